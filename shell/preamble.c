@@ -1,5 +1,6 @@
 /* See preamble.h. */
 #include "shell/preamble.h"
+#include "shell/memory_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void put_quoted(FILE *f, const char *text)
 char *preamble_text(const struct preamble *b, size_t *ret_length)
 {
 	char *text = NULL;
-	FILE *f = open_memstream(&text, ret_length);
+	FILE *f = memory_stream(&text, ret_length);
 	if (!f)
 		return NULL;
 	if (b->length > 0) {

@@ -1,5 +1,6 @@
 /* In the page's own colours (web/src/styles/tokens.css), by day and by night. */
 #include "ws/error_page.h"
+#include "shell/memory_stream.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ char *error_page(int status, const char *code, const char *message)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *out = open_memstream(&text, &length);
+	FILE *out = memory_stream(&text, &length);
 	if (!out)
 		return NULL;
 	fputs(head, out);

@@ -3,6 +3,7 @@
 
 #include "shell/descriptors.h"
 #include "shell/files/crew.h"
+#include "shell/memory_stream.h"
 #include "shell/process/processes.h"
 #include "ws/hook/hooks.h"
 #include "ws/log.h"
@@ -172,7 +173,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_stream(&text, &length);
 	if (!f)
 		return NULL;
 	const struct sessions_counters *c = &s->counters;

@@ -66,7 +66,10 @@ static struct quota_count *find(struct quotas *all, char whose, const char *id)
 		return NULL;
 	memcpy(c->name, name, sizeof name);
 	HASH_ADD_STR(all->table, name, c);
-	return c;
+	if (c->hh.tbl)
+		return c;
+	free(c);
+	return NULL;
 }
 
 static void leave(struct quotas *all, struct quota_count *c)

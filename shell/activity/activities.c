@@ -277,6 +277,10 @@ static void follow(struct activities *a, struct session *s)
 	it->watcher = (struct journal_watcher){
 		.more = on_more, .gone = on_gone, .user = it, .aside = true};
 	HASH_ADD_PTR(a->table, session, it);
+	if (!it->hh.tbl) {
+		free(it);
+		return;
+	}
 	journal_watch(session_journal(s), &it->watcher);
 	take_entries(it);
 	look_in(it, ACTIVITY_QUIET_MS);

@@ -4,6 +4,7 @@
 #include "ring/screen/view/render.h"
 #include "ring/screen/screen.h"
 #include "ring/utf8.h"
+#include "shell/memory_stream.h"
 #include "shell/output/marks.h"
 
 #include <stdio.h>
@@ -105,7 +106,7 @@ static char *text_of(const struct drawing *d)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = d->count > 0 && d->work > 0 ? open_memstream(&text, &length) : NULL;
+	FILE *f = d->count > 0 && d->work > 0 ? memory_stream(&text, &length) : NULL;
 	if (!f)
 		return NULL;
 	put_lines(d, f);

@@ -119,5 +119,5 @@ static void load_block(void *user, json_t *line)
 
 void blocks_log_load(struct blocks *b)
 {
-	lines_load(&kind, b->pane->held.link.dir_fd, load_block, b);
+	lines_load(&b->log, &kind, b->pane->held.link.dir_fd, load_block, b);
 }

@@ -2,6 +2,7 @@
 #include "shell/block/output.h"
 
 #include "ring/screen/view/render.h"
+#include "shell/memory_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,7 +77,7 @@ static void join_end(struct rendered *r)
 static int render_text(const struct screen *screen, const struct render_options *o, bool ended,
 	struct rendered *ret, uint64_t *ret_end)
 {
-	FILE *f = open_memstream(&ret->bytes, &ret->length);
+	FILE *f = memory_stream(&ret->bytes, &ret->length);
 	if (!f)
 		return -ENOMEM;
 	int rc = put_text(screen, o, f, ret_end);

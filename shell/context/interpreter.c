@@ -5,6 +5,7 @@
 #include "shell/context/interpreter.h"
 
 #include "pty/outbox.h"
+#include "shell/json_read.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -101,7 +102,7 @@ static bool on_record(void *user, enum executor_record_type type, const char *bo
 	run_drain(e->run);
 	if (e->killed)
 		return false;
-	json_t *record = json_loadb(body, length, JSON_ALLOW_NUL, NULL);
+	json_t *record = json_read(body, length, JSON_ALLOW_NUL, NULL);
 	if (record && !json_is_object(record)) {
 		json_decref(record);
 		record = NULL;

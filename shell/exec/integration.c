@@ -20,6 +20,7 @@
 #include "ring/utf8.h"
 #include "shell/exec/integration_internal.h"
 #include "shell/exec/shell_arguments.h"
+#include "shell/memory_stream.h"
 #include "shell/store/directory.h"
 
 #include "shell/exec/integration_text.h"
@@ -150,7 +151,7 @@ char *integration_init(const struct integration_init *init)
 	const char *rest = shells[init->shell].text, *gap;
 	char *text = NULL;
 	size_t length, name;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_stream(&text, &length);
 	if (!f)
 		return NULL;
 	for (; (gap = find_gap(rest, &name)); rest = gap + name) {
@@ -315,7 +316,7 @@ char *integration_script(const struct integration_command *c, size_t *ret_length
 		return integration_zsh_script(c, ret_length);
 	if (c->shell == INTEGRATION_FISH)
 		return integration_fish_script(c, ret_length);
-	FILE *f = open_memstream(&text, ret_length);
+	FILE *f = memory_stream(&text, ret_length);
 	if (!f)
 		return NULL;
 	integration_put_command(f, c);

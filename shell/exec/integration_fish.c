@@ -5,6 +5,7 @@
 #include "shell/exec/integration_internal.h"
 
 #include "ring/utf8.h"
+#include "shell/memory_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +92,11 @@ char *integration_fish_script(const struct integration_command *c, size_t *ret_l
 {
 	char *text = NULL, *line = NULL;
 	size_t length;
-	FILE *f = open_memstream(&line, &length);
+	FILE *f = memory_stream(&line, &length);
 	if (!f)
 		return NULL;
 	put_line(f, c);
-	if (fclose(f) != 0 || !(f = open_memstream(&text, ret_length))) {
+	if (fclose(f) != 0 || !(f = memory_stream(&text, ret_length))) {
 		free(line);
 		return NULL;
 	}

@@ -4,6 +4,7 @@
  * what no option changes.
  */
 #include "shell/exec/integration_internal.h"
+#include "shell/memory_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void put_circumstances(FILE *f, const struct integration_command *c)
 char *integration_zsh_script(const struct integration_command *c, size_t *ret_length)
 {
 	char *text = NULL;
-	FILE *f = open_memstream(&text, ret_length);
+	FILE *f = memory_stream(&text, ret_length);
 	if (!f)
 		return NULL;
 	integration_put_command(f, c);

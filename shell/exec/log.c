@@ -9,6 +9,7 @@
 #include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
+#include "shell/json_read.h"
 #include "shell/store/lines.h"
 
 #include <fcntl.h>
@@ -297,7 +298,7 @@ static void take_beginning(struct exec *e, const json_t *root)
 }
 
 /* The command of the script: what was typed last. */
-static struct exec *load_typed(struct executor *x)
+static struct exec *load_typed(struct executor *x, bool *ret_short)
 {
 	char *text = calloc(1, HEADER_MAX + 1);
 	ssize_t n = text ? pread(x->script_fd, text, HEADER_MAX, 0) : -1;
@@ -305,7 +306,7 @@ static struct exec *load_typed(struct executor *x)
 	size_t length = end ? strcspn(text, "\n") + 1 : 0;
 	if (end)
 		*end = '\0';
-	json_t *root = end ? json_loads(text + 2, 0, NULL) : NULL;
+	json_t *root = end ? json_read(text + 2, strlen(text + 2), 0, ret_short) : NULL;
 	struct exec *e = root ? read_common(root) : NULL;
 	free(text);
 	if (e) {
@@ -336,7 +337,8 @@ static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 	while ((e = *asked)) {
 		DL_DELETE(*asked, e);
 		e->state = EXEC_DONE;
-		e->end = e->number > typed ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
+		bool certain = e->number > typed && !x->log.frozen;
+		e->end = certain ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
 		e->ended_ms = clock_wall_ms();
 		exec_adopt_input(e);
 		exec_remove_input(e);
@@ -377,10 +379,12 @@ void exec_log_load(struct executor *x)
 	const struct link *link = &x->pane->held.link;
 	const struct ring *ring = &link->ring;
 	struct loading l = {.x = x};
-	struct exec *e = load_typed(x);
+	bool is_short = false;
+	struct exec *e = load_typed(x, &is_short);
 	uint64_t oldest = stream_oldest(&ring->bytes), head = stream_head(&ring->bytes);
 	uint64_t typed = e ? e->number : 0;
-	lines_load(&kind, link->dir_fd, load_line, &l);
+	lines_load(&x->log, &kind, link->dir_fd, load_line, &l);
+	x->log.frozen = x->log.frozen || is_short;
 	x->numbers = x->numbers > typed ? x->numbers : typed;
 	if (e) {
 		const struct exec *done = find(x->finished, e->id);

@@ -29,8 +29,8 @@ int content_read(struct content *c, uint64_t offset, void *bytes, size_t size, s
 
 #define CONTENT_HASH_SIZE 65u
 
-/* SHA-256 of it, in hexadecimal. */
-void content_hash(const void *bytes, size_t length, char ret_hash[CONTENT_HASH_SIZE]);
+/* SHA-256 of it, in hexadecimal. Returns 0 or -ENOMEM. */
+int content_hash(const void *bytes, size_t length, char ret_hash[CONTENT_HASH_SIZE]);
 
 /* Whether there is something by that path, links followed, whatever it is. */
 bool content_exists(const struct place *p, const char *path);

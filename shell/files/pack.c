@@ -117,6 +117,8 @@ static const char *know(struct pack *k, const struct stat *st, const char *name)
 	found->id = one.id;
 	memcpy(found->name, name, size);
 	HASH_ADD(hh, k->known, id, sizeof found->id, found);
+	if (!found->hh.tbl)
+		free(found);
 	return NULL;
 }
 

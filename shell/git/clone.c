@@ -1,5 +1,6 @@
 /* The command is text for bash, in which every word that somebody has chosen is quoted. */
 #include "shell/git/clone.h"
+#include "shell/memory_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +48,7 @@ static char *make_command(
 	const struct clone_options *o, const struct git_login *login, size_t *ret_length)
 {
 	char *text = NULL;
-	FILE *out = open_memstream(&text, ret_length);
+	FILE *out = memory_stream(&text, ret_length);
 	if (!out)
 		return NULL;
 	/* The user's own ssh, if there is one, but it asks nobody. */

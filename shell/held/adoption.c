@@ -57,6 +57,8 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	struct held *h = NULL;
 	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	int rc = fd < 0 ? -errno : t->kind->load(t, directory, fd, &h);
+	if (rc == -ENOMEM) /* it is there, and is looked at again */
+		return -EAGAIN;
 	if (rc < 0 || !h)
 		return rc;
 	/* Which of two that are here to be asked is the one is not known before the first has answered. */
@@ -69,7 +71,11 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	h->found_ms = uv_now(t->loop);
 	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
 	bool ending = faccessat(dir_fd, HELD_ENDING_FILE, F_OK, 0) == 0 || held_find(t, h->id);
-	held_add(h, ending ? HELD_ENDING : HELD_LISTED);
+	rc = held_add(h, ending ? HELD_ENDING : HELD_LISTED);
+	if (rc < 0) {
+		t->kind->release(h);
+		return -EAGAIN;
+	}
 	t->kind->found(h);
 	return attach(h);
 }

@@ -20,7 +20,7 @@ void held_retire(struct held *h, struct held_waiter *ender)
 	}
 	HASH_DEL(h->table->listed, h);
 	h->place = HELD_NOWHERE;
-	held_add(h, HELD_ENDING);
+	(void)held_add(h, HELD_ENDING); /* which takes no memory */
 	if (ender)
 		held_wait(&h->enders, ender);
 	held_answer(&h->starters, h, REPORT_SETUP, -ECANCELED);

@@ -21,15 +21,19 @@
 
 #define SWEEP_MS 1000u
 
-void held_add(struct held *h, enum held_place place)
+int held_add(struct held *h, enum held_place place)
 {
 	struct held_table *t = h->table;
 	assert(h->place == HELD_NOWHERE);
-	h->place = place;
-	if (place == HELD_ENDING)
+	if (place == HELD_ENDING) {
 		DL_APPEND(t->ending, h);
-	else
+	} else {
 		HASH_ADD_STR(t->listed, id, h);
+		if (!h->hh.tbl)
+			return -ENOMEM;
+	}
+	h->place = place;
+	return 0;
 }
 
 void held_release(struct held *h)

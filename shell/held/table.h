@@ -55,8 +55,11 @@ int held_table_open(struct held_table *t, uv_loop_t *loop, const struct held_kin
  */
 void held_table_close(struct held_table *t);
 
-/* Put it into its table: to be found by its id, which no other has, or with those that are being ended. */
-void held_add(struct held *h, enum held_place place);
+/*
+ * Put it into its table: to be found by its id, which no other has, or with those that are being ended. Returns 0, or -ENOMEM
+ * for one that is to be found.
+ */
+int held_add(struct held *h, enum held_place place);
 
 /* Out of its table, and forgotten by all here but its link; who waits has not been told. */
 void held_release(struct held *h);

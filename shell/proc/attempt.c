@@ -232,6 +232,10 @@ static int find_key(struct attempts *a, pid_t key, uint64_t now, struct attempt_
 			return -ENOMEM;
 		k->key = key;
 		HASH_ADD_INT(a->keys, key, k);
+		if (!k->hh.tbl) {
+			free(k);
+			return -ENOMEM;
+		}
 	}
 	*ret = k;
 	return rests(k, now) ? -EBUSY : 0;

@@ -211,9 +211,11 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	p->hold_asked = o->hold;
 	p->command = shown_command(o, &p->command_cut);
 	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);
-	held_add(&p->held, HELD_LISTED);
-	t->running++;
-	rc = p->command && p->cwd ? spawn(p, o) : -ENOMEM;
+	rc = p->command && p->cwd ? held_add(&p->held, HELD_LISTED) : -ENOMEM;
+	if (rc == 0) {
+		t->running++;
+		rc = spawn(p, o);
+	}
 	if (rc < 0) {
 		process_discard(p);
 		return rc;

@@ -74,6 +74,7 @@ static void look_at_limits(struct recorders *r)
 
 void recorders_sync(struct recorders *r)
 {
+	bool is_short = false;
 	if (!r)
 		return;
 	for (struct session *s = NULL; (s = session_next(r->options.sessions, s));) {
@@ -87,11 +88,16 @@ void recorders_sync(struct recorders *r)
 		it = recorder_create(&r->shared, s);
 		if (it)
 			HASH_ADD(hh, r->table, epoch, sizeof it->epoch, it);
-		else if (!r->short_of_memory)
+		if (it && !it->hh.tbl) {
+			recorder_destroy(it);
+			it = NULL;
+		}
+		if (!it && !r->short_of_memory)
 			r->options.failed(
 				r->options.user, session_id(s), "cannot be recorded yet", -ENOMEM);
-		r->short_of_memory = !it;
+		is_short = is_short || !it;
 	}
+	r->short_of_memory = is_short;
 }
 
 static void forget(struct recorders *r, struct recorder *it)

@@ -222,7 +222,12 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	rc = held_init(&session->pane.held, &s->held, directory, dir_fd);
 	if (rc < 0)
 		goto err_directory;
-	held_add(&session->pane.held, HELD_LISTED);
+	rc = held_add(&session->pane.held, HELD_LISTED);
+	if (rc < 0) {
+		held_remove_directory(&s->held, directory);
+		s->held.kind->release(&session->pane.held);
+		return rc;
+	}
 	*ret_session = session;
 	return 0;
 err_directory:

@@ -1,6 +1,7 @@
 /* Nothing is kept between the two; what cannot be saved leaves the document of before. */
 #include "shell/store/document.h"
 
+#include "shell/json_read.h"
 #include "shell/store/file.h"
 
 #include <errno.h>
@@ -36,10 +37,11 @@ int document_load(int dir_fd, const char *name, size_t max, json_t **ret_root)
 	int rc = file_load(dir_fd, name, max, &text, &length);
 	if (rc < 0)
 		return rc;
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	bool is_short;
+	json_t *root = json_read(text, length, JSON_REJECT_DUPLICATES, &is_short);
 	free(text);
 	if (!root)
-		return -EBADMSG;
+		return is_short ? -ENOMEM : -EBADMSG;
 	*ret_root = root;
 	return 0;
 }

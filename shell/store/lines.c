@@ -1,6 +1,8 @@
 /* A file of lines is up to date or behind; when it is behind, the next chance writes all of it anew. */
 #include "shell/store/lines.h"
 
+#include "shell/json_read.h"
+#include "shell/memory_stream.h"
 #include "shell/store/file.h"
 
 #include <errno.h>
@@ -25,7 +27,7 @@ static int compact_lines(struct lines *l, const struct lines_kind *kind, int dir
 {
 	char *text = NULL;
 	size_t length;
-	struct lines_writer w = {.file = open_memstream(&text, &length), .whole = true};
+	struct lines_writer w = {.file = memory_stream(&text, &length), .whole = true};
 	if (!w.file)
 		return -ENOMEM;
 	kind->tell(user, &w);
@@ -63,7 +65,7 @@ int lines_append(
 	int rc = append_line(kind, dir_fd, line, &size);
 	if (rc < 0)
 		l->behind = true;
-	else if (l->behind || is_too_long(l, kind, size))
+	else if (!l->frozen && (l->behind || is_too_long(l, kind, size)))
 		rc = compact_lines(l, kind, dir_fd, user);
 	return rc;
 }
@@ -71,26 +73,30 @@ int lines_append(
 bool lines_catch_up(
 	struct lines *l, const struct lines_kind *kind, int dir_fd, void *user, int *ret_error)
 {
-	if (!l->behind)
+	if (!l->behind || l->frozen)
 		return false;
 	*ret_error = compact_lines(l, kind, dir_fd, user);
 	return true;
 }
 
-void lines_load(const struct lines_kind *kind, int dir_fd, void (*take)(void *user, json_t *line),
-	void *user)
+void lines_load(struct lines *l, const struct lines_kind *kind, int dir_fd,
+	void (*take)(void *user, json_t *line), void *user)
 {
 	char *text, *rest;
 	size_t length;
-	if (file_load(dir_fd, kind->name, kind->max, &text, &length) < 0)
+	bool is_short;
+	int rc = file_load(dir_fd, kind->name, kind->max, &text, &length);
+	l->frozen = rc == -ENOMEM;
+	if (rc < 0)
 		return;
 	bool torn = length > 0 && text[length - 1] != '\n';
 	rest = text;
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		json_t *root = *line ? json_loads(line, 0, NULL) : NULL;
+		json_t *root = json_read(line, strlen(line), 0, &is_short);
 		if (root)
 			take(user, root);
 		json_decref(root);
+		l->frozen = l->frozen || is_short;
 	}
 	free(text);
 	if (torn)

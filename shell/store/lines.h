@@ -26,6 +26,7 @@ struct lines_kind {
 /* What is known of a file; zero to begin with. */
 struct lines {
 	bool behind;      /* something could not be written: all of it is to be written anew */
+	bool frozen;      /* not all of it could be read, so it never is */
 	size_t compacted; /* bytes when it was written anew last */
 };
 
@@ -45,7 +46,7 @@ void lines_put(struct lines_writer *w, json_t *line);
 
 /*
  * Read a file, which may be missing: each line that is JSON goes to take(), which borrows it. A last line that was
- * not finished is closed, so that the next one is not part of it.
+ * not finished is closed, so that the next one is not part of it. Where memory is short lines are left out, and l is frozen.
  */
-void lines_load(const struct lines_kind *kind, int dir_fd, void (*take)(void *user, json_t *line),
-	void *user);
+void lines_load(struct lines *l, const struct lines_kind *kind, int dir_fd,
+	void (*take)(void *user, json_t *line), void *user);

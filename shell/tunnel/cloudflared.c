@@ -1,5 +1,6 @@
 /* An address is drawn in a box, "|  https://words.trycloudflare.com  |", which is a message like any other. */
 #include "shell/tunnel/cloudflared.h"
+#include "shell/json_read.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 /* The text of a line's message, or its error: a new reference, or NULL. */
 static json_t *text_of(const char *line, const char *name)
 {
-	json_t *object = json_loads(line, 0, NULL);
+	json_t *object = json_read(line, strlen(line), 0, NULL);
 	json_t *text = json_incref(json_object_get(object, name));
 	json_decref(object);
 	if (json_is_string(text))

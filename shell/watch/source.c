@@ -207,15 +207,17 @@ static int watch_descriptor(struct source *s, struct directory *d, int fd)
 	struct directory *other = tree_find_wd(&s->tree, wd);
 	if (other && other != d) {
 		/* It was here under another name, or is so still. That is looked at anew. */
-		tree_set_wd(&s->tree, other, TREE_UNWATCHED);
+		(void)tree_set_wd(&s->tree, other, TREE_UNWATCHED);
 		other->fresh = true;
 		if (++other->tries < TREE_TRIES_MAX)
 			tree_queue(&s->tree, other);
 		else
 			s->unwatched++;
 	}
-	tree_set_wd(&s->tree, d, wd);
-	return 0;
+	int rc = tree_set_wd(&s->tree, d, wd);
+	if (rc < 0)
+		inotify_rm_watch(s->fd, wd);
+	return rc;
 }
 
 static bool is_gone(int error)
@@ -504,7 +506,7 @@ static void take(struct source *s, const struct inotify_event *e)
 		return;
 	}
 	if (e->mask & IN_IGNORED) {
-		tree_set_wd(&s->tree, d, TREE_UNWATCHED);
+		(void)tree_set_wd(&s->tree, d, TREE_UNWATCHED);
 		return;
 	}
 	if (e->len == 0)

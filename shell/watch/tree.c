@@ -25,9 +25,10 @@ const char *directory_name(const struct directory *d)
 	return d->key + ID_SIZE;
 }
 
-static void add_by_name(struct tree *t, struct directory *d)
+static int add_by_name(struct tree *t, struct directory *d)
 {
 	HASH_ADD_KEYPTR(by_name, t->names, d->key, ID_SIZE + d->name_length, d);
+	return d->by_name.tbl ? 0 : -ENOMEM;
 }
 
 struct directory *tree_add(struct tree *t, struct directory *parent, const char *name, size_t length)
@@ -43,7 +44,11 @@ struct directory *tree_add(struct tree *t, struct directory *parent, const char 
 	d->key = key;
 	d->name_length = length;
 	d->wd = TREE_UNWATCHED;
-	add_by_name(t, d);
+	if (add_by_name(t, d) < 0) {
+		free(key);
+		free(d);
+		return NULL;
+	}
 	if (parent)
 		DL_APPEND(parent->children, d);
 	t->count++;
@@ -77,13 +82,18 @@ struct directory *tree_find_wd(const struct tree *t, int wd)
 	return d;
 }
 
-void tree_set_wd(struct tree *t, struct directory *d, int wd)
+int tree_set_wd(struct tree *t, struct directory *d, int wd)
 {
 	if (d->wd != TREE_UNWATCHED)
 		HASH_DELETE(by_wd, t->wds, d);
 	d->wd = wd;
-	if (wd != TREE_UNWATCHED)
-		HASH_ADD(by_wd, t->wds, wd, sizeof d->wd, d);
+	if (wd == TREE_UNWATCHED)
+		return 0;
+	HASH_ADD(by_wd, t->wds, wd, sizeof d->wd, d);
+	if (d->by_wd.tbl)
+		return 0;
+	d->wd = TREE_UNWATCHED;
+	return -ENOMEM;
 }
 
 int tree_move(struct tree *t, struct directory *d, struct directory *parent, const char *name,
@@ -98,9 +108,8 @@ int tree_move(struct tree *t, struct directory *d, struct directory *parent, con
 	d->key = key;
 	d->name_length = length;
 	d->parent = parent;
-	add_by_name(t, d);
 	DL_APPEND(parent->children, d);
-	return 0;
+	return add_by_name(t, d);
 }
 
 void tree_queue(struct tree *t, struct directory *d)
@@ -122,9 +131,10 @@ static void drop(struct tree *t, struct directory *d, tree_forget_fn *forget, vo
 {
 	if (d->wd != TREE_UNWATCHED && forget)
 		forget(user, d->wd);
-	tree_set_wd(t, d, TREE_UNWATCHED);
+	(void)tree_set_wd(t, d, TREE_UNWATCHED);
 	tree_unqueue(t, d);
-	HASH_DELETE(by_name, t->names, d);
+	if (d->by_name.tbl)
+		HASH_DELETE(by_name, t->names, d);
 	if (d->parent)
 		DL_DELETE(d->parent->children, d);
 	free(d->key);

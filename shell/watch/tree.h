@@ -51,10 +51,10 @@ struct directory *tree_find_wd(const struct tree *t, int wd);
 struct directory *tree_add(
 	struct tree *t, struct directory *parent, const char *name, size_t length);
 
-/* Say what inotify calls it; it must be nobody else's. TREE_UNWATCHED: nothing. */
-void tree_set_wd(struct tree *t, struct directory *d, int wd);
+/* Say what inotify calls it, and no other. TREE_UNWATCHED: nothing. Returns 0, or -ENOMEM and it has no such name. */
+int tree_set_wd(struct tree *t, struct directory *d, int wd);
 
-/* It has another parent and name now, which are free. Returns 0, or -ENOMEM and it is as it was. */
+/* It has another parent and name now, which are free. Returns 0, or -ENOMEM: then it may not be found any more. */
 int tree_move(struct tree *t, struct directory *d, struct directory *parent, const char *name,
 	size_t length);
 

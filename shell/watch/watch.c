@@ -152,11 +152,9 @@ static bool merge(struct watch *w, struct watch_event *e)
 		if (says_more_again(e)) {
 			e->references++;
 			watch_event_unref(r->event);
-			/* The key is the event's path. */
-			HASH_DEL(w->recents, r);
 			r->event = e;
 			r->held = true;
-			HASH_ADD_KEYPTR(hh, w->recents, e->path, e->length, r);
+			r->hh.key = e->path; /* the same text */
 		}
 		return true;
 	}
@@ -166,10 +164,14 @@ static bool merge(struct watch *w, struct watch_event *e)
 		drop_recent(w, r);
 	if (HASH_COUNT(w->recents) >= RECENT_MAX || !(r = calloc(1, sizeof *r)))
 		return false;
-	e->references++;
 	r->event = e;
 	r->until_ms = uv_now(w->all->loop) + WATCH_MERGE_MS;
 	HASH_ADD_KEYPTR(hh, w->recents, e->path, e->length, r);
+	if (!r->hh.tbl) {
+		free(r);
+		return false;
+	}
+	e->references++;
 	DL_APPEND(w->recents_line, r);
 	return false;
 }

@@ -316,7 +316,7 @@ static inline struct thing *things_begin(const char *id, struct held_waiter *w)
 	int fd = things_make_directory(id, name);
 	cr_assert_eq(held_init(&thing->held, &t.table, name, fd), 0);
 	snprintf(thing->held.id, sizeof thing->held.id, "%s", id);
-	held_add(&thing->held, HELD_LISTED);
+	cr_assert_eq(held_add(&thing->held, HELD_LISTED), 0);
 	const struct spawn_options o = {.dir_fd = fd,
 		.rows = 24,
 		.cols = 80,

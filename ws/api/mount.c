@@ -3,6 +3,7 @@
  * A client that goes away takes its action with it, but a mount goes on.
  */
 #include "shell/mount/mount.h"
+#include "shell/memory_stream.h"
 #include "ws/api/api.h"
 #include "ws/api/json/run.h"
 #include "ws/api/read/body.h"
@@ -178,7 +179,7 @@ static bool take_options(struct request *r, const json_t *body, struct wanted *w
 	if (!options || json_is_null(options))
 		return true;
 	bool good = json_is_object(options) && json_object_size(options) <= OPTIONS_MAX;
-	FILE *out = open_memstream(&w->lines, &length);
+	FILE *out = memory_stream(&w->lines, &length);
 	json_object_foreach ((json_t *)options, name, value)
 		good = good && out && take_option(w, out, name, value);
 	bool written = out && !ferror(out);

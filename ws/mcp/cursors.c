@@ -48,6 +48,8 @@ void mcp_cursors_set(struct mcp_cursors *all, uint64_t number, uint64_t cursor)
 	c->number = number;
 	c->cursor = cursor;
 	HASH_ADD(hh, all->table, number, sizeof c->number, c);
+	if (!c->hh.tbl)
+		free(c);
 	if (HASH_COUNT(all->table) > MCP_CURSORS_MAX)
 		drop(all, all->table);
 }

@@ -5,6 +5,7 @@
  */
 #include "ws/mcp/exchange_internal.h"
 
+#include "shell/memory_stream.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/news.h"
@@ -148,7 +149,7 @@ static char *gather(const struct mcp_exchange *x)
 {
 	char *text = NULL;
 	size_t length = 0, put = 0;
-	FILE *file = open_memstream(&text, &length);
+	FILE *file = memory_stream(&text, &length);
 	if (!file)
 		return NULL;
 	for (size_t i = 0; i < x->count; i++) {

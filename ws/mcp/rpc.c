@@ -1,5 +1,6 @@
 /* Messages of JSON-RPC taken apart. What is none has a code and a reason, and is answered by who asked. */
 #include "ws/mcp/rpc.h"
+#include "shell/json_read.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ static void refuse_input(struct rpc_input *input, enum rpc_code code, const char
 void rpc_parse(const char *text, size_t length, struct rpc_input *input)
 {
 	/* NUL is the handlers' to refuse: they know in which field it is. */
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	json_t *root = json_read(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	*input = (struct rpc_input){.root = root, .count = 1, .batch = json_is_array(root)};
 	if (input->batch)
 		input->count = json_array_size(root);

@@ -1,6 +1,6 @@
 /*
- * A hash table whose order is that of last use, so that the first is the one to go; making one removes at most one.
- * One that has expired is not found, though it may still be there.
+ * A hash table; which was unused for longest is looked for when another is made, which removes at most one. One that has
+ * expired is not found, though it may still be there.
  */
 #include "ws/mcp/sessions.h"
 
@@ -22,14 +22,22 @@ static bool is_of(const struct mcp_session *s, const struct principal *p)
 	return s->role == p->role && strcmp(s->link, p->link) == 0;
 }
 
+/* Of p's, or of all (NULL): the one that was unused for longest. */
+static struct mcp_session *find_oldest(const struct mcp_sessions *all, const struct principal *p)
+{
+	struct mcp_session *oldest = NULL;
+	for (struct mcp_session *s = all->table; s; s = s->hh.next)
+		if ((!p || is_of(s, p)) && (!oldest || s->used_ms < oldest->used_ms))
+			oldest = s;
+	return oldest;
+}
+
 bool mcp_sessions_evict(struct mcp_sessions *all, const struct principal *p)
 {
-	for (struct mcp_session *s = all->table; s; s = s->hh.next)
-		if (is_of(s, p)) {
-			mcp_sessions_end(all, s);
-			return true;
-		}
-	return false;
+	struct mcp_session *oldest = find_oldest(all, p);
+	if (oldest)
+		mcp_sessions_end(all, oldest);
+	return oldest != NULL;
 }
 
 static void on_withdrawn(struct claim *claim)
@@ -50,19 +58,11 @@ static void take_claim(struct mcp_session *s, struct claim *claim)
 /* Before another is added: one that has expired goes, or one of p's. */
 static void make_room(struct mcp_sessions *all, const struct principal *p, uint64_t now_ms)
 {
-	struct mcp_session *oldest = all->table;
+	struct mcp_session *oldest = find_oldest(all, NULL);
 	if (oldest && now_ms - oldest->used_ms > MCP_SESSION_IDLE_MS)
 		mcp_sessions_end(all, oldest);
 	else if (HASH_COUNT(all->table) >= MCP_SESSIONS_MAX)
 		(void)mcp_sessions_evict(all, p); /* links have less than all: there is one */
-}
-
-/* It is used now. */
-static void move_last(struct mcp_sessions *all, struct mcp_session *s, uint64_t now_ms)
-{
-	s->used_ms = now_ms;
-	HASH_DEL(all->table, s);
-	HASH_ADD_STR(all->table, id, s); /* NOLINT(clang-analyzer-*): it is uthash's */
 }
 
 struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct principal *p,
@@ -75,7 +75,7 @@ struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct p
 		return NULL;
 	if (s) {
 		claim_release(&claim);
-		move_last(all, s, now_ms);
+		s->used_ms = now_ms;
 		return s;
 	}
 	s = calloc(1, sizeof *s);
@@ -90,8 +90,12 @@ struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct p
 	memcpy(s->link, p->link, sizeof s->link);
 	s->used_ms = now_ms;
 	s->all = all;
-	take_claim(s, claim);
 	HASH_ADD_STR(all->table, id, s); /* NOLINT(clang-analyzer-*): it is uthash's */
+	if (!s->hh.tbl) {
+		free(s);
+		return NULL;
+	}
+	take_claim(s, claim);
 	return s;
 }
 
@@ -102,7 +106,7 @@ struct mcp_session *mcp_sessions_find(
 	HASH_FIND_STR(all->table, id, s);
 	if (!s || now_ms - s->used_ms > MCP_SESSION_IDLE_MS || !is_of(s, p))
 		return NULL;
-	move_last(all, s, now_ms);
+	s->used_ms = now_ms;
 	return s;
 }
 

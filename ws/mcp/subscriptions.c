@@ -112,7 +112,10 @@ static struct mcp_subscriber *add_subscriber(
 	snprintf(one->scope, sizeof one->scope, "%s", scope);
 	memcpy(one->link, p->link, sizeof one->link);
 	HASH_ADD_STR(all->table, scope, one); /* NOLINT(clang-analyzer-*): it is uthash's */
-	return one;
+	if (one->hh.tbl)
+		return one;
+	free(one);
+	return NULL;
 }
 
 int mcp_subscribe(

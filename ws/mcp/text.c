@@ -6,6 +6,7 @@
 
 #include "ring/screen/view/render.h"
 #include "ring/utf8.h"
+#include "shell/memory_stream.h"
 #include "ws/mcp/visible.h"
 #include "ws/text.h"
 
@@ -181,7 +182,7 @@ json_t *mcp_lines_text(const json_t *lines)
 	size_t i, length = 0, kept = 0;
 	json_t *line;
 	char *text = NULL, *seen = NULL;
-	FILE *file = open_memstream(&text, &length);
+	FILE *file = memory_stream(&text, &length);
 	if (!file)
 		return NULL;
 	json_array_foreach (lines, i, line) {

@@ -1,6 +1,7 @@
 /* The description of the tools, loaded, by role; and the part of JSON Schema that it uses. */
 #include "ws/mcp/tools.h"
 
+#include "shell/json_read.h"
 #include "ws/mcp/tools_document.h"
 
 #include <assert.h>
@@ -68,7 +69,7 @@ int mcp_tools_open(struct mcp_tools *t)
 	size_t i;
 	json_t *value;
 	*t = (struct mcp_tools){0};
-	t->document = json_loadb(mcp_tools_document, mcp_tools_document_length, 0, NULL);
+	t->document = json_read(mcp_tools_document, mcp_tools_document_length, 0, NULL);
 	t->count = json_array_size(t->document);
 	t->list = calloc(t->count + 1, sizeof *t->list);
 	bool good = t->count > 0 && t->list;

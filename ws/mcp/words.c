@@ -4,6 +4,7 @@
 #include "ws/mcp/words.h"
 
 #include "ring/utf8.h"
+#include "shell/memory_stream.h"
 #include "ws/mcp/visible.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ struct words {
 static void begin_words(struct words *w)
 {
 	*w = (struct words){0};
-	w->file = open_memstream(&w->text, &w->length);
+	w->file = memory_stream(&w->text, &w->length);
 }
 
 /* A text that is not there is not said. */

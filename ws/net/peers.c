@@ -50,7 +50,10 @@ static struct peer *find(struct peers *all, const char *address)
 		return NULL;
 	memcpy(p->network, network, sizeof p->network);
 	HASH_ADD_STR(all->table, network, p);
-	return p;
+	if (p->hh.tbl)
+		return p;
+	free(p);
+	return NULL;
 }
 
 static unsigned strangers_max(const struct peers *all, const struct peer *p)

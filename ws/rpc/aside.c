@@ -1,5 +1,6 @@
 /* See aside.h. What a thread has is held by references of its own: jansson counts them so that threads may. */
 #include "ws/rpc/aside.h"
+#include "shell/json_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ json_t *aside_read_now(const struct reply *reply)
 {
 	if (reply->length == 0)
 		return NULL;
-	return json_loadb(reply->body, reply->length, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
+	return json_read(reply->body, reply->length, JSON_ALLOW_NUL | JSON_DECODE_ANY, NULL);
 }
 
 char *aside_write_now(const json_t *message, size_t *ret_length)

@@ -2,6 +2,7 @@
 #include "ws/rpc/callback.h"
 
 #include "shell/clock.h"
+#include "shell/json_read.h"
 #include "ws/rpc/wire.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ const char *callback_of(const char *event, json_t **ret_arguments)
 		{"error", "onError", error_of},
 	};
 	const char *function = NULL;
-	json_t *json = json_loads(event, JSON_ALLOW_NUL, NULL);
+	json_t *json = json_read(event, strlen(event), JSON_ALLOW_NUL, NULL);
 	const char *type = json_string_value(json_object_get(json, "type"));
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && type; i++) {
 		if (strcmp(rows[i].type, type) != 0)

@@ -3,6 +3,7 @@
  * caller asks for when it has the answer.
  */
 #include "ws/rpc/job_internal.h"
+#include "shell/json_read.h"
 #include "ws/rpc/wire.h"
 
 #include <stdio.h>
@@ -112,7 +113,7 @@ static enum rpc_piece next_value(void *user, json_t **ret_piece, size_t *ret_siz
 	if (j->cancelled)
 		return RPC_END;
 	while ((text = r->stream.next(r->stream.user))) {
-		json_t *event = json_loads(text, JSON_ALLOW_NUL, NULL);
+		json_t *event = json_read(text, strlen(text), JSON_ALLOW_NUL, NULL);
 		*ret_piece = event ? j->row->event(event, j->id) : NULL;
 		*ret_size = strlen(text);
 		json_decref(event);

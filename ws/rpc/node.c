@@ -16,16 +16,18 @@ struct rpc_node *node_create(struct rpc_engine *e, enum node_kind kind)
 		return NULL;
 	}
 	struct rpc_node *n = calloc(1, sizeof *n);
-	if (!n) {
-		rpc_engine_abort(e, "out of memory");
-		return NULL;
+	if (n) {
+		n->engine = e;
+		n->references = 1;
+		n->kind = kind;
+		n->serial = ++e->serial;
+		HASH_ADD(hh, e->nodes, serial, sizeof n->serial, n);
+		if (n->hh.tbl)
+			return n;
 	}
-	n->engine = e;
-	n->references = 1;
-	n->kind = kind;
-	n->serial = ++e->serial;
-	HASH_ADD(hh, e->nodes, serial, sizeof n->serial, n);
-	return n;
+	free(n);
+	rpc_engine_abort(e, "out of memory");
+	return NULL;
 }
 
 struct rpc_node *node_ref(struct rpc_node *n)

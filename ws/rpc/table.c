@@ -14,16 +14,18 @@ struct rpc_export *export_add(struct rpc_engine *e, int64_t id, struct rpc_node 
 {
 	bool full = HASH_COUNT(e->exports) >= RPC_EXPORTS_MAX;
 	struct rpc_export *x = full ? NULL : calloc(1, sizeof *x);
-	if (!x) {
-		node_unref(node);
-		rpc_engine_abort(e, full ? "too many results are not released" : "out of memory");
-		return NULL;
+	if (x) {
+		x->id = id;
+		x->node = node;
+		x->references = 1;
+		HASH_ADD(hh, e->exports, id, sizeof x->id, x);
+		if (x->hh.tbl)
+			return x;
 	}
-	x->id = id;
-	x->node = node;
-	x->references = 1;
-	HASH_ADD(hh, e->exports, id, sizeof x->id, x);
-	return x;
+	free(x);
+	node_unref(node);
+	rpc_engine_abort(e, full ? "too many results are not released" : "out of memory");
+	return NULL;
 }
 
 void export_remove(struct rpc_engine *e, struct rpc_export *x)
@@ -50,15 +52,17 @@ struct rpc_import *import_add(struct rpc_engine *e, int64_t id, enum import_kind
 {
 	bool full = HASH_COUNT(e->imports) >= RPC_IMPORTS_MAX;
 	struct rpc_import *i = full ? NULL : calloc(1, sizeof *i);
-	if (!i) {
-		rpc_engine_abort(e, full ? "too many stubs are held" : "out of memory");
-		return NULL;
+	if (i) {
+		i->id = id;
+		i->kind = kind;
+		i->introduced = 1;
+		HASH_ADD(hh, e->imports, id, sizeof i->id, i);
+		if (i->hh.tbl)
+			return i;
 	}
-	i->id = id;
-	i->kind = kind;
-	i->introduced = 1;
-	HASH_ADD(hh, e->imports, id, sizeof i->id, i);
-	return i;
+	free(i);
+	rpc_engine_abort(e, full ? "too many stubs are held" : "out of memory");
+	return NULL;
 }
 
 void import_remove(struct rpc_engine *e, struct rpc_import *i)

@@ -2,6 +2,7 @@
 #include "ws/rpc/wire.h"
 
 #include "shell/clock.h"
+#include "shell/json_read.h"
 #include "ws/base64.h"
 
 #include <errno.h>
@@ -125,7 +126,7 @@ int wire_parse(const char *text, size_t length, json_t **ret_message)
 		memcpy(mended, text, length);
 		survey_text(text, length, &s, mended);
 	}
-	json_t *message = json_loadb(
+	json_t *message = json_read(
 		mended ? mended : text, length, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
 	free(mended);
 	if (!message)

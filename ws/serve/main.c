@@ -3,6 +3,7 @@
  * is written in its room. A part that cannot be opened ends the program, with a word on standard error.
  */
 #include "ring/utf8.h"
+#include "shell/json_read.h"
 #include "shell/bounds.h"
 #include "shell/cgroup.h"
 #include "shell/environment.h"
@@ -134,8 +135,7 @@ static int open_recorders(struct program *p)
 
 static int open_runs(struct program *p, long nofile)
 {
-	struct runs_config config = {.dir = p->runtime_dir,
-		.holder = p->bounds.holder,
+	struct runs_config config = {.holder = p->bounds.holder,
 		.environment = p->environment,
 		.nofile = nofile,
 		.bounds = &p->bounds};
@@ -496,6 +496,7 @@ int main(int argc, char **argv)
 {
 	static struct program p;
 	standard_open();
+	json_read_open();
 	if (argc < 2 || strcmp(argv[1], "serve") != 0) {
 		fputs("ringside-server is started by ringside serve\n", stderr);
 		return 2;

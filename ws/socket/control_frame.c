@@ -4,6 +4,7 @@
  * id of a message that is no JSON, so that whoever waits for its answer hears of it.
  */
 #include "ws/socket/control_frame.h"
+#include "shell/json_read.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -168,7 +169,7 @@ static void recover_id(const char *text, size_t length, struct control_frame *f)
 	struct text place;
 	if (!find_member(text, length, "id", &place))
 		return;
-	json_t *id = json_loadb(place.at, (size_t)(place.end - place.at), JSON_DECODE_ANY, NULL);
+	json_t *id = json_read(place.at, (size_t)(place.end - place.at), JSON_DECODE_ANY, NULL);
 	take_id(id, f);
 	json_decref(id);
 }
@@ -177,7 +178,7 @@ void control_frame_parse(const char *text, size_t length, struct control_frame *
 {
 	*f = (struct control_frame){.type = CONTROL_INVALID, .method = METHOD_OTHER};
 	/* NUL is the handlers' to refuse: they know in which field it is. */
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	json_t *root = json_read(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	const char *type = json_string_value(json_object_get(root, "type"));
 	f->root = root;
 	if (!root) {

@@ -339,12 +339,18 @@ static void receive_request(struct control_socket *c, const struct control_frame
 		return;
 	}
 	struct call *call = create_call(c, f);
+	if (call)
+		HASH_ADD_STR(c->calls, id, call);
+	if (call && !call->hh.tbl) {
+		request_abandon(call->request);
+		free(call);
+		call = NULL;
+	}
 	if (!call) {
 		tell_error(c, f->id, "INTERNAL_ERROR", "Out of memory");
 		return;
 	}
 	c->bodies += call->request->body_length;
-	HASH_ADD_STR(c->calls, id, call);
 	DL_APPEND(c->waiting, call);
 	int rc = request_take_target(call->request, f->target);
 	if (rc == 0)

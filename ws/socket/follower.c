@@ -6,6 +6,7 @@
  */
 #include "ws/socket/follower.h"
 
+#include "shell/json_read.h"
 #include "shell/session/type.h"
 #include "ws/request.h"
 #include "ws/socket/terminal.h"
@@ -389,7 +390,7 @@ static void on_answered(void *user)
 	struct follower *f = a->follower;
 	const struct reply *reply = &a->request->reply;
 	if (reply->status >= 400) {
-		json_t *body = json_loadb(reply->body, reply->length, JSON_ALLOW_NUL, NULL);
+		json_t *body = json_read(reply->body, reply->length, JSON_ALLOW_NUL, NULL);
 		const char *code = json_string_value(json_object_get(body, "code"));
 		const char *message = json_string_value(json_object_get(body, "message"));
 		tell_error(f, code, message ? message : "It could not be done", 0);
@@ -456,7 +457,7 @@ static void on_text(void *self, const char *text, size_t length)
 	if (f->closing || f->code)
 		return;
 	json_t *message = text && length <= FOLLOWER_CONTROL_MAX
-		? json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL)
+		? json_read(text, length, JSON_REJECT_DUPLICATES, NULL)
 		: NULL;
 	const char *type = json_string_value(json_object_get(message, "type"));
 	if (type && strcmp(type, "resize") == 0)

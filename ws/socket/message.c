@@ -2,6 +2,7 @@
 #include "ws/socket/message.h"
 
 #include "ring/screen/screen.h"
+#include "shell/json_read.h"
 #include "shell/session/presence.h"
 
 #include <jansson.h>
@@ -69,7 +70,7 @@ static void parse_object(const json_t *root, struct message *m)
 void message_parse(const char *text, size_t length, struct message *ret_message)
 {
 	*ret_message = (struct message){.type = MESSAGE_INVALID};
-	json_t *root = json_loadb(text, length, 0, NULL);
+	json_t *root = json_read(text, length, 0, NULL);
 	if (json_is_object(root))
 		parse_object(root, ret_message);
 	json_decref(root);

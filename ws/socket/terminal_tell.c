@@ -4,6 +4,7 @@
  * says which bytes.
  */
 #include "ring/utf8.h"
+#include "shell/json_read.h"
 #include "ws/socket/terminal_internal.h"
 
 #include "ws/request.h"
@@ -135,8 +136,8 @@ static bool tell_error(struct terminal *t)
 static bool tell_pong(struct terminal *t)
 {
 	t->pong = false;
-	json_t *m = json_pack(
-		"{s:s, s:o}", "type", "pong", "t", json_loads(t->pong_time, JSON_DECODE_ANY, NULL));
+	json_t *m = json_pack("{s:s, s:o}", "type", "pong", "t",
+		json_read(t->pong_time, strlen(t->pong_time), JSON_DECODE_ANY, NULL));
 	return send_json(t, m);
 }
 

@@ -5,6 +5,7 @@
 #include "shell/backup/backup.h"
 #include "shell/backup/excluded.h"
 #include "shell/bounds.h"
+#include "shell/memory_stream.h"
 #include "ws/api/api.h"
 #include "ws/api/backup/fields.h"
 #include "ws/api/json/run.h"
@@ -259,7 +260,7 @@ static bool take_excludes(struct request *r, const json_t *body, struct wanted *
 		return true;
 	if (!json_is_array(list) || json_array_size(list) > EXCLUDES_MAX)
 		return backup_refuse(r, "excludes", "Must be a list of at most 1000 patterns");
-	FILE *out = open_memstream(&w->excluded, &w->options.excluded_length);
+	FILE *out = memory_stream(&w->excluded, &w->options.excluded_length);
 	bool good = true;
 	json_array_foreach (list, i, each) {
 		const char *pattern = json_string_value(each);

@@ -3,6 +3,7 @@
  * stderr in base64, then exit. A client that goes away takes its command with it; one that reads slowly holds it back.
  */
 #include "shell/run/run.h"
+#include "shell/memory_stream.h"
 #include "ws/api/bridge/sandbox.h"
 #include "ws/api/json/run.h"
 #include "ws/api/later/output_queue.h"
@@ -218,7 +219,7 @@ static char *command_of(
 	const struct sandbox *s, const json_t *words, size_t *ret_length, size_t *ret_words)
 {
 	char *text = NULL;
-	FILE *to = open_memstream(&text, ret_length);
+	FILE *to = memory_stream(&text, ret_length);
 	if (!to)
 		return NULL;
 	char enter[PLACE_PATH_MAX + 8];

@@ -63,7 +63,7 @@ static struct text_part find_lines(const struct file_call *c, const char *bytes,
 }
 
 /* The same answer with a part of the content, and with what it takes to write all of it again. */
-static void tell_lines(struct file_call *c, const char *type, const char *bytes, size_t length)
+static int tell_lines(struct file_call *c, const char *type, const char *bytes, size_t length)
 {
 	struct reply_text *a = &c->answer;
 	char hash[CONTENT_HASH_SIZE];
@@ -72,7 +72,8 @@ static void tell_lines(struct file_call *c, const char *type, const char *bytes,
 	struct text_part l = {.text = ""};
 	if (!binary)
 		l = find_lines(c, bytes + mark, length - mark);
-	content_hash(bytes, length, hash);
+	if (content_hash(bytes, length, hash) < 0)
+		return -ENOMEM;
 	file_answer_begin(c);
 	reply_text_raw(a, ",\"content\":");
 	reply_text_string(a, l.text, l.length);
@@ -91,6 +92,7 @@ static void tell_lines(struct file_call *c, const char *type, const char *bytes,
 		reply_text_number(a, l.next);
 	}
 	file_answer_end(c);
+	return 0;
 }
 
 static void tell(struct file_call *c, const char *type, const char *bytes, size_t length)
@@ -128,7 +130,7 @@ static int read_file(struct file_call *c)
 		rc = file_type_find(&content, c->path, bytes, length, type);
 	content_close(&content);
 	if (rc == 0 && c->lines)
-		tell_lines(c, type, bytes, length);
+		rc = tell_lines(c, type, bytes, length);
 	else if (rc == 0)
 		tell(c, type, bytes, length);
 	free(bytes);

@@ -46,7 +46,7 @@ static int check_expected(struct file_call *c, struct stat *ret_st)
 	rc = content_load(&content, HASH_MAX, &bytes, &length);
 	content_close(&content);
 	if (rc == 0)
-		content_hash(bytes, length, hash);
+		rc = content_hash(bytes, length, hash);
 	free(bytes);
 	if (rc < 0)
 		return rc == -EFBIG ? -ESTALE : rc;
@@ -100,9 +100,10 @@ static int write_file(struct file_call *c)
 			return -EILSEQ;
 	}
 	char hash[CONTENT_HASH_SIZE];
-	int rc = write_bytes(c, bytes ? (const char *)bytes : text, length);
+	const char *plain = bytes ? (const char *)bytes : text;
+	int rc = content_hash(plain, length, hash);
 	if (rc == 0)
-		content_hash(bytes ? (const char *)bytes : text, length, hash);
+		rc = write_bytes(c, plain, length);
 	free(bytes);
 	if (rc < 0)
 		return rc;
@@ -155,12 +156,14 @@ static void write_now(struct request *r)
 struct parsing {
 	struct job job;
 	struct request *request; /* our reference */
+	bool is_short;           /* of memory */
 };
 
 static void on_parse(struct job *job)
 {
-	struct request *r = ((struct parsing *)job)->request;
-	r->json = body_parse(r->body, r->body_length);
+	struct parsing *p = (struct parsing *)job;
+	struct request *r = p->request;
+	r->json = body_parse(r->body, r->body_length, &p->is_short);
 	if (!r->json)
 		return;
 	free(r->body);
@@ -171,6 +174,7 @@ static void on_parsed(struct job *job, int error)
 {
 	struct parsing *p = (struct parsing *)job;
 	struct request *r = p->request;
+	error = error == 0 && p->is_short ? -ENOMEM : error;
 	free(p);
 	if (error == -EUSERS)
 		reply_error(r, "RESOURCE_BUSY", "Too much waits for the disks already", NULL);

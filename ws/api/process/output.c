@@ -3,6 +3,7 @@
  * a slow reader costs nothing but what it misses, and is told how much that was.
  */
 #include "ring/utf8.h"
+#include "shell/memory_stream.h"
 #include "shell/output/streams.h"
 #include "ws/api/json/process.h"
 #include "ws/api/later/pending.h"
@@ -202,7 +203,7 @@ static void set_joined(json_t *body, const json_t *chunks, const char *field)
 	json_t *chunk;
 	size_t index, length = 0;
 	char *text = NULL;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_stream(&text, &length);
 	json_array_foreach (chunks, index, chunk) {
 		const json_t *data = json_object_get(chunk, field);
 		if (f)

@@ -4,6 +4,7 @@
 #include "shell/bounds.h"
 #include "shell/clock.h"
 #include "shell/id.h"
+#include "shell/memory_stream.h"
 #include "shell/program.h"
 #include "ws/api/directory.h"
 #include "ws/api/read/body.h"
@@ -193,7 +194,7 @@ static char *command_of(const char *const *argv)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_stream(&text, &length);
 	if (!f)
 		return NULL;
 	fputs("exec --", f);

@@ -2,6 +2,7 @@
 #include "ws/api/read/body.h"
 
 #include "shell/environment.h"
+#include "shell/json_read.h"
 #include "shell/store/directory.h"
 #include "ws/error.h"
 
@@ -10,18 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *body_parse(const char *text, size_t length)
+json_t *body_parse(const char *text, size_t length, bool *ret_short)
 {
-	return json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+	return json_read(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, ret_short);
 }
 
 json_t *body_read(struct request *r)
 {
-	if (r->body_length == 0 && !r->json)
-		return json_object();
-	json_t *body = r->json ? json_incref(r->json) : body_parse(r->body, r->body_length);
+	bool is_short = false;
+	json_t *body = r->json        ? json_incref(r->json)
+		: r->body_length == 0 ? json_object()
+				      : body_parse(r->body, r->body_length, &is_short);
 	if (json_is_object(body))
 		return body;
+	if (is_short || (!body && r->body_length == 0)) {
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		return NULL;
+	}
 	reply_invalid(r, "body",
 		body ? "The body is not a JSON object" : "The body is not valid JSON", "invalid");
 	json_decref(body);

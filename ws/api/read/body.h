@@ -12,7 +12,7 @@
 	"__DISABLE_SESSION__" /* what the published client sends in `sessionId` for none */
 
 /* Text as a body's JSON: NULL when it is none, or names something twice. Also on a thread. */
-json_t *body_parse(const char *text, size_t length);
+json_t *body_parse(const char *text, size_t length, bool *ret_short);
 
 /*
  * The request's body as a JSON object (an empty body is an empty object). Returns a new reference, or NULL

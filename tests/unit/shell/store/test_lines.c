@@ -154,7 +154,7 @@ Test(lines_load, leaves_out_what_makes_no_sense)
 {
 	char got[200] = "";
 	folder_put(&folder, "small", "[1]\n\n{\"a\":\n[2]\nnonsense\n{}\n");
-	lines_load(&small, folder.fd, on_line, got);
+	lines_load(&(struct lines){0}, &small, folder.fd, on_line, got);
 	cr_expect_str_eq(got, "[1];[2];{};");
 	ASSERT_NO_LEAKS();
 }
@@ -165,11 +165,11 @@ Test(lines_load, a_torn_line_does_not_spoil_the_next)
 	struct wanted wanted = {1, 0};
 	char before[200] = "", after[200] = "";
 	folder_put(&folder, "doubled", "[1]\n{\"to");
-	lines_load(&doubled, folder.fd, on_line, before);
+	lines_load(&(struct lines){0}, &doubled, folder.fd, on_line, before);
 	cr_expect_str_eq(before, "[1];");
 	l.compacted = 100;
 	cr_assert_eq(lines_append(&l, &doubled, folder.fd, json_pack("[i]", 2), &wanted), 0);
-	lines_load(&doubled, folder.fd, on_line, after);
+	lines_load(&(struct lines){0}, &doubled, folder.fd, on_line, after);
 	cr_expect_str_eq(after, "[1];[2];");
 	expect_file("doubled", "[1]\n{\"to\n[2]\n");
 }
@@ -177,11 +177,11 @@ Test(lines_load, a_torn_line_does_not_spoil_the_next)
 Test(lines_load, one_that_is_missing_or_too_long)
 {
 	char got[200] = "", text[102];
-	lines_load(&small, folder.fd, on_line, got);
+	lines_load(&(struct lines){0}, &small, folder.fd, on_line, got);
 	memset(text, '\n', 101);
 	memcpy(text, "[1]", 3);
 	text[101] = '\0';
 	folder_put(&folder, "small", text);
-	lines_load(&small, folder.fd, on_line, got);
+	lines_load(&(struct lines){0}, &small, folder.fd, on_line, got);
 	cr_expect_str_eq(got, "");
 }

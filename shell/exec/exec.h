@@ -73,7 +73,7 @@ struct exec_options {
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
 	bool no_input;     /* standard input is /dev/null */
-	const char *spool; /* or what was sent before, see shell/output/spool.h */
+	const char *inlet; /* or the id of what is written meanwhile, see shell/output/inlet.h */
 	const void *input; /* or these bytes, or NULL: the terminal */
 	size_t input_length;
 	enum exec_streams streams;

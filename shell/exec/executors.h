@@ -32,7 +32,7 @@ struct executor_callbacks {
 struct executors {
 	uv_loop_t *loop;
 	const struct executor_callbacks *callbacks;
-	const char *runtime_dir; /* borrowed; where spools and sessions are */
+	const char *runtime_dir; /* borrowed; where inputs and sessions are */
 	struct peek peek;        /* what reads memory of programs */
 	size_t budget;           /* bytes of output that may still be kept for those who wait */
 	uint64_t ended;          /* commands that are over */

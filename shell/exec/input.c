@@ -4,7 +4,7 @@
  * ever; so the next one opens it once, and the command has come to the end of its input, as one that was reading has.
  */
 #include "shell/exec/internal.h"
-#include "shell/output/spool.h"
+#include "shell/output/fifo.h"
 #include "shell/store/directory.h"
 
 #include <errno.h>
@@ -41,11 +41,11 @@ int exec_store_input(struct exec *e, const struct exec_options *o)
 	char name[INPUT_NAME_SIZE];
 	const struct held *held = &e->executor->pane->held;
 	const char *runtime_dir = e->executor->all->runtime_dir;
-	if (o->no_input && !o->input && !o->spool) {
+	if (o->no_input && !o->input && !o->inlet) {
 		e->input = strdup("/dev/null");
 		return e->input ? 0 : -ENOMEM;
 	}
-	if (!o->input && !o->spool)
+	if (!o->input && !o->inlet)
 		return 0;
 	name_input(e, name);
 	char path[EXEC_PATH_MAX];
@@ -55,8 +55,8 @@ int exec_store_input(struct exec *e, const struct exec_options *o)
 	e->input = strdup(path);
 	if (!e->input)
 		return -ENOMEM;
-	if (o->spool) {
-		int moved = spool_move(runtime_dir, o->spool, held->link.dir_fd, name);
+	if (o->inlet) {
+		int moved = fifo_move(runtime_dir, o->inlet, held->link.dir_fd, name);
 		e->has_input = moved == 0;
 		held_share(held, name);
 		return moved;

@@ -25,7 +25,7 @@ struct inlets {
 struct inlet {
 	struct inlet *prev, *next;
 	struct inlets *all;
-	char id[SPOOL_ID_SIZE];
+	char id[FIFO_ID_SIZE];
 	const struct inlet_callbacks *callbacks; /* NULL: nobody listens */
 	void *user;
 	bool written;     /* it has, or had, a writer */
@@ -65,7 +65,7 @@ static void let_go(struct inlet *i)
 	DL_DELETE(all->list, i);
 	all->count--;
 	all->closing++;
-	(void)!spool_remove(all->runtime_dir, i->id); /* it may have been moved */
+	(void)!fifo_remove(all->runtime_dir, i->id); /* it may have been moved */
 	uv_close((uv_handle_t *)&i->timer, on_handle_closed);
 	if (i->polling)
 		uv_close((uv_handle_t *)&i->poll, on_handle_closed);
@@ -164,7 +164,7 @@ static bool is_awaited(const struct inlet *i)
 /* No writer has come. Whoever has its FIFO by now, or gets it later, finds the end there, and does not wait for ever. */
 static void give_up_writer(struct inlet *i)
 {
-	if (i->fd < 0 && spool_remove(i->all->runtime_dir, i->id) < 0) {
+	if (i->fd < 0 && fifo_remove(i->all->runtime_dir, i->id) < 0) {
 		i->look_ms = INLET_LOOK_FIRST_MS;
 		i->written = i->complete = true;
 	}
@@ -195,7 +195,7 @@ int inlets_open(
 	if (!all)
 		return -ENOMEM;
 	*all = (struct inlets){.loop = loop, .runtime_dir = runtime_dir, .writer_ms = writer_ms};
-	spool_clear_pipes(runtime_dir);
+	fifo_clear(runtime_dir);
 	*ret_inlets = all;
 	return 0;
 }
@@ -211,7 +211,7 @@ void inlets_close(struct inlets *all)
 	maybe_free(all);
 }
 
-int inlet_create(struct inlets *all, char ret_id[SPOOL_ID_SIZE])
+int inlet_create(struct inlets *all, char ret_id[FIFO_ID_SIZE])
 {
 	if (all->count >= INLETS_MAX)
 		return -EUSERS;
@@ -220,7 +220,7 @@ int inlet_create(struct inlets *all, char ret_id[SPOOL_ID_SIZE])
 		return -ENOMEM;
 	i->all = all;
 	i->fd = -1;
-	int rc = spool_create_pipe(all->runtime_dir, i->id, &i->place);
+	int rc = fifo_create(all->runtime_dir, i->id, &i->place);
 	if (rc < 0) {
 		free(i);
 		return rc;
@@ -231,7 +231,7 @@ int inlet_create(struct inlets *all, char ret_id[SPOOL_ID_SIZE])
 	uv_timer_start(&i->timer, on_timer, all->writer_ms, 0);
 	DL_APPEND(all->list, i);
 	all->count++;
-	memcpy(ret_id, i->id, SPOOL_ID_SIZE);
+	memcpy(ret_id, i->id, FIFO_ID_SIZE);
 	return 0;
 }
 
@@ -247,7 +247,7 @@ struct inlet *inlet_find(const struct inlets *all, const char *id)
 int inlet_reader(struct inlet *i)
 {
 	char path[64];
-	int rc = spool_remove(i->all->runtime_dir, i->id);
+	int rc = fifo_remove(i->all->runtime_dir, i->id);
 	if (rc < 0)
 		return rc;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", i->place);

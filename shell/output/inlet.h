@@ -1,6 +1,5 @@
 /*
- * Standard input that is written while the command reads it: the server's end of a FIFO that is named as a spool is (see
- * spool.h), so a command takes it as it takes one. What a reader does not take yet is the writer's to keep: nothing is
+ * Standard input that is written while the command reads it: the server's end of a FIFO (see fifo.h). What a reader does not take yet is the writer's to keep: nothing is
  * queued but the rest of one write.
  *
  * waiting (nobody reads yet; its reader is looked for once there is a writer) -> open -> ended, by its writer or because
@@ -9,7 +8,7 @@
  */
 #pragma once
 
-#include "shell/output/spool.h"
+#include "shell/output/fifo.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +42,7 @@ int inlets_open(
 void inlets_close(struct inlets *all);
 
 /* Make one. Returns 0 or a negative errno: -EUSERS, there are too many. */
-int inlet_create(struct inlets *all, char ret_id[SPOOL_ID_SIZE]);
+int inlet_create(struct inlets *all, char ret_id[FIFO_ID_SIZE]);
 
 /* The one with this id, or NULL. */
 struct inlet *inlet_find(const struct inlets *all, const char *id);

@@ -8,7 +8,6 @@
 #include "shell/store/directory.h"
 #include "shell/environment.h"
 #include "shell/run/internal.h"
-#include "shell/output/spool.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -389,13 +388,8 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	}
 	char group[RUN_GROUP_SIZE];
 	struct bounded bounded;
-	int spool = o->spool ? spool_take(all->config.dir, o->spool) : -1;
-	int rc = o->spool && spool < 0
-		? -ENXIO
-		: bounds_command(all->config.bounds, run_group(mark, group), o->cwd, &bounded);
+	int rc = bounds_command(all->config.bounds, run_group(mark, group), o->cwd, &bounded);
 	if (rc < 0) {
-		if (spool >= 0)
-			close(spool);
 		environment_destroy(environment);
 		free(script);
 		return rc;
@@ -409,7 +403,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 		.owner = bounded.owner,
 		.holder = all->config.holder,
 		.spares = o->spares,
-		.input_fd = spool >= 0 ? spool : o->input_fd,
+		.input_fd = o->input_fd,
 		.bash = all->bash,
 		.command = script ? script : o->command,
 		.command_length = length,
@@ -427,8 +421,6 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	bounds_release(&bounded);
 	if (rc < 0)
 		bounds_leave(all->config.bounds, group, true);
-	if (spool >= 0)
-		close(spool);
 	environment_destroy(environment);
 	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {

@@ -45,8 +45,7 @@ struct run_options {
 	struct directory_found found;
 	const char *const *env_names, *const *env_values;
 	size_t env_count;
-	const char *spool;   /* standard input that was sent before, see shell/output/spool.h */
-	const void *input;   /* or these bytes; NULL: /dev/null */
+	const void *input;   /* standard input: these bytes; NULL: /dev/null */
 	size_t input_length; /* bytes */
 	int input_fd;        /* or this, when it is above 0 */
 	bool whole;          /* when it has ended by itself, what it has started is ended as well */
@@ -82,7 +81,6 @@ struct run_callbacks {
 struct bounds;
 
 struct runs_config {
-	const char *dir;             /* the runtime directory, where spools are; borrowed */
 	const char *holder;          /* path of ringside-holder; borrowed */
 	char *const *environment;    /* what commands inherit; borrowed */
 	long nofile;                 /* soft limit of descriptors for them; 0 = ours */
@@ -105,7 +103,7 @@ void runs_close(struct runs *all);
 /*
  * Start one. Returns 0, or a negative errno and nothing has been started: -EINVAL (command or cwd),
  * -ENOENT, -ENOTDIR, -EACCES, -ENAMETOOLONG or -ELOOP (cwd), -EUSERS (RUNS_MAX at once), -E2BIG (an
- * environment that the system does not take), -ENXIO (no such spool), -EXDEV (cwd is not where commands live), -ENOEXEC (there is no bash), or whatever the system lacks.
+ * environment that the system does not take), -EXDEV (cwd is not where commands live), -ENOEXEC (there is no bash), or whatever the system lacks.
  */
 int run_start(struct runs *all, const struct run_options *options,
 	const struct run_callbacks *callbacks, void *user, struct run **ret_run);

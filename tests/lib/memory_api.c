@@ -54,9 +54,8 @@ static void open_tables(struct memory_api *m)
 		.ring_size = RING_SIZE_MIN,
 		.max = MEMORY_API_PROCESSES,
 		.kept = 10};
-	const struct runs_config runs = {.dir = m->folder.path,
-		.holder = getenv("RINGSIDE_HOLDER"),
-		.environment = environment};
+	const struct runs_config runs = {
+		.holder = getenv("RINGSIDE_HOLDER"), .environment = environment};
 	cr_assert_eq(sessions_open(&m->sessions, &m->loop, &sessions, &of_sessions, &m->api), 0);
 	cr_assert_eq(processes_open(&m->processes, &m->loop, &processes, &of_processes, m), 0);
 	cr_assert_eq(runs_open(&m->loop, &runs, &m->runs), 0);

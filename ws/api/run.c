@@ -385,17 +385,16 @@ static bool take_common(struct api *a, struct request *r, const json_t *body, st
 	return true;
 }
 
-/* An input that is written while the command runs, where stdinFrom names one. */
-static bool take_stream(struct request *r, struct asked *asked)
+/* An input that is written while the command runs. */
+static bool take_stream(struct request *r, const char *id, struct asked *asked)
 {
 	struct run_options *o = &asked->options;
-	struct inlet *i = inlet_find(api_of(r)->inlets, o->spool);
-	int fd = i ? inlet_reader(i) : 0;
+	struct inlet *i = inlet_find(api_of(r)->inlets, id);
+	int fd = i ? inlet_reader(i) : -ENOENT;
 	if (fd < 0) {
 		reply_refusal(r, o, fd == -ENOENT ? -ENXIO : fd);
 		return false;
 	}
-	o->spool = i ? NULL : o->spool;
 	o->input_fd = asked->input_fd = fd;
 	return true;
 }
@@ -404,15 +403,14 @@ static bool take_input(struct request *r, const json_t *body, struct asked *aske
 {
 	struct run_options *o = &asked->options;
 	const json_t *text = json_object_get(body, "stdin");
-	const char *base64;
-	if (!body_text(r, body, "stdinBase64", &base64) ||
-		!body_text(r, body, "stdinFrom", &o->spool))
+	const char *base64, *from;
+	if (!body_text(r, body, "stdinBase64", &base64) || !body_text(r, body, "stdinFrom", &from))
 		return false;
-	if (o->spool && (text || base64)) {
+	if (from && (text || base64)) {
 		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
 		return false;
 	}
-	if (o->spool && !take_stream(r, asked))
+	if (from && !take_stream(r, from, asked))
 		return false;
 	if (json_is_null(text))
 		text = NULL;

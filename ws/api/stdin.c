@@ -1,13 +1,12 @@
 /*
- * Standard input for a command. POST /api/stdin: in pieces, before it is started (shell/output/spool.h). PUT /api/stdin/ID: as
- * it comes while the command reads it (shell/output/inlet.h): what the command does not take is not read of its client, and a
- * client that goes away is the input's end.
+ * Standard input for a command, written while the command reads it (shell/output/inlet.h). POST /api/stdin gives its name,
+ * PUT /api/stdin/ID brings the bytes: what the command does not take is not read of its client, and a client that goes away is
+ * the input's end.
  */
 #include "shell/output/inlet.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
 #include "ws/api/rows.h"
-#include "ws/base64.h"
 #include "ws/error.h"
 
 #include <errno.h>
@@ -15,73 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void refuse_piece(struct request *r, int error, uint64_t size)
+static void refuse_input(struct request *r, int error)
 {
 	if (error == -ENOENT)
 		reply_invalid(r, "id", "There is no such input, or it was taken", "not_found");
-	else if (error == -ESPIPE)
-		reply_error(r, "VALIDATION_FAILED", "Something is missing before this piece",
-			json_pack("{s:I}", "size", (json_int_t)size));
-	else if (error == -EFBIG)
-		reply_error(r, "REQUEST_TOO_LARGE", "The input is too large",
-			json_pack("{s:I}", "limit", (json_int_t)SPOOL_MAX));
 	else if (error == -EBUSY)
 		reply_error(r, "RESOURCE_BUSY", "Somebody else writes this input", NULL);
 	else if (error == -EUSERS)
 		reply_error(r, "LIMIT_REACHED", "Too many inputs wait for their commands",
-			json_pack("{s:i}", "limit", (int)SPOOLS_MAX));
+			json_pack("{s:i}", "limit", (int)INLETS_MAX));
 	else
-		reply_error(r, error_code_of(error), strerror(-error), NULL);
+		reply_error(r, error_code_of(error), error_text(error), NULL);
 }
 
-/* One that is written later, while it is read. */
-static void begin_stream(struct request *r)
+static void make_input(struct request *r)
 {
-	char id[SPOOL_ID_SIZE];
+	char id[FIFO_ID_SIZE];
+	json_t *body = body_read(r);
+	if (!body)
+		return;
 	int rc = inlet_create(api_of(r)->inlets, id);
 	if (rc < 0)
-		refuse_piece(r, rc, 0);
+		refuse_input(r, rc);
 	else
-		reply_success(r, json_pack("{s:s, s:i}", "id", id, "size", 0));
-}
-
-static void keep_input(struct request *r)
-{
-	struct api *a = api_of(r);
-	const char *id = NULL, *base64 = NULL, *dir = a->sessions->config.runtime_dir;
-	char made[SPOOL_ID_SIZE];
-	uint64_t offset = 0, size = 0;
-	size_t length = 0;
-	unsigned char *bytes = NULL;
-	bool stream = false;
-	json_t *body = body_read(r);
-	if (!body || !body_flag(r, body, "stream", &stream) || !body_text(r, body, "id", &id) ||
-		!body_text(r, body, "base64", &base64) ||
-		!body_number(r, body, "offset", 0, SPOOL_MAX, &offset))
-		goto out;
-	if (stream && (id || base64 || json_is_integer(json_object_get(body, "offset")))) {
-		reply_invalid(r, "stream", "Not together with id, base64 or offset", "invalid");
-		goto out;
-	}
-	if (stream) {
-		begin_stream(r);
-		goto out;
-	}
-	bytes = base64 ? base64_decode(base64, &length) : NULL;
-	if (!bytes) {
-		reply_invalid(r, "base64", "Must be base64", base64 ? "invalid" : "required");
-		goto out;
-	}
-	int rc = id ? 0 : spool_create(dir, made);
-	id = id ? id : made;
-	if (rc == 0)
-		rc = spool_add(dir, id, offset, bytes, length, &size);
-	if (rc < 0)
-		refuse_piece(r, rc, size);
-	else
-		reply_success(r, json_pack("{s:s, s:I}", "id", id, "size", (json_int_t)size));
-out:
-	free(bytes);
+		reply_success(r, json_pack("{s:s}", "id", id));
 	json_decref(body);
 }
 
@@ -122,7 +78,7 @@ static void on_piece(void *user, const char *bytes, size_t length)
 		upload_pause(w->request);
 	} else if (rc < 0) {
 		inlet_write_end(w->inlet, false);
-		refuse_piece(w->request, rc, 0);
+		refuse_input(w->request, rc);
 		end_writing(w);
 	}
 }
@@ -156,7 +112,7 @@ static void stream_input(struct request *r)
 	int rc = !i ? -ENOENT : !w ? -ENOMEM : inlet_write_begin(i, &inlet_callbacks, w);
 	if (rc < 0) {
 		free(w);
-		refuse_piece(r, rc, 0);
+		refuse_input(r, rc);
 		return;
 	}
 	*w = (struct writing){request_ref(r), i};
@@ -166,7 +122,7 @@ static void stream_input(struct request *r)
 }
 
 const struct route_row api_stdin_rows[] = {
-	{METHOD_POST, "/api/stdin", WHO_OWNER, .plain = keep_input},
+	{METHOD_POST, "/api/stdin", WHO_OWNER, .plain = make_input},
 	{METHOD_PUT, "/api/stdin/{}", WHO_OWNER, .plain = stream_input, .upload = true,
 		.upload_slow = true},
 	{.path = NULL},

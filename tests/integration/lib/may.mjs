@@ -102,7 +102,7 @@ export const routes = [
 	row('viewer', `GET ${session}/stream`, undefined, { stream: true }),
 	row('owner', 'POST /api/execute', ran()),
 	row('owner', 'POST /api/execute/stream', ran(), { stream: true }),
-	row('owner', 'POST /api/stdin', { base64: 'eA==' }),
+	row('owner', 'POST /api/stdin', {}),
 	row('owner', 'PUT /api/stdin/{inputId}', { abuse: true }, { may: none('inputId'), status: 400 }),
 	row('owner', 'POST /api/run', ran()),
 	row('owner', 'POST /api/process/start', ran()),

@@ -36,9 +36,9 @@ static bool take_input(struct request *r, const json_t *body, struct asked *q)
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64;
 	if (!body_text(r, body, "stdinBase64", &base64) ||
-		!body_text(r, body, "stdinFrom", &q->options.spool))
+		!body_text(r, body, "stdinFrom", &q->options.inlet))
 		return false;
-	if (q->options.spool && (text || base64)) {
+	if (q->options.inlet && (text || base64)) {
 		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
 		return false;
 	}

@@ -48,8 +48,7 @@ static int begin_stream(struct input *i, json_t *body, size_t length)
 {
 	struct answer a;
 	char *path = NULL;
-	json_t *stream = json_pack("{s:b}", "stream", 1);
-	int rc = call_api(i->cli, "POST", strdup("/api/stdin"), stream, &a);
+	int rc = call_api(i->cli, "POST", strdup("/api/stdin"), json_object(), &a);
 	if (rc != 0)
 		return rc;
 	const char *id = answer_text(a.json, "id");

@@ -143,8 +143,7 @@ static unsigned descriptors(void)
 static void open_all(void)
 {
 	folder_make(&folder);
-	struct runs_config config = {.dir = folder.path,
-		.holder = getenv("RINGSIDE_HOLDER"),
+	struct runs_config config = {.holder = getenv("RINGSIDE_HOLDER"),
 		.environment = (char *const *)(uintptr_t)environment};
 	cr_assert_not_null(config.holder, "RINGSIDE_HOLDER says where the holder is");
 	cr_assert_eq(uv_loop_init(&loop), 0);

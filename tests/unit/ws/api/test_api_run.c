@@ -1,5 +1,4 @@
 /* Commands on their own, standard input sent ahead, and what the server says of itself. Nothing is run here. */
-#include "shell/output/spool.h"
 #include "shell/run/internal.h"
 #include "tests/lib/memory_api.h"
 #include "ws/api/openapi.h"
@@ -112,69 +111,14 @@ Test(api_run, as_many_as_may_run_at_once)
 	MEMORY_API_CLOSE();
 }
 
-/* Input sent ahead */
+/* Input that is sent while it is read */
 
-Test(api_stdin, comes_in_pieces)
+Test(api_stdin, is_for_owners)
 {
-	char body[256];
-	struct call *c = memory_api_call(STDIN, "{'base64':'YWJj'}");
-	cr_assert_eq(call_status(c), 200);
-	cr_expect_eq(call_number(c, "size"), 3);
-	snprintf(body, sizeof body, "{'id':'%s','offset':3,'base64':'ZA=='}", call_text(c, "id"));
-	struct call *next = memory_api_call(STDIN, body);
-	cr_expect_eq(call_status(next), 200);
-	cr_expect_eq(call_number(next, "size"), 4);
-	next = memory_api_call(STDIN, body);
-	cr_expect_eq(call_status(next), 200, "the same again is the same");
-	cr_expect_eq(call_number(next, "size"), 4);
-	snprintf(body, sizeof body, "{'id':'%s','offset':9,'base64':'ZA=='}", call_text(c, "id"));
-	next = memory_api_call(STDIN, body);
-	cr_expect_eq(call_status(next), 400);
-	cr_expect_eq(call_number(next, "context.size"), 4);
-	MEMORY_API_CLOSE();
-}
-
-Test(api_stdin, what_is_none)
-{
-	static const struct refused cases[] = {{STDIN, NULL, INVALID, "base64"},
-		{STDIN, "{'base64':1}", INVALID, "base64"},
-		{STDIN, "{'base64':'x'}", INVALID, "base64"},
-		{STDIN, "{'base64':'YQ==','id':1}", INVALID, "id"},
-		{STDIN, "{'base64':'YQ==','id':''}", INVALID, "id"},
-		{STDIN, "{'base64':'YQ==','id':'no'}", INVALID, "id"},
-		{STDIN, "{'base64':'YQ==','id':'../token'}", INVALID, "id"},
-		{STDIN, "{'base64':'YQ==','id':'a\\u0000'}", INVALID, "id"},
-		{STDIN, "{'base64':'YQ==','offset':-1}", INVALID, "offset"},
-		{STDIN, "{'base64':'YQ==','offset':'0'}", INVALID, "offset"},
-		{STDIN, "{'base64':'YQ==','offset':9223372036854775807}", INVALID, "offset"},
-		{STDIN, "{'base64':'YQ=='}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
-		{STDIN, "{'base64':'YQ=='}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
+	static const struct refused cases[] = {
+		{STDIN, "{}", 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
+		{STDIN, "{}", 401, "UNAUTHENTICATED", NULL, BY_NOBODY}};
 	EXPECT_REFUSED(cases);
-	MEMORY_API_CLOSE();
-}
-
-Test(api_stdin, hostile_ids_are_those_of_no_input)
-{
-	for (const char *const *text = memory_api_hostile; *text; text++) {
-		json_t *body = json_pack("{s:s, s:s}", "id", *text, "base64", "YQ==");
-		char *dumped = json_dumps(body, 0);
-		struct call *c = memory_api_ask(&(struct ask){.line = STDIN, .body = dumped});
-		call_await(c);
-		cr_expect_str_eq(call_field(c), "id", "%s: %s", dumped, call_body(c));
-		call_end(c);
-		free(dumped);
-		json_decref(body);
-	}
-	MEMORY_API_CLOSE();
-}
-
-Test(api_stdin, as_many_as_may_wait)
-{
-	for (unsigned i = 0; i < SPOOLS_MAX; i++)
-		cr_assert_eq(memory_api_status(STDIN, "{'base64':''}"), 200);
-	struct call *c = memory_api_call(STDIN, "{'base64':''}");
-	cr_expect_eq(call_status(c), 429);
-	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
 	MEMORY_API_CLOSE();
 }
 

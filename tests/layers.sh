@@ -43,13 +43,13 @@ judge() {
 		room("shell/files", "pty/proc shell")
 		room("shell/output", "shell ring")
 		room("shell/held", "pty/proc shell shell/store shell/proc pty")
-		room("shell/input", "shell ring ring/screen")
+		room("shell/input", "shell ring ring/screen ring/search")
 		room("shell/pane", "shell shell/held ring ring/live")
 		room("shell/block", "shell shell/store shell/output shell/input shell/pane ring ring/screen " \
 			"ring/screen/view")
 		room("shell/exec", "pty/proc shell shell/store shell/proc shell/output shell/input shell/pane shell/block " \
 			"ring ring/screen")
-		room("shell/wait", "pty/proc shell shell/proc shell/output shell/pane shell/block shell/exec ring " \
+		room("shell/wait", "pty/proc shell shell/proc shell/output shell/input shell/pane shell/block shell/exec ring " \
 			"ring/screen ring/search")
 		room("shell/ports", "pty/proc shell/proc")
 		room("shell/process", "pty/proc shell shell/store shell/proc shell/output shell/held pty ring")
@@ -58,7 +58,7 @@ judge() {
 		room("shell/backup", "shell/files shell/run")
 		room("shell/mount", "shell/run")
 		room("shell/tunnel", "shell shell/run shell/wait")
-		room("shell/git", "shell/run shell/output")
+		room("shell/git", "shell shell/run shell/output")
 		room("shell/context", "shell shell/store shell/output shell/run pty")
 		room("shell/session", "shell shell/store shell/held shell/input shell/pane shell/block shell/exec " \
 			"shell/wait pty ring")
@@ -450,7 +450,7 @@ self_test() {
 	expect 'shell/proc/up.c:1: shell/proc must not include "shell/a.h" (only shell/proc pty/proc pty)'
 	put shell/wait/past.c '"shell/exec/exec.h"' '"pty/link.h"'
 	expect "shell/wait/past.c:2: shell/wait must not include \"pty/link.h\" (only shell/wait pty/proc shell shell/proc \
-shell/output shell/pane shell/block shell/exec ring ring/screen ring/search)"
+shell/output shell/input shell/pane shell/block shell/exec ring ring/screen ring/search)"
 	put shell/attic/old.c '"shell/a.h"'
 	expect 'shell/attic/old.c:1: shell/attic is no room that is known here'
 	put ring/screen/up.c '"ring/live.h"'

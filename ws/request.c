@@ -321,8 +321,9 @@ void reply_instead(struct request *r, const char *code, const char *message)
 
 void reply_invalid(struct request *r, const char *field, const char *message, const char *code)
 {
-	json_t *context = json_pack("{s:[{s:s, s:s, s:s}]}", "validationErrors", "field", field,
-		"message", message, "code", code);
+	json_t *context = json_pack("{s:[{s:o, s:s, s:s}]}", "validationErrors", "field",
+		json_sprintf("%s%s%s", r->within, r->within[0] ? "." : "", field), "message",
+		message, "code", code);
 	reply_error(r, "VALIDATION_FAILED", message, context);
 }
 

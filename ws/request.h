@@ -74,6 +74,8 @@ struct request_transport {
 	void (*uploading)(void *user); /* an upload may be given more; NULL: it gives bodies whole */
 };
 
+#define REQUEST_WITHIN_SIZE 16u
+
 struct request {
 	unsigned references;
 	enum method method;
@@ -98,6 +100,7 @@ struct request {
 	uint64_t caller; /* who of those that come as principal it is, see ws/mcp/own.h; 0: it is not known */
 	char author[NAME_AUTHOR_MAX + 1]; /* of principal, once somebody has asked for it */
 	enum auth_result auth;            /* whether principal is valid */
+	char within[REQUEST_WITHIN_SIZE]; /* the object whose fields are being read, as errors name it; "": the body itself */
 	struct directory_found directory; /* of the working directory that it names, see ws/api/directory.h */
 	struct route_match match;
 	struct reply reply;

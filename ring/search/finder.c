@@ -144,6 +144,12 @@ void finder_finish(struct finder *f)
 	line_reader_finish(&f->reader);
 }
 
+void finder_dismiss(struct finder *f)
+{
+	f->found = false;
+	begin_line(f);
+}
+
 uint64_t finder_offset(const struct finder *f)
 {
 	return f->reader.parser.offset;
@@ -196,9 +202,16 @@ bool finder_has_unseen(const struct finder *f)
 
 size_t finder_text(const struct finder *f, char *dst, size_t size)
 {
+	return finder_text_from(f, 0, dst, size);
+}
+
+size_t finder_text_from(const struct finder *f, uint64_t offset, char *dst, size_t size)
+{
 	size_t length = 0;
 	for (size_t i = f->match.start; i < f->match.end; i++) {
 		uint8_t bytes[4];
+		if (f->base + f->starts[i] < offset)
+			continue;
 		unsigned n = utf8_encode(f->codes[i], bytes);
 		if (length + n > size)
 			break;

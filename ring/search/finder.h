@@ -40,6 +40,9 @@ void finder_init(struct finder *f, struct pattern *pattern, uint64_t offset, uin
 	bool settled_only);
 void finder_finish(struct finder *f);
 
+/* What it has found does not count, nor does what else there is of that line: go on behind. */
+void finder_dismiss(struct finder *f);
+
 /* Offset of the next byte to be fed. */
 uint64_t finder_offset(const struct finder *f);
 
@@ -67,5 +70,9 @@ bool finder_settle(struct finder *f);
 /* Whether that would look at something new. */
 bool finder_has_unseen(const struct finder *f);
 
-/* The text of the match as UTF-8, at most size bytes, cut between characters; nothing ends it. Returns its length. */
+/*
+ * The text of the match as UTF-8, at most size bytes, cut between characters; nothing ends it: all of it, or what is of
+ * bytes from an offset on. Returns its length.
+ */
 size_t finder_text(const struct finder *f, char *dst, size_t size);
+size_t finder_text_from(const struct finder *f, uint64_t offset, char *dst, size_t size);

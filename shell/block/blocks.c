@@ -167,6 +167,7 @@ static void finish_unmarked(struct blocks *b, struct block *last, const struct m
 	/* The line that called the script of an exec. */
 	if (mark->id[0] && !last->exec[0] && !last->start_told) {
 		b->input_mark = last->input_mark;
+		b->line_begin = last->line_begin;
 		drop_block(b, last);
 		return;
 	}
@@ -195,8 +196,9 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	block->tentative = typed || mark->id[0];
 	take_command(b, block, mark);
 	block->input_mark = b->input_mark;
+	block->line_begin = b->line_begin;
 	b->has_prompt = false;
-	b->input_mark = 0;
+	b->input_mark = b->line_begin = 0;
 	blocks_append(b, block);
 	blocks_tell(b, mark->end);
 }
@@ -234,7 +236,7 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 	if (mark->status >= 0)
 		block->status = mark->status;
 	block->end_mark = mark->end;
-	finish_block(block, mark->start, true, now_ms);
+	finish_block(block, mark->start, block->exec[0] || !b->away, now_ms);
 	blocks_tell(b, mark->start);
 }
 
@@ -262,12 +264,29 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 		break;
 	case MARK_INPUT:
 		b->input_mark = mark->end;
+		if (b->line_begin == 0)
+			b->line_begin = mark->end;
 		on_input_mark(b);
 		break;
 	case MARK_CONTINUATION:
 	case MARK_CONTINUED:
 		break;
 	}
+}
+
+bool blocks_line_at(const struct blocks *b, uint64_t offset, struct block_line *ret_line)
+{
+	const struct block *next = NULL, *block = block_last(b);
+	while (block && block->start > offset) {
+		next = block;
+		block = block_before(b, block);
+	}
+	uint64_t begin = next ? next->line_begin : b->line_begin;
+	*ret_line = (struct block_line){.since = block ? block->start : 0,
+		.begin = begin,
+		.command = next ? next->command : NULL,
+		.exec = next ? next->exec : ""};
+	return begin > 0 && offset >= begin;
 }
 
 /* No record will come for those that are over. */
@@ -348,11 +367,13 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 	if (record->kind != RECORD_PROMPT)
 		return;
 	struct block *block = take_record(b, record, offset);
+	b->away = record->outlet == RECORD_OUTLET_AWAY;
 	take_cwd(b, record->cwd, offset);
 	/* What programs run tells of itself. */
 	if (!block || block->exec[0] || block->stored)
 		return;
 	block->status = record->status;
+	block->exact = block->exact && record->outlet == RECORD_OUTLET_TERMINAL;
 	block->ended_ms = time_ms;
 	take_statuses(block, record);
 	free(block->cwd_after);
@@ -407,7 +428,7 @@ static void take_exec_end(struct block *block, const struct block_exec *e)
 	block->ended_ms = e->ended_ms;
 	block->interleaved = e->interleaved;
 	block->suspect = e->suspect;
-	block->exact = block->exact && !e->suspect;
+	block->exact = block->exact && !e->suspect && !e->escaped;
 	if (e->cwd && !block->cwd_after)
 		block->cwd_after = strdup(e->cwd);
 }
@@ -432,7 +453,7 @@ void blocks_exec(struct blocks *b, const struct block_exec *e)
 		return;
 	take_exec_end(block, e);
 	if (!block->done)
-		finish_block(block, e->end_offset, e->end_marked, e->ended_ms);
+		finish_block(block, e->end_offset, e->end_marked && !e->escaped, e->ended_ms);
 	blocks_settle(b, block, e->over_offset);
 }
 

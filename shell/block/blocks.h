@@ -38,6 +38,7 @@ struct block {
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
 	bool interleaved;              /* others typed while it ran */
 	bool suspect;                  /* what tells of its end disagrees */
+	uint64_t line_begin; /* behind the first mark of an end of its prompt, which may be drawn anew; 0: there is none */
 	uint64_t input_mark,
 		end_mark; /* behind the marks of its prompt's end and of its own; 0: there is none */
 	uint64_t marked_us; /* wall clock of the shell at its start; 0: not told */
@@ -56,6 +57,7 @@ struct block_exec {
 	bool end_marked;               /* the end is that of a mark */
 	bool interleaved;              /* others typed while it ran */
 	bool suspect;                  /* others have told of its end */
+	bool escaped;                  /* its output may not all have come out at the terminal */
 	uint64_t start, end_offset;    /* range of its output */
 	uint64_t over_offset;          /* where it was known to be over */
 	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
@@ -81,9 +83,11 @@ struct blocks {
 	unsigned count;
 	uint64_t prompt;     /* offset of the last prompt, if has_prompt */
 	uint64_t input_mark; /* behind the mark of its end; 0: there has been none */
+	uint64_t line_begin; /* the first such, since the last command has begun; 0: there has been none */
 	bool has_prompt;
 	char *cwd;        /* where the shell was at its last prompt; NULL: not known */
 	char *line;       /* that the shell says it is about to run; NULL: it does not tell */
+	bool away;        /* the shell's standard output was not its terminal at its last prompt */
 	bool quiet;       /* nothing is told: the past is read */
 	struct lines log; /* what outlives the server */
 	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
@@ -135,6 +139,18 @@ bool blocks_tick(struct blocks *b, uint64_t now_ms);
  */
 bool block_line(const struct block *b, const struct screen *screen, uint64_t *ret_line);
 bool block_end_line(const struct block *b, const struct screen *screen, uint64_t *ret_line);
+
+/*
+ * Where an offset of the output lies between the mark of a prompt's end and that of a command: where the line was, or is,
+ * typed.
+ */
+struct block_line {
+	uint64_t since; /* where the command before it began: what was typed from there on may be shown in it */
+	uint64_t begin; /* behind the prompt's mark */
+	const char *command; /* that came of it, or the beginning of that; borrowed; NULL: none yet, or it is not known */
+	const char *exec; /* id of the exec that it was typed for, or ""; borrowed */
+};
+bool blocks_line_at(const struct blocks *b, uint64_t offset, struct block_line *ret_line);
 
 /* Its id. */
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1]);

@@ -212,6 +212,7 @@ struct block_exec exec_facts(const struct exec *e)
 		.end_marked = e->end_marked,
 		.interleaved = e->interleaved,
 		.suspect = e->suspect,
+		.escaped = e->outlet != RECORD_OUTLET_TERMINAL,
 		.start = e->start,
 		.end_offset = e->end_offset,
 		.over_offset = e->over_offset,
@@ -262,7 +263,8 @@ static int check_options(struct executor *x, const struct exec_options *o)
 		return -EINVAL;
 	if (x->queued >= EXECS_QUEUED_MAX)
 		return -EUSERS;
-	return !o->queue && exec_busy(x) && !exec_is_ready(x) ? -EBUSY : 0;
+	bool waits = x->queue || (exec_is_busy(x) && !exec_is_ready(x));
+	return !o->queue && waits ? -EBUSY : 0;
 }
 
 static bool is_same(const struct exec *e, const struct exec_options *o)
@@ -364,6 +366,19 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 	executors_attend(x);
 	exec_next(x);
 	return 0;
+}
+
+const char *exec_inexact(const struct exec *e)
+{
+	if (e->lost > 0)
+		return "lost";
+	if (!e->start_marked || !e->end_marked)
+		return "unmarked";
+	if (e->suspect)
+		return "suspect";
+	if (e->outlet == RECORD_OUTLET_AWAY)
+		return "redirected";
+	return e->outlet == RECORD_OUTLET_LATE ? "late_writers" : NULL;
 }
 
 bool exec_outlived(const struct exec *e)

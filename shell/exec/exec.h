@@ -147,6 +147,7 @@ struct exec {
 	size_t statuses_count;
 	char *cwd; /* afterwards; NULL: not known */
 	bool interleaved, timed_out, unkillable;
+	enum record_outlet outlet;
 	struct seal seal;        /* by which its shell proves that it is over; none: it cannot */
 	size_t header_length;    /* of the line in front of its script; 0: not known */
 	bool suspect;            /* somebody else has told of it, or what tells of it disagrees */
@@ -178,6 +179,9 @@ struct exec {
 	struct excerpt output[EXEC_STREAMS];
 	struct exec_watcher *watchers;
 };
+
+/* Why its output, now that it is over, is not known to be exactly what it has printed: a stable code, or NULL: it is. */
+const char *exec_inexact(const struct exec *e);
 
 /* Whether it has ended its shell, and the session goes on with another. */
 bool exec_outlived(const struct exec *e);

@@ -84,6 +84,12 @@ bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
 	return e != NULL;
 }
 
+bool exec_is_busy(struct executor *x)
+{
+	/* The name of a program is not looked for. */
+	return x->prompt == EXEC_PROMPT_LEFT || exec_busy(x);
+}
+
 const char *exec_busy(struct executor *x)
 {
 	return x->queue && !x->current ? "Other commands wait" : exec_held_up(x);
@@ -96,7 +102,7 @@ const char *exec_held_up(struct executor *x)
 	if (x->unanswered)
 		return "The shell has not answered since a command was typed";
 	if (x->prompt == EXEC_PROMPT_LEFT)
-		return "A program that somebody has started runs in the foreground";
+		return exec_program_in_front(x);
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return "Somebody has entered a line that is not complete";
 	return exec_is_newborn(x) ? exec_startup_reader(x) : NULL;

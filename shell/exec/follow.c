@@ -235,6 +235,7 @@ static void finish_by_record(struct exec *e, const struct record *record,
 		e->status = record->status;
 	e->statuses_count = record->statuses_count;
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
+	e->outlet = record->outlet;
 	note_cwd(e, record);
 	exec_finish(e, end);
 }

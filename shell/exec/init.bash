@@ -5,12 +5,12 @@ __rs_qe=${__rs_t//[!0-9]/}
 __rs_n=@NONCE@ __rs_f=@PATH@ __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_pa='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]' __rs_pb='\[\e]133;B;aid='$__rs_n'\a\]'
 __rs_sa='\[\e]133;P;k=s;aid='$__rs_n'\a\]' __rs_sb='\[\e]133;P;k=e;aid='$__rs_n'\a\]'
-__rs_hook='{ __rs_prompt; } >/dev/null 2>&1
-for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } >/dev/null 2>&1; done'
+__rs_hook='{ __rs_prompt; } 2>/dev/null 3>&1 >/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 2>/dev/null 3>&1 >/dev/null; done'
 __rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
 # All that is not readonly; again where it has been unset.
 __rs_all='__rs_ok=1 __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_h= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw= __rs_re=
-__rs_up= __rs_to= __rs_an= __rs_en=1 __rs_ev= __rs_ed= __rs_i= __rs_k= __rs_pl= __rs_p= __rs_c= __rs_v= __rs_x= __rs_m=() __rs_bind= __rs_hn= __rs_hi= __rs_hs= __rs_hd= __rs_ha=99 __rs_p0= __rs_p1= __rs_p2='
+__rs_lw= __rs_kb= __rs_kn= __rs_nt= __rs_up= __rs_to= __rs_an= __rs_en=1 __rs_ev= __rs_ed= __rs_i= __rs_k= __rs_pl= __rs_p= __rs_c= __rs_v= __rs_x= __rs_m=() __rs_bind= __rs_hn= __rs_hi= __rs_hs= __rs_hd= __rs_ha=99 __rs_p0= __rs_p1= __rs_p2='
 \readonly __rs_n __rs_f __rs_b __rs_pa __rs_pb __rs_sa __rs_sb __rs_hook __rs_line __rs_all
 \eval "$__rs_all"
 __rs_no=() __rs_got= __rs_la=
@@ -143,6 +143,11 @@ __rs_before() {
 		fi
 		[[ -z $__rs_hi ]] || \builtin history -s -- "$__rs_h"
 	fi
+	if [[ -n $__rs_lw ]]; then
+		IFS= \builtin read -r __rs_kb <"/proc/$$/task/$$/children" || \builtin :
+		IFS= \builtin read -r __rs_kn <"/proc/$PPID/task/$PPID/children" || \builtin :
+		__rs_kb+=$__rs_kn
+	fi
 	__rs_ho= __rs_h= __rs_v= __rs_x= __rs_id=$__rs_i __rs_d=("$__rs_i;q=${__rs_q:2:16}") __rs_up=1
 	\builtin printf 'C\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i" "${#__rs_sl}" 1<>"/proc/$PPID/fd/7"
 }
@@ -181,6 +186,26 @@ __rs_end() {
 		\builtin return "$__rs_rc"
 	fi
 }
+# Processes that outlive the command may still write, as those of >(...) do: they are waited for, a quarter of a second. The
+# holder is the parent of those whose own has ended.
+__rs_settle() {
+	__rs_nt=late
+	[[ -e /proc/$$/task/$$/children ]] && for ((__rs_t = 0; __rs_t < 30; __rs_t++)); do
+		__rs_kn= __rs_nt=
+		IFS= \builtin read -r __rs_nt <"/proc/$$/task/$$/children" || \builtin :
+		IFS= \builtin read -r __rs_kn <"/proc/$PPID/task/$PPID/children" || \builtin :
+		__rs_nt+=$__rs_kn
+		while [[ $__rs_nt == *' '* && " $__rs_kb" == *" ${__rs_nt%% *} "* ]]; do __rs_nt=${__rs_nt#* }; done
+		if [[ -n $__rs_nt ]]; then
+			__rs_nt=late __rs_kn=0.01
+			((__rs_t > 4)) || __rs_kn=0.002
+			# Nothing is ever written there: it sleeps, without a program.
+			\builtin read -r -t "$__rs_kn" __rs_kn <>/dev/ptmx || \builtin :
+		else
+			__rs_t=30
+		fi
+	done
+}
 __rs_where() {
 	__rs_w=$PWD
 	[[ ${#__rs_w} -lt 900 && $__rs_w != *[[:cntrl:]]* ]] || __rs_w=
@@ -200,15 +225,17 @@ __rs_after() {
 		# Nobody has kept the statuses of a pipeline.
 		[[ $__rs_got != none || -z $__rs_pl ]] || __rs_st=
 		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
-		__rs_hd=
+		__rs_hd= __rs_nt=
 		__rs_where
+		[[ -z $__rs_lw ]] || __rs_settle || \builtin :
+		[[ /dev/fd/1 -ef /dev/fd/255 || /dev/fd/1 -ef /dev/fd/0 || /dev/fd/1 -ef /dev/tty ]] || __rs_nt=away
 		if [[ -n $__rs_p ]]; then
 			for ((__rs_t = 0; __rs_t < 20000; __rs_t++)); do
 				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=20000
 			done
 		fi
 		\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_rc" "$__rs_n" "$__rs_i;q=${__rs_q:2:16}" "${__rs_p:+\e[m}" >/dev/tty
-		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i;q=${__rs_q:18}" "$__rs_rc" "$__rs_st" "$__rs_w" 1<>"/proc/$PPID/fd/7"
+		\builtin printf 'D\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_i;q=${__rs_q:18}" "$__rs_rc" "$__rs_st" "$__rs_w" "$__rs_nt" 1<>"/proc/$PPID/fd/7"
 		__rs_id= __rs_d= __rs_got= __rs_an=1
 		FUNCNEST=$__rs_fn
 		[[ -n $__rs_fs ]] || \builtin unset -v FUNCNEST
@@ -280,7 +307,10 @@ __rs_prompt() {
 			__rs_hs=
 		fi
 		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
-		__rs_ho= __rs_hd=
+		__rs_ho= __rs_hd= __rs_nt=
+		# It was interrupted, and not looked at.
+		[[ -z $__rs_lw || -z ${__rs_id-} ]] || __rs_nt=late
+		[[ /dev/fd/3 -ef /dev/fd/255 || /dev/fd/3 -ef /dev/fd/0 || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=away
 		__rs_where
 		[[ -n $__rs_an && -z $__rs_d ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty
@@ -304,7 +334,7 @@ __rs_prompt() {
 			\builtin declare -px >|"/proc/$PPID/fd/6"
 		fi
 		__rs_m=()
-		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "${__rs_q[1]-}" "$__rs_w" "$__rs_ps" "$__rs_pt" "$__rs_ed" 1<>"/proc/$PPID/fd/7"
+		\builtin printf 'P\037%s\037%s\037%s\037%s\037%s\037%s\037%s\037%s\036' "$__rs_n" "$__rs_pr" "${__rs_q[1]-}" "$__rs_w" "$__rs_ps" "$__rs_pt" "$__rs_ed" "$__rs_nt" 1<>"/proc/$PPID/fd/7"
 		__rs_id= __rs_got= __rs_i=
 		__rs_s() { :; }
 		FUNCNEST=$__rs_fn
@@ -422,7 +452,7 @@ __rs_exit() {
 			__rs_qe=$__rs_qe \builtin exec "$BASH" --rcfile "$__rs_f" -i <>"$__rs_y" >&0 2>&0
 	fi
 }
-\readonly -f __rs_again __rs_slow __rs_load __rs_take __rs_before __rs_go __rs_keep __rs_end __rs_where __rs_after __rs_hooks __rs_marks __rs_prompt __rs_back __rs_state __rs_undo __rs_bind __rs_exit
+\readonly -f __rs_again __rs_slow __rs_load __rs_take __rs_before __rs_go __rs_keep __rs_end __rs_settle __rs_where __rs_after __rs_hooks __rs_marks __rs_prompt __rs_back __rs_state __rs_undo __rs_bind __rs_exit
 __rs_bind=1 __rs_z=
 PROMPT_COMMAND[0]=${PROMPT_COMMAND[0]-}
 @FILES@

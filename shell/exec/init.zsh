@@ -26,7 +26,8 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 	}
 	__rs_precmd() {
 		{
-			__rs_w=("$?" "${pipestatus[@]}") __rs_la=("$_")
+			__rs_w=("$?" "${pipestatus[@]}") __rs_la=("$_") __rs_nt=('')
+			[[ /dev/fd/3 -ef ${TTY-} || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=(away)
 			__rs_o=("${options[promptpercent]}" "${FUNCNEST-}" "${options[xtrace]}" "${options[verbose]}")
 			FUNCNEST=100
 			if [[ -n "${__rs_tr[@]}" ]]; then
@@ -38,7 +39,7 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 			fi
 			__rs_prompt
 			FUNCNEST=${__rs_o[@]:1:1}
-		} >/dev/null 2>&1
+		} 2>/dev/null 3>&1 >/dev/null
 	}
 	# A DEBUG trap of the user's: gone from the key up to the command, and from there up to the prompt deaf to what is
 	# ours. Without localtraps, so that it stays so; set by nobody deeper than who takes it away for a moment.
@@ -90,8 +91,8 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 	@ZDOTDIR@
 	@FILES@
 else
-	typeset -ga __rs_w __rs_o __rs_la __rs_q __rs_d __rs_m __rs_h __rs_hk __rs_hs __rs_pk __rs_st __rs_bf __rs_db __rs_tn __rs_tr __rs_tt __rs_tw __rs_fn __rs_zf __rs_xf
-	typeset -g __rs_id= __rs_sl= __rs_sp=0 __rs_u= __rs_x= __rs_c= __rs_v= __rs_i= __rs_k= __rs_p= __rs_an= __rs_got= __rs_hid= __rs_rc=0 __rs_t= __rs_xt= __rs_hook= __rs_hi= __rs_up=0
+	typeset -ga __rs_nt __rs_w __rs_o __rs_la __rs_q __rs_d __rs_m __rs_h __rs_hk __rs_hs __rs_pk __rs_st __rs_bf __rs_db __rs_tn __rs_tr __rs_tt __rs_tw __rs_fn __rs_zf __rs_xf
+	typeset -g __rs_lw= __rs_kb= __rs_id= __rs_sl= __rs_sp=0 __rs_u= __rs_x= __rs_c= __rs_v= __rs_i= __rs_k= __rs_p= __rs_an= __rs_got= __rs_hid= __rs_rc=0 __rs_t= __rs_xt= __rs_hook= __rs_hi= __rs_up=0
 
 	__rs_fast() {
 		builtin trap - DEBUG ZERR
@@ -192,6 +193,7 @@ else
 	__rs_begin() {
 		builtin trap - DEBUG ZERR
 		__rs_d=("$__rs_i;q=${__rs_q[1][3,18]}") __rs_q=('' "$__rs_i;q=${__rs_q[1][19,34]}") __rs_id=$__rs_i __rs_v= __rs_x=
+		[[ -z $__rs_lw ]] || __rs_kb=$(<"/proc/$$/task/$$/children")$(<"/proc/$PPID/task/$PPID/children")
 		builtin printf '\e]133;C;aid=%s;id=%s\a' "$__rs_n" "$__rs_i" >/dev/tty
 		__rs_tell "C"$'\x1f'"$__rs_n"$'\x1f'"$__rs_i"$'\x1f'"$#__rs_sl"$'\x1e'
 		return $__rs_rc
@@ -228,6 +230,22 @@ else
 		reply=()
 		exec {__rs_o1}<&- {__rs_o2}<&-
 	}
+	# Processes that outlive the command may still write, as those of >(...) do: they are waited for, a quarter of a second.
+	# The holder is the parent of those whose own has ended.
+	__rs_settle() {
+		local __rs_at __rs_kn
+		[[ -n $__rs_nt[1] ]] || __rs_nt=(late)
+		builtin zmodload -F zsh/zselect b:zselect && [[ -e /proc/$$/task/$$/children ]] || return 0
+		for (( __rs_at = 0; __rs_at < 25; __rs_at++ )); do
+			__rs_kn=$(<"/proc/$$/task/$$/children")$(<"/proc/$PPID/task/$PPID/children")
+			while [[ $__rs_kn == *' '* && " $__rs_kb" == *" ${__rs_kn%% *} "* ]]; do __rs_kn=${__rs_kn#* }; done
+			if [[ -z $__rs_kn ]]; then
+				[[ $__rs_nt[1] != late ]] || __rs_nt=('')
+				return 0
+			fi
+			builtin zselect -t 1
+		done
+	}
 	__rs_where() {
 		__rs_t=$PWD
 		[[ ${#__rs_t} -lt 900 && $__rs_t != *[[:cntrl:]]* ]] || __rs_t=
@@ -239,10 +257,11 @@ else
 		[[ -n $__rs_got ]] || __rs_rc=$__rs_w[1] __rs_st=($__rs_w[1])
 		builtin eval "$__rs_u"
 		__rs_u= __rs_c=
+		[[ -z $__rs_lw ]] || __rs_settle
 		[[ -z $__rs_p ]] || __rs_drain
 		__rs_where
 		builtin print -rn -- $'\e]133;D;'"$__rs_rc;aid=$__rs_n;id=${__rs_d[1]}"$'\a'${__rs_p:+$'\e[m'} >/dev/tty
-		__rs_tell "D"$'\x1f'"$__rs_n"$'\x1f'"${__rs_q[2]}"$'\x1f'"$__rs_rc"$'\x1f'"${(j: :)__rs_st}"$'\x1f'"$__rs_t"$'\x1e'
+		__rs_tell "D"$'\x1f'"$__rs_n"$'\x1f'"${__rs_q[2]}"$'\x1f'"$__rs_rc"$'\x1f'"${(j: :)__rs_st}"$'\x1f'"$__rs_t"$'\x1f'"$__rs_nt[1]"$'\x1e'
 		__rs_id= __rs_d=() __rs_q=() __rs_h=() __rs_got= __rs_an=1
 		__rs_fast
 		return $__rs_rc
@@ -261,6 +280,8 @@ else
 		if [[ -n $__rs_id ]]; then
 			[[ -z $__rs_got ]] || __rs_w=($__rs_rc "${__rs_st[@]}")
 			__rs_record=${__rs_q[2]} __rs_q=() __rs_id= __rs_got=
+			# It was interrupted, and not looked at.
+			[[ -z $__rs_lw || -n $__rs_nt[1] ]] || __rs_nt=(late)
 			builtin eval "$__rs_u"
 			__rs_u=
 		else
@@ -283,7 +304,7 @@ else
 		__rs_exported
 		local __rs_statuses="${(j: :)__rs_w[2,-1]}"
 		__rs_where
-		__rs_tell "P"$'\x1f'"$__rs_n"$'\x1f'"$__rs_w[1]"$'\x1f'"$__rs_record"$'\x1f'"$__rs_t"$'\x1f'"$__rs_statuses"$'\x1f'"$__rs_time"$'\x1e'
+		__rs_tell "P"$'\x1f'"$__rs_n"$'\x1f'"$__rs_w[1]"$'\x1f'"$__rs_record"$'\x1f'"$__rs_t"$'\x1f'"$__rs_statuses"$'\x1f'"$__rs_time"$'\x1f\x1f'"$__rs_nt[1]"$'\x1e'
 		__rs_fast
 	}
 	# A line that somebody has entered.

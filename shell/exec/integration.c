@@ -263,6 +263,11 @@ static void put_undo(FILE *f, const struct integration_command *c)
 		fputs("; __rs_u+=\"\\\\builtin cd -- ${PWD@Q}; ${OLDPWD+OLDPWD=${OLDPWD@Q};}\"", f);
 }
 
+static bool substitutes(const char *command, size_t length)
+{
+	return memmem(command, length, ">(", 2) != NULL;
+}
+
 void integration_put_command(FILE *f, const struct integration_command *c)
 {
 	bool keeps = !c->isolated && integration_takes_a_line(c->command, c->length) &&
@@ -279,6 +284,9 @@ void integration_put_command(FILE *f, const struct integration_command *c)
 		c->streams == EXEC_PIPES ? "1" : "", c->history ? "1" : "");
 	if (c->shell == INTEGRATION_BASH)
 		fprintf(f, " __rs_pl=%s", piped ? "1" : "");
+	/* What is substituted may write when the command has ended. */
+	if (c->shell != INTEGRATION_FISH)
+		fprintf(f, " __rs_lw=%s", substitutes(c->command, c->length) ? "1" : "");
 }
 
 void integration_put_circumstances(FILE *f, const struct integration_command *c)

@@ -56,8 +56,10 @@ char *integration_zsh_script(const struct integration_command *c, size_t *ret_le
 		c->isolated ? " );" : ";");
 	integration_put_redirections(f, c);
 	/* An assignment takes $_ away. */
-	fputs("; } always { { __rs_w=(\"$?\") __rs_la=(\"$_\"); [[ $FUNCNEST = 100 ]] || __rs_fn=(\"$FUNCNEST\"); "
-	      "FUNCNEST=100; __rs_after || \\builtin :; FUNCNEST=${__rs_fn[@]}; __rs_yes \"${__rs_la[@]}\"; } >/dev/null 2>&1; }\n",
+	fputs("; } always { { __rs_w=(\"$?\") __rs_la=(\"$_\") __rs_nt=(''); [[ -n ${__rs_none-} || "
+	      "/dev/fd/1 -ef ${TTY-} || /dev/fd/1 -ef /dev/tty ]] || __rs_nt=(away); "
+	      "{ [[ $FUNCNEST = 100 ]] || __rs_fn=(\"$FUNCNEST\"); FUNCNEST=100; __rs_after || \\builtin :; "
+	      "FUNCNEST=${__rs_fn[@]}; __rs_yes \"${__rs_la[@]}\"; } >/dev/null; } 2>/dev/null; }\n",
 		f);
 	if (fclose(f) == 0)
 		return text;

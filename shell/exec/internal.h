@@ -67,8 +67,12 @@ void exec_input_tick(struct exec *e);
 int exec_type(struct exec *e);
 /* Whether a line can be typed into the shell now. */
 bool exec_is_ready(struct executor *x);
+/* Whether exec_busy() has a reason. */
+bool exec_is_busy(struct executor *x);
 /* Why the next in the queue cannot be typed now: a text for people, or NULL. */
 const char *exec_held_up(struct executor *x);
+/* shell.c: that a program that somebody has started runs in the foreground, in words, with its name if that can be told. */
+const char *exec_program_in_front(struct executor *x);
 /* shell.c: that startup files have started a program that reads the terminal, in words; NULL: they have not. */
 const char *exec_startup_reader(struct executor *x);
 /* Whether the shell waits for keys as line editors do: the builtin `read` does it in another way. */

@@ -102,13 +102,14 @@ static json_t *done_json(const struct exec *e)
 	for (size_t i = 0; i < e->statuses_count; i++)
 		json_array_append_new(statuses, json_integer(e->statuses[i]));
 	json_t *rest = json_pack(
-		"{s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:I, s:b}",
+		"{s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:I, s:b, s:i}",
 		"end", (int)e->end, "status", e->status, "statuses", statuses, "cwd",
 		text_or_null(e->cwd), "started", (json_int_t)e->started_ms, "ended",
 		(json_int_t)e->ended_ms, "from", (json_int_t)e->start, "to",
 		(json_int_t)e->end_offset, "over", (json_int_t)e->over_offset, "startMarked",
 		e->start_marked, "endMarked", e->end_marked, "interleaved", e->interleaved,
-		"timedOut", e->timed_out, "lost", (json_int_t)e->lost, "suspect", e->suspect);
+		"timedOut", e->timed_out, "lost", (json_int_t)e->lost, "suspect", e->suspect,
+		"outlet", (int)e->outlet);
 	if (root && rest)
 		json_object_update(root, rest);
 	json_decref(rest);
@@ -223,6 +224,9 @@ static bool read_done(const json_t *root, struct exec *e)
 	e->interleaved = interleaved;
 	e->timed_out = timed_out;
 	e->suspect = json_is_true(json_object_get(root, "suspect"));
+	json_int_t outlet = json_integer_value(json_object_get(root, "outlet"));
+	if (outlet >= 0 && outlet <= RECORD_OUTLET_LATE)
+		e->outlet = (enum record_outlet)outlet;
 	e->lost = (uint64_t)lost;
 	e->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;
 	json_array_foreach (statuses, i, status)

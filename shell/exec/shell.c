@@ -2,6 +2,7 @@
  * The shell itself: whether it still is the one that has the integration, whether it edits lines, whether it has
  * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
  */
+#include "ring/utf8.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 #include "shell/proc/foreground.h"
@@ -192,16 +193,36 @@ bool exec_is_read_by_another(const struct executor *x)
 	return look(x, &f);
 }
 
+/* A program's name is bytes of its own choice, which the kernel cuts anywhere. */
+static void put_name(const char *name, char ret_name[PROC_NAME])
+{
+	size_t length = strlen(name), n = 0;
+	for (size_t i = 0; i < length; i++) {
+		uint32_t code;
+		unsigned size = utf8_decode((const uint8_t *)name + i, length - i, &code);
+		bool fits = size > 0 && code >= ' ' && code != 0x7f && n + size < PROC_NAME;
+		for (unsigned k = 0; fits && k < size; k++)
+			ret_name[n++] = name[i + k];
+		if (fits)
+			i += size - 1;
+		else if (n + 1 < PROC_NAME)
+			ret_name[n++] = '?';
+	}
+	ret_name[n] = '\0';
+}
+
 /* Whether a program that startup files have started keeps reading the terminal; then why is in reason. */
 static bool is_kept(struct executor *x, struct foreground *f)
 {
 	const struct foreground_target target = exec_foreground(x);
+	char name[PROC_NAME];
 	if (!look(x, f))
 		return false;
 	foreground_descend(&target, f);
+	put_name(f->waiter_name, name);
 	snprintf(x->reason, sizeof x->reason,
 		"The shell has shown no prompt: its startup files run %s, which reads the terminal",
-		f->waiter_name);
+		name);
 	return f->started_ms == 0 || clock_wall_ms() >= f->started_ms + EXEC_READER_MS;
 }
 
@@ -209,6 +230,18 @@ const char *exec_startup_reader(struct executor *x)
 {
 	struct foreground f;
 	return is_kept(x, &f) ? x->reason : NULL;
+}
+
+const char *exec_program_in_front(struct executor *x)
+{
+	char name[PROC_NAME];
+	struct foreground f;
+	(void)look(x, &f);
+	if (!f.name[0] || f.group == x->pane->held.link.info.shell_pid)
+		return "A program that somebody has started runs in the foreground";
+	put_name(f.name, name);
+	snprintf(x->reason, sizeof x->reason, "%s runs in the foreground", name);
+	return x->reason;
 }
 
 /* Before the first prompt: what reads the terminal gets what has been typed, and commands that do not queue are refused. */

@@ -67,7 +67,7 @@ void shell_environment_ask(struct executor *x, struct shell_environment_waiter *
 	DL_APPEND(x->environment_waiters, w);
 	if (x->environment_due_ms > 0)
 		return;
-	if (!x->open || (exec_busy(x) && !exec_is_ready(x))) {
+	if (!x->open || (exec_is_busy(x) && !exec_is_ready(x))) {
 		answer_waiters(x); /* what it exported at its last prompt */
 		return;
 	}

@@ -13,7 +13,7 @@
 
 #define UNIT_SEPARATOR '\x1f'
 #define RECORD_SEPARATOR '\x1e'
-#define FIELDS_MAX 8u
+#define FIELDS_MAX 10u
 #define SEAL_FIELD ";q="
 
 static bool parse_number(const char *text, long max, long *ret_number)
@@ -67,6 +67,13 @@ static size_t split(char *text, char *fields[FIELDS_MAX])
 	return count;
 }
 
+static enum record_outlet parse_outlet(const char *text)
+{
+	if (strcmp(text, "late") == 0)
+		return RECORD_OUTLET_LATE;
+	return strcmp(text, "away") == 0 ? RECORD_OUTLET_AWAY : RECORD_OUTLET_TERMINAL;
+}
+
 static bool parse(char *text, const char *nonce, struct record *record)
 {
 	char *fields[FIELDS_MAX];
@@ -86,8 +93,10 @@ static bool parse(char *text, const char *nonce, struct record *record)
 			record->statuses_count = 0; /* of an endless pipeline */
 		if (count >= 7)
 			record->time_us = marks_time(fields[6]);
-		if (count == 8)
+		if (count >= 8)
 			record->editor = fields[7];
+		if (count == 9)
+			record->outlet = parse_outlet(fields[8]);
 		record->cwd = fields[4];
 		record->status = (int)n;
 		return true;
@@ -113,8 +122,9 @@ static bool parse(char *text, const char *nonce, struct record *record)
 		return true;
 	case 'D':
 		record->kind = RECORD_END;
-		record->cwd = count == 6 ? fields[5] : "";
-		if (count != 6 || !take_id(record, fields[2]) ||
+		record->cwd = count >= 6 ? fields[5] : "";
+		record->outlet = count == 7 ? parse_outlet(fields[6]) : RECORD_OUTLET_TERMINAL;
+		if (count < 6 || count > 7 || !take_id(record, fields[2]) ||
 			!parse_number(fields[3], 255, &n) || !parse_statuses(record, fields[4]))
 			return false;
 		record->status = (int)n;

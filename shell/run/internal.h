@@ -24,8 +24,13 @@ struct runs {
 	uint8_t chunk[RUN_CHUNK];
 };
 
-/* Everything of it is asked to end, then killed. */
-enum run_state { RUN_GOING, RUN_ENDING, RUN_KILLING, RUN_OVER };
+enum run_state {
+	RUN_GOING,
+	RUN_LINGERING, /* the command has ended, and something still has its output open */
+	RUN_ENDING,    /* everything of it is asked to end, */
+	RUN_KILLING,   /* and then killed */
+	RUN_OVER,
+};
 
 struct run_output {
 	uv_poll_t poll;
@@ -56,7 +61,9 @@ struct run {
 	struct run_output streams[RUN_STREAMS];
 	unsigned open_handles;
 	uint64_t started_ms, started_ns;
-	uint64_t kill_at_ms; /* loop time, when ending */
+	uint64_t ended_ms, ended_ns; /* once it has exited */
+	bool hurried;                /* what it has left is not waited for any longer */
+	uint64_t kill_at_ms;         /* loop time, when ending */
 };
 
 /* The name of the control group of the run with this mark. Returns ret_name. */

@@ -56,6 +56,12 @@ static size_t read_stream(struct run *r, enum run_stream which, size_t most)
 	return (size_t)n;
 }
 
+/* Whether nothing has an output of it open any more. */
+static bool has_closed(const struct run *r)
+{
+	return r->streams[RUN_STDOUT].ended && r->streams[RUN_STDERR].ended;
+}
+
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct run *r = poll->data;
@@ -70,6 +76,20 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 			break;
 		all->turn -= n;
 	}
+	if (r->state == RUN_LINGERING && has_closed(r))
+		run_finish(r);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* While its output is not wanted that time does not pass, but for the most. */
+static void wait_for_writers(struct run *r)
+{
+	uint64_t ran = (uv_hrtime() - r->ended_ns) / 1000000;
+	uint64_t left = ran < RUN_LINGER_MAX_MS ? RUN_LINGER_MAX_MS - ran : 0;
+	if (!r->paused && left > RUN_LINGER_MS)
+		left = RUN_LINGER_MS;
+	uv_timer_start(&r->timer, on_timer, r->hurried ? 0 : left, 0);
 }
 
 void run_pause(struct run *r, bool pause)
@@ -84,6 +104,8 @@ void run_pause(struct run *r, bool pause)
 		else if (!s->ended)
 			uv_poll_start(&s->poll, UV_READABLE, on_readable);
 	}
+	if (r->state == RUN_LINGERING)
+		wait_for_writers(r);
 }
 
 /* What was written before the end: all that a terminal gives now, or as much as there is in a pipe. */
@@ -99,6 +121,9 @@ static void drain_stream(struct run *r, enum run_stream which)
 			break;
 		left -= n < left ? n : left;
 	}
+	/* Whether that is all, only another read tells. */
+	if (!r->streams[which].ended)
+		(void)read_stream(r, which, RUN_CHUNK);
 }
 
 void run_drain(struct run *r)
@@ -151,7 +176,7 @@ void run_finish(struct run *r)
 {
 	char group[RUN_GROUP_SIZE];
 	struct runs *all = r->all;
-	bool whole = r->state != RUN_GOING || !r->exited; /* or its runner has been killed */
+	bool whole = r->state > RUN_LINGERING || !r->exited; /* or its runner has been killed */
 	assert(r->state != RUN_OVER);
 	r->state = RUN_OVER;
 	uv_timer_stop(&r->timer);
@@ -159,14 +184,20 @@ void run_finish(struct run *r)
 	if (!whole)
 		tell_runner(r, RUNNER_RELEASE);
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
-		drain_stream(r, (enum run_stream)i);
+		if (!r->streams[i].ended)
+			drain_stream(r, (enum run_stream)i);
+	if (whole) {
+		r->ended_ms = clock_wall_ms();
+		r->ended_ns = uv_hrtime();
+	}
 	struct run_result result = {.timed_out = r->timed_out,
 		.cancelled = r->cancelled,
 		.status = r->exited ? r->status : SIGKILL,
 		.started_ms = r->started_ms,
-		.ended_ms = clock_wall_ms(),
-		.duration_us = (uv_hrtime() - r->started_ns) / 1000,
-		.survivors = whole ? r->left : 0};
+		.ended_ms = r->ended_ms,
+		.duration_us = (r->ended_ns - r->started_ns) / 1000,
+		.survivors = whole ? r->left : 0,
+		.open = !has_closed(r)};
 	DL_DELETE(all->list, r);
 	all->count--;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
@@ -181,8 +212,6 @@ void run_finish(struct run *r)
 		excerpt_finish(&r->streams[i].kept);
 	}
 }
-
-static void on_timer(uv_timer_t *timer);
 
 static void kill_run(struct run *r)
 {
@@ -221,17 +250,33 @@ void run_forget(struct run *r)
 	close(r->pidfd);
 }
 
+/* The command has ended by itself: what it has left may still write. */
+static void linger(struct run *r)
+{
+	run_drain(r);
+	if (r->state != RUN_GOING)
+		return; /* whoever was told of the output has cancelled it */
+	if (has_closed(r)) {
+		run_finish(r);
+		return;
+	}
+	r->state = RUN_LINGERING;
+	wait_for_writers(r);
+}
+
 /* The command has ended. It may have left others. */
 static void note_end(struct run *r, int status)
 {
 	r->exited = true;
 	r->status = status;
+	r->ended_ms = clock_wall_ms();
+	r->ended_ns = uv_hrtime();
 	if (r->state != RUN_GOING)
 		return;
 	if (r->whole)
 		end_run(r, 0);
 	else
-		run_finish(r);
+		linger(r);
 }
 
 /* It looks for them once more each time that it kills. */
@@ -290,13 +335,16 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 static void on_timer(uv_timer_t *timer)
 {
 	struct run *r = timer->data;
+	enum run_state before = r->state;
 	run_hear(r); /* it may have ended in time, and we are late */
+	if (r->state != before)
+		return;
 	if (r->state == RUN_GOING) {
 		r->timed_out = true;
 		end_run(r, RUN_GRACE_MS);
 	} else if (r->state == RUN_ENDING) {
 		kill_run(r);
-	} else if (r->state == RUN_KILLING) {
+	} else if (r->state == RUN_LINGERING || r->state == RUN_KILLING) {
 		run_finish(r);
 	}
 }
@@ -305,6 +353,11 @@ void run_cancel(struct run *r, unsigned grace_ms)
 {
 	if (r->state == RUN_OVER)
 		return;
+	if (r->state == RUN_LINGERING) { /* it has ended by itself */
+		r->hurried = true;
+		wait_for_writers(r);
+		return;
+	}
 	r->cancelled |= r->state == RUN_GOING;
 	end_run(r, grace_ms);
 }

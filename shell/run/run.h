@@ -1,10 +1,10 @@
 /*
  * Runs: commands for programs, each in terminals or pipes of its own, nothing shared and nothing kept.
  *
- * A run is over when its bash has ended: what it has written by then is read to the last byte, what
- * something in the background writes later is not part of it. That something is left alone when the run
- * ends by itself; but its terminals or pipes are gone then, so writing to them fails (EIO, SIGPIPE). No
- * SIGHUP comes, for the terminals are nobody's controlling terminal; see pty/throwaway.h.
+ * A run is over when its bash has ended and nothing has its output open any more, or RUN_LINGER_MS later: what has been
+ * written by then is read to the last byte. What is in the background is left alone when the run ends by itself; but its
+ * terminals or pipes are gone then, so writing to them fails (EIO, SIGPIPE). No SIGHUP comes, for the terminals are no
+ * process's controlling terminal; see pty/throwaway.h.
  *
  * A run that is cancelled or takes too long is ended with everything that it has started and that has not been adopted
  * elsewhere: its runner (pty/runner.h) is the subreaper of all that. First TERM, after a grace KILL; done() comes when all
@@ -31,6 +31,8 @@
 #define RUN_OUTPUT_MAX ((size_t)32 << 20)
 #define RUN_GRACE_MS 2000u /* between TERM and KILL for those who take too long */
 #define RUN_TIMEOUT_CODE 124
+#define RUN_LINGER_MS 250u /* for processes that outlive bash and write, such as those of >(...) */
+#define RUN_LINGER_MAX_MS 10000u /* the same, where their output is not wanted at once */
 
 struct runs;
 struct run;
@@ -67,6 +69,7 @@ struct run_result {
 	uint64_t duration_us;          /* not disturbed by changes of the clock */
 	struct excerpt_parts output[RUN_STREAMS];
 	unsigned survivors; /* processes that could not be ended */
+	bool open;          /* something still had its output open, and may have more to write */
 };
 
 struct run_callbacks {

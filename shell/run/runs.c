@@ -73,6 +73,9 @@ static void on_closed(uv_handle_t *handle)
 static void kill_all(struct runs *all)
 {
 	struct run *r, *next;
+	DL_FOREACH_SAFE (all->list, r, next)
+		if (r->state == RUN_LINGERING)
+			run_finish(r);
 	runs_cancel_all(all, 0);
 	for (unsigned round = 0; all->list && round < CLOSE_ROUNDS; round++) {
 		poll(NULL, 0, round > 0 ? CLOSE_PAUSE_MS : 0);

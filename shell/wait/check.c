@@ -3,6 +3,7 @@
  * could make it true. What cannot be looked into is guessed, and believed after a while of silence.
  */
 #include "ring/search/search.h"
+#include "shell/input/echo.h"
 #include "shell/wait/internal.h"
 #include "shell/wait/wait_port.h"
 
@@ -306,6 +307,47 @@ static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 	return found;
 }
 
+/* Whether an offset lies where the command that is being typed for a program is drawn. */
+static bool is_being_typed(const struct executor *x, uint64_t offset)
+{
+	const struct exec *e = x->current;
+	return e && e->state == EXEC_STARTING && offset >= e->typed_offset &&
+		(!e->start_marked || offset < e->start);
+}
+
+/* What was typed does not count when it is shown: at a prompt, or as the kernel echoes it. */
+static bool is_typed(const struct waits *h, const struct finder *f)
+{
+	const struct executor *x = h->executor;
+	const struct typed *typed = &x->typing->typed;
+	struct block_line line;
+	char text[WAIT_TEXT_MAX];
+	if (is_being_typed(x, f->end - 1))
+		return true;
+	if (!blocks_line_at(x->blocks, f->end - 1, &line))
+		return echo_is(typed, &h->pane->held.link.ring.bytes, f->end);
+	const struct exec *e = line.exec[0] ? exec_find(h->executor, line.exec) : NULL;
+	if (e && f->end > e->typed_offset)
+		return true;
+	size_t length = finder_text_from(f, line.begin, text, sizeof text);
+	if (length == 0)
+		return false;
+	return (line.command && memmem(line.command, strlen(line.command), text, length)) ||
+		echo_has(typed, line.since, f->end, text, length);
+}
+
+/* Whether a line is being edited: a shell may show what was never typed, such as an earlier line, or the end of a name. */
+static bool is_edited(struct waits *h, const struct finder *f)
+{
+	struct block_line line;
+	uint64_t until = h->pane->typed_ms + WAIT_EDIT_MS;
+	if (h->now >= until || !blocks_line_at(h->executor->blocks, f->end - 1, &line) ||
+		line.command)
+		return false;
+	look_later(h, until);
+	return true;
+}
+
 /* In the output, as far as it has been fed. */
 static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 {
@@ -318,6 +360,13 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	if (settles > h->now)
 		look_later(h, settles);
 	if (!f->found)
+		return false;
+	if (is_typed(h, f)) {
+		finder_dismiss(f);
+		look_later(h, h->now);
+		return false;
+	}
+	if (is_edited(h, f))
 		return false;
 	wait_end(w, (int)i, WAIT_MATCH);
 	w->result.offset = f->start;

@@ -154,12 +154,21 @@ static bool may_come(const struct waits *h, const struct wait *w)
 	return false;
 }
 
+/* Whether the pattern of a condition goes on behind what was typed, or has yet to be told from that. */
+static bool goes_on(const struct waits *h, const struct awaited *c)
+{
+	return c->finder && !c->away &&
+		(c->finder->found || finder_offset(c->finder) < wait_head(h));
+}
+
 /* Whether something has not been looked at yet. more: there is output that patterns have not been fed. */
 static bool is_late(const struct wait *w, bool more)
 {
-	for (unsigned i = 0; i < w->count; i++)
-		if ((more && w->conditions[i].finder) || w->conditions[i].queued)
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct awaited *c = &w->conditions[i];
+		if ((more && c->finder) || c->queued || goes_on(w->waits, c))
 			return true;
+	}
 	return false;
 }
 

@@ -38,6 +38,8 @@
 #define WAIT_TRANSIT_MS 30u      /* for what was written to be there to be read */
 #define WAIT_UNREAD_MS 5u  /* before it is looked again whether the holder has read what there is */
 #define WAIT_SETTLE_MS 50u /* of silence, before a line that is not complete is taken for one */
+#define WAIT_EDIT_MS \
+	300u /* after typing at a prompt, before text that was not typed is taken for output */
 #define WAIT_LATE_MS \
 	2000u /* that a wait may last longer while its patterns have not read everything */
 #define WAIT_WORK_HERE \

@@ -78,7 +78,7 @@ const idle = (server) => until('end of all runs', async () => (await activeRuns(
 
 shared('the shape of an answer', async (server) => {
 	const answer = await run(server, 'echo out; echo err >&2');
-	assert.deepEqual(Object.keys(answer).sort(), ['command', 'durationMs', 'endedAt', 'exitCode', 'startedAt',
+	assert.deepEqual(Object.keys(answer).sort(), ['command', 'durationMs', 'endedAt', 'exitCode', 'outputExact', 'startedAt',
 		'stderr', 'stdout', 'success', 'timedOut', 'timestamp']);
 	assert.deepEqual([answer.success, answer.exitCode, answer.stdout, answer.stderr, answer.timedOut, answer.command],
 		[true, 0, 'out\n', 'err\n', false, 'echo out; echo err >&2']);

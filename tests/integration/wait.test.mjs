@@ -70,6 +70,52 @@ shared('text in the output', async (server) => {
 	assert.equal(got.text, 'found it');
 });
 
+for (const shell of ['bash', 'zsh', 'fish', 'sh'])
+	shared(`text in the output, ${shell}: what was typed does not count`, { timeout: 60_000 }, async (server) => {
+		await server.session({ id, shell });
+		/** The text is found behind the line that asked for it: it is there once more. */
+		const found = async (word, answer) => {
+			const { fired, offset, text } = await answer;
+			assert.deepEqual([fired, text], [0, word]);
+			/* fish draws a line in pieces. */
+			const before = (await server.api.output(id, 0, offset)).toString();
+			assert.ok(before.includes(shell === 'fish' ? ']133;C' : word), `${word} was typed before`);
+		};
+		await atPrompt(server);
+		await type(server, 'sleep 0.3; echo ready one\r');
+		await found('ready one', wait(server, { type: 'match', pattern: 'ready one' }, { from: 0 }));
+		// Half of it is there when the wait begins, in the middle of the line.
+		await atPrompt(server);
+		await type(server, 'sleep 0.3; echo ready t');
+		await wait(server, { type: 'idle', ms: 200 });
+		const answer = wait(server, { type: 'match', pattern: 'wo' });
+		await type(server, 'wo\r');
+		await found('wo', answer);
+		// To a program, which prints it once more.
+		await atPrompt(server);
+		await type(server, 'cat\r');
+		await wait(server, { type: 'input', kind: 'line' });
+		const from = await head(server);
+		await type(server, 'ready three\r');
+		await found('ready three', wait(server, { type: 'match', pattern: 'r.*three' }, { from }));
+		await type(server, '\x03');
+		await atPrompt(server);
+		if (shell === 'sh') return;
+		await server.api.call('POST', `/api/session/${id}/exec`, { command: 'sleep 0.3; echo "ready" four', yieldMs: 0 });
+		await found('four', wait(server, { type: 'match', pattern: 'four$' }, { from }));
+		// What a job in the background prints at a prompt counts, also while the same is being typed.
+		const before = await head(server);
+		await server.api.call('POST', `/api/session/${id}/exec`, { command: 'sh -c \'sleep 0.5; echo fi""ve\' &', queue: true });
+		assert.equal((await wait(server, { type: 'match', pattern: 'five' }, { from: before })).text, 'five');
+		await atPrompt(server);
+		await type(server, 'sh -c \'sleep 0.7; echo six\' &\r');
+		await found('six', wait(server, { type: 'match', pattern: 'six$' }, { from: before }));
+		// Without time there is still as much as it takes to look at all there is.
+		await found('six', wait(server, { type: 'match', pattern: 'six$' }, { from: before, timeoutMs: 0 }));
+		await type(server, 'no-such-command\r');
+		assert.equal((await wait(server, { type: 'match', pattern: 'not found|Unknown command|command not' }, { from: before })).fired, 0);
+	});
+
 shared('text on the screen', async (server) => {
 	await server.session({ id, cols: 40, rows: 10 });
 	await atPrompt(server);
@@ -170,7 +216,7 @@ shared('commands, and the end', async (server) => {
 	assert.deepEqual([got.fired, got.type, got.state.status, got.state.exitCode], [1, 'exit', 'exited', 4]);
 	got = await hopeless;
 	assert.deepEqual([got.fired, got.type], [null, 'exit'], 'nothing else will come');
-	got = await wait(server, { type: 'match', pattern: 'exit 4' }, { from: 0 });
+	got = await wait(server, { type: 'match', pattern: '^exit$' }, { from: 0 });
 	assert.equal(got.type, 'match', 'the history is still there');
 
 	await server.session({ id: 't' });

@@ -5,6 +5,8 @@
  */
 #include "ws/mcp/call.h"
 
+#include "shell/json_read.h"
+#include "shell/memory_stream.h"
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/elicit.h"
@@ -51,9 +53,10 @@ static void step(struct mcp_call *c)
 {
 	struct request *r = c->request;
 	const struct reply *reply = &r->reply;
+	bool is_short = false;
 	json_t *json = reply->length > 0 && reply->content_type &&
 			strcmp(reply->content_type, "application/json") == 0
-		? json_loadb(reply->body, reply->length, JSON_ALLOW_NUL, NULL)
+		? json_read(reply->body, reply->length, JSON_ALLOW_NUL, &is_short)
 		: NULL;
 	struct mcp_answer a = {.status = reply->status,
 		.json = json,
@@ -61,7 +64,11 @@ static void step(struct mcp_call *c)
 		.length = reply->length,
 		.request = r};
 	c->request = NULL;
-	c->next(c, &a);
+	if (is_short)
+		mcp_fail(c, "INTERNAL_ERROR",
+			"Out of memory: what was asked for may have been done", NULL);
+	else
+		c->next(c, &a);
 	json_decref(json);
 	request_unref(r);
 }
@@ -160,6 +167,19 @@ void mcp_tell(const struct mcp_call *c, enum method method, const char *path, js
 	request_unref(r);
 }
 
+/* Names */
+
+static void snake_case(const char *camel, char snake[128])
+{
+	size_t n = 0;
+	for (; *camel && n < 125; camel++) {
+		if (isupper((unsigned char)*camel))
+			snake[n++] = '_';
+		snake[n++] = (char)tolower((unsigned char)*camel);
+	}
+	snake[n] = '\0';
+}
+
 /* Results */
 
 static void end_call(struct mcp_call *c, json_t *result)
@@ -197,7 +217,7 @@ static void add_also(struct mcp_call *c, json_t *result)
 	json_t *one;
 	char *text = NULL;
 	mcp_left_tell(&c->mcp->left, c);
-	FILE *file = json_array_size(c->also) > 0 ? open_memstream(&text, &length) : NULL;
+	FILE *file = json_array_size(c->also) > 0 ? memory_stream(&text, &length) : NULL;
 	if (!file)
 		return;
 	json_array_foreach (c->also, i, one)
@@ -266,6 +286,48 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 	end_call(c, result);
 }
 
+/* What a field of the API is called in the arguments of a tool. */
+static const struct {
+	const char *tool, *api, *argument;
+} arguments[] = {
+	{"exec_command", "command", "cmd"},
+	{"exec_command", "cwd", "workdir"},
+	{"history", "from", "from_line"},
+	{"history", "q", "search"},
+	{"history", "status", "exit_code"},
+	{"history", "to", "to_line"},
+	{"lease", "id", "lease"},
+	{"lease", "renew", "lease"},
+	{"session_create", "id", "session_id"},
+	{"wait", "id", "exec_id"},
+	{"write_stdin", "data", "chars"},
+};
+
+/* The name of a field, which may be one of an object in a list (until[0].id), as the caller has written it. */
+static json_t *argument_name(const struct mcp_call *c, const char *field)
+{
+	char name[128];
+	const char *dot = strrchr(field, '.'), *last = dot ? dot + 1 : field;
+	for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+		if (strcmp(c->tool->name, arguments[i].tool) == 0 &&
+			strcmp(last, arguments[i].api) == 0)
+			return json_sprintf(
+				"%.*s%s", (int)(last - field), field, arguments[i].argument);
+	snake_case(last, name);
+	return json_sprintf("%.*s%s", (int)(last - field), field, name);
+}
+
+static void name_fields(const struct mcp_call *c, const json_t *errors)
+{
+	size_t i;
+	json_t *error;
+	json_array_foreach (errors, i, error) {
+		const char *field = json_string_value(json_object_get(error, "field"));
+		if (field)
+			json_object_set_new(error, "field", argument_name(c, field));
+	}
+}
+
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (a->status < 400)
@@ -281,6 +343,7 @@ bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set(context, "command", json_object_get(exec, "command"));
 	}
 	json_object_del(context, "exec");
+	name_fields(c, json_object_get(context, "validation_errors"));
 	mcp_fail(c, code ? code : "INTERNAL_ERROR", message ? message : "The request failed",
 		context);
 	return false;
@@ -325,17 +388,6 @@ void mcp_copy_args(const struct mcp_call *c, json_t *body, const char *const *na
 		if (value)
 			json_object_set(body, camel, value);
 	}
-}
-
-static void snake_case(const char *camel, char snake[128])
-{
-	size_t n = 0;
-	for (; *camel && n < 125; camel++) {
-		if (isupper((unsigned char)*camel))
-			snake[n++] = '_';
-		snake[n++] = (char)tolower((unsigned char)*camel);
-	}
-	snake[n] = '\0';
 }
 
 static json_t *snake(json_t *value, unsigned depth)
@@ -397,7 +449,7 @@ void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
 		return;
 	dispatcher_handle(c->mcp->dispatcher, r);
 	if (r->done && r->reply.status == 200) {
-		json_t *json = json_loadb(r->reply.body, r->reply.length, 0, NULL);
+		json_t *json = json_read(r->reply.body, r->reply.length, 0, NULL);
 		describe(json_object_get(json, "state"), text);
 		json_decref(json);
 	}

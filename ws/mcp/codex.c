@@ -177,14 +177,24 @@ static void on_begun(struct mcp_call *c, const struct mcp_answer *a)
 			.ms = yield_ms(c, YIELD_DEFAULT_MS, YIELD_MIN_MS), .next = on_exec});
 }
 
+/* In a subshell `exit` says nothing; nothing of the shell is wanted afterwards. fish has none. */
+static bool has_subshells(const struct mcp_answer *created)
+{
+	const char *shell = json_string_value(
+		json_object_get(json_object_get(created->json, "data"), "shell"));
+	const char *name = shell ? strrchr(shell, '/') : NULL;
+	return shell && strcmp(name ? name + 1 : shell, "fish") != 0;
+}
+
 static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 {
 	char path[MCP_PATH_MAX];
 	if (!mcp_succeeded(c, a))
 		return;
 	c->owns_session = true;
-	json_t *body = json_pack("{s:o?, s:s, s:I, s:I}", "command", command_of(c), "format", "raw",
-		"yieldMs", (json_int_t)MCP_FIRST_MS, "maxOutput", (json_int_t)OUTPUT_MAX);
+	json_t *body = json_pack("{s:o?, s:s, s:I, s:I, s:b}", "command", command_of(c), "format",
+		"raw", "yieldMs", (json_int_t)MCP_FIRST_MS, "maxOutput", (json_int_t)OUTPUT_MAX,
+		"isolate", has_subshells(a));
 	if (!mcp_flag_arg(c, "tty", false))
 		json_object_set_new(body, "env",
 			json_pack("{s:s, s:s, s:s, s:s, s:s}", "TERM", "dumb", "NO_COLOR", "1",

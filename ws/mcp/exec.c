@@ -93,8 +93,8 @@ static json_t *describe(struct mcp_call *c, const json_t *exec, json_t *state)
 		{"exitCode", "exit_code"}, {"signal", "signal"}, {"pipeStatus", "pipe_status"},
 		{"endedBy", "ended_by"}, {"timedOut", "timed_out"}, {"cwd", "cwd"},
 		{"durationMs", "duration_ms"}, {"outputExact", "output_exact"},
-		{"unkillable", "unkillable"}, {"interleavedInput", "interleaved_input"},
-		{"suspect", "suspect"}, {NULL, NULL}};
+		{"inexact", "inexact"}, {"unkillable", "unkillable"},
+		{"interleavedInput", "interleaved_input"}, {"suspect", "suspect"}, {NULL, NULL}};
 	json_t *result = json_pack("{s:o}", "exec_id", json_sprintf("%s/%s", c->session, c->exec));
 	copy(result, exec, names);
 	if (json_is_object(state))
@@ -126,6 +126,20 @@ void mcp_exec_leave(const struct mcp *m, const char *scope)
 		exec_page_leave(session_executor(s), readers);
 }
 
+/* It has ended its shell: what that means for the next command. */
+static void tell_of_shell(struct mcp_call *c, const json_t *result)
+{
+	const char *by = json_string_value(json_object_get(result, "ended_by"));
+	const struct exec *e = exec_of(c);
+	if (!by || strcmp(by, "shell") != 0)
+		return;
+	mcp_also(c,
+		json_sprintf("the shell of %s has ended with this command: %s", c->session,
+			e && exec_outlived(e)   ? "another has taken its place"
+				: mcp_is_own(c) ? "the next command gets a new one"
+						: "session_create makes another session"));
+}
+
 static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 {
 	struct exec *e = mcp_exec_is_done(result) ? exec_of(c) : NULL;
@@ -146,6 +160,7 @@ static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 		!mcp_flag_arg(c, "verbose", false))
 		json_object_del(result, "cwd");
 	mcp_show_offset(c, c->cursor);
+	tell_of_shell(c, result);
 	if (mcp_exec_is_done(result))
 		mcp_left_forget(&c->mcp->left, c);
 	else
@@ -183,6 +198,43 @@ static void on_shown(struct mcp_call *c, const struct mcp_answer *a)
 	finish_exec(c, result, omitted);
 }
 
+/* What is asked, in the line of the cursor. */
+static json_t *question_of(const json_t *screen)
+{
+	size_t i;
+	const json_t *line;
+	json_int_t row = json_integer_value(
+		json_object_get(json_object_get(screen, "cursor"), "row"));
+	json_array_foreach (json_object_get(screen, "lines"), i, line) {
+		json_t *text = json_object_get(line, "text");
+		if (json_integer_value(json_object_get(line, "row")) == row &&
+			json_string_length(text) > 0)
+			return text;
+	}
+	return NULL;
+}
+
+/* Whether the output, blanks at its end aside, ends with what is asked: then that need not be said once more. */
+static bool ends_with_question(const json_t *result, const json_t *question)
+{
+	const char *output = json_string_value(json_object_get(result, "output"));
+	size_t length = output ? strlen(output) : 0, size = json_string_length(question);
+	while (length > 0 && strchr(" \t\r\n", output[length - 1]))
+		length--;
+	return output && length >= size &&
+		memcmp(output + length - size, json_string_value(question), size) == 0;
+}
+
+/* Of one that waits for input. */
+static void on_asking(struct mcp_call *c, const struct mcp_answer *a)
+{
+	json_t *result = c->kept, *question = a->status < 400 ? question_of(a->json) : NULL;
+	c->kept = NULL;
+	if (question && !ends_with_question(result, question))
+		json_object_set(json_object_get(result, "terminal"), "asks", question);
+	finish_exec(c, result, mcp_offset(result, "omitted_bytes"));
+}
+
 /* A command that still runs, and what the terminal does. */
 static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 {
@@ -193,10 +245,13 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 	const char *status = json_string_value(json_object_get(state, "status"));
 	mcp_tell_offset(c, mcp_offset(state, "offset"));
 	json_object_set_new(result, "terminal", mcp_snake(state));
-	if (status && strcmp(status, "fullscreen") == 0 && !json_object_get(c->args, "cursor")) {
+	bool draws = status && strcmp(status, "fullscreen") == 0 &&
+		!json_object_get(c->args, "cursor");
+	if (draws || (status && strcmp(status, "waiting_input") == 0)) {
 		static const char *const params[] = {"format", "json", NULL};
 		char path[MCP_PATH_MAX];
-		mcp_ask(c, on_shown, METHOD_GET, mcp_path(path, c, "/screen"), NULL, params);
+		mcp_ask(c, draws ? on_shown : on_asking, METHOD_GET, mcp_path(path, c, "/screen"),
+			NULL, params);
 		return;
 	}
 	c->kept = NULL;

@@ -16,7 +16,8 @@ static const char *const noise[] = {"session_id", "pipe_status", "clients", "off
 static const char *const told_of_blocks[] = {"id", "author", "label", "state", "exit_code", "cwd",
 	"command", "suspect", "truncated", NULL};
 
-static const char *const told_of_terminals[] = {"status", "input", "elicited", "stopped_jobs", NULL};
+static const char *const told_of_terminals[] = {
+	"status", "input", "asks", "elicited", "stopped_jobs", NULL};
 
 static bool is_in(const char *const *names, const char *name)
 {

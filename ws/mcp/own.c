@@ -144,18 +144,24 @@ static void open_own(struct mcp_call *c)
 }
 
 /* The same for the same client, also of the next server. */
-static void name_own(struct mcp_call *c)
+static void name_own(const struct mcp_call *c, char session[NAME_ID_MAX + 1])
 {
 	char name[OWN_NAME + 1];
 	size_t n = 0;
 	for (const char *at = c->author; *at && n < OWN_NAME; at++)
 		name[n++] = isalnum((unsigned char)*at) ? *at : '-';
 	name[n] = '\0';
-	int length = snprintf(
-		c->session, sizeof c->session, OWN_SESSION "%s%s", n > 0 ? "-" : "", name);
+	int length = snprintf(session, NAME_ID_MAX + 1, OWN_SESSION "%s%s", n > 0 ? "-" : "", name);
 	if (c->scoped)
-		snprintf(c->session + length, sizeof c->session - (size_t)length, "-%06x",
+		snprintf(session + length, NAME_ID_MAX + 1 - (size_t)length, "-%06x",
 			(unsigned)(c->client & 0xffffff));
+}
+
+bool mcp_is_own(const struct mcp_call *c)
+{
+	char own[NAME_ID_MAX + 1];
+	name_own(c, own);
+	return strcmp(c->session, own) == 0 && !c->principal.session[0];
 }
 
 void mcp_in_session(struct mcp_call *c, mcp_step first)
@@ -172,7 +178,7 @@ void mcp_in_session(struct mcp_call *c, mcp_step first)
 		snprintf(c->session, sizeof c->session, "%s", id);
 		first(c, NULL);
 	} else {
-		name_own(c);
+		name_own(c, c->session);
 		open_own(c);
 	}
 }

@@ -34,5 +34,8 @@ void mcp_show_offset(struct mcp_call *c, uint64_t offset);
 uint64_t mcp_told_screen(const struct mcp_call *c);
 void mcp_tell_screen(struct mcp_call *c, uint64_t version);
 
+/* Whether its session is the one that the caller has without naming it. */
+bool mcp_is_own(const struct mcp_call *c);
+
 /* Whether they have been told that this is the session's directory, as they are now. */
 bool mcp_told_directory(struct mcp_call *c, const char *cwd);

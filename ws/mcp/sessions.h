@@ -37,7 +37,7 @@ struct mcp_session {
 
 /* Zero is an empty one. Times are those of any steady clock. */
 struct mcp_sessions {
-	struct mcp_session *table; /* the one that was unused for longest is the first */
+	struct mcp_session *table;
 	char (*ended)[2 * MCP_SESSION_RANDOM + 1]; /* MCP_ENDED_MAX ids, once there is one; owned */
 	size_t ended_count;                        /* ever */
 };

@@ -93,6 +93,7 @@ static void say_terminal(struct words *w, const json_t *terminal)
 	say_text(w, "terminal: ", status, "");
 	say_text(w, " (", text_of(terminal, "input"), ")");
 	say_name(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
+	say_name(w, " asks \"", text_of(terminal, "asks"), "\"");
 	if (has_number(terminal, "quiet_ms") && strcmp(status, "prompt") != 0 &&
 		strcmp(status, "exited") != 0)
 		fprintf(w->file, ", quiet for %.1f s",
@@ -120,7 +121,12 @@ static void say_size(struct words *w, const json_t *exec)
 	size_t bytes = 0;
 	for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
 		bytes += json_string_length(json_object_get(exec, outputs[i]));
-	if (bytes > 0)
+	json_int_t omitted = number_of(exec, "omitted_bytes");
+	if (omitted > 0)
+		count(w, ", ", (json_int_t)bytes, "");
+	if (omitted > 0)
+		count(w, " of ", (json_int_t)bytes + omitted, " bytes of output");
+	else if (bytes > 0)
 		count(w, ", ", (json_int_t)bytes, " bytes of output");
 }
 

@@ -226,7 +226,8 @@ static char *command_of(
 	snprintf(enter, sizeof enter, "%s.enter", s->root);
 	fputs("exec bash ", to);
 	put_quoted(to, enter);
-	*ret_words = (size_t)ftell(to) + 1;
+	fflush(to);
+	*ret_words = *ret_length + 1;
 	size_t i;
 	const json_t *word;
 	json_array_foreach (words, i, word) {

@@ -108,11 +108,17 @@ static void add_end(json_t *root, const struct exec *e)
 	json_object_set_new(root, "signalsSent", signals);
 }
 
+/* Whether its output is known to be exactly what it has printed; of one that is over also why it is not. */
+static void set_exact(json_t *object, bool over, const char *inexact)
+{
+	json_object_set_new(object, "outputExact", json_boolean(over && !inexact));
+	if (over && inexact)
+		json_object_set_new(object, "inexact", json_string(inexact));
+}
+
 json_t *exec_json(const struct exec *e)
 {
 	bool began = e->start > 0 || e->state == EXEC_RUNNING;
-	bool exact = e->state == EXEC_DONE && e->start_marked && e->end_marked && e->lost == 0 &&
-		!e->suspect;
 	json_t *root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:s, s:s}", "id", e->id,
 		"sessionId", session_id(session_of_exec(e)), "author", name_or_null(e->author),
 		"label", name_or_null(e->label), "command", text_or_null(e->command),
@@ -137,7 +143,7 @@ json_t *exec_json(const struct exec *e)
 				e->state == EXEC_DONE ? json_integer((json_int_t)e->end_offset)
 						      : json_null())
 		      : json_null());
-	json_object_set_new(root, "outputExact", json_boolean(exact));
+	set_exact(root, e->state == EXEC_DONE, exec_inexact(e));
 	json_object_set_new(root, "interleavedInput", json_boolean(e->interleaved));
 	json_object_set_new(root, "suspect", json_boolean(e->suspect));
 	json_object_set_new(root, "timedOut", json_boolean(e->timed_out));
@@ -229,7 +235,7 @@ static void add_streams(json_t *object, struct exec *e, const char *const names[
 	}
 	json_object_set_new(object, "lost", json_integer((json_int_t)lost));
 	if (lost > 0)
-		json_object_set_new(object, "outputExact", json_false());
+		set_exact(object, e->state == EXEC_DONE, "lost");
 }
 
 void exec_json_add_output(json_t *object, struct exec *e, enum exec_format format)

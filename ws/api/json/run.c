@@ -125,6 +125,9 @@ void run_end_json(json_t *body, const struct run_result *result)
 		body, "durationMs", json_integer((json_int_t)(result->duration_us / 1000)));
 	json_object_set_new(body, "startedAt", time_json(result->started_ms));
 	json_object_set_new(body, "endedAt", time_json(result->ended_ms));
+	json_object_set_new(body, "outputExact", json_boolean(!result->open));
+	if (result->open)
+		json_object_set_new(body, "inexact", json_string("late_writers"));
 	if (result->survivors > 0)
 		json_object_set_new(body, "survivors", json_integer((json_int_t)result->survivors));
 }

@@ -194,7 +194,7 @@ static bool take_modifiers(struct request *r, const json_t *mouse, unsigned *ret
 	const json_t *list = json_object_get(mouse, "modifiers"), *each;
 	size_t i;
 	if (list && !json_is_null(list) && !json_is_array(list)) {
-		reply_invalid(r, "mouse.modifiers", "Must be an array of C, M and S", "invalid");
+		reply_invalid(r, "modifiers", "Must be an array of C, M and S", "invalid");
 		return false;
 	}
 	json_array_foreach (list, i, each) {
@@ -205,8 +205,7 @@ static bool take_modifiers(struct request *r, const json_t *mouse, unsigned *ret
 			: strcmp(name, "S") == 0 ? KEY_SHIFT
 						 : 0;
 		if (!one) {
-			reply_invalid(
-				r, "mouse.modifiers", "Must be an array of C, M and S", "invalid");
+			reply_invalid(r, "modifiers", "Must be an array of C, M and S", "invalid");
 			return false;
 		}
 		*ret_modifiers |= one;
@@ -224,13 +223,13 @@ static bool take_action(
 		return false;
 	*ret_click = action && strcmp(action, "click") == 0;
 	if (!action || (!*ret_click && !find_name(actions, MOUSE_SCROLL_DOWN + 1, action, &which))) {
-		reply_invalid(r, "mouse.action",
+		reply_invalid(r, "action",
 			"Must be press, release, click, move, scroll_up or scroll_down",
 			action ? "invalid" : "required");
 		return false;
 	}
 	if (button && !find_name(buttons, MOUSE_RIGHT + 1, button, &held)) {
-		reply_invalid(r, "mouse.button", "Must be left, middle or right", "invalid");
+		reply_invalid(r, "button", "Must be left, middle or right", "invalid");
 		return false;
 	}
 	ret_event->action = (enum mouse_action)which;
@@ -248,18 +247,20 @@ static bool take_mouse(
 		reply_invalid(r, "mouse", "Must be an object", "invalid");
 		return false;
 	}
-	if (!take_action(r, mouse, ret_event, ret_click) ||
-		!body_number(r, mouse, "row", 1, k->session->pane.rows, &row) ||
-		!body_number(r, mouse, "column", 1, k->session->pane.cols, &col) ||
-		!take_modifiers(r, mouse, &ret_event->modifiers))
-		return false;
+	snprintf(r->within, sizeof r->within, "mouse");
+	bool good = take_action(r, mouse, ret_event, ret_click) &&
+		body_number(r, mouse, "row", 1, k->session->pane.rows, &row) &&
+		body_number(r, mouse, "column", 1, k->session->pane.cols, &col) &&
+		take_modifiers(r, mouse, &ret_event->modifiers);
 	ret_event->row = (unsigned)row;
 	ret_event->col = (unsigned)col;
-	if (row > 0 && col > 0)
-		return true;
-	reply_invalid(r, row == 0 ? "mouse.row" : "mouse.column",
-		"row and column are required, from 1 on", "required");
-	return false;
+	if (good && (row == 0 || col == 0)) {
+		reply_invalid(r, row == 0 ? "row" : "column",
+			"row and column are required, from 1 on", "required");
+		good = false;
+	}
+	r->within[0] = '\0';
+	return good;
 }
 
 static bool add_mouse(struct keystrokes *k, const json_t *body)

@@ -16,7 +16,6 @@
 
 #define TIMEOUT_DEFAULT_MS 30000u
 #define STABLE_DEFAULT_MS 300u
-#define FIELD_SIZE 64u
 
 /* A request that waits. */
 struct call {
@@ -90,16 +89,14 @@ static void on_gone(void *user)
 
 /* Asking */
 
-/* r is told what is wrong with a field of the i-th condition. */
-static bool refuse_condition(struct request *r, size_t i, const char *field, const char *message)
+/* r is told what is wrong with a field of a condition. */
+static bool refuse_condition(struct request *r, const char *field, const char *message)
 {
-	char name[FIELD_SIZE];
-	snprintf(name, sizeof name, "until[%zu].%s", i, field);
-	reply_invalid(r, name, message, "invalid");
+	reply_invalid(r, field, message, "invalid");
 	return false;
 }
 
-static bool take_pattern(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
+static bool take_pattern(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *text, *on, *problem = "takes too much memory";
 	bool exact = true;
@@ -108,21 +105,21 @@ static bool take_pattern(struct request *r, const json_t *body, size_t i, struct
 		return false;
 	if (!text || strchr(text, '\n'))
 		return refuse_condition(
-			r, i, "pattern", "A regular expression for one line is required");
+			r, "pattern", "A regular expression for one line is required");
 	if (on && strcmp(on, "output") != 0 && strcmp(on, "screen") != 0)
-		return refuse_condition(r, i, "on", "Must be output or screen");
+		return refuse_condition(r, "on", "Must be output or screen");
 	c->on_screen = on && strcmp(on, "screen") == 0;
 	c->asks_for_end = log_match_asks_for_end(text);
 	if (pattern_create(&c->pattern, text, strlen(text),
 		    PATTERN_REGEX | (exact ? 0 : PATTERN_ANY_CASE), &problem) < 0) {
 		char message[256];
 		snprintf(message, sizeof message, "The pattern cannot be used: %s", problem);
-		return refuse_condition(r, i, "pattern", message);
+		return refuse_condition(r, "pattern", message);
 	}
 	return true;
 }
 
-static bool take_kind(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
+static bool take_kind(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *kind;
 	if (!body_text(r, body, "kind", &kind))
@@ -131,18 +128,18 @@ static bool take_kind(struct request *r, const json_t *body, size_t i, struct wa
 		if (strcmp(kind, state_input_name((enum state_input)k)) == 0)
 			c->kind = (enum state_input)k;
 	return !kind || c->kind ? true
-				: refuse_condition(r, i, "kind", "Must be line, password or raw");
+				: refuse_condition(r, "kind", "Must be line, password or raw");
 }
 
 /* Ports are the machine's: who may wait for them may see who listens. */
-static bool take_port(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
+static bool take_port(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	uint64_t port = 0;
 	if (!body_number(r, body, "port", 1, 65535, &port))
 		return false;
 	c->port = (unsigned)port;
 	if (port == 0)
-		return refuse_condition(r, i, "port", "A number from 1 to 65535 is required");
+		return refuse_condition(r, "port", "A number from 1 to 65535 is required");
 	if (access_may(api_of(r)->access, &r->principal, WHO_OWNER_OR_TRUSTED))
 		return true;
 	reply_error(r, "PERMISSION_DENIED",
@@ -150,7 +147,7 @@ static bool take_port(struct request *r, const json_t *body, size_t i, struct wa
 	return false;
 }
 
-static bool take_details(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
+static bool take_details(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *id;
 	switch (c->type) {
@@ -158,13 +155,13 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 		if (!body_text(r, body, "id", &id))
 			return false;
 		if (!id || strlen(id) > RECORD_ID_MAX)
-			return refuse_condition(r, i, "id", "The id of a command is required");
+			return refuse_condition(r, "id", "The id of a command is required");
 		memcpy(c->exec, id, strlen(id) + 1);
 		return true;
 	case WAIT_INPUT:
-		return take_kind(r, body, i, c) && body_flag(r, body, "certain", &c->certain);
+		return take_kind(r, body, c) && body_flag(r, body, "certain", &c->certain);
 	case WAIT_MATCH:
-		return take_pattern(r, body, i, c);
+		return take_pattern(r, body, c);
 	case WAIT_STABLE:
 		c->ms = STABLE_DEFAULT_MS;
 		return body_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
@@ -172,27 +169,27 @@ static bool take_details(struct request *r, const json_t *body, size_t i, struct
 	case WAIT_IDLE:
 		return body_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
 			(c->ms > 0 ||
-				refuse_condition(r, i, "ms", "A number of milliseconds is required"));
+				refuse_condition(r, "ms", "A number of milliseconds is required"));
 	case WAIT_BYTES:
 		return body_number(r, body, "count", 1, INT64_MAX, &c->count) &&
 			(c->count > 0 ||
-				refuse_condition(r, i, "count", "A number of bytes is required"));
+				refuse_condition(r, "count", "A number of bytes is required"));
 	case WAIT_PORT:
-		return take_port(r, body, i, c);
+		return take_port(r, body, c);
 	default:
 		return true;
 	}
 }
 
-static bool take_condition(struct request *r, const json_t *body, size_t i, struct wait_condition *c)
+static bool take_condition(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *type = json_string_value(json_object_get(body, "type"));
 	for (int k = 0; type && k < WAIT_TYPES; k++)
 		if (strcmp(type, wait_type_name((enum wait_type)k)) == 0) {
 			c->type = (enum wait_type)k;
-			return take_details(r, body, i, c);
+			return take_details(r, body, c);
 		}
-	return refuse_condition(r, i, "type",
+	return refuse_condition(r, "type",
 		"Must be exec, prompt, input, match, stable, idle, bytes, exit, port or lease");
 }
 
@@ -208,9 +205,11 @@ static bool take_conditions(struct request *r, const json_t *body, struct asked 
 	}
 	json_array_foreach (list, i, value) {
 		q->options.count = (unsigned)i + 1;
-		if (!take_condition(r, value, i, &q->conditions[i]))
+		snprintf(r->within, sizeof r->within, "until[%zu]", i);
+		if (!take_condition(r, value, &q->conditions[i]))
 			return false;
 	}
+	r->within[0] = '\0';
 	q->options.conditions = q->conditions;
 	return true;
 }

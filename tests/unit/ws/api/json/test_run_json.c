@@ -89,9 +89,10 @@ Test(run_json, ends)
 		.cancelled = true};
 	json_t *body = json_object();
 	run_end_json(body, &result);
-	json_t *want = json_pack("{s:i, s:s, s:b, s:b, s:i, s:s, s:s, s:i}", "exitCode", 137,
+	json_t *want = json_pack("{s:i, s:s, s:b, s:b, s:i, s:s, s:s, s:b, s:i}", "exitCode", 137,
 		"signal", "KILL", "timedOut", 0, "cancelled", 1, "durationMs", 1234, "startedAt",
-		"1970-01-01T00:00:01.000Z", "endedAt", "1970-01-01T00:00:02.000Z", "survivors", 2);
+		"1970-01-01T00:00:01.000Z", "endedAt", "1970-01-01T00:00:02.000Z", "outputExact", 1,
+		"survivors", 2);
 	cr_expect(json_equal(body, want), "%s", json_dumps(body, 0));
 	json_decref(body);
 	json_decref(want);
@@ -101,6 +102,13 @@ Test(run_json, ends)
 	cr_expect_eq(json_integer_value(json_object_get(body, "exitCode")), 124);
 	cr_expect_null(json_object_get(body, "signal"));
 	cr_expect_null(json_object_get(body, "survivors"));
+	cr_expect_null(json_object_get(body, "inexact"));
+	json_decref(body);
+	result.open = true;
+	body = json_object();
+	run_end_json(body, &result);
+	cr_expect(json_is_false(json_object_get(body, "outputExact")));
+	cr_expect_str_eq(json_string_value(json_object_get(body, "inexact")), "late_writers");
 	json_decref(body);
 }
 

@@ -40,11 +40,11 @@ Test(api_wait_port, what_is_none)
 	static const struct refused cases[] = {
 		{WAIT, UNTIL_1("'type':'port'"), INVALID, "until[0].port"},
 		{WAIT, UNTIL_1("'type':'port','port':null"), INVALID, "until[0].port"},
-		{WAIT, UNTIL_1("'type':'port','port':0"), INVALID, "port"},
-		{WAIT, UNTIL_1("'type':'port','port':65536"), INVALID, "port"},
-		{WAIT, UNTIL_1("'type':'port','port':-1"), INVALID, "port"},
-		{WAIT, UNTIL_1("'type':'port','port':'80'"), INVALID, "port"},
-		{WAIT, UNTIL_1("'type':'port','port':80.5"), INVALID, "port"},
+		{WAIT, UNTIL_1("'type':'port','port':0"), INVALID, "until[0].port"},
+		{WAIT, UNTIL_1("'type':'port','port':65536"), INVALID, "until[0].port"},
+		{WAIT, UNTIL_1("'type':'port','port':-1"), INVALID, "until[0].port"},
+		{WAIT, UNTIL_1("'type':'port','port':'80'"), INVALID, "until[0].port"},
+		{WAIT, UNTIL_1("'type':'port','port':80.5"), INVALID, "until[0].port"},
 		{WAIT, UNTIL_1("'type':'port','port':80"), 403, "PERMISSION_DENIED", NULL, BY_DRIVER},
 		{WAIT, UNTIL_1("'type':'port','port':80"), 403, "PERMISSION_DENIED", NULL,
 			BY_VIEWER}};

@@ -1,0 +1,83 @@
+// What a command has started may write when it has ended, as process substitutions do: it is waited for, a quarter of a
+// second. What may come later, or goes elsewhere, is said, and never called exact.
+import assert from 'node:assert/strict';
+import { together } from './lib/together.mjs';
+import { times } from './lib/soak.mjs';
+import { until } from './lib/until.mjs';
+
+const shared = together();
+
+const run = (server, command, fields = {}) => server.api.call('POST', '/api/run', { command, ...fields });
+const exec = async (server, id, command, fields = {}) => (await server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, ...fields })).data;
+
+/** Commands, and what they print in time. */
+const punctual = [
+	['echo hi > >(cat)', 'hi\n'],
+	['seq 3 > >(sleep 0.1; cat)', '1\n2\n3\n'],
+	['{ echo out; echo err >&2; } > >(sort) 2>/dev/null', 'out\n'],
+	['cat <<<hi > >(cat > >(cat))', 'hi\n'],
+];
+
+shared('runs: what is substituted has written, time after time', { timeout: 90_000 }, async (server) => {
+	for (const streams of ['pipes', 'terminals']) {
+		for (const [command, stdout] of [...punctual, ['exec > >(tee -a f) 2>&1; echo hi', 'hi\n'], ['(sleep 0.1; echo late) & echo hi', 'hi\nlate\n']])
+			for (let i = 0; i < (/sleep/.test(command) ? 1 : times(10, 50)); i += 1) {
+				const answer = await run(server, command, { streams });
+				assert.deepEqual([answer.stdout, answer.outputExact, answer.inexact, answer.exitCode], [stdout, true, undefined, 0], `${streams}: ${command}`);
+			}
+	}
+});
+
+shared('runs: what has its output open for longer is left alone, and said', async (server) => {
+	for (const streams of ['pipes', 'terminals']) {
+		const answer = await run(server, 'sleep 50 & echo $!', { streams });
+		assert.deepEqual([answer.outputExact, answer.inexact, answer.exitCode], [false, 'late_writers', 0], streams);
+		assert.ok(answer.durationMs < 250, 'the command itself was fast');
+		process.kill(Number(answer.stdout), 'SIGKILL');
+		// With its output elsewhere it is nobody's business.
+		const quiet = await run(server, 'sleep 50 >/dev/null 2>&1 & echo $!', { streams });
+		assert.equal(quiet.outputExact, true);
+		process.kill(Number(quiet.stdout), 'SIGKILL');
+		const events = (await server.api.raw('POST', '/api/run', { command: 'echo hi > >(sleep 0.1; cat)', streams, stream: true })).text
+			.split('\n').filter((line) => line.startsWith('data: ')).map((line) => JSON.parse(line.slice(6)));
+		assert.deepEqual(events.map(({ type, data }) => data ?? type), ['start', 'hi\n', 'complete']);
+		assert.equal(events.at(-1).outputExact, true);
+	}
+});
+
+for (const shell of ['bash', 'zsh'])
+	shared(`sessions, ${shell}: what is substituted has written when the end is told`, { timeout: 90_000 }, async (server) => {
+		await server.session({ id: 's', shell });
+		for (const more of [{}, { streams: 'pipes' }, { isolate: true }, { isolate: true, streams: 'pipes' }])
+			for (const [command, output] of punctual)
+				for (let i = 0; i < (/sleep/.test(command) ? 1 : times(5, 20)); i += 1) {
+					const e = await exec(server, 's', command, more);
+					assert.deepEqual([e.output ?? e.stdout, e.outputExact, e.inexact, e.exitCode], [output, true, undefined, 0], `${JSON.stringify(more)}: ${command}`);
+				}
+		const status = await exec(server, 's', 'echo hi > >(cat); exit 3', { isolate: true });
+		assert.deepEqual([status.output, status.outputExact, status.exitCode], ['hi\n', true, 3]);
+	});
+
+for (const shell of ['bash', 'zsh'])
+	shared(`sessions, ${shell}: output that goes elsewhere is never called exact`, { timeout: 60_000 }, async (server) => {
+		await server.session({ id: 's', shell });
+		const block = async () => (await server.api.call('GET', '/api/session/s/blocks?limit=1')).blocks[0];
+		const said = async (command, expected) => {
+			const e = await exec(server, 's', command);
+			assert.deepEqual([e.outputExact, e.inexact], expected, command);
+			assert.equal((await block()).outputExact, expected[0], command);
+			return e.output;
+		};
+		await said('echo before', [true, undefined]);
+		await said('exec > >(tee -a f) 2>&1; echo hi', [false, 'redirected']);
+		await said('echo hi > >(sleep 0.5; cat)', [false, 'redirected']);
+		await said('echo again', [false, 'redirected']);
+		await server.api.call('POST', '/api/session/s/input', { data: 'echo typed\r' });
+		const typed = await until('the end of a typed line', async () => {
+			const last = await block();
+			return last.command === 'echo typed' && last.state === 'done' ? last : undefined;
+		});
+		assert.equal(typed.outputExact, false);
+		await said('exec >/dev/tty 2>&1; echo back', [true, undefined]);
+		assert.equal(await said('echo good', [true, undefined]), 'good\n');
+	});

@@ -11,8 +11,8 @@ const attached = (server, count) => until(`${count} attached`, async () => (awai
 /** What a terminal of that name gets, from attaching to leaving; `red` is how its red is written. */
 async function bytesFor(server, screen, term, red) {
 	const place = path.join(server.root, `${term}.bytes`);
-	await screen.line(`clear; TERM=${term} ringside attach box; echo status=$?`);
 	await screen.tmux('pipe-pane', '-O', `cat > ${place}`);
+	await screen.line(`clear; echo begin''ning; TERM=${term} ringside attach box; echo status=$?`);
 	await attached(server, 1);
 	await screen.line(`clear; printf '\\033[38;2;250;0;0mr%s\\033[m \\033]0;title\\a\\033[>4;2m\\033[4:3mcurl\\033[m\\n' ed-${term}`);
 	await screen.shows(new RegExp(`^red-${term} curl$`, 'm'));
@@ -30,7 +30,7 @@ async function bytesFor(server, screen, term, red) {
 	await screen.tmux('pipe-pane');
 	const bytes = await until('all of its bytes', () => {
 		const text = readFileSync(place, 'latin1');
-		return text.includes('status=0') ? text.slice(0, text.indexOf('status=0')) : undefined;
+		return /beginning\r\n([^]*?)status=0/.exec(text)?.[1];
 	});
 	assert.ok(bytes.includes(`${red}red-${term}`), JSON.stringify(bytes.slice(0, 3000)));
 	return bytes;

@@ -295,7 +295,7 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 scenario('a paste that meets the beginning of a command comes whole, and nobody waits for its end', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
-	const exec = async (command) => (await api.call('POST', '/api/session/s/exec', { command, waitMs: 20_000 })).data;
+	const exec = async (command) => (await api.call('POST', '/api/session/s/exec', { command, queue: true, waitMs: 20_000 })).data;
 	const paste = (text) => api.raw('POST', '/api/session/s/keys', { paste: text });
 	let met = 0;
 	for (let round = 1; met < 4 && round <= 60; round += 1) {

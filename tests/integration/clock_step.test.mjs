@@ -1,0 +1,55 @@
+// Time limits do not care what the wall clock says: it may be set while a command runs, or while there is no server.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { scenario } from './lib/server.mjs';
+import { until } from './lib/until.mjs';
+
+const source = path.join(path.dirname(fileURLToPath(import.meta.url)), '../lib/clock_step.c');
+const skip = !process.env.RINGSIDE_TEST_MEMORY && 'the sanitizers want to be loaded first';
+
+for (const [name, seconds] of [['an hour forward', 3600], ['five seconds back', -5], ['a day back', -86_400]])
+	scenario(`the clock is set ${name}`, { memory: true, skip, start: false }, async (server) => {
+		const directory = mkdtempSync(path.join(os.tmpdir(), 'rs-clock-'));
+		const bytes = Buffer.alloc(8);
+		writeFileSync(path.join(directory, 'state'), bytes);
+		const state = openSync(path.join(directory, 'state'), 'r+');
+		const set = (to) => {
+			bytes.writeBigInt64LE(BigInt(to));
+			writeSync(state, bytes, 0, 8, 0);
+		};
+		try {
+			execFileSync('cc', ['-O1', '-shared', '-fPIC', '-w', '-o', path.join(directory, 'clock.so'), source]);
+			server.options.env = { LD_PRELOAD: path.join(directory, 'clock.so'), CLOCK_STATE: path.join(directory, 'state') };
+			await server.start();
+			await server.session({ id: 's' });
+			const exec = async (fields) => (await server.api.call('POST', '/api/session/s/exec', { queue: true, ...fields })).data;
+			const known = async ({ id }) => (await server.api.call('GET', `/api/session/s/exec/${id}?waitMs=20000`)).data;
+			const slow = await exec({ command: 'sleep 2', timeoutMs: 60_000, yieldMs: 100 });
+			const { processId } = await server.api.call('POST', '/api/process/start', { command: 'sleep 2; exit 3', timeoutMs: 60_000 });
+			set(seconds);
+			await server.kill();
+			await server.start();
+			const { timestamp } = await server.api.call('GET', '/api/session/s/exec');
+			assert.ok(Math.abs(Date.parse(timestamp) - Date.now() - seconds * 1000) < 2000, `it is ${timestamp}`);
+			assert.deepEqual(await known(slow).then(({ exitCode, timedOut }) => [exitCode, timedOut]), [0, false]);
+			const ended = await until('the end of the process', async () => {
+				const { process: p } = await server.api.call('GET', `/api/process/${processId}`);
+				return p.exitCode === undefined || p.exitCode === null ? undefined : p;
+			});
+			assert.equal(ended.exitCode, 3);
+			// And one that does take too long ends in time.
+			const began = performance.now();
+			const hanging = await exec({ command: 'sleep 50', timeoutMs: 1500, yieldMs: 0 });
+			set(0);
+			const { timedOut } = await known(hanging);
+			const took = performance.now() - began;
+			assert.ok(timedOut && took >= 1400 && took < 15_000, `${timedOut} ${took}`);
+		} finally {
+			closeSync(state);
+			rmSync(directory, { recursive: true });
+		}
+	});

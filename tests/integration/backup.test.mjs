@@ -208,13 +208,22 @@ function asked(server, what, body) {
 	return request;
 }
 
+/** Waits for a program and stops it, so that it cannot be done before it is cancelled. */
+function stopped(command, marker) {
+	return until(command, () => {
+		const pids = processesNaming(marker).filter((pid) => cmdline(pid).startsWith(command));
+		for (const pid of pids) kill(pid, 'SIGSTOP');
+		return pids.length > 0;
+	}, { interval: 1 });
+}
+
 scenario('a client that goes away takes its backup with it', {}, async (server) => {
 	const dir = path.join(server.cwd, 'large');
 	large(dir, 64);
 	await saved(server, dir);
 	const before = readFileSync(archive(server)).length, marker = `${server.cwd}/.ringside-`;
 	let request = asked(server, 'create', { dir, archivePath: archive(server), compression: { format: 'gzip', threads: 1 } });
-	await until('mksquashfs', () => stages(keep(server)).some((name) => statSync(path.join(keep(server), name)).size > 0));
+	await stopped('mksquashfs', marker);
 	request.destroy();
 	await until('its end', () => processesNaming(marker).length === 0 && stages(keep(server)).length === 0);
 	// Until the server has seen it too, a restoration of the directory is refused.
@@ -222,12 +231,7 @@ scenario('a client that goes away takes its backup with it', {}, async (server) 
 	assert.equal(statSync(archive(server)).size, before, 'the archive that was there');
 	writeFileSync(path.join(dir, 'late'), 'late');
 	request = asked(server, 'restore', { dir, archivePath: archive(server) });
-	// It is stopped, so that it cannot have done before it is cancelled.
-	await until('unsquashfs', () => {
-		const pids = processesNaming(marker).filter((pid) => /^unsquashfs -no-progress /.test(cmdline(pid)));
-		for (const pid of pids) kill(pid, 'SIGSTOP');
-		return pids.length > 0;
-	}, { interval: 1 });
+	await stopped('unsquashfs -no-progress', marker);
 	request.destroy();
 	await until('its end', () => processesNaming(marker).length === 0 && stages(server.cwd).length === 0);
 	assert.equal(readFileSync(path.join(dir, 'late'), 'utf8'), 'late');

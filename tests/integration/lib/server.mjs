@@ -192,10 +192,10 @@ export class Server {
 		await this.rests(id);
 	}
 
-	/** Waits until the shell has come back from what it was given: what it printed is there a moment before. */
+	/** Waits until the shell is at its prompt again: what a command printed is there a moment before. */
 	rests(id) {
-		return until(`rest of the shell of ${id}`, async () =>
-			(await this.api.call('GET', `/api/session/${id}/state`)).state.status !== 'running', { interval: 3 });
+		return until(`prompt of ${id}`, async () =>
+			(await this.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt', { interval: 3 });
 	}
 
 	/** Waits until the session's output from `from` on matches; resolves with the match. */

@@ -39,7 +39,7 @@ static void *take(size_t size)
 	return memory;
 }
 
-/* What is of the reserve goes with all of it, when the reading is over. */
+/* The reserve is freed as a whole, when the reading is over. */
 static void give(void *memory)
 {
 	const struct reading *r = reading;

@@ -12,7 +12,7 @@
 void json_read_open(void);
 
 /*
- * The value that a text of length bytes is; flags as json_loadb() takes them. Returns a new reference, or NULL: the text is
- * none, or memory is short, which *ret_short (unless NULL) then says.
+ * The value that a text of length bytes is; flags as json_loadb() takes them. Returns a new reference; NULL if the text is
+ * not JSON, or memory is short: then *ret_short (unless NULL) is true.
  */
 json_t *json_read(const char *text, size_t length, size_t flags, bool *ret_short);

@@ -40,7 +40,7 @@ void finder_init(struct finder *f, struct pattern *pattern, uint64_t offset, uin
 	bool settled_only);
 void finder_finish(struct finder *f);
 
-/* What it has found does not count, nor does what else there is of that line: go on behind. */
+/* Ignore what it has found, and the rest of that line: go on behind it. */
 void finder_dismiss(struct finder *f);
 
 /* Offset of the next byte to be fed. */

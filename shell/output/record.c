@@ -13,7 +13,7 @@
 
 #define UNIT_SEPARATOR '\x1f'
 #define RECORD_SEPARATOR '\x1e'
-#define FIELDS_MAX 10u
+#define FIELDS_MAX 9u
 #define SEAL_FIELD ";q="
 
 static bool parse_number(const char *text, long max, long *ret_number)

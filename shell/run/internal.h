@@ -1,6 +1,7 @@
-/* What run.c (one run) and runs.c (all of them) share. */
+/* What the files of runs share. */
 #pragma once
 
+#include "pty/throwaway.h"
 #include "shell/run/run.h"
 
 #include <limits.h>
@@ -65,6 +66,24 @@ struct run {
 	bool hurried;                /* what it has left is not waited for any longer */
 	uint64_t kill_at_ms;         /* loop time, when ending */
 };
+
+/* Watch what a run has started: until it has ended, its output, and its time limit (0: none). */
+void run_watch_child(struct run *r, const struct throwaway *child, uint64_t timeout_ms);
+
+/* One of its descriptors, by a handle of its own. */
+void run_watch(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callback);
+
+/* Read its output from these on; they become its own. */
+void run_watch_output(struct run *r, int out_fd, int err_fd);
+
+/* Whether no process has its output open any more. */
+bool run_has_closed(const struct run *r);
+
+/*
+ * Its command has ended: give what still has its output open RUN_LINGER_MS for that, or, while its reader wants no output,
+ * what is left of RUN_LINGER_MAX_MS.
+ */
+void run_wait_for_writers(struct run *r);
 
 /* The name of the control group of the run with this mark. Returns ret_name. */
 const char *run_group(const char *mark, char ret_name[RUN_GROUP_SIZE]);

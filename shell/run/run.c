@@ -2,88 +2,27 @@
 #include "pty/runner.h"
 #include "pty/throwaway.h"
 #include "shell/bounds.h"
-#include "shell/preamble.h"
 #include "shell/clock.h"
-#include "shell/id.h"
-#include "shell/store/directory.h"
-#include "shell/environment.h"
 #include "shell/run/internal.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
 
-#define DRAIN_MAX ((size_t)256 << 10) /* more than a terminal can hold when its command has ended */
-#define OWN_VARIABLES 3
 #define ANSWER_MS 10000u /* after KILL, for its runner, where many are killed at once */
 #define SURVIVE_MS 1000u /* after its first answer; then it is not worth waiting for */
 
-/* Output */
-
-/* Nothing comes from there any more. */
-static void stream_end(struct run_output *s)
-{
-	s->ended = true;
-	uv_poll_stop(&s->poll);
-}
-
-/* Read once. Returns bytes; 0 when there is nothing now, or never again. */
-static size_t read_stream(struct run *r, enum run_stream which, size_t most)
-{
-	struct runs *all = r->all;
-	struct run_output *s = &r->streams[which];
-	ssize_t n;
-	do
-		n = read(s->fd, all->chunk, most < RUN_CHUNK ? most : RUN_CHUNK);
-	while (n < 0 && errno == EINTR);
-	/* EIO: nobody has the terminal open, and all has been read. */
-	if (n == 0 || (n < 0 && errno != EAGAIN))
-		stream_end(s);
-	if (n <= 0)
-		return 0;
-	excerpt_add(&s->kept, all->chunk, (size_t)n, &all->budget);
-	if (r->callbacks.output)
-		r->callbacks.output(r->user, which, all->chunk, (size_t)n);
-	return (size_t)n;
-}
-
-/* Whether nothing has an output of it open any more. */
-static bool has_closed(const struct run *r)
-{
-	return r->streams[RUN_STDOUT].ended && r->streams[RUN_STDERR].ended;
-}
-
-static void on_readable(uv_poll_t *poll, int status, int events)
-{
-	struct run *r = poll->data;
-	struct runs *all = r->all;
-	enum run_stream which = poll == &r->streams[RUN_STDOUT].poll ? RUN_STDOUT : RUN_STDERR;
-	(void)status; /* read() says it better */
-	(void)events;
-	/* A terminal gives a page at a time. */
-	for (size_t left = RUN_CHUNK, n; left > 0 && all->turn > 0 && !r->paused; left -= n) {
-		n = read_stream(r, which, left < all->turn ? left : all->turn);
-		if (n == 0)
-			break;
-		all->turn -= n;
-	}
-	if (r->state == RUN_LINGERING && has_closed(r))
-		run_finish(r);
-}
-
 static void on_timer(uv_timer_t *timer);
 
-/* While its output is not wanted that time does not pass, but for the most. */
-static void wait_for_writers(struct run *r)
+/* The end */
+
+void run_wait_for_writers(struct run *r)
 {
 	uint64_t ran = (uv_hrtime() - r->ended_ns) / 1000000;
 	uint64_t left = ran < RUN_LINGER_MAX_MS ? RUN_LINGER_MAX_MS - ran : 0;
@@ -91,49 +30,6 @@ static void wait_for_writers(struct run *r)
 		left = RUN_LINGER_MS;
 	uv_timer_start(&r->timer, on_timer, r->hurried ? 0 : left, 0);
 }
-
-void run_pause(struct run *r, bool pause)
-{
-	if (r->paused == pause || r->state == RUN_OVER)
-		return;
-	r->paused = pause;
-	for (unsigned i = 0; i < RUN_STREAMS; i++) {
-		struct run_output *s = &r->streams[i];
-		if (pause)
-			uv_poll_stop(&s->poll);
-		else if (!s->ended)
-			uv_poll_start(&s->poll, UV_READABLE, on_readable);
-	}
-	if (r->state == RUN_LINGERING)
-		wait_for_writers(r);
-}
-
-/* What was written before the end: all that a terminal gives now, or as much as there is in a pipe. */
-static void drain_stream(struct run *r, enum run_stream which)
-{
-	size_t left = DRAIN_MAX;
-	int waiting = 0;
-	if (!r->terminals && ioctl(r->streams[which].fd, FIONREAD, &waiting) == 0)
-		left = (size_t)waiting;
-	while (left > 0) {
-		size_t n = read_stream(r, which, left);
-		if (n == 0)
-			break;
-		left -= n < left ? n : left;
-	}
-	/* Whether that is all, only another read tells. */
-	if (!r->streams[which].ended)
-		(void)read_stream(r, which, RUN_CHUNK);
-}
-
-void run_drain(struct run *r)
-{
-	for (unsigned i = 0; i < RUN_STREAMS && r->state != RUN_OVER; i++)
-		if (!r->streams[i].ended)
-			drain_stream(r, (enum run_stream)i);
-}
-
-/* The end */
 
 static void on_run_handle_closed(uv_handle_t *handle)
 {
@@ -183,9 +79,7 @@ void run_finish(struct run *r)
 	/* Without a word of ours the runner ends what there is. */
 	if (!whole)
 		tell_runner(r, RUNNER_RELEASE);
-	for (unsigned i = 0; i < RUN_STREAMS; i++)
-		if (!r->streams[i].ended)
-			drain_stream(r, (enum run_stream)i);
+	run_drain(r);
 	if (whole) {
 		r->ended_ms = clock_wall_ms();
 		r->ended_ns = uv_hrtime();
@@ -197,7 +91,7 @@ void run_finish(struct run *r)
 		.ended_ms = r->ended_ms,
 		.duration_us = (r->ended_ns - r->started_ns) / 1000,
 		.survivors = whole ? r->left : 0,
-		.open = !has_closed(r)};
+		.open = !run_has_closed(r)};
 	DL_DELETE(all->list, r);
 	all->count--;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
@@ -255,13 +149,13 @@ static void linger(struct run *r)
 {
 	run_drain(r);
 	if (r->state != RUN_GOING)
-		return; /* whoever was told of the output has cancelled it */
-	if (has_closed(r)) {
+		return; /* the callback that was given the output has cancelled it */
+	if (run_has_closed(r)) {
 		run_finish(r);
 		return;
 	}
 	r->state = RUN_LINGERING;
-	wait_for_writers(r);
+	run_wait_for_writers(r);
 }
 
 /* The command has ended. It may have left others. */
@@ -355,7 +249,7 @@ void run_cancel(struct run *r, unsigned grace_ms)
 		return;
 	if (r->state == RUN_LINGERING) { /* it has ended by itself */
 		r->hurried = true;
-		wait_for_writers(r);
+		run_wait_for_writers(r);
 		return;
 	}
 	r->cancelled |= r->state == RUN_GOING;
@@ -370,121 +264,9 @@ int run_exit_code(const struct run_result *result)
 					   : WEXITSTATUS(result->status);
 }
 
-/* The beginning */
+/* Its handles */
 
-/* Whether PWD may have this name: then bash shows it, symbolic links and all. */
-static bool is_canonical(const char *path)
-{
-	return !strstr(path, "/./") && !strstr(path, "/../") && !strstr(path, "//") &&
-		(strlen(path) < 2 || strcmp(path + strlen(path) - 2, "/.") != 0) &&
-		(strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/..") != 0);
-}
-
-/* What a command gets: what we were started with, a place, no pager, what is asked for. */
-static char **make_environment(const struct runs *all, const struct run_options *o)
-{
-	size_t n = 0;
-	const char **names = calloc(2 * (o->env_count + OWN_VARIABLES), sizeof *names);
-	if (!names)
-		return NULL;
-	const char **values = names + o->env_count + OWN_VARIABLES;
-	if (is_canonical(o->cwd)) {
-		names[n] = "PWD";
-		values[n++] = o->cwd;
-	}
-	if (o->terminals) {
-		/* They would wait for keys that nobody presses. */
-		names[n] = "PAGER";
-		values[n++] = "cat";
-		names[n] = "GIT_PAGER";
-		values[n++] = "cat";
-	}
-	for (size_t i = 0; i < o->env_count; i++) {
-		names[n] = o->env_names[i];
-		values[n++] = o->env_values[i];
-	}
-	char **environment = environment_create(all->config.environment, names, values, n);
-	free(names);
-	return bounds_environment(environment);
-}
-
-/* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
-static char *make_script(const struct run_options *o, size_t *ret_length)
-{
-	const struct preamble parts = {.text = o->preamble,
-		.length = o->preamble_length,
-		.env_names = o->env_names,
-		.env_values = o->env_values,
-		.env_count = o->env_count};
-	size_t length;
-	char *preamble = preamble_text(&parts, &length);
-	char *script = preamble ? realloc(preamble, length + o->command_length + 1) : NULL;
-	if (!script) {
-		free(preamble);
-		return NULL;
-	}
-	memcpy(script + length, o->command, o->command_length);
-	*ret_length = length + o->command_length;
-	script[*ret_length] = '\0';
-	return script;
-}
-
-/* Start the command itself. */
-static int start_child(struct runs *all, const struct run_options *o, const char *mark,
-	struct throwaway *ret_child)
-{
-	size_t length = o->command_length;
-	char *script = NULL, **environment = make_environment(all, o);
-	if (!environment || (o->preamble && !(script = make_script(o, &length)))) {
-		environment_destroy(environment);
-		return -ENOMEM;
-	}
-	char group[RUN_GROUP_SIZE];
-	struct bounded bounded;
-	int rc = bounds_command(all->config.bounds, run_group(mark, group), o->cwd, &bounded);
-	if (rc < 0) {
-		environment_destroy(environment);
-		free(script);
-		return rc;
-	}
-	struct throwaway_options options = {
-		.wrapper = bounded.wrapper,
-		.filter_fd = bounded.filter_fd,
-		.group_fd = bounded.group_fd,
-		.tasks = all->config.bounds->tasks,
-		.memory = all->config.bounds->memory,
-		.owner = bounded.owner,
-		.holder = all->config.holder,
-		.spares = o->spares,
-		.input_fd = o->input_fd,
-		.bash = all->bash,
-		.command = script ? script : o->command,
-		.command_length = length,
-		.secret = script != NULL,
-		.cwd = o->cwd,
-		.envp = environment,
-		.input = o->input,
-		.input_length = o->input_length,
-		.terminals = o->terminals,
-		.rows = o->rows,
-		.cols = o->cols,
-		.nofile = all->config.nofile,
-	};
-	rc = throwaway_start(&options, ret_child);
-	bounds_release(&bounded);
-	if (rc < 0)
-		bounds_leave(all->config.bounds, group, true);
-	environment_destroy(environment);
-	free(script);
-	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
-		/* Is it the directory, which has gone meanwhile, or bash? */
-		int again = directory_check(o->cwd);
-		rc = again < 0 ? again : -ENOEXEC;
-	}
-	return rc;
-}
-
-static void init_poll(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callback)
+void run_watch(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callback)
 {
 	/* Only memory could be wanting for epoll to take these, and libuv ends the program then. */
 	int rc = uv_poll_init(r->all->loop, poll, fd);
@@ -494,18 +276,14 @@ static void init_poll(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callbac
 	uv_poll_start(poll, UV_READABLE, callback);
 }
 
-static void watch_child(struct run *r, const struct throwaway *child, uint64_t timeout_ms)
+void run_watch_child(struct run *r, const struct throwaway *child, uint64_t timeout_ms)
 {
-	const int fds[] = {child->out, child->err};
 	r->runner = child->runner;
 	r->pidfd = child->pidfd;
 	r->socket_fd = child->socket_fd;
-	init_poll(r, &r->exit, child->pidfd, on_exit_readable);
-	init_poll(r, &r->socket, child->socket_fd, on_socket_readable);
-	for (unsigned i = 0; i < RUN_STREAMS; i++) {
-		r->streams[i].fd = fds[i];
-		init_poll(r, &r->streams[i].poll, fds[i], on_readable);
-	}
+	run_watch(r, &r->exit, child->pidfd, on_exit_readable);
+	run_watch(r, &r->socket, child->socket_fd, on_socket_readable);
+	run_watch_output(r, child->out, child->err);
 	uv_timer_init(r->all->loop, &r->timer);
 	r->timer.data = r;
 	r->open_handles++;
@@ -513,48 +291,4 @@ static void watch_child(struct run *r, const struct throwaway *child, uint64_t t
 	uv_update_time(r->all->loop);
 	if (timeout_ms > 0)
 		uv_timer_start(&r->timer, on_timer, timeout_ms, 0);
-}
-
-int run_start(struct runs *all, const struct run_options *o, const struct run_callbacks *callbacks,
-	void *user, struct run **ret_run)
-{
-	struct throwaway child;
-	if (o->command_length == 0 || o->command_length > RUN_COMMAND_MAX ||
-		memchr(o->command, '\0', o->command_length))
-		return -EINVAL;
-	int rc = directory_recall(&o->found, o->cwd);
-	if (rc < 0)
-		return rc;
-	if (all->count >= RUNS_MAX)
-		return -EUSERS;
-	struct run *r = calloc(1, sizeof *r);
-	if (!r)
-		return -ENOMEM;
-	rc = id_hex(r->mark, sizeof r->mark);
-	if (rc < 0) {
-		free(r);
-		return rc;
-	}
-	r->started_ms = clock_wall_ms();
-	r->started_ns = uv_hrtime();
-	rc = start_child(all, o, r->mark, &child);
-	if (rc < 0) {
-		free(r);
-		return rc;
-	}
-	r->all = all;
-	r->callbacks = *callbacks;
-	r->user = user;
-	r->terminals = o->terminals;
-	r->whole = o->whole;
-	for (unsigned i = 0; i < RUN_STREAMS; i++)
-		excerpt_init(&r->streams[i].kept,
-			o->output_max < RUN_OUTPUT_MAX ? o->output_max : RUN_OUTPUT_MAX);
-	watch_child(r, &child, o->timeout_ms);
-	DL_APPEND(all->list, r);
-	all->count++;
-	*ret_run = r;
-	if (r->callbacks.started)
-		r->callbacks.started(user, child.pid);
-	return 0;
 }

@@ -2,15 +2,10 @@
  * Whether what is waited for is there. Nothing is followed in between: each look finds out anew, and says when time alone
  * could make it true. What cannot be looked into is guessed, and believed after a while of silence.
  */
-#include "ring/search/search.h"
-#include "shell/input/echo.h"
 #include "shell/wait/internal.h"
 #include "shell/wait/wait_port.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <utlist.h>
 
 #define PROMPT_RETRY_MAX_MS 50u
 
@@ -28,7 +23,7 @@ void wait_end(struct wait *w, int fired, enum wait_type type)
 
 /* Looking */
 
-static void look_later(struct waits *h, uint64_t at)
+void wait_look_later(struct waits *h, uint64_t at)
 {
 	if (at < h->due)
 		h->due = at;
@@ -69,17 +64,17 @@ static const struct pane_state *sample_quiet(struct waits *h)
 		h->sample_next_ms = 0;
 	}
 	if (quiet < WAIT_QUIET_MS) {
-		look_later(h, since + WAIT_QUIET_MS);
+		wait_look_later(h, since + WAIT_QUIET_MS);
 		return NULL;
 	}
 	if (!h->sampled && h->now < h->sample_next_ms) {
-		look_later(h, h->sample_next_ms);
+		wait_look_later(h, h->sample_next_ms);
 		return NULL;
 	}
 	uint64_t pause = quiet / 4;
 	pause = pause < WAIT_QUIET_MS ? WAIT_QUIET_MS : pause;
 	h->sample_next_ms = h->now + (pause < WAIT_SAMPLE_MAX_MS ? pause : WAIT_SAMPLE_MAX_MS);
-	look_later(h, h->sample_next_ms);
+	wait_look_later(h, h->sample_next_ms);
 	return sample(h);
 }
 
@@ -116,7 +111,7 @@ static bool reads_at_mark(struct waits *h)
 	uint64_t settled = x->entered > 0 ? later_of(x->entered_ms, x->prompt_ms) + EXEC_SETTLE_MS
 					  : 0;
 	if (h->now < settled) {
-		look_later(h, settled);
+		wait_look_later(h, settled);
 		return false;
 	}
 	if (h->prompt_offset != x->prompt_offset)
@@ -128,7 +123,7 @@ static bool reads_at_mark(struct waits *h)
 	uint64_t slow = (h->now - later_of(x->prompt_ms, 1)) / 4;
 	h->prompt_tries++;
 	pause = later_of(pause, slow);
-	look_later(h, h->now + (pause < WAIT_SAMPLE_MAX_MS ? pause : WAIT_SAMPLE_MAX_MS));
+	wait_look_later(h, h->now + (pause < WAIT_SAMPLE_MAX_MS ? pause : WAIT_SAMPLE_MAX_MS));
 	return false;
 }
 
@@ -159,7 +154,7 @@ static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, ui
 		return false;
 	if (h->now >= since + ms)
 		return true;
-	look_later(h, since + ms);
+	wait_look_later(h, since + ms);
 	return false;
 }
 
@@ -198,13 +193,13 @@ static bool is_ready(struct waits *h)
 			return false;
 	}
 	if (h->now < h->ready_ms + WAIT_TRANSIT_MS) {
-		look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
+		wait_look_later(h, h->ready_ms + WAIT_TRANSIT_MS);
 		return false;
 	}
 	if (!is_unread(h) && stream_head(&h->pane->held.link.ring.bytes) == wait_head(h))
 		return true;
 	h->look_soon(h->user);
-	look_later(h, h->now + WAIT_UNREAD_MS);
+	wait_look_later(h, h->now + WAIT_UNREAD_MS);
 	return false;
 }
 
@@ -222,158 +217,13 @@ static bool is_stable(struct waits *h, const struct wait *w, const struct wait_c
 	since += has_happened(w) ? 0 : WAIT_SILENT_MS;
 	uint64_t early = c->ready && since > WAIT_TRANSIT_MS ? since - WAIT_TRANSIT_MS : since;
 	if (h->now < early) {
-		look_later(h, early);
+		wait_look_later(h, early);
 		return false;
 	}
 	bool ready = !c->ready || is_ready(h);
 	if (h->now < since)
-		look_later(h, since);
+		wait_look_later(h, since);
 	return ready && h->now >= since;
-}
-
-static void take_text(struct wait *w, const char *text, size_t length)
-{
-	w->text = malloc(length + 1);
-	if (!w->text)
-		return;
-	memcpy(w->text, text, length);
-	w->text[length] = '\0';
-	w->result.length = length;
-}
-
-void wait_leave_queue(struct waits *h, struct awaited *c)
-{
-	if (c->queued)
-		DL_DELETE(h->shared->searches, c); /* NOLINT(clang-analyzer-*): it is utlist's */
-	c->queued = false;
-}
-
-/*
- * Patterns of links are searched for one after another, with a rest after each, in all sessions: they have a quarter of the
- * loop's time at most.
- */
-static bool may_search(struct waits *h, const struct wait *w, struct awaited *c)
-{
-	uint64_t now = uv_hrtime(), rested = h->shared->rested_ns;
-	if (!wait_is_links(w))
-		return true;
-	if (!c->queued)
-		DL_APPEND(h->shared->searches, c);
-	c->queued = true;
-	if (now >= rested && h->shared->searches == c) {
-		wait_leave_queue(h, c);
-		return true;
-	}
-	look_later(h, h->now + (rested > now ? (rested - now) / 1000000 + 1 : WAIT_TURN_MS));
-	return false;
-}
-
-static void note_search(struct waits *h, const struct wait *w, uint64_t began)
-{
-	uint64_t now = uv_hrtime();
-	if (wait_is_links(w))
-		h->shared->rested_ns = now + WAIT_REST * (now - began);
-}
-
-/* On the screen: the lowest row counts. */
-static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
-{
-	struct awaited *c = &w->conditions[i];
-	const struct screen *screen = pane_screen_here(h->pane);
-	if (!screen || c->rows_version == h->rows_version) {
-		if (!screen && !wait_is_links(w))
-			pane_hurry_screen(h->pane);
-		wait_leave_queue(h, c);
-		return false;
-	}
-	if (!may_search(h, w, c))
-		return false;
-	uint64_t began = uv_hrtime();
-	uint64_t base = screen_dropped(screen) + screen_scrollback(screen);
-	struct search search = {
-		.pattern = c->is.pattern, .limit = 1, .work = FINDER_WORK, .from = base};
-	c->rows_version = h->rows_version;
-	bool found = search_screen(&search, screen, SEARCH_NO_LINE) == 0 && search.count > 0;
-	note_search(h, w, began);
-	if (found) {
-		const struct search_match *m = &search.matches[0];
-		wait_end(w, (int)i, WAIT_MATCH);
-		w->result.has_place = true;
-		w->result.row = (unsigned)(m->line - base) + 1;
-		w->result.column = m->column + 1;
-		take_text(w, m->match, m->match_length);
-	}
-	search_finish(&search);
-	return found;
-}
-
-/* Whether an offset lies where the command that is being typed for a program is drawn. */
-static bool is_being_typed(const struct executor *x, uint64_t offset)
-{
-	const struct exec *e = x->current;
-	return e && e->state == EXEC_STARTING && offset >= e->typed_offset &&
-		(!e->start_marked || offset < e->start);
-}
-
-/* What was typed does not count when it is shown: at a prompt, or as the kernel echoes it. */
-static bool is_typed(const struct waits *h, const struct finder *f)
-{
-	const struct executor *x = h->executor;
-	const struct typed *typed = &x->typing->typed;
-	struct block_line line;
-	char text[WAIT_TEXT_MAX];
-	if (is_being_typed(x, f->end - 1))
-		return true;
-	if (!blocks_line_at(x->blocks, f->end - 1, &line))
-		return echo_is(typed, &h->pane->held.link.ring.bytes, f->end);
-	const struct exec *e = line.exec[0] ? exec_find(h->executor, line.exec) : NULL;
-	if (e && f->end > e->typed_offset)
-		return true;
-	size_t length = finder_text_from(f, line.begin, text, sizeof text);
-	if (length == 0)
-		return false;
-	return (line.command && memmem(line.command, strlen(line.command), text, length)) ||
-		echo_has(typed, line.since, f->end, text, length);
-}
-
-/* Whether a line is being edited: a shell may show what was never typed, such as an earlier line, or the end of a name. */
-static bool is_edited(struct waits *h, const struct finder *f)
-{
-	struct block_line line;
-	uint64_t until = h->pane->typed_ms + WAIT_EDIT_MS;
-	if (h->now >= until || !blocks_line_at(h->executor->blocks, f->end - 1, &line) ||
-		line.command)
-		return false;
-	look_later(h, until);
-	return true;
-}
-
-/* In the output, as far as it has been fed. */
-static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
-{
-	struct awaited *c = &w->conditions[i];
-	struct finder *f = c->finder;
-	char text[WAIT_TEXT_MAX];
-	if (c->away)
-		return false; /* it is looked at when it is back */
-	uint64_t settles = wait_settles_at(h, c);
-	if (settles > h->now)
-		look_later(h, settles);
-	if (!f->found)
-		return false;
-	if (is_typed(h, f)) {
-		finder_dismiss(f);
-		look_later(h, h->now);
-		return false;
-	}
-	if (is_edited(h, f))
-		return false;
-	wait_end(w, (int)i, WAIT_MATCH);
-	w->result.offset = f->start;
-	w->result.has_end = true;
-	w->result.end = f->end;
-	take_text(w, text, finder_text(f, text, sizeof text));
-	return true;
 }
 
 bool wait_check(struct waits *h, struct wait *w, unsigned i)
@@ -391,7 +241,7 @@ bool wait_check(struct waits *h, struct wait *w, unsigned i)
 		is = (!c->certain || has_happened(w)) && wants_input(h, c);
 		break;
 	case WAIT_MATCH:
-		return c->on_screen ? is_on_screen(h, w, i) : is_in_output(h, w, i);
+		return wait_check_match(h, w, i);
 	case WAIT_STABLE:
 		is = is_stable(h, w, c);
 		break;

@@ -83,6 +83,12 @@ struct waits {
  */
 bool wait_check(struct waits *h, struct wait *w, unsigned i);
 
+/* The same for a pattern. */
+bool wait_check_match(struct waits *h, struct wait *w, unsigned i);
+
+/* Look again at this time of the loop, in ms, at the latest. */
+void wait_look_later(struct waits *h, uint64_t at);
+
 /* Feed output to all patterns. Returns whether there is more to be done, or a worker is at it. */
 bool wait_feed(struct waits *h);
 

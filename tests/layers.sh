@@ -55,7 +55,7 @@ judge() {
 		room("shell/process", "pty/proc shell shell/store shell/proc shell/output shell/held pty ring")
 		room("shell/watch", "shell")
 		room("shell/run", "shell shell/store shell/output pty")
-		room("shell/backup", "shell/files shell/run")
+		room("shell/backup", "shell shell/files shell/run")
 		room("shell/mount", "shell/run")
 		room("shell/tunnel", "shell shell/run shell/wait")
 		room("shell/git", "shell shell/run shell/output")

@@ -2,16 +2,23 @@
 #include "shell/backup/backup.h"
 
 #include "shell/backup/script_text.h"
+#include "shell/memory_stream.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define NUMBER_SIZE 24u
-#define VARIABLES_MAX 8u
+#define VARIABLES_MAX 10u
+
+const char *const backup_roots[] = {"/workspace", "/home", "/tmp", "/var/tmp", "/app", NULL};
+const char *const backup_shared[] = {"/", "/home", "/tmp", "/var/tmp", NULL};
 
 struct variables {
 	const char *names[VARIABLES_MAX], *values[VARIABLES_MAX];
 	size_t count;
+	char *roots, *shared; /* owned */
 };
 
 static void add(struct variables *v, const char *name, const char *value)
@@ -20,11 +27,39 @@ static void add(struct variables *v, const char *name, const char *value)
 	v->values[v->count++] = value;
 }
 
-static void add_paths(struct variables *v, const struct backup_options *o)
+/* The paths, a line each, as an owned text; NULL when memory is short. */
+static char *join_lines(const char *first, const char *const *more)
 {
+	char *text;
+	size_t length;
+	FILE *out = memory_stream(&text, &length);
+	if (!out)
+		return NULL;
+	fputs(first, out);
+	for (; *more; more++)
+		fprintf(out, "\n%s", *more);
+	return fclose(out) == 0 ? text : NULL;
+}
+
+/* Returns 0, or -ENOMEM; the lists are to be freed in any case. */
+static int add_paths(struct variables *v, const struct backup_options *o)
+{
+	v->roots = join_lines(o->workspace, backup_roots);
+	v->shared = join_lines(backup_shared[0], backup_shared + 1);
+	if (!v->roots || !v->shared)
+		return -ENOMEM;
+	add(v, "RINGSIDE_BACKUP_ROOTS", v->roots);
+	add(v, "RINGSIDE_BACKUP_SHARED", v->shared);
 	add(v, "RINGSIDE_BACKUP_DIR", o->dir);
 	add(v, "RINGSIDE_BACKUP_ARCHIVE", o->archive ? o->archive : "");
 	add(v, "RINGSIDE_BACKUP_KEEP", o->keep);
+	return 0;
+}
+
+static void free_lists(struct variables *v)
+{
+	free(v->roots);
+	free(v->shared);
 }
 
 static struct run_options run_of(const struct variables *v, const struct backup_options *o)
@@ -42,7 +77,7 @@ int backup_create(struct runs *all, const struct backup_options *o,
 {
 	char threads[NUMBER_SIZE];
 	struct variables v = {.count = 0};
-	add_paths(&v, o);
+	int rc = add_paths(&v, o);
 	snprintf(threads, sizeof threads, "%u", o->threads);
 	add(&v, "RINGSIDE_BACKUP_FORMAT", o->format);
 	add(&v, "RINGSIDE_BACKUP_THREADS", threads);
@@ -52,7 +87,10 @@ int backup_create(struct runs *all, const struct backup_options *o,
 	run.command_length = backup_create_script_length;
 	run.input = o->excluded_length > 0 ? o->excluded : NULL;
 	run.input_length = o->excluded_length;
-	return run_start(all, &run, callbacks, user, ret_run);
+	if (rc == 0)
+		rc = run_start(all, &run, callbacks, user, ret_run);
+	free_lists(&v);
+	return rc;
 }
 
 int backup_restore(struct runs *all, const struct backup_options *o,
@@ -60,7 +98,7 @@ int backup_restore(struct runs *all, const struct backup_options *o,
 {
 	char bytes[NUMBER_SIZE], entries[NUMBER_SIZE], memory[NUMBER_SIZE];
 	struct variables v = {.count = 0};
-	add_paths(&v, o);
+	int rc = add_paths(&v, o);
 	snprintf(bytes, sizeof bytes, "%" PRIu64, BACKUP_BYTES_MAX);
 	snprintf(entries, sizeof entries, "%u", BACKUP_ENTRIES_MAX);
 	snprintf(memory, sizeof memory, "%" PRIu64, BACKUP_MEMORY_MAX_KIB);
@@ -72,5 +110,8 @@ int backup_restore(struct runs *all, const struct backup_options *o,
 	run.spares = true; /* file systems that it mounts, and the exchange of two directories */
 	run.command = backup_restore_script;
 	run.command_length = backup_restore_script_length;
-	return run_start(all, &run, callbacks, user, ret_run);
+	if (rc == 0)
+		rc = run_start(all, &run, callbacks, user, ret_run);
+	free_lists(&v);
+	return rc;
 }

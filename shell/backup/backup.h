@@ -19,11 +19,18 @@
 #define BACKUP_DIRECTORY \
 	".ringside-backups" /* in the workspace, for archives that have no other place */
 
+/* What may be saved and restored is in one of these, or in the workspace. Each list ends with NULL. */
+extern const char *const backup_roots[];
+
+/* Directories of many users, which are not replaced. */
+extern const char *const backup_shared[];
+
 /* What is asked for; all is borrowed for the call. Paths are absolute, and hold no control characters. */
 struct backup_options {
 	const char *dir;
 	const char *archive; /* of create, NULL: one is chosen, in /var/backups/ringside or in keep */
 	const char *keep; /* the directory of archives in the workspace: never part of one, and restoring leaves it */
+	const char *workspace; /* dir is in it, or in one of backup_roots, also when links have been followed */
 	const char *cwd;        /* where it is started */
 	const char *format;     /* of create: gzip, lz4 or zstd */
 	unsigned threads;       /* of create */

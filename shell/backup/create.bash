@@ -15,9 +15,22 @@ trap '[ -z "$tmp" ] || rm -f -- "$tmp"' EXIT
 # mksquashfs is known by $! as soon as it is there: it would make the file anew.
 trap '! $making || kill -KILL "${!:-}" 2>/dev/null; exit 143' TERM HUP INT
 
+# is_in PATH ROOT…: whether it is in one of them; what each leads to counts.
+is_in() {
+	local path=$1 root
+	shift
+	for root; do
+		root=$(realpath -m -- "$root") || continue
+		[[ $path/ != "${root%/}"/* ]] || return 0
+	done
+	return 1
+}
+
 command -v mksquashfs >/dev/null || die 'There is no mksquashfs on this machine: install squashfs-tools'
 [ -d "$RINGSIDE_BACKUP_DIR" ] || die 'There is no such directory'
 { dir=$(realpath -- "$RINGSIDE_BACKUP_DIR") && cd -- "$dir"; } || die 'The directory cannot be entered'
+mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
+is_in "$dir" "${roots[@]}" || die "The directory is a link to $dir, which is not in the workspace, nor where backups are made"
 keep=$(realpath -m -- "$RINGSIDE_BACKUP_KEEP")
 
 # A new file, made by this very shell: a program could be ended when it has made one, and not yet told its name.

@@ -27,14 +27,25 @@ stage=
 # shellcheck disable=SC2317 # a trap calls it
 clean() {
 	[ -n "$stage" ] || return
-	# What could not go back is all that is left of it.
-	chmod -R u+rwX -- "$stage/new" "$stage/trash" 2>/dev/null
-	rm -rf -- "$stage/new" "$stage/trash"
+	# What could not go back is all that is left of it. Files may have other names elsewhere: their modes stay.
+	find "$stage/new" "$stage/trash" -xdev -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null
+	rm -rf --one-file-system -- "$stage/new" "$stage/trash"
 	rmdir -- "$stage/old" 2>/dev/null
 	rmdir -- "$stage" || printf 'What was there is in %s\n' "$stage/old" >&2
 }
 trap clean EXIT
 trap 'exit 143' TERM HUP INT
+
+# is_in PATH ROOT…: whether it is in one of them; what each leads to counts.
+is_in() {
+	local path=$1 root
+	shift
+	for root; do
+		root=$(realpath -m -- "$root") || continue
+		[[ $path/ != "${root%/}"/* ]] || return 0
+	done
+	return 1
+}
 
 command -v unsquashfs >/dev/null || die 'There is no unsquashfs on this machine: install squashfs-tools'
 archive=$RINGSIDE_BACKUP_ARCHIVE
@@ -46,6 +57,12 @@ while ! error=$(stat -- "$dir" 2>&1) && [[ $error == *'endpoint is not connected
 	fusermount3 -uz -- "$dir" || die 'The directory is a mount that has died'
 done
 { dir=$(realpath -m -- "$RINGSIDE_BACKUP_DIR") && [ "$dir" != / ]; } || die 'There cannot be such a directory'
+mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
+is_in "$dir" "${roots[@]}" || die "The directory is a link to $dir, which is not in the workspace, nor where backups are made"
+mapfile -t shared <<<"$RINGSIDE_BACKUP_SHARED"
+for each in "${shared[@]}"; do
+	[ "$(realpath -m -- "$each")" != "$dir" ] || die "The directory is a link to $dir, which many have things in"
+done
 [ ! -e "$dir" ] || [ -d "$dir" ] || die 'There is something else than a directory'
 parent=${dir%/*}
 parent=${parent:-/}
@@ -90,6 +107,15 @@ kind_at() {
 		[ "$at" != "$1" ] || kind=${rest#* - }
 	done </proc/self/mountinfo
 	kind=${kind%% *}
+}
+
+# What is mounted below the directory would be moved with it, and emptied.
+refuse_mounts() {
+	local at
+	while read -r _ _ _ _ at _; do
+		printf -v at %b "$at"
+		[[ $at != "$dir"/* ]] || die "Something is mounted in the directory: $at"
+	done </proc/self/mountinfo
 }
 
 # The new mount that is being made: its directory; "" = none is.
@@ -208,6 +234,7 @@ if may_mount; then
 	exec 9<&-
 fi
 
+refuse_mounts
 inside=
 mkdir -p -- "$parent" || die 'The directory cannot be made'
 if [ -d "$dir" ] && { mountpoint -q -- "$dir" || [ ! -w "$parent" ]; }; then
@@ -227,7 +254,7 @@ for left in "$home"/.ringside-restore-??????????; do
 		for each in "$1"/old/*; do
 			[ -e "$2/${each##*/}" ] || mv -T -- "$each" "$2/${each##*/}"
 		done
-		rm -rf -- "$1/new" "$1/trash"
+		rm -rf --one-file-system -- "$1/new" "$1/trash"
 		rmdir -- "$1/old" 2>/dev/null
 		rmdir -- "$1" 2>/dev/null' bash "$left" "$home" || :
 done
@@ -246,7 +273,7 @@ mkdir -- "$stage" || stage=
 if [ -n "$kept" ]; then
 	# A link on the way would lead the archives elsewhere.
 	[ "$(realpath -m -- "$stage/new/$kept")" = "$(realpath -- "$stage")/new/$kept" ] || die 'The archive leads the others elsewhere'
-	rm -rf -- "$stage/new/$kept"
+	rm -rf --one-file-system -- "$stage/new/$kept"
 fi
 
 # move_all FROM TO: but for stages
@@ -269,7 +296,7 @@ if [ -n "$inside" ]; then
 		die 'The directory could not be exchanged'
 	fi
 	chmod --reference="$stage/new" -- "$dir" 2>/dev/null
-elif [ -e "$dir" ] && ! mv -T -- "$dir" "$was"; then
+elif refuse_mounts && [ -e "$dir" ] && ! mv -T -- "$dir" "$was"; then
 	die 'The directory could not be exchanged'
 elif ! mv -T -- "$stage/new" "$dir"; then
 	[ ! -e "$was" ] || mv -T -- "$was" "$dir"

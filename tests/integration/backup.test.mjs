@@ -1,7 +1,7 @@
 // Backups: round trips, by the published client and by hand; archives and configurations that are hostile; what is given up half way.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -294,6 +294,37 @@ scenario('the disk is full', { skip: disk ? false : 'a small file system cannot 
 	assert.equal(inside.status, 200, inside.text);
 	assert.deepEqual(readdirSync(server.cwd).sort(), ['.ringside-backups', 'f']);
 	assert.ok(existsSync(archive(server)));
+});
+
+scenario('what a link leads to is judged, and what has other names keeps its mode', {}, async (server) => {
+	const dir = path.join(server.cwd, 'dir'), link = path.join(server.cwd, 'link');
+	mkdirSync(dir);
+	writeFileSync(path.join(dir, 'file'), 'saved', { mode: 0o400 });
+	await saved(server, dir);
+	linkSync(path.join(dir, 'file'), path.join(server.cwd, 'other'));
+	assert.equal((await post(server, 'restore', { dir, archivePath: archive(server) })).status, 200);
+	assert.equal(statSync(path.join(server.cwd, 'other')).mode & 0o777, 0o400);
+	for (const [target, what] of [['/etc/skel', 'create'], ['/proc/none', 'restore'], ['/proc/self', 'restore']]) {
+		symlinkSync(target, link);
+		const { status, json } = await post(server, what, { dir: link, archivePath: archive(server) });
+		assert.deepEqual([status, /is a link to .* not in the workspace/.test(json.message)], [500, true], json.message);
+		rmSync(link);
+	}
+});
+
+scenario('what is mounted in a directory is not emptied', { skip: disk ? false : 'nothing can be mounted here' }, async (server) => {
+	const dir = path.join(server.cwd, 'dir'), below = path.join(dir, 'a mount');
+	mkdirSync(below, { recursive: true });
+	await saved(server, dir);
+	script('mount -t tmpfs -o size=1m none "$1" && echo kept >"$1/file"', below);
+	try {
+		const { status, json } = await post(server, 'restore', { dir, archivePath: archive(server) });
+		assert.deepEqual([status, json.message.includes(`mounted in the directory: ${below}`)], [500, true], json.message);
+		assert.equal(readFileSync(path.join(below, 'file'), 'utf8'), 'kept\n');
+	} finally {
+		script('umount "$1"', below);
+	}
+	assert.equal((await post(server, 'restore', { dir, archivePath: archive(server) })).status, 200);
 });
 
 scenario('twenty at once', {}, async (server) => {

@@ -301,6 +301,7 @@ static bool take(const struct api *a, struct request *r, const json_t *body, str
 	const struct backup_fields fields = {a, r, body};
 	const char *given;
 	w->options.cwd = a->sessions->config.cwd;
+	w->options.workspace = a->workspace;
 	w->options.keep = w->keep;
 	if (!backup_keep(a, r, w->keep) || !backup_may_ask(&fields) ||
 		!backup_dir(&fields, w->restores, w->dir) ||

@@ -32,20 +32,18 @@ bool backup_text(const struct backup_fields *f, const char *field, const char **
 
 bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_PATH_MAX])
 {
-	static const char *const roots[] = {WORKSPACE_ALIAS, "/home", "/tmp", "/var/tmp", "/app"};
-	static const char *const shared[] = {"/", "/home", "/tmp", "/var/tmp"};
 	const char *given;
 	if (!body_find_text(f->body, "dir", &given) || !given ||
 		!workspace_place_strict(f->api->alias, given, ret_dir))
 		return backup_refuse(f->request, "dir", "Must be an absolute path without \"..\"");
 	bool good = workspace_has(f->api->workspace, ret_dir);
-	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-		good |= workspace_has(roots[i], ret_dir);
+	for (size_t i = 0; backup_roots[i]; i++)
+		good |= workspace_has(backup_roots[i], ret_dir);
 	if (!good)
 		return backup_refuse(f->request, "dir",
 			"Must be in the workspace, /home, /tmp, /var/tmp, /app or /workspace");
-	for (size_t i = 0; replaced && i < sizeof shared / sizeof *shared; i++)
-		if (strcmp(ret_dir, shared[i]) == 0)
+	for (size_t i = 0; replaced && backup_shared[i]; i++)
+		if (strcmp(ret_dir, backup_shared[i]) == 0)
 			return backup_refuse(f->request, "dir",
 				"What many have things in is not replaced: name a directory in it");
 	return true;

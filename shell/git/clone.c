@@ -11,13 +11,20 @@
 /* Names and values of what git is not to do; of a name and a password, which everybody sees in arguments, and others do not here. */
 static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS",
 	"SSH_ASKPASS_REQUIRE", "GCM_INTERACTIVE", "GIT_ALLOW_PROTOCOL", "LC_ALL",
-	"RINGSIDE_GIT_USER", "RINGSIDE_GIT_PASSWORD", "RINGSIDE_GIT_URL"};
+	"RINGSIDE_GIT_USER", "RINGSIDE_GIT_PASSWORD", "RINGSIDE_GIT_URL", "RINGSIDE_GIT_PLAIN"};
 #define PLAIN_NAMES 7u
 #define NAMES (sizeof names / sizeof *names)
 
-/* What git asks for them: a helper that bash has as text, which names them only. */
-#define HELPER                                                                      \
-	" -c credential.helper= -c credential.helper='!f() { test \"$1\" = get && " \
+/*
+ * What git asks for them (gitcredentials(7)): a helper, a function of sh that names the variables only. A server may send git
+ * elsewhere, which then asks for that host: it gets nothing. Over https the same host does.
+ */
+#define HELPER                                                                                      \
+	" -c credential.helper= -c credential.helper='!f() { test \"$1\" = get || exit 0; "         \
+	"url=$RINGSIDE_GIT_PLAIN same= safe= host=${url#*://}; host=${host%%[/?#]*}; "              \
+	"while read -r line; do case $line in host=*) test \"${line#*=}\" = \"$host\" && same=1;; " \
+	"protocol=https) safe=1;; protocol=*) test \"${line#*=}\" = \"${url%%://*}\" && safe=1;; "  \
+	"esac; done; test \"$same$safe\" = 11 && "                                                  \
 	"printf \"username=%s\\npassword=%s\\n\" \"$RINGSIDE_GIT_USER\" \"$RINGSIDE_GIT_PASSWORD\"; }; f'"
 
 /*
@@ -99,7 +106,7 @@ int clone_start(struct runs *all, const struct clone_options *o,
 		return -ENOMEM;
 	}
 	const char *const values[NAMES] = {"0", "", "", "never", "never", GIT_PROTOCOLS, "C",
-		login->user, login->password, o->url};
+		login->user, login->password, o->url, login->plain};
 	const struct run_options run = {.command = command,
 		.command_length = length,
 		.cwd = o->cwd,

@@ -97,6 +97,27 @@ scenario('who asks for a password is told nothing, and nobody sees it', {}, asyn
 	stub.close();
 });
 
+scenario('a password is for its host alone, wherever that leads', {}, async (server) => {
+	const asked = [];
+	const other = http.createServer((request, response) => {
+		asked.push(request.headers.authorization);
+		response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
+	});
+	const otherPort = await listening(other);
+	const stub = http.createServer((request, response) => {
+		response.writeHead(302, { Location: `http://127.0.0.1:${otherPort}${request.url}` }).end();
+	});
+	const port = await listening(stub);
+	try {
+		const { status } = await checkout(server, { repoUrl: `http://ada:s3cr3t@127.0.0.1:${port}/repo.git`, timeoutMs: 20_000 });
+		assert.equal(status, 500);
+		assert.deepEqual([...new Set(asked)], [undefined]);
+	} finally {
+		stub.close();
+		other.close();
+	}
+});
+
 scenario('a peer that says nothing: the time limit, and a client that goes', {}, async (server) => {
 	const sockets = new Set();
 	const hang = net.createServer((socket) => { sockets.add(socket.on('error', () => {})); });

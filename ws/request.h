@@ -35,6 +35,7 @@ enum request_header {
 	HEADER_IF_NONE_MATCH,
 	HEADER_IF_MODIFIED_SINCE,
 	HEADER_IF_UNMODIFIED_SINCE,
+	HEADER_CONTENT_RANGE,
 	REQUEST_HEADERS
 };
 #define REQUEST_HEADER_SIZE 256u /* of a value, with its NUL; longer ones are refused */
@@ -204,5 +205,8 @@ void reply_stream_complete(struct request *r);
 /* {success: true, timestamp, ...body}: what reply_success() answers. body is taken and may be NULL. */
 json_t *success_json(json_t *body);
 
-/* {code, message, context, httpStatus, timestamp}: an error as JSON. context is taken and may be NULL. */
+/*
+ * {code, message, context, httpStatus, timestamp}: an error as JSON. Of message what is not UTF-8, such as a character that
+ * was cut, is replaced. context is taken and may be NULL.
+ */
 json_t *error_json(const char *code, const char *message, json_t *context);

@@ -22,7 +22,8 @@
 #define LOCKS 16u
 #define SPOOL_PIECE ((size_t)64 << 10)
 #define LINK_TRIES 4
-#define LEFT_S 10 /* a temporary name that is so old has been left behind */
+#define LINKS_MAX 40 /* in a row, as the kernel follows them: path_resolution(7) */
+#define LEFT_S 10    /* a temporary name that is so old has been left behind */
 
 /* The name beside a target; other: not the usual one, which somebody else has just now. */
 static void name_temporary(struct replace *r, bool other)
@@ -115,13 +116,18 @@ static int open_in_place(const struct place *p, const char *path, struct replace
 	}
 	if (path_fd < 0)
 		return path_fd;
-	if (fstat(path_fd, &st) < 0)
+	if (fstat(path_fd, &st) < 0) {
 		rc = -errno;
-	else if (S_ISDIR(st.st_mode))
+		close(path_fd);
+		return rc;
+	}
+	if (S_ISDIR(st.st_mode))
 		rc = -EISDIR;
 	else
 		rc = r->fd = place_reopen(path_fd, O_WRONLY);
 	close(path_fd);
+	r->existed = true;
+	r->old = st;
 	if (rc >= 0 && S_ISREG(st.st_mode))
 		rc = open_spool(r);
 	return rc < 0 ? rc : 0;
@@ -161,18 +167,76 @@ static void drop_temporary(struct replace *r)
 	r->temporary[0] = '\0';
 }
 
+/* Look at the entry itself. Returns 0 or a negative errno. */
+static int look(struct replace *r)
+{
+	r->existed = fstatat(r->entry.dir_fd, r->entry.name, &r->old, AT_SYMLINK_NOFOLLOW) == 0;
+	return r->existed || errno == ENOENT ? 0 : -errno;
+}
+
+static bool is_link(const struct replace *r)
+{
+	return r->existed && S_ISLNK(r->old.st_mode);
+}
+
+/* Put what the entry of a path leads to in place of that path. Returns whether it names something. */
+static bool follow(const struct place_entry *e, char path[PLACE_PATH_MAX])
+{
+	char target[PLACE_PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	ssize_t n = readlinkat(e->dir_fd, e->name, target, sizeof target);
+	size_t start = n > 0 && target[0] != '/' && slash ? (size_t)(slash + 1 - path) : 0;
+	if (n <= 0 || target[n - 1] == '/' || start + (size_t)n >= PLACE_PATH_MAX)
+		return false;
+	memcpy(path + start, target, (size_t)n);
+	path[start + (size_t)n] = '\0';
+	return true;
+}
+
+/* Whether an entry is what the kernel finds by a path: it may refuse to follow a link, and others change them. */
+static bool is_found(const struct place *p, const char *path, const struct replace *r)
+{
+	struct stat st;
+	int fd = place_open(p, path, O_PATH, 0);
+	if (fd < 0)
+		return fd == -ENOENT && !r->existed;
+	bool same = fstat(fd, &st) == 0 && r->existed && st.st_dev == r->old.st_dev &&
+		st.st_ino == r->old.st_ino;
+	close(fd);
+	return same;
+}
+
+/* Go from a link to what it leads to, which is replaced then. Returns 0, or 1 when that cannot be found by its name. */
+static int follow_links(const struct place *p, const char *path, struct replace *r)
+{
+	char at[PLACE_PATH_MAX];
+	snprintf(at, sizeof at, "%s", path);
+	for (int links = 0; is_link(r); links++) {
+		struct place_entry next;
+		if (links == LINKS_MAX || !follow(&r->entry, at) || place_find(p, at, &next) < 0)
+			return 1;
+		place_entry_close(&r->entry);
+		r->entry = next;
+		if (look(r) < 0)
+			return 1;
+	}
+	return is_found(p, path, r) ? 0 : 1;
+}
+
 /* A regular file, or none: beside it. Returns 1 when it has to be written in place, 0, or a negative errno. */
-static int open_replacing(struct replace *r)
+static int open_replacing(const struct place *p, const char *path, struct replace *r)
 {
 	const struct place_entry *e = &r->entry;
-	r->existed = fstatat(e->dir_fd, e->name, &r->old, AT_SYMLINK_NOFOLLOW) == 0;
-	if (!r->existed && errno != ENOENT)
-		return -errno;
+	int rc = look(r);
+	if (rc == 0 && is_link(r))
+		rc = follow_links(p, path, r);
+	if (rc != 0)
+		return rc;
 	if (r->existed && (!S_ISREG(r->old.st_mode) || is_mount_point(e)))
 		return S_ISDIR(r->old.st_mode) ? -EISDIR : 1;
 	if (r->existed && faccessat(e->dir_fd, e->name, W_OK, AT_EACCESS) < 0)
 		return -errno;
-	int rc = open_beside(r);
+	rc = open_beside(r);
 	if (rc == 0 && (rc = take_over(r)) < 0)
 		drop_temporary(r);
 	/* Nothing can be put there, or not as what it is; but it can be written. */
@@ -192,7 +256,7 @@ int replace_open(const struct place *p, const char *path, const struct replace_o
 		rc = place_find(p, path, &r.entry);
 	if (rc < 0)
 		return rc == -EBUSY ? -EISDIR : rc;
-	rc = open_replacing(&r);
+	rc = open_replacing(p, path, &r);
 	if (rc == 1)
 		rc = open_in_place(p, path, &r);
 	if (rc < 0) {
@@ -283,13 +347,11 @@ static bool is_old(const struct replace *r, const char *name)
 		replace_is_same(&st, &r->old);
 }
 
-/* Which lock is for a target: looking at it and replacing it are one for all who write by this program. */
-static pthread_mutex_t *lock_of(const struct replace *r)
+/* Which lock is for a number: looking at a target and replacing it are one for all writers of this program. */
+static pthread_mutex_t *lock_of(uint64_t hash)
 {
 	static pthread_mutex_t locks[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
-	struct stat st = {0};
-	fstat(r->entry.dir_fd, &st);
-	return &locks[(beside_hash(r->entry.name) ^ st.st_ino) % LOCKS];
+	return &locks[hash % LOCKS];
 }
 
 /* Give it a name beside the target, or the target's own if nothing has that. Returns 1: it is in place. */
@@ -320,9 +382,25 @@ static int move_into_place(struct replace *r)
 	int rc = link_somewhere(r);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
-	pthread_mutex_t *lock = lock_of(r);
+	struct stat st = {0};
+	fstat(r->entry.dir_fd, &st);
+	pthread_mutex_t *lock = lock_of(beside_hash(r->entry.name) ^ st.st_ino);
 	pthread_mutex_lock(lock);
 	rc = rename_over(r);
+	pthread_mutex_unlock(lock);
+	return rc;
+}
+
+/* What is written in place. */
+static int copy_over(const struct replace *r)
+{
+	struct stat st;
+	if (r->only != REPLACE_SAME)
+		return copy_spool(r);
+	pthread_mutex_t *lock = lock_of(r->old.st_ino);
+	pthread_mutex_lock(lock);
+	bool same = fstat(r->target_fd, &st) == 0 && replace_is_same(&st, &r->old);
+	int rc = same ? copy_spool(r) : -ESTALE;
 	pthread_mutex_unlock(lock);
 	return rc;
 }
@@ -330,7 +408,7 @@ static int move_into_place(struct replace *r)
 int replace_commit(struct replace *r)
 {
 	/* What is no file of a disk has nothing to wait for. */
-	int rc = r->target_fd >= 0 ? copy_spool(r) : 0;
+	int rc = r->target_fd >= 0 ? copy_over(r) : 0;
 	int fd = r->target_fd >= 0 ? r->target_fd : r->fd;
 	if (rc == 0)
 		rc = fsync(fd) < 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno

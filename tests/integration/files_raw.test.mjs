@@ -85,6 +85,13 @@ scenario('a file is written as it comes', async (server) => {
 	assert.equal(readFileSync(at('x/y/z'), 'utf8'), 'deep');
 	mkdirSync(at('dir'));
 	assert.equal(said(await put(server, 'dir', 'x')), '400 IS_DIRECTORY');
+	assert.equal(said(await put(server, 'a', 'tail', { 'Content-Range': 'bytes 3-6/7' })), '400 VALIDATION_FAILED');
+	assert.equal((await put(server, 'new', 'x', { 'If-Unmodified-Since': 'some day' })).status, 200);
+	// Of two who replace what they have read through a link, one does.
+	symlinkSync('a', at('to a'));
+	const { etag } = (await get(server, 'to a')).headers;
+	const both = await Promise.all(['1', '2'].map((text) => put(server, 'to a', text, { 'If-Match': etag })));
+	assert.deepEqual(both.map(({ status }) => status).sort(), [200, 412]);
 	assert.equal(said(await put(server, '/proc/self/mem', 'x')), '500 FILESYSTEM_ERROR');
 	// In chunks, and nothing is seen of it before the end.
 	writeFileSync(at('chunks'), 'old');
@@ -97,7 +104,7 @@ scenario('a file is written as it comes', async (server) => {
 	answer.resume();
 	assert.equal(answer.statusCode, 200);
 	assert.equal(readFileSync(at('chunks'), 'utf8').length, 200_002);
-	assert.deepEqual(readdirSync(server.cwd).sort(), ['a', 'chunks', 'dir', 'x']);
+	assert.deepEqual(readdirSync(server.cwd).sort(), ['a', 'chunks', 'dir', 'new', 'to a', 'x']);
 });
 
 scenario('what breaks off leaves what was there, and no litter', async (server) => {

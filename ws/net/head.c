@@ -43,6 +43,7 @@ static const char *take_conditions(const struct http_head *http, struct head *h)
 		[HEADER_IF_NONE_MATCH] = "if-none-match",
 		[HEADER_IF_MODIFIED_SINCE] = "if-modified-since",
 		[HEADER_IF_UNMODIFIED_SINCE] = "if-unmodified-since",
+		[HEADER_CONTENT_RANGE] = "content-range",
 	};
 	const char *problem = NULL;
 	bool has;

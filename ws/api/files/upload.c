@@ -70,9 +70,9 @@ static int open_target(struct file_call *c)
 	int rc = u ? look(c, &st, &there) : -ENOMEM;
 	if (rc == 0 && condition_check(r, there ? &st : NULL, false) != CONDITION_MET)
 		rc = -ESTALE;
-	if (rc == 0 && (r->headers[HEADER_IF_MATCH] || r->headers[HEADER_IF_UNMODIFIED_SINCE]))
-		options.only = REPLACE_SAME;
-	else if (rc == 0 && r->headers[HEADER_IF_NONE_MATCH])
+	if (rc == 0 &&
+		(r->headers[HEADER_IF_MATCH] || r->headers[HEADER_IF_UNMODIFIED_SINCE] ||
+			r->headers[HEADER_IF_NONE_MATCH]))
 		options.only = there ? REPLACE_SAME : REPLACE_NEW;
 	if (rc == 0)
 		rc = replace_open(&c->place, c->path, &options, &u->to);
@@ -80,7 +80,7 @@ static int open_target(struct file_call *c)
 		free(u);
 		return rc;
 	}
-	if (options.only == REPLACE_SAME && !u->to.in_place && !replace_is_same(&st, &u->to.old)) {
+	if (options.only == REPLACE_SAME && !replace_is_same(&st, &u->to.old)) {
 		replace_abort(&u->to);
 		free(u);
 		return -ESTALE;
@@ -149,10 +149,11 @@ static void on_committed(struct job *job, int error)
 	struct file_upload *u = (struct file_upload *)job;
 	struct request *r = u->call->request;
 	char tag[CONDITION_TAG_SIZE];
-	if (error < 0)
-		replace_abort(&u->to);
-	else
-		error = u->error;
+	if (error < 0) {
+		fail(u, error);
+		return;
+	}
+	error = u->error;
 	if (error == 0) {
 		condition_tag(&u->st, tag);
 		if (!u->to.in_place)
@@ -270,6 +271,8 @@ static void put_file(struct request *r)
 	/* Conditions do not come that way, and what is no file's bytes would become them. */
 	if (r->transport && !r->transport->downloading)
 		reply_error(r, "NOT_IMPLEMENTED", "This is served by HTTP alone", NULL);
+	else if (r->headers[HEADER_CONTENT_RANGE]) /* RFC 9110 14.5: the whole would be replaced by a part */
+		reply_invalid(r, "Content-Range", "A part of a file cannot be put", "invalid");
 	else if (!unpack_is_meant(r, &archive))
 		return;
 	else if (archive)

@@ -67,7 +67,7 @@ static int open_expected(struct file_call *c, struct replace *to)
 	if (c->expected && !some && content_exists(&c->place, c->path))
 		return -ESTALE;
 	rc = replace_open(&c->place, c->path, &options, to);
-	if (rc == 0 && some && !to->in_place && !replace_is_same(&st, &to->old)) {
+	if (rc == 0 && some && !replace_is_same(&st, &to->old)) {
 		replace_abort(to);
 		return -ESTALE;
 	}

@@ -103,15 +103,45 @@ Test(replace, links_and_devices_in_place)
 	placed_leave(&place, &folder);
 }
 
+Test(replace, links_lead_to_what_is_replaced)
+{
+	struct stat st;
+	placed_enter(&place, &folder);
+	cr_assert_eq(mkdirat(folder.fd, "dir", 0700), 0);
+	cr_assert_eq(put("dir/file", "old"), 0);
+	cr_assert_eq(symlinkat("dir", folder.fd, "way"), 0);
+	cr_assert_eq(symlinkat("../second", folder.fd, "dir/first"), 0);
+	cr_assert_eq(symlinkat("way/./file", folder.fd, "second"), 0);
+	cr_assert_eq(put("way/first", "new"), 0);
+	cr_assert_str_eq(text_of("dir/file"), "new");
+	cr_assert_eq(fstatat(folder.fd, "dir/first", &st, AT_SYMLINK_NOFOLLOW), 0);
+	cr_assert(S_ISLNK(st.st_mode));
+	cr_assert_eq(symlinkat("dir/none", folder.fd, "nowhere"), 0);
+	cr_assert_eq(put("nowhere", "made"), 0);
+	cr_assert_str_eq(text_of("dir/none"), "made");
+	cr_assert_eq(symlinkat("none/none", folder.fd, "lost"), 0);
+	cr_assert_eq(put("lost", "x"), -ENOENT);
+	cr_assert_eq(symlinkat("circle", folder.fd, "circle"), 0);
+	cr_assert_eq(put("circle", "x"), -ELOOP);
+	cr_assert_eq(symlinkat("dir/", folder.fd, "slash"), 0);
+	cr_assert_eq(put("slash", "x"), -EISDIR);
+	placed_leave(&place, &folder);
+}
+
 Test(replace, what_is_reached_by_a_link_stays_until_all_is_there)
 {
-	const struct replace_options options = {.parents = false};
-	struct replace r;
+	const struct replace_options options = {.only = REPLACE_SAME};
+	struct replace r, second;
 	placed_enter(&place, &folder);
-	cr_assert_eq(put("file", "the old content"), 0);
+	cr_assert_eq(put("file", "older"), 0);
 	cr_assert_eq(symlinkat("file", folder.fd, "link"), 0);
 	cr_assert_eq(replace_open(&place, "link", &options, &r), 0);
-	cr_assert(r.in_place);
+	cr_assert_eq(replace_open(&place, "link", &options, &second), 0);
+	cr_assert(!r.in_place);
+	cr_assert_eq(replace_write(&second, "the old content", 15), 0);
+	cr_assert_eq(replace_commit(&second), 0);
+	cr_assert_eq(replace_commit(&r), -ESTALE);
+	cr_assert_eq(replace_open(&place, "link", &options, &r), 0);
 	cr_assert_eq(replace_write(&r, "new", 3), 0);
 	cr_assert_str_eq(text_of("file"), "the old content");
 	replace_abort(&r);

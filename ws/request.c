@@ -8,6 +8,7 @@
 #include "ws/access.h"
 #include "ws/error.h"
 #include "ws/error_page.h"
+#include "ws/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -259,9 +260,9 @@ void reply_success(struct request *r, json_t *body)
 
 json_t *error_json(const char *code, const char *message, json_t *context)
 {
-	return json_pack("{s:s, s:s, s:o, s:i, s:o}", "code", code, "message", message, "context",
-		context ? context : json_object(), "httpStatus", error_status(code), "timestamp",
-		now_json());
+	return json_pack("{s:s, s:o, s:o, s:i, s:o}", "code", code, "message",
+		text_string_json(message), "context", context ? context : json_object(),
+		"httpStatus", error_status(code), "timestamp", now_json());
 }
 
 /* Clients of the bridge, and of previews, look for "error". */
@@ -271,7 +272,7 @@ static json_t *problem_json(
 	json_t *problem = error_json(code, message, context);
 	bool bridge = r->path && strncmp(r->path, "/v1/", 4) == 0;
 	if (problem && (bridge || strcmp(code, "INVALID_TOKEN") == 0))
-		json_object_set_new(problem, "error", json_string(message));
+		json_object_set(problem, "error", json_object_get(problem, "message"));
 	return problem;
 }
 

@@ -344,6 +344,10 @@ shared('refusals', async (server) => {
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/execute/code', { context_id: id, code: '1', timeout_ms: -1 });
 	const unknown = await api.raw('POST', '/api/execute/code', { context_id: 'none', code: '1' });
 	assert.deepEqual([unknown.status, unknown.json.code, typeof unknown.json.error, unknown.json.details], [404, 'CONTEXT_NOT_FOUND', 'string', { contextId: 'none' }]);
+	// Its message is cut within a character.
+	const contextId = '€'.repeat(40);
+	const cut = await api.raw('POST', '/api/execute/code', { context_id: contextId, code: '1' });
+	assert.deepEqual([cut.status, cut.json.code, cut.json.details], [404, 'CONTEXT_NOT_FOUND', { contextId }]);
 	const other = await api.raw('POST', '/api/execute/code', { context_id: id, code: '1', language: 'typescript' });
 	assert.deepEqual([other.status, other.json.code], [500, 'CODE_EXECUTION_ERROR']);
 	const long = await execute(server, id, `x = 1\n${'#'.repeat(1_000_000)}\nx`);

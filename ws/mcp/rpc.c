@@ -1,6 +1,7 @@
 /* Messages of JSON-RPC taken apart. What is none has a code and a reason, and is answered by who asked. */
 #include "ws/mcp/rpc.h"
 #include "shell/json_read.h"
+#include "ws/text.h"
 
 #include <string.h>
 
@@ -88,8 +89,8 @@ json_t *rpc_result(json_t *id, json_t *result)
 
 json_t *rpc_error(json_t *id, enum rpc_code code, const char *message, json_t *data)
 {
-	json_t *error = json_pack(
-		"{s:i, s:s, s:o*}", "code", (int)code, "message", message, "data", data);
+	json_t *error = json_pack("{s:i, s:o, s:o*}", "code", (int)code, "message",
+		text_string_json(message), "data", data);
 	/* Who could not be told what it is about is told without an id. */
 	return json_pack("{s:s, s:O*, s:o}", "jsonrpc", "2.0", "id", id, "error", error);
 }

@@ -228,8 +228,7 @@ static struct request *make_request(
 
 static void refuse(struct rpc_call *c, const char *code, const char *message, json_t *context)
 {
-	json_t *body = json_pack("{s:s, s:s, s:o}", "code", code, "message", message, "context",
-		context ? context : json_object());
+	json_t *body = error_json(code, message, context);
 	rpc_call_reject(c, methods_error(body, 0));
 	json_decref(body);
 }

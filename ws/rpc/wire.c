@@ -4,6 +4,7 @@
 #include "shell/clock.h"
 #include "shell/json_read.h"
 #include "ws/base64.h"
+#include "ws/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -329,9 +330,7 @@ json_t *wire_of_bytes(const void *bytes, size_t length)
 
 json_t *wire_error(const char *type, const char *message, const char *code, json_t *details)
 {
-	json_t *text = json_string(message);
-	json_t *error = json_pack(
-		"[s, s, o]", "error", type, text ? text : json_string("(no text)"));
+	json_t *error = json_pack("[s, s, o]", "error", type, text_string_json(message));
 	if (code) {
 		json_array_append_new(error, json_null());
 		json_array_append_new(error,

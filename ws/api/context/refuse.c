@@ -18,9 +18,10 @@ bool api_context_is_seen(const struct request *r, const struct context *c)
 
 void api_context_fail(struct request *r, const char *code, const char *message, json_t *context)
 {
+	json_t *details = context ? json_incref(context) : json_object();
 	json_t *body = error_json(code, message, context);
-	json_object_set_new(body, "error", json_string(message));
-	json_object_set_new(body, "details", context ? json_incref(context) : json_object());
+	json_object_set(body, "error", json_object_get(body, "message"));
+	json_object_set_new(body, "details", details);
 	if (error_status(code) == 503)
 		reply_header(r, "Retry-After", REPLY_RETRY_S);
 	reply_json(r, error_status(code), body);

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { descriptors } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
@@ -99,6 +101,30 @@ scenario('one call of the allocator after another is refused', { ...measured, st
 	// And nothing of it stays.
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo sound', queue: true });
 	assert.deepEqual([data.output, data.outputExact], ['sound\n', true]);
+}));
+
+scenario('the table of descriptors does not have to grow', { ...measured, start: false, timeout: 200_000 }, (server) => starving(async (env, memory) => {
+	server.options.env = env;
+	await server.start();
+	const run = async () => (await server.api.raw('POST', '/api/run', { command: 'true' }).catch(() => ({}))).status;
+	await run();
+	const before = memory.calls();
+	await run();
+	const needed = memory.calls() - before;
+	const { hostname, port } = new URL(server.base);
+	const idle = Array.from({ length: 300 }, () => net.connect(port, hostname));
+	try {
+		await until('all connections', () => Object.keys(descriptors(server.pid)).length >= idle.length);
+		for (let n = 1; n < needed; n += 1) {
+			memory.refuse(n, 100_000); // all from there on
+			await run();
+			memory.feed();
+			assert.equal(server.exit, undefined, `${n}: ${server.stderr.slice(-2000)}`);
+		}
+		assert.equal(await run(), 200);
+	} finally {
+		for (const socket of idle) socket.destroy();
+	}
 }));
 
 scenario('an address space that is too small for all', { ...measured, prefix: ['prlimit', '--as=150000000', '--'] }, async (server) => {

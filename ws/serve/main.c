@@ -337,8 +337,9 @@ static void on_tunnel_exited(void *user, const struct tunnel_view *view, int cod
 static int open_program(struct program *p)
 {
 	long nofile;
-	p->options.max_connections = resources_connections(p->options.max_connections,
-		resources_raise_descriptors(&nofile), p->options.tls_cert != NULL);
+	unsigned descriptors = resources_raise_descriptors(&nofile);
+	p->options.max_connections = resources_connections(
+		p->options.max_connections, descriptors, p->options.tls_cert != NULL);
 	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
 	p->bounds.holder = p->holder;
 	if (resources_find_user(&p->options, &p->user, &p->bounds) < 0 ||
@@ -374,7 +375,10 @@ static int open_program(struct program *p)
 	p->bounds.isolation = p->isolation;
 	if (resources_limits(&p->options, &p->bounds) < 0)
 		return -1;
-	if (uv_loop_init(&p->loop) < 0 || open_sessions(p, nofile) < 0 || open_recorders(p) < 0 ||
+	if (uv_loop_init(&p->loop) < 0)
+		return -1;
+	resources_prepare_loop(&p->loop, descriptors);
+	if (open_sessions(p, nofile) < 0 || open_recorders(p) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)
 		return -1;
 	access_open(&p->access, &p->auth, p->options.max_connections);

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 #define OVERFLOW_UID 65534u       /* proc_sys_kernel(5) */
 #define DESCRIPTORS_UNKNOWN 1024u /* where the system does not tell */
 #define DESCRIPTORS_MAX 1048576u
+#define WATCHED_MAX 16384u   /* descriptors that the loop has room for from the start */
 #define DESCRIPTORS_OURS 40u /* not for connections or sessions */
 #define CONNECTIONS_MIN 8u
 #define TLS_DESCRIPTORS 3u     /* of a WebSocket over TLS: its own, and the two ends of a pair */
@@ -242,6 +244,33 @@ unsigned resources_raise_descriptors(long *ret_before)
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return (unsigned)*ret_before;
 	return (unsigned)limit.rlim_cur;
+}
+
+static void on_never(uv_poll_t *poll, int status, int events)
+{
+	(void)poll, (void)status, (void)events;
+}
+
+static void on_closed(uv_handle_t *poll)
+{
+	free(poll);
+}
+
+void resources_prepare_loop(uv_loop_t *loop, unsigned descriptors)
+{
+	unsigned most = descriptors < WATCHED_MAX ? descriptors : WATCHED_MAX;
+	uv_poll_t *poll = malloc(sizeof *poll);
+	int fd = eventfd(0, EFD_CLOEXEC), high = fcntl(fd, F_DUPFD_CLOEXEC, (int)most - 1);
+	if (poll && high >= 0 && uv_poll_init(loop, poll, high) == 0) {
+		uv_poll_start(poll, UV_READABLE, on_never);
+		uv_close((uv_handle_t *)poll, on_closed);
+	} else {
+		free(poll);
+	}
+	if (high >= 0)
+		close(high);
+	if (fd >= 0)
+		close(fd);
 }
 
 unsigned resources_connections(unsigned wanted, unsigned descriptors, bool tls)

@@ -7,6 +7,7 @@
 #include "ws/serve/options.h"
 
 #include <limits.h>
+#include <uv.h>
 
 /*
  * Make the runtime directory, or refuse one that others could have prepared for us. given: NULL = the default one.
@@ -25,6 +26,12 @@ int resources_holder(char ret_path[PATH_MAX]);
 
 /* Use as many descriptors as we may; *ret_before: the limit that we were started with, 0 if unknown. */
 unsigned resources_raise_descriptors(long *ret_before);
+
+/*
+ * Let the loop have its table of descriptors. It grows with the highest one that is watched, and libuv ends the program where
+ * memory is short then (maybe_resize() in its src/unix/core.c).
+ */
+void resources_prepare_loop(uv_loop_t *loop, unsigned descriptors);
 
 /* How many connections so many descriptors allow, of those that are wanted. */
 unsigned resources_connections(unsigned wanted, unsigned descriptors, bool tls);

@@ -65,7 +65,11 @@ for (const shell of ['bash', 'zsh'])
 		const said = async (command, expected) => {
 			const e = await exec(server, 's', command);
 			assert.deepEqual([e.outputExact, e.inexact], expected, command);
-			assert.equal((await block()).outputExact, expected[0], command);
+			const { outputExact } = await until('the end of its block', async () => {
+				const last = await block();
+				return last.state === 'done' && last;
+			});
+			assert.equal(outputExact, expected[0], command);
 			return e.output;
 		};
 		await said('echo before', [true, undefined]);

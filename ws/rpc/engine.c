@@ -76,6 +76,16 @@ const char *rpc_engine_aborted(const struct rpc_engine *e)
 	return e->aborted ? e->reason : NULL;
 }
 
+bool engine_hold(struct rpc_engine *e, uint64_t cost)
+{
+	if (e->held + cost > RPC_HELD_MAX) {
+		rpc_engine_abort(e, "too much is held");
+		return false;
+	}
+	e->held += cost;
+	return true;
+}
+
 /* The peer wants to know what x is; once. */
 static void pull(struct rpc_engine *e, struct rpc_export *x)
 {

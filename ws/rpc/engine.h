@@ -19,7 +19,10 @@
 #define RPC_CALLS_MAX 128u     /* calls that are not answered */
 #define RPC_STREAMS_MAX 128u   /* streams to the peer */
 #define RPC_PATH_MAX 32u       /* names in a property path */
-#define RPC_HELD_MAX ((uint64_t)64 << 20)  /* of values that are held, see wire_cost() */
+#define RPC_NAME_MAX 256u      /* bytes of one of them */
+#define RPC_SAYINGS_MAX 65536u /* messages that wait for a peer that does not read */
+#define RPC_HELD_MAX \
+	((uint64_t)64 << 20) /* of values, paths and pieces of streams that are held, see wire_cost() */
 #define RPC_UNSENT_MAX ((uint64_t)4 << 20) /* of answers that wait, to begin another call */
 #define RPC_WINDOW ((size_t)256 << 10)  /* bytes of a stream that the peer has not acknowledged */
 #define RPC_PIPE_MAX ((size_t)16 << 20) /* bytes of a stream from the peer that nobody has taken */

@@ -43,7 +43,8 @@ static bool is_path(const json_t *path)
 	if (!json_is_array(path) || json_array_size(path) > RPC_PATH_MAX)
 		return false;
 	json_array_foreach (path, i, name)
-		if (!json_is_string(name) && !json_is_integer(name))
+		if (json_is_string(name) ? json_string_length(name) > RPC_NAME_MAX
+					 : !json_is_integer(name))
 			return false;
 	return true;
 }

@@ -11,13 +11,19 @@
 
 #define MESSAGE_SIZE 160u
 
-static struct rpc_waiter *make_waiter(struct rpc_engine *e, enum waiter_kind kind)
+/* One that goes on with a path, which it gets a reference to. Returns NULL when e has been aborted. */
+static struct rpc_waiter *make_waiter(struct rpc_engine *e, enum waiter_kind kind, json_t *path)
 {
+	uint64_t cost = wire_cost(path);
+	if (!engine_hold(e, cost))
+		return NULL;
 	struct rpc_waiter *w = calloc(1, sizeof *w);
-	if (w)
-		w->kind = kind;
-	else
+	if (!w) {
+		e->held -= cost;
 		rpc_engine_abort(e, "out of memory");
+		return NULL;
+	}
+	*w = (struct rpc_waiter){.kind = kind, .path = json_incref(path), .cost = cost};
 	return w;
 }
 
@@ -35,12 +41,12 @@ void follow(struct rpc_node *subject, json_t *path, struct rpc_node *args, struc
 		follow_settled(real, path, args, result);
 		return;
 	}
-	struct rpc_waiter *w = make_waiter(result->engine, WAITER_FOLLOW);
+	struct rpc_waiter *w = make_waiter(result->engine, WAITER_FOLLOW, path);
+	json_decref(path);
 	if (!w) {
-		drop(path, args);
+		node_unref(args);
 		return;
 	}
-	w->path = path;
 	w->args = args;
 	w->result = node_ref(result);
 	node_wait(real, w);
@@ -56,9 +62,8 @@ static void call_when_ready(
 		drop(path, args);
 		return;
 	}
-	struct rpc_waiter *w = make_waiter(result->engine, WAITER_CALL);
+	struct rpc_waiter *w = make_waiter(result->engine, WAITER_CALL, path);
 	if (w) {
-		w->path = json_incref(path);
 		w->subject = node_ref(subject);
 		w->result = node_ref(result);
 		node_wait(real, w);
@@ -201,10 +206,12 @@ static void push_to_peer(
 	struct rpc_node *stub, json_t *path, struct rpc_node *args, struct rpc_node *result)
 {
 	struct rpc_engine *e = stub->engine;
-	struct rpc_saying *s = say(e, SAY_PUSH, stub->id);
+	uint64_t cost = wire_cost(path);
+	struct rpc_saying *s = engine_hold(e, cost) ? say(e, SAY_PUSH, stub->id) : NULL;
 	if (!s)
 		return;
 	s->path = json_incref(path);
+	s->path_cost = cost;
 	s->stub = node_ref(stub);
 	s->node = args ? node_ref(args) : NULL;
 	s->result = node_ref(result);

@@ -46,6 +46,7 @@ struct rpc_waiter {
 	enum waiter_kind kind;
 	struct rpc_node *result, *subject, *args; /* references, or NULL */
 	json_t *path;                             /* owned, or NULL */
+	uint64_t cost;                            /* of the path, as it is held */
 	int64_t id;                               /* WAITER_SEND: of the export */
 	void (*done)(void *user);                 /* WAITER_BACK */
 	void *user;
@@ -118,7 +119,7 @@ struct rpc_saying {
 	struct rpc_node *node, *result,
 		*stub; /* references: the answer, or the arguments; of PUSH */
 	json_t *path;  /* PUSH */
-	uint64_t cost;
+	uint64_t cost, path_cost;
 };
 
 struct rpc_flow {
@@ -173,6 +174,7 @@ struct rpc_engine {
 	int64_t next_to_peer;       /* of what we push */
 	int64_t next_export;        /* of what we export, downwards */
 	struct rpc_saying *sayings, *sayings_last;
+	size_t sayings_count;
 	struct rpc_call *calls, *waiting_calls; /* lists */
 	size_t calls_count;
 	struct rpc_flow *flows; /* list: those that are sent; the first has its turn */
@@ -182,6 +184,9 @@ struct rpc_engine {
 	bool aborted, abort_said;
 	char reason[128];
 };
+
+/* engine.c: so much more is held, to be taken from e->held again. Returns false when that is too much: e has been aborted. */
+bool engine_hold(struct rpc_engine *e, uint64_t cost);
 
 /* node.c: they return a new reference, or NULL, when memory is short or there are too many; then e has been aborted. */
 struct rpc_node *node_create(struct rpc_engine *e, enum node_kind kind);
@@ -242,7 +247,7 @@ struct rpc_import *import_find(const struct rpc_engine *e, int64_t id);
 struct rpc_import *import_add(struct rpc_engine *e, int64_t id, enum import_kind kind);
 void import_remove(struct rpc_engine *e, struct rpc_import *i);
 
-/* say.c */
+/* say.c: returns NULL when e has been aborted, as it is for a peer that does not read. */
 struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id);
 void say_forget_all(struct rpc_engine *e);
 

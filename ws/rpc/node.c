@@ -52,8 +52,9 @@ void node_unref(struct rpc_node *n)
 		doom(n);
 }
 
-static void free_waiter(struct rpc_waiter *w)
+static void free_waiter(struct rpc_engine *e, struct rpc_waiter *w)
 {
+	e->held -= w->cost;
 	node_unref(w->result);
 	node_unref(w->subject);
 	node_unref(w->args);
@@ -66,7 +67,7 @@ static void free_waiters(struct rpc_node *n)
 	while (n->waiters) {
 		struct rpc_waiter *w = n->waiters;
 		n->waiters = w->next;
-		free_waiter(w);
+		free_waiter(n->engine, w);
 	}
 	n->last = NULL;
 }
@@ -289,7 +290,7 @@ static void do_waiter(struct rpc_engine *e, struct rpc_waiter *w, struct rpc_nod
 	} else {
 		w->done(w->user);
 	}
-	free_waiter(w);
+	free_waiter(e, w);
 }
 
 static void do_waiters(struct rpc_engine *e, struct rpc_node *n)

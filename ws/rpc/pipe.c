@@ -41,6 +41,7 @@ static void settle_first(struct rpc_pipe *p, const char *problem)
 	struct rpc_chunk *c = p->chunks;
 	p->chunks = c->next;
 	p->bytes -= c->length;
+	p->engine->held -= c->length;
 	p->count--;
 	if (!p->engine->closing) {
 		if (problem)
@@ -100,10 +101,11 @@ static void keep_chunk(struct rpc_pipe *p, struct rpc_node *args, struct rpc_nod
 		node_fail_with(result, "TypeError", "Only bytes and text can be written here", NULL);
 		return;
 	}
-	if (p->bytes + c->length > RPC_PIPE_MAX) {
+	if (p->bytes + c->length > RPC_PIPE_MAX)
+		rpc_engine_abort(p->engine, "too much of a stream is on its way");
+	if (p->engine->aborted || !engine_hold(p->engine, c->length)) {
 		free(c->bytes);
 		free(c);
-		rpc_engine_abort(p->engine, "too much of a stream is on its way");
 		return;
 	}
 	c->result = node_ref(result);

@@ -10,11 +10,13 @@
 
 struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id)
 {
-	struct rpc_saying *s = calloc(1, sizeof *s);
+	bool full = e->sayings_count >= RPC_SAYINGS_MAX;
+	struct rpc_saying *s = full ? NULL : calloc(1, sizeof *s);
 	if (!s) {
-		rpc_engine_abort(e, "out of memory");
+		rpc_engine_abort(e, full ? "what is said is not read" : "out of memory");
 		return NULL;
 	}
+	e->sayings_count++;
 	s->kind = kind;
 	s->id = id;
 	if (e->sayings)
@@ -29,7 +31,9 @@ static void forget_first(struct rpc_engine *e)
 {
 	struct rpc_saying *s = e->sayings;
 	e->sayings = s->next;
+	e->sayings_count--;
 	e->unsent -= s->cost;
+	e->held -= s->path_cost;
 	node_unref(s->node);
 	node_unref(s->result);
 	node_unref(s->stub);

@@ -785,6 +785,82 @@ Test(rpc_engine, stream_of_the_peer_that_nobody_reads)
 	expect_abort("too much of a stream is on its way");
 }
 
+/* What it is told again and again, until it has enough of that. */
+static void tell_until_abort(const char *text, unsigned most, const char *reason)
+{
+	for (unsigned i = 0; i < most && !rpc_engine_aborted(e); i++)
+		tell(text);
+	expect_abort(reason);
+}
+
+Test(rpc_engine, streams_of_the_peer_are_bounded_together)
+{
+	const size_t length = 4 << 20;
+	char *text = malloc(length + 80);
+	for (unsigned pipe = 1; pipe <= 20 && !rpc_engine_aborted(e); pipe++) {
+		size_t n = (size_t)sprintf(
+			text, "[\"stream\",[\"pipeline\",%u,[\"write\"],[\"", 2 * pipe - 1);
+		memset(text + n, 'x', length);
+		strcpy(text + n + length, "\"]]]");
+		tell("[\"pipe\"]");
+		tell(text);
+	}
+	free(text);
+	expect_abort("too much is held");
+}
+
+Test(rpc_engine, names_are_bounded)
+{
+	char name[RPC_NAME_MAX + 2] = "", text[RPC_NAME_MAX + 80];
+	memset(name, 'n', RPC_NAME_MAX + 1);
+	tell("[\"push\",[\"promise\",-1]]");
+	snprintf(text, sizeof text, "[\"push\",[\"pipeline\",1,[\"%s\"]]]", name + 1);
+	tell(text);
+	cr_assert_null(rpc_engine_aborted(e));
+	snprintf(text, sizeof text, "[\"push\",[\"pipeline\",1,[\"%s\"]]]", name);
+	tell(text);
+	expect_abort("a reference is not well-formed");
+}
+
+/* A push of a path with many long names. */
+static char *long_path(int64_t id)
+{
+	json_t *path = json_array();
+	char name[RPC_NAME_MAX + 1] = "";
+	memset(name, 'n', RPC_NAME_MAX);
+	for (unsigned i = 0; i < RPC_PATH_MAX; i++)
+		json_array_append_new(path, json_string(name));
+	json_t *push = json_pack("[s, [s, I, o]]", "push", "pipeline", (json_int_t)id, path);
+	char *text = json_dumps(push, JSON_COMPACT);
+	json_decref(push);
+	return text;
+}
+
+Test(rpc_engine, paths_that_wait_are_bounded)
+{
+	char *text = long_path(1);
+	tell("[\"push\",[\"promise\",-1]]");
+	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too much is held");
+	rpc_engine_destroy(e);
+	setup();
+	/* Nor are calls to the peer. */
+	tell("[\"push\",[\"export\",-1]]");
+	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too much is held");
+	free(text);
+}
+
+Test(rpc_engine, what_is_said_to_who_does_not_read_is_bounded)
+{
+	json_t *stubs = json_array(), *message;
+	for (int i = 1; i <= 1000; i++)
+		json_array_append_new(stubs, json_pack("[s, i]", "export", -i));
+	message = json_pack("[s, i, [o]]", "resolve", 999, stubs);
+	char *text = json_dumps(message, JSON_COMPACT);
+	json_decref(message);
+	tell_until_abort(text, 100, "what is said is not read");
+	free(text);
+}
+
 Test(rpc_engine, what_is_no_stream_cannot_be_read)
 {
 	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[1]]]");

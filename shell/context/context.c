@@ -160,7 +160,7 @@ static void stop(struct context *c)
 {
 	c->stopping = true;
 	interpreter_pause(c->executor, false);
-	interpreter_interrupt(c->executor);
+	interpreter_interrupt(c->executor, c->run);
 	uv_timer_start(&c->timer, on_timer, CONTEXT_GRACE_MS, 0);
 }
 
@@ -482,7 +482,7 @@ bool context_interrupt(struct context *c)
 {
 	if (!running(c) || !c->executor)
 		return false;
-	interpreter_interrupt(c->executor);
+	interpreter_interrupt(c->executor, c->run);
 	return true;
 }
 

@@ -30,6 +30,7 @@ const wire = new net.Socket({ fd: 3, readable: true, writable: true });
 const session = new inspector.Session();
 session.connect();
 let count = 0;
+let running; // the number of what runs
 let interrupt; // ends what is awaited
 let taken; // what the inspector has given us
 
@@ -154,32 +155,39 @@ async function run(code) {
 	return valueOf(result);
 }
 
-async function execute(request) {
+async function execute(request, isInterrupted) {
 	count += 1;
+	running = request.run;
 	const end = { run: request.run, count };
 	const interrupted = new Promise((_, failed) => { interrupt = () => failed(new Error('The code was interrupted')); });
 	interrupted.catch(() => {});
+	if (isInterrupted) interrupt();
 	try {
-		const value = await Promise.race([run(request.code), interrupted]);
+		const value = await Promise.race([isInterrupted ? interrupted : run(request.code), interrupted]);
 		if (value !== undefined) send('R', { run: request.run, ...shown(value) });
 	} catch (error) {
 		end.error = failure(error);
 	}
-	interrupt = undefined;
+	interrupt = running = undefined;
 	post('Runtime.releaseObjectGroup', { objectGroup: GROUP }).catch(() => {});
 	send('D', end);
 }
 
-/** Requests, as their frames come. */
+/** Requests, as their frames come: one that is interrupted by then is not begun, for nothing would be heard while it runs. */
 let pending = Buffer.alloc(0);
 wire.on('data', (bytes) => {
+	const requests = [];
+	const interrupts = new Set();
 	pending = pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes;
 	while (pending.length >= HEADER && pending.length >= HEADER + pending.readUInt32BE(4)) {
 		const end = HEADER + pending.readUInt32BE(4);
 		const frame = pending.subarray(0, end);
 		pending = pending.subarray(end);
-		if (frame[2] === 0x58) execute(JSON.parse(frame.subarray(HEADER).toString()));
+		if (frame[2] === 0x58) requests.push(JSON.parse(frame.subarray(HEADER).toString()));
+		else if (frame[2] === 0x49) interrupts.add(JSON.parse(frame.subarray(HEADER).toString()).run);
 	}
+	for (const request of requests) execute(request, interrupts.has(request.run));
+	if (interrupts.has(running)) interrupt?.();
 });
 
 /** The server has gone: nobody could be told anything. */

@@ -5,6 +5,9 @@ user's. A thread reads requests, and ends everything when the server has gone; c
 ends it. What is shown is told as `result` frames, one for each format. A second frame of source, ipython.py, is run once a
 cell is no Python, or asks for get_ipython(), where IPython can be imported: all cells are IPython's then.
 """
+import sys
+path = list(sys.path)
+sys.path[:] = [each for each in path if each]  # a file of the user's with such a name is none of these
 import ast
 import base64
 import builtins
@@ -16,7 +19,6 @@ import os
 import queue
 import signal
 import socket
-import sys
 import threading
 import traceback
 
@@ -26,7 +28,7 @@ ROOM = 4096  # of a record, for what is around a result
 REPR_MAX = 1 << 20  # characters of a text
 DEPTH_MAX = 100
 INTEGER_MAX = 1 << 63
-FLUSH_S = 0.3  # after which a signal that no handler has seen is said again
+AGAIN_S = 0.3  # after which a signal that has ended nothing is sent again
 OWN = '<ringside>'
 
 # In the order in which they are told; text comes last.
@@ -121,7 +123,7 @@ class State:
     shell = None  # IPython's, once it is wanted
     wanted = True  # whether it may be
     value = None  # what it would show
-    interrupted = False  # a handler has seen the last signal
+    interrupted = False  # a signal has ended it
 
 
 def plain(value, depth=0):
@@ -467,11 +469,19 @@ def end(error):
 
 
 def on_interrupt(signo, frame):
+    if not running.is_set():
+        return
     State.interrupted = True
-    if running.is_set() and wire.busy:
+    if wire.busy:
         wire.interrupted = True
-    elif running.is_set():
+    else:
         raise KeyboardInterrupt
+
+
+def interrupt_again(run):
+    """The signal may have come before the code had begun."""
+    if State.run == run and not State.interrupted:
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
 def in_child():
@@ -489,6 +499,10 @@ def read_requests():
                 requests.put(json.loads(body))
             elif kind == 'A':
                 wire.acknowledge()
+            elif kind == 'I':
+                later = threading.Timer(AGAIN_S, interrupt_again, [json.loads(body)['run']])
+                later.daemon = True
+                later.start()
     except BaseException:
         # The server has gone, or its descriptor has: nobody could be told anything.
         if os.getpgrp() == os.getpid():
@@ -499,6 +513,7 @@ def read_requests():
 wire = Wire(3)
 more = compile(wire.take()[1], OWN, 'exec')
 State.wanted = importlib.util.find_spec('IPython') is not None
+sys.path[:] = path
 loop = None
 requests = queue.SimpleQueue()
 running = threading.Event()

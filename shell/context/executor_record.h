@@ -4,7 +4,8 @@
  * executor's own source. User code can write there as well; what is no frame ends the stream. Pure.
  *
  * To the executor: 'B' its source, the first thing it reads, for some languages a second one; 'X' {run, code}; 'A', empty,
- * for each 'R' that was taken: what is written before that comes before it, and what is written behind it after.
+ * for each 'R' that was taken: what is written before that comes before it, and what is written behind it after; 'I' {run}: that is
+ * interrupted, by SIGINT, which could come before the code has begun.
  * From it: 'H' {version} it is ready; 'R' {run, FORMAT, metadata} something to be shown; 'D' {run, count, error?} the end.
  */
 #pragma once
@@ -20,6 +21,7 @@ enum executor_record_type {
 	EXECUTOR_SOURCE = 'B',
 	EXECUTOR_EXECUTE = 'X',
 	EXECUTOR_TAKEN = 'A',
+	EXECUTOR_INTERRUPT = 'I',
 	EXECUTOR_HELLO = 'H',
 	EXECUTOR_RESULT = 'R',
 	EXECUTOR_DONE = 'D'

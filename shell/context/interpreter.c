@@ -10,7 +10,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -316,10 +318,17 @@ int interpreter_execute(struct interpreter *e, uint64_t run, const char *code, s
 	return rc;
 }
 
-void interpreter_interrupt(struct interpreter *e)
+void interpreter_interrupt(struct interpreter *e, uint64_t run)
 {
+	char body[48];
+	int length = snprintf(body, sizeof body, "{\"run\":%" PRIu64 "}", run);
 	/* Its number is its own as long as it has not been waited for, or the pidfd says so. */
 	if (e->killed || e->pidfd < 0 || pidfd_send_signal(e->pidfd, 0, NULL, 0) < 0)
+		return;
+	if (outbox_queued(&e->out) < ANSWERS_MAX &&
+		put(e, EXECUTOR_INTERRUPT, body, (size_t)length) == 0)
+		flush(e);
+	if (e->killed)
 		return;
 	if (getpgid(e->pid) == e->pid)
 		kill(-e->pid, SIGINT);

@@ -48,8 +48,8 @@ int interpreter_start(uv_loop_t *loop, struct runs *runs, const struct interpret
 /* Have it run code, which is UTF-8; it does nothing else now. Returns 0 or -ENOMEM. */
 int interpreter_execute(struct interpreter *e, uint64_t run, const char *code, size_t length);
 
-/* SIGINT, to it and to what it waits for. */
-void interpreter_interrupt(struct interpreter *e);
+/* SIGINT, to it and to what it waits for: that run is to end. */
+void interpreter_interrupt(struct interpreter *e, uint64_t run);
 
 /* Do not read what it says and writes for a while: it waits then. */
 void interpreter_pause(struct interpreter *e, bool pause);

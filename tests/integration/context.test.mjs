@@ -367,6 +367,29 @@ shared('an interrupt ends the code, not what the context keeps', async (server) 
 	assert.equal((await execute(server, id, 'a'))[0].text, '7');
 });
 
+shared('an interrupt that comes with the code ends that, and not what the context keeps', { timeout: 120_000 }, async (server) => {
+	// node ends by a SIGINT that comes as it goes from code that runs to code that waits (vm's breakOnSigint): not at once.
+	for (const [language, keep, endless, after] of [['python', 'kept = 42', 'while True: pass', 1], ['javascript', 'let kept = 42', 'for (;;);', 1],
+		['javascript', 'let kept = 42', 'await new Promise(() => {})', 50]]) {
+		const id = await create(server, { language });
+		await execute(server, id, keep);
+		for (let n = 0; n < times(10, 100); n += 1) {
+			const end = (await execute(server, id, endless, { timeout_ms: after })).at(-1);
+			assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], `${endless}: ${n}`);
+		}
+		assert.equal((await execute(server, id, 'kept'))[0].text, '42');
+	}
+});
+
+shared('modules of the directory do not become the executor\'s', async (server) => {
+	const cwd = join(server.cwd, 'modules');
+	mkdirSync(cwd);
+	for (const name of ['ast', 'base64', 'json', 'queue', 'threading', 'traceback', 'mine']) writeFileSync(join(cwd, `${name}.py`), `raise RuntimeError('${name}')`);
+	const id = await create(server, { cwd });
+	assert.equal((await execute(server, id, '1 + 1'))[0].text, '2');
+	assert.deepEqual(raised(await execute(server, id, 'import mine')), 'RuntimeError');
+});
+
 shared('an interrupt does not cut what is being shown in two', { timeout: 120_000 }, async (server) => {
 	const id = await create(server);
 	await execute(server, id, 'kept = 42');

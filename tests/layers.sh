@@ -53,7 +53,7 @@ judge() {
 			"ring/screen ring/search")
 		room("shell/ports", "pty/proc shell/proc")
 		room("shell/process", "pty/proc shell shell/store shell/proc shell/output shell/held pty ring")
-		room("shell/watch", "shell")
+		room("shell/watch", "shell shell/files")
 		room("shell/run", "shell shell/store shell/output pty")
 		room("shell/backup", "shell shell/files shell/run")
 		room("shell/mount", "shell/run")
@@ -82,7 +82,7 @@ judge() {
 		room("ws/api/exec", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/output shell/block " \
 			"shell/exec shell/session ring")
 		room("ws/api/files", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/files shell/session ring")
-		room("ws/api/bridge", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later ws/socket shell shell/files shell/run " \
+		room("ws/api/bridge", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later ws/socket shell shell/files shell/proc shell/run " \
 			"shell/session ring")
 		room("ws/api/process", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/output shell/wait " \
 			"shell/process ring")

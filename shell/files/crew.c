@@ -298,13 +298,25 @@ struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options)
 	return c;
 }
 
+/* Whether it would have to wait behind too many. */
+static bool is_crowded(const struct crew *c, const struct job *job)
+{
+	const struct job *other;
+	unsigned guests = 0;
+	if (c->queued < CREW_QUEUE_GUESTS || job->whose[0] != CREW_GUEST)
+		return c->queued >= CREW_QUEUE;
+	DL_FOREACH (c->queue, other)
+		guests += other->whose[0] == CREW_GUEST;
+	return guests >= CREW_QUEUE_GUESTS || c->queued >= CREW_QUEUE;
+}
+
 /* Returns 0, or why not: nobody waits for it then. */
 static int judge(struct crew *c, const struct job *job)
 {
 	int rc = 0;
 	if (job->owed)
 		return 0;
-	if (c->queued >= CREW_QUEUE)
+	if (is_crowded(c, job))
 		rc = -EUSERS;
 	else if (is_hopeless(c, job))
 		rc = -ETIME;

@@ -237,6 +237,16 @@ static int open_below(int root_fd, const char *path)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/* What has a real name, if that leads through no link by now. Returns it, or a negative errno. */
+static int open_real(const char *path)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open(path, (int)how.flags | O_NOFOLLOW);
+	return fd < 0 ? -errno : (int)fd;
+}
+
 /* Begin with a directory of the line. */
 static void look_at(struct source *s, struct directory *d)
 {
@@ -322,12 +332,12 @@ static unsigned look_on(struct source *s, unsigned most)
 static bool open_root(struct source *s)
 {
 	struct stat st;
-	s->root_fd = open(s->real, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	s->root_fd = open_real(s->real);
 	if (s->root_fd >= 0 && fstat(s->root_fd, &st) == 0 && st.st_dev == s->device &&
 		st.st_ino == s->inode)
 		return true;
-	if (s->root_fd < 0 && !is_gone(-errno))
-		fail(s, -errno);
+	if (s->root_fd < 0 && !is_gone(s->root_fd))
+		fail(s, s->root_fd);
 	else if (s->tree.root->wd == TREE_UNWATCHED)
 		fail(s, -ENOENT);
 	else if (s->end == SOURCE_GOES_ON)
@@ -574,14 +584,28 @@ int source_init(struct source *s, const struct watch_filter *filter, const char 
 	return -ENOMEM;
 }
 
+/* Look at what has a real name. Returns 0 or a negative errno. */
+static int look_up(const char *real, struct stat *ret_st)
+{
+	int fd = open_real(real), rc = fd;
+	if (fd < 0)
+		return rc;
+	rc = fstat(fd, ret_st) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
 /* Where the path leads; of a file, its directory. */
 static int find_root(struct source *s)
 {
 	struct stat st;
-	if (!realpath(s->place, s->real) || stat(s->real, &st) < 0)
+	if (!realpath(s->place, s->real))
 		return -errno;
 	if (strcmp(s->within, "/") != 0 && !isolation_is_below(s->real, s->within))
 		return -EPERM;
+	int rc = look_up(s->real, &st);
+	if (rc < 0)
+		return rc;
 	if (S_ISDIR(st.st_mode)) {
 		s->device = st.st_dev;
 		s->inode = st.st_ino;
@@ -593,8 +617,9 @@ static int find_root(struct source *s)
 	snprintf(s->filter.name, sizeof s->filter.name, "%s", slash + 1);
 	s->filter.recursive = false;
 	slash[slash == s->real] = '\0';
-	if (stat(s->real, &st) < 0)
-		return -errno;
+	rc = look_up(s->real, &st);
+	if (rc < 0)
+		return rc;
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
 	return 0;

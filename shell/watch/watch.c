@@ -1,14 +1,13 @@
 /*
- * A watch: opening (a worker looks for its root), going on, ended (its followers know, or take what is left), closing. What
- * its source does is done on a worker, an errand at a time; in between the loop waits for inotify's descriptor. The loop
- * owns the source only while the errand is at home.
+ * A watch: opening (a thread looks for its root), going on, ended (its followers know, or take what is left), closing. What
+ * its source does is done on a thread of the crew, a job at a time; in between the loop waits for inotify's descriptor. The
+ * loop owns the source only while no job is out. A disk that does not answer keeps one for as long as it likes.
  *
  * Who reads quickly loses nothing: the next step waits, for a short time, for those who have not taken what came of the last.
  */
 #include "shell/watch/watch.h"
 
 #include "shell/clock.h"
-#include "shell/workers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +16,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#define THREADS 2u
+#define THREADS 2u    /* but for those in the place of what is stuck */
+#define RETRY_MS 500u /* where no thread was to be had */
 #define BREATH_MS 50u /* for followers to take what they have, before there is more */
 #define BREATH_PENDING 200u
 #define RECENT_MAX 4096u /* paths of which equal events are merged */
@@ -34,7 +34,9 @@ struct recent {
 struct watch {
 	struct watch *prev, *next;
 	struct watches *all;
-	struct errand errand;
+	struct job job;
+	bool out;         /* a thread has the job, and the source */
+	uint64_t sent_ms; /* of the loop, when it is out */
 	struct source source;
 	struct watch_filter filter; /* these two are what makes watches the same */
 	char *path;
@@ -53,19 +55,31 @@ struct watch {
 struct watches {
 	uv_loop_t *loop;
 	const char *within;
-	struct workers *workers; /* once there is work */
-	struct watch *list;      /* what can be shared */
-	struct watch *dying;     /* list: what is not */
+	struct crew *crew;
+	struct watch *list;  /* what can be shared */
+	struct watch *dying; /* list: what is not */
 	atomic_uint directories;
-	unsigned count, followers;
+	unsigned count, dying_count, followers;
 	uint64_t ids;
 };
 
 static void step(struct watch *w);
 
-static struct watch *watch_of(struct errand *errand)
+static struct watch *watch_of(struct job *job)
 {
-	return (struct watch *)(void *)((char *)errand - offsetof(struct watch, errand));
+	return (struct watch *)(void *)((char *)job - offsetof(struct watch, job));
+}
+
+/* Returns as crew_send(). */
+static int send_out(
+	struct watch *w, void (*work)(struct job *job), void (*done)(struct job *job, int error))
+{
+	w->job.work = work;
+	w->job.done = done;
+	int rc = crew_send(w->all->crew, &w->job);
+	w->out = rc == 0;
+	w->sent_ms = uv_now(w->all->loop);
+	return rc;
 }
 
 /* Telling */
@@ -206,17 +220,19 @@ static void free_watch(struct watch *w)
 	free(w);
 }
 
-static void on_finished(struct errand *errand)
+static void on_finished(struct job *job, int error)
 {
-	struct watch *w = watch_of(errand);
+	struct watch *w = watch_of(job);
+	(void)error; /* what was not finished then is finished now */
 	DL_DELETE(w->all->dying, w);
+	w->all->dying_count--;
 	free_watch(w);
 }
 
 /* To close an inotify with many directories takes time. */
-static void finish_source(struct errand *errand)
+static void finish_source(struct job *job)
 {
-	struct watch *w = watch_of(errand);
+	struct watch *w = watch_of(job);
 	source_finish(&w->source);
 }
 
@@ -226,12 +242,15 @@ static void on_handle_closed(uv_handle_t *handle)
 	if (--w->handles > 0)
 		return;
 	if (!w->all) {
-		free_watch(w);
+		/* A thread that was left behind keeps what it has. */
+		if (!w->out)
+			free_watch(w);
 		return;
 	}
-	w->errand.work = finish_source;
-	w->errand.back = on_finished;
-	workers_send(w->all->workers, &w->errand);
+	w->job.work = finish_source;
+	w->job.done = on_finished;
+	w->job.whose[0] = '\0'; /* it waits for nothing that is stuck */
+	crew_owe(w->all->crew, &w->job);
 }
 
 static void close_handles(struct watch *w)
@@ -253,13 +272,14 @@ static void retire(struct watch *w)
 	DL_DELETE(w->all->list, w);
 	DL_APPEND(w->all->dying, w);
 	w->all->count--;
+	w->all->dying_count++;
 }
 
-/* It has no followers. Not before its errand is at home. */
+/* It has no followers. Not while a thread has its source. */
 static void close_watch(struct watch *w)
 {
 	retire(w);
-	if (w->closing || w->errand.state != ERRAND_HOME)
+	if (w->closing || w->out)
 		return;
 	w->closing = true;
 	close_handles(w);
@@ -344,9 +364,8 @@ static void go_on(struct watch *w)
 	}
 }
 
-static void on_stepped(struct errand *errand)
+static void take_step(struct watch *w)
 {
-	struct watch *w = watch_of(errand);
 	take_events(w);
 	if (w->ended) {
 		close_watch(w);
@@ -360,22 +379,31 @@ static void on_stepped(struct errand *errand)
 	wake_all(w);
 }
 
-static void work_step(struct errand *errand)
+static void on_stepped(struct job *job, int error)
 {
-	struct watch *w = watch_of(errand);
+	struct watch *w = watch_of(job);
+	w->out = false;
+	if (error < 0 && !w->ended)
+		end_watch(w, SOURCE_FAILED, error);
+	else
+		take_step(w);
+}
+
+static void work_step(struct job *job)
+{
+	struct watch *w = watch_of(job);
 	source_step(&w->source);
 }
 
 static void step(struct watch *w)
 {
-	if (w->ended || w->errand.state != ERRAND_HOME)
+	if (w->ended || w->out)
 		return;
 	uv_timer_stop(&w->step);
 	uv_poll_stop(&w->poll);
 	w->breathing = false;
-	w->errand.work = work_step;
-	w->errand.back = on_stepped;
-	workers_send(w->all->workers, &w->errand);
+	if (send_out(w, work_step, on_stepped) < 0)
+		uv_timer_start(&w->step, on_step_due, RETRY_MS, 0);
 }
 
 /* Its beginning */
@@ -391,9 +419,12 @@ static void tell_found(struct watch *w)
 	}
 }
 
-static void on_opened(struct errand *errand)
+static void on_opened(struct job *job, int error)
 {
-	struct watch *w = watch_of(errand);
+	struct watch *w = watch_of(job);
+	w->out = false;
+	if (error < 0)
+		w->error = error;
 	if (w->error == 0 && w->source.end == SOURCE_FAILED)
 		w->error = w->source.error;
 	if (w->ended) {
@@ -411,12 +442,12 @@ static void on_opened(struct errand *errand)
 	uv_unref((uv_handle_t *)&w->poll);
 	w->opened = true;
 	tell_found(w);
-	on_stepped(errand);
+	take_step(w);
 }
 
-static void work_open(struct errand *errand)
+static void work_open(struct job *job)
 {
-	struct watch *w = watch_of(errand);
+	struct watch *w = watch_of(job);
 	w->error = source_open(&w->source);
 	if (w->error == 0)
 		source_step(&w->source);
@@ -432,29 +463,36 @@ static void open_timers(struct watch *w)
 	}
 }
 
-static struct watch *create_watch(
-	struct watches *all, const struct watch_filter *filter, const char *path, const char *place)
+/* Returns 0, -ENOMEM, or as crew_send(). */
+static int create_watch(struct watches *all, const struct watch_filter *filter,
+	const struct watch_place *place, struct watch **ret)
 {
 	struct watch *w = calloc(1, sizeof *w);
 	if (!w)
-		return NULL;
-	w->path = strdup(path);
+		return -ENOMEM;
+	w->path = strdup(place->path);
 	if (!w->path ||
-		source_init(&w->source, filter, path, place, all->within, &all->directories) < 0) {
+		source_init(&w->source, filter, place->path, place->real, all->within,
+			&all->directories) < 0) {
 		free(w->path);
 		free(w);
-		return NULL;
+		return -ENOMEM;
 	}
 	w->all = all;
 	w->filter = *filter;
+	snprintf(w->job.whose, sizeof w->job.whose, "%s", place->whose);
 	snprintf(w->id, sizeof w->id, "watch-%" PRIu64 "-%" PRIu64, ++all->ids, clock_wall_ms());
 	open_timers(w);
+	int rc = send_out(w, work_open, on_opened);
+	if (rc < 0) {
+		w->all = NULL;
+		close_handles(w);
+		return rc;
+	}
 	DL_APPEND(all->list, w);
 	all->count++;
-	w->errand.work = work_open;
-	w->errand.back = on_opened;
-	workers_send(all->workers, &w->errand);
-	return w;
+	*ret = w;
+	return 0;
 }
 
 static struct watch *find_watch(
@@ -483,24 +521,22 @@ static void make_room(struct watches *all)
 	close_watch(oldest);
 }
 
-int watches_follow(struct watches *all, const struct watch_filter *filter, const char *path,
-	const char *place, struct watch_follower *f)
+int watches_follow(struct watches *all, const struct watch_filter *filter,
+	const struct watch_place *place, struct watch_follower *f)
 {
-	struct watch *w = find_watch(all, filter, path);
+	struct watch *w = find_watch(all, filter, place->path);
 	if (!w && all->count >= WATCHES_MAX)
 		make_room(all);
-	if (all->followers >= WATCH_FOLLOWERS_MAX || (!w && all->count >= WATCHES_MAX))
+	if (all->followers >= WATCH_FOLLOWERS_MAX ||
+		(!w && (all->count >= WATCHES_MAX || all->dying_count >= WATCHES_MAX)))
 		return -EUSERS;
-	if (!all->workers && !(all->workers = workers_open(all->loop, THREADS)))
-		return -ENOMEM;
 	f->pending = calloc(WATCH_PENDING_MAX, sizeof *f->pending);
 	f->first_of_all = !w;
-	if (f->pending && !w)
-		w = create_watch(all, filter, path, place);
-	if (!f->pending || !w) {
+	int rc = !f->pending ? -ENOMEM : w ? 0 : create_watch(all, filter, place, &w);
+	if (rc < 0) {
 		free(f->pending);
 		f->pending = NULL;
-		return -ENOMEM;
+		return rc;
 	}
 	f->watch = w;
 	f->first = f->count = 0;
@@ -566,6 +602,11 @@ unsigned watch_unwatched(const struct watch *w)
 	return w->unwatched;
 }
 
+bool watch_is_stuck(const struct watch *w)
+{
+	return w->out && uv_now(w->all->loop) > w->sent_ms + CREW_STUCK_MS;
+}
+
 bool watch_is_first(const struct watch_follower *f)
 {
 	return f->first_of_all;
@@ -579,41 +620,56 @@ void watch_keep(struct watch *w, uint64_t ms)
 	uv_timer_start(&w->keep, on_keep_due, ms, 0);
 }
 
-int watches_open(uv_loop_t *loop, const char *within, struct watches **ret_watches)
+int watches_open(uv_loop_t *loop, const char *within, const struct user *user, bool bare,
+	struct watches **ret_watches)
 {
 	struct watches *all = calloc(1, sizeof *all);
 	if (!all)
 		return -ENOMEM;
 	all->loop = loop;
 	all->within = within;
+	all->crew = crew_open(
+		loop, &(struct crew_options){.user = user, .bare = bare, .threads = THREADS});
+	if (!all->crew) {
+		free(all);
+		return -ENOMEM;
+	}
 	*ret_watches = all;
 	return 0;
 }
 
-/* Its errand is brought home; its handles may be closing, or be closed already. */
+/* Its handles may be closing, or be closed already. */
 static void abandon(struct watches *all, struct watch *w)
 {
 	bool closed = w->closing && w->handles == 0;
-	while (w->followers)
-		detach(w, w->followers, SOURCE_FAILED, -ECANCELED);
-	workers_recall(all->workers, &w->errand);
 	DL_DELETE(all->dying, w);
 	if (!w->closing)
 		close_handles(w);
-	source_finish(&w->source); /* it counts in what goes now */
 	w->all = NULL;
+	if (w->out)
+		return;
+	source_finish(&w->source); /* it counts in what goes now */
 	if (closed)
 		free_watch(w);
 }
 
 void watches_close(struct watches *all)
 {
+	struct watch *w;
+	bool left = false;
 	if (!all)
 		return;
 	while (all->list)
 		retire(all->list);
-	while (all->dying)
+	DL_FOREACH (all->dying, w)
+		while (w->followers)
+			detach(w, w->followers, SOURCE_FAILED, -ECANCELED);
+	crew_close(all->crew);
+	while (all->dying) {
+		left |= all->dying->out;
 		abandon(all, all->dying);
-	workers_close(all->workers);
-	free(all);
+	}
+	/* A thread that was left behind counts in it. */
+	if (!left)
+		free(all);
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "shell/files/crew.h"
 #include "shell/watch/source.h"
 
 #include <stdbool.h>
@@ -52,19 +53,32 @@ enum follow_kind {
 	FOLLOW_END     /* see end and error; nothing follows */
 };
 
-/* Returns 0 or -ENOMEM. within: a directory by its real name, in which what is watched has to be; borrowed. */
-int watches_open(uv_loop_t *loop, const char *within, struct watches **ret_watches);
-
-/* End all; who follows is told so, and stays the caller's. Waits for steps that are being done. NULL is fine. */
-void watches_close(struct watches *all);
+/*
+ * Returns 0 or -ENOMEM. within: a directory by its real name, in which what is watched has to be; borrowed. user, bare: the
+ * rights of its threads, see crew_options.
+ */
+int watches_open(uv_loop_t *loop, const char *within, const struct user *user, bool bare,
+	struct watches **ret_watches);
 
 /*
- * Follow what happens at a place; events name it path. Both are absolute, without "." and "..". filter: of zeroed memory. f: zero,
- * but for callbacks and user. Returns 0; 1, when the root has been found already: found() is not called; -EUSERS (too many follow, or are
- * watched) or -ENOMEM.
+ * End all; followers are told so, and stay the caller's. Waits for steps that are being done, as crew_close() does. NULL is
+ * fine.
  */
-int watches_follow(struct watches *all, const struct watch_filter *filter, const char *path,
-	const char *place, struct watch_follower *f);
+void watches_close(struct watches *all);
+
+/* What is watched. Paths are absolute, without "." and "..". All is borrowed for the call. */
+struct watch_place {
+	const char *path; /* how events name it */
+	const char *real; /* where it is */
+	const char *whose; /* on whose behalf a disk is waited for, see struct job; of the first that follows it */
+};
+
+/*
+ * Follow what happens at a place. filter: of zeroed memory. f: zero, but for callbacks and user. Returns 0; 1, when the root
+ * has been found already: found() is not called; -EUSERS (too many follow, or are watched), -ENOMEM, or as crew_send().
+ */
+int watches_follow(struct watches *all, const struct watch_filter *filter,
+	const struct watch_place *place, struct watch_follower *f);
 
 /* Not any more. Harmless after the end. */
 void watch_unfollow(struct watch_follower *f);
@@ -78,6 +92,8 @@ const char *watch_id(const struct watch *w);
 uint64_t watch_version(const struct watch *w);
 /* How many directories cannot be watched, for want of permission or because their paths are too long. */
 unsigned watch_unwatched(const struct watch *w);
+/* Whether a disk has not answered for so long that its version may be an old one. */
+bool watch_is_stuck(const struct watch *w);
 /* Whether f has brought it about. */
 bool watch_is_first(const struct watch_follower *f);
 /* It does not end for want of followers for so long from now, unless there are WATCHES_MAX and another is asked for. */

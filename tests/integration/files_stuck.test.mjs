@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { hang, noHung } from './lib/hung.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
+import { EventStream } from './lib/sse.mjs';
 import { until } from './lib/until.mjs';
 
 const skip = noHung();
@@ -76,6 +77,27 @@ scenario('as many sessions as there are threads have disks that do not answer, a
 	}
 });
 
+scenario('watches of a disk that does not answer are told so, and others go on', { skip, timeout: 100_000 }, async (server, t) => {
+	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
+	mkdirSync(hung);
+	mkdirSync(fine);
+	const letGo = await hang(hung);
+	if (!letGo) return t.skip('nothing can be mounted');
+	try {
+		const waiting = ['watch', 'watch', 'watch/check'].map((what, i) =>
+			server.api.raw('POST', `/api/${what}`, { path: path.join(hung, `${i}`) }, { timeout: 60_000 }));
+		const stream = new EventStream(server, '/api/watch', { method: 'POST', body: { path: fine } });
+		await until('it is watched', () => stream.events.some(({ type }) => type === 'watching'));
+		writeFileSync(path.join(fine, 'new'), '');
+		await until('an event', () => stream.events.some(({ eventType }) => eventType === 'create'));
+		assert.deepEqual((await Promise.all(waiting)).map(said), Array(3).fill('500 WATCH_START_ERROR'));
+		await letGo();
+		assert.equal(said(await server.api.raw('POST', '/api/watch/check', { path: hung })), '200');
+	} finally {
+		await letGo();
+	}
+});
+
 scenario('a server ends while a disk does not answer', { skip: skip || (sanitized && 'LeakSanitizer waits for all threads') }, async (server, t) => {
 	const hung = path.join(server.cwd, 'hung');
 	mkdirSync(hung);
@@ -84,6 +106,7 @@ scenario('a server ends while a disk does not answer', { skip: skip || (sanitize
 	if (!letGo) return t.skip('nothing can be mounted');
 	try {
 		const waiting = Array.from({ length: 3 }, () => read(server.api, 's', path.join(hung, 'x')).catch(() => {}));
+		waiting.push(server.api.raw('POST', '/api/watch', { path: path.join(hung, 'x') }, { timeout: 60_000 }).catch(() => {}));
 		await until('they are at work', async () => (await numbers(server)).file_threads_busy >= 3);
 		server.child.kill('SIGTERM');
 		await server.ended;

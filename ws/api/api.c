@@ -4,6 +4,7 @@
  */
 #include "ws/api/api.h"
 
+#include "shell/bounds.h"
 #include "shell/output/inlet.h"
 #include "shell/tunnel/tunnels.h"
 #include "shell/watch/watch.h"
@@ -77,6 +78,11 @@ static void on_happened(void *user, const struct activity *a, const struct journ
 	hooks_take_entry(api->hooks, a, entry);
 }
 
+unsigned api_share(const struct request *r, unsigned most)
+{
+	return r->principal.session[0] ? most - most / 4 : most;
+}
+
 int api_open(struct api *a, uv_loop_t *loop)
 {
 	static const struct activities_callbacks callbacks = {
@@ -86,7 +92,8 @@ int api_open(struct api *a, uv_loop_t *loop)
 	int rc = uv_timer_init(loop, &a->announce);
 	if (rc < 0)
 		return rc;
-	rc = watches_open(loop, a->workspace, &a->watches);
+	const struct bounds *bounds = a->sessions->config.bounds;
+	rc = watches_open(loop, a->workspace, bounds->user, bounds->isolation != NULL, &a->watches);
 	if (rc == 0 &&
 		(rc = inlets_open(
 			 loop, a->sessions->config.runtime_dir, INLET_WRITER_MS, &a->inlets)) < 0)

@@ -32,8 +32,7 @@ struct list_stream {
 #define FILE_STREAMS_MAX 256u
 #define ARCHIVES_MAX 32u      /* directories that are being sent as archives */
 #define UNPACKERS_EACH_MAX 8u /* archives that are being unpacked as they come, on behalf of one */
-#define UNPACKERS_MAX \
-	8u /* archives that are being unpacked as they come: each takes a thread of its own */
+#define UNPACKERS_MAX 16u     /* all of these: each takes a thread of its own */
 
 struct backup;
 struct bridge;
@@ -85,6 +84,9 @@ struct api {
 	struct rota rota;            /* of links, at what is dear */
 	struct rota drawers; /* the same, at what is drawn by a thread: one of them at a time */
 };
+
+/* How many of so many there may be on behalf of r: a quarter is for owners alone. */
+unsigned api_share(const struct request *r, unsigned most);
 
 /* Wire up; all pointers are borrowed. Returns 0 or a negative errno. */
 int api_open(struct api *a, uv_loop_t *loop);

@@ -2,6 +2,7 @@
  * Watching files: POST /api/watch streams what happens below a directory, POST /api/watch/check says whether anything has
  * happened since. Both follow a watch (shell/watch/watch.h) and wait until the kernel watches its directories.
  */
+#include "shell/bounds.h"
 #include "shell/watch/watch.h"
 #include "ws/api/api.h"
 #include "ws/api/json/session.h"
@@ -40,7 +41,7 @@ struct following {
 	char since[SINCE_MAX]; /* of a check */
 	bool check, outside;   /* outside: the text of its path says so already */
 	bool late, told_late;  /* it did not begin in time */
-	bool complete;
+	bool begun, complete;  /* of a stream */
 };
 
 /* Answers */
@@ -65,6 +66,8 @@ static const char *failure_text(int error)
 		return "There are too many directories to be watched: exclude some";
 	case -ETIMEDOUT:
 		return "The directories could not all be watched in time";
+	case -ETIME:
+		return "A disk does not answer";
 	default:
 		return error_text(error);
 	}
@@ -183,15 +186,22 @@ static void on_stream_closed(void *user)
 static void on_late(void *user)
 {
 	struct following *f = user;
+	struct request *r = f->pending.request;
 	f->late = !f->follower.told_watching;
-	if (f->late)
-		reply_stream_more(f->pending.request);
+	if (f->late && f->begun) {
+		reply_stream_more(r);
+	} else if (f->late) {
+		r->gone = NULL;
+		refuse_failure(r, f, -ETIMEDOUT, "");
+		finish(f);
+	}
 }
 
 static void begin_stream(struct following *f)
 {
 	struct request *r = f->pending.request;
 	r->gone = NULL;
+	f->begun = true;
 	reply_stream(r,
 		&(struct event_stream){.next = next_event, .closed = on_stream_closed, .user = f});
 }
@@ -245,7 +255,9 @@ static void try_check(struct following *f)
 	if (kind == FOLLOW_NOTHING && !f->late)
 		return;
 	r->gone = NULL;
-	if (kind == FOLLOW_WATCHING) {
+	if (kind == FOLLOW_WATCHING && watch_is_stuck(f->follower.watch)) {
+		refuse_failure(r, f, -ETIME, "");
+	} else if (kind == FOLLOW_WATCHING) {
 		watch_keep(f->follower.watch, KEPT_MS);
 		answer_check(f, r);
 	} else {
@@ -303,6 +315,13 @@ static void on_gone(void *user)
 
 static void follow(struct api *a, struct request *r, const struct asked *asked, bool check)
 {
+	/* It is the server's files that are watched. */
+	if (a->sessions->config.bounds->isolation && r->principal.session[0]) {
+		reply_error(r, "PERMISSION_DENIED",
+			"With --isolate links watch nothing: each session has files of its own",
+			NULL);
+		return;
+	}
 	struct following *f = calloc(1, sizeof *f);
 	char *path = f ? strdup(asked->path) : NULL;
 	if (!path) {
@@ -320,13 +339,19 @@ static void follow(struct api *a, struct request *r, const struct asked *asked, 
 	f->follower.user = f;
 	pending_open(&f->pending, a->announce.loop, r, f, NULL);
 	pending_after(&f->pending, BEGIN_MAX_MS, check ? on_check_late : on_late);
-	int rc = watches_follow(a->watches, &asked->filter, asked->path, asked->place, &f->follower);
+	char whose[CREW_WHOSE_SIZE];
+	access_whose(&r->principal, r->principal.session, whose, sizeof whose);
+	int rc = watches_follow(a->watches, &asked->filter,
+		&(struct watch_place){.path = asked->path, .real = asked->place, .whose = whose},
+		&f->follower);
 	if (rc == -EUSERS)
 		reply_error(r, "LIMIT_REACHED", "Too many directories are being watched",
 			json_pack("{s:i, s:i}", "maxWatches", (int)WATCHES_MAX, "maxFollowers",
 				(int)WATCH_FOLLOWERS_MAX));
-	else if (rc < 0)
+	else if (rc == -ENOMEM)
 		refuse_memory(r);
+	else if (rc < 0)
+		refuse_failure(r, f, rc, "");
 	if (rc < 0) {
 		finish(f);
 		return;

@@ -185,7 +185,7 @@ static void send_tar(struct file_call *c)
 		.partial = c->partial,
 		.ended = on_tar_ended,
 		.user = c};
-	if (c->api->archives >= ARCHIVES_MAX) {
+	if (c->api->archives >= api_share(c->request, ARCHIVES_MAX)) {
 		reply_error(
 			r, "LIMIT_REACHED", "As many directories as may be are being sent", NULL);
 		file_call_free(c);
@@ -216,7 +216,7 @@ static void reply_file(struct file_call *c)
 		file_call_free(c);
 		return;
 	}
-	bool room = c->api->file_streams < FILE_STREAMS_MAX;
+	bool room = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
 	struct file_download *d = room ? calloc(1, sizeof *d) : NULL;
 	if (!d) {
 		if (room)

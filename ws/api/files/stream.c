@@ -199,7 +199,7 @@ static void open_stream(struct file_call *c)
 {
 	int error = c->error;
 	struct request *r = request_ref(c->request);
-	bool room = c->api->file_streams < FILE_STREAMS_MAX;
+	bool room = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
 	struct file_stream *s = room ? calloc(1, sizeof *s) : NULL;
 	if (!s) {
 		if (room)

@@ -304,7 +304,7 @@ static void take_archive(struct file_call *c)
 	u->call = c;
 	u->async.data = u;
 	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
-	if (a->unpacking >= UNPACKERS_MAX ||
+	if (a->unpacking >= api_share(u->call->request, UNPACKERS_MAX) ||
 		crew_count(a->unpackers, u->job.whose) >= UNPACKERS_EACH_MAX) {
 		reply_error(c->request, "LIMIT_REACHED",
 			"As many archives as may be are being unpacked", NULL);

@@ -249,7 +249,7 @@ static void take_file(struct file_call *c)
 	u->call = c;
 	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
 	c->api->file_streams++;
-	if (c->api->file_streams > FILE_STREAMS_MAX) {
+	if (c->api->file_streams > api_share(c->request, FILE_STREAMS_MAX)) {
 		reply_error(c->request, "LIMIT_REACHED",
 			"As many files as may be are being read or written", NULL);
 		give_up(u);

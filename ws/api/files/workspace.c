@@ -332,7 +332,7 @@ static struct work *create(struct request *r)
 		reply_error(r, "NOT_IMPLEMENTED", "There is no workspace outside of rooms", NULL);
 		return NULL;
 	}
-	if (a->unpacking >= UNPACKERS_MAX) {
+	if (a->unpacking >= api_share(r, UNPACKERS_MAX)) {
 		reply_error(r, "LIMIT_REACHED", "Too many archives are being unpacked", NULL);
 		return NULL;
 	}

@@ -115,6 +115,32 @@ Test(crew, what_waits_is_bounded, .timeout = 30)
 	ASSERT_NO_LEAKS();
 }
 
+Test(crew, guests_leave_room_in_the_queue, .timeout = 30)
+{
+	static struct task tasks[CREW_EACH_MAX + CREW_QUEUE + 1];
+	uv_sem_t gate;
+	unsigned sent = 0;
+	uv_sem_init(&gate, 0);
+	open_crew();
+	for (; sent < CREW_EACH_MAX + CREW_QUEUE; sent++) {
+		tasks[sent] = (struct task){
+			.job = {.work = on_work, .done = on_done, .whose = "l:one"}, .gate = &gate};
+		if (crew_send(crew, &tasks[sent].job) < 0)
+			break;
+	}
+	cr_assert_geq(sent, CREW_QUEUE_GUESTS);
+	cr_assert_leq(sent, CREW_EACH_MAX + CREW_QUEUE_GUESTS);
+	tasks[sent] = (struct task){
+		.job = {.work = on_work, .done = on_done, .whose = "o"}, .gate = &gate};
+	cr_assert_eq(crew_send(crew, &tasks[sent++].job), 0);
+	for (unsigned i = 0; i < sent; i++)
+		uv_sem_post(&gate);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	close_crew();
+	uv_sem_destroy(&gate);
+	ASSERT_NO_LEAKS();
+}
+
 Test(crew_close, does_not_wait_for_who_is_stuck, .timeout = 30)
 {
 	static struct task stuck, waiting[CREW_MAX];

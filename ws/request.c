@@ -265,12 +265,26 @@ json_t *error_json(const char *code, const char *message, json_t *context)
 		"httpStatus", error_status(code), "timestamp", now_json());
 }
 
+/* What the bridge calls an error that is one of all routes. */
+static const char *bridge_code(const char *code)
+{
+	static const char *const names[][2] = {{"UNAUTHENTICATED", "unauthorized"},
+		{"VALIDATION_FAILED", "invalid_request"},
+		{"REQUEST_TOO_LARGE", "payload_too_large"}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i][0], code) == 0)
+			return names[i][1];
+	return code;
+}
+
 /* Clients of the bridge, and of previews, look for "error". */
 static json_t *problem_json(
 	const struct request *r, const char *code, const char *message, json_t *context)
 {
 	json_t *problem = error_json(code, message, context);
 	bool bridge = r->path && strncmp(r->path, "/v1/", 4) == 0;
+	if (bridge)
+		json_object_set_new(problem, "code", json_string(bridge_code(code)));
 	if (problem && (bridge || strcmp(code, "INVALID_TOKEN") == 0))
 		json_object_set(problem, "error", json_object_get(problem, "message"));
 	return problem;

@@ -93,6 +93,10 @@ scenario('what an agent does: a sandbox, commands, files, its end; one outlives 
 	assert.deepEqual(await box.sh('echo out; printf "a\\0\\377"; echo err >&2; exit 7'), { stdout: 'out\na\0\xff', stderr: 'err\n', exit_code: 7 });
 	assert.deepEqual(await box.exec(['printf', '%s|', 'a b', '\'"$x`', 'ä\n', '']), { stdout: Buffer.from('a b|\'"$x`|ä\n||').toString('latin1'), stderr: '', exit_code: 0 });
 	assert.equal((await box.exec(['no such program'])).exit_code, 127);
+	const sent = await box.ask('POST', '/exec', { body: { argv: ['sh', '-c', 'printf "a\\303"; sleep 0.2; printf "\\244b\\342\\202"; yes äöü€ | head -c 400000'] } });
+	const pieces = [...sent.text.matchAll(/event: stdout\ndata: (.*)/g)].map(([, data]) => Buffer.from(data, 'base64'));
+	const texts = pieces.map((piece) => new TextDecoder().decode(piece));
+	assert.equal(texts.join(''), new TextDecoder().decode(Buffer.concat(pieces)), 'no character is cut in two');
 	assert.equal((await box.sh('seq 1 200000')).stdout, `${Array.from({ length: 200_000 }, (_, i) => i + 1).join('\n')}\n`);
 
 	assert.deepEqual((await box.put('workspace/deep/er/a%20%C3%A4.txt', 'text')).json, { ok: true });
@@ -115,13 +119,25 @@ scenario('what an agent does: a sandbox, commands, files, its end; one outlives 
 	const pool = await request(server.base, { path: '/v1/pool/stats', headers: box.auth });
 	assert.equal(pool.json.assigned, 2);
 	const described = await request(server.base, { path: '/v1/openapi.json', headers: box.auth });
-	assert.equal(described.json.openapi, '3.1.0');
+	assert.deepEqual([described.json.info.title, described.json.info.version], ['Cloudflare Sandbox Service API', '1.0.0']);
+	for (const where of ['prime', 'shutdown-prewarmed'])
+		assert.equal((await request(server.base, { method: 'POST', path: `/v1/pool/${where}`, headers: box.auth })).status, 501);
 	for (const [method, where] of [['POST', '/mount'], ['POST', '/unmount'], ['POST', '/tunnel/8080'], ['DELETE', '/tunnel/8080']])
 		await box.refused(501, 'not_implemented', method, where, { body: {} });
 
+	// What a command has left ends with the sandbox, whatever has become of the command and the server.
+	const children = () => server.leftovers().filter((pid) => cmdline(pid) === 'sleep 4711');
+	await box.sh('sleep 4711 >/dev/null 2>&1 & setsid sleep 4711 >/dev/null 2>&1 &');
+	await until('both', () => children().length === 2);
+	await server.restart();
 	assert.equal((await box.ask('DELETE', '')).status, 204);
+	await until('their end', () => children().length === 0);
 	assert.ok(!existsSync(box.dir) && existsSync(other.dir));
 	assert.equal((await box.ask('DELETE', '')).status, 204, 'always');
+	assert.deepEqual((await box.ask('GET', '/running')).json, { running: false });
+	const given = await Sandbox.create(server);
+	assert.deepEqual((await given.ask('GET', '/running')).json, { running: true });
+	assert.equal((await given.ask('DELETE', '')).status, 204);
 	assert.deepEqual(readdirSync(path.dirname(box.dir)).sort(), [other.id, `${other.id}.enter`]);
 
 	// A sandbox outlives its server.
@@ -152,7 +168,7 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 	for (const id of ['..', 'a..b', 'a/b', 'x'.repeat(129), 'x'.repeat(2000)])
 		await box.refused(400, 'invalid_request', 'POST', '/exec', { body: { argv: ['true'] }, headers: { 'Session-Id': id } });
 	await box.refused(403, 'invalid_request', 'POST', '/session', { body: { cwd: '/etc' } });
-	assert.equal((await box.ask('DELETE', '/session/one.A_-')).status, 200);
+	assert.equal((await box.ask('DELETE', '/session/one.A_-')).status, 204);
 	await box.refused(502, 'session_error', 'DELETE', '/session/one.A_-');
 	for (let i = 1; i < 64; i++) assert.equal((await box.ask('POST', '/session')).status, 200);
 	await box.refused(429, 'capacity_exceeded', 'POST', '/session');
@@ -247,7 +263,7 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 	assert.deepEqual(readdirSync(path.dirname(box.dir)).sort(), [box.id, `${box.id}.enter`]);
 	const unknown = await request(server.base, { method: 'POST', path: '/v1/sandbox', headers: { Authorization: 'Bearer no' } });
 	assert.equal(unknown.status, 401);
-	assert.equal(typeof unknown.json.error, 'string');
+	assert.deepEqual([typeof unknown.json.error, unknown.json.code], ['string', 'unauthorized']);
 
 	// All files go into an archive and come back.
 	{

@@ -397,6 +397,8 @@ static int open_program(struct program *p)
 			.threads = UNPACKERS_MAX,
 			.patient = true});
 	p->api.bridge = bridge_create();
+	if (p->api.bridge && p->api.crew)
+		bridge_find(&p->api);
 	if (!p->api.bridge || !p->api.crew || !p->api.unpackers ||
 		terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
 		control_sockets_open(&p->controls, &p->dispatcher, &p->metrics) < 0 ||

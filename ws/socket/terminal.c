@@ -124,6 +124,12 @@ struct refusal terminal_parse(char *const *params, size_t count, struct terminal
 	return (struct refusal){0};
 }
 
+/* Also what is not given. */
+static bool is_number(const char *text)
+{
+	return !text || (*text && !text[strspn(text, "0123456789")]);
+}
+
 struct refusal terminal_parse_own(
 	const char *sandbox, char *const *params, size_t count, struct terminal_query *ret_query)
 {
@@ -136,6 +142,9 @@ struct refusal terminal_parse_own(
 		return invalid("Invalid sandbox ID format");
 	if (session && (!*session || strlen(session) > NAME_ID_MAX))
 		return invalid("Invalid session ID format");
+	if (!is_number(params_find(params, count, "cols")) ||
+		!is_number(params_find(params, count, "rows")))
+		return invalid("cols and rows must be numbers");
 	if (shell && strlen(shell) >= sizeof q.shell)
 		return invalid("shell is too long");
 	if (q.rows == 0 || q.cols == 0)
@@ -192,7 +201,7 @@ void terminal_writable(struct terminal *t)
 
 /* The session's side */
 
-static void close_transport(struct terminal *t, enum close_code code, const char *reason)
+void terminal_end(struct terminal *t, enum close_code code, const char *reason)
 {
 	if (t->closing)
 		return;
@@ -221,9 +230,9 @@ static void on_gone(void *user, bool deleted)
 	if (!deleted)
 		t->own_id[0] = '\0';
 	if (deleted)
-		close_transport(t, CLOSE_SESSION_DELETED, "session deleted");
+		terminal_end(t, CLOSE_SESSION_DELETED, "session deleted");
 	else
-		close_transport(t, CLOSE_GOING_AWAY, "server going away");
+		terminal_end(t, CLOSE_GOING_AWAY, "server going away");
 }
 
 static void refuse_message(struct terminal *t, const char *code, const char *message)
@@ -254,7 +263,7 @@ static void replace_before(struct terminal *t, struct session *s)
 		terminal_drop_snapshot(other);
 		session_detach(s, &other->viewer);
 		other->session = NULL;
-		close_transport(other, CLOSE_REPLACED, "the client has connected again");
+		terminal_end(other, CLOSE_REPLACED, "the client has connected again");
 	}
 }
 
@@ -281,13 +290,14 @@ static void follow(struct terminal *t, struct session *s)
 	/* Exactly the rest, if the ring still has it; otherwise the screen. */
 	t->skipped = history_seek(session_history(s), &t->cursor, resume, t->offset);
 	t->ready_at = history_limit(session_history(s));
-	if (!resume || t->skipped > 0 || t->cursor.offset != t->offset)
+	t->sync_told = t->own != NULL; /* all of it, from its first byte on */
+	if (!t->own && (!resume || t->skipped > 0 || t->cursor.offset != t->offset))
 		terminal_want_snapshot(t, SNAPSHOT_ATTACH);
 	if (t->lines > s->table->config.scrollback)
 		t->lines = s->table->config.scrollback;
 	session_attach(s, &t->viewer);
 	terminal_pump(t);
-	if (t->session)
+	if (t->session && !t->own)
 		tell_size_refused(t);
 	uint8_t *early = t->early;
 	t->early = NULL;
@@ -335,7 +345,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 		: stage == REPORT_EXEC ? "The shell cannot be executed"
 				       : "The session could not be started";
 	terminal_pump(t);
-	close_transport(t, CLOSE_INTERNAL, t->error_message);
+	terminal_end(t, CLOSE_INTERNAL, t->error_message);
 }
 
 /* The transport's side */
@@ -420,7 +430,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 			? error_text(rc)
 			: "The session could not be started";
 		terminal_pump(t);
-		close_transport(t, CLOSE_INTERNAL, t->error_message);
+		terminal_end(t, CLOSE_INTERNAL, t->error_message);
 	}
 	return t;
 }
@@ -461,7 +471,7 @@ static bool end_answered(struct terminal *t)
 {
 	if (!t->principal.answers || (t->session && session_asks(t->session, &t->principal.prompt)))
 		return true;
-	close_transport(t, CLOSE_ACCESS_ENDED, "the prompt has been answered, or is no more");
+	terminal_end(t, CLOSE_ACCESS_ENDED, "the prompt has been answered, or is no more");
 	return false;
 }
 
@@ -599,7 +609,7 @@ static void on_text(void *self, const char *text, size_t length)
 
 static void on_too_big(void *self)
 {
-	close_transport(self, CLOSE_TOO_BIG, "message too big");
+	terminal_end(self, CLOSE_TOO_BIG, "message too big");
 }
 
 static void on_closed(void *self)
@@ -622,7 +632,7 @@ void terminals_revoke(struct terminals *all, const char *link)
 	struct terminal *t, *next;
 	DL_FOREACH_SAFE (all->list, t, next)
 		if (strcmp(t->principal.link, link) == 0)
-			close_transport(t, CLOSE_ACCESS_ENDED, "access revoked");
+			terminal_end(t, CLOSE_ACCESS_ENDED, "access revoked");
 }
 
 void terminals_log_out(struct terminals *all, const char *login)
@@ -630,7 +640,7 @@ void terminals_log_out(struct terminals *all, const char *login)
 	struct terminal *t, *next;
 	DL_FOREACH_SAFE (all->list, t, next)
 		if (strcmp(t->principal.login, login) == 0)
-			close_transport(t, CLOSE_ACCESS_ENDED, "logged out");
+			terminal_end(t, CLOSE_ACCESS_ENDED, "logged out");
 }
 
 void terminals_expire(struct terminals *all, uint64_t now_ms)
@@ -640,6 +650,6 @@ void terminals_expire(struct terminals *all, uint64_t now_ms)
 		if (!t->waiting)
 			(void)end_answered(t); /* it has told */
 		if (t->principal.expires_ms > 0 && t->principal.expires_ms <= now_ms)
-			close_transport(t, CLOSE_ACCESS_ENDED, "access expired");
+			terminal_end(t, CLOSE_ACCESS_ENDED, "access expired");
 	}
 }

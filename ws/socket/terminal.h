@@ -39,12 +39,14 @@ enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_A
 
 struct terminal_query;
 
-/* A session that is a client's alone, and ends with it. Strings of options are borrowed of the rest. */
+#define TERMINAL_OWN_ENV_MAX 258u
+
+/* A session that is a client's alone, and ends with it. Its client hears of its beginning, its output and its end. Strings of options are borrowed of the rest. */
 struct terminal_own {
 	struct session_options options;
 	char id[NAME_ID_MAX + 1];
 	char program[4200], at[4096], shell[256];
-	const char *names[2], *values[2];
+	const char *names[TERMINAL_OWN_ENV_MAX], *values[TERMINAL_OWN_ENV_MAX];
 };
 
 /* Who makes those; see ws/api/bridge/terminal.h. */

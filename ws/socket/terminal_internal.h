@@ -9,6 +9,9 @@ void terminal_pump(struct terminal *t);
 /* Let the client have a snapshot of the screen before anything else of the session. */
 void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason);
 
+/* Close its connection; harmless when that has begun. */
+void terminal_end(struct terminal *t, enum close_code code, const char *reason);
+
 /* It has typed: tell it, once for all that has come, when the terminal has taken that. */
 void terminal_owe_receipt(struct terminal *t);
 

@@ -559,6 +559,57 @@ void terminal_owe_receipt(struct terminal *t)
 	start_refresh(t->all);
 }
 
+/* What the client of a terminal of its own hears of: that it begins, and errors. */
+static int tell_own_message(struct terminal *t)
+{
+	bool sent = true;
+	if (t->error_code)
+		sent = tell_error(t);
+	else if (t->pong)
+		sent = tell_pong(t);
+	else if (t->session && !t->ready)
+		sent = tell_ready(t);
+	else
+		return 0;
+	return sent ? 1 : -1;
+}
+
+/* Some of its output was not read in time: nothing that follows could be believed. */
+static bool tell_loss(struct terminal *t)
+{
+	t->error_code = "OUTPUT_LOST";
+	t->error_message = "The output has not been read in time: some of it is lost";
+	bool sent = tell_error(t);
+	terminal_end(t, CLOSE_INTERNAL, t->error_message);
+	return sent;
+}
+
+/* Where a "}" is that makes all of a piece an object of JSON, or looks so; length: nowhere. */
+static size_t find_object_end(const uint8_t *bytes, size_t length)
+{
+	static const char blanks[] = " \t\r\n";
+	size_t begin = 0, end = length;
+	while (begin < end && bytes[begin] && strchr(blanks, bytes[begin]))
+		begin++;
+	while (end > begin && bytes[end - 1] && strchr(blanks, bytes[end - 1]))
+		end--;
+	return end - begin > 1 && bytes[begin] == '{' && bytes[end - 1] == '}' ? end - 1 : length;
+}
+
+/*
+ * Output of a terminal of its own. Its clients take a frame that is an object as a message of ours, text or not: a program's
+ * comes in two.
+ */
+static bool send_own(struct terminal *t, uint8_t *payload, size_t length)
+{
+	size_t end = find_object_end(payload, length);
+	bool sent = t->transport->send(t->transport_user, payload, end, FRAME_BINARY);
+	if (!sent || end == length)
+		return sent;
+	memmove(payload, payload + end, length - end);
+	return t->transport->send(t->transport_user, payload, length - end, FRAME_BINARY);
+}
+
 int terminal_refresh_init(struct terminals *all)
 {
 	all->refresh.data = all;
@@ -571,6 +622,8 @@ static int tell_message(struct terminal *t)
 	const struct journal_entry *e;
 	uint64_t taken;
 	bool sent;
+	if (t->own)
+		return tell_own_message(t);
 	if (t->error_code)
 		sent = tell_error(t);
 	else if (t->pong)
@@ -620,7 +673,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
 	struct metrics *m = t->all->metrics;
 	*ret_more = true;
-	if (!t->behind && lags(t) && pane_has_screen(&t->session->pane)) {
+	if (!t->own && !t->behind && lags(t) && pane_has_screen(&t->session->pane)) {
 		fall_behind(t);
 		return 0;
 	}
@@ -637,20 +690,24 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	case HISTORY_BYTES:
 		m->bytes_sent += r.length;
 		pace_sent(&t->pace, r.length, now_ms(t));
-		sent = t->transport->send(t->transport_user, payload, r.length, FRAME_BINARY);
+		sent = t->own
+			? send_own(t, payload, r.length)
+			: t->transport->send(t->transport_user, payload, r.length, FRAME_BINARY);
 		break;
 	case HISTORY_SIZE:
-		sent = tell_size(t, r.size);
+		sent = t->own || tell_size(t, r.size);
 		break;
 	case HISTORY_GAP:
 		m->resyncs++;
 		m->bytes_skipped += r.skipped;
 		t->skipped += r.skipped;
-		sent = tell_sync(t, r.size);
+		sent = t->own ? tell_loss(t) : tell_sync(t, r.size);
 		break;
 	case HISTORY_END:
 		/* The end is told after `ready`, which is due first when both are. */
 		sent = (t->ready || tell_ready(t)) && tell_exit(t);
+		if (sent && t->own)
+			terminal_end(t, CLOSE_NORMAL, "exit");
 		break;
 	}
 	return sent ? (long)r.length : -1;

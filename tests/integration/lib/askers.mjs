@@ -24,7 +24,8 @@ function answer(status, text) {
 	} catch {
 		// no JSON
 	}
-	return { status, text, json, code: json?.code };
+	// The bridge has another name for it.
+	return { status, text, json, code: json?.code === 'unauthorized' ? 'UNAUTHENTICATED' : json?.code };
 }
 
 const credentials = (known) => (typeof known === 'object' ? known : known ? { authorization: `Bearer ${known}` } : {});

@@ -47,7 +47,7 @@ export const routes = [
 	row('owner', 'GET /metrics'),
 	row('anybody', 'GET /health', undefined, { undescribed: true }),
 	row('viewer', 'GET /v1/openapi.json', undefined, { undescribed: true }),
-	...[['GET', '/v1/pool/stats'], ['POST', '/v1/sandbox', {}], ['GET', `${sandbox}/running`], ['GET', `${sandbox}/pty`, undefined, { socket: true }], ['POST', `${sandbox}/exec`, { argv: ['touch', 'abuse'] }, { stream: true, status: [200, 501] }],
+	...[['GET', '/v1/pool/stats'], ['POST', '/v1/pool/prime', undefined, { status: 501 }], ['POST', '/v1/pool/shutdown-prewarmed', undefined, { status: 501 }], ['POST', '/v1/sandbox', {}], ['GET', `${sandbox}/running`], ['POST', `${sandbox}/exec`, { argv: ['touch', 'abuse'] }, { stream: true, status: [200, 501] }], ['GET', `${sandbox}/pty`, undefined, { socket: true }],
 		['PUT', `${sandbox}/file/workspace/abuse`, 'abuse'], ['GET', `${sandbox}/file/workspace/abuse`], ['POST', `${sandbox}/persist`, {}, { stream: true, status: [200, 501] }],
 		['POST', `${sandbox}/hydrate`, 'abuse', { status: 400 }], ['POST', `${sandbox}/session`, {}], ['DELETE', `${sandbox}/session/none`, undefined, { status: 502 }],
 		['POST', `${sandbox}/mount`, {}, { status: 501 }], ['POST', `${sandbox}/unmount`, {}, { status: 501 }], ['POST', `${sandbox}/tunnel/1`, {}, { status: 501 }],

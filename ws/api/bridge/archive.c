@@ -95,7 +95,8 @@ static void on_packable(struct job *job, int error)
 		error = p->stopped ? -ECANCELED : p->error;
 	if (r->done || error < 0) {
 		if (!r->done)
-			sandbox_refuse_error(r, "persist failed", error);
+			sandbox_refuse_error(
+				r, "workspace_archive_read_error", "persist failed", error);
 		forget(p);
 		return;
 	}
@@ -155,7 +156,7 @@ static void persist_in(struct request *r, struct sandbox *s, void *user)
 	}
 	int rc = crew_send(p->api->crew, &p->job);
 	if (rc < 0) {
-		sandbox_refuse_error(r, "persist failed", rc);
+		sandbox_refuse_error(r, "workspace_archive_read_error", "persist failed", rc);
 		forget(p);
 		return;
 	}
@@ -242,7 +243,7 @@ static void on_body(struct request *r, void *user, char *bytes, size_t length)
 	if (rc == 0 && length > 0)
 		return;
 	if (rc < 0)
-		sandbox_refuse_error(r, "hydrate failed", rc);
+		sandbox_refuse_error(r, "workspace_archive_write_error", "hydrate failed", rc);
 	else
 		sandbox_refuse(r, 400, "invalid_request", "Empty tar payload");
 	destroy(h);

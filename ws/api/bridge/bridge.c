@@ -29,29 +29,29 @@ static bool new_id(char *text, size_t length)
 	return true;
 }
 
+static void tell_id(struct request *r, struct sandbox *s, void *user)
+{
+	(void)user;
+	reply_json(r, 200, json_pack("{s:s}", "id", s->id));
+}
+
 static void create(struct request *r)
 {
-	char id[ID_LENGTH + 1];
-	struct api *a = api_of(r);
-	if (a->bridge->count >= SANDBOXES_MAX)
-		sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
-	else if (new_id(id, ID_LENGTH))
-		reply_json(r, 200, json_pack("{s:s}", "id", id));
+	if (new_id(r->match.id, ID_LENGTH))
+		sandbox_use(r, tell_id, NULL);
 	else
 		sandbox_refuse(r, 502, "pool_error", "There are no random bytes");
 }
 
 static void tell_running(struct request *r, struct sandbox *s, void *user)
 {
-	(void)s;
 	(void)user;
-	reply_json(r, 200, json_pack("{s:b}", "running", 1));
+	reply_json(r, 200, json_pack("{s:b}", "running", s != NULL));
 }
 
-/* As with the bridge, whoever asks whether it runs starts it. */
 static void running(struct request *r)
 {
-	sandbox_use(r, tell_running, NULL);
+	sandbox_look(r, tell_running);
 }
 
 /* Sessions */
@@ -146,7 +146,7 @@ static void delete_session_in(struct request *r, struct sandbox *s, void *user)
 		sandbox_refuse(r, 502, "session_error", "session delete failed: Session not found");
 		return;
 	}
-	reply_success(r, json_pack("{s:s}", "sessionId", session->id));
+	reply_bytes(r, 204, NULL, "", 0, NULL);
 	DL_DELETE(s->sessions, session);
 	s->sessions_count--;
 	json_decref(session->env);
@@ -169,6 +169,11 @@ static void pool(struct request *r)
 			(int)SANDBOXES_MAX, "config", "warmTarget", 0, "refreshInterval", 0));
 }
 
+static void no_pool(struct request *r)
+{
+	sandbox_refuse(r, 501, "not_implemented", "Sandboxes are not made in advance");
+}
+
 static void health(struct request *r)
 {
 	reply_json(r, 200, json_pack("{s:b}", "ok", 1));
@@ -177,6 +182,11 @@ static void health(struct request *r)
 static void describe(struct request *r)
 {
 	reply_bytes(r, 200, "application/json", bridge_openapi, bridge_openapi_length, NULL);
+}
+
+static void no_upgrade(struct request *r)
+{
+	sandbox_refuse(r, 400, "invalid_request", "WebSocket upgrade required");
 }
 
 static void not_there(struct request *r)
@@ -189,11 +199,14 @@ const struct route_row api_bridge_rows[] = {
 	{METHOD_GET, "/health", WHO_ANYBODY, .plain = health, .probe = true},
 	{METHOD_GET, "/v1/openapi.json", WHO_VIEWER, .plain = describe},
 	{METHOD_GET, "/v1/pool/stats", WHO_OWNER, .plain = pool},
+	{METHOD_POST, "/v1/pool/prime", WHO_OWNER, .plain = no_pool},
+	{METHOD_POST, "/v1/pool/shutdown-prewarmed", WHO_OWNER, .plain = no_pool},
 	{METHOD_POST, "/v1/sandbox", WHO_OWNER, .plain = create},
 	{METHOD_DELETE, "/v1/sandbox/{}", WHO_OWNER, .plain = sandbox_delete},
 	{METHOD_GET, "/v1/sandbox/{}/running", WHO_OWNER, .plain = running},
 	{METHOD_POST, "/v1/sandbox/{}/session", WHO_OWNER, .plain = create_session},
 	{METHOD_DELETE, "/v1/sandbox/{}/session/{}", WHO_OWNER, .plain = delete_session},
+	{METHOD_GET, "/v1/sandbox/{}/pty", WHO_OWNER, .plain = no_upgrade},
 	{METHOD_POST, "/v1/sandbox/{}/mount", WHO_OWNER, .plain = not_there},
 	{METHOD_POST, "/v1/sandbox/{}/unmount", WHO_OWNER, .plain = not_there},
 	{METHOD_POST, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_there},

@@ -1,7 +1,10 @@
 /*
  * POST /v1/sandbox/ID/exec: words that are run in a sandbox, and what they write as server-sent events with names: stdout and
  * stderr in base64, then exit. A client that goes away takes its command with it; one that reads slowly holds it back.
+ *
+ * Clients decode each event on its own: no character is cut in two.
  */
+#include "ring/utf8.h"
 #include "shell/run/run.h"
 #include "shell/memory_stream.h"
 #include "ws/api/bridge/sandbox.h"
@@ -25,7 +28,9 @@
 #define WORDS_MAX 65536u
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define QUIET_MS 15000u /* after so much silence the reader is told that it goes on */
-#define EVENT_SIZE (BASE64_SIZE(OUTPUT_PIECE_MAX) + 64)
+#define HELD_MAX 3u     /* bytes of a character that is not complete */
+#define PIECE_MAX (OUTPUT_PIECE_MAX + HELD_MAX)
+#define EVENT_SIZE (BASE64_SIZE(PIECE_MAX) + 64)
 
 /* One command of one request. It lives until it is over, nobody is left to be told, and the timer is closed. */
 struct call {
@@ -44,6 +49,11 @@ struct call {
 	char *command;            /* the script and its words; owned */
 	const char *words;        /* in there */
 	char id[NAME_ID_MAX + 1]; /* of the sandbox */
+	struct {
+		uint8_t bytes[HELD_MAX];
+		size_t length;
+	} held[RUN_STREAMS]; /* the beginning of a character */
+	uint8_t piece[PIECE_MAX];
 	char event[EVENT_SIZE];
 };
 
@@ -96,6 +106,32 @@ static int format_output(struct call *c, unsigned stream, const void *bytes, siz
 	return n + snprintf(c->event + n, sizeof c->event - (size_t)n, "\n\n");
 }
 
+/* As much of a piece as is whole characters. Returns the event's length; 0: it is kept, for it is part of one. */
+static int format_piece(struct call *c, const struct output_piece *p)
+{
+	size_t length = c->held[p->stream].length;
+	memcpy(c->piece, c->held[p->stream].bytes, length);
+	memcpy(c->piece + length, p->bytes, p->length);
+	length += p->length;
+	size_t tail = utf8_incomplete(c->piece, length);
+	length -= tail;
+	memcpy(c->held[p->stream].bytes, c->piece + length, tail);
+	c->held[p->stream].length = tail;
+	return length > 0 ? format_output(c, p->stream, c->piece, length) : 0;
+}
+
+/* What was no character after all; 0: nothing. */
+static int format_held(struct call *c)
+{
+	for (unsigned i = 0; i < RUN_STREAMS; i++) {
+		size_t length = c->held[i].length;
+		c->held[i].length = 0;
+		if (length > 0)
+			return format_output(c, i, c->held[i].bytes, length);
+	}
+	return 0;
+}
+
 static int format_end(struct call *c)
 {
 	char line[64];
@@ -118,24 +154,23 @@ static int format_end(struct call *c)
 static enum download_state next(void *user, const char **ret_bytes, size_t *ret_length)
 {
 	struct call *c = user;
-	struct output_piece *p = output_queue_take(&c->queue);
-	int length;
-	while (p && p->dropped > 0) {
+	struct output_piece *p;
+	int length = 0;
+	while (length == 0 && (p = output_queue_take(&c->queue)) != NULL) {
 		c->lost += p->dropped;
-		free(p);
-		p = output_queue_take(&c->queue);
-	}
-	if (p) {
-		length = format_output(c, p->stream, p->bytes, p->length);
+		length = p->dropped > 0 ? 0 : format_piece(c, p);
 		free(p);
 		if (c->run && c->queue.size <= OUTPUT_QUEUE_LOW)
 			run_pause(c->run, false);
-		return give(c, ret_bytes, ret_length, length);
 	}
-	if (c->told)
+	if (length == 0 && c->told)
 		return DOWNLOAD_END;
-	if (c->ended)
-		return give(c, ret_bytes, ret_length, format_end(c));
+	if (length == 0 && c->ended)
+		length = format_held(c);
+	if (length == 0 && c->ended)
+		length = format_end(c);
+	if (length > 0)
+		return give(c, ret_bytes, ret_length, length);
 	if (!c->hush)
 		return DOWNLOAD_WAIT;
 	c->hush = false;
@@ -302,7 +337,8 @@ static void refuse_start(struct request *r, int error)
 	else if (error == -E2BIG || error == -EINVAL)
 		sandbox_refuse(r, 400, "invalid_request", "The command is too long");
 	else
-		sandbox_refuse_error(r, "The command cannot be started", error);
+		sandbox_refuse_error(
+			r, "exec_transport_error", "The command cannot be started", error);
 }
 
 /* command: taken; words: where those begin in there. */

@@ -55,7 +55,9 @@ static void refuse(const struct call *c, int error)
 	} else if (error == -EFBIG) {
 		sandbox_refuse(r, 413, "payload_too_large", "The file has more than 33554432 bytes");
 	} else {
-		sandbox_refuse_error(r, c->writes ? "write failed" : "read failed", error);
+		sandbox_refuse_error(r,
+			c->writes ? "workspace_archive_write_error" : "exec_transport_error",
+			c->writes ? "write failed" : "read failed", error);
 	}
 }
 

@@ -4,11 +4,13 @@
 #include "shell/bounds.h"
 #include "shell/files/copy.h"
 #include "shell/files/crew.h"
+#include "shell/proc/marked.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/workspace.h"
 #include "ws/error.h"
 #include "ws/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,6 +24,9 @@
 #define FOLDER ".sandboxes" /* of the workspace */
 #define ENTER_SUFFIX ".enter"
 #define ENTER_SIZE (2 * PLACE_PATH_MAX + 2048)
+#define SANDBOX_MARK "RINGSIDE_SANDBOX" /* variable: its directory, of all that runs in there */
+#define KILL_ROUNDS 200u
+#define KILL_PAUSE_US 10000u
 
 /*
  * What starts everything in a sandbox: a command, or a shell. Among mounts of its own, where bubblewrap can make them, the directory
@@ -31,10 +36,11 @@ static const char enter_text[] =
 	"at=${RINGSIDE_SANDBOX_AT-} shell=${RINGSIDE_SANDBOX_SHELL:-bash}\n"
 	"[[ $at != . ]] || at=\n"
 	"unset RINGSIDE_SANDBOX_AT RINGSIDE_SANDBOX_SHELL\n"
+	"export " SANDBOX_MARK "=$root\n"
 	"view=(bwrap --die-with-parent)\n"
 	"((EUID)) || view+=(--cap-add ALL)\n"
 	"for each in /*; do\n"
-	"	[[ $each == /workspace ]] || view+=(--dev-bind \"$each\" \"$each\")\n"
+	"	[[ $each == /workspace ]] || view+=(--dev-bind-try \"$each\" \"$each\")\n"
 	"done\n"
 	"view+=(--bind \"$root\" /workspace)\n"
 	"if \"${view[@]}\" true 2>/dev/null; then\n"
@@ -56,7 +62,7 @@ void sandbox_refuse(struct request *r, int status, const char *code, const char 
 	reply_json(r, status, json_pack("{s:s, s:s}", "error", message, "code", code));
 }
 
-void sandbox_refuse_error(struct request *r, const char *what, int error)
+void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error)
 {
 	char message[PLACE_PATH_MAX + 128];
 	int status = error == -EXDEV ? 403 : error == -EUSERS ? 429 : 502;
@@ -64,8 +70,11 @@ void sandbox_refuse_error(struct request *r, const char *what, int error)
 		error == -EXDEV            ? "it leads out of /workspace"
 			: error == -EUSERS ? "too much is under way already"
 					   : error_text(error));
-	sandbox_refuse(
-		r, status, error == -EXDEV ? "invalid_request" : "exec_transport_error", message);
+	sandbox_refuse(r, status,
+		error == -EXDEV            ? "invalid_request"
+			: error == -EUSERS ? "capacity_exceeded"
+					   : code,
+		message);
 }
 
 bool sandbox_has_way(struct request *r)
@@ -148,6 +157,18 @@ bool sandbox_session_of(
 	return true;
 }
 
+static void forget(struct bridge *b, struct sandbox *s)
+{
+	struct sandbox_session *each, *next;
+	DL_FOREACH_SAFE (s->sessions, each, next) {
+		json_decref(each->env);
+		free(each);
+	}
+	DL_DELETE(b->list, s);
+	b->count--;
+	free(s);
+}
+
 /* A deletion. */
 struct removing {
 	struct job job;
@@ -175,6 +196,7 @@ struct making {
 	struct request *request; /* our reference */
 	sandbox_fn *fn;
 	void *user;
+	bool looks; /* it is not made if it is not there; fn gets NULL then, and for any error */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
 	int error;
@@ -227,21 +249,21 @@ static bool has_enter(int dir_fd, const char *id)
 static int make(const struct making *m)
 {
 	struct stat st;
-	if (mkdir(m->folder, 0755) < 0 && errno != EEXIST)
+	if (!m->looks && mkdir(m->folder, 0755) < 0 && errno != EEXIST)
 		return -errno;
 	int rc = 0, fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (mkdirat(fd, m->id, 0755) == 0)
-		rc = write_enter(fd, m);
-	else if (errno != EEXIST)
+	bool there = fstatat(fd, m->id, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!there && (errno != ENOENT || m->looks))
 		rc = -errno;
-	else if (fstatat(fd, m->id, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		rc = -errno;
-	else if (!S_ISDIR(st.st_mode) || !has_enter(fd, m->id))
+	else if (there && (!S_ISDIR(st.st_mode) || !has_enter(fd, m->id)))
 		rc = -EEXIST; /* somebody else's */
-	else
+	/* First: a server that is killed in between leaves what the next one knows as ours. */
+	if (rc == 0)
 		rc = write_enter(fd, m);
+	if (rc == 0 && !there && mkdirat(fd, m->id, 0755) < 0)
+		rc = -errno;
 	close(fd);
 	return rc;
 }
@@ -256,14 +278,14 @@ static void on_make(struct job *job)
 	pthread_mutex_unlock(&making);
 }
 
-static struct sandbox *add(struct bridge *b, const struct making *m)
+static struct sandbox *add(struct bridge *b, const char *folder, const char *id)
 {
 	struct sandbox *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->bridge = b;
-	snprintf(s->id, sizeof s->id, "%s", m->id);
-	int n = snprintf(s->root, sizeof s->root, "%s/%s", m->folder, m->id);
+	snprintf(s->id, sizeof s->id, "%s", id);
+	int n = snprintf(s->root, sizeof s->root, "%s/%s", folder, id);
 	if (n < 0 || (size_t)n >= sizeof s->root) {
 		free(s);
 		return NULL;
@@ -284,15 +306,15 @@ static void on_made(struct job *job, int error)
 	if (error == 0)
 		error = m->error;
 	if (error == 0 && !s && !overtaken)
-		s = add(b, m);
+		s = add(b, m->folder, m->id);
 	/* Nothing begins for those whose access has ended meanwhile. */
 	bool good = error == 0 && s && !overtaken && !r->cut;
-	if (good)
-		m->fn(r, s, m->user);
+	if (good || (m->looks && !r->done && !r->cut))
+		m->fn(r, good ? s : NULL, m->user);
 	else if (!r->done && overtaken)
 		refuse_deleted(r);
 	else if (!r->done && error < 0)
-		sandbox_refuse_error(r, "The sandbox cannot be made", error);
+		sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be made", error);
 	else if (!r->done)
 		sandbox_refuse(r, 502, "exec_transport_error", "There is no memory");
 	if (!good)
@@ -320,6 +342,35 @@ static bool are_possible(struct api *a, struct request *r)
 	return false;
 }
 
+/* Returns whether that goes on; otherwise r has been answered. */
+static bool begin_making(struct request *r, const struct making *wanted)
+{
+	struct api *a = api_of(r);
+	struct making *m = malloc(sizeof *m);
+	if (!m) {
+		refuse_memory(r);
+		return false;
+	}
+	*m = *wanted;
+	m->job.work = on_make;
+	m->job.done = on_made;
+	m->api = a;
+	m->request = request_ref(r);
+	memcpy(m->id, r->match.id, sizeof m->id);
+	int n = snprintf(m->folder, sizeof m->folder, "%s/%s", a->workspace, FOLDER);
+	int rc = n < 0 || (size_t)n >= sizeof m->folder - NAME_ID_MAX - sizeof ENTER_SUFFIX
+		? -ENAMETOOLONG
+		: crew_send(a->crew, &m->job);
+	if (rc == 0) {
+		DL_APPEND(a->bridge->makings, m);
+		return true;
+	}
+	sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be made", rc);
+	request_unref(r);
+	free(m);
+	return false;
+}
+
 static struct removing *find_removing(const struct bridge *b, const char *id)
 {
 	struct removing *m;
@@ -329,11 +380,46 @@ static struct removing *find_removing(const struct bridge *b, const char *id)
 	return NULL;
 }
 
+static bool is_idle(const struct sandbox *s)
+{
+	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++)
+		if (s->terminals[i][0])
+			return false;
+	return !s->runs && !s->sessions && !s->removing;
+}
+
+/* Of one that is idle nothing is known but its directory, where it is found again: the one that was used longest ago makes room. */
+static bool has_room(struct bridge *b)
+{
+	struct sandbox *s;
+	if (b->count < SANDBOXES_MAX)
+		return true;
+	DL_FOREACH (b->list, s)
+		if (is_idle(s)) {
+			forget(b, s);
+			return true;
+		}
+	return false;
+}
+
+void sandbox_look(struct request *r, sandbox_fn *fn)
+{
+	struct bridge *b = api_of(r)->bridge;
+	struct sandbox *s = sandbox_find(b, r->match.id);
+	if (!are_possible(api_of(r), r))
+		return;
+	if (find_removing(b, r->match.id))
+		fn(r, NULL, NULL);
+	else if (s)
+		fn(r, s, NULL);
+	else
+		begin_making(r, &(struct making){.fn = fn, .looks = true});
+}
+
 void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 {
 	struct api *a = api_of(r);
 	struct sandbox *s;
-	struct making *m = NULL;
 	if (!are_possible(a, r))
 		goto err_user;
 	if (find_removing(a->bridge, r->match.id)) {
@@ -342,49 +428,42 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 	}
 	s = sandbox_find(a->bridge, r->match.id);
 	if (s) {
+		DL_DELETE(a->bridge->list, s);
+		DL_APPEND(a->bridge->list, s);
 		fn(r, s, user);
 		return;
 	}
 	if (a->sessions->draining) {
-		sandbox_refuse_error(r, "The sandbox cannot be made", -ESHUTDOWN);
+		sandbox_refuse_error(
+			r, "exec_transport_error", "The sandbox cannot be made", -ESHUTDOWN);
 		goto err_user;
 	}
-	if (a->bridge->count >= SANDBOXES_MAX) {
+	if (!has_room(a->bridge)) {
 		sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
 		goto err_user;
 	}
-	m = calloc(1, sizeof *m);
-	if (!m) {
-		refuse_memory(r);
-		goto err_user;
-	}
-	*m = (struct making){.job = {.work = on_make, .done = on_made},
-		.api = a,
-		.request = request_ref(r),
-		.fn = fn,
-		.user = user};
-	memcpy(m->id, r->match.id, sizeof m->id);
-	int n = snprintf(m->folder, sizeof m->folder, "%s/%s", a->workspace, FOLDER);
-	int rc = n < 0 || (size_t)n >= sizeof m->folder - NAME_ID_MAX - sizeof ENTER_SUFFIX
-		? -ENAMETOOLONG
-		: crew_send(a->crew, &m->job);
-	if (rc == 0) {
-		DL_APPEND(a->bridge->makings, m);
+	if (begin_making(r, &(struct making){.fn = fn, .user = user}))
 		return;
-	}
-	sandbox_refuse_error(r, "The sandbox cannot be made", rc);
-	request_unref(r);
-	free(m);
 err_user:
 	free(user);
 }
 
 /* The end */
 
+/* What commands have left in the background, also for an earlier server. */
+static void kill_all(const struct removing *m)
+{
+	char mark[sizeof SANDBOX_MARK + PLACE_PATH_MAX + NAME_ID_MAX + 2];
+	snprintf(mark, sizeof mark, SANDBOX_MARK "=%s/%s", m->folder, m->id);
+	for (unsigned i = 0; i < KILL_ROUNDS && marked_kill(mark) > 0; i++)
+		usleep(KILL_PAUSE_US);
+}
+
 static void on_remove(struct job *job)
 {
 	struct removing *m = (struct removing *)job;
 	char name[NAME_ID_MAX + sizeof ENTER_SUFFIX];
+	kill_all(m);
 	int fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -396,18 +475,6 @@ static void on_remove(struct job *job)
 			unlinkat(fd, name, 0);
 	}
 	close(fd);
-}
-
-static void forget(struct bridge *b, struct sandbox *s)
-{
-	struct sandbox_session *each, *next;
-	DL_FOREACH_SAFE (s->sessions, each, next) {
-		json_decref(each->env);
-		free(each);
-	}
-	DL_DELETE(b->list, s);
-	b->count--;
-	free(s);
 }
 
 static void end_removing(struct removing *m, int error)
@@ -453,23 +520,33 @@ static void on_terminal_ended(
 	maybe_remove(m);
 }
 
+/* A terminal in there, also one of an earlier server, of which only its directory is known. */
+static bool is_terminal_of(const struct removing *m, const struct session *s)
+{
+	char root[PLACE_PATH_MAX + NAME_ID_MAX + 2];
+	snprintf(root, sizeof root, "%s/%s", m->folder, m->id);
+	return strncmp(session_id(s), SANDBOX_TERMINAL_PREFIX, strlen(SANDBOX_TERMINAL_PREFIX)) ==
+		0 &&
+		strcmp(s->pane.cwd, root) == 0;
+}
+
 static void end_all(struct removing *m)
 {
-	struct sandbox *s = m->sandbox;
 	struct sandbox_run *run, *next;
+	struct session *terminals[SANDBOX_TERMINALS_MAX], *s = NULL;
+	unsigned count = 0;
 	m->awaited++; /* what ends at once does not end all of it */
-	DL_FOREACH_SAFE (s->runs, run, next)
-		if (run->end)
-			run->end(run);
-	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++) {
-		struct session *terminal = s->terminals[i][0]
-			? sessions_find(m->api->sessions, s->terminals[i])
-			: NULL;
-		if (!terminal)
-			continue;
+	if (m->sandbox)
+		DL_FOREACH_SAFE (m->sandbox->runs, run, next)
+			if (run->end)
+				run->end(run);
+	while (count < SANDBOX_TERMINALS_MAX && (s = session_next(m->api->sessions, s)))
+		if (is_terminal_of(m, s))
+			terminals[count++] = s;
+	for (unsigned i = 0; i < count; i++) {
 		m->awaited++;
 		m->waiters[i] = (struct session_waiter){.done = on_terminal_ended, .user = m};
-		sessions_end(m->api->sessions, terminal, &m->waiters[i]);
+		sessions_end(m->api->sessions, terminals[i], &m->waiters[i]);
 	}
 	m->awaited--;
 }
@@ -521,16 +598,64 @@ void sandbox_delete(struct request *r)
 		making->overtaken = m;
 		m->awaited++;
 	}
-	if (s) {
+	if (s)
 		s->removing = m;
-		end_all(m);
-	}
+	end_all(m);
 	maybe_remove(m);
 }
 
 struct bridge *bridge_create(void)
 {
 	return calloc(1, sizeof(struct bridge));
+}
+
+/* Those of an earlier server: terminals are for what is known. */
+struct finding {
+	struct job job;
+	struct api *api;
+	char folder[PLACE_PATH_MAX];
+	char ids[SANDBOXES_MAX][NAME_ID_MAX + 1];
+	unsigned count;
+};
+
+static void on_find(struct job *job)
+{
+	struct finding *f = (struct finding *)job;
+	char id[NAME_ID_MAX + sizeof ENTER_SUFFIX];
+	DIR *dir = opendir(f->folder);
+	for (const struct dirent *e; dir && f->count < SANDBOXES_MAX && (e = readdir(dir));) {
+		size_t length = strlen(e->d_name), suffix = sizeof ENTER_SUFFIX - 1;
+		if (length <= suffix || length >= sizeof id ||
+			strcmp(e->d_name + length - suffix, ENTER_SUFFIX) != 0)
+			continue;
+		snprintf(id, sizeof id, "%.*s", (int)(length - suffix), e->d_name);
+		if (sandbox_is_id(id))
+			memcpy(f->ids[f->count++], id, NAME_ID_MAX + 1);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void on_found(struct job *job, int error)
+{
+	struct finding *f = (struct finding *)job;
+	struct bridge *b = f->api->bridge;
+	for (unsigned i = 0; error == 0 && i < f->count && b->count < SANDBOXES_MAX; i++)
+		if (!sandbox_find(b, f->ids[i]) && !find_removing(b, f->ids[i]))
+			add(b, f->folder, f->ids[i]);
+	free(f);
+}
+
+void bridge_find(struct api *a)
+{
+	struct finding *f = calloc(1, sizeof *f);
+	if (!f)
+		return;
+	f->job = (struct job){.work = on_find, .done = on_found};
+	f->api = a;
+	int n = snprintf(f->folder, sizeof f->folder, "%s/%s", a->workspace, FOLDER);
+	if (n < 0 || (size_t)n >= sizeof f->folder || crew_send(a->crew, &f->job) < 0)
+		free(f);
 }
 
 void bridge_destroy(struct bridge *b)

@@ -12,9 +12,10 @@
 #include <jansson.h>
 
 #define SANDBOXES_MAX 256u
-#define SANDBOX_SESSIONS_MAX 64u  /* of one */
-#define SANDBOX_TERMINALS_MAX 64u /* of one */
-#define SANDBOX_TERMINAL_SIZE 40u /* of a terminal's session id, with its NUL */
+#define SANDBOX_SESSIONS_MAX 64u       /* of one */
+#define SANDBOX_TERMINALS_MAX 64u      /* of one */
+#define SANDBOX_TERMINAL_SIZE 40u      /* of a terminal's session id, with its NUL */
+#define SANDBOX_TERMINAL_PREFIX "pty." /* of that */
 
 /* A session: a directory and variables, for commands that name it. */
 struct sandbox_session {
@@ -58,8 +59,8 @@ struct bridge {
 /* Answer r in the bridge's form: {error, code}. */
 void sandbox_refuse(struct request *r, int status, const char *code, const char *message);
 
-/* The same for an error of the system. */
-void sandbox_refuse_error(struct request *r, const char *what, int error);
+/* The same for an error of the system; code: of what is no fault of the client's. */
+void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error);
 
 /* Whether r comes by what carries answers of bytes as they come; otherwise it has been answered, and nothing is begun. */
 bool sandbox_has_way(struct request *r);
@@ -86,6 +87,9 @@ bool sandbox_place(const char *root, struct place *p);
 typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
 void sandbox_use(struct request *r, sandbox_fn *fn, void *user);
 
+/* The same without making it: fn gets NULL where there is none, or it cannot be used. */
+void sandbox_look(struct request *r, sandbox_fn *fn);
+
 /* The one of this id that is there already; NULL: there is none that is known. */
 struct sandbox *sandbox_find(const struct bridge *b, const char *id);
 
@@ -107,4 +111,7 @@ void sandbox_leave(struct sandbox_run *run);
 void sandbox_delete(struct request *r);
 
 struct bridge *bridge_create(void);
+
+/* Find the sandboxes of an earlier server, a moment later. */
+void bridge_find(struct api *a);
 void bridge_destroy(struct bridge *b);

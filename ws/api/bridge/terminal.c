@@ -3,12 +3,12 @@
 
 #include "shell/id.h"
 #include "ws/api/bridge/sandbox.h"
+#include "ws/api/read/body.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <utlist.h>
 
-#define PREFIX "pty."
 #define ORPHANED_MS 60000u /* for one whose server was killed: nobody comes back to it */
 
 static char *free_place(struct sandbox *s)
@@ -28,8 +28,8 @@ static struct refusal check(void *user, const struct terminal_query *q)
 	if (q->session[0] && !sandbox_is_session(q->session))
 		return (struct refusal){400, "VALIDATION_FAILED", "Invalid session ID format"};
 	if (!s || s->removing)
-		return (struct refusal){
-			404, "UNKNOWN_ERROR", "There is no such sandbox: ask for /running first"};
+		return (struct refusal){404, "UNKNOWN_ERROR",
+			"There is no such sandbox: run a command in it first, or write a file"};
 	if (!free_place(s))
 		return (struct refusal){429, "LIMIT_REACHED", "The sandbox has too many terminals"};
 	return (struct refusal){0};
@@ -53,15 +53,26 @@ static bool make(void *user, const struct terminal_query *q, struct terminal_own
 	if (!place || id_digits(digits, sizeof digits - 1, 36) < 0)
 		return false;
 	const struct sandbox_session *session = find_session(s, q->session);
-	snprintf(place, SANDBOX_TERMINAL_SIZE, PREFIX "%s", digits);
+	snprintf(place, SANDBOX_TERMINAL_SIZE, SANDBOX_TERMINAL_PREFIX "%s", digits);
 	snprintf(ret->id, sizeof ret->id, "%s", place);
 	snprintf(ret->program, sizeof ret->program, "%s.enter", s->root);
 	snprintf(ret->at, sizeof ret->at, "%s", session ? session->cwd : ".");
 	snprintf(ret->shell, sizeof ret->shell, "%s", q->shell);
-	ret->names[0] = "RINGSIDE_SANDBOX_AT";
-	ret->values[0] = ret->at;
-	ret->names[1] = "RINGSIDE_SANDBOX_SHELL";
-	ret->values[1] = ret->shell;
+	size_t count = 0;
+	const char *key;
+	json_t *value;
+	if (session)
+		json_object_foreach (session->env, key, value)
+			if (count < BODY_ENV_MAX) {
+				ret->names[count] = key;
+				ret->values[count++] = json_string_value(value);
+			}
+	ret->names[count] = "RINGSIDE_SANDBOX_AT";
+	ret->values[count++] = ret->at;
+	if (ret->shell[0]) {
+		ret->names[count] = "RINGSIDE_SANDBOX_SHELL";
+		ret->values[count++] = ret->shell;
+	}
 	ret->options = (struct session_options){.id = ret->id,
 		.cwd = s->root,
 		.shell = ret->program,
@@ -70,7 +81,7 @@ static bool make(void *user, const struct terminal_query *q, struct terminal_own
 		.idle_timeout_ms = ORPHANED_MS,
 		.env_names = ret->names,
 		.env_values = ret->values,
-		.env_count = ret->shell[0] ? 2 : 1};
+		.env_count = count};
 	return true;
 }
 

@@ -41,7 +41,7 @@ static char *join_lines(const char *first, const char *const *more)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-/* Returns 0, or -ENOMEM; the lists are to be freed in any case. */
+/* Returns 0 or -ENOMEM. Call free_lists() even on error. */
 static int add_paths(struct variables *v, const struct backup_options *o)
 {
 	v->roots = join_lines(o->workspace, backup_roots);

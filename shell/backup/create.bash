@@ -30,7 +30,7 @@ command -v mksquashfs >/dev/null || die 'There is no mksquashfs on this machine:
 [ -d "$RINGSIDE_BACKUP_DIR" ] || die 'There is no such directory'
 { dir=$(realpath -- "$RINGSIDE_BACKUP_DIR") && cd -- "$dir"; } || die 'The directory cannot be entered'
 mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
-is_in "$dir" "${roots[@]}" || die "The directory is a link to $dir, which is not in the workspace, nor where backups are made"
+is_in "$dir" "${roots[@]}" || die "The directory leads to $dir, which is not in the workspace, nor where backups are made"
 keep=$(realpath -m -- "$RINGSIDE_BACKUP_KEEP")
 
 # A new file, made by this very shell: a program could be ended when it has made one, and not yet told its name.

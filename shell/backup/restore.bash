@@ -29,9 +29,35 @@ clean() {
 	[ -n "$stage" ] || return
 	# What could not go back is all that is left of it. Files may have other names elsewhere: their modes stay.
 	find "$stage/new" "$stage/trash" -xdev -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null
-	rm -rf --one-file-system -- "$stage/new" "$stage/trash"
+	if find_mount "$stage"; then
+		rm -rf --one-file-system -- "$stage/new" "$stage/trash"
+	else
+		rm -rf -- "$stage/new" "$stage/trash"
+	fi
 	rmdir -- "$stage/old" 2>/dev/null
-	rmdir -- "$stage" || printf 'What was there is in %s\n' "$stage/old" >&2
+	rmdir -- "$stage" || printf 'What was there is in %s\n' "$stage" >&2
+}
+
+# each_mount COMMAND…: with the place and the rest of the line of each mount behind it, until it succeeds
+each_mount() {
+	local at rest
+	while read -r _ _ _ _ at rest; do
+		# mountinfo has blanks as \040, and backslashes as \134
+		# shellcheck disable=SC2059
+		printf -v at "${at//%/%%}"
+		! "$@" "$at" "$rest" || return 0
+	done </proc/self/mountinfo
+	return 1
+}
+
+# shellcheck disable=SC2317 # each_mount calls it
+is_below() {
+	[[ $2 == "$1"/* ]] && mount=$2
+}
+
+# find_mount DIR: sets mount to one that is below it
+find_mount() {
+	each_mount is_below "$1"
 }
 trap clean EXIT
 trap 'exit 143' TERM HUP INT
@@ -52,16 +78,17 @@ archive=$RINGSIDE_BACKUP_ARCHIVE
 [ -f "$archive" ] || die 'There is no such archive'
 exec 3<"$archive" || die 'The archive cannot be read'
 dir=$RINGSIDE_BACKUP_DIR
+mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
 # A mount whose program is gone is in the way of everything.
 while ! error=$(stat -- "$dir" 2>&1) && [[ $error == *'endpoint is not connected'* ]]; do
+	{ [ ! -L "$dir" ] && is_in "$(realpath -m -- "${dir%/*}/")" "${roots[@]}"; } || die 'The directory leads to a mount that has died'
 	fusermount3 -uz -- "$dir" || die 'The directory is a mount that has died'
 done
 { dir=$(realpath -m -- "$RINGSIDE_BACKUP_DIR") && [ "$dir" != / ]; } || die 'There cannot be such a directory'
-mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
-is_in "$dir" "${roots[@]}" || die "The directory is a link to $dir, which is not in the workspace, nor where backups are made"
+is_in "$dir" "${roots[@]}" || die "The directory leads to $dir, which is not in the workspace, nor where backups are made"
 mapfile -t shared <<<"$RINGSIDE_BACKUP_SHARED"
 for each in "${shared[@]}"; do
-	[ "$(realpath -m -- "$each")" != "$dir" ] || die "The directory is a link to $dir, which many have things in"
+	[ "$(realpath -m -- "$each")" != "$dir" ] || die "The directory leads to $dir, which many have things in"
 done
 [ ! -e "$dir" ] || [ -d "$dir" ] || die 'There is something else than a directory'
 parent=${dir%/*}
@@ -98,24 +125,22 @@ esac
 [ "$status" -eq 0 ] || die 'The archive is damaged, or none'
 [ "$listed" -le "$RINGSIDE_BACKUP_BYTES" ] || die 'The archive holds more bytes than are restored'
 
+# shellcheck disable=SC2317 # each_mount calls it
+take_kind() {
+	[ "$2" != "$1" ] || kind=${3#* - }
+	return 1
+}
+
 # What is mounted at a path, at last: sets kind.
 kind_at() {
-	local at rest
 	kind=
-	while read -r _ _ _ _ at rest; do
-		printf -v at %b "$at" # mountinfo has blanks as \040
-		[ "$at" != "$1" ] || kind=${rest#* - }
-	done </proc/self/mountinfo
+	each_mount take_kind "$1"
 	kind=${kind%% *}
 }
 
 # What is mounted below the directory would be moved with it, and emptied.
 refuse_mounts() {
-	local at
-	while read -r _ _ _ _ at _; do
-		printf -v at %b "$at"
-		[[ $at != "$dir"/* ]] || die "Something is mounted in the directory: $at"
-	done </proc/self/mountinfo
+	! find_mount "$dir" || die "Something is mounted in the directory: $mount"
 }
 
 # The new mount that is being made: its directory; "" = none is.
@@ -214,7 +239,7 @@ restore_by_mount() {
 	list_old
 	export dir made others
 	# It is not ended with this run: see run_options.
-	if setsid -w bash -uc "$(declare -f kind_at take_away lay lift exchange); exchange \"\$@\"" \
+	if setsid -w bash -uc "$(declare -f each_mount take_kind kind_at take_away lay lift exchange); exchange \"\$@\"" \
 		bash "${old[@]}" 3<&- </dev/null >>"$made/log" 2>&1; then
 		made=
 		return
@@ -285,6 +310,7 @@ move_all() {
 	[ ${#all[@]} -eq 0 ] || printf '%s\0' "${all[@]}" | xargs -0 mv -t "$2" --
 }
 
+refuse_mounts
 # From here to its end it is not given up half way.
 trap '' TERM HUP INT
 was=$stage/old/${dir##*/}
@@ -296,7 +322,7 @@ if [ -n "$inside" ]; then
 		die 'The directory could not be exchanged'
 	fi
 	chmod --reference="$stage/new" -- "$dir" 2>/dev/null
-elif refuse_mounts && [ -e "$dir" ] && ! mv -T -- "$dir" "$was"; then
+elif [ -e "$dir" ] && ! mv -T -- "$dir" "$was"; then
 	die 'The directory could not be exchanged'
 elif ! mv -T -- "$stage/new" "$dir"; then
 	[ ! -e "$was" ] || mv -T -- "$was" "$dir"

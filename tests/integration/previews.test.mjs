@@ -384,10 +384,16 @@ shared('previews outlive the server, and end with their session', async (server)
 		for (const preview of [lasting, bound]) assert.equal((await visit(server, preview)).status, 200);
 		const brief = await expose(server, port, { sessionId: (await server.session({ id: 'brief' })).id });
 		await server.api.input('brief', 'exit\r');
-		await until('its end', async () => (await visit(server, brief)).status === 404);
+		await until('its end', async () => (await visit(server, brief)).status === 410);
 		await server.api.refused(409, 'RESOURCE_BUSY', 'POST', '/api/expose-port', { port, sessionId: 'brief' });
-		await server.api.call('POST', '/api/session/delete', { sessionId: 'My.Session' });
-		assertError(await visit(server, bound), 404, 'INVALID_TOKEN');
+		// So do its connections.
+		await serving(http.createServer((_, answer) => { answer.write('held'); }), async (other) => {
+			const client = raw(server, await expose(server, other, { sessionId: 'My.Session' }), 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n');
+			await until('an answer', () => client.text.includes('held'));
+			await server.api.call('POST', '/api/session/delete', { sessionId: 'My.Session' });
+			await until('the end of its connection', () => client.closed);
+		});
+		assertError(await visit(server, bound), 410, 'STALE_PREVIEW_URL');
 		assert.deepEqual((await server.api.call('GET', '/api/exposed-ports')).ports.map(({ token }) => token), [lasting.token]);
 		await server.kill('SIGTERM');
 		await server.start();

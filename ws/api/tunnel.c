@@ -13,6 +13,7 @@
 #include "ws/api/rows.h"
 #include "ws/error.h"
 #include "ws/log.h"
+#include "ws/preview/previews.h"
 #include "ws/text.h"
 
 #include <errno.h>
@@ -188,11 +189,15 @@ static bool take(struct request *r, const json_t *body, struct tunnel_request *q
 		!body_number(r, body, "readyTimeoutMs", 1, TUNNEL_READY_MAX_MS, &q->ready_ms) ||
 		!body_number(r, body, "stopGraceMs", 1, TUNNEL_GRACE_MAX_MS, &grace))
 		return false;
+	const struct previews *previews = api_of(r)->previews;
+	bool own = previews && port > 0 && previews_is_own(previews, (unsigned)port);
 	if (port == 0)
 		reply_invalid(r, "port", "Must be a number from 1 to 65535", "required");
+	else if (own)
+		reply_invalid(r, "port", "This server itself is not made public", "invalid");
 	q->port = (unsigned)port;
 	q->grace_ms = (unsigned)grace;
-	return port > 0;
+	return port > 0 && !own;
 }
 
 static void start_tunnel(struct request *r)

@@ -170,6 +170,18 @@ static struct preview *find_preview(struct server *s, const char *host)
 	return preview_name_parse(host, all->place.domain, &name) ? previews_find(all, &name) : NULL;
 }
 
+static void refuse_host(const struct relay *r)
+{
+	struct preview_name name;
+	const struct previews *all = previews_of(r->server);
+	const struct http1_refusal how = {.head_only = r->head_only, .plain = r->plain};
+	if (preview_name_parse(r->host, all->place.domain, &name) && previews_is_stale(all, &name))
+		http1_refuse(r->caller, "STALE_PREVIEW_URL",
+			"The preview has ended with its session", &how);
+	else
+		http1_refuse(r->caller, "INVALID_TOKEN", "There is no such preview", &how);
+}
+
 static void on_ended(void *user)
 {
 	struct relay *r = user;
@@ -210,8 +222,7 @@ static bool find_target(struct relay *r, const struct http_head *http, const cha
 	}
 	struct preview *p = c->arrival.by == ARRIVAL_OTHER ? NULL : find_preview(r->server, r->host);
 	if (!p || previews_is_own(previews_of(r->server), p->name.port)) {
-		http1_refuse(c, "INVALID_TOKEN", "There is no such preview",
-			&(struct http1_refusal){.head_only = r->head_only, .plain = r->plain});
+		refuse_host(r);
 		return false;
 	}
 	r->pass.port = p->name.port;

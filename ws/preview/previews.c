@@ -195,26 +195,47 @@ static bool is_over(const struct previews *all, const struct preview *p)
 	return !s || session_epoch(s) != p->epoch || s->state == SESSION_EXITED;
 }
 
+/* It ends with its session. */
+static void end_with_session(struct preview *p)
+{
+	struct previews *all = p->previews;
+	all->stale[all->stale_next++ % PREVIEWS_STALE_MAX] = p->name;
+	preview_revoke(p);
+}
+
 void previews_prune(struct previews *all)
 {
 	struct preview *p = all->list;
 	while (p) {
 		struct preview *next = p->next;
 		if (is_over(all, p))
-			preview_revoke(p);
+			end_with_session(p);
 		p = next;
 	}
+}
+
+static bool is_name(const struct preview_name *a, const struct preview_name *b)
+{
+	return a->port == b->port && strcmp(a->id, b->id) == 0 &&
+		CRYPTO_memcmp(a->token, b->token, sizeof a->token) == 0;
+}
+
+bool previews_is_stale(const struct previews *all, const struct preview_name *name)
+{
+	bool stale = false;
+	for (size_t i = 0; i < PREVIEWS_STALE_MAX; i++)
+		stale |= is_name(&all->stale[i], name);
+	return stale;
 }
 
 struct preview *previews_find(struct previews *all, const struct preview_name *name)
 {
 	struct preview *p, *found = NULL;
 	DL_FOREACH (all->list, p)
-		if (p->name.port == name->port && strcmp(p->name.id, name->id) == 0 &&
-			CRYPTO_memcmp(p->name.token, name->token, sizeof p->name.token) == 0)
+		if (is_name(&p->name, name))
 			found = p;
 	if (found && is_over(all, found)) {
-		preview_revoke(found);
+		end_with_session(found);
 		return NULL;
 	}
 	return found;

@@ -20,6 +20,8 @@
 #define PREVIEW_USERS_MAX 256u   /* connections of one preview at once */
 #define PREVIEWS_USERS_MAX 1024u /* of all, and by the path form, together */
 #define PREVIEW_OWN_PORTS_MAX 64u
+#define PREVIEWS_STALE_MAX \
+	256u /* names that are remembered of those that have ended with their session */
 
 struct preview;
 
@@ -58,6 +60,8 @@ struct previews {
 	size_t users_count, users_max;   /* of all; there may be fewer than PREVIEWS_USERS_MAX */
 	unsigned own_ports[PREVIEW_OWN_PORTS_MAX]; /* that this server listens at */
 	size_t own_ports_count;
+	struct preview_name stale[PREVIEWS_STALE_MAX]; /* a circle; port 0: none */
+	size_t stale_next;
 	char instance[17]; /* how this server calls itself to programs, so that it knows itself again */
 	struct durable file;
 };
@@ -80,11 +84,14 @@ int previews_add(struct previews *all, const struct preview *terms, struct previ
 /* The one that a host names, or NULL. Constant time with regard to the token. */
 struct preview *previews_find(struct previews *all, const struct preview_name *name);
 
+/* Whether a host names one that has ended with its session, as far as that is remembered. */
+bool previews_is_stale(const struct previews *all, const struct preview_name *name);
+
 /* One of this port and session, and made by this link, that is there already; or NULL. */
 struct preview *previews_same(
 	struct previews *all, unsigned port, const char *session, const char *link);
 
-/* Forget those whose session has gone. */
+/* End those whose session has gone, and all who use them. */
 void previews_prune(struct previews *all);
 
 /* Revoke one: who uses it is ended, now. */

@@ -124,6 +124,7 @@ class State:
     wanted = True  # whether it may be
     value = None  # what it would show
     interrupted = False  # a signal has ended it
+    again = None  # the run that a signal is sent to again
 
 
 def plain(value, depth=0):
@@ -469,7 +470,8 @@ def end(error):
 
 
 def on_interrupt(signo, frame):
-    if not running.is_set():
+    again, State.again = State.again, None
+    if not running.is_set() or again not in (None, State.run):
         return
     State.interrupted = True
     if wire.busy:
@@ -480,7 +482,8 @@ def on_interrupt(signo, frame):
 
 def interrupt_again(run):
     """The signal may have come before the code had begun."""
-    if State.run == run and not State.interrupted:
+    if State.run == run and not State.interrupted and signal.getsignal(signal.SIGINT) is on_interrupt:
+        State.again = run
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 

@@ -5,7 +5,7 @@
  *
  * To the executor: 'B' its source, the first thing it reads, for some languages a second one; 'X' {run, code}; 'A', empty,
  * for each 'R' that was taken: what is written before that comes before it, and what is written behind it after; 'I' {run}: that is
- * interrupted, by SIGINT, which could come before the code has begun.
+ * interrupted; sent before SIGINT, which may arrive before the code has begun.
  * From it: 'H' {version} it is ready; 'R' {run, FORMAT, metadata} something to be shown; 'D' {run, count, error?} the end.
  */
 #pragma once

@@ -285,7 +285,8 @@ static json_t *problem_json(
 	bool bridge = r->path && strncmp(r->path, "/v1/", 4) == 0;
 	if (bridge)
 		json_object_set_new(problem, "code", json_string(bridge_code(code)));
-	if (problem && (bridge || strcmp(code, "INVALID_TOKEN") == 0))
+	bool preview = strcmp(code, "INVALID_TOKEN") == 0 || strcmp(code, "STALE_PREVIEW_URL") == 0;
+	if (problem && (bridge || preview))
 		json_object_set(problem, "error", json_object_get(problem, "message"));
 	return problem;
 }

@@ -206,7 +206,7 @@ void reply_stream_complete(struct request *r);
 json_t *success_json(json_t *body);
 
 /*
- * {code, message, context, httpStatus, timestamp}: an error as JSON. Of message what is not UTF-8, such as a character that
- * was cut, is replaced. context is taken and may be NULL.
+ * {code, message, context, httpStatus, timestamp}: an error as JSON. Bytes of message that are not UTF-8, such as a character that
+ * was cut, are replaced. context is taken and may be NULL.
  */
 json_t *error_json(const char *code, const char *message, json_t *context);

@@ -18,8 +18,8 @@
 #define CREW_SPARE 16u         /* in the place of those that are stuck */
 #define CREW_EACH_MAX 4u       /* at work on one behalf */
 #define CREW_GUESTS_MAX 12u    /* on behalf of all who came by links */
-#define CREW_QUEUE 512u        /* jobs that wait for one of them, */
-#define CREW_QUEUE_GUESTS 384u /* of which so many are of those who came by links */
+#define CREW_QUEUE 512u        /* jobs that wait for one of them */
+#define CREW_QUEUE_GUESTS 384u /* jobs on behalf of links among these */
 #define CREW_STUCK_MS 3000u    /* at work for so long */
 #define CREW_WHOSE_SIZE 160u
 #define CREW_GUEST 'l' /* with which those begin who came by a link */

@@ -1,6 +1,8 @@
 /* By descriptors, so that a directory that is moved meanwhile leads nowhere else. */
 #include "shell/files/listing.h"
 
+#include "shell/files/beside.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +40,10 @@ static void tell(struct walk *w, int dir_fd, const char *name, size_t length, un
 {
 	struct stat st;
 	bool hidden = name[0] == '.';
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
-		return; /* it has gone meanwhile */
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0) {
+		w->result->cut |= errno != ENOENT; /* otherwise it has gone meanwhile */
+		return;
+	}
 	size_t end = length + strlen(name);
 	memcpy(w->relative + length, name, end - length + 1);
 	if (!hidden || w->options->hidden) {
@@ -64,9 +68,13 @@ static void look_into(struct walk *w, int dir_fd, size_t length, unsigned depth)
 		w->result->cut = true;
 		return;
 	}
-	for (const struct dirent *e; !w->over && (e = readdir(dir));)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+	const struct dirent *e;
+	errno = 0;
+	for (; !w->over && (e = readdir(dir)) != NULL; errno = 0)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+			!beside_is_name(e->d_name))
 			tell(w, dir_fd, e->d_name, length, depth);
+	w->result->cut |= !w->over && errno != 0;
 	closedir(dir);
 }
 

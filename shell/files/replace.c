@@ -5,6 +5,7 @@
  */
 #include "shell/files/replace.h"
 
+#include "shell/files/alias.h"
 #include "shell/files/beside.h"
 #include "shell/files/entry.h"
 
@@ -210,10 +211,15 @@ static bool is_found(const struct place *p, const char *path, const struct repla
 static int follow_links(const struct place *p, const char *path, struct replace *r)
 {
 	char at[PLACE_PATH_MAX];
-	snprintf(at, sizeof at, "%s", path);
+	/* What a link says is followed as the kernel does: there the alias stands for nothing. */
+	struct place plain = *p;
+	plain.workspace = NULL;
+	if (alias_resolve(p->root_fd < 0 ? p->workspace : NULL, path, at, sizeof at) < 0)
+		return 1;
 	for (int links = 0; is_link(r); links++) {
 		struct place_entry next;
-		if (links == LINKS_MAX || !follow(&r->entry, at) || place_find(p, at, &next) < 0)
+		if (links == LINKS_MAX || !follow(&r->entry, at) ||
+			place_find(&plain, at, &next) < 0)
 			return 1;
 		place_entry_close(&r->entry);
 		r->entry = next;
@@ -347,12 +353,9 @@ static bool is_old(const struct replace *r, const char *name)
 		replace_is_same(&st, &r->old);
 }
 
-/* Which lock is for a number: looking at a target and replacing it are one for all writers of this program. */
-static pthread_mutex_t *lock_of(uint64_t hash)
-{
-	static pthread_mutex_t locks[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
-	return &locks[hash % LOCKS];
-}
+/* Looking at a target and replacing it are one for all writers of this program. Copying takes longer than renaming. */
+static pthread_mutex_t names[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
+static pthread_mutex_t copies[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
 
 /* Give it a name beside the target, or the target's own if nothing has that. Returns 1: it is in place. */
 static int link_somewhere(struct replace *r)
@@ -384,7 +387,7 @@ static int move_into_place(struct replace *r)
 		return rc < 0 ? rc : 0;
 	struct stat st = {0};
 	fstat(r->entry.dir_fd, &st);
-	pthread_mutex_t *lock = lock_of(beside_hash(r->entry.name) ^ st.st_ino);
+	pthread_mutex_t *lock = &names[(beside_hash(r->entry.name) ^ st.st_ino) % LOCKS];
 	pthread_mutex_lock(lock);
 	rc = rename_over(r);
 	pthread_mutex_unlock(lock);
@@ -397,7 +400,7 @@ static int copy_over(const struct replace *r)
 	struct stat st;
 	if (r->only != REPLACE_SAME)
 		return copy_spool(r);
-	pthread_mutex_t *lock = lock_of(r->old.st_ino);
+	pthread_mutex_t *lock = &copies[r->old.st_ino % LOCKS];
 	pthread_mutex_lock(lock);
 	bool same = fstat(r->target_fd, &st) == 0 && replace_is_same(&st, &r->old);
 	int rc = same ? copy_spool(r) : -ESTALE;

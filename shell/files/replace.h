@@ -1,6 +1,6 @@
 /*
  * A file that is written whole: it has the old content or the new one, whatever happens in between, and the disk has it
- * once it is said to be done. Of a link that is what it leads to. What is no regular file, and what lies where nothing can be
+ * once it is said to be done. A symbolic link is followed; its target is replaced. What is no regular file, and what lies where nothing can be
  * put beside it (another's directory, a mount point), is written in place: a regular file once all of it is there, in a file
  * without a name, if there can be one. For threads (shell/files/crew.h).
  */
@@ -30,7 +30,7 @@ struct replace {
 
 struct replace_options {
 	bool parents;           /* make the directories that are missing */
-	enum replace_only only; /* of what is no regular file, and is written in place, there is no check */
+	enum replace_only only; /* not checked for what is no regular file */
 };
 
 /*

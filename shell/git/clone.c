@@ -17,7 +17,7 @@ static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_A
 
 /*
  * What git asks for them (gitcredentials(7)): a helper, a function of sh that names the variables only. A server may send git
- * elsewhere, which then asks for that host: it gets nothing. Over https the same host does.
+ * elsewhere: the helper answers only for the URL's host and protocol, or for that host over https.
  */
 #define HELPER                                                                                      \
 	" -c credential.helper= -c credential.helper='!f() { test \"$1\" = get || exit 0; "         \

@@ -9,6 +9,7 @@
 #include "shell/watch/source.h"
 
 #include "shell/clock.h"
+#include "shell/files/beside.h"
 #include "shell/isolation.h"
 
 #include <errno.h>
@@ -313,7 +314,8 @@ static unsigned look_on(struct source *s, unsigned most)
 			end_look(s);
 			return count;
 		}
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			beside_is_name(e->d_name))
 			continue;
 		bool directory = is_directory_entry(s, e);
 		count++;
@@ -521,8 +523,16 @@ static void take(struct source *s, const struct inotify_event *e)
 	}
 	if (e->len == 0)
 		return;
+	uint32_t mask = e->mask;
+	if (beside_is_name(e->name)) {
+		if (mask & IN_MOVED_FROM)
+			s->replacing = e->cookie;
+		return;
+	}
+	if ((mask & IN_MOVED_TO) && !(mask & IN_ISDIR) && e->cookie == s->replacing)
+		mask = IN_MODIFY; /* the new content of a file takes its place */
 	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-		if (e->mask & told[i].bit)
+		if (mask & told[i].bit)
 			tell(s, told[i].type, d, e->name, (e->mask & IN_ISDIR) != 0);
 	if (e->mask & IN_ISDIR)
 		take_directory(s, d, e);

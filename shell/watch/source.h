@@ -64,8 +64,9 @@ struct source {
 	DIR *dir;
 	struct source_move moves[SOURCE_MOVES_MAX];
 	unsigned moves_count;
-	bool drained; /* there was nothing in the kernel's queue any more */
-	bool again;   /* everything is being looked through again */
+	uint32_t replacing; /* cookie of the last rename of a file that we have made beside another */
+	bool drained;       /* there was nothing in the kernel's queue any more */
+	bool again;         /* everything is being looked through again */
 	/* What has come of it: */
 	struct watch_event *events[SOURCE_EVENTS_MAX]; /* to be taken */
 	unsigned events_count;

@@ -1,7 +1,7 @@
 /*
  * A watch: opening (a thread looks for its root), going on, ended (its followers know, or take what is left), closing. What
  * its source does is done on a thread of the crew, a job at a time; in between the loop waits for inotify's descriptor. The
- * loop owns the source only while no job is out. A disk that does not answer keeps one for as long as it likes.
+ * loop owns the source only while no job is out. A job on a disk that does not answer may never return.
  *
  * Who reads quickly loses nothing: the next step waits, for a short time, for those who have not taken what came of the last.
  */
@@ -35,8 +35,8 @@ struct watch {
 	struct watch *prev, *next;
 	struct watches *all;
 	struct job job;
-	bool out;         /* a thread has the job, and the source */
-	uint64_t sent_ms; /* of the loop, when it is out */
+	bool out;           /* a thread has the job, and the source */
+	uint64_t wanted_ms; /* of the loop: since when a step is due, or out; 0: none is */
 	struct source source;
 	struct watch_filter filter; /* these two are what makes watches the same */
 	char *path;
@@ -78,7 +78,8 @@ static int send_out(
 	w->job.done = done;
 	int rc = crew_send(w->all->crew, &w->job);
 	w->out = rc == 0;
-	w->sent_ms = uv_now(w->all->loop);
+	if (w->wanted_ms == 0)
+		w->wanted_ms = uv_now(w->all->loop);
 	return rc;
 }
 
@@ -224,6 +225,7 @@ static void on_finished(struct job *job, int error)
 {
 	struct watch *w = watch_of(job);
 	(void)error; /* what was not finished then is finished now */
+	w->out = false;
 	DL_DELETE(w->all->dying, w);
 	w->all->dying_count--;
 	free_watch(w);
@@ -250,6 +252,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	w->job.work = finish_source;
 	w->job.done = on_finished;
 	w->job.whose[0] = '\0'; /* it waits for nothing that is stuck */
+	w->out = true;
 	crew_owe(w->all->crew, &w->job);
 }
 
@@ -383,6 +386,12 @@ static void on_stepped(struct job *job, int error)
 {
 	struct watch *w = watch_of(job);
 	w->out = false;
+	/* Others on its behalf are stuck: its own disk may be well. */
+	if (error == -ETIME && !w->ended) {
+		uv_timer_start(&w->step, on_step_due, RETRY_MS, 0);
+		return;
+	}
+	w->wanted_ms = 0;
 	if (error < 0 && !w->ended)
 		end_watch(w, SOURCE_FAILED, error);
 	else
@@ -423,6 +432,7 @@ static void on_opened(struct job *job, int error)
 {
 	struct watch *w = watch_of(job);
 	w->out = false;
+	w->wanted_ms = 0;
 	if (error < 0)
 		w->error = error;
 	if (w->error == 0 && w->source.end == SOURCE_FAILED)
@@ -604,7 +614,7 @@ unsigned watch_unwatched(const struct watch *w)
 
 bool watch_is_stuck(const struct watch *w)
 {
-	return w->out && uv_now(w->all->loop) > w->sent_ms + CREW_STUCK_MS;
+	return w->wanted_ms > 0 && uv_now(w->all->loop) > w->wanted_ms + CREW_STUCK_MS;
 }
 
 bool watch_is_first(const struct watch_follower *f)

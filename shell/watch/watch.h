@@ -33,7 +33,7 @@ struct watch_follower {
 	 * -EPERM. Once, not from inside watches_follow(); after an error watch is NULL.
 	 */
 	void (*found)(void *user, int error, const char *where);
-	/* follow_next() has something; not before found(). Never from inside a function of this header but watches_close(). */
+	/* follow_next() has something; not before found(). Never from inside a function of this header. */
 	void (*more)(void *user);
 	void *user;
 	/* The rest is the room's own. */
@@ -61,8 +61,8 @@ int watches_open(uv_loop_t *loop, const char *within, const struct user *user, b
 	struct watches **ret_watches);
 
 /*
- * End all; followers are told so, and stay the caller's. Waits for steps that are being done, as crew_close() does. NULL is
- * fine.
+ * End all. Followers stay the caller's, and hear nothing more. Waits for steps that are being done, as crew_close() does. NULL
+ * is fine.
  */
 void watches_close(struct watches *all);
 
@@ -70,7 +70,7 @@ void watches_close(struct watches *all);
 struct watch_place {
 	const char *path; /* how events name it */
 	const char *real; /* where it is */
-	const char *whose; /* on whose behalf a disk is waited for, see struct job; of the first that follows it */
+	const char *whose; /* on whose behalf its disk is waited for, see struct job; of the first that follows it */
 };
 
 /*

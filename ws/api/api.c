@@ -12,6 +12,7 @@
 #include "ws/api/read/workspace.h"
 #include "ws/api/rows.h"
 #include "ws/hook/hooks.h"
+#include "ws/preview/previews.h"
 
 #include <errno.h>
 #include <utlist.h>
@@ -42,6 +43,8 @@ static void announce(struct api *a)
 {
 	struct list_stream *l, *next;
 	a->announced_ms = uv_now(a->announce.loop);
+	if (a->previews)
+		previews_prune(a->previews);
 	a->version_of_list++;
 	activities_sync(a->activities);
 	DL_FOREACH_SAFE (a->streams, l, next)
@@ -88,7 +91,8 @@ int api_open(struct api *a, uv_loop_t *loop)
 	static const struct activities_callbacks callbacks = {
 		.changed = on_activity, .moved = on_moved, .happened = on_happened};
 	a->alias = workspace_alias(a->workspace);
-	a->code_cwd = workspace_is_there() ? WORKSPACE_ALIAS : a->sessions->config.cwd;
+	a->code_cwd = workspace_is_there() && !a->workspace_chosen ? WORKSPACE_ALIAS
+								   : a->sessions->config.cwd;
 	int rc = uv_timer_init(loop, &a->announce);
 	if (rc < 0)
 		return rc;

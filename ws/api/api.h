@@ -69,6 +69,7 @@ struct api {
 	unsigned transfers;                /* of backups, under way */
 	struct control_sockets *controls;  /* see ws/socket/control_socket.h */
 	const char *workspace;             /* absolute, by its real name: see --workspace */
+	bool workspace_chosen;             /* by that option */
 	const char *alias; /* what /workspace stands for, see read/workspace.h; NULL: nothing. Its own, as: */
 	const char *code_cwd; /* where contexts are that name no directory */
 	uint64_t drained_ms; /* wall clock; nothing new begins here since then, see drain.c; 0: it does */
@@ -85,7 +86,7 @@ struct api {
 	struct rota drawers; /* the same, at what is drawn by a thread: one of them at a time */
 };
 
-/* How many of so many there may be on behalf of r: a quarter is for owners alone. */
+/* The limit for r's principal: links get three quarters of most. */
 unsigned api_share(const struct request *r, unsigned most);
 
 /* Wire up; all pointers are borrowed. Returns 0 or a negative errno. */

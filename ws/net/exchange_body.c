@@ -124,6 +124,7 @@ static const char *keep(struct exchange *x, const char *bytes, size_t length)
 	size_t room = x->room;
 	while (room < x->body_got + length)
 		room *= 2;
+	room = room < most ? room : most;
 	const char *problem = room > x->room ? take_room(x, room) : NULL;
 	if (problem)
 		return problem;

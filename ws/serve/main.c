@@ -361,6 +361,7 @@ static int open_program(struct program *p)
 		.terminals = &p->terminals,
 		.controls = &p->controls,
 		.workspace = p->workspace,
+		.workspace_chosen = p->options.workspace != NULL,
 		.ending = &p->shutdown.begun,
 		.version = RINGSIDE_RELEASE};
 	p->dispatcher = (struct dispatcher){

@@ -168,15 +168,29 @@ static void read_on(struct file_stream *s)
 	}
 }
 
+static char *take_event(const struct file_stream *s)
+{
+	char *text = malloc(s->event.length + 1);
+	if (!text)
+		return NULL;
+	memcpy(text, s->event.text, s->event.length);
+	text[s->event.length] = '\0';
+	return text;
+}
+
 static char *next(void *user)
 {
 	struct file_stream *s = user;
 	if (s->out || s->event.length == 0)
 		return NULL;
-	char *text = malloc(s->event.length + 1);
-	if (text) {
-		memcpy(text, s->event.text, s->event.length);
-		text[s->event.length] = '\0';
+	char *text = take_event(s);
+	if (!text) {
+		/* It is not left out: this is the end. */
+		reply_text_finish(&s->event);
+		put_error(s, -ENOMEM);
+		text = take_event(s);
+		s->state = STREAM_LAST;
+		s->call->request->stream_complete = true;
 	}
 	s->event.length = 0;
 	if (s->state == STREAM_LAST)

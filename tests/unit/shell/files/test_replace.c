@@ -83,7 +83,7 @@ Test(replace, what_a_killed_server_has_left_is_no_obstacle)
 	placed_leave(&place, &folder);
 }
 
-Test(replace, links_and_devices_in_place)
+Test(replace, a_link_and_what_is_no_file)
 {
 	struct stat st;
 	placed_enter(&place, &folder);

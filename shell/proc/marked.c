@@ -1,7 +1,11 @@
-/* A pidfd is had first: the process that is looked at afterwards is the one that is killed, or has ended. */
+/*
+ * A pidfd is had first: the process that is looked at afterwards is the one that is killed, or has ended. Looking is an attempt
+ * (attempt.h), of which nothing hangs but its own thread.
+ */
 #include "shell/proc/marked.h"
 
 #include "pty/proc/proc.h"
+#include "shell/proc/attempt.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,12 +15,20 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#define ENVIRON_MAX ((size_t)256 << 10) /* bytes that are looked at */
+#define ENVIRON_MAX ((size_t)256 << 10)     /* bytes that are looked at */
+#define ATTEMPTS_MAX (ATTEMPT_KEYS_MAX / 2) /* with the same attempts */
+
+struct look {
+	pid_t pid;
+	bool marked;
+	char mark[MARKED_MAX + 1];
+};
 
 struct search {
-	const char *mark;
-	char *text; /* ENVIRON_MAX bytes */
+	struct attempts attempts;
+	unsigned made;
 	size_t count;
+	struct look look;
 };
 
 /* Returns bytes, 0 where it cannot be read. */
@@ -34,28 +46,54 @@ static size_t read_environ(pid_t pid, char *text)
 	return length;
 }
 
-static bool has_mark(const struct search *s, size_t length)
+static bool has_mark(const char *text, size_t length, const char *mark)
 {
-	size_t size = strlen(s->mark) + 1; /* with its NUL */
-	const char *end = s->text + length, *nul;
-	for (const char *at = s->text; at < end; at = nul + 1) {
+	size_t size = strlen(mark) + 1; /* with its NUL */
+	const char *end = text + length, *nul;
+	for (const char *at = text; at < end; at = nul + 1) {
 		nul = memchr(at, '\0', (size_t)(end - at));
 		if (!nul)
 			return false;
-		if ((size_t)(nul + 1 - at) == size && memcmp(at, s->mark, size) == 0)
+		if ((size_t)(nul + 1 - at) == size && memcmp(at, mark, size) == 0)
 			return true;
 	}
 	return false;
 }
 
+static void on_look(struct attempt *t, void *data)
+{
+	struct look *look = data;
+	char *text = malloc(ENVIRON_MAX);
+	(void)t;
+	look->marked = text && has_mark(text, read_environ(look->pid, text), look->mark);
+	free(text);
+}
+
+static bool is_marked(struct search *s, pid_t pid)
+{
+	const struct attempt_call call = {.key = pid, .work = on_look};
+	/* What is known of each process is of no use any more. */
+	if (s->made++ == ATTEMPTS_MAX) {
+		attempts_finish(&s->attempts);
+		s->attempts = (struct attempts){0};
+		s->made = 0;
+	}
+	s->look.pid = pid;
+	s->look.marked = false;
+	return attempt_make(&s->attempts, &call, &s->look, sizeof s->look) == 0 && s->look.marked;
+}
+
 static bool visit(void *user, pid_t pid)
 {
 	struct search *s = user;
+	struct proc_status status;
+	uid_t ours = geteuid();
+	if (pid == getpid() || !proc_status(pid, &status) || (ours != 0 && status.owner != ours))
+		return true;
 	int pidfd = pidfd_open(pid, 0);
 	if (pidfd < 0)
 		return true;
-	if (has_mark(s, read_environ(pid, s->text)) &&
-		pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0)
+	if (is_marked(s, pid) && pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0)
 		s->count++;
 	close(pidfd);
 	return true;
@@ -63,9 +101,15 @@ static bool visit(void *user, pid_t pid)
 
 size_t marked_kill(const char *mark)
 {
-	struct search s = {.mark = mark, .text = malloc(ENVIRON_MAX)};
-	if (s.text)
-		(void)proc_each(visit, &s);
-	free(s.text);
-	return s.count;
+	struct search *s = calloc(1, sizeof *s);
+	if (!s || strlen(mark) > MARKED_MAX) {
+		free(s);
+		return 0;
+	}
+	memcpy(s->look.mark, mark, strlen(mark) + 1);
+	(void)proc_each(visit, s);
+	size_t count = s->count;
+	attempts_finish(&s->attempts);
+	free(s);
+	return count;
 }

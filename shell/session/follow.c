@@ -151,6 +151,17 @@ static uint64_t least_viewed(const struct session *session)
 	return least;
 }
 
+/* The same of those for which output is held back in any case. */
+static uint64_t least_awaited(const struct session *session)
+{
+	uint64_t least = UINT64_MAX;
+	const struct session_viewer *v;
+	DL_FOREACH (session->viewers, v)
+		if (v->waits && v->offset < least)
+			least = v->offset;
+	return least;
+}
+
 /*
  * Give the holder what nobody needs any more. Viewers that read are waited for, for a short time in all. Returns
  * whether the holder may come to wait for one of them, so that it has to be looked at again soon.
@@ -162,7 +173,8 @@ static bool give_back(struct session *session, uint64_t events)
 	bool waits = viewed < tail && ring_is_blocked(&link->ring);
 	if (!patience_lasts(&session->patience, uv_hrtime(), waits) || viewed > tail)
 		viewed = tail;
-	link_consumed(link, viewed, events);
+	uint64_t awaited = least_awaited(session);
+	link_consumed(link, viewed < awaited ? viewed : awaited, events);
 	return viewed < tail && stream_head(&link->ring.bytes) - viewed > link->ring.bytes.size / 2;
 }
 

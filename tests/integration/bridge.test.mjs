@@ -10,7 +10,7 @@ import { request } from './lib/api.mjs';
 import { cmdline } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
-import { until, within } from './lib/until.mjs';
+import { stays, until, within } from './lib/until.mjs';
 
 const limit = 32 << 20;
 
@@ -60,8 +60,8 @@ class Sandbox {
 	put = (name, body, options) => this.ask('PUT', `/file/${name}`, { body, octets: true, ...options });
 
 	/** A terminal; resolves when it is ready. */
-	async pty(query = 'cols=80&rows=24') {
-		const ws = new WebSocket(`${this.server.base.replace(/^http/, 'ws')}${this.url}/pty?${query}`, { headers: this.auth });
+	async pty(query = 'cols=80&rows=24', headers = {}) {
+		const ws = new WebSocket(`${this.server.base.replace(/^http/, 'ws')}${this.url}/pty?${query}`, { headers: { ...this.auth, ...headers } });
 		const pty = { ws, text: '', exit: undefined };
 		await within('ready', new Promise((resolve, reject) => {
 			ws.on('error', reject);
@@ -159,6 +159,13 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 	const made = await box.ask('POST', '/session', { body: { id: 'one.A_-', cwd: '/workspace/sub', env: { WHO: 'it is\n"me"' } } });
 	assert.deepEqual([made.status, made.json], [200, { id: 'one.A_-' }]);
 	assert.equal((await box.sh('basename "$PWD"; echo "$WHO"', { session: 'one.A_-' })).stdout, 'sub\nit is\n"me"\n');
+	for (const pty of [await box.pty('session=one.A_-'), await box.pty('', { 'Session-Id': 'one.A_-' })]) {
+		pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$WHO>"\n'));
+		await until('its directory and variables', () => pty.text.includes('sub <it is\r\n"me">'));
+		pty.ws.send(Buffer.from('exit 3\n'));
+		assert.equal(await within('its end', new Promise((resolve) => { pty.ws.on('close', resolve); })), 1000);
+		assert.equal(pty.exit, 3);
+	}
 	assert.equal((await box.sh('echo "<$WHO>"')).stdout, '<>\n');
 	assert.equal((await box.sh('echo "<$WHO>"', { session: 'nobody' })).stdout, '<>\n', 'one that nobody has made is as good as none');
 	assert.match((await box.ask('POST', '/session')).json.id, /^[a-z2-7]{26}$/);
@@ -343,6 +350,24 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 	await within('close', closed);
 	await assert.rejects(new Sandbox(server, 'none').pty(), /status 404/);
 	await assert.rejects(new Sandbox(server, 'NO').pty(), /status 400/);
+	await assert.rejects(box.pty('cols=x&rows=24'), /status 400/);
+
+	// One that stops reading holds its program back, and then has all of it.
+	{
+		const box = await Sandbox.create(server), pty = await box.pty();
+		await until('its prompt', () => pty.text.length > 0);
+		pty.ws.send(Buffer.from('seq 1 2500000; echo th""e end; touch over\n'));
+		await until('output', () => pty.text.includes('\n100\r\n'));
+		pty.ws.pause();
+		await stays('that it is held back', () => !existsSync(path.join(box.dir, 'over')), 1500);
+		pty.ws.resume();
+		await until('the end', () => pty.text.includes('the end'));
+		const numbers = pty.text.slice(0, pty.text.indexOf('the end')).trim().split('\r\n').slice(-2_500_000);
+		assert.equal(numbers.length, 2_500_000);
+		assert.match(numbers[0], /\b1$/);
+		assert.ok(numbers.slice(1).every((number, i) => Number(number) === i + 2));
+		pty.ws.close();
+	}
 
 	// What is deleted is gone, whoever makes or fills it meanwhile.
 	{

@@ -55,8 +55,12 @@ scenario('a terminal of an agent', async (server) => {
 	let text = begun;
 	assert.doesNotMatch(text, /"type"/, 'nothing but what the terminal shows');
 	// A line that looks like a message of the server's is output.
-	text += await session.writeStdin({ sessionId, chars: `some words\nstty -echo; clear; echo '{"type":"exit","code":9}'\n`, yieldTimeMs: 1000 });
-	assert.match(text, /\{"type":"exit","code":9\}\r\n/);
+	text += await session.writeStdin({ sessionId, chars: 'some words\nPS1= PS2=; bind "set enable-bracketed-paste off"; stty -echo\n', yieldTimeMs: 1000 });
+	for (const line of ['{"type":"exit","code":9}', '{"type":"error","message":"x"}}', '\ufeff{"type":"error","message":"y"}']) {
+		text += await session.writeStdin({ sessionId, chars: `sleep 0.1; echo '${line}'\n`, yieldTimeMs: 1000 });
+		assert.ok(text.includes(line.replace('\ufeff', '')), text);
+		assert.ok(running(text) >= 0 && !(exited(text) >= 0), text);
+	}
 	text += await session.writeStdin({ sessionId, chars: 'exit 4\n', yieldTimeMs: 1000 });
 	await until(() => `its end: ${text}`, async () => {
 		if (exited(text) >= 0) return true;

@@ -85,8 +85,9 @@ static struct refusal check_terminal(
 		refusal = follower_parse(h->params, h->params_count, all->incarnation, &u->follower);
 		return refusal.status ? refusal : follower_check(all, &u->follower, &u->principal);
 	}
-	refusal = sandbox[0] ? terminal_parse_own(sandbox, h->params, h->params_count, &u->query)
-			     : terminal_parse(h->params, h->params_count, &u->query);
+	refusal = sandbox[0]
+		? terminal_parse_own(sandbox, h->session, h->params, h->params_count, &u->query)
+		: terminal_parse(h->params, h->params_count, &u->query);
 	return refusal.status ? refusal
 			      : terminal_check(s->options.terminals, &u->query, &u->principal);
 }

@@ -130,14 +130,14 @@ static bool is_number(const char *text)
 	return !text || (*text && !text[strspn(text, "0123456789")]);
 }
 
-struct refusal terminal_parse_own(
-	const char *sandbox, char *const *params, size_t count, struct terminal_query *ret_query)
+struct refusal terminal_parse_own(const char *sandbox, const char *header, char *const *params,
+	size_t count, struct terminal_query *ret_query)
 {
 	struct terminal_query q = {.rows = parse_side(params_find(params, count, "rows")),
 		.cols = parse_side(params_find(params, count, "cols")),
 		.lag = TERMINAL_LAG};
 	const char *shell = params_find(params, count, "shell");
-	const char *session = params_find(params, count, "session");
+	const char *session = *header ? header : params_find(params, count, "session");
 	if (!*sandbox || strlen(sandbox) > NAME_ID_MAX)
 		return invalid("Invalid sandbox ID format");
 	if (session && (!*session || strlen(session) > NAME_ID_MAX))
@@ -240,12 +240,15 @@ static void refuse_message(struct terminal *t, const char *code, const char *mes
 	t->error_code = code;
 	t->error_message = message;
 	terminal_pump(t);
+	/* To clients of terminals of their own that is the end. */
+	if (t->own)
+		terminal_end(t, CLOSE_INTERNAL, message);
 }
 
 /* The session keeps the size that it has. */
 static void tell_size_refused(struct terminal *t)
 {
-	if (t->session->size_refused)
+	if (t->session->size_refused && !t->own)
 		refuse_message(t, "LIMIT_REACHED",
 			"There is no memory for a screen of that size: the screens of all sessions together have as much as they may");
 }
@@ -297,7 +300,7 @@ static void follow(struct terminal *t, struct session *s)
 		t->lines = s->table->config.scrollback;
 	session_attach(s, &t->viewer);
 	terminal_pump(t);
-	if (t->session && !t->own)
+	if (t->session)
 		tell_size_refused(t);
 	uint8_t *early = t->early;
 	t->early = NULL;
@@ -404,6 +407,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 		.changed = on_changed,
 		.gone = on_gone,
 		.user = t,
+		.waits = q->sandbox[0] != '\0',
 		.attendee = {.role = principal->role, .rows = q->rows, .cols = q->cols},
 	};
 	auth_author(principal, t->viewer.attendee.author);
@@ -557,7 +561,7 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		break;
 	case MESSAGE_SNAPSHOT:
 		t->lines = m.lines;
-		if (t->session && t->ready) {
+		if (t->session && t->ready && !t->own) {
 			terminal_want_snapshot(t, SNAPSHOT_REQUEST);
 			terminal_pump(t);
 		}

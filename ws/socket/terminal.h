@@ -41,7 +41,10 @@ struct terminal_query;
 
 #define TERMINAL_OWN_ENV_MAX 258u
 
-/* A session that is a client's alone, and ends with it. Its client hears of its beginning, its output and its end. Strings of options are borrowed of the rest. */
+/*
+ * A session that is a client's alone, and ends with it. Its client hears of its beginning, its output and its end. Strings of
+ * options are borrowed of the rest.
+ */
 struct terminal_own {
 	struct session_options options;
 	char id[NAME_ID_MAX + 1];
@@ -155,9 +158,9 @@ void terminals_tell_drain(struct terminals *all);
 /* Read the query. Pure. */
 struct refusal terminal_parse(char *const *params, size_t count, struct terminal_query *ret_query);
 
-/* The same for a terminal of its own in this sandbox, for the owner alone. Pure. */
-struct refusal terminal_parse_own(
-	const char *sandbox, char *const *params, size_t count, struct terminal_query *ret_query);
+/* The same for a terminal of its own in this sandbox, for the owner alone. header: Session-Id, or "". Pure. */
+struct refusal terminal_parse_own(const char *sandbox, const char *header, char *const *params,
+	size_t count, struct terminal_query *ret_query);
 
 /* Whether this principal may open it now. */
 struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,

@@ -584,16 +584,28 @@ static bool tell_loss(struct terminal *t)
 	return sent;
 }
 
-/* Where a "}" is that makes all of a piece an object of JSON, or looks so; length: nowhere. */
+static bool is_one_of(uint8_t byte, const char *set)
+{
+	return byte && strchr(set, byte);
+}
+
+/* Where to cut a piece that could be an object of JSON as a whole, so that neither part is one; length: it is none. */
 static size_t find_object_end(const uint8_t *bytes, size_t length)
 {
-	static const char blanks[] = " \t\r\n";
+	static const char mark[] = "\xef\xbb\xbf", blanks[] = " \t\r\n";
 	size_t begin = 0, end = length;
-	while (begin < end && bytes[begin] && strchr(blanks, bytes[begin]))
+	if (length >= sizeof mark - 1 && memcmp(bytes, mark, sizeof mark - 1) == 0)
+		begin = sizeof mark - 1; /* decoders leave it out */
+	while (begin < end && is_one_of(bytes[begin], blanks))
 		begin++;
-	while (end > begin && bytes[end - 1] && strchr(blanks, bytes[end - 1]))
+	while (end > begin && is_one_of(bytes[end - 1], blanks))
 		end--;
-	return end - begin > 1 && bytes[begin] == '{' && bytes[end - 1] == '}' ? end - 1 : length;
+	if (end == begin || bytes[begin] != '{' || bytes[end - 1] != '}')
+		return length;
+	/* None of the braces at its end goes with the first part. */
+	while (end > begin && is_one_of(bytes[end - 1], "} \t\r\n"))
+		end--;
+	return end;
 }
 
 /*
@@ -716,6 +728,9 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 /* Where it is, for those who may wait for it: only while it gets the output as it comes. */
 static void note_taken(struct terminal *t, bool all)
 {
+	/* Where output is held back for it, there may be more now. */
+	if (t->viewer.waits && t->session && t->cursor.offset != t->viewer.offset)
+		sessions_make_busy(t->all->sessions, t->session);
 	t->viewer.offset = t->cursor.offset;
 	if (t->behind || !t->session || !(t->sync_told || t->snapshot.bytes))
 		t->viewer.taken_ms = 0;

@@ -43,10 +43,9 @@ static void create(struct request *r)
 		sandbox_refuse(r, 502, "pool_error", "There are no random bytes");
 }
 
-static void tell_running(struct request *r, struct sandbox *s, void *user)
+static void tell_running(struct request *r, bool there)
 {
-	(void)user;
-	reply_json(r, 200, json_pack("{s:b}", "running", s != NULL));
+	reply_json(r, 200, json_pack("{s:b}", "running", (int)there));
 }
 
 static void running(struct request *r)

@@ -25,8 +25,9 @@
 #define ENTER_SUFFIX ".enter"
 #define ENTER_SIZE (2 * PLACE_PATH_MAX + 2048)
 #define SANDBOX_MARK "RINGSIDE_SANDBOX" /* variable: its directory, of all that runs in there */
-#define KILL_ROUNDS 200u
+#define KILL_MS 5000u /* for all that is killed to be gone; then the tree is removed anyway */
 #define KILL_PAUSE_US 10000u
+#define IDLE_MS (UINT64_C(10) * 60 * 1000)
 
 /*
  * What starts everything in a sandbox: a command, or a shell. Among mounts of its own, where bubblewrap can make them, the directory
@@ -125,6 +126,50 @@ struct sandbox *sandbox_find(const struct bridge *b, const char *id)
 	return NULL;
 }
 
+/* The list is in the order in which they were used last. */
+static void use(const struct api *a, struct sandbox *s)
+{
+	struct bridge *b = a->bridge;
+	s->used_ms = uv_now(a->sessions->loop);
+	DL_DELETE(b->list, s);
+	DL_APPEND(b->list, s);
+}
+
+static void forget(struct bridge *b, struct sandbox *s)
+{
+	struct sandbox_session *each, *next;
+	DL_FOREACH_SAFE (s->sessions, each, next) {
+		json_decref(each->env);
+		free(each);
+	}
+	DL_DELETE(b->list, s);
+	b->count--;
+	free(s);
+}
+
+static bool is_idle(const struct api *a, const struct sandbox *s)
+{
+	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++)
+		if (s->terminals[i][0])
+			return false;
+	return !s->runs && !s->sessions && !s->removing &&
+		uv_now(a->sessions->loop) >= s->used_ms + IDLE_MS;
+}
+
+/* Of one that is idle nothing is known but its directory, where it is found again: the one that was used longest ago makes room. */
+static bool has_room(const struct api *a)
+{
+	struct sandbox *s;
+	if (a->bridge->count < SANDBOXES_MAX)
+		return true;
+	DL_FOREACH (a->bridge->list, s)
+		if (is_idle(a, s)) {
+			forget(a->bridge, s);
+			return true;
+		}
+	return false;
+}
+
 static void refuse_deleted(struct request *r)
 {
 	sandbox_refuse(r, 409, "exec_transport_error", "The sandbox is being deleted");
@@ -133,8 +178,10 @@ static void refuse_deleted(struct request *r)
 struct sandbox *sandbox_again(struct bridge *b, struct request *r)
 {
 	struct sandbox *s = sandbox_find(b, r->match.id);
-	if (s && !s->removing)
+	if (s && !s->removing) {
+		use(api_of(r), s);
 		return s;
+	}
 	refuse_deleted(r);
 	return NULL;
 }
@@ -157,25 +204,13 @@ bool sandbox_session_of(
 	return true;
 }
 
-static void forget(struct bridge *b, struct sandbox *s)
-{
-	struct sandbox_session *each, *next;
-	DL_FOREACH_SAFE (s->sessions, each, next) {
-		json_decref(each->env);
-		free(each);
-	}
-	DL_DELETE(b->list, s);
-	b->count--;
-	free(s);
-}
-
 /* A deletion. */
 struct removing {
 	struct job job;
 	struct removing *prev, *next;
 	struct api *api;
 	struct request *request; /* our reference */
-	struct sandbox *sandbox; /* NULL: nobody has used it since the server was started */
+	struct sandbox *sandbox; /* NULL: not in the table */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
 	struct session_waiter waiters[SANDBOX_TERMINALS_MAX];
@@ -196,7 +231,7 @@ struct making {
 	struct request *request; /* our reference */
 	sandbox_fn *fn;
 	void *user;
-	bool looks; /* it is not made if it is not there; fn gets NULL then, and for any error */
+	sandbox_look_fn *look; /* in place of fn: it is not made, and not kept */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
 	int error;
@@ -249,16 +284,20 @@ static bool has_enter(int dir_fd, const char *id)
 static int make(const struct making *m)
 {
 	struct stat st;
-	if (!m->looks && mkdir(m->folder, 0755) < 0 && errno != EEXIST)
+	if (!m->look && mkdir(m->folder, 0755) < 0 && errno != EEXIST)
 		return -errno;
 	int rc = 0, fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	bool there = fstatat(fd, m->id, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	if (!there && (errno != ENOENT || m->looks))
+	if (!there && (errno != ENOENT || m->look))
 		rc = -errno;
 	else if (there && (!S_ISDIR(st.st_mode) || !has_enter(fd, m->id)))
 		rc = -EEXIST; /* somebody else's */
+	if (m->look) {
+		close(fd);
+		return rc;
+	}
 	/* First: a server that is killed in between leaves what the next one knows as ours. */
 	if (rc == 0)
 		rc = write_enter(fd, m);
@@ -305,19 +344,21 @@ static void on_made(struct job *job, int error)
 	DL_DELETE(b->makings, m);
 	if (error == 0)
 		error = m->error;
-	if (error == 0 && !s && !overtaken)
+	if (error == 0 && !s && !overtaken && !m->look && has_room(m->api))
 		s = add(b, m->folder, m->id);
 	/* Nothing begins for those whose access has ended meanwhile. */
 	bool good = error == 0 && s && !overtaken && !r->cut;
-	if (good || (m->looks && !r->done && !r->cut))
-		m->fn(r, good ? s : NULL, m->user);
+	if (m->look && !r->done && !r->cut)
+		m->look(r, error == 0 && !overtaken);
+	else if (good)
+		m->fn(r, s, m->user);
 	else if (!r->done && overtaken)
 		refuse_deleted(r);
 	else if (!r->done && error < 0)
 		sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be made", error);
 	else if (!r->done)
 		sandbox_refuse(r, 502, "exec_transport_error", "There is no memory");
-	if (!good)
+	if (!good || m->look)
 		free(m->user);
 	if (overtaken) {
 		overtaken->awaited--;
@@ -380,40 +421,18 @@ static struct removing *find_removing(const struct bridge *b, const char *id)
 	return NULL;
 }
 
-static bool is_idle(const struct sandbox *s)
-{
-	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++)
-		if (s->terminals[i][0])
-			return false;
-	return !s->runs && !s->sessions && !s->removing;
-}
-
-/* Of one that is idle nothing is known but its directory, where it is found again: the one that was used longest ago makes room. */
-static bool has_room(struct bridge *b)
-{
-	struct sandbox *s;
-	if (b->count < SANDBOXES_MAX)
-		return true;
-	DL_FOREACH (b->list, s)
-		if (is_idle(s)) {
-			forget(b, s);
-			return true;
-		}
-	return false;
-}
-
-void sandbox_look(struct request *r, sandbox_fn *fn)
+void sandbox_look(struct request *r, sandbox_look_fn *look)
 {
 	struct bridge *b = api_of(r)->bridge;
 	struct sandbox *s = sandbox_find(b, r->match.id);
 	if (!are_possible(api_of(r), r))
 		return;
 	if (find_removing(b, r->match.id))
-		fn(r, NULL, NULL);
+		look(r, false);
 	else if (s)
-		fn(r, s, NULL);
+		look(r, true);
 	else
-		begin_making(r, &(struct making){.fn = fn, .looks = true});
+		begin_making(r, &(struct making){.look = look});
 }
 
 void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
@@ -428,8 +447,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 	}
 	s = sandbox_find(a->bridge, r->match.id);
 	if (s) {
-		DL_DELETE(a->bridge->list, s);
-		DL_APPEND(a->bridge->list, s);
+		use(a, s);
 		fn(r, s, user);
 		return;
 	}
@@ -438,7 +456,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 			r, "exec_transport_error", "The sandbox cannot be made", -ESHUTDOWN);
 		goto err_user;
 	}
-	if (!has_room(a->bridge)) {
+	if (!has_room(a)) {
 		sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
 		goto err_user;
 	}
@@ -455,7 +473,8 @@ static void kill_all(const struct removing *m)
 {
 	char mark[sizeof SANDBOX_MARK + PLACE_PATH_MAX + NAME_ID_MAX + 2];
 	snprintf(mark, sizeof mark, SANDBOX_MARK "=%s/%s", m->folder, m->id);
-	for (unsigned i = 0; i < KILL_ROUNDS && marked_kill(mark) > 0; i++)
+	uint64_t end = uv_hrtime() + KILL_MS * UINT64_C(1000000);
+	while (marked_kill(mark) > 0 && uv_hrtime() < end)
 		usleep(KILL_PAUSE_US);
 }
 
@@ -586,6 +605,7 @@ void sandbox_delete(struct request *r)
 		refuse_memory(r);
 		return;
 	}
+	a->bridge->deleted = true;
 	m->api = a;
 	m->request = request_ref(r);
 	m->sandbox = s;
@@ -609,7 +629,7 @@ struct bridge *bridge_create(void)
 	return calloc(1, sizeof(struct bridge));
 }
 
-/* Those of an earlier server: terminals are for what is known. */
+/* Finds the sandboxes of an earlier server, because a terminal can only be opened in a known one. */
 struct finding {
 	struct job job;
 	struct api *api;
@@ -622,6 +642,7 @@ static void on_find(struct job *job)
 {
 	struct finding *f = (struct finding *)job;
 	char id[NAME_ID_MAX + sizeof ENTER_SUFFIX];
+	struct stat st;
 	DIR *dir = opendir(f->folder);
 	for (const struct dirent *e; dir && f->count < SANDBOXES_MAX && (e = readdir(dir));) {
 		size_t length = strlen(e->d_name), suffix = sizeof ENTER_SUFFIX - 1;
@@ -629,7 +650,8 @@ static void on_find(struct job *job)
 			strcmp(e->d_name + length - suffix, ENTER_SUFFIX) != 0)
 			continue;
 		snprintf(id, sizeof id, "%.*s", (int)(length - suffix), e->d_name);
-		if (sandbox_is_id(id))
+		if (sandbox_is_id(id) && fstatat(dirfd(dir), id, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISDIR(st.st_mode))
 			memcpy(f->ids[f->count++], id, NAME_ID_MAX + 1);
 	}
 	if (dir)
@@ -640,7 +662,9 @@ static void on_found(struct job *job, int error)
 {
 	struct finding *f = (struct finding *)job;
 	struct bridge *b = f->api->bridge;
-	for (unsigned i = 0; error == 0 && i < f->count && b->count < SANDBOXES_MAX; i++)
+	/* One that has been deleted meanwhile was found before that. */
+	for (unsigned i = 0; error == 0 && !b->deleted && i < f->count && b->count < SANDBOXES_MAX;
+		i++)
 		if (!sandbox_find(b, f->ids[i]) && !find_removing(b, f->ids[i]))
 			add(b, f->folder, f->ids[i]);
 	free(f);
@@ -661,15 +685,15 @@ void bridge_find(struct api *a)
 void bridge_destroy(struct bridge *b)
 {
 	struct sandbox *s, *next;
+	struct removing *m, *after;
 	if (!b)
 		return;
-	DL_FOREACH_SAFE (b->list, s, next) {
-		/* A thread that is stuck has it for ever. */
-		if (s->removing && !s->removing->begun) {
-			request_unref(s->removing->request);
-			free(s->removing);
+	DL_FOREACH_SAFE (b->removings, m, after)
+		if (!m->begun) { /* otherwise a thread that is stuck has it for ever */
+			request_unref(m->request);
+			free(m);
 		}
+	DL_FOREACH_SAFE (b->list, s, next)
 		forget(b, s);
-	}
 	free(b);
 }

@@ -45,12 +45,14 @@ struct sandbox {
 	unsigned sessions_count;
 	struct sandbox_run *runs;
 	char terminals[SANDBOX_TERMINALS_MAX][SANDBOX_TERMINAL_SIZE]; /* ids of sessions; "": free */
+	uint64_t used_ms;                                             /* loop time */
 	struct removing *removing; /* NULL: it is not being deleted */
 };
 
 struct bridge {
 	struct sandbox *list;
 	unsigned count;
+	bool deleted;               /* one has been, since the server was started */
 	unsigned bodies;            /* that are being received, see body.h */
 	struct making *makings;     /* list: who waits for a sandbox to be made */
 	struct removing *removings; /* list: what is being deleted */
@@ -59,7 +61,7 @@ struct bridge {
 /* Answer r in the bridge's form: {error, code}. */
 void sandbox_refuse(struct request *r, int status, const char *code, const char *message);
 
-/* The same for an error of the system; code: of what is no fault of the client's. */
+/* The same for an error of the system; code: for errors that the client did not cause. */
 void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error);
 
 /* Whether r comes by what carries answers of bytes as they come; otherwise it has been answered, and nothing is begun. */
@@ -87,13 +89,14 @@ bool sandbox_place(const char *root, struct place *p);
 typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
 void sandbox_use(struct request *r, sandbox_fn *fn, void *user);
 
-/* The same without making it: fn gets NULL where there is none, or it cannot be used. */
-void sandbox_look(struct request *r, sandbox_fn *fn);
+/* Only look whether it is there, and can be used: look is told so, at once or later, or r has been answered. */
+typedef void sandbox_look_fn(struct request *r, bool there);
+void sandbox_look(struct request *r, sandbox_look_fn *look);
 
 /* The one of this id that is there already; NULL: there is none that is known. */
 struct sandbox *sandbox_find(const struct bridge *b, const char *id);
 
-/* The one that the path of r names, after r's body has come; NULL: it is being deleted, or has been, and r has been answered. */
+/* The one that the path of r names, after r's body has come; NULL: it is being deleted, has been, or was forgotten, and r has been answered. */
 struct sandbox *sandbox_again(struct bridge *b, struct request *r);
 
 /*

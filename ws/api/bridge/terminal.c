@@ -11,6 +11,8 @@
 
 #define ORPHANED_MS 60000u /* for one whose server was killed: nobody comes back to it */
 
+_Static_assert(TERMINAL_OWN_ENV_MAX >= BODY_ENV_MAX + 2, "a session's variables, and two of ours");
+
 static char *free_place(struct sandbox *s)
 {
 	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++)

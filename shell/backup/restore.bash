@@ -81,7 +81,8 @@ dir=$RINGSIDE_BACKUP_DIR
 mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
 # A mount whose program is gone is in the way of everything.
 while ! error=$(stat -- "$dir" 2>&1) && [[ $error == *'endpoint is not connected'* ]]; do
-	{ [ ! -L "$dir" ] && is_in "$(realpath -m -- "${dir%/*}/")" "${roots[@]}"; } || die 'The directory leads to a mount that has died'
+	above=$(realpath -m -- "${dir%/*}/") || above=
+	{ [ ! -L "$dir" ] && is_in "${above%/}/${dir##*/}" "${roots[@]}"; } || die 'The directory leads to a mount that has died'
 	fusermount3 -uz -- "$dir" || die 'The directory is a mount that has died'
 done
 { dir=$(realpath -m -- "$RINGSIDE_BACKUP_DIR") && [ "$dir" != / ]; } || die 'There cannot be such a directory'

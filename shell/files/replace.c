@@ -214,7 +214,8 @@ static int follow_links(const struct place *p, const char *path, struct replace 
 	/* What a link says is followed as the kernel does: there the alias stands for nothing. */
 	struct place plain = *p;
 	plain.workspace = NULL;
-	if (alias_resolve(p->root_fd < 0 ? p->workspace : NULL, path, at, sizeof at) < 0)
+	bool aliased = path[0] == '/' && p->root_fd < 0 && !p->beneath;
+	if (alias_resolve(aliased ? p->workspace : NULL, path, at, sizeof at) < 0)
 		return 1;
 	for (int links = 0; is_link(r); links++) {
 		struct place_entry next;
@@ -340,6 +341,14 @@ static int move_to_nothing(struct replace *r)
 	const struct place_entry *e = &r->entry;
 	if (!r->temporary[0])
 		return link_as(r, e->name);
+	if (linkat(e->dir_fd, r->temporary, e->dir_fd, e->name, 0) == 0) {
+		unlinkat(e->dir_fd, r->temporary, 0);
+		r->temporary[0] = '\0';
+		return 0;
+	}
+	if (errno == EEXIST)
+		return -EEXIST;
+	/* There are no hard links there. */
 	if (renameat2(e->dir_fd, r->temporary, e->dir_fd, e->name, RENAME_NOREPLACE) < 0)
 		return -errno;
 	r->temporary[0] = '\0';
@@ -361,7 +370,7 @@ static pthread_mutex_t copies[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR
 static int link_somewhere(struct replace *r)
 {
 	if (r->temporary[0])
-		return 0;
+		return !r->existed && move_to_nothing(r) == 0 ? 1 : 0;
 	int rc = r->existed ? -EEXIST : link_as(r, r->entry.name);
 	/* Something is there, perhaps since a moment ago. */
 	return rc == 0 ? 1 : rc == -EEXIST ? link_beside(r) : rc;

@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#define PAUSE_US 10000u                     /* for what was killed to be gone */
 #define ENVIRON_MAX ((size_t)256 << 10)     /* bytes that are looked at */
 #define ATTEMPTS_MAX (ATTEMPT_KEYS_MAX / 2) /* with the same attempts */
 
@@ -99,17 +101,24 @@ static bool visit(void *user, pid_t pid)
 	return true;
 }
 
-size_t marked_kill(const char *mark)
+static uint64_t now_ms(void)
 {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void marked_kill(const char *mark, uint64_t ms)
+{
+	uint64_t end = now_ms() + ms;
 	struct search *s = calloc(1, sizeof *s);
-	if (!s || strlen(mark) > MARKED_MAX) {
-		free(s);
-		return 0;
+	if (s && strlen(mark) <= MARKED_MAX) {
+		memcpy(s->look.mark, mark, strlen(mark) + 1);
+		do {
+			s->count = 0;
+			(void)proc_each(visit, s);
+		} while (s->count > 0 && now_ms() < end && usleep(PAUSE_US) == 0);
+		attempts_finish(&s->attempts);
 	}
-	memcpy(s->look.mark, mark, strlen(mark) + 1);
-	(void)proc_each(visit, s);
-	size_t count = s->count;
-	attempts_finish(&s->attempts);
 	free(s);
-	return count;
 }

@@ -447,6 +447,10 @@ static void on_opened(struct job *job, int error)
 		end_watch(w, SOURCE_FAILED, w->error);
 		return;
 	}
+	/* From now on it waits with those of its disk alone. */
+	size_t length = strlen(w->job.whose);
+	snprintf(w->job.whose + length, sizeof w->job.whose - length, " %" PRIxMAX,
+		(uintmax_t)w->source.device);
 	w->polls = true;
 	w->poll.data = w;
 	uv_unref((uv_handle_t *)&w->poll);

@@ -84,12 +84,16 @@ scenario('watches of a disk that does not answer are told so, and others go on',
 	const letGo = await hang(hung);
 	if (!letGo) return t.skip('nothing can be mounted');
 	try {
-		const waiting = ['watch', 'watch', 'watch', 'watch', 'watch/check'].map((what, i) =>
-			server.api.raw('POST', `/api/${what}`, { path: path.join(hung, `${i}`) }, { timeout: 60_000 }));
+		const ask = (what, i) => server.api.raw('POST', `/api/${what}`, { path: path.join(hung, `${i}`) }, { timeout: 60_000 });
+		const waiting = ['watch', 'watch', 'watch/check'].map(ask);
 		const stream = new EventStream(server, '/api/watch', { method: 'POST', body: { path: fine } });
 		await until('it is watched', () => stream.events.some(({ type }) => type === 'watching'));
+		// With as many as may be it goes on all the same.
+		waiting.push(ask('watch', 3), ask('watch', 4));
+		await until('the last one is told', async () => said(await waiting[4]) === '500 WATCH_START_ERROR');
 		writeFileSync(path.join(fine, 'new'), '');
 		await until('an event', () => stream.events.some(({ eventType }) => eventType === 'create'));
+		assert.equal(said(await server.api.raw('POST', '/api/watch/check', { path: fine })), '200');
 		assert.deepEqual((await Promise.all(waiting)).map(said), Array(5).fill('500 WATCH_START_ERROR'));
 		await letGo();
 		assert.equal(said(await server.api.raw('POST', '/api/watch/check', { path: hung })), '200');

@@ -380,8 +380,11 @@ shared('previews outlive the server, and end with their session', async (server)
 		await server.session({ id: 'My.Session' });
 		const lasting = await expose(server, port), bound = await expose(server, port, { sessionId: 'My.Session' });
 		assert.match(bound.host, new RegExp(`^${port}-my-session-`));
+		const others = [];
+		for (const id of ['a', 'b', 'c', 'd']) others.push(await expose(server, port, { sessionId: (await server.session({ id })).id }));
 		await server.restart();
-		for (const preview of [lasting, bound]) assert.equal((await visit(server, preview)).status, 200);
+		for (const preview of [lasting, bound, ...others]) assert.equal((await visit(server, preview)).status, 200);
+		for (const id of ['a', 'b', 'c', 'd']) await server.api.delete(id);
 		const brief = await expose(server, port, { sessionId: (await server.session({ id: 'brief' })).id });
 		await server.api.input('brief', 'exit\r');
 		await until('its end', async () => (await visit(server, brief)).status === 410);

@@ -3,7 +3,6 @@
  * happened since. Both follow a watch (shell/watch/watch.h) and wait until the kernel watches its directories.
  */
 #include "shell/bounds.h"
-#include "shell/files/beside.h"
 #include "shell/watch/watch.h"
 #include "ws/api/api.h"
 #include "ws/api/json/session.h"
@@ -314,14 +313,6 @@ static void on_gone(void *user)
 	finish(user);
 }
 
-/* The disk of one place holds up no other. */
-static void take_whose(const struct request *r, const char *place, char whose[CREW_WHOSE_SIZE])
-{
-	char principal[CREW_WHOSE_SIZE - 17];
-	access_whose(&r->principal, r->principal.session, principal, sizeof principal);
-	snprintf(whose, CREW_WHOSE_SIZE, "%s %016" PRIx64, principal, beside_hash(place));
-}
-
 static void follow(struct api *a, struct request *r, const struct asked *asked, bool check)
 {
 	/* It is the server's files that are watched. */
@@ -348,8 +339,8 @@ static void follow(struct api *a, struct request *r, const struct asked *asked, 
 	f->follower.user = f;
 	pending_open(&f->pending, a->announce.loop, r, f, NULL);
 	pending_after(&f->pending, BEGIN_MAX_MS, check ? on_check_late : on_late);
-	char whose[CREW_WHOSE_SIZE];
-	take_whose(r, asked->place, whose);
+	char whose[CREW_WHOSE_SIZE - 24]; /* with a disk behind it */
+	access_whose(&r->principal, r->principal.session, whose, sizeof whose);
 	int rc = watches_follow(a->watches, &asked->filter,
 		&(struct watch_place){.path = asked->path, .real = asked->place, .whose = whose},
 		&f->follower);

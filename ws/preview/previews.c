@@ -192,6 +192,9 @@ static bool is_over(const struct previews *all, const struct preview *p)
 	if (!p->session[0] || !all->sessions)
 		return false;
 	const struct session *s = sessions_find(all->sessions, p->session);
+	/* Of one that a server before has left it is not known yet. */
+	if (sessions_adopting(all->sessions) || (s && s->state == SESSION_STARTING))
+		return false;
 	return !s || session_epoch(s) != p->epoch || s->state == SESSION_EXITED;
 }
 

@@ -515,7 +515,7 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 			t, "LEASED", "Somebody else has leased the session: input is refused");
 	else if (rc == -ENOBUFS)
 		refuse_message(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
-	else if (rc < 0)
+	else if (rc < 0 && !t->own) /* what it has written is still on its way otherwise */
 		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
 	else if (t->viewer.key > 0)
 		terminal_owe_receipt(t);

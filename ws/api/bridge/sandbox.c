@@ -26,7 +26,6 @@
 #define ENTER_SIZE (2 * PLACE_PATH_MAX + 2048)
 #define SANDBOX_MARK "RINGSIDE_SANDBOX" /* variable: its directory, of all that runs in there */
 #define KILL_MS 5000u /* for all that is killed to be gone; then the tree is removed anyway */
-#define KILL_PAUSE_US 10000u
 #define IDLE_MS (UINT64_C(10) * 60 * 1000)
 
 /*
@@ -124,6 +123,11 @@ struct sandbox *sandbox_find(const struct bridge *b, const char *id)
 		if (strcmp(s->id, id) == 0)
 			return s;
 	return NULL;
+}
+
+static void refuse_full(struct request *r)
+{
+	sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
 }
 
 /* The list is in the order in which they were used last. */
@@ -317,12 +321,14 @@ static void on_make(struct job *job)
 	pthread_mutex_unlock(&making);
 }
 
-static struct sandbox *add(struct bridge *b, const char *folder, const char *id)
+static struct sandbox *add(const struct api *a, const char *folder, const char *id)
 {
+	struct bridge *b = a->bridge;
 	struct sandbox *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
 	s->bridge = b;
+	s->used_ms = uv_now(a->sessions->loop);
 	snprintf(s->id, sizeof s->id, "%s", id);
 	int n = snprintf(s->root, sizeof s->root, "%s/%s", folder, id);
 	if (n < 0 || (size_t)n >= sizeof s->root) {
@@ -344,8 +350,9 @@ static void on_made(struct job *job, int error)
 	DL_DELETE(b->makings, m);
 	if (error == 0)
 		error = m->error;
-	if (error == 0 && !s && !overtaken && !m->look && has_room(m->api))
-		s = add(b, m->folder, m->id);
+	bool room = s || overtaken || m->look || has_room(m->api);
+	if (error == 0 && !s && !overtaken && !m->look && room)
+		s = add(m->api, m->folder, m->id);
 	/* Nothing begins for those whose access has ended meanwhile. */
 	bool good = error == 0 && s && !overtaken && !r->cut;
 	if (m->look && !r->done && !r->cut)
@@ -354,6 +361,8 @@ static void on_made(struct job *job, int error)
 		m->fn(r, s, m->user);
 	else if (!r->done && overtaken)
 		refuse_deleted(r);
+	else if (!r->done && !room)
+		refuse_full(r);
 	else if (!r->done && error < 0)
 		sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be made", error);
 	else if (!r->done)
@@ -457,7 +466,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 		goto err_user;
 	}
 	if (!has_room(a)) {
-		sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
+		refuse_full(r);
 		goto err_user;
 	}
 	if (begin_making(r, &(struct making){.fn = fn, .user = user}))
@@ -473,9 +482,7 @@ static void kill_all(const struct removing *m)
 {
 	char mark[sizeof SANDBOX_MARK + PLACE_PATH_MAX + NAME_ID_MAX + 2];
 	snprintf(mark, sizeof mark, SANDBOX_MARK "=%s/%s", m->folder, m->id);
-	uint64_t end = uv_hrtime() + KILL_MS * UINT64_C(1000000);
-	while (marked_kill(mark) > 0 && uv_hrtime() < end)
-		usleep(KILL_PAUSE_US);
+	marked_kill(mark, KILL_MS);
 }
 
 static void on_remove(struct job *job)
@@ -666,7 +673,7 @@ static void on_found(struct job *job, int error)
 	for (unsigned i = 0; error == 0 && !b->deleted && i < f->count && b->count < SANDBOXES_MAX;
 		i++)
 		if (!sandbox_find(b, f->ids[i]) && !find_removing(b, f->ids[i]))
-			add(b, f->folder, f->ids[i]);
+			add(f->api, f->folder, f->ids[i]);
 	free(f);
 }
 

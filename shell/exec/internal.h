@@ -71,7 +71,7 @@ bool exec_is_ready(struct executor *x);
 bool exec_is_busy(struct executor *x);
 /* Why the next in the queue cannot be typed now: a text for people, or NULL. */
 const char *exec_held_up(struct executor *x);
-/* shell.c: that a program that somebody has started runs in the foreground, in words, with its name if that can be told. */
+/* shell.c: the text that says that a program runs in the foreground, with the program's name if it is known. */
 const char *exec_program_in_front(struct executor *x);
 /* shell.c: that startup files have started a program that reads the terminal, in words; NULL: they have not. */
 const char *exec_startup_reader(struct executor *x);

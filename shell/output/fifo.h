@@ -1,6 +1,6 @@
 /*
  * Where standard input is written that a command reads meanwhile: FIFOs of RUNTIME/stdin with random names. Nothing of it is
- * ever on disk. See inlet.h for who writes there.
+ * ever on disk. inlet.h names the writers.
  */
 #pragma once
 

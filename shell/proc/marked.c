@@ -37,10 +37,11 @@ struct search {
 static size_t read_environ(pid_t pid, char *text)
 {
 	size_t length = 0;
+	ssize_t n;
 	int dir_fd = proc_open(pid);
 	int fd = dir_fd < 0 ? -1 : openat(dir_fd, "environ", O_RDONLY | O_CLOEXEC);
-	for (ssize_t n = 1; fd >= 0 && n > 0 && length<ENVIRON_MAX; length += n> 0 ? (size_t)n : 0)
-		n = read(fd, text + length, ENVIRON_MAX - length);
+	while (fd >= 0 && (n = read(fd, text + length, ENVIRON_MAX - length)) > 0)
+		length += (size_t)n;
 	if (fd >= 0)
 		close(fd);
 	if (dir_fd >= 0)

@@ -23,7 +23,7 @@ static size_t read_stream(struct run *r, enum run_stream which, size_t most)
 	do
 		n = read(s->fd, all->chunk, most < RUN_CHUNK ? most : RUN_CHUNK);
 	while (n < 0 && errno == EINTR);
-	/* EIO: nobody has the terminal open, and all has been read. */
+	/* EIO: no process has the terminal open, and all has been read. */
 	if (n == 0 || (n < 0 && errno != EAGAIN))
 		stream_end(s);
 	if (n <= 0)

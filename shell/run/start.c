@@ -36,7 +36,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 		values[n++] = o->cwd;
 	}
 	if (o->terminals) {
-		/* They would wait for keys that nobody presses. */
+		/* They would wait for keys that never come. */
 		names[n] = "PAGER";
 		values[n++] = "cat";
 		names[n] = "GIT_PAGER";

@@ -80,7 +80,7 @@ struct session_viewer {
 	struct attendee attendee; /* to be filled in (name, role, window) before attaching */
 	/* Kept by itself: where it is in the output, and when it had last taken all that it was given; 0: it needs none. */
 	uint64_t offset, taken_ms; /* loop time */
-	bool waits; /* output that it has not taken is held back, however long that takes: nobody else has the session */
+	bool waits; /* output that it has not taken is held back, however long that takes: the session has no other viewer */
 	uint64_t key; /* of the client in ring/receipts.h; 0: it wants none */
 	uint64_t typed; /* bytes that it has typed, and those that were refused, on all its connections */
 };

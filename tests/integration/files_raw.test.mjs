@@ -87,7 +87,7 @@ scenario('a file is written as it comes', async (server) => {
 	assert.equal(said(await put(server, 'dir', 'x')), '400 IS_DIRECTORY');
 	assert.equal(said(await put(server, 'a', 'tail', { 'Content-Range': 'bytes 3-6/7' })), '400 VALIDATION_FAILED');
 	assert.equal((await put(server, 'new', 'x', { 'If-Unmodified-Since': 'some day' })).status, 200);
-	// Of two who replace what they have read through a link, one does.
+	// Two clients of a link replace what they have read: one of them succeeds.
 	symlinkSync('a', at('to a'));
 	const { etag } = (await get(server, 'to a')).headers;
 	const both = await Promise.all(['1', '2'].map((text) => put(server, 'to a', text, { 'If-Match': etag })));

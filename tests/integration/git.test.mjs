@@ -26,6 +26,11 @@ const listening = async (each) => {
 	await new Promise((resolve) => { each.listen(0, '127.0.0.1', resolve); });
 	return each.address().port;
 };
+/** A server that asks for a password and takes none; `asked` gets those that came. */
+const asking = (asked) => http.createServer((request, response) => {
+	asked.push(request.headers.authorization);
+	response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
+});
 const checkout = (server, body) => server.api.raw('POST', '/api/git/checkout', body);
 
 for (const [transport, make] of Object.entries(everyTransport))
@@ -80,12 +85,9 @@ scenario('where a clone goes, and what is refused', {}, async (server) => {
 	assert.ok(!readdirSync(server.cwd).includes('hacked'));
 });
 
-scenario('who asks for a password is told nothing, and nobody sees it', {}, async (server) => {
+scenario('a refused password is in no answer and no log', {}, async (server) => {
 	const asked = [];
-	const stub = http.createServer((request, response) => {
-		asked.push(request.headers.authorization);
-		response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
-	});
+	const stub = asking(asked);
 	const port = await listening(stub);
 	const { status, json, text } = await checkout(server, { repoUrl: `http://ada:s3cr3t@127.0.0.1:${port}/repo.git`, timeoutMs: 20_000 });
 	assert.equal(status, 500);
@@ -99,10 +101,7 @@ scenario('who asks for a password is told nothing, and nobody sees it', {}, asyn
 
 scenario('a password is for its host alone, wherever that leads', {}, async (server) => {
 	const asked = [];
-	const other = http.createServer((request, response) => {
-		asked.push(request.headers.authorization);
-		response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
-	});
+	const other = asking(asked);
 	const otherPort = await listening(other);
 	const stub = http.createServer((request, response) => {
 		response.writeHead(302, { Location: `http://127.0.0.1:${otherPort}${request.url}` }).end();

@@ -91,7 +91,7 @@ bool previews_is_stale(const struct previews *all, const struct preview_name *na
 struct preview *previews_same(
 	struct previews *all, unsigned port, const char *session, const char *link);
 
-/* End those whose session has gone, and all who use them. */
+/* Revoke the previews whose sessions have gone; their connections end. */
 void previews_prune(struct previews *all);
 
 /* Revoke one: who uses it is ended, now. */

@@ -217,6 +217,7 @@ struct removing {
 	struct sandbox *sandbox; /* NULL: not in the table */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
+	char root[PLACE_PATH_MAX + NAME_ID_MAX + 2]; /* in there: its directory */
 	struct session_waiter waiters[SANDBOX_TERMINALS_MAX];
 	unsigned awaited; /* terminals that have not ended yet, and those who are making it */
 	bool begun;
@@ -480,8 +481,8 @@ err_user:
 /* What commands have left in the background, also for an earlier server. */
 static void kill_all(const struct removing *m)
 {
-	char mark[sizeof SANDBOX_MARK + PLACE_PATH_MAX + NAME_ID_MAX + 2];
-	snprintf(mark, sizeof mark, SANDBOX_MARK "=%s/%s", m->folder, m->id);
+	char mark[sizeof SANDBOX_MARK + sizeof m->root + 1];
+	snprintf(mark, sizeof mark, SANDBOX_MARK "=%s", m->root);
 	marked_kill(mark, KILL_MS);
 }
 
@@ -549,11 +550,9 @@ static void on_terminal_ended(
 /* A terminal in there, also one of an earlier server, of which only its directory is known. */
 static bool is_terminal_of(const struct removing *m, const struct session *s)
 {
-	char root[PLACE_PATH_MAX + NAME_ID_MAX + 2];
-	snprintf(root, sizeof root, "%s/%s", m->folder, m->id);
 	return strncmp(session_id(s), SANDBOX_TERMINAL_PREFIX, strlen(SANDBOX_TERMINAL_PREFIX)) ==
 		0 &&
-		strcmp(s->pane.cwd, root) == 0;
+		strcmp(s->pane.cwd, m->root) == 0;
 }
 
 static void end_all(struct removing *m)
@@ -618,6 +617,7 @@ void sandbox_delete(struct request *r)
 	m->sandbox = s;
 	memcpy(m->id, r->match.id, sizeof m->id);
 	snprintf(m->folder, sizeof m->folder, "%s/%s", a->workspace, FOLDER);
+	snprintf(m->root, sizeof m->root, "%s/%s", m->folder, m->id);
 	DL_APPEND(a->bridge->removings, m);
 	DL_FOREACH (a->bridge->makings, making) {
 		if (strcmp(making->id, m->id) != 0)

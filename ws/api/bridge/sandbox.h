@@ -96,7 +96,10 @@ void sandbox_look(struct request *r, sandbox_look_fn *look);
 /* The one of this id that is there already; NULL: there is none that is known. */
 struct sandbox *sandbox_find(const struct bridge *b, const char *id);
 
-/* The one that the path of r names, after r's body has come; NULL: it is being deleted, has been, or was forgotten, and r has been answered. */
+/*
+ * The one that the path of r names, after r's body has come. Returns NULL when it is being deleted, has been, or was forgotten;
+ * then r has been answered.
+ */
 struct sandbox *sandbox_again(struct bridge *b, struct request *r);
 
 /*

@@ -92,19 +92,26 @@ Test(crew, who_is_stuck_takes_a_thread_and_no_more, .timeout = 30)
 	ASSERT_NO_LEAKS();
 }
 
+/* Tasks that wait at the gate. Returns how many of them were taken before one was refused. */
+static unsigned send_until_refused(
+	struct task *tasks, unsigned most, const char *whose, uv_sem_t *gate)
+{
+	for (unsigned sent = 0; sent < most; sent++) {
+		tasks[sent] = (struct task){.job = {.work = on_work, .done = on_done}, .gate = gate};
+		snprintf(tasks[sent].job.whose, sizeof tasks[sent].job.whose, "%s", whose);
+		if (crew_send(crew, &tasks[sent].job) < 0)
+			return sent;
+	}
+	return most;
+}
+
 Test(crew, what_waits_is_bounded, .timeout = 30)
 {
 	static struct task tasks[CREW_MAX + CREW_QUEUE + 1];
 	uv_sem_t gate;
-	unsigned sent = 0;
 	uv_sem_init(&gate, 0);
 	open_crew();
-	for (; sent < CREW_MAX + CREW_QUEUE + 1; sent++) {
-		tasks[sent] = (struct task){
-			.job = {.work = on_work, .done = on_done}, .gate = &gate};
-		if (crew_send(crew, &tasks[sent].job) < 0)
-			break;
-	}
+	unsigned sent = send_until_refused(tasks, CREW_MAX + CREW_QUEUE + 1, "", &gate);
 	cr_assert_geq(sent, CREW_QUEUE);
 	cr_assert_lt(sent, CREW_MAX + CREW_QUEUE + 1);
 	for (unsigned i = 0; i < sent; i++)
@@ -119,20 +126,13 @@ Test(crew, guests_leave_room_in_the_queue, .timeout = 30)
 {
 	static struct task tasks[CREW_EACH_MAX + CREW_QUEUE + 1];
 	uv_sem_t gate;
-	unsigned sent = 0;
 	uv_sem_init(&gate, 0);
 	open_crew();
-	for (; sent < CREW_EACH_MAX + CREW_QUEUE; sent++) {
-		tasks[sent] = (struct task){
-			.job = {.work = on_work, .done = on_done, .whose = "l:one"}, .gate = &gate};
-		if (crew_send(crew, &tasks[sent].job) < 0)
-			break;
-	}
+	unsigned sent = send_until_refused(tasks, CREW_EACH_MAX + CREW_QUEUE, "l:one", &gate);
 	cr_assert_geq(sent, CREW_QUEUE_GUESTS);
 	cr_assert_leq(sent, CREW_EACH_MAX + CREW_QUEUE_GUESTS);
-	tasks[sent] = (struct task){
-		.job = {.work = on_work, .done = on_done, .whose = "o"}, .gate = &gate};
-	cr_assert_eq(crew_send(crew, &tasks[sent++].job), 0);
+	cr_assert_eq(send_until_refused(&tasks[sent], 1, "o", &gate), 1);
+	sent++;
 	for (unsigned i = 0; i < sent; i++)
 		uv_sem_post(&gate);
 	uv_run(&loop, UV_RUN_DEFAULT);

@@ -56,8 +56,6 @@ judge() {
 		room("shell/watch", "shell shell/files")
 		room("shell/run", "shell shell/store shell/output pty")
 		room("shell/backup", "shell shell/files shell/run")
-		room("shell/mount", "shell/run")
-		room("shell/tunnel", "shell shell/run shell/wait")
 		room("shell/git", "shell shell/run shell/output")
 		room("shell/context", "shell shell/store shell/output shell/run pty")
 		room("shell/session", "shell shell/store shell/held shell/input shell/pane shell/block shell/exec " \
@@ -75,7 +73,7 @@ judge() {
 		room("ws/api/read", "ws ws/api/json shell shell/store shell/files shell/input shell/exec shell/session")
 		room("ws/api/later", "ws shell shell/files")
 		room("ws/api", "ws ws/auth ws/hook ws/api/json ws/api/read ws/api/later ws/socket ws/preview shell shell/files shell/output shell/exec " \
-			"shell/activity shell/wait shell/process shell/run shell/context shell/session shell/git shell/mount shell/tunnel shell/ports shell/watch ring")
+			"shell/activity shell/wait shell/process shell/run shell/context shell/session shell/git shell/ports shell/watch ring")
 		room("ws/api/backup", "ws ws/auth ws/api ws/api/json ws/api/read shell shell/files shell/run shell/backup shell/session")
 		room("ws/api/context", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/store shell/run " \
 			"shell/context shell/session")
@@ -91,7 +89,7 @@ judge() {
 		room("ws/mcp", "ws ws/auth shell shell/exec shell/input shell/session ring ring/screen/view")
 		room("ws/rpc", "ws ws/auth ws/socket shell")
 		room("ws/net", "ws ws/auth ws/mcp ws/preview ws/rpc ws/socket shell ring")
-		room("ws/serve", "ws ws/auth ws/hook ws/api ws/net ws/preview shell shell/store shell/process shell/recording shell/run shell/session shell/tunnel ring ring/screen")
+		room("ws/serve", "ws ws/auth ws/hook ws/api ws/net ws/preview shell shell/store shell/process shell/recording shell/run shell/session ring ring/screen")
 
 		# The other end of the wire: it knows nothing of the server.
 		room("ws/client/connect", "")

@@ -90,15 +90,6 @@ static struct held_waiter *held_waiter_of(struct session_waiter *w)
 	return &w->held;
 }
 
-int sessions_incarnation(const struct sessions *s, char ret_text[INCARNATION_SIZE])
-{
-	int fd = open(s->config.runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : incarnation_load(fd, ret_text);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
 /* Programs in place of shells */
 
 char **session_argv_copy(const char *const *argv)

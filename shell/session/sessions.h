@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "shell/store/incarnation.h"
 #include "shell/held/table.h"
 #include "shell/session/session.h"
 #include "shell/workers.h"
@@ -113,12 +112,6 @@ bool sessions_adopting(const struct sessions *s);
  */
 int sessions_create(
 	struct sessions *s, const struct session_options *options, struct session_waiter *waiter);
-
-/*
- * What tells this runtime from others, as a UUID: it stays as long as the runtime directory does, for that long what runs in
- * it goes on, too. Returns 0 or a negative errno.
- */
-int sessions_incarnation(const struct sessions *s, char ret_text[INCARNATION_SIZE]);
 
 /*
  * Find the session of options->id or create it: two callers at once get one. *ret_created says which. Returns as

@@ -55,7 +55,6 @@ static struct {
 	struct terminals terminals;
 	struct control_sockets controls;
 	struct rpc_sockets rpcs;
-	struct followers followers;
 	struct server *server;
 	struct border_work *works; /* list */
 } border;
@@ -260,8 +259,6 @@ static inline void border_open_sockets(void)
 	FUZZ_CHECK(terminals_open(&border.terminals, &border.sessions, &border.metrics) == 0);
 	FUZZ_CHECK(control_sockets_open(&border.controls, &border.dispatcher, &border.metrics) == 0);
 	FUZZ_CHECK(rpc_sockets_open(&border.rpcs, &border.dispatcher, &border.metrics) == 0);
-	FUZZ_CHECK(followers_open(&border.followers, &border.dispatcher, &border.metrics,
-			   border.rpcs.incarnation) == 0);
 }
 
 static inline void border_listen(void)
@@ -275,7 +272,6 @@ static inline void border_listen(void)
 		.terminals = &border.terminals,
 		.controls = &border.controls,
 		.rpcs = &border.rpcs,
-		.followers = &border.followers,
 		.metrics = &border.metrics,
 		.listen = listen,
 		.listen_count = 2,

@@ -8,8 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
 import { Calls, Frames, Http1 } from './lib/askers.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
-import { incarnation } from './lib/control.mjs';
-import { mcpHeaders, methods, methodsNext, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
+import { mcpHeaders, methods, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
 import { operations } from './lib/openapi.mjs';
 import { scenario } from './lib/server.mjs';
 import { Table } from './lib/table.mjs';
@@ -41,7 +40,7 @@ async function prepare(server) {
 	await until('the end of a link', () => Date.now() > Date.parse(brief.expiresAt));
 	await startProcess(server);
 	for (const id of waiting) await server.session({ id, cwd: server.cwd });
-	return { tokens, ids: { link, loginId, exec: exec.id, block: blocks.at(-1).id, incarnation: await incarnation(server) } };
+	return { tokens, ids: { link, loginId, exec: exec.id, block: blocks.at(-1).id } };
 }
 
 const waiting = ['asks', 'unopened'];
@@ -288,10 +287,10 @@ const methodsIn = (file) => {
 };
 
 /** The methods of one main object: those that are refused, then those that are served. */
-async function askMain(server, fixture, verdicts, listed, { next, trusted } = {}) {
+async function askMain(server, fixture, verdicts, listed, { trusted } = {}) {
 	await renewAnswers(server, fixture);
 	const open = {};
-	for (const who of principals) open[who] = await Calls.open(server, fixture.tokens[who], { path: pathFor(who, fixture, '/rpc'), next });
+	for (const who of principals) open[who] = await Calls.open(server, fixture.tokens[who], { path: pathFor(who, fixture, '/rpc') });
 	const asks = async (allowed) => {
 		for (const who of principals) {
 			for (const [least, name, sent, may] of listed) {
@@ -309,14 +308,10 @@ async function askMain(server, fixture, verdicts, listed, { next, trusted } = {}
 	for (const each of Object.values(open)) each.close();
 }
 
-/** Methods of both main objects. */
 async function askMethods(server, t, fixture, { trusted, fits = () => true } = {}) {
-	for (const [title, listed, next] of [['methods of /rpc', methods, false], ['methods of /rpc of the preview', methodsNext, true]]) {
-		const verdicts = new Verdicts(t, trusted ? `${title}, with --drivers-may-all` : title);
-		await askMain(server, fixture, verdicts, listed.filter(([least]) => fits(least)), { next, trusted });
-		if (!next) await restart(server);
-		verdicts.done();
-	}
+	const verdicts = new Verdicts(t, trusted ? 'methods of /rpc, with --drivers-may-all' : 'methods of /rpc');
+	await askMain(server, fixture, verdicts, methods.filter(([least]) => fits(least)), { trusted });
+	verdicts.done();
 }
 
 scenario('by everybody: every route over every transport, every tool of MCP, every method of /rpc', secure, async (server, t) => {
@@ -324,7 +319,6 @@ scenario('by everybody: every route over every transport, every tool of MCP, eve
 	assert.deepEqual(routes.filter(({ undescribed }) => !undescribed).map(nameOf).sort(), described, 'the table has all that the description has');
 	const nameOfMethod = ([, name]) => name;
 	assert.deepEqual(methods.map(nameOfMethod).sort(), methodsIn('methods.c'), 'the table has all methods');
-	assert.deepEqual(methodsNext.map(nameOfMethod).sort(), methodsIn('next.c'), 'and all of the preview\'s');
 	const fixture = await begin(server);
 	const verdicts = new Verdicts(t, 'HTTP/1.1 and /ws, where they differ by "/"');
 	for (const how of Object.keys(transports)) {

@@ -5,7 +5,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { RawClient } from './lib/client.mjs';
-import { incarnation, metric } from './lib/control.mjs';
+import { metric } from './lib/control.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { sanitized } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
@@ -83,12 +83,11 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 		'another host': [{ Host: 'evil.example' }, false, false], 'another host and its page': [{ Host: 'evil.example', Origin: 'http://evil.example' }, false, false],
 	};
 	await until('the end of a link', async () => await handshake(server, '/ws', bearer(expired)) === 401, { interval: 100 });
-	const follower = `/ws/terminal?terminalId=s&runtimeIncarnationID=${await incarnation(server)}`;
 	const table = new Table(t);
 	for (const [kind, [headers, control, terminal, cookie, query]] of Object.entries(kinds)) {
 		for (const [place, [more, good, goodForCookies]] of Object.entries(places)) {
 			const right = cookie ? goodForCookies : good;
-			for (const [target, expected] of [['/ws', control], ['/ws/pty?sessionId=s', terminal], [follower, terminal]]) {
+			for (const [target, expected] of [['/ws', control], ['/ws/pty?sessionId=s', terminal]]) {
 				const where = query ? `${target}${target.includes('?') ? '&' : '?'}${query}` : target;
 				// Which of two reasons is told first is nobody's business.
 				const refused = expected === 401 ? [401, 403] : 403;

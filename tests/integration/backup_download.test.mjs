@@ -1,18 +1,14 @@
-// Archives that come from a store: by what the preview's published client does of its own, and from stores that misbehave.
+// Archives that come from a store, also from one that misbehaves.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { next, nextNamespace } from '../sandbox/next.mjs';
 import * as certificate from './lib/certificate.mjs';
 import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { Store } from './lib/store.mjs';
 import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
-
-// The client's log of what it does is none of ours.
-console.debug = console.info = () => {};
 
 const trusting = together({ env: { SSL_CERT_FILE: certificate.cert } });
 const SIGNATURE = 'X-Amz-Signature=5ec7e7';
@@ -41,7 +37,6 @@ const cut = (store, total, size) => Array.from({ length: Math.ceil(total / size)
 	url: address(store), offset: i * size, range: `bytes=${i * size}-${Math.min(total, (i + 1) * size) - 1}`,
 }));
 const download = (server, body) => server.api.raw('POST', '/api/backup/download', body);
-const prepare = (server, body) => server.api.raw('POST', '/api/backup/prepare', body);
 const answer = (response, status, body = '', headers = {}) => {
 	response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers });
 	response.end(body);
@@ -59,7 +54,6 @@ stored('ranges of a large archive are there as a whole, in any order', undefined
 	for (const { method, headers } of store.requests) assert.deepEqual([method, headers.authorization], ['GET', undefined]);
 	// As a whole, over what is there.
 	const other = kept(store, 1234);
-	assert.equal((await prepare(server, { dir: path.join(server.cwd, 'x'), archivePath })).json.existingSize, bytes.length);
 	assert.equal((await download(server, { archivePath, expectedSize: other.length, parts: [{ url: address(store), offset: 0 }], timeoutMs: 1_810_000 })).status, 200);
 	assert.ok(other.equals(readFileSync(archivePath)));
 	nothingLeft(server);
@@ -164,10 +158,6 @@ stored('nothing else is asked for, or written', undefined, async (server, store)
 		const { status, json } = await download(server, { archivePath: path.join(path.dirname(archivePath), name), expectedSize, parts: [part] });
 		assert.deepEqual([status, json.code, existsSync(elsewhere)], [500, 'BACKUP_RESTORE_FAILED', false], name);
 	}
-	const looked = await prepare(server, { dir: path.join(server.cwd, 'x'), archivePath });
-	assert.deepEqual([looked.status, looked.json.existingSize], [200, 0]);
-	for (const body of [{ archivePath }, { dir: '/etc', archivePath }, { dir: server.cwd }, { dir: server.cwd, archivePath: '/etc/passwd' }])
-		assert.equal((await prepare(server, body)).json.code, 'INVALID_BACKUP_CONFIG');
 });
 
 stored('a whole archive is sent to one address', undefined, async (server, store) => {
@@ -190,53 +180,3 @@ stored('a whole archive is sent to one address', undefined, async (server, store
 	assert.equal((await send()).status, 200);
 	for (const body of [{ url: undefined }, { url: 'http://localhost/' }, { url: 5 }, { timeoutMs: 0 }]) assert.equal((await send(body)).json.code, 'INVALID_BACKUP_CONFIG');
 });
-
-/** What Workers have: the store as a binding. */
-const bindingOf = (store) => {
-	const name = (key) => `saved/${key}`;
-	const tell = (object) => object && { size: object.bytes.length, json: async () => JSON.parse(object.bytes.toString()), body: new Blob([object.bytes]).stream() };
-	return {
-		put: async (key, value) => {
-			store.objects.set(name(key), { bytes: Buffer.from(await new Response(value).arrayBuffer()), meta: {}, modified: new Date() });
-		},
-		get: async (key) => tell(store.objects.get(name(key))) ?? null,
-		head: async (key) => tell(store.objects.get(name(key))) ?? null,
-		delete: async (key) => { store.objects.delete(name(key)); },
-		list: async () => ({ objects: [] }),
-	};
-};
-globalThis.FixedLengthStream ??= class { constructor() { Object.assign(this, (({ readable, writable }) => ({ readable, writable }))(new TransformStream())); } };
-
-const isRoot = process.getuid() === 0 && process.env.RINGSIDE_ISOLATED !== '1';
-for (const [where, localBucket, size] of [['by signed addresses', false, 300_000], ['by signed addresses, in ranges', false, 11 << 20], ['by its binding', true, 300_000]])
-	stored(`createBackup() and restoreBackup() of the preview's client, ${where}`, undefined, async (server, store) => {
-		const env = {
-			BACKUP_BUCKET: bindingOf(store), BACKUP_BUCKET_NAME: 'saved', BACKUP_BUCKET_ENDPOINT: store.origin,
-			CLOUDFLARE_R2_ACCOUNT_ID: 'account', R2_ACCESS_KEY_ID: 'key', R2_SECRET_ACCESS_KEY: '5ec7e7',
-		};
-		const sandbox = next.getSandbox(nextNamespace(server, env), 'box'), dir = path.join(server.cwd, 'project');
-		const content = randomBytes(size);
-		mkdirSync(path.join(dir, 'deep'), { recursive: true });
-		writeFileSync(path.join(dir, 'deep/file'), content);
-		const backup = await sandbox.createBackup({ dir, multipart: false, ...(localBucket ? { localBucket } : {}) });
-		const archive = `/var/backups/${backup.id}.sqsh`;
-		try {
-			assert.ok(!existsSync(archive), 'the client takes it away');
-			assert.ok(store.objects.get(`saved/backups/${backup.id}/data.sqsh`).bytes.length > size / 2);
-			for (const round of [1, 2]) {
-				rmSync(path.join(dir, 'deep/file'));
-				writeFileSync(path.join(dir, `new ${round}`), '');
-				assert.equal((await sandbox.restoreBackup(backup)).success, true);
-				assert.ok(content.equals(readFileSync(path.join(dir, 'deep/file'))), `round ${round}`);
-				assert.deepEqual(readdirSync(dir), ['deep']);
-			}
-			const asked = store.requests.filter(({ method }) => method === 'GET');
-			assert.equal(asked.length, localBucket ? 0 : size > 10 << 20 ? 8 : 1, 'once: it is there the second time');
-			if (localBucket) {
-				assert.ok(!existsSync(archive), 'the client takes it away');
-				assert.ok(!readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${dir} `), 'and nothing needs it');
-			}
-		} finally {
-			await server.api.raw('POST', '/api/run', { command: `fusermount3 -uz '${dir}'; for each in /var/backups/mounts/${backup.id}_*; do fusermount3 -uz "$each/lower"; rm -rf "$each"; done; rm -f ${archive}` });
-		}
-	}, { skip: isRoot ? false : 'nobody but root writes in /var/backups' });

@@ -7,7 +7,6 @@ import tls from 'node:tls';
 import { Api } from './lib/api.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
-import { incarnation } from './lib/control.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
 import { pause, slowness, until } from './lib/until.mjs';
@@ -372,8 +371,7 @@ scenario('a WebSocket by TLS whose handshake comes in small records', { args: ['
 		pipe.socket.destroy();
 	}
 	// Of each path that takes one.
-	const follower = `/ws/terminal?terminalId=s&runtimeIncarnationID=${await incarnation(server)}`;
-	for (const [target, status] of [['/ws', 101], ['/api/ws', 101], ['/rpc', 101], ['/ws/pty?sessionId=s', 101], [follower, 101], ['/ws/terminal', 400]]) {
+	for (const [target, status] of [['/ws', 101], ['/api/ws', 101], ['/rpc', 101], ['/ws/pty?sessionId=s', 101], ['/ws/pty', 400]]) {
 		const pipe = await connect(512);
 		pipe.socket.write(head(target) + upgrade);
 		await until(`an answer at ${target}`, () => /^HTTP\/1.1 \d+/.test(pipe.text));

@@ -6,7 +6,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after } from 'node:test';
 import { namespaceOf } from '../sandbox/local.mjs';
-import { next, nextNamespace } from '../sandbox/next.mjs';
 import { sdk } from '../sandbox/sdk.mjs';
 import { scenario } from './lib/server.mjs';
 import { Store } from './lib/store.mjs';
@@ -95,57 +94,6 @@ scenario('a bucket that cannot be mounted leaves nothing', { skip }, async (serv
 	} finally {
 		spawnSync('fusermount', ['-uz', at]);
 		namespace.disconnect();
-		await store.close();
-	}
-	await until('nothing of it runs', () => spawnSync('pgrep', ['-f', at]).status !== 0);
-});
-
-// The preview's: no session, no exec, but methods of its own.
-console.debug = console.info = () => {};
-const optionsOf = (store) => ({
-	endpoint: store.origin.replace('localhost', '127.0.0.1'), provider: 'minio', credentials, s3fsOptions: ['use_path_request_style', 'enable_noobj_cache'],
-});
-
-scenario('a bucket is a directory, of the preview', { skip }, async (server) => {
-	const store = await new Store().open(), before = passwords();
-	const sandbox = next.getSandbox(nextNamespace(server), 'box'), at = path.join(server.cwd, 'a bucket, of mine');
-	store.objects.set('b/there.txt', { bytes: Buffer.from('from the store'), meta: {}, modified: new Date() });
-	const escaped = at.replaceAll(' ', '\\040');
-	const mounted = () => mountsBelow(server.cwd).some((line) => line.includes(` ${escaped} `));
-	try {
-		await sandbox.mountBucket('b', at, optionsOf(store));
-		assert.equal(mounted(), true);
-		const made = passwords().filter((name) => !before.includes(name));
-		assert.deepEqual(made.map((name) => statSync(path.join('/tmp', name)).mode & 0o777), [0o600]);
-		assert.equal((await sandbox.readFile(path.join(at, 'there.txt'))).content, 'from the store');
-		await sandbox.writeFile(path.join(at, 'by the API'), 'written');
-		assert.equal(store.objects.get('b/by the API').bytes.toString(), 'written');
-		await server.kill('SIGKILL');
-		await server.start();
-		assert.equal(await readFile(path.join(at, 'by the API'), 'utf8'), 'written', 'the server may die meanwhile');
-		await sandbox.unmountBucket(at);
-		assert.deepEqual([mounted(), passwords().length, existsSync(at)], [false, before.length, false]);
-		assert.ok(!server.stderr.includes('SECRET5ec7e7'), 'credentials are not logged');
-	} finally {
-		spawnSync('fusermount', ['-uz', at]);
-		for (const name of passwords().filter((each) => !before.includes(each))) rmSync(path.join('/tmp', name), { force: true });
-		await store.close();
-	}
-});
-
-scenario('a bucket that cannot be mounted leaves nothing, of the preview', { skip }, async (server) => {
-	const store = await new Store({ misbehave: async (request, count, response) => {
-		for await (const chunk of request) void chunk;
-		response.writeHead(403, { 'Content-Type': 'application/xml' });
-		response.end('<Error><Code>InvalidAccessKeyId</Code></Error>');
-		return true;
-	} }).open();
-	const sandbox = next.getSandbox(nextNamespace(server), 'box'), at = path.join(server.cwd, 'bucket'), before = passwords();
-	try {
-		await assert.rejects(sandbox.mountBucket('b', at, optionsOf(store)), { name: 'S3FSMountError' });
-		assert.deepEqual([mountsBelow(server.cwd), passwords().length, existsSync(at)], [[], before.length, false]);
-	} finally {
-		spawnSync('fusermount', ['-uz', at]);
 		await store.close();
 	}
 	await until('nothing of it runs', () => spawnSync('pgrep', ['-f', at]).status !== 0);

@@ -35,7 +35,6 @@ static struct {
 	struct terminals terminals;
 	struct control_sockets controls;
 	struct rpc_sockets rpcs;
-	struct followers followers;
 	struct server *server;
 	uv_signal_t sigterm;
 	uint64_t taken, pieces, completed, broken, given, closed, open;
@@ -252,7 +251,6 @@ static int open_border(void)
 		.terminals = &p.terminals,
 		.controls = &p.controls,
 		.rpcs = &p.rpcs,
-		.followers = &p.followers,
 		.metrics = &p.metrics,
 		.listen = o->listen.items,
 		.listen_count = o->listen.count,
@@ -283,8 +281,7 @@ int main(int argc, char **argv)
 	if (auth_open(&p.auth, &auth) < 0 ||
 		terminals_open(&p.terminals, &p.sessions, &p.metrics) < 0 ||
 		control_sockets_open(&p.controls, &p.dispatcher, &p.metrics) < 0 ||
-		rpc_sockets_open(&p.rpcs, &p.dispatcher, &p.metrics) < 0 ||
-		followers_open(&p.followers, &p.dispatcher, &p.metrics, p.rpcs.incarnation) < 0)
+		rpc_sockets_open(&p.rpcs, &p.dispatcher, &p.metrics) < 0)
 		return 1;
 	access_open(&p.access, &p.auth, 256);
 	if (open_border() < 0)
@@ -302,7 +299,6 @@ int main(int argc, char **argv)
 	terminals_close(&p.terminals);
 	control_sockets_close(&p.controls);
 	rpc_sockets_close(&p.rpcs);
-	followers_close(&p.followers);
 	uv_run(&p.loop, UV_RUN_DEFAULT);
 	access_close(&p.access);
 	auth_close(&p.auth);

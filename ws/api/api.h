@@ -41,7 +41,6 @@ struct hooks;
 struct inlets;
 struct listening_watch;
 struct previews;
-struct tunnels;
 
 struct api {
 	struct sessions *sessions;
@@ -64,7 +63,6 @@ struct api {
 	struct hooks *hooks;               /* who is told of that; NULL: nobody */
 	struct listening_watch *listening; /* see ws/api/listening.h */
 	struct previews *previews;         /* see ws/preview/previews.h */
-	struct tunnels *tunnels;           /* of its own, see shell/tunnel/tunnels.h */
 	struct backup *backups;            /* under way, see backup/backup.c */
 	unsigned transfers;                /* of backups, under way */
 	struct control_sockets *controls;  /* see ws/socket/control_socket.h */

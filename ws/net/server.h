@@ -7,7 +7,6 @@
 
 #include "ws/dispatcher.h"
 #include "ws/rpc/socket.h"
-#include "ws/socket/follower.h"
 #include "ws/socket/control_socket.h"
 #include "ws/metrics.h"
 #include "ws/auth/origin.h"
@@ -34,7 +33,6 @@ struct server_options {
 	struct terminals *terminals;
 	struct control_sockets *controls;
 	struct rpc_sockets *rpcs;
-	struct followers *followers;
 	struct metrics *metrics;
 	struct previews *previews; /* NULL: there are none */
 	const char *const *listen; /* "ADDRESS:PORT", "[V6]:PORT" or "unix:PATH" */

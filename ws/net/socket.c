@@ -152,10 +152,6 @@ static void *open_speaker(struct server *s, const struct upgrade *u, struct sock
 	case UPGRADE_RPC:
 		return rpc_socket_open(
 			s->options.rpcs, &u->principal, u->peer, &frames_transport, k);
-	case UPGRADE_FOLLOWER:
-		s->options.metrics->clients++;
-		return follower_open(s->options.followers, &u->follower, &u->principal, u->peer,
-			&frames_transport, k);
 	default:
 		s->options.metrics->clients++;
 		return terminal_open(
@@ -165,10 +161,9 @@ static void *open_speaker(struct server *s, const struct upgrade *u, struct sock
 
 static const struct frames_protocol *protocol_of(enum upgrade_kind kind)
 {
-	return kind == UPGRADE_CONTROL     ? &control_socket_protocol
-		: kind == UPGRADE_RPC      ? &rpc_socket_protocol
-		: kind == UPGRADE_FOLLOWER ? &follower_protocol
-					   : &terminal_protocol;
+	return kind == UPGRADE_CONTROL ? &control_socket_protocol
+		: kind == UPGRADE_RPC  ? &rpc_socket_protocol
+				       : &terminal_protocol;
 }
 
 int socket_open(struct server *s, struct lws *wsi, struct connection *c, const struct upgrade *u)
@@ -308,7 +303,7 @@ void socket_gone(struct server *s, struct connection *c)
 	c->socket = NULL;
 	k->close_code = CLOSE_NORMAL;
 	DL_DELETE(s->sockets, k);
-	if (k->protocol == &terminal_protocol || k->protocol == &follower_protocol)
+	if (k->protocol == &terminal_protocol)
 		s->options.metrics->clients--;
 	if (k->speaker)
 		k->protocol->closed(k->speaker);
@@ -359,7 +354,6 @@ void socket_sweep(struct server *s)
 	end_access(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
 	control_sockets_sweep(s->options.controls, server_quiet_s(s), clock_wall_ms());
-	followers_expire(s->options.followers, clock_wall_ms());
 	rpc_sockets_sweep(s->options.rpcs, server_quiet_s(s), clock_wall_ms());
 	DL_FOREACH_SAFE (s->sockets, k, next) {
 		if (k->close_code) {

@@ -62,30 +62,19 @@ static enum upgrade_kind kind_of(const char *path, const char *sandbox)
 	static const struct {
 		const char *path;
 		enum upgrade_kind kind;
-	} kinds[] = {{"/ws/pty", UPGRADE_TERMINAL}, {"/ws/terminal", UPGRADE_FOLLOWER},
-		{"/ws", UPGRADE_CONTROL}, {"/api/ws", UPGRADE_CONTROL}, {"/rpc", UPGRADE_RPC}};
+	} kinds[] = {{"/ws/pty", UPGRADE_TERMINAL}, {"/ws", UPGRADE_CONTROL},
+		{"/api/ws", UPGRADE_CONTROL}, {"/rpc", UPGRADE_RPC}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(path, kinds[i].path) == 0)
 			return kinds[i].kind;
 	return sandbox[0] ? UPGRADE_TERMINAL : UPGRADE_NONE;
 }
 
-static bool is_terminal(const struct upgrade *u)
-{
-	return u->kind == UPGRADE_TERMINAL || u->kind == UPGRADE_FOLLOWER;
-}
-
 /* Whether what the target asks for of terminals can be had. */
 static struct refusal check_terminal(
 	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)
 {
-	struct refusal refusal;
-	if (u->kind == UPGRADE_FOLLOWER) {
-		const struct followers *all = s->options.followers;
-		refusal = follower_parse(h->params, h->params_count, all->incarnation, &u->follower);
-		return refusal.status ? refusal : follower_check(all, &u->follower, &u->principal);
-	}
-	refusal = sandbox[0]
+	struct refusal refusal = sandbox[0]
 		? terminal_parse_own(sandbox, h->session, h->params, h->params_count, &u->query)
 		: terminal_parse(h->params, h->params_count, &u->query);
 	return refusal.status ? refusal
@@ -113,7 +102,7 @@ static bool take_places(struct caller *c, struct upgrade *u)
 		return false;
 	u->place = c->place;
 	c->place = (struct quota_place){0};
-	return !is_terminal(u) ||
+	return u->kind != UPGRADE_TERMINAL ||
 		server_has_place(c->server, QUOTA_TERMINALS, &u->principal, &u->seat);
 }
 
@@ -124,7 +113,7 @@ static struct refusal check(
 	char sandbox[NAME_ID_MAX + 2];
 	copy_sandbox(h->path, sandbox);
 	u->kind = kind_of(h->path, sandbox);
-	h->terminal = is_terminal(u);
+	h->terminal = u->kind == UPGRADE_TERMINAL;
 	h->method = METHOD_OTHER; /* no page can have followed a link */
 	struct refusal refusal = head_check(s, &c->arrival, h, true, &u->principal, ret_auth);
 	if (refusal.status)
@@ -135,12 +124,12 @@ static struct refusal check(
 	refusal = check_credentials(s, *ret_auth);
 	if (refusal.status)
 		return refusal;
-	if (!is_terminal(u) && u->principal.answers)
+	if (u->kind != UPGRADE_TERMINAL && u->principal.answers)
 		return (struct refusal){403, "PERMISSION_DENIED", "This link only answers a prompt"};
 	if (!take_places(c, u))
 		return (struct refusal){429, "QUOTA_REACHED",
 			"This link, or all links together, have as many as they may"};
-	return is_terminal(u) ? check_terminal(s, h, sandbox, u) : refusal;
+	return u->kind == UPGRADE_TERMINAL ? check_terminal(s, h, sandbox, u) : refusal;
 }
 
 /* Answer, and tell the log. */

@@ -6,19 +6,12 @@
 
 #include "ws/net/caller.h"
 
-enum upgrade_kind {
-	UPGRADE_NONE,
-	UPGRADE_TERMINAL,
-	UPGRADE_FOLLOWER,
-	UPGRADE_CONTROL,
-	UPGRADE_RPC
-};
+enum upgrade_kind { UPGRADE_NONE, UPGRADE_TERMINAL, UPGRADE_CONTROL, UPGRADE_RPC };
 
 /* A WebSocket that has been admitted. libwebsockets keeps it with its connection. */
 struct upgrade {
 	enum upgrade_kind kind;
-	struct terminal_query query;    /* of UPGRADE_TERMINAL */
-	struct follower_query follower; /* of UPGRADE_FOLLOWER */
+	struct terminal_query query; /* of UPGRADE_TERMINAL */
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
 	struct quota_place place, seat; /* as a connection, and as a terminal */

@@ -12,7 +12,6 @@ static void free_call(struct rpc_call *c)
 	c->engine->calls_count--;
 	node_unref(c->result);
 	node_unref(c->args);
-	node_unref(c->owner);
 	json_decref(c->target);
 	free(c);
 }
@@ -38,7 +37,6 @@ void call_start(
 	struct rpc_node *subject, json_t *target, struct rpc_node *args, struct rpc_node *result)
 {
 	struct rpc_engine *e = subject->engine;
-	struct rpc_node *owner = node_owner(subject);
 	if (e->calls_count >= RPC_CALLS_MAX) {
 		node_fail_with(result, "Error", "Too many calls are under way", "LIMIT_REACHED");
 		json_decref(target);
@@ -53,7 +51,6 @@ void call_start(
 	*c = (struct rpc_call){.engine = e,
 		.result = node_ref(result),
 		.args = node_ref(args),
-		.owner = owner ? node_ref(owner) : NULL,
 		.target = target,
 		.space = json_string_value(json_array_get(target, 0)),
 		.method = json_string_value(json_array_get(target, 1))};
@@ -154,28 +151,6 @@ void rpc_call_stream(struct rpc_call *c, const struct rpc_source *source, json_t
 	end(c);
 }
 
-void rpc_call_object(struct rpc_call *c, const char *space, void *object)
-{
-	struct rpc_engine *e = c->engine;
-	struct rpc_node *n = node_create(e, NODE_TARGET);
-	json_t *path = n ? json_pack("[s]", space) : NULL;
-	if (path) {
-		n->path = path;
-		n->object = object;
-		node_become_alias(c->result, n);
-		end(c);
-		return;
-	}
-	node_unref(n);
-	e->callbacks->released(e->user, object);
-	rpc_call_reject(c, wire_error("Error", "Out of memory", "OUT_OF_MEMORY", NULL));
-}
-
-void *rpc_call_object_of(const struct rpc_call *c)
-{
-	return c->owner ? c->owner->object : NULL;
-}
-
 bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
 	void (*done)(void *user), void *user)
 {
@@ -202,21 +177,4 @@ bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *a
 	node_unref(result);
 	engine_run(e);
 	return true;
-}
-
-void rpc_engine_call_main(struct rpc_engine *e, const char *method, json_t *arguments)
-{
-	/* A stub that nobody has given us: its number is 0, and there is no import to be released. */
-	struct rpc_node *peer = node_create(e, NODE_STUB), *args = node_create(e, NODE_WAITING),
-			*result = node_create(e, NODE_WAITING);
-	if (peer && args && result) {
-		node_become_json(args, arguments);
-		follow(peer, json_pack("[s]", method), args, result);
-	} else {
-		json_decref(arguments);
-		node_unref(args);
-	}
-	node_unref(peer);
-	node_unref(result);
-	engine_run(e);
 }

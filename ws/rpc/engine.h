@@ -42,8 +42,6 @@ struct rpc_callbacks {
 	void (*call)(void *user, struct rpc_call *call);
 	/* Nobody waits for the answer any more, which must not be given: call is gone. */
 	void (*cancelled)(void *user, struct rpc_call *call);
-	/* Nobody can call methods of an object any more, see rpc_call_object(). NULL: there are none. */
-	void (*released)(void *user, void *object);
 };
 
 /* Returns NULL when memory is short. callbacks and user: borrowed. */
@@ -89,16 +87,7 @@ void rpc_call_resolve(struct rpc_call *c, json_t *value);
 /* error: an expression, taken. */
 void rpc_call_reject(struct rpc_call *c, json_t *error);
 
-/*
- * Answer with an object of ours, which lives until released(): the peer may call the methods of that space on it, which are
- * calls of which rpc_call_object_of() is the object. When the call fails instead, that comes from inside.
- */
-void rpc_call_object(struct rpc_call *c, const char *space, void *object);
-
-/* On which object it is called; NULL: on the main object. It is there until the call is over. */
-void *rpc_call_object_of(const struct rpc_call *c);
-
-/* Streams to the peer, of bytes or of other values */
+/* Streams to the peer, of bytes */
 
 enum rpc_piece { RPC_PIECE, RPC_WAIT, RPC_END, RPC_BROKEN };
 
@@ -133,9 +122,6 @@ void rpc_flow_more(struct rpc_flow *f);
  */
 bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
 	void (*done)(void *user), void *user);
-
-/* Call a method of the peer's main object, of whose result nothing is known. arguments: an expression, [[...]], taken. */
-void rpc_engine_call_main(struct rpc_engine *e, const char *method, json_t *arguments);
 
 /* Streams from the peer */
 

@@ -191,9 +191,7 @@ static void follow_target(
 	} else if (member == RPC_NOTHING) {
 		node_become_json(result, wire_undefined());
 	} else if ((n = node_create(e, NODE_TARGET))) {
-		struct rpc_node *owner = node_owner(subject);
 		n->path = json_incref(whole);
-		n->owner = owner ? node_ref(owner) : NULL;
 		node_become_alias(result, n);
 	}
 	json_decref(whole);

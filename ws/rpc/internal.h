@@ -67,18 +67,15 @@ struct rpc_node {
 	size_t gathering;                  /* how many of it have not settled */
 	struct rpc_node *alias;            /* reference */
 	json_t *path;                      /* TARGET: array of names */
-	void *object;                      /* TARGET: that is an object of its own */
-	struct rpc_node *owner; /* TARGET: a part of that one, which is such an object; reference */
-	int64_t id;             /* TARGET: as it is exported, or 0; STUB: as it is imported */
-	struct rpc_pipe *pipe;  /* PIPE; owned */
-	struct rpc_flow *flow;  /* READABLE; owned until it is sent, and NULL then */
+	int64_t id;            /* TARGET: as it is exported, or 0; STUB: as it is imported */
+	struct rpc_pipe *pipe; /* PIPE; owned */
+	struct rpc_flow *flow; /* READABLE; owned until it is sent, and NULL then */
 };
 
 struct rpc_call {
 	struct rpc_call *prev, *next;
 	struct rpc_engine *engine;
 	struct rpc_node *result, *args; /* references */
-	struct rpc_node *owner;         /* the object; reference, or NULL */
 	const char *space, *method;     /* in target */
 	json_t *target;                 /* owned */
 	bool begun;                     /* somebody else has it */
@@ -233,8 +230,6 @@ void follow_called(
 /* call.c */
 void call_start(
 	struct rpc_node *subject, json_t *target, struct rpc_node *args, struct rpc_node *result);
-/* The object that a target is, or is a part of; NULL: it is the main object. Borrowed. */
-struct rpc_node *node_owner(struct rpc_node *target);
 void call_begin_waiting(struct rpc_engine *e);
 void call_cancel_all(struct rpc_engine *e);
 

@@ -15,8 +15,6 @@
 
 #define CALLBACKS_ARGUMENT 3u /* of runCodeStream, with its functions */
 
-#define NO_SESSION "__DISABLE_SESSION__" /* what the SDK calls none */
-
 void job_end(struct job *j)
 {
 	struct request *r = j->request;
@@ -26,9 +24,7 @@ void job_end(struct job *j)
 	DL_DELETE(j->all->list, j);
 	if (j->counted)
 		j->all->dispatcher->metrics->streams--;
-	job_subscription_forget(j);
 	aside_forget(j->aside);
-	free(j->id);
 	free(j);
 	request_abandon(r);
 	if (reader)
@@ -74,11 +70,7 @@ static json_t *result_of(const struct job *j, const json_t *body)
 
 void job_fail(struct job *j, const json_t *body, int status)
 {
-	json_t *result = NULL, *arguments = job_arguments(j->call);
-	json_t *error = methods_failure(
-		j->row, json_string_value(json_array_get(arguments, 0)), body, status, &result);
-	json_decref(arguments);
-	job_answer(j, result, error);
+	job_answer(j, NULL, methods_failure(j->row, body, status));
 }
 
 /* The answer, as JSON, taken; NULL: it is none. */
@@ -233,104 +225,52 @@ static void refuse(struct rpc_call *c, const char *code, const char *message, js
 	json_decref(body);
 }
 
-static void refuse_argument(
-	struct rpc_call *c, const struct method_row *row, const char *id, const char *field)
+static void refuse_argument(struct rpc_call *c, const char *field)
 {
-	json_t *result = NULL,
-	       *body = json_pack("{s:s, s:s, s:{s:[{s:s, s:s, s:s}]}}", "code", "VALIDATION_FAILED",
-		       "message", "An argument is not valid", "context", "validationErrors",
-		       "field", field, "message", "An argument is not valid", "code", "invalid");
-	json_t *error = methods_failure(row, id, body, 400, &result);
+	json_t *body = json_pack("{s:s, s:s, s:{s:[{s:s, s:s, s:s}]}}", "code", "VALIDATION_FAILED",
+		"message", "An argument is not valid", "context", "validationErrors", "field",
+		field, "message", "An argument is not valid", "code", "invalid");
+	rpc_call_reject(c, methods_error(body, 400));
 	json_decref(body);
-	if (error)
-		rpc_call_reject(c, error);
-	else
-		rpc_call_resolve(c, result);
 }
 
-/* What a request is for. */
-struct target {
-	const char *path;
-	json_t *body;
-	const char *id; /* or NULL */
-};
-
 static void begin(struct jobs *all, struct rpc_call *c, const struct method_row *row,
-	const struct target *target)
+	const char *path, json_t *body)
 {
 	struct job *j = calloc(1, sizeof *j);
-	char *id = j && row->event ? strdup(target->id ? target->id : "") : NULL;
-	bool good = j && (id || !row->event);
-	/* About no session, but for whoever has one alone. */
-	if (row->sessionless && !all->principal->session[0])
-		json_object_set_new(target->body, "sessionId", json_string(NO_SESSION));
-	struct request *r = good ? make_request(all, row, target->path, target->body) : NULL;
+	struct request *r = j ? make_request(all, row, path, body) : NULL;
 	if (!r) {
-		free(id);
 		free(j);
 		refuse(c, "OUT_OF_MEMORY", "There is not enough memory", NULL);
 		return;
 	}
-	*j = (struct job){.all = all, .call = c, .row = row, .id = id, .request = r};
+	*j = (struct job){.all = all, .call = c, .row = row, .request = r};
 	r->transport = &transport;
 	r->transport_user = j;
 	rpc_call_keep(c, j);
 	DL_APPEND(all->list, j);
 	if (row->stream > 0 && !job_body_take(j)) {
 		job_end(j);
-		refuse_argument(c, row, target->id, "stream");
+		refuse_argument(c, "stream");
 		return;
 	}
 	dispatcher_handle(all->dispatcher, r);
 }
 
-/* What is done without a request. Returns whether c has been answered. */
-static bool answer_alone(
-	struct jobs *all, struct rpc_call *c, const struct method_row *row, const json_t *arguments)
-{
-	char message[96];
-	json_t *error = NULL, *value;
-	if (row->next && !all->self.active) {
-		refuse(c, "CONTROL_PROTOCOL_INCOMPATIBLE", "Control session is not activated", NULL);
-		return true;
-	}
-	switch (row->answer) {
-	case METHOD_NONE:
-		snprintf(message, sizeof message, "%s.%s is not served", row->space, row->name);
-		refuse(c, "NOT_IMPLEMENTED", message, NULL);
-		return true;
-	case METHOD_STREAM:
-		job_subscription_stream(all, c);
-		return true;
-	case METHOD_CANCEL:
-		job_subscription_cancel(all, c);
-		return true;
-	case METHOD_OWN:
-		value = row->own(&all->self, arguments, &error);
-		if (error)
-			rpc_call_reject(c, error);
-		else
-			rpc_call_resolve(c, value);
-		return true;
-	default:
-		return false;
-	}
-}
-
 void job_start(struct jobs *all, struct rpc_call *c)
 {
-	char path[METHODS_PATH_SIZE];
+	char path[METHODS_PATH_SIZE], message[96];
 	json_t *body = NULL, *arguments = job_arguments(c);
 	const struct method_row *row = methods_choose(
-		all->self.active, rpc_call_space(c), rpc_call_method(c), arguments);
-	all->self.tunnels |= strcmp(row->space, "tunnels") == 0 && !all->principal->session[0];
-	if (!answer_alone(all, c, row, arguments)) {
-		const char *problem = methods_request(row, arguments, path, &body);
-		const char *id = json_string_value(json_array_get(arguments, 0));
-		if (problem)
-			refuse_argument(c, row, id, problem);
-		else
-			begin(all, c, row, &(struct target){.path = path, .body = body, .id = id});
+		rpc_call_space(c), rpc_call_method(c), arguments);
+	const char *problem = NULL;
+	if (row->answer == METHOD_NONE) {
+		snprintf(message, sizeof message, "%s.%s is not available", row->space, row->name);
+		refuse(c, "NOT_IMPLEMENTED", message, NULL);
+	} else if ((problem = methods_request(row, arguments, path, &body))) {
+		refuse_argument(c, problem);
+	} else {
+		begin(all, c, row, path, body);
 	}
 	json_decref(body);
 	json_decref(arguments);
@@ -354,8 +294,7 @@ void jobs_sweep(struct jobs *all, unsigned quiet_s)
 	DL_FOREACH_SAFE (all->list, j, next) {
 		if (upload_is_wanted(j->request) && j->silent++ >= JOB_SILENT_S)
 			job_body_break(j, "Nothing has come of the stream for too long");
-		else if (j->flow && j->request->stream.next && !j->row->event &&
-			j->silent++ >= quiet_s)
+		else if (j->flow && j->request->stream.next && j->silent++ >= quiet_s)
 			say_that_it_goes_on(j);
 	}
 }

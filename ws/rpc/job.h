@@ -11,9 +11,6 @@
 #define JOB_SILENT_S \
 	300u /* after so much silence a stream of the caller's is given up, as the SDK gives up ours */
 
-#define JOB_SUBSCRIPTIONS_MAX \
-	128u /* objects of a connection's, whether their streams have been opened or not */
-
 struct job;
 
 /* On whose behalf jobs are done. */
@@ -24,8 +21,6 @@ struct jobs {
 	void (*due)(void *user); /* something can be sent; not in the middle of anything */
 	void *user;
 	struct job *list;
-	unsigned subscriptions;
-	struct method_self self;
 };
 
 /* Do it; c is answered now or later. */
@@ -33,9 +28,6 @@ void job_start(struct jobs *all, struct rpc_call *c);
 
 /* Go on with what calls functions of the caller's. To be done when something can be sent. */
 void jobs_run(struct jobs *all);
-
-/* The caller has let go of an object that a call was answered with. */
-void jobs_released(struct jobs *all, void *object);
 
 /* Nobody waits for its answer any more. */
 void job_cancel(struct job *j);

@@ -5,23 +5,18 @@
 #include "ws/rpc/job.h"
 #include "ws/rpc/methods.h"
 
-struct subscription;
-
 struct job {
 	struct job *prev, *next;
 	struct jobs *all;
 	struct rpc_call *call; /* NULL once it is answered */
 	const struct method_row *row;
-	char *id;                          /* the first argument, of METHOD_SUBSCRIBE; owned */
-	struct request *request;           /* our reference */
-	struct rpc_flow *flow;             /* NULL: it does not stream */
-	struct subscription *subscription; /* which the caller has; NULL: none */
-	bool counted;                      /* among the streams */
-	bool cancelled;                    /* its stream is to end */
-	bool due;                          /* it has events to be told to functions */
-	bool telling;                      /* one of them has been called, and has not returned */
-	bool quiet;                        /* its reader is to be told that it goes on */
-	unsigned silent;           /* sweeps since it last sent something, or was given something */
+	struct request *request; /* our reference */
+	struct rpc_flow *flow;   /* NULL: it does not stream */
+	bool counted;            /* among the streams */
+	bool due;                /* it has events to be told to functions */
+	bool telling;            /* one of them has been called, and has not returned */
+	bool quiet;              /* its reader is to be told that it goes on */
+	unsigned silent;         /* sweeps since it last sent something, or was given something */
 	struct rpc_reader *reader; /* of the stream that is the body; NULL: there is none, or it has ended */
 	const uint8_t *piece; /* of that, until it has been handed on; the reader's */
 	size_t piece_length;
@@ -45,12 +40,6 @@ json_t *job_arguments(const struct rpc_call *c);
 /* job_stream.c: answer with the events, or the download, that the request has been answered with. */
 void job_stream_events(struct job *j);
 void job_stream_download(struct job *j);
-
-/* A call of a subscription's. */
-void job_subscription_stream(struct jobs *all, struct rpc_call *c);
-void job_subscription_cancel(struct jobs *all, struct rpc_call *c);
-/* j ends: its subscription has nothing any more. */
-void job_subscription_forget(struct job *j);
 
 /* job_body.c: take the stream that the body of the request is. Returns whether there is one. */
 bool job_body_take(struct job *j);

@@ -1,20 +1,12 @@
 /*
- * Answers that are streams: of events, as their text or as values; of a file's bytes; and subscriptions, whose stream the
- * caller asks for when it has the answer.
+ * Answers that are streams: of events, as their text; of a file's bytes.
  */
 #include "ws/rpc/job_internal.h"
-#include "shell/json_read.h"
 #include "ws/rpc/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An object that the caller has. */
-struct subscription {
-	struct job *job; /* NULL once that is over */
-	bool opened;     /* its stream has been asked for */
-};
 
 /* The type of an event, which stands first in it; its length, 0 where it does not. */
 static size_t event_type(const char *json, const char **ret_type)
@@ -61,8 +53,6 @@ static enum rpc_piece next_event(void *user, json_t **ret_piece, size_t *ret_siz
 	struct request *r = j->request;
 	bool failed;
 	char *json;
-	if (j->cancelled)
-		return RPC_END;
 	while ((json = r->stream.next(r->stream.user))) {
 		size_t length;
 		char *text = event_text(j->row, json, &length, &failed);
@@ -104,26 +94,6 @@ static enum rpc_piece next_bytes(void *user, json_t **ret_piece, size_t *ret_siz
 	}
 }
 
-/* The values that events are. */
-static enum rpc_piece next_value(void *user, json_t **ret_piece, size_t *ret_size)
-{
-	struct job *j = user;
-	struct request *r = j->request;
-	char *text;
-	if (j->cancelled)
-		return RPC_END;
-	while ((text = r->stream.next(r->stream.user))) {
-		json_t *event = json_read(text, strlen(text), JSON_ALLOW_NUL, NULL);
-		*ret_piece = event ? j->row->event(event, j->id) : NULL;
-		*ret_size = strlen(text);
-		json_decref(event);
-		free(text);
-		if (*ret_piece)
-			return RPC_PIECE;
-	}
-	return r->stream_complete ? RPC_END : RPC_WAIT;
-}
-
 static void on_flow_closed(void *user)
 {
 	struct job *j = user;
@@ -137,122 +107,13 @@ static void count(struct job *j)
 	j->all->dispatcher->metrics->streams++;
 }
 
-static struct rpc_source source_of(struct job *j)
-{
-	return (struct rpc_source){.next = j->row->event ? next_value : next_event,
-		.closed = on_flow_closed,
-		.user = j};
-}
-
-/* Subscriptions */
-
-static void subscribe(struct job *j)
-{
-	struct jobs *all = j->all;
-	struct rpc_call *c = j->call;
-	struct subscription *s = all->subscriptions < JOB_SUBSCRIPTIONS_MAX ? calloc(1, sizeof *s)
-									    : NULL;
-	if (!s) {
-		job_answer(j, NULL,
-			wire_error(
-				"Error", "Too many subscriptions are open", "LIMIT_REACHED", NULL));
-		return;
-	}
-	s->job = j;
-	j->subscription = s;
-	j->call = NULL;
-	all->subscriptions++;
-	rpc_call_object(c, METHODS_SUBSCRIPTION, s);
-	all->due(all->user);
-}
-
-/* Its stream ends, or is not begun any more. */
-static void cancel(struct subscription *s)
-{
-	struct job *j = s->job;
-	if (!j)
-		return;
-	if (!j->flow) {
-		job_end(j);
-		return;
-	}
-	j->cancelled = true;
-	rpc_flow_more(j->flow);
-	j->all->due(j->all->user);
-}
-
-void job_subscription_forget(struct job *j)
-{
-	if (j->subscription)
-		j->subscription->job = NULL;
-}
-
-static enum rpc_piece next_nothing(void *user, json_t **ret_piece, size_t *ret_size)
-{
-	(void)user;
-	(void)ret_piece;
-	(void)ret_size;
-	return RPC_END;
-}
-
-static void on_nothing_closed(void *user)
-{
-	(void)user;
-}
-
-void job_subscription_stream(struct jobs *all, struct rpc_call *c)
-{
-	static const struct rpc_source nothing = {.next = next_nothing, .closed = on_nothing_closed};
-	struct subscription *s = rpc_call_object_of(c);
-	struct rpc_flow *flow = NULL;
-	if (!s || s->opened) {
-		rpc_call_reject(c,
-			wire_error("Error",
-				s ? "Subscription stream already opened" : "There is no such object",
-				NULL, NULL));
-		return;
-	}
-	s->opened = true;
-	if (s->job) {
-		const struct rpc_source source = source_of(s->job);
-		rpc_call_stream(c, &source, NULL, NULL, &s->job->flow);
-	} else {
-		rpc_call_stream(c, &nothing, NULL, NULL, &flow);
-	}
-	all->due(all->user);
-}
-
-void job_subscription_cancel(struct jobs *all, struct rpc_call *c)
-{
-	struct subscription *s = rpc_call_object_of(c);
-	if (s)
-		cancel(s);
-	rpc_call_resolve(c, wire_undefined());
-	all->due(all->user);
-}
-
-void jobs_released(struct jobs *all, void *object)
-{
-	struct subscription *s = object;
-	struct job *j = s->job;
-	cancel(s);
-	if (j && s->job)
-		j->subscription = NULL;
-	free(s);
-	all->subscriptions--;
-}
-
 /* Answers */
 
 void job_stream_events(struct job *j)
 {
 	struct rpc_call *c = j->call;
+	const struct rpc_source source = {.next = next_event, .closed = on_flow_closed, .user = j};
 	count(j);
-	if (j->row->answer == METHOD_SUBSCRIBE) {
-		subscribe(j);
-		return;
-	}
-	const struct rpc_source source = source_of(j);
 	j->call = NULL;
 	rpc_call_stream(c, &source, NULL, NULL, &j->flow);
 }

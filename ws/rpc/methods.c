@@ -3,7 +3,6 @@
 
 #include "shell/clock.h"
 #include "shell/name.h"
-#include "ws/rpc/tunnel_methods.h"
 #include "ws/rpc/wire.h"
 
 #include <stdio.h>
@@ -14,7 +13,7 @@
 
 /* Results that differ from the answer */
 
-json_t *methods_result_ping(const json_t *answer, const json_t *arguments)
+static json_t *result_ping(const json_t *answer, const json_t *arguments)
 {
 	(void)arguments;
 	return wire_of(json_object_get(answer, "status"));
@@ -46,16 +45,17 @@ static json_t *result_sessions(const json_t *answer, const json_t *arguments)
 	return json_pack("{s:o}", "sessions", wire_of(json_object_get(answer, "data")));
 }
 
-json_t *methods_result_nothing(const json_t *answer, const json_t *arguments)
+static json_t *result_nothing(const json_t *answer, const json_t *arguments)
 {
 	(void)answer;
 	(void)arguments;
 	return wire_undefined();
 }
 
-json_t *methods_written(const json_t *answer, const json_t *content, const json_t *options)
+static json_t *result_written(const json_t *answer, const json_t *arguments)
 {
-	const json_t *encoding = json_object_get(options, "encoding");
+	const json_t *content = json_array_get(arguments, 1);
+	const json_t *encoding = json_object_get(json_array_get(arguments, 3), "encoding");
 	const char *text = json_string_value(content);
 	size_t length = json_string_length(content);
 	json_t *result = wire_of(answer);
@@ -69,12 +69,7 @@ json_t *methods_written(const json_t *answer, const json_t *content, const json_
 	return result;
 }
 
-static json_t *result_written(const json_t *answer, const json_t *arguments)
-{
-	return methods_written(answer, json_array_get(arguments, 1), json_array_get(arguments, 3));
-}
-
-json_t *methods_result_streamed(const json_t *answer, const json_t *arguments)
+static json_t *result_streamed(const json_t *answer, const json_t *arguments)
 {
 	(void)arguments;
 	return json_pack("{s:b, s:O, s:O, s:O}", "success", 1, "path",
@@ -82,7 +77,7 @@ json_t *methods_result_streamed(const json_t *answer, const json_t *arguments)
 		"timestamp", json_object_get(answer, "timestamp"));
 }
 
-json_t *methods_result_renamed(const json_t *answer, const json_t *arguments)
+static json_t *result_renamed(const json_t *answer, const json_t *arguments)
 {
 	json_t *result = wire_of(answer);
 	json_object_set(result, "oldPath", json_array_get(arguments, 0));
@@ -120,15 +115,16 @@ static json_t *result_contexts(const json_t *answer, const json_t *arguments)
 	return json_pack("[o]", list);
 }
 
-bool methods_asks_for_bytes(const json_t *arguments)
+static bool asks_for_bytes(const json_t *arguments)
 {
 	const json_t *options = json_array_get(arguments, json_array_size(arguments) - 1);
 	const char *encoding = json_string_value(json_object_get(options, "encoding"));
 	return encoding && strcmp(encoding, "none") == 0;
 }
 
-const struct method_error methods_errors_no_file[] = {
-	{"IS_DIRECTORY", NULL, "FILE_NOT_FOUND"},
+/* To who reads a file a directory is none, as it is when it is read as text. */
+static const struct method_error errors_no_file[] = {
+	{"IS_DIRECTORY", "FILE_NOT_FOUND"},
 	{.code = NULL},
 };
 
@@ -142,16 +138,16 @@ static const struct method_row rows[] = {
 	{"commands", "executeStream", METHOD_EVENTS, POST, "/api/execute/stream",
 		"command sessionId *", .named = true},
 	{"files", "readFile", METHOD_BYTES, GET, "/api/file/{path}", "- sessionId",
-		.only = methods_asks_for_bytes, .errors = methods_errors_no_file},
+		.only = asks_for_bytes, .errors = errors_no_file},
 	{"files", "readFile", METHOD_JSON, POST, "/api/read", "path sessionId *"},
 	{"files", "readFileStream", METHOD_EVENTS, POST, "/api/read/stream", "path sessionId"},
 	{"files", "writeFile", METHOD_JSON, POST, "/api/write", "path content sessionId *",
 		result_written},
 	{"files", "writeFileStream", METHOD_JSON, PUT, "/api/file/{path}", "- - sessionId",
-		methods_result_streamed, .query = "parents=1", .stream = 2},
+		result_streamed, .query = "parents=1", .stream = 2},
 	{"files", "deleteFile", METHOD_JSON, POST, "/api/delete", "path sessionId"},
 	{"files", "renameFile", METHOD_JSON, POST, "/api/rename", "oldPath newPath sessionId",
-		methods_result_renamed},
+		result_renamed},
 	{"files", "moveFile", METHOD_JSON, POST, "/api/move", "sourcePath destinationPath sessionId"},
 	{"files", "mkdir", METHOD_JSON, POST, "/api/mkdir", "path sessionId *"},
 	{"files", "listFiles", METHOD_JSON, POST, "/api/list-files", "path sessionId options{"},
@@ -172,14 +168,12 @@ static const struct method_row rows[] = {
 	{"interpreter", "createCodeContext", METHOD_JSON, POST, "/api/contexts", "*", result_context},
 	{"interpreter", "listCodeContexts", METHOD_JSON, GET, "/api/contexts", "", result_contexts},
 	{"interpreter", "deleteCodeContext", METHOD_JSON, DELETE, "/api/contexts/{}", "",
-		methods_result_nothing},
+		result_nothing},
 	{"interpreter", "streamCode", METHOD_EVENTS, POST, "/api/execute/code",
 		"context_id code language"},
 	{"interpreter", "runCodeStream", METHOD_CALLBACK, POST, "/api/execute/code",
 		"context_id code language - timeout_ms"},
-	{METHODS_SUBSCRIPTION, "stream", METHOD_STREAM},
-	{METHODS_SUBSCRIPTION, "cancel", METHOD_CANCEL},
-	{"utils", "ping", METHOD_JSON, GET, "/api/ping", "", methods_result_ping},
+	{"utils", "ping", METHOD_JSON, GET, "/api/ping", "", result_ping},
 	{"utils", "getVersion", METHOD_JSON, GET, "/api/version", "", result_version},
 	{"utils", "getCommands", METHOD_JSON, GET, "/api/commands", "", result_commands},
 	{"utils", "createSession", METHOD_JSON, POST, "/api/session/create", "*", result_created},
@@ -192,16 +186,12 @@ static const struct method_row rows[] = {
 	{"backup", "uploadParts", METHOD_JSON, POST, "/api/backup/upload-parts", "*"},
 	{"watch", "watch", METHOD_EVENTS, POST, "/api/watch", "*"},
 	{"watch", "checkChanges", METHOD_JSON, POST, "/api/watch/check", "*"},
-	{"tunnels", "runQuickTunnel", METHOD_JSON, POST, "/api/tunnels", "tunnelId port",
-		tunnel_methods_result},
-	{"tunnels", "runNamedTunnel", METHOD_JSON, POST, "/api/tunnels", "tunnelId token port",
-		tunnel_methods_result, .mend = tunnel_methods_mend_named},
-	{"tunnels", "destroyTunnel", METHOD_JSON, POST, "/api/tunnels/stop", "tunnelId",
-		methods_result_nothing},
-	{"tunnels", "listTunnels", METHOD_JSON, GET, "/api/tunnels", "", tunnel_methods_results},
-	{"tunnels", "ensureTunnelRun", METHOD_JSON, POST, "/api/tunnels", "*",
-		.mend = tunnel_methods_mend_run},
-	{"tunnels", "stopTunnelRun", METHOD_JSON, POST, "/api/tunnels/stop", "*"},
+	{"tunnels", "runQuickTunnel", METHOD_NONE},
+	{"tunnels", "runNamedTunnel", METHOD_NONE},
+	{"tunnels", "destroyTunnel", METHOD_NONE},
+	{"tunnels", "listTunnels", METHOD_NONE},
+	{"tunnels", "ensureTunnelRun", METHOD_NONE},
+	{"tunnels", "stopTunnelRun", METHOD_NONE},
 };
 
 static bool is(const struct method_row *row, const char *space, const char *name)
@@ -209,22 +199,17 @@ static bool is(const struct method_row *row, const char *space, const char *name
 	return strcmp(row->space, space) == 0 && (!name || strcmp(row->name, name) == 0);
 }
 
-const struct method_row *methods_find(bool active, const char *space, const char *name)
+const struct method_row *methods_find(const char *space, const char *name)
 {
-	bool object = strcmp(space, METHODS_SUBSCRIPTION) == 0;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && (!active || object); i++)
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (is(&rows[i], space, name))
 			return &rows[i];
-	for (const struct method_row *row = methods_next; row->space; row++)
-		if (is(row, space, name))
-			return row;
 	return NULL;
 }
 
-const struct method_row *methods_choose(
-	bool active, const char *space, const char *name, const json_t *arguments)
+const struct method_row *methods_choose(const char *space, const char *name, const json_t *arguments)
 {
-	const struct method_row *row = methods_find(active, space, name);
+	const struct method_row *row = methods_find(space, name);
 	while (row->only && !row->only(arguments))
 		row++; /* the one for any arguments stands behind it */
 	return row;
@@ -325,8 +310,6 @@ const char *methods_request(const struct method_row *row, const json_t *argument
 		return problem;
 	json_t *body = json_object();
 	problem = make_body(row->arguments, arguments, body);
-	if (!problem && row->mend)
-		problem = row->mend(body, arguments);
 	if (problem)
 		json_decref(body);
 	else
@@ -342,9 +325,7 @@ static bool is_known(const char *code)
 		"INPUT_CLOSED", "KEY_IN_USE", "LEASED", "LINE_TOO_LONG", "EXEC_UNSUPPORTED",
 		"SHELL_EXIT_POLICY", "SESSION_UNRESPONSIVE", "REQUEST_TOO_LARGE", "LIMIT_REACHED",
 		"QUOTA_REACHED", "NOT_ENDED", "TOO_MANY_PROCESSES", "TOO_MANY_TERMINALS",
-		"OUT_OF_MEMORY", "STREAM_ERROR", "NOT_IMPLEMENTED", "PROCESS_ALREADY_EXISTS",
-		"TUNNEL_NOT_FOUND", "TUNNEL_ALREADY_RUNNING", "TUNNEL_RUN_CONFLICT",
-		"TUNNEL_START_ERROR", "CLOUDFLARED_NOT_FOUND"};
+		"OUT_OF_MEMORY", "STREAM_ERROR", "NOT_IMPLEMENTED", "PROCESS_ALREADY_EXISTS"};
 	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
 		if (strcmp(own[i], code) == 0)
 			return false;
@@ -376,45 +357,16 @@ json_t *methods_error(const json_t *body, int status)
 	return error;
 }
 
-static const struct method_error *find_error(
-	const struct method_row *row, const char *code, const char *field)
-{
-	for (const struct method_error *e = row->errors; e && e->code; e++)
-		if (strcmp(e->code, code) == 0 &&
-			(!e->field || (field && strcmp(e->field, field) == 0)))
-			return e;
-	return NULL;
-}
-
-/* The field that a refusal is about; NULL: none is named. */
-static const char *field_of(const json_t *body)
-{
-	const json_t *all = json_object_get(json_object_get(body, "context"), "validationErrors");
-	return json_string_value(json_object_get(json_array_get(all, 0), "field"));
-}
-
-json_t *methods_failure(const struct method_row *row, const char *id, const json_t *body,
-	int status, json_t **ret_result)
+json_t *methods_failure(const struct method_row *row, const json_t *body, int status)
 {
 	const char *code = json_string_value(json_object_get(body, "code"));
-	const struct method_error *e = code ? find_error(row, code, field_of(body)) : NULL;
-	if (!e)
+	const struct method_error *e = code ? row->errors : NULL;
+	while (e && e->code && strcmp(e->code, code) != 0)
+		e++;
+	if (!e || !e->code)
 		return methods_error(body, status);
-	if (strcmp(e->becomes, METHOD_NULL) == 0 || strcmp(e->becomes, METHOD_NOTHING) == 0) {
-		*ret_result = *e->becomes == 'n' ? json_null() : wire_undefined();
-		return NULL;
-	}
 	json_t *copy = json_copy((json_t *)body);
-	json_t *context = json_copy(json_object_get(body, "context"));
 	json_object_set_new(copy, "code", json_string(e->becomes));
-	bool terminal = strcmp(row->space, "terminals") == 0;
-	if (id && json_is_object(context) && (terminal || strcmp(row->space, "processes") == 0)) {
-		json_object_set_new(context, terminal ? "terminalId" : "processId", json_string(id));
-		json_object_set_new(context, "operation", json_string(row->name));
-		json_object_set(context, "reason", json_object_get(body, "message"));
-	}
-	if (context)
-		json_object_set_new(copy, "context", context);
 	json_t *error = methods_error(copy, status);
 	json_decref(copy);
 	return error;

@@ -1,9 +1,4 @@
-/*
- * The main objects of /rpc: which method is which request to the API, and what its answer is to the caller. Pure.
- *
- * There are two: that of the container, and that of the Sandbox's preview ("next"), whose client makes itself known by
- * utils.activateControlSession(). Before that, what only the second has is refused.
- */
+/* The main object of /rpc: which method is which request to the API, and what its answer is to the caller. Pure. */
 #pragma once
 
 #include "ws/route.h"
@@ -22,30 +17,13 @@ enum method_answer {
 	METHOD_EVENTS,   /* a stream of server-sent events */
 	METHOD_CALLBACK, /* the same, told to functions of the caller's */
 	METHOD_BYTES,    /* a download: the member `content` of an object that tells of it */
-	METHOD_SUBSCRIBE, /* events, as an object: stream() gives them, once, and cancel() ends them */
-	METHOD_STREAM,    /* these two */
-	METHOD_CANCEL,
-	METHOD_OWN,  /* no request is needed */
-	METHOD_NONE, /* it is not served */
+	METHOD_NONE,     /* it is not available */
 };
-
-#define METHODS_SUBSCRIPTION "(subscription)" /* the space of such objects */
 
 /* What an error of the API is to the caller. */
 struct method_error {
-	const char *code;    /* NULL: the end of the table */
-	const char *field;   /* of VALIDATION_FAILED; NULL: any */
-	const char *becomes; /* another code; METHOD_NULL or METHOD_NOTHING: no error, but that */
-};
-#define METHOD_NULL "null"
-#define METHOD_NOTHING "undefined"
-
-/* What METHOD_OWN may know. */
-struct method_self {
-	const char *incarnation; /* of the runtime */
-	const char *version;
-	bool active;  /* the caller speaks as the preview's client; may be set */
-	bool tunnels; /* it has asked for tunnels, and is told of their ends */
+	const char *code; /* NULL: the end of the table */
+	const char *becomes;
 };
 
 struct method_row {
@@ -65,41 +43,15 @@ struct method_row {
 	const char *query;   /* of the request, besides: "name=value", or NULL */
 	unsigned stream;     /* which argument is a stream, the body of the request; 0: none */
 	bool (*only)(const json_t *arguments); /* with which arguments it is meant; NULL: with any */
-	/* Make the body what the API takes, when it has been put together. Returns NULL, or which argument is wrong. */
-	const char *(*mend)(json_t *body, const json_t *arguments);
-	const struct method_error *errors; /* NULL: as they are */
-	/* METHOD_SUBSCRIBE: the value that an event is, for who asked with that first argument; NULL: none. Not given: text. */
-	json_t *(*event)(const json_t *event, const char *id);
-	/* METHOD_OWN: the result, or an error: expressions. */
-	json_t *(*own)(struct method_self *self, const json_t *arguments, json_t **ret_error);
-	bool sessionless; /* it is about no session, but for who has one alone */
-	bool next;        /* it is one of the preview's */
+	const struct method_error *errors;     /* NULL: as they are */
 };
 
-/*
- * active: of the preview's main object. NULL: there is none. name NULL: any method of that space. Of the container's, also
- * what only the preview's has, to be refused.
- */
-const struct method_row *methods_find(bool active, const char *space, const char *name);
+/* NULL: there is none. name NULL: any method of that space. */
+const struct method_row *methods_find(const char *space, const char *name);
 
 /* The one that is meant with these arguments; methods_find() has found one. */
 const struct method_row *methods_choose(
-	bool active, const char *space, const char *name, const json_t *arguments);
-
-/* The rows of the preview's main object, ended by one without a space; see ws/rpc/next.c. */
-extern const struct method_row methods_next[];
-
-/* Results that both have */
-json_t *methods_result_ping(const json_t *answer, const json_t *arguments);
-json_t *methods_result_nothing(const json_t *answer, const json_t *arguments);
-json_t *methods_result_streamed(const json_t *answer, const json_t *arguments);
-json_t *methods_result_renamed(const json_t *answer, const json_t *arguments);
-/* Of writeFile(path, content, options). */
-json_t *methods_written(const json_t *answer, const json_t *content, const json_t *options);
-/* To who reads a file a directory is none, as it is when it is read as text. */
-extern const struct method_error methods_errors_no_file[];
-/* Whether a file is asked for as it is. */
-bool methods_asks_for_bytes(const json_t *arguments);
+	const char *space, const char *name, const json_t *arguments);
 
 /*
  * The request: its path, and its body, or but for POST what its query is made of. arguments: JSON, an array. Returns NULL,
@@ -114,9 +66,5 @@ json_t *methods_file(const json_t *arguments, uint64_t size, const char *type);
 /* The error that an answer is: an expression. status: HTTP. body: may be NULL. Returns a new reference. */
 json_t *methods_error(const json_t *body, int status);
 
-/*
- * The same of a row. Where it is none to the caller, returns NULL and *ret_result is what it is instead. id: the first
- * argument, or NULL.
- */
-json_t *methods_failure(const struct method_row *row, const char *id, const json_t *body,
-	int status, json_t **ret_result);
+/* The same, of a row whose errors may have other codes. */
+json_t *methods_failure(const struct method_row *row, const json_t *body, int status);

@@ -85,14 +85,8 @@ static void release_stub(struct rpc_node *n)
 	import_remove(e, i);
 }
 
-struct rpc_node *node_owner(struct rpc_node *target)
-{
-	return target->object ? target : target->owner;
-}
-
 void node_let_go(struct rpc_node *n)
 {
-	void *object = n->object;
 	free_waiters(n);
 	value_finish(n->engine, &n->value);
 	node_unref(n->alias);
@@ -107,11 +101,6 @@ void node_let_go(struct rpc_node *n)
 	n->path = NULL;
 	n->pipe = NULL;
 	n->flow = NULL;
-	node_unref(n->owner);
-	n->owner = NULL;
-	n->object = NULL;
-	if (object)
-		n->engine->callbacks->released(n->engine->user, object);
 }
 
 void engine_sweep(struct rpc_engine *e)

@@ -5,7 +5,6 @@
 #include "ws/rpc/engine.h"
 #include "ws/rpc/job.h"
 #include "ws/rpc/methods.h"
-#include "ws/rpc/tunnel_methods.h"
 #include "ws/rpc/wire.h"
 
 #include <errno.h>
@@ -34,8 +33,6 @@ int rpc_sockets_open(struct rpc_sockets *all, struct dispatcher *dispatcher, str
 {
 	*all = (struct rpc_sockets){.dispatcher = dispatcher, .metrics = metrics};
 	all->scratch = malloc(FRAMES_HEADROOM + FRAMES_PAYLOAD_MAX);
-	if (dispatcher->sessions && sessions_incarnation(dispatcher->sessions, all->incarnation) < 0)
-		return -EIO;
 	return all->scratch ? 0 : -ENOMEM;
 }
 
@@ -57,10 +54,8 @@ static void close_transport(struct rpc_socket *k, enum close_code code, const ch
 
 static enum rpc_member find_member(void *user, const char *space, const char *method)
 {
-	const struct rpc_socket *k = user;
-	return !methods_find(k->jobs.self.active, space, method) ? RPC_NOTHING
-		: method                                         ? RPC_METHOD
-								 : RPC_SPACE;
+	(void)user;
+	return !methods_find(space, method) ? RPC_NOTHING : method ? RPC_METHOD : RPC_SPACE;
 }
 
 static void on_call(void *user, struct rpc_call *call)
@@ -75,14 +70,8 @@ static void on_cancelled(void *user, struct rpc_call *call)
 	job_cancel(rpc_call_kept(call));
 }
 
-static void on_released(void *user, void *object)
-{
-	struct rpc_socket *k = user;
-	jobs_released(&k->jobs, object);
-}
-
 static const struct rpc_callbacks callbacks = {
-	.member = find_member, .call = on_call, .cancelled = on_cancelled, .released = on_released};
+	.member = find_member, .call = on_call, .cancelled = on_cancelled};
 
 /* Sending */
 
@@ -294,9 +283,7 @@ struct rpc_socket *rpc_socket_open(struct rpc_sockets *all, const struct princip
 		.principal = &k->principal,
 		.peer = k->peer,
 		.due = on_due,
-		.user = k,
-		.self = {.incarnation = all->incarnation,
-			.version = all->version ? all->version : "unknown"}};
+		.user = k};
 	DL_APPEND(all->list, k);
 	all->metrics->rpc_sockets++;
 	return k;
@@ -309,18 +296,5 @@ void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s, uint64_t now_m
 		if (k->principal.expires_ms > 0 && k->principal.expires_ms <= now_ms)
 			close_transport(k, CLOSE_ACCESS_ENDED, "access expired");
 		jobs_sweep(&k->jobs, quiet_s);
-	}
-}
-
-void rpc_sockets_tell_tunnel(struct rpc_sockets *all, const struct tunnel_gone *gone)
-{
-	struct rpc_socket *k;
-	DL_FOREACH (all->list, k) {
-		bool preview = k->jobs.self.active;
-		if (!k->jobs.self.tunnels || k->closing)
-			continue;
-		rpc_engine_call_main(k->engine, tunnel_methods_listener(preview),
-			tunnel_methods_gone(preview, gone));
-		on_due(k);
 	}
 }

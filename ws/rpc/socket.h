@@ -21,10 +21,8 @@ struct rpc_socket;
 struct rpc_sockets {
 	struct dispatcher *dispatcher; /* borrowed, like all here */
 	struct metrics *metrics;
-	const char *version; /* of the server; NULL: not known */
 	struct rpc_socket *list;
-	uint8_t *scratch;                   /* headroom and one frame */
-	char incarnation[INCARNATION_SIZE]; /* of the runtime, as the preview's client knows it */
+	uint8_t *scratch; /* headroom and one frame */
 };
 
 int rpc_sockets_open(
@@ -43,8 +41,3 @@ extern const struct frames_protocol rpc_socket_protocol;
 
 /* Once a second: keep streams alive that have been silent for quiet_s, and end what expired by now_ms. */
 void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s, uint64_t now_ms);
-
-struct tunnel_gone;
-
-/* Tell those who have asked for tunnels that one has ended. */
-void rpc_sockets_tell_tunnel(struct rpc_sockets *all, const struct tunnel_gone *gone);

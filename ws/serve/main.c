@@ -13,7 +13,6 @@
 #include "shell/recording/recorders.h"
 #include "shell/run/run.h"
 #include "shell/session/sessions.h"
-#include "shell/tunnel/tunnels.h"
 #include "ws/access.h"
 #include "ws/api/api.h"
 #include "ws/api/bridge/sandbox.h"
@@ -24,7 +23,6 @@
 #include "ws/net/local_socket.h"
 #include "ws/net/server.h"
 #include "ws/preview/previews.h"
-#include "ws/rpc/tunnel_methods.h"
 #include "ws/serve/addresses.h"
 #include "ws/serve/commit.h"
 #include "ws/serve/fail.h"
@@ -72,7 +70,6 @@ struct program {
 	struct terminals terminals;
 	struct control_sockets controls;
 	struct rpc_sockets rpcs;
-	struct followers followers;
 	struct mcp mcp;
 	struct api api;
 	struct dispatcher dispatcher;
@@ -228,7 +225,6 @@ static int open_server(struct program *p)
 		.terminals = &p->terminals,
 		.controls = &p->controls,
 		.rpcs = &p->rpcs,
-		.followers = &p->followers,
 		.metrics = &p->metrics,
 		.previews = &p->previews,
 		.listen = o->listen.items,
@@ -321,18 +317,6 @@ static int move_inside(struct program *p)
 	return 0;
 }
 
-/* Whoever has asked for tunnels over /rpc hears of their ends there. */
-static void on_tunnel_exited(void *user, const struct tunnel_view *view, int code)
-{
-	struct program *p = user;
-	rpc_sockets_tell_tunnel(&p->rpcs,
-		&(struct tunnel_gone){.id = view->id,
-			.run = view->run,
-			.named = view->named,
-			.port = view->port,
-			.code = code});
-}
-
 /* Everything that is needed to serve. What fails here ends the program, so nothing is undone. */
 static int open_program(struct program *p)
 {
@@ -404,16 +388,13 @@ static int open_program(struct program *p)
 		terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
 		control_sockets_open(&p->controls, &p->dispatcher, &p->metrics) < 0 ||
 		rpc_sockets_open(&p->rpcs, &p->dispatcher, &p->metrics) < 0 ||
-		followers_open(&p->followers, &p->dispatcher, &p->metrics, p->rpcs.incarnation) < 0 ||
 		mcp_open(&p->mcp, &p->dispatcher, RINGSIDE_RELEASE, &p->loop) < 0 ||
 		api_open(&p->api, &p->loop) < 0)
 		return serve_fail("memory", strerror(ENOMEM));
-	tunnels_tell(p->api.tunnels, on_tunnel_exited, p);
 	if (webhooks_open(&p->options, &p->loop, &p->api.url, &p->reports, &p->api.hooks) < 0)
 		return -1;
 	p->metrics.hooks = p->api.hooks;
 	p->mcp.rota = &p->api.rota;
-	p->rpcs.version = RINGSIDE_RELEASE;
 	p->terminals.maker = bridge_terminals(&p->api);
 	heap_trim_open(&p->heap, &p->loop);
 	open_signals(p);
@@ -448,7 +429,6 @@ static void close_program(struct program *p)
 	terminals_close(&p->terminals);
 	control_sockets_close(&p->controls);
 	rpc_sockets_close(&p->rpcs);
-	followers_close(&p->followers);
 	mcp_close(&p->mcp);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	bridge_destroy(p->api.bridge);

@@ -111,8 +111,7 @@ const statuses = { UNAUTHENTICATED: 401, ACCESS_ENDED: 401, PERMISSION_DENIED: 4
 
 /** Methods by /rpc; of a socket that is refused, its answer stands for that to every call. */
 export class Calls {
-	/** next: the methods of the preview's main object. */
-	static async open(server, token, { path = '/rpc', next } = {}) {
+	static async open(server, token, { path = '/rpc' } = {}) {
 		const socket = new WebSocket(`${server.base.replace(/^http/, 'ws')}${path}`, { ca: server.ca, localAddress: address(), headers: credentials(token) });
 		server.clients.add({ terminate: () => socket.terminate() });
 		const refused = await within('answer to the handshake', new Promise((resolve, reject) => {
@@ -122,7 +121,6 @@ export class Calls {
 			});
 		}));
 		const main = refused ? undefined : newWebSocketRpcSession(socket);
-		if (next && main) await main.utils.activateControlSession((await main.utils.getRuntimeMetadata()).runtimeIncarnationID);
 		return Object.assign(new Calls(), { socket, refused, main });
 	}
 

@@ -113,13 +113,3 @@ export async function breakOff(control, way) {
 
 export const untilMetric = (server, name, value, options) => until(`${name} of ${value}`,
 	async () => await metric(server, name) === value, options);
-
-/** Of the runtime, which those say who open a terminal of the preview. */
-export async function incarnation(server) {
-	const control = await new ControlClient(server, { path: '/rpc' }).connect();
-	control.send(['push', ['pipeline', 0, ['utils', 'getRuntimeMetadata'], []]]);
-	control.send(['pull', 1]);
-	const [, , metadata] = await control.until('the metadata', ([type]) => type === 'resolve');
-	control.socket.terminate();
-	return metadata.runtimeIncarnationID;
-}

@@ -39,7 +39,6 @@ export const routes = [
 	row('viewer', 'GET /api/ws', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'GET /rpc', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'GET /ws/pty?sessionId={id}', undefined, { undescribed: true, socket: true }),
-	row('viewer', 'GET /ws/terminal?terminalId={id}&runtimeIncarnationID={incarnation}', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'POST /mcp', rpc, { headers: mcpHeaders('tools/list') }),
 	row('viewer', 'GET /mcp', undefined, { status: 405 }),
 	// No such client; by the control socket its header is not heard, so none is named.
@@ -145,13 +144,6 @@ export const routes = [
 	row('trusted', 'POST /api/execute/code', { context_id: 'none', ...ran('code') }, { status: 404 }),
 	row('trusted', 'POST /api/backup/create', { dir: '/home/nonexistent/abuse' }, { status: 500 }),
 	row('trusted', 'POST /api/backup/restore', { dir: '/home/nonexistent/abuse', archivePath: '/var/backups/nonexistent/abuse' }, { status: 500 }),
-	row('owner', 'POST /api/workspace/archive', { root: '/workspace', excludes: [] }, { may: { body: { root: '/workspace/absent' } }, status: [404, 501] }),
-	row('owner', 'POST /api/workspace/extract', { archivePath: '/tmp/sandbox-abuse.tar' }, { status: [404, 501] }),
-	row('owner', 'POST /api/tunnels', { port: 1 }, { may: { body: { port: 0 } }, status: [400, 501] }),
-	row('owner', 'GET /api/tunnels'),
-	row('owner', 'POST /api/tunnels/stop', { tunnelId: 'none' }, { status: 404 }),
-	row('owner', 'POST /api/mounts', { action: 'check', path: '/nonexistent/abuse' }),
-	row('trusted', 'POST /api/backup/prepare', { dir: '/home/nonexistent/abuse', archivePath: '/var/backups/nonexistent/abuse' }, { status: [200, 500] }),
 	row('owner', 'POST /api/backup/upload', { archivePath: '/var/backups/nonexistent/abuse', url: 'https://127.0.0.1:1/' }, { status: 500 }),
 	row('owner', 'POST /api/backup/download', { archivePath: '/var/backups/nonexistent/abuse', expectedSize: 1, parts: [{ url: 'https://127.0.0.1:1/', offset: 0 }] }, { status: 500 }),
 	row('owner', 'POST /api/backup/upload-parts', { archivePath: '/var/backups/nonexistent/abuse', parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }, { status: 500 }),
@@ -182,12 +174,6 @@ const stream = () => new ReadableStream({ start: (controller) => { controller.en
 const nowhere = '/home/nonexistent/abuse';
 const archive = '/var/backups/nonexistent/abuse';
 const unknown = ['none'];
-
-const tunnelRuns = [
-	['owner', 'tunnels.ensureTunnelRun', [{ tunnelId: 'abuse', runId: 'abuse', mode: 'quick', port: 1999 }],
-		[{ tunnelId: 'abuse', runId: 'abuse', mode: 'quick', port: 0 }]],
-	['owner', 'tunnels.stopTunnelRun', [{ tunnelId: 'abuse', runId: 'abuse' }]],
-];
 
 /** The methods of the main object at /rpc: [least role, name, arguments of those who must not, of those who may]. */
 export const methods = [
@@ -230,64 +216,8 @@ export const methods = [
 	['owner', 'backup.uploadParts', [{ archivePath: archive, parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }]],
 	['trusted', 'watch.watch', [{ path: '.' }]],
 	['trusted', 'watch.checkChanges', [{ path: '.' }]],
-	['owner', 'tunnels.runQuickTunnel', ['abuse', 1999], ['abuse', 0]],
-	['owner', 'tunnels.runNamedTunnel', ['abuse', 'token', 1999], ['abuse', 'token', 0]],
-	['owner', 'tunnels.destroyTunnel', ['abuse']],
-	['owner', 'tunnels.listTunnels', []],
-	...tunnelRuns,
+	...['runQuickTunnel', 'runNamedTunnel', 'destroyTunnel', 'listTunnels', 'ensureTunnelRun', 'stopTunnelRun'].map((name) => ['viewer', `tunnels.${name}`, []]),
 	['owner', 'processes.killAllProcesses', []],
-];
-
-/** Those of the preview's. Its files are of no session: of who came by a link, of the link's. */
-export const methodsNext = [
-	['viewer', 'utils.ping', []],
-	['viewer', 'utils.getRuntimeMetadata', []],
-	['viewer', 'utils.activateControlSession', unknown],
-	['trusted', 'files.readFile', ['/etc/hostname', { encoding: 'none' }]],
-	['trusted', 'files.readFileStream', ['/etc/hostname']],
-	['trusted', 'files.writeFile', ['abuse', 'abuse'], ['/dev/null', '']],
-	['trusted', 'files.writeFileStream', ['abuse', stream], [nowhere, 'no stream']],
-	...['files.deleteFile', 'backup.cleanupArchive', 'mounts.deleteFile'].map((name) => ['trusted', name, ['canary'], [nowhere]]),
-	['trusted', 'files.renameFile', ['canary', 'abuse'], [nowhere, 'abuse']],
-	['trusted', 'files.moveFile', ['canary', 'abuse'], [nowhere, 'abuse']],
-	['trusted', 'files.mkdir', ['abuse'], ['.', { recursive: true }]],
-	['trusted', 'files.listFiles', ['.']],
-	['trusted', 'files.exists', ['.']],
-	['owner', 'processes.start', [['touch', 'abuse'], {}], ['no words', {}]],
-	['owner', 'processes.get', ['p']],
-	['owner', 'processes.list', []],
-	['owner', 'processes.hasActive', []],
-	['owner', 'processes.openLogs', ['p', {}]],
-	['owner', 'processes.kill', ['p', 9], unknown],
-	['owner', 'terminals.create', [{ command: ['touch', 'abuse'] }], [{ command: 'no words' }]],
-	['viewer', 'terminals.get', ['s']],
-	['viewer', 'terminals.list', []],
-	['viewer', 'terminals.hasActive', []],
-	['driver', 'terminals.write', ['s', { data: 'echo abuse > abuse\r' }], ['s', { data: '' }]],
-	['driver', 'terminals.resize', ['s', 111, 33], ['s', 0, 0]],
-	['driver', 'terminals.interrupt', ['s']],
-	['viewer', 'terminals.output', ['s', {}]],
-	['driver', 'terminals.terminate', ['s'], ['no id']],
-	['owner', 'ports.openWatch', [1, { processId: 'p' }], [0, {}]],
-	['trusted', 'watch.watch', [{ path: '.' }]],
-	['trusted', 'watch.checkChanges', [{ path: '.' }]],
-	['trusted', 'backup.createArchive', [nowhere, archive]],
-	...['restoreArchive', 'extractArchive'].map((name) => ['trusted', `backup.${name}`, [nowhere, archive]]),
-	['owner', 'backup.uploadParts', [{ archivePath: archive, parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }]],
-	['trusted', 'mounts.pathExists', ['.']],
-	['trusted', 'mounts.ensureDirectory', ['abuse'], ['.']],
-	['owner', 'backup.uploadArchive', [{ archivePath: archive, url: 'https://127.0.0.1:1/' }]],
-	['trusted', 'backup.prepareRestore', [{ dir: nowhere, backupId: 'abuse', archivePath: archive }]],
-	['owner', 'backup.downloadArchive', [{ archivePath: archive, expectedSize: 1, parts: [{ url: 'https://127.0.0.1:1/', offset: 0 }] }]],
-	...['mounts.chmodOwnerOnly', 'mounts.isMountpoint', 'mounts.unmountFuse', 'mounts.unmountFuseIfMounted'].map((name) => ['owner', name, [nowhere]]),
-	...['mounts.mountS3FS', 'mounts.mountS3FSAndVerify'].map((name) => ['owner', name,
-		[{ bucket: 'abuse', mountPath: nowhere, options: ['url=https://127.0.0.1:1'], source: 'abuse' }], [{}]]),
-	['owner', 'mounts.removeMountDirectory', [{ path: nowhere, onlyIfNotMountpoint: true }]],
-	['owner', 'workspace.createArchive', [{ root: '/workspace', excludes: [] }], [{ root: '/workspace/absent', excludes: [] }]],
-	['owner', 'workspace.extractArchive', [{ archivePath: '/tmp/sandbox-abuse.tar' }]],
-	['trusted', 'workspace.cleanupArchive', ['canary'], [nowhere]],
-	...tunnelRuns,
-	...['extensions.connect', 'extensions.health', 'extensions.stop'].map((name) => ['viewer', name, []]),
 ];
 
 /** Of whom nothing is known, as far as the server goes. unopened: the link to answer a prompt, as a token, which is for the terminal alone. */

@@ -15,8 +15,6 @@ static struct {
 	struct rpc_call *later[LATER_MAX];
 	size_t later_count, called, cancelled, returned;
 	struct rpc_flow *flow;
-	size_t objects, released;
-	void *called_on;
 	size_t pieces, closed; /* of the stream of x.stream */
 	size_t piece_size;
 	bool wait, broken;
@@ -111,7 +109,6 @@ static void on_call(void *user, struct rpc_call *c)
 	const json_t *argument = rpc_call_argument(c, 0);
 	(void)user;
 	api.called++;
-	api.called_on = rpc_call_object_of(c);
 	if (strcmp(method, "echo") == 0) {
 		json_t *plain = argument ? wire_plain(argument) : NULL;
 		rpc_call_resolve(c, plain ? wire_of(plain) : wire_undefined());
@@ -122,9 +119,6 @@ static void on_call(void *user, struct rpc_call *c)
 		rpc_call_stream(c, &source, NULL, NULL, &api.flow);
 	} else if (strcmp(method, "file") == 0) {
 		rpc_call_stream(c, &source, json_pack("{s:i}", "size", 3), "content", &api.flow);
-	} else if (strcmp(method, "object") == 0) {
-		api.objects++;
-		rpc_call_object(c, "(o)", &api.objects);
 	} else if (strcmp(method, "back") == 0) {
 		bool there = rpc_call_back(
 			c, 0, "f", json_pack("[[s]]", "hello"), on_returned, NULL);
@@ -137,13 +131,6 @@ static void on_call(void *user, struct rpc_call *c)
 	}
 }
 
-static void on_released(void *user, void *object)
-{
-	(void)user;
-	cr_assert_eq(object, &api.objects);
-	api.released++;
-}
-
 static void on_cancelled(void *user, struct rpc_call *c)
 {
 	(void)user;
@@ -152,7 +139,7 @@ static void on_cancelled(void *user, struct rpc_call *c)
 }
 
 static const struct rpc_callbacks callbacks = {
-	.member = on_member, .call = on_call, .cancelled = on_cancelled, .released = on_released};
+	.member = on_member, .call = on_call, .cancelled = on_cancelled};
 
 static void setup(void)
 {
@@ -650,24 +637,6 @@ Test(rpc_engine, call_to_the_peer_that_fails)
 	expect("[\"resolve\",2,false]");
 }
 
-Test(rpc_engine, method_of_the_peers_main_object)
-{
-	rpc_engine_call_main(e, "told", json_pack("[[s, n]]", "a"));
-	expect("[\"push\",[\"pipeline\",0,[\"told\"],[\"a\",null]]]");
-	expect("[\"pull\",1]");
-	expect(NULL);
-	tell("[\"resolve\",1,[\"undefined\"]]");
-	expect("[\"release\",1,1]");
-	/* There may be no such method: nobody is told. */
-	rpc_engine_call_main(e, "told", json_pack("[[]]"));
-	expect("[\"push\",[\"pipeline\",0,[\"told\"],[]]]");
-	expect("[\"pull\",2]");
-	tell("[\"reject\",2,[\"error\",\"TypeError\",\"x\"]]");
-	expect("[\"release\",2,1]");
-	expect(NULL);
-	cr_assert_null(rpc_engine_aborted(e));
-}
-
 Test(rpc_engine, promise_of_the_peer)
 {
 	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"p\":[\"promise\",-1]}]]]");
@@ -869,48 +838,6 @@ Test(rpc_engine, what_is_no_stream_cannot_be_read)
 	tell("[\"push\",[\"pipeline\",2,[\"push\"],[1]]]");
 	tell("[\"pull\",3]");
 	expect("[\"reject\",3,[\"error\",\"TypeError\",\"A pipe takes write, close and abort\"]]");
-}
-
-Test(rpc_engine, object_is_called_and_let_go)
-{
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"object\"],[]]]");
-	tell("[\"pull\",1]");
-	expect("[\"resolve\",1,[\"export\",-1]]");
-	tell("[\"release\",1,1]");
-	cr_assert_eq(api.released, 0, "the peer has it");
-	tell("[\"push\",[\"pipeline\",-1,[\"echo\"],[7]]]");
-	tell("[\"pull\",2]");
-	expect("[\"resolve\",2,7]");
-	cr_assert_eq(api.called_on, &api.objects);
-	tell("[\"release\",2,1]");
-	tell("[\"release\",-1,1]");
-	cr_assert_eq(api.released, 1);
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[]]]");
-	cr_assert_null(api.called_on);
-}
-
-Test(rpc_engine, object_is_there_until_its_calls_are_over)
-{
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"object\"],[]]]");
-	tell("[\"push\",[\"pipeline\",1,[\"later\"],[]]]");
-	tell("[\"release\",1,1]");
-	cr_assert_eq(api.released, 0);
-	rpc_call_resolve(api.later[--api.later_count], json_null());
-	cr_assert_eq(api.released, 1);
-	tell("[\"pull\",2]");
-	expect("[\"resolve\",2,null]");
-}
-
-Test(rpc_engine, object_goes_with_the_session)
-{
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"object\"],[]]]");
-	tell("[\"push\",{\"a\":[\"pipeline\",1],\"b\":[\"pipeline\",1,[\"later\"]]}]");
-	tell("[\"push\",[\"pipeline\",1,[\"later\"],[]]]");
-	tell("[\"pull\",1]");
-	expect("[\"resolve\",1,[\"export\",-1]]");
-	rpc_engine_destroy(e);
-	cr_assert_eq(api.released, 1);
-	setup();
 }
 
 Test(rpc_engine, end_with_everything_under_way)

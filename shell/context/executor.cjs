@@ -1,18 +1,21 @@
 /*
  * What runs the code of a context in JavaScript and TypeScript: read by `node -e` from its protocol descriptor, and run in
  * there. Frames (shell/context/executor_record.h) come and go by that descriptor alone; standard output and standard error
- * are the user's. For TypeScript a second frame of source has what takes the types out (types.mjs, compressed). Code runs as in V8's own REPL mode, asked for by the inspector of this very thread: it may await, and
- * declare again what it has declared. SIGINT ends what runs, and what is awaited.
+ * are the user's. For TypeScript a second frame of source has what takes the types out (types.mjs, compressed).
+ *
+ * The user's code runs on the main thread, as in V8's own REPL mode, asked for by the inspector of that thread: it may await,
+ * and declare again what it has declared. Another thread, the wire, has the descriptor: it hears of an interrupt also while
+ * the code does not come back, and terminates it then.
  */
 'use strict';
 const fs = require('node:fs');
 const inspector = require('node:inspector');
-const net = require('node:net');
 const path = require('node:path');
 const util = require('node:util');
 const vm = require('node:vm');
 const zlib = require('node:zlib');
 const { createRequire } = require('node:module');
+const { Worker } = require('node:worker_threads');
 
 const HEADER = 8;
 const RECORD_MAX = 8 << 20; // bytes, as EXECUTOR_RECORD_MAX
@@ -26,11 +29,10 @@ const packed = process.argv[1] === 'typescript' ? read(read(HEADER).readUInt32BE
 let stripper; // once it is unpacked
 process.argv.splice(1);
 
-const wire = new net.Socket({ fd: 3, readable: true, writable: true });
 const session = new inspector.Session();
 session.connect();
 let count = 0;
-let running; // the number of what runs
+let running; // {run, count}, of what runs
 let interrupt; // ends what is awaited
 let taken; // what the inspector has given us
 
@@ -63,7 +65,7 @@ function send(kind, record) {
 	const body = Buffer.from(JSON.stringify(record));
 	const header = Buffer.from(`rs${kind}1\0\0\0\0`, 'latin1');
 	header.writeUInt32BE(body.length, 4);
-	wire.write(Buffer.concat([header, body]));
+	wire.postMessage({ frame: Buffer.concat([header, body]), ends: kind === 'D' });
 }
 
 /** What JSON says of a value; undefined where it cannot. */
@@ -119,8 +121,13 @@ function failure(error) {
 	return { ename: 'ExecutionError', evalue: lines.join('\n'), traceback: lines };
 }
 
+const interruption = () => new Error('The code was interrupted');
+
 const post = (method, params) => new Promise((done, failed) => {
-	session.post(method, params, (error, result) => (error ? failed(new Error(error.message)) : done(result)));
+	session.post(method, params, (error, result) => {
+		if (error) failed(/Execution was terminated/.test(error.message) ? interruption() : new Error(error.message));
+		else done(result);
+	});
 });
 
 /** The value that the inspector speaks of. */
@@ -136,70 +143,135 @@ async function valueOf(remote) {
 }
 
 Object.defineProperty(process, Symbol.for('ringside.take'), { value: (value) => { taken = { value }; } });
-Object.defineProperty(globalThis, Symbol.for('ringside.post'), { value: undefined, writable: true });
-
-/** Begin, in such a way that SIGINT ends what does not come back. */
-function evaluate(expression) {
-	let promise;
-	globalThis[Symbol.for('ringside.post')] = () => {
-		promise = post('Runtime.evaluate', { expression, replMode: true, awaitPromise: true, objectGroup: GROUP });
-	};
-	vm.runInThisContext('globalThis[Symbol.for("ringside.post")]()', { breakOnSigint: true, filename: 'ringside:executor' });
-	return promise;
-}
 
 async function run(code) {
 	const text = packed ? stripTypes(code) : code;
-	const { result, exceptionDetails } = await evaluate(`${text}\n//# sourceURL=cell-${count}`);
+	const { result, exceptionDetails } = await post('Runtime.evaluate', {
+		expression: `${text}\n//# sourceURL=cell-${count}`, replMode: true, awaitPromise: true, objectGroup: GROUP,
+	});
 	if (exceptionDetails) throw exceptionDetails.exception ? await valueOf(exceptionDetails.exception) : new Error(exceptionDetails.text);
 	return valueOf(result);
 }
 
-async function execute(request, isInterrupted) {
-	count += 1;
-	running = request.run;
-	const end = { run: request.run, count };
-	const interrupted = new Promise((_, failed) => { interrupt = () => failed(new Error('The code was interrupted')); });
-	interrupted.catch(() => {});
-	if (isInterrupted) interrupt();
-	try {
-		const value = await Promise.race([isInterrupted ? interrupted : run(request.code), interrupted]);
-		if (value !== undefined) send('R', { run: request.run, ...shown(value) });
-	} catch (error) {
-		end.error = failure(error);
-	}
+/** It has ended, with what it has thrown if anything. That is told once. */
+function finish(end, ...thrown) {
+	if (running !== end) return;
 	interrupt = running = undefined;
 	post('Runtime.releaseObjectGroup', { objectGroup: GROUP }).catch(() => {});
-	send('D', end);
+	send('D', thrown.length > 0 ? { ...end, error: failure(thrown[0]) } : end);
 }
 
-/** Requests, as their frames come: one that is interrupted by then is not begun, for nothing would be heard while it runs. */
-let pending = Buffer.alloc(0);
-wire.on('data', (bytes) => {
-	const requests = [];
-	const interrupts = new Set();
-	pending = pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes;
-	while (pending.length >= HEADER && pending.length >= HEADER + pending.readUInt32BE(4)) {
-		const end = HEADER + pending.readUInt32BE(4);
-		const frame = pending.subarray(0, end);
-		pending = pending.subarray(end);
-		if (frame[2] === 0x58) requests.push(JSON.parse(frame.subarray(HEADER).toString()));
-		else if (frame[2] === 0x49) interrupts.add(JSON.parse(frame.subarray(HEADER).toString()).run);
-	}
-	for (const request of requests) execute(request, interrupts.has(request.run));
-	if (interrupts.has(running)) interrupt?.();
-});
-
-/** The server has gone: nobody could be told anything. */
-function leave() {
+async function execute(request) {
+	count += 1;
+	const end = { run: request.run, count };
+	running = end;
+	const interrupted = new Promise((_, failed) => { interrupt = () => failed(interruption()); });
+	interrupted.catch(() => {});
 	try {
-		process.kill(-process.pid, 'SIGKILL');
-	} finally {
-		process.kill(process.pid, 'SIGKILL');
+		const value = await Promise.race([run(request.code), interrupted]);
+		if (value !== undefined) send('R', { run: request.run, ...shown(value) });
+		finish(end);
+	} catch (error) {
+		finish(end, error);
 	}
 }
-wire.on('end', leave).on('close', leave).on('error', leave);
-process.on('SIGINT', () => interrupt?.());
+
+/** What the wire says. */
+const heard = {
+	run: execute,
+	refuse({ run }) {
+		count += 1;
+		running = { run, count };
+		finish(running, interruption());
+	},
+	interrupt({ run }) {
+		wire.postMessage({ heard: run });
+		if (running?.run === run) interrupt();
+	},
+	/** It has been terminated: whatever it was at does not go on. */
+	terminated({ run }) {
+		if (running?.run === run) finish(running, interruption());
+	},
+};
+
+/** The thread that has the descriptor. Its text is what it runs: nothing around it is known there. */
+function serveWire() {
+	const inspector = require('node:inspector');
+	const net = require('node:net');
+	const { parentPort } = require('node:worker_threads');
+	const HEADER = 8;
+	const PATIENCE = 100; // milliseconds for code to come back that is interrupted
+	const RUN = 0x58;
+	const INTERRUPT = 0x49;
+	const wire = new net.Socket({ fd: 3, readable: true, writable: true });
+	const session = new inspector.Session();
+	session.connectToMainThread();
+	let running; // the number of what runs
+	let unheard; // a timer, until the main thread has answered
+	let pending = Buffer.alloc(0);
+
+	/** With a program that it waits for, which may have begun after the server's SIGINT. */
+	function terminate() {
+		const run = running;
+		try {
+			process.kill(-process.pid, 'SIGINT');
+		} catch {
+			// it leads no group
+		}
+		session.post('Runtime.terminateExecution', () => parentPort.postMessage({ kind: 'terminated', run }));
+	}
+
+	function interrupt(kind, run) {
+		parentPort.postMessage({ kind, run });
+		clearInterval(unheard);
+		unheard = setInterval(terminate, PATIENCE); // what it terminates may be left of earlier code
+	}
+
+	/** One that is interrupted before it has begun is not begun. */
+	function begin(request, interrupts) {
+		running = request.run;
+		if (interrupts.has(running)) interrupt('refuse', running);
+		else parentPort.postMessage({ ...request, kind: 'run' });
+	}
+
+	function take() {
+		const requests = [];
+		const interrupts = new Set();
+		while (pending.length >= HEADER && pending.length >= HEADER + pending.readUInt32BE(4)) {
+			const end = HEADER + pending.readUInt32BE(4);
+			const frame = pending.subarray(0, end);
+			pending = pending.subarray(end);
+			if (frame[2] === RUN) requests.push(JSON.parse(frame.subarray(HEADER).toString()));
+			else if (frame[2] === INTERRUPT) interrupts.add(JSON.parse(frame.subarray(HEADER).toString()).run);
+		}
+		if (interrupts.has(running)) interrupt('interrupt', running);
+		for (const request of requests) begin(request, interrupts);
+	}
+
+	/** The server has gone: nobody could be told anything. */
+	function leave() {
+		try {
+			process.kill(-process.pid, 'SIGKILL');
+		} finally {
+			process.kill(process.pid, 'SIGKILL');
+		}
+	}
+
+	wire.on('data', (bytes) => {
+		pending = pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes;
+		take();
+	}).on('end', leave).on('close', leave).on('error', leave);
+	parentPort.on('message', (message) => {
+		if (message.heard === running || message.ends) clearInterval(unheard); // not what was heard of earlier code
+		if (message.ends) running = undefined;
+		if (message.frame) wire.write(message.frame);
+	});
+}
+
+const wire = new Worker(`(${serveWire})()`, { eval: true, execArgv: [] });
+wire.on('message', (message) => heard[message.kind](message));
+wire.on('exit', () => process.kill(process.pid, 'SIGKILL'));
+process.on('SIGINT', () => {}); // the wire knows of it
 // What timers and promises of the user throw is told, and ends nothing.
 process.on('uncaughtException', (error) => { failure(error); });
 

@@ -368,17 +368,29 @@ shared('an interrupt ends the code, not what the context keeps', async (server) 
 });
 
 shared('an interrupt that comes with the code ends that, and not what the context keeps', { timeout: 120_000 }, async (server) => {
-	// node ends by a SIGINT that comes as it goes from code that runs to code that waits (vm's breakOnSigint): not at once.
-	for (const [language, keep, endless, after] of [['python', 'kept = 42', 'while True: pass', 1], ['javascript', 'let kept = 42', 'for (;;);', 1],
-		['javascript', 'let kept = 42', 'await new Promise(() => {})', 50]]) {
-		const id = await create(server, { language });
-		await execute(server, id, keep);
-		for (let n = 0; n < times(10, 100); n += 1) {
-			const end = (await execute(server, id, endless, { timeout_ms: after })).at(-1);
+	const id = await create(server);
+	await execute(server, id, 'kept = 42');
+	for (let n = 0; n < times(10, 100); n += 1) {
+		const end = (await execute(server, id, 'while True: pass', { timeout_ms: 1 })).at(-1);
+		assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], n);
+	}
+	assert.equal((await execute(server, id, 'kept'))[0].text, '42');
+});
+
+shared('whatever JavaScript is at, an interrupt ends it, and not what the context keeps', { timeout: 240_000 }, async (server) => {
+	const id = await create(server, { language: 'javascript' });
+	await execute(server, id, 'let kept = 42; const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });');
+	for (const endless of [
+		'for (;;);', 'await new Promise(() => {})', 'await sleep(1); for (;;);', 'await 0; try { for (;;); } finally { for (;;); }',
+		'(async () => { await sleep(1); for (;;); })(); await sleep(1e8);', 'setTimeout(() => { for (;;); }, 1); await sleep(1e8);',
+		'Promise.resolve().then(() => { for (;;); }); 1', '({ get a() { for (;;); } })', '/(a+)+b/.test("a".repeat(60))',
+		'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', 'require("child_process").execSync("sleep 1000")',
+	])
+		for (let n = 0; n < times(3, 20); n += 1) {
+			const end = (await execute(server, id, endless, { timeout_ms: n % 2 === 0 ? 1 : 50 })).at(-1);
 			assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], `${endless}: ${n}`);
 		}
-		assert.equal((await execute(server, id, 'kept'))[0].text, '42');
-	}
+	assert.equal((await execute(server, id, 'await sleep(1); kept'))[0].text, '42');
 });
 
 shared('modules of the directory do not become the executor\'s', async (server) => {

@@ -157,10 +157,11 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 int tree_signal(int signo);
 /*
  * Signal the living processes below us that are in a process group, each by a pidfd. spared: not this one (0: none).
- * signo 0: they are only counted. Returns how many have got it.
+ * signo 0: they are only counted. With SIGTERM each stands still until those below it have got it, and is woken. Returns how
+ * many have got it.
  */
 int tree_signal_group(pid_t group, int signo, pid_t spared);
-/* SIGTERM and SIGCONT to everything below us, through all generations, except one process (0: none). */
+/* The same with SIGTERM, of any group, except one process (0: none). */
 void tree_terminate(pid_t spared);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);

@@ -182,12 +182,10 @@ static int signal_group(const struct runner *r, int signo)
 
 static void terminate(const struct runner *r)
 {
-	if (r->spares) {
+	if (r->spares)
 		(void)signal_group(r, SIGTERM);
-		(void)signal_group(r, SIGCONT);
-	} else {
+	else
 		tree_terminate(r->watched ? r->command : 0);
-	}
 }
 
 /* What forks and ends all the time is not seen in each look. */

@@ -85,36 +85,40 @@ struct aim {
 	int signo;
 	pid_t group;  /* 0: of any */
 	pid_t spared; /* does not get it; 0: none */
-	bool wakes;   /* and SIGCONT, so that it is seen */
 	bool listed;  /* children are, by the kernel */
 	unsigned depth;
 	int count; /* of living processes that have got it */
 };
 
-static void hit(struct aim *a, pid_t pid, int pidfd)
+static bool is_meant(const struct aim *a, pid_t pid)
 {
 	struct proc_status s;
-	if (pid == a->spared || !proc_status(pid, &s) || !proc_is_living(&s) ||
-		(a->group > 0 && getpgid(pid) != a->group))
-		return;
-	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
-	if (a->wakes)
-		(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
+	return pid != a->spared && proc_status(pid, &s) && proc_is_living(&s) &&
+		(a->group == 0 || getpgid(pid) == a->group);
 }
 
-/* The deepest first. */
+/*
+ * The deepest first, for the children of one that is gone are found no more. With SIGTERM one stands still until its children have
+ * got theirs: it would go on where it waited for one, with the next command of a script.
+ */
 static bool aim_at(void *user, pid_t pid)
 {
 	struct aim *a = user;
 	int pidfd = pidfd_open(pid, 0);
 	/* The descriptor came first: it is of one that is below us, or of nothing. */
 	if (pidfd >= 0 && proc_is_below(pid, getpid())) {
+		bool meant = is_meant(a, pid), stops = meant && a->signo == SIGTERM;
+		if (stops)
+			(void)pidfd_send_signal(pidfd, SIGSTOP, NULL, 0);
 		if (a->listed && a->depth < AIM_DEPTH_MAX) {
 			a->depth++;
 			proc_each_child(pid, aim_at, a);
 			a->depth--;
 		}
-		hit(a, pid, pidfd);
+		if (meant)
+			a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
+		if (stops)
+			(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
 	}
 	if (pidfd >= 0)
 		close(pidfd);
@@ -133,7 +137,7 @@ static void aim(struct aim *a)
 
 void tree_terminate(pid_t spared)
 {
-	struct aim a = {.signo = SIGTERM, .spared = spared, .wakes = true};
+	struct aim a = {.signo = SIGTERM, .spared = spared};
 	aim(&a);
 }
 

@@ -265,6 +265,20 @@ Test(run, timeout_keeps_what_was_written)
 	forget(&g);
 }
 
+/* What it waits for is the first of many to be ended. */
+Test(run, timeout_lets_no_script_go_on)
+{
+	struct run_options o = options("sleep 100 & first=$!\n"
+				       "for i in {1..200}; do sleep 100 & done\n"
+				       "echo before; wait $first; echo never");
+	o.timeout_ms = 1500;
+	struct got g = finish(&o);
+	cr_expect(g.timed_out);
+	cr_expect_str_eq(g.text[0], "before\n");
+	cr_expect_eq(g.survivors, 0);
+	forget(&g);
+}
+
 Test(run, timeout_ends_those_who_ignore_it_and_those_who_have_left)
 {
 	struct run_options o = options(

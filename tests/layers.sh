@@ -81,7 +81,7 @@ judge() {
 			"shell/exec shell/session ring")
 		room("ws/api/files", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/files shell/session ring")
 		room("ws/api/bridge", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later ws/socket shell shell/files shell/proc shell/run " \
-			"shell/session ring")
+			"shell/session shell/store ring")
 		room("ws/api/process", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/output shell/wait " \
 			"shell/process ring")
 		room("ws/api/session", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later ws/socket shell shell/store " \

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,8 +77,9 @@ int file_append(int dir_fd, const char *name, const char *text, size_t length, s
 
 static int save(int dir_fd, const char *name, const char *text, size_t length, bool durably)
 {
-	char temporary[64];
-	snprintf(temporary, sizeof temporary, "%s.new", name);
+	char temporary[NAME_MAX + 1];
+	if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", name) >= sizeof temporary)
+		return -ENAMETOOLONG;
 	int rc = 0;
 	int fd = openat(
 		dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -2,7 +2,7 @@
 // that would never do: paths and archives that want out, twenty terminals at once, a client that is gone in the middle.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import WebSocket from 'ws';
@@ -151,6 +151,47 @@ scenario('what an agent does: a sandbox, commands, files, its end; one outlives 
 		assert.equal((await again.ask('DELETE', '')).status, 204);
 		assert.ok(!existsSync(box.dir));
 	}
+});
+
+scenario('sessions outlive the server, killed at any moment, and nothing else does that is in their file', { timeout: 100_000 }, async (server) => {
+	const box = await Sandbox.create(server), file = `${box.dir}.sessions`;
+	await box.sh('mkdir sub');
+	const kept = Array.from({ length: 20 }, (_, i) => `s${i}`);
+	const make = (id) => box.ask('POST', '/session', { body: { id, cwd: 'sub', env: { WHO: `who ${id}\n` } } });
+	for (const { status, json } of await Promise.all(kept.map(make))) assert.equal(status, 200, JSON.stringify(json));
+	assert.deepEqual((await Promise.all(kept.slice(10).map((id) => box.ask('DELETE', `/session/${id}`)))).map(({ status }) => status), Array(10).fill(204));
+	assert.equal(statSync(file).mode & 0o777, 0o600, 'it has variables');
+	const both = await Promise.all([make('twice'), make('twice')]);
+	assert.deepEqual(both.map(({ status }) => status).sort(), [200, 502]);
+	// Those that are under way when it dies are there or not, and the others as they were.
+	const late = ['a', 'b', 'c'].map((id) => make(id).catch(() => {}));
+	await server.kill('SIGKILL');
+	await Promise.all(late);
+	await server.start();
+	const pty = await until('the sandbox to be found', () => box.pty('session=s3').catch(() => undefined));
+	pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$WHO>"\n'));
+	await until('its directory and variables', () => pty.text.includes('sub <who s3\r\n>'));
+	pty.ws.close();
+	for (const id of kept.slice(0, 10)) assert.equal((await box.sh('basename "$PWD"; printf %s "$WHO"', { session: id })).stdout, `sub\nwho ${id}\n`);
+	assert.equal((await box.sh('printf %s "$WHO"', { session: 's10' })).stdout, '', 'one that was deleted');
+	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 's0' } });
+	assert.deepEqual(readdirSync(path.dirname(box.dir)).filter((name) => name.endsWith('.new')), []);
+	// What no request could have made.
+	const wrong = { '../x': { cwd: '.' }, up: { cwd: '..' }, out: { cwd: 'a/../../b' }, root: { cwd: '/etc' }, none: 5, env: { cwd: '.', env: { 'A B': 'x' } } };
+	for (const text of [JSON.stringify({ ...wrong, good: { cwd: 'sub', env: {} } }), '{', '[]', '']) {
+		await server.kill('SIGKILL');
+		writeFileSync(file, text);
+		await server.start();
+		for (const id of ['up', 'out', 'root', 'none', 'env']) assert.equal((await box.sh('printf %s "$PWD"', { session: id })).stdout, (await box.sh('printf %s "$PWD"')).stdout, id);
+		assert.equal((await box.sh('basename "$PWD"', { session: 'good' })).stdout === 'sub\n', text.includes('good'), text);
+	}
+	await server.kill('SIGKILL');
+	rmSync(file);
+	spawnSync('mkfifo', [file]);
+	await server.start();
+	assert.equal((await box.sh('echo there')).stdout, 'there\n', 'a pipe is no file');
+	assert.equal((await box.ask('DELETE', '')).status, 204);
+	assert.deepEqual(readdirSync(path.dirname(box.dir)), []);
 });
 
 scenario('sessions have a directory and variables; sizes; what is not ours is neither used nor removed; ends', { timeout: 100_000 }, async (server) => {

@@ -22,9 +22,9 @@ void api_register(struct api *a, struct routes *all)
 {
 	static const struct route_row *const files[] = {api_backup_download_rows, api_backup_rows,
 		api_backup_upload_rows, api_block_output_rows, api_block_rows,
-		api_bridge_archive_rows, api_bridge_exec_rows, api_bridge_file_rows,
-		api_bridge_rows, api_commands_rows, api_context_execute_rows, api_context_rows,
-		api_drain_rows, api_events_rows, api_exec_rows, api_execute_rows,
+		api_bridge_archive_rows, api_bridge_exec_rows, api_bridge_file_rows, api_bridge_rows,
+		api_bridge_session_rows, api_commands_rows, api_context_execute_rows,
+		api_context_rows, api_drain_rows, api_events_rows, api_exec_rows, api_execute_rows,
 		api_file_change_rows, api_file_download_rows, api_file_list_rows,
 		api_file_read_rows, api_file_stream_rows, api_file_upload_rows, api_file_write_rows,
 		api_git_rows, api_keys_rows, api_lease_rows, api_listening_rows, api_login_rows,

@@ -12,6 +12,7 @@ extern const struct route_row api_bridge_rows[];
 extern const struct route_row api_bridge_archive_rows[];
 extern const struct route_row api_bridge_exec_rows[];
 extern const struct route_row api_bridge_file_rows[];
+extern const struct route_row api_bridge_session_rows[];
 extern const struct route_row api_commands_rows[];
 extern const struct route_row api_context_rows[];
 extern const struct route_row api_context_execute_rows[];

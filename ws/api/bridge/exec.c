@@ -309,19 +309,16 @@ static bool take_place(struct request *r, const struct sandbox_session *session,
 	json_t *value;
 	if (!body_text(r, asked->body, "cwd", &cwd))
 		return false;
-	snprintf(asked->cwd, sizeof asked->cwd, "%s", session ? session->cwd : ".");
+	snprintf(asked->cwd, sizeof asked->cwd, "%s", session->cwd);
 	if (cwd && !sandbox_path(cwd, asked->cwd)) {
 		sandbox_refuse(r, 403, "invalid_request",
 			"cwd must resolve to a location within /workspace");
 		return false;
 	}
-	if (session)
-		json_object_foreach (session->env, key, value) {
-			if (n == BODY_ENV_MAX)
-				break;
-			asked->names[n] = key;
-			asked->values[n++] = json_string_value(value);
-		}
+	json_object_foreach ((json_t *)session->env, key, value) {
+		asked->names[n] = key;
+		asked->values[n++] = json_string_value(value);
+	}
 	asked->names[n] = "RINGSIDE_SANDBOX_AT";
 	asked->values[n++] = asked->cwd;
 	asked->options.env_names = asked->names;
@@ -385,14 +382,14 @@ static void start(struct request *r, struct sandbox *s, const struct asked *aske
 static void exec_in(struct request *r, struct sandbox *s, void *user)
 {
 	struct asked *asked = user;
-	const struct sandbox_session *session;
+	struct sandbox_session session;
 	size_t at;
 	asked->body = body_read(r);
 	const json_t *words = json_object_get(asked->body, "argv");
 	if (!asked->body || !check_words(r, words) || !sandbox_session_of(r, s, &session) ||
 		!body_number(r, asked->body, "timeout_ms", 0, TIMEOUT_MAX_MS,
 			&asked->options.timeout_ms) ||
-		!take_place(r, session, asked))
+		!take_place(r, &session, asked))
 		goto out;
 	char *command = command_of(s, words, &asked->options.command_length, &at);
 	if (!command) {

@@ -134,9 +134,9 @@ static void send_out(struct call *c)
 static bool take_path(struct call *c, const struct sandbox *s)
 {
 	struct request *r = c->request;
-	const struct sandbox_session *session;
+	struct sandbox_session session;
 	const char *path = strstr(r->path, MARKER) + sizeof MARKER - 2;
-	if (!sandbox_session_of(r, (struct sandbox *)s, &session))
+	if (!sandbox_session_of(r, s, &session))
 		return false;
 	if (!path[1])
 		sandbox_refuse(r, 400, "invalid_request", "file path must not be empty");

@@ -1,7 +1,8 @@
 /*
  * The sandboxes of the bridge (/v1/sandbox): each is a directory below the workspace, .sandboxes/ID, which what runs in it
  * sees as /workspace. They are made when they are first named, outlive the server, and end when they are deleted. Beside the
- * directory lies ID.enter, by which everything in there is started, and which says that the directory is ours to remove.
+ * directory lies ID.enter, by which everything in there is started, and which says that the directory is ours to remove, and
+ * ID.sessions, with its sessions.
  */
 #pragma once
 
@@ -12,17 +13,14 @@
 #include <jansson.h>
 
 #define SANDBOXES_MAX 256u
-#define SANDBOX_SESSIONS_MAX 64u       /* of one */
 #define SANDBOX_TERMINALS_MAX 64u      /* of one */
 #define SANDBOX_TERMINAL_SIZE 40u      /* of a terminal's session id, with its NUL */
 #define SANDBOX_TERMINAL_PREFIX "pty." /* of that */
 
 /* A session: a directory and variables, for commands that name it. */
 struct sandbox_session {
-	struct sandbox_session *prev, *next;
-	char id[NAME_ID_MAX + 1];
-	char cwd[PLACE_PATH_MAX]; /* below the root, without a slash in front */
-	json_t *env;              /* object of strings, or NULL; owned */
+	const char *cwd;   /* below the root, without a slash in front */
+	const json_t *env; /* object of strings, or NULL */
 };
 
 /* A command that runs in there, or a thread that writes there; embedded in what it is about. */
@@ -35,14 +33,15 @@ struct sandbox_run {
 
 struct making;
 struct removing;
+struct sandbox_keeping;
 
 struct sandbox {
 	struct sandbox *prev, *next;
 	struct bridge *bridge;
 	char id[NAME_ID_MAX + 1];
 	char root[PLACE_PATH_MAX]; /* its directory */
-	struct sandbox_session *sessions;
-	unsigned sessions_count;
+	json_t *sessions;          /* see sessions.c; owned, or NULL */
+	struct sandbox_keeping *keepings;
 	struct sandbox_run *runs;
 	char terminals[SANDBOX_TERMINALS_MAX][SANDBOX_TERMINAL_SIZE]; /* ids of sessions; "": free */
 	uint64_t used_ms;                                             /* loop time */
@@ -69,6 +68,9 @@ bool sandbox_has_way(struct request *r);
 
 /* Whether text is a sandbox's id. Pure. */
 bool sandbox_is_id(const char *text);
+
+/* A new random one. Returns false when there are no random bytes. */
+bool sandbox_new_id(char ret_id[NAME_ID_MAX + 1]);
 
 /* Whether text is a session's id. Pure. */
 bool sandbox_is_session(const char *text);
@@ -102,12 +104,12 @@ struct sandbox *sandbox_find(const struct bridge *b, const char *id);
  */
 struct sandbox *sandbox_again(struct bridge *b, struct request *r);
 
-/*
- * The session that r names by its header Session-Id, or by ?session=: *ret_session, NULL for none, and for one that nobody has made. Returns
- * false when it is no id: then r has been answered.
- */
+/* The session of that id; the directory itself and no variables where nobody has made one. Borrowed until the loop goes on. */
+struct sandbox_session sandbox_session_find(const struct sandbox *s, const char *id);
+
+/* The one that r names by its header Session-Id, or by ?session=. Returns false when that is no id: then r has been answered. */
 bool sandbox_session_of(
-	struct request *r, struct sandbox *s, const struct sandbox_session **ret_session);
+	struct request *r, const struct sandbox *s, struct sandbox_session *ret_session);
 
 /* It begins in there, and is over; harmless when it has not begun. */
 void sandbox_enter(struct sandbox *s, struct sandbox_run *run, void (*end)(struct sandbox_run *run));

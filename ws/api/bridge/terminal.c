@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <utlist.h>
 
 #define ORPHANED_MS 60000u /* for one whose server was killed: nobody comes back to it */
 
@@ -37,15 +36,6 @@ static struct refusal check(void *user, const struct terminal_query *q)
 	return (struct refusal){0};
 }
 
-static const struct sandbox_session *find_session(const struct sandbox *s, const char *id)
-{
-	const struct sandbox_session *each;
-	DL_FOREACH (s->sessions, each)
-		if (strcmp(each->id, id) == 0)
-			return each;
-	return NULL;
-}
-
 static bool make(void *user, const struct terminal_query *q, struct terminal_own *ret)
 {
 	const struct api *a = user;
@@ -54,21 +44,19 @@ static bool make(void *user, const struct terminal_query *q, struct terminal_own
 	char digits[27];
 	if (!place || id_digits(digits, sizeof digits - 1, 36) < 0)
 		return false;
-	const struct sandbox_session *session = find_session(s, q->session);
+	struct sandbox_session session = sandbox_session_find(s, q->session);
 	snprintf(place, SANDBOX_TERMINAL_SIZE, SANDBOX_TERMINAL_PREFIX "%s", digits);
 	snprintf(ret->id, sizeof ret->id, "%s", place);
 	snprintf(ret->program, sizeof ret->program, "%s.enter", s->root);
-	snprintf(ret->at, sizeof ret->at, "%s", session ? session->cwd : ".");
+	snprintf(ret->at, sizeof ret->at, "%s", session.cwd);
 	snprintf(ret->shell, sizeof ret->shell, "%s", q->shell);
 	size_t count = 0;
 	const char *key;
 	json_t *value;
-	if (session)
-		json_object_foreach (session->env, key, value)
-			if (count < BODY_ENV_MAX) {
-				ret->names[count] = key;
-				ret->values[count++] = json_string_value(value);
-			}
+	json_object_foreach ((json_t *)session.env, key, value) {
+		ret->names[count] = key;
+		ret->values[count++] = json_string_value(value);
+	}
 	ret->names[count] = "RINGSIDE_SANDBOX_AT";
 	ret->values[count++] = ret->at;
 	if (ret->shell[0]) {

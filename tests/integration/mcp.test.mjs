@@ -403,6 +403,7 @@ shared('commands: output, cursors, limits, two sessions', async (server) => {
 	assert.equal((await use(server, 'exec', { command: 'sleep 100', timeout_ms: 300 })).timed_out, true);
 
 	const busy = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100 });
+	await until('it runs', async () => (await use(server, 'exec_read', { exec_id: busy.exec_id })).state === 'running'); // behind what was ended
 	const refusal = await tool(server, 'exec', { command: 'true', queue: false });
 	failed(refusal, 'RESOURCE_BUSY');
 	assert.match(refusal.json.result.structuredContent.error.next, /exec_read.*exec_signal/);

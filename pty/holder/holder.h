@@ -156,13 +156,10 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 /* tree.c: signal every child of ours (orphans of the session among them). Returns how many there are. */
 int tree_signal(int signo);
 /*
- * Signal the living processes below us that are in a process group, each by a pidfd. spared: not this one (0: none).
- * signo 0: they are only counted. With SIGTERM each stands still until those below it have got it, and is woken. Returns how
- * many have got it.
+ * Signal the living processes below us that are in a process group (0: any), through all generations, each by a pidfd. spared:
+ * not this one (0: none). signo 0: they are only counted. Returns how many have got it.
  */
 int tree_signal_group(pid_t group, int signo, pid_t spared);
-/* The same with SIGTERM, of any group, except one process (0: none). */
-void tree_terminate(pid_t spared);
 /* Stop all of them and their groups, then kill them. Returns false when finding them takes long. */
 bool tree_kill(void);
 

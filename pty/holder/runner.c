@@ -180,12 +180,16 @@ static int signal_group(const struct runner *r, int signo)
 	return members;
 }
 
+/*
+ * SIGTERM while all stand still: otherwise a shell whose child dies first begins the next command of its script before its own
+ * signal comes.
+ */
 static void terminate(const struct runner *r)
 {
-	if (r->spares)
-		(void)signal_group(r, SIGTERM);
-	else
-		tree_terminate(r->watched ? r->command : 0);
+	static const int steps[] = {SIGSTOP, SIGTERM, SIGCONT};
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		(void)tree_signal_group(
+			r->spares ? r->group : 0, steps[i], r->watched ? r->command : 0);
 }
 
 /* What forks and ends all the time is not seen in each look. */

@@ -90,35 +90,28 @@ struct aim {
 	int count; /* of living processes that have got it */
 };
 
-static bool is_meant(const struct aim *a, pid_t pid)
+static void hit(struct aim *a, pid_t pid, int pidfd)
 {
 	struct proc_status s;
-	return pid != a->spared && proc_status(pid, &s) && proc_is_living(&s) &&
-		(a->group == 0 || getpgid(pid) == a->group);
+	if (pid == a->spared || !proc_status(pid, &s) || !proc_is_living(&s) ||
+		(a->group > 0 && getpgid(pid) != a->group))
+		return;
+	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
 }
 
-/*
- * The deepest first, for the children of one that is gone are found no more. With SIGTERM one stands still until its children have
- * got theirs: it would go on where it waited for one, with the next command of a script.
- */
+/* The deepest first: the children of a process that has died are not below it any more. */
 static bool aim_at(void *user, pid_t pid)
 {
 	struct aim *a = user;
 	int pidfd = pidfd_open(pid, 0);
 	/* The descriptor came first: it is of one that is below us, or of nothing. */
 	if (pidfd >= 0 && proc_is_below(pid, getpid())) {
-		bool meant = is_meant(a, pid), stops = meant && a->signo == SIGTERM;
-		if (stops)
-			(void)pidfd_send_signal(pidfd, SIGSTOP, NULL, 0);
 		if (a->listed && a->depth < AIM_DEPTH_MAX) {
 			a->depth++;
 			proc_each_child(pid, aim_at, a);
 			a->depth--;
 		}
-		if (meant)
-			a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
-		if (stops)
-			(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
+		hit(a, pid, pidfd);
 	}
 	if (pidfd >= 0)
 		close(pidfd);
@@ -133,12 +126,6 @@ static void aim(struct aim *a)
 		proc_each_child(getpid(), aim_at, a);
 	else
 		(void)proc_each(aim_at, a);
-}
-
-void tree_terminate(pid_t spared)
-{
-	struct aim a = {.signo = SIGTERM, .spared = spared};
-	aim(&a);
 }
 
 int tree_signal_group(pid_t group, int signo, pid_t spared)

@@ -81,8 +81,10 @@ static int save(int dir_fd, const char *name, const char *text, size_t length, b
 	if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", name) >= sizeof temporary)
 		return -ENAMETOOLONG;
 	int rc = 0;
+	/* What stands there is of a writer that was killed, or of somebody who means harm. */
+	unlinkat(dir_fd, temporary, 0);
 	int fd = openat(
-		dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+		dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	while (rc == 0 && length > 0) {

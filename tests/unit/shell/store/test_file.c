@@ -111,11 +111,22 @@ Test(file_save, does_not_follow_a_link)
 {
 	folder_put(&folder, "target", "precious");
 	cr_assert_eq(symlinkat("target", folder.fd, "a.new"), 0);
-	cr_assert_lt(file_save(folder.fd, "a", "x", 1), 0);
+	cr_assert_eq(file_save(folder.fd, "a", "x", 1), 0);
 	char *text;
 	size_t length;
 	cr_assert_eq(file_load(folder.fd, "target", 100, &text, &length), 0);
 	cr_assert_str_eq(text, "precious");
+	free(text);
+}
+
+Test(file_save, does_not_wait_for_a_pipe)
+{
+	cr_assert_eq(mkfifoat(folder.fd, "a.new", 0600), 0);
+	cr_assert_eq(file_save(folder.fd, "a", "x", 1), 0);
+	char *text;
+	size_t length;
+	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
+	cr_assert_str_eq(text, "x");
 	free(text);
 }
 

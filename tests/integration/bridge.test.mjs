@@ -2,7 +2,7 @@
 // that would never do: paths and archives that want out, twenty terminals at once, a client that is gone in the middle.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import WebSocket from 'ws';
@@ -175,7 +175,6 @@ scenario('sessions outlive the server, killed at any moment, and nothing else do
 	for (const id of kept.slice(0, 10)) assert.equal((await box.sh('basename "$PWD"; printf %s "$WHO"', { session: id })).stdout, `sub\nwho ${id}\n`);
 	assert.equal((await box.sh('printf %s "$WHO"', { session: 's10' })).stdout, '', 'one that was deleted');
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 's0' } });
-	assert.deepEqual(readdirSync(path.dirname(box.dir)).filter((name) => name.endsWith('.new')), []);
 	// What no request could have made.
 	const wrong = { '../x': { cwd: '.' }, up: { cwd: '..' }, out: { cwd: 'a/../../b' }, root: { cwd: '/etc' }, none: 5, env: { cwd: '.', env: { 'A B': 'x' } } };
 	for (const text of [JSON.stringify({ ...wrong, good: { cwd: 'sub', env: {} } }), '{', '[]', '']) {
@@ -185,11 +184,28 @@ scenario('sessions outlive the server, killed at any moment, and nothing else do
 		for (const id of ['up', 'out', 'root', 'none', 'env']) assert.equal((await box.sh('printf %s "$PWD"', { session: id })).stdout, (await box.sh('printf %s "$PWD"')).stdout, id);
 		assert.equal((await box.sh('basename "$PWD"', { session: 'good' })).stdout === 'sub\n', text.includes('good'), text);
 	}
+	assert.equal((await make('s0')).status, 200, 'after none at all');
+	// What cannot be written is as it was.
+	rmSync(`${file}.new`, { force: true });
+	spawnSync('mkfifo', [`${file}.new`]);
+	assert.equal((await make('s1')).status, 200, 'a pipe is no file');
+	mkdirSync(`${file}.new`);
+	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 'fresh' } });
+	await box.refused(502, 'session_error', 'DELETE', '/session/s1');
+	const other = { body: { id: 's0', env: { WHO: 'another' } } };
+	const all = await Promise.all([['DELETE', '/session/s0'], ['POST', '/session', other], ['DELETE', '/session/s0'], ['POST', '/session', other]].map((asked) => box.ask(...asked)));
+	assert.deepEqual(all.map(({ status }) => status), Array(4).fill(502));
+	for (const [id, who] of [['s0', 'who s0\n'], ['s1', 'who s1\n'], ['fresh', '']]) assert.equal((await box.sh('printf %s "$WHO"', { session: id })).stdout, who);
+	rmdirSync(`${file}.new`);
+	assert.equal((await box.ask('DELETE', '/session/s0')).status, 204);
+	for (let i = 0; i < 4; i++) assert.equal((await box.ask('POST', '/session', { body: { env: { V: 'v'.repeat(60_000) } } })).status, 200);
+	await box.refused(429, 'capacity_exceeded', 'POST', '/session', { body: { env: { V: 'v'.repeat(60_000) } } });
 	await server.kill('SIGKILL');
 	rmSync(file);
 	spawnSync('mkfifo', [file]);
+	writeFileSync(`${file}.new`, 'of a server that was killed');
 	await server.start();
-	assert.equal((await box.sh('echo there')).stdout, 'there\n', 'a pipe is no file');
+	assert.equal((await box.sh('echo there')).stdout, 'there\n', 'nor is this one');
 	assert.equal((await box.ask('DELETE', '')).status, 204);
 	assert.deepEqual(readdirSync(path.dirname(box.dir)), []);
 });

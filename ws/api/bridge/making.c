@@ -1,5 +1,5 @@
 /*
- * Sandboxes are made when they are first named, by threads (shell/files/crew.h), with the rights of those whose files these are;
+ * Sandboxes are made when they are first named, by threads (shell/files/crew.h), with the rights of the sessions' user;
  * those of an earlier server are found.
  */
 #include "ws/api/bridge/sandbox_internal.h"
@@ -124,6 +124,8 @@ static int make(struct making *m)
 		close(fd);
 		return rc;
 	}
+	if (rc == 0 && !there) /* of one that was being deleted when its server was killed */
+		sandbox_sessions_remove(fd, m->id);
 	/* First: a server that is killed in between leaves what the next one knows as ours. */
 	if (rc == 0)
 		rc = write_enter(fd, m);
@@ -135,7 +137,7 @@ static int make(struct making *m)
 	return rc;
 }
 
-/* One at a time: who finds a directory without its script takes it for somebody else's. */
+/* One at a time: a directory without its script is taken for one that is not ours. */
 static void on_make(struct job *job)
 {
 	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -160,7 +162,7 @@ static void on_made(struct job *job, int error)
 		s = sandbox_add(m->api, m->folder, m->id, m->sessions);
 		m->sessions = NULL;
 	}
-	/* Nothing begins for those whose access has ended meanwhile. */
+	/* Nothing begins for a request whose access has ended meanwhile. */
 	bool good = error == 0 && s && !overtaken && !r->cut;
 	if (m->look && !r->done && !r->cut)
 		m->look(r, error == 0 && !overtaken);

@@ -44,12 +44,11 @@ static void on_remove(struct job *job)
 		return;
 	/* What is not ours stays. */
 	if (sandbox_is_ours(fd, m->id)) {
+		sandbox_sessions_remove(fd, m->id); /* whatever becomes of the rest */
 		m->error = copy_remove_tree(fd, m->id);
 		snprintf(name, sizeof name, "%s%s", m->id, SANDBOX_ENTER);
-		if (m->error == 0 || m->error == -ENOENT) {
-			sandbox_sessions_remove(fd, m->id);
+		if (m->error == 0 || m->error == -ENOENT)
 			unlinkat(fd, name, 0);
-		}
 	}
 	close(fd);
 }

@@ -33,15 +33,15 @@ struct sandbox_run {
 
 struct making;
 struct removing;
-struct sandbox_keeping;
+struct session_change;
 
 struct sandbox {
 	struct sandbox *prev, *next;
 	struct bridge *bridge;
 	char id[NAME_ID_MAX + 1];
-	char root[PLACE_PATH_MAX]; /* its directory */
-	json_t *sessions;          /* see sessions.c; owned, or NULL */
-	struct sandbox_keeping *keepings;
+	char root[PLACE_PATH_MAX];      /* its directory */
+	json_t *sessions;               /* see sessions.c; owned, or NULL */
+	struct session_change *changes; /* of sessions, that are not written yet */
 	struct sandbox_run *runs;
 	char terminals[SANDBOX_TERMINALS_MAX][SANDBOX_TERMINAL_SIZE]; /* ids of sessions; "": free */
 	uint64_t used_ms;                                             /* loop time */
@@ -53,7 +53,7 @@ struct bridge {
 	unsigned count;
 	bool deleted;               /* one has been, since the server was started */
 	unsigned bodies;            /* that are being received, see body.h */
-	struct making *makings;     /* list: who waits for a sandbox to be made */
+	struct making *makings;     /* list: requests that wait for a sandbox to be made */
 	struct removing *removings; /* list: what is being deleted */
 };
 

@@ -20,7 +20,7 @@ struct removing {
 	char folder[PLACE_PATH_MAX];
 	char root[PLACE_PATH_MAX + NAME_ID_MAX + 2]; /* in there: its directory */
 	struct session_waiter waiters[SANDBOX_TERMINALS_MAX];
-	unsigned awaited; /* terminals that have not ended yet, and those who are making it */
+	unsigned awaited; /* terminals that have not ended yet, and requests for which it is being made */
 	bool begun;
 	int error;
 };
@@ -43,7 +43,7 @@ bool sandbox_are_possible(struct api *a, struct request *r);
 
 /* making.c: whether the directory of that id is a sandbox's; dir_fd: of the folder. Not on the loop. */
 bool sandbox_is_ours(int dir_fd, const char *id);
-/* Those who make the one that is being deleted do not get it; the deletion waits for them. */
+/* Requests for which it is being made do not get it; the deletion waits for them. */
 void sandbox_overtake(struct removing *by);
 
 /* removing.c: the deletion of that one; NULL: it is not being deleted. */
@@ -52,10 +52,10 @@ struct removing *sandbox_find_removing(const struct bridge *b, const char *id);
 void sandbox_maybe_remove(struct removing *m);
 
 /*
- * sessions.c: those that are kept on disk: 0, with *ret_sessions owned by the caller, NULL for none; or a negative errno. Not on the
- * loop. dir_fd: of the folder.
+ * sessions.c: read those on the disk. Returns 0, with *ret_sessions owned by the caller, NULL for none; or a negative errno. Not on
+ * the loop. dir_fd: of the folder.
  */
 int sandbox_sessions_load(int dir_fd, const char *id, json_t **ret_sessions);
 void sandbox_sessions_remove(int dir_fd, const char *id);
-/* s is forgotten: nobody is answered any more. */
+/* Free them; requests that wait for a write are not answered. */
 void sandbox_sessions_drop(struct sandbox *s);

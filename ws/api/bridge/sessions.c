@@ -1,6 +1,6 @@
 /*
- * The sessions of a sandbox: {ID: {cwd, env}}, kept in a file beside its directory. Whoever makes or deletes one is answered when that
- * is on the disk. One write is under way at a time, with all that has changed until it begins.
+ * The sessions of a sandbox: {ID: {cwd, env}}, kept in a file beside its directory. A request that makes or deletes one is answered
+ * when the change is on the disk. One write is under way at a time, with all changes that there are when it begins.
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
@@ -16,26 +16,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #define SUFFIX ".sessions" /* behind the id */
 #define SESSIONS_MAX 64u
-#define ENV_SIZE_MAX ((size_t)64 << 10) /* bytes of one session's variables, as JSON */
-#define FILE_SIZE_MAX ((size_t)8 << 20)
-#define FILE_NAME_SIZE (NAME_ID_MAX + sizeof SUFFIX)
+#define ENV_SIZE_MAX ((size_t)64 << 10)  /* bytes of one session's variables, as JSON */
+#define ALL_SIZE_MAX ((size_t)256 << 10) /* bytes of all sessions of a sandbox, as JSON */
+#define FILE_SIZE_MAX (2 * ALL_SIZE_MAX) /* it is indented */
+#define FILE_NAME_SIZE (NAME_ID_MAX + sizeof SUFFIX ".new")
 
-/* Who waits for a change to be kept. */
-struct sandbox_keeping {
-	struct sandbox_keeping *prev, *next;
+/* A session that has been made or deleted, and the request that waits until that is written. */
+struct session_change {
+	struct session_change *prev, *next;
 	struct request *request; /* our reference */
 	char id[NAME_ID_MAX + 1];
-	json_t *before; /* what was there; NULL: nothing; owned */
+	json_t *before; /* the session of that id before; NULL: there was none; owned */
 	bool written;   /* it is in what is being written */
 };
 
-/* A write. */
-struct saving {
+struct writing {
 	struct job job;
 	struct sandbox_run run; /* a deletion waits for it */
 	struct api *api;
@@ -52,6 +53,7 @@ static void file_name(const char *id, char name[FILE_NAME_SIZE])
 
 /* Reading */
 
+/* Whether it is what body_environment() takes. */
 static bool is_env(json_t *env)
 {
 	const char *name;
@@ -69,36 +71,42 @@ static bool is_env(json_t *env)
 	return true;
 }
 
-/* What runs in sandboxes may have written the file. */
-static bool is_session(const char *id, const json_t *session)
+/* The session that a file tells of, without what is none of it; NULL: there is none. */
+static json_t *read_session(const char *id, const json_t *told)
 {
 	char path[PLACE_PATH_MAX];
-	const json_t *cwd = json_object_get(session, "cwd");
-	return sandbox_is_session(id) && json_is_string(cwd) &&
-		strlen(json_string_value(cwd)) == json_string_length(cwd) &&
-		sandbox_path(json_string_value(cwd), path) &&
-		strcmp(json_string_value(cwd), path) == 0 && is_env(json_object_get(session, "env"));
+	const json_t *cwd = json_object_get(told, "cwd");
+	json_t *env = json_object_get(told, "env");
+	if (!sandbox_is_session(id) || !json_is_string(cwd) ||
+		strlen(json_string_value(cwd)) != json_string_length(cwd) ||
+		!sandbox_path(json_string_value(cwd), path) || !is_env(env))
+		return NULL;
+	return json_pack("{s:s, s:O*}", "cwd", path, "env", env);
 }
 
+/* Programs in the sandbox can write the file, or put something else in its place. */
 int sandbox_sessions_load(int dir_fd, const char *id, json_t **ret_sessions)
 {
 	char name[FILE_NAME_SIZE];
-	const char *session;
-	json_t *all, *each;
-	void *next;
+	struct stat st;
+	const char *key;
+	json_t *told, *value, *all;
 	*ret_sessions = NULL;
 	file_name(id, name);
-	int rc = document_load(dir_fd, name, FILE_SIZE_MAX, &all);
-	if (rc == -ENOENT || rc == -EBADMSG || rc == -EFBIG)
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	if (rc < 0)
-		return rc;
-	json_object_foreach_safe (all, next, session, each)
-		if (!is_session(session, each))
-			json_object_del(all, session);
-	if (json_object_size(all) <= SESSIONS_MAX)
-		*ret_sessions = json_incref(all);
-	json_decref(all);
+	int rc = document_load(dir_fd, name, FILE_SIZE_MAX, &told);
+	if (rc < 0) /* those pass, and the sessions are still there then */
+		return rc == -ENOMEM || rc == -EIO || rc == -EMFILE || rc == -ENFILE ? rc : 0;
+	all = json_object();
+	json_object_foreach (told, key, value) {
+		json_t *session = json_object_size(all) < SESSIONS_MAX ? read_session(key, value)
+								       : NULL;
+		if (session)
+			json_object_set_new(all, key, session);
+	}
+	json_decref(told);
+	*ret_sessions = all;
 	return 0;
 }
 
@@ -106,6 +114,8 @@ void sandbox_sessions_remove(int dir_fd, const char *id)
 {
 	char name[FILE_NAME_SIZE];
 	file_name(id, name);
+	unlinkat(dir_fd, name, 0);
+	snprintf(name, sizeof name, "%s" SUFFIX ".new", id); /* of a server that was killed */
 	unlinkat(dir_fd, name, 0);
 }
 
@@ -131,23 +141,23 @@ bool sandbox_session_of(
 
 /* Writing */
 
-static void free_keeping(struct sandbox *s, struct sandbox_keeping *k)
+static void free_change(struct sandbox *s, struct session_change *c)
 {
-	DL_DELETE(s->keepings, k);
-	json_decref(k->before);
-	request_unref(k->request);
-	free(k);
+	DL_DELETE(s->changes, c);
+	json_decref(c->before);
+	request_unref(c->request);
+	free(c);
 }
 
 void sandbox_sessions_drop(struct sandbox *s)
 {
-	while (s->keepings)
-		free_keeping(s, s->keepings);
+	while (s->changes)
+		free_change(s, s->changes);
 	json_decref(s->sessions);
 	s->sessions = NULL;
 }
 
-static void undo(struct sandbox *s, const char *id, json_t *before)
+static void put_back(struct sandbox *s, const char *id, json_t *before)
 {
 	if (before)
 		json_object_set(s->sessions, id, before);
@@ -155,25 +165,40 @@ static void undo(struct sandbox *s, const char *id, json_t *before)
 		json_object_del(s->sessions, id);
 }
 
-/* The change is on the disk, or is undone. k is over. */
-static void answer(struct sandbox *s, struct sandbox_keeping *k, int error)
+/* Of the oldest change first. Where the same session has been changed again since, that is what there was before that. */
+static void undo(struct sandbox *s, struct session_change *c)
 {
-	struct request *r = k->request;
-	bool deletes = r->method == METHOD_DELETE;
-	if (error < 0)
-		undo(s, k->id, k->before);
-	if (error < 0 && !r->done)
-		sandbox_refuse_error(r, "session_error", "The sessions cannot be written", error);
-	else if (!r->done && deletes)
-		reply_bytes(r, 204, NULL, "", 0, NULL);
-	else if (!r->done)
-		reply_json(r, 200, json_pack("{s:s}", "id", k->id));
-	free_keeping(s, k);
+	struct session_change *later = c->next;
+	while (later && strcmp(later->id, c->id) != 0)
+		later = later->next;
+	if (!later) {
+		put_back(s, c->id, c->before);
+		return;
+	}
+	json_decref(later->before);
+	later->before = json_incref(c->before);
 }
 
-static void on_save(struct job *job)
+/* Answer the request of a change that is written, or could not be and is undone. Frees c. */
+static void finish(struct sandbox *s, struct session_change *c, int error)
 {
-	struct saving *w = (struct saving *)job;
+	struct request *r = c->request;
+	if (error < 0)
+		undo(s, c);
+	if (r->done)
+		; /* the client has gone */
+	else if (error < 0)
+		sandbox_refuse_error(r, "session_error", "The sessions cannot be written", error);
+	else if (r->method == METHOD_DELETE)
+		reply_bytes(r, 204, NULL, "", 0, NULL);
+	else
+		reply_json(r, 200, json_pack("{s:s}", "id", c->id));
+	free_change(s, c);
+}
+
+static void on_write(struct job *job)
+{
+	struct writing *w = (struct writing *)job;
 	char name[FILE_NAME_SIZE];
 	int fd = open(w->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
@@ -185,37 +210,37 @@ static void on_save(struct job *job)
 	close(fd);
 }
 
-static void save(struct api *a, struct sandbox *s);
+static void write_all(struct api *a, struct sandbox *s);
 
-static void on_saved(struct job *job, int error)
+static void on_written(struct job *job, int error)
 {
-	struct saving *w = (struct saving *)job;
+	struct writing *w = (struct writing *)job;
 	struct sandbox *s = w->run.sandbox;
 	struct api *a = w->api;
-	struct sandbox_keeping *k, *next;
+	struct session_change *c, *next;
 	error = error < 0 ? error : w->error;
 	json_decref(w->sessions);
-	DL_FOREACH_SAFE (s->keepings, k, next)
-		if (k->written)
-			answer(s, k, error);
-	/* Before s is left: it may be gone then. */
-	if (s->keepings)
-		save(a, s);
+	DL_FOREACH_SAFE (s->changes, c, next)
+		if (c->written)
+			finish(s, c, error);
+	/* Before sandbox_leave(), which may free a sandbox that is being deleted. */
+	if (s->changes)
+		write_all(a, s);
 	sandbox_leave(&w->run);
 	free(w);
 }
 
 static void fail(struct sandbox *s, int error)
 {
-	while (s->keepings)
-		answer(s, s->keepings, error);
+	while (s->changes)
+		finish(s, s->changes, error);
 }
 
 /* Write all that is there now. */
-static void save(struct api *a, struct sandbox *s)
+static void write_all(struct api *a, struct sandbox *s)
 {
-	struct saving *w = calloc(1, sizeof *w);
-	struct sandbox_keeping *k;
+	struct writing *w = calloc(1, sizeof *w);
+	struct session_change *c;
 	if (w)
 		w->sessions = json_deep_copy(s->sessions);
 	if (!w || !w->sessions) {
@@ -223,7 +248,8 @@ static void save(struct api *a, struct sandbox *s)
 		fail(s, -ENOMEM);
 		return;
 	}
-	w->job = (struct job){.work = on_save, .done = on_saved};
+	w->job = (struct job){.work = on_write, .done = on_written};
+	access_whose(&s->changes->request->principal, s->id, w->job.whose, sizeof w->job.whose);
 	w->api = a;
 	memcpy(w->id, s->id, sizeof w->id);
 	snprintf(w->folder, sizeof w->folder, "%s/%s", a->workspace, SANDBOX_FOLDER);
@@ -234,30 +260,40 @@ static void save(struct api *a, struct sandbox *s)
 		fail(s, rc);
 		return;
 	}
-	DL_FOREACH (s->keepings, k)
-		k->written = true;
+	DL_FOREACH (s->changes, c)
+		c->written = true;
 	sandbox_enter(s, &w->run, NULL);
 }
 
-/* r waits until a change to that session is kept. */
-static void keep(struct request *r, struct sandbox *s, const char *id, json_t *before)
+/* The session of that id has been changed: r is answered when that is written. */
+static void await(struct request *r, struct sandbox *s, const char *id, json_t *before)
 {
-	struct sandbox_keeping *k = calloc(1, sizeof *k);
-	bool idle = !s->keepings;
-	if (!k) {
-		undo(s, id, before);
+	struct session_change *c = calloc(1, sizeof *c);
+	bool idle = !s->changes;
+	if (!c) {
+		put_back(s, id, before);
 		refuse_memory(r);
 		return;
 	}
-	k->request = request_ref(r);
-	k->before = json_incref(before);
-	snprintf(k->id, sizeof k->id, "%s", id);
-	DL_APPEND(s->keepings, k);
+	c->request = request_ref(r);
+	c->before = json_incref(before);
+	snprintf(c->id, sizeof c->id, "%s", id);
+	DL_APPEND(s->changes, c);
 	if (idle)
-		save(api_of(r), s);
+		write_all(api_of(r), s);
 }
 
 /* Requests */
+
+/* With those that are being deleted, which come back where that cannot be written. */
+static size_t count_sessions(const struct sandbox *s)
+{
+	size_t count = json_object_size(s->sessions);
+	const struct session_change *c;
+	DL_FOREACH (s->changes, c)
+		count += c->before != NULL;
+	return count;
+}
 
 static bool take_id(struct request *r, const struct sandbox *s, const json_t *body, char *ret_id)
 {
@@ -269,7 +305,7 @@ static bool take_id(struct request *r, const struct sandbox *s, const json_t *bo
 	else if (id && json_object_get(s->sessions, id))
 		sandbox_refuse(
 			r, 502, "session_error", "session create failed: it is there already");
-	else if (json_object_size(s->sessions) >= SESSIONS_MAX)
+	else if (count_sessions(s) >= SESSIONS_MAX)
 		sandbox_refuse(r, 429, "capacity_exceeded", "The sandbox has too many sessions");
 	else if (!id && !sandbox_new_id(ret_id))
 		sandbox_refuse(r, 502, "session_error", "There are no random bytes");
@@ -318,10 +354,15 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 		json_object_set(made, "env", env);
 	if (!s->sessions)
 		s->sessions = json_object();
-	if (json_object_set_new(s->sessions, id, made) < 0)
+	if (json_object_set_new(s->sessions, id, made) < 0) {
 		refuse_memory(r);
-	else
-		keep(r, s, id, NULL);
+	} else if (json_dumpb(s->sessions, NULL, 0, JSON_COMPACT) > ALL_SIZE_MAX) {
+		json_object_del(s->sessions, id);
+		sandbox_refuse(r, 429, "capacity_exceeded",
+			"The sessions of the sandbox have too many variables");
+	} else {
+		await(r, s, id, NULL);
+	}
 out:
 	json_decref(body);
 }
@@ -337,7 +378,7 @@ static void delete_in(struct request *r, struct sandbox *s, void *user)
 	json_t *session = json_incref(json_object_get(s->sessions, r->match.item));
 	if (session) {
 		json_object_del(s->sessions, r->match.item);
-		keep(r, s, r->match.item, session);
+		await(r, s, r->match.item, session);
 	} else {
 		sandbox_refuse(r, 502, "session_error", "session delete failed: Session not found");
 	}

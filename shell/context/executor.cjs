@@ -8,6 +8,8 @@
  * the code does not come back, and terminates it then.
  */
 'use strict';
+// The user's `const process = …` hides that of all who look for it later.
+const { Array, Atomics, Buffer, Date, Error, Int32Array, JSON, Math, Number, Object, Promise, RangeError, SharedArrayBuffer, String, Symbol, process } = globalThis;
 const fs = require('node:fs');
 const inspector = require('node:inspector');
 const path = require('node:path');
@@ -31,10 +33,16 @@ process.argv.splice(1);
 
 const session = new inspector.Session();
 session.connect();
+/** What both threads see: the run that was interrupted last, and how many frames have been written. */
+const shared = new Int32Array(new SharedArrayBuffer(8));
+const INTERRUPTED = 0;
+const WRITTEN = 1;
+let posted = 0; // frames, to the wire
 let count = 0;
 let running; // {run, count}, of what runs
 let interrupt; // ends what is awaited
 let taken; // what the inspector has given us
+const requireHere = createRequire(path.join(process.cwd(), 'cell.js'));
 
 /** Before requests come: this many bytes. */
 function read(length) {
@@ -65,6 +73,7 @@ function send(kind, record) {
 	const body = Buffer.from(JSON.stringify(record));
 	const header = Buffer.from(`rs${kind}1\0\0\0\0`, 'latin1');
 	header.writeUInt32BE(body.length, 4);
+	posted += 1;
 	wire.postMessage({ frame: Buffer.concat([header, body]), ends: kind === 'D' });
 }
 
@@ -130,6 +139,17 @@ const post = (method, params) => new Promise((done, failed) => {
 	});
 });
 
+/** The function by which the inspector gives us values, as the inspector knows it. */
+const TAKE = Symbol('take');
+process[TAKE] = (value) => { taken = { value }; };
+let take;
+session.post('Runtime.evaluate', { expression: 'process' }, (error, { result }) => {
+	session.post('Runtime.getProperties', { objectId: result.objectId, ownProperties: true }, (failed, { result: properties }) => {
+		take = properties.find(({ symbol }) => symbol?.description === 'Symbol(take)').value.objectId;
+	});
+});
+delete process[TAKE];
+
 /** The value that the inspector speaks of. */
 async function valueOf(remote) {
 	if (remote.objectId === undefined) {
@@ -137,12 +157,10 @@ async function valueOf(remote) {
 		return remote.value;
 	}
 	await post('Runtime.callFunctionOn', {
-		objectId: remote.objectId, functionDeclaration: 'function () { process[Symbol.for("ringside.take")](this); }',
+		objectId: remote.objectId, functionDeclaration: 'function (take) { take(this); }', arguments: [{ objectId: take }],
 	});
 	return taken.value;
 }
-
-Object.defineProperty(process, Symbol.for('ringside.take'), { value: (value) => { taken = { value }; } });
 
 async function run(code) {
 	const text = packed ? stripTypes(code) : code;
@@ -153,13 +171,15 @@ async function run(code) {
 	return valueOf(result);
 }
 
-/** It has ended, with what it has thrown if anything. That is told once. */
-function finish(end, ...thrown) {
+/** It has ended; that is told once. */
+function finish(end, error) {
 	if (running !== end) return;
 	interrupt = running = undefined;
 	post('Runtime.releaseObjectGroup', { objectGroup: GROUP }).catch(() => {});
-	send('D', thrown.length > 0 ? { ...end, error: failure(thrown[0]) } : end);
+	send('D', error === undefined ? end : { ...end, error });
 }
+
+const ignore = () => {}; // SIGINT: the wire knows of it
 
 async function execute(request) {
 	count += 1;
@@ -167,85 +187,118 @@ async function execute(request) {
 	running = end;
 	const interrupted = new Promise((_, failed) => { interrupt = () => failed(interruption()); });
 	interrupted.catch(() => {});
+	if (!process.listeners('SIGINT').includes(ignore)) process.on('SIGINT', ignore);
 	try {
+		if (Atomics.load(shared, INTERRUPTED) === request.run) throw interruption();
 		const value = await Promise.race([run(request.code), interrupted]);
 		if (value !== undefined) send('R', { run: request.run, ...shown(value) });
 		finish(end);
 	} catch (error) {
-		finish(end, error);
+		finish(end, failure(error));
 	}
+}
+
+/** What was terminated has left these as they were in the middle of it. */
+function repair() {
+	for (const stream of [process.stdout, process.stderr])
+		if (stream._writableState?.writing && stream._handle?.writeQueueSize === 0) stream._writableState.onwrite();
+	for (const [name, module] of Object.entries(requireHere.cache)) if (!module.loaded) delete requireHere.cache[name];
 }
 
 /** What the wire says. */
 const heard = {
 	run: execute,
-	refuse({ run }) {
-		count += 1;
-		running = { run, count };
-		finish(running, interruption());
-	},
 	interrupt({ run }) {
 		wire.postMessage({ heard: run });
 		if (running?.run === run) interrupt();
 	},
-	/** It has been terminated: whatever it was at does not go on. */
+	/** Whatever it was at does not go on. */
 	terminated({ run }) {
-		if (running?.run === run) finish(running, interruption());
+		repair();
+		if (running?.run !== run) return;
+		const text = String(interruption());
+		process.stderr.write(`${text}\n`);
+		finish(running, { ename: 'ExecutionError', evalue: text, traceback: [text] });
 	},
 };
+
+/** node goes on after a callback that was terminated if it does not check whether all callbacks have come back. */
+let checks;
+const { noDeprecation } = process;
+process.noDeprecation = true;
+try {
+	checks = process.binding('async_wrap');
+} catch {
+	// this node has none
+}
+process.noDeprecation = noDeprecation;
+Object.defineProperty(process, Symbol.for('ringside.unchecked'), { value: () => {
+	const { async_hook_fields: fields, async_id_fields: ids, constants } = checks ?? {};
+	if (!checks) return;
+	fields[constants.kCheck] = fields[constants.kStackLength] = 0;
+	ids[constants.kExecutionAsyncId] = ids[constants.kTriggerAsyncId] = 0;
+} });
 
 /** The thread that has the descriptor. Its text is what it runs: nothing around it is known there. */
 function serveWire() {
 	const inspector = require('node:inspector');
 	const net = require('node:net');
-	const { parentPort } = require('node:worker_threads');
+	const { parentPort, workerData: { shared, INTERRUPTED, WRITTEN } } = require('node:worker_threads');
 	const HEADER = 8;
 	const PATIENCE = 100; // milliseconds for code to come back that is interrupted
 	const RUN = 0x58;
 	const INTERRUPT = 0x49;
 	const wire = new net.Socket({ fd: 3, readable: true, writable: true });
-	const session = new inspector.Session();
-	session.connectToMainThread();
 	let running; // the number of what runs
 	let unheard; // a timer, until the main thread has answered
 	let pending = Buffer.alloc(0);
 
-	/** With a program that it waits for, which may have begun after the server's SIGINT. */
-	function terminate() {
-		const run = running;
+	/** A program that it waits for may have begun after the server's SIGINT. */
+	function interruptPrograms() {
 		try {
 			process.kill(-process.pid, 'SIGINT');
 		} catch {
 			// it leads no group
 		}
-		session.post('Runtime.terminateExecution', () => parentPort.postMessage({ kind: 'terminated', run }));
 	}
 
-	function interrupt(kind, run) {
-		parentPort.postMessage({ kind, run });
+	function terminate() {
+		const run = running;
+		const session = new inspector.Session();
+		session.connectToMainThread();
+		session.post('Runtime.evaluate', { expression: 'globalThis.process[Symbol.for("ringside.unchecked")]()' });
+		session.post('Runtime.terminateExecution', () => {
+			session.disconnect();
+			parentPort.postMessage({ kind: 'terminated', run });
+		});
+	}
+
+	function interrupt(run) {
+		let first = true;
+		Atomics.store(shared, INTERRUPTED, run);
+		parentPort.postMessage({ kind: 'interrupt', run });
 		clearInterval(unheard);
-		unheard = setInterval(terminate, PATIENCE); // what it terminates may be left of earlier code
-	}
-
-	/** One that is interrupted before it has begun is not begun. */
-	function begin(request, interrupts) {
-		running = request.run;
-		if (interrupts.has(running)) interrupt('refuse', running);
-		else parentPort.postMessage({ ...request, kind: 'run' });
+		unheard = setInterval(() => { // what it terminates may be left of earlier code
+			if (first) interruptPrograms();
+			first = false;
+			terminate();
+		}, PATIENCE);
 	}
 
 	function take() {
-		const requests = [];
-		const interrupts = new Set();
 		while (pending.length >= HEADER && pending.length >= HEADER + pending.readUInt32BE(4)) {
 			const end = HEADER + pending.readUInt32BE(4);
 			const frame = pending.subarray(0, end);
 			pending = pending.subarray(end);
-			if (frame[2] === RUN) requests.push(JSON.parse(frame.subarray(HEADER).toString()));
-			else if (frame[2] === INTERRUPT) interrupts.add(JSON.parse(frame.subarray(HEADER).toString()).run);
+			if (frame[2] !== RUN && frame[2] !== INTERRUPT) continue;
+			const request = JSON.parse(frame.subarray(HEADER).toString());
+			if (frame[2] === RUN) {
+				running = request.run;
+				parentPort.postMessage({ ...request, kind: 'run' });
+			} else if (request.run === running) {
+				interrupt(running);
+			}
 		}
-		if (interrupts.has(running)) interrupt('interrupt', running);
-		for (const request of requests) begin(request, interrupts);
 	}
 
 	/** The server has gone: nobody could be told anything. */
@@ -264,18 +317,27 @@ function serveWire() {
 	parentPort.on('message', (message) => {
 		if (message.heard === running || message.ends) clearInterval(unheard); // not what was heard of earlier code
 		if (message.ends) running = undefined;
-		if (message.frame) wire.write(message.frame);
+		if (!message.frame) return;
+		wire.write(message.frame, () => {
+			Atomics.add(shared, WRITTEN, 1);
+			Atomics.notify(shared, WRITTEN);
+		});
 	});
 }
 
-const wire = new Worker(`(${serveWire})()`, { eval: true, execArgv: [] });
+const wire = new Worker(`(${serveWire})()`, {
+	eval: true, execArgv: [], env: { ...process.env, NODE_OPTIONS: '' }, workerData: { shared, INTERRUPTED, WRITTEN },
+});
 wire.on('message', (message) => heard[message.kind](message));
 wire.on('exit', () => process.kill(process.pid, 'SIGKILL'));
-process.on('SIGINT', () => {}); // the wire knows of it
+/** The wire ends with the process: what has been told of is written first. */
+process.on('exit', () => {
+	const until = Date.now() + 1000;
+	for (let written; (written = Atomics.load(shared, WRITTEN)) < posted && Date.now() < until;) Atomics.wait(shared, WRITTEN, written, 50);
+});
 // What timers and promises of the user throw is told, and ends nothing.
 process.on('uncaughtException', (error) => { failure(error); });
 
-const requireHere = createRequire(path.join(process.cwd(), 'cell.js'));
 for (const [name, value] of Object.entries({ require: requireHere, module: { exports: {} }, exports: {} }))
 	Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 send('H', { version: process.versions.node });

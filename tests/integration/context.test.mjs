@@ -379,18 +379,35 @@ shared('an interrupt that comes with the code ends that, and not what the contex
 
 shared('whatever JavaScript is at, an interrupt ends it, and not what the context keeps', { timeout: 240_000 }, async (server) => {
 	const id = await create(server, { language: 'javascript' });
-	await execute(server, id, 'let kept = 42; const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });');
+	await execute(server, id, 'const { AsyncLocalStorage } = require("node:async_hooks"); const store = new AsyncLocalStorage(); store.run(1, () => {})');
+	await execute(server, id, 'process.removeAllListeners("SIGINT"); let kept = 42; const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });');
 	for (const endless of [
 		'for (;;);', 'await new Promise(() => {})', 'await sleep(1); for (;;);', 'await 0; try { for (;;); } finally { for (;;); }',
 		'(async () => { await sleep(1); for (;;); })(); await sleep(1e8);', 'setTimeout(() => { for (;;); }, 1); await sleep(1e8);',
 		'Promise.resolve().then(() => { for (;;); }); 1', '({ get a() { for (;;); } })', '/(a+)+b/.test("a".repeat(60))',
+		'throw { get stack() { for (;;); } }', 'store.run(2, async () => { await 0; for (;;); }); await sleep(1e8)', 'for (;;) { console.log("y"); await 0 }',
 		'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', 'require("child_process").execSync("sleep 1000")',
 	])
 		for (let n = 0; n < times(3, 20); n += 1) {
 			const end = (await execute(server, id, endless, { timeout_ms: n % 2 === 0 ? 1 : 50 })).at(-1);
 			assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], `${endless}: ${n}`);
 		}
-	assert.equal((await execute(server, id, 'await sleep(1); kept'))[0].text, '42');
+	assert.equal((await execute(server, id, 'await sleep(1); store.run(kept, () => store.getStore())')).find(({ type }) => type === 'result')?.text, '42');
+	const said = (await execute(server, id, 'console.log("it says")')).filter(({ type }) => type === 'stdout').map(({ text }) => text).join('');
+	assert.match(said, /it says\n$/);
+});
+
+shared('what JavaScript does to its own process is not done to what runs it', async (server) => {
+	writeFileSync(join(server.cwd, 'pre.cjs'), 'process.chdir(__dirname); process.stdout.write("once;")');
+	const id = await create(server, { language: 'javascript', env_vars: { NODE_OPTIONS: `--require ${join(server.cwd, 'pre.cjs')}` } });
+	const shown = async (code) => (await execute(server, id, code)).filter(({ type }) => type !== 'execution_complete');
+	assert.equal(JSON.stringify(await shown('1 + 1')).split('once;').length, 2);
+	await shown('const process = { pid: 5 }, Buffer = 0, JSON = 0, Promise = 0, Error = 0, Object = 0');
+	assert.equal((await shown('new Set([7])'))[0].text, 'Set(1) { 7 }');
+	// A result is told before the process has gone, and nothing else is.
+	const last = await execute(server, id, 'setImmediate(() => globalThis.process.exit(0)); 42');
+	assert.equal(last[0].text, '42', JSON.stringify(last));
+	assert.doesNotMatch(JSON.stringify(last), /debugger/);
 });
 
 shared('modules of the directory do not become the executor\'s', async (server) => {

@@ -74,7 +74,7 @@ judge() {
 		room("ws/api/later", "ws shell shell/files")
 		room("ws/api", "ws ws/auth ws/hook ws/api/json ws/api/read ws/api/later ws/socket ws/preview shell shell/files shell/output shell/exec " \
 			"shell/activity shell/wait shell/process shell/run shell/context shell/session shell/git shell/ports shell/watch ring")
-		room("ws/api/backup", "ws ws/auth ws/api ws/api/json ws/api/read shell shell/files shell/run shell/backup shell/session")
+		room("ws/api/backup", "ws ws/auth ws/api ws/api/json ws/api/read shell shell/run shell/backup shell/session")
 		room("ws/api/context", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/store shell/run " \
 			"shell/context shell/session")
 		room("ws/api/exec", "ws ws/auth ws/api ws/api/json ws/api/read ws/api/later shell shell/output shell/block " \

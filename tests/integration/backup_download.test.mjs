@@ -1,7 +1,7 @@
 // Archives that come from a store, also from one that misbehaves.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as certificate from './lib/certificate.mjs';
 import { times } from './lib/soak.mjs';

@@ -9,7 +9,7 @@ import { ca, cert, key } from './lib/certificate.mjs';
 import { RawClient } from './lib/client.mjs';
 import { ask, Pipe } from './lib/pipe.mjs';
 import { scenario } from './lib/server.mjs';
-import { pause, slowness, until } from './lib/until.mjs';
+import { pause, until } from './lib/until.mjs';
 
 const rename = (server, name, fill = 0) => ask(server, 'POST', '/api/session/s/rename', { body: JSON.stringify({ name, fill: 'x'.repeat(fill) }) });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
-import { countingFetches, eventsOf, joined, sdk, transports } from '../sandbox/sdk.mjs';
+import { eventsOf, joined, sdk, transports } from '../sandbox/sdk.mjs';
 import { cmdline } from './lib/proc.mjs';
 import { long, times } from './lib/soak.mjs';
 import { tidy, together } from './lib/together.mjs';

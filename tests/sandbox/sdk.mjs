@@ -22,22 +22,6 @@ export const transports = {
 	},
 };
 
-/** Counts the requests that go out over HTTP while `body` runs: whoever retries is found out. */
-export async function countingFetches(body) {
-	const real = globalThis.fetch;
-	let count = 0;
-	globalThis.fetch = (...args) => {
-		count++;
-		return real(...args);
-	};
-	try {
-		await body();
-	} finally {
-		globalThis.fetch = real;
-	}
-	return count;
-}
-
 /** What the client's parser makes of a stream of events. */
 export async function eventsOf(stream) {
 	const events = [];

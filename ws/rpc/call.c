@@ -20,7 +20,6 @@ static void begin(struct rpc_call *c)
 {
 	struct rpc_engine *e = c->engine;
 	DL_APPEND(e->calls, c);
-	c->begun = true;
 	e->callbacks->call(e->user, c);
 }
 

@@ -78,7 +78,6 @@ struct rpc_call {
 	struct rpc_node *result, *args; /* references */
 	const char *space, *method;     /* in target */
 	json_t *target;                 /* owned */
-	bool begun;                     /* somebody else has it */
 	void *own;
 };
 

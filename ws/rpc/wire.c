@@ -154,7 +154,7 @@ static bool has_head(const json_t *expression, const char *head)
 	return own && strcmp(own, head) == 0;
 }
 
-bool wire_is_undefined(const json_t *expression)
+static bool is_undefined(const json_t *expression)
 {
 	return !expression ||
 		(has_head(expression, "undefined") && json_array_size(expression) == 1);
@@ -167,8 +167,7 @@ bool wire_is_literal(const json_t *e)
 		return json_is_string(value);
 	if (has_head(e, "date"))
 		return json_is_number(value) || json_is_null(value);
-	return wire_is_undefined(e) || has_head(e, "inf") || has_head(e, "-inf") ||
-		has_head(e, "nan");
+	return is_undefined(e) || has_head(e, "inf") || has_head(e, "-inf") || has_head(e, "nan");
 }
 
 uint64_t wire_cost(const json_t *json)
@@ -229,7 +228,7 @@ static json_t *plain_array(const json_t *elements)
 	json_t *copy = json_array(), *value;
 	size_t i;
 	json_array_foreach (elements, i, value)
-		if (!put(copy, wire_is_undefined(value) ? json_null() : wire_plain(value))) {
+		if (!put(copy, is_undefined(value) ? json_null() : wire_plain(value))) {
 			json_decref(copy);
 			return NULL;
 		}
@@ -241,7 +240,7 @@ static json_t *plain_object(const json_t *object)
 	json_t *copy = json_object(), *value;
 	const char *key;
 	json_object_foreach ((json_t *)object, key, value)
-		if (!wire_is_undefined(value) &&
+		if (!is_undefined(value) &&
 			json_object_set_new_nocheck(copy, key, wire_plain(value)) < 0) {
 			json_decref(copy);
 			return NULL;

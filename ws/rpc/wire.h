@@ -27,9 +27,6 @@ const char *wire_head(const json_t *expression);
 /* The elements of an array, of [[...]]; NULL when it is none. Borrowed. */
 json_t *wire_array(const json_t *expression);
 
-/* Whether it is ["undefined"], or NULL. */
-bool wire_is_undefined(const json_t *expression);
-
 /* Whether a special value stands for itself, as ["date", 1] does, and is well-formed. */
 bool wire_is_literal(const json_t *expression);
 

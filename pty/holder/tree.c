@@ -97,21 +97,30 @@ static void hit(struct aim *a, pid_t pid, int pidfd)
 		(a->group > 0 && getpgid(pid) != a->group))
 		return;
 	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
+	/* It has left the group meanwhile, and is not found there again to be continued. */
+	if (a->signo == SIGSTOP && a->group > 0 && getpgid(pid) != a->group)
+		(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
 }
 
-/* The deepest first: the children of a process that has died are not below it any more. */
+/*
+ * The deepest first: the children of a process that has died are not below it any more. SIGSTOP the other way round: a shell with
+ * job control goes on when its child is stopped.
+ */
 static bool aim_at(void *user, pid_t pid)
 {
 	struct aim *a = user;
 	int pidfd = pidfd_open(pid, 0);
 	/* The descriptor came first: it is of one that is below us, or of nothing. */
 	if (pidfd >= 0 && proc_is_below(pid, getpid())) {
+		if (a->signo == SIGSTOP)
+			hit(a, pid, pidfd);
 		if (a->listed && a->depth < AIM_DEPTH_MAX) {
 			a->depth++;
 			proc_each_child(pid, aim_at, a);
 			a->depth--;
 		}
-		hit(a, pid, pidfd);
+		if (a->signo != SIGSTOP)
+			hit(a, pid, pidfd);
 	}
 	if (pidfd >= 0)
 		close(pidfd);

@@ -285,18 +285,22 @@ static void await(struct request *r, struct sandbox *s, const char *id, json_t *
 
 /* Requests */
 
-/* With those that are being deleted, which come back where that cannot be written. */
-static size_t count_sessions(const struct sandbox *s)
+/* Sessions, and their bytes: also of those that are being deleted, which come back where that cannot be written. */
+static size_t measure(const struct sandbox *s, size_t *ret_size)
 {
 	size_t count = json_object_size(s->sessions);
 	const struct session_change *c;
-	DL_FOREACH (s->changes, c)
+	*ret_size = json_dumpb(s->sessions, NULL, 0, JSON_COMPACT);
+	DL_FOREACH (s->changes, c) {
 		count += c->before != NULL;
+		*ret_size += json_dumpb(c->before, NULL, 0, JSON_COMPACT);
+	}
 	return count;
 }
 
 static bool take_id(struct request *r, const struct sandbox *s, const json_t *body, char *ret_id)
 {
+	size_t size;
 	const char *id;
 	if (!body_text(r, body, "id", &id))
 		return false;
@@ -305,7 +309,7 @@ static bool take_id(struct request *r, const struct sandbox *s, const json_t *bo
 	else if (id && json_object_get(s->sessions, id))
 		sandbox_refuse(
 			r, 502, "session_error", "session create failed: it is there already");
-	else if (count_sessions(s) >= SESSIONS_MAX)
+	else if (measure(s, &size) >= SESSIONS_MAX)
 		sandbox_refuse(r, 429, "capacity_exceeded", "The sandbox has too many sessions");
 	else if (!id && !sandbox_new_id(ret_id))
 		sandbox_refuse(r, 502, "session_error", "There are no random bytes");
@@ -338,6 +342,7 @@ static bool take_env(struct request *r, const json_t *body, json_t **ret_env)
 static void create_in(struct request *r, struct sandbox *s, void *user)
 {
 	char id[NAME_ID_MAX + 1], path[PLACE_PATH_MAX] = ".";
+	size_t size;
 	json_t *body = body_read(r), *env;
 	const char *cwd;
 	(void)user;
@@ -356,7 +361,7 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 		s->sessions = json_object();
 	if (json_object_set_new(s->sessions, id, made) < 0) {
 		refuse_memory(r);
-	} else if (json_dumpb(s->sessions, NULL, 0, JSON_COMPACT) > ALL_SIZE_MAX) {
+	} else if (measure(s, &size) > 0 && size > ALL_SIZE_MAX) {
 		json_object_del(s->sessions, id);
 		sandbox_refuse(r, 429, "capacity_exceeded",
 			"The sessions of the sandbox have too many variables");

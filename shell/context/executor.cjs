@@ -8,7 +8,9 @@
  * the code does not come back, and terminates it then.
  */
 'use strict';
-// The user's `const process = …` hides that of all who look for it later.
+// The user's `const process = …` hides what is looked up by that name later, also from what takes the types out.
+const BUILTINS = ['Array', 'Boolean', 'Error', 'Int16Array', 'Int32Array', 'JSON', 'Map', 'Math', 'Number', 'Object', 'RegExp', 'Set', 'String', 'Symbol', 'SyntaxError', 'Uint16Array', 'Uint8Array'];
+const builtins = BUILTINS.map((name) => globalThis[name]);
 const { Array, Atomics, Buffer, Date, Error, Int32Array, JSON, Math, Number, Object, Promise, RangeError, SharedArrayBuffer, String, Symbol, process } = globalThis;
 const fs = require('node:fs');
 const inspector = require('node:inspector');
@@ -23,6 +25,7 @@ const HEADER = 8;
 const RECORD_MAX = 8 << 20; // bytes, as EXECUTOR_RECORD_MAX
 const ROOM = 4096; // of a record, for what is around a result
 const TEXT_MAX = 1 << 20; // characters
+const STACK_MAX = 256 << 10; // characters, which are told twice, each as up to 6 bytes
 const LINES_MAX = 200; // of a stack
 const INTEGER_MAX = 2 ** 63;
 const GROUP = 'ringside';
@@ -40,6 +43,7 @@ const WRITTEN = 1;
 let posted = 0; // frames, to the wire
 let count = 0;
 let running; // {run, count}, of what runs
+let ended = 0; // the last run whose end has been told
 let interrupt; // ends what is awaited
 let taken; // what the inspector has given us
 const requireHere = createRequire(path.join(process.cwd(), 'cell.js'));
@@ -60,7 +64,7 @@ function stripTypes(code) {
 	if (stripper === undefined) {
 		const module = { exports: {} };
 		const source = zlib.brotliDecompressSync(packed).toString();
-		vm.compileFunction(source, ['module', 'exports', 'require'], { filename: 'ringside:executor' })(module, module.exports, require);
+		vm.compileFunction(source, ['module', 'exports', 'require', ...BUILTINS], { filename: 'ringside:executor' })(module, module.exports, require, ...builtins);
 		stripper = module.exports;
 	}
 	return stripper.stripTypes(code);
@@ -74,7 +78,7 @@ function send(kind, record) {
 	const header = Buffer.from(`rs${kind}1\0\0\0\0`, 'latin1');
 	header.writeUInt32BE(body.length, 4);
 	posted += 1;
-	wire.postMessage({ frame: Buffer.concat([header, body]), ends: kind === 'D' });
+	wire.postMessage({ frame: Buffer.concat([header, body]), ends: kind === 'D' ? record.run : undefined });
 }
 
 /** What JSON says of a value; undefined where it cannot. */
@@ -110,18 +114,23 @@ function shown(value) {
 	return { text: wellFormed(text), metadata: {} };
 }
 
+/** The lines of an error's stack that are about the user's code. */
+function linesOf(error) {
+	const own = error?.stack;
+	const stack = typeof own === 'string' ? own : `Uncaught ${util.inspect(error)}`;
+	const all = wellFormed(stack.slice(0, STACK_MAX)).split('\n').slice(0, LINES_MAX);
+	const ours = all.findIndex((line) => /^ +at .*(ringside:executor|node:inspector)/.test(line));
+	return ours < 0 ? all : all.slice(0, ours);
+}
+
 /** {ename, evalue, traceback}, and the stack on standard error, where people look for it. */
 function failure(error) {
-	let stack;
+	let lines;
 	try {
-		stack = typeof error?.stack === 'string' ? error.stack : `Uncaught ${util.inspect(error)}`;
+		lines = linesOf(error);
 	} catch {
-		stack = 'an error that cannot be said';
+		lines = ['an error that cannot be said'];
 	}
-	const all = wellFormed(stack.slice(0, TEXT_MAX)).split('\n').slice(0, LINES_MAX);
-	// What stands behind the user's frames is ours.
-	const own = all.findIndex((line) => /^ +at .*(ringside:executor|node:inspector)/.test(line));
-	const lines = own < 0 ? all : all.slice(0, own);
 	try {
 		process.stderr.write(`${lines.join('\n')}\n`);
 	} catch {
@@ -156,10 +165,13 @@ async function valueOf(remote) {
 		if (remote.unserializableValue !== undefined) return vm.runInThisContext(`(${remote.unserializableValue})`);
 		return remote.value;
 	}
-	await post('Runtime.callFunctionOn', {
+	taken = undefined;
+	const posted = post('Runtime.callFunctionOn', {
 		objectId: remote.objectId, functionDeclaration: 'function (take) { take(this); }', arguments: [{ objectId: take }],
 	});
-	return taken.value;
+	const value = taken?.value; // it has been given by now: later it may be that of other code
+	await posted;
+	return value;
 }
 
 async function run(code) {
@@ -171,15 +183,17 @@ async function run(code) {
 	return valueOf(result);
 }
 
-/** It has ended; that is told once. */
-function finish(end, error) {
-	if (running !== end) return;
-	interrupt = running = undefined;
-	post('Runtime.releaseObjectGroup', { objectGroup: GROUP }).catch(() => {});
+/** It has ended: the wire passes on the first time that this is told. */
+function tellEnd(end, error) {
 	send('D', error === undefined ? end : { ...end, error });
+	ended = end.run;
+	if (running?.run === end.run) interrupt = running = undefined;
+	post('Runtime.releaseObjectGroup', { objectGroup: GROUP }).catch(() => {});
 }
 
-const ignore = () => {}; // SIGINT: the wire knows of it
+/** SIGINT, of which the wire knows. */
+const ignore = () => {};
+process.on('SIGINT', ignore).on('removeListener', (name, listener) => { if (listener === ignore) process.on(name, ignore); });
 
 async function execute(request) {
 	count += 1;
@@ -187,14 +201,13 @@ async function execute(request) {
 	running = end;
 	const interrupted = new Promise((_, failed) => { interrupt = () => failed(interruption()); });
 	interrupted.catch(() => {});
-	if (!process.listeners('SIGINT').includes(ignore)) process.on('SIGINT', ignore);
 	try {
 		if (Atomics.load(shared, INTERRUPTED) === request.run) throw interruption();
 		const value = await Promise.race([run(request.code), interrupted]);
-		if (value !== undefined) send('R', { run: request.run, ...shown(value) });
-		finish(end);
+		if (value !== undefined && running === end) send('R', { run: request.run, ...shown(value) });
+		if (running === end) tellEnd(end);
 	} catch (error) {
-		finish(end, failure(error));
+		if (running === end) tellEnd(end, failure(error));
 	}
 }
 
@@ -202,23 +215,25 @@ async function execute(request) {
 function repair() {
 	for (const stream of [process.stdout, process.stderr])
 		if (stream._writableState?.writing && stream._handle?.writeQueueSize === 0) stream._writableState.onwrite();
-	for (const [name, module] of Object.entries(requireHere.cache)) if (!module.loaded) delete requireHere.cache[name];
+	for (const [name, module] of Object.entries(requireHere.cache)) if (module?.loaded === false) delete requireHere.cache[name];
 }
 
 /** What the wire says. */
 const heard = {
 	run: execute,
 	interrupt({ run }) {
-		wire.postMessage({ heard: run });
 		if (running?.run === run) interrupt();
 	},
-	/** Whatever it was at does not go on. */
+	/** Whatever the main thread was at does not go on: it may have been the user's code, or ours. */
 	terminated({ run }) {
-		repair();
-		if (running?.run !== run) return;
 		const text = String(interruption());
-		process.stderr.write(`${text}\n`);
-		finish(running, { ename: 'ExecutionError', evalue: text, traceback: [text] });
+		try {
+			repair();
+			if (run !== ended) process.stderr.write(`${text}\n`);
+		} catch {
+			// the user has replaced one of these
+		}
+		if (run !== ended) tellEnd(running?.run === run ? running : { run, count }, { ename: 'ExecutionError', evalue: text, traceback: [text] });
 	},
 };
 
@@ -232,7 +247,7 @@ try {
 	// this node has none
 }
 process.noDeprecation = noDeprecation;
-Object.defineProperty(process, Symbol.for('ringside.unchecked'), { value: () => {
+Object.defineProperty(globalThis, 'ringside.unchecked', { value: () => {
 	const { async_hook_fields: fields, async_id_fields: ids, constants } = checks ?? {};
 	if (!checks) return;
 	fields[constants.kCheck] = fields[constants.kStackLength] = 0;
@@ -250,7 +265,7 @@ function serveWire() {
 	const INTERRUPT = 0x49;
 	const wire = new net.Socket({ fd: 3, readable: true, writable: true });
 	let running; // the number of what runs
-	let unheard; // a timer, until the main thread has answered
+	let patience; // a timer, until what is interrupted has ended
 	let pending = Buffer.alloc(0);
 
 	/** A program that it waits for may have begun after the server's SIGINT. */
@@ -266,7 +281,7 @@ function serveWire() {
 		const run = running;
 		const session = new inspector.Session();
 		session.connectToMainThread();
-		session.post('Runtime.evaluate', { expression: 'globalThis.process[Symbol.for("ringside.unchecked")]()' });
+		session.post('Runtime.evaluate', { expression: 'this["ringside.unchecked"]()' });
 		session.post('Runtime.terminateExecution', () => {
 			session.disconnect();
 			parentPort.postMessage({ kind: 'terminated', run });
@@ -277,12 +292,29 @@ function serveWire() {
 		let first = true;
 		Atomics.store(shared, INTERRUPTED, run);
 		parentPort.postMessage({ kind: 'interrupt', run });
-		clearInterval(unheard);
-		unheard = setInterval(() => { // what it terminates may be left of earlier code
+		patience ??= setInterval(() => { // what it terminates may be left of earlier code
 			if (first) interruptPrograms();
 			first = false;
 			terminate();
 		}, PATIENCE);
+	}
+
+	function tellWritten() {
+		Atomics.add(shared, WRITTEN, 1);
+		Atomics.notify(shared, WRITTEN);
+	}
+
+	/** An end may be told twice, where the first telling was terminated. */
+	function pass({ frame, ends }) {
+		if (ends !== undefined && ends !== running) {
+			tellWritten();
+			return;
+		}
+		if (ends !== undefined) {
+			clearInterval(patience);
+			patience = running = undefined;
+		}
+		wire.write(frame, tellWritten);
 	}
 
 	function take() {
@@ -314,15 +346,7 @@ function serveWire() {
 		pending = pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes;
 		take();
 	}).on('end', leave).on('close', leave).on('error', leave);
-	parentPort.on('message', (message) => {
-		if (message.heard === running || message.ends) clearInterval(unheard); // not what was heard of earlier code
-		if (message.ends) running = undefined;
-		if (!message.frame) return;
-		wire.write(message.frame, () => {
-			Atomics.add(shared, WRITTEN, 1);
-			Atomics.notify(shared, WRITTEN);
-		});
-	});
+	parentPort.on('message', pass);
 }
 
 const wire = new Worker(`(${serveWire})()`, {

@@ -392,6 +392,11 @@ shared('whatever JavaScript is at, an interrupt ends it, and not what the contex
 			const end = (await execute(server, id, endless, { timeout_ms: n % 2 === 0 ? 1 : 50 })).at(-1);
 			assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], `${endless}: ${n}`);
 		}
+	for (const [hides, after] of [['Error.prepareStackTrace = () => { for (;;); }', 'delete Error.prepareStackTrace'], ['const Symbol = 0; globalThis.process = {}', '']]) {
+		const end = (await execute(server, id, `${hides}; store.run(3, async () => { await 0; for (;;); }); await sleep(1e8)`, { timeout_ms: 50 })).at(-1);
+		assert.deepEqual([end.ename, /gone/.test(end.evalue)], ['TimeoutError', false], hides);
+		await execute(server, id, after);
+	}
 	assert.equal((await execute(server, id, 'await sleep(1); store.run(kept, () => store.getStore())')).find(({ type }) => type === 'result')?.text, '42');
 	const said = (await execute(server, id, 'console.log("it says")')).filter(({ type }) => type === 'stdout').map(({ text }) => text).join('');
 	assert.match(said, /it says\n$/);
@@ -404,6 +409,13 @@ shared('what JavaScript does to its own process is not done to what runs it', as
 	assert.equal(JSON.stringify(await shown('1 + 1')).split('once;').length, 2);
 	await shown('const process = { pid: 5 }, Buffer = 0, JSON = 0, Promise = 0, Error = 0, Object = 0');
 	assert.equal((await shown('new Set([7])'))[0].text, 'Set(1) { 7 }');
+	// What was interrupted, and goes on all the same, is not the result of something else.
+	await execute(server, id, 'const sleep = () => new globalThis.Promise((done) => { globalThis.go = done; })');
+	await execute(server, id, 'await sleep(); ({ of: "the first" })', { timeout_ms: 50 });
+	assert.deepEqual((await shown('go(); ({ of: "the second" })'))[0].json, { of: 'the second' });
+	// An error is told however long it is, and whatever its stack does.
+	for (const thrown of ['new globalThis.Error("\\0".repeat(1e6))', '{ n: 0, get stack() { return this.n++ ? 5 : "x"; } }', 'undefined'])
+		assert.equal((await execute(server, id, `throw ${thrown}`)).at(-1).ename, 'ExecutionError', thrown);
 	// A result is told before the process has gone, and nothing else is.
 	const last = await execute(server, id, 'setImmediate(() => globalThis.process.exit(0)); 42');
 	assert.equal(last[0].text, '42', JSON.stringify(last));

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { sdk } from '../sandbox/sdk.mjs';
+import { everyTransport } from '../sandbox/local.mjs';
 import * as certificate from './lib/certificate.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
@@ -63,9 +63,7 @@ stored('parts of a large archive arrive as they are, in any order', undefined, a
 	assert.ok(store.most > 1 && store.most <= 16, `${store.most} at once`);
 });
 
-for (const [transport, make] of Object.entries({
-	HTTP: (server) => new sdk.SandboxClient({ baseUrl: server.base, retryTimeoutMs: 0, defaultHeaders: { Authorization: `Bearer ${server.token}` } }),
-}))
+for (const [transport, make] of Object.entries(everyTransport))
 	stored(`the published client saves and uploads, over ${transport}`, undefined, async (server, store) => {
 		const client = make(server), dir = path.join(server.cwd, 'project'), archivePath = archiveOf(server);
 		mkdirSync(dir);

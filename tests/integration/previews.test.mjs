@@ -85,6 +85,8 @@ shared('a preview is reached by its host name, without credentials', async (serv
 		assert.equal(answer.json.headers['x-mine'], 'yes');
 		assert.equal(answer.json.headers.host, `localhost:${port}`);
 		assert.equal(answer.json.headers['x-forwarded-host'], `${preview.host}:${server.port}`);
+		assert.equal(answer.json.headers['x-original-url'], `http://${preview.host}:${server.port}/a%20b/../c?x=1&y=%00`);
+		assert.equal(answer.json.headers['x-sandbox-name'], 's');
 		assert.equal(answer.headers['referrer-policy'], 'same-origin');
 		for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PROPFIND']) assert.equal((await visit(server, preview, '/', { method })).status, 200, method);
 	});

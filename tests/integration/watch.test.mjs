@@ -1,11 +1,12 @@
 // Watching files, by the published client over HTTP and its WebSocket, and by hand.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync, appendFileSync, chmodSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync, appendFileSync, chmodSync, chownSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { sdk } from '../sandbox/sdk.mjs';
+import { openBinary } from './lib/other_user.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { until, within } from './lib/until.mjs';
@@ -206,6 +207,32 @@ scenario('the end of the root, and what cannot be watched', {}, async (server) =
 	assert.deepEqual(json.context, { path: path.join(server.cwd, 'etc'), resolvedPath: realpathSync('/etc'), workspaceRoot: realpathSync(server.cwd) });
 	for (const since of ['x', 'watch-1-1', 'watch-1-1:-1', ':', 'watch-:x', 'watch-1-1:99999999999999999999', 'a'.repeat(500)])
 		await refused({ path: '.', since }, 400, 'VALIDATION_FAILED', '/api/watch/check');
+});
+
+const inRooms = process.env.RINGSIDE_ISOLATED === '1';
+const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inRooms && 'the rooms of these tests are root\'s';
+
+scenario('with another user no more is watched than that user may see', { skip: noUser, start: false }, async (server) => {
+	for (const place of [server.root, server.cwd]) chmodSync(place, 0o755);
+	const [theirs, ours] = ['theirs', 'ours'].map((name) => path.join(server.cwd, name));
+	mkdirSync(theirs);
+	mkdirSync(path.join(theirs, 'closed'), { mode: 0o700 });
+	mkdirSync(ours, { mode: 0o700 });
+	chownSync(theirs, 1, 1);
+	server.options.binary = openBinary();
+	await server.start({ args: ['--session-user', 'daemon', '--workspace', server.cwd] });
+	for (const place of ['ours', 'theirs/closed'])
+		for (const route of ['/api/watch', '/api/watch/check']) {
+			const { status, json } = await server.api.raw('POST', route, { path: place });
+			assert.deepEqual([status, json.code], [403, 'PERMISSION_DENIED'], `${route} ${place}`);
+		}
+	// What is below and closed is left out, and the rest is told.
+	const stream = await watching(server, '.', { recursive: true });
+	writeFileSync(path.join(ours, 'secret'), '');
+	writeFileSync(path.join(theirs, 'closed', 'secret'), '');
+	writeFileSync(path.join(theirs, 'file'), '');
+	await told(stream, 'create', path.join(theirs, 'file'));
+	assert.doesNotMatch(JSON.stringify(stream.events), /secret/);
 });
 
 scenario('versions', {}, async (server) => {

@@ -218,8 +218,8 @@ function repair() {
 	for (const [name, module] of Object.entries(requireHere.cache)) if (module?.loaded === false) delete requireHere.cache[name];
 }
 
-/** What the wire says. */
-const heard = {
+/** What is done when the wire says something. */
+const handlers = {
 	run: execute,
 	interrupt({ run }) {
 		if (running?.run === run) interrupt();
@@ -333,7 +333,7 @@ function serveWire() {
 		}
 	}
 
-	/** The server has gone: nobody could be told anything. */
+	/** The server has gone: nothing can be told any more. */
 	function leave() {
 		try {
 			process.kill(-process.pid, 'SIGKILL');
@@ -352,7 +352,7 @@ function serveWire() {
 const wire = new Worker(`(${serveWire})()`, {
 	eval: true, execArgv: [], env: { ...process.env, NODE_OPTIONS: '' }, workerData: { shared, INTERRUPTED, WRITTEN },
 });
-wire.on('message', (message) => heard[message.kind](message));
+wire.on('message', (message) => handlers[message.kind](message));
 wire.on('exit', () => process.kill(process.pid, 'SIGKILL'));
 /** The wire ends with the process: what has been told of is written first. */
 process.on('exit', () => {

@@ -122,7 +122,7 @@ static bool asks_for_bytes(const json_t *arguments)
 	return encoding && strcmp(encoding, "none") == 0;
 }
 
-/* To who reads a file a directory is none, as it is when it is read as text. */
+/* A directory is no file to a client that reads one, as when it is read as text. */
 static const struct method_error errors_no_file[] = {
 	{"IS_DIRECTORY", "FILE_NOT_FOUND"},
 	{.code = NULL},

@@ -1,6 +1,6 @@
 /*
  * Sandboxes are made when they are first named, by threads (shell/files/crew.h), with the rights of the sessions' user;
- * those of an earlier server are found.
+ * the sandboxes of an earlier server are found.
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
@@ -75,7 +75,7 @@ static int write_all(int fd, const char *text, size_t length)
 	return 0;
 }
 
-/* The script, written anew each time, for nobody else's may take its place, and whole: commands read it meanwhile. */
+/* The script, written anew each time, so that no other file takes its place, and whole: commands read it meanwhile. */
 static int write_enter(int dir_fd, const struct making *m)
 {
 	char name[NAME_ID_MAX + sizeof SANDBOX_ENTER], beside[sizeof name + 4], text[ENTER_SIZE];
@@ -119,7 +119,7 @@ static int make(struct making *m)
 	if (!there && (errno != ENOENT || m->look))
 		rc = -errno;
 	else if (there && (!S_ISDIR(st.st_mode) || !sandbox_is_ours(fd, m->id)))
-		rc = -EEXIST; /* somebody else's */
+		rc = -EEXIST; /* it is not ours */
 	if (m->look) {
 		close(fd);
 		return rc;

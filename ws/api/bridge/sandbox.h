@@ -104,7 +104,7 @@ struct sandbox *sandbox_find(const struct bridge *b, const char *id);
  */
 struct sandbox *sandbox_again(struct bridge *b, struct request *r);
 
-/* The session of that id; the directory itself and no variables where nobody has made one. Borrowed until the loop goes on. */
+/* The session of that id; the directory itself and no variables where there is no such session. Borrowed until the loop goes on. */
 struct sandbox_session sandbox_session_find(const struct sandbox *s, const char *id);
 
 /* The one that r names by its header Session-Id, or by ?session=. Returns false when that is no id: then r has been answered. */

@@ -4,7 +4,6 @@
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
-#include "shell/environment.h"
 #include "shell/store/document.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
@@ -53,33 +52,16 @@ static void file_name(const char *id, char name[FILE_NAME_SIZE])
 
 /* Reading */
 
-/* Whether it is what body_environment() takes. */
-static bool is_env(json_t *env)
-{
-	const char *name;
-	json_t *value;
-	if (!env)
-		return true;
-	if (!json_is_object(env) || json_object_size(env) > BODY_ENV_MAX)
-		return false;
-	json_object_foreach (env, name, value) {
-		const char *text = json_string_value(value);
-		if (!environment_name_is_valid(name) || !text ||
-			strlen(text) != json_string_length(value))
-			return false;
-	}
-	return true;
-}
-
 /* The session that a file tells of, without what is none of it; NULL: there is none. */
 static json_t *read_session(const char *id, const json_t *told)
 {
 	char path[PLACE_PATH_MAX];
 	const json_t *cwd = json_object_get(told, "cwd");
+	struct body_environment taken;
 	json_t *env = json_object_get(told, "env");
 	if (!sandbox_is_session(id) || !json_is_string(cwd) ||
 		strlen(json_string_value(cwd)) != json_string_length(cwd) ||
-		!sandbox_path(json_string_value(cwd), path) || !is_env(env))
+		!sandbox_path(json_string_value(cwd), path) || body_environment_take(env, &taken))
 		return NULL;
 	return json_pack("{s:s, s:O*}", "cwd", path, "env", env);
 }
@@ -96,7 +78,7 @@ int sandbox_sessions_load(int dir_fd, const char *id, json_t **ret_sessions)
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	int rc = document_load(dir_fd, name, FILE_SIZE_MAX, &told);
-	if (rc < 0) /* those pass, and the sessions are still there then */
+	if (rc < 0) /* such an error passes, and the sessions are still there then */
 		return rc == -ENOMEM || rc == -EIO || rc == -EMFILE || rc == -ENFILE ? rc : 0;
 	all = json_object();
 	json_object_foreach (told, key, value) {
@@ -210,7 +192,7 @@ static void on_write(struct job *job)
 	close(fd);
 }
 
-static void write_all(struct api *a, struct sandbox *s);
+static void write_changes(struct api *a, struct sandbox *s);
 
 static void on_written(struct job *job, int error)
 {
@@ -225,7 +207,7 @@ static void on_written(struct job *job, int error)
 			finish(s, c, error);
 	/* Before sandbox_leave(), which may free a sandbox that is being deleted. */
 	if (s->changes)
-		write_all(a, s);
+		write_changes(a, s);
 	sandbox_leave(&w->run);
 	free(w);
 }
@@ -237,7 +219,7 @@ static void fail(struct sandbox *s, int error)
 }
 
 /* Write all that is there now. */
-static void write_all(struct api *a, struct sandbox *s)
+static void write_changes(struct api *a, struct sandbox *s)
 {
 	struct writing *w = calloc(1, sizeof *w);
 	struct session_change *c;
@@ -280,12 +262,12 @@ static void await(struct request *r, struct sandbox *s, const char *id, json_t *
 	snprintf(c->id, sizeof c->id, "%s", id);
 	DL_APPEND(s->changes, c);
 	if (idle)
-		write_all(api_of(r), s);
+		write_changes(api_of(r), s);
 }
 
 /* Requests */
 
-/* Sessions, and their bytes: also of those that are being deleted, which come back where that cannot be written. */
+/* Sessions, and their bytes: also those being deleted, which come back where that cannot be written. */
 static size_t measure(const struct sandbox *s, size_t *ret_size)
 {
 	size_t count = json_object_size(s->sessions);
@@ -372,7 +354,7 @@ out:
 	json_decref(body);
 }
 
-static void create(struct request *r)
+static void create_session(struct request *r)
 {
 	sandbox_use(r, create_in, NULL);
 }
@@ -390,13 +372,13 @@ static void delete_in(struct request *r, struct sandbox *s, void *user)
 	json_decref(session);
 }
 
-static void delete (struct request *r)
+static void delete_session(struct request *r)
 {
 	sandbox_use(r, delete_in, NULL);
 }
 
 const struct route_row api_bridge_session_rows[] = {
-	{METHOD_POST, "/v1/sandbox/{}/session", WHO_OWNER, .plain = create},
-	{METHOD_DELETE, "/v1/sandbox/{}/session/{}", WHO_OWNER, .plain = delete},
+	{METHOD_POST, "/v1/sandbox/{}/session", WHO_OWNER, .plain = create_session},
+	{METHOD_DELETE, "/v1/sandbox/{}/session/{}", WHO_OWNER, .plain = delete_session},
 	{.path = NULL},
 };

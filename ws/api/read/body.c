@@ -72,30 +72,33 @@ bool body_number(struct request *r, const json_t *body, const char *field, uint6
 	return true;
 }
 
-bool body_environment_of(
-	struct request *r, const json_t *body, const char *field, struct body_environment *e)
+const char *body_environment_take(const json_t *env, struct body_environment *e)
 {
-	json_t *env = json_object_get(body, field), *value;
 	const char *name;
+	json_t *value;
 	e->count = 0;
 	if (!env || json_is_null(env))
-		return true;
-	if (!json_is_object(env) || json_object_size(env) > BODY_ENV_MAX) {
-		reply_invalid(r, field, "Must be an object of at most 256 strings", "invalid");
-		return false;
-	}
-	json_object_foreach (env, name, value) {
+		return NULL;
+	if (!json_is_object(env) || json_object_size(env) > BODY_ENV_MAX)
+		return "Must be an object of at most 256 strings";
+	json_object_foreach ((json_t *)env, name, value) {
 		const char *text = json_string_value(value);
 		if (!environment_name_is_valid(name) || !text ||
-			strlen(text) != json_string_length(value)) {
-			reply_invalid(r, field,
-				"Must map names of variables to strings without NUL", "invalid");
-			return false;
-		}
+			strlen(text) != json_string_length(value))
+			return "Must map names of variables to strings without NUL";
 		e->names[e->count] = name;
 		e->values[e->count++] = text;
 	}
-	return true;
+	return NULL;
+}
+
+bool body_environment_of(
+	struct request *r, const json_t *body, const char *field, struct body_environment *e)
+{
+	const char *problem = body_environment_take(json_object_get(body, field), e);
+	if (problem)
+		reply_invalid(r, field, problem, "invalid");
+	return !problem;
 }
 
 bool body_environment(struct request *r, const json_t *body, struct body_environment *e)

@@ -59,6 +59,9 @@ struct body_environment {
 	size_t count;
 };
 
+/* Read one, an object of strings; NULL and null are an empty one. Returns NULL, or what is wrong with it. Pure. */
+const char *body_environment_take(const json_t *env, struct body_environment *ret_environment);
+
 /* The field "env", an object of strings. Returns false when it is wrong: then r has been answered. */
 bool body_environment(
 	struct request *r, const json_t *body, struct body_environment *ret_environment);

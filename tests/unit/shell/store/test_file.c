@@ -107,27 +107,28 @@ Test(file_save, empty_text)
 	free(text);
 }
 
+static void assert_has(const char *name, const char *wanted)
+{
+	char *text;
+	size_t length;
+	cr_assert_eq(file_load(folder.fd, name, 100, &text, &length), 0);
+	cr_assert_str_eq(text, wanted);
+	free(text);
+}
+
 Test(file_save, does_not_follow_a_link)
 {
 	folder_put(&folder, "target", "precious");
 	cr_assert_eq(symlinkat("target", folder.fd, "a.new"), 0);
 	cr_assert_eq(file_save(folder.fd, "a", "x", 1), 0);
-	char *text;
-	size_t length;
-	cr_assert_eq(file_load(folder.fd, "target", 100, &text, &length), 0);
-	cr_assert_str_eq(text, "precious");
-	free(text);
+	assert_has("target", "precious");
 }
 
 Test(file_save, does_not_wait_for_a_pipe)
 {
 	cr_assert_eq(mkfifoat(folder.fd, "a.new", 0600), 0);
 	cr_assert_eq(file_save(folder.fd, "a", "x", 1), 0);
-	char *text;
-	size_t length;
-	cr_assert_eq(file_load(folder.fd, "a", 100, &text, &length), 0);
-	cr_assert_str_eq(text, "x");
-	free(text);
+	assert_has("a", "x");
 }
 
 Test(file_save, failure_leaves_the_old_and_no_half)

@@ -176,11 +176,34 @@ static void finish_unmarked(struct blocks *b, struct block *last, const struct m
 	blocks_settle(b, last, mark->start);
 }
 
+/*
+ * bash writes the mark of a line to its standard error, and the others to its terminal: where what it prints goes by another
+ * program (exec > >(tee log) 2>&1) that mark may come after those of a command of ours, or after the prompt that follows.
+ */
+static bool is_late_of_exec(
+	const struct blocks *b, const struct block *last, const struct mark *mark, bool over)
+{
+	return last && last->exec[0] && !mark->id[0] && (over || !b->has_prompt);
+}
+
+static bool is_over(const struct blocks *b, uint64_t began_us)
+{
+	return began_us > 0 && began_us < b->prompt_us;
+}
+
+static void finish_late(struct blocks *b, struct block *block)
+{
+	finish_block(block, block->start, false, b->prompt_us / 1000);
+	block->has_record = true;
+	blocks_settle(b, block, block->start);
+}
+
 static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
 {
 	struct block *last = block_last(b);
-	/* A past that is read again is known. */
-	if (last && last->start >= mark->end)
+	bool over = is_over(b, mark->time_us);
+	/* A past that is read again is known; that of the line which has called the script is none. */
+	if ((last && last->start >= mark->end) || is_late_of_exec(b, last, mark, over))
 		return;
 	if (last && !last->done)
 		finish_unmarked(b, last, mark);
@@ -201,6 +224,8 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	b->input_mark = b->line_begin = 0;
 	blocks_append(b, block);
 	blocks_tell(b, mark->end);
+	if (over)
+		finish_late(b, block);
 }
 
 /*
@@ -297,6 +322,8 @@ static void give_up_records(struct blocks *b, uint64_t offset)
 	while (block && block_before(b, block) && !block->prev->settled)
 		block = block->prev;
 	for (; block; block = block->next) {
+		if (!block->done && !block->exec[0] && is_over(b, block->marked_us))
+			finish_block(block, offset, false, b->prompt_us / 1000);
 		if (!block->done || block->settled)
 			continue;
 		block->has_record = true;
@@ -361,13 +388,12 @@ static struct block *take_record(struct blocks *b, const struct record *record, 
 	return NULL;
 }
 
-void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
+static void on_prompt_record(
+	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
-	blocks_line(b, record);
-	if (record->kind != RECORD_PROMPT)
-		return;
 	struct block *block = take_record(b, record, offset);
 	b->away = record->outlet == RECORD_OUTLET_AWAY;
+	b->prompt_us = record->time_us;
 	take_cwd(b, record->cwd, offset);
 	/* What programs run tells of itself. */
 	if (!block || block->exec[0] || block->stored)
@@ -385,6 +411,18 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 	if (!block->next || !block->next->done)
 		b->due_ms = 0;
 	blocks_settle(b, block, offset);
+}
+
+void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
+{
+	blocks_line(b, record);
+	if (record->kind != RECORD_PROMPT)
+		return;
+	on_prompt_record(b, record, time_ms, offset);
+	/* Its mark of an end is on its way, or has been here before it began. */
+	const struct block *last = block_last(b);
+	if (last && !last->done && is_over(b, last->marked_us))
+		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 
 bool blocks_awaits_record(const struct blocks *b)

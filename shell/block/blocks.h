@@ -85,11 +85,12 @@ struct blocks {
 	uint64_t input_mark; /* behind the mark of its end; 0: there has been none */
 	uint64_t line_begin; /* the first such, since the last command has begun; 0: there has been none */
 	bool has_prompt;
-	char *cwd;        /* where the shell was at its last prompt; NULL: not known */
-	char *line;       /* that the shell says it is about to run; NULL: it does not tell */
-	bool away;        /* the shell's standard output was not its terminal at its last prompt */
-	bool quiet;       /* nothing is told: the past is read */
-	struct lines log; /* what outlives the server */
+	char *cwd;          /* where the shell was at its last prompt; NULL: not known */
+	char *line;         /* that the shell says it is about to run; NULL: it does not tell */
+	bool away;          /* the shell's output was not its terminal alone at its last prompt */
+	uint64_t prompt_us; /* when that was, by its record; 0: not known */
+	bool quiet;         /* nothing is told: the past is read */
+	struct lines log;   /* what outlives the server */
 	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
 };
 

@@ -236,6 +236,9 @@ static void finish_by_record(struct exec *e, const struct record *record,
 	e->statuses_count = record->statuses_count;
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
 	e->outlet = record->outlet;
+	/* What was printed before it may have come out meanwhile. */
+	if (e->outlet == RECORD_OUTLET_TERMINAL && e->executor->blocks->away)
+		e->outlet = RECORD_OUTLET_AWAY;
 	note_cwd(e, record);
 	exec_finish(e, end);
 }
@@ -325,6 +328,8 @@ static void on_record(void *user, const struct record *record, const struct even
 	if (record->kind == RECORD_PROMPT && exec_claims_line(x, event->time_ns / 1000000))
 		return;
 	blocks_record(x->blocks, record, event->time_ns / 1000000, event->offset);
+	if (x->blocks->due_ms > 0)
+		executors_attend(x);
 	if (record->kind == RECORD_STATE) {
 		exec_sign(x);
 		shell_environment_told(x);

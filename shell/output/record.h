@@ -9,7 +9,7 @@
  *   C nonce id length               an exec begins; length: characters of the line that somebody had half typed
  *   S nonce id -                    the state of the shell has been written down (WIRE_PLACE_STATE)
  *   D nonce id status statuses cwd outlet  it has ended; statuses: PIPESTATUS, separated by spaces; outlet: "away" when the
- *                                   shell's standard output is not its terminal, "late" when what the command has started may
+ *                                   shell's standard output is not its terminal, or its prompt goes by a pipe, "late" when what the command has started may
  *                                   still write, or ""
  *   L nonce line text               somebody has entered this line: its mark C follows
  *   X nonce status id               the shell ends and makes place for a new one (SHELL_EXIT_REEXEC); id: as of P

@@ -1,5 +1,6 @@
 /* Blocks from marks and records alone, without a shell and without whoever runs commands for programs. */
 #include "shell/block/blocks.h"
+#include "shell/block/internal.h"
 #include "shell/block/output.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
@@ -104,6 +105,76 @@ Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout =
 	cr_assert_eq(t.not_kept, 0);
 	finish_told(&t);
 	ASSERT_NO_LEAKS();
+}
+
+static void tell_prompt_at(struct told *t, uint64_t time_us)
+{
+	const struct record record = {
+		.kind = RECORD_PROMPT, .cwd = "/", .time_us = time_us, .outlet = RECORD_OUTLET_AWAY};
+	blocks_record(&t->blocks, &record, time_us / 1000, pane_head(&t->memory.pane));
+}
+
+/* The mark of a line, by another program than the other marks. */
+static void tell_start_of(struct told *t, uint64_t time_us)
+{
+	uint64_t at = pane_head(&t->memory.pane);
+	const struct mark mark = {
+		.kind = MARK_START, .start = at, .end = at, .status = -1, .time_us = time_us};
+	blocks_mark(&t->blocks, &mark, 1000, false);
+}
+
+Test(blocks, marks_of_lines_may_come_late, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	t.exec = "e";
+	tell_prompt_at(&t, 1000);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	tell_mark(&t, MARK_START, "e", -1);
+	memory_pane_say(&t.memory, "out");
+	tell_start_of(&t, 2000);
+	const struct block *e = block_last(&t.blocks);
+	cr_assert_str_eq(e->exec, "e");
+	cr_assert_not(e->done, "the line that calls a script is none");
+	tell_mark(&t, MARK_END, "e", 0);
+	tell_prompt_at(&t, 3000);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ ");
+	tell_start_of(&t, 2000);
+	cr_assert_eq(block_last(&t.blocks), e, "nor is it behind its end");
+
+	/* What somebody runs, whose mark comes after the prompt that follows. */
+	tell_mark(&t, MARK_END, "", 0);
+	tell_start_of(&t, 4000);
+	tell_mark(&t, MARK_END, "", 0);
+	tell_prompt_at(&t, 5000);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ ");
+	tell_mark(&t, MARK_END, "", 0);
+	tell_prompt_at(&t, 7000);
+	tell_start_of(&t, 6000);
+	const struct block *late = block_last(&t.blocks);
+	cr_assert(late != e && late->done && late->settled && !late->exact);
+	cr_assert_not(blocks_running(&t.blocks));
+	finish_told(&t);
+}
+
+Test(blocks, a_line_is_over_with_the_next_prompt, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ ");
+	tell_mark(&t, MARK_END, "", 0);
+	tell_start_of(&t, 1000);
+	cr_assert(blocks_running(&t.blocks));
+	tell_prompt_at(&t, 2000);
+	uint64_t due = t.blocks.due_ms;
+	cr_assert(due > 0 && blocks_running(&t.blocks), "its end may be on its way");
+	cr_assert_not(blocks_tick(&t.blocks, due));
+	cr_assert_not(blocks_running(&t.blocks));
+	cr_assert(block_last(&t.blocks)->settled && !block_last(&t.blocks)->exact);
+	finish_told(&t);
 }
 
 /* Somebody types here. */

@@ -1,6 +1,8 @@
 /* Depth first, by descriptors of directories, so that nobody leads it elsewhere by a link meanwhile. */
 #include "shell/files/copy.h"
 
+#include "shell/files/attributes.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +46,8 @@ static int copy_file(int from_fd, const char *from, int to_fd, const char *to)
 		return -errno;
 	int out = openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int rc = out < 0 ? -errno : copy_bytes(in, out);
+	if (rc == 0)
+		rc = attributes_copy(in, out);
 	if (rc == 0 && fsync(out) < 0)
 		rc = -errno;
 	if (out >= 0)
@@ -110,6 +114,8 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 		if (!is_self(e->d_name))
 			rc = copy_at(dirfd(dir), e->d_name, inside, e->d_name, depth + 1);
 	}
+	if (rc == 0)
+		rc = attributes_copy(dirfd(dir), inside);
 	if (rc == 0 && fsync(inside) < 0 && errno != EINVAL)
 		rc = -errno;
 	if (inside >= 0)

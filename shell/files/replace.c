@@ -6,6 +6,7 @@
 #include "shell/files/replace.h"
 
 #include "shell/files/alias.h"
+#include "shell/files/attributes.h"
 #include "shell/files/beside.h"
 #include "shell/files/entry.h"
 
@@ -141,10 +142,21 @@ static bool is_mount_point(const struct place_entry *e)
 		(st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
+static int take_attributes(const struct replace *r)
+{
+	int fd = openat(r->entry.dir_fd, r->entry.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	int rc = attributes_copy(fd, r->fd);
+	close(fd);
+	return rc;
+}
+
 /* Whose it is, and what may be done with it, stays. Returns 0 or a negative errno. */
 static int take_over(const struct replace *r)
 {
 	struct stat st;
+	int rc;
 	if (!r->existed)
 		return 0;
 	if (fstat(r->fd, &st) < 0)
@@ -152,6 +164,8 @@ static int take_over(const struct replace *r)
 	if ((st.st_uid != r->old.st_uid || st.st_gid != r->old.st_gid) &&
 		fchown(r->fd, r->old.st_uid, r->old.st_gid) < 0)
 		return -errno;
+	if ((rc = take_attributes(r)) < 0)
+		return rc;
 	/* As after any write, it has nobody's rights but its caller's. */
 	return fchmod(r->fd, r->old.st_mode & 01777) < 0 ? -errno : 0;
 }

@@ -1,4 +1,4 @@
-/* See context.h. What is first in the queue runs, if running is set; the timer is the start's, or that code's. */
+/* See context.h. What is first in the queue runs, if running is set; the timer is the start's, that code's, or the rest's. */
 #include "shell/context/context.h"
 
 #include "shell/id.h"
@@ -38,7 +38,7 @@ struct context {
 	bool running, stopping;       /* the first of the queue; it has been interrupted for good */
 	bool lost;                    /* an executor has died, and nobody knows */
 	bool late;                    /* it took too long to start */
-	bool removed, closed;
+	bool removed, unused, closed;
 	uint64_t run; /* number of the last one */
 	struct code *queue;
 	unsigned queued;
@@ -49,6 +49,7 @@ struct context {
 struct contexts {
 	uv_loop_t *loop;
 	struct runs *runs;
+	uint64_t ttl_ms;
 	struct context *list;
 	unsigned count;
 	size_t idle_budget; /* bytes that idle ones may still keep */
@@ -87,7 +88,7 @@ static void maybe_close(struct context *c)
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		c->all->idle_budget += c->idle[i].capacity;
 	uv_close((uv_handle_t *)&c->timer, on_timer_closed);
-	c->callbacks->removed(c->user);
+	c->callbacks->removed(c->user, c->unused);
 }
 
 static void code_free(struct code *code)
@@ -192,6 +193,7 @@ static void begin_first(struct context *c)
 	}
 	free(code->text);
 	code->text = NULL;
+	uv_timer_stop(&c->timer);
 	/* The loop's time may be older than the code. */
 	uv_update_time(c->all->loop);
 	if (code->timeout_ms > 0)
@@ -308,6 +310,7 @@ static void on_ended(void *user, int exit_code, bool broken)
 		if (c->callbacks->started)
 			c->callbacks->started(c->user, NULL, error);
 	}
+	go_on(c);
 	maybe_close(c);
 }
 
@@ -329,22 +332,34 @@ static int start_executor(struct context *c, const struct directory_found *found
 	return rc;
 }
 
+static void on_unused(uv_timer_t *timer)
+{
+	struct context *c = timer->data;
+	c->unused = true;
+	context_remove(c);
+}
+
 /* Whatever comes next. */
 static void go_on(struct context *c)
 {
-	if (!c->removed && c->ready && !c->running && c->queue)
+	if (c->removed || c->running || (c->executor && !c->ready))
+		return;
+	if (c->ready && c->queue)
 		begin_first(c);
+	else if (!c->queue && c->all->ttl_ms > 0)
+		uv_timer_start(&c->timer, on_unused, c->all->ttl_ms, 0);
 }
 
 /* All of them */
 
-int contexts_open(uv_loop_t *loop, struct runs *runs, struct contexts **ret)
+int contexts_open(uv_loop_t *loop, struct runs *runs, uint64_t ttl_ms, struct contexts **ret)
 {
 	struct contexts *all = calloc(1, sizeof *all);
 	if (!all)
 		return -ENOMEM;
 	all->loop = loop;
 	all->runs = runs;
+	all->ttl_ms = ttl_ms;
 	all->idle_budget = CONTEXTS_MAX * RUN_STREAMS * CONTEXT_IDLE_OUTPUT;
 	*ret = all;
 	return 0;

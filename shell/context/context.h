@@ -6,6 +6,8 @@
  * What code writes is told while it runs; what is written between two pieces of code (by a thread, by a child) is told
  * when the next one begins, as much of it as CONTEXT_IDLE_OUTPUT.
  *
+ * One that has run nothing for long is removed, and what it kept is gone.
+ *
  * Code that takes too long, or whose listener has gone, gets SIGINT, and CONTEXT_GRACE_MS later KILL.
  */
 #pragma once
@@ -30,8 +32,8 @@ struct context_callbacks {
 	 * ended; -ECANCELED: it was removed) there will be none. Once, not from inside context_create(), and not after context_disown().
 	 */
 	void (*started)(void *user, struct context *c, int error);
-	/* It has been removed; the last call. */
-	void (*removed)(void *user);
+	/* It has been removed; the last call. unused: because nothing had used it for as long as may be. */
+	void (*removed)(void *user, bool unused);
 };
 
 struct code_options {
@@ -73,8 +75,12 @@ struct code_callbacks {
 	void (*done)(void *user, const struct code_end *end);
 };
 
-/* Pointers are borrowed for its life. Returns 0 or -ENOMEM. */
-int contexts_open(uv_loop_t *loop, struct runs *runs, struct contexts **ret_contexts);
+/*
+ * Pointers are borrowed for its life. ttl_ms: a context is removed when it has run nothing for so long; 0: it stays. Returns 0
+ * or -ENOMEM.
+ */
+int contexts_open(
+	uv_loop_t *loop, struct runs *runs, uint64_t ttl_ms, struct contexts **ret_contexts);
 
 /* To be called when the runs have been closed. NULL is fine. */
 void contexts_close(struct contexts *all);

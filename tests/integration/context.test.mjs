@@ -8,6 +8,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { processesNaming } from './lib/proc.mjs';
+import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { long, times } from './lib/soak.mjs';
 import { tidy, together } from './lib/together.mjs';
@@ -651,6 +652,24 @@ shared('many contexts at once, each with children, are gone when they are delete
 	assert.deepEqual((await server.api.call('GET', '/api/contexts')).contexts, []);
 });
 const ofSleep = () => processesNaming('1234.');
+
+scenario('a context that runs nothing for long goes, and one that runs something stays', { args: ['--context-ttl', '3'] }, async (server) => {
+	const [unused, used, busy] = [await create(server), await create(server), await create(server)];
+	const [{ text: pid }] = await execute(server, unused, 'import os; os.getpid()');
+	const running = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: busy, code: 'while True: pass' } });
+	const list = async () => (await server.api.call('GET', '/api/contexts')).contexts.map(({ id }) => id);
+	await until('it has gone', async () => {
+		assert.equal((await execute(server, used, '6 * 7'))[0].text, '42');
+		return !(await list()).includes(unused);
+	});
+	assert.deepEqual(await list(), [used, busy]);
+	await until('its executor has ended', () => !existsSync(`/proc/${pid}`));
+	await server.api.refused(404, 'CONTEXT_NOT_FOUND', 'POST', '/api/execute/code', { context_id: unused, code: '1' });
+	await until('it is in the log', () => server.stderr.includes(`${unused} reason=unused`));
+	assert.ok(!running.closed);
+	running.terminate();
+	await until('nothing is left', async () => (await list()).length === 0);
+});
 
 shared('a server that is killed takes its executors along', async (server) => {
 	const idle = await create(server);

@@ -154,7 +154,7 @@ scenario('a runtime directory that is made again under a server', {}, async (ser
 const huge = 'x'.repeat(120_000);
 // That each of these is refused by each option is in unit/ws/serve/test_options.
 const numbers = ['-1', huge, '', '5\n', '18446744073709551617', '%s%n', '+5', ' 5', '5 ', '0x10', '1e3', 'nan', '99999999999999999999999', ' -18446744073709551611', '\u0665'];
-const numeric = ['ring-size', 'scrollback', 'max-sessions', 'process-ring', 'max-processes', 'kept-processes', 'process-ttl', 'max-connections', 'ended-ttl', 'header-timeout', 'ping-interval'];
+const numeric = ['ring-size', 'scrollback', 'max-sessions', 'process-ring', 'max-processes', 'kept-processes', 'process-ttl', 'max-connections', 'ended-ttl', 'context-ttl', 'header-timeout', 'ping-interval'];
 /** Values that are refused, and by whom: those that are refused in different places come first, and how many they are. */
 const hostile = {
 	...Object.fromEntries(numeric.map((name, at) => [name, [1, numbers.slice(at).concat(numbers.slice(0, at))]])),

@@ -138,7 +138,8 @@ static int open_runs(struct program *p, long nofile)
 		.bounds = &p->bounds};
 	int rc = runs_open(&p->loop, &config, &p->runs);
 	if (rc == 0)
-		rc = contexts_open(&p->loop, p->runs, &p->contexts);
+		rc = contexts_open(
+			&p->loop, p->runs, (uint64_t)p->options.context_ttl_s * 1000, &p->contexts);
 	p->api.runs = p->runs;
 	p->api.contexts = p->contexts;
 	return rc < 0 ? serve_fail(p->runtime_dir, strerror(-rc)) : 0;
@@ -368,7 +369,7 @@ static int open_program(struct program *p)
 		return -1;
 	access_open(&p->access, &p->auth, p->options.max_connections);
 	p->access.drivers_may_all = p->options.drivers_may_all;
-	p->metrics.quotas = &p->access.quotas;
+	p->metrics.access = &p->access;
 	if (open_previews(p) < 0)
 		return -1;
 	p->api.crew = crew_open(&p->loop,

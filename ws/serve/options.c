@@ -125,6 +125,8 @@ static const struct row rows[] = {
 		"(default 4096, fewer where descriptors are scarce)"},
 	{"ended-ttl", "SECONDS", NUMBER, FIELD(ended_ttl_s), 86400, 0, 1u << 30,
 		"how long an ended session stays readable (default 86400; 0 = for ever)"},
+	{"context-ttl", "SECONDS", NUMBER, FIELD(context_ttl_s), 86400, 0, 1u << 30,
+		"how long a context of code stays that runs nothing (default 86400; 0 = for ever)"},
 	{"header-timeout", "SECONDS", NUMBER, FIELD(header_timeout_s), 10, 1, 3600,
 		"for a client to send its request (default 10)"},
 	{"ping-interval", "SECONDS", NUMBER, FIELD(ping_interval_s), 15, 1, 3600,

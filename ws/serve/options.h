@@ -43,7 +43,7 @@ struct serve_options {
 	size_t record_size;    /* bytes of all recordings */
 	unsigned record_age_s; /* of what is recorded; 0 = for ever */
 	unsigned max_sessions, max_connections, max_processes, kept_processes;
-	unsigned process_ttl_s, ended_ttl_s; /* 0 = for ever */
+	unsigned process_ttl_s, ended_ttl_s, context_ttl_s; /* 0 = for ever */
 	unsigned header_timeout_s, ping_interval_s;
 };
 

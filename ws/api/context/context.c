@@ -53,9 +53,13 @@ static void on_started(void *user, struct context *c, int error)
 	request_unref(r);
 }
 
-static void on_removed(void *user)
+static void on_removed(void *user, bool unused)
 {
-	kept_free(user);
+	struct api_context *k = user;
+	if (unused)
+		log_write(LOG_INFO, "context", "removed", "id", context_id(k->context), "reason",
+			"unused", NULL);
+	kept_free(k);
 }
 
 /* The client has gone before it could hear of its context. */

@@ -144,7 +144,7 @@ Test(serve_options, numbers_are_digits)
 {
 	static const char *const names[] = {"ring-size", "scrollback", "max-sessions",
 		"process-ring", "max-processes", "kept-processes", "process-ttl", "max-connections",
-		"ended-ttl", "header-timeout", "ping-interval"};
+		"ended-ttl", "context-ttl", "header-timeout", "ping-interval"};
 	static const char *const wrong[] = {"", " 5", "\t5", "5 ", "\n5", "5\n", "-0", "-1", "+5",
 		"0x10", "1e3", "nan", "99999999999999999999999", "18446744073709551617",
 		" -18446744073709551611", "%s%n", "\xd9\xa5"};

@@ -18,6 +18,10 @@
 #include <stdint.h>
 
 #define ACCESS_PLACES 2u
+#define ACCESS_ANSWERS_MAX \
+	((size_t)512 << 20) /* bytes of answers that are not sent yet, of all requests */
+#define ACCESS_ANSWER_SMALL \
+	((size_t)64 << 10) /* bytes of an answer that is not counted among them */
 
 struct access_claim;
 
@@ -29,7 +33,8 @@ struct access {
 	struct access_claim *claims;    /* list */
 	struct request *stale_requests; /* lists: of those, what is being ended */
 	struct access_claim *stale_claims;
-	uint64_t seen; /* auth_revoked(), when that was last looked at */
+	uint64_t seen;  /* auth_revoked(), when that was last looked at */
+	size_t answers; /* bytes */
 };
 
 /* auth: borrowed. max_connections: see quotas_init(). */
@@ -45,6 +50,15 @@ bool access_enter(struct access *a, struct request *r);
 
 /* r is over. Harmless when it had not entered, or has left. */
 void access_leave(struct request *r);
+
+/*
+ * r, which has not left, is to get an answer of so many bytes in memory. Returns whether it may: there is room for them, or no
+ * other answer waits; otherwise r has been answered.
+ */
+bool access_keep_answer(struct request *r, size_t length);
+
+/* The answer's bytes have been freed. Harmless when they were not counted. */
+void access_drop_answer(struct request *r);
 
 /* r becomes a stream. Returns whether it may. */
 bool access_stream(struct request *r);

@@ -1,6 +1,7 @@
 /* Base64 by OpenSSL, with the checks that it leaves out: nothing but the alphabet, padding at the end alone. */
 #include "ws/base64.h"
 
+#include <errno.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -33,11 +34,11 @@ static bool is_base64(const char *text, size_t length)
 unsigned char *base64_decode(const char *text, size_t *ret_length)
 {
 	size_t length = strlen(text);
-	unsigned char *bytes = is_base64(text, length) ? malloc(length / 4 * 3 + 1) : NULL;
-	if (!bytes)
-		return NULL;
-	int n = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length);
+	bool good = is_base64(text, length);
+	unsigned char *bytes = good ? malloc(length / 4 * 3 + 1) : NULL;
+	int n = bytes ? EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length) : -1;
 	if (n < 0) {
+		errno = good && !bytes ? ENOMEM : EINVAL;
 		free(bytes);
 		return NULL;
 	}

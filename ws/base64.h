@@ -11,7 +11,7 @@ json_t *base64_json(const void *bytes, size_t length);
 #define BASE64_SIZE(length) (((size_t)(length) + 2) / 3 * 4 + 1)
 size_t base64_encode(const void *bytes, size_t length, char *text);
 
-/* Decode text (NUL-terminated). Returns the bytes, owned by the caller, or NULL when it is no base64. */
+/* Decode text (NUL-terminated). Returns the bytes, owned by the caller, or NULL; errno: EINVAL (it is no base64) or ENOMEM. */
 unsigned char *base64_decode(const char *text, size_t *ret_length);
 
 /* The same, but the padding may be missing. */

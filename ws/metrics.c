@@ -7,7 +7,7 @@
 #include "shell/process/processes.h"
 #include "ws/hook/hooks.h"
 #include "ws/log.h"
-#include "ws/quota.h"
+#include "ws/access.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -115,8 +115,6 @@ static void print_processes(FILE *f, const struct processes *t)
 /* One of each kind, whether or not there is anything to be told. */
 static void print_quotas(FILE *f, const struct quotas *q)
 {
-	if (!q)
-		return;
 	fputs("# HELP ringside_quota_had What links have of what is counted\n"
 	      "# TYPE ringside_quota_had gauge\n",
 		f);
@@ -129,6 +127,14 @@ static void print_quotas(FILE *f, const struct quotas *q)
 	for (int i = 0; i < QUOTA_KINDS; i++)
 		fprintf(f, "ringside_quota_refused_total{kind=\"%s\"} %llu\n",
 			quota_name((enum quota_kind)i), (unsigned long long)q->refused[i]);
+}
+
+static void print_access(FILE *f, const struct access *a)
+{
+	if (!a)
+		return;
+	print(f, "answer_bytes", "gauge", "Memory of answers that wait to be sent", a->answers);
+	print_quotas(f, &a->quotas);
 }
 
 static void print_crew(FILE *f, struct crew *c)
@@ -225,7 +231,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 		s->draining);
 	print_screens(f, s);
 	print_processes(f, m->processes);
-	print_quotas(f, m->quotas);
+	print_access(f, m->access);
 	print_crew(f, m->crew);
 	print_hooks(f, m->hooks);
 	print_heap(f);

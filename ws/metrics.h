@@ -43,11 +43,11 @@
 struct processes;
 struct crew;
 struct hooks;
-struct quotas;
+struct access;
 
 struct metrics {
 	const struct processes *processes; /* whose counters are shown too, or NULL */
-	const struct quotas *quotas;       /* the same */
+	const struct access *access;       /* the same, and its quotas */
 	struct crew *crew;                 /* the same */
 	struct hooks *hooks;               /* the same */
 #define METRICS_FIELD(name, help) uint64_t name;

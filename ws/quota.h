@@ -24,6 +24,8 @@
 	X(STREAMS, "streams", 32, 128, 512)                                                         \
 	/* Bytes of bodies that are being received, of BODIES_MAX. */                               \
 	X(BODY_BYTES, "body_bytes", 8u << 20, 16u << 20, 40u << 20)                                 \
+	/* Bytes of answers that are not sent yet, of ACCESS_ANSWERS_MAX. */                        \
+	X(ANSWER_BYTES, "answer_bytes", 64u << 20, 128u << 20, 384u << 20)                          \
 	/* Waits for a session, of WAITS_MAX in a session, also those that go on by their key. */   \
 	X(WAITS, "waits", 16, 48, 2048)                                                             \
 	/* Their patterns, of WAIT_PATTERNS_MAX in a session and WAIT_PATTERNS_TOTAL. */            \

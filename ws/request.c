@@ -35,6 +35,7 @@ static void free_reply(struct request *r)
 	for (size_t i = 0; i < r->reply.headers_count; i++)
 		free(r->reply.headers[i].value);
 	free(r->reply.owned);
+	access_drop_answer(r);
 	r->reply = (struct reply){0};
 }
 
@@ -213,6 +214,10 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 		return;
 	}
 	assert(!r->done);
+	if (owned && !access_keep_answer(r, length)) {
+		free(owned);
+		return;
+	}
 	access_leave(r);
 	r->reply.status = status;
 	r->reply.content_type = type;

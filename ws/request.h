@@ -115,6 +115,11 @@ struct request {
 	struct access *access; /* NULL: it has not entered, or has left */
 	struct request *access_prev, *access_next;
 	struct quota_place place;
+	struct {
+		struct access *access; /* NULL: it is not counted */
+		size_t length;
+		struct quota_place place;
+	} answer;             /* of reply, until that is freed */
 	bool access_stale;    /* it is about to be cut */
 	bool waited;          /* the handler has returned without an answer */
 	bool outlives_access; /* its answer says that its own access has ended */

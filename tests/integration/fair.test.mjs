@@ -1,12 +1,14 @@
 // Fair among principals: whoever came by a link has no more than a share of what there is for all, gives each place back
 // however it ends, and costs the owner nothing.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { assertError } from './lib/api.mjs';
 import { Refused } from './lib/client.mjs';
-import { ControlClient } from './lib/control.mjs';
+import { ControlClient, metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
@@ -319,6 +321,46 @@ scenario('clients of MCP, requests and bodies: a link pushes out its own, and no
 		assert.match(await within('refusal', send()), /^HTTP\/1.1 429 [^]*retry-after: 1\r\n[^]*QUOTA_REACHED/i);
 		for (const socket of sockets) socket.destroy();
 		await untilHad(server, 'body_bytes', 0);
+	}
+});
+
+scenario('answers that nobody reads have a limit, for a link and for all', { args: ['--drivers-may-all'], timeout: 150_000 }, async (server) => {
+	await server.session({ id: 's' });
+	const [link] = await links(server, 1, 'driver');
+	const size = 30 << 20, encoded = Math.ceil(size / 3) * 4;
+	const body = { path: 'file', sessionId: 's', encoding: 'base64' };
+	writeFileSync(join(server.cwd, 'file'), Buffer.alloc(size));
+	const opened = [];
+	const leave = (token) => {
+		const request = http.request(`${server.base}/api/read`, {
+			method: 'POST', agent: false, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+		}).on('error', () => {}).on('response', (response) => response.on('error', () => {}));
+		request.end(JSON.stringify(body));
+		opened.push(request);
+	};
+	const kept = (count) => until(`${count} answers`, async () => {
+		const bytes = await metric(server, 'answer_bytes');
+		return bytes >= count * encoded && bytes < count * (encoded + 1000) + 1;
+	});
+	leave(link.token);
+	await kept(1);
+	assert.ok((await quota(server, 'answer_bytes')).had >= encoded);
+	await refusedBy('answer_bytes', ask(server, link.token, 'POST', '/api/read', body));
+	const most = Math.floor((512 << 20) / encoded);
+	while (opened.length < most) {
+		leave(server.token);
+		await kept(opened.length);
+	}
+	const refused = await ask(server, server.token, 'POST', '/api/read', body).answer();
+	assertError(refused, 429, 'LIMIT_REACHED', 'an answer too many');
+	assert.equal(refused.headers['retry-after'], '1');
+	assert.equal((await ask(server, server.token, 'GET', '/api/session/s').answer()).status, 200, 'small ones are not counted');
+	for (const each of opened) each.destroy();
+	await kept(0);
+	assert.equal((await quota(server, 'answer_bytes')).had, 0);
+	for (const token of [link.token, server.token]) {
+		const { status, json } = await ask(server, token, 'POST', '/api/read', body).answer();
+		assert.deepEqual([status, json.content.length], [200, encoded]);
 	}
 });
 

@@ -126,6 +126,9 @@ clients('what cannot be read is said as the container says it', async (files, at
 	if (!all) return;
 	truncateSync(at('large'), limit);
 	assert.equal((await files.readFile(at('large'), 's', { encoding: 'base64' })).size, limit);
+	// As JSON each of its bytes takes six: what is read may be 32 MiB, what is answered may not be 192.
+	const escaped = await fails(files.readFile(at('large'), 's', { encoding: 'utf-8' }), 'FILE_TOO_LARGE', 413);
+	assert.match(escaped.message, /too many escapes/);
 }, { timeout: 120_000 });
 
 clients('streams of files', async (files, at, server, all) => {
@@ -218,7 +221,7 @@ clients('removing, renaming, moving', async (files, at, server) => {
 	assert.deepEqual(readdirSync(at('tree')).sort(), ['dangling', 'two']);
 });
 
-clients('directories, and what is in them', async (files, at, server) => {
+clients('directories, and what is in them', async (files, at, server, all) => {
 	assert.equal((await files.mkdir(at('one'), 's')).recursive, false);
 	const twice = await fails(files.mkdir(at('one'), 's'), 'FILESYSTEM_ERROR', 500);
 	assert.deepEqual([twice.context.exitCode, twice.context.operation], [1, 'directory.create']);
@@ -254,6 +257,12 @@ clients('directories, and what is in them', async (files, at, server) => {
 		mode: 'rw-r-----', permissions: { readable: true, writable: true, executable: false } });
 	assert.match((await fails(files.listFiles(at('none'), 's'), 'FILE_NOT_FOUND', 404)).message, /Directory not found: /);
 	assert.match((await fails(files.listFiles(at('file'), 's'), 'NOT_DIRECTORY', 400)).message, /not a directory/);
+	mkdirSync(at('long'));
+	const control = (i) => String(i).padEnd(250, '\x01');
+	for (let i = 0; i < (all ? 16_000 : 10); i++) writeFileSync(at('long', control(i)), '');
+	const many = await files.listFiles(at('long'), 's');
+	assert.equal(many.files.length, many.count);
+	assert.deepEqual([many.count < 16_000, many.truncated ?? false], all ? [true, true] : [true, false], 'an answer has at most 64 MiB');
 	// Depth first: a directory, then what is in it.
 	const order = (await files.listFiles(at('l'), 's', { recursive: true, includeHidden: true })).files.map(({ relativePath }) => relativePath);
 	assert.ok(order.indexOf('sub') + 1 === order.indexOf('sub/in it'));
@@ -347,12 +356,15 @@ shared('a server that is killed leaves the old or the new content, and no litter
 	const file = path.join(server.cwd, 'file.txt');
 	const contents = ['a', 'b'].map((letter) => letter.repeat(700_000));
 	writeFileSync(file, contents[0]);
+	const link = path.join(server.cwd, 'link');
+	symlinkSync('file.txt', link);
 	const rounds = times(4, 24);
 	for (let round = 0; round < rounds; round++) {
-		const writes = Array.from({ length: 6 }, (_, i) => ask(server, 'write', { path: file, content: contents[(round + i) % 2] }).catch(() => {}));
+		const writes = Array.from({ length: 6 }, (_, i) => ask(server, 'write', { path: i % 2 ? file : link, content: contents[(round + i) % 2] }).catch(() => {}));
 		await pause(round / rounds * 72);
 		await server.kill('SIGKILL');
 		await Promise.all(writes);
+		assert.ok(lstatSync(link).isSymbolicLink() && lstatSync(file).isFile());
 		const now = readFileSync(file, 'utf8');
 		assert.ok(contents.includes(now), `${now.length} bytes of ${now[0]}`);
 		await server.start();
@@ -524,6 +536,35 @@ shared('moving across file systems takes owner, mode, times and trees along', { 
 	} finally {
 		execFileSync('rm', ['-rf', other]);
 	}
+});
+
+/** What the file system keeps of a file besides: those who use it say so, and lists of who may. */
+const attributes = (code, ...names) => execFileSync('python3', ['-c', `import os, sys\n${code}`, ...names], { encoding: 'utf8' });
+shared('extended attributes and access control lists stay', async (server) => {
+	await server.session({ id: 's', cwd: server.cwd });
+	const at = (name) => path.join(server.cwd, name);
+	writeFileSync(at('file'), 'old');
+	mkdirSync(at('listed'));
+	writeFileSync(at('listed/plain'), 'old');
+	// user::rw- user:1234:rw- group::r-- mask::rw- other::---: version 2, then entries of tag, permissions and id.
+	const set = `import struct
+entries = lambda: b''.join(struct.pack('<HHI', *e) for e in [(1, 6, 2**32 - 1), (2, 6, 1234), (4, 4, 2**32 - 1), (16, 6, 2**32 - 1), (32, 0, 2**32 - 1)])
+acl = struct.pack('<I', 2) + entries()
+try:
+  os.setxattr(sys.argv[1], 'user.origin', b'there')
+  os.setxattr(sys.argv[1], 'system.posix_acl_access', acl)
+  os.setxattr(sys.argv[2], 'system.posix_acl_default', acl)
+except OSError: print('none')`;
+	if (attributes(set, at('file'), at('listed')) !== '') return; // this file system has none
+	const shown = (name) => attributes('print({n: os.getxattr(sys.argv[1], n) for n in sorted(os.listxattr(sys.argv[1]))}, oct(os.stat(sys.argv[1]).st_mode))', at(name));
+	for (const name of ['file', 'listed/plain']) {
+		const before = shown(name);
+		await good(server, 'write', { path: name, content: 'new' });
+		assert.equal(readFileSync(at(name), 'utf8'), 'new');
+		assert.equal(shown(name), before);
+	}
+	assert.match(shown('file'), /system.posix_acl_access.*user.origin.*there/);
+	assert.match(shown('listed/plain'), /^\{\}/, 'it has no list, since it had none');
 });
 
 shared('hard links: the written one is another file', async (server) => {

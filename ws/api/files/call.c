@@ -123,7 +123,7 @@ static void on_done(struct job *job, int error)
 	if (error < 0 || c->error < 0) {
 		refuse(c, error < 0 ? error : c->error);
 	} else if (c->answer.failed) {
-		refuse_memory(r);
+		refuse(c, c->answer.too_long ? -EFBIG : -ENOMEM);
 	} else {
 		char *text = c->answer.text;
 		c->answer.text = NULL;

@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LIST_TEXT_MAX ((size_t)64 << 20) /* bytes of JSON; what is more is not told of */
+
 struct told {
 	struct file_call *call;
 	struct listing_result result;
 	char absolute[3 * PLACE_PATH_MAX]; /* what is told of one: the directory, and behind it the rest */
 	size_t directory;                  /* bytes of the former, once it is there; 0: not yet */
 	size_t count;
+	bool full;
 };
 
 static const char *type_of(mode_t mode)
@@ -79,7 +82,8 @@ static bool on_entry(void *user, const struct listing_entry *e)
 	reply_text_number(a, (unsigned long long)e->st->st_size);
 	tell_time(a, &e->st->st_mtim);
 	tell_mode(a, e->st->st_mode);
-	return !a->failed && !atomic_load(&t->call->gone);
+	t->full = a->length >= LIST_TEXT_MAX;
+	return !t->full && !a->failed && !atomic_load(&t->call->gone);
 }
 
 static int list(struct file_call *c)
@@ -91,7 +95,7 @@ static int list(struct file_call *c)
 	int rc = listing_walk(&c->place, c->path, &options, on_entry, &t, &t.result);
 	reply_text_raw(&c->answer, "],\"count\":");
 	reply_text_number(&c->answer, t.count);
-	if (t.result.cut)
+	if (t.result.cut || t.full)
 		reply_text_raw(&c->answer, ",\"truncated\":true");
 	file_answer_end(c);
 	return rc;

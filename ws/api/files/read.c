@@ -148,9 +148,10 @@ static bool refuse(struct file_call *c, int error)
 				json_pack("{s:I, s:I}", "actualSize", (json_int_t)c->size,
 					"maxSize", (json_int_t)READ_MAX));
 		snprintf(message, sizeof message,
-			"File too large: %" PRIu64
-			" bytes, of which %zu may be read at once: read it as a stream",
-			c->size, READ_MAX);
+			"File too large: %" PRIu64 " bytes%s, of which %zu may be read at once: "
+			"read it as a stream",
+			c->size, c->answer.too_long ? " with too many escapes as JSON" : "",
+			READ_MAX);
 		reply_error(c->request, "FILE_TOO_LARGE", message, context);
 		return true;
 	}

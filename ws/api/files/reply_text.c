@@ -13,9 +13,11 @@
 #define PIECE ((size_t)16 << 10) /* bytes decoded at a time */
 #define SHORT ((size_t)192)
 
-/* Room for so many bytes more; NULL when memory is, or was, short. */
+/* Room for so many bytes more; NULL when there is, or was, none. */
 static char *make_room(struct reply_text *a, size_t more)
 {
+	if (!a->failed && a->length + more > REPLY_TEXT_MAX)
+		a->failed = a->too_long = true;
 	if (!a->failed && a->length + more > a->capacity) {
 		size_t capacity = a->capacity ? a->capacity : FIRST;
 		while (capacity < a->length + more)

@@ -1,16 +1,19 @@
 /*
  * An answer's JSON, written piece by piece on a thread: what a file has may be large, and the loop is for carrying bytes. Once
- * memory was short the rest goes nowhere, and failed says so.
+ * memory was short, or REPLY_TEXT_MAX is reached, the rest goes nowhere, and failed says so.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#define REPLY_TEXT_MAX ((size_t)100 << 20) /* bytes; control characters take six each */
+
 struct reply_text {
 	char *text; /* owned; not ended by a NUL */
 	size_t length, capacity;
 	bool failed;
+	bool too_long; /* that is why it failed */
 };
 
 /* JSON as it is: punctuation, and names of fields. */

@@ -95,9 +95,10 @@ static int write_file(struct file_call *c)
 	size_t length = json_string_length(content);
 	unsigned char *bytes = NULL;
 	if (c->encoding && strcmp(c->encoding, "base64") == 0) {
-		bytes = strlen(text) == length ? base64_decode_bare(text, &length) : NULL;
+		bool whole = strlen(text) == length; /* no NUL in it */
+		bytes = whole ? base64_decode_bare(text, &length) : NULL;
 		if (!bytes)
-			return -EILSEQ;
+			return whole && errno == ENOMEM ? -ENOMEM : -EILSEQ;
 	}
 	char hash[CONTENT_HASH_SIZE];
 	const char *plain = bytes ? (const char *)bytes : text;

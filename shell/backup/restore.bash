@@ -16,6 +16,7 @@
 set -u -o pipefail
 shopt -s nullglob dotglob
 umask 077
+LOCK_S=60
 export LC_ALL=C
 
 die() {
@@ -177,7 +178,7 @@ may_mount() {
 # lay MOUNT: put its layers on the directory. What goes on has none of our descriptors.
 lay() {
 	fuse-overlayfs -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work$others" "$dir" \
-		9<&- </dev/null && kind_at "$dir" && [ "$kind" = fuse.fuse-overlayfs ]
+		7<&- 9<&- </dev/null && kind_at "$dir" && [ "$kind" = fuse.fuse-overlayfs ]
 }
 
 # Those that go: of this directory, and of this archive.
@@ -235,6 +236,8 @@ restore_by_mount() {
 	) && kind_at "$made/lower" && [ -n "$kind" ] || return
 	# The upper layer's root is what is seen as the directory itself.
 	chmod --reference="$made/lower" -- "$made/upper" && chown --reference="$made/lower" -- "$made/upper" || return
+	# One exchange at a time: that of a server which was killed goes on.
+	exec 7<"$mounts" && flock -w "$LOCK_S" 7 || return
 	# Not ignored: what goes on would inherit that.
 	trap : TERM HUP INT
 	list_old
@@ -245,6 +248,7 @@ restore_by_mount() {
 		made=
 		return
 	fi
+	exec 7<&-
 	trap 'exit 143' TERM HUP INT
 	return 1
 }

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { mounted } from './lib/mounted.mjs';
-import { cmdline, kill, processesNaming } from './lib/proc.mjs';
+import { cmdline, kill, processesNaming, status } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -208,21 +208,23 @@ function asked(server, what, body) {
 	return request;
 }
 
-/** Waits for a program and stops it, so that it cannot be done before it is cancelled. */
-function stopped(command, marker) {
-	return until(command, () => {
-		const pids = processesNaming(marker).filter((pid) => cmdline(pid).startsWith(command));
-		for (const pid of pids) kill(pid, 'SIGSTOP');
-		return pids.length > 0;
-	}, { interval: 1 });
-}
+/** Programs that stop before they make or extract an archive, once they are asked to: they cannot be done before they are cancelled. */
+const stopping = mkdtempSync(path.join(os.tmpdir(), 'rs-stopping-'));
+chmodSync(stopping, 0o755);
+for (const name of ['mksquashfs', 'unsquashfs'])
+	writeFileSync(path.join(stopping, name), `#!/bin/sh\ncase $* in *-no-progress*) [ ! -e "\${0%/*}/stop" ] || kill -STOP $$ ;; esac\nPATH=\${PATH#*:} exec ${name} "$@"\n`, { mode: 0o755 });
+process.on('exit', () => rmSync(stopping, { recursive: true }));
+const stopped = (command, marker) => until(command, () => processesNaming(marker)
+	.some((pid) => cmdline(pid).includes(`${stopping}/${command}`) && status(pid).State?.startsWith('T')));
 
-scenario('a client that goes away takes its backup with it', {}, async (server) => {
+scenario('a client that goes away takes its backup with it', { env: { PATH: `${stopping}:${process.env.PATH}` } }, async (server) => {
 	const dir = path.join(server.cwd, 'large');
-	large(dir, 64);
+	mkdirSync(dir);
+	for (let i = 0; i < 64; i++) writeFileSync(path.join(dir, `${i}`), 'content');
 	await saved(server, dir);
 	const before = readFileSync(archive(server)).length, marker = `${server.cwd}/.ringside-`;
-	let request = asked(server, 'create', { dir, archivePath: archive(server), compression: { format: 'gzip', threads: 1 } });
+	writeFileSync(path.join(stopping, 'stop'), '');
+	let request = asked(server, 'create', { dir, archivePath: archive(server) });
 	await stopped('mksquashfs', marker);
 	request.destroy();
 	await until('its end', () => processesNaming(marker).length === 0 && stages(keep(server)).length === 0);
@@ -231,7 +233,7 @@ scenario('a client that goes away takes its backup with it', {}, async (server) 
 	assert.equal(statSync(archive(server)).size, before, 'the archive that was there');
 	writeFileSync(path.join(dir, 'late'), 'late');
 	request = asked(server, 'restore', { dir, archivePath: archive(server) });
-	await stopped('unsquashfs -no-progress', marker);
+	await stopped('unsquashfs', marker);
 	request.destroy();
 	await until('its end', () => processesNaming(marker).length === 0 && stages(server.cwd).length === 0);
 	assert.equal(readFileSync(path.join(dir, 'late'), 'utf8'), 'late');

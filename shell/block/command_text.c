@@ -26,6 +26,7 @@ struct drawing {
 	struct start starts[STARTS_MAX];
 	unsigned count;
 	size_t work; /* cells that may still be touched; 0: it is not drawn to its end */
+	bool away;   /* no line is edited: what comes is the echo of what is typed ahead */
 };
 
 static void feed(struct drawing *d, const char *bytes, size_t length)
@@ -41,8 +42,10 @@ static void feed(struct drawing *d, const char *bytes, size_t length)
 
 static void on_text(void *user, uint64_t offset, const void *bytes, size_t length)
 {
+	struct drawing *d = user;
 	(void)offset;
-	feed(user, bytes, length);
+	if (!d->away)
+		feed(d, bytes, length);
 }
 
 /* What is left of the cursor is the prompt, not the command. */
@@ -63,6 +66,7 @@ static void begin_line(struct drawing *d)
 static void on_mark(void *user, const struct mark *mark)
 {
 	struct drawing *d = user;
+	d->away = false; /* a prompt */
 	if (mark->kind == MARK_INPUT)
 		d->count = 0;
 	if (mark->kind == MARK_INPUT || mark->kind == MARK_CONTINUED)
@@ -121,6 +125,27 @@ static char *text_of(const struct drawing *d)
 	return text;
 }
 
+/*
+ * Where a line is edited bash has bracketed pastes on (unless somebody has forbidden them). It switches them off before it
+ * gives the terminal back, which then shows what is typed ahead: in the middle of this, if that comes before the mark.
+ */
+static void draw(struct drawing *d, const char *nonce, const char *bytes, size_t length)
+{
+	static const char paste[] = "\033[?2004";
+	struct marks marks = {.length = 0};
+	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = d};
+	for (size_t at = 0; at < length;) {
+		const char *found = memmem(bytes + at, length - at, paste, sizeof paste - 1);
+		size_t end = found ? (size_t)(found - bytes) + sizeof paste : length;
+		if (end > length)
+			end = length;
+		marks_feed(&marks, nonce, at, bytes + at, end - at, &callbacks);
+		if (found)
+			d->away = bytes[end - 1] == 'l';
+		at = end;
+	}
+}
+
 char *command_text(const char *nonce, const void *bytes, size_t length, unsigned cols)
 {
 	struct drawing *d = calloc(1, sizeof *d);
@@ -130,10 +155,8 @@ char *command_text(const char *nonce, const void *bytes, size_t length, unsigned
 		free(d);
 		return NULL;
 	}
-	struct marks marks = {.length = 0};
-	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = d};
 	d->work = COMMAND_TEXT_WORK;
-	marks_feed(&marks, nonce, 0, bytes, length, &callbacks);
+	draw(d, nonce, bytes, length);
 	text = text_of(d);
 	screen_destroy(d->screen);
 	free(d);

@@ -61,6 +61,16 @@ Test(command_text, several_lines)
 	check(A "$ " B "echo one\r\necho two" ENTER, 80, "echo one\necho two");
 }
 
+/* The terminal shows it once no line is edited, perhaps before the command's mark. */
+Test(command_text, typed_ahead)
+{
+	check(A "$ " B ": 13" ENTER ": 29\r\n: the last\r\n", 80, ": 13");
+	check(A "$ " B "for i in a; do" ENTER "ahead\r\n\033[?2004h" PS2_BEGIN "> " PS2_END
+		"done" ENTER "more",
+		80, "for i in a; do\ndone");
+	check(A "$ " B "echo one\r\n\033[?2004", 80, "echo one");
+}
+
 Test(command_text, bounded)
 {
 	size_t length = 3 * COMMAND_TEXT_MAX;

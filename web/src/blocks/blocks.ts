@@ -228,13 +228,13 @@ export class Blocks {
 			terminal.scrollToTop();
 	}
 
-	/** Returns false if its first line is not there. */
-	#goTo(id: string): boolean {
+	/** Returns the row of its first line; null: it is not there. */
+	#goTo(id: string): number | null {
 		const { terminal } = this.#options;
 		const found = this.placed.find(({ block, begins }) => begins && block.id === id);
 		if (found !== undefined)
 			terminal.scrollToLine(found.row);
-		return found !== undefined;
+		return found?.row ?? null;
 	}
 
 	/** The one that a link leads to, once: it may be in lines that have to be asked for. */
@@ -242,8 +242,12 @@ export class Blocks {
 		const wanted = this.#wanted;
 		if (wanted === null || this.#list.find(wanted) === undefined)
 			return;
-		if (this.#goTo(wanted)) {
-			this.#wanted = null;
+		const row = this.#goTo(wanted);
+		if (row !== null) {
+			// Until the next frame xterm.js scrolls from where it was before a resize, and misses.
+			const { viewportY, baseY } = this.#options.terminal.buffer.active;
+			if (viewportY === Math.min(row, baseY))
+				this.#wanted = null;
 		} else if (this.#restored && !this.#options.fetchAll()) {
 			this.#wanted = null;
 			toast('Its lines are not in the terminal any more.');

@@ -9,6 +9,7 @@
 #include "shell/proc/peek.h"
 #include "shell/store/directory.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,10 +188,16 @@ bool exec_shell_awaits_keys(const struct executor *x)
 	return !look(x, &f) && f.waits == BLOCKED_EVENT;
 }
 
-bool exec_is_read_by_another(const struct executor *x)
+bool exec_is_read_by_shell(const struct executor *x)
 {
 	struct foreground f;
-	return look(x, &f);
+	return !look(x, &f) && (f.waits != BLOCKED_NO || f.hidden);
+}
+
+bool exec_is_unread(const struct executor *x)
+{
+	struct pollfd master = {.fd = x->pane->held.link.master_fd, .events = POLLIN};
+	return poll(&master, 1, 0) > 0 || exec_is_behind(x);
 }
 
 /* A program's name is bytes of its own choice, which the kernel cuts anywhere. */

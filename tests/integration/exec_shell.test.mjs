@@ -243,3 +243,12 @@ for (const [shell, prompt] of [['bash', "PS1='$ '"], ['zsh', "PS1='$ '"], ['fish
 			assert.deepEqual(lines.slice(0, 4).map(({ text }) => text), ['$ echo first', 'first', '$ echo second', 'second'], `${cols} columns`);
 		}
 	});
+
+for (const [shell, prompt] of [['bash', "PS1='$(command sleep 0.8)$ '"], ['zsh', "setopt promptsubst; PS1='$(command sleep 0.8)$ '"], ['fish', "function fish_prompt; command sleep 0.8; echo -n '$ '; end"]])
+	shared(`a prompt that takes long to be made is waited for: ${shell}`, async (server) => {
+		await server.session({ id: 's', shell, cols: 80, rows: 24 });
+		await ask(server, 's', { command: prompt });
+		for (const command of ['clear', 'echo first', 'echo second']) await ask(server, 's', { command });
+		const { lines } = await server.api.call('GET', '/api/session/s/screen?format=json');
+		assert.deepEqual(lines.slice(0, 4).map(({ text }) => text), ['$ echo first', 'first', '$ echo second', 'second']);
+	});

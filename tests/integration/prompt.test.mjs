@@ -17,6 +17,9 @@ const rows = async (server, session) => (await server.api.call('GET', `/api/sess
 const state = async (server, session) => (await server.api.call('GET', `/api/session/${session}/state`)).state;
 const modes = async (server, session) => (await server.api.call('GET', `/api/session/${session}/screen?format=json`)).modes;
 
+/** fish says that pastes are bracketed before it draws its prompt, zsh after that. */
+const drawn = (server) => until('a prompt that is drawn', async () => (await state(server, 's')).status === 'prompt' && (await modes(server, 's')).bracketedPaste);
+
 const group = together();
 function shared(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
@@ -33,7 +36,7 @@ for (const shell of ['bash', 'zsh', 'fish'])
 		shared(`what a killed program has left on its terminal is undone: ${shell}, ${about}`, async (server) => {
 			await server.session({ id: 's', shell, cols: 80, rows: 24 });
 			await exec(server, 's', shell === 'fish' ? "function fish_prompt; echo -n '$ '; end" : "PS1='$ '");
-			await until('a prompt that is drawn', async () => (await modes(server, 's')).bracketedPaste);
+			await drawn(server);
 			const before = await modes(server, 's');
 			const text = await rows(server, 's');
 			const kill = `printf '${left}'; kill -9 $$`;
@@ -44,7 +47,7 @@ for (const shell of ['bash', 'zsh', 'fish'])
 			// An agent's command leaves nothing either, and the next stands where its prompt is.
 			await exec(server, 's', `bash -c "${kill.replace(/[$"]/g, '\\$&')}"`);
 			assert.equal((await exec(server, 's', 'echo first')).output, 'first\n');
-			await until('a prompt that is drawn', async () => (await modes(server, 's')).bracketedPaste);
+			await drawn(server);
 			assert.deepEqual(await modes(server, 's'), before);
 			const lines = await rows(server, 's');
 			assert.deepEqual(lines.slice(lines.findLastIndex((line) => line) - 2).filter((line) => line), ['$ echo first', 'first', '$'], JSON.stringify([text, lines]));

@@ -199,8 +199,8 @@ scenario('the end of the session, of its shell, and stops', async (server) => {
 		await attach(server, screen, 'one');
 		await screen.line('exit 7');
 		await screen.shows(/\[one: ended with status 7\]\nstatus=0/);
-		await screen.line('clear; ringside attach one; echo status=$?');
-		await screen.shows(/exit\n(.*\n)*\[one: ended with status 7\]\nstatus=0/);
+		await screen.line('clear; ringside attach one; echo again=$?');
+		await screen.shows(/exit\n(.*\n)*\[one: ended with status 7\]\nagain=0/);
 		await attach(server, screen, 'two');
 		kill(client(server), 'SIGTSTP');
 		await screen.shows(/Stopped/);

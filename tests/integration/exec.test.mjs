@@ -423,10 +423,16 @@ shared('one at a time: busy, the queue, keys', async (server) => {
 	assert.equal((await exec(server, 'ls ran')).exitCode, 2);
 });
 
+/** A command beside the shell: where that is cannot be found out at any time. */
+const beside = (api, command, fields) => until('an answer', async () => {
+	const { json } = await api.raw('POST', `/api/session/${id}/exec`, { command, fork: true, ...fields });
+	return json.code !== 'RESOURCE_BUSY' && json;
+});
+
 shared('beside the shell: its directory, environment, functions and aliases; nothing written back', async (server) => {
 	const { api } = server;
 	await server.session({ id });
-	const fork = (command, fields) => api.raw('POST', `/api/session/${id}/exec`, { command, fork: true, ...fields }).then(({ json }) => json);
+	const fork = (command, fields) => beside(api, command, fields);
 	await exec(server, `mkdir "a b"; cd "a b"; export GREETING=$'it\\'s\\nme' ONLY=session; unexported=1; unset LANG
 		greet() { echo "hello $1"; }; alias gr='greet alias'; shopt -s expand_aliases`);
 	const here = path.join(server.cwd, 'a b');
@@ -453,8 +459,7 @@ shared('beside a busy shell that has many variables: what it exported at its las
 		await exec(server, command);
 		const running = await exec(server, 'read x', { yieldMs: 0 });
 		await until('its start', async () => (await find(server, running.id)).state === 'running');
-		const { json } = await api.raw('POST', `/api/session/${id}/exec`,
-			{ command: 'echo "$GIVEN|${GONE-none}|${many7-none}|${HOME:+home}"', fork: true });
+		const json = await beside(api, 'echo "$GIVEN|${GONE-none}|${many7-none}|${HOME:+home}"');
 		await api.input(id, '\n');
 		await until('its end', async () => (await find(server, running.id)).state === 'done');
 		assert.equal(json.stderr, '', about);

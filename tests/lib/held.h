@@ -20,7 +20,7 @@ struct held {
 	uv_timer_t far; /* keeps the loop turning */
 	struct reaper reaper;
 	struct link link;
-	bool attached, failed, lost, taken, ended, closed;
+	bool attached, failed, lost, taken, ended, closed, terminal;
 	enum report_stage stage;
 	int error;
 	bool idle;  /* do not consume */
@@ -111,6 +111,11 @@ static inline void held_on_ended(void *user, int error)
 	h->error = error;
 }
 
+static inline void held_on_terminal(void *user, const char *path)
+{
+	((struct held *)user)->terminal = path != NULL;
+}
+
 static inline void held_on_closed(void *user)
 {
 	((struct held *)user)->closed = true;
@@ -122,6 +127,7 @@ static const struct link_callbacks held_callbacks = {
 	.wake = held_on_wake,
 	.lost = held_on_lost,
 	.ended = held_on_ended,
+	.terminal = held_on_terminal,
 };
 
 static inline void held_on_far(uv_timer_t *timer)

@@ -940,6 +940,10 @@ Test(holder_starter, another_shell_follows)
 	start_behind(true,
 		"echo here$PWD; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; sleep 1000 & exit $x");
 	held_expect(&h, "here");
+	/* The starter notes where the shell is, which may end before; it takes messages in their order. */
+	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
+	cr_assert_eq(link_open_terminal(&h.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, h.terminal));
 	held_type(&h, "3\n");
 	held_expect(&h, "here/usr");
 	struct event_shell e;

@@ -10,7 +10,7 @@ for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 3>&1 4>
 __rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
 # All that is not readonly; again where it has been unset.
 __rs_all='__rs_ok=1 __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_h= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw= __rs_re=
-__rs_lw= __rs_kb= __rs_kn= __rs_nt= __rs_up= __rs_to= __rs_an= __rs_en=1 __rs_ev= __rs_ed= __rs_i= __rs_k= __rs_pl= __rs_p= __rs_c= __rs_v= __rs_x= __rs_m=() __rs_bind= __rs_hn= __rs_hi= __rs_hs= __rs_hd= __rs_ha=99 __rs_p0= __rs_p1= __rs_p2='
+__rs_aw= __rs_lw= __rs_kb= __rs_kn= __rs_nt= __rs_up= __rs_to= __rs_an= __rs_en=1 __rs_ev= __rs_ed= __rs_i= __rs_k= __rs_pl= __rs_p= __rs_c= __rs_v= __rs_x= __rs_m=() __rs_bind= __rs_hn= __rs_hi= __rs_hs= __rs_hd= __rs_ha=99 __rs_p0= __rs_p1= __rs_p2='
 \readonly __rs_n __rs_f __rs_b __rs_pa __rs_pb __rs_sa __rs_sb __rs_hook __rs_line __rs_all
 \eval "$__rs_all"
 __rs_no=() __rs_got= __rs_la=
@@ -227,8 +227,15 @@ __rs_after() {
 		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
 		__rs_hd= __rs_nt=
 		__rs_where
+		__rs_c=away
+		if [[ /dev/fd/1 -ef /dev/fd/255 || /dev/fd/1 -ef /dev/fd/0 || /dev/fd/1 -ef /dev/tty ]]; then
+			# What had the output before may still write.
+			__rs_c=$__rs_aw
+			[[ -z $__rs_aw ]] || __rs_aw= __rs_kb= __rs_lw=1
+		fi
 		[[ -z $__rs_lw ]] || __rs_settle || \builtin :
-		[[ /dev/fd/1 -ef /dev/fd/255 || /dev/fd/1 -ef /dev/fd/0 || /dev/fd/1 -ef /dev/tty ]] || __rs_nt=away
+		[[ -z $__rs_c ]] || __rs_nt=away
+		__rs_c=
 		if [[ -n $__rs_p ]]; then
 			for ((__rs_t = 0; __rs_t < 20000; __rs_t++)); do
 				\builtin read -t 0 <"/proc/$PPID/fd/8" || \builtin read -t 0 <"/proc/$PPID/fd/9" || __rs_t=20000
@@ -310,7 +317,8 @@ __rs_prompt() {
 		__rs_ho= __rs_hd= __rs_nt=
 		# It was interrupted, and not looked at.
 		[[ -z $__rs_lw || -z ${__rs_id-} ]] || __rs_nt=late
-		[[ ! -p /dev/fd/4 && (/dev/fd/3 -ef /dev/fd/255 || /dev/fd/3 -ef /dev/fd/0 || /dev/fd/3 -ef /dev/tty) ]] || __rs_nt=away
+		[[ ! -p /dev/fd/4 ]] || __rs_nt=away
+		[[ /dev/fd/3 -ef /dev/fd/255 || /dev/fd/3 -ef /dev/fd/0 || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=away __rs_aw=away
 		__rs_where
 		[[ -n $__rs_an && -z $__rs_d ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty

@@ -85,4 +85,10 @@ for (const shell of ['bash', 'zsh'])
 		// What tee has been given before may come out while this runs.
 		await said('exec >/dev/tty 2>&1; echo back', [false, 'redirected']);
 		assert.equal(await said('echo good', [true, undefined]), 'good\n');
+		// The same where somebody puts it back.
+		await said('exec > >(cat) 2>&1; echo hi', [false, 'redirected']);
+		await server.api.call('POST', '/api/session/s/input', { data: 'exec >/dev/tty 2>&1\r' });
+		await until('a prompt', async () => (await server.api.call('GET', '/api/session/s/state')).state.status === 'prompt');
+		await said('echo perhaps', [false, 'redirected']);
+		assert.equal(await said('echo good', [true, undefined]), 'good\n');
 	});

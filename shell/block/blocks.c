@@ -183,12 +183,17 @@ static void finish_unmarked(struct blocks *b, struct block *last, const struct m
 static bool is_late_of_exec(
 	const struct blocks *b, const struct block *last, const struct mark *mark, bool over)
 {
-	return last && last->exec[0] && !mark->id[0] && (over || !b->has_prompt);
+	if (!last || !last->exec[0] || mark->id[0])
+		return false;
+	bool before = mark->time_us > 0 && mark->time_us / 1000 <= last->ended_ms;
+	return over || (!b->has_prompt && (!last->done || before));
 }
 
-static bool is_over(const struct blocks *b, uint64_t began_us)
+/* now_ms: the wall clock, which may have been put back since the prompt; 0: it is about the past. */
+static bool is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms)
 {
-	return began_us > 0 && began_us < b->prompt_us;
+	bool known = now_ms == 0 || b->prompt_us / 1000 <= now_ms;
+	return began_us > 0 && began_us < b->prompt_us && known;
 }
 
 static void finish_late(struct blocks *b, struct block *block)
@@ -201,7 +206,7 @@ static void finish_late(struct blocks *b, struct block *block)
 static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed)
 {
 	struct block *last = block_last(b);
-	bool over = is_over(b, mark->time_us);
+	bool over = is_over(b, mark->time_us, now_ms);
 	/* A past that is read again is known; that of the line which has called the script is none. */
 	if ((last && last->start >= mark->end) || is_late_of_exec(b, last, mark, over))
 		return;
@@ -322,7 +327,7 @@ static void give_up_records(struct blocks *b, uint64_t offset)
 	while (block && block_before(b, block) && !block->prev->settled)
 		block = block->prev;
 	for (; block; block = block->next) {
-		if (!block->done && !block->exec[0] && is_over(b, block->marked_us))
+		if (!block->done && !block->exec[0] && is_over(b, block->marked_us, clock_wall_ms()))
 			finish_block(block, offset, false, b->prompt_us / 1000);
 		if (!block->done || block->settled)
 			continue;
@@ -421,7 +426,7 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 	on_prompt_record(b, record, time_ms, offset);
 	/* Its mark of an end is on its way, or has been here before it began. */
 	const struct block *last = block_last(b);
-	if (last && !last->done && is_over(b, last->marked_us))
+	if (last && !last->done && is_over(b, last->marked_us, time_ms))
 		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 

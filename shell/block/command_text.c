@@ -127,22 +127,25 @@ static char *text_of(const struct drawing *d)
 
 /*
  * Where a line is edited bash has bracketed pastes on (unless somebody has forbidden them). It switches them off before it
- * gives the terminal back, which then shows what is typed ahead: in the middle of this, if that comes before the mark.
+ * gives the terminal back, which then shows what is typed ahead: in the middle of this, if that comes before the mark. A program
+ * that a key calls may leave them off: behind it the line goes on, until they are switched off once more.
  */
 static void draw(struct drawing *d, const char *nonce, const char *bytes, size_t length)
 {
 	static const char paste[] = "\033[?2004";
 	struct marks marks = {.length = 0};
 	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = d};
+	const char *found = memmem(bytes, length, paste, sizeof paste - 1);
 	for (size_t at = 0; at < length;) {
-		const char *found = memmem(bytes + at, length - at, paste, sizeof paste - 1);
 		size_t end = found ? (size_t)(found - bytes) + sizeof paste : length;
+		bool off = found && end <= length && bytes[end - 1] == 'l';
 		if (end > length)
 			end = length;
 		marks_feed(&marks, nonce, at, bytes + at, end - at, &callbacks);
-		if (found)
-			d->away = bytes[end - 1] == 'l';
 		at = end;
+		found = memmem(bytes + at, length - at, paste, sizeof paste - 1);
+		size_t next = found ? (size_t)(found - bytes) + sizeof paste : length + 1;
+		d->away = off && !(next <= length && bytes[next - 1] == 'l');
 	}
 }
 

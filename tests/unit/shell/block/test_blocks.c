@@ -115,12 +115,12 @@ static void tell_prompt_at(struct told *t, uint64_t time_us)
 }
 
 /* The mark of a line, by another program than the other marks. */
-static void tell_start_of(struct told *t, uint64_t time_us)
+static void tell_start_of(struct told *t, uint64_t time_us, uint64_t now_ms)
 {
 	uint64_t at = pane_head(&t->memory.pane);
 	const struct mark mark = {
 		.kind = MARK_START, .start = at, .end = at, .status = -1, .time_us = time_us};
-	blocks_mark(&t->blocks, &mark, 1000, false);
+	blocks_mark(&t->blocks, &mark, now_ms, false);
 }
 
 Test(blocks, marks_of_lines_may_come_late, .timeout = 30)
@@ -132,7 +132,7 @@ Test(blocks, marks_of_lines_may_come_late, .timeout = 30)
 	tell_mark(&t, MARK_PROMPT, "", -1);
 	tell_mark(&t, MARK_START, "e", -1);
 	memory_pane_say(&t.memory, "out");
-	tell_start_of(&t, 2000);
+	tell_start_of(&t, 2000, 1000);
 	const struct block *e = block_last(&t.blocks);
 	cr_assert_str_eq(e->exec, "e");
 	cr_assert_not(e->done, "the line that calls a script is none");
@@ -140,22 +140,49 @@ Test(blocks, marks_of_lines_may_come_late, .timeout = 30)
 	tell_prompt_at(&t, 3000);
 	tell_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
-	tell_start_of(&t, 2000);
+	tell_start_of(&t, 2000, 1000);
 	cr_assert_eq(block_last(&t.blocks), e, "nor is it behind its end");
 
 	/* What somebody runs, whose mark comes after the prompt that follows. */
 	tell_mark(&t, MARK_END, "", 0);
-	tell_start_of(&t, 4000);
+	tell_start_of(&t, 4000, 1000);
 	tell_mark(&t, MARK_END, "", 0);
 	tell_prompt_at(&t, 5000);
 	tell_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
 	tell_mark(&t, MARK_END, "", 0);
 	tell_prompt_at(&t, 7000);
-	tell_start_of(&t, 6000);
+	tell_start_of(&t, 6000, 1000);
 	const struct block *late = block_last(&t.blocks);
 	cr_assert(late != e && late->done && late->settled && !late->exact);
 	cr_assert_not(blocks_running(&t.blocks));
+	finish_told(&t);
+}
+
+Test(blocks, the_clock_may_be_put_back, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	tell_prompt_at(&t, 9000000);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ ");
+	tell_start_of(&t, 5000000, 5000);
+	cr_assert(blocks_running(&t.blocks));
+	finish_told(&t);
+}
+
+/* Somebody has a prompt without marks. */
+Test(blocks, lines_behind_an_exec_without_a_mark_of_a_prompt, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	t.exec = "e";
+	tell_mark(&t, MARK_START, "e", -1);
+	memory_pane_say(&t.memory, "out");
+	tell_mark(&t, MARK_END, "e", 0);
+	memory_pane_say(&t.memory, "$ ");
+	tell_start_of(&t, 2000000, 2000);
+	cr_assert(blocks_running(&t.blocks));
 	finish_told(&t);
 }
 
@@ -166,7 +193,7 @@ Test(blocks, a_line_is_over_with_the_next_prompt, .timeout = 30)
 	tell_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
 	tell_mark(&t, MARK_END, "", 0);
-	tell_start_of(&t, 1000);
+	tell_start_of(&t, 1000, 1000);
 	cr_assert(blocks_running(&t.blocks));
 	tell_prompt_at(&t, 2000);
 	uint64_t due = t.blocks.due_ms;

@@ -69,6 +69,8 @@ Test(command_text, typed_ahead)
 		"done" ENTER "more",
 		80, "for i in a; do\ndone");
 	check(A "$ " B "echo one\r\n\033[?2004", 80, "echo one");
+	/* A key calls a program, which leaves pastes as others have them. */
+	check(A "$ " B "echo \033[?2004h\033[?2004lone" ENTER "more", 80, "echo one");
 }
 
 Test(command_text, bounded)

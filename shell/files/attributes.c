@@ -31,6 +31,7 @@ static int copy_one(const char *from, int to_fd, const char *name, char *value)
 	return fsetxattr(to_fd, name, value, (size_t)n, 0) < 0 && errno != ENOTSUP ? -errno : 0;
 }
 
+/* A list that it has got from its directory. */
 static int remove_list(int to_fd, const char *name)
 {
 	return fremovexattr(to_fd, name) < 0 && !is_none(errno) ? -errno : 0;
@@ -39,16 +40,20 @@ static int remove_list(int to_fd, const char *name)
 static int copy_all(const char *from, int to_fd, char *names, char *value)
 {
 	ssize_t length = listxattr(from, names, ATTRIBUTES_MAX);
-	if (length < 0)
-		return is_none(errno) ? 0 : -errno;
+	bool access = false, others = false;
 	int rc = 0;
-	bool listed = false;
-	for (const char *name = names; rc == 0 && name < names + length; name += strlen(name) + 1) {
-		listed |= strcmp(name, ACCESS_LIST) == 0;
+	if (length < 0 && !is_none(errno))
+		return -errno;
+	for (ssize_t at = 0; rc == 0 && at < length; at += (ssize_t)strlen(names + at) + 1) {
+		const char *name = names + at;
+		access |= strcmp(name, ACCESS_LIST) == 0;
+		others |= strcmp(name, DEFAULT_LIST) == 0;
 		if (is_copied(name))
 			rc = copy_one(from, to_fd, name, value);
 	}
-	return rc == 0 && !listed ? remove_list(to_fd, ACCESS_LIST) : rc;
+	if (rc == 0 && !access)
+		rc = remove_list(to_fd, ACCESS_LIST);
+	return rc == 0 && !others ? remove_list(to_fd, DEFAULT_LIST) : rc;
 }
 
 int attributes_copy(int from_fd, int to_fd)

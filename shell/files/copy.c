@@ -39,6 +39,13 @@ static int copy_bytes(int from, int to)
 	return rc;
 }
 
+/* What the other file system does not take is left. */
+static int take_attributes(int from_fd, int to_fd)
+{
+	int rc = attributes_copy(from_fd, to_fd);
+	return rc == -ENOMEM || rc == -EIO ? rc : 0;
+}
+
 static int copy_file(int from_fd, const char *from, int to_fd, const char *to)
 {
 	int in = openat(from_fd, from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -47,7 +54,7 @@ static int copy_file(int from_fd, const char *from, int to_fd, const char *to)
 	int out = openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int rc = out < 0 ? -errno : copy_bytes(in, out);
 	if (rc == 0)
-		rc = attributes_copy(in, out);
+		rc = take_attributes(in, out);
 	if (rc == 0 && fsync(out) < 0)
 		rc = -errno;
 	if (out >= 0)
@@ -115,7 +122,7 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 			rc = copy_at(dirfd(dir), e->d_name, inside, e->d_name, depth + 1);
 	}
 	if (rc == 0)
-		rc = attributes_copy(dirfd(dir), inside);
+		rc = take_attributes(dirfd(dir), inside);
 	if (rc == 0 && fsync(inside) < 0 && errno != EINVAL)
 		rc = -errno;
 	if (inside >= 0)

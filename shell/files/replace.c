@@ -149,7 +149,8 @@ static int take_attributes(const struct replace *r)
 		return errno == ENOENT ? 0 : -errno;
 	int rc = attributes_copy(fd, r->fd);
 	close(fd);
-	return rc;
+	/* What cannot be given to another stays with what is written in place. */
+	return rc < 0 && rc != -ENOMEM ? -EPERM : rc;
 }
 
 /* Whose it is, and what may be done with it, stays. Returns 0 or a negative errno. */

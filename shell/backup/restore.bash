@@ -237,7 +237,7 @@ restore_by_mount() {
 	# The upper layer's root is what is seen as the directory itself.
 	chmod --reference="$made/lower" -- "$made/upper" && chown --reference="$made/lower" -- "$made/upper" || return
 	# One exchange at a time: that of a server which was killed goes on.
-	exec 7<"$mounts" && flock -w "$LOCK_S" 7 || return
+	exec 7<"$mounts" && flock -w "$LOCK_S" 7 || die 'Another directory is being mounted, and does not come to its end'
 	# Not ignored: what goes on would inherit that.
 	trap : TERM HUP INT
 	list_old

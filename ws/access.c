@@ -102,12 +102,10 @@ void access_leave(struct request *r)
 	DL_DELETE2(*list, r, access_prev, access_next);
 }
 
-static void refuse_answer(struct request *r)
+/* Whether it may be asked again instead. */
+static bool may_wait(const struct request *r)
 {
-	reply_header(r, "Retry-After", RETRY_S);
-	reply_error(r, "LIMIT_REACHED",
-		"Too many bytes of answers wait to be sent: read those first",
-		json_pack("{s:I}", "limit", (json_int_t)ACCESS_ANSWERS_MAX));
+	return r->method == METHOD_GET || (r->match.row && r->match.row->reads);
 }
 
 /* One that is larger than all may be is sent when there is no other: the output of a session with a large ring. */
@@ -119,18 +117,28 @@ bool access_keep_answer(struct request *r, size_t length)
 	size_t room = a->answers < ACCESS_ANSWERS_MAX ? ACCESS_ANSWERS_MAX - a->answers : 0;
 	unsigned most = a->quotas.limits[QUOTA_ANSWER_BYTES].link;
 	unsigned amount = length < most ? (unsigned)length : most;
-	if (length > room && a->answers > 0) {
-		refuse_answer(r);
+	bool fits = length <= room || a->answers == 0;
+	if (!fits && may_wait(r))
 		return false;
-	}
-	if (!quota_take(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place)) {
-		access_refuse(r, QUOTA_ANSWER_BYTES);
+	if (!quota_take(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place) &&
+		may_wait(r))
 		return false;
-	}
 	r->answer.access = a;
 	r->answer.length = length;
 	a->answers += length;
 	return true;
+}
+
+void access_refuse_answer(struct request *r)
+{
+	if (r->principal.link[0]) {
+		access_refuse(r, QUOTA_ANSWER_BYTES);
+		return;
+	}
+	reply_header(r, "Retry-After", RETRY_S);
+	reply_error(r, "LIMIT_REACHED",
+		"Too many bytes of answers wait to be sent: read those first",
+		json_pack("{s:I}", "limit", (json_int_t)ACCESS_ANSWERS_MAX));
 }
 
 void access_drop_answer(struct request *r)

@@ -52,8 +52,8 @@ bool access_enter(struct access *a, struct request *r);
 void access_leave(struct request *r);
 
 /*
- * r, which has not left, is to get an answer of so many bytes in memory. Returns whether it may: there is room for them, or no
- * other answer waits; otherwise r has been answered.
+ * r, which has not left, is to get an answer of so many bytes in memory, which are counted until access_drop_answer(). Returns
+ * whether there is room for them, or no other answer waits. What has changed something is always answered.
  */
 bool access_keep_answer(struct request *r, size_t length);
 
@@ -105,6 +105,9 @@ bool access_take(
 
 /* On whose behalf something of a session, or whatever that is in, is done: one text for each link, and for the owners in each. */
 void access_whose(const struct principal *p, const char *of, char *ret_whose, size_t size);
+
+/* Answer r: there is no room for its answer. */
+void access_refuse_answer(struct request *r);
 
 /* Answer r: the quota of this kind is used up. */
 void access_refuse(struct request *r, enum quota_kind kind);

@@ -30,10 +30,16 @@ struct request *request_ref(struct request *r)
 	return r;
 }
 
-static void free_reply(struct request *r)
+static void free_headers(struct request *r)
 {
 	for (size_t i = 0; i < r->reply.headers_count; i++)
 		free(r->reply.headers[i].value);
+	r->reply.headers_count = 0;
+}
+
+static void free_reply(struct request *r)
+{
+	free_headers(r);
 	free(r->reply.owned);
 	access_drop_answer(r);
 	r->reply = (struct reply){0};
@@ -216,6 +222,8 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 	assert(!r->done);
 	if (owned && !access_keep_answer(r, length)) {
 		free(owned);
+		free_headers(r); /* which are of that answer */
+		access_refuse_answer(r);
 		return;
 	}
 	access_leave(r);

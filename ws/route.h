@@ -37,6 +37,8 @@ struct route_row {
 	bool upload_slow;    /* which comes as slowly as its client likes */
 	uint64_t upload_max; /* bytes of that; what is more is 413; 0: as many as come */
 	size_t body_max;     /* bytes of a body that comes whole; 0: REQUEST_BODY_MAX */
+	/* A POST that changes nothing, and may as well be asked again: for its answer there may be no room. */
+	bool reads;
 	/* It says nothing of anybody, to those who watch the server: whatever the Host header names, or without one. */
 	bool probe;
 };

@@ -331,11 +331,11 @@ scenario('answers that nobody reads have a limit, for a link and for all', { arg
 	const body = { path: 'file', sessionId: 's', encoding: 'base64' };
 	writeFileSync(join(server.cwd, 'file'), Buffer.alloc(size));
 	const opened = [];
-	const leave = (token) => {
+	const leave = (token, file = 'file') => {
 		const request = http.request(`${server.base}/api/read`, {
 			method: 'POST', agent: false, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
 		}).on('error', () => {}).on('response', (response) => response.on('error', () => {}));
-		request.end(JSON.stringify(body));
+		request.end(JSON.stringify({ ...body, path: file }));
 		opened.push(request);
 	};
 	const kept = (count) => until(`${count} answers`, async () => {
@@ -346,6 +346,22 @@ scenario('answers that nobody reads have a limit, for a link and for all', { arg
 	await kept(1);
 	assert.ok((await quota(server, 'answer_bytes')).had >= encoded);
 	await refusedBy('answer_bytes', ask(server, link.token, 'POST', '/api/read', body));
+	// Then it has no room for a page either, which is refused as one, without the headers of what was refused.
+	{
+		const rest = (64 << 20) - await metric(server, 'answer_bytes') - (64 << 10);
+		writeFileSync(join(server.cwd, 'rest'), Buffer.alloc(Math.floor(rest / 4) * 3));
+		leave(link.token, 'rest');
+		await until('another answer', async () => (await quota(server, 'answer_bytes')).had > rest);
+		await server.run('s', 'seq -f "line %060.0f" 1 3000');
+		const response = await fetch(`${server.base}/api/session/s/scrollback?format=html&from=0`, { headers: { Authorization: `Bearer ${link.token}`, Accept: 'text/html' } });
+		assert.deepEqual([response.status, response.headers.get('ringside-from'), response.headers.get('retry-after')], [429, null, '1'], await response.text());
+		assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
+		// What has changed something is answered all the same.
+		const run = await ask(server, link.token, 'POST', '/api/session/s/exec', { command: 'seq 1 50000' }).answer();
+		assert.ok(run.status === 200 && run.text.length > 64 << 10, `${run.text.length} bytes: ${run.text.slice(0, 300)}`);
+		opened.pop().destroy();
+		await kept(1);
+	}
 	const most = Math.floor((512 << 20) / encoded);
 	while (opened.length < most) {
 		leave(server.token);

@@ -138,6 +138,6 @@ static void list_files(struct request *r)
 }
 
 const struct route_row api_file_list_rows[] = {
-	{METHOD_POST, "/api/list-files", WHO_OWNER_OR_TRUSTED, .plain = list_files},
+	{METHOD_POST, "/api/list-files", WHO_OWNER_OR_TRUSTED, .plain = list_files, .reads = true},
 	{.path = NULL},
 };

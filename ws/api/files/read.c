@@ -173,6 +173,6 @@ static void read_whole(struct request *r)
 }
 
 const struct route_row api_file_read_rows[] = {
-	{METHOD_POST, "/api/read", WHO_OWNER_OR_TRUSTED, .plain = read_whole},
+	{METHOD_POST, "/api/read", WHO_OWNER_OR_TRUSTED, .plain = read_whole, .reads = true},
 	{.path = NULL},
 };

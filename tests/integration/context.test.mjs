@@ -654,15 +654,17 @@ shared('many contexts at once, each with children, are gone when they are delete
 const ofSleep = () => processesNaming('1234.');
 
 scenario('a context that runs nothing for long goes, and one that runs something stays', { args: ['--context-ttl', '3'] }, async (server) => {
-	const [unused, used, busy] = [await create(server), await create(server), await create(server)];
-	const [{ text: pid }] = await execute(server, unused, 'import os; os.getpid()');
+	const busy = await create(server);
 	const running = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: busy, code: 'while True: pass' } });
+	const unused = await create(server);
+	const [{ text: pid }] = await execute(server, unused, 'import os; os.getpid()');
+	const used = await create(server);
 	const list = async () => (await server.api.call('GET', '/api/contexts')).contexts.map(({ id }) => id);
 	await until('it has gone', async () => {
 		assert.equal((await execute(server, used, '6 * 7'))[0].text, '42');
 		return !(await list()).includes(unused);
 	});
-	assert.deepEqual(await list(), [used, busy]);
+	assert.deepEqual(await list(), [busy, used]);
 	await until('its executor has ended', () => !existsSync(`/proc/${pid}`));
 	await server.api.refused(404, 'CONTEXT_NOT_FOUND', 'POST', '/api/execute/code', { context_id: unused, code: '1' });
 	await until('it is in the log', () => server.stderr.includes(`${unused} reason=unused`));

@@ -222,7 +222,7 @@ Test(serve_options, defaults_are_those_of_the_help)
 		cr_expect_eq(memcmp(&plain, &given, sizeof plain), 0, "%s", words);
 		checked++;
 	}
-	cr_assert_eq(checked, 14);
+	cr_assert_eq(checked, 15);
 	free(text);
 }
 

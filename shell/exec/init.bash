@@ -5,8 +5,8 @@ __rs_qe=${__rs_t//[!0-9]/}
 __rs_n=@NONCE@ __rs_f=@PATH@ __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_pa='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]' __rs_pb='\[\e]133;B;aid='$__rs_n'\a\]'
 __rs_sa='\[\e]133;P;k=s;aid='$__rs_n'\a\]' __rs_sb='\[\e]133;P;k=e;aid='$__rs_n'\a\]'
-__rs_hook='{ __rs_prompt; } 3>&1 4>&2 >/dev/null 2>&1
-for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 3>&1 4>&2 >/dev/null 2>&1; done'
+__rs_hook='{ __rs_prompt; } 4>&2 2>/dev/null 3>&1 >/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 4>&2 2>/dev/null 3>&1 >/dev/null; done'
 __rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
 # All that is not readonly; again where it has been unset.
 __rs_all='__rs_ok=1 __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_h= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw= __rs_re=
@@ -231,7 +231,7 @@ __rs_after() {
 		if [[ /dev/fd/1 -ef /dev/fd/255 || /dev/fd/1 -ef /dev/fd/0 || /dev/fd/1 -ef /dev/tty ]]; then
 			# What had the output before may still write.
 			__rs_c=$__rs_aw
-			[[ -z $__rs_aw ]] || __rs_aw= __rs_kb= __rs_lw=1
+			[[ -z $__rs_aw ]] || __rs_aw= __rs_kb="$$ " __rs_lw=1
 		fi
 		[[ -z $__rs_lw ]] || __rs_settle || \builtin :
 		[[ -z $__rs_c ]] || __rs_nt=away

@@ -27,7 +27,7 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 	__rs_precmd() {
 		{
 			__rs_w=("$?" "${pipestatus[@]}") __rs_la=("$_") __rs_nt=('')
-			[[ /dev/fd/3 -ef ${TTY-} || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=(away) __rs_aw=1
+			[[ /dev/fd/3 -ef ${TTY-} || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=(away) __rs_aw=(1)
 			__rs_o=("${options[promptpercent]}" "${FUNCNEST-}" "${options[xtrace]}" "${options[verbose]}")
 			FUNCNEST=100
 			if [[ -n "${__rs_tr[@]}" ]]; then
@@ -91,8 +91,8 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 	@ZDOTDIR@
 	@FILES@
 else
-	typeset -ga __rs_nt __rs_w __rs_o __rs_la __rs_q __rs_d __rs_m __rs_h __rs_hk __rs_hs __rs_pk __rs_st __rs_bf __rs_db __rs_tn __rs_tr __rs_tt __rs_tw __rs_fn __rs_zf __rs_xf
-	typeset -g __rs_aw= __rs_lw= __rs_kb= __rs_id= __rs_sl= __rs_sp=0 __rs_u= __rs_x= __rs_c= __rs_v= __rs_i= __rs_k= __rs_p= __rs_an= __rs_got= __rs_hid= __rs_rc=0 __rs_t= __rs_xt= __rs_hook= __rs_hi= __rs_up=0
+	typeset -ga __rs_aw __rs_nt __rs_w __rs_o __rs_la __rs_q __rs_d __rs_m __rs_h __rs_hk __rs_hs __rs_pk __rs_st __rs_bf __rs_db __rs_tn __rs_tr __rs_tt __rs_tw __rs_fn __rs_zf __rs_xf
+	typeset -g __rs_lw= __rs_kb= __rs_id= __rs_sl= __rs_sp=0 __rs_u= __rs_x= __rs_c= __rs_v= __rs_i= __rs_k= __rs_p= __rs_an= __rs_got= __rs_hid= __rs_rc=0 __rs_t= __rs_xt= __rs_hook= __rs_hi= __rs_up=0
 
 	__rs_fast() {
 		builtin trap - DEBUG ZERR
@@ -258,7 +258,7 @@ else
 		builtin eval "$__rs_u"
 		__rs_u= __rs_c=
 		# What had the output before may still write.
-		[[ -z $__rs_aw || -n $__rs_nt[1] ]] || __rs_aw= __rs_kb= __rs_lw=1 __rs_nt=(away)
+		[[ $#__rs_aw == 0 || -n $__rs_nt[1] ]] || __rs_aw=() __rs_kb="$$ " __rs_lw=1 __rs_nt=(away)
 		[[ -z $__rs_lw ]] || __rs_settle
 		[[ -z $__rs_p ]] || __rs_drain
 		__rs_where

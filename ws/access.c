@@ -109,29 +109,31 @@ static bool may_wait(const struct request *r)
 }
 
 /* One that is larger than all may be is sent when there is no other: the output of a session with a large ring. */
-bool access_keep_answer(struct request *r, size_t length)
+int access_keep_answer(struct request *r, size_t length)
 {
 	struct access *a = r->access;
 	if (!a || length <= ACCESS_ANSWER_SMALL)
-		return true;
+		return 0;
 	size_t room = a->answers < ACCESS_ANSWERS_MAX ? ACCESS_ANSWERS_MAX - a->answers : 0;
 	unsigned most = a->quotas.limits[QUOTA_ANSWER_BYTES].link;
 	unsigned amount = length < most ? (unsigned)length : most;
 	bool fits = length <= room || a->answers == 0;
 	if (!fits && may_wait(r))
-		return false;
-	if (!quota_take(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place) &&
-		may_wait(r))
-		return false;
+		return -ENOBUFS;
+	if (!quota_take(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place)) {
+		if (may_wait(r))
+			return -EUSERS;
+		a->quotas.refused[QUOTA_ANSWER_BYTES]--; /* it is not */
+	}
 	r->answer.access = a;
 	r->answer.length = length;
 	a->answers += length;
-	return true;
+	return 0;
 }
 
-void access_refuse_answer(struct request *r)
+void access_refuse_answer(struct request *r, int error)
 {
-	if (r->principal.link[0]) {
+	if (error == -EUSERS) {
 		access_refuse(r, QUOTA_ANSWER_BYTES);
 		return;
 	}

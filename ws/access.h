@@ -52,10 +52,11 @@ bool access_enter(struct access *a, struct request *r);
 void access_leave(struct request *r);
 
 /*
- * r, which has not left, is to get an answer of so many bytes in memory, which are counted until access_drop_answer(). Returns
- * whether there is room for them, or no other answer waits. What has changed something is always answered.
+ * r, which has not left, is to get an answer of so many bytes in memory, which are counted until access_drop_answer(). Returns 0,
+ * -ENOBUFS (there is no room for them, and other answers wait) or -EUSERS (the quota is used up); what has changed something is
+ * always answered.
  */
-bool access_keep_answer(struct request *r, size_t length);
+int access_keep_answer(struct request *r, size_t length);
 
 /* The answer's bytes have been freed. Harmless when they were not counted. */
 void access_drop_answer(struct request *r);
@@ -106,8 +107,8 @@ bool access_take(
 /* On whose behalf something of a session, or whatever that is in, is done: one text for each link, and for the owners in each. */
 void access_whose(const struct principal *p, const char *of, char *ret_whose, size_t size);
 
-/* Answer r: there is no room for its answer. */
-void access_refuse_answer(struct request *r);
+/* Answer r: there is no room for its answer; error: as of access_keep_answer(). */
+void access_refuse_answer(struct request *r, int error);
 
 /* Answer r: the quota of this kind is used up. */
 void access_refuse(struct request *r, enum quota_kind kind);

@@ -220,10 +220,11 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 		return;
 	}
 	assert(!r->done);
-	if (owned && !access_keep_answer(r, length)) {
+	int error = owned ? access_keep_answer(r, length) : 0;
+	if (error < 0) {
 		free(owned);
 		free_headers(r); /* which are of that answer */
-		access_refuse_answer(r);
+		access_refuse_answer(r, error);
 		return;
 	}
 	access_leave(r);

@@ -185,8 +185,10 @@ static bool is_late_of_exec(
 {
 	if (!last || !last->exec[0] || mark->id[0])
 		return false;
-	bool before = mark->time_us > 0 && mark->time_us / 1000 <= last->ended_ms;
-	return over || (!b->has_prompt && (!last->done || before));
+	bool later = last->done &&
+		(mark->time_us == 0 ||
+			(last->ended_ms > 0 && mark->time_us / 1000 > last->ended_ms));
+	return !later && (over || !b->has_prompt);
 }
 
 /* now_ms: the wall clock, which may have been put back since the prompt; 0: it is about the past. */

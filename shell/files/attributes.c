@@ -37,23 +37,22 @@ static int remove_list(int to_fd, const char *name)
 	return fremovexattr(to_fd, name) < 0 && !is_none(errno) ? -errno : 0;
 }
 
+/* All that can be; one that cannot leaves it without a list rather than with that of its directory. */
 static int copy_all(const char *from, int to_fd, char *names, char *value)
 {
 	ssize_t length = listxattr(from, names, ATTRIBUTES_MAX);
 	bool access = false, others = false;
-	int rc = 0;
-	if (length < 0 && !is_none(errno))
-		return -errno;
-	for (ssize_t at = 0; rc == 0 && at < length; at += (ssize_t)strlen(names + at) + 1) {
+	int rc = length < 0 && !is_none(errno) ? -errno : 0;
+	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(names + at) + 1) {
 		const char *name = names + at;
-		access |= strcmp(name, ACCESS_LIST) == 0;
-		others |= strcmp(name, DEFAULT_LIST) == 0;
-		if (is_copied(name))
-			rc = copy_one(from, to_fd, name, value);
+		int error = is_copied(name) ? copy_one(from, to_fd, name, value) : 0;
+		access |= error == 0 && strcmp(name, ACCESS_LIST) == 0;
+		others |= error == 0 && strcmp(name, DEFAULT_LIST) == 0;
+		rc = rc == 0 ? error : rc;
 	}
-	if (rc == 0 && !access)
-		rc = remove_list(to_fd, ACCESS_LIST);
-	return rc == 0 && !others ? remove_list(to_fd, DEFAULT_LIST) : rc;
+	int removed[] = {access ? 0 : remove_list(to_fd, ACCESS_LIST),
+		others ? 0 : remove_list(to_fd, DEFAULT_LIST)};
+	return rc < 0 ? rc : removed[0] < 0 ? removed[0] : removed[1];
 }
 
 int attributes_copy(int from_fd, int to_fd)

@@ -149,8 +149,9 @@ static int take_attributes(const struct replace *r)
 		return errno == ENOENT ? 0 : -errno;
 	int rc = attributes_copy(fd, r->fd);
 	close(fd);
-	/* What cannot be given to another stays with what is written in place. */
-	return rc < 0 && rc != -ENOMEM ? -EPERM : rc;
+	/* What cannot be given to another stays with what is written in place, for which there has to be room as well. */
+	bool lacking = rc == -ENOMEM || rc == -ENOSPC || rc == -EDQUOT || rc == -EIO;
+	return rc < 0 && !lacking ? -EPERM : rc;
 }
 
 /* Whose it is, and what may be done with it, stays. Returns 0 or a negative errno. */

@@ -186,6 +186,23 @@ Test(blocks, lines_behind_an_exec_without_a_mark_of_a_prompt, .timeout = 30)
 	finish_told(&t);
 }
 
+Test(blocks, a_line_behind_an_exec_whose_mark_comes_late, .timeout = 30)
+{
+	static struct told t;
+	make_told(&t);
+	t.exec = "e";
+	tell_mark(&t, MARK_START, "e", -1);
+	memory_pane_say(&t.memory, "out");
+	tell_mark(&t, MARK_END, "e", 0);
+	tell_prompt_at(&t, 4000000);
+	tell_mark(&t, MARK_PROMPT, "", -1);
+	memory_pane_say(&t.memory, "$ ");
+	tell_start_of(&t, 3000000, 5000);
+	cr_assert_str_empty(block_last(&t.blocks)->exec);
+	cr_assert(block_last(&t.blocks)->done);
+	finish_told(&t);
+}
+
 Test(blocks, a_line_is_over_with_the_next_prompt, .timeout = 30)
 {
 	static struct told t;

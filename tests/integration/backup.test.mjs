@@ -221,6 +221,7 @@ scenario('a client that goes away takes its backup with it', { env: { PATH: `${s
 	const dir = path.join(server.cwd, 'large');
 	mkdirSync(dir);
 	for (let i = 0; i < 64; i++) writeFileSync(path.join(dir, `${i}`), 'content');
+	rmSync(path.join(stopping, 'stop'), { force: true });
 	await saved(server, dir);
 	const before = readFileSync(archive(server)).length, marker = `${server.cwd}/.ringside-`;
 	writeFileSync(path.join(stopping, 'stop'), '');
@@ -240,15 +241,18 @@ scenario('a client that goes away takes its backup with it', { env: { PATH: `${s
 	assert.equal(readdirSync(dir).length, 65);
 });
 
-scenario('what is killed in the middle leaves what was there, and goes with the next', {}, async (server) => {
+scenario('what is killed in the middle leaves what was there, and goes with the next', { env: { PATH: `${stopping}:${process.env.PATH}` } }, async (server) => {
 	const dir = path.join(server.cwd, 'large'), marker = `${server.cwd}/.ringside-`;
-	large(dir, 64);
+	large(dir, 4);
+	rmSync(path.join(stopping, 'stop'), { force: true });
 	await saved(server, dir);
 	writeFileSync(path.join(dir, 'late'), 'late');
+	writeFileSync(path.join(stopping, 'stop'), '');
 	const answer = post(server, 'restore', { dir, archivePath: archive(server) });
-	await until('unsquashfs', () => stages(server.cwd).some((name) => existsSync(path.join(server.cwd, name, 'new'))));
+	await stopped('unsquashfs', marker);
 	for (const pid of processesNaming(marker)) kill(pid);
 	const killed = await answer;
+	rmSync(path.join(stopping, 'stop'));
 	assert.deepEqual([killed.status, killed.json.code, killed.json.context.exitCode], [500, 'BACKUP_RESTORE_FAILED', 137]);
 	await until('its end', () => processesNaming(marker).length === 0);
 	assert.equal(readFileSync(path.join(dir, 'late'), 'utf8'), 'late');

@@ -10,6 +10,21 @@ const shared = together();
 const run = (server, command, fields = {}) => server.api.call('POST', '/api/run', { command, ...fields });
 const exec = async (server, id, command, fields = {}) => (await server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, ...fields })).data;
 
+/**
+ * What is told of a command again and again: it is exact, or says that something may still write, as on a machine that is too
+ * busy to begin that in a quarter of a second.
+ */
+async function isTold(what, times, ask, expected) {
+	let late = 0;
+	for (let i = 0; i < times; i += 1) {
+		const [output, exact, inexact, status] = await ask();
+		late += inexact === 'late_writers' ? 1 : 0;
+		assert.deepEqual(inexact === 'late_writers' ? [exact, status] : [output, exact, inexact, status],
+			inexact === 'late_writers' ? [false, 0] : [expected, true, undefined, 0], what);
+	}
+	assert.ok(late <= times / 2, `${what}: ${late} times late`);
+}
+
 /** Commands, and what they print in time. */
 const punctual = [
 	['echo hi > >(cat)', 'hi\n'],
@@ -21,10 +36,10 @@ const punctual = [
 shared('runs: what is substituted has written, time after time', { timeout: 90_000 }, async (server) => {
 	for (const streams of ['pipes', 'terminals']) {
 		for (const [command, stdout] of [...punctual, ['exec > >(tee -a f) 2>&1; echo hi', 'hi\n'], ['(sleep 0.1; echo late) & echo hi', 'hi\nlate\n']])
-			for (let i = 0; i < (/sleep/.test(command) ? 1 : times(10, 50)); i += 1) {
+			await isTold(`${streams}: ${command}`, /sleep/.test(command) ? 2 : times(10, 50), async () => {
 				const answer = await run(server, command, { streams });
-				assert.deepEqual([answer.stdout, answer.outputExact, answer.inexact, answer.exitCode], [stdout, true, undefined, 0], `${streams}: ${command}`);
-			}
+				return [answer.stdout, answer.outputExact, answer.inexact, answer.exitCode];
+			}, stdout);
 	}
 });
 
@@ -50,10 +65,10 @@ for (const shell of ['bash', 'zsh'])
 		await server.session({ id: 's', shell });
 		for (const more of [{}, { streams: 'pipes' }, { isolate: true }, { isolate: true, streams: 'pipes' }])
 			for (const [command, output] of punctual)
-				for (let i = 0; i < (/sleep/.test(command) ? 1 : times(5, 20)); i += 1) {
+				await isTold(`${JSON.stringify(more)}: ${command}`, /sleep/.test(command) ? 2 : times(5, 20), async () => {
 					const e = await exec(server, 's', command, more);
-					assert.deepEqual([e.output ?? e.stdout, e.outputExact, e.inexact, e.exitCode], [output, true, undefined, 0], `${JSON.stringify(more)}: ${command}`);
-				}
+					return [e.output ?? e.stdout, e.outputExact, e.inexact, e.exitCode];
+				}, output);
 		const status = await exec(server, 's', 'echo hi > >(cat); exit 3', { isolate: true });
 		assert.deepEqual([status.output, status.outputExact, status.exitCode], ['hi\n', true, 3]);
 	});

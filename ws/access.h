@@ -18,10 +18,9 @@
 #include <stdint.h>
 
 #define ACCESS_PLACES 2u
-#define ACCESS_ANSWERS_MAX \
-	((size_t)512 << 20) /* bytes of answers that are not sent yet, of all requests */
-#define ACCESS_ANSWER_SMALL \
-	((size_t)64 << 10) /* bytes of an answer that is not counted among them */
+/* Bytes of answers that are not sent yet, of all requests; and of an answer that is not counted among them. */
+#define ACCESS_ANSWERS_MAX ((size_t)512 << 20)
+#define ACCESS_ANSWER_SMALL ((size_t)64 << 10)
 
 struct access_claim;
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#define ATTRIBUTES_MAX \
-	65536u /* bytes of all names, and of each value: XATTR_LIST_MAX, XATTR_SIZE_MAX */
+/* Bytes of all names, and of each value: XATTR_LIST_MAX, XATTR_SIZE_MAX. */
+#define ATTRIBUTES_MAX 65536u
 
 /*
  * Give one file the attributes of another, and take away the lists that it has had from its directory. from_fd: may be of

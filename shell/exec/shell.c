@@ -188,10 +188,10 @@ bool exec_shell_awaits_keys(const struct executor *x)
 	return !look(x, &f) && f.waits == BLOCKED_EVENT;
 }
 
-bool exec_is_read_by_shell(const struct executor *x)
+bool exec_is_read_by_shell(const struct executor *x, bool unseen)
 {
 	struct foreground f;
-	return !look(x, &f) && (f.waits != BLOCKED_NO || f.hidden);
+	return !look(x, &f) && (f.waits != BLOCKED_NO || (f.hidden && unseen));
 }
 
 bool exec_is_unread(const struct executor *x)

@@ -42,7 +42,7 @@ bool exec_is_ready(struct executor *x)
 	 * started the program that does.
 	 */
 	if (exec_is_newborn(x) || now < x->prompt_ms + EXEC_UNMARKED_MS ||
-		!exec_is_read_by_shell(x) || exec_is_unread(x))
+		!exec_is_read_by_shell(x, now >= x->prompt_ms + EXEC_UNSEEN_MS) || exec_is_unread(x))
 		return false;
 	x->column = 0;
 	return exec_shell_is_ours(x);

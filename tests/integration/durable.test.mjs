@@ -61,6 +61,7 @@ shared('the holder dies: what has run is never said not to have been started', {
 shared('the holder is stopped: the command runs, and nobody can tell', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true');
+	await atPrompt(server);
 	const holder = parentOf((await server.api.get(id)).pid);
 	process.kill(holder, 'SIGSTOP');
 	await stopped(holder);

@@ -278,8 +278,7 @@ static uint64_t queue_ms_of(const struct executor *x, const struct exec_options 
 {
 	if (o->queue)
 		return o->queue_ms;
-	return x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS
-					     : EXEC_UNMARKED_MS + 2 * EXEC_SETTLE_MS;
+	return x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_UNSEEN_MS + 2 * EXEC_SETTLE_MS;
 }
 
 /* A new one, with its input, in no list. Returns 0 or a negative errno. */

@@ -30,7 +30,7 @@
 #define EXEC_AGAIN_MS 300u    /* for a shell to act on an INT before it gets another */
 #define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
 #define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
-#define EXEC_UNSEEN_MS 2000u  /* the same, where the shell may not be looked at, or not now */
+#define EXEC_UNSEEN_MS 2000u  /* the same, where it cannot be seen what the shell waits for */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
 #define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
 

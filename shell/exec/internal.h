@@ -77,7 +77,7 @@ const char *exec_program_in_front(struct executor *x);
 const char *exec_startup_reader(struct executor *x);
 /* Whether the shell waits for keys as line editors do: the builtin `read` does it in another way. */
 bool exec_shell_awaits_keys(const struct executor *x);
-/* Whether the shell reads the terminal, and no other program. unseen: also where it may not be looked at. */
+/* Whether the shell reads the terminal, and no other program. unseen: also where that cannot be seen, but may be. */
 bool exec_is_read_by_shell(const struct executor *x, bool unseen);
 /* Whether something has been printed that has not been followed yet. */
 bool exec_is_unread(const struct executor *x);

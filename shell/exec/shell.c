@@ -191,7 +191,11 @@ bool exec_shell_awaits_keys(const struct executor *x)
 bool exec_is_read_by_shell(const struct executor *x, bool unseen)
 {
 	struct foreground f;
-	return !look(x, &f) && (f.waits != BLOCKED_NO || (f.hidden && unseen));
+	if (look(x, &f))
+		return false;
+	/* What a poll waits for is not known from a guess: it may be a program that makes the prompt. */
+	bool seen = f.waits == BLOCKED_READ || (f.waits == BLOCKED_EVENT && !f.guessed);
+	return seen || (unseen && (f.hidden || f.waits == BLOCKED_EVENT));
 }
 
 bool exec_is_unread(const struct executor *x)

@@ -31,7 +31,7 @@ find_reach() {
 		[ -z "${!name:-}" ] || reach+=("$name=${!name}")
 	done
 	if [ -r "${NODE_EXTRA_CA_CERTS:-}" ]; then
-		cp "$NODE_EXTRA_CA_CERTS" "$scratch/root/etc/ssl/reach.pem"
+		install -D -m 644 -- "$NODE_EXTRA_CA_CERTS" "$scratch/root/etc/ssl/reach.pem"
 		reach+=(NODE_EXTRA_CA_CERTS=/etc/ssl/reach.pem)
 	fi
 }

@@ -7,7 +7,7 @@
  *   without RULE         a rule does not hold from now on
  *   end                  what was found in the stream, if anything
  *   rules                for each rule: name, section, what it says, its example in hexadecimal, how often it was used
- *   figures              tokens, comparisons, paintings, paintings for which the snapshot alone did not do
+ *   figures              pieces, comparisons, paintings, paintings for which the snapshot alone did not do
  */
 #include "opinion.h"
 
@@ -19,7 +19,7 @@
 static struct opinion opinion;
 static bool open;
 static unsigned long *used;
-static unsigned long tokens, compared, painted, unlike;
+static unsigned long pieces, compared, painted, unlike;
 static uint8_t *left; /* bytes that are not whole yet */
 static size_t left_length;
 static char without[64];
@@ -28,7 +28,7 @@ static void close_stream(void)
 {
 	if (!open)
 		return;
-	tokens += opinion.tokens;
+	pieces += opinion.pieces;
 	compared += opinion.compared;
 	painted += opinion.painted;
 	unlike += opinion.unlike;
@@ -104,7 +104,7 @@ static bool act(char *line)
 	else if (is_command(line, "rules", &rest))
 		put_rules();
 	else if (is_command(line, "figures", &rest))
-		printf("%lu %lu %lu %lu\n", tokens, compared, painted, unlike);
+		printf("%lu %lu %lu %lu\n", pieces, compared, painted, unlike);
 	else
 		abort();
 	return true;

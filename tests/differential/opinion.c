@@ -143,7 +143,7 @@ static void paint_anew(struct opinion *o)
 	opinion_finish(&copy);
 }
 
-static void tell(struct opinion *o, const struct token *t, const struct difference *d)
+static void tell(struct opinion *o, const struct piece *t, const struct difference *d)
 {
 	if (o->painting)
 		return;
@@ -158,19 +158,19 @@ static void tell(struct opinion *o, const struct token *t, const struct differen
 	putchar('\n');
 }
 
-static void feed_ours(struct screen *s, const struct token *t)
+static void feed_ours(struct screen *s, const struct piece *t)
 {
 	for (size_t at = 0; at < t->length;)
 		at += screen_feed(s, t->bytes + at, t->length - at, SIZE_MAX);
 }
 
-/* What the rules make of a token, before our screen has it. */
+/* What the rules make of a piece, before our screen has it. */
 struct verdict {
 	const struct rule *instead; /* whose bytes the second one gets, or NULL */
 	bool any, may_differ, afresh, ours;
 };
 
-static struct verdict judge(struct opinion *o, const struct token *t)
+static struct verdict judge(struct opinion *o, const struct piece *t)
 {
 	struct verdict j = {0};
 	for (unsigned i = 0; i < rules_count; i++) {
@@ -188,10 +188,10 @@ static struct verdict judge(struct opinion *o, const struct token *t)
 	return j;
 }
 
-static void take(struct opinion *o, const struct token *t)
+static void take(struct opinion *o, const struct piece *t)
 {
 	struct verdict j = judge(o, t);
-	o->tokens++;
+	o->pieces++;
 	if (j.instead)
 		j.instead->instead(o->v, o->s, t);
 	else
@@ -217,7 +217,7 @@ static void take(struct opinion *o, const struct token *t)
 
 size_t opinion_feed(struct opinion *o, const uint8_t *bytes, size_t length)
 {
-	struct token t;
+	struct piece t;
 	size_t at = 0;
 	while (at < length && !o->stopped) {
 		unsigned x = o->s->active->x, cols = o->s->cols;

@@ -1,5 +1,5 @@
 /*
- * Both terminals, fed the same: after each token they are compared, and what differs has a rule or is a finding. Then the second
+ * Both terminals, fed the same: after each piece they are compared, and what differs has a rule or is a finding. Then the second
  * one is painted anew, with our snapshot.
  */
 #pragma once
@@ -15,7 +15,7 @@ struct opinion {
 	const char *without; /* name of a rule that does not hold, or NULL */
 	bool painting;       /* a snapshot is being taken: findings are not told */
 	bool stopped;        /* there is a finding */
-	unsigned long tokens, compared, painted, unlike; /* unlike: snapshots that did not suffice */
+	unsigned long pieces, compared, painted, unlike; /* unlike: snapshots that did not suffice */
 	unsigned long *used;                             /* of each rule, how often; borrowed */
 };
 

@@ -9,32 +9,32 @@
 
 #include <string.h>
 
-static bool is_csi(const struct token *t, const char *finals)
+static bool is_csi(const struct piece *t, const char *finals)
 {
-	return t->kind == TOKEN_CSI && t->id < 0x80 && strchr(finals, (int)t->id);
+	return t->kind == PIECE_CSI && t->id < 0x80 && strchr(finals, (int)t->id);
 }
 
-static bool is_escape(const struct token *t, uint32_t id)
+static bool is_escape(const struct piece *t, uint32_t id)
 {
-	return t->kind == TOKEN_ESCAPE && t->id == id;
+	return t->kind == PIECE_ESCAPE && t->id == id;
 }
 
-static bool is_control(const struct token *t, const char *codes)
+static bool is_control(const struct piece *t, const char *codes)
 {
-	return t->kind == TOKEN_CONTROL && t->code < 0x80 && strchr(codes, (int)t->code);
+	return t->kind == PIECE_CONTROL && t->code < 0x80 && strchr(codes, (int)t->code);
 }
 
-static bool is_printed(const struct token *t)
+static bool is_printed(const struct piece *t)
 {
-	return t->kind == TOKEN_TEXT || t->kind == TOKEN_CHARACTER;
+	return t->kind == PIECE_TEXT || t->kind == PIECE_CHARACTER;
 }
 
-static bool is_private_mode(const struct token *t)
+static bool is_private_mode(const struct piece *t)
 {
-	return t->kind == TOKEN_CSI && (t->id == SEQUENCE('?', 'h') || t->id == SEQUENCE('?', 'l'));
+	return t->kind == PIECE_CSI && (t->id == SEQUENCE('?', 'h') || t->id == SEQUENCE('?', 'l'));
 }
 
-static bool has_mode(const struct token *t, int mode)
+static bool has_mode(const struct piece *t, int mode)
 {
 	for (unsigned i = 0; is_private_mode(t) && i < t->params.count; i++)
 		if (t->params.value[i] == mode)
@@ -52,7 +52,7 @@ static bool is_outside_region(const struct screen *s)
 	return s->active->y < s->active->top || s->active->y > s->active->bottom;
 }
 
-static void nothing(struct second *v, const struct screen *s, const struct token *t)
+static void nothing(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)v;
 	(void)s;
@@ -61,28 +61,28 @@ static void nothing(struct second *v, const struct screen *s, const struct token
 
 /* Strings, and what is broken */
 
-static bool is_string(const struct screen *s, const struct token *t)
+static bool is_string(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_STRING;
+	return t->kind == PIECE_STRING;
 }
 
-static bool is_mixed(const struct screen *s, const struct token *t)
+static bool is_mixed(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_MIXED || t->kind == TOKEN_NOTHING;
+	return t->kind == PIECE_MIXED || t->kind == PIECE_NOTHING;
 }
 
-static bool is_c1(const struct screen *s, const struct token *t)
+static bool is_c1(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return (t->kind == TOKEN_CONTROL && t->code >= 0x80) ||
-		(t->kind == TOKEN_CSI && t->bytes[0] == 0xc2);
+	return (t->kind == PIECE_CONTROL && t->code >= 0x80) ||
+		(t->kind == PIECE_CSI && t->bytes[0] == 0xc2);
 }
 
-static void put_as_escape(struct second *v, const struct screen *s, const struct token *t)
+static void put_as_escape(struct second *v, const struct screen *s, const struct piece *t)
 {
-	if (t->kind == TOKEN_CSI)
+	if (t->kind == PIECE_CSI)
 		survive_put_less(v, s, t);
 	else if (t->code != 0x8e && t->code != 0x8f)
 		second_print(v, "\033%c", (char)(t->code - 0x40));
@@ -90,23 +90,23 @@ static void put_as_escape(struct second *v, const struct screen *s, const struct
 
 /* Characters */
 
-static bool is_counted_otherwise(const struct screen *s, const struct token *t)
+static bool is_counted_otherwise(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_CHARACTER && compare_stand_in(t->code) != t->code;
+	return t->kind == PIECE_CHARACTER && compare_stand_in(t->code) != t->code;
 }
 
-static void put_stand_in(struct second *v, const struct screen *s, const struct token *t)
+static void put_stand_in(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	uint32_t code = compare_stand_in(t->code);
 	second_put(v, &code, 1);
 }
 
-static bool is_mark(const struct screen *s, const struct token *t)
+static bool is_mark(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_CHARACTER && width_of(t->code) == 0;
+	return t->kind == PIECE_CHARACTER && width_of(t->code) == 0;
 }
 
 static bool row_is_wide(const struct screen *s, unsigned y)
@@ -118,7 +118,7 @@ static bool row_is_wide(const struct screen *s, unsigned y)
 	return false;
 }
 
-static bool meets_wide(const struct screen *s, const struct token *t)
+static bool meets_wide(const struct screen *s, const struct piece *t)
 {
 	unsigned y = s->active->y;
 	if (is_csi(t, "@PXJK") || t->id == SEQUENCE('?', 'J') || t->id == SEQUENCE('?', 'K') ||
@@ -133,24 +133,24 @@ static bool meets_wide(const struct screen *s, const struct token *t)
 
 /* Charsets: its own are left alone, and it gets what they come to. */
 
-static bool selects_charset(const struct screen *s, const struct token *t)
+static bool selects_charset(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	if (t->kind == TOKEN_CONTROL)
+	if (t->kind == PIECE_CONTROL)
 		return t->code == 0x0e || t->code == 0x0f;
-	if (t->kind != TOKEN_ESCAPE)
+	if (t->kind != PIECE_ESCAPE)
 		return false;
 	if (t->id < 0x80)
 		return strchr("no|}~NO", (int)t->id);
 	return strchr("()*+-./%", (int)(t->id >> 8 & 0xff));
 }
 
-static bool is_in_charset(const struct screen *s, const struct token *t)
+static bool is_in_charset(const struct screen *s, const struct piece *t)
 {
-	return t->kind == TOKEN_TEXT && s->charsets.current != 'B';
+	return t->kind == PIECE_TEXT && s->charsets.current != 'B';
 }
 
-static void put_mapped(struct second *v, const struct screen *s, const struct token *t)
+static void put_mapped(struct second *v, const struct screen *s, const struct piece *t)
 {
 	for (size_t i = 0; i < t->length; i++) {
 		uint32_t code = compare_stand_in(charset_map(s->charsets.current, t->bytes[i]));
@@ -160,7 +160,7 @@ static void put_mapped(struct second *v, const struct screen *s, const struct to
 
 /* The edge */
 
-static bool is_at_edge(const struct screen *s, const struct token *t)
+static bool is_at_edge(const struct screen *s, const struct piece *t)
 {
 	if (!is_pending(s))
 		return false;
@@ -170,45 +170,45 @@ static bool is_at_edge(const struct screen *s, const struct token *t)
 	bool wide = line->length >= s->cols && cell_is_tail(line->cells[s->cols - 1]);
 	if (!wide && (is_control(t, "\r\t") || is_csi(t, "mABCDGHad`ef")))
 		return false;
-	return t->kind == TOKEN_CONTROL || t->kind == TOKEN_CSI || t->kind == TOKEN_ESCAPE;
+	return t->kind == PIECE_CONTROL || t->kind == PIECE_CSI || t->kind == PIECE_ESCAPE;
 }
 
-static bool has_no_room(const struct screen *s, const struct token *t)
+static bool has_no_room(const struct screen *s, const struct piece *t)
 {
-	return t->kind == TOKEN_CHARACTER && s->active->x < s->cols &&
+	return t->kind == PIECE_CHARACTER && s->active->x < s->cols &&
 		s->active->x + width_of(t->code) > s->cols;
 }
 
-static bool inserts_wide(const struct screen *s, const struct token *t)
+static bool inserts_wide(const struct screen *s, const struct piece *t)
 {
-	return t->kind == TOKEN_CHARACTER && s->modes.insert && width_of(t->code) == 2;
+	return t->kind == PIECE_CHARACTER && s->modes.insert && width_of(t->code) == 2;
 }
 
-static bool erases_selectively(const struct screen *s, const struct token *t)
+static bool erases_selectively(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_CSI && (t->id == SEQUENCE('?', 'J') || t->id == SEQUENCE('?', 'K'));
+	return t->kind == PIECE_CSI && (t->id == SEQUENCE('?', 'J') || t->id == SEQUENCE('?', 'K'));
 }
 
-static bool wraps_back(const struct screen *s, const struct token *t)
+static bool wraps_back(const struct screen *s, const struct piece *t)
 {
 	return is_control(t, "\b") && s->modes.reverse_wraparound;
 }
 
 /* The region */
 
-static bool is_stopped(const struct screen *s, const struct token *t)
+static bool is_stopped(const struct screen *s, const struct piece *t)
 {
 	const struct buffer *b = s->active;
 	return is_csi(t, "ABEF") && (b->top > 0 || b->bottom + 1 < s->rows);
 }
 
-static bool moves_in_row(const struct screen *s, const struct token *t)
+static bool moves_in_row(const struct screen *s, const struct piece *t)
 {
 	return is_csi(t, "CDGae`") && s->modes.origin && s->active->top > 0;
 }
 
-static bool is_no_region(const struct screen *s, const struct token *t)
+static bool is_no_region(const struct screen *s, const struct piece *t)
 {
 	unsigned top = screen_count(&t->params, 0), bottom = s->rows;
 	if (t->params.count > 1 && t->params.value[1] > 0 && (unsigned)t->params.value[1] < s->rows)
@@ -216,12 +216,12 @@ static bool is_no_region(const struct screen *s, const struct token *t)
 	return is_csi(t, "r") && bottom <= top;
 }
 
-static bool shifts_lines(const struct screen *s, const struct token *t)
+static bool shifts_lines(const struct screen *s, const struct piece *t)
 {
 	return is_csi(t, "LM") && !is_outside_region(s);
 }
 
-static void put_and_return(struct second *v, const struct screen *s, const struct token *t)
+static void put_and_return(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	second_feed(v, t->bytes, t->length);
@@ -238,78 +238,78 @@ static bool has_more(const struct screen *s, unsigned y)
 	return false;
 }
 
-static bool brings_more(const struct screen *s, const struct token *t)
+static bool brings_more(const struct screen *s, const struct piece *t)
 {
 	if (is_csi(t, "P"))
 		return has_more(s, s->active->y);
-	for (unsigned y = 0; t->kind == TOKEN_CSI && t->id == SEQUENCE('\'', '~') && y < s->rows;
+	for (unsigned y = 0; t->kind == PIECE_CSI && t->id == SEQUENCE('\'', '~') && y < s->rows;
 		y++)
 		if (has_more(s, y))
 			return true;
 	return false;
 }
 
-static bool edits_outside(const struct screen *s, const struct token *t)
+static bool edits_outside(const struct screen *s, const struct piece *t)
 {
 	return is_csi(t, "@P") && is_outside_region(s);
 }
 
-static bool shifts_columns(const struct screen *s, const struct token *t)
+static bool shifts_columns(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_CSI && (t->id == SEQUENCE(' ', '@') || t->id == SEQUENCE(' ', 'A'));
+	return t->kind == PIECE_CSI && (t->id == SEQUENCE(' ', '@') || t->id == SEQUENCE(' ', 'A'));
 }
 
 /* Cursors that are saved, buffers, resets */
 
-static bool saves(const struct screen *s, const struct token *t)
+static bool saves(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	return is_csi(t, "s") || is_escape(t, '7');
 }
 
-static void put_save(struct second *v, const struct screen *s, const struct token *t)
+static void put_save(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	(void)t;
 	second_print(v, "\0337");
 }
 
-static bool restores(const struct screen *s, const struct token *t)
+static bool restores(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	return is_csi(t, "u") || is_escape(t, '8');
 }
 
-static void put_restore(struct second *v, const struct screen *s, const struct token *t)
+static void put_restore(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	(void)t;
 	second_print(v, "\0338\033[0n"); /* behind which it looks where the cursor is */
 }
 
-static bool is_switch(const struct token *t)
+static bool is_switch(const struct piece *t)
 {
 	return has_mode(t, 47) || has_mode(t, 1047) || has_mode(t, 1048) || has_mode(t, 1049);
 }
 
-static bool opens_alternate(const struct screen *s, const struct token *t)
+static bool opens_alternate(const struct screen *s, const struct piece *t)
 {
 	return is_switch(t) && (t->id & 0xff) == 'h' && !screen_is_alternate(s);
 }
 
-static bool leaves_alternate(const struct screen *s, const struct token *t)
+static bool leaves_alternate(const struct screen *s, const struct piece *t)
 {
 	return is_switch(t) && !opens_alternate(s, t);
 }
 
-static bool is_several(const struct screen *s, const struct token *t)
+static bool is_several(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	return (is_private_mode(t) || is_csi(t, "hl")) && t->params.count > 1;
 }
 
-static void put_each_mode(struct second *v, const struct screen *s, const struct token *t)
+static void put_each_mode(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	for (unsigned i = 0; i < t->params.count; i++) {
@@ -321,33 +321,33 @@ static void put_each_mode(struct second *v, const struct screen *s, const struct
 	second_print(v, "\033[0n");
 }
 
-static bool is_unknown_here(const struct screen *s, const struct token *t)
+static bool is_unknown_here(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	if (t->kind == TOKEN_ESCAPE)
+	if (t->kind == PIECE_ESCAPE)
 		return t->id >> 8 == '#' ? t->id != SEQUENCE('#', '8') : t->id >> 8 == ' ';
 	return is_csi(t, "jk") || has_mode(t, 69) || (is_csi(t, "g") && t->params.value[0] == 5);
 }
 
-static bool is_soft_reset(const struct screen *s, const struct token *t)
+static bool is_soft_reset(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_CSI && t->id == SEQUENCE('!', 'p');
+	return t->kind == PIECE_CSI && t->id == SEQUENCE('!', 'p');
 }
 
-static bool is_reset(const struct screen *s, const struct token *t)
+static bool is_reset(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	return is_escape(t, 'c');
 }
 
-static void put_reset(struct second *v, const struct screen *s, const struct token *t)
+static void put_reset(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)t;
 	second_print(v, "\033[?1047l\033[?69l\033c\0337%s", s->modes.newline ? "\033[20h" : "");
 }
 
-static bool is_alignment(const struct screen *s, const struct token *t)
+static bool is_alignment(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	return is_escape(t, SEQUENCE('#', '8'));

@@ -1,16 +1,16 @@
 /*
- * The table of what libvterm 0.1.4 does otherwise than xterm.js, and so than we. A token to which no rule applies has to leave
+ * The table of what libvterm 0.1.4 does otherwise than xterm.js, and so than we. A piece to which no rule applies has to leave
  * both with the same text and the same cursor. Where one does, it says why: which section of xterm's ctlseqs decides, or that
  * none does.
  */
 #pragma once
 
 #include "second.h"
-#include "token.h"
+#include "cutter.h"
 
 #include "ring/screen/screen_internal.h"
 
-/* What becomes of the second terminal, once both have had the token. */
+/* What becomes of the second terminal, once both have had the piece. */
 enum rule_then {
 	RULE_FOLLOWS, /* only the cursor, or that a wrap is pending, may differ, and is brought into line */
 	RULE_MAY_DIFFER, /* if the text does as well, it is painted anew */
@@ -22,10 +22,10 @@ struct rule {
 	const char *name;
 	const char *section; /* of ctlseqs, or "-" */
 	const char *says;
-	/* s: our screen before the token */
-	bool (*applies)(const struct screen *s, const struct token *t);
-	/* What the second terminal gets instead of the token; NULL: the token as it is. */
-	void (*instead)(struct second *v, const struct screen *s, const struct token *t);
+	/* s: our screen before the piece */
+	bool (*applies)(const struct screen *s, const struct piece *t);
+	/* What the second terminal gets instead of the piece; NULL: the piece as it is. */
+	void (*instead)(struct second *v, const struct screen *s, const struct piece *t);
 	enum rule_then then;
 	const char *example; /* in 20 columns, 6 rows, and behind \x1c in 15: without the rule they differ there */
 };

@@ -10,7 +10,7 @@
 #define VALUE_MAX 9999 /* and adds them to int */
 #define REPEATED_MAX 4000u
 
-static void put_params(struct second *v, const struct token *t)
+static void put_params(struct second *v, const struct piece *t)
 {
 	char prefix = (char)(t->id >> 8);
 	second_print(v, "\033[");
@@ -25,18 +25,18 @@ static void put_params(struct second *v, const struct token *t)
 	second_print(v, "%c", (char)(t->id & 0xff));
 }
 
-bool survive_is_much(const struct screen *s, const struct token *t)
+bool survive_is_much(const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	bool huge = false;
-	for (unsigned i = 0; t->kind == TOKEN_CSI && i < t->params.count; i++)
+	for (unsigned i = 0; t->kind == PIECE_CSI && i < t->params.count; i++)
 		huge = huge || t->params.value[i] > VALUE_MAX;
-	return t->kind == TOKEN_CSI &&
+	return t->kind == PIECE_CSI &&
 		(huge || t->params.count + t->params.sub_count > PARAMS_MAX ||
 			(t->params.sub_count > 0 && t->id != 'm'));
 }
 
-void survive_put_less(struct second *v, const struct screen *s, const struct token *t)
+void survive_put_less(struct second *v, const struct screen *s, const struct piece *t)
 {
 	(void)s;
 	if (t->id == 'm' || t->id >> 16 > 0)
@@ -44,10 +44,10 @@ void survive_put_less(struct second *v, const struct screen *s, const struct tok
 	put_params(v, t);
 }
 
-bool survive_is_repetition(const struct screen *s, const struct token *t)
+bool survive_is_repetition(const struct screen *s, const struct piece *t)
 {
 	(void)s;
-	return t->kind == TOKEN_CSI && t->id == 'b';
+	return t->kind == PIECE_CSI && t->id == 'b';
 }
 
 static unsigned last_cell(const struct screen *s, uint32_t codes[SCREEN_CLUSTER_MAX])
@@ -66,7 +66,7 @@ static unsigned last_cell(const struct screen *s, uint32_t codes[SCREEN_CLUSTER_
 	return (unsigned)(bytes / sizeof *from);
 }
 
-void survive_put_repeated(struct second *v, const struct screen *s, const struct token *t)
+void survive_put_repeated(struct second *v, const struct screen *s, const struct piece *t)
 {
 	uint32_t codes[SCREEN_CLUSTER_MAX];
 	unsigned n = screen_count(&t->params, 0), count = last_cell(s, codes);

@@ -6,19 +6,19 @@
 
 #include "ring/screen/parser.h"
 
-enum token_kind {
-	TOKEN_TEXT,      /* printable ASCII */
-	TOKEN_CHARACTER, /* another character: code */
-	TOKEN_CONTROL,   /* code */
-	TOKEN_ESCAPE,    /* id */
-	TOKEN_CSI,       /* id, params */
-	TOKEN_STRING,    /* OSC, DCS, APC, PM or SOS */
-	TOKEN_NOTHING,   /* bytes that mean nothing */
-	TOKEN_MIXED, /* controls within a sequence, one sequence cut off by another, or no UTF-8 */
+enum piece_kind {
+	PIECE_TEXT,      /* printable ASCII */
+	PIECE_CHARACTER, /* another character: code */
+	PIECE_CONTROL,   /* code */
+	PIECE_ESCAPE,    /* id */
+	PIECE_CSI,       /* id, params */
+	PIECE_STRING,    /* OSC, DCS, APC, PM or SOS */
+	PIECE_NOTHING,   /* bytes that mean nothing */
+	PIECE_MIXED, /* controls within a sequence, one sequence cut off by another, or no UTF-8 */
 };
 
-struct token {
-	enum token_kind kind;
+struct piece {
+	enum piece_kind kind;
 	const uint8_t *bytes; /* borrowed from the stream */
 	size_t length;
 	uint32_t code;
@@ -29,7 +29,7 @@ struct token {
 /* Cuts a stream. */
 struct cutter {
 	struct parser parser;
-	struct token token; /* what the bytes so far come to */
+	struct piece piece; /* what the bytes so far come to */
 	unsigned actions;   /* of them */
 };
 
@@ -37,8 +37,8 @@ void cutter_init(struct cutter *c);
 void cutter_finish(struct cutter *c);
 
 /*
- * The next token of some bytes. text_max: of it at most so many characters of text, at least 1. Returns false when the bytes end
+ * The next piece of some bytes. text_max: of it at most so many characters of text, at least 1. Returns false when the bytes end
  * before it does: those that are left are to come again, with what follows them.
  */
 bool cutter_next(struct cutter *c, const uint8_t *bytes, size_t length, size_t text_max,
-	struct token *ret_token);
+	struct piece *ret_piece);

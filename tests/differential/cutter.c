@@ -1,50 +1,50 @@
 /* The stream is cut where our parser comes back to its ground state, and is what it takes it for. */
-#include "token.h"
+#include "cutter.h"
 
 #include "ring/utf8.h"
 
 #include <string.h>
 
-static void note(struct cutter *c, enum token_kind kind)
+static void note(struct cutter *c, enum piece_kind kind)
 {
-	c->token.kind = c->actions++ == 0 ? kind : TOKEN_MIXED;
+	c->piece.kind = c->actions++ == 0 ? kind : PIECE_MIXED;
 }
 
 static void on_text(void *user, const uint8_t *ascii, size_t length)
 {
 	(void)ascii;
 	(void)length;
-	note(user, TOKEN_TEXT);
+	note(user, PIECE_TEXT);
 }
 
 static void on_character(void *user, uint32_t code)
 {
 	struct cutter *c = user;
-	c->token.code = code;
-	note(c, TOKEN_CHARACTER);
+	c->piece.code = code;
+	note(c, PIECE_CHARACTER);
 }
 
 static void on_control(void *user, uint8_t code)
 {
 	struct cutter *c = user;
-	c->token.code = code;
-	note(c, TOKEN_CONTROL);
+	c->piece.code = code;
+	note(c, PIECE_CONTROL);
 }
 
 static void on_escape(void *user, uint32_t id)
 {
 	struct cutter *c = user;
-	c->token.id = id;
+	c->piece.id = id;
 	/* ST, behind a string that ended at its ESC. */
-	note(c, id == '\\' ? TOKEN_NOTHING : TOKEN_ESCAPE);
+	note(c, id == '\\' ? PIECE_NOTHING : PIECE_ESCAPE);
 }
 
 static void on_csi(void *user, uint32_t id, const struct params *params)
 {
 	struct cutter *c = user;
-	c->token.id = id;
-	c->token.params = *params;
-	note(c, TOKEN_CSI);
+	c->piece.id = id;
+	c->piece.params = *params;
+	note(c, PIECE_CSI);
 }
 
 static void on_osc(void *user, uint32_t number, const char *data, size_t length)
@@ -52,7 +52,7 @@ static void on_osc(void *user, uint32_t number, const char *data, size_t length)
 	(void)number;
 	(void)data;
 	(void)length;
-	note(user, TOKEN_STRING);
+	note(user, PIECE_STRING);
 }
 
 static void on_dcs(
@@ -62,7 +62,7 @@ static void on_dcs(
 	(void)params;
 	(void)data;
 	(void)length;
-	note(user, TOKEN_STRING);
+	note(user, PIECE_STRING);
 }
 
 static const struct parser_ops ops = {
@@ -92,15 +92,15 @@ static bool is_text(uint8_t byte)
 }
 
 /* Whether a sequence begins within these bytes, or one of them is no part of any. */
-static bool is_broken(const struct token *t)
+static bool is_broken(const struct piece *t)
 {
-	if (t->kind == TOKEN_STRING || t->kind == TOKEN_MIXED)
+	if (t->kind == PIECE_STRING || t->kind == PIECE_MIXED)
 		return false;
-	if (t->kind == TOKEN_TEXT)
+	if (t->kind == PIECE_TEXT)
 		return !is_text(t->bytes[0]);
-	if (t->kind == TOKEN_CHARACTER)
+	if (t->kind == PIECE_CHARACTER)
 		return t->length != utf8_size(t->code);
-	if (t->kind == TOKEN_CONTROL)
+	if (t->kind == PIECE_CONTROL)
 		return t->length != (t->code < 0x80 ? 1 : 2);
 	for (size_t i = 1; i < t->length; i++)
 		if (!is_text(t->bytes[i]) && !(i == 1 && t->bytes[0] == 0xc2))
@@ -109,25 +109,25 @@ static bool is_broken(const struct token *t)
 }
 
 bool cutter_next(struct cutter *c, const uint8_t *bytes, size_t length, size_t text_max,
-	struct token *ret_token)
+	struct piece *ret_piece)
 {
 	struct parser *p = &c->parser;
 	parser_reset(p);
 	c->actions = 0;
-	c->token = (struct token){.kind = TOKEN_NOTHING, .bytes = bytes};
+	c->piece = (struct piece){.kind = PIECE_NOTHING, .bytes = bytes};
 	size_t n = 0;
 	do {
 		if (n == length)
 			return false;
 		n += parser_feed(p, bytes + n, 1, NULL);
 	} while (!parser_is_ground(p));
-	while (c->token.kind == TOKEN_TEXT && n < length && n < text_max && is_text(bytes[n]))
+	while (c->piece.kind == PIECE_TEXT && n < length && n < text_max && is_text(bytes[n]))
 		n++;
-	c->token.length = n;
-	if (c->token.kind == TOKEN_NOTHING && bytes[0] == '\033')
-		c->token.kind = TOKEN_STRING;
-	if (is_broken(&c->token))
-		c->token.kind = TOKEN_MIXED;
-	*ret_token = c->token;
+	c->piece.length = n;
+	if (c->piece.kind == PIECE_NOTHING && bytes[0] == '\033')
+		c->piece.kind = PIECE_STRING;
+	if (is_broken(&c->piece))
+		c->piece.kind = PIECE_MIXED;
+	*ret_piece = c->piece;
 	return true;
 }

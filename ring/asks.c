@@ -1,10 +1,10 @@
-/* Tables, as xterm's control sequences and the keyboard protocol of kitty have them; no state. */
+/* Tables after xterm's ctlseqs and the keyboard protocol of kitty. */
 #include "ring/asks.h"
 
-bool asks_csi(const struct scan *s, uint8_t final)
+bool asks_csi(const struct tokenizer *t, uint32_t first)
 {
-	uint8_t prefix = s->prefix, inter = s->inter;
-	switch (final) {
+	uint8_t prefix = t->prefix, inter = t->intermediate;
+	switch (t->code) {
 	case 'c': /* DA1, DA2, DA3 */
 		return inter == 0 && prefix != '?' && prefix != '<';
 	case 'n': /* DSR, CPR; with '>' it sets modifyOtherKeys */
@@ -17,10 +17,10 @@ bool asks_csi(const struct scan *s, uint8_t final)
 	case 'u': /* kitty keyboard flags; DECRQUPSS; DECRQTSR */
 		return prefix == '?' || inter == '&' || inter == '$';
 	case 't': /* XTWINOPS reports */
-		return inter == 0 && prefix == 0 && s->number >= 11 && s->number <= 21 &&
-			s->number != 12 && s->number != 17;
+		return inter == 0 && prefix == 0 && first >= 11 && first <= 21 && first != 12 &&
+			first != 17;
 	case 'x': /* DECREQTPARM */
-		return inter == 0 && s->number <= 1;
+		return inter == 0 && first <= 1;
 	case 'y': /* DECRQCRA */
 		return inter == '*';
 	case '|': /* XTREPORTSGR; DECRQLP */

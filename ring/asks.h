@@ -1,21 +1,26 @@
 /* Which sequences ask a terminal something, so that it would answer. Pure. */
 #pragma once
 
-#include "ring/scan.h"
+#include "ring/tokenizer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a CSI sequence makes some terminal answer: what s has of its header, and its final byte. */
-bool asks_csi(const struct scan *s, uint8_t final);
+/* Whether a CSI sequence makes some terminal answer. t: at its final byte; first: its first parameter, 0 without one. */
+bool asks_csi(const struct tokenizer *t, uint32_t first);
 
-/* Whether an OSC of this number can be a query at all, and whether it is one whatever it has. */
+/* Whether an OSC of this number can be a query. */
 bool asks_osc(uint32_t number);
+
+/* Whether an OSC of this number is always one. */
 bool asks_osc_always(uint32_t number);
 
-#define ASKS_OSC_NAMED \
-	1337u         /* what an OSC of this number asks is said by the name that it begins with */
+/* Whether an OSC of this number is a query depends on the name that its text begins with: asks_name(). */
+#define ASKS_OSC_NAMED 1337u
 #define ASKS_NAMES 7u /* a bit for each name that asks */
 
-/* Take character c of the name, the at-th; *names: those that it may still be. Returns whether it asks. */
+/*
+ * Compare character c of the name, at index `at`, with the names that ask. *names: bits of those that it may still be.
+ * Returns whether it is one of them.
+ */
 bool asks_name(uint8_t *names, unsigned at, uint8_t c);

@@ -268,7 +268,7 @@ static void change_source(struct history *h, enum event_source source)
 {
 	if (is_pipe(source)) {
 		piped_begin(&h->piped);
-		if (!is_pipe(h->source) && !scan_is_whole(&h->scan))
+		if (!is_pipe(h->source) && !scan_is_ground(&h->scan))
 			queries_add(&h->cancels,
 				&(struct scan_query){.start = h->scan.offset,
 					.length = 1,

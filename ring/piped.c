@@ -89,10 +89,10 @@ static size_t hide_some(struct piped *p, uint64_t offset, const uint8_t *bytes, 
 		scan_feed(&p->scan, bytes + at, 1, ignore, NULL);
 		hide(p, offset + at++);
 		/* A character that something else comes in the middle of is over. */
-		if (p->scan.state == SCAN_GROUND && p->scan.utf8_left > 0 && at < length &&
+		if (p->scan.tokenizer.state == TOKENIZER_GROUND && at < length &&
 			!utf8_is_continuation(bytes[at]))
 			piped_begin(p);
-	} while (at < length && (p->scan.state != SCAN_GROUND || p->scan.utf8_left > 0));
+	} while (at < length && !scan_is_ground(&p->scan));
 	return at;
 }
 
@@ -101,7 +101,7 @@ size_t piped_feed(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t
 	const uint8_t *at = bytes, *end = bytes + length;
 	while (at < end) {
 		uint64_t here = offset + (uint64_t)(at - bytes);
-		if (p->scan.state == SCAN_GROUND && p->scan.utf8_left == 0) {
+		if (scan_is_ground(&p->scan)) {
 			const uint8_t *next = inert_skip(at, end);
 			hide_controls(p, here, at, (size_t)(next - at));
 			here += (uint64_t)(next - at);

@@ -1,19 +1,17 @@
 /*
- * Scan: a streaming parser of the DEC/xterm escape syntax, as far as the fan-out needs it. It says
- * where output may be cut (ground offsets), how far it may already be shown (settled), and where a
- * program asks its terminal a question (query ranges). A mark of a shell (OSC 133) is shown as a whole, too, for its
- * secret is hidden (ring/history.h). APC, PM and SOS strings mean what a terminal's maker wants, and many are answered:
- * all are queries.
+ * Scan: what the fan-out has to know of output. Where it may be cut (ground), how far it may be shown (settled), and where
+ * a program asks its terminal a question (query ranges). A mark of a shell (OSC 133) is shown as a whole, because its
+ * secret is hidden (ring/history.h). APC, PM and SOS have no common meaning, and many terminals answer them: all are
+ * queries.
  *
- * It follows xterm.js, because that is what renders the bytes: it is between two sequences exactly where
- * xterm.js's VT500_TRANSITION_TABLE is in GROUND, which tests/integration/scan_dialect.test.mjs compares.
- * So C1 controls count only as UTF-8 (U+0080 to U+009F), and other characters abort escapes, control
- * sequences, headers of DCS, and SOS, PM and APC strings. An OSC or DCS takes effect at the ESC of its
- * terminator.
+ * The tokens are those of ring/tokenizer.h, because xterm.js renders the bytes: output may be cut exactly where xterm.js's
+ * VT500_TRANSITION_TABLE is in GROUND, which tests/integration/scan_dialect.test.mjs compares.
  *
  * Pure: bytes in, ranges out. Splitting the input anywhere changes nothing.
  */
 #pragma once
+
+#include "ring/tokenizer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,55 +37,36 @@ struct scan_query {
  */
 typedef void (*scan_query_cb)(void *user, const struct scan_query *query);
 
-enum scan_state {
-	SCAN_GROUND,
-	SCAN_ESCAPE,
-	SCAN_ESCAPE_INTERMEDIATE,
-	SCAN_CSI,
-	SCAN_CSI_IGNORE, /* malformed: it has no effect, but it has a final byte */
-	SCAN_OSC,        /* this and all that follow are strings */
-	SCAN_DCS_HEADER,
-	SCAN_DCS,        /* its data, or what is ignored in place of it */
-	SCAN_STRING,     /* SOS, PM, APC: contents mean nothing to us */
-	SCAN_STRING_END, /* ESC inside a string: perhaps of ST */
-};
-
 struct scan {
 	uint64_t offset;  /* bytes fed */
 	uint64_t settled; /* everything before has been judged and may be shown */
 	uint64_t ground;  /* newest offset that is between two sequences and two characters */
 	uint64_t start;   /* where the current sequence began */
-	uint64_t lead;    /* where the current multi-byte character began */
-	uint64_t esc;     /* SCAN_STRING_END: where the ESC is */
-	enum scan_state state;
-	uint32_t code;     /* the current character's bits so far */
-	uint8_t utf8_left; /* continuation bytes still due */
-	uint8_t utf8_size; /* bytes of the current character */
-	bool hold;         /* the current sequence may become a query: do not show it yet */
-	bool muted;        /* the current sequence has grown past its limit: hide it */
-	bool asks; /* the string is a query, as far as it has come: it contains a '?' where one has it */
+	uint64_t esc;     /* while terminating: where the ESC is */
+	struct tokenizer tokenizer;
+	bool terminating; /* an ESC has ended a string, which is judged with the next byte: is it its terminator's? */
+	bool hold;       /* the current sequence may become a query: do not show it yet */
+	bool muted;      /* the current sequence has grown past its limit: hide it */
+	bool asks;       /* the string is a query as far as it has come */
 	bool judged;     /* the string's number is known */
-	bool begun;      /* there are parameters: none of < = > ? may follow */
 	bool ends;       /* the current sequence has ended an unfinished one */
-	uint8_t prefix;  /* one of < = > ?, or 0 */
-	uint8_t inter;   /* last intermediate byte, or 0 */
-	uint8_t names;   /* what the name may be with which an OSC begins, see asks_name() */
+	uint8_t names;   /* what the name that an OSC begins with may be, see asks_name() */
 	uint8_t named;   /* characters of it */
 	uint32_t number; /* first parameter, saturating */
 	uint32_t params; /* separators seen */
 };
 
-/* Begin at an absolute offset, assumed to be between two sequences. */
+/* Begin at an absolute offset between two sequences. */
 void scan_init(struct scan *s, uint64_t offset);
 
 /*
- * The next bytes, up to offset, are none of the terminal's: whatever was unfinished is given up. settled: how far they may
- * be shown, which is a place between two sequences.
+ * Skip bytes up to offset, which are not the terminal's, and drop an unfinished sequence. settled: how far they may be
+ * shown, which is between two sequences.
  */
 void scan_skip(struct scan *s, uint64_t offset, uint64_t settled);
 
-/* Whether it is between two sequences and two characters. */
-bool scan_is_whole(const struct scan *s);
+/* Whether the scan is between two sequences and two characters. */
+bool scan_is_ground(const struct scan *s);
 
 /* Feed the next length bytes; cb is called from within and must not touch *s. */
 void scan_feed(struct scan *s, const uint8_t *data, size_t length, scan_query_cb cb, void *user);

@@ -136,7 +136,7 @@ judge() {
 		for (i in names)
 			libc[names[i] ".h"] = 1
 
-		split("ws/net/client.h ws/net/local_socket.h ws/base64.h shell/id.h", shared, " ")
+		split("ws/net/client.h ws/net/local_socket.h ws/base64.h shell/id.h ring/tokenizer.h ring/asks.h ring/utf8.h", shared, " ")
 		for (i in shared)
 			client_public[shared[i]] = 1
 
@@ -179,7 +179,7 @@ judge() {
 		return file
 	}
 	function is_parser(file) {
-		return file == "ring/scan.c" || file == "ring/screen/parser.c" || file ~ /^ws\/(.*\/)?(route|message)\.c$/
+		return file ~ /^ring\/(tokenizer|scan|screen\/parser)\.c$/ || file ~ /^ws\/(.*\/)?(route|message)\.c$/
 	}
 	function has(list, word) {
 		return index(" " list " ", " " word " ") > 0

@@ -1,11 +1,12 @@
 /*
- * Parser: terminal output into text, controls and sequences. It is the state machine of
- * vt100.net/emu/dec_ansi_parser with the choices of xterm.js: controls of C1 come only as UTF-8, a string
- * ends at the ESC of its terminator, what is not UTF-8 is dropped.
+ * Parser: terminal output into text, controls and sequences with their parameters and strings, by the tokens of
+ * ring/tokenizer.h.
  *
  * Pure; splitting the input anywhere changes nothing. Everything that can grow is bounded.
  */
 #pragma once
+
+#include "ring/tokenizer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ struct params {
 	uint8_t sub_end[PARSER_PARAMS];   /* index behind its last */
 };
 
-/* id: prefix, intermediates and final byte, each shifted in from the right: SEQUENCE('?', 'h'). */
+/* The id of a sequence: prefix, intermediates and final byte, each shifted in from the right: SEQUENCE('?', 'h'). */
 #define SEQUENCE(collected, final) ((uint32_t)(collected) << 8 | (uint32_t)(final))
 
 struct parser_ops {
@@ -44,38 +45,16 @@ struct parser_ops {
 		size_t length);
 };
 
-enum parser_state {
-	PARSER_GROUND,
-	PARSER_ESCAPE,
-	PARSER_ESCAPE_INTERMEDIATE,
-	PARSER_CSI_ENTRY,
-	PARSER_CSI_PARAM,
-	PARSER_CSI_INTERMEDIATE,
-	PARSER_CSI_IGNORE,
-	PARSER_STRING, /* SOS, PM, APC */
-	PARSER_OSC,
-	PARSER_DCS_ENTRY,
-	PARSER_DCS_PARAM,
-	PARSER_DCS_INTERMEDIATE,
-	PARSER_DCS_IGNORE,
-	PARSER_DCS_PASSTHROUGH,
-};
-
 struct parser {
 	const struct parser_ops *ops;
 	void *user;
-	uint64_t offset; /* bytes taken; while a callback runs, up to what it is called for */
+	uint64_t offset; /* bytes consumed; while a callback runs, up to what it is called for */
 	uint64_t start;  /* where the sequence that is under way began */
-	enum parser_state state;
-	bool touched;      /* a control has acted within it */
-	uint8_t utf8_left; /* continuation bytes still due */
-	uint8_t utf8_size;
-	uint32_t code; /* the character's bits so far */
-	uint32_t collected;
+	struct tokenizer tokenizer;
 	uint32_t dcs_id;
 	bool digit_is_sub, reject_digits, reject_subs;
 	struct params params;
-	char *string; /* owned; NULL until needed */
+	char *string; /* owned; NULL until the first string */
 	size_t string_length, string_capacity;
 	bool string_lost; /* too long */
 };
@@ -85,16 +64,16 @@ void parser_init(struct parser *p, const struct parser_ops *ops, void *user, uin
 void parser_finish(struct parser *p);
 
 /*
- * Take length bytes, or fewer: after each callback *pause is looked at (NULL: never), and if it is set the
- * feed ends there. Returns bytes taken.
+ * Consume length bytes, or fewer: the feed ends after a callback that has set *pause (NULL: never). Returns the number of
+ * bytes consumed.
  */
 size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const bool *pause);
 
-/* Between two sequences and two characters. */
+/* Whether the parser is between two sequences and two characters. */
 static inline bool parser_is_ground(const struct parser *p)
 {
-	return p->state == PARSER_GROUND && p->utf8_left == 0;
+	return tokenizer_is_ground(&p->tokenizer);
 }
 
-/* Forget whatever is under way. */
+/* Drop an unfinished sequence or character. */
 void parser_reset(struct parser *p);

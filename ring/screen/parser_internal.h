@@ -1,4 +1,4 @@
-/* Between the files of the parser: its strings, and runs of text. */
+/* Shared by the files of the parser: its strings, and runs of text. */
 #pragma once
 
 #include "ring/screen/parser.h"
@@ -9,20 +9,22 @@
 /* Begin an empty string. */
 void parser_string_begin(struct parser *p);
 
-/* One more character of it. */
+/* Append one character. */
 void parser_string_put(struct parser *p, uint32_t code);
 
-/* Printable ASCII, of which strings mostly are. */
+/* Append printable ASCII. */
 void parser_string_append(struct parser *p, const uint8_t *ascii, size_t length);
 
-/* Give back what an unusually long string took. */
+/* Free the memory of an unusually long string. */
 void parser_string_release(struct parser *p);
 
-/* Give back all of it. */
+/* Free all of it. */
 void parser_string_drop(struct parser *p);
 
-/* Report it as an OSC, "N;data", or "N" alone; or as a DCS. */
+/* Report it as an OSC, "N;data", or "N" alone. */
 void parser_end_osc(struct parser *p);
+
+/* Report it as a DCS. */
 void parser_end_dcs(struct parser *p);
 
 #define DEL 0x7f

@@ -1,6 +1,6 @@
 /*
- * The string of an OSC or DCS, which grows as it comes: whole, or lost once it is too long or memory is short; a lost
- * one is reported to nobody.
+ * The string of an OSC or DCS. One that is too long, or for which there is no memory, is lost as a whole and not
+ * reported.
  */
 #include "ring/screen/parser_internal.h"
 #include "ring/utf8.h"

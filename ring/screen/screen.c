@@ -345,9 +345,9 @@ uint64_t screen_offset(const struct screen *s)
 uint64_t screen_resume_offset(const struct screen *s)
 {
 	const struct parser *p = &s->parser;
-	if (p->state != PARSER_GROUND)
+	if (p->tokenizer.state != TOKENIZER_GROUND)
 		return p->start;
-	return p->offset - (p->utf8_left > 0 ? (uint64_t)(p->utf8_size - p->utf8_left) : 0);
+	return p->offset - tokenizer_unfinished(&p->tokenizer);
 }
 
 unsigned screen_rows(const struct screen *s)

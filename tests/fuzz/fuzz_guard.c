@@ -23,8 +23,8 @@ static size_t take_pieces(
 	for (size_t at = 0; at < length;) {
 		size_t piece = 1 + (size_t)random_below(r, 64);
 		piece = piece < length - at ? piece : length - at;
-		char *room = (char *)fuzz_alloc(GUARD_ROOM(piece));
-		size_t got = guard_take(&g, bytes + at, piece, room);
+		char *room = (char *)fuzz_alloc(GUARD_OUTPUT_MAX(piece));
+		size_t got = guard_filter(&g, bytes + at, piece, room);
 		memcpy(out + n, room, got);
 		free(room);
 		n += got;
@@ -83,19 +83,20 @@ static void check_modest(const char *term, const char *bytes, size_t length, str
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t output[OUTPUT_MAX];
-	static char whole[2 * GUARD_ROOM(OUTPUT_MAX)], again[2 * GUARD_ROOM(2 * OUTPUT_MAX)];
+	static char whole[2 * GUARD_OUTPUT_MAX(OUTPUT_MAX)],
+		again[2 * GUARD_OUTPUT_MAX(2 * OUTPUT_MAX)];
 	struct fuzz_input in = {data, size};
 	uint8_t seed = fuzz_byte(&in);
 	struct random r = {UINT64_C(0x9e3779b97f4a7c15) + seed};
 	bool clipboard = seed & 1;
 	size_t length = fuzz_unfold(&in, output, sizeof output);
 	struct guard g = {.clipboard = clipboard};
-	size_t n = guard_take(&g, (const char *)output, length, whole);
-	FUZZ_CHECK(n <= GUARD_ROOM(length));
+	size_t n = guard_filter(&g, (const char *)output, length, whole);
+	FUZZ_CHECK(n <= GUARD_OUTPUT_MAX(length));
 	FUZZ_CHECK(take_pieces(clipboard, (const char *)output, length, &r, again) == n &&
 		memcmp(whole, again, n) == 0);
 	g = (struct guard){.clipboard = clipboard};
-	FUZZ_CHECK(guard_take(&g, whole, n, again) == n && memcmp(whole, again, n) == 0);
+	FUZZ_CHECK(guard_filter(&g, whole, n, again) == n && memcmp(whole, again, n) == 0);
 	check_quiet(whole, n);
 	static const char *const terms[] = {"linux", "vt220", "screen", "dumb"};
 	check_modest(terms[seed >> 1 & 3], whole, n, &r);

@@ -163,7 +163,7 @@ static void feed(struct record *r, const uint8_t *bytes, size_t length)
 		FUZZ_CHECK(r->parser.offset == r->fed - length + at);
 	}
 	FUZZ_CHECK(r->parser.string_capacity <= PARSER_STRING_MAX);
-	FUZZ_CHECK(r->parser.utf8_left < 4 && r->parser.start <= r->parser.offset);
+	FUZZ_CHECK(r->parser.tokenizer.utf8_left < 4 && r->parser.start <= r->parser.offset);
 	free(copy);
 }
 
@@ -180,10 +180,9 @@ static void feed_in_pieces(const struct record *whole, const uint8_t *bytes, siz
 	}
 	FUZZ_CHECK(cut.length == whole->length);
 	FUZZ_CHECK(cut.length == 0 || memcmp(cut.bytes, whole->bytes, cut.length) == 0);
-	FUZZ_CHECK(cut.parser.state == whole->parser.state);
+	FUZZ_CHECK(cut.parser.tokenizer.state == whole->parser.tokenizer.state);
 	FUZZ_CHECK(cut.parser.start == whole->parser.start);
-	FUZZ_CHECK(cut.parser.touched == whole->parser.touched);
-	FUZZ_CHECK(cut.parser.utf8_left == whole->parser.utf8_left);
+	FUZZ_CHECK(cut.parser.tokenizer.utf8_left == whole->parser.tokenizer.utf8_left);
 	finish(&cut);
 }
 
@@ -202,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 4 : 512);
 	feed_in_pieces(&whole, bytes, length, &r, length / 2 + 1);
 	parser_reset(&whole.parser);
-	FUZZ_CHECK(whole.parser.state == PARSER_GROUND);
+	FUZZ_CHECK(parser_is_ground(&whole.parser));
 	finish(&whole);
 	return 0;
 }

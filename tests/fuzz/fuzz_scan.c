@@ -86,8 +86,9 @@ static void expect_quiet(const struct scanned *s, const uint8_t *bytes, const ui
 	scan_init(&after, 0);
 	scan_feed(&before, bytes, length, ignore_query, NULL);
 	scan_feed(&after, got, length, refuse_query, NULL);
-	FUZZ_CHECK(before.state == SCAN_GROUND && after.state == SCAN_GROUND);
-	FUZZ_CHECK(after.utf8_left == 0 || after.utf8_left == before.utf8_left);
+	const struct tokenizer *a = &after.tokenizer, *b = &before.tokenizer;
+	FUZZ_CHECK(b->state == TOKENIZER_GROUND && a->state == TOKENIZER_GROUND);
+	FUZZ_CHECK(a->utf8_left == 0 || a->utf8_left == b->utf8_left);
 }
 
 static void check_apply(const struct scanned *s, const uint8_t *bytes, size_t length, uint8_t seed)

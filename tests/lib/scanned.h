@@ -98,7 +98,7 @@ static inline void scanned_expect_same(const struct scanned *a, const struct sca
 	SCANNED_CHECK(a->scan.offset == b->scan.offset);
 	SCANNED_CHECK(a->scan.settled == b->scan.settled);
 	SCANNED_CHECK(a->scan.ground == b->scan.ground);
-	SCANNED_CHECK(a->scan.state == b->scan.state);
+	SCANNED_CHECK(a->scan.tokenizer.state == b->scan.tokenizer.state);
 	SCANNED_CHECK(a->count == b->count);
 	for (size_t i = 0; i < a->count; i++) {
 		SCANNED_CHECK(a->ranges[i].start == b->ranges[i].start);

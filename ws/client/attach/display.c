@@ -220,10 +220,10 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 /* What comes from the session goes to the terminal by no other way. */
 static void draw(struct attachment *a, const char *bytes, size_t length)
 {
-	char shown[GUARD_ROOM(PIECE)];
+	char shown[GUARD_OUTPUT_MAX(PIECE)];
 	while (length > 0 && !a->over) {
 		size_t piece = length < PIECE ? length : PIECE;
-		if (!tty_write(shown, guard_take(&a->guard, bytes, piece, shown)))
+		if (!tty_write(shown, guard_filter(&a->guard, bytes, piece, shown)))
 			attach_lose_terminal(a);
 		bytes += piece;
 		length -= piece;

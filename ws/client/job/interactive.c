@@ -158,10 +158,10 @@ void interactive_begin(struct interactive *i)
 
 bool interactive_write(struct interactive *i, const char *bytes, size_t length)
 {
-	char out[GUARD_ROOM(PIECE)];
+	char out[GUARD_OUTPUT_MAX(PIECE)];
 	while (length > 0) {
 		size_t n = length < PIECE ? length : PIECE;
-		if (!tty_write(out, guard_take(&i->guard, bytes, n, out)))
+		if (!tty_write(out, guard_filter(&i->guard, bytes, n, out)))
 			return false;
 		bytes += n;
 		length -= n;

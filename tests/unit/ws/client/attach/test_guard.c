@@ -9,9 +9,9 @@
 static char *take(bool clipboard, const char *bytes, size_t length, size_t cut)
 {
 	struct guard g = {.clipboard = clipboard};
-	char *out = malloc(2 * GUARD_ROOM(length) + 1);
-	size_t n = guard_take(&g, bytes, cut, out);
-	n += guard_take(&g, bytes + cut, length - cut, out + n);
+	char *out = malloc(2 * GUARD_OUTPUT_MAX(length) + 1);
+	size_t n = guard_filter(&g, bytes, cut, out);
+	n += guard_filter(&g, bytes + cut, length - cut, out + n);
 	out[n] = '\0';
 	return out;
 }
@@ -116,13 +116,13 @@ static const struct {
 	{"an escape in an escape", "\033\033[1m\033[2\033[3m", "\033[1m\033[3m"},
 };
 
-Test(guard_take, what_passes_and_what_does_not)
+Test(guard_filter, what_passes_and_what_does_not)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check(false, cases[i].name, cases[i].bytes, cases[i].want);
 }
 
-Test(guard_take, the_clipboard_may_be_set_if_asked_for_but_never_read)
+Test(guard_filter, the_clipboard_may_be_set_if_asked_for_but_never_read)
 {
 	check(true, "BEL", "a\033]52;c;aGk=\ab", "a\033]52;c;aGk=" ST "b");
 	check(true, "no selection", "\033]52;;aGk=\033\\", "\033]52;;aGk=" ST);
@@ -131,7 +131,7 @@ Test(guard_take, the_clipboard_may_be_set_if_asked_for_but_never_read)
 		"52;ps;aGk=\xc2\x9c"
 		"b",
 		"\033]52;ps;aGk=" ST "b");
-	check(true, "rubbish in it", "\033]52;c;a\r?;\xc3\xa9G\033", "\033]52;c;aG");
+	check(true, "rubbish in it", "\033]52;c;a\r?;\xc3\xa9G\033", "\033]52;c;aG" ST);
 	check(true, "aborted", "\033]52;c;aGk=\030b", "\033]52;c;aGk=\030b");
 	check(true, "read", "a\033]52;c;?\ab", "ab");
 	check(true, "odd selections", "a\033]52;?;aGk=\a\033]52;cx;aGk=\a\033]52;c;;aGk=\ab", "ab");
@@ -139,7 +139,7 @@ Test(guard_take, the_clipboard_may_be_set_if_asked_for_but_never_read)
 	check(true, "others", "a\033]5522;type=write\a\033]1337;Copy=:aGk=\a\033]9;x\ab", "ab");
 }
 
-Test(guard_take, what_is_too_long_is_left_out)
+Test(guard_filter, what_is_too_long_is_left_out)
 {
 	char *bytes = calloc(1, 3 * GUARD_HELD_MAX), *out;
 	memset(bytes, 'a', 2 * GUARD_HELD_MAX);

@@ -1,4 +1,4 @@
-/* See proc.h. Plain system calls: the holder, which uses this, allocates nothing. */
+/* See proc.h. System calls instead of readdir(3), because the holder must not allocate memory. */
 #include "pty/proc/proc.h"
 
 #include <ctype.h>
@@ -13,10 +13,11 @@
 
 #define BUFFER 8192
 
-#define FIELD_STATE 3  /* of "stat", the first behind the name, see proc(5) */
-#define FIELD_START 22 /* when it was started */
+/* Fields of "stat", see proc(5): the first after the name, and the start time. */
+#define FIELD_STATE 3
+#define FIELD_START 22
 
-/* As getdents64(2) lays it out. */
+/* struct linux_dirent64 of getdents64(2). */
 struct entry {
 	uint64_t inode;
 	int64_t next;
@@ -25,14 +26,14 @@ struct entry {
 	char name[];
 };
 
-/* Of a line, by the beginning of its name behind the end of the line before. NULL: there is none. */
+/* Value of a line of "status". name: from the newline before it to the tab. NULL: no such line. */
 static const char *value_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 	return at ? at + strlen(name) : NULL;
 }
 
-/* The kernel escapes backslashes and ends of lines in it. */
+/* The kernel escapes backslashes and newlines in the name. */
 static void parse_name(const char *text, char ret_name[PROC_NAME])
 {
 	size_t length = 0;
@@ -57,7 +58,7 @@ bool proc_parse(const char *text, struct proc_status *ret_status)
 	s.state = *state;
 	s.pid = (pid_t)strtol(pid, NULL, 10);
 	s.parent = (pid_t)strtol(parent, NULL, 10);
-	(void)strtoul(owner, &end, 10); /* the real one */
+	(void)strtoul(owner, &end, 10); /* the real uid */
 	s.owner = (uid_t)strtoul(end, NULL, 10);
 	s.threads = threads ? (unsigned)strtoul(threads, NULL, 10) : 0;
 	if (s.pid <= 0 || s.parent < 0)
@@ -68,7 +69,7 @@ bool proc_parse(const char *text, struct proc_status *ret_status)
 
 bool proc_parse_start(const char *text, uint64_t *ret_ticks)
 {
-	/* The name is in parentheses and may have anything in it. */
+	/* The name is in parentheses and may contain parentheses. */
 	const char *close = strrchr(text, ')');
 	unsigned long long value = 0;
 	if (!close || close[1] != ' ' || !close[2])
@@ -76,7 +77,7 @@ bool proc_parse_start(const char *text, uint64_t *ret_ticks)
 	const char *from = close + 3;
 	for (int i = FIELD_STATE + 1; i <= FIELD_START; i++) {
 		char *end;
-		value = strtoull(from, &end, 10); /* a negative one wraps */
+		value = strtoull(from, &end, 10); /* negative fields wrap */
 		if (end == from)
 			return false;
 		from = end;
@@ -107,7 +108,7 @@ ssize_t proc_read(int process_fd, const char *name, char *text, size_t size)
 	return n;
 }
 
-/* names: of the two in the directory. */
+/* status, task: paths relative to dir_fd. */
 static bool read_status(
 	int dir_fd, const char *status, const char *task, struct proc_status *ret_status)
 {
@@ -115,7 +116,7 @@ static bool read_status(
 	struct stat st;
 	if (proc_read(dir_fd, status, text, sizeof text) <= 0 || !proc_parse(text, ret_status))
 		return false;
-	/* So many groups stand in front of it. Each thread is a directory. */
+	/* A long list of groups may hide "Threads". Each thread is a directory. */
 	if (ret_status->threads == 0 && fstatat(dir_fd, task, &st, 0) == 0 && st.st_nlink > 2)
 		ret_status->threads = (unsigned)st.st_nlink - 2;
 	return true;
@@ -143,7 +144,7 @@ bool proc_start_at(int process_fd, uint64_t *ret_ticks)
 
 bool proc_is_living(const struct proc_status *s)
 {
-	/* What has other threads lives on when the first one has ended. */
+	/* A zombie main thread may have live siblings. */
 	return (s->state != 'Z' || s->threads > 1) && s->state != 'X' && s->state != 'x';
 }
 
@@ -207,8 +208,8 @@ size_t proc_children(pid_t pid, const char *thread, pid_t *ret_list, size_t max,
 	return count;
 }
 
-/* Numbers, each with a space behind it. Returns whether to go on. */
-static bool visit_numbers(int fd, bool (*visit)(void *user, pid_t pid), void *user)
+/* Visit pids, each followed by a space. Returns whether to go on. */
+static bool visit_pids(int fd, bool (*visit)(void *user, pid_t pid), void *user)
 {
 	char buffer[BUFFER];
 	pid_t pid = 0;
@@ -227,8 +228,8 @@ static bool visit_numbers(int fd, bool (*visit)(void *user, pid_t pid), void *us
 	return pid == 0 || visit(user, pid);
 }
 
-/* Those entries of a directory that are numbers. */
-static int each_number(const char *path, bool (*visit)(void *user, pid_t pid), void *user)
+/* Visit the entries of a directory that are pids. */
+static int each_pid(const char *path, bool (*visit)(void *user, pid_t pid), void *user)
 {
 	_Alignas(struct entry) char buffer[BUFFER];
 	bool on = true;
@@ -248,6 +249,7 @@ static int each_number(const char *path, bool (*visit)(void *user, pid_t pid), v
 	return 0;
 }
 
+/* For visit_thread(). */
 struct threads {
 	pid_t pid;
 	bool (*visit)(void *user, pid_t child);
@@ -262,7 +264,7 @@ static bool visit_thread(void *user, pid_t thread)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return true;
-	bool on = visit_numbers(fd, t->visit, t->user);
+	bool on = visit_pids(fd, t->visit, t->user);
 	close(fd);
 	return on;
 }
@@ -272,10 +274,10 @@ void proc_each_child(pid_t pid, bool (*visit)(void *user, pid_t child), void *us
 	char path[40];
 	struct threads t = {pid, visit, user};
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	(void)each_number(path, visit_thread, &t);
+	(void)each_pid(path, visit_thread, &t);
 }
 
 int proc_each(bool (*visit)(void *user, pid_t pid), void *user)
 {
-	return each_number("/proc", visit, user);
+	return each_pid("/proc", visit, user);
 }

@@ -1,4 +1,4 @@
-/* See pty/enter.h. In this order: the group while we may, limits, the user, the place, and then the program. */
+/* See pty/enter.h. The control group needs the privileges that the change of user drops. */
 #include "pty/enter.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-static int limit(int which, uint64_t most)
+static int set_limit(int which, uint64_t most)
 {
 	const struct rlimit both = {(rlim_t)most, (rlim_t)most};
 	return most > 0 && setrlimit(which, &both) < 0 ? -errno : 0;
@@ -29,8 +29,8 @@ int enter_limits(const struct enter_limits *l)
 {
 	if (l->group_fd >= 0 && write(l->group_fd, "0", 1) < 0)
 		return -errno;
-	int rc = limit(RLIMIT_NPROC, l->tasks);
-	return rc < 0 ? rc : limit(RLIMIT_AS, l->memory);
+	int rc = set_limit(RLIMIT_NPROC, l->tasks);
+	return rc < 0 ? rc : set_limit(RLIMIT_AS, l->memory);
 }
 
 static _Noreturn void give_up(const char *what, int error)
@@ -39,8 +39,8 @@ static _Noreturn void give_up(const char *what, int error)
 	_exit(ENTER_EXIT);
 }
 
-/* Words of the command line; NULL: not given. */
-struct who {
+/* User of the command line, as text; NULL: not given. */
+struct identity {
 	const char *user, *gid, *groups;
 };
 
@@ -53,13 +53,13 @@ void enter_show_environment(void)
 	*kept = NULL;
 }
 
-/* For good, and with no group but those. Returns 0, or -1 with errno. */
-static int become(const struct who *w)
+/* Change real, effective and saved ids, and the groups. Returns 0, or -1 with errno. */
+static int change_user(const struct identity *identity)
 {
-	gid_t groups[GROUPS_MAX], gid = w->gid ? (gid_t)strtoul(w->gid, NULL, 10) : 0;
-	uid_t uid = (uid_t)strtoul(w->user, NULL, 10);
+	gid_t groups[GROUPS_MAX], gid = identity->gid ? (gid_t)strtoul(identity->gid, NULL, 10) : 0;
+	uid_t uid = (uid_t)strtoul(identity->user, NULL, 10);
 	size_t count = 0;
-	const char *at = w->groups ? w->groups : "";
+	const char *at = identity->groups ? identity->groups : "";
 	while (*at && count < GROUPS_MAX) {
 		char *end;
 		groups[count++] = (gid_t)strtoul(at, &end, 10);
@@ -69,11 +69,11 @@ static int become(const struct who *w)
 		errno = EPERM;
 		return -1;
 	}
-	/* What is to come with the end of our parent is forgotten with the user. */
+	/* A change of uid clears the parent-death signal. */
 	int signo = 0;
 	pid_t parent = getppid();
 	(void)prctl(PR_GET_PDEATHSIG, &signo);
-	/* Keys of root's login are reached through its keyring by all who have inherited that. */
+	/* Drop root's session keyring, which gives access to its keys. */
 	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	if (setgroups(count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
 		setresuid(uid, uid, uid) < 0)
@@ -97,7 +97,7 @@ void enter(int argc, char **argv)
 		{0},
 	};
 	struct enter_limits limits = {.group_fd = -1};
-	struct who who = {0};
+	struct identity identity = {0};
 	const char *cwd = NULL;
 	bool show = false;
 	int c;
@@ -111,11 +111,11 @@ void enter(int argc, char **argv)
 		else if (c == 'w')
 			cwd = optarg;
 		else if (c == 'u')
-			who.user = optarg;
+			identity.user = optarg;
 		else if (c == 'p')
-			who.gid = optarg;
+			identity.gid = optarg;
 		else if (c == 'a')
-			who.groups = optarg;
+			identity.groups = optarg;
 		else if (c == 's')
 			show = true;
 		else
@@ -124,11 +124,11 @@ void enter(int argc, char **argv)
 	argv += optind;
 	int rc = enter_limits(&limits);
 	if (rc < 0)
-		give_up("limits", -rc);
+		give_up("cannot set limits", -rc);
 	if (limits.group_fd >= 0)
 		close(limits.group_fd);
-	if (who.user && become(&who) < 0)
-		give_up("user", errno);
+	if (identity.user && change_user(&identity) < 0)
+		give_up("cannot change user", errno);
 	if (cwd && chdir(cwd) < 0)
 		give_up(cwd, errno);
 	if (show)

@@ -1,13 +1,13 @@
 /*
- * From the sources into the ring.
+ * Copies from the sources into the ring.
  *
- * The overrun rule: bytes that the server has not consumed are never overwritten. When there is no
- * room, sources are not read, and programs wait in write(2) until the server is back.
+ * The overrun rule: bytes that the server has not consumed are never overwritten. If the ring is
+ * full, sources are not read, and programs block in write(2) until the server consumes.
  *
- * Drain before record: what a program wrote to the terminal before it wrote to the FIFO must be in the
- * ring before the record is. So a record is kept back until every source has been found empty once
- * after it was read. Under a flood from others that may never be, but the kernel holds less than
- * RECORD_DRAIN bytes of a terminal's output (15 to 19 KB measured): what came before is then through.
+ * Drain before record: what a program wrote to the terminal before it wrote to the FIFO must be in
+ * the ring before the record is. So a record waits until each source has been found empty once, or
+ * has delivered RECORD_DRAIN bytes: the kernel buffers less than that of a terminal's output (15 to
+ * 19 KB measured), so all earlier output has been read even if other programs flood the terminal.
  */
 #include "pty/holder/holder.h"
 
@@ -16,54 +16,56 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_SIZE \
-	((size_t)16 << 10) /* one read of the PTY; the kernel gives about 4 KB at a time */
-#define TURN_SIZE \
-	((size_t)256 << 10) /* read in one turn of the loop before sockets are looked at */
+/* One read of the PTY; the kernel returns about 4 KB at a time. */
+#define READ_SIZE ((size_t)16 << 10)
+/* Read from a source in one turn of the loop. */
+#define TURN_SIZE ((size_t)256 << 10)
 #define RECORD_DRAIN ((size_t)64 << 10)
-#define FIFO_READ ((size_t)16 << 10) /* one read of a stream that grows by its CRs */
-#define LEAST_ROOM ((size_t)4 << 10) /* with less the sources wait */
+/* One read of a source with add_cr. */
+#define FIFO_READ ((size_t)16 << 10)
+/* With less space in the ring the sources are not read. */
+#define SPACE_MIN ((size_t)4 << 10)
 
 void feed_init(struct holder *h)
 {
-	h->speaking = EVENT_SOURCE_TERMINAL;
+	h->last_source = EVENT_SOURCE_TERMINAL;
 	for (int i = 0; i < HOLDER_SOURCES; i++)
 		h->sources[i].fd = -1;
 }
 
-/* Room in a stream whose consumer has come to tail. */
-static size_t room(const struct stream *s, const _Atomic uint64_t *tail)
+/* Free space of a stream that has been consumed up to tail. */
+static size_t free_space(const struct stream *s, const _Atomic uint64_t *tail)
 {
 	uint64_t head = stream_head(s);
 	uint64_t consumed = atomic_load(tail);
 	if (consumed > head)
-		consumed = head; /* a confused server must not confuse us */
+		consumed = head; /* the page may have any value */
 	uint64_t used = head - consumed;
 	return used >= s->size ? 0 : s->size - (size_t)used;
 }
 
-static size_t bytes_room(struct holder *h)
+static size_t bytes_space(struct holder *h)
 {
-	return room(&h->ring.bytes, &h->control.page->tail);
+	return free_space(&h->ring.bytes, &h->control.page->tail);
 }
 
-/* Room for the largest record and for the two small ones that may come with it. */
+/* Space for the largest event and for two small ones that may come with it. */
 bool feed_has_event_room(struct holder *h)
 {
-	return room(&h->ring.events, &h->control.page->events_tail) >=
+	return free_space(&h->ring.events, &h->control.page->events_tail) >=
 		event_size(EVENT_PAYLOAD_MAX) + 2 * event_size(sizeof(uint64_t));
 }
 
 bool feed_blocked(struct holder *h)
 {
-	if (bytes_room(h) >= LEAST_ROOM && feed_has_event_room(h)) {
+	if (bytes_space(h) >= SPACE_MIN && feed_has_event_room(h)) {
 		atomic_store(&h->ring.header->blocked, 0);
 		return false;
 	}
-	/* Say so first and look again after: the server looks at the flag after it has moved the tail. */
+	/* Set the flag, then check again: the server reads the flag after it has moved the tail. */
 	atomic_store(&h->ring.header->blocked, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	return bytes_room(h) < LEAST_ROOM || !feed_has_event_room(h);
+	return bytes_space(h) < SPACE_MIN || !feed_has_event_room(h);
 }
 
 /* Wake the server if it sleeps. */
@@ -95,13 +97,13 @@ void feed_event(struct holder *h, enum event_type type, const void *payload, siz
 	wake_server(h);
 }
 
-/* Label the bytes that come now. */
-static void speak(struct holder *h, enum event_source who)
+/* Label the next bytes with their source. */
+static void put_label(struct holder *h, enum event_source source)
 {
-	uint32_t label = who;
-	if (h->speaking == who)
+	uint32_t label = source;
+	if (h->last_source == source)
 		return;
-	h->speaking = who;
+	h->last_source = source;
 	feed_event(h, EVENT_SOURCE, &label, sizeof label);
 }
 
@@ -118,27 +120,27 @@ static void put_with_cr(struct holder *h, const uint8_t *text, size_t length)
 	stream_commit(&h->ring.bytes, n);
 }
 
-/* One read of a source. Returns bytes read, 0 when it has none (exhausted) or the ring no room. */
-static size_t read_source(struct holder *h, enum event_source who)
+/* Read a source once. Returns bytes read; 0 when it has none (exhausted) or the ring is full. */
+static size_t read_source(struct holder *h, enum event_source source)
 {
-	struct source *s = &h->sources[who];
+	struct source *s = &h->sources[source];
 	uint8_t text[FIFO_READ];
 	ssize_t n;
 	if (feed_blocked(h))
 		return 0;
-	size_t space = bytes_room(h);
+	size_t space = bytes_space(h);
 	if (s->add_cr) {
 		n = read(s->fd, text, space / 2 < sizeof text ? space / 2 : sizeof text);
 		if (n > 0) {
-			speak(h, who);
+			put_label(h, source);
 			put_with_cr(h, text, (size_t)n);
 		}
 	} else {
 		size_t want = space < READ_SIZE ? space : READ_SIZE;
 		n = read(s->fd, stream_reserve(&h->ring.bytes, want), want);
 		if (n > 0) {
-			if (h->speaking != who)
-				speak(h, who);
+			if (h->last_source != source)
+				put_label(h, source);
 			stream_commit(&h->ring.bytes, (size_t)n);
 		}
 	}
@@ -151,22 +153,22 @@ static size_t read_source(struct holder *h, enum event_source who)
 	return 0;
 }
 
-/* Read one source until it is empty, the ring is full, or limit bytes have come. Whether it was emptied. */
-static bool drain(struct holder *h, enum event_source who, size_t limit)
+/* Read a source until it is empty or limit bytes are read. Returns false when the ring is full. */
+static bool drain(struct holder *h, enum event_source source, size_t limit)
 {
-	struct source *s = &h->sources[who];
+	struct source *s = &h->sources[source];
 	size_t total = 0, n;
 	if (s->fd < 0)
 		return true;
 	s->exhausted = false;
 	do {
-		n = read_source(h, who);
+		n = read_source(h, source);
 		total += n;
 	} while (n > 0 && total < limit);
 	return s->exhausted || total >= limit;
 }
 
-/* Drain the sources that poll has named, or all. Whether all that was tried is empty. */
+/* Drain ready sources, or all. Returns false when the ring is full. */
 static bool drain_sources(struct holder *h, bool all, size_t limit)
 {
 	bool drained = true;
@@ -178,7 +180,7 @@ static bool drain_sources(struct holder *h, bool all, size_t limit)
 	return drained;
 }
 
-/* Take the next record from the FIFO, if there is one and the last has found its place. */
+/* Read the next record from the FIFO, unless one is waiting. */
 static void read_record(struct holder *h)
 {
 	if (h->record_length > 0)
@@ -188,7 +190,7 @@ static void read_record(struct holder *h)
 		h->record_length = (size_t)n;
 }
 
-/* The shell is gone and all it wrote is in the ring: publish how it ended. */
+/* Publish the exit status; all output of the shell is in the ring. */
 static void publish_exit(struct holder *h)
 {
 	struct ring_header *header = h->ring.header;
@@ -205,7 +207,7 @@ static void publish_exit(struct holder *h)
 	feed_event(h, EVENT_EXIT, &status, sizeof status);
 }
 
-/* When the shell that has ended now is followed by another. Returns false when it is not. */
+/* Set the time of the next shell's start. Returns false when no shell follows. */
 static bool plan_restart(struct holder *h)
 {
 	uint64_t now = holder_now_ms();
@@ -219,7 +221,7 @@ static bool plan_restart(struct holder *h)
 	return true;
 }
 
-/* Ask for another shell on the same terminal, when it is time. Returns false when none follows. */
+/* Start the next shell when it is time. Returns false when no shell follows. */
 static bool restart(struct holder *h)
 {
 	if (h->starting)
@@ -236,7 +238,6 @@ static bool restart(struct holder *h)
 	return true;
 }
 
-/* Only what is written from now on is its own. */
 void feed_restarted(struct holder *h)
 {
 	struct event_shell payload = {.status = h->exit_status, .pid = h->shell};
@@ -251,7 +252,7 @@ static void run(struct holder *h, bool all)
 {
 	if (h->exited)
 		return;
-	bool ended = h->shell_ended; /* before the reads, so that they see all that it wrote */
+	bool ended = h->shell_ended; /* before the reads, so that they get all its output */
 	if (h->fifo_ready || ended)
 		read_record(h);
 	h->fifo_ready = false;

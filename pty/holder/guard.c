@@ -1,8 +1,8 @@
 /*
- * The guard: the parent of a holder. It does nothing as long as that lives, and holds no descriptor but the session's
- * directory, by whose lock the server knows that something of the session is left. When the holder has been killed, what it
- * has left becomes the guard's, for it is the next subreaper: the guard kills it all, and ends. SIGTERM makes it kill the
- * holder first.
+ * The guard: the parent of a holder. It waits for the holder's end, with only the session's
+ * directory open; the directory's lock shows the server that processes of the session are alive. If
+ * the holder is killed, its descendants become children of the guard, the next subreaper; the guard
+ * kills them and exits. On SIGTERM it kills the holder first.
  */
 #include "pty/holder/holder.h"
 
@@ -19,10 +19,10 @@
 
 #define GUARD_NAME "ringside-guard"
 #define HOLDER_NAME "ringside-holder"
-#define PAUSE_MS 10 /* between two looks for processes that are left; it doubles up to ... */
+#define PAUSE_MS 10 /* between two rounds of SIGKILL; doubles up to PAUSE_MAX_MS */
 #define PAUSE_MAX_MS 160
 
-/* Returns false when there is no child left. */
+/* Reap children; *holder becomes 0 when it has ended. Returns false when no child is left. */
 static bool reap(pid_t *holder)
 {
 	pid_t pid;
@@ -32,7 +32,7 @@ static bool reap(pid_t *holder)
 	return !(pid < 0 && errno == ECHILD);
 }
 
-static void end_all(int dir_fd)
+static void kill_all(int dir_fd)
 {
 	pid_t none = 0;
 	for (int pause_ms = PAUSE_MS; reap(&none); pause_ms *= pause_ms < PAUSE_MAX_MS ? 2 : 1) {
@@ -44,15 +44,15 @@ static void end_all(int dir_fd)
 
 static _Noreturn void watch(pid_t holder, int dir_fd)
 {
-	sigset_t heeded;
+	sigset_t awaited;
 	int signo;
-	sigemptyset(&heeded);
-	sigaddset(&heeded, SIGCHLD);
-	sigaddset(&heeded, SIGTERM);
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigaddset(&awaited, SIGTERM);
 	while (reap(&holder) && holder > 0)
-		if (sigwait(&heeded, &signo) == 0 && signo == SIGTERM)
+		if (sigwait(&awaited, &signo) == 0 && signo == SIGTERM)
 			kill(holder, SIGKILL);
-	end_all(dir_fd);
+	kill_all(dir_fd);
 	_exit(0);
 }
 
@@ -63,7 +63,7 @@ int guard_split(int dir_fd, char *name)
 		return -errno;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	/* By its name it is known, as soon as there is a holder. */
+	/* Before the fork, so that the guard is never seen under the holder's name. */
 	prctl(PR_SET_NAME, GUARD_NAME);
 	pid_t pid = fork();
 	if (pid <= 0)
@@ -75,13 +75,13 @@ int guard_split(int dir_fd, char *name)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return 0;
 	}
-	/* For lists of processes. */
+	/* Overwrite argv[0] for lists of processes. */
 	size_t length = strlen(name);
 	if (length >= strlen(GUARD_NAME)) {
 		memset(name, 0, length);
 		snprintf(name, length + 1, "%s", GUARD_NAME);
 	}
-	/* What the holder has open is its own. */
+	/* Close the holder's descriptors. */
 	if (dir_fd > 3)
 		close_range(3, (unsigned)dir_fd - 1, 0);
 	close_range((unsigned)dir_fd + 1, ~0u, 0);

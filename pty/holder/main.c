@@ -1,4 +1,4 @@
-/* ringside-holder: set-up and the loop. See holder.h. Started by the server only. */
+/* ringside-holder: set-up and the loop. See holder.h. */
 #include "pty/holder/holder.h"
 #include "pty/enter.h"
 #include "pty/peeker.h"
@@ -21,9 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KILL_PAUSE_MS 10u /* at first; it doubles up to ... */
+#define KILL_PAUSE_MS 10u /* at first; doubles up to KILL_PAUSE_MAX_MS */
 #define KILL_PAUSE_MAX_MS 160u
-#define HANGUP_INTERVAL_MS 100 /* as conmon does */
+#define HANGUP_INTERVAL_MS 100 /* between reads of a hung-up terminal, as conmon does */
 
 uint64_t holder_now_ms(void)
 {
@@ -137,8 +137,8 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 	return o->dir_fd >= 0 && o->report_fd >= 0 && o->argv[0] && o->control_size >= 4096;
 }
 
-/* Move a descriptor (or pass on a negative errno) to its fixed number. */
-static int put(int fd, enum wire_place place)
+/* Move fd to its fixed descriptor. Takes fd; a negative errno is returned. */
+static int move_to_place(int fd, enum wire_place place)
 {
 	if (fd < 0 || fd == (int)place)
 		return fd;
@@ -151,11 +151,11 @@ static int put(int fd, enum wire_place place)
 static int open_memory(const char *name, enum wire_place place)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
-	return put(fd < 0 ? -errno : fd, place);
+	return move_to_place(fd < 0 ? -errno : fd, place);
 }
 
-/* Open the pipe of a descriptor once more, both ways: it never reports end of file, and no writer waits for a reader. */
-static int open_pipe(int end)
+/* Open a pipe again, both ways: it never reports end of file, and writers need no reader. */
+static int reopen_pipe(int end)
 {
 	char path[32];
 	snprintf(path, sizeof path, "/proc/self/fd/%d", end);
@@ -164,8 +164,8 @@ static int open_pipe(int end)
 }
 
 /*
- * A FIFO without a name, which is opened by its descriptor: files would cost more than the rest of a holder's start. Returns
- * the descriptor, which is at its place, or a negative errno.
+ * Make a FIFO without a name, which is opened through its descriptor: creating a file would take
+ * longer than the rest of a holder's start. Returns the fixed descriptor or a negative errno.
  */
 static int open_fifo(struct holder *h, enum wire_place place)
 {
@@ -173,16 +173,16 @@ static int open_fifo(struct holder *h, enum wire_place place)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	if (h->options.starter)
-		rc = h->starter_fifos[place - WIRE_PLACE_FIFO] = holder_lift(open_pipe(ends[0]));
+		rc = h->starter_fifos[place - WIRE_PLACE_FIFO] = holder_lift(reopen_pipe(ends[0]));
 	if (rc >= 0)
-		rc = open_pipe(ends[0]);
+		rc = reopen_pipe(ends[0]);
 	close(ends[0]);
 	close(ends[1]);
-	return put(rc, place);
+	return move_to_place(rc, place);
 }
 
-/* What the shell opens by way of its parent has to be its user's. */
-static int give_places(const struct holder_options *o)
+/* The shell's user must be able to open the fixed descriptors through /proc. */
+static int change_owner_of_places(const struct holder_options *o)
 {
 	for (int fd = WIRE_PLACE_SCRIPT; o->owner != geteuid() && fd <= WIRE_PLACE_STDERR; fd++)
 		if (fchown(fd, o->owner, (gid_t)-1) < 0)
@@ -190,7 +190,7 @@ static int give_places(const struct holder_options *o)
 	return 0;
 }
 
-/* First of all, while the numbers are free. */
+/* Open the fixed descriptors first, while their numbers are free. */
 static int open_places(struct holder *h)
 {
 	int rc;
@@ -205,22 +205,22 @@ static int open_places(struct holder *h)
 	if ((rc = open_fifo(h, WIRE_PLACE_STDERR)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = rc, .add_cr = true};
-	return give_places(&h->options);
+	return change_owner_of_places(&h->options);
 }
 
 static int open_signals(struct holder *h)
 {
-	const struct sigaction ends_only = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+	const struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	sigaction(SIGCHLD, &ends_only, NULL);
+	sigaction(SIGCHLD, &action, NULL);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	h->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (h->signal_fd < 0)
 		return -errno;
-	/* Nothing but the server's word or SIGKILL ends a holder. */
+	/* Only WIRE_END, the time to live and SIGKILL end a holder. */
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -228,7 +228,7 @@ static int open_signals(struct holder *h)
 	return 0;
 }
 
-/* Whatever fails here ends the process, so nothing is undone. */
+/* On failure the process exits, so nothing is undone. */
 static int set_up(struct holder *h, enum report_stage *ret_stage)
 {
 	struct ring_options ring = {
@@ -244,7 +244,7 @@ static int set_up(struct holder *h, enum report_stage *ret_stage)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	feed_init(h);
-	/* Somebody has it: before there is a shell. */
+	/* Another holder has the directory: fail before a shell is started. */
 	if (faccessat(h->options.dir_fd, WIRE_SOCKET, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	if ((rc = open_places(h)) < 0)
@@ -288,8 +288,9 @@ static void reap(struct holder *h)
 }
 
 /*
- * Whoever loses a parent that was our child becomes ours just before we hear of that end: then it is time
- * to look again. The pause is for those that come otherwise, and for kernels where looking takes long.
+ * A round of SIGKILL. When a child ends, its children become ours before we get SIGCHLD, so another
+ * round follows at once. The pause is for other new processes, and for kernels that do not list
+ * children.
  */
 static void kill_step(struct holder *h, uint64_t now)
 {
@@ -305,7 +306,7 @@ static void kill_step(struct holder *h, uint64_t now)
 	h->next_kill_ms = holder_now_ms() + h->kill_pause_ms;
 }
 
-/* End the session's processes, a step at each turn. */
+/* A step of WIRE_END: kill the session's processes. */
 static void end_step(struct holder *h)
 {
 	uint64_t now = holder_now_ms();
@@ -318,13 +319,13 @@ static void end_step(struct holder *h)
 	h->gone = true;
 }
 
-/* A terminal whose last slave was closed says POLLHUP without end: it is looked at by time instead. */
+/* A terminal without an open slave always has POLLHUP set: it is read at intervals instead. */
 static bool is_polled(const struct source *s)
 {
 	return s->fd >= 0 && !s->hung;
 }
 
-/* The end of a child is a wake-up of its own. */
+/* Time until the next step of WIRE_END; SIGCHLD wakes the loop earlier. */
 static int end_timeout_ms(const struct holder *h)
 {
 	uint64_t now = holder_now_ms();
@@ -334,7 +335,7 @@ static int end_timeout_ms(const struct holder *h)
 	return next > now ? (int)(next - now) : 0;
 }
 
-/* blocked: the ring is full, of which the server tells. */
+/* blocked: the ring is full; the server writes space_fd when that changes. */
 static int timeout_ms(const struct holder *h, bool blocked)
 {
 	if (h->ending)
@@ -353,7 +354,7 @@ static int timeout_ms(const struct holder *h, bool blocked)
 	return left > 60000 ? 60000 : (int)left;
 }
 
-static void turn(struct holder *h)
+static void run_once(struct holder *h)
 {
 	enum {
 		SIGNALS,
@@ -407,7 +408,7 @@ static void turn(struct holder *h)
 		h->gone = true;
 }
 
-/* Leave the server's standard streams and its directory. */
+/* Close the server's standard streams and leave its working directory. */
 static void detach(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -443,7 +444,7 @@ int main(int argc, char **argv)
 		(void)!write(2, text, sizeof text - 1);
 		return 2;
 	}
-	setsid(); /* fails, harmlessly, when the server has made us a leader already */
+	setsid(); /* fails harmlessly if the server has done it already */
 	h.shell_fd = h.starter_fd = -1;
 	stage = REPORT_SETUP;
 	report.error = guard_split(h.options.dir_fd, argv[0]);
@@ -458,7 +459,7 @@ int main(int argc, char **argv)
 		return 1;
 	detach();
 	while (!h.gone)
-		turn(&h);
+		run_once(&h);
 	remove_files(&h);
 	return 0;
 }

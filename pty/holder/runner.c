@@ -1,4 +1,4 @@
-/* See pty/runner.h. running -> (killing) -> gone; a poll loop on the socket and on SIGCHLD. */
+/* See pty/runner.h. A poll loop on the socket and SIGCHLD. */
 #include "pty/runner.h"
 
 #include "pty/holder/holder.h"
@@ -17,28 +17,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAUSE_MS 10 /* between two looks for what is left; it doubles up to ... */
+#define PAUSE_MS 10 /* between two rounds of SIGKILL; doubles up to PAUSE_MAX_MS */
 #define PAUSE_MAX_MS 160
-#define EMPTY_LOOKS 3
+/* Empty scans needed: a scan may miss a process that forks and exits all the time. */
+#define EMPTY_SCANS 3
 
 struct runner {
 	struct enter_limits limits;
-	const char *cwd;     /* NULL: as we are */
-	const char *program; /* NULL: the first of argv is looked for */
+	const char *cwd;     /* NULL: keep the current one */
+	const char *program; /* path; NULL: search argv[0] in PATH */
 	long nofile;
 	bool show;
-	bool spares;  /* what has left the command's process group */
-	bool watched; /* the command is bubblewrap */
+	bool group_only;    /* kill only the command's process group */
+	bool is_bubblewrap; /* the command is bubblewrap */
 	char **argv;
 	int signal_fd;
 	pid_t command;   /* 0: it has ended */
-	pid_t group;     /* its process group, also when it has ended */
-	int empty_looks; /* in a row, that have found no member of that */
-	bool killing, alone;
+	pid_t group;     /* its process group, also after its end */
+	int empty_scans; /* in a row that found no member of the group */
+	bool killing;
+	bool done; /* no process is left */
 	int pause_ms;
 };
 
-static void tell(enum runner_type type, int value)
+static void send_message(enum runner_type type, int value)
 {
 	const struct runner_message m = {(uint32_t)type, value};
 	ssize_t n;
@@ -79,9 +81,9 @@ static bool parse_options(int argc, char **argv, struct runner *r)
 		else if (c == 'p')
 			r->program = optarg;
 		else if (c == 'x')
-			r->spares = true;
+			r->group_only = true;
 		else if (c == 'b')
-			r->watched = true;
+			r->is_bubblewrap = true;
 		else
 			return false;
 	}
@@ -89,12 +91,12 @@ static bool parse_options(int argc, char **argv, struct runner *r)
 	return r->argv[0] != NULL;
 }
 
-/* In the child. */
+/* In the child: execute the command. */
 static _Noreturn void run(const struct runner *r, int report_fd)
 {
 	int rc;
 	shell_reset_signals();
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing would read its output any more */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* without the runner its output is lost */
 	setsid();
 	shell_limit_descriptors(r->nofile);
 	rc = enter_limits(&r->limits);
@@ -115,13 +117,13 @@ static _Noreturn void run(const struct runner *r, int report_fd)
 	_exit(127);
 }
 
-/* Start the command. What the runner holds of its streams is closed, so that they end with the command. */
+/* Start the command, then close our copies of its streams, so that they end with it. */
 static int start(struct runner *r)
 {
 	int fds[2], rc = 0;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	/* Above all that the command is to have, whatever of that is open. */
+	/* Above the command's fixed descriptors. */
 	int from = fcntl(fds[0], F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
 	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
 	close(fds[0]);
@@ -162,18 +164,19 @@ static void reap(struct runner *r)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == r->command) {
 			r->command = 0;
-			tell(RUNNER_ENDED, status);
+			send_message(RUNNER_ENDED, status);
 		}
-	r->alone = pid < 0 && errno == ECHILD;
+	r->done = pid < 0 && errno == ECHILD;
 }
 
 /*
- * Signal the command's group. Its members are found one by one, and may fork meanwhile. The kernel's own way misses none, but
- * the group's id may be another's as soon as all members are gone: it is taken only while one is known to be there.
+ * Signal the command's group. tree_signal_group() may miss a member that forks meanwhile. kill(2)
+ * of the group misses none, but the group's id may be reused after all members have ended, so it is
+ * called only if one is alive.
  */
 static int signal_group(const struct runner *r, int signo)
 {
-	pid_t spared = r->watched && signo != SIGKILL ? r->command : 0;
+	pid_t spared = r->is_bubblewrap && signo != SIGKILL ? r->command : 0;
 	int members = tree_signal_group(r->group, signo == SIGKILL ? 0 : signo, spared);
 	if (signo == SIGKILL && (r->command > 0 || members > 0))
 		kill(-r->group, SIGKILL);
@@ -181,42 +184,41 @@ static int signal_group(const struct runner *r, int signo)
 }
 
 /*
- * SIGTERM while all stand still: otherwise a shell whose child dies first begins the next command of its script before its own
- * signal comes.
+ * Stop all processes, send SIGTERM, continue them. Otherwise, if a shell's child dies first,
+ * the shell would start the next command of its script before its own signal arrives.
  */
 static void terminate(const struct runner *r)
 {
 	static const int steps[] = {SIGSTOP, SIGTERM, SIGCONT};
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		(void)tree_signal_group(
-			r->spares ? r->group : 0, steps[i], r->watched ? r->command : 0);
+			r->group_only ? r->group : 0, steps[i], r->is_bubblewrap ? r->command : 0);
 }
 
-/* What forks and ends all the time is not seen in each look. */
-static bool is_empty(struct runner *r, int members)
+static bool is_group_empty(struct runner *r, int members)
 {
-	r->empty_looks = members == 0 && r->command == 0 ? r->empty_looks + 1 : 0;
-	return r->empty_looks >= EMPTY_LOOKS;
+	r->empty_scans = members == 0 && r->command == 0 ? r->empty_scans + 1 : 0;
+	return r->empty_scans >= EMPTY_SCANS;
 }
 
 static void kill_step(struct runner *r)
 {
 	int left;
-	if (r->spares) {
+	if (r->group_only) {
 		left = signal_group(r, SIGKILL);
-		r->alone = r->alone || is_empty(r, left);
+		r->done = r->done || is_group_empty(r, left);
 	} else {
 		tree_kill();
 		left = tree_signal(0);
 	}
-	if (!r->alone)
-		tell(RUNNER_LEFT, left > 0 ? left : 1); /* 0 is its last word */
+	if (!r->done)
+		send_message(RUNNER_LEFT, left > 0 ? left : 1); /* 0 is the last message */
 	if (r->pause_ms < PAUSE_MAX_MS)
 		r->pause_ms *= 2;
 }
 
-/* Returns whether there may be more: false when the server is gone. */
-static bool take_message(struct runner *r)
+/* Receive and handle a message. Returns false when the server has closed the socket. */
+static bool handle_message(struct runner *r)
 {
 	struct runner_message m;
 	ssize_t n = recv(RUNNER_SOCKET, &m, sizeof m, 0);
@@ -228,7 +230,7 @@ static bool take_message(struct runner *r)
 		terminate(r);
 		return true;
 	}
-	r->killing = true; /* also without the server */
+	r->killing = true; /* RUNNER_KILL, or the server is gone */
 	r->pause_ms = PAUSE_MS;
 	kill_step(r);
 	return n > 0;
@@ -247,12 +249,12 @@ static _Noreturn void watch(struct runner *r)
 			continue;
 		if (p[SIGNALS].revents)
 			reap(r);
-		if (!r->alone && p[SOCKET].revents)
-			open = take_message(r);
-		else if (!r->alone && r->killing)
+		if (!r->done && p[SOCKET].revents)
+			open = handle_message(r);
+		else if (!r->done && r->killing)
 			kill_step(r);
-		if (r->alone) {
-			tell(RUNNER_LEFT, 0);
+		if (r->done) {
+			send_message(RUNNER_LEFT, 0);
 			_exit(0);
 		}
 	}
@@ -272,14 +274,14 @@ void runner_run(int argc, char **argv)
 	if (rc == 0)
 		rc = open_signals(&r);
 	if (rc < 0) {
-		tell(RUNNER_FAILED, rc);
+		send_message(RUNNER_FAILED, rc);
 		_exit(ENTER_EXIT);
 	}
 	(void)!chdir("/");
-	tell(RUNNER_STARTED, (int)r.command);
-	reap(&r); /* it may have ended before there was a signal */
-	if (r.alone) {
-		tell(RUNNER_LEFT, 0);
+	send_message(RUNNER_STARTED, (int)r.command);
+	reap(&r); /* it may have ended before SIGCHLD was blocked */
+	if (r.done) {
+		send_message(RUNNER_LEFT, 0);
 		_exit(0);
 	}
 	watch(&r);

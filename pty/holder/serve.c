@@ -13,18 +13,19 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define HOLDER_BACKLOG 1024 /* messages of one server that are read when another one comes */
+/* Most messages of the previous owner that are handled when a new one attaches. */
+#define HOLDER_BACKLOG 1024
 
 static void handle(struct holder *h, int index, struct wire_message *m);
 
-/* Returns a socket that has its name, or a negative errno. */
+/* Returns the bound socket or a negative errno. */
 static int bind_socket(const struct holder *h)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* By way of the directory's descriptor, for a socket's path is at most 107 bytes. */
+	/* Through the directory's descriptor, because a socket's path has at most 107 bytes. */
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" WIRE_SOCKET,
 		h->options.dir_fd);
 	mode_t mask = umask(0177);
@@ -35,7 +36,7 @@ static int bind_socket(const struct holder *h)
 	return rc;
 }
 
-/* Who listens is who the kernel says is at the other end, whoever has bound it. */
+/* listen(2) is called here: its caller is the SO_PEERCRED that the server sees. */
 int serve_open(struct holder *h)
 {
 	for (int i = 0; i < HOLDER_CONNECTIONS; i++)
@@ -86,7 +87,7 @@ static void drop(struct holder *h, int index)
 		h->terminal_connection = -1;
 }
 
-/* One who has gone is let go when all that he asked for has been read. */
+/* On EPIPE the connection stays until its last requests have been read. */
 static void send_message(struct holder *h, int index, const struct wire_message *m)
 {
 	ssize_t n = send(h->connections[index], m, sizeof *m, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -94,7 +95,7 @@ static void send_message(struct holder *h, int index, const struct wire_message 
 		drop(h, index);
 }
 
-/* Answer ATTACH: everything that the server needs goes over as descriptors. */
+/* Answer ATTACH with the descriptors of enum wire_fd. */
 static void send_descriptors(struct holder *h, int index, struct wire_message *m)
 {
 	int fds[WIRE_FDS] = {
@@ -121,13 +122,13 @@ static void send_descriptors(struct holder *h, int index, struct wire_message *m
 		drop(h, index);
 }
 
-/* Whether it changes something: only who has attached may ask for it. */
-static bool is_request(const struct wire_message *m)
+/* Whether only the attached connection may send this. */
+static bool needs_attach(const struct wire_message *m)
 {
 	return m->type != WIRE_HELLO && m->type != WIRE_ATTACH;
 }
 
-/* Servers answer for what they have sent here: it is done before another one takes over. */
+/* Handle the requests that the owner has already sent, then drop it: servers rely on them. */
 static void finish_owner(struct holder *h)
 {
 	int previous = h->owner;
@@ -137,7 +138,7 @@ static void finish_owner(struct holder *h)
 		ssize_t n = recv(h->connections[previous], &m, sizeof m, MSG_DONTWAIT);
 		if (n != sizeof m || m.magic != WIRE_MAGIC)
 			break;
-		if (is_request(&m))
+		if (needs_attach(&m))
 			handle(h, previous, &m);
 	}
 	if (h->owner == previous)
@@ -146,7 +147,7 @@ static void finish_owner(struct holder *h)
 		drop(h, previous);
 }
 
-static void tell_info(const struct holder *h, struct wire_message *m)
+static void fill_info(const struct holder *h, struct wire_message *m)
 {
 	m->u.info = (struct wire_info){
 		.epoch = h->ring.header->epoch,
@@ -159,15 +160,15 @@ static void tell_info(const struct holder *h, struct wire_message *m)
 
 static void attach(struct holder *h, int index, struct wire_message *m)
 {
-	tell_info(h, m);
+	fill_info(h, m);
 	if (h->owner >= 0 && h->owner != index)
 		finish_owner(h);
 	h->owner = index;
 	send_descriptors(h, index, m);
 }
 
-/* The terminal knows who is in its foreground; it has these signals alone (pty_signal() in Linux). */
-static bool terminal_sends(int signo)
+/* Signals that TIOCSIG sends to the foreground group, see pty_signal() in Linux. */
+static bool is_terminal_signal(int signo)
 {
 	return signo == SIGINT || signo == SIGQUIT || signo == SIGTSTP;
 }
@@ -185,9 +186,9 @@ static int send_signal(struct holder *h, int signo, enum wire_target target)
 	if (target == WIRE_TARGET_SHELL)
 		return h->shell_fd < 0 ? -ESRCH : signal_shell(h->shell_fd, signo);
 	pid_t group = tcgetpgrp(master);
-	if (group > 0 && terminal_sends(signo))
+	if (group > 0 && is_terminal_signal(signo))
 		return ioctl(master, TIOCSIG, signo) < 0 ? -errno : 0;
-	/* The group may have ended, and its number be that of somebody else's. */
+	/* The group may have ended and its id been reused: signal only our descendants. */
 	return group > 0 && tree_signal_group(group, signo, 0) > 0 ? 0 : -ESRCH;
 }
 
@@ -204,8 +205,8 @@ static int second_terminal(struct holder *h, bool open, char *name)
 	return h->options.starter ? starting_ask_terminal(h, -1) : 0;
 }
 
-/* Where there is a starter, the answer to an opened one waits for its own. */
-static void ask_for_terminal(struct holder *h, int index, struct wire_message *m)
+/* Handle WIRE_STDERR_PTY. With a starter, the answer to an open waits for the starter's. */
+static void handle_terminal(struct holder *h, int index, struct wire_message *m)
 {
 	m->status = h->terminal_connection >= 0 ? -EBUSY : second_terminal(h, m->a != 0, m->u.text);
 	if (m->status < 0 || !h->options.starter || m->a == 0) {
@@ -224,14 +225,14 @@ void serve_answer_terminal(struct holder *h)
 		send_message(h, index, &h->terminal_answer);
 }
 
-/* What leads to a starter is not the session's, and would end by it. */
+/* With a starter, it sends the signal: the processes between holder and starter must not get it. */
 static void signal_all(struct holder *h, int signo)
 {
 	if (h->starter_fd < 0 || starting_ask(h, STARTER_SIGNAL, signo) < 0)
 		tree_signal(signo);
 }
 
-static void end(struct holder *h, int index, const struct wire_message *m)
+static void start_end(struct holder *h, int index, const struct wire_message *m)
 {
 	if (h->ending)
 		return;
@@ -250,7 +251,7 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 	m->status = 0;
 	switch (m->type) {
 	case WIRE_HELLO:
-		tell_info(h, m);
+		fill_info(h, m);
 		break;
 	case WIRE_ATTACH:
 		attach(h, index, m);
@@ -262,10 +263,10 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 		m->status = send_signal(h, (int)m->a, (enum wire_target)m->b);
 		break;
 	case WIRE_STDERR_PTY:
-		ask_for_terminal(h, index, m);
+		handle_terminal(h, index, m);
 		return;
 	case WIRE_END:
-		end(h, index, m);
+		start_end(h, index, m);
 		return;
 	default:
 		m->status = -EOPNOTSUPP;
@@ -273,28 +274,28 @@ static void handle(struct holder *h, int index, struct wire_message *m)
 	send_message(h, index, m);
 }
 
-/* One message, as far as it is known here. *ret_laden: it brought descriptors, which are gone again. */
-static ssize_t receive(int fd, struct wire_message *m, bool *ret_laden)
+/* Receive one message, possibly truncated. *ret_has_fds: it came with descriptors, now closed. */
+static ssize_t receive(int fd, struct wire_message *m, bool *ret_has_fds)
 {
 	struct iovec data = {.iov_base = m, .iov_len = sizeof *m};
 	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
 	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	*ret_laden = n >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+	*ret_has_fds = n >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
 	return n;
 }
 
 void serve_connection(struct holder *h, int index)
 {
 	struct wire_message m = {0};
-	bool laden;
-	ssize_t n = receive(h->connections[index], &m, &laden);
+	bool has_fds;
+	ssize_t n = receive(h->connections[index], &m, &has_fds);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n != sizeof m || m.magic != WIRE_MAGIC || laden) {
+	if (n != sizeof m || m.magic != WIRE_MAGIC || has_fds) {
 		drop(h, index);
 		return;
 	}
-	if (is_request(&m) && index != h->owner) {
+	if (needs_attach(&m) && index != h->owner) {
 		m.status = -EPERM;
 		send_message(h, index, &m);
 		return;

@@ -1,4 +1,4 @@
-/* See shell.h. Between fork and exec there are only async-signal-safe calls. */
+/* See shell.h. Between fork and exec only async-signal-safe functions are called. */
 #include "pty/holder/shell.h"
 
 #include "pty/starter.h"
@@ -15,21 +15,22 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Tell the parent what failed (errno), and end. */
+/* Report errno to the parent and exit. */
 static _Noreturn void fail(int report_fd, enum report_stage stage)
 {
 	struct report r = {.stage = (int32_t)stage, .error = -errno};
-	(void)!write(report_fd, &r, sizeof r); /* without a parent there is nobody to tell */
+	(void)!write(report_fd, &r, sizeof r); /* fails if the parent is gone */
 	_exit(127);
 }
 
 void shell_reset_signals(void)
 {
-	static const unsigned long default_action[8]; /* the kernel's struct sigaction, all zero: SIG_DFL */
+	/* The kernel's struct sigaction; all zero is SIG_DFL. */
+	static const unsigned long default_action[8];
 	sigset_t none;
 	/*
-	 * Dispositions that were "ignore" survive exec. By the system call, for libc does not let go of signals 32 and 33,
-	 * which its posix_spawn leaves ignored.
+	 * Ignored signals stay ignored after exec. The system call is needed for signals 32 and 33,
+	 * which libc's sigaction() refuses and its posix_spawn() leaves ignored.
 	 */
 	for (int signo = 1; signo <= SIGRTMAX; signo++)
 		syscall(SYS_rt_sigaction, signo, default_action, NULL, sizeof(uint64_t));
@@ -50,7 +51,7 @@ static _Noreturn void run(const struct shell_options *o, int slave, int report_f
 {
 	const struct starter_message entered = {.type = STARTER_ENTERED};
 	shell_reset_signals();
-	/* Without its parent a session is over, whatever else has the master open. */
+	/* If the parent dies, the session hangs up even if another process has the master open. */
 	prctl(PR_SET_PDEATHSIG, SIGHUP);
 	if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
 		fail(report_fd, REPORT_TERMINAL);
@@ -63,7 +64,7 @@ static _Noreturn void run(const struct shell_options *o, int slave, int report_f
 		errno = -rc;
 		fail(report_fd, REPORT_SETUP);
 	}
-	/* Where the last one was may be gone. */
+	/* The last shell's directory may be gone. */
 	if ((!o->cwd[0] || chdir(o->cwd) < 0) && chdir(o->fallback) < 0)
 		fail(report_fd, REPORT_CHDIR);
 	if (o->announce_fd >= 0 &&

@@ -1,4 +1,4 @@
-/* See starter.h. One poll loop; every message is handled before the next is read. */
+/* See starter.h. A poll loop on the socket and SIGCHLD. */
 #include "pty/starter.h"
 
 #include "pty/holder/holder.h"
@@ -21,18 +21,18 @@
 #include <unistd.h>
 
 struct starter {
-	const char *directory;         /* as it is called here */
+	const char *directory;         /* path in the sandbox */
 	const char *cwd;               /* where the first shell starts */
-	char last_cwd[HOLDER_CWD_MAX]; /* where the next one starts; "": not known */
+	char last_cwd[HOLDER_CWD_MAX]; /* where the next shell starts; "": not known */
 	char **argv;                   /* the shell and its arguments */
-	bool respawn;                  /* another shell may follow */
+	bool respawn;                  /* start a new shell when one ends */
 	int slave;                     /* of the terminal */
 	int signal_fd;                 /* SIGCHLD */
 	pid_t shell;                   /* 0: none */
-	bool started;                  /* there has been one */
+	bool started;                  /* a shell has been started */
 };
 
-static void tell(enum starter_type type, int value, int error)
+static void send_message(enum starter_type type, int value, int error)
 {
 	const struct starter_message m = {(uint32_t)type, value, error};
 	ssize_t n;
@@ -66,8 +66,8 @@ static bool parse_options(int argc, char **argv, struct starter *s)
 }
 
 /*
- * The directory is opened here, by its name here: from a descriptor of the holder's, shells could walk up to what lies
- * outside of their sandbox.
+ * Open the directory by its path in the sandbox: through a descriptor of the holder, shells could
+ * reach directories outside of the sandbox ("..").
  */
 static int open_directory(const char *path)
 {
@@ -85,8 +85,8 @@ static int set_up(struct starter *s)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 	sigset_t set;
-	close_range(WIRE_PLACE_STDERR + 1, HOLDER_FREE_FD - 1,
-		0); /* what led here may have left some */
+	/* Descriptors that our parents have leaked. */
+	close_range(WIRE_PLACE_STDERR + 1, HOLDER_FREE_FD - 1, 0);
 	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (s->slave < 0 || null < 0)
@@ -119,31 +119,31 @@ static void start(struct starter *s)
 	enum report_stage stage = REPORT_SETUP;
 	int rc = s->shell > 0 ? -EBUSY : shell_start(&o, s->slave, &s->shell, &stage);
 	if (rc < 0) {
-		tell(STARTER_FAILED, (int)stage, rc);
+		send_message(STARTER_FAILED, (int)stage, rc);
 		return;
 	}
 	s->started = true;
-	tell(STARTER_STARTED, 0, 0);
+	send_message(STARTER_STARTED, 0, 0);
 }
 
 static void note_cwd(struct starter *s)
 {
 	char cwd[HOLDER_CWD_MAX];
 	size_t length = proc_link(s->shell, "cwd", cwd, sizeof cwd);
-	if (length > 0) /* else it has ended since: what was noted before holds */
+	if (length > 0) /* else the shell has ended: keep the last value */
 		memcpy(s->last_cwd, cwd, length + 1);
 }
 
-/* fd: -1, or taken. */
+/* Takes fd (-1: none). */
 static void put_stderr_pty(int fd)
 {
 	if (fd < 0) {
 		close(WIRE_PLACE_STDERR_PTY);
-	} else if (fd != WIRE_PLACE_STDERR_PTY) { /* which it may have got where that was free */
+	} else if (fd != WIRE_PLACE_STDERR_PTY) { /* it may have got this number */
 		dup3(fd, WIRE_PLACE_STDERR_PTY, O_CLOEXEC);
 		close(fd);
 	}
-	tell(STARTER_STDERR_PTY, fd >= 0, 0);
+	send_message(STARTER_STDERR_PTY, fd >= 0, 0);
 }
 
 static void reap(struct starter *s)
@@ -157,13 +157,13 @@ static void reap(struct starter *s)
 		if (pid != s->shell)
 			continue;
 		s->shell = 0;
-		tell(STARTER_ENDED, status, 0);
+		send_message(STARTER_ENDED, status, 0);
 	}
 	if (pid < 0 && errno == ECHILD && s->started && !s->respawn)
 		_exit(0);
 }
 
-static void take_message(struct starter *s)
+static void handle_message(struct starter *s)
 {
 	struct starter_message m;
 	int fd;
@@ -199,7 +199,7 @@ void starter_run(int argc, char **argv)
 	if (!parse_options(argc, argv, &s) || set_up(&s) < 0)
 		_exit(ENTER_EXIT);
 	prctl(PR_SET_NAME, "ringside-start");
-	tell(STARTER_READY, (int)getpid(), 0);
+	send_message(STARTER_READY, (int)getpid(), 0);
 	for (;;) {
 		struct pollfd p[POLLS] = {[SOCKET] = {.fd = STARTER_SOCKET, .events = POLLIN},
 			[SIGNALS] = {.fd = s.signal_fd, .events = POLLIN}};
@@ -208,6 +208,6 @@ void starter_run(int argc, char **argv)
 		if (p[SIGNALS].revents)
 			reap(&s);
 		if (p[SOCKET].revents)
-			take_message(&s);
+			handle_message(&s);
 	}
 }

@@ -1,7 +1,7 @@
 /*
- * The holder's end of the starter (see starter.h): executing what leads to it, asking it for shells, and what it says.
- * Everything it says is about its own session, and is checked only for what the holder itself relies on: that a pid which
- * it is told by the kernel is one below the holder.
+ * The holder's end of the starter (see pty/starter.h): executes it and sends and handles messages.
+ * Its messages concern only its own session, so only one thing is checked: that the shell's pid,
+ * which the kernel adds, is a descendant of the holder.
  */
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child. What goes wrong here shows by its end. */
+/* In the child: execute the starter. The holder sees a failure as the end of the socket. */
 static _Noreturn void run(const struct holder *h, int socket_fd, int slave)
 {
 	const struct holder_options *o = &h->options;
@@ -40,14 +40,14 @@ static _Noreturn void run(const struct holder *h, int socket_fd, int slave)
 	_exit(ENTER_EXIT);
 }
 
-/* The pid that the kernel has added; 0: none. */
+/* The sender's pid, added by the kernel (SO_PASSCRED); 0: none. */
 static pid_t sender_of(struct msghdr *message)
 {
-	struct ucred who = {0};
+	struct ucred sender = {0};
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
-			memcpy(&who, CMSG_DATA(c), sizeof who);
-	return who.pid;
+			memcpy(&sender, CMSG_DATA(c), sizeof sender);
+	return sender.pid;
 }
 
 static ssize_t receive(int fd, struct starter_message *m, pid_t *ret_sender)
@@ -71,7 +71,7 @@ static void close_shell(struct holder *h)
 	h->shell = 0;
 }
 
-/* A descriptor of the process that has announced itself, if it still is below us. */
+/* Open a pidfd of the process that becomes the shell, if it is a descendant. */
 static void note_entered(struct holder *h, pid_t pid)
 {
 	if (!h->starting || pid <= 0)
@@ -85,7 +85,7 @@ static void note_entered(struct holder *h, pid_t pid)
 	struct proc_status s;
 	close_shell(h);
 	if (!proc_status(pid, &s))
-		h->shell = pid; /* it has ended already: that will be told */
+		h->shell = pid; /* it has ended already; STARTER_ENDED follows */
 }
 
 static void note_started(struct holder *h)
@@ -95,7 +95,7 @@ static void note_started(struct holder *h)
 	h->starting = false;
 	h->start_error = h->shell > 0 ? 0 : -ECHILD;
 	h->start_stage = REPORT_EXEC;
-	/* Of one that is not known the end would never come. */
+	/* Without its pid, STARTER_ENDED would be ignored. */
 	if (h->shell_ended && h->start_error == 0)
 		feed_restarted(h);
 }
@@ -120,15 +120,15 @@ static void note_ended(struct holder *h, int status)
 	h->exit_status = status;
 }
 
-/* It has ended: after the last of its children, or because it was killed. */
-static void lose(struct holder *h)
+/* The starter has exited or was killed. */
+static void lose_starter(struct holder *h)
 {
 	close(h->starter_fd);
 	h->starter_fd = -1;
 	note_failed(h, REPORT_SETUP, -ECHILD);
 	h->terminal_answer.status = -ESRCH;
 	serve_answer_terminal(h);
-	/* The shell has got that signal by the end of its parent, or was killed with its sandbox. */
+	/* Its parent's end sends SIGHUP to the shell, or the shell was killed with the sandbox. */
 	note_ended(h, SIGHUP);
 }
 
@@ -137,11 +137,11 @@ void starting_take(struct holder *h)
 	struct starter_message m;
 	pid_t sender;
 	ssize_t n = receive(h->starter_fd, &m, &sender);
-	/* It ended with something of ours unread: that is told once, and what it has said follows. */
+	/* ECONNRESET: it ended with unread messages; comes once, before its last messages. */
 	if (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET))
 		return;
 	if (n != sizeof m) {
-		lose(h);
+		lose_starter(h);
 		return;
 	}
 	switch (m.type) {

@@ -1,7 +1,7 @@
 /*
- * Being their subreaper, the supervisor is the parent of all who have lost theirs, so it knows when the last
- * is gone. It keeps the terminal open that nobody uses, which otherwise would say without end that it has
- * been hung up.
+ * See pty/supervise.h. The supervisor is a subreaper, so background processes of the command become
+ * its children and waitpid(2) reports the last end. It keeps the unused terminal open: otherwise
+ * the master would be hung up all the time.
  */
 #include "pty/supervise.h"
 
@@ -20,8 +20,8 @@
 struct supervisor {
 	pid_t holder, command;
 	int in, out, err, record;
-	int keep;   /* what keeps the standard input from ending, or -1 */
-	int status; /* of the command */
+	int input_writer; /* keeps the FIFO of standard input open for writing, or -1 */
+	int status;       /* of the command */
 	bool ended;
 };
 
@@ -31,7 +31,7 @@ static _Noreturn void give_up(const char *what)
 	_exit(SUPERVISE_EXIT_SETUP);
 }
 
-static int open_of_holder(const struct supervisor *s, int place, int flags)
+static int open_place(const struct supervisor *s, int place, int flags)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)s->holder, place);
@@ -41,26 +41,26 @@ static int open_of_holder(const struct supervisor *s, int place, int flags)
 	return fd;
 }
 
-/* The FIFO, both ends, so that opening waits for nobody. */
+/* Open both ends of the FIFO, so that open(2) does not block. */
 static void open_input(struct supervisor *s, int dir)
 {
 	s->in = openat(dir, SUPERVISE_STDIN, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (s->in >= 0)
-		s->keep = openat(dir, SUPERVISE_STDIN, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (s->keep < 0 || fcntl(s->in, F_SETFL, 0) < 0)
-		give_up("standard input");
+		s->input_writer = openat(dir, SUPERVISE_STDIN, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (s->input_writer < 0 || fcntl(s->in, F_SETFL, 0) < 0)
+		give_up("cannot open standard input");
 }
 
 static void open_all(struct supervisor *s, bool input)
 {
-	/* Only the standard streams are open, so this is the number that the command's script expects. */
-	int dir = open_of_holder(s, SUPERVISE_DIRECTORY, O_PATH | O_DIRECTORY);
+	/* The command's script expects the directory at this number. */
+	int dir = open_place(s, SUPERVISE_DIRECTORY, O_PATH | O_DIRECTORY);
 	if (dir != SUPERVISE_DIRECTORY && dup3(dir, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
-		give_up("directory");
-	s->out = open_of_holder(s, WIRE_PLACE_STDOUT, O_WRONLY);
-	s->err = open_of_holder(s, WIRE_PLACE_STDERR, O_WRONLY);
-	s->record = open_of_holder(s, WIRE_PLACE_FIFO, O_WRONLY);
-	s->keep = -1;
+		give_up("cannot open directory");
+	s->out = open_place(s, WIRE_PLACE_STDOUT, O_WRONLY);
+	s->err = open_place(s, WIRE_PLACE_STDERR, O_WRONLY);
+	s->record = open_place(s, WIRE_PLACE_FIFO, O_WRONLY);
+	s->input_writer = -1;
 	if (input)
 		open_input(s, SUPERVISE_DIRECTORY);
 	else
@@ -73,7 +73,7 @@ static _Noreturn void run(const struct supervisor *s, char **argv)
 {
 	sigset_t none;
 	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGHUP); /* nobody reads its output any more then */
+	prctl(PR_SET_PDEATHSIG, SIGHUP); /* without the supervisor its output is lost */
 	if (dup2(s->in, 0) < 0 || dup2(s->out, 1) < 0 || dup2(s->err, 2) < 0)
 		_exit(SUPERVISE_EXIT_SETUP);
 	close_range(3, ~0u, 0);
@@ -84,8 +84,8 @@ static _Noreturn void run(const struct supervisor *s, char **argv)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* One write of a FIFO, so one record. It waits while the holder has no room. */
-static void tell(const struct supervisor *s, char what, int number)
+/* One write is one record. Blocks while the FIFO is full. */
+static void write_record(const struct supervisor *s, char what, int number)
 {
 	char text[32];
 	int length = snprintf(text, sizeof text, "%c %d\n", what, number);
@@ -95,18 +95,18 @@ static void tell(const struct supervisor *s, char what, int number)
 
 static void close_input(struct supervisor *s)
 {
-	if (s->keep >= 0)
-		close(s->keep);
-	s->keep = -1;
+	if (s->input_writer >= 0)
+		close(s->input_writer);
+	s->input_writer = -1;
 }
 
-/* End as the command has, so that the holder's record of it says the same. */
-static _Noreturn void end(const struct supervisor *s)
+/* Exit with the command's status, for the holder's exit event. */
+static _Noreturn void exit_as_command(const struct supervisor *s)
 {
 	sigset_t none;
 	if (WIFEXITED(s->status))
 		_exit(WEXITSTATUS(s->status));
-	prctl(PR_SET_DUMPABLE, 0); /* once is enough */
+	prctl(PR_SET_DUMPABLE, 0); /* the command has dumped core already */
 	signal(WTERMSIG(s->status), SIG_DFL);
 	raise(WTERMSIG(s->status));
 	sigemptyset(&none);
@@ -124,27 +124,27 @@ static void reap(struct supervisor *s)
 		s->status = status;
 		s->ended = true;
 		close_input(s);
-		tell(s, 'x', status);
+		write_record(s, 'x', status);
 	}
 	if (pid < 0 && errno == ECHILD)
-		end(s);
+		exit_as_command(s);
 }
 
 static _Noreturn void watch(struct supervisor *s)
 {
-	sigset_t heeded;
-	sigemptyset(&heeded);
-	sigaddset(&heeded, SIGCHLD);
-	sigaddset(&heeded, SIGUSR1);
-	sigaddset(&heeded, SIGHUP);
+	sigset_t awaited;
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigaddset(&awaited, SIGUSR1);
+	sigaddset(&awaited, SIGHUP);
 	for (;;) {
-		int signo = sigwaitinfo(&heeded, NULL);
+		int signo = sigwaitinfo(&awaited, NULL);
 		if (signo == SIGCHLD)
 			reap(s);
 		else if (signo == SIGUSR1)
 			close_input(s);
 		else if (signo == SIGHUP && getppid() != s->holder)
-			_exit(128 + SIGHUP); /* the holder has died, and with it the output */
+			_exit(128 + SIGHUP); /* the holder has died; output is lost */
 	}
 }
 
@@ -158,7 +158,7 @@ void supervise(char **argv)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "ringside-watch");
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		give_up("subreaper");
+		give_up("cannot become subreaper");
 	open_all(&s, strcmp(argv[0], "pipe") == 0);
 	s.command = fork();
 	if (s.command == 0)
@@ -170,6 +170,6 @@ void supervise(char **argv)
 	close(s.in);
 	close(s.out);
 	close(s.err);
-	tell(&s, 'p', (int)s.command);
+	write_record(&s, 'p', (int)s.command);
 	watch(&s);
 }

@@ -51,14 +51,14 @@ static int set_size(int fd, unsigned rows, unsigned cols, unsigned width, unsign
 	return ioctl(fd, TIOCSWINSZ, &size) < 0 ? -errno : 0;
 }
 
-/* Terminals belong to the user whose shells they are for. */
-static int give(const struct holder *h, int fd)
+/* Make the shell's user the owner of the terminal. */
+static int change_owner(const struct holder *h, int fd)
 {
 	uid_t owner = h->options.owner;
 	return owner != geteuid() && fchown(fd, owner, (gid_t)-1) < 0 ? -errno : 0;
 }
 
-/* The shell as our own child. */
+/* Start the shell as our own child. */
 static int start_shell(struct holder *h, int slave, enum report_stage *ret_stage)
 {
 	const struct holder_options *o = &h->options;
@@ -70,11 +70,11 @@ static int start_shell(struct holder *h, int slave, enum report_stage *ret_stage
 		.announce_fd = -1};
 	int rc = shell_start(&shell, slave, &h->shell, ret_stage);
 	if (rc == 0)
-		h->shell_fd = pidfd_open(h->shell, 0); /* without one it is not signalled */
+		h->shell_fd = pidfd_open(h->shell, 0); /* if it fails, no signals */
 	return rc;
 }
 
-/* The first one, by whichever way. */
+/* Start the first shell, by the starter if there is one. */
 static int start_first(struct holder *h, int slave, enum report_stage *ret_stage)
 {
 	if (!h->options.starter)
@@ -103,7 +103,7 @@ int terminal_start(struct holder *h, enum report_stage *ret_stage)
 	}
 	rc = set_size(slave, h->options.rows, h->options.cols, 0, 0);
 	if (rc == 0)
-		rc = give(h, slave);
+		rc = change_owner(h, slave);
 	if (rc == 0)
 		rc = start_first(h, slave, ret_stage);
 	if (rc < 0)
@@ -125,7 +125,7 @@ void terminal_note_cwd(struct holder *h)
 		return;
 	}
 	size_t length = proc_link(h->shell, "cwd", cwd, sizeof cwd);
-	if (length > 0) /* else it has ended since: what it said before holds */
+	if (length > 0) /* else the shell has ended: keep the last value */
 		memcpy(h->cwd, cwd, length + 1);
 }
 
@@ -136,7 +136,7 @@ int terminal_restart(struct holder *h)
 	int slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (slave < 0)
 		return -errno;
-	/* What was typed for the old one, or for a program that has died with it, must not become commands. */
+	/* Input for the old shell and its programs must not run as commands of the new one. */
 	tcflush(master, TCOFLUSH);
 	tcflush(slave, TCIFLUSH);
 	tcsetattr(slave, TCSANOW, &h->modes);
@@ -160,14 +160,14 @@ int terminal_open_second(struct holder *h, char *name)
 		rc = -errno;
 		goto err_pair;
 	}
-	/* Raw, so that the bytes are exact; what people see gets its CR when it is put into the ring. */
+	/* Raw, so that the bytes are exact; feed.c adds the CRs. */
 	cfmakeraw(&modes);
 	if (tcsetattr(slave, TCSANOW, &modes) < 0) {
 		rc = -errno;
 		goto err_pair;
 	}
 	set_size(slave, h->options.rows, h->options.cols, 0, 0);
-	rc = give(h, slave);
+	rc = change_owner(h, slave);
 	if (rc == 0 && h->options.starter)
 		rc = starting_ask_terminal(h, slave);
 	if (rc < 0)
@@ -192,7 +192,7 @@ int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned wid
 		return -ESRCH;
 	if (!feed_has_event_room(h))
 		return -EAGAIN;
-	/* What was written for the old size comes before the event, as far as the ring can take it. */
+	/* Output for the old size comes before the event, as far as the ring has space. */
 	feed_all(h);
 	int rc = set_size(h->sources[EVENT_SOURCE_TERMINAL].fd, rows, cols, width, height);
 	if (rc < 0)

@@ -1,13 +1,13 @@
 /*
- * Ending a session's processes. The holder is their subreaper: whoever loses its parent becomes our
- * child. So it is enough to signal our children, again and again until none is left; however deep
- * the tree, its orphans come to us. That none is left is what waitpid(2) says.
+ * Kills a session's processes. The holder is their subreaper, so orphans become our children. It is
+ * enough to signal our children again and again, until waitpid(2) says that none is left.
  *
- * Who forks all the time must not get away between two looks. All are stopped before the first is killed,
- * so that nobody answers another's end with a new process. And the group of each gets the signal as well:
- * the kernel does that in one go with regard to fork(2), so a chain of processes that each fork and end is
- * caught whole. Everything in the group of a child is ours, for it has never left a kernel session that began
- * with one of ours; our own group is spared.
+ * A process that forks all the time must not escape between two rounds. So all children are stopped
+ * before the first is killed, and none can react to another's death with a new process. The process
+ * group of each child gets the signal too, because kill(2) of a group is atomic with regard to
+ * fork(2): it catches a chain of processes that each fork and exit. All members of a child's group
+ * are our descendants: a process can join only groups of its kernel session, which a descendant of
+ * ours has started. Our own group is excluded.
  */
 #include "pty/holder/holder.h"
 
@@ -18,143 +18,142 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#define AIM_DEPTH_MAX 32u
-#define GROUPS \
-	16 /* that are remembered, so that a big one does not get the signal for each of its members */
+#define WALK_DEPTH_MAX 32u
+/* Groups remembered, so that each gets the signal only once. */
+#define GROUPS 16
 
-/* What each child is to get. */
-struct call {
+/* A signal to all children. */
+struct round {
 	int signo;
-	bool groups; /* and so is its group */
+	bool groups; /* signal their process groups too */
 	pid_t own;   /* our group */
 	pid_t done[GROUPS];
 	unsigned next;
-	int count; /* of children */
+	int count; /* of children found */
 };
 
-static bool is_done(const struct call *c, pid_t group)
+static bool is_done(const struct round *r, pid_t group)
 {
 	for (unsigned i = 0; i < GROUPS; i++)
-		if (c->done[i] == group)
+		if (r->done[i] == group)
 			return true;
 	return false;
 }
 
-/* Nobody else reaps our children, so the number cannot have changed hands. */
-static void call_child(struct call *c, pid_t pid)
+/* Only we reap our children, so the pid cannot have been reused. */
+static void signal_child(struct round *r, pid_t pid)
 {
-	pid_t group = c->groups ? getpgid(pid) : 0;
-	c->count++;
-	if (c->signo == 0)
+	pid_t group = r->groups ? getpgid(pid) : 0;
+	r->count++;
+	if (r->signo == 0)
 		return;
-	if (group > 1 && group != c->own && !is_done(c, group)) {
-		kill(-group, c->signo);
-		c->done[c->next++ % GROUPS] = group;
+	if (group > 1 && group != r->own && !is_done(r, group)) {
+		kill(-group, r->signo);
+		r->done[r->next++ % GROUPS] = group;
 	}
-	kill(pid, c->signo);
+	kill(pid, r->signo);
 }
 
 static bool visit_child(void *user, pid_t pid)
 {
-	call_child(user, pid);
+	signal_child(user, pid);
 	return true;
 }
 
-/* Of all processes of the machine, where the kernel does not tell who the children are. */
+/* For kernels that do not list children: check any process. */
 static bool visit_any(void *user, pid_t pid)
 {
 	struct proc_status s;
 	if (proc_status(pid, &s) && s.parent == getpid())
-		call_child(user, pid);
+		signal_child(user, pid);
 	return true;
 }
 
-/* Returns false where it took a search. */
-static bool call_children(struct call *c)
+/* Returns false if the kernel does not list children. */
+static bool signal_children(struct round *r)
 {
 	bool listed = proc_lists_children();
 	if (listed)
-		proc_each_child(getpid(), visit_child, c);
+		proc_each_child(getpid(), visit_child, r);
 	else
-		(void)proc_each(visit_any, c);
+		(void)proc_each(visit_any, r);
 	return listed;
 }
 
-/* What some of those below us are to get, through all generations. */
-struct aim {
+/* A signal to descendants. */
+struct walk {
 	int signo;
-	pid_t group;  /* 0: of any */
-	pid_t spared; /* does not get it; 0: none */
-	bool listed;  /* children are, by the kernel */
+	pid_t group;  /* only in this process group; 0: any */
+	pid_t spared; /* not to this process; 0: none */
+	bool listed;  /* the kernel lists children */
 	unsigned depth;
-	int count; /* of living processes that have got it */
+	int count; /* of live processes that got it */
 };
 
-static void hit(struct aim *a, pid_t pid, int pidfd)
+static void signal_process(struct walk *w, pid_t pid, int pidfd)
 {
 	struct proc_status s;
-	if (pid == a->spared || !proc_status(pid, &s) || !proc_is_living(&s) ||
-		(a->group > 0 && getpgid(pid) != a->group))
+	if (pid == w->spared || !proc_status(pid, &s) || !proc_is_living(&s) ||
+		(w->group > 0 && getpgid(pid) != w->group))
 		return;
-	a->count += pidfd_send_signal(pidfd, a->signo, NULL, 0) == 0;
-	/* It has left the group meanwhile, and is not found there again to be continued. */
-	if (a->signo == SIGSTOP && a->group > 0 && getpgid(pid) != a->group)
+	w->count += pidfd_send_signal(pidfd, w->signo, NULL, 0) == 0;
+	/* If it has left the group meanwhile, the later SIGCONT would not reach it. */
+	if (w->signo == SIGSTOP && w->group > 0 && getpgid(pid) != w->group)
 		(void)pidfd_send_signal(pidfd, SIGCONT, NULL, 0);
 }
 
 /*
- * The deepest first: the children of a process that has died are not below it any more. SIGSTOP the other way round: a shell with
- * job control goes on when its child is stopped.
+ * Children first, because a dead process has no children any more. For SIGSTOP parents first,
+ * because a shell with job control continues when its child is stopped.
  */
-static bool aim_at(void *user, pid_t pid)
+static bool visit_descendant(void *user, pid_t pid)
 {
-	struct aim *a = user;
+	struct walk *w = user;
 	int pidfd = pidfd_open(pid, 0);
-	/* The descriptor came first: it is of one that is below us, or of nothing. */
+	/* Checked after the pidfd was opened: it refers to a descendant or to a dead process. */
 	if (pidfd >= 0 && proc_is_below(pid, getpid())) {
-		if (a->signo == SIGSTOP)
-			hit(a, pid, pidfd);
-		if (a->listed && a->depth < AIM_DEPTH_MAX) {
-			a->depth++;
-			proc_each_child(pid, aim_at, a);
-			a->depth--;
+		if (w->signo == SIGSTOP)
+			signal_process(w, pid, pidfd);
+		if (w->listed && w->depth < WALK_DEPTH_MAX) {
+			w->depth++;
+			proc_each_child(pid, visit_descendant, w);
+			w->depth--;
 		}
-		if (a->signo != SIGSTOP)
-			hit(a, pid, pidfd);
+		if (w->signo != SIGSTOP)
+			signal_process(w, pid, pidfd);
 	}
 	if (pidfd >= 0)
 		close(pidfd);
 	return true;
 }
 
-/* Of all processes of the machine, where the kernel does not tell who the children are. */
-static void aim(struct aim *a)
+static void walk_descendants(struct walk *w)
 {
-	a->listed = proc_lists_children();
-	if (a->listed)
-		proc_each_child(getpid(), aim_at, a);
+	w->listed = proc_lists_children();
+	if (w->listed)
+		proc_each_child(getpid(), visit_descendant, w);
 	else
-		(void)proc_each(aim_at, a);
+		(void)proc_each(visit_descendant, w);
 }
 
 int tree_signal_group(pid_t group, int signo, pid_t spared)
 {
-	struct aim a = {.signo = signo, .group = group, .spared = spared};
-	aim(&a);
-	return a.count;
+	struct walk w = {.signo = signo, .group = group, .spared = spared};
+	walk_descendants(&w);
+	return w.count;
 }
 
 int tree_signal(int signo)
 {
-	struct call c = {.signo = signo};
-	call_children(&c);
-	return c.count;
+	struct round r = {.signo = signo};
+	signal_children(&r);
+	return r.count;
 }
 
 bool tree_kill(void)
 {
-	struct call stop = {.signo = SIGSTOP, .groups = true, .own = getpgrp()};
-	struct call end = {.signo = SIGKILL, .groups = true, .own = stop.own};
-	call_children(&stop);
-	return call_children(&end);
+	struct round stop = {.signo = SIGSTOP, .groups = true, .own = getpgrp()};
+	struct round end = {.signo = SIGKILL, .groups = true, .own = stop.own};
+	signal_children(&stop);
+	return signal_children(&end);
 }

@@ -1,9 +1,10 @@
-/* What the files of a link share. */
+/* Shared by the link*.c files. */
 #pragma once
 
 #include "pty/link.h"
 
-#include <stdbool.h>
-
-/* Send a request; while it is taken, none but ATTACH. Returns 0 or a negative errno. */
+/*
+ * Send a request. While another process is attached, only WIRE_ATTACH is allowed.
+ * Returns 0, -ENOTCONN, -EHOSTDOWN when the holder's queue is full, or another negative errno.
+ */
 int link_ask(struct link *l, struct wire_message m);

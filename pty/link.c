@@ -1,7 +1,8 @@
 /*
- * Starting a holder, attaching to it, asking it, and letting go of it; see link.h for the states. All descriptors are
- * watched with uv_poll: the socket keeps message boundaries, which libuv's pipes do not, and the master is never read
- * here. What fails before it is attached is told by failed(), what ends afterwards by lost(), each once.
+ * Starts a holder, attaches to it and closes the connection; see link.h for the states. All
+ * descriptors are watched with uv_poll: libuv's pipes do not keep message boundaries, and the
+ * master is never read here. A failure before the link is attached calls failed(), one afterwards
+ * lost(), each once.
  */
 #include "pty/internal.h"
 #include "pty/packet.h"
@@ -71,7 +72,7 @@ static void release_spare(struct link *l, unsigned count)
 	}
 }
 
-/* What runs before it can be attached to has run, even if it never can be: so there is room for that first. */
+/* Reserve descriptors before the shell runs: then attaching cannot fail for lack of them. */
 static int reserve_spare(struct link *l)
 {
 	for (unsigned i = 0; i < LINK_SPARE_FDS; i++) {
@@ -89,7 +90,7 @@ static void finish_close(struct link *l)
 {
 	if (!l->closing || l->open_handles > 0)
 		return;
-	l->close_cb(l->user); /* last: l may be freed by it */
+	l->close_cb(l->user); /* last: it may free l */
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -108,23 +109,23 @@ static void unwatch_fd(uv_poll_t *poll, bool *open, int *fd)
 	close_fd(fd);
 }
 
-static void forget_started(struct link *l)
+static void clear_started(struct link *l)
 {
 	l->started = 0;
 	close_fd(&l->started_fd);
 }
 
-/* A holder that cannot be attached to must not stay: its guard ends it, and all that it has started. */
-static void drop_started(struct link *l)
+/* Kill a holder that cannot be attached to: on SIGTERM its guard kills it and its descendants. */
+static void kill_started(struct link *l)
 {
 	if (l->started_fd >= 0)
 		(void)pidfd_send_signal(l->started_fd, SIGTERM, NULL, 0);
-	forget_started(l);
+	clear_started(l);
 }
 
 static void fail_link(struct link *l, enum report_stage stage, int error)
 {
-	drop_started(l);
+	kill_started(l);
 	release_spare(l, LINK_SPARE_FDS);
 	l->state = LINK_LOST;
 	uv_timer_stop(&l->timer);
@@ -137,7 +138,7 @@ static void end_connection(struct link *l, int error, bool taken)
 	if (l->state == LINK_LOST)
 		return;
 	unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
-	/* Nobody reads the terminal any more: let it hang up. */
+	/* Close the master, so that the terminal hangs up when the holder is gone. */
 	unwatch_fd(&l->master, &l->master_open, &l->master_fd);
 	if (!was_attached) {
 		fail_link(l, REPORT_SETUP, error);
@@ -147,14 +148,14 @@ static void end_connection(struct link *l, int error, bool taken)
 	l->callbacks->lost(l->user, taken);
 }
 
-/* From a callback: the connection is over. */
+/* The connection is closed. Only from callbacks. */
 static void lose_holder(struct link *l, bool taken)
 {
 	end_connection(l, -ECONNRESET, taken);
 }
 
-/* What came is no message, or there will be none any more. */
-static void refuse_holder(struct link *l, int error)
+/* The peer sent a malformed message or closed the socket. */
+static void fail_connection(struct link *l, int error)
 {
 	end_connection(l, error == -EPROTO ? error : -ECONNRESET, false);
 }
@@ -175,7 +176,7 @@ static void on_report(uv_poll_t *poll, int status, int events)
 		return;
 	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
 	if (n != sizeof report || report.error < 0)
-		forget_started(l); /* it ends, or has ended, by itself */
+		clear_started(l); /* the holder exits by itself */
 	if (n != sizeof report)
 		fail_link(l, REPORT_SETUP, -ECHILD);
 	else if (report.stage == REPORT_TERMINAL && report.error == -ENOSPC)
@@ -187,8 +188,9 @@ static void on_report(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Open the directory once more, for the holder and its guard. Its lock (flock(2)) goes with the open file: with one that we
- * shared with them, we could not tell whether they are gone. Returns a descriptor or a negative errno.
+ * Open the directory again, locked, for the holder and its guard. flock(2) locks belong to the open
+ * file: if the server shared it, the lock would not show whether they are alive. Returns a
+ * descriptor or a negative errno.
  */
 static int open_directory(int dir_fd)
 {
@@ -198,7 +200,7 @@ static int open_directory(int dir_fd)
 	if (fd < 0)
 		return -errno;
 	(void)flock(dir_fd, LOCK_UN);
-	(void)flock(fd, LOCK_EX | LOCK_NB); /* no other process has a reason to take it in between */
+	(void)flock(fd, LOCK_EX | LOCK_NB); /* no other process competes for it */
 	return fd;
 }
 
@@ -229,33 +231,33 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 		return rc;
 	}
 	l->started = pid;
-	/* Before it may be reaped: the number is its own until then. */
+	/* Before it is added to the reaper: until then the pid is not reused. */
 	l->started_fd = pidfd_open(pid, 0);
 	rc = l->started_fd < 0 ? -errno : 0;
 	if (rc < 0)
-		kill(pid, SIGTERM); /* which ends all that it has started */
+		kill(pid, SIGTERM); /* the guard kills its descendants */
 	reaper_add(reaper, pid);
 	if (rc == 0)
 		rc = watch_fd(l, &l->report, l->report_fd, &l->report_open);
 	if (rc == 0)
 		rc = uv_poll_start(&l->report, UV_READABLE | UV_DISCONNECT, on_report);
 	if (rc < 0) {
-		drop_started(l);
+		kill_started(l);
 		return rc;
 	}
 	l->state = LINK_STARTING;
 	return uv_timer_start(&l->timer, on_timeout, LINK_TIMEOUT_MS, 0);
 }
 
-/* Whether the kernel says our uid of what listens there. */
-static bool is_ours(int fd)
+/* Whether the peer has our uid. */
+static bool peer_is_allowed(int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
-/* Connect by way of the directory's descriptor, for a socket's path is at most 107 bytes. */
+/* Connect through the directory's descriptor, because a socket's path has at most 107 bytes. */
 static int connect_holder(const struct link *l, int *ret_fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -269,7 +271,7 @@ static int connect_holder(const struct link *l, int *ret_fd)
 		close(fd);
 		return rc;
 	}
-	if (!is_ours(fd)) {
+	if (!peer_is_allowed(fd)) {
 		close(fd);
 		return -EPERM;
 	}
@@ -298,12 +300,12 @@ static void on_wake(uv_poll_t *poll, int status, int events)
 	uint64_t count;
 	(void)status;
 	(void)events;
-	(void)!read(l->wake_fd, &count, sizeof count); /* EAGAIN is as good */
+	(void)!read(l->wake_fd, &count, sizeof count); /* EAGAIN is harmless */
 	l->callbacks->wake(l->user);
 }
 
-/* Take the descriptors that came with the answer to ATTACH. */
-static int take_descriptors(struct link *l, const int *fds)
+/* Map or watch the descriptors that came with the answer to ATTACH. Takes them. */
+static int install_descriptors(struct link *l, const int *fds)
 {
 	l->wake_fd = fds[WIRE_FD_WAKE];
 	l->space_fd = fds[WIRE_FD_SPACE];
@@ -327,7 +329,7 @@ static void on_attached(struct link *l, struct packet *p)
 	const struct wire_message *m = &p->message;
 	int rc = m->status < 0 ? m->status : p->count < WIRE_FDS ? -EPROTO : 0;
 	if (rc == 0) {
-		rc = take_descriptors(l, p->fds);
+		rc = install_descriptors(l, p->fds);
 		packet_close(p, WIRE_FDS);
 		p->count = 0;
 	}
@@ -336,7 +338,7 @@ static void on_attached(struct link *l, struct packet *p)
 		return;
 	}
 	uv_timer_stop(&l->timer);
-	forget_started(l);
+	clear_started(l);
 	l->info = m->u.info;
 	l->tail = control_tail(&l->control, stream_head(&l->ring.bytes));
 	l->events_tail = control_events_tail(&l->control, stream_head(&l->ring.events));
@@ -359,7 +361,7 @@ void link_drop_input(struct link *l)
 {
 	if (l->master_open)
 		uv_poll_stop(&l->master);
-	receipts_wrote(&l->control, link_input_queued(l)); /* nobody is to send it again */
+	receipts_wrote(&l->control, link_input_queued(l)); /* so that no client sends it again */
 	outbox_drop(&l->input);
 }
 
@@ -371,12 +373,12 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	receipts_writing(&l->control, link_input_queued(l));
 	ssize_t done = outbox_flush(&l->input, l->master_fd);
 	receipts_wrote(&l->control, done > 0 ? (size_t)done : 0);
-	/* Without a shell (-EIO) nothing reads it. */
+	/* -EIO: no shell reads the terminal. */
 	if (done < 0 || link_input_queued(l) == 0)
 		link_drop_input(l);
 }
 
-/* What there was of it is still at hand: it only listens to us again. */
+/* The link is attached again; its mappings have stayed. */
 static void on_regained(struct link *l, const struct wire_message *m)
 {
 	if (m->status < 0 || m->u.info.epoch != l->info.epoch) {
@@ -384,10 +386,9 @@ static void on_regained(struct link *l, const struct wire_message *m)
 		return;
 	}
 	l->taken = false;
-	l->resizing = 0; /* what was asked before has been answered, or never will be */
+	l->resizing = 0; /* older resizes will not be answered */
 	if (link_input_queued(l) > 0)
-		uv_poll_start(&l->master, UV_WRITABLE,
-			on_writable); /* can only fail for a closed handle */
+		uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* fails only if closed */
 	if (l->callbacks->regained)
 		l->callbacks->regained(l->user);
 }
@@ -396,7 +397,7 @@ static void on_resized(struct link *l)
 {
 	if (l->resizing == 0 || --l->resizing > 0 || !l->master_open || link_input_queued(l) == 0)
 		return;
-	uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* can only fail for a closed handle */
+	uv_poll_start(&l->master, UV_WRITABLE, on_writable); /* fails only if closed */
 }
 
 static void on_terminal(struct link *l, struct wire_message *m)
@@ -405,13 +406,13 @@ static void on_terminal(struct link *l, struct wire_message *m)
 	l->callbacks->terminal(l->user, m->status == 0 ? m->u.text : NULL);
 }
 
-/* Only now the handle may be used again. */
+/* From here on the handle can be used again. */
 static void on_taken_closed(uv_handle_t *handle)
 {
 	struct link *l = handle->data;
-	bool tell = !l->closing && l->state == LINK_ATTACHED;
-	on_handle_closed(handle); /* when it is closing l may be freed by it */
-	if (tell)
+	bool notify = !l->closing && l->state == LINK_ATTACHED;
+	on_handle_closed(handle); /* may free l if it is closing */
+	if (notify)
 		l->callbacks->taken(l->user);
 }
 
@@ -419,7 +420,7 @@ static void on_taken_closed(uv_handle_t *handle)
 static void on_taken(struct link *l)
 {
 	if (l->state != LINK_ATTACHED) {
-		refuse_holder(l, -EPROTO);
+		fail_connection(l, -EPROTO);
 		return;
 	}
 	if (!l->callbacks->taken) {
@@ -433,7 +434,7 @@ static void on_taken(struct link *l)
 	uv_close((uv_handle_t *)&l->socket, on_taken_closed);
 }
 
-/* While it is being attached to: what it answers, or that it is refused. */
+/* Answer to ATTACH. */
 static void on_answer(struct link *l, struct packet *p)
 {
 	const struct wire_message *m = &p->message;
@@ -465,7 +466,7 @@ static void on_message(uv_poll_t *poll, int status, int events)
 	(void)status;
 	(void)events;
 	if (l->state == LINK_ATTACHING)
-		release_spare(l, LINK_SPARE_FDS); /* for what comes with the answer */
+		release_spare(l, LINK_SPARE_FDS); /* for the descriptors of the answer */
 	int rc = packet_receive(l->socket_fd, &p);
 	if (rc == -EAGAIN)
 		return;
@@ -473,7 +474,7 @@ static void on_message(uv_poll_t *poll, int status, int events)
 		l->unanswered--;
 	l->unanswered_ms = uv_now(l->loop);
 	if (rc < 0)
-		refuse_holder(l, rc);
+		fail_connection(l, rc);
 	else if (p.message.type == WIRE_TAKEN)
 		on_taken(l);
 	else if (l->state == LINK_ATTACHING || l->taken)
@@ -542,7 +543,7 @@ int link_write(struct link *l, const void *bytes, size_t length)
 		done = outbox_write(&l->input, l->master_fd, bytes, length);
 		receipts_wrote(&l->control, done < 0 ? length : (size_t)done);
 	}
-	/* Without a shell (-EIO) nothing reads it. */
+	/* -EIO: no shell reads the terminal. */
 	if (done < 0 || (size_t)done == length)
 		return 0;
 	int rc = outbox_put(&l->input, (const uint8_t *)bytes + done, length - (size_t)done);
@@ -555,7 +556,7 @@ void link_close(struct link *l, void (*close_cb)(void *user))
 {
 	assert(!l->closing);
 	l->closing = true;
-	l->state = LINK_LOST; /* nothing is mapped any more: no request, no hold */
+	l->state = LINK_LOST; /* refuses requests and holds */
 	l->close_cb = close_cb;
 	unwatch_fd(&l->report, &l->report_open, &l->report_fd);
 	unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);

@@ -1,10 +1,12 @@
 /*
- * The server's end of a holder: starting or finding it, attaching to it, its ring and control page,
- * input to its terminal and requests to it. See pty/wire.h.
+ * The server's connection to a holder: start it or find it, attach, map its ring and control page,
+ * write input to its terminal, send requests. See pty/wire.h.
  *
- * States: idle -> starting (the holder is being executed) -> attaching -> attached -> lost. While attached it may be taken
- * by another process: then it is mapped and can be typed into as before, and takes no requests until it is taken back.
- * The memory of a link is the caller's until link_close()'s callback.
+ * States: idle -> starting (the holder is being executed) -> attaching -> attached -> lost. If
+ * another process attaches to the holder, the link stays attached but is marked taken: the mappings
+ * and the terminal still work, requests fail until link_take_back() succeeds.
+ *
+ * The memory of a link must live until the callback of link_close().
  */
 #pragma once
 
@@ -20,65 +22,72 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* Input that waits for a program to read it. */
+/* Most bytes of input queued for the terminal. */
 #define LINK_INPUT_MAX ((size_t)1 << 20)
-/* Descriptors that it takes to attach: the socket, and what comes over it. */
+/* Descriptors needed to attach: the socket and those of enum wire_fd. */
 #define LINK_SPARE_FDS (1u + WIRE_FDS)
-/* How long a holder may take to start or to answer. */
+/* Time limit for a new holder to start, and then to answer ATTACH. */
 #define LINK_TIMEOUT_MS 10000u
-/* A holder that has not answered for so long is called unresponsive. */
+/* A holder that has not answered for this time is unresponsive. */
 #define LINK_SILENT_MS 5000u
 
-/* None is called from inside the function that caused it; each may call link_close(). */
+/* No callback runs inside the function that caused it. Each may call link_close(). */
 struct link_callbacks {
-	void (*attached)(void *user); /* ring and control are mapped */
+	/* The link is attached: ring and control page are mapped. */
+	void (*attached)(void *user);
 	/*
-	 * It will not be attached. -ENOSR: there is no terminal left, which the kernel calls a full disk. -EPERM: another
-	 * user listens there; -EPROTO: what listens there is no holder.
+	 * Start or attach has failed. -ENOSR: no free terminal (the kernel says ENOSPC). -EPERM:
+	 * the socket belongs to another user. -EPROTO: the peer is not a holder.
 	 */
 	void (*failed)(void *user, enum report_stage stage, int error);
-	void (*wake)(void *user);             /* the ring has something new */
-	void (*lost)(void *user, bool taken); /* the holder is gone, or another server has it */
-	/* Another process has attached: may call link_take_back(), at once or later. NULL: then it is lost. */
+	/* The ring has new bytes or events. */
+	void (*wake)(void *user);
+	/* The holder is gone, or (taken) another process has it. */
+	void (*lost)(void *user, bool taken);
+	/* Another process has attached; see link_take_back(). NULL: lost() is called instead. */
 	void (*taken)(void *user);
-	void (*regained)(void *user); /* it has been taken back; may be NULL when taken is */
-	/* The terminal of link_open_terminal(); NULL: there is none. May be NULL when that is not called. */
+	/* link_take_back() has succeeded. May be NULL. */
+	void (*regained)(void *user);
+	/* Path of the terminal of link_open_terminal(); NULL: failed. May be NULL if unused. */
 	void (*terminal)(void *user, const char *path);
-	void (*ended)(void *user, int error); /* link_end() is done; -EBUSY: some processes survive */
+	/* link_end() is done. -EBUSY: some processes survived. */
+	void (*ended)(void *user, int error);
 };
 
+/* See the top of this file. */
 enum link_state { LINK_IDLE, LINK_STARTING, LINK_ATTACHING, LINK_ATTACHED, LINK_LOST };
 
+/* A link. Only link*.c may write its fields. */
 struct link {
 	const struct link_callbacks *callbacks;
 	void *user;
 	enum link_state state;
-	uv_loop_t *loop;        /* not owned */
-	struct ring ring;       /* mapped while attached, and after the loss until closed */
+	uv_loop_t *loop;        /* borrowed */
+	struct ring ring;       /* mapped from attached until link_close() */
 	struct control control; /* the same */
-	struct wire_info info; /* what the holder said when attached; its shell as link_follow_shell() found it */
-	pid_t started;  /* a holder that we have started and not yet attached to; 0 = none */
-	int started_fd; /* pidfd of that, -1: none */
-	int dir_fd;     /* the session's directory, O_PATH */
+	struct wire_info info;  /* from the answer to ATTACH; shell_pid: see link_follow_shell() */
+	pid_t started;          /* guard of a started holder, until attached; 0 = none */
+	int started_fd;         /* its pidfd, or -1 */
+	int dir_fd;             /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
-	uv_timer_t timer;           /* until it is attached; then it looks at holds */
+	uv_timer_t timer;           /* before attached: the time limit; then: checks of holds */
 	struct holds holds;         /* what readers of complete output still need */
-	uint64_t tail, events_tail; /* what link_consumed() has said */
-	int open_handles;           /* that link_close waits for */
+	uint64_t tail, events_tail; /* of the last link_consumed() */
+	int open_handles;           /* link_close() waits for 0 */
 	bool closing;
 	void (*close_cb)(void *user);
 	struct outbox input;           /* for the terminal */
-	int spare_fds[LINK_SPARE_FDS]; /* kept free until a new holder has been attached to; or -1 */
+	int spare_fds[LINK_SPARE_FDS]; /* reserved until a new holder has been attached to; or -1 */
 	uint32_t serial;               /* of the last request */
-	unsigned unanswered;           /* requests */
+	unsigned unanswered;           /* number of requests */
 	uint64_t unanswered_ms;        /* loop time of the oldest of them, or of the last answer */
-	unsigned resizing;             /* resizes not yet answered: input waits for them */
-	bool taken;                    /* while attached: by another process */
+	unsigned resizing;             /* unanswered resizes: input waits for them */
+	bool taken;                    /* while attached: another process has attached */
 	bool report_open, socket_open, wake_open, master_open; /* handles initialised */
 };
 
-/* Prepare. dir_fd is the session's directory; taken, closed with the link. Returns 0 or -errno. */
+/* Prepare a link. Takes dir_fd, the session's directory. Returns 0 or a negative errno. */
 int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_callbacks *callbacks,
 	void *user);
 
@@ -86,95 +95,98 @@ int link_init(struct link *l, uv_loop_t *loop, int dir_fd, const struct link_cal
 int link_start(struct link *l, const struct spawn_options *options, struct reaper *reaper);
 
 /*
- * Attach to the holder in the directory, however long it takes to answer: it may be stopped. Returns 0 (a callback
- * follows), -ECONNREFUSED or -ENOENT when there is none, -EAGAIN when it has not taken so many connections that it
- * can be tried again later only, -EPERM when another user listens there, or another negative errno.
+ * Attach to the holder of the directory, without a time limit: it may be stopped. Returns 0 (a
+ * callback follows), -ECONNREFUSED or -ENOENT when there is none, -EAGAIN when its backlog is full,
+ * -EPERM when the socket belongs to another user, or another negative errno.
  */
 int link_adopt(struct link *l);
 
 /*
- * Attach again to what has been taken. Returns 0 (regained() or lost() follows), or as link_adopt(): then it is still
- * taken.
+ * Attach again to a taken holder. Returns 0 (regained() or lost() follows), or an error as
+ * link_adopt(), and the link stays taken.
  */
 int link_take_back(struct link *l);
 
-/* What has been taken is not taken back: it is lost, which lost() is told at once. taken: the holder lives. */
+/* Give up a taken holder: calls lost() at once. taken: whether the holder lives. */
 void link_give_up(struct link *l, bool taken);
 
 /*
- * Send bytes to the terminal; what it does not take now is queued, in order.
+ * Write bytes to the terminal; what it does not accept now is queued, in order.
  * Returns 0, -ENOBUFS when the queue would exceed LINK_INPUT_MAX (then nothing is sent), -ENOTCONN.
  */
 int link_write(struct link *l, const void *bytes, size_t length);
 
-/* Forget the input that waits: it was for a shell that is no more. */
+/* Discard the queued input, after its shell has ended. */
 void link_drop_input(struct link *l);
 
-/* Bytes of input that wait. */
+/* Number of queued bytes of input. */
 size_t link_input_queued(const struct link *l);
 
 /*
- * Bytes that are in the terminal and that no program has read, as far as the kernel tells: at most 4095 (the rest of what was
- * written waits where nobody sees it), and while it collects lines only whole ones. See FIONREAD in tty_ioctl(4).
+ * Bytes in the terminal that no program has read, as far as FIONREAD reports: at most 4095, and in
+ * canonical mode only whole lines. See tty_ioctl(4).
  */
 size_t link_unread(const struct link *l);
 
-/* Place in all input behind what has been written and what waits; see ring/receipts.h. */
+/* Position in all input after what has been written and queued; see ring/receipts.h. */
 uint64_t link_input_end(const struct link *l);
 
 /*
- * Ask for a new size. Returns 0 or a negative errno; the event in the ring says when it happened. Input
- * that is written afterwards reaches the terminal afterwards.
+ * Request a new size. Returns 0 or a negative errno; an event in the ring records the change. Input
+ * written afterwards reaches the terminal afterwards.
  */
 int link_resize(struct link *l, unsigned rows, unsigned cols);
 
-/* Send a signal. Returns 0 or a negative errno. */
+/* Request a signal to the target. Returns 0 or a negative errno. */
 int link_signal(struct link *l, int signo, enum wire_target target);
 
 /*
- * Ask for a second terminal, for a command's standard error, in place of the one that there may be. Returns 0
- * (a callback follows) or a negative errno.
+ * Request a second terminal, for a command's standard error, after closing the existing one.
+ * Returns 0 (a callback follows) or a negative errno.
  */
 int link_open_terminal(struct link *l);
 
-/* End the session's processes and its holder: SIGHUP now, SIGKILL after grace_ms. */
+/*
+ * Kill the session's processes (SIGHUP now, SIGKILL after grace_ms), then its holder. Returns 0
+ * (ended() or lost() follows) or a negative errno.
+ */
 int link_end(struct link *l, unsigned grace_ms);
 
 /*
- * Say how far the ring has been consumed, and wake the holder if it waits for that. What is held is not given up,
- * see ring/holds.h.
+ * Publish how far the server has consumed the ring, less what is held (ring/holds.h), and wake the
+ * holder if it waits for space.
  */
 void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
 
 /*
- * Hold the ring from these places on (position: in the log of events, UINT64_MAX: none of it), as far as it has
- * not been given up. Returns whether it is held; if not, reading goes on, and may lose something.
+ * Hold the ring from offset, and the event log from position on (UINT64_MAX: no events), as far as
+ * it has not been released. Returns false if nothing is held: then the reader may miss bytes.
  */
 bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
 
-/* It has been read up to here; h may hold nothing any more. */
+/* Move a hold to what its reader needs next. Harmless if it holds nothing. */
 void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
 
-/* Nothing is held for it any more; fine for one that holds nothing. */
+/* Release a hold. Harmless if it holds nothing. */
 void link_unhold(struct link *l, struct hold *h);
 
 /*
- * Ask to be woken at the next byte or event. Returns false when there is already something beyond
- * (head, events): then no wake-up comes.
+ * Request wake() at the next byte or event. Returns false when the ring is already beyond (head,
+ * events): then no wake-up comes.
  */
 bool link_sleep(struct link *l, uint64_t head, uint64_t events);
 
-/* There is a new shell in this session (EVENT_SHELL): info has its number from here on. */
+/* Update info.shell_pid from the ring's header, after EVENT_SHELL. */
 void link_follow_shell(struct link *l);
 
-/* The uid of the session's processes, as the attached holder says; ours while that is not known. */
+/* uid of the session's processes; the server's own until attached. */
 uid_t link_owner(const struct link *l);
 
-/* The number of the holder, as soon as it is known; 0: not yet, or not at all. */
+/* pid of the holder; 0 if not known (yet). */
 pid_t link_holder(const struct link *l);
 
-/* Whether it has been asked something and has said nothing for LINK_SILENT_MS. */
+/* Whether a request has been unanswered for LINK_SILENT_MS. */
 bool link_is_silent(const struct link *l);
 
-/* Let go of the holder, which lives on. close_cb is called once everything is released. */
+/* Close the link; the holder lives on. close_cb is called once everything is released. */
 void link_close(struct link *l, void (*close_cb)(void *user));

@@ -1,4 +1,4 @@
-/* What an attached holder is asked for. Its answers come to link.c. */
+/* Requests to an attached holder. link.c receives the answers. */
 #include "pty/internal.h"
 
 int link_resize(struct link *l, unsigned rows, unsigned cols)
@@ -11,7 +11,7 @@ int link_resize(struct link *l, unsigned rows, unsigned cols)
 
 int link_open_terminal(struct link *l)
 {
-	/* An answer of -ENOENT to the first is as good. */
+	/* Close an open one first; -ENOENT is ignored. */
 	int rc = link_ask(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 0});
 	return rc < 0 ? rc : link_ask(l, (struct wire_message){.type = WIRE_STDERR_PTY, .a = 1});
 }

@@ -1,23 +1,22 @@
 /*
- * What of a holder's ring is given back to it: what the server has consumed, but for what readers of complete output
- * hold, each for a bounded time; and when the server sleeps until there is more. Nothing of it fails: without a
- * holder nothing is held.
+ * The tail of a holder's ring: what the server has consumed, less what readers of complete output
+ * hold, each for a bounded time. Also the request for a wake-up. Without a holder nothing is held.
  */
 #include "pty/internal.h"
 
 #include <unistd.h>
 
-/* Let the holder have what is neither needed nor held. */
+/* Allow the holder to overwrite what is consumed and not held. */
 static void publish_tail(struct link *l)
 {
 	struct control_page *page = l->control.page;
 	uint64_t one = 1, tail = l->tail, events_tail = l->events_tail;
 	holds_least(&l->holds, &tail, &events_tail);
-	/* Never back: what was given up is gone. */
+	/* Never move it back: the holder may have overwritten those bytes. */
 	if (tail > atomic_load_explicit(&page->tail, memory_order_relaxed))
 		atomic_store_explicit(&page->tail, tail, memory_order_release);
 	atomic_store_explicit(&page->events_tail, events_tail, memory_order_release);
-	/* The holder raises its flag and then looks at the tail: one of us sees the other. */
+	/* The holder sets its flag, then reads the tail: one side sees the other's store. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (ring_is_blocked(&l->ring))
 		(void)!write(l->space_fd, &one, sizeof one); /* EAGAIN: it is awake anyway */
@@ -52,7 +51,7 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 	if (l->state != LINK_ATTACHED || l->closing)
 		return false;
 	uint64_t events = control_events_tail(&l->control, stream_head(&l->ring.events));
-	/* The holder would wait for what it may have overwritten already. */
+	/* Events before the tail may be overwritten already: do not hold them. */
 	if (!holds_add(&l->holds, h, offset, position < events ? events : position))
 		return false;
 	if (!uv_is_active((const uv_handle_t *)&l->timer)) {

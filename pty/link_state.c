@@ -1,4 +1,4 @@
-/* What is known of a holder without asking it. */
+/* State of a holder that is known without a request. */
 #include "pty/internal.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ pid_t link_holder(const struct link *l)
 	socklen_t length = sizeof peer;
 	if (l->info.holder_pid > 0)
 		return l->info.holder_pid;
-	/* What listens is known before it answers. */
+	/* Before the answer to ATTACH: the pid of the process that called listen(2). */
 	if (l->socket_fd >= 0)
 		getsockopt(l->socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
 	return peer.pid;

@@ -1,4 +1,4 @@
-/* Empty, or with bytes that wait: then nothing overtakes them. A failed descriptor changes nothing; its owner decides. */
+/* See outbox.h. A failed write leaves the queue as it is; the owner decides what to do. */
 #include "pty/outbox.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@ size_t outbox_queued(const struct outbox *o)
 	return o->length - o->start;
 }
 
-/* Have room for more bytes behind those that wait, which move to the front. */
-static int make_room(struct outbox *o, size_t more)
+/* Make space for more bytes at the end; queued bytes move to the front. */
+static int reserve(struct outbox *o, size_t more)
 {
 	size_t left = outbox_queued(o), capacity = CAPACITY_MIN;
 	if (o->capacity - o->length >= more)
@@ -36,7 +36,7 @@ static int make_room(struct outbox *o, size_t more)
 
 int outbox_put(struct outbox *o, const void *bytes, size_t length)
 {
-	int rc = make_room(o, length);
+	int rc = reserve(o, length);
 	if (rc < 0 || length == 0)
 		return rc;
 	memcpy(o->bytes + o->length, bytes, length);

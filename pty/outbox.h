@@ -1,7 +1,6 @@
 /*
- * Bytes on their way to a descriptor that does not block: what it takes at once is written, the rest waits, in order, and
- * goes when there is room. The owner watches the descriptor, and says when it may be written to. Pure but for
- * write(2).
+ * Output queue of a non-blocking descriptor: bytes that write(2) does not accept now wait in order.
+ * The owner polls the descriptor and calls outbox_flush() when it is writable.
  */
 #pragma once
 
@@ -9,28 +8,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Zero is an empty one. */
+/* A queue; all zero is an empty one. */
 struct outbox {
-	uint8_t *bytes;                 /* that wait, from start to length */
-	size_t start, length, capacity; /* bytes; there is no memory while nothing waits */
+	uint8_t *bytes;                 /* queued: from start to length; NULL while empty */
+	size_t start, length, capacity; /* bytes */
 };
 
-/* Bytes that wait. */
+/* Number of queued bytes. */
 size_t outbox_queued(const struct outbox *o);
 
-/* Let bytes wait behind the others. Returns 0 or -ENOMEM, and nothing has happened. */
+/* Append bytes. Returns 0, or -ENOMEM and the queue is unchanged. */
 int outbox_put(struct outbox *o, const void *bytes, size_t length);
 
-/*
- * Write what fd takes of what waits. Returns bytes taken, or a negative errno when it takes none any more.
- */
+/* Write queued bytes until fd would block. Returns bytes written or a negative errno. */
 ssize_t outbox_flush(struct outbox *o, int fd);
 
 /*
- * Write what fd takes of bytes, unless others wait. Returns bytes taken, the others are for outbox_put(); or a
- * negative errno, as outbox_flush().
+ * Write bytes until fd would block; nothing while the queue has bytes. Returns bytes written (the
+ * caller may queue the rest with outbox_put()) or a negative errno.
  */
 ssize_t outbox_write(struct outbox *o, int fd, const void *bytes, size_t length);
 
-/* Forget what waits. */
+/* Discard the queue and free its memory. */
 void outbox_drop(struct outbox *o);

@@ -13,8 +13,8 @@ void packet_close(struct packet *p, size_t first)
 	p->count = first < p->count ? first : p->count;
 }
 
-/* All that have come are ours to close, however many pieces they come in. */
-static void take_fds(struct packet *p, struct msghdr *message)
+/* Collect descriptors of all control messages; close those beyond the limit. */
+static void collect_fds(struct packet *p, struct msghdr *message)
 {
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(message); h; h = CMSG_NXTHDR(message, h)) {
 		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
@@ -54,7 +54,7 @@ int packet_receive(int fd, struct packet *ret)
 	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
-	take_fds(ret, &message);
+	collect_fds(ret, &message);
 	if (is_whole(ret, n, message.msg_flags))
 		return 0;
 	packet_close(ret, 0);

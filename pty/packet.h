@@ -1,27 +1,27 @@
-/*
- * One message of a holder's socket, with the descriptors that come with it. What is not whole is refused as a whole, and
- * nothing of it stays open.
- */
+/* One message of a holder's socket with the descriptors that came with it. */
 #pragma once
 
 #include "pty/wire.h"
 
 #include <stddef.h>
 
-/* Descriptors that one message may bring: a newer holder may send more than we know. */
+/* Most descriptors accepted with one message: a newer holder may send more than WIRE_FDS. */
 #define PACKET_FDS_MAX 16u
 
+/* A received message. */
 struct packet {
 	struct wire_message message;
-	int fds[PACKET_FDS_MAX]; /* the receiver's */
-	size_t count;            /* of them */
+	int fds[PACKET_FDS_MAX]; /* owned by the receiver; see packet_close() */
+	size_t count;            /* of fds */
 };
 
 /*
- * Receive the next one. Returns 0, -EAGAIN when there is none, -ECONNRESET at the end, -EPROTO when it is no message, is
- * cut short, or has more than may come with it; longer ones, with more descriptors, only a newer version may send.
+ * Receive the next message without blocking. Returns 0, -EAGAIN when there is none, -ECONNRESET at
+ * the end, -EPROTO when it is malformed, truncated, or has too many descriptors (only a newer
+ * version may send longer messages with more descriptors), or another negative errno. On error no
+ * descriptor stays open.
  */
 int packet_receive(int fd, struct packet *ret);
 
-/* Close its descriptors, from the first-th on. */
+/* Close fds[first] and those after it. */
 void packet_close(struct packet *p, size_t first);

@@ -1,13 +1,14 @@
 /*
- * The peeker: a process that reads files of /proc for the server, because such a read may never end: a page of a process's
- * memory, or what an epoll descriptor waits for, may belong to a file system that does not answer (FUSE), and
- * then not even SIGKILL ends it. It is the holder's program, executed as
+ * The peeker: a process that reads files of /proc for the server. Such a read can block for ever,
+ * even against SIGKILL: a page of memory, or the file behind an epoll descriptor, may belong to a
+ * file system that does not respond (FUSE). It is the holder's program, executed as
  *
  *   ringside-holder --peek
  *
- * with a socket to the server as PEEKER_SOCKET. The server opens the files, for the kernel checks permission then (Yama lets
- * only ancestors in), and sends their descriptors (SCM_RIGHTS). It answers one request after
- * the other, and ends with the server.
+ * with a socket to the server as descriptor PEEKER_SOCKET. The server opens the files, because the
+ * kernel checks permission at open (Yama allows only ancestors), and sends the descriptors
+ * (SCM_RIGHTS). The peeker handles one request at a time and exits when the server closes the
+ * socket.
  */
 #pragma once
 
@@ -17,17 +18,19 @@
 #define PEEKER_SOCKET 3
 #define PEEKER_BYTES_MAX 4096u
 
-/* With the descriptor of what is to be read. */
+/* Request to read a file; its descriptor comes with the message. */
 struct peeker_request {
 	uint32_t serial;
 	uint32_t length; /* at most PEEKER_BYTES_MAX */
 	uint64_t offset;
 };
 
+/* Answer to the request with the same serial; only the bytes read are sent. */
 struct peeker_answer {
 	uint32_t serial;
-	int32_t result; /* bytes, or a negative errno */
+	int32_t result; /* bytes read, or a negative errno */
 	uint8_t bytes[PEEKER_BYTES_MAX];
 };
 
+/* Run the peeker. */
 _Noreturn void peeker_run(void);

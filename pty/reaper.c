@@ -1,4 +1,4 @@
-/* SIGCHLD coalesces, so every known child is asked at each signal. */
+/* Signals coalesce, so each SIGCHLD checks every child. */
 #include "pty/reaper.h"
 
 #include <assert.h>
@@ -48,7 +48,7 @@ void reaper_add(struct reaper *r, pid_t pid)
 {
 	assert(r->count < r->capacity);
 	r->pids[r->count++] = pid;
-	on_signal(&r->signal, SIGCHLD); /* it may have ended before it was known */
+	on_signal(&r->signal, SIGCHLD); /* it may have ended before it was added */
 }
 
 void reaper_close(struct reaper *r)

@@ -1,15 +1,13 @@
-/*
- * The reaper waits for the children that the server has started, each by its own number, so that none
- * stays behind as a zombie.
- */
+/* The reaper waits for the server's children, each by its pid, so that none stays a zombie. */
 #pragma once
 
 #include <sys/types.h>
 #include <uv.h>
 
+/* Children to wait for. */
 struct reaper {
 	uv_signal_t signal; /* SIGCHLD */
-	pid_t *pids;        /* children not yet waited for */
+	pid_t *pids;        /* children not yet reaped */
 	size_t count;
 	size_t capacity;
 };
@@ -17,11 +15,11 @@ struct reaper {
 /* Start to listen for SIGCHLD on loop. Returns 0 or a negative errno. */
 int reaper_open(struct reaper *r, uv_loop_t *loop);
 
-/* Make room for one more child. Returns 0 or -ENOMEM; to be called before the child is started. */
+/* Reserve memory for one more child; call it before starting the child. Returns 0 or -ENOMEM. */
 int reaper_prepare(struct reaper *r);
 
-/* Take care of pid. reaper_prepare() must have succeeded since the last call. */
+/* Add a child. Each call needs a successful reaper_prepare() before it. */
 void reaper_add(struct reaper *r, pid_t pid);
 
-/* Stop. Children that still live are left to init. The memory is the caller's until the loop has turned. */
+/* Stop. Live children are not waited for. The memory is in use until the loop has run once. */
 void reaper_close(struct reaper *r);

@@ -1,16 +1,21 @@
 /*
- * The runner: the parent of a command that runs on its own. It is the holder's program, executed as
+ * The runner: the parent of a throwaway command. It is the holder's program, executed as
  *
  *   ringside-holder --run [--nofile N] [--group FD] [--tasks N] [--memory BYTES] [--cwd DIR] [--show]
  *       [--program PATH] [--spare] [--watched] -- NAME ARGUMENT...
  *
- * with the command's standard streams, with RUNNER_SCRIPT if that is meant for the command, and with a socket to the server
- * as RUNNER_SOCKET. The options are those of pty/enter.h, of the command; --nofile is its soft limit of descriptors, --program where it is
- * (without: NAME is looked for). It
- * is the subreaper of all that the command starts: whatever loses its parent is found and ended; with --spare only what is
- * in the command's process group. With --watched the command is bubblewrap, which waits for a sandbox and passes its status
- * on: it gets no SIGTERM, so that the sandbox can end in its own time, and nothing in there is spared when it is killed. When the server is gone the runner ends all that,
- * and itself.
+ * with the command's standard streams, a socket to the server as descriptor RUNNER_SOCKET, and
+ * possibly a script for the command as descriptor RUNNER_SCRIPT.
+ *
+ * --group to --show are those of pty/enter.h, applied to the command. --nofile is the command's
+ * soft limit of descriptors, --program its path (default: NAME is searched in PATH).
+ *
+ * The runner is a subreaper, so it can kill all descendants of the command; with --spare it kills
+ * only the command's process group. With --watched the command is bubblewrap, which waits for its
+ * sandbox and passes its status on. It gets no SIGTERM, so that the sandbox can terminate by
+ * itself; SIGKILL to it kills the whole sandbox, --spare or not.
+ *
+ * When the server closes the socket, the runner kills the processes and exits.
  */
 #pragma once
 
@@ -20,22 +25,24 @@
 #define RUNNER_SCRIPT 3
 #define RUNNER_SOCKET 4
 
-/* One struct runner_message a packet. */
+/* Message types. Each packet is one struct runner_message. */
 enum runner_type {
-	RUNNER_STARTED = 1, /* from it: value = pid of the command */
-	RUNNER_FAILED,      /* from it: value = a negative errno; it has ended */
-	RUNNER_ENDED, /* from it: value = wait(2) status of the command, which may have left others */
-	/* from it: value = children that it has, with --spare: members of the command's group; 0: the last, it has ended */
-	RUNNER_LEFT,
-	RUNNER_TERMINATE, /* to it: SIGTERM to all that there is */
-	RUNNER_KILL,      /* to it: kill everything */
-	RUNNER_RELEASE,   /* to it: end, and leave alone what there is */
+	/* runner to server */
+	RUNNER_STARTED = 1, /* value = pid of the command */
+	RUNNER_FAILED,      /* value = a negative errno; the runner exits */
+	RUNNER_ENDED,       /* value = wait(2) status of the command; descendants may be alive */
+	RUNNER_LEFT,        /* value = live children (--spare: in the group); 0: the runner exits */
+	/* server to runner */
+	RUNNER_TERMINATE, /* send SIGTERM to all processes */
+	RUNNER_KILL,      /* kill all processes */
+	RUNNER_RELEASE,   /* exit, leave the processes alive */
 };
 
+/* One message, in either direction. */
 struct runner_message {
 	uint32_t type; /* enum runner_type */
 	int32_t value;
 };
 
-/* argc, argv: of the program, from RUNNER_OPTION on. */
+/* Run the runner. argv[0] is RUNNER_OPTION, its arguments follow. */
 _Noreturn void runner_run(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* See spawn.h. The numbers of the descriptors in the holder are fixed, from 3 on. */
+/* See spawn.h. The holder's descriptors have fixed numbers, from 3 on. */
 #include "pty/spawn.h"
 
 #include <errno.h>
@@ -11,17 +11,18 @@
 #include <unistd.h>
 
 #define HOLDER_REPORT_FD 4
-#define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
+#define FIRST_FREE_FD 16 /* our copies lie above, so that dup2 in the child overwrites none */
 #define FIXED_ARGS 40
 #define SHELL_ARGS_MAX 64
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 
-/* Our copies of what the holder gets; -1: none. */
+/* Our copies of the descriptors for the holder; -1: none. */
 struct ends {
 	int dir, report, group;
 };
 
+/* Numbers of the command line, as text. */
 struct numbers {
 	char rows[16], cols[16], ring[24], control[24], ttl[16], nofile[24], tasks[24], memory[24],
 		owner[24];
@@ -39,7 +40,7 @@ int spawn_wrap(char **argv, char *const *wrapper)
 	return count;
 }
 
-/* argv of the holder; the texts live in *n. Returns 0 or -E2BIG. */
+/* Build argv of the holder, which points into *n. Returns 0 or -E2BIG. */
 static int build_argv(const struct spawn_options *o, struct numbers *n, char **argv)
 {
 	size_t i = 0;
@@ -109,7 +110,7 @@ static int fill_actions(
 	return -rc;
 }
 
-/* The filter is opened anew, for two that read one file description share its place. */
+/* The filter is opened anew: readers of one open file would share its offset. */
 int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd)
 {
 	char path[32];
@@ -160,8 +161,8 @@ err_actions:
 	return rc;
 }
 
-/* A copy that is in the way of none of the holder's numbers. */
-static int copy_of(int fd)
+/* Duplicate fd above the holder's fixed descriptors. */
+static int dup_high(int fd)
 {
 	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 }
@@ -176,10 +177,10 @@ static void close_ends(const struct ends *e)
 
 static int open_ends(const struct spawn_options *o, int report_fd, struct ends *ret)
 {
-	*ret = (struct ends){.report = copy_of(report_fd), .dir = copy_of(o->dir_fd), .group = -1};
+	*ret = (struct ends){.report = dup_high(report_fd), .dir = dup_high(o->dir_fd), .group = -1};
 	int rc = ret->report < 0 || ret->dir < 0 ? -errno : 0;
 	if (rc == 0 && o->group_fd > 0) {
-		ret->group = copy_of(o->group_fd);
+		ret->group = dup_high(o->group_fd);
 		rc = ret->group < 0 ? -errno : 0;
 	}
 	return rc;

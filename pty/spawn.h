@@ -1,6 +1,6 @@
 /*
- * Starting a holder: posix_spawn (a fork of a big server takes tens of ms), everything prepared before, and
- * nothing inherited but the directory and the report pipe.
+ * Starts a holder with posix_spawn, because a fork of a big server takes tens of ms. The holder
+ * inherits only the descriptors below and the report pipe.
  */
 #pragma once
 
@@ -12,55 +12,58 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SPAWN_DIR_FD 3 /* the directory, in the holder */
-#define SPAWN_FILTER_FD \
-	11 /* what bwrap reads its filter of system calls from; above enum wire_place */
-#define SPAWN_GROUP_FD 12 /* what a process writes "0" to, to be in its control group */
+/* The session's directory in the holder. */
+#define SPAWN_DIR_FD 3
+/* The seccomp filter that bwrap reads; above enum wire_place. */
+#define SPAWN_FILTER_FD 11
+/* cgroup.procs: a process that writes "0" there joins the control group. */
+#define SPAWN_GROUP_FD 12
+/* Most words of a wrapper. */
+#define SPAWN_WRAPPER_MAX 400
 
-#define SPAWN_WRAPPER_MAX 400 /* words */
-
-/* What a new session is to be. All strings are borrowed for the call. */
+/* What to start. All pointers and descriptors are borrowed for the call. */
 struct spawn_options {
-	const char *holder;  /* path of ringside-holder */
-	int dir_fd;          /* the session's directory, existing and empty */
-	const char *cwd;     /* absolute */
-	char *const *argv;   /* the shell and its arguments */
-	char *const *envp;   /* the shell's environment, hidden: see pty/enter.h */
-	unsigned rows, cols; /* 1 to 1000 */
-	size_t ring_size;    /* bytes */
-	size_t control_size; /* bytes */
-	unsigned ttl_s;      /* 0 = for ever */
-	long nofile;         /* soft limit of descriptors for the shell; 0 = as the server's */
-	char *const *wrapper; /* what the shell is started by, up to a starter; NULL: the holder starts it */
-	uid_t owner;          /* whose the shell is */
-	int filter_fd; /* what the wrapper gets as SPAWN_FILTER_FD, to be read from its beginning; 0: nothing */
-	int group_fd; /* cgroup.procs of the group that the shell is to be in; 0: the holder's */
-	uint64_t tasks, memory; /* limits of the shell, as ENTER_TASKS and ENTER_MEMORY; 0 = none */
-	bool respawn;           /* a new shell when it ends: see pty/wire.h */
-	bool no_flow;           /* Ctrl-S and Ctrl-Q do not stop and start its terminal */
+	const char *holder;   /* path of ringside-holder */
+	int dir_fd;           /* the session's directory, existing and empty */
+	const char *cwd;      /* absolute */
+	char *const *argv;    /* the shell and its arguments */
+	char *const *envp;    /* the shell's environment, hidden: see pty/enter.h */
+	unsigned rows, cols;  /* 1 to 1000 */
+	size_t ring_size;     /* bytes */
+	size_t control_size;  /* bytes */
+	unsigned ttl_s;       /* seconds to keep an ended session; 0 = for ever */
+	long nofile;          /* soft limit of descriptors for the shell; 0 = the server's */
+	char *const *wrapper; /* words that execute a starter; NULL: the holder starts the shell */
+	uid_t owner;          /* user of the shell */
+	int filter_fd;        /* the wrapper's SPAWN_FILTER_FD, read from offset 0; 0: none */
+	int group_fd;         /* cgroup.procs of the shell's control group; 0: the holder's */
+	uint64_t tasks, memory; /* limits of the shell, see struct enter_limits; 0 = none */
+	bool respawn;           /* start a new shell when one ends: see pty/wire.h */
+	bool no_flow;           /* Ctrl-S and Ctrl-Q do not stop and start the terminal */
 };
 
 /*
- * Start a holder. *ret_report_fd becomes readable when it is ready or has failed: one struct report, or
- * end of file if it died before; it is the caller's to close.
- * Returns 0, or a negative errno and nothing is left.
+ * Start a holder. *ret_report_fd, owned by the caller, becomes readable when the holder is ready or
+ * has failed: one struct report, or end of file if the holder died before. Returns 0, or a negative
+ * errno and nothing is left.
  */
 int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_report_fd);
 
 /*
- * Fill in what all that we start has: a session of its own, no blocked signals, every disposition the default
- * (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
+ * Set the attributes of every process that the server starts: its own kernel session, no blocked
+ * signals, default signal actions (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
  */
 int spawn_attributes(posix_spawnattr_t *attributes);
 
 /*
- * Put the words of a wrapper (NULL: none) in front of a command, which is to follow; argv has room for SPAWN_WRAPPER_MAX. They
- * stay the wrapper's. Returns how many, or -E2BIG.
+ * Copy the words of a wrapper (NULL: none) to argv, which has space for SPAWN_WRAPPER_MAX; the
+ * strings are borrowed. Returns the number of words, or -E2BIG.
  */
 int spawn_wrap(char **argv, char *const *wrapper);
 
 /*
- * Have a child get what a wrapper wants, and nothing else from first on: the file as SPAWN_FILTER_FD, from its beginning, and
- * group_fd as SPAWN_GROUP_FD (0: none). Returns 0 or an errno, as posix_spawn does.
+ * Add actions that close all descriptors from first on, except that filter_fd is reopened at its
+ * beginning as SPAWN_FILTER_FD and group_fd becomes SPAWN_GROUP_FD (0: none). Returns 0 or a
+ * positive errno, as posix_spawn(3) does.
  */
 int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd);

@@ -1,16 +1,19 @@
 /*
- * The starter: the parent of a session's shells where the holder cannot be it, because they are another user's, or live in
- * a sandbox. It is the holder's program, executed behind what changes the user and makes the sandbox:
+ * The starter: the parent of a session's shells if they belong to another user or live in a
+ * sandbox. It is the holder's program, executed by the program that changes the user and sets up
+ * the sandbox:
  *
  *   ringside-holder --starter --directory PATH --cwd DIR [--respawn] -- SHELL ARGUMENT...
  *
- * It inherits the slave of the terminal as standard output, a socket to the holder as STARTER_SOCKET, and the files of
- * enum wire_place at their places: shells open those by way of their parent, whichever that is. PATH is the session's
- * directory as it is there, which it opens as descriptor SUPERVISE_DIRECTORY. It is the subreaper of all that its shells
- * leave. Without the holder it ends, and in a sandbox everything with it; when its last child has ended and no shell
- * follows, it ends, too.
+ * It inherits the slave of the terminal as standard output, a socket to the holder as descriptor
+ * STARTER_SOCKET, and the files of enum wire_place at their fixed descriptors, where shells open
+ * them as /proc/PARENT/fd/N. PATH is the session's directory inside the sandbox; it is opened as
+ * descriptor SUPERVISE_DIRECTORY.
  *
- * The holder trusts it with nothing but the truth about its own session.
+ * The starter is the subreaper of all processes of the session. It exits when the holder closes the
+ * socket, or when its last child has ended and no shell follows; then the kernel kills its sandbox.
+ *
+ * The holder uses the starter's messages only for this session.
  */
 #pragma once
 
@@ -19,24 +22,29 @@
 #define STARTER_OPTION "--starter"
 #define STARTER_SOCKET 4
 
-/* One struct starter_message a packet. */
+/* Message types. Each packet is one struct starter_message. */
 enum starter_type {
-	STARTER_READY = 1,  /* from it: value = its pid where it lives */
-	STARTER_START,      /* to it: start a shell */
-	STARTER_ENTERED,    /* from what becomes the shell: the kernel adds its pid */
-	STARTER_STARTED,    /* from it: the shell has been executed */
-	STARTER_FAILED,     /* from it: value = enum report_stage, error = a negative errno */
-	STARTER_ENDED,      /* from it: value = the shell's wait(2) status */
-	STARTER_NOTE_CWD,   /* to it: the next shell starts where this one is now */
-	STARTER_SIGNAL,     /* to it: the session ends: signal value to all of its children */
-	STARTER_STDERR_PTY, /* to it: the slave that comes with it is at WIRE_PLACE_STDERR_PTY from now on, or none is; it answers the same, value = whether one is */
+	STARTER_READY = 1, /* from the starter: value = its pid in its own pid namespace */
+	STARTER_START,     /* to the starter: start a shell */
+	STARTER_ENTERED,   /* from the child before exec of the shell: the kernel adds its pid */
+	STARTER_STARTED,   /* from the starter: the shell has been executed */
+	STARTER_FAILED, /* from the starter: value = enum report_stage, error = a negative errno */
+	STARTER_ENDED,  /* from the starter: value = the shell's wait(2) status */
+	STARTER_NOTE_CWD, /* to the starter: start the next shell in the current one's directory */
+	STARTER_SIGNAL,   /* to the starter: the session ends; send signal value to all children */
+	/*
+	 * To the starter: put the slave that comes with it at WIRE_PLACE_STDERR_PTY, or close that
+	 * if there is none. The answer has the same type, value = 1 if the slave is there.
+	 */
+	STARTER_STDERR_PTY,
 };
 
+/* One message, in either direction. */
 struct starter_message {
 	uint32_t type; /* enum starter_type */
 	int32_t value;
 	int32_t error;
 };
 
-/* argc, argv: of the program, from STARTER_OPTION on. */
+/* Run the starter. argv[0] is STARTER_OPTION, its arguments follow. */
 _Noreturn void starter_run(int argc, char **argv);

@@ -1,24 +1,26 @@
 /*
- * The supervisor: what a holder runs in place of a shell when its session is a process (a command with a
- * life of its own). It is the same program as the holder, started as
+ * The supervisor: what a holder runs in place of a shell when its session is a process (a
+ * long-running command). It is the holder's program, executed as
  *
  *   ringside-holder --supervise none|pipe COMMAND ARGUMENT...
  *
- * and lets the command's standard output and standard error go to the holder's FIFOs, and its standard
- * input come from nowhere, or from a FIFO in the process's directory. The command has a kernel session
- * of its own and no terminal. To the holder's sentinel FIFO the supervisor writes "p PID\n" once the
- * command has been started, and "x STATUS\n" (as wait(2) has it) when it has ended. Whoever the command has
- * left behind lives on, and may write; when the last is gone the supervisor ends as the command has.
+ * The command's standard output and standard error are the holder's FIFOs; its standard input is
+ * /dev/null, or with `pipe` the FIFO SUPERVISE_STDIN. It has its own kernel session and no
+ * terminal.
  *
- * SIGUSR1 is the end of the standard input: until then the supervisor keeps the FIFO open, so that the
- * servers that write to it may come and go. It heeds no other signal.
+ * The supervisor writes to the holder's sentinel FIFO "p PID\n" when the command has been started
+ * and "x STATUS\n" (wait(2) status) when it has ended. Background processes of the command live on
+ * and may write output; when the last one has ended, the supervisor exits as the command did.
+ *
+ * Until SIGUSR1 the supervisor keeps the FIFO of standard input open, so that servers may close and
+ * reopen it; SIGUSR1 closes it. Other signals are ignored, except SIGHUP after the holder has died.
  */
 #pragma once
 
 #define SUPERVISE_OPTION "--supervise"
-#define SUPERVISE_DIRECTORY 3 /* descriptor of the directory, in the holder and in the supervisor */
+#define SUPERVISE_DIRECTORY 3     /* descriptor of the directory, in holder and supervisor */
 #define SUPERVISE_STDIN "shell/i" /* the FIFO in the directory */
-#define SUPERVISE_EXIT_SETUP 126  /* it could not even begin */
+#define SUPERVISE_EXIT_SETUP 126  /* exit status when the set-up fails */
 
-/* argv: "none" or "pipe", then the command. */
+/* Run the supervisor. argv: "none" or "pipe", then the command. */
 _Noreturn void supervise(char **argv);

@@ -1,7 +1,7 @@
 /*
- * See throwaway.h. A command that is longer than one argument may be (MAX_ARG_STRLEN) comes to bash as an
- * inherited file, which it evals: the same parser, $0 and error messages as for -c. The file's own first
- * words close it, so the command's children do not get it.
+ * See throwaway.h. A command that is too long for one argument (MAX_ARG_STRLEN) is passed to bash
+ * as an inherited file and run by `eval`: parser, $0 and error messages are the same as for -c. The
+ * first words of the file close its descriptor, so that the command's children do not inherit it.
  */
 #include "pty/throwaway.h"
 #include "pty/runner.h"
@@ -26,29 +26,30 @@
 #include <unistd.h>
 
 #define ARGUMENT_MAX ((size_t)128 << 10) /* MAX_ARG_STRLEN of Linux, with its NUL */
-#define START_TIMEOUT_MS 10000           /* for the runner to have started the command */
+#define START_TIMEOUT_MS 10000           /* for the runner to start the command */
 #define WORDS_MAX (SPAWN_WRAPPER_MAX + 24u)
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
-#define FIRST_FREE_FD 16 /* our own copies lie above, so that dup2 in the child overwrites none */
+#define FIRST_FREE_FD 16 /* our copies lie above, so that dup2 in the child overwrites none */
 
 static const char eval_script[] = "eval \"$(</proc/self/fd/3)\"";
 static const char close_script[] = "exec 3<&-;";
 
 /* Where a stream of the child goes. */
 struct sink {
-	int ours;      /* the end that we read */
+	int ours;      /* the end that the server reads */
 	int theirs;    /* the end of a pipe, or -1 */
-	char path[64]; /* of a terminal */
+	char path[64]; /* of the slave, if it is a terminal */
 };
 
+/* What is opened for one command. */
 struct plan {
 	const struct throwaway_options *options;
 	struct sink out, err;
 	int input, script;  /* files, or -1 */
 	int group;          /* cgroup.procs, or -1 */
-	int reserve;        /* keeps a descriptor for the pidfd */
-	int server, runner; /* ends of the socket between us and the runner */
+	int reserve;        /* a descriptor reserved for the pidfd */
+	int server, runner; /* ends of the socket between server and runner */
 };
 
 static void close_if(int fd)
@@ -57,7 +58,7 @@ static void close_if(int fd)
 		close(fd);
 }
 
-/* Move a descriptor out of the way of the child's numbers. Takes fd, also when it fails. */
+/* Move fd above the child's fixed descriptors. Takes fd. Returns it or a negative errno. */
 static int lift(int fd)
 {
 	if (fd < 0)
@@ -68,7 +69,7 @@ static int lift(int fd)
 	return rc;
 }
 
-/* A file that has these bytes, to be read from its beginning and never to be changed. */
+/* Make a sealed memfd with the prefix and the bytes, positioned at its beginning. */
 static int make_file(const char *name, const char *prefix, const void *bytes, size_t length)
 {
 	const struct {
@@ -94,7 +95,7 @@ static int make_file(const char *name, const char *prefix, const void *bytes, si
 	return rc < 0 ? rc : fd;
 }
 
-/* Output as it was written; whoever reads from such a terminal is at its end. */
+/* Make output exact; a read of the terminal returns end of file at once. */
 static int make_raw(int master, unsigned rows, unsigned cols)
 {
 	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
@@ -142,32 +143,32 @@ static int open_sink(const struct throwaway_options *o, struct sink *s)
 	return rc;
 }
 
-static int give(int fd, uid_t owner)
+static int change_owner(int fd, uid_t owner)
 {
 	return fchown(fd, owner, (gid_t)-1) < 0 ? -errno : 0;
 }
 
-static int give_sink(const struct sink *s, uid_t owner)
+static int change_owner_of_sink(const struct sink *s, uid_t owner)
 {
 	if (s->theirs >= 0)
-		return give(s->theirs, owner);
+		return change_owner(s->theirs, owner);
 	int fd = ioctl(s->ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : give(fd, owner);
+	int rc = fd < 0 ? -errno : change_owner(fd, owner);
 	close_if(fd);
 	return rc;
 }
 
-/* What the child has open it may also open again (/dev/stdout), as another user than we too. */
-static int give_away(const struct plan *p)
+/* Allow the command's user to reopen its streams (/dev/stdout). */
+static int change_owners(const struct plan *p)
 {
 	uid_t owner = p->options->owner;
 	if (owner == 0 || owner == geteuid())
 		return 0;
-	int rc = give_sink(&p->out, owner);
+	int rc = change_owner_of_sink(&p->out, owner);
 	if (rc == 0)
-		rc = give_sink(&p->err, owner);
+		rc = change_owner_of_sink(&p->err, owner);
 	if (rc == 0 && p->input >= 0)
-		rc = give(p->input, owner);
+		rc = change_owner(p->input, owner);
 	return rc;
 }
 
@@ -181,7 +182,7 @@ static int open_socket(struct plan *p)
 	return p->server < 0 ? p->server : p->runner < 0 ? p->runner : 0;
 }
 
-/* Everything that may fail for want of something, before there is a child. */
+/* Open everything that may fail for lack of resources, before the child exists. */
 static int prepare(struct plan *p)
 {
 	const struct throwaway_options *o = p->options;
@@ -200,7 +201,7 @@ static int prepare(struct plan *p)
 		rc = p->script < 0 ? p->script : 0;
 	}
 	if (rc == 0)
-		rc = give_away(p);
+		rc = change_owners(p);
 	if (rc == 0 && o->group_fd > 0) {
 		p->group = fcntl(o->group_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 		rc = p->group < 0 ? -errno : 0;
@@ -214,7 +215,7 @@ static int prepare(struct plan *p)
 	return rc;
 }
 
-/* Give back what the child has by now; without a child also our ends. */
+/* Close what the child has inherited; if the start has failed, our ends too. */
 static void release(struct plan *p, bool failed)
 {
 	close_if(p->out.theirs);
@@ -259,7 +260,7 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	return -rc;
 }
 
-/* Numbers of a command line, as text. */
+/* Numbers of the command line, as text. */
 struct numbers {
 	char nofile[24], tasks[24], memory[24];
 };
@@ -279,7 +280,7 @@ static size_t put_number(char **words, const char *option, char *text, size_t si
 	return 2;
 }
 
-/* The command line of the runner; the numbers live in *n. Returns 0 or -E2BIG. */
+/* Build the command line of the runner, which points into *n. Returns 0 or -E2BIG. */
 static int put_words(const struct plan *p, struct numbers *n, char *words[WORDS_MAX])
 {
 	const struct throwaway_options *o = p->options;
@@ -347,8 +348,8 @@ err_actions:
 	return rc;
 }
 
-/* A pidfd in the place that is kept for it. */
-static int watch(struct plan *p, pid_t pid)
+/* Open a pidfd in place of the reserved descriptor. */
+static int open_pidfd(struct plan *p, pid_t pid)
 {
 	close(p->reserve);
 	p->reserve = -1;
@@ -356,8 +357,8 @@ static int watch(struct plan *p, pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What the runner says first: whether there is a command. Returns its pid, or a negative errno. */
-static pid_t hear_start(int socket_fd)
+/* Receive the runner's first message. Returns the pid of the command, or a negative errno. */
+static pid_t receive_start(int socket_fd)
 {
 	struct pollfd p = {.fd = socket_fd, .events = POLLIN};
 	struct runner_message m;
@@ -374,8 +375,8 @@ static pid_t hear_start(int socket_fd)
 	return m.type == RUNNER_FAILED && m.value < 0 ? m.value : -EPROTO;
 }
 
-/* Without a command, or without a way to watch it, the runner is of no use: it ends without us. */
-static int drop(struct plan *p, pid_t pid, int error)
+/* Kill and reap a runner that has no command or cannot be watched. Returns error. */
+static int kill_runner(struct plan *p, pid_t pid, int error)
 {
 	close(p->server);
 	p->server = -1;
@@ -403,12 +404,11 @@ int throwaway_start(const struct throwaway_options *o, struct throwaway *ret)
 		rc = spawn(&p, &pid);
 	bool started = rc == 0;
 	if (started) {
-		/* So that its end is seen. */
-		close(p.runner);
+		close(p.runner); /* so that recv() returns when the runner ends */
 		p.runner = -1;
-		command = hear_start(p.server);
-		pidfd = command < 0 ? command : watch(&p, pid);
-		rc = pidfd < 0 ? drop(&p, pid, pidfd) : 0;
+		command = receive_start(p.server);
+		pidfd = command < 0 ? command : open_pidfd(&p, pid);
+		rc = pidfd < 0 ? kill_runner(&p, pid, pidfd) : 0;
 	}
 	release(&p, rc < 0);
 	if (rc == 0)

@@ -1,11 +1,11 @@
 /*
- * A command in terminals or pipes that are thrown away after it: posix_spawn of its runner (a fork of a big
- * server takes tens of ms), everything prepared before, nothing inherited.
+ * A command in its own terminals or pipes, which are closed after it. Its runner is started with
+ * posix_spawn, because a fork of a big server takes tens of ms.
  *
- * The terminals are raw: bytes come as they were written. Neither is the controlling terminal. Nobody sits
- * at them, so what asks at /dev/tty should fail and not wait for ever; and when the leader of a session
- * ends, the kernel sends SIGHUP to the whole foreground group of its controlling terminal, which kills
- * `nohup server &` whenever nohup has not come to ignoring that signal yet.
+ * The terminals are raw, so output bytes are exact. Neither is the controlling terminal, for two
+ * reasons: no user sits there, so a program that asks at /dev/tty should fail instead of waiting
+ * for ever; and when a session leader exits, the kernel sends SIGHUP to the foreground group of its
+ * controlling terminal, which would kill `nohup server &` before nohup ignores the signal.
  */
 #pragma once
 
@@ -14,40 +14,40 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* All is borrowed for the call. */
+/* What to run. All pointers and descriptors are borrowed for the call. */
 struct throwaway_options {
-	const char *holder;     /* path of ringside-holder, which runs it: see pty/runner.h */
-	const char *bash;       /* its path */
-	const char *command;    /* for bash -c; without NUL */
-	size_t command_length;  /* bytes; may be longer than an argument may be */
-	bool secret;            /* it must not be seen among a process's arguments */
-	const char *cwd;        /* absolute; with a wrapper its own business */
-	char *const *wrapper;   /* what starts bash, and bash's path behind it; NULL: nobody does */
-	int filter_fd;          /* what that gets, see spawn_lend(); 0: nothing */
-	int group_fd;           /* cgroup.procs of the command's group; 0: none */
-	uint64_t tasks, memory; /* its limits, see pty/enter.h; 0 = none */
-	uid_t owner;            /* whom the wrapper makes it; 0: nobody else */
-	bool spares;            /* what has left the command's process group is never ended */
-	char *const *envp;      /* hidden: see pty/enter.h */
-	int input_fd;           /* standard input, when it is above 0 */
-	const void *input;      /* or these bytes, a file of its own; NULL: /dev/null */
+	const char *holder;    /* path of ringside-holder, see pty/runner.h */
+	const char *bash;      /* path of bash */
+	const char *command;   /* for bash -c; without NUL */
+	size_t command_length; /* bytes; may exceed the kernel's limit of one argument */
+	bool secret;           /* keep the command out of the process's arguments */
+	const char *cwd;       /* absolute; ignored with a wrapper */
+	char *const *wrapper;  /* words that start bash, with bash's path as the last; NULL: none */
+	int filter_fd;         /* file for the wrapper, see spawn_lend(); 0: none */
+	int group_fd;          /* cgroup.procs of the command's control group; 0: none */
+	uint64_t tasks, memory; /* limits, see pty/enter.h; 0 = none */
+	uid_t owner;            /* user that the wrapper changes to; 0: none */
+	bool spares;            /* kill only the command's process group */
+	char *const *envp;      /* hidden variables: see pty/enter.h */
+	int input_fd;           /* standard input, if above 0 */
+	const void *input;      /* otherwise these bytes are standard input; NULL: /dev/null */
 	size_t input_length;    /* bytes */
 	bool terminals;         /* stdout and stderr are terminals; otherwise pipes */
 	unsigned rows, cols;    /* of the terminals */
-	long nofile;            /* soft limit of descriptors; 0 = ours */
+	long nofile;            /* soft limit of descriptors; 0 = the server's */
 };
 
-/* What runs. All descriptors are the caller's to close; the outputs do not block. */
+/* A running command. The caller closes the descriptors; out and err are non-blocking. */
 struct throwaway {
-	pid_t pid;     /* of the command, which leads a session and a group of its own */
-	pid_t runner;  /* its parent, a child of ours to be waited for */
-	int pidfd;     /* of the runner: readable once that has ended */
+	pid_t pid;     /* the command, which leads its own kernel session and process group */
+	pid_t runner;  /* the command's parent; the caller must wait for it */
+	int pidfd;     /* of the runner: readable after its end */
 	int socket_fd; /* to the runner: see pty/runner.h */
 	int out, err;
 };
 
 /*
- * Start one. Returns 0, or a negative errno and nothing is left: -EAGAIN (no more processes), -ENOSR (no more terminals),
- * what else the system lacks, or -ENOENT, -EACCES ... for cwd or bash.
+ * Start a command. Returns 0, or a negative errno and nothing is left: -EAGAIN (process limit),
+ * -ENOSR (no free terminal), another lack of resources, or -ENOENT, -EACCES ... for cwd or bash.
  */
 int throwaway_start(const struct throwaway_options *options, struct throwaway *ret_throwaway);

@@ -1,6 +1,6 @@
 /*
- * ringside: the command line. The server is a program of its own, `ringside-server`: what it is linked with (archives, HTTP
- * of others, kinds of files) takes longer to load than a command takes to run.
+ * ringside: the command line. The server is a separate program, `ringside-server`, because loading
+ * its libraries takes longer than most commands take to run.
  */
 #include "ws/client/program.h"
 #include "ws/client/server_place.h"
@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CANNOT_START 1 /* as the server ends itself */
+#define CANNOT_START 1 /* the server's exit status when it cannot start */
 
-/* The installed one comes first, see server_place.h. Returns 0 or a negative errno. */
+/* Find the installed server or the one beside this program. Returns 0 or a negative errno. */
 static int find_server(char ret_path[PATH_MAX])
 {
 	static const struct program_dirs dirs = {RINGSIDE_BINDIR, RINGSIDE_LIBEXECDIR};
@@ -30,8 +30,8 @@ static int find_server(char ret_path[PATH_MAX])
 	return server_place_beside(exe, ret_path);
 }
 
-/* Become the server. Returns only to end with that status. */
-static int become_server(char **argv)
+/* Execute the server. Returns an exit status if that fails. */
+static int exec_server(char **argv)
 {
 	char path[PATH_MAX] = "ringside-server";
 	int rc = find_server(path);
@@ -45,10 +45,10 @@ static int become_server(char **argv)
 
 int main(int argc, char **argv)
 {
-	/* Without git there is the release in its place. */
+	/* A build without git has the release as COMMIT. */
 	const char *commit = strcmp(COMMIT, RINGSIDE_RELEASE) != 0 ? COMMIT : NULL;
 	const struct program_about about = {serve_options_help, commit};
 	standard_open();
 	int status = program_main(&argc, &argv, &about);
-	return status == PROGRAM_SERVE ? become_server(argv) : status;
+	return status == PROGRAM_SERVE ? exec_server(argv) : status;
 }

@@ -1,6 +1,6 @@
 /*
- * A slot has the number 0 while it is written, and a sum over what was: so one that a crash has torn is not used. What
- * does not fit is not written.
+ * A slot's number is 0 while it is written, and a checksum covers its contents, so a slot torn by a
+ * crash is never read.
  */
 #include "ring/checkpoint.h"
 
@@ -12,7 +12,7 @@
 #define SLOTS 2u
 #define MAGIC UINT64_C(0x31544b4843535352) /* "RSSCHKT1", little endian */
 
-/* At the beginning of a slot; the bytes follow. Frozen with this magic. */
+/* Header of a slot, followed by the bytes. The layout is frozen with this magic. */
 struct slot {
 	uint64_t magic;
 	_Atomic uint64_t number; /* counts up; 0 while it is being written */
@@ -40,7 +40,7 @@ size_t checkpoint_room(const struct control *c)
 	return size > sizeof(struct slot) ? size - sizeof(struct slot) : 0;
 }
 
-/* Of a slot and its bytes. Not against malice, only against what a crash may have left. */
+/* Checksum of a slot and its bytes. It detects torn writes, not tampering. */
 static uint64_t sum_of(const struct slot *slot, const void *bytes)
 {
 	const char *at = bytes;
@@ -63,33 +63,33 @@ static uint64_t number_of(const struct slot *slot)
 
 bool checkpoint_write(const struct control *c, const struct checkpoint *checkpoint)
 {
-	size_t room = checkpoint_room(c);
-	if (room == 0 || checkpoint->length > room)
+	size_t space = checkpoint_room(c);
+	if (space == 0 || checkpoint->length > space)
 		return false;
 	uint64_t a = number_of(slot_at(c, 0)), b = number_of(slot_at(c, 1));
 	struct slot *slot = slot_at(c, a <= b ? 0 : 1);
-	const struct slot said = {.offset = checkpoint->offset,
+	const struct slot header = {.offset = checkpoint->offset,
 		.rows = checkpoint->rows,
 		.cols = checkpoint->cols,
 		.length = checkpoint->length};
 	atomic_store(&slot->number, 0);
 	slot->magic = MAGIC;
-	slot->offset = said.offset;
-	slot->rows = said.rows;
-	slot->cols = said.cols;
-	slot->length = said.length;
+	slot->offset = header.offset;
+	slot->rows = header.rows;
+	slot->cols = header.cols;
+	slot->length = header.length;
 	memcpy(slot + 1, checkpoint->bytes, checkpoint->length);
-	slot->sum = sum_of(&said, checkpoint->bytes);
+	slot->sum = sum_of(&header, checkpoint->bytes);
 	atomic_store(&slot->number, (a > b ? a : b) + 1);
 	return true;
 }
 
-/* A copy of the i-th slot, if it may be whole. Returns whether it was copied as it says itself. */
+/* Copy the i-th slot. Returns false if it is torn or memory is short. *ret_bytes is owned. */
 static bool read_slot(const struct control *c, unsigned i, struct slot *ret_slot, void **ret_bytes)
 {
 	const struct slot *slot = slot_at(c, i);
 	memcpy(ret_slot, slot, sizeof *ret_slot);
-	atomic_thread_fence(memory_order_acquire); /* what is checked is what is used */
+	atomic_thread_fence(memory_order_acquire); /* check and use the same copy */
 	if (ret_slot->length > checkpoint_room(c))
 		return false;
 	void *bytes = malloc(ret_slot->length > 0 ? ret_slot->length : 1);

@@ -1,7 +1,7 @@
 /*
- * Checkpoints: bytes that a server leaves in the control memfd, behind its first page, for the one that
- * comes after it. There are two slots and they are written in turn, so that one is whole at any instant,
- * even if the server is killed while it writes the other.
+ * Checkpoints: screens that a server stores in the control memfd, behind its first page, for the
+ * next server. Two slots are written in turn, so one is whole at any instant, even if the server is
+ * killed while writing.
  */
 #pragma once
 
@@ -11,22 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a checkpoint says of itself. */
+/* A checkpoint: a snapshot of the screen and where in the output it was taken. */
 struct checkpoint {
-	uint64_t offset;     /* of the session's output that it stands for */
-	unsigned rows, cols; /* of the terminal there */
-	const void *bytes;   /* borrowed, of one that is written */
+	uint64_t offset;     /* of the session's output */
+	unsigned rows, cols; /* of the terminal at that offset */
+	const void *bytes;   /* borrowed by checkpoint_write() */
 	size_t length;
 };
 
-/* The most bytes that one can have; 0: there is no room for any. */
+/* Largest length of a checkpoint in bytes; 0 if the memfd has no space for checkpoints. */
 size_t checkpoint_room(const struct control *c);
 
-/* Write one over the older of the two. Returns false when there is no room for it. */
+/* Overwrite the older slot. Returns false if the checkpoint does not fit. */
 bool checkpoint_write(const struct control *c, const struct checkpoint *checkpoint);
 
 /*
- * The newest that is whole, copied, for whoever has the memfd can write it. *ret_bytes is the caller's to free, and is what
- * its bytes are. Returns false when there is none, or no memory for it.
+ * Copy the newest whole checkpoint, because other processes can write the memfd.
+ * ret_checkpoint->bytes points to *ret_bytes, which the caller frees. Returns false if there is
+ * none or memory is short.
  */
 bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint, void **ret_bytes);

@@ -1,4 +1,4 @@
-/* The memfd that goes the other way: written by the server, read by the holder. */
+/* The control memfd: written by the server, read by the holder. */
 #include "ring/control.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Records are padded to 8 bytes so that headers are always aligned, also across the wrap. */
+/* Records are padded to 8 bytes so that headers stay aligned, also across the wrap. */
 #include "ring/event.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
-/* Digits of hexadecimal numbers, as names, colours, addresses and lengths have them. */
+/* Hexadecimal digits. */
 #pragma once
 
-/* The value of a digit, of either case; -1: it is none. */
+/* Value of a hexadecimal digit, upper or lower case; -1 if it is not one. */
 static inline int hex_value(char c)
 {
 	return c >= '0' && c <= '9'    ? c - '0'

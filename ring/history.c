@@ -1,6 +1,7 @@
 /*
- * Bytes that are not consumed are not overwritten by a writer who keeps to the overrun rule; everything older may vanish
- * while it is looked at. Nobody has to keep to it, so all that is looked at is a copy, see stream.h.
+ * A writer that follows the overrun rule never overwrites bytes that are not consumed; older bytes
+ * may vanish at any time. The writer is not trusted to follow the rule, so all output is copied
+ * before it is examined; see stream.h.
  */
 #include "ring/history.h"
 
@@ -11,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE ((size_t)16 << 10) /* bytes that are consumed at once */
-/* And before them: what has not been settled is no longer than what scan holds, or is not looked at again. */
+#define SLICE ((size_t)16 << 10) /* bytes consumed at once */
+/* Most bytes copied before a slice. The scanner holds no more than these unsettled. */
 #define LOOK_BACK (SCAN_STRING_MAX + SCAN_SEQUENCE_MAX + HISTORY_SECRET_MAX)
 #define SIZES_MIN 16u                  /* HISTORY_RESIZES is this times a power of two */
-#define RESTART_COST ((size_t)4 << 10) /* of a budget, for beginning anew */
+#define RESTART_COST ((size_t)4 << 10) /* budget spent by a restart */
 
 /* A copy of some of the output. */
 struct window {
@@ -33,7 +34,7 @@ static size_t cut_spacing(const struct history *h)
 	return h->ring->bytes.size / HISTORY_CUTS;
 }
 
-/* Most sessions have few sizes: the circle grows until it is one. Without memory for that it stays as small as it is. */
+/* Most sessions have few sizes, so the buffer starts small. Without memory it keeps its size. */
 static void grow_sizes(struct history *h)
 {
 	if (h->sizes_count != h->sizes_room || h->sizes_room >= HISTORY_RESIZES)
@@ -64,7 +65,7 @@ static void add_cut(struct history *h, uint64_t offset)
 			offset, memory_order_relaxed);
 }
 
-/* The oldest place that the previous server knew to be safe. */
+/* The oldest safe cut point that the previous server stored. */
 static uint64_t known_ground(const struct history *h, uint64_t oldest)
 {
 	uint64_t best = UINT64_MAX;
@@ -84,7 +85,7 @@ static void hide_range(struct history *h, uint64_t from, uint64_t to)
 			&(struct scan_query){.start = from, .length = (uint32_t)(to - from)});
 }
 
-/* What is left of the secret where the ring begins in the midst of it. A few characters tell nobody anything. */
+/* Hide the rest of a secret if the ring begins inside it. Very short rests are harmless. */
 static void hide_start(struct history *h)
 {
 	uint8_t start[HISTORY_SECRET_MAX];
@@ -102,8 +103,8 @@ static void hide_start(struct history *h)
 }
 
 /*
- * The secret in what has been settled since `from`. A mark is settled as a whole; of what somebody prints otherwise some
- * may have been shown already.
+ * Hide the secret in the output settled since `from`. Marks are settled as a whole. Of a secret
+ * printed in other output, the beginning may have been served already.
  */
 static void hide_secret(struct history *h, const struct window *w, uint64_t from)
 {
@@ -151,8 +152,9 @@ static void start_at(struct history *h, uint64_t offset)
 }
 
 /*
- * From the log's beginning, if it is all there. Otherwise from where the previous server was, for only
- * there a record is known to begin, and with the present size, for how it came to be is forgotten.
+ * Start at the log's beginning if it is complete. Otherwise start where the previous server
+ * stopped, because only there a record is known to begin, with the present size: earlier sizes are
+ * lost.
  */
 static void start_events(struct history *h)
 {
@@ -167,8 +169,8 @@ static void start_events(struct history *h)
 }
 
 /*
- * The labels of what is in the ring, from what is left of the log, for the consuming to begin there. Who wrote what
- * lies before the first that is left follows from that: it tells of a change.
+ * Load the labels of the bytes in the ring from the events before events_offset. The source before
+ * the first remaining label follows from that label, which marks a change.
  */
 static void start_labels(struct history *h)
 {
@@ -242,7 +244,7 @@ static void consume_event(struct history *h, const struct event *e)
 	}
 }
 
-/* All that there are now. */
+/* Consume all events that exist now. */
 static void consume_events(struct history *h)
 {
 	const struct stream *log = &h->ring->events;
@@ -263,7 +265,7 @@ static bool is_pipe(enum event_source source)
 	return source == EVENT_SOURCE_STDOUT || source == EVENT_SOURCE_STDERR;
 }
 
-/* Other bytes follow than those before. What the terminal has not finished must not take a pipe's for its own. */
+/* The source changes. An unfinished sequence of the terminal must not swallow piped bytes. */
 static void change_source(struct history *h, enum event_source source)
 {
 	if (is_pipe(source)) {
@@ -279,7 +281,10 @@ static void change_source(struct history *h, enum event_source source)
 	h->source = source;
 }
 
-/* Judge a slice of what a pipe has given, with what was left of the one before. last: another's bytes follow. */
+/*
+ * Filter a slice of a pipe's output, together with what the previous slice left over. last: another
+ * source follows.
+ */
 static void consume_piped(struct history *h, const struct window *w, bool last)
 {
 	uint64_t at = h->scan.settled;
@@ -288,7 +293,10 @@ static void consume_piped(struct history *h, const struct window *w, bool last)
 	scan_skip(&h->scan, w->end, at + done);
 }
 
-/* Copy length bytes from scan's place on, with what before them is to be looked at again. Returns whether it is all there. */
+/*
+ * Copy length bytes from scan.offset on, and before them the bytes to scan again. Returns false if
+ * the ring lost some of them.
+ */
 static bool fill_window(struct history *h, struct window *w, size_t length)
 {
 	uint64_t from = h->scan.offset, start = h->scan.settled,
@@ -303,8 +311,8 @@ static bool fill_window(struct history *h, struct window *w, size_t length)
 }
 
 /*
- * Consume at most length bytes, all from one source; length becomes what they were. Returns false when the ring took
- * them away meanwhile (only while catching up).
+ * Consume at most *length bytes of one source; *length becomes the number consumed. Returns false
+ * if the ring overwrote them, which happens only while catching up.
  */
 static bool consume_slice(struct history *h, size_t *length)
 {
@@ -341,7 +349,7 @@ static void find_end(struct history *h, bool ended)
 		h->end_offset = stream_head(&h->ring->bytes);
 	else
 		return;
-	/* What readers may have got already is not taken back. */
+	/* Bytes that readers may already have are not withdrawn. */
 	if (h->end_offset < h->scan.settled)
 		h->end_offset = h->scan.settled;
 	h->ended = h->scan.offset >= h->end_offset;
@@ -352,7 +360,7 @@ static void find_end(struct history *h, bool ended)
 bool history_consume(struct history *h, size_t budget, bool ended)
 {
 	const struct stream *bytes = &h->ring->bytes;
-	/* The head first: whatever happened before it is then in the log. */
+	/* Read the head first: all events before it are then in the log. */
 	uint64_t head = stream_head(bytes);
 	consume_events(h);
 	while (h->scan.offset < head && budget > 0) {
@@ -415,18 +423,18 @@ void history_show(const struct history *h, uint64_t offset, uint8_t *bytes, size
 
 uint64_t history_limit(const struct history *h)
 {
-	/* Once nothing can follow, an unfinished sequence is as settled as it will ever be. */
+	/* After the last byte, an unfinished sequence counts as settled. */
 	return h->ended ? h->end_offset : h->scan.settled;
 }
 
 uint64_t history_consumed(const struct history *h)
 {
-	/* A sequence that never ends must not stop the program: then there is no such place. */
+	/* A sequence that never ends must not block the program: release its beginning. */
 	uint64_t unfinished = h->scan.offset - h->scan.ground;
 	return unfinished <= h->ring->bytes.size / 4 ? h->scan.ground : h->scan.offset;
 }
 
-/* The oldest safe place at or after offset. Returns false when there is none yet. */
+/* Find the oldest safe cut point at or after offset. Returns false if there is none yet. */
 static bool find_cut(const struct history *h, uint64_t offset, uint64_t *ret_cut)
 {
 	uint64_t i = h->cuts_count > HISTORY_CUTS ? h->cuts_count - HISTORY_CUTS : 0;
@@ -440,7 +448,7 @@ static bool find_cut(const struct history *h, uint64_t offset, uint64_t *ret_cut
 	return h->scan.ground >= offset;
 }
 
-/* How many sizes hold at or before offset, of those ever added. */
+/* Number of sizes, of all ever added, that begin at or before offset. */
 static uint64_t sizes_at(const struct history *h, uint64_t offset)
 {
 	uint64_t i = h->sizes_count;
@@ -463,7 +471,7 @@ uint64_t history_seek(
 	if (resume && offset >= oldest && offset <= stream_head(&h->ring->bytes))
 		c->offset = offset;
 	else if (!find_cut(h, oldest, &c->offset))
-		c->offset = oldest; /* inside a sequence as long as the ring */
+		c->offset = oldest; /* the ring holds a single sequence */
 	c->sizes = sizes_at(h, c->offset);
 	return resume && offset < c->offset ? c->offset - offset : 0;
 }
@@ -512,7 +520,7 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 		return gap(h, c);
 	if (c->sizes < h->sizes_count) {
 		struct history_size next = history_size_number(h, c->sizes);
-		/* A size that came in the middle of a query is told before it, so that the query stays whole. */
+		/* Report a resize inside a query before it, so that the query stays whole. */
 		uint64_t due = queries_start(&h->queries, next.offset);
 		if (due <= c->offset) {
 			c->sizes++;
@@ -529,7 +537,7 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 	size_t length = limit - c->offset < cap ? (size_t)(limit - c->offset) : cap;
 	if (!stream_copy(bytes, c->offset, dst, length))
 		return gap(h, c);
-	/* The decoder of xterm.js garbles characters that come in two messages, when it is cut behind 80. */
+	/* xterm.js garbles a character that is split over two messages after a byte 0x80. */
 	if (length < limit - c->offset)
 		length -= partial_character(dst, length);
 	if (history_hides(h))

@@ -1,8 +1,8 @@
 /*
- * History: a session's ring as its clients read it. It consumes what the holder has written (scan,
- * events), remembers where output may be cut and which size the terminal had, and serves any number of
- * cursors, each at its own pace, without a queue. What the marks of the session's shell are known by is a secret that
- * no reader gets: who knows it can print such marks, or have somebody print them.
+ * History: a session's ring as its clients read it. It consumes what the holder writes, tracks
+ * where output may be cut and which size the terminal had, and serves any number of cursors without
+ * queues. The secret in the shell's marks is hidden from all readers: anything that learns it could
+ * forge marks.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTORY_CUTS 256u     /* safe places kept, evenly spread over the ring */
-#define HISTORY_RESIZES 1024u /* sizes kept */
+#define HISTORY_CUTS 256u     /* safe cut points kept, evenly spread over the ring */
+#define HISTORY_RESIZES 1024u /* terminal sizes kept */
 
 /* The terminal's size from an offset on. */
 struct history_size {
@@ -26,50 +26,54 @@ struct history_size {
 	unsigned rows, cols;
 };
 
+/* The history of one session. */
 struct history {
-	const struct ring *ring;       /* borrowed */
-	const struct control *control; /* borrowed; its ground offsets are kept up to date; may be NULL */
+	const struct ring *ring; /* borrowed */
+	/* borrowed, may be NULL; its ground offsets are kept up to date */
+	const struct control *control;
 	struct scan scan;
 	struct queries queries;
-	struct labels labels;     /* whose the bytes are that have not been consumed yet */
-	enum event_source source; /* and the last of those that have */
-	struct piped piped;       /* what is hidden of the output of commands in pipes */
-	struct queries cancels; /* bytes of it by which something unfinished of the terminal's is ended */
-	const char *secret; /* borrowed, or NULL: there is none */
+	struct labels labels;     /* sources of the bytes not consumed yet */
+	enum event_source source; /* source of the last byte consumed */
+	struct piped piped;       /* hidden bytes of commands' piped output */
+	/* Places in piped output where CAN ends an unfinished sequence of the terminal. */
+	struct queries cancels;
+	const char *secret; /* borrowed; NULL: none */
 	size_t secret_length;
-	struct queries secrets; /* where it is */
-	uint64_t mute_before;   /* output before this offset has had its effects, */
-	uint64_t answered;      /* and what was asked before this one its answer */
-	uint64_t events_offset; /* events consumed */
-	uint64_t events_lost; /* times that the log was overwritten or damaged; 0 unless something is wrong */
+	struct queries secrets; /* ranges that contain it */
+	uint64_t mute_before;   /* side effects of output before this offset already happened */
+	uint64_t answered;      /* queries before this offset are answered */
+	uint64_t events_offset; /* offset of the next event */
+	uint64_t events_lost;   /* times that the log was overwritten or damaged; normally 0 */
 	uint64_t cuts[HISTORY_CUTS]; /* circular, ascending */
 	uint64_t cuts_count;         /* ever added */
-	uint64_t cut_floor;          /* none before this offset is trusted */
-	struct history_size *sizes;  /* circular, sizes_room of them, at most HISTORY_RESIZES */
+	uint64_t cut_floor;          /* cut points before this offset are not safe */
+	struct history_size *sizes;  /* circular, sizes_room entries, at most HISTORY_RESIZES */
 	unsigned sizes_room;
 	uint64_t sizes_count;  /* ever added */
-	uint64_t shells_ended; /* EVENT_SHELLs consumed */
-	int shell_status;      /* wait(2) status in the last of them */
-	bool ended;            /* no byte will follow; all have been consumed */
+	uint64_t shells_ended; /* EVENT_SHELL records consumed */
+	int shell_status;      /* wait(2) status of the last one */
+	bool ended;            /* no byte will follow, and all are consumed */
 	uint64_t end_offset;   /* valid once ended */
 };
 
-/* A reader's place. */
+/* A reader's position. */
 struct history_cursor {
 	uint64_t offset; /* of the next byte */
-	uint64_t sizes;  /* sizes it has been told, of those ever added */
+	uint64_t sizes;  /* sizes reported, of all ever added */
 	bool end_told;
 };
 
+/* Kinds of results of history_read(). */
 enum history_item {
 	HISTORY_NOTHING, /* up to date */
 	HISTORY_BYTES,   /* bytes were copied */
-	HISTORY_SIZE,    /* from here on the terminal has another size */
-	HISTORY_GAP,     /* the ring has left the cursor behind: it has been moved */
-	HISTORY_END,     /* the session's output is complete; comes once */
+	HISTORY_SIZE,    /* the terminal's size changes here */
+	HISTORY_GAP,     /* bytes were lost; the cursor has been moved */
+	HISTORY_END,     /* end of the session's output; reported once */
 };
 
-/* What history_read found. */
+/* Result of history_read(). */
 struct history_read {
 	enum history_item item;
 	size_t length;            /* HISTORY_BYTES: bytes copied */
@@ -77,68 +81,77 @@ struct history_read {
 	uint64_t skipped;         /* HISTORY_GAP: bytes lost */
 };
 
-/* Begin at the oldest byte of the ring. Returns 0 or -ENOMEM. */
+/* Start at the oldest byte of the ring. Returns 0 or -ENOMEM. */
 int history_init(struct history *h, const struct ring *ring, const struct control *control);
+
+/* Free what history_init() and later calls allocated. */
 void history_finish(struct history *h);
 
 /*
- * Consume up to budget bytes and all events. Returns whether there is more.
- * ended: the holder is known to be gone, so that the ring's head is the end of the session.
+ * Consume up to budget bytes and all events. Returns true if there is more. ended: the holder is
+ * gone, so the ring's head is the end of the session.
  */
 bool history_consume(struct history *h, size_t budget, bool ended);
 
-/* Consume whatever is there now, as output that has had its effects: for a session that was found running. */
+/* Consume everything in the ring without side effects, for a session found running. */
 void history_catch_up(struct history *h);
 
 /*
- * How far the writer may consider the output consumed. Less than what has been seen, so that the place
- * after the last whole sequence stays in the ring for readers to continue from.
+ * Offset that the writer may treat as consumed. It stays at the end of the last whole sequence, so
+ * that readers can continue from there.
  */
 uint64_t history_consumed(const struct history *h);
 
-/* The oldest byte that a reader can resume from. */
+/* Offset of the oldest byte that a reader can resume from. */
 uint64_t history_oldest(const struct history *h);
 
-/*
- * Hide a secret (borrowed, HISTORY_SECRET_MIN to HISTORY_SECRET_MAX characters) from readers, before anything is consumed: there are
- * HISTORY_HIDDEN in its place, wherever it stands.
- */
+/* Length of a secret in bytes, and the byte that replaces each of its bytes. */
 #define HISTORY_SECRET_MIN 16u
 #define HISTORY_SECRET_MAX 64u
 #define HISTORY_HIDDEN '*'
+
+/*
+ * Hide a secret from readers. secret: borrowed, HISTORY_SECRET_MIN to HISTORY_SECRET_MAX
+ * characters. Call it before consuming anything.
+ */
 void history_keep_secret(struct history *h, const char *secret);
 
-/* For those who read the ring themselves, up to history_limit(): hide it in a copy of length bytes from offset on. */
+/*
+ * Hide the secret in a copy of length bytes that begin at offset. For callers that read the ring
+ * directly, up to history_limit().
+ */
 void history_hide(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
 
-/* Offset up to which a screen may take the output, with history_show(). */
+/* Offset up to which the screen may be fed. */
 uint64_t history_judged(const struct history *h);
 
-/* Whether what is in the ring is not in all as a screen has to take it, and making it so, in a copy. */
+/* Whether output for the screen needs history_show(). */
 bool history_hides(const struct history *h);
+
+/* Blank what the screen must not see in a copy of length bytes that begin at offset. */
 void history_show(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
 
 /* Offset up to which readers are served now. */
 uint64_t history_limit(const struct history *h);
 
 /*
- * Place a cursor at offset if the ring has it (and resume is set), otherwise at the oldest safe place.
- * Returns the bytes between what was asked for and the place.
+ * Place a cursor at offset if resume is set and the ring still has it, otherwise at the oldest safe
+ * cut point. Returns how many bytes after offset are skipped.
  */
 uint64_t history_seek(
 	const struct history *h, struct history_cursor *c, bool resume, uint64_t offset);
 
-/* Place a cursor at an offset, whatever the ring still has. */
+/* Place a cursor at offset without checking that the ring still has it. */
 void history_place(const struct history *h, struct history_cursor *c, uint64_t offset);
 
-/* The i-th size ever added, or the oldest that is still known. */
+/* The i-th size ever added, or the oldest that is kept. */
 struct history_size history_size_number(const struct history *h, uint64_t i);
 
 /* The terminal's size at the cursor. */
 struct history_size history_size_at(const struct history *h, const struct history_cursor *c);
 
 /*
- * The next thing for this reader; moves the cursor. dst: cap bytes, at least SCAN_STRING_MAX + 1 so that
- * no query needs to be cut. Queries are blanked. What has to be cut to fit is cut between two characters.
+ * Read the next item and move the cursor. dst: cap bytes, at least SCAN_STRING_MAX + 1 so that no
+ * query needs to be cut. Queries are blanked. Bytes that do not fit are cut between two characters.
  */
 struct history_read history_read(struct history *h, struct history_cursor *c, void *dst, size_t cap);

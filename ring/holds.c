@@ -1,6 +1,6 @@
 /*
- * A ring's holds are one doubly linked list, newest first; a hold is in it or out of it, and out for good when
- * its patience or its time is over. Only adding can fail, when there are HOLDS_MAX.
+ * A doubly linked list, newest first. A hold that ran out of patience or expired is removed for
+ * good. Only adding can fail, at HOLDS_MAX.
  */
 #include "ring/holds.h"
 
@@ -8,13 +8,13 @@
 
 #define PATIENCE_MAX ((uint64_t)HOLD_STALL_MS * HOLD_RATE)
 
-static void put(struct holds *all, struct hold *h)
+static void insert(struct holds *all, struct hold *h)
 {
 	h->held = true;
-	h->last = NULL;
+	h->prev = NULL;
 	h->next = all->first;
 	if (all->first)
-		all->first->last = h;
+		all->first->prev = h;
 	all->first = h;
 	all->count++;
 }
@@ -27,7 +27,7 @@ bool holds_add(struct holds *all, struct hold *h, uint64_t offset, uint64_t posi
 	h->position = position;
 	h->patience = PATIENCE_MAX;
 	h->expire_ms = 0;
-	put(all, h);
+	insert(all, h);
 	return true;
 }
 
@@ -35,13 +35,13 @@ void holds_remove(struct holds *all, struct hold *h)
 {
 	if (!h->held)
 		return;
-	if (h->last)
-		h->last->next = h->next;
+	if (h->prev)
+		h->prev->next = h->next;
 	else
 		all->first = h->next;
 	if (h->next)
-		h->next->last = h->last;
-	h->next = h->last = NULL;
+		h->next->prev = h->prev;
+	h->next = h->prev = NULL;
 	h->held = false;
 	all->count--;
 }
@@ -61,7 +61,7 @@ void holds_replace(struct holds *all, struct hold *from, struct hold *to)
 {
 	*to = *from;
 	holds_remove(all, from);
-	put(all, to);
+	insert(all, to);
 	to->expire_ms = 0;
 }
 
@@ -76,8 +76,8 @@ void holds_least(const struct holds *all, uint64_t *offset, uint64_t *position)
 }
 
 /*
- * Whether it is this one that the writer waits for, or would be after those that are behind it: so that many
- * together stop the writer no longer than one.
+ * Whether the writer waits for this hold, or would wait for it after slower ones are gone: so many
+ * slow holds together stop the writer no longer than one.
  */
 static bool is_behind(const struct hold *h, const struct holds_writer *w)
 {

@@ -1,4 +1,4 @@
-/* Eight bytes at a time where they are ASCII; whole characters and sequences otherwise. */
+/* ASCII is scanned eight bytes at a time, anything else by whole characters and sequences. */
 #include "ring/inert.h"
 
 #include "ring/utf8.h"
@@ -10,9 +10,9 @@
 
 #define ESC 0x1b
 #define ENQ 0x05
-#define CSI_MAX 32 /* bytes of parameters that are looked at in one go */
+#define CSI_MAX 32 /* longest parameters scanned */
 
-/* The high bits of those of eight bytes that are ESC, ENQ or not ASCII; the first of them is exact. */
+/* Sets the high bit of each byte that is ESC, ENQ or not ASCII. Only the first set bit is exact. */
 static uint64_t special_bytes(uint64_t w)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
@@ -35,15 +35,15 @@ static const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* U+0080 to U+009F, of whole characters of two bytes. */
+/* U+0080 to U+009F, in two bytes. */
 static bool is_c1(const uint8_t *p)
 {
 	return p[0] == 0xc2 && p[1] < 0xa0;
 }
 
 /*
- * Skip a whole character that the decoder takes or drops, and that is no C1 control. Everything else, such
- * as the beginning of one, is left to feed_high().
+ * Skip a whole character that the decoder accepts or drops and that is not a C1 control. Stay at
+ * anything else, such as an incomplete character; the scanner handles it.
  */
 static const uint8_t *skip_character(const uint8_t *p, const uint8_t *end)
 {
@@ -63,7 +63,7 @@ static const uint8_t *skip_character(const uint8_t *p, const uint8_t *end)
 	return p + 1;
 }
 
-/* Skip a whole CSI sequence with nothing but parameters that asks nothing: colours, cursor, erasing. */
+/* Skip a whole CSI sequence that only sets colours, moves the cursor or erases. */
 static const uint8_t *skip_csi(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *q = p + 2;

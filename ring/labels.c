@@ -1,4 +1,7 @@
-/* A circle of marks, one where another writer begins; without memory the oldest go, and what is before the floor is not known. */
+/*
+ * A circular buffer of marks, one for each change of source. If memory is short the oldest are
+ * dropped and the floor rises.
+ */
 #include "ring/labels.h"
 
 #include <errno.h>
@@ -36,7 +39,7 @@ static enum event_source mark_source(const struct labels *l, unsigned index)
 	return (enum event_source)(mark(l, index) & SOURCE_MASK);
 }
 
-/* The first mark becomes what is known of the floor. */
+/* Drop the first mark; its source becomes that of the floor. */
 static void drop_first(struct labels *l)
 {
 	l->before = mark_source(l, 0);
@@ -44,8 +47,8 @@ static void drop_first(struct labels *l)
 	l->count--;
 }
 
-/* Room for one more, in place of the oldest when there are too many or memory is short. */
-static bool make_room(struct labels *l)
+/* Make space for one more mark, by dropping the oldest if there are too many or memory is short. */
+static bool make_space(struct labels *l)
 {
 	if (l->count < l->capacity)
 		return true;
@@ -69,7 +72,7 @@ static bool make_room(struct labels *l)
 
 enum event_source labels_find(const struct labels *l, uint64_t offset, uint64_t *ret_end)
 {
-	unsigned low = 0, high = l->count; /* the first mark behind offset is in [low, high] */
+	unsigned low = 0, high = l->count; /* the first mark after offset is in [low, high] */
 	while (low < high) {
 		unsigned middle = low + (high - low) / 2;
 		if (mark_offset(l, middle) <= offset)
@@ -83,19 +86,19 @@ enum event_source labels_find(const struct labels *l, uint64_t offset, uint64_t 
 
 void labels_add(struct labels *l, uint64_t offset, enum event_source source)
 {
-	uint64_t text = offset << SOURCE_BITS | ((uint64_t)source & SOURCE_MASK);
+	uint64_t packed = offset << SOURCE_BITS | ((uint64_t)source & SOURCE_MASK);
 	while (l->count > 0 && mark_offset(l, l->count - 1) >= offset)
 		l->count--;
 	if (l->count == 0 && offset <= l->floor) {
 		l->before = source;
 		return;
 	}
-	if (!make_room(l)) {
+	if (!make_space(l)) {
 		l->floor = offset;
 		l->before = source;
 		return;
 	}
-	l->marks[(l->start + l->count++) % l->capacity] = text;
+	l->marks[(l->start + l->count++) % l->capacity] = packed;
 }
 
 void labels_add_event(struct labels *l, const struct event *event)
@@ -130,11 +133,12 @@ int labels_take(struct labels *l, uint64_t *marks, unsigned count)
 	return 0;
 }
 
-#define LOG_UNIT 8u /* bytes: records begin at multiples of it */
+#define LOG_UNIT 8u /* records begin at multiples of this many bytes */
 
 /*
- * Where the first record begins of those that lead one to the other exactly to the end of a log's copy, and go forward.
- * From the end to the beginning, so that each place is looked at once. leads: room for whether there is one at each.
+ * Find the first record of the chain of records that leads exactly to the end of a copy of the log,
+ * with ascending offsets. Scans backwards, so each place is examined once. leads: for each place,
+ * whether such a chain begins there.
  */
 static size_t first_leading(const uint8_t *log, size_t length, bool *leads)
 {
@@ -161,13 +165,16 @@ static size_t first_leading(const uint8_t *log, size_t length, bool *leads)
 	return first;
 }
 
-/* The oldest place from which a log can be read, if it is one where a record may begin. */
+/* Oldest readable place of a log, rounded up to where a record may begin. */
 static uint64_t log_oldest(const struct stream *log)
 {
 	return (stream_oldest(log) + LOG_UNIT - 1) & ~(uint64_t)(LOG_UNIT - 1);
 }
 
-/* Of a part of it, which may be overwritten meanwhile, at its beginning first. Returns its end if there is none. */
+/*
+ * Find the first record in [start, start + length) that leads to its end. The range may be
+ * overwritten meanwhile, beginning with its oldest bytes. Returns the end if there is none.
+ */
 static uint64_t find_leading(const struct stream *log, uint64_t start, size_t length)
 {
 	uint64_t end = start + length;
@@ -195,10 +202,10 @@ uint64_t labels_log_start(const struct stream *log, uint64_t tail)
 {
 	uint64_t head = stream_head(log), start = log_oldest(log);
 	if (tail > head)
-		tail = head; /* nobody but a confused server has said so */
+		tail = head; /* the stored tail is invalid */
 	if (start == 0)
 		return 0;
-	/* No log holds more than its size, and where it is not known to be one, no record ends. */
+	/* The tail is not plausible: too far away, or not where a record can end. */
 	if (start >= tail || tail - start > log->size || (tail - start) % LOG_UNIT != 0)
 		return tail;
 	return find_leading(log, start, (size_t)(tail - start));

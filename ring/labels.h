@@ -1,7 +1,6 @@
 /*
- * Who wrote which bytes of a ring: the labels of the event log (EVENT_SOURCE), kept so that the writer of a
- * byte is found at any time. Bounded: when there are too many, the oldest are forgotten, and with them
- * who wrote those bytes.
+ * Labels: the source of each byte of a ring, from the EVENT_SOURCE records of the event log.
+ * Bounded: if there are too many changes, the oldest are forgotten.
  */
 #pragma once
 
@@ -13,41 +12,44 @@
 
 #define LABELS_MAX 16384u
 
+/* The sources of a range of output. */
 struct labels {
-	uint64_t *marks; /* offset << 2 | source: from there on; ascending, a circle of `capacity` */
+	uint64_t *marks; /* offset << 2 | source, ascending; circular, `capacity` entries */
 	unsigned start, count, capacity;
-	uint64_t floor;           /* who wrote the bytes before is not known */
-	enum event_source before; /* who wrote those from the floor to the first mark */
+	uint64_t floor;           /* sources of bytes before this offset are unknown */
+	enum event_source before; /* source of the bytes from the floor to the first mark */
 };
 
-/* Prepare, for bytes that begin at floor and are source's until a label says otherwise. No memory yet. */
+/* Initialise for bytes from floor on, which come from source. Allocates nothing. */
 void labels_init(struct labels *l, uint64_t floor, enum event_source source);
+
+/* Free the marks. */
 void labels_finish(struct labels *l);
 
-/* The bytes from offset on are source's, whatever has been said of them. Cannot fail: it forgets instead. */
+/* All bytes from offset on come from source. Cannot fail: it forgets old marks instead. */
 void labels_add(struct labels *l, uint64_t offset, enum event_source source);
 
-/* The same for an event of the log; those of other types are ignored. */
+/* Add the label of an event. Other types of events are ignored. */
 void labels_add_event(struct labels *l, const struct event *event);
 
-/* Bytes before offset are no longer of interest. */
+/* Forget the marks before offset. */
 void labels_forget(struct labels *l, uint64_t offset);
 
 /*
- * Who wrote the byte at offset, which must not lie before the floor; *ret_end: where another writer
- * begins, UINT64_MAX when none does yet.
+ * Source of the byte at offset, which must not be before the floor. *ret_end: where another source
+ * begins, UINT64_MAX if none.
  */
 enum event_source labels_find(const struct labels *l, uint64_t offset, uint64_t *ret_end);
 
 /*
- * Fill labels that have just been prepared with count marks, as they are in struct labels, in one line. marks:
- * taken, from malloc. Returns 0, or -EBADMSG (then they are not taken) when they are in no order.
+ * Set the marks of empty labels. marks: count entries as in struct labels, allocated by malloc(),
+ * owned by the labels on success. Returns 0, or -EBADMSG if the marks are not in ascending order.
  */
 int labels_take(struct labels *l, uint64_t *marks, unsigned count);
 
 /*
- * The offset in an event log of its oldest whole record. tail: where a record is known to begin, for
- * which control.events_tail does. When the beginning has been overwritten, records are recognised by
- * their leading exactly to tail. Returns tail when none are.
+ * Offset of the oldest whole record in an event log. tail: a place where a record is known to
+ * begin, such as control_events_tail(). If the log's beginning was overwritten, records are
+ * recognised because they lead exactly to tail. Returns tail if there is none.
  */
 uint64_t labels_log_start(const struct stream *log, uint64_t tail);

@@ -1,6 +1,6 @@
 /*
- * The screen follows the history, begins anew where its bytes have been overwritten, or is NULL once memory was
- * short, and then stays so. Neither that nor a checkpoint that cannot be written holds the program up.
+ * The screen follows the history and restarts where its bytes have been overwritten. After an
+ * allocation failure it is NULL for good. Neither that nor a failed checkpoint blocks the program.
  */
 #include "ring/live.h"
 
@@ -10,17 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE ((size_t)64 << 10) /* bytes that are fed at once */
-#define BULK \
-	((size_t)2 << 20) /* the same elsewhere: what is text in bulk is looked at as a whole */
-#define FREEZE_BLOCKS 4u  /* that are frozen before it can be had back */
-#define COPIED ((size_t)16 << 10) /* or when there is no memory for so many */
+#define SLICE ((size_t)64 << 10)  /* bytes fed at once on the main thread */
+#define BULK ((size_t)2 << 20)    /* on the worker, where large pieces allow bulk processing */
+#define FREEZE_BLOCKS 4u          /* blocks frozen before checking `wanted` */
+#define COPIED ((size_t)16 << 10) /* the same if memory is short */
 
 _Static_assert(SCREEN_SIDE_MAX == RING_SIDE_MAX, "a screen can have any size that a ring tells");
 
 /*
- * Bytes to be fed, in memory of our own: they are looked at several times, and in the ring they may be others each time.
- * Allocated for one round, for screens that have nothing to do are many.
+ * A private copy of the bytes to feed: they are read several times, and bytes in the ring may
+ * change. Allocated for one round only, because most screens are idle.
  */
 struct copy {
 	uint8_t *bytes; /* `few`, or allocated */
@@ -42,7 +41,7 @@ static void copy_close(struct copy *c)
 		free(c->bytes);
 }
 
-/* How much output may lie behind a checkpoint: the rest of the ring is for a server that is away. */
+/* Most output between two checkpoints. The rest of the ring is for output while no server runs. */
 static uint64_t interval(const struct live *l)
 {
 	return l->history->ring->bytes.size / 2;
@@ -63,7 +62,7 @@ static void on_event(void *user, const struct screen_event *event)
 
 static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
 
-static void tell(struct live *l)
+static void deliver(struct live *l)
 {
 	if (l->said.length == 0)
 		return;
@@ -93,7 +92,7 @@ static int create(struct live *l, uint64_t offset, unsigned rows, unsigned cols)
 			.user = l});
 }
 
-/* The screen of the last checkpoint, if the ring still has what came after it. */
+/* Restore the screen from the last checkpoint, if the ring still has the bytes after it. */
 static bool restore(struct live *l)
 {
 	const struct stream *bytes = &l->history->ring->bytes;
@@ -111,8 +110,8 @@ static bool restore(struct live *l)
 	return fits;
 }
 
-/* Sizes at the very place of the checkpoint have come after it, but for the one that it has. */
-static void give_back_sizes(struct live *l)
+/* Sizes at the checkpoint's offset were set after it, except the one that the screen has. */
+static void rewind_sizes(struct live *l)
 {
 	while (l->sizes > 0) {
 		struct history_size size = history_size_number(l->history, l->sizes - 1);
@@ -123,14 +122,14 @@ static void give_back_sizes(struct live *l)
 	}
 }
 
-/* A blank screen at this place of the history. */
+/* Create a blank screen at this offset of the history. */
 static int begin(struct live *l, uint64_t offset)
 {
 	struct history_size size = size_at(l);
 	return create(l, offset, size.rows, size.cols);
 }
 
-/* The sizes that have come about up to an offset are the screen's already. */
+/* Mark the sizes up to an offset as applied. */
 static void place(struct live *l, uint64_t offset)
 {
 	struct history_cursor c;
@@ -145,7 +144,7 @@ int live_init(struct live *l, struct history *history, const struct live_options
 	bool found = restore(l);
 	place(l, found ? l->checkpoint : history->cut_floor);
 	if (found)
-		give_back_sizes(l);
+		rewind_sizes(l);
 	if (history->control)
 		control_note_answered(history->control, history->answered);
 	return found ? 0 : begin(l, l->checkpoint);
@@ -168,8 +167,8 @@ void live_settle(struct live *l, unsigned rows, unsigned cols)
 }
 
 /*
- * What the screen was to take has been overwritten: the server before had told the holder that it may, and left no
- * checkpoint. Begin anew with what there is.
+ * The bytes that the screen needs have been overwritten: the previous server had released them and
+ * left no checkpoint. Restart from what is left.
  */
 static void restart(struct live *l)
 {
@@ -179,25 +178,25 @@ static void restart(struct live *l)
 	history_seek(l->history, &c, false, 0);
 	place(l, c.offset);
 	l->restarts++;
-	begin(l, c.offset); /* without memory there is no screen */
+	begin(l, c.offset); /* if memory is short, there is no screen */
 }
 
-/* Take the sizes that hold at the screen's place. Returns the offset of the next one. */
-static uint64_t take_sizes(struct live *l)
+/* Apply the sizes at the screen's offset. Returns the offset of the next size. */
+static uint64_t apply_sizes(struct live *l)
 {
 	while (l->screen && l->sizes < l->history->sizes_count) {
 		struct history_size next = history_size_number(l->history, l->sizes);
 		if (next.offset > screen_offset(l->screen))
 			return next.offset;
 		l->sizes++;
-		/* One that cannot be as large as it should be shows nothing true any more. */
+		/* A screen of the wrong size shows nothing true. */
 		if (screen_resize(l->screen, next.rows, next.cols) < 0)
 			live_finish(l);
 	}
 	return UINT64_MAX;
 }
 
-/* Feed length bytes from at on, or as many as fit into a copy. Returns whether they were there. */
+/* Feed at most length bytes from `at` on. Returns false if they were overwritten. */
 static bool feed(struct live *l, struct copy *c, uint64_t at, size_t length, size_t work)
 {
 	length = length < c->size ? length : c->size;
@@ -209,7 +208,7 @@ static bool feed(struct live *l, struct copy *c, uint64_t at, size_t length, siz
 	return true;
 }
 
-/* What is to be fed at `at`, which is before `end`: bytes of one size of the screen, all of which may say the same. */
+/* Length of the next slice at `at`, before `end`: of one size and one muting state. */
 static size_t next_slice(struct live *l, uint64_t at, uint64_t end, uint64_t next_size)
 {
 	const struct history *h = l->history;
@@ -228,14 +227,14 @@ static bool follow(struct live *l, struct copy *c, size_t work)
 {
 	while (l->screen) {
 		uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
-		uint64_t next = take_sizes(l);
+		uint64_t next = apply_sizes(l);
 		if (!l->screen || at >= end)
 			return false;
 		if (work == 0)
 			return true;
 		size_t length = next_slice(l, at, end, next);
 		bool held = feed(l, c, at, length, work);
-		tell(l);
+		deliver(l);
 		size_t done = screen_work(l->screen);
 		work = done < work ? work - done : 0;
 		if (!held)
@@ -254,7 +253,7 @@ bool live_follow(struct live *l, size_t work)
 	return more;
 }
 
-/* Elsewhere */
+/* On a worker thread */
 
 uint64_t live_backlog(const struct live *l)
 {
@@ -279,7 +278,7 @@ bool live_may_go(const struct live *l)
 		screen_offset(l->screen) >= l->history->mute_before;
 }
 
-static void go(struct live *l, uint64_t end)
+static void hand_over(struct live *l, uint64_t end)
 {
 	l->away_end = end;
 	l->away_lost = false;
@@ -289,14 +288,14 @@ static void go(struct live *l, uint64_t end)
 
 bool live_send(struct live *l)
 {
-	uint64_t next = l->screen ? take_sizes(l) : 0;
+	uint64_t next = l->screen ? apply_sizes(l) : 0;
 	if (!live_may_go(l))
 		return false;
 	uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
 	if (at >= end && !live_owes_checkpoint(l) && l->give == 0 && !l->freeze)
 		return false;
 	end = queries_next_end(&l->history->queries, at, end);
-	go(l, next < end ? next : end);
+	hand_over(l, next < end ? next : end);
 	screen_mute(l->screen, false);
 	l->late = false;
 	return true;
@@ -311,7 +310,7 @@ void live_trim(struct live *l)
 
 void live_lend(struct live *l)
 {
-	go(l, screen_offset(l->screen));
+	hand_over(l, screen_offset(l->screen));
 }
 
 void live_want(struct live *l)
@@ -322,7 +321,7 @@ void live_want(struct live *l)
 void live_take(struct live *l)
 {
 	l->away = false;
-	tell(l);
+	deliver(l);
 	if (l->away_lost)
 		restart(l);
 }
@@ -333,7 +332,7 @@ struct screen *live_screen(struct live *l)
 	return l->screen;
 }
 
-/* Take one of so many lines. Returns whether it is small enough, and has been written. */
+/* Write a checkpoint with `lines` lines. Returns false if it is too large or it failed. */
 static bool write_checkpoint(struct live *l, uint64_t offset, unsigned lines, size_t limit)
 {
 	struct snapshot snapshot;
@@ -353,13 +352,13 @@ static bool write_checkpoint(struct live *l, uint64_t offset, unsigned lines, si
 }
 
 /*
- * Of as many lines as fit, and no more than the ring's size makes worth while; how many that are is taken
- * from what lines needed last time. offset: where to go on.
+ * Take a checkpoint with as many lines as fit and are worth it for the ring's size, estimated from
+ * the bytes per line of the last one. offset: where to resume.
  */
 static void checkpoint(struct live *l, uint64_t offset)
 {
-	size_t room = checkpoint_room(l->history->control), worth = interval(l) * 4;
-	size_t limit = room < worth ? room : worth;
+	size_t space = checkpoint_room(l->history->control), worth = interval(l) * 4;
+	size_t limit = space < worth ? space : worth;
 	unsigned lines = screen_scrollback(l->screen);
 	if (l->line_bytes > 0 && lines > limit / l->line_bytes)
 		lines = (unsigned)(limit / l->line_bytes);
@@ -370,16 +369,16 @@ static void checkpoint(struct live *l, uint64_t offset)
 		written = write_checkpoint(l, offset, lines, limit);
 	}
 	l->checkpoints += written;
-	/* Without one the screen is lost with the server; the program must not wait for it. */
+	/* Without a checkpoint a crash loses the screen, but the program must not wait. */
 	l->checkpoint_failures += !written;
 	l->checkpoint = offset;
 }
 
-/* Where a terminal that is like the screen goes on. */
+/* Offset from which a terminal in the screen's state must continue. */
 static uint64_t resume_offset(const struct live *l)
 {
 	uint64_t resume = screen_resume_offset(l->screen);
-	/* A sequence that never ends must not stop the program; another server will miss its beginning. */
+	/* A sequence that never ends must not block the program. */
 	return screen_offset(l->screen) - resume > interval(l) / 2 ? screen_offset(l->screen)
 								   : resume;
 }
@@ -390,8 +389,8 @@ bool live_owes_checkpoint(const struct live *l)
 }
 
 /*
- * A piece is as much work as may be done before the screen can be had back. What a copy has left is used up, but for its
- * last half while there is more: text in bulk is seen through only as far as it is there.
+ * Feed pieces of LIVE_PIECE work until the end or until the screen is wanted back. The copy is
+ * refilled once half of it is used, because bulk processing can only look at bytes in the copy.
  */
 static void work_through(struct live *l, struct copy *c)
 {
@@ -412,7 +411,7 @@ static void work_through(struct live *l, struct copy *c)
 
 bool live_may_freeze(const struct live *l)
 {
-	/* Without memory it is tried again when there is more output. */
+	/* After an allocation failure, freezing is tried again when there is more output. */
 	return l->screen && screen_version(l->screen) != l->frozen && screen_may_freeze(l->screen);
 }
 

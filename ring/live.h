@@ -1,9 +1,9 @@
 /*
- * Live: the screen of a session, kept true to its history. It takes the same bytes as the clients, a
- * little later, and the sizes where they changed; it leaves checkpoints for a server that comes after
- * this one, and finds those of the one before.
+ * Live: keeps the screen of a session in step with its history. It feeds the screen the same bytes
+ * and sizes that clients get, a little later, writes checkpoints for the next server, and restores
+ * those of the previous one.
  *
- * One thread; but the screen can be sent away, and is then another one's until it is taken back: see live_send().
+ * It belongs to one thread, but live_send() lends the screen to a worker thread until live_take().
  */
 #pragma once
 
@@ -18,103 +18,116 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_PIECE ((size_t)1 << 18)     /* cells touched elsewhere before it can be had back */
-#define LIVE_CATCH_UP ((size_t)64 << 20) /* and at once, when somebody wants to see the screen */
+#define LIVE_PIECE ((size_t)1 << 18)     /* work between two checks of `wanted` on a worker */
+#define LIVE_CATCH_UP ((size_t)64 << 20) /* work done at once when a request reads the screen */
 
+/* Options of live_init(). */
 struct live_options {
 	unsigned scrollback; /* lines */
 	enum screen_unicode unicode;
-	uint64_t version; /* where the screen's versions begin: more than an earlier server has counted */
+	uint64_t version; /* first version of the screen; must exceed those of earlier servers */
 	const struct screen_callbacks *callbacks; /* borrowed */
 	void *user;
 };
 
+/*
+ * A screen that follows a history. The worker owns all fields from `away` on while `away` is set,
+ * except `away_end`, `wanted` and `tail`.
+ */
 struct live {
 	struct history *history; /* borrowed */
 	struct live_options options;
-	struct screen *screen; /* NULL once memory was short */
-	struct said said;      /* what it has said, and nobody has been told */
-	bool late; /* what it takes was there before this server: it may answer, and tells nothing else */
-	bool away; /* it is another thread's, and so is all that follows but `away_end`, `wanted` and `tail` */
-	uint64_t away_end;   /* as far as it goes there */
-	bool away_lost;      /* what it was to take there had been overwritten */
-	atomic_bool wanted;  /* it is wanted back */
-	uint64_t tail;       /* the last live_tail() */
-	uint64_t sizes;      /* sizes it has taken, of those ever added to the history */
-	uint64_t checkpoint; /* output before this offset is not needed to find the screen again */
-	bool freeze;         /* old lines are to be frozen, see screen_freeze() */
-	uint64_t frozen;     /* version of the screen in which that was done last; 0 = never */
-	size_t give;         /* bytes of its scrollback to be given up, see live_trim() */
-	uint64_t given;      /* lines that have been; a counter */
-	size_t line_bytes;   /* of a line in the last checkpoint, on average; 0 = none taken */
+	struct screen *screen; /* NULL after an allocation failure */
+	struct said said;      /* replies and events not delivered yet */
+	/* Feeding output from before this server: replies may be sent, events are dropped. */
+	bool late;
+	bool away;           /* a worker owns the screen */
+	uint64_t away_end;   /* where the worker stops */
+	bool away_lost;      /* the bytes for the worker had been overwritten */
+	atomic_bool wanted;  /* asks the worker to stop soon */
+	uint64_t tail;       /* last result of live_tail() */
+	uint64_t sizes;      /* sizes applied, of those ever added to the history */
+	uint64_t checkpoint; /* output before this offset is not needed to restore the screen */
+	bool freeze;         /* ask live_work() to freeze old lines, see screen_freeze() */
+	uint64_t frozen;     /* screen version at the last freeze; 0: never */
+	size_t give;         /* bytes of scrollback to drop, see live_trim() */
+	uint64_t given;      /* lines dropped so far */
+	size_t line_bytes;   /* average per line in the last checkpoint; 0: none taken */
 	uint64_t checkpoints, checkpoint_failures, restarts; /* counters */
 };
 
 /*
- * Begin, with the history at its own beginning. The screen comes from the last checkpoint, if there is one
- * that the history continues. Output before mute_before has had its effects already.
- * Returns 0 or -ENOMEM.
+ * Start, with the history at its own start. The screen is restored from the last checkpoint if the
+ * history continues it. Output before mute_before has no side effects. Returns 0 or -ENOMEM.
  */
 int live_init(struct live *l, struct history *history, const struct live_options *options);
+
+/* Free the screen and pending events. */
 void live_finish(struct live *l);
 
 /*
- * The terminal has this size now. Events say so as well, but their log may have lost the last one while
- * the server was away; then the screen takes it as it is.
+ * Set the terminal's current size. Events normally report sizes, but the log may have lost the last
+ * one while no server ran; only then this resizes the screen.
  */
 void live_settle(struct live *l, unsigned rows, unsigned cols);
 
-/* Take what the history has consumed, for about so much work. Returns whether there is more. */
+/* Feed what the history has consumed, about `work` cells of it. Returns true if more is left. */
 bool live_follow(struct live *l, size_t work);
 
 /*
- * Send the screen away, to take what the history has consumed by now, and to leave a checkpoint if one is due: nothing here
- * but live_work(), live_want(), live_backlog() and live_tail() may be called until live_take(). Returns false when there is
- * nothing that could be done elsewhere.
+ * Lend the screen to a worker, which feeds it what the history has consumed by now and writes a
+ * checkpoint if one is due. Until live_take(), call only live_work(), live_want(), live_backlog()
+ * and live_tail(). Returns false if there is nothing to do.
  */
 bool live_send(struct live *l);
 
-/* Give up what `give` says, which is 0 then. live_work() does so as well, and live_send() sends it away for that alone. */
+/*
+ * Drop `give` bytes of scrollback and reset `give`. live_work() does so as well, and live_send()
+ * lends the screen for that alone.
+ */
 void live_trim(struct live *l);
 
-/* Send it away as it is, for somebody else to look at: the same, but there is nothing to take. There has to be one. */
+/*
+ * Lend the screen to another reader without feeding it. The same restrictions as for live_send()
+ * apply. There must be a screen.
+ */
 void live_lend(struct live *l);
 
-/* What is to be done there; on any thread. */
+/* Do the work, on the worker thread. */
 void live_work(struct live *l);
 
 /*
- * Whether lines are old enough to be frozen, which `freeze` asks live_work() for; once there is nothing else to do, for in
- * a flood they would go before that is worth anything.
+ * Whether lines are old enough to be frozen by live_work() with `freeze` set. Use it when the
+ * session is idle: in a flood lines are dropped before freezing pays off.
  */
 bool live_may_freeze(const struct live *l);
 
-/* It is to end soon. Before live_take(), whoever works at it has to have ended. */
+/* Ask the worker to stop soon. The worker must have returned before live_take(). */
 void live_want(struct live *l);
 
-/* It is back: what it has said is told. */
+/* Take the screen back from the worker and deliver its replies and events. */
 void live_take(struct live *l);
 
-/* Bytes that the history has consumed, and the screen has not taken; those that it takes elsewhere count as taken. */
+/* Bytes consumed by the history but not the screen. Bytes lent to a worker count as done. */
 uint64_t live_backlog(const struct live *l);
 
-/* Whether a checkpoint is due, which takes a while. */
+/* Whether a checkpoint is due. Taking one is slow. */
 bool live_owes_checkpoint(const struct live *l);
 
 /*
- * Take all of it, unless that is an amount of work that everybody would notice: then the screen is that of
- * an earlier offset, as screen_offset() says. Returns NULL when there is none.
+ * Feed the backlog, at most LIVE_CATCH_UP of work, and return the screen. It may still be at an
+ * earlier offset, see screen_offset(). NULL if there is none.
  */
 struct screen *live_screen(struct live *l);
 
-/* Whether anything could be done elsewhere, now. */
+/* Whether the screen can be lent to a worker now. */
 bool live_may_go(const struct live *l);
 
-/* Whether a program asks its terminal something in the next so many bytes. */
+/* Whether the next `bytes` bytes contain a query. */
 bool live_is_asked(const struct live *l, uint64_t bytes);
 
 /*
- * Before which offset the ring may be overwritten: the screen has what was there, and so has a checkpoint.
- * checkpoint: take one if it is due.
+ * Offset before which the ring may be overwritten, because the screen and a checkpoint cover it.
+ * checkpoint: take one if due.
  */
 uint64_t live_tail(struct live *l, bool checkpoint);

@@ -1,11 +1,11 @@
 /*
- * What is waited is spent, and what passes otherwise gives a part of it back. Who looks rarely has let the writer wait
- * for longer than there was: that is owed. Nothing fails.
+ * Waiting spends the budget and other time refills it. If a call is late, the writer may have
+ * waited longer than allowed; the excess counts as spent. Cannot fail.
  */
 #include "ring/patience.h"
 
 #define ALL_NS ((int64_t)PATIENCE_MS * 1000000)
-#define REFILL (1000 / PATIENCE_MS) /* of so much time that passes a part comes back */
+#define REFILL (1000 / PATIENCE_MS) /* share of elapsed time that is refilled */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -14,7 +14,7 @@ static int64_t least(int64_t a, int64_t b)
 
 bool patience_lasts(struct patience *p, uint64_t now_ns, bool waits)
 {
-	/* What is longer than a minute is as good as one. */
+	/* Longer intervals make no difference. */
 	uint64_t elapsed = now_ns - p->looked_ns;
 	int64_t passed = elapsed < UINT64_C(60000000000) ? (int64_t)elapsed : INT64_C(60000000000);
 	if (p->waits)

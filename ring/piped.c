@@ -1,6 +1,6 @@
 /*
- * Either plain output goes by, or the scanner is within something that is hidden up to its end. Without memory for
- * the bits it fails on the safe side: all that the ring has up to there is hidden.
+ * Outside of a hidden range inert output passes; inside of one the scanner finds its end. If memory
+ * for the bits is short, everything in the ring up to that point is hidden.
  */
 #include "ring/piped.h"
 
@@ -12,7 +12,7 @@
 
 #define ESC 0x1b
 #define DEL 0x7f
-#define UNFINISHED_MAX 64 /* bytes of a sequence or character that are waited for */
+#define UNFINISHED_MAX 64 /* longest unfinished sequence or character to wait for */
 
 void piped_init(struct piped *p, size_t size)
 {
@@ -44,7 +44,7 @@ static void hide(struct piped *p, uint64_t offset)
 	p->bits[at / 8] |= (uint8_t)(1u << at % 8);
 }
 
-/* Of the controls those from BEL to CR are shown; others do nothing, or last, as the shifts of character sets. */
+/* Only the controls BEL to CR are shown: others do nothing or last, such as charset shifts. */
 static void hide_controls(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -55,7 +55,7 @@ static void hide_controls(struct piped *p, uint64_t offset, const uint8_t *bytes
 	}
 }
 
-/* Whether what follows could make something of this that may be shown. */
+/* Whether more bytes could complete this to something that is shown. */
 static bool is_unfinished(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *c = at + 1;
@@ -75,20 +75,20 @@ static bool is_unfinished(const uint8_t *at, const uint8_t *end)
 	return c == end;
 }
 
-static void ignore(void *user, const struct scan_query *query)
+static void ignore_query(void *user, const struct scan_query *query)
 {
 	(void)user;
 	(void)query;
 }
 
-/* Hide what is no plain output, up to its end. Returns how many bytes that are. */
+/* Hide bytes up to the end of what is not inert. Returns their number. */
 static size_t hide_some(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t length)
 {
 	size_t at = 0;
 	do {
-		scan_feed(&p->scan, bytes + at, 1, ignore, NULL);
+		scan_feed(&p->scan, bytes + at, 1, ignore_query, NULL);
 		hide(p, offset + at++);
-		/* A character that something else comes in the middle of is over. */
+		/* An interrupted character is over. */
 		if (p->scan.tokenizer.state == TOKENIZER_GROUND && at < length &&
 			!utf8_is_continuation(bytes[at]))
 			piped_begin(p);

@@ -1,11 +1,11 @@
 /*
- * Piped: what commands print through pipes, as it is shown among the output of a session's terminal. A pipe is no
- * terminal: nothing that comes from one may ask, or change how what the terminal gets is shown. Text, the ordinary
- * controls and the sequences that colour, move and erase are shown (ring/inert.h); all else, and what has not been
- * finished when somebody else goes on, is hidden: clients and the screen get NULs in its place, as for queries.
+ * Piped: filters what commands print through pipes before it is shown in a session's terminal.
+ * Piped output must not query the terminal or change how later output is shown. Inert output
+ * (ring/inert.h) is shown. Anything else, and what is unfinished when another source continues, is
+ * hidden: clients and the screen get NULs in its place, as for queries.
  *
- * What is hidden is remembered with a bit for each byte of the ring, which costs memory only while the ring has such
- * bytes.
+ * Hidden bytes are recorded in a bitmap with a bit per byte of the ring, allocated only while there
+ * are any.
  */
 #pragma once
 
@@ -15,32 +15,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The filter of one ring. */
 struct piped {
-	uint8_t *bits;    /* NULL: nothing is hidden */
+	uint8_t *bits;    /* bitmap; NULL: nothing is hidden */
 	size_t size;      /* bytes of the ring */
-	uint64_t end;     /* behind the newest hidden byte */
-	uint64_t failed;  /* bytes before have lost their bits, for memory was short: hide all */
-	struct scan scan; /* of what is being hidden */
+	uint64_t end;     /* offset after the newest hidden byte */
+	uint64_t failed;  /* hide everything before this offset: memory was short */
+	struct scan scan; /* parses what is being hidden */
 };
 
-/* Prepare for a ring of so many bytes, a power of two. */
+/* Initialise for a ring of size bytes, a power of two. Allocates nothing. */
 void piped_init(struct piped *p, size_t size);
+
+/* Free the bitmap. */
 void piped_finish(struct piped *p);
 
-/* The bytes that follow are another's. */
+/* Another source begins: forget unfinished sequences. */
 void piped_begin(struct piped *p);
 
 /*
- * Judge length bytes of a pipe that begin at offset. Returns how many have been: the others are the beginning of
- * something that may be shown, and are to come again with what follows. last: nothing does.
+ * Filter length bytes of a pipe that begin at offset. Returns how many are done: the rest may be
+ * the beginning of something shown, and must be passed again with the bytes that follow. last: no
+ * bytes follow.
  */
 size_t piped_feed(struct piped *p, uint64_t offset, const uint8_t *bytes, size_t length, bool last);
 
-/* These bytes are new in the ring: nothing is known of them. */
+/* Clear the bits of length bytes that are new in the ring. */
 void piped_clear(struct piped *p, uint64_t offset, size_t length);
 
-/* Bytes before offset are gone. */
+/* Bytes before offset are no longer in the ring. */
 void piped_forget(struct piped *p, uint64_t offset);
 
-/* Put NULs in place of what is hidden of length bytes that begin at offset. */
+/* Replace hidden bytes by NULs in length bytes that begin at offset. */
 void piped_apply(const struct piped *p, uint64_t offset, uint8_t *bytes, size_t length);

@@ -110,7 +110,7 @@ uint64_t queries_next_end(const struct queries *q, uint64_t from, uint64_t end)
 
 static bool is_hidden(const struct query *range, uint8_t c)
 {
-	/* Controls inside a control sequence act, those inside a string do not. */
+	/* Terminals execute controls inside a control sequence, but not inside a string. */
 	return range->string || c >= 0x20 || c == ESC || c == ENQ;
 }
 
@@ -119,7 +119,7 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 {
 	uint64_t from = range->start > offset ? range->start - offset : 0;
 	uint64_t to = end_of(range) - offset < length ? end_of(range) - offset : length;
-	/* An ESC completes an unfinished string, as ST does; a C1 control drops it, as CAN does. */
+	/* ESC completes an unfinished string, like ST; a C1 control drops it, like CAN. */
 	uint8_t second = 0;
 	if (range->ends && range->start >= offset) {
 		second = bytes[from] == ESC && range->length > 1 ? '\\' : 0;
@@ -131,7 +131,7 @@ static void blank(const struct query *range, uint64_t offset, uint8_t *bytes, si
 		bytes[i] = second;
 		second = 0;
 	}
-	/* A piece of nothing but controls: one of them gives way. */
+	/* Only controls are left: replace one of them. */
 	if (second != 0 && from < to)
 		bytes[from] = second;
 }

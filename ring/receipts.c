@@ -1,4 +1,4 @@
-/* See receipts.h. A receipt has the key 0 while it is written: one that a crash has torn is not used. */
+/* A receipt's key is 0 while it is written, so a receipt torn by a crash is not used. */
 #include "ring/receipts.h"
 
 static uint64_t load(const _Atomic uint64_t *value)
@@ -42,16 +42,17 @@ static struct control_receipt *receipt_at(const struct control *c, uint64_t numb
 	return &c->page->receipts[number % CONTROL_RECEIPTS];
 }
 
-static void write_receipt(struct control_receipt *r, const struct control_receipt *as, uint64_t key)
+static void write_receipt(
+	struct control_receipt *r, const struct control_receipt *values, uint64_t key)
 {
 	atomic_store(&r->key, 0);
-	r->end = as->end;
-	r->length = as->length;
-	r->taken = as->taken;
+	r->end = values->end;
+	r->length = values->length;
+	r->taken = values->taken;
 	store(&r->key, key);
 }
 
-/* The last one, if it is the client's, still waits, and what follows it joins on: then that needs no other. */
+/* The last receipt, if the new input extends it: same client, pending, and adjacent. */
 static struct control_receipt *find_open(const struct control *c, uint64_t key, uint64_t begin)
 {
 	uint64_t count = load(&c->page->receipts_count);
@@ -90,8 +91,8 @@ void receipts_correct(const struct control *c, uint64_t end, size_t less)
 	write_receipt(last, &note, key);
 }
 
-/* Bytes of the client up to what the terminal has taken of this. */
-static uint64_t taken_of(const struct control_receipt *r, uint64_t written, bool *ret_open)
+/* Bytes of the client accepted according to this receipt. *ret_open: some are pending. */
+static uint64_t accepted_of(const struct control_receipt *r, uint64_t written, bool *ret_open)
 {
 	uint64_t waiting = r->end > written ? r->end - written : 0;
 	if (waiting > r->length)
@@ -100,7 +101,7 @@ static uint64_t taken_of(const struct control_receipt *r, uint64_t written, bool
 	return r->taken > waiting ? r->taken - waiting : 0;
 }
 
-/* Whether no receipt has gone: whoever has none has typed nothing. */
+/* Whether no receipt was overwritten: then a client without a receipt has typed nothing. */
 static bool has_all(const struct control *c)
 {
 	if (!c->page)
@@ -120,7 +121,7 @@ bool receipts_find(const struct control *c, uint64_t key, uint64_t *ret_taken)
 		const struct control_receipt *r = &c->page->receipts[i];
 		if (load(&r->key) != key)
 			continue;
-		uint64_t taken = taken_of(r, written, &open);
+		uint64_t taken = accepted_of(r, written, &open);
 		found = true;
 		if (open && taken < least)
 			least = taken;

@@ -1,4 +1,4 @@
-/* Laying out, sealing and checking the memfd. See stream.c for the streams in it. */
+/* Layout, sealing and checks of the memfd. The streams in it are in stream.c. */
 #include "ring/ring.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ err_fd:
 	return rc;
 }
 
-/* A stream's storage lies inside the file, and its size is one that masks and the largest reads work with. */
+/* Whether the storage is inside the file and its size is a power of two within the limits. */
 static bool stream_is_sane(
 	const struct stream_shared *s, uint64_t least, uint64_t most, uint64_t file_size)
 {

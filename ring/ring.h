@@ -1,7 +1,7 @@
 /*
- * The ring: a session's history in one sealed memfd. A versioned header, the stream of output bytes
- * and the log of events beside it. The holder creates and writes it, everybody else maps it
- * read-only. Pages cost memory only once they are touched.
+ * The ring: a session's history in one sealed memfd: a versioned header, the stream of output and
+ * the log of events. The holder creates and writes it; all other processes map it read-only.
+ * Untouched pages take no memory.
  */
 #pragma once
 
@@ -20,23 +20,23 @@
 #define RING_SIZE_MAX ((size_t)1 << 30)
 #define RING_SIZE_DEFAULT ((size_t)4 << 20)
 #define RING_EVENTS_SIZE ((size_t)256 << 10)
-#define RING_EVENTS_SIZE_MAX ((size_t)4 << 20) /* a log that is larger is none */
-#define RING_SIDE_MAX 1000u                    /* rows and columns: 1 to this */
+#define RING_EVENTS_SIZE_MAX ((size_t)4 << 20) /* larger logs are rejected */
+#define RING_SIDE_MAX 1000u                    /* rows and columns: 1 to RING_SIDE_MAX */
 
-/* First page of the memfd. Frozen: fields are only ever appended. */
+/* First page of the memfd. Frozen: fields are only appended. */
 struct ring_header {
 	uint64_t magic;              /* RING_MAGIC */
 	uint32_t version;            /* RING_VERSION of the writer */
 	uint32_t header_size;        /* sizeof(struct ring_header) of the writer */
-	uint64_t epoch;              /* random, tells this session from any other of the same id */
+	uint64_t epoch;              /* random; distinguishes sessions with the same id */
 	uint64_t created_ns;         /* CLOCK_REALTIME at birth */
 	int32_t holder_pid;          /* the writer */
-	_Atomic int32_t shell_pid;   /* the session's first process; the latest, see EVENT_SHELL */
+	_Atomic int32_t shell_pid;   /* the current shell, see EVENT_SHELL */
 	uint16_t rows, cols;         /* geometry at offset 0 */
 	_Atomic uint32_t geometry;   /* rows << 16 | cols now */
 	struct stream_shared bytes;  /* the PTY's output */
 	struct stream_shared events; /* struct event_header records */
-	_Atomic uint32_t blocked;    /* 1: the writer waits for the consumer's tail to move */
+	_Atomic uint32_t blocked;    /* 1: the writer waits for the tail to advance */
 	_Atomic uint32_t exited;     /* 1: the three fields below are final */
 	int32_t exit_status;         /* wait(2) status of the shell */
 	uint32_t reserved;           /* 0 */
@@ -44,50 +44,53 @@ struct ring_header {
 	uint64_t exit_time_ns;       /* CLOCK_REALTIME */
 };
 
+/* A mapped ring. */
 struct ring {
-	struct ring_header *header; /* first page, mapped; readers ask the functions below */
+	struct ring_header *header; /* first page; readers use the functions below */
 	struct stream bytes;
 	struct stream events;
 	unsigned rows, cols; /* geometry at offset 0 */
 };
 
-/* How it has ended. */
+/* How the session ended. */
 struct ring_exit {
-	int status;       /* of wait(2) */
+	int status;       /* wait(2) status */
 	uint64_t offset;  /* at most the head */
 	uint64_t time_ms; /* wall clock */
 };
 
-/* What a new ring is made of. */
+/* Options of ring_create(). */
 struct ring_options {
-	size_t size; /* bytes of output kept; rounded up to a power of two within the limits */
+	size_t size;         /* bytes of output kept, see ring_round_size() */
 	unsigned rows, cols; /* geometry at birth */
 };
 
-/* The size a ring gets when `size` is asked for: a power of two from RING_SIZE_MIN to RING_SIZE_MAX. */
+/* Round size up to a power of two from RING_SIZE_MIN to RING_SIZE_MAX. */
 size_t ring_round_size(size_t size);
 
 /*
- * Make a ring and map it writable; the file is sealed against shrinking, growing and other writers.
- * *ret_fd is the caller's to close (O_CLOEXEC); the mapping stays without it.
- * Returns 0 or -errno; then nothing is left behind.
+ * Create a ring and map it writable. The file is sealed against shrinking, growing and other
+ * writers. *ret_fd is owned by the caller (O_CLOEXEC); closing it keeps the mapping. Returns 0 or
+ * -errno; then nothing is left.
  */
 int ring_create(struct ring *r, const struct ring_options *options, int *ret_fd);
 
 /*
- * Map a ring that another process writes, read-only. fd stays the caller's.
- * Returns 0, -errno, or -EPROTO when the file is no ring, or of another version.
+ * Map another process's ring read-only. fd stays the caller's. Returns 0, -errno, or -EPROTO if the
+ * file is not a ring of this version.
  */
 int ring_open(struct ring *r, int fd);
 
-/* Whether the shell has ended, and how. */
+/* Returns whether the session has ended, and how. */
 bool ring_exited(const struct ring *r, struct ring_exit *ret_exit);
 
-/* The geometry now, and whether the writer waits for its consumer. */
+/* The terminal's current size. */
 void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols);
+
+/* Whether the writer waits for its consumer. */
 bool ring_is_blocked(const struct ring *r);
 
-/* A number of rows or columns, within the limits. */
+/* Clamp a number of rows or columns to 1..RING_SIDE_MAX. */
 unsigned ring_side(unsigned n);
 
 /* Unmap. Cannot fail. */

@@ -1,6 +1,6 @@
 /*
- * The double mapping makes wrap-around the memory management unit's business: an offset is masked
- * once and the range behind it is linear. Ordering is that of a seqlock whose counter is `reserved`.
+ * With the double mapping an offset is masked once and the range after it is linear, across the
+ * wrap as well. Memory ordering is that of a seqlock with `reserved` as its counter.
  */
 #include "ring/stream.h"
 
@@ -50,7 +50,7 @@ uint8_t *stream_reserve(struct stream *s, size_t n)
 	uint64_t head = atomic_load_explicit(&s->shared->head, memory_order_relaxed);
 	if (head + n > atomic_load_explicit(&s->shared->reserved, memory_order_relaxed))
 		atomic_store_explicit(&s->shared->reserved, head + n, memory_order_relaxed);
-	/* `reserved` must be seen before any of the bytes that replace old ones. */
+	/* `reserved` must be visible before any byte that replaces an old one. */
 	atomic_thread_fence(memory_order_release);
 	return s->data + (head & (s->size - 1));
 }

@@ -1,4 +1,4 @@
-/* What is longer than a line of it. Nothing here fails; what is no UTF-8 is said to be none. */
+/* The functions that are too long to be inline. */
 #include "ring/utf8.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ bool utf8_goes_on(const uint8_t *held, size_t count, uint8_t byte)
 		return false;
 	if (count > 1)
 		return true;
-	/* Nothing longer than necessary, no surrogates, nothing behind U+10FFFF. */
+	/* No overlong forms, no surrogates, nothing after U+10FFFF. */
 	switch (held[0]) {
 	case 0xe0:
 		return byte >= 0xa0;
@@ -106,7 +106,7 @@ size_t utf8_incomplete(const void *bytes, size_t length)
 	return 0;
 }
 
-/* Default_Ignorable_Code_Point and Cf of Unicode 15, and line ends that are none; but for joiners and selectors, and C0. */
+/* Default_Ignorable_Code_Point, Cf (Unicode 15), U+2028, U+2029; no joiners, selectors, C0. */
 static const struct {
 	uint32_t from, to;
 } hidden[] = {{0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f}, {0x600, 0x605}, {0x61c, 0x61c},

@@ -1,6 +1,6 @@
 /*
- * UTF-8, as RFC 3629 has it: one home for its arithmetic, so that everybody agrees about what a character is
- * and where text may be cut. Pure, no state: a decoder that gets its bytes one by one keeps them itself.
+ * UTF-8 (RFC 3629), in one place, so that all code agrees on what a character is and where text may
+ * be cut. Pure: streaming decoders keep their bytes themselves.
  */
 #pragma once
 
@@ -8,17 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UTF8_MAX 4u /* bytes of a character */
+#define UTF8_MAX 4u /* longest encoding of a character in bytes */
 
-/* Whether a byte can only stand inside a character, never at its beginning. */
+/* Whether a byte is a continuation byte. */
 static inline bool utf8_is_continuation(uint8_t byte)
 {
 	return (byte & 0xc0) == 0x80;
 }
 
 /*
- * Bytes of the character that a byte announces, by its pattern alone: 1 to 4; 0 when it is a continuation or
- * announces nothing. A pattern is a promise: 0xc0 announces two bytes, and no character begins so.
+ * Length of the character that a lead byte announces, by its pattern alone: 1 to 4; 0 for a
+ * continuation or an impossible byte. Some patterns, such as 0xc0, never begin a valid character.
  */
 static inline unsigned utf8_announced(uint8_t byte)
 {
@@ -30,19 +30,19 @@ static inline unsigned utf8_announced(uint8_t byte)
 			      : 0;
 }
 
-/* Bytes of a code point. */
+/* Length of a code point in bytes. */
 static inline unsigned utf8_size(uint32_t code)
 {
 	return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-/* Whether size bytes may stand for code: no more of them than it needs, and it is no surrogate and in Unicode. */
+/* Whether `size` bytes are the right length for code, and code is a Unicode scalar value. */
 static inline bool utf8_is_character(uint32_t code, unsigned size)
 {
 	return utf8_size(code) == size && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 }
 
-/* Write code to dst, UTF8_MAX bytes at most. Returns how many. */
+/* Encode code to dst, at most UTF8_MAX bytes. Returns the length. */
 static inline unsigned utf8_encode(uint32_t code, uint8_t *dst)
 {
 	if (code < 0x80) {
@@ -67,7 +67,7 @@ static inline unsigned utf8_encode(uint32_t code, uint8_t *dst)
 	return 4;
 }
 
-/* Read one character of text that is known to be valid, such as utf8_encode() writes. Returns its bytes. */
+/* Decode a character of valid text. Returns its length. */
 static inline unsigned utf8_read(const uint8_t *src, uint32_t *ret_code)
 {
 	if (src[0] < 0x80) {
@@ -88,37 +88,38 @@ static inline unsigned utf8_read(const uint8_t *src, uint32_t *ret_code)
 }
 
 /*
- * Decode the character that length bytes begin with. Returns its bytes, 0 when there is none. A NUL ends them too,
- * so UTF8_MAX will do for the length of a string.
+ * Decode the character at the start of length bytes. Returns its length, 0 if it is invalid. Stops
+ * at a NUL, so UTF8_MAX can be passed as the length of a string.
  */
 unsigned utf8_decode(const uint8_t *src, size_t length, uint32_t *ret_code);
 
 /*
- * Whether byte goes on with a character that begins with held[0, count): the maximal ill-formed parts of the
- * Unicode Standard end where this says no. count 0: whether a character begins with byte.
+ * Whether byte continues a character that begins with held[0, count). If not, a maximal ill-formed
+ * subpart (Unicode Standard, 3.9) ends here. count 0: whether byte can begin a character.
  */
 bool utf8_goes_on(const uint8_t *held, size_t count, uint8_t byte);
 
-/* Whether text[0, length) is UTF-8. */
+/* Whether text[0, length) is valid UTF-8. */
 bool utf8_is_valid(const void *text, size_t length);
 
-/* The same of a string, as everything that goes into JSON has to be. */
+/* The same for a string. JSON requires it. */
 bool utf8_is_valid_string(const char *text);
 
-/* Whether text is UTF-8 without controls of C0 and C1. */
+/* Whether text is valid UTF-8 without C0 and C1 controls. */
 bool utf8_is_clean(const uint8_t *text, size_t length);
 
 /*
- * Whether a character is read but not seen, or has others seen where they do not stand: DEL and C1 controls, marks of direction,
- * tags and other format characters. Joiners and variation selectors are not, which scripts need, nor are C0 controls.
+ * Whether a character is invisible or changes where others appear: DEL, C1 controls, directional
+ * marks, tags and other format characters. Not joiners and variation selectors, which scripts need,
+ * nor C0 controls.
  */
 bool utf8_is_hidden(uint32_t code);
 
-/* The largest length up to max at which text[0, length) is not cut inside a character; length when it is less. */
+/* The largest length up to max that does not cut a character; length if that is smaller. */
 size_t utf8_cut(const void *text, size_t length, size_t max);
 
-/* How many bytes at the beginning of bytes can only be the rest of a character: 0 to max. */
+/* Number of continuation bytes at the beginning of bytes, at most max. */
 size_t utf8_orphaned(const void *bytes, size_t length, size_t max);
 
-/* How many bytes at the end of bytes are the beginning of a character that is not complete: 0 to 3. */
+/* Number of bytes at the end of bytes that begin an incomplete character: 0 to 3. */
 size_t utf8_incomplete(const void *bytes, size_t length);

@@ -1,6 +1,7 @@
 /*
- * Numbers are written as LEB128, offsets as what they differ from the one before. Compressing is worth its time only with
- * lines that stay, so the level is the last before the steep ones: of 100 bytes at level 1 it leaves 93, and 6 leaves 87 at three times the cost.
+ * Integers are LEB128, offsets are stored as differences. Level 3 is the last level before the cost
+ * rises steeply: of 100 bytes at level 1, level 3 leaves 93, and level 6 leaves 87 at three times
+ * the time.
  */
 #include "ring/screen/grid/block.h"
 
@@ -10,22 +11,23 @@
 #include <zstd.h>
 
 #define LEVEL 3
-#define HEAD_MAX 40u /* bytes that a line's head may become */
-#define RUN_MAX 10u  /* and a run */
+#define HEAD_MAX 40u /* largest encoded header of a line, in bytes */
+#define RUN_MAX 10u  /* largest encoded run */
 #define LINE_BYTES_MAX (PACKED_CELLS_MAX * 6u)
 #define LINES_MAX (BLOCK_BYTES / sizeof(struct packed))
 
 enum {
 	WRAPPED = 1,
 	ODD = 2,
-	PLAIN = 4 /* each cell a byte, and none without content at the end */
+	/* each cell is one byte, and the last cell has content */
+	PLAIN = 4
 };
 
 struct block_writer {
 	ZSTD_CCtx *zstd;
 	uint64_t offset; /* of the last line */
 	uint32_t entries, stored;
-	size_t head, runs, text; /* bytes in each */
+	size_t head, runs, text; /* bytes used in each buffer */
 	uint8_t heads[LINES_MAX * HEAD_MAX];
 	uint8_t run[BLOCK_BYTES / sizeof(struct packed_run) * RUN_MAX];
 	uint8_t texts[BLOCK_BYTES];
@@ -72,13 +74,13 @@ static size_t put(uint8_t *to, uint64_t number)
 	return length;
 }
 
-/* Small numbers for those near 0, of either sign. */
-static uint64_t fold(int64_t number)
+/* Zigzag encoding: numbers near 0, of either sign, become small. */
+static uint64_t zigzag(int64_t number)
 {
 	return (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
 }
 
-static int64_t unfold(uint64_t number)
+static int64_t unzigzag(uint64_t number)
 {
 	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
 }
@@ -97,7 +99,7 @@ bool block_writer_add(struct block_writer *w, const struct packed *p, uint32_t t
 	uint8_t *to = w->heads + w->head;
 	*to++ = (uint8_t)((p->wrapped ? WRAPPED : 0) | (p->odd ? ODD : 0) | (plain ? PLAIN : 0));
 	to += put(to, times - 1);
-	to += put(to, fold((int64_t)(p->offset - w->offset)));
+	to += put(to, zigzag((int64_t)(p->offset - w->offset)));
 	to += put(to, p->runs);
 	to += put(to, p->extent);
 	if (!plain) {
@@ -128,9 +130,9 @@ struct block *block_writer_finish(struct block_writer *w)
 	memcpy(to + w->head, w->run, w->runs);
 	memcpy(to + w->head + w->runs, w->texts, w->text);
 	size_t coded = (size_t)(to - w->all) + w->head + w->runs + w->text,
-	       room = ZSTD_compressBound(coded);
-	struct block *b = malloc(sizeof *b + room), *fitting;
-	size_t size = b ? ZSTD_compress2(w->zstd, b->bytes, room, w->all, coded) : 0;
+	       space = ZSTD_compressBound(coded);
+	struct block *b = malloc(sizeof *b + space), *fitting;
+	size_t size = b ? ZSTD_compress2(w->zstd, b->bytes, space, w->all, coded) : 0;
 	if (b && !ZSTD_isError(size)) {
 		*b = (struct block){.entries = w->entries,
 			.stored = w->stored,
@@ -175,7 +177,7 @@ void block_reader_destroy(struct block_reader *r)
 
 struct cursor {
 	const uint8_t *at, *end;
-	bool failed; /* there was no more, or no number */
+	bool failed; /* truncated or not a number */
 };
 
 static uint64_t get(struct cursor *c, uint64_t max)
@@ -194,8 +196,8 @@ static uint64_t get(struct cursor *c, uint64_t max)
 	return 0;
 }
 
-/* The first so many bytes of what is left, as a cursor of their own. */
-static struct cursor cut(struct cursor *c, uint64_t length)
+/* Split off the first length bytes. */
+static struct cursor split_off(struct cursor *c, uint64_t length)
 {
 	struct cursor part = {.at = c->at, .end = c->at};
 	if (length > (uint64_t)(c->end - c->at)) {
@@ -206,24 +208,24 @@ static struct cursor cut(struct cursor *c, uint64_t length)
 	return part;
 }
 
-/* What a block is read from. */
+/* The three parts of a decompressed block. */
 struct parts {
 	struct cursor heads, runs, texts;
 	uint64_t offset;
 };
 
-/* Read a line into room bytes. Returns how many it takes, or 0 when there is none. */
-static size_t read_line(struct parts *from, struct packed *to, size_t room, uint64_t *ret_times)
+/* Read a line into at most space bytes. Returns its size, or 0 if the block is damaged. */
+static size_t read_line(struct parts *from, struct packed *to, size_t space, uint64_t *ret_times)
 {
 	struct cursor *head = &from->heads;
 	unsigned flags = (unsigned)get(head, WRAPPED | ODD | PLAIN);
 	*ret_times = get(head, UINT32_MAX) + 1;
-	from->offset += (uint64_t)unfold(get(head, UINT64_MAX));
+	from->offset += (uint64_t)unzigzag(get(head, UINT64_MAX));
 	size_t runs = (size_t)get(head, PACKED_CELLS_MAX), extent = (size_t)get(head, UINT16_MAX),
 	       trimmed = flags & PLAIN ? extent : (size_t)get(head, UINT16_MAX),
 	       bytes = flags & PLAIN ? extent : (size_t)get(head, LINE_BYTES_MAX);
 	size_t size = aligned(sizeof *to + runs * sizeof *to->run + bytes);
-	if (head->failed || size > room || bytes > (size_t)(from->texts.end - from->texts.at))
+	if (head->failed || size > space || bytes > (size_t)(from->texts.end - from->texts.at))
 		return 0;
 	*to = (struct packed){.offset = from->offset,
 		.bytes = (uint32_t)bytes,
@@ -246,9 +248,9 @@ static bool read_lines(struct parts *from, struct block_lines *to, uint32_t entr
 	size_t at = 0;
 	uint64_t lines = 0, times;
 	for (; to->count < entries; to->count++) {
-		size_t room = stored - at;
+		size_t space = stored - at;
 		struct packed *p = (struct packed *)(void *)(to->bytes + at);
-		size_t size = room < sizeof *p ? 0 : read_line(from, p, room, &times);
+		size_t size = space < sizeof *p ? 0 : read_line(from, p, space, &times);
 		if (size == 0 || lines + times > UINT32_MAX)
 			return false;
 		lines += times;
@@ -264,7 +266,8 @@ int block_decode(const uint8_t *bytes, size_t length, uint32_t entries, uint32_t
 {
 	struct cursor all = {.at = bytes, .end = bytes + length};
 	uint64_t heads = get(&all, UINT32_MAX), runs = get(&all, UINT32_MAX);
-	struct parts from = {.heads = cut(&all, heads), .runs = cut(&all, runs), .texts = all};
+	struct parts from = {
+		.heads = split_off(&all, heads), .runs = split_off(&all, runs), .texts = all};
 	if (all.failed || entries == 0 || entries > LINES_MAX || stored > BLOCK_BYTES ||
 		stored % _Alignof(struct packed) != 0)
 		return -EBADMSG;

@@ -1,6 +1,6 @@
 /*
- * Blocks: packed lines next to each other, compressed. What is alike in them lies together: first what they are, then
- * their runs, then their text.
+ * Blocks: packed lines, compressed together. Similar data is stored together: all headers, then all
+ * runs, then all text.
  */
 #pragma once
 
@@ -10,54 +10,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_BYTES \
-	((size_t)64 << 10) /* of packed lines in a block, at most; half as many take 12 % more */
+/* Most bytes of packed lines in a block. With half of that, blocks take 12 % more memory. */
+#define BLOCK_BYTES ((size_t)64 << 10)
 
+/* A compressed block. Freed with free(). */
 struct block {
-	uint32_t entries; /* each of which may stand for many lines that are the same */
-	uint32_t stored;  /* bytes of their lines, packed and aligned, as they are read */
-	uint32_t coded;   /* bytes before they were compressed */
-	uint32_t size;    /* of what follows */
+	uint32_t entries; /* distinct lines; each may be repeated */
+	uint32_t stored;  /* bytes of the packed lines, aligned, after reading */
+	uint32_t coded;   /* bytes before compression */
+	uint32_t size;    /* compressed bytes that follow */
 	uint8_t bytes[];
 };
 
-/* A block that is being made. */
+/* Builds blocks. */
 struct block_writer;
 
-struct block_writer *block_writer_create(void); /* NULL when memory is short */
+/* Returns NULL if memory is short. */
+struct block_writer *block_writer_create(void);
+
+/* Destroy a writer; NULL is allowed. */
 void block_writer_destroy(struct block_writer *w);
 
-/* Add a line that comes `times` times. Returns false when there is no room for it. */
+/* Add a line that is repeated `times` times. Returns false if it does not fit. */
 bool block_writer_add(struct block_writer *w, const struct packed *p, uint32_t times);
 
-/* Make a block of what has been added, on the heap, and begin anew. Returns NULL when memory is short. */
+/* Make an owned block of the added lines, and start anew. Returns NULL if memory is short. */
 struct block *block_writer_finish(struct block_writer *w);
 
-/* A line of a block. */
+/* A distinct line of a decompressed block. */
 struct block_line {
-	uint32_t at;  /* in the bytes */
-	uint32_t end; /* how many lines there are up to its last */
+	uint32_t at;  /* offset in `bytes` */
+	uint32_t end; /* number of lines up to the last repetition of this one */
 };
 
-/* A block that has been read. */
+/* A decompressed block. Freed with free(). */
 struct block_lines {
 	uint32_t count;
-	size_t memory; /* bytes that all of it takes */
+	size_t memory; /* size of the allocation in bytes */
 	struct block_line *line;
 	_Alignas(struct packed) uint8_t bytes[];
 };
 
+/* Decompresses blocks. */
 struct block_reader;
 
-struct block_reader *block_reader_create(void); /* NULL when memory is short */
+/* Returns NULL if memory is short. */
+struct block_reader *block_reader_create(void);
+
+/* Destroy a reader; NULL is allowed. */
 void block_reader_destroy(struct block_reader *r);
 
-/* Read a block. Returns 0, to be freed; -ENOMEM; or -EBADMSG when it is damaged. */
+/* Decompress a block into owned lines. Returns 0, -ENOMEM, or -EBADMSG if it is damaged. */
 int block_read(struct block_reader *r, const struct block *b, struct block_lines **ret_lines);
 
 /*
- * The same of bytes that are not compressed: they may be any, and so may the lines be then, but for how long they are.
- * entries, stored: as in struct block.
+ * Decode the uncompressed form of a block. The bytes are not trusted; the resulting lines are valid
+ * only in size. entries, stored: as in struct block.
  */
 int block_decode(const uint8_t *bytes, size_t length, uint32_t entries, uint32_t stored,
 	struct block_lines **ret_lines);

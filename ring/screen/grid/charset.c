@@ -1,4 +1,4 @@
-/* A table and its look-ups in both directions; no state. An unknown set changes nothing. */
+/* A table with look-ups in both directions. Unknown sets map nothing. */
 #include "ring/screen/grid/charset.h"
 
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 static const struct charset {
 	const char *finals;
-	const char *ascii;  /* what is typed; all else stays as it is */
-	uint16_t codes[32]; /* what it becomes */
+	const char *ascii;  /* source characters; all others map to themselves */
+	uint16_t codes[32]; /* target of each */
 } charsets[] = {
 	/* DEC special graphics */
 	{"0", "`abcdefghijklmnopqrstuvwxyz{|}~",

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether there is a set of this final byte; 'B', ASCII, is one. */
+/* Whether there is a set with this final byte. 'B' is ASCII. */
 bool charset_exists(uint8_t final);
 
-/* What an ASCII character is in the set; itself where nothing else is said. */
+/* Map an ASCII character to the set; characters that the set does not replace map to themselves. */
 uint32_t charset_map(uint8_t final, uint32_t code);
 
-/* What has to be typed to get a character in the set; 0 if there is nothing. */
+/* Inverse of charset_map(): the character to send; 0 if there is none. */
 uint32_t charset_unmap(uint8_t final, uint32_t code);

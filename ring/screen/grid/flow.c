@@ -1,7 +1,7 @@
 /*
- * Wrapped lines are taken as groups: widening joins each from the top down, narrowing splits each from the bottom
- * up and puts the new lines in at the end. What has too many lines below it to be kept is only counted, as far as that
- * matters. Without memory a group stays as it is or loses lines; nothing is undone.
+ * Reflow works on groups of wrapped lines: widening joins each group from the top down, narrowing
+ * splits each from the bottom up and inserts the new lines at the end. Groups that will be dropped
+ * are only counted. If memory is short a group stays as it is or loses lines.
  */
 #include "ring/screen/grid/flow.h"
 
@@ -66,7 +66,7 @@ static struct group group_of(
 		.new_cols = new_cols};
 }
 
-/* old: of the line that it takes the place of. */
+/* old: that of the line that it replaces. */
 static struct flow_line owned(struct packed *packed, uint32_t old)
 {
 	return (struct flow_line){.packed = packed, .owned = true, .old = old};
@@ -74,7 +74,7 @@ static struct flow_line owned(struct packed *packed, uint32_t old)
 
 /* Wider */
 
-/* Join the lines [first, end). Those that are left over become gaps. */
+/* Join lines [first, end). Unused lines become gaps. */
 static void join(struct flow *f, size_t first, size_t end, unsigned old_cols, unsigned new_cols)
 {
 	struct group g = group_of(f, first, end, old_cols, new_cols);
@@ -102,7 +102,7 @@ static void join(struct flow *f, size_t first, size_t end, unsigned old_cols, un
 	free(lines);
 }
 
-/* Close the gaps. Returns how many there were. */
+/* Remove the gaps. Returns their number. */
 static size_t compact(struct flow *f)
 {
 	size_t kept = 0;
@@ -121,7 +121,7 @@ void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols)
 		end = first + 1;
 		while (end < f->count && is_wrapped(f, end))
 			end++;
-		/* The shell redraws the line that the cursor is in. */
+		/* The shell redraws the cursor's line. */
 		if (end == first + 1 || (cursor >= first && cursor < end))
 			continue;
 		join(f, first, end, old_cols, new_cols);
@@ -143,17 +143,17 @@ void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols)
 
 /* Narrower */
 
-/* New lines that are to be put into the flow before the line that has index `at` now. */
+/* New lines to insert before the line that is at index `at` now. */
 struct insertion {
 	size_t at;
 	size_t count;
-	struct packed **lines; /* owned, as they are */
+	struct packed **lines; /* array and lines are owned */
 };
 
 struct insertions {
 	struct insertion *items; /* from the bottom up */
 	size_t count, capacity;
-	size_t lines; /* in all, with those that were not made as nobody wants them */
+	size_t lines; /* all new lines, including those not made because they will be dropped */
 	size_t made;
 };
 
@@ -173,10 +173,10 @@ static bool remember(struct insertions *all, struct insertion item)
 }
 
 /*
- * The lines that have come must have their place. Those that go at the bottom stay where they are until
- * all is done: xterm.js still lays them out, and what it adds to them comes back.
+ * Make space for added lines. Lines pushed off the bottom stay allocated until the end: xterm.js
+ * still lays them out, and what it adds to them comes back.
  */
-static void make_room(struct flow *f, size_t added, size_t later)
+static void make_space(struct flow *f, size_t added, size_t later)
 {
 	for (; added > 0 && f->base == 0; added--) {
 		if (f->y + 1 < f->rows) {
@@ -187,27 +187,30 @@ static void make_room(struct flow *f, size_t added, size_t later)
 		}
 	}
 	size_t total = f->count + later < f->max ? f->count + later : f->max;
-	size_t room = f->base + f->rows < total ? total - f->base - f->rows : 0;
-	f->base += added < room ? added : room;
+	size_t space = f->base + f->rows < total ? total - f->base - f->rows : 0;
+	f->base += added < space ? added : space;
 }
 
-/* Lines from `end` on, with those that have come between them. */
+/* Lines from `end` on, including those to be inserted there. */
 static size_t below(const struct flow *f, const struct insertions *all, size_t end)
 {
 	return (f->count > end ? f->count - end : 0) + all->made;
 }
 
-/* Nothing that lies above changes which lines are kept, nor where the screen begins. */
-static bool is_settled(const struct flow *f, const struct insertions *all, size_t end)
+/* Whether lines above cannot change which lines are kept or where the screen begins. */
+static bool is_decided(const struct flow *f, const struct insertions *all, size_t end)
 {
 	return f->base > 0 && f->base + f->rows >= f->max && below(f, all, end) >= f->max;
 }
 
-/* Make those of a group's `count` lines that are wanted: they go where its lines are, and behind them. */
+/*
+ * Make the wanted lines of a group's `count` lines. They replace the group's lines; the rest is
+ * remembered for insertion.
+ */
 static bool split(
 	struct flow *f, const struct group *g, struct insertions *all, size_t first, size_t count)
 {
-	/* As many lines as the screen has rows may yet go at the bottom. */
+	/* One screenful of lines may still be dropped at the bottom. */
 	size_t most = f->max + f->rows, there = below(f, all, first + g->count);
 	size_t wanted = there < most ? most - there : 0;
 	size_t skip = count > wanted ? count - wanted : 0, old = g->count;
@@ -248,18 +251,18 @@ static bool narrow(struct flow *f, const struct group *g, struct insertions *all
 	size_t added = count > old_count ? count - old_count : 0;
 	size_t length = f->base == 0 && f->y + 1 != f->count ? f->y : f->count;
 	size_t lost = length + added > f->max ? length + added - f->max : 0;
-	if (!is_settled(f, all, end) && !split(f, g, all, first, count))
+	if (!is_decided(f, all, end) && !split(f, g, all, first, count))
 		return false;
 	all->lines += added;
 	if (added > lost)
-		make_room(f, added - lost, all->lines);
+		make_space(f, added - lost, all->lines);
 	f->saved_y += (int64_t)count - (int64_t)old_count;
 	if (f->saved_y > (int64_t)(f->base + f->rows) - 1)
 		f->saved_y = (int64_t)(f->base + f->rows) - 1;
 	return true;
 }
 
-/* Put the new lines in their places; the oldest give way when there are too many. */
+/* Insert the new lines. The oldest lines are dropped if there are too many. */
 static void insert_all(struct flow *f, struct insertions *all)
 {
 	struct flow old = *f;
@@ -296,7 +299,7 @@ void flow_narrow(struct flow *f, unsigned old_cols, unsigned new_cols)
 	size_t stored = f->count;
 	for (size_t first, end = stored; end > 0; end = first) {
 		first = end - 1;
-		if (is_settled(f, &all, end) && f->saved_y >= (int64_t)(f->base + f->rows) - 1)
+		if (is_decided(f, &all, end) && f->saved_y >= (int64_t)(f->base + f->rows) - 1)
 			break;
 		if (!is_wrapped(f, first) && flow_line_trimmed(&f->lines[first]) <= new_cols)
 			continue;

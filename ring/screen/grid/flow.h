@@ -1,6 +1,6 @@
 /*
- * Flow: all lines of the primary buffer, oldest first, while they are laid out anew for another number of
- * columns. The result is that of xterm.js' reflow, quirks included. Lines stay packed unless they change.
+ * Flow: all lines of the primary buffer, oldest first, during a reflow to another width. The result
+ * equals that of xterm.js's reflow, quirks included. Unchanged lines stay packed.
  */
 #pragma once
 
@@ -10,25 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Lines during a reflow. */
 struct flow {
 	struct flow_line *lines;
 	size_t count, capacity;
-	size_t max;      /* lines that the buffer may have */
+	size_t max;      /* most lines that the buffer may have */
 	size_t base;     /* index of the screen's first row */
-	unsigned rows;   /* of the screen, new */
-	unsigned y;      /* cursor's row below base */
-	int64_t saved_y; /* absolute, like the saved cursor's */
-	bool failed;     /* memory was short; lines are missing */
+	unsigned rows;   /* new rows of the screen */
+	unsigned y;      /* cursor's row, relative to base */
+	int64_t saved_y; /* absolute row of the saved cursor */
+	bool failed;     /* memory was short and lines are missing */
 };
 
-/* Append a line; takes it. One without anything says that memory was short. */
+/* Append a line and take ownership. An empty line means that its allocation failed. */
 void flow_append(struct flow *f, struct flow_line line);
 
-/* Let go of what a line has. */
+/* Free what a line owns and make it empty. */
 void flow_drop(struct flow_line *at);
 
-/* Lay out for new_cols; rows and lines above have been dealt with already. */
+/* Reflow to more columns. The caller has already changed the number of rows. */
 void flow_widen(struct flow *f, unsigned old_cols, unsigned new_cols);
+
+/* Reflow to fewer columns. The caller has already changed the number of rows. */
 void flow_narrow(struct flow *f, unsigned old_cols, unsigned new_cols);
 
+/* Free all lines. */
 void flow_finish(struct flow *f);

@@ -1,13 +1,13 @@
 /*
- * Lines go into blocks and come back all at once; between those nothing moves. Both are copies that take the place of what
- * was there once they are whole, so that without memory all stays as it is.
+ * Lines are frozen and thawed as copies that replace the originals once complete, so an allocation
+ * failure changes nothing.
  */
 #include "ring/screen/grid/scrollback_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The oldest entries that are not frozen, [0, n), have gone into a block. */
+/* Remove the oldest n entries, which have been copied to a block. */
 static void forget_entries(struct scrollback *b, unsigned n)
 {
 	for (; n > 0; n--) {
@@ -17,7 +17,7 @@ static void forget_entries(struct scrollback *b, unsigned n)
 	}
 }
 
-/* Freeze the oldest entries in a block of so many bytes. Returns whether there was memory. */
+/* Freeze the oldest entries into a block of about `most` bytes. Returns false on failure. */
 static bool freeze_block(struct scrollback *b, struct block_writer *w, unsigned keep, size_t most)
 {
 	unsigned n = 0;
@@ -72,7 +72,7 @@ unsigned scrollback_freeze(struct scrollback *b, unsigned keep, size_t bytes, un
 	return made;
 }
 
-/* Append copies of the frozen lines of another, which has as many lines and bytes as this one may have. */
+/* Append copies of the frozen lines of another scrollback with the same limits. */
 static bool copy_frozen(struct scrollback *to, const struct scrollback *from)
 {
 	uint64_t number = from->number, end = scrollback_warm(from), next;

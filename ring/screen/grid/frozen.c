@@ -1,4 +1,4 @@
-/* A table of blocks, oldest first, and those that have been read lately. */
+/* A table of blocks, oldest first, and a cache of decompressed blocks. */
 #include "ring/screen/grid/frozen.h"
 
 #include <assert.h>
@@ -7,23 +7,23 @@
 
 struct item {
 	struct block *block;
-	uint64_t first, end; /* numbers of its lines, [first, end) */
-	uint64_t counted;    /* lines before this one have gone, and are not in `bytes` */
+	uint64_t first, end; /* its lines [first, end) */
+	uint64_t counted;    /* lines before this one are dropped and subtracted from `bytes` */
 	size_t bytes;
 };
 
-struct kept {
-	struct block_lines *lines; /* NULL: none */
+struct cached {
+	struct block_lines *lines; /* NULL: unused */
 	uint64_t first, end;
 };
 
 struct frozen {
-	struct item *items; /* from `oldest` on */
+	struct item *items; /* valid from index `oldest` on */
 	size_t oldest, count, capacity;
-	size_t memory, bytes; /* of all blocks */
+	size_t memory, bytes; /* totals of all blocks */
 	struct block_reader *reader;
-	struct kept kept[FROZEN_READ];
-	unsigned last; /* which of them was used last */
+	struct cached cached[FROZEN_READ];
+	unsigned last; /* index of the last used one */
 	bool failed;
 };
 
@@ -35,8 +35,8 @@ struct frozen *frozen_create(void)
 void frozen_rest(struct frozen *f)
 {
 	for (unsigned i = 0; i < FROZEN_READ; i++) {
-		free(f->kept[i].lines);
-		f->kept[i] = (struct kept){0};
+		free(f->cached[i].lines);
+		f->cached[i] = (struct cached){0};
 	}
 	block_reader_destroy(f->reader);
 	f->reader = NULL;
@@ -59,7 +59,7 @@ static size_t weight_of(const struct block *b)
 	return sizeof *b + b->size;
 }
 
-/* Room for n more. */
+/* Make space for n more items. */
 static bool reserve(struct frozen *f, size_t n)
 {
 	if (f->oldest + f->count + n <= f->capacity)
@@ -102,8 +102,8 @@ static struct item *find(const struct frozen *f, uint64_t number)
 	return &f->items[low];
 }
 
-/* Read the block of a line in place of the one that was not used last. Returns NULL when that fails. */
-static struct kept *read_block(struct frozen *f, uint64_t number)
+/* Decompress a line's block into the least recently used entry. Returns NULL on failure. */
+static struct cached *read_block(struct frozen *f, uint64_t number)
 {
 	const struct item *item = find(f, number);
 	struct block_lines *lines;
@@ -112,27 +112,27 @@ static struct kept *read_block(struct frozen *f, uint64_t number)
 	if (!f->reader || block_read(f->reader, item->block, &lines) < 0)
 		return NULL;
 	f->last = (f->last + 1) % FROZEN_READ;
-	struct kept *kept = &f->kept[f->last];
-	free(kept->lines);
-	*kept = (struct kept){lines, item->first, item->end};
-	return kept;
+	struct cached *cached = &f->cached[f->last];
+	free(cached->lines);
+	*cached = (struct cached){lines, item->first, item->end};
+	return cached;
 }
 
-static struct kept *keep(struct frozen *f, uint64_t number)
+static struct cached *find_cached(struct frozen *f, uint64_t number)
 {
 	for (unsigned i = 0; i < FROZEN_READ; i++) {
-		struct kept *kept = &f->kept[i];
-		if (!kept->lines || number < kept->first || number >= kept->end)
+		struct cached *cached = &f->cached[i];
+		if (!cached->lines || number < cached->first || number >= cached->end)
 			continue;
 		f->last = i;
-		return kept;
+		return cached;
 	}
 	return read_block(f, number);
 }
 
-_Static_assert(FROZEN_READ == 2, "the one that was not used last is the next one");
+_Static_assert(FROZEN_READ == 2, "with two entries, the next one is the least recently used");
 
-/* Index of a block's line, i being counted from its first. */
+/* Index of the distinct line that is the i-th line of a block. */
 static uint32_t index_of(const struct block_lines *lines, uint64_t i)
 {
 	if (i < lines->count && lines->line[i].end == i + 1)
@@ -155,13 +155,13 @@ static struct packed *line_at(struct block_lines *lines, uint32_t i)
 
 struct packed *frozen_look(struct frozen *f, uint64_t number, uint64_t *ret_end)
 {
-	struct kept *kept = keep(f, number);
-	if (!kept)
+	struct cached *cached = find_cached(f, number);
+	if (!cached)
 		return NULL;
-	uint32_t i = index_of(kept->lines, number - kept->first);
+	uint32_t i = index_of(cached->lines, number - cached->first);
 	if (ret_end)
-		*ret_end = kept->first + kept->lines->line[i].end;
-	return line_at(kept->lines, i);
+		*ret_end = cached->first + cached->lines->line[i].end;
+	return line_at(cached->lines, i);
 }
 
 struct packed *frozen_get(struct frozen *f, uint64_t number, uint64_t *ret_end)
@@ -176,13 +176,13 @@ bool frozen_failed(const struct frozen *f)
 	return f->failed;
 }
 
-/* A block is no more what it was. */
+/* Drop a changed or removed block from the cache. */
 static void forget(struct frozen *f, uint64_t first)
 {
 	for (unsigned i = 0; i < FROZEN_READ; i++)
-		if (f->kept[i].lines && f->kept[i].first == first) {
-			free(f->kept[i].lines);
-			f->kept[i] = (struct kept){0};
+		if (f->cached[i].lines && f->cached[i].first == first) {
+			free(f->cached[i].lines);
+			f->cached[i] = (struct cached){0};
 		}
 }
 
@@ -227,12 +227,12 @@ size_t frozen_count(struct frozen *f, uint64_t oldest)
 	return gone;
 }
 
-/* Lines of a block that is being made anew, in one block or two. */
+/* A block that is being rebuilt, as one block or two. */
 struct remade {
 	struct block_writer *writer;
 	struct item items[2];
 	unsigned count;
-	uint64_t next; /* number of the next line */
+	uint64_t next;
 };
 
 static bool finish_block(struct remade *to)
@@ -244,7 +244,7 @@ static bool finish_block(struct remade *to)
 	return item->block != NULL;
 }
 
-/* Add lines that are the same, up to number `end`. */
+/* Add a line, repeated up to number `end`. */
 static bool add_lines(struct remade *to, const struct packed *p, uint64_t end)
 {
 	uint32_t times = (uint32_t)(end - to->next);
@@ -260,7 +260,7 @@ static bool add_lines(struct remade *to, const struct packed *p, uint64_t end)
 	return true;
 }
 
-/* All lines of a block, of which one becomes another. */
+/* Rebuild a block with one line unwrapped. */
 static bool remake(struct remade *to, struct block_lines *lines, uint64_t first, uint64_t number)
 {
 	to->next = to->items[0].first = first;
@@ -282,7 +282,7 @@ static bool remake(struct remade *to, struct block_lines *lines, uint64_t first,
 	return finish_block(to);
 }
 
-/* Put one block or two where an item is. What has gone of it counts again. */
+/* Replace an item by one or two blocks. Dropped lines in it count again until frozen_count(). */
 static void replace(struct frozen *f, struct item *item, const struct remade *with)
 {
 	f->memory -= weight_of(item->block);
@@ -304,13 +304,14 @@ static void replace(struct frozen *f, struct item *item, const struct remade *wi
 struct frozen_weight frozen_unwrap(struct frozen *f, uint64_t number)
 {
 	struct frozen_weight before = {f->memory, f->bytes}, more = {0};
-	struct kept *kept = keep(f, number);
-	if (!kept || !line_at(kept->lines, index_of(kept->lines, number - kept->first))->wrapped ||
+	struct cached *cached = find_cached(f, number);
+	if (!cached ||
+		!line_at(cached->lines, index_of(cached->lines, number - cached->first))->wrapped ||
 		!reserve(f, 1))
 		return more;
 	struct remade to = {.writer = block_writer_create()};
 	struct item *item = find(f, number);
-	if (to.writer && remake(&to, kept->lines, item->first, number)) {
+	if (to.writer && remake(&to, cached->lines, item->first, number)) {
 		forget(f, item->first);
 		replace(f, item, &to);
 		more = (struct frozen_weight){f->memory - before.memory, f->bytes - before.bytes};
@@ -334,8 +335,8 @@ size_t frozen_bytes(const struct frozen *f)
 
 size_t frozen_beside(const struct frozen *f)
 {
-	size_t kept = 0;
+	size_t cached = 0;
 	for (unsigned i = 0; i < FROZEN_READ; i++)
-		kept += f->kept[i].lines ? f->kept[i].lines->memory : 0;
-	return sizeof *f + f->capacity * sizeof *f->items + kept;
+		cached += f->cached[i].lines ? f->cached[i].lines->memory : 0;
+	return sizeof *f + f->capacity * sizeof *f->items + cached;
 }

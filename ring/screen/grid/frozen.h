@@ -1,54 +1,72 @@
 /*
- * Frozen lines: the older part of a scrollback, in blocks that are compressed. Lines go by their number, which counts up for
- * ever. Few blocks are kept as they are read, which is what a look at lines needs that goes from one to the next.
+ * Frozen lines: the older part of a scrollback, in compressed blocks. Lines are addressed by a
+ * number that counts up for ever. A few decompressed blocks are cached, which suits sequential
+ * reading.
  */
 #pragma once
 
 #include "ring/screen/grid/block.h"
 
-#define FROZEN_READ \
-	2u /* blocks that are kept read; so the last two lines that were asked for are there */
+/* Decompressed blocks in the cache. The last two lines returned stay valid. */
+#define FROZEN_READ 2u
 
+/* The frozen lines of one scrollback. */
 struct frozen;
 
-/* What it takes, and what went: bytes of memory, and of the lines as if each was packed for itself. */
+/* memory: bytes of memory. bytes: bytes of the lines, each counted as if packed on its own. */
 struct frozen_weight {
 	size_t memory, bytes;
 };
 
-struct frozen *frozen_create(void); /* NULL when memory is short */
+/* Returns NULL if memory is short. */
+struct frozen *frozen_create(void);
+
+/* Destroy with all blocks; NULL is allowed. */
 void frozen_destroy(struct frozen *f);
 
-/* Take a block, whose first line has number `first`, and the last the one before `end`. Returns whether there was memory. */
+/*
+ * Append a block with lines [first, end), owned by f on success. bytes: as in struct frozen_weight.
+ * Returns false if memory is short.
+ */
 bool frozen_append(
 	struct frozen *f, struct block *block, uint64_t first, uint64_t end, size_t bytes);
 
 /*
- * A line, borrowed until two others have been asked for. ret_end: number behind the last that is the same. NULL: memory was
- * short, or the block is damaged; frozen_failed() says so from now on.
+ * A line, borrowed until two others are requested. *ret_end: number after the last repetition.
+ * Returns NULL if memory is short or the block is damaged, which frozen_failed() reports from then
+ * on.
  */
 struct packed *frozen_get(struct frozen *f, uint64_t number, uint64_t *ret_end);
+
+/* Whether frozen_get() has failed since the last frozen_rest(). */
 bool frozen_failed(const struct frozen *f);
 
-/* The same of a line that nobody has asked for: it is not told that it could not be read. */
+/* Like frozen_get(), but a failure is not recorded. */
 struct packed *frozen_look(struct frozen *f, uint64_t number, uint64_t *ret_end);
 
-/* Lines before this one have gone: so do the blocks that have no others, of which it returns the weight. */
+/* Drop lines before `oldest`, and free blocks without remaining lines. Returns what was freed. */
 struct frozen_weight frozen_drop(struct frozen *f, uint64_t oldest);
 
-/* Number behind the last line of the oldest block. There is one. */
+/* Number after the last line of the oldest block. There must be a block. */
 uint64_t frozen_first_end(const struct frozen *f);
 
-/* Lines of the oldest block that have gone count until this is called. Returns their bytes; they cannot be told without memory. */
+/*
+ * Subtract dropped lines of the oldest block, which count until then. Returns their bytes; 0 if the
+ * block cannot be read.
+ */
 size_t frozen_count(struct frozen *f, uint64_t oldest);
 
-/* A line does not continue the one above it any more. Without memory it does. */
+/* Clear a line's wrap flag. Returns the change in size. Without memory nothing changes. */
 struct frozen_weight frozen_unwrap(struct frozen *f, uint64_t number);
 
-/* Let go of what has been read, and of having failed. */
+/* Empty the cache and reset frozen_failed(). */
 void frozen_rest(struct frozen *f);
 
-/* Bytes of its blocks, of all their lines as above, and of what it takes beside its blocks. */
+/* Memory of all blocks in bytes. */
 size_t frozen_stored(const struct frozen *f);
+
+/* Bytes of all lines, each counted as if packed on its own. */
 size_t frozen_bytes(const struct frozen *f);
+
+/* Memory in bytes besides the blocks: tables and cache. */
 size_t frozen_beside(const struct frozen *f);

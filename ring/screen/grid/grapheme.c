@@ -1,22 +1,22 @@
-/* What is frequent is told by a comparison, the rest by a search in sorted ranges. */
+/* Frequent ranges are handled by comparisons, the rest by binary search. */
 #include "ring/screen/grid/grapheme.h"
 
 #include <stddef.h>
 
 #define SYLLABLE_FIRST 0xac00u
 #define SYLLABLE_LAST 0xd7a3u
-#define SYLLABLES_OF_PAIR 28u /* with one lead and one vowel; the first has nothing behind them */
+#define SYLLABLES_OF_PAIR 28u /* per pair of lead and vowel; the first has no trailing consonant */
 
-/* Values of Grapheme_Cluster_Break; a control is OTHER, and PICTURE is Extended_Pictographic. */
+/* Values of Grapheme_Cluster_Break. Controls are OTHER, PICTURE is Extended_Pictographic. */
 enum kind { OTHER, PREPEND, EXTEND, REGIONAL, SPACING, L, V, T, LV, LVT, ZWJ, PICTURE };
 
 #include "ring/screen/grid/grapheme_ranges.h"
 
-/* A character with nothing before it. */
+/* A character at the start of a cluster. */
 static struct grapheme alone(uint32_t code)
 {
 	const struct grapheme narrow = {OTHER, 1, false};
-	/* ASCII; Latin behind what of Latin-1 are pictures; Greek and Cyrillic; boxes and blocks. */
+	/* ASCII and Latin without the pictures of Latin-1; Greek and Cyrillic; boxes and blocks. */
 	if (code < 0xa9 || (code > 0xae && code < 0x300) || (code >= 0x370 && code <= 0x482) ||
 		(code >= 0x2500 && code <= 0x25a9))
 		return narrow;
@@ -55,7 +55,7 @@ static bool joins_syllable(unsigned before, unsigned after)
 	}
 }
 
-/* GB9 to GB13, by the two alone. */
+/* GB9 to GB13, from the two characters alone. */
 static bool joins(unsigned before, unsigned after)
 {
 	return joins_syllable(before, after) || after == EXTEND || after == ZWJ ||
@@ -71,7 +71,7 @@ struct grapheme grapheme_behind(struct grapheme before, uint32_t code)
 	next.joins = true;
 	if (before.width > next.width)
 		next.width = before.width;
-	/* A flag is whole. */
+	/* A flag is complete. */
 	if (next.kind == REGIONAL)
 		next = (struct grapheme){OTHER, 2, true};
 	return next;

@@ -1,7 +1,7 @@
 /*
- * A hash table of small slots in front of an array of strings; a number is free or in use, and a sweep frees those
- * that nobody has marked and no line uses that there still is. What a sweep needs to know of them lies together, for
- * there are hundreds of thousands. A string that is refused leaves all others as they were.
+ * A hash table of small slots over an array of strings. A number is free or in use; a sweep frees
+ * strings that are neither marked nor used by a remaining line. The data that a sweep reads is
+ * compact, because there are hundreds of thousands of strings. A refused string changes nothing.
  */
 #include "ring/screen/grid/intern.h"
 
@@ -11,19 +11,20 @@
 
 #define CAPACITY_MIN 16u
 #define SLOTS_MIN 32u
-#define ALLOCATION 16u /* what malloc() adds, about */
+#define ALLOCATION 16u /* approximate overhead of malloc() */
 #define SWEEP_MIN 256u
-#define SWEEP_BYTES 256u /* as many bytes are as good as one more */
+#define SWEEP_BYTES 256u /* bytes that count as one string */
 #define CELLS_PER_ITEM 16u
 
-/* Looking a string up must not fetch others into the cache: there are thousands. */
+/* Slots are separate from items, so that a look-up does not load other items into the cache. */
 struct intern_slot {
 	uint32_t hash;
 	uint32_t number; /* 0: free */
 };
 
-#define MARKED (UINT64_C(1) << 63) /* in uses, beside the number of the line and one more, or 0 */
-#define SHARES 64u                 /* of the lines, when some have to go */
+/* A value of `uses`: MARKED, and the number of the newest line that uses the string + 1, or 0. */
+#define MARKED (UINT64_C(1) << 63)
+#define SHARES 64u /* groups of lines in intern_oldest() */
 
 struct intern_item {
 	uint32_t hash;
@@ -39,7 +40,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* The table's address differs from run to run, so that nobody can choose strings that collide. */
+/* Seeded with the table's address, which differs from run to run, against crafted collisions. */
 static uint32_t hash_of(const struct intern *t, const uint8_t *bytes, size_t length)
 {
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
@@ -55,8 +56,8 @@ static uint32_t hash_of(const struct intern *t, const uint8_t *bytes, size_t len
 }
 
 /*
- * When to sweep again. A sweep costs as much as the screen is large, so it must be rare: there has to be
- * twice as much as is in use, or if that is too much, at least a good deal more that is wanted.
+ * Size at which to sweep again. A sweep costs as much as the screen is large, so it must be rare:
+ * at twice what is in use, or near the limit after a fixed share of growth.
  */
 static size_t next_sweep(size_t used, size_t min, size_t max)
 {
@@ -94,7 +95,7 @@ void intern_finish(struct intern *t)
 	*t = (struct intern){0};
 }
 
-/* The place of a string, or the free one that it would get. There is a free one always. */
+/* Slot of a string, or the free slot for it. There is always a free slot. */
 static struct intern_slot *find(
 	const struct intern *t, uint32_t hash, const void *bytes, size_t length)
 {
@@ -116,8 +117,8 @@ static struct intern_slot *find_free(const struct intern *t, uint32_t hash)
 	return &t->slots[i & (t->slot_count - 1)];
 }
 
-/* Fill the slots from the items. */
-static void hash_all(struct intern *t)
+/* Rebuild the slots from the items. */
+static void rehash(struct intern *t)
 {
 	if (!t->slots)
 		return;
@@ -137,7 +138,7 @@ static bool grow_slots(struct intern *t)
 	free(t->slots);
 	t->slots = slots;
 	t->slot_count = count;
-	hash_all(t);
+	rehash(t);
 	return true;
 }
 
@@ -233,7 +234,7 @@ void intern_use_like(struct intern *t, uint32_t to, const struct intern *of, uin
 	t->uses[to] = ((t->uses[to] | of->uses[from]) & MARKED) | (mine > its ? mine : its);
 }
 
-/* How many strings are used, and their bytes. */
+/* Number of strings and their bytes. */
 struct share {
 	size_t count, bytes;
 };
@@ -269,7 +270,7 @@ uint64_t intern_oldest(const struct intern *t, uint64_t oldest, uint64_t end)
 		add(&all, &shares[i]);
 	if (!is_more(&all, most, most_bytes))
 		return oldest;
-	/* The newest stay, as far as that leaves half of the room. */
+	/* Keep the newest lines, as long as half of the capacity stays free. */
 	for (unsigned i = SHARES; i-- > 0;) {
 		add(&marked, &shares[i]);
 		if (is_more(&marked, t->max / 2, t->max_bytes / 2))
@@ -292,12 +293,12 @@ void intern_sweep(struct intern *t, uint64_t oldest)
 		free(item);
 		t->items[i] = NULL;
 	}
-	hash_all(t);
+	rehash(t);
 	t->next = 1;
 	plan_sweep(t);
 }
 
-/* The smallest power of two that is more than `most`, and at least min. */
+/* The smallest power of two times min that is more than `most`. */
 static uint32_t fitting(uint32_t most, uint32_t min)
 {
 	while (min <= most)
@@ -314,7 +315,7 @@ static void shrink_slots(struct intern *t)
 	free(t->slots);
 	t->slots = slots;
 	t->slot_count = count;
-	hash_all(t);
+	rehash(t);
 }
 
 void intern_shrink(struct intern *t)

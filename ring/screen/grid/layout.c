@@ -1,6 +1,6 @@
 /*
- * A walk over the cells of a group, which is done twice: to count the lines, and to fill those that are wanted. Lines
- * are unpacked one at a time, and only where their cells matter. Without memory a walk ends where it is.
+ * Walks over the cells of a group, twice: to count the resulting lines, and to fill the wanted
+ * ones. Lines are unpacked one at a time and only if needed. The walk stops if memory is short.
  */
 #include "ring/screen/grid/layout.h"
 
@@ -8,19 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* State of a walk. */
 struct walk {
 	const struct group *group;
-	struct line *from;     /* the line that is being read, if it had to be unpacked; owned */
-	size_t from_index;     /* which one that is */
-	struct line *to;       /* the line that is being filled; NULL while nothing is wanted */
+	struct line *from;     /* the unpacked source line; owned */
+	size_t from_index;     /* its index */
+	struct line *to;       /* the line being filled; NULL while counting */
 	unsigned filled;       /* cells in it */
-	size_t done, skip;     /* lines that are full; those of them that nobody wants */
-	size_t count;          /* lines that there will be, while they are filled */
-	struct packed **lines; /* where they go */
+	size_t done, skip;     /* lines completed; how many of the first are not wanted */
+	size_t count;          /* number of resulting lines; set while filling */
+	struct packed **lines; /* receives the wanted lines */
 	bool failed;
 };
 
-/* A line of the group with its cells; NULL when memory is short. Borrowed until the next one. */
+/* A line of the group, unpacked and borrowed until the next call; NULL if memory is short. */
 static const struct line *source(struct walk *w, size_t i)
 {
 	const struct flow_line *at = &w->group->lines[i];
@@ -44,7 +45,7 @@ static struct cell first_cell(const struct flow_line *at)
 	return at->packed->extent > 0 ? packed_next(&text, &cells) : (struct cell){0};
 }
 
-/* Whether a packed line has no wide character for sure. */
+/* Whether a packed line certainly has no wide character. */
 static bool is_narrow(const struct flow_line *at)
 {
 	if (at->line)
@@ -55,7 +56,7 @@ static bool is_narrow(const struct flow_line *at)
 		(!memchr(text, PACKED_WIDE, p->bytes) && !memchr(text, PACKED_RAW, p->bytes));
 }
 
-/* Whether there is nothing in the last column, not even half a wide character. A first half alone counts for two columns. */
+/* Whether the last column is empty. A lone first half counts as two columns. */
 static bool ends_blank(struct walk *w, size_t i)
 {
 	unsigned cols = w->group->old_cols;
@@ -69,7 +70,7 @@ static bool ends_blank(struct walk *w, size_t i)
 	return line && !cell_has_content(last) && cell_width(last) == 1;
 }
 
-/* Columns of a line that count: all, but for the one that a wide character left free. */
+/* Columns of a line that are laid out: all but the one that a wide character left free. */
 static unsigned extent_of(struct walk *w, size_t i)
 {
 	const struct group *g = w->group;
@@ -79,8 +80,11 @@ static unsigned extent_of(struct walk *w, size_t i)
 	return free ? g->old_cols - 1 : g->old_cols;
 }
 
-/* Half a wide character in the last column counts as two: behind the edge is a second half without looks. */
-static void take(struct walk *w, size_t i, unsigned col, unsigned count)
+/*
+ * Copy cells. Half a wide character in the last column counts as two cells: beyond the edge it has
+ * a second half without style.
+ */
+static void copy_cells(struct walk *w, size_t i, unsigned col, unsigned count)
 {
 	const struct group *g = w->group;
 	if (w->done >= w->skip && w->to && count > 0) {
@@ -97,8 +101,8 @@ static void take(struct walk *w, size_t i, unsigned col, unsigned count)
 	w->filled += count;
 }
 
-/* The group has as many lines as before: its last one keeps how it looks where it has nothing. */
-static void keep_last_looks(struct walk *w)
+/* If the number of lines is unchanged, the last line keeps its styled blanks. */
+static void keep_last_blanks(struct walk *w)
 {
 	const struct group *g = w->group;
 	const struct line *last = source(w, g->count - 1);
@@ -106,14 +110,14 @@ static void keep_last_looks(struct walk *w)
 		line_put(w->to, x, last->cells[x]);
 }
 
-/* A line is full, or the last. */
+/* A line is full or the last one. */
 static void finish_line(struct walk *w)
 {
 	const struct group *g = w->group;
 	if (w->done >= w->skip && w->to) {
 		size_t old = w->done < g->count ? w->done : g->count - 1;
 		if (w->done + 1 == g->count && g->count == w->count && g->new_cols < g->old_cols)
-			keep_last_looks(w);
+			keep_last_blanks(w);
 		w->to->wrapped = w->done >= g->count || flow_line_wrapped(&g->lines[old]);
 		w->to->offset = flow_line_offset(&g->lines[old]);
 		struct packed *p = packing_copy_of(w->to);
@@ -125,15 +129,15 @@ static void finish_line(struct walk *w)
 	w->filled = 0;
 }
 
-/* The cells of a line that counts to its column `extent`. */
-static void take_line(struct walk *w, size_t i, unsigned extent)
+/* Copy the cells of a line up to its column `extent`. */
+static void copy_line(struct walk *w, size_t i, unsigned extent)
 {
 	unsigned cols = w->group->new_cols, col = 0;
 	bool narrow = is_narrow(&w->group->lines[i]);
 	while (!w->failed) {
-		unsigned room = cols - w->filled, left = extent - col;
+		unsigned space = cols - w->filled, left = extent - col;
 		size_t unwanted = w->skip > w->done ? w->skip - w->done : 0;
-		if (narrow && unwanted > 0 && left >= room) {
+		if (narrow && unwanted > 0 && left >= space) {
 			size_t full = (w->filled + left) / cols;
 			full = full < unwanted ? full : unwanted;
 			col += (unsigned)full * cols - w->filled;
@@ -141,15 +145,15 @@ static void take_line(struct walk *w, size_t i, unsigned extent)
 			w->filled = 0;
 			continue;
 		}
-		if (left < room) {
-			take(w, i, col, left);
+		if (left < space) {
+			copy_cells(w, i, col, left);
 			return;
 		}
 		const struct line *line = narrow ? NULL : source(w, i);
-		bool split = line && col + room - 1 < line->length &&
-			cell_width(line->cells[col + room - 1]) == 2;
-		take(w, i, col, room - split);
-		col += room - split;
+		bool split = line && col + space - 1 < line->length &&
+			cell_width(line->cells[col + space - 1]) == 2;
+		copy_cells(w, i, col, space - split);
+		col += space - split;
 		finish_line(w);
 	}
 }
@@ -158,7 +162,7 @@ static void walk(struct walk *w)
 {
 	const struct group *g = w->group;
 	for (size_t i = 0; i < g->count && !w->failed; i++)
-		take_line(w, i, extent_of(w, i));
+		copy_line(w, i, extent_of(w, i));
 	if (w->filled > 0)
 		finish_line(w);
 	free(w->from);

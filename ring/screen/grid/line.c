@@ -1,7 +1,4 @@
-/*
- * Cells from `used` on are zero, so that most of what is done to a line can leave them alone. Only making a line
- * and making it longer can fail, and then the old one is still there.
- */
+/* Cells from `used` on are zero, so most operations skip them. Only creating a line can fail. */
 #include "ring/screen/grid/line.h"
 
 #include "ring/screen/grid/style.h"
@@ -60,13 +57,13 @@ static unsigned width_at(const struct line *line, unsigned at)
 	return cell_width(line->cells[at]);
 }
 
-/* What is left of a wide character, in the style of what displaced it. */
+/* Blank the remaining half of a wide character, in the given style. */
 static void blank_half(struct line *line, unsigned at, struct cell blank)
 {
 	line_put(line, at, cell_make(0, 1, blank.style));
 }
 
-/* Move cells [from, used) to `to`; what they leave and do not cover is the caller's. */
+/* Move cells [from, used) to `to`. The caller fills the cells left behind. */
 static void move(struct line *line, unsigned to, unsigned from)
 {
 	unsigned count = line->used > from ? line->used - from : 0;
@@ -81,7 +78,7 @@ static void move(struct line *line, unsigned to, unsigned from)
 			line->used = end > line->used ? end : line->used;
 		return;
 	}
-	/* What was beyond moved as well, and was untouched. */
+	/* The untouched cells beyond moved as well. */
 	if (line->used > end) {
 		memset(line->cells + end, 0, (line->used - end) * sizeof *line->cells);
 		line->used = end;

@@ -1,6 +1,4 @@
-/*
- * Reading packed lines. They are ours, so they are whole; what a line has no room for is left out.
- */
+/* Reading packed lines. They are trusted. Cells that do not fit are dropped. */
 #include "ring/screen/grid/packed.h"
 
 #include "ring/utf8.h"

@@ -1,7 +1,4 @@
-/*
- * A line is packed into one place of each thread, as large as any line can get, and copied from there once its size is
- * known: packing must not cost more than the copy. It cannot fail.
- */
+/* A line is packed in a thread-local buffer of maximum size and then copied. Cannot fail. */
 #include "ring/screen/grid/packing.h"
 
 #include "ring/utf8.h"
@@ -9,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All in the default style needs none. */
+/* The default style alone needs no runs. */
 static unsigned runs_of(const struct packing *from)
 {
 	return from->runs == 1 && from->run[0].style == 0 ? 0 : from->runs;
@@ -35,7 +32,7 @@ static uint8_t *text_end(struct packing *to)
 	return to->text + to->bytes;
 }
 
-/* So many cells more, in a style. */
+/* Append cells to the runs. */
 static void add_cells(struct packing *to, unsigned count, uint32_t style)
 {
 	to->cells += count;
@@ -112,9 +109,9 @@ void packing_copy(const struct packing *from, struct packed *to)
 	memcpy(to->run + to->runs, from->text, to->bytes);
 }
 
-/* Of a line */
+/* From lines */
 
-/* Put the cell at i. Returns how many cells that were. */
+/* Append the cell at i. Returns the number of cells consumed. */
 static unsigned put_cell(struct packing *to, const struct line *line, unsigned i, unsigned extent)
 {
 	struct cell cell = line->cells[i];
@@ -134,10 +131,10 @@ static unsigned put_cell(struct packing *to, const struct line *line, unsigned i
 	return pair ? 2 : 1;
 }
 
-/* How many cells are ASCII without controls and in the style of the first, which most of most lines are. */
+/* Number of cells that are printable ASCII in the style of the first cell; the common case. */
 static unsigned ascii_run(const struct cell *cells, unsigned count)
 {
-	typedef uint32_t pair __attribute__((vector_size(16))); /* of cells */
+	typedef uint32_t pair __attribute__((vector_size(16))); /* two cells */
 	const pair space = {0x20, 0, 0x20, 0}, text = {~0x7fu, 0, ~0x7fu, 0},
 		   styles = {0, ~0u, 0, ~0u}, style = {0, cells[0].style, 0, cells[0].style};
 	unsigned i = 0;
@@ -146,7 +143,7 @@ static unsigned ascii_run(const struct cell *cells, unsigned count)
 		uint64_t other[2];
 		memcpy(&a, cells + i, sizeof a);
 		memcpy(&b, cells + i + 2, sizeof b);
-		/* Bits that ASCII has not, also when a space is taken away; styles that differ. */
+		/* Bits that printable ASCII never has; differing styles. */
 		pair wrong = (((a | (a - space)) | (b | (b - space))) & text) |
 			(((a ^ style) | (b ^ style)) & styles);
 		memcpy(other, &wrong, sizeof other);
@@ -167,19 +164,19 @@ static unsigned blank_run(const struct cell *cells, unsigned count)
 	return i;
 }
 
-static void take_ascii(uint8_t *restrict text, const struct cell *restrict cells, unsigned count)
+static void copy_ascii(uint8_t *restrict text, const struct cell *restrict cells, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		text[i] = (uint8_t)cells[i].text;
 }
 
-/* Put the cells from i on that are alike. Returns how many those are. */
+/* Append the similar cells from i on. Returns their number. */
 static unsigned put_cells(struct packing *to, const struct line *line, unsigned i, unsigned extent)
 {
 	unsigned cells = ascii_run(line->cells + i, extent - i);
 	uint32_t style = line->cells[i].style;
 	if (cells > 0) {
-		take_ascii(text_end(to), line->cells + i, cells);
+		copy_ascii(text_end(to), line->cells + i, cells);
 		to->bytes += cells;
 	} else if (line->cells[i].text == 0) {
 		cells = blank_run(line->cells + i, extent - i);

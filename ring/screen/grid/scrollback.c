@@ -1,7 +1,7 @@
 /*
- * Packed lines lie one behind the other in chunks, which go with their last line; a circular table of entries finds
- * them, each of which may stand for many lines. Those that are frozen come before them, and have neither.
- * A line for which there is no memory counts as dropped.
+ * Packed lines are stored consecutively in chunks, which are freed with their last line. A circular
+ * table of entries locates them; an entry may stand for many equal lines. Frozen lines precede them
+ * and have neither chunks nor entries. A line for which memory is short counts as dropped.
  */
 #include "ring/screen/grid/scrollback_internal.h"
 
@@ -9,13 +9,13 @@
 #include <string.h>
 
 #define CAPACITY_MIN 64u
-#define CHUNK_BYTES ((size_t)16 << 10) /* more than any line takes */
+#define CHUNK_BYTES ((size_t)16 << 10) /* larger than any line */
 
-/* Lines one behind the other, in the order in which they come and go. */
+/* A chunk of consecutive lines. */
 struct scrollback_chunk {
 	struct scrollback_chunk *previous, *next; /* older, newer */
-	unsigned entries;                         /* in it that have not gone */
-	bool single;                              /* it has room for one line alone */
+	unsigned entries;                         /* remaining entries in it */
+	bool single;                              /* holds a single line */
 	uint32_t used;
 	_Alignas(struct packed) uint8_t bytes[];
 };
@@ -39,7 +39,7 @@ void scrollback_init_behind(struct scrollback *b, const struct scrollback *old)
 		.clusters = old->clusters};
 }
 
-/* Index of the entry that line i is in, counted likewise. */
+/* Index of the entry of line i, both counted from the first line that is not frozen. */
 static size_t find(const struct scrollback *b, size_t i)
 {
 	if (b->used == b->count - b->frozen_lines)
@@ -57,7 +57,8 @@ static size_t find(const struct scrollback *b, size_t i)
 
 struct packed *scrollback_get(const struct scrollback *b, size_t i)
 {
-	static _Thread_local struct packed none; /* what cannot be read; nothing is written to it */
+	/* stands for a line that cannot be read; never written */
+	static _Thread_local struct packed none;
 	if (i >= b->frozen_lines)
 		return scrollback_slot(b, find(b, i - b->frozen_lines))->line;
 	struct packed *p = frozen_get(b->frozen, b->number + i, NULL);
@@ -88,7 +89,7 @@ void scrollback_finish(struct scrollback *b)
 	*b = (struct scrollback){0};
 }
 
-/* The chunk that an entry lies in: for the oldest entry it is one of the two oldest. */
+/* The chunk of an entry. For the oldest entry it is one of the two oldest chunks. */
 static struct scrollback_chunk *chunk_of(
 	const struct scrollback *b, const struct scrollback_entry *entry)
 {
@@ -99,7 +100,7 @@ static struct scrollback_chunk *chunk_of(
 	return chunk;
 }
 
-/* An entry of this chunk has gone; the chunk goes with its last. */
+/* Drop an entry of a chunk. The chunk is freed or kept as the spare one with its last entry. */
 static void release(struct scrollback *b, struct scrollback_chunk *chunk)
 {
 	if (--chunk->entries > 0)
@@ -136,7 +137,7 @@ static void count_dropped(struct scrollback *b, unsigned n)
 	b->count -= n;
 }
 
-/* A block's bytes go with its last line; before that they can be counted only by reading it. */
+/* A block's bytes are subtracted with its last line: counting earlier means decompressing. */
 static void drop_frozen(struct scrollback *b, unsigned n)
 {
 	count_dropped(b, n);
@@ -167,7 +168,7 @@ void scrollback_drop(struct scrollback *b, unsigned n)
 	}
 }
 
-/* The oldest lines take so many bytes too many; they are frozen. Without memory to look into it the oldest block goes. */
+/* Drop frozen lines of about `excess` bytes, or the oldest block if it cannot be read. */
 static void drop_frozen_bytes(struct scrollback *b, size_t excess)
 {
 	size_t counted = frozen_count(b->frozen, b->number);
@@ -183,7 +184,7 @@ static void drop_frozen_bytes(struct scrollback *b, size_t excess)
 	drop_frozen(b, (unsigned)lines);
 }
 
-/* The same of lines that may be frozen or not: some of them go, and maybe not enough. */
+/* Drop some of the oldest lines, frozen or not, of at most about `excess` bytes. */
 static void drop_bytes(struct scrollback *b, size_t excess)
 {
 	if (b->frozen_lines > 0) {
@@ -196,7 +197,7 @@ static void drop_bytes(struct scrollback *b, size_t excess)
 	scrollback_drop(b, (unsigned)(gone < lines ? gone : lines));
 }
 
-/* Room for so many entries, a power of two and enough for those that there are. */
+/* Resize the table of entries. capacity: a power of two that holds all entries. */
 static bool set_capacity(struct scrollback *b, size_t capacity)
 {
 	struct scrollback_entry *entries = malloc(capacity * sizeof *entries);
@@ -228,12 +229,12 @@ void scrollback_shrink(struct scrollback *b)
 	while (capacity < b->used)
 		capacity *= 2;
 	if (capacity < b->capacity)
-		(void)set_capacity(b, capacity); /* what is larger than it need be does no harm */
+		(void)set_capacity(b, capacity); /* a table that is too large does no harm */
 	free(b->spare);
 	b->spare = NULL;
 }
 
-/* Room behind the newest line; NULL when memory is short. */
+/* Allocate space after the newest line; NULL if memory is short. */
 static struct packed *allocate(struct scrollback *b, size_t size)
 {
 	struct scrollback_chunk *chunk = b->newest;
@@ -281,7 +282,7 @@ struct packed *scrollback_append(struct scrollback *b, size_t size, uint64_t n)
 	return p;
 }
 
-/* Make room for n entries before the one at `at`, which is near the oldest. */
+/* Insert space for n entries before the one at `at`, which is near the oldest. */
 static bool open_gap(struct scrollback *b, size_t at, unsigned n)
 {
 	while (b->used + n > b->capacity)
@@ -294,7 +295,7 @@ static bool open_gap(struct scrollback *b, size_t at, unsigned n)
 	return true;
 }
 
-/* A copy of an entry's line in a chunk of its own. */
+/* Copy an entry's line into a chunk of its own. */
 static struct scrollback_chunk *copy_apart(
 	struct scrollback *b, const struct scrollback_entry *entry)
 {
@@ -335,7 +336,7 @@ void scrollback_unwrap(struct scrollback *b, size_t i)
 		 start = at > 0 ? scrollback_slot(b, at - 1)->end : (uint32_t)scrollback_warm(b);
 	if (!old.line->wrapped)
 		return;
-	/* Others may be in the same place: those that it was split from. */
+	/* Other entries may share the line, if it was split from them. */
 	if (old.end - start == 1 && chunk_of(b, &old)->single) {
 		old.line->wrapped = false;
 		return;
@@ -364,7 +365,7 @@ void scrollback_unwrap(struct scrollback *b, size_t i)
 	b->stored += (size_t)more * old.size;
 }
 
-/* The newest line uses the styles of its runs. */
+/* Record that the newest line uses the styles of its runs. */
 static void use_styles(struct scrollback *b, const struct packed *p)
 {
 	for (unsigned i = 0; b->styles && i < p->runs; i++)
@@ -398,7 +399,7 @@ bool scrollback_put(struct scrollback *b, const struct packed *p)
 	return copy || b->max == 0;
 }
 
-/* Append what has been packed n times. Returns the line; NULL when it is dropped. */
+/* Append n copies of a packed line. Returns the line; NULL if it is dropped. */
 static struct packed *put(struct scrollback *b, const struct packing *from, uint64_t n)
 {
 	struct packed *p = n > 0 ? scrollback_append(b, packing_size(from), n) : NULL;

@@ -1,7 +1,7 @@
 /*
- * Scrollback: the lines that have left the screen at its top, packed: text as UTF-8, styles as runs. The
- * oldest go when there are too many lines or too many bytes of them. Lines that came at once and are all the same are
- * there once. Older lines may be frozen: compressed, in blocks, which are read when one of their lines is asked for.
+ * Scrollback: packed lines that have left the screen at its top. The oldest are dropped when there
+ * are too many lines or bytes. Equal lines appended together are stored once. Older lines may be
+ * frozen: compressed in blocks, which are read on demand.
  */
 #pragma once
 
@@ -13,89 +13,95 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCROLLBACK_LINE_BYTES 1024u /* a scrollback of n lines takes at most n of this */
+#define SCROLLBACK_LINE_BYTES 1024u /* most bytes per line, on average */
 
+/* Memory for lines. */
 struct scrollback_chunk;
 
-/* Where lines that are all the same are, and how long: those that go must not be fetched into the cache for that. */
+/* Location and size of equal lines. Separate, so that dropping lines does not touch them. */
 struct scrollback_entry {
 	struct packed *line;
-	uint32_t end; /* number of the line behind the last of them, modulo 2^32 */
+	uint32_t end; /* number after the last of the lines, modulo 2^32 */
 	uint32_t size;
 };
 
+/* The lines above a screen. */
 struct scrollback {
 	struct scrollback_entry *entries; /* circular */
 	size_t capacity;                  /* a power of two, or 0 */
-	size_t first;                     /* entry */
+	size_t first;                     /* index of the oldest entry */
 	unsigned used;                    /* entries */
 	unsigned count, max;              /* lines */
-	uint64_t number;                  /* of the oldest line; counts on for ever */
-	size_t bytes;                     /* of all lines, as if each was there for itself */
-	size_t stored;                    /* of all entries and of the blocks */
-	struct frozen *frozen;            /* the oldest lines; NULL: none is frozen */
-	unsigned frozen_lines;            /* in it; the entries are of those behind them */
-	struct scrollback_chunk *oldest, *newest; /* what the lines are in */
-	struct scrollback_chunk *spare;           /* kept for the next one, or NULL */
-	uint64_t dropped;                         /* lines that have gone at the old end, ever */
-	struct intern *styles, *clusters; /* which are told of the lines that use them; or NULL */
+	uint64_t number;                  /* number of the oldest line; counts up for ever */
+	/* bytes of all lines, each counted as if stored on its own */
+	size_t bytes;
+	size_t stored;         /* bytes of all entries and blocks */
+	struct frozen *frozen; /* the oldest lines; NULL: none is frozen */
+	/* lines in `frozen`; entries cover the lines after them */
+	unsigned frozen_lines;
+	struct scrollback_chunk *oldest, *newest; /* list of chunks */
+	struct scrollback_chunk *spare;           /* an empty chunk, or NULL */
+	uint64_t dropped;                         /* lines dropped since the beginning */
+	struct intern *styles, *clusters; /* tables notified of uses by new lines; or NULL */
 };
 
+/* Initialise with a limit of max lines. */
 void scrollback_init(struct scrollback *b, unsigned max);
-/* An empty one that goes on behind another one, which is finished later. */
+
+/* Initialise an empty scrollback that continues the numbers of an old one. */
 void scrollback_init_behind(struct scrollback *b, const struct scrollback *old);
+
+/* Free all lines. */
 void scrollback_finish(struct scrollback *b);
 
-/* Append a copy of a line; the oldest give way. Returns whether there was memory; otherwise it is dropped. */
+/* Append a packed copy of a line. Returns false if memory is short; then it is dropped. */
 bool scrollback_push(struct scrollback *b, const struct line *line);
 
-/* The same for many lines that are all like this one; they take no more than one does. */
+/* Append n equal lines, which take the memory of one. */
 bool scrollback_push_many(struct scrollback *b, const struct line *line, uint64_t n);
 
-/* The same for a line that is being packed. */
+/* Append a line that is being packed. */
 bool scrollback_put_packing(struct scrollback *b, const struct packing *from);
 
-/* As many lines came and went that there is no other one left. */
+/* Drop all lines, and count n more lines as dropped. */
 void scrollback_pass(struct scrollback *b, uint64_t n);
 
-/* Line i does not continue the one above it any more. Without memory it stays as it is. */
+/* Clear the wrap flag of line i. Without memory nothing changes. */
 void scrollback_unwrap(struct scrollback *b, size_t i);
 
-/* The same for a line that is packed already. */
+/* Append a copy of a packed line. */
 bool scrollback_put(struct scrollback *b, const struct packed *p);
 
 /*
- * Line i, 0 being the oldest. Borrowed until two others have been asked for, or the scrollback changes. When a block cannot
- * be read for want of memory the line is an empty one, and scrollback_is_whole() says so.
+ * Line i, 0 being the oldest. Borrowed until two others have been requested or the scrollback
+ * changes. If its block cannot be read, returns an empty line, and scrollback_is_whole() reports
+ * that.
  */
 struct packed *scrollback_get(const struct scrollback *b, size_t i);
 
-/* Whether all lines that have been asked for since the last scrollback_rest() could be had. */
+/* Whether all lines requested since the last scrollback_rest() could be read. */
 bool scrollback_is_whole(const struct scrollback *b);
 
-/* Let go of the blocks that have been read: to be called when nothing that has been got is needed any more. */
+/* Free decompressed blocks. Invalidates lines returned by scrollback_get(). */
 void scrollback_rest(const struct scrollback *b);
 
-/*
- * Whether there are older lines of so many bytes that are not frozen, the newest `keep` not counted, of which those that
- * are the same count as one.
- */
+/* Whether unfrozen lines of `bytes` bytes exist before the newest `keep` entries. */
 bool scrollback_may_freeze(const struct scrollback *b, unsigned keep, size_t bytes);
 
 /*
- * Freeze them, in blocks of so many bytes, BLOCK_BYTES at most; `most` of them at once. Returns how many that were: none
- * when memory is short.
+ * Freeze old lines in at most `most` blocks of up to `bytes` bytes, at most BLOCK_BYTES. Returns
+ * the number of blocks; 0 if memory is short.
  */
 unsigned scrollback_freeze(struct scrollback *b, unsigned keep, size_t bytes, unsigned most);
 
-/* No line is frozen any more. Returns whether there was memory; otherwise nothing has changed. */
+/* Thaw all lines. Returns false if memory is short; then nothing changes. */
 bool scrollback_thaw(struct scrollback *b);
 
-/* Remove n of the oldest. */
+/* Drop the oldest n lines. */
 void scrollback_drop(struct scrollback *b, unsigned n);
 
-/* Bytes of memory, about. */
+/* Approximate memory in bytes. */
 size_t scrollback_memory(const struct scrollback *b);
 
-/* Give back what is kept for more lines. Without memory some of it stays. */
+/* Free spare capacity, as far as memory allows. */
 void scrollback_shrink(struct scrollback *b);

@@ -1,13 +1,13 @@
 /*
- * Style: how a cell is drawn. Colours are kept as they were given; what they look like is the viewer's
- * theme's business. The fields are those of xterm.js, because a cell has to come back as it was there.
+ * Style: how a cell is drawn. Colours are stored as given; their look depends on the viewer's
+ * theme. The fields equal those of xterm.js, so that a snapshot can restore a cell exactly.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A colour: the mode in the top byte, the palette's index or 0xRRGGBB below. */
+/* A colour: the mode in the top byte, a palette index or 0xRRGGBB below. */
 #define COLOR_DEFAULT UINT32_C(0)
 #define COLOR_BASIC UINT32_C(0x01000000)   /* SGR 30-37, 90-97: 0 to 15 */
 #define COLOR_INDEXED UINT32_C(0x02000000) /* SGR 38;5: 0 to 255 */
@@ -15,6 +15,7 @@
 #define COLOR_MODE UINT32_C(0x03000000)
 #define COLOR_VALUE UINT32_C(0x00ffffff)
 
+/* Attributes of a style. */
 enum style_flags {
 	STYLE_BOLD = 1 << 0,
 	STYLE_DIM = 1 << 1,
@@ -25,11 +26,11 @@ enum style_flags {
 	STYLE_CONCEAL = 1 << 6,
 	STYLE_STRIKE = 1 << 7,
 	STYLE_OVERLINE = 1 << 8,
-	STYLE_PROTECTED = 1 << 9, /* DECSCA: DECSED and DECSEL spare it */
-	STYLE_EXTENDED = 1 << 10, /* underline, its colour and link count */
+	STYLE_PROTECTED = 1 << 9, /* DECSCA: spared by DECSED and DECSEL */
+	STYLE_EXTENDED = 1 << 10, /* underline style, underline colour and link are in effect */
 };
 
-/* SGR 4:n */
+/* Underline styles: SGR 4:n. */
 enum underline {
 	UNDERLINE_NONE,
 	UNDERLINE_SINGLE,
@@ -39,17 +40,18 @@ enum underline {
 	UNDERLINE_DASHED
 };
 
-/* No padding: it is compared and hashed as bytes. */
+/* A style. No padding, because it is compared and hashed as bytes. */
 struct style {
 	uint32_t fg, bg;
 	uint32_t underline_color;
-	uint32_t link; /* number in the screen's links; 0 = none */
+	uint32_t link; /* index into the screen's links; 0: none */
 	uint16_t flags;
 	uint16_t underline;
 };
 
 _Static_assert(sizeof(struct style) == 20, "a style has no padding");
 
+/* Whether two styles are equal. */
 static inline bool style_equals(const struct style *a, const struct style *b)
 {
 	return a->fg == b->fg && a->bg == b->bg && a->underline_color == b->underline_color &&

@@ -1,4 +1,4 @@
-/* What is frequent is told by a comparison, the rest by a search in sorted ranges. */
+/* Frequent ranges are handled by comparisons, the rest by binary search. */
 #include "ring/screen/grid/width.h"
 
 #include <stddef.h>

@@ -1,12 +1,9 @@
-/*
- * How many columns a character takes: the tables of Unicode 11 as xterm.js' addon-unicode11 has them, for
- * the page renders with those.
- */
+/* Columns of a character by Unicode 11, as in xterm.js's addon-unicode11, used by the page. */
 #pragma once
 
 #include <stdint.h>
 
 #define WIDTH_VERSION "11"
 
-/* 0, 1 or 2 columns, for any code point. */
+/* Columns of any code point: 0, 1 or 2. */
 unsigned width_of(uint32_t code);

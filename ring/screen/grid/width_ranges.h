@@ -1,4 +1,4 @@
-/* Derived from the widths that addon-unicode11 0.9.0 gives; tests/integration/width.test.mjs compares every code point. */
+/* The widths of addon-unicode11 0.9.0. tests/integration/width.test.mjs compares each code point. */
 static const struct {
 	uint32_t first : 24, width : 8;
 	uint32_t last;

@@ -1,6 +1,6 @@
 /*
- * A <span> and an <a> are open or not, and what is written next closes and opens them as its style needs. A link
- * that is not harmless becomes plain text; missing memory shows in the output's `failed` alone.
+ * Tracks the open <span> and <a>, which are closed and reopened when the style changes. Unsafe
+ * links become plain text. Allocation failures only set the output's `failed`.
  */
 #include "ring/screen/view/html.h"
 
@@ -41,8 +41,8 @@ const char *html_uri(const struct screen *s, uint32_t link, size_t *ret_length)
 	return text + id + 2;
 }
 
-/* Where a click may lead: nothing that runs code or reads files, and nothing that hides what it is. */
-static bool is_harmless(const char *uri, size_t length)
+/* Whether a link is safe: it cannot run code or read files, and shows where it leads. */
+static bool is_safe_uri(const char *uri, size_t length)
 {
 	static const char *const schemes[] = {"http://", "https://", "mailto:"};
 	bool known = false;
@@ -69,7 +69,7 @@ static void change_link(struct html *h, struct output *o, uint32_t link)
 		output_text(o, "</a>");
 	h->link = 0;
 	const char *uri = html_uri(h->s, link, &length);
-	if (!uri || !is_harmless(uri, length))
+	if (!uri || !is_safe_uri(uri, length))
 		return;
 	output_text(o, "<a rel=\"noopener noreferrer\" href=\"");
 	html_text(o, uri, length);
@@ -79,7 +79,7 @@ static void change_link(struct html *h, struct output *o, uint32_t link)
 
 /* Styles */
 
-/* bold: xterm.js draws bold text of the first eight colours in the bright ones. */
+/* bold: xterm.js draws bold text in the bright variants of the first eight colours. */
 static uint32_t resolve(const struct screen *s, uint32_t color, unsigned dynamic, bool bold)
 {
 	uint32_t value = color & COLOR_VALUE;
@@ -94,7 +94,7 @@ static uint32_t resolve(const struct screen *s, uint32_t color, unsigned dynamic
 	}
 }
 
-/* Half of each. */
+/* The average of two colours. */
 static uint32_t mix(uint32_t a, uint32_t b)
 {
 	return ((a & 0xfefefe) >> 1) + ((b & 0xfefefe) >> 1);
@@ -154,7 +154,7 @@ static void open_span(struct html *h, struct output *o, const struct style *styl
 		o->length = start;
 		return;
 	}
-	o->length -= !o->failed; /* the last semicolon */
+	o->length -= !o->failed; /* without the last semicolon */
 	output_text(o, "\">");
 }
 
@@ -176,7 +176,7 @@ void html_plain(struct html *h, struct output *o)
 
 void html_begin(struct html *h, struct output *o)
 {
-	/* The newline is no part of it; without it the first one of the text would not be. */
+	/* HTML drops this newline; without it, it would drop a first newline of the text. */
 	output_format(o, "<pre style=\"color:#%06x;background:#%06x\">\n",
 		palette_dynamic(&h->s->palette, 0), palette_dynamic(&h->s->palette, 1));
 }

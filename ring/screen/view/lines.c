@@ -1,4 +1,4 @@
-/* The part of lines.h that is too long to be inline; no state, and it cannot fail. */
+/* The functions of lines.h that are too long to be inline. Cannot fail. */
 #include "ring/screen/view/lines.h"
 
 #include <string.h>

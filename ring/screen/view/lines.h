@@ -1,28 +1,30 @@
 /*
- * Lines by their number: those of the scrollback, and behind them the rows of the screen. They are counted
- * from the session's birth, so that a number stays with its line until a new width lays all of them out anew.
+ * Lines by number: those of the scrollback, then the rows of the screen. Numbers count from the
+ * session's birth, so a line keeps its number until a reflow.
  */
 #pragma once
 
 #include "ring/screen/view/paint.h"
 
-/* The oldest line, the one in row 0, and one behind the last. */
+/* Number of the oldest line. */
 static inline uint64_t lines_first(const struct screen *s)
 {
 	return s->scrollback.dropped;
 }
 
+/* Number of the line in row 0. */
 static inline uint64_t lines_base(const struct screen *s)
 {
 	return s->scrollback.dropped + s->scrollback.count;
 }
 
+/* Number after the last line. */
 static inline uint64_t lines_end(const struct screen *s)
 {
 	return lines_base(s) + s->rows;
 }
 
-/* A line that there is. */
+/* A line, which must exist. Borrowed like the result of scrollback_get(). */
 static inline struct painted lines_get(const struct screen *s, uint64_t number)
 {
 	uint64_t i = number - lines_first(s);
@@ -31,6 +33,7 @@ static inline struct painted lines_get(const struct screen *s, uint64_t number)
 	return (struct painted){.line = screen_line(s, (unsigned)(i - s->scrollback.count))};
 }
 
+/* Offset of the output byte that a line began with. */
 static inline uint64_t lines_offset(const struct screen *s, uint64_t number)
 {
 	uint64_t i = number - lines_first(s);
@@ -39,7 +42,7 @@ static inline uint64_t lines_offset(const struct screen *s, uint64_t number)
 	return screen_line(s, (unsigned)(i - s->scrollback.count))->offset;
 }
 
-/* Whether it continues the line above. The scrollback does not go on in the alternate buffer. */
+/* Whether a line continues the one above. Row 0 of the alternate buffer never does. */
 static inline bool lines_wrapped(const struct screen *s, uint64_t number)
 {
 	uint64_t i = number - lines_first(s);
@@ -51,8 +54,8 @@ static inline bool lines_wrapped(const struct screen *s, uint64_t number)
 }
 
 /*
- * The cells of a line, as many as are shown. joined: the line below will be read as its continuation, so
- * that blanks count: all columns but the one that was left free because a wide character did not fit.
+ * Copy the visible cells of a line and return their number. joined: the next line will be appended,
+ * so blanks at the end count, except the column left free before a wide character.
  */
 unsigned lines_cells(
 	const struct screen *s, uint64_t number, bool joined, struct cell cells[SCREEN_SIDE_MAX]);

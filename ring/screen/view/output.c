@@ -1,4 +1,4 @@
-/* It grows by doubling; a failure stays, and whoever takes the bytes looks at it. */
+/* A buffer that doubles in size. Failures are sticky and checked once, at the end. */
 #include "ring/screen/view/output.h"
 
 #include <stdarg.h>

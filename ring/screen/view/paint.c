@@ -1,6 +1,7 @@
 /*
- * Cells and lines. A cell that no printing leaves is made the way it came about: half of a wide character, one in the
- * last column, the first cell of a line that was wrapped. What is out of memory is told by the output.
+ * Cells and lines. A cell that plain printing cannot produce is produced the way it came about:
+ * half of a wide character, an odd cell in the last column, the first cell of a wrapped line.
+ * Allocation failures set the output's `failed`.
  */
 #include "ring/screen/view/paint_half.h"
 
@@ -83,7 +84,7 @@ void paint_apart(struct painter *p)
 	output_put(&p->out, "", 1); /* NUL */
 }
 
-/* What a terminal that joins clusters has behind these. */
+/* State of a cluster-joining terminal after codes. *ret_whole: they form one cluster. */
 static struct grapheme cluster_of(const uint32_t *codes, size_t count, bool *ret_whole)
 {
 	struct grapheme last = {0};
@@ -95,8 +96,8 @@ static struct grapheme cluster_of(const uint32_t *codes, size_t count, bool *ret
 	return last;
 }
 
-/* Whether such a terminal makes this cell of them, or one that does not. */
-static bool is_made(const uint32_t *codes, size_t count, unsigned width, bool clusters)
+/* Whether a terminal with or without clusters draws the code points as one cell of this width. */
+static bool is_one_cell(const uint32_t *codes, size_t count, unsigned width, bool clusters)
 {
 	bool whole = count > 0 && width_of(codes[0]) == width;
 	if (clusters)
@@ -112,9 +113,9 @@ bool paint_is_printed(struct painter *p, struct cell cell)
 	size_t count;
 	unsigned width = cell_width(cell);
 	const uint32_t *codes = paint_codes_of(p, cell, &single, &count);
-	if (is_made(codes, count, width, p->clusters))
+	if (is_one_cell(codes, count, width, p->clusters))
 		return true;
-	if (!p->mixed || !is_made(codes, count, width, !p->clusters))
+	if (!p->mixed || !is_one_cell(codes, count, width, !p->clusters))
 		return false;
 	paint_clusters(p, !p->clusters);
 	return true;
@@ -130,7 +131,7 @@ void paint_text(struct painter *p, struct cell cell)
 	paint_codes(p, codes, count);
 }
 
-/* Whether a cell is not to follow another one at once: it would be drawn into that. */
+/* Whether a cell would join the one before it if drawn directly after it. */
 static bool joins(const struct painter *p, struct cell before, struct cell cell)
 {
 	uint32_t single;
@@ -153,7 +154,7 @@ static void skip_cells(struct painter *p, unsigned *pending)
 	*pending = 0;
 }
 
-/* Empty cells from `at` on that look alike. Returns how many. */
+/* Draw equal empty cells from `at` on. Returns their number. */
 static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsigned at,
 	unsigned extent, unsigned cols, unsigned *pending)
 {
@@ -180,7 +181,7 @@ static unsigned paint_blanks(struct painter *p, const struct cell *cells, unsign
 	return n;
 }
 
-/* Printable ASCII in the style of the first cell, which is the pen's. Returns how many cells that were. */
+/* Draw printable ASCII in the style of the first cell. Returns the number of cells. */
 static unsigned paint_ascii(struct painter *p, const struct cell *cells, unsigned count)
 {
 	unsigned n = 0;
@@ -195,7 +196,7 @@ static unsigned paint_ascii(struct painter *p, const struct cell *cells, unsigne
 	return n;
 }
 
-/* What is left of a character that has no room: its background. */
+/* Draw only the background of a character that does not fit. */
 static void paint_background(struct painter *p, struct cell cell, unsigned *pending)
 {
 	struct style style = {.bg = style_of(p, cell)->bg};
@@ -207,7 +208,7 @@ static void paint_background(struct painter *p, struct cell cell, unsigned *pend
 	++*pending;
 }
 
-/* Cells [at, extent), the cursor being at `at`. Returns the column where it is then. */
+/* Draw cells [at, extent), with the cursor at `at`. Returns the cursor's column. */
 static unsigned paint_cells(
 	struct painter *p, const struct cell *cells, unsigned at, unsigned extent, unsigned cols)
 {
@@ -229,7 +230,7 @@ static unsigned paint_cells(
 			at++;
 			continue;
 		}
-		if (!cell_has_content(cell)) { /* a second half without a first */
+		if (!cell_has_content(cell)) { /* a lone second half */
 			skip_cells(p, &pending);
 			paint_half_tail(p, cells, at++, cols);
 			pending++;
@@ -260,7 +261,7 @@ static bool is_wrapped(struct painted from)
 	return from.line ? from.line->wrapped : from.packed->wrapped;
 }
 
-/* A line of plain characters, one a cell: no need to take it apart. */
+/* Draw a packed line of narrow plain characters without unpacking it. */
 static void paint_packed(struct painter *p, const struct packed *packed)
 {
 	const uint8_t *at = packed_text(packed), *end = at + packed->bytes;
@@ -287,9 +288,7 @@ static void paint_offset(struct painter *p, struct painted from)
 	p->offset = offset;
 }
 
-/*
- * What comes in at the bottom when the screen scrolls has the pen's background; in libvterm, all of the pen that a blank shows.
- */
+/* Lines that scroll in get the pen's background, in libvterm all visible attributes. */
 static void paint_default_background(struct painter *p)
 {
 	const uint16_t shown = STYLE_INVERSE | STYLE_UNDERLINE | STYLE_STRIKE | STYLE_OVERLINE |
@@ -298,8 +297,11 @@ static void paint_default_background(struct painter *p)
 		paint_pen(p, &plain);
 }
 
-/* Bring the cursor to a column. Behind the last there is only one way: with the row's first character. */
-static void bring_back(struct painter *p, struct cell first, unsigned at, unsigned cols)
+/*
+ * Move the cursor to a column. Beyond the last column, reprint the row's first character, which
+ * leaves a wrap pending.
+ */
+static void move_back(struct painter *p, struct cell first, unsigned at, unsigned cols)
 {
 	output_format(&p->out, "\033[%uG", at < cols ? at + 1 : 1);
 	if (at < cols)
@@ -309,8 +311,8 @@ static void bring_back(struct painter *p, struct cell first, unsigned at, unsign
 }
 
 /*
- * The last column stays empty, in that cell's style: a wide character does not fit there, and its place in the next line is
- * cleared, where the cursor is then.
+ * Wrap with an empty last column in the style of `last`: print a wide character, which does not
+ * fit, and erase it in the next line, where the cursor is then.
  */
 static void paint_wrap_blank(struct painter *p, struct cell last, unsigned cols)
 {
@@ -326,7 +328,7 @@ static void paint_wrap_blank(struct painter *p, struct cell last, unsigned cols)
 	output_text(&p->out, "\033[K\r\033[2X");
 }
 
-/* Such a half before the last column would go when there is a wrap behind it: it comes when one is there. */
+/* The wrap would erase a lone first half before the last column: draw it after the wrap. */
 static void paint_wrap_head(
 	struct painter *p, const struct cell *cells, unsigned extent, unsigned cols)
 {
@@ -336,14 +338,13 @@ static void paint_wrap_head(
 	output_text(&p->out, "\033[B\r");
 }
 
-/* To the next line, which does not continue this one. */
+/* Move to the next line, which does not continue this one. */
 static void paint_end(struct painter *p, const struct cell *cells, unsigned extent, unsigned cols)
 {
 	if (paint_half_is_edge(p, cells, extent, cols) &&
 		!paint_half_is_head(cells, cols - 2, extent)) {
 		paint_wrap_blank(p, cells[cols - 1], cols);
-		output_text(&p->out,
-			"\033[K"); /* from the first column on: it is not wrapped any more */
+		output_text(&p->out, "\033[K"); /* from the first column on: clears the wrap flag */
 		return;
 	}
 	paint_default_background(p);
@@ -351,8 +352,8 @@ static void paint_end(struct painter *p, const struct cell *cells, unsigned exte
 }
 
 /*
- * Wrap into the next line, by printing its first cell behind the last column of this one. last: the cell in
- * that column; col: where the cursor is. Returns the column where it is then.
+ * Wrap into the next line by printing its first cell after the last column. last: the cell in that
+ * column. col: the cursor's column. Returns the new column.
  */
 static unsigned paint_wrap(
 	struct painter *p, struct cell last, unsigned col, struct painted next, unsigned cols)
@@ -385,7 +386,7 @@ static unsigned paint_wrap(
 	return at;
 }
 
-/* The first line continues one that is not drawn: such a one is, and goes again. */
+/* The first line continues a line that is not drawn: draw such a line and remove it. */
 static void paint_continued(struct painter *p, unsigned cols, unsigned rows)
 {
 	paint_wrap_blank(p, (struct cell){0}, cols);
@@ -396,7 +397,7 @@ static void call_on_mark(struct painter *p, struct cell first, unsigned at, unsi
 {
 	p->on_mark(p, at);
 	if (at >= cols)
-		bring_back(p, first, at, cols);
+		move_back(p, first, at, cols);
 }
 
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
@@ -430,7 +431,7 @@ void paint_lines(struct painter *p, struct painted (*get)(const void *user, size
 				at = 0;
 				continue;
 			}
-			/* It is not left by a wrap into the next line. */
+			/* Otherwise the wrap would have left this cell. */
 			if (last && paint_half_is_edge(p, cells, extent, cols))
 				paint_half_edge(p, cells, at, cols);
 			at = paint_cells(p, cells, at, extent, cols);
@@ -486,5 +487,5 @@ void paint_pending_wrap(struct painter *p, const struct line *line, unsigned col
 	for (unsigned x = 0; x < cols && x < line->used; x++)
 		empty = empty && !cell_has_content(line->cells[x]);
 	if (empty)
-		output_text(&p->out, "\033[1K"); /* which leaves the cursor where it waits */
+		output_text(&p->out, "\033[1K"); /* erases without moving the cursor */
 }

@@ -1,96 +1,100 @@
 /*
- * Painting: lines of cells as the bytes that draw them in another terminal. Shared by the snapshot, which
- * has to get every cell right, and by what is shown to people and programs.
+ * Painting: lines of cells as the bytes that draw them in another terminal. Used by snapshots,
+ * which must reproduce every cell, and by rendering.
  */
 #pragma once
 
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/view/output.h"
 
-/* Links may be 8 KiB, and come anew with each cell that changes them: of more bytes than these the rest is left out. */
+/* Limit of link bytes in one output: a link can be 8 KiB. Further links are omitted. */
 #define PAINT_LINKS_MAX ((size_t)16 << 20)
 
-/* A terminal that is being painted, as far as one has to know what state it is in. */
+/* The terminal being painted, as far as its state matters. */
 struct painter {
 	struct output out;
-	const struct screen *s; /* whose styles, clusters and links are meant */
-	struct style pen;       /* the terminal's */
-	size_t link_bytes;      /* of links that have been written */
-	bool offsets;           /* say where each line began: for a checkpoint */
-	uint64_t offset;        /* what was said last */
-	uint8_t charset;        /* in use, by its final byte; 0 is ASCII */
-	bool mixed; /* mode 2027 may be set and reset: not everything has come in the same mode */
-	bool clusters; /* it is set now */
-	/* Where lines are drawn, called once the cursor is in line `mark`, in column `at`, and nothing further. */
+	const struct screen *s; /* source of the styles, clusters and links */
+	struct style pen;       /* the terminal's pen */
+	size_t link_bytes;      /* written for links so far */
+	bool offsets;           /* write each line's offset, for a checkpoint */
+	uint64_t offset;        /* last offset written */
+	uint8_t charset;        /* final byte of the charset in use; 0: ASCII */
+	bool mixed;             /* switch mode 2027 as needed: cells were printed in both modes */
+	bool clusters;          /* mode 2027 is set now */
+	/* Called by paint_lines() when the cursor is in line `mark`, in column `at`. */
 	void (*on_mark)(struct painter *p, unsigned at);
 	size_t mark;
 	const void *user;
 };
 
-/* A line of either kind. */
+/* A line, unpacked or packed: one of the two is set. */
 struct painted {
-	const struct line *line; /* or */
+	const struct line *line;
 	const struct packed *packed;
 };
 
-/* Cells of a line without the untouched ones at its end, into cells. Returns how many. */
+/* Copy the cells of a line up to the last one that is not untouched. Returns their number. */
 unsigned paint_cells_of(struct painted from, struct cell cells[SCREEN_SIDE_MAX]);
 
-/* Change the terminal's pen. */
+/* Change the pen to a style. */
 void paint_pen(struct painter *p, const struct style *style);
 
 /*
- * Where DECRC has brought back a pen that no SGR makes (that there is an underline, but not which): so it does here, from
- * the slot of either buffer. charset: paint_restored_charset() has brought one, which stays. To be called before the cursor
- * comes to its place. Returns whether that was so; the pen must not change then.
+ * Reproduce a pen that only DECRC can produce (an underline without its style) with DECRC from
+ * either buffer's slot. Call it before positioning the cursor. charset: paint_restored_charset()
+ * has set the charset, which stays. Returns true if it set the pen, which must not change then.
  */
 bool paint_restored_pen(struct painter *p, bool charset);
 
-/* A style, by its number. */
+/* The style with this number. */
 const struct style *paint_style(const struct painter *p, uint32_t number);
 
-/* A cell's code points: those of a cluster, or its only one, which is put into `single`. Borrowed. */
+/* A cell's code points, borrowed: those of a cluster, or its only one, stored in *single. */
 const uint32_t *paint_codes_of(
 	const struct painter *p, struct cell cell, uint32_t *single, size_t *ret_count);
 
-/* Write code points; a cell's characters, in the mode that makes one cell of them. */
+/* Write code points. */
 void paint_codes(struct painter *p, const uint32_t *codes, size_t count);
+
+/* Write a cell's characters, in the mode that makes one cell of them. */
 void paint_text(struct painter *p, struct cell cell);
 
-/* Whether printing its characters makes such a cell, in the mode that it is set to for that. */
+/* Whether printing the characters of a cell produces it. Switches mode 2027 for that if needed. */
 bool paint_is_printed(struct painter *p, struct cell cell);
 
-/* Whether it is to join clusters from here on (mode 2027). */
+/* Set whether the terminal joins clusters from here on (mode 2027). */
 void paint_clusters(struct painter *p, bool on);
 
-/* Keep what is drawn next from joining what is before the cursor. */
+/* Prevent the next character from joining the one before the cursor. */
 void paint_apart(struct painter *p);
 
 /*
- * Draw lines one under the other from the top left corner of a blank screen of cols columns, with wraps
- * where lines were wrapped. What does not fit scrolls off at the top.
+ * Draw lines from the top left corner of a blank screen of cols columns, with soft wraps. Lines
+ * that do not fit scroll off at the top.
  */
 void paint_lines(struct painter *p, struct painted (*get)(const void *user, size_t i),
 	const void *user, size_t count, unsigned cols, unsigned rows);
 
-/* Designate a charset: slot is one of "()*+". */
+/* Designate a charset. slot: one of "()*+". */
 void paint_charset(struct painter *p, char slot, uint8_t final);
 
-/* restored: the one in use comes from a saved cursor; otherwise it has to be in the place that is invoked. */
+/*
+ * Designate and invoke all charsets. restored: DECRC sets the one in use afterwards; otherwise it
+ * is put into the invoked slot.
+ */
 void paint_charsets(struct painter *p, bool restored);
 
-/*
- * Where DECRC has brought a charset back that is in none of its places: so it does here, from the slot of either
- * buffer. Returns whether that was so.
- */
+/* Reproduce a charset that only DECRC can, from either buffer's slot. Returns true if done. */
 bool paint_restored_charset(struct painter *p);
 
-/* Whether the charset in use has all of a cell's characters. */
+/* Whether the charset in use has all characters of a cell. */
 bool paint_has_text(const struct painter *p, struct cell cell);
 
 /*
- * Draw the one cell in the last column of a row, where the cursor is, so that it waits behind it. The column
- * is the one before if the character is wide. If there is nothing in it the rest of the row may suffer.
+ * Redraw the cell in the last column, at the cursor, so that a wrap is pending. If the cell is
+ * empty, the rest of the row may be erased.
  */
 void paint_pending_wrap(struct painter *p, const struct line *line, unsigned cols);
+
+/* Column of that cell: the one before the last if it is a wide character. */
 unsigned paint_pending_column(const struct line *line, unsigned cols);

@@ -1,4 +1,4 @@
-/* The charsets of the terminal that is painted: what is designated, and what a saved cursor has brought back. */
+/* Charsets of the painted terminal: designated, invoked, or restored by DECRC. */
 #include "ring/screen/view/paint.h"
 
 static const struct style plain;
@@ -35,7 +35,7 @@ bool paint_restored_charset(struct painter *p)
 		return false;
 	paint_charsets(p, true);
 	output_text(&p->out, other ? "\033[?1047h\0338\033[?1047l" : "\0338");
-	/* The pen is another one, too: it has to be known again. */
+	/* DECRC changed the pen too: reset it to a known one. */
 	output_text(&p->out, "\033[m\033[0\"q");
 	p->charset = s->charsets.current;
 	p->pen = plain;

@@ -1,6 +1,6 @@
 /*
- * What nothing that is printed whole leaves: it comes about by overwriting, deleting and not wrapping. The order matters to
- * xterm.js, and where a stretch of text begins and ends.
+ * Cells that plain printing cannot produce. They result from overwriting, deleting and printing
+ * without wrap; in xterm.js the order and the ends of each run of text matter.
  */
 #include "ring/screen/view/paint_half.h"
 
@@ -49,7 +49,7 @@ bool paint_half_is_cut(const struct cell *cells, unsigned at, unsigned extent, u
 		(at + 1 >= cols || (at + 1 < extent && cell_has_content(cells[at + 1])));
 }
 
-/* A wide character before the last column is what not wrapping leaves there of it. */
+/* Without autowrap, a wide character in the last column leaves this half. */
 static void paint_head_before_edge(struct painter *p, struct cell head, struct cell next)
 {
 	paint_text(p, head);
@@ -60,8 +60,8 @@ static void paint_head_before_edge(struct painter *p, struct cell head, struct c
 }
 
 /*
- * A narrow one, or none, with marks: where nothing wraps, a wide character that does not fit leaves nothing, and a mark behind
- * it still takes what is before the last column for as wide.
+ * A narrow character, or none, widened by marks: without autowrap, a wide character that does not
+ * fit leaves nothing, and a mark after it treats the cell before the last column as wide.
  */
 static void paint_widened(struct painter *p, const uint32_t *codes, size_t count, struct cell next)
 {
@@ -77,7 +77,7 @@ static void paint_widened(struct painter *p, const uint32_t *codes, size_t count
 	paint_codes(p, codes + first, count - first);
 }
 
-/* From before the last column such a half comes to its place. */
+/* The half is made before the last column and then moved to its place. */
 unsigned paint_half_head(
 	struct painter *p, const struct cell *cells, unsigned at, unsigned extent, unsigned cols)
 {
@@ -112,7 +112,7 @@ bool paint_half_is_edge(
 		!paint_half_is_erased(paint_style(p, cells[cols - 1].style));
 }
 
-/* Whether what comes before the last column can be drawn without changing that. */
+/* Whether the cells before the last column can be drawn without changing it. */
 static bool edge_stays(const struct painter *p, const struct cell *cells, unsigned at, unsigned cols)
 {
 	struct cell before = cells[cols - 2];
@@ -127,7 +127,7 @@ static bool edge_stays(const struct painter *p, const struct cell *cells, unsign
 	return true;
 }
 
-/* The second half of a wide character becomes one where the first is overwritten. */
+/* Overwriting the first half of a wide character turns its second half into such a cell. */
 void paint_half_edge(struct painter *p, const struct cell *cells, unsigned at, unsigned cols)
 {
 	const struct style *style = paint_style(p, cells[cols - 1].style);

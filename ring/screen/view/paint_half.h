@@ -1,17 +1,17 @@
 /*
- * Halves of wide characters without the other half, and what is left of them: made the way they came about. The painter
- * draws the rest of the row, from left to right.
+ * Draws lone halves of wide characters and what is left of them, the way they come about. The
+ * painter draws the rest of a row, from left to right.
  */
 #pragma once
 
 #include "ring/screen/view/paint.h"
 
-#define PAINT_WIDE "\xe3\x80\x80" /* a wide character */
+#define PAINT_WIDE "\xe3\x80\x80" /* an ideographic space: wide */
 
-/* Whether erasing leaves an empty cell that looks like this. */
+/* Whether erasing produces an empty cell of this style. */
 bool paint_half_is_erased(const struct style *style);
 
-/* An empty cell in a style that no erasing leaves, in any column but the last. The next one is cleared. */
+/* Draw an empty cell that erasing cannot produce, not in the last column. Clears the next. */
 void paint_half_blank(struct painter *p, const struct style *style, unsigned at);
 
 /* Whether the last of cols columns is such a cell. */
@@ -19,26 +19,26 @@ bool paint_half_is_edge(
 	const struct painter *p, const struct cell *cells, unsigned extent, unsigned cols);
 
 /*
- * Such a cell in the last column, before the rest of the row is drawn, from column `at` on, where the cursor stays. What
- * does not let it be has its background.
+ * Draw such a cell in the last column, before the row is drawn from column `at` on. If the rest of
+ * the row would overwrite it, only its background is drawn. The cursor stays.
  */
 void paint_half_edge(struct painter *p, const struct cell *cells, unsigned at, unsigned cols);
 
 /*
- * The second half of a wide character whose first is gone, as inserting between them leaves it; before it
- * there is an empty cell. Where it is the first or one of the last two of a row, it is left out.
+ * Draw a lone second half of a wide character, with an empty cell before it. Omitted in the first
+ * and the last two columns.
  */
 void paint_half_tail(struct painter *p, const struct cell *cells, unsigned at, unsigned cols);
 
 /*
- * The first half of a wide character, and then, in its style, an empty cell or another character: what a narrower and then
- * a wider screen leaves.
+ * Whether a lone first half of a wide character is here, followed by an empty cell or a narrow
+ * character in its style, as narrowing and widening leaves it.
  */
 bool paint_half_is_head(const struct cell *cells, unsigned at, unsigned extent);
 
-/* Draw it. Nothing may be drawn to the right of it yet. Returns by how much the cursor is left of what was drawn. */
+/* Draw it. Nothing may be right of it yet. Returns columns from the cursor to its end. */
 unsigned paint_half_head(
 	struct painter *p, const struct cell *cells, unsigned at, unsigned extent, unsigned cols);
 
-/* There is no room for the second half of a wide character: the edge or another character is in its place. */
+/* Whether the edge or another character takes the place of the second half. */
 bool paint_half_is_cut(const struct cell *cells, unsigned at, unsigned extent, unsigned cols);

@@ -1,6 +1,6 @@
 /*
- * The pen of the terminal that is painted: which sequences turn it into a style. Nothing is written when it is that
- * already.
+ * The pen of the painted terminal: the sequences that change it to a style. Nothing is written if
+ * it has that style.
  */
 #include "ring/screen/view/paint.h"
 
@@ -8,15 +8,15 @@
 
 static const struct style plain;
 
-#define SGR_MAX 15u /* parameters in one: there are terminals that have room for 16 */
+#define SGR_MAX 15u /* parameters per sequence: some terminals allow only 16 */
 
-/* A sequence of SGR, or several of them, as it is written. */
+/* SGR sequences being written. */
 struct sgr {
 	struct output *out;
-	unsigned count; /* of parameters in it; 0: none is begun */
+	unsigned count; /* parameters in the current sequence; 0: none begun */
 };
 
-/* What separates so many parameters from those before them, or begins another one. */
+/* Write the separator before `count` parameters, or begin a new sequence. */
 static void put_next(struct sgr *g, unsigned count)
 {
 	bool another = g->count == 0 || g->count + count > SGR_MAX;
@@ -52,7 +52,7 @@ static void put_color(struct sgr *g, uint32_t color, unsigned base)
 	}
 }
 
-/* What has colons, of which terminals that do not know them leave out all: in sequences of its own. */
+/* Underlines with colons, in sequences of their own: some terminals ignore these entirely. */
 static void put_underline(struct output *o, const struct style *style)
 {
 	uint32_t value = style->underline_color & COLOR_VALUE;
@@ -81,7 +81,7 @@ static void put_flags(struct sgr *g, uint16_t which)
 		}
 }
 
-/* SGR that turns the default pen, or any, into this style: 0 first, then what it has. */
+/* Write SGR for a style, beginning with 0. */
 static void put_sgr(struct output *o, const struct style *style)
 {
 	struct sgr g = {.out = o, .count = 1};
@@ -93,7 +93,7 @@ static void put_sgr(struct output *o, const struct style *style)
 	put_underline(o, style);
 }
 
-/* A link without an id of its own gets one, or its parts would become links apart. */
+/* A link without an id gets one, otherwise its parts would become separate links. */
 static void put_link(struct painter *p, uint32_t number)
 {
 	size_t length = 0;
@@ -119,10 +119,10 @@ static void put_link(struct painter *p, uint32_t number)
 }
 
 /*
- * DECRC brings back that there was an underline or a link, but leaves what is kept about them as it is. What
- * comes of it looks like something that SGR makes.
+ * DECRC restores the flags for underline and link but not their details. Returns the nearest style
+ * that SGR can produce.
  */
-static struct style sound(struct style style)
+static struct style normalize_style(struct style style)
 {
 	bool underline = style.flags & STYLE_UNDERLINE, extended = style.flags & STYLE_EXTENDED;
 	if (!extended)
@@ -143,10 +143,10 @@ static struct style sound(struct style style)
 	return style;
 }
 
-void paint_pen(struct painter *p, const struct style *as_it_is)
+void paint_pen(struct painter *p, const struct style *raw)
 {
 	const uint16_t drawn = (uint16_t) ~(STYLE_PROTECTED | STYLE_EXTENDED);
-	struct style *pen = &p->pen, wanted = sound(*as_it_is);
+	struct style *pen = &p->pen, wanted = normalize_style(*raw);
 	const struct style *style = &wanted;
 	if (wanted.link != pen->link && p->link_bytes > PAINT_LINKS_MAX) {
 		wanted.link = 0;
@@ -160,7 +160,7 @@ void paint_pen(struct painter *p, const struct style *as_it_is)
 		pen->underline == style->underline && (pen->flags & drawn) == (style->flags & drawn);
 	if (!same) {
 		put_sgr(&p->out, style);
-		pen->flags &= (uint16_t)~STYLE_PROTECTED; /* SGR 0 takes it back as well */
+		pen->flags &= (uint16_t)~STYLE_PROTECTED; /* SGR 0 resets it too */
 	}
 	if ((pen->flags ^ style->flags) & STYLE_PROTECTED)
 		output_text(&p->out, style->flags & STYLE_PROTECTED ? "\033[1\"q" : "\033[0\"q");
@@ -169,22 +169,22 @@ void paint_pen(struct painter *p, const struct style *as_it_is)
 	*pen = *style;
 }
 
-/* Whether it counts what is kept about underlines and links just if there is any, as it does behind each link's end. */
-static bool is_settled(const struct style *style)
+/* Whether the extended flag matches the details, as it does after the end of a link. */
+static bool is_consistent(const struct style *style)
 {
 	bool any = style->underline != UNDERLINE_NONE || style->link != 0;
 	return any == ((style->flags & STYLE_EXTENDED) != 0);
 }
 
 /*
- * The slot that has what only DECRC brings of the pen. An end of a link takes back that there is anything extended. Its charset
- * comes with it: other: it may be another one.
+ * Find a DECSC slot with the flags of the pen. The end of a link recomputes the extended flag.
+ * other: the slot's charset may differ.
  */
 static const struct saved_cursor *slot_of(const struct screen *s, bool other)
 {
 	const struct saved_cursor *slots[] = {&s->active->saved, &s->alternate.saved};
 	uint16_t marks = STYLE_UNDERLINE | STYLE_EXTENDED;
-	if (is_settled(&s->pen))
+	if (is_consistent(&s->pen))
 		marks = STYLE_UNDERLINE;
 	for (unsigned i = 0; i < (screen_is_alternate(s) ? 1 : 2); i++)
 		if (((slots[i]->flags ^ s->pen.flags) & marks) == 0 &&
@@ -196,7 +196,7 @@ static const struct saved_cursor *slot_of(const struct screen *s, bool other)
 bool paint_restored_pen(struct painter *p, bool charset)
 {
 	const struct screen *s = p->s;
-	struct style usual = sound(s->pen),
+	struct style usual = normalize_style(s->pen),
 		     kept = {.underline = s->pen.underline,
 			     .underline_color = s->pen.underline_color,
 			     .link = s->pen.link};
@@ -209,9 +209,9 @@ bool paint_restored_pen(struct painter *p, bool charset)
 	output_text(&p->out, slot == &s->active->saved ? "\0338" : "\033[?1047h\0338\033[?1047l");
 	if (slot->charset != 'B' && !charset)
 		paint_charset(p, '(', 'B');
-	if (is_settled(&s->pen))
+	if (is_consistent(&s->pen))
 		put_link(p, s->pen.link);
-	/* What says nothing about underlines and links is what it is in any case. */
+	/* Set everything but underlines and links. */
 	struct sgr g = {.out = &p->out, .count = 9};
 	output_text(&p->out, "\033[22;23;25;27;28;29;55;39;49");
 	put_flags(&g, s->pen.flags & (uint16_t)~STYLE_UNDERLINE);

@@ -1,6 +1,6 @@
 /*
- * Two ways over the same lines: all at once into one text, or a reader that goes from line to line and keeps one.
- * Only memory can fail; a reader that was short of it once does not go on.
+ * Two ways to read lines: all at once into one text, or one by one. Only memory can fail; after
+ * that a reader is unusable.
  */
 #include "ring/screen/view/render.h"
 
@@ -19,7 +19,7 @@ static const struct style *style_of(const struct screen *s, struct cell cell)
 	return style ? style : &plain;
 }
 
-/* Cells that one character takes. */
+/* Cells of the character at `at`. */
 static unsigned cells_at(const struct cell *cells, unsigned at, unsigned extent)
 {
 	return cell_width(cells[at]) == 2 && at + 1 < extent ? 2 : 1;
@@ -33,7 +33,7 @@ static void put_cell(struct painter *p, struct cell cell)
 		output_put(&p->out, " ", 1);
 }
 
-/* Nobody can see that there is something. */
+/* Whether a cell looks like the empty background. */
 static bool is_invisible(const struct screen *s, struct cell cell)
 {
 	const uint16_t seen = STYLE_UNDERLINE | STYLE_INVERSE | STYLE_STRIKE | STYLE_OVERLINE;
@@ -63,7 +63,7 @@ struct job {
 	struct painter painter;
 	struct html html;
 	enum render_format format;
-	size_t line_start; /* in the output, of a line that is being joined */
+	size_t line_start; /* start of the current line in the output */
 };
 
 static void put_html_cell(struct painter *p, struct cell cell)
@@ -114,7 +114,7 @@ static void put_line(struct job *j, uint64_t number, bool joined)
 {
 	struct cell cells[SCREEN_SIDE_MAX];
 	const struct packed *packed = lines_get(j->painter.s, number).packed;
-	/* Most lines of a scrollback are stored as the text that they are. */
+	/* Fast path: most lines of a scrollback are stored as plain text. */
 	if (!joined && j->format == RENDER_TEXT && packed && !packed->odd &&
 		packed->extent <= screen_cols(j->painter.s)) {
 		output_put(&j->painter.out, packed_text(packed), packed->bytes);
@@ -160,7 +160,7 @@ int render_lines(const struct screen *s, enum render_format format, const struct
 		html_end(&j.html, out);
 	else if (format == RENDER_ANSI)
 		output_text(out, "\033[0m");
-	output_put(out, "", 1); /* there is memory even for no bytes */
+	output_put(out, "", 1); /* makes bytes non-NULL even if empty */
 	bool whole = scrollback_is_whole(&s->scrollback);
 	scrollback_rest(&s->scrollback);
 	if (out->failed || !whole) {
@@ -175,13 +175,13 @@ int render_lines(const struct screen *s, enum render_format format, const struct
 /* Line by line */
 
 struct render {
-	struct painter text; /* of the line that was read last */
+	struct painter text; /* of the current line */
 	struct render_options options;
 	uint64_t next;
-	struct render_run *runs; /* their text is relative to the whole until the line is complete */
+	struct render_run *runs; /* their text pointers are set when the line is complete */
 	size_t run_count, run_capacity;
 	uint32_t run_style; /* number of the last run's style */
-	unsigned columns;   /* of the line so far */
+	unsigned columns;   /* columns of the line so far */
 };
 
 int render_create(struct render **ret_render, const struct screen *s, const struct render_options *o)
@@ -241,7 +241,7 @@ static struct render_run *run_for(struct render *r, struct cell cell)
 	return run;
 }
 
-static void take_line(struct render *r, uint64_t number, bool joined)
+static void put_runs(struct render *r, uint64_t number, bool joined)
 {
 	struct cell cells[SCREEN_SIDE_MAX];
 	unsigned count, extent = lines_cells(r->text.s, number, joined, cells);
@@ -264,7 +264,7 @@ static uint64_t version_of(const struct screen *s, uint64_t number)
 				      : screen_row_version(s, (unsigned)(number - lines_base(s)));
 }
 
-/* How many lines from `number` on are read as one, and in which version the last of them changed. */
+/* Number of lines joined from `number` on, and the newest version of them. */
 static unsigned extent_of(const struct render *r, uint64_t number, uint64_t *ret_version)
 {
 	const struct screen *s = r->text.s;
@@ -296,7 +296,7 @@ int render_next(struct render *r, struct render_line *ret_line)
 	out->length = r->run_count = 0;
 	r->columns = 0;
 	for (unsigned i = 0; i < line.count; i++)
-		take_line(r, r->next + i, i + 1 < line.count);
+		put_runs(r, r->next + i, i + 1 < line.count);
 	output_put(out, "", 1);
 	if (out->failed || !scrollback_is_whole(&s->scrollback))
 		return -ENOMEM;

@@ -1,4 +1,4 @@
-/* The order of a snapshot: what comes later must not undo what came before. */
+/* The parts of a snapshot, in an order in which none undoes an earlier one. */
 #include "ring/screen/view/snapshot.h"
 
 #include "ring/screen/view/paint.h"
@@ -10,9 +10,9 @@
 static const struct style plain;
 
 /*
- * Reset: CAN for whatever the terminal is in the middle of; RIS; the primary buffer, which RIS brings back neither in tmux nor
- * in libvterm, emptied so that nothing of it goes into a scrollback; and what RIS leaves in xterm.js: newline mode, colours,
- * and titles that have been put aside.
+ * Reset: CAN ends any unfinished sequence; RIS; the primary buffer, which RIS selects neither in
+ * tmux nor in libvterm, emptied so that none of it goes into a scrollback; and what RIS leaves in
+ * xterm.js: newline mode, colours, and saved titles.
  */
 static void reset(struct painter *p)
 {
@@ -20,7 +20,7 @@ static void reset(struct painter *p)
 	output_text(&p->out, "\033[20l\033]104\033\\\033]110\033\\\033]111\033\\\033]112\033\\");
 	for (unsigned i = 0; i < SCREEN_TITLES_MAX; i++)
 		output_text(&p->out, "\033[23;0t");
-	/* What a reset brings back is not the same everywhere. */
+	/* Terminals differ in the mode after a reset. */
 	if (p->mixed)
 		output_text(&p->out, p->clusters ? "\033[?2027h" : "\033[?2027l");
 }
@@ -73,7 +73,7 @@ static void put_kitty(struct painter *p, const struct kitty_stack *k)
 		output_format(&p->out, "\033[=%u;1u", k->flags);
 }
 
-/* The lines of a buffer, with some of the scrollback. */
+/* The lines of a buffer, with part of the scrollback. */
 struct source {
 	const struct screen *s;
 	const struct buffer *buffer;
@@ -99,7 +99,7 @@ static void put_lines(struct painter *p, const struct buffer *b, unsigned above)
 {
 	struct source from = {.s = p->s, .buffer = b, .above = above};
 	size_t count = (size_t)above + p->s->rows;
-	/* Blank rows at the bottom are there already, unless the screen has to scroll. */
+	/* Omit blank rows at the bottom, unless the screen must scroll. */
 	size_t least = p->on_mark ? p->mark + 1 : 1;
 	while (above == 0 && count > least && !p->offsets) {
 		const struct line *line = row(b, (unsigned)count - 1);
@@ -117,13 +117,13 @@ static void put_margins(struct painter *p, const struct buffer *b)
 		output_format(&p->out, "\033[%u;%ur", b->top + 1, b->bottom + 1);
 }
 
-/* The cursor's row and column; behind the right edge it is not brought. */
+/* Move the cursor, at most to the last column. */
 static void put_position(struct painter *p, unsigned x, unsigned y)
 {
 	output_format(&p->out, "\033[%u;%uH", y + 1, (x < p->s->cols ? x : p->s->cols - 1) + 1);
 }
 
-/* A lone mark takes a cursor that waits behind the edge one column further. */
+/* If the cursor is beyond a pending wrap, a lone mark moves it there. */
 static void put_beyond(struct painter *p, unsigned x)
 {
 	static const char mark[] = "\0\xcc\x81";
@@ -133,7 +133,7 @@ static void put_beyond(struct painter *p, unsigned x)
 	output_put(&p->out, mark, sizeof mark - 1);
 }
 
-/* Where a cursor that is taken along from the alternate buffer may be, and no sequence brings it. */
+/* Move the cursor in the alternate buffer and switch back: this reaches all places. */
 static void put_from_alternate(struct painter *p, unsigned x, unsigned y)
 {
 	output_text(&p->out, "\033[?1047h");
@@ -144,14 +144,14 @@ static void put_from_alternate(struct painter *p, unsigned x, unsigned y)
 	output_text(&p->out, "\033[?1047l");
 }
 
-/* In origin mode there is no way to a row outside of the region. */
+/* Whether the cursor is outside of the region in origin mode, where no sequence reaches it. */
 static bool is_outside(const struct screen *s)
 {
 	const struct buffer *b = s->active;
 	return s->modes.origin && !screen_is_alternate(s) && (b->y < b->top || b->y > b->bottom);
 }
 
-/* Column x of the row that the cursor is in. A column alone would not do: in origin mode it moves the row. */
+/* Move to column x of the cursor's row. CHA would not do: in origin mode it changes the row. */
 static void put_column(struct painter *p, unsigned x)
 {
 	const struct screen *s = p->s;
@@ -162,13 +162,13 @@ static void put_column(struct painter *p, unsigned x)
 		put_position(p, x, b->y - (s->modes.origin ? b->top : 0));
 }
 
-/* Whatever is drawn behind half a wide character blanks it. */
+/* Whether column x follows a first half of a wide character, which drawing there would blank. */
 static bool is_behind_half(const struct line *line, unsigned x)
 {
 	return x > 0 && x <= line->length && cell_width(line->cells[x - 1]) == 2;
 }
 
-/* The cursor of the buffer in use. draws: something may be drawn, which changes the pen. */
+/* Set the cursor of the active buffer. draws: drawing is allowed, which changes the pen. */
 static void put_cursor(struct painter *p, bool draws)
 {
 	const struct screen *s = p->s;
@@ -178,7 +178,7 @@ static void put_cursor(struct painter *p, bool draws)
 		put_column(p, b->x);
 		return;
 	}
-	/* Behind a column that has nothing in it, or nothing that the charset has, none can be made to wait here. */
+	/* No wrap can be pending after an empty column or a missing character of the charset. */
 	unsigned x = paint_pending_column(line, s->cols);
 	bool elsewhere = line->cells[s->cols - 1].text == 0 || is_behind_half(line, x) ||
 		!paint_has_text(p, line->cells[x]);
@@ -191,11 +191,11 @@ static void put_cursor(struct painter *p, bool draws)
 	put_beyond(p, b->x);
 }
 
-/* DECSC, with the pen and the charset that were saved. */
+/* DECSC with the saved pen and charset. */
 static void save(struct painter *p, const struct saved_cursor *saved, const char *before)
 {
 	struct style pen = {.fg = saved->fg, .bg = saved->bg, .flags = saved->flags};
-	/* That there was an underline or a link is kept, which it was is not. */
+	/* The slot has the flags of underline and link, but not their details. */
 	if (pen.flags & STYLE_UNDERLINE)
 		pen.underline = UNDERLINE_SINGLE;
 	bool marked = (pen.flags & STYLE_EXTENDED) && !(pen.flags & STYLE_UNDERLINE);
@@ -211,7 +211,7 @@ static void save(struct painter *p, const struct saved_cursor *saved, const char
 	paint_pen(p, &plain);
 }
 
-/* The slot of DECSC, to be filled in the row where the cursor is, of which only what is before `at` is drawn. */
+/* Save the cursor in the current row, of which only the cells before `at` are drawn. */
 static void save_here(struct painter *p, unsigned at)
 {
 	const struct saved_cursor *saved = p->user;
@@ -231,7 +231,7 @@ static bool is_saved(const struct buffer *b)
 		saved->charset != 'B';
 }
 
-/* Lines of a buffer, with the cursor saved in one of them. above: lines of scrollback. */
+/* Draw the lines of a buffer and save the cursor in one of them. above: lines of scrollback. */
 static void put_saved_and_lines(struct painter *p, const struct buffer *b, unsigned above)
 {
 	struct saved_cursor saved = b->saved;
@@ -242,7 +242,7 @@ static void put_saved_and_lines(struct painter *p, const struct buffer *b, unsig
 	p->user = &saved;
 	p->mark = (size_t)saved.y;
 	p->on_mark = is_saved(b) ? save_here : NULL;
-	/* The row is absolute, and there were more lines then: so there are for a moment. */
+	/* The saved row is absolute and beyond the last line: scroll there for a moment. */
 	if (p->on_mark && p->mark >= above + p->s->rows) {
 		for (size_t i = 0; i < p->mark; i++)
 			output_text(&p->out, "\n");
@@ -254,8 +254,9 @@ static void put_saved_and_lines(struct painter *p, const struct buffer *b, unsig
 }
 
 /*
- * Whether the cursor of the primary buffer was saved where it is, as DECSET 1049 does, with a pen that has no background, which
- * would fill the other buffer. What 1049 brings back tmux has apart from what DECSC saves.
+ * Whether the primary buffer's cursor is saved at its present place without attributes, as DECSET
+ * 1049 does. tmux stores what 1049 saves apart from DECSC. A background would fill the alternate
+ * buffer.
  */
 static bool is_saved_there(const struct screen *s)
 {
@@ -284,7 +285,7 @@ static void put_buffers(struct painter *p, unsigned lines)
 	put_margins(p, &s->primary);
 	if (!screen_is_alternate(s))
 		return;
-	/* The cursor of the primary buffer counts when its lines are laid out anew. */
+	/* The primary buffer's cursor matters for a reflow. */
 	put_position(p, s->primary.x, s->primary.y);
 	output_text(&p->out, is_saved_there(s) ? "\033[?1049h\033[H" : "\033[?1047h\033[H");
 	put_tabs(p, &s->alternate);
@@ -294,8 +295,8 @@ static void put_buffers(struct painter *p, unsigned lines)
 }
 
 /*
- * Whether a mark would join the character before the cursor, or REP repeat it. A terminal forgets that
- * with any sequence, so the character is then drawn once more at the very end.
+ * Whether a mark would join the character before the cursor, or REP repeat it. Any sequence ends
+ * that state, so the character is drawn again at the very end.
  */
 static bool is_joinable(const struct painter *p, struct cell *ret_cell)
 {
@@ -311,7 +312,7 @@ static bool is_joinable(const struct painter *p, struct cell *ret_cell)
 	if (!(pen.flags & STYLE_EXTENDED))
 		pen.underline_color = pen.link = pen.underline = 0;
 	*ret_cell = cell;
-	/* What was inserted has to be deleted first, and that moves the cursor into the region. */
+	/* In insert mode it must be deleted first, which moves the cursor into the region. */
 	if (s->modes.insert && is_outside(s))
 		return false;
 	return cell_has_content(cell) && cell_width(cell) == s->join &&
@@ -356,15 +357,15 @@ static void put_modes(struct painter *p)
 		output_format(&p->out, "\033[%u q", m->cursor_style);
 	if (m->modify_other_keys > 0)
 		output_format(&p->out, "\033[>4;%um", m->modify_other_keys);
-	/* A reset leaves these two in xterm.js. */
+	/* RIS does not reset these two in xterm.js. */
 	if (p->s->blink_set)
 		output_text(&p->out, m->cursor_blink ? "\033[?12h" : "\033[?12l");
 	output_text(&p->out, m->cursor_hidden ? "\033[?25l" : "\033[?25h");
-	/* Last: the terminal may answer it at once. */
+	/* Last, because the terminal may reply to it at once. */
 	put_mode(p, m->focus, "\033[?1004h");
 }
 
-/* What depends on each other: what is last must be last. */
+/* Parts that depend on each other, in a fixed order. */
 static void put_cursor_pen_and_modes(struct painter *p, bool checkpoint)
 {
 	const struct screen *s = p->s;
@@ -374,13 +375,13 @@ static void put_cursor_pen_and_modes(struct painter *p, bool checkpoint)
 	bool restored = paint_restored_charset(p), pen = paint_restored_pen(p, restored);
 	if (!joinable)
 		put_cursor(p, !pen);
-	/* Where drawing was the only way, it looks like it at least. */
+	/* If drawing changed the pen, restore at least its look. */
 	if (!pen || memcmp(&p->pen, &s->pen, sizeof s->pen) != 0)
 		paint_pen(p, &s->pen);
 	if (!restored)
 		paint_charsets(p, false);
 	put_modes(p);
-	/* To clients it is never sent: they would show nothing until the program ends it. */
+	/* Not sent to clients: they would show nothing until the program ends it. */
 	put_mode(p, checkpoint && s->modes.synchronized_output, "\033[?2026h");
 	if (joinable)
 		put_joinable(p, cell);
@@ -419,7 +420,7 @@ static void put_titles(struct painter *p)
 	}
 }
 
-/* In which lines the shell's marks were. Lines that are not in it have none. */
+/* Lines of the shell's marks, only those within the snapshot. */
 static void put_markers(struct painter *p, uint64_t oldest)
 {
 	const struct markers *all = &p->s->markers;
@@ -434,7 +435,8 @@ static void put_markers(struct painter *p, uint64_t oldest)
 
 enum kind { PLAIN, MARKED, CHECKPOINT };
 
-static int take(struct screen *s, unsigned lines, enum kind kind, struct snapshot *ret_snapshot)
+static int build_snapshot(
+	struct screen *s, unsigned lines, enum kind kind, struct snapshot *ret_snapshot)
 {
 	bool checkpoint = kind == CHECKPOINT;
 	struct painter p = {.s = s,
@@ -468,17 +470,17 @@ static int take(struct screen *s, unsigned lines, enum kind kind, struct snapsho
 
 int screen_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot)
 {
-	return take(s, lines, PLAIN, ret_snapshot);
+	return build_snapshot(s, lines, PLAIN, ret_snapshot);
 }
 
 int screen_marked_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot)
 {
-	return take(s, lines, MARKED, ret_snapshot);
+	return build_snapshot(s, lines, MARKED, ret_snapshot);
 }
 
 int screen_checkpoint(struct screen *s, unsigned lines, struct snapshot *ret_snapshot)
 {
-	return take(s, lines, CHECKPOINT, ret_snapshot);
+	return build_snapshot(s, lines, CHECKPOINT, ret_snapshot);
 }
 
 void screen_restore(struct screen *s, const void *bytes, size_t length)

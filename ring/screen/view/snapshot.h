@@ -1,7 +1,7 @@
 /*
- * Snapshot: bytes that bring a fresh terminal, or one that has been used, to the state of a screen: both
- * buffers with their scrollback and soft wraps, cursors, pen, margins, tab stops, charsets, modes, links,
- * colours and titles. They were made for xterm.js, and are nothing but the ordinary sequences.
+ * Snapshot: bytes that bring a fresh or used terminal to the state of a screen: both buffers with
+ * scrollback and soft wraps, cursors, pen, margins, tab stops, charsets, modes, links, colours and
+ * titles. Made for xterm.js, from standard sequences only.
  */
 #pragma once
 
@@ -10,31 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A snapshot. */
 struct snapshot {
-	char *bytes; /* to be freed by the caller */
+	char *bytes; /* owned by the caller */
 	size_t length;
-	unsigned lines; /* of scrollback in it */
+	unsigned lines; /* lines of scrollback in it */
 };
 
 /*
- * Take one. The terminal that gets it must have the screen's size already, and goes on with the output
- * from screen_resume_offset(). lines: how many lines of scrollback at most. It takes about 17 bytes a cell
- * where each has a colour of its own, and at the very most 200, with PAINT_LINKS_MAX for links: what is
- * beyond that has none.
+ * Take a snapshot. The receiving terminal must have the screen's size and continues with the output
+ * from screen_resume_offset(). lines: most lines of scrollback. Size: about 17 bytes a cell if each
+ * has another colour, at most 200, plus PAINT_LINKS_MAX for links; further links are omitted.
  * Returns 0 or -ENOMEM.
  */
 int screen_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);
 
 /*
- * The same with the lines in which the shell's marks were (see ring/screen/markers.h), those in it: for each OSC 7007 with
- * "m", B or D, 0 when the cursor was at the left edge or 1, the offset behind the mark, ",", the number of the line.
+ * The same, with the lines of the shell's marks (ring/screen/markers.h) as OSC 7007: "m", B or D, 0
+ * if the cursor was in the leftmost column or 1, the offset after the mark, ",", the line number.
  */
 int screen_marked_snapshot(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);
 
-/*
- * The same for a screen of ours: it also says what terminals have no use for, such as where in the output
- * each line began. screen_restore() takes it, into a fresh screen of the same size that was created with
- * the offset of screen_resume_offset().
- */
+/* The same for screen_restore(), with private sequences such as the offset of each line. */
 int screen_checkpoint(struct screen *s, unsigned lines, struct snapshot *ret_snapshot);
+
+/* Restore a checkpoint into a fresh screen of its size, created with its resume offset. */
 void screen_restore(struct screen *s, const void *bytes, size_t length);

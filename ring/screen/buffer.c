@@ -1,7 +1,7 @@
 /*
- * A buffer of rows: scrolling, tab stops, and the two buffers of a screen. Rows that came about at once and are all
- * the same share a line until they are written to, so that no sequence costs more than what it shows. A row for which
- * there is no memory then stays as it is.
+ * A buffer of rows: scrolling, tab stops, and the screen's two buffers. Equal rows that are created
+ * together share a line until one of them is written, so that no sequence costs more than what it
+ * shows. If memory for a row is short, the row stays as it is.
  */
 #include "ring/screen/screen_internal.h"
 
@@ -97,7 +97,7 @@ unsigned buffer_previous_tab(const struct buffer *b, unsigned col, unsigned cols
 	return col >= cols ? cols - 1 : col;
 }
 
-/* xterm.js goes on with stops of the default width from the last one that is left. */
+/* xterm.js continues with stops of the default width after the last remaining stop. */
 void buffer_tabs_resized(struct buffer *b, unsigned cols)
 {
 	unsigned col = cols;
@@ -107,7 +107,7 @@ void buffer_tabs_resized(struct buffer *b, unsigned cols)
 		buffer_set_tab(b, col, true);
 }
 
-/* Lines that rows share */
+/* Shared lines */
 
 bool screen_make_pool(struct screen *s, unsigned rows)
 {
@@ -127,15 +127,15 @@ void screen_free_pool(struct screen *s)
 	s->pool = NULL;
 }
 
-/* A line without shares that may have anything in it, or NULL. */
-static struct line *take_line(struct screen *s, unsigned length)
+/* An unshared line with undefined content, or NULL. */
+static struct line *alloc_line(struct screen *s, unsigned length)
 {
 	if (s->pooled > 0 && length == s->cols)
 		return s->pool[--s->pooled];
 	return line_create(length);
 }
 
-/* A row lets go of its line. */
+/* Drop a row's reference to its line. */
 static void drop_line(struct screen *s, struct line *line)
 {
 	if (line->shares == 0 && line->length == s->cols && s->pooled < s->rows)
@@ -146,7 +146,7 @@ static void drop_line(struct screen *s, struct line *line)
 
 struct line *screen_make_line(struct screen *s)
 {
-	struct line *line = take_line(s, s->cols);
+	struct line *line = alloc_line(s, s->cols);
 	if (!line)
 		return NULL;
 	line_fill(line, (struct cell){0});
@@ -158,11 +158,11 @@ struct line *screen_make_line(struct screen *s)
 
 struct line *screen_own(struct screen *s, struct line **at)
 {
-	/* What is written without memory is lost. */
+	/* Writes go here if memory is short. */
 	static _Thread_local _Alignas(struct line)
 		uint8_t nowhere[sizeof(struct line) + SCREEN_SIDE_MAX * sizeof(struct cell)];
 	struct line *lost = (struct line *)(void *)nowhere, *from = *at,
-		    *line = take_line(s, from->length);
+		    *line = alloc_line(s, from->length);
 	if (!line) {
 		line = lost;
 		line->length = from->length;
@@ -187,7 +187,7 @@ unsigned screen_same_rows(const struct screen *s, unsigned first, unsigned end)
 	return y;
 }
 
-/* Rows [first, end) all become this line, of which the caller keeps its share. */
+/* Set rows [first, end) to this line. The caller keeps its own reference. */
 void screen_set_rows(struct screen *s, unsigned first, unsigned end, struct line *line)
 {
 	for (unsigned y = first, next; y < end; y = next) {
@@ -203,7 +203,7 @@ void screen_set_rows(struct screen *s, unsigned first, unsigned end, struct line
 
 void screen_spread_row(struct screen *s, unsigned y, unsigned end, struct line *line)
 {
-	/* It may be nowhere. */
+	/* The line may be the dummy of screen_own(). */
 	if (y + 1 < end && screen_line(s, y) == line)
 		screen_set_rows(s, y + 1, end, line);
 	s->active->moved = s->version;
@@ -219,7 +219,7 @@ static bool are_plain(const struct screen *s, unsigned first, unsigned end)
 
 void screen_fill_rows(struct screen *s, unsigned first, unsigned end, struct cell cell)
 {
-	/* What lies behind the edge is filled as well. */
+	/* Cells right of the edge are filled as well. */
 	bool plain = end - first > 1 && are_plain(s, first, end);
 	struct line *line = plain ? screen_make_line(s) : NULL;
 	if (line) {
@@ -240,8 +240,8 @@ void screen_fill_rows(struct screen *s, unsigned first, unsigned end, struct cel
 
 /* Scrolling */
 
-/* A row becomes blank. What it had behind the edge is gone. */
-static void renew(struct screen *s, unsigned y, struct cell blank)
+/* Blank a row and drop its cells right of the edge. */
+static void blank_row(struct screen *s, unsigned y, struct cell blank)
 {
 	struct line **at = screen_slot(s, y), *line = *at;
 	if (line->shares > 0) {
@@ -251,7 +251,7 @@ static void renew(struct screen *s, unsigned y, struct cell blank)
 		screen_set_rows(s, y, y + 1, line);
 		line->shares--;
 	}
-	/* It can only be longer than it should be. */
+	/* A line is never shorter than the screen is wide. */
 	line->length = s->cols;
 	if (line->used > s->cols)
 		line->used = s->cols;
@@ -261,7 +261,7 @@ static void renew(struct screen *s, unsigned y, struct cell blank)
 	line->offset = s->parser.offset;
 }
 
-/* Row 0 comes first in memory. */
+/* Rotate the circular array so that row 0 comes first. */
 static void straighten(struct buffer *b)
 {
 	struct line *rows[SCREEN_SIDE_MAX];
@@ -273,7 +273,7 @@ static void straighten(struct buffer *b)
 	b->first = 0;
 }
 
-/* Rows [top, bottom] move up by n, or down if it is negative; those that leave come in again. */
+/* Move rows [top, bottom] up by n, or down if n is negative, reusing those that leave. */
 static void rotate(struct buffer *b, unsigned top, unsigned bottom, int n)
 {
 	unsigned height = bottom - top + 1, by = (unsigned)(n < 0 ? -n : n);
@@ -291,13 +291,13 @@ static void rotate(struct buffer *b, unsigned top, unsigned bottom, int n)
 	}
 }
 
-/* Rows [first, end) become blank, and no longer than they should be. */
-static void renew_rows(struct screen *s, unsigned first, unsigned end, struct cell blank)
+/* Blank rows [first, end) and drop their cells right of the edge. */
+static void blank_rows(struct screen *s, unsigned first, unsigned end, struct cell blank)
 {
 	struct line *line = end - first > 1 ? screen_make_line(s) : NULL;
 	if (!line) {
 		for (unsigned y = first; y < end; y++)
-			renew(s, y, blank);
+			blank_row(s, y, blank);
 		screen_worked(s, (size_t)(end - first) * s->cols);
 		return;
 	}
@@ -316,9 +316,9 @@ void screen_shift(struct screen *s, unsigned top, unsigned bottom, int n, struct
 	else
 		by = height;
 	if (n > 0)
-		renew_rows(s, bottom + 1 - by, bottom + 1, blank);
+		blank_rows(s, bottom + 1 - by, bottom + 1, blank);
 	else
-		renew_rows(s, top, top + by, blank);
+		blank_rows(s, top, top + by, blank);
 	b->moved = s->version;
 	screen_worked(s, height / 8 + 1);
 }
@@ -340,7 +340,7 @@ void screen_scroll(struct screen *s, bool wrapped)
 		} else if (b->bottom > 0) {
 			rotate(b, 0, b->bottom, 1);
 		}
-		renew(s, b->bottom, blank);
+		blank_row(s, b->bottom, blank);
 		b->moved = s->version;
 		screen_worked(s, s->cols);
 	}
@@ -348,7 +348,7 @@ void screen_scroll(struct screen *s, bool wrapped)
 		screen_touch(s, b->bottom)->wrapped = true;
 }
 
-/* Neighbours that share a line go at once. */
+/* Adjacent rows that share a line are pushed together. */
 void screen_push_rows(struct screen *s, unsigned count)
 {
 	for (unsigned y = 0, end; y < count; y = end) {
@@ -377,7 +377,7 @@ void screen_scroll_in(struct screen *s, uint64_t n, struct line *line)
 void screen_renew_bottom(struct screen *s)
 {
 	struct buffer *b = s->active;
-	renew(s, b->bottom, screen_blank(s));
+	blank_row(s, b->bottom, screen_blank(s));
 	b->moved = s->version;
 }
 
@@ -393,7 +393,7 @@ void screen_use_alternate(struct screen *s)
 	struct buffer *b = &s->alternate;
 	if (s->active == b)
 		return;
-	/* Without memory for it, the program goes on in the primary buffer. */
+	/* If memory is short, the program continues in the primary buffer. */
 	struct line **rows = malloc(s->rows * sizeof *rows), *line = screen_make_line(s);
 	if (!rows || !line) {
 		free(rows);

@@ -1,10 +1,10 @@
 /*
- * Text in bulk: whole lines of text, with tabs and colours at most, that scroll through the screen faster than anybody can
- * look. They go into the scrollback as they come, and those that are out of it again before the end are only counted;
- * the last screenful is printed as anything else is. What comes out is the same as if all had been.
+ * Bulk text: whole lines of text, with at most tabs and colours, that scroll past. They go straight
+ * into the scrollback; lines that would leave it again within this call are only counted. The last
+ * screenful is printed normally. The result is the same as if all of it had been printed.
  *
- * Bulk begins where a line does, at the bottom of a screen that scrolls as a whole. What is no bulk is left to the parser,
- * and looked at again behind the place that has ended it.
+ * Bulk begins at the start of a line at the bottom of a screen that scrolls as a whole. Anything
+ * else is left to the parser.
  */
 #include "ring/screen/bulk_line.h"
 #include "ring/screen/bulk_piece.h"
@@ -14,31 +14,32 @@
 #include <assert.h>
 #include <string.h>
 
-#define SCREENFUL_MAX ((size_t)256 << 10) /* bytes, for it has to be printed at once */
-#define BYTES_MIN ((size_t)16 << 10)      /* fewer are not worth stopping for */
-#define BYTES_PER_WORK 8u                 /* so much takes as long as touching a cell */
+/* bytes of the last screenful, which is printed in one go */
+#define SCREENFUL_MAX ((size_t)256 << 10)
+#define BYTES_MIN ((size_t)16 << 10) /* smaller bulk is not worth its setup */
+#define BYTES_PER_WORK 8u            /* this many bytes cost as much as touching a cell */
 #define LINE_WORK 8u
 #define PASSED_LINE_WORK 2u
 
-/* Rows that a line takes, and the column that its cursor is in: `cols` while a wrap is pending. */
+/* Rows that a line occupies, and the column of its cursor: `cols` while a wrap is pending. */
 struct extent {
 	unsigned rows, x;
 };
 
-/* Lines that are being taken. */
+/* State of bulk processing. */
 struct bulk {
 	struct screen *s;
 	const uint8_t *at, *end;
-	struct packing *row; /* the one that is being filled */
-	unsigned x;          /* the cursor in it */
-	uint32_t fill;       /* style of the cells that it begins with */
-	unsigned tab_width;  /* the most that a tab takes */
-	bool bottom_is_real; /* it is the row at the bottom as well */
+	struct packing *row; /* the row being filled */
+	unsigned x;          /* cursor column in the row */
+	uint32_t fill;       /* style of its blank cells */
+	unsigned tab_width;  /* columns of the widest tab */
+	bool bottom_is_real; /* the row is also in the bottom row of the screen */
 };
 
 /* Rows and columns */
 
-/* The cursor moves on by n columns of characters that are so wide. */
+/* Advance by n columns of characters of this width. */
 static void extend(const struct screen *s, struct extent *e, size_t n, unsigned width)
 {
 	if (width == 2) {
@@ -67,7 +68,7 @@ static void measure(const struct screen *s, const struct piece *piece, struct ex
 		e->x = buffer_next_tab(s->active, e->x, s->cols);
 }
 
-/* Rows of a line, at least. */
+/* Minimum number of rows of a line. */
 static unsigned rows_of_line(const struct screen *s, const uint8_t *at, const uint8_t *end)
 {
 	struct extent e = {.rows = 1};
@@ -80,7 +81,7 @@ static unsigned rows_of_line(const struct screen *s, const uint8_t *at, const ui
 	return e.rows;
 }
 
-/* Where the last lines before `end` begin that fill the screen. */
+/* Start of the last lines before `end` that fill the screen. */
 static const uint8_t *last_screenful(
 	const struct screen *s, const uint8_t *start, const uint8_t *end)
 {
@@ -93,7 +94,7 @@ static const uint8_t *last_screenful(
 	return end;
 }
 
-/* Taking */
+/* Putting lines into the scrollback */
 
 static void begin_row(struct bulk *b, bool wrapped)
 {
@@ -102,7 +103,7 @@ static void begin_row(struct bulk *b, bool wrapped)
 	b->fill = screen_blank(b->s).style;
 }
 
-/* What a tab has left out is as it was. */
+/* Cells skipped by a tab keep their blank style. */
 static void fill_up(struct bulk *b, unsigned x)
 {
 	packing_blank(b->row, x - b->row->cells, b->fill);
@@ -121,15 +122,15 @@ static void wrap_row(struct bulk *b)
 	begin_row(b, true);
 }
 
-static void take_ascii(struct bulk *b, const struct piece *piece)
+static void put_ascii(struct bulk *b, const struct piece *piece)
 {
 	struct screen *s = b->s;
 	uint32_t style = screen_pen_style(s);
 	for (const uint8_t *at = piece->at; at < piece->end;) {
 		if (b->x == s->cols)
 			wrap_row(b);
-		size_t room = s->cols - b->x, left = (size_t)(piece->end - at);
-		unsigned n = left < room ? (unsigned)left : (unsigned)room;
+		size_t space = s->cols - b->x, left = (size_t)(piece->end - at);
+		unsigned n = left < space ? (unsigned)left : (unsigned)space;
 		fill_up(b, b->x);
 		packing_ascii(b->row, at, n, style);
 		b->x += n;
@@ -138,7 +139,7 @@ static void take_ascii(struct bulk *b, const struct piece *piece)
 	}
 }
 
-/* A character, in what the bytes of one have, with what joins it. Returns the cell's text. */
+/* Intern a character and the marks that join it. Returns the cell's text. */
 static uint32_t join(struct screen *s, const struct piece *piece)
 {
 	uint32_t codes[SCREEN_CLUSTER_MAX];
@@ -146,13 +147,13 @@ static uint32_t join(struct screen *s, const struct piece *piece)
 	for (const uint8_t *at = piece->at; at < piece->end && count < SCREEN_CLUSTER_MAX;)
 		at += utf8_read(at, &codes[count++]);
 	uint32_t cluster = screen_put_cluster(s, codes, count);
-	/* As one mark after the other would have joined it, before there was no more room. */
+	/* Drop marks until it fits, as if they had been joined one by one. */
 	while (cluster == 0 && --count > 1)
 		cluster = screen_put_cluster(s, codes, count);
 	return cell_make(cluster ? CELL_CLUSTER | cluster : codes[0], piece->width, 0).text;
 }
 
-static void put_character(struct bulk *b, const struct piece *piece, uint32_t style)
+static void pack_character(struct bulk *b, const struct piece *piece, uint32_t style)
 {
 	if (piece->type == PIECE_CHARACTER)
 		packing_character(
@@ -161,28 +162,28 @@ static void put_character(struct bulk *b, const struct piece *piece, uint32_t st
 		packing_cell(b->row, (struct cell){join(b->s, piece), style});
 }
 
-static void take_character(struct bulk *b, const struct piece *piece)
+static void put_character(struct bulk *b, const struct piece *piece)
 {
 	struct screen *s = b->s;
 	uint32_t style = screen_pen_style(s);
 	fill_up(b, b->x);
 	if (b->x + piece->width > s->cols) {
-		/* The column that a wide character leaves free. */
+		/* The column that is left free before a wide character. */
 		packing_blank(b->row, s->cols - b->x, style);
 		wrap_row(b);
 	}
-	put_character(b, piece, style);
+	pack_character(b, piece, style);
 	b->x += piece->width;
 	s->parser.offset += (uint64_t)(piece->end - piece->at);
 }
 
-static void take_pen(struct screen *s, const struct piece *piece)
+static void set_pen(struct screen *s, const struct piece *piece)
 {
 	parser_feed(&s->parser, piece->at, (size_t)(piece->end - piece->at), NULL);
 }
 
-/* What lies to the right is as blank as it was, but maybe in another colour. */
-static void take_el(struct bulk *b)
+/* Cells to the right stay blank, but may change colour. */
+static void erase_right(struct bulk *b)
 {
 	uint32_t blank = screen_blank(b->s).style;
 	if (b->x == b->s->cols || blank == b->fill)
@@ -191,16 +192,16 @@ static void take_el(struct bulk *b)
 	b->fill = blank;
 }
 
-static void take_piece(struct bulk *b, const struct piece *piece)
+static void put_piece(struct bulk *b, const struct piece *piece)
 {
 	struct screen *s = b->s;
 	switch (piece->type) {
 	case PIECE_ASCII:
-		take_ascii(b, piece);
+		put_ascii(b, piece);
 		break;
 	case PIECE_CHARACTER:
 	case PIECE_CLUSTER:
-		take_character(b, piece);
+		put_character(b, piece);
 		break;
 	case PIECE_TAB:
 		if (b->x < s->cols)
@@ -208,10 +209,10 @@ static void take_piece(struct bulk *b, const struct piece *piece)
 		s->parser.offset++;
 		break;
 	case PIECE_PEN:
-		take_pen(s, piece);
+		set_pen(s, piece);
 		break;
 	case PIECE_EL:
-		take_el(b);
+		erase_right(b);
 		s->parser.offset += (uint64_t)(piece->end - piece->at);
 		break;
 	default:
@@ -219,7 +220,10 @@ static void take_piece(struct bulk *b, const struct piece *piece)
 	}
 }
 
-/* What nobody uses may be forgotten between two lines, not while one is being packed: nobody else knows what that uses. */
+/*
+ * Sweep unused styles, clusters and links. Only between two lines: while a line is being packed,
+ * the tables do not count its uses.
+ */
 static void sweep(struct screen *s)
 {
 	s->sweeps_wait = false;
@@ -230,8 +234,8 @@ static void sweep(struct screen *s)
 }
 
 /*
- * A line is printed into the row at the bottom, as are those that it wraps into; all others are missing. Returns how many
- * rows were pushed out of that.
+ * Print a line into the bottom row, and the lines that it wraps into. All other rows are missing.
+ * Returns how many rows were pushed out.
  */
 static unsigned print_line(struct bulk *b, const uint8_t *end)
 {
@@ -248,7 +252,7 @@ static unsigned print_line(struct bulk *b, const uint8_t *end)
 	return bottom - s->missing;
 }
 
-static void take_odd_line(struct bulk *b, const uint8_t *end)
+static void put_odd_line(struct bulk *b, const uint8_t *end)
 {
 	struct screen *s = b->s;
 	print_line(b, end);
@@ -256,13 +260,13 @@ static void take_odd_line(struct bulk *b, const uint8_t *end)
 		scrollback_push(&s->scrollback, screen_line(s, y));
 }
 
-static void take_usual_line(struct bulk *b, const uint8_t *end)
+static void put_usual_line(struct bulk *b, const uint8_t *end)
 {
 	struct piece piece;
 	do {
 		piece = piece_at(b->at, end);
 		assert(piece.type != PIECE_NONE);
-		take_piece(b, &piece);
+		put_piece(b, &piece);
 		b->at = piece.end;
 	} while (piece.type != PIECE_END);
 	end_row(b);
@@ -274,19 +278,19 @@ static const uint8_t *line_end(const uint8_t *at)
 	return (const uint8_t *)rawmemchr(at, '\n') + 1;
 }
 
-/* A line goes into the scrollback. Its first row has been begun; that of the next one is. */
-static void take_line(struct bulk *b)
+/* Put a line into the scrollback. The first row of a line is begun before the call. */
+static void put_line(struct bulk *b)
 {
 	const uint8_t *text_end = parser_text_end(b->at, b->end), *end = line_end(text_end);
 	if (bulk_is_odd(b->at, text_end, end))
-		take_odd_line(b, end);
+		put_odd_line(b, end);
 	else
-		take_usual_line(b, end);
+		put_usual_line(b, end);
 	sweep(b->s);
 	begin_row(b, false);
 }
 
-/* Whether a line has one row, whatever it is, and leaves the pen as it was: no byte but a tab takes more than a column. */
+/* Whether a line surely fits into one row and has no escapes. Only tabs exceed their bytes. */
 static bool is_short(const struct bulk *b, const uint8_t *at, const uint8_t *end)
 {
 	size_t columns = (size_t)(end - at);
@@ -300,7 +304,7 @@ static bool is_short(const struct bulk *b, const uint8_t *at, const uint8_t *end
 	return columns <= b->s->cols;
 }
 
-static unsigned pass_usual_line(struct bulk *b, const uint8_t *end)
+static unsigned count_usual_line(struct bulk *b, const uint8_t *end)
 {
 	struct screen *s = b->s;
 	struct extent e = {.rows = 1};
@@ -310,7 +314,7 @@ static unsigned pass_usual_line(struct bulk *b, const uint8_t *end)
 		assert(piece.type != PIECE_NONE);
 		measure(s, &piece, &e);
 		if (piece.type == PIECE_PEN)
-			take_pen(s, &piece);
+			set_pen(s, &piece);
 		else
 			s->parser.offset += (uint64_t)(piece.end - piece.at);
 		b->at = piece.end;
@@ -319,8 +323,8 @@ static unsigned pass_usual_line(struct bulk *b, const uint8_t *end)
 	return e.rows;
 }
 
-/* A line is gone before anybody can see it. Returns how many rows it was, without those that it has pushed itself. */
-static unsigned pass_line(struct bulk *b)
+/* Count a line that scrolls away. Returns its rows, without those that it pushed itself. */
+static unsigned count_line(struct bulk *b)
 {
 	const uint8_t *end = line_end(b->at);
 	if (is_short(b, b->at, end)) {
@@ -331,10 +335,10 @@ static unsigned pass_line(struct bulk *b)
 	}
 	if (bulk_is_odd(b->at, b->at, end))
 		return print_line(b, end);
-	return pass_usual_line(b, end);
+	return count_usual_line(b, end);
 }
 
-/* The rows that there are go up, and the first of bulk is the one at the bottom. */
+/* Push the screen's rows, and continue with the bottom row. */
 static void begin_behind_rows(struct bulk *b)
 {
 	struct screen *s = b->s;
@@ -354,22 +358,22 @@ static unsigned widest_tab(const struct screen *s)
 	return most;
 }
 
-/* They go, as do all lines up to `end`. */
+/* Count the screen's rows and all lines up to `end`. */
 static void begin_behind_lines(struct bulk *b, const uint8_t *end)
 {
 	struct screen *s = b->s;
 	uint64_t rows = s->active->bottom;
 	b->tab_width = widest_tab(s);
 	while (b->at < end) {
-		rows += pass_line(b);
+		rows += count_line(b);
 		screen_worked(s, PASSED_LINE_WORK);
 	}
 	scrollback_pass(&s->scrollback, rows);
 	begin_row(b, false);
 }
 
-/* Lines up to `last` go through, those up to `unseen` out of the scrollback as well. */
-static void take_lines(struct bulk *b, const uint8_t *unseen, const uint8_t *last)
+/* Put lines up to `last` into the scrollback; only count those up to `unseen`. */
+static void put_lines(struct bulk *b, const uint8_t *unseen, const uint8_t *last)
 {
 	struct screen *s = b->s;
 	s->sweeps_wait = true;
@@ -378,7 +382,7 @@ static void take_lines(struct bulk *b, const uint8_t *unseen, const uint8_t *las
 	else
 		begin_behind_rows(b);
 	while (b->at < last) {
-		take_line(b);
+		put_line(b);
 		screen_worked(s, LINE_WORK);
 	}
 	s->sweeps_wait = false;
@@ -415,8 +419,8 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 	if (lines > s->scrollback.max)
 		unseen = bulk_last_lines(bytes, last, s->scrollback.max);
 	struct bulk b = {.s = s, .at = bytes, .end = end, .bottom_is_real = true};
-	take_lines(&b, unseen, last);
-	/* The rows that there are now are in the scrollback already. */
+	put_lines(&b, unseen, last);
+	/* The screen's rows are in the scrollback already. */
 	s->missing = s->active->bottom;
 	parser_feed(&s->parser, last, (size_t)(end - last), NULL);
 	assert(s->missing == 0);

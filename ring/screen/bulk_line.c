@@ -1,4 +1,4 @@
-/* Where lines begin and end is told by their bytes alone, a few at a time: they are looked at again, so nothing is decoded. */
+/* Finds lines without decoding them: they are read again anyway. */
 #include "ring/screen/bulk_line.h"
 
 #include "ring/screen/bulk_piece.h"
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Behind bytes that are not ASCII, up to a control of C1. */
+/* Skip bytes that are not ASCII, up to a C1 control. */
 static const uint8_t *skip_high(const uint8_t *at, const uint8_t *end)
 {
 	while (at < end && *at >= 0x80 && !(*at == 0xc2 && (end - at < 2 || at[1] < 0xa0)))
@@ -15,8 +15,8 @@ static const uint8_t *skip_high(const uint8_t *at, const uint8_t *end)
 }
 
 /*
- * Behind the line at `at`; NULL if it is none of bulk, or not all there, and *ret_stop is where that shows. Whether what is
- * not ASCII is characters that stand for themselves is left open.
+ * Returns the end of the line at `at`; NULL if it is not bulk or not complete, with the place in
+ * *ret_stop. Non-ASCII bytes are not checked.
  */
 static const uint8_t *skip_line(const uint8_t *at, const uint8_t *end, const uint8_t **ret_stop)
 {

@@ -1,7 +1,7 @@
 /*
- * What lines of text in bulk consist of: text, tabs, and sequences that change nothing but the pen or erase what is
- * blank. Each is one that the parser would take from its ground state to its ground state. Pure, and inlined: text goes
- * through here at a byte in a nanosecond.
+ * The pieces of bulk text: text, tabs, and sequences that only change the pen or erase blank cells.
+ * Each takes the parser from its ground state to its ground state. Pure, and inlined for speed:
+ * about 1 ns a byte.
  */
 #pragma once
 
@@ -14,29 +14,32 @@
 #define PIECE_SGR_MAX 24 /* bytes */
 #define PIECE_LINK_MAX 512
 
+/* Kinds of pieces. */
 enum piece_type {
-	PIECE_NONE, /* anything else, or not all there */
+	PIECE_NONE, /* not bulk, or incomplete */
 	PIECE_ASCII,
 	PIECE_CHARACTER,
-	PIECE_CLUSTER, /* a character with what joins it */
+	PIECE_CLUSTER, /* a character with combining marks */
 	PIECE_TAB,
-	PIECE_PEN, /* SGR, or a link */
-	PIECE_EL,  /* to the right */
+	PIECE_PEN, /* SGR or a link */
+	PIECE_EL,  /* erase to the right */
 	PIECE_END, /* CR LF */
 };
 
+/* A piece of bulk text. */
 struct piece {
 	enum piece_type type;
 	unsigned width;          /* columns of a character or cluster */
-	const uint8_t *at, *end; /* PIECE_NONE: at is where that shows */
+	const uint8_t *at, *end; /* PIECE_NONE: `at` is where bulk ends */
 };
 
+/* The end of bulk at `at`. */
 static inline struct piece piece_none(const uint8_t *at)
 {
 	return (struct piece){.at = at};
 }
 
-/* ESC [ and numbers. */
+/* EL without parameters, or SGR with numbers only. */
 static inline struct piece piece_csi(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *p = at + 2;
@@ -54,7 +57,7 @@ static inline struct piece piece_csi(const uint8_t *at, const uint8_t *end)
 	return piece_none(at);
 }
 
-/* ESC ] 8 ; up to BEL or ST. */
+/* A link: OSC 8 up to BEL or ST. */
 static inline struct piece piece_link(const uint8_t *at, const uint8_t *end)
 {
 	if (end - at < 5 || at[2] != '8' || at[3] != ';')
@@ -69,6 +72,7 @@ static inline struct piece piece_link(const uint8_t *at, const uint8_t *end)
 	return piece_none(at);
 }
 
+/* An escape sequence. */
 static inline struct piece piece_escape(const uint8_t *at, const uint8_t *end)
 {
 	if (end - at >= 3 && at[1] == '[')
@@ -78,7 +82,7 @@ static inline struct piece piece_escape(const uint8_t *at, const uint8_t *end)
 	return piece_none(at);
 }
 
-/* A character from U+00A0 on that is all there; *ret_width: its columns. Returns its bytes, or 0. */
+/* Decode a complete character from U+00A0 on. *ret_width: its columns. Returns its bytes, or 0. */
 static inline unsigned piece_read_high(const uint8_t *at, const uint8_t *end, unsigned *ret_width)
 {
 	uint32_t code;
@@ -95,7 +99,7 @@ static inline unsigned piece_read_high(const uint8_t *at, const uint8_t *end, un
 	return size;
 }
 
-/* With a character up to `base`, what joins that. */
+/* A character that ends at `base`, with the marks that follow. */
 static inline struct piece piece_cluster(
 	const uint8_t *at, const uint8_t *base, const uint8_t *end, unsigned width)
 {
@@ -103,19 +107,20 @@ static inline struct piece piece_cluster(
 	unsigned size, mark;
 	while ((size = piece_read_high(p, end, &mark)) > 0 && mark == 0)
 		p += size;
-	/* What else joins it may be still to come. */
+	/* More marks may follow. */
 	if (p == end || (size == 0 && *p >= 0x80))
 		return piece_none(p);
 	return (struct piece){p > base ? PIECE_CLUSTER : PIECE_CHARACTER, width, at, p};
 }
 
+/* A character that is not ASCII. */
 static inline struct piece piece_character(const uint8_t *at, const uint8_t *end)
 {
 	unsigned width = 0, size = piece_read_high(at, end, &width);
 	return size == 0 || width == 0 ? piece_none(at) : piece_cluster(at, at + size, end, width);
 }
 
-/* The last character of a run of ASCII may be joined. */
+/* A run of ASCII, without its last character if a mark joins that. */
 static inline struct piece piece_ascii(const uint8_t *at, const uint8_t *next, const uint8_t *end)
 {
 	unsigned width;
@@ -126,6 +131,7 @@ static inline struct piece piece_ascii(const uint8_t *at, const uint8_t *next, c
 	return piece_cluster(at, next, end, 1);
 }
 
+/* The end of a line. */
 static inline struct piece piece_end(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *p = at;
@@ -134,7 +140,7 @@ static inline struct piece piece_end(const uint8_t *at, const uint8_t *end)
 	return p < end && *p == '\n' ? (struct piece){PIECE_END, 0, at, p + 1} : piece_none(p);
 }
 
-/* The piece at `at`, which is before end or there. */
+/* The piece at `at`, at most up to `end`. */
 static inline struct piece piece_at(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *next = parser_text_end(at, end);

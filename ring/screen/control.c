@@ -51,7 +51,7 @@ void screen_restore_cursor(struct screen *s)
 	screen_restrict(s, s->cols - 1);
 }
 
-/* The cursor comes to an empty line. It looks as before. */
+/* The cursor moves to an empty line: set the line's offset. The line looks as before. */
 static void begin_line(struct screen *s)
 {
 	struct line **at = screen_slot(s, s->active->y), *line = *at;
@@ -110,7 +110,7 @@ static void reverse_index(struct screen *s)
 	}
 }
 
-/* Back over the left edge into the line that was wrapped there. */
+/* Move back over the left edge into the line that was wrapped there. */
 static void back_to_line_above(struct screen *s)
 {
 	struct buffer *b = s->active;
@@ -120,7 +120,7 @@ static void back_to_line_above(struct screen *s)
 	b->y--;
 	b->x = s->cols - 1;
 	struct cell cell = screen_line(s, b->y)->cells[b->x];
-	/* The column that a wide character left free. */
+	/* Skip the column that a wide character left free. */
 	if (cell_width(cell) > 0 && !cell_has_content(cell))
 		b->x--;
 }
@@ -149,7 +149,7 @@ static void designate(struct screen *s, unsigned g, uint8_t final)
 		s->charsets.current = final;
 }
 
-static void act(struct screen *s, uint8_t code)
+static void execute_control(struct screen *s, uint8_t code)
 {
 	struct buffer *b = s->active;
 	switch (code) {
@@ -195,7 +195,7 @@ static void act(struct screen *s, uint8_t code)
 void screen_control(void *user, uint8_t code)
 {
 	struct screen *s = user;
-	act(s, code);
+	execute_control(s, code);
 	s->join = 0;
 	s->in_run = false;
 }
@@ -204,21 +204,21 @@ void screen_control(void *user, uint8_t code)
 static void fill_with_e(struct screen *s)
 {
 	struct style style = s->pen;
-	/* xterm.js leaves out what is kept beside the cell, but not the mark that there is something. */
+	/* xterm.js drops the extended attributes of the cell, but keeps their flag. */
 	style.underline = 0;
 	style.underline_color = style.link = 0;
 	struct cell cell = cell_make('E', 1, screen_style(s, &style));
 	screen_set_cursor(s, 0, 0);
 	/*
-	 * From the cursor's row on, which is not the first in origin mode. As many rows further xterm.js
-	 * comes round to the oldest lines, which is no good where they are scrollback.
+	 * Fill from the cursor's row on, which is not row 0 in origin mode. xterm.js then continues
+	 * with the oldest lines; here those are only filled if there is no scrollback.
 	 */
 	bool round = screen_is_alternate(s) || s->scrollback.max == 0;
 	screen_fill_rows(s, round ? 0 : s->active->y, s->rows, cell);
 	screen_set_cursor(s, 0, 0);
 }
 
-/* SCS: ESC ( F and its like. */
+/* SCS: ESC ( F etc. */
 static void select_charset(struct screen *s, uint32_t id)
 {
 	static const char intermediates[] = "()*+-.";
@@ -229,7 +229,7 @@ static void select_charset(struct screen *s, uint32_t id)
 			designate(s, g[i], final);
 }
 
-static void act_escape(struct screen *s, uint32_t id)
+static void execute_escape(struct screen *s, uint32_t id)
 {
 	switch (id) {
 	case '7':
@@ -290,7 +290,7 @@ static void act_escape(struct screen *s, uint32_t id)
 void screen_escape(void *user, uint32_t id)
 {
 	struct screen *s = user;
-	act_escape(s, id);
+	execute_escape(s, id);
 	s->join = 0;
 	s->in_run = false;
 }

@@ -1,9 +1,9 @@
-/* Control sequences: which does what. Those that only move the cursor are here. */
+/* Dispatch of control sequences, and those that move the cursor. */
 #include "ring/screen/screen_internal.h"
 
 #include <string.h>
 
-/* Relative to where the cursor is, in rows of the screen even in origin mode, as in xterm.js. */
+/* Move relative to the cursor, in rows of the screen even in origin mode, as in xterm.js. */
 static void move(struct screen *s, int64_t dx, int64_t dy)
 {
 	screen_restrict(s, s->cols - 1);
@@ -128,7 +128,7 @@ static void set_cursor_style(struct screen *s, int style)
 	unsigned shape = (s->modes.cursor_style + 1u) / 2;
 	if (style <= 6)
 		s->modes.cursor_style = (uint8_t)style;
-	else if (shape > 0) /* no shape, but odd ones blink */
+	else if (shape > 0) /* larger values keep the shape; odd ones blink */
 		s->modes.cursor_style = (uint8_t)(shape * 2 - (unsigned)(style & 1));
 }
 

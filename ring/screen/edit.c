@@ -12,7 +12,7 @@ static void erase(struct screen *s, unsigned y, unsigned start, unsigned end, bo
 	screen_worked(s, s->cols);
 }
 
-/* Cells that are protected stay. */
+/* Erase all cells but protected ones. */
 static void erase_unprotected(struct screen *s, struct line *line)
 {
 	struct cell blank = screen_blank(s);
@@ -53,7 +53,7 @@ static void erase_below(struct screen *s, bool selective)
 	erase_rows(s, b->y + 1, s->rows, selective);
 }
 
-/* The line of an absolute row, counted from the oldest of the scrollback, no longer continues another. */
+/* Clear the wrap flag of a line; absolute: counted from the oldest line of the scrollback. */
 static void unwrap(struct screen *s, unsigned absolute)
 {
 	unsigned base = (unsigned)screen_base(s);
@@ -70,7 +70,7 @@ static void erase_above(struct screen *s, bool selective)
 	struct buffer *b = s->active;
 	erase(s, b->y, 0, b->x + 1, selective);
 	screen_touch(s, b->y)->wrapped = false;
-	/* xterm.js takes the row's number for an absolute one here. */
+	/* xterm.js uses the row's number as an absolute one here. */
 	if (b->x + 1 >= s->cols)
 		unwrap(s, b->y + 1);
 	erase_rows(s, 0, b->y, selective);
@@ -99,7 +99,7 @@ static void erase_in_display(struct screen *s, int which, bool selective)
 	}
 }
 
-/* EL, DECSEL. While a wrap is pending there is nothing to the right of the cursor. */
+/* EL, DECSEL. While a wrap is pending, no cell is right of the cursor. */
 static void erase_in_line(struct screen *s, int which, bool selective)
 {
 	struct buffer *b = s->active;
@@ -127,7 +127,7 @@ static bool in_region(const struct screen *s)
 	return s->active->y >= s->active->top && s->active->y <= s->active->bottom;
 }
 
-/* How far to shift: no further than everything. */
+/* Limit a distance to SCREEN_SIDE_MAX. */
 static int shift_of(unsigned n)
 {
 	return n > SCREEN_SIDE_MAX ? (int)SCREEN_SIDE_MAX : (int)n;
@@ -207,7 +207,7 @@ bool screen_edit(struct screen *s, uint32_t id, const struct params *a)
 		screen_shift(s, b->top, b->bottom, shift_of(n), screen_blank(s));
 		break;
 	case 'T':
-		/* What comes in at the top has no background, unlike everywhere else. */
+		/* Unlike elsewhere, lines that come in at the top have the default background. */
 		screen_shift(s, b->top, b->bottom, -shift_of(n), (struct cell){0});
 		break;
 	case SEQUENCE(' ', '@'):

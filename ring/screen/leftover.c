@@ -1,4 +1,4 @@
-/* See leftover.h. Sequences that move the cursor are followed by one that puts it back. */
+/* Sequences that move the cursor are followed by one that restores it. */
 #include "ring/screen/leftover.h"
 
 #include "ring/screen/screen_internal.h"
@@ -50,12 +50,12 @@ size_t leftover_undo(unsigned leftovers, unsigned row, char ret_bytes[LEFTOVER_U
 	char place[32] = "";
 	size_t length = 0;
 	if (leftovers & LEFTOVER_ALTERNATE)
-		leftovers |= LEFTOVER_PEN; /* it comes back with the cursor */
+		leftovers |= LEFTOVER_PEN; /* DECRC restores a pen with the cursor */
 	for (size_t i = 0; i < sizeof undo / sizeof *undo; i++)
 		if (leftovers & undo[i].which)
 			for (const char *at = undo[i].bytes; *at; at++)
 				ret_bytes[length++] = *at;
-	/* The alternate screen has taken it along. */
+	/* Leaving the alternate screen resets origin mode already. */
 	if ((leftovers & LEFTOVER_ORIGIN) && !(leftovers & LEFTOVER_ALTERNATE))
 		snprintf(place, sizeof place, "\033[?6l\033[%u;1H", row);
 	for (const char *at = place; *at; at++)

@@ -1,4 +1,4 @@
-/* A list in the order of their offsets. What there is no memory for is not marked: nobody shows a line for it then. */
+/* A list ordered by offset. If memory is short, a mark is not recorded. */
 #include "ring/screen/markers.h"
 
 #include "ring/screen/grid/flow.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_MIN 16u
+#define CAPACITY_MIN 16u
 
 void markers_finish(struct markers *m)
 {
@@ -15,8 +15,8 @@ void markers_finish(struct markers *m)
 	*m = (struct markers){.items = NULL};
 }
 
-/* Those whose lines have been dropped go; and the oldest quarter, where that is not enough. */
-static void make_place(struct screen *s)
+/* Remove markers of dropped lines, and the oldest quarter if that is not enough. */
+static void remove_old(struct screen *s)
 {
 	struct markers *m = &s->markers;
 	unsigned kept = 0;
@@ -33,17 +33,17 @@ static void make_place(struct screen *s)
 static bool reserve(struct screen *s)
 {
 	struct markers *m = &s->markers;
-	if (m->count < m->room)
+	if (m->count < m->capacity)
 		return true;
-	make_place(s);
-	if (m->count < m->room)
+	remove_old(s);
+	if (m->count < m->capacity)
 		return true;
-	unsigned room = m->room ? m->room * 2 : ROOM_MIN;
-	struct marker *items = realloc(m->items, room * sizeof *items);
+	unsigned capacity = m->capacity ? m->capacity * 2 : CAPACITY_MIN;
+	struct marker *items = realloc(m->items, capacity * sizeof *items);
 	if (!items)
 		return false;
 	m->items = items;
-	m->room = room;
+	m->capacity = capacity;
 	return true;
 }
 
@@ -56,7 +56,7 @@ static void add(struct screen *s, struct marker marker)
 		m->items[m->count++] = marker;
 }
 
-/* The prompt in the same line goes: it is drawn again. */
+/* Remove an earlier prompt in the same line: the prompt is redrawn. */
 static void drop_redrawn(struct markers *m, uint64_t line)
 {
 	for (unsigned i = m->count; i > 0 && m->items[i - 1].line == line; i--) {
@@ -68,7 +68,7 @@ static void drop_redrawn(struct markers *m, uint64_t line)
 	}
 }
 
-/* Of ends the first counts, for prompts repeat it. */
+/* The first D after a C counts, because prompts repeat it. */
 void markers_mark(struct screen *s, const char *text, size_t length)
 {
 	const struct buffer *b = s->active;
@@ -131,8 +131,8 @@ static int by_offset(const void *a, const void *b)
 }
 
 /*
- * A line of the flow knows which it was. That of a marker may have gone into the one above it, which it continued; lines
- * that are too old to be kept have none.
+ * Each line of the flow stores its old index. A marker's line may have been joined to the line
+ * above; markers of dropped lines are removed.
  */
 void markers_flow(struct screen *s, const struct flow *f, uint64_t dropped)
 {
@@ -145,7 +145,7 @@ void markers_flow(struct screen *s, const struct flow *f, uint64_t dropped)
 		uint64_t old = i < f->count ? f->lines[i].old : UINT64_MAX;
 		if (old == 0)
 			continue;
-		/* Those between the last line and this one. */
+		/* Markers between the last line and this one. */
 		for (; next < m->count && m->items[next].line + 1 < dropped + old; next++)
 			if (i > 0) {
 				m->items[kept] = m->items[next];

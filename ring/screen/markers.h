@@ -1,7 +1,7 @@
 /*
- * Markers: the lines in which prompts of the session's shell have ended and its commands have, as the marks of OSC 133 in
- * the output say. They stay with their lines as those of xterm.js do: when lines are laid out anew for another width, and
- * until they are erased or dropped.
+ * Markers: the lines in which the shell's prompts and commands ended, from the OSC 133 marks in the
+ * output. As in xterm.js they stay with their lines through a reflow, until the lines are erased or
+ * dropped.
  */
 #pragma once
 
@@ -9,34 +9,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MARKERS_MAX 4096u /* the oldest give way */
+#define MARKERS_MAX 4096u /* then the oldest are removed */
 
+/* See ring/screen/grid/flow.h. */
 struct flow;
+
+/* See ring/screen/screen.h. */
 struct screen;
 
+/* A mark in the output. */
 struct marker {
-	uint64_t offset; /* behind the last byte of the mark */
-	uint64_t line;   /* counted from the session's birth */
-	char kind;       /* B: a line can be typed; D: a command has ended */
-	bool left;       /* the cursor was at the left edge */
+	uint64_t offset; /* after the last byte of the mark */
+	uint64_t line;   /* line number since the session's birth */
+	char kind;       /* B: end of a prompt; D: end of a command */
+	bool left;       /* the cursor was in the leftmost column */
 };
 
+/* All markers of a screen. */
 struct markers {
-	struct marker *items; /* by their offsets */
-	unsigned count, room;
-	bool runs; /* a command has begun (C), and its end has not come */
+	struct marker *items; /* ordered by offset */
+	unsigned count, capacity;
+	bool runs; /* a command is running: C without D */
 };
 
+/* Free the markers. */
 void markers_finish(struct markers *m);
 
-/* A mark of OSC 133 has come: text is what follows the number. */
+/* Handle an OSC 133 mark. text: what follows "133;". */
 void markers_mark(struct screen *s, const char *text, size_t length);
 
-/* Rows [first, end) are erased, which ends theirs. */
+/* Remove markers in rows [first, end), which are erased. */
 void markers_erase(struct screen *s, unsigned first, unsigned end);
 
-/* One of a checkpoint; text that makes no sense is ignored. */
+/* Restore a marker from a checkpoint. Malformed text is ignored. */
 void markers_restore(struct screen *s, const char *text);
 
-/* Lines have been laid out anew: they are those of the flow. dropped: lines that had been dropped when they went into it. */
+/* Update line numbers after a reflow. dropped: number of dropped lines before the reflow. */
 void markers_flow(struct screen *s, const struct flow *f, uint64_t dropped);

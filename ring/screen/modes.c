@@ -43,7 +43,7 @@ static void set_private_mode(struct screen *s, int mode, bool on)
 	case 1:
 		m->application_cursor = on;
 		break;
-	case 2: /* DECANM: back to ANSI, which brings the charsets back */
+	case 2: /* DECANM: ANSI mode resets the charsets */
 		if (on) {
 			memset(s->charsets.g, 'B', sizeof s->charsets.g);
 			s->charsets.current = 'B';
@@ -127,7 +127,7 @@ void screen_set_private_modes(struct screen *s, const struct params *a, bool on)
 		set_private_mode(s, a->value[i], on);
 }
 
-/* DECSTR, as far as xterm.js goes: it also takes back the modes of a full reset. */
+/* DECSTR as in xterm.js, which also resets the modes of a full reset. */
 void screen_soft_reset(struct screen *s)
 {
 	struct buffer *b = s->active;

@@ -1,4 +1,4 @@
-/* Operating system commands: titles, links, colours, and what is for the people around the terminal. */
+/* Operating system commands: titles, links, colours, and events for clients. */
 #include "ring/hex.h"
 #include "ring/screen/leftover.h"
 #include "ring/screen/screen_internal.h"
@@ -71,7 +71,7 @@ void screen_window_op(struct screen *s, const struct params *a)
 
 /* Links: OSC 8 ; params ; uri */
 
-/* The value of id= among params, which are separated by colons. */
+/* The value of id= in params, which are separated by colons. */
 static const char *link_id(const char *params, size_t length, size_t *ret_length)
 {
 	const char *end = params + length;
@@ -97,7 +97,7 @@ static bool is_blank(const char *data, size_t length)
 	return true;
 }
 
-/* Stored as a kind, the id, NUL, the URI. One without an id is like no other. */
+/* Stored as a kind, the id, NUL, the URI. A link without an id gets a unique one. */
 static void open_link(
 	struct screen *s, const char *id, size_t id_length, const char *uri, size_t length)
 {
@@ -201,7 +201,7 @@ static void set_indexed(struct screen *s, const char *data, size_t length)
 	}
 }
 
-/* OSC 10 to 12: each further field is the next colour's. */
+/* OSC 10 to 12: each further field sets the next colour. */
 static void set_dynamic(struct screen *s, unsigned which, const char *data, size_t length)
 {
 	static const char *const names[] = {"10", "11", "12"};
@@ -230,7 +230,7 @@ static void restore_indexed(struct screen *s, const char *data, size_t length)
 	}
 }
 
-/* What is for others than the terminal */
+/* Events for clients */
 
 /* OSC 7 ; file://host/path */
 static void set_cwd(struct screen *s, const char *data, size_t length)
@@ -273,7 +273,7 @@ static void notify(
 			.detail_length = title_length});
 }
 
-/* OSC 9 is a notification, unless it is ConEmu's progress and their like: 9 ; digit ; … */
+/* OSC 9 is a notification, except ConEmu's progress etc.: 9 ; digit ; … */
 static void osc_9(struct screen *s, const char *data, size_t length)
 {
 	if (length >= 2 && data[0] >= '0' && data[0] <= '9' &&
@@ -294,7 +294,7 @@ static void osc_777(struct screen *s, const char *data, size_t length)
 		notify(s, title, length - 7, NULL, 0);
 }
 
-/* OSC 99 ; metadata ; payload (kitty): titles and plain bodies; others are their protocol's business. */
+/* OSC 99 ; metadata ; payload (kitty). The metadata is ignored. */
 static void osc_99(struct screen *s, const char *data, size_t length)
 {
 	const char *body = find(data, length, ';');
@@ -302,7 +302,7 @@ static void osc_99(struct screen *s, const char *data, size_t length)
 		notify(s, body + 1, length - (size_t)(body - data) - 1, NULL, 0);
 }
 
-/* OSC 52 ; selections ; base64. Nobody may read a clipboard: the answer to ? is an empty one. */
+/* OSC 52 ; selections ; base64. The clipboard cannot be read: the reply to ? is empty. */
 static void osc_52(struct screen *s, const char *data, size_t length)
 {
 	const char *text = find(data, length, ';');
@@ -322,7 +322,10 @@ static void osc_52(struct screen *s, const char *data, size_t length)
 				.detail_length = selections});
 }
 
-/* Of a checkpoint: "d", lines dropped; "m", a marker; or by how much the offset of this line differs from the last one's. */
+/*
+ * Private sequence of a checkpoint: "d", dropped lines; "m", a marker; or the difference of this
+ * line's offset to the last one's.
+ */
 static void osc_7007(struct screen *s, const char *data)
 {
 	if (!s->private_sequences)

@@ -1,4 +1,4 @@
-/* Colours that a program can ask for and set. Where it has set none, they are the page's dark theme's. */
+/* Colours that programs can query and set. The defaults are those of the page's dark theme. */
 #include "ring/hex.h"
 #include "ring/screen/screen_internal.h"
 
@@ -67,7 +67,7 @@ static bool parse_hex(const char *text, size_t digits, uint32_t *ret_value)
 	return true;
 }
 
-/* rgb:r/g/b with 1 to 4 digits each, all alike; each is a fraction of what so many digits can say. */
+/* rgb:r/g/b with 1 to 4 digits each, all alike; each is a fraction of its largest value. */
 static bool parse_fractions(const char *spec, size_t length, uint32_t *ret_rgb)
 {
 	size_t digits = (length - 2) / 3;
@@ -85,7 +85,7 @@ static bool parse_fractions(const char *spec, size_t length, uint32_t *ret_rgb)
 	return true;
 }
 
-/* #rgb with 1 to 4 digits each: the first two count. */
+/* #rgb with 1 to 4 digits each; the first two digits count. */
 static bool parse_digits(const char *spec, size_t length, uint32_t *ret_rgb)
 {
 	size_t digits = length / 3;

@@ -1,7 +1,6 @@
 /*
- * Printing. What xterm.js does for a run of printable characters is done here a stretch or a character at
- * a time: cells to the right edge, the wrap, combining marks, and the halves of wide characters that a run
- * begins or ends in.
+ * Printing of characters and runs of ASCII, with the semantics of xterm.js: cells up to the right
+ * edge, wraps, combining marks, and halves of wide characters at the ends of a run.
  */
 #include "ring/screen/grid/charset.h"
 #include "ring/screen/grid/grapheme.h"
@@ -13,10 +12,10 @@
 #include <string.h>
 
 #define BEHIND_EDGE (2 * SCREEN_SIDE_MAX)
-#define REPEAT_SLOWLY \
-	64u /* so many of a character, one by one, come to what any more of them would */
+/* After this many repetitions one by one, further ones repeat the same pattern. */
+#define REPEAT_SLOWLY 64u
 
-/* The run begins in the second half of a wide character: the first becomes blank. */
+/* If a run begins in the second half of a wide character, blank the first half. */
 static void begin_run(struct screen *s, struct line *line)
 {
 	unsigned x = s->active->x;
@@ -25,7 +24,7 @@ static void begin_run(struct screen *s, struct line *line)
 	s->in_run = true;
 }
 
-/* It ends in the first half of one: the second becomes blank. */
+/* If it ends in the first half of one, blank the second half. */
 static void end_run(struct screen *s, struct line *line)
 {
 	unsigned x = s->active->x;
@@ -33,7 +32,7 @@ static void end_run(struct screen *s, struct line *line)
 		line_put(line, x, screen_pen_blank(s));
 }
 
-/* The line is full: go on in the next one. */
+/* The line is full: continue in the next one. */
 static struct line *wrap(struct screen *s, struct line *line)
 {
 	struct buffer *b = s->active;
@@ -46,7 +45,10 @@ static struct line *wrap(struct screen *s, struct line *line)
 		b->y--;
 		screen_scroll(s, true);
 		line = screen_touch(s, b->y);
-		/* xterm.js blanks what was left free after scrolling, which meets the new line if it is the only one. */
+		/*
+		 * xterm.js blanks the free columns after scrolling, which hits the new line if the
+		 * screen has one row.
+		 */
 		if (s->rows == 1 && (b == &s->alternate || s->scrollback.max == 0))
 			for (unsigned x = free; x < s->cols; x++)
 				line_put(line, x, screen_pen_blank(s));
@@ -85,27 +87,27 @@ static void join(struct screen *s, struct line *line, uint32_t code)
 		codes[count++] = code;
 		cluster = screen_put_cluster(s, codes, count);
 	}
-	/* What has no room any more still makes it as wide as it does. */
+	/* A character that does not fit into the cluster still changes its width. */
 	uint32_t content = cluster != 0 ? CELL_CLUSTER | cluster : cell->text & CELL_CONTENT;
 	cell->text = cell_make(content, s->join, 0).text;
 }
 
-/* A cluster in the last column becomes wider than that: it goes to the next line. */
+/* A cluster in the last column becomes wider: move it to the next line. */
 static struct line *wrap_cluster(struct screen *s, struct line *line, unsigned width)
 {
 	struct buffer *b = s->active;
 	b->x -= width;
-	screen_pen_style(s); /* nothing may be forgotten while it is in no line */
+	screen_pen_style(s); /* no sweep may run while the cell is in no line */
 	struct cell moved = b->x < line->length ? line->cells[b->x] : screen_blank(s);
 	bool only = s->rows == 1 && (b == &s->alternate || s->scrollback.max == 0);
 	line = wrap(s, line);
-	/* xterm.js moves it after scrolling: the line that it is in is the new one if there is no other. */
+	/* xterm.js moves the cell after scrolling, so with one row it finds the new line blank. */
 	line_put(line, 0, only ? screen_blank(s) : moved);
 	b->x = width;
 	return line;
 }
 
-/* What a character makes of what has been printed before the cursor. */
+/* State of the cluster before the cursor after one more character. */
 static struct grapheme behind_cursor(const struct screen *s, uint32_t code)
 {
 	struct grapheme before = {.kind = s->join_kind, .width = (uint8_t)s->join};
@@ -113,8 +115,9 @@ static struct grapheme behind_cursor(const struct screen *s, uint32_t code)
 }
 
 /*
- * Whether a character joins what is before the cursor, which it may make wider: then it is there. *line: the cursor's, which
- * may be another one then. Says how wide a character is otherwise.
+ * With clusters: join a character to the one before the cursor, which may become wider. Returns
+ * false if it does not join; *ret_width is its width then. *line: the cursor's line, which may
+ * change.
  */
 static bool print_joined(
 	struct screen *s, struct line **line, uint32_t code, uint64_t offset, unsigned *ret_width)
@@ -143,7 +146,7 @@ static bool print_joined(
 	return true;
 }
 
-/* The same, if it is a mark. */
+/* Without clusters: the same for a combining mark. */
 static bool print_mark(struct screen *s, struct line *line, uint32_t code, unsigned *ret_width)
 {
 	unsigned x = s->active->x;
@@ -194,7 +197,7 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 	line_put(line, b->x++, cell_make(code, width, style));
 	if (width == 2)
 		line_put(line, b->x++, cell_make(0, 0, style));
-	/* Lone marks go on behind the edge, where there is nothing to be seen. */
+	/* Lone marks move the cursor beyond the edge, where nothing is visible. */
 	if (b->x > BEHIND_EDGE)
 		b->x = BEHIND_EDGE;
 	end_run(s, line);
@@ -231,12 +234,12 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 			line = wrap(s, line);
 			line->offset = s->parser.offset - (length - i);
 		} else if (b->x >= s->cols) {
-			/* All further characters overwrite the last column, and the last one stays. */
+			/* Each character overwrites the last column: print only the last one. */
 			b->x = s->cols - 1;
 			i = length - 1;
 		}
-		size_t room = s->cols - b->x;
-		size_t n = length - i < room ? length - i : room;
+		size_t space = s->cols - b->x;
+		size_t n = length - i < space ? length - i : space;
 		put_ascii(line->cells + b->x, ascii + i, n, style);
 		b->x += (unsigned)n;
 		if (b->x > line->used)
@@ -249,7 +252,7 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 	screen_worked(s, length);
 }
 
-/* Where a mark would join what has just been printed in one or two columns, or NULL. */
+/* The cell just printed if it holds exactly this character, otherwise NULL. */
 static struct cell *printed(struct screen *s, uint32_t code)
 {
 	unsigned x = s->active->x, width = s->join;
@@ -261,11 +264,11 @@ static struct cell *printed(struct screen *s, uint32_t code)
 	return whole && cell->text == cell_make(code, width, 0).text ? cell : NULL;
 }
 
-/* Print characters that make a cell, as if they had come. */
+/* Print the characters of a cell. */
 static void print_codes(struct screen *s, const uint32_t *codes, size_t count)
 {
 	screen_print(s, codes[0]);
-	/* All marks at once: one by one they would take long when there are many. */
+	/* Join all marks at once: one by one takes quadratic time. */
 	struct cell *cell = count > 1 ? printed(s, codes[0]) : NULL;
 	uint32_t cluster = cell ? screen_put_cluster(s, codes, count) : 0;
 	if (cluster != 0) {
@@ -283,13 +286,13 @@ static void print_all(struct screen *s, const uint32_t *codes, size_t count)
 		screen_print(s, codes[i]);
 }
 
-/* As many of a cell as the row has room for, as if they were printed. Returns how many. */
+/* Print up to n copies of a cell in the cursor's row, as many as fit. Returns their number. */
 static unsigned put_stretch(struct screen *s, struct line *line, struct cell cell, unsigned n)
 {
 	struct buffer *b = s->active;
-	unsigned width = cell_width(cell), room = (s->cols - b->x) / width;
+	unsigned width = cell_width(cell), space = (s->cols - b->x) / width;
 	assert(line);
-	n = n < room ? n : room;
+	n = n < space ? n : space;
 	if (s->modes.insert) {
 		line_insert(line, b->x, n * width, screen_pen_blank(s));
 		if (cell_width(line->cells[s->cols - 1]) == 2)
@@ -307,7 +310,7 @@ static unsigned put_stretch(struct screen *s, struct line *line, struct cell cel
 	return n;
 }
 
-/* Whether the rows that are written to next have nothing behind the edge. */
+/* Whether no row from the cursor on has cells right of the edge. */
 static bool next_are_plain(const struct screen *s)
 {
 	const struct buffer *b = s->active;
@@ -318,8 +321,8 @@ static bool next_are_plain(const struct screen *s)
 }
 
 /*
- * A character waits to be wrapped, and so many rows full of it come, behind the last of which there is another one:
- * they are all the same line. Returns how many were done.
+ * With a wrap pending, print `rows` full rows of a cell, as one shared line. At least one more cell
+ * follows. Returns the rows done.
  */
 static unsigned put_rows(struct screen *s, struct cell cell, unsigned rows, uint64_t offset)
 {
@@ -354,7 +357,7 @@ static unsigned put_rows(struct screen *s, struct cell cell, unsigned rows, uint
 	return rows;
 }
 
-/* Print a cell as often as that, as if its characters had come. offset: of its first byte. */
+/* Print n copies of a cell. offset: of its first byte. */
 static void repeat_cell(struct screen *s, struct cell cell, unsigned n, uint64_t offset)
 {
 	struct buffer *b = s->active;
@@ -363,8 +366,8 @@ static void repeat_cell(struct screen *s, struct cell cell, unsigned n, uint64_t
 		unsigned rows = b->x + width > s->cols ? (n - 1) / row : 0;
 		if (rows > 1)
 			n -= put_rows(s, cell, rows, offset) * row;
-		bool wraps = b->x + width > s->cols, room = b->x < s->cols;
-		struct line *line = wraps && !room ? NULL : screen_touch(s, b->y);
+		bool wraps = b->x + width > s->cols, has_space = b->x < s->cols;
+		struct line *line = wraps && !has_space ? NULL : screen_touch(s, b->y);
 		if (wraps) {
 			line = wrap(s, line);
 			line->offset = offset;
@@ -376,8 +379,8 @@ static void repeat_cell(struct screen *s, struct cell cell, unsigned n, uint64_t
 }
 
 /*
- * The same of a cluster, which may join what it repeats, and go on to do so: then it is printed as often as makes a
- * difference to the screen, and an even number of times less than it would be.
+ * The same for a cluster. If the copies join each other, the screen soon repeats, so a multiple of
+ * its period is skipped.
  */
 static void repeat_cluster(struct screen *s, const uint32_t *codes, size_t count, unsigned n)
 {
@@ -414,7 +417,7 @@ void screen_repeat(struct screen *s, unsigned n)
 	struct cell cell = line->cells[b->x - s->join];
 	if (!cell_has_content(cell))
 		return;
-	/* The cell itself, and what it refers to, may be gone before the end. */
+	/* Copy the codes: the cell and its cluster may be freed meanwhile. */
 	size_t bytes = sizeof(uint32_t);
 	uint32_t codes[SCREEN_CLUSTER_MAX] = {cell.text & CELL_CODE};
 	if (cell.text & CELL_CLUSTER) {
@@ -430,7 +433,7 @@ void screen_repeat(struct screen *s, unsigned n)
 	print_codes(s, codes, count);
 	unsigned width = s->join;
 	line = screen_line(s, b->y);
-	/* All further ones are like the first, if that is a cell of its own. */
+	/* All further copies equal the first if it has a cell of its own. */
 	cell = b->x >= width && width > 0 && b->x <= line->length ? line->cells[b->x - width]
 								  : (struct cell){0};
 	bool whole = width_of(codes[0]) > 0 && cell_has_content(cell) &&
@@ -439,10 +442,10 @@ void screen_repeat(struct screen *s, unsigned n)
 		repeat_cell(s, cell, n - 1, s->parser.offset - utf8_size(codes[0]));
 		return;
 	}
-	/* Without wrapping they come to an end at the edge. */
+	/* Without wrapping, all further copies end at the edge. */
 	if (!s->modes.wraparound && n > s->cols + REPEAT_SLOWLY)
 		n = s->cols + REPEAT_SLOWLY;
-	/* Where rows go on behind the edge, more than a screenful only scrolls on and on. */
+	/* Beyond the edge, more than a screenful only scrolls further. */
 	unsigned most = (s->rows + 1) * s->cols + REPEAT_SLOWLY,
 		 row = width > 0 ? s->cols / width : 1;
 	if (n > most)

@@ -1,7 +1,7 @@
 /*
- * Answers to what programs ask their terminal. They are made of numbers that we know and of text that is
- * ours: nothing that a program has sent is ever sent back, or it could make the terminal type for it. No
- * answer is a question, for a terminal line may echo it.
+ * Replies to queries. They contain only numbers and fixed text: echoing data that a program sent
+ * would let it type into the shell. No reply is itself a query, because the terminal line may echo
+ * it.
  */
 #include "ring/screen/screen_internal.h"
 
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define CELL_HEIGHT 16 /* pixels, nominally: nobody knows, and those who watch differ */
+#define CELL_HEIGHT 16 /* nominal pixels: clients differ */
 #define CELL_WIDTH 8
 
-/* DECRPM: 0 not recognised, 1 set, 2 reset, 3 and 4 for ever so. */
+/* DECRPM: 0 not recognised, 1 set, 2 reset, 3 permanently set, 4 permanently reset. */
 enum { UNKNOWN = 0, SET = 1, RESET = 2, ALWAYS = 3, NEVER = 4 };
 
 static int set_or_not(bool on)
@@ -139,7 +139,7 @@ static void report_private_status(struct screen *s, int what)
 	}
 }
 
-/* XTWINOPS. There is no window: it is neither iconified nor anywhere, and its titles are nobody's business. */
+/* XTWINOPS. There is no window: replies are fixed, and titles are not disclosed. */
 static void report_window(struct screen *s, int what)
 {
 	switch (what) {
@@ -179,11 +179,11 @@ bool screen_query(struct screen *s, uint32_t id, const struct params *a)
 {
 	int p = screen_param(a, 0);
 	switch (id) {
-	case 'c': /* DA1: as xterm.js, which programs know */
+	case 'c': /* DA1: as in xterm.js */
 		if (p == 0)
 			screen_reply(s, "\033[?1;2c");
 		break;
-	case SEQUENCE('>', 'c'): /* DA2; its answer, echoed, is none */
+	case SEQUENCE('>', 'c'): /* DA2; an echoed reply is not a query */
 		if (p == 0 && a->count == 1)
 			screen_reply(s, "\033[>0;276;0c");
 		break;
@@ -207,7 +207,7 @@ bool screen_query(struct screen *s, uint32_t id, const struct params *a)
 		if (p == 0)
 			screen_reply(s, "\033P>|Ringside\033\\");
 		break;
-	case SEQUENCE('?', 'u'): /* kitty keyboard flags; with a parameter it is an echoed answer */
+	case SEQUENCE('?', 'u'): /* kitty keyboard flags; with a parameter it is an echoed reply */
 		if (s->parser.offset - s->parser.start == sizeof "\033[?u" - 1)
 			screen_reply(s, "\033[?%uu", s->modes.kitty_flags);
 		break;
@@ -292,7 +292,7 @@ static void report_setting(struct screen *s, const char *what)
 	}
 }
 
-/* XTGETTCAP: names in hexadecimal, separated by semicolons. An unknown one ends the answer. */
+/* XTGETTCAP: names in hexadecimal, separated by semicolons. Stops at the first unknown one. */
 static void report_capabilities(struct screen *s, const char *names)
 {
 	static const struct {

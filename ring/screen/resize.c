@@ -1,6 +1,6 @@
 /*
- * The terminal's size changes: rows come from the scrollback or go there, lines are laid out anew. The rows of the new
- * size are made first: without memory for them nothing has changed. If it is short later, lines are missing.
+ * Resizing: rows move from or to the scrollback, and lines are reflowed. The rows of the new size
+ * are allocated first: if that fails, nothing changes. If memory is short later, lines are lost.
  */
 #include "ring/screen/grid/flow.h"
 #include "ring/screen/screen_internal.h"
@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Hand all lines of the primary buffer over to a flow. It borrows those of the scrollback, which is emptied. */
-static void take_lines(struct screen *s, struct flow *f, struct scrollback *ret_old)
+/* Move all lines of the primary buffer to a flow. It borrows those of the old scrollback. */
+static void move_lines(struct screen *s, struct flow *f, struct scrollback *ret_old)
 {
 	struct buffer *b = &s->primary;
 	for (unsigned i = 0; i < s->scrollback.count; i++)
@@ -30,7 +30,7 @@ static void take_lines(struct screen *s, struct flow *f, struct scrollback *ret_
 	b->count = b->first = 0;
 }
 
-/* The screen has other rows: what happens at its bottom and its top. old: rows until now. */
+/* Change the number of rows at the bottom and the top. old: previous number. */
 static void change_rows(struct flow *f, unsigned old, unsigned cols)
 {
 	unsigned added = 0;
@@ -58,7 +58,7 @@ static void change_rows(struct flow *f, unsigned old, unsigned cols)
 	f->y += added;
 }
 
-/* There may be more lines than are kept. */
+/* Drop the oldest lines beyond the limit. */
 static void trim(struct screen *s, struct flow *f)
 {
 	if (f->count <= f->max)
@@ -74,8 +74,8 @@ static void trim(struct screen *s, struct flow *f)
 	s->scrollback.dropped += excess;
 }
 
-/* Put a line of the flow into a blank one. */
-static void fit(struct line *to, struct flow_line *at)
+/* Copy a line of the flow into a blank line. */
+static void copy_line(struct line *to, struct flow_line *at)
 {
 	if (at->line)
 		line_copy(to, at->line);
@@ -83,8 +83,8 @@ static void fit(struct line *to, struct flow_line *at)
 		packed_unpack_to(at->packed, to);
 }
 
-/* What is above the screen goes back into the scrollback, packed as it was if it still fits. */
-static void give_scrollback(struct screen *s, struct flow *f)
+/* Return the lines above the screen to the scrollback, still packed if they fit. */
+static void restore_scrollback(struct screen *s, struct flow *f)
 {
 	struct line *line = f->base > 0 ? line_create(s->cols) : NULL;
 	f->failed |= f->base > 0 && !line;
@@ -94,7 +94,7 @@ static void give_scrollback(struct screen *s, struct flow *f)
 			f->failed |= !scrollback_put(&s->scrollback, at->packed);
 		} else {
 			line_fill(line, (struct cell){0});
-			fit(line, at);
+			copy_line(line, at);
 			f->failed |= !scrollback_push(&s->scrollback, line);
 		}
 		flow_drop(at);
@@ -102,8 +102,8 @@ static void give_scrollback(struct screen *s, struct flow *f)
 	free(line);
 }
 
-/* fresh: blank rows, which become those of the screen. */
-static void give_rows(struct screen *s, const struct flow *f, struct buffer *fresh)
+/* Return the last lines to the screen. fresh: blank rows, which become the screen's. */
+static void restore_rows(struct screen *s, const struct flow *f, struct buffer *fresh)
 {
 	struct buffer *b = &s->primary;
 	b->rows = fresh->rows;
@@ -111,7 +111,7 @@ static void give_rows(struct screen *s, const struct flow *f, struct buffer *fre
 	fresh->rows = NULL;
 	for (unsigned y = 0; y < s->rows; y++) {
 		if (f->base + y < f->count)
-			fit(b->rows[y], &f->lines[f->base + y]);
+			copy_line(b->rows[y], &f->lines[f->base + y]);
 		b->rows[y]->version = s->version;
 	}
 }
@@ -127,24 +127,24 @@ static int resize_primary(
 		.saved_y = b->saved.y};
 	struct scrollback old;
 	uint64_t dropped = s->scrollback.dropped;
-	take_lines(s, &f, &old);
+	move_lines(s, &f, &old);
 	change_rows(&f, old_rows, s->cols);
 	trim(s, &f);
 	if (s->cols > old_cols)
 		flow_widen(&f, old_cols, s->cols);
 	else if (s->cols < old_cols)
 		flow_narrow(&f, old_cols, s->cols);
-	/* The screen is what comes last. */
+	/* The screen shows the last lines. */
 	if (f.base + s->rows < f.count)
 		f.base = f.count - s->rows;
-	/* Without memory there may be fewer than it thinks. */
+	/* After an allocation failure there may be fewer lines. */
 	if (f.base > f.count)
 		f.base = f.count;
 	markers_flow(s, &f, dropped);
 	dropped = s->scrollback.dropped;
-	give_scrollback(s, &f);
+	restore_scrollback(s, &f);
 	s->scrollback.dropped = dropped;
-	give_rows(s, &f, fresh);
+	restore_rows(s, &f, fresh);
 	flow_finish(&f);
 	scrollback_finish(&old);
 	b->y = f.y < s->rows ? f.y : s->rows - 1;
@@ -158,7 +158,7 @@ static int resize_primary(
 	return f.failed ? -ENOMEM : 0;
 }
 
-/* A row of the alternate buffer stays as it is unless it becomes wider. What is not needed stays in `fresh`. */
+/* Keep a row, or copy it if it becomes wider. `fresh` gets the unused line. */
 static void keep_row(struct line **fresh, struct line **row, bool wider)
 {
 	if (wider) {
@@ -170,7 +170,7 @@ static void keep_row(struct line **fresh, struct line **row, bool wider)
 	*row = blank;
 }
 
-/* It is not laid out anew, and its lines keep what is beyond the right edge. fresh: blank rows for it. */
+/* The alternate buffer is not reflowed and keeps cells right of the edge. fresh: blank rows. */
 static void resize_alternate(
 	struct screen *s, unsigned old_rows, unsigned old_cols, struct buffer *fresh)
 {
@@ -179,7 +179,7 @@ static void resize_alternate(
 	if (!b->rows)
 		return;
 	assert(fresh->rows);
-	/* Rows go at the top only when the cursor would be lost at the bottom. */
+	/* Rows are removed at the top only if the cursor would be lost at the bottom. */
 	unsigned first = 0;
 	if (old_rows > s->rows && b->y + 1 > s->rows)
 		first = b->y + 1 - s->rows;

@@ -1,6 +1,6 @@
 /*
- * One behind the other in a buffer that grows: a head, then the text and the detail with a NUL behind each. Without
- * memory what is said is lost.
+ * Records in a growing buffer: a header, then text and detail, each followed by a NUL. If memory is
+ * short, a record is lost.
  */
 #include "ring/screen/said.h"
 
@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT ((size_t)4 << 10) /* bytes of memory that are kept for the next time */
+#define KEPT ((size_t)4 << 10) /* bytes kept allocated when empty */
 
-struct saying {
-	size_t size; /* with all that belongs to it */
+struct record {
+	size_t size; /* of the whole record in bytes */
 	bool is_reply;
-	struct screen_event event; /* of a reply: its length */
+	struct screen_event event; /* of a reply: text and length only */
 };
 
 static size_t size_of(size_t length, size_t detail_length)
 {
-	size_t size = sizeof(struct saying) + length + 1 + detail_length + 1;
-	return (size + _Alignof(struct saying) - 1) & ~(_Alignof(struct saying) - 1);
+	size_t size = sizeof(struct record) + length + 1 + detail_length + 1;
+	return (size + _Alignof(struct record) - 1) & ~(_Alignof(struct record) - 1);
 }
 
-static bool make_room(struct said *s, size_t size)
+static bool reserve(struct said *s, size_t size)
 {
 	if (s->length + size > SAID_MAX)
 		return false;
@@ -44,53 +44,53 @@ static void put(uint8_t *to, const char *bytes, size_t length)
 	to[length] = '\0';
 }
 
-static void keep(struct said *s, struct saying saying)
+static void append(struct said *s, struct record record)
 {
-	const struct screen_event *e = &saying.event;
-	saying.size = size_of(e->length, e->detail ? e->detail_length : 0);
-	if (!make_room(s, saying.size)) {
+	const struct screen_event *e = &record.event;
+	record.size = size_of(e->length, e->detail ? e->detail_length : 0);
+	if (!reserve(s, record.size)) {
 		s->lost++;
 		return;
 	}
 	uint8_t *at = s->bytes + s->length;
-	memcpy(at, &saying, sizeof saying);
-	put(at + sizeof saying, e->text, e->length);
-	put(at + sizeof saying + e->length + 1, e->detail, e->detail ? e->detail_length : 0);
-	s->bell = !saying.is_reply && e->type == SCREEN_BELL ? s->length + 1 : 0;
-	s->length += saying.size;
+	memcpy(at, &record, sizeof record);
+	put(at + sizeof record, e->text, e->length);
+	put(at + sizeof record + e->length + 1, e->detail, e->detail ? e->detail_length : 0);
+	s->bell = !record.is_reply && e->type == SCREEN_BELL ? s->length + 1 : 0;
+	s->length += record.size;
 }
 
 void said_reply(struct said *s, const char *bytes, size_t length)
 {
-	keep(s, (struct saying){.is_reply = true, .event = {.text = bytes, .length = length}});
+	append(s, (struct record){.is_reply = true, .event = {.text = bytes, .length = length}});
 }
 
 void said_event(struct said *s, const struct screen_event *event)
 {
 	if (event->type == SCREEN_BELL && s->bell > 0)
 		return;
-	keep(s, (struct saying){.event = *event});
+	append(s, (struct record){.event = *event});
 }
 
-static void tell(
-	uint8_t *at, struct saying *saying, const struct screen_callbacks *callbacks, void *user)
+static void deliver(
+	uint8_t *at, struct record *record, const struct screen_callbacks *callbacks, void *user)
 {
-	struct screen_event *e = &saying->event;
-	e->text = (const char *)(at + sizeof *saying);
+	struct screen_event *e = &record->event;
+	e->text = (const char *)(at + sizeof *record);
 	if (e->detail)
 		e->detail = e->text + e->length + 1;
-	if (saying->is_reply && callbacks->reply)
+	if (record->is_reply && callbacks->reply)
 		callbacks->reply(user, e->text, e->length);
-	else if (!saying->is_reply && callbacks->event)
+	else if (!record->is_reply && callbacks->event)
 		callbacks->event(user, e);
 }
 
 void said_tell(struct said *s, const struct screen_callbacks *callbacks, void *user)
 {
-	struct saying saying;
-	for (size_t at = 0; at < s->length; at += saying.size) {
-		memcpy(&saying, s->bytes + at, sizeof saying);
-		tell(s->bytes + at, &saying, callbacks, user);
+	struct record record;
+	for (size_t at = 0; at < s->length; at += record.size) {
+		memcpy(&record, s->bytes + at, sizeof record);
+		deliver(s->bytes + at, &record, callbacks, user);
 	}
 	s->length = s->bell = 0;
 	if (s->capacity > KEPT)

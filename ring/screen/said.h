@@ -1,6 +1,6 @@
 /*
- * What a screen says while it takes output, its answers and its events, kept in their order until they can be told: a
- * screen may be followed on one thread, and be listened to on another.
+ * Replies and events of a screen, queued in order: the screen may be fed on a worker thread, while
+ * its callbacks run on the main thread.
  */
 #pragma once
 
@@ -9,20 +9,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SAID_MAX ((size_t)4 << 20) /* bytes that are kept; what comes then is lost, and counted */
+#define SAID_MAX ((size_t)4 << 20) /* limit in bytes; further records are lost and counted */
 
+/* A queue. All zeros: empty. */
 struct said {
-	uint8_t *bytes; /* owned; NULL while there is nothing */
+	uint8_t *bytes; /* owned; NULL while empty */
 	size_t length, capacity;
-	size_t bell;   /* where the last is a bell that nothing came behind, and one; 0: none */
-	uint64_t lost; /* ever */
+	/* End of the queue if its last record is a bell + 1, otherwise 0. */
+	size_t bell;
+	uint64_t lost; /* records lost */
 };
 
-/* Keep one. Bells that come one behind the other are one. */
+/* Queue a reply. */
 void said_reply(struct said *s, const char *bytes, size_t length);
+
+/* Queue an event. Consecutive bells become one. */
 void said_event(struct said *s, const struct screen_event *event);
 
-/* Tell all that there is, and forget it. */
+/* Deliver everything to the callbacks and empty the queue. */
 void said_tell(struct said *s, const struct screen_callbacks *callbacks, void *user);
 
+/* Free the queue. Keeps the count of lost records. */
 void said_finish(struct said *s);

@@ -1,4 +1,4 @@
-/* What the screen is made of, its life, and what can be read off it at once. */
+/* Creation, reset, styles and state of the screen. */
 #include "ring/screen/screen_internal.h"
 #include "ring/utf8.h"
 
@@ -43,7 +43,7 @@ static unsigned clamp(unsigned side, unsigned min)
 	return side < min ? min : side > SCREEN_SIDE_MAX ? SCREEN_SIDE_MAX : side;
 }
 
-/* What a full reset brings back; the rest survives it, as in xterm.js. */
+/* Defaults of a full reset; everything else survives it, as in xterm.js. */
 static void set_defaults(struct screen *s)
 {
 	struct screen_modes old = s->modes;
@@ -227,7 +227,7 @@ static void mark_links(struct screen *s)
 	}
 }
 
-/* What counts rows from the oldest line counts fewer, as in xterm.js when a scrollback gets smaller. */
+/* Absolute rows change with the lines dropped, as in xterm.js when a scrollback shrinks. */
 void screen_drop_lines(struct screen *s, unsigned n)
 {
 	n = n < s->scrollback.count ? n : s->scrollback.count;
@@ -235,7 +235,7 @@ void screen_drop_lines(struct screen *s, unsigned n)
 	s->primary.saved.y = s->primary.saved.y > (int64_t)n ? s->primary.saved.y - (int64_t)n : 0;
 }
 
-/* The cells of the scrollback are not looked at: its lines have said what they use when they came. */
+/* The scrollback is not scanned: its lines registered their uses when they were added. */
 void screen_collect(struct screen *s)
 {
 	struct intern *const tables[] = {&s->styles, &s->clusters, &s->links};
@@ -245,7 +245,7 @@ void screen_collect(struct screen *s)
 	mark_pen(s);
 	if (s->links.count > 0)
 		mark_links(s);
-	/* Everything there is has a style of its own, or the like: the oldest lines give way. */
+	/* If too many are in use, the oldest lines are dropped. */
 	for (unsigned i = 0; i < 3; i++) {
 		uint64_t wanted = intern_oldest(tables[i], oldest, end);
 		keep = wanted > keep ? wanted : keep;
@@ -269,7 +269,7 @@ void screen_set_sweeps(struct screen *s)
 	intern_set_cells(&s->links, (size_t)s->rows * s->cols);
 }
 
-/* Going in */
+/* Input */
 
 size_t screen_feed(struct screen *s, const void *bytes, size_t length, size_t work)
 {
@@ -283,7 +283,7 @@ size_t screen_feed(struct screen *s, const void *bytes, size_t length, size_t wo
 			at += screen_bulk(s, at, (size_t)(end - at));
 		at += parser_feed(&s->parser, at, (size_t)(end - at), &s->pause);
 	} while (at < end && s->work < s->work_max);
-	/* Of frozen lines that were changed, or have gone. */
+	/* Free blocks that were read to change or drop frozen lines. */
 	scrollback_rest(&s->scrollback);
 	return length - (size_t)(end - at);
 }
@@ -298,7 +298,7 @@ void screen_mute(struct screen *s, bool muted)
 	s->muted = muted;
 }
 
-/* Coming out */
+/* Output */
 
 void screen_reply(struct screen *s, const char *format, ...)
 {
@@ -432,5 +432,5 @@ size_t screen_memory(const struct screen *s)
 	return sizeof *s + buffer_memory(&s->primary) + buffer_memory(&s->alternate) +
 		s->rows * sizeof *s->pool + s->pooled * line + scrollback_memory(&s->scrollback) +
 		intern_memory(&s->styles) + intern_memory(&s->clusters) + intern_memory(&s->links) +
-		s->parser.string_capacity + s->markers.room * sizeof *s->markers.items;
+		s->parser.string_capacity + s->markers.capacity * sizeof *s->markers.items;
 }

@@ -1,4 +1,4 @@
-/* SGR: the pen. */
+/* SGR: sets the pen. */
 #include "ring/screen/screen_internal.h"
 
 static void flag(struct screen *s, uint16_t mask, bool on)
@@ -9,7 +9,7 @@ static void flag(struct screen *s, uint16_t mask, bool on)
 		s->pen.flags &= (uint16_t)~mask;
 }
 
-/* Underline style, colour and link only count while there is a style or a link. */
+/* Underline style, colour and link are in effect while there is a style or a link. */
 static void update_extended(struct screen *s)
 {
 	flag(s, STYLE_EXTENDED, s->pen.underline != UNDERLINE_NONE || s->pen.link != 0);
@@ -43,8 +43,8 @@ static uint32_t make_color(uint32_t old, int mode, int c1, int c2, int c3)
 }
 
 /*
- * 38, 48 and 58, with their components as parameters or subparameters, with or without a colour space.
- * Returns how many parameters belong to it besides the one at i.
+ * 38, 48 and 58, with components as parameters or subparameters, with or without a colour space.
+ * Returns the parameters consumed after the one at i.
  */
 static unsigned extended_color(struct screen *s, const struct params *a, unsigned i)
 {
@@ -142,7 +142,7 @@ static void set_attribute(struct screen *s, int p)
 		flag(s, STYLE_OVERLINE, p == 53);
 		break;
 	case 59:
-		s->pen.underline_color = COLOR_RGB | COLOR_VALUE; /* what xterm.js makes of it */
+		s->pen.underline_color = COLOR_RGB | COLOR_VALUE; /* as in xterm.js */
 		update_extended(s);
 		break;
 	default:

@@ -1,10 +1,10 @@
-/* Lines go in pieces: how long they are is not known before. */
+/* Lines are dropped in groups until enough memory is free. */
 #include "ring/screen/trim.h"
 
 #include "ring/screen/screen_internal.h"
 
-#define PIECE 64u      /* lines that go at once */
-#define CELL_BYTES 96u /* of tables, that a cell can keep in use, about */
+#define PIECE 64u      /* lines dropped at once */
+#define CELL_BYTES 96u /* approximate table bytes that a cell can keep in use */
 
 struct screen_weight screen_weigh(const struct screen *s)
 {

@@ -1,6 +1,6 @@
 /*
- * What a screen takes, as those see it who have memory for so much only: its lines above, which can be given up, and the
- * rest, which cannot. What is given up counts as dropped, as lines do that are too many: see screen_dropped().
+ * Memory of a screen, for callers with a memory budget: the scrollback, which can be dropped, and
+ * the rest, which cannot. Lines dropped here count in screen_dropped().
  */
 #pragma once
 
@@ -8,30 +8,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* See ring/screen/screen.h. */
 struct screen;
 
-/* Bytes, about. */
+/* Approximate bytes of memory. */
 struct screen_weight {
 	size_t all; /* screen_memory() */
-	size_t lines; /* of that: the scrollback, and styles and the like that its lines alone must be using */
+	/* part that trimming can free: the scrollback and the table entries only it uses */
+	size_t lines;
 };
 
+/* Measure a screen. */
 struct screen_weight screen_weigh(const struct screen *s);
 
-/*
- * Lines of the scrollback that are older than a few screens can be frozen, see ring/screen/grid/scrollback.h: it takes a
- * few hundred microseconds a block, so it is for when there is nothing else to do. Whether there is a block of them; freeze so
- * many blocks, which returns whether there was any.
- */
-#define SCREEN_WARM 4u /* screens of lines that are not frozen */
+#define SCREEN_WARM 4u /* the newest scrollback lines, in screenfuls, are not frozen */
+
+/* Whether there is a block of older lines to freeze, see ring/screen/grid/scrollback.h. */
 bool screen_may_freeze(const struct screen *s);
+
+/*
+ * Freeze up to `blocks` blocks. A block takes a few hundred microseconds: call it when idle.
+ * Returns false if nothing was frozen.
+ */
 bool screen_freeze(struct screen *s, unsigned blocks);
 
-/* What the cells of a screen of this size may take: both buffers, and the rows between their uses. */
+/* Most memory that the cells of a screen of this size take, with both buffers and spares. */
 size_t screen_size_bytes(unsigned rows, unsigned cols);
 
 /*
- * Give up the oldest lines of the scrollback, and what only they used: about so many bytes, of what screen_weigh() calls
- * lines. Takes as long as a sweep of the whole screen. Returns how many lines those were, at least one if there was one.
+ * Drop the oldest lines of the scrollback and what only they use: about `bytes` of
+ * screen_weigh().lines. As slow as a sweep of the whole screen. Returns the number of lines
+ * dropped, at least one if there was one.
  */
 uint64_t screen_trim(struct screen *s, size_t bytes);

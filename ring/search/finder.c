@@ -1,6 +1,6 @@
 /*
- * A line is looked at when it ends, or sooner; once the pattern is found nothing more is taken. A line that is too long
- * loses its beginning; nothing fails.
+ * A line is searched when it ends, or earlier. After a match nothing more is consumed. A line that
+ * is too long loses its beginning. Cannot fail.
  */
 #include "ring/search/finder.h"
 
@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#define KEPT (FINDER_LINE / 2) /* of a line that is too long */
-#define NOT_LOOKED SIZE_MAX    /* since the line has become shorter */
+#define KEPT (FINDER_LINE / 2) /* code points kept of a line that is too long */
+#define NOT_LOOKED SIZE_MAX    /* the line has become shorter since */
 
-static bool look_at_line(struct finder *f)
+static bool search_line(struct finder *f)
 {
 	if (f->found || f->count == f->looked)
 		return f->found;
@@ -35,15 +35,15 @@ static void begin_line(struct finder *f)
 
 static void end_line(struct finder *f)
 {
-	if (!look_at_line(f))
+	if (!search_line(f))
 		begin_line(f);
 }
 
-/* Room for one more character: of a long line the end is kept. */
+/* Make space for a character: keep the end of a long line. */
 static void shorten_line(struct finder *f)
 {
-	if (!f->settled_only && look_at_line(f))
-		return; /* its end is not that of the line */
+	if (!f->settled_only && search_line(f))
+		return; /* the line does not end here */
 	size_t gone = f->count - KEPT;
 	memmove(f->codes, f->codes + gone, KEPT * sizeof *f->codes);
 	memmove(f->starts, f->starts + gone, KEPT * sizeof *f->starts);
@@ -52,13 +52,13 @@ static void shorten_line(struct finder *f)
 	f->looked = KEPT;
 }
 
-/* A character of the bytes [start, end). */
+/* Append a character that is encoded in bytes [start, end). */
 static void put_code(struct finder *f, uint32_t code, uint64_t start, uint64_t end)
 {
 	if (f->found || start < f->from)
 		return;
 	if (f->count > 0 && end - f->base > UINT32_MAX)
-		end_line(f); /* all of it control sequences */
+		end_line(f); /* 4 GiB of control sequences */
 	if (f->count == FINDER_LINE)
 		shorten_line(f);
 	if (f->found)
@@ -164,7 +164,7 @@ bool finder_take(struct finder *f, const uint8_t *bytes, size_t length)
 
 bool finder_look(struct finder *f)
 {
-	return f->found || (!f->settled_only && look_at_line(f));
+	return f->found || (!f->settled_only && search_line(f));
 }
 
 bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length)
@@ -174,12 +174,13 @@ bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length)
 }
 
 /*
- * A code point is looked at when its line is shortened, when that ends, and when there are no more bytes. The first byte may
- * complete a sequence.
+ * A code point is searched up to three times: when its line is shortened, when the line ends, and
+ * when there are no more bytes. The first byte may complete a sequence.
  */
 uint64_t finder_most(const struct finder *f, size_t length)
 {
-	const uint64_t looks = 3, sequence = 3; /* bytes of the shortest that moves over blanks */
+	/* shortest sequence that moves over blanks, in bytes */
+	const uint64_t looks = 3, sequence = 3;
 	uint64_t blanks = (length / sequence + 1) * FINDER_BLANKS;
 	return length + looks * (f->count + length + blanks) * pattern_cost(f->pattern);
 }
@@ -192,7 +193,7 @@ void finder_skip(struct finder *f, uint64_t offset)
 
 bool finder_settle(struct finder *f)
 {
-	return look_at_line(f);
+	return search_line(f);
 }
 
 bool finder_has_unseen(const struct finder *f)

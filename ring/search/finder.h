@@ -1,6 +1,6 @@
 /*
- * Finder: looks for a pattern in output while it comes, whatever the pieces that it comes in. What is matched is the
- * text of a line, as a line reader has it. Pure.
+ * Finder: searches output for a pattern while it arrives in pieces. Matches are within a line, as
+ * the line reader defines it. Pure.
  */
 #pragma once
 
@@ -11,68 +11,74 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FINDER_LINE 2048u /* code points; of a longer line the end is looked at */
-#define FINDER_BLANKS 64u /* that the cursor moves over, at a time; more count as so many */
-#define FINDER_WORK (UINT64_C(1) << 22) /* for one look at a line, see pattern_find() */
+#define FINDER_LINE 2048u /* code points; only the end of a longer line is searched */
+#define FINDER_BLANKS 64u /* limit for one move of the cursor; further blanks are dropped */
+#define FINDER_WORK (UINT64_C(1) << 22) /* limit of work per search of a line, see pattern_find() */
 
+/* A search in progress. */
 struct finder {
 	struct line_reader reader;
 	struct pattern *pattern; /* borrowed */
-	uint64_t from;           /* text before this offset does not count */
-	bool settled_only; /* a line that is not complete is looked at by finder_settle() only */
+	uint64_t from;           /* text before this offset is ignored */
+	bool settled_only;       /* only finder_settle() searches an incomplete line */
 	bool found;
-	uint64_t start, end; /* once found: offsets of the match's first byte and behind its last */
-	uint64_t base;       /* offset that starts and ends count from */
-	uint64_t done;       /* work so far, as pattern_find() counts it */
+	uint64_t start, end; /* if found: offsets of the match [start, end) */
+	uint64_t base;       /* base of starts and ends */
+	uint64_t done;       /* work done, as counted by pattern_find() */
 	unsigned column;
-	size_t count,
-		looked; /* code points of the line; how many there were at the last look, if it has only grown */
-	struct pattern_match match; /* once found: in codes */
+	size_t count;  /* code points of the line */
+	size_t looked; /* count at the last search; NOT_LOOKED if the line has shrunk since */
+	struct pattern_match match; /* if found: in codes */
 	uint32_t codes[FINDER_LINE];
-	uint32_t starts[FINDER_LINE], ends[FINDER_LINE]; /* of their bytes */
+	/* bytes of each code point, relative to base */
+	uint32_t starts[FINDER_LINE], ends[FINDER_LINE];
 };
 
 /*
- * Begin with the byte at `offset`, which should lie between two sequences; text counts from `from` on.
- * settled_only: for patterns that ask for the end of a line.
+ * Start at offset, which should be between two sequences; text before `from` is ignored.
+ * settled_only: for patterns that match the end of a line.
  */
 void finder_init(struct finder *f, struct pattern *pattern, uint64_t offset, uint64_t from,
 	bool settled_only);
+
+/* Free the parser. */
 void finder_finish(struct finder *f);
 
-/* Ignore what it has found, and the rest of that line: go on behind it. */
+/* Discard a match and the rest of its line, and continue. */
 void finder_dismiss(struct finder *f);
 
-/* Offset of the next byte to be fed. */
+/* Offset of the next byte to feed. */
 uint64_t finder_offset(const struct finder *f);
 
 /*
- * Take bytes, the next ones, up to the one that completes a match; the last line is not looked at before it ends. Returns
- * whether it has been found.
+ * Consume bytes up to the end of a match, without searching an incomplete last line. Returns
+ * whether there is a match.
  */
 bool finder_take(struct finder *f, const uint8_t *bytes, size_t length);
 
-/* Look at the last line, unless that is for finder_settle() alone. Returns whether it has been found. */
+/* Search the incomplete last line, unless settled_only. Returns whether there is a match. */
 bool finder_look(struct finder *f);
 
-/* Both. */
+/* finder_take() and finder_look(). */
 bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length);
 
-/* How much work feeding so many bytes may be at most, as pattern_find() counts it; 0 bytes: finder_settle(). */
+/* Most work of feeding length bytes, as counted by pattern_find(). 0: of finder_settle(). */
 uint64_t finder_most(const struct finder *f, size_t length);
 
-/* Bytes have been lost: what follows is not next to what was before. */
+/* Bytes were lost: continue at offset with a new line. */
 void finder_skip(struct finder *f, uint64_t offset);
 
-/* Nothing follows for now: look at the line as it is. Returns whether it has been found. */
+/* Search the last line as it is, when no bytes follow for now. Returns true if found. */
 bool finder_settle(struct finder *f);
 
-/* Whether that would look at something new. */
+/* Whether finder_settle() would search anything new. */
 bool finder_has_unseen(const struct finder *f);
 
 /*
- * The text of the match as UTF-8, at most size bytes, cut between characters; nothing ends it: all of it, or what is of
- * bytes from an offset on. Returns its length.
+ * Copy the text of the match to dst as UTF-8, at most size bytes, cut between characters, without a
+ * NUL. Returns its length.
  */
 size_t finder_text(const struct finder *f, char *dst, size_t size);
+
+/* The same for the part of the match from an offset on. */
 size_t finder_text_from(const struct finder *f, uint64_t offset, char *dst, size_t size);

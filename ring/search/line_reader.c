@@ -1,4 +1,4 @@
-/* A parser, and what its sequences mean for lines; there is no state beside the parser's, and nothing fails. */
+/* Translates the parser's callbacks into lines. Cannot fail. */
 #include "ring/search/line_reader.h"
 
 #include "ring/screen/screen.h"
@@ -42,7 +42,7 @@ static void on_control(void *user, uint8_t code)
 	}
 }
 
-/* The cursor goes elsewhere: what follows is not next to what was before. */
+/* Other cursor movements end the line. */
 static void on_csi(void *user, uint32_t id, const struct params *params)
 {
 	struct line_reader *r = user;

@@ -1,7 +1,7 @@
 /*
- * Line reader: output as lines of text, as far as they can be told without a screen: without escape sequences, tabs
- * and moves to the right as blanks, a character taken back by a backspace; a line also ends where the cursor goes
- * elsewhere. Who reads keeps the line. Pure.
+ * Line reader: turns output into lines of text without a screen. Escape sequences are dropped, tabs
+ * and moves to the right become blanks, a backspace removes a character, and a line also ends when
+ * the cursor moves elsewhere. The caller stores the line. Pure.
  */
 #pragma once
 
@@ -11,33 +11,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* None may be NULL. Offsets are those of the bytes that have made a character. */
+/* Callbacks; none may be NULL. start and end are offsets of the bytes of a character. */
 struct line_reader_ops {
-	/* Printable ASCII, its first byte at start. */
+	/* Printable ASCII that begins at start. */
 	void (*text)(void *user, const uint8_t *ascii, size_t length, uint64_t start);
-	/* Another character. */
+	/* Any other character. */
 	void (*character)(void *user, uint32_t code, uint64_t start, uint64_t end);
-	/* So many blanks, all of them from one tab or move. */
+	/* Blanks from one tab or cursor movement. */
 	void (*blanks)(void *user, unsigned count, uint64_t start, uint64_t end);
-	void (*back)(void *user); /* the last character is taken back, if there is one */
-	void (*end)(void *user);  /* the line is over */
-	unsigned (*column)(const void *user); /* where the next character goes */
+	void (*back)(void *user);             /* remove the last character, if any */
+	void (*end)(void *user);              /* the line ends */
+	unsigned (*column)(const void *user); /* column of the next character */
 	bool (*is_begun)(const void *user);   /* whether the line has text */
 };
 
+/* A line reader. */
 struct line_reader {
-	struct parser parser; /* its offset is that of the next byte */
+	struct parser parser; /* parser.offset: offset of the next byte */
 	const struct line_reader_ops *ops;
 	void *user;
 };
 
-/* Begin with the byte at `offset`, which should lie between two sequences. ops and user are borrowed. */
+/* Start at offset, which should be between two sequences. ops and user are borrowed. */
 void line_reader_init(
 	struct line_reader *r, const struct line_reader_ops *ops, void *user, uint64_t offset);
+
+/* Free the parser. */
 void line_reader_finish(struct line_reader *r);
 
-/* Take bytes, the next ones, until *pause is set (NULL: all of them). */
+/* Consume bytes until *pause is set. pause may be NULL. */
 void line_reader_feed(struct line_reader *r, const uint8_t *bytes, size_t length, const bool *pause);
 
-/* Bytes have been lost: go on at offset, with nothing under way. */
+/* Bytes were lost: continue at offset in the ground state. */
 void line_reader_skip(struct line_reader *r, uint64_t offset);

@@ -1,4 +1,4 @@
-/* From the text of a pattern to its program. */
+/* Compiles a pattern to its program. */
 #include "ring/search/pattern_internal.h"
 #include "ring/utf8.h"
 
@@ -13,10 +13,10 @@
 
 struct compiler {
 	struct pattern *p;
-	uint32_t codes[PATTERN_BYTES_MAX]; /* of the text */
+	uint32_t codes[PATTERN_BYTES_MAX]; /* code points of the pattern's text */
 	size_t count, at;
 	unsigned depth;
-	const char *problem; /* the first; nothing more is done then */
+	const char *problem; /* first error; compiling stops there */
 };
 
 static void fail(struct compiler *c, const char *problem)
@@ -38,8 +38,8 @@ static bool decode(struct compiler *c, const uint8_t *text, size_t length)
 	return true;
 }
 
-/* The next character, if it is this one. */
-static bool take(struct compiler *c, uint32_t code)
+/* Consume the next character if it is this one. */
+static bool accept(struct compiler *c, uint32_t code)
 {
 	if (c->at >= c->count || c->codes[c->at] != code)
 		return false;
@@ -55,7 +55,7 @@ static void emit(struct compiler *c, struct instruction i)
 		c->p->program[c->p->size++] = i;
 }
 
-/* Put an instruction before what was emitted from `start` on. */
+/* Insert an instruction before those from `start` on. */
 static void insert(struct compiler *c, unsigned start, struct instruction i)
 {
 	struct pattern *p = c->p;
@@ -76,7 +76,7 @@ static void add_element(struct compiler *c, struct element e)
 		p->elements[p->elements_count++] = e;
 }
 
-/* \w \s \d and their opposites. Returns false if this is none of them. */
+/* Add \w \s \d or their opposites. Returns false if the letter is none of them. */
 static bool add_kind(struct compiler *c, uint32_t letter)
 {
 	const struct pattern *p = c->p;
@@ -97,7 +97,7 @@ static bool add_kind(struct compiler *c, uint32_t letter)
 	bool negated = letter < 'a';
 	wctype_t kind = (letter | 0x20) == 'w' ? p->word : wctype_l(name, p->locale);
 	add_element(c, (struct element){.kind = kind, .negated = negated});
-	/* What is no word is no underscore either; is_in() knows. */
+	/* For \W, is_in() handles the underscore. */
 	if (letter == 'w')
 		add_element(c, (struct element){.first = '_', .last = '_'});
 	return true;
@@ -113,7 +113,7 @@ static void end_set(struct compiler *c, size_t first, bool negated)
 	emit(c, (struct instruction){.op = OP_SET, .value = p->sets_count++});
 }
 
-/* [:name:], of which [ and : have been taken. */
+/* [:name:], after "[:". */
 static void parse_named(struct compiler *c)
 {
 	char name[CLASS_NAME_MAX];
@@ -123,13 +123,13 @@ static void parse_named(struct compiler *c)
 		name[length++] = (char)c->codes[c->at++];
 	name[length] = '\0';
 	wctype_t kind = wctype_l(name, c->p->locale);
-	if (!take(c, ':') || !take(c, ']') || kind == 0)
+	if (!accept(c, ':') || !accept(c, ']') || kind == 0)
 		fail(c, "there is no such [:class:]");
 	else
 		add_element(c, (struct element){.kind = kind});
 }
 
-/* What a character stands for behind a backslash. */
+/* The character that an escape stands for. */
 static uint32_t quoted(struct compiler *c, uint32_t code)
 {
 	if (code == 't')
@@ -141,7 +141,7 @@ static uint32_t quoted(struct compiler *c, uint32_t code)
 	return code;
 }
 
-/* A character in brackets; a backslash quotes there too. Returns false when it was a kind of characters. */
+/* Parse a character or an escape in brackets. Returns false if it was a class such as \w. */
 static bool bracket_code(struct compiler *c, uint32_t *ret_code)
 {
 	if (c->at >= c->count) {
@@ -161,8 +161,8 @@ static bool bracket_code(struct compiler *c, uint32_t *ret_code)
 static void parse_bracket(struct compiler *c)
 {
 	size_t first = c->p->elements_count;
-	bool negated = take(c, '^'), empty = true;
-	while (!c->problem && (empty || !take(c, ']'))) {
+	bool negated = accept(c, '^'), empty = true;
+	while (!c->problem && (empty || !accept(c, ']'))) {
 		uint32_t from, to;
 		empty = false;
 		if (c->at + 1 < c->count && c->codes[c->at] == '[' && c->codes[c->at + 1] == ':') {
@@ -211,7 +211,7 @@ static void parse_escape(struct compiler *c)
 
 static void parse_alternatives(struct compiler *c);
 
-/* One character, or what stands for one. Returns whether it may be repeated. */
+/* Parse a character, or an expression that stands for one. */
 static void parse_atom(struct compiler *c)
 {
 	uint32_t code = c->codes[c->at++];
@@ -221,7 +221,7 @@ static void parse_atom(struct compiler *c)
 			fail(c, "there are too many parentheses in each other");
 		parse_alternatives(c);
 		c->depth--;
-		if (!take(c, ')'))
+		if (!accept(c, ')'))
 			fail(c, "a ( has no )");
 		break;
 	case '[':
@@ -249,7 +249,7 @@ static void parse_atom(struct compiler *c)
 	}
 }
 
-/* Make it optional, or let it repeat. */
+/* Make the instructions from `start` on optional. */
 static void optional(struct compiler *c, unsigned start)
 {
 	insert(c, start,
@@ -281,7 +281,7 @@ static void repeat(struct compiler *c, unsigned start, uint32_t min, uint32_t ma
 	}
 }
 
-static bool take_number(struct compiler *c, uint32_t *ret_number)
+static bool parse_number(struct compiler *c, uint32_t *ret_number)
 {
 	size_t start = c->at;
 	uint32_t n = 0;
@@ -291,15 +291,15 @@ static bool take_number(struct compiler *c, uint32_t *ret_number)
 	return c->at > start;
 }
 
-/* {m}, {m,} or {m,n}, whose { has been taken. */
+/* {m}, {m,} or {m,n}, after "{". */
 static void parse_braces(struct compiler *c, unsigned start)
 {
 	uint32_t min = 0, max;
-	bool good = take_number(c, &min);
+	bool good = parse_number(c, &min);
 	max = min;
-	if (take(c, ',') && !take_number(c, &max))
+	if (accept(c, ',') && !parse_number(c, &max))
 		max = UNLIMITED;
-	if (!good || !take(c, '}') || min > PATTERN_REPEAT_MAX ||
+	if (!good || !accept(c, '}') || min > PATTERN_REPEAT_MAX ||
 		(max != UNLIMITED && (max < min || max > PATTERN_REPEAT_MAX)))
 		fail(c, "what is in {} is not possible");
 	else
@@ -314,13 +314,13 @@ static void parse_branch(struct compiler *c)
 		while (!c->problem && c->at < c->count) {
 			bool more = c->at + 1 < c->count && c->codes[c->at + 1] >= '0' &&
 				c->codes[c->at + 1] <= '9';
-			if (take(c, '*'))
+			if (accept(c, '*'))
 				repeat(c, start, 0, UNLIMITED);
-			else if (take(c, '+'))
+			else if (accept(c, '+'))
 				once_or_more(c, start);
-			else if (take(c, '?'))
+			else if (accept(c, '?'))
 				optional(c, start);
-			else if (more && take(c, '{'))
+			else if (more && accept(c, '{'))
 				parse_braces(c, start);
 			else
 				break;
@@ -332,7 +332,7 @@ static void parse_alternatives(struct compiler *c)
 {
 	unsigned start = c->p->size;
 	parse_branch(c);
-	while (!c->problem && take(c, '|')) {
+	while (!c->problem && accept(c, '|')) {
 		unsigned size = c->p->size - start;
 		insert(c, start, (struct instruction){.op = OP_SPLIT, .x = 1, .y = (int)size + 2});
 		unsigned jump = c->p->size;
@@ -393,7 +393,7 @@ int pattern_create(struct pattern **ret_pattern, const char *text, size_t length
 	return 0;
 }
 
-/* Each state is entered once and left once, each set is asked once. */
+/* Per code point, each state is entered and left at most once, and each set is tested once. */
 unsigned pattern_cost(const struct pattern *p)
 {
 	return 1 + 2 * p->size + PATTERN_CASES(p) * (unsigned)p->elements_count;

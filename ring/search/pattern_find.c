@@ -1,4 +1,4 @@
-/* Running a pattern. */
+/* Runs a pattern. */
 #include "ring/search/pattern_internal.h"
 
 /* Matching one character */
@@ -21,7 +21,7 @@ static bool is_in(const struct pattern *p, const struct set *set, uint32_t code)
 	return false;
 }
 
-/* Each set is asked once a character, however often it is repeated. */
+/* Test a set at most once per character, however often it is repeated. */
 static bool is_in_set(struct pattern *p, struct set *set, uint32_t code, uint32_t folded)
 {
 	if (set->step == p->step)
@@ -30,7 +30,7 @@ static bool is_in_set(struct pattern *p, struct set *set, uint32_t code, uint32_
 	if (!in && p->any_case)
 		in = is_in(p, set, folded) ||
 			is_in(p, set, (uint32_t)towupper_l((wint_t)code, p->locale));
-	p->asked += PATTERN_CASES(p) * set->count;
+	p->tested += PATTERN_CASES(p) * set->count;
 	set->step = p->step;
 	set->result = in != set->negated;
 	return set->result;
@@ -71,7 +71,7 @@ static bool holds(const struct pattern *p, enum op op, const struct place *place
 	}
 }
 
-/* A match from start to here. The leftmost counts, then the longest, but not an empty one. */
+/* Record a match [start, end): the leftmost, then the longest, never an empty one. */
 static void match(struct pattern *p, size_t start, size_t end)
 {
 	if (end == start || (p->found && start > p->match.start))
@@ -80,7 +80,7 @@ static void match(struct pattern *p, size_t start, size_t end)
 	p->match = (struct pattern_match){.start = start, .end = end};
 }
 
-/* Add a place, and all those that are reached from it without taking a character. */
+/* Add a thread at an instruction, and at all that it reaches without consuming a character. */
 static void add(
 	struct pattern *p, struct threads *to, unsigned at, size_t start, const struct place *place)
 {
@@ -108,7 +108,7 @@ static void add(
 	}
 }
 
-/* Take a character. */
+/* Consume a character. */
 static void advance(struct pattern *p, struct place *place)
 {
 	uint32_t code = place->codes[place->at++], folded = pattern_fold(p, code);
@@ -123,8 +123,8 @@ static void advance(struct pattern *p, struct place *place)
 		if (fits(p, &p->program[t.at], code, folded))
 			add(p, next, t.at + 1, t.start, place);
 	}
-	*place->work -= *place->work < p->asked ? *place->work : p->asked;
-	p->asked = 0;
+	*place->work -= *place->work < p->tested ? *place->work : p->tested;
+	p->tested = 0;
 	p->now = next;
 	p->next = now;
 }
@@ -146,7 +146,7 @@ bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t
 		*work -= *work < place.at - before ? *work : place.at - before;
 		if (place.at > before)
 			p->step++;
-		/* Last, so that the list stays sorted: this one begins behind all others. */
+		/* A new thread starts after all others, so adding it last keeps the list sorted. */
 		if (!p->found)
 			add(p, p->now, 0, place.at, &place);
 		if (place.at == count || (p->found && p->now->count == 0))
@@ -158,7 +158,7 @@ bool pattern_find(struct pattern *p, const uint32_t *codes, size_t count, size_t
 	return p->found;
 }
 
-/* Asserts are taken to hold. */
+/* Assertions are assumed to hold. */
 void pattern_find_beginnings(struct pattern *p)
 {
 	for (uint32_t code = 0; code < 128; code++) {

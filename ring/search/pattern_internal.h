@@ -1,6 +1,6 @@
 /*
- * A pattern is a program of a few instructions, in which an alternative is a place where the program goes
- * on in two places. Running it keeps the set of places that it may be at: Thompson's way.
+ * A pattern is compiled to a program whose split instructions continue in two places. Running it
+ * tracks the set of places that it can be at: Thompson's algorithm.
  */
 #pragma once
 
@@ -9,12 +9,13 @@
 #include <locale.h>
 #include <wctype.h>
 
+/* Instructions. */
 enum op {
 	OP_CODE,  /* this character */
 	OP_ANY,   /* any */
-	OP_SET,   /* one of a set */
-	OP_SPLIT, /* go on at x and at y */
-	OP_JUMP,  /* at x */
+	OP_SET,   /* one of a set of characters */
+	OP_SPLIT, /* continue at x and at y */
+	OP_JUMP,  /* continue at x */
 	OP_LINE_START,
 	OP_LINE_END,
 	OP_WORD_EDGE,
@@ -24,41 +25,44 @@ enum op {
 	OP_MATCH,
 };
 
-/* x and y are relative, so that a piece of program can be copied. */
+/* An instruction. x and y are relative, so that code can be copied. */
 struct instruction {
 	enum op op;
 	int x, y;
-	uint32_t value; /* code point, or number of the set */
+	uint32_t value; /* code point, or index of the set */
 };
 
-/* An element of a set: a range, or a kind of characters. */
+/* An element of a set: a range, or a character class. */
 struct element {
 	uint32_t first, last;
-	wctype_t kind; /* or 0 */
+	wctype_t kind; /* 0: a range */
 	bool negated;
 };
 
+/* A set of characters, as in []. */
 struct set {
-	size_t first, count; /* of the elements */
+	size_t first, count; /* range in `elements` */
 	bool negated;
-	uint64_t step; /* in which `result` was found */
+	uint64_t step; /* step for which `result` is valid */
 	bool result;
 };
 
-/* A place where the program may be. */
+/* A place where the program can be. */
 struct thread {
 	unsigned at;
-	size_t start; /* where the match would begin */
+	size_t start; /* where its match begins */
 };
 
+/* A list of threads. */
 struct threads {
-	struct thread list[PATTERN_STATES_MAX]; /* by start */
+	struct thread list[PATTERN_STATES_MAX]; /* ordered by start */
 	unsigned count;
 };
 
+/* A compiled pattern and the state of a run. */
 struct pattern {
 	bool any_case;
-	locale_t locale; /* of Unicode, if the system has one */
+	locale_t locale; /* C.UTF-8 if available */
 	wctype_t word;
 	struct instruction program[PATTERN_STATES_MAX];
 	unsigned size;
@@ -66,25 +70,25 @@ struct pattern {
 	unsigned sets_count;
 	struct element elements[PATTERN_BYTES_MAX];
 	size_t elements_count;
-	bool begins[128]; /* a match may begin with this ASCII character */
-	/* Of the run: */
+	bool begins[128]; /* a match can begin with this ASCII character */
+	/* State of the run. */
 	struct threads lists[2];
 	struct threads *now, *next;
-	uint64_t seen[PATTERN_STATES_MAX]; /* the step in which a place was added last */
+	uint64_t seen[PATTERN_STATES_MAX]; /* step in which each instruction was last added */
 	uint64_t step;
-	uint64_t asked; /* elements of sets, since that was counted last */
+	uint64_t tested; /* elements tested but not yet counted as work */
 	bool found;
 	struct pattern_match match; /* valid if found */
 };
 
-/* As how many characters one is looked for in a set: as it is, in lower and in upper case. */
+/* Characters tested per code point in a set: as it is, in lower and in upper case. */
 #define PATTERN_CASES(p) ((p)->any_case ? 3u : 1u)
 
-/* A character as it is compared. */
+/* Fold the case of a character if the pattern ignores case. */
 static inline uint32_t pattern_fold(const struct pattern *p, uint32_t code)
 {
 	return p->any_case ? (uint32_t)towlower_l((wint_t)code, p->locale) : code;
 }
 
-/* pattern_find.c: note with which ASCII characters a match may begin. */
+/* Compute `begins`. In pattern_find.c. */
 void pattern_find_beginnings(struct pattern *p);

@@ -1,6 +1,6 @@
 /*
- * The screen, line by line, and pieces of the ring, which are read into lines and looked at from the last one back. Work
- * that is used up, or the limit of matches, ends it early, which is told; so does -ENOMEM.
+ * Searches the screen line by line, and the ring in pieces that are read into lines and searched
+ * backwards. Stops early when the work or the limit of matches is used up, or with -ENOMEM.
  */
 #include "ring/search/search.h"
 
@@ -13,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_CODES (SEARCH_PIECE * 2) /* of a piece: tabs and moves to the right become blanks */
+#define RING_CODES (SEARCH_PIECE * 2) /* per piece; tabs and cursor moves expand to blanks */
 #define RING_LINES SEARCH_PIECE
 
-/* A character that is searched, and the cell that it is in. */
+/* The cell of a searched character. */
 struct place {
-	unsigned row; /* below the first of the lines that were joined */
+	unsigned row; /* relative to the first of the joined lines */
 	unsigned column;
 	unsigned width;
 };
 
-/* Characters of a line, or of several that are one. */
+/* Characters of a line, or of several joined ones. */
 struct text {
 	uint32_t codes[SEARCH_LINE_MAX];
 	struct place places[SEARCH_LINE_MAX];
@@ -82,7 +82,7 @@ static bool is_over(const struct search *search)
 
 /* Lines */
 
-static void take_codes(struct text *t, const uint32_t *codes, size_t count, struct place place)
+static void add_codes(struct text *t, const uint32_t *codes, size_t count, struct place place)
 {
 	for (size_t i = 0; i < count && t->count < SEARCH_LINE_MAX; i++) {
 		t->codes[t->count] = codes[i];
@@ -90,7 +90,7 @@ static void take_codes(struct text *t, const uint32_t *codes, size_t count, stru
 	}
 }
 
-static void take_line(
+static void add_line(
 	struct text *t, const struct screen *s, uint64_t number, unsigned row, bool joined)
 {
 	struct cell cells[SCREEN_SIDE_MAX];
@@ -104,9 +104,9 @@ static void take_line(
 			size_t bytes = 0;
 			const uint32_t *codes = intern_get(
 				&s->clusters, cell.text & CELL_CODE, &bytes);
-			take_codes(t, codes, bytes / sizeof *codes, place);
+			add_codes(t, codes, bytes / sizeof *codes, place);
 		} else {
-			take_codes(t, &code, 1, place);
+			add_codes(t, &code, 1, place);
 		}
 	}
 }
@@ -121,7 +121,7 @@ static unsigned width_of_match(const struct text *t, struct pattern_match at)
 	return width;
 }
 
-/* Find all matches in the line that has been taken; it begins with line `first`. */
+/* Find all matches in a text that begins with line `first`. */
 static int search_text(
 	struct search *search, const struct screen *s, const struct text *t, uint64_t first)
 {
@@ -152,12 +152,12 @@ int search_screen(struct search *search, const struct screen *s, uint64_t before
 			first--;
 		t->count = 0;
 		for (uint64_t n = first; n < end; n++)
-			take_line(t, s, n, (unsigned)(n - first), n + 1 < end);
+			add_line(t, s, n, (unsigned)(n - first), n + 1 < end);
 		while (t->count > 0 && t->codes[t->count - 1] == ' ')
 			t->count--;
 		uint64_t cost = end - first + t->count;
 		search->work -= search->work < cost ? search->work : cost;
-		/* A line that was begun is searched: the next request would find as little time. */
+		/* Always finish a line: the next request would have as little work to spend. */
 		search->work += search->work == 0;
 		rc = search_text(search, s, t, first);
 		end = first;
@@ -175,20 +175,20 @@ uint64_t search_border(const struct screen *s)
 	return lines_offset(s, lines_first(s));
 }
 
-/* Raw output */
+/* Ring */
 
 struct ring_line {
-	uint64_t offset; /* of its first byte */
+	uint64_t offset; /* offset of its first byte */
 	size_t first, count;
 };
 
-/* The lines of a piece of output, as far as they can be told without a screen. */
+/* The lines of a piece of output, from the line reader. */
 struct piece {
 	struct line_reader reader;
 	uint32_t codes[RING_CODES];
 	size_t count;
 	struct ring_line lines[RING_LINES];
-	size_t lines_count; /* complete ones; the next is under way */
+	size_t lines_count; /* complete lines; the next one is being read */
 	unsigned column;
 	uint8_t bytes[SEARCH_PIECE];
 };
@@ -281,8 +281,8 @@ static const struct line_reader_ops ops = {
 };
 
 /*
- * Where in bytes[0, length) to begin, so that neither a line nor a sequence is cut if that can be had: behind
- * the first newline, else at the first ESC, else at the first character.
+ * Where to start in bytes[0, length) without cutting a line or sequence: after the first newline,
+ * else at the first ESC, else at the first character.
  */
 static size_t find_start(const uint8_t *bytes, size_t length)
 {
@@ -296,7 +296,7 @@ static size_t find_start(const uint8_t *bytes, size_t length)
 	return orphaned < UTF8_MAX && orphaned < length ? orphaned : 0;
 }
 
-/* Read the piece that ends at `end`. Returns where it begins; `end` when it is no longer there. */
+/* Read the piece that ends at `end`. Returns where it begins; `end` if it has been overwritten. */
 static uint64_t read_piece(struct piece *p, const struct stream *bytes, uint64_t end)
 {
 	uint64_t oldest = stream_oldest(bytes);
@@ -332,12 +332,12 @@ static int search_line(struct search *search, const struct piece *p, const struc
 	return rc;
 }
 
-/* Look into the lines of a piece, the newest first. *end: what is left is before it. */
+/* Search the lines of a piece, newest first. *end: where to continue. */
 static int search_piece(struct search *search, const struct piece *p, uint64_t begin, uint64_t *end)
 {
 	size_t left = p->lines_count;
 	int rc = 0;
-	/* The first of them in any case: another request would find as little time. */
+	/* Always search one line: the next request would have as little work to spend. */
 	search->work += search->work == 0;
 	while (rc == 0 && left > 0 && !is_over(search)) {
 		rc = search_line(search, p, &p->lines[--left]);

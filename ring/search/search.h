@@ -1,9 +1,7 @@
 /*
- * Search: where a pattern is in what a session has printed, newest line first. In the lines of the screen
- * and its scrollback, with soft wraps joined; and in the output that is older than these, as far as the ring
- * has it, of which only the text is looked at.
- *
- * A search does a bounded amount of work and says from where another one goes on.
+ * Search: finds a pattern in what a session has printed, newest line first: in the lines of the
+ * screen and its scrollback, with soft wraps joined, and as plain text in older output of the ring.
+ * A search does a bounded amount of work and returns where to continue.
  */
 #pragma once
 
@@ -11,42 +9,46 @@
 #include "ring/screen/screen.h"
 #include "ring/stream.h"
 
-#define SEARCH_LINE_MAX 4096u   /* code points; longer lines are taken for several */
-#define SEARCH_PIECE 8192u      /* bytes of raw output that are taken at a time */
-#define SEARCH_TEXT_BEFORE 128u /* code points of the line that are given before a match */
-#define SEARCH_TEXT_MAX 512u    /* code points of the line that are given */
-#define SEARCH_MATCH_MAX 256u   /* code points of the match that are given */
+#define SEARCH_LINE_MAX 4096u   /* code points; longer lines are split */
+#define SEARCH_PIECE 8192u      /* bytes of raw output read at a time */
+#define SEARCH_TEXT_BEFORE 128u /* code points of context returned before a match */
+#define SEARCH_TEXT_MAX 512u    /* code points of the line returned */
+#define SEARCH_MATCH_MAX 256u   /* code points of the match returned */
+
+/* No line number. */
 #define SEARCH_NO_LINE UINT64_MAX
 
+/* A match. */
 struct search_match {
-	uint64_t line; /* its number, see ring/screen/view/render.h; SEARCH_NO_LINE when it is in the ring only */
-	uint64_t offset; /* of the output byte that the line began with */
-	unsigned column,
-		columns; /* as the terminal counts them; columns of all lines that it is in */
-	char *text;      /* of the line around it; owned by the search, as is match */
+	uint64_t line;    /* see ring/screen/view/render.h; SEARCH_NO_LINE: in the ring only */
+	uint64_t offset;  /* offset of the output byte that the line began with */
+	unsigned column;  /* of its first character */
+	unsigned columns; /* in all lines that it spans */
+	char *text;       /* the line around it; owned by the search, as is `match` */
 	size_t text_length;
 	char *match;
 	size_t match_length;
 };
 
+/* A search. */
 struct search {
-	struct pattern *pattern; /* borrowed */
-	uint64_t from;           /* search_screen(): lines before this one are not looked at */
-	unsigned limit;          /* matches to be found at most; the last line's may be cut short */
-	uint64_t work;           /* how much may be done, see pattern_find(); goes down */
-	struct search_match *matches; /* newest line first, in a line from left to right */
+	struct pattern *pattern;      /* borrowed */
+	uint64_t from;                /* search_screen() ignores lines before this one */
+	unsigned limit;               /* most matches; the last line may have further ones */
+	uint64_t work;                /* work left, see pattern_find() */
+	struct search_match *matches; /* newest line first, within a line from left to right */
 	size_t count;
-	uint64_t next_line;   /* search_screen(): lines before this one are left; 0 = none */
-	uint64_t next_offset; /* search_ring(): output before this offset is left; 0 = none */
+	uint64_t next_line;   /* search_screen(): continue before this line; 0: done */
+	uint64_t next_offset; /* search_ring(): continue before this offset; 0: done */
 };
 
-/* Look into the lines before this one (SEARCH_NO_LINE: all). Returns 0 or -ENOMEM. */
+/* Search the lines before a line (SEARCH_NO_LINE: all). Returns 0 or -ENOMEM. */
 int search_screen(struct search *search, const struct screen *s, uint64_t before);
 
-/* Look into the raw output [oldest byte, before). Returns 0 or -ENOMEM. */
+/* Search the ring's output before an offset. Returns 0 or -ENOMEM. */
 int search_ring(struct search *search, const struct stream *bytes, uint64_t before);
 
-/* Output before this offset is in no line of the screen and its scrollback. */
+/* Offset before which output is in no line of the screen and its scrollback. */
 uint64_t search_border(const struct screen *s);
 
 /* Free the matches. */

@@ -124,7 +124,7 @@ static void parse_named(struct compiler *c)
 	name[length] = '\0';
 	wctype_t kind = wctype_l(name, c->p->locale);
 	if (!accept(c, ':') || !accept(c, ']') || kind == 0)
-		fail(c, "there is no such [:class:]");
+		fail(c, "unknown [:class:]");
 	else
 		add_element(c, (struct element){.kind = kind});
 }
@@ -135,9 +135,9 @@ static uint32_t quoted(struct compiler *c, uint32_t code)
 	if (code == 't')
 		return '\t';
 	if (code >= '1' && code <= '9')
-		fail(c, "there are no back-references");
+		fail(c, "back-references are not supported");
 	else if (code == '0' || (code < 128 && (code | 0x20) >= 'a' && (code | 0x20) <= 'z'))
-		fail(c, "there is no such escape");
+		fail(c, "unknown escape");
 	return code;
 }
 
@@ -145,7 +145,7 @@ static uint32_t quoted(struct compiler *c, uint32_t code)
 static bool bracket_code(struct compiler *c, uint32_t *ret_code)
 {
 	if (c->at >= c->count) {
-		fail(c, "a [ has no ]");
+		fail(c, "[ without ]");
 		return false;
 	}
 	*ret_code = c->codes[c->at++];
@@ -176,7 +176,7 @@ static void parse_bracket(struct compiler *c)
 		if (c->at + 1 < c->count && c->codes[c->at] == '-' && c->codes[c->at + 1] != ']') {
 			c->at++;
 			if (!bracket_code(c, &to) || to < from)
-				fail(c, "a range in [] runs backwards");
+				fail(c, "a range in [] is reversed");
 		}
 		add_element(c, (struct element){.first = from, .last = to});
 	}
@@ -191,7 +191,7 @@ static void parse_escape(struct compiler *c)
 	} asserts[] = {{'b', OP_WORD_EDGE}, {'B', OP_NO_WORD_EDGE}, {'<', OP_WORD_START},
 		{'>', OP_WORD_END}};
 	if (c->at >= c->count) {
-		fail(c, "a backslash is the last character");
+		fail(c, "the last character is a backslash");
 		return;
 	}
 	uint32_t code = c->codes[c->at++];
@@ -218,11 +218,11 @@ static void parse_atom(struct compiler *c)
 	switch (code) {
 	case '(':
 		if (++c->depth > PATTERN_DEPTH_MAX)
-			fail(c, "there are too many parentheses in each other");
+			fail(c, "parentheses are nested too deeply, at most 32 levels are allowed");
 		parse_alternatives(c);
 		c->depth--;
 		if (!accept(c, ')'))
-			fail(c, "a ( has no )");
+			fail(c, "( without )");
 		break;
 	case '[':
 		parse_bracket(c);
@@ -242,7 +242,7 @@ static void parse_atom(struct compiler *c)
 	case '*':
 	case '+':
 	case '?':
-		fail(c, "there is nothing to repeat");
+		fail(c, "nothing precedes *, + or ?");
 		break;
 	default:
 		emit(c, (struct instruction){.op = OP_CODE, .value = pattern_fold(c->p, code)});
@@ -301,7 +301,7 @@ static void parse_braces(struct compiler *c, unsigned start)
 		max = UNLIMITED;
 	if (!good || !accept(c, '}') || min > PATTERN_REPEAT_MAX ||
 		(max != UNLIMITED && (max < min || max > PATTERN_REPEAT_MAX)))
-		fail(c, "what is in {} is not possible");
+		fail(c, "invalid {}: expected {m}, {m,} or {m,n} with m <= n <= 255");
 	else
 		repeat(c, start, min, max);
 }
@@ -348,7 +348,7 @@ static void parse(struct compiler *c, bool regex)
 	if (regex)
 		parse_alternatives(c);
 	if (regex && c->at < c->count)
-		fail(c, "a ) has no (");
+		fail(c, ") without (");
 	for (; !regex && c->at < c->count; c->at++)
 		emit(c,
 			(struct instruction){
@@ -362,8 +362,8 @@ int pattern_create(struct pattern **ret_pattern, const char *text, size_t length
 	struct compiler c = {0};
 	*ret_problem = NULL;
 	if (length == 0 || length > PATTERN_BYTES_MAX) {
-		*ret_problem = length == 0 ? "there is nothing to search for"
-					   : "the pattern is too long";
+		*ret_problem = length == 0 ? "the pattern is empty"
+					   : "the pattern is longer than 512 bytes";
 		return -EINVAL;
 	}
 	struct pattern *p = calloc(1, sizeof *p);
@@ -380,7 +380,7 @@ int pattern_create(struct pattern **ret_pattern, const char *text, size_t length
 	p->word = wctype_l("alnum", p->locale);
 	c.p = p;
 	if (!decode(&c, (const uint8_t *)text, length))
-		fail(&c, "the pattern is not UTF-8");
+		fail(&c, "the pattern is not valid UTF-8");
 	else
 		parse(&c, flags & PATTERN_REGEX);
 	if (c.problem) {

@@ -1,6 +1,6 @@
 /*
- * See attempt.h. A thread is idle -> asked -> done -> idle; or asked -> left -> ended, and then whoever comes last, the thread
- * or what remembers it, frees its memory.
+ * See attempt.h. A thread goes idle -> asked -> done -> idle; or asked -> left -> ended. An attempt
+ * that was left is referenced by its thread and its key; the last of the two frees it.
  */
 #include "shell/proc/attempt.h"
 
@@ -17,35 +17,35 @@
 #include <uthash.h>
 #include <uv.h>
 
-#define SLICE_MS 5 /* between two looks at a thread that has not answered */
+#define SLICE_MS 5 /* between two checks of a thread that has not answered */
 #define STACK_SIZE ((size_t)512 << 10)
 
 enum state {
 	IDLE,
 	ASKED,
 	DONE,
-	LEFT,  /* by what asked; the thread has not ended */
-	ENDED, /* by the thread; or what it is asked to do while it is idle */
+	LEFT,  /* abandoned by the caller; the thread still runs */
+	ENDED, /* the thread has ended, or an idle thread is told to end */
 };
 
 struct attempt {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects all fields below */
 	pthread_cond_t changed;
 	enum state state;
-	pid_t tid; /* 0: it has not begun */
+	pid_t tid; /* 0: the thread has not started yet */
 	struct attempt_call call;
 	uint64_t asked_ms; /* monotonic */
 	void *data;        /* owned */
-	bool forgotten;    /* nothing remembers it: the thread frees it */
+	bool orphaned;     /* no key refers to it any more: the thread frees it */
 };
 
 struct attempt_key {
 	pid_t key;
-	uint64_t since_ms;    /* monotonic: when a time of ATTEMPT_REST_MS began */
-	uint64_t spent_ns;    /* by attempts since then */
-	uint64_t until_ms;    /* it rests */
-	struct attempt *left; /* which hangs; NULL: none */
+	uint64_t since_ms;    /* monotonic: start of the current period of ATTEMPT_REST_MS */
+	uint64_t spent_ns;    /* by attempts in this period */
+	uint64_t until_ms;    /* monotonic: the key is refused until then */
+	struct attempt *left; /* the attempt that hangs, or NULL */
 	UT_hash_handle hh;
 };
 
@@ -64,7 +64,7 @@ static void free_attempt(struct attempt *t)
 
 /* The thread */
 
-/* Returns false when it is to end. Called and left with the lock. */
+/* Wait for work and do it. Returns false when the thread must end. Called with the lock held. */
 static bool do_work(struct attempt *t)
 {
 	while (t->state == IDLE || t->state == DONE)
@@ -90,7 +90,7 @@ static void *run(void *user)
 		;
 	if (t->state == LEFT && t->call.discard)
 		t->call.discard(t->data);
-	bool last = t->forgotten;
+	bool last = t->orphaned;
 	t->state = ENDED;
 	pthread_mutex_unlock(&t->lock);
 	if (last)
@@ -120,7 +120,7 @@ uint64_t attempt_age_ms(const struct attempt *t)
 	return t ? now_ms() - t->asked_ms : 0;
 }
 
-/* Its beginning and its end */
+/* Creation and destruction */
 
 static int start_thread(struct attempt *t)
 {
@@ -139,7 +139,7 @@ static int start_thread(struct attempt *t)
 	return -rc;
 }
 
-/* An idle one. Returns 0 or a negative errno. */
+/* Create an idle attempt. Returns 0 or a negative errno. */
 static int create(struct attempt **ret)
 {
 	pthread_condattr_t attributes;
@@ -169,11 +169,11 @@ static void end_idle(struct attempt *t)
 	free_attempt(t);
 }
 
-/* What was left behind is remembered no longer. */
-static void forget(struct attempt *t)
+/* Drop a key's reference to an attempt that was left. */
+static void drop_left(struct attempt *t)
 {
 	pthread_mutex_lock(&t->lock);
-	t->forgotten = true;
+	t->orphaned = true;
 	bool ended = t->state == ENDED;
 	pthread_mutex_unlock(&t->lock);
 	if (ended)
@@ -192,32 +192,32 @@ static bool has_ended(struct attempt *t)
 
 static void remove_key(struct attempts *a, struct attempt_key *k)
 {
-	HASH_DEL(a->keys, k); /* NOLINT(clang-analyzer-*): it is uthash's */
+	HASH_DEL(a->keys, k); /* NOLINT(clang-analyzer-*): in uthash */
 	if (k->left)
-		forget(k->left);
+		drop_left(k->left);
 	free(k);
 }
 
-/* Whether nothing may be attempted with it now. */
-static bool rests(struct attempt_key *k, uint64_t now)
+/* Whether attempts with this key are refused now. */
+static bool is_refused(struct attempt_key *k, uint64_t now)
 {
 	if (k->left && has_ended(k->left)) {
-		forget(k->left);
+		drop_left(k->left);
 		k->left = NULL;
 	}
 	return k->left || now < k->until_ms;
 }
 
-/* Make place for another, from those of which there is nothing to be known. */
+/* Remove keys that have no state worth keeping. */
 static void remove_unused(struct attempts *a, uint64_t now)
 {
 	struct attempt_key *k, *next;
 	HASH_ITER (hh, a->keys, k, next)
-		if (!rests(k, now) && now >= k->since_ms + ATTEMPT_REST_MS)
+		if (!is_refused(k, now) && now >= k->since_ms + ATTEMPT_REST_MS)
 			remove_key(a, k);
 }
 
-/* Returns 0 or a negative errno. */
+/* Find or add a key. Returns 0, -EBUSY if it is refused, or another negative errno. */
 static int find_key(struct attempts *a, pid_t key, uint64_t now, struct attempt_key **ret)
 {
 	struct attempt_key *k;
@@ -238,7 +238,7 @@ static int find_key(struct attempts *a, pid_t key, uint64_t now, struct attempt_
 		}
 	}
 	*ret = k;
-	return rests(k, now) ? -EBUSY : 0;
+	return is_refused(k, now) ? -EBUSY : 0;
 }
 
 static void note_spent(const struct attempts *a, struct attempt_key *k, uint64_t begun_ns)
@@ -255,10 +255,7 @@ static void note_spent(const struct attempts *a, struct attempt_key *k, uint64_t
 
 /* Waiting */
 
-/*
- * Whether the thread sleeps where nothing but the end of the process wakes it. It is taken to where there is no descriptor
- * for finding out.
- */
+/* Whether the thread is in uninterruptible sleep (D), or that cannot be found out. */
 static bool is_stuck(pid_t tid)
 {
 	char path[48], text[PROC_STATUS_MAX];
@@ -270,7 +267,7 @@ static bool is_stuck(pid_t tid)
 		s.state == 'D';
 }
 
-/* Wait for DONE for a moment, with the lock. */
+/* Wait up to SLICE_MS for DONE, with the lock held. */
 static bool await_slice(struct attempt *t)
 {
 	struct timespec until;
@@ -283,10 +280,10 @@ static bool await_slice(struct attempt *t)
 	return t->state == DONE;
 }
 
-/* Wait for DONE, with the lock. Returns false when it does not come. */
+/* Wait for DONE, with the lock held. Returns false if the work hangs. */
 static bool await(struct attempt *t)
 {
-	unsigned stuck = 0; /* looks in a row */
+	unsigned stuck = 0; /* consecutive slices */
 	while (!await_slice(t)) {
 		stuck = is_stuck(t->tid) ? stuck + 1 : 0;
 		if (stuck * SLICE_MS >= ATTEMPT_STUCK_MS || attempt_age_ms(t) >= ATTEMPT_MAX_MS)
@@ -295,7 +292,7 @@ static bool await(struct attempt *t)
 	return true;
 }
 
-/* Have it do its work, with a copy of data. Returns whether it has, and that has come back. */
+/* Run the call on a copy of data and copy that back. Returns false if it was abandoned. */
 static bool ask(struct attempt *t, const struct attempt_call *call, void *data, size_t size)
 {
 	pthread_mutex_lock(&t->lock);
@@ -312,14 +309,14 @@ static bool ask(struct attempt *t, const struct attempt_call *call, void *data, 
 	return done;
 }
 
-/* Have an idle one, with memory for so much. Returns 0 or a negative errno. */
+/* Ensure an idle thread with size bytes of data. Returns 0 or a negative errno. */
 static int prepare(struct attempts *a, size_t size)
 {
 	int rc = a->idle ? 0 : create(&a->idle);
 	void *memory = rc < 0 ? NULL : realloc(a->idle->data, size);
 	if (!memory)
 		return rc < 0 ? rc : -ENOMEM;
-	a->idle->data = memory; /* which it does not look at before it is asked */
+	a->idle->data = memory; /* an idle thread does not access it */
 	return 0;
 }
 

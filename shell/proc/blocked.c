@@ -1,4 +1,4 @@
-/* See blocked.h. What the programs' memory says may change while it is read, or be nonsense: bounded looks only. */
+/* See blocked.h. A program's memory may be garbage, or change while it is read. */
 #include "shell/proc/blocked.h"
 
 #include "pty/proc/proc.h"
@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* devices.txt of Linux: /dev/tty, whatever terminal controls the process. */
+/* devices.txt of Linux: /dev/tty, the controlling terminal of the process that opens it. */
 #define TTY_MAJOR 5u
 #define TTY_MINOR 0u
 #define TEXT_MAX 256u
@@ -38,7 +38,7 @@ bool blocked_parse(const char *text, struct blocked_call *ret_call)
 	return true;
 }
 
-/* Without looking at the file itself: the name that it was opened by. */
+/* Compare the path that the file was opened by, without accessing the file. */
 static bool is_terminal_by_name(const struct blocked_process *p, const char *name)
 {
 	char target[NAME_SIZE], wanted[NAME_SIZE];
@@ -48,7 +48,7 @@ static bool is_terminal_by_name(const struct blocked_process *p, const char *nam
 	return strcmp(target, wanted) == 0 || (p->controlling && strcmp(target, "/dev/tty") == 0);
 }
 
-/* Files of dead servers must not stop us: what the kernel knows already is enough. */
+/* AT_STATX_DONT_SYNC: never wait for a file server; the kernel's cache suffices. */
 static bool is_terminal(struct blocked_process *p, int fd)
 {
 	char name[NAME_SIZE];
@@ -73,8 +73,8 @@ static bool read_memory(const struct blocked_process *p, uint64_t address, void 
 }
 
 /*
- * Where the process may not be traced (Yama), or what it waits for cannot be read in time, there is still the name of the
- * kernel's function that it sleeps in. Not what for: its standard input is taken for it.
+ * If the process may not be traced (Yama), or its memory cannot be read in time, wchan still has
+ * the kernel function that it sleeps in, but not the descriptor. Assume standard input.
  */
 static enum blocked guess(struct blocked_process *p, const char *thread)
 {
@@ -90,7 +90,7 @@ static enum blocked guess(struct blocked_process *p, const char *thread)
 	if (proc_read(p->fd, name, text, sizeof text) <= 0 || strcmp(text, "0") == 0)
 		return BLOCKED_UNKNOWN;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		/* Functions that a compiler has split end with ".constprop.0" or the like. */
+		/* The compiler may add a suffix such as ".constprop.0". */
 		size_t length = strlen(functions[i].name);
 		if (strncmp(text, functions[i].name, length) == 0 && strchr(".", text[length]) &&
 			is_terminal(p, STDIN_FILENO)) {
@@ -101,12 +101,12 @@ static enum blocked guess(struct blocked_process *p, const char *thread)
 	return BLOCKED_UNKNOWN;
 }
 
-static enum blocked event_if(bool waits)
+static enum blocked event_or_no(bool waits)
 {
 	return waits ? BLOCKED_EVENT : BLOCKED_NO;
 }
 
-static enum blocked polls(
+static enum blocked check_poll(
 	struct blocked_process *p, const char *thread, uint64_t address, uint64_t count)
 {
 	struct pollfd list[BLOCKED_POLL_MAX];
@@ -117,15 +117,15 @@ static enum blocked polls(
 		return guess(p, thread);
 	for (size_t i = 0; i < count && !waits; i++)
 		waits = (list[i].events & (POLLIN | POLLRDNORM)) && is_terminal(p, list[i].fd);
-	return event_if(waits);
+	return event_or_no(waits);
 }
 
-static enum blocked selects(
+static enum blocked check_select(
 	struct blocked_process *p, const char *thread, uint64_t count, uint64_t address)
 {
 	uint64_t words[BLOCKED_SELECT_MAX / 64];
 	bool waits = false;
-	/* A count that is larger than any descriptor is usual: the first ones are what matters. */
+	/* Programs often pass a count larger than any descriptor: only the first ones matter. */
 	size_t bits = count < BLOCKED_SELECT_MAX ? (size_t)count : BLOCKED_SELECT_MAX;
 	size_t bytes = (bits + 63) / 64 * 8;
 	if (bits == 0 || address == 0)
@@ -134,12 +134,12 @@ static enum blocked selects(
 		return guess(p, thread);
 	for (size_t i = 0; i < bits && !waits; i++)
 		waits = (words[i / 64] >> i % 64 & 1) && is_terminal(p, (int)i);
-	return event_if(waits);
+	return event_or_no(waits);
 }
 
 bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), void *user)
 {
-	/* "tfd:        0 events:       19 data: ...", see proc(5); the events are hexadecimal. */
+	/* "tfd: 0 events: 19 data: ...", see proc(5); the events are hexadecimal. */
 	for (const char *at = text; (at = strstr(at, "tfd:"));) {
 		char *end;
 		at += 4;
@@ -160,8 +160,10 @@ static bool visit_terminal(void *user, int fd)
 	return is_terminal(user, fd);
 }
 
-/* The kernel's lock of an epoll descriptor may be held while a file that is added to it is asked whether it is ready. */
-static enum blocked epolls(struct blocked_process *p, const char *thread, uint64_t fd)
+/*
+ * Read by the helper: the kernel may hold the epoll lock while it polls a file that is being added.
+ */
+static enum blocked check_epoll(struct blocked_process *p, const char *thread, uint64_t fd)
 {
 	char name[NAME_SIZE], text[BLOCKED_EPOLL_MAX];
 	if (fd > INT32_MAX)
@@ -171,7 +173,7 @@ static enum blocked epolls(struct blocked_process *p, const char *thread, uint64
 	if (n < 0)
 		return guess(p, thread);
 	text[n] = '\0';
-	return event_if(blocked_parse_epoll(text, visit_terminal, p));
+	return event_or_no(blocked_parse_epoll(text, visit_terminal, p));
 }
 
 static enum blocked decode(
@@ -186,14 +188,14 @@ static enum blocked decode(
 	case SYS_poll:
 #endif
 	case SYS_ppoll:
-	/* What goes on after a stop and has a list like poll's was one. */
+	/* Resumed after a stop: a poll, if its arguments are a list like poll's. */
 	case SYS_restart_syscall:
-		return polls(p, thread, a[0], a[1]);
+		return check_poll(p, thread, a[0], a[1]);
 #ifdef SYS_select
 	case SYS_select:
 #endif
 	case SYS_pselect6:
-		return selects(p, thread, a[0], a[1]);
+		return check_select(p, thread, a[0], a[1]);
 #ifdef SYS_epoll_wait
 	case SYS_epoll_wait:
 #endif
@@ -201,13 +203,13 @@ static enum blocked decode(
 #ifdef SYS_epoll_pwait2
 	case SYS_epoll_pwait2:
 #endif
-		return epolls(p, thread, a[0]);
+		return check_epoll(p, thread, a[0]);
 	default:
 		return BLOCKED_NO;
 	}
 }
 
-/* bash waits for a child's end itself, zsh for its signal, fish for a thread of its own that has the signal. */
+/* bash sleeps in wait, zsh in sigsuspend, fish on a thread of its own that gets the signal. */
 bool blocked_for_child(int fd)
 {
 	static const char *const functions[] = {"do_wait", "sigsuspend", "futex_"};
@@ -217,7 +219,7 @@ bool blocked_for_child(int fd)
 		return blocked_parse(text, &call) &&
 			(call.number == SYS_wait4 || call.number == SYS_waitid ||
 				call.number == SYS_rt_sigsuspend || call.number == SYS_futex);
-	/* As in guess(): it may not be traced. */
+	/* It may not be traced, see guess(). */
 	if (proc_read(fd, "wchan", text, sizeof text) <= 0)
 		return false;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -233,7 +235,7 @@ enum blocked blocked_look(struct blocked_process *p, const char *thread)
 	snprintf(name, sizeof name, "%ssyscall", thread);
 	ssize_t n = proc_read(p->fd, name, text, sizeof text);
 	if (n == -ESRCH || n == 0)
-		return BLOCKED_NO; /* it has ended meanwhile */
+		return BLOCKED_NO; /* the thread has exited meanwhile */
 	if (n < 0)
 		return guess(p, thread);
 	return blocked_parse(text, &call) ? decode(p, thread, &call) : BLOCKED_NO;

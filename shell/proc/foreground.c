@@ -1,6 +1,7 @@
 /*
- * See foreground.h. There is no list of a process group's members: they are found from the group's leader, its
- * brothers (a pipeline) and all their children; when the leader has ended, from the session's processes downwards.
+ * See foreground.h. The kernel has no list of a process group's members. They are found from the
+ * group's leader, its siblings (a pipeline) and all their children; if the leader has exited, among
+ * all processes below the holder.
  */
 #include "shell/proc/foreground.h"
 
@@ -17,23 +18,22 @@
 #include <unistd.h>
 
 #define PTS_MAJOR 136u         /* devices.txt of Linux: Unix98 PTY slaves */
-#define DESCENT_MAX 8u         /* of children's children */
-#define CHILDREN_MAX 4096u     /* bytes of a list of children that are read */
-#define START_PRECISION_MS 12u /* of when a process was started: a tick, and reading clocks */
+#define DESCENT_MAX 8u         /* generations of children */
+#define START_PRECISION_MS 12u /* of a start time: a clock tick and the time to read clocks */
 
-/* A look that is under way. */
+/* A look in progress. */
 struct look {
 	struct foreground *f;
 	struct peek *peek;
-	struct peek_target target; /* its pid is that of the process that is looked at */
-	bool blind;                /* what the kernel may keep (pty/proc/proc.h) is not looked at */
+	struct peek_target target; /* pid: of the process that is examined */
+	bool blind;                /* skip everything that may block (pty/proc/proc.h) */
 	dev_t terminal;
-	pid_t kernel_session;             /* whose controlling terminal it is */
-	pid_t seen[FOREGROUND_PROCESSES]; /* those before `done` have been looked at */
+	pid_t kernel_session;             /* session id (setsid(2)) of the terminal */
+	pid_t seen[FOREGROUND_PROCESSES]; /* the first `done` of them have been examined */
 	unsigned count, done;
-	unsigned threads; /* that may still be looked at */
+	unsigned threads; /* that may still be examined */
 	unsigned members, stopped;
-	bool through; /* also below those that do not belong to the group */
+	bool through; /* also examine children of processes outside the group */
 };
 
 static void add(struct look *l, pid_t pid)
@@ -47,7 +47,7 @@ static void add(struct look *l, pid_t pid)
 		l->seen[l->count++] = pid;
 }
 
-/* Those of one thread; NULL: the first. */
+/* Add the children of one thread. thread: NULL for the main one. */
 static void add_children(struct look *l, pid_t pid, const char *thread)
 {
 	pid_t list[FOREGROUND_PROCESSES];
@@ -59,7 +59,7 @@ static void add_children(struct look *l, pid_t pid, const char *thread)
 		l->f->truncated = true;
 }
 
-/* One thread. thread: as blocked_look() has it. */
+/* Examine one thread. thread: as for blocked_look(). */
 static void look_at_thread(
 	struct look *l, struct blocked_process *p, const struct proc_status *s, const char *thread)
 {
@@ -75,7 +75,7 @@ static void look_at_thread(
 	memcpy(f->waiter_name, s->name, sizeof s->name);
 }
 
-/* All threads of a process: any of them may wait, and have children. */
+/* Examine all threads of a process: any of them may wait or have children. */
 static void look_at_threads(
 	struct look *l, struct blocked_process *p, const struct proc_status *s, bool member)
 {
@@ -114,7 +114,7 @@ static uint64_t clock_ms(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Wall clock, up to a tick too early; 0: not known. May wait. */
+/* Wall clock, up to a tick too early; 0: not known. May block. */
 static uint64_t started_ms(pid_t pid)
 {
 	uint64_t ticks, hz = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -146,7 +146,7 @@ static void describe(struct look *l, const struct proc_status *s)
 		f->argv[f->argv_length - 1] = '\0';
 }
 
-/* A process, if it belongs to the group or may lead to some that do. */
+/* Examine a process if it belongs to the group or its descendants may. */
 static void look_at(struct look *l, pid_t pid)
 {
 	struct foreground *f = l->f;
@@ -174,28 +174,29 @@ out:
 	close(fd);
 }
 
-static void look_on(struct look *l)
+/* Examine the processes that were added and those that they lead to, until one waits for input. */
+static void look_at_added(struct look *l)
 {
 	while (l->done < l->count && l->f->waits == BLOCKED_NO)
 		look_at(l, l->seen[l->done++]);
 }
 
-/* The group's leader and all below it; then its brothers, and those that have lost their parents. */
+/* Examine the group's leader and its descendants; then its siblings, and orphans. */
 static void look_from_leader(struct look *l, const struct foreground_target *t)
 {
 	struct proc_status s, shell;
 	if (!proc_status(l->f->group, &s))
 		return;
 	add(l, s.pid);
-	look_on(l);
-	/* Who has lost its parent is the child of the shell's parent: the holder, or its starter. */
-	pid_t nest = proc_status(t->shell, &shell) ? shell.parent : t->holder;
-	/* The shell's brothers are no part of a pipeline. */
+	look_at_added(l);
+	/* Orphans are reparented to the shell's parent: the holder, or its starter. */
+	pid_t reaper = proc_status(t->shell, &shell) ? shell.parent : t->holder;
+	/* The shell's siblings are not part of a pipeline. */
 	if (l->f->waits == BLOCKED_NO && s.pid != t->shell && s.parent > 1)
 		add_children(l, s.parent, NULL);
-	if (l->f->waits == BLOCKED_NO && s.parent != nest)
-		add_children(l, nest, NULL);
-	look_on(l);
+	if (l->f->waits == BLOCKED_NO && s.parent != reaper)
+		add_children(l, reaper, NULL);
+	look_at_added(l);
 }
 
 static void look_from_holder(struct look *l, const struct foreground_target *t)
@@ -203,7 +204,7 @@ static void look_from_holder(struct look *l, const struct foreground_target *t)
 	l->through = true;
 	l->count = l->done = 0;
 	add(l, t->holder);
-	look_on(l);
+	look_at_added(l);
 }
 
 static void look_at_terminal(const struct foreground_target *t, struct foreground *f)
@@ -216,11 +217,11 @@ static void look_at_terminal(const struct foreground_target *t, struct foregroun
 	f->echo = modes.c_lflag & ECHO;
 }
 
-/* What is to be looked at in an attempt, and what has been seen. */
+/* Input and result of an attempt. */
 struct task {
 	struct foreground_target target;
 	bool blind;
-	pid_t pid; /* of a process to describe instead */
+	pid_t pid; /* for foreground_descend(): the process to describe */
 	struct foreground found;
 };
 
@@ -255,7 +256,7 @@ static void look(struct attempt *attempt, void *data)
 	f->stopped = l.members > 0 && l.members == l.stopped;
 }
 
-static void look_at_other(struct attempt *attempt, void *data)
+static void describe_other(struct attempt *attempt, void *data)
 {
 	struct task *j = data;
 	struct look l = begin_look(j, attempt);
@@ -264,7 +265,7 @@ static void look_at_other(struct attempt *attempt, void *data)
 		describe(&l, &s);
 }
 
-/* In an attempt. When that hangs, what can be seen without waiting is what there is. */
+/* Do the work in an attempt. If that hangs, do it again without what may block. */
 static void do_task(struct task *j, void (*work)(struct attempt *attempt, void *data))
 {
 	const struct attempt_call call = {.key = j->target.holder, .work = work};
@@ -290,7 +291,7 @@ void foreground_descend(const struct foreground_target *t, struct foreground *f)
 		j.pid = child;
 	if (j.pid == f->pid || j.pid <= 0)
 		return;
-	do_task(&j, look_at_other);
+	do_task(&j, describe_other);
 	*f = j.found;
 }
 
@@ -325,7 +326,7 @@ bool foreground_sleeps(pid_t pid)
 	return proc_status(pid, &s) && s.state == 'S';
 }
 
-/* A shell, and whether it waits for a child that has been there for long enough. */
+/* Input and result of foreground_awaits(). */
 struct awaiting {
 	pid_t parent;
 	uint64_t time_ms;
@@ -351,7 +352,7 @@ static void look_at_awaiting(struct attempt *attempt, void *data)
 bool foreground_awaits(const struct foreground_target *t, uint64_t time_ms)
 {
 	struct awaiting a = {t->shell, time_ms, false};
-	/* Not that of the session: others that hang have nothing to do with it. */
+	/* The shell, not the session, is the key: other programs that hang do not matter here. */
 	const struct attempt_call call = {.key = t->shell, .work = look_at_awaiting};
 	if (foreground_youngest(t->shell) == 0)
 		return false;

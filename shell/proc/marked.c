@@ -1,6 +1,6 @@
 /*
- * A pidfd is had first: the process that is looked at afterwards is the one that is killed, or has ended. Looking is an attempt
- * (attempt.h), of which nothing hangs but its own thread.
+ * The pidfd is opened before the environment is read, so the signal goes to the process that was
+ * examined. Reading is an attempt (attempt.h) because it may hang.
  */
 #include "shell/proc/marked.h"
 
@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAUSE_US 10000u                     /* for what was killed to be gone */
-#define ENVIRON_MAX ((size_t)256 << 10)     /* bytes that are looked at */
-#define ATTEMPTS_MAX (ATTEMPT_KEYS_MAX / 2) /* with the same attempts */
+#define PAUSE_US 10000u                     /* for killed processes to exit */
+#define ENVIRON_MAX ((size_t)256 << 10)     /* bytes of an environment that are read */
+#define ATTEMPTS_MAX (ATTEMPT_KEYS_MAX / 2) /* keys before the attempts are replaced */
 
 struct look {
 	pid_t pid;
@@ -33,7 +33,7 @@ struct search {
 	struct look look;
 };
 
-/* Returns bytes, 0 where it cannot be read. */
+/* Returns the number of bytes, 0 if it cannot be read. */
 static size_t read_environ(pid_t pid, char *text)
 {
 	size_t length = 0;
@@ -75,7 +75,7 @@ static void on_look(struct attempt *t, void *data)
 static bool is_marked(struct search *s, pid_t pid)
 {
 	const struct attempt_call call = {.key = pid, .work = on_look};
-	/* What is known of each process is of no use any more. */
+	/* Each process is a key of its own: drop the old ones. */
 	if (s->made++ == ATTEMPTS_MAX) {
 		attempts_finish(&s->attempts);
 		s->attempts = (struct attempts){0};

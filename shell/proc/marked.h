@@ -1,11 +1,13 @@
-/* Processes that are known by a variable of the environment that they were started with (proc_pid_environ(5)). */
+/* Kills processes by a variable of their initial environment (proc_pid_environ(5)). */
 #pragma once
 
 #include <stdint.h>
 
+#define MARKED_MAX 8192u /* bytes of a mark */
+
 /*
- * Send KILL to each that has a variable, until there is none, or ms have passed: mark is NAME=VALUE, of at most MARKED_MAX bytes.
- * Processes whose environment cannot be read are skipped, and so is this one. Reads all of /proc: for threads.
+ * Send SIGKILL to all processes that have the variable, until none is left or ms have passed. mark:
+ * NAME=VALUE of at most MARKED_MAX bytes. Skips this process, and any environment that it cannot
+ * read. Reads all of /proc: call it on a thread.
  */
-#define MARKED_MAX 8192u
 void marked_kill(const char *mark, uint64_t ms);

@@ -1,4 +1,4 @@
-/* See peek.h. idle -> asked -> idle, or -> hung: then another process is started at the next question. */
+/* See peek.h. idle -> asked -> idle, or -> hung: then the next request starts another helper. */
 #include "shell/proc/peek.h"
 
 #include "pty/pass.h"
@@ -22,15 +22,15 @@
 #include <uv.h>
 
 #define PEEK_NAME_MAX 32u
-#define FIRST_FREE_FD 16 /* our own ends lie above, so that dup2 in the child overwrites none */
+#define FIRST_FREE_FD 16 /* our sockets are above it, so that dup2() in the child overwrites none */
 
 static uint64_t now_ms(void)
 {
 	return uv_hrtime() / 1000000;
 }
 
-/* A place for one that hangs; those that have ended after all give theirs back. NULL: there is none. */
-static pid_t *free_place(struct peek *p)
+/* A free entry of p->hung; reaps hung helpers that have exited. NULL: there is none. */
+static pid_t *find_hung_slot(struct peek *p)
 {
 	for (unsigned i = 0; i < PEEK_HUNG_MAX; i++) {
 		if (p->hung[i] > 0 && waitpid(p->hung[i], NULL, WNOHANG) != 0)
@@ -41,24 +41,24 @@ static pid_t *free_place(struct peek *p)
 	return NULL;
 }
 
-static void drop(struct peek *p)
+static void kill_helper(struct peek *p)
 {
 	if (p->socket_fd > 0)
 		close(p->socket_fd);
 	p->socket_fd = 0;
 	p->waiting = false;
 	if (p->pid > 0)
-		kill(p->pid, SIGKILL); /* not waited for yet, so the pid is its own */
+		kill(p->pid, SIGKILL); /* not reaped yet, so the pid cannot have been reused */
 }
 
-/* Another one may be started. That one is reaped when a place is wanted, if it has not ended yet. */
-static void replace(struct peek *p)
+/* Kill the helper and forget it. If it has not exited yet, find_hung_slot() reaps it later. */
+static void discard_helper(struct peek *p)
 {
-	drop(p);
+	kill_helper(p);
 	if (p->pid > 0 && waitpid(p->pid, NULL, WNOHANG) == 0) {
-		pid_t *place = free_place(p);
-		if (place)
-			*place = p->pid;
+		pid_t *slot = find_hung_slot(p);
+		if (slot)
+			*slot = p->pid;
 	}
 	p->pid = 0;
 }
@@ -66,7 +66,7 @@ static void replace(struct peek *p)
 void peek_finish(struct peek *p)
 {
 	attempts_finish(&p->attempts);
-	replace(p);
+	discard_helper(p);
 }
 
 static int fill_actions(posix_spawn_file_actions_t *actions, int socket_fd)
@@ -126,17 +126,19 @@ static int start(struct peek *p)
 void peek_begin(struct peek *p)
 {
 	p->attempts.share_ms = PEEK_SHARE_MS;
-	(void)start(p); /* the first question tries again, and says why not */
+	(void)start(p); /* the first request tries again and reports the error */
 }
 
-/* Take an answer, if it is there within so long. Returns whether it is that to the last request. */
-static bool hear(struct peek *p, struct peeker_answer *answer, int wait_ms)
+/*
+ * Wait up to wait_ms for the answer to the last request; late answers to earlier ones are dropped.
+ */
+static bool receive_answer(struct peek *p, struct peeker_answer *answer, int wait_ms)
 {
 	struct pollfd s = {.fd = p->socket_fd, .events = POLLIN};
 	while (poll(&s, 1, wait_ms) > 0) {
 		ssize_t n = recv(p->socket_fd, answer, sizeof *answer, MSG_DONTWAIT);
 		if (n < (ssize_t)offsetof(struct peeker_answer, bytes)) {
-			replace(p); /* it has been killed */
+			discard_helper(p); /* it has been killed */
 			return false;
 		}
 		if (answer->serial == p->serial) {
@@ -147,16 +149,16 @@ static bool hear(struct peek *p, struct peeker_answer *answer, int wait_ms)
 	return false;
 }
 
-/* Have a process that can be asked. */
+/* Ensure a helper that can take a request. Returns 0 or a negative errno. */
 static int prepare(struct peek *p)
 {
 	struct peeker_answer late;
-	if (p->socket_fd > 0 && p->waiting && !hear(p, &late, 0) && p->socket_fd > 0) {
-		pid_t *place = free_place(p);
-		if (!place || now_ms() < p->asked_ms + PEEK_HUNG_MS)
+	if (p->socket_fd > 0 && p->waiting && !receive_answer(p, &late, 0) && p->socket_fd > 0) {
+		pid_t *slot = find_hung_slot(p);
+		if (!slot || now_ms() < p->asked_ms + PEEK_HUNG_MS)
 			return -EBUSY;
-		drop(p);
-		*place = p->pid;
+		kill_helper(p);
+		*slot = p->pid;
 		p->pid = 0;
 	}
 	return p->socket_fd > 0 ? 0 : start(p);
@@ -171,13 +173,13 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 		return rc;
 	request.serial = ++p->serial;
 	if (pass_send(p->socket_fd, &request, sizeof request, fd, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		if (errno != ETOOMANYREFS) /* of ours are on their way anywhere */
-			replace(p);
+		if (errno != ETOOMANYREFS) /* too many descriptors in flight anywhere */
+			discard_helper(p);
 		return -EAGAIN;
 	}
 	p->waiting = true;
 	p->asked_ms = now_ms();
-	if (!hear(p, &answer, PEEK_WAIT_MS))
+	if (!receive_answer(p, &answer, PEEK_WAIT_MS))
 		return -EAGAIN;
 	if (answer.result > 0 && (uint32_t)answer.result > length)
 		return -EPROTO;
@@ -188,22 +190,22 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 
 /* Opening */
 
-/* What is to be opened or followed, and what came of it. */
+/* A file to open or a link to follow, and the result. */
 struct opening {
 	struct peek_target target;
 	char name[PEEK_NAME_MAX];
-	bool of_any; /* a program of any user */
-	int result;  /* a descriptor, or bytes of the path, or a negative errno */
+	bool any_owner; /* a program of any user */
+	int result;     /* a descriptor, the length of the path, or a negative errno */
 	uint64_t program;
 	char path[PATH_MAX];
 };
 
-/* Its directory of /proc, if it is a program of our own user or of the session's. Returns a negative errno otherwise. */
+/* Open the program's /proc directory if its user is ours or the session's, or fail. */
 static int open_process(const struct opening *o)
 {
 	struct proc_status s;
 	int fd = proc_open(o->target.pid);
-	if (fd < 0 || o->of_any)
+	if (fd < 0 || o->any_owner)
 		return fd;
 	if (proc_status_at(fd, &s) && (s.owner == geteuid() || s.owner == o->target.owner))
 		return fd;
@@ -238,7 +240,9 @@ static void follow_link(struct attempt *t, void *data)
 	o->result = (int)proc_link(o->target.pid, o->name, o->path, sizeof o->path);
 }
 
-/* The kernel knows the file's number; its file system is not asked. */
+/*
+ * AT_STATX_DONT_SYNC: the inode number is in the kernel's cache, so the file system is not asked.
+ */
 static void find_program(struct attempt *t, void *data)
 {
 	char path[32];
@@ -253,7 +257,7 @@ static void find_program(struct attempt *t, void *data)
 		: st.stx_ino ^ (uint64_t)makedev(st.stx_dev_major, st.stx_dev_minor) << 40;
 }
 
-/* Do one of these in an attempt. */
+/* Do one of these in an attempt: the caller's, or a new one. */
 static int make_attempt(struct peek *p, struct opening *o,
 	void (*work)(struct attempt *t, void *data), void (*discard)(void *data))
 {
@@ -281,10 +285,10 @@ ssize_t peek_link(
 	struct opening o = {.target = target};
 	snprintf(o.name, sizeof o.name, "%s", name);
 	int length = target.pid > 0 ? make_attempt(p, &o, follow_link, NULL) : 0;
-	size_t known = length > 0 && (size_t)length < size ? (size_t)length : 0;
-	memcpy(ret_path, o.path, known);
-	ret_path[known] = '\0';
-	return length < 0 ? length : (ssize_t)known;
+	size_t copied = length > 0 && (size_t)length < size ? (size_t)length : 0;
+	memcpy(ret_path, o.path, copied);
+	ret_path[copied] = '\0';
+	return length < 0 ? length : (ssize_t)copied;
 }
 
 uint64_t peek_program(struct peek *p, struct peek_target target)
@@ -295,7 +299,7 @@ uint64_t peek_program(struct peek *p, struct peek_target target)
 
 /* Reading */
 
-/* What is asked in an attempt that has been left behind is nobody's question any more. */
+/* Fails in an attempt that has been abandoned or has taken too long. */
 static ssize_t read_at(struct peek *p, const struct peek_target *target, int fd, uint64_t offset,
 	void *dst, size_t length)
 {
@@ -319,7 +323,9 @@ bool peek_memory(
 	return n == (ssize_t)length;
 }
 
-/* Read the beginning of an open file. Takes the descriptor, or passes a negative errno on. */
+/*
+ * Read the beginning of an open file and close it. fd: may be a negative errno, which is returned.
+ */
 static ssize_t read_beginning(
 	struct peek *p, const struct peek_target *target, int fd, unsigned char *dst, size_t size)
 {
@@ -341,10 +347,10 @@ ssize_t peek_file(
 	return read_beginning(p, &target, open_in(p, target, name), dst, size);
 }
 
-/* They can be opened at any time. */
+/* "cmdline" can be opened without an attempt: that never blocks. */
 ssize_t peek_arguments(struct peek *p, struct peek_target target, void *dst, size_t size)
 {
-	struct opening o = {.target = target, .name = "cmdline", .of_any = true};
+	struct opening o = {.target = target, .name = "cmdline", .any_owner = true};
 	open_file(target.attempt, &o);
 	return read_beginning(p, &target, o.result, dst, size);
 }

@@ -1,4 +1,4 @@
-/* Each side is one connection. The first that is ready ends the probe; the last that fails does too. */
+/* Each side is one connection. The probe ends when one side succeeds or both have failed. */
 #include "shell/proc/probe.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,6 @@
 /*
- * Probing a port of this machine: whether somebody accepts connections there, or answers a GET over HTTP
- * with a status in a range. Both loopback addresses are tried, IPv4 and IPv6, and one suffices. Of an
- * answer only its first line is read.
+ * Probe of a port of this machine: whether it accepts a connection, or answers an HTTP GET with a
+ * status in a range. Tries 127.0.0.1 and ::1; one success suffices. Only the status line is read.
  */
 #pragma once
 
@@ -11,8 +10,9 @@
 
 #define PROBE_TIMEOUT_MS 5000u
 #define PROBE_PATH_MAX 2048u
-#define PROBE_LINE_MAX 1024u /* bytes of an answer that are looked at */
+#define PROBE_LINE_MAX 1024u /* bytes of an answer that are read */
 
+/* What to probe. */
 struct probe_options {
 	unsigned port;
 	bool http;
@@ -20,6 +20,7 @@ struct probe_options {
 	unsigned status_min, status_max;
 };
 
+/* The connection to one of the two addresses. Private to probe.c. */
 struct probe_side {
 	struct probe *probe;
 	uv_tcp_t tcp;
@@ -30,9 +31,10 @@ struct probe_side {
 	size_t line_length;
 };
 
+/* A probe; the memory is the caller's. Fields are private to probe.c. */
 struct probe {
 	const struct probe_options *options; /* borrowed while it runs */
-	/* Once for each probe_start(), never from inside it. status: of HTTP, 0 when there was none. */
+	/* Called once per probe_start(), never inside it. status: of HTTP; 0: none received. */
 	void (*done)(void *user, bool ready, int status);
 	void *user;
 	uv_loop_t *loop;
@@ -46,17 +48,18 @@ struct probe {
 	void (*close_cb)(void *user);
 };
 
-/* Whether path may stand in a request: it begins with a slash and has no spaces or control characters. */
+/* Whether path begins with a slash and has no spaces or control characters. */
 bool probe_path_is_valid(const char *path);
 
-/* The status in the first line of an answer, 0 while that is not complete, -1 when it is no HTTP. Pure. */
+/* Parse a status line. Returns the status, 0 if it is incomplete, -1 if it is not HTTP. Pure. */
 int probe_parse_status(const char *line, size_t length);
 
+/* Initialize p; loop is borrowed. */
 void probe_init(struct probe *p, uv_loop_t *loop, void (*done)(void *user, bool ready, int status),
 	void *user);
 
-/* Begin; none may be running. */
+/* Start; the previous probe must be done. options: borrowed until done(). */
 void probe_start(struct probe *p, const struct probe_options *options);
 
-/* Stop, if it runs, and let go; done does not come any more. The memory is the caller's until close_cb. */
+/* Stop and close; done() is not called any more. p must stay valid until close_cb. */
 void probe_close(struct probe *p, void (*close_cb)(void *user));

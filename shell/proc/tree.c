@@ -1,6 +1,6 @@
 /*
- * Processes are found from parent to child, or among all of the machine where the kernel does not list children; no
- * state. One that cannot be read counts as gone: looking fails only without /proc or memory.
+ * Processes are found from parent to child, or among all processes if the kernel does not list
+ * children. One that cannot be read counts as gone: a search fails only without /proc or memory.
  */
 #include "shell/proc/tree.h"
 
@@ -11,17 +11,17 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define GROUP_LOOKS 5u /* for a group that is killed */
+#define GROUP_LOOKS 5u /* searches for members of a group that is killed */
 
 struct list {
 	struct proc_status *entries;
 	size_t count, capacity;
-	pid_t root; /* of a search */
+	pid_t root; /* of the search */
 	int error;
 };
 
-/* Room for one more at the end. Returns 0 or -ENOMEM. */
-static int make_room(struct list *l)
+/* Make space for one more entry. Returns 0 or -ENOMEM. */
+static int reserve(struct list *l)
 {
 	if (l->count < l->capacity)
 		return 0;
@@ -34,13 +34,13 @@ static int make_room(struct list *l)
 	return 0;
 }
 
-/* Add a process. Returns whether there is room for more. */
+/* Add a process. Returns whether there is space for more. */
 static bool add(void *user, pid_t pid)
 {
 	struct list *l = user;
 	if (l->count == TREE_MAX)
 		return false;
-	l->error = make_room(l);
+	l->error = reserve(l);
 	if (l->error == 0 && proc_status(pid, &l->entries[l->count]))
 		l->count++;
 	return l->error == 0;
@@ -52,8 +52,9 @@ static bool add_below(void *user, pid_t pid)
 	return pid == l->root || !proc_is_below(pid, l->root) || add(user, pid);
 }
 
-/* Keep those that live; the list is the caller's then. */
-static void give(struct list *l, pid_t except, struct proc_status **ret_list, size_t *ret_count)
+/* Return the living processes as a list that the caller owns. */
+static void return_living(
+	struct list *l, pid_t except, struct proc_status **ret_list, size_t *ret_count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < l->count; i++)
@@ -67,7 +68,6 @@ int tree_list(pid_t root, pid_t except, struct proc_status **ret_list, size_t *r
 {
 	struct list l = {.root = root};
 	if (proc_lists_children()) {
-		/* From parents to children: takes time for those below root only. */
 		proc_each_child(root, add, &l);
 		for (size_t i = 0; l.error == 0 && i < l.count; i++)
 			proc_each_child(l.entries[i].pid, add, &l);
@@ -79,25 +79,25 @@ int tree_list(pid_t root, pid_t except, struct proc_status **ret_list, size_t *r
 		free(l.entries);
 		return l.error;
 	}
-	give(&l, except, ret_list, ret_count);
+	return_living(&l, except, ret_list, ret_count);
 	return 0;
 }
 
-/* A descriptor of the process that e was, below root, or a negative errno. */
+/* Open a pidfd of the process that e describes, if it is still below root, or fail. */
 static int open_entry(const struct proc_status *e, pid_t root)
 {
 	struct proc_status now;
 	int fd = pidfd_open(e->pid, 0);
 	if (fd < 0)
 		return -errno;
-	/* It came first. So it is of a child of the same process still, or of one that is below root in another way. */
+	/* The pidfd was opened first, so these checks are about its process. */
 	if (proc_status(e->pid, &now) && (now.parent == e->parent || proc_is_below(e->pid, root)))
 		return fd;
 	close(fd);
 	return -ESRCH;
 }
 
-/* Signal the process that e was, unless it is gone. */
+/* Signal the process that e describes, unless it is gone. */
 static int signal_entry(const struct proc_status *e, pid_t root, int signo)
 {
 	int fd = open_entry(e, root);
@@ -108,7 +108,7 @@ static int signal_entry(const struct proc_status *e, pid_t root, int signo)
 	return rc;
 }
 
-static bool holds(const pid_t *groups, size_t count, pid_t group)
+static bool contains(const pid_t *groups, size_t count, pid_t group)
 {
 	for (size_t i = 0; i < count; i++)
 		if (groups[i] == group)
@@ -116,28 +116,28 @@ static bool holds(const pid_t *groups, size_t count, pid_t group)
 	return false;
 }
 
-/* A signal for many, and for their groups. */
-struct call {
+/* A signal to many processes and their groups. */
+struct broadcast {
 	int signo;
 	pid_t root;
-	pid_t spared[3]; /* groups that do not get it */
-	pid_t done[16];  /* groups that have got it */
+	pid_t spared[3]; /* groups that must not get it */
+	pid_t done[16];  /* the last groups that have got it */
 	unsigned next;
 };
 
-/* Signal the process that e was, unless it is gone, and its group. */
-static void call_entry(struct call *c, const struct proc_status *e)
+/* Signal the process that e describes, unless it is gone, and its group. */
+static void signal_with_group(struct broadcast *c, const struct proc_status *e)
 {
 	const size_t remembered = sizeof c->done / sizeof *c->done;
 	int fd = open_entry(e, c->root);
 	if (fd < 0)
 		return;
 	pid_t group = getpgid(e->pid);
-	/* That it is still there to be signalled means that the group was its own. */
+	/* If it can be signalled, its pid was not reused, so the group is its own. */
 	bool sent = pidfd_send_signal(fd, c->signo, NULL, 0) == 0;
 	if (sent && group > 1 && group != getpgrp() &&
-		!holds(c->spared, sizeof c->spared / sizeof *c->spared, group) &&
-		!holds(c->done, remembered, group)) {
+		!contains(c->spared, sizeof c->spared / sizeof *c->spared, group) &&
+		!contains(c->done, remembered, group)) {
 		kill(-group, c->signo);
 		c->done[c->next++ % remembered] = group;
 	}
@@ -152,19 +152,19 @@ int tree_signal_below(pid_t root, pid_t except, int signo)
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; signo > 0 && i < count; i++)
-		(void)signal_entry(&entries[i], root, signo); /* it may be gone, which is as good */
+		(void)signal_entry(&entries[i], root, signo); /* it may have exited */
 	free(entries);
 	return (int)count;
 }
 
-/* Signal the process that e was, if it is in a group. */
+/* Signal the process that e describes, if it is in the group. */
 static int signal_member(const struct proc_status *e, pid_t root, pid_t group, int signo)
 {
 	int fd = open_entry(e, root);
 	if (fd < 0)
 		return fd;
 	bool member = getpgid(e->pid) == group;
-	/* That it is still there to be signalled means that the group was its own. */
+	/* If it can be signalled, its pid was not reused, so the group is its own. */
 	int rc = !member ? -ESRCH : pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
 	close(fd);
 	return rc;
@@ -191,16 +191,16 @@ static int signal_members(pid_t root, pid_t group, int signo)
 int tree_signal_group(pid_t root, pid_t group, int signo)
 {
 	int rc = signal_members(root, group, signo);
-	/* Who forks and ends all the time may have got away between two looks. */
+	/* A member that forks and exits all the time may have been missed. */
 	for (unsigned i = 1; i < GROUP_LOOKS && signo == SIGKILL && rc > 0; i++)
 		if (signal_members(root, group, signo) <= 0)
 			break;
 	return rc;
 }
 
-static int call_below(pid_t root, pid_t except, int signo)
+static int signal_below_with_groups(pid_t root, pid_t except, int signo)
 {
-	struct call c = {.signo = signo, .root = root, .spared = {getpgid(root)}};
+	struct broadcast c = {.signo = signo, .root = root, .spared = {getpgid(root)}};
 	struct proc_status *entries = NULL;
 	size_t count = 0;
 	if (except > 0)
@@ -209,7 +209,7 @@ static int call_below(pid_t root, pid_t except, int signo)
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < count; i++)
-		call_entry(&c, &entries[i]);
+		signal_with_group(&c, &entries[i]);
 	free(entries);
 	return (int)count;
 }
@@ -224,9 +224,9 @@ int tree_end_below(pid_t root, pid_t except)
 	uint64_t until = now_ms() + TREE_END_MS;
 	int left;
 	do {
-		left = call_below(root, except, SIGSTOP);
+		left = signal_below_with_groups(root, except, SIGSTOP);
 		if (left > 0)
-			left = call_below(root, except, SIGKILL);
+			left = signal_below_with_groups(root, except, SIGKILL);
 	} while (left > 0 && now_ms() < until);
 	return left;
 }
@@ -250,7 +250,7 @@ int tree_signal_child(pid_t pid, pid_t parent, int signo)
 	struct proc_status s;
 	int fd = pidfd_open(pid, 0), rc = -ESRCH;
 	if (fd < 0)
-		return errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* a thread */
+		return errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* pid is a thread */
 	if (proc_status(pid, &s) && s.parent == parent && proc_is_living(&s))
 		rc = pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
 	close(fd);

@@ -1,6 +1,6 @@
 /*
- * The processes below another one, found in /proc, and signals to them. By pidfd, so that a number that has
- * changed hands meanwhile is never signalled. Whoever forks while this looks may be missed: look again.
+ * The descendants of a process, found in /proc, and signals to them. Signals go through pidfds, so
+ * a reused pid is never signalled. Processes that fork during a search may be missed.
  */
 #pragma once
 
@@ -11,36 +11,35 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TREE_MAX 65536u /* processes looked at */
+#define TREE_MAX 65536u /* processes of one search */
 #define TREE_END_MS 20u /* for one call of tree_end_below() */
 
 /*
- * The living processes below root, without root and without `except` (0 = none; those below it count).
- * *ret_list: owned by the caller, *ret_count of them. Returns 0 or a negative errno.
+ * List the living descendants of root, without the process `except` (0 = none) but with its
+ * descendants. *ret_list: owned by the caller, *ret_count entries. Returns 0 or a negative errno.
  */
 int tree_list(pid_t root, pid_t except, struct proc_status **ret_list, size_t *ret_count);
 
-/*
- * Signal all of them; signo 0: none. Returns how many there are, or a negative errno.
- */
+/* Signal what tree_list() lists; signo 0: nothing. Returns their number or a negative errno. */
 int tree_signal_below(pid_t root, pid_t except, int signo);
 
 /*
- * Signal those of them that are in a process group, and no process elsewhere whose group has got the same number since.
- * Returns how many have got the signal, or a negative errno if none has: -ESRCH where there is none.
+ * Signal the descendants of root that are in a process group. Processes elsewhere are not
+ * signalled, even if their group has the same id by now. Returns how many got the signal, or a
+ * negative errno if none did: -ESRCH when there is none.
  */
 int tree_signal_group(pid_t root, pid_t group, int signo);
 
 /*
- * Stop all of them, then kill them, and look again, until none is found or it has taken too long. Stopping comes
- * first so that none answers the end of another with a new process. Both go to their process groups as well, which
- * the kernel does in one go with regard to fork(2); the groups of root, of except and our own are spared. Returns how
- * many were there at the last look, or a negative errno.
+ * Kill all descendants: send SIGSTOP to all, then SIGKILL, and search again, until none is left or
+ * TREE_END_MS have passed. They are stopped first so that none replaces a killed process by a new
+ * one. Both signals also go to their process groups, which is atomic with regard to fork(2), except
+ * the groups of root, of `except` and our own. Returns how many were left, or a negative errno.
  */
 int tree_end_below(pid_t root, pid_t except);
 
-/* The child of parent that has this pid in its own namespace; 0: there is none. */
+/* The child of parent that has the pid `inside` in its own pid namespace; 0: none. */
 pid_t tree_find_child(pid_t parent, pid_t inside);
 
-/* Signal pid if its parent is `parent`. Returns 0, -ESRCH when there is no such child, or another errno. */
+/* Signal pid if its parent is `parent`. Returns 0, -ESRCH if not, or another negative errno. */
 int tree_signal_child(pid_t pid, pid_t parent, int signo);

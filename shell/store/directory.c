@@ -1,6 +1,6 @@
 /*
- * A directory that was found has a holder and is adopted, has one that is still starting and is left for later, or
- * has none and is removed. One that fails otherwise is told of and stays.
+ * A directory with a holder is adopted, one with a starting holder is left for later, and one
+ * without a holder is removed. Other errors are reported and the directory stays.
  */
 #include "shell/store/directory.h"
 
@@ -52,7 +52,7 @@ int directory_recall(const struct directory_found *found, const char *path)
 	return found->looked ? found->error : directory_check(path);
 }
 
-/* Returns 1 when a holder was found, 0 when there was none to find, -EAGAIN when it is too early to say. */
+/* Returns 1 if a holder was adopted, 0 if not, -EAGAIN if it is still starting. */
 static int adopt_or_clear(int parent_fd, const struct directory_owner *o, const char *name)
 {
 	if (o->is_known(o->user, name))
@@ -65,15 +65,15 @@ static int adopt_or_clear(int parent_fd, const struct directory_owner *o, const 
 		close(fd);
 		return rc;
 	}
-	bool nobody = rc == -ECONNREFUSED || rc == -ENOENT;
-	/* A holder whose server was killed while it started holds the lock but has no socket yet. */
-	bool starting = nobody && flock(fd, LOCK_EX | LOCK_NB) < 0;
+	bool has_no_holder = rc == -ECONNREFUSED || rc == -ENOENT;
+	/* If the server was killed during the start, the holder has the lock but no socket yet. */
+	bool is_starting = has_no_holder && flock(fd, LOCK_EX | LOCK_NB) < 0;
 	close(fd);
-	if (nobody && !starting)
+	if (has_no_holder && !is_starting)
 		o->remove(o->user, name);
-	else if (rc < 0 && !starting)
+	else if (rc < 0 && !is_starting)
 		o->failed(o->user, name, rc);
-	return rc == 0 ? 1 : starting ? -EAGAIN : 0;
+	return rc == 0 ? 1 : is_starting ? -EAGAIN : 0;
 }
 
 int directory_adopt_all(int parent_fd, const struct directory_owner *owner, bool *ret_again)

@@ -1,6 +1,7 @@
 /*
- * Directories of what has a holder, sessions and processes: one of its own for each, below a common one. Its lock
- * is held as long as the holder lives, or is being started; whoever can take it may clear up there.
+ * Directories of sessions and processes: one for each, below a common parent. The holder keeps the
+ * directory locked as long as it lives or is being started. A process that can lock it may remove
+ * it.
  */
 #pragma once
 
@@ -12,33 +13,35 @@
 #define DIRECTORY_NAME_SIZE (NAME_ID_MAX + 32u)
 
 /*
- * Below each of them: all that its own processes read. Nothing else of it is in their sandbox, and what is in there is their
- * user's, should that be another one.
+ * Subdirectory with everything that the session's own processes read. A sandbox contains only this
+ * part of the directory. Its files belong to the sessions' user (`--session-user`).
  */
 #define DIRECTORY_SHELL "shell"
 
 /*
- * Make one for id, with DIRECTORY_SHELL in it; its name is that and a random number. *ret_fd is the caller's, and holds the lock, which the
- * holder inherits. Returns 0, or a negative errno and nothing is left.
+ * Create a directory named id and a random number, with DIRECTORY_SHELL in it. *ret_fd: owned by
+ * the caller; has the lock, which the holder inherits. Returns 0 or a negative errno.
  */
 int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd);
 
-/* Whether path (may be NULL) is absolute and a directory that can be entered: 0, or a negative errno. */
+/* Check that path is an absolute directory that can be entered. Returns 0 or a negative errno. */
 int directory_check(const char *path);
 
-/* What has been found out of a directory before, on a thread: its disk may not answer. Zero: nothing has been. */
+/*
+ * Result of an earlier directory_check() on a thread, because the disk may not answer. Zero: none.
+ */
 struct directory_found {
 	bool looked;
-	int error; /* what directory_check() returned then */
+	int error; /* what directory_check() returned */
 };
 
-/* The same as directory_check(), which is asked only where nothing has been found out. */
+/* Return the earlier result if there is one; otherwise call directory_check(). */
 int directory_recall(const struct directory_found *found, const char *path);
 
-/* Those whose directories an earlier server has left. name: that of a directory. */
+/* Callbacks for the directories that an earlier server has left. name: of a directory. */
 struct directory_owner {
 	bool (*is_known)(void *user, const char *name);
-	/* Attach to its holder; fd is borrowed. Returns -ECONNREFUSED or -ENOENT when there is none, -EAGAIN for later. */
+	/* Attach to its holder; borrows fd. -ECONNREFUSED or -ENOENT: none, -EAGAIN: try later. */
 	int (*adopt)(void *user, const char *name, int fd);
 	void (*remove)(void *user, const char *name);
 	void (*failed)(void *user, const char *name, int error);
@@ -46,7 +49,7 @@ struct directory_owner {
 };
 
 /*
- * Adopt what is there and not known, and remove directories without a holder. Returns how many were found, or a
- * negative errno; *ret_again says that holders are still starting.
+ * Adopt all directories that are not known yet and remove those without a holder. Returns how many
+ * were adopted, or a negative errno. *ret_again: some holders are still starting, call it again.
  */
 int directory_adopt_all(int parent_fd, const struct directory_owner *owner, bool *ret_again);

@@ -1,4 +1,4 @@
-/* Nothing is kept between the two; what cannot be saved leaves the document of before. */
+/* No state. If saving fails, the old document stays. */
 #include "shell/store/document.h"
 
 #include "shell/json_read.h"

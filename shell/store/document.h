@@ -4,14 +4,14 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Save it for a reader, too. Takes root; NULL stands for one that there was no memory for. Returns 0 or a negative errno. */
+/* Save root, indented for people. Takes root; NULL gives -ENOMEM. Returns 0 or a negative errno. */
 int document_save(int dir_fd, const char *name, json_t *root);
 
-/* The same by file_save_durably(): not on a loop. */
+/* As document_save(), but with file_save_durably(): never on the loop. */
 int document_save_durably(int dir_fd, const char *name, json_t *root);
 
 /*
- * Read one of at most max bytes. Returns 0, -EBADMSG when it is no JSON or tells something twice, or another negative
- * errno. *ret_root: a new reference.
+ * Read a document of at most max bytes. *ret_root: a new reference. Returns 0, -EBADMSG when it is
+ * not JSON or has a duplicate key, or another negative errno.
  */
 int document_load(int dir_fd, const char *name, size_t max, json_t **ret_root);

@@ -1,6 +1,6 @@
 /*
- * Plain reads and writes that block; no state. A failed save leaves the old file, and a failed append cuts off what
- * it has written. The temporary file has a fixed name, so a file must have one writer at a time.
+ * Blocking reads and writes; no state. A failed save leaves the old file; a failed append truncates
+ * what it has written. The temporary file has a fixed name, so only one writer is allowed.
  */
 #include "shell/store/file.h"
 
@@ -47,7 +47,7 @@ int file_load(int dir_fd, const char *name, size_t max, char **ret_text, size_t 
 	return 0;
 }
 
-/* All of it, or nothing: half a line would spoil the next one, too. */
+/* Write all of it or nothing: a partial line would also corrupt the next one. */
 static int write_whole(int fd, const char *text, size_t length)
 {
 	struct stat st;
@@ -81,7 +81,7 @@ static int save(int dir_fd, const char *name, const char *text, size_t length, b
 	if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", name) >= sizeof temporary)
 		return -ENAMETOOLONG;
 	int rc = 0;
-	/* What stands there is of a writer that was killed, or of somebody who means harm. */
+	/* An existing file was left by a killed writer or planted by an attacker. */
 	unlinkat(dir_fd, temporary, 0);
 	int fd = openat(
 		dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -105,7 +105,7 @@ static int save(int dir_fd, const char *name, const char *text, size_t length, b
 	if (rc < 0)
 		unlinkat(dir_fd, temporary, 0);
 	else if (durably && fsync(dir_fd) < 0)
-		rc = -errno; /* the name is in the directory, which is a file as well */
+		rc = -errno; /* the rename is durable once the directory is synced */
 	return rc;
 }
 

@@ -1,4 +1,4 @@
-/* A file of lines is up to date or behind; when it is behind, the next chance writes all of it anew. */
+/* A file is up to date or behind. If it is behind, the next call rewrites all of it. */
 #include "shell/store/lines.h"
 
 #include "shell/json_read.h"
@@ -12,7 +12,7 @@
 
 struct lines_writer {
 	FILE *file;
-	bool whole; /* nothing has failed so far */
+	bool whole; /* nothing has failed yet */
 };
 
 void lines_put(struct lines_writer *w, json_t *line)
@@ -22,7 +22,7 @@ void lines_put(struct lines_writer *w, json_t *line)
 	json_decref(line);
 }
 
-/* Write all that is still wanted anew. */
+/* Rewrite the file with the lines that are still wanted. */
 static int compact_lines(struct lines *l, const struct lines_kind *kind, int dir_fd, void *user)
 {
 	char *text = NULL;
@@ -47,7 +47,7 @@ static int append_line(const struct lines_kind *kind, int dir_fd, json_t *line, 
 	if (!text)
 		return -ENOMEM;
 	size_t length = strlen(text);
-	text[length++] = '\n'; /* in place of the NUL */
+	text[length++] = '\n'; /* replaces the NUL */
 	int rc = file_append(dir_fd, kind->name, text, length, ret_size);
 	free(text);
 	return rc;
@@ -89,7 +89,7 @@ void lines_load(struct lines *l, const struct lines_kind *kind, int dir_fd,
 	l->frozen = rc == -ENOMEM;
 	if (rc < 0)
 		return;
-	bool torn = length > 0 && text[length - 1] != '\n';
+	bool is_torn = length > 0 && text[length - 1] != '\n';
 	rest = text;
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		json_t *root = json_read(line, strlen(line), 0, &is_short);
@@ -99,6 +99,6 @@ void lines_load(struct lines *l, const struct lines_kind *kind, int dir_fd,
 		l->frozen = l->frozen || is_short;
 	}
 	free(text);
-	if (torn)
+	if (is_torn)
 		(void)file_append(dir_fd, kind->name, "\n", 1, &length);
 }

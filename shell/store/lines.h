@@ -1,7 +1,7 @@
 /*
- * A file with a line of JSON for each thing that has happened, which outlives the server. Lines are put behind those
- * that are there; now and then the file is written anew with what is still wanted. What cannot be written, for want of
- * room, is made up for later: then all of it is written anew.
+ * A file with one line of JSON per event, which outlives the server. New lines are appended; when
+ * the file gets too long it is rewritten with the lines that are still wanted. If a line cannot be
+ * appended, for example on a full disk, the whole file is rewritten later.
  */
 #pragma once
 
@@ -11,42 +11,43 @@
 
 struct lines_writer;
 
-/* Tell all that is still wanted, by lines_put(), in the order of the file. */
+/* Write all lines that are still wanted with lines_put(), in the order of the file. */
 typedef void (*lines_tell_cb)(void *user, struct lines_writer *w);
 
-/* What a file of a kind is like; it outlives those who use it. */
+/* Properties of one kind of file; constant. */
 struct lines_kind {
-	const char *name; /* of the file */
-	size_t max;       /* bytes; one that is longer is not read */
-	size_t compact;   /* bytes above which it is written anew */
-	bool doubled; /* and then not before it is twice as long as it was when that was done last */
-	lines_tell_cb tell; /* during lines_append() and lines_catch_up() */
+	const char *name;   /* of the file */
+	size_t max;         /* bytes; a longer file is not read */
+	size_t compact;     /* bytes above which it is rewritten */
+	bool doubled;       /* but only if it has doubled since the last rewrite */
+	lines_tell_cb tell; /* called by lines_append() and lines_catch_up() */
 };
 
-/* What is known of a file; zero to begin with. */
+/* State of a file; starts zeroed. */
 struct lines {
-	bool behind;      /* something could not be written: all of it is to be written anew */
-	bool frozen;      /* not all of it could be read, so it never is */
-	size_t compacted; /* bytes when it was written anew last */
+	bool behind;      /* a line could not be written: rewrite the file */
+	bool frozen;      /* the file could not be read completely, so it is never rewritten */
+	size_t compacted; /* bytes after the last rewrite */
 };
 
-/* Another line. Takes line; NULL stands for one that there was no memory for. Returns 0 or a negative errno. */
+/* Append a line. Takes line; NULL gives -ENOMEM. Returns 0 or a negative errno. */
 int lines_append(
 	struct lines *l, const struct lines_kind *kind, int dir_fd, json_t *line, void *user);
 
 /*
- * Write down what there was no room for. Returns whether there was something; then *ret_error is 0, or a negative
- * errno and it is still missing.
+ * Rewrite the file if a line could not be written earlier. Returns false if nothing was missing;
+ * otherwise *ret_error is 0, or a negative errno and it is still missing.
  */
 bool lines_catch_up(
 	struct lines *l, const struct lines_kind *kind, int dir_fd, void *user, int *ret_error);
 
-/* One more line of a file that is written anew. Takes line; NULL, and nothing at all is written. */
+/* Add a line to a file that is being rewritten. Takes line; if it is NULL the rewrite fails. */
 void lines_put(struct lines_writer *w, json_t *line);
 
 /*
- * Read a file, which may be missing: each line that is JSON goes to take(), which borrows it. A last line that was
- * not finished is closed, so that the next one is not part of it. Where memory is short lines are left out, and l is frozen.
+ * Read a file, which may be missing, and call take() for each line that is JSON; take() borrows it.
+ * A line without a newline at the end of the file gets one, so that the next line is separate. If
+ * memory is short, lines are skipped and l is frozen.
  */
 void lines_load(struct lines *l, const struct lines_kind *kind, int dir_fd,
 	void (*take)(void *user, json_t *line), void *user);

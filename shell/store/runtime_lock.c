@@ -1,4 +1,4 @@
-/* See the header for what is locked. It fails when somebody else has it for longer than the time to wait. */
+/* See runtime_lock.h. Fails if another process keeps one of the locks for too long. */
 #include "shell/store/runtime_lock.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@
 #include <uv.h>
 
 #define RETRY_NS 2000000L
-#define CALLERS_MAX 4096 /* servers that were refused stay in the queue: nobody accepts them */
+#define BACKLOG_MAX \
+	4096 /* connections of refused servers stay in the queue: they are never accepted */
 
 typedef int (*try_lock)(struct runtime_lock *l, const struct sockaddr_un *name);
 
@@ -44,11 +45,11 @@ static int try_name(struct runtime_lock *l, const struct sockaddr_un *name)
 {
 	if (bind(l->name_fd, (const struct sockaddr *)name, sizeof *name) < 0)
 		return errno == EADDRINUSE ? -EBUSY : -errno;
-	/* Only who listens can be asked who they are. */
-	return listen(l->name_fd, CALLERS_MAX) < 0 ? -errno : 0;
+	/* SO_PEERCRED of a connection requires a listening socket. */
+	return listen(l->name_fd, BACKLOG_MAX) < 0 ? -errno : 0;
 }
 
-/* Try until it works, fails for another reason, or the time is over. */
+/* Try until it succeeds, fails for another reason than -EBUSY, or ms have passed. */
 static int try_for(struct runtime_lock *l, const struct sockaddr_un *name, try_lock try, unsigned ms)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_NS};
@@ -59,7 +60,7 @@ static int try_for(struct runtime_lock *l, const struct sockaddr_un *name, try_l
 	return rc;
 }
 
-/* Its own name in the directory that it is in, which nobody has to be able to read. */
+/* Hash of the directory's name in its parent. Works without read access to the parent. */
 static uint64_t hash_name(int runtime_fd)
 {
 	char link[32], path[PATH_MAX];
@@ -85,8 +86,8 @@ static bool make_name(int runtime_fd, struct sockaddr_un *name)
 	return true;
 }
 
-/* Anybody may take any name: it counts only if a process of our user, or root, has it. */
-static bool is_taken_by_us(const struct sockaddr_un *name)
+/* Any process may bind any name: it counts only if a process of our user, or of root, has it. */
+static bool is_bound_by_us(const struct sockaddr_un *name)
 {
 	struct ucred peer;
 	socklen_t length = sizeof peer;
@@ -99,7 +100,7 @@ static bool is_taken_by_us(const struct sockaddr_un *name)
 	return ours;
 }
 
-static int take_name(struct runtime_lock *l, int runtime_fd)
+static int acquire_name(struct runtime_lock *l, int runtime_fd)
 {
 	struct sockaddr_un name;
 	if (!make_name(runtime_fd, &name))
@@ -108,7 +109,7 @@ static int take_name(struct runtime_lock *l, int runtime_fd)
 	if (l->name_fd < 0)
 		return -errno;
 	int rc = try_for(l, &name, try_name, RUNTIME_LOCK_WAIT_MS);
-	if (rc == -EBUSY && is_taken_by_us(&name))
+	if (rc == -EBUSY && is_bound_by_us(&name))
 		return rc;
 	if (rc < 0) {
 		close(l->name_fd);
@@ -127,7 +128,7 @@ int runtime_lock_take(struct runtime_lock *l, int runtime_fd)
 	if (rc == 0)
 		rc = try_for(l, NULL, try_flock, RUNTIME_LOCK_CHILD_MS);
 	if (rc == 0)
-		rc = take_name(l, runtime_fd);
+		rc = acquire_name(l, runtime_fd);
 	if (rc < 0)
 		runtime_lock_release(l);
 	return rc;
@@ -139,7 +140,7 @@ bool runtime_lock_holds(const struct runtime_lock *l, const char *runtime_dir)
 	struct stat ours, there;
 	struct runtime_lock again = *l;
 	int n = snprintf(path, sizeof path, "%s/lock", runtime_dir);
-	/* Looked at and not opened: to close it would end our lock. */
+	/* Use lstat(): closing another descriptor of the file would drop our record lock. */
 	return n > 0 && (size_t)n < sizeof path && lstat(path, &there) == 0 &&
 		fstat(l->fd, &ours) == 0 && ours.st_dev == there.st_dev &&
 		ours.st_ino == there.st_ino && try_record(&again, NULL) == 0 &&

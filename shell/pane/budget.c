@@ -1,6 +1,6 @@
 /*
- * Sums are kept as panes are weighed; nobody is looked at unless there is too much. Then so much is asked for that there
- * is some room afterwards, so that this is rare.
+ * Sums are updated as panes are weighed; panes are searched only if the limit is exceeded. Then
+ * they are asked to drop more than the excess, so that this is rare.
  */
 #include "shell/pane/budget.h"
 
@@ -8,20 +8,21 @@
 
 #include <utlist.h>
 
-#define ROOM 8u   /* such a share of the limit is made free at once */
-#define ASKED 16u /* panes that are asked in one turn: each is looked for among all */
+#define SPARE_PART 8u /* this part of the limit is made free at once */
+#define ASKED_MAX 16u /* panes that are asked in one turn: each costs a search of all panes */
 
 #define share_prev screen_share.prev
 #define share_next screen_share.next
 
-/* What cannot be given up. */
+/* Bytes that cannot be dropped. */
 static size_t committed(const struct budget_share *s)
 {
 	size_t rest = s->used - s->lines;
 	return rest > s->size ? rest : s->size;
 }
 
-static void count(struct budget_share *s, const struct budget_share *now)
+/* Replace a share and update the sums. */
+static void update(struct budget_share *s, const struct budget_share *now)
 {
 	struct budget *b = s->budget;
 	b->used += now->used - s->used;
@@ -45,7 +46,7 @@ void budget_leave(struct pane *p)
 	if (!s->budget)
 		return;
 	none.size = none.used = none.lines = none.give = 0;
-	count(s, &none);
+	update(s, &none);
 	DL_DELETE2(s->budget->first, p, share_prev, share_next);
 	*s = (struct budget_share){0};
 }
@@ -70,7 +71,7 @@ void budget_resized(struct pane *p)
 	if (!now.budget)
 		return;
 	now.size = screen_size_bytes(p->rows, p->cols);
-	count(&p->screen_share, &now);
+	update(&p->screen_share, &now);
 }
 
 static bool goes_before(const struct pane *a, const struct pane *b)
@@ -80,7 +81,7 @@ static bool goes_before(const struct pane *a, const struct pane *b)
 	return a->activity_ms < b->activity_ms;
 }
 
-/* Who gives first, of those that have something they have not been asked for; NULL if there are none. */
+/* The next pane to drop lines, among those that have more than they were asked for, or NULL. */
 static struct pane *first_to_give(const struct budget *b)
 {
 	struct pane *p, *first = NULL;
@@ -95,16 +96,18 @@ static void ask(struct pane *p, size_t bytes)
 	struct budget_share *s = &p->screen_share, now = *s;
 	size_t most = s->lines - s->give;
 	now.give += bytes < most ? bytes : most;
-	count(s, &now);
+	update(s, &now);
 	s->budget->trims++;
 	held_make_busy(&p->held);
 }
 
-/* There is too much: ask for lines. Those that have been asked for will go. */
-static void press(struct budget *b)
+/*
+ * Ask panes to drop lines until the goal is reached. What was asked for already counts as dropped.
+ */
+static void ask_panes(struct budget *b)
 {
-	size_t goal = b->limit - b->limit / ROOM;
-	for (unsigned n = 0; n < ASKED && b->used > b->asked + goal; n++) {
+	size_t goal = b->limit - b->limit / SPARE_PART;
+	for (unsigned n = 0; n < ASKED_MAX && b->used > b->asked + goal; n++) {
 		struct pane *p = first_to_give(b);
 		if (!p)
 			return;
@@ -134,7 +137,7 @@ void budget_weigh(struct pane *p, bool watched)
 		now.give = 0;
 	s->budget->lines += l->given - s->given;
 	now.given = l->given;
-	count(s, &now);
+	update(s, &now);
 	if (s->budget->limit > 0 && s->budget->used > s->budget->asked + s->budget->limit)
-		press(s->budget);
+		ask_panes(s->budget);
 }

@@ -1,8 +1,9 @@
 /*
- * The budget of screens: memory for all of them together, however many there are and whoever makes them large. Each takes
- * what its size needs; what is left is for the lines above. When there is too much of those, the ones go that nobody
- * watches, of the terminals that have been quiet longest first: they count as dropped, as those do that are too many. What
- * is on a screen never goes. Sizes for which there would not be room are refused; small ones never are.
+ * Budget: a memory limit for all screens of a server together. Each screen uses what its size
+ * needs; the rest is for scrollback. Above the limit scrollback lines are dropped, first from panes
+ * without viewers, and among those from the pane that has been inactive longest. They count as
+ * dropped, like lines beyond the scrollback limit. The lines on a screen are never dropped. Sizes
+ * that would not fit are refused, except small ones.
  */
 #pragma once
 
@@ -17,39 +18,43 @@
 
 struct pane;
 
-/* Of all panes of a server. Zeroed memory has no limit. */
+/* The budget of all panes of a server. Zeroed memory has no limit. */
 struct budget {
-	size_t limit; /* bytes; 0: none */
-	size_t used;  /* what screens took when they were weighed last */
-	size_t committed; /* what their sizes may take, or the rest of them does; without the lines above */
-	size_t asked;           /* of lines above that are to be given up */
-	struct pane *first;     /* those that have a share */
-	uint64_t trims, lines;  /* times that lines had to be given up; and how many: counters */
-	uint64_t sizes_refused; /* a counter */
+	size_t limit;     /* bytes; 0: none */
+	size_t used;      /* bytes of all screens, as last weighed */
+	size_t committed; /* bytes without scrollback: per screen size or used, whichever is more */
+	size_t asked;     /* bytes of scrollback that panes have been asked to drop */
+	struct pane *first;     /* panes that have a share */
+	uint64_t trims, lines;  /* counters: requests to drop scrollback, and lines dropped */
+	uint64_t sizes_refused; /* counter */
 };
 
-/* What a pane has of it. Zeroed memory is one that has none. */
+/* A pane's share. Zeroed memory is none. */
 struct budget_share {
 	struct pane *prev, *next;
-	struct budget *budget; /* borrowed; NULL: it has no share */
-	size_t size;           /* what its size may take */
-	size_t used, lines;    /* as weighed: all of it, and what of it are lines above */
-	size_t give;           /* bytes of those that it has been asked for, and has not given */
-	uint64_t given;        /* lines that it had given when it was weighed last */
-	uint64_t version;      /* of the screen, then */
-	uint64_t frozen;       /* in which version lines were frozen, see struct live */
-	bool watched;          /* somebody looks at what comes of it */
+	struct budget *budget; /* borrowed; NULL: no share */
+	size_t size;           /* bytes that its size may need */
+	size_t used, lines;    /* bytes as last weighed: all, and of them scrollback */
+	size_t give;      /* bytes of scrollback that it has been asked to drop and still has */
+	uint64_t given;   /* lines dropped in total, when last weighed */
+	uint64_t version; /* of the screen, when last weighed */
+	uint64_t frozen;  /* version at which lines were frozen, see struct live */
+	bool watched;     /* it has viewers */
 };
 
-/* Take part, or no more. The first may be called again; the second is harmless without the first. */
+/* Give a pane a share, or update its size if it has one. */
 void budget_join(struct budget *b, struct pane *p);
+
+/* Remove a pane's share, if it has one. */
 void budget_leave(struct pane *p);
 
-/* Whether there is room for this pane's screen to have another size, or a new one this; otherwise that is counted. */
+/*
+ * Whether the size fits for this pane's screen, or for a new one (p: NULL). A refusal is counted.
+ */
 bool budget_admits(struct budget *b, const struct pane *p, unsigned rows, unsigned cols);
 
-/* The pane has the size that it says. */
+/* Update the share after the pane was resized. */
 void budget_resized(struct pane *p);
 
-/* Its screen is here, and may be another: whoever has to give up lines for it is told, and has a turn. */
+/* Weigh the pane's screen, if it is not on a worker. Panes that must drop lines get a turn. */
 void budget_weigh(struct pane *p, bool watched);

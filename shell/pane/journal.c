@@ -1,4 +1,4 @@
-/* See journal.h. A circle: entries are numbered for ever, and the oldest are overwritten. */
+/* See journal.h. A ring buffer: entry numbers only grow, and the oldest entries are overwritten. */
 #include "shell/pane/journal.h"
 
 #include "ring/utf8.h"
@@ -7,8 +7,9 @@
 #include <string.h>
 #include <utlist.h>
 
-#define ROOM_MIN 8u
-_Static_assert((JOURNAL_MAX & (JOURNAL_MAX - 1)) == 0, "twice ROOM_MIN, and so on, comes to it");
+#define CAPACITY_MIN 8u
+_Static_assert((JOURNAL_MAX & (JOURNAL_MAX - 1)) == 0,
+	"the size doubles from CAPACITY_MIN to JOURNAL_MAX");
 
 void journal_open(struct journal *j, uint64_t since)
 {
@@ -29,15 +30,15 @@ void journal_close(struct journal *j)
 		DL_DELETE(j->watchers, w);
 		w->gone(w->user);
 	}
-	for (unsigned i = 0; i < j->room; i++)
+	for (unsigned i = 0; i < j->capacity; i++)
 		clear(&j->entries[i]);
 	free(j->entries);
 	j->entries = NULL;
-	j->room = 0;
+	j->capacity = 0;
 	j->count = 0;
 }
 
-/* As much of a text as is kept, cut between two characters. */
+/* A copy of the text, cut between two characters at JOURNAL_TEXT_MAX. */
 static char *copy(const char *text)
 {
 	if (!text)
@@ -53,24 +54,24 @@ static bool is_same_bell(const struct journal *j, const struct journal_entry *en
 		entry->at_ms < last->at_ms + JOURNAL_BELL_MS;
 }
 
-/* See to it that there is a place for one more: most sessions have few, so that the circle grows until it is one. */
-static bool make_room(struct journal *j)
+/* Make space for an entry. The ring grows to JOURNAL_MAX, as most sessions have few entries. */
+static bool reserve(struct journal *j)
 {
-	if (j->count < j->room || j->room == JOURNAL_MAX)
+	if (j->count < j->capacity || j->capacity == JOURNAL_MAX)
 		return true;
-	unsigned room = j->room ? j->room * 2 : ROOM_MIN;
-	struct journal_entry *entries = realloc(j->entries, room * sizeof *entries);
+	unsigned capacity = j->capacity ? j->capacity * 2 : CAPACITY_MIN;
+	struct journal_entry *entries = realloc(j->entries, capacity * sizeof *entries);
 	if (!entries)
 		return false;
-	memset(entries + j->room, 0, (room - j->room) * sizeof *entries);
+	memset(entries + j->capacity, 0, (capacity - j->capacity) * sizeof *entries);
 	j->entries = entries;
-	j->room = room;
+	j->capacity = capacity;
 	return true;
 }
 
 void journal_add(struct journal *j, const struct journal_entry *entry)
 {
-	if (is_same_bell(j, entry) || !make_room(j))
+	if (is_same_bell(j, entry) || !reserve(j))
 		return;
 	struct journal_entry *place = &j->entries[j->count % JOURNAL_MAX];
 	clear(place);

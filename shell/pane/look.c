@@ -1,6 +1,6 @@
 /*
- * idle -> waits -> idle, or waits -> sits -> painted -> idle. Whose picture is painted sits alone: the picture is the
- * screening's until it is back, so that who has left meanwhile leaves nothing behind.
+ * A look goes idle -> waits -> idle, or waits -> sits -> painted -> idle. While its picture is
+ * painted, the picture belongs to the screening, so the look can be cancelled meanwhile.
  */
 #include "shell/pane/look.h"
 
@@ -11,7 +11,7 @@
 
 #define FOLLOW_HERE (SCREENING_WORK * 4)
 
-/* What can be judged of the output has been followed to its end, or to what was asked for. */
+/* Whether the screen has the output asked for, except an incomplete sequence at the end. */
 static bool is_reached(const struct pane *p, const struct look *look)
 {
 	const struct screen *screen = p->live.screen;
@@ -86,7 +86,7 @@ static void wait_for(struct pane *p, struct look *look)
 		pane_hurry_screen(p);
 }
 
-/* What is to be followed is little, as it mostly is: then nobody waits for a turn. */
+/* Process pending output at once if it is little, which is the usual case. */
 static void follow_little(struct pane *p)
 {
 	if (!p->screening.workers)
@@ -127,7 +127,7 @@ void look_end(struct look *look)
 	look->pane = NULL;
 }
 
-/* The first who need not wait any longer; paints: also who is to be painted elsewhere. */
+/* The first look that is ready. paints: also one with a snapshot to paint on a worker. */
 static struct look *first_due(const struct pane *p, bool paints)
 {
 	struct look *look;
@@ -138,7 +138,7 @@ static struct look *first_due(const struct pane *p, bool paints)
 	return NULL;
 }
 
-static void tell(struct pane *p, struct look *look)
+static void finish_look(struct pane *p, struct look *look)
 {
 	DL_DELETE(p->screening.looks, look);
 	if (look->state == LOOK_WAITS)
@@ -148,7 +148,7 @@ static void tell(struct pane *p, struct look *look)
 	look->seen(look->user);
 }
 
-static void sit_down(struct pane *p, struct look *look)
+static void start_painting(struct pane *p, struct look *look)
 {
 	DL_DELETE(p->screening.looks, look);
 	look->state = LOOK_SITS;
@@ -166,9 +166,9 @@ void pane_tell_looks(struct pane *p, bool sit)
 	struct look *look;
 	while (p->history_open && !p->live.away && (look = first_due(p, sit))) {
 		if (is_painted_here(p, look))
-			tell(p, look);
+			finish_look(p, look);
 		else
-			sit_down(p, look);
+			start_painting(p, look);
 	}
 }
 

@@ -1,7 +1,4 @@
-/*
- * What may be asked of a terminal whoever has it, and writing to it. Nothing here keeps a state of its own: the link says
- * whether it can be written to, the session what has become of its shell.
- */
+/* Accessors of a pane, and writing to its terminal. No state of its own. */
 #include "shell/pane/pane.h"
 
 #include "shell/clock.h"

@@ -1,7 +1,7 @@
 /*
- * A pane: a terminal in a holder, with its history and its screen, as all those know it that work with the terminal of a
- * session: who types, who runs commands, who waits, who shows it. Sessions are made of it, see shell/session/session.h;
- * what is above a pane knows it by this, and nothing of the session.
+ * A pane: a terminal in a holder, with its history and its screen. A session contains one, see
+ * shell/session/session.h; code that only needs the terminal (typing, commands, waiting, viewing)
+ * uses the pane and does not depend on the session.
  */
 #pragma once
 
@@ -15,60 +15,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What has been written to all of them. */
+/* Counters of the input to all panes. */
 struct pane_counters {
 	uint64_t bytes_in, input_refused;
 };
 
-/* What has become of the shell. The session says so, as it finds out: see session_move(). */
+/* State of the shell; updated by the session, see session_move(). */
 struct pane_life {
-	bool runs;          /* it takes input, and requests are heeded */
-	bool exited;        /* it has ended, and all of its output has been followed */
-	bool status_known;  /* exited: the holder has lived long enough to tell */
+	bool runs;          /* it takes input and requests */
+	bool exited;        /* it has exited, and all of its output has been processed */
+	bool status_known;  /* exited: the holder has reported the status */
 	int status;         /* exited, if known: of wait(2) */
 	uint64_t exited_ms; /* exited: wall clock */
 };
 
+/* A terminal in a holder. */
 struct pane {
 	struct held held;
-	struct pane_counters *counters; /* borrowed; of all */
+	struct pane_counters *counters; /* borrowed; of all panes */
 	struct pane_life life;
 	char *cwd, *shell;            /* that it was started with; owned */
 	unsigned rows, cols;          /* now */
 	uint64_t activity_ms;         /* wall clock */
 	uint64_t output_ms, typed_ms; /* loop time of the last output and the last input; 0: none */
-	enum screen_unicode unicode;  /* what its characters take, see struct screen_options */
-	bool history_open;            /* and the screen */
+	enum screen_unicode unicode;  /* widths of characters, see struct screen_options */
+	bool history_open;            /* history and live are valid */
 	struct history history;
-	struct live live;                 /* its screen */
-	struct screening screening;       /* and who makes that follow */
-	struct budget_share screen_share; /* what it has of the memory for all screens */
-	struct journal journal;           /* what has happened besides output */
+	struct live live;                 /* the screen */
+	struct screening screening;       /* keeps live up to date */
+	struct budget_share screen_share; /* of the memory for all screens */
+	struct journal journal;
 };
 
 /* Loop time in ms. */
 uint64_t pane_now(const struct pane *p);
 
-/* The offset behind the newest byte; 0 while starting. */
+/* The offset behind the newest byte of output; 0 while starting. */
 uint64_t pane_head(const struct pane *p);
 
-/* The columns that its terminal has, or may be taken to have. */
+/* The columns of the terminal, or a default if they are not known. */
 unsigned pane_cols(const struct pane *p);
 
 /*
- * Whether it can be asked for what its holder does at some time: 0, -ENOTCONN unless it runs, -EHOSTDOWN when the holder
- * has been stopped and has not answered for LINK_SILENT_MS.
+ * Whether a request to the holder will be answered: 0, -ENOTCONN unless the shell runs, -EHOSTDOWN
+ * when the holder is stopped and has not answered for LINK_SILENT_MS.
  */
 int pane_heeds(const struct pane *p);
 
-/*
- * Write to its terminal what somebody types: counted, and noted for those who look at silence. Returns 0, or as
- * link_write().
- */
+/* Write input to the terminal, counted and noted. Returns 0, or an error of link_write(). */
 int pane_write(struct pane *p, const void *bytes, size_t length);
 
-/* Something happens in it now: that outlives the server. */
+/* Set activity_ms to now, also in the holder's control page, where it outlives the server. */
 void pane_note_active(struct pane *p);
 
-/* Somebody has typed, whether that is written now or waits. */
+/* Record that input was typed, whether it is written now or queued. */
 void pane_note_typed(struct pane *p);

@@ -1,6 +1,7 @@
 /*
- * here -> away -> here. Little is done at once; much is collected, so that lines which scroll through need not be drawn, and
- * sent to a worker. Back from there, the pane has a turn, in which the next is sent.
+ * The screen goes here -> away -> here. Little output is processed at once. Much output is
+ * collected, so that lines which scroll through need not be drawn, and sent to a worker. When the
+ * screen is back, the pane gets a turn, which may send it away again.
  */
 #include "shell/pane/screening.h"
 
@@ -23,7 +24,7 @@ static void on_work(struct errand *errand)
 		live_work(&p->live);
 }
 
-static void come_home(struct pane *p)
+static void bring_back(struct pane *p)
 {
 	bool paints = p->screening.paints;
 	p->screening.paints = false;
@@ -36,7 +37,7 @@ static void come_home(struct pane *p)
 static void on_back(struct errand *errand)
 {
 	struct pane *p = pane_of(errand);
-	come_home(p);
+	bring_back(p);
 	held_make_busy(&p->held);
 }
 
@@ -61,7 +62,7 @@ static struct glance glance_at(const struct live *l)
 	return g;
 }
 
-/* A copy of it; the one before is taken when it is the same. Without memory there is none. */
+/* A copy of text; reuses or frees the copy `before`. NULL if memory is short. */
 static const char *keep(const char *before, const char *text)
 {
 	if (before && strcmp(before, text) == 0)
@@ -92,7 +93,7 @@ bool pane_recall_screen(struct pane *p)
 		return false;
 	live_want(&p->live);
 	workers_recall(p->screening.workers, &p->screening.errand);
-	come_home(p);
+	bring_back(p);
 	return true;
 }
 
@@ -110,8 +111,8 @@ void pane_lend_screen(struct pane *p, bool patient)
 	send_away(p, patient);
 }
 
-/* Whether there is so much to be followed, or so old, that it is worth the way. */
-static bool is_worth_it(struct pane *p, uint64_t backlog, bool watched)
+/* Whether pending output is so much or so old that it should be sent to a worker. */
+static bool is_worth_sending(struct pane *p, uint64_t backlog, bool watched)
 {
 	uint64_t now = pane_now(p);
 	if (p->screening.since_ms == 0)
@@ -121,7 +122,7 @@ static bool is_worth_it(struct pane *p, uint64_t backlog, bool watched)
 		p->screening.since_ms + (watched ? SCREENING_WATCHED_MS : SCREENING_UNWATCHED_MS);
 }
 
-/* A checkpoint that is due then is for the next turn: the program may be waiting for it. */
+/* A checkpoint that is due is left to the next turn: the program may be waiting for an answer. */
 static bool follow_here(struct pane *p)
 {
 	struct live *l = &p->live;
@@ -144,7 +145,7 @@ static bool follow(struct pane *p, bool coming, bool watched)
 	if (!p->screening.workers || (backlog <= SCREENING_HERE && !owes) ||
 		live_is_asked(l, SCREENING_ASKED))
 		return follow_here(p);
-	if (coming && !owes && !pane_has_looks(p) && !is_worth_it(p, backlog, watched))
+	if (coming && !owes && !pane_has_looks(p) && !is_worth_sending(p, backlog, watched))
 		return false;
 	p->screening.since_ms = 0;
 	note_glance(p);
@@ -156,7 +157,7 @@ static bool follow(struct pane *p, bool coming, bool watched)
 
 bool pane_follow(struct pane *p, bool coming, bool watched)
 {
-	budget_weigh(p, watched); /* it may have come home */
+	budget_weigh(p, watched); /* the screen may have come back */
 	pane_tell_looks(p, !p->screening.painted_last);
 	bool more = follow(p, coming, watched);
 	pane_tell_looks(p, true);

@@ -1,6 +1,6 @@
 /*
- * The screen of a pane follows its history: here, when that takes no time, otherwise on a worker. Whoever looks at it has
- * it back.
+ * Screening: keeps the screen of a pane up to date with its history. Little output is processed on
+ * the loop, much on a worker. Code that needs the screen meanwhile can recall it.
  */
 #pragma once
 
@@ -11,70 +11,78 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCREENING_HERE ((uint64_t)8 << 10) /* bytes that are not worth the way to a worker */
-#define SCREENING_ASKED \
-	((uint64_t)64 << 10) /* that a program waits for an answer to its question behind */
-#define SCREENING_WORK \
-	((size_t)8 << 10) /* cells touched at once: 20 to 80 us, after which the clock is looked at */
-#define SCREENING_SHARE 2u       /* of the ring: as much is sent, unless it gets old */
-#define SCREENING_WATCHED_MS 20u /* which it is after this, while somebody watches */
-#define SCREENING_UNWATCHED_MS 200u
+/* Bytes of output that are faster to process on the loop than on a worker. */
+#define SCREENING_HERE ((uint64_t)8 << 10)
+
+/* As SCREENING_HERE, when a program waits for the terminal's answer to a query in the output. */
+#define SCREENING_ASKED ((uint64_t)64 << 10)
+
+/* Cells changed per step on the loop, which takes 20 to 80 us. */
+#define SCREENING_WORK ((size_t)8 << 10)
+
+/* Pending output is sent to a worker if it is as large as this part of the ring, */
+#define SCREENING_SHARE 2u
+#define SCREENING_WATCHED_MS 20u    /* or this old and the screen has viewers, */
+#define SCREENING_UNWATCHED_MS 200u /* or this old */
 
 struct pane;
 
-/* What is known of a screen wherever it is: as it is now, or as it was when it went to a worker. */
+/* Properties of a screen: current, or as of when it was sent to a worker. */
 struct glance {
-	bool exists;              /* without one there are but the counters */
+	bool exists;              /* if false, only the counters are set */
 	bool alternate;           /* screen_is_alternate() */
 	uint64_t version, resume; /* screen_version(), screen_resume_offset() */
 	size_t memory;            /* screen_memory() */
 	const char *title, *icon; /* "" for none; borrowed until the next turn */
-	uint64_t checkpoints, checkpoint_failures, restarts, unheard; /* counters, see struct live */
+	/* Counters, see struct live. */
+	uint64_t checkpoints, checkpoint_failures, restarts, unheard;
 };
 
-/* Part of a pane; zeroed memory is one that has no workers. */
+/* Part of a pane; zeroed memory has no workers. */
 struct screening {
 	struct errand errand;
-	struct workers *workers; /* borrowed; NULL: all is done here */
-	uint64_t since_ms; /* loop time since which there is something to follow; 0: there is not */
-	struct look *looks; /* those who wait for it to be followed, or to be told; see shell/pane/look.h */
-	bool painted_last;   /* it was away for a picture the last time: to follow comes first */
-	bool paints;         /* it is away for a picture, of which this is: */
-	struct look *sitter; /* who gets it; NULL: nobody any more */
+	struct workers *workers; /* borrowed; NULL: everything is done on the loop */
+	uint64_t since_ms;       /* loop time since which output is pending; 0: none is */
+	struct look *looks;      /* looks that wait; see shell/pane/look.h */
+	bool painted_last;       /* the last errand was a snapshot: process output first */
+	bool paints;             /* the screen is away for a snapshot or a task: */
+	struct look *sitter;     /* the look that gets it; NULL: it was cancelled */
 	unsigned lines;
 	bool marks;
-	struct look_task *task; /* what it is away for in place of a picture; owned */
-	bool painted;           /* of the worker, like `picture`, while it is away */
+	struct look_task *task; /* the task, if it is away for one; owned */
+	bool painted;           /* set by the worker, like `picture`, while the screen is away */
 	struct picture picture;
-	struct glance left; /* when it went away; title and icon are owned */
+	struct glance left; /* when it was sent away; title and icon are owned */
 };
 
 /*
- * Follow. coming: there will be another turn soon, for more output comes. watched: somebody looks at what comes of it.
- * Returns whether there is more to be done here.
+ * Process output. coming: another turn follows soon, because more output is arriving. watched: the
+ * screen has viewers. Returns whether there is more to do on the loop.
  */
 bool pane_follow(struct pane *p, bool coming, bool watched);
 
-/* Before which offset the ring may be overwritten, see live_tail(). */
+/* The ring may be overwritten before this offset, see live_tail(). */
 uint64_t pane_tail(struct pane *p);
 
-/* The screen; NULL when it is with a worker, from where it will be back: see pane_look(). NULL as well when there is none. */
+/* The screen; NULL if it is on a worker (see pane_look()) or if there is none. */
 const struct screen *pane_screen_here(const struct pane *p);
 
-/* What is known of it without waiting for it. */
+/* Properties of the screen, available even while it is on a worker. */
 struct glance pane_glance(const struct pane *p);
 
-/* Whether there is one, wherever it is. */
+/* Whether there is a screen, on the loop or on a worker. */
 bool pane_has_screen(const struct pane *p);
 
-/* Have it here before it comes by itself; returns whether it was away. Only a turn sends it away again. */
+/* Bring the screen back, waiting for the worker. Returns whether it was away. */
 bool pane_recall_screen(struct pane *p);
 
-/* Where it is away for something patient, and that has not begun, it is done next: an owner waits for the screen. */
+/* If the screen waits for a worker with patience, its errand becomes the next one. */
 void pane_hurry_screen(struct pane *p);
 
-/* Send it away for a picture, or a task; it is here. patient: as struct errand has it. */
+/*
+ * Send the screen, which is here, to a worker for a snapshot or a task. patient: see struct errand.
+ */
 void pane_lend_screen(struct pane *p, bool patient);
 
-/* No more of it. */
+/* Recall the screen, cancel all looks and free the screen. */
 void pane_close_screen(struct pane *p);

@@ -1,6 +1,6 @@
 /*
- * What was printed since something was typed, as text, is compared with that and what was typed behind it: as long as it is
- * the beginning of that it is its echo. A program that prints the same comes second.
+ * The output since something was typed is rendered as text and compared with the input from there
+ * on. If it is a prefix of the input, it is its echo.
  */
 #include "shell/input/echo.h"
 
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ECHO_MAX ((size_t)16 << 10) /* bytes of output that are compared, and of what was typed */
-#define ENTRIES_MAX 8u              /* how many were typed before it has been shown */
+#define ECHO_MAX ((size_t)16 << 10) /* bytes of output, and of input, that are compared */
+#define ENTRIES_MAX 8u              /* entries that may wait for their echo */
 
 struct text {
 	char bytes[ECHO_MAX];
-	size_t length, line; /* bytes, and where its last line begins */
-	bool full;           /* the rest is left out */
+	size_t length, line; /* bytes, and start of the last line */
+	bool full;           /* the rest was dropped */
 };
 
 static void put(struct text *t, const char *bytes, size_t length)
@@ -28,26 +28,23 @@ static void put(struct text *t, const char *bytes, size_t length)
 	t->length += length;
 }
 
-/* Without the last character. */
-static void take_back(struct text *t)
+/* Remove the last character. */
+static void erase_character(struct text *t)
 {
 	while (t->length > t->line && ((unsigned char)t->bytes[--t->length] & 0xc0) == 0x80)
 		;
 }
 
-/* Without the last word, and the blanks behind it. */
-static void take_back_word(struct text *t)
+/* Remove the last word and the blanks behind it. */
+static void erase_word(struct text *t)
 {
 	while (t->length > t->line && t->bytes[t->length - 1] == ' ')
 		t->length--;
 	while (t->length > t->line && t->bytes[t->length - 1] != ' ')
-		take_back(t);
+		erase_character(t);
 }
 
-/*
- * What was typed, as the kernel shows it (by default: ERASE, WERASE, KILL, ECHOCTL): without ends of lines, and control
- * characters by their names.
- */
+/* Append input as the kernel echoes it (ERASE, WERASE, KILL, ECHOCTL), without line ends. */
 static void put_typed(struct text *t, const char *typed, size_t length)
 {
 	for (size_t i = 0; i < length && !t->full; i++) {
@@ -55,9 +52,9 @@ static void put_typed(struct text *t, const char *typed, size_t length)
 		if (c == '\r' || c == '\n')
 			t->line = t->length;
 		else if (c == 0x7f)
-			take_back(t);
+			erase_character(t);
 		else if (c == 0x17)
-			take_back_word(t);
+			erase_word(t);
 		else if (c == 0x15)
 			t->length = t->line;
 		else if ((unsigned char)c >= ' ' || c == '\t')
@@ -80,7 +77,7 @@ static void on_character(void *user, uint32_t code, uint64_t start, uint64_t end
 	put(user, (const char *)bytes, utf8_encode(code, bytes));
 }
 
-/* The kernel shows a tab as one. */
+/* The kernel echoes a tab as a tab. */
 static void on_blanks(void *user, unsigned count, uint64_t start, uint64_t end)
 {
 	(void)count, (void)start, (void)end;
@@ -89,7 +86,7 @@ static void on_blanks(void *user, unsigned count, uint64_t start, uint64_t end)
 
 static void on_back(void *user)
 {
-	take_back(user);
+	erase_character(user);
 }
 
 static void on_end(void *user)
@@ -118,7 +115,7 @@ static const struct line_reader_ops ops = {.text = on_text,
 	.column = column_of,
 	.is_begun = is_begun};
 
-/* Read the output between two offsets. Returns whether it is there, and fits. */
+/* Read the output between two offsets. Returns false if it is gone or too long. */
 static bool read_output(struct text *t, const struct stream *bytes, uint64_t from, uint64_t to)
 {
 	size_t length = (size_t)(to - from);
@@ -137,7 +134,7 @@ static bool read_output(struct text *t, const struct stream *bytes, uint64_t fro
 	return !t->full;
 }
 
-/* What was typed from an entry on and was shown, before an offset of the output, or the beginning of that. */
+/* Render the echoed input from entry e on, typed before an offset of the output. */
 static void read_typed(struct text *t, const struct typed_entry *e, uint64_t end)
 {
 	t->length = t->line = 0;
@@ -158,16 +155,16 @@ bool echo_is(const struct typed *typed, const struct stream *bytes, uint64_t end
 {
 	const struct typed_entry *e = last_before(typed, end);
 	struct text *texts = e ? malloc(2 * sizeof *texts) : NULL;
-	bool is = false;
-	for (unsigned n = 0; texts && e && e->text && !is && n < ENTRIES_MAX; n++) {
+	bool matches = false;
+	for (unsigned n = 0; texts && e && e->text && !matches && n < ENTRIES_MAX; n++) {
 		read_typed(&texts[1], e, end);
-		is = read_output(&texts[0], bytes, e->offset, end) && texts[0].length > 0 &&
+		matches = read_output(&texts[0], bytes, e->offset, end) && texts[0].length > 0 &&
 			texts[1].length >= texts[0].length &&
 			memcmp(texts[0].bytes, texts[1].bytes, texts[0].length) == 0;
 		e = e == typed->entries ? NULL : e->prev;
 	}
 	free(texts);
-	return is;
+	return matches;
 }
 
 bool echo_has(
@@ -177,16 +174,16 @@ bool echo_has(
 	while (e && (e->offset < begin || !e->text))
 		e = e->next;
 	struct text *typed_text = e && e->offset < end ? malloc(sizeof *typed_text) : NULL;
-	bool has = false;
-	for (; typed_text && e && !has; e = e->next) {
-		/* What is not shown parts what is. */
+	bool is_found = false;
+	for (; typed_text && e && !is_found; e = e->next) {
+		/* Input that was not echoed separates runs that were. */
 		read_typed(typed_text, e, end);
-		has = memmem(typed_text->bytes, typed_text->length, text, length);
+		is_found = memmem(typed_text->bytes, typed_text->length, text, length);
 		while (e->next && e->next->text)
 			e = e->next;
 		while (e->next && !e->next->text)
 			e = e->next;
 	}
 	free(typed_text);
-	return has;
+	return is_found;
 }

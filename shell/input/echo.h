@@ -1,4 +1,4 @@
-/* Whether text of the output is what was typed, as the terminal shows it. */
+/* Whether text of the output is the terminal's echo of what was typed. */
 #pragma once
 
 #include "ring/stream.h"
@@ -9,12 +9,11 @@
 #include <stdint.h>
 
 /*
- * Whether the output up to `end` is the kernel's echo of what was typed, and nothing else has been printed since. typed knows
- * what was typed while the terminal showed it; what it has forgotten is not recognised, nor is what programs show that edit
- * lines themselves.
+ * Whether all output up to `end`, since something was typed, is the kernel's echo of it. Does not
+ * recognize input that `typed` has dropped, nor the echo of programs that edit lines themselves.
  */
 bool echo_is(const struct typed *typed, const struct stream *bytes, uint64_t end);
 
-/* Whether a text is a part of what was typed between two offsets of the output, and shown. */
+/* Whether a text is part of what was typed and echoed between two offsets of the output. */
 bool echo_has(
 	const struct typed *typed, uint64_t begin, uint64_t end, const char *text, size_t length);

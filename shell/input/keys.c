@@ -1,6 +1,6 @@
 /*
- * Tables of names and sequences; a key goes by the kitty protocol or by xterm's older forms. No state: only a
- * name can be wrong, and the room for a key's bytes is asserted.
+ * Tables of names and sequences. A key is encoded by the kitty protocol or by xterm's older forms.
+ * No state. Only a name can be invalid; the space for a key's bytes is asserted.
  */
 #include "shell/input/keys.h"
 
@@ -67,12 +67,12 @@ static const struct {
 	{"KP,", KEY_KP_SEPARATOR, 0},
 };
 
-/* How a key that is no character is sent: CSI number ; modifiers final. */
+/* The encoding of a key that is not a character: CSI number ; modifiers final. */
 struct sequence {
 	unsigned number;
 	char final;
-	bool ss3;   /* without modifiers it is SS3 final: always, or */
-	bool arrow; /* with application cursor keys */
+	bool ss3;   /* SS3 final without modifiers */
+	bool arrow; /* SS3 final without modifiers, with application cursor keys */
 };
 
 /* xterm ctlseqs: PC-style function keys. */
@@ -101,17 +101,17 @@ static const struct sequence legacy[] = {
 	[KEY_F1 + 11 - KEY_UP] = {24, '~', false, false},
 };
 
-/* The numeric keypad: the character, and the final byte of SS3 when its keys are the application's. */
+/* The numeric keypad: the character, and the final byte of SS3 in application keypad mode. */
 static const struct {
 	char text, final;
 } keypad[] = {{'0', 'p'}, {'1', 'q'}, {'2', 'r'}, {'3', 's'}, {'4', 't'}, {'5', 'u'}, {'6', 'v'},
 	{'7', 'w'}, {'8', 'x'}, {'9', 'y'}, {'.', 'n'}, {'/', 'o'}, {'*', 'j'}, {'-', 'm'},
 	{'+', 'k'}, {'\r', 'M'}, {'=', 'X'}, {',', 'l'}};
 
-static_assert(sizeof keypad / sizeof *keypad == KEY_CODES_END - KEY_KP_0, "one for each key");
+static_assert(sizeof keypad / sizeof *keypad == KEY_CODES_END - KEY_KP_0, "one per key");
 
-#define KITTY_F13 57376u  /* to F24, one by one */
-#define KITTY_KP_0 57399u /* likewise, in the order of enum key_code */
+#define KITTY_F13 57376u  /* F14 to F24 follow */
+#define KITTY_KP_0 57399u /* the rest follows, in the order of enum key_code */
 
 static bool is_upper(uint32_t code)
 {
@@ -130,8 +130,8 @@ static bool is_keypad(uint32_t code)
 
 /* Names */
 
-/* One character and nothing else. Returns false when text is not that. */
-static bool take_character(const char *text, size_t length, uint32_t *ret_code)
+/* Parse a single character. Returns false if text is anything else. */
+static bool parse_character(const char *text, size_t length, uint32_t *ret_code)
 {
 	unsigned char copy[5] = {0};
 	if (length == 0 || length >= sizeof copy)
@@ -143,7 +143,7 @@ static bool take_character(const char *text, size_t length, uint32_t *ret_code)
 	return true;
 }
 
-/* A control character is the key that makes it. */
+/* Set the code; a control character becomes the key that produces it. */
 static void set_character(struct key *key, uint32_t code)
 {
 	if (code == 0)
@@ -156,8 +156,8 @@ static void set_character(struct key *key, uint32_t code)
 		key->modifiers |= KEY_CTRL;
 }
 
-/* F1 to F24, KP0 to KP9. */
-static bool take_numbered(const char *name, size_t length, uint32_t *ret_code)
+/* Parse F1 to F24, KP0 to KP9. */
+static bool parse_numbered(const char *name, size_t length, uint32_t *ret_code)
 {
 	unsigned number = 0;
 	size_t prefix = length > 2 && strncasecmp(name, "KP", 2) == 0 ? 2 : 1;
@@ -175,7 +175,7 @@ static bool take_numbered(const char *name, size_t length, uint32_t *ret_code)
 	return prefix == 2 ? length == 3 : number >= 1 && number <= 24 && name[1] != '0';
 }
 
-static bool take_name(const char *name, size_t length, struct key *key)
+static bool parse_name(const char *name, size_t length, struct key *key)
 {
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if (strlen(names[i].name) != length || strncasecmp(names[i].name, name, length) != 0)
@@ -184,7 +184,7 @@ static bool take_name(const char *name, size_t length, struct key *key)
 		key->modifiers |= names[i].modifiers;
 		return true;
 	}
-	return take_numbered(name, length, &key->code);
+	return parse_numbered(name, length, &key->code);
 }
 
 static unsigned modifier_of(char letter)
@@ -213,9 +213,9 @@ bool keys_parse(const char *name, size_t length, struct key *ret_key)
 	if (length == 2 && name[0] == '^' && name[1] > ' ' && (unsigned char)name[1] < BACKSPACE) {
 		key.code = (unsigned char)name[1];
 		key.modifiers |= KEY_CTRL;
-	} else if (take_character(name, length, &code)) {
+	} else if (parse_character(name, length, &code)) {
 		set_character(&key, code);
-	} else if (!take_name(name, length, &key)) {
+	} else if (!parse_name(name, length, &key)) {
 		return false;
 	}
 	*ret_key = key;
@@ -244,7 +244,7 @@ static void put_character(struct output *o, uint32_t code)
 	o->length += utf8_encode(code, (uint8_t *)o->bytes + o->length);
 }
 
-/* What Control makes of a character, by the table of kitty's specification; itself when there is nothing. */
+/* What Control makes of a character, see kitty's specification; otherwise the character. */
 static uint32_t control(uint32_t code)
 {
 	static const char from[] = " /2345678?@[\\]^_~";
@@ -273,8 +273,8 @@ static uint32_t shifted(const struct key *k)
 }
 
 /*
- * Whether modifyOtherKeys has another form for it than ever. Level 1 leaves alone what has one of its own:
- * https://invisible-island.net/xterm/modified-keys.html, and for Meta alone what tmux and iTerm2 do.
+ * Whether modifyOtherKeys changes the key's encoding. Level 1 keeps keys that have a usual
+ * encoding: https://invisible-island.net/xterm/modified-keys.html; Meta alone as in tmux.
  */
 static bool is_other_key(const struct key *k, unsigned level)
 {
@@ -346,7 +346,7 @@ static void put_legacy(struct output *o, const struct key *k, const struct scree
 
 /* The kitty keyboard protocol */
 
-/* One event: CSI number : shifted ; 1 + modifiers : event ; text final. */
+/* Put one event: CSI number : shifted ; 1 + modifiers : event ; text final. */
 static void put_event(struct output *o, const struct key *k, unsigned flags, bool release)
 {
 	struct sequence s = {.number = k->code, .final = 'u'};
@@ -398,8 +398,8 @@ static void put_kitty(struct output *o, const struct key *k, unsigned flags)
 		put_event(o, &key, flags, true);
 }
 
-/* Whether the kernel acts on a control character, so that no program reads it. */
-static bool is_acted_on(const struct termios *line, uint32_t c)
+/* Whether the kernel handles a control character itself, so that programs do not read it. */
+static bool is_handled_by_kernel(const struct termios *line, uint32_t c)
 {
 	bool signals = line->c_lflag & ISIG, lines = line->c_lflag & ICANON;
 	if (c == _POSIX_VDISABLE)
@@ -413,8 +413,8 @@ size_t keys_encode(const struct key *k, const struct screen_modes *modes,
 	const struct termios *line, char ret_bytes[KEYS_BYTES_MAX])
 {
 	struct output o = {.bytes = ret_bytes};
-	bool controls = k->modifiers == KEY_CTRL && k->code < KEY_UP;
-	if (controls && line && is_acted_on(line, control(k->code)))
+	bool is_control = k->modifiers == KEY_CTRL && k->code < KEY_UP;
+	if (is_control && line && is_handled_by_kernel(line, control(k->code)))
 		put_character(&o, control(k->code));
 	else if (modes->kitty_flags & (KITTY_DISAMBIGUATE | KITTY_ALL))
 		put_kitty(&o, k, modes->kitty_flags);

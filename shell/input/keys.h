@@ -1,8 +1,9 @@
 /*
- * Keys by name, as tmux names them, and the bytes that a terminal sends for them in the modes that a program
- * has set. Pure.
+ * Keys by their tmux names, and the bytes that a terminal sends for them in the modes that a
+ * program has set. Pure.
  *
- * Sources: xterm's ctlseqs and modified-keys, and https://sw.kovidgoyal.net/kitty/keyboard-protocol/.
+ * Sources: xterm's ctlseqs and modified-keys, and
+ * https://sw.kovidgoyal.net/kitty/keyboard-protocol/.
  */
 #pragma once
 
@@ -13,11 +14,12 @@
 #include <stdint.h>
 #include <termios.h>
 
-#define KEYS_BYTES_MAX 64u /* of one key: its press, and its release where a program wants that */
+#define KEYS_BYTES_MAX 64u /* of one key: its press, and its release if the program wants that */
 
-enum key_modifier { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4 }; /* as in CSI 1 ; 1 + modifiers A */
+/* Modifiers, with the values of CSI 1 ; 1 + modifiers A. */
+enum key_modifier { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4 };
 
-/* Keys that are no characters; those that are have the code point, and 9, 13, 27, 32 and 127. */
+/* Codes of keys that are not characters. The code of a character is its code point. */
 enum key_code {
 	KEY_UP = 0x110000,
 	KEY_DOWN,
@@ -44,23 +46,26 @@ enum key_code {
 	KEY_CODES_END,
 };
 
+/* A key with its modifiers. */
 struct key {
 	uint32_t code;
 	unsigned modifiers; /* of enum key_modifier */
 };
 
 /*
- * Read a name: any of C- M- S- in any order, then a name (Enter, Up, F5, PageDown, KP7 ...; case does not
- * count), ^x for Control, or one character, which is itself. Returns false when it is none of these.
+ * Parse the name of a key: any of C- M- S- in any order, then a name (Enter, Up, F5, PageDown, KP7
+ * ...; case is ignored), ^x for Control, or the character itself. Returns false otherwise.
  */
 bool keys_parse(const char *name, size_t length, struct key *ret_key);
 
 /*
- * What the terminal sends for it. A modifier that a mode cannot express is left out, as terminals do. F13 to
- * F24 are, without the kitty protocol, what terminfo has for xterm-256color: F1 to F12 with Shift.
+ * The bytes that a terminal sends for a key. A modifier that the mode cannot express is dropped, as
+ * terminals do. Without the kitty protocol F13 to F24 are F1 to F12 with Shift, as in terminfo's
+ * xterm-256color.
  *
- * line: how the kernel takes input, see termios(3); NULL: not known. Characters that it acts on itself (C-c, C-\ and C-z with
- * ISIG, C-d with ICANON) are sent as they are in all modes: what has set those reads no keys then, or is no more.
+ * line: the kernel's line settings, see termios(3); NULL: not known. Control characters that the
+ * kernel handles itself (C-c, C-\ and C-z with ISIG, C-d with ICANON) are sent unencoded in all
+ * modes: with these settings the program that set the modes does not read keys, or has exited.
  * Returns the number of bytes.
  */
 size_t keys_encode(const struct key *key, const struct screen_modes *modes,

@@ -1,6 +1,6 @@
 /*
- * See lease.h. Free -> held -> free, or the heir's: given back, handed over, cleared, or its time is over, which every
- * look takes into account.
+ * See lease.h. A lease goes free -> held -> free, or to the heir: it is given back, handed over,
+ * cleared, or expires. An expired lease counts as free in all functions.
  */
 #include "shell/input/lease.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes as long whichever byte differs. */
+/* Constant-time comparison. */
 static bool are_equal(const char known[LEASE_ID_LENGTH + 1], const char *id)
 {
 	unsigned char differ = 0;
@@ -31,7 +31,7 @@ bool lease_is_held(const struct lease *l, uint64_t now_ms)
 	return l->id[0] && now_ms < l->expires_ms;
 }
 
-static int name_heir(struct lease *l, const struct lease_terms *terms)
+static int set_heir(struct lease *l, const struct lease_terms *terms)
 {
 	struct lease_heir heir = {.exclusive = terms->exclusive, .ttl_ms = terms->ttl_ms};
 	int rc = id_hex(heir.id, sizeof heir.id);
@@ -46,13 +46,13 @@ static int name_heir(struct lease *l, const struct lease_terms *terms)
 
 int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms)
 {
-	bool held = lease_is_held(l, now_ms);
-	bool renewed = held && terms->renew && is_id(l, terms->renew);
-	if (held && !renewed && terms->take == LEASE_TAKE_AFTER)
-		return name_heir(l, terms);
-	if (held && !renewed && terms->take == LEASE_TAKE_FREE)
+	bool is_held = lease_is_held(l, now_ms);
+	bool is_renewal = is_held && terms->renew && is_id(l, terms->renew);
+	if (is_held && !is_renewal && terms->take == LEASE_TAKE_AFTER)
+		return set_heir(l, terms);
+	if (is_held && !is_renewal && terms->take == LEASE_TAKE_FREE)
 		return -EBUSY;
-	if (!renewed) {
+	if (!is_renewal) {
 		char id[LEASE_ID_LENGTH + 1];
 		int rc = id_hex(id, sizeof id);
 		if (rc < 0)

@@ -1,6 +1,7 @@
 /*
- * The lease of a session's keyboard: somebody says for some time that he types, and, when it is exclusive,
- * that nobody else may. Its id is a secret: who has it is the holder. Pure but for the source of ids.
+ * The lease of a session's keyboard: a client announces that it types for some time and, if the
+ * lease is exclusive, that no other client may. The id is a secret that proves ownership. Pure,
+ * except that ids are random.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 #define LEASE_TTL_DEFAULT_MS 60000u
 #define LEASE_NOTE_MAX 500u /* bytes */
 
-/* What is left for whoever comes next by who has given it back. Zero is none. */
+/* A message from the last owner to the next one. Zero is none. */
 struct lease_note {
 	char text[LEASE_NOTE_MAX + 1];
 	char by[LEASE_OWNER_MAX + 1]; /* a label for people */
@@ -24,71 +25,71 @@ struct lease_note {
 	uint64_t at_ms;
 };
 
-/* Who has it as soon as the command that runs has ended, or nobody has it before. Zero is nobody. */
+/* The next owner, once the running command has ended or the lease is over. Zero is none. */
 struct lease_heir {
 	char id[LEASE_ID_LENGTH + 1];
 	char owner[LEASE_OWNER_MAX + 1];
 	char author[NAME_AUTHOR_MAX + 1];
 	bool exclusive;
-	uint64_t ttl_ms; /* from then on */
+	uint64_t ttl_ms; /* from that time on */
 };
 
-/* Zero is one that nobody has. Times are wall clock. */
+/* A keyboard's lease. Zero is free. Times are wall clock. */
 struct lease {
-	char id[LEASE_ID_LENGTH + 1];    /* "" = nobody has it */
+	char id[LEASE_ID_LENGTH + 1];    /* "": free */
 	char owner[LEASE_OWNER_MAX + 1]; /* a label for people */
 	char author[NAME_AUTHOR_MAX + 1];
 	bool exclusive;
 	uint64_t since_ms, expires_ms;
 	struct lease_heir heir;
-	struct lease_note note; /* until the lease after it is over */
-	uint64_t version;       /* counts changes that others should hear of */
+	struct lease_note note; /* until the next lease is over */
+	uint64_t version;       /* counts changes */
 };
 
-/* What becomes of another's. */
+/* What lease_take() does if the lease has another owner. */
 enum lease_take {
-	LEASE_TAKE_FREE,  /* it is his: -EBUSY */
-	LEASE_TAKE_NOW,   /* it is over */
-	LEASE_TAKE_AFTER, /* it goes on until lease_hand_over() */
+	LEASE_TAKE_FREE,  /* fail with -EBUSY */
+	LEASE_TAKE_NOW,   /* replace the owner */
+	LEASE_TAKE_AFTER, /* become the heir; the owner stays until lease_hand_over() */
 };
 
-/* What is asked for. Strings are borrowed. */
+/* Arguments of lease_take(). Strings are borrowed. */
 struct lease_terms {
 	const char *owner, *author;
 	bool exclusive;
 	uint64_t ttl_ms;
-	const char *renew; /* id of the lease that goes on by these terms, or NULL */
+	const char *renew; /* id of the lease to renew, or NULL */
 	enum lease_take take;
 };
 
-/* Whether somebody has it now. */
+/* Whether the lease has an owner now. */
 bool lease_is_held(const struct lease *l, uint64_t now_ms);
 
 /*
- * Take it, or go on with it. A renewal of one that is over is a new lease, with another id, if nobody has
- * one. With LEASE_TAKE_AFTER, and another who has it, l->heir is who asks, in the place of any before. Returns 0, -EBUSY
- * when another has it, or a negative errno when there is no id to be had.
+ * Acquire or renew the lease. Renewing an expired lease acquires a new one, with another id, if it
+ * is free. With LEASE_TAKE_AFTER and another owner the heir is set, replacing an earlier one.
+ * Returns 0, -EBUSY when it has another owner, or a negative errno when no id could be made.
  */
 int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms);
 
-/* Give it back, to the heir if there is one; or be the heir no longer. Returns false when id is neither's. */
+/* Release the lease, to the heir if any; or stop being the heir. False if id is neither's. */
 bool lease_give_back(struct lease *l, const char *id, uint64_t now_ms);
 
-/* Nobody has it any more, whoever had it, or was to have it. */
+/* Make the lease free, without heir and note. */
 void lease_clear(struct lease *l);
 
-/* Leave a note of up to LEASE_NOTE_MAX bytes. Strings are borrowed. */
+/* Set the note; text is up to LEASE_NOTE_MAX bytes. Strings are borrowed. */
 void lease_leave_note(
 	struct lease *l, const char *text, const char *by, const char *author, uint64_t now_ms);
 
-/* The heir has it now. Returns whether there is one. */
+/* Make the heir the owner. Returns false if there is no heir. */
 bool lease_hand_over(struct lease *l, uint64_t now_ms);
 
-/* End one that has expired: the heir has it, if there is one. Returns whether it has. */
+/* If the lease has expired, give it to the heir or make it free. Returns whether it has expired. */
 bool lease_expire(struct lease *l, uint64_t now_ms);
 
 /*
- * Whether one who shows this id (NULL: none) may type: not against an exclusive lease of another, and not
- * with an id whose lease is over, for then others may have typed since.
+ * Whether a client with this id (NULL: none) may type: not if another client has an exclusive
+ * lease, and not with the id of a lease that is over, because other clients may have typed since.
  */
 bool lease_admits(const struct lease *l, const char *id, uint64_t now_ms);

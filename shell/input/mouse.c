@@ -1,7 +1,4 @@
-/*
- * One function for each question: is an event reported, what is its code, which bytes are it. No state; what cannot
- * be told in the program's encoding gives no bytes.
- */
+/* See mouse.h. No state; an event that the program's encoding cannot express gives no bytes. */
 #include "shell/input/mouse.h"
 
 #include "shell/input/keys.h"

@@ -1,7 +1,6 @@
 /*
- * The mouse, as a program that tracks it hears of it: xterm ctlseqs, "Mouse Tracking". Pure. As in xterm.js,
- * which people sit at, the encodings are the default, SGR (1006) and pixels (1016); a program that asks for
- * another (1005, 1015) gets the default one.
+ * Mouse reports to a program: xterm ctlseqs, "Mouse Tracking". Pure. As in xterm.js, the encodings
+ * are the default, SGR (1006) and SGR pixels (1016); modes 1005 and 1015 give the default one.
  */
 #pragma once
 
@@ -12,23 +11,26 @@
 
 #define MOUSE_BYTES_MAX 32u /* of one event */
 
+/* What happened. */
 enum mouse_action { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_MOVE, MOUSE_SCROLL_UP, MOUSE_SCROLL_DOWN };
 
+/* The button of an event. */
 enum mouse_button { MOUSE_LEFT, MOUSE_MIDDLE, MOUSE_RIGHT, MOUSE_NO_BUTTON };
 
+/* A mouse event. */
 struct mouse_event {
 	enum mouse_action action;
-	enum mouse_button button; /* with a move: which is held, if any */
+	enum mouse_button button; /* of a move: the one held down, if any */
 	unsigned row, col;        /* from 1 */
 	unsigned modifiers;       /* of enum key_modifier */
 };
 
-/* Whether the program hears of the mouse, in a form that is known here: pixels of a cell are not. */
+/* Whether the program tracks the mouse in a supported encoding, which SGR pixels is not. */
 bool mouse_is_tracked(const struct screen_modes *modes);
 
 /*
- * What the terminal sends. Returns the number of bytes; 0 when the protocol does not report it, or the default
- * encoding cannot (columns and rows beyond 223).
+ * The bytes that a terminal sends for an event. Returns their number; 0 if the protocol does not
+ * report the event, or the default encoding cannot (columns and rows beyond 223).
  */
 size_t mouse_encode(const struct mouse_event *event, const struct screen_modes *modes,
 	char ret_bytes[MOUSE_BYTES_MAX]);

@@ -1,4 +1,4 @@
-/* See typed.h. A list, bounded by number and by memory; what there is no memory for is left out. */
+/* See typed.h. A list, bounded in entries and in memory. */
 #include "shell/input/typed.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool ends_line(const struct typed_entry *e)
 	return last == '\r' || last == '\n';
 }
 
-/* Whether a note goes on with what the same one has typed just before. */
+/* Whether the input continues an entry: same author, shortly after, on the same line. */
 static bool continues_entry(const struct typed_entry *e, const struct typed_note *n)
 {
 	return e->client == n->client && strcmp(e->author, n->author) == 0 &&

@@ -1,4 +1,4 @@
-/* See typing.h. The line follows n_tty, byte by byte, by the modes that the terminal has when they are typed. */
+/* See typing.h. The line is tracked byte by byte as n_tty does, with the terminal's modes. */
 #include "shell/input/typing.h"
 
 #include "shell/clock.h"
@@ -10,7 +10,7 @@
 #define PASTE_END_C1 "\302\233201~" /* with CSI as one character */
 
 static_assert(sizeof TYPING_PASTE_BEGIN + sizeof TYPING_PASTE_END - 2 == TYPING_PASTE_SIZE(0),
-	"room for marks");
+	"space for both markers");
 
 /* Paste */
 
@@ -28,7 +28,9 @@ size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst)
 		if (!bracketed && line_feed && i > 0 && text[i - 1] == '\r')
 			continue;
 		dst[n++] = line_feed && !bracketed ? '\r' : text[i];
-		/* What is left of one may be another with what follows: hence at each byte. */
+		/*
+		 * Check at each byte: removing a marker may join its neighbours into another one.
+		 */
 		if (bracketed && ends_with(dst + begin, n - begin, TYPING_PASTE_END))
 			n -= strlen(TYPING_PASTE_END);
 		else if (bracketed && ends_with(dst + begin, n - begin, PASTE_END_C1))
@@ -84,17 +86,17 @@ static bool is_special(const struct termios *modes, unsigned which, unsigned cha
 	return byte != _POSIX_VDISABLE && modes->c_cc[which] == byte;
 }
 
-/* Whether the kernel gives the line away at this byte, or drops it. */
+/* Whether this byte makes the kernel deliver or discard the line. */
 static bool ends_line(const struct termios *modes, unsigned char byte)
 {
-	bool signals = modes->c_lflag & ISIG;
+	bool has_signals = modes->c_lflag & ISIG;
 	if (byte == '\r')
 		return modes->c_iflag & (ICRNL | IGNCR);
 	if (byte == '\n')
 		return !(modes->c_iflag & INLCR);
 	return is_special(modes, VEOF, byte) || is_special(modes, VEOL, byte) ||
 		is_special(modes, VEOL2, byte) || is_special(modes, VKILL, byte) ||
-		(signals &&
+		(has_signals &&
 			(is_special(modes, VINTR, byte) || is_special(modes, VQUIT, byte) ||
 				is_special(modes, VSUSP, byte)));
 }
@@ -103,7 +105,7 @@ bool typing_follow_line(
 	struct typing_line *line, const struct termios *modes, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes;
-	bool fits = true;
+	bool is_short_enough = true;
 	for (size_t i = 0; i < length; i++) {
 		if (line->quoted) {
 			line->quoted = false;
@@ -117,9 +119,9 @@ bool typing_follow_line(
 		} else {
 			line->length++;
 		}
-		fits = fits && line->length <= TYPING_LINE_MAX;
+		is_short_enough = is_short_enough && line->length <= TYPING_LINE_MAX;
 	}
-	return fits;
+	return is_short_enough;
 }
 
 size_t typing_answer(const void *bytes, size_t length)
@@ -137,7 +139,7 @@ void typing_at_prompt(struct typing *t)
 	t->line = (struct typing_line){0};
 }
 
-/* Who may */
+/* Permission */
 
 bool typing_admits(const struct typing *t, const char *lease)
 {

@@ -1,6 +1,6 @@
 /*
- * Typing into a session, as far as it is facts: who may, what fits into the kernel's line, how a paste is given, and who
- * it was. Pure but for the wall clock; shell/session/type.h writes.
+ * State and rules of typing into a session: permission, the kernel's line limit, pastes, and ids of
+ * typists. Pure, except for the wall clock; shell/session/type.h writes the input.
  */
 #pragma once
 
@@ -12,72 +12,77 @@
 #include <stdint.h>
 #include <termios.h>
 
-/* The kernel's line buffer takes so much before the byte that ends the line: n_tty drops the rest. */
+/* Bytes of a line in the kernel's buffer, before the byte that ends it: n_tty drops the rest. */
 #define TYPING_LINE_MAX 4095u
 
-/* The line that is being typed, as far as the kernel collects it (canonical mode). Zero is an empty one. */
+/* The line that the kernel is collecting (canonical mode). Zero is empty. */
 struct typing_line {
 	size_t length;
-	bool quoted; /* the next byte is taken as it is (VLNEXT) */
+	bool quoted; /* the next byte is literal (VLNEXT) */
 };
 
-/* Whether what is typed is in a bracketed paste, from ESC [ 200 ~ to ESC [ 201 ~. Zero is outside of one. */
+/* Parser for bracketed pastes, from ESC [ 200 ~ to ESC [ 201 ~. Zero is outside of a paste. */
 struct typing_pasting {
-	bool open;
-	unsigned matched; /* bytes of the mark that is expected next */
+	bool open;        /* inside of a paste */
+	unsigned matched; /* bytes of the next marker seen so far */
 };
 
+/* Typing state of a session. */
 struct typing {
 	struct lease lease;
 	struct typed typed;
 	struct typing_line line;
 	struct typing_pasting paste;
-	uint64_t paste_by; /* open: its typist, see typing_typist_id() */
-	uint64_t paste_cut; /* typist of the paste that has been ended before its time; 0: there is none */
-	uint64_t answers; /* how often something was typed that may answer a prompt */
+	uint64_t paste_by;  /* typist of the open paste, see typing_typist_id() */
+	uint64_t paste_cut; /* typist of a paste that was ended early; 0: none */
+	uint64_t answers;   /* counter: inputs that may answer a prompt, see typing_answer() */
 };
 
-/* Who types; strings are borrowed. */
+/* The source of input; strings are borrowed. */
 struct typist {
 	const char *author, *label; /* shell/name.h; label: "" for none */
 	uint64_t client;            /* id of the attached client; 0: none */
-	uint64_t key;               /* by which it is known when it comes again; 0: none */
-	const char *lease;          /* id of the lease that he shows, or NULL */
-	bool person; /* at a terminal, who may always interrupt, and whose lines are his own affair */
+	uint64_t key;               /* identifies it across reconnects; 0: none */
+	const char *lease;          /* id of the lease that it presents, or NULL */
+	bool person; /* a person at a terminal: may always interrupt, no line limit */
 };
 
 #define TYPING_PASTE_BEGIN "\033[200~"
 #define TYPING_PASTE_END "\033[201~"
 
-/* Follow bytes in and out of pastes. Pure. */
+/* Track the beginning and end of pastes in input. Pure. */
 void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t length);
 
-/* None is under way, and none has been cut. */
+/* Forget an open or cut paste. */
 void typing_forget_paste(struct typing *t);
 
-/* What tells typists apart: a client's key or id, otherwise the names. Pure. */
+/* An id of a typist: its key or client id, otherwise a hash of its names. Pure. */
 uint64_t typing_typist_id(const struct typist *by);
 
-/* Whether one who shows this id of a lease (NULL: none) may type into the session or run commands in it. */
+/*
+ * Whether a client with this lease id (NULL: none) may type and run commands, see lease_admits().
+ */
 bool typing_admits(const struct typing *t, const char *lease);
 
 /*
- * Where the first byte of a text is that may be an answer, or its refusal: the end of a line, or what ends or stops a
- * program; length when there is none. Pure.
+ * The index of the first byte that may answer a prompt or cancel it: the end of a line, or a
+ * control character that ends or stops a program; length if there is none. Pure.
  */
 size_t typing_answer(const void *bytes, size_t length);
 
-/* The shell is at its prompt: what was typed before it, it has. */
+/* The shell is at its prompt, so it has read all earlier input: the line is empty. */
 void typing_at_prompt(struct typing *t);
 
-/* Follow bytes through a canonical terminal. Returns whether the kernel takes every line of them. Pure. */
+/* Track input to a canonical terminal. Returns false if a line exceeds TYPING_LINE_MAX. Pure. */
 bool typing_follow_line(
 	struct typing_line *line, const struct termios *modes, const void *bytes, size_t length);
 
-/*
- * The text of a paste, as a terminal gives it to a program: between marks when that has asked for them (bracketed),
- * without the mark of the end in it; otherwise with CR for each end of a line. dst has room for
- * TYPING_PASTE_SIZE(length) bytes. Returns its length. Pure.
- */
+/* Bytes of the longest typing_paste(). */
 #define TYPING_PASTE_SIZE(length) ((length) + 12)
+
+/*
+ * Encode a paste as a terminal does: if bracketed, between markers and with end markers removed
+ * from the text; otherwise with a CR for each line end. dst: TYPING_PASTE_SIZE(length) bytes.
+ * Returns its length. Pure.
+ */
 size_t typing_paste(const char *text, size_t length, bool bracketed, char *dst);

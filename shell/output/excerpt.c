@@ -1,6 +1,6 @@
 /*
- * It is linear while all fits, then a head with a ring behind it, and sorted once it has been read. It does not
- * fail: when memory or the budget ends, it keeps less.
+ * See excerpt.h. The buffer is linear while everything fits, then a head with a ring behind it, and
+ * sorted by excerpt_parts(). Adding cannot fail: without memory or budget it keeps less.
  */
 #include "shell/output/excerpt.h"
 
@@ -25,7 +25,7 @@ void excerpt_finish(struct excerpt *e)
 	*e = (struct excerpt){0};
 }
 
-/* Make room for more; otherwise the limit is what there is. */
+/* Grow the buffer, or set the limit to its capacity. */
 static void grow(struct excerpt *e, size_t *budget)
 {
 	size_t capacity = e->capacity ? e->capacity * 2 : CAPACITY_MIN;
@@ -42,8 +42,8 @@ static void grow(struct excerpt *e, size_t *budget)
 	e->capacity = capacity;
 }
 
-/* The last bytes take the place of older ones, but for the head. */
-static void turn(struct excerpt *e, const uint8_t *bytes, size_t length)
+/* Write bytes to the ring behind the head, over the oldest ones. */
+static void overwrite(struct excerpt *e, const uint8_t *bytes, size_t length)
 {
 	size_t head = head_size(e), ring = e->limit - head;
 	if (length > ring) {
@@ -67,8 +67,8 @@ void excerpt_add(struct excerpt *e, const void *bytes, size_t length, size_t *bu
 	while (length > 0 && e->total < e->limit) {
 		if (e->total == e->capacity)
 			grow(e, budget);
-		size_t room = e->total < e->capacity ? e->capacity - (size_t)e->total : 0;
-		size_t n = length < room ? length : room;
+		size_t space = e->total < e->capacity ? e->capacity - (size_t)e->total : 0;
+		size_t n = length < space ? length : space;
 		if (n == 0)
 			break;
 		memcpy(e->bytes + e->total, src, n);
@@ -77,7 +77,7 @@ void excerpt_add(struct excerpt *e, const void *bytes, size_t length, size_t *bu
 		length -= n;
 	}
 	if (e->limit > 0 && length > 0)
-		turn(e, src, length);
+		overwrite(e, src, length);
 	else
 		e->total += length;
 }

@@ -1,4 +1,4 @@
-/* A FIFO has its name until a command takes it, by that name or by moving it; the ids of clients are checked here. */
+/* See fifo.h. A FIFO has its name until a command takes it. Ids come from clients. */
 #include "shell/output/fifo.h"
 
 #include "shell/id.h"

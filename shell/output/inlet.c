@@ -1,6 +1,7 @@
 /*
- * A FIFO is opened for writing without waiting, which the kernel refuses for as long as nobody reads (or waits in open(2) to
- * read). So nothing has to tell that a command has begun, and its shell is let go on by our opening.
+ * The FIFO is opened for writing with O_NONBLOCK, which fails as long as it has no reader; a
+ * process blocked in open(2) for reading counts as one, and our open() wakes it. So the command's
+ * start need not be reported.
  */
 #include "shell/output/inlet.h"
 
@@ -26,19 +27,19 @@ struct inlet {
 	struct inlet *prev, *next;
 	struct inlets *all;
 	char id[FIFO_ID_SIZE];
-	const struct inlet_callbacks *callbacks; /* NULL: nobody listens */
+	const struct inlet_callbacks *callbacks; /* NULL: none */
 	void *user;
-	bool written;     /* it has, or had, a writer */
-	bool complete;    /* who has no more */
-	int place, fd;    /* O_PATH; for writing, -1: nobody reads yet */
-	uv_timer_t timer; /* of looking, or of waiting for a writer */
-	unsigned look_ms; /* until the next look */
+	bool written;     /* it has or had a writer */
+	bool complete;    /* the writer has ended the input */
+	int place, fd;    /* the FIFO: O_PATH; for writing, -1: no reader yet */
+	uv_timer_t timer; /* for opening the FIFO, or of waiting for a writer */
+	unsigned look_ms; /* interval between attempts to open */
 	uv_poll_t poll;   /* of fd */
 	bool polling;     /* poll is open */
 	unsigned handles;
-	char *held; /* what is to be written: from held_at to held_end */
+	char *held; /* the queue: from held_at to held_end */
 	size_t held_at, held_end;
-	uint64_t bytes; /* that are in the FIFO, or were */
+	uint64_t bytes; /* written to the FIFO */
 };
 
 static void maybe_free(struct inlets *all)
@@ -59,7 +60,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	maybe_free(all);
 }
 
-static void let_go(struct inlet *i)
+static void close_inlet(struct inlet *i)
 {
 	struct inlets *all = i->all;
 	DL_DELETE(all->list, i);
@@ -79,12 +80,12 @@ static void end(struct inlet *i, bool refused)
 	const struct inlet_callbacks *callbacks = i->callbacks;
 	void *user = i->user;
 	uint64_t bytes = i->bytes;
-	let_go(i);
+	close_inlet(i);
 	if (callbacks)
 		callbacks->ended(user, bytes, refused);
 }
 
-/* Put what is held into the FIFO. Returns 0, -EAGAIN, or why there is nobody. */
+/* Write the queue to the FIFO. Returns 0, -EAGAIN, or the error if the reader is gone. */
 static int flush(struct inlet *i)
 {
 	while (i->held_at < i->held_end) {
@@ -100,14 +101,16 @@ static int flush(struct inlet *i)
 
 static void on_polled(uv_poll_t *poll, int status, int events);
 
-/* For room in the FIFO, or that nobody reads it: of a FIFO's writing end the kernel always tells that. */
+/*
+ * Wait for space in the FIFO, or for the reader to go away, which the kernel reports for any poll.
+ */
 static void watch(struct inlet *i)
 {
 	uv_poll_start(&i->poll, i->held_end > 0 ? UV_WRITABLE : UV_DISCONNECT, on_polled);
 }
 
-/* Go on with what is held; i may be gone afterwards. */
-static void go_on(struct inlet *i)
+/* Write the queue and report the result; i may be freed afterwards. */
+static void write_queue(struct inlet *i)
 {
 	bool held = i->held_end > 0;
 	int rc = flush(i);
@@ -131,10 +134,10 @@ static void on_polled(uv_poll_t *poll, int status, int events)
 	if (status < 0 && (i->held_end > 0 || !i->complete))
 		end(i, true);
 	else
-		go_on(i);
+		write_queue(i);
 }
 
-/* Open it for writing. Returns 0, or -ENXIO: nobody reads. */
+/* Open the FIFO for writing. Returns 0 or a negative errno: -ENXIO without a reader. */
 static int open_fifo(struct inlet *i)
 {
 	char path[64];
@@ -154,14 +157,14 @@ static int open_fifo(struct inlet *i)
 	return 0;
 }
 
-/* Whether a command may still come to read it: until its name is no more. */
+/* Whether a command may still open it: the FIFO still has a name. */
 static bool is_awaited(const struct inlet *i)
 {
 	struct stat st;
 	return fstat(i->place, &st) == 0 && st.st_nlink > 0;
 }
 
-/* No writer has come. Whoever has its FIFO by now, or gets it later, finds the end there, and does not wait for ever. */
+/* No writer came. If a command has taken the FIFO, open and close it: the command reads EOF. */
 static void give_up_writer(struct inlet *i)
 {
 	if (i->fd < 0 && fifo_remove(i->all->runtime_dir, i->id) < 0) {
@@ -177,7 +180,7 @@ static void on_timer(uv_timer_t *timer)
 		give_up_writer(i);
 	int rc = i->written ? open_fifo(i) : -ETIME;
 	if (rc == 0) {
-		go_on(i);
+		write_queue(i);
 	} else if (!i->written || (rc != -ENXIO && rc != -EMFILE && rc != -ENFILE) ||
 		!is_awaited(i)) {
 		end(i, true);
@@ -206,7 +209,7 @@ void inlets_close(struct inlets *all)
 	if (!all)
 		return;
 	DL_FOREACH_SAFE (all->list, i, next)
-		let_go(i);
+		close_inlet(i);
 	all->closed = true;
 	maybe_free(all);
 }
@@ -254,7 +257,7 @@ int inlet_reader(struct inlet *i)
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* A command that reads before somebody writes is to wait, and not to find an end. */
+	/* Open the writing end too, so that the command does not read EOF at once. */
 	rc = i->fd < 0 ? open_fifo(i) : 0;
 	if (rc == 0 && fcntl(fd, F_SETFL, 0) < 0)
 		rc = -errno;
@@ -262,7 +265,7 @@ int inlet_reader(struct inlet *i)
 		close(fd);
 		return rc;
 	}
-	if (i->written) /* what it has written goes, when the loop turns */
+	if (i->written) /* the queue is written when the loop runs */
 		uv_timer_stop(&i->timer);
 	uv_poll_start(&i->poll, i->written ? UV_WRITABLE : UV_DISCONNECT, on_polled);
 	return fd;
@@ -282,7 +285,7 @@ int inlet_write_begin(struct inlet *i, const struct inlet_callbacks *callbacks, 
 	return 0;
 }
 
-/* Keep what the FIFO does not take. */
+/* Queue what does not fit into the FIFO. */
 static int hold(struct inlet *i, const char *bytes, size_t length)
 {
 	char *held = realloc(i->held, length);
@@ -304,7 +307,7 @@ int inlet_write(struct inlet *i, const void *bytes, size_t length)
 		ssize_t n = write(i->fd, rest, length);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) /* it is full; or nobody reads it, which the poll tells */
+		if (n < 0) /* it is full; or the reader is gone, which the poll reports */
 			break;
 		rest += n;
 		length -= (size_t)n;
@@ -318,6 +321,6 @@ void inlet_write_end(struct inlet *i, bool listen)
 	i->complete = true;
 	if (!listen)
 		i->callbacks = NULL;
-	if (i->fd >= 0) /* ended() comes when the loop turns: there is room, or nobody */
+	if (i->fd >= 0) /* ended() is called when the loop runs */
 		uv_poll_start(&i->poll, UV_WRITABLE, on_polled);
 }

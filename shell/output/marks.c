@@ -1,6 +1,6 @@
 /*
- * Nothing is held back, or the bytes since an ESC are, as long as they may become a mark. What becomes none comes
- * out as text, and a field of a mark that makes no sense is as if it were missing.
+ * See marks.h. Bytes from an ESC on are held back as long as they may become a mark; otherwise they
+ * are passed on as text. An invalid field of a mark is ignored.
  */
 #include "shell/output/marks.h"
 
@@ -12,7 +12,7 @@
 #define INTRODUCER "\033]133;"
 #define INTRODUCER_LENGTH (sizeof INTRODUCER - 1)
 
-/* Whether text, which goes on to the next ';' or its end, is field. */
+/* Whether text begins with the given field, up to a ';' or the end. */
 static bool is_field(const char *text, const char *field)
 {
 	size_t length = strlen(field);
@@ -25,7 +25,7 @@ static const char *next_field(const char *text)
 	return text ? text + 1 : NULL;
 }
 
-static bool take_kind(const char *text, struct mark *mark)
+static bool parse_kind(const char *text, struct mark *mark)
 {
 	static const struct {
 		const char *name;
@@ -41,7 +41,7 @@ static bool take_kind(const char *text, struct mark *mark)
 	return false;
 }
 
-/* A status of bash, or -1. */
+/* Parse an exit status. Returns -1 if it is invalid. */
 static int parse_status(const char *field, size_t length)
 {
 	unsigned status = 0;
@@ -68,19 +68,19 @@ uint64_t marks_time(const char *text)
 	return seconds * 1000000 + strtoull(fraction, NULL, 10);
 }
 
-/* Read the text between the introducer and BEL. Returns whether it is a mark with this nonce. */
+/* Parse the text between the introducer and BEL. Returns whether it is a mark with this nonce. */
 static bool parse(const char *text, const char *nonce, struct mark *mark)
 {
-	bool ours = false;
+	bool is_ours = false;
 	mark->status = -1;
 	mark->time_us = 0;
 	mark->id[0] = mark->seal[0] = '\0';
-	if (!take_kind(text, mark))
+	if (!parse_kind(text, mark))
 		return false;
 	for (const char *field = next_field(text); field; field = next_field(field)) {
 		size_t length = strcspn(field, ";");
 		if (strncmp(field, "aid=", 4) == 0)
-			ours = strlen(nonce) == length - 4 &&
+			is_ours = strlen(nonce) == length - 4 &&
 				strncmp(field + 4, nonce, length - 4) == 0;
 		else if (strncmp(field, "id=", 3) == 0 && length - 3 <= RECORD_ID_MAX)
 			snprintf(mark->id, sizeof mark->id, "%.*s", (int)(length - 3), field + 3);
@@ -92,11 +92,11 @@ static bool parse(const char *text, const char *nonce, struct mark *mark)
 		else if (mark->kind == MARK_END && mark->status < 0)
 			mark->status = parse_status(field, length);
 	}
-	return ours;
+	return is_ours;
 }
 
-/* Take one byte of a possible mark. Returns 1 when it is complete, 0 when it goes on, -1 when it is none. */
-static int take(struct marks *m, char byte, const char *nonce, struct mark *mark)
+/* Add one byte. Returns 1 if the mark is complete, 0 if it goes on, -1 if it is not a mark. */
+static int add_byte(struct marks *m, char byte, const char *nonce, struct mark *mark)
 {
 	if (m->length < INTRODUCER_LENGTH && byte != INTRODUCER[m->length])
 		return -1;
@@ -110,20 +110,19 @@ static int take(struct marks *m, char byte, const char *nonce, struct mark *mark
 	return 0;
 }
 
-/* One byte while something is held back. Returns whether it has been used. */
-static bool go_on(struct marks *m, const char *nonce, uint64_t offset, char byte,
+/* Handle one byte while bytes are held back. Returns false if the byte must be parsed again. */
+static bool continue_mark(struct marks *m, const char *nonce, uint64_t offset, char byte,
 	const struct marks_callbacks *callbacks)
 {
 	struct mark mark;
-	int rc = take(m, byte, nonce, &mark);
+	int rc = add_byte(m, byte, nonce, &mark);
 	if (rc == 0)
 		return true;
 	size_t held = m->length;
 	m->length = 0;
 	if (rc < 0) {
-		callbacks->text(callbacks->user, m->start, m->text,
-			held); /* the byte may begin another one */
-		return false;
+		callbacks->text(callbacks->user, m->start, m->text, held);
+		return false; /* the byte may begin another mark */
 	}
 	mark.start = m->start;
 	mark.end = offset + 1;
@@ -131,8 +130,8 @@ static bool go_on(struct marks *m, const char *nonce, uint64_t offset, char byte
 	return true;
 }
 
-/* The text up to the next escape, which is held back. Returns how many bytes have been used. */
-static size_t pass(struct marks *m, uint64_t offset, const char *text, size_t length,
+/* Pass on text up to the next ESC, which is held back. Returns the number of bytes consumed. */
+static size_t pass_text(struct marks *m, uint64_t offset, const char *text, size_t length,
 	const struct marks_callbacks *callbacks)
 {
 	const char *escape = memchr(text, '\033', length);
@@ -152,8 +151,8 @@ void marks_feed(struct marks *m, const char *nonce, uint64_t offset, const void 
 	const char *text = bytes;
 	for (size_t i = 0; i < length;) {
 		if (m->length > 0)
-			i += go_on(m, nonce, offset + i, text[i], callbacks);
+			i += continue_mark(m, nonce, offset + i, text[i], callbacks);
 		else
-			i += pass(m, offset + i, text + i, length - i, callbacks);
+			i += pass_text(m, offset + i, text + i, length - i, callbacks);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * It reads the bytes up to the next event, then takes the event, which may change whose the bytes are. What the
- * ring has lost is told, or counted if it was events, and reading goes on behind it.
+ * See outline.h. Reads the bytes up to the next event, then the event, which may change the source
+ * of the bytes. Lost bytes are reported, lost events are counted, and reading continues.
  */
 #include "shell/output/outline.h"
 
@@ -16,8 +16,8 @@ struct reader {
 	struct outline *o;
 	const struct outline_callbacks *callbacks;
 	void *user;
-	const struct event *event; /* whose payload is being read */
-	uint64_t position;         /* and where it begins */
+	const struct event *event; /* the current event */
+	uint64_t position;         /* where it begins */
 };
 
 void outline_init(struct outline *o, const char *nonce, uint64_t offset, uint64_t position,
@@ -51,8 +51,8 @@ static void on_stream(void *user, enum event_source source, const uint8_t *bytes
 	r->callbacks->text(r->user, source, r->o->offset - length, bytes, length);
 }
 
-/* The bytes up to limit, all from one source. */
-static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
+/* Read the bytes up to limit, all of one source. */
+static void read_bytes(struct reader *r, const struct stream *s, uint64_t limit)
 {
 	struct outline *o = r->o;
 	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = r};
@@ -75,7 +75,7 @@ static void take_bytes(struct reader *r, const struct stream *s, uint64_t limit)
 	}
 }
 
-static void take_event(struct reader *r, const struct event *e)
+static void handle_event(struct reader *r, const struct event *e)
 {
 	struct outline *o = r->o;
 	struct event_shell shell;
@@ -85,7 +85,7 @@ static void take_event(struct reader *r, const struct event *e)
 		if (source <= EVENT_SOURCE_STDERR_PTY)
 			streams_label(&o->streams, (enum event_source)source, on_stream, r);
 	} else if (e->header.type == EVENT_FIFO) {
-		/* The holder does not part a CR that it has added from its LF. */
+		/* The holder never separates a CR that it has added from its LF. */
 		streams_label(&o->streams, o->streams.source, on_stream, r);
 		r->event = e;
 		record_feed(&o->records, o->nonce, e->payload, e->header.length, on_record, r);
@@ -104,7 +104,7 @@ bool outline_read(struct outline *o, const struct ring *ring, uint64_t limit, si
 	if (limit < o->offset)
 		return false;
 	uint64_t end = limit - o->offset > budget ? o->offset + budget : limit;
-	/* No more events than there can be now: who means harm may write them as fast as they are read. */
+	/* Bounded: a malicious process could add events as fast as they are read. */
 	for (size_t left = event_log_most(&ring->events); left > 0; left--) {
 		uint64_t next = o->position;
 		int rc = event_read(&ring->events, &next, &e);
@@ -114,12 +114,12 @@ bool outline_read(struct outline *o, const struct ring *ring, uint64_t limit, si
 			continue;
 		}
 		uint64_t to = rc > 0 && e.header.offset < end ? e.header.offset : end;
-		take_bytes(&r, &ring->bytes, to);
+		read_bytes(&r, &ring->bytes, to);
 		if (rc == 0 || e.header.offset > end)
 			break;
 		r.position = o->position;
 		o->position = next;
-		take_event(&r, &e);
+		handle_event(&r, &e);
 	}
 	return o->offset < limit;
 }

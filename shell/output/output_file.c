@@ -1,4 +1,4 @@
-/* The file: its header, the labels, the bytes. What is read is checked, whoever may have written it. */
+/* See output_file.h. The file has a header, the labels, the bytes. All of it is validated. */
 #include "shell/output/output_file.h"
 
 #include <assert.h>
@@ -15,9 +15,8 @@
 #define VERSION 1u
 #define TIMED_OUT 1u
 #define KILL_ASKED 2u
-/* Left free for others: so much of the whole, up to so many bytes. */
-#define RESERVE_PART 8u
-#define RESERVE_MAX (UINT64_C(64) << 20)
+#define RESERVE_PART 8u                  /* of the file system is left free for other files, */
+#define RESERVE_MAX (UINT64_C(64) << 20) /* but at most this many bytes */
 
 /* Frozen: fields are only ever appended. */
 struct header {
@@ -28,7 +27,7 @@ struct header {
 	int32_t wait_status, error;
 	uint32_t flags;
 	uint32_t before; /* enum event_source of the bytes before the first label */
-	uint32_t labels; /* how many follow, 8 bytes each as in struct labels; then come the bytes */
+	uint32_t labels; /* how many follow, 8 bytes each as in struct labels, before the bytes */
 	uint32_t reserved;
 };
 
@@ -67,14 +66,14 @@ static int read_all(int fd, void *bytes, size_t length, uint64_t at)
 	return 0;
 }
 
-/* Whether so many bytes more leave enough for the files without which nothing works. */
+/* Check that the reserve is left after writing length bytes. Returns 0 or a negative errno. */
 static int check_space(int fd, uint64_t length)
 {
 	struct statvfs st;
 	if (fstatvfs(fd, &st) < 0)
 		return -errno;
 	if (st.f_blocks == 0)
-		return 0; /* it has no limit */
+		return 0; /* no size limit, as on some tmpfs */
 	uint64_t reserve = (uint64_t)st.f_blocks * st.f_frsize / RESERVE_PART;
 	reserve = reserve < RESERVE_MAX ? reserve : RESERVE_MAX;
 	return (uint64_t)st.f_bavail * st.f_frsize < length + reserve ? -ENOSPC : 0;
@@ -100,7 +99,7 @@ static int write_front(struct output_file *f, const struct labels *labels)
 	int rc = check_space(f->fd, f->bytes_at + (facts->head - facts->oldest));
 	if (rc == 0)
 		rc = write_all(f->fd, &h, sizeof h);
-	/* The circle's two parts. */
+	/* The labels are a ring buffer: write its two parts. */
 	unsigned first = labels->capacity - labels->start;
 	first = first < labels->count ? first : labels->count;
 	if (rc == 0 && first > 0)
@@ -133,14 +132,15 @@ int output_file_begin(struct output_file **ret_file, int dir_fd,
 int output_file_write(struct output_file *f, const struct stream *bytes)
 {
 	uint64_t left = f->facts.head - f->written;
-	size_t length = left < OUTPUT_FILE_STEP ? (size_t)left : OUTPUT_FILE_STEP, there = length;
-	const uint8_t *at = stream_lend(bytes, f->written, &there);
-	int rc = there < length ? -ENODATA : write_all(f->fd, at, length);
+	size_t length = left < OUTPUT_FILE_STEP ? (size_t)left : OUTPUT_FILE_STEP,
+	       available = length;
+	const uint8_t *at = stream_lend(bytes, f->written, &available);
+	int rc = available < length ? -ENODATA : write_all(f->fd, at, length);
 	f->written += length;
 	return rc < 0 ? rc : f->written < f->facts.head;
 }
 
-/* The labels that the header announces. */
+/* Read the labels behind the header. */
 static int load_labels(struct output_file *f, const struct header *h)
 {
 	labels_init(&f->labels, h->oldest, (enum event_source)h->before);

@@ -1,6 +1,6 @@
 /*
- * Bytes are collected up to an RS, or dropped up to it when they are too many. What is no record with the nonce is
- * counted and has no other effect.
+ * See record.h. Bytes are collected up to an RS; a record that is too long is dropped. Anything
+ * that is not a record with the nonce is counted and ignored.
  */
 #include "shell/output/record.h"
 
@@ -31,7 +31,7 @@ static bool parse_statuses(struct record *record, char *text)
 	char *rest = text;
 	record->statuses_count = 0;
 	if (text[0] == '\0')
-		return true; /* not known */
+		return true; /* unknown */
 	for (char *word; (word = strsep(&rest, " "));) {
 		long n;
 		if (!parse_number(word, 255, &n) || record->statuses_count == RECORD_STATUSES_MAX)
@@ -41,7 +41,7 @@ static bool parse_statuses(struct record *record, char *text)
 	return true;
 }
 
-static bool take_id(struct record *record, const char *text)
+static bool parse_id(struct record *record, const char *text)
 {
 	const char *seal = strstr(text, SEAL_FIELD);
 	size_t length = seal ? (size_t)(seal - text) : strlen(text);
@@ -86,11 +86,11 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	switch (fields[0][0]) {
 	case 'P':
 		record->kind = RECORD_PROMPT;
-		/* Shells of an earlier server have no time, or no statuses either. */
-		if (count < 5 || !parse_number(fields[2], 255, &n) || !take_id(record, fields[3]))
+		/* Shells of an earlier version send no time, or no statuses either. */
+		if (count < 5 || !parse_number(fields[2], 255, &n) || !parse_id(record, fields[3]))
 			return false;
 		if (count >= 6 && !parse_statuses(record, fields[5]))
-			record->statuses_count = 0; /* of an endless pipeline */
+			record->statuses_count = 0; /* the pipeline is too long */
 		if (count >= 7)
 			record->time_us = marks_time(fields[6]);
 		if (count >= 8)
@@ -102,7 +102,7 @@ static bool parse(char *text, const char *nonce, struct record *record)
 		return true;
 	case 'C':
 		record->kind = RECORD_START;
-		if (count != 4 || !take_id(record, fields[2]) ||
+		if (count != 4 || !parse_id(record, fields[2]) ||
 			!parse_number(fields[3], INT_MAX, &n))
 			return false;
 		record->half_typed = (size_t)n;
@@ -113,10 +113,10 @@ static bool parse(char *text, const char *nonce, struct record *record)
 		return count == 4 && !strchr(record->line, UNIT_SEPARATOR);
 	case 'S':
 		record->kind = RECORD_STATE;
-		return count == 4 && take_id(record, fields[2]);
+		return count == 4 && parse_id(record, fields[2]);
 	case 'X':
 		record->kind = RECORD_EXIT;
-		if (count != 4 || !parse_number(fields[2], 255, &n) || !take_id(record, fields[3]))
+		if (count != 4 || !parse_number(fields[2], 255, &n) || !parse_id(record, fields[3]))
 			return false;
 		record->status = (int)n;
 		return true;
@@ -124,7 +124,7 @@ static bool parse(char *text, const char *nonce, struct record *record)
 		record->kind = RECORD_END;
 		record->cwd = count >= 6 ? fields[5] : "";
 		record->outlet = count == 7 ? parse_outlet(fields[6]) : RECORD_OUTLET_TERMINAL;
-		if (count < 6 || count > 7 || !take_id(record, fields[2]) ||
+		if (count < 6 || count > 7 || !parse_id(record, fields[2]) ||
 			!parse_number(fields[3], 255, &n) || !parse_statuses(record, fields[4]))
 			return false;
 		record->status = (int)n;
@@ -139,10 +139,10 @@ static void end_record(struct record_reader *r, const char *nonce,
 {
 	struct record record;
 	r->text[r->length] = '\0';
-	bool whole = !r->overflow && strlen(r->text) == r->length;
+	bool is_complete = !r->overflow && strlen(r->text) == r->length;
 	r->length = 0;
 	r->overflow = false;
-	if (whole && parse(r->text, nonce, &record))
+	if (is_complete && parse(r->text, nonce, &record))
 		found(user, &record);
 	else
 		r->not_records++;

@@ -1,6 +1,6 @@
 /*
- * The holder publishes each LF of a pipe together with the CR that it puts before it. So a CR that stands
- * directly before an LF is the holder's, and one at the end of what has been published is the program's.
+ * See streams.h. The holder publishes each LF of a pipe together with the CR that it adds. So a CR
+ * directly before an LF was added, and a CR at the end of the published bytes is the program's.
  */
 #include "shell/output/streams.h"
 
@@ -61,8 +61,8 @@ void streams_feed(
 		output(user, s->source, bytes + start, length - start);
 }
 
-/* Take out the CRs before LFs. Returns the length. */
-static size_t make_exact(uint8_t *bytes, size_t length)
+/* Remove the CRs before LFs in place. Returns the new length. */
+static size_t remove_added_crs(uint8_t *bytes, size_t length)
 {
 	size_t done = 0, start = 0;
 	while (start < length) {
@@ -88,7 +88,7 @@ static const struct labels *labels_of(const struct streams_range *r)
 	return r->file ? &r->file->labels : r->labels;
 }
 
-/* Copy so many bytes. Returns whether they could be read. */
+/* Copy length bytes. Returns whether they could be read. */
 static bool copy_at(const struct streams_range *r, uint64_t from, uint8_t *dst, size_t length)
 {
 	if (!r->file)
@@ -99,7 +99,7 @@ static bool copy_at(const struct streams_range *r, uint64_t from, uint8_t *dst, 
 	return bytes != NULL;
 }
 
-/* The first byte that is there and has a known writer. */
+/* The first byte that is still there and has a known source. */
 static uint64_t first_known(const struct streams_range *r)
 {
 	uint64_t oldest = oldest_of(r);
@@ -108,17 +108,17 @@ static uint64_t first_known(const struct streams_range *r)
 	return oldest < r->end ? oldest : r->end;
 }
 
-/* The most that is read at once of a run that goes from one offset to another. */
+/* The number of bytes to read at once of a run of `run` bytes. */
 static size_t limit(const struct streams_range *r, uint64_t run, size_t cap)
 {
 	if (r->file && cap > OUTPUT_FILE_WINDOW - 1)
-		cap = OUTPUT_FILE_WINDOW - 1; /* one more is looked at */
+		cap = OUTPUT_FILE_WINDOW - 1; /* read_run() reads one more */
 	return run > cap ? cap : (size_t)run;
 }
 
 /*
- * Read piece->length bytes of a run that goes up to run_end, or about as many when it goes on: of a pipe not up to between
- * a CR and its LF. Returns how many of the range that were; 0 when they could not be read.
+ * Read about piece->length bytes of a run that ends at run_end, without splitting an added CR and
+ * its LF. Sets piece->length. Returns the bytes consumed, or 0 if they could not be read.
  */
 static size_t read_run(const struct streams_range *r, uint64_t from, uint64_t run_end, uint8_t *dst,
 	struct streams_piece *piece)
@@ -138,7 +138,7 @@ static size_t read_run(const struct streams_range *r, uint64_t from, uint64_t ru
 		}
 		length--;
 	}
-	piece->length = make_exact(dst, length);
+	piece->length = remove_added_crs(dst, length);
 	return length;
 }
 

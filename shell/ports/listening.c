@@ -1,4 +1,4 @@
-/* See listening.h; the format is that of proc(5): "N: ADDRESS:PORT ADDRESS:PORT STATE … UID TIMEOUT INODE …". */
+/* See listening.h. Format: proc(5), "N: ADDRESS:PORT ADDRESS:PORT STATE … UID TIMEOUT INODE …". */
 #include "shell/ports/listening.h"
 
 #include <arpa/inet.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define STATE_LISTEN 10u       /* TCP_LISTEN */
-#define FIELDS_BEFORE_INODE 5u /* behind the state: queues, timer, retransmissions, user, timeout */
+#define FIELDS_BEFORE_INODE 5u /* after the state: queues, timer, retransmissions, user, timeout */
 
 struct line {
 	const char *at, *end;
@@ -20,8 +20,8 @@ static int hex_digit(char c)
 				       : -1;
 }
 
-/* Take count hexadecimal digits. */
-static bool take_hex(struct line *l, unsigned count, uint32_t *ret_value)
+/* Parse count hexadecimal digits. */
+static bool parse_hex(struct line *l, unsigned count, uint32_t *ret_value)
 {
 	uint32_t value = 0;
 	for (unsigned i = 0; i < count; i++, l->at++) {
@@ -34,7 +34,7 @@ static bool take_hex(struct line *l, unsigned count, uint32_t *ret_value)
 	return true;
 }
 
-static bool take_char(struct line *l, char c)
+static bool parse_char(struct line *l, char c)
 {
 	if (l->at == l->end || *l->at != c)
 		return false;
@@ -53,7 +53,7 @@ static bool skip_field(struct line *l)
 	return any;
 }
 
-static bool take_number(struct line *l, uint64_t *ret_value)
+static bool parse_number(struct line *l, uint64_t *ret_value)
 {
 	const char *from = l->at;
 	uint64_t value = 0;
@@ -66,18 +66,18 @@ static bool take_number(struct line *l, uint64_t *ret_value)
 	return l->at > from;
 }
 
-/* Words are as the kernel has them in memory, in the order of the network. */
+/* word: as in the kernel's memory, in network byte order. */
 static bool is_local4(uint32_t word)
 {
 	return word == htonl(INADDR_ANY) || word == htonl(INADDR_LOOPBACK);
 }
 
-static bool take_address(struct line *l, bool v6, bool *ret_local4, bool *ret_local6)
+static bool parse_address(struct line *l, bool v6, bool *ret_local4, bool *ret_local6)
 {
 	struct in6_addr a;
 	uint32_t words[4];
 	for (unsigned i = 0; i < (v6 ? 4u : 1u); i++)
-		if (!take_hex(l, 8, &words[i]))
+		if (!parse_hex(l, 8, &words[i]))
 			return false;
 	*ret_local4 = !v6 && is_local4(words[0]);
 	*ret_local6 = false;
@@ -86,12 +86,12 @@ static bool take_address(struct line *l, bool v6, bool *ret_local4, bool *ret_lo
 	memcpy(&a, words, sizeof a);
 	bool any = IN6_IS_ADDR_UNSPECIFIED(&a);
 	*ret_local6 = any || IN6_IS_ADDR_LOOPBACK(&a);
-	/* A socket for all addresses takes both kinds, unless it says otherwise, which nothing tells: then one of them fails. */
+	/* "::" also accepts IPv4, except with IPV6_V6ONLY, which /proc does not show. */
 	*ret_local4 = any || (IN6_IS_ADDR_V4MAPPED(&a) && is_local4(words[3]));
 	return true;
 }
 
-/* Where the port is, or is to be. */
+/* Find or add a port. Returns NULL if there are too many. */
 static struct listening_port *find_port(struct listening *l, uint16_t port)
 {
 	size_t i = 0;
@@ -114,17 +114,17 @@ static void add_line(struct listening *all, struct line l, bool v6)
 	uint32_t port, state;
 	uint64_t number;
 	bool local4, local6;
-	while (take_char(&l, ' '))
+	while (parse_char(&l, ' '))
 		;
-	if (!take_number(&l, &number) || !take_char(&l, ':') || !take_char(&l, ' ') ||
-		!take_address(&l, v6, &local4, &local6) || !take_char(&l, ':') ||
-		!take_hex(&l, 4, &port) || !take_char(&l, ' ') || !skip_field(&l) ||
-		!take_hex(&l, 2, &state) || state != STATE_LISTEN || !take_char(&l, ' '))
+	if (!parse_number(&l, &number) || !parse_char(&l, ':') || !parse_char(&l, ' ') ||
+		!parse_address(&l, v6, &local4, &local6) || !parse_char(&l, ':') ||
+		!parse_hex(&l, 4, &port) || !parse_char(&l, ' ') || !skip_field(&l) ||
+		!parse_hex(&l, 2, &state) || state != STATE_LISTEN || !parse_char(&l, ' '))
 		return;
 	for (unsigned i = 0; i < FIELDS_BEFORE_INODE; i++)
 		if (!skip_field(&l))
 			return;
-	if (!take_number(&l, &number) || port == 0 || !(local4 || local6))
+	if (!parse_number(&l, &number) || port == 0 || !(local4 || local6))
 		return;
 	struct listening_port *p = find_port(all, (uint16_t)port);
 	if (!p)
@@ -140,9 +140,8 @@ void listening_add(struct listening *all, const char *text, size_t length, bool 
 	const char *end = text + length;
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		/* Half a line is none. */
 		if (!newline)
-			return;
+			return; /* an incomplete line */
 		add_line(all, (struct line){text, newline}, v6);
 		text = newline + 1;
 	}

@@ -1,4 +1,4 @@
-/* See ports_look.h. A process belongs to the root that it is below; whoever changes parents meanwhile may be missed until the next look. */
+/* See ports_look.h. A process that is reparented during a look may be missed until the next one. */
 #include "shell/ports/ports_look.h"
 
 #include "pty/proc/proc.h"
@@ -14,7 +14,7 @@
 #define TEXT_MIN ((size_t)16 << 10)
 #define DEPTH_MAX 64u /* of a process below its root */
 
-/* Read a file of /proc, whose size nobody knows, up to LOOK_TABLE_MAX. *ret_text is owned by the caller. */
+/* Read a file of /proc, of unknown size, up to LOOK_TABLE_MAX. *ret_text: owned by the caller. */
 static int read_table(const char *path, char **ret_text, size_t *ret_length, bool *ret_cut)
 {
 	size_t size = TEXT_MIN, length = 0;
@@ -67,11 +67,11 @@ static int add_table(struct ports_look *l, const char *path, bool v6)
 	return 0;
 }
 
-/* Those of the machine, by number. */
+/* All processes of the machine, sorted by pid. */
 struct family {
 	struct proc_status *all;
 	size_t count, size;
-	bool cut; /* there are more */
+	bool cut; /* there are more than LOOK_PROCESSES_MAX, or memory is short */
 };
 
 static bool add_process(void *user, pid_t pid)
@@ -100,7 +100,7 @@ static int compare_pids(const void *a, const void *b)
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
-/* Returns false when not all of them have been looked at. */
+/* Returns false if the list is incomplete. */
 static bool read_family(struct family *f)
 {
 	int rc = proc_each(add_process, f);
@@ -109,7 +109,7 @@ static bool read_family(struct family *f)
 	return rc == 0 && !f->cut;
 }
 
-/* The root that pid is below, or roots_count. */
+/* The index of the root that is an ancestor of pid, or roots_count. */
 static size_t root_of(const struct ports_look *l, const struct family *f, pid_t pid)
 {
 	for (unsigned depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
@@ -124,7 +124,7 @@ static size_t root_of(const struct ports_look *l, const struct family *f, pid_t 
 	return l->roots_count;
 }
 
-/* A process below a root has this socket: where it is one that listens, it is the owner, unless a younger one has been found. */
+/* If this socket listens and has no owner yet, the process becomes its owner. */
 static void note_socket(
 	struct ports_look *l, uint64_t inode, const struct proc_status *owner, size_t root)
 {
@@ -145,7 +145,7 @@ static void note_socket(
 struct sockets {
 	pid_t pid;
 	unsigned count;
-	bool cut; /* there are more descriptors than may be looked at */
+	bool cut; /* there are more than LOOK_FILES_MAX descriptors */
 	uint64_t inodes[LOOK_FILES_MAX];
 };
 
@@ -184,7 +184,9 @@ static void look_at_files(struct ports_look *l, const struct proc_status *owner,
 	l->truncated = l->truncated || s.cut;
 }
 
-/* The oldest come first: who has opened a socket, and not those that have it from there. */
+/*
+ * By pid, so that the process that opened a socket usually comes before children that inherited it.
+ */
 static void find_owners(struct ports_look *l)
 {
 	struct family f = {0};

@@ -1,6 +1,6 @@
 /*
- * A look at who listens: the kernel's table, and below which of some processes (the holders of sessions) the sockets are.
- * It opens many files of /proc and belongs on a thread of its own.
+ * Reads the kernel's table of listening sockets, and finds which sockets belong to descendants of
+ * given processes (the holders of sessions). It opens many files of /proc: call it on a thread.
  */
 #pragma once
 
@@ -10,32 +10,34 @@
 
 #include <sys/types.h>
 
-#define LOOK_TABLE_MAX ((size_t)4 << 20) /* bytes of a table: what listens stands in front */
+#define LOOK_TABLE_MAX ((size_t)4 << 20) /* bytes of a table; listening sockets come first */
 #define LOOK_ROOTS_MAX 1024u
 #define LOOK_PROCESSES_MAX 65536u /* of the machine */
 #define LOOK_FILES_MAX 4096u      /* descriptors of one process */
 
+/* The process that listens on a port. */
 struct look_owner {
-	pid_t pid;   /* 0: it is below none of the roots, or cannot be found */
-	size_t root; /* of roots; valid when pid is not 0 */
+	pid_t pid;   /* 0: not found below any root */
+	size_t root; /* index into roots; valid if pid is not 0 */
 	char name[PROC_NAME];
 };
 
+/* Input and result of a look. */
 struct ports_look {
-	struct attempts attempts; /* zeroed before the first look, to be given to attempts_finish() */
-	/* What is asked. */
+	struct attempts attempts; /* zeroed before the first look; free with attempts_finish() */
+	/* Input. */
 	pid_t roots[LOOK_ROOTS_MAX];
 	size_t roots_count;
-	/* What is known from the last look: where it has not changed, nobody is looked for. */
-	const struct listening *known; /* borrowed; NULL: nothing is */
-	/* What is found. */
+	/* The last result, borrowed, or NULL. If found equals it, owners are not searched. */
+	const struct listening *known;
+	/* Result. */
 	struct listening found;
 	struct look_owner owners[LISTENING_MAX]; /* of found.ports; valid unless same */
-	bool same;                               /* as known, and owners is as it was */
-	bool truncated; /* there is more than may be looked at, or than could be */
-	bool hung;      /* some could not be looked at now */
+	bool same;                               /* found equals known, and owners is unchanged */
+	bool truncated; /* a limit was reached, or part could not be read */
+	bool hung;      /* some processes could not be examined now */
 	int error;      /* 0, or a negative errno: the table cannot be read */
 };
 
-/* Look. On any thread. */
+/* Read the table and find the owners. Any thread. */
 void ports_look(struct ports_look *l);

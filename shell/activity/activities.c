@@ -1,8 +1,8 @@
 /*
- * See activities.h. Each session has a time at which it is looked at next, or none: one that is at its prompt, has ended or
- * waits for somebody changes by nothing that the journal or its output would not tell of, but for what types ahead of it. A
- * tick sees to those that are due, going on behind the last one of the tick before, and turns only while something is due.
- * Short memory leaves sessions out until the next activities_sync().
+ * See activities.h. Each session has a time of its next look, or none: a session at its prompt or
+ * that has exited changes only with output or journal entries, except for input that is typed
+ * ahead. A tick looks at sessions that are due, round robin; the timer runs only while one is due.
+ * If memory is short, a session is left out until the next activities_sync().
  */
 #include "shell/activity/activities.h"
 
@@ -20,10 +20,10 @@ struct activities {
 	void *user;
 	uv_timer_t tick;
 	struct activity *table; /* uthash */
-	struct activity *last;  /* that was looked at; NULL: none, or it is gone */
+	struct activity *last;  /* the last one that was looked at; NULL: none, or it is gone */
 	struct pane_state *state;
-	uint64_t version, told; /* of what has changed; of what was told */
-	uint64_t told_ms;       /* loop time */
+	uint64_t version, told; /* current, and at the last changed() */
+	uint64_t told_ms;       /* loop time of the last changed() */
 	uint64_t looks;
 	uint64_t opened_ms; /* wall clock */
 };
@@ -48,8 +48,8 @@ static void note_change(struct activity *it)
 	keep_ticking(it->all);
 }
 
-/* Look in so long, unless it is due before. */
-static void look_in(struct activity *it, uint64_t ms)
+/* Schedule a look in ms, unless an earlier one is due. */
+static void schedule_look(struct activity *it, uint64_t ms)
 {
 	uint64_t due = now_of(it->all) + ms;
 	if (it->due_ms == 0 || due < it->due_ms)
@@ -57,7 +57,7 @@ static void look_in(struct activity *it, uint64_t ms)
 	keep_ticking(it->all);
 }
 
-/* What it is known to be at, from now on. */
+/* Set status and input. */
 static void move(struct activity *it, enum state_status status, enum state_input input)
 {
 	if (it->looked && it->status == status && it->input == input)
@@ -81,16 +81,16 @@ static void copy_text(char dst[ACTIVITY_TEXT_MAX + 1], const char *text)
 	dst[length] = '\0';
 }
 
-static void take_entry(struct activity *it, const struct journal_entry *e)
+static void handle_entry(struct activity *it, const struct journal_entry *e)
 {
 	switch (e->type) {
 	case JOURNAL_BLOCK_STARTED:
-		/* A look says more of it, once it has had the time to wait for something. */
+		/* A later look finds whether it waits for input. */
 		move(it, STATE_RUNNING, STATE_INPUT_NONE);
 		it->name[0] = '\0';
 		break;
 	case JOURNAL_BLOCK_ENDED:
-		look_in(it, 0);
+		schedule_look(it, 0);
 		break;
 	case JOURNAL_BELL:
 		it->bells++;
@@ -109,22 +109,22 @@ static void take_entry(struct activity *it, const struct journal_entry *e)
 	note_change(it);
 }
 
-static void take_entries(struct activity *it)
+static void read_entries(struct activity *it)
 {
 	const struct journal *j = session_journal(it->session);
 	const struct journal_entry *e;
 	if (it->entry < journal_oldest(j))
 		it->entry = journal_oldest(j);
 	for (; (e = journal_get(j, it->entry)); it->entry++) {
-		take_entry(it, e);
-		/* What an earlier server has seen is in there as well. */
+		handle_entry(it, e);
+		/* The journal may also have entries of an earlier server. */
 		if (it->all->callbacks->happened && e->at_ms >= it->all->opened_ms)
 			it->all->callbacks->happened(it->all->user, it, e);
 	}
 }
 
-/* Who is there has seen what there is. */
-static void take_presence(struct activity *it)
+/* All output so far counts as seen if a client is attached. */
+static void update_presence(struct activity *it)
 {
 	uint64_t head = session_head(it->session);
 	if (session_presence(it->session)->count > 0 || head < it->seen)
@@ -135,20 +135,20 @@ static void take_presence(struct activity *it)
 	}
 }
 
-static void take_lease(struct activity *it)
+static void update_lease(struct activity *it)
 {
 	const struct lease *l = session_keyboard(it->session);
-	bool held = lease_is_held(l, clock_wall_ms());
-	if (it->lease == l->version && it->leased == held)
+	bool is_held = lease_is_held(l, clock_wall_ms());
+	if (it->lease == l->version && it->leased == is_held)
 		return;
 	it->lease = l->version;
-	it->leased = held;
+	it->leased = is_held;
 	note_change(it);
 }
 
 /* Looks */
 
-static void take_cwd(struct activity *it, const char *cwd)
+static void set_cwd(struct activity *it, const char *cwd)
 {
 	size_t length = strlen(cwd),
 	       from = length > ACTIVITY_TEXT_MAX ? length - ACTIVITY_TEXT_MAX : 0;
@@ -158,7 +158,7 @@ static void take_cwd(struct activity *it, const char *cwd)
 	memcpy(it->cwd, cwd + from, length - from + 1);
 }
 
-static void take_state(struct activity *it, const struct pane_state *t)
+static void apply_state(struct activity *it, const struct pane_state *t)
 {
 	size_t length = strlen(t->cwd), kept = strlen(it->cwd);
 	const char *name = t->status == STATE_PROMPT || t->status == STATE_EXITED
@@ -177,11 +177,11 @@ static void take_state(struct activity *it, const struct pane_state *t)
 	it->certain = t->certain;
 	snprintf(it->name, sizeof it->name, "%s", name);
 	it->started_ms = t->foreground.started_ms;
-	take_cwd(it, t->cwd);
+	set_cwd(it, t->cwd);
 	note_change(it);
 }
 
-/* A program may begin to wait, and one that waits go on, without having said so. */
+/* A program may begin or stop to wait for input without any output. */
 static bool may_change_silently(const struct activity *it)
 {
 	return (it->status != STATE_PROMPT && it->status != STATE_EXITED) || !it->certain;
@@ -195,13 +195,13 @@ static void look(struct activity *it)
 	it->due_ms = 0;
 	it->stirred_ms = 0;
 	session_state(it->session, a->state);
-	take_state(it, a->state);
+	apply_state(it, a->state);
 	if (may_change_silently(it))
-		look_in(it, it->pause_ms);
+		schedule_look(it, it->pause_ms);
 }
 
-/* Look at those that are due, in turn. Returns whether some are still to come. */
-static bool look_around(struct activities *a)
+/* Look at the sessions that are due, round robin. Returns whether any look is scheduled. */
+static bool look_at_due(struct activities *a)
 {
 	uint64_t now = now_of(a);
 	unsigned left = ACTIVITY_LOOKS_MAX, count = HASH_COUNT(a->table);
@@ -220,7 +220,7 @@ static bool look_around(struct activities *a)
 static void on_tick(uv_timer_t *timer)
 {
 	struct activities *a = timer->data;
-	bool more = look_around(a);
+	bool more = look_at_due(a);
 	if (a->told != a->version) {
 		more = true;
 		if (now_of(a) - a->told_ms >= ACTIVITY_TELL_MS) {
@@ -233,15 +233,15 @@ static void on_tick(uv_timer_t *timer)
 		uv_timer_stop(&a->tick);
 }
 
-/* Those that are followed */
+/* Followed sessions */
 
 static void on_more(void *user)
 {
 	struct activity *it = user;
 	uint64_t quiet = now_of(it->all) + ACTIVITY_QUIET_MS;
-	take_entries(it);
-	take_presence(it);
-	/* A look once it is quiet, and one now and then when it never is. */
+	read_entries(it);
+	update_presence(it);
+	/* Look once the session is quiet, or every ACTIVITY_LOOK_MS if it never is. */
 	if (it->stirred_ms == 0)
 		it->stirred_ms = now_of(it->all);
 	it->due_ms = it->stirred_ms + ACTIVITY_LOOK_MS < quiet ? it->stirred_ms + ACTIVITY_LOOK_MS
@@ -282,8 +282,8 @@ static void follow(struct activities *a, struct session *s)
 		return;
 	}
 	journal_watch(session_journal(s), &it->watcher);
-	take_entries(it);
-	look_in(it, ACTIVITY_QUIET_MS);
+	read_entries(it);
+	schedule_look(it, ACTIVITY_QUIET_MS);
 }
 
 void activities_sync(struct activities *a)
@@ -292,10 +292,10 @@ void activities_sync(struct activities *a)
 		struct activity *it = NULL;
 		HASH_FIND_PTR(a->table, &s, it);
 		if (it) {
-			take_presence(it);
-			take_lease(it);
+			update_presence(it);
+			update_lease(it);
 			if (s->state == SESSION_EXITED && it->status != STATE_EXITED)
-				look_in(it, 0);
+				schedule_look(it, 0);
 		} else if (session_is_readable(s) && s->state != SESSION_ENDING) {
 			follow(a, s);
 		}
@@ -320,7 +320,7 @@ uint64_t activities_looks(const struct activities *a)
 	return a->looks;
 }
 
-/* Its life */
+/* Creation and destruction */
 
 static void on_closed(uv_handle_t *timer)
 {

@@ -1,4 +1,4 @@
-/* The command is text for bash, in which every word that somebody has chosen is quoted. */
+/* See clone.h. The command is a bash script, in which every word from the client is quoted. */
 #include "shell/git/clone.h"
 #include "shell/memory_stream.h"
 
@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names and values of what git is not to do; of a name and a password, which everybody sees in arguments, and others do not here. */
+/*
+ * Variables that stop git from prompting; and the user name and password, which other users must
+ * not see (they can see arguments, but not the environment).
+ */
 static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS",
 	"SSH_ASKPASS_REQUIRE", "GCM_INTERACTIVE", "GIT_ALLOW_PROTOCOL", "LC_ALL",
 	"RINGSIDE_GIT_USER", "RINGSIDE_GIT_PASSWORD", "RINGSIDE_GIT_URL", "RINGSIDE_GIT_PLAIN"};
@@ -16,8 +19,8 @@ static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_A
 #define NAMES (sizeof names / sizeof *names)
 
 /*
- * What git asks for them (gitcredentials(7)): a helper, a function of sh that names the variables only. A server may send git
- * elsewhere: the helper answers only for the URL's host and protocol, or for that host over https.
+ * A credential helper (gitcredentials(7)): a shell function that prints the variables. As a server
+ * may redirect git, it answers only for the URL's host and protocol, or for that host over https.
  */
 #define HELPER                                                                                      \
 	" -c credential.helper= -c credential.helper='!f() { test \"$1\" = get || exit 0; "         \
@@ -27,10 +30,7 @@ static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_A
 	"esac; done; test \"$same$safe\" = 11 && "                                                  \
 	"printf \"username=%s\\npassword=%s\\n\" \"$RINGSIDE_GIT_USER\" \"$RINGSIDE_GIT_PASSWORD\"; }; f'"
 
-/*
- * The clone knows its origin by the whole address, as if git had been given that, so that it can be asked again. Nothing but bash
- * itself sees it.
- */
+/* Store the URL with credentials as the clone's origin, in bash itself: not in an argument. */
 #define KEEP_URL                                                                                 \
 	"case $RINGSIDE_GIT_URL in *[\\\\\\\"\\;\\#]*) ;; *)\n"                                  \
 	"config=$target/.git/config\n"                                                           \
@@ -38,7 +38,7 @@ static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_A
 	"printf '%s\\n' \"${text/\"url = $plain\"/\"url = $RINGSIDE_GIT_URL\"}\" >\"$config\"\n" \
 	"esac\n"
 
-/* Write a word as bash reads it back. */
+/* Write a word, quoted for bash. */
 static void put_quoted(FILE *out, const char *word)
 {
 	fputc('\'', out);
@@ -50,7 +50,7 @@ static void put_quoted(FILE *out, const char *word)
 	fputc('\'', out);
 }
 
-/* The caller's; NULL when memory is short. */
+/* Returns owned; NULL if memory is short. */
 static char *make_command(
 	const struct clone_options *o, const struct git_login *login, size_t *ret_length)
 {
@@ -58,7 +58,7 @@ static char *make_command(
 	FILE *out = memory_stream(&text, ret_length);
 	if (!out)
 		return NULL;
-	/* The user's own ssh, if there is one, but it asks nobody. */
+	/* The user's own ssh command, if there is one, without prompts. */
 	fputs("GIT_SSH_COMMAND=\"${GIT_SSH_COMMAND:-$(git config --get core.sshCommand || echo ssh)} -o BatchMode=yes\"\n"
 	      "export GIT_SSH_COMMAND\n"
 	      "git -c http.lowSpeedLimit=1024 -c http.lowSpeedTime=30",
@@ -87,8 +87,8 @@ static char *make_command(
 	fputs("git -C ", out);
 	put_quoted(out, o->target);
 	fputs(" branch --show-current || :\n", out);
-	bool good = !ferror(out);
-	if (fclose(out) == 0 && good)
+	bool is_written = !ferror(out);
+	if (fclose(out) == 0 && is_written)
 		return text;
 	free(text);
 	return NULL;
@@ -122,16 +122,16 @@ int clone_start(struct runs *all, const struct clone_options *o,
 	return rc;
 }
 
-static bool says(const char *said, const char *const *words)
+static bool contains_any(const char *output, const char *const *words)
 {
 	for (; *words; words++)
-		if (strcasestr(said, *words))
+		if (strcasestr(output, *words))
 			return true;
 	return false;
 }
 
-/* As the container's protocol has it, but for a git that is not there. */
-enum clone_end clone_judge(int code, const char *said)
+/* As in the container protocol of the Cloudflare Sandbox, except for CLONE_NO_GIT. */
+enum clone_end clone_judge(int code, const char *output)
 {
 	static const char *const not_allowed[] = {
 		"permission denied", "access denied", "authentication", "credentials", NULL};
@@ -143,13 +143,13 @@ enum clone_end clone_judge(int code, const char *said)
 	if (code == 127)
 		return CLONE_NO_GIT;
 	if (code == 128)
-		return strcasestr(said, "repository not found") ? CLONE_NO_REPOSITORY
-								: CLONE_REFUSED;
-	if (says(said, not_allowed))
+		return strcasestr(output, "repository not found") ? CLONE_NO_REPOSITORY
+								  : CLONE_REFUSED;
+	if (contains_any(output, not_allowed))
 		return CLONE_NOT_ALLOWED;
-	if (says(said, nowhere))
+	if (contains_any(output, nowhere))
 		return CLONE_NO_REPOSITORY;
-	if (strcasestr(said, "already exists"))
+	if (strcasestr(output, "already exists"))
 		return CLONE_FAILED;
-	return strcasestr(said, "pathspec") ? CLONE_NO_BRANCH : CLONE_FAILED;
+	return strcasestr(output, "pathspec") ? CLONE_NO_BRANCH : CLONE_FAILED;
 }

@@ -1,4 +1,4 @@
-/* What is before the "@" of an address may be a password, or a token that stands alone, as may what is behind a "?": all of it is masked. */
+/* See url.h. All before the "@" of a URL, and its query, may be secret: it is masked. */
 #include "shell/git/url.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static bool has_controls(const char *text)
 	return false;
 }
 
-/* Whether the first length bytes are one of GIT_PROTOCOLS. */
+/* Whether the first length bytes of text are one of GIT_PROTOCOLS. */
 static bool is_protocol(const char *text, size_t length)
 {
 	for (const char *p = GIT_PROTOCOLS;;) {
@@ -33,15 +33,15 @@ bool git_url_is_valid(const char *url, const char **ret_why)
 	const char *colon = strchr(url, ':'), *slash = strchr(url, '/');
 	*ret_why = NULL;
 	if (!*url || strlen(url) > GIT_URL_MAX)
-		*ret_why = "The address of a repository is 1 to 2048 bytes";
+		*ret_why = "Invalid repository URL: must be 1 to 2048 bytes";
 	else if (*url == '-')
-		*ret_why = "The address of a repository does not begin with a dash";
+		*ret_why = "Invalid repository URL: must not begin with a dash";
 	else if (has_controls(url))
-		*ret_why = "The address of a repository has no control characters";
+		*ret_why = "Invalid repository URL: must not contain control characters";
 	else if (colon && (!slash || colon < slash) && colon[1] == ':')
-		*ret_why = "Transports of programs are not served";
+		*ret_why = "Invalid repository URL: remote helpers (\"ext::\") are not supported";
 	else if (colon && strncmp(colon, "://", 3) == 0 && !is_protocol(url, (size_t)(colon - url)))
-		*ret_why = "The protocol must be http, https, ssh, git or file";
+		*ret_why = "Invalid repository URL: the protocol must be http, https, ssh, git or file";
 	return !*ret_why;
 }
 
@@ -70,8 +70,9 @@ bool git_url_name(const char *url, char ret_name[GIT_NAME_MAX + 1])
 }
 
 /*
- * How much there is in front of the host, with the "@"; 0: nothing. A password may have an "@" itself: the last one counts. It may have
- * a slash that should have been encoded: then what is before that is no port.
+ * The length of the credentials in front of the host, with the "@"; 0: none. A password may contain
+ * an "@", so the last one counts. It may also contain a slash that should have been encoded: assume
+ * that if the text between the colon and the slash is not a port.
  */
 static size_t user_length(const char *authority)
 {
@@ -87,7 +88,7 @@ static size_t user_length(const char *authority)
 	return length;
 }
 
-/* Put as much of the mask as fits in place of length bytes. */
+/* Write as much of the mask as fits into length bytes. */
 static char *put_mask(char *to, size_t length)
 {
 	for (const char *mask = MASK; *mask && length > 0; length--)
@@ -134,7 +135,9 @@ static int hex_of(char c)
 				       : -1;
 }
 
-/* Decode %XX, as git does: what is none stays. Returns false where there are control characters. */
+/*
+ * Decode %XX as git does; invalid escapes stay. Returns false if the result has control characters.
+ */
 static bool decode(const char *text, size_t length, char *ret)
 {
 	for (size_t i = 0; i < length; i++) {

@@ -1,6 +1,7 @@
 /*
- * See bounds.h. The words come in this order: what enters (pty/enter.h), what makes the sandbox, what is started. A holder
- * stays outside of all of it, of its session's group as well, so that it can go on when the session has used up what it may.
+ * See bounds.h. A wrapper's words come in this order: ringside-holder as in pty/enter.h, then bwrap or the starter,
+ * then the program. The holder itself stays outside of the sandbox and of its session's group, so it keeps working when
+ * the session has used up its limits.
  */
 #include "shell/bounds.h"
 
@@ -25,14 +26,13 @@
 #include <unistd.h>
 
 #define ENTER_WORDS_MAX 24
-#define TEXT(number) TEXT_OF(number)
-#define TEXT_OF(number) #number
 
-_Static_assert(ISOLATION_FILTER_FD == SPAWN_FILTER_FD, "the one is asked for, the other is given");
+_Static_assert(ISOLATION_FILTER_FD == SPAWN_FILTER_FD,
+	"bwrap reads the filter from the descriptor that spawn sets up");
 
 const struct bounds bounds_none;
 
-/* Words in front of a list, which is taken; NULL and nothing of it is left when memory is short. */
+/* Put words in front of a list, which the result owns. Returns NULL and frees the list if memory is short. */
 static char **prepend(const char *const *words, size_t count, char **list)
 {
 	size_t length = 0;
@@ -66,7 +66,7 @@ static size_t put_user(const struct bounds *b, const char **words)
 	return USER_WORDS;
 }
 
-/* What becomes the user, before a list; or the list. Takes it. */
+/* Put the words that change to the session user in front of a list; without a user, return the list. Owns the list. */
 static char **enter_user(const struct bounds *b, char **list)
 {
 	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
@@ -78,8 +78,8 @@ static char **enter_user(const struct bounds *b, char **list)
 	return prepend(words, n, list);
 }
 
-/* bash, as the user. */
-static char **be_user(const struct bounds *b, const char *cwd)
+/* The words that run bash as the session user. */
+static char **bash_as_user(const struct bounds *b, const char *cwd)
 {
 	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
 	size_t n = 2;
@@ -90,7 +90,7 @@ static char **be_user(const struct bounds *b, const char *cwd)
 	return prepend(words, n, NULL);
 }
 
-/* A starter outside of any sandbox. */
+/* The words that run a starter outside of a sandbox. */
 static char **make_starter(
 	const struct bounds *b, const char *directory, const char *cwd, bool respawn)
 {
@@ -146,7 +146,7 @@ int bounds_command(const struct bounds *b, const char *group, const char *cwd, s
 		bounded.filter_fd = isolation_filter(b->isolation);
 		bounded.wrapper = enter_user(b, isolation_wrap_command(b->isolation, cwd));
 	} else if (b->user) {
-		bounded.wrapper = be_user(b, cwd);
+		bounded.wrapper = bash_as_user(b, cwd);
 	}
 	int rc = (b->isolation || b->user) && !bounded.wrapper ? -ENOMEM
 							       : enter_group(b, group, &bounded);

@@ -1,6 +1,6 @@
 /*
- * What everything lives in that is started here, session, process or run: in a room of its own (isolation), within limits of
- * a control group, or within those of setrlimit(2); as another user. What is not asked for costs nothing.
+ * Bounds of everything that the server starts (sessions, processes, runs): the sandbox (isolation), the limits (a
+ * control group, or setrlimit(2)) and the user. What is not configured costs nothing.
  */
 #pragma once
 
@@ -12,79 +12,85 @@ struct cgroup;
 struct isolation;
 struct user;
 
-/* Strings and parts are borrowed for its life. */
+/* The bounds of a server. Strings and parts are borrowed for its life. */
 struct bounds {
-	const struct isolation *isolation; /* NULL: in no room */
-	struct cgroup *cgroup;             /* NULL: no groups */
-	const struct user *user;           /* whom it belongs to; NULL: ours */
-	uint64_t tasks, memory;            /* limits without groups, see pty/enter.h; 0 = none */
-	const char *holder;                /* path of ringside-holder, which does it */
+	const struct isolation *isolation; /* NULL: no sandbox */
+	struct cgroup *cgroup;             /* NULL: no control groups */
+	const struct user *user;           /* the session user; NULL: the server's user */
+	uint64_t tasks, memory;            /* limits by setrlimit(2), see pty/enter.h; 0: none */
+	const char *holder;                /* path of ringside-holder, which applies them */
 };
 
-/* Neither. */
+/* No sandbox, no groups, no other user. */
 extern const struct bounds bounds_none;
 
-/* For one start. */
+/* The bounds of one start. */
 struct bounded {
-	char **wrapper; /* words to put before its own, the last being what they run; NULL: none */
-	uid_t owner;    /* whose it will be */
-	int filter_fd;  /* what bwrap reads its filter from, not owned; 0: none */
-	int group_fd;   /* cgroup.procs of its group; 0: none */
+	char **wrapper; /* argv prefix; its last word runs the program; owned; NULL: none */
+	uid_t owner;    /* the user of the program */
+	int filter_fd;  /* the filter that bwrap reads; not owned; 0: none */
+	int group_fd;   /* cgroup.procs of its group; owned; 0: none */
 };
 
-/* A shell that a holder is to start. */
+/* A shell that a holder is about to start. */
 struct bounds_shell {
 	int dir_fd;      /* the session's directory */
 	const char *cwd; /* where it starts, absolute */
-	bool respawn;    /* another one may follow it */
+	bool respawn;    /* the holder restarts it when it ends */
 };
 
-#define BOUNDS_WORDS 7 /* of bounds_limits() */
+#define BOUNDS_WORDS 7 /* words of bounds_limits() */
 
-/* Before such a shell. group: name of its control group. Returns 0, or a negative errno and nothing is left. */
+/*
+ * Prepare the start of a shell. group: name of its control group. Returns 0 with *ret_bounded for bounds_release(), or
+ * a negative errno and nothing to release.
+ */
 int bounds_shell(const struct bounds *b, const char *group, const struct bounds_shell *shell,
 	struct bounded *ret_bounded);
 
-/* Before a command of bash that will be in cwd: with a wrapper that sees to it. Returns likewise, -EXDEV: its room has no such directory. */
+/* Prepare a start of bash, in cwd. Returns as bounds_shell(), or -EXDEV if the sandbox has no such directory. */
 int bounds_command(
 	const struct bounds *b, const char *group, const char *cwd, struct bounded *ret_bounded);
 
-/* Free what is the caller's. The group stays. */
+/* Free what it owns. The group stays. */
 void bounds_release(struct bounded *bounded);
 
-/* Whose it will be: the server's, or the user's. */
+/* The user of what is started: the session user, or the server's. */
 uid_t bounds_owner(const struct bounds *b);
 
-/* Let the user through a directory of ours, on to what is meant for it. Harmless without one. */
+/* Let the session user traverse a directory of the server. Does nothing without a session user. */
 int bounds_pass(const struct bounds *b, int dir_fd);
 
 /*
- * An environment for what has yet to reach its user and its sandbox, see pty/enter.h: takes it, and returns another one. NULL
- * when memory is short.
+ * Rename the variables of an environment, so that they have no effect before the change of user and sandbox: see
+ * pty/enter.h. Frees the argument and returns a new list, or NULL if memory is short.
  */
 char **bounds_environment(char **environment);
 
-/* Whether the user reaches what it needs, a directory and ringside-holder: tried by one that becomes it. */
+/* Check, in a process of the session user, that it can reach a directory and execute ringside-holder. */
 bool bounds_reach(const struct bounds *b, const char *directory);
 
-/* Where ringside-holder, which is at this path, is for those who live in there. */
+/* The path of ringside-holder (holder, outside) as seen by the started program. */
 const char *bounds_program(const struct bounds *b, const char *holder);
 
-/*
- * The words that set the limits without groups, for who is in there already: to be put before a command. They live as long
- * as numbers does. Returns how many; 0: there are no such limits.
- */
+/* Memory for the words of bounds_limits(). */
 struct bounds_numbers {
 	char tasks[24], memory[24];
 };
+
+/*
+ * Write the words that set the limits by setrlimit(2) to ret_words (BOUNDS_WORDS), for a process that is inside the
+ * bounds already; they go in front of a command and live as long as numbers. Returns how many; 0: there are no such
+ * limits.
+ */
 unsigned bounds_limits(
 	const struct bounds *b, struct bounds_numbers *numbers, const char **ret_words);
 
-/* The group is not needed any more, see cgroup_remove(). Harmless without groups. */
+/* Release the group, as cgroup_remove(). Does nothing without groups. */
 void bounds_leave(const struct bounds *b, const char *group, bool kill_all);
 
-/* Kill all who are in the group. Harmless without groups. */
+/* Kill all processes in the group. Does nothing without groups. */
 void bounds_kill(const struct bounds *b, const char *group);
 
-/* To be called now and then, see cgroup_sweep(). */
+/* Call this periodically: see cgroup_sweep(). */
 void bounds_sweep(const struct bounds *b);

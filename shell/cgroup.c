@@ -1,7 +1,8 @@
 /*
- * See cgroup.h. A group with controllers for those below it may have no processes itself (cgroups(7), "no internal
- * processes"): hence BASE/server. systemd starts a service in BASE again (in BASE/server, with DelegateSubgroup= of release
- * 254), so the units take the controllers away in between, and with them the limits: these are written anew at each start.
+ * See cgroup.h. A group that distributes controllers to its children must have no processes itself (cgroups(7), "no
+ * internal processes"): hence BASE/server. systemd restarts a service in BASE (in BASE/server with DelegateSubgroup=,
+ * release 254), so the units disable the controllers in between, which loses the limits: they are written again at each
+ * start.
  */
 #include "shell/cgroup.h"
 
@@ -19,11 +20,11 @@
 #include <utlist.h>
 
 #define SERVER "server"
-#define TEXT_MAX ((size_t)1 << 20) /* of a file of the kernel */
-#define ROUNDS_MAX 100u            /* for those who fork while they are moved */
-#define DEPTH_MAX 16u              /* of groups that a session has made below its own */
+#define TEXT_MAX ((size_t)1 << 20) /* of a kernel file */
+#define ROUNDS_MAX 100u /* passes over the base, as its processes may fork while they are moved */
+#define DEPTH_MAX 16u   /* of groups that a session has created below its own */
 
-/* What is to be removed later. */
+/* A group that is yet to be removed. */
 struct leftover {
 	struct leftover *prev, *next;
 	bool kill;
@@ -36,9 +37,9 @@ struct cgroup {
 	struct leftover *leftovers;
 };
 
-/* Files of the kernel */
+/* Kernel files */
 
-/* All of a file, the caller's; NULL when it cannot be read. */
+/* The contents of a file, owned by the caller; NULL if it cannot be read. */
 static char *read_file(int dir_fd, const char *path)
 {
 	char *text = NULL;
@@ -60,7 +61,7 @@ static char *read_file(int dir_fd, const char *path)
 	return text;
 }
 
-/* One write, as these files want it. group: "" = base. */
+/* Write with one write(2), as these files require. group: "" for the base. */
 static int write_file(const struct cgroup *c, const char *group, const char *file, const char *text)
 {
 	char path[PATH_MAX];
@@ -73,9 +74,9 @@ static int write_file(const struct cgroup *c, const char *group, const char *fil
 	return rc;
 }
 
-/* Where we are */
+/* The base */
 
-/* The words of a line of mountinfo: 4 is the root of the mount, 5 its place, and after " - " comes its type. See proc(5). */
+/* Parse a line of mountinfo, see proc(5): field 4 is the root, 5 the mount point; the type follows " - ". */
 static bool parse_mount(const char *line, size_t length, char *ret_root, char *ret_place)
 {
 	char text[2 * PATH_MAX], type[32];
@@ -89,7 +90,7 @@ static bool parse_mount(const char *line, size_t length, char *ret_root, char *r
 		sscanf(text, "%*s %*s %*s %4095s %4095s%n", ret_root, ret_place, &at) == 2;
 }
 
-/* The path behind "0::", which is that of v2. */
+/* The path after "0::", which is the v2 hierarchy's. */
 static bool parse_own(const char *own, char ret_path[PATH_MAX])
 {
 	for (const char *line = own; line && *line; line = strchr(line, '\n'), line += line != NULL)
@@ -123,7 +124,7 @@ bool cgroup_find(const char *mounts, const char *own, char ret_path[PATH_MAX])
 	return false;
 }
 
-/* Into the group that is to be divided: ours, or what that is below if an earlier start has moved us there. */
+/* Find the base: the server's group, or its parent if an earlier start has moved the server to BASE/server. */
 static bool find_base(char ret_path[PATH_MAX])
 {
 	char *mounts = read_file(AT_FDCWD, "/proc/self/mountinfo");
@@ -137,7 +138,7 @@ static bool find_base(char ret_path[PATH_MAX])
 	return found;
 }
 
-/* Making it ours */
+/* Setting up the base */
 
 static bool is_delegated(const struct cgroup *c)
 {
@@ -147,15 +148,15 @@ static bool is_delegated(const struct cgroup *c)
 		value == '1';
 }
 
-/* Move one process to where the server is. One that has ended meanwhile is no matter. */
+/* Move one process to BASE/server. One that has ended meanwhile is no error. */
 static int move(const struct cgroup *c, const char *pid)
 {
 	int rc = write_file(c, SERVER, "cgroup.procs", pid);
 	return rc == -ESRCH ? 0 : rc;
 }
 
-/* Whether somebody is in the base who is not us. */
-static bool has_others(const struct cgroup *c)
+/* Whether the base contains processes other than this one. */
+static bool has_other_processes(const struct cgroup *c)
 {
 	char self[32];
 	snprintf(self, sizeof self, "%d", (int)getpid());
@@ -167,7 +168,7 @@ static bool has_others(const struct cgroup *c)
 	return pid != NULL;
 }
 
-/* Move all who are in the base. Returns how many there were, or a negative errno. */
+/* Move all processes of the base. Returns how many there were, or a negative errno. */
 static int move_all(const struct cgroup *c)
 {
 	int rc = 0, count = 0;
@@ -180,11 +181,11 @@ static int move_all(const struct cgroup *c)
 	return rc < 0 ? rc : count;
 }
 
-/* Nobody may stay in the base itself. Whoever is there is ours only if all of it is. */
+/* Move all processes out of the base. Other processes than this one must not be moved unless it is delegated. */
 static int empty_base(const struct cgroup *c)
 {
-	if (!is_delegated(c) && has_others(c)) {
-		unlinkat(c->base_fd, SERVER, AT_REMOVEDIR); /* as it was */
+	if (!is_delegated(c) && has_other_processes(c)) {
+		unlinkat(c->base_fd, SERVER, AT_REMOVEDIR); /* as it was before */
 		return -EBUSY;
 	}
 	int rc = 1;
@@ -202,8 +203,8 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* The controllers that the limits need, if they are there: else ret_why says which is not. */
-static int have_controllers(const struct cgroup *c, const char *base, char *ret_why, size_t size)
+/* Check that the controllers for the limits are available; otherwise ret_why says which is not. */
+static int check_controllers(const struct cgroup *c, const char *base, char *ret_why, size_t size)
 {
 	const struct {
 		const char *name;
@@ -231,15 +232,15 @@ static int enable_controllers(const struct cgroup *c)
 	return rc;
 }
 
-static int divide(struct cgroup *c, const char *base, char *ret_why, size_t size)
+static int set_up_base(struct cgroup *c, const char *base, char *ret_why, size_t size)
 {
-	int rc = have_controllers(c, base, ret_why, size);
+	int rc = check_controllers(c, base, ret_why, size);
 	if (rc < 0)
 		return rc;
 	if (mkdirat(c->base_fd, SERVER, 0755) < 0 && errno != EEXIST) {
 		rc = -errno;
 		snprintf(ret_why, size,
-			"%s is not this server's to divide: %s (a service with Delegate=yes, or: "
+			"%s is not delegated to this server: %s (use a service with Delegate=yes, or: "
 			"systemd-run --user --scope -p Delegate=yes ringside serve ...)",
 			base, strerror(-rc));
 		return rc;
@@ -249,17 +250,18 @@ static int divide(struct cgroup *c, const char *base, char *ret_why, size_t size
 		rc = enable_controllers(c);
 	if (rc == -EBUSY)
 		snprintf(ret_why, size,
-			"other processes are in %s, where only the server may be (a service of its own, or: "
+			"other processes are in %s, which must contain only the server (use a service of its own, or: "
 			"systemd-run --user --scope -p Delegate=yes ringside serve ...)",
 			base);
 	else if (rc < 0)
-		snprintf(ret_why, size, "%s cannot be divided: %s", base, strerror(-rc));
+		snprintf(ret_why, size, "cannot set up control groups in %s: %s", base,
+			strerror(-rc));
 	return rc;
 }
 
 /* Groups */
 
-/* What of a limit there is is written; none is "max". */
+/* Write one limit; 0 is "max". An error counts only if the limit is enabled. */
 static int write_limit(
 	const struct cgroup *c, const char *name, const char *file, uint64_t limit, bool enabled)
 {
@@ -270,19 +272,19 @@ static int write_limit(
 	return enabled ? rc : 0;
 }
 
-static int limit(const struct cgroup *c, const char *name)
+static int set_limits(const struct cgroup *c, const char *name)
 {
 	const struct cgroup_limits *l = &c->limits;
 	int rc = write_limit(c, name, "pids.max", l->tasks, l->tasks > 0);
 	if (rc == 0)
 		rc = write_limit(c, name, "memory.max", l->memory, l->memory > 0);
-	/* Otherwise what is too much would be swapped out, at the cost of all. Without swap there is no such file. */
+	/* Without this, memory beyond the limit is swapped out. The file is absent without swap. */
 	if (rc == 0 && l->memory > 0)
 		(void)write_file(c, name, "memory.swap.max", "0");
 	return rc;
 }
 
-/* Remove a group and those below it, all without processes. Returns 0 or a negative errno. */
+/* Remove a group and the groups below it, if they have no processes. Returns 0 or a negative errno. */
 static int remove_empty(int parent_fd, const char *name, unsigned depth)
 {
 	if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
@@ -318,8 +320,8 @@ static bool is_ours(const char *name)
 		strncmp(name, "run-", 4) == 0;
 }
 
-/* What an earlier server has left: nothing, or what lives on under today's limits. */
-static void adopt(struct cgroup *c)
+/* Handle the groups of an earlier server: remove the empty ones, set today's limits on the rest. */
+static void adopt_groups(struct cgroup *c)
 {
 	int fd = openat(c->base_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -328,7 +330,7 @@ static void adopt(struct cgroup *c)
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		if (!is_ours(entry->d_name) || remove_empty(c->base_fd, entry->d_name, 0) == 0)
 			continue;
-		(void)limit(c, entry->d_name); /* what has a limit keeps it */
+		(void)set_limits(c, entry->d_name); /* on failure it keeps its old limit */
 		if (strncmp(entry->d_name, "run-", 4) == 0)
 			remove_later(c, entry->d_name, false);
 	}
@@ -341,7 +343,7 @@ int cgroup_make(struct cgroup *c, const char *name, int *ret_fd)
 	char path[PATH_MAX];
 	if (mkdirat(c->base_fd, name, 0755) < 0)
 		return -errno;
-	int rc = limit(c, name);
+	int rc = set_limits(c, name);
 	snprintf(path, sizeof path, "%s/cgroup.procs", name);
 	int fd = rc < 0 ? rc : openat(c->base_fd, path, O_WRONLY | O_CLOEXEC);
 	if (rc == 0 && fd < 0)
@@ -398,12 +400,12 @@ int cgroup_open(const struct cgroup_limits *limits, struct cgroup **ret, char *r
 	}
 	c->base_fd = fd;
 	c->limits = *limits;
-	int rc = divide(c, base, ret_why, size);
+	int rc = set_up_base(c, base, ret_why, size);
 	if (rc < 0) {
 		cgroup_close(c);
 		return rc;
 	}
-	adopt(c);
+	adopt_groups(c);
 	*ret = c;
 	return 0;
 }

@@ -1,10 +1,10 @@
 /*
- * Limits of the kernel for each session, process and run: a control group of its own for each (cgroup v2, cgroups(7)),
- * below the one that the server was started in, which has to be the server's to divide (delegated). Its files are the
- * kernel's; nothing is written down elsewhere, so the next server finds the groups by their names.
+ * Kernel limits for each session, process and run: a control group for each (cgroup v2, cgroups(7)), below the group in
+ * which the server was started, which must be delegated to the server. Nothing is stored elsewhere: the next server
+ * finds the groups by their names.
  *
- *   BASE/server/       the server and the holders, which no limit of a session is to reach
- *   BASE/session-…/    what a session runs; likewise process-… and run-…
+ *   BASE/server/ the server and the holders, which no limit of a session applies to
+ *   BASE/session-…/ what a session runs; likewise process-… and run-…
  */
 #pragma once
 
@@ -15,42 +15,43 @@
 
 struct cgroup;
 
-/* What each may have at most; 0 = no limit. */
+/* Limits for each group; 0: none. */
 struct cgroup_limits {
 	uint64_t tasks;  /* processes and threads */
-	uint64_t memory; /* bytes; nothing of it is swapped out */
+	uint64_t memory; /* bytes; swap is disabled */
 };
 
 /*
- * Begin: move the server to BASE/server, with all that is in BASE where that was delegated by systemd, have the controllers
- * that the limits need, and give the groups of an earlier server the same limits. To be called before anything is started.
- * Returns 0 with *ret owned by the caller, or a negative errno and in ret_why (of that size) what is missing, for people.
+ * Set up the groups before anything is started: move the server (and, if BASE was delegated by systemd, all its
+ * processes) to BASE/server, enable the controllers that the limits need, and set the limits of an earlier server's
+ * groups. Returns 0 with *ret owned by the caller, or a negative errno with the reason, for people, in ret_why (of that
+ * size).
  */
 int cgroup_open(const struct cgroup_limits *limits, struct cgroup **ret, char *ret_why, size_t size);
 
-/* Free it; NULL is fine. Groups stay, unless they are empty and were to be removed. */
+/* Free it; NULL is ok. Groups stay, except empty ones that are yet to be removed. */
 void cgroup_close(struct cgroup *c);
 
 /*
- * Make a group. Who writes "0" to *ret_fd (the caller's) is in it: the server's right to do that goes with the descriptor.
- * Returns 0 or a negative errno; then nothing is left.
+ * Create a group. A process that writes "0" to *ret_fd (owned by the caller) joins it; the descriptor carries the
+ * server's permission to do so. Returns 0, or a negative errno with nothing left.
  */
 int cgroup_make(struct cgroup *c, const char *name, int *ret_fd);
 
-/* Kill all who are in a group, at once. Harmless when there is none. */
+/* Kill all processes of a group, atomically. Does nothing if there is no such group. */
 void cgroup_kill(const struct cgroup *c, const char *name);
 
 /*
- * Remove a group with all who are in it, or (kill: false) when the last of them has ended; what cannot be done now is done in
- * cgroup_sweep(). Harmless when there is none.
+ * Remove a group: after killing its processes, or (kill: false) once the last one has ended. If that is not possible
+ * now, cgroup_sweep() retries. Does nothing if there is no such group.
  */
 void cgroup_remove(struct cgroup *c, const char *name, bool kill);
 
-/* Remove what could not be removed before. To be called now and then; NULL is fine. */
+/* Retry the removals that failed before. Call it periodically; NULL is ok. */
 void cgroup_sweep(struct cgroup *c);
 
 /*
- * Where the group is in the file system that /proc/self/cgroup (own) says we are in, as /proc/self/mountinfo (mounts) has it.
- * Returns false when cgroup v2 is not mounted there, or we are outside of what is.
+ * Find the file system path of the group of /proc/self/cgroup (own) by /proc/self/mountinfo (mounts). Returns false if
+ * cgroup v2 is not mounted, or the group is outside of the mount.
  */
 bool cgroup_find(const char *mounts, const char *own, char ret_path[PATH_MAX]);

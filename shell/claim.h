@@ -1,24 +1,25 @@
 /*
- * On whose behalf something is done that outlasts the call which asked for it: a wait, a command in the queue. Who asks
- * knows by it when that is over, and can put an end to it. What a principal is, and what it may have, is no business of
- * those who do it.
+ * A claim: a pending request (a wait, a queued command) that outlives the call which made it. The requester uses it to
+ * count requests against a principal's quota and to withdraw them; the code that serves the request does not interpret
+ * the principal.
  */
 #pragma once
 
+/* One pending request. The requester owns the memory until released() is called. */
 struct claim {
-	/* It is over, or has begun and goes on by itself: once, unless the claim was not taken. It frees the claim. */
+	/* The request is over, or goes on by itself. Called once, if the claim was accepted; frees the claim. */
 	void (*released)(struct claim *c);
-	/* Set by who has taken it: end what it is for; released() comes from inside. */
+	/* Set by the code that accepts the claim: cancel the request. Calls released(). */
 	void (*withdraw)(struct claim *c);
-	void *of; /* theirs, too */
-	/* Whose it is: claims that are equal here are of one principal, "" the owners'. Never NULL. */
+	void *of; /* private to the code that accepted the claim */
+	/* The principal: claims with equal strings belong to one; "" is the owners. Never NULL. */
 	const char *who;
-	/* By what it was asked for: claims that are equal here are withdrawn together. Never NULL. */
+	/* What the principal came by (a link, a login): claims with equal strings are withdrawn together. Never NULL. */
 	const char *by;
-	struct claim *next; /* theirs, too: another for the same thing */
+	struct claim *next; /* private to the code that accepted the claim: list */
 };
 
-/* What the claim of something is for is over; *c may be NULL, and is NULL then. */
+/* Release *c, if it is not NULL, and set it to NULL. */
 static inline void claim_release(struct claim **c)
 {
 	struct claim *released = *c;

@@ -1,4 +1,4 @@
-/* See clock.h. The real-time clock may jump; nothing here has state, or can fail. */
+/* See clock.h. The real-time clock may jump. Nothing here has state or can fail. */
 #include "shell/clock.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Wall-clock time, as it is shown to people and written to disk; and the time since boot, by which limits are measured. */
+/* Wall-clock time, as shown to people and stored on disk; and the time since boot, for timeouts. */
 #pragma once
 
 #include <stdint.h>
@@ -6,10 +6,10 @@
 /* Milliseconds since 1970-01-01 UTC. */
 uint64_t clock_wall_ms(void);
 
-/* Milliseconds since boot, the same for all processes of this machine; nobody sets it. See CLOCK_BOOTTIME in clock_gettime(2). */
+/* Milliseconds since boot, the same in all processes, never set: CLOCK_BOOTTIME of clock_gettime(2). */
 uint64_t clock_boot_ms(void);
 
 #define CLOCK_TEXT_SIZE 32
 
-/* Write wall as ISO 8601 in UTC with milliseconds ("2026-11-21T05:17:00.000Z") into text. */
+/* Format wall_ms as ISO 8601 in UTC with milliseconds: "2026-11-21T05:17:00.000Z". */
 void clock_format(uint64_t wall_ms, char text[CLOCK_TEXT_SIZE]);

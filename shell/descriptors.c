@@ -1,6 +1,6 @@
 /*
- * Whether there is room is found by taking it and giving it back, which costs a few microseconds: counting what is open
- * costs more the more there is, and says nothing of the system's own limit.
+ * Free descriptors are counted by allocating and closing them, which takes a few microseconds. Counting the open ones
+ * gets slower with their number and does not cover the limit of the whole system.
  */
 #include "shell/descriptors.h"
 
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* So many starts before the reserve it is near; twice as many, and it has gone back. */
+/* Warn when this many starts are left before the reserve; twice as many end the warning. */
 #define NEAR_STARTS 4u
 #define PROBE_MAX (DESCRIPTORS_RESERVE + 2 * NEAR_STARTS * DESCRIPTORS_START)
 
@@ -33,7 +33,7 @@ unsigned descriptors_open(void)
 	for (struct dirent *entry; (entry = readdir(dir));)
 		count += entry->d_name[0] != '.';
 	closedir(dir);
-	return count > 0 ? count - 1 : 0; /* but for the one that has counted */
+	return count > 0 ? count - 1 : 0; /* without the descriptor of dir itself */
 }
 
 int descriptor_path(int fd, char ret_path[PATH_MAX])
@@ -53,20 +53,20 @@ static unsigned reserve(void)
 	return share < DESCRIPTORS_RESERVE ? share : DESCRIPTORS_RESERVE;
 }
 
-/* Whether so many can be opened: 0 or a negative errno. */
+/* Whether count descriptors can be opened: 0 or a negative errno. */
 static int probe(int fd, unsigned count)
 {
-	int taken[PROBE_MAX], rc = 0;
+	int fds[PROBE_MAX], rc = 0;
 	unsigned n = 0;
 	while (rc == 0 && n < count && n < PROBE_MAX) {
-		taken[n] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		if (taken[n] < 0)
+		fds[n] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (fds[n] < 0)
 			rc = -errno;
 		else
 			n++;
 	}
 	while (n > 0)
-		close(taken[--n]);
+		close(fds[--n]);
 	return rc;
 }
 

@@ -1,29 +1,31 @@
 /*
- * Descriptors of the server, and the reserve of them that sessions and processes leave to everything else: connections,
- * files, and the next server's adopting what there is. What would take from the reserve is refused before it is begun.
+ * The server's file descriptors, and a reserve that sessions and processes must leave for connections, files, and the
+ * next server's adoption. A start that would use the reserve is refused.
  */
 #pragma once
 
 #include <limits.h>
 #include <stdbool.h>
 
-/* How many, as far as an eighth of the limit goes. */
+/* Size of the reserve; at most an eighth of the limit. */
 #define DESCRIPTORS_RESERVE 64u
-/* What it takes at most to start a session or a process; a session keeps six of them, see shell/session/session.h. */
+/* Most descriptors that the start of a session or process needs; a session keeps six, see shell/session/session.h. */
 #define DESCRIPTORS_START 12u
 
-/* The soft limit now, UINT_MAX at most; and how many are open, 0 when that cannot be said. */
+/* The soft limit, at most UINT_MAX. */
 unsigned descriptors_limit(void);
+
+/* How many descriptors are open; 0 if /proc cannot be read. */
 unsigned descriptors_open(void);
 
-/* Whether a session or a process may be started: 0, or -EMFILE or -ENFILE. fd: any that is open. */
+/* Whether a session or process may be started: 0, -EMFILE or -ENFILE. fd: any open descriptor. */
 int descriptors_check(int fd);
 
 /* The path of an open directory or file. Returns 0 or a negative errno. */
 int descriptor_path(int fd, char ret_path[PATH_MAX]);
 
 /*
- * Whether it has come near the reserve, and this is news: *near is what was said last, and goes back when there is
- * room for a while. fd: any that is open.
+ * Whether to warn that the reserve is near: true once, when *near changes to true. *near is kept by the caller; it
+ * becomes false again once there is space for several starts. fd: any open descriptor.
  */
 bool descriptors_are_news(int fd, bool *near);

@@ -1,6 +1,6 @@
 /*
- * Tables of the variables that are passed on and of those that never are, and the lists that are built by them; a later
- * value takes the place of an earlier one of the same name. When memory is short, nothing of the list is left.
+ * Tables of variables that are always passed on and never passed on, and the lists built from them. A later value
+ * replaces an earlier one of the same name. If memory is short, the list is freed.
  */
 #include "shell/environment.h"
 
@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What shells get of the server's environment; '*' at the end stands for any rest. */
+/* Variables of the server that shells get; '*' at the end matches any suffix. */
 static const char *const passed[] = {"HOME", "USER", "LOGNAME", "SHELL", "PATH", "PWD", "LANG",
 	"LANGUAGE", "LC_*", "TZ", "TZDIR", "TMPDIR", "EDITOR", "VISUAL", "PAGER", "MANPATH",
 	"INFOPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
 	"XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS", "XDG_CACHE_HOME", "XDG_STATE_HOME",
-	/* of builds with sanitizers or coverage */
+	/* for builds with sanitizers or coverage */
 	"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE",
 	"GCOV_PREFIX", "GCOV_PREFIX_STRIP"};
 
-/* And what of that is a terminal's. */
-static const char *const kept_out[] = {"LC_TERMINAL*"};
+/* Exceptions from the above, which belong to a terminal. */
+static const char *const excluded[] = {"LC_TERMINAL*"};
 
-/* What is between the server and those who have started it: never passed on, whoever asks for it. */
+/* Variables between the server and what started it: never passed on, even if requested. */
 static const char *const refused[] = {"RINGSIDE_TOKEN", "NOTIFY_SOCKET", "LISTEN_PID",
 	"LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC"};
 
@@ -51,7 +51,7 @@ int environment_name_is_valid(const char *name)
 	return length > 0 && !(name[0] >= '0' && name[0] <= '9') && strspn(name, letters) == length;
 }
 
-/* Put name=value into the list, in place of an older one. Returns false when memory is short. */
+/* Add name=value, replacing an older value. Returns false if memory is short. */
 static bool put(char **list, size_t *used, const char *name, size_t name_length, const char *value)
 {
 	size_t size = name_length + strlen(value) + 2, i;
@@ -70,7 +70,7 @@ static bool put(char **list, size_t *used, const char *name, size_t name_length,
 	return true;
 }
 
-/* Of NAME=VALUE; 0: it has none. */
+/* Length of the name in NAME=VALUE; 0 if there is none. */
 static size_t name_length(const char *variable)
 {
 	const char *equals = strchr(variable, '=');
@@ -95,17 +95,17 @@ static char **allocate(char *const *base, size_t more)
 	return calloc(more + 1, sizeof(char *));
 }
 
-bool environment_may_ask(const char *asked)
+bool environment_may_ask(const char *requested)
 {
 	char name[ENVIRONMENT_NAME_MAX + 1];
-	size_t length = strcspn(asked, "=");
-	if (length > ENVIRONMENT_NAME_MAX || IS_IN(refused, asked, length))
+	size_t length = strcspn(requested, "=");
+	if (length > ENVIRONMENT_NAME_MAX || IS_IN(refused, requested, length))
 		return false;
-	snprintf(name, sizeof name, "%.*s", (int)length, asked);
+	snprintf(name, sizeof name, "%.*s", (int)length, requested);
 	return environment_name_is_valid(name);
 }
 
-/* The value of what base calls by a name, or NULL. */
+/* The value of a variable in base, or NULL. */
 static const char *find(char *const *base, const char *name, size_t length)
 {
 	for (; *base; base++)
@@ -114,7 +114,7 @@ static const char *find(char *const *base, const char *name, size_t length)
 	return NULL;
 }
 
-char **environment_pass(char *const *base, const char *const *asked, size_t count)
+char **environment_pass(char *const *base, const char *const *requested, size_t count)
 {
 	size_t used = 0;
 	char **list = allocate(base, count);
@@ -122,16 +122,16 @@ char **environment_pass(char *const *base, const char *const *asked, size_t coun
 		return NULL;
 	for (char *const *v = base; *v; v++) {
 		size_t length = name_length(*v);
-		if (!IS_IN(passed, *v, length) || IS_IN(kept_out, *v, length))
+		if (!IS_IN(passed, *v, length) || IS_IN(excluded, *v, length))
 			continue;
 		if (!put(list, &used, *v, length, *v + length + 1))
 			goto err_list;
 	}
 	for (size_t i = 0; i < count; i++) {
-		size_t length = strcspn(asked[i], "=");
-		const char *value = asked[i][length] ? asked[i] + length + 1
-						     : find(base, asked[i], length);
-		if (value && !put(list, &used, asked[i], length, value))
+		size_t length = strcspn(requested[i], "=");
+		const char *value = requested[i][length] ? requested[i] + length + 1
+							 : find(base, requested[i], length);
+		if (value && !put(list, &used, requested[i], length, value))
 			goto err_list;
 	}
 	return list;
@@ -140,7 +140,7 @@ err_list:
 	return NULL;
 }
 
-/* Whether something says how characters are encoded, see locale(7). */
+/* Whether a variable sets the character encoding, see locale(7). */
 static bool has_locale(char *const *list)
 {
 	return find(list, "LC_ALL", 6) || find(list, "LC_CTYPE", 8) || find(list, "LANG", 4);

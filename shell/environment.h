@@ -1,35 +1,34 @@
-/* The environment that shells and commands start with: little of the server's, which may have secrets in its own. */
+/* The environment of shells and commands. It has few of the server's variables, which may contain secrets. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ENVIRONMENT_NAME_MAX 255u /* of a variable that is asked for */
+#define ENVIRONMENT_NAME_MAX 255u /* longest name of a requested variable */
 
 /*
- * What of the server's environment (base: a NULL-terminated list of NAME=VALUE) goes on to its shells: the few variables
- * that a login has as well, and count that were asked for: "NAME" as base has it, if it does, or "NAME=VALUE", which win.
- * Each must be one that environment_may_ask() takes.
- * Returns a list owned by the caller (environment_destroy), or NULL when memory is short.
+ * Build the list of variables that shells inherit from base (the server's, NULL-terminated NAME=VALUE): the few that a
+ * login has, and count requested ones, "NAME" (copied from base if it is there) or "NAME=VALUE", which win. Each must
+ * pass environment_may_ask(). Returns a list for environment_destroy(), or NULL if memory is short.
  */
-char **environment_pass(char *const *base, const char *const *asked, size_t count);
+char **environment_pass(char *const *base, const char *const *requested, size_t count);
 
-/* Whether NAME or NAME=VALUE may be asked for: not what is between the server and those who have started it. */
-bool environment_may_ask(const char *asked);
+/* Whether NAME or NAME=VALUE may be requested: the name is valid, and not private to the server and what started it. */
+bool environment_may_ask(const char *requested);
 
 /*
- * Build one: TERM and COLORTERM of ours, then what environment_pass() has given, then count pairs of names and values;
- * the later win. Where none of that names an encoding (LC_ALL, LC_CTYPE, LANG), LANG is C.UTF-8, as the terminal is.
- * Returns a list owned by the caller (environment_destroy), or NULL when memory is short.
+ * Build an environment: TERM and COLORTERM, then base (of environment_pass()), then count pairs of names and values;
+ * later ones win. If none sets the encoding (LC_ALL, LC_CTYPE, LANG), LANG is C.UTF-8, as in the terminal. Returns a
+ * list for environment_destroy(), or NULL if memory is short.
  */
 char **environment_create(
 	char *const *base, const char *const *names, const char *const *values, size_t count);
 
-/* A list with one more variable, which wins; the same returns. */
+/* A copy of a list with one more variable, which wins. Returns as environment_create(). */
 char **environment_with(char *const *base, const char *name, const char *value);
 
-/* Free a list; NULL is fine. */
+/* Free a list; NULL is ok. */
 void environment_destroy(char **environment);
 
-/* Whether name can name a variable: [A-Za-z_][A-Za-z0-9_]*. */
+/* Whether name is a valid variable name: [A-Za-z_][A-Za-z0-9_]*. */
 int environment_name_is_valid(const char *name);

@@ -1,12 +1,9 @@
-/*
- * A timer that trims where malloc() is that of glibc, and does nothing elsewhere. It cannot fail: at worst memory
- * is given back later.
- */
+/* A timer for malloc_trim(3) of glibc; elsewhere it does nothing. It cannot fail: at worst memory stays. */
 #include "shell/heap_trim.h"
 
 #include <malloc.h>
 
-/* Free bytes that were free before have been given back, until they are used; what is beyond them has not. */
+/* h->kept free bytes have been returned to the system already; more than that has been freed since. */
 bool heap_trim_look(struct heap_trim *h, size_t free_bytes)
 {
 	if (free_bytes < h->kept)

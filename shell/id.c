@@ -1,4 +1,4 @@
-/* An id without randomness could be guessed, or meet another one: so a failure of the kernel's is passed on. */
+/* Ids without randomness could be guessed or collide, so a failure of the kernel is returned as an error. */
 #include "shell/id.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The kernel gives so many at once, and is not interrupted: getrandom(2). */
+/* getrandom(2) is not interrupted up to this size. */
 #define RANDOM_AT_ONCE 256u
 
 int id_random(void *bytes, size_t size)

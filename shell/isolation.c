@@ -1,6 +1,6 @@
 /*
- * See isolation.h. bwrap does what it is told in the order of its words: first what the profile has, then the owner's
- * lists, then the runtime directory is hidden, whatever has been let in above it.
+ * See isolation.h. bwrap applies its arguments in order: first the profile, then the owner's binds; last, the runtime
+ * directory is hidden even if a parent of it was bound.
  */
 #include "shell/isolation.h"
 
@@ -22,14 +22,14 @@
 #include <unistd.h>
 
 #define WORDS_MAX (160u + 3u * 2u * ISOLATION_BINDS_MAX)
-#define TMPFS_SIZE "268435456" /* bytes; of each empty directory */
+#define TMPFS_SIZE "268435456" /* bytes of each empty directory */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 
 extern char **environ;
 
 struct isolation {
-	char *words[WORDS_MAX]; /* what all have in common */
+	char *words[WORDS_MAX]; /* common to all sandboxes */
 	size_t count;
 	char *home;
 	char *runtime_dir;
@@ -81,7 +81,7 @@ static void put_namespaces(struct words *w, bool share_net)
 		TEXT(ISOLATION_FILTER_FD));
 	if (!share_net)
 		put(w, "--unshare-net");
-		/* Ways to servers that are not there, or are somebody else's. */
+		/* Addresses of servers that are absent in the sandbox, or that belong to another session. */
 #define GONE(prefix)                                                                          \
 	{                                                                                     \
 		prefix "TMPDIR", prefix "XDG_RUNTIME_DIR", prefix "DBUS_SESSION_BUS_ADDRESS", \
@@ -105,7 +105,7 @@ static void put_private(struct words *w, const char *home)
 		put_empty(w, home);
 }
 
-/* What is the kernel's, and not the room's: no more than read, whoever the user is. */
+/* Kernel settings are read-only for every user. */
 static void put_kernel(struct words *w)
 {
 	static const char *const settings[] = {
@@ -159,7 +159,7 @@ static void put_common(const struct isolation *i, struct words *w)
 		put(w, i->words[k]);
 }
 
-/* Begin a list with what all have in common. */
+/* Start a list with the common words. */
 static bool begin(const struct isolation *i, struct words *w)
 {
 	if (!start(w))
@@ -182,7 +182,7 @@ char **isolation_wrap_starter(
 	struct words w;
 	if (!begin(i, &w))
 		return NULL;
-	/* The first process of the sandbox: without it there is none, and no process in there can kill it. */
+	/* The starter is pid 1 of the sandbox, so no process inside can kill it. */
 	char shell[PATH_MAX];
 	if ((size_t)snprintf(shell, sizeof shell, "%s/shell", directory) >= sizeof shell)
 		w.failed = true;
@@ -216,7 +216,7 @@ bool isolation_is_below(const char *path, const char *directory)
 	return strncmp(path, directory, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
-/* The last word on a place that is above this directory tells whether it is the machine's there. */
+/* The last mount on the directory or on a parent of it decides whether it is the machine's. */
 const char *isolation_start(const struct isolation *i, const char *directory)
 {
 	bool seen = false;
@@ -241,7 +241,7 @@ bool isolation_may_have(const struct isolation *i, const char *directory)
 	free(real);
 	if (!plain || isolation_start(i, directory) == directory)
 		return true;
-	/* A place, or the way to one. */
+	/* Mount points, and the directories that lead to them, exist too. */
 	for (size_t k = 1; k < i->count; k++)
 		if (i->words[k][0] == '/' && isolation_is_below(i->words[k], directory))
 			return true;
@@ -262,7 +262,7 @@ void isolation_close(struct isolation *i)
 	free(i);
 }
 
-/* Run a command in such a room, and have what it says. Returns its wait status, or -1. */
+/* Run a command in a sandbox and capture its output's first line. Returns its wait status, or -1. */
 static int run_once(const struct isolation *i, char **words, char *const *environment,
 	char *ret_text, size_t size)
 {
@@ -302,7 +302,7 @@ static void put_user(struct words *w, const struct isolation *i, const struct us
 	put(w, "--");
 }
 
-/* Whether it can be done at all: the kernel, or who rules this machine, may not let us. */
+/* Check that a sandbox works: the kernel or the administrator may not allow it. */
 static int try_once(const struct isolation *i, const struct user *user, char *ret_why, size_t size)
 {
 	struct words w;
@@ -324,7 +324,7 @@ static int try_once(const struct isolation *i, const struct user *user, char *re
 	if (status == 0)
 		return 0;
 	snprintf(ret_why, size, "bubblewrap does not work here: %s",
-		text[0] ? text : "it ends without a word");
+		text[0] ? text : "it exits without output");
 	return -EPERM;
 }
 
@@ -349,9 +349,10 @@ static int prepare(struct isolation *i, const struct isolation_options *o, char 
 	put_namespaces(&w, o->share_net);
 	int rc = put_files(&w, o);
 	if (rc < 0)
-		snprintf(why, size, "there is no profile \"%s\": private, system, home", o->profile);
+		snprintf(why, size, "there is no profile \"%s\": use private, system or home",
+			o->profile);
 	if (rc == 0 && (rc = put_lists(&w, o)) < 0)
-		snprintf(why, size, "too many directories");
+		snprintf(why, size, "more than %u directories", ISOLATION_BINDS_MAX);
 	PUT(&w, "--tmpfs", i->runtime_dir);
 	i->count = w.count;
 	return rc < 0 ? rc : w.failed ? -ENOMEM : 0;

@@ -1,8 +1,8 @@
 /*
- * The list is that of Flatpak, whose programs live behind bubblewrap too: keys, mounts, namespaces, other kernels' ways.
- * ptrace stays, for debuggers: it reaches nothing outside. Sockets are those of the network and of this machine. What is
- * new (clone3, open_tree ...) says ENOSYS, for libc then takes the old way, whose arguments can be looked at; a pointer
- * cannot.
+ * The list follows Flatpak, which also runs programs in bubblewrap: keys, mounts, namespaces, interfaces for other
+ * kernels. ptrace(2) is allowed for debuggers: it cannot reach processes outside. Sockets are limited to those of the
+ * network and local ones. New calls (clone3, open_tree ...) fail with ENOSYS, so that libc uses the old ones: a filter
+ * can check their arguments, but not those behind a pointer.
  */
 #include "shell/isolation_filter.h"
 
@@ -27,17 +27,17 @@
 #elif defined(__riscv)
 #define ARCHITECTURE AUDIT_ARCH_RISCV64
 #else
-#error "the system calls of this architecture are not known"
+#error "no system call filter for this architecture"
 #endif
 
-#define FIRST_FREE_FD 16 /* above what a child's descriptors are put to */
-#define X32 0x40000000u  /* system calls of a third kind, on x86-64 */
+#define FIRST_FREE_FD 16 /* above the descriptors that are set up for a child */
+#define X32 0x40000000u  /* bit of the x32 system calls on x86-64 */
 #define FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (offset))
 #define NEVER(name, error) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), REFUSE(error)
 
-/* The lower half of an argument, which is all that ioctl(2) and clone(2) look at. */
+/* The lower half of an argument: ioctl(2) and clone(2) use only that. */
 #define ARGUMENT(n) (FIELD(args) + 8u * (n))
 #if defined(__s390x__)
 #error "the lower half is the second one there"
@@ -82,7 +82,7 @@ static const struct sock_filter filter[] = {
 	NEVER(fsmount, ENOSYS),
 	NEVER(fspick, ENOSYS),
 	NEVER(io_uring_setup, ENOSYS),
-	/* Sockets of other families reach drivers of the kernel, and machines beside this one (vsock). */
+	/* Other socket families reach kernel drivers, or machines next to this one (vsock). */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socketpair, 0, 7),
 	LOAD(ARGUMENT(0)),
@@ -92,7 +92,7 @@ static const struct sock_filter filter[] = {
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 1, 0),
 	REFUSE(EAFNOSUPPORT),
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	/* Typing into a terminal that one has, and pasting on the console. */
+	/* Injecting input into a terminal, and pasting on the console. */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
 	LOAD(ARGUMENT(1)),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),

@@ -1,6 +1,6 @@
 /*
- * A text is given to the scanner in pieces of at most a kilobyte. Once memory has been short it gets no more of them: what
- * it may want until then is the text of the longest token, twice, and what a kilobyte of JSON becomes.
+ * The scanner gets the text in pieces of at most a kilobyte. Once malloc() has failed it gets no more. Until then it
+ * may need twice the text of the longest token, and the values of a kilobyte of JSON.
  */
 #include "shell/json_read.h"
 
@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_TREE ((size_t)160 << 10) /* of a piece, whatever is in it */
-#define SMALL_TEXT ((size_t)16 << 10)  /* bytes, for which the reserve is always there */
+#define PIECE_TREE ((size_t)160 << 10) /* bytes of the values in a piece, at most */
+#define SMALL_TEXT ((size_t)16 << 10)  /* bytes of a text for which a static reserve exists */
 
 struct reading {
 	const char *text;
 	size_t left;
-	uint8_t *reserve; /* size bytes, of which some are used */
+	uint8_t *reserve; /* size bytes, the first `used` of which are in use */
 	size_t size, used;
 	bool is_short;
 };
 
 static _Alignas(max_align_t) uint8_t small_reserve[2 * SMALL_TEXT + PIECE_TREE];
-static atomic_flag small_taken = ATOMIC_FLAG_INIT;
-static _Thread_local struct reading *reading; /* under way in this thread */
+static atomic_flag is_small_in_use = ATOMIC_FLAG_INIT;
+static _Thread_local struct reading *reading; /* in progress in this thread */
 
-static void *take(size_t size)
+static void *allocate(size_t size)
 {
 	struct reading *r = reading;
 	void *memory = malloc(size);
@@ -39,8 +39,8 @@ static void *take(size_t size)
 	return memory;
 }
 
-/* The reserve is freed as a whole, when the reading is over. */
-static void give(void *memory)
+/* The reserve is freed as a whole, after the read. */
+static void release(void *memory)
 {
 	const struct reading *r = reading;
 	uintptr_t at = (uintptr_t)memory, from = r ? (uintptr_t)r->reserve : 0;
@@ -50,7 +50,7 @@ static void give(void *memory)
 
 void json_read_open(void)
 {
-	json_set_alloc_funcs(take, give);
+	json_set_alloc_funcs(allocate, release);
 }
 
 static size_t next_piece(void *buffer, size_t size, void *user)
@@ -65,12 +65,13 @@ static size_t next_piece(void *buffer, size_t size, void *user)
 	return n;
 }
 
-/* Whether there is a reserve for a text. */
+/* Get a reserve for a text of length bytes. */
 static bool find_reserve(struct reading *r, size_t length)
 {
 	r->size = sizeof small_reserve;
-	r->reserve = length <= SMALL_TEXT && !atomic_flag_test_and_set(&small_taken) ? small_reserve
-										     : NULL;
+	r->reserve = length <= SMALL_TEXT && !atomic_flag_test_and_set(&is_small_in_use)
+		? small_reserve
+		: NULL;
 	if (r->reserve)
 		return true;
 	r->size = 2 * length + PIECE_TREE;
@@ -81,7 +82,7 @@ static bool find_reserve(struct reading *r, size_t length)
 static void drop_reserve(const struct reading *r)
 {
 	if (r->reserve == small_reserve)
-		atomic_flag_clear(&small_taken);
+		atomic_flag_clear(&is_small_in_use);
 	else
 		free(r->reserve);
 }

@@ -1,6 +1,6 @@
 /*
- * Reading JSON where memory may run short. Jansson's scanner takes it that the text of a token can always be kept, and ends
- * the program otherwise (lex_scan_string() in 2.14). So there is a reserve for what it scans until it is stopped.
+ * Reading JSON when memory may be short. Jansson's scanner assumes that it can always store the text of a token, and
+ * aborts otherwise (lex_scan_string() in 2.14). A reserve serves its allocations until it is stopped.
  */
 #pragma once
 
@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Give Jansson its memory from here. Before anything else is done with it; without, there is no reserve. */
+/* Set Jansson's allocator. Call it before any other use of Jansson; without it there is no reserve. */
 void json_read_open(void);
 
 /*
- * The value that a text of length bytes is; flags as json_loadb() takes them. Returns a new reference; NULL if the text is
- * not JSON, or memory is short: then *ret_short (unless NULL) is true.
+ * Parse a text of length bytes; flags as for json_loadb(). Returns a new reference, or NULL: the text is not JSON, or
+ * memory is short, which sets *ret_short (may be NULL).
  */
 json_t *json_read(const char *text, size_t length, size_t flags, bool *ret_short);

@@ -1,4 +1,4 @@
-/* A buffer that is doubled; once it could not be, nothing more is taken. */
+/* A buffer that doubles. After one failed allocation all writes fail. */
 #include "shell/memory_stream.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct stream {
 	bool failed;
 };
 
-static bool make_room(struct stream *s, size_t length)
+static bool reserve(struct stream *s, size_t length)
 {
 	size_t size = s->size ? s->size : FIRST_SIZE;
 	while (size - s->length <= length) {
@@ -39,7 +39,7 @@ static bool make_room(struct stream *s, size_t length)
 static ssize_t on_write(void *user, const char *bytes, size_t length)
 {
 	struct stream *s = user;
-	if (s->failed || !make_room(s, length)) {
+	if (s->failed || !reserve(s, length)) {
 		s->failed = true;
 		errno = ENOMEM;
 		return 0;
@@ -55,7 +55,7 @@ static ssize_t on_write(void *user, const char *bytes, size_t length)
 static int on_close(void *user)
 {
 	struct stream *s = user;
-	bool failed = s->failed || !make_room(s, 0);
+	bool failed = s->failed || !reserve(s, 0);
 	if (failed) {
 		free(s->text);
 		*s->ret_text = NULL;

@@ -1,15 +1,12 @@
-/*
- * A stream that is written into memory. As open_memstream(3), whose fclose() does not say when memory was short, and gives
- * a text that is cut, or none.
- */
+/* A stdio stream into memory. Unlike with open_memstream(3), fclose() reports a failed allocation. */
 #pragma once
 
 #include <stddef.h>
 #include <stdio.h>
 
 /*
- * Open one. When it is flushed *ret_text (of malloc(), ended by a NUL that does not count) and *ret_length say what there is;
- * with fclose() the text is the caller's. If not all of it could be kept, fclose() returns EOF and *ret_text is NULL. Returns
- * NULL when memory is short; then *ret_text is NULL too.
+ * Open a stream. After a flush *ret_text (by malloc(), with a NUL that does not count) and *ret_length are valid; after
+ * fclose() the caller owns the text. If a write failed, fclose() returns EOF and *ret_text is NULL. Returns NULL, with
+ * *ret_text NULL, if memory is short.
  */
 FILE *memory_stream(char **ret_text, size_t *ret_length);

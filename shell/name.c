@@ -1,7 +1,4 @@
-/*
- * Checks of text that comes from outside; no state. What they refuse could leave its directory, break a line, or
- * pose as another's name.
- */
+/* Checks of text from outside; no state. Refused text could escape its directory, break a line, or imitate a name. */
 #include "shell/name.h"
 
 #include "ring/utf8.h"
@@ -28,7 +25,7 @@ bool name_is_line(const char *text, size_t most)
 		if (size == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
 			code == 0x2029)
 			return false;
-		/* Characters that reorder what stands beside them would let a name pose as another. */
+		/* Characters that change the text direction could make a name look like another. */
 		if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
 			return false;
 		p += size;

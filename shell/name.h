@@ -1,4 +1,4 @@
-/* What sessions, people and links may be called. Pure. */
+/* Rules for the names of sessions, people and links. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,16 +9,16 @@
 #define NAME_BYTES_MAX (4 * NAME_TEXT_MAX)
 
 /*
- * Who does something, as the server knows it: "owner", or a role and the id of the link, "driver/0123…". What they call
- * themselves stands beside it as a label, which says nothing.
+ * Bytes of an author: "owner", or a role and the id of the link, "driver/0123…", as the server has verified it. The
+ * name that a client gives itself is only a label.
  */
-#define NAME_AUTHOR_MAX 47u /* bytes */
+#define NAME_AUTHOR_MAX 47u
 
-/* An id: 1 to NAME_ID_MAX of [A-Za-z0-9._:@-], not beginning with a dot. It names a directory. */
+/* Whether text is an id: 1 to NAME_ID_MAX of [A-Za-z0-9._:@-], not starting with a dot. It becomes a directory name. */
 bool name_is_id(const char *text);
 
-/* A line of text for people: 1 to `most` characters, as in a display name. */
+/* Whether text is a line for people: 1 to `most` characters, as in a display name. */
 bool name_is_line(const char *text, size_t most);
 
-/* A display name: 1 to NAME_TEXT_MAX characters of valid UTF-8 without control characters. */
+/* Whether text is a display name: 1 to NAME_TEXT_MAX characters of valid UTF-8 without control characters. */
 bool name_is_text(const char *text);

@@ -5,15 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * What the session has not exported is not there, but for what tells whose process it is and for the pagers, who
- * would wait for a key.
- */
+/* Unset what the session does not export, except its identity, and the pagers, which would wait for a key. */
 static const char clear[] =
 	"for __rs_v in $(compgen -e); do case $__rs_v in RINGSIDE_*|PAGER|GIT_PAGER) ;; "
 	"*) unset -v \"$__rs_v\" ;; esac; done 2>/dev/null; unset -v __rs_v\n";
 
-/* Text for the shell's eyes: in quotes that nothing in it can end. */
+/* Quote text for a shell. */
 static void put_quoted(FILE *f, const char *text)
 {
 	putc('\'', f);

@@ -1,6 +1,6 @@
 /*
- * What a driver may set for a command (LD_PRELOAD and its like) must not be heeded by the program that is root until it has
- * become the user: so its variables have other names until then.
+ * A program that still runs as root must ignore the variables that a driver may set for a command (LD_PRELOAD and the
+ * like), so they are renamed until it has changed to the user.
  */
 #include "shell/user.h"
 
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TEXT_SIZE ((size_t)64 << 10) /* of an entry of passwd */
+#define TEXT_SIZE ((size_t)64 << 10) /* bytes of a passwd entry */
 
-static void note_groups(struct user *u, const gid_t *groups, int count)
+static void format_groups(struct user *u, const gid_t *groups, int count)
 {
 	size_t length = 0;
 	for (int i = 0; i < count; i++)
@@ -60,7 +60,7 @@ int user_find(const char *name, struct user *ret)
 		snprintf(ret->name, sizeof ret->name, "%s", name);
 		snprintf(ret->ids[0], sizeof ret->ids[0], "%u", (unsigned)entry.pw_uid);
 		snprintf(ret->ids[1], sizeof ret->ids[1], "%u", (unsigned)entry.pw_gid);
-		note_groups(ret, groups, count);
+		format_groups(ret, groups, count);
 	}
 	free(text);
 	return rc;
@@ -74,10 +74,10 @@ void user_finish(struct user *u)
 
 void user_set_environment(const struct user *u)
 {
-	static const char *const ours[] = {"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-		"XDG_CACHE_HOME", "XDG_STATE_HOME", "PWD", "TMPDIR"};
-	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		unsetenv(ours[i]);
+	static const char *const server_only[] = {"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
+		"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "PWD", "TMPDIR"};
+	for (size_t i = 0; i < sizeof server_only / sizeof *server_only; i++)
+		unsetenv(server_only[i]);
 	setenv("HOME", u->home, 1);
 	setenv("USER", u->name, 1);
 	setenv("LOGNAME", u->name, 1);

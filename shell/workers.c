@@ -1,6 +1,4 @@
-/*
- * home -> queued -> out -> done -> home. One lock, which is not held while an errand is worked at. Threads take no signals.
- */
+/* States of an errand: home -> queued -> out -> done -> home. work() runs without the lock, with signals blocked. */
 #include "shell/workers.h"
 
 #include <sched.h>
@@ -10,13 +8,14 @@
 #include <utlist.h>
 
 struct workers {
-	uv_async_t async; /* something is done */
+	uv_async_t async; /* an errand is done */
 	uv_mutex_t lock;
 	uv_cond_t more, done;
 	struct errand *queue, *patient, *finished; /* lists */
-	unsigned passed; /* errands that were taken while a patient one waited */
+	unsigned passed; /* errands that were started while a patient one was queued */
 	bool ending;
-	unsigned out; /* that are not at home; of the loop alone, which lives as long as there are any */
+	/* Errands that are not at home; used by the loop thread only, which stays alive while there are any. */
+	unsigned out;
 	unsigned count;
 	uv_thread_t threads[WORKERS_MAX];
 };
@@ -26,7 +25,7 @@ static struct errand **queue_of(struct workers *w, const struct errand *errand)
 	return errand->patient ? &w->patient : &w->queue;
 }
 
-/* The next to be worked at; NULL: there is none. */
+/* The next errand to work on, or NULL. */
 static struct errand *next_errand(struct workers *w)
 {
 	bool patient = w->patient && (!w->queue || w->passed >= WORKERS_PATIENCE);
@@ -85,7 +84,7 @@ static void on_done(uv_async_t *async)
 	}
 }
 
-/* Signals are for the thread of the loop. */
+/* Signals are handled by the loop's thread. */
 static void start_threads(struct workers *w, unsigned threads)
 {
 	sigset_t all, old;
@@ -113,7 +112,7 @@ struct workers *workers_open(uv_loop_t *loop, unsigned threads)
 		free(w);
 		return NULL;
 	}
-	/* These fail only where a process cannot have a lock. */
+	/* These fail only if the process cannot have a lock. */
 	if (uv_mutex_init(&w->lock) < 0 || uv_cond_init(&w->more) < 0 || uv_cond_init(&w->done) < 0)
 		abort();
 	w->async.data = w;

@@ -1,6 +1,6 @@
 /*
- * Workers: threads for work that would keep the loop from carrying bytes. An errand is sent out, worked at by one of them,
- * and comes back to the loop, which owns what the errand is about before and after, but not in between.
+ * Worker threads for work that would block the event loop. An errand (a job) is sent, a worker runs work(), and the
+ * loop calls back(). In between, the data of the errand belong to the worker.
  */
 #pragma once
 
@@ -10,34 +10,36 @@
 #define WORKERS_MAX 16u
 #define WORKERS_PATIENCE 4u
 
+/* The threads and their queues; opaque. */
 struct workers;
 
-/* Where an errand is: zeroed memory is one at home. */
+/* State of an errand; zeroed memory is at home. */
 enum errand_state { ERRAND_HOME, ERRAND_QUEUED, ERRAND_OUT, ERRAND_DONE };
 
+/* One job; embedded in the caller's struct. */
 struct errand {
 	struct errand *prev, *next;
 	enum errand_state state; /* guarded by the workers' lock */
-	/* Others go first, up to WORKERS_PATIENCE of them. Set before it is sent; guarded by the lock until it is back. */
+	/* Up to WORKERS_PATIENCE other errands go first. Set before it is sent; guarded by the lock while out. */
 	bool patient;
-	void (*work)(struct errand *errand); /* on a worker */
-	void (*back)(struct errand *errand); /* on the loop, later */
+	void (*work)(struct errand *errand); /* called on a worker thread */
+	void (*back)(struct errand *errand); /* called on the loop, later */
 };
 
-/* Start so many threads, 1 to WORKERS_MAX. Returns owned, for workers_close(); NULL when there are none to be had. */
+/* Start this many threads, 1 to WORKERS_MAX. Returns them for workers_close(), or NULL if none could be started. */
 struct workers *workers_open(uv_loop_t *loop, unsigned threads);
 
-/* Nothing may be out. The memory goes once the loop has closed the handle. NULL is fine. */
+/* Stop. No errand may be out. The memory is freed once the loop has closed the handle. NULL is ok. */
 void workers_close(struct workers *w);
 
-/* Send out an errand that is at home. */
+/* Queue an errand that is at home. */
 void workers_send(struct workers *w, struct errand *errand);
 
-/* Have it home: back() is not called any more. Waits for its work, if that has begun, which should be told before. */
+/* Bring an errand home without back(). Blocks until its work is done, if that has begun: tell it to stop before. */
 void workers_recall(struct workers *w, struct errand *errand);
 
-/* Let an errand that is out wait for no others any longer, if it is patient and its work has not begun. */
+/* Make a queued patient errand a normal one. */
 void workers_hurry(struct workers *w, struct errand *errand);
 
-/* How many threads suit this machine: the loop has a processor for itself, if there are two. */
+/* A suitable number of threads: all processors but one for the loop, at least 1. */
 unsigned workers_suitable(void);

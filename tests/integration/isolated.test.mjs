@@ -173,7 +173,7 @@ scenario('what makes no sense is refused before anything starts', { skip, start:
 		return stderr;
 	};
 	const refused = (...args) => start(isRoot ? asUser(uid) : [], args);
-	assert.match(refused('--isolate=cosy'), /no profile "cosy": private, system, home/);
+	assert.match(refused('--isolate=cosy'), /no profile "cosy": use private, system or home/);
 	assert.match(refused('--bind', '/tmp'), /only with --isolate/);
 	assert.match(refused('--isolate', '--bind', '/nowhere'), /\/nowhere: No such file/);
 	assert.match(refused('--isolate', '--bind', server.dir), /for the server alone/);

@@ -129,8 +129,8 @@ scenario('limits that cannot be had are refused, and what is missing is said', {
 	assert.match(refused(server, ['--tasks-max', '1']), /takes a number from 2 to/);
 	if (process.getuid() === 0) assert.match(refused(server, ['--rlimits', '--tasks-max', '50']), /no process of root/);
 	// We are in the server's group, if there is one.
-	assert.match(refused(server, ['--tasks-max', '50']), /^ringside: --tasks-max: .*(no controller "pids"|not mounted|other processes are in|not this server's to divide).*--rlimits\n$/);
-	assert.match(refused(server, ['--memory-max', '64M']), /^ringside: --memory-max: .*(no controller "memory"|not mounted|other processes are in|not this server's to divide).*--rlimits\n$/);
+	assert.match(refused(server, ['--tasks-max', '50']), /^ringside: --tasks-max: .*(no controller "pids"|not mounted|other processes are in|not delegated to this server).*--rlimits\n$/);
+	assert.match(refused(server, ['--memory-max', '64M']), /^ringside: --memory-max: .*(no controller "memory"|not mounted|other processes are in|not delegated to this server).*--rlimits\n$/);
 });
 
 // The address space of a program with AddressSanitizer knows no bounds; bash and python3 have none.

@@ -1,7 +1,7 @@
 /*
- * The list of blocks, and what marks, records and commands for programs mean for it: a block begins with a mark, is done
- * with the next, and settled with its record, or when that does not come in time. What there is no memory for is left
- * out. See tell.c for who hears of it, and log.c for what is on disk.
+ * The list of blocks, and the effect of marks, records and execs on it. A block starts with a mark, is done with the
+ * next mark, and is settled by its record, or when that does not come in time. A block for which memory is short is
+ * left out. See tell.c for the journal and log.c for the file.
  */
 #include "shell/block/blocks.h"
 
@@ -18,8 +18,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#define CAUGHT_UP_MAX \
-	((size_t)16 << 20) /* bytes of the ring in which an adopted session's blocks are looked for */
+/* Bytes of the ring that are searched for the blocks of an adopted session. */
+#define CAUGHT_UP_MAX ((size_t)16 << 20)
 
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1])
 {
@@ -48,7 +48,7 @@ struct block *blocks_running(const struct blocks *b)
 
 struct block *block_last(const struct blocks *b)
 {
-	assert(!b->list || b->list->prev); /* utlist: the first knows the last */
+	assert(!b->list || b->list->prev); /* utlist: the head's prev is the tail */
 	return b->list ? b->list->prev : NULL;
 }
 
@@ -89,7 +89,7 @@ static void drop_block(struct blocks *b, struct block *block)
 {
 	DL_DELETE(b->list, block);
 	b->count--;
-#ifndef __clang_analyzer__ /* which takes it that the list still has it: utlist is too much for it */
+#ifndef __clang_analyzer__ /* the analyzer believes that the list still has it */
 	block_free(block);
 #endif
 }
@@ -112,7 +112,7 @@ static void finish_block(struct block *block, uint64_t end, bool exact, uint64_t
 		block->ended_ms = at_ms;
 }
 
-/* What was typed at the prompt that is left now. */
+/* The text that was typed at the last prompt. */
 static char *typed_text(const struct blocks *b, uint64_t end)
 {
 	const struct stream *bytes = &b->pane->held.link.ring.bytes;
@@ -134,8 +134,8 @@ static char *keep_text(const char *text)
 	return strndup(text, utf8_cut(text, strlen(text), BLOCK_COMMAND_KEPT));
 }
 
-/* Who typed last before it began: at its prompt, or ahead of that. */
-static void take_author(const struct blocks *b, struct block *block, uint64_t start)
+/* The author is the last typist before the start of the block. */
+static void set_typist(const struct blocks *b, struct block *block, uint64_t start)
 {
 	const struct typed_entry *first = b->typed->entries, *e = first ? first->prev : NULL;
 	while (e && e->offset > start)
@@ -144,8 +144,8 @@ static void take_author(const struct blocks *b, struct block *block, uint64_t st
 		block_set_author(block, e->author, e->label);
 }
 
-/* Whose command it is that a mark begins. */
-static void take_command(struct blocks *b, struct block *block, const struct mark *mark)
+/* Set the command and author of a block that a mark starts. */
+static void set_command(struct blocks *b, struct block *block, const struct mark *mark)
 {
 	struct block_exec e;
 	if (mark->id[0] && b->find_exec(b->user, mark->id, &e)) {
@@ -157,14 +157,14 @@ static void take_command(struct blocks *b, struct block *block, const struct mar
 		block->command = text ? keep_text(text) : NULL;
 		b->line = NULL;
 		free(text);
-		take_author(b, block, mark->start);
+		set_typist(b, block, mark->start);
 	}
 }
 
-/* What was run before a mark of a start, and has no mark of an end: no prompt told of it, and none will. */
+/* End a block that got no end mark before the next start mark. No prompt will report it. */
 static void finish_unmarked(struct blocks *b, struct block *last, const struct mark *mark)
 {
-	/* The line that called the script of an exec. */
+	/* The line that called the script of an exec is no block. */
 	if (mark->id[0] && !last->exec[0] && !last->start_told) {
 		b->input_mark = last->input_mark;
 		b->line_begin = last->line_begin;
@@ -177,10 +177,10 @@ static void finish_unmarked(struct blocks *b, struct block *last, const struct m
 }
 
 /*
- * bash writes the mark of a line to its standard error, and the others to its terminal: where what it prints goes by another
- * program (exec > >(tee log) 2>&1) that mark may come after those of a command of ours, or after the prompt that follows.
+ * bash writes a line's start mark to stderr and the other marks to the terminal. If another program passes stderr on
+ * (exec > >(tee log) 2>&1), the start mark may arrive after the marks of an exec, or after the next prompt.
  */
-static bool is_late_of_exec(
+static bool is_late_mark(
 	const struct blocks *b, const struct block *last, const struct mark *mark, bool over)
 {
 	if (!last || !last->exec[0] || mark->id[0])
@@ -191,7 +191,10 @@ static bool is_late_of_exec(
 	return !later && (over || !b->has_prompt);
 }
 
-/* now_ms: the wall clock, which may have been put back since the prompt; 0: it is about the past. */
+/*
+ * Whether a line that began at began_us had ended at the last prompt. now_ms: the wall clock, which may have been set
+ * back since; 0: not checked, for the past.
+ */
 static bool is_over(const struct blocks *b, uint64_t began_us, uint64_t now_ms)
 {
 	bool known = now_ms == 0 || b->prompt_us / 1000 <= now_ms;
@@ -209,8 +212,8 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 {
 	struct block *last = block_last(b);
 	bool over = is_over(b, mark->time_us, now_ms);
-	/* A past that is read again is known; that of the line which has called the script is none. */
-	if ((last && last->start >= mark->end) || is_late_of_exec(b, last, mark, over))
+	/* Ignore marks that were read before, and that of the line which called the script of an exec. */
+	if ((last && last->start >= mark->end) || is_late_mark(b, last, mark, over))
 		return;
 	if (last && !last->done)
 		finish_unmarked(b, last, mark);
@@ -224,7 +227,7 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	block->cwd = b->cwd ? strdup(b->cwd) : NULL;
 	snprintf(block->exec, sizeof block->exec, "%s", mark->id);
 	block->tentative = typed || mark->id[0];
-	take_command(b, block, mark);
+	set_command(b, block, mark);
 	block->input_mark = b->input_mark;
 	block->line_begin = b->line_begin;
 	b->has_prompt = false;
@@ -235,11 +238,8 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 		finish_late(b, block);
 }
 
-/*
- * A line is over once, with one status: of two the later one is the shell's, unless its prompt is shown again, of which
- * the record says that it is settled.
- */
-static void contradict(
+/* A second end mark of a line. The later status is the shell's, except when the mark only redraws a settled prompt. */
+static void replace_status(
 	const struct blocks *b, struct block *block, const struct mark *mark, uint64_t now_ms)
 {
 	if (block->exec[0] || block->settled || b->quiet || mark->status < 0 ||
@@ -258,11 +258,11 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 		return;
 	if (mark->start == block->end && block->done && block->end_mark == 0)
 		block->end_mark = mark->end;
-	/* Who runs it knows whether it is over; a mark that names another is a program's. */
+	/* Only the executor decides the end of its command; a mark with another id was printed by a program. */
 	if (block->exec[0] && strcmp(block->exec, mark->id) != 0)
 		return;
 	if (block->done) {
-		contradict(b, block, mark, now_ms);
+		replace_status(b, block, mark, now_ms);
 		return;
 	}
 	if (mark->status >= 0)
@@ -272,7 +272,7 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 	blocks_tell(b, mark->start);
 }
 
-/* A line can be typed: the record of what ran before is there, or on its way, or the hook that writes it is gone. */
+/* The shell reads a line: the record of the previous block is there, or due, or the hook that writes it is gone. */
 static void on_input_mark(struct blocks *b)
 {
 	const struct block *last = block_last(b);
@@ -321,7 +321,7 @@ bool blocks_line_at(const struct blocks *b, uint64_t offset, struct block_line *
 	return begin > 0 && offset >= begin;
 }
 
-/* No record will come for those that are over. */
+/* Give up on the records of blocks that are done. */
 static void give_up_records(struct blocks *b, uint64_t offset)
 {
 	struct block *block = block_last(b);
@@ -334,7 +334,7 @@ static void give_up_records(struct blocks *b, uint64_t offset)
 		if (!block->done || block->settled)
 			continue;
 		block->has_record = true;
-		if (!block->exec[0]) /* what programs run tells of itself */
+		if (!block->exec[0]) /* the executor settles its own */
 			blocks_settle(b, block, offset);
 	}
 }
@@ -348,13 +348,13 @@ bool blocks_tick(struct blocks *b, uint64_t now_ms)
 	return false;
 }
 
-static void take_statuses(struct block *block, const struct record *record)
+static void copy_statuses(struct block *block, const struct record *record)
 {
 	block->statuses_count = record->statuses_count;
 	memcpy(block->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
 }
 
-static void take_cwd(struct blocks *b, const char *cwd, uint64_t offset)
+static void set_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 {
 	if (b->cwd && strcmp(b->cwd, cwd) == 0)
 		return;
@@ -368,7 +368,7 @@ static void take_cwd(struct blocks *b, const char *cwd, uint64_t offset)
 				.text = b->cwd});
 }
 
-/* The oldest of those at the end whose prompt has not told of them. */
+/* The oldest of the last blocks that are done and have no record. */
 static struct block *first_without_record(const struct blocks *b)
 {
 	struct block *block = block_last(b), *found = NULL;
@@ -379,10 +379,11 @@ static struct block *first_without_record(const struct blocks *b)
 }
 
 /*
- * Whose prompt it is. Between its mark of an end, which the prompt writes first, and its record there may be the marks
- * of commands that were typed ahead, but no other's record. Nobody's: an empty line's, a new shell's.
+ * Find the block that a prompt record belongs to. Between its end mark (which the prompt writes first) and its record
+ * there may be marks of commands that were typed ahead, but no other record. NULL: none, as for an empty line or a new
+ * shell.
  */
-static struct block *take_record(struct blocks *b, const struct record *record, uint64_t offset)
+static struct block *match_record(struct blocks *b, const struct record *record, uint64_t offset)
 {
 	struct block *block = first_without_record(b);
 	for (; block && block->done && block->end <= offset; block = block->next) {
@@ -398,17 +399,17 @@ static struct block *take_record(struct blocks *b, const struct record *record, 
 static void on_prompt_record(
 	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
-	struct block *block = take_record(b, record, offset);
+	struct block *block = match_record(b, record, offset);
 	b->away = record->outlet == RECORD_OUTLET_AWAY;
 	b->prompt_us = record->time_us;
-	take_cwd(b, record->cwd, offset);
-	/* What programs run tells of itself. */
+	set_cwd(b, record->cwd, offset);
+	/* The executor reports its own. */
 	if (!block || block->exec[0] || block->stored)
 		return;
 	block->status = record->status;
 	block->exact = block->exact && record->outlet == RECORD_OUTLET_TERMINAL;
 	block->ended_ms = time_ms;
-	take_statuses(block, record);
+	copy_statuses(block, record);
 	free(block->cwd_after);
 	block->cwd_after = b->cwd ? strdup(b->cwd) : NULL;
 	if (block->next && b->cwd) {
@@ -426,7 +427,7 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 	if (record->kind != RECORD_PROMPT)
 		return;
 	on_prompt_record(b, record, time_ms, offset);
-	/* Its mark of an end is on its way, or has been here before it began. */
+	/* Its end mark is due, or came before its start mark. */
 	const struct block *last = block_last(b);
 	if (last && !last->done && is_over(b, last->marked_us, time_ms))
 		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
@@ -456,7 +457,7 @@ static struct block *find_exec(const struct blocks *b, const char *id)
 	return NULL;
 }
 
-/* Its mark has not come, for the command has no terminal to write it to, or the ring has it no more. */
+/* Start a block without its mark: the command had no terminal to write the mark to, or the ring has lost it. */
 static struct block *begin_unmarked(struct blocks *b, const struct block_exec *e)
 {
 	struct mark mark = {.kind = MARK_START, .start = e->start, .end = e->start};
@@ -465,7 +466,7 @@ static struct block *begin_unmarked(struct blocks *b, const struct block_exec *e
 	return find_exec(b, e->id);
 }
 
-static void take_exec_end(struct block *block, const struct block_exec *e)
+static void copy_exec_end(struct block *block, const struct block_exec *e)
 {
 	block->status = e->status;
 	block->statuses_count = e->statuses_count;
@@ -482,7 +483,7 @@ void blocks_exec(struct blocks *b, const struct block_exec *e)
 {
 	struct block *last = block_last(b);
 	if (e->over && last && last->tentative) {
-		last->tentative = false; /* so it is not its line */
+		last->tentative = false; /* so it is not the line that calls the script */
 		blocks_tell(b, last->start);
 	}
 	struct block *block = find_exec(b, e->id);
@@ -496,7 +497,7 @@ void blocks_exec(struct blocks *b, const struct block_exec *e)
 	blocks_tell(b, block->start);
 	if (!e->over)
 		return;
-	take_exec_end(block, e);
+	copy_exec_end(block, e);
 	if (!block->done)
 		finish_block(block, e->end_offset, e->end_marked && !e->escaped, e->ended_ms);
 	blocks_settle(b, block, e->over_offset);
@@ -513,7 +514,7 @@ void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t 
 	give_up_records(b, offset);
 }
 
-/* Their life */
+/* Life */
 
 static void on_text(
 	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
@@ -538,7 +539,7 @@ static void on_lost(void *user, uint64_t bytes)
 	(void)user, (void)bytes;
 }
 
-/* Those that the ring tells of up to an offset, and nobody has written down. */
+/* Find the blocks in the ring up to an offset that the file does not have. */
 static void read_ring(struct blocks *b, uint64_t limit)
 {
 	static const struct outline_callbacks callbacks = {

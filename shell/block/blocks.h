@@ -1,10 +1,10 @@
 /*
- * Blocks: the commands of a session, of people as well as of programs: what was run, by whom, where, when, with
- * which result, and where its output is. They come from the marks and records of the shell (shell/output/outline.h), so
- * nobody has to ask for one, and no trap is needed. In the journal each has one beginning, told when its mark comes,
- * and then one end, told when its record has come as well: the holder may read that late, behind the mark of the next
- * prompt or even of the next command, but never before the mark of the end. They are written down in the session's directory ("blocks", a
- * line of JSON for each that is done; a help, not a promise), and what the ring still has is found there again.
+ * Blocks: the commands of a session, typed or run by programs: text, author, directory, times, result, and the range of
+ * the output. They come from the shell's marks and records (shell/output/outline.h). In the journal each block has a
+ * start, added when its mark comes, and then an end, added when its record has come too. The holder may read the record
+ * after the marks of the next prompt or command, but never before the end mark. Finished blocks are saved in the
+ * session's directory ("blocks": a line of JSON each, without a guarantee), and an adopting server finds the rest in
+ * the ring.
  */
 #pragma once
 
@@ -18,147 +18,153 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCKS_KEPT 1000u                    /* of a session */
-#define BLOCK_COMMAND_KEPT ((size_t)4 << 10) /* bytes of its text */
+#define BLOCKS_KEPT 1000u                    /* blocks kept in memory for a session */
+#define BLOCK_COMMAND_KEPT ((size_t)4 << 10) /* bytes of a command that are kept */
 #define BLOCK_AUTHOR_MAX 128u
 #define BLOCK_ID_MAX 24u
 
+/* One command. */
 struct block {
 	struct block *prev, *next;
-	uint64_t start, end;  /* range of its output; the start is its id: "b" and this number */
-	bool done;            /* otherwise it runs, and has no end yet */
-	bool exact;           /* the end is that of a mark */
-	char *command;        /* its text, or the beginning of it; NULL: not known */
-	char *author, *label; /* who ran it, and calls himself; shell/name.h; NULL = not known */
-	char exec[RECORD_ID_MAX + 1];          /* of a command for a program, or "" */
-	int status;                            /* 0 to 255; -1: not known */
+	uint64_t start, end;          /* range of its output; the id is "b" and start */
+	bool done;                    /* it has ended */
+	bool exact;                   /* end is the offset of a mark */
+	char *command;                /* its text, perhaps cut; NULL: unknown */
+	char *author, *label;         /* user and client name, see shell/name.h; NULL: unknown */
+	char exec[RECORD_ID_MAX + 1]; /* id of its exec, or "" */
+	int status;                   /* 0 to 255; -1: unknown */
 	uint8_t statuses[RECORD_STATUSES_MAX]; /* PIPESTATUS */
 	size_t statuses_count;
-	char *cwd, *cwd_after;         /* where the shell was, and is afterwards; NULL: not known */
-	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
-	bool interleaved;              /* others typed while it ran */
-	bool suspect;                  /* what tells of its end disagrees */
-	uint64_t line_begin; /* behind the first mark of an end of its prompt, which may be drawn anew; 0: there is none */
+	char *cwd, *cwd_after;         /* the shell's directory before and after; NULL: unknown */
+	uint64_t started_ms, ended_ms; /* wall clock; 0: unknown */
+	bool interleaved;              /* there was other input while it ran */
+	bool suspect;                  /* the reports of its end disagree */
+	/* Offset after the first input mark of its prompt, which may be redrawn; 0: none. */
+	uint64_t line_begin;
 	uint64_t input_mark,
-		end_mark; /* behind the marks of its prompt's end and of its own; 0: there is none */
-	uint64_t marked_us; /* wall clock of the shell at its start; 0: not told */
-	bool has_record;    /* the prompt behind it has told of it */
-	bool tentative; /* nobody sees it yet: an exec without its record, or perhaps the line that calls its script */
-	bool line_told;            /* its text is what the shell has said */
-	bool settled;              /* nothing more will be known of it */
-	bool stored;               /* it has been written down */
+		/* Offsets after the input mark of its prompt and after its end mark; 0: none. */
+		end_mark;
+	uint64_t marked_us; /* the shell's wall clock at the start; 0: unknown */
+	bool has_record;    /* its prompt record has come */
+	/* Not visible yet: an exec without its record, or maybe the line that calls its script. */
+	bool tentative;
+	bool line_told;            /* the command is from the shell's record of the line */
+	bool settled;              /* all that can be known of it is known */
+	bool stored;               /* it has been saved */
 	bool start_told, end_told; /* they are in the journal */
 };
 
-/* What is known of a command for a program that runs or is over. All is borrowed. */
+/* The state of an exec. All is borrowed. */
 struct block_exec {
 	const char *id, *command, *author, *label;
-	bool over;                     /* otherwise it runs, and has no end yet */
-	bool end_marked;               /* the end is that of a mark */
-	bool interleaved;              /* others typed while it ran */
-	bool suspect;                  /* others have told of its end */
-	bool escaped;                  /* its output may not all have come out at the terminal */
+	bool over;        /* it has ended */
+	bool end_marked;  /* the end is the offset of a mark */
+	bool interleaved; /* there was other input while it ran */
+	bool suspect;     /* another process reported its end */
+	bool escaped;     /* some of its output may have gone elsewhere than to the terminal */
 	uint64_t start, end_offset;    /* range of its output */
-	uint64_t over_offset;          /* where it was known to be over */
-	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
-	int status;                    /* 0 to 255; -1: not known */
+	uint64_t over_offset;          /* offset at which its end was known */
+	uint64_t started_ms, ended_ms; /* wall clock; 0: unknown */
+	int status;                    /* 0 to 255; -1: unknown */
 	const uint8_t *statuses;
 	size_t statuses_count;
-	const char *cwd; /* afterwards; NULL: not known */
+	const char *cwd; /* directory afterwards; NULL: unknown */
 };
 
-/*
- * The commands of one pane. Their beginning and end are in its journal. Who has it fills in the first part; all zero
- * otherwise is to have none.
- */
+/* The blocks of one pane. The owner sets the fields up to `user`; the rest starts as zeros. */
 struct blocks {
-	struct pane *pane;         /* borrowed, as these: */
+	struct pane *pane;         /* borrowed, like the next three */
 	const char *nonce;         /* of the marks of its shell */
-	const struct typed *typed; /* who typed what */
-	uint64_t *not_kept;        /* counts what could not be written down */
-	/* The command for a program of that id, in whatever state; false: there is none. */
+	const struct typed *typed; /* the input log */
+	uint64_t *not_kept;        /* counter of blocks that could not be saved */
+	/* Look up an exec by its id, in any state. Returns false if there is none. */
 	bool (*find_exec)(void *user, const char *id, struct block_exec *ret_exec);
 	void *user;         /* of find_exec */
 	struct block *list; /* oldest first */
 	unsigned count;
 	uint64_t prompt;     /* offset of the last prompt, if has_prompt */
-	uint64_t input_mark; /* behind the mark of its end; 0: there has been none */
-	uint64_t line_begin; /* the first such, since the last command has begun; 0: there has been none */
+	uint64_t input_mark; /* offset after its last input mark; 0: none */
+	uint64_t line_begin; /* offset after its first input mark since the last block; 0: none */
 	bool has_prompt;
-	char *cwd;          /* where the shell was at its last prompt; NULL: not known */
-	char *line;         /* that the shell says it is about to run; NULL: it does not tell */
-	bool away;          /* the shell's output was not its terminal alone at its last prompt */
-	uint64_t prompt_us; /* when that was, by its record; 0: not known */
-	bool quiet;         /* nothing is told: the past is read */
-	struct lines log;   /* what outlives the server */
-	uint64_t due_ms; /* loop time until which the record of the last one is waited for; 0: it is not */
+	char *cwd;  /* the shell's directory at the last prompt; NULL: unknown */
+	char *line; /* the line that the shell reported as about to run; NULL: none */
+	bool away;  /* at the last prompt, the shell's output went not only to the terminal */
+	uint64_t prompt_us; /* time of the last prompt, by its record; 0: unknown */
+	bool quiet;         /* add nothing to the journal: the past is read */
+	struct lines log;   /* the file */
+	/* Loop time until which the last block's record is awaited; 0: it is not. */
+	uint64_t due_ms;
 };
 
 /*
- * What an earlier server has written down, and what the ring has of them up to an offset. Nobody hears of that until
- * blocks_retell(), in between which blocks_exec() says what else is known: then the journal begins with them, as if this
- * server had followed them.
+ * Read the blocks that an earlier server saved, and those in the ring up to an offset, without adding to the journal.
+ * After this, blocks_exec() may add what else is known; then call blocks_retell().
  */
 void blocks_read_past(struct blocks *b, uint64_t limit);
+
+/* Add the blocks that were read to the journal, as if this server had followed them. */
 void blocks_retell(struct blocks *b);
 
-/* It is over: all are forgotten. */
+/* Drop all blocks and end. */
 void blocks_close(struct blocks *b);
 
-/*
- * Write down what there was no room for. Returns whether there was something to do; *ret_error: 0, or a negative errno,
- * and then it is to be tried again.
- */
+/* Retry to save blocks. Returns whether there were any; *ret_error: 0, or a negative errno, and it is to be retried. */
 bool blocks_log_catch_up(struct blocks *b, int *ret_error);
 
 /*
- * What the outline has met. now_ms: the wall clock, or 0 when it is about the past. typed: an exec has been typed, and
- * has not begun: a line that begins now is that, or one that somebody entered before.
+ * The outline has found a mark. now_ms: the wall clock; 0: the mark is of the past. typed: an exec has been typed and
+ * has not started, so a line that starts now may be the one that calls its script.
  */
 void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, bool typed);
+
+/* The outline has found a record at an offset of the output. */
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
 
-/*
- * Whether there is a command of somebody's that is over and whose record has not come; and one has come of which the
- * kernel says that it cannot be: the shell still waits for the command.
- */
+/* Whether the last block is done, is no exec, and its record has not come. */
 bool blocks_awaits_record(const struct blocks *b);
+
+/* The kernel contradicts the last block's record: the shell still waits for the command. Mark the block as suspect. */
 void blocks_doubt(struct blocks *b);
 
-/* A command for a program has begun or is over. */
+/* An exec has started or ended. */
 void blocks_exec(struct blocks *b, const struct block_exec *e);
 
-/* The shell has ended; offset: of the end of its output. status: see exec_status_of(), or -1. */
+/* The shell has ended. offset: the end of its output. status: see exec_status_of(), or -1. */
 void blocks_shell_ended(struct blocks *b, uint64_t offset, int status, uint64_t time_ms);
 
-/* Whether what is told by time is still to come; now_ms: loop time. */
+/* Act on what is due by now_ms (loop time). Returns whether something is due later. */
 bool blocks_tick(struct blocks *b, uint64_t now_ms);
 
 /*
- * The line in which it was typed, and the last in which it has printed something (or it was typed), as struct screen counts
- * them now; false: it is not known, or there is no such line any more. The screen may be without what came last.
+ * The screen line in which the block was typed, as struct screen numbers lines now. Returns false if it is unknown, or
+ * the line is gone. The screen may lag behind the output.
  */
 bool block_line(const struct block *b, const struct screen *screen, uint64_t *ret_line);
+
+/* The last line in which it printed something, or was typed. Returns as block_line(). */
 bool block_end_line(const struct block *b, const struct screen *screen, uint64_t *ret_line);
 
-/*
- * Where an offset of the output lies between the mark of a prompt's end and that of a command: where the line was, or is,
- * typed.
- */
+/* The prompt that an offset of the output belongs to. */
 struct block_line {
-	uint64_t since; /* where the command before it began: what was typed from there on may be shown in it */
-	uint64_t begin; /* behind the prompt's mark */
-	const char *command; /* that came of it, or the beginning of that; borrowed; NULL: none yet, or it is not known */
-	const char *exec; /* id of the exec that it was typed for, or ""; borrowed */
+	/* Start of the previous block: input from there on may be shown in this line. */
+	uint64_t since;
+	uint64_t begin; /* offset after the input mark of the prompt */
+	/* The command that was run, perhaps cut; borrowed; NULL: none yet, or unknown. */
+	const char *command;
+	const char *exec; /* the exec that it was typed for, or ""; borrowed */
 };
+
+/* Describe the prompt at an offset. Returns whether the offset is between its input mark and a command's start. */
 bool blocks_line_at(const struct blocks *b, uint64_t offset, struct block_line *ret_line);
 
-/* Its id. */
+/* Write the block's id. */
 void block_id(const struct block *b, char id[BLOCK_ID_MAX + 1]);
 
-/* By id; NULL if there is none. The one that runs; NULL if none does. */
+/* A block by its id; NULL if there is none. */
 struct block *blocks_find(const struct blocks *b, const char *id);
+
+/* The block that is running, or NULL. */
 struct block *blocks_running(const struct blocks *b);
 
-/* The newest that has been told of; NULL if none has. */
+/* The newest block of which the start is in the journal, or NULL. */
 const struct block *blocks_newest(const struct blocks *b);

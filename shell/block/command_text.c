@@ -15,7 +15,7 @@
 #define LINES_MAX 2000u
 #define STARTS_MAX 256u
 
-/* Where a line of the command begins: behind a prompt. */
+/* Where a line of the command begins, after a prompt. */
 struct start {
 	uint64_t line;
 	unsigned column;
@@ -25,8 +25,8 @@ struct drawing {
 	struct screen *screen;
 	struct start starts[STARTS_MAX];
 	unsigned count;
-	size_t work; /* cells that may still be touched; 0: it is not drawn to its end */
-	bool away;   /* no line is edited: what comes is the echo of what is typed ahead */
+	size_t work; /* cells that may still be touched; 0: drawing stopped early */
+	bool away;   /* skip text: no line is being edited, so it is echo of typed-ahead input */
 };
 
 static void feed(struct drawing *d, const char *bytes, size_t length)
@@ -48,7 +48,7 @@ static void on_text(void *user, uint64_t offset, const void *bytes, size_t lengt
 		feed(d, bytes, length);
 }
 
-/* What is left of the cursor is the prompt, not the command. */
+/* Erase what is left of the cursor: the prompt. */
 static void begin_line(struct drawing *d)
 {
 	unsigned row, column;
@@ -56,7 +56,7 @@ static void begin_line(struct drawing *d)
 	uint64_t line = screen_dropped(d->screen) + screen_scrollback(d->screen) + row;
 	if (column > 0)
 		feed(d, "\033[1K", 4);
-	/* Shown anew, by the shell or where a line is edited: then that is the place. */
+	/* A prompt that is redrawn replaces the old one. */
 	while (d->count > 0 && d->starts[d->count - 1].line >= line)
 		d->count--;
 	if (d->count < STARTS_MAX)
@@ -66,7 +66,7 @@ static void begin_line(struct drawing *d)
 static void on_mark(void *user, const struct mark *mark)
 {
 	struct drawing *d = user;
-	d->away = false; /* a prompt */
+	d->away = false; /* there is a prompt */
 	if (mark->kind == MARK_INPUT)
 		d->count = 0;
 	if (mark->kind == MARK_INPUT || mark->kind == MARK_CONTINUED)
@@ -96,7 +96,7 @@ static void put_lines(const struct drawing *d, FILE *f)
 		size_t indent = indent_of(d, line.number);
 		if (indent > line.length)
 			indent = line.length;
-		/* Columns are bytes, for they are blank, unless something was drawn over the prompt. */
+		/* Columns are bytes, as they are blank, unless something was drawn over the prompt. */
 		indent += utf8_orphaned(line.text + indent, line.length - indent, SIZE_MAX);
 		if (!first)
 			putc('\n', f);
@@ -105,7 +105,7 @@ static void put_lines(const struct drawing *d, FILE *f)
 	render_destroy(render);
 }
 
-/* The drawn text, cut between characters when it is too long. */
+/* The drawn text, cut between characters if it is too long. */
 static char *text_of(const struct drawing *d)
 {
 	char *text = NULL;
@@ -126,9 +126,9 @@ static char *text_of(const struct drawing *d)
 }
 
 /*
- * Where a line is edited bash has bracketed pastes on (unless somebody has forbidden them). It switches them off before it
- * gives the terminal back, which then shows what is typed ahead: in the middle of this, if that comes before the mark. A program
- * that a key calls may leave them off: behind it the line goes on, until they are switched off once more.
+ * While bash edits a line, bracketed paste is on (unless the user has disabled it). bash switches it off before it
+ * gives the terminal back, which then echoes typed-ahead input; that comes before the start mark, and is skipped. A
+ * program called by a key binding may leave it off: then the line goes on until it is switched off once more.
  */
 static void draw(struct drawing *d, const char *nonce, const char *bytes, size_t length)
 {

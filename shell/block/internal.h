@@ -1,36 +1,37 @@
-/* What blocks.c, tell.c and log.c share. */
+/* Shared by blocks.c, line.c, tell.c and log.c. */
 #pragma once
 
 #include "shell/block/blocks.h"
 
+/* Free a block that is in no list. */
 void block_free(struct block *block);
 
-/* The last, and the one before another; NULL: there is none. */
+/* The newest block, or NULL. */
 struct block *block_last(const struct blocks *b);
+
+/* The block before another, or NULL. */
 struct block *block_before(const struct blocks *b, const struct block *block);
 
-/*
- * Tell all that can be told in its order: the next one waits for the end of this one. offset: of what has made it known.
- */
+/* Add the known starts and ends to the journal, in order. offset: of the output that made the last one known. */
 void blocks_tell(struct blocks *b, uint64_t offset);
 
-/* Everything that will be known of it is. */
+/* Nothing more will be known of a block: add its end to the journal, and save it. */
 void blocks_settle(struct blocks *b, struct block *block, uint64_t offset);
 
 /*
- * The shell tells of a line that somebody has entered: in the order of the lines, and before their records, but perhaps
- * behind their marks. The record of its prompt ends what has been told.
+ * Handle a record of a line that the shell is about to run. These come in the order of the lines and before the prompt
+ * records, but perhaps after the marks. A prompt record drops a pending line.
  */
 void blocks_line(struct blocks *b, const struct record *record);
 
-/* Who ran it; "" is nobody that is known, and no label. */
+/* Set author and label; "" is unknown. */
 void block_set_author(struct block *block, const char *author, const char *label);
 
-/* Put behind the others; the oldest may have to go. */
+/* Append to the list; may drop the oldest block. */
 void blocks_append(struct blocks *b, struct block *block);
 
-/* Write one down that is done; failing that is counted. */
+/* Save a block. A failure is counted. */
 void blocks_log_append(struct blocks *b, struct block *block);
 
-/* What has been written down. */
+/* Load the saved blocks. */
 void blocks_log_load(struct blocks *b);

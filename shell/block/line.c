@@ -1,6 +1,6 @@
 /*
- * Lines, as shells tell of them that know (zsh, fish): better than what the terminal has shown of them, where a prompt may
- * stand on the right as well. The holder may have read the marks of a short command before the record of its line.
+ * The lines that shells report (zsh, fish). They are more exact than the text on the terminal, which may include a
+ * prompt on the right. The holder may read the marks of a short command before the record of its line.
  */
 #include "shell/block/internal.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The oldest of those at the end whose prompt has not told of them, and whose line is not known. */
-static struct block *find_untold(const struct blocks *b)
+/* The oldest of the last blocks that have neither a record nor a reported line. */
+static struct block *find_unreported(const struct blocks *b)
 {
 	struct block *block = block_last(b), *found = NULL;
 	for (; block && !block->has_record && !block->stored; block = block_before(b, block))
@@ -19,9 +19,9 @@ static struct block *find_untold(const struct blocks *b)
 	return found;
 }
 
-static void take_line(struct blocks *b, const char *line)
+static void set_line(struct blocks *b, const char *line)
 {
-	struct block *block = find_untold(b);
+	struct block *block = find_unreported(b);
 	size_t length = utf8_is_valid_string(line) ? utf8_cut(line, strlen(line), BLOCK_COMMAND_KEPT)
 						   : 0;
 	char *text = length > 0 ? strndup(line, length) : NULL;
@@ -37,7 +37,7 @@ static void take_line(struct blocks *b, const char *line)
 void blocks_line(struct blocks *b, const struct record *record)
 {
 	if (record->kind == RECORD_LINE)
-		take_line(b, record->line);
+		set_line(b, record->line);
 	if (record->kind != RECORD_PROMPT)
 		return;
 	free(b->line);

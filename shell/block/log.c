@@ -1,7 +1,7 @@
 /*
- * The file "blocks": a line of JSON for each block that is done. A line that makes no sense is left out; what cannot be
- * written is counted, and all of it written anew as soon as there is room. Who ran one is its "principal"; "author" is what
- * clients called themselves, as it was in the days when nothing else was written down.
+ * The file "blocks": a line of JSON for each block that is done. Invalid lines are skipped. A failed write is counted,
+ * and the whole file is written again when there is space. "principal" is the author; "author" is the name that the
+ * client gave itself, a name kept from older versions of the file.
  */
 #include "shell/block/internal.h"
 #include "shell/store/lines.h"
@@ -14,7 +14,7 @@
 
 #define LOG_MAX ((size_t)8 << 20)
 
-/* null for what is not there, or is no UTF-8 */
+/* null if text is NULL or not UTF-8 */
 static json_t *text_or_null(const char *text)
 {
 	json_t *value = text ? json_string(text) : NULL;
@@ -80,7 +80,7 @@ static struct block *read_line(json_t *root)
 	return b;
 }
 
-static void tell_blocks(void *user, struct lines_writer *w)
+static void write_blocks(void *user, struct lines_writer *w)
 {
 	const struct blocks *b = user;
 	struct block *block;
@@ -90,7 +90,7 @@ static void tell_blocks(void *user, struct lines_writer *w)
 }
 
 static const struct lines_kind kind = {
-	.name = "blocks", .max = LOG_MAX, .compact = LOG_MAX / 2, .tell = tell_blocks};
+	.name = "blocks", .max = LOG_MAX, .compact = LOG_MAX / 2, .tell = write_blocks};
 
 void blocks_log_append(struct blocks *b, struct block *block)
 {
@@ -101,7 +101,7 @@ void blocks_log_append(struct blocks *b, struct block *block)
 
 bool blocks_log_catch_up(struct blocks *b, int *ret_error)
 {
-	/* Before they are opened there is no session, and nothing that is missing. */
+	/* Before they are opened there is no session, and nothing to write. */
 	return b->log.behind &&
 		lines_catch_up(&b->log, &kind, b->pane->held.link.dir_fd, b, ret_error);
 }

@@ -1,4 +1,4 @@
-/* See output.h. It reads the ring once, and is drawn in a screen of its own; memory alone can be short. */
+/* See output.h. It copies from the ring once and draws on a screen of its own; only memory can be short. */
 #include "shell/block/output.h"
 
 #include "ring/screen/view/render.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define ROWS 50u
-#define SLICE ((size_t)64 << 10) /* cells, and bytes, after which the limits are looked at */
+#define SLICE ((size_t)64 << 10) /* cells, or bytes, between two checks of the limits */
 
-/* Bytes [from, to) of the ring, or what is left of them; moves *from. */
+/* Copy bytes [*from, to) of the ring, without those that are lost; moves *from. */
 static char *copy_bytes(const struct stream *bytes, uint64_t *from, uint64_t to)
 {
 	char *text = malloc((size_t)(to - *from) + 1);
@@ -21,7 +21,7 @@ static char *copy_bytes(const struct stream *bytes, uint64_t *from, uint64_t to)
 	return text;
 }
 
-/* Where the output of the line began that has this number, or else `none`. */
+/* The output offset at which a line begins; `none` if the screen has no such line. */
 static uint64_t begin_of(const struct screen *screen, uint64_t number, uint64_t none)
 {
 	struct render *render;
@@ -34,10 +34,7 @@ static uint64_t begin_of(const struct screen *screen, uint64_t number, uint64_t 
 	return begin;
 }
 
-/*
- * The lines as text; what render_next() gives in pieces, for it is long, is one line all the same. *ret_end: the line
- * behind those that are in it.
- */
+/* Write the lines as text, joining the pieces of render_next(). *ret_end: the line after the last one written. */
 static int put_text(
 	const struct screen *screen, const struct render_options *o, FILE *f, uint64_t *ret_end)
 {
@@ -63,7 +60,7 @@ static int put_text(
 	return rc;
 }
 
-/* A line that has not been ended is not: only what ends the colours may follow. */
+/* Remove the last line break, if the output does not end with one; only colour resets may follow it. */
 static void join_end(struct rendered *r)
 {
 	char *end = memrchr(r->bytes, '\n', r->length);
@@ -73,7 +70,7 @@ static void join_end(struct rendered *r)
 	r->length--;
 }
 
-/* Lines up to `end`, which is not ended when the cursor is at this column. *ret_end: up to where it is rendered. */
+/* Render the lines before o->to as text. ended: with a line break at the end. *ret_end: the first line left out. */
 static int render_text(const struct screen *screen, const struct render_options *o, bool ended,
 	struct rendered *ret, uint64_t *ret_end)
 {
@@ -121,7 +118,7 @@ static int render_screen(
 	return 0;
 }
 
-/* Feed as much as the limits allow. Returns how much that is. */
+/* Feed the screen within the limits. Returns the number of bytes. */
 static size_t feed(struct screen *screen, const struct block_output *o)
 {
 	size_t at = 0, work = 0;
@@ -149,7 +146,7 @@ int block_output_draw(struct block_output *o, enum block_format format)
 		return rc;
 	uint64_t to = o->to;
 	if (feed(screen, o) < o->length) {
-		/* What is unfinished there has not been drawn, unless that is all of it. */
+		/* Stop before an unfinished sequence, unless that is all there is. */
 		uint64_t whole = screen_resume_offset(screen);
 		o->to = whole > o->from ? whole : screen_offset(screen);
 	}

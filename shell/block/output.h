@@ -1,9 +1,7 @@
 /*
- * The output of a block, from the ring: as it was, or as a terminal shows it: colours gone or kept, what a CR or a
- * backspace has overwritten gone, lines that were wrapped whole again.
- *
- * It is copied where the ring is read. To draw it takes up to some hundred milliseconds, whatever it is, and nothing but
- * the copy: that may be done by any thread.
+ * The output of a block from the ring: raw, or as a terminal shows it: with or without colours, after CR and backspace,
+ * with wrapped lines joined. The copy is made on the loop. Drawing takes up to some hundred milliseconds and needs only
+ * the copy, so it may run on any thread.
  */
 #pragma once
 
@@ -12,33 +10,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_OUTPUT_MAX ((size_t)16 << 20) /* bytes of the ring that are copied at once */
+#define BLOCK_OUTPUT_MAX ((size_t)16 << 20) /* bytes of the ring per copy */
 
-/* Drawing goes no further when it has touched so many cells, or takes so many bytes, or its text is so long. */
-#define BLOCK_OUTPUT_WORK ((size_t)32 << 20)
-#define BLOCK_OUTPUT_MEMORY ((size_t)64 << 20)
-#define BLOCK_OUTPUT_TEXT ((size_t)16 << 20) /* behind which no other line is begun */
+/* Limits of drawing. */
+#define BLOCK_OUTPUT_WORK ((size_t)32 << 20)   /* cells touched */
+#define BLOCK_OUTPUT_MEMORY ((size_t)64 << 20) /* bytes of the screen */
+#define BLOCK_OUTPUT_TEXT ((size_t)16 << 20)   /* bytes of text after which no line is started */
 
+/* How to show the output; BLOCK_BYTES: raw. */
 enum block_format { BLOCK_TEXT, BLOCK_ANSI, BLOCK_BYTES };
 
+/* A part of a block's output. */
 struct block_output {
 	char *text; /* owned by the caller; length bytes */
 	size_t length;
-	uint64_t from, to; /* what it is of, as offsets in the ring */
-	uint64_t lost;     /* bytes of what was asked for that the ring does not have any more */
+	uint64_t from, to; /* its range, as offsets in the ring */
+	uint64_t lost;     /* requested bytes that the ring has lost */
 	unsigned cols;     /* of the terminal, as it is now */
 	enum screen_unicode unicode;
 };
 
 /*
- * The output in [from, to) as it was, as far as it is the block's, there, and no more than BLOCK_OUTPUT_MAX from its
- * beginning: ret->to says where to go on. Returns 0 or -ENOMEM.
+ * Copy the raw output in [from, to), limited to the block, to what the ring still has, and to BLOCK_OUTPUT_MAX bytes.
+ * Continue at ret->to. Returns 0 or -ENOMEM.
  */
 int block_output(const struct pane *p, const struct block *b, uint64_t from, uint64_t to,
 	struct block_output *ret);
 
 /*
- * Put what a terminal shows of it in the place of its bytes (BLOCK_BYTES: leave them). Where the limits end that before
- * o->to, that is where to go on from then. Pure. Returns 0 or -ENOMEM, and o is as it was.
+ * Replace the raw bytes by what a terminal shows (BLOCK_BYTES: keep them). If a limit stops it early, o->to moves to
+ * where to continue. Pure. Returns 0, or -ENOMEM with o unchanged.
  */
 int block_output_draw(struct block_output *o, enum block_format format);

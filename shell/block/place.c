@@ -1,4 +1,4 @@
-/* Where on the screen a block is: where the marks around it were. */
+/* Where a block is on the screen, found by the positions of its marks. */
 #include "ring/screen/screen.h"
 #include "shell/block/blocks.h"
 

@@ -1,13 +1,13 @@
 /*
- * What the journal hears of blocks, and when they are written down: each has one beginning and then one end, in the order
- * of the blocks. A block is tentative (nobody hears of it), then told, then settled (all that will be known of it is), and
- * then its end is told and it is stored. Nothing here fails: what there is no room for is counted, see log.c.
+ * Adds blocks to the journal, and saves them: a start and then an end for each, in the order of the blocks. A block is
+ * tentative (not visible), then its start is in the journal, then it is settled (nothing more will be known), then its
+ * end is in the journal and it is saved. Nothing here fails: blocks that could not be saved are counted, see log.c.
  */
 #include "shell/block/internal.h"
 
-#define RETOLD_MAX 200u /* blocks in the journal of an adopted session */
+#define ADOPTED_MAX 200u /* blocks of an adopted session that are added to the journal */
 
-static void tell_start(struct blocks *b, struct block *block)
+static void add_start(struct blocks *b, struct block *block)
 {
 	if (block->start_told)
 		return;
@@ -19,8 +19,8 @@ static void tell_start(struct blocks *b, struct block *block)
 			.block = block->start});
 }
 
-/* Entries are in the order of their offsets: an end has that of the place where it was known, before the next start. */
-static void tell_end(struct blocks *b, struct block *block, uint64_t offset)
+/* Entries are sorted by offset: an end has the offset at which it was known, but not after the next start. */
+static void add_end(struct blocks *b, struct block *block, uint64_t offset)
 {
 	if (block->next && offset > block->next->start)
 		offset = block->next->start;
@@ -42,14 +42,14 @@ void blocks_tell(struct blocks *b, uint64_t offset)
 			continue;
 		if (block->tentative)
 			return;
-		tell_start(b, block);
+		add_start(b, block);
 		if (!block->settled)
 			return;
-		tell_end(b, block, offset);
+		add_end(b, block, offset);
 	}
 }
 
-/* Write down what is settled, in its order. */
+/* Save settled blocks, in their order. */
 static void store_settled(struct blocks *b)
 {
 	struct block *block = block_last(b);
@@ -71,7 +71,7 @@ void blocks_retell(struct blocks *b)
 {
 	struct block *block = b->list;
 	b->quiet = false;
-	for (unsigned left = b->count; left > RETOLD_MAX; left--, block = block->next)
+	for (unsigned left = b->count; left > ADOPTED_MAX; left--, block = block->next)
 		block->start_told = block->end_told = true;
 	for (; block && block->settled; block = block->next)
 		blocks_tell(b, block->end);

@@ -1,7 +1,7 @@
 /*
- * A directory without a holder is removed, with the processes that this has left behind; one that was being ended is
- * ended again, and one whose holder is still starting is looked at later. A holder that does not answer, for it has been
- * stopped, is not waited for: what it holds is adopted when it does.
+ * A directory without a holder is removed, after its leftover processes were killed. One that was being ended is ended
+ * again. If a holder is still starting, its directory is checked again later. Adoption does not wait for a holder that
+ * is stopped (SIGSTOP): that completes when the holder continues.
  */
 #include "shell/held/adoption.h"
 
@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define RESCAN_MS 20u /* for holders whose server was killed while they started */
+#define RESCAN_MS 20u /* retry interval for holders that are still starting */
 #define RESCANS_MAX 500u
 
-static void call_unresponsive(struct held *h)
+static void mark_unresponsive(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
 	h->unresponsive = true;
@@ -27,7 +27,7 @@ static void call_unresponsive(struct held *h)
 		kind->changed(h);
 }
 
-/* Attach to the holder of what has its place now. */
+/* Attach to the holder of h, which is in its table. */
 static int attach(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
@@ -42,7 +42,7 @@ static int attach(struct held *h)
 	if (h->place == HELD_ENDING)
 		kind->end_again(h);
 	else if (silent)
-		call_unresponsive(h);
+		mark_unresponsive(h);
 	return 0;
 }
 
@@ -57,11 +57,11 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	struct held *h = NULL;
 	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	int rc = fd < 0 ? -errno : t->kind->load(t, directory, fd, &h);
-	if (rc == -ENOMEM) /* it is there, and is looked at again */
+	if (rc == -ENOMEM) /* it exists: try again later */
 		return -EAGAIN;
 	if (rc < 0 || !h)
 		return rc;
-	/* Which of two that are here to be asked is the one is not known before the first has answered. */
+	/* Wait for the first one of this id: it may have to be ended. */
 	const struct held *first = held_find(t, h->id);
 	if (first && is_awaited(first)) {
 		t->kind->release(h);
@@ -69,7 +69,7 @@ static int adopt(void *user, const char *directory, int dir_fd)
 	}
 	h->adopted = true;
 	h->found_ms = uv_now(t->loop);
-	/* Two of one id: nobody knows the one whose server was killed before it could say that it exists. */
+	/* The second of one id: its server was killed before any client heard of it. End it. */
 	bool ending = faccessat(dir_fd, HELD_ENDING_FILE, F_OK, 0) == 0 || held_find(t, h->id);
 	rc = held_add(h, ending ? HELD_ENDING : HELD_LISTED);
 	if (rc < 0) {
@@ -96,8 +96,8 @@ static bool is_known(void *user, const char *directory)
 	return false;
 }
 
-/* Its holder has died while there was no server, and its guard has ended what there was. */
-static void clear_up(void *user, const char *directory)
+/* The holder died while there was no server, and its guard has killed its processes. */
+static void remove_leftover(void *user, const char *directory)
 {
 	held_remove_directory(user, directory);
 }
@@ -118,7 +118,7 @@ int held_adopt(struct held_table *t)
 {
 	const struct directory_owner owner = {.is_known = is_known,
 		.adopt = adopt,
-		.remove = clear_up,
+		.remove = remove_leftover,
 		.failed = on_failed,
 		.user = t};
 	bool again;
@@ -153,7 +153,7 @@ void held_look_again(struct held_table *t)
 			h->holder_lost = true;
 			t->kind->end_unseen(h);
 		} else if (!h->unresponsive && uv_now(t->loop) > h->found_ms + LINK_SILENT_MS) {
-			call_unresponsive(h);
+			mark_unresponsive(h);
 		}
 	}
 }

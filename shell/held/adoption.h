@@ -1,7 +1,4 @@
-/*
- * Adopting what an earlier server has left: every directory of a table has a holder, or had one, or is about to have
- * one.
- */
+/* Adoption of what an earlier server has left. A directory of a table has a holder, had one, or will have one. */
 #pragma once
 
 #include "shell/held/table.h"
@@ -11,8 +8,8 @@
 /* Find the holders of an earlier server and attach to them. Returns how many were found, or a negative errno. */
 int held_adopt(struct held_table *t);
 
-/* Whether some that were found are yet to answer, without those that cannot. */
+/* Whether holders that were found have yet to answer, without unresponsive ones. */
 bool held_is_adopting(const struct held_table *t);
 
-/* Look again at those that were found and have not answered yet. */
+/* Check again the holders that have not answered yet. Called periodically. */
 void held_look_again(struct held_table *t);

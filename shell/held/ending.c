@@ -1,6 +1,6 @@
 /*
- * listed -> retired -> its removal is under way -> ended. What survives the removal makes it stuck: that is said once,
- * and tried again until it is over.
+ * listed -> retired -> removal in progress -> ended. If processes survive the removal, the object is stuck: this is
+ * reported once, and the removal is retried until it succeeds.
  */
 #include "shell/held/ending.h"
 
@@ -20,7 +20,7 @@ void held_retire(struct held *h, struct held_waiter *ender)
 	}
 	HASH_DEL(h->table->listed, h);
 	h->place = HELD_NOWHERE;
-	(void)held_add(h, HELD_ENDING); /* which takes no memory */
+	(void)held_add(h, HELD_ENDING); /* allocates nothing */
 	if (ender)
 		held_wait(&h->enders, ender);
 	held_answer(&h->starters, h, REPORT_SETUP, -ECANCELED);
@@ -31,7 +31,7 @@ bool held_ask_to_end(struct held *h, unsigned grace_ms)
 	return !h->holder_lost && link_end(&h->link, grace_ms) == 0;
 }
 
-/* The guard is what was started, and is known by its holder once that has been attached to. */
+/* The guard of a new holder is the started process; that of an adopted one is known after attaching. */
 static int guard_of(const struct held *h)
 {
 	return h->guard_fd >= 0 ? h->guard_fd : h->link.started_fd;
@@ -78,7 +78,7 @@ void held_on_ended(struct held *h, int error)
 	if (!h->removal.done)
 		return;
 	if (error < 0) {
-		removal_force(&h->removal); /* perhaps we can */
+		removal_force(&h->removal); /* the server may be able to */
 		return;
 	}
 	removal_finish(&h->removal);

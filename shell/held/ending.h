@@ -1,7 +1,7 @@
 /*
- * The last part of a life: the marker "ending" is written, the holder is asked to end everybody and itself, and then the
- * directory is removed; a crash in between lets the next server end it again. What the holder does not do in time, or
- * cannot do any more, is done here: see removal.h.
+ * The end of a held object: the marker "ending" is written, the holder is asked to kill all processes and exit, and
+ * then the directory is removed. After a crash in between, the next server ends it again. If the holder does not do its
+ * part in time, the server does it: see removal.h.
  */
 #pragma once
 
@@ -9,31 +9,31 @@
 
 #include <stdbool.h>
 
-/* The marker, in a directory. */
+/* The marker, in its directory. */
 #define HELD_ENDING_FILE "ending"
-/* The same for the session's shell, which does not start itself again then. */
+/* The marker for the session's shell, which then does not restart itself. */
 #define HELD_ENDING_SHELL_FILE "shell/ending"
 
 /*
- * It is to be ended: from now on it is not found any more, here and by the next server. ender (may be NULL) hears how
- * that goes; who waits for its start is told -ECANCELED.
+ * Begin the end: neither this server nor the next finds h by its id. ender (may be NULL) gets the result, waiters for
+ * the start get -ECANCELED.
  */
 void held_retire(struct held *h, struct held_waiter *ender);
 
-/* Ask its holder to end everybody, with this grace, and itself. Returns whether it could be asked. */
+/* Ask the holder to kill all processes, with this grace, and exit. Returns whether it could be asked. */
 bool held_ask_to_end(struct held *h, unsigned grace_ms);
 
 /*
- * See that it is ended in wait_ms; then its kind hears, which also happens when the holder says that it has done so.
- * Until some that survive are gone it is tried again; those who wait are told -EBUSY, with h->survivors.
+ * Ensure the end within wait_ms, then call the kind's ended(); that also happens as soon as the holder reports that it
+ * is done. If processes survive, the enders get -EBUSY, h->survivors is set, and the removal is retried.
  */
 void held_end(struct held *h, unsigned wait_ms);
 
-/* See that everybody is ended who belongs to it, in wait_ms: done (error: 0 or -EBUSY) is called with h. */
+/* Ensure that all its processes are killed within wait_ms, then call done with h and 0 or -EBUSY. */
 void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int error));
 
-/* What is under way is for its end, as by held_end(). */
+/* Continue a removal of held_remove() as one of held_end(). */
 void held_end_instead(struct held *h);
 
-/* Its holder has answered to being asked. */
+/* The holder has answered the request to end. */
 void held_on_ended(struct held *h, int error);

@@ -1,6 +1,6 @@
 /*
- * One that has a holder, whatever it is. Its link tells us, and we tell its kind; nothing here decides what a start or
- * an end means. See table.c for those that there are, adoption.c for how they are found and ending.c for their end.
+ * A held object of any kind. Events of its link are passed on to its kind, which decides what a start or an end means.
+ * See table.c for the tables, adoption.c for finding holders, and ending.c for the end.
  */
 #include "shell/held/held.h"
 
@@ -19,14 +19,14 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define TAKEN_QUIET_MS 60000u /* after which being taken is news again */
+#define TAKEN_QUIET_MS 60000u /* time after which another takeover is reported again */
 
 static const struct held_kind *kind_of(const struct held *h)
 {
 	return h->table->kind;
 }
 
-/* Whether it is for us to say who has the holders here. */
+/* Whether this server still owns the runtime directory. */
 static bool is_server(const struct held_table *t)
 {
 	return t->trust.lock && runtime_lock_holds(t->trust.lock, t->trust.runtime_dir);
@@ -67,7 +67,7 @@ static void on_lost(void *user, bool taken)
 	kind_of(h)->lost(h);
 }
 
-/* One that is being ended is not worth it: who is left is ended in any case. */
+/* An object that is being ended is not taken back: its processes are killed in any case. */
 static void on_taken(void *user)
 {
 	struct held *h = user;
@@ -80,7 +80,7 @@ static void on_taken(void *user)
 		link_give_up(&h->link, false);
 	else if (quiet || !is_server(h->table))
 		held_take_back(h);
-	/* Who does that again and again is answered once in a while, see held_look_again(). */
+	/* Repeated takeovers are answered only once in a while, see held_look_again(). */
 }
 
 static void on_regained(void *user)
@@ -130,7 +130,7 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 	return rc;
 }
 
-/* To what its user reads, but not to see what there is. */
+/* The user may open files below the directory, but not list it. */
 static int pass_shell(const struct held *h)
 {
 	int fd = openat(h->link.dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -179,7 +179,7 @@ int held_open_place(const struct held *h, int place, int flags)
 	struct statx st;
 	if (h->holder_lost)
 		return -ESRCH;
-	/* The pid may be another process's by now: nothing is opened for reading or writing before it has been checked. */
+	/* The pid may have been reused: check the file before opening it for reading or writing. */
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->link.info.holder_pid, place);
 	int found = open(path, O_PATH | O_CLOEXEC);
 	if (found < 0)
@@ -207,7 +207,7 @@ void held_take_back(struct held *h)
 	int rc = link_take_back(&h->link);
 	if (rc == -ECONNREFUSED || rc == -ENOENT)
 		link_give_up(&h->link, false);
-	/* Whatever else it is may be over soon: it is tried again. */
+	/* Any other error may be temporary: it is retried. */
 }
 
 const char *held_why(int error, const char *otherwise)
@@ -216,8 +216,8 @@ const char *held_why(int error, const char *otherwise)
 		int error;
 		const char *text;
 	} reasons[] = {
-		{-EPROTO, "refused: what listens in its place is no holder"},
-		{-EPERM, "refused: another user listens in its place"},
+		{-EPROTO, "refused: the process that listens on its socket is not a holder"},
+		{-EPERM, "refused: the process that listens on its socket belongs to another user"},
 	};
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].error == error)
@@ -227,7 +227,7 @@ const char *held_why(int error, const char *otherwise)
 
 static void close_guard(struct held *h)
 {
-	if (h->table && h->guard_fd >= 0) /* without a table it was never begun */
+	if (h->table && h->guard_fd >= 0) /* without a table it was never initialised */
 		close(h->guard_fd);
 	h->guard_fd = -1;
 }
@@ -284,6 +284,6 @@ void held_answer(struct held_waiter **list, struct held *h, enum report_stage st
 
 bool held_heeds(const struct held *h)
 {
-	/* What was sent to one that has been stopped is done when it goes on. */
+	/* A stopped holder handles requests when it continues. */
 	return !link_is_silent(&h->link) || !removal_is_stopped(h->link.info.holder_pid);
 }

@@ -1,4 +1,4 @@
-/* See removal.h. One timer for all of a table; every step is bounded, and repeated until nothing is left. */
+/* See removal.h. One timer for a whole table; every step is bounded, and repeated until no process is left. */
 #include "shell/held/removal.h"
 
 #include "pty/proc/proc.h"
@@ -21,7 +21,7 @@
 #include <utlist.h>
 
 #define STEP_MS 10u
-#define HOLDER_NAME "ringside-holder" /* as the kernel has it, which is all of it */
+#define HOLDER_NAME "ringside-holder" /* name in the kernel, complete */
 #define GUARD_NAME "ringside-guard"
 
 bool removal_is_stopped(pid_t holder)
@@ -30,7 +30,7 @@ bool removal_is_stopped(pid_t holder)
 	return holder > 0 && proc_status(holder, &s) && (s.state == 'T' || s.state == 't');
 }
 
-/* A process by its pid, if it has this name. The descriptor came first, so it is that of what was looked at, or of nothing. */
+/* A pidfd of the process if it has this name, otherwise -1. The pidfd is opened first: it is of what was checked. */
 static int open_named(pid_t pid, const char *name)
 {
 	struct proc_status s;
@@ -71,7 +71,7 @@ static void signal_one(int fd, int signo)
 		(void)pidfd_send_signal(fd, signo, NULL, 0);
 }
 
-/* Whether a process has ended; then its descriptor is closed. */
+/* Whether the process has ended; then its pidfd is closed. */
 static bool is_gone(int *fd)
 {
 	struct pollfd p = {.fd = *fd, .events = POLLIN};
@@ -90,7 +90,7 @@ static void forget(struct removal *r)
 	close_fd(&r->holder_fd);
 }
 
-/* Processes below one that is known by a descriptor and its pid; 0 when that is gone. */
+/* The number of processes below a process with an open pidfd; 0 if it is gone. */
 static unsigned count_below(pid_t pid)
 {
 	struct proc_status *entries = NULL;
@@ -101,8 +101,8 @@ static unsigned count_below(pid_t pid)
 	return (unsigned)count;
 }
 
-/* Without a guard: stop the holder, so that it starts nothing, and end what is below it, and then the holder. */
-static void end_without_guard(struct removal *r)
+/* Without a guard: stop the holder, so that it starts nothing; kill what is below it, and then the holder. */
+static void kill_without_guard(struct removal *r)
 {
 	signal_one(r->holder_fd, SIGSTOP);
 	int below = tree_end_below(r->holder, 0);
@@ -112,21 +112,21 @@ static void end_without_guard(struct removal *r)
 	r->survivors += 1;
 }
 
-/* A guard or a holder that has a directory as only they have it. */
+/* A search for the guard or the holder of a directory. */
 struct search {
 	struct removal *r;
 	struct statx directory;
 };
 
-/* A process that may have it. */
+/* A process to check. */
 struct suspect {
 	pid_t pid;
 	bool has;
 	struct statx directory;
 };
 
-/* What it has there is not asked, for the program of its file system (FUSE) may never answer. */
-static void look_at_directory(struct attempt *attempt, void *data)
+/* AT_STATX_DONT_SYNC: the program of a FUSE file system may never answer. */
+static void check_directory(struct attempt *attempt, void *data)
 {
 	struct suspect *s = data;
 	char path[40];
@@ -139,12 +139,12 @@ static void look_at_directory(struct attempt *attempt, void *data)
 		st.stx_dev_minor == s->directory.stx_dev_minor;
 }
 
-/* Whether a process is our user's and has that directory where holders and guards have it. Any can call itself by their names. */
+/* Whether our user owns the process, and the directory is at its SPAWN_DIR_FD. The name alone can be faked. */
 static bool has_directory(struct search *f, pid_t pid)
 {
 	struct proc_status process;
 	struct suspect s = {.pid = pid, .directory = f->directory};
-	const struct attempt_call call = {.key = pid, .work = look_at_directory};
+	const struct attempt_call call = {.key = pid, .work = check_directory};
 	return proc_status(pid, &process) && process.owner == geteuid() &&
 		attempt_make(&f->r->table->attempts, &call, &s, sizeof s) == 0 && s.has;
 }
@@ -170,7 +170,7 @@ static bool visit(void *user, pid_t pid)
 	return true;
 }
 
-/* Of those that are not known: whether one has the lock. Then it is looked for. */
+/* Neither pidfd is known: check whether a process has the directory's lock, and search for it if so. */
 static bool is_locked(struct removal *r)
 {
 	struct search f = {.r = r};
@@ -185,18 +185,18 @@ static bool is_locked(struct removal *r)
 	return true;
 }
 
-/* Returns whether nothing is left. */
+/* Returns whether no process is left. */
 static bool step(struct removal *r)
 {
 	if (r->table->held && r->directory)
 		held_kill_group(r->table->held, r->directory);
-	bool guarded = !is_gone(&r->guard_fd), led = !is_gone(&r->holder_fd);
-	if (guarded) {
+	bool has_guard = !is_gone(&r->guard_fd), has_holder = !is_gone(&r->holder_fd);
+	if (has_guard) {
 		signal_one(r->guard_fd, SIGTERM);
 		signal_one(r->guard_fd, SIGCONT);
-		r->survivors = 1 + count_below(led ? r->holder : 0);
-	} else if (led) {
-		end_without_guard(r);
+		r->survivors = 1 + count_below(has_holder ? r->holder : 0);
+	} else if (has_holder) {
+		kill_without_guard(r);
 	} else {
 		r->survivors = is_locked(r);
 	}
@@ -219,8 +219,8 @@ static void schedule(struct removals *t, uint64_t now)
 		uv_timer_stop(&t->timer);
 }
 
-/* One look at each that is forced. Those that are over go to the front of `over`; returns how many. */
-static size_t look(struct removals *t, struct removal **over, uint64_t now)
+/* Check each removal that is forced. Moves those that are over to `over`; returns how many. */
+static size_t check_all(struct removals *t, struct removal **over, uint64_t now)
 {
 	struct removal *r, *next;
 	size_t count = 0;
@@ -245,7 +245,7 @@ static void on_timer(uv_timer_t *timer)
 	size_t count = 0;
 	DL_COUNT(t->list, r, count);
 	over = count > 0 ? calloc(count, sizeof(*over)) : NULL;
-	count = over ? look(t, over, now) : 0; /* without memory there is a next time */
+	count = over ? check_all(t, over, now) : 0; /* if memory is short, the next tick retries */
 	schedule(t, now);
 	for (size_t i = 0; i < count; i++)
 		over[i]->done(over[i]->user, over[i]->survivors > 0 ? -EBUSY : 0);

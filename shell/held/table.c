@@ -1,7 +1,4 @@
-/*
- * The table: where those of one kind are found, and their directories are. A directory that cannot be removed is
- * complained of and left to the next server.
- */
+/* The table of one kind, and its directories. A directory that cannot be removed is left to the next server. */
 #include "shell/held/table.h"
 
 #include "shell/bounds.h"
@@ -86,7 +83,7 @@ void held_refuse(struct held_table *t, const char *directory)
 		t->refused[t->refused_count++] = name; /* else it is refused again */
 }
 
-/* In DIRECTORY_SHELL. */
+/* Remove files with this prefix in DIRECTORY_SHELL. */
 static void remove_with_prefix(int dir_fd, const char *prefix)
 {
 	int fd = openat(dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -171,7 +168,7 @@ int held_table_open(struct held_table *t, uv_loop_t *loop, const struct held_kin
 	removals_open(&t->removals, loop);
 	t->removals.held = t;
 	turns_open(&t->turns, loop, take_turn);
-	/* These cannot fail: they only link themselves into the loop. */
+	/* These cannot fail. */
 	uv_timer_init(loop, &t->sweep);
 	uv_timer_init(loop, &t->rescan);
 	t->sweep.data = t->rescan.data = t;

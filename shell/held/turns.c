@@ -1,7 +1,7 @@
 /*
- * asleep -> busy -> asleep, busy, or resting -> busy. Turns are given before the loop would sleep: one to each that was
- * busy then, or to some of them when that takes long, for the loop serves others too. Whoever needed little time in
- * its last turn need not wait for one: it comes before the second turn of all that need much. Nothing here can fail.
+ * asleep -> busy -> asleep, busy, or resting -> busy. Turns are taken before the loop would sleep, one for each that is
+ * busy, within a time limit, as the loop also serves sockets. One with a short last turn is woken at once instead: it
+ * comes before the next turn of those that need much. Nothing here can fail.
  */
 #include "shell/held/turns.h"
 
@@ -10,8 +10,8 @@
 #include <utlist.h>
 
 #define REST_MS 1u
-#define TURNS_NS 1000000u /* of all in one turn of the loop, then sockets are looked at */
-#define LIGHT_NS 100000u  /* a turn that takes no longer makes nobody wait */
+#define TURNS_NS 1000000u /* of all turns in one iteration of the loop */
+#define LIGHT_NS 100000u  /* a turn up to this long delays no other one */
 
 void turn_forget(struct turns *t, struct turn *turn)
 {
@@ -55,7 +55,7 @@ void turn_take(struct turns *t, struct turn *turn)
 	turn->heavy = false;
 	enum turn_next next = t->take(turn);
 	if (next == TURN_OVER)
-		return; /* it may be no more */
+		return; /* it may be freed */
 	turn->heavy = uv_hrtime() - start > LIGHT_NS;
 	if (next == TURN_MORE)
 		turn_make_busy(t, turn);
@@ -73,7 +73,7 @@ void turn_wake(struct turns *t, struct turn *turn)
 
 static void on_idle(uv_idle_t *idle)
 {
-	(void)idle; /* its being active is its purpose */
+	(void)idle; /* an active idle handle keeps the loop from sleeping */
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -96,7 +96,7 @@ static void on_prepare(uv_prepare_t *prepare)
 void turns_open(struct turns *t, uv_loop_t *loop, enum turn_next (*take)(struct turn *turn))
 {
 	*t = (struct turns){.loop = loop, .take = take};
-	/* These cannot fail: they only link themselves into the loop. */
+	/* These cannot fail. */
 	uv_prepare_init(loop, &t->prepare);
 	uv_idle_init(loop, &t->idle);
 	uv_timer_init(loop, &t->rest);

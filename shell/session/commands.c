@@ -1,13 +1,13 @@
 /*
- * What a session is made of comes together here: its pane, and above that, each knowing those below it only, its blocks,
- * its executor and those who wait. What one of them has to tell those above comes through here as well.
+ * Connects the parts of a session: its pane, and on top of that its blocks, its executor and its waits. Events that one
+ * part reports to those above pass through here too.
  */
 #include "shell/session/internal.h"
 #include "shell/wait/wait.h"
 
 #include <errno.h>
 
-/* What its executor tells */
+/* Events of the executor */
 
 static void on_executed(void *user, const struct exec *e)
 {
@@ -33,7 +33,7 @@ static void on_failed(void *user, const char *what, int error)
 const struct executor_callbacks session_executor_callbacks = {
 	.executed = on_executed, .restarted = on_restarted, .failed = on_failed};
 
-/* Their life */
+/* Life */
 
 void session_init_commands(struct session *s, struct sessions *table)
 {

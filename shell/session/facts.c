@@ -1,6 +1,6 @@
 /*
- * What may be asked of a session by those who need not know what it is made of. Nothing here changes anything or fails:
- * before the holder has been attached to there is no epoch, no process and no byte.
+ * Getters, for callers that need not know the parts of a session. Nothing here changes anything or fails: before the
+ * holder is attached, the epoch, pids and offsets are 0.
  */
 #include "shell/exec/shell.h"
 #include "shell/session/session.h"

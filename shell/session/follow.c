@@ -1,7 +1,4 @@
-/*
- * Following holders: what they report, what they write, and the end of it.
- * See sessions.c for the rest of a session's life.
- */
+/* Following holders: their reports, their output, and their end. See sessions.c for the rest of a session's life. */
 #include "shell/clock.h"
 #include "shell/exec/shell.h"
 #include "shell/held/ending.h"
@@ -38,7 +35,7 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 {
 	struct sessions *s = session->table;
 	if (by_holder) {
-		/* The terminal has been emptied of it, too. */
+		/* The holder has emptied the terminal's queue too. */
 		link_drop_input(&session->pane.held.link);
 		typing_at_prompt(&session->typing);
 	}
@@ -51,7 +48,7 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 	sessions_changed(s);
 }
 
-/* The executor sees to that in its place among all else; a shell that is no bash has none. */
+/* The executor handles restarts in order with other records; a shell other than bash, zsh or fish has none. */
 static void note_shells(struct session *session)
 {
 	const struct history *h = &session->pane.history;
@@ -61,10 +58,10 @@ static void note_shells(struct session *session)
 }
 
 /*
- * Whether so much comes that it is better collected: a wake-up for each 4 KB that the kernel hands to the
- * holder costs more than all else that is done with them, and takes the core from the program.
+ * Whether the output rate is so high that it is better to collect it: a wake-up for each 4 KB that the kernel hands to
+ * the holder costs more than all other processing, and takes the core from the program.
  */
-static bool floods(struct session *session, size_t bytes)
+static bool is_flooding(struct session *session, size_t bytes)
 {
 	uint64_t now = uv_now(session->table->loop);
 	if (now != session->pace_ms) {
@@ -76,31 +73,31 @@ static bool floods(struct session *session, size_t bytes)
 	return session->pace_before + session->pace_bytes >= FLOOD_BYTES;
 }
 
-/* Whether nothing will follow. */
+/* Whether no more output will follow. */
 static bool is_over(const struct session *session)
 {
 	return session->pane.held.holder_lost;
 }
 
-/* Whether it had consumed all in this very millisecond, of a flood: the screen may go on, the rest is better collected. */
-static bool collects(const struct session *session)
+/* Whether a flood is collected, and has been consumed in this millisecond: only the screen goes on. */
+static bool is_collecting(const struct session *session)
 {
 	return session->collecting && uv_now(session->table->loop) == session->pace_ms &&
 		!is_over(session);
 }
 
-/* Grows with everything that viewers are told in a turn. */
-static uint64_t news_of(const struct session *session)
+/* Grows with everything that viewers are notified of. */
+static uint64_t count_news(const struct session *session)
 {
 	const struct history *h = &session->pane.history;
 	return h->scan.offset + h->events_offset + h->ended + session->restarts +
 		session->title_version + session->pane.journal.count;
 }
 
-/* Let viewers have what there is, in turns, until it is time for others. Returns whether some are still to have it. */
-static bool serve_viewers(struct session *session, uint64_t until)
+/* Notify viewers in turns until a time. Returns whether some are left. */
+static bool notify_viewers(struct session *session, uint64_t until)
 {
-	uint64_t news = news_of(session);
+	uint64_t news = count_news(session);
 	if (news != session->news_told)
 		session->viewers_due = session->presence.count;
 	session->news_told = news;
@@ -125,8 +122,8 @@ static bool is_watched(const struct session *session)
 }
 
 /*
- * The screen after the viewers, who need not wait for it; a little of it always. coming: there will be more in a moment.
- * Returns whether there is more to be done here.
+ * Update the screen after the viewers, which need not wait for it; always a little. coming: more output is expected in
+ * a moment. Returns whether there is more to do.
  */
 static bool draw(struct session *session, uint64_t until, bool coming)
 {
@@ -139,7 +136,7 @@ static bool draw(struct session *session, uint64_t until, bool coming)
 	return more;
 }
 
-/* Where the viewer is that has come least far of those that read. */
+/* The smallest offset of the viewers that are reading. */
 static uint64_t least_viewed(const struct session *session)
 {
 	uint64_t now = uv_now(session->table->loop), least = UINT64_MAX;
@@ -151,7 +148,7 @@ static uint64_t least_viewed(const struct session *session)
 	return least;
 }
 
-/* The same of those for which output is held back in any case. */
+/* The smallest offset of the viewers for which output is held back without a time limit. */
 static uint64_t least_awaited(const struct session *session)
 {
 	uint64_t least = UINT64_MAX;
@@ -163,10 +160,10 @@ static uint64_t least_awaited(const struct session *session)
 }
 
 /*
- * Give the holder what nobody needs any more. Viewers that read are waited for, for a short time in all. Returns
- * whether the holder may come to wait for one of them, so that it has to be looked at again soon.
+ * Release consumed output to the holder. Viewers that are reading are waited for, for a short time in total. Returns
+ * whether the holder may soon block on one of them, so that this must be called again soon.
  */
-static bool give_back(struct session *session, uint64_t events)
+static bool release_output(struct session *session, uint64_t events)
 {
 	struct link *link = &session->pane.held.link;
 	uint64_t tail = pane_tail(&session->pane), viewed = least_viewed(session);
@@ -186,7 +183,7 @@ enum turn_next session_take_turn(struct held *h)
 	if (!session->pane.history_open)
 		return TURN_OVER;
 	uint64_t before = session->pane.history.scan.offset;
-	bool more = !collects(session) &&
+	bool more = !is_collecting(session) &&
 		history_consume(&session->pane.history, SESSION_TURN, is_over(session));
 	uint64_t now = session->pane.history.scan.offset;
 	if (now != before) {
@@ -197,18 +194,18 @@ enum turn_next session_take_turn(struct held *h)
 	uint64_t events = exec_follow(&session->executor, now);
 	if (events > session->pane.history.events_offset)
 		events = session->pane.history.events_offset;
-	session->collecting = floods(session, (size_t)(now - before)) && !more;
+	session->collecting = is_flooding(session, (size_t)(now - before)) && !more;
 	note_shells(session);
 	note_exit(session);
-	more = serve_viewers(session, until) || more;
+	more = notify_viewers(session, until) || more;
 	journal_tell(&session->pane.journal);
 	uint64_t entries = session->pane.journal.count;
 	more = draw(session, until, more || session->collecting) || more;
-	more = more || news_of(session) != session->news_told;
+	more = more || count_news(session) != session->news_told;
 	if (session->pane.journal.count != entries)
 		journal_tell(&session->pane.journal);
 	waits_follow(session->waits);
-	bool over = is_over(session), again = !over && give_back(session, events);
+	bool over = is_over(session), again = !over && release_output(session, events);
 	if (over)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
 	else if (!more && (session->collecting || again))
@@ -225,11 +222,11 @@ void sessions_make_busy(struct sessions *s, struct session *session)
 	held_make_busy(&session->pane.held);
 }
 
-/* The screen's side */
+/* Screen */
 
 /*
- * Whether an answer would be typed into our shell, which has not asked: at once, or because no program reads what is there. The
- * shell's own questions are few.
+ * Whether a reply to a terminal query would be typed into the session's shell, which did not ask: now, or because no
+ * program reads the queued ones. The shell's own queries are few.
  */
 static bool is_unwanted(struct session *session, size_t length)
 {
@@ -243,7 +240,7 @@ static bool is_unwanted(struct session *session, size_t length)
 		return true;
 	if (!exec_shell_in_front(x))
 		return false;
-	/* What was asked while there was no server: whoever asked may have gone. */
+	/* The query was made while there was no server: the program may have ended. */
 	if (session->pane.live.late)
 		return true;
 	if (now >= session->replies_since_ms + SESSION_REPLIES_MS) {
@@ -266,13 +263,13 @@ static void on_reply(void *user, const char *bytes, size_t length)
 		s->counters.replies_lost++;
 }
 
-/* A line begins where the shell's prompt ends. */
+/* The shell's prompt has ended: a line begins. */
 static void note_mark(struct session *session, const struct screen_event *event)
 {
 	exec_screen_mark(&session->executor, event);
 }
 
-/* What those who follow the session's events are told. */
+/* Add an event of the screen to the journal. */
 static void note_event(struct session *session, const struct screen_event *event)
 {
 	static const int types[] = {[SCREEN_BELL] = JOURNAL_BELL,
@@ -308,7 +305,7 @@ static const struct screen_callbacks screen_callbacks = {
 	.event = on_screen_event,
 };
 
-/* History and screen, from the ring and what an earlier server has left. */
+/* Open history and screen, from the ring and the checkpoints of an earlier server. */
 static int open_history(struct session *session)
 {
 	struct link *link = &session->pane.held.link;
@@ -340,7 +337,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* When the holder last wrote down more than another size, from an offset of its log at which a record begins. 0: never. */
+/* The time of the last event other than a resize in the log, from an offset where a record begins. 0: none. */
 static uint64_t last_event(const struct stream *log, uint64_t from)
 {
 	struct event e;
@@ -356,8 +353,8 @@ static uint64_t last_event(const struct stream *log, uint64_t from)
 }
 
 /*
- * When something last happened in a session that an earlier server had: what that one has noted, and what its holder has
- * written down since. Output that came while there was no server, with no command that began or ended, has no time.
+ * The time of the last activity in an adopted session: what the earlier server noted, and what the holder has recorded
+ * since. Output while there was no server has no time, unless a command began or ended.
  */
 static uint64_t last_active(const struct session *session, uint64_t now)
 {
@@ -368,7 +365,7 @@ static uint64_t last_active(const struct session *session, uint64_t now)
 	uint64_t at = later(control_active(&link->control, now), session->created_ms);
 	if (ring_exited(&link->ring, &exit))
 		at = later(at, exit.time_ms);
-	/* Where nothing has been noted yet all of the log counts, if all of it is there. */
+	/* If nothing was noted, use the whole log, unless its beginning is lost. */
 	at = later(at, last_event(log, stream_oldest(log) > 0 ? from : 0));
 	return at > 0 && at < now ? at : now;
 }
@@ -405,7 +402,7 @@ void session_on_attached(struct held *h)
 	held_answer(&h->starters, h, REPORT_READY, 0);
 }
 
-/* Its holder is not there any more: who of its processes still lives is ended, and its directory removed. */
+/* The holder is gone: kill the remaining processes and remove the directory. */
 static void end_orphans(struct session *session)
 {
 	session->pane.held.holder_lost = true;
@@ -428,7 +425,7 @@ void session_on_failed(struct held *h, enum report_stage stage, int error)
 	if (session->state == SESSION_ENDING || died || error == -ETIMEDOUT)
 		end_orphans(session);
 	else if (h->adopted)
-		session_release(session); /* it lives: the next server may be able to */
+		session_release(session); /* it lives: the next server may be able to attach */
 	else
 		sessions_remove(s, session);
 }
@@ -438,13 +435,14 @@ void session_on_lost(struct held *h)
 	struct session *session = session_of_held(h);
 	struct sessions *s = session->table;
 	if (session->state == SESSION_ENDING || session->state == SESSION_EXITED) {
-		/* Asked for, or its time to live has passed, or it was killed. */
+		/* The holder was asked to end, its time to live has passed, or it was killed. */
 		end_orphans(session);
 		return;
 	}
 	s->counters.holders_lost++;
 	s->callbacks->failed(s->user, h->id,
-		h->taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
+		h->taken ? "another server has attached to its holder" : "its holder has died",
+		-ECONNRESET);
 	if (session->pane.history_open)
 		held_make_busy(h);
 }

@@ -1,4 +1,4 @@
-/* What the files of sessions share. */
+/* Shared by the files of this folder. */
 #pragma once
 
 #include "shell/session/sessions.h"
@@ -11,42 +11,50 @@ static inline struct session *session_of_held(const struct held *h)
 	return (struct session *)((uintptr_t)h - offsetof(struct session, pane.held));
 }
 
-/* What sessions do as something that is held. */
+/* The callbacks of sessions as held objects. */
 extern const struct held_kind session_kind;
 
-/* And when their executors do. */
+/* The callbacks of their executors. */
 extern const struct executor_callbacks session_executor_callbacks;
 
-/* A program and its arguments, ended by NULL: a copy, owned, or NULL when memory is short. */
+/* Copy a NULL-terminated argv. Returns an owned list for session_argv_free(), or NULL if memory is short. */
 char **session_argv_copy(const char *const *argv);
-void session_argv_free(char **argv); /* NULL is fine */
 
-/* It is in another state; what has become of its shell is known before. */
+/* Free a list; NULL is ok. */
+void session_argv_free(char **argv);
+
+/* Change the state. exit_status, end and exited_ms must be set before. */
 void session_move(struct session *s, enum session_life state);
 
-/* Free a session that has no link (any more). */
+/* Free a session without an open link. */
 void session_free(struct session *session);
 
-/* Its commands: wire up what knows of them, in a new session; begin to follow them, once its history is open. */
+/* Connect the parts of a new session. */
 void session_init_commands(struct session *s, struct sessions *table);
+
+/* Start to follow commands, once the history is open. */
 void session_open_commands(struct session *s);
 
-/* It is over: who waits or watches is told. */
+/* Close the parts, and tell their waiters and watchers. */
 void session_close_commands(struct session *s);
 
-/* Take a session out of everything, tell its viewers, and free it once its link is closed. */
+/* Take a session out of its table, tell its viewers, and free it once its link is closed. */
 void session_release(struct session *session);
 
-/* The same, and its directory is removed. */
+/* Release a session and remove its directory. */
 void sessions_remove(struct sessions *s, struct session *session);
 
-/* Idle limits and times to live, and what could not be written down. */
+/* Periodic work: idle timeouts, times to live, leases, and writes that failed before. */
 void sessions_sweep(struct sessions *s);
 
-/* Consume a turn's worth of what its holder has written, and let those who follow it have that. */
+/* Consume a turn's worth of the holder's output, and notify viewers. */
 enum turn_next session_take_turn(struct held *h);
 
-/* What its link says: see struct held_kind. */
+/* The holder is attached: see struct held_kind, as for the next two. */
 void session_on_attached(struct held *h);
+
+/* The start or attaching has failed. */
 void session_on_failed(struct held *h, enum report_stage stage, int error);
+
+/* The holder is gone. */
 void session_on_lost(struct held *h);

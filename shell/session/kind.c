@@ -1,7 +1,4 @@
-/*
- * A session as one that is held, see shell/held/held.h: how it is found, and what is left of it. What its holder says
- * is in follow.c.
- */
+/* A session as a held object, see shell/held/held.h. follow.c handles the holder's reports. */
 #include "shell/held/ending.h"
 #include "shell/held/table.h"
 #include "shell/session/internal.h"
@@ -76,7 +73,7 @@ static void on_found(struct held *h)
 
 static void on_end_again(struct held *h)
 {
-	/* Its holder has yet to be attached to before it can be asked. */
+	/* The holder must be attached to before it can be asked. */
 	held_end(h, SESSIONS_KILL_GRACE_MS + REMOVAL_WAIT_MS);
 }
 
@@ -122,7 +119,7 @@ const struct held_kind session_kind = {
 	.shared = shared,
 	.group = "session-",
 	.files = files,
-	.prefix = "input.", /* what commands have been given as their input */
+	.prefix = "input.", /* input of commands */
 	.cannot_adopt = "cannot adopt a session",
 	.cannot_remove = "cannot remove a session's directory",
 	.complain = on_complaint,

@@ -1,6 +1,6 @@
 /*
- * bash is told by an argument where its init file is, fish what it is to run behind its own files, and zsh is given the
- * session's directory as the one that has the user's files: what stands there gives it the right one back.
+ * How the integration gets into a shell: bash has an option for its init file, fish one for a command that runs after
+ * its config; for zsh, ZDOTDIR is the session's directory, and the .zshenv there restores the user's value.
  */
 #include "shell/session/launch.h"
 
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *constant(const char *text)
+static char *unconst(const char *text)
 {
-	return (char *)(uintptr_t)text; /* nobody writes to arguments */
+	return (char *)(uintptr_t)text; /* exec(2) does not write to arguments */
 }
 
 static const char *const *words_of(char **words)
@@ -53,8 +53,8 @@ static int write_init(struct session *session, const char *zdotdir, const struct
 	return rc;
 }
 
-/* zsh looks for its files where this says. */
-static int lead_zsh(const char *directory, char ***environment)
+/* Point zsh to its init file. */
+static int set_zdotdir(const char *directory, char ***environment)
 {
 	char place[PATH_MAX];
 	const char *names[] = {"ZDOTDIR"}, *values[] = {place};
@@ -86,15 +86,15 @@ int session_launch(
 	char **zdotdir = find_variable(*environment, "ZDOTDIR");
 	int rc = write_init(session, zdotdir ? *zdotdir + sizeof "ZDOTDIR=" - 1 : NULL, l);
 	if (rc == 0 && x->shell == INTEGRATION_ZSH)
-		rc = lead_zsh(directory, environment);
+		rc = set_zdotdir(directory, environment);
 	if (rc < 0)
 		return rc;
 	if (x->shell == INTEGRATION_BASH) {
-		l->argv[n++] = constant("--rcfile");
+		l->argv[n++] = unconst("--rcfile");
 		l->argv[n++] = l->init;
 	}
 	if (x->shell == INTEGRATION_FISH) {
-		/* In quotes that nothing in it can end: the directory's name is ours, its parents' are not. */
+		/* Quote the path: the session's directory has a safe name, its parents may not. */
 		size_t at = (size_t)snprintf(l->command, sizeof l->command, "source '");
 		for (const char *c = l->init; *c; c++) {
 			if (*c == '\'' || *c == '\\')
@@ -102,10 +102,10 @@ int session_launch(
 			l->command[at++] = *c;
 		}
 		snprintf(l->command + at, sizeof l->command - at, "'");
-		l->argv[n++] = constant("--init-command");
+		l->argv[n++] = unconst("--init-command");
 		l->argv[n++] = l->command;
 	}
-	l->argv[n++] = constant("-i");
+	l->argv[n++] = unconst("-i");
 	shell_arguments_passed(
 		x->shell, words_of(session->shell_arguments), (const char **)(l->argv + n));
 	return 0;

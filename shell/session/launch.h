@@ -1,6 +1,6 @@
 /*
- * How a session's shell is started: its arguments, the init file that gives it the integration (shell/exec/integration.h),
- * and what of its environment leads it there.
+ * How a session's shell is started: arguments, the init file with the integration (shell/exec/integration.h), and the
+ * environment variables that lead the shell to it.
  */
 #pragma once
 
@@ -10,16 +10,17 @@
 
 #define LAUNCH_WORDS (SESSION_ARGV_MAX + 6) /* with the NULL */
 
+/* The arguments of a shell, and memory for them. */
 struct launch {
-	char *argv[LAUNCH_WORDS];        /* borrowed from the session, and from here */
-	char init[PATH_MAX];             /* of the init file */
-	char command[2 * PATH_MAX + 16]; /* what it runs first */
+	char *argv[LAUNCH_WORDS];        /* borrowed from the session and this struct */
+	char init[PATH_MAX];             /* path of the init file */
+	char command[2 * PATH_MAX + 16]; /* that fish runs first */
 };
 
 /*
- * Write the init file, if its shell is to have one, and say how to start it. directory: the session's, as a path.
- * environment: owned by the caller, a list as environment_create() makes it; may be changed. Returns 0 or a negative
- * errno.
+ * Write the init file, if the shell has an integration, and set the arguments. directory: path of the session's
+ * directory. environment: a list as of environment_create(), owned by the caller; may be replaced. Returns 0 or a
+ * negative errno.
  */
 int session_launch(struct session *session, const char *directory, char ***environment,
 	struct launch *ret_launch);

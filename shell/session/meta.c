@@ -1,6 +1,6 @@
 /*
- * JSON from and to a session's fields. A field that every server has written must be there and make sense; one
- * that came with a later server may be missing or unknown, and then is its default.
+ * JSON from and to a session's fields. Fields that every version has written are required; later ones may be missing or
+ * have an unknown value, and then get their default.
  */
 #include "shell/session/meta.h"
 
@@ -25,7 +25,7 @@ static json_t *argv_json(char *const *argv)
 	return list;
 }
 
-/* A list of words, if any; what makes no sense is none. Returns 0 or -ENOMEM. */
+/* Read a list of words. An invalid list is treated as empty. Returns 0 or -ENOMEM. */
 static int read_argv(const json_t *list, char ***ret_argv)
 {
 	const char *argv[SESSION_ARGV_MAX + 1] = {NULL};
@@ -42,7 +42,7 @@ static int read_argv(const json_t *list, char ***ret_argv)
 int meta_save(int dir_fd, const struct session *s)
 {
 	if (!utf8_is_valid_string(s->pane.cwd) || !utf8_is_valid_string(s->pane.shell))
-		return -EILSEQ; /* it could not be shown either */
+		return -EILSEQ; /* the API could not return it either */
 	json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "id",
 		s->pane.held.id, "name", s->name, "cwd", s->pane.cwd, "shell", s->pane.shell,
 		"createdAt", (json_int_t)s->created_ms, "idleTimeoutMs",
@@ -80,11 +80,11 @@ static int read_meta(struct session *s, const json_t *root)
 	snprintf(s->name, sizeof s->name, "%s", name);
 	s->created_ms = (uint64_t)created;
 	s->idle_timeout_ms = (uint64_t)idle;
-	/* One of a newer server's is no reason to lose a session. */
+	/* A value of a newer server must not lose the session. */
 	enum size_policy policy = SIZE_LATEST;
-	(void)size_policy_parse(size, &policy); /* otherwise it stays */
+	(void)size_policy_parse(size, &policy); /* on failure it keeps the default */
 	presence_set_policy(&s->presence, policy);
-	(void)shell_exit_parse(on_exit, &s->on_shell_exit); /* likewise */
+	(void)shell_exit_parse(on_exit, &s->on_shell_exit); /* the same */
 	(void)screen_unicode_parse(unicode, &s->pane.unicode);
 	s->executor.history = json_is_true(json_object_get(root, "history"));
 	if (read_argv(json_object_get(root, "argv"), &s->argv) < 0 ||

@@ -1,15 +1,15 @@
-/* meta.json: what is known of a session beside its holder, so that the next server knows it too. */
+/* meta.json: the facts of a session that the holder does not have, for the next server. */
 #pragma once
 
 #include "shell/session/session.h"
 
-/* Write RUNTIME/sessions/DIR/meta.json, whole or not at all. Returns 0, -EILSEQ when the
- * directory or the shell is no UTF-8, or another negative errno. */
+/*
+ * Write RUNTIME/sessions/DIR/meta.json atomically. Returns 0, -EILSEQ (cwd or shell is not UTF-8), or a negative errno.
+ */
 int meta_save(int dir_fd, const struct session *session);
 
 /*
- * Read it into a session whose fields are empty; cwd and shell become owned by it. A size policy that is
- * missing or unknown is the default one, and so is what happens when its shell ends, and what its characters take.
- * Returns 0, a negative errno, or -EBADMSG when it makes no sense.
+ * Read meta.json into a session with empty fields, which owns the strings. Missing or unknown policies get their
+ * default. Returns 0, -EBADMSG if the content is invalid, or another negative errno.
  */
 int meta_load(int dir_fd, struct session *session);

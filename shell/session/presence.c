@@ -1,6 +1,6 @@
 /*
- * A list of attendees, and the one among them whose window is the size, or nobody; each change chooses anew only where
- * the policy lets it. It allocates nothing and cannot fail.
+ * A list of attendees, and the one that sets the size by its window, or none. A new one is chosen only when the policy
+ * requires it. Allocates nothing and cannot fail.
  */
 #include "shell/session/presence.h"
 
@@ -39,7 +39,7 @@ void presence_init(struct presence *p)
 	*p = (struct presence){.next_id = 1};
 }
 
-/* The colour that the fewest have. */
+/* The least used colour. */
 static unsigned pick_color(const struct presence *p)
 {
 	unsigned used[PRESENCE_COLORS] = {0}, best = 0;
@@ -51,24 +51,24 @@ static unsigned pick_color(const struct presence *p)
 	return best;
 }
 
-static bool may_type(const struct attendee *a)
+static bool can_type(const struct attendee *a)
 {
 	return a->role != ROLE_VIEWER;
 }
 
-static bool counts(const struct presence *p, const struct attendee *a)
+static bool window_counts(const struct presence *p, const struct attendee *a)
 {
 	if (p->policy == SIZE_FIXED || a->rows == 0 || a->cols == 0)
 		return false;
-	return p->policy == SIZE_OWNER ? a->role == ROLE_OWNER : may_type(a);
+	return p->policy == SIZE_OWNER ? a->role == ROLE_OWNER : can_type(a);
 }
 
-/* The fewest rows and columns of those that count; false when there is none. */
-static bool smallest(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols)
+/* The fewest rows and columns of the windows that count; false if none does. */
+static bool smallest_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols)
 {
 	unsigned rows = UINT_MAX, cols = UINT_MAX;
 	for (const struct attendee *a = p->first; a; a = a->next) {
-		if (!counts(p, a))
+		if (!window_counts(p, a))
 			continue;
 		rows = a->rows < rows ? a->rows : rows;
 		cols = a->cols < cols ? a->cols : cols;
@@ -80,29 +80,29 @@ static bool smallest(const struct presence *p, unsigned *ret_rows, unsigned *ret
 	return true;
 }
 
-/* Whose window is the smallest; nobody's when the rows are one's and the columns another's. */
+/* The attendee with the smallest window; NULL if no window has both the fewest rows and columns. */
 static struct attendee *find_smallest(const struct presence *p)
 {
 	unsigned rows = 0, cols = 0;
-	if (!smallest(p, &rows, &cols))
+	if (!smallest_size(p, &rows, &cols))
 		return NULL;
 	for (struct attendee *a = p->first; a; a = a->next)
-		if (counts(p, a) && a->rows == rows && a->cols == cols)
+		if (window_counts(p, a) && a->rows == rows && a->cols == cols)
 			return a;
 	return NULL;
 }
 
-/* Who typed last among those that count; before anybody has, who came first. */
+/* Of those that count, the attendee that typed last, or else the first in the list. */
 static struct attendee *find_latest(const struct presence *p)
 {
 	struct attendee *best = NULL;
 	for (struct attendee *a = p->first; a; a = a->next)
-		if (counts(p, a) && (!best || a->typed_ms > best->typed_ms))
+		if (window_counts(p, a) && (!best || a->typed_ms > best->typed_ms))
 			best = a;
 	return best;
 }
 
-static void give_size(struct presence *p, struct attendee *a)
+static void set_size_by(struct presence *p, struct attendee *a)
 {
 	if (p->size_by == a)
 		return;
@@ -110,28 +110,28 @@ static void give_size(struct presence *p, struct attendee *a)
 	p->version++;
 }
 
-/* Whoever it is to be by who is there alone, whoever it is now. */
+/* Choose anew by the policy. */
 static void choose(struct presence *p)
 {
-	give_size(p, p->policy == SIZE_SMALLEST ? find_smallest(p) : find_latest(p));
+	set_size_by(p, p->policy == SIZE_SMALLEST ? find_smallest(p) : find_latest(p));
 }
 
-/* a is there, or has another window. */
+/* Update the choice after a has joined or has another window. */
 static void consider(struct presence *p, struct attendee *a)
 {
-	if (p->policy == SIZE_SMALLEST || (p->size_by == a && !counts(p, a)))
+	if (p->policy == SIZE_SMALLEST || (p->size_by == a && !window_counts(p, a)))
 		choose(p);
-	else if (!p->size_by && counts(p, a))
-		give_size(p, a);
+	else if (!p->size_by && window_counts(p, a))
+		set_size_by(p, a);
 }
 
-/* Returns whether it has changed. */
+/* Returns whether the focus has changed. */
 static bool update_focus(struct presence *p)
 {
 	bool before = p->focused;
 	p->focused = false;
 	for (const struct attendee *a = p->first; a; a = a->next)
-		p->focused |= a->focused && may_type(a);
+		p->focused |= a->focused && can_type(a);
 	return p->focused != before;
 }
 
@@ -179,12 +179,12 @@ bool presence_leave(struct presence *p, struct attendee *a)
 
 void presence_type(struct presence *p, struct attendee *a, uint64_t now_ms)
 {
-	/* Others need to know who types, not each key: tell them of the first and then once a second. */
+	/* Report typing at the first key and then once a second. */
 	if (now_ms - a->typed_ms >= 1000)
 		p->version++;
 	a->typed_ms = now_ms;
-	if (p->policy != SIZE_SMALLEST && counts(p, a))
-		give_size(p, a);
+	if (p->policy != SIZE_SMALLEST && window_counts(p, a))
+		set_size_by(p, a);
 }
 
 void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols)
@@ -217,13 +217,13 @@ void presence_set_policy(struct presence *p, enum size_policy policy)
 
 void presence_let_go(struct presence *p)
 {
-	give_size(p, NULL);
+	set_size_by(p, NULL);
 }
 
 bool presence_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols)
 {
 	if (p->policy == SIZE_SMALLEST)
-		return smallest(p, ret_rows, ret_cols);
+		return smallest_size(p, ret_rows, ret_cols);
 	if (!p->size_by)
 		return false;
 	*ret_rows = p->size_by->rows;

@@ -1,4 +1,4 @@
-/* What one session does between its start and its end. See sessions.c for those. */
+/* What a session does between its start and its end. See sessions.c for those. */
 #include "shell/session/session.h"
 
 #include "ring/receipts.h"
@@ -54,7 +54,7 @@ uint64_t session_oldest(const struct session *s)
 	return s->pane.history_open ? history_oldest(&s->pane.history) : 0;
 }
 
-static void tell_viewers(struct session *s)
+static void notify_viewers(struct session *s)
 {
 	struct session_viewer *v;
 	DL_FOREACH (s->viewers, v)
@@ -81,15 +81,15 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 	return 0;
 }
 
-/* Follow a change of the presence, which had this version before. */
-static void settle(struct session *s, uint64_t before)
+/* Apply a change of presence. before: its version before the change. */
+static void apply_presence(struct session *s, uint64_t before)
 {
 	unsigned rows, cols;
 	s->size_refused = presence_size(&s->presence, &rows, &cols) &&
 		(rows != s->pane.rows || cols != s->pane.cols) &&
-		resize(s, rows, cols) == -EXFULL; /* when it has ended there is nothing to size */
+		resize(s, rows, cols) == -EXFULL; /* a session that has ended has no size */
 	if (s->presence.version != before)
-		tell_viewers(s);
+		notify_viewers(s);
 }
 
 static void on_modes_seen(void *user)
@@ -100,8 +100,11 @@ static void on_modes_seen(void *user)
 		session_write(s, s->presence.focused ? FOCUS_IN : FOCUS_OUT, FOCUS_LENGTH);
 }
 
-/* The program hears of the session's focus, if it wants to: of what it is by then. */
-static void tell_focus(struct session *s)
+/*
+ * Report the focus to the program if it enables focus reports (DECSET 1004), perhaps later: then the focus of that
+ * time.
+ */
+static void report_focus(struct session *s)
 {
 	if (s->focus.state != LOOK_IDLE)
 		return;
@@ -120,7 +123,7 @@ void session_attach(struct session *s, struct session_viewer *v)
 	}
 	presence_join(&s->presence, &v->attendee);
 	DL_APPEND(s->viewers, v);
-	settle(s, before);
+	apply_presence(s, before);
 }
 
 void session_detach(struct session *s, struct session_viewer *v)
@@ -134,9 +137,9 @@ void session_detach(struct session *s, struct session_viewer *v)
 	DL_DELETE(s->viewers, v);
 	session_end_paste(s, typing_typist_id(&by));
 	if (presence_leave(&s->presence, &v->attendee))
-		tell_focus(s);
+		report_focus(s);
 	pane_note_active(&s->pane);
-	settle(s, before);
+	apply_presence(s, before);
 }
 
 int session_write(struct session *s, const void *bytes, size_t length)
@@ -165,17 +168,17 @@ static int type(struct session *s, struct session_viewer *v, const char *lease, 
 {
 	if (is_focus_report(bytes, length)) {
 		if (presence_focus(&s->presence, &v->attendee, memcmp(bytes, FOCUS_IN, length) == 0))
-			tell_focus(s);
+			report_focus(s);
 		return s->state == SESSION_RUNNING ? 0 : -ENOTCONN;
 	}
 	uint64_t before = s->presence.version;
 	const struct typist by = typist_of(v, lease);
 	int rc = session_type_as(s, &by, bytes, length, NULL);
-	/* Who only interrupts does not take the size of who has the lease. */
+	/* A client that only interrupts does not get the size from the holder of the lease. */
 	if (rc < 0 || !typing_admits(&s->typing, lease))
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);
-	settle(s, before);
+	apply_presence(s, before);
 	return 0;
 }
 
@@ -186,14 +189,14 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	const struct typist by = typist_of(v, lease);
 	if (v->key == 0)
 		return type(s, v, lease, bytes, length);
-	/* What this may write comes in front of the client's bytes, and is none of them. */
+	/* Paste marks go in front of the client's bytes and are not counted as its own. */
 	if (typing_admits(&s->typing, lease) && !is_focus_report(bytes, length))
 		(void)session_turn_paste(s, &by, bytes, length);
 	uint64_t begin = link_input_end(l);
 	v->typed += length;
 	receipts_note(&l->control, v->key, v->typed, begin + length, length);
 	int rc = type(s, v, lease, bytes, length);
-	/* What is refused, or is held for a command to begin, would otherwise wait for others' input. */
+	/* Correct the count for refused or queued input; otherwise the receipt waits for other input. */
 	uint64_t written = link_input_end(l) - begin;
 	if (written < length)
 		receipts_correct(&l->control, begin + written, length - (size_t)written);
@@ -214,16 +217,16 @@ bool session_input_taken(
 	return receipts_find(&s->pane.held.link.control, v->key, ret_taken);
 }
 
-/* Another has it, or nobody: others' windows may count again. */
-static void tell_lease(struct session *s)
+/* The lease has changed: windows that waited for its end may count. */
+static void lease_changed(struct session *s)
 {
 	struct session_viewer *v;
 	uint64_t before = s->presence.version;
 	if (typing_admits(&s->typing, NULL))
 		DL_FOREACH (s->viewers, v)
 			presence_window_now(&s->presence, &v->attendee);
-	settle(s, before);
-	tell_viewers(s);
+	apply_presence(s, before);
+	notify_viewers(s);
 	sessions_changed(s->table);
 	waits_nudge(s->waits);
 }
@@ -234,7 +237,7 @@ int session_lease(struct session *s, const struct lease_terms *terms)
 		return -ENOTCONN;
 	int rc = lease_take(&s->typing.lease, terms, clock_wall_ms());
 	if (rc == 0) {
-		tell_lease(s);
+		lease_changed(s);
 		session_follow_lease(s);
 	}
 	return rc;
@@ -250,7 +253,7 @@ bool session_give_back(struct session *s, const char *id, const struct lease_not
 		lease_clear(l);
 	if (note)
 		lease_leave_note(l, note->text, note->by, note->author, now);
-	tell_lease(s);
+	lease_changed(s);
 	return true;
 }
 
@@ -259,23 +262,23 @@ void session_follow_lease(struct session *s)
 	struct lease *l = &s->typing.lease;
 	uint64_t now = clock_wall_ms();
 	const struct block *b = blocks_running(&s->blocks);
-	/* The block of a command for a program ends a little later than the command. */
+	/* The block of an exec ends a little later than the exec. */
 	bool runs = s->executor.current || (b && !b->exec[0]);
 	if (lease_expire(l, now) || (l->heir.id[0] && !runs && lease_hand_over(l, now)))
-		tell_lease(s);
+		lease_changed(s);
 }
 
 bool session_window(struct session *s, struct session_viewer *v, const char *lease, unsigned rows,
 	unsigned cols)
 {
 	uint64_t before = s->presence.version;
-	/* A viewer's never counts. */
+	/* A viewer's window never counts. */
 	if (v->attendee.role != ROLE_VIEWER && !typing_admits(&s->typing, lease)) {
 		presence_window_later(&v->attendee, rows, cols);
 		return false;
 	}
 	presence_window(&s->presence, &v->attendee, rows, cols);
-	settle(s, before);
+	apply_presence(s, before);
 	return true;
 }
 
@@ -291,14 +294,14 @@ int session_resize(struct session *s, unsigned rows, unsigned cols)
 	if (rc < 0)
 		return rc;
 	presence_let_go(&s->presence);
-	settle(s, before);
+	apply_presence(s, before);
 	return 0;
 }
 
 int session_set_size_policy(struct session *s, enum size_policy policy, unsigned rows, unsigned cols)
 {
 	int rc = session_heeds(s);
-	/* To be left at the present size is no event in the history. */
+	/* Setting the present size is no resize event. */
 	bool other = rows != s->pane.rows || cols != s->pane.cols;
 	if (rc == 0 && policy == SIZE_FIXED && other)
 		rc = resize(s, rows, cols);
@@ -309,7 +312,7 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 	rc = meta_save(s->pane.held.link.dir_fd, s);
 	if (rc < 0)
 		s->presence = before;
-	settle(s, before.version);
+	apply_presence(s, before.version);
 	return rc;
 }
 
@@ -330,7 +333,7 @@ int session_rename(struct session *s, const char *name)
 		return rc;
 	}
 	s->name_version++;
-	tell_viewers(s);
+	notify_viewers(s);
 	return 0;
 }
 
@@ -342,7 +345,7 @@ void session_notify(struct session *s, const char *title, const char *text)
 			.at_ms = clock_wall_ms(),
 			.text = (char *)(uintptr_t)text,
 			.detail = (char *)(uintptr_t)title});
-	tell_viewers(s);
+	notify_viewers(s);
 	journal_tell(&s->pane.journal);
 }
 
@@ -350,5 +353,5 @@ void session_rename_viewer(struct session *s, struct session_viewer *v, const ch
 {
 	snprintf(v->attendee.name, sizeof v->attendee.name, "%s", name);
 	s->presence.version++;
-	tell_viewers(s);
+	notify_viewers(s);
 }

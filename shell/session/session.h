@@ -1,11 +1,11 @@
 /*
- * A session: one shell on one PTY in a holder of its own, its history, and who is attached.
+ * A session: one shell on one PTY in a holder of its own, its history, and the attached clients.
  *
- * States: starting -> running -> exited; ending from any of them, then it is gone. A session belongs to
- * the table in shell/session/sessions.h, which creates, finds and ends it.
+ * States: starting -> running -> exited; ending from any of them, then it is freed. It belongs to the table of
+ * shell/session/sessions.h, which creates, finds and ends sessions.
  *
- * It keeps six descriptors in the server: its directory, the holder's socket, the eventfds by which that wakes us and we
- * wake it, the PTY (input), and the script of its bash (shell/exec/exec.h). What is mapped needs none.
+ * A session uses six descriptors in the server: its directory, the holder's socket, the two eventfds for wake-ups, the
+ * PTY (input), and the script of its bash (shell/exec/exec.h). Mapped memory needs none.
  */
 #pragma once
 
@@ -24,16 +24,14 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* A turn, then others have theirs: bytes consumed, with a little less than a frame takes, and time. */
-#define SESSION_TURN ((size_t)60 << 10)
-#define SESSION_TURN_NS 200000u
+#define SESSION_TURN ((size_t)60 << 10) /* bytes consumed in a turn: a little less than a frame */
+#define SESSION_TURN_NS 200000u         /* time limit of a turn */
 
-/* A viewer that has taken nothing for so long does not read: the program does not wait for it. */
+/* The program does not wait for a viewer that has consumed nothing for this long. */
 #define SESSION_VIEWER_READS_MS 50u
 
-/* Bytes of answers to programs since all that is typed had been read; and to the shell, within a time. */
-#define SESSION_REPLIES_MAX 8192u
-#define SESSION_REPLIES_SHELL_MAX 1024u
+#define SESSION_REPLIES_MAX 8192u       /* bytes of replies since all input had been read */
+#define SESSION_REPLIES_SHELL_MAX 1024u /* bytes of replies to the shell in SESSION_REPLIES_MS */
 #define SESSION_REPLIES_MS 1000u
 
 #define SESSION_ARGV_MAX 256u                 /* a program and its arguments */
@@ -43,6 +41,7 @@ struct pane_state;
 struct wait_options;
 struct wait_waiter;
 
+/* Where a session is in its life. */
 enum session_life { SESSION_STARTING, SESSION_RUNNING, SESSION_EXITED, SESSION_ENDING };
 
 struct session;
@@ -57,49 +56,51 @@ enum session_end {
 	SESSION_END_HOLDER_DIED,
 };
 
-/* Whether its shell's status is known then. */
+/* Whether the shell's exit status is known. */
 static inline bool session_end_is_known(enum session_end end)
 {
 	return end == SESSION_END_EXITED || end == SESSION_END_SIGNAL;
 }
 
-/* Someone who follows a session; the memory is the follower's. No callback may detach another viewer. */
-/* A prompt for what is not shown, as long as it waits: what was printed, who reads, and that nobody has answered. */
+/* A hidden prompt (one without echo): offset, count of answers, and foreground group when it was seen. */
 struct session_prompt {
 	uint64_t offset, answers;
 	pid_t group;
 };
 
+/* A client that follows a session; the client owns the memory. No callback may detach another viewer. */
 struct session_viewer {
 	struct session_viewer *prev, *next;
 	void (*more)(void *user);    /* the history has more, or the session has ended */
-	void (*changed)(void *user); /* presence, name, or whose window is the size */
-	void (*gone)(void *user,
-		bool deleted); /* the session is no more; the viewer has been detached */
+	void (*changed)(void *user); /* presence, name or size policy has changed */
+	/* The session is gone, and the viewer has been detached. deleted: it was ended. */
+	void (*gone)(void *user, bool deleted);
 	void *user;
-	struct attendee attendee; /* to be filled in (name, role, window) before attaching */
-	/* Kept by itself: where it is in the output, and when it had last taken all that it was given; 0: it needs none. */
-	uint64_t offset, taken_ms; /* loop time */
-	bool waits; /* output that it has not taken is held back, however long that takes: the session has no other viewer */
-	uint64_t key; /* of the client in ring/receipts.h; 0: it wants none */
-	uint64_t typed; /* bytes that it has typed, and those that were refused, on all its connections */
+	struct attendee attendee; /* set name, role and window before session_attach() */
+	/* Set by the viewer: its offset, and the loop time when it last had consumed all; 0: not waited for. */
+	uint64_t offset, taken_ms;
+	/* Hold output back for this one without a time limit: the session has no other viewer. */
+	bool waits;
+	uint64_t key;   /* of the client in ring/receipts.h; 0: no receipts */
+	uint64_t typed; /* bytes typed on all its connections, refused ones included */
 };
 
-/* What can be chosen when a session is created. Strings are borrowed; NULL or 0 = the default. */
+/* Options of a new session. Strings are borrowed; NULL or 0: the default. */
 struct session_options {
-	const char *id;               /* checked by the table */
-	const char *name;             /* default: the id */
-	const char *cwd;              /* absolute; default: where the server was started */
-	struct directory_found found; /* of cwd */
-	const char *shell;            /* path or name; default: bash */
-	const char *const *shell_arguments; /* of the shell, and NULL; NULL: none. As many as SESSION_ARGV_… allow. */
-	/* A program instead of a shell, and its arguments, and NULL; NULL: a shell. As many as SESSION_ARGV_… allow. */
+	const char *id;                     /* checked by the table */
+	const char *name;                   /* default: the id */
+	const char *cwd;                    /* absolute; default: the table's */
+	struct directory_found found;       /* the check of cwd */
+	const char *shell;                  /* path or name; default: bash */
+	const char *const *shell_arguments; /* NULL-terminated, within SESSION_ARGV_…; NULL: none */
+	/* A program with arguments instead of a shell: NULL-terminated, within SESSION_ARGV_…; NULL: a shell. */
 	const char *const *argv;
 	unsigned rows, cols;         /* default 24 x 80 */
-	enum screen_unicode unicode; /* what its characters take */
-	uint64_t idle_timeout_ms; /* end it when nobody is attached and nothing happens for this long */
-	enum shell_exit on_shell_exit; /* reexec: only with a bash */
-	bool history; /* commands for programs go into the shell's history unless they say otherwise */
+	enum screen_unicode unicode; /* version of its character widths */
+	/* End it after this time without clients and activity; 0: never. */
+	uint64_t idle_timeout_ms;
+	enum shell_exit on_shell_exit; /* reexec: only bash */
+	bool history;                  /* execs go into the shell's history by default */
 	const char *const *env_names;
 	const char *const *env_values;
 	size_t env_count;
@@ -107,117 +108,120 @@ struct session_options {
 
 struct sessions;
 
-/* Someone who waits for a session to be started, or to be gone. */
+/* Waits until a session is started or gone. */
 struct session_waiter {
-	struct held_waiter held; /* the table's */
-	/* error: 0, or a negative errno and what failed; then session is about to go. */
+	struct held_waiter held; /* used by the table */
+	/* error: 0, or a negative errno; then stage is what failed, and the session is about to be freed. */
 	void (*done)(void *user, struct session *session, enum report_stage stage, int error);
 	void *user;
 };
 
+/* One session. */
 struct session {
 	struct sessions *table;
-	struct pane pane; /* its terminal, in its holder */
+	struct pane pane; /* its terminal */
 	char name[NAME_BYTES_MAX + 1];
 	uint64_t created_ms;    /* wall clock */
-	char **shell_arguments; /* of its shell, ended by NULL; owned; NULL: none */
-	char **argv; /* the program that it has in place of a shell, ended by NULL; owned; NULL: a shell */
+	char **shell_arguments; /* NULL-terminated, owned; NULL: none */
+	char **argv; /* program instead of a shell: NULL-terminated, owned; NULL: a shell */
 	uint64_t idle_timeout_ms;
 	enum shell_exit on_shell_exit;
-	uint64_t restarts; /* shells that have ended and been followed by another, as far as seen */
-	int restart_status; /* wait(2) status of the last of them */
+	uint64_t restarts;  /* shells that ended and were followed by another */
+	int restart_status; /* wait(2) status of the last one */
 	enum session_life state;
-	enum session_end end;     /* valid once exited */
+	enum session_end end;     /* valid in state exited */
 	int exit_status;          /* wait(2) status, unless the holder died */
 	uint64_t exited_ms;       /* wall clock */
-	struct executor executor; /* commands for programs */
+	struct executor executor; /* of execs */
 	struct blocks blocks;     /* all commands */
-	uint64_t shells_seen;     /* EVENT_SHELLs that have been acted upon, without an executor */
+	uint64_t shells_seen;     /* EVENT_SHELLs that were handled, if there is no executor */
 	struct presence presence;
-	bool size_refused;     /* its windows want a size for which the screens have no memory */
-	struct look focus;     /* whether the program wants to hear of that */
-	size_t replies_unread; /* bytes of answers since all input had been read */
+	bool size_refused;     /* the windows require a size that exceeds the memory for screens */
+	struct look focus;     /* a pending check whether the program wants focus reports */
+	size_t replies_unread; /* bytes of replies since all input had been read */
 	uint64_t replies_since_ms; /* loop time */
-	size_t replies_since;      /* and since then */
+	size_t replies_since;      /* bytes of replies since then */
 	struct typing typing;
 	uint64_t name_version;          /* counts renames */
-	uint64_t title_version;         /* counts what programs have made of the title */
-	struct session_viewer *viewers; /* the one whose turn is next is the first */
-	unsigned viewers_due;           /* that are yet to have what there is */
-	uint64_t news_told;             /* sum of what there was, see follow.c */
-	struct waits *waits;            /* NULL: nobody has waited yet */
-	struct patience patience;       /* with viewers that are behind, but read */
-	uint64_t pace_ms;               /* loop time of what pace_bytes counts */
-	size_t pace_bytes, pace_before; /* consumed in that millisecond, and in the one before */
-	bool collecting;                /* so much that what comes is collected for a moment */
+	uint64_t title_version;         /* counts changes of the title */
+	struct session_viewer *viewers; /* the first one is notified next */
+	unsigned viewers_due;           /* to be notified in this round */
+	uint64_t news_told;       /* the value of count_news() in follow.c at the last round */
+	struct waits *waits;      /* NULL: no wait so far */
+	struct patience patience; /* with viewers that lag behind but read */
+	uint64_t pace_ms;         /* loop time that pace_bytes is for */
+	/* Bytes consumed in that millisecond and in the one before. */
+	size_t pace_bytes, pace_before;
+	bool collecting; /* the output rate is high: it is collected for a moment */
 };
 
-/* What it is at, in any state of its life; see pane_state(). */
+/* What the session is doing, in any state: see pane_state(). */
 void session_state(struct session *s, struct pane_state *ret_state);
 
-/* Wait for it. Returns as wait_start(), or -ENOTCONN when it has not been started yet. */
+/* Start a wait. Returns as wait_start(), or -ENOTCONN if the session has not started yet. */
 int session_wait(struct session *s, const struct wait_options *options, struct wait_waiter *waiter);
 
-/* The offset behind the newest byte, and that of the oldest; 0 while starting. */
+/* The offset after the newest byte; 0 while starting. */
 uint64_t session_head(const struct session *s);
+
+/* The offset of the oldest byte; 0 while starting. */
 uint64_t session_oldest(const struct session *s);
 
-/* Follow the session, which must not be starting or ending. Others are told. */
+/* Attach a viewer; the session must not be starting or ending. Other viewers are notified. */
 void session_attach(struct session *s, struct session_viewer *v);
 
-/* Stop following; harmless when v is not attached. */
+/* Detach; does nothing if v is not attached. */
 void session_detach(struct session *s, struct session_viewer *v);
 
 /*
- * Input from an attached client that may type, and shows the id of a lease if it has one (otherwise NULL). A report
- * of its terminal's focus reaches the program only if that has asked for it and the session's focus changes by it.
- * Returns 0, or as session_type_as() (shell/session/type.h).
+ * Input from an attached client that may type. lease: the id of a lease, or NULL. A focus report of its terminal
+ * reaches the program only if the program enabled them and the session's focus changes. Returns 0, or as
+ * session_type_as() (shell/session/type.h).
  */
 int session_type(struct session *s, struct session_viewer *v, const char *lease, const void *bytes,
 	size_t length);
 
-/* So much input of a viewer has been refused, and counts as typed. */
+/* Count refused input of a viewer as typed. */
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
 
-/* How much of what a viewer with a key has typed the terminal has taken. Returns false when that is not known. */
+/* How much of the input of a viewer with a key the terminal has read. Returns false if unknown. */
 bool session_input_taken(
 	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken);
 
-/*
- * The lease of its keyboard: take it, give it back (id NULL: whoever has it), with everybody told. The same returns as
- * in shell/input/lease.h; -ENOTCONN when the session does not run. note: for whoever comes next; NULL: none.
- */
+/* Acquire the keyboard's lease, and notify. Returns as lease_take(), or -ENOTCONN if the session is not running. */
 int session_lease(struct session *s, const struct lease_terms *terms);
+
+/* Release the lease with this id (NULL: any), leave a note (NULL: none), notify. Returns whether it was held. */
 bool session_give_back(struct session *s, const char *id, const struct lease_note *note);
 
-/* Look whether its time is over, or nothing runs that its heir waits for; called now and then. */
+/* Expire the lease, or pass it to its heir when nothing runs; called periodically. */
 void session_follow_lease(struct session *s);
 
-/* Input from the session itself, unasked. Returns 0, -ENOBUFS, or -ENOTCONN once it has ended. */
+/* Write input that no client typed. Returns 0, -ENOBUFS, or -ENOTCONN once the session has ended. */
 int session_write(struct session *s, const void *bytes, size_t length);
 
 /*
- * An attached client's window has changed (1 to PRESENCE_SIDE_MAX each). Where it may not type, by the lease that it
- * shows, it may not size either: then false, and the window counts when that lease is over. So do windows of who comes.
+ * Set the window of an attached client (1 to PRESENCE_SIDE_MAX each). If its lease does not let it type, the window
+ * counts only after the other lease ends: returns false. The same goes for clients that attach meanwhile.
  */
 bool session_window(struct session *s, struct session_viewer *v, const char *lease, unsigned rows,
 	unsigned cols);
 
 /*
- * Whether it can be asked for what its holder does at some time: 0, -ENOTCONN unless it runs, -EHOSTDOWN when the holder
- * has been stopped and has not answered for LINK_SILENT_MS.
+ * Whether the session can serve a request to its holder: 0, -ENOTCONN unless it is running, -EHOSTDOWN if the holder is
+ * stopped and has been silent for LINK_SILENT_MS.
  */
 int session_heeds(const struct session *s);
 
 /*
- * Set the size. Under the policy latest nobody holds it then, until somebody types. Returns 0, -EINVAL,
- * as session_heeds(), -EXFULL when there is no memory for such a screen, or -EPERM when the policy leaves it to the windows alone (smallest, owner).
+ * Set the size. Under the policy latest it stays until a client types. Returns 0, -EINVAL, as session_heeds(), -EXFULL
+ * (no memory for such a screen), or -EPERM (the policy smallest or owner leaves the size to the windows).
  */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
 
 /*
- * Choose whose window is the size, for this server and the next. rows, cols: the size when the policy is
- * fixed. Returns 0, -EINVAL, as session_heeds(), or another negative errno (it could not be stored).
+ * Set the size policy, and save it. rows, cols: the size for the policy fixed. Returns 0, -EINVAL, as session_heeds(),
+ * or another negative errno if it cannot be saved.
  */
 int session_set_size_policy(
 	struct session *s, enum size_policy policy, unsigned rows, unsigned cols);
@@ -225,64 +229,76 @@ int session_set_size_policy(
 /* Signal the foreground process group or the shell. Returns 0, or as session_heeds(). */
 int session_signal(struct session *s, int signo, enum wire_target target);
 
-/* Rename; the name has been checked. Returns 0 or a negative errno (it could not be stored). */
+/* Rename; the name has been checked. Returns 0, or a negative errno if it cannot be saved. */
 int session_rename(struct session *s, const char *name);
 
-/* Tell all who watch it, as a program does by OSC 777; the texts have been checked. title: NULL = none. */
+/* Notify all clients, as a program does by OSC 777; the texts have been checked. title: NULL: none. */
 void session_notify(struct session *s, const char *title, const char *text);
 
-/* Name of a viewer has changed. */
+/* Rename a viewer. */
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name);
 
-/* Facts, for those who need not know what a session is made of. What is returned lives as long as the session. */
+/* Getters, for callers that need not know the parts of a session. The results live as long as the session. */
 
 /* Its id, unique in the table. */
 const char *session_id(const struct session *s);
 
-/* Whether its output can be read: the holder has been attached to, now or before it was lost. */
+/* Whether its output can be read: the holder has been attached to, even if it is lost now. */
 bool session_is_readable(const struct session *s);
 
-/* Tells this session from others that have had its id; 0 while it is not readable. */
+/* Distinguishes this session from earlier ones of its id; 0 while not readable. */
 uint64_t session_epoch(const struct session *s);
 
-/* The number of its shell; 0 while it is not readable. */
+/* The pid of its shell; 0 while not readable. */
 pid_t session_pid(const struct session *s);
 
-/* The directory that its shell is in, as exec_shell_directory() tells; 0 where there is no shell. */
+/* The current directory of its shell, as exec_shell_directory() returns it; 0 if there is no shell. */
 ssize_t session_directory(const struct session *s, char *ret_path, size_t size);
 
-/* The number of its holder, whose child the shell is; likewise. */
+/* The pid of its holder, the parent of the shell; 0 while not readable. */
 pid_t session_holder(const struct session *s);
 
-/* The offset behind its last byte, once it has exited. */
+/* The offset after its last byte, once it has exited. */
 uint64_t session_end_offset(const struct session *s);
 
-/* Bytes of input that wait for a program to read them. */
+/* Bytes of input that no program has read yet. */
 size_t session_queued(const struct session *s);
 
-/* Its processes that were left when deleting it gave up waiting for them. */
+/* Processes that were left when its end was given up for now. */
 unsigned session_survivors(const struct session *s);
 
-/* What the holder has written, and its bytes alone; of size 0 while it is not readable. */
+/* The shared memory that the holder writes; of size 0 while not readable. */
 const struct ring *session_ring(const struct session *s);
+
+/* Its output; of size 0 while not readable. */
 const struct stream *session_bytes(const struct session *s);
 
-/* For readers with a cursor of their own; only while it is readable. */
+/* Its history, for readers with a cursor of their own; only while readable. */
 struct history *session_history(struct session *s);
 
-/* Who is there; the lease of its keyboard, held or not; and what was typed by whom. */
+/* The attached clients. */
 const struct presence *session_presence(const struct session *s);
+
+/* The lease of its keyboard, held or not. */
 const struct lease *session_keyboard(const struct session *s);
+
+/* The input log. */
 const struct typed *session_typed(const struct session *s);
 
-/* The commands of programs, the session that such a command is in, all commands, and what happened besides. */
+/* Its execs. */
 struct executor *session_executor(struct session *s);
+
+/* The session of an exec. */
 struct session *session_of_exec(const struct exec *e);
+
+/* All its commands. */
 struct blocks *session_blocks(struct session *s);
+
+/* Its other events. */
 struct journal *session_journal(struct session *s);
 
-/* Whether something of its commands is still to be written to disk. */
+/* Whether execs or blocks could not be saved so far. */
 bool session_log_is_behind(const struct session *s);
 
-/* The session behind s in the table; the first for NULL; NULL behind the last. s must still be there. */
+/* The next session after s in the table, which s must be in; the first for NULL; NULL after the last. */
 struct session *session_next(const struct sessions *t, const struct session *s);

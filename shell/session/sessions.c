@@ -1,7 +1,7 @@
 /*
- * The life of sessions. The order of things at a start: directory, meta.json, holder, attach; a crash in
- * between leaves a directory without a holder, which the next server removes. At an end: the marker
- * "ending", the holder's work, the directory; a crash in between lets the next server end it again.
+ * The life of sessions. Steps of a start: directory, meta.json, holder, attach; after a crash in between, the next
+ * server removes the directory without a holder. Steps of an end: the marker "ending", the holder's work, the removal
+ * of the directory; after a crash in between, the next server ends it again.
  */
 #include "shell/session/internal.h"
 
@@ -29,9 +29,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define LOGS_A_SWEEP 16u /* that are written anew */
-#define CONTROL_SIZE \
-	((size_t)16 << 20) /* the page, and room for checkpoints that costs nothing untouched */
+#define LOGS_A_SWEEP 16u /* written again in one sweep */
+/* The control page, and space for checkpoints, which costs nothing until it is written. */
+#define CONTROL_SIZE ((size_t)16 << 20)
 
 void sessions_changed(struct sessions *s)
 {
@@ -115,9 +115,9 @@ void session_argv_free(char **argv)
 	free(argv);
 }
 
-/* Creating */
+/* Creation */
 
-/* What it starts with: whose it is, for what finds us from in there, and what was asked for. NULL: no memory. */
+/* The initial environment: the session's id, the server's socket, and the requested variables. NULL: no memory. */
 static char **make_environment(struct sessions *s, const struct session_options *o)
 {
 	char *const *base = s->config.environment;
@@ -164,7 +164,8 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		.tasks = s->config.bounds->tasks,
 		.memory = s->config.bounds->memory,
 		.respawn = session->on_shell_exit == SHELL_EXIT_RESPAWN,
-		.no_flow = session->executor.possible, /* a command could not be typed into a stopped one */
+		/* A command cannot be typed into a stopped terminal. */
+		.no_flow = session->executor.possible,
 	};
 	rc = held_start(&session->pane.held, &options);
 out:
@@ -173,7 +174,7 @@ out:
 	return rc;
 }
 
-/* A session in the table, in state starting, whose holder has not been started. */
+/* Create a session in state starting, in the table, without a holder yet. */
 static int begin(struct sessions *s, const struct session_options *o, struct session **ret_session)
 {
 	char directory[DIRECTORY_NAME_SIZE];
@@ -301,9 +302,9 @@ int sessions_get_or_replace(struct sessions *s, const char *id, struct session_w
 	return sessions_get_or_create(s, &o, waiter, &created);
 }
 
-/* Ending */
+/* End */
 
-/* Take a session out of everything and release it. Its viewers are told. */
+/* Take a session out of its table, tell its viewers, and free it later. */
 void session_release(struct session *session)
 {
 	struct session_viewer *v, *next;
@@ -348,7 +349,7 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 		session_release(session);
 		return;
 	}
-	/* One that starts has to be attached to before it can be asked. */
+	/* A holder that is starting must be attached to before it can be asked. */
 	bool asked = starting || held_ask_to_end(h, SESSIONS_KILL_GRACE_MS);
 	held_end(h, asked ? SESSIONS_KILL_GRACE_MS + REMOVAL_WAIT_MS : 0);
 }
@@ -362,15 +363,15 @@ void sessions_end_all(struct sessions *s)
 	}
 }
 
-static bool is_short(int error)
+static bool is_no_space(int error)
 {
 	return error == -ENOSPC || error == -EDQUOT || error == -EMFILE || error == -ENFILE ||
 		error == -ENOMEM;
 }
 
 /*
- * What could not be written down may have room now. There is none for the others either when there is none for one;
- * and no tick takes long.
+ * Retry writes that failed before. If there is no space for one session, there is none for the next. Few are done at
+ * once.
  */
 static void catch_up_logs(struct sessions *s)
 {
@@ -379,9 +380,9 @@ static void catch_up_logs(struct sessions *s)
 	for (struct session *session = NULL; (session = session_next(s, session));) {
 		if (exec_log_catch_up(&session->executor, &rc))
 			left--;
-		if (left > 0 && !is_short(rc) && blocks_log_catch_up(&session->blocks, &rc))
+		if (left > 0 && !is_no_space(rc) && blocks_log_catch_up(&session->blocks, &rc))
 			left--;
-		if (left == 0 || is_short(rc))
+		if (left == 0 || is_no_space(rc))
 			return;
 	}
 }
@@ -393,16 +394,16 @@ void sessions_sweep(struct sessions *s)
 	while ((session = next)) {
 		next = session_next(s, session);
 		bool running = session->state == SESSION_RUNNING;
-		/* Who was attached to an earlier server has all the time to come back: from when this one has it. */
-		bool idles = running && session->idle_timeout_ms > 0 &&
+		/* Clients of an earlier server have the full timeout to come back: it starts with the adoption. */
+		bool is_idle = running && session->idle_timeout_ms > 0 &&
 			session->presence.count == 0 &&
 			now > session->pane.activity_ms + session->idle_timeout_ms &&
 			pane_now(&session->pane) - session->pane.output_ms >=
 				session->idle_timeout_ms;
-		bool expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
+		bool is_expired = session->state == SESSION_EXITED && s->config.ended_ttl_s > 0 &&
 			now > session->exited_ms + (uint64_t)s->config.ended_ttl_s * 1000;
 		session_follow_lease(session);
-		if (idles || expired)
+		if (is_idle || is_expired)
 			sessions_end(s, session, NULL);
 	}
 	catch_up_logs(s);
@@ -446,8 +447,8 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 		&session_executor_callbacks);
 	s->waits.loop = loop;
 	if (config->threads > 0 && !(s->workers = workers_open(loop, config->threads)))
-		callbacks->failed(
-			user, "", "no threads to follow screens: the loop does it", -EAGAIN);
+		callbacks->failed(user, "",
+			"cannot start threads for screens: the event loop draws them", -EAGAIN);
 out:
 	close(runtime_fd);
 	return rc;

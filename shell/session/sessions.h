@@ -1,10 +1,9 @@
 /*
- * The table of sessions: creating them (once, however many ask at the same time), finding, ending,
- * adopting what an earlier server left running, and ending what idles. Everything a session needs on
- * disk is in one directory of its own below the runtime directory:
+ * The table of sessions: creates them (once, even for simultaneous requests), finds and ends them, adopts those of an
+ * earlier server, and ends idle ones. The files of a session are in one directory below the runtime directory:
  *
- *   RUNTIME/lock                  held by the server, see shell/store/runtime_lock.h
- *   RUNTIME/sessions/ID+SUFFIX/   "s" and the FIFOs (the holder's), "meta.json", "ending" once it is ending
+ *   RUNTIME/lock held by the server, see shell/store/runtime_lock.h
+ *   RUNTIME/sessions/ID+SUFFIX/ "s" and the FIFOs (the holder's), "meta.json", "ending" once it is ending
  */
 #pragma once
 
@@ -23,137 +22,129 @@
 
 struct bounds;
 
-/* All strings are borrowed for the table's life. */
+/* Configuration; strings are borrowed for the table's life. */
 struct sessions_config {
-	const char *runtime_dir;  /* existing, 0700, ours */
+	const char *runtime_dir;  /* existing, 0700, the server's */
 	const char *holder;       /* path of ringside-holder */
 	const char *cwd;          /* default working directory */
-	char *const *environment; /* what sessions inherit */
-	const char *socket;       /* by which programs in them find the server; NULL: they do not */
+	char *const *environment; /* inherited by sessions */
+	const char *socket;       /* path for programs inside to reach the server; NULL: none */
 	size_t ring_size;         /* bytes */
-	unsigned scrollback;      /* lines that a screen keeps above itself */
-	bool clipboard;           /* programs may set the clipboards of those who drive */
+	unsigned scrollback;      /* lines of a screen's scrollback */
+	bool clipboard;           /* programs may set the clipboards of drivers */
 	unsigned max_sessions;
-	unsigned ended_ttl_s; /* how long the history of an ended session is kept; 0 = for ever */
-	size_t screen_memory; /* bytes of all screens together, see shell/pane/budget.h; 0 = no limit */
-	unsigned threads;     /* that follow screens; 0: those are followed on the loop */
-	long nofile;          /* soft limit of descriptors for shells; 0 = ours */
-	const struct bounds *bounds; /* what shells live in; NULL: nothing */
+	unsigned ended_ttl_s; /* seconds that an exited session is kept; 0: for ever */
+	/* Bytes of all screens together, see shell/pane/budget.h; 0: no limit. */
+	size_t screen_memory;
+	unsigned threads;            /* for screens; 0: the loop draws them */
+	long nofile;                 /* soft limit of descriptors for shells; 0: the server's */
+	const struct bounds *bounds; /* of shells; NULL: none */
 };
 
+/* Events of the table. */
 struct sessions_callbacks {
-	/* The list, or something that it shows, is different. */
+	/* The list, or something shown in it, has changed. */
 	void (*changed)(void *user);
-	/* Something went wrong that nobody waits for. id may be "". */
+	/* An error that no request waits for. id may be "". */
 	void (*failed)(void *user, const char *id, const char *what, int error);
-	/* A command for a program is over; may be NULL. */
+	/* An exec has ended; may be NULL. */
 	void (*executed)(void *user, const struct session *session, const struct exec *exec);
-	/* Its shell has ended with this wait(2) status, and another has taken its place; may be NULL. */
+	/* A shell has ended with this wait(2) status and was replaced; may be NULL. */
 	void (*restarted)(void *user, const struct session *session, int wait_status);
 };
 
-/* For /metrics. */
+/* Counters for /metrics. */
 struct sessions_counters {
 	uint64_t created, adopted, ended, exited, shells_restarted, holders_lost;
 	uint64_t start_failures;
-	uint64_t holders_regained; /* that others had attached to */
+	uint64_t holders_regained; /* taken back from other processes */
 	uint64_t bytes_out;
 	struct pane_counters panes;
 	uint64_t queries_answered, replies_lost;
 	uint64_t blocks_not_kept;
 };
 
+/* The table. */
 struct sessions {
 	struct sessions_config config;
 	const struct sessions_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
-	struct held_table held;     /* all of them */
-	struct executors executors; /* what those of all share */
-	struct waits_all waits;     /* what those of all share */
+	struct held_table held;     /* the sessions */
+	struct executors executors; /* shared by their executors */
+	struct waits_all waits;     /* shared by their waits */
 	struct runtime_lock lock;
 	struct budget screens;   /* memory of all screens */
-	struct workers *workers; /* that follow screens; NULL: there are none */
-	bool adopting;           /* nobody is served: screens are left for later */
-	bool few_descriptors;    /* and that has been said */
-	bool draining;           /* none is begun any more */
-	bool leaves;             /* the server ends: its clients come back to the next */
+	struct workers *workers; /* for screens; NULL: none */
+	bool adopting;           /* no client is served yet: screens are updated later */
+	bool few_descriptors;    /* that has been reported */
+	bool draining;           /* no session is created any more */
+	bool leaves;             /* the server ends: clients will reconnect to the next one */
 	struct sessions_counters counters;
 };
 
-/*
- * Take the runtime directory. Returns 0, -EBUSY when another server has it, or another negative errno; then nothing is left
- * open.
- */
+/* Lock the runtime directory and open the table. Returns 0, -EBUSY (locked by another server), or a negative errno. */
 int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_config *config,
 	const struct sessions_callbacks *callbacks, void *user);
 
-/* What tells our holders from others, for all that is in the same runtime directory; borrowed. */
+/* The lock and path of the runtime directory, for other tables in it; borrowed. */
 struct held_trust sessions_trust(const struct sessions *s);
 
-/* Find the holders of an earlier server and attach to them; each session starts on its own. Returns how
- * many were found, or a negative errno. */
+/* Attach to the holders of an earlier server. Returns how many were found, or a negative errno. */
 int sessions_adopt(struct sessions *s);
 
-/*
- * Whether nobody is served yet: as long as that is so, what is needed only when somebody looks is left for later. Their
- * screens are then brought up to date in turns, or at once when somebody wants to see one.
- */
+/* Set whether to postpone what only clients need. Then screens are updated in turns, or on request. */
 void sessions_put_off(struct sessions *s, bool put_off);
 
-/* Whether some that were found are yet to answer, without those that cannot. */
+/* Whether holders that were found have yet to answer, without unresponsive ones. */
 bool sessions_adopting(const struct sessions *s);
 
 /*
- * Create a session. waiter is told when it runs or has failed, possibly before this returns 0.
- * Returns a negative errno and tells nobody when it cannot be begun: -EEXIST (an id that is alive),
- * -ESHUTDOWN (draining), -EUSERS (too many sessions), -EXFULL (no memory for a screen of that size, see shell/pane/budget.h), -EMFILE (too few descriptors), -EINVAL (id, name, cwd or size), -ENOTSUP (such a shell cannot reexec), -ENOENT/-ENOTDIR/-EACCES (cwd), ...
- * An ended session of that id is replaced.
+ * Create a session; an exited one with this id is replaced. waiter is called when it runs or has failed, maybe before
+ * this returns 0.
+ * Otherwise returns a negative errno and does not call waiter: -EEXIST (the id is in use), -ESHUTDOWN (draining),
+ * -EUSERS (too many sessions), -EXFULL (no memory for a screen of that size, see shell/pane/budget.h), -EMFILE (too few
+ * descriptors), -EINVAL (id, name, or size), -ENOTSUP (reexec without bash), -ENOENT, -ENOTDIR, -EACCES (cwd), ...
  */
 int sessions_create(
 	struct sessions *s, const struct session_options *options, struct session_waiter *waiter);
 
 /*
- * Find the session of options->id or create it: two callers at once get one. *ret_created says which. Returns as
- * sessions_create(), or -EHOSTDOWN when it is there but its holder does not answer.
+ * Find the session of options->id or create it; simultaneous callers get the same one. *ret_created says which. Returns
+ * as sessions_create(), or -EHOSTDOWN if it exists but its holder does not respond.
  */
 int sessions_get_or_create(struct sessions *s, const struct session_options *options,
 	struct session_waiter *waiter, bool *ret_created);
 
-/* The same of an id alone; a session whose shell has ended is replaced. Returns as sessions_get_or_create(). */
+/* The same by id, with default options; an exited session is replaced. Returns as sessions_get_or_create(). */
 int sessions_get_or_replace(struct sessions *s, const char *id, struct session_waiter *waiter);
 
-/* The session of this id, in any state but ending; NULL if there is none. */
+/* The session with this id, in any state but ending; NULL if there is none. */
 struct session *sessions_find(const struct sessions *s, const char *id);
 
-/* The one behind session in the table: the first for NULL, NULL behind the last. */
-struct session *session_next(const struct sessions *s, const struct session *session);
-
-/* Sessions in the table. */
+/* The number of sessions in the table. */
 unsigned sessions_count(const struct sessions *s);
 
 /*
- * End a session: its processes, its holder, its files. waiter (may be NULL) hears when it is done, with -EBUSY when
- * session->pane.held.survivors could not be ended in time: then that goes on.
+ * End a session: kill its processes and its holder, and remove its files. waiter (may be NULL) is called when that is
+ * done, or with -EBUSY when session->pane.held.survivors could not be killed in time, which goes on.
  */
 void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter);
 
-/* End all. Poll with sessions_idle(). */
+/* End all sessions; poll with sessions_idle(). */
 void sessions_end_all(struct sessions *s);
-bool sessions_idle(const struct sessions *s); /* what cannot be ended now counts as done */
 
-/*
- * Let go of everything; holders live on. Viewers are told `gone`. The memory is the caller's until the
- * loop has closed all handles.
- */
+/* Whether all have ended, except stuck ones. */
+bool sessions_idle(const struct sessions *s);
+
+/* Close the table; holders live on. Viewers get `gone`. The loop must close the handles before s is freed. */
 void sessions_close(struct sessions *s);
 
-/*
- * Its shell has ended with this wait(2) status, and another has taken its place. by_holder: as another process; what
- * waited for the old one to be read is dropped.
- */
+/* A shell has ended with this wait(2) status and was replaced. by_holder: by a new process, unread input is dropped. */
 void session_shell_restarted(struct session *session, int wait_status, bool by_holder);
 
-/* Used by session.c only. */
+/* The list, or something shown in it, has changed. Internal. */
 void sessions_changed(struct sessions *s);
+
+/* Schedule a turn of a session. Internal. */
 void sessions_make_busy(struct sessions *s, struct session *session);

@@ -1,4 +1,4 @@
-/* The names of the policies; no state. A name that is unknown leaves the caller's policy as it was. */
+/* Names of the policies; no state. */
 #include "shell/session/shell_exit.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Typing into a session. It is refused before anything is written, or written whole, perhaps later: while a command of a
- * program is being typed, see exec_write(). Who typed it is noted with its text only as far as the terminal shows that.
+ * Input of a session. It is refused before anything is written, or written as a whole, perhaps later: see exec_write().
+ * The input log keeps the text only if the terminal shows it.
  */
 #include "shell/session/type.h"
 
@@ -15,7 +15,7 @@
 
 #define INTERRUPT 0x03
 
-static bool only_interrupts(const void *bytes, size_t length)
+static bool is_only_interrupts(const void *bytes, size_t length)
 {
 	const char *at = bytes;
 	for (size_t i = 0; i < length; i++)
@@ -24,7 +24,7 @@ static bool only_interrupts(const void *bytes, size_t length)
 	return true;
 }
 
-/* What is shown */
+/* What the terminal shows */
 
 static size_t first_line(const char *bytes, size_t length)
 {
@@ -35,8 +35,8 @@ static size_t first_line(const char *bytes, size_t length)
 }
 
 /*
- * How many of these bytes the terminal shows, as far as that is certain: the kernel when it echoes, readline at the
- * shell's prompt up to the end of the line. Other programs in raw mode may be asking for a password.
+ * How many of these bytes the terminal shows for certain: all if the kernel echoes, up to the end of the line if
+ * readline does at the shell's prompt. Other programs in raw mode may be reading a password.
  */
 static size_t count_shown(
 	const struct executor *x, const struct termios *modes, const void *bytes, size_t length)
@@ -65,7 +65,7 @@ static void note_typist(struct typed *t, const struct typist *by, const void *by
 
 /* Pastes */
 
-/* A key that is pressed, and no part of a paste. */
+/* bytes of a single key, which is not part of a paste */
 #define KEY_MAX 8u
 
 static int write_mark(struct session *s, const char *mark)
@@ -76,18 +76,18 @@ static int write_mark(struct session *s, const char *mark)
 	return rc;
 }
 
-/* Whoever reads what has come of the paste reads its end as well: it is behind that in the terminal's queue. */
+/* End an open paste. The end mark is queued behind its bytes, for the program that reads them. */
 static int cut_paste(struct session *s)
 {
-	uint64_t whose = s->typing.paste_by;
+	uint64_t owner = s->typing.paste_by;
 	int rc = write_mark(s, TYPING_PASTE_END);
 	if (rc == 0)
-		s->typing.paste_cut = whose;
+		s->typing.paste_cut = owner;
 	return rc;
 }
 
-/* Whether these bytes of who had a paste cut are more of that. A key says that it is over, as a paste of their own does. */
-static bool goes_on(const void *bytes, size_t length)
+/* Whether these bytes continue a paste of the same client that was cut. A key or a new paste does not. */
+static bool continues_paste(const void *bytes, size_t length)
 {
 	static const char begin[] = TYPING_PASTE_BEGIN;
 	bool anew = length >= sizeof begin - 1 && memcmp(bytes, begin, sizeof begin - 1) == 0;
@@ -97,31 +97,31 @@ static bool goes_on(const void *bytes, size_t length)
 int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
-	uint64_t hand = typing_typist_id(by);
+	uint64_t typist = typing_typist_id(by);
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	if (only_interrupts(bytes, length))
+	if (is_only_interrupts(bytes, length))
 		return 0;
-	if (t->paste.open && t->paste_by != hand) {
+	if (t->paste.open && t->paste_by != typist) {
 		int rc = cut_paste(s);
 		if (rc < 0)
 			return rc;
 	}
-	if (t->paste.open || t->paste_cut != hand)
+	if (t->paste.open || t->paste_cut != typist)
 		return 0;
 	t->paste_cut = 0;
-	t->paste_by = hand;
-	return goes_on(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
+	t->paste_by = typist;
+	return continues_paste(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
 }
 
-void session_end_paste(struct session *s, uint64_t hand)
+void session_end_paste(struct session *s, uint64_t typist)
 {
-	if (s->typing.paste.open && s->typing.paste_by == hand && s->state == SESSION_RUNNING &&
+	if (s->typing.paste.open && s->typing.paste_by == typist && s->state == SESSION_RUNNING &&
 		!s->table->leaves)
-		(void)cut_paste(s); /* otherwise the next who types does */
+		(void)cut_paste(s); /* otherwise the next input does */
 }
 
-/* Where Ctrl-C interrupts, it drops what waits to be read, and line editors give up what they read. */
+/* Where Ctrl-C interrupts, the kernel drops unread input, and line editors drop their line. */
 static bool is_interrupt(const struct termios *modes, const void *bytes, size_t length)
 {
 	return (modes->c_lflag & ISIG) && modes->c_cc[VINTR] == INTERRUPT &&
@@ -132,16 +132,16 @@ static void note_paste(struct session *s, const struct typist *by, const struct 
 	const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
-	uint64_t hand = typing_typist_id(by), whose = t->paste.open ? t->paste_by : 0;
+	uint64_t typist = typing_typist_id(by), owner = t->paste.open ? t->paste_by : 0;
 	typing_follow_paste(&t->paste, bytes, length);
-	if (t->paste.open && whose == 0)
-		t->paste_by = hand;
+	if (t->paste.open && owner == 0)
+		t->paste_by = typist;
 	if (!is_interrupt(modes, bytes, length))
 		return;
 	typing_forget_paste(t);
 	exec_forget_paste(&s->executor);
-	if (whose != hand)
-		t->paste_cut = whose;
+	if (owner != typist)
+		t->paste_cut = owner;
 }
 
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
@@ -151,9 +151,10 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	struct typing_line line = s->typing.line;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	if (!typing_admits(&s->typing, by->lease) && !(by->person && only_interrupts(bytes, length)))
+	if (!typing_admits(&s->typing, by->lease) &&
+		!(by->person && is_only_interrupts(bytes, length)))
 		return -EACCES;
-	/* Of a terminal that has hung up nothing is known: then no more is shown, and nothing too long. */
+	/* The modes of a hung-up terminal are unknown: assume no echo and no line limit. */
 	bool known = tcgetattr(s->pane.held.link.master_fd, &modes) == 0;
 	if (!known || !(modes.c_lflag & ICANON))
 		line = (struct typing_line){0};

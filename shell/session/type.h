@@ -1,6 +1,6 @@
 /*
- * Typing into a session: one queue for all who do, who may, what fits, and who it was. Everything that people and
- * programs type comes through here; what the server itself says to the shell does not.
+ * Input of a session: one queue for all clients, with checks of permission and size, and the input log. All input of
+ * people and programs comes through here; what the server itself types does not.
  */
 #pragma once
 
@@ -8,36 +8,35 @@
 
 #include <termios.h>
 
+/* What became of the input. */
 struct typing_result {
-	size_t written; /* of these bytes: the terminal has them */
-	size_t queued; /* bytes that wait now for a program to read, those of others before them included */
-	uint64_t offset; /* of the output, before they were typed */
+	size_t written;  /* of these bytes, in the terminal's queue */
+	size_t queued;   /* bytes that are queued now, earlier ones included */
+	uint64_t offset; /* of the output, before the input */
 };
 
 /*
- * Type, all or nothing. Returns 0; -EACCES (another has an exclusive lease, or the lease that is shown is over),
- * -EMSGSIZE (a line is longer than the kernel takes in canonical mode), -ENOBUFS (the queue is full), or -ENOTCONN
- * (the session does not run).
+ * Type all or nothing. Returns 0, -EACCES (another client has an exclusive lease, or the given one has ended),
+ * -EMSGSIZE (a line is longer than the kernel accepts in canonical mode), -ENOBUFS (the queue is full), or -ENOTCONN
+ * (the session is not running).
  */
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
 	struct typing_result *ret_result);
 
 /*
- * Before somebody types these bytes: a paste that somebody else has begun and not ended is ended, for otherwise they would be
- * part of it; the bytes of who goes on with such a paste are made one again. Returns 0 or as session_type_as(), which does so
- * as well.
+ * Handle an open paste before input of another client: end it, as the input would become part of it; when its client
+ * continues, start it again. Called by session_type_as() too. Returns 0, or as that.
  */
 int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length);
 
-/* A client has gone, and perhaps left a paste without its end. */
-void session_end_paste(struct session *s, uint64_t hand);
+/* A client is gone: end the paste that it has left open. */
+void session_end_paste(struct session *s, uint64_t typist);
 
-/* How the terminal takes input now. Returns false when it has hung up. */
+/* The terminal's modes. Returns false if it has hung up. */
 bool session_line(const struct session *s, struct termios *ret_line);
 
-/*
- * What waits for input that the terminal does not show; whether it still does: nothing was printed, the same program is in
- * front, and nobody has typed the end of a line or stopped it.
- */
+/* Describe the hidden prompt at this time. */
 void session_prompt(const struct session *s, struct session_prompt *ret_prompt);
+
+/* Whether that prompt still waits: no output, no answer, the same foreground process group, and no echo. */
 bool session_asks(const struct session *s, const struct session_prompt *prompt);

@@ -1,4 +1,4 @@
-/* From the last time that the text of a path is at the root, only its first name decides. */
+/* After the last ".." that reaches the root, the next name of the path decides. */
 #include "shell/files/alias.h"
 
 #include <errno.h>
@@ -11,16 +11,16 @@ static bool is_name(const char *at, size_t length, const char *name)
 	return length == strlen(name) && memcmp(at, name, length) == 0;
 }
 
-/* What a path comes to by its text. */
-struct way {
-	const char *rest; /* behind the name, if that is where it leads; otherwise behind the last time at the root */
-	bool inside;  /* it leads there */
-	bool through; /* it names it on its way, or leads there */
+/* How a path relates to the alias. */
+struct alias_match {
+	const char *rest; /* after ALIAS_NAME if inside, else after the last return to the root */
+	bool inside;      /* it names the alias or something below it */
+	bool through;     /* it does so at any point */
 };
 
-static struct way follow(const char *path)
+static struct alias_match match_alias(const char *path)
 {
-	struct way w = {.rest = path};
+	struct alias_match w = {.rest = path};
 	size_t depth = 0, length;
 	for (const char *at = path; (length = strcspn(at += strspn(at, "/"), "/")) > 0;
 		at += length) {
@@ -39,7 +39,7 @@ static struct way follow(const char *path)
 
 int alias_resolve(const char *target, const char *path, char *ret_path, size_t size)
 {
-	const struct way w = follow(path);
+	const struct alias_match w = match_alias(path);
 	const char *head = "", *rest = path;
 	if (target && w.through)
 		rest = w.rest;

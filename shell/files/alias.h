@@ -1,17 +1,16 @@
-/*
- * A name in the root that stands for a directory: what clients of the Sandbox container call /workspace is a directory of ours,
- * on a machine that has none of that name.
- */
+/* /workspace, which clients of the Sandbox container expect, as an alias for a directory. */
 #pragma once
 
 #include <stddef.h>
 
+/* The name in the root directory. */
 #define ALIAS_NAME "workspace"
-#define ALIAS_PATH "/workspace" /* "/" and ALIAS_NAME */
+/* The absolute path: "/" and ALIAS_NAME. */
+#define ALIAS_PATH "/workspace"
 
 /*
- * Where an absolute path leads: to what it names, or, where its text names ALIAS_PATH or what is below that, to the same in
- * target, which is absolute; NULL: the name stands for nothing, and each path is itself. ".." is followed by the text alone as far as
- * it leads into ALIAS_PATH or out of it; the rest stays as it is. Returns 0, or -ENAMETOOLONG when it does not fit. Pure.
+ * Rewrite an absolute path that names ALIAS_PATH or something below it: that prefix becomes target. Other paths
+ * are copied. target: absolute; NULL: no alias. ".." is resolved in the text only where it enters or leaves
+ * ALIAS_PATH. Pure. Returns 0, or -ENAMETOOLONG if the result does not fit.
  */
 int alias_resolve(const char *target, const char *path, char *ret_path, size_t size);

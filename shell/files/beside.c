@@ -1,4 +1,3 @@
-/* See beside.h. */
 #include "shell/files/beside.h"
 
 #include <ctype.h>

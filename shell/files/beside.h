@@ -1,6 +1,6 @@
 /*
- * Names for what is put together beside its target: always the same for the same target, so that what a killed server has left
- * is found by the next one.
+ * Names of temporary files and directories beside their target. The usual name depends on the target alone, so
+ * that a new server finds what a killed one left behind.
  */
 #pragma once
 
@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether a name is one that a stage has, or a file that replaces another, while it is made. */
+/* Whether a name is one that beside_name() makes. */
 bool beside_is_name(const char *name);
 
-/* The number of a target that is in it. */
+/* The hash of a target's name that is part of the temporary name. */
 uint64_t beside_hash(const char *target);
 
-/* The name. suffix: what it is for, or "". other: not the usual one, which somebody has just now, but one that nobody has. */
+/* Make a name. suffix: its purpose, or "". other: a unique name, for when the usual one is in use. */
 void beside_name(const char *target, const char *suffix, bool other, char *ret_name, size_t size);

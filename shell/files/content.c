@@ -1,4 +1,4 @@
-/* First a descriptor that opens nothing, then a look at what it is, and only then the file itself: by that descriptor. */
+/* Opens with O_PATH, checks the type, and then reopens the descriptor: so FIFOs and devices are never opened. */
 #include "shell/files/content.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ int content_read(struct content *c, uint64_t offset, void *bytes, size_t size, s
 			c->fd, (char *)bytes + length, size - length, (off_t)(offset + length));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) /* what would wait has nothing, which is no shortage of ours */
+		if (n < 0) /* callers report EAGAIN as a lack of resources */
 			return errno == EAGAIN ? -EBUSY : -errno;
 		if (n == 0)
 			break;
@@ -54,13 +54,14 @@ int content_read(struct content *c, uint64_t offset, void *bytes, size_t size, s
 
 int content_load(struct content *c, size_t max, char **ret_bytes, size_t *ret_length)
 {
-	uint64_t told = (uint64_t)c->st.st_size;
-	if (told > max) {
-		*ret_length = (size_t)told;
+	uint64_t expected = (uint64_t)c->st.st_size;
+	if (expected > max) {
+		*ret_length = (size_t)expected;
 		return -EFBIG;
 	}
-	/* One more than there should be tells that there is no more. */
-	size_t capacity = (size_t)told + 1 > GROW ? (size_t)told + 1 : GROW, length = 0, n = 0;
+	/* One byte more than expected, so that a short read means the end. */
+	size_t capacity = (size_t)expected + 1 > GROW ? (size_t)expected + 1 : GROW, length = 0,
+	       n = 0;
 	char *bytes = malloc(capacity + 1);
 	int rc = bytes ? 0 : -ENOMEM;
 	while (rc == 0) {
@@ -102,7 +103,7 @@ int content_hash(const void *bytes, size_t length, char ret_hash[CONTENT_HASH_SI
 {
 	unsigned char digest[32];
 	if (EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL) != 1)
-		return -ENOMEM; /* there is always SHA-256 */
+		return -ENOMEM; /* SHA-256 is always available */
 	for (size_t i = 0; i < sizeof digest; i++)
 		snprintf(ret_hash + 2 * i, 3, "%02x", digest[i]);
 	return 0;

@@ -1,4 +1,4 @@
-/* Depth first, by descriptors of directories, so that nobody leads it elsewhere by a link meanwhile. */
+/* Depth first, by directory descriptors, so that a link that is swapped in meanwhile is not followed. */
 #include "shell/files/copy.h"
 
 #include "shell/files/attributes.h"
@@ -39,8 +39,8 @@ static int copy_bytes(int from, int to)
 	return rc;
 }
 
-/* What the other file system does not take is left. */
-static int take_attributes(int from_fd, int to_fd)
+/* Ignores attributes that the target's file system does not support. */
+static int copy_attributes(int from_fd, int to_fd)
 {
 	int rc = attributes_copy(from_fd, to_fd);
 	return rc == -ENOMEM || rc == -EIO ? rc : 0;
@@ -54,7 +54,7 @@ static int copy_file(int from_fd, const char *from, int to_fd, const char *to)
 	int out = openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int rc = out < 0 ? -errno : copy_bytes(in, out);
 	if (rc == 0)
-		rc = take_attributes(in, out);
+		rc = copy_attributes(in, out);
 	if (rc == 0 && fsync(out) < 0)
 		rc = -errno;
 	if (out >= 0)
@@ -73,8 +73,8 @@ static int copy_link(int from_fd, const char *from, int to_fd, const char *to)
 	return symlinkat(text, to_fd, to) < 0 ? -errno : 0;
 }
 
-/* Owner, mode and times; what may not be had is left. */
-static void take_over(const struct stat *st, int to_fd, const char *to)
+/* Set owner, mode and times, as far as permitted. */
+static void copy_metadata(const struct stat *st, int to_fd, const char *to)
 {
 	const struct timespec times[2] = {st->st_atim, st->st_mtim};
 	bool owned = fchownat(to_fd, to, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
@@ -93,7 +93,7 @@ static DIR *open_directory(int dir_fd, const char *name)
 	return dir;
 }
 
-static bool is_self(const char *name)
+static bool is_dot(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
@@ -118,11 +118,11 @@ static int copy_directory(int from_fd, const char *from, int to_fd, const char *
 			rc = -errno;
 			break;
 		}
-		if (!is_self(e->d_name))
+		if (!is_dot(e->d_name))
 			rc = copy_at(dirfd(dir), e->d_name, inside, e->d_name, depth + 1);
 	}
 	if (rc == 0)
-		rc = take_attributes(dirfd(dir), inside);
+		rc = copy_attributes(dirfd(dir), inside);
 	if (rc == 0 && fsync(inside) < 0 && errno != EINVAL)
 		rc = -errno;
 	if (inside >= 0)
@@ -147,7 +147,7 @@ static int copy_at(int from_fd, const char *from, int to_fd, const char *to, uns
 	else
 		rc = mknodat(to_fd, to, st.st_mode & (S_IFMT | 0600), st.st_rdev) < 0 ? -errno : 0;
 	if (rc == 0)
-		take_over(&st, to_fd, to);
+		copy_metadata(&st, to_fd, to);
 	return rc;
 }
 
@@ -165,7 +165,7 @@ static int remove_at(int dir_fd, const char *name, unsigned depth)
 	DIR *dir = depth < COPY_DEPTH_MAX ? open_directory(dir_fd, name) : NULL;
 	int rc = dir ? 0 : depth < COPY_DEPTH_MAX ? -errno : -ELOOP;
 	for (const struct dirent *e; dir && rc == 0 && (e = readdir(dir));)
-		if (!is_self(e->d_name))
+		if (!is_dot(e->d_name))
 			rc = remove_at(dirfd(dir), e->d_name, depth + 1);
 	if (dir)
 		closedir(dir);

@@ -1,8 +1,8 @@
 /*
- * queued -> at work (-> stuck) -> finished -> done. One lock; whoever is at work does not hold it. A thread takes its rights once, at
- * its start, and never gives them up: by the system calls themselves, which are about the calling thread alone, where those
- * of libc are about all of them. The real and the saved user stay ours, so that the user cannot signal the server by such a
- * thread; what the kernel lets it do is decided by the effective one.
+ * A job is queued -> busy (-> stuck) -> finished -> done. The lock is not held while a job runs. A thread sets
+ * its rights once, at its start, with raw system calls: they change the calling thread alone, while libc's
+ * wrappers change all threads. Only the effective ids, which the kernel checks, are the user's; the real and
+ * saved ones stay the server's, so that the user cannot signal the server.
  */
 #include "shell/files/crew.h"
 
@@ -19,16 +19,17 @@
 #include <utlist.h>
 
 #define TICK_MS 500u
-#define STACK_SIZE ((size_t)1 << 20) /* libmagic likes a deep one */
+#define STACK_SIZE ((size_t)1 << 20) /* libmagic needs a deep one */
 
 struct crew {
-	uv_async_t async; /* something is finished */
+	uv_async_t async; /* a job is finished */
 	uv_mutex_t lock;
-	uv_cond_t more, less; /* a job is there; one is finished, or a thread has ended */
-	uv_timer_t tick; /* whether somebody has got stuck; while there is something to be done */
+	uv_cond_t more;                      /* a job is queued */
+	uv_cond_t less;                      /* a job is finished, or a thread has ended */
+	uv_timer_t tick;                     /* looks for stuck jobs; runs while any job is going */
 	struct job *queue, *busy, *finished; /* lists */
-	unsigned queued, threads, idle, stuck,
-		going; /* going: jobs that are not done; of the loop alone */
+	unsigned queued, threads, idle, stuck;
+	unsigned going; /* jobs that are not done; used on the loop alone */
 	uint64_t stuck_total, refused_total;
 	bool ending;
 	unsigned open_handles;
@@ -37,7 +38,7 @@ struct crew {
 
 /* Rights */
 
-static int take_groups(const struct user *u)
+static int set_groups(const struct user *u)
 {
 	gid_t groups[USER_GROUPS_MAX];
 	size_t count = 0;
@@ -56,11 +57,11 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
 }
 
-/* Of the calling thread. */
-static int take_rights(const struct crew_options *o)
+/* Set the rights of the calling thread. */
+static int set_rights(const struct crew_options *o)
 {
 	if (o->user) {
-		int rc = take_groups(o->user);
+		int rc = set_groups(o->user);
 		if (rc < 0 || syscall(SYS_setresgid, -1, o->user->gid, -1) < 0 ||
 			syscall(SYS_setresuid, -1, o->user->uid, -1) < 0)
 			return rc < 0 ? rc : -errno;
@@ -68,9 +69,9 @@ static int take_rights(const struct crew_options *o)
 	return o->user || o->bare ? drop_capabilities() : 0;
 }
 
-/* Who may begin */
+/* Limits */
 
-/* How many are at work on a behalf, and how many of them are stuck; whose: of one letter: of all who begin with it. */
+/* Count an owner's running jobs, and the stuck ones of them. whose: one letter counts all owners that start with it. */
 static unsigned count_busy(const struct crew *c, const char *whose, unsigned *ret_stuck)
 {
 	unsigned count = 0, stuck = 0;
@@ -85,21 +86,21 @@ static unsigned count_busy(const struct crew *c, const char *whose, unsigned *re
 	return count;
 }
 
-/* Whether a job has to wait for others on its behalf; *ret_stuck: for nothing that is known to end. */
-static bool is_held(const struct crew *c, const struct job *job, bool *ret_stuck)
+/* Whether a job has to wait for its owner's running jobs; *ret_stuck: all of them are stuck. */
+static bool is_at_limit(const struct crew *c, const struct job *job, bool *ret_stuck)
 {
 	static const char guests[] = {CREW_GUEST, '\0'};
 	unsigned stuck;
 	*ret_stuck = false;
 	if (c->options.patient || !job->whose[0])
 		return false;
-	bool held = count_busy(c, job->whose, &stuck) >= CREW_EACH_MAX;
-	*ret_stuck = held && stuck >= CREW_EACH_MAX;
-	if (held || job->whose[0] != CREW_GUEST)
-		return held;
-	held = count_busy(c, guests, &stuck) >= CREW_GUESTS_MAX;
-	*ret_stuck = held && stuck >= CREW_GUESTS_MAX;
-	return held;
+	bool at_limit = count_busy(c, job->whose, &stuck) >= CREW_EACH_MAX;
+	*ret_stuck = at_limit && stuck >= CREW_EACH_MAX;
+	if (at_limit || job->whose[0] != CREW_GUEST)
+		return at_limit;
+	at_limit = count_busy(c, guests, &stuck) >= CREW_GUESTS_MAX;
+	*ret_stuck = at_limit && stuck >= CREW_GUESTS_MAX;
+	return at_limit;
 }
 
 static unsigned threads_max(const struct crew *c)
@@ -107,23 +108,23 @@ static unsigned threads_max(const struct crew *c)
 	return c->options.threads + (c->stuck < CREW_SPARE ? c->stuck : CREW_SPARE);
 }
 
-/* Whether nothing but what is stuck would come before it. */
-static bool is_hopeless(const struct crew *c, const struct job *job)
+/* Whether a job waits for stuck jobs only. */
+static bool is_blocked(const struct crew *c, const struct job *job)
 {
 	bool stuck;
 	if (job->owed)
 		return false;
-	return (is_held(c, job, &stuck) && stuck) ||
+	return (is_at_limit(c, job, &stuck) && stuck) ||
 		(c->stuck >= c->options.threads + CREW_SPARE && !c->options.patient);
 }
 
-/* The first that may begin; NULL: none. */
-static struct job *pick(const struct crew *c)
+/* The first queued job that may run now, or NULL. */
+static struct job *first_runnable(const struct crew *c)
 {
 	struct job *job;
 	bool stuck;
 	DL_FOREACH (c->queue, job)
-		if (!is_held(c, job, &stuck))
+		if (!is_at_limit(c, job, &stuck))
 			return job;
 	return NULL;
 }
@@ -135,7 +136,7 @@ static uint64_t now_ms(void)
 	return uv_hrtime() / 1000000u;
 }
 
-static void work(struct crew *c, struct job *job, int rights)
+static void run_job(struct crew *c, struct job *job, int rights)
 {
 	job->error = rights;
 	job->begun_ms = now_ms();
@@ -144,29 +145,29 @@ static void work(struct crew *c, struct job *job, int rights)
 	if (rights == 0)
 		job->work(job);
 	uv_mutex_lock(&c->lock);
-	/* Nobody waits for who was left behind. */
+	/* crew_close() has given up on this job. */
 	if (c->ending)
 		return;
-	DL_DELETE(c->busy, job); /* NOLINT(clang-analyzer-*): it is in there */
+	DL_DELETE(c->busy, job); /* NOLINT(clang-analyzer-*): it is in the list */
 	c->stuck -= job->stuck;
 	DL_APPEND(c->finished, job);
 	uv_async_send(&c->async);
 	uv_cond_signal(&c->less);
 }
 
-static void *run(void *user)
+static void *run_thread(void *user)
 {
 	struct crew *c = user;
-	int rights = take_rights(&c->options) < 0 ? -EPERM : 0;
+	int rights = set_rights(&c->options) < 0 ? -EPERM : 0;
 	uv_mutex_lock(&c->lock);
 	while (!c->ending) {
-		struct job *job = pick(c);
+		struct job *job = first_runnable(c);
 		if (job) {
 			DL_DELETE(c->queue, job);
 			c->queued--;
-			work(c, job, rights);
+			run_job(c, job, rights);
 		} else if (c->threads > threads_max(c)) {
-			break; /* it was a spare one */
+			break; /* it is a spare one */
 		} else {
 			c->idle++;
 			uv_cond_wait(&c->more, &c->lock);
@@ -179,7 +180,7 @@ static void *run(void *user)
 	return NULL;
 }
 
-/* Threads take no signals, and nobody waits for their end: one that is stuck has none. */
+/* Threads block all signals, and are detached: a stuck one cannot be joined. */
 static int start_thread(struct crew *c)
 {
 	sigset_t all, old;
@@ -191,7 +192,7 @@ static int start_thread(struct crew *c)
 	pthread_attr_setstacksize(&attributes, STACK_SIZE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&thread, &attributes, run, c);
+	int rc = pthread_create(&thread, &attributes, run_thread, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attributes);
 	if (rc == 0)
@@ -199,7 +200,7 @@ static int start_thread(struct crew *c)
 	return rc == 0 ? 0 : -EAGAIN;
 }
 
-/* The loop's end of it */
+/* On the loop */
 
 static void finish(struct crew *c, struct job *job)
 {
@@ -225,13 +226,13 @@ static void on_finished(uv_async_t *async)
 	}
 }
 
-/* Find one more that has been at work for long. *ret_whose: on whose behalf; returns on how many of that. */
-static unsigned note_stuck(struct crew *c, char ret_whose[CREW_WHOSE_SIZE])
+/* Mark jobs of one owner that have run too long. *ret_whose: the owner. Returns their number. */
+static unsigned mark_stuck(struct crew *c, char ret_whose[CREW_WHOSE_SIZE])
 {
 	unsigned count = 0;
 	struct job *job;
 	uv_mutex_lock(&c->lock);
-	uint64_t now = now_ms(); /* none has begun later */
+	uint64_t now = now_ms(); /* after the lock: no job has begun later */
 	DL_FOREACH (c->busy, job) {
 		bool other = count > 0 && strcmp(job->whose, ret_whose) != 0;
 		if (job->stuck || other || now - job->begun_ms < CREW_STUCK_MS)
@@ -246,13 +247,13 @@ static unsigned note_stuck(struct crew *c, char ret_whose[CREW_WHOSE_SIZE])
 	return count;
 }
 
-/* What waits for nothing but what is stuck is told so; for the rest there may be spare threads now. */
-static void move_on(struct crew *c)
+/* Fail jobs that wait for stuck jobs only, and start a spare thread for the rest. */
+static void unblock_queue(struct crew *c)
 {
 	struct job *job, *next;
 	uv_mutex_lock(&c->lock);
 	DL_FOREACH_SAFE (c->queue, job, next) {
-		if (!is_hopeless(c, job))
+		if (!is_blocked(c, job))
 			continue;
 		DL_DELETE(c->queue, job);
 		c->queued--;
@@ -261,8 +262,8 @@ static void move_on(struct crew *c)
 		DL_APPEND(c->finished, job);
 		uv_async_send(&c->async);
 	}
-	if (pick(c) && c->idle == 0 && c->threads < threads_max(c))
-		(void)start_thread(c); /* the next turn tries again */
+	if (first_runnable(c) && c->idle == 0 && c->threads < threads_max(c))
+		(void)start_thread(c); /* the next tick tries again */
 	uv_mutex_unlock(&c->lock);
 }
 
@@ -271,10 +272,10 @@ static void on_tick(uv_timer_t *timer)
 	struct crew *c = timer->data;
 	char whose[CREW_WHOSE_SIZE];
 	unsigned count;
-	while ((count = note_stuck(c, whose)) > 0)
+	while ((count = mark_stuck(c, whose)) > 0)
 		if (c->options.stuck)
 			c->options.stuck(c->options.stuck_user, whose, count);
-	move_on(c);
+	unblock_queue(c);
 }
 
 struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options)
@@ -284,7 +285,7 @@ struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options)
 		free(c);
 		return NULL;
 	}
-	/* These fail only where a process cannot have a lock. */
+	/* These fail only if the process cannot have locks. */
 	if (uv_mutex_init(&c->lock) < 0 || uv_cond_init(&c->more) < 0 || uv_cond_init(&c->less) < 0)
 		abort();
 	c->options = *options;
@@ -298,8 +299,8 @@ struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options)
 	return c;
 }
 
-/* Whether it would have to wait behind too many. */
-static bool is_crowded(const struct crew *c, const struct job *job)
+/* Whether too many jobs wait already. */
+static bool is_queue_full(const struct crew *c, const struct job *job)
 {
 	const struct job *other;
 	unsigned guests = 0;
@@ -310,15 +311,15 @@ static bool is_crowded(const struct crew *c, const struct job *job)
 	return guests >= CREW_QUEUE_GUESTS || c->queued >= CREW_QUEUE;
 }
 
-/* Returns 0, or why not: nobody waits for it then. */
-static int judge(struct crew *c, const struct job *job)
+/* Whether a job may be queued: 0, -EUSERS or -ETIME. */
+static int check_queue(struct crew *c, const struct job *job)
 {
 	int rc = 0;
 	if (job->owed)
 		return 0;
-	if (is_crowded(c, job))
+	if (is_queue_full(c, job))
 		rc = -EUSERS;
-	else if (is_hopeless(c, job))
+	else if (is_blocked(c, job))
 		rc = -ETIME;
 	c->refused_total += rc < 0;
 	return rc;
@@ -327,7 +328,7 @@ static int judge(struct crew *c, const struct job *job)
 int crew_send(struct crew *c, struct job *job)
 {
 	uv_mutex_lock(&c->lock);
-	int rc = c->ending ? -ECANCELED : judge(c, job);
+	int rc = c->ending ? -ECANCELED : check_queue(c, job);
 	if (rc == 0 && c->queued >= c->idle && c->threads < threads_max(c) && start_thread(c) < 0 &&
 		c->threads == 0)
 		rc = -EAGAIN;
@@ -389,15 +390,15 @@ static void on_closed(uv_handle_t *handle)
 	bool alone = c->threads == 0;
 	uv_mutex_unlock(&c->lock);
 	if (!alone)
-		return; /* it belongs to those who are left */
+		return; /* stuck threads still use it */
 	uv_cond_destroy(&c->less);
 	uv_cond_destroy(&c->more);
 	uv_mutex_destroy(&c->lock);
 	free(c);
 }
 
-/* Give those at work their time. */
-static void say_farewell(struct crew *c)
+/* Wait for running jobs, up to CREW_FAREWELL_MS, then stop all idle threads. */
+static void wait_for_jobs(struct crew *c)
 {
 	uint64_t end = uv_hrtime() + CREW_FAREWELL_MS * UINT64_C(1000000);
 	uv_mutex_lock(&c->lock);
@@ -422,7 +423,7 @@ void crew_close(struct crew *c)
 	c->queue = NULL;
 	c->queued = 0;
 	uv_mutex_unlock(&c->lock);
-	say_farewell(c);
+	wait_for_jobs(c);
 	on_finished(&c->async);
 	uv_close((uv_handle_t *)&c->async, on_closed);
 	uv_close((uv_handle_t *)&c->tick, on_closed);

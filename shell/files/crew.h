@@ -1,11 +1,11 @@
 /*
- * The crew: threads that work at files, and at nothing else. A disk that does not answer takes one of them, and neither
- * the loop nor the threads of libuv; who is stuck is left behind when the server ends. All of it has the rights of those
- * whose files these are: with --session-user those of that user, and in rooms (--isolate) no capability of root.
+ * A thread pool for file operations. A disk that does not answer blocks one of its threads, not the loop or
+ * libuv's threads. Threads have the rights of the files' user: with --session-user, that user's; with
+ * --isolate, no capabilities.
  *
- * Nobody takes all of them: on one behalf, and on that of all who came by a link, there are so many at work and the rest waits.
- * What has been at work for long is stuck: another thread takes its place, as long as there are spare ones, its end is awaited by
- * nobody else on that behalf, and it is told.
+ * Each job names its owner (`whose`). The jobs of one owner, and of all guests together, may occupy a limited
+ * number of threads. A job that runs longer than CREW_STUCK_MS is stuck: it is reported, and a spare thread
+ * replaces its thread. If all threads that an owner may occupy are stuck, the owner's further jobs fail.
  */
 #pragma once
 
@@ -14,72 +14,75 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define CREW_MAX 16u           /* threads; started as they are needed */
-#define CREW_SPARE 16u         /* in the place of those that are stuck */
-#define CREW_EACH_MAX 4u       /* at work on one behalf */
-#define CREW_GUESTS_MAX 12u    /* on behalf of all who came by links */
-#define CREW_QUEUE 512u        /* jobs that wait for one of them */
-#define CREW_QUEUE_GUESTS 384u /* jobs on behalf of links among these */
-#define CREW_STUCK_MS 3000u    /* at work for so long */
-#define CREW_WHOSE_SIZE 160u
-#define CREW_GUEST 'l' /* with which those begin who came by a link */
+#define CREW_MAX 16u           /* threads; started on demand */
+#define CREW_SPARE 16u         /* further threads, which replace stuck ones */
+#define CREW_EACH_MAX 4u       /* running jobs of one owner */
+#define CREW_GUESTS_MAX 12u    /* running jobs of all guests */
+#define CREW_QUEUE 512u        /* waiting jobs */
+#define CREW_QUEUE_GUESTS 384u /* waiting jobs of all guests */
+#define CREW_STUCK_MS 3000u    /* a job that runs longer is stuck */
+#define CREW_FAREWELL_MS 2000u /* time that crew_close() waits for running jobs */
+#define CREW_WHOSE_SIZE 160u   /* bytes of an owner's name, with its NUL */
+#define CREW_GUEST 'l'         /* first letter of a guest's name: a client with a link */
 
 struct crew;
 struct user;
 
-/* Work for one of them; embedded in what it is about, which is the thread's while it is out. */
+/* A job, embedded in its data. The data belongs to the thread from crew_send() until done(). */
 struct job {
 	struct job *prev, *next;
-	void (*work)(struct job *job); /* on a thread; not called where done() gets an error */
+	void (*work)(struct job *job); /* on a thread; not called if done() gets an error */
 	/*
-	 * On the loop, once: 0, -EPERM (the rights cannot be had), -ECANCELED (the server ends), or -ETIME (all that may be at work on
-	 * its behalf is stuck).
+	 * Called once, on the loop. error: 0, -EPERM (the thread cannot get its rights), -ECANCELED (the crew closes), or
+	 * -ETIME (all threads that the owner may use are stuck).
 	 */
 	void (*done)(struct job *job, int error);
 	int error;
-	char whose[CREW_WHOSE_SIZE]; /* on whose behalf; "": nobody's, who has no limits */
-	bool owed; /* it has to be done, as what gives back something: neither refused nor given up */
-	/* Of the crew: */
+	char whose[CREW_WHOSE_SIZE]; /* the owner; "": no owner, no limits */
+	bool owed;                   /* must run, as it releases something: never refused */
+	/* Private: */
 	uint64_t begun_ms;
 	bool stuck;
 };
 
+/* Options of a crew; zero: the defaults. */
 struct crew_options {
-	const struct user *user; /* whose rights; NULL: ours. Borrowed for its life */
-	bool bare;               /* without capabilities, also when we are root */
-	bool patient; /* jobs wait for others than disks: none is stuck, and nobody is limited */
-	unsigned threads; /* at most, but for spare ones; 0: CREW_MAX */
-	/* So many have got stuck on that behalf since the last time. On the loop; NULL: nobody asks. */
+	const struct user *user; /* threads get this user's rights; NULL: the server's. Borrowed for its life */
+	bool bare;               /* without capabilities, also as root */
+	bool patient;     /* jobs do not wait for disks: no limits, never stuck */
+	unsigned threads; /* at most, without spare ones; 0: CREW_MAX */
+	/* On the loop: count more jobs of this owner are stuck. NULL: not wanted. */
 	void (*stuck)(void *user, const char *whose, unsigned count);
 	void *stuck_user;
 };
 
-/* Returns owned, for crew_close(); NULL when memory is short. */
+/* Returns a crew for crew_close(), or NULL if out of memory. */
 struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options);
 
 /*
- * Jobs that wait are done with -ECANCELED, those under way are waited for, for CREW_FAREWELL_MS; who is stuck then is left
- * with its memory, and is never heard of again. The rest goes once the loop has closed the handles. NULL is fine.
+ * Cancel waiting jobs (-ECANCELED), and wait up to CREW_FAREWELL_MS for running ones. The memory of jobs that
+ * still run then leaks, and done() is not called for them. The crew is freed once the loop has closed its
+ * handles. NULL is fine.
  */
-#define CREW_FAREWELL_MS 2000u
 void crew_close(struct crew *c);
 
 /*
- * Send out a job. Returns 0, or -EUSERS when too many wait, -ETIME when all that may be at work on its behalf is stuck, or -EAGAIN
- * when there is no thread to be had; -ECANCELED: the crew ends.
+ * Queue a job. Returns 0, -EUSERS if too many wait, -ETIME if all threads that the owner may use are stuck,
+ * -EAGAIN if no thread could be started, or -ECANCELED if the crew closes.
  */
 int crew_send(struct crew *c, struct job *job);
 
-/* The same for one that is owed: where there is not even a thread, it is worked at here. */
+/* Queue a job that must run. If no thread can be started, it runs here, and done() is called from inside. */
 void crew_owe(struct crew *c, struct job *job);
 
-/* How many are at work, or wait, on that behalf. */
+/* The number of running and waiting jobs of an owner. */
 unsigned crew_count(struct crew *c, const char *whose);
 
+/* Numbers for metrics. */
 struct crew_counts {
 	unsigned threads, at_work, waiting, stuck; /* now */
-	uint64_t stuck_total,
-		refused_total; /* since the beginning: got stuck; refused for that, or for too many */
+	uint64_t stuck_total, refused_total;       /* since the start */
 };
 
+/* Get the numbers. */
 void crew_look(struct crew *c, struct crew_counts *ret);

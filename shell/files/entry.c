@@ -1,12 +1,12 @@
-/* What is looked at may be another by the time that it is removed: then unlinkat(2) still takes no directory. */
+/* If the entry changes between the check and unlinkat(2), unlinkat(2) still refuses a directory. */
 #include "shell/files/entry.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What a path leads to. Returns 0 or a negative errno. */
-static int look(const struct place *p, const char *path, struct stat *ret)
+/* stat() a path, links followed. Returns 0 or a negative errno. */
+static int stat_path(const struct place *p, const char *path, struct stat *ret)
 {
 	int fd = place_open(p, path, O_PATH, 0);
 	if (fd < 0)
@@ -20,7 +20,7 @@ int entry_remove(const struct place *p, const char *path)
 {
 	struct place_entry e;
 	struct stat st;
-	int rc = look(p, path, &st);
+	int rc = stat_path(p, path, &st);
 	if (rc < 0 || S_ISDIR(st.st_mode))
 		return rc < 0 ? rc : -EISDIR;
 	rc = place_find(p, path, &e);
@@ -52,7 +52,7 @@ int entry_make_directory(const struct place *p, const char *path, bool parents)
 		return rc;
 	if (rc == -ENOENT && (rc = place_make_parents(p, path)) == 0)
 		rc = make(p, path);
-	if (rc == -EEXIST && look(p, path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (rc == -EEXIST && stat_path(p, path, &st) == 0 && S_ISDIR(st.st_mode))
 		rc = 0;
 	return rc;
 }
@@ -61,7 +61,7 @@ int entry_sync(int dir_fd)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == EACCES ? 0 : -errno; /* it may be written, not read */
+		return errno == EACCES ? 0 : -errno; /* writable but not readable */
 	int rc = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
 	close(fd);
 	return rc;

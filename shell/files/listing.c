@@ -1,4 +1,4 @@
-/* By descriptors, so that a directory that is moved meanwhile leads nowhere else. */
+/* Walks by descriptors, so that a directory that is moved meanwhile is not mistaken for another. */
 #include "shell/files/listing.h"
 
 #include "shell/files/beside.h"
@@ -16,13 +16,14 @@ struct walk {
 	void *user;
 	struct listing_result *result;
 	size_t count;
-	bool over; /* nothing more is wanted */
+	bool over; /* stop: the callback said so, or LISTING_MAX */
 	char relative[2 * PLACE_PATH_MAX];
 };
 
-static void look_into(struct walk *w, int dir_fd, size_t length, unsigned depth);
+static void list_directory(struct walk *w, int dir_fd, size_t length, unsigned depth);
 
-static void go_below(struct walk *w, int parent_fd, const char *name, size_t length, unsigned depth)
+static void list_subdirectory(
+	struct walk *w, int parent_fd, const char *name, size_t length, unsigned depth)
 {
 	int fd = depth + 1 < LISTING_DEPTH_MAX && length + 1 < PLACE_PATH_MAX
 		? place_open_in(parent_fd, name, O_RDONLY | O_DIRECTORY)
@@ -32,16 +33,16 @@ static void go_below(struct walk *w, int parent_fd, const char *name, size_t len
 		return;
 	}
 	w->relative[length] = '/';
-	look_into(w, fd, length + 1, depth + 1);
+	list_directory(w, fd, length + 1, depth + 1);
 }
 
-/* One entry, whose name goes to relative + length. */
-static void tell(struct walk *w, int dir_fd, const char *name, size_t length, unsigned depth)
+/* Report one entry; its name is written to relative + length. */
+static void report(struct walk *w, int dir_fd, const char *name, size_t length, unsigned depth)
 {
 	struct stat st;
 	bool hidden = name[0] == '.';
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0) {
-		w->result->cut |= errno != ENOENT; /* otherwise it has gone meanwhile */
+		w->result->cut |= errno != ENOENT; /* ENOENT: removed meanwhile */
 		return;
 	}
 	size_t end = length + strlen(name);
@@ -56,11 +57,11 @@ static void tell(struct walk *w, int dir_fd, const char *name, size_t length, un
 		w->over = !w->entry(w->user, &e);
 	}
 	if (!w->over && w->options->recursive && S_ISDIR(st.st_mode))
-		go_below(w, dir_fd, name, end, depth);
+		list_subdirectory(w, dir_fd, name, end, depth);
 }
 
-/* Takes dir_fd. */
-static void look_into(struct walk *w, int dir_fd, size_t length, unsigned depth)
+/* Owns dir_fd. */
+static void list_directory(struct walk *w, int dir_fd, size_t length, unsigned depth)
 {
 	DIR *dir = fdopendir(dir_fd);
 	if (!dir) {
@@ -73,12 +74,12 @@ static void look_into(struct walk *w, int dir_fd, size_t length, unsigned depth)
 	for (; !w->over && (e = readdir(dir)) != NULL; errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
 			!beside_is_name(e->d_name))
-			tell(w, dir_fd, e->d_name, length, depth);
+			report(w, dir_fd, e->d_name, length, depth);
 	w->result->cut |= !w->over && errno != 0;
 	closedir(dir);
 }
 
-/* What the directory is called: as it was asked for, if that says all. */
+/* The absolute path of the directory: as the caller gave it, or from /proc if that was relative. */
 static int name_directory(const char *path, int fd, struct listing_result *result)
 {
 	char link[32];
@@ -107,6 +108,6 @@ int listing_walk(const struct place *p, const char *path, const struct listing_o
 	if (rc < 0)
 		close(fd);
 	else
-		look_into(&w, fd, 0, 0);
+		list_directory(&w, fd, 0, 0);
 	return rc;
 }

@@ -1,7 +1,4 @@
-/*
- * One table for what is known by its extension. libmagic's cookie is not for several threads at once, so a lock goes with it;
- * it stays for the life of the program.
- */
+/* libmagic's cookie is not thread-safe, so a lock guards it. It is never freed. */
 #include "shell/files/mime.h"
 
 #include <magic.h>
@@ -14,7 +11,7 @@ struct known {
 	const char *extension, *type;
 };
 
-/* Sorted by extension. What is not here (py, go, lock, env, ipynb ...) is looked into. */
+/* Sorted by extension. Files with other extensions (py, go, lock, env, ipynb ...) are examined by content. */
 static const struct known known[] = {
 	{"7z", "application/x-7z-compressed"},
 	{"aac", "audio/aac"},
@@ -68,7 +65,7 @@ static const struct known known[] = {
 	{"rar", "application/vnd.rar"},
 	{"rtf", "text/rtf"},
 	{"sh", "application/x-sh"},
-	{"sql", "application/sql"}, /* text, as the standard calls it: application/x-sql would be binary */
+	{"sql", "application/sql"}, /* RFC 6922, text; application/x-sql would be binary */
 	{"svg", "image/svg+xml"},
 	{"tar", "application/x-tar"},
 	{"text", "text/plain"},
@@ -97,7 +94,7 @@ static const struct known known[] = {
 	{"zst", "application/zstd"},
 };
 
-/* Text besides text/... and what ends in +json or +xml. */
+/* Text types other than text/..., ...+json and ...+xml. */
 static const char *const texts[] = {"application/ecmascript", "application/javascript",
 	"application/json", "application/json-seq", "application/rtf", "application/sql",
 	"application/toml", "application/typescript", "application/x-empty",
@@ -125,7 +122,7 @@ const char *mime_of_name(const char *path)
 void mime_of_bytes(const void *bytes, size_t length, char ret_type[MIME_SIZE])
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static magic_t cookie; /* guarded by it; loading takes too long to be done for each file */
+	static magic_t cookie; /* guarded by lock; loading the tables is slow */
 	const char *type = NULL;
 	if (length == 0) {
 		snprintf(ret_type, MIME_SIZE, "inode/x-empty");

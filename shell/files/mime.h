@@ -1,18 +1,18 @@
-/* Types of files: by their name, else by what is in them. */
+/* MIME types of files: by name, else by content. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MIME_SIZE 128u                     /* of a type with its NUL */
-#define MIME_SNIFF_MAX ((size_t)256 << 10) /* bytes of a beginning that are looked at */
+#define MIME_SIZE 128u                     /* bytes of a type, with its NUL */
+#define MIME_SNIFF_MAX ((size_t)256 << 10) /* bytes at the start of a file that are examined */
 
-/* The type that a name's extension stands for, in lower case alone; NULL: none does. Pure. */
+/* The type for a name's extension, which must be lower case, or NULL. Pure. */
 const char *mime_of_name(const char *path);
 
 /*
- * The type of a beginning, by libmagic, whose tables are loaded for the first one; "application/octet-stream" where that fails.
- * Not on a loop: this takes time.
+ * The type of a file that starts with these bytes, by libmagic; "application/octet-stream" if that fails. The
+ * first call loads libmagic's tables. Slow: not for the loop.
  */
 void mime_of_bytes(const void *bytes, size_t length, char ret_type[MIME_SIZE]);
 

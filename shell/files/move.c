@@ -1,4 +1,4 @@
-/* One rename(2), or a copy in a nest beside the target, which then takes its place in one step. */
+/* One rename(2); across file systems, a copy in a nest beside the target, which is then renamed. */
 #include "shell/files/move.h"
 
 #include "shell/files/copy.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INSIDE "moved" /* what it is called in the nest */
+#define INSIDE "moved" /* its name in the nest */
 
-/* Where it goes: into a directory, or to that name. */
+/* The target: in the directory `to`, or `to` itself. */
 static int find_target(const struct place *p, const char *to, const struct place_entry *source,
 	struct place_entry *ret)
 {
@@ -24,7 +24,7 @@ static int find_target(const struct place *p, const char *to, const struct place
 	return 0;
 }
 
-/* mv(1) refuses these; rename(2) would do nothing, and say that it has. */
+/* mv(1) refuses these, while rename(2) does nothing and returns 0. */
 static bool is_same(const struct place_entry *target, const struct stat *source)
 {
 	struct stat st;
@@ -32,13 +32,13 @@ static bool is_same(const struct place_entry *target, const struct stat *source)
 		st.st_dev == source->st_dev && st.st_ino == source->st_ino;
 }
 
-/* What is in a nest goes to the target in one step, and is there for good before anything of the source goes. */
+/* Rename from the nest to the target and sync it, before the source is removed. */
 static int put_in_place(const struct nest *n, const struct place_entry *target)
 {
 	struct stat st;
 	if (fstatat(n->fd, INSIDE, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	/* A directory that gets another parent is written to. */
+	/* rename(2) of a directory to another parent writes its "..", which needs write permission. */
 	bool closed = S_ISDIR(st.st_mode) && !(st.st_mode & S_IWUSR);
 	if (closed && fchmodat(n->fd, INSIDE, (st.st_mode & 07777) | S_IWUSR, 0) < 0)
 		return -errno;

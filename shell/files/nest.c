@@ -1,4 +1,3 @@
-/* The usual name, unless somebody has it just now; see beside.h. */
 #include "shell/files/nest.h"
 
 #include "shell/files/beside.h"
@@ -12,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether what has been opened still has that name. */
-static bool is_there(int dir_fd, const char *name, int fd)
+/* Whether an open directory still has this name. */
+static bool has_name(int dir_fd, const char *name, int fd)
 {
 	struct stat by_name, by_fd;
 	return fstat(fd, &by_fd) == 0 && fstatat(dir_fd, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -25,28 +24,31 @@ static bool lock(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* Take away what has been left by that name. Returns whether it is free now. */
-static bool clear_left(int dir_fd, const char *name)
+/* Remove an unlocked nest of this name. Returns whether the name is free now. */
+static bool remove_leftover(int dir_fd, const char *name)
 {
 	int fd = place_open_in(dir_fd, name, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd == -ENOENT;
-	bool free = lock(fd) && is_there(dir_fd, name, fd) && copy_remove_tree(dir_fd, name) == 0;
+	bool free = lock(fd) && has_name(dir_fd, name, fd) && copy_remove_tree(dir_fd, name) == 0;
 	close(fd);
 	return free;
 }
 
-/* By the name that it has now. Returns 0, -EEXIST, also where somebody has taken it for left behind, or a negative errno. */
+/*
+ * Make a nest named n->name. Returns 0, -EEXIST (also if another process took it for a leftover), or a negative
+ * errno.
+ */
 static int make(int dir_fd, struct nest *n)
 {
 	struct stat st;
 	if (mkdirat(dir_fd, n->name, 0777) < 0)
 		return -errno;
-	/* To be read: a lock cannot be had on a path alone. */
+	/* O_RDONLY, since flock(2) refuses O_PATH. */
 	int rc = 0, fd = place_open_in(dir_fd, n->name, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd == -ENOENT ? -EEXIST : fd;
-	if (!lock(fd) || !is_there(dir_fd, n->name, fd))
+	if (!lock(fd) || !has_name(dir_fd, n->name, fd))
 		rc = -EEXIST;
 	else if (fstat(fd, &st) < 0 || fchmod(fd, 0700) < 0)
 		rc = -errno;
@@ -63,7 +65,7 @@ int nest_make(int dir_fd, const char *target, const char *suffix, struct nest *r
 {
 	struct nest n = {.fd = -1};
 	beside_name(target, suffix, false, n.name, sizeof n.name);
-	if (!clear_left(dir_fd, n.name))
+	if (!remove_leftover(dir_fd, n.name))
 		beside_name(target, suffix, true, n.name, sizeof n.name);
 	int rc = make(dir_fd, &n);
 	if (rc == -EEXIST) {

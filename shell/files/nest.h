@@ -1,6 +1,6 @@
 /*
- * A nest: a directory beside what it is for, in which that is put together. Who has one holds a lock on it, which goes with the process:
- * what has its name and no lock was left behind by a server that has been killed, and goes with the next nest for the same. For
+ * A nest: a temporary directory beside its target. Its owner holds a flock(2) on it, which the kernel drops
+ * when the process dies: an unlocked nest is a leftover, which the next nest for the same target removes. For
  * threads (shell/files/crew.h).
  */
 #pragma once
@@ -8,14 +8,15 @@
 #include <limits.h>
 #include <sys/types.h>
 
+/* A nest that this process owns. */
 struct nest {
 	char name[NAME_MAX + 1];
-	int fd;      /* of the directory, with the lock; whoever has the nest closes it */
-	mode_t mode; /* that the directory would have, of which nobody else has anything now */
+	int fd;      /* of the directory, holds the lock; the caller closes it */
+	mode_t mode; /* what mkdir(2) gave it; the nest itself is 0700 */
 };
 
 /*
- * Make one in a directory, for what is called target there, or will be. suffix: what it is for. Returns 0 or a negative errno.
- * copy_remove_tree() removes it.
+ * Make a nest in dir_fd for the name target, which need not exist. suffix: its purpose. Returns 0 or a negative
+ * errno. Remove it with copy_remove_tree().
  */
 int nest_make(int dir_fd, const char *target, const char *suffix, struct nest *ret);

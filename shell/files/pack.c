@@ -1,7 +1,7 @@
 /*
- * Where it is: a stack of directories that are being read, and a file of which the rest is to come. Each turn puts one entry or one
- * part of a file into the piece. libarchive writes; it is never asked to make up for more than a part of a file by itself, for it
- * would do so at once.
+ * The state is a stack of open directories, and a file that is partly written. Each turn adds one entry or one
+ * part of a file to the piece. A file that is too short is filled up with zeros here, part by part: libarchive
+ * would write them all at once.
  */
 #include "shell/files/pack.h"
 
@@ -21,11 +21,11 @@
 #include <uthash.h>
 
 #define PART ((size_t)64 << 10)     /* bytes of a file that are read at once */
-#define HOLE_PART ((size_t)1 << 20) /* of a hole that are passed over at once */
-#define TURNS_MAX 1024u             /* of one call: then whoever has asked is heard again */
+#define HOLE_PART ((size_t)1 << 20) /* bytes of a hole that are skipped at once */
+#define TURNS_MAX 1024u             /* in one call, so that a cancelled request is noticed */
 
-/* A file with more names than one, by the first of them. */
-struct known {
+/* A file with several names: its first one. */
+struct linked {
 	UT_hash_handle hh;
 	struct {
 		uint64_t device, inode;
@@ -33,8 +33,8 @@ struct known {
 	char name[];
 };
 
-/* Directories below each other. */
-struct level {
+/* A directory that is being read. */
+struct pack_level {
 	DIR *dir;
 	size_t length; /* of its name */
 };
@@ -47,21 +47,23 @@ struct pack {
 	struct pack_options options;
 	struct archive *archive;
 	struct archive_entry *entry;
-	locale_t locale; /* names are UTF-8, or bytes */
-	struct known *known;
+	locale_t locale; /* UTF-8; names may still be any bytes */
+	struct linked *linked;
 	struct pack_losses losses;
-	struct level levels[COPY_DEPTH_MAX];
-	unsigned depth;        /* of levels; 0: all has been read */
-	bool closing;          /* nothing is taken any more */
-	bool begun, over, cut; /* the first entry is written; the last bytes are; memory was short */
-	int fd;                /* of the file that is being read; -1: none is */
-	off_t at, size;        /* of that */
-	bool lost;             /* what is left of it is zeros */
+	struct pack_level levels[COPY_DEPTH_MAX];
+	unsigned depth;                     /* of levels; 0: all has been read */
+	bool closing;                       /* discard libarchive's output */
+	bool begun;                         /* the first entry is written */
+	bool over;                          /* the last bytes are written */
+	bool cut;                           /* out of memory */
+	int fd;                             /* of the file that is being read, or -1 */
+	off_t at, size;                     /* of that */
+	bool lost;                          /* reading failed: the rest is zeros */
 	struct extent data[PACK_HOLES_MAX]; /* of a file with holes */
-	unsigned data_count, data_at;       /* 0: there are none; the first that is not behind us */
+	unsigned data_count, data_at;       /* count 0: no holes; at: the current or next extent */
 	char *bytes;                        /* the piece */
 	size_t length, capacity;
-	char name[PLACE_PATH_MAX]; /* of the directory that is being read, or what is in it, without "./" */
+	char name[PLACE_PATH_MAX]; /* of the current directory or its entry, without "./" */
 	char part[PART];
 };
 
@@ -75,9 +77,7 @@ static void note_loss(struct pack *k, const char *name, int error)
 	snprintf(k->losses.name, sizeof k->losses.name, "%s", name);
 }
 
-/* libarchive's way out */
-
-static la_ssize_t take(struct archive *a, void *user, const void *bytes, size_t length)
+static la_ssize_t on_archive_write(struct archive *a, void *user, const void *bytes, size_t length)
 {
 	struct pack *k = user;
 	(void)a;
@@ -100,23 +100,23 @@ static la_ssize_t take(struct archive *a, void *user, const void *bytes, size_t 
 
 /* Files with more than one name */
 
-/* The first name of a file, or NULL when this is it. */
-static const char *know(struct pack *k, const struct stat *st, const char *name)
+/* The first name of a file, or NULL if this is it. */
+static const char *find_first_name(struct pack *k, const struct stat *st, const char *name)
 {
-	struct known *found, one = {.id = {.device = st->st_dev, .inode = st->st_ino}};
+	struct linked *found, one = {.id = {.device = st->st_dev, .inode = st->st_ino}};
 	size_t size = strlen(name) + 1;
 	/* NOLINTNEXTLINE(clang-analyzer-*): it is uthash's */
-	HASH_FIND(hh, k->known, &one.id, sizeof one.id, found);
+	HASH_FIND(hh, k->linked, &one.id, sizeof one.id, found);
 	if (found)
 		return found->name;
-	if (HASH_COUNT(k->known) >= PACK_LINKS_MAX)
+	if (HASH_COUNT(k->linked) >= PACK_LINKS_MAX)
 		return NULL;
 	found = malloc(sizeof *found + size);
 	if (!found)
-		return NULL; /* then it is there more than once */
+		return NULL; /* store the file once more */
 	found->id = one.id;
 	memcpy(found->name, name, size);
-	HASH_ADD(hh, k->known, id, sizeof found->id, found);
+	HASH_ADD(hh, k->linked, id, sizeof found->id, found);
 	if (!found->hh.tbl)
 		free(found);
 	return NULL;
@@ -129,12 +129,12 @@ static int write_header(struct pack *k)
 	int status = archive_write_header(k->archive, k->entry);
 	if (k->cut)
 		return -ENOMEM;
-	/* ARCHIVE_WARN: something of it was not as it should be in the header, which is written all the same. */
+	/* ARCHIVE_WARN: part of the header could not be represented; it is written all the same. */
 	return status == ARCHIVE_OK || status == ARCHIVE_WARN ? 0 : -EINVAL;
 }
 
-/* A name in the tree, as it is in the archive. */
-static const char *written(const char *name, bool directory, char text[PLACE_PATH_MAX + 4])
+/* The archive's name for a name in the tree. */
+static const char *archive_name(const char *name, bool directory, char text[PLACE_PATH_MAX + 4])
 {
 	snprintf(text, PLACE_PATH_MAX + 4, "./%s%s", name, directory && *name ? "/" : "");
 	return text;
@@ -144,7 +144,7 @@ static void describe(struct pack *k, const struct stat *st)
 {
 	char text[PLACE_PATH_MAX + 4];
 	struct archive_entry *e = archive_entry_clear(k->entry);
-	archive_entry_copy_pathname(e, written(k->name, S_ISDIR(st->st_mode), text));
+	archive_entry_copy_pathname(e, archive_name(k->name, S_ISDIR(st->st_mode), text));
 	archive_entry_set_mode(e, st->st_mode);
 	archive_entry_set_uid(e, st->st_uid);
 	archive_entry_set_gid(e, st->st_gid);
@@ -152,7 +152,7 @@ static void describe(struct pack *k, const struct stat *st)
 	archive_entry_set_size(e, S_ISREG(st->st_mode) ? st->st_size : 0);
 }
 
-/* Where the data of a file is. One that has no holes, or too many, is taken as it reads. */
+/* Find the data extents of a file. A file without holes, or with too many, is read as a whole. */
 static void find_holes(struct pack *k, const struct stat *st)
 {
 	off_t at = 0;
@@ -163,7 +163,7 @@ static void find_holes(struct pack *k, const struct stat *st)
 		off_t from = lseek(k->fd, at, SEEK_DATA);
 		off_t to = from < 0 ? from : lseek(k->fd, from, SEEK_HOLE);
 		if (from < 0 && errno == ENXIO)
-			break; /* a hole up to its end */
+			break; /* a hole up to the end */
 		if (to <= from || k->data_count == PACK_HOLES_MAX) {
 			k->data_count = 0;
 			return;
@@ -172,7 +172,7 @@ static void find_holes(struct pack *k, const struct stat *st)
 		k->data[k->data_count++] = (struct extent){.from = from, .to = at};
 	}
 	if (k->data_count == 0)
-		k->data[k->data_count++] = (struct extent){0}; /* nothing but a hole */
+		k->data[k->data_count++] = (struct extent){0}; /* only a hole */
 	for (unsigned i = 0; i < k->data_count; i++)
 		archive_entry_sparse_add_entry(
 			k->entry, k->data[i].from, k->data[i].to - k->data[i].from);
@@ -182,10 +182,10 @@ static int put_file(struct pack *k, int dir_fd, const char *name, const struct s
 {
 	struct stat now;
 	char text[PLACE_PATH_MAX + 4];
-	const char *first = st->st_nlink > 1 ? know(k, st, k->name) : NULL;
+	const char *first = st->st_nlink > 1 ? find_first_name(k, st, k->name) : NULL;
 	describe(k, st);
 	if (first) {
-		archive_entry_set_hardlink(k->entry, written(first, false, text));
+		archive_entry_set_hardlink(k->entry, archive_name(first, false, text));
 		archive_entry_set_size(k->entry, 0);
 		return write_header(k);
 	}
@@ -222,7 +222,7 @@ static int put_link(struct pack *k, int dir_fd, const char *name, const struct s
 	return write_header(k);
 }
 
-/* Read what is in a directory from now on. */
+/* Push a directory. Owns fd. */
 static int enter(struct pack *k, int fd)
 {
 	bool deep = k->depth == COPY_DEPTH_MAX;
@@ -232,7 +232,7 @@ static int enter(struct pack *k, int fd)
 		close(fd);
 		return rc;
 	}
-	k->levels[k->depth++] = (struct level){.dir = dir, .length = strlen(k->name)};
+	k->levels[k->depth++] = (struct pack_level){.dir = dir, .length = strlen(k->name)};
 	return 0;
 }
 
@@ -244,8 +244,8 @@ static int put_directory(struct pack *k, int dir_fd, const char *name, const str
 	return fd < 0 ? fd : enter(k, fd);
 }
 
-/* Put the next name of a directory behind its own. */
-static int take_name(struct pack *k, const struct level *l, const char *name)
+/* Append an entry's name to that of its directory. */
+static int append_name(struct pack *k, const struct pack_level *l, const char *name)
 {
 	size_t n = strlen(name), slash = l->length > 0;
 	if (l->length + slash + n >= sizeof k->name)
@@ -262,7 +262,7 @@ static int put_entry(struct pack *k, int dir_fd, const char *name)
 	if (k->options.excludes && k->options.excludes(k->options.user, k->name))
 		return 0;
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
-		return errno == ENOENT ? 0 : -errno; /* it has been removed since */
+		return errno == ENOENT ? 0 : -errno; /* ENOENT: removed meanwhile */
 	if (S_ISDIR(st.st_mode))
 		return beside_is_name(name) ? 0 : put_directory(k, dir_fd, name, &st);
 	if (S_ISREG(st.st_mode))
@@ -272,7 +272,7 @@ static int put_entry(struct pack *k, int dir_fd, const char *name)
 
 static int put_next(struct pack *k)
 {
-	struct level *l = &k->levels[k->depth - 1];
+	struct pack_level *l = &k->levels[k->depth - 1];
 	k->name[l->length] = '\0';
 	errno = 0;
 	const struct dirent *e = readdir(l->dir);
@@ -286,7 +286,7 @@ static int put_next(struct pack *k)
 	}
 	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 		return 0;
-	rc = take_name(k, l, e->d_name);
+	rc = append_name(k, l, e->d_name);
 	if (rc == 0)
 		rc = put_entry(k, dirfd(l->dir), e->d_name);
 	if (rc < 0 && rc != -ENOMEM)
@@ -296,7 +296,7 @@ static int put_next(struct pack *k)
 
 /* Files */
 
-/* What comes next of a file: *ret_hole: nothing that would have to be read. Returns how much. */
+/* The length of the next part of a file; *ret_hole: it is zeros, nothing to read. */
 static size_t next_part(struct pack *k, bool *ret_hole)
 {
 	off_t end = k->size;
@@ -344,7 +344,7 @@ static int put_part(struct pack *k)
 	return archive_write_data(k->archive, bytes, length) < 0 ? -ENOMEM : 0;
 }
 
-/* All of it */
+/* The archive */
 
 static int begin(struct pack *k)
 {
@@ -362,7 +362,7 @@ static int end(struct pack *k)
 	return archive_write_close(k->archive) == ARCHIVE_OK ? 0 : -ENOMEM;
 }
 
-static int take_turn(struct pack *k)
+static int do_turn(struct pack *k)
 {
 	if (!k->begun)
 		return begin(k);
@@ -377,7 +377,7 @@ int pack_next(struct pack *k, const char **ret_bytes, size_t *ret_length, bool *
 	locale_t before = uselocale(k->locale);
 	k->length = 0;
 	for (unsigned i = 0; rc == 0 && !k->over && k->length < PACK_PIECE && i < TURNS_MAX; i++)
-		rc = take_turn(k);
+		rc = do_turn(k);
 	uselocale(before);
 	*ret_bytes = k->bytes;
 	*ret_length = k->length;
@@ -398,7 +398,7 @@ static bool open_archive(struct pack *k)
 	return k->archive && k->entry && k->locale &&
 		archive_write_set_format_pax(k->archive) == ARCHIVE_OK &&
 		archive_write_set_bytes_per_block(k->archive, 0) == ARCHIVE_OK &&
-		archive_write_open(k->archive, k, NULL, take, NULL) == ARCHIVE_OK;
+		archive_write_open(k->archive, k, NULL, on_archive_write, NULL) == ARCHIVE_OK;
 }
 
 int pack_open(const struct place *p, const char *path, const struct pack_options *options,
@@ -428,7 +428,7 @@ int pack_open(const struct place *p, const char *path, const struct pack_options
 
 void pack_close(struct pack *k)
 {
-	struct known *one, *next;
+	struct linked *one, *next;
 	if (!k)
 		return;
 	if (k->fd >= 0)
@@ -436,15 +436,15 @@ void pack_close(struct pack *k)
 	while (k->depth > 0)
 		closedir(k->levels[--k->depth].dir);
 	if (k->archive) {
-		k->closing = true; /* nothing is made up for what has not been written */
+		k->closing = true; /* else archive_write_free() fills up the current entry */
 		archive_write_free(k->archive);
 	}
 	if (k->entry)
 		archive_entry_free(k->entry);
 	if (k->locale)
 		freelocale(k->locale);
-	HASH_ITER (hh, k->known, one, next) {
-		HASH_DEL(k->known, one); /* NOLINT(clang-analyzer-*): it is uthash's */
+	HASH_ITER (hh, k->linked, one, next) {
+		HASH_DEL(k->linked, one); /* NOLINT(clang-analyzer-*): it is uthash's */
 		free(one);
 	}
 	free(k->bytes);

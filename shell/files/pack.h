@@ -1,56 +1,58 @@
 /*
- * A directory as a tar archive (pax), made in pieces: whoever takes one lets as much of the tree be read as it needs, so that the
- * memory is that of a piece and of the names of files that have more than one, however large the tree is, and no thread waits for
- * who takes nothing. Times to the nanosecond, holes, hard links and names of any bytes are kept. Sockets, FIFOs and devices are
- * left out, which unpack() would refuse, and so is what other uploads have not finished.
+ * Writes a directory as a tar archive (pax), in pieces. Each piece is made when the caller asks for it, so
+ * memory is bounded by one piece and the table of hard links, and no thread waits for a slow client. Nanosecond
+ * times, holes, hard links and names of any bytes are kept. Sockets, FIFOs and devices, which unpack() refuses,
+ * are left out, and so are unfinished uploads.
  *
- * What cannot be read, or changes its size while it is read, is told: the archive is sound and has the rest. For threads
- * (shell/files/crew.h), one at a time.
+ * Files that cannot be read, or change their size meanwhile, are reported by pack_losses(); the archive remains
+ * valid. For threads (shell/files/crew.h), one at a time.
  */
 #pragma once
 
 #include "shell/files/place.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
-#define PACK_PIECE \
-	((size_t)256 << 10) /* bytes, about: a piece ends behind what exceeds it, by less than as much again */
-#define PACK_LINKS_MAX \
-	65536u /* files with more than one name, that are remembered; others are there more than once */
-#define PACK_HOLES_MAX 4096u /* of a file; where there are more, they are zeros */
+/* Bytes after which a piece ends; it may be up to twice as long. */
+#define PACK_PIECE ((size_t)256 << 10)
+/* Files with several names that are remembered; further ones are stored once for each name. */
+#define PACK_LINKS_MAX 65536u
+/* Holes of a file; if there are more, they are stored as zeros. */
+#define PACK_HOLES_MAX 4096u
 
 struct pack;
 
-/* Whether a name in the tree, "a/b", is left out, with all below it. */
+/* Whether to leave out a name in the tree, "a/b", and all below it. */
 typedef bool (*pack_excludes)(void *user, const char *name);
 
+/* What to pack. */
 struct pack_options {
-	pack_excludes excludes; /* NULL: nothing is */
+	pack_excludes excludes; /* NULL: leave out nothing */
 	void *user;
 };
 
-/* What was not as it should be. */
+/* Files that are missing or damaged in the archive. */
 struct pack_losses {
 	unsigned count;
-	int error; /* of the first: a negative errno, -ESTALE: its size has changed */
+	int error;                 /* of the first: a negative errno; -ESTALE: its size changed */
 	char name[PLACE_PATH_MAX]; /* of the first */
 };
 
 /*
- * Begin with the directory at a path, links followed. options: NULL for the usual ones; copied. Returns 0 with *ret to be given to
- * pack_close(), -ENOTDIR, or another negative errno.
+ * Start to pack the directory at a path, links followed. options: copied; NULL: the defaults. Returns 0 with
+ * *ret for pack_close(), -ENOTDIR, or another negative errno.
  */
 int pack_open(const struct place *p, const char *path, const struct pack_options *options,
 	struct pack **ret);
 
 /*
- * The next piece: *ret_bytes, which stays until the next call, *ret_length of them; 0 of them: call again, where *ret_over is
- * false, for much was looked at in vain. Returns 0, or a negative errno (memory is short).
+ * Make the next piece. *ret_bytes: valid until the next call. If *ret_length is 0 and *ret_over false, call
+ * again: many entries were skipped. Returns 0 or a negative errno (out of memory).
  */
 int pack_next(struct pack *k, const char **ret_bytes, size_t *ret_length, bool *ret_over);
 
+/* What was lost so far. */
 const struct pack_losses *pack_losses(const struct pack *k);
 
-/* NULL is fine. */
+/* Free it. NULL is fine. */
 void pack_close(struct pack *k);

@@ -1,7 +1,7 @@
 /*
- * Everything is opened by openat2(2), which resolves a path as if the root of the room were the root, whatever links it
- * meets. What other calls take are descriptors of directories and single names. A shell that is gone and whose number somebody
- * else has is told by its parent, once its directory is open.
+ * All paths are opened by openat2(2), which resolves them and all links with the sandbox's root as the root.
+ * Other system calls get directory descriptors and single names. If the shell's pid was reused, the new process
+ * is not below the holder; this is checked after its directory is open.
  */
 #include "shell/files/place.h"
 
@@ -30,8 +30,8 @@ bool place_of_directory(struct place *p, const char *cwd)
 	return (size_t)snprintf(p->cwd, sizeof p->cwd, "%s", cwd) < sizeof p->cwd;
 }
 
-/* Whether the shell lives among other mounts than we do. Returns 0, 1 or a negative errno. */
-static int is_in_room(pid_t shell)
+/* Whether the shell has another mount namespace than the server. Returns 0, 1 or a negative errno. */
+static int is_in_sandbox(pid_t shell)
 {
 	char path[64], theirs[64], ours[64];
 	snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)shell);
@@ -46,7 +46,7 @@ static int is_in_room(pid_t shell)
 	return strcmp(theirs, ours) != 0;
 }
 
-static int open_of(pid_t shell, const char *what, int flags)
+static int open_proc(pid_t shell, const char *what, int flags)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)shell, what);
@@ -54,7 +54,7 @@ static int open_of(pid_t shell, const char *what, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Where the shell is, by its name in the room: that has to be the same directory still. */
+/* Find the name of the shell's working directory in the sandbox, and check that it is the same directory. */
 static int find_inside(struct place *p)
 {
 	char path[64];
@@ -66,7 +66,7 @@ static int find_inside(struct place *p)
 	p->inside[n] = '\0';
 	int fd = place_open(p, p->inside, O_PATH | O_DIRECTORY, 0);
 	if (fd < 0)
-		p->inside[0] = '\0'; /* it has been removed: only absolute paths mean something */
+		p->inside[0] = '\0'; /* it has been removed: only absolute paths work */
 	else if (fstat(fd, &by_name) < 0 || fstat(p->cwd_fd, &by_shell) < 0 ||
 		by_name.st_dev != by_shell.st_dev || by_name.st_ino != by_shell.st_ino)
 		p->inside[0] = '\0';
@@ -78,15 +78,15 @@ static int find_inside(struct place *p)
 static int enter_shell(struct place *p)
 {
 	struct proc_status now;
-	p->cwd_fd = open_of(p->shell, "cwd", O_DIRECTORY);
+	p->cwd_fd = open_proc(p->shell, "cwd", O_DIRECTORY);
 	if (p->cwd_fd < 0)
 		return p->cwd_fd == -ENOENT ? -ESRCH : p->cwd_fd;
-	int room = is_in_room(p->shell);
-	if (room > 0)
-		p->root_fd = room = open_of(p->shell, "root", O_DIRECTORY);
-	if (room < 0)
-		return room == -ENOENT ? -ESRCH : room;
-	/* Who has this number is below the holder: what has been opened was the shell's. */
+	int sandboxed = is_in_sandbox(p->shell);
+	if (sandboxed > 0)
+		p->root_fd = sandboxed = open_proc(p->shell, "root", O_DIRECTORY);
+	if (sandboxed < 0)
+		return sandboxed == -ENOENT ? -ESRCH : sandboxed;
+	/* If the pid is still below the holder, the opened directories are the shell's. */
 	if (!proc_status(p->shell, &now) || !proc_is_living(&now) ||
 		!proc_is_below(p->shell, p->holder))
 		return -ESRCH;
@@ -116,8 +116,8 @@ void place_leave(struct place *p)
 	p->root_fd = p->cwd_fd = -1;
 }
 
-/* Whether a part of a path in /proc is the number of a thread of ours. */
-static bool is_our_number(const char *part, size_t length)
+/* Whether a part of a path in /proc is the id of a thread of the server. */
+static bool is_own_pid(const char *part, size_t length)
 {
 	char path[64];
 	if (length == 0 || length > 10 || strspn(part, "0123456789") < length)
@@ -126,8 +126,8 @@ static bool is_our_number(const char *part, size_t length)
 	return access(path, F_OK) == 0;
 }
 
-/* Whether what has been opened is the server's own in a /proc. What cannot be told is. */
-static bool is_ours(int fd)
+/* Whether an open file is an entry of the server in /proc. True if unknown. */
+static bool is_own_proc(int fd)
 {
 	char link[32], path[PATH_MAX];
 	struct statfs fs;
@@ -142,7 +142,7 @@ static bool is_ours(int fd)
 	path[n] = '\0';
 	for (const char *part = path; *part;) {
 		size_t length = strcspn(part, "/");
-		if (is_our_number(part, length))
+		if (is_own_pid(part, length))
 			return true;
 		part += length + (part[length] == '/');
 	}
@@ -157,13 +157,13 @@ static int open_how(int dir_fd, const char *path, int flags, mode_t mode, uint64
 	int fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof how);
 	if (fd < 0)
 		return -errno;
-	if (!is_ours(fd))
+	if (!is_own_proc(fd))
 		return fd;
 	close(fd);
 	return -EACCES;
 }
 
-/* A path by its real name. Returns 0 with *path, which may be in the buffer then, or -ENAMETOOLONG. */
+/* Resolve the alias. Returns 0 with *path, which may point to buffer, or -ENAMETOOLONG. */
 static int resolve(const struct place *p, const char **path, char buffer[PLACE_PATH_MAX])
 {
 	if (!p->workspace || (*path)[0] != '/' || p->beneath || p->root_fd >= 0)
@@ -237,7 +237,7 @@ void place_entry_close(struct place_entry *e)
 	e->dir_fd = -1;
 }
 
-/* Make one directory; that somebody else has made it meanwhile is as good. */
+/* Make one directory, unless it exists. */
 static int make_one(const struct place *p, const char *path)
 {
 	struct place_entry e;
@@ -252,8 +252,8 @@ static int make_one(const struct place *p, const char *path)
 	return rc;
 }
 
-/* Whether the directory is there: 1, 0, or a negative errno. */
-static int is_there(const struct place *p, const char *path)
+/* Whether a directory exists: 1, 0, or a negative errno. */
+static int directory_exists(const struct place *p, const char *path)
 {
 	int fd = place_open(p, path, O_PATH | O_DIRECTORY, 0);
 	if (fd >= 0)
@@ -270,13 +270,13 @@ int place_make_parents(const struct place *p, const char *path)
 	if (length >= sizeof part)
 		return -ENAMETOOLONG;
 	memcpy(part, path, length);
-	/* From the end to what is there, then back. */
+	/* Search backwards for the deepest existing directory, then make those below it. */
 	int rc = 0;
 	for (at = length; at > 0; at--) {
 		if (at < length && part[at - 1] != '/')
 			continue;
 		part[at] = '\0';
-		rc = is_there(p, part);
+		rc = directory_exists(p, part);
 		memcpy(part, path, length);
 		if (rc != 0)
 			break;

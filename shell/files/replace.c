@@ -1,7 +1,7 @@
 /*
- * The new content has no name while it is written (O_TMPFILE), so that nothing is left of it when the server is killed. A
- * file that replaces another has one for the moment between linkat(2) and renameat(2): always the same for the same target, so
- * that what a killed server has left goes with the next write. Where there is no O_TMPFILE that name is there from the start.
+ * The new content is an unnamed file (O_TMPFILE) while it is written, so that a killed server leaves nothing.
+ * To replace another file it has a temporary name between linkat(2) and renameat(2): always the same for the
+ * same target, so that the next write removes a leftover. Without O_TMPFILE, it has that name from the start.
  */
 #include "shell/files/replace.h"
 
@@ -24,28 +24,28 @@
 #define LOCKS 16u
 #define SPOOL_PIECE ((size_t)64 << 10)
 #define LINK_TRIES 4
-#define LINKS_MAX 40 /* in a row, as the kernel follows them: path_resolution(7) */
-#define LEFT_S 10    /* a temporary name that is so old has been left behind */
+#define LINKS_MAX 40  /* followed in a row, as by the kernel: path_resolution(7) */
+#define LEFTOVER_S 10 /* seconds after which a temporary file is a leftover */
 
-/* The name beside a target; other: not the usual one, which somebody else has just now. */
+/* other: a unique name, for when another writer uses the usual one. */
 static void name_temporary(struct replace *r, bool other)
 {
 	beside_name(r->entry.name, "", other, r->temporary, sizeof r->temporary);
 }
 
-/* Take away what was left by that name. Returns whether it is free now. */
-static bool clear_left(const struct replace *r)
+/* Remove a leftover of the temporary name. Returns whether the name is free now. */
+static bool remove_leftover(const struct replace *r)
 {
 	struct stat st;
 	if (fstatat(r->entry.dir_fd, r->temporary, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
-	/* It was linked, or begun, then; the server's own clock is not the disk's. */
-	if (!S_ISREG(st.st_mode) || st.st_ctime + LEFT_S > time(NULL))
+	/* ctime is when it was linked or last written; the file system's clock may differ from ours. */
+	if (!S_ISREG(st.st_mode) || st.st_ctime + LEFTOVER_S > time(NULL))
 		return false;
 	return unlinkat(r->entry.dir_fd, r->temporary, 0) == 0 || errno == ENOENT;
 }
 
-/* Where the new content goes meanwhile. */
+/* Make the new file: unnamed, else with a temporary name. */
 static int open_beside(struct replace *r)
 {
 	int dir_fd = r->entry.dir_fd;
@@ -56,7 +56,7 @@ static int open_beside(struct replace *r)
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
 		return -errno;
 	name_temporary(r, false);
-	if (!clear_left(r))
+	if (!remove_leftover(r))
 		name_temporary(r, true);
 	for (int tries = 0; r->fd < 0 && tries < 2; tries++) {
 		if (tries > 0)
@@ -70,7 +70,7 @@ static int open_beside(struct replace *r)
 	return rc;
 }
 
-/* The new content waits where it has no name, so that the old one stays until all of it is there. */
+/* Collect the new content in an unnamed file, so that the old content remains until then. */
 static int open_spool(struct replace *r)
 {
 	int fd = openat(r->entry.dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -83,7 +83,7 @@ static int open_spool(struct replace *r)
 	return 0;
 }
 
-/* From now on it is a mixture, until all is copied. */
+/* Copy the collected content over the target; if this is interrupted, the target is damaged. */
 static int copy_spool(const struct replace *r)
 {
 	char piece[SPOOL_PIECE];
@@ -112,7 +112,7 @@ static int open_in_place(const struct place *p, const char *path, struct replace
 	int rc = 0, path_fd = place_open(p, path, O_PATH, 0);
 	r->in_place = true;
 	if (path_fd == -ENOENT) {
-		/* A link to nowhere: it is made there. */
+		/* A dangling link: make its target. */
 		r->fd = place_open(p, path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY, 0666);
 		return r->fd < 0 ? r->fd : 0;
 	}
@@ -142,20 +142,20 @@ static bool is_mount_point(const struct place_entry *e)
 		(st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-static int take_attributes(const struct replace *r)
+static int copy_attributes(const struct replace *r)
 {
 	int fd = openat(r->entry.dir_fd, r->entry.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	int rc = attributes_copy(fd, r->fd);
 	close(fd);
-	/* What cannot be given to another stays with what is written in place, for which there has to be room as well. */
+	/* -EPERM: write in place instead, which keeps the attributes. Not if memory or space is short. */
 	bool lacking = rc == -ENOMEM || rc == -ENOSPC || rc == -EDQUOT || rc == -EIO;
 	return rc < 0 && !lacking ? -EPERM : rc;
 }
 
-/* Whose it is, and what may be done with it, stays. Returns 0 or a negative errno. */
-static int take_over(const struct replace *r)
+/* Copy owner, attributes and mode of the old file. Returns 0 or a negative errno. */
+static int copy_metadata(const struct replace *r)
 {
 	struct stat st;
 	int rc;
@@ -166,9 +166,9 @@ static int take_over(const struct replace *r)
 	if ((st.st_uid != r->old.st_uid || st.st_gid != r->old.st_gid) &&
 		fchown(r->fd, r->old.st_uid, r->old.st_gid) < 0)
 		return -errno;
-	if ((rc = take_attributes(r)) < 0)
+	if ((rc = copy_attributes(r)) < 0)
 		return rc;
-	/* As after any write, it has nobody's rights but its caller's. */
+	/* Without set-id bits, as after any write. */
 	return fchmod(r->fd, r->old.st_mode & 01777) < 0 ? -errno : 0;
 }
 
@@ -184,8 +184,8 @@ static void drop_temporary(struct replace *r)
 	r->temporary[0] = '\0';
 }
 
-/* Look at the entry itself. Returns 0 or a negative errno. */
-static int look(struct replace *r)
+/* stat() the entry itself. Returns 0 or a negative errno. */
+static int stat_entry(struct replace *r)
 {
 	r->existed = fstatat(r->entry.dir_fd, r->entry.name, &r->old, AT_SYMLINK_NOFOLLOW) == 0;
 	return r->existed || errno == ENOENT ? 0 : -errno;
@@ -196,8 +196,11 @@ static bool is_link(const struct replace *r)
 	return r->existed && S_ISLNK(r->old.st_mode);
 }
 
-/* Put what the entry of a path leads to in place of that path. Returns whether it names something. */
-static bool follow(const struct place_entry *e, char path[PLACE_PATH_MAX])
+/*
+ * Replace the last name of path by the link's target. Returns false if that is unreadable, too long or ends in
+ * a slash.
+ */
+static bool follow_link(const struct place_entry *e, char path[PLACE_PATH_MAX])
 {
 	char target[PLACE_PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -210,8 +213,8 @@ static bool follow(const struct place_entry *e, char path[PLACE_PATH_MAX])
 	return true;
 }
 
-/* Whether an entry is what the kernel finds by a path: it may refuse to follow a link, and others change them. */
-static bool is_found(const struct place *p, const char *path, const struct replace *r)
+/* Whether the kernel finds the same entry by the path: it may refuse a link, and links may change meanwhile. */
+static bool is_found_by_path(const struct place *p, const char *path, const struct replace *r)
 {
 	struct stat st;
 	int fd = place_open(p, path, O_PATH, 0);
@@ -223,11 +226,11 @@ static bool is_found(const struct place *p, const char *path, const struct repla
 	return same;
 }
 
-/* Go from a link to what it leads to, which is replaced then. Returns 0, or 1 when that cannot be found by its name. */
+/* Follow links, so that their target is replaced. Returns 0, or 1 if the target must be written in place. */
 static int follow_links(const struct place *p, const char *path, struct replace *r)
 {
 	char at[PLACE_PATH_MAX];
-	/* What a link says is followed as the kernel does: there the alias stands for nothing. */
+	/* As for the kernel, the alias does not apply to targets of links. */
 	struct place plain = *p;
 	plain.workspace = NULL;
 	bool aliased = path[0] == '/' && p->root_fd < 0 && !p->beneath;
@@ -235,22 +238,25 @@ static int follow_links(const struct place *p, const char *path, struct replace 
 		return 1;
 	for (int links = 0; is_link(r); links++) {
 		struct place_entry next;
-		if (links == LINKS_MAX || !follow(&r->entry, at) ||
+		if (links == LINKS_MAX || !follow_link(&r->entry, at) ||
 			place_find(&plain, at, &next) < 0)
 			return 1;
 		place_entry_close(&r->entry);
 		r->entry = next;
-		if (look(r) < 0)
+		if (stat_entry(r) < 0)
 			return 1;
 	}
-	return is_found(p, path, r) ? 0 : 1;
+	return is_found_by_path(p, path, r) ? 0 : 1;
 }
 
-/* A regular file, or none: beside it. Returns 1 when it has to be written in place, 0, or a negative errno. */
+/*
+ * Prepare to replace a regular file, or to make one. Returns 0, 1 if it must be written in place, or a negative
+ * errno.
+ */
 static int open_replacing(const struct place *p, const char *path, struct replace *r)
 {
 	const struct place_entry *e = &r->entry;
-	int rc = look(r);
+	int rc = stat_entry(r);
 	if (rc == 0 && is_link(r))
 		rc = follow_links(p, path, r);
 	if (rc != 0)
@@ -260,9 +266,9 @@ static int open_replacing(const struct place *p, const char *path, struct replac
 	if (r->existed && faccessat(e->dir_fd, e->name, W_OK, AT_EACCESS) < 0)
 		return -errno;
 	rc = open_beside(r);
-	if (rc == 0 && (rc = take_over(r)) < 0)
+	if (rc == 0 && (rc = copy_metadata(r)) < 0)
 		drop_temporary(r);
-	/* Nothing can be put there, or not as what it is; but it can be written. */
+	/* No file can be made beside it, or not with its metadata; but it is writable. */
 	return r->existed && (rc == -EACCES || rc == -EPERM) ? 1 : rc;
 }
 
@@ -322,7 +328,7 @@ int replace_write_at(struct replace *r, uint64_t offset, const void *bytes, size
 	return 0;
 }
 
-/* Give what has no name one. */
+/* Name the unnamed file. */
 static int link_as(const struct replace *r, const char *name)
 {
 	char link[32];
@@ -335,8 +341,8 @@ static int link_beside(struct replace *r)
 	int rc = -EEXIST;
 	for (int tries = 0; rc == -EEXIST && tries < LINK_TRIES; tries++) {
 		name_temporary(r, false);
-		/* Another writer may have taken the usual name again since it was free. */
-		if (tries > 1 || (tries > 0 && !clear_left(r)))
+		/* Another writer may have used the usual name again meanwhile. */
+		if (tries > 1 || (tries > 0 && !remove_leftover(r)))
 			name_temporary(r, true);
 		rc = link_as(r, r->temporary);
 	}
@@ -351,8 +357,8 @@ bool replace_is_same(const struct stat *a, const struct stat *b)
 		a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Where nothing is. */
-static int move_to_nothing(struct replace *r)
+/* Put the file in place if the target does not exist. */
+static int move_to_new(struct replace *r)
 {
 	const struct place_entry *e = &r->entry;
 	if (!r->temporary[0])
@@ -364,7 +370,7 @@ static int move_to_nothing(struct replace *r)
 	}
 	if (errno == EEXIST)
 		return -EEXIST;
-	/* There are no hard links there. */
+	/* The file system has no hard links. */
 	if (renameat2(e->dir_fd, r->temporary, e->dir_fd, e->name, RENAME_NOREPLACE) < 0)
 		return -errno;
 	r->temporary[0] = '\0';
@@ -378,17 +384,20 @@ static bool is_old(const struct replace *r, const char *name)
 		replace_is_same(&st, &r->old);
 }
 
-/* Looking at a target and replacing it are one for all writers of this program. Copying takes longer than renaming. */
-static pthread_mutex_t names[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
-static pthread_mutex_t copies[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
+/* These make check and replacement of a target atomic in this process. Copying has its own, as it takes longer. */
+static pthread_mutex_t rename_locks[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
+static pthread_mutex_t copy_locks[LOCKS] = {FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS, FOUR_LOCKS};
 
-/* Give it a name beside the target, or the target's own if nothing has that. Returns 1: it is in place. */
+/*
+ * Link the new file beside the target, or as the target if that does not exist. Returns 1 if it is in place, 0
+ * or an errno.
+ */
 static int link_somewhere(struct replace *r)
 {
 	if (r->temporary[0])
-		return !r->existed && move_to_nothing(r) == 0 ? 1 : 0;
+		return !r->existed && move_to_new(r) == 0 ? 1 : 0;
 	int rc = r->existed ? -EEXIST : link_as(r, r->entry.name);
-	/* Something is there, perhaps since a moment ago. */
+	/* The target exists, perhaps only since a moment ago. */
 	return rc == 0 ? 1 : rc == -EEXIST ? link_beside(r) : rc;
 }
 
@@ -406,26 +415,26 @@ static int rename_over(struct replace *r)
 static int move_into_place(struct replace *r)
 {
 	if (r->only == REPLACE_NEW)
-		return move_to_nothing(r);
+		return move_to_new(r);
 	int rc = link_somewhere(r);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	struct stat st = {0};
 	fstat(r->entry.dir_fd, &st);
-	pthread_mutex_t *lock = &names[(beside_hash(r->entry.name) ^ st.st_ino) % LOCKS];
+	pthread_mutex_t *lock = &rename_locks[(beside_hash(r->entry.name) ^ st.st_ino) % LOCKS];
 	pthread_mutex_lock(lock);
 	rc = rename_over(r);
 	pthread_mutex_unlock(lock);
 	return rc;
 }
 
-/* What is written in place. */
+/* Write in place. */
 static int copy_over(const struct replace *r)
 {
 	struct stat st;
 	if (r->only != REPLACE_SAME)
 		return copy_spool(r);
-	pthread_mutex_t *lock = &copies[r->old.st_ino % LOCKS];
+	pthread_mutex_t *lock = &copy_locks[r->old.st_ino % LOCKS];
 	pthread_mutex_lock(lock);
 	bool same = fstat(r->target_fd, &st) == 0 && replace_is_same(&st, &r->old);
 	int rc = same ? copy_spool(r) : -ESTALE;
@@ -435,7 +444,7 @@ static int copy_over(const struct replace *r)
 
 int replace_commit(struct replace *r)
 {
-	/* What is no file of a disk has nothing to wait for. */
+	/* fsync() fails with these errors for files that are not on a disk. */
 	int rc = r->target_fd >= 0 ? copy_over(r) : 0;
 	int fd = r->target_fd >= 0 ? r->target_fd : r->fd;
 	if (rc == 0)

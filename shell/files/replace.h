@@ -1,8 +1,8 @@
 /*
- * A file that is written whole: it has the old content or the new one, whatever happens in between, and the disk has it
- * once it is said to be done. A symbolic link is followed; its target is replaced. What is no regular file, and what lies where nothing can be
- * put beside it (another's directory, a mount point), is written in place: a regular file once all of it is there, in a file
- * without a name, if there can be one. For threads (shell/files/crew.h).
+ * Atomic replacement of a file: it has the old content or the new one at any time, and the new content is on
+ * the disk when replace_commit() returns. Symbolic links are followed. A file that is not regular, or that no
+ * file can be put beside (a directory without write permission, a mount point), is written in place; a regular
+ * file is first collected in an unnamed file, if possible. For threads (shell/files/crew.h).
  */
 #pragma once
 
@@ -11,49 +11,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What may be replaced at the end. */
+/* The condition that replace_commit() checks. */
 enum replace_only {
-	REPLACE_ANY,
-	REPLACE_NEW,  /* nothing: it must not be there */
-	REPLACE_SAME, /* what was there at the beginning */
+	REPLACE_ANY,  /* none */
+	REPLACE_NEW,  /* the target does not exist */
+	REPLACE_SAME, /* the target has not changed since replace_open() */
 };
 
+/* A replacement in progress. */
 struct replace {
 	struct place_entry entry;
-	int fd;
-	int target_fd;            /* what fd is to be copied to in the end; -1: nothing, fd is it */
-	struct stat old;          /* of what is replaced */
-	bool existed, in_place;   /* there was something; it is that which is written */
-	char temporary[NAME_MAX]; /* the new one's name meanwhile; "": it has none */
+	int fd;                   /* of the new content */
+	int target_fd;            /* fd is copied to it in the end; -1: not needed */
+	struct stat old;          /* of the target, if it existed */
+	bool existed, in_place;   /* in_place: the target itself is written */
+	char temporary[NAME_MAX]; /* name of the new file until the commit; "": unnamed */
 	enum replace_only only;
 };
 
+/* How to replace. */
 struct replace_options {
-	bool parents;           /* make the directories that are missing */
-	enum replace_only only; /* not checked for what is no regular file */
+	bool parents;           /* make missing directories */
+	enum replace_only only; /* ignored for files that are not regular */
 };
 
 /*
- * Begin. Returns 0 with *ret to be given to replace_commit() or replace_abort(), -EISDIR, -EACCES (also of a file that may
- * not be written), -ENXIO (a FIFO that nobody reads) or another negative errno.
+ * Begin. Returns 0 with *ret for replace_commit() or replace_abort(), -EISDIR, -EACCES (also for a read-only
+ * file), -ENXIO (a FIFO without a reader) or another negative errno.
  */
 int replace_open(const struct place *p, const char *path, const struct replace_options *options,
 	struct replace *ret);
 
-/* Add bytes. Returns 0 or a negative errno; -EAGAIN: a FIFO that is full. */
+/* Append bytes. Returns 0 or a negative errno; -EAGAIN: the FIFO is full. */
 int replace_write(struct replace *r, const void *bytes, size_t length);
 
-/* The same at an offset, of a regular file: not mixed with replace_write(). */
+/* Write at an offset of a regular file; not to be mixed with replace_write(). Returns 0 or a negative errno. */
 int replace_write_at(struct replace *r, uint64_t offset, const void *bytes, size_t length);
 
 /*
- * Put it in place. Returns 0, -EEXIST or -ESTALE where it is not what may be replaced, or another negative errno; then what was
- * there is there still, unless that was written itself.
+ * Sync the new content and put it in place. Returns 0, -EEXIST or -ESTALE if the condition does not hold, or
+ * another negative errno; on error the old content remains unless it was written in place.
  */
 int replace_commit(struct replace *r);
 
-/* Whether both are one file, with one content. */
+/* Whether both are the same file with the same size and mtime. */
 bool replace_is_same(const struct stat *a, const struct stat *b);
 
-/* Leave what was there; what has been written in place remains. */
+/* Discard the new content; what was written in place remains. */
 void replace_abort(struct replace *r);

@@ -1,4 +1,3 @@
-/* A stage is a nest (nest.h), and then it is the directory itself, or what is merged into that. */
 #include "shell/files/stage.h"
 
 #include "shell/files/copy.h"
@@ -17,9 +16,9 @@
 
 #define PASSES_MAX 64u
 
-/* Making one */
+/* Opening */
 
-static int make(struct stage *s)
+static int make_nest(struct stage *s)
 {
 	struct nest n;
 	int rc = nest_make(s->entry.dir_fd, s->target, "-stage", &n);
@@ -31,7 +30,7 @@ static int make(struct stage *s)
 	return 0;
 }
 
-/* The directory is there: the stage is in it, so that it has its file system. */
+/* Merge: the stage is in the directory, so that both are on one file system. */
 static int open_in(struct stage *s)
 {
 	s->entry.dir_fd = fcntl(s->target_fd, F_DUPFD_CLOEXEC, 0);
@@ -53,8 +52,8 @@ static int open_beside(const struct place *p, const char *path, const struct sta
 	return errno == ENOENT ? 0 : -errno;
 }
 
-/* The same path, without the slashes at its end: what makes parents takes it for a file's. */
-static int trim(const char *path, char ret_path[PLACE_PATH_MAX])
+/* Copy a path without trailing slashes, since place_make_parents() would make all that is before them. */
+static int trim_slashes(const char *path, char ret_path[PLACE_PATH_MAX])
 {
 	size_t length = strlen(path);
 	while (length > 1 && path[length - 1] == '/')
@@ -75,7 +74,7 @@ int stage_open(const struct place *p, const char *path, const struct stage_optio
 		.target_fd = -1,
 		.old_fd = -1,
 		.replace = options->replace};
-	int rc = trim(path, trimmed);
+	int rc = trim_slashes(path, trimmed);
 	if (rc < 0)
 		return rc;
 	s.target_fd = place_open(p, trimmed, O_PATH | O_DIRECTORY, 0);
@@ -84,7 +83,7 @@ int stage_open(const struct place *p, const char *path, const struct stage_optio
 	s.created = s.target_fd < 0;
 	rc = !s.created && !options->replace ? open_in(&s) : open_beside(p, trimmed, options, &s);
 	if (rc == 0)
-		rc = make(&s);
+		rc = make_nest(&s);
 	if (rc < 0) {
 		stage_abort(&s);
 		return rc;
@@ -93,14 +92,14 @@ int stage_open(const struct place *p, const char *path, const struct stage_optio
 	return 0;
 }
 
-/* Merging: all of a directory of the stage goes into one that is there. */
+/* Merging */
 
 struct merge {
-	char *name; /* of what cannot be had; STAGE_NAME_MAX bytes */
+	char *name; /* of the entry that failed; STAGE_NAME_MAX bytes */
 	dev_t device;
 };
 
-static bool is_self(const char *name)
+static bool is_dot(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
@@ -118,7 +117,7 @@ static DIR *open_directory(int dir_fd, const char *name)
 
 typedef int (*merge_step)(struct merge *m, DIR *from, int to_fd, const char *name, unsigned depth);
 
-/* Do something with each entry; *ret_some: there was one. Returns 0 or what it said. */
+/* Call step() for each entry until it fails. Returns 0 or its error. */
 static int for_each(struct merge *m, DIR *from, int to_fd, unsigned depth, merge_step step)
 {
 	for (;;) {
@@ -126,7 +125,7 @@ static int for_each(struct merge *m, DIR *from, int to_fd, unsigned depth, merge
 		const struct dirent *e = readdir(from);
 		if (!e)
 			return -errno;
-		if (is_self(e->d_name))
+		if (is_dot(e->d_name))
 			continue;
 		int rc = step(m, from, to_fd, e->d_name, depth);
 		if (rc < 0 && !m->name[0])
@@ -136,7 +135,7 @@ static int for_each(struct merge *m, DIR *from, int to_fd, unsigned depth, merge
 	}
 }
 
-/* The same below, in two directories that are both there. */
+/* The same for a subdirectory that both directories have. */
 static int for_each_below(
 	struct merge *m, DIR *from, int to_fd, const char *name, unsigned depth, merge_step step)
 {
@@ -188,7 +187,7 @@ static int for_all(struct stage *s, struct merge *m, int to_fd, merge_step step)
 	return rc;
 }
 
-/* What goes out of a directory while that is read may keep something from being seen: until nothing is left. */
+/* Renaming entries out of a directory while reading it may hide some, so merge() repeats until this is true. */
 static bool is_empty(struct stage *s)
 {
 	s->gone = unlinkat(s->entry.dir_fd, s->entry.name, AT_REMOVEDIR) == 0 ||
@@ -212,29 +211,29 @@ static int merge(struct stage *s, int to_fd, char name[STAGE_NAME_MAX])
 	return rc == 0 ? -ENOTEMPTY : rc;
 }
 
-/* The end */
+/* Committing */
 
-/* What is to go keeps the lock on its new name, so that nobody takes that. */
-static int lock_old(struct stage *s)
+/* Lock the old directory, so that it is not removed as a leftover once it has the stage's name. */
+static int lock_replaced(struct stage *s)
 {
 	struct stat st;
 	s->old_fd = place_open_in(s->entry.dir_fd, s->target, O_RDONLY | O_DIRECTORY);
 	if (s->old_fd < 0)
 		return s->old_fd;
-	(void)flock(s->old_fd, LOCK_EX | LOCK_NB); /* it may be the user's own */
+	(void)flock(s->old_fd, LOCK_EX | LOCK_NB); /* fails if a user's process has locked it */
 	if (fstat(s->old_fd, &st) == 0)
 		s->mode = st.st_mode & 07777;
 	return 0;
 }
 
-static int put_beside(struct stage *s)
+static int put_directory(struct stage *s)
 {
 	const struct place_entry *e = &s->entry;
 	bool exchange = s->target_fd >= 0;
-	int rc = exchange ? lock_old(s) : 0;
+	int rc = exchange ? lock_replaced(s) : 0;
 	if (rc < 0)
 		return rc;
-	/* As it was, or as mkdir(2) would have made it: what the archive says of it comes later. */
+	/* The mode as it was, or as mkdir(2) would set it; the archive's mode is applied later. */
 	(void)!fchmod(s->place.cwd_fd, s->mode);
 	if (renameat2(e->dir_fd, e->name, e->dir_fd, s->target,
 		    exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE) < 0)
@@ -248,7 +247,7 @@ int stage_commit(struct stage *s, int *ret_fd, char ret_name[STAGE_NAME_MAX])
 	int fd = -1, rc = syncfs(s->place.cwd_fd) < 0 ? -errno : 0;
 	ret_name[0] = '\0';
 	if (rc == 0 && s->target[0]) {
-		rc = put_beside(s);
+		rc = put_directory(s);
 		fd = rc == 0 ? fcntl(s->place.cwd_fd, F_DUPFD_CLOEXEC, 0) : -1;
 		if (rc == 0 && fd < 0)
 			rc = -errno;
@@ -265,7 +264,7 @@ int stage_commit(struct stage *s, int *ret_fd, char ret_name[STAGE_NAME_MAX])
 	return rc;
 }
 
-/* What has its name now may be what was there before, in which others are still at work for a moment. */
+/* The stage's name may be the replaced directory now, which other processes may still write to: try repeatedly. */
 static void remove_stage(const struct stage *s)
 {
 	int rc = -ENOTEMPTY;

@@ -1,4 +1,4 @@
-/* libarchive reads; what is written goes through openat2(2), a directory at a time. */
+/* libarchive parses; files are written through openat2(2), one directory at a time. */
 #include "shell/files/unpack.h"
 
 #include <archive.h>
@@ -17,10 +17,10 @@ struct unpacking {
 	const struct unpack_options *options;
 	struct unpack_result *result;
 	struct archive *archive;
-	int error; /* of who reads */
+	int error; /* of options->read() */
 };
 
-/* A directory, as it is to be in the end; its name follows, with a NUL. */
+/* The final mode and time of a directory; its name follows, with a NUL. */
 struct settled {
 	struct timespec time;
 	mode_t mode;
@@ -28,8 +28,8 @@ struct settled {
 	unsigned length; /* of the name, with its NUL */
 };
 
-/* A name without "./" in front and slashes at its end; "": the place itself. Returns 0, -EXDEV, -ELOOP or -ENAMETOOLONG. */
-static int take_name(const char *name, char ret_name[PLACE_PATH_MAX])
+/* Normalise a name: no ".", no double or trailing slashes; "": the place itself. Returns 0 or a negative errno. */
+static int clean_name(const char *name, char ret_name[PLACE_PATH_MAX])
 {
 	size_t n = 0;
 	unsigned depth = 0;
@@ -62,7 +62,7 @@ static int count_entry(struct unpacking *u)
 	return ++u->result->entries > UNPACK_ENTRIES_MAX ? -EFBIG : 0;
 }
 
-/* Make a directory on the way to a name. Returns 0, also where it is there, or a negative errno. */
+/* Make a parent directory unless it exists. Returns 0 or a negative errno. */
 static int make_parent(struct unpacking *u, int fd, const char *name)
 {
 	if (mkdirat(fd, name, 0777) < 0)
@@ -70,7 +70,7 @@ static int make_parent(struct unpacking *u, int fd, const char *name)
 	return count_entry(u);
 }
 
-/* Opens the directory of a name, making what is missing; a link in it leads out. */
+/* Open the directory of a name, and make missing ones; -EXDEV if one is a link. */
 static int open_parent(struct unpacking *u, const char *name, struct place_entry *ret)
 {
 	int fd = fcntl(u->place->cwd_fd, F_DUPFD_CLOEXEC, 0);
@@ -138,8 +138,8 @@ static int write_content(struct unpacking *u, int fd, int64_t size)
 	return ftruncate(fd, size) < 0 ? -errno : 0;
 }
 
-/* What has the name makes room, unless it is a directory. */
-static int make_room(const struct place_entry *e)
+/* Remove an existing entry, unless it is a directory. */
+static int remove_existing(const struct place_entry *e)
 {
 	if (unlinkat(e->dir_fd, e->name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -149,7 +149,7 @@ static int make_room(const struct place_entry *e)
 static int put_file(struct unpacking *u, const struct place_entry *e, struct archive_entry *entry)
 {
 	mode_t mode = archive_entry_perm(entry) & 0777;
-	int rc = make_room(e), fd;
+	int rc = remove_existing(e), fd;
 	if (rc < 0)
 		return rc;
 	fd = openat(e->dir_fd, e->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -161,12 +161,12 @@ static int put_file(struct unpacking *u, const struct place_entry *e, struct arc
 	if (rc == 0 && fchmod(fd, mode) < 0)
 		rc = -errno;
 	if (rc == 0 && archive_entry_mtime_is_set(entry))
-		(void)futimens(fd, times); /* a time that the disk does not take is no loss */
+		(void)futimens(fd, times); /* the file system may not support it */
 	close(fd);
 	return rc;
 }
 
-/* What has been said of a directory is done once all is in it: it may be that nothing more may be put there then. */
+/* Remember mode and time of a directory until its content is complete: it may be read-only. */
 static int note_directory(struct unpack_result *r, const char *name, struct archive_entry *entry)
 {
 	size_t length = strlen(name) + 1;
@@ -201,7 +201,7 @@ static int put_directory(struct unpacking *u, const struct place_entry *e, const
 	int fd = place_open_in(e->dir_fd, e->name, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd == -ELOOP || fd == -ENOTDIR ? -EXDEV : fd;
-	/* Ours to write to, or what is in it could not be unpacked. */
+	/* Writable until unpack_settle(), so that its content can be unpacked. */
 	int rc = fchmod(fd, (archive_entry_perm(entry) & 0777) | 0700) < 0 ? -errno : 0;
 	close(fd);
 	return rc < 0 ? rc : note_directory(u->result, name, entry);
@@ -212,7 +212,7 @@ static int put_link(struct unpacking *u, const struct place_entry *e, const char
 	char name[PLACE_PATH_MAX];
 	struct place_entry to = {.dir_fd = -1};
 	struct stat st, own;
-	int rc = take_name(target, name);
+	int rc = clean_name(target, name);
 	if (rc == 0)
 		rc = open_parent(u, name, &to);
 	if (rc < 0)
@@ -221,11 +221,11 @@ static int put_link(struct unpacking *u, const struct place_entry *e, const char
 		rc = -errno;
 	else if (!S_ISREG(st.st_mode))
 		rc = -EPERM;
-	/* A file that tar was told of twice is a link to itself. */
+	/* tar stores a file that was listed twice as a link to itself. */
 	bool same = rc == 0 && fstatat(e->dir_fd, e->name, &own, AT_SYMLINK_NOFOLLOW) == 0 &&
 		own.st_dev == st.st_dev && own.st_ino == st.st_ino;
 	if (rc == 0 && !same)
-		rc = make_room(e);
+		rc = remove_existing(e);
 	if (rc == 0 && !same && linkat(to.dir_fd, to.name, e->dir_fd, e->name, 0) < 0)
 		rc = -errno;
 	place_entry_close(&to);
@@ -237,7 +237,7 @@ static int put_symlink(const struct place_entry *e, struct archive_entry *entry)
 	const char *target = archive_entry_symlink(entry);
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
 		{.tv_sec = archive_entry_mtime(entry), .tv_nsec = archive_entry_mtime_nsec(entry)}};
-	int rc = target && *target ? make_room(e) : -EBADMSG;
+	int rc = target && *target ? remove_existing(e) : -EBADMSG;
 	if (rc == 0 && symlinkat(target, e->dir_fd, e->name) < 0)
 		rc = -errno;
 	if (rc == 0 && archive_entry_mtime_is_set(entry))
@@ -250,7 +250,7 @@ static int put_entry(struct unpacking *u, struct archive_entry *entry)
 	char name[PLACE_PATH_MAX];
 	struct place_entry e = {.dir_fd = -1};
 	const char *hard = archive_entry_hardlink(entry);
-	int rc = take_name(archive_entry_pathname(entry), name);
+	int rc = clean_name(archive_entry_pathname(entry), name);
 	if (rc == 0 && !name[0] && archive_entry_filetype(entry) == AE_IFDIR)
 		return note_directory(u->result, name, entry);
 	if (rc < 0 || !name[0])
@@ -293,7 +293,7 @@ static int put_all(struct unpacking *u)
 	}
 }
 
-static la_ssize_t take(struct archive *a, void *user, const void **ret_bytes)
+static la_ssize_t on_archive_read(struct archive *a, void *user, const void **ret_bytes)
 {
 	struct unpacking *u = user;
 	ssize_t n = u->options->read(u->options->user, ret_bytes);
@@ -303,8 +303,8 @@ static la_ssize_t take(struct archive *a, void *user, const void **ret_bytes)
 	return n < 0 ? ARCHIVE_FATAL : (la_ssize_t)n;
 }
 
-/* An archive ends with nothing, of which there may be any amount. */
-static int take_rest(struct unpacking *u)
+/* Read the padding after the archive's end. */
+static int read_rest(struct unpacking *u)
 {
 	const void *bytes;
 	ssize_t n;
@@ -319,13 +319,13 @@ int unpack(const struct place *p, const struct unpack_options *options, struct u
 	*ret = (struct unpack_result){0};
 	struct unpacking u = {
 		.place = p, .options = options, .result = ret, .archive = archive_read_new()};
-	/* Names are UTF-8, or bytes. */
+	/* UTF-8; names may still be any bytes. */
 	locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 	int rc = u.archive && locale ? -EBADMSG : -ENOMEM;
 	locale_t before = locale ? uselocale(locale) : (locale_t)0;
-	/* Tar alone, as it is: what is packed further could be anything. */
+	/* Only plain tar: a compressed archive could expand to any size. */
 	if (rc == -EBADMSG && archive_read_support_format_tar(u.archive) == ARCHIVE_OK) {
-		if (archive_read_open(u.archive, &u, NULL, take, NULL) == ARCHIVE_OK)
+		if (archive_read_open(u.archive, &u, NULL, on_archive_read, NULL) == ARCHIVE_OK)
 			rc = put_all(&u);
 		else if (u.error < 0)
 			rc = u.error;
@@ -335,10 +335,10 @@ int unpack(const struct place *p, const struct unpack_options *options, struct u
 		uselocale(before);
 		freelocale(locale);
 	}
-	return rc == 0 ? take_rest(&u) : rc;
+	return rc == 0 ? read_rest(&u) : rc;
 }
 
-/* Open a directory by its name in another, through no link. */
+/* Open a directory below another; links are not followed. */
 static int open_below(int dir_fd, const char *name)
 {
 	struct place_entry at = {.dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0)};
@@ -355,12 +355,12 @@ static int open_below(int dir_fd, const char *name)
 
 void unpack_settle(int dir_fd, const struct unpack_result *result, bool itself)
 {
-	/* From the end: what is deeper comes behind what it is in, which may close the way. */
+	/* Backwards: a directory comes before its content, and its final mode may deny access to that. */
 	size_t count = 0, at = 0;
 	struct settled s;
 	size_t *starts = calloc(result->directories_count + 1, sizeof *starts);
 	if (!starts)
-		return; /* they stay as they are, which is usable */
+		return; /* the directories keep usable modes */
 	for (; count < result->directories_count; at += sizeof s + s.length) {
 		memcpy(&s, result->directories + at, sizeof s);
 		starts[count++] = at;
@@ -373,7 +373,7 @@ void unpack_settle(int dir_fd, const struct unpack_result *result, bool itself)
 		const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, s.time};
 		if (fd < 0)
 			continue;
-		/* What a disk does not take of these is no loss. */
+		/* The file system may not support these. */
 		(void)!fchmod(fd, s.mode);
 		if (s.timed)
 			(void)futimens(fd, times);
@@ -394,7 +394,7 @@ struct memory {
 	size_t length;
 };
 
-static ssize_t take_memory(void *user, const void **ret_bytes)
+static ssize_t read_memory(void *user, const void **ret_bytes)
 {
 	struct memory *m = user;
 	size_t n = m->length;
@@ -408,7 +408,7 @@ int unpack_bytes(const struct place *p, const void *bytes, size_t length, uint64
 {
 	struct memory memory = {.bytes = bytes, .length = length};
 	const struct unpack_options options = {
-		.read = take_memory, .user = &memory, .bytes_max = bytes_max};
+		.read = read_memory, .user = &memory, .bytes_max = bytes_max};
 	int rc = unpack(p, &options, ret);
 	if (rc == 0)
 		unpack_settle(p->cwd_fd, ret, false);

@@ -1,4 +1,3 @@
-/* The names of types, and what is left out unless somebody says otherwise. */
 #include "shell/watch/filter.h"
 
 #include <string.h>
@@ -26,7 +25,7 @@ void watch_filter_default(struct watch_filter *f)
 		path_pattern_prepare(&f->patterns[i], usual[i], strlen(usual[i]));
 	f->patterns_count = sizeof usual / sizeof *usual;
 	f->include = false;
-	/* Who watches a directory below a node_modules wants to know of it. */
+	/* So a root that is itself below a node_modules can be watched. */
 	f->below = true;
 }
 
@@ -42,7 +41,7 @@ bool watch_filter_is(const struct watch_filter *f, const struct watch_filter *ot
 	return true;
 }
 
-static bool fits(const struct watch_filter *f, const char *path, size_t length, size_t root)
+static bool matches(const struct watch_filter *f, const char *path, size_t length, size_t root)
 {
 	size_t from = f->below ? root : 0;
 	for (unsigned i = 0; i < f->patterns_count; i++)
@@ -53,7 +52,7 @@ static bool fits(const struct watch_filter *f, const char *path, size_t length, 
 
 bool watch_filter_prunes(const struct watch_filter *f, const char *path, size_t length, size_t root)
 {
-	return !f->include && fits(f, path, length, root);
+	return !f->include && matches(f, path, length, root);
 }
 
 bool watch_filter_tells(const struct watch_filter *f, enum watch_type type, const char *path,
@@ -61,5 +60,5 @@ bool watch_filter_tells(const struct watch_filter *f, enum watch_type type, cons
 {
 	if (type == WATCH_RESYNC)
 		return true;
-	return (f->types & 1u << type) != 0 && fits(f, path, length, root) == f->include;
+	return (f->types & 1u << type) != 0 && matches(f, path, length, root) == f->include;
 }

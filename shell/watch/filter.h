@@ -1,4 +1,4 @@
-/* What of a tree is told: which events, of which paths. Pure. */
+/* Which events of which paths a watch reports. Pure. */
 #pragma once
 
 #include "shell/watch/path_pattern.h"
@@ -8,6 +8,7 @@
 
 #define WATCH_PATTERNS_MAX 32u
 
+/* Types of events, in the order of their bits. */
 enum watch_type {
 	WATCH_CREATE,
 	WATCH_MODIFY,
@@ -16,39 +17,43 @@ enum watch_type {
 	WATCH_MOVE_TO,
 	WATCH_ATTRIB,
 	WATCH_TYPES,
-	WATCH_RESYNC = WATCH_TYPES /* events have been lost: look again at everything */
+	WATCH_RESYNC = WATCH_TYPES /* events were lost: read everything again */
 };
 
+/* The bits of all types but WATCH_ATTRIB. */
 #define WATCH_TYPES_DEFAULT                                                                     \
 	(1u << WATCH_CREATE | 1u << WATCH_MODIFY | 1u << WATCH_DELETE | 1u << WATCH_MOVE_FROM | \
 		1u << WATCH_MOVE_TO)
 
-/* "create" ...; and back: WATCH_TYPES when it is none. */
+/* The name of a type: "create" ... */
 const char *watch_type_name(enum watch_type type);
+
+/* The type of a name; WATCH_TYPES: unknown. */
 enum watch_type watch_type_parse(const char *name);
 
+/* What to report. Zero it before filling it in. */
 struct watch_filter {
 	struct path_pattern patterns[WATCH_PATTERNS_MAX];
 	unsigned patterns_count;
-	bool include;   /* the patterns say what is told; otherwise, what is not */
-	bool below;     /* they are matched with what is below the root alone */
-	bool recursive; /* also what is below its directories */
-	unsigned types; /* bits */
-	char name[256]; /* if not "": the one file in the root that this is about */
+	bool include;   /* report only what matches a pattern; otherwise, all else */
+	bool below;     /* match only the part of a path that is below the root */
+	bool recursive; /* include subdirectories */
+	unsigned types; /* bits of enum watch_type */
+	char name[256]; /* if not "": report only this file in the root */
 };
 
-/* Nothing but the usual: .git, node_modules and .DS_Store are left out. */
+/* Set the default patterns: exclude .git, node_modules and .DS_Store. */
 void watch_filter_default(struct watch_filter *f);
 
-/* Whether two let the same through. */
+/* Whether two filters are equal. */
 bool watch_filter_is(const struct watch_filter *f, const struct watch_filter *other);
 
 /*
- * Whether nothing below this directory is told. path: absolute, of length bytes, the first root of which are those of the
- * root.
+ * Whether nothing below a directory is reported. path: absolute, length bytes; its first root bytes are the
+ * root's path.
  */
 bool watch_filter_prunes(const struct watch_filter *f, const char *path, size_t length, size_t root);
 
-/* Whether an event of this type and path is told; likewise. */
+/* Whether to report an event of this type and path. path: as above. */
 bool watch_filter_tells(const struct watch_filter *f, enum watch_type type, const char *path,
 	size_t length, size_t root);

@@ -1,6 +1,6 @@
 /*
- * A pattern is matched at all places at once: a set of places, one bit each, goes over the path byte by byte. Two wildcards
- * in a row are one, so that a place is never more than one step of nothing away from the next.
+ * Simulates an automaton: the set of possible places advances over the path byte by byte. Adjacent wildcards
+ * are joined, so that at most one step in a row can match nothing.
  */
 #include "shell/watch/path_pattern.h"
 
@@ -51,7 +51,7 @@ static void add_step(struct path_pattern *p, enum kind kind, char byte)
 void path_pattern_prepare(struct path_pattern *p, const char *text, size_t length)
 {
 	memset(p, 0, sizeof *p);
-	/* A path never ends with a slash: "build/" is the directory. */
+	/* Paths never end with a slash: "build/" means the directory. */
 	while (length > 1 && text[length - 1] == '/')
 		length--;
 	for (size_t i = 0; i < length; i++) {
@@ -80,8 +80,8 @@ bool path_pattern_is(const struct path_pattern *p, const struct path_pattern *ot
 		memcmp(p->kinds, other->kinds, p->steps) == 0;
 }
 
-/* Each place before a step that may be nothing is also one behind it. */
-static void skip_nothing(const struct path_pattern *p, struct path_pattern_places *set)
+/* A step that may match nothing can be skipped: add the place after it. */
+static void skip_wildcards(const struct path_pattern *p, struct path_pattern_places *set)
 {
 	uint64_t carry = 0;
 	for (unsigned w = 0; w < PATH_PATTERN_WORDS; w++) {
@@ -91,9 +91,10 @@ static void skip_nothing(const struct path_pattern *p, struct path_pattern_place
 	}
 }
 
-static bool takes(const struct path_pattern *p, unsigned step, char byte)
+/* Whether a step that is no "*" or "**" matches a byte. */
+static bool step_matches(const struct path_pattern *p, unsigned step, char byte)
 {
-	bool inner = ((unsigned char)byte & 0xc0) == 0x80; /* of a character of several bytes */
+	bool inner = ((unsigned char)byte & 0xc0) == 0x80; /* UTF-8 continuation byte */
 	return p->kinds[step] == STEP_ONE ? byte != '/' && !inner
 					  : p->kinds[step] == STEP_BYTE && p->bytes[step] == byte;
 }
@@ -109,7 +110,7 @@ static struct path_pattern_places advance(
 		next.words[w] |= still | (inner ? set->words[w] & p->ones.words[w] : 0);
 		for (uint64_t left = set->words[w]; left != 0; left &= left - 1) {
 			unsigned step = w * 64 + (unsigned)__builtin_ctzll(left);
-			if (step < p->steps && takes(p, step, byte))
+			if (step < p->steps && step_matches(p, step, byte))
 				put(&next, step + 1);
 		}
 	}
@@ -122,7 +123,7 @@ bool path_pattern_fits(const struct path_pattern *p, const char *path, size_t le
 	for (size_t i = 0;; i++) {
 		if (i == 0 || path[i - 1] == '/')
 			put(&set, 0);
-		skip_nothing(p, &set);
+		skip_wildcards(p, &set);
 		if ((i == length || path[i] == '/') && has(&set, p->steps))
 			return true;
 		if (i == length)

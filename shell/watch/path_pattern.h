@@ -1,8 +1,8 @@
 /*
- * Patterns of paths: "*" is anything without a slash, "**" anything, "?" one character but a slash; all else is itself. A pattern
- * fits a path in which it is one whole name, or several: (^|/)PATTERN(/|$). So what fits a directory fits all below it.
- *
- * Time is proportional to pattern and path, whatever they are. Pure.
+ * Path patterns: "*" matches any bytes except a slash, "**" any bytes, "?" one character except a slash; other
+ * bytes match themselves. A pattern matches whole names anywhere in a path: (^|/)PATTERN(/|$). So a pattern
+ * that matches a directory matches everything below it. Time is at most proportional to the lengths of pattern
+ * and path. Pure.
  */
 #pragma once
 
@@ -11,34 +11,35 @@
 #include <stdint.h>
 
 #define PATH_PATTERN_MAX 256u /* bytes */
+/* Words of a bit set with a bit for each place. */
 #define PATH_PATTERN_WORDS ((PATH_PATTERN_MAX + 1 + 63) / 64)
 
-/* A set of places in a pattern, one bit each; place i: i steps of it have been met. */
+/* A set of places in a pattern, one bit each. Place i: the first i steps have matched. */
 struct path_pattern_places {
 	uint64_t words[PATH_PATTERN_WORDS];
 };
 
-/* Ready to be matched; no pointers, so it may be copied. */
+/* A prepared pattern; has no pointers, so it may be copied. */
 struct path_pattern {
 	unsigned steps;
-	char bytes[PATH_PATTERN_MAX]; /* what each step that is no wildcard is */
+	char bytes[PATH_PATTERN_MAX]; /* of each step that is not a wildcard */
 	unsigned char kinds[PATH_PATTERN_MAX];
-	struct path_pattern_places any;  /* before a step that may be nothing */
-	struct path_pattern_places stay; /* such a step that takes slashes as well, "**" */
-	struct path_pattern_places ones; /* behind a "?", which takes all bytes of a character */
+	struct path_pattern_places any;  /* before a "*" or "**" */
+	struct path_pattern_places stay; /* before a "**" */
+	struct path_pattern_places ones; /* after a "?", which consumes all bytes of a character */
 };
 
 /*
- * Whether a text can be a pattern: of 1 to PATH_PATTERN_MAX bytes, not blank, without "[", "]", "{" and "}", which
- * mean something elsewhere and would not here.
+ * Whether a text is a valid pattern: 1 to PATH_PATTERN_MAX bytes, not blank, without NUL, and without "[", "]",
+ * "{" and "}", which are wildcards elsewhere but not here.
  */
 bool path_pattern_is_valid(const char *text, size_t length);
 
-/* Prepare one that is valid. */
+/* Prepare a valid pattern. */
 void path_pattern_prepare(struct path_pattern *p, const char *text, size_t length);
 
-/* Whether two have been prepared from the same text, but for slashes at its end. */
+/* Whether two patterns have the same steps. */
 bool path_pattern_is(const struct path_pattern *p, const struct path_pattern *other);
 
-/* Whether it fits a path of so many bytes. */
+/* Whether a pattern matches a path. */
 bool path_pattern_fits(const struct path_pattern *p, const char *path, size_t length);

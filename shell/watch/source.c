@@ -1,10 +1,11 @@
 /*
- * A directory is opened, watched by its descriptor, and read by the same descriptor: whatever is renamed meanwhile, what is
- * watched and what is read are one. While one is being read the kernel's queue waits, so that what is found in it comes before
- * what happens in it.
+ * A directory is opened once, and both watched and read through this descriptor, so that renames in between do
+ * not matter. While it is read, the kernel's queue is not: what is found in it is reported before what happens
+ * in it.
  *
- * inotify knows directories, not names: who is renamed within the tree keeps its watch, and so do all below it. A
- * rename is told in two halves, which need not be neighbours. One whose second half does not come has left the tree.
+ * inotify watches inodes: a directory that is renamed within the tree keeps its watch, and so do all below it.
+ * The two events of a rename need not be adjacent. If the second one does not come, the directory has left the
+ * tree.
  */
 #include "shell/watch/source.h"
 
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_SIZE 8192u  /* of the kernel's queue at a time */
+#define READ_SIZE 8192u  /* bytes of the kernel's queue, in a step */
 #define LOOKED_MAX 256u  /* entries of directories, in a step */
 #define MOVE_WAIT_MS 20u /* for the second half of a rename */
 #define DIRECTORIES_STEP 64u
@@ -71,7 +72,7 @@ static void fail(struct source *s, int error)
 static void add_event(
 	struct source *s, enum watch_type type, bool is_directory, const char *path, size_t length)
 {
-	/* A step never has so many: see READ_SIZE and LOOKED_MAX. */
+	/* READ_SIZE and LOOKED_MAX keep a step below this. */
 	if (s->events_count == SOURCE_EVENTS_MAX) {
 		fail(s, -EOVERFLOW);
 		return;
@@ -83,14 +84,14 @@ static void add_event(
 		fail(s, -ENOMEM);
 }
 
-/* The path of name in a directory, as it is told. Returns its length, 0 when it is too long. */
-static size_t told_path(const struct source *s, const struct directory *d, const char *name,
+/* The path for events of name in a directory. Returns its length, 0 if it is too long. */
+static size_t event_path(const struct source *s, const struct directory *d, const char *name,
 	char path[2 * PATH_MAX])
 {
 	size_t root = strlen(s->path);
 	if (s->filter.name[0])
 		return (size_t)snprintf(path, PATH_MAX, "%s", s->path);
-	/* "/" has its slash already. */
+	/* The root "/" already ends with a slash. */
 	if (root == 1)
 		root = 0;
 	memcpy(path, s->path, root);
@@ -99,34 +100,34 @@ static size_t told_path(const struct source *s, const struct directory *d, const
 	return length > 0 ? root + length : 0;
 }
 
-static void lose(struct source *s)
+static void report_loss(struct source *s)
 {
 	add_event(s, WATCH_RESYNC, false, "", 0);
 }
 
-static void tell(struct source *s, enum watch_type type, const struct directory *d,
+static void report_event(struct source *s, enum watch_type type, const struct directory *d,
 	const char *name, bool is_directory)
 {
 	char path[2 * PATH_MAX];
 	if (s->filter.name[0] && strcmp(name, s->filter.name) != 0)
 		return;
-	size_t length = told_path(s, d, name, path);
+	size_t length = event_path(s, d, name, path);
 	if (length == 0)
-		lose(s);
+		report_loss(s);
 	else if (watch_filter_tells(&s->filter, type, path, length, strlen(s->path)))
 		add_event(s, type, is_directory, path, length);
 }
 
 /* Directories */
 
-static void forget_wd(void *user, int wd)
+static void remove_watch(void *user, int wd)
 {
 	const struct source *s = user;
-	/* It fails for what is gone already. */
+	/* Fails if the directory is gone already. */
 	(void)inotify_rm_watch(s->fd, wd);
 }
 
-static void stop_looking(struct source *s)
+static void stop_reading(struct source *s)
 {
 	if (s->dir)
 		closedir(s->dir);
@@ -139,32 +140,33 @@ static void forget_move(struct source *s, unsigned i)
 	s->moves[i] = s->moves[--s->moves_count];
 }
 
-/* A directory, and all below it, is not in the tree any more. */
+/* Remove a directory and all below it from the tree. */
 static void remove_directory(struct source *s, struct directory *d)
 {
 	size_t before = s->tree.count;
 	if (s->looking && tree_is_below(s->looking, d))
-		stop_looking(s);
+		stop_reading(s);
 	for (unsigned i = s->moves_count; i-- > 0;)
 		if (tree_is_below(s->moves[i].directory, d))
 			forget_move(s, i);
-	tree_remove(&s->tree, d, forget_wd, s);
+	tree_remove(&s->tree, d, remove_watch, s);
 	atomic_fetch_sub(s->total, (unsigned)(before - s->tree.count));
 }
 
-static bool is_told_of(struct source *s, const struct directory *parent, const char *name)
+/* Whether events below parent/name may be reported. */
+static bool is_reported(struct source *s, const struct directory *parent, const char *name)
 {
 	char path[2 * PATH_MAX];
-	size_t length = told_path(s, parent, name, path);
+	size_t length = event_path(s, parent, name, path);
 	return length > 0 && !watch_filter_prunes(&s->filter, path, length, strlen(s->path));
 }
 
-/* A directory is there. fresh: what is in it is news. */
-static void meet_directory(struct source *s, struct directory *parent, const char *name, bool fresh)
+/* A directory exists: add it and queue it for reading. fresh: report its content as created. */
+static void add_directory(struct source *s, struct directory *parent, const char *name, bool fresh)
 {
 	size_t length = strlen(name);
 	struct directory *d = tree_find(&s->tree, parent, name, length);
-	if (!s->filter.recursive || !is_told_of(s, parent, name))
+	if (!s->filter.recursive || !is_reported(s, parent, name))
 		return;
 	if (!d) {
 		if (s->tree.count >= SOURCE_DIRECTORIES_MAX ||
@@ -197,7 +199,7 @@ static uint32_t mask_of(const struct source *s)
 	return mask;
 }
 
-/* Have inotify watch what is open. Returns 0 or a negative errno. */
+/* Watch an open directory. Returns 0 or a negative errno. */
 static int watch_descriptor(struct source *s, struct directory *d, int fd)
 {
 	char link[32];
@@ -207,7 +209,7 @@ static int watch_descriptor(struct source *s, struct directory *d, int fd)
 		return -errno;
 	struct directory *other = tree_find_wd(&s->tree, wd);
 	if (other && other != d) {
-		/* It was here under another name, or is so still. That is looked at anew. */
+		/* The same inode was known by another name: read that one again. */
 		(void)tree_set_wd(&s->tree, other, TREE_UNWATCHED);
 		other->fresh = true;
 		if (++other->tries < TREE_TRIES_MAX)
@@ -226,19 +228,19 @@ static bool is_gone(int error)
 	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP || error == -ESTALE;
 }
 
-/* Open a directory, through no links, wherever they may have been put. Returns it, or a negative errno. */
+/* Open a directory below the root; links are not followed. Returns a descriptor or a negative errno. */
 static int open_below(int root_fd, const char *path)
 {
 	const struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK,
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
 	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
-	/* Linux before 5.6 does not have it, nor do some filters of system calls. */
+	/* Linux before 5.6 does not have openat2(2), and some seccomp filters deny it. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(root_fd, path, (int)how.flags | O_NOFOLLOW);
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* What has a real name, if that leads through no link by now. Returns it, or a negative errno. */
+/* Open a real path; fails if a part of it is a link by now. Returns an O_PATH descriptor or a negative errno. */
 static int open_real(const char *path)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
@@ -248,8 +250,8 @@ static int open_real(const char *path)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Begin with a directory of the line. */
-static void look_at(struct source *s, struct directory *d)
+/* Watch a queued directory and start reading it. */
+static void start_reading(struct source *s, struct directory *d)
 {
 	char path[PATH_MAX];
 	tree_unqueue(&s->tree, d);
@@ -270,7 +272,7 @@ static void look_at(struct source *s, struct directory *d)
 		close(fd);
 	if (rc == -EACCES || rc == -EPERM)
 		s->unwatched++;
-	/* What is gone was renamed or deleted: that is in the kernel's queue. */
+	/* It was renamed or deleted: the kernel's queue has an event for that. */
 	else if (!is_gone(rc))
 		fail(s, rc);
 	if (!d->parent && s->end == SOURCE_GOES_ON)
@@ -286,8 +288,8 @@ static bool is_directory_entry(const struct source *s, const struct dirent *e)
 		S_ISDIR(st.st_mode);
 }
 
-/* The directory has been read: what is known of it and was not there is there no more. */
-static void end_look(struct source *s)
+/* A directory has been read. After an overflow, remove the known children that were not found. */
+static void end_reading(struct source *s)
 {
 	struct directory *d = s->looking, *each, *next;
 	d->fresh = false;
@@ -301,8 +303,8 @@ static void end_look(struct source *s)
 	}
 }
 
-/* Read on in a directory. Returns how many entries that were. */
-static unsigned look_on(struct source *s, unsigned most)
+/* Read up to `most` entries of the current directory. Returns their number. */
+static unsigned read_entries(struct source *s, unsigned most)
 {
 	unsigned count = 0;
 	while (count < most && s->end == SOURCE_GOES_ON) {
@@ -311,7 +313,7 @@ static unsigned look_on(struct source *s, unsigned most)
 		if (!e) {
 			if (errno != 0 && !is_gone(-errno))
 				s->unwatched++;
-			end_look(s);
+			end_reading(s);
 			return count;
 		}
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
@@ -320,16 +322,16 @@ static unsigned look_on(struct source *s, unsigned most)
 		bool directory = is_directory_entry(s, e);
 		count++;
 		if (s->looking->fresh)
-			tell(s, WATCH_CREATE, s->looking, e->d_name, directory);
+			report_event(s, WATCH_CREATE, s->looking, e->d_name, directory);
 		if (directory)
-			meet_directory(s, s->looking, e->d_name, s->looking->fresh);
+			add_directory(s, s->looking, e->d_name, s->looking->fresh);
 	}
 	return count;
 }
 
 /*
- * Have the root open for as long as there is to be looked: who keeps it open is not told when it is deleted. Returns whether it
- * is; otherwise it has been renamed, or something above it.
+ * Open the root for this step: while it is open, the kernel does not report its deletion. Returns false if its
+ * path does not lead to it any more.
  */
 static bool open_root(struct source *s)
 {
@@ -354,7 +356,7 @@ static void close_root(struct source *s)
 	s->root_fd = -1;
 }
 
-static void look_through(struct source *s)
+static void read_directories(struct source *s)
 {
 	unsigned entries = 0, directories = 0;
 	if (s->end != SOURCE_GOES_ON || (!s->dir && !s->tree.line) || !open_root(s)) {
@@ -364,10 +366,10 @@ static void look_through(struct source *s)
 	while (s->end == SOURCE_GOES_ON && entries < LOOKED_MAX && directories < DIRECTORIES_STEP &&
 		(s->dir || s->tree.line)) {
 		if (s->dir) {
-			entries += look_on(s, LOOKED_MAX - entries);
+			entries += read_entries(s, LOOKED_MAX - entries);
 			continue;
 		}
-		look_at(s, s->tree.line);
+		start_reading(s, s->tree.line);
 		directories++;
 	}
 	close_root(s);
@@ -375,7 +377,7 @@ static void look_through(struct source *s)
 
 /* The kernel's queue */
 
-/* Below a directory that has another name now: what could not be found by the old one is looked for again. */
+/* A directory was renamed: queue those below it that could not be opened by the old name. */
 static void queue_unwatched(struct source *s, struct directory *top)
 {
 	struct directory *d = top;
@@ -399,14 +401,14 @@ static void queue_unwatched(struct source *s, struct directory *top)
 static void begin_move(struct source *s, struct directory *d, uint32_t cookie)
 {
 	if (s->moves_count == SOURCE_MOVES_MAX) {
-		remove_directory(s, d); /* for us it leaves, and another comes */
+		remove_directory(s, d); /* the second half adds it as a new one */
 		return;
 	}
 	s->moves[s->moves_count++] = (struct source_move){
 		.cookie = cookie, .since_ms = now_ms(), .directory = d};
 }
 
-/* The second half. Returns whether the first was here. */
+/* Complete a rename. Returns false if its first half is not known. */
 static bool end_move(struct source *s, struct directory *parent, const char *name, uint32_t cookie)
 {
 	unsigned i = 0;
@@ -416,7 +418,7 @@ static bool end_move(struct source *s, struct directory *parent, const char *nam
 		return false;
 	struct directory *d = s->moves[i].directory;
 	forget_move(s, i);
-	if (tree_is_below(parent, d) || !s->filter.recursive || !is_told_of(s, parent, name)) {
+	if (tree_is_below(parent, d) || !s->filter.recursive || !is_reported(s, parent, name)) {
 		remove_directory(s, d);
 		return true;
 	}
@@ -428,7 +430,7 @@ static bool end_move(struct source *s, struct directory *parent, const char *nam
 	return true;
 }
 
-/* Those who have left the tree. */
+/* Remove the directories whose rename was not completed in time: they have left the tree. */
 static void end_moves(struct source *s)
 {
 	uint64_t now = s->moves_count > 0 ? now_ms() : 0;
@@ -446,8 +448,9 @@ static bool is_moving(const struct source *s, const struct directory *d)
 	return false;
 }
 
-/* What an event says of a directory that is in one of ours. */
-static void take_directory(struct source *s, struct directory *parent, const struct inotify_event *e)
+/* Update the tree by an event about a subdirectory. */
+static void update_directory(
+	struct source *s, struct directory *parent, const struct inotify_event *e)
 {
 	struct directory *d = tree_find(&s->tree, parent, e->name, strlen(e->name));
 	if (e->mask & IN_MOVED_FROM) {
@@ -457,23 +460,23 @@ static void take_directory(struct source *s, struct directory *parent, const str
 	}
 	if (!(e->mask & (IN_CREATE | IN_MOVED_TO | IN_DELETE)))
 		return;
-	/* One that is created and known already was found by reading its parent, unless it was on its way elsewhere. */
+	/* A created directory that is already known was found by reading its parent, unless it is being renamed. */
 	if (d && (!(e->mask & IN_CREATE) || is_moving(s, d))) {
 		remove_directory(s, d);
-		/* It took the place of another, or was found there before: what happened in it may have been missed. */
+		/* It replaced another, or was found by reading the parent: events may have been missed. */
 		if (e->mask & IN_MOVED_TO)
-			lose(s);
+			report_loss(s);
 	}
 	if ((e->mask & IN_MOVED_TO) && end_move(s, parent, e->name, e->cookie))
 		return;
 	if (!(e->mask & IN_DELETE))
-		meet_directory(s, parent, e->name, true);
+		add_directory(s, parent, e->name, true);
 }
 
 static const struct {
 	uint32_t bit;
 	enum watch_type type;
-} told[] = {
+} event_types[] = {
 	{IN_CREATE, WATCH_CREATE},
 	{IN_MODIFY, WATCH_MODIFY},
 	{IN_DELETE, WATCH_DELETE},
@@ -491,18 +494,18 @@ static void end_root(struct source *s, enum source_end end)
 	s->end = end;
 }
 
-/* The directories have to be found again: what appeared has not been told. */
-static void take_overflow(struct source *s)
+/* inotify's queue has overflowed: read the whole tree again. */
+static void handle_overflow(struct source *s)
 {
-	lose(s);
+	report_loss(s);
 	s->again = true;
 	tree_queue(&s->tree, s->tree.root);
 }
 
-static void take(struct source *s, const struct inotify_event *e)
+static void handle_event(struct source *s, const struct inotify_event *e)
 {
 	if (e->mask & IN_Q_OVERFLOW) {
-		take_overflow(s);
+		handle_overflow(s);
 		return;
 	}
 	struct directory *d = tree_find_wd(&s->tree, e->wd);
@@ -530,15 +533,15 @@ static void take(struct source *s, const struct inotify_event *e)
 		return;
 	}
 	if ((mask & IN_MOVED_TO) && !(mask & IN_ISDIR) && e->cookie == s->replacing)
-		mask = IN_MODIFY; /* the new content of a file takes its place */
-	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-		if (mask & told[i].bit)
-			tell(s, told[i].type, d, e->name, (e->mask & IN_ISDIR) != 0);
+		mask = IN_MODIFY; /* a temporary file has replaced this one */
+	for (size_t i = 0; i < sizeof event_types / sizeof *event_types; i++)
+		if (mask & event_types[i].bit)
+			report_event(s, event_types[i].type, d, e->name, (e->mask & IN_ISDIR) != 0);
 	if (e->mask & IN_ISDIR)
-		take_directory(s, d, e);
+		update_directory(s, d, e);
 }
 
-/* Returns whether there may be more. */
+/* Read events. Returns whether there may be more. */
 static bool read_queue(struct source *s)
 {
 	_Alignas(struct inotify_event) char buffer[READ_SIZE];
@@ -551,7 +554,7 @@ static bool read_queue(struct source *s)
 	}
 	for (ssize_t at = 0; at < n && s->end == SOURCE_GOES_ON;) {
 		const struct inotify_event *e = (const void *)(buffer + at);
-		take(s, e);
+		handle_event(s, e);
 		at += (ssize_t)(sizeof *e + e->len);
 	}
 	return n > 0;
@@ -570,12 +573,12 @@ void source_step(struct source *s)
 	s->drained = false;
 	if (!s->dir)
 		more = read_queue(s);
-	look_through(s);
+	read_directories(s);
 	end_moves(s);
 	if (is_idle(s) && s->again && s->end == SOURCE_GOES_ON) {
-		/* What was made in a directory that was not watched is not known: they look once more. */
+		/* Files made in unwatched directories are unknown: clients must read again. */
 		s->again = false;
-		lose(s);
+		report_loss(s);
 	}
 	s->ready |= is_idle(s) && s->end == SOURCE_GOES_ON;
 	s->more = s->end == SOURCE_GOES_ON && (more || !is_idle(s));
@@ -594,8 +597,8 @@ int source_init(struct source *s, const struct watch_filter *filter, const char 
 	return -ENOMEM;
 }
 
-/* Look at what has a real name. Returns 0 or a negative errno. */
-static int look_up(const char *real, struct stat *ret_st)
+/* stat() a real path. Returns 0 or a negative errno. */
+static int stat_real(const char *real, struct stat *ret_st)
 {
 	int fd = open_real(real), rc = fd;
 	if (fd < 0)
@@ -605,7 +608,7 @@ static int look_up(const char *real, struct stat *ret_st)
 	return rc;
 }
 
-/* Where the path leads; of a file, its directory. */
+/* Find the root's directory; for a file, watch its directory and filter by its name. */
 static int find_root(struct source *s)
 {
 	struct stat st;
@@ -613,7 +616,7 @@ static int find_root(struct source *s)
 		return -errno;
 	if (strcmp(s->within, "/") != 0 && !isolation_is_below(s->real, s->within))
 		return -EPERM;
-	int rc = look_up(s->real, &st);
+	int rc = stat_real(s->real, &st);
 	if (rc < 0)
 		return rc;
 	if (S_ISDIR(st.st_mode)) {
@@ -627,7 +630,7 @@ static int find_root(struct source *s)
 	snprintf(s->filter.name, sizeof s->filter.name, "%s", slash + 1);
 	s->filter.recursive = false;
 	slash[slash == s->real] = '\0';
-	rc = look_up(s->real, &st);
+	rc = stat_real(s->real, &st);
 	if (rc < 0)
 		return rc;
 	s->device = st.st_dev;
@@ -653,7 +656,7 @@ int source_open(struct source *s)
 
 void source_finish(struct source *s)
 {
-	stop_looking(s);
+	stop_reading(s);
 	if (s->tree.count > 0)
 		atomic_fetch_sub(s->total, (unsigned)s->tree.count);
 	tree_finish(&s->tree);

@@ -1,9 +1,9 @@
 /*
- * What the kernel tells of one tree: an inotify of its own, and the directories that it watches. New directories are
- * watched as they appear, and what had been made in them before that is told as made. What inotify has lost, because nobody
- * read in time, is told (WATCH_RESYNC), and then everything is looked through for directories that are not watched.
+ * The source of one tree's events: an inotify instance and the watched directories. New directories are watched
+ * as they appear; what was made in them before that is reported as created. If inotify's queue overflows,
+ * WATCH_RESYNC is reported, and the whole tree is read again to find unwatched directories.
  *
- * It is worked at in steps, each by one thread, on a worker: a step may wait for the disk. Nothing here knows the loop.
+ * The work is done in steps, on a thread, one at a time; a step may block on the disk. No libuv here.
  */
 #pragma once
 
@@ -19,11 +19,11 @@
 #include <sys/types.h>
 
 #define SOURCE_DIRECTORIES_MAX 131072u       /* of one tree */
-#define SOURCE_DIRECTORIES_TOTAL_MAX 262144u /* of all */
+#define SOURCE_DIRECTORIES_TOTAL_MAX 262144u /* of all trees */
 #define SOURCE_EVENTS_MAX 640u               /* of a step */
-#define SOURCE_MOVES_MAX 16u                 /* that are half told */
+#define SOURCE_MOVES_MAX 16u                 /* renames whose second half is awaited */
 
-/* Something that happened; immutable, shared. */
+/* An event; immutable, reference-counted. */
 struct watch_event {
 	unsigned references;
 	enum watch_type type;
@@ -33,66 +33,66 @@ struct watch_event {
 	char path[];    /* absolute; any bytes */
 };
 
-/* NULL when memory is short. */
+/* Returns an event with one reference, or NULL if out of memory. */
 struct watch_event *watch_event_create(
 	enum watch_type type, bool is_directory, const char *path, size_t length);
+/* Drop a reference; the last one frees the event. */
 void watch_event_unref(struct watch_event *e);
 
-/* A directory that has been renamed, of which is not known to what. */
+/* A directory that was renamed, until its new name is known. */
 struct source_move {
 	uint32_t cookie;
 	uint64_t since_ms;
 	struct directory *directory;
 };
 
+/* Why a source ended; SOURCE_GOES_ON: it has not. */
 enum source_end { SOURCE_GOES_ON, SOURCE_DELETED, SOURCE_MOVED, SOURCE_UNMOUNTED, SOURCE_FAILED };
 
+/* A source. */
 struct source {
 	struct watch_filter filter;
-	char *path;          /* of the root, as it is told; owned */
-	char *place;         /* where it is; owned */
-	char *within;        /* where it has to be, by its real name; owned */
-	atomic_uint *total;  /* directories of all; borrowed */
-	char real[PATH_MAX]; /* name of the root's directory; of what is not within, too */
+	char *path;          /* of the root, in events; owned */
+	char *place;         /* of the root, in the server's file system; owned */
+	char *within;        /* real path of a directory that must contain the root; owned */
+	atomic_uint *total;  /* directories of all trees; borrowed */
+	char real[PATH_MAX]; /* real path of the root's directory, also if it is not within */
 	int fd;              /* of inotify; -1: not open */
-	int root_fd;         /* the root's directory, while there is to be looked; or -1 */
-	dev_t device;        /* of that */
+	int root_fd;         /* the root's directory, while a step reads directories; or -1 */
+	dev_t device;        /* of the root */
 	ino_t inode;
 	struct tree tree;
-	uint64_t sweep;            /* counts the looks at directories */
-	struct directory *looking; /* at this one, by: */
+	uint64_t sweep;            /* counts reads of directories */
+	struct directory *looking; /* the directory that is being read, through dir */
 	DIR *dir;
 	struct source_move moves[SOURCE_MOVES_MAX];
 	unsigned moves_count;
-	uint32_t replacing; /* cookie of the last rename of a file that we have made beside another */
-	bool drained;       /* there was nothing in the kernel's queue any more */
-	bool again;         /* everything is being looked through again */
-	/* What has come of it: */
-	struct watch_event *events[SOURCE_EVENTS_MAX]; /* to be taken */
+	uint32_t replacing; /* cookie of the last rename of a beside_name() */
+	bool drained;       /* the kernel's queue was empty */
+	bool again;         /* the whole tree is being read again */
+	/* Results of a step: */
+	struct watch_event *events[SOURCE_EVENTS_MAX]; /* the caller removes them */
 	unsigned events_count;
-	bool ready;         /* the tree is watched as it was found */
-	bool more;          /* there is more to be done at once */
-	unsigned wait_ms;   /* otherwise: after so long; 0: when fd can be read */
-	unsigned unwatched; /* directories that cannot be */
+	bool ready;         /* the whole tree is watched */
+	bool more;          /* the next step is due now */
+	unsigned wait_ms;   /* otherwise: it is due after this; 0: when fd is readable */
+	unsigned unwatched; /* directories that cannot be watched */
 	enum source_end end;
-	int error; /* SOURCE_FAILED: a negative errno; -ENOSPC: the kernel watches no more, -EUSERS: we do not */
+	int error; /* SOURCE_FAILED: a negative errno; -ENOSPC: inotify's limit, -EUSERS: ours */
 };
 
-/*
- * Prepare; takes no system's resources. path: how the root is called in events; place: where it is; within: the real name of
- * a directory. All are absolute, and copied. total: borrowed. Returns 0 or -ENOMEM.
- */
+/* Set up without opening anything. path, place, within: see struct source; absolute, copied. Returns 0 or -ENOMEM. */
 int source_init(struct source *s, const struct watch_filter *filter, const char *path,
 	const char *place, const char *within, atomic_uint *total);
 
 /*
- * Find the root, and begin. Returns 0, -EPERM (it is not within; `real` says where), -ENOENT and the like, -EMFILE (no
- * inotify) …
+ * Find the root and open inotify. Returns 0, -EPERM (it is not within; `real` is where it is), -EMFILE (too
+ * many inotify instances), -ENOENT or another negative errno.
  */
 int source_open(struct source *s);
 
-/* Do some of what there is to be done. The events of the last step have been taken. */
+/* Do a step. The caller has removed the events of the last one. */
 void source_step(struct source *s);
 
-/* Free what init and open have taken. */
+/* Close and free everything; also after source_open() failed. */
 void source_finish(struct source *s);

@@ -1,4 +1,4 @@
-/* Two tables over the same directories. The key of the one by names is the parent's id, which no rename changes, and the name. */
+/* The key of a name is the parent's id, so that renaming a directory leaves its children's keys valid. */
 #include "shell/watch/tree.h"
 
 #include <errno.h>
@@ -114,19 +114,19 @@ int tree_move(struct tree *t, struct directory *d, struct directory *parent, con
 
 void tree_queue(struct tree *t, struct directory *d)
 {
-	if (!d->in_line)
+	if (!d->is_queued)
 		DL_APPEND2(t->line, d, line_prev, line_next);
-	d->in_line = true;
+	d->is_queued = true;
 }
 
 void tree_unqueue(struct tree *t, struct directory *d)
 {
-	if (d->in_line)
+	if (d->is_queued)
 		DL_DELETE2(t->line, d, line_prev, line_next);
-	d->in_line = false;
+	d->is_queued = false;
 }
 
-/* One that has no children any more. */
+/* Remove and free a directory without children. */
 static void drop(struct tree *t, struct directory *d, tree_forget_fn *forget, void *user)
 {
 	if (d->wd != TREE_UNWATCHED && forget)

@@ -1,6 +1,6 @@
 /*
- * The directories of a watched tree, as far as they are known: each by its name in its parent, and by what inotify calls it.
- * Those that are yet to be looked into stand in a line. No I/O; of one thread at a time.
+ * The known directories of a watched tree, found by parent and name, or by inotify watch descriptor (wd).
+ * Directories that are still to be read are in a queue. No I/O; used by one thread at a time.
  */
 #pragma once
 
@@ -10,67 +10,81 @@
 #include <uthash.h>
 
 #define TREE_UNWATCHED (-1)
-#define TREE_TRIES_MAX 8u /* of one directory that is there under several names */
+#define TREE_TRIES_MAX 8u /* of one directory that appears under several names */
 
+/* A directory. */
 struct directory {
 	UT_hash_handle by_name, by_wd;
 	struct directory *parent;      /* NULL: the root */
 	struct directory *prev, *next; /* siblings */
 	struct directory *children;    /* list */
 	struct directory *line_prev, *line_next;
-	uint64_t id;        /* stays when it is renamed */
-	uint64_t seen;      /* when it was last met, see tree_sweep() */
-	char *key;          /* the parent's id, and then the name; owned */
+	uint64_t id;        /* does not change when it is renamed */
+	uint64_t seen;      /* the sweep (see struct source) that found it last */
+	char *key;          /* the parent's id, then the name; owned */
 	size_t name_length; /* bytes */
 	int wd;             /* or TREE_UNWATCHED */
 	unsigned char tries;
-	bool in_line;
-	bool fresh; /* what is in it is news */
+	bool is_queued;
+	bool fresh; /* report its content as created */
 };
 
+/* All directories of a tree. */
 struct tree {
 	struct directory *root;
 	struct directory *names, *wds; /* tables */
-	struct directory *line;        /* list */
+	struct directory *line;        /* list: the queue */
 	uint64_t ids;                  /* given so far */
 	size_t count;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Start with the root alone. Returns 0 or -ENOMEM. */
 int tree_init(struct tree *t);
+
+/* Free all directories. */
 void tree_finish(struct tree *t);
 
-/* The name of a directory in its parent; "" is the root's. */
+/* The name of a directory in its parent; "": the root. */
 const char *directory_name(const struct directory *d);
 
+/* Find a directory by parent and name, or NULL. */
 struct directory *tree_find(
 	const struct tree *t, const struct directory *parent, const char *name, size_t length);
+
+/* Find a directory by its watch descriptor, or NULL. */
 struct directory *tree_find_wd(const struct tree *t, int wd);
 
-/* Add one that is not there. NULL when memory is short. */
+/* Add a directory that is not in the tree. Returns NULL if out of memory. */
 struct directory *tree_add(
 	struct tree *t, struct directory *parent, const char *name, size_t length);
 
-/* Say what inotify calls it, and no other. TREE_UNWATCHED: nothing. Returns 0, or -ENOMEM and it has no such name. */
+/*
+ * Set the watch descriptor, which no other directory has; or TREE_UNWATCHED. Returns 0, or -ENOMEM: it is
+ * unwatched then.
+ */
 int tree_set_wd(struct tree *t, struct directory *d, int wd);
 
-/* It has another parent and name now, which are free. Returns 0, or -ENOMEM: then it may not be found any more. */
+/* Change parent and name, which must be free. Returns 0, or -ENOMEM: tree_find() may not find it any more then. */
 int tree_move(struct tree *t, struct directory *d, struct directory *parent, const char *name,
 	size_t length);
 
-/* Forget it, and all below it; forget: is told the wd of each that has one. May not be the root. */
+/* Called with the watch descriptor of a removed directory. */
 typedef void tree_forget_fn(void *user, int wd);
+
+/* Remove a directory, not the root, with all below it. forget: called for each that is watched. */
 void tree_remove(struct tree *t, struct directory *d, tree_forget_fn *forget, void *user);
 
-/* Whether one is below another, or the same. */
+/* Whether a directory is below another, or the same. */
 bool tree_is_below(const struct directory *d, const struct directory *above);
 
-/* Put it into the line, unless it is in there; out of it. */
+/* Append a directory to the queue, unless it is in there. */
 void tree_queue(struct tree *t, struct directory *d);
+
+/* Remove a directory from the queue. */
 void tree_unqueue(struct tree *t, struct directory *d);
 
 /*
- * The path of name ("": of d itself) below the root's: "/a/b". Returns its length, or 0 when it does not fit into size bytes;
- * the root's own is "", of length 0.
+ * The path of name ("": of d itself) relative to the root: "/a/b". Returns its length, or 0 if it does not fit
+ * into size bytes; the path of the root is "", of length 0.
  */
 size_t tree_path(const struct directory *d, const char *name, char *ret_path, size_t size);

@@ -1,9 +1,11 @@
 /*
- * A watch: opening (a thread looks for its root), going on, ended (its followers know, or take what is left), closing. What
- * its source does is done on a thread of the crew, a job at a time; in between the loop waits for inotify's descriptor. The
- * loop owns the source only while no job is out. A job on a disk that does not answer may never return.
+ * States of a watch: opening (a thread looks for the root), running, ended (no source; followers read their
+ * pending events), closing. The source works on a thread of the crew, a job at a time; in between, the loop
+ * polls inotify's descriptor. The loop owns the source only while no job is out. A job on a disk that does not
+ * answer may never return.
  *
- * Who reads quickly loses nothing: the next step waits, for a short time, for those who have not taken what came of the last.
+ * The next step is delayed for a short time while followers have many pending events, so that active readers
+ * lose nothing.
  */
 #include "shell/watch/watch.h"
 
@@ -16,18 +18,18 @@
 #include <string.h>
 #include <utlist.h>
 
-#define THREADS 2u    /* but for those in the place of what is stuck */
-#define RETRY_MS 500u /* where no thread was to be had */
-#define BREATH_MS 50u /* for followers to take what they have, before there is more */
+#define THREADS 2u    /* without spare ones */
+#define RETRY_MS 500u /* after crew_send() failed */
+#define BREATH_MS 50u /* time for followers to read pending events before the next step */
 #define BREATH_PENDING 200u
-#define RECENT_MAX 4096u /* paths of which equal events are merged */
+#define RECENT_MAX 4096u /* paths whose events can be merged */
 
 /* The last event of a path, for WATCH_MERGE_MS. */
 struct recent {
 	UT_hash_handle hh;
 	struct recent *prev, *next;
 	uint64_t until_ms; /* of the loop */
-	bool held;         /* there was another one, to be told then */
+	bool held;         /* event is to be reported then */
 	struct watch_event *event;
 };
 
@@ -36,9 +38,9 @@ struct watch {
 	struct watches *all;
 	struct job job;
 	bool out;           /* a thread has the job, and the source */
-	uint64_t wanted_ms; /* of the loop: since when a step is due, or out; 0: none is */
+	uint64_t wanted_ms; /* loop time since which a step is due or out; 0: none is */
 	struct source source;
-	struct watch_filter filter; /* these two are what makes watches the same */
+	struct watch_filter filter; /* filter and path: watches with equal ones are shared */
 	char *path;
 	char id[WATCH_ID_SIZE];
 	uint64_t version;
@@ -47,7 +49,7 @@ struct watch {
 	struct recent *recents, *recents_line; /* table; list, the oldest first */
 	uv_poll_t poll;
 	uv_timer_t step, merge, keep;
-	unsigned handles; /* that are not closed */
+	unsigned handles; /* not closed yet */
 	bool opened, polls, ready, breathing, ended, closing, kept;
 	int error; /* of opening */
 };
@@ -56,8 +58,8 @@ struct watches {
 	uv_loop_t *loop;
 	const char *within;
 	struct crew *crew;
-	struct watch *list;  /* what can be shared */
-	struct watch *dying; /* list: what is not */
+	struct watch *list;  /* running */
+	struct watch *dying; /* list: ended */
 	atomic_uint directories;
 	unsigned count, dying_count, followers;
 	uint64_t ids;
@@ -83,7 +85,7 @@ static int send_out(
 	return rc;
 }
 
-/* Telling */
+/* Events */
 
 static void push(struct watch_follower *f, struct watch_event *e)
 {
@@ -95,7 +97,7 @@ static void push(struct watch_follower *f, struct watch_event *e)
 	f->pending[(f->first + f->count++) % WATCH_PENDING_MAX] = e;
 }
 
-static void tell_all(struct watch *w, struct watch_event *e)
+static void report_all(struct watch *w, struct watch_event *e)
 {
 	struct watch_follower *f;
 	w->version++;
@@ -140,7 +142,7 @@ static void on_merge_due(uv_timer_t *timer)
 			drop_recent(w, r);
 			continue;
 		}
-		tell_all(w, r->event);
+		report_all(w, r->event);
 		any = true;
 		r->held = false;
 		r->until_ms = now + WATCH_MERGE_MS;
@@ -152,19 +154,19 @@ static void on_merge_due(uv_timer_t *timer)
 		wake_all(w);
 }
 
-/* What says that something has come or gone is as true the second time. */
-static bool says_more_again(const struct watch_event *e)
+/* Whether a second event of a path is news. A repeated create, delete or move_from is not. */
+static bool is_news_again(const struct watch_event *e)
 {
 	return e->type == WATCH_MODIFY || e->type == WATCH_ATTRIB || e->type == WATCH_MOVE_TO;
 }
 
-/* Whether it is equal to the last one of its path, and is told later, or has been. */
+/* Merge an event with an equal last one of its path. Returns false if it must be reported now. */
 static bool merge(struct watch *w, struct watch_event *e)
 {
 	struct recent *r;
 	HASH_FIND(hh, w->recents, e->path, e->length, r);
 	if (r && r->event->type == e->type && r->event->is_directory == e->is_directory) {
-		if (says_more_again(e)) {
+		if (is_news_again(e)) {
 			e->references++;
 			watch_event_unref(r->event);
 			r->event = e;
@@ -174,7 +176,7 @@ static bool merge(struct watch *w, struct watch_event *e)
 		return true;
 	}
 	if (r && r->held)
-		tell_all(w, r->event);
+		report_all(w, r->event);
 	if (r)
 		drop_recent(w, r);
 	if (HASH_COUNT(w->recents) >= RECENT_MAX || !(r = calloc(1, sizeof *r)))
@@ -191,8 +193,8 @@ static bool merge(struct watch *w, struct watch_event *e)
 	return false;
 }
 
-/* What a step has brought. */
-static void take_events(struct watch *w)
+/* Report the events of a step. */
+static void report_events(struct watch *w)
 {
 	struct source *s = &w->source;
 	bool none = !w->recents_line;
@@ -200,7 +202,7 @@ static void take_events(struct watch *w)
 	for (unsigned i = 0; i < s->events_count; i++) {
 		struct watch_event *e = s->events[i];
 		if (e->type == WATCH_RESYNC || !merge(w, e))
-			tell_all(w, e);
+			report_all(w, e);
 		watch_event_unref(e);
 	}
 	s->events_count = 0;
@@ -224,14 +226,14 @@ static void free_watch(struct watch *w)
 static void on_finished(struct job *job, int error)
 {
 	struct watch *w = watch_of(job);
-	(void)error; /* what was not finished then is finished now */
+	(void)error; /* free_watch() finishes the source if the job did not run */
 	w->out = false;
 	DL_DELETE(w->all->dying, w);
 	w->all->dying_count--;
 	free_watch(w);
 }
 
-/* To close an inotify with many directories takes time. */
+/* Closing an inotify descriptor with many watches takes time. */
 static void finish_source(struct job *job)
 {
 	struct watch *w = watch_of(job);
@@ -244,14 +246,14 @@ static void on_handle_closed(uv_handle_t *handle)
 	if (--w->handles > 0)
 		return;
 	if (!w->all) {
-		/* A thread that was left behind keeps what it has. */
+		/* A stuck thread still uses it: leak it. */
 		if (!w->out)
 			free_watch(w);
 		return;
 	}
 	w->job.work = finish_source;
 	w->job.done = on_finished;
-	w->job.whose[0] = '\0'; /* it waits for nothing that is stuck */
+	w->job.whose[0] = '\0'; /* no owner, so no limits */
 	w->out = true;
 	crew_owe(w->all->crew, &w->job);
 }
@@ -266,7 +268,7 @@ static void close_handles(struct watch *w)
 	uv_close((uv_handle_t *)&w->keep, on_handle_closed);
 }
 
-/* Nobody finds it any more. */
+/* Move a watch to the list of ended ones, so that no new follower finds it. */
 static void retire(struct watch *w)
 {
 	if (w->ended)
@@ -278,7 +280,7 @@ static void retire(struct watch *w)
 	w->all->dying_count++;
 }
 
-/* It has no followers. Not while a thread has its source. */
+/* End and close a watch without followers; later, if a job is out. */
 static void close_watch(struct watch *w)
 {
 	retire(w);
@@ -294,7 +296,7 @@ static void close_if_unwanted(struct watch *w)
 		close_watch(w);
 }
 
-/* Nothing more will come: each follower takes what it has, and then this. */
+/* Detach a follower. It can still read its pending events, and then the end. */
 static void detach(struct watch *w, struct watch_follower *f, enum source_end end, int error)
 {
 	DL_DELETE(w->followers, f);
@@ -311,9 +313,9 @@ static void end_watch(struct watch *w, enum source_end end, int error)
 	w->kept = false;
 	while (w->followers) {
 		struct watch_follower *f = w->followers;
-		bool found = f->told_found;
+		bool found = f->reported_found;
 		detach(w, f, end, error);
-		f->told_found = true;
+		f->reported_found = true;
 		if (found)
 			f->more(f->user);
 		else
@@ -329,7 +331,7 @@ static void on_keep_due(uv_timer_t *timer)
 	close_if_unwanted(w);
 }
 
-/* Going on */
+/* Steps */
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
@@ -352,7 +354,7 @@ static bool is_behind(const struct watch *w)
 	return false;
 }
 
-static void go_on(struct watch *w)
+static void schedule_step(struct watch *w)
 {
 	const struct source *s = &w->source;
 	w->breathing = is_behind(w);
@@ -367,9 +369,9 @@ static void go_on(struct watch *w)
 	}
 }
 
-static void take_step(struct watch *w)
+static void end_step(struct watch *w)
 {
-	take_events(w);
+	report_events(w);
 	if (w->ended) {
 		close_watch(w);
 		return;
@@ -378,7 +380,7 @@ static void take_step(struct watch *w)
 		end_watch(w, w->source.end, w->source.error);
 		return;
 	}
-	go_on(w);
+	schedule_step(w);
 	wake_all(w);
 }
 
@@ -386,7 +388,7 @@ static void on_stepped(struct job *job, int error)
 {
 	struct watch *w = watch_of(job);
 	w->out = false;
-	/* Others on its behalf are stuck: its own disk may be well. */
+	/* Other jobs of the owner are stuck, perhaps on another disk. */
 	if (error == -ETIME && !w->ended) {
 		uv_timer_start(&w->step, on_step_due, RETRY_MS, 0);
 		return;
@@ -395,7 +397,7 @@ static void on_stepped(struct job *job, int error)
 	if (error < 0 && !w->ended)
 		end_watch(w, SOURCE_FAILED, error);
 	else
-		take_step(w);
+		end_step(w);
 }
 
 static void work_step(struct job *job)
@@ -415,15 +417,15 @@ static void step(struct watch *w)
 		uv_timer_start(&w->step, on_step_due, RETRY_MS, 0);
 }
 
-/* Its beginning */
+/* Opening */
 
-static void tell_found(struct watch *w)
+static void report_found(struct watch *w)
 {
 	struct watch_follower *f, *next;
 	DL_FOREACH_SAFE (w->followers, f, next) {
-		if (f->told_found)
+		if (f->reported_found)
 			continue;
-		f->told_found = true;
+		f->reported_found = true;
 		f->found(f->user, 0, NULL);
 	}
 }
@@ -447,7 +449,7 @@ static void on_opened(struct job *job, int error)
 		end_watch(w, SOURCE_FAILED, w->error);
 		return;
 	}
-	/* From now on it waits with those of its disk alone. */
+	/* From now on, only jobs on the same disk share its limits. */
 	size_t length = strlen(w->job.whose);
 	snprintf(w->job.whose + length, sizeof w->job.whose - length, " %" PRIxMAX,
 		(uintmax_t)w->source.device);
@@ -455,8 +457,8 @@ static void on_opened(struct job *job, int error)
 	w->poll.data = w;
 	uv_unref((uv_handle_t *)&w->poll);
 	w->opened = true;
-	tell_found(w);
-	take_step(w);
+	report_found(w);
+	end_step(w);
 }
 
 static void work_open(struct job *job)
@@ -519,8 +521,8 @@ static struct watch *find_watch(
 	return NULL;
 }
 
-/* One that nobody follows is let go, for another: of those that are kept, that which nobody has asked for the longest. */
-static void make_room(struct watches *all)
+/* Close the watch without followers that is kept for the shortest time from now, if there is one. */
+static void evict_kept(struct watches *all)
 {
 	struct watch *w, *oldest = NULL;
 	DL_FOREACH (all->list, w)
@@ -540,7 +542,7 @@ int watches_follow(struct watches *all, const struct watch_filter *filter,
 {
 	struct watch *w = find_watch(all, filter, place->path);
 	if (!w && all->count >= WATCHES_MAX)
-		make_room(all);
+		evict_kept(all);
 	if (all->followers >= WATCH_FOLLOWERS_MAX ||
 		(!w && (all->count >= WATCHES_MAX || all->dying_count >= WATCHES_MAX)))
 		return -EUSERS;
@@ -556,7 +558,7 @@ int watches_follow(struct watches *all, const struct watch_filter *filter,
 	f->first = f->count = 0;
 	DL_APPEND(w->followers, f);
 	all->followers++;
-	f->told_found = w->opened;
+	f->reported_found = w->opened;
 	return w->opened ? 1 : 0;
 }
 
@@ -573,7 +575,7 @@ void watch_unfollow(struct watch_follower *f)
 		close_if_unwanted(w);
 }
 
-static enum follow_kind take_next(struct watch_follower *f, struct watch_event **ret_event)
+static enum follow_kind pop_pending(struct watch_follower *f, struct watch_event **ret_event)
 {
 	*ret_event = f->pending[f->first];
 	f->first = (f->first + 1) % WATCH_PENDING_MAX;
@@ -590,14 +592,14 @@ enum follow_kind follow_next(struct watch_follower *f, struct watch_event **ret_
 		return f->told_watching ? FOLLOW_WATCHING : FOLLOW_NOTHING;
 	}
 	if (f->count > 0)
-		return take_next(f, ret_event);
+		return pop_pending(f, ret_event);
 	if (f->lost) {
 		f->lost = false;
 		return FOLLOW_RESYNC;
 	}
-	if (f->watch || f->told_end)
+	if (f->watch || f->reported_end)
 		return FOLLOW_NOTHING;
-	f->told_end = true;
+	f->reported_end = true;
 	return FOLLOW_END;
 }
 
@@ -652,7 +654,7 @@ int watches_open(uv_loop_t *loop, const char *within, const struct user *user, b
 	return 0;
 }
 
-/* Its handles may be closing, or be closed already. */
+/* Close a watch without the crew. Its handles may be closing or closed already. */
 static void abandon(struct watches *all, struct watch *w)
 {
 	bool closed = w->closing && w->handles == 0;
@@ -662,7 +664,7 @@ static void abandon(struct watches *all, struct watch *w)
 	w->all = NULL;
 	if (w->out)
 		return;
-	source_finish(&w->source); /* it counts in what goes now */
+	source_finish(&w->source); /* uses all->directories */
 	if (closed)
 		free_watch(w);
 }
@@ -683,7 +685,7 @@ void watches_close(struct watches *all)
 		left |= all->dying->out;
 		abandon(all, all->dying);
 	}
-	/* A thread that was left behind counts in it. */
+	/* A stuck thread still uses all->directories. */
 	if (!left)
 		free(all);
 }

@@ -1,4 +1,7 @@
-/* See context.h. What is first in the queue runs, if running is set; the timer is the start's, that code's, or the rest's. */
+/*
+ * If running is set, the first code of the queue runs. The timer limits the start, the running code, or the
+ * idle time.
+ */
 #include "shell/context/context.h"
 
 #include "shell/id.h"
@@ -14,7 +17,7 @@
 struct code {
 	struct code *prev, *next;
 	struct context *context;
-	const struct code_callbacks *callbacks; /* NULL once nobody listens */
+	const struct code_callbacks *callbacks; /* NULL: abandoned */
 	void *user;
 	char *text; /* owned */
 	size_t length;
@@ -32,14 +35,15 @@ struct context {
 	char *cwd;  /* owned */
 	char **env; /* owned: names, then values */
 	size_t env_count;
-	struct interpreter *executor; /* NULL: there is none now */
-	bool ready;                   /* it takes code */
-	bool started;                 /* that has been told */
-	bool running, stopping;       /* the first of the queue; it has been interrupted for good */
-	bool lost;                    /* an executor has died, and nobody knows */
-	bool late;                    /* it took too long to start */
+	struct interpreter *executor; /* NULL: none now */
+	bool ready;                   /* the executor accepts code */
+	bool started;                 /* started() was called */
+	bool running;                 /* the first code of the queue runs */
+	bool stopping;                /* it was interrupted and will be killed */
+	bool lost;                    /* an executor died, which was not reported yet */
+	bool late;                    /* the executor did not start in time */
 	bool removed, unused, closed;
-	uint64_t run; /* number of the last one */
+	uint64_t run; /* number of the last code that was run */
 	struct code *queue;
 	unsigned queued;
 	uv_timer_t timer;
@@ -52,10 +56,10 @@ struct contexts {
 	uint64_t ttl_ms;
 	struct context *list;
 	unsigned count;
-	size_t idle_budget; /* bytes that idle ones may still keep */
+	size_t idle_budget; /* bytes of idle output that all contexts may still keep */
 };
 
-static void go_on(struct context *c);
+static void run_next(struct context *c);
 static void on_timer(uv_timer_t *timer);
 
 /* Memory */
@@ -76,7 +80,7 @@ static void on_timer_closed(uv_handle_t *handle)
 	context_free(handle->data);
 }
 
-/* It has been removed, and its executor is over. */
+/* Close a context once it is removed and its executor has ended. */
 static void maybe_close(struct context *c)
 {
 	if (!c->removed || c->executor || c->closed)
@@ -97,7 +101,7 @@ static void code_free(struct code *code)
 	free(code);
 }
 
-/* What is written while nothing runs */
+/* Output while nothing runs */
 
 static void keep_idle(struct context *c, enum run_stream stream, const void *bytes, size_t length)
 {
@@ -111,7 +115,7 @@ static void reset_idle(struct context *c, unsigned stream)
 	excerpt_init(&c->idle[stream], CONTEXT_IDLE_OUTPUT);
 }
 
-static void tell_idle(struct context *c, struct code *code)
+static void deliver_idle(struct context *c, struct code *code)
 {
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
 		enum run_stream stream = (enum run_stream)i;
@@ -128,13 +132,13 @@ static void tell_idle(struct context *c, struct code *code)
 
 /* Code */
 
-/* What runs, or NULL. */
-static struct code *running(const struct context *c)
+/* The running code, or NULL. */
+static struct code *running_code(const struct context *c)
 {
 	return c->running ? c->queue : NULL;
 }
 
-/* The first of the queue is over. */
+/* The first code of the queue has ended. */
 static void end_first(struct context *c, const struct code_end *end)
 {
 	struct code *code = c->queue;
@@ -148,15 +152,15 @@ static void end_first(struct context *c, const struct code_end *end)
 	code_free(code);
 }
 
-/* None of what waits will be begun. */
+/* End all code of the queue. */
 static void end_queue(struct context *c, const struct code_end *end)
 {
-	/* Who is told may ask again: that goes behind, and is not of these. */
+	/* done() may queue more code at the end: that is not ended here. */
 	for (unsigned left = c->queued; left > 0 && c->queue; left--)
 		end_first(c, end);
 }
 
-/* No more of it; then, if that does not help, no more of the executor. */
+/* Interrupt the running code; on_timer() kills the executor if it does not end. */
 static void stop(struct context *c)
 {
 	c->stopping = true;
@@ -168,7 +172,7 @@ static void stop(struct context *c)
 static void on_timer(uv_timer_t *timer)
 {
 	struct context *c = timer->data;
-	struct code *code = running(c);
+	struct code *code = running_code(c);
 	if (!c->executor)
 		return;
 	if (!c->ready)
@@ -187,26 +191,26 @@ static void begin_first(struct context *c)
 	c->running = true;
 	int rc = interpreter_execute(c->executor, ++c->run, code->text, code->length);
 	if (rc < 0) {
-		/* It may have had a part of that. */
+		/* It may have received a part of the frame. */
 		interpreter_kill(c->executor);
 		return;
 	}
 	free(code->text);
 	code->text = NULL;
 	uv_timer_stop(&c->timer);
-	/* The loop's time may be older than the code. */
+	/* The loop's time may be outdated. */
 	uv_update_time(c->all->loop);
 	if (code->timeout_ms > 0)
 		uv_timer_start(&c->timer, on_timer, code->timeout_ms, 0);
 	code->callbacks->begun(code->user);
-	/* Whoever was told may have gone. */
-	if (code == running(c) && code->callbacks)
-		tell_idle(c, code);
+	/* begun() may have abandoned the code. */
+	if (code == running_code(c) && code->callbacks)
+		deliver_idle(c, code);
 }
 
 static void on_result(struct context *c, json_t *record)
 {
-	struct code *code = running(c);
+	struct code *code = running_code(c);
 	if (!code || !code->callbacks)
 		return;
 	if (record && json_integer_value(json_object_get(record, "run")) != (json_int_t)c->run)
@@ -218,11 +222,11 @@ static void on_result(struct context *c, json_t *record)
 
 static void on_code_done(struct context *c, json_t *record)
 {
-	struct code *code = running(c);
+	struct code *code = running_code(c);
 	const json_t *error = json_object_get(record, "error");
 	if (!record || !code ||
 		json_integer_value(json_object_get(record, "run")) != (json_int_t)c->run) {
-		/* User code has said so: nobody can know any more what is true. */
+		/* User code has sent this frame: the executor's state is unknown. */
 		interpreter_kill(c->executor);
 		return;
 	}
@@ -233,7 +237,7 @@ static void on_code_done(struct context *c, json_t *record)
 		.error = json_is_object(error) ? error : NULL};
 	interpreter_pause(c->executor, false);
 	end_first(c, &end);
-	go_on(c);
+	run_next(c);
 }
 
 /* The executor */
@@ -250,13 +254,13 @@ static void on_ready(void *user)
 		c->callbacks->started(c->user, c, 0);
 	}
 	if (c->executor)
-		go_on(c);
+		run_next(c);
 }
 
 static void on_output(void *user, enum run_stream stream, const void *bytes, size_t length)
 {
 	struct context *c = user;
-	struct code *code = running(c);
+	struct code *code = running_code(c);
 	if (!code)
 		keep_idle(c, stream, bytes, length);
 	else if (code->callbacks)
@@ -281,7 +285,7 @@ static int start_error(const struct context *c, int exit_code)
 static void on_ended(void *user, int exit_code, bool broken)
 {
 	struct context *c = user;
-	struct code *code = running(c);
+	struct code *code = running_code(c);
 	bool was_ready = c->ready;
 	int error = was_ready ? 0 : start_error(c, exit_code);
 	uv_timer_stop(&c->timer);
@@ -290,9 +294,9 @@ static void on_ended(void *user, int exit_code, bool broken)
 	c->run = 0;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		reset_idle(c, i);
-	/* Who waits or listens is told; if nobody does, the next one is. */
-	bool told = c->queued > 1 || (code ? code->callbacks != NULL : c->queued == 1);
-	c->lost = was_ready && !told;
+	/* If no callback reports the loss, code_start() does. */
+	bool reported = c->queued > 1 || (code ? code->callbacks != NULL : c->queued == 1);
+	c->lost = was_ready && !reported;
 	struct code_end end = {.how = c->removed  ? CODE_REMOVED
 			: code && code->timed_out ? CODE_TIMED_OUT
 						  : CODE_DIED,
@@ -310,7 +314,7 @@ static void on_ended(void *user, int exit_code, bool broken)
 		if (c->callbacks->started)
 			c->callbacks->started(c->user, NULL, error);
 	}
-	go_on(c);
+	run_next(c);
 	maybe_close(c);
 }
 
@@ -339,8 +343,8 @@ static void on_unused(uv_timer_t *timer)
 	context_remove(c);
 }
 
-/* Whatever comes next. */
-static void go_on(struct context *c)
+/* Run the next code, or start the idle timer. */
+static void run_next(struct context *c)
 {
 	if (c->removed || c->running || (c->executor && !c->ready))
 		return;
@@ -350,7 +354,7 @@ static void go_on(struct context *c)
 		uv_timer_start(&c->timer, on_unused, c->all->ttl_ms, 0);
 }
 
-/* All of them */
+/* All contexts */
 
 int contexts_open(uv_loop_t *loop, struct runs *runs, uint64_t ttl_ms, struct contexts **ret)
 {
@@ -495,7 +499,7 @@ void context_remove(struct context *c)
 
 bool context_interrupt(struct context *c)
 {
-	if (!running(c) || !c->executor)
+	if (!running_code(c) || !c->executor)
 		return false;
 	interpreter_interrupt(c->executor, c->run);
 	return true;
@@ -533,14 +537,14 @@ int code_start(struct context *c, const struct code_options *o,
 	DL_APPEND(c->queue, code);
 	c->queued++;
 	*ret = code;
-	go_on(c);
+	run_next(c);
 	return 0;
 }
 
 void code_pause(struct code *code, bool pause)
 {
 	struct context *c = code->context;
-	if (code == running(c) && c->executor && !c->stopping)
+	if (code == running_code(c) && c->executor && !c->stopping)
 		interpreter_pause(c->executor, pause);
 }
 
@@ -548,7 +552,7 @@ void code_abandon(struct code *code)
 {
 	struct context *c = code->context;
 	code->callbacks = NULL;
-	if (code != running(c)) {
+	if (code != running_code(c)) {
 		DL_DELETE(c->queue, code);
 		c->queued--;
 		code_free(code);

@@ -1,14 +1,14 @@
 /*
- * What runs the code of a context in JavaScript and TypeScript: read by `node -e` from its protocol descriptor, and run in
- * there. Frames (shell/context/executor_record.h) come and go by that descriptor alone; standard output and standard error
- * are the user's. For TypeScript a second frame of source has what takes the types out (types.mjs, compressed).
+ * The executor for JavaScript and TypeScript: `node -e` reads it from the protocol descriptor and executes it. Frames
+ * (shell/context/executor_record.h) use that descriptor only; standard output and error belong to the user's code. For
+ * TypeScript, a second frame of source is types.mjs, compressed.
  *
- * The user's code runs on the main thread, as in V8's own REPL mode, asked for by the inspector of that thread: it may await,
- * and declare again what it has declared. Another thread, the wire, has the descriptor: it hears of an interrupt also while
- * the code does not come back, and terminates it then.
+ * User code runs on the main thread in V8's REPL mode, through the inspector: it may use await, and redeclare variables.
+ * Another thread, the wire, owns the descriptor: it receives interrupts even while the code blocks the main thread, and
+ * terminates the code then.
  */
 'use strict';
-// The user's `const process = …` hides what is looked up by that name later, also from what takes the types out.
+// Kept here, since user code can hide globals (`const process = …`), also from the code that strips types.
 const BUILTINS = ['Array', 'Boolean', 'Error', 'Int16Array', 'Int32Array', 'JSON', 'Map', 'Math', 'Number', 'Object', 'RegExp', 'Set', 'String', 'Symbol', 'SyntaxError', 'Uint16Array', 'Uint8Array'];
 const builtins = BUILTINS.map((name) => globalThis[name]);
 const { Array, Atomics, Buffer, Date, Error, Int32Array, JSON, Math, Number, Object, Promise, RangeError, SharedArrayBuffer, String, Symbol, process } = globalThis;
@@ -23,9 +23,9 @@ const { Worker } = require('node:worker_threads');
 
 const HEADER = 8;
 const RECORD_MAX = 8 << 20; // bytes, as EXECUTOR_RECORD_MAX
-const ROOM = 4096; // of a record, for what is around a result
+const OVERHEAD = 4096; // bytes of a record around a result
 const TEXT_MAX = 1 << 20; // characters
-const STACK_MAX = 256 << 10; // characters, which are told twice, each as up to 6 bytes
+const STACK_MAX = 256 << 10; // characters, which are sent twice, each as up to 6 bytes
 const LINES_MAX = 200; // of a stack
 const INTEGER_MAX = 2 ** 63;
 const GROUP = 'ringside';
@@ -36,19 +36,19 @@ process.argv.splice(1);
 
 const session = new inspector.Session();
 session.connect();
-/** What both threads see: the run that was interrupted last, and how many frames have been written. */
+/** Shared by both threads: the run that was interrupted last, and the number of written frames. */
 const shared = new Int32Array(new SharedArrayBuffer(8));
 const INTERRUPTED = 0;
 const WRITTEN = 1;
-let posted = 0; // frames, to the wire
+let posted = 0; // frames that were passed to the wire
 let count = 0;
-let running; // {run, count}, of what runs
-let ended = 0; // the last run whose end has been told
-let interrupt; // ends what is awaited
-let taken; // what the inspector has given us
+let running; // {run, count} of the running code
+let ended = 0; // the last run whose end was sent
+let interrupt; // rejects the promise that execute() awaits
+let received; // value that the inspector has passed to us
 const requireHere = createRequire(path.join(process.cwd(), 'cell.js'));
 
-/** Before requests come: this many bytes. */
+/** Read this many bytes synchronously, before the wire runs. */
 function read(length) {
 	const bytes = Buffer.alloc(length);
 	for (let at = 0; at < length;) {
@@ -59,7 +59,7 @@ function read(length) {
 	return bytes;
 }
 
-/** TypeScript as JavaScript, each line where it was. */
+/** Compile TypeScript to JavaScript; line numbers do not change. */
 function stripTypes(code) {
 	if (stripper === undefined) {
 		const module = { exports: {} };
@@ -70,7 +70,7 @@ function stripTypes(code) {
 	return stripper.stripTypes(code);
 }
 
-/** A string without surrogates that stand alone. */
+/** Replace unpaired surrogates. */
 const wellFormed = (text) => text.replace(/[\ud800-\udfff]/gu, '\ufffd');
 
 function send(kind, record) {
@@ -81,7 +81,7 @@ function send(kind, record) {
 	wire.postMessage({ frame: Buffer.concat([header, body]), ends: kind === 'D' ? record.run : undefined });
 }
 
-/** What JSON says of a value; undefined where it cannot. */
+/** Copy a value through JSON; undefined if JSON cannot represent it. */
 function plain(value) {
 	try {
 		const text = JSON.stringify(value, (key, each) => {
@@ -101,12 +101,12 @@ function isPlain(value) {
 	return prototype === null || prototype === Object.prototype;
 }
 
-/** An object that JSON can say as one, else text as inspect prints it. */
+/** The formats to display a value in: JSON for plain objects and arrays, else the text of util.inspect(). */
 function shown(value) {
 	const json = isPlain(value) ? plain(value) : undefined;
 	if (json !== undefined) {
 		const size = Buffer.byteLength(JSON.stringify(json));
-		if (size <= RECORD_MAX - ROOM) return { json, metadata: {} };
+		if (size <= RECORD_MAX - OVERHEAD) return { json, metadata: {} };
 		return { text: `<json of ${size} bytes left out>`, metadata: { omitted: { json: size } } };
 	}
 	let text = util.inspect(value);
@@ -114,22 +114,22 @@ function shown(value) {
 	return { text: wellFormed(text), metadata: {} };
 }
 
-/** The lines of an error's stack that are about the user's code. */
+/** The lines of an error's stack, without the executor's. */
 function linesOf(error) {
-	const own = error?.stack;
-	const stack = typeof own === 'string' ? own : `Uncaught ${util.inspect(error)}`;
+	const text = error?.stack;
+	const stack = typeof text === 'string' ? text : `Uncaught ${util.inspect(error)}`;
 	const all = wellFormed(stack.slice(0, STACK_MAX)).split('\n').slice(0, LINES_MAX);
-	const ours = all.findIndex((line) => /^ +at .*(ringside:executor|node:inspector)/.test(line));
-	return ours < 0 ? all : all.slice(0, ours);
+	const own = all.findIndex((line) => /^ +at .*(ringside:executor|node:inspector)/.test(line));
+	return own < 0 ? all : all.slice(0, own);
 }
 
-/** {ename, evalue, traceback}, and the stack on standard error, where people look for it. */
+/** The error for a frame: {ename, evalue, traceback}. Also prints the stack on standard error. */
 function failure(error) {
 	let lines;
 	try {
 		lines = linesOf(error);
 	} catch {
-		lines = ['an error that cannot be said'];
+		lines = ['an error whose stack cannot be read'];
 	}
 	try {
 		process.stderr.write(`${lines.join('\n')}\n`);
@@ -148,28 +148,28 @@ const post = (method, params) => new Promise((done, failed) => {
 	});
 });
 
-/** The function by which the inspector gives us values, as the inspector knows it. */
-const TAKE = Symbol('take');
-process[TAKE] = (value) => { taken = { value }; };
-let take;
+/** The inspector's id of the function by which it passes values to us. */
+const RECEIVE = Symbol('receive');
+process[RECEIVE] = (value) => { received = { value }; };
+let receiveId;
 session.post('Runtime.evaluate', { expression: 'process' }, (error, { result }) => {
 	session.post('Runtime.getProperties', { objectId: result.objectId, ownProperties: true }, (failed, { result: properties }) => {
-		take = properties.find(({ symbol }) => symbol?.description === 'Symbol(take)').value.objectId;
+		receiveId = properties.find(({ symbol }) => symbol?.description === 'Symbol(receive)').value.objectId;
 	});
 });
-delete process[TAKE];
+delete process[RECEIVE];
 
-/** The value that the inspector speaks of. */
+/** The value of an inspector's remote object. */
 async function valueOf(remote) {
 	if (remote.objectId === undefined) {
 		if (remote.unserializableValue !== undefined) return vm.runInThisContext(`(${remote.unserializableValue})`);
 		return remote.value;
 	}
-	taken = undefined;
+	received = undefined;
 	const posted = post('Runtime.callFunctionOn', {
-		objectId: remote.objectId, functionDeclaration: 'function (take) { take(this); }', arguments: [{ objectId: take }],
+		objectId: remote.objectId, functionDeclaration: 'function (receive) { receive(this); }', arguments: [{ objectId: receiveId }],
 	});
-	const value = taken?.value; // it has been given by now: later it may be that of other code
+	const value = received?.value; // set synchronously by post(); after the await it may be that of other code
 	await posted;
 	return value;
 }
@@ -183,15 +183,15 @@ async function run(code) {
 	return valueOf(result);
 }
 
-/** It has ended: the wire passes on the first time that this is told. */
-function tellEnd(end, error) {
+/** Send the end of a run. The wire drops repeated ends. */
+function sendEnd(end, error) {
 	send('D', error === undefined ? end : { ...end, error });
 	ended = end.run;
 	if (running?.run === end.run) interrupt = running = undefined;
 	post('Runtime.releaseObjectGroup', { objectGroup: GROUP }).catch(() => {});
 }
 
-/** SIGINT, of which the wire knows. */
+/** SIGINT is ignored: the wire gets interrupts as frames. */
 const ignore = () => {};
 process.on('SIGINT', ignore).on('removeListener', (name, listener) => { if (listener === ignore) process.on(name, ignore); });
 
@@ -205,46 +205,46 @@ async function execute(request) {
 		if (Atomics.load(shared, INTERRUPTED) === request.run) throw interruption();
 		const value = await Promise.race([run(request.code), interrupted]);
 		if (value !== undefined && running === end) send('R', { run: request.run, ...shown(value) });
-		if (running === end) tellEnd(end);
+		if (running === end) sendEnd(end);
 	} catch (error) {
-		if (running === end) tellEnd(end, failure(error));
+		if (running === end) sendEnd(end, failure(error));
 	}
 }
 
-/** What was terminated has left these as they were in the middle of it. */
+/** Repair streams and modules that terminated code has left in an intermediate state. */
 function repair() {
 	for (const stream of [process.stdout, process.stderr])
 		if (stream._writableState?.writing && stream._handle?.writeQueueSize === 0) stream._writableState.onwrite();
 	for (const [name, module] of Object.entries(requireHere.cache)) if (module?.loaded === false) delete requireHere.cache[name];
 }
 
-/** What is done when the wire says something. */
+/** Handlers of the wire's messages. */
 const handlers = {
 	run: execute,
 	interrupt({ run }) {
 		if (running?.run === run) interrupt();
 	},
-	/** Whatever the main thread was at does not go on: it may have been the user's code, or ours. */
+	/** The main thread was terminated, in the user's code or in ours. */
 	terminated({ run }) {
 		const text = String(interruption());
 		try {
 			repair();
 			if (run !== ended) process.stderr.write(`${text}\n`);
 		} catch {
-			// the user has replaced one of these
+			// user code may have replaced the streams
 		}
-		if (run !== ended) tellEnd(running?.run === run ? running : { run, count }, { ename: 'ExecutionError', evalue: text, traceback: [text] });
+		if (run !== ended) sendEnd(running?.run === run ? running : { run, count }, { ename: 'ExecutionError', evalue: text, traceback: [text] });
 	},
 };
 
-/** node goes on after a callback that was terminated if it does not check whether all callbacks have come back. */
+/** node aborts after a terminated callback unless its check that all callbacks have returned is disabled. */
 let checks;
 const { noDeprecation } = process;
 process.noDeprecation = true;
 try {
 	checks = process.binding('async_wrap');
 } catch {
-	// this node has none
+	// this version of node does not have it
 }
 process.noDeprecation = noDeprecation;
 Object.defineProperty(globalThis, 'ringside.unchecked', { value: () => {
@@ -254,26 +254,26 @@ Object.defineProperty(globalThis, 'ringside.unchecked', { value: () => {
 	ids[constants.kExecutionAsyncId] = ids[constants.kTriggerAsyncId] = 0;
 } });
 
-/** The thread that has the descriptor. Its text is what it runs: nothing around it is known there. */
+/** The thread that owns the descriptor. It is executed from its text, so it cannot use names from outside. */
 function serveWire() {
 	const inspector = require('node:inspector');
 	const net = require('node:net');
 	const { parentPort, workerData: { shared, INTERRUPTED, WRITTEN } } = require('node:worker_threads');
 	const HEADER = 8;
-	const PATIENCE = 100; // milliseconds for code to come back that is interrupted
+	const PATIENCE = 100; // milliseconds until interrupted code is terminated
 	const RUN = 0x58;
 	const INTERRUPT = 0x49;
 	const wire = new net.Socket({ fd: 3, readable: true, writable: true });
-	let running; // the number of what runs
-	let patience; // a timer, until what is interrupted has ended
+	let running; // number of the running code
+	let patience; // timer, until interrupted code has ended
 	let pending = Buffer.alloc(0);
 
-	/** A program that it waits for may have begun after the server's SIGINT. */
+	/** Send SIGINT again: the code may have started a program after the server's SIGINT. */
 	function interruptPrograms() {
 		try {
 			process.kill(-process.pid, 'SIGINT');
 		} catch {
-			// it leads no group
+			// it is not the leader of a process group
 		}
 	}
 
@@ -292,32 +292,32 @@ function serveWire() {
 		let first = true;
 		Atomics.store(shared, INTERRUPTED, run);
 		parentPort.postMessage({ kind: 'interrupt', run });
-		patience ??= setInterval(() => { // what it terminates may be left of earlier code
+		patience ??= setInterval(() => { // repeated, as it may terminate earlier code instead
 			if (first) interruptPrograms();
 			first = false;
 			terminate();
 		}, PATIENCE);
 	}
 
-	function tellWritten() {
+	function countWritten() {
 		Atomics.add(shared, WRITTEN, 1);
 		Atomics.notify(shared, WRITTEN);
 	}
 
-	/** An end may be told twice, where the first telling was terminated. */
+	/** Write a frame. An end may come twice, if sendEnd() was terminated: drop the second one. */
 	function pass({ frame, ends }) {
 		if (ends !== undefined && ends !== running) {
-			tellWritten();
+			countWritten();
 			return;
 		}
 		if (ends !== undefined) {
 			clearInterval(patience);
 			patience = running = undefined;
 		}
-		wire.write(frame, tellWritten);
+		wire.write(frame, countWritten);
 	}
 
-	function take() {
+	function parse() {
 		while (pending.length >= HEADER && pending.length >= HEADER + pending.readUInt32BE(4)) {
 			const end = HEADER + pending.readUInt32BE(4);
 			const frame = pending.subarray(0, end);
@@ -333,7 +333,7 @@ function serveWire() {
 		}
 	}
 
-	/** The server has gone: nothing can be told any more. */
+	/** The server has closed the socket. */
 	function leave() {
 		try {
 			process.kill(-process.pid, 'SIGKILL');
@@ -344,7 +344,7 @@ function serveWire() {
 
 	wire.on('data', (bytes) => {
 		pending = pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes;
-		take();
+		parse();
 	}).on('end', leave).on('close', leave).on('error', leave);
 	parentPort.on('message', pass);
 }
@@ -354,12 +354,12 @@ const wire = new Worker(`(${serveWire})()`, {
 });
 wire.on('message', (message) => handlers[message.kind](message));
 wire.on('exit', () => process.kill(process.pid, 'SIGKILL'));
-/** The wire ends with the process: what has been told of is written first. */
+/** The wire ends with the process: wait until it has written all frames. */
 process.on('exit', () => {
 	const until = Date.now() + 1000;
 	for (let written; (written = Atomics.load(shared, WRITTEN)) < posted && Date.now() < until;) Atomics.wait(shared, WRITTEN, written, 50);
 });
-// What timers and promises of the user throw is told, and ends nothing.
+// Errors in the user's timers and promises are printed, and do not end the process.
 process.on('uncaughtException', (error) => { failure(error); });
 
 for (const [name, value] of Object.entries({ require: requireHere, module: { exports: {} }, exports: {} }))

@@ -1,13 +1,13 @@
-"""What runs the code of a context in Python: read by `python3 -c` from its protocol descriptor, and run in there.
+"""The executor for Python: `python3 -c` reads it from the protocol descriptor and executes it.
 
-Frames (shell/context/executor_record.h) come and go by that descriptor alone; standard output and standard error are the
-user's. A thread reads requests, and ends everything when the server has gone; code runs in the main thread, so that SIGINT
-ends it. What is shown is told as `result` frames, one for each format. A second frame of source, ipython.py, is run once a
-cell is no Python, or asks for get_ipython(), where IPython can be imported: all cells are IPython's then.
+Frames (shell/context/executor_record.h) use that descriptor only; standard output and error belong to the user's code. A
+thread reads requests, and kills the process group when the server closes the socket. Code runs in the main thread, so that
+SIGINT interrupts it. Displayed values are sent as result frames, one for each format. A second frame of source, ipython.py,
+is executed when a cell is not valid Python or calls get_ipython(), if IPython is installed: IPython runs all cells then.
 """
 import sys
 path = list(sys.path)
-sys.path[:] = [each for each in path if each]  # a file of the user's with such a name is none of these
+sys.path[:] = [each for each in path if each]  # without the working directory: its files could shadow these modules
 import ast
 import base64
 import builtins
@@ -24,14 +24,14 @@ import traceback
 
 HEADER = 8
 RECORD_MAX = 8 << 20  # bytes, as EXECUTOR_RECORD_MAX
-ROOM = 4096  # of a record, for what is around a result
+OVERHEAD = 4096  # bytes of a record around a result
 REPR_MAX = 1 << 20  # characters of a text
 DEPTH_MAX = 100
 INTEGER_MAX = 1 << 63
-AGAIN_S = 0.3  # after which a signal that has ended nothing is sent again
+AGAIN_S = 0.3  # seconds after which a signal without effect is sent again
 OWN = '<ringside>'
 
-# In the order in which they are told; text comes last.
+# In the order in which they are sent; text comes last.
 METHODS = (('png', '_repr_png_'), ('jpeg', '_repr_jpeg_'), ('svg', '_repr_svg_'), ('html', '_repr_html_'),
     ('json', '_repr_json_'), ('latex', '_repr_latex_'), ('markdown', '_repr_markdown_'),
     ('javascript', '_repr_javascript_'))
@@ -42,16 +42,16 @@ IMAGES = ('png', 'jpeg')
 
 
 class Wire:
-    """The protocol descriptor: nobody's that user code starts."""
+    """The protocol descriptor, which processes started by user code do not inherit."""
 
     def __init__(self, fd):
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64)
         os.close(fd)
         self.lock = threading.RLock()
-        self.taken = threading.Condition()
+        self.acknowledgement = threading.Condition()
         self.sent = self.acknowledged = 0
         self.pid = os.getpid()
-        self.busy = self.interrupted = False  # the main thread is about a frame; a signal came meanwhile
+        self.busy = self.interrupted = False  # the main thread sends a frame; SIGINT came meanwhile
 
     def read(self, length):
         parts = []
@@ -63,29 +63,29 @@ class Wire:
             length -= len(part)
         return b''.join(parts)
 
-    def take(self):
+    def receive(self):
         header = self.read(HEADER)
         return chr(header[2]), self.read(int.from_bytes(header[4:], 'big'))
 
     def show(self, record):
-        """Returns when it has been taken, for what is written after it has to come after it."""
-        with Undivided(self), self.lock:
+        """Send a result and wait for the acknowledgement, so that later output stays behind it."""
+        with DeferInterrupt(self), self.lock:
             self.send('R', record)
             self.sent += 1
             number = self.sent
-        with self.taken:
+        with self.acknowledgement:
             while self.acknowledged < number and os.getpid() == self.pid:
-                self.taken.wait()
+                self.acknowledgement.wait()
 
     def acknowledge(self):
-        with self.taken:
+        with self.acknowledgement:
             self.acknowledged += 1
-            self.taken.notify_all()
+            self.acknowledgement.notify_all()
 
     def send(self, kind, record):
         if os.getpid() != self.pid:
             return
-        # A surrogate that stands alone is no character.
+        # UTF-8 cannot encode unpaired surrogates.
         body = json.dumps(record, ensure_ascii=False, allow_nan=False).encode('utf-8', 'replace')
         frame = b'rs' + kind.encode() + b'1' + len(body).to_bytes(4, 'big') + body
         view = memoryview(frame)
@@ -97,8 +97,8 @@ class Wire:
                     os._exit(1)
 
 
-class Undivided:
-    """Half a frame would take all that comes after it for its other half: SIGINT raises when the whole is out."""
+class DeferInterrupt:
+    """Raise KeyboardInterrupt only after the whole frame is written: half a frame would corrupt the stream."""
 
     def __init__(self, own):
         self.own = own if threading.current_thread() is threading.main_thread() else None
@@ -117,18 +117,18 @@ class Undivided:
 
 
 class State:
-    run = None  # the number of what runs
+    run = None  # number of the running code
     count = 0
-    name = None  # of the cell, as a file
-    shell = None  # IPython's, once it is wanted
-    wanted = True  # whether it may be
-    value = None  # what it would show
-    interrupted = False  # a signal has ended it
-    again = None  # the run that a signal is sent to again
+    name = None  # of the cell, as a file name
+    shell = None  # IPython's shell, once it is started
+    wanted = True  # IPython is installed, and was not started yet
+    value = None  # the value that IPython would display
+    interrupted = False  # SIGINT had an effect
+    again = None  # the run that is interrupted again
 
 
 def plain(value, depth=0):
-    """A copy of a value that JSON can say exactly; ValueError where it cannot."""
+    """Copy a value for JSON; ValueError if JSON cannot represent it exactly."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -170,7 +170,7 @@ def is_figure(value):
 
 
 def bundle_of(value, found, metadata):
-    """By _repr_mimebundle_, which wins."""
+    """Add the formats of _repr_mimebundle_, which take precedence."""
     method = getattr(value, '_repr_mimebundle_', None)
     bundle = method(include=None, exclude=None) if callable(method) else None
     if isinstance(bundle, tuple):
@@ -182,7 +182,7 @@ def bundle_of(value, found, metadata):
 
 
 def formats(value):
-    """What a value is shown as: {format: data}, metadata."""
+    """The formats to display a value in: {format: data}, metadata."""
     found, metadata = {}, {}
     if is_figure(value):
         return {'png': image(figure_png(value))}, metadata
@@ -230,7 +230,7 @@ def formats(value):
     return found, metadata
 
 
-def tell(value_formats, metadata):
+def send_formats(value_formats, metadata):
     flush()
     try:
         metadata = plain(metadata)
@@ -243,14 +243,14 @@ def tell(value_formats, metadata):
         data = value_formats[name]
         record = {'run': State.run, name: data, 'metadata': metadata}
         size = len(json.dumps(data, ensure_ascii=False).encode('utf-8', 'replace'))
-        if size > RECORD_MAX - ROOM:
-            record = {'run': State.run, 'text': f'<{name} of {size} bytes left out: more than {RECORD_MAX - ROOM}>',
+        if size > RECORD_MAX - OVERHEAD:
+            record = {'run': State.run, 'text': f'<{name} of {size} bytes left out: more than {RECORD_MAX - OVERHEAD}>',
                 'metadata': {'omitted': {name: size}}}
         wire.show(record)
 
 
 def show(value):
-    tell(*formats(value))
+    send_formats(*formats(value))
 
 
 def display(*values, raw=False, metadata=None, display_id=None, **_):
@@ -263,11 +263,11 @@ def display(*values, raw=False, metadata=None, display_id=None, **_):
                     found[name] = image(found[name])
             if len(found) > 1 and 'html' not in found:
                 found.pop('text', None)
-            tell(found, metadata or {})
+            send_formats(found, metadata or {})
         else:
             show(value)
     if display_id:
-        # Who has one shows things anew by it, which are told once more.
+        # Updates through the handle are displayed as new results.
         from IPython.display import DisplayHandle
         return DisplayHandle(None if display_id is True else display_id)
     return None
@@ -278,7 +278,7 @@ def publish(data, metadata=None, **_):
 
 
 def show_figures(*_, **__):
-    """The figures that are open, which are closed then. Returns them."""
+    """Display all open figures and close them. Returns them."""
     pyplot = sys.modules.get('matplotlib.pyplot')
     if pyplot is None:
         return []
@@ -286,7 +286,7 @@ def show_figures(*_, **__):
     try:
         for number in pyplot.get_fignums():
             figures.append(pyplot.figure(number))
-            tell({'png': image(figure_png(figures[-1]))}, {})
+            send_formats({'png': image(figure_png(figures[-1]))}, {})
     finally:
         pyplot.close('all')
     return figures
@@ -311,7 +311,7 @@ def patch_get_ipython(module):
 
 
 class Patches:
-    """Modules that would show things elsewhere, changed as they are imported."""
+    """Patches modules on import, so that they display through the protocol."""
 
     patches = {'matplotlib.pyplot': patch_pyplot, 'IPython.core.display_functions': patch_ipython,
         'IPython.core.getipython': patch_get_ipython}
@@ -351,7 +351,7 @@ def flush():
 
 
 def frames(trace):
-    """Without ours, and IPython's, in front."""
+    """Skip the frames of the executor and of IPython."""
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         if name != OWN and not (State.shell and name.endswith(('/IPython/core/interactiveshell.py', '/IPython/core/compilerop.py'))):
@@ -364,14 +364,14 @@ def error_of(error):
     try:
         value = str(error)
     except Exception:
-        value = '<it cannot be said>'
+        value = '<error in __str__>'
     try:
         lines = traceback.format_exception(type(error), error, frames(error.__traceback__))
     except Exception:
         lines = [type(error).__name__]
     lines = [line for each in lines for line in each.rstrip('\n').split('\n')]
     return {'ename': type(error).__name__, 'evalue': value[:REPR_MAX],
-        'traceback': [line[:ROOM] for line in lines[:200]]}
+        'traceback': [line[:OVERHEAD] for line in lines[:200]]}
 
 
 def finish(coroutine):
@@ -386,7 +386,7 @@ def finish(coroutine):
 def step(tree, kind, name):
     code = compile(tree, name, kind, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     value = eval(code, space)
-    # A body that awaits is a coroutine; so may be a value, which is the user's.
+    # CO_COROUTINE: the code itself awaits. Its value may be a coroutine too, which is not awaited.
     return finish(value) if code.co_flags & 0x80 else value
 
 
@@ -402,7 +402,7 @@ def run_code(text, name):
 
 
 def get_ipython():
-    """IPython's shell; None where there is none."""
+    """IPython's shell, which is started first; None if IPython is not installed."""
     if State.shell is None and State.wanted:
         State.wanted = False
         try:
@@ -414,7 +414,7 @@ def get_ipython():
 
 
 def is_python(text, name):
-    """Whether Python can run it; a name alone that nobody knows may be a magic."""
+    """Whether a cell is Python. A single undefined name may be a magic of IPython."""
     try:
         tree = compile(text, name, 'exec', ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError:
@@ -481,7 +481,7 @@ def on_interrupt(signo, frame):
 
 
 def interrupt_again(run):
-    """The signal may have come before the code had begun."""
+    """Send SIGINT again: the first one may have come before the code had begun."""
     if State.run == run and not State.interrupted and signal.getsignal(signal.SIGINT) is on_interrupt:
         State.again = run
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
@@ -497,7 +497,7 @@ def in_child():
 def read_requests():
     try:
         while True:
-            kind, body = wire.take()
+            kind, body = wire.receive()
             if kind == 'X':
                 requests.put(json.loads(body))
             elif kind == 'A':
@@ -507,14 +507,14 @@ def read_requests():
                 later.daemon = True
                 later.start()
     except BaseException:
-        # The server has gone, or its descriptor has: nobody could be told anything.
+        # The server has closed the socket.
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
 
 wire = Wire(3)
-more = compile(wire.take()[1], OWN, 'exec')
+more = compile(wire.receive()[1], OWN, 'exec')
 State.wanted = importlib.util.find_spec('IPython') is not None
 sys.path[:] = path
 loop = None
@@ -539,7 +539,7 @@ while True:
     try:
         execute(requests.get())
     except KeyboardInterrupt as late:
-        # It came when the code had just ended, or on the heels of another.
+        # SIGINT came just after the code had ended, or after another SIGINT.
         running.clear()
         if State.run is not None:
             end(error_of(late))

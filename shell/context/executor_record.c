@@ -1,4 +1,3 @@
-/* See executor_record.h: a header is gathered, then its body, whose memory grows with what has come. */
 #include "shell/context/executor_record.h"
 
 #include <errno.h>
@@ -6,7 +5,7 @@
 #include <string.h>
 
 #define CAPACITY_LEAST ((size_t)4 << 10)
-#define KEEP_MAX ((size_t)64 << 10) /* of a body's memory, until the next one */
+#define KEEP_MAX ((size_t)64 << 10) /* bytes of a body's memory that are kept for the next frame */
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -26,7 +25,7 @@ static int read_header(struct executor_records *r)
 	return 0;
 }
 
-/* Room for more bytes of the body and a NUL. */
+/* Make space for more bytes of the body and a NUL. */
 static int grow(struct executor_records *r, size_t more)
 {
 	size_t wanted = r->length + more + 1, capacity = r->capacity;
@@ -42,7 +41,7 @@ static int grow(struct executor_records *r, size_t more)
 	return 0;
 }
 
-/* A frame is complete. */
+/* Report a complete frame. */
 static int deliver(struct executor_records *r, executor_record_visit visit, void *user)
 {
 	enum executor_record_type type = (enum executor_record_type)r->header[2];
@@ -61,8 +60,8 @@ static int deliver(struct executor_records *r, executor_record_visit visit, void
 	return on ? 0 : -ECANCELED;
 }
 
-/* Take some of the bytes. Returns 0 or a negative errno. */
-static int take(struct executor_records *r, const uint8_t **bytes, size_t *left)
+/* Consume bytes of the header or the body. Returns 0 or a negative errno. */
+static int consume(struct executor_records *r, const uint8_t **bytes, size_t *left)
 {
 	size_t n;
 	if (r->header_length < EXECUTOR_RECORD_HEADER) {
@@ -95,7 +94,7 @@ int executor_records_feed(struct executor_records *r, const void *bytes, size_t 
 	const uint8_t *at = bytes;
 	int rc = r->broken ? -EPROTO : 0;
 	while (rc == 0 && length > 0) {
-		rc = take(r, &at, &length);
+		rc = consume(r, &at, &length);
 		if (rc < 0)
 			r->broken = true;
 		else if (r->header_length == EXECUTOR_RECORD_HEADER && r->length == r->expected)

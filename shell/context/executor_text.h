@@ -1,18 +1,20 @@
-/* The executors, as they were when the program was built. */
+/* The executors' source, built into the program. */
 #pragma once
 
 #include <stddef.h>
 
+/* executor.py. */
 extern const char executor_python[];
 extern const size_t executor_python_length;
 
+/* executor.cjs. */
 extern const char executor_node[];
 extern const size_t executor_node_length;
 
-/* The half of executor_python that is about IPython. */
+/* ipython.py. */
 extern const char executor_ipython[];
 extern const size_t executor_ipython_length;
 
-/* What takes the types out of TypeScript, for executor_node: compressed with brotli. */
+/* types.mjs, bundled with Sucrase and compressed with brotli. */
 extern const char executor_types[];
 extern const size_t executor_types_length;

@@ -1,6 +1,6 @@
 /*
- * See interpreter.h. The executor is known by the credentials that the kernel puts to what it sends, for a wrapper may stand
- * between it and us, and it may live in a namespace of process numbers of its own.
+ * The executor's pid comes from the credentials that the kernel attaches to its messages: a wrapper may be
+ * between it and the server, and it may be in another pid namespace.
  */
 #include "shell/context/interpreter.h"
 
@@ -19,19 +19,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CHUNK ((size_t)32 << 10)         /* read in one go */
-#define ANSWERS_MAX ((size_t)2 << 20)    /* bytes that wait for it to read them */
-#define WAKEUP_BYTES ((size_t)256 << 10) /* read before others have their turn */
+#define CHUNK ((size_t)32 << 10)         /* bytes of a read */
+#define ANSWERS_MAX ((size_t)2 << 20)    /* bytes that wait to be sent */
+#define WAKEUP_BYTES ((size_t)256 << 10) /* bytes to read before returning to the loop */
 
 struct interpreter {
 	const struct interpreter_callbacks *callbacks;
 	void *user;
-	struct run *run; /* NULL once it is over */
-	int fd;          /* our end */
+	struct run *run; /* NULL: it has ended */
+	int fd;          /* the server's end */
 	uv_poll_t poll;
 	struct executor_records in;
 	struct outbox out;
-	pid_t pid; /* its own, as we see it; 0: not known yet */
+	pid_t pid; /* in the server's pid namespace; 0: not known yet */
 	int pidfd; /* or -1 */
 	bool paused, killed, broken;
 };
@@ -65,7 +65,7 @@ static void fail(struct interpreter *e)
 	interpreter_kill(e);
 }
 
-static int put(
+static int send_frame(
 	struct interpreter *e, enum executor_record_type type, const char *body, size_t length)
 {
 	uint8_t header[EXECUTOR_RECORD_HEADER];
@@ -78,21 +78,21 @@ static void flush(struct interpreter *e)
 {
 	ssize_t rc = outbox_queued(&e->out) > 0 ? outbox_flush(&e->out, e->fd) : 0;
 	if (rc < 0 && rc != -EAGAIN)
-		interpreter_kill(e); /* it has gone */
+		interpreter_kill(e); /* it has closed the socket */
 	else
 		watch(e);
 }
 
-/* It may go on. Who shows things without end and does not read that ends itself. */
-static void answer(struct interpreter *e)
+/* Acknowledge a result. An executor that sends results without reading acknowledgements fails. */
+static void acknowledge(struct interpreter *e)
 {
-	if (outbox_queued(&e->out) > ANSWERS_MAX || put(e, EXECUTOR_TAKEN, "", 0) < 0)
+	if (outbox_queued(&e->out) > ANSWERS_MAX || send_frame(e, EXECUTOR_TAKEN, "", 0) < 0)
 		fail(e);
 	else
 		flush(e);
 }
 
-/* What comes from it */
+/* Receiving */
 
 static bool on_record(void *user, enum executor_record_type type, const char *body, size_t length)
 {
@@ -112,12 +112,12 @@ static bool on_record(void *user, enum executor_record_type type, const char *bo
 	e->callbacks->record(e->user, type, record);
 	json_decref(record);
 	if (!e->killed && type == EXECUTOR_RESULT)
-		answer(e);
+		acknowledge(e);
 	return !e->killed;
 }
 
-/* Whoever speaks first is the executor: nobody else has its end before it runs code. */
-static void know(struct interpreter *e, struct msghdr *message)
+/* The sender of the first message is the executor: no other process has the socket before it runs code. */
+static void note_sender(struct interpreter *e, struct msghdr *message)
 {
 	struct ucred credentials;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c && e->pid == 0;
@@ -129,7 +129,7 @@ static void know(struct interpreter *e, struct msghdr *message)
 		}
 }
 
-/* Descriptors that somebody sends us are not wanted. */
+/* Close descriptors that user code has sent. */
 static void close_sent(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
@@ -143,7 +143,7 @@ static void close_sent(struct msghdr *message)
 	}
 }
 
-/* Returns bytes, 0 when there are none now, or a negative errno: -EPIPE at the end. */
+/* Returns the number of bytes, 0 if there are none now, or a negative errno; -EPIPE: end of file. */
 static ssize_t receive(struct interpreter *e, uint8_t chunk[CHUNK])
 {
 	union {
@@ -162,7 +162,7 @@ static ssize_t receive(struct interpreter *e, uint8_t chunk[CHUNK])
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	close_sent(&message);
-	know(e, &message);
+	note_sender(e, &message);
 	return n == 0 ? -EPIPE : n;
 }
 
@@ -174,7 +174,7 @@ static void read_records(struct interpreter *e)
 		if (n == 0)
 			return;
 		if (n < 0) {
-			interpreter_kill(e); /* it has gone, or can say nothing any more */
+			interpreter_kill(e); /* it has closed the socket */
 			return;
 		}
 		int rc = executor_records_feed(&e->in, chunk, (size_t)n, on_record, e);
@@ -186,7 +186,7 @@ static void read_records(struct interpreter *e)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
 	struct interpreter *e = poll->data;
-	(void)status; /* what is read or written says it better */
+	(void)status; /* reading or writing returns the error */
 	if (events & UV_WRITABLE)
 		flush(e);
 	if (!e->killed && (events & UV_READABLE || status < 0))
@@ -225,19 +225,19 @@ static void on_done(void *user, const struct run_result *result)
 	close_all(e);
 }
 
-/* The beginning */
+/* Starting */
 
 static int put_sources(struct interpreter *e, enum language language)
 {
 	size_t length;
 	const char *source = language_source(language, &length);
-	int rc = put(e, EXECUTOR_SOURCE, source, length);
+	int rc = send_frame(e, EXECUTOR_SOURCE, source, length);
 	const char *more = language_more(language, &length);
-	return rc == 0 && more ? put(e, EXECUTOR_SOURCE, more, length) : rc;
+	return rc == 0 && more ? send_frame(e, EXECUTOR_SOURCE, more, length) : rc;
 }
 
-/* Both ends; the other's is still to be given away. */
-static int open_pair(int *ret_ours, int *ret_theirs)
+/* Open both ends of the protocol's socket. */
+static int open_pair(int *ret_server, int *ret_executor)
 {
 	int fds[2], on = 1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
@@ -249,13 +249,13 @@ static int open_pair(int *ret_ours, int *ret_theirs)
 		close(fds[1]);
 		return rc;
 	}
-	*ret_ours = fds[0];
-	*ret_theirs = fds[1];
+	*ret_server = fds[0];
+	*ret_executor = fds[1];
 	return 0;
 }
 
-static int start_run(
-	struct interpreter *e, struct runs *runs, const struct interpreter_options *o, int theirs)
+static int start_run(struct interpreter *e, struct runs *runs, const struct interpreter_options *o,
+	int executor_fd)
 {
 	static const struct run_callbacks callbacks = {.output = on_output, .done = on_done};
 	const char *command = language_command(o->language);
@@ -266,7 +266,7 @@ static int start_run(
 		.env_names = o->env_names,
 		.env_values = o->env_values,
 		.env_count = o->env_count,
-		.input_fd = theirs,
+		.input_fd = executor_fd,
 		.whole = true};
 	return run_start(runs, &options, &callbacks, e, &e->run);
 }
@@ -275,7 +275,7 @@ int interpreter_start(uv_loop_t *loop, struct runs *runs, const struct interpret
 	const struct interpreter_callbacks *callbacks, void *user, struct interpreter **ret)
 {
 	struct interpreter *e = calloc(1, sizeof *e);
-	int theirs = -1;
+	int executor_fd = -1;
 	if (!e)
 		return -ENOMEM;
 	e->callbacks = callbacks;
@@ -283,14 +283,14 @@ int interpreter_start(uv_loop_t *loop, struct runs *runs, const struct interpret
 	e->pidfd = -1;
 	int rc = put_sources(e, o->language);
 	if (rc == 0)
-		rc = open_pair(&e->fd, &theirs);
+		rc = open_pair(&e->fd, &executor_fd);
 	if (rc < 0)
 		goto err_memory;
-	rc = start_run(e, runs, o, theirs);
-	close(theirs);
+	rc = start_run(e, runs, o, executor_fd);
+	close(executor_fd);
 	if (rc < 0)
 		goto err_fd;
-	/* Only memory could be wanting for epoll to take it, and libuv ends the program then. */
+	/* This fails only if out of memory, and then libuv aborts. */
 	rc = uv_poll_init(loop, &e->poll, e->fd);
 	assert(rc == 0);
 	e->poll.data = e;
@@ -311,7 +311,7 @@ int interpreter_execute(struct interpreter *e, uint64_t run, const char *code, s
 		"{s:I, s:o}", "run", (json_int_t)run, "code", json_stringn(code, length));
 	char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	json_decref(request);
-	int rc = text ? put(e, EXECUTOR_EXECUTE, text, strlen(text)) : -ENOMEM;
+	int rc = text ? send_frame(e, EXECUTOR_EXECUTE, text, strlen(text)) : -ENOMEM;
 	free(text);
 	if (rc == 0 && !e->killed)
 		flush(e);
@@ -322,11 +322,11 @@ void interpreter_interrupt(struct interpreter *e, uint64_t run)
 {
 	char body[48];
 	int length = snprintf(body, sizeof body, "{\"run\":%" PRIu64 "}", run);
-	/* Its number is its own as long as it has not been waited for, or the pidfd says so. */
+	/* If the pidfd is alive, the pid was not reused. */
 	if (e->killed || e->pidfd < 0 || pidfd_send_signal(e->pidfd, 0, NULL, 0) < 0)
 		return;
 	if (outbox_queued(&e->out) < ANSWERS_MAX &&
-		put(e, EXECUTOR_INTERRUPT, body, (size_t)length) == 0)
+		send_frame(e, EXECUTOR_INTERRUPT, body, (size_t)length) == 0)
 		flush(e);
 	if (e->killed)
 		return;

@@ -1,7 +1,7 @@
-"""The half of executor.py that is about IPython, run in its globals once a cell asks for it: InteractiveShell runs cells then.
+"""The part of executor.py that uses IPython; executed in its globals when a cell needs IPython. InteractiveShell runs cells.
 
-What it would print, prompts and tracebacks in colours, is told as frames; `!command` writes to the user's own descriptors.
-Nothing is written into the user's home.
+IPython's own prompts and tracebacks are not printed; results and errors are sent as frames. `!command` writes to the user's
+descriptors. Nothing is written into the user's home directory.
 """
 
 
@@ -24,7 +24,7 @@ def begin():
         displayhook_class = Hook
 
         def showtraceback(self, *_, **__):
-            pass  # it is told
+            pass  # it is sent as a frame
 
         showsyntaxerror = showindentationerror = showtraceback
 
@@ -66,7 +66,7 @@ def run_cell(interactive, text):
 
 
 def registered(interactive, value):
-    """What the user's formatters make of a value: (MIME type, data)."""
+    """Format a value by the formatters that the user has registered: (MIME type, data)."""
     for name, formatter in interactive.display_formatter.formatters.items():
         if name == 'text/plain' or name not in TYPES:
             continue

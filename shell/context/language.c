@@ -1,7 +1,7 @@
 /*
- * See language.h. bash moves the protocol from its standard input to descriptor 3, and becomes the program, which a killed
- * server takes with it (PR_SET_PDEATHSIG) and which leads a group of its own, for what interrupts it. The program is given a
- * few words that read the rest: a whole executor would be seen in every list of processes.
+ * bash moves the protocol from standard input to descriptor 3, and executes the program in a process group of
+ * its own, for SIGINT, and with PR_SET_PDEATHSIG, so that it dies with the server. Its arguments are a short
+ * loader that reads the executor from descriptor 3: the whole text would clutter lists of processes.
  */
 #include "shell/context/language.h"
 
@@ -32,7 +32,7 @@ static const char python_command[] = BECOME(
 
 #define NODE(argument)                                                                              \
 	BECOME("node")                                                                              \
-	"--no-force-async-hooks-checks " /* or a timer that is terminated would end node */         \
+	"--no-force-async-hooks-checks " /* else terminating a timer's callback aborts node */      \
 	"-e '"                                                                                      \
 	"const take = (n) => { const b = Buffer.alloc(n); let a = 0; "                              \
 	"while (a < n) { const c = require(\"fs\").readSync(3, b, a, n - a); "                      \

@@ -1,29 +1,29 @@
-/* Languages that contexts are in, and what runs each. */
+/* Languages of contexts, and the programs that run them. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A language. */
 enum language { LANGUAGE_PYTHON, LANGUAGE_JAVASCRIPT, LANGUAGE_TYPESCRIPT };
 
-/* "python", "py" ..., "javascript" ..., "typescript" ..., in any case. Returns whether it is one. */
+/* Parse a name or an alias ("py", "js", "ts" ...), ignoring case. Returns whether it is known. */
 bool language_parse(const char *name, enum language *ret_language);
 
 /* "python", "javascript" or "typescript". */
 const char *language_name(enum language language);
 
-/* The program that runs it, for people and for $PATH: "python3" or "node". */
+/* The program that runs it, looked up in $PATH: "python3" or "node". */
 const char *language_program(enum language language);
 
-/*
- * What bash is to be told to become its executor: that has the protocol's descriptor as 3 then. It ends with
- * LANGUAGE_MISSING when there is no such program.
- */
+/* Exit code of language_command() if the program is not installed. */
 #define LANGUAGE_MISSING 127
+
+/* The bash command that executes the executor. Standard input, the protocol's socket, becomes descriptor 3. */
 const char *language_command(enum language language);
 
 /* The executor's source, which it reads first. */
 const char *language_source(enum language language, size_t *ret_length);
 
-/* What it reads next: IPython's half in Python, what takes the types out in TypeScript; NULL: nothing. */
+/* The source that it reads next: ipython.py, or types.mjs for TypeScript; NULL: none. */
 const char *language_more(enum language language, size_t *ret_length);

@@ -1,7 +1,7 @@
 /*
- * What takes the types out of TypeScript, for executor.cjs, by Sucrase, bundled by web/bundle_file.mjs. Every line stays
- * where it is. Enumerations and parameter properties become what tsc makes of them; a namespace that holds values has no
- * such form and is refused: Sucrase would drop it without a word.
+ * Strips the types from TypeScript for executor.cjs, with Sucrase; bundled by web/bundle_file.mjs. Line numbers do not change.
+ * Enums and parameter properties are compiled as by tsc. Namespaces that contain values are refused, since Sucrase would drop
+ * them silently.
  */
 import { transform } from 'sucrase';
 import { parse } from 'sucrase/dist/esm/parser';
@@ -13,7 +13,7 @@ const DECLARATIONS = new Set([ContextualKeyword._type, ContextualKeyword._interf
 	ContextualKeyword._namespace, ContextualKeyword._module]);
 const WITHIN = new Set([tt._as, tt._export, tt._default, tt._import, tt.braceL, tt.comma]);
 
-/** The index of the brace that closes the one at `open`. */
+/** The index of the brace that matches the one at `open`. */
 function closing(tokens, open) {
 	let depth = 0;
 	for (let at = open; at < tokens.length; at += 1) {
@@ -39,11 +39,11 @@ function refuseNamespaces(tokens, code) {
 	}
 }
 
-/** A declaration of types ends the statement before it, also when it has gone. */
-function ended(tokens, code) {
+/** Put a semicolon before a type declaration on a new line: it ends the statement before it, also after it is stripped. */
+function endStatements(tokens, code) {
 	const pieces = [];
 	let from = 0;
-	let depth = 0; // of braces that are types themselves
+	let depth = 0; // of braces inside types
 	for (const [index, { type, isType, contextualKeyword, start }] of tokens.entries()) {
 		if (isType && type === tt.braceL) depth += 1;
 		if (isType && type === tt.braceR) depth -= 1;
@@ -59,5 +59,5 @@ function ended(tokens, code) {
 export function stripTypes(code) {
 	const { tokens } = parse(code, false, true, false);
 	refuseNamespaces(tokens, code);
-	return transform(ended(tokens, code), { transforms: ['typescript'], disableESTransforms: true, keepUnusedImports: true }).code;
+	return transform(endStatements(tokens, code), { transforms: ['typescript'], disableESTransforms: true, keepUnusedImports: true }).code;
 }

@@ -1,4 +1,4 @@
-/* What somebody has chosen reaches the scripts by variables and standard input only. */
+/* Parameters reach the scripts by variables and standard input only, never as part of their text. */
 #include "shell/backup/backup.h"
 
 #include "shell/backup/script_text.h"
@@ -27,7 +27,7 @@ static void add(struct variables *v, const char *name, const char *value)
 	v->values[v->count++] = value;
 }
 
-/* The paths, a line each, as an owned text; NULL when memory is short. */
+/* Join paths, one per line. Returns owned text, or NULL if out of memory. */
 static char *join_lines(const char *first, const char *const *more)
 {
 	char *text;
@@ -107,7 +107,7 @@ int backup_restore(struct runs *all, const struct backup_options *o,
 	add(&v, "RINGSIDE_BACKUP_MEMORY_KIB", memory);
 	add(&v, "RINGSIDE_BACKUP_MOUNT", o->mount ? "1" : "0");
 	struct run_options run = run_of(&v, o);
-	run.spares = true; /* file systems that it mounts, and the exchange of two directories */
+	run.spares = true; /* its mounts, and the process that replaces them, are not killed with the run */
 	run.command = backup_restore_script;
 	run.command_length = backup_restore_script_length;
 	if (rc == 0)

@@ -1,6 +1,7 @@
 /*
- * Backups: a directory as an archive (squashfs), and an archive as a directory, as runs (shell/run/run.h) beside every session.
- * What fails leaves what was there; what was killed is cleared up by the next one in that place.
+ * Backups: create a squashfs archive of a directory, or restore one, as a run (shell/run/run.h) outside of
+ * sessions. If it fails, the old content remains. The next backup in the same place removes the leftovers of a
+ * killed one.
  */
 #pragma once
 
@@ -10,41 +11,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKUP_TEXT_MAX ((size_t)16 << 10)        /* bytes of what is said that are kept */
-#define BACKUP_BYTES_MAX (UINT64_C(256) << 30)    /* that an archive may hold to be restored */
-#define BACKUP_ENTRIES_MAX 4000000u               /* of those */
+#define BACKUP_TEXT_MAX ((size_t)16 << 10)        /* bytes of output that are kept */
+#define BACKUP_BYTES_MAX (UINT64_C(256) << 30)    /* content of an archive to restore */
+#define BACKUP_ENTRIES_MAX 4000000u               /* entries of an archive to restore */
 #define BACKUP_MEMORY_MAX_KIB (UINT64_C(4) << 20) /* of address space for reading an archive */
 #define BACKUP_TIMEOUT_MS (UINT64_C(3600) * 1000)
-#define BACKUP_GRACE_MS 10000u /* for removing what is half done, when one is given up */
-#define BACKUP_DIRECTORY \
-	".ringside-backups" /* in the workspace, for archives that have no other place */
+#define BACKUP_GRACE_MS 10000u /* time to clean up after a cancellation */
 
-/* What may be saved and restored is in one of these, or in the workspace. Each list ends with NULL. */
+/* Directory in the workspace for archives, if /var/backups is not usable. */
+#define BACKUP_DIRECTORY ".ringside-backups"
+
+/* Directories below which backups are allowed, besides the workspace. Ends with NULL. */
 extern const char *const backup_roots[];
 
-/* Directories of many users, which are not replaced. */
+/* Shared directories, which are not replaced themselves. Ends with NULL. */
 extern const char *const backup_shared[];
 
-/* What is asked for; all is borrowed for the call. Paths are absolute, and hold no control characters. */
+/* Parameters, borrowed for the call. Paths are absolute and contain no control characters. */
 struct backup_options {
 	const char *dir;
-	const char *archive; /* of create, NULL: one is chosen, in /var/backups/ringside or in keep */
-	const char *keep; /* the directory of archives in the workspace: never part of one, and restoring leaves it */
-	const char *workspace; /* dir is in it, or in one of backup_roots, also when links have been followed */
-	const char *cwd;        /* where it is started */
-	const char *format;     /* of create: gzip, lz4 or zstd */
-	unsigned threads;       /* of create */
-	bool mount;             /* of restore: mount it, where that can be done */
-	bool gitignore;         /* of create: what git ignores is left out */
-	const char *excluded;   /* of create: patterns, see excluded.h */
+	const char *archive; /* create, NULL: choose a path in /var/backups/ringside or in keep */
+	const char *keep; /* archive directory in the workspace: excluded, and not replaced by a restoration */
+	const char *workspace; /* dir must be in it or in one of backup_roots, after following links */
+	const char *cwd;       /* of the script */
+	const char *format;    /* create: gzip, lz4 or zstd */
+	unsigned threads;      /* create */
+	bool mount;            /* restore: mount the archive if possible */
+	bool gitignore;        /* create: exclude what git ignores */
+	const char *excluded;   /* create: patterns, as excluded_write() writes them */
 	size_t excluded_length; /* bytes */
 };
 
-/*
- * Start it. A creation prints the size of the archive and its path, a line each; a restoration "mounted" when that is what it has
- * done. Both return as run_start().
- */
+/* Start a creation. It prints the size of the archive and its path, one per line. Returns as run_start(). */
 int backup_create(struct runs *all, const struct backup_options *options,
 	const struct run_callbacks *callbacks, void *user, struct run **ret_run);
+/* Start a restoration. It prints "mounted" if it has mounted the archive. Returns as run_start(). */
 int backup_restore(struct runs *all, const struct backup_options *options,
 	const struct run_callbacks *callbacks, void *user, struct run **ret_run);

@@ -1,9 +1,8 @@
-/* The names of a pattern are told one by one: those that are "**", or nothing, are left out. */
 #include "shell/backup/excluded.h"
 
 #include <string.h>
 
-/* The next name that counts, at *p; its length, 0 at the end. */
+/* Find the next name that is not "**", "." or empty. Returns its length with *p at it, or 0 at the end. */
 static size_t next_name(const char **p)
 {
 	for (;;) {
@@ -27,7 +26,7 @@ bool excluded_is_valid(const char *pattern)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			return false;
 	for (const char *p = pattern; (length = next_name(&p)) > 0; p += length) {
-		/* What mksquashfs would take for more than a name. */
+		/* mksquashfs gives these a special meaning. */
 		if ((length == 2 && strncmp(p, "..", 2) == 0) || strncmp(p, "... ", 4) == 0)
 			return false;
 		names++;
@@ -35,12 +34,12 @@ bool excluded_is_valid(const char *pattern)
 	return names > 0;
 }
 
-/* Returns how many there were. */
+/* Write the names of a pattern, joined with slashes. Returns their number. */
 static size_t write_names(FILE *out, const char *pattern)
 {
 	size_t length, count = 0;
 	for (const char *p = pattern; (length = next_name(&p)) > 0; p += length) {
-		/* A line of such a file may be a comment, or be indented. */
+		/* Exclude files allow comments and indented lines. */
 		if (count == 0 && strchr("# ", *p))
 			fputc('\\', out);
 		if (count > 0)
@@ -54,7 +53,7 @@ static size_t write_names(FILE *out, const char *pattern)
 
 void excluded_write(FILE *out, const char *pattern)
 {
-	/* mksquashfs 4.5 takes the first name of such a line for all: more would be left out than was asked for. */
+	/* For "... a/b", mksquashfs 4.5 excludes all of "a". */
 	if (write_names(out, pattern) > 1 || pattern[0] == '/')
 		return;
 	fputs("... ", out);

@@ -1,4 +1,7 @@
-/* Patterns of what a backup leaves out: those of shells' paths, with "**" where the container's clients write it. Pure. */
+/*
+ * Patterns of files that a backup excludes: shell wildcards, and "**" as clients of the Sandbox container use
+ * it. Pure.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -6,13 +9,15 @@
 
 #define EXCLUDED_MAX 1024u /* bytes */
 
-/* Whether one may be given: 1 to EXCLUDED_MAX bytes, a name or more, no control characters, no ".." and no name that begins with
- * "... ", no backslash at its end. */
+/*
+ * Whether a pattern is valid: 1 to EXCLUDED_MAX bytes, at least one name, no control characters, no "..", no
+ * name that begins with "... ", no trailing backslash.
+ */
 bool excluded_is_valid(const char *pattern);
 
 /*
- * Write it as mksquashfs reads it from a file: "**" and slash at its begin, slash and "**" at its end are dropped, between
- * slashes "**" is. One line for where it is anchored at the directory, and, for a single name that
- * does not begin with a slash, one for everywhere below it.
+ * Write a pattern in the syntax of mksquashfs's exclude files. Names that are "**" are dropped. One line is
+ * anchored at the directory; a single name without a leading slash gets a second line, which matches it
+ * anywhere.
  */
 void excluded_write(FILE *out, const char *pattern);

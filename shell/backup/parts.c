@@ -1,7 +1,7 @@
 /*
- * One thread drives all of them, by curl_multi; the loop has nothing but the flag that ends it, and curl_multi_wakeup(). A part has
- * a handle while a try of it is under way. A try has failed for good where another would fail as well: the store does not want
- * the part, or has none, or what it says of it is not what it has to say.
+ * One thread drives all parts with curl_multi; the loop only sets the cancel flag and calls
+ * curl_multi_wakeup(). A part has a curl handle during a try. Parts are retried only after errors that may be
+ * temporary.
  */
 #include "shell/backup/parts.h"
 
@@ -27,14 +27,14 @@ void parts_fail(struct parts *p, const struct piece *piece, int status, const ch
 {
 	if (p->error[0])
 		return;
-	/* What is given up in the middle of a write ends with an error of libcurl's, which is not why. */
-	bool given_up = atomic_load(&p->cancelled);
-	p->failed_number = piece && !given_up ? piece->part->number : 0;
-	p->failed_status = given_up ? 0 : status;
-	snprintf(p->error, sizeof p->error, "%s", given_up ? "It was given up" : why);
+	/* A cancellation causes an error of libcurl, which is not the reason. */
+	bool cancelled = atomic_load(&p->cancelled);
+	p->failed_number = piece && !cancelled ? piece->part->number : 0;
+	p->failed_status = cancelled ? 0 : status;
+	snprintf(p->error, sizeof p->error, "%s", cancelled ? "The transfer was cancelled" : why);
 }
 
-/* Where it goes */
+/* URLs and addresses */
 
 bool parts_url_is_valid(const char *url)
 {
@@ -58,14 +58,14 @@ bool parts_url_is_valid(const char *url)
 
 static bool is_refused_4(uint32_t a)
 {
-	/* 168.63.129.16 and 100.100.100.200 tell machines in Azure and Alibaba's cloud what 169.254.169.254 does elsewhere. */
+	/* 0.0.0.0/8, 169.254.0.0/16, 224.0.0.0/3; metadata of Azure (168.63.129.16) and Alibaba (100.100.100.200). */
 	return a >> 24 == 0 || a >> 16 == 0xa9fe || a >> 28 >= 0xe || a == 0xa83f8110 ||
 		a == 0x646464c8;
 }
 
 static bool is_refused_6(const struct in6_addr *a)
 {
-	/* fd00:ec2::/32 of Amazon, for machines and for containers, and fd20:ce::/32 of Google. */
+	/* Metadata services of Amazon (fd00:ec2::/32) and Google (fd20:ce::/32). */
 	static const uint8_t amazon[4] = {0xfd, 0, 0x0e, 0xc2}, google[4] = {0xfd, 0x20, 0, 0xce};
 	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
 	const uint8_t *b = a->s6_addr;
@@ -88,7 +88,7 @@ bool parts_address_is_refused(const struct sockaddr *address)
 static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *to)
 {
 	struct piece *piece = user;
-	(void)purpose; /* there is one only */
+	(void)purpose; /* always CURLSOCKTYPE_IPCXN */
 	if (parts_address_is_refused(&to->addr)) {
 		piece->refused = true;
 		return CURL_SOCKET_BAD;
@@ -96,7 +96,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
 	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-/* What is moved; on the thread, from within curl_multi_perform() */
+/* Progress; called inside curl_multi_perform() */
 
 void piece_advance(struct piece *piece, size_t length)
 {
@@ -111,11 +111,11 @@ void piece_rewind(struct piece *piece)
 	piece->at = 0;
 }
 
-size_t piece_take_answer(struct piece *piece, const char *bytes, size_t length)
+size_t piece_add_answer(struct piece *piece, const char *bytes, size_t length)
 {
-	size_t room = PARTS_CODE_SEARCHED - piece->answer_length;
-	memcpy(piece->answer + piece->answer_length, bytes, length < room ? length : room);
-	piece->answer_length += length < room ? length : room;
+	size_t space = PARTS_CODE_SEARCHED - piece->answer_length;
+	memcpy(piece->answer + piece->answer_length, bytes, length < space ? length : space);
+	piece->answer_length += length < space ? length : space;
 	piece->answer[piece->answer_length] = '\0';
 	piece->answer_total += length;
 	return piece->answer_total > PARTS_ANSWER_MAX ? 0 : length;
@@ -128,7 +128,7 @@ static bool set_up(struct piece *piece)
 	struct parts *p = piece->parts;
 	CURL *e = piece->easy;
 	CURLcode rc = curl_easy_setopt(e, CURLOPT_URL, piece->part->url);
-	/* The security of it. */
+	/* Security. */
 	rc |= curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "https");
 	rc |= curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
 	rc |= curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -138,7 +138,7 @@ static bool set_up(struct piece *piece)
 		rc |= curl_easy_setopt(e, CURLOPT_CAINFO, p->authorities);
 	rc |= curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	rc |= curl_easy_setopt(e, CURLOPT_PRIVATE, piece);
-	/* How long. QUICK_EXIT: a resolver that does not answer is not waited for. */
+	/* Timeouts. QUICK_EXIT: do not wait for a resolver that does not answer. */
 	rc |= curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	rc |= curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 	rc |= curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)PARTS_CONNECT_MS);
@@ -159,7 +159,7 @@ static void begin_try(struct piece *piece)
 		curl_multi_add_handle(p->multi, piece->easy) != CURLM_OK) {
 		curl_easy_cleanup(piece->easy);
 		piece->easy = NULL;
-		parts_fail(p, piece, 0, "There is not enough memory");
+		parts_fail(p, piece, 0, "Out of memory");
 		return;
 	}
 	p->going++;
@@ -176,7 +176,7 @@ static void end_try(struct piece *piece)
 	p->going--;
 }
 
-/* The name of an error in S3's answer: letters and digits alone, for the rest may quote what was signed. "" when there is none. */
+/* The error code in S3's answer, or "". Only letters and digits: the rest may quote the signature. */
 static const char *error_name(struct piece *piece)
 {
 	static const char tag[] = "<Code>";
@@ -192,7 +192,7 @@ static const char *error_name(struct piece *piece)
 	return name;
 }
 
-static bool may_change(CURLcode rc, long status)
+static bool is_temporary(CURLcode rc, long status)
 {
 	if (rc == CURLE_OK)
 		return status >= 500 || status == 408 || status == 429;
@@ -201,36 +201,37 @@ static bool may_change(CURLcode rc, long status)
 		rc != CURLE_WRITE_ERROR && rc != CURLE_OUT_OF_MEMORY;
 }
 
-/* A try has not brought the part there. */
-static void judge_failure(struct piece *piece, CURLcode rc, long status)
+/* A try has failed: schedule another, or fail. */
+static void fail_try(struct piece *piece, CURLcode rc, long status)
 {
 	char why[256];
 	const char *name = rc == CURLE_OK ? error_name(piece) : "";
-	if (!piece->refused && may_change(rc, status) && piece->tries < PARTS_TRIES) {
+	if (!piece->refused && is_temporary(rc, status) && piece->tries < PARTS_TRIES) {
 		piece->retry_ms = now_ms() +
 			(piece->tries == 1 ? PARTS_RETRY_MS : 4 * PARTS_RETRY_MS);
 		return;
 	}
 	if (piece->refused)
-		snprintf(why, sizeof why, "Nothing is sent to the address of that host");
+		snprintf(why, sizeof why,
+			"The host's address is refused: link-local, metadata, multicast or unspecified");
 	else if (rc != CURLE_OK)
 		snprintf(why, sizeof why, "%s", curl_easy_strerror(rc));
 	else
-		snprintf(why, sizeof why, "The store has answered %ld%s%s", status,
-			*name ? " " : "", name);
+		snprintf(why, sizeof why, "The store answered %ld%s%s", status, *name ? " " : "",
+			name);
 	parts_fail(piece->parts, piece, (int)status, why);
 }
 
-static void judge(struct piece *piece, CURLcode rc)
+static void finish_try(struct piece *piece, CURLcode rc)
 {
 	struct parts *p = piece->parts;
 	long status = 0;
 	curl_easy_getinfo(piece->easy, CURLINFO_RESPONSE_CODE, &status);
 	bool good = rc == CURLE_OK && status >= 200 && status <= 299;
-	const char *why = good ? p->way->judge(piece, status) : NULL;
+	const char *why = good ? p->way->check(piece, status) : NULL;
 	end_try(piece);
 	if (!good) {
-		judge_failure(piece, rc, status);
+		fail_try(piece, rc, status);
 	} else if (why) {
 		parts_fail(p, piece, (int)status, why);
 	} else {
@@ -241,7 +242,7 @@ static void judge(struct piece *piece, CURLcode rc)
 
 /* The thread */
 
-static bool judge_all(struct parts *p)
+static bool finish_tries(struct parts *p)
 {
 	CURLMsg *message;
 	int left;
@@ -252,14 +253,14 @@ static bool judge_all(struct parts *p)
 			continue;
 		CURLcode rc = message->data.result;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &piece);
-		judge((struct piece *)(void *)piece, rc);
+		finish_try((struct piece *)(void *)piece, rc);
 		some = true;
 	}
 	return some;
 }
 
-/* Begin what may begin. Returns for how long there is nothing else to begin, ms. */
-static int begin_some(struct parts *p)
+/* Start tries that are due. Returns the milliseconds until the next one is. */
+static int begin_due(struct parts *p)
 {
 	uint64_t now = now_ms(), wait = WAIT_MS;
 	for (size_t i = 0; i < p->count && p->going < PARTS_AT_ONCE && !p->error[0]; i++) {
@@ -274,53 +275,53 @@ static int begin_some(struct parts *p)
 	return (int)wait;
 }
 
-static void move_all(struct parts *p)
+static void transfer_all(struct parts *p)
 {
 	while (p->done < p->count && !p->error[0]) {
-		int running, wait = begin_some(p);
+		int running, wait = begin_due(p);
 		if (curl_multi_perform(p->multi, &running) != CURLM_OK)
-			parts_fail(p, NULL, 0, "It cannot be done");
-		if (!judge_all(p))
+			parts_fail(p, NULL, 0, "libcurl has failed");
+		if (!finish_tries(p))
 			curl_multi_poll(p->multi, NULL, 0, wait, NULL);
 		if (atomic_load(&p->cancelled))
 			parts_fail(p, NULL, 0, "");
 		else if (now_ms() >= p->deadline_ms)
-			parts_fail(p, NULL, 0, "It took too long");
+			parts_fail(p, NULL, 0, "The transfer timed out");
 	}
 	for (size_t i = 0; i < p->count; i++)
 		end_try(&p->pieces[i]);
 }
 
-static void open_and_move(struct parts *p)
+static void run_transfer(struct parts *p)
 {
-	const char *wrong = "The archive's place cannot be entered";
+	const char *wrong = "The directory of archives cannot be opened";
 	p->deadline_ms = now_ms() + p->timeout_ms;
-	/* Where archives are may not be there yet. */
+	/* The directory of archives may not exist yet. */
 	if (p->way == &parts_fetching)
-		(void)mkdir(p->place.cwd, 0755); /* if it cannot be made, it cannot be entered */
+		(void)mkdir(p->place.cwd, 0755); /* if this fails, place_enter() does too */
 	int rc = place_enter(&p->place);
 	if (rc == 0) {
 		wrong = p->way->open(p);
 		place_leave(&p->place);
 	} else if (p->way == &parts_sending && rc == -ENOENT) {
-		wrong = "There is no such archive";
+		wrong = "The archive does not exist";
 	}
 	if (wrong) {
 		parts_fail(p, NULL, 0, wrong);
 		return;
 	}
-	move_all(p);
+	transfer_all(p);
 	p->way->close(p, !p->error[0]);
 }
 
 static void on_work(struct job *job)
 {
-	open_and_move((struct parts *)job);
-	/* What OpenSSL keeps for a thread: nobody waits for the end of this one. */
+	run_transfer((struct parts *)job);
+	/* Free OpenSSL's data of this thread, which is never joined. */
 	OPENSSL_thread_stop();
 }
 
-/* The loop's end of it */
+/* On the loop */
 
 static void parts_free(struct parts *p)
 {
@@ -339,7 +340,8 @@ static void on_done(struct job *job, int error)
 	struct parts *p = (struct parts *)job;
 	if (error < 0)
 		parts_fail(p, NULL, 0,
-			error == -ECANCELED ? "The server ends" : "The archive may not be read");
+			error == -ECANCELED ? "The server is shutting down"
+					    : "The archive cannot be accessed");
 	const struct parts_result result = {.error = p->error[0] ? p->error : NULL,
 		.number = p->failed_number,
 		.status = p->failed_status,
@@ -398,7 +400,7 @@ int parts_start(struct crew *crew, const struct parts_options *o, parts_cb done,
 		p->total += p->all[i].size;
 	int rc = crew_send(crew, &p->job);
 	if (rc < 0) {
-		p->all = NULL; /* the caller's, still */
+		p->all = NULL; /* still owned by the caller */
 		parts_free(p);
 		return rc;
 	}

@@ -1,12 +1,13 @@
 /*
- * An archive on its way to a store, or from one, in parts: each is put, or asked for, where an address says that was signed for
- * it (S3's multipart upload, or ranges of an object), PARTS_AT_ONCE at a time, over HTTPS, by libcurl, on a thread of the crew.
- * All of them arrive, or it has failed; what is fetched is there as a whole, or what was there before is.
+ * Uploads or downloads an archive in parts, each with a presigned HTTPS URL (S3 multipart uploads, ranges of an
+ * object): PARTS_AT_ONCE at a time, by libcurl, on a thread of the crew. It fails as a whole if a part fails; a
+ * failed download leaves the old file.
  *
- * What somebody has signed is as good as a password: addresses are never told, nor what a store answers beyond its status and
- * the name of its error. Addresses with a user in them, other schemes than https, and redirections are refused; and hosts whose
- * address is of the link (169.254.0.0/16, fe80::/10: there cloud machines ask for their own credentials), of the metadata of
- * EC2 over IPv6, multicast or none, whatever name led there. Others of this network are not: whoever asks is the owner.
+ * A presigned URL is a secret: errors contain no URLs, and of a store's answer only its status and error code.
+ * Refused are URLs with a user or another scheme than https, redirections, and hosts with an address that is
+ * link-local (169.254.0.0/16, fe80::/10, which includes the metadata services of clouds), another known
+ * metadata address, multicast or unspecified. Other private addresses are allowed: only the owner may start
+ * transfers.
  */
 #pragma once
 
@@ -17,67 +18,73 @@
 #include <uv.h>
 
 #define PARTS_MAX 1000u
-#define PARTS_NUMBER_MAX 10000u            /* S3's */
-#define PARTS_SIZE_MAX (UINT64_C(5) << 30) /* bytes of one: S3's */
+#define PARTS_NUMBER_MAX 10000u            /* S3's limit */
+#define PARTS_SIZE_MAX (UINT64_C(5) << 30) /* bytes of a part: S3's limit */
 #define PARTS_URL_MAX 8192u                /* bytes */
 #define PARTS_ETAG_MAX 256u                /* bytes */
-#define PARTS_AT_ONCE 16u                  /* on their way */
-#define PARTS_TRIES 3u                     /* of each */
-#define PARTS_RETRY_MS 250u                /* before the second; four times that before the third */
-#define PARTS_TIMEOUT_MS (UINT64_C(1800) * 1000)          /* for all */
-#define PARTS_TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000) /* that may be asked for */
-#define PARTS_TOTAL_MAX (UINT64_C(256) << 30)             /* bytes of what is fetched */
+#define PARTS_AT_ONCE 16u                  /* parallel transfers */
+#define PARTS_TRIES 3u                     /* of each part */
+#define PARTS_RETRY_MS 250u /* before the second try; four times that before the third */
+#define PARTS_TIMEOUT_MS (UINT64_C(1800) * 1000)          /* default, for all parts */
+#define PARTS_TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000) /* maximum */
+#define PARTS_TOTAL_MAX (UINT64_C(256) << 30)             /* bytes of a download */
 #define PARTS_CONNECT_MS 15000u
-#define PARTS_STALL_S 60 /* without a byte: that try is over */
+#define PARTS_STALL_S 60 /* a try without progress fails after this */
 #define PARTS_ANSWER_MAX ((size_t)64 << 10)
 
 struct crew;
 struct parts;
 
+/* A part of an archive. */
 struct part {
-	unsigned number; /* 1 to PARTS_NUMBER_MAX, each once */
-	uint64_t offset; /* bytes of the archive */
-	uint64_t size;   /* 1 to PARTS_SIZE_MAX, if it is sent */
-	bool ranged;     /* fetched: a part of what is there; otherwise that is all of it */
+	unsigned number; /* 1 to PARTS_NUMBER_MAX, unique */
+	uint64_t offset; /* in the archive */
+	uint64_t size;   /* upload: 1 to PARTS_SIZE_MAX */
+	bool ranged;     /* download: request a range; otherwise, the part is the whole object */
 	char *url;       /* owned */
-	char etag[PARTS_ETAG_MAX + 1]; /* as the store has said, once it has the part */
+	char etag[PARTS_ETAG_MAX + 1]; /* upload: from the store's answer */
 };
 
+/* A transfer. */
 struct parts_options {
-	const char *root; /* of archives: links do not lead out of it; absolute */
-	const char *path; /* of the archive in there */
-	struct part *all; /* taken, if it starts: an array of malloc() */
-	size_t count;     /* 1 to PARTS_MAX */
-	bool fetch;       /* from the store: parts that follow each other, from 0 on */
-	bool whole; /* to it: the one part is all of the archive, whatever its size is said to be */
-	uint64_t timeout_ms; /* for all; 0: PARTS_TIMEOUT_MS */
+	const char *root;    /* directory of archives, absolute; links cannot lead out of it */
+	const char *path;    /* of the archive in root */
+	struct part *all;    /* array of malloc(); owned by the transfer if it starts */
+	size_t count;        /* 1 to PARTS_MAX */
+	bool fetch;          /* download; parts are contiguous, from offset 0 */
+	bool whole;          /* upload: the only part is the whole archive; its size is ignored */
+	uint64_t timeout_ms; /* for all parts; 0: PARTS_TIMEOUT_MS */
 };
 
+/* The outcome. */
 struct parts_result {
-	const char *error; /* why it has failed; NULL: it has not. For people, without secrets */
-	unsigned number;   /* of the part that is to blame; 0: none is */
-	int status;        /* that the store has answered it with; 0: none */
-	uint64_t bytes;    /* that have been sent, or have come, those of failed tries included */
-	uint64_t total;    /* of all parts */
-	const struct part *all; /* in the order of their numbers */
+	const char *error;      /* message without secrets; NULL: success */
+	unsigned number;        /* of the part that failed; 0: none */
+	int status;             /* HTTP status of that part; 0: none */
+	uint64_t bytes;         /* transferred, including failed tries */
+	uint64_t total;         /* size of all parts */
+	const struct part *all; /* sorted by number */
 	size_t count;
 };
 
-/* It is over, once, on the loop, unless the server ends while a disk is stuck. All is borrowed for the call, and freed after it. */
+/*
+ * Called once, on the loop, when the transfer has ended, unless a disk is stuck when the server ends. result:
+ * borrowed; the transfer is freed after the call.
+ */
 typedef void (*parts_cb)(void *user, const struct parts_result *result);
 
-/* Start. Returns 0, or -ENOMEM, -EUSERS, -EAGAIN (as crew_send()), and nothing has been taken. */
+/* Start a transfer. Returns 0, -ENOMEM, or as crew_send(); on error, the caller still owns options->all. */
 int parts_start(struct crew *crew, const struct parts_options *options, parts_cb done, void *user,
 	struct parts **ret_parts);
 
-/* Give up soon: done() says so. */
+/* Cancel a transfer; done() follows with an error. */
 void parts_cancel(struct parts *p);
 
-/* Bytes that have been sent, or have come, so far, those of failed tries left out. */
+/* Bytes transferred so far, without failed tries. */
 uint64_t parts_moved(const struct parts *p);
 
-/* Whether an address may be asked for: https, a host, no user, at most PARTS_URL_MAX printable bytes. Pure. */
+/* Whether a URL is allowed: https, a host, no user, at most PARTS_URL_MAX printable bytes. Pure. */
 bool parts_url_is_valid(const char *url);
 
-/* Whether a host's address is one that nothing is asked of. Pure. */
+/* Whether connections to an address are refused, see above. Pure. */
 bool parts_address_is_refused(const struct sockaddr *address);

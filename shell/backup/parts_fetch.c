@@ -1,6 +1,6 @@
 /*
- * Fetching: each part is asked for as a range, and written where it belongs in a file without a name, which becomes the archive
- * once all of it is there.
+ * Download: each part is requested as a range and written at its offset of an unnamed file, which finally
+ * becomes the archive.
  */
 #include "shell/backup/parts_internal.h"
 
@@ -18,14 +18,14 @@ static const char *open_file(struct parts *p)
 	int rc = replace_open(&p->place, p->path, &options, &p->file);
 	if (rc < 0)
 		return "The archive cannot be written there";
-	/* As those are that are made here. */
+	/* The mode of archives that create.bash makes. */
 	if (!p->file.existed && fchmod(p->file.fd, 0600) < 0)
 		parts_fail(p, NULL, 0, "The archive cannot be written there");
-	/* Before anything is asked for, where the file system can say. */
+	/* Reserve the space before any request, if the file system can. */
 	if (fallocate(p->file.fd, 0, 0, (off_t)p->total) < 0 && errno != EOPNOTSUPP &&
 		errno != ENOSYS)
 		parts_fail(p, NULL, 0,
-			errno == ENOSPC ? "The disk has not enough room"
+			errno == ENOSPC ? "The disk has not enough space"
 					: "The archive cannot be written there");
 	return NULL;
 }
@@ -35,7 +35,7 @@ static void close_file(struct parts *p, bool good)
 	if (!good)
 		replace_abort(&p->file);
 	else if (replace_commit(&p->file) < 0)
-		parts_fail(p, NULL, 0, "The archive cannot be put in its place");
+		parts_fail(p, NULL, 0, "The archive cannot be synced and renamed");
 }
 
 static long status_of(const struct piece *piece)
@@ -54,19 +54,19 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *user)
 	if (atomic_load(&p->cancelled))
 		return 0;
 	if (status < 200 || status > 299)
-		return piece_take_answer(piece, bytes, length);
+		return piece_add_answer(piece, bytes, length);
 	if (piece->part->ranged && status != 206) {
-		parts_fail(p, piece, (int)status, "The store does not give a part alone");
+		parts_fail(p, piece, (int)status, "The store ignored the requested range");
 		return 0;
 	}
 	if (length > piece->part->size - piece->at) {
-		parts_fail(p, piece, (int)status, "The store has more than that part");
+		parts_fail(p, piece, (int)status, "The store sent more bytes than the part has");
 		return 0;
 	}
 	int rc = replace_write_at(&p->file, piece->part->offset + piece->at, bytes, length);
 	if (rc < 0) {
 		parts_fail(p, piece, 0,
-			rc == -ENOSPC ? "The disk has not enough room"
+			rc == -ENOSPC ? "The disk has not enough space"
 				      : "The archive cannot be written");
 		return 0;
 	}
@@ -89,7 +89,7 @@ static int set_up(struct piece *piece)
 	return (int)rc;
 }
 
-static bool take_number(const char **at, uint64_t *ret_number)
+static bool parse_number(const char **at, uint64_t *ret_number)
 {
 	char *end;
 	if (**at < '0' || **at > '9')
@@ -100,8 +100,8 @@ static bool take_number(const char **at, uint64_t *ret_number)
 	return errno == 0;
 }
 
-/* Whether a store has given the part that was asked for: it says which. */
-static bool is_that_part(const struct piece *piece)
+/* Whether the answer's Content-Range is the requested one. */
+static bool is_requested_range(const struct piece *piece)
 {
 	struct curl_header *header;
 	uint64_t first, last;
@@ -111,16 +111,17 @@ static bool is_that_part(const struct piece *piece)
 	if (strncmp(at, "bytes ", 6) != 0)
 		return false;
 	at += 6;
-	return take_number(&at, &first) && *at++ == '-' && take_number(&at, &last) &&
+	return parse_number(&at, &first) && *at++ == '-' && parse_number(&at, &last) &&
 		first == piece->part->offset && last - first + 1 == piece->part->size;
 }
 
-static const char *judge(const struct piece *piece, long status)
+static const char *check(const struct piece *piece, long status)
 {
-	if (piece->part->ranged && (status != 206 || !is_that_part(piece)))
-		return "The store has given another part";
-	return piece->at == piece->part->size ? NULL : "The store has less than that part";
+	if (piece->part->ranged && (status != 206 || !is_requested_range(piece)))
+		return "The store sent another range than the requested one";
+	return piece->at == piece->part->size ? NULL
+					      : "The store sent fewer bytes than the part has";
 }
 
 const struct parts_way parts_fetching = {
-	.open = open_file, .close = close_file, .set_up = set_up, .judge = judge};
+	.open = open_file, .close = close_file, .set_up = set_up, .check = check};

@@ -1,6 +1,6 @@
 /*
- * What the files of an archive's parts share: parts.c drives all of them, and a way is what is special about sending, or
- * fetching, them. All of this is the thread's but for what is atomic.
+ * Shared by parts.c, which drives a transfer, and parts_send.c and parts_fetch.c, which implement its
+ * direction. Used by the thread alone, except for atomic fields.
  */
 #pragma once
 
@@ -13,35 +13,38 @@
 #include <stdatomic.h>
 
 #define PARTS_BUFFER_SIZE 262144L
-#define PARTS_CODE_SEARCHED 1024u /* bytes of an answer that are looked at */
+#define PARTS_CODE_SEARCHED 1024u /* bytes of an error answer that are kept */
 
-/* A part, as the thread sees it. */
+/* The state of a part's transfer. */
 struct piece {
 	struct parts *parts;
 	struct part *part;
-	CURL *easy; /* while a try is under way */
+	CURL *easy; /* during a try */
 	unsigned tries;
-	uint64_t at;       /* bytes of it that have been sent, or have come */
-	uint64_t retry_ms; /* not before; 0: at once */
+	uint64_t at;       /* bytes transferred by this try */
+	uint64_t retry_ms; /* time of the next try; 0: now */
 	bool done;
-	bool refused; /* its host's address is */
+	bool refused; /* the host's address is refused */
 	char answer[PARTS_CODE_SEARCHED + 1];
 	size_t answer_length, answer_total;
 };
 
+/* A direction: upload or download. */
 struct parts_way {
-	/* The archive, in p->place, which has been entered. Returns NULL, or why it cannot be had. */
+	/* Open p->path in p->place, which is entered. Returns NULL or an error message. */
 	const char *(*open)(struct parts *p);
-	/* good: all parts are there. May fail. */
+	/* Close the archive. good: all parts were transferred. May call parts_fail(). */
 	void (*close)(struct parts *p, bool good);
-	/* What a try does. Returns CURLE_OK where all of it could be said. */
+	/* Set curl's options for a try. Returns CURLE_OK or another CURLcode. */
 	int (*set_up)(struct piece *piece);
-	/* Of an answer that is no failure: why it is one all the same, or NULL. */
-	const char *(*judge)(const struct piece *piece, long status);
+	/* Check an answer of status 2xx. Returns NULL or an error message. */
+	const char *(*check)(const struct piece *piece, long status);
 };
 
+/* The directions, in parts_send.c and parts_fetch.c. */
 extern const struct parts_way parts_sending, parts_fetching;
 
+/* A transfer. */
 struct parts {
 	struct job job;
 	struct place place;
@@ -52,31 +55,34 @@ struct parts {
 	size_t count;
 	parts_cb cb;
 	void *user;
-	const char *authorities; /* a file of certificates, or NULL: the system's */
+	const char *authorities; /* file of CA certificates, or NULL: the system's */
 	CURLM *multi;
-	struct curl_slist *headers; /* of what is sent */
-	struct content archive;     /* that is sent */
-	struct replace file;        /* that is made */
+	struct curl_slist *headers; /* upload */
+	struct content archive;     /* upload */
+	struct replace file;        /* download */
 	uint64_t total;             /* bytes of all parts */
 	unsigned going, done;
 	uint64_t timeout_ms, deadline_ms;
-	bool whole; /* one part is the whole of it */
+	bool whole; /* the only part is the whole archive */
 	atomic_bool cancelled;
-	atomic_ullong moved; /* bytes, without those of failed tries */
-	uint64_t bytes;
-	char error[512]; /* "" while it has not failed */
+	atomic_ullong moved; /* bytes, without failed tries */
+	uint64_t bytes;      /* with failed tries */
+	char error[512];     /* "": none yet */
 	unsigned failed_number;
 	int failed_status;
 };
 
-/* It has failed; the first failure is what is told. piece: that is to blame, or NULL. status: of the store, or 0. */
+/* Set the transfer's error, unless it has one. piece: the part that failed, or NULL. status: HTTP status, or 0. */
 void parts_fail(struct parts *p, const struct piece *piece, int status, const char *why);
 
-/* So many bytes of it have been sent, or have come. */
+/* Count transferred bytes. */
 void piece_advance(struct piece *piece, size_t length);
 
-/* The same try begins again. */
+/* Start counting again from the beginning of the part. */
 void piece_rewind(struct piece *piece);
 
-/* A piece of an answer that is not what was asked for: what is looked at of it. Returns how much was taken, for libcurl. */
-size_t piece_take_answer(struct piece *piece, const char *bytes, size_t length);
+/*
+ * Store the beginning of an error answer. Returns the value for libcurl's write callback: 0 if it exceeds
+ * PARTS_ANSWER_MAX.
+ */
+size_t piece_add_answer(struct piece *piece, const char *bytes, size_t length);

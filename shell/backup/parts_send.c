@@ -1,4 +1,4 @@
-/* Sending: each part is put where its address says, and the store says by an ETag that it has it. */
+/* Upload: each part is PUT to its URL, and the store confirms it with an ETag. */
 #include "shell/backup/parts_internal.h"
 
 #include <errno.h>
@@ -9,16 +9,16 @@ static const char *open_archive(struct parts *p)
 {
 	int rc = content_open(&p->place, p->path, &p->archive);
 	if (rc < 0)
-		return rc == -ENOENT || rc == -ENOTDIR ? "There is no such archive"
+		return rc == -ENOENT || rc == -ENOTDIR ? "The archive does not exist"
 						       : "The archive cannot be opened";
 	uint64_t size = (uint64_t)p->archive.st.st_size;
 	if (p->whole)
 		p->all[0].size = p->total = size;
 	if (p->whole && size > PARTS_SIZE_MAX)
-		parts_fail(p, NULL, 0, "The archive is larger than what is sent at once");
+		parts_fail(p, NULL, 0, "The archive exceeds 5 GiB, the limit of one part");
 	for (size_t i = 0; i < p->count; i++)
 		if (p->all[i].offset > size || p->all[i].size > size - p->all[i].offset)
-			parts_fail(p, &p->pieces[i], 0, "The archive has less than that part");
+			parts_fail(p, &p->pieces[i], 0, "The part exceeds the end of the archive");
 	return NULL;
 }
 
@@ -41,14 +41,15 @@ static size_t on_read(char *to, size_t size, size_t count, void *user)
 	int rc = content_read(&p->archive, piece->part->offset + piece->at, to, want, &length);
 	if (rc < 0 || length == 0) {
 		parts_fail(p, piece, 0,
-			rc < 0 ? "The archive cannot be read" : "The archive has become shorter");
+			rc < 0 ? "The archive cannot be read"
+			       : "The archive was truncated meanwhile");
 		return CURL_READFUNC_ABORT;
 	}
 	piece_advance(piece, length);
 	return length;
 }
 
-/* A connection that was kept may turn out to be dead: the same try begins again. */
+/* libcurl rewinds when a reused connection turns out to be dead. */
 static int on_seek(void *user, curl_off_t offset, int origin)
 {
 	struct piece *piece = user;
@@ -58,7 +59,7 @@ static int on_seek(void *user, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-static void take_etag(struct part *part, const char *value, size_t length)
+static void parse_etag(struct part *part, const char *value, size_t length)
 {
 	while (length > 0 && (*value == ' ' || *value == '\t')) {
 		value++;
@@ -80,15 +81,16 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
 	struct piece *piece = user;
 	size_t length = size * count;
 	if (length >= 5 && strncmp(line, "HTTP/", 5) == 0)
-		piece->part->etag[0] = '\0'; /* of another answer, to the same request */
+		piece->part->etag[0] =
+			'\0'; /* a previous answer to the same request, such as 100 Continue */
 	else if (length >= sizeof name - 1 && strncasecmp(line, name, sizeof name - 1) == 0)
-		take_etag(piece->part, line + sizeof name - 1, length - (sizeof name - 1));
+		parse_etag(piece->part, line + sizeof name - 1, length - (sizeof name - 1));
 	return length;
 }
 
 static size_t on_answer(char *bytes, size_t size, size_t count, void *user)
 {
-	return piece_take_answer(user, bytes, size * count);
+	return piece_add_answer(user, bytes, size * count);
 }
 
 static int set_up(struct piece *piece)
@@ -111,17 +113,15 @@ static int set_up(struct piece *piece)
 	return (int)rc;
 }
 
-/* An answer may come before all is sent. */
-static const char *judge(const struct piece *piece, long status)
+/* The store may answer before it has received everything. */
+static const char *check(const struct piece *piece, long status)
 {
 	(void)status;
 	if (piece->at != piece->part->size)
-		return "The store has answered before it had all";
-	/* Whoever puts parts together has to name them by their tags; the whole needs none. */
-	return piece->parts->whole || piece->part->etag[0]
-		? NULL
-		: "The store has not said what it has got (no ETag)";
+		return "The store answered before it received the whole part";
+	/* The client needs the ETags of parts to complete a multipart upload; a single object needs none. */
+	return piece->parts->whole || piece->part->etag[0] ? NULL : "The store's answer has no ETag";
 }
 
 const struct parts_way parts_sending = {
-	.open = open_archive, .close = close_archive, .set_up = set_up, .judge = judge};
+	.open = open_archive, .close = close_archive, .set_up = set_up, .check = check};

@@ -1,18 +1,18 @@
-# Put what is in an archive in the place of a directory. It is listed, and judged by that, before anything of it is written;
-# then it is extracted beside the directory, or within it where that is a mount or its parent cannot be written in, and
-# exchanged at last: what fails leaves what was there.
+# Replace a directory by the content of an archive. The archive is listed and checked before anything is written. Then it is
+# extracted into a stage beside the directory, or inside it if it is a mount point or its parent is not writable, and put in
+# place at the end: if it fails, the old content remains.
 #
-# The stage is a directory .ringside-restore-XXXXXXXXXX that whoever works there holds a lock on, with
-#   new/    what is extracted
-#   old/    what was there, while it is exchanged: it goes back if that fails, also at the next restore
-#   trash/  what was there, afterwards
+# The stage is a directory .ringside-restore-XXXXXXXXXX, which its process locks, with
+#   new/    the extracted content
+#   old/    the old content during the exchange: restored if that fails, also by the next run
+#   trash/  the old content afterwards
 #
-# Where it may be mounted, and can be, nothing is extracted: the archive is the lower layer of an overlay that is mounted on the
-# directory, by squashfuse and fuse-overlayfs, which go on without this script and without the server. A mount has a directory in
+# If mounting is requested and possible, nothing is extracted: the archive becomes the lower layer of an overlay, mounted on the
+# directory by squashfuse and fuse-overlayfs, which outlive this script and the server. Each mount has a directory in
 # /var/backups/mounts, or beside the archives of the workspace, with
 #   lower/ upper/ work/  the layers
-#   dir archive          what it is of
-#   log                  what its programs have said: a server that was killed listens no more
+#   dir archive          the paths of directory and archive
+#   log                  the output of its programs, since the server may not be there to read it
 set -u -o pipefail
 shopt -s nullglob dotglob
 umask 077
@@ -28,7 +28,7 @@ stage=
 # shellcheck disable=SC2317 # a trap calls it
 clean() {
 	[ -n "$stage" ] || return
-	# What could not go back is all that is left of it. Files may have other names elsewhere: their modes stay.
+	# Keep old/, which may be the only copy. Change modes of directories only: files may have hard links elsewhere.
 	find "$stage/new" "$stage/trash" -xdev -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null
 	if find_mount "$stage"; then
 		rm -rf --one-file-system -- "$stage/new" "$stage/trash"
@@ -36,14 +36,14 @@ clean() {
 		rm -rf -- "$stage/new" "$stage/trash"
 	fi
 	rmdir -- "$stage/old" 2>/dev/null
-	rmdir -- "$stage" || printf 'What was there is in %s\n' "$stage" >&2
+	rmdir -- "$stage" || printf 'The old content is in %s\n' "$stage" >&2
 }
 
-# each_mount COMMAND…: with the place and the rest of the line of each mount behind it, until it succeeds
+# each_mount COMMAND…: run it with each mount's path and the rest of its mountinfo line, until it succeeds.
 each_mount() {
 	local at rest
 	while read -r _ _ _ _ at rest; do
-		# mountinfo has blanks as \040, and backslashes as \134
+		# mountinfo escapes blanks as \040, and backslashes as \134
 		# shellcheck disable=SC2059
 		printf -v at "${at//%/%%}"
 		! "$@" "$at" "$rest" || return 0
@@ -56,14 +56,14 @@ is_below() {
 	[[ $2 == "$1"/* ]] && mount=$2
 }
 
-# find_mount DIR: sets mount to one that is below it
+# find_mount DIR: set mount to a mount point below DIR.
 find_mount() {
 	each_mount is_below "$1"
 }
 trap clean EXIT
 trap 'exit 143' TERM HUP INT
 
-# is_in PATH ROOT…: whether it is in one of them; what each leads to counts.
+# is_in PATH ROOT…: whether PATH is in one of the ROOTs, after following their links.
 is_in() {
 	local path=$1 root
 	shift
@@ -74,94 +74,94 @@ is_in() {
 	return 1
 }
 
-command -v unsquashfs >/dev/null || die 'There is no unsquashfs on this machine: install squashfs-tools'
+command -v unsquashfs >/dev/null || die 'unsquashfs is missing: install squashfs-tools'
 archive=$RINGSIDE_BACKUP_ARCHIVE
-[ -f "$archive" ] || die 'There is no such archive'
+[ -f "$archive" ] || die 'The archive does not exist'
 exec 3<"$archive" || die 'The archive cannot be read'
 dir=$RINGSIDE_BACKUP_DIR
 mapfile -t roots <<<"$RINGSIDE_BACKUP_ROOTS"
-# A mount whose program is gone is in the way of everything.
+# Unmount dead FUSE mounts, whose program is gone: every access to them fails.
 while ! error=$(stat -- "$dir" 2>&1) && [[ $error == *'endpoint is not connected'* ]]; do
 	above=$(realpath -m -- "${dir%/*}/") || above=
-	{ [ ! -L "$dir" ] && is_in "${above%/}/${dir##*/}" "${roots[@]}"; } || die 'The directory leads to a mount that has died'
-	fusermount3 -uz -- "$dir" || die 'The directory is a mount that has died'
+	{ [ ! -L "$dir" ] && is_in "${above%/}/${dir##*/}" "${roots[@]}"; } || die 'The directory leads to a dead FUSE mount'
+	fusermount3 -uz -- "$dir" || die 'The directory is a dead FUSE mount that cannot be unmounted'
 done
-{ dir=$(realpath -m -- "$RINGSIDE_BACKUP_DIR") && [ "$dir" != / ]; } || die 'There cannot be such a directory'
-is_in "$dir" "${roots[@]}" || die "The directory leads to $dir, which is not in the workspace, nor where backups are made"
+{ dir=$(realpath -m -- "$RINGSIDE_BACKUP_DIR") && [ "$dir" != / ]; } || die 'The directory is / or not a valid path'
+is_in "$dir" "${roots[@]}" || die "The directory leads to $dir, which is not in the workspace or another directory that allows backups"
 mapfile -t shared <<<"$RINGSIDE_BACKUP_SHARED"
 for each in "${shared[@]}"; do
-	[ "$(realpath -m -- "$each")" != "$dir" ] || die "The directory leads to $dir, which many have things in"
+	[ "$(realpath -m -- "$each")" != "$dir" ] || die "The directory leads to $dir, which is shared and cannot be replaced"
 done
-[ ! -e "$dir" ] || [ -d "$dir" ] || die 'There is something else than a directory'
+[ ! -e "$dir" ] || [ -d "$dir" ] || die 'The path exists and is not a directory'
 parent=${dir%/*}
 parent=${parent:-/}
 keep=$(realpath -m -- "$RINGSIDE_BACKUP_KEEP")
-# The archives that are in the directory stay there.
+# If the directory contains the directory of archives, that is kept.
 case $keep in
 "$dir"/*) kept=${keep#"$dir/"} ;;
 *) kept= ;;
 esac
 case $(realpath -- "$archive") in
 "$keep"/*) ;;
-"$dir"/*) die 'The archive is in the directory' ;;
+"$dir"/*) die 'The archive is inside the directory that it would replace' ;;
 esac
 cd / || exit
 
-# What the archive holds: bytes and entries.
+# Add up the archive's content: bytes, and entries.
 listed=$(
 	ulimit -v "$RINGSIDE_BACKUP_MEMORY_KIB"
 	unsquashfs -lln /proc/self/fd/3 | awk -v most="$RINGSIDE_BACKUP_ENTRIES" '
 		/^[-bcdlps][-r][-w][-xsS][-r][-w][-xsS][-r][-w][-xtT] / {
 			if (++entries > most) { print "many"; stop = 1; exit }
 			if (/^[bc]/) { print "devices"; stop = 1; exit }
-			# A name may have lines of its own, which take nothing away.
+			# A name may contain newlines and imitate lines: negative sizes do not count.
 			if (/^-/ && $3 > 0) bytes += $3
 		}
 		END { if (!stop) printf "%.0f\n", bytes }'
 )
 status=$?
 case $listed in
-many) die 'The archive holds more entries than are restored' ;;
-devices) die 'The archive holds devices, which are not restored' ;;
+many) die "The archive has more than $RINGSIDE_BACKUP_ENTRIES entries" ;;
+devices) die 'The archive contains devices, which are not restored' ;;
 esac
-[ "$status" -eq 0 ] || die 'The archive is damaged, or none'
-[ "$listed" -le "$RINGSIDE_BACKUP_BYTES" ] || die 'The archive holds more bytes than are restored'
+[ "$status" -eq 0 ] || die 'The archive is damaged or not a squashfs image'
+[ "$listed" -le "$RINGSIDE_BACKUP_BYTES" ] || die "The archive contains more than $RINGSIDE_BACKUP_BYTES bytes"
 
 # shellcheck disable=SC2317 # each_mount calls it
-take_kind() {
+match_kind() {
 	[ "$2" != "$1" ] || kind=${3#* - }
 	return 1
 }
 
-# What is mounted at a path, at last: sets kind.
+# kind_at PATH: set kind to the file system type of the last mount at PATH, or "".
 kind_at() {
 	kind=
-	each_mount take_kind "$1"
+	each_mount match_kind "$1"
 	kind=${kind%% *}
 }
 
-# What is mounted below the directory would be moved with it, and emptied.
+# Mounts below the directory would be moved with it, and emptied.
 refuse_mounts() {
 	! find_mount "$dir" || die "Something is mounted in the directory: $mount"
 }
 
-# The new mount that is being made: its directory; "" = none is.
+# The directory of the new mount; "" = none.
 made=
 # shellcheck disable=SC2317 # a trap calls it
-unmake() {
-	[ -z "$made" ] || take_away "$made"
+remove_made() {
+	[ -z "$made" ] || remove_mount "$made"
 }
 
-# take_away MOUNT: all of it, but for what is mounted on the directory
-take_away() {
+# remove_mount MOUNT: unmount its lower layer and remove its directory; not the overlay.
+remove_mount() {
 	kind_at "$1/lower"
 	[ -z "$kind" ] || fusermount3 -uz -- "$1/lower"
 	rm -rf --one-file-system -- "$1"
 }
 
-trap 'clean; unmake' EXIT
+trap 'clean; remove_made' EXIT
 
-may_mount() {
+can_mount() {
 	local each
 	[ "$RINGSIDE_BACKUP_MOUNT" = 1 ] && [ -z "$kept" ] && [ -r /dev/fuse ] && [ -w /dev/fuse ] || return
 	for each in squashfuse fuse-overlayfs fusermount3; do
@@ -175,13 +175,13 @@ may_mount() {
 	return 1
 }
 
-# lay MOUNT: put its layers on the directory. What goes on has none of our descriptors.
-lay() {
-	fuse-overlayfs -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work$others" "$dir" \
+# mount_overlay MOUNT: mount its layers on the directory, by a program without our descriptors.
+mount_overlay() {
+	fuse-overlayfs -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work$allow_other_option" "$dir" \
 		7<&- 9<&- </dev/null && kind_at "$dir" && [ "$kind" = fuse.fuse-overlayfs ]
 }
 
-# Those that go: of this directory, and of this archive.
+# Set old to the mounts of this directory or of this archive.
 list_old() {
 	local each
 	old=()
@@ -195,36 +195,37 @@ list_old() {
 	done
 }
 
-lift() {
+# unmount_overlay MOUNT
+unmount_overlay() {
 	local at
 	at=$(<"$1/dir")
 	kind_at "$at"
 	[ "$kind" != fuse.fuse-overlayfs ] || fusermount3 -uz -- "$at"
 }
 
-# exchange OLD…: the old mounts go, and the new one comes; or all stays as it was.
+# exchange OLD…: replace the old mounts by the new one. If that fails, mount the old ones again.
 exchange() {
 	local each
 	for each; do
-		lift "$each"
+		unmount_overlay "$each"
 	done
-	if lay "$made"; then
+	if mount_overlay "$made"; then
 		for each; do
-			take_away "$each"
+			remove_mount "$each"
 		done
 		return
 	fi
 	for each; do
-		[ "$(<"$each/dir")" != "$dir" ] || lay "$each"
+		[ "$(<"$each/dir")" != "$dir" ] || mount_overlay "$each"
 	done
 	return 1
 }
 
-restore_by_mount() {
-	local name=${archive##*/} others='' old
+mount_archive() {
+	local name=${archive##*/} allow_other_option='' old
 	name=${name%.*}
 	name=${name//[^A-Za-z0-9._-]/_}
-	[ "$(id -u)" -ne 0 ] || others=,allow_other
+	[ "$(id -u)" -ne 0 ] || allow_other_option=,allow_other
 	printf -v made '%s_%05x%05x' "$mounts/${name:0:100}" $((SRANDOM & 0xfffff)) $((SRANDOM & 0xfffff))
 	mkdir -- "$made" || made=
 	{ [ -n "$made" ] && exec 9<"$made" && flock 9 &&
@@ -232,18 +233,18 @@ restore_by_mount() {
 		printf %s "$archive" >"$made/archive" && mkdir -p -- "$dir"; } || return
 	(
 		ulimit -v "$RINGSIDE_BACKUP_MEMORY_KIB"
-		exec squashfuse -o "ro,nosuid,nodev$others" "$archive" "$made/lower" 3<&- 9<&- </dev/null >"$made/log" 2>&1
+		exec squashfuse -o "ro,nosuid,nodev$allow_other_option" "$archive" "$made/lower" 3<&- 9<&- </dev/null >"$made/log" 2>&1
 	) && kind_at "$made/lower" && [ -n "$kind" ] || return
-	# The upper layer's root is what is seen as the directory itself.
+	# The overlay shows mode and owner of the upper layer's root.
 	chmod --reference="$made/lower" -- "$made/upper" && chown --reference="$made/lower" -- "$made/upper" || return
-	# One exchange at a time: that of a server which was killed goes on.
-	exec 7<"$mounts" && flock -w "$LOCK_S" 7 || die 'Another directory is being mounted, and does not come to its end'
-	# Not ignored: what goes on would inherit that.
+	# One exchange at a time: one that a killed server started may still run.
+	exec 7<"$mounts" && flock -w "$LOCK_S" 7 || die "Another mount is in progress and did not finish in $LOCK_S s"
+	# A handler, since the programs would inherit ignored signals.
 	trap : TERM HUP INT
 	list_old
-	export dir made others
-	# It is not ended with this run: see run_options.
-	if setsid -w bash -uc "$(declare -f each_mount take_kind kind_at take_away lay lift exchange); exchange \"\$@\"" \
+	export dir made allow_other_option
+	# In a session of its own, so that it is not killed with this run: see struct run_options, spares.
+	if setsid -w bash -uc "$(declare -f each_mount match_kind kind_at remove_mount mount_overlay unmount_overlay exchange); exchange \"\$@\"" \
 		bash "${old[@]}" 3<&- </dev/null >>"$made/log" 2>&1; then
 		made=
 		return
@@ -253,30 +254,30 @@ restore_by_mount() {
 	return 1
 }
 
-if may_mount; then
-	if restore_by_mount; then
+if can_mount; then
+	if mount_archive; then
 		echo mounted
 		exit
 	fi
 	[ -z "$made" ] || [ ! -s "$made/log" ] || cat -- "$made/log" >&2
-	unmake
+	remove_made
 	made=
 	exec 9<&-
 fi
 
 refuse_mounts
 inside=
-mkdir -p -- "$parent" || die 'The directory cannot be made'
+mkdir -p -- "$parent" || die 'The directory cannot be created'
 if [ -d "$dir" ] && { mountpoint -q -- "$dir" || [ ! -w "$parent" ]; }; then
 	inside=1
 	home=$dir
 else
 	home=${parent%/}
 fi
-free=$(df --output=avail -B1 -- "${home:-/}" | tail -n 1) || die 'The disk cannot be asked for room'
-[ "$listed" -le "$free" ] || die 'The disk has not enough room: No space left on device'
+free=$(df --output=avail -B1 -- "${home:-/}" | tail -n 1) || die 'The free space of the disk cannot be determined'
+[ "$listed" -le "$free" ] || die 'The disk has not enough space: No space left on device'
 
-# What those have left that were killed: what they had moved away goes back where it is missing, all else goes.
+# Clean up after killed runs: move old content back where it is missing, and remove the rest.
 # shellcheck disable=SC2016 # another bash expands it
 for left in "$home"/.ringside-restore-??????????; do
 	[ -n "$(find "$left" -maxdepth 0 -type d -mmin +1)" ] || continue
@@ -289,24 +290,24 @@ for left in "$home"/.ringside-restore-??????????; do
 		rmdir -- "$1" 2>/dev/null' bash "$left" "$home" || :
 done
 
-# Its name is known before it is there: what is ended in between leaves nothing.
+# Choose the name before creating the stage, so that the trap can always remove it.
 printf -v stage '%s/.ringside-restore-%05x%05x' "$home" $((SRANDOM & 0xfffff)) $((SRANDOM & 0xfffff))
 mkdir -- "$stage" || stage=
-{ [ -n "$stage" ] && exec 8<"$stage" && flock 8 && mkdir -- "$stage/old"; } || die 'Nothing can be written there'
+{ [ -n "$stage" ] && exec 8<"$stage" && flock 8 && mkdir -- "$stage/old"; } || die "The stage cannot be created in ${home:-/}"
 (
 	ulimit -v "$RINGSIDE_BACKUP_MEMORY_KIB"
 	exec unsquashfs -no-progress -quiet -no-xattrs -strict-errors -processors 2 -da 64 -fr 64 \
 		-dest "$stage/new" /proc/self/fd/3 </dev/null >&2
 ) || die 'The archive could not be extracted'
-{ [ -d "$stage/new" ] && [ ! -L "$stage/new" ]; } || die 'The archive holds no directory'
+{ [ -d "$stage/new" ] && [ ! -L "$stage/new" ]; } || die "The archive's root is not a directory"
 
 if [ -n "$kept" ]; then
-	# A link on the way would lead the archives elsewhere.
-	[ "$(realpath -m -- "$stage/new/$kept")" = "$(realpath -- "$stage")/new/$kept" ] || die 'The archive leads the others elsewhere'
+	# A link on the path would move the kept archives out of the directory.
+	[ "$(realpath -m -- "$stage/new/$kept")" = "$(realpath -- "$stage")/new/$kept" ] || die 'A link in the archive replaces the path of the kept archives'
 	rm -rf --one-file-system -- "$stage/new/$kept"
 fi
 
-# move_all FROM TO: but for stages
+# move_all FROM TO: move all entries except stages.
 move_all() {
 	local each all=()
 	for each in "$1"/*; do
@@ -316,7 +317,7 @@ move_all() {
 }
 
 refuse_mounts
-# From here to its end it is not given up half way.
+# Signals are ignored from here on: the exchange is always completed.
 trap '' TERM HUP INT
 was=$stage/old/${dir##*/}
 if [ -n "$inside" ]; then
@@ -324,17 +325,17 @@ if [ -n "$inside" ]; then
 	if ! { move_all "$dir" "$stage/old" && move_all "$stage/new" "$dir"; }; then
 		mkdir -p -- "$stage/trash" && move_all "$dir" "$stage/trash"
 		move_all "$stage/old" "$dir"
-		die 'The directory could not be exchanged'
+		die 'The directory could not be replaced'
 	fi
 	chmod --reference="$stage/new" -- "$dir" 2>/dev/null
 elif [ -e "$dir" ] && ! mv -T -- "$dir" "$was"; then
-	die 'The directory could not be exchanged'
+	die 'The directory could not be replaced'
 elif ! mv -T -- "$stage/new" "$dir"; then
 	[ ! -e "$was" ] || mv -T -- "$was" "$dir"
-	die 'The directory could not be exchanged'
+	die 'The directory could not be replaced'
 fi
 if [ -n "$kept" ] && [ -e "$was/$kept" ]; then
 	{ mkdir -p -- "$dir/${kept%"${kept##*/}"}" && mv -T -- "$was/$kept" "$dir/$kept"; } ||
-		die 'The archives of the directory could not be kept in it'
+		die 'The archives in the directory could not be kept'
 fi
-mv -T -- "$stage/old" "$stage/trash" || die 'What was there cannot be removed'
+mv -T -- "$stage/old" "$stage/trash" || die 'The old content cannot be removed'

@@ -1,9 +1,9 @@
 /*
- * Two batches: one is filled, with the time at which its bytes were read, while the other is written. When both are full
- * the rest waits in the ring, which is held from the first byte that is not on the tape yet; a disk that does not answer
- * stops the program only for as long as a hold may, once, for there is no other hold before it has answered.
+ * Of two batches, one is filled while the other is written. If both are full, output waits in the ring, which
+ * is held from the first unwritten byte. A disk that does not answer blocks the session's program once, up to
+ * the limit of a hold: the next hold is taken only after the disk has answered.
  *
- * opened: tape found -> follows -> over (its end is recorded, or it is gone) -> sealed.
+ * States: tape opened -> recording -> over (the exit is recorded, or the session is gone) -> sealed.
  */
 #include "shell/recording/recorder.h"
 
@@ -37,7 +37,7 @@ static bool has_room(const struct recorder *r, size_t payload)
 	return r->fill.bytes && r->fill.length + SEGMENT_RECORD_HEAD + payload <= RECORDER_BATCH;
 }
 
-/* There is room for it. The clock may be set back; records do not go back. */
+/* Add a record, for which there is space. Times never decrease, even if the clock is set back. */
 static void put(struct recorder *r, enum segment_type type, uint64_t offset, const void *payload,
 	size_t length)
 {
@@ -104,8 +104,8 @@ static void put_entry(struct recorder *r, const struct journal_entry *e)
 }
 
 /*
- * What the journal has to tell up to the cursor. all: and what is behind it. Returns whether there was room for it; then
- * *ret_next is the offset of the next entry.
+ * Add the journal's entries up to the cursor; all: also those after it. Returns false if the batch is full,
+ * else *ret_next is the offset of the next entry.
  */
 static bool put_entries(struct recorder *r, bool all, uint64_t *ret_next)
 {
@@ -126,7 +126,7 @@ static bool put_entries(struct recorder *r, bool all, uint64_t *ret_next)
 	return true;
 }
 
-/* Bytes up to the cursor, which goes back to where the journal has something to tell. */
+/* Add output up to the cursor. If a journal entry lies within, move the cursor back to it. */
 static void put_output(struct recorder *r, size_t length, uint64_t next)
 {
 	uint64_t from = r->cursor.offset - length;
@@ -137,12 +137,12 @@ static void put_output(struct recorder *r, size_t length, uint64_t next)
 	put(r, SEGMENT_OUTPUT, from, r->shared->piece, length);
 }
 
-/* Collect what there is, as far as there is room. */
+/* Fill the batch with new records, until it is full. */
 static void collect(struct recorder *r)
 {
 	uint64_t next = UINT64_MAX;
 	if (!r->fill.bytes && !(r->fill.bytes = malloc(RECORDER_BATCH)))
-		return; /* there may be memory in a second */
+		return; /* recorder_tick() tries again */
 	while (!r->over && put_entries(r, false, &next) && has_room(r, RECORDER_PIECE + 64)) {
 		struct history_read read = history_read(
 			session_history(r->session), &r->cursor, r->shared->piece, RECORDER_PIECE);
@@ -160,7 +160,7 @@ static void collect(struct recorder *r)
 			break;
 		case HISTORY_END:
 			if (!put_entries(r, true, &next) || !has_room(r, 8)) {
-				r->cursor.end_told = false; /* later */
+				r->cursor.end_told = false; /* try again later */
 				return;
 			}
 			put_exit(r);
@@ -169,7 +169,7 @@ static void collect(struct recorder *r)
 	}
 }
 
-/* Having it written */
+/* Writing */
 
 static void work(struct errand *errand)
 {
@@ -202,8 +202,8 @@ static bool is_home(const struct recorder *r)
 	return r->errand.state == ERRAND_HOME;
 }
 
-/* Hold what is not on the tape. alive: the disk has answered, so that it may hold once more. */
-static void keep(struct recorder *r, bool alive)
+/* Update the hold on unwritten output. alive: the disk answers, so a new hold may be taken. */
+static void update_hold(struct recorder *r, bool alive)
 {
 	bool pending = r->written < r->cursor.offset ||
 		r->cursor.offset < history_limit(session_history(r->session));
@@ -217,8 +217,8 @@ static void keep(struct recorder *r, bool alive)
 		link_hold(link_of(r), &r->hold, r->written, UINT64_MAX);
 }
 
-/* Go on with whatever is to be done. */
-static void go_on(struct recorder *r)
+/* Do what is due: collect, write, seal. */
+static void proceed(struct recorder *r)
 {
 	bool home = is_home(r), alive = home && !r->failing;
 	if (!r->opened)
@@ -226,7 +226,7 @@ static void go_on(struct recorder *r)
 	if (!r->gone) {
 		if (!r->over)
 			collect(r);
-		keep(r, alive);
+		update_hold(r, alive);
 	}
 	if (!alive)
 		return;
@@ -241,7 +241,7 @@ static void go_on(struct recorder *r)
 	}
 }
 
-/* The tape is known: go on where it ends. */
+/* The tape is open: continue at its end. */
 static void begin(struct recorder *r)
 {
 	const struct history *h = session_history(r->session);
@@ -270,15 +270,15 @@ static void begin(struct recorder *r)
 
 static void fail(struct recorder *r)
 {
-	static const char *const what[] = {[RECORDER_OPEN] = "cannot go on with its recording",
-		[RECORDER_WRITE] = "cannot be recorded",
-		[RECORDER_SEAL] = "a segment of its recording cannot be sealed"};
+	static const char *const what[] = {[RECORDER_OPEN] = "cannot open its recording",
+		[RECORDER_WRITE] = "cannot write its recording",
+		[RECORDER_SEAL] = "cannot seal a segment of its recording"};
 	if (!r->failing)
 		r->shared->failed(r->shared->user, r->tape.id, what[r->job], r->result);
 	r->failing = true;
 }
 
-static void on_back(struct errand *errand)
+static void on_job_done(struct errand *errand)
 {
 	struct recorder *r = (struct recorder *)((uintptr_t)errand -
 		offsetof(struct recorder, errand));
@@ -296,14 +296,14 @@ static void on_back(struct errand *errand)
 	} else if (r->job == RECORDER_OPEN && !r->gone) {
 		begin(r);
 	}
-	go_on(r);
+	proceed(r);
 }
 
-/* Its life */
+/* Creating and destroying */
 
 static void on_more(void *user)
 {
-	go_on(user);
+	proceed(user);
 }
 
 static void on_gone(void *user)
@@ -318,7 +318,7 @@ static void on_gone(void *user)
 	r->gone = true;
 	r->gone_ms = uv_now(r->shared->loop);
 	r->session = NULL;
-	go_on(r);
+	proceed(r);
 }
 
 struct recorder *recorder_create(struct recorder_shared *shared, struct session *s)
@@ -328,7 +328,7 @@ struct recorder *recorder_create(struct recorder_shared *shared, struct session 
 		return NULL;
 	r->shared = shared;
 	r->session = s;
-	r->errand = (struct errand){.work = work, .back = on_back};
+	r->errand = (struct errand){.work = work, .back = on_job_done};
 	r->watcher = (struct journal_watcher){
 		.more = on_more, .gone = on_gone, .user = r, .aside = true};
 	r->tape.root_fd = shared->root_fd;
@@ -347,13 +347,13 @@ static void free_batches(struct recorder *r)
 	r->fill = r->out = (struct recorder_batch){0};
 }
 
-/* Whether the disk has had time enough for the end of a session that is gone: what is kept of it in memory is let go. */
-static bool gives_up(const struct recorder *r)
+/* Whether to stop retrying to write the end of a gone session, and drop it. */
+static bool should_give_up(const struct recorder *r)
 {
 	if (!r->gone || uv_now(r->shared->loop) - r->gone_ms < RECORDER_LAST_MS)
 		return false;
 	r->shared->failed(
-		r->shared->user, r->tape.id, "the end of its recording is given up", r->result);
+		r->shared->user, r->tape.id, "gave up writing the end of its recording", r->result);
 	return true;
 }
 
@@ -362,7 +362,7 @@ bool recorder_tick(struct recorder *r)
 	if (!is_home(r))
 		return true;
 	if (r->failing) {
-		if (gives_up(r))
+		if (should_give_up(r))
 			return false;
 		dispatch(r, r->job);
 		return true;
@@ -377,11 +377,11 @@ bool recorder_tick(struct recorder *r)
 	if (empty && uv_now(r->shared->loop) - r->stirred_ms > RECORDER_IDLE_MS)
 		free_batches(r);
 	else if (!empty)
-		go_on(r);
+		proceed(r);
 	return true;
 }
 
-/* What there is of a session that is gone nobody else has. */
+/* Write what remains of a gone session, which is nowhere else. */
 static void write_rest(struct recorder *r)
 {
 	struct segment_codec *codec = r->shared->codec;
@@ -399,7 +399,7 @@ void recorder_destroy(struct recorder *r)
 	if (wrote && r->result == 0)
 		r->out.length = 0;
 	if (!r->gone) {
-		/* Without telling the holder: what is not on the tape has to stay in the ring. */
+		/* Without link_unhold(), which would tell the holder: unwritten output must stay in the ring. */
 		holds_remove(&link_of(r)->holds, &r->hold);
 		journal_unwatch(session_journal(r->session), &r->watcher);
 	} else if (r->opened && !r->failing) {

@@ -1,8 +1,8 @@
 /*
- * A recorder follows one session, from its first byte to its end, and has what it prints, its sizes, its blocks and its end
- * written to a tape. It is a reader of complete output: what is not written yet is held in the ring (ring/holds.h), for as
- * long as that goes; a gap says what was lost all the same. What a program asks its terminal, and the secret of the shell's
- * marks, are blanked as they are for other readers. Files are the business of a worker.
+ * A recorder writes the output, sizes, blocks and exit of one session to a tape, from its first byte to its
+ * end. It holds unwritten output in the ring (ring/holds.h) as long as possible; a gap record says what was
+ * lost nevertheless. Queries to the terminal and the secret of the shell's marks are blanked, as for other
+ * readers. A worker thread writes the files.
  */
 #pragma once
 
@@ -16,67 +16,71 @@
 #include <uthash.h>
 #include <uv.h>
 
-#define RECORDER_BATCH \
-	((size_t)256 << 10) /* bytes of records that are written at once; another such are collected meanwhile */
+/* Bytes of records that are written at once; a second batch is filled meanwhile. */
+#define RECORDER_BATCH ((size_t)256 << 10)
 #define RECORDER_PIECE ((size_t)32 << 10) /* bytes of output in a record */
-#define RECORDER_IDLE_MS 5000u            /* after which the memory for that is given back */
-#define RECORDER_LAST_MS \
-	60000u /* for how long the end of a session that is gone is tried to be written */
+#define RECORDER_IDLE_MS 5000u            /* after this, batches are freed */
+#define RECORDER_LAST_MS 60000u           /* how long to retry writing the end of a gone session */
 
-/* What all recorders share. */
+/* Shared by all recorders. */
 struct recorder_shared {
-	int root_fd;             /* where all recordings are */
-	struct workers *workers; /* one thread, so that what is below is its alone while it works */
-	struct segment_codec *codec; /* of that thread */
+	int root_fd;                 /* of the directory of recordings */
+	struct workers *workers;     /* one thread */
+	struct segment_codec *codec; /* used on that thread alone */
 	uv_loop_t *loop;
-	uint8_t piece[RECORDER_PIECE]; /* of the loop */
-	bool sealed;                   /* something has been sealed since that was looked at */
+	uint8_t piece[RECORDER_PIECE]; /* buffer, used on the loop alone */
+	bool sealed;                   /* a segment was sealed since limits were enforced */
 	void (*failed)(void *user, const char *id, const char *what, int error);
 	void *user;
 };
 
+/* A buffer of records. */
 struct recorder_batch {
-	uint8_t *bytes; /* RECORDER_BATCH of them; NULL: there are none */
+	uint8_t *bytes; /* RECORDER_BATCH of them, or NULL */
 	size_t length;
-	uint64_t end; /* what is in it goes up to this offset of the output */
+	uint64_t end; /* offset of the output up to which it goes */
 };
 
+/* Jobs of the worker. */
 enum recorder_job { RECORDER_OPEN, RECORDER_WRITE, RECORDER_SEAL };
 
+/* A recorder of one session. */
 struct recorder {
 	struct recorder_shared *shared;
-	struct session *session; /* until it is gone */
-	uint64_t epoch;          /* of it: the key */
+	struct session *session; /* NULL: gone */
+	uint64_t epoch;          /* of the session: the key */
 	struct journal_watcher watcher;
-	bool gone;    /* the session is no more */
-	bool opened;  /* the tape is known, and the cursor is where it ends */
-	bool over;    /* nothing follows */
-	bool failing; /* the last job has failed, which was said; it is tried again */
-	bool lost;    /* output was lost before it could be recorded, and that was said */
+	bool gone;    /* the session is gone */
+	bool opened;  /* the tape is open, and the cursor is at its end */
+	bool over;    /* the exit is recorded: nothing follows */
+	bool failing; /* the last job has failed, which was reported; it is retried */
+	bool lost;    /* output was lost, which was reported */
 	struct history_cursor cursor;
 	struct hold hold;
-	uint64_t written;                /* what is on the tape: up to this offset */
-	uint64_t entry;                  /* of the journal, the next */
+	uint64_t written;                /* output is on the tape up to this offset */
+	uint64_t entry;                  /* next entry of the journal */
 	uint64_t begun, ended;           /* of blocks, see struct segment_head */
 	uint64_t time_us;                /* of the last record */
 	uint64_t stirred_ms;             /* loop time of the last job */
-	uint64_t gone_ms;                /* loop time, once it is gone */
-	struct recorder_batch fill, out; /* what is collected; what is being written */
+	uint64_t gone_ms;                /* loop time when the session went */
+	struct recorder_batch fill, out; /* being filled; being written */
 	struct errand errand;
-	enum recorder_job job; /* these four are the worker's while the errand is out */
+	/* Used by the worker while the errand is out: */
+	enum recorder_job job;
 	int result;
 	bool sealed;
 	struct tape tape;
 	UT_hash_handle hh;
 };
 
-/* Follow a session that is readable. Returns owned, or NULL when memory is short. */
+/* Record a readable session. Returns a recorder for recorder_destroy(), or NULL if out of memory. */
 struct recorder *recorder_create(struct recorder_shared *shared, struct session *s);
 
-/* A second has passed. Returns false when there is nothing left to do, for a session that is gone: destroy it. */
+/* To be called every second. Returns false if the session is gone and all is done: destroy the recorder. */
 bool recorder_tick(struct recorder *r);
 
 /*
- * Stop. What is not on the tape yet stays in the ring for the next server; of a session that is gone it is written now. Waits for the worker.
+ * Stop, and wait for the worker. Unwritten output stays in the ring for the next server; that of a gone session
+ * is written now.
  */
 void recorder_destroy(struct recorder *r);

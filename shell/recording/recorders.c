@@ -1,4 +1,4 @@
-/* One thread does all that has to do with files, so that a disk that does not answer stops neither the loop nor screens. */
+/* One thread does all file I/O, so that a disk that does not answer blocks neither the loop nor screens. */
 #include "shell/recording/recorders.h"
 
 #include "shell/clock.h"
@@ -17,8 +17,8 @@ struct recorders {
 	uv_timer_t tick;
 	struct errand enforcing;
 	uint64_t enforced_ms;          /* loop time */
-	int enforced;                  /* the worker's while that is out */
-	bool failing, short_of_memory; /* and that has been said */
+	int enforced;                  /* result; used by the worker while enforcing is out */
+	bool failing, short_of_memory; /* these were reported */
 };
 
 int recorders_open_directory(const char *path)
@@ -54,12 +54,12 @@ static void on_enforced(struct errand *errand)
 	struct recorders *r = (struct recorders *)((uintptr_t)errand -
 		offsetof(struct recorders, enforcing));
 	if (r->enforced < 0 && !r->failing)
-		r->options.failed(r->options.user, "",
-			"recordings cannot be kept within their limits", r->enforced);
+		r->options.failed(r->options.user, "", "cannot enforce the limits of recordings",
+			r->enforced);
 	r->failing = r->enforced < 0;
 }
 
-static void look_at_limits(struct recorders *r)
+static void check_limits(struct recorders *r)
 {
 	uint64_t now = uv_now(r->options.loop);
 	bool due = r->shared.sealed || now - r->enforced_ms >= RECORDERS_ENFORCE_MS;
@@ -78,51 +78,51 @@ void recorders_sync(struct recorders *r)
 	if (!r)
 		return;
 	for (struct session *s = NULL; (s = session_next(r->options.sessions, s));) {
-		struct recorder *it = NULL;
+		struct recorder *recorder = NULL;
 		uint64_t epoch = session_epoch(s);
 		if (!session_is_readable(s) || s->state == SESSION_ENDING)
 			continue;
-		HASH_FIND(hh, r->table, &epoch, sizeof epoch, it);
-		if (it)
+		HASH_FIND(hh, r->table, &epoch, sizeof epoch, recorder);
+		if (recorder)
 			continue;
-		it = recorder_create(&r->shared, s);
-		if (it)
-			HASH_ADD(hh, r->table, epoch, sizeof it->epoch, it);
-		if (it && !it->hh.tbl) {
-			recorder_destroy(it);
-			it = NULL;
+		recorder = recorder_create(&r->shared, s);
+		if (recorder)
+			HASH_ADD(hh, r->table, epoch, sizeof recorder->epoch, recorder);
+		if (recorder && !recorder->hh.tbl) {
+			recorder_destroy(recorder);
+			recorder = NULL;
 		}
-		if (!it && !r->short_of_memory)
-			r->options.failed(
-				r->options.user, session_id(s), "cannot be recorded yet", -ENOMEM);
-		is_short = is_short || !it;
+		if (!recorder && !r->short_of_memory)
+			r->options.failed(r->options.user, session_id(s),
+				"cannot start its recording yet", -ENOMEM);
+		is_short = is_short || !recorder;
 	}
 	r->short_of_memory = is_short;
 }
 
-static void forget(struct recorders *r, struct recorder *it)
+static void forget(struct recorders *r, struct recorder *recorder)
 {
-	HASH_DEL(r->table, it);
-	recorder_destroy(it);
+	HASH_DEL(r->table, recorder);
+	recorder_destroy(recorder);
 }
 
 static void on_tick(uv_timer_t *timer)
 {
 	struct recorders *r = timer->data;
-	struct recorder *it, *next;
+	struct recorder *recorder, *next;
 	bool gone = r->short_of_memory;
-	HASH_ITER (hh, r->table, it, next) {
-		if (!recorder_tick(it)) {
-			forget(r, it);
+	HASH_ITER (hh, r->table, recorder, next) {
+		if (!recorder_tick(recorder)) {
+			forget(r, recorder);
 			gone = true;
 		}
 	}
 	if (gone)
 		recorders_sync(r);
-	look_at_limits(r);
+	check_limits(r);
 }
 
-/* Its life */
+/* Opening and closing */
 
 int recorders_open(const struct recorders_options *options, struct recorders **ret_recorders)
 {
@@ -142,7 +142,7 @@ int recorders_open(const struct recorders_options *options, struct recorders **r
 	r->shared.failed = options->failed;
 	r->shared.user = options->user;
 	r->enforcing = (struct errand){.work = enforce, .back = on_enforced};
-	r->shared.sealed = true;                /* the limits may be others than they were */
+	r->shared.sealed = true;                /* the limits may have changed */
 	uv_timer_init(options->loop, &r->tick); /* cannot fail */
 	r->tick.data = r;
 	uv_timer_start(&r->tick, on_tick, RECORDERS_TICK_MS, RECORDERS_TICK_MS);
@@ -158,11 +158,11 @@ static void on_closed(uv_handle_t *timer)
 
 void recorders_close(struct recorders *r)
 {
-	struct recorder *it, *next;
+	struct recorder *recorder, *next;
 	if (!r)
 		return;
-	HASH_ITER (hh, r->table, it, next)
-		forget(r, it);
+	HASH_ITER (hh, r->table, recorder, next)
+		forget(r, recorder);
 	workers_recall(r->shared.workers, &r->enforcing);
 	workers_close(r->shared.workers);
 	segment_codec_destroy(r->shared.codec);

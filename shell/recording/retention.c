@@ -1,6 +1,6 @@
 /*
- * All files are listed, then sorted by the time of their last change, which is that of sealing. Whoever writes an open
- * segment changes it at least once in TAPE_SEGMENT_US or seals it, so one that is older is left from a server that is no more.
+ * All files are listed and sorted by mtime, which for sealed ones is the time of sealing. A server writes or
+ * seals an open segment at least once in TAPE_SEGMENT_US; an older one was left by a dead server.
  */
 #include "shell/recording/retention.h"
 
@@ -25,7 +25,7 @@ struct file {
 
 struct listing {
 	struct file *files;
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t bytes;
 	int error; /* the first */
 };
@@ -48,18 +48,18 @@ static DIR *open_dir(int root_fd, const char *name)
 	return dir;
 }
 
-static bool make_room(struct listing *l)
+static bool reserve(struct listing *l)
 {
-	if (l->count < l->room)
+	if (l->count < l->capacity)
 		return true;
-	size_t room = l->room ? l->room * 2 : 64;
-	if (room > RETENTION_FILES_MAX)
+	size_t capacity = l->capacity ? l->capacity * 2 : 64;
+	if (capacity > RETENTION_FILES_MAX)
 		return false;
-	struct file *files = realloc(l->files, room * sizeof *files);
+	struct file *files = realloc(l->files, capacity * sizeof *files);
 	if (!files)
 		return false;
 	l->files = files;
-	l->room = room;
+	l->capacity = capacity;
 	return true;
 }
 
@@ -78,7 +78,7 @@ static void list_tape(struct listing *l, int root_fd, const char *tape)
 		if (kind == TAPE_NONE ||
 			fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (!make_room(l)) {
+		if (!reserve(l)) {
 			note_error(l, -ENOMEM);
 			break;
 		}
@@ -102,7 +102,7 @@ static int compare(const void *a, const void *b)
 	return rc ? rc : strcmp(x->name, y->name);
 }
 
-/* Remove a file, and the directory that may be empty without it. */
+/* Remove a file, and its directory if that is empty then. */
 static void remove_file(struct listing *l, int root_fd, const struct file *f)
 {
 	int fd = openat(root_fd, f->tape, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -112,7 +112,7 @@ static void remove_file(struct listing *l, int root_fd, const struct file *f)
 		l->bytes -= f->bytes;
 	if (fd >= 0)
 		close(fd);
-	(void)unlinkat(root_fd, f->tape, AT_REMOVEDIR); /* there may be others in it */
+	(void)unlinkat(root_fd, f->tape, AT_REMOVEDIR); /* fails if it is not empty */
 }
 
 static void remove_oldest(

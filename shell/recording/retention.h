@@ -1,20 +1,22 @@
-/* Retention: what a directory of recordings may take. Plain I/O that blocks: not for the loop. */
+/* Limits of a directory of recordings. Blocking I/O: not for the loop. */
 #pragma once
 
 #include <stdint.h>
 
+/* The limits. */
 struct retention {
 	uint64_t bytes; /* all files together; 0: no limit */
-	uint64_t age_s; /* of a segment, since it was written last; 0: no limit */
+	uint64_t age_s; /* of a segment, since its last write; 0: no limit */
 };
 
-#define RETENTION_FILES_MAX 131072u /* that are looked at, at once */
-#define RETENTION_ORPHAN_S \
-	7200u /* a segment that was not sealed for so long is nobody's: see TAPE_SEGMENT_US */
+#define RETENTION_FILES_MAX 131072u /* files that are examined at once */
+/* An open segment that was not written for this time has no writer: see TAPE_SEGMENT_US. */
+#define RETENTION_ORPHAN_S 7200u
 
 /*
- * Remove segments that are too old, then the oldest, until the rest is no larger than allowed; those that are being written
- * stay. Returns 0, or the negative errno of what could not be looked at or removed; the rest is done all the same.
+ * Remove segments that are too old, then the oldest ones until the size is below the limit; open segments with
+ * a writer stay. Returns 0, or the first error as a negative errno; the other segments are handled
+ * nevertheless.
  */
 int retention_enforce(int root_fd, const struct retention *limits, uint64_t now_s);
 

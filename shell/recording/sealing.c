@@ -1,6 +1,6 @@
 /*
- * An entry for each frame, so that reading can begin at any, and for each record that is no output, as far as there is room
- * for them in an index. What is written is on the disk before it takes the place of what there was.
+ * The index has an entry for each frame, so that reading can start there, and for each record that is not
+ * output, up to its limits. The new file is synced before it replaces the old one.
  */
 #include "shell/recording/sealing.h"
 
@@ -37,7 +37,7 @@ struct seal {
 	size_t length, count;
 	bool fresh; /* the frame has no record yet */
 	uint8_t *frame;
-	size_t room;
+	size_t capacity;
 	struct segment_entry entries[SEGMENT_INDEX_MAX];
 	uint8_t index[SEGMENT_ENTRY * SEGMENT_INDEX_MAX + 64];
 	uint8_t records[SEAL_FRAME + SEGMENT_RECORD_HEAD + SEGMENT_PAYLOAD_MAX];
@@ -53,7 +53,7 @@ static int put_frame(struct seal *s)
 {
 	if (s->length == 0)
 		return 0;
-	size_t size = segment_pack(s->codec, true, s->records, s->length, s->frame, s->room);
+	size_t size = segment_pack(s->codec, true, s->records, s->length, s->frame, s->capacity);
 	s->length = 0;
 	return size > 0 ? put(s, s->frame, size) : -ENOMEM;
 }
@@ -78,7 +78,7 @@ static int seal_record(struct seal *s, const struct segment_record *r)
 	return s->length >= SEAL_FRAME ? put_frame(s) : 0;
 }
 
-/* All of a segment, packed better, and its index. */
+/* Write head, records and index. */
 static int seal_all(struct seal *s, struct segment_reader *reader)
 {
 	uint8_t head[SEGMENT_HEAD_MAX];
@@ -86,7 +86,7 @@ static int seal_all(struct seal *s, struct segment_reader *reader)
 	int rc = put(s, head, segment_put_head(segment_reader_head(reader), head));
 	while (rc == 0 && (rc = segment_reader_next(reader, &r)) > 0)
 		rc = seal_record(s, &r);
-	/* What is behind something that makes no sense is as good as torn. */
+	/* The segment ends at its first invalid part. */
 	if (rc == 0 || rc == -EBADMSG)
 		rc = put_frame(s);
 	if (rc == 0) {
@@ -111,7 +111,7 @@ int sealing_write(int dir_fd, const char *file, const char *to, struct segment_c
 		s->codec = codec;
 		s->position = s->length = s->count = 0;
 		s->frame = frame;
-		s->room = segment_bound(sizeof s->records);
+		s->capacity = segment_bound(sizeof s->records);
 		rc = seal_all(s, reader);
 	}
 	if (fd >= 0 && close(fd) < 0 && rc == 0)

@@ -1,4 +1,4 @@
-/* Sealing a segment: its records packed as well as it goes, with an index, in another file. Plain I/O that blocks. */
+/* Sealing a segment: writing its records to another file, better compressed and with an index. Blocking I/O. */
 #pragma once
 
 #include "shell/recording/segment.h"
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Write what is whole of the segment `file` into `to`, both in that directory. Returns 0, or a negative errno: then `to` is of
- * no use, if it is there.
+ * Write the complete part of the segment `file` to `to`, both in dir_fd. Returns 0 or a negative errno: then
+ * `to` is incomplete or missing.
  */
 int sealing_write(int dir_fd, const char *file, const char *to, struct segment_codec *codec);
 
-/* Write all of it. Returns 0 or a negative errno. */
+/* Write all bytes, blocking. Returns 0 or a negative errno. */
 int sealing_write_all(int fd, const uint8_t *bytes, size_t length);

@@ -1,6 +1,6 @@
 /*
- * Numbers are little endian. Head and index are skippable frames of zstd, so that `zstd -dc` of a segment gives its records.
- * The checksum of each frame tells a torn one from a whole one.
+ * Numbers are little endian. Head and index are skippable zstd frames, so that `zstd -dc` of a segment prints
+ * its records. The checksum of a frame shows whether it is complete.
  */
 #include "shell/recording/segment.h"
 
@@ -17,9 +17,9 @@
 
 #define HEAD_FIXED 60u /* bytes before the id */
 #define LEVEL_NOW 1    /* while the session runs */
-#define LEVEL_BEST 3   /* once, for as long as it is kept */
+#define LEVEL_BEST 3   /* when sealing */
 
-/* Bytes, not strings: nothing ends them. */
+/* Not NUL-terminated. */
 static const char head_text[8] = {'R', 'S', 'R', 'E', 'C', '0', '0', '1'};
 static const char index_text[8] = {'R', 'S', 'I', 'N', 'D', 'E', 'X', '1'};
 
@@ -217,7 +217,7 @@ int segment_look(const uint8_t *bytes, size_t length, enum segment_part *ret_par
 	uint64_t magic = segment_get(bytes, 4), size;
 	if (magic == MAGIC_FRAME) {
 		size = ZSTD_findFrameCompressedSize(bytes, length);
-		/* It does not tell what is cut from what makes no sense: that is known by its end. */
+		/* zstd does not distinguish incomplete frames from invalid ones; a full window means invalid. */
 		if (ZSTD_isError(size))
 			return length >= SEGMENT_PART_MAX ? -EBADMSG : 0;
 		*ret_part = SEGMENT_PART_FRAME;
@@ -278,7 +278,7 @@ size_t segment_pack(struct segment_codec *c, bool best, const uint8_t *records, 
 
 long segment_unpack(struct segment_codec *c, const uint8_t *frame, size_t size, uint8_t *to)
 {
-	/* What it says of itself, before there is work: unknown and invalid are larger than any. */
+	/* Check the announced size first; unknown and invalid sizes are huge numbers. */
 	if (ZSTD_getFrameContentSize(frame, size) > SEGMENT_FRAME_MAX)
 		return -EBADMSG;
 	if (!c->unpacker)

@@ -1,6 +1,6 @@
 /*
- * A window of the file, of at most one part, and the records of the frame that was unpacked last. The file may be written
- * meanwhile: what is not whole yet is its end.
+ * Keeps a window of the file, of at most one part, and the records of the last unpacked frame. The file may be
+ * written meanwhile: an incomplete part counts as its end.
  */
 #include "shell/recording/segment_reader.h"
 
@@ -17,12 +17,12 @@ struct segment_reader {
 	struct segment_head head;
 	uint64_t position; /* of the window in the file */
 	size_t filled;     /* bytes in it */
-	size_t length, at; /* of the records; how far they have been told */
+	size_t length, at; /* bytes of records; those that were returned */
 	uint8_t window[SEGMENT_PART_MAX];
 	uint8_t records[SEGMENT_FRAME_MAX];
 };
 
-/* Have as much of the file in the window as there is, up to a part. Returns 0 or a negative errno. */
+/* Fill the window from the file, as far as possible. Returns 0 or a negative errno. */
 static int fill(struct segment_reader *r)
 {
 	while (r->filled < sizeof r->window) {
@@ -39,8 +39,8 @@ static int fill(struct segment_reader *r)
 	return 0;
 }
 
-/* The part at the beginning of the window: 1, 0 when there is no whole one any more, or a negative errno. */
-static int look(struct segment_reader *r, enum segment_part *ret_part, size_t *ret_size)
+/* Parse the part at the beginning of the window. Returns 1, 0 if it is incomplete, or a negative errno. */
+static int parse_part(struct segment_reader *r, enum segment_part *ret_part, size_t *ret_size)
 {
 	int rc = segment_look(r->window, r->filled, ret_part, ret_size);
 	if (rc != 0 || r->filled == sizeof r->window)
@@ -60,7 +60,7 @@ static int read_head(struct segment_reader *r)
 {
 	enum segment_part part;
 	size_t size;
-	int rc = look(r, &part, &size);
+	int rc = parse_part(r, &part, &size);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || part != SEGMENT_PART_HEAD)
@@ -124,7 +124,7 @@ void segment_reader_seek(struct segment_reader *r, uint64_t position)
 	r->filled = r->length = r->at = 0;
 }
 
-/* All of a frame's records, so that it is taken whole or not at all. */
+/* Whether all records of a frame are valid, so that a frame is used as a whole or not at all. */
 static bool are_records(const uint8_t *bytes, size_t length)
 {
 	struct segment_record record;
@@ -141,7 +141,7 @@ static int unpack(struct segment_reader *r)
 	for (;;) {
 		enum segment_part part;
 		size_t size;
-		int rc = look(r, &part, &size);
+		int rc = parse_part(r, &part, &size);
 		if (rc <= 0)
 			return rc;
 		if (part == SEGMENT_PART_HEAD)

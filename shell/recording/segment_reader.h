@@ -1,4 +1,4 @@
-/* Reading a segment from its file, record by record, in bounded memory. Plain reads that block: not for the loop. */
+/* Reads a segment from its file, record by record, in bounded memory. Blocking I/O: not for the loop. */
 #pragma once
 
 #include "shell/recording/segment.h"
@@ -9,31 +9,31 @@
 struct segment_reader;
 
 /*
- * Open a segment; its head has been read then. Returns 0; -EBADMSG when its head makes no sense or is torn, -ENOMEM, or
+ * Open a segment and read its head. Returns 0; -EBADMSG if the head is invalid or incomplete, -ENOMEM, or
  * another negative errno.
  */
 int segment_reader_open(int dir_fd, const char *name, struct segment_reader **ret_reader);
 
-/* NULL is fine. */
+/* Close it. NULL is fine. */
 void segment_reader_close(struct segment_reader *r);
 
-/* Lives as long as the reader. */
+/* The segment's head; valid as long as the reader. */
 const struct segment_head *segment_reader_head(const struct segment_reader *r);
 
 /*
- * The next record, whose payload lives until the next call. Returns 1; 0 at the end, which may lie before that of the file
- * when its last part is torn; -EBADMSG when something in it makes no sense, or another negative errno.
+ * Read the next record; its payload is valid until the next call. Returns 1; 0 at the end, which is before an
+ * incomplete last part; -EBADMSG if a part is invalid, or another negative errno.
  */
 int segment_reader_next(struct segment_reader *r, struct segment_record *ret_record);
 
-/* Bytes of the file up to the end of the last part that is whole, of those that were read. */
+/* Offset in the file after the last complete part that was read. */
 uint64_t segment_reader_whole(const struct segment_reader *r);
 
-/* Go on at a frame, at this place of the file (see segment_entry). */
+/* Continue at a frame. position: in the file, see struct segment_entry. */
 void segment_reader_seek(struct segment_reader *r, uint64_t position);
 
 /*
- * The index of a sealed segment: *ret_index is owned, NULL when there is none, with *ret_count entries for segment_entry().
- * Returns 0 or a negative errno.
+ * Read the index of a sealed segment. *ret_index: owned by the caller, NULL if there is none; *ret_count:
+ * entries for segment_entry(). Returns 0 or a negative errno.
  */
 int segment_reader_index(struct segment_reader *r, uint8_t **ret_index, size_t *ret_count);

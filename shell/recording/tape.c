@@ -1,6 +1,6 @@
 /*
- * Open segments are opened for each write: a descriptor for each session would be many. Whoever removes a segment meanwhile
- * has another one begun.
+ * The open segment's file is opened for each write, which saves a descriptor per session. If the file was
+ * removed meanwhile, a new segment is begun.
  */
 #include "shell/recording/tape.h"
 
@@ -84,16 +84,16 @@ static long sort_once(uint64_t *numbers, long count)
 static long list(DIR *dir, uint64_t **ret_numbers)
 {
 	uint64_t *numbers = NULL;
-	long count = 0, room = 0;
+	long count = 0, capacity = 0;
 	for (const struct dirent *entry; (entry = readdir(dir));) {
 		uint64_t number;
 		enum tape_file kind = tape_parse_file(entry->d_name, &number);
 		if (kind != TAPE_OPEN && kind != TAPE_SEALED)
 			continue;
-		if (count == room) {
-			room = room ? room * 2 : 16;
+		if (count == capacity) {
+			capacity = capacity ? capacity * 2 : 16;
 			uint64_t *more = count < 2L * LIST_MAX
-				? realloc(numbers, (size_t)room * sizeof *more)
+				? realloc(numbers, (size_t)capacity * sizeof *more)
 				: NULL;
 			if (!more) {
 				free(numbers);
@@ -138,7 +138,7 @@ bool tape_find(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE])
 	return faccessat(dir_fd, ret_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What a record says of where the tape is */
+/* The tape's state, updated by records */
 
 static void note_record(struct tape *t, const struct segment_record *r)
 {
@@ -151,7 +151,7 @@ static void note_record(struct tape *t, const struct segment_record *r)
 	else if (r->type == SEGMENT_GAP)
 		t->end = r->offset;
 	else if (r->type == SEGMENT_SIZE)
-		(void)segment_size(r, &t->rows, &t->cols); /* what makes no sense changes nothing */
+		(void)segment_size(r, &t->rows, &t->cols); /* an invalid size is ignored */
 	else if (r->type == SEGMENT_BLOCK_BEGIN)
 		t->begun = r->offset + 1;
 	else if (r->type == SEGMENT_BLOCK_END && segment_block_end(r, &start, &status))
@@ -168,10 +168,10 @@ static void note_records(struct tape *t, const uint8_t *records, size_t length)
 	t->bytes += length;
 }
 
-/* Going on */
+/* Opening */
 
-/* Take over where a segment ends. *ret_whole: bytes of the file that are whole. Returns 0 or a negative errno. */
-static int follow(struct tape *t, int dir_fd, const char *file, uint64_t *ret_whole)
+/* Read a segment into the tape's state. *ret_whole: bytes of its complete parts. Returns 0 or a negative errno. */
+static int read_state(struct tape *t, int dir_fd, const char *file, uint64_t *ret_whole)
 {
 	struct segment_reader *reader;
 	struct segment_record r;
@@ -198,15 +198,15 @@ static int follow(struct tape *t, int dir_fd, const char *file, uint64_t *ret_wh
 	}
 	*ret_whole = segment_reader_whole(reader);
 	segment_reader_close(reader);
-	return rc == -EBADMSG ? 0 : rc; /* what is behind that is as good as torn */
+	return rc == -EBADMSG ? 0 : rc; /* the segment ends there */
 }
 
-/* Go on in an open segment: without what is torn. */
-static int go_on(struct tape *t, int dir_fd, uint64_t number, const char *file)
+/* Continue an open segment, and truncate an incomplete frame. */
+static int continue_open(struct tape *t, int dir_fd, uint64_t number, const char *file)
 {
 	struct stat st;
 	uint64_t whole;
-	int rc = follow(t, dir_fd, file, &whole);
+	int rc = read_state(t, dir_fd, file, &whole);
 	if (rc < 0)
 		return rc;
 	int fd = openat(dir_fd, file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -220,8 +220,8 @@ static int go_on(struct tape *t, int dir_fd, uint64_t number, const char *file)
 	return rc;
 }
 
-/* From its last segment that makes sense. */
-static int go_on_from(struct tape *t, int dir_fd, const uint64_t *numbers, long count)
+/* Continue after the last valid segment. */
+static int continue_tape(struct tape *t, int dir_fd, const uint64_t *numbers, long count)
 {
 	char file[TAPE_FILE_SIZE], other[TAPE_FILE_SIZE];
 	uint64_t whole;
@@ -231,16 +231,16 @@ static int go_on_from(struct tape *t, int dir_fd, const uint64_t *numbers, long 
 			continue;
 		tape_file_name(numbers[i], TAPE_OPEN, other);
 		bool sealed = strcmp(file, other) != 0;
-		/* Sealed, and killed before the open one was removed. */
+		/* The server was killed after sealing, before it removed the open one. */
 		if (sealed)
 			(void)unlinkat(dir_fd, other, 0);
-		int rc = sealed ? follow(t, dir_fd, file, &whole)
-				: go_on(t, dir_fd, numbers[i], file);
+		int rc = sealed ? read_state(t, dir_fd, file, &whole)
+				: continue_open(t, dir_fd, numbers[i], file);
 		if (rc == 0)
 			return 0;
 		if (rc != -EBADMSG)
 			return rc;
-		/* Not even its head: nothing was written to it yet. */
+		/* Its head is incomplete: nothing else was written. */
 		if (!sealed)
 			(void)unlinkat(dir_fd, file, 0);
 	}
@@ -266,7 +266,7 @@ int tape_open(struct tape *t)
 	}
 	int fd = open_directory(t), rc = fd;
 	if (fd >= 0) {
-		rc = go_on_from(t, fd, numbers, count);
+		rc = continue_tape(t, fd, numbers, count);
 		close(fd);
 	}
 	free(numbers);
@@ -275,7 +275,7 @@ int tape_open(struct tape *t)
 
 /* Writing */
 
-/* Begin a segment with these records, which are not written yet. Returns its file, or a negative errno. */
+/* Create a segment. first: the record that will be written first. Returns its descriptor or a negative errno. */
 static int begin(struct tape *t, int dir_fd, const struct segment_record *first)
 {
 	uint8_t bytes[SEGMENT_HEAD_MAX];
@@ -311,7 +311,10 @@ static int begin(struct tape *t, int dir_fd, const struct segment_record *first)
 	return fd;
 }
 
-/* The file of the open segment, as long as we have left it; -ENOENT: it is not there any more. */
+/*
+ * Open the open segment, and truncate it to t->size. Returns its descriptor or a negative errno; -ENOENT: it is
+ * gone.
+ */
 static int reopen(const struct tape *t, int dir_fd)
 {
 	struct stat st;
@@ -324,7 +327,7 @@ static int reopen(const struct tape *t, int dir_fd)
 		return -errno;
 	int rc = fstat(fd, &st) < 0 ? -errno : 0;
 	if (rc == 0 && (uint64_t)st.st_size < t->size)
-		rc = -ENOENT; /* somebody has emptied it */
+		rc = -ENOENT; /* another process has truncated it */
 	if (rc == 0 && (uint64_t)st.st_size > t->size && ftruncate(fd, (off_t)t->size) < 0)
 		rc = -errno;
 	if (rc == 0)
@@ -343,7 +346,7 @@ static int make_directory(const struct tape *t)
 	return open_directory(t);
 }
 
-/* The open segment to write to, which is begun if there is none. */
+/* Open the segment to write to, or create it. */
 static int open_segment(struct tape *t, int dir_fd, const struct segment_record *first)
 {
 	int fd = reopen(t, dir_fd);
@@ -356,11 +359,11 @@ static int open_segment(struct tape *t, int dir_fd, const struct segment_record 
 int tape_write(struct tape *t, struct segment_codec *codec, const uint8_t *records, size_t length)
 {
 	struct segment_record first;
-	size_t at = 0, room = segment_bound(length);
+	size_t at = 0, capacity = segment_bound(length);
 	if (segment_get_record(records, length, &at, &first) <= 0)
 		return -EINVAL;
-	uint8_t *frame = malloc(room);
-	size_t size = frame ? segment_pack(codec, false, records, length, frame, room) : 0;
+	uint8_t *frame = malloc(capacity);
+	size_t size = frame ? segment_pack(codec, false, records, length, frame, capacity) : 0;
 	int rc = size > 0 ? 0 : -ENOMEM, dir_fd = -1, fd = -1;
 	if (rc == 0)
 		rc = dir_fd = make_directory(t);
@@ -368,7 +371,7 @@ int tape_write(struct tape *t, struct segment_codec *codec, const uint8_t *recor
 		rc = fd = open_segment(t, dir_fd, &first);
 	if (rc >= 0) {
 		rc = sealing_write_all(fd, frame, size);
-		/* If that fails as well the next one does it. */
+		/* If this fails too, reopen() truncates it. */
 		if (rc < 0 && ftruncate(fd, (off_t)t->size) < 0)
 			rc = -errno;
 	}
@@ -411,7 +414,7 @@ int tape_seal(struct tape *t, struct segment_codec *codec)
 			unlinkat(dir_fd, file, 0);
 		close(dir_fd);
 	}
-	/* Nothing is left of one that somebody has removed. */
+	/* -ENOENT: another process has removed it. */
 	if (rc == 0 || rc == -ENOENT) {
 		t->number = 0;
 		rc = 0;

@@ -131,5 +131,5 @@ Test(recorder_tick, of_a_session_that_is_gone_it_is_not_tried_for_ever)
 	cr_expect(!recorder_tick(t.recorder));
 	cr_expect_eq(t.recorder->errand.state, ERRAND_HOME);
 	cr_expect_eq(t.complaints, 2);
-	cr_expect_str_eq(t.complaint, "the end of its recording is given up");
+	cr_expect_str_eq(t.complaint, "gave up writing the end of its recording");
 }

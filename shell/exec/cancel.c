@@ -1,17 +1,19 @@
 /*
- * The ladder: INT, then QUIT, TERM and KILL to the foreground process group, each after a grace. When that is
- * the shell's own (a loop of builtins) only INT is sent: nothing costs the shell.
+ * Cancelling: INT, then QUIT, TERM and KILL to the foreground process group, each after a grace. If
+ * that group is the shell's own (a loop of builtins), only INT is sent, so the shell is never
+ * killed.
  *
- * bash's child loses an INT that comes between its fork and its exec, bash itself forgets one while it waits for a
- * child that did not get it, and a loop of the shell goes on when what it runs is ended by anything but INT. So while
- * it is INT's turn, it is sent again to whatever comes into the foreground; to the shell only when it stays there, for
- * it may be on its way to its prompt. Nothing is sent before the command has begun: readline would be interrupted. A
- * Ctrl-C that is typed is looked after in the same way where it may have been lost, and nowhere else: programs may have
- * a use for it.
+ * An INT can get lost: bash's child loses one that comes between its fork and its exec, bash
+ * forgets one while it waits for a child that did not get it, and a loop of the shell goes on when
+ * the program in it dies by anything but INT. So until QUIT is due, INT is repeated to whatever
+ * comes into the foreground; to the shell only if it stays there, as it may be on its way to its
+ * prompt. Nothing is sent before the command has begun, as that would interrupt readline. A typed
+ * Ctrl-C is repeated in the same way, but only where it may have been lost, as programs may handle
+ * it.
  *
- * The server sends signals itself: asked for at the holder they could come late, and hit the next command. INT and QUIT
- * go by the terminal, which knows its foreground; others go to each process below the holder by itself, for the number
- * of a group may belong to another group by now.
+ * The server sends the signals itself, because a request to the holder could arrive late and hit
+ * the next command. INT and QUIT go through the terminal, which knows its foreground group. TERM
+ * and KILL go to each process below the holder, because the id of a group may have been reused.
  */
 #include "shell/exec/internal.h"
 
@@ -37,8 +39,8 @@ static const int steps[] = {SIGINT, SIGQUIT, SIGTERM, SIGKILL};
 #define REPEATS_MAX 100u
 #define DEPTH_MAX 8
 
-/* What a process runs: its file and its arguments (FNV-1a). 0: not known. */
-static uint64_t program_of(const struct exec *e, pid_t pid)
+/* A hash (FNV-1a) of the file and arguments that a process runs. 0: not known. */
+static uint64_t hash_program(const struct exec *e, pid_t pid)
 {
 	char arguments[256];
 	struct peek *peek = &e->executor->all->peek;
@@ -52,12 +54,12 @@ static uint64_t program_of(const struct exec *e, pid_t pid)
 	return hash ^ program;
 }
 
-/* What a process does at an INT, if it runs or waits. */
-struct use_of_int {
+/* How a process handles SIGINT. Not known if it is stopped or a zombie. */
+struct int_disposition {
 	bool known, ignored, caught;
 };
 
-static struct use_of_int use_of_int(pid_t pid)
+static struct int_disposition read_int_disposition(pid_t pid)
 {
 	char text[PROC_STATUS_MAX] = "";
 	const unsigned long long bit = 1ull << (SIGINT - 1);
@@ -69,28 +71,25 @@ static struct use_of_int use_of_int(pid_t pid)
 	const char *state = strstr(text, "\nState:\t"), *ignored = strstr(text, "\nSigIgn:\t"),
 		   *caught = strstr(text, "\nSigCgt:\t");
 	if (!state || !ignored || !caught || !strchr("RSD", state[8]))
-		return (struct use_of_int){0};
-	return (struct use_of_int){.known = true,
+		return (struct int_disposition){0};
+	return (struct int_disposition){.known = true,
 		.ignored = strtoull(ignored + 9, NULL, 16) & bit,
 		.caught = strtoull(caught + 9, NULL, 16) & bit};
 }
 
-/* Whether a process would be dead had it got the last INT: it lives, and has no other use for it. */
-static bool has_missed(pid_t pid)
+/* Whether a process has not got the last SIGINT: it lives, and neither ignores nor catches it. */
+static bool has_missed_int(pid_t pid)
 {
-	const struct use_of_int use = use_of_int(pid);
-	return use.known && !use.ignored && !use.caught;
+	const struct int_disposition d = read_int_disposition(pid);
+	return d.known && !d.ignored && !d.caught;
 }
 
-/*
- * The same for a group's leader, and what it has started in turn: a shell catches an INT, and waits for the program that
- * lost it.
- */
-static bool group_has_missed(pid_t group)
+/* The same for a group's leader, or a child that it waits for: a shell catches INT. */
+static bool group_has_missed_int(pid_t group)
 {
 	pid_t pid = group;
 	for (int depth = 0; pid > 0 && getpgid(pid) == group && depth < DEPTH_MAX; depth++) {
-		if (has_missed(pid))
+		if (has_missed_int(pid))
 			return true;
 		pid = foreground_youngest(pid);
 	}
@@ -103,18 +102,18 @@ static pid_t shell_of(const struct exec *e)
 }
 
 /*
- * The group that the shell waits for although the terminal is its own again: of a pipeline one process has got an INT and ended,
- * and another has lost it. It has been started last, for the shell does nothing else meanwhile. 0: none; so it is with a shell
- * that ignores INT, and may wait for a job in the background.
+ * The group that the shell waits for although it owns the terminal again: one process of a pipeline
+ * has died by INT and another has lost it. That is the youngest child, as the shell does nothing
+ * else meanwhile. 0: none, or the shell ignores INT and may be waiting for a background job.
  */
-static pid_t waited_group(const struct exec *e)
+static pid_t find_awaited_group(const struct exec *e)
 {
 	pid_t shell = shell_of(e), child = foreground_youngest(shell);
 	pid_t group = child > 0 ? getpgid(child) : 0;
-	if (group <= 0 || group == shell || !exec_awaits_child(e->executor, UINT64_MAX))
+	if (group <= 0 || group == shell || !exec_shell_awaits_child(e->executor, UINT64_MAX))
 		return 0;
-	const struct use_of_int use = use_of_int(shell);
-	return use.known && !use.ignored ? group : 0;
+	const struct int_disposition d = read_int_disposition(shell);
+	return d.known && !d.ignored ? group : 0;
 }
 
 static int signal_group(const struct exec *e, pid_t group, int signo)
@@ -123,17 +122,17 @@ static int signal_group(const struct exec *e, pid_t group, int signo)
 	return rc < 0 ? rc : 0;
 }
 
-/* To the shell, which has got one already or must not get this one: to what it waits for. Returns 0 when it was sent. */
+/* Send INT to the shell; again, or for other signals, to the group it waits for. 0 when sent. */
 static int signal_shell(struct exec *e, int signo, bool again)
 {
-	pid_t waited = again || signo != SIGINT ? waited_group(e) : 0;
+	pid_t waited = again || signo != SIGINT ? find_awaited_group(e) : 0;
 	int rc = waited > 0 ? signal_group(e, waited, signo) : -EPERM;
 	if (signo == SIGINT)
 		rc = ioctl(e->executor->pane->held.link.master_fd, TIOCSIG, signo) < 0 ? -errno : 0;
 	return rc;
 }
 
-/* Returns 0 when it was sent. */
+/* Send to the foreground group. Returns 0 when sent. */
 static int deliver_signal(struct exec *e, int signo)
 {
 	int master = e->executor->pane->held.link.master_fd;
@@ -143,7 +142,7 @@ static int deliver_signal(struct exec *e, int signo)
 	bool again = e->ladder_group == group;
 	e->executor->signalled_ms = exec_now(e->executor);
 	e->ladder_group = group;
-	e->ladder_program = program_of(e, group);
+	e->ladder_program = hash_program(e, group);
 	e->ladder_front_ms = 0;
 	if (group == shell_of(e))
 		return signal_shell(e, signo, again);
@@ -159,10 +158,9 @@ static void note_signal(struct exec *e, int signo)
 		e->signals[e->signals_count++] = signo;
 }
 
-/* The next step. */
-static void take_next_step(struct exec *e)
+static void send_next_signal(struct exec *e)
 {
-	/* A step that cannot be taken now is left out. */
+	/* A signal that cannot be sent now is left out. */
 	while (e->ladder_step < STEPS) {
 		int signo = steps[e->ladder_step++];
 		if (deliver_signal(e, signo) < 0)
@@ -177,17 +175,17 @@ static void take_next_step(struct exec *e)
 	exec_changed(e);
 }
 
-/* Whether the last signal was sent to this group, and it runs the same program still as far as is known. */
-static bool is_same(const struct exec *e, pid_t group)
+/* Whether this group got the last signal and, as far as is known, runs the same program. */
+static bool got_last_signal(const struct exec *e, pid_t group)
 {
 	if (group != e->ladder_group)
 		return false;
-	uint64_t program = program_of(e, group);
+	uint64_t program = hash_program(e, group);
 	return program == 0 || e->ladder_program == 0 || program == e->ladder_program;
 }
 
-/* Whether something else is in the foreground than what the last signal was sent to, or it has not got that. */
-static bool has_changed(struct exec *e)
+/* Whether to repeat INT: another program is in the foreground, or the last INT was lost. */
+static bool needs_another_int(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
 	pid_t group = tcgetpgrp(e->executor->pane->held.link.master_fd);
@@ -195,11 +193,11 @@ static bool has_changed(struct exec *e)
 		return false;
 	if (group != shell_of(e)) {
 		e->ladder_front_ms = 0;
-		return !is_same(e, group) || group_has_missed(group);
+		return !got_last_signal(e, group) || group_has_missed_int(group);
 	}
 	if (e->ladder_front_ms == 0)
 		e->ladder_front_ms = now;
-	/* One that edits a line has got it, or does so at a prompt that does not tell. */
+	/* A shell that edits a line has handled it; the prompt may have no marks. */
 	if (group == e->ladder_group && e->ladder_repeats > 1 && exec_shell_reads_keys(e->executor))
 		return false;
 	uint64_t patience = group == e->ladder_group ? EXEC_AGAIN_MS : EXEC_SETTLE_MS;
@@ -210,23 +208,23 @@ void exec_ladder_tick(struct exec *e)
 {
 	bool interrupts = e->ladder_step > 0 && steps[e->ladder_step - 1] == SIGINT;
 	if (exec_now(e->executor) >= e->ladder_ms)
-		take_next_step(e);
-	else if (interrupts && e->ladder_repeats < REPEATS_MAX && has_changed(e)) {
+		send_next_signal(e);
+	else if (interrupts && e->ladder_repeats < REPEATS_MAX && needs_another_int(e)) {
 		e->ladder_repeats++;
-		(void)deliver_signal(e, SIGINT); /* otherwise the next step comes */
+		(void)deliver_signal(e, SIGINT); /* if this fails, the next signal follows */
 	}
 }
 
 /* Typed */
 
-/* Whether a process is a child of the shell that has not become what it is to be. */
-static bool is_unborn(const struct exec *e, pid_t pid)
+/* Whether a process is a child of the shell that has not called exec yet. */
+static bool is_before_exec(const struct exec *e, pid_t pid)
 {
-	uint64_t program = pid > 0 && pid != shell_of(e) ? program_of(e, pid) : 0;
-	return program != 0 && program == program_of(e, shell_of(e));
+	uint64_t program = pid > 0 && pid != shell_of(e) ? hash_program(e, pid) : 0;
+	return program != 0 && program == hash_program(e, shell_of(e));
 }
 
-void exec_interrupt_typed(struct exec *e)
+void exec_note_interrupt(struct exec *e)
 {
 	struct executor *x = e->executor;
 	struct termios modes;
@@ -237,9 +235,9 @@ void exec_interrupt_typed(struct exec *e)
 	e->interrupted = true;
 	bool begins = clock_wall_ms() < e->started_ms + EXEC_SETTLE_MS;
 	bool front = group == shell_of(e);
-	if (front && !begins && !is_unborn(e, foreground_youngest(group)))
+	if (front && !begins && !is_before_exec(e, foreground_youngest(group)))
 		return;
-	e->typed_group = front || is_unborn(e, group) ? 0 : group;
+	e->typed_group = front || is_before_exec(e, group) ? 0 : group;
 	e->typed_until_ms = exec_now(x) + EXEC_GRACE_MS;
 	executors_attend(x);
 }
@@ -252,13 +250,12 @@ void exec_interrupt_tick(struct exec *e)
 		e->typed_until_ms = 0;
 		return;
 	}
-	pid_t waited = group == shell_of(e) ? waited_group(e) : 0;
-	/* Where it has gone meanwhile that is as good. */
-	if (waited > 0 && group_has_missed(waited))
+	pid_t waited = group == shell_of(e) ? find_awaited_group(e) : 0;
+	if (waited > 0 && group_has_missed_int(waited))
 		(void)signal_group(e, waited, SIGINT);
 	if (group <= 0 || group == shell_of(e) || (e->typed_group && group != e->typed_group))
 		return;
-	if (has_missed(group))
+	if (has_missed_int(group))
 		(void)ioctl(master, TIOCSIG, SIGINT);
 }
 
@@ -272,7 +269,7 @@ void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)
 	}
 	e->grace_ms = grace_ms;
 	e->unkillable = false;
-	/* Its shell reads what was typed: an INT would tear that, or come before there is anything to be ended. */
+	/* The shell still reads the seal, or has not begun the command: no INT now. */
 	e->cancel_due = e->state == EXEC_STARTING;
 	e->cancel_signal = first_signal;
 	if (e->cancel_due)
@@ -283,5 +280,5 @@ void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms)
 		e->ladder_step++;
 	e->ladder_repeats = 0;
 	e->ladder_group = 0;
-	take_next_step(e);
+	send_next_signal(e);
 }

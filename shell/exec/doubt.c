@@ -1,17 +1,18 @@
 /*
- * A command was typed, and the shell does not tell of it: it may be stopped, or busy, or no longer the shell that it
- * was. The script is taken back, so that it cannot be run any more, and the shell is asked for a sign: the key that
- * makes it tell its state, which it meets behind all that was typed before. A sign, and no record of a start ahead of
- * it, is the proof that nothing was run. Without one nobody knows, and that is said. Until there is one nothing else
- * is typed, for the keys of the old command would run the script of the next.
+ * A command was typed and the shell does not report its start: the shell may be stopped, busy, or
+ * replaced. The server empties the script, so that it cannot be run any more, and types the key
+ * that makes the shell send its state record, the sign. The shell reads that key behind all that
+ * was typed before, so a sign without a start record ahead of it proves that nothing was run.
+ * Without a sign the result is unknown. Nothing else is typed before the sign, because the keys of
+ * the old command would run the script of the next one.
  */
 #include "shell/exec/internal.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* What may already be in the shell's memory stays there; the header is for the next server. */
-static void take_back_script(struct exec *e)
+/* Truncate the script behind its header. The shell may have read it already. */
+static void empty_script(struct exec *e)
 {
 	char text[4096];
 	struct executor *x = e->executor;
@@ -34,29 +35,30 @@ void exec_ask_sign(struct executor *x)
 		!exec_shell_reads_keys(x))
 		return;
 	x->sign_asked = exec_type_key(x, key, sizeof key - 1) == 0;
-	/* The answer to one that was asked before is no sign. */
+	/* If the environment was requested before, the first state record answers that. */
 	if (x->sign_asked && x->signs_due == 0)
 		x->signs_due = x->environment_asked ? 2 : 1;
 }
 
-bool exec_was_not_started(const struct exec *e)
+bool exec_provably_not_started(const struct exec *e)
 {
 	return e->state == EXEC_QUEUED ||
 		(e->state == EXEC_STARTING && !e->start_marked && !e->unsure &&
 			e->events_lost == e->executor->outline.events_lost);
 }
 
-void exec_sign(struct executor *x)
+void exec_note_sign(struct executor *x)
 {
 	struct exec *e = x->current;
 	if (!x->unanswered || x->signs_due == 0 || --x->signs_due > 0)
 		return;
-	exec_answered(x);
+	exec_clear_unanswered(x);
 	if (e && e->state == EXEC_STARTING)
-		exec_finish(e, exec_was_not_started(e) ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN);
+		exec_finish(
+			e, exec_provably_not_started(e) ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN);
 }
 
-void exec_answered(struct executor *x)
+void exec_clear_unanswered(struct executor *x)
 {
 	x->unanswered = x->sign_asked = false;
 	x->signs_due = 0;
@@ -69,7 +71,7 @@ void exec_doubt_tick(struct exec *e)
 	if (now < e->typed_ms + EXEC_START_MS)
 		return;
 	if (!x->unanswered) {
-		take_back_script(e);
+		empty_script(e);
 		x->unanswered = true;
 		e->doubted_ms = now;
 	}

@@ -1,7 +1,6 @@
 /*
- * One exec: asked for, queued, followed by those who watch it, over, kept. It is refused before anything is written down
- * when it cannot be run, and otherwise brought to an end whatever happens, which says what is not known. See type.c for
- * how it begins, follow.c for how it goes on, executor.c for those of a session.
+ * One exec: requested, queued, watched, done, kept. A request that cannot be run is refused before
+ * anything is stored. Any other exec gets to an end, which says what is not known.
  */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
@@ -64,7 +63,7 @@ int exec_make_nonce(struct executor *x)
 
 /* Memory */
 
-_Static_assert(sizeof(struct exec) <= 1024, "EXECS_KEPT of them stay with each session");
+_Static_assert(sizeof(struct exec) <= 1024, "a session keeps EXECS_KEPT of them");
 
 static void free_plan(struct integration_command *plan)
 {
@@ -190,7 +189,7 @@ static int create_exec(struct executor *x, const struct exec_options *o, struct 
 	return 0;
 }
 
-/* Following */
+/* Watchers */
 
 void exec_watch(struct exec *e, struct exec_watcher *w)
 {
@@ -224,7 +223,7 @@ struct block_exec exec_facts(const struct exec *e)
 		.cwd = e->cwd};
 }
 
-void exec_tell_block(const struct exec *e)
+void exec_update_block(const struct exec *e)
 {
 	const struct block_exec facts = exec_facts(e);
 	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
@@ -234,7 +233,7 @@ void exec_tell_block(const struct exec *e)
 void exec_changed(struct exec *e)
 {
 	struct exec_watcher *w, *next;
-	exec_tell_block(e);
+	exec_update_block(e);
 	DL_FOREACH_SAFE (e->watchers, w, next)
 		w->changed(w->user, e);
 }
@@ -248,9 +247,9 @@ const struct excerpt_parts *exec_output(
 	return ret_parts;
 }
 
-/* Asking */
+/* Requests */
 
-/* Whether it can be asked for. Returns 0 or what exec_start() returns. */
+/* Returns 0 or an error of exec_start(). */
 static int check_options(struct executor *x, const struct exec_options *o)
 {
 	if (!x->pane->life.runs)
@@ -273,16 +272,16 @@ static bool is_same(const struct exec *e, const struct exec_options *o)
 	return e->length == o->length && memcmp(e->command, o->command, kept) == 0;
 }
 
-/* How long it may wait for its turn. One that does not want to wait still waits for a prompt that is on its way. */
-static uint64_t queue_ms_of(const struct executor *x, const struct exec_options *o)
+/* How long it may be queued. Without o->queue it still waits for a prompt that is being drawn. */
+static uint64_t queue_limit(const struct executor *x, const struct exec_options *o)
 {
 	if (o->queue)
 		return o->queue_ms;
 	return x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_UNSEEN_MS + 2 * EXEC_SETTLE_MS;
 }
 
-/* A new one, with its input, in no list. Returns 0 or a negative errno. */
-static int make_exec(struct executor *x, const struct exec_options *o, struct exec **ret_exec)
+/* Check a request and create an exec with its input, in no list. Returns 0 or a negative errno. */
+static int prepare_exec(struct executor *x, const struct exec_options *o, struct exec **ret_exec)
 {
 	int rc = check_options(x, o);
 	if (rc == 0)
@@ -302,7 +301,7 @@ static int make_exec(struct executor *x, const struct exec_options *o, struct ex
 	return 0;
 }
 
-/* Whoever has asked for it has no access any more. What has begun goes on, as does what somebody else waits for. */
+/* A link has lost its access. End the queued exec unless another request wants it. */
 static void on_withdrawn(struct claim *claim)
 {
 	struct exec *e = claim->of;
@@ -321,7 +320,7 @@ static bool has_claim_by(const struct exec *e, const char *by)
 	return false;
 }
 
-static void take_claim(struct exec *e, struct claim *claim)
+static void add_claim(struct exec *e, struct claim *claim)
 {
 	if (!claim)
 		return;
@@ -340,30 +339,30 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 	struct exec *e = o->key ? exec_find_key(x, o->key) : NULL;
 	if (e && !is_same(e, o))
 		return -EALREADY;
-	/* Where nothing was run another try runs it once. */
+	/* If nothing was run, run it now. */
 	if (e && !(e->state == EXEC_DONE && e->end == EXEC_END_NOT_STARTED)) {
-		take_claim(e, o->claim);
+		add_claim(e, o->claim);
 		*ret_exec = e;
 		if (w)
 			exec_watch(e, w);
 		return 0;
 	}
-	int rc = make_exec(x, o, &e);
+	int rc = prepare_exec(x, o, &e);
 	if (rc < 0)
 		return rc;
 	e->patient = o->queue;
-	uint64_t wait = queue_ms_of(x, o);
+	uint64_t wait = queue_limit(x, o);
 	e->queue_until_ms = wait ? exec_now(x) + wait : 0;
 	e->number = ++x->numbers;
 	DL_APPEND(x->queue, e);
 	x->queued++;
-	take_claim(e, o->claim);
-	exec_log_asked(e);
+	add_claim(e, o->claim);
+	exec_log_request(e);
 	*ret_exec = e;
 	if (w)
 		exec_watch(e, w);
 	executors_attend(x);
-	exec_next(x);
+	exec_type_next(x);
 	return 0;
 }
 
@@ -386,7 +385,7 @@ bool exec_outlived(const struct exec *e)
 		e->executor->pane->life.runs;
 }
 
-/* The end of one */
+/* The end */
 
 static void keep_finished(struct exec *e)
 {
@@ -416,8 +415,8 @@ void exec_finish(struct exec *e, enum exec_end end)
 	struct executor *x = e->executor;
 	if (e == x->current) {
 		x->current = NULL;
-		x->hold_until_ms = exec_now(x) +
-			EXEC_HOLD_MS; /* for the prompt, if a line is to come back */
+		/* Until the prompt, if a half-typed line is to be put back. */
+		x->hold_until_ms = exec_now(x) + EXEC_HOLD_MS;
 	} else {
 		DL_DELETE(x->queue, e);
 		x->queued--;
@@ -431,11 +430,11 @@ void exec_finish(struct exec *e, enum exec_end end)
 	free_plan(&e->plan);
 	keep_finished(e);
 	if (end != EXEC_END_LOST)
-		exec_log_done(e);
+		exec_log_end(e);
 	x->all->ended++;
 	x->all->callbacks->executed(x->user, e);
 	exec_changed(e);
-	/* What was kept for whoever waited is in the ring as well, mostly. */
+	/* Later readers get the output from the ring. */
 	for (int i = 0; i < EXEC_STREAMS; i++) {
 		x->all->budget += e->output[i].capacity;
 		excerpt_finish(&e->output[i]);

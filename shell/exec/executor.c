@@ -1,7 +1,4 @@
-/*
- * The part of a session that runs commands: what it has of them, its life, and what is looked at by time. One is open
- * while its shell can be given commands; what goes wrong by time is told, and whoever waits for a command is told its end.
- */
+/* See executor.h. Open, follow, close; queue and deadlines are checked by exec_tick(). */
 #include "shell/exec/internal.h"
 
 #include "shell/clock.h"
@@ -86,38 +83,38 @@ bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
 
 bool exec_is_busy(struct executor *x)
 {
-	/* The name of a program is not looked for. */
+	/* Do not look up the program's name for exec_busy(). */
 	return x->prompt == EXEC_PROMPT_LEFT || exec_busy(x);
 }
 
 const char *exec_busy(struct executor *x)
 {
-	return x->queue && !x->current ? "Other commands wait" : exec_held_up(x);
+	return x->queue && !x->current ? "Other commands wait" : exec_obstacle(x);
 }
 
-const char *exec_held_up(struct executor *x)
+const char *exec_obstacle(struct executor *x)
 {
 	if (x->current)
 		return "Another command runs";
 	if (x->unanswered)
 		return "The shell has not answered since a command was typed";
 	if (x->prompt == EXEC_PROMPT_LEFT)
-		return exec_program_in_front(x);
+		return exec_foreground_text(x);
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
-		return "Somebody has entered a line that is not complete";
-	return exec_is_newborn(x) ? exec_startup_reader(x) : NULL;
+		return "An incomplete line has been entered";
+	return exec_is_newborn(x) ? exec_startup_text(x) : NULL;
 }
 
-/* The blocks of what earlier servers have followed. */
-static void tell_past(struct executor *x)
+/* Load the blocks of earlier servers, and update those of their execs. */
+static void load_blocks(struct executor *x)
 {
 	struct blocks *b = x->blocks;
 	const struct exec *e;
 	blocks_read_past(b, x->outline.offset);
 	DL_FOREACH (x->finished, e)
-		exec_tell_block(e);
+		exec_update_block(e);
 	if (x->current)
-		exec_tell_block(x->current);
+		exec_update_block(x->current);
 	blocks_retell(b);
 }
 
@@ -129,7 +126,8 @@ void exec_open(struct executor *x, bool adopted)
 		return;
 	int fd = held_open_place(&x->pane->held, WIRE_PLACE_SCRIPT, O_RDWR);
 	if (fd < 0) {
-		x->all->callbacks->failed(x->user, "cannot open its script: it can run nothing", fd);
+		x->all->callbacks->failed(
+			x->user, "cannot open its script, so it cannot run commands", fd);
 		return;
 	}
 	x->script_fd = fd;
@@ -142,7 +140,7 @@ void exec_open(struct executor *x, bool adopted)
 	if (!adopted)
 		return;
 	exec_log_load(x);
-	tell_past(x);
+	load_blocks(x);
 }
 
 static void forget_list(struct exec **list)
@@ -159,7 +157,7 @@ void exec_close(struct executor *x)
 	int rc;
 	if (!x->open)
 		return;
-	(void)exec_log_catch_up(x, &rc); /* the last chance */
+	(void)exec_log_catch_up(x, &rc); /* this is the last try */
 	x->open = false;
 	look_end(&x->look);
 	if (x->current)
@@ -184,7 +182,7 @@ void exec_shell_ended(struct executor *x)
 		return;
 	if (x->current) {
 		struct exec *e = x->current;
-		/* What a holder has not read when it dies nobody has read. */
+		/* Not if the holder was killed. */
 		bool known = p->life.status_known;
 		if (known)
 			e->status = exec_status_of(p->life.status);
@@ -193,15 +191,15 @@ void exec_shell_ended(struct executor *x)
 			e->end_offset = p->history.end_offset;
 		e->ended_ms = p->life.exited_ms;
 		exec_finish(e,
-			known && e->state == EXEC_RUNNING          ? EXEC_END_SHELL
-				: known && exec_was_not_started(e) ? EXEC_END_NOT_STARTED
-								   : EXEC_END_UNKNOWN);
+			known && e->state == EXEC_RUNNING               ? EXEC_END_SHELL
+				: known && exec_provably_not_started(e) ? EXEC_END_NOT_STARTED
+									: EXEC_END_UNKNOWN);
 	}
 	while (x->queue)
 		exec_finish(x->queue, EXEC_END_NOT_STARTED);
 }
 
-/* By time */
+/* The tick */
 
 static void tick_queue(struct executor *x)
 {
@@ -221,8 +219,8 @@ bool exec_is_behind(const struct executor *x)
 }
 
 /*
- * Whether its time is over. A server that was stopped finds that its command has ended in time only when it has read that: this
- * is waited for, but not for ever, for there may always be more.
+ * Whether the time limit has passed. The end may be in the ring, unread, if the server itself was
+ * stopped: so read on first, for EXEC_OVERDUE_MS at most.
  */
 static bool is_overdue(struct exec *e)
 {
@@ -238,12 +236,12 @@ static void tick_current(struct exec *e)
 {
 	uint64_t now = exec_now(e->executor);
 	if (e->record_due_ms > 0 && now >= e->record_due_ms) {
-		e->state = EXEC_RUNNING; /* it was, whether there was a record of that or not */
+		e->state = EXEC_RUNNING; /* it ran, with or without a start record */
 		exec_finish(e, EXEC_END_PROMPT);
 		return;
 	}
 	exec_input_tick(e);
-	exec_claim_tick(e);
+	exec_unsealed_tick(e);
 	if (e->state == EXEC_STARTING)
 		exec_doubt_tick(e);
 	if (e->state == EXEC_DONE)
@@ -267,19 +265,19 @@ void exec_tick(struct executor *x)
 	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
 		!(x->current && x->current->state == EXEC_STARTING))
 		exec_release_input(x);
-	exec_claim_line_tick(x);
+	exec_line_end_tick(x);
 	tick_queue(x);
 	exec_shell_tick(x);
 	exec_undo_leftovers(x);
 	exec_ask_sign(x);
 	shell_environment_tick(x);
-	exec_next(x);
+	exec_type_next(x);
 	if (!blocks_tick(x->blocks, exec_now(x)) && !x->current && !x->queue &&
 		x->environment_due_ms == 0 && x->held_length == 0 && !x->undo)
 		executors_leave(x);
 }
 
-/* Whether the terminal for its standard error is there; otherwise it is asked for. */
+/* Whether it has the terminal for its standard error. If not, ask the holder for it. */
 static bool has_terminals(struct executor *x, const struct exec *e)
 {
 	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
@@ -299,15 +297,15 @@ void exec_error_terminal(struct executor *x, const char *path)
 		if (!path && e->plan.streams == EXEC_TERMINALS)
 			exec_finish(e, EXEC_END_NOT_STARTED);
 	}
-	exec_next(x);
+	exec_type_next(x);
 }
 
 static void on_prompt_seen(void *user)
 {
-	exec_next(user);
+	exec_type_next(user);
 }
 
-/* Whether the screen has seen the prompt, and told us where that ends. Otherwise this is called again once it has. */
+/* Whether the screen has parsed the prompt, so x->column is known. If not, try again then. */
 static bool is_prompt_seen(struct executor *x)
 {
 	if (x->look.state != LOOK_IDLE)
@@ -318,7 +316,7 @@ static bool is_prompt_seen(struct executor *x)
 	return pane_look(x->pane, &x->look);
 }
 
-void exec_next(struct executor *x)
+void exec_type_next(struct executor *x)
 {
 	while (x->open && !x->current && x->queue && exec_is_ready(x)) {
 		struct exec *e = x->queue;

@@ -1,6 +1,7 @@
 /*
- * The executor: the part of a session that runs commands (shell/exec/exec.h). It follows the shell's marks and records,
- * knows whether a line can be typed, types the next command, and lets the input of others wait meanwhile.
+ * The executor: the part of a session that runs commands (shell/exec/exec.h). It follows the
+ * shell's marks and records, decides whether a line can be typed, types the next command, and holds
+ * back other input meanwhile.
  */
 #pragma once
 
@@ -16,59 +17,57 @@
 #include <stdint.h>
 
 #define EXEC_TICK_MS 20u
-#define EXEC_UNDO_MS 5000u /* for a prompt to be at rest, to undo what a program has left */
+#define EXEC_UNDO_MS 5000u /* for the shell to come to rest at its prompt; then leftovers stay */
 #define EXEC_REASON_SIZE 128u
-#define EXEC_START_MS 5000u     /* for the shell to take what was typed */
-#define EXEC_SIGN_MS 2000u      /* for a sign that it has not */
-#define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for what waits for that */
+#define EXEC_START_MS 5000u     /* for the shell to report the start of a typed command */
+#define EXEC_SIGN_MS 2000u      /* for a sign from a shell that has not reported it */
+#define EXEC_STARTUP_MS 120000u /* for a new shell's first prompt, for queued commands */
 #define EXEC_PROMPT_MS 10000u   /* for a new shell's first prompt */
-#define EXEC_MUTE_MS 5000u      /* at its prompt without a word of what it has run */
-#define EXEC_KILLED_MS 1000u    /* at least, for the end of what was sent KILL to be told */
-#define EXEC_OVERDUE_MS 1000u   /* for what tells that a command has ended in time */
-#define EXEC_READER_MS \
-	200u /* for a program that startup files start, to ask what the terminal can */
+#define EXEC_MUTE_MS 5000u      /* of a shell at its prompt that has not reported a command's end */
+#define EXEC_KILLED_MS 1000u    /* at least, for the end to be reported after SIGKILL */
+#define EXEC_OVERDUE_MS 1000u   /* for unread reports of an end in time, after the deadline */
+/* For a program of the startup files that asks the terminal what it supports. */
+#define EXEC_READER_MS 200u
 #define EXEC_AGAIN_MS 300u    /* for a shell to act on an INT before it gets another */
-#define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that somebody has entered */
+#define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that was entered */
 #define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
-#define EXEC_UNSEEN_MS 2000u  /* the same, where it cannot be seen what the shell waits for */
+#define EXEC_UNSEEN_MS 2000u /* the same, where the kernel does not show what the shell waits for */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
-#define EXEC_HOLD_MS 200u /* that typing waits for a short command to give a half-typed line back */
+#define EXEC_HOLD_MS \
+	200u /* input waits so long for a short command to put a half-typed line back */
 
-/* Where a prompt is, as far as its marks tell. */
+/* Where the prompt is, as far as its marks show. */
 enum exec_prompt {
 	EXEC_PROMPT_NONE,         /* the shell has not shown one yet */
 	EXEC_PROMPT_COMING,       /* a command is over */
 	EXEC_PROMPT_READY,        /* a line can be typed */
-	EXEC_PROMPT_CONTINUATION, /* a line has been entered that goes on */
+	EXEC_PROMPT_CONTINUATION, /* an incomplete line has been entered */
 	EXEC_PROMPT_LEFT,         /* a line has been entered and runs */
 };
 
-/* A mark that tells that somebody's line is over, as long as it may be claimed (claim.c). */
+/* A deferred end mark of a line that a person entered, see exec_defer_line_end(). */
 struct exec_aside {
 	uint64_t start, end; /* of the mark; 0: there is none */
 	int status;
-	bool claimed; /* a prompt was told of while the shell seemed to wait for a child; its own may have begun since */
+	bool claimed; /* a prompt was reported while the shell seemed to wait for a child */
 };
 
-/* Where the cursor was when the shell told that what had run was over, before it has drawn its prompt. */
+/* Where the cursor was when the shell printed its end mark, before it drew the prompt. */
 struct exec_end_place {
-	unsigned marks; /* that came since a line could be typed; bash draws one with its prompt */
+	unsigned marks; /* end marks since the last prompt; bash draws one with its prompt */
 	uint64_t line;
 	unsigned column;    /* from 1 */
-	unsigned leftovers; /* enum leftover: what the program has left on its terminal */
+	unsigned leftovers; /* enum leftover: modes that the program has left on the terminal */
 };
 
-/*
- * The part of a session that runs commands. Who has it fills in the first part before anything else is done with it; all
- * zero otherwise is closed.
- */
+/* The session fills in the fields up to `history`; the rest is zero while it is closed. */
 struct executor {
-	struct pane *pane;     /* borrowed, as these: */
-	struct blocks *blocks; /* hear of all commands */
-	struct typing *typing; /* who may, and what has been typed */
-	struct executors *all;
-	void *user;                   /* of their callbacks */
-	enum integration_shell shell; /* and which it is */
+	struct pane *pane;            /* borrowed, like the next four */
+	struct blocks *blocks;        /* informed of all commands */
+	struct typing *typing;        /* leases, and what has been typed */
+	struct executors *all;        /* shared by all executors */
+	void *user;                   /* of all->callbacks */
+	enum integration_shell shell; /* which shell runs */
 	bool possible;                /* the shell has been given the integration */
 	bool history;                 /* what EXEC_HISTORY_DEFAULT stands for */
 	bool open;
@@ -76,101 +75,101 @@ struct executor {
 	int script_fd;
 	struct outline outline;
 	enum exec_prompt prompt;
-	uint64_t prompt_ms; /* loop time of the last change of it, or of output */
-	uint64_t prompt_offset; /* behind the mark that last said that a line can be typed; 0: none yet */
+	uint64_t prompt_ms;     /* loop time of the last change of prompt, or of output */
+	uint64_t prompt_offset; /* end of the last mark of a ready prompt; 0: none yet */
 	unsigned column;        /* where a line begins, from 1; 0: not known */
-	const char *editor; /* what the shell's prompt says of its line editor; NULL or "": it is readline */
-	char reason[EXEC_REASON_SIZE]; /* of exec_busy() or exec_unable() */
-	struct look look;              /* for the screen to have seen that */
+	const char *editor;     /* the line editor, from the prompt record; NULL or "": readline */
+	char reason[EXEC_REASON_SIZE]; /* text of exec_busy() or exec_unable() */
+	struct look look;              /* waits for the screen to reach prompt_offset */
 	struct exec_end_place end_place;
-	bool spared_known;    /* the shell's first prompt has been seen: */
-	unsigned spared;      /* enum leftover: what its startup files have set, which stays */
-	unsigned undo;        /* enum leftover: what is to be undone at the prompt */
-	unsigned undo_row;    /* with the last row of that, from 1 */
-	uint64_t undo_offset; /* and this prompt_offset */
-	unsigned entered; /* lines that somebody has entered, and of which the shell has not told yet */
+	bool spared_known;    /* the shell's first prompt has been seen */
+	unsigned spared;      /* enum leftover: set by startup files, kept */
+	unsigned undo;        /* enum leftover: to be undone at the prompt, */
+	unsigned undo_row;    /* which ends in this row, from 1, */
+	uint64_t undo_offset; /* and has this prompt_offset */
+	unsigned entered;     /* lines entered by people that the shell has not reported yet */
 	struct exec_aside aside;
-	bool left; /* a line has been told of since the last prompt */
-	uint64_t entered_ms;
-	uint64_t signalled_ms; /* loop time of the last signal that has ended a command, or was to */
-	struct typing_pasting paste; /* as far as the terminal has it */
-	bool paste_alone;            /* open: it began when no line was on its way to the shell */
-	bool searching; /* readline's search in the history may be open, see exec_type_key() */
+	bool left;                   /* a line has been reported since the last prompt */
+	uint64_t entered_ms;         /* loop time of the last one entered */
+	uint64_t signalled_ms;       /* loop time of the last signal of exec_cancel() */
+	struct typing_pasting paste; /* as far as it has been written to the terminal */
+	bool paste_alone;            /* it began when no entered line was pending */
+	bool searching;          /* readline's history search may be open, see exec_type_key() */
 	char error_terminal[64]; /* path of the second terminal, or "" */
-	bool error_asked;        /* and it has been asked for */
-	bool newborn;            /* its shell has been started by this server */
-	bool first_due;          /* and its first prompt is being made */
-	bool releasing;          /* what was held is being typed */
+	bool error_asked;        /* the holder has been asked for it */
+	bool newborn;            /* this server has started the shell */
+	bool first_due;          /* and its first prompt is being drawn */
+	bool releasing;          /* held input is being typed */
 	uint64_t born_ms;        /* loop time of the shell's start */
-	uint64_t looked_ms; /* loop time of the last look at what reads before the first prompt */
-	uint64_t hold_until_ms; /* loop time up to which input of others waits */
-	bool back_due;          /* a half-typed line is to be put back at the next prompt */
+	uint64_t looked_ms;      /* loop time of the last look at readers before the first prompt */
+	uint64_t hold_until_ms;  /* loop time up to which other input is held */
+	bool back_due;           /* a half-typed line is to be put back at the next prompt */
 	struct exec *current;
 	struct exec *queue;    /* list */
 	struct exec *finished; /* list, oldest first */
-	unsigned queued, kept;
-	uint64_t past_offset; /* what is before was printed under an earlier server: nobody knows when */
-	uint64_t numbers; /* that have been given */
-	struct lines log; /* what outlives the server */
-	bool unanswered; /* something was typed that the shell may still take: nothing else is, until it gives a sign */
-	bool sign_asked; /* since the last prompt */
-	unsigned signs_due;
+	unsigned queued, kept; /* lengths of these two */
+	uint64_t past_offset;  /* output before it is from an earlier server, time unknown */
+	uint64_t numbers;      /* the last exec.number */
+	struct lines log;      /* the file "execs" */
+	bool unanswered;    /* the shell may still run what was typed: type nothing before a sign */
+	bool sign_asked;    /* since the last prompt */
+	unsigned signs_due; /* state records to come, the last of which is the sign */
 	struct shell_environment_waiter *environment_waiters;
-	uint64_t environment_due_ms; /* loop time until which its environment is waited for; 0: it is not */
-	bool environment_asked; /* the shell has been asked for it */
-	uint8_t *held;          /* input of others */
+	uint64_t environment_due_ms; /* loop time until which it is awaited; 0: it is not */
+	bool environment_asked;      /* the shell has been asked for it */
+	uint8_t *held;               /* other input that is held back */
 	size_t held_length;
-	struct executor *prev, *next; /* in the table's list of those with something to do */
-	bool listed;
+	struct executor *prev, *next; /* in the list executors.busy */
+	bool listed;                  /* it is in there */
 };
 
-/* A new nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
+/* Make a nonce for a session whose shell gets the integration. Returns 0 or a negative errno. */
 int exec_make_nonce(struct executor *x);
 
 /*
- * Begin to follow: the history of its pane and the journal are open. adopted: an earlier server has followed it. What that
- * has left, also of blocks, is read.
+ * Begin to follow the shell. The pane's history and the blocks must be open. adopted: an earlier
+ * server has followed it; load what that server has stored of execs and blocks.
  */
 void exec_open(struct executor *x, bool adopted);
 
 /*
- * Write down what there was no room for. Returns whether there was something to do; *ret_error: 0, or a negative errno,
- * and then it is to be tried again.
+ * Retry writes to the log that failed. Returns whether there were any. *ret_error: 0, or a negative
+ * errno if it should be called again later.
  */
 bool exec_log_catch_up(struct executor *x, int *ret_error);
 
-/* The session is over: what has not ended will not, and all watchers lose it. */
+/* The session is over: unfinished execs end as EXEC_END_LOST, and all watchers get gone(). */
 void exec_close(struct executor *x);
 
-/* The history has been consumed up to offset. Returns the place in the log of events that is no longer needed. */
+/* The history was consumed up to offset. Returns the event log position up to which it was read. */
 uint64_t exec_follow(struct executor *x, uint64_t offset);
 
-/* The shell has ended, and all of its output has been followed. */
+/* The shell has exited, and all of its output has been followed. */
 void exec_shell_ended(struct executor *x);
 
 /*
- * Type what somebody else types: now, or once the command that is being typed has begun. Returns 0, -ENOBUFS, or
- * -ENOTCONN once the session has ended.
+ * Write input from clients to the terminal: now, or once the command that is being typed has begun.
+ * Returns 0, -ENOBUFS, or -ENOTCONN once the session has ended.
  */
 int exec_write(struct executor *x, const void *bytes, size_t length);
 
-/* Nothing that is typed is in a paste any more. */
+/* Further input is not part of a paste. */
 void exec_forget_paste(struct executor *x);
 
-/* Whether something that the holder has put into the ring has not been followed. */
+/* Whether the ring has bytes or events that have not been followed yet. */
 bool exec_is_behind(const struct executor *x);
 
-/* Bytes of input that wait for a program to read them, or to be written. */
+/* Bytes of input that no program has read yet, held back ones included. */
 size_t exec_input_waiting(const struct executor *x);
 
-/* The screen has come to a mark of OSC 133. */
+/* The screen has parsed an OSC 133 mark. */
 void exec_screen_mark(struct executor *x, const struct screen_event *mark);
 
-/* The terminal for standard error that was asked for; NULL: there is none. */
+/* The requested terminal for standard error is open at path; NULL: it cannot be had. */
 void exec_error_terminal(struct executor *x, const char *path);
 
-/* Look at queues and deadlines; called every EXEC_TICK_MS while there are any. */
+/* Check queue and deadlines. Called every EXEC_TICK_MS while executors_attend() is in effect. */
 void exec_tick(struct executor *x);
 
-/* What blocks are to know of the exec of an id; user: the executor. See struct blocks. */
+/* The facts of an exec that a block records; user: the executor. A callback of struct blocks. */
 bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec);

@@ -1,4 +1,4 @@
-/* See executors.h. Those that have something to do are in a list; the timer stops with the first tick that finds none. */
+/* See executors.h. The timer stops with the first tick that finds no busy executor. */
 #include "shell/exec/executors.h"
 
 #include "shell/exec/executor.h"

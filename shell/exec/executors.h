@@ -1,7 +1,4 @@
-/*
- * All executors of a server: what they share, and the clock by which those are looked at that have something to do. It
- * ticks every EXEC_TICK_MS while there are any.
- */
+/* What all executors of a server share, and the timer that ticks the busy ones. */
 #pragma once
 
 #include "shell/proc/peek.h"
@@ -14,41 +11,42 @@
 struct exec;
 struct executor;
 
-/*
- * What an executor tells whoever has it; user is its own. None may be NULL, and none may close the executor.
- */
+/* Called with executor.user. None may be NULL, and none may close the executor. */
 struct executor_callbacks {
-	/* A command is over; those who watch it hear of it next. */
+	/* A command is over. Its watchers are called next. */
 	void (*executed)(void *user, const struct exec *e);
 	/*
-	 * Its shell has ended with this wait(2) status, and another has taken its place. by_holder: as another process;
-	 * what waited for the old one to be read is lost.
+	 * The shell has ended with this wait(2) status, and a new one runs. by_holder: the holder
+	 * has started it as another process; input that the old one had not read is lost.
 	 */
 	void (*restarted)(void *user, int wait_status, bool by_holder);
-	/* Something went wrong that nobody waits for; error: a negative errno. */
+	/* An error that no caller gets; error: a negative errno. */
 	void (*failed)(void *user, const char *what, int error);
 };
 
+/* What all executors of a server share. */
 struct executors {
 	uv_loop_t *loop;
 	const struct executor_callbacks *callbacks;
-	const char *runtime_dir; /* borrowed; where inputs and sessions are */
-	struct peek peek;        /* what reads memory of programs */
-	size_t budget;           /* bytes of output that may still be kept for those who wait */
+	const char *runtime_dir; /* borrowed; has the inlets and the sessions' directories */
+	struct peek peek;        /* reads the memory of programs */
+	size_t budget;           /* bytes of output that may still be kept for running execs */
 	uint64_t ended;          /* commands that are over */
-	uint64_t not_kept;       /* times that one could not be written down */
+	uint64_t not_kept;       /* failed writes to a log */
 	size_t left;             /* see exec_each_left() */
-	struct executor *busy;   /* list: with something to do */
-	uv_timer_t ticker;       /* active while there are any */
+	struct executor *busy;   /* list: get exec_tick() */
+	uv_timer_t ticker;       /* active while that is not empty */
 };
 
-/* Begin; all is borrowed. holder: path of ringside-holder. Cannot fail. */
+/* Init. All arguments are borrowed. holder: path of ringside-holder. Cannot fail. */
 void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_dir,
 	const char *holder, const struct executor_callbacks *callbacks);
 
-/* No executor is open any more; the memory is the caller's until the loop has closed all handles. */
+/* Close; no executor may be open. The memory must stay until the loop has closed all handles. */
 void executors_close(struct executors *all);
 
-/* x has something that is looked at by time, or has nothing any more; fine when that is known. */
+/* Call exec_tick() for x from now on. Does nothing when that is so already. */
 void executors_attend(struct executor *x);
+
+/* Stop calling exec_tick() for x. Does nothing when that is so already. */
 void executors_leave(struct executor *x);

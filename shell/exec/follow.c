@@ -1,4 +1,4 @@
-/* Following a shell: what its marks and records mean for the command that runs, and for the next. */
+/* Following a shell: how marks and records change the current exec, the prompt and the blocks. */
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
 
@@ -22,8 +22,8 @@ static void set_prompt(struct executor *x, enum exec_prompt prompt)
 /* The output of the command that runs */
 
 /*
- * What goes to the terminal is the command's between its marks. What comes through the FIFOs since it was typed
- * is its own: the holder may read them before or behind what tells of the start and of the end.
+ * Terminal output is the command's between its marks. All FIFO output since the command was typed
+ * is its own: the holder may read it before the start report or behind the end report.
  */
 enum exec_stream exec_keeps(const struct exec *e, enum event_source source, uint64_t offset,
 	const void **bytes, size_t *length)
@@ -67,18 +67,18 @@ static void on_lost(void *user, uint64_t bytes)
 
 /* Marks */
 
-/* Its output begins: the mark comes before the record that says so. The next server meets it again. */
+/* The start mark has come; the start record follows. An adopting server reads the mark again. */
 static void begin_output(struct exec *e, const struct mark *mark)
 {
 	if (e->start_marked && e->start != mark->end) {
-		exec_note_claim(e, -1, 0);
+		exec_note_unsealed(e, -1, 0);
 		return;
 	}
 	e->start = mark->end;
 	e->start_marked = true;
 }
 
-/* The shell has told of a line that was entered. */
+/* The shell has reported an entered line. */
 static void note_line(struct executor *x)
 {
 	x->left = true;
@@ -92,7 +92,7 @@ static void on_start_mark(struct executor *x, const struct mark *mark)
 	x->undo = 0;
 	if (!mark->id[0] && (!e || e->state == EXEC_QUEUED))
 		note_line(x);
-	/* A line that was typed behind it has been entered: the shell has had the paste's end, or it went elsewhere. */
+	/* A line typed behind the paste runs, so the end of the paste has been read. */
 	if (x->paste.open && x->paste_alone) {
 		exec_forget_paste(x);
 		typing_forget_paste(x->typing);
@@ -108,19 +108,19 @@ static void on_end_mark(struct executor *x, const struct mark *mark)
 	if (!e || strcmp(mark->id, e->id) != 0)
 		return;
 	if (e->end_marked)
-		return; /* the prompt's, which may come again and again */
+		return; /* that of the prompt, which may be drawn repeatedly */
 	e->end_marked = true;
 	e->end_offset = mark->start;
 	if (mark->status >= 0)
 		e->status = mark->status;
 }
 
-/* Whether a mark tells of what the command that runs does not do: end without its seal, begin another one. */
-static bool is_claim(struct exec *e, const struct mark *mark)
+/* Whether a mark contradicts the current exec: an unsealed end (noted), or another start. */
+static bool is_unsealed_mark(struct exec *e, const struct mark *mark)
 {
 	bool ours = e && strcmp(mark->id, e->id) == 0;
-	if (ours && mark->kind == MARK_END && !exec_believes_mark(e, mark)) {
-		exec_note_claim(e, mark->status, mark->start);
+	if (ours && mark->kind == MARK_END && !exec_mark_is_sealed(e, mark)) {
+		exec_note_unsealed(e, mark->status, mark->start);
 		return true;
 	}
 	if (!e || e->state != EXEC_RUNNING || mark->kind != MARK_START)
@@ -134,7 +134,7 @@ static void on_mark(void *user, const struct mark *mark)
 {
 	struct executor *x = user;
 	struct exec *e = x->current;
-	if (is_claim(e, mark) || exec_sets_aside(x, mark))
+	if (is_unsealed_mark(e, mark) || exec_defer_line_end(x, mark))
 		return;
 	blocks_mark(x->blocks, mark, mark->end > x->past_offset ? clock_wall_ms() : 0,
 		e && e->state == EXEC_STARTING);
@@ -160,7 +160,7 @@ static void on_mark(void *user, const struct mark *mark)
 		set_prompt(x, EXEC_PROMPT_READY);
 		x->prompt_offset = mark->end;
 		typing_at_prompt(x->typing);
-		/* Its record follows, unless the hook of the prompt has been taken away. */
+		/* The end record follows, unless the prompt's hook has been removed. */
 		if (e && e->end_marked && e->record_due_ms == 0) {
 			e->over_offset = mark->end;
 			e->record_due_ms = exec_now(x) + EXEC_RECORD_MS;
@@ -171,15 +171,15 @@ static void on_mark(void *user, const struct mark *mark)
 
 /* Records */
 
-void exec_running(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms)
+void exec_note_start(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms)
 {
 	e->state = EXEC_RUNNING;
 	e->started_ms = started_ms;
 	e->started_boot_ms = started_boot_ms;
 	if (e->timeout_ms > 0) {
+		/* It may have begun under an earlier server. */
 		uint64_t now = clock_boot_ms();
-		uint64_t ran = now > started_boot_ms ? now - started_boot_ms
-						     : 0; /* while the server was away */
+		uint64_t ran = now > started_boot_ms ? now - started_boot_ms : 0;
 		e->deadline_ms = exec_now(e->executor) +
 			(ran < e->timeout_ms ? e->timeout_ms - ran : 0);
 	}
@@ -189,18 +189,18 @@ static void on_started(
 	struct executor *x, const struct record *record, const struct event_header *event)
 {
 	struct exec *e = x->current;
-	exec_answered(x);
+	exec_clear_unanswered(x);
 	if (!e || strcmp(record->id, e->id) != 0)
 		return;
-	/* Once; the next server meets it again. */
+	/* An adopting server reads the same record again; any other one is forged. */
 	if (e->state == EXEC_RUNNING && e->started_ms != event->time_ns / 1000000) {
-		exec_note_claim(e, -1, 0);
+		exec_note_unsealed(e, -1, 0);
 		return;
 	}
 	if (!e->start_marked)
 		e->start = event->offset;
-	exec_running(e, event->time_ns / 1000000, event->boot_ns / 1000000);
-	exec_log_began(e);
+	exec_note_start(e, event->time_ns / 1000000, event->boot_ns / 1000000);
+	exec_log_start(e);
 	x->back_due = record->half_typed > 0;
 	x->hold_until_ms = x->back_due ? exec_now(x) + EXEC_HOLD_MS : 0;
 	if (!x->back_due)
@@ -214,7 +214,7 @@ static void note_cwd(struct exec *e, const struct record *record)
 {
 	char there[PATH_MAX];
 	const char *cwd = record->cwd;
-	/* Where it could not be written the kernel knows where the shell is now. */
+	/* The record leaves out a directory that it cannot hold. */
 	if (!cwd[0] && exec_shell_directory(e->executor, there, sizeof there) > 0)
 		cwd = there;
 	free(e->cwd);
@@ -230,21 +230,21 @@ static void finish_by_record(struct exec *e, const struct record *record,
 		e->end_offset = event->offset;
 	bool differs = e->end_marked && e->status != record->status;
 	e->suspect |= differs;
-	/* Who saw the seal of the mark may have taken the record out of the FIFO, and put in another. */
+	/* A program that read the seal in the mark could have replaced the record in the FIFO. */
 	if (!differs)
 		e->status = record->status;
 	e->statuses_count = record->statuses_count;
 	memcpy(e->statuses, record->statuses, record->statuses_count * sizeof *record->statuses);
 	e->outlet = record->outlet;
-	/* What was printed before it may have come out meanwhile. */
+	/* Earlier writers may have printed meanwhile. */
 	if (e->outlet == RECORD_OUTLET_TERMINAL && e->executor->blocks->away)
 		e->outlet = RECORD_OUTLET_AWAY;
 	note_cwd(e, record);
 	exec_finish(e, end);
 }
 
-/* Where the new shell's prompt is has yet to be told; nothing that the old one was asked for will come. */
-static void begin_anew(struct executor *x)
+/* Forget all that was known of the old shell's prompt and input. */
+static void reset_shell(struct executor *x)
 {
 	set_prompt(x, EXEC_PROMPT_NONE);
 	x->aside = (struct exec_aside){0};
@@ -260,16 +260,16 @@ static void begin_anew(struct executor *x)
 	x->born_ms = exec_now(x);
 }
 
-/* The shell has ended and another takes its place, which may still take what was typed for the old one, or not. */
+/* A new shell replaces the old one. keeps_input: it reads what was typed for the old one. */
 static void on_shell_end(
 	struct executor *x, int wait_status, const struct event_header *event, bool keeps_input)
 {
 	struct exec *e = x->current;
-	begin_anew(x);
+	reset_shell(x);
 	blocks_shell_ended(
 		x->blocks, event->offset, exec_status_of(wait_status), event->time_ns / 1000000);
 	if (!keeps_input)
-		exec_answered(x);
+		exec_clear_unanswered(x);
 	x->all->callbacks->restarted(x->user, wait_status, !keeps_input);
 	if (!e || (e->state == EXEC_STARTING && keeps_input))
 		return;
@@ -279,9 +279,9 @@ static void on_shell_end(
 	if (!e->end_marked)
 		e->end_offset = event->offset;
 	exec_finish(e,
-		e->state == EXEC_RUNNING          ? EXEC_END_SHELL
-			: exec_was_not_started(e) ? EXEC_END_NOT_STARTED
-						  : EXEC_END_UNKNOWN);
+		e->state == EXEC_RUNNING               ? EXEC_END_SHELL
+			: exec_provably_not_started(e) ? EXEC_END_NOT_STARTED
+						       : EXEC_END_UNKNOWN);
 }
 
 static void on_shell(void *user, const struct event_shell *shell, const struct event_header *event)
@@ -290,24 +290,24 @@ static void on_shell(void *user, const struct event_shell *shell, const struct e
 	on_shell_end(x, shell->status, event, false);
 }
 
-/* Whether a record tells of what the shell has not done. */
-static bool is_claimed(
+/* Whether a record that ends the current exec lacks its seal. Notes it. */
+static bool is_unsealed_record(
 	struct executor *x, const struct record *record, const struct event_header *event)
 {
 	struct exec *e = x->current;
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	bool ends = record->kind == RECORD_END || record->kind == RECORD_PROMPT;
-	/* A shell that makes place for another tells of what it runs. */
+	/* A shell that replaces itself names the exec that it runs. */
 	bool replaces = e && e->state == EXEC_RUNNING && record->kind == RECORD_EXIT;
 	if (!(ours && ends) && !replaces)
 		return false;
-	if (ours && exec_believes_record(e, record))
+	if (ours && exec_record_is_sealed(e, record))
 		return false;
-	exec_note_claim(e, record->status, event->offset);
+	exec_note_unsealed(e, record->status, event->offset);
 	return true;
 }
 
-/* Only what is known, for every program of the user can write such a record; and not while a command may. */
+/* Accept known names only, as any program of the user can write the record. */
 static void note_editor(struct executor *x, const char *editor)
 {
 	static const char *const known[] = {"", "keys", "ble.sh"};
@@ -323,15 +323,15 @@ static void on_record(void *user, const struct record *record, const struct even
 	struct exec *e = x->current;
 	bool ours = e && strcmp(record->id, e->id) == 0;
 	(void)position;
-	if (is_claimed(x, record, event))
+	if (is_unsealed_record(x, record, event))
 		return;
-	if (record->kind == RECORD_PROMPT && exec_claims_line(x, event->time_ns / 1000000))
+	if (record->kind == RECORD_PROMPT && exec_refute_line_end(x, event->time_ns / 1000000))
 		return;
 	blocks_record(x->blocks, record, event->time_ns / 1000000, event->offset);
 	if (x->blocks->due_ms > 0)
 		executors_attend(x);
 	if (record->kind == RECORD_STATE) {
-		exec_sign(x);
+		exec_note_sign(x);
 		shell_environment_told(x);
 	}
 	if (record->kind == RECORD_START)
@@ -345,7 +345,7 @@ static void on_record(void *user, const struct record *record, const struct even
 	if (record->kind == RECORD_PROMPT) {
 		note_editor(x, record->editor);
 		if (!x->left && !e)
-			note_line(x); /* an empty one, or one that was given up */
+			note_line(x); /* an empty or an abandoned one */
 		x->left = false;
 		x->sign_asked = false; /* the key may have gone to another program */
 	}
@@ -356,8 +356,8 @@ static void on_record(void *user, const struct record *record, const struct even
 static const struct outline_callbacks callbacks = {
 	.text = on_text, .mark = on_mark, .record = on_record, .shell = on_shell, .lost = on_lost};
 
-/* At the prompt: the half-typed line comes back, or the next command's turn. */
-static void at_prompt(struct executor *x)
+/* If the shell is at its prompt, put the half-typed line back, and type what waits. */
+static void serve_prompt(struct executor *x)
 {
 	static const char back[] = INTEGRATION_BACK;
 	if (x->prompt != EXEC_PROMPT_READY || x->current)
@@ -370,7 +370,7 @@ static void at_prompt(struct executor *x)
 	exec_release_input(x);
 	exec_ask_sign(x);
 	shell_environment_at_prompt(x);
-	exec_next(x);
+	exec_type_next(x);
 }
 
 uint64_t exec_follow(struct executor *x, uint64_t offset)
@@ -382,11 +382,11 @@ uint64_t exec_follow(struct executor *x, uint64_t offset)
 	outline_read(&x->outline, &x->pane->held.link.ring, offset, SIZE_MAX, &callbacks, x);
 	if (x->current && x->current == before && x->outline.offset != from)
 		exec_changed(x->current);
-	at_prompt(x);
+	serve_prompt(x);
 	return x->outline.position;
 }
 
-/* Whether text, of a mark of OSC 133, is one of ours of this kind: it has our nonce. */
+/* Whether the text of an OSC 133 mark has this kind and our nonce. */
 static bool is_our_mark(const struct executor *x, const char *text, char kind)
 {
 	const char *key = strstr(text, ";aid=");
@@ -403,9 +403,9 @@ void exec_screen_mark(struct executor *x, const struct screen_event *mark)
 		end->leftovers = mark->leftovers;
 	} else if (is_our_mark(x, mark->text, 'B')) {
 		/*
-		 * readline takes it that a prompt begins at the left, and draws it there before the line that calls the
-		 * script; the end of what was printed in front of this one is gone then. Others know what they have in
-		 * front of it, as fish its mode.
+		 * readline assumes that the prompt begins in the first column. If output ends in
+		 * front of it, readline redraws the prompt over that output before it draws the
+		 * line that runs the script.
 		 */
 		bool first = end->marks > (x->shell == INTEGRATION_BASH ? 1 : 0);
 		bool shifted = x->shell == INTEGRATION_BASH && first && mark->line == end->line &&

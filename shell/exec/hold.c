@@ -1,7 +1,7 @@
 /*
- * Holding the ring for those who read all of a command's output as it comes (ring/holds.h). A reader comes after
- * the command has been asked for, and comes again when its connection has broken: for that while the exec itself
- * holds what it will want.
+ * Holding the ring for readers of a command's whole output (ring/holds.h). A reader comes after the
+ * request for the command, and again when its connection has broken. Until then the exec itself
+ * holds the ring for it.
  */
 #include "shell/exec/internal.h"
 
@@ -21,7 +21,7 @@ static void set_expiry(struct exec *e)
 	e->hold.expire_ms = exec_now(e->executor) + HOLD_CLAIM_MS;
 }
 
-/* Hold for the pager from offset on, with the patience that it has left. */
+/* Hold the ring for the pager from offset on. A new hold keeps the pager's remaining patience. */
 static void hold_page(struct exec *e, uint64_t offset)
 {
 	struct hold *h = &e->pager->hold;
@@ -97,8 +97,8 @@ static bool is_pager(const struct exec *e, const char *reader)
 	return e->pager && strcmp(e->pager->reader, reader) == 0;
 }
 
-/* Let `reader` be the one, unless there is another. */
-static bool take_pager(struct exec *e, const char *reader)
+/* Make `reader` the pager. False: the ring is held for another one, or memory is short. */
+static bool set_pager(struct exec *e, const char *reader)
 {
 	if (is_pager(e, reader))
 		return true;
@@ -107,7 +107,7 @@ static bool take_pager(struct exec *e, const char *reader)
 	struct exec_pager *p = calloc(1, sizeof *p);
 	if (!p)
 		return false;
-	if (e->pager) /* no second stall for another name */
+	if (e->pager) /* a new name does not get new patience */
 		p->hold = e->pager->hold;
 	free(e->pager);
 	e->pager = p;
@@ -120,9 +120,9 @@ void exec_page(struct exec *e, const char *reader, uint64_t offset)
 	bool over = e->state == EXEC_DONE && offset >= e->end_offset;
 	if (over && is_pager(e, reader))
 		end_page(e);
-	if (over || (e->state == EXEC_DONE && !e->pager) || !take_pager(e, reader))
+	if (over || (e->state == EXEC_DONE && !e->pager) || !set_pager(e, reader))
 		return;
-	/* What they have read since earns patience, also when nothing was held any more. */
+	/* What the reader has read since earns patience, also after its hold has ended. */
 	if (!e->pager->hold.held && e->pager->hold.offset > 0)
 		hold_move(&e->pager->hold, offset, UINT64_MAX);
 	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
@@ -136,7 +136,7 @@ void exec_page_wait(struct exec *e, const char *reader)
 	if (!is_pager(e, reader))
 		return;
 	end_page(e);
-	e->pager->hold.offset = UINT64_MAX; /* what is printed meanwhile earns nothing */
+	e->pager->hold.offset = UINT64_MAX; /* output that is printed meanwhile earns no patience */
 }
 
 uint64_t exec_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint64_t offset)
@@ -146,7 +146,7 @@ uint64_t exec_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint
 	struct exec_pager *p = e->pager;
 	p->lost += bytes;
 	if (bytes > 0 && !p->hold.held && p->hold.offset < offset)
-		p->hold.offset = offset; /* which earns nothing */
+		p->hold.offset = offset; /* lost bytes earn no patience */
 	return p->lost;
 }
 

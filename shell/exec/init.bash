@@ -1,4 +1,6 @@
-# What Ringside needs to know where commands begin and end, and then the user's own file.
+# Ringside's integration for bash, which then reads the user's own file. See integration.h and integration.c.
+# __rs_load and __rs_take run on the key, __rs_before, __rs_go, __rs_keep and __rs_after around a command, __rs_prompt at
+# each prompt.
 __rs_t=${__rs_qe-}
 \unset -v __rs_qe
 __rs_qe=${__rs_t//[!0-9]/}
@@ -8,14 +10,14 @@ __rs_sa='\[\e]133;P;k=s;aid='$__rs_n'\a\]' __rs_sb='\[\e]133;P;k=e;aid='$__rs_n'
 __rs_hook='{ __rs_prompt; } 4>&2 2>/dev/null 3>&1 >/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 4>&2 2>/dev/null 3>&1 >/dev/null; done'
 __rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
-# All that is not readonly; again where it has been unset.
+# Sets all variables that are not readonly, also again after users have unset them.
 __rs_all='__rs_ok=1 __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_h= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw= __rs_re=
 __rs_aw= __rs_lw= __rs_kb= __rs_kn= __rs_nt= __rs_up= __rs_to= __rs_an= __rs_en=1 __rs_ev= __rs_ed= __rs_i= __rs_k= __rs_pl= __rs_p= __rs_c= __rs_v= __rs_x= __rs_m=() __rs_bind= __rs_hn= __rs_hi= __rs_hs= __rs_hd= __rs_ha=99 __rs_p0= __rs_p1= __rs_p2='
 \readonly __rs_n __rs_f __rs_b __rs_pa __rs_pb __rs_sa __rs_sb __rs_hook __rs_line __rs_all
 \eval "$__rs_all"
 __rs_no=() __rs_got= __rs_la=
 __rs_s() { :; }
-# Variables have been unset: what a command that runs needs is in a function, too.
+# Called when variables have been unset. Those of the running command are stored in the function __rs_s as well.
 __rs_again() {
 	\builtin eval "$__rs_all"
 	[[ -n ${PWD-} ]] || \builtin cd -P .
@@ -57,13 +59,13 @@ __rs_load() {
 __rs_take() {
 	[[ -n ${__rs_ok-} ]] || \builtin eval "$__rs_all"
 	__rs_x= __rs_dt= __rs_xt= __rs_u= __rs_st= __rs_got= __rs_sw= __rs_q=()
-	# A queue that is flushed tears it. In less time than the server gives a command, whose next keys this would take.
+	# Flushing the terminal's queue tears the seal. Give up before the server does, which then types other keys.
 	\builtin read -r -t 3 -N 34 '__rs_q[0]' || (($? > 128)) || {
 		\builtin enable read
 		\builtin read -r -t 3 -N 34 '__rs_q[0]' || (($? > 128)) || __rs_q=()
 		\builtin enable -n read
 	}
-	# It is there, and who was stopped meanwhile has not seen it.
+	# Stopped meanwhile, read may have missed the rest, which is there now.
 	if ((${#__rs_q} < 34)) && \builtin read -t 0 && \builtin read -r -t 1 -N $((34 - ${#__rs_q})) '__rs_q[1]'; then
 		__rs_q=("$__rs_q${__rs_q[1]}")
 	fi
@@ -79,8 +81,8 @@ __rs_take() {
 	fi
 	__rs_m=()
 	if [[ ${#__rs_q} != 34 || $__rs_q != ' #'* || ${__rs_q:2} == *[![:alnum:]]* ]]; then
-		# Nobody would believe its end: it is not run. What is left of what was typed goes, and does not enter a line;
-		# the one that was begun comes back when the server asks for a sign, behind all of that.
+		# Without the seal its end cannot be proven, so it is not run. Discard the rest of what was typed. The half-typed
+		# line comes back when the server asks for a sign.
 		[[ $__rs_q == *[$'\r\n']* ]] || for ((__rs_to = 64; __rs_to-- > 0; )); do
 			\builtin read -t 0 && \builtin read -r -t 1 -N 1 '__rs_q[1]' && [[ ${__rs_q[1]} != [$'\r\n'] ]] || __rs_to=0
 		done
@@ -94,7 +96,7 @@ __rs_take() {
 		if [[ -o history ]]; then
 			__rs_ho=1 __rs_h=$__rs_c
 			\builtin set +o history
-			# Which readline takes back: our line begins with a space.
+			# For readline, which then leaves out our line: it begins with a space.
 			__rs_hc=${HISTCONTROL-} __rs_hs=${HISTCONTROL+s}x
 			\builtin printf -v HISTCONTROL ignorespace || __rs_hs=
 		fi
@@ -107,7 +109,7 @@ __rs_take() {
 }
 __rs_before() {
 	__rs_rc=$? __rs_t=$1
-	# readline has brought the echo of lines back: ours and what it calls have been shown.
+	# readline has switched verbose on again, so our line and its code have been shown.
 	[[ $__rs_xt != *v* ]] || {
 		\builtin set +v
 		__rs_m=${COLUMNS:-0}
@@ -120,14 +122,14 @@ __rs_before() {
 		if [[ -n $__rs_hs ]]; then
 			HISTCONTROL=
 		else
-			# It is not ours to set: our line may have been kept.
+			# HISTCONTROL is readonly: our line may be in the history.
 			\builtin history 1 >|"/proc/$PPID/fd/6"
 			IFS=$' \t' \builtin read -r __rs_hd __rs_ts <"/proc/$PPID/fd/6" || __rs_ts=
 			[[ $__rs_ts != *'eval "$__rs_x"; { __rs_end'* ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
 			__rs_hd=
 		fi
 		if [[ -z $__rs_hi && -n $__rs_dt ]]; then
-			# A DEBUG trap, such as that of bash-preexec, may read it there: it is there until it is over.
+			# A DEBUG trap, such as that of bash-preexec, may read the history: have the command there while it runs.
 			\builtin history 1 >|"/proc/$PPID/fd/6"
 			IFS=$' \t' \builtin read -r __rs_m __rs_ts <"/proc/$PPID/fd/6" || __rs_m=
 			\builtin history -s -- "$__rs_h"
@@ -186,8 +188,8 @@ __rs_end() {
 		\builtin return "$__rs_rc"
 	fi
 }
-# Processes that outlive the command may still write, as those of >(...) do: they are waited for, a quarter of a second. The
-# holder is the parent of those whose own has ended.
+# Wait up to a quarter of a second for processes that outlive the command and may still write, as those of >(...) do.
+# Orphans are children of the holder.
 __rs_settle() {
 	__rs_nt=late
 	[[ -e /proc/$$/task/$$/children ]] && for ((__rs_t = 0; __rs_t < 30; __rs_t++)); do
@@ -199,7 +201,7 @@ __rs_settle() {
 		if [[ -n $__rs_nt ]]; then
 			__rs_nt=late __rs_kn=0.01
 			((__rs_t > 4)) || __rs_kn=0.002
-			# Nothing is ever written there: it sleeps, without a program.
+			# Sleeps without starting a program, because nothing is ever written there.
 			\builtin read -r -t "$__rs_kn" __rs_kn <>/dev/ptmx || \builtin :
 		else
 			__rs_t=30
@@ -222,14 +224,14 @@ __rs_after() {
 		[[ ${#PROMPT_COMMAND[@]} == "$__rs_hn" && ${PROMPT_COMMAND[__rs_ha]-} == "$__rs_hook" ]] || __rs_hooks
 		\builtin eval "$__rs_u"
 		__rs_u= __rs_c=
-		# Nobody has kept the statuses of a pipeline.
+		# The statuses of a pipeline were not saved.
 		[[ $__rs_got != none || -z $__rs_pl ]] || __rs_st=
 		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
 		__rs_hd= __rs_nt=
 		__rs_where
 		__rs_c=away
 		if [[ /dev/fd/1 -ef /dev/fd/255 || /dev/fd/1 -ef /dev/fd/0 || /dev/fd/1 -ef /dev/tty ]]; then
-			# What had the output before may still write.
+			# Earlier writers may still write.
 			__rs_c=$__rs_aw
 			[[ -z $__rs_aw ]] || __rs_aw= __rs_kb="$$ " __rs_lw=1
 		fi
@@ -257,7 +259,7 @@ __rs_after() {
 		fi
 	fi
 }
-# Our hook comes behind all others: they may change the prompt.
+# Keep our hook behind all others, because they may change the prompt.
 __rs_hooks() {
 	\builtin set -- "${PROMPT_COMMAND[@]}"
 	if [[ ${!#} != "$__rs_hook" ]] && [[ $# == 0 || ${PROMPT_COMMAND[*]@a} != *r* ]]; then
@@ -269,7 +271,7 @@ __rs_hooks() {
 	fi
 	__rs_hn=${#PROMPT_COMMAND[@]}
 }
-# Around the whole prompt, whatever has been put in front of it or behind.
+# Put our marks around the whole prompt again, whatever has been added to it.
 __rs_marks() {
 	if [[ ${PS1-} != "$__rs_pa"*"$__rs_pb" && ! (-v PS1 && ${PS1@a} == *r*) ]]; then
 		__rs_t=${PS1-}
@@ -289,7 +291,7 @@ __rs_prompt() {
 	__rs_t=$? __rs_ts="${PIPESTATUS[@]}"
 	if [[ -z ${__rs_re-} ]]; then
 		__rs_pr=$__rs_t __rs_ps=$__rs_ts __rs_pt=${EPOCHREALTIME-}
-		# An interrupted hook runs again, behind another status.
+		# An interrupted hook runs again, with another status.
 		if [[ -n ${__rs_id-} ]]; then
 			[[ -n ${__rs_got-} ]] || __rs_rc=$__rs_t __rs_st=$__rs_ts __rs_got=1
 			__rs_pr=$__rs_rc __rs_ps=$__rs_st
@@ -315,7 +317,7 @@ __rs_prompt() {
 		fi
 		[[ -z $__rs_hd ]] || \builtin history -d "${__rs_hd%\*}" || \builtin :
 		__rs_ho= __rs_hd= __rs_nt=
-		# It was interrupted, and not looked at.
+		# The command was interrupted, so __rs_settle has not run.
 		[[ -z $__rs_lw || -z ${__rs_id-} ]] || __rs_nt=late
 		[[ ! -p /dev/fd/4 ]] || __rs_nt=away
 		[[ /dev/fd/3 -ef /dev/fd/255 || /dev/fd/3 -ef /dev/fd/0 || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=away __rs_aw=away
@@ -328,7 +330,7 @@ __rs_prompt() {
 			\builtin compgen -P '#' -v >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6"
 			__rs_en=32 __rs_ev=
 			[[ ${#__rs_m[@]} -lt 300 ]] || __rs_ev=1
-			# What has taken the key away would type it.
+			# If our key is not bound any more, it would be typed as text.
 			__rs_ed=
 			if [[ -o emacs || -o vi ]] && \builtin bind -X >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6"; then
 				[[ ${__rs_m[*]-} == *'57399;17~'* ]] || __rs_ed=keys
@@ -393,7 +395,7 @@ __rs_state() {
 		fi
 	fi
 }
-# What a program has left on its terminal is undone by what follows the key.
+# Print the bytes that follow the key, which undo the terminal modes that a program has left.
 __rs_undo() {
 	[[ -n ${__rs_no-} ]] || __rs_fn=${FUNCNEST-} __rs_fs=${FUNCNEST+s}
 	__rs_no=(x) FUNCNEST=1
@@ -431,7 +433,7 @@ for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_state; } 2>/dev/null; done'
 		\builtin bind -m "$__rs_t" -x '"\e[57399;23~": { __rs_undo; } 2>/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_slow; __rs_undo; } 2>/dev/null; done'
 	done
-	# Not by $(): a new session would wait for that.
+	# Without $(), which would delay a new session.
 	if [[ -n $__rs_f ]] && \builtin trap -p EXIT >|"/proc/$PPID/fd/6" && \builtin mapfile -t __rs_m <"/proc/$PPID/fd/6" && [[ -z ${__rs_m-} ]]; then
 		\builtin trap '{ __rs_exit; } 2>/dev/null' EXIT
 	fi
@@ -443,7 +445,7 @@ __rs_exit() {
 	POSIXLY_CORRECT=y
 	\unset -f builtin
 	\unset -v POSIXLY_CORRECT
-	# Those that end at once, in a row: they are followed later and later, and then by no other.
+	# Shells that exit at once, in a row, are replaced after a growing delay, the sixth not at all.
 	__rs_e=${EPOCHREALTIME//[!0-9]/}
 	__rs_qe=$((__rs_e - ${__rs_b:-__rs_e} < 2000000 ? ${__rs_qe:-0} + 1 : 0))
 	((__rs_qe < 2 || __rs_qe > 5)) || {

@@ -1,4 +1,4 @@
-# What Ringside needs to know where commands begin and end. fish has read the user's own files before.
+# Ringside's integration for fish, which has read the user's own files before. See integration.h.
 set -g __rs_n @NONCE@
 set -g __rs_h /proc/(string match -r '\) \S (\d+)' <"/proc/$fish_pid/stat")[2]/fd
 set -g __rs_id ''
@@ -10,7 +10,7 @@ set -g __rs_pr 0
 set -g __rs_ps 0
 set -g __rs_bash (command -s bash; or builtin echo /bin/bash)
 
-# One write each: what builtin printf prints comes in pieces.
+# builtin printf writes in pieces, builtin echo does not.
 function __rs_mark
     builtin echo -n \e"]133;$argv[1]"\a"$argv[2]" >/dev/tty
 end
@@ -26,7 +26,7 @@ function __rs_where
     end
 end
 
-# What it exports, as text for bash.
+# Write the exported variables, as bash code.
 function __rs_exported
     for __rs_v in (set -nx)
         string match -qr '^[A-Za-z_][A-Za-z0-9_]*$' -- $__rs_v; or continue
@@ -57,7 +57,7 @@ function __rs_load
     set __rs_m (string split -m1 \n -- $__rs_m | string collect)
     set __rs_m (string split -m1 \n -- $__rs_m)
     if not string match -qr '^ #[0-9a-z]{32}\r$' -- $__rs_q; or test -z "$__rs_m[2..]"
-        # Nobody would believe its end: it is not run.
+        # Without the seal its end cannot be proven, so it is not run.
         set -g __rs_q ''
         return
     end
@@ -83,7 +83,7 @@ function __rs_write
     __rs_tell S $__rs_n state ''
 end
 
-# What a program has left on its terminal is undone by what follows the key.
+# Print the bytes that follow the key, which undo the terminal modes that a program has left.
 function __rs_undo
     builtin read -z -n 160 -l __rs_t
     set __rs_t (string split -m1 ' ' -- $__rs_t)[1]
@@ -92,7 +92,7 @@ function __rs_undo
     builtin commandline -f repaint
 end
 
-# The descriptors 8 and 9 of the holder are empty: it has shown what went there. fish itself cannot tell.
+# Wait until the holder has read its descriptors 8 and 9. fish itself cannot check that.
 function __rs_drain
     command $__rs_bash -c 'for ((i = 0; i < 20000; i++)); do read -t 0 <"$0/8" || read -t 0 <"$0/9" || exit; done' $__rs_h 2>/dev/null
 end
@@ -125,7 +125,7 @@ function __rs_after
     return $__rs_rc
 end
 
-# Lines that are entered
+# Lines that people enter
 function __rs_preexec --on-event fish_preexec
     test "$argv[1]" != ' builtin eval $__rs_x'; or return
     set -l __rs_t "$argv[1]"
@@ -161,7 +161,7 @@ function __rs_prompted --on-event fish_prompt
     __rs_tell P $__rs_n $__rs_s "$__rs_r" "$__rs_w" "$__rs_t"
 end
 
-# The prompt is the user's, between marks.
+# Put marks around the user's prompt.
 function __rs_wrap
     if not builtin functions -q fish_prompt; or string match -q '*__rs_user_prompt*' -- (builtin functions fish_prompt | string collect)
         return

@@ -1,8 +1,9 @@
-# What Ringside needs to know where commands begin and end, and then the user's own files.
+# Ringside's integration for zsh, which then reads the user's own files. See integration.h.
+# The file sources itself with zsh's default options (the part behind else), so that our functions have those.
 if [[ ${__rs_n-} != @NONCE@ ]]; then
 	\builtin typeset -g __rs_n=@NONCE@
 	\builtin emulate -R zsh -o localtraps -c '\builtin source "$ZDOTDIR/.zshenv"'
-	# A function called builtin is all that could be in the way of ours: taken away, and put back by __rs_fast.
+	# A user's function called builtin is all that can interfere: __rs_slow removes it, __rs_fast restores it.
 	\builtin emulate -R zsh -o posixbuiltins -c '__rs_slow() {
 		__rs_bf=("${functions[builtin]}")
 		if (( ! $+functions[command] )); then
@@ -15,7 +16,7 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 			unset -f builtin
 		fi
 	}'
-	# What is called with the user's options, and assigns arrays alone: those are never exported.
+	# These run with the user's options. They assign arrays alone, which are never exported.
 	__rs_key() {
 		{
 			FUNCNEST=100
@@ -41,8 +42,8 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 			FUNCNEST=${__rs_o[@]:1:1}
 		} 2>/dev/null 3>&1 >/dev/null
 	}
-	# A DEBUG trap of the user's: gone from the key up to the command, and from there up to the prompt deaf to what is
-	# ours. Without localtraps, so that it stays so; set by nobody deeper than who takes it away for a moment.
+	# A DEBUG trap of the user's is removed between the key and the command, and ignores our code until the prompt.
+	# Without localtraps, so that it stays changed when these functions return.
 	\builtin emulate -R zsh -c '__rs_trap() {
 		__rs_tn=()
 		if (( $+functions[TRAPDEBUG] )); then
@@ -70,11 +71,11 @@ if [[ ${__rs_n-} != @NONCE@ ]]; then
 		__rs_ours
 		__rs_trap
 		__rs_tw=("$__rs_tr[1]") __rs_tt=("$__rs_tr[2]")
-		# It was changed meanwhile.
+		# The command has changed the trap.
 		[[ $#__rs_tr == 2 || ${__rs_tn[2]-} == *"(*__rs_*)"* ]] || __rs_tw=()
 		__rs_tr=()
 	}'
-	# The user's hooks, as if it had been typed.
+	# Run the user's hooks as for a typed command.
 	__rs_hooks() {
 		[[ -z $__rs_hi ]] || for __rs_hook in "${__rs_hk[@]}"; do "$__rs_hook" "${__rs_h[@]}"$'\n' || __rs_hs=(no); done
 		if [[ -n $__rs_hi && -z "${__rs_hs[@]}" && ( ! -o histignorespace || "${__rs_h[@]}" != ' '* ) &&
@@ -118,12 +119,12 @@ else
 	}
 	__rs_load() {
 		__rs_clear
-		# A queue that is flushed tears it.
+		# Flushing the terminal's queue tears the seal.
 		builtin read -r -t 3 -k 35 '__rs_q[1]' || __rs_q=()
 		__rs_m=("${(@f)$(<"/proc/$PPID/fd/5")}")
 		if [[ ${#__rs_q[1]} != 35 || ${__rs_q[1]} != ' #'*$'\r' || ${__rs_q[1][3,34]} == *[^[:alnum:]]* ]] ||
 			(( $#__rs_m < 3 )); then
-			# Nobody would believe its end: it is not run.
+			# Without the seal its end cannot be proven, so it is not run.
 			__rs_q=() __rs_m=()
 			__rs_fast
 			FUNCNEST=$__rs_o[2]
@@ -145,7 +146,7 @@ else
 		[[ -z $__rs_xt ]] || __rs_up=$#BUFFER
 		builtin zle .accept-line
 	}
-	# What looks at lines that are typed does not see ours.
+	# Hide our line from the user's hooks.
 	__rs_no() { return 1; }
 	__rs_yes() { return "${__rs_zero:-0}"; }
 	__rs_hide() {
@@ -213,12 +214,12 @@ else
 	}
 	__rs_keep() {
 		__rs_rc=$? __rs_st=("${pipestatus[@]}") __rs_got=1
-		# A trap has statuses of its own.
+		# A DEBUG trap changes pipestatus.
 		[[ $__rs_k == p && $#__rs_tr == 0 ]] || __rs_st=($__rs_rc)
 		return $__rs_rc
 	}
 	__rs_cd() { builtin cd -q -- "$1"; }
-	# The descriptors 8 and 9 of the holder are empty: it has taken what went there.
+	# Wait until the holder has read its descriptors 8 and 9.
 	__rs_drain() {
 		local __rs_o1 __rs_o2 __rs_at
 		builtin zmodload -F zsh/zselect b:zselect || return 0
@@ -230,8 +231,8 @@ else
 		reply=()
 		exec {__rs_o1}<&- {__rs_o2}<&-
 	}
-	# Processes that outlive the command may still write, as those of >(...) do: they are waited for, a quarter of a second.
-	# The holder is the parent of those whose own has ended.
+	# Wait up to a quarter of a second for processes that outlive the command and may still write, as those of >(...)
+	# do. Orphans are children of the holder.
 	__rs_settle() {
 		local __rs_at __rs_kn
 		[[ -n $__rs_nt[1] ]] || __rs_nt=(late)
@@ -252,12 +253,12 @@ else
 	}
 	__rs_after() {
 		__rs_clear
-		# Of an interrupt between two commands it has no status yet.
+		# An interrupt between two commands has not set the status yet.
 		(( TRY_BLOCK_INTERRUPT <= 0 )) || __rs_w=(130)
 		[[ -n $__rs_got ]] || __rs_rc=$__rs_w[1] __rs_st=($__rs_w[1])
 		builtin eval "$__rs_u"
 		__rs_u= __rs_c=
-		# What had the output before may still write.
+		# Earlier writers may still write.
 		[[ $#__rs_aw == 0 || -n $__rs_nt[1] ]] || __rs_aw=() __rs_kb="$$ " __rs_lw=1 __rs_nt=(away)
 		[[ -z $__rs_lw ]] || __rs_settle
 		[[ -z $__rs_p ]] || __rs_drain
@@ -268,7 +269,7 @@ else
 		__rs_fast
 		return $__rs_rc
 	}
-	# What it exports, as text for bash.
+	# Write the exported variables, as bash code.
 	__rs_exported() {
 		for __rs_t in "${(@k)parameters[(R)*export*]}"; do
 			builtin print -r -- "declare -x $__rs_t=${(qq)${(P)__rs_t}}"
@@ -282,7 +283,7 @@ else
 		if [[ -n $__rs_id ]]; then
 			[[ -z $__rs_got ]] || __rs_w=($__rs_rc "${__rs_st[@]}")
 			__rs_record=${__rs_q[2]} __rs_q=() __rs_id= __rs_got=
-			# It was interrupted, and not looked at.
+			# The command was interrupted, so __rs_settle has not run.
 			[[ -z $__rs_lw || -n $__rs_nt[1] ]] || __rs_nt=(late)
 			builtin eval "$__rs_u"
 			__rs_u=
@@ -298,7 +299,7 @@ else
 			[[ ${PS2-} == *$__rs_n* || ${(t)PS2} == *readonly* ]] ||
 				PS2=$'%{\e]133;P;k=s;aid='$__rs_n$'\a%}'${PS2-}$'%{\e]133;P;k=e;aid='$__rs_n$'\a%}'
 		fi
-		# It is drawn before any hook is called, behind what a program has printed.
+		# zsh draws it before it calls any hook, behind output without a newline.
 		[[ ${PROMPT_EOL_MARK-} == *$__rs_n* || ${(t)PROMPT_EOL_MARK} == *readonly* ]] ||
 			PROMPT_EOL_MARK=$'%{\e]133;D;%?;aid='$__rs_n$';id=\a%}'${PROMPT_EOL_MARK-%B%S%#%s%b}
 		[[ ${preexec_functions[-1]-} == __rs_preexec || ${(t)preexec_functions} == *readonly* ]] ||
@@ -309,12 +310,12 @@ else
 		__rs_tell "P"$'\x1f'"$__rs_n"$'\x1f'"$__rs_w[1]"$'\x1f'"$__rs_record"$'\x1f'"$__rs_t"$'\x1f'"$__rs_statuses"$'\x1f'"$__rs_time"$'\x1f\x1f'"$__rs_nt[1]"$'\x1e'
 		__rs_fast
 	}
-	# A line that somebody has entered.
+	# Report a line that was entered.
 	__rs_preexec() {
 		__rs_clear
 		[[ ${precmd_functions[-1]-} == __rs_precmd || ${(t)precmd_functions} == *readonly* ]] ||
 			precmd_functions=(${precmd_functions:#__rs_precmd} __rs_precmd)
-		# Of ours, where it could not be hidden, the server has been told.
+		# Our own line, which could not be hidden. It has been reported.
 		if [[ -n $__rs_x ]]; then
 			__rs_fast
 			return 0
@@ -329,7 +330,7 @@ else
 		CURSOR=$(( CURSOR + __rs_sp ))
 		__rs_sl= __rs_sp=0
 	}
-	# What a program has left on its terminal is undone by what follows the key.
+	# Print the bytes that follow the key, which undo the terminal modes that a program has left.
 	__rs_undo() {
 		{
 			__rs_clear
@@ -337,7 +338,7 @@ else
 			__rs_t=${__rs_t//E/$'\e'}
 			__rs_t=${__rs_t//O/$'\017'}
 			builtin print -rn -- "${__rs_t%% *}" >/dev/tty
-			# Which may have switched application keys on.
+			# The user's hook may switch application keys on.
 			(( ! $+widgets[zle-line-init] )) || builtin zle zle-line-init
 			builtin zle .reset-prompt
 			__rs_fast
@@ -351,7 +352,7 @@ else
 			__rs_fast
 		} 2>/dev/null
 	}
-	# Behind the user's files, and their own hooks, before the first prompt.
+	# Runs before the first prompt, behind the user's files and their hooks.
 	__rs_first() {
 		precmd_functions=(${precmd_functions:#__rs_*} __rs_precmd)
 		__rs_w=(0 0) __rs_o=("${options[promptpercent]}" "${FUNCNEST-}" off)

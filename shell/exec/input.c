@@ -1,7 +1,7 @@
 /*
- * Standard input of a command: a file in the session's directory, or a FIFO that is written while the command reads it (see
- * shell/output/inlet.h). The writing end is the server's. A shell that opens the FIFO when that server is gone would wait for
- * ever; so the next one opens it once, and the command has come to the end of its input, as one that was reading has.
+ * Standard input of a command: a file in the session's directory, or a FIFO that the server writes
+ * (shell/output/inlet.h). When that server has died, a shell that opens the FIFO would block for
+ * ever. So the next server opens the FIFO once, and the command reads end of file.
  */
 #include "shell/exec/internal.h"
 #include "shell/output/fifo.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define INPUT_NAME_SIZE (RECORD_ID_MAX + 24)
-#define INPUT_LOOK_MS 100u /* between looks whether the shell waits for a writer that is gone */
+#define INPUT_LOOK_MS 100u /* between two tries to open the FIFO of a dead server */
 
 static void name_input(const struct exec *e, char name[INPUT_NAME_SIZE])
 {
@@ -31,11 +31,11 @@ void exec_remove_input(struct exec *e)
 	if (!e->has_input)
 		return;
 	name_input(e, name);
-	unlinkat(e->executor->pane->held.link.dir_fd, name, 0); /* the directory may be gone */
+	/* The directory may be gone; a program that still reads the file keeps it. */
+	unlinkat(e->executor->pane->held.link.dir_fd, name, 0);
 	e->has_input = false;
 }
 
-/* Standard input is a file in the session's directory: whoever still reads it keeps it. */
 int exec_store_input(struct exec *e, const struct exec_options *o)
 {
 	char name[INPUT_NAME_SIZE];

@@ -1,21 +1,26 @@
 /*
- * The bash itself is in init.bash. It runs untouched by what users define, and shows itself nowhere:
+ * The bash code is in init.bash. It works whatever users define, and is visible nowhere:
  *
- *  - Functions come before builtins, whatever way they are called. With FUNCNEST=1 a function that one of ours would
- *    call is refused, which ends ours, too: a look that calls nobody. The line behind it then takes away what the
- *    user has defined (in POSIX mode `unset` comes before functions), and it is put back before the user's command.
- *  - Aliases are expanded when a function is read, and ours are read before the user's file.
- *  - A redirection that fails is a condition without a command: DEBUG traps do not see it.
- *  - DEBUG traps, set -x and set -v are off from the key on up to the command.
- *  - At the prompt a DEBUG trap sees one call of ours, whose standard output is no terminal: bash-preexec, which has
- *    armed itself for the next command at the first prompt already, leaves those alone.
- *  - What the shell exports is written down at each prompt. `declare -px` sorts all variables for that, 2 ms where a
- *    startup file has defined a thousand, so where there are many the names come first: `compgen -e`, as comments for
- *    whoever reads the file meanwhile. How many there are is looked at now and then.
- *  - The command is evaluated by the shell itself, neither by a function nor by a sourced file: RETURN traps, return,
- *    LINENO, declare are as they are when it is typed. What is put in front of it stands on its first line.
+ *  - Functions come before builtins, however they are called. With FUNCNEST=1 bash refuses the call
+ *    of a function from one of ours, and ends ours too: a check that calls no user code. The line
+ *    behind it then removes the user's functions (in POSIX mode `unset` comes before functions),
+ *    and they are restored before the user's command.
+ *  - Aliases are expanded when a function is read, and our functions are read before the user's
+ *    file.
+ *  - A redirection that fails is a condition without a command, so DEBUG traps do not see it.
+ *  - DEBUG traps, set -x and set -v are off between the key and the command.
+ *  - At the prompt a DEBUG trap sees one call of ours, with a standard output that is no terminal:
+ *    bash-preexec, which has armed itself at the first prompt, ignores such calls.
+ *  - The exported variables are written to a file at each prompt. `declare -px` sorts all
+ *    variables, which takes 2 ms if startup files define a thousand. So if there are many, their
+ *    names are listed first by `compgen -e`, as comments because the file may be read meanwhile.
+ *    The variables are counted now and then.
+ *  - The shell itself evaluates the command, not a function or a sourced file, so RETURN traps,
+ *    return, LINENO and declare work as in a typed command. What is put in front of the command
+ *    stands on its first line.
  *
- * The script that a command needs has three lines: its header, variables, and what the line that is entered runs.
+ * The script of a command has three lines: its header, variables, and the code that the typed line
+ * evaluates.
  */
 #include "ring/utf8.h"
 #include "shell/exec/integration_internal.h"
@@ -30,14 +35,12 @@
 #include <string.h>
 
 #define PLACE "/proc/$PPID/fd/"
-#define LINE \
-	" \\builtin eval \"$__rs_x\"; { __rs_end \"$__rs_la\" && __rs_z() (x); } 2>/dev/null" /* __rs_line */
-
-/* How zsh and fish have it. */
+/* The line that runs the script: __rs_line of init.bash, and its like in zsh and fish. */
+#define LINE " \\builtin eval \"$__rs_x\"; { __rs_end \"$__rs_la\" && __rs_z() (x); } 2>/dev/null"
 #define LINE_ZSH " \\builtin \\eval \"$__rs_x\""
 #define LINE_FISH " builtin eval $__rs_x"
 
-/* What differs. The path of the file is the value of ZDOTDIR for zsh, and an argument of the others. */
+/* zsh finds its init file through ZDOTDIR, the others through an argument. */
 static const struct {
 	const char *name, *file, *text, *line;
 } shells[] = {
@@ -120,7 +123,7 @@ static void put_zdotdir(FILE *f, const char *value)
 		integration_put_text(f, value);
 }
 
-static void put_filled(FILE *f, const char *gap, const struct integration_init *init)
+static void fill_placeholder(FILE *f, const char *gap, const struct integration_init *init)
 {
 	if (strncmp(gap, "@NONCE@", 7) == 0)
 		fputs(init->nonce, f);
@@ -132,8 +135,8 @@ static void put_filled(FILE *f, const char *gap, const struct integration_init *
 		integration_put_text(f, init->path);
 }
 
-/* The next gap of a text, and the length of its name; NULL: there is none. */
-static const char *find_gap(const char *text, size_t *ret_length)
+/* The next placeholder in a text, and its length; NULL: none. */
+static const char *find_placeholder(const char *text, size_t *ret_length)
 {
 	static const char *const gaps[] = {"@NONCE@", "@PATH@", "@ZDOTDIR@", "@FILES@"};
 	for (text = strchr(text, '@'); text; text = strchr(text + 1, '@')) {
@@ -154,9 +157,9 @@ char *integration_init(const struct integration_init *init)
 	FILE *f = memory_stream(&text, &length);
 	if (!f)
 		return NULL;
-	for (; (gap = find_gap(rest, &name)); rest = gap + name) {
+	for (; (gap = find_placeholder(rest, &name)); rest = gap + name) {
 		fprintf(f, "%.*s", (int)(gap - rest), rest);
-		put_filled(f, gap, init);
+		fill_placeholder(f, gap, init);
 	}
 	fputs(rest, f);
 	if (fclose(f) == 0)
@@ -167,7 +170,7 @@ char *integration_init(const struct integration_init *init)
 
 /* The script */
 
-/* Whether a line is this word; tabs: after any tabs. */
+/* Whether a line behind the first is exactly this word; tabs: behind any leading tabs. */
 static bool has_line(const char *at, const char *end, const char *word, size_t length, bool tabs)
 {
 	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
@@ -182,7 +185,7 @@ static bool has_line(const char *at, const char *end, const char *word, size_t l
 	return false;
 }
 
-/* Whether the here-document that this begins (behind its <<) ends, as far as can be seen without knowing bash. */
+/* Guess whether the here-document that begins at `at`, behind its <<, has an end. */
 static bool ends_document(const char *at, const char *end)
 {
 	char word[64];
@@ -201,7 +204,7 @@ static bool ends_document(const char *at, const char *end)
 	return length > 0 && has_line(at, end, word, length, tabs);
 }
 
-bool integration_takes_a_line(const char *command, size_t length)
+bool integration_can_append_line(const char *command, size_t length)
 {
 	const char *end = command + length, *at = command;
 	if (length > 0 && end[-1] == '\\')
@@ -221,7 +224,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Whether it may be `set -v`, behind which the shell prints the lines that it reads: ours then, too. */
+/* Whether the command may have `set -v`, which makes the shell print our lines too. */
 static bool may_show_lines(const char *command, size_t length)
 {
 	const char *end = command + length, *at = command;
@@ -246,8 +249,8 @@ static bool may_show_lines(const char *command, size_t length)
 	return false;
 }
 
-/* What a variable of the command was before, as something to evaluate afterwards in a function. */
-static void put_undo(FILE *f, const struct integration_command *c)
+/* Print code that saves the variables and the directory as code in __rs_u, to restore them. */
+static void put_restore(FILE *f, const struct integration_command *c)
 {
 	if (c->env_count + (c->cwd != NULL) == 0)
 		return;
@@ -263,14 +266,14 @@ static void put_undo(FILE *f, const struct integration_command *c)
 		fputs("; __rs_u+=\"\\\\builtin cd -- ${PWD@Q}; ${OLDPWD+OLDPWD=${OLDPWD@Q};}\"", f);
 }
 
-static bool substitutes(const char *command, size_t length)
+static bool has_process_substitution(const char *command, size_t length)
 {
 	return memmem(command, length, ">(", 2) != NULL;
 }
 
 void integration_put_command(FILE *f, const struct integration_command *c)
 {
-	bool keeps = !c->isolated && integration_takes_a_line(c->command, c->length) &&
+	bool keeps = !c->isolated && integration_can_append_line(c->command, c->length) &&
 		!may_show_lines(c->command, c->length);
 	fputs("__rs_c=", f);
 	integration_put_quoted(f, c->command, c->length);
@@ -284,12 +287,13 @@ void integration_put_command(FILE *f, const struct integration_command *c)
 		c->streams == EXEC_PIPES ? "1" : "", c->history ? "1" : "");
 	if (c->shell == INTEGRATION_BASH)
 		fprintf(f, " __rs_pl=%s", piped ? "1" : "");
-	/* What is substituted may write when the command has ended. */
+	/* A process substitution may write after the command has ended. */
 	if (c->shell != INTEGRATION_FISH)
-		fprintf(f, " __rs_lw=%s", substitutes(c->command, c->length) ? "1" : "");
+		fprintf(f, " __rs_lw=%s",
+			has_process_substitution(c->command, c->length) ? "1" : "");
 }
 
-void integration_put_circumstances(FILE *f, const struct integration_command *c)
+void integration_put_setup(FILE *f, const struct integration_command *c)
 {
 	if (c->cwd) {
 		fputs("\\builtin cd -- ", f);
@@ -328,10 +332,10 @@ char *integration_script(const struct integration_command *c, size_t *ret_length
 	if (!f)
 		return NULL;
 	integration_put_command(f, c);
-	put_undo(f, c);
+	put_restore(f, c);
 	fputc('\n', f);
 	fprintf(f, "{ __rs_before %u %u; } 2>/dev/null; { ", c->up, c->column);
-	integration_put_circumstances(f, c);
+	integration_put_setup(f, c);
 	fprintf(f, "%s\\builtin eval -- \"$__rs_c\"%s }", c->isolated ? "( " : "",
 		c->isolated ? " );" : ";");
 	integration_put_redirections(f, c);

@@ -1,6 +1,7 @@
 /*
- * The script for fish: its header, and what sets the variables of a command. Text is in single quotes, where but two
- * characters have a meaning; fish has no subshell, so that a command that asks for one is refused before.
+ * The script for fish: its header, and assignments. Text is in single quotes, in which two
+ * characters alone have a meaning. fish has no subshell; exec_start() refuses a command that needs
+ * one.
  */
 #include "shell/exec/integration_internal.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exactly these bytes. shown: control characters made visible. */
+/* Print exactly these bytes as one word. shown: with control characters made visible. */
 static void put_quoted(FILE *f, const char *bytes, size_t length, bool shown)
 {
 	putc('\'', f);
@@ -39,12 +40,11 @@ static void put_shown(FILE *f, const struct integration_command *c)
 		fprintf(f, "' ... (%zu bytes in all)'", c->length);
 }
 
-/* A command that ends with a comment or in the middle of something cannot have a line behind it. */
 static void put_variables(FILE *f, const struct integration_command *c)
 {
 	fputs("set -g __rs_c ", f);
 	put_quoted(f, c->command, c->length, false);
-	if (integration_takes_a_line(c->command, c->length))
+	if (integration_can_append_line(c->command, c->length))
 		fputs("\\n__rs_keep", f);
 	fputs("\nset -g __rs_v ", f);
 	put_shown(f, c);
@@ -68,8 +68,8 @@ static void put_redirections(FILE *f, const struct integration_command *c)
 	}
 }
 
-/* What is run, as text that is in quotes itself. */
-static void put_line(FILE *f, const struct integration_command *c)
+/* Print the code that the typed line evaluates. */
+static void put_code(FILE *f, const struct integration_command *c)
 {
 	fprintf(f, "__rs_before %u %u; begin; ", c->up, c->column);
 	for (size_t i = 0; i < c->env_count; i++) {
@@ -95,7 +95,7 @@ char *integration_fish_script(const struct integration_command *c, size_t *ret_l
 	FILE *f = memory_stream(&line, &length);
 	if (!f)
 		return NULL;
-	put_line(f, c);
+	put_code(f, c);
 	if (fclose(f) != 0 || !(f = memory_stream(&text, ret_length))) {
 		free(line);
 		return NULL;

@@ -1,7 +1,7 @@
 /*
- * The script for zsh: its header, variables, and what the line that is entered runs. See init.zsh, whose functions have
- * the options of a plain zsh whatever the user has set; the three lines are read with the user's, and so are made of
- * what no option changes.
+ * The script for zsh: its header, variables, and the code that the typed line evaluates. The
+ * functions of init.zsh run with zsh's default options. The script is read with the user's options,
+ * so it uses only syntax that no option changes.
  */
 #include "shell/exec/integration_internal.h"
 #include "shell/memory_stream.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a variable of the command was before, as something to evaluate afterwards in a function. */
-static void put_undo(FILE *f, const struct integration_command *c)
+/* Print code that saves the variables and the directory as code in __rs_u, to restore them. */
+static void put_restore(FILE *f, const struct integration_command *c)
 {
 	for (size_t i = 0; i < c->env_count; i++) {
 		const char *name = c->env_names[i];
@@ -23,7 +23,7 @@ static void put_undo(FILE *f, const struct integration_command *c)
 		fputs("; __rs_u+=\"builtin cd -q -- ${(q)PWD}; ${OLDPWD+OLDPWD=${(q)OLDPWD};}\"", f);
 }
 
-static void put_circumstances(FILE *f, const struct integration_command *c)
+static void put_setup(FILE *f, const struct integration_command *c)
 {
 	if (c->cwd) {
 		fputs("__rs_cd ", f);
@@ -45,17 +45,17 @@ char *integration_zsh_script(const struct integration_command *c, size_t *ret_le
 		return NULL;
 	integration_put_command(f, c);
 	fputs(" __rs_u=", f);
-	put_undo(f, c);
+	put_restore(f, c);
 	fputc('\n', f);
 	fprintf(f,
 		"{ __rs_before %u %u \"${__rs_la[@]}\" || \\builtin :; } 2>/dev/null; __rs_hooks; ",
 		c->up, c->column);
 	fputs("{ __rs_begin \"${__rs_la[@]}\" || \\builtin :; } 2>/dev/null; { { ", f);
-	put_circumstances(f, c);
+	put_setup(f, c);
 	fprintf(f, "%s\\builtin eval \"$__rs_c\"%s }", c->isolated ? "( " : "",
 		c->isolated ? " );" : ";");
 	integration_put_redirections(f, c);
-	/* An assignment takes $_ away. */
+	/* An assignment changes $_, so save it first. */
 	fputs("; } always { { __rs_w=(\"$?\") __rs_la=(\"$_\") __rs_nt=(''); [[ -n ${__rs_none-} || "
 	      "/dev/fd/1 -ef ${TTY-} || /dev/fd/1 -ef /dev/tty ]] || __rs_nt=(away); "
 	      "{ [[ $FUNCNEST = 100 ]] || __rs_fn=(\"$FUNCNEST\"); FUNCNEST=100; __rs_after || \\builtin :; "

@@ -1,4 +1,4 @@
-/* What the files of exec share. */
+/* Private to the files of shell/exec. */
 #pragma once
 
 #include "shell/exec/executor.h"
@@ -8,122 +8,166 @@
 /* Loop time in ms. */
 uint64_t exec_now(const struct executor *x);
 
-/* Begin what is next in the queue, if the shell is at its prompt. */
-void exec_next(struct executor *x);
+/* Type the next exec in the queue, if the shell is ready. */
+void exec_type_next(struct executor *x);
 
-/* It is over; tells everybody. It goes from the queue, or its place as the current one, to those that are finished. */
+/* End it: move it from the queue, or from current, to finished; log it and call its watchers. */
 void exec_finish(struct exec *e, enum exec_end end);
 
-/* Tell its watchers, and the blocks. */
+/* Update its block, and call its watchers. */
 void exec_changed(struct exec *e);
 
-/* What blocks are to know of it, borrowed; and telling them. */
+/* The facts that its block records, borrowed. */
 struct block_exec exec_facts(const struct exec *e);
-void exec_tell_block(const struct exec *e);
 
-/* Tell its watchers that it is forgotten, and free it. */
+/* Update its block. */
+void exec_update_block(const struct exec *e);
+
+/* Call gone() of its watchers, and free it. */
 void exec_forget(struct exec *e);
 
-/* It is over, or about to be typed: it goes on without those who have asked for it. */
+/* Release the access rights of the requests: from now on it no longer depends on them. */
 void exec_release_claims(struct exec *e);
 
 /* Free one that is in no list. */
 void exec_free(struct exec *e);
 
-/* Who asks, as much as is kept of it; each may be NULL. Returns whether there is memory for it. */
+/* The strings of a request, each cut to its limit; each may be NULL. */
 struct exec_names {
 	const char *key, *author, *label, *peer;
 };
+
+/* Copy them. Returns false when memory is short. */
 bool exec_set_names(struct exec *e, const struct exec_names *names);
 
-/* claim.c: what somebody tells of e, who need not be its shell; status: -1 when not that it is over. */
-void exec_note_claim(struct exec *e, int status, uint64_t offset);
-void exec_claim_tick(struct exec *e);
-/*
- * The same for a line of somebody's, of whose end there is no proof: whether a mark is set aside until more is known, and
- * whether a record of that time is claimed, for the shell still waits for what the line has started.
- */
-bool exec_sets_aside(struct executor *x, const struct mark *mark);
-bool exec_claims_line(struct executor *x, uint64_t time_ms);
-void exec_claim_line_tick(struct executor *x);
-/* Whether a mark of its end, or a record that has its id, comes from its shell. */
-bool exec_believes_mark(const struct exec *e, const struct mark *mark);
-bool exec_believes_record(const struct exec *e, const struct record *record);
-/* shell.c: for looks at the session's programs. */
-struct peek_target exec_peek_target(const struct executor *x, pid_t pid);
-/* Whether the shell waits for a child, and has had all of them since before a time (wall clock). */
-bool exec_awaits_child(const struct executor *x, uint64_t time_ms);
+/* An unsealed report of e has come: of its end, with a status, or of its start (-1). */
+void exec_note_unsealed(struct exec *e, int status, uint64_t offset);
+
+/* End e by an unsealed report, or as unknown, once the shell is at its prompt. */
+void exec_unsealed_tick(struct exec *e);
+
+/* Whether to defer an end mark of a typed line, because the shell still waits for a child. */
+bool exec_defer_line_end(struct executor *x, const struct mark *mark);
 
 /*
- * input.c: keep what it reads, until it is over. Returns 0 or a negative errno. What an earlier server has kept is found
- * again; who waits for that one to write is let go on, at the end of the input.
+ * Whether a report at time_ms (wall clock) that such a line is over is false, because the shell has
+ * waited for a child since. If it is true, the deferred mark takes effect.
  */
+bool exec_refute_line_end(struct executor *x, uint64_t time_ms);
+
+/* Check again the end of a line whose record has not come. */
+void exec_line_end_tick(struct executor *x);
+
+/* Whether an end mark has the seal of e. */
+bool exec_mark_is_sealed(const struct exec *e, const struct mark *mark);
+
+/* Whether a record has the seal of e. */
+bool exec_record_is_sealed(const struct exec *e, const struct record *record);
+
+/* Whether the shell waits for a child and all its children are older than time_ms (wall clock). */
+bool exec_shell_awaits_child(const struct executor *x, uint64_t time_ms);
+
+/* The target for looks at one of the session's programs. */
+struct peek_target exec_peek_target(const struct executor *x, pid_t pid);
+
+/* Store its standard input, until it is over. Returns 0 or a negative errno. */
 int exec_store_input(struct exec *e, const struct exec_options *o);
+
+/* Remove it. */
 void exec_remove_input(struct exec *e);
+
+/* Find what an earlier server has stored. */
 void exec_adopt_input(struct exec *e);
+
+/* Unblock a command whose FIFO had an earlier server as its writer: it reads end of file. */
 void exec_input_tick(struct exec *e);
 
-/* type.c: type it. Returns 0 or a negative errno. */
+/* Type the command. Returns 0 or a negative errno. */
 int exec_type(struct exec *e);
-/* Whether a line can be typed into the shell now. */
+
+/* Whether a command can be typed into the shell now. */
 bool exec_is_ready(struct executor *x);
+
 /* Whether exec_busy() has a reason. */
 bool exec_is_busy(struct executor *x);
-/* Why the next in the queue cannot be typed now: a text for people, or NULL. */
-const char *exec_held_up(struct executor *x);
-/* shell.c: the text that says that a program runs in the foreground, with the program's name if it is known. */
-const char *exec_program_in_front(struct executor *x);
-/* shell.c: that startup files have started a program that reads the terminal, in words; NULL: they have not. */
-const char *exec_startup_reader(struct executor *x);
-/* Whether the shell waits for keys as line editors do: the builtin `read` does it in another way. */
+
+/* Why the first exec in the queue cannot be typed now: a text for people, or NULL. */
+const char *exec_obstacle(struct executor *x);
+
+/* The text that a program runs in the foreground, with its name if that is known. */
+const char *exec_foreground_text(struct executor *x);
+
+/* The text that a program of the startup files reads the terminal; NULL: none does. */
+const char *exec_startup_text(struct executor *x);
+
+/* Whether the shell waits for keys in poll or select, as line editors do, unlike `read`. */
 bool exec_shell_awaits_keys(const struct executor *x);
-/* Whether the shell reads the terminal, and no other program. unseen: also where that cannot be seen, but may be. */
-bool exec_is_read_by_shell(const struct executor *x, bool unseen);
-/* Whether something has been printed that has not been followed yet. */
-bool exec_is_unread(const struct executor *x);
-/* What waits for a shell that is not, or never will be, at its prompt. */
+
+/* Whether the shell alone reads the terminal. unseen: or may do so, which cannot be seen. */
+bool exec_shell_reads_terminal(const struct executor *x, bool unseen);
+
+/* Whether there is output that has not been followed yet, in the terminal or in the ring. */
+bool exec_has_unread_output(const struct executor *x);
+
+/* End queued execs that the shell cannot run, and look at readers before the first prompt. */
 void exec_shell_tick(struct executor *x);
-/* type.c: type one of our keys. Returns as link_write() does. */
+
+/* Type one of our keys. Returns as link_write() does, or -ENOTSUP. */
 int exec_type_key(struct executor *x, const char *keys, size_t length);
-/* type.c: at the prompt, what a program has left on its terminal is undone, if there is any. */
+
+/* At the prompt, undo the modes that a program has left on its terminal. */
 void exec_undo_leftovers(struct executor *x);
-/* Let the input go that was held back. */
+
+/* Write the input that was held back. */
 void exec_release_input(struct executor *x);
 
-/* follow.c: it has begun, by the wall clock and since boot; what is left of its time is counted from then. */
-void exec_running(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms);
+/* E runs since these times (wall clock, since boot). Starts its time limit. */
+void exec_note_start(struct exec *e, uint64_t started_ms, uint64_t started_boot_ms);
 
-/* hold.c: it is typed, or known from an earlier server; nobody will read it any more. */
+/* E is typed, or adopted: hold the ring for its readers. */
 void exec_hold_begin(struct exec *e);
+
+/* Release all that is held for readers of e. */
 void exec_hold_end(struct exec *e);
 
-/* cancel.c: the ladder is to be looked after. */
+/* Repeat or escalate the signal of exec_cancel(). */
 void exec_ladder_tick(struct exec *e);
-/* A Ctrl-C is about to be typed to one that runs; it is looked after (typed_until_ms). */
-void exec_interrupt_typed(struct exec *e);
+
+/* A Ctrl-C is about to be typed to e. If it may get lost, exec_interrupt_tick() repeats it. */
+void exec_note_interrupt(struct exec *e);
+
+/* Repeat a Ctrl-C that was lost. */
 void exec_interrupt_tick(struct exec *e);
 
-/* doubt.c: one that was typed, and of which nothing has been heard, is looked after. */
+/* Check an exec that was typed and whose start has not been reported. */
 void exec_doubt_tick(struct exec *e);
-/* The shell is asked for a sign, if one is needed and it can be asked now. */
+
+/* Ask the shell for a sign, if one is needed and the shell can get the key now. */
 void exec_ask_sign(struct executor *x);
-/* It has told its state: that may be the sign. */
-void exec_sign(struct executor *x);
-/* There is nothing any more that it has not taken. */
-void exec_answered(struct executor *x);
-/* Whether it is certain that nothing of e has been run, given that all that the shell has told is known. */
-bool exec_was_not_started(const struct exec *e);
+
+/* The shell has sent its state record, which may be the sign. */
+void exec_note_sign(struct executor *x);
+
+/* The shell has read all that was typed. */
+void exec_clear_unanswered(struct executor *x);
+
+/* Whether nothing of e was run, provided that all reports of the shell have been followed. */
+bool exec_provably_not_started(const struct exec *e);
 
 /*
- * log.c: one is written down when it has been asked for and when it is done. Where there is no room for that it
- * is run all the same, and counted: a full disk keeps nobody from making room. It is written down as soon as there is
- * some, see exec_log_catch_up().
+ * Log the request for e. On failure e is run all the same: a full disk must not keep people from
+ * freeing space. The failure is counted, and exec_log_catch_up() tries again.
  */
-void exec_log_asked(struct exec *e);
-void exec_log_done(struct exec *e);
-/* Its start is written in front of its script. */
-void exec_log_began(struct exec *e);
-/* What an earlier server has left: those that are done, one that may still run, and what became of the others. */
+void exec_log_request(struct exec *e);
+
+/* Log its end. Failures as above. */
+void exec_log_end(struct exec *e);
+
+/* Write its start into the header of its script. */
+void exec_log_start(struct exec *e);
+
+/* Load what earlier servers have logged: done execs, unfinished ones, one that may still run. */
 void exec_log_load(struct executor *x);
-/* The line in front of a script by which the next server knows it. Owned by the caller. */
+
+/* The first line of a script, by which the next server knows the exec. Owned by the caller. */
 char *exec_log_header(const struct exec *e);

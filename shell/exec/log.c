@@ -1,10 +1,10 @@
 /*
- * What outlives the server. "execs", in the session's directory, has a line of JSON for each exec when it has been
- * asked for, before anybody is told of it, and another one when it is done. The header of the script, which is in the
- * holder's memory, names the one that was typed last, and tells when it began. Execs are typed in the order of their
- * numbers: so what was asked for, is not done and has a higher number than the header's was never typed.
- * The file may be missing, and a line that makes no sense is left out. Who asked is "principal"; "author" is what they
- * called themselves, as it was in the days when nothing else was written down.
+ * Execs on disk. The file "execs" in the session's directory gets a line of JSON for each request,
+ * before the client gets an answer, and another when the exec is done. The header of the script, in
+ * the holder's memory, names the exec that was typed last and when it began. Execs are typed in the
+ * order of their numbers, so one that is not done and has a higher number than that in the header
+ * was never typed. The file may be missing; malformed lines are skipped. "principal" is the author
+ * of the request, "author" is the label, as in older files.
  */
 #include "ring/utf8.h"
 #include "shell/clock.h"
@@ -21,9 +21,9 @@
 #include <utlist.h>
 
 #define LOG_MAX ((size_t)64 << 20)
-#define LOG_COMPACT ((size_t)1 << 20) /* below that it is not worth writing it anew */
+#define LOG_COMPACT ((size_t)1 << 20) /* a smaller file is not compacted */
 #define HEADER_MAX ((size_t)64 << 10)
-#define BEGINNING_SIZE 112u
+#define START_SIZE 112u
 
 static json_t *text_or_null(const char *text)
 {
@@ -31,7 +31,7 @@ static json_t *text_or_null(const char *text)
 	return value ? value : json_null();
 }
 
-/* As much of a command as is kept, or null when it is no UTF-8. */
+/* The kept beginning of a command, or null if it is not UTF-8. */
 static json_t *command_json(const struct exec *e)
 {
 	size_t length = utf8_cut(e->command, strlen(e->command), EXEC_COMMAND_KEPT);
@@ -49,16 +49,15 @@ static json_t *common_json(const struct exec *e)
 		"principal", e->author, "caller", (json_int_t)e->caller);
 }
 
-/* Its start, at the end of the header: always of the same length. */
-static void put_beginning(const struct exec *e, char ret_text[BEGINNING_SIZE])
+/* The end of the header: the start, in a fixed length, so that it can be overwritten. */
+static void format_start(const struct exec *e, char ret_text[START_SIZE])
 {
-	snprintf(ret_text, BEGINNING_SIZE,
+	snprintf(ret_text, START_SIZE,
 		",\"began\":%14llu,\"boot\":%14llu,\"from\":%20llu,\"marked\":%d}\n",
 		(unsigned long long)e->started_ms, (unsigned long long)e->started_boot_ms,
 		(unsigned long long)e->start, e->start_marked);
 }
 
-/* Always of the same length for an exec: its start is put in later, over what is there. */
 char *exec_log_header(const struct exec *e)
 {
 	json_t *root = common_json(e);
@@ -73,24 +72,24 @@ char *exec_log_header(const struct exec *e)
 	}
 	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	json_decref(root);
-	char *header = NULL, beginning[BEGINNING_SIZE];
-	put_beginning(e, beginning);
+	char *header = NULL, start[START_SIZE];
+	format_start(e, start);
 	if (text)
-		text[strlen(text) - 1] = '\0'; /* the brace */
-	if (text && asprintf(&header, "# %s%s", text, beginning) < 0)
+		text[strlen(text) - 1] = '\0'; /* the closing brace */
+	if (text && asprintf(&header, "# %s%s", text, start) < 0)
 		header = NULL;
 	free(text);
 	return header;
 }
 
-void exec_log_began(struct exec *e)
+void exec_log_start(struct exec *e)
 {
-	char text[BEGINNING_SIZE];
-	put_beginning(e, text);
+	char text[START_SIZE];
+	format_start(e, text);
 	size_t length = strlen(text);
 	if (e->header_length < length)
-		return; /* somebody has written into the script */
-	/* Without it the next server knows it from what the ring has. */
+		return; /* not a header of ours */
+	/* On failure the next server takes the start from the ring. */
 	if (pwrite(e->executor->script_fd, text, length, (off_t)(e->header_length - length)) !=
 		(ssize_t)length)
 		e->executor->all->not_kept++;
@@ -116,7 +115,7 @@ static json_t *done_json(const struct exec *e)
 	return root;
 }
 
-static void tell_execs(void *user, struct lines_writer *w)
+static void write_execs(void *user, struct lines_writer *w)
 {
 	const struct executor *x = user;
 	struct exec *e;
@@ -129,9 +128,9 @@ static void tell_execs(void *user, struct lines_writer *w)
 }
 
 static const struct lines_kind kind = {
-	.name = "execs", .max = LOG_MAX, .compact = LOG_COMPACT, .doubled = true, .tell = tell_execs};
+	.name = "execs", .max = LOG_MAX, .compact = LOG_COMPACT, .doubled = true, .tell = write_execs};
 
-/* Takes line. */
+/* Append a line, which this owns from now on. */
 static void append_line(struct executor *x, json_t *line)
 {
 	if (lines_append(&x->log, &kind, x->pane->held.link.dir_fd, line, x) < 0)
@@ -143,12 +142,12 @@ bool exec_log_catch_up(struct executor *x, int *ret_error)
 	return x->open && lines_catch_up(&x->log, &kind, x->pane->held.link.dir_fd, x, ret_error);
 }
 
-void exec_log_asked(struct exec *e)
+void exec_log_request(struct exec *e)
 {
 	append_line(e->executor, common_json(e));
 }
 
-void exec_log_done(struct exec *e)
+void exec_log_end(struct exec *e)
 {
 	append_line(e->executor, done_json(e));
 }
@@ -255,10 +254,10 @@ static void drop(struct exec **list, struct exec *e)
 /* What a log is read into. */
 struct loading {
 	struct executor *x;
-	struct exec *asked; /* not known to be done yet */
+	struct exec *unfinished; /* list: requested and not done so far */
 };
 
-/* One line of the log: of one that is done, or has been asked for. */
+/* A line of the log: of a request, or of a done exec. */
 static void load_line(void *user, json_t *line)
 {
 	struct loading *l = user;
@@ -270,11 +269,11 @@ static void load_line(void *user, json_t *line)
 	if (e && e->number > x->numbers)
 		x->numbers = e->number;
 	if (e && done && read_done(line, e)) {
-		drop(&l->asked, find(l->asked, e->id));
+		drop(&l->unfinished, find(l->unfinished, e->id));
 		DL_APPEND(x->finished, e);
 		x->kept++;
 	} else if (e && !done) {
-		DL_APPEND(l->asked, e);
+		DL_APPEND(l->unfinished, e);
 	} else if (e) {
 		exec_free(e);
 	}
@@ -290,7 +289,7 @@ static void trim(struct executor *x)
 	}
 }
 
-static void take_beginning(struct exec *e, const json_t *root)
+static void parse_start(struct exec *e, const json_t *root)
 {
 	e->timeout_ms = (uint64_t)json_integer_value(json_object_get(root, "timeout"));
 	uint64_t began = (uint64_t)json_integer_value(json_object_get(root, "began"));
@@ -298,10 +297,10 @@ static void take_beginning(struct exec *e, const json_t *root)
 		return;
 	e->start = (uint64_t)json_integer_value(json_object_get(root, "from"));
 	e->start_marked = json_integer_value(json_object_get(root, "marked")) == 1;
-	exec_running(e, began, (uint64_t)json_integer_value(json_object_get(root, "boot")));
+	exec_note_start(e, began, (uint64_t)json_integer_value(json_object_get(root, "boot")));
 }
 
-/* The command of the script: what was typed last. */
+/* Load the exec that was typed last. NULL: none. *ret_short: memory is short. */
 static struct exec *load_typed(struct executor *x, bool *ret_short)
 {
 	char *text = calloc(1, HEADER_MAX + 1);
@@ -320,26 +319,26 @@ static struct exec *load_typed(struct executor *x, bool *ret_short)
 		e->typed_ms = exec_now(x);
 		const char *seal = json_string_value(json_object_get(root, "seal"));
 		seal_read(&e->seal, seal ? seal : "");
-		take_beginning(e, root);
+		parse_start(e, root);
 		e->hold_asked = json_is_true(json_object_get(root, "hold"));
 	}
 	json_decref(root);
 	return e;
 }
 
-/* It was not over: whoever has left it running hears of its end. */
+/* It was not over when the earlier server ended: its caller is to be notified of its end. */
 static void mark_left(struct exec *e)
 {
 	e->left = e->caller != 0;
 	e->executor->all->left += e->left;
 }
 
-/* Those that an earlier server has not brought to an end, but for the one that was typed last. */
-static void settle(struct executor *x, struct exec **asked, uint64_t typed)
+/* End what earlier servers have not finished, except exec number `typed`. */
+static void end_unfinished(struct executor *x, struct exec **list, uint64_t typed)
 {
-	struct exec *first = *asked, *e;
-	while ((e = *asked)) {
-		DL_DELETE(*asked, e);
+	struct exec *first = *list, *e;
+	while ((e = *list)) {
+		DL_DELETE(*list, e);
 		e->state = EXEC_DONE;
 		bool certain = e->number > typed && !x->log.frozen;
 		e->end = certain ? EXEC_END_NOT_STARTED : EXEC_END_UNKNOWN;
@@ -350,12 +349,12 @@ static void settle(struct executor *x, struct exec **asked, uint64_t typed)
 		DL_APPEND(x->finished, e);
 		x->kept++;
 	}
-	/* Not before all are where tell_execs() finds them. */
+	/* Logging may compact the file, and write_execs() must find all of them. */
 	for (e = first; e; e = e->next)
-		exec_log_done(e);
+		exec_log_end(e);
 }
 
-/* Its output and its end are read again from where it was typed, as far as the ring goes. */
+/* Follow it again from where it was typed, as far as the ring still has that. */
 static void resume(struct executor *x, struct exec *e)
 {
 	const struct link *link = &x->pane->held.link;
@@ -392,21 +391,21 @@ void exec_log_load(struct executor *x)
 	x->numbers = x->numbers > typed ? x->numbers : typed;
 	if (e) {
 		const struct exec *done = find(x->finished, e->id);
-		drop(&l.asked, find(l.asked, e->id));
-		/* Its keys may still be on their way. */
+		drop(&l.unfinished, find(l.unfinished, e->id));
+		/* The shell may not have read its keys yet. */
 		x->unanswered = done && done->end == EXEC_END_UNKNOWN;
 		if (done) {
 			exec_free(e);
 			e = NULL;
 		}
 	}
-	settle(x, &l.asked, typed);
+	end_unfinished(x, &l.unfinished, typed);
 	trim(x);
 	if (e) {
 		resume(x, e);
 		return;
 	}
-	/* Only where the prompt is matters: that is told in what was printed last. */
+	/* No command runs. The last output is enough to find the prompt. */
 	x->outline.offset = head > oldest + HEADER_MAX ? head - HEADER_MAX : oldest;
 	x->outline.position = control_events_tail(&link->control, stream_head(&ring->events));
 }

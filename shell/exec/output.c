@@ -1,4 +1,4 @@
-/* Reading a command's output from the ring: once more, or at a reader's own pace. */
+/* Reading a command's output from the ring again, or at a reader's own pace. */
 #include "shell/exec/internal.h"
 
 struct rereading {
@@ -44,7 +44,7 @@ static const struct outline_callbacks callbacks = {
 void exec_outline(
 	const struct exec *e, const struct outline_place *from, struct outline *ret_outline)
 {
-	/* The terminal has the word where a command is typed. */
+	/* At that place the current source is the terminal. */
 	const struct outline_place begin = {.offset = e->typed_offset,
 		.position = e->typed_position,
 		.source = EVENT_SOURCE_TERMINAL};

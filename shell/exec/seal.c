@@ -1,4 +1,4 @@
-/* See seal.h. A digest that cannot be made fits nothing: the end is not believed then, rather than anybody's. */
+/* See seal.h. If a digest cannot be computed, the seal fits no text: reports are rejected. */
 #include "shell/exec/seal.h"
 
 #include "shell/id.h"

@@ -1,6 +1,7 @@
 /*
- * The shell itself: whether it still is the one that has the integration, whether it edits lines, whether it has
- * come as far as its first prompt. Facts of the kernel, since what would tell otherwise may be gone.
+ * The state of the shell's process, from the kernel, because marks and records may be missing:
+ * whether it still has the integration, edits a line, or is before its first prompt. And the texts
+ * that say why it cannot run a command.
  */
 #include "ring/utf8.h"
 #include "shell/clock.h"
@@ -17,8 +18,8 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define START_MAX ((size_t)64 << 10) /* of its arguments, or of its environment */
-#define LOOK_MS 60u                  /* between two looks at who reads */
+#define START_MAX ((size_t)64 << 10) /* bytes read of its arguments, or of its environment */
+#define LOOK_MS 60u                  /* between two looks at what reads the terminal */
 
 struct peek_target exec_peek_target(const struct executor *x, pid_t pid)
 {
@@ -43,8 +44,8 @@ ssize_t exec_shell_directory(const struct executor *x, char *ret_path, size_t si
 	return peek_link(&x->all->peek, exec_peek_target(x, shell), "cwd", ret_path, size);
 }
 
-/* Whether the holder's child has not become the shell yet. */
-static bool is_unborn(const struct executor *x)
+/* Whether the holder's child has not called exec yet. */
+static bool is_before_exec(const struct executor *x)
 {
 	const struct link *link = &x->pane->held.link;
 	struct peek *peek = &x->all->peek;
@@ -53,8 +54,8 @@ static bool is_unborn(const struct executor *x)
 	return shell == 0 || holder == 0 || shell == holder;
 }
 
-/* What the shell was started with, in words that end with NULs; the caller's. NULL: it may not be read. */
-static char *start_of(const struct executor *x, size_t *ret_length)
+/* Arguments of the shell (zsh: environment), NULs between. Owned by the caller; NULL: no access. */
+static char *read_start(const struct executor *x, size_t *ret_length)
 {
 	pid_t pid = x->pane->held.link.info.shell_pid;
 	const struct peek_target target = exec_peek_target(x, pid);
@@ -78,7 +79,7 @@ static bool ends_with(const char *text, const char *end)
 	return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* Whether a word is of those that we start this session's shell with. */
+/* Whether a word, behind the word before, is one that we start this session's shell with. */
 static bool is_ours(const struct executor *x, const char *word, const char *before)
 {
 	char directory[DIRECTORY_NAME_SIZE + sizeof DIRECTORY_SHELL];
@@ -98,23 +99,24 @@ static bool is_ours(const struct executor *x, const char *word, const char *befo
 }
 
 /*
- * What is done with `exec zsh` has other arguments, and `exec bash` as well. zsh has none of ours: what leads it to its
- * init file is gone from its environment before the user can pass that on.
+ * After `exec bash` or the like, the process lacks our arguments. zsh has no arguments of ours;
+ * instead its initial environment has our ZDOTDIR, which init.zsh unsets before users can pass it
+ * on.
  */
 bool exec_shell_is_ours(const struct executor *x)
 {
 	size_t length;
-	char *text = start_of(x, &length);
+	char *text = read_start(x, &length);
 	if (!text)
-		return true; /* it may not be looked at, or is no more: others will tell */
-	bool given = length == START_MAX; /* what tells may come behind that */
+		return true; /* not readable, or it has exited, which is noticed elsewhere */
+	bool given = length == START_MAX; /* ours may lie behind what was read */
 	const char *before = "";
 	for (const char *word = text; !given && word < text + length; word += strlen(word) + 1) {
 		given = is_ours(x, word, before);
 		before = word;
 	}
 	free(text);
-	return given || is_unborn(x);
+	return given || is_before_exec(x);
 }
 
 bool exec_shell_in_front(const struct executor *x)
@@ -135,7 +137,7 @@ bool exec_shell_edits(const struct executor *x)
 		exec_input_waiting(x) == 0 && exec_shell_in_front(x);
 }
 
-/* Whether it waits for a line at its prompt in the kernel's way, without readline: our key does nothing. */
+/* Whether it reads its prompt in canonical mode, without readline: our key has no effect. */
 static bool lacks_editing(const struct executor *x)
 {
 	return x->prompt == EXEC_PROMPT_READY && x->entered == 0 && !x->current &&
@@ -167,14 +169,14 @@ bool exec_is_newborn(const struct executor *x)
 const char *exec_waits_for(const struct exec *e)
 {
 	struct executor *x = e->executor;
-	const char *why = e == x->queue || e->state == EXEC_DONE ? exec_held_up(x) : exec_busy(x);
+	const char *why = e == x->queue || e->state == EXEC_DONE ? exec_obstacle(x) : exec_busy(x);
 	return why                   ? why
 		: exec_is_newborn(x) ? "The shell is still starting: it has shown no prompt yet"
-		: x->paste.open      ? "Somebody is pasting into the shell"
+		: x->paste.open      ? "A client is pasting into the shell"
 				     : "The shell is not at its prompt";
 }
 
-/* Returns whether another program than the shell reads the terminal. */
+/* Returns whether a program other than the shell reads the terminal. */
 static bool look(const struct executor *x, struct foreground *f)
 {
 	const struct foreground_target target = exec_foreground(x);
@@ -188,24 +190,24 @@ bool exec_shell_awaits_keys(const struct executor *x)
 	return !look(x, &f) && f.waits == BLOCKED_EVENT;
 }
 
-bool exec_is_read_by_shell(const struct executor *x, bool unseen)
+bool exec_shell_reads_terminal(const struct executor *x, bool unseen)
 {
 	struct foreground f;
 	if (look(x, &f))
 		return false;
-	/* What a poll waits for is not known from a guess: it may be a program that makes the prompt. */
+	/* A guessed poll may be that of a program that makes the prompt. */
 	bool seen = f.waits == BLOCKED_READ || (f.waits == BLOCKED_EVENT && !f.guessed);
 	return seen || (unseen && (f.hidden || f.waits == BLOCKED_EVENT));
 }
 
-bool exec_is_unread(const struct executor *x)
+bool exec_has_unread_output(const struct executor *x)
 {
 	struct pollfd master = {.fd = x->pane->held.link.master_fd, .events = POLLIN};
 	return poll(&master, 1, 0) > 0 || exec_is_behind(x);
 }
 
-/* A program's name is bytes of its own choice, which the kernel cuts anywhere. */
-static void put_name(const char *name, char ret_name[PROC_NAME])
+/* Make a program's name printable: it may have any bytes, and the kernel cuts it anywhere. */
+static void clean_name(const char *name, char ret_name[PROC_NAME])
 {
 	size_t length = strlen(name), n = 0;
 	for (size_t i = 0; i < length; i++) {
@@ -222,45 +224,45 @@ static void put_name(const char *name, char ret_name[PROC_NAME])
 	ret_name[n] = '\0';
 }
 
-/* Whether a program that startup files have started keeps reading the terminal; then why is in reason. */
-static bool is_kept(struct executor *x, struct foreground *f)
+/* Whether a program of the startup files keeps reading the terminal. Then x->reason says so. */
+static bool is_kept_from_prompt(struct executor *x, struct foreground *f)
 {
 	const struct foreground_target target = exec_foreground(x);
 	char name[PROC_NAME];
 	if (!look(x, f))
 		return false;
 	foreground_descend(&target, f);
-	put_name(f->waiter_name, name);
+	clean_name(f->waiter_name, name);
 	snprintf(x->reason, sizeof x->reason,
 		"The shell has shown no prompt: its startup files run %s, which reads the terminal",
 		name);
 	return f->started_ms == 0 || clock_wall_ms() >= f->started_ms + EXEC_READER_MS;
 }
 
-const char *exec_startup_reader(struct executor *x)
+const char *exec_startup_text(struct executor *x)
 {
 	struct foreground f;
-	return is_kept(x, &f) ? x->reason : NULL;
+	return is_kept_from_prompt(x, &f) ? x->reason : NULL;
 }
 
-const char *exec_program_in_front(struct executor *x)
+const char *exec_foreground_text(struct executor *x)
 {
 	char name[PROC_NAME];
 	struct foreground f;
 	(void)look(x, &f);
 	if (!f.name[0] || f.group == x->pane->held.link.info.shell_pid)
-		return "A program that somebody has started runs in the foreground";
-	put_name(f.name, name);
+		return "Another program runs in the foreground";
+	clean_name(f.name, name);
 	snprintf(x->reason, sizeof x->reason, "%s runs in the foreground", name);
 	return x->reason;
 }
 
-/* Before the first prompt: what reads the terminal gets what has been typed, and commands that do not queue are refused. */
+/* Before the first prompt, give held input to a program that reads; end execs that do not queue. */
 static void look_at_startup(struct executor *x)
 {
 	struct foreground f;
 	struct exec *e, *next;
-	bool kept = is_kept(x, &f);
+	bool kept = is_kept_from_prompt(x, &f);
 	if (f.waits != BLOCKED_NO)
 		exec_release_input(x);
 	if (!exec_is_newborn(x) || !kept)

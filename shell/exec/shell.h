@@ -1,7 +1,4 @@
-/*
- * The shell itself, by facts of the kernel: whether it still is the bash that has the integration, whether it edits
- * lines, whether it has come as far as its first prompt.
- */
+/* The state of the shell's process, as the kernel shows it. */
 #pragma once
 
 #include "shell/exec/executor.h"
@@ -9,21 +6,23 @@
 
 #include <stdbool.h>
 
-/* Whether the shell itself is in the foreground, and whether it reads keys one by one (readline). */
+/* Whether the shell itself is in the foreground. */
 bool exec_shell_in_front(const struct executor *x);
+
+/* Whether the terminal is in non-canonical mode: the shell reads keys one by one (readline). */
 bool exec_shell_reads_keys(const struct executor *x);
 
-/* Whether it edits a line at its prompt, and nothing else is on its way there: what is typed now is shown. */
+/* Whether the shell edits a line at its prompt and no other input is pending. */
 bool exec_shell_edits(const struct executor *x);
 
-/* The directory that it is in, with a NUL. Returns bytes, 0 when it is no more or the path is longer, or as peek_link() does. */
+/* The working directory, with a NUL. Returns as peek_link(): bytes, 0 if gone or too long. */
 ssize_t exec_shell_directory(const struct executor *x, char *ret_path, size_t size);
 
-/* For looks at its terminal. */
+/* The target for foreground_look() at the session's terminal. */
 struct foreground_target exec_foreground(const struct executor *x);
 
-/* Whether it is the bash that has the integration. */
+/* Whether the shell's process still is the one that was started with the integration. */
 bool exec_shell_is_ours(const struct executor *x);
 
-/* Whether it is on its way to its first prompt. */
+/* Whether the shell has not shown its first prompt yet. */
 bool exec_is_newborn(const struct executor *x);

@@ -1,4 +1,4 @@
-/* A table of what is known. A shell with any other argument is none of ours: it may run a script, or edit no lines. */
+/* A table of supported arguments. With any other a shell may run a script, or lack editing. */
 #include "shell/exec/shell_arguments.h"
 
 #include "shell/exec/integration_internal.h"
@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+/* What our init file does instead of the argument; PASSED: the shell gets the argument. */
 enum effect { PASSED, DROPPED, NO_FILES, NO_PROFILE, LOGIN, RC_FILE };
 
 static const struct known {
@@ -54,8 +55,8 @@ static const struct known *find(enum integration_shell shell, const char *word)
 	return NULL;
 }
 
-/* zsh's name of an option: without case and underscores; with "no" in front it is the other way round. */
-static const char *name_of(const char *value, bool *set, char *text, size_t size)
+/* Normalise a zsh option: lower case, no underscores, no leading "no", which inverts *set. */
+static const char *normalise(const char *value, bool *set, char *text, size_t size)
 {
 	size_t n = 0;
 	for (; *value && n < size - 1; value++)
@@ -68,7 +69,7 @@ static const char *name_of(const char *value, bool *set, char *text, size_t size
 	return text + 2;
 }
 
-/* Options without which zsh has no init file, no key or no command of ours, and those with which it has none. */
+/* Whether setting or unsetting an option of zsh disables the init file, the key or commands. */
 static bool is_fatal_zsh(const char *value, bool set)
 {
 	static const struct {
@@ -88,14 +89,14 @@ static bool is_fatal_zsh(const char *value, bool set)
 		{"privileged", true},
 	};
 	char text[32];
-	const char *name = name_of(value, &set, text, sizeof text);
+	const char *name = normalise(value, &set, text, sizeof text);
 	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
 		if (strcmp(name, fatal[i].name) == 0 && set == fatal[i].set)
 			return true;
 	return false;
 }
 
-/* One that switches line editing off leaves no way to type a command. */
+/* Whether an argument makes the integration impossible. */
 static bool is_fatal(const struct known *k, const char *value)
 {
 	static const char *const names[] = {"posix", "privileged", "noexec", "onecmd"};
@@ -138,7 +139,7 @@ size_t shell_arguments_passed(
 	return count;
 }
 
-/* The last that has an effect; *ret_value: behind it. */
+/* Whether an argument has this effect. *ret_value: the value of the last one. */
 static bool has_effect(enum integration_shell shell, const char *const *arguments,
 	enum effect effect, const char **ret_value)
 {

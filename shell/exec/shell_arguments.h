@@ -1,6 +1,6 @@
 /*
- * Arguments that a shell is to be started with, and the integration: a shell that gets our init file is told by that which of
- * the user's files to read, so that these arguments do not reach it. Pure.
+ * The arguments of a session's shell when it gets the integration. The init file reads the user's
+ * own files, so the arguments that select those files are not passed on. Pure.
  */
 #pragma once
 
@@ -8,15 +8,18 @@
 
 #include <stdio.h>
 
-/* Which integration a program with these arguments (ended by NULL; NULL: none) can have: only with those that are known. */
+/*
+ * The integration for a program with these arguments (ended by NULL; NULL: none); INTEGRATION_NONE
+ * if it has an argument that is not in our table.
+ */
 enum integration_shell shell_arguments_shell(const char *program, const char *const *arguments);
 
 /*
- * Those of them that the shell itself gets besides ours, in their order, and a NULL: ret_words has place for as many as
- * there are. Returns how many.
+ * The arguments that are passed on, in their order, and a NULL. ret_words has space for all
+ * arguments and the NULL. Returns their number.
  */
 size_t shell_arguments_passed(
 	enum integration_shell shell, const char *const *arguments, const char **ret_words);
 
-/* What the init file does to read the user's own files in the place of the arguments, as lines for it. */
+/* Print the lines of the init file that read the user's own files as the arguments select them. */
 void shell_arguments_put_files(FILE *f, enum integration_shell shell, const char *const *arguments);

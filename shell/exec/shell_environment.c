@@ -1,6 +1,7 @@
 /*
- * See shell_environment.h. Asked -> told, by the record that the shell has written it down; when that does not come in
- * time, or the shell is not at its prompt, what it exported at its last prompt is the answer, or nothing.
+ * See shell_environment.h. The shell writes a file and sends a state record. Without that record in
+ * time, or while the shell is not at its prompt, the waiters get what the shell exported at its
+ * last prompt, or nothing.
  */
 #include "shell/exec/internal.h"
 
@@ -13,11 +14,11 @@
 
 #define ENVIRONMENT_MAX ((size_t)4 << 20)
 
-/* What the shell has written. Owned by the caller; NULL when there is none. */
+/* The file that the shell has written. Owned by the caller; NULL when there is none. */
 static char *read_environment(const struct executor *x, size_t *ret_length)
 {
 	struct stat st;
-	/* Programs in the session can put something else there: that must not stop us. */
+	/* Programs in the session can replace it, so opening it must not block. */
 	int fd = held_open_place(&x->pane->held, WIRE_PLACE_STATE, O_RDONLY);
 	if (fd < 0)
 		return NULL;
@@ -50,7 +51,6 @@ static void answer_waiters(struct executor *x)
 	x->environment_asked = false;
 }
 
-/* At its prompt the shell can write down its functions and aliases as well. */
 static void ask_shell(struct executor *x)
 {
 	static const char key[] = INTEGRATION_STATE;

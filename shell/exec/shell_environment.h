@@ -1,6 +1,6 @@
 /*
- * The environment of a session's shell, for a command that runs beside it: where it is and what it exports, and at its
- * prompt its functions and aliases. Nothing is written back.
+ * The environment of a session's shell, for a command that runs beside it: its directory, its
+ * exported variables, and (only at the prompt) its functions and aliases. Nothing is written back.
  */
 #pragma once
 
@@ -8,24 +8,27 @@
 
 #include <stddef.h>
 
-/* Someone who waits for it; the memory is the waiter's. */
+/* Gets the environment. The memory is the caller's. */
 struct shell_environment_waiter {
 	struct shell_environment_waiter *prev, *next;
 	/*
-	 * cwd: where the shell is, NULL when there is none, "" when that could not be found out now; text: bash that restores what it exports and, unless something else ran,
-	 * its functions and aliases. Both are borrowed. Once, perhaps from inside shell_environment_ask().
+	 * Called once, perhaps from inside shell_environment_ask(). cwd: the shell's directory,
+	 * NULL when it is gone, "" when it cannot be read now. text: bash code that restores the
+	 * exported variables and, if the shell was at its prompt, functions and aliases. Both are
+	 * borrowed.
 	 */
 	void (*done)(void *user, const char *cwd, const char *text, size_t length);
 	void *user;
 };
 
-/* Ask for it: of now when the shell is at its prompt, otherwise of its last one. */
+/* Request the environment: of now if the shell is at its prompt, else of the last prompt. */
 void shell_environment_ask(struct executor *x, struct shell_environment_waiter *w);
 
-/* For exec itself: the shell may be at its prompt, so ask it, if somebody waits for that. */
+/* For exec only: ask the shell, if a waiter is there and the shell is at its prompt. */
 void shell_environment_at_prompt(struct executor *x);
 
-/* The shell has written it down; or the session is over, or it has not in time. */
+/* For exec only: answer the waiters; the shell has written its state, or the session is over. */
 void shell_environment_told(struct executor *x);
 
+/* For exec only: part of exec_tick(). */
 void shell_environment_tick(struct executor *x);

@@ -1,4 +1,4 @@
-/* Typing: when a shell can take a line, and how a command is given to it. */
+/* Writing to the terminal: commands, our keys, and input of clients, which waits for those. */
 #include "ring/screen/leftover.h"
 #include "shell/clock.h"
 #include "shell/exec/internal.h"
@@ -10,7 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Whether the shell has had the time to say what the lines are that were entered. */
+/* Whether the shell has had time to report the lines that were entered. */
 static bool is_settled(const struct executor *x)
 {
 	uint64_t now = exec_now(x);
@@ -28,31 +28,34 @@ bool exec_is_ready(struct executor *x)
 		return false;
 	if (!exec_shell_in_front(x) || !exec_shell_reads_keys(x))
 		return false;
-	/* It may come to the shell itself, which then drops what is typed. */
+	/* A signal may yet reach the shell itself, which then discards its input. */
 	if (x->signalled_ms > 0 && now < x->signalled_ms + EXEC_SETTLE_MS)
 		return false;
 	if (!is_settled(x))
 		return false;
 	if (x->prompt == EXEC_PROMPT_READY) {
-		x->entered = 0; /* what is left of them went to a program, or into the line */
+		x->entered = 0; /* the rest went to a program, or into the line */
 		return exec_shell_is_ours(x);
 	}
 	/*
-	 * Somebody has replaced the prompt and its hook: the kernel says that a line is being read. Startup files may have
-	 * started the program that does.
+	 * The prompt and its hook may have been replaced. Then the kernel shows that the shell
+	 * reads a line; not before the first prompt, when a program of the startup files may be
+	 * reading.
 	 */
 	if (exec_is_newborn(x) || now < x->prompt_ms + EXEC_UNMARKED_MS ||
-		!exec_is_read_by_shell(x, now >= x->prompt_ms + EXEC_UNSEEN_MS) || exec_is_unread(x))
+		!exec_shell_reads_terminal(x, now >= x->prompt_ms + EXEC_UNSEEN_MS) ||
+		exec_has_unread_output(x))
 		return false;
 	x->column = 0;
 	return exec_shell_is_ours(x);
 }
 
 /*
- * How far up, and where, the line begins that calls the script, once it has been accepted. readline accepts one that has filled
- * its last row from the row behind that, and ends no other (_rl_update_final()).
+ * Compute where the line that runs the script begins, seen from the cursor after it was accepted.
+ * If the line has filled its last row, readline is on the next row already and prints no further
+ * newline (_rl_update_final()).
  */
-static void place_line(const struct executor *x, struct integration_command *plan)
+static void locate_line(const struct executor *x, struct integration_command *plan)
 {
 	size_t line = integration_line_length(x->shell);
 	unsigned cols = pane_cols(x->pane);
@@ -97,7 +100,7 @@ int exec_type(struct exec *e)
 	plan->command = e->command;
 	plan->length = e->length;
 	plan->input = e->input;
-	place_line(x, plan);
+	locate_line(x, plan);
 	plan->error_terminal = x->error_terminal;
 	int rc = seal_make(&e->seal, seal);
 	if (rc == 0)
@@ -118,22 +121,22 @@ int exec_type(struct exec *e)
 	return 0;
 }
 
-/* Input of others */
+/* Input of clients */
 
 void exec_forget_paste(struct executor *x)
 {
 	x->paste = (struct typing_pasting){0};
 }
 
-/* Bytes with which a line is entered, given up or ended. */
-static bool is_enter(char c)
+/* Whether a byte ends a line: CR, LF, Ctrl-C, Ctrl-D or Ctrl-O. */
+static bool ends_line(char c)
 {
 	return c == '\r' || c == '\n' || c == 0x03 || c == 0x04 || c == 0x0f;
 }
 
 /*
- * readline: Ctrl-R and Ctrl-S begin a search, and go on with it. Ctrl-H, Ctrl-Q, Ctrl-V, Ctrl-W and Ctrl-Y change what is searched
- * for; other control characters end it. With IXON, Ctrl-S stops the terminal.
+ * readline: Ctrl-R and Ctrl-S begin or continue a history search. Ctrl-H, Ctrl-Q, Ctrl-V, Ctrl-W
+ * and Ctrl-Y edit its text; other control characters end it. With IXON, Ctrl-S stops the terminal.
  */
 static void note_search(struct executor *x, char c)
 {
@@ -149,7 +152,7 @@ static void note_search(struct executor *x, char c)
 		x->searching = false;
 }
 
-/* In a search the beginning of our key would end that, and its rest would be typed: Ctrl-G leaves it, and the line is as before. */
+/* In a history search our key would end the search and be typed in part. Ctrl-G leaves it. */
 int exec_type_key(struct executor *x, const char *keys, size_t length)
 {
 	static const char leave[] = "\007";
@@ -162,7 +165,7 @@ int exec_type_key(struct executor *x, const char *keys, size_t length)
 	return link_write(link, keys, length);
 }
 
-/* Whether the shell reads a line at the prompt that has been seen, and nothing is on its way to it. */
+/* Whether the shell reads a line at its prompt and no input is pending. */
 static bool is_at_rest(const struct executor *x)
 {
 	return x->prompt == EXEC_PROMPT_READY && !x->current && !x->paste.open &&
@@ -170,7 +173,7 @@ static bool is_at_rest(const struct executor *x)
 		exec_shell_reads_keys(x);
 }
 
-/* The shell prints what undoes it, and draws its prompt anew. */
+/* The shell prints the bytes that undo it, and redraws its prompt. */
 void exec_undo_leftovers(struct executor *x)
 {
 	char bytes[LEFTOVER_UNDO_MAX];
@@ -179,7 +182,7 @@ void exec_undo_leftovers(struct executor *x)
 	if (!x->undo || x->undo_offset > x->prompt_offset)
 		return;
 	if (x->undo_offset < x->prompt_offset || exec_now(x) > x->prompt_ms + EXEC_UNDO_MS) {
-		x->undo = 0; /* it was another prompt's, or something is in the way */
+		x->undo = 0; /* of an earlier prompt, or the shell does not come to rest */
 		return;
 	}
 	executors_attend(x);
@@ -197,7 +200,7 @@ void exec_undo_leftovers(struct executor *x)
 	x->prompt_ms = exec_now(x);
 }
 
-/* Whether something typed has to wait: what is for the command itself, such as Ctrl-C, never longer than it takes to begin. */
+/* Whether to hold input back. Signal keys such as Ctrl-C wait only until the command has begun. */
 static bool has_to_wait(const struct executor *x, const char *text, size_t length)
 {
 	const struct exec *e = x->current;
@@ -206,8 +209,8 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 	if (x->releasing)
 		return false;
 	/*
-	 * Never ahead of what waits already. What comes before the first prompt, startup files could swallow;
-	 * and while that is being made the kernel would echo it, and readline once more.
+	 * Keep the order of held input. Before the first prompt, startup files could read it; while
+	 * that prompt is being drawn, the kernel would echo it and readline would again.
 	 */
 	if (x->held_length == 0 && !exec_is_newborn(x) &&
 		(!(x->back_due || x->first_due) || exec_now(x) >= x->hold_until_ms))
@@ -220,7 +223,7 @@ static bool has_to_wait(const struct executor *x, const char *text, size_t lengt
 
 static int hold_input(struct executor *x, const void *bytes, size_t length)
 {
-	/* It has to fit into the terminal's queue afterwards. */
+	/* It must fit into the link's queue afterwards. */
 	if (x->held_length + length + link_input_queued(&x->pane->held.link) > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	uint8_t *grown = realloc(x->held, x->held_length + length);
@@ -238,8 +241,8 @@ size_t exec_input_waiting(const struct executor *x)
 	return link_input_queued(&x->pane->held.link) + x->held_length;
 }
 
-/* What is about to be typed. Returns 1 when it has been taken, to be typed later, 0 when it has not, or -ENOBUFS. */
-static int take_input(struct executor *x, const void *bytes, size_t length)
+/* Track input. Returns 0 if it is to be written, 1 if it is held back, or -ENOBUFS. */
+static int track_input(struct executor *x, const void *bytes, size_t length)
 {
 	const char *text = bytes;
 	if (!x->open || length == 0)
@@ -252,7 +255,7 @@ static int take_input(struct executor *x, const void *bytes, size_t length)
 		if (x->paste.open && !was_open)
 			x->paste_alone = x->entered == 0;
 		note_search(x, text[i]);
-		if (is_enter(text[i]) && !x->paste.open) {
+		if (ends_line(text[i]) && !x->paste.open) {
 			x->entered++;
 			x->entered_ms = exec_now(x);
 		}
@@ -260,7 +263,7 @@ static int take_input(struct executor *x, const void *bytes, size_t length)
 	if (x->current)
 		x->current->interleaved = true;
 	if (x->current && x->current->state == EXEC_RUNNING && memchr(bytes, 0x03, length))
-		exec_interrupt_typed(x->current);
+		exec_note_interrupt(x->current);
 	return 0;
 }
 
@@ -269,21 +272,21 @@ int exec_write(struct executor *x, const void *bytes, size_t length)
 	struct pane *p = x->pane;
 	if (!p->life.runs)
 		return -ENOTCONN;
-	int rc = take_input(x, bytes, length);
+	int rc = track_input(x, bytes, length);
 	if (rc == 0)
 		return pane_write(p, bytes, length);
 	if (rc < 0) {
 		p->counters->input_refused++;
 		return rc;
 	}
-	pane_note_typed(p); /* it is counted when it is written */
+	pane_note_typed(p); /* its bytes are counted when they are written */
 	return 0;
 }
 
 /*
- * The terminal of a command that collects lines takes the beginning of a long one alone. What was typed for the shell's
- * editor, which a command that began has shut out, is then lost: with it the end of a paste, for which the shell would
- * wait ever after, whatever is typed.
+ * Whether the terminal, in canonical mode while a command runs, would cut the held input, which was
+ * typed for the shell's line editor. The end of a paste could get lost, for which the shell would
+ * then wait for ever.
  */
 static bool would_be_cut(const struct executor *x)
 {

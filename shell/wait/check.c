@@ -1,6 +1,6 @@
 /*
- * Whether what is waited for is there. Nothing is followed in between: each look finds out anew, and says when time alone
- * could make it true. What cannot be looked into is guessed, and believed after a while of silence.
+ * Whether conditions are true. Each check starts afresh, and says when time alone could make the
+ * condition true. A state that cannot be seen is guessed, and the guess counts after some silence.
  */
 #include "shell/wait/internal.h"
 #include "shell/wait/wait_port.h"
@@ -53,9 +53,7 @@ static const struct pane_state *sample(struct waits *h)
 	return &h->state;
 }
 
-/*
- * Look into the program, unless it is too early for that: NULL. The longer it has been quiet, the less often.
- */
+/* Sample the state, the less often the longer it is quiet. NULL: it is too early. */
 static const struct pane_state *sample_quiet(struct waits *h)
 {
 	uint64_t since = quiet_since(h), quiet = h->now > since ? h->now - since : 0;
@@ -84,7 +82,7 @@ static bool is_sure(const struct waits *h, const struct pane_state *t)
 	return t->certain || h->now >= quiet_since(h) + needed;
 }
 
-/* What only listens to its terminal among other things, and leaves its lines to be edited there, may have work to do. */
+/* A program that polls a canonical terminal among other descriptors may be busy with those. */
 static bool is_certain(const struct pane_state *t)
 {
 	const struct foreground *f = &t->foreground;
@@ -103,11 +101,11 @@ static bool wants_input(struct waits *h, const struct wait_condition *c)
 	return (!c->certain || is_certain(t)) && is_sure(h, t);
 }
 
-/* The shell has shown its prompt: it is about to read. */
+/* Whether the shell, which has printed its prompt's mark, reads its line by now. */
 static bool reads_at_mark(struct waits *h)
 {
 	const struct executor *x = h->executor;
-	/* A line has been entered, and perhaps not been read yet. */
+	/* An entered line may not have been read yet. */
 	uint64_t settled = x->entered > 0 ? later_of(x->entered_ms, x->prompt_ms) + EXEC_SETTLE_MS
 					  : 0;
 	if (h->now < settled) {
@@ -158,7 +156,7 @@ static bool has_passed(struct waits *h, const struct wait *w, uint64_t since, ui
 	return false;
 }
 
-/* Whether a program has written what the holder has not read yet. */
+/* Whether the terminal has output that the holder has not read yet. */
 static bool is_unread(const struct waits *h)
 {
 	const struct link *link = &h->pane->held.link;
@@ -166,20 +164,20 @@ static bool is_unread(const struct waits *h)
 	return h->pane->life.runs && ioctl(link->master_fd, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-/* Whether what runs waits for input, or cannot be looked into. */
+/* Whether the program waits for input or is stopped, or that cannot be seen. */
 static bool looks_ready(const struct waits *h, const struct pane_state *t)
 {
 	const struct foreground *f = &t->foreground;
-	/* One that has just ended, which its shell has not seen yet, is not to be found either: that is no secret. */
+	/* A program that has just ended is not found either, but is not hidden. */
 	bool secret = f->hidden || f->truncated || f->group <= 0;
 	if (t->status == STATE_PROMPT)
-		return is_sure(h, t); /* it may be there already, and we have not read that yet */
+		return is_sure(h, t); /* it may be the next prompt, whose mark is unread */
 	return secret || f->waits != BLOCKED_NO || t->status == STATE_STOPPED;
 }
 
 /*
- * Whether what runs in the foreground has had its chance to answer what was typed: it waits for input again, or is
- * stopped, or cannot be looked into; and what it wrote before has had the time to come, and is on the screen.
+ * Whether the program in the foreground has answered what was typed: it looks_ready(), and what it
+ * wrote before has had time to arrive and has been read.
  */
 static bool is_ready(struct waits *h)
 {
@@ -286,7 +284,7 @@ void wait_note_rows(struct waits *h)
 		newest = later_of(newest, screen_row_version(screen, row));
 	if (newest == h->rows_version)
 		return;
-	/* What has happened before anybody waited has happened with the last output. */
+	/* The first look dates earlier changes to the last output. */
 	h->rows_ms = h->rows_version == 0 ? h->pane->output_ms : h->now;
 	h->rows_version = newest;
 }

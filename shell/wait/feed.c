@@ -1,7 +1,7 @@
 /*
- * Output for the patterns that are waited for. What takes less time than the way to a worker is matched on the loop. The rest is
- * matched on a worker, a slice of time at once: the owners' patterns and those of each link in turn, so that no pattern waits
- * for all the others. Within a slice the pattern that is furthest behind comes first.
+ * Feeding output to the patterns of waits. Small amounts of work are done on the loop. The rest is
+ * done by a worker in slices of time: for the owners' patterns and those of each link in turn, so
+ * that no link delays another. Within a slice the pattern that is furthest behind comes first.
  */
 #include "shell/wait/internal.h"
 
@@ -11,10 +11,10 @@
 
 #define PIECE_MAX ((size_t)16 << 10) /* bytes that are fed at once */
 #define PIECE_MIN ((size_t)64)
-#define PIECE_WORK (UINT64_C(1) << 20) /* that feeding a piece may take, see pattern_find() */
+#define PIECE_WORK (UINT64_C(1) << 20) /* largest work for a piece, see pattern_find() */
 #define SLICE_NS UINT64_C(4000000)
 
-/* Whether the last line has to be looked at although it is not complete, now or later. */
+/* Whether the last line is incomplete and still to be matched. */
 static bool is_unsettled(const struct waits *h, const struct awaited *c)
 {
 	return c->is.asks_for_end && finder_offset(c->finder) == wait_head(h) &&
@@ -36,7 +36,7 @@ uint64_t wait_settles_at(const struct waits *h, const struct awaited *c)
 	return h->pane->life.exited ? 0 : h->pane->output_ms + WAIT_SETTLE_MS;
 }
 
-/* Whether there is something to be done for it now. */
+/* Whether it can be fed, or its last line matched, now. */
 static bool is_due(const struct waits *h, const struct awaited *c)
 {
 	if (!c->finder || c->away || c->finder->found)
@@ -44,7 +44,6 @@ static bool is_due(const struct waits *h, const struct awaited *c)
 	return finder_offset(c->finder) < wait_head(h) || h->now >= wait_settles_at(h, c);
 }
 
-/* Of a condition that is due: what it asks for. */
 static void prepare(const struct waits *h, struct awaited *c)
 {
 	c->settles = h->now >= wait_settles_at(h, c);
@@ -55,7 +54,7 @@ static bool is_wanted(const struct awaited *c, uint64_t to)
 	return !c->finder->found && (finder_offset(c->finder) < to || c->settles);
 }
 
-/* So that no piece takes much longer than another, whatever its pattern is. */
+/* Bytes to feed at once: fewer for an expensive pattern. */
 static size_t piece_length(const struct finder *f, uint64_t left)
 {
 	size_t length = left < PIECE_MAX ? (size_t)left : PIECE_MAX;
@@ -64,7 +63,7 @@ static size_t piece_length(const struct finder *f, uint64_t left)
 	return length;
 }
 
-/* Feed a condition that is_wanted() a piece, or have it look at its last line. */
+/* Feed a piece to a condition that is_wanted(), or match its last line. */
 static void feed_piece(struct awaited *c, const struct stream *bytes, uint64_t to)
 {
 	struct finder *f = c->finder;
@@ -87,7 +86,7 @@ static void feed_piece(struct awaited *c, const struct stream *bytes, uint64_t t
 	}
 }
 
-/* Little enough for the loop. left: work that may still be done there; goes down. */
+/* Feed c on the loop, if that takes at most *left work, and lower *left. False: not done. */
 static bool feed_here(struct waits *h, struct awaited *c, uint64_t *left)
 {
 	uint64_t at = finder_offset(c->finder), to = wait_head(h);
@@ -95,7 +94,7 @@ static bool feed_here(struct waits *h, struct awaited *c, uint64_t *left)
 	if (most > *left)
 		return false;
 	*left -= most;
-	/* Twice, if the last line is to be looked at once all of it has been fed. */
+	/* Twice, if the last line is to be matched after that. */
 	while (is_due(h, c)) {
 		prepare(h, c);
 		while (is_wanted(c, to))
@@ -104,7 +103,7 @@ static bool feed_here(struct waits *h, struct awaited *c, uint64_t *left)
 	return true;
 }
 
-/* Owners' patterns first. Returns whether something is left to be done. */
+/* Feed on the loop, owners' patterns first. Returns whether work remains. */
 static bool feed_little(struct waits *h)
 {
 	uint64_t left = WAIT_WORK_HERE;
@@ -136,7 +135,7 @@ static bool owners_have_due(const struct waits *h)
 	return false;
 }
 
-/* By their names, round and round. NULL: none has anything to be fed. */
+/* The link whose turn is next, in the cyclic order of names. NULL: no link has due patterns. */
 static const char *next_link(const struct waits *h)
 {
 	const char *first = NULL, *next = NULL;
@@ -144,29 +143,29 @@ static const char *next_link(const struct waits *h)
 	DL_FOREACH (h->all, w) {
 		if (!wait_is_links(w) || !has_due(h, w))
 			continue;
-		if (!first || strcmp(w->who, first) < 0)
-			first = w->who;
-		if (strcmp(w->who, h->fed) > 0 && (!next || strcmp(w->who, next) < 0))
-			next = w->who;
+		if (!first || strcmp(w->link, first) < 0)
+			first = w->link;
+		if (strcmp(w->link, h->fed) > 0 && (!next || strcmp(w->link, next) < 0))
+			next = w->link;
 	}
 	return next ? next : first;
 }
 
-/* Choose the link that is next to have its patterns fed; "": the owners. */
-static void choose(struct waits *h, char ret_who[WAIT_WHO_MAX + 1])
+/* Choose the next turn: a link, or "" for the owners. */
+static void choose_turn(struct waits *h, char ret_link[WAIT_LINK_MAX + 1])
 {
 	const char *link = next_link(h);
 	bool owners = (!link || !h->owners_had) && owners_have_due(h);
 	h->owners_had = owners;
-	ret_who[0] = '\0';
+	ret_link[0] = '\0';
 	if (owners || !link)
 		return;
 	memcpy(h->fed, link, strlen(link) + 1);
-	memcpy(ret_who, link, strlen(link) + 1);
+	memcpy(ret_link, link, strlen(link) + 1);
 }
 
-/* List what is due for a link ("": for the owners), or for all (NULL). */
-static void list_due(struct waits *h, const char *who)
+/* List the due conditions of a link, of the owners (""), or of all (NULL). */
+static void list_due(struct waits *h, const char *link)
 {
 	struct wait *w;
 	h->feeding_count = 0;
@@ -174,7 +173,7 @@ static void list_due(struct waits *h, const char *who)
 	DL_FOREACH (h->all, w)
 		for (unsigned i = 0; i < w->count && !w->over; i++) {
 			struct awaited *c = &w->conditions[i];
-			if ((who && strcmp(w->who, who) != 0) || !is_due(h, c))
+			if ((link && strcmp(w->link, link) != 0) || !is_due(h, c))
 				continue;
 			prepare(h, c);
 			h->feeding[h->feeding_count++] = c;
@@ -193,7 +192,7 @@ static struct awaited *furthest_behind(const struct waits *h)
 	return found;
 }
 
-/* What is listed, for a while. */
+/* Feed the listed conditions for a slice of time. */
 static void feed_slice(struct waits *h)
 {
 	uint64_t until = uv_hrtime() + SLICE_NS;
@@ -226,15 +225,15 @@ static void on_back(struct errand *errand)
 
 static void send_away(struct waits *h, struct workers *workers)
 {
-	char who[WAIT_WHO_MAX + 1];
-	choose(h, who);
-	list_due(h, who);
+	char link[WAIT_LINK_MAX + 1];
+	choose_turn(h, link);
+	list_due(h, link);
 	h->away = true;
 	for (unsigned i = 0; i < h->feeding_count; i++)
 		h->feeding[i]->away = true;
 	h->errand.work = on_work;
 	h->errand.back = on_back;
-	h->errand.patient = who[0] != '\0';
+	h->errand.patient = link[0] != '\0';
 	workers_send(workers, &h->errand);
 }
 

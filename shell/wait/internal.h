@@ -1,4 +1,4 @@
-/* What the files of waiting share: wait.c, check.c, feed.c. */
+/* Private to the files of shell/wait. */
 #pragma once
 
 #include "ring/search/finder.h"
@@ -9,20 +9,22 @@
 #include <uv.h>
 
 #define WAIT_NEVER UINT64_MAX
-#define WAIT_WHO_MAX 128u
+#define WAIT_LINK_MAX 128u
 
+/* A condition of a wait. */
 struct awaited {
-	struct awaited *prev, *next; /* of the queue, if it is in there */
-	bool queued; /* WAIT_MATCH on the screen, of a link: it waits until it may be searched for */
+	struct awaited *prev, *next; /* in waits_all.searches, if queued */
+	bool queued;                 /* WAIT_MATCH on the screen, of a link: waits for its turn */
 	struct wait_condition is;
 	struct finder *finder;  /* WAIT_MATCH in the output */
-	bool away;              /* a worker has it, with `settles` and `lost` */
-	bool settles;           /* and then looks at its last line, which is not complete */
+	bool away;              /* a worker owns finder, settles and lost */
+	bool settles;           /* match the last line too, though it is incomplete */
 	struct wait_port *port; /* WAIT_PORT, while it is pending; owned */
-	uint64_t lost;          /* bytes that it did not get */
-	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been looked at */
+	uint64_t lost;          /* bytes that the finder did not get */
+	uint64_t rows_version;  /* WAIT_MATCH on the screen: the rows that have been searched */
 };
 
+/* One wait. */
 struct wait {
 	struct wait *prev, *next;
 	struct waits *waits;
@@ -32,14 +34,14 @@ struct wait {
 	bool has_after;
 	uint64_t from, after, fingerprint;
 	char key[WAIT_KEY_MAX + 1];
-	struct claim *claim;        /* while it is pending; NULL: nobody's */
-	char who[WAIT_WHO_MAX + 1]; /* of the claim, also when that is released */
+	struct claim *claim; /* access of a link, while it is pending; NULL: an owner's wait */
+	char link[WAIT_LINK_MAX + 1]; /* name of that link, kept after the release; "": an owner */
 	struct wait_waiter *waiters;
 	bool over;
 	struct wait_result result; /* once over */
 	char *text;                /* of the result, owned */
 	uint64_t kept_until_ms;
-	bool forgotten; /* it is freed when the waits are back */
+	bool forgotten; /* freed when the worker is back */
 };
 
 /* All waits of a session. */
@@ -47,83 +49,83 @@ struct waits {
 	struct pane *pane;
 	struct executor *executor;
 	struct waits_all *shared;
-	void (*look_soon)(void *user); /* for more output, and then waits_follow() */
+	void (*look_soon)(void *user); /* see struct waits_options */
 	void *user;
-	bool closed; /* the session is gone */
+	bool closed; /* the session is deleted */
 	uv_timer_t timer;
 	struct wait *all; /* the oldest first */
-	unsigned pending; /* of them: not over */
-	unsigned kept[2]; /* over, with a key: of owners, of others */
+	unsigned pending; /* those that are not over */
+	unsigned kept[2]; /* those that are over and have a key: of owners, of links */
 	unsigned patterns, ports;
-	uint64_t rows_version, rows_ms; /* the newest of a row, and when that was noticed */
-	uint64_t sample_next_ms;        /* when a program may be looked into again */
-	uint64_t quiet_since_ms;        /* what that was counted from */
-	uint64_t ready_ms,
-		ready_quiet_ms; /* when what runs was seen to be ready, and since when it was quiet; 0: not */
-	unsigned prompt_tries; /* looks at a shell that has shown its prompt, but does not read yet */
+	uint64_t rows_version, rows_ms; /* the highest version of a row, and when it was noticed */
+	uint64_t sample_next_ms;        /* when to sample the state again */
+	uint64_t quiet_since_ms;        /* the silence that sample_next_ms belongs to */
+	uint64_t ready_ms;              /* when the program was seen to be ready; 0: it was not */
+	uint64_t ready_quiet_ms;        /* the silence that ready_ms belongs to */
+	unsigned prompt_tries;  /* samples of a shell that has a prompt but does not read yet */
 	uint64_t prompt_offset; /* of that prompt */
 	bool looking;
-	/* Output that is being matched on a worker. */
+	/* Matching on a worker: */
 	struct errand errand;
-	bool away; /* then none of what is freed goes before it is back */
-	struct awaited *feeding[WAIT_PATTERNS_MAX]; /* while they are away */
+	bool away;                                  /* free no condition before it is back */
+	struct awaited *feeding[WAIT_PATTERNS_MAX]; /* the conditions that the worker has */
 	unsigned feeding_count;
-	uint64_t feed_to;           /* offset */
-	char fed[WAIT_WHO_MAX + 1]; /* the link whose patterns were away last */
-	bool owners_had;            /* it was not a link's turn the last time */
-	/* Of one look: */
-	uint64_t now, due; /* loop time; when to look again */
+	uint64_t feed_to;            /* offset */
+	char fed[WAIT_LINK_MAX + 1]; /* the link that had the last turn of the links */
+	bool owners_had;             /* the owners had the last turn */
+	/* One look: */
+	uint64_t now, due; /* loop time now; and of the next look */
 	bool sampled;
 	struct pane_state state; /* if sampled */
 };
 
 /*
- * Whether a condition of a pending wait is true; then w is over, and its result filled in but for the time. Asks for
- * another look in h->due, if time alone can make it true.
+ * Check condition i of a pending wait. If it is true, end w, and fill in its result except the
+ * times. If time alone can make it true, lower h->due.
  */
 bool wait_check(struct waits *h, struct wait *w, unsigned i);
 
-/* The same for a pattern. */
+/* The same for WAIT_MATCH. */
 bool wait_check_match(struct waits *h, struct wait *w, unsigned i);
 
-/* Look again at this time of the loop, in ms, at the latest. */
+/* Look again at this loop time (ms) at the latest. */
 void wait_look_later(struct waits *h, uint64_t at);
 
-/* Feed output to all patterns. Returns whether there is more to be done, or a worker is at it. */
+/* Feed output to all patterns. Returns whether some remains, or a worker is busy with it. */
 bool wait_feed(struct waits *h);
 
-/* The worker is back: look at all of them. */
+/* The worker is back: free what was to be freed, and look at all waits. */
 void waits_back(struct waits *h);
 
-/* Whether a condition has a pattern that has not been fed everything, or not looked at it. */
+/* Whether a condition has a pattern that has not matched all output yet. */
 bool wait_is_behind(const struct waits *h, const struct awaited *c);
 
 /*
- * When the pattern of a condition looks at the last line though that is not complete: loop time; WAIT_NEVER: there is no such
- * line, or it is known only when the pattern has been fed.
+ * The loop time at which the pattern of a condition matches an incomplete last line. WAIT_NEVER:
+ * there is no such line, or output must be fed first.
  */
 uint64_t wait_settles_at(const struct waits *h, const struct awaited *c);
 
-/* The end of the output, as far as the session has consumed it. */
+/* The end of the output that the session has consumed. */
 static inline uint64_t wait_head(const struct waits *h)
 {
 	return h->pane->history.scan.offset;
 }
 
-/* Whether a link asked for it; otherwise an owner did. */
+/* Whether a link began it; otherwise an owner did. */
 static inline bool wait_is_links(const struct wait *w)
 {
-	return w->who[0] != '\0';
+	return w->link[0] != '\0';
 }
 
-/* It does not wait for its turn to be searched for, or not any longer. */
+/* Leave the queue of searches, if c is in there. */
 void wait_leave_queue(struct waits *h, struct awaited *c);
 
-/* Whether a condition may become true though the session has ended. */
+/* Whether a condition may still become true after the session has ended. */
 bool wait_may_come(const struct waits *h, const struct wait *w, const struct awaited *c);
 
-/* Notice whether the rows of the screen have changed. */
+/* Note whether the rows of the screen have changed. */
 void wait_note_rows(struct waits *h);
 
-/* w is over. */
+/* End w. fired: the index of the condition, or -1. */
 void wait_end(struct wait *w, int fired, enum wait_type type);

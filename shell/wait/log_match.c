@@ -1,26 +1,26 @@
-/* See log_match.h. Pure; a pattern that cannot be compiled is refused with the reason. */
+/* See log_match.h. */
 #include "shell/wait/log_match.h"
 
 #include "ring/utf8.h"
 
 #include <string.h>
 
-#define WORK_MAX \
-	(UINT64_C(8) << 20)       /* for one line; a pattern that needs more is not found there */
-#define KEPT (LOG_MATCH_LINE / 2) /* of a line that is too long */
+/* Work for one line, see pattern_find(). A pattern that needs more is not found in it. */
+#define WORK_MAX (UINT64_C(8) << 20)
+#define KEPT (LOG_MATCH_LINE / 2) /* characters kept of a line that is too long */
 
 void log_match_init(struct log_match *m, struct pattern *pattern, bool whole_lines)
 {
 	*m = (struct log_match){.pattern = pattern, .whole_lines = whole_lines};
 }
 
-/* A character of text that is valid. */
+/* Decode a character. Returns its bytes. */
 static size_t decode(const char *text, uint32_t *ret_code)
 {
 	size_t size = utf8_decode((const uint8_t *)text, UTF8_MAX, ret_code);
 	if (size > 0)
 		return size;
-	*ret_code = 0xfffd; /* it was not valid, after all */
+	*ret_code = 0xfffd; /* invalid UTF-8 after all */
 	return 1;
 }
 
@@ -41,7 +41,7 @@ static bool end_line(struct log_match *m)
 	return false;
 }
 
-/* Returns whether it was found before the end of the line was dropped. */
+/* If the line is full, drop its beginning. Returns whether the pattern was found before that. */
 static bool shorten(struct log_match *m)
 {
 	if (m->count < LOG_MATCH_LINE)

@@ -1,4 +1,4 @@
-/* Whether a pattern is there: on the screen, or in the output, as far as that has been searched. What was typed is no output. */
+/* WAIT_MATCH: a pattern on the screen, or in the output without echoed input. */
 #include "ring/search/search.h"
 #include "shell/input/echo.h"
 #include "shell/wait/internal.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <utlist.h>
 
-static void take_text(struct wait *w, const char *text, size_t length)
+static void set_text(struct wait *w, const char *text, size_t length)
 {
 	w->text = malloc(length + 1);
 	if (!w->text)
@@ -24,10 +24,7 @@ void wait_leave_queue(struct waits *h, struct awaited *c)
 	c->queued = false;
 }
 
-/*
- * Patterns of links are searched for one after another, with a rest after each, in all sessions: they have a quarter of the
- * loop's time at most.
- */
+/* Links' searches of screens take turns, with rests: at most a quarter of the loop's time. */
 static bool may_search(struct waits *h, const struct wait *w, struct awaited *c)
 {
 	uint64_t now = uv_hrtime(), rested = h->shared->rested_ns;
@@ -51,7 +48,7 @@ static void note_search(struct waits *h, const struct wait *w, uint64_t began)
 		h->shared->rested_ns = now + WAIT_REST * (now - began);
 }
 
-/* On the screen: the lowest row counts. */
+/* Search the screen. The match in the lowest row counts. */
 static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 {
 	struct awaited *c = &w->conditions[i];
@@ -77,13 +74,13 @@ static bool is_on_screen(struct waits *h, struct wait *w, unsigned i)
 		w->result.has_place = true;
 		w->result.row = (unsigned)(m->line - base) + 1;
 		w->result.column = m->column + 1;
-		take_text(w, m->match, m->match_length);
+		set_text(w, m->match, m->match_length);
 	}
 	search_finish(&search);
 	return found;
 }
 
-/* Whether an offset lies where the command that is being typed for a program is drawn. */
+/* Whether an offset lies where the shell draws an exec that is being typed. */
 static bool is_being_typed(const struct executor *x, uint64_t offset)
 {
 	const struct exec *e = x->current;
@@ -91,13 +88,14 @@ static bool is_being_typed(const struct executor *x, uint64_t offset)
 		(!e->start_marked || offset < e->start);
 }
 
+/* What a match is. */
 enum found {
 	FOUND_OUTPUT,
-	FOUND_TYPED,  /* what was typed, as it is shown: at a prompt, or as the kernel echoes it */
-	FOUND_EDITED, /* in a line that is being edited: not yet known */
+	FOUND_TYPED,  /* echo of typed text, by the shell or by the kernel */
+	FOUND_EDITED, /* in a line that is being edited: not known yet */
 };
 
-/* In the line of a command, or of a prompt where none has been entered. */
+/* Judge a match in a line at the prompt, entered or not. */
 static enum found judge_line(
 	const struct waits *h, const struct finder *f, const struct block_line *line)
 {
@@ -111,12 +109,11 @@ static enum found judge_line(
 		return FOUND_TYPED;
 	if (length > 0 && echo_has(&x->typing->typed, line->since, f->end, text, length))
 		return FOUND_TYPED;
-	/* A shell may show what was never typed, such as an earlier line, or the end of a name. */
+	/* While editing, a shell shows text that was not typed, such as history or a completion. */
 	bool edited = !line->command && h->now < h->pane->typed_ms + WAIT_EDIT_MS;
 	return edited ? FOUND_EDITED : FOUND_OUTPUT;
 }
 
-/* What a pattern has found. */
 static enum found judge(const struct waits *h, const struct finder *f)
 {
 	const struct executor *x = h->executor;
@@ -129,14 +126,14 @@ static enum found judge(const struct waits *h, const struct finder *f)
 	return echo ? FOUND_TYPED : FOUND_OUTPUT;
 }
 
-/* In the output, as far as it has been fed. */
+/* Check the output that has been fed. */
 static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 {
 	struct awaited *c = &w->conditions[i];
 	struct finder *f = c->finder;
 	char text[WAIT_TEXT_MAX];
 	if (c->away)
-		return false; /* it is looked at when it is back */
+		return false; /* checked when the worker is back */
 	uint64_t settles = wait_settles_at(h, c);
 	if (settles > h->now)
 		wait_look_later(h, settles);
@@ -157,7 +154,7 @@ static bool is_in_output(struct waits *h, struct wait *w, unsigned i)
 	w->result.offset = f->start;
 	w->result.has_end = true;
 	w->result.end = f->end;
-	take_text(w, text, finder_text(f, text, sizeof text));
+	set_text(w, text, finder_text(f, text, sizeof text));
 	return true;
 }
 

@@ -1,4 +1,4 @@
-/* See port_watch.h. Probing -> pausing -> probing … -> found; a probe that fails is tried again, for ever. */
+/* See port_watch.h. Probing -> pausing -> probing … -> found; failed probes are repeated. */
 #include "shell/wait/port_watch.h"
 
 static void on_probe_due(uv_timer_t *timer)

@@ -1,6 +1,6 @@
 /*
- * See state.h. What the kernel, the marks and the screen say at one moment is evidence; state_judge() draws the
- * conclusion, and says when that is a guess. What cannot be read is not known, and no error.
+ * See state.h. Kernel, marks and screen give evidence; state_judge() concludes, and marks guesses
+ * as such. What cannot be read counts as unknown, not as an error.
  */
 #include "shell/wait/state.h"
 
@@ -33,10 +33,7 @@ const char *state_input_name(enum state_input input)
 	return names[input];
 }
 
-/*
- * Programs that hand the terminal to others, somewhere else: that they wait for keys is all that can be seen, and
- * they always do.
- */
+/* Programs that pass the terminal on elsewhere. They always poll for keys. */
 static bool is_relay(const char *name)
 {
 	static const char *const names[] = {"ssh", "mosh-client", "telnet", "rlogin", "docker",
@@ -57,13 +54,13 @@ static enum state_input input_kind(const struct foreground *f)
 	return f->echo ? STATE_INPUT_LINE : STATE_INPUT_PASSWORD;
 }
 
-static void waiting(struct pane_state *t, enum state_input input)
+static void set_waiting(struct pane_state *t, enum state_input input)
 {
 	t->status = STATE_WAITING_INPUT;
 	t->input = input;
 }
 
-/* The shell itself waits for input: at its prompt, or is it a command of its own? */
+/* The shell itself waits for input: at its prompt, or in a builtin such as `read`. */
 static void judge_reading_shell(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
@@ -75,19 +72,19 @@ static void judge_reading_shell(const struct state_evidence *e, struct pane_stat
 	}
 	switch (e->prompt) {
 	case EXEC_PROMPT_CONTINUATION:
-		waiting(t, STATE_INPUT_LINE);
+		set_waiting(t, STATE_INPUT_LINE);
 		break;
 	case EXEC_PROMPT_LEFT:
 		/*
-		 * A command runs: `read`. But a shell that edits lines in poll or select, while nothing that we know of
-		 * runs, may be one that has replaced ours, or has lost its marks.
+		 * A command runs: `read`. But a shell that waits in poll or select without a known
+		 * command may have replaced ours, or have lost its marks.
 		 */
 		if (e->behind || (e->executing && !e->begun)) {
-			/* It may be the prompt: behind the command, or still the one at which that was typed. */
+			/* The next prompt, or still the one at which the command was typed. */
 			t->status = STATE_RUNNING;
 			t->certain = false;
 		} else if (f->line || f->waits == BLOCKED_READ || e->executing)
-			waiting(t, input_kind(f));
+			set_waiting(t, input_kind(f));
 		else
 			t->certain = false;
 		break;
@@ -96,13 +93,13 @@ static void judge_reading_shell(const struct state_evidence *e, struct pane_stat
 	}
 }
 
-/* Nothing of the foreground has been seen waiting, and some could not be looked at. */
+/* No program of the foreground was seen waiting, and some could not be inspected. */
 static void judge_hidden(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
 	t->certain = false;
 	if (f->modes_known && !(f->line && f->echo) && e->quiet_ms >= STATE_QUIET_MS)
-		waiting(t, input_kind(f));
+		set_waiting(t, input_kind(f));
 }
 
 static void judge_program(const struct state_evidence *e, struct pane_state *t)
@@ -116,14 +113,11 @@ static void judge_program(const struct state_evidence *e, struct pane_state *t)
 	} else if (f->waits == BLOCKED_EVENT && !f->line && is_relay(f->waiter_name)) {
 		judge_hidden(e, t);
 	} else {
-		waiting(t, input_kind(f));
+		set_waiting(t, input_kind(f));
 	}
 }
 
-/*
- * The shell reads its startup files, and a mark will tell of its prompt. One that edits a line already may have lost
- * that mark for good.
- */
+/* The shell reads its startup files. One that edits a line may have lost its marks. */
 static void judge_start(const struct state_evidence *e, struct pane_state *t)
 {
 	const struct foreground *f = e->foreground;
@@ -163,7 +157,7 @@ void state_judge(const struct state_evidence *e, struct pane_state *t)
 		t->status = STATE_FULLSCREEN;
 }
 
-static void take_screen(const struct pane *p, struct pane_state *t)
+static void read_screen(const struct pane *p, struct pane_state *t)
 {
 	const struct glance g = pane_glance(p);
 	t->screen_version = g.version;
@@ -171,7 +165,7 @@ static void take_screen(const struct pane *p, struct pane_state *t)
 	snprintf(t->title, sizeof t->title, "%s", g.title);
 }
 
-/* Whether something of the session has not been followed: what the shell has said of itself may be in it. */
+/* Whether output or events have not been followed: they may have the shell's marks and records. */
 static bool is_behind(const struct pane *p, const struct executor *x)
 {
 	int unread = 0;
@@ -180,8 +174,9 @@ static bool is_behind(const struct pane *p, const struct executor *x)
 }
 
 /*
- * Whether what the shell had said of itself before it was seen waiting may not even have reached the ring: poll makes
- * the kernel hand over what has been written to the terminal, and a holder that sleeps has nothing in its hands.
+ * Whether marks that the shell printed before it was seen waiting may not have reached the ring.
+ * poll() makes the kernel deliver what was written to the terminal; a sleeping holder has read
+ * nothing that is not in the ring.
  */
 static bool is_coming(const struct pane *p)
 {
@@ -189,7 +184,7 @@ static bool is_coming(const struct pane *p)
 	return poll(&terminal, 1, 0) > 0 || !foreground_sleeps(p->held.link.info.holder_pid);
 }
 
-/* The same of a shell whose prompt would be told, but only if it waits: for this asks more of the kernel. */
+/* Both checks. The second costs more, so only for a shell that waits behind an entered line. */
 static bool is_behind_shell(
 	const struct pane *p, const struct executor *x, const struct foreground *f)
 {
@@ -198,7 +193,7 @@ static bool is_behind_shell(
 	return is_behind(p, x) || (asked && (is_coming(p) || is_behind(p, x)));
 }
 
-static void take_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
+static void read_foreground(const struct pane *p, struct executor *x, struct pane_state *t)
 {
 	uint64_t now = pane_now(p);
 	const struct foreground_target target = exec_foreground(x);
@@ -230,7 +225,7 @@ void pane_state(struct pane *p, struct executor *x, struct pane_state *t)
 	uint64_t now = pane_now(p);
 	t->offset = pane_head(p);
 	t->quiet_ms = now > p->output_ms ? now - p->output_ms : 0;
-	take_screen(p, t);
+	read_screen(p, t);
 	t->pasting = x->paste.open || x->typing->paste.open;
 	if (x->current)
 		snprintf(t->exec, sizeof t->exec, "%s", x->current->id);
@@ -243,6 +238,6 @@ void pane_state(struct pane *p, struct executor *x, struct pane_state *t)
 		t->exit_status = p->life.status;
 	} else if (p->life.runs) {
 		(void)exec_shell_directory(x, t->cwd, sizeof t->cwd);
-		take_foreground(p, x, t);
+		read_foreground(p, x, t);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * See wait.h. What is true is found first and told afterwards, for who is told may do anything: leave another wait,
- * or begin one.
+ * See wait.h. A look first finds the waits that are over, then calls their waiters, because a
+ * waiter may begin waits, leave them, or delete the session.
  */
 #include "shell/wait/internal.h"
 #include "shell/wait/wait_port.h"
@@ -72,7 +72,7 @@ static void destroy_wait(struct wait *w)
 	free(w);
 }
 
-/* What a worker may have in hand is freed when it is back. */
+/* While a worker is away, its conditions stay: then w is freed by waits_back(). */
 static void forget_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
@@ -92,7 +92,7 @@ static void forget_wait(struct wait *w)
 	destroy_wait(w);
 }
 
-/* The end of one */
+/* The end */
 
 static void tell_waiters(struct wait *w)
 {
@@ -104,7 +104,7 @@ static void tell_waiters(struct wait *w)
 	}
 }
 
-/* It has just been found to be over. */
+/* w has just ended: complete its result, and release what it does not need any more. */
 static void settle_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
@@ -131,7 +131,6 @@ static void arm_timer(struct waits *h);
 
 static void look_at_all(struct waits *h);
 
-/* What was over or forgotten meanwhile has kept its patterns until now. */
 void waits_back(struct waits *h)
 {
 	struct wait *w, *next;
@@ -154,26 +153,26 @@ static bool may_come(const struct waits *h, const struct wait *w)
 	return false;
 }
 
-/* Whether the pattern of a condition goes on behind what was typed, or has yet to be told from that. */
-static bool goes_on(const struct waits *h, const struct awaited *c)
+/* Whether a pattern has more output to read, or a match that may be typed text. */
+static bool is_unfinished(const struct waits *h, const struct awaited *c)
 {
 	return c->finder && !c->away &&
 		(c->finder->found || finder_offset(c->finder) < wait_head(h));
 }
 
-/* Whether something has not been looked at yet. more: there is output that patterns have not been fed. */
+/* Whether the conditions of w lag behind the output. more: patterns have not been fed all of it. */
 static bool is_late(const struct wait *w, bool more)
 {
 	for (unsigned i = 0; i < w->count; i++) {
 		const struct awaited *c = &w->conditions[i];
-		if ((more && c->finder) || c->queued || goes_on(w->waits, c))
+		if ((more && c->finder) || c->queued || is_unfinished(w->waits, c))
 			return true;
 	}
 	return false;
 }
 
-/* None of the conditions is true: is it over all the same? */
-static void look_at_time(struct waits *h, struct wait *w, bool more)
+/* No condition is true. End w at its timeout, or with the session. */
+static void check_timeout(struct waits *h, struct wait *w, bool more)
 {
 	uint64_t last = w->deadline_ms + (is_late(w, more) ? WAIT_LATE_MS : 0);
 	if (h->now >= last) {
@@ -191,13 +190,13 @@ static void look_at_wait(struct waits *h, struct wait *w, bool more)
 	for (unsigned i = 0; i < w->count && !w->over; i++)
 		wait_check(h, w, i);
 	if (!w->over)
-		look_at_time(h, w, more);
+		check_timeout(h, w, more);
 	if (w->over)
 		settle_wait(w);
 }
 
-/* Whether nobody will ask for it again. */
-static bool is_needless(const struct waits *h, const struct wait *w)
+/* Whether no request can ask for it again. */
+static bool is_obsolete(const struct waits *h, const struct wait *w)
 {
 	if (w->waiters)
 		return false;
@@ -214,17 +213,17 @@ static void sweep_waits(struct waits *h)
 			continue;
 		if (w->over && w->key[0] && w->kept_until_ms < h->due)
 			h->due = w->kept_until_ms;
-		if (is_needless(h, w))
+		if (is_obsolete(h, w))
 			forget_wait(w);
 	}
 }
 
-/* Everything is looked at; who waits for what is true is told. */
+/* Check all waits and call the waiters of those that are over. */
 static void look_at_all(struct waits *h)
 {
 	struct wait *w;
 	if (h->looking)
-		return; /* from inside: a wait that was begun meanwhile has its turn below */
+		return; /* called from inside a waiter */
 	h->looking = true;
 	h->now = pane_now(h->pane);
 	h->due = WAIT_NEVER;
@@ -234,13 +233,13 @@ static void look_at_all(struct waits *h)
 	DL_FOREACH (h->all, w)
 		if (!w->over)
 			look_at_wait(h, w, more);
-	/* Who is told may leave and begin waits; none is freed meanwhile, see wait_leave(). */
+	/* Waiters may leave and begin waits; none is freed meanwhile, see wait_leave(). */
 	DL_FOREACH (h->all, w)
 		if (w->over && !w->forgotten)
 			tell_waiters(w);
 	h->looking = false;
 	if (h->closed)
-		return; /* who was told has deleted it */
+		return; /* a waiter has deleted the session */
 	sweep_waits(h);
 	if (more && !h->away)
 		h->look_soon(h->user);
@@ -251,9 +250,9 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct waits *h = timer->data;
 	const struct pane *p = h->pane;
-	/* After a pause of ours timers come first: what was printed meanwhile comes before what is concluded. */
+	/* Timers fire first after a delay of the loop: read pending output before judging. */
 	if (p->history_open && pane_head(p) != p->history.scan.offset)
-		h->look_soon(h->user); /* and we look afterwards */
+		h->look_soon(h->user); /* waits_follow() comes after it */
 	else
 		look_at_all(h);
 }
@@ -306,7 +305,7 @@ static void tell_gone(struct wait *w)
 	}
 }
 
-/* Perhaps from inside: who is told may delete the session. So they are freed later. */
+/* A waiter may call this, so the waits are freed later. */
 void waits_close(struct waits *h)
 {
 	struct wait *w;
@@ -319,7 +318,7 @@ void waits_close(struct waits *h)
 	}
 	if (h->away) {
 		workers_recall(h->pane->screening.workers, &h->errand);
-		h->away = false; /* all of it is freed below */
+		h->away = false; /* all is freed in on_closed() */
 	}
 	h->closed = true;
 	uv_close((uv_handle_t *)&h->timer, on_closed);
@@ -343,7 +342,7 @@ int waits_create(const struct waits_options *o, struct waits **ret_waits)
 	return 0;
 }
 
-static const char *who_asks(const struct wait_options *o)
+static const char *link_of(const struct wait_options *o)
 {
 	return o->claim ? o->claim->who : "";
 }
@@ -354,7 +353,7 @@ static struct wait *find_key(const struct waits *h, const struct wait_options *o
 	uint64_t now = pane_now(h->pane);
 	DL_FOREACH (h->all, w)
 		if (!w->forgotten && strcmp(w->key, o->key) == 0 &&
-			strcmp(w->who, who_asks(o)) == 0 && (!w->over || now < w->kept_until_ms))
+			strcmp(w->link, link_of(o)) == 0 && (!w->over || now < w->kept_until_ms))
 			return w;
 	return NULL;
 }
@@ -369,7 +368,7 @@ static void join_wait(struct wait *w, struct wait_waiter *waiter)
 		tell_waiters(w);
 }
 
-/* Whether there is room and sense in it. Returns 0 or what wait_start() returns. */
+/* Returns 0 or an error of wait_start(). */
 static int check_options(const struct waits *h, const struct wait_options *o)
 {
 	unsigned patterns = 0, ports = 0;
@@ -392,7 +391,7 @@ static int check_options(const struct waits *h, const struct wait_options *o)
 	return 0;
 }
 
-/* Where to begin to read, so that the text from an offset on is not begun within a sequence. */
+/* The offset to read from, so that reading does not begin inside an escape sequence. */
 static uint64_t safe_start(const struct pane *p, uint64_t from)
 {
 	const struct glance g = pane_glance(p);
@@ -403,7 +402,7 @@ static uint64_t safe_start(const struct pane *p, uint64_t from)
 		: from;
 }
 
-static int take_conditions(struct wait *w, const struct wait_options *o)
+static int copy_conditions(struct wait *w, const struct wait_options *o)
 {
 	struct waits *h = w->waits;
 	uint64_t start = safe_start(h->pane, w->from);
@@ -453,9 +452,9 @@ static int create_wait(struct waits *h, const struct wait_options *o, struct wai
 	w->has_after = o->has_after;
 	w->after = o->after;
 	w->fingerprint = o->fingerprint;
-	snprintf(w->who, sizeof w->who, "%s", who_asks(o));
+	snprintf(w->link, sizeof w->link, "%s", link_of(o));
 	memcpy(w->key, o->key ? o->key : "", o->key ? strlen(o->key) : 0);
-	if (take_conditions(w, o) < 0 || open_ports(w) < 0) {
+	if (copy_conditions(w, o) < 0 || open_ports(w) < 0) {
 		for (unsigned i = 0; i < w->count; i++)
 			free(w->conditions[i].finder);
 		close_ports(w);
@@ -471,7 +470,7 @@ static int create_wait(struct waits *h, const struct wait_options *o, struct wai
 	return 0;
 }
 
-/* Who began it may wait no more. Others who have joined it still may; otherwise it is forgotten, also by its key. */
+/* The link that began w has lost its access. Other waiters go on; without any, w is forgotten. */
 static void on_withdrawn(struct claim *claim)
 {
 	struct wait *w = claim->of;
@@ -486,7 +485,7 @@ static void on_withdrawn(struct claim *claim)
 	waits_nudge(h);
 }
 
-static void take_claim(struct wait *w, struct claim *claim)
+static void set_claim(struct wait *w, struct claim *claim)
 {
 	w->claim = claim;
 	if (!claim)
@@ -504,7 +503,7 @@ int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter
 			return -EALREADY;
 		for (unsigned i = 0; i < o->count; i++)
 			pattern_destroy(o->conditions[i].pattern);
-		claim_release(&claim); /* the first one's is enough */
+		claim_release(&claim); /* w has one already */
 		join_wait(w, waiter);
 		return 0;
 	}
@@ -514,12 +513,12 @@ int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter
 	if (rc < 0)
 		return rc;
 	if (h->pending == 0)
-		h->rows_version = 0; /* nobody has looked */
+		h->rows_version = 0; /* the rows were not followed */
 	h->sample_next_ms = 0;
 	h->prompt_tries = 0;
 	DL_APPEND(h->all, w);
 	h->pending++;
-	take_claim(w, o->claim);
+	set_claim(w, o->claim);
 	join_wait(w, waiter);
 	if (h->looking)
 		waits_nudge(h);

@@ -1,4 +1,4 @@
-/* Its memory goes when its handles are closed, which may be after the wait's. */
+/* See wait_port.h. Freed when its handles are closed, perhaps later than its wait. */
 #include "shell/wait/wait_port.h"
 
 #include "shell/wait/port_watch.h"
@@ -15,7 +15,7 @@ struct wait_port {
 static void on_ready(void *user, int status)
 {
 	struct wait_port *p = user;
-	(void)status; /* of HTTP, which is not asked */
+	(void)status; /* of HTTP, which is not probed */
 	p->found(p->user);
 }
 

@@ -1,4 +1,4 @@
-/* A port that a wait waits for: probed until somebody listens there. */
+/* The port of a WAIT_PORT condition: probed until a program listens there. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,13 +7,14 @@
 struct wait_port;
 
 /*
- * Begin. found: once, never from inside a function of this module. *ret_port is to be closed. Returns 0 or -ENOMEM.
+ * Start probing. found() is called once, never from inside a function of this module. The caller
+ * closes *ret_port. Returns 0 or -ENOMEM.
  */
 int wait_port_open(uv_loop_t *loop, unsigned port, void (*found)(void *user), void *user,
 	struct wait_port **ret_port);
 
-/* Whether somebody was found to listen there. */
+/* Whether a program was found to listen. */
 bool wait_port_is_found(const struct wait_port *p);
 
-/* found() does not come any more. NULL is allowed. */
+/* Stop; found() is not called any more. p may be NULL. */
 void wait_port_close(struct wait_port *p);

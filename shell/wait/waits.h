@@ -1,4 +1,4 @@
-/* All that wait for one session, as who has the session sees them: shell/wait/wait.h is for those who wait. */
+/* The waits of a session, as the session uses them. Callers that wait use shell/wait/wait.h. */
 #pragma once
 
 #include <uv.h>
@@ -10,38 +10,35 @@ struct pane;
 /* What the waits of all sessions share. */
 struct waits_all {
 	uv_loop_t *loop;
-	unsigned patterns;        /* that are waited for */
-	struct awaited *searches; /* list: what screens are searched for, for links; the first is next */
-	uint64_t rested_ns;       /* uv_hrtime(): when they may be searched again */
+	unsigned patterns;        /* pending ones */
+	struct awaited *searches; /* queue of links' patterns to search screens for */
+	uint64_t rested_ns;       /* uv_hrtime() before which the queue rests */
 };
 
 /* All waits of a session. */
 struct waits;
 
-/* All is borrowed. */
+/* What the waits of a session need. All is borrowed. */
 struct waits_options {
-	struct pane *pane; /* its history is open */
+	struct pane *pane; /* with an open history */
 	struct executor *executor;
 	struct waits_all *shared;
-	/*
-	 * There is output that has not been consumed, or has yet to be looked for: it is to be, in its turn, with
-	 * waits_follow() behind it. Not from inside.
-	 */
+	/* Output remains: consume it in a later turn of the loop, then call waits_follow(). */
 	void (*look_soon)(void *user);
 	void *user;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Create the waits of a session. Returns 0 or -ENOMEM. */
 int waits_create(const struct waits_options *options, struct waits **ret_waits);
 
-/* The session has consumed output, or ended: look at what is waited for. h: may be NULL, as for those below. */
+/* The session has consumed output, or ended: check all waits. h may be NULL here and below. */
 void waits_follow(struct waits *h);
 
-/* Whether anybody waits. NULL: nobody. */
+/* Whether a wait is pending. */
 bool waits_any(const struct waits *h);
 
-/* Something has happened that is not in the output. They are looked at soon, not from inside. */
+/* An event outside the output: check all waits soon, not from inside. */
 void waits_nudge(struct waits *h);
 
-/* The session is over: all who wait are told `gone`. h is freed when the loop has turned. */
+/* The session is deleted: call gone() of all waiters. h is freed in a later turn of the loop. */
 void waits_close(struct waits *h);

@@ -1,13 +1,13 @@
 /*
- * The end of what a process's holder has to do: it ends itself, with whoever it still finds. What it does not do in time,
- * or cannot do any more, is done here: see shell/held/ending.h.
+ * Ending a process's holder, which kills what is left of the tree. If the holder does not end in
+ * time or is dead, the server kills the rest itself, see shell/held/ending.h.
  */
 #include "shell/held/ending.h"
 #include "shell/process/internal.h"
 
-#define END_GRACE_MS 300u /* for whoever a kill has missed */
+#define END_GRACE_MS 300u /* for processes that a kill has missed */
 
-/* Those whom the holder of one that stays in the table has left. */
+/* What a dead holder has left is killed; the process stays in the table. */
 static void on_orphans_ended(void *held, int error)
 {
 	struct process *p = process_of_held(held);
@@ -17,10 +17,10 @@ static void on_orphans_ended(void *held, int error)
 	process_tell(p);
 }
 
-/* Of one that has ended, and is kept. */
+/* Of a process whose output is in a file. */
 static void on_holder_ended(void *held, int error)
 {
-	(void)error; /* it is of no use any more, and cannot run */
+	(void)error; /* the holder is not needed any more */
 	process_let_go(process_of_held(held));
 }
 
@@ -29,7 +29,7 @@ void process_end_holder(struct process *p)
 	struct held *h = &p->held;
 	bool removing = p->state == PROCESS_REMOVING, before = p->end_asked;
 	p->end_asked = true;
-	/* Nothing depends on one that has nobody to end. */
+	/* There is no holder to end. */
 	if (p->let_go || h->taken || (p->kept && h->holder_lost)) {
 		if (removing && h->taken)
 			process_release(p);

@@ -1,4 +1,4 @@
-/* Holding the output of a process for those who follow all of it, see ring/holds.h. */
+/* Holding the ring for readers of a process's whole output, see ring/holds.h. */
 #include "shell/process/internal.h"
 
 void process_hold_begin(struct process *p)

@@ -1,7 +1,4 @@
-/*
- * The standard input of a process: a FIFO that its supervisor keeps open, so that it ends when that is asked
- * for and not when a server does.
- */
+/* The standard input: a FIFO that the supervisor keeps open, so that it survives a server. */
 #include "pty/supervise.h"
 #include "shell/process/internal.h"
 
@@ -28,7 +25,7 @@ void process_input_close(struct process *p)
 	p->input_closed = true;
 }
 
-/* Tell the supervisor to let go of it too. */
+/* Make the supervisor close it too. */
 static void end_input(struct process *p)
 {
 	int rc = link_signal(&p->held.link, SIGUSR1, WIRE_TARGET_SHELL);
@@ -67,7 +64,7 @@ static int open_fifo(struct process *p)
 	in->fd = openat(p->held.link.dir_fd, SUPERVISE_STDIN,
 		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (in->fd < 0)
-		return errno == ENXIO ? -EPIPE : -errno; /* nobody reads it any more */
+		return errno == ENXIO ? -EPIPE : -errno; /* ENXIO: it has no reader */
 	int rc = uv_poll_init(held_loop(&p->held), &in->poll, in->fd);
 	if (rc < 0) {
 		close(in->fd);
@@ -80,7 +77,7 @@ static int open_fifo(struct process *p)
 	return 0;
 }
 
-/* Write it when the FIFO has room. */
+/* Write it when the FIFO has space. */
 static int queue_input(struct process *p, const uint8_t *bytes, size_t length)
 {
 	struct process_input *in = &p->input;

@@ -1,4 +1,4 @@
-/* What the files of processes share. */
+/* Private to the files of shell/process. */
 #pragma once
 
 #include "shell/process/processes.h"
@@ -10,88 +10,98 @@
 #define PROCESS_META_FILE "process.json"
 #define PROCESS_COMMAND_FILE DIRECTORY_SHELL "/command"
 #define PROCESS_PREAMBLE_FILE DIRECTORY_SHELL "/preamble"
-#define PROCESS_META_NEW PROCESS_META_FILE ".new" /* these while they are being written */
+/* Their names while they are being written. */
+#define PROCESS_META_NEW PROCESS_META_FILE ".new"
 #define PROCESS_COMMAND_NEW PROCESS_COMMAND_FILE ".new"
 #define PROCESS_PREAMBLE_NEW PROCESS_PREAMBLE_FILE ".new"
 
+/* The process that embeds h. */
 static inline struct process *process_of_held(const struct held *h)
 {
 	return (struct process *)((uintptr_t)h - offsetof(struct process, held));
 }
 
-/* What processes do as something that is held. */
+/* The held table's callbacks for processes. */
 extern const struct held_kind process_kind;
 
-/* Memory and handles of a process whose directory is dir_fd (taken, also on failure). */
+/* Create a process with the directory dir_fd, which is owned from now on, also on failure. */
 int process_create(
 	struct processes *t, const char *directory, int dir_fd, struct process **ret_process);
 
-/* Take it out of everything and free it once its handles are closed. */
+/* Remove it from all lists, and free it once its handles are closed. */
 void process_release(struct process *p);
 
-/* The last step of removing: the holder ends, with whoever it still finds; then the process is discarded. */
+/* End the holder, which kills the rest of the tree. Discards a process that is being removed. */
 void process_end_holder(struct process *p);
 
-/* Its holder is not there any more: whoever of its processes still lives is ended. */
+/* The holder has died: kill what is left of the tree. */
 void process_end_orphans(struct process *p);
 
-/* Its holder is to end, and can only be asked when it has been attached to; before that it may end by itself. */
+/* End the holder once it has been attached to; it may exit by itself before. */
 void process_await_attach(struct process *p, unsigned grace_ms);
 
-/* Retention, and outputs that could not be moved. */
+/* Forget old processes, and try again to move outputs to files. */
 void processes_sweep(struct processes *t);
 
 /* Release it and remove its files. */
 void process_discard(struct process *p);
 
-/* As one of the lists of a held; NULL for NULL. */
+/* The waiter as a held_waiter; NULL for NULL. */
 struct held_waiter *process_held_waiter(struct process_waiter *w);
 
-/* Tell viewers that something is different. */
+/* Call more() of all viewers. */
 void process_tell(struct process *p);
 
-/* Write process.json; a failure is reported, for nobody waits for it. */
+/* Write process.json; a failure goes to the callback failed(). */
 void process_save(struct process *p);
 
-/* Its ring is open: keep the output for the reader who is to come, if one was announced. */
+/* The ring is open: hold the output for a reader that was announced by process_options.hold. */
 void process_hold_begin(struct process *p);
 
-/* Go on with what the timer is for: the time limit. */
+/* Start the timer of the time limit. */
 void process_arm(struct process *p);
 
 /*
- * A step of moving the output of a process to its file, when its time has come; then the holder ends. Returns
- * whether there is nothing else to be done with it now.
+ * Move some of the output of an ended process to its file; end the holder when all is moved.
+ * Returns false if there is nothing to move now, or moving has failed.
  */
 bool process_keep(struct process *p);
 
-/* Look for the file, of which an earlier server may have seen to. dir_fd: borrowed. 0 or a negative errno. */
+/* Load the facts of an existing output file. dir_fd: borrowed. Returns 0 or a negative errno. */
 int process_keep_load(struct process *p, int dir_fd);
 
-/* The holder is gone, or nobody cares for it any more. */
+/* Close the link to the holder. */
 void process_let_go(struct process *p);
 
-/* Nobody of the tree is left: kills are done. */
+/* A kill is over: answer its waiters. */
 void process_kill_done(struct process *p, int survivors);
 
-/* The timer has fired. */
+/* The timer has fired: the time limit, or the next step of a kill. */
 void process_on_timer(uv_timer_t *timer);
 
-/* The command has ended, or the process is released: nothing can be written any more. */
+/* Close the standard input and drop what waits. */
 void process_input_close(struct process *p);
 
-/* A handle of the process has been closed. */
+/* A uv handle of the process has been closed. */
 void process_on_handle_closed(uv_handle_t *handle);
 
-/* Take what the holder has written: a turn's worth. */
+/* Consume one turn's worth of events and output. This and the next four: see struct held_kind. */
 enum turn_next process_take_turn(struct held *h);
 
-/* What its link says: see struct held_kind. */
+/* The link is attached to the holder. */
 void process_on_attached(struct held *h);
+
+/* The holder could not be started or attached to. */
 void process_on_failed(struct held *h, enum report_stage stage, int error);
+
+/* The link is broken. */
 void process_on_lost(struct held *h);
+
+/* The link is closed. */
 void process_on_closed(struct held *h);
 
-/* process.json. Returns 0 or a negative errno; process_meta_load() fills a process whose fields are empty. */
+/* Write process.json. Returns 0 or a negative errno. */
 int process_meta_save(int dir_fd, const struct process *p);
+
+/* Read process.json into p, whose fields are empty. Returns 0 or a negative errno. */
 int process_meta_load(int dir_fd, struct process *p);

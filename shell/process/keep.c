@@ -1,8 +1,8 @@
 /*
- * What is left of a process: when nobody of it lives any more, its output moves to a file (see output_file.h),
- * and only when that has its name the holder ends. Until then the ring is the truth, from then on the file
- * is; a crash before that begins anew, and one after it leaves a holder that is told to end again. Where there
- * is no room for the file the holder stays, and it is tried again.
+ * Keeping the output of a process. When no process of its tree lives any more, the output moves
+ * from the ring to a file (output_file.h), and the holder ends once the file has its final name.
+ * Until then the ring is authoritative, from then on the file. A server that finds both ends the
+ * holder again. If the disk is full, the holder stays and the move is retried.
  */
 #include "shell/output/output_file.h"
 #include "shell/process/internal.h"
@@ -57,7 +57,7 @@ struct streams_range process_range(const struct process *p, uint64_t end, unsign
 
 /* Writing */
 
-static void take_facts(struct process *p, const struct output_file_facts *facts)
+static void apply_facts(struct process *p, const struct output_file_facts *facts)
 {
 	p->oldest = facts->oldest;
 	p->head = facts->head;
@@ -84,10 +84,10 @@ static int begin(struct process *p)
 	return output_file_begin(&p->file, p->held.link.dir_fd, &facts, &p->labels);
 }
 
-/* From the ring to the file; who follows goes on where they were. */
-static void move(struct process *p)
+/* The file is complete: use it from now on. Viewers keep their offsets. */
+static void switch_to_file(struct process *p)
 {
-	take_facts(p, &p->file->facts);
+	apply_facts(p, &p->file->facts);
 	p->table->keep_failing = false;
 	p->ring_open = false;
 	labels_finish(&p->labels);
@@ -104,7 +104,7 @@ static void give_up(struct process *p, int error)
 	t->counters.keep_failures++;
 	if (!t->keep_failing)
 		t->callbacks->failed(t->user, p->held.id,
-			"cannot move the output of what has ended to files", error);
+			"cannot move the output of ended processes to files", error);
 	t->keep_failing = true;
 }
 
@@ -123,7 +123,7 @@ bool process_keep(struct process *p)
 	if (rc < 0)
 		give_up(p, rc);
 	else if (rc == 0)
-		move(p);
+		switch_to_file(p);
 	return rc >= 0;
 }
 
@@ -133,7 +133,7 @@ int process_keep_load(struct process *p, int dir_fd)
 	int rc = output_file_open(&f, dir_fd);
 	if (rc < 0)
 		return rc;
-	take_facts(p, &f->facts);
+	apply_facts(p, &f->facts);
 	output_file_close(f);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Ending a tree: TERM to all of it, after the grace KILL until nobody is left. The supervisor is spared: it
- * tells how the command has ended, and ends by itself after the last of them.
+ * Killing a tree: TERM to all of it, after the grace KILL until none is left. The supervisor gets
+ * no signal: it reports how the command has ended, and exits after the last process.
  */
 #include "shell/process/internal.h"
 #include "pty/proc/proc.h"
@@ -14,15 +14,15 @@
 #define KILL_INTERVAL_MS 50u
 #define GIVE_UP_MS 3000u /* after the first KILL */
 #define OVERDUE_MS 100u  /* for what the holder has written to be read */
-#define QUIET_MS 2000u   /* for the holder to tell that nobody is left */
+#define QUIET_MS 2000u   /* for the holder to report that none is left */
 
-/* 0: there is none. It is known before it has been attached to. */
+/* The holder's pid; 0: none. It is known before the link is attached. */
 static pid_t holder_of(const struct process *p)
 {
 	return p->gone || p->held.holder_lost ? 0 : link_holder(&p->held.link);
 }
 
-/* What the tree is below: its supervisor, or what that has left. 0: nothing. */
+/* The pid above the tree: the supervisor or, if that has died, the holder. 0: none. */
 static pid_t root_of(const struct process *p)
 {
 	struct proc_status s;
@@ -38,8 +38,8 @@ static int signal_tree(const struct process *p, int signo)
 	return root > 0 ? tree_signal_below(root, 0, signo) : 0;
 }
 
-/* Nobody of it shall live, whatever they do. */
-static int end_tree(const struct process *p)
+/* KILL, also to processes that fork meanwhile. Returns how many are left, or a negative errno. */
+static int kill_tree(const struct process *p)
 {
 	pid_t root = root_of(p);
 	return root > 0 ? tree_end_below(root, 0) : 0;
@@ -76,8 +76,8 @@ void process_kill_done(struct process *p, int survivors)
 static void kill_step(struct process *p)
 {
 	uint64_t now = uv_now(held_loop(&p->held));
-	int left = now >= p->kill_at_ms ? end_tree(p) : signal_tree(p, 0);
-	/* The holder may not be able to say so. */
+	int left = now >= p->kill_at_ms ? kill_tree(p) : signal_tree(p, 0);
+	/* The holder may be unable to report it. */
 	bool quiet = left == 0 && now >= p->kill_at_ms + QUIET_MS && !p->held.removal.table;
 	if (quiet || now >= p->give_up_at_ms)
 		process_kill_done(p, left > 0 ? left : 0);
@@ -101,7 +101,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 		process_save(p);
 	}
 	if (p->killing && now + grace_ms >= p->kill_at_ms)
-		return; /* it is ended sooner than that */
+		return; /* an earlier request kills it sooner */
 	p->killing = true;
 	p->kill_at_ms = now + grace_ms;
 	p->give_up_at_ms = p->kill_at_ms + GIVE_UP_MS;
@@ -123,7 +123,7 @@ void process_arm(struct process *p)
 		uv_timer_start(&p->timer, process_on_timer, at > now ? at - now : 0, 0);
 }
 
-/* A server that was stopped finds that it has ended in time only when it has read that: this is waited for, once. */
+/* Whether unread events may show that it ended in time; the server may have been stopped. */
 static bool may_have_ended(const struct process *p)
 {
 	const struct ring *ring = &p->held.link.ring;

@@ -1,7 +1,4 @@
-/*
- * A process as one that is held, see shell/held/held.h: how it is found, and what is left of it. What its holder says is
- * in process.c, and how it comes to an end in end.c.
- */
+/* Processes as objects with a holder, see shell/held/held.h: loading, adopting, files. */
 #include "pty/supervise.h"
 #include "shell/held/ending.h"
 #include "shell/held/table.h"
@@ -62,7 +59,7 @@ static void on_found(struct held *h)
 	t->running += !ending && p->state != PROCESS_ENDED;
 }
 
-/* One that is kept has ended, and that is all that its holder is needed for. */
+/* Once the output is in a file, the holder is not needed any more: end it. */
 static bool spares_holder(struct held *h, int error)
 {
 	struct process *p = process_of_held(h);
@@ -112,7 +109,7 @@ static void on_release(struct held *h)
 	process_release(process_of_held(h));
 }
 
-/* The output first, for without that and a holder it is nothing. */
+/* In the order of removal: the output first, as the rest is worthless without it. */
 static const char *const files[] = {OUTPUT_FILE, OUTPUT_FILE_NEW, WIRE_SOCKET,
 	HELD_ENDING_SHELL_FILE, SUPERVISE_STDIN, PROCESS_COMMAND_FILE, PROCESS_COMMAND_NEW,
 	PROCESS_PREAMBLE_FILE, PROCESS_PREAMBLE_NEW, PROCESS_META_FILE, PROCESS_META_NEW,

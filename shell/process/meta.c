@@ -1,4 +1,4 @@
-/* process.json: what is known of a process beside its holder, so that the next server knows it too. */
+/* process.json: the facts of a process for the next server. */
 #include "shell/process/internal.h"
 #include "shell/store/document.h"
 

@@ -1,4 +1,4 @@
-/* Following the holder of a process: what it reports and what its ring tells. */
+/* Following the holder of a process: link, events, output. And the memory of a process. */
 #include "shell/process/process.h"
 
 #include "shell/clock.h"
@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/* Consumed in a turn while somebody follows: what a connection takes in a turn, so that it can keep up. */
+/* Bytes consumed in a turn while there are viewers: no more than a connection sends in a turn. */
 #define FOLLOWED_TURN ((size_t)16 << 10)
-/* So much in a turn is a flood: the next turn is a little later, so that the holder need not wake us. */
+/* After so many bytes the next turn comes later, and the holder need not wake the server. */
 #define FLOOD_BYTES ((size_t)8 << 10)
 
 const char *process_status(const struct process *p)
@@ -94,9 +94,9 @@ struct held_waiter *process_held_waiter(struct process_waiter *w)
 	return &w->held;
 }
 
-/* What the ring tells */
+/* Events */
 
-/* The number of a line such as "p 123", which ends at end. Returns false when it is none. */
+/* Parse a line such as "p 123", which ends at end. Returns false if it is malformed. */
 static bool parse_line(const char *line, const char *end, int *ret_number)
 {
 	int64_t number = 0;
@@ -125,17 +125,17 @@ static void note_pid(struct process *p, int pid)
 	held_answer(&p->held.starters, &p->held, REPORT_READY, 0);
 }
 
-/* By its pid here. One that has ended already has none, and nothing is done to one that is no child any more. */
+/* The supervisor reports a pid of its own namespace: find ours, unless the command has ended. */
 static void note_start(struct process *p, int number)
 {
-	/* The program can write that line as well, as often as it likes. */
+	/* The program can write such lines too. */
 	if (p->state != PROCESS_STARTING || number <= 0)
 		return;
 	pid_t pid = tree_find_child(p->held.link.info.shell_pid, number);
 	note_pid(p, pid > 0 ? pid : number);
 }
 
-/* The command has ended; error: how is not known. */
+/* The command has ended. error: why its status is not known, or 0. */
 static void note_end(struct process *p, int status, int error, uint64_t offset, uint64_t ended_ms)
 {
 	struct processes *t = p->table;
@@ -157,7 +157,7 @@ static void note_end(struct process *p, int status, int error, uint64_t offset, 
 	t->callbacks->ended(t->user, p);
 }
 
-/* Nobody of the tree is left. */
+/* No process of the tree is left. */
 static void note_gone(struct process *p)
 {
 	if (p->gone)
@@ -166,7 +166,7 @@ static void note_gone(struct process *p)
 	process_kill_done(p, 0);
 }
 
-/* The holder's own record. Only when the supervisor was killed is it news how it ended. */
+/* The holder has recorded the end. Its status counts if the supervisor has reported none. */
 static void note_exit(struct process *p)
 {
 	struct ring_exit exit;
@@ -176,8 +176,8 @@ static void note_exit(struct process *p)
 	note_gone(p);
 }
 
-/* What the supervisor says: a line, or several that have come at once. See pty/supervise.h. */
-static void take_record(struct process *p, const struct event *e)
+/* Parse one or more lines of the supervisor, see pty/supervise.h. */
+static void parse_record(struct process *p, const struct event *e)
 {
 	const char *line = (const char *)e->payload, *all = line + e->header.length, *end;
 	int number;
@@ -191,9 +191,9 @@ static void take_record(struct process *p, const struct event *e)
 	}
 }
 
-static void take_event(struct process *p, const struct event *e)
+static void apply_event(struct process *p, const struct event *e)
 {
-	/* It may be newer than the head that was read before it: what came before it is labelled too. */
+	/* The event may be newer than the head that was read before. */
 	if (e->header.offset > p->head && e->header.offset <= stream_head(&p->held.link.ring.bytes))
 		p->head = e->header.offset;
 	if (e->header.type == EVENT_SOURCE) {
@@ -203,7 +203,7 @@ static void take_event(struct process *p, const struct event *e)
 		}
 		labels_add_event(&p->labels, e);
 	} else if (e->header.type == EVENT_FIFO) {
-		take_record(p, e);
+		parse_record(p, e);
 	} else if (e->header.type == EVENT_EXIT) {
 		note_exit(p);
 	}
@@ -215,7 +215,7 @@ static bool has_failed(const struct process *p)
 	return p->state == PROCESS_STARTING && p->gone;
 }
 
-static void take_events(struct process *p)
+static void read_events(struct process *p)
 {
 	struct event e;
 	for (size_t left = event_log_most(&p->held.link.ring.events); left > 0 && p->ring_open;
@@ -224,7 +224,7 @@ static void take_events(struct process *p)
 		if (rc == 0)
 			return;
 		if (rc > 0)
-			take_event(p, &e);
+			apply_event(p, &e);
 	}
 }
 
@@ -246,11 +246,11 @@ enum turn_next process_take_turn(struct held *h)
 	uint64_t before = p->head;
 	if (!p->ring_open)
 		return TURN_OVER;
-	/* Before the events, which then label all that is before it. */
+	/* Read the head before the events, so that these label all output before it. */
 	p->head = stream_head(&ring->bytes);
-	take_events(p);
+	read_events(p);
 	if (!p->ring_open)
-		return TURN_OVER; /* that was the end of it */
+		return TURN_OVER; /* a callback has closed it */
 	uint64_t head = p->head;
 	t->counters.bytes_out += head - before;
 	labels_forget(&p->labels, stream_oldest(&ring->bytes));
@@ -263,7 +263,7 @@ enum turn_next process_take_turn(struct held *h)
 	size_t flood = (size_t)(head - p->tail);
 	process_tell(p);
 	if (!p->ring_open)
-		return TURN_OVER; /* one of them has ended it */
+		return TURN_OVER; /* a viewer has closed it */
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
 	if (p->held.holder_lost) {
 		p->tail = head;
@@ -283,8 +283,8 @@ enum turn_next process_take_turn(struct held *h)
 /* The holder */
 
 /*
- * The log from its beginning, if it is all there. Otherwise from the oldest record that can be found: then
- * who wrote the bytes before the first label is not known.
+ * Read the event log from its beginning, if it is complete. Otherwise from the oldest record that
+ * can be found; then the source of the bytes before the first label is unknown.
  */
 static void open_ring(struct process *p)
 {
@@ -312,7 +312,7 @@ void process_on_attached(struct held *h)
 	held_take_turn(h);
 	struct ring_exit exit;
 	if (p->ring_open && ring_exited(&p->held.link.ring, &exit)) {
-		note_exit(p); /* should its event be lost */
+		note_exit(p); /* its event may be lost */
 		held_make_busy(&p->held);
 	}
 }
@@ -327,11 +327,11 @@ void process_on_failed(struct held *h, enum report_stage stage, int error)
 		return;
 	}
 	fail_start(p, stage, error);
-	p->gone = died; /* who is left is found when it is removed */
+	p->gone = died; /* the removal finds leftovers */
 	if (died)
 		processes_remove(p->table, p, 0, NULL);
 	else if (p->held.adopted)
-		process_release(p); /* it lives: the next server may be able to attach */
+		process_release(p); /* the holder lives: the next server may be able to attach */
 	else
 		process_discard(p);
 }
@@ -345,11 +345,11 @@ void process_on_lost(struct held *h)
 		return;
 	}
 	if (p->state == PROCESS_REMOVING) {
-		process_kill_done(p, 0); /* the rest is the same */
+		process_kill_done(p, 0);
 		return;
 	}
 	if (p->state == PROCESS_ENDED && p->gone) {
-		/* As it was told to, or its time to live has passed; what it wrote is at hand. */
+		/* It ended as asked, or after its time to live. The ring is still mapped. */
 		if (p->kept)
 			process_let_go(p);
 		else

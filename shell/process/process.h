@@ -1,11 +1,12 @@
 /*
- * A process: one command with a life of its own, in a holder of its own, so that it survives the server with
- * everything that it has written. See shell/process/processes.h for the table that starts, finds and forgets them,
- * and pty/supervise.h for how it runs.
+ * A process: one command with a life of its own, in a holder of its own, so that it and its output
+ * survive the server. See shell/process/processes.h for the table of processes, and pty/supervise.h
+ * for how one runs.
  *
- * States: starting -> running -> ended; removing from any of them, then it is gone. Ended is when the
- * command itself has ended: whoever it has left behind lives on and may write, until it is killed. When nobody
- * of them is left its output moves to a file, and its holder ends.
+ * States: starting -> running -> ended; removing follows any of them, then the process is freed.
+ * "Ended" means that the command itself has exited. Processes that it has left behind live on and
+ * may write, until they are killed. When none is left, the output moves to a file and the holder
+ * ends.
  */
 #pragma once
 
@@ -20,150 +21,150 @@
 #include <uv.h>
 
 #define PROCESS_COMMAND_MAX ((size_t)1 << 20)    /* bytes */
-#define PROCESS_COMMAND_SHOWN ((size_t)16 << 10) /* of it are kept to be shown */
+#define PROCESS_COMMAND_SHOWN ((size_t)16 << 10) /* bytes of it that are kept */
 #define PROCESS_PREAMBLE_MAX ((size_t)4 << 20)
-#define PROCESS_INPUT_MAX ((size_t)4 << 20) /* bytes of input that wait */
+#define PROCESS_INPUT_MAX ((size_t)4 << 20) /* bytes of queued input */
 #define PROCESS_TIMEOUT_CODE 124
 
+/* See the head of this file. */
 enum process_state { PROCESS_STARTING, PROCESS_RUNNING, PROCESS_ENDED, PROCESS_REMOVING };
 
 struct process;
 struct processes;
 
-/* Someone who follows a process; the memory is the follower's. */
+/* Follows a process. The memory is the caller's. */
 struct process_viewer {
 	struct process_viewer *prev, *next;
-	void (*more)(
-		void *user); /* output, state or room for input; may detach itself, but no other */
-	void (*gone)(void *user); /* the process is forgotten; the viewer has been detached */
+	/* Output, a new state, or space for input. May detach itself, but no other viewer. */
+	void (*more)(void *user);
+	void (*gone)(void *user); /* the process is being freed; the viewer is already detached */
 	void *user;
 };
 
-/* Someone who waits for a process to run, or for the end of all that belongs to it. */
+/* Waits until a process runs, or until its tree is killed. The memory is the caller's. */
 struct process_waiter {
-	struct held_waiter held; /* the table's */
+	struct held_waiter held; /* private */
 	/*
-	 * error: 0, or a negative errno and what failed. For a start: then the process is about to go. For
-	 * a kill: -EBUSY, process->held.survivors could not be ended; -ECANCELED, the server ends.
+	 * error: 0, or a negative errno, with the stage that failed. After a failed start the
+	 * process is removed. Of a kill: -EBUSY if process->held.survivors processes could not be
+	 * killed, -ECANCELED if the server ends.
 	 */
 	void (*done)(void *user, struct process *process, enum report_stage stage, int error);
 	void *user;
 };
 
-/* What is written to the standard input and has not been taken yet. */
+/* The standard input, and what the command has not read of it. */
 struct process_input {
 	int fd; /* of the FIFO, -1 until something is written */
 	uv_poll_t poll;
 	bool poll_open, polling;
 	struct outbox outbox;
-	bool ending; /* its end was asked for */
+	bool ending; /* close it once the outbox is empty */
 };
 
+/* One process. */
 struct process {
 	struct processes *table;
 	struct held held;
-	char session[NAME_ID_MAX + 1]; /* that it was started from, or "" */
-	char *command;                 /* what is shown of it */
-	bool command_cut;              /* it is longer */
+	char session[NAME_ID_MAX + 1]; /* id of the session that it was started from, or "" */
+	char *command;                 /* the kept beginning */
+	bool command_cut;              /* the command is longer */
 	char *cwd;
 	uint64_t created_ms, ended_ms; /* wall clock */
 	uint64_t created_boot_ms;      /* since boot */
 	uint64_t timeout_ms;           /* 0 = none */
 	enum process_state state;
-	bool end_asked; /* the holder has been told to end */
-	bool kept;      /* its output is in a file, see keep.c */
-	bool let_go;    /* there is no holder any more, and no link to it */
-	bool gone;      /* nobody of the tree lives any more */
+	bool end_asked; /* the holder has been asked to end */
+	bool kept;      /* its output is in a file */
+	bool let_go;    /* the link to the holder is closed */
+	bool gone;      /* no process of the tree lives any more */
 	bool timed_out, kill_asked;
-	bool overdue; /* its time is over, and what may tell of its end is being read */
+	bool overdue; /* the time limit has passed; unread events are being read first */
 	bool input_pipe, input_closed;
-	int error;           /* why the status is not known; 0 = it is */
+	int error;           /* why the status is not known; 0: it is known */
 	int wait_status;     /* wait(2) status, once ended */
 	pid_t pid;           /* of the command, 0 until it runs */
-	uint64_t end_offset; /* what the command itself wrote ends here, once ended */
+	uint64_t end_offset; /* end of the command's own output, once ended */
 	bool ring_open;
 	struct labels labels;
 	struct output_file *file; /* being written; once kept: being read, or NULL */
-	uint64_t keep_at_ms;      /* loop time: not before is it tried again to write it */
-	uint64_t oldest;          /* of what is kept */
+	uint64_t keep_at_ms;      /* loop time of the next try to write it */
+	uint64_t oldest;          /* offset at which the file begins */
 	uint64_t head;            /* of the ring: labels are known up to here */
-	uint64_t tail;            /* the holder has been told that this much is consumed */
-	uint64_t events_offset;   /* of the event log, read so far */
+	uint64_t tail;            /* reported to the holder as consumed */
+	uint64_t events_offset;   /* position up to which the event log has been read */
 	bool hold_asked;
-	struct hold hold; /* of its output, for the reader who is to come */
+	struct hold hold; /* of its output, until the expected reader comes */
 	struct process_viewer *viewers;
-	struct held_waiter *killers; /* who waits for the end of the tree */
+	struct held_waiter *killers; /* waiters of kills */
 	uv_timer_t timer;            /* the time limit, or the next step of a kill */
 	bool killing;
 	uint64_t kill_at_ms, give_up_at_ms; /* loop time */
 	struct process_input input;
-	unsigned open_handles; /* that closing waits for; the link is one */
+	unsigned open_handles; /* to be closed before it is freed; the link is one */
 };
 
 /* "starting", "running", "completed", "failed", "killed" or "error". */
 const char *process_status(const struct process *p);
 
-/* Whether it has ended and how is known: then the exit code, 0 to 255; 128 + n for signal n. */
+/* Whether its exit code is known: 0 to 255; 128 + n for signal n; PROCESS_TIMEOUT_CODE. */
 bool process_exit_code(const struct process *p, int *ret_code);
 
-/* Where the output that is still there begins. */
+/* Offset of the oldest output that can still be read. */
 uint64_t process_oldest(const struct process *p);
 
-/* Where what the command itself has written ends, as far as is known. */
+/* End of the command's own output, as far as is known. */
 uint64_t process_command_end(const struct process *p);
 
-/*
- * Before its output is read: have it at hand, until nobody follows it any more. Returns 0, or a negative errno
- * when it is there but cannot be read now.
- */
+/* Open the output file, if the output is in one, before reading. Returns 0 or a negative errno. */
 int process_open_output(struct process *p);
 
-/* It has been read; whoever follows it may go on. */
+/* Close the output file, unless the process has viewers. */
 void process_close_output(struct process *p);
 
-/* What there is to be read of these sources, up to end. */
+/* The readable range of these sources, up to end. */
 struct streams_range process_range(const struct process *p, uint64_t end, unsigned sources);
 
-/* Follow and stop following (harmless when v is not attached). */
+/* Add a viewer. */
 void process_attach(struct process *p, struct process_viewer *v);
+
+/* Remove a viewer; harmless when v is not attached. */
 void process_detach(struct process *p, struct process_viewer *v);
 
 /*
- * Hold the output for a reader who is at cursor (ring/holds.h), and what has been kept for them. Returns the place in
- * the log of events that is held; the caller moves h as it reads, and gives it back.
+ * Hold the output for a reader at cursor (ring/holds.h). What the process has held for it goes over
+ * to h. Returns the held position in the event log. The caller moves h as it reads, and releases
+ * it.
  */
 uint64_t process_hold(struct process *p, struct hold *h, uint64_t cursor);
 
-/* What lies before cursor has been read. *position: the place in the log of events, moved along. */
+/* The reader has read up to cursor. Moves *position, its position in the event log, along. */
 void process_hold_moved(struct process *p, struct hold *h, uint64_t cursor, uint64_t *position);
 
-/* Nothing is held for it any more; fine for one that holds nothing. */
+/* Release h; harmless when it holds nothing. */
 void process_unhold(struct process *p, struct hold *h);
 
 /*
- * End the whole tree: TERM, after grace_ms KILL until nobody is left. waiter (may be NULL) hears when that
- * is so, possibly before this returns; the process stays in the table with its output.
+ * Kill the whole tree: TERM, after grace_ms KILL until none is left. Then waiter (may be NULL) is
+ * called, possibly before this returns. The process stays in the table with its output.
  */
 void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *waiter);
 
-/*
- * Signal the command, or it and everybody that it has started. Returns 0, -ESRCH when there is nobody, or
- * another negative errno.
- */
+/* Signal the command, or its whole tree. Returns 0, -ESRCH if none lives, or another error. */
 int process_signal(struct process *p, int signo, bool tree);
 
-/* How many live that belong to it, the command among them. A negative errno when that cannot be told. */
+/* The number of living processes of its tree, the command included, or a negative errno. */
 int process_members(const struct process *p);
 
 /*
- * Write to the standard input; what the command does not take now waits here, in order. Returns 0,
- * -ENOBUFS when too much would wait (then nothing is taken), -ENODEV when it has no such input, -EPIPE
- * when that has been closed by either side.
+ * Write to the standard input; what the FIFO has no space for is queued. Returns 0, -ENOBUFS if the
+ * queue would be too long (then nothing is written), -ENODEV without a standard input, -EPIPE if
+ * either side has closed it.
  */
 int process_write(struct process *p, const void *bytes, size_t length);
 
-/* Bytes that wait. Viewers are told when there are none any more. */
+/* Bytes queued for the standard input. Viewers are called when all are written. */
 size_t process_input_queued(const struct process *p);
 
-/* Close the standard input once what waits has been written. Returns 0, -ENODEV or -EPIPE. */
+/* Close the standard input once the queue has been written. Returns 0, -ENODEV or -EPIPE. */
 int process_end_input(struct process *p);

@@ -1,8 +1,8 @@
 /*
- * The life of processes. The order of things at a start: directory, process.json, files, holder, attach, the
- * supervisor's word that the command runs. At an end: the supervisor's word, the end of whoever is left, the
- * output's file, the end of the holder, and some time later the marker "ending" and the end of the directory. A
- * crash in between leaves what the next server can go on with.
+ * Starting and removing processes. The order at a start: directory, process.json, files, holder,
+ * attach, the supervisor's report that the command runs. At the end: the supervisor's report, the
+ * end of the tree, the output file, the end of the holder; later the marker "ending" and the
+ * removal of the directory. After a crash at any point the next server goes on.
  */
 #include "shell/process/processes.h"
 
@@ -28,22 +28,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CONTROL_SIZE ((size_t)4096) /* the page alone: there are no checkpoints */
+#define CONTROL_SIZE ((size_t)4096) /* one page, without checkpoints */
 #define END_ALL_GRACE_MS 300u
-#define TTL_SLACK_S 600u /* for holders, so that a server that is there is the one that ends them */
-/* Longer ones do not fit an argument (MAX_ARG_STRLEN is 128 KiB). */
+#define TTL_SLACK_S 600u /* holders wait longer, so that a running server ends them first */
+/* Longer commands do not fit an argument (MAX_ARG_STRLEN is 128 KiB). */
 #define ARGUMENT_MAX ((size_t)96 << 10)
-/* Of nobody's terminal; what programs make of it is 80 columns. */
+/* Of the terminal, which has no viewers. */
 #define ROWS 24u
 #define COLS 80u
 
 /*
- * How the command comes to bash when it is too long for an argument, and after the preamble of a session.
- * Nothing of it stays: not in $0, not in the variables, and not in a trace that the preamble turns on. The
- * preamble comes on a line of its own, for aliases apply to the lines that are read after it.
+ * How bash gets a command that is too long for an argument, or follows the preamble of a session.
+ * It leaves no trace in $0, in variables, or in the output of a set -x in the preamble. The
+ * preamble is on a line of its own because aliases apply to later lines only.
  */
 #define FROM_SUPERVISOR "\"/proc/$PPID/fd/3/"
-_Static_assert(SUPERVISE_DIRECTORY == 3, "the scripts below say so");
+_Static_assert(SUPERVISE_DIRECTORY == 3, "the scripts below use it");
 static const char script_long[] = "IFS= read -r -d '' REPLY <" FROM_SUPERVISOR PROCESS_COMMAND_FILE
 				  "\"; "
 				  "eval \"unset -v REPLY; $REPLY\"";
@@ -113,7 +113,7 @@ static int check(const struct processes *t, const struct process_options *o)
 	return o->cwd ? directory_recall(&o->found, o->cwd) : directory_check(t->config.cwd);
 }
 
-/* The preamble, and after it the variables of the request. */
+/* Save the preamble, followed by the variables of the request. */
 static int save_preamble(int dir_fd, const struct process_options *o)
 {
 	size_t length;
@@ -128,7 +128,7 @@ static int save_preamble(int dir_fd, const struct process_options *o)
 	return rc;
 }
 
-/* The files that the command needs, and what bash is told to do. */
+/* Write the files that the command needs. *ret_script: for bash -c. */
 static int prepare(struct process *p, const struct process_options *o, const char **ret_script)
 {
 	int rc = 0, dir_fd = p->held.link.dir_fd;
@@ -150,7 +150,7 @@ static int spawn(struct process *p, const struct process_options *o)
 	int rc = prepare(p, o, &script);
 	if (rc < 0)
 		return rc;
-	/* The supervisor has no limit of memory: it would not be there when the command has used it up. */
+	/* The supervisor has no memory limit, as it must report a command that exceeds it. */
 	struct bounds_numbers numbers;
 	const char *argv[3 + BOUNDS_WORDS + 4] = {bounds_program(t->config.bounds, t->config.holder),
 		SUPERVISE_OPTION, o->input_pipe ? "pipe" : "none"};
@@ -168,7 +168,7 @@ static int spawn(struct process *p, const struct process_options *o)
 		.holder = t->config.holder,
 		.dir_fd = p->held.link.dir_fd,
 		.cwd = p->cwd,
-		.argv = (char *const *)(uintptr_t)argv, /* it is not written to */
+		.argv = (char *const *)(uintptr_t)argv, /* not written to */
 		.envp = environment,
 		.rows = ROWS,
 		.cols = COLS,
@@ -182,7 +182,7 @@ static int spawn(struct process *p, const struct process_options *o)
 	return rc;
 }
 
-/* What is shown of a command: the beginning, up to a whole character. */
+/* The beginning of the command that is kept, cut at a character. */
 static char *shown_command(const struct process_options *o, bool *ret_cut)
 {
 	*ret_cut = o->command_length > PROCESS_COMMAND_SHOWN;
@@ -224,7 +224,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	return 0;
 }
 
-/* The oldest that may be forgotten. */
+/* The oldest process that may be forgotten. */
 static struct process *oldest_ended(const struct processes *t, const struct process *unless)
 {
 	struct process *oldest = NULL;
@@ -302,7 +302,7 @@ void processes_sweep(struct processes *t)
 		if (p->state != PROCESS_ENDED || !p->gone)
 			continue;
 		if (!p->kept)
-			held_make_busy(&p->held); /* it may be possible now */
+			held_make_busy(&p->held); /* try to move its output again */
 		if (t->config.ttl_s > 0 && now > p->ended_ms + (uint64_t)t->config.ttl_s * 1000)
 			processes_remove(t, p, 0, NULL);
 		else if (now < p->ended_ms + PROCESSES_FRESH_MS)

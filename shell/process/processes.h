@@ -1,14 +1,14 @@
 /*
- * The table of processes: starting, finding, adopting what an earlier server left, and forgetting those that
- * have ended. Everything that one needs is in a directory of its own:
+ * The table of processes: starting, finding, adopting what an earlier server has left, and
+ * forgetting ended ones. Each process has a directory:
  *
  *   RUNTIME/processes/ID+SUFFIX/   "s" and the FIFOs (the holder's), "process.json", "i" (standard input),
- *                                  "command" and "preamble" when they are not passed as an argument,
- *                                  "output" when it has ended, then the holder's are no more,
+ *                                  "command" and "preamble" unless they are passed as an argument,
+ *                                  "output" once it has ended, instead of the holder's files,
  *                                  "ending" once it is being removed
  *
- * An ended process is kept until it is too old or too many have ended since. One that left others behind is
- * kept, with its holder, as long as they live.
+ * An ended process is kept until it is too old or too many have ended since. While descendants of
+ * it live, it is kept with its holder.
  */
 #pragma once
 
@@ -21,35 +21,36 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define PROCESSES_MAX_DEFAULT 512u  /* that run at once */
-#define PROCESSES_KEPT_DEFAULT 100u /* of those that have ended */
+#define PROCESSES_MAX_DEFAULT 512u  /* running ones */
+#define PROCESSES_KEPT_DEFAULT 100u /* ended ones */
 #define PROCESSES_TTL_DEFAULT 3600u /* seconds */
 #define PROCESSES_GRACE_MS 5000u    /* between TERM and KILL */
 #define PROCESSES_RING_DEFAULT ((size_t)1 << 20)
 #define PROCESSES_TOTAL_MAX 4096u /* running and kept, whatever the options say */
-#define PROCESSES_FRESH_MS \
-	60000u /* so young ones are kept beyond the number, if the total allows */
+#define PROCESSES_FRESH_MS 60000u /* younger ended ones are kept beyond `kept` */
 
 struct bounds;
 
-/* All strings are borrowed for the table's life. */
+/* The table's configuration. All is borrowed for the table's life. */
 struct processes_config {
-	const char *runtime_dir;     /* existing, ours, and locked by the sessions */
+	const char *runtime_dir;     /* exists, is ours, and is locked by the session table */
 	const char *holder;          /* path of ringside-holder */
 	const char *cwd;             /* default working directory */
-	char *const *environment;    /* what processes inherit */
+	char *const *environment;    /* that processes inherit */
 	size_t ring_size;            /* bytes of output kept of each */
-	unsigned max;                /* that run at once */
-	unsigned kept;               /* that have ended */
-	unsigned ttl_s;              /* how long they are kept; 0 = for ever */
-	long nofile;                 /* soft limit of descriptors; 0 = ours */
-	const struct bounds *bounds; /* what they live in; NULL: nothing */
-	struct held_trust trust;     /* of the sessions that have locked the directory */
+	unsigned max;                /* running ones */
+	unsigned kept;               /* ended ones */
+	unsigned ttl_s;              /* how long ended ones are kept; 0: without limit */
+	long nofile;                 /* soft limit of descriptors; 0: ours */
+	const struct bounds *bounds; /* sandbox and limits; NULL: none */
+	struct held_trust trust;     /* of the session table */
 };
 
+/* Called with the user of processes_open(). */
 struct processes_callbacks {
+	/* A command has ended. */
 	void (*ended)(void *user, const struct process *process);
-	/* Something went wrong that nobody waits for. id may be "". */
+	/* An error that no caller gets. id may be "". */
 	void (*failed)(void *user, const char *id, const char *what, int error);
 };
 
@@ -58,75 +59,81 @@ struct processes_counters {
 	uint64_t started, adopted, ended, timed_out, killed, holders_lost;
 	uint64_t start_failures, removed;
 	uint64_t keep_failures;
-	uint64_t holders_regained; /* that others had attached to */
+	uint64_t holders_regained; /* from another server that had attached to them */
 	uint64_t bytes_out, bytes_in;
 };
 
-/* What can be chosen. Strings are borrowed for the call; NULL or 0 = the default. */
+/* A request for a process. Strings are borrowed for the call; NULL or 0: the default. */
 struct process_options {
 	const char *id;
 	const char *command; /* UTF-8 without NUL */
 	size_t command_length;
 	const char *cwd;              /* absolute */
 	struct directory_found found; /* of cwd */
-	const char *session;          /* id of the session that it is started from, to be shown */
-	const char *preamble; /* bash text that restores a session's environment, functions ... */
+	const char *session;          /* id of the session that it is started from */
+	const char *preamble;         /* bash code that restores a session's environment */
 	size_t preamble_length;
-	const char *const *env_names, *const *env_values; /* win over both environments */
+	const char *const *env_names, *const *env_values; /* override both environments */
 	size_t env_count;
 	uint64_t timeout_ms;
 	bool input_pipe; /* a standard input that can be written to; otherwise /dev/null */
-	bool hold; /* somebody will follow its output from the beginning: see process_hold() */
+	bool hold;       /* a reader of the whole output will come, see process_hold() */
 };
 
+/* The table. */
 struct processes {
 	struct processes_config config;
 	const struct processes_callbacks *callbacks;
 	void *user;
 	uv_loop_t *loop;
-	struct held_table held; /* all of them, in order of their start */
-	unsigned running;       /* not ended, of those in the table */
-	bool keep_failing;      /* outputs cannot be moved to files now; it has been said */
+	struct held_table held; /* all processes, in the order of their start */
+	unsigned running;       /* those that have not ended */
+	bool keep_failing;      /* outputs cannot be moved to files; this has been reported */
 	struct processes_counters counters;
-	bool draining; /* none is begun any more: processes_start() returns -ESHUTDOWN */
+	bool draining; /* processes_start() returns -ESHUTDOWN */
 };
 
-/* Open the directory, which is made if need be. Returns 0 or a negative errno; then nothing is left open. */
+/* Open the table, and create its directory. Returns 0, or a negative errno. */
 int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_config *config,
 	const struct processes_callbacks *callbacks, void *user);
 
-/* Find the holders of an earlier server and attach to them. Returns how many, or a negative errno. */
+/* Attach to the holders of an earlier server. Returns their number, or a negative errno. */
 int processes_adopt(struct processes *t);
 
-/* Whether some that were found are yet to answer, without those that cannot. */
+/* Whether found holders have yet to answer; those that cannot answer do not count. */
 bool processes_adopting(const struct processes *t);
 
 /*
- * Start a process. waiter is told when it runs or has failed, and not before this returns 0. Returns a
- * negative errno and tells nobody when it cannot be begun: -EEXIST (that id is running), -EUSERS (too
- * many), -EINVAL (id, command or cwd), -E2BIG (command), -EILSEQ (command or cwd are no UTF-8),
- * -ENOENT/-ENOTDIR/-EACCES (cwd), ... One of that id that has ended is replaced.
+ * Start a process; an ended one with its id is replaced. Returns 0, and waiter is called later,
+ * when it runs or has failed. Or returns a negative errno and waiter is not called: -EEXIST (the id
+ * is running), -EUSERS (too many), -EINVAL (id, command or cwd), -E2BIG (command), -EILSEQ (command
+ * or cwd is not UTF-8), -ENOENT, -ENOTDIR or -EACCES (cwd), -ESHUTDOWN (draining), or other errors
+ * of the system.
  */
 int processes_start(
 	struct processes *t, const struct process_options *options, struct process_waiter *waiter);
 
-/* The process of this id, in any state but removing; NULL if there is none. */
+/* The process of this id, unless it is being removed; NULL if there is none. */
 struct process *processes_find(const struct processes *t, const char *id);
 
-/* Processes in the table, and the one behind p in it: the first for NULL, NULL behind the last. p must still be there. */
+/* The number of processes in the table. */
 unsigned processes_count(const struct processes *t);
+
+/* The process after p, which must be in the table; the first for NULL. NULL after the last. */
 struct process *process_next(const struct processes *t, const struct process *p);
 
-/* Whether an id may be chosen: name_is_id(), and none of the API's own words. */
+/* Whether an id is allowed: name_is_id(), and none of the words that the API uses in its place. */
 bool processes_id_is_valid(const char *id);
 
-/* Forget a process: what lives of it is killed, its holder ended, its files removed. waiter may be NULL. */
+/* Remove a process: kill its tree, end its holder, remove its files. waiter may be NULL. */
 void processes_remove(
 	struct processes *t, struct process *p, unsigned grace_ms, struct process_waiter *waiter);
 
-/* Remove all. Poll with processes_idle(). */
+/* Remove all. Poll processes_idle() for the end. */
 void processes_remove_all(struct processes *t);
-bool processes_idle(const struct processes *t); /* what cannot be ended now counts as done */
 
-/* Let go of everything; holders live on. The memory is the caller's until the loop has closed all handles. */
+/* Whether no removal is in progress; what cannot be killed now does not count. */
+bool processes_idle(const struct processes *t);
+
+/* Close the table; holders live on. The memory must stay until the loop has closed all handles. */
 void processes_close(struct processes *t);

@@ -1,4 +1,4 @@
-/* The output of a run: what it writes into its pipes, or onto its terminals, is kept, and given to its reader. */
+/* The output of a run: read from its pipes or terminals, kept, and passed to output(). */
 #include "shell/run/internal.h"
 
 #include <errno.h>
@@ -7,14 +7,13 @@
 
 #define DRAIN_MAX ((size_t)256 << 10) /* more than a terminal can hold when its command has ended */
 
-/* Nothing comes from there any more. */
-static void stream_end(struct run_output *s)
+static void end_stream(struct run_output *s)
 {
 	s->ended = true;
 	uv_poll_stop(&s->poll);
 }
 
-/* Read once. Returns bytes; 0 when there is nothing now, or never again. */
+/* Read once. Returns bytes; 0 if there are none now, or at the end. */
 static size_t read_stream(struct run *r, enum run_stream which, size_t most)
 {
 	struct runs *all = r->all;
@@ -23,9 +22,9 @@ static size_t read_stream(struct run *r, enum run_stream which, size_t most)
 	do
 		n = read(s->fd, all->chunk, most < RUN_CHUNK ? most : RUN_CHUNK);
 	while (n < 0 && errno == EINTR);
-	/* EIO: no process has the terminal open, and all has been read. */
+	/* EIO: no process has the terminal open any more, and all output has been read. */
 	if (n == 0 || (n < 0 && errno != EAGAIN))
-		stream_end(s);
+		end_stream(s);
 	if (n <= 0)
 		return 0;
 	excerpt_add(&s->kept, all->chunk, (size_t)n, &all->budget);
@@ -44,9 +43,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	struct run *r = poll->data;
 	struct runs *all = r->all;
 	enum run_stream which = poll == &r->streams[RUN_STDOUT].poll ? RUN_STDOUT : RUN_STDERR;
-	(void)status; /* read() says it better */
+	(void)status; /* read() reports errors */
 	(void)events;
-	/* A terminal gives a page at a time. */
+	/* A read from a terminal returns a page at most. */
 	for (size_t left = RUN_CHUNK, n; left > 0 && all->turn > 0 && !r->paused; left -= n) {
 		n = read_stream(r, which, left < all->turn ? left : all->turn);
 		if (n == 0)
@@ -73,7 +72,7 @@ void run_pause(struct run *r, bool pause)
 		run_wait_for_writers(r);
 }
 
-/* What was written before the end: all that a terminal gives now, or as much as there is in a pipe. */
+/* Read what was written before the end: all of a terminal, or what a pipe has now. */
 static void drain_stream(struct run *r, enum run_stream which)
 {
 	size_t left = DRAIN_MAX;
@@ -86,7 +85,7 @@ static void drain_stream(struct run *r, enum run_stream which)
 			break;
 		left -= n < left ? n : left;
 	}
-	/* Whether that is all, only another read tells. */
+	/* Only another read shows the end of the stream. */
 	if (!r->streams[which].ended)
 		(void)read_stream(r, which, RUN_CHUNK);
 }

@@ -1,4 +1,4 @@
-/* See run.h. A run is going until its bash has ended, or until it has to go: then it is ending, and is killed. */
+/* See run.h. The life of a run once it has been started. */
 #include "pty/runner.h"
 #include "pty/throwaway.h"
 #include "shell/bounds.h"
@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define ANSWER_MS 10000u /* after KILL, for its runner, where many are killed at once */
-#define SURVIVE_MS 1000u /* after its first answer; then it is not worth waiting for */
+#define ANSWER_MS 10000u /* after KILL, for the runner's first report, if many are killed at once */
+#define SURVIVE_MS 1000u /* after that report; then the rest counts as survivors */
 
 static void on_timer(uv_timer_t *timer);
 
@@ -43,7 +43,7 @@ static void close_handle(uv_handle_t *handle)
 	uv_close(handle, on_run_handle_closed);
 }
 
-/* What it used is given back; the memory goes when the loop has turned. Its runner is watched until that has ended. */
+/* Close all but the runner's pidfd, which is watched until the runner has exited. */
 static void close_handles(struct run *r)
 {
 	close_handle((uv_handle_t *)&r->timer);
@@ -59,7 +59,8 @@ static void close_handles(struct run *r)
 static void tell_runner(const struct run *r, enum runner_type type)
 {
 	const struct runner_message m = {.type = (uint32_t)type};
-	(void)!send(r->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT); /* it may have ended */
+	/* The runner may have exited. */
+	(void)!send(r->socket_fd, &m, sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 const char *run_group(const char *mark, char ret_name[RUN_GROUP_SIZE])
@@ -76,7 +77,7 @@ void run_finish(struct run *r)
 	assert(r->state != RUN_OVER);
 	r->state = RUN_OVER;
 	uv_timer_stop(&r->timer);
-	/* Without a word of ours the runner ends what there is. */
+	/* Without this message the runner kills the rest. */
 	if (!whole)
 		tell_runner(r, RUNNER_RELEASE);
 	run_drain(r);
@@ -122,7 +123,7 @@ static void end_run(struct run *r, uint64_t grace_ms)
 	if (r->state == RUN_KILLING || (r->state == RUN_ENDING && kill_at >= r->kill_at_ms))
 		return;
 	r->kill_at_ms = kill_at;
-	r->left += r->left == 0; /* until it says otherwise */
+	r->left += r->left == 0; /* until the runner reports a number */
 	if (grace_ms == 0) {
 		kill_run(r);
 		return;
@@ -144,12 +145,12 @@ void run_forget(struct run *r)
 	close(r->pidfd);
 }
 
-/* The command has ended by itself: what it has left may still write. */
+/* The command has ended by itself; processes that it has left may still write. */
 static void linger(struct run *r)
 {
 	run_drain(r);
 	if (r->state != RUN_GOING)
-		return; /* the callback that was given the output has cancelled it */
+		return; /* the output callback has cancelled it */
 	if (run_has_closed(r)) {
 		run_finish(r);
 		return;
@@ -158,7 +159,7 @@ static void linger(struct run *r)
 	run_wait_for_writers(r);
 }
 
-/* The command has ended. It may have left others. */
+/* The command has ended. It may have left processes. */
 static void note_end(struct run *r, int status)
 {
 	r->exited = true;
@@ -173,7 +174,7 @@ static void note_end(struct run *r, int status)
 		linger(r);
 }
 
-/* It looks for them once more each time that it kills. */
+/* The runner has reported how many processes are left. It does so after each round of kills. */
 static void note_left(struct run *r, unsigned left)
 {
 	r->left = left;
@@ -188,7 +189,7 @@ void run_hear(struct run *r)
 	ssize_t n = 0;
 	while (r->state != RUN_OVER) {
 		n = recv(r->socket_fd, &m, sizeof m, MSG_DONTWAIT);
-		/* It ended with something of ours unread: that is told once, and what it has said follows. */
+		/* ECONNRESET: it exited with a message of ours unread. Its own messages follow. */
 		if (n < 0 && (errno == ECONNRESET || errno == EINTR))
 			continue;
 		if (n != sizeof m)
@@ -200,14 +201,14 @@ void run_hear(struct run *r)
 		if (m.type == RUNNER_LEFT && m.value == 0 && r->state != RUN_OVER)
 			run_finish(r);
 	}
-	/* It has been killed: by whom is not known, nor what it has left. */
+	/* The runner was killed from outside; what it has left is not known. */
 	if (r->state != RUN_OVER && n == 0)
 		run_finish(r);
 }
 
 static void on_socket_readable(uv_poll_t *poll, int status, int events)
 {
-	(void)status; /* recv() says it better */
+	(void)status; /* recv() reports errors */
 	(void)events;
 	run_hear(poll->data);
 }
@@ -221,16 +222,16 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	if (r->state != RUN_OVER)
 		run_hear(r);
 	if (r->state != RUN_OVER)
-		run_finish(r); /* it has been killed */
+		run_finish(r); /* the runner was killed */
 	run_forget(r);
 }
 
-/* In this order: its time limit, the end of its grace, the end of our patience. */
+/* The time limit, the end of the grace, or the end of a wait. */
 static void on_timer(uv_timer_t *timer)
 {
 	struct run *r = timer->data;
 	enum run_state before = r->state;
-	run_hear(r); /* it may have ended in time, and we are late */
+	run_hear(r); /* it may have ended in time, unread so far */
 	if (r->state != before)
 		return;
 	if (r->state == RUN_GOING) {
@@ -247,7 +248,7 @@ void run_cancel(struct run *r, unsigned grace_ms)
 {
 	if (r->state == RUN_OVER)
 		return;
-	if (r->state == RUN_LINGERING) { /* it has ended by itself */
+	if (r->state == RUN_LINGERING) { /* its command has ended already */
 		r->hurried = true;
 		run_wait_for_writers(r);
 		return;
@@ -268,7 +269,7 @@ int run_exit_code(const struct run_result *result)
 
 void run_watch(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callback)
 {
-	/* Only memory could be wanting for epoll to take these, and libuv ends the program then. */
+	/* Fails only when memory is short, and then libuv aborts. */
 	int rc = uv_poll_init(r->all->loop, poll, fd);
 	assert(rc == 0);
 	poll->data = r;

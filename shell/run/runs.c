@@ -1,4 +1,4 @@
-/* All runs: beginning, ending all of them, and what they share. */
+/* All runs: opening, closing, and what they share. */
 #include "shell/bounds.h"
 #include "shell/program.h"
 #include "shell/run/internal.h"
@@ -21,7 +21,7 @@ static void on_turn(uv_prepare_t *begin)
 	all->turn = TURN_BYTES;
 }
 
-/* Where bash is, as the shell that started us would find it. */
+/* Find bash in the PATH of the inherited environment. */
 static void find_bash(struct runs *all)
 {
 	const char *path = NULL;
@@ -69,7 +69,7 @@ static void on_closed(uv_handle_t *handle)
 	free(handle->data);
 }
 
-/* Kill everything that runs have started, and wait for it, but not for ever. */
+/* Kill everything that runs have started, and wait for that for a limited time. */
 static void kill_all(struct runs *all)
 {
 	struct run *r, *next;
@@ -84,7 +84,7 @@ static void kill_all(struct runs *all)
 	}
 	while (all->list)
 		run_finish(all->list);
-	/* Their runners end by themselves, those first that have nothing left to end. */
+	/* Their runners exit by themselves. */
 	for (unsigned left = CLOSE_ROUNDS * CLOSE_PAUSE_MS; all->lost; run_forget(all->lost)) {
 		struct pollfd over = {.fd = all->lost->pidfd, .events = POLLIN};
 		if (poll(&over, 1, (int)left) == 0)

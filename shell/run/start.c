@@ -1,4 +1,4 @@
-/* How a run begins: its environment, what bash is given to read, and where it runs. */
+/* Starting a run: its environment, its script, its process. */
 #include "pty/throwaway.h"
 #include "shell/bounds.h"
 #include "shell/clock.h"
@@ -15,7 +15,7 @@
 
 #define OWN_VARIABLES 3
 
-/* Whether PWD may have this name: then bash shows it, symbolic links and all. */
+/* Whether bash accepts this path as PWD, with its symbolic links. */
 static bool is_canonical(const char *path)
 {
 	return !strstr(path, "/./") && !strstr(path, "/../") && !strstr(path, "//") &&
@@ -23,7 +23,7 @@ static bool is_canonical(const char *path)
 		(strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/..") != 0);
 }
 
-/* What a command gets: what we were started with, a place, no pager, what is asked for. */
+/* The environment: inherited, PWD, no pagers on terminals, and the variables of the request. */
 static char **make_environment(const struct runs *all, const struct run_options *o)
 {
 	size_t n = 0;
@@ -36,7 +36,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 		values[n++] = o->cwd;
 	}
 	if (o->terminals) {
-		/* They would wait for keys that never come. */
+		/* A pager would wait for keys that never come. */
 		names[n] = "PAGER";
 		values[n++] = "cat";
 		names[n] = "GIT_PAGER";
@@ -51,7 +51,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 	return bounds_environment(environment);
 }
 
-/* The command behind what it takes over from a session; aliases apply to the lines that follow theirs. */
+/* The preamble, then the command: aliases apply only to lines below their definition. */
 static char *make_script(const struct run_options *o, size_t *ret_length)
 {
 	const struct preamble parts = {.text = o->preamble,
@@ -72,7 +72,6 @@ static char *make_script(const struct run_options *o, size_t *ret_length)
 	return script;
 }
 
-/* Start the command itself. */
 static int start_child(struct runs *all, const struct run_options *o, const char *mark,
 	struct throwaway *ret_child)
 {
@@ -120,7 +119,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	environment_destroy(environment);
 	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
-		/* Is it the directory, which has gone meanwhile, or bash? */
+		/* Either the directory was removed meanwhile, or there is no bash. */
 		int again = directory_check(o->cwd);
 		rc = again < 0 ? again : -ENOEXEC;
 	}

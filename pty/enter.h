@@ -7,7 +7,7 @@
  *
  * On failure it prints the reason and exits with ENTER_EXIT.
  *
- * Hidden environment variables: a client's variables travel with the prefix ENTER_HIDDEN, so that
+ * Hidden environment variables: a client's variables travel with the prefix ENTER_HIDDEN_PREFIX, so that
  * they (LD_PRELOAD, say) have no effect on the programs in between, which still have the server's
  * rights or are not yet in the sandbox. With --show, PROGRAM gets the hidden variables, without the
  * prefix, and no other ones.
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define ENTER_OPTION "--enter"
-#define ENTER_HIDDEN "ringside." /* no loader or library reads such names */
+#define ENTER_HIDDEN_PREFIX "ringside." /* no loader or library reads such names */
 #define ENTER_EXIT 126
 
 /* Control group and resource limits of a process, see setrlimit(2). 0 = no limit. */
@@ -31,7 +31,7 @@ struct enter_limits {
 int enter_limits(const struct enter_limits *limits);
 
 /* Keep only the hidden environment variables and remove their prefix. Async-signal-safe. */
-void enter_show_environment(void);
+void enter_unhide_environment(void);
 
 /* Run --enter. argv[0] is ENTER_OPTION, its arguments follow. */
 _Noreturn void enter(int argc, char **argv);

@@ -4,7 +4,7 @@
  * master is never read here. A failure before the link is attached calls failed(), one afterwards
  * lost(), each once.
  */
-#include "pty/internal.h"
+#include "pty/link_internal.h"
 #include "pty/packet.h"
 #include "ring/receipts.h"
 
@@ -219,7 +219,7 @@ int link_start(struct link *l, const struct spawn_options *options, struct reape
 {
 	pid_t pid;
 	assert(l->state == LINK_IDLE);
-	int rc = reaper_prepare(reaper);
+	int rc = reaper_reserve(reaper);
 	if (rc < 0)
 		return rc;
 	rc = reserve_spare(l);
@@ -279,7 +279,7 @@ static int connect_holder(const struct link *l, int *ret_fd)
 	return 0;
 }
 
-int link_ask(struct link *l, struct wire_message m)
+int link_request(struct link *l, struct wire_message m)
 {
 	if (l->socket_fd < 0 || (l->taken && m.type != WIRE_ATTACH))
 		return -ENOTCONN;
@@ -330,7 +330,7 @@ static void on_attached(struct link *l, struct packet *p)
 	int rc = m->status < 0 ? m->status : p->count < WIRE_FDS ? -EPROTO : 0;
 	if (rc == 0) {
 		rc = install_descriptors(l, p->fds);
-		packet_close(p, WIRE_FDS);
+		packet_close_fds(p, WIRE_FDS);
 		p->count = 0;
 	}
 	if (rc < 0) {
@@ -361,7 +361,7 @@ void link_drop_input(struct link *l)
 {
 	if (l->master_open)
 		uv_poll_stop(&l->master);
-	receipts_wrote(&l->control, link_input_queued(l)); /* so that no client sends it again */
+	receipts_confirm(&l->control, link_input_queued(l)); /* so that no client sends it again */
 	outbox_drop(&l->input);
 }
 
@@ -370,9 +370,9 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	struct link *l = poll->data;
 	(void)status;
 	(void)events;
-	receipts_writing(&l->control, link_input_queued(l));
+	receipts_announce(&l->control, link_input_queued(l));
 	ssize_t done = outbox_flush(&l->input, l->master_fd);
-	receipts_wrote(&l->control, done > 0 ? (size_t)done : 0);
+	receipts_confirm(&l->control, done > 0 ? (size_t)done : 0);
 	/* -EIO: no shell reads the terminal. */
 	if (done < 0 || link_input_queued(l) == 0)
 		link_drop_input(l);
@@ -482,7 +482,7 @@ static void on_message(uv_poll_t *poll, int status, int events)
 	else
 		on_request_answered(l, &p.message);
 	if (rc == 0)
-		packet_close(&p, 0);
+		packet_close_fds(&p, 0);
 }
 
 static int connect_and_ask(struct link *l)
@@ -494,7 +494,7 @@ static int connect_and_ask(struct link *l)
 	if (rc == 0)
 		rc = uv_poll_start(&l->socket, UV_READABLE | UV_DISCONNECT, on_message);
 	if (rc == 0)
-		rc = link_ask(l, (struct wire_message){.type = WIRE_ATTACH});
+		rc = link_request(l, (struct wire_message){.type = WIRE_ATTACH});
 	if (rc < 0)
 		unwatch_fd(&l->socket, &l->socket_open, &l->socket_fd);
 	return rc;
@@ -509,14 +509,14 @@ int link_adopt(struct link *l)
 	return rc;
 }
 
-int link_take_back(struct link *l)
+int link_reattach(struct link *l)
 {
 	if (l->state != LINK_ATTACHED || !l->taken)
 		return -EINVAL;
 	return l->socket_open ? 0 : connect_and_ask(l);
 }
 
-void link_give_up(struct link *l, bool taken)
+void link_abandon(struct link *l, bool taken)
 {
 	lose_holder(l, taken);
 }
@@ -539,9 +539,9 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	if (waiting + length > LINK_INPUT_MAX)
 		return -ENOBUFS;
 	if (l->resizing == 0 && waiting == 0) {
-		receipts_writing(&l->control, length);
+		receipts_announce(&l->control, length);
 		done = outbox_write(&l->input, l->master_fd, bytes, length);
-		receipts_wrote(&l->control, done < 0 ? length : (size_t)done);
+		receipts_confirm(&l->control, done < 0 ? length : (size_t)done);
 	}
 	/* -EIO: no shell reads the terminal. */
 	if (done < 0 || (size_t)done == length)

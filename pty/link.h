@@ -4,7 +4,7 @@
  *
  * States: idle -> starting (the holder is being executed) -> attaching -> attached -> lost. If
  * another process attaches to the holder, the link stays attached but is marked taken: the mappings
- * and the terminal still work, requests fail until link_take_back() succeeds.
+ * and the terminal still work, requests fail until link_reattach() succeeds.
  *
  * The memory of a link must live until the callback of link_close().
  */
@@ -29,7 +29,7 @@
 /* Time limit for a new holder to start, and then to answer ATTACH. */
 #define LINK_TIMEOUT_MS 10000u
 /* A holder that has not answered for this time is unresponsive. */
-#define LINK_SILENT_MS 5000u
+#define LINK_UNRESPONSIVE_MS 5000u
 
 /* No callback runs inside the function that caused it. Each may call link_close(). */
 struct link_callbacks {
@@ -44,9 +44,9 @@ struct link_callbacks {
 	void (*wake)(void *user);
 	/* The holder is gone, or (taken) another process has it. */
 	void (*lost)(void *user, bool taken);
-	/* Another process has attached; see link_take_back(). NULL: lost() is called instead. */
+	/* Another process has attached; see link_reattach(). NULL: lost() is called instead. */
 	void (*taken)(void *user);
-	/* link_take_back() has succeeded. May be NULL. */
+	/* link_reattach() has succeeded. May be NULL. */
 	void (*regained)(void *user);
 	/* Path of the terminal of link_open_terminal(); NULL: failed. May be NULL if unused. */
 	void (*terminal)(void *user, const char *path);
@@ -65,15 +65,15 @@ struct link {
 	uv_loop_t *loop;        /* borrowed */
 	struct ring ring;       /* mapped from attached until link_close() */
 	struct control control; /* the same */
-	struct wire_info info;  /* from the answer to ATTACH; shell_pid: see link_follow_shell() */
-	pid_t started;          /* guard of a started holder, until attached; 0 = none */
-	int started_fd;         /* its pidfd, or -1 */
-	int dir_fd;             /* the session's directory, O_PATH */
+	struct wire_info info; /* from the answer to ATTACH; shell_pid: see link_update_shell_pid() */
+	pid_t started;         /* guard of a started holder, until attached; 0 = none */
+	int started_fd;        /* its pidfd, or -1 */
+	int dir_fd;            /* the session's directory, O_PATH */
 	int report_fd, socket_fd, wake_fd, space_fd, master_fd; /* -1 when not open */
 	uv_poll_t report, socket, wake, master;
 	uv_timer_t timer;           /* before attached: the time limit; then: checks of holds */
 	struct holds holds;         /* what readers of complete output still need */
-	uint64_t tail, events_tail; /* of the last link_consumed() */
+	uint64_t tail, events_tail; /* of the last link_set_consumed() */
 	int open_handles;           /* link_close() waits for 0 */
 	bool closing;
 	void (*close_cb)(void *user);
@@ -105,10 +105,10 @@ int link_adopt(struct link *l);
  * Attach again to a taken holder. Returns 0 (regained() or lost() follows), or an error as
  * link_adopt(), and the link stays taken.
  */
-int link_take_back(struct link *l);
+int link_reattach(struct link *l);
 
 /* Give up a taken holder: calls lost() at once. taken: whether the holder lives. */
-void link_give_up(struct link *l, bool taken);
+void link_abandon(struct link *l, bool taken);
 
 /*
  * Write bytes to the terminal; what it does not accept now is queued, in order.
@@ -126,7 +126,7 @@ size_t link_input_queued(const struct link *l);
  * Bytes in the terminal that no program has read, as far as FIONREAD reports: at most 4095, and in
  * canonical mode only whole lines. See tty_ioctl(4).
  */
-size_t link_unread(const struct link *l);
+size_t link_unread_input(const struct link *l);
 
 /* Position in all input after what has been written and queued; see ring/receipts.h. */
 uint64_t link_input_end(const struct link *l);
@@ -156,7 +156,7 @@ int link_end(struct link *l, unsigned grace_ms);
  * Publish how far the server has consumed the ring, less what is held (ring/holds.h), and wake the
  * holder if it waits for space.
  */
-void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
+void link_set_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
 
 /*
  * Hold the ring from offset, and the event log from position on (UINT64_MAX: no events), as far as
@@ -165,10 +165,10 @@ void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail);
 bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
 
 /* Move a hold to what its reader needs next. Harmless if it holds nothing. */
-void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
+void link_move_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position);
 
 /* Release a hold. Harmless if it holds nothing. */
-void link_unhold(struct link *l, struct hold *h);
+void link_release_hold(struct link *l, struct hold *h);
 
 /*
  * Request wake() at the next byte or event. Returns false when the ring is already beyond (head,
@@ -177,16 +177,16 @@ void link_unhold(struct link *l, struct hold *h);
 bool link_sleep(struct link *l, uint64_t head, uint64_t events);
 
 /* Update info.shell_pid from the ring's header, after EVENT_SHELL. */
-void link_follow_shell(struct link *l);
+void link_update_shell_pid(struct link *l);
 
 /* uid of the session's processes; the server's own until attached. */
-uid_t link_owner(const struct link *l);
+uid_t link_owner_uid(const struct link *l);
 
 /* pid of the holder; 0 if not known (yet). */
-pid_t link_holder(const struct link *l);
+pid_t link_holder_pid(const struct link *l);
 
-/* Whether a request has been unanswered for LINK_SILENT_MS. */
-bool link_is_silent(const struct link *l);
+/* Whether a request has been unanswered for LINK_UNRESPONSIVE_MS. */
+bool link_is_unresponsive(const struct link *l);
 
 /* Close the link; the holder lives on. close_cb is called once everything is released. */
 void link_close(struct link *l, void (*close_cb)(void *user));

@@ -2,7 +2,7 @@
  * The tail of a holder's ring: what the server has consumed, less what readers of complete output
  * hold, each for a bounded time. Also the request for a wake-up. Without a holder nothing is held.
  */
-#include "pty/internal.h"
+#include "pty/link_internal.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ static void publish_tail(struct link *l)
 {
 	struct control_page *page = l->control.page;
 	uint64_t one = 1, tail = l->tail, events_tail = l->events_tail;
-	holds_least(&l->holds, &tail, &events_tail);
+	holds_min(&l->holds, &tail, &events_tail);
 	/* Never move it back: the holder may have overwritten those bytes. */
 	if (tail > atomic_load_explicit(&page->tail, memory_order_relaxed))
 		atomic_store_explicit(&page->tail, tail, memory_order_release);
@@ -22,7 +22,7 @@ static void publish_tail(struct link *l)
 		(void)!write(l->space_fd, &one, sizeof one); /* EAGAIN: it is awake anyway */
 }
 
-void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
+void link_set_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
 {
 	l->tail = tail;
 	l->events_tail = events_tail;
@@ -61,14 +61,14 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 	return true;
 }
 
-void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
+void link_move_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
 {
 	hold_move(h, offset, position);
 	if (h->held && l->state == LINK_ATTACHED && !l->closing)
 		publish_tail(l);
 }
 
-void link_unhold(struct link *l, struct hold *h)
+void link_release_hold(struct link *l, struct hold *h)
 {
 	bool held = h->held;
 	holds_remove(&l->holds, h);
@@ -86,7 +86,7 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events)
 	return false;
 }
 
-void link_follow_shell(struct link *l)
+void link_update_shell_pid(struct link *l)
 {
 	l->info.shell_pid = atomic_load(&l->ring.header->shell_pid);
 }

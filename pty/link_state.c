@@ -1,5 +1,5 @@
 /* State of a holder that is known without a request. */
-#include "pty/internal.h"
+#include "pty/link_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-pid_t link_holder(const struct link *l)
+pid_t link_holder_pid(const struct link *l)
 {
 	struct ucred peer = {0};
 	socklen_t length = sizeof peer;
@@ -21,12 +21,12 @@ pid_t link_holder(const struct link *l)
 	return peer.pid;
 }
 
-uid_t link_owner(const struct link *l)
+uid_t link_owner_uid(const struct link *l)
 {
 	return l->state == LINK_ATTACHED ? l->info.owner : geteuid();
 }
 
-size_t link_unread(const struct link *l)
+size_t link_unread_input(const struct link *l)
 {
 	int unread = 0;
 	int slave = l->master_open ? ioctl(l->master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -38,7 +38,7 @@ size_t link_unread(const struct link *l)
 	return unread > 0 ? (size_t)unread : 0;
 }
 
-bool link_is_silent(const struct link *l)
+bool link_is_unresponsive(const struct link *l)
 {
-	return l->unanswered > 0 && uv_now(l->loop) - l->unanswered_ms > LINK_SILENT_MS;
+	return l->unanswered > 0 && uv_now(l->loop) - l->unanswered_ms > LINK_UNRESPONSIVE_MS;
 }

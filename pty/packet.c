@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void packet_close(struct packet *p, size_t first)
+void packet_close_fds(struct packet *p, size_t first)
 {
 	for (size_t i = first; i < p->count; i++)
 		close(p->fds[i]);
@@ -57,6 +57,6 @@ int packet_receive(int fd, struct packet *ret)
 	collect_fds(ret, &message);
 	if (is_whole(ret, n, message.msg_flags))
 		return 0;
-	packet_close(ret, 0);
+	packet_close_fds(ret, 0);
 	return n == 0 ? -ECONNRESET : -EPROTO;
 }

@@ -11,7 +11,7 @@
 /* A received message. */
 struct packet {
 	struct wire_message message;
-	int fds[PACKET_FDS_MAX]; /* owned by the receiver; see packet_close() */
+	int fds[PACKET_FDS_MAX]; /* owned by the receiver; see packet_close_fds() */
 	size_t count;            /* of fds */
 };
 
@@ -24,4 +24,4 @@ struct packet {
 int packet_receive(int fd, struct packet *ret);
 
 /* Close fds[first] and those after it. */
-void packet_close(struct packet *p, size_t first);
+void packet_close_fds(struct packet *p, size_t first);

@@ -5,7 +5,7 @@
  *
  *   ringside-holder --peek
  *
- * with a socket to the server as descriptor PEEKER_SOCKET. The server opens the files, because the
+ * with a socket to the server as descriptor PEEKER_SOCKET_FD. The server opens the files, because the
  * kernel checks permission at open (Yama allows only ancestors), and sends the descriptors
  * (SCM_RIGHTS). The peeker handles one request at a time and exits when the server closes the
  * socket.
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define PEEKER_OPTION "--peek"
-#define PEEKER_SOCKET 3
+#define PEEKER_SOCKET_FD 3
 #define PEEKER_BYTES_MAX 4096u
 
 /* Request to read a file; its descriptor comes with the message. */

@@ -31,7 +31,7 @@ int reaper_open(struct reaper *r, uv_loop_t *loop)
 	return rc;
 }
 
-int reaper_prepare(struct reaper *r)
+int reaper_reserve(struct reaper *r)
 {
 	if (r->count < r->capacity)
 		return 0;

@@ -16,9 +16,9 @@ struct reaper {
 int reaper_open(struct reaper *r, uv_loop_t *loop);
 
 /* Reserve memory for one more child; call it before starting the child. Returns 0 or -ENOMEM. */
-int reaper_prepare(struct reaper *r);
+int reaper_reserve(struct reaper *r);
 
-/* Add a child. Each call needs a successful reaper_prepare() before it. */
+/* Add a child. Each call needs a successful reaper_reserve() before it. */
 void reaper_add(struct reaper *r, pid_t pid);
 
 /* Stop. Live children are not waited for. The memory is in use until the loop has run once. */

@@ -4,8 +4,8 @@
  *   ringside-holder --run [--nofile N] [--group FD] [--tasks N] [--memory BYTES] [--cwd DIR] [--show]
  *       [--program PATH] [--spare] [--watched] -- NAME ARGUMENT...
  *
- * with the command's standard streams, a socket to the server as descriptor RUNNER_SOCKET, and
- * possibly a script for the command as descriptor RUNNER_SCRIPT.
+ * with the command's standard streams, a socket to the server as descriptor RUNNER_SOCKET_FD, and
+ * possibly a script for the command as descriptor RUNNER_SCRIPT_FD.
  *
  * --group to --show are those of pty/enter.h, applied to the command. --nofile is the command's
  * soft limit of descriptors, --program its path (default: NAME is searched in PATH).
@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 #define RUNNER_OPTION "--run"
-#define RUNNER_SCRIPT 3
-#define RUNNER_SOCKET 4
+#define RUNNER_SCRIPT_FD 3
+#define RUNNER_SOCKET_FD 4
 
 /* Message types. Each packet is one struct runner_message. */
 enum runner_type {
@@ -31,7 +31,7 @@ enum runner_type {
 	RUNNER_STARTED = 1, /* value = pid of the command */
 	RUNNER_FAILED,      /* value = a negative errno; the runner exits */
 	RUNNER_ENDED,       /* value = wait(2) status of the command; descendants may be alive */
-	RUNNER_LEFT,        /* value = live children (--spare: in the group); 0: the runner exits */
+	RUNNER_SURVIVORS,   /* value = live children (--spare: in the group); 0: the runner exits */
 	/* server to runner */
 	RUNNER_TERMINATE, /* send SIGTERM to all processes */
 	RUNNER_KILL,      /* kill all processes */

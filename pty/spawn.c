@@ -105,13 +105,13 @@ static int fill_actions(
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, ours->report, HOLDER_REPORT_FD);
 	if (rc == 0)
-		rc = spawn_lend(actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0,
+		rc = spawn_add_fds(actions, HOLDER_REPORT_FD + 1, o->wrapper ? o->filter_fd : 0,
 			ours->group > 0 ? ours->group : 0);
 	return -rc;
 }
 
 /* The filter is opened anew: readers of one open file would share its offset. */
-int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd)
+int spawn_add_fds(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd)
 {
 	char path[32];
 	int rc = 0;
@@ -128,7 +128,7 @@ int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, in
 	return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, SPAWN_GROUP_FD + 1) : rc;
 }
 
-int spawn_attributes(posix_spawnattr_t *attributes)
+int spawn_set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t all, none;
 	sigfillset(&all);
@@ -152,7 +152,7 @@ static int spawn(
 		goto err_actions;
 	rc = fill_actions(&actions, o, ours);
 	if (rc == 0)
-		rc = spawn_attributes(&attributes);
+		rc = spawn_set_attributes(&attributes);
 	if (rc == 0)
 		rc = -posix_spawn(ret_pid, o->holder, &actions, &attributes, argv, o->envp);
 	posix_spawnattr_destroy(&attributes);

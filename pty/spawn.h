@@ -14,7 +14,7 @@
 
 /* The session's directory in the holder. */
 #define SPAWN_DIR_FD 3
-/* The seccomp filter that bwrap reads; above enum wire_place. */
+/* The seccomp filter that bwrap reads; above enum wire_fixed_fd. */
 #define SPAWN_FILTER_FD 11
 /* cgroup.procs: a process that writes "0" there joins the control group. */
 #define SPAWN_GROUP_FD 12
@@ -53,7 +53,7 @@ int spawn_holder(const struct spawn_options *options, pid_t *ret_pid, int *ret_r
  * Set the attributes of every process that the server starts: its own kernel session, no blocked
  * signals, default signal actions (libwebsockets ignores SIGPIPE). Returns 0 or a negative errno.
  */
-int spawn_attributes(posix_spawnattr_t *attributes);
+int spawn_set_attributes(posix_spawnattr_t *attributes);
 
 /*
  * Copy the words of a wrapper (NULL: none) to argv, which has space for SPAWN_WRAPPER_MAX; the
@@ -66,4 +66,4 @@ int spawn_wrap(char **argv, char *const *wrapper);
  * beginning as SPAWN_FILTER_FD and group_fd becomes SPAWN_GROUP_FD (0: none). Returns 0 or a
  * positive errno, as posix_spawn(3) does.
  */
-int spawn_lend(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd);
+int spawn_add_fds(posix_spawn_file_actions_t *actions, int first, int filter_fd, int group_fd);

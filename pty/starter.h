@@ -6,9 +6,9 @@
  *   ringside-holder --starter --directory PATH --cwd DIR [--respawn] -- SHELL ARGUMENT...
  *
  * It inherits the slave of the terminal as standard output, a socket to the holder as descriptor
- * STARTER_SOCKET, and the files of enum wire_place at their fixed descriptors, where shells open
+ * STARTER_SOCKET_FD, and the files of enum wire_fixed_fd at their fixed descriptors, where shells open
  * them as /proc/PARENT/fd/N. PATH is the session's directory inside the sandbox; it is opened as
- * descriptor SUPERVISE_DIRECTORY.
+ * descriptor SUPERVISE_DIRECTORY_FD.
  *
  * The starter is the subreaper of all processes of the session. It exits when the holder closes the
  * socket, or when its last child has ended and no shell follows; then the kernel kills its sandbox.
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define STARTER_OPTION "--starter"
-#define STARTER_SOCKET 4
+#define STARTER_SOCKET_FD 4
 
 /* Message types. Each packet is one struct starter_message. */
 enum starter_type {
@@ -33,7 +33,7 @@ enum starter_type {
 	STARTER_NOTE_CWD, /* to the starter: start the next shell in the current one's directory */
 	STARTER_SIGNAL,   /* to the starter: the session ends; send signal value to all children */
 	/*
-	 * To the starter: put the slave that comes with it at WIRE_PLACE_STDERR_PTY, or close that
+	 * To the starter: put the slave that comes with it at WIRE_FIXED_FD_STDERR_PTY, or close that
 	 * if there is none. The answer has the same type, value = 1 if the slave is there.
 	 */
 	STARTER_STDERR_PTY,

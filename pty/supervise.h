@@ -18,7 +18,7 @@
 #pragma once
 
 #define SUPERVISE_OPTION "--supervise"
-#define SUPERVISE_DIRECTORY 3     /* descriptor of the directory, in holder and supervisor */
+#define SUPERVISE_DIRECTORY_FD 3  /* descriptor of the directory, in holder and supervisor */
 #define SUPERVISE_STDIN "shell/i" /* the FIFO in the directory */
 #define SUPERVISE_EXIT_SETUP 126  /* exit status when the set-up fails */
 

@@ -250,13 +250,13 @@ static int fill_actions(posix_spawn_file_actions_t *actions, const struct plan *
 	if (rc == 0)
 		rc = add_sink(actions, STDERR_FILENO, &p->err);
 	if (rc == 0 && script)
-		rc = posix_spawn_file_actions_adddup2(actions, p->script, RUNNER_SCRIPT);
+		rc = posix_spawn_file_actions_adddup2(actions, p->script, RUNNER_SCRIPT_FD);
 	else if (rc == 0)
-		rc = posix_spawn_file_actions_addclose(actions, RUNNER_SCRIPT);
+		rc = posix_spawn_file_actions_addclose(actions, RUNNER_SCRIPT_FD);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, p->runner, RUNNER_SOCKET);
+		rc = posix_spawn_file_actions_adddup2(actions, p->runner, RUNNER_SOCKET_FD);
 	if (rc == 0)
-		rc = spawn_lend(actions, RUNNER_SOCKET + 1, p->options->filter_fd, p->group);
+		rc = spawn_add_fds(actions, RUNNER_SOCKET_FD + 1, p->options->filter_fd, p->group);
 	return -rc;
 }
 
@@ -339,7 +339,7 @@ static int spawn(const struct plan *p, pid_t *ret_pid)
 		goto err_actions;
 	rc = fill_actions(&actions, p);
 	if (rc == 0)
-		rc = spawn_attributes(&attributes);
+		rc = spawn_set_attributes(&attributes);
 	if (rc == 0)
 		rc = spawn_runner(p, &actions, &attributes, ret_pid);
 	posix_spawnattr_destroy(&attributes);

@@ -23,7 +23,7 @@ struct throwaway_options {
 	bool secret;           /* keep the command out of the process's arguments */
 	const char *cwd;       /* absolute; ignored with a wrapper */
 	char *const *wrapper;  /* words that start bash, with bash's path as the last; NULL: none */
-	int filter_fd;         /* file for the wrapper, see spawn_lend(); 0: none */
+	int filter_fd;         /* file for the wrapper, see spawn_add_fds(); 0: none */
 	int group_fd;          /* cgroup.procs of the command's control group; 0: none */
 	uint64_t tasks, memory; /* limits, see pty/enter.h; 0 = none */
 	uid_t owner;            /* user that the wrapper changes to; 0: none */

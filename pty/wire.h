@@ -38,13 +38,13 @@ enum wire_type {
  * Fixed descriptors of the holder and of its starter. The server opens them as /proc/HOLDER/fd/N,
  * the shell as /proc/PARENT/fd/N. This works even if the session's directory is deleted.
  */
-enum wire_place {
-	WIRE_PLACE_SCRIPT = 5,      /* memfd: what the shell runs next, written by the server */
-	WIRE_PLACE_STATE = 6,       /* memfd: what the shell exports, written by the shell */
-	WIRE_PLACE_FIFO = 7,        /* the sentinel FIFO */
-	WIRE_PLACE_STDOUT = 8,      /* a command's standard output, as a pipe */
-	WIRE_PLACE_STDERR = 9,      /* a command's standard error, as a pipe */
-	WIRE_PLACE_STDERR_PTY = 10, /* of a starter only: slave of the second PTY, while open */
+enum wire_fixed_fd {
+	WIRE_FIXED_FD_SCRIPT = 5,      /* memfd: what the shell runs next, written by the server */
+	WIRE_FIXED_FD_STATE = 6,       /* memfd: what the shell exports, written by the shell */
+	WIRE_FIXED_FD_FIFO = 7,        /* the sentinel FIFO */
+	WIRE_FIXED_FD_STDOUT = 8,      /* a command's standard output, as a pipe */
+	WIRE_FIXED_FD_STDERR = 9,      /* a command's standard error, as a pipe */
+	WIRE_FIXED_FD_STDERR_PTY = 10, /* of a starter only: slave of the second PTY, while open */
 };
 
 /* Targets of WIRE_SIGNAL. */

@@ -34,7 +34,7 @@ static struct slot *slot_at(const struct control *c, unsigned i)
 	return (struct slot *)(void *)((char *)c->page + PAGE + i * slot_size(c));
 }
 
-size_t checkpoint_room(const struct control *c)
+size_t checkpoint_capacity(const struct control *c)
 {
 	size_t size = slot_size(c);
 	return size > sizeof(struct slot) ? size - sizeof(struct slot) : 0;
@@ -63,7 +63,7 @@ static uint64_t number_of(const struct slot *slot)
 
 bool checkpoint_write(const struct control *c, const struct checkpoint *checkpoint)
 {
-	size_t space = checkpoint_room(c);
+	size_t space = checkpoint_capacity(c);
 	if (space == 0 || checkpoint->length > space)
 		return false;
 	uint64_t a = number_of(slot_at(c, 0)), b = number_of(slot_at(c, 1));
@@ -90,7 +90,7 @@ static bool read_slot(const struct control *c, unsigned i, struct slot *ret_slot
 	const struct slot *slot = slot_at(c, i);
 	memcpy(ret_slot, slot, sizeof *ret_slot);
 	atomic_thread_fence(memory_order_acquire); /* check and use the same copy */
-	if (ret_slot->length > checkpoint_room(c))
+	if (ret_slot->length > checkpoint_capacity(c))
 		return false;
 	void *bytes = malloc(ret_slot->length > 0 ? ret_slot->length : 1);
 	if (!bytes)
@@ -109,7 +109,7 @@ bool checkpoint_find(const struct control *c, struct checkpoint *ret_checkpoint,
 {
 	uint64_t newest = 0;
 	void *found = NULL, *bytes;
-	for (unsigned i = 0; i < SLOTS && checkpoint_room(c) > 0; i++) {
+	for (unsigned i = 0; i < SLOTS && checkpoint_capacity(c) > 0; i++) {
 		struct slot slot;
 		uint64_t number = number_of(slot_at(c, i));
 		if (number <= newest || !read_slot(c, i, &slot, &bytes))

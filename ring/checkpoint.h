@@ -20,7 +20,7 @@ struct checkpoint {
 };
 
 /* Largest length of a checkpoint in bytes; 0 if the memfd has no space for checkpoints. */
-size_t checkpoint_room(const struct control *c);
+size_t checkpoint_capacity(const struct control *c);
 
 /* Overwrite the older slot. Returns false if the checkpoint does not fit. */
 bool checkpoint_write(const struct control *c, const struct checkpoint *checkpoint);

@@ -39,7 +39,7 @@ int event_read(const struct stream *log, uint64_t *offset, struct event *ret_eve
 	if (header.length > EVENT_PAYLOAD_MAX || event_size(header.length) > head - *offset)
 		goto damaged;
 	if (!stream_copy(log, *offset + sizeof header, ret_event->payload, header.length) ||
-		!stream_holds(log, *offset)) {
+		!stream_is_intact(log, *offset)) {
 		*offset = head;
 		return -ENODATA;
 	}
@@ -51,7 +51,7 @@ damaged:
 	return -EBADMSG;
 }
 
-size_t event_log_most(const struct stream *log)
+size_t event_log_max(const struct stream *log)
 {
 	return log->size / sizeof(struct event_header) + 1;
 }

@@ -70,9 +70,9 @@ void event_append(struct stream *log, const struct event_header *header, const v
  * Read the record at *offset and advance *offset behind it. Returns 1 and fills *ret_event; 0 if
  * there is no record yet; -ENODATA if the record has been overwritten; -EBADMSG if it is malformed.
  * After both errors *offset is at the head. A hostile writer can append forever: read at most
- * event_log_most() records in one go.
+ * event_log_max() records in one go.
  */
 int event_read(const struct stream *log, uint64_t *offset, struct event *ret_event);
 
 /* Upper limit of the number of records in a log. */
-size_t event_log_most(const struct stream *log);
+size_t event_log_max(const struct stream *log);

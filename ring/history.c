@@ -37,19 +37,19 @@ static size_t cut_spacing(const struct history *h)
 /* Most sessions have few sizes, so the buffer starts small. Without memory it keeps its size. */
 static void grow_sizes(struct history *h)
 {
-	if (h->sizes_count != h->sizes_room || h->sizes_room >= HISTORY_RESIZES)
+	if (h->sizes_count != h->sizes_capacity || h->sizes_capacity >= HISTORY_RESIZES)
 		return;
-	struct history_size *sizes = realloc(h->sizes, h->sizes_room * 2 * sizeof *sizes);
+	struct history_size *sizes = realloc(h->sizes, h->sizes_capacity * 2 * sizeof *sizes);
 	if (!sizes)
 		return;
 	h->sizes = sizes;
-	h->sizes_room *= 2;
+	h->sizes_capacity *= 2;
 }
 
 static void add_size(struct history *h, uint64_t offset, unsigned rows, unsigned cols)
 {
 	grow_sizes(h);
-	h->sizes[h->sizes_count++ % h->sizes_room] = (struct history_size){
+	h->sizes[h->sizes_count++ % h->sizes_capacity] = (struct history_size){
 		.offset = offset, .rows = rows, .cols = cols};
 }
 
@@ -124,7 +124,7 @@ static void hide_secret(struct history *h, const struct window *w, uint64_t from
 	}
 }
 
-void history_keep_secret(struct history *h, const char *secret)
+void history_set_secret(struct history *h, const char *secret)
 {
 	h->secret = secret;
 	h->secret_length = strlen(secret);
@@ -132,9 +132,9 @@ void history_keep_secret(struct history *h, const char *secret)
 	hide_start(h);
 }
 
-void history_hide(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
+void history_redact(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
 {
-	queries_cover(&h->secrets, offset, bytes, length, HISTORY_HIDDEN);
+	queries_fill(&h->secrets, offset, bytes, length, HISTORY_REDACTED);
 }
 
 static void start_at(struct history *h, uint64_t offset)
@@ -143,7 +143,7 @@ static void start_at(struct history *h, uint64_t offset)
 	hide_start(h);
 	queries_finish(&h->queries);
 	queries_finish(&h->cancels);
-	piped_begin(&h->piped);
+	piped_reset(&h->piped);
 	h->source = EVENT_SOURCE_TERMINAL;
 	h->cuts_count = 0;
 	h->cut_floor = offset == 0 ? 0 : known_ground(h, offset);
@@ -197,7 +197,7 @@ static void start_labels(struct history *h)
 int history_init(struct history *h, const struct ring *ring, const struct control *control)
 {
 	*h = (struct history){.ring = ring, .control = control};
-	h->sizes_room = SIZES_MIN;
+	h->sizes_capacity = SIZES_MIN;
 	h->sizes = malloc(SIZES_MIN * sizeof *h->sizes);
 	if (!h->sizes)
 		return -ENOMEM;
@@ -234,7 +234,8 @@ static void consume_event(struct history *h, const struct event *e)
 	struct event_shell shell;
 	if (e->header.type == EVENT_RESIZE && e->header.length >= sizeof resize) {
 		memcpy(&resize, e->payload, sizeof resize);
-		add_size(h, e->header.offset, ring_side(resize.rows), ring_side(resize.cols));
+		add_size(h, e->header.offset, ring_clamp_side(resize.rows),
+			ring_clamp_side(resize.cols));
 	} else if (e->header.type == EVENT_SHELL && e->header.length >= sizeof shell) {
 		memcpy(&shell, e->payload, sizeof shell);
 		h->shells_ended++;
@@ -249,7 +250,7 @@ static void consume_events(struct history *h)
 {
 	const struct stream *log = &h->ring->events;
 	struct event e;
-	for (size_t left = event_log_most(log); left > 0; left--) {
+	for (size_t left = event_log_max(log); left > 0; left--) {
 		int rc = event_read(log, &h->events_offset, &e);
 		if (rc == 0)
 			return;
@@ -269,7 +270,7 @@ static bool is_pipe(enum event_source source)
 static void change_source(struct history *h, enum event_source source)
 {
 	if (is_pipe(source)) {
-		piped_begin(&h->piped);
+		piped_reset(&h->piped);
 		if (!is_pipe(h->source) && !scan_is_ground(&h->scan))
 			queries_add(&h->cancels,
 				&(struct scan_query){.start = h->scan.offset,
@@ -405,17 +406,17 @@ uint64_t history_oldest(const struct history *h)
 	return oldest > h->secrets.floor ? oldest : h->secrets.floor;
 }
 
-uint64_t history_judged(const struct history *h)
+uint64_t history_screen_limit(const struct history *h)
 {
 	return is_pipe(h->source) ? h->scan.settled : h->scan.offset;
 }
 
-bool history_hides(const struct history *h)
+bool history_needs_blanking(const struct history *h)
 {
 	return h->piped.bits || h->piped.failed > 0 || h->cancels.count > 0;
 }
 
-void history_show(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
+void history_blank(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length)
 {
 	piped_apply(&h->piped, offset, bytes, length);
 	queries_apply(&h->cancels, offset, bytes, length);
@@ -452,8 +453,8 @@ static bool find_cut(const struct history *h, uint64_t offset, uint64_t *ret_cut
 static uint64_t sizes_at(const struct history *h, uint64_t offset)
 {
 	uint64_t i = h->sizes_count;
-	while (i > 1 && i + h->sizes_room > h->sizes_count &&
-		h->sizes[(i - 1) % h->sizes_room].offset > offset)
+	while (i > 1 && i + h->sizes_capacity > h->sizes_count &&
+		h->sizes[(i - 1) % h->sizes_capacity].offset > offset)
 		i--;
 	return i;
 }
@@ -478,10 +479,10 @@ uint64_t history_seek(
 
 struct history_size history_size_number(const struct history *h, uint64_t i)
 {
-	assert(h->sizes_room > 0);
-	if (h->sizes_count > h->sizes_room && i < h->sizes_count - h->sizes_room)
-		i = h->sizes_count - h->sizes_room;
-	return h->sizes[i % h->sizes_room];
+	assert(h->sizes_capacity > 0);
+	if (h->sizes_count > h->sizes_capacity && i < h->sizes_count - h->sizes_capacity)
+		i = h->sizes_count - h->sizes_capacity;
+	return h->sizes[i % h->sizes_capacity];
 }
 
 struct history_size history_size_at(const struct history *h, const struct history_cursor *c)
@@ -507,7 +508,7 @@ static size_t partial_character(const uint8_t *bytes, size_t length)
 	for (size_t n = 1; n <= 3 && n <= length; n++) {
 		uint8_t c = bytes[length - n];
 		if (!utf8_is_continuation(c))
-			return n < utf8_announced(c) ? n : 0;
+			return n < utf8_lead_length(c) ? n : 0;
 	}
 	return 0;
 }
@@ -540,10 +541,10 @@ struct history_read history_read(struct history *h, struct history_cursor *c, vo
 	/* xterm.js garbles a character that is split over two messages after a byte 0x80. */
 	if (length < limit - c->offset)
 		length -= partial_character(dst, length);
-	if (history_hides(h))
-		history_show(h, c->offset, dst, length);
+	if (history_needs_blanking(h))
+		history_blank(h, c->offset, dst, length);
 	size_t whole = queries_apply(&h->queries, c->offset, dst, length);
-	history_hide(h, c->offset, dst, whole);
+	history_redact(h, c->offset, dst, whole);
 	c->offset += whole;
 	return (struct history_read){.item = HISTORY_BYTES, .length = whole};
 }

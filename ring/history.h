@@ -48,8 +48,8 @@ struct history {
 	uint64_t cuts[HISTORY_CUTS]; /* circular, ascending */
 	uint64_t cuts_count;         /* ever added */
 	uint64_t cut_floor;          /* cut points before this offset are not safe */
-	struct history_size *sizes;  /* circular, sizes_room entries, at most HISTORY_RESIZES */
-	unsigned sizes_room;
+	struct history_size *sizes;  /* circular, sizes_capacity entries, at most HISTORY_RESIZES */
+	unsigned sizes_capacity;
 	uint64_t sizes_count;  /* ever added */
 	uint64_t shells_ended; /* EVENT_SHELL records consumed */
 	int shell_status;      /* wait(2) status of the last one */
@@ -108,28 +108,28 @@ uint64_t history_oldest(const struct history *h);
 /* Length of a secret in bytes, and the byte that replaces each of its bytes. */
 #define HISTORY_SECRET_MIN 16u
 #define HISTORY_SECRET_MAX 64u
-#define HISTORY_HIDDEN '*'
+#define HISTORY_REDACTED '*'
 
 /*
  * Hide a secret from readers. secret: borrowed, HISTORY_SECRET_MIN to HISTORY_SECRET_MAX
  * characters. Call it before consuming anything.
  */
-void history_keep_secret(struct history *h, const char *secret);
+void history_set_secret(struct history *h, const char *secret);
 
 /*
  * Hide the secret in a copy of length bytes that begin at offset. For callers that read the ring
  * directly, up to history_limit().
  */
-void history_hide(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
+void history_redact(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
 
 /* Offset up to which the screen may be fed. */
-uint64_t history_judged(const struct history *h);
+uint64_t history_screen_limit(const struct history *h);
 
-/* Whether output for the screen needs history_show(). */
-bool history_hides(const struct history *h);
+/* Whether output for the screen needs history_blank(). */
+bool history_needs_blanking(const struct history *h);
 
 /* Blank what the screen must not see in a copy of length bytes that begin at offset. */
-void history_show(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
+void history_blank(const struct history *h, uint64_t offset, uint8_t *bytes, size_t length);
 
 /* Offset up to which readers are served now. */
 uint64_t history_limit(const struct history *h);

@@ -65,7 +65,7 @@ void holds_replace(struct holds *all, struct hold *from, struct hold *to)
 	to->expire_ms = 0;
 }
 
-void holds_least(const struct holds *all, uint64_t *offset, uint64_t *position)
+void holds_min(const struct holds *all, uint64_t *offset, uint64_t *position)
 {
 	for (const struct hold *h = all->first; h; h = h->next) {
 		if (h->offset < *offset)

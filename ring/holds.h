@@ -58,7 +58,7 @@ void hold_move(struct hold *h, uint64_t offset, uint64_t position);
 void holds_replace(struct holds *all, struct hold *from, struct hold *to);
 
 /* Lower *offset and *position to the oldest places held. */
-void holds_least(const struct holds *all, uint64_t *offset, uint64_t *position);
+void holds_min(const struct holds *all, uint64_t *offset, uint64_t *position);
 
 /* Charge waiting time and drop holds that are used up or expired. Returns true if any. */
 bool holds_tick(struct holds *all, const struct holds_writer *w, uint64_t now_ms);

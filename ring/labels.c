@@ -119,7 +119,7 @@ void labels_forget(struct labels *l, uint64_t offset)
 	}
 }
 
-int labels_take(struct labels *l, uint64_t *marks, unsigned count)
+int labels_set_marks(struct labels *l, uint64_t *marks, unsigned count)
 {
 	uint64_t last = l->floor;
 	for (unsigned i = 0; i < count; i++) {
@@ -181,7 +181,7 @@ static uint64_t find_leading(const struct stream *log, uint64_t start, size_t le
 	size_t there = length;
 	uint8_t *copy = malloc(length);
 	bool *leads = malloc(length / LOG_UNIT + 1);
-	const uint8_t *bytes = stream_lend(log, start, &there);
+	const uint8_t *bytes = stream_view(log, start, &there);
 	if (copy && leads && there == length) {
 		memcpy(copy, bytes, length);
 		atomic_thread_fence(memory_order_acquire);

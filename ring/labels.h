@@ -45,7 +45,7 @@ enum event_source labels_find(const struct labels *l, uint64_t offset, uint64_t 
  * Set the marks of empty labels. marks: count entries as in struct labels, allocated by malloc(),
  * owned by the labels on success. Returns 0, or -EBADMSG if the marks are not in ascending order.
  */
-int labels_take(struct labels *l, uint64_t *marks, unsigned count);
+int labels_set_marks(struct labels *l, uint64_t *marks, unsigned count);
 
 /*
  * Offset of the oldest whole record in an event log. tail: a place where a record is known to

@@ -50,25 +50,25 @@ static uint64_t interval(const struct live *l)
 static void on_reply(void *user, const char *bytes, size_t length)
 {
 	struct live *l = user;
-	said_reply(&l->said, bytes, length);
+	effects_reply(&l->effects, bytes, length);
 }
 
 static void on_event(void *user, const struct screen_event *event)
 {
 	struct live *l = user;
 	if (!l->late)
-		said_event(&l->said, event);
+		effects_event(&l->effects, event);
 }
 
 static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
 
 static void deliver(struct live *l)
 {
-	if (l->said.length == 0)
+	if (l->effects.length == 0)
 		return;
 	if (l->history->control)
 		control_note_answered(l->history->control, screen_offset(l->screen));
-	said_tell(&l->said, l->options.callbacks, l->options.user);
+	effects_deliver(&l->effects, l->options.callbacks, l->options.user);
 }
 
 static struct history_size size_at(const struct live *l)
@@ -100,7 +100,7 @@ static bool restore(struct live *l)
 	void *copy;
 	if (!l->history->control || !checkpoint_find(l->history->control, &c, &copy))
 		return false;
-	bool fits = stream_holds(bytes, c.offset) && c.offset <= stream_head(bytes) &&
+	bool fits = stream_is_intact(bytes, c.offset) && c.offset <= stream_head(bytes) &&
 		create(l, c.offset, c.rows, c.cols) == 0;
 	if (fits) {
 		screen_restore(l->screen, c.bytes, c.length);
@@ -154,10 +154,10 @@ void live_finish(struct live *l)
 {
 	screen_destroy(l->screen);
 	l->screen = NULL;
-	said_finish(&l->said);
+	effects_finish(&l->effects);
 }
 
-void live_settle(struct live *l, unsigned rows, unsigned cols)
+void live_correct_size(struct live *l, unsigned rows, unsigned cols)
 {
 	if (stream_oldest(&l->history->ring->events) == 0)
 		return;
@@ -202,8 +202,8 @@ static bool feed(struct live *l, struct copy *c, uint64_t at, size_t length, siz
 	length = length < c->size ? length : c->size;
 	if (!stream_copy(&l->history->ring->bytes, at, c->bytes, length))
 		return false;
-	if (history_hides(l->history))
-		history_show(l->history, at, c->bytes, length);
+	if (history_needs_blanking(l->history))
+		history_blank(l->history, at, c->bytes, length);
 	screen_feed(l->screen, c->bytes, length, work);
 	return true;
 }
@@ -226,7 +226,7 @@ static size_t next_slice(struct live *l, uint64_t at, uint64_t end, uint64_t nex
 static bool follow(struct live *l, struct copy *c, size_t work)
 {
 	while (l->screen) {
-		uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
+		uint64_t at = screen_offset(l->screen), end = history_screen_limit(l->history);
 		uint64_t next = apply_sizes(l);
 		if (!l->screen || at >= end)
 			return false;
@@ -260,21 +260,22 @@ uint64_t live_backlog(const struct live *l)
 	if (!l->screen)
 		return 0;
 	uint64_t at = l->away ? l->away_end : screen_offset(l->screen),
-		 end = history_judged(l->history);
+		 end = history_screen_limit(l->history);
 	return end > at ? end - at : 0;
 }
 
-bool live_is_asked(const struct live *l, uint64_t bytes)
+bool live_has_query(const struct live *l, uint64_t bytes)
 {
-	uint64_t at = l->screen ? screen_offset(l->screen) : 0, end = history_judged(l->history);
+	uint64_t at = l->screen ? screen_offset(l->screen) : 0,
+		 end = history_screen_limit(l->history);
 	return l->screen && at < end &&
 		queries_next_end(&l->history->queries, at, end + 1) <=
 		(at + bytes < end ? at + bytes : end);
 }
 
-bool live_may_go(const struct live *l)
+bool live_can_lend(const struct live *l)
 {
-	return l->screen && !history_hides(l->history) &&
+	return l->screen && !history_needs_blanking(l->history) &&
 		screen_offset(l->screen) >= l->history->mute_before;
 }
 
@@ -286,13 +287,13 @@ static void hand_over(struct live *l, uint64_t end)
 	atomic_store(&l->wanted, false);
 }
 
-bool live_send(struct live *l)
+bool live_start_work(struct live *l)
 {
 	uint64_t next = l->screen ? apply_sizes(l) : 0;
-	if (!live_may_go(l))
+	if (!live_can_lend(l))
 		return false;
-	uint64_t at = screen_offset(l->screen), end = history_judged(l->history);
-	if (at >= end && !live_owes_checkpoint(l) && l->give == 0 && !l->freeze)
+	uint64_t at = screen_offset(l->screen), end = history_screen_limit(l->history);
+	if (at >= end && !live_needs_checkpoint(l) && l->give == 0 && !l->freeze)
 		return false;
 	end = queries_next_end(&l->history->queries, at, end);
 	hand_over(l, next < end ? next : end);
@@ -313,12 +314,12 @@ void live_lend(struct live *l)
 	hand_over(l, screen_offset(l->screen));
 }
 
-void live_want(struct live *l)
+void live_recall(struct live *l)
 {
 	atomic_store(&l->wanted, true);
 }
 
-void live_take(struct live *l)
+void live_take_back(struct live *l)
 {
 	l->away = false;
 	deliver(l);
@@ -357,7 +358,7 @@ static bool write_checkpoint(struct live *l, uint64_t offset, unsigned lines, si
  */
 static void checkpoint(struct live *l, uint64_t offset)
 {
-	size_t space = checkpoint_room(l->history->control), worth = interval(l) * 4;
+	size_t space = checkpoint_capacity(l->history->control), worth = interval(l) * 4;
 	size_t limit = space < worth ? space : worth;
 	unsigned lines = screen_scrollback(l->screen);
 	if (l->line_bytes > 0 && lines > limit / l->line_bytes)
@@ -383,7 +384,7 @@ static uint64_t resume_offset(const struct live *l)
 								   : resume;
 }
 
-bool live_owes_checkpoint(const struct live *l)
+bool live_needs_checkpoint(const struct live *l)
 {
 	return l->screen && l->history->control && resume_offset(l) >= l->checkpoint + interval(l);
 }
@@ -397,7 +398,7 @@ static void work_through(struct live *l, struct copy *c)
 	const struct stream *bytes = &l->history->ring->bytes;
 	uint64_t start = 0, end = 0, at;
 	while ((at = screen_offset(l->screen)) < l->away_end && !atomic_load(&l->wanted) &&
-		l->said.length < SAID_MAX / 4) {
+		l->effects.length < EFFECTS_MAX / 4) {
 		if (at >= end || (end < l->away_end && end - at < c->size / 2)) {
 			start = at;
 			end = l->away_end - at < c->size ? l->away_end : at + c->size;
@@ -409,10 +410,10 @@ static void work_through(struct live *l, struct copy *c)
 	}
 }
 
-bool live_may_freeze(const struct live *l)
+bool live_can_freeze(const struct live *l)
 {
 	/* After an allocation failure, freezing is tried again when there is more output. */
-	return l->screen && screen_version(l->screen) != l->frozen && screen_may_freeze(l->screen);
+	return l->screen && screen_version(l->screen) != l->frozen && screen_can_freeze(l->screen);
 }
 
 static void freeze(struct live *l)
@@ -432,7 +433,7 @@ void live_work(struct live *l)
 	work_through(l, &c);
 	copy_close(&c);
 	live_trim(l);
-	if (!l->away_lost && live_owes_checkpoint(l))
+	if (!l->away_lost && live_needs_checkpoint(l))
 		checkpoint(l, resume_offset(l));
 	if (l->freeze)
 		freeze(l);
@@ -446,7 +447,7 @@ uint64_t live_tail(struct live *l, bool take_checkpoint)
 		return l->tail < consumed ? l->tail : consumed;
 	if (!l->screen)
 		return consumed;
-	if (take_checkpoint && live_owes_checkpoint(l))
+	if (take_checkpoint && live_needs_checkpoint(l))
 		checkpoint(l, resume_offset(l));
 	uint64_t needed = l->history->control ? l->checkpoint : resume_offset(l);
 	l->tail = needed < consumed ? needed : consumed;

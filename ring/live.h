@@ -3,12 +3,12 @@
  * and sizes that clients get, a little later, writes checkpoints for the next server, and restores
  * those of the previous one.
  *
- * It belongs to one thread, but live_send() lends the screen to a worker thread until live_take().
+ * It belongs to one thread, but live_start_work() lends the screen to a worker thread until live_take_back().
  */
 #pragma once
 
 #include "ring/history.h"
-#include "ring/screen/said.h"
+#include "ring/screen/effects.h"
 #include "ring/screen/screen.h"
 #include "ring/screen/trim.h"
 #include "ring/screen/view/snapshot.h"
@@ -38,7 +38,7 @@ struct live {
 	struct history *history; /* borrowed */
 	struct live_options options;
 	struct screen *screen; /* NULL after an allocation failure */
-	struct said said;      /* replies and events not delivered yet */
+	struct effects effects;      /* replies and events not delivered yet */
 	/* Feeding output from before this server: replies may be sent, events are dropped. */
 	bool late;
 	bool away;           /* a worker owns the screen */
@@ -69,26 +69,26 @@ void live_finish(struct live *l);
  * Set the terminal's current size. Events normally report sizes, but the log may have lost the last
  * one while no server ran; only then this resizes the screen.
  */
-void live_settle(struct live *l, unsigned rows, unsigned cols);
+void live_correct_size(struct live *l, unsigned rows, unsigned cols);
 
 /* Feed what the history has consumed, about `work` cells of it. Returns true if more is left. */
 bool live_follow(struct live *l, size_t work);
 
 /*
  * Lend the screen to a worker, which feeds it what the history has consumed by now and writes a
- * checkpoint if one is due. Until live_take(), call only live_work(), live_want(), live_backlog()
+ * checkpoint if one is due. Until live_take_back(), call only live_work(), live_recall(), live_backlog()
  * and live_tail(). Returns false if there is nothing to do.
  */
-bool live_send(struct live *l);
+bool live_start_work(struct live *l);
 
 /*
- * Drop `give` bytes of scrollback and reset `give`. live_work() does so as well, and live_send()
+ * Drop `give` bytes of scrollback and reset `give`. live_work() does so as well, and live_start_work()
  * lends the screen for that alone.
  */
 void live_trim(struct live *l);
 
 /*
- * Lend the screen to another reader without feeding it. The same restrictions as for live_send()
+ * Lend the screen to another reader without feeding it. The same restrictions as for live_start_work()
  * apply. There must be a screen.
  */
 void live_lend(struct live *l);
@@ -100,19 +100,19 @@ void live_work(struct live *l);
  * Whether lines are old enough to be frozen by live_work() with `freeze` set. Use it when the
  * session is idle: in a flood lines are dropped before freezing pays off.
  */
-bool live_may_freeze(const struct live *l);
+bool live_can_freeze(const struct live *l);
 
-/* Ask the worker to stop soon. The worker must have returned before live_take(). */
-void live_want(struct live *l);
+/* Ask the worker to stop soon. The worker must have returned before live_take_back(). */
+void live_recall(struct live *l);
 
 /* Take the screen back from the worker and deliver its replies and events. */
-void live_take(struct live *l);
+void live_take_back(struct live *l);
 
 /* Bytes consumed by the history but not the screen. Bytes lent to a worker count as done. */
 uint64_t live_backlog(const struct live *l);
 
 /* Whether a checkpoint is due. Taking one is slow. */
-bool live_owes_checkpoint(const struct live *l);
+bool live_needs_checkpoint(const struct live *l);
 
 /*
  * Feed the backlog, at most LIVE_CATCH_UP of work, and return the screen. It may still be at an
@@ -121,10 +121,10 @@ bool live_owes_checkpoint(const struct live *l);
 struct screen *live_screen(struct live *l);
 
 /* Whether the screen can be lent to a worker now. */
-bool live_may_go(const struct live *l);
+bool live_can_lend(const struct live *l);
 
 /* Whether the next `bytes` bytes contain a query. */
-bool live_is_asked(const struct live *l, uint64_t bytes);
+bool live_has_query(const struct live *l, uint64_t bytes);
 
 /*
  * Offset before which the ring may be overwritten, because the screen and a checkpoint cover it.

@@ -12,7 +12,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-bool patience_lasts(struct patience *p, uint64_t now_ns, bool waits)
+bool patience_allows_wait(struct patience *p, uint64_t now_ns, bool waits)
 {
 	/* Longer intervals make no difference. */
 	uint64_t elapsed = now_ns - p->looked_ns;

@@ -13,7 +13,7 @@
 /* The budget of one ring. All zeros: unspent. */
 struct patience {
 	int64_t spent_ns;   /* may exceed the budget if checked late */
-	uint64_t looked_ns; /* time of the last patience_lasts() */
+	uint64_t looked_ns; /* time of the last patience_allows_wait() */
 	bool waits;         /* the writer waited at that time */
 };
 
@@ -21,4 +21,4 @@ struct patience {
  * Returns whether the writer may keep waiting; if so, call again soon. waits: the writer waits now,
  * for viewers alone. now_ns: monotonic.
  */
-bool patience_lasts(struct patience *p, uint64_t now_ns, bool waits);
+bool patience_allows_wait(struct patience *p, uint64_t now_ns, bool waits);

@@ -17,7 +17,7 @@
 void piped_init(struct piped *p, size_t size)
 {
 	*p = (struct piped){.size = size};
-	piped_begin(p);
+	piped_reset(p);
 }
 
 void piped_finish(struct piped *p)
@@ -26,7 +26,7 @@ void piped_finish(struct piped *p)
 	p->bits = NULL;
 }
 
-void piped_begin(struct piped *p)
+void piped_reset(struct piped *p)
 {
 	scan_init(&p->scan, 0);
 }
@@ -91,7 +91,7 @@ static size_t hide_some(struct piped *p, uint64_t offset, const uint8_t *bytes, 
 		/* An interrupted character is over. */
 		if (p->scan.tokenizer.state == TOKENIZER_GROUND && at < length &&
 			!utf8_is_continuation(bytes[at]))
-			piped_begin(p);
+			piped_reset(p);
 	} while (at < length && !scan_is_ground(&p->scan));
 	return at;
 }

@@ -31,7 +31,7 @@ void piped_init(struct piped *p, size_t size);
 void piped_finish(struct piped *p);
 
 /* Another source begins: forget unfinished sequences. */
-void piped_begin(struct piped *p);
+void piped_reset(struct piped *p);
 
 /*
  * Filter length bytes of a pipe that begin at offset. Returns how many are done: the rest may be

@@ -151,7 +151,7 @@ size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, s
 	return length;
 }
 
-void queries_cover(
+void queries_fill(
 	const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint8_t fill)
 {
 	for (size_t i = find(q, offset); i < q->count && at(q, i)->start < offset + length; i++) {

@@ -59,5 +59,5 @@ void queries_trim(struct queries *q, uint64_t offset);
 size_t queries_apply(const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length);
 
 /* Overwrite all bytes of the ranges with fill, in length bytes of output that begin at offset. */
-void queries_cover(
+void queries_fill(
 	const struct queries *q, uint64_t offset, uint8_t *bytes, size_t length, uint8_t fill);

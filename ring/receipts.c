@@ -22,13 +22,13 @@ uint64_t receipts_written(const struct control *c)
 	return c->page ? load(&c->page->input_written) : 0;
 }
 
-void receipts_writing(const struct control *c, size_t length)
+void receipts_announce(const struct control *c, size_t length)
 {
 	if (c->page)
 		store(&c->page->input_writing, load(&c->page->input_written) + length);
 }
 
-void receipts_wrote(const struct control *c, size_t length)
+void receipts_confirm(const struct control *c, size_t length)
 {
 	if (!c->page)
 		return;

@@ -21,10 +21,10 @@ void receipts_settle(const struct control *c);
 uint64_t receipts_written(const struct control *c);
 
 /* Announce that length bytes are about to be written to the terminal. */
-void receipts_writing(const struct control *c, size_t length);
+void receipts_announce(const struct control *c, size_t length);
 
 /* The terminal has accepted length of the announced bytes. */
-void receipts_wrote(const struct control *c, size_t length);
+void receipts_confirm(const struct control *c, size_t length);
 
 /*
  * Note that a client is about to type length bytes. key: the client, not 0. taken: bytes that it

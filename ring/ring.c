@@ -26,7 +26,7 @@ size_t ring_round_size(size_t size)
 	return rounded;
 }
 
-unsigned ring_side(unsigned n)
+unsigned ring_clamp_side(unsigned n)
 {
 	return n < 1 ? 1 : n > RING_SIDE_MAX ? RING_SIDE_MAX : n;
 }
@@ -43,8 +43,8 @@ static int map_streams(struct ring *r, const struct ring_header *h, int fd, bool
 	rc = stream_map(&r->events, &r->header->events, &storage);
 	if (rc < 0)
 		stream_unmap(&r->bytes);
-	r->rows = ring_side(h->rows);
-	r->cols = ring_side(h->cols);
+	r->rows = ring_clamp_side(h->rows);
+	r->cols = ring_clamp_side(h->cols);
 	return rc;
 }
 
@@ -157,8 +157,8 @@ bool ring_exited(const struct ring *r, struct ring_exit *ret_exit)
 void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols)
 {
 	uint32_t geometry = atomic_load(&r->header->geometry);
-	*ret_rows = ring_side(geometry >> 16);
-	*ret_cols = ring_side(geometry & 0xffff);
+	*ret_rows = ring_clamp_side(geometry >> 16);
+	*ret_cols = ring_clamp_side(geometry & 0xffff);
 }
 
 bool ring_is_blocked(const struct ring *r)

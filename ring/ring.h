@@ -91,7 +91,7 @@ void ring_geometry(const struct ring *r, unsigned *ret_rows, unsigned *ret_cols)
 bool ring_is_blocked(const struct ring *r);
 
 /* Clamp a number of rows or columns to 1..RING_SIDE_MAX. */
-unsigned ring_side(unsigned n);
+unsigned ring_clamp_side(unsigned n);
 
 /* Unmap. Cannot fail. */
 void ring_close(struct ring *r);

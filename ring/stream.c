@@ -72,13 +72,13 @@ uint64_t stream_oldest(const struct stream *s)
 	return reserved > s->size ? reserved - s->size : 0;
 }
 
-bool stream_holds(const struct stream *s, uint64_t offset)
+bool stream_is_intact(const struct stream *s, uint64_t offset)
 {
 	atomic_thread_fence(memory_order_acquire);
 	return offset >= stream_oldest(s);
 }
 
-const uint8_t *stream_lend(const struct stream *s, uint64_t offset, size_t *length)
+const uint8_t *stream_view(const struct stream *s, uint64_t offset, size_t *length)
 {
 	uint64_t head = stream_head(s), there = offset < head ? head - offset : 0;
 	if (there > s->size)
@@ -91,11 +91,11 @@ const uint8_t *stream_lend(const struct stream *s, uint64_t offset, size_t *leng
 bool stream_copy(const struct stream *s, uint64_t offset, void *dst, size_t length)
 {
 	size_t there = length;
-	const uint8_t *at = stream_lend(s, offset, &there);
+	const uint8_t *at = stream_view(s, offset, &there);
 	if (there < length)
 		return false;
 	memcpy(dst, at, length);
-	return stream_holds(s, offset);
+	return stream_is_intact(s, offset);
 }
 
 uint64_t stream_skip(const struct stream *s, uint64_t offset, uint64_t limit)

@@ -64,7 +64,7 @@ uint64_t stream_head(const struct stream *s);
 uint64_t stream_oldest(const struct stream *s);
 
 /* Whether bytes read from offset on, until now, were intact. */
-bool stream_holds(const struct stream *s, uint64_t offset);
+bool stream_is_intact(const struct stream *s, uint64_t offset);
 
 /*
  * Copy length bytes that begin at offset. Returns false if they are not all there or were
@@ -77,9 +77,9 @@ uint64_t stream_skip(const struct stream *s, uint64_t offset, uint64_t limit);
 
 /*
  * The bytes at offset in place, for system calls, which tolerate that they change. *length: bytes
- * wanted; set to the number available. Check stream_holds() afterwards.
+ * wanted; set to the number available. Check stream_is_intact() afterwards.
  */
-const uint8_t *stream_lend(const struct stream *s, uint64_t offset, size_t *length);
+const uint8_t *stream_view(const struct stream *s, uint64_t offset, size_t *length);
 
 /*
  * Copy bytes at *offset to dst and advance *offset. If *offset is older than stream_oldest(), it is

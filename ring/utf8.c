@@ -5,7 +5,7 @@
 
 unsigned utf8_decode(const uint8_t *src, size_t length, uint32_t *ret_code)
 {
-	unsigned size = length > 0 ? utf8_announced(src[0]) : 0;
+	unsigned size = length > 0 ? utf8_lead_length(src[0]) : 0;
 	if (size == 0 || size > length)
 		return 0;
 	uint32_t code = size == 1 ? src[0] : src[0] & (0x7fu >> size);
@@ -20,11 +20,11 @@ unsigned utf8_decode(const uint8_t *src, size_t length, uint32_t *ret_code)
 	return size;
 }
 
-bool utf8_goes_on(const uint8_t *held, size_t count, uint8_t byte)
+bool utf8_continues(const uint8_t *held, size_t count, uint8_t byte)
 {
 	if (count == 0)
 		return byte < 0x80 || (byte >= 0xc2 && byte <= 0xf4);
-	if (count >= utf8_announced(held[0]) || !utf8_is_continuation(byte))
+	if (count >= utf8_lead_length(held[0]) || !utf8_is_continuation(byte))
 		return false;
 	if (count > 1)
 		return true;
@@ -82,7 +82,7 @@ size_t utf8_cut(const void *text, size_t length, size_t max)
 	return max;
 }
 
-size_t utf8_orphaned(const void *bytes, size_t length, size_t max)
+size_t utf8_leading_continuations(const void *bytes, size_t length, size_t max)
 {
 	const uint8_t *src = bytes;
 	size_t n = 0;
@@ -99,9 +99,9 @@ size_t utf8_incomplete(const void *bytes, size_t length)
 		if (utf8_is_continuation(*lead))
 			continue;
 		size_t held = 0;
-		while (held < n && utf8_goes_on(lead, held, lead[held]))
+		while (held < n && utf8_continues(lead, held, lead[held]))
 			held++;
-		return held == n && n < utf8_announced(*lead) ? n : 0;
+		return held == n && n < utf8_lead_length(*lead) ? n : 0;
 	}
 	return 0;
 }

@@ -20,7 +20,7 @@ static inline bool utf8_is_continuation(uint8_t byte)
  * Length of the character that a lead byte announces, by its pattern alone: 1 to 4; 0 for a
  * continuation or an impossible byte. Some patterns, such as 0xc0, never begin a valid character.
  */
-static inline unsigned utf8_announced(uint8_t byte)
+static inline unsigned utf8_lead_length(uint8_t byte)
 {
 	return byte < 0x80    ? 1
 		: byte < 0xc0 ? 0
@@ -97,7 +97,7 @@ unsigned utf8_decode(const uint8_t *src, size_t length, uint32_t *ret_code);
  * Whether byte continues a character that begins with held[0, count). If not, a maximal ill-formed
  * subpart (Unicode Standard, 3.9) ends here. count 0: whether byte can begin a character.
  */
-bool utf8_goes_on(const uint8_t *held, size_t count, uint8_t byte);
+bool utf8_continues(const uint8_t *held, size_t count, uint8_t byte);
 
 /* Whether text[0, length) is valid UTF-8. */
 bool utf8_is_valid(const void *text, size_t length);
@@ -119,7 +119,7 @@ bool utf8_is_hidden(uint32_t code);
 size_t utf8_cut(const void *text, size_t length, size_t max);
 
 /* Number of continuation bytes at the beginning of bytes, at most max. */
-size_t utf8_orphaned(const void *bytes, size_t length, size_t max);
+size_t utf8_leading_continuations(const void *bytes, size_t length, size_t max);
 
 /* Number of bytes at the end of bytes that begin an incomplete character: 0 to 3. */
 size_t utf8_incomplete(const void *bytes, size_t length);

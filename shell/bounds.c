@@ -41,7 +41,7 @@ static char **prepend(const char *const *words, size_t count, char **list)
 	char **all = calloc(count + length + 1, sizeof *all);
 	for (size_t i = 0; all && i < count; i++)
 		if (!(all[i] = strdup(words[i]))) {
-			isolation_free(all);
+			isolation_free_words(all);
 			all = NULL;
 		}
 	if (all && length > 0)
@@ -49,7 +49,7 @@ static char **prepend(const char *const *words, size_t count, char **list)
 	if (all)
 		free(list);
 	else
-		isolation_free(list);
+		isolation_free_words(list);
 	return all;
 }
 
@@ -124,14 +124,14 @@ int bounds_shell(const struct bounds *b, const char *group, const struct bounds_
 	return rc;
 }
 
-unsigned bounds_limits(
-	const struct bounds *b, struct bounds_numbers *numbers, const char **ret_words)
+unsigned bounds_limit_words(
+	const struct bounds *b, struct bounds_limit_texts *numbers, const char **ret_words)
 {
 	if (b->tasks == 0 && b->memory == 0)
 		return 0;
 	snprintf(numbers->tasks, sizeof numbers->tasks, "%llu", (unsigned long long)b->tasks);
 	snprintf(numbers->memory, sizeof numbers->memory, "%llu", (unsigned long long)b->memory);
-	const char *const words[BOUNDS_WORDS] = {bounds_program(b, b->holder), ENTER_OPTION,
+	const char *const words[BOUNDS_WORDS] = {bounds_holder_path(b, b->holder), ENTER_OPTION,
 		"--tasks", numbers->tasks, "--memory", numbers->memory, "--"};
 	memcpy(ret_words, words, sizeof words);
 	return BOUNDS_WORDS;
@@ -140,7 +140,7 @@ unsigned bounds_limits(
 int bounds_command(const struct bounds *b, const char *group, const char *cwd, struct bounded *ret)
 {
 	struct bounded bounded = {.owner = bounds_owner(b)};
-	if (b->isolation && !isolation_may_have(b->isolation, cwd))
+	if (b->isolation && !isolation_may_contain(b->isolation, cwd))
 		return -EXDEV;
 	if (b->isolation) {
 		bounded.filter_fd = isolation_filter(b->isolation);
@@ -162,12 +162,12 @@ uid_t bounds_owner(const struct bounds *b)
 	return b->user ? b->user->uid : geteuid();
 }
 
-int bounds_pass(const struct bounds *b, int dir_fd)
+int bounds_allow_traverse(const struct bounds *b, int dir_fd)
 {
 	return b->user && fchmod(dir_fd, 0711) < 0 ? -errno : 0;
 }
 
-char **bounds_environment(char **environment)
+char **bounds_hide_environment(char **environment)
 {
 	if (!environment)
 		return environment;
@@ -176,7 +176,7 @@ char **bounds_environment(char **environment)
 	return hidden;
 }
 
-bool bounds_reach(const struct bounds *b, const char *directory)
+bool bounds_can_reach(const struct bounds *b, const char *directory)
 {
 	const char *words[ENTER_WORDS_MAX] = {b->holder, ENTER_OPTION};
 	char *nothing[] = {NULL};
@@ -196,18 +196,18 @@ bool bounds_reach(const struct bounds *b, const char *directory)
 
 void bounds_release(struct bounded *bounded)
 {
-	isolation_free(bounded->wrapper);
+	isolation_free_words(bounded->wrapper);
 	if (bounded->group_fd > 0)
 		close(bounded->group_fd);
 	*bounded = (struct bounded){0};
 }
 
-const char *bounds_program(const struct bounds *b, const char *holder)
+const char *bounds_holder_path(const struct bounds *b, const char *holder)
 {
 	return b->isolation ? ISOLATION_HOLDER : holder;
 }
 
-void bounds_leave(const struct bounds *b, const char *group, bool kill_all)
+void bounds_release_group(const struct bounds *b, const char *group, bool kill_all)
 {
 	if (b->cgroup)
 		cgroup_remove(b->cgroup, group, kill_all);

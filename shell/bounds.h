@@ -39,7 +39,7 @@ struct bounds_shell {
 	bool respawn;    /* the holder restarts it when it ends */
 };
 
-#define BOUNDS_WORDS 7 /* words of bounds_limits() */
+#define BOUNDS_WORDS 7 /* words of bounds_limit_words() */
 
 /*
  * Prepare the start of a shell. group: name of its control group. Returns 0 with *ret_bounded for bounds_release(), or
@@ -59,22 +59,22 @@ void bounds_release(struct bounded *bounded);
 uid_t bounds_owner(const struct bounds *b);
 
 /* Let the session user traverse a directory of the server. Does nothing without a session user. */
-int bounds_pass(const struct bounds *b, int dir_fd);
+int bounds_allow_traverse(const struct bounds *b, int dir_fd);
 
 /*
  * Rename the variables of an environment, so that they have no effect before the change of user and sandbox: see
  * pty/enter.h. Frees the argument and returns a new list, or NULL if memory is short.
  */
-char **bounds_environment(char **environment);
+char **bounds_hide_environment(char **environment);
 
 /* Check, in a process of the session user, that it can reach a directory and execute ringside-holder. */
-bool bounds_reach(const struct bounds *b, const char *directory);
+bool bounds_can_reach(const struct bounds *b, const char *directory);
 
 /* The path of ringside-holder (holder, outside) as seen by the started program. */
-const char *bounds_program(const struct bounds *b, const char *holder);
+const char *bounds_holder_path(const struct bounds *b, const char *holder);
 
-/* Memory for the words of bounds_limits(). */
-struct bounds_numbers {
+/* Memory for the words of bounds_limit_words(). */
+struct bounds_limit_texts {
 	char tasks[24], memory[24];
 };
 
@@ -83,11 +83,11 @@ struct bounds_numbers {
  * bounds already; they go in front of a command and live as long as numbers. Returns how many; 0: there are no such
  * limits.
  */
-unsigned bounds_limits(
-	const struct bounds *b, struct bounds_numbers *numbers, const char **ret_words);
+unsigned bounds_limit_words(
+	const struct bounds *b, struct bounds_limit_texts *numbers, const char **ret_words);
 
 /* Release the group, as cgroup_remove(). Does nothing without groups. */
-void bounds_leave(const struct bounds *b, const char *group, bool kill_all);
+void bounds_release_group(const struct bounds *b, const char *group, bool kill_all);
 
 /* Kill all processes in the group. Does nothing without groups. */
 void bounds_kill(const struct bounds *b, const char *group);

@@ -75,7 +75,7 @@ int descriptors_check(int fd)
 	return probe(fd, reserve() + DESCRIPTORS_START);
 }
 
-bool descriptors_are_news(int fd, bool *near)
+bool descriptors_should_warn(int fd, bool *near)
 {
 	unsigned starts = *near ? 2 * NEAR_STARTS : NEAR_STARTS;
 	int rc = probe(fd, reserve() + starts * DESCRIPTORS_START);

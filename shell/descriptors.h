@@ -28,4 +28,4 @@ int descriptor_path(int fd, char ret_path[PATH_MAX]);
  * Whether to warn that the reserve is near: true once, when *near changes to true. *near is kept by the caller; it
  * becomes false again once there is space for several starts. fd: any open descriptor.
  */
-bool descriptors_are_news(int fd, bool *near);
+bool descriptors_should_warn(int fd, bool *near);

@@ -95,7 +95,7 @@ static char **allocate(char *const *base, size_t more)
 	return calloc(more + 1, sizeof(char *));
 }
 
-bool environment_may_ask(const char *requested)
+bool environment_may_request(const char *requested)
 {
 	char name[ENVIRONMENT_NAME_MAX + 1];
 	size_t length = strcspn(requested, "=");
@@ -114,7 +114,7 @@ static const char *find(char *const *base, const char *name, size_t length)
 	return NULL;
 }
 
-char **environment_pass(char *const *base, const char *const *requested, size_t count)
+char **environment_inherit(char *const *base, const char *const *requested, size_t count)
 {
 	size_t used = 0;
 	char **list = allocate(base, count);

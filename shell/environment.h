@@ -9,15 +9,15 @@
 /*
  * Build the list of variables that shells inherit from base (the server's, NULL-terminated NAME=VALUE): the few that a
  * login has, and count requested ones, "NAME" (copied from base if it is there) or "NAME=VALUE", which win. Each must
- * pass environment_may_ask(). Returns a list for environment_destroy(), or NULL if memory is short.
+ * pass environment_may_request(). Returns a list for environment_destroy(), or NULL if memory is short.
  */
-char **environment_pass(char *const *base, const char *const *requested, size_t count);
+char **environment_inherit(char *const *base, const char *const *requested, size_t count);
 
 /* Whether NAME or NAME=VALUE may be requested: the name is valid, and not private to the server and what started it. */
-bool environment_may_ask(const char *requested);
+bool environment_may_request(const char *requested);
 
 /*
- * Build an environment: TERM and COLORTERM, then base (of environment_pass()), then count pairs of names and values;
+ * Build an environment: TERM and COLORTERM, then base (of environment_inherit()), then count pairs of names and values;
  * later ones win. If none sets the encoding (LC_ALL, LC_CTYPE, LANG), LANG is C.UTF-8, as in the terminal. Returns a
  * list for environment_destroy(), or NULL if memory is short.
  */

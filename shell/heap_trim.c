@@ -4,11 +4,11 @@
 #include <malloc.h>
 
 /* h->kept free bytes have been returned to the system already; more than that has been freed since. */
-bool heap_trim_look(struct heap_trim *h, size_t free_bytes)
+bool heap_trim_is_due(struct heap_trim *h, size_t free_bytes)
 {
 	if (free_bytes < h->kept)
 		h->kept = free_bytes;
-	if (free_bytes - h->kept < HEAP_TRIM_WORTH)
+	if (free_bytes - h->kept < HEAP_TRIM_MIN)
 		return false;
 	h->kept = free_bytes;
 	return true;
@@ -17,7 +17,7 @@ bool heap_trim_look(struct heap_trim *h, size_t free_bytes)
 #ifdef __GLIBC__
 static void on_timer(uv_timer_t *timer)
 {
-	if (heap_trim_look(timer->data, mallinfo2().fordblks))
+	if (heap_trim_is_due(timer->data, mallinfo2().fordblks))
 		malloc_trim(0);
 }
 #else
@@ -32,7 +32,7 @@ void heap_trim_open(struct heap_trim *h, uv_loop_t *loop)
 	*h = (struct heap_trim){0};
 	uv_timer_init(loop, &h->timer); /* cannot fail */
 	h->timer.data = h;
-	uv_timer_start(&h->timer, on_timer, HEAP_TRIM_LOOK_MS, HEAP_TRIM_LOOK_MS);
+	uv_timer_start(&h->timer, on_timer, HEAP_TRIM_INTERVAL_MS, HEAP_TRIM_INTERVAL_MS);
 	uv_unref((uv_handle_t *)&h->timer);
 }
 

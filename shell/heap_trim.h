@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <uv.h>
 
-#define HEAP_TRIM_LOOK_MS 2000u
-#define HEAP_TRIM_WORTH ((size_t)1 << 20) /* bytes freed since the last trim that justify another */
+#define HEAP_TRIM_INTERVAL_MS 2000u
+#define HEAP_TRIM_MIN ((size_t)1 << 20) /* bytes freed since the last trim that justify another */
 
 /* A periodic trim of the heap. */
 struct heap_trim {
@@ -24,4 +24,4 @@ void heap_trim_open(struct heap_trim *h, uv_loop_t *loop);
 void heap_trim_close(struct heap_trim *h);
 
 /* Record the number of free bytes of the heap. Returns whether a trim is worthwhile now. */
-bool heap_trim_look(struct heap_trim *h, size_t free_bytes);
+bool heap_trim_is_due(struct heap_trim *h, size_t free_bytes);

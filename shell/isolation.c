@@ -62,7 +62,7 @@ static void put_all(struct words *w, const char *const *words)
 
 #define PUT(w, ...) put_all(w, (const char *const[]){__VA_ARGS__, NULL})
 
-void isolation_free(char **words)
+void isolation_free_words(char **words)
 {
 	for (size_t i = 0; words && words[i]; i++)
 		free(words[i]);
@@ -88,7 +88,7 @@ static void put_namespaces(struct words *w, bool share_net)
 			prefix "SSH_AUTH_SOCK", prefix "DISPLAY", prefix "WAYLAND_DISPLAY",   \
 			prefix "XAUTHORITY"                                                   \
 	}
-	static const char *const gone[] = GONE(""), *const hidden[] = GONE(ENTER_HIDDEN);
+	static const char *const gone[] = GONE(""), *const hidden[] = GONE(ENTER_HIDDEN_PREFIX);
 	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
 		PUT(w, "--unsetenv", gone[i], "--unsetenv", hidden[i]);
 }
@@ -172,7 +172,7 @@ static char **finish(struct words *w)
 {
 	if (!w->failed)
 		return w->list;
-	isolation_free(w->list);
+	isolation_free_words(w->list);
 	return NULL;
 }
 
@@ -217,7 +217,7 @@ bool isolation_is_below(const char *path, const char *directory)
 }
 
 /* The last mount on the directory or on a parent of it decides whether it is the machine's. */
-const char *isolation_start(const struct isolation *i, const char *directory)
+const char *isolation_default_directory(const struct isolation *i, const char *directory)
 {
 	bool seen = false;
 	for (size_t k = 0; k + 1 < i->count; k++) {
@@ -234,12 +234,12 @@ const char *isolation_start(const struct isolation *i, const char *directory)
 	return seen ? directory : i->home;
 }
 
-bool isolation_may_have(const struct isolation *i, const char *directory)
+bool isolation_may_contain(const struct isolation *i, const char *directory)
 {
 	char *real = realpath(directory, NULL);
 	bool plain = real && strcmp(real, directory) == 0;
 	free(real);
-	if (!plain || isolation_start(i, directory) == directory)
+	if (!plain || isolation_default_directory(i, directory) == directory)
 		return true;
 	/* Mount points, and the directories that lead to them, exist too. */
 	for (size_t k = 1; k < i->count; k++)
@@ -320,7 +320,7 @@ static int try_once(const struct isolation *i, const struct user *user, char *re
 	int status = user && !hidden ? -1
 				     : run_once(i, list, user ? hidden : environ, text, sizeof text);
 	environment_destroy(hidden);
-	isolation_free(list);
+	isolation_free_words(list);
 	if (status == 0)
 		return 0;
 	snprintf(ret_why, size, "bubblewrap does not work here: %s",

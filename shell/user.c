@@ -98,7 +98,7 @@ char **user_hide_environment(char *const *environment)
 		count++;
 	char **hidden = calloc(count + 1, sizeof *hidden);
 	for (size_t i = 0; hidden && i < count; i++) {
-		size_t size = sizeof ENTER_HIDDEN + strlen(environment[i]);
+		size_t size = sizeof ENTER_HIDDEN_PREFIX + strlen(environment[i]);
 		hidden[i] = malloc(size);
 		if (!hidden[i]) {
 			while (i > 0)
@@ -106,7 +106,7 @@ char **user_hide_environment(char *const *environment)
 			free(hidden);
 			return NULL;
 		}
-		snprintf(hidden[i], size, ENTER_HIDDEN "%s", environment[i]);
+		snprintf(hidden[i], size, ENTER_HIDDEN_PREFIX "%s", environment[i]);
 	}
 	return hidden;
 }

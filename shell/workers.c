@@ -1,4 +1,4 @@
-/* States of an errand: home -> queued -> out -> done -> home. work() runs without the lock, with signals blocked. */
+/* States of an work_item: home -> queued -> out -> done -> home. work() runs without the lock, with signals blocked. */
 #include "shell/workers.h"
 
 #include <sched.h>
@@ -8,10 +8,10 @@
 #include <utlist.h>
 
 struct workers {
-	uv_async_t async; /* an errand is done */
+	uv_async_t async; /* an work_item is done */
 	uv_mutex_t lock;
 	uv_cond_t more, done;
-	struct errand *queue, *patient, *finished; /* lists */
+	struct work_item *queue, *patient, *finished; /* lists */
 	unsigned passed; /* errands that were started while a patient one was queued */
 	bool ending;
 	/* Errands that are not at home; used by the loop thread only, which stays alive while there are any. */
@@ -20,28 +20,28 @@ struct workers {
 	uv_thread_t threads[WORKERS_MAX];
 };
 
-static struct errand **queue_of(struct workers *w, const struct errand *errand)
+static struct work_item **queue_of(struct workers *w, const struct work_item *work_item)
 {
-	return errand->patient ? &w->patient : &w->queue;
+	return work_item->patient ? &w->patient : &w->queue;
 }
 
-/* The next errand to work on, or NULL. */
-static struct errand *next_errand(struct workers *w)
+/* The next work_item to work on, or NULL. */
+static struct work_item *next_errand(struct workers *w)
 {
 	bool patient = w->patient && (!w->queue || w->passed >= WORKERS_PATIENCE);
 	w->passed = patient ? 0 : w->passed + (w->patient != NULL);
 	return patient ? w->patient : w->queue;
 }
 
-static void work(struct workers *w, struct errand *errand)
+static void work(struct workers *w, struct work_item *work_item)
 {
-	DL_DELETE(*queue_of(w, errand), errand);
-	errand->state = ERRAND_OUT;
+	DL_DELETE(*queue_of(w, work_item), work_item);
+	work_item->state = WORK_RUNNING;
 	uv_mutex_unlock(&w->lock);
-	errand->work(errand);
+	work_item->work(work_item);
 	uv_mutex_lock(&w->lock);
-	errand->state = ERRAND_DONE;
-	DL_APPEND(w->finished, errand);
+	work_item->state = WORK_DONE;
+	DL_APPEND(w->finished, work_item);
 	uv_cond_broadcast(&w->done);
 	uv_async_send(&w->async);
 }
@@ -51,9 +51,9 @@ static void run(void *user)
 	struct workers *w = user;
 	uv_mutex_lock(&w->lock);
 	while (!w->ending) {
-		struct errand *errand = next_errand(w);
-		if (errand)
-			work(w, errand);
+		struct work_item *work_item = next_errand(w);
+		if (work_item)
+			work(w, work_item);
 		else
 			uv_cond_wait(&w->more, &w->lock);
 	}
@@ -71,16 +71,16 @@ static void on_done(uv_async_t *async)
 	struct workers *w = async->data;
 	for (;;) {
 		uv_mutex_lock(&w->lock);
-		struct errand *errand = w->finished;
-		if (errand) {
-			DL_DELETE(w->finished, errand);
-			errand->state = ERRAND_HOME;
+		struct work_item *work_item = w->finished;
+		if (work_item) {
+			DL_DELETE(w->finished, work_item);
+			work_item->state = WORK_IDLE;
 		}
 		uv_mutex_unlock(&w->lock);
-		if (!errand)
+		if (!work_item)
 			return;
 		note_home(w);
-		errand->back(errand);
+		work_item->back(work_item);
 	}
 }
 
@@ -137,40 +137,40 @@ void workers_close(struct workers *w)
 	uv_close((uv_handle_t *)&w->async, on_closed);
 }
 
-void workers_send(struct workers *w, struct errand *errand)
+void workers_queue(struct workers *w, struct work_item *work_item)
 {
 	if (w->out++ == 0)
 		uv_ref((uv_handle_t *)&w->async);
 	uv_mutex_lock(&w->lock);
-	errand->state = ERRAND_QUEUED;
-	DL_APPEND(*queue_of(w, errand), errand);
+	work_item->state = WORK_QUEUED;
+	DL_APPEND(*queue_of(w, work_item), work_item);
 	uv_cond_signal(&w->more);
 	uv_mutex_unlock(&w->lock);
 }
 
-void workers_recall(struct workers *w, struct errand *errand)
+void workers_cancel(struct workers *w, struct work_item *work_item)
 {
 	uv_mutex_lock(&w->lock);
-	while (errand->state == ERRAND_OUT)
+	while (work_item->state == WORK_RUNNING)
 		uv_cond_wait(&w->done, &w->lock);
-	if (errand->state == ERRAND_QUEUED)
-		DL_DELETE(*queue_of(w, errand), errand);
-	else if (errand->state == ERRAND_DONE)
-		DL_DELETE(w->finished, errand);
-	bool was_home = errand->state == ERRAND_HOME;
-	errand->state = ERRAND_HOME;
+	if (work_item->state == WORK_QUEUED)
+		DL_DELETE(*queue_of(w, work_item), work_item);
+	else if (work_item->state == WORK_DONE)
+		DL_DELETE(w->finished, work_item);
+	bool was_home = work_item->state == WORK_IDLE;
+	work_item->state = WORK_IDLE;
 	uv_mutex_unlock(&w->lock);
 	if (!was_home)
 		note_home(w);
 }
 
-void workers_hurry(struct workers *w, struct errand *errand)
+void workers_prioritize(struct workers *w, struct work_item *work_item)
 {
 	uv_mutex_lock(&w->lock);
-	if (errand->state == ERRAND_QUEUED && errand->patient) {
-		DL_DELETE(w->patient, errand);
-		errand->patient = false;
-		DL_APPEND(w->queue, errand);
+	if (work_item->state == WORK_QUEUED && work_item->patient) {
+		DL_DELETE(w->patient, work_item);
+		work_item->patient = false;
+		DL_APPEND(w->queue, work_item);
 	}
 	uv_mutex_unlock(&w->lock);
 }

@@ -1,6 +1,6 @@
 /*
- * Worker threads for work that would block the event loop. An errand (a job) is sent, a worker runs work(), and the
- * loop calls back(). In between, the data of the errand belong to the worker.
+ * Worker threads for work that would block the event loop. An work_item (a job) is sent, a worker runs work(), and the
+ * loop calls back(). In between, the data of the work_item belong to the worker.
  */
 #pragma once
 
@@ -13,33 +13,33 @@
 /* The threads and their queues; opaque. */
 struct workers;
 
-/* State of an errand; zeroed memory is at home. */
-enum errand_state { ERRAND_HOME, ERRAND_QUEUED, ERRAND_OUT, ERRAND_DONE };
+/* State of an work_item; zeroed memory is at home. */
+enum work_item_state { WORK_IDLE, WORK_QUEUED, WORK_RUNNING, WORK_DONE };
 
 /* One job; embedded in the caller's struct. */
-struct errand {
-	struct errand *prev, *next;
-	enum errand_state state; /* guarded by the workers' lock */
+struct work_item {
+	struct work_item *prev, *next;
+	enum work_item_state state; /* guarded by the workers' lock */
 	/* Up to WORKERS_PATIENCE other errands go first. Set before it is sent; guarded by the lock while out. */
 	bool patient;
-	void (*work)(struct errand *errand); /* called on a worker thread */
-	void (*back)(struct errand *errand); /* called on the loop, later */
+	void (*work)(struct work_item *work_item); /* called on a worker thread */
+	void (*back)(struct work_item *work_item); /* called on the loop, later */
 };
 
 /* Start this many threads, 1 to WORKERS_MAX. Returns them for workers_close(), or NULL if none could be started. */
 struct workers *workers_open(uv_loop_t *loop, unsigned threads);
 
-/* Stop. No errand may be out. The memory is freed once the loop has closed the handle. NULL is ok. */
+/* Stop. No work_item may be out. The memory is freed once the loop has closed the handle. NULL is ok. */
 void workers_close(struct workers *w);
 
-/* Queue an errand that is at home. */
-void workers_send(struct workers *w, struct errand *errand);
+/* Queue an work_item that is at home. */
+void workers_queue(struct workers *w, struct work_item *work_item);
 
-/* Bring an errand home without back(). Blocks until its work is done, if that has begun: tell it to stop before. */
-void workers_recall(struct workers *w, struct errand *errand);
+/* Bring an work_item home without back(). Blocks until its work is done, if that has begun: tell it to stop before. */
+void workers_cancel(struct workers *w, struct work_item *work_item);
 
-/* Make a queued patient errand a normal one. */
-void workers_hurry(struct workers *w, struct errand *errand);
+/* Make a queued patient work_item a normal one. */
+void workers_prioritize(struct workers *w, struct work_item *work_item);
 
 /* A suitable number of threads: all processors but one for the loop, at least 1. */
 unsigned workers_suitable(void);

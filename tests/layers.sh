@@ -400,7 +400,7 @@ self_test() {
 	put shell/held/held.h '"pty/link.h"' '"shell/a.h"'
 	put shell/pane/pane.h '"shell/held/held.h"' '"ring/live.h"'
 	put shell/exec/exec.h '"shell/pane/pane.h"' '"shell/a.h"'
-	put shell/exec/type.c '"shell/exec/exec.h"'
+	put shell/exec/terminal_input.c '"shell/exec/exec.h"'
 	put ws/token.c '<jwt.h>' '"shell/a.h"' '<jansson.h>'
 	put ws/route.c '"ring/ring.h"' '"ws/route.h"'
 	put ws/route.h '<stddef.h>'

@@ -67,7 +67,7 @@ static bool admit_answer(struct dispatcher *d, struct request *r)
 		return true;
 	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
 		may |= r->method == METHOD_GET && strcmp(r->match.row->path, seen[i]) == 0;
-	if (may && s && session_epoch(s) == p->epoch && session_asks(s, &p->prompt))
+	if (may && s && session_epoch(s) == p->epoch && session_prompt_is_open(s, &p->prompt))
 		return true;
 	reply_error(r, "PERMISSION_DENIED",
 		may ? "The prompt has been answered, or is no more"

@@ -26,7 +26,7 @@ static void print_screens(FILE *f, const struct sessions *s)
 	for (struct session *session = NULL; (session = session_next(s, session));) {
 		if (!session_is_readable(session))
 			continue;
-		const struct glance g = pane_glance(&session->pane);
+		const struct glance g = pane_screen_summary(&session->pane);
 		checkpoints += g.checkpoints;
 		failures += g.checkpoint_failures;
 		restarts += g.restarts;
@@ -142,7 +142,7 @@ static void print_crew(FILE *f, struct crew *c)
 	struct crew_counts n;
 	if (!c)
 		return;
-	crew_look(c, &n);
+	crew_get_counts(c, &n);
 	print(f, "file_threads", "gauge", "Threads for work at files", n.threads);
 	print(f, "file_threads_busy", "gauge", "Those that are at work", n.at_work);
 	print(f, "file_threads_stuck", "gauge", "Those whose disk has not answered for seconds",

@@ -20,12 +20,12 @@ static size_t replace(struct text_decoder *d, char *dst)
 static size_t decode_byte(struct text_decoder *d, uint8_t byte, char *dst)
 {
 	size_t n = 0;
-	if (d->held_count > 0 && !utf8_goes_on(d->held, d->held_count, byte))
+	if (d->held_count > 0 && !utf8_continues(d->held, d->held_count, byte))
 		n = replace(d, dst);
-	if (!utf8_goes_on(d->held, d->held_count, byte))
+	if (!utf8_continues(d->held, d->held_count, byte))
 		return n + replace(d, dst + n);
 	d->held[d->held_count++] = byte;
-	if (d->held_count < utf8_announced(d->held[0]))
+	if (d->held_count < utf8_lead_length(d->held[0]))
 		return n;
 	memcpy(dst + n, d->held, d->held_count);
 	n += d->held_count;

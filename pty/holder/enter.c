@@ -44,12 +44,12 @@ struct identity {
 	const char *user, *gid, *groups;
 };
 
-void enter_show_environment(void)
+void enter_unhide_environment(void)
 {
 	char **kept = environ;
 	for (char **v = environ; *v; v++)
-		if (strncmp(*v, ENTER_HIDDEN, sizeof ENTER_HIDDEN - 1) == 0)
-			*kept++ = *v + sizeof ENTER_HIDDEN - 1;
+		if (strncmp(*v, ENTER_HIDDEN_PREFIX, sizeof ENTER_HIDDEN_PREFIX - 1) == 0)
+			*kept++ = *v + sizeof ENTER_HIDDEN_PREFIX - 1;
 	*kept = NULL;
 }
 
@@ -132,7 +132,7 @@ void enter(int argc, char **argv)
 	if (cwd && chdir(cwd) < 0)
 		give_up(cwd, errno);
 	if (show)
-		enter_show_environment();
+		enter_unhide_environment();
 	if (*argv)
 		execvp(argv[0], argv);
 	give_up(*argv ? argv[0] : ENTER_OPTION, *argv ? errno : EINVAL);

@@ -50,22 +50,22 @@ static size_t bytes_space(struct holder *h)
 }
 
 /* Space for the largest event and for two small ones that may come with it. */
-bool feed_has_event_room(struct holder *h)
+bool feed_has_event_space(struct holder *h)
 {
 	return free_space(&h->ring.events, &h->control.page->events_tail) >=
 		event_size(EVENT_PAYLOAD_MAX) + 2 * event_size(sizeof(uint64_t));
 }
 
-bool feed_blocked(struct holder *h)
+bool feed_is_blocked(struct holder *h)
 {
-	if (bytes_space(h) >= SPACE_MIN && feed_has_event_room(h)) {
+	if (bytes_space(h) >= SPACE_MIN && feed_has_event_space(h)) {
 		atomic_store(&h->ring.header->blocked, 0);
 		return false;
 	}
 	/* Set the flag, then check again: the server reads the flag after it has moved the tail. */
 	atomic_store(&h->ring.header->blocked, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	return bytes_space(h) < SPACE_MIN || !feed_has_event_room(h);
+	return bytes_space(h) < SPACE_MIN || !feed_has_event_space(h);
 }
 
 /* Wake the server if it sleeps. */
@@ -126,7 +126,7 @@ static size_t read_source(struct holder *h, enum event_source source)
 	struct source *s = &h->sources[source];
 	uint8_t text[FIFO_READ];
 	ssize_t n;
-	if (feed_blocked(h))
+	if (feed_is_blocked(h))
 		return 0;
 	size_t space = bytes_space(h);
 	if (s->add_cr) {
@@ -211,9 +211,9 @@ static void publish_exit(struct holder *h)
 static bool plan_restart(struct holder *h)
 {
 	uint64_t now = holder_now_ms();
-	bool quick = now - h->shell_started_ms < HOLDER_QUICK_MS;
+	bool quick = now - h->shell_started_ms < HOLDER_FAST_END_MS;
 	h->quick_ends = quick ? h->quick_ends + 1 : 0;
-	if (!h->options.respawn || h->start_error < 0 || h->quick_ends >= HOLDER_QUICK_ENDS)
+	if (!h->options.respawn || h->start_error < 0 || h->quick_ends >= HOLDER_FAST_ENDS_MAX)
 		return false;
 	h->restart_at_ms = now;
 	if (h->quick_ends >= 2)
@@ -234,11 +234,11 @@ static bool restart(struct holder *h)
 	if (terminal_restart(h) < 0)
 		return false;
 	if (!h->starting)
-		feed_restarted(h);
+		feed_shell_restarted(h);
 	return true;
 }
 
-void feed_restarted(struct holder *h)
+void feed_shell_restarted(struct holder *h)
 {
 	struct event_shell payload = {.status = h->exit_status, .pid = h->shell};
 	h->shell_started_ms = holder_now_ms();
@@ -258,7 +258,7 @@ static void run(struct holder *h, bool all)
 	h->fifo_ready = false;
 	bool record = h->record_length > 0;
 	bool drained = drain_sources(h, all || record || ended, record ? RECORD_DRAIN : TURN_SIZE);
-	if (!drained || feed_blocked(h))
+	if (!drained || feed_is_blocked(h))
 		return;
 	if (record) {
 		feed_event(h, EVENT_FIFO, h->record, h->record_length);

@@ -25,20 +25,20 @@
 #define HOLDER_CONNECTIONS 8
 /* Number of enum event_source. */
 #define HOLDER_SOURCES 4
-/* Number of FIFOs: WIRE_PLACE_FIFO, WIRE_PLACE_STDOUT, WIRE_PLACE_STDERR. */
+/* Number of FIFOs: WIRE_FIXED_FD_FIFO, WIRE_FIXED_FD_STDOUT, WIRE_FIXED_FD_STDERR. */
 #define HOLDER_FIFOS 3
 /* First descriptor above all fixed ones. */
-#define HOLDER_FREE_FD 16
+#define HOLDER_FIRST_FREE_FD 16
 /* A shell that ends within this time has ended too fast. */
-#define HOLDER_QUICK_MS 2000u
+#define HOLDER_FAST_END_MS 2000u
 /* After so many fast ends in a row no new shell is started. */
-#define HOLDER_QUICK_ENDS 6u
+#define HOLDER_FAST_ENDS_MAX 6u
 /* Delay before the next shell after two fast ends in a row; it doubles with each further one. */
 #define HOLDER_BACK_OFF_MS 100u
 /* Size of a path of a directory. */
 #define HOLDER_CWD_MAX 4096u
 /* Processes that live this long after the first SIGKILL are reported as survivors. */
-#define HOLDER_GIVE_UP_MS 3000u
+#define HOLDER_KILL_TIMEOUT_MS 3000u
 
 /* The command line. */
 struct holder_options {
@@ -122,7 +122,7 @@ struct holder {
 uint64_t holder_now_ms(void);
 
 /* Move fd above all fixed descriptors. Takes fd; may be a negative errno. Returns it or -errno. */
-int holder_lift(int fd);
+int holder_move_fd_high(int fd);
 
 /* terminal.c */
 
@@ -147,25 +147,25 @@ int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned wid
 /* starting.c */
 
 /* Execute the starter with the terminal's slave and wait for STARTER_READY. Returns 0 or -errno. */
-int starting_open(struct holder *h, int slave);
+int starter_client_open(struct holder *h, int slave);
 
 /* Send a message to the starter. Returns 0 or a negative errno. */
-int starting_ask(struct holder *h, enum starter_type type, int value);
+int starter_client_send(struct holder *h, enum starter_type type, int value);
 
 /*
  * Request a shell. wait: until it has been executed; otherwise h->starting is true until then.
  * Returns 0 or a negative errno.
  */
-int starting_shell(struct holder *h, bool wait);
+int starter_client_start_shell(struct holder *h, bool wait);
 
 /*
  * Pass the slave of the second terminal to the starter, or have it closed (-1). Returns 0 (then
  * serve_answer_terminal() is called) or a negative errno.
  */
-int starting_ask_terminal(struct holder *h, int slave);
+int starter_client_send_terminal(struct holder *h, int slave);
 
 /* Receive and handle one message of the starter. */
-void starting_take(struct holder *h);
+void starter_client_receive(struct holder *h);
 
 /* feed.c */
 
@@ -179,13 +179,13 @@ void feed_run(struct holder *h);
 void feed_all(struct holder *h);
 
 /* Publish that a new shell has been started. */
-void feed_restarted(struct holder *h);
+void feed_shell_restarted(struct holder *h);
 
 /* Whether the ring has too little space until the server consumes more. */
-bool feed_blocked(struct holder *h);
+bool feed_is_blocked(struct holder *h);
 
 /* Whether the event log has space for an event. */
-bool feed_has_event_room(struct holder *h);
+bool feed_has_event_space(struct holder *h);
 
 /* Append an event. The caller has checked that there is space. */
 void feed_event(struct holder *h, enum event_type type, const void *payload, size_t length);
@@ -228,4 +228,4 @@ void serve_connection(struct holder *h, int index);
 void serve_answer_terminal(struct holder *h);
 
 /* Answer WIRE_END. survivors: processes that could not be killed. */
-void serve_ended(struct holder *h, int survivors);
+void serve_answer_end(struct holder *h, int survivors);

@@ -32,11 +32,11 @@ uint64_t holder_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-int holder_lift(int fd)
+int holder_move_fd_high(int fd)
 {
 	if (fd < 0)
 		return fd;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HOLDER_FIRST_FREE_FD);
 	int rc = high < 0 ? -errno : high;
 	close(fd);
 	return rc;
@@ -138,7 +138,7 @@ static bool parse_options(int argc, char **argv, struct holder_options *o)
 }
 
 /* Move fd to its fixed descriptor. Takes fd; a negative errno is returned. */
-static int move_to_place(int fd, enum wire_place place)
+static int move_to_place(int fd, enum wire_fixed_fd place)
 {
 	if (fd < 0 || fd == (int)place)
 		return fd;
@@ -148,7 +148,7 @@ static int move_to_place(int fd, enum wire_place place)
 	return rc < 0 ? error : rc;
 }
 
-static int open_memory(const char *name, enum wire_place place)
+static int open_memory(const char *name, enum wire_fixed_fd place)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
 	return move_to_place(fd < 0 ? -errno : fd, place);
@@ -167,13 +167,14 @@ static int reopen_pipe(int end)
  * Make a FIFO without a name, which is opened through its descriptor: creating a file would take
  * longer than the rest of a holder's start. Returns the fixed descriptor or a negative errno.
  */
-static int open_fifo(struct holder *h, enum wire_place place)
+static int open_fifo(struct holder *h, enum wire_fixed_fd place)
 {
 	int ends[2], rc = 0;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	if (h->options.starter)
-		rc = h->starter_fifos[place - WIRE_PLACE_FIFO] = holder_lift(reopen_pipe(ends[0]));
+		rc = h->starter_fifos[place - WIRE_FIXED_FD_FIFO] = holder_move_fd_high(
+			reopen_pipe(ends[0]));
 	if (rc >= 0)
 		rc = reopen_pipe(ends[0]);
 	close(ends[0]);
@@ -184,7 +185,8 @@ static int open_fifo(struct holder *h, enum wire_place place)
 /* The shell's user must be able to open the fixed descriptors through /proc. */
 static int change_owner_of_places(const struct holder_options *o)
 {
-	for (int fd = WIRE_PLACE_SCRIPT; o->owner != geteuid() && fd <= WIRE_PLACE_STDERR; fd++)
+	for (int fd = WIRE_FIXED_FD_SCRIPT; o->owner != geteuid() && fd <= WIRE_FIXED_FD_STDERR;
+		fd++)
 		if (fchown(fd, o->owner, (gid_t)-1) < 0)
 			return -errno;
 	return 0;
@@ -194,15 +196,15 @@ static int change_owner_of_places(const struct holder_options *o)
 static int open_places(struct holder *h)
 {
 	int rc;
-	if ((rc = open_memory("ringside-script", WIRE_PLACE_SCRIPT)) < 0 ||
-		(rc = open_memory("ringside-state", WIRE_PLACE_STATE)) < 0 ||
-		(rc = open_fifo(h, WIRE_PLACE_FIFO)) < 0)
+	if ((rc = open_memory("ringside-script", WIRE_FIXED_FD_SCRIPT)) < 0 ||
+		(rc = open_memory("ringside-state", WIRE_FIXED_FD_STATE)) < 0 ||
+		(rc = open_fifo(h, WIRE_FIXED_FD_FIFO)) < 0)
 		return rc;
 	h->fifo_fd = rc;
-	if ((rc = open_fifo(h, WIRE_PLACE_STDOUT)) < 0)
+	if ((rc = open_fifo(h, WIRE_FIXED_FD_STDOUT)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDOUT] = (struct source){.fd = rc, .add_cr = true};
-	if ((rc = open_fifo(h, WIRE_PLACE_STDERR)) < 0)
+	if ((rc = open_fifo(h, WIRE_FIXED_FD_STDERR)) < 0)
 		return rc;
 	h->sources[EVENT_SOURCE_STDERR] = (struct source){.fd = rc, .add_cr = true};
 	return change_owner_of_places(&h->options);
@@ -315,7 +317,7 @@ static void end_step(struct holder *h)
 		kill_step(h, now);
 	if (!h->childless && now < h->give_up_at_ms)
 		return;
-	serve_ended(h, h->childless ? 0 : tree_signal(0));
+	serve_answer_end(h, h->childless ? 0 : tree_signal(0));
 	h->gone = true;
 }
 
@@ -367,7 +369,7 @@ static void run_once(struct holder *h)
 		POLLS = CONNECTIONS + HOLDER_CONNECTIONS
 	};
 	struct pollfd p[POLLS];
-	bool blocked = !h->exited && feed_blocked(h);
+	bool blocked = !h->exited && feed_is_blocked(h);
 	bool draining = h->shell_ended && !h->exited && !blocked && !h->starting &&
 		holder_now_ms() >= h->restart_at_ms;
 	uint64_t count;
@@ -390,7 +392,7 @@ static void run_once(struct holder *h)
 	if (p[SIGNALS].revents)
 		reap(h);
 	if (p[STARTER].revents)
-		starting_take(h);
+		starter_client_receive(h);
 	if (p[SPACE].revents)
 		(void)!read(h->space_fd, &count, sizeof count);
 	h->fifo_ready = p[FIFO].revents != 0;

@@ -1,7 +1,7 @@
 /* See pty/peeker.h. */
 #include "pty/peeker.h"
 
-#include "pty/pass.h"
+#include "pty/fdpass.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -23,14 +23,14 @@ void peeker_run(void)
 	struct peeker_request request;
 	int fd;
 	prctl(PR_SET_NAME, "ringside-peek");
-	while (pass_receive(PEEKER_SOCKET, &request, sizeof request, &fd) == sizeof request) {
+	while (fdpass_receive(PEEKER_SOCKET_FD, &request, sizeof request, &fd) == sizeof request) {
 		ssize_t n = peek(&request, fd, answer.bytes);
 		if (fd >= 0)
 			close(fd);
 		answer.serial = request.serial;
 		answer.result = (int32_t)n;
 		size_t size = offsetof(struct peeker_answer, bytes) + (n > 0 ? (size_t)n : 0);
-		if (send(PEEKER_SOCKET, &answer, size, MSG_NOSIGNAL) < 0)
+		if (send(PEEKER_SOCKET_FD, &answer, size, MSG_NOSIGNAL) < 0)
 			break;
 	}
 	_exit(0);

@@ -45,7 +45,7 @@ static void send_message(enum runner_type type, int value)
 	const struct runner_message m = {(uint32_t)type, value};
 	ssize_t n;
 	do
-		n = send(RUNNER_SOCKET, &m, sizeof m, MSG_NOSIGNAL);
+		n = send(RUNNER_SOCKET_FD, &m, sizeof m, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 }
 
@@ -106,7 +106,7 @@ static _Noreturn void run(const struct runner *r, int report_fd)
 		rc = -errno;
 	if (rc == 0) {
 		if (r->show)
-			enter_show_environment();
+			enter_unhide_environment();
 		if (r->program)
 			execv(r->program, r->argv);
 		else
@@ -124,8 +124,8 @@ static int start(struct runner *r)
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	/* Above the command's fixed descriptors. */
-	int from = fcntl(fds[0], F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
-	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
+	int from = fcntl(fds[0], F_DUPFD_CLOEXEC, HOLDER_FIRST_FREE_FD);
+	int report = fcntl(fds[1], F_DUPFD_CLOEXEC, HOLDER_FIRST_FREE_FD);
 	close(fds[0]);
 	close(fds[1]);
 	r->command = from >= 0 && report >= 0 ? fork() : -1;
@@ -135,8 +135,8 @@ static int start(struct runner *r)
 		rc = -errno;
 	r->group = r->command;
 	close(report);
-	close_range(0, RUNNER_SOCKET - 1, 0);
-	close_range(RUNNER_SOCKET + 1, HOLDER_FREE_FD - 1, 0);
+	close_range(0, RUNNER_SOCKET_FD - 1, 0);
+	close_range(RUNNER_SOCKET_FD + 1, HOLDER_FIRST_FREE_FD - 1, 0);
 	if (rc == 0 && read(from, &rc, sizeof rc) <= 0)
 		rc = 0;
 	close(from);
@@ -212,7 +212,7 @@ static void kill_step(struct runner *r)
 		left = tree_signal(0);
 	}
 	if (!r->done)
-		send_message(RUNNER_LEFT, left > 0 ? left : 1); /* 0 is the last message */
+		send_message(RUNNER_SURVIVORS, left > 0 ? left : 1); /* 0 is the last message */
 	if (r->pause_ms < PAUSE_MAX_MS)
 		r->pause_ms *= 2;
 }
@@ -221,7 +221,7 @@ static void kill_step(struct runner *r)
 static bool handle_message(struct runner *r)
 {
 	struct runner_message m;
-	ssize_t n = recv(RUNNER_SOCKET, &m, sizeof m, 0);
+	ssize_t n = recv(RUNNER_SOCKET_FD, &m, sizeof m, 0);
 	if (n < 0 && errno == EINTR)
 		return true;
 	if (n == sizeof m && m.type == RUNNER_RELEASE)
@@ -242,7 +242,7 @@ static _Noreturn void watch(struct runner *r)
 	bool open = true;
 	for (;;) {
 		struct pollfd p[POLLS] = {
-			[SOCKET] = {.fd = open ? RUNNER_SOCKET : -1, .events = POLLIN},
+			[SOCKET] = {.fd = open ? RUNNER_SOCKET_FD : -1, .events = POLLIN},
 			[SIGNALS] = {.fd = r->signal_fd, .events = POLLIN}};
 		int n = poll(p, POLLS, r->killing ? r->pause_ms : -1);
 		if (n < 0)
@@ -254,7 +254,7 @@ static _Noreturn void watch(struct runner *r)
 		else if (!r->done && r->killing)
 			kill_step(r);
 		if (r->done) {
-			send_message(RUNNER_LEFT, 0);
+			send_message(RUNNER_SURVIVORS, 0);
 			_exit(0);
 		}
 	}
@@ -266,7 +266,7 @@ void runner_run(int argc, char **argv)
 	static struct runner r;
 	if (!parse_options(argc, argv, &r))
 		_exit(ENTER_EXIT);
-	fcntl(RUNNER_SOCKET, F_SETFD, FD_CLOEXEC);
+	fcntl(RUNNER_SOCKET_FD, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_NAME, "ringside-run");
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
 		signal(ignored[i], SIG_IGN);
@@ -281,7 +281,7 @@ void runner_run(int argc, char **argv)
 	send_message(RUNNER_STARTED, (int)r.command);
 	reap(&r); /* it may have ended before SIGCHLD was blocked */
 	if (r.done) {
-		send_message(RUNNER_LEFT, 0);
+		send_message(RUNNER_SURVIVORS, 0);
 		_exit(0);
 	}
 	watch(&r);

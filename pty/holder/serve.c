@@ -202,7 +202,7 @@ static int second_terminal(struct holder *h, bool open, char *name)
 	feed_all(h);
 	close(s->fd);
 	*s = (struct source){.fd = -1};
-	return h->options.starter ? starting_ask_terminal(h, -1) : 0;
+	return h->options.starter ? starter_client_send_terminal(h, -1) : 0;
 }
 
 /* Handle WIRE_STDERR_PTY. With a starter, the answer to an open waits for the starter's. */
@@ -228,7 +228,7 @@ void serve_answer_terminal(struct holder *h)
 /* With a starter, it sends the signal: the processes between holder and starter must not get it. */
 static void signal_all(struct holder *h, int signo)
 {
-	if (h->starter_fd < 0 || starting_ask(h, STARTER_SIGNAL, signo) < 0)
+	if (h->starter_fd < 0 || starter_client_send(h, STARTER_SIGNAL, signo) < 0)
 		tree_signal(signo);
 }
 
@@ -240,7 +240,7 @@ static void start_end(struct holder *h, int index, const struct wire_message *m)
 	h->end_connection = index;
 	h->end_serial = m->serial;
 	h->kill_at_ms = holder_now_ms() + m->a;
-	h->give_up_at_ms = h->kill_at_ms + HOLDER_GIVE_UP_MS;
+	h->give_up_at_ms = h->kill_at_ms + HOLDER_KILL_TIMEOUT_MS;
 	signal_all(h, SIGHUP);
 	signal_all(h, SIGCONT);
 }
@@ -303,7 +303,7 @@ void serve_connection(struct holder *h, int index)
 	handle(h, index, &m);
 }
 
-void serve_ended(struct holder *h, int survivors)
+void serve_answer_end(struct holder *h, int survivors)
 {
 	struct wire_message m = {
 		.magic = WIRE_MAGIC,

@@ -70,7 +70,7 @@ static _Noreturn void run(const struct shell_options *o, int slave, int report_f
 	if (o->announce_fd >= 0 &&
 		send(o->announce_fd, &entered, sizeof entered, MSG_NOSIGNAL) != sizeof entered)
 		fail(report_fd, REPORT_SETUP);
-	enter_show_environment();
+	enter_unhide_environment();
 	execvp(o->argv[0], o->argv);
 	fail(report_fd, REPORT_EXEC);
 }

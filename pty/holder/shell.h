@@ -21,7 +21,7 @@ struct shell_options {
 };
 
 /*
- * Start a shell and wait until it has been executed. Its environment: see enter_show_environment().
+ * Start a shell and wait until it has been executed. Its environment: see enter_unhide_environment().
  * Returns 0 with *ret_pid, or a negative errno with *ret_stage saying what failed.
  */
 int shell_start(const struct shell_options *options, int slave, pid_t *ret_pid,

@@ -3,7 +3,7 @@
 
 #include "pty/holder/holder.h"
 #include "pty/holder/shell.h"
-#include "pty/pass.h"
+#include "pty/fdpass.h"
 #include "pty/proc/proc.h"
 #include "pty/supervise.h"
 
@@ -37,7 +37,7 @@ static void send_message(enum starter_type type, int value, int error)
 	const struct starter_message m = {(uint32_t)type, value, error};
 	ssize_t n;
 	do
-		n = send(STARTER_SOCKET, &m, sizeof m, MSG_NOSIGNAL);
+		n = send(STARTER_SOCKET_FD, &m, sizeof m, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 }
 
@@ -73,10 +73,11 @@ static int open_directory(const char *path)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ||
-			(fd != SUPERVISE_DIRECTORY && dup3(fd, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
+			(fd != SUPERVISE_DIRECTORY_FD &&
+				dup3(fd, SUPERVISE_DIRECTORY_FD, O_CLOEXEC) < 0)
 		? -errno
 		: 0;
-	if (fd >= 0 && fd != SUPERVISE_DIRECTORY)
+	if (fd >= 0 && fd != SUPERVISE_DIRECTORY_FD)
 		close(fd);
 	return rc;
 }
@@ -86,8 +87,8 @@ static int set_up(struct starter *s)
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 	sigset_t set;
 	/* Descriptors that our parents have leaked. */
-	close_range(WIRE_PLACE_STDERR + 1, HOLDER_FREE_FD - 1, 0);
-	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, HOLDER_FREE_FD);
+	close_range(WIRE_FIXED_FD_STDERR + 1, HOLDER_FIRST_FREE_FD - 1, 0);
+	s->slave = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, HOLDER_FIRST_FREE_FD);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (s->slave < 0 || null < 0)
 		return -errno;
@@ -95,13 +96,13 @@ static int set_up(struct starter *s)
 		dup2(null, fd);
 	if (null > 2)
 		close(null);
-	for (int fd = STARTER_SOCKET; fd <= WIRE_PLACE_STDERR; fd++)
+	for (int fd = STARTER_SOCKET_FD; fd <= WIRE_FIXED_FD_STDERR; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
-	s->signal_fd = holder_lift(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	s->signal_fd = holder_move_fd_high(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 	if (s->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -115,7 +116,7 @@ static void start(struct starter *s)
 	const struct shell_options o = {.argv = s->argv,
 		.cwd = s->last_cwd,
 		.fallback = s->cwd,
-		.announce_fd = STARTER_SOCKET};
+		.announce_fd = STARTER_SOCKET_FD};
 	enum report_stage stage = REPORT_SETUP;
 	int rc = s->shell > 0 ? -EBUSY : shell_start(&o, s->slave, &s->shell, &stage);
 	if (rc < 0) {
@@ -129,7 +130,7 @@ static void start(struct starter *s)
 static void note_cwd(struct starter *s)
 {
 	char cwd[HOLDER_CWD_MAX];
-	size_t length = proc_link(s->shell, "cwd", cwd, sizeof cwd);
+	size_t length = proc_read_link(s->shell, "cwd", cwd, sizeof cwd);
 	if (length > 0) /* else the shell has ended: keep the last value */
 		memcpy(s->last_cwd, cwd, length + 1);
 }
@@ -138,9 +139,9 @@ static void note_cwd(struct starter *s)
 static void put_stderr_pty(int fd)
 {
 	if (fd < 0) {
-		close(WIRE_PLACE_STDERR_PTY);
-	} else if (fd != WIRE_PLACE_STDERR_PTY) { /* it may have got this number */
-		dup3(fd, WIRE_PLACE_STDERR_PTY, O_CLOEXEC);
+		close(WIRE_FIXED_FD_STDERR_PTY);
+	} else if (fd != WIRE_FIXED_FD_STDERR_PTY) { /* it may have got this number */
+		dup3(fd, WIRE_FIXED_FD_STDERR_PTY, O_CLOEXEC);
 		close(fd);
 	}
 	send_message(STARTER_STDERR_PTY, fd >= 0, 0);
@@ -167,7 +168,7 @@ static void handle_message(struct starter *s)
 {
 	struct starter_message m;
 	int fd;
-	ssize_t n = pass_receive(STARTER_SOCKET, &m, sizeof m, &fd);
+	ssize_t n = fdpass_receive(STARTER_SOCKET_FD, &m, sizeof m, &fd);
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n != sizeof m)
@@ -201,7 +202,7 @@ void starter_run(int argc, char **argv)
 	prctl(PR_SET_NAME, "ringside-start");
 	send_message(STARTER_READY, (int)getpid(), 0);
 	for (;;) {
-		struct pollfd p[POLLS] = {[SOCKET] = {.fd = STARTER_SOCKET, .events = POLLIN},
+		struct pollfd p[POLLS] = {[SOCKET] = {.fd = STARTER_SOCKET_FD, .events = POLLIN},
 			[SIGNALS] = {.fd = s.signal_fd, .events = POLLIN}};
 		if (poll(p, POLLS, -1) < 0)
 			continue;

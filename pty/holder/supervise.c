@@ -54,15 +54,15 @@ static void open_input(struct supervisor *s, int dir)
 static void open_all(struct supervisor *s, bool input)
 {
 	/* The command's script expects the directory at this number. */
-	int dir = open_place(s, SUPERVISE_DIRECTORY, O_PATH | O_DIRECTORY);
-	if (dir != SUPERVISE_DIRECTORY && dup3(dir, SUPERVISE_DIRECTORY, O_CLOEXEC) < 0)
+	int dir = open_place(s, SUPERVISE_DIRECTORY_FD, O_PATH | O_DIRECTORY);
+	if (dir != SUPERVISE_DIRECTORY_FD && dup3(dir, SUPERVISE_DIRECTORY_FD, O_CLOEXEC) < 0)
 		give_up("cannot open directory");
-	s->out = open_place(s, WIRE_PLACE_STDOUT, O_WRONLY);
-	s->err = open_place(s, WIRE_PLACE_STDERR, O_WRONLY);
-	s->record = open_place(s, WIRE_PLACE_FIFO, O_WRONLY);
+	s->out = open_place(s, WIRE_FIXED_FD_STDOUT, O_WRONLY);
+	s->err = open_place(s, WIRE_FIXED_FD_STDERR, O_WRONLY);
+	s->record = open_place(s, WIRE_FIXED_FD_FIFO, O_WRONLY);
 	s->input_writer = -1;
 	if (input)
-		open_input(s, SUPERVISE_DIRECTORY);
+		open_input(s, SUPERVISE_DIRECTORY_FD);
 	else
 		s->in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (s->in < 0)

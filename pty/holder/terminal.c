@@ -80,9 +80,9 @@ static int start_first(struct holder *h, int slave, enum report_stage *ret_stage
 	if (!h->options.starter)
 		return start_shell(h, slave, ret_stage);
 	*ret_stage = REPORT_SETUP;
-	int rc = starting_open(h, slave);
+	int rc = starter_client_open(h, slave);
 	if (rc == 0)
-		rc = starting_shell(h, true);
+		rc = starter_client_start_shell(h, true);
 	if (rc < 0 && h->start_error == rc)
 		*ret_stage = h->start_stage;
 	return rc;
@@ -121,10 +121,10 @@ void terminal_note_cwd(struct holder *h)
 {
 	char cwd[HOLDER_CWD_MAX];
 	if (h->options.starter) {
-		(void)starting_ask(h, STARTER_NOTE_CWD, 0);
+		(void)starter_client_send(h, STARTER_NOTE_CWD, 0);
 		return;
 	}
-	size_t length = proc_link(h->shell, "cwd", cwd, sizeof cwd);
+	size_t length = proc_read_link(h->shell, "cwd", cwd, sizeof cwd);
 	if (length > 0) /* else the shell has ended: keep the last value */
 		memcpy(h->cwd, cwd, length + 1);
 }
@@ -142,7 +142,8 @@ int terminal_restart(struct holder *h)
 	tcsetattr(slave, TCSANOW, &h->modes);
 	tcflow(slave, TCOON);
 	set_size(slave, h->options.rows, h->options.cols, 0, 0);
-	int rc = h->options.starter ? starting_shell(h, false) : start_shell(h, slave, &stage);
+	int rc = h->options.starter ? starter_client_start_shell(h, false)
+				    : start_shell(h, slave, &stage);
 	close(slave);
 	return rc;
 }
@@ -169,11 +170,11 @@ int terminal_open_second(struct holder *h, char *name)
 	set_size(slave, h->options.rows, h->options.cols, 0, 0);
 	rc = change_owner(h, slave);
 	if (rc == 0 && h->options.starter)
-		rc = starting_ask_terminal(h, slave);
+		rc = starter_client_send_terminal(h, slave);
 	if (rc < 0)
 		goto err_pair;
 	if (h->options.starter)
-		snprintf(name, 64, "/proc/%d/fd/%d", (int)h->starter_pid, WIRE_PLACE_STDERR_PTY);
+		snprintf(name, 64, "/proc/%d/fd/%d", (int)h->starter_pid, WIRE_FIXED_FD_STDERR_PTY);
 	close(slave);
 	h->sources[EVENT_SOURCE_STDERR_PTY] = (struct source){.fd = master, .add_cr = true};
 	return 0;
@@ -190,7 +191,7 @@ int terminal_resize(struct holder *h, unsigned rows, unsigned cols, unsigned wid
 		return -EINVAL;
 	if (h->exited)
 		return -ESRCH;
-	if (!feed_has_event_room(h))
+	if (!feed_has_event_space(h))
 		return -EAGAIN;
 	/* Output for the old size comes before the event, as far as the ring has space. */
 	feed_all(h);

@@ -72,7 +72,7 @@ static bool visit_any(void *user, pid_t pid)
 /* Returns false if the kernel does not list children. */
 static bool signal_children(struct round *r)
 {
-	bool listed = proc_lists_children();
+	bool listed = proc_can_list_children();
 	if (listed)
 		proc_each_child(getpid(), visit_child, r);
 	else
@@ -93,7 +93,7 @@ struct walk {
 static void signal_process(struct walk *w, pid_t pid, int pidfd)
 {
 	struct proc_status s;
-	if (pid == w->spared || !proc_status(pid, &s) || !proc_is_living(&s) ||
+	if (pid == w->spared || !proc_status(pid, &s) || !proc_is_alive(&s) ||
 		(w->group > 0 && getpgid(pid) != w->group))
 		return;
 	w->count += pidfd_send_signal(pidfd, w->signo, NULL, 0) == 0;
@@ -111,7 +111,7 @@ static bool visit_descendant(void *user, pid_t pid)
 	struct walk *w = user;
 	int pidfd = pidfd_open(pid, 0);
 	/* Checked after the pidfd was opened: it refers to a descendant or to a dead process. */
-	if (pidfd >= 0 && proc_is_below(pid, getpid())) {
+	if (pidfd >= 0 && proc_is_descendant(pid, getpid())) {
 		if (w->signo == SIGSTOP)
 			signal_process(w, pid, pidfd);
 		if (w->listed && w->depth < WALK_DEPTH_MAX) {
@@ -129,7 +129,7 @@ static bool visit_descendant(void *user, pid_t pid)
 
 static void walk_descendants(struct walk *w)
 {
-	w->listed = proc_lists_children();
+	w->listed = proc_can_list_children();
 	if (w->listed)
 		proc_each_child(getpid(), visit_descendant, w);
 	else

@@ -45,7 +45,7 @@ static void parse_name(const char *text, char ret_name[PROC_NAME])
 	ret_name[length] = '\0';
 }
 
-bool proc_parse(const char *text, struct proc_status *ret_status)
+bool proc_parse_status(const char *text, struct proc_status *ret_status)
 {
 	struct proc_status s = {0};
 	const char *state = value_of(text, "\nState:\t"), *pid = value_of(text, "\nPid:\t"),
@@ -67,7 +67,7 @@ bool proc_parse(const char *text, struct proc_status *ret_status)
 	return true;
 }
 
-bool proc_parse_start(const char *text, uint64_t *ret_ticks)
+bool proc_parse_start_time(const char *text, uint64_t *ret_ticks)
 {
 	/* The name is in parentheses and may contain parentheses. */
 	const char *close = strrchr(text, ')');
@@ -114,7 +114,8 @@ static bool read_status(
 {
 	char text[PROC_STATUS_MAX] = "";
 	struct stat st;
-	if (proc_read(dir_fd, status, text, sizeof text) <= 0 || !proc_parse(text, ret_status))
+	if (proc_read(dir_fd, status, text, sizeof text) <= 0 ||
+		!proc_parse_status(text, ret_status))
 		return false;
 	/* A long list of groups may hide "Threads". Each thread is a directory. */
 	if (ret_status->threads == 0 && fstatat(dir_fd, task, &st, 0) == 0 && st.st_nlink > 2)
@@ -135,20 +136,20 @@ bool proc_status(pid_t pid, struct proc_status *ret_status)
 	return read_status(AT_FDCWD, status, task, ret_status);
 }
 
-bool proc_start_at(int process_fd, uint64_t *ret_ticks)
+bool proc_start_time_at(int process_fd, uint64_t *ret_ticks)
 {
 	char text[PROC_STAT_MAX];
 	return proc_read(process_fd, "stat", text, sizeof text) > 0 &&
-		proc_parse_start(text, ret_ticks);
+		proc_parse_start_time(text, ret_ticks);
 }
 
-bool proc_is_living(const struct proc_status *s)
+bool proc_is_alive(const struct proc_status *s)
 {
 	/* A zombie main thread may have live siblings. */
 	return (s->state != 'Z' || s->threads > 1) && s->state != 'X' && s->state != 'x';
 }
 
-size_t proc_link(pid_t pid, const char *name, char *ret_path, size_t size)
+size_t proc_read_link(pid_t pid, const char *name, char *ret_path, size_t size)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%.20s", (int)pid, name);
@@ -158,7 +159,7 @@ size_t proc_link(pid_t pid, const char *name, char *ret_path, size_t size)
 	return length;
 }
 
-bool proc_is_below(pid_t pid, pid_t root)
+bool proc_is_descendant(pid_t pid, pid_t root)
 {
 	struct proc_status s;
 	for (unsigned steps = 0; pid > 1 && pid != root && steps < PROC_DEPTH_MAX; steps++)
@@ -181,7 +182,7 @@ pid_t proc_inner_pid(pid_t pid)
 
 /* Children */
 
-bool proc_lists_children(void)
+bool proc_can_list_children(void)
 {
 	return access("/proc/thread-self/children", F_OK) == 0;
 }

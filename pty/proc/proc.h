@@ -31,14 +31,14 @@ struct proc_status {
 	uid_t owner; /* effective uid */
 	char name[PROC_NAME];
 	char state;       /* 'R', 'S', 'Z' ... */
-	unsigned threads; /* 0: not found by proc_parse() */
+	unsigned threads; /* 0: not found by proc_parse_status() */
 };
 
 /* Parse the text of a "status", or its beginning. Returns false when it is malformed. */
-bool proc_parse(const char *text, struct proc_status *ret_status);
+bool proc_parse_status(const char *text, struct proc_status *ret_status);
 
 /* Parse a "stat": start time in clock ticks since boot. Returns false when it is malformed. */
-bool proc_parse_start(const char *text, uint64_t *ret_ticks);
+bool proc_parse_start_time(const char *text, uint64_t *ret_ticks);
 
 /* Open the directory of a process (O_PATH). Returns it, owned by the caller, or -errno. */
 int proc_open(pid_t pid);
@@ -56,25 +56,25 @@ bool proc_status_at(int process_fd, struct proc_status *ret_status);
 bool proc_status(pid_t pid, struct proc_status *ret_status);
 
 /* Read the start time in clock ticks since boot. May block. */
-bool proc_start_at(int process_fd, uint64_t *ret_ticks);
+bool proc_start_time_at(int process_fd, uint64_t *ret_ticks);
 
 /* Whether the process is alive: it is no zombie, or has live threads. */
-bool proc_is_living(const struct proc_status *s);
+bool proc_is_alive(const struct proc_status *s);
 
 /*
  * Read a link of a process ("cwd", "exe"), NUL-terminated. Returns bytes without the NUL; 0 when it
  * cannot be read or is too long. May block.
  */
-size_t proc_link(pid_t pid, const char *name, char *ret_path, size_t size);
+size_t proc_read_link(pid_t pid, const char *name, char *ret_path, size_t size);
 
 /* Whether pid is root or a descendant of root. */
-bool proc_is_below(pid_t pid, pid_t root);
+bool proc_is_descendant(pid_t pid, pid_t root);
 
 /* pid in the innermost pid namespace of the process; 0: the process is gone. */
 pid_t proc_inner_pid(pid_t pid);
 
 /* Whether this kernel lists children (CONFIG_PROC_CHILDREN). */
-bool proc_lists_children(void);
+bool proc_can_list_children(void);
 
 /*
  * List children of one thread (NULL: the main thread), the youngest first. Returns how many;

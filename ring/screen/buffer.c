@@ -156,7 +156,7 @@ struct line *screen_make_line(struct screen *s)
 	return line;
 }
 
-struct line *screen_own(struct screen *s, struct line **at)
+struct line *screen_unshare(struct screen *s, struct line **at)
 {
 	/* Writes go here if memory is short. */
 	static _Thread_local _Alignas(struct line)
@@ -203,7 +203,7 @@ void screen_set_rows(struct screen *s, unsigned first, unsigned end, struct line
 
 void screen_spread_row(struct screen *s, unsigned y, unsigned end, struct line *line)
 {
-	/* The line may be the dummy of screen_own(). */
+	/* The line may be the dummy of screen_unshare(). */
 	if (y + 1 < end && screen_line(s, y) == line)
 		screen_set_rows(s, y + 1, end, line);
 	s->active->moved = s->version;
@@ -226,7 +226,7 @@ void screen_fill_rows(struct screen *s, unsigned first, unsigned end, struct cel
 		line_fill(line, cell);
 		screen_set_rows(s, first, end, line);
 		drop_line(s, line);
-		screen_worked(s, (end - first) / 8 + s->cols);
+		screen_add_work(s, (end - first) / 8 + s->cols);
 		return;
 	}
 	for (unsigned y = first; y < end; y++) {
@@ -234,7 +234,7 @@ void screen_fill_rows(struct screen *s, unsigned first, unsigned end, struct cel
 		line_fill(line, cell);
 		line->wrapped = false;
 		line->offset = s->parser.offset;
-		screen_worked(s, line->length);
+		screen_add_work(s, line->length);
 	}
 }
 
@@ -298,13 +298,13 @@ static void blank_rows(struct screen *s, unsigned first, unsigned end, struct ce
 	if (!line) {
 		for (unsigned y = first; y < end; y++)
 			blank_row(s, y, blank);
-		screen_worked(s, (size_t)(end - first) * s->cols);
+		screen_add_work(s, (size_t)(end - first) * s->cols);
 		return;
 	}
 	line_fill(line, blank);
 	screen_set_rows(s, first, end, line);
 	drop_line(s, line);
-	screen_worked(s, s->cols + (end - first) / 8);
+	screen_add_work(s, s->cols + (end - first) / 8);
 }
 
 void screen_shift(struct screen *s, unsigned top, unsigned bottom, int n, struct cell blank)
@@ -320,7 +320,7 @@ void screen_shift(struct screen *s, unsigned top, unsigned bottom, int n, struct
 	else
 		blank_rows(s, top, top + by, blank);
 	b->moved = s->version;
-	screen_worked(s, height / 8 + 1);
+	screen_add_work(s, height / 8 + 1);
 }
 
 void screen_scroll(struct screen *s, bool wrapped)
@@ -342,7 +342,7 @@ void screen_scroll(struct screen *s, bool wrapped)
 		}
 		blank_row(s, b->bottom, blank);
 		b->moved = s->version;
-		screen_worked(s, s->cols);
+		screen_add_work(s, s->cols);
 	}
 	if (wrapped)
 		screen_touch(s, b->bottom)->wrapped = true;
@@ -354,7 +354,7 @@ void screen_push_rows(struct screen *s, unsigned count)
 	for (unsigned y = 0, end; y < count; y = end) {
 		end = screen_same_rows(s, y, count);
 		scrollback_push_many(&s->scrollback, screen_line(s, y), end - y);
-		screen_worked(s, s->cols);
+		screen_add_work(s, s->cols);
 	}
 }
 
@@ -371,7 +371,7 @@ void screen_scroll_in(struct screen *s, uint64_t n, struct line *line)
 		rotate(b, b->top, b->bottom, (int)by);
 	screen_set_rows(s, b->bottom + 1 - by, b->bottom + 1, line);
 	b->moved = s->version;
-	screen_worked(s, height / 8 + s->cols);
+	screen_add_work(s, height / 8 + s->cols);
 }
 
 void screen_renew_bottom(struct screen *s)
@@ -412,7 +412,7 @@ void screen_use_alternate(struct screen *s)
 	s->active = b;
 	b->moved = s->version;
 	s->modes.kitty_flags = b->kitty.flags;
-	screen_worked(s, s->rows / 8 + s->cols);
+	screen_add_work(s, s->rows / 8 + s->cols);
 }
 
 void screen_use_primary(struct screen *s)
@@ -423,7 +423,7 @@ void screen_use_primary(struct screen *s)
 	s->primary.y = s->alternate.y;
 	buffer_empty(&s->alternate, s->rows, s->cols);
 	s->active = &s->primary;
-	screen_worked(s, s->rows / 8);
+	screen_add_work(s, s->rows / 8);
 	s->primary.moved = s->version;
 	s->modes.kitty_flags = s->primary.kitty.flags;
 }

@@ -226,11 +226,11 @@ static void put_piece(struct bulk *b, const struct piece *piece)
  */
 static void sweep(struct screen *s)
 {
-	s->sweeps_wait = false;
+	s->defer_sweeps = false;
 	screen_sweep(s, &s->styles);
 	screen_sweep(s, &s->clusters);
 	screen_sweep(s, &s->links);
-	s->sweeps_wait = true;
+	s->defer_sweeps = true;
 }
 
 /*
@@ -244,9 +244,9 @@ static unsigned print_line(struct bulk *b, const uint8_t *end)
 	if (!b->bottom_is_real)
 		screen_renew_bottom(s);
 	s->missing = bottom;
-	s->sweeps_wait = false;
+	s->defer_sweeps = false;
 	parser_feed(&s->parser, b->at, (size_t)(end - b->at), NULL);
-	s->sweeps_wait = true;
+	s->defer_sweeps = true;
 	b->at = end;
 	b->bottom_is_real = true;
 	return bottom - s->missing;
@@ -366,9 +366,9 @@ static void begin_behind_lines(struct bulk *b, const uint8_t *end)
 	b->tab_width = widest_tab(s);
 	while (b->at < end) {
 		rows += count_line(b);
-		screen_worked(s, PASSED_LINE_WORK);
+		screen_add_work(s, PASSED_LINE_WORK);
 	}
-	scrollback_pass(&s->scrollback, rows);
+	scrollback_skip(&s->scrollback, rows);
 	begin_row(b, false);
 }
 
@@ -376,21 +376,21 @@ static void begin_behind_lines(struct bulk *b, const uint8_t *end)
 static void put_lines(struct bulk *b, const uint8_t *unseen, const uint8_t *last)
 {
 	struct screen *s = b->s;
-	s->sweeps_wait = true;
+	s->defer_sweeps = true;
 	if (unseen > b->at)
 		begin_behind_lines(b, unseen);
 	else
 		begin_behind_rows(b);
 	while (b->at < last) {
 		put_line(b);
-		screen_worked(s, LINE_WORK);
+		screen_add_work(s, LINE_WORK);
 	}
-	s->sweeps_wait = false;
+	s->defer_sweeps = false;
 	if (!b->bottom_is_real)
 		screen_renew_bottom(s);
 }
 
-bool screen_bulk_may_begin(const struct screen *s)
+bool screen_bulk_can_begin(const struct screen *s)
 {
 	const struct buffer *b = s->active;
 	return s->parser.offset >= s->bulk_at && b == &s->primary && b->x == 0 && b->top == 0 &&
@@ -424,6 +424,6 @@ size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length)
 	s->missing = s->active->bottom;
 	parser_feed(&s->parser, last, (size_t)(end - last), NULL);
 	assert(s->missing == 0);
-	screen_worked(s, (size_t)(last - bytes) / BYTES_PER_WORK);
+	screen_add_work(s, (size_t)(last - bytes) / BYTES_PER_WORK);
 	return (size_t)(end - bytes);
 }

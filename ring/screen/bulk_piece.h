@@ -86,7 +86,7 @@ static inline struct piece piece_escape(const uint8_t *at, const uint8_t *end)
 static inline unsigned piece_read_high(const uint8_t *at, const uint8_t *end, unsigned *ret_width)
 {
 	uint32_t code;
-	unsigned size = at == end || *at < 0xc2 ? 0 : utf8_announced(*at);
+	unsigned size = at == end || *at < 0xc2 ? 0 : utf8_lead_length(*at);
 	if (size == 0 || end - at < size)
 		return 0;
 	for (unsigned i = 1; i < size; i++)

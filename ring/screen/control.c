@@ -6,7 +6,7 @@
 #define NEL 0x85
 #define HTS 0x88
 
-void screen_restrict(struct screen *s, unsigned max_x)
+void screen_clamp_cursor(struct screen *s, unsigned max_x)
 {
 	struct buffer *b = s->active;
 	unsigned min = s->modes.origin ? b->top : 0;
@@ -23,7 +23,7 @@ void screen_set_cursor(struct screen *s, int64_t x, int64_t y)
 		y += b->top;
 	b->x = x < 0 ? 0 : x > s->cols ? s->cols : (unsigned)x;
 	b->y = y < 0 ? 0 : y > s->rows ? s->rows : (unsigned)y;
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 }
 
 void screen_save_cursor(struct screen *s)
@@ -48,7 +48,7 @@ void screen_restore_cursor(struct screen *s)
 	s->pen.flags = b->saved.flags;
 	s->pen_changed = true;
 	s->charsets.current = b->saved.charset;
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 }
 
 /* The cursor moves to an empty line: set the line's offset. The line looks as before. */
@@ -56,7 +56,7 @@ static void begin_line(struct screen *s)
 {
 	struct line **at = screen_slot(s, s->active->y), *line = *at;
 	if (line->shares > 0)
-		line = screen_own(s, at);
+		line = screen_unshare(s, at);
 	line->offset = s->parser.offset;
 }
 
@@ -87,7 +87,7 @@ static void line_feed(struct screen *s)
 static void index_down(struct screen *s)
 {
 	struct buffer *b = s->active;
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 	b->y++;
 	if (b->y == b->bottom + 1) {
 		b->y--;
@@ -95,18 +95,18 @@ static void index_down(struct screen *s)
 	} else if (b->y >= s->rows) {
 		b->y = s->rows - 1;
 	}
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 }
 
 static void reverse_index(struct screen *s)
 {
 	struct buffer *b = s->active;
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 	if (b->y == b->top) {
 		screen_shift(s, b->top, b->bottom, -1, screen_blank(s));
 	} else if (b->y > 0) {
 		b->y--;
-		screen_restrict(s, s->cols - 1);
+		screen_clamp_cursor(s, s->cols - 1);
 	}
 }
 
@@ -128,12 +128,12 @@ static void back_to_line_above(struct screen *s)
 static void backspace(struct screen *s)
 {
 	struct buffer *b = s->active;
-	screen_restrict(s, s->modes.reverse_wraparound ? s->cols : s->cols - 1);
+	screen_clamp_cursor(s, s->modes.reverse_wraparound ? s->cols : s->cols - 1);
 	if (b->x > 0)
 		b->x--;
 	else if (s->modes.reverse_wraparound)
 		back_to_line_above(s);
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 }
 
 static void invoke(struct screen *s, uint8_t level)
@@ -154,7 +154,7 @@ static void execute_control(struct screen *s, uint8_t code)
 	struct buffer *b = s->active;
 	switch (code) {
 	case '\a':
-		screen_tell(s, (struct screen_event){.type = SCREEN_BELL, .text = ""});
+		screen_emit(s, (struct screen_event){.type = SCREEN_BELL, .text = ""});
 		break;
 	case '\b':
 		backspace(s);

@@ -6,7 +6,7 @@
 /* Move relative to the cursor, in rows of the screen even in origin mode, as in xterm.js. */
 static void move(struct screen *s, int64_t dx, int64_t dy)
 {
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 	struct buffer *b = s->active;
 	screen_set_cursor(s, (int64_t)b->x + dx, (int64_t)b->y + dy);
 }
@@ -35,7 +35,7 @@ static void tab_forward(struct screen *s, unsigned n)
 	for (; b->x < s->cols - 1 && n > 0; n--)
 		b->x = buffer_next_tab(b, b->x, s->cols);
 	if (b->x > from)
-		screen_worked(s, b->x - from);
+		screen_add_work(s, b->x - from);
 }
 
 static void tab_backward(struct screen *s, unsigned n)
@@ -43,7 +43,7 @@ static void tab_backward(struct screen *s, unsigned n)
 	struct buffer *b = s->active;
 	if (b->x >= s->cols)
 		return;
-	screen_worked(s, b->x);
+	screen_add_work(s, b->x);
 	for (; b->x > 0 && n > 0; n--)
 		b->x = buffer_previous_tab(b, b->x, s->cols);
 }
@@ -61,7 +61,7 @@ static void clear_tabs(struct screen *s, int which)
 /* DECSTBM */
 static void set_region(struct screen *s, const struct params *a)
 {
-	unsigned top = screen_count(a, 0), bottom = s->rows;
+	unsigned top = screen_param_or_one(a, 0), bottom = s->rows;
 	if (a->count >= 2 && screen_param(a, 1) > 0 && (unsigned)screen_param(a, 1) <= s->rows)
 		bottom = (unsigned)screen_param(a, 1);
 	if (bottom <= top)
@@ -73,7 +73,7 @@ static void set_region(struct screen *s, const struct params *a)
 
 static bool move_cursor(struct screen *s, uint32_t id, const struct params *a)
 {
-	unsigned n = screen_count(a, 0);
+	unsigned n = screen_param_or_one(a, 0);
 	switch (id) {
 	case 'A':
 		up(s, n);
@@ -102,7 +102,7 @@ static bool move_cursor(struct screen *s, uint32_t id, const struct params *a)
 		break;
 	case 'H':
 	case 'f':
-		screen_set_cursor(s, (int64_t)screen_count(a, 1) - 1, (int64_t)n - 1);
+		screen_set_cursor(s, (int64_t)screen_param_or_one(a, 1) - 1, (int64_t)n - 1);
 		break;
 	case 'I':
 		tab_forward(s, n);
@@ -196,11 +196,11 @@ static void set_state(struct screen *s, uint32_t id, const struct params *a)
 void screen_csi(void *user, uint32_t id, const struct params *a)
 {
 	struct screen *s = user;
-	screen_worked(s, 1);
+	screen_add_work(s, 1);
 	if (id == 'm')
 		screen_sgr(s, a);
 	else if (id == 'b')
-		screen_repeat(s, screen_count(a, 0));
+		screen_repeat(s, screen_param_or_one(a, 0));
 	else if (!move_cursor(s, id, a) && !screen_edit(s, id, a) && !screen_query(s, id, a))
 		set_state(s, id, a);
 	s->join = 0;

@@ -9,7 +9,7 @@ static const struct intern *protection(const struct screen *s, bool selective)
 static void erase(struct screen *s, unsigned y, unsigned start, unsigned end, bool selective)
 {
 	line_erase(screen_touch(s, y), start, end, screen_blank(s), protection(s, selective));
-	screen_worked(s, s->cols);
+	screen_add_work(s, s->cols);
 }
 
 /* Erase all cells but protected ones. */
@@ -28,7 +28,7 @@ static void erase_unprotected(struct screen *s, struct line *line)
 			line_put(line, x, blank);
 	}
 	line->wrapped = false;
-	screen_worked(s, s->cols);
+	screen_add_work(s, s->cols);
 }
 
 static void erase_rows(struct screen *s, unsigned first, unsigned end, bool selective)
@@ -58,7 +58,7 @@ static void unwrap(struct screen *s, unsigned absolute)
 {
 	unsigned base = (unsigned)screen_base(s);
 	if (absolute < s->scrollback.frozen_lines)
-		screen_worked(s, BLOCK_BYTES);
+		screen_add_work(s, BLOCK_BYTES);
 	if (absolute < base)
 		scrollback_unwrap(&s->scrollback, absolute);
 	else if (absolute - base < s->rows)
@@ -79,7 +79,7 @@ static void erase_above(struct screen *s, bool selective)
 /* ED, DECSED */
 static void erase_in_display(struct screen *s, int which, bool selective)
 {
-	screen_restrict(s, s->cols);
+	screen_clamp_cursor(s, s->cols);
 	switch (which) {
 	case 0:
 		erase_below(s, selective);
@@ -103,7 +103,7 @@ static void erase_in_display(struct screen *s, int which, bool selective)
 static void erase_in_line(struct screen *s, int which, bool selective)
 {
 	struct buffer *b = s->active;
-	screen_restrict(s, s->cols);
+	screen_clamp_cursor(s, s->cols);
 	switch (which) {
 	case 0:
 		erase(s, b->y, b->x, s->cols, selective);
@@ -137,7 +137,7 @@ static int shift_of(unsigned n)
 static void shift_lines(struct screen *s, unsigned n, int sign)
 {
 	struct buffer *b = s->active;
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 	if (!in_region(s))
 		return;
 	screen_shift(s, b->y, b->bottom, sign * shift_of(n), screen_blank(s));
@@ -159,7 +159,7 @@ static void shift_columns(struct screen *s, unsigned x, unsigned n, bool insert)
 			line_delete(line, x, n, screen_blank(s));
 		line->wrapped = false;
 		screen_spread_row(s, y, next, line);
-		screen_worked(s, s->cols);
+		screen_add_work(s, s->cols);
 	}
 }
 
@@ -167,7 +167,7 @@ static void shift_columns(struct screen *s, unsigned x, unsigned n, bool insert)
 static void edit_cells(struct screen *s, uint32_t id, unsigned n)
 {
 	struct buffer *b = s->active;
-	screen_restrict(s, s->cols - 1);
+	screen_clamp_cursor(s, s->cols - 1);
 	struct line *line = screen_touch(s, b->y);
 	struct cell blank = screen_blank(s);
 	if (id == '@')
@@ -176,13 +176,13 @@ static void edit_cells(struct screen *s, uint32_t id, unsigned n)
 		line_delete(line, b->x, n, blank);
 	else
 		line_erase(line, b->x, n > SCREEN_SIDE_MAX ? UINT32_MAX : b->x + n, blank, NULL);
-	screen_worked(s, s->cols);
+	screen_add_work(s, s->cols);
 }
 
 bool screen_edit(struct screen *s, uint32_t id, const struct params *a)
 {
 	struct buffer *b = s->active;
-	unsigned n = screen_count(a, 0);
+	unsigned n = screen_param_or_one(a, 0);
 	switch (id) {
 	case '@':
 	case 'P':

@@ -69,7 +69,7 @@ static void drop_redrawn(struct markers *m, uint64_t line)
 }
 
 /* The first D after a C counts, because prompts repeat it. */
-void markers_mark(struct screen *s, const char *text, size_t length)
+void markers_add(struct screen *s, const char *text, size_t length)
 {
 	const struct buffer *b = s->active;
 	struct markers *m = &s->markers;
@@ -101,7 +101,7 @@ void markers_erase(struct screen *s, unsigned first, unsigned end)
 		if (m->items[i].line < base + first || m->items[i].line >= base + end)
 			m->items[kept++] = m->items[i];
 	m->count = kept;
-	screen_worked(s, 1 + m->count / 32);
+	screen_add_work(s, 1 + m->count / 32);
 }
 
 void markers_restore(struct screen *s, const char *text)

@@ -36,7 +36,7 @@ struct markers {
 void markers_finish(struct markers *m);
 
 /* Handle an OSC 133 mark. text: what follows "133;". */
-void markers_mark(struct screen *s, const char *text, size_t length);
+void markers_add(struct screen *s, const char *text, size_t length);
 
 /* Remove markers in rows [first, end), which are erased. */
 void markers_erase(struct screen *s, unsigned first, unsigned end);

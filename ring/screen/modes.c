@@ -83,7 +83,7 @@ static void set_private_mode(struct screen *s, int mode, bool on)
 		break;
 	case 1004:
 		if (on && !m->focus)
-			screen_tell(s, (struct screen_event){.type = SCREEN_FOCUS, .text = ""});
+			screen_emit(s, (struct screen_event){.type = SCREEN_FOCUS, .text = ""});
 		m->focus = on;
 		break;
 	case 1006:
@@ -171,9 +171,9 @@ void screen_kitty(struct screen *s, uint32_t id, const struct params *a)
 		k->flags = flags;
 		break;
 	default:
-		for (unsigned n = screen_count(a, 0); n > 0 && k->count > 0; n--)
+		for (unsigned n = screen_param_or_one(a, 0); n > 0 && k->count > 0; n--)
 			k->flags = k->saved[--k->count];
-		if (screen_count(a, 0) > SCREEN_KITTY_MAX)
+		if (screen_param_or_one(a, 0) > SCREEN_KITTY_MAX)
 			k->flags = 0;
 	}
 	s->modes.kitty_flags = k->flags;

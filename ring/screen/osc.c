@@ -18,7 +18,7 @@ static const char *find(const char *data, size_t length, char c)
 static void set_title(struct screen *s, const char *data, size_t length)
 {
 	screen_set_text(&s->title, data, length, SCREEN_TITLE_MAX);
-	screen_tell(s,
+	screen_emit(s,
 		(struct screen_event){.type = SCREEN_TITLE,
 			.text = screen_title(s),
 			.length = strlen(screen_title(s))});
@@ -27,7 +27,7 @@ static void set_title(struct screen *s, const char *data, size_t length)
 static void set_icon(struct screen *s, const char *data, size_t length)
 {
 	screen_set_text(&s->icon, data, length, SCREEN_TITLE_MAX);
-	screen_tell(s,
+	screen_emit(s,
 		(struct screen_event){.type = SCREEN_ICON,
 			.text = screen_icon(s),
 			.length = strlen(screen_icon(s))});
@@ -257,7 +257,7 @@ static void set_cwd(struct screen *s, const char *data, size_t length)
 		return;
 	path[n] = '\0';
 	screen_set_text(&s->cwd, path, n, SCREEN_CWD_MAX);
-	screen_tell(s,
+	screen_emit(s,
 		(struct screen_event){
 			.type = SCREEN_CWD, .text = screen_cwd(s), .length = strlen(screen_cwd(s))});
 }
@@ -265,7 +265,7 @@ static void set_cwd(struct screen *s, const char *data, size_t length)
 static void notify(
 	struct screen *s, const char *text, size_t length, const char *title, size_t title_length)
 {
-	screen_tell(s,
+	screen_emit(s,
 		(struct screen_event){.type = SCREEN_NOTIFICATION,
 			.text = text,
 			.length = length,
@@ -314,7 +314,7 @@ static void osc_52(struct screen *s, const char *data, size_t length)
 	if (length == 1 && *text == '?')
 		screen_reply(s, "\033]52;c;\033\\");
 	else
-		screen_tell(s,
+		screen_emit(s,
 			(struct screen_event){.type = SCREEN_CLIPBOARD,
 				.text = text,
 				.length = length,
@@ -347,7 +347,7 @@ void screen_osc(void *user, uint32_t number, const char *data, size_t length)
 	struct screen *s = user;
 	s->join = 0;
 	s->in_run = false;
-	screen_worked(s, 1 + length / 16);
+	screen_add_work(s, 1 + length / 16);
 	switch (number) {
 	case 0:
 		set_title(s, data, length);
@@ -393,10 +393,10 @@ void screen_osc(void *user, uint32_t number, const char *data, size_t length)
 	case 133:
 	case 633:
 		if (number == 133)
-			markers_mark(s, data, length);
+			markers_add(s, data, length);
 		if (number == 133 && data[0] == 'B')
 			s->prompt_pen = s->pen;
-		screen_tell(s,
+		screen_emit(s,
 			(struct screen_event){.type = SCREEN_MARK,
 				.number = (int)number,
 				.row = s->active->y + 1,

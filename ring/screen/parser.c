@@ -195,7 +195,7 @@ static const uint8_t *feed_simple_csi(
 static unsigned feed_whole_character(
 	struct parser *p, const uint8_t *at, const uint8_t *end, uint64_t offset)
 {
-	unsigned size = *at < 0xc2 ? 0 : utf8_announced(*at);
+	unsigned size = *at < 0xc2 ? 0 : utf8_lead_length(*at);
 	if (size == 0 || end - at < size)
 		return 0;
 	uint32_t code = *at & (0x7fu >> size);

@@ -111,7 +111,7 @@ static struct line *wrap_cluster(struct screen *s, struct line *line, unsigned w
 static struct grapheme behind_cursor(const struct screen *s, uint32_t code)
 {
 	struct grapheme before = {.kind = s->join_kind, .width = (uint8_t)s->join};
-	return grapheme_behind(before, code);
+	return grapheme_next(before, code);
 }
 
 /*
@@ -168,7 +168,7 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 	begin_run(s, line);
 	if (code < 0x7f && s->charsets.current != 'B')
 		code = charset_map(s->charsets.current, code);
-	screen_worked(s, 1);
+	screen_add_work(s, 1);
 	if (s->modes.graphemes ? print_joined(s, &line, code, offset, &width)
 			       : print_mark(s, line, code, &width)) {
 		end_run(s, line);
@@ -187,7 +187,7 @@ static void print(struct screen *s, uint32_t code, uint64_t offset)
 		}
 	}
 	if (s->modes.insert) {
-		screen_worked(s, s->cols);
+		screen_add_work(s, s->cols);
 		if (width > 0 && b->x < line->length)
 			line_insert(line, b->x, width, screen_pen_blank(s));
 		if (cell_width(line->cells[s->cols - 1]) == 2)
@@ -249,7 +249,7 @@ void screen_print_ascii(void *user, const uint8_t *ascii, size_t length)
 	s->join = 1;
 	s->join_kind = 0;
 	end_run(s, line);
-	screen_worked(s, length);
+	screen_add_work(s, length);
 }
 
 /* The cell just printed if it holds exactly this character, otherwise NULL. */
@@ -273,7 +273,7 @@ static void print_codes(struct screen *s, const uint32_t *codes, size_t count)
 	uint32_t cluster = cell ? screen_put_cluster(s, codes, count) : 0;
 	if (cluster != 0) {
 		cell->text = cell_make(CELL_CLUSTER | cluster, s->join, 0).text;
-		screen_worked(s, count);
+		screen_add_work(s, count);
 		return;
 	}
 	for (size_t i = 1; i < count; i++)
@@ -297,7 +297,7 @@ static unsigned put_stretch(struct screen *s, struct line *line, struct cell cel
 		line_insert(line, b->x, n * width, screen_pen_blank(s));
 		if (cell_width(line->cells[s->cols - 1]) == 2)
 			line_put(line, s->cols - 1, screen_pen_blank(s));
-		screen_worked(s, s->cols);
+		screen_add_work(s, s->cols);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		line->cells[b->x++] = cell;
@@ -306,7 +306,7 @@ static unsigned put_stretch(struct screen *s, struct line *line, struct cell cel
 	}
 	if (b->x > line->used)
 		line->used = b->x;
-	screen_worked(s, n * width / 8 + 1);
+	screen_add_work(s, n * width / 8 + 1);
 	return n;
 }
 
@@ -353,7 +353,7 @@ static unsigned put_rows(struct screen *s, struct cell cell, unsigned rows, uint
 	else if (left > 0)
 		screen_set_rows(s, b->y, b->y + 1, line);
 	line_unref(line);
-	screen_worked(s, s->cols / 8);
+	screen_add_work(s, s->cols / 8);
 	return rows;
 }
 
@@ -393,7 +393,7 @@ static void repeat_cluster(struct screen *s, const uint32_t *codes, size_t count
 	const struct line *line = screen_line(s, b->y);
 	struct cell cell = b->x >= width && b->x <= line->length ? line->cells[b->x - width]
 								 : (struct cell){0};
-	bool narrow = width == 2 && grapheme_behind((struct grapheme){0}, codes[0]).width == 1,
+	bool narrow = width == 2 && grapheme_next((struct grapheme){0}, codes[0]).width == 1,
 	     alone = !joins && done == 2 && cell_has_content(cell) && cell_width(cell) == width;
 	if (left > 0 && alone && !narrow && s->modes.wraparound && b->x <= s->cols &&
 		next_are_plain(s)) {

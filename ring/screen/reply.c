@@ -325,7 +325,7 @@ void screen_dcs(void *user, uint32_t id, const struct params *a, const char *dat
 	(void)a;
 	s->join = 0;
 	s->in_run = false;
-	screen_worked(s, 1 + length / 16);
+	screen_add_work(s, 1 + length / 16);
 	if (id == SEQUENCE('$', 'q'))
 		report_setting(s, data);
 	else if (id == SEQUENCE('+', 'q'))

@@ -231,7 +231,7 @@ int screen_resize(struct screen *s, unsigned rows, unsigned cols)
 	buffer_tabs_resized(&s->primary, cols);
 	buffer_tabs_resized(&s->alternate, cols);
 	s->primary.moved = s->alternate.moved = s->version;
-	screen_set_sweeps(s);
+	screen_plan_sweeps(s);
 out:
 	buffer_empty(&primary, 0, 0);
 	buffer_empty(&alternate, 0, 0);

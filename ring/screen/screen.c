@@ -90,7 +90,7 @@ int screen_create(struct screen **ret_screen, const struct screen_options *o)
 	intern_init(&s->styles, SCREEN_STYLES_MAX, SCREEN_INTERN_BYTES);
 	intern_init(&s->clusters, SCREEN_CLUSTERS_MAX, SCREEN_INTERN_BYTES);
 	intern_init(&s->links, SCREEN_LINKS_MAX, SCREEN_INTERN_BYTES);
-	screen_set_sweeps(s);
+	screen_plan_sweeps(s);
 	s->scrollback.styles = &s->styles;
 	s->scrollback.clusters = &s->clusters;
 	init_buffer(&s->primary, s->rows, s->cols);
@@ -258,11 +258,11 @@ void screen_collect(struct screen *s)
 
 void screen_sweep(struct screen *s, const struct intern *t)
 {
-	if (!s->sweeps_wait && intern_wants_sweep(t))
+	if (!s->defer_sweeps && intern_needs_sweep(t))
 		screen_collect(s);
 }
 
-void screen_set_sweeps(struct screen *s)
+void screen_plan_sweeps(struct screen *s)
 {
 	intern_set_cells(&s->styles, (size_t)s->rows * s->cols);
 	intern_set_cells(&s->clusters, (size_t)s->rows * s->cols);
@@ -279,12 +279,12 @@ size_t screen_feed(struct screen *s, const void *bytes, size_t length, size_t wo
 	s->work_max = work;
 	do {
 		s->pause = false;
-		if (screen_bulk_may_begin(s))
+		if (screen_bulk_can_begin(s))
 			at += screen_bulk(s, at, (size_t)(end - at));
 		at += parser_feed(&s->parser, at, (size_t)(end - at), &s->pause);
 	} while (at < end && s->work < s->work_max);
 	/* Free blocks that were read to change or drop frozen lines. */
-	scrollback_rest(&s->scrollback);
+	scrollback_drop_cache(&s->scrollback);
 	return length - (size_t)(end - at);
 }
 
@@ -313,7 +313,7 @@ void screen_reply(struct screen *s, const char *format, ...)
 		s->callbacks->reply(s->user, reply, (size_t)length);
 }
 
-void screen_tell(struct screen *s, struct screen_event event)
+void screen_emit(struct screen *s, struct screen_event event)
 {
 	if (s->muted || !s->callbacks || !s->callbacks->event)
 		return;

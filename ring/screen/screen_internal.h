@@ -113,7 +113,7 @@ struct screen {
 	bool pause;            /* stop the parser: enough work done, or bulk may begin */
 	uint64_t bulk_at;      /* no bulk begins before this offset */
 	unsigned missing;      /* rows at the top that are in the scrollback already, see bulk.c */
-	bool sweeps_wait;      /* defer sweeps: a row being packed uses styles */
+	bool defer_sweeps;     /* defer sweeps: a row being packed uses styles */
 };
 
 /* Slot of row y of the active buffer. */
@@ -134,20 +134,20 @@ static inline const struct line *screen_line(const struct screen *s, unsigned y)
  * Give a row a line of its own before it is changed. Never fails: without memory it returns a dummy
  * line. In buffer.c.
  */
-struct line *screen_own(struct screen *s, struct line **slot);
+struct line *screen_unshare(struct screen *s, struct line **slot);
 
 /* Row y of the active buffer, for writing. */
 static inline struct line *screen_touch(struct screen *s, unsigned y)
 {
 	struct line **slot = screen_slot(s, y), *line = *slot;
 	if (line->shares > 0)
-		line = screen_own(s, slot);
+		line = screen_unshare(s, slot);
 	line->version = s->version;
 	return line;
 }
 
 /* Count touched cells as work. */
-static inline void screen_worked(struct screen *s, size_t cells)
+static inline void screen_add_work(struct screen *s, size_t cells)
 {
 	s->work += cells;
 	if (s->work >= s->work_max)
@@ -185,7 +185,7 @@ static inline int screen_param(const struct params *a, unsigned i)
 }
 
 /* The i-th parameter, where missing and 0 mean 1. */
-static inline unsigned screen_count(const struct params *a, unsigned i)
+static inline unsigned screen_param_or_one(const struct params *a, unsigned i)
 {
 	int n = screen_param(a, i);
 	return n > 0 ? (unsigned)n : 1;
@@ -206,7 +206,7 @@ void screen_collect(struct screen *s);
 void screen_sweep(struct screen *s, const struct intern *t);
 
 /* Set how often sweeps run, depending on the size. */
-void screen_set_sweeps(struct screen *s);
+void screen_plan_sweeps(struct screen *s);
 
 /* RIS. */
 void screen_reset(struct screen *s);
@@ -218,7 +218,7 @@ void screen_set_text(char **where, const char *text, size_t length, size_t max);
 void screen_reply(struct screen *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Report an event, unless muted. Fills in its offset, line and column. */
-void screen_tell(struct screen *s, struct screen_event event);
+void screen_emit(struct screen *s, struct screen_event event);
 
 /* Intern the code points of a cell. Returns the cluster's number, or 0. */
 uint32_t screen_put_cluster(struct screen *s, const uint32_t *codes, size_t count);
@@ -297,7 +297,7 @@ void screen_renew_bottom(struct screen *s);
 /* bulk.c */
 
 /* Whether bulk text may begin at the parser's offset. */
-bool screen_bulk_may_begin(const struct screen *s);
+bool screen_bulk_can_begin(const struct screen *s);
 
 /* Process whole lines of bulk text, if it is worth it. Returns the bytes consumed, perhaps 0. */
 size_t screen_bulk(struct screen *s, const uint8_t *bytes, size_t length);
@@ -317,7 +317,7 @@ void screen_repeat(struct screen *s, unsigned n);
 /* control.c */
 
 /* Clamp the cursor to max_x and, in origin mode, to the region. */
-void screen_restrict(struct screen *s, unsigned max_x);
+void screen_clamp_cursor(struct screen *s, unsigned max_x);
 
 /* Move the cursor, clamped; relative to the region in origin mode. */
 void screen_set_cursor(struct screen *s, int64_t x, int64_t y);

@@ -6,7 +6,7 @@
 #define PIECE 64u      /* lines dropped at once */
 #define CELL_BYTES 96u /* approximate table bytes that a cell can keep in use */
 
-struct screen_weight screen_weigh(const struct screen *s)
+struct screen_weight screen_measure(const struct screen *s)
 {
 	size_t tables = intern_memory(&s->styles) + intern_memory(&s->clusters) +
 		intern_memory(&s->links),
@@ -15,16 +15,16 @@ struct screen_weight screen_weigh(const struct screen *s)
 		.lines = stored > 0 && tables > cells ? stored + tables - cells : stored};
 }
 
-bool screen_may_freeze(const struct screen *s)
+bool screen_can_freeze(const struct screen *s)
 {
-	return scrollback_may_freeze(&s->scrollback, s->rows * SCREEN_WARM, BLOCK_BYTES);
+	return scrollback_can_freeze(&s->scrollback, s->rows * SCREEN_UNFROZEN_SCREENS, BLOCK_BYTES);
 }
 
 bool screen_freeze(struct screen *s, unsigned blocks)
 {
 	unsigned made = scrollback_freeze(
-		&s->scrollback, s->rows * SCREEN_WARM, BLOCK_BYTES, blocks);
-	scrollback_rest(&s->scrollback);
+		&s->scrollback, s->rows * SCREEN_UNFROZEN_SCREENS, BLOCK_BYTES, blocks);
+	scrollback_drop_cache(&s->scrollback);
 	return made > 0;
 }
 
@@ -38,7 +38,7 @@ uint64_t screen_trim(struct screen *s, size_t bytes)
 {
 	struct scrollback *b = &s->scrollback;
 	uint64_t before = b->dropped;
-	size_t all = screen_weigh(s).lines, kept = all > bytes ? all - bytes : 0;
+	size_t all = screen_measure(s).lines, kept = all > bytes ? all - bytes : 0;
 	size_t goal = all > 0 ? (size_t)((uint64_t)b->stored * kept / all) : 0;
 	do
 		screen_drop_lines(s, PIECE);

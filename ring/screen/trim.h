@@ -19,12 +19,12 @@ struct screen_weight {
 };
 
 /* Measure a screen. */
-struct screen_weight screen_weigh(const struct screen *s);
+struct screen_weight screen_measure(const struct screen *s);
 
-#define SCREEN_WARM 4u /* the newest scrollback lines, in screenfuls, are not frozen */
+#define SCREEN_UNFROZEN_SCREENS 4u /* the newest scrollback lines, in screenfuls, are not frozen */
 
 /* Whether there is a block of older lines to freeze, see ring/screen/grid/scrollback.h. */
-bool screen_may_freeze(const struct screen *s);
+bool screen_can_freeze(const struct screen *s);
 
 /*
  * Freeze up to `blocks` blocks. A block takes a few hundred microseconds: call it when idle.
@@ -37,7 +37,7 @@ size_t screen_size_bytes(unsigned rows, unsigned cols);
 
 /*
  * Drop the oldest lines of the scrollback and what only they use: about `bytes` of
- * screen_weigh().lines. As slow as a sweep of the whole screen. Returns the number of lines
+ * screen_measure().lines. As slow as a sweep of the whole screen. Returns the number of lines
  * dropped, at least one if there was one.
  */
 uint64_t screen_trim(struct screen *s, size_t bytes);

@@ -155,29 +155,29 @@ uint64_t finder_offset(const struct finder *f)
 	return f->reader.parser.offset;
 }
 
-bool finder_take(struct finder *f, const uint8_t *bytes, size_t length)
+bool finder_consume(struct finder *f, const uint8_t *bytes, size_t length)
 {
 	if (!f->found)
 		line_reader_feed(&f->reader, bytes, length, &f->found);
 	return f->found;
 }
 
-bool finder_look(struct finder *f)
+bool finder_search_line(struct finder *f)
 {
 	return f->found || (!f->settled_only && search_line(f));
 }
 
 bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length)
 {
-	(void)finder_take(f, bytes, length);
-	return finder_look(f);
+	(void)finder_consume(f, bytes, length);
+	return finder_search_line(f);
 }
 
 /*
  * A code point is searched up to three times: when its line is shortened, when the line ends, and
  * when there are no more bytes. The first byte may complete a sequence.
  */
-uint64_t finder_most(const struct finder *f, size_t length)
+uint64_t finder_max_work(const struct finder *f, size_t length)
 {
 	/* shortest sequence that moves over blanks, in bytes */
 	const uint64_t looks = 3, sequence = 3;
@@ -191,12 +191,12 @@ void finder_skip(struct finder *f, uint64_t offset)
 	begin_line(f);
 }
 
-bool finder_settle(struct finder *f)
+bool finder_flush(struct finder *f)
 {
 	return search_line(f);
 }
 
-bool finder_has_unseen(const struct finder *f)
+bool finder_has_unsearched(const struct finder *f)
 {
 	return !f->found && f->count != f->looked;
 }

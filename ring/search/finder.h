@@ -20,7 +20,7 @@ struct finder {
 	struct line_reader reader;
 	struct pattern *pattern; /* borrowed */
 	uint64_t from;           /* text before this offset is ignored */
-	bool settled_only;       /* only finder_settle() searches an incomplete line */
+	bool settled_only;       /* only finder_flush() searches an incomplete line */
 	bool found;
 	uint64_t start, end; /* if found: offsets of the match [start, end) */
 	uint64_t base;       /* base of starts and ends */
@@ -54,25 +54,25 @@ uint64_t finder_offset(const struct finder *f);
  * Consume bytes up to the end of a match, without searching an incomplete last line. Returns
  * whether there is a match.
  */
-bool finder_take(struct finder *f, const uint8_t *bytes, size_t length);
+bool finder_consume(struct finder *f, const uint8_t *bytes, size_t length);
 
 /* Search the incomplete last line, unless settled_only. Returns whether there is a match. */
-bool finder_look(struct finder *f);
+bool finder_search_line(struct finder *f);
 
-/* finder_take() and finder_look(). */
+/* finder_consume() and finder_search_line(). */
 bool finder_feed(struct finder *f, const uint8_t *bytes, size_t length);
 
-/* Most work of feeding length bytes, as counted by pattern_find(). 0: of finder_settle(). */
-uint64_t finder_most(const struct finder *f, size_t length);
+/* Most work of feeding length bytes, as counted by pattern_find(). 0: of finder_flush(). */
+uint64_t finder_max_work(const struct finder *f, size_t length);
 
 /* Bytes were lost: continue at offset with a new line. */
 void finder_skip(struct finder *f, uint64_t offset);
 
 /* Search the last line as it is, when no bytes follow for now. Returns true if found. */
-bool finder_settle(struct finder *f);
+bool finder_flush(struct finder *f);
 
-/* Whether finder_settle() would search anything new. */
-bool finder_has_unseen(const struct finder *f);
+/* Whether finder_flush() would search anything new. */
+bool finder_has_unsearched(const struct finder *f);
 
 /*
  * Copy the text of the match to dst as UTF-8, at most size bytes, cut between characters, without a

@@ -166,7 +166,7 @@ int search_screen(struct search *search, const struct screen *s, uint64_t before
 	search->next_line = end > oldest ? end : 0;
 	if (rc == 0 && !scrollback_is_whole(&s->scrollback))
 		rc = -ENOMEM;
-	scrollback_rest(&s->scrollback);
+	scrollback_drop_cache(&s->scrollback);
 	return rc;
 }
 
@@ -292,7 +292,7 @@ static size_t find_start(const uint8_t *bytes, size_t length)
 	at = memchr(bytes, 0x1b, length);
 	if (at)
 		return (size_t)(at - bytes);
-	size_t orphaned = utf8_orphaned(bytes, length, UTF8_MAX);
+	size_t orphaned = utf8_leading_continuations(bytes, length, UTF8_MAX);
 	return orphaned < UTF8_MAX && orphaned < length ? orphaned : 0;
 }
 

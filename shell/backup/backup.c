@@ -13,7 +13,7 @@
 #define VARIABLES_MAX 10u
 
 const char *const backup_roots[] = {"/workspace", "/home", "/tmp", "/var/tmp", "/app", NULL};
-const char *const backup_shared[] = {"/", "/home", "/tmp", "/var/tmp", NULL};
+const char *const backup_shared_directories[] = {"/", "/home", "/tmp", "/var/tmp", NULL};
 
 struct variables {
 	const char *names[VARIABLES_MAX], *values[VARIABLES_MAX];
@@ -45,7 +45,7 @@ static char *join_lines(const char *first, const char *const *more)
 static int add_paths(struct variables *v, const struct backup_options *o)
 {
 	v->roots = join_lines(o->workspace, backup_roots);
-	v->shared = join_lines(backup_shared[0], backup_shared + 1);
+	v->shared = join_lines(backup_shared_directories[0], backup_shared_directories + 1);
 	if (!v->roots || !v->shared)
 		return -ENOMEM;
 	add(v, "RINGSIDE_BACKUP_ROOTS", v->roots);

@@ -25,7 +25,7 @@
 extern const char *const backup_roots[];
 
 /* Shared directories, which are not replaced themselves. Ends with NULL. */
-extern const char *const backup_shared[];
+extern const char *const backup_shared_directories[];
 
 /* Parameters, borrowed for the call. Paths are absolute and contain no control characters. */
 struct backup_options {
@@ -38,7 +38,7 @@ struct backup_options {
 	unsigned threads;      /* create */
 	bool mount;            /* restore: mount the archive if possible */
 	bool gitignore;        /* create: exclude what git ignores */
-	const char *excluded;   /* create: patterns, as excluded_write() writes them */
+	const char *excluded;   /* create: patterns, as exclude_pattern_write() writes them */
 	size_t excluded_length; /* bytes */
 };
 

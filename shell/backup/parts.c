@@ -113,7 +113,7 @@ void piece_rewind(struct piece *piece)
 
 size_t piece_add_answer(struct piece *piece, const char *bytes, size_t length)
 {
-	size_t space = PARTS_CODE_SEARCHED - piece->answer_length;
+	size_t space = PARTS_ANSWER_KEPT - piece->answer_length;
 	memcpy(piece->answer + piece->answer_length, bytes, length < space ? length : space);
 	piece->answer_length += length < space ? length : space;
 	piece->answer[piece->answer_length] = '\0';
@@ -297,13 +297,13 @@ static void run_transfer(struct parts *p)
 	const char *wrong = "The directory of archives cannot be opened";
 	p->deadline_ms = now_ms() + p->timeout_ms;
 	/* The directory of archives may not exist yet. */
-	if (p->way == &parts_fetching)
+	if (p->way == &parts_download)
 		(void)mkdir(p->place.cwd, 0755); /* if this fails, place_enter() does too */
 	int rc = place_enter(&p->place);
 	if (rc == 0) {
 		wrong = p->way->open(p);
 		place_leave(&p->place);
-	} else if (p->way == &parts_sending && rc == -ENOENT) {
+	} else if (p->way == &parts_upload && rc == -ENOENT) {
 		wrong = "The archive does not exist";
 	}
 	if (wrong) {
@@ -367,7 +367,7 @@ static struct parts *create(const struct parts_options *o)
 		return NULL;
 	}
 	p->job = (struct job){.work = on_work, .done = on_done};
-	p->way = o->fetch ? &parts_fetching : &parts_sending;
+	p->way = o->fetch ? &parts_download : &parts_upload;
 	p->whole = o->whole;
 	p->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : PARTS_TIMEOUT_MS;
 	p->count = o->count;
@@ -414,7 +414,7 @@ void parts_cancel(struct parts *p)
 	curl_multi_wakeup(p->multi);
 }
 
-uint64_t parts_moved(const struct parts *p)
+uint64_t parts_progress(const struct parts *p)
 {
 	return atomic_load(&p->moved);
 }

@@ -81,7 +81,7 @@ int parts_start(struct crew *crew, const struct parts_options *options, parts_cb
 void parts_cancel(struct parts *p);
 
 /* Bytes transferred so far, without failed tries. */
-uint64_t parts_moved(const struct parts *p);
+uint64_t parts_progress(const struct parts *p);
 
 /* Whether a URL is allowed: https, a host, no user, at most PARTS_URL_MAX printable bytes. Pure. */
 bool parts_url_is_valid(const char *url);

@@ -123,5 +123,5 @@ static const char *check(const struct piece *piece, long status)
 					      : "The store sent fewer bytes than the part has";
 }
 
-const struct parts_way parts_fetching = {
+const struct parts_direction parts_download = {
 	.open = open_file, .close = close_file, .set_up = set_up, .check = check};

@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #define PARTS_BUFFER_SIZE 262144L
-#define PARTS_CODE_SEARCHED 1024u /* bytes of an error answer that are kept */
+#define PARTS_ANSWER_KEPT 1024u /* bytes of an error answer that are kept */
 
 /* The state of a part's transfer. */
 struct piece {
@@ -25,12 +25,12 @@ struct piece {
 	uint64_t retry_ms; /* time of the next try; 0: now */
 	bool done;
 	bool refused; /* the host's address is refused */
-	char answer[PARTS_CODE_SEARCHED + 1];
+	char answer[PARTS_ANSWER_KEPT + 1];
 	size_t answer_length, answer_total;
 };
 
 /* A direction: upload or download. */
-struct parts_way {
+struct parts_direction {
 	/* Open p->path in p->place, which is entered. Returns NULL or an error message. */
 	const char *(*open)(struct parts *p);
 	/* Close the archive. good: all parts were transferred. May call parts_fail(). */
@@ -42,14 +42,14 @@ struct parts_way {
 };
 
 /* The directions, in parts_send.c and parts_fetch.c. */
-extern const struct parts_way parts_sending, parts_fetching;
+extern const struct parts_direction parts_upload, parts_download;
 
 /* A transfer. */
 struct parts {
 	struct job job;
 	struct place place;
 	char path[PLACE_PATH_MAX];
-	const struct parts_way *way;
+	const struct parts_direction *way;
 	struct part *all;
 	struct piece *pieces;
 	size_t count;

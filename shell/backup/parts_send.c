@@ -123,5 +123,5 @@ static const char *check(const struct piece *piece, long status)
 	return piece->parts->whole || piece->part->etag[0] ? NULL : "The store's answer has no ETag";
 }
 
-const struct parts_way parts_sending = {
+const struct parts_direction parts_upload = {
 	.open = open_archive, .close = close_archive, .set_up = set_up, .check = check};

@@ -1,7 +1,7 @@
 /*
  * The list of blocks, and the effect of marks, records and execs on it. A block starts with a mark, is done with the
  * next mark, and is settled by its record, or when that does not come in time. A block for which memory is short is
- * left out. See tell.c for the journal and log.c for the file.
+ * left out. See journal.c for the journal and log.c for the file.
  */
 #include "shell/block/blocks.h"
 
@@ -55,7 +55,7 @@ struct block *block_last(const struct blocks *b)
 const struct block *blocks_newest(const struct blocks *b)
 {
 	const struct block *block = block_last(b);
-	while (block && !block->start_told)
+	while (block && !block->start_journaled)
 		block = block_before(b, block);
 	return block;
 }
@@ -152,7 +152,7 @@ static void set_command(struct blocks *b, struct block *block, const struct mark
 		block->command = keep_text(e.command);
 		block_set_author(block, e.author, e.label);
 	} else if (!mark->id[0]) {
-		block->line_told = b->line != NULL;
+		block->has_reported_line = b->line != NULL;
 		char *text = b->line ? b->line : typed_text(b, mark->start);
 		block->command = text ? keep_text(text) : NULL;
 		b->line = NULL;
@@ -165,7 +165,7 @@ static void set_command(struct blocks *b, struct block *block, const struct mark
 static void finish_unmarked(struct blocks *b, struct block *last, const struct mark *mark)
 {
 	/* The line that called the script of an exec is no block. */
-	if (mark->id[0] && !last->exec[0] && !last->start_told) {
+	if (mark->id[0] && !last->exec[0] && !last->start_journaled) {
 		b->input_mark = last->input_mark;
 		b->line_begin = last->line_begin;
 		drop_block(b, last);
@@ -233,7 +233,7 @@ static void begin_block(struct blocks *b, const struct mark *mark, uint64_t now_
 	b->has_prompt = false;
 	b->input_mark = b->line_begin = 0;
 	blocks_append(b, block);
-	blocks_tell(b, mark->end);
+	blocks_add_to_journal(b, mark->end);
 	if (over)
 		finish_late(b, block);
 }
@@ -269,7 +269,7 @@ static void on_end_mark(struct blocks *b, const struct mark *mark, uint64_t now_
 		block->status = mark->status;
 	block->end_mark = mark->end;
 	finish_block(block, mark->start, block->exec[0] || !b->away, now_ms);
-	blocks_tell(b, mark->start);
+	blocks_add_to_journal(b, mark->start);
 }
 
 /* The shell reads a line: the record of the previous block is there, or due, or the hook that writes it is gone. */
@@ -344,7 +344,7 @@ bool blocks_tick(struct blocks *b, uint64_t now_ms)
 	if (b->due_ms == 0 || now_ms < b->due_ms)
 		return b->due_ms > 0;
 	give_up_records(b, stream_head(&b->pane->held.link.ring.bytes));
-	journal_tell(&b->pane->journal);
+	journal_notify(&b->pane->journal);
 	return false;
 }
 
@@ -400,7 +400,7 @@ static void on_prompt_record(
 	struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset)
 {
 	struct block *block = match_record(b, record, offset);
-	b->away = record->outlet == RECORD_OUTLET_AWAY;
+	b->away = record->outlet == RECORD_OUTLET_REDIRECTED;
 	b->prompt_us = record->time_us;
 	set_cwd(b, record->cwd, offset);
 	/* The executor reports its own. */
@@ -433,13 +433,13 @@ void blocks_record(struct blocks *b, const struct record *record, uint64_t time_
 		b->due_ms = pane_now(b->pane) + RECORD_WAIT_MS;
 }
 
-bool blocks_awaits_record(const struct blocks *b)
+bool blocks_is_awaiting_record(const struct blocks *b)
 {
 	const struct block *last = block_last(b);
 	return last && last->done && !last->settled && !last->exec[0];
 }
 
-void blocks_doubt(struct blocks *b)
+void blocks_mark_suspect(struct blocks *b)
 {
 	struct block *block = block_last(b);
 	if (!block)
@@ -484,7 +484,7 @@ void blocks_exec(struct blocks *b, const struct block_exec *e)
 	struct block *last = block_last(b);
 	if (e->over && last && last->tentative) {
 		last->tentative = false; /* so it is not the line that calls the script */
-		blocks_tell(b, last->start);
+		blocks_add_to_journal(b, last->start);
 	}
 	struct block *block = find_exec(b, e->id);
 	if (!block && e->started_ms > 0)
@@ -494,7 +494,7 @@ void blocks_exec(struct blocks *b, const struct block_exec *e)
 	if (e->started_ms > 0)
 		block->started_ms = e->started_ms;
 	block->tentative = false;
-	blocks_tell(b, block->start);
+	blocks_add_to_journal(b, block->start);
 	if (!e->over)
 		return;
 	copy_exec_end(block, e);

@@ -48,10 +48,10 @@ struct block {
 	bool has_record;    /* its prompt record has come */
 	/* Not visible yet: an exec without its record, or maybe the line that calls its script. */
 	bool tentative;
-	bool line_told;            /* the command is from the shell's record of the line */
-	bool settled;              /* all that can be known of it is known */
-	bool stored;               /* it has been saved */
-	bool start_told, end_told; /* they are in the journal */
+	bool has_reported_line;         /* the command is from the shell's record of the line */
+	bool settled;                   /* all that can be known of it is known */
+	bool stored;                    /* it has been saved */
+	bool start_journaled, end_told; /* they are in the journal */
 };
 
 /* The state of an exec. All is borrowed. */
@@ -98,12 +98,12 @@ struct blocks {
 
 /*
  * Read the blocks that an earlier server saved, and those in the ring up to an offset, without adding to the journal.
- * After this, blocks_exec() may add what else is known; then call blocks_retell().
+ * After this, blocks_exec() may add what else is known; then call blocks_replay_to_journal().
  */
 void blocks_read_past(struct blocks *b, uint64_t limit);
 
 /* Add the blocks that were read to the journal, as if this server had followed them. */
-void blocks_retell(struct blocks *b);
+void blocks_replay_to_journal(struct blocks *b);
 
 /* Drop all blocks and end. */
 void blocks_close(struct blocks *b);
@@ -121,10 +121,10 @@ void blocks_mark(struct blocks *b, const struct mark *mark, uint64_t now_ms, boo
 void blocks_record(struct blocks *b, const struct record *record, uint64_t time_ms, uint64_t offset);
 
 /* Whether the last block is done, is no exec, and its record has not come. */
-bool blocks_awaits_record(const struct blocks *b);
+bool blocks_is_awaiting_record(const struct blocks *b);
 
 /* The kernel contradicts the last block's record: the shell still waits for the command. Mark the block as suspect. */
-void blocks_doubt(struct blocks *b);
+void blocks_mark_suspect(struct blocks *b);
 
 /* An exec has started or ended. */
 void blocks_exec(struct blocks *b, const struct block_exec *e);

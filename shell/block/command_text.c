@@ -97,7 +97,8 @@ static void put_lines(const struct drawing *d, FILE *f)
 		if (indent > line.length)
 			indent = line.length;
 		/* Columns are bytes, as they are blank, unless something was drawn over the prompt. */
-		indent += utf8_orphaned(line.text + indent, line.length - indent, SIZE_MAX);
+		indent += utf8_leading_continuations(
+			line.text + indent, line.length - indent, SIZE_MAX);
 		if (!first)
 			putc('\n', f);
 		fwrite(line.text + indent, 1, line.length - indent, f);

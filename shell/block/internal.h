@@ -1,4 +1,4 @@
-/* Shared by blocks.c, line.c, tell.c and log.c. */
+/* Shared by blocks.c, line.c, journal.c and log.c. */
 #pragma once
 
 #include "shell/block/blocks.h"
@@ -13,7 +13,7 @@ struct block *block_last(const struct blocks *b);
 struct block *block_before(const struct blocks *b, const struct block *block);
 
 /* Add the known starts and ends to the journal, in order. offset: of the output that made the last one known. */
-void blocks_tell(struct blocks *b, uint64_t offset);
+void blocks_add_to_journal(struct blocks *b, uint64_t offset);
 
 /* Nothing more will be known of a block: add its end to the journal, and save it. */
 void blocks_settle(struct blocks *b, struct block *block, uint64_t offset);

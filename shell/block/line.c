@@ -14,7 +14,7 @@ static struct block *find_unreported(const struct blocks *b)
 {
 	struct block *block = block_last(b), *found = NULL;
 	for (; block && !block->has_record && !block->stored; block = block_before(b, block))
-		if (!block->exec[0] && !block->line_told)
+		if (!block->exec[0] && !block->has_reported_line)
 			found = block;
 	return found;
 }
@@ -31,7 +31,7 @@ static void set_line(struct blocks *b, const char *line)
 	free(*place);
 	*place = text;
 	if (block)
-		block->line_told = true;
+		block->has_reported_line = true;
 }
 
 void blocks_line(struct blocks *b, const struct record *record)

@@ -102,8 +102,7 @@ void blocks_log_append(struct blocks *b, struct block *block)
 bool blocks_log_catch_up(struct blocks *b, int *ret_error)
 {
 	/* Before they are opened there is no session, and nothing to write. */
-	return b->log.behind &&
-		lines_catch_up(&b->log, &kind, b->pane->held.link.dir_fd, b, ret_error);
+	return b->log.behind && lines_retry(&b->log, &kind, b->pane->held.link.dir_fd, b, ret_error);
 }
 
 static void load_block(void *user, json_t *line)

@@ -179,6 +179,6 @@ int block_output(const struct pane *p, const struct block *b, uint64_t from, uin
 		.lost = start - from,
 		.cols = pane_cols(p),
 		.unicode = p->unicode};
-	history_hide(&p->history, start, (uint8_t *)text, ret->length);
+	history_redact(&p->history, start, (uint8_t *)text, ret->length);
 	return 0;
 }

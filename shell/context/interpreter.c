@@ -86,7 +86,7 @@ static void flush(struct interpreter *e)
 /* Acknowledge a result. An executor that sends results without reading acknowledgements fails. */
 static void acknowledge(struct interpreter *e)
 {
-	if (outbox_queued(&e->out) > ANSWERS_MAX || send_frame(e, EXECUTOR_TAKEN, "", 0) < 0)
+	if (outbox_queued(&e->out) > ANSWERS_MAX || send_frame(e, EXECUTOR_ACKNOWLEDGE, "", 0) < 0)
 		fail(e);
 	else
 		flush(e);
@@ -232,7 +232,7 @@ static int put_sources(struct interpreter *e, enum language language)
 	size_t length;
 	const char *source = language_source(language, &length);
 	int rc = send_frame(e, EXECUTOR_SOURCE, source, length);
-	const char *more = language_more(language, &length);
+	const char *more = language_extra_source(language, &length);
 	return rc == 0 && more ? send_frame(e, EXECUTOR_SOURCE, more, length) : rc;
 }
 

@@ -92,7 +92,7 @@ const char *language_source(enum language language, size_t *ret_length)
 	return python ? executor_python : executor_node;
 }
 
-const char *language_more(enum language language, size_t *ret_length)
+const char *language_extra_source(enum language language, size_t *ret_length)
 {
 	bool python = language == LANGUAGE_PYTHON;
 	*ret_length = python ? executor_ipython_length : executor_types_length;

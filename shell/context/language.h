@@ -26,4 +26,4 @@ const char *language_command(enum language language);
 const char *language_source(enum language language, size_t *ret_length);
 
 /* The source that it reads next: ipython.py, or types.mjs for TypeScript; NULL: none. */
-const char *language_more(enum language language, size_t *ret_length);
+const char *language_extra_source(enum language language, size_t *ret_length);

@@ -91,7 +91,7 @@ static bool group_has_missed_int(pid_t group)
 	for (int depth = 0; pid > 0 && getpgid(pid) == group && depth < DEPTH_MAX; depth++) {
 		if (has_missed_int(pid))
 			return true;
-		pid = foreground_youngest(pid);
+		pid = foreground_youngest_child(pid);
 	}
 	return false;
 }
@@ -108,7 +108,7 @@ static pid_t shell_of(const struct exec *e)
  */
 static pid_t find_awaited_group(const struct exec *e)
 {
-	pid_t shell = shell_of(e), child = foreground_youngest(shell);
+	pid_t shell = shell_of(e), child = foreground_youngest_child(shell);
 	pid_t group = child > 0 ? getpgid(child) : 0;
 	if (group <= 0 || group == shell || !exec_shell_awaits_child(e->executor, UINT64_MAX))
 		return 0;
@@ -200,7 +200,7 @@ static bool needs_another_int(struct exec *e)
 	/* A shell that edits a line has handled it; the prompt may have no marks. */
 	if (group == e->ladder_group && e->ladder_repeats > 1 && exec_shell_reads_keys(e->executor))
 		return false;
-	uint64_t patience = group == e->ladder_group ? EXEC_AGAIN_MS : EXEC_SETTLE_MS;
+	uint64_t patience = group == e->ladder_group ? EXEC_REPEAT_INT_MS : EXEC_SETTLE_MS;
 	return now >= e->ladder_front_ms + patience && !exec_is_behind(e->executor);
 }
 
@@ -235,25 +235,26 @@ void exec_note_interrupt(struct exec *e)
 	e->interrupted = true;
 	bool begins = clock_wall_ms() < e->started_ms + EXEC_SETTLE_MS;
 	bool front = group == shell_of(e);
-	if (front && !begins && !is_before_exec(e, foreground_youngest(group)))
+	if (front && !begins && !is_before_exec(e, foreground_youngest_child(group)))
 		return;
-	e->typed_group = front || is_before_exec(e, group) ? 0 : group;
-	e->typed_until_ms = exec_now(x) + EXEC_GRACE_MS;
-	executors_attend(x);
+	e->interrupt_group = front || is_before_exec(e, group) ? 0 : group;
+	e->interrupt_until_ms = exec_now(x) + EXEC_GRACE_MS;
+	executors_add_busy(x);
 }
 
 void exec_interrupt_tick(struct exec *e)
 {
 	int master = e->executor->pane->held.link.master_fd;
 	pid_t group = tcgetpgrp(master);
-	if (exec_now(e->executor) >= e->typed_until_ms || e->ladder_ms > 0) {
-		e->typed_until_ms = 0;
+	if (exec_now(e->executor) >= e->interrupt_until_ms || e->ladder_ms > 0) {
+		e->interrupt_until_ms = 0;
 		return;
 	}
 	pid_t waited = group == shell_of(e) ? find_awaited_group(e) : 0;
 	if (waited > 0 && group_has_missed_int(waited))
 		(void)signal_group(e, waited, SIGINT);
-	if (group <= 0 || group == shell_of(e) || (e->typed_group && group != e->typed_group))
+	if (group <= 0 || group == shell_of(e) ||
+		(e->interrupt_group && group != e->interrupt_group))
 		return;
 	if (has_missed_int(group))
 		(void)ioctl(master, TIOCSIG, SIGINT);

@@ -168,7 +168,7 @@ static int create_exec(struct executor *x, const struct exec_options *o, struct 
 	e->caller = o->caller;
 	e->timeout_ms = o->timeout_ms;
 	e->output_max = o->output_max ? o->output_max : EXEC_OUTPUT_DEFAULT;
-	e->hold_asked = o->hold;
+	e->hold_expected = o->hold;
 	e->plan.streams = o->streams;
 	e->plan.isolated = o->isolated;
 	e->plan.history = o->history == EXEC_HISTORY_DEFAULT ? x->history
@@ -254,9 +254,9 @@ static int check_options(struct executor *x, const struct exec_options *o)
 {
 	if (!x->pane->life.runs)
 		return -ENOTCONN;
-	if (!typing_admits(x->typing, o->lease))
+	if (!typing_is_allowed(x->typing, o->lease))
 		return -EACCES;
-	if (!x->open || exec_unable(x) || (o->isolated && x->shell == INTEGRATION_FISH))
+	if (!x->open || exec_unable_reason(x) || (o->isolated && x->shell == INTEGRATION_FISH))
 		return -ENOTSUP;
 	if (memchr(o->command, '\0', o->length) || o->length > EXEC_COMMAND_MAX)
 		return -EINVAL;
@@ -285,7 +285,7 @@ static int prepare_exec(struct executor *x, const struct exec_options *o, struct
 {
 	int rc = check_options(x, o);
 	if (rc == 0)
-		rc = pane_heeds(x->pane);
+		rc = pane_check_responsive(x->pane);
 	if (rc < 0)
 		return rc;
 	struct exec *e;
@@ -361,12 +361,12 @@ int exec_start(struct executor *x, const struct exec_options *o, struct exec_wat
 	*ret_exec = e;
 	if (w)
 		exec_watch(e, w);
-	executors_attend(x);
+	executors_add_busy(x);
 	exec_type_next(x);
 	return 0;
 }
 
-const char *exec_inexact(const struct exec *e)
+const char *exec_inexact_reason(const struct exec *e)
 {
 	if (e->lost > 0)
 		return "lost";
@@ -374,12 +374,12 @@ const char *exec_inexact(const struct exec *e)
 		return "unmarked";
 	if (e->suspect)
 		return "suspect";
-	if (e->outlet == RECORD_OUTLET_AWAY)
+	if (e->outlet == RECORD_OUTLET_REDIRECTED)
 		return "redirected";
-	return e->outlet == RECORD_OUTLET_LATE ? "late_writers" : NULL;
+	return e->outlet == RECORD_OUTLET_PENDING ? "late_writers" : NULL;
 }
 
-bool exec_outlived(const struct exec *e)
+bool exec_has_replaced_shell(const struct exec *e)
 {
 	return e->state == EXEC_DONE && e->end == EXEC_END_SHELL && e->started_ms > 0 &&
 		e->executor->pane->life.runs;

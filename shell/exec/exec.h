@@ -141,8 +141,8 @@ struct exec {
 	uint64_t submitted_ms, started_ms, ended_ms;                /* wall clock; 0: not yet */
 	uint64_t started_boot_ms;                                   /* started_ms since boot */
 	uint64_t queue_until_ms, timeout_ms, deadline_ms, typed_ms; /* loop time, 0: none */
-	uint64_t overdue_ms; /* loop time when the deadline was first seen to be past */
-	uint64_t doubted_ms; /* loop time since when the shell is asked for a sign */
+	uint64_t overdue_ms;    /* loop time when the deadline was first seen to be past */
+	uint64_t sign_asked_ms; /* loop time since when the shell is asked for a sign */
 	uint64_t typed_offset, typed_position; /* of the outline, when it was typed */
 	bool start_marked, end_marked;         /* the marks were found: start, end are exact */
 	uint64_t start, end_offset;            /* range of the output in the ring */
@@ -154,28 +154,28 @@ struct exec {
 	char *cwd; /* of the shell afterwards; NULL: not known */
 	bool interleaved, timed_out, unkillable;
 	enum record_outlet outlet;
-	struct seal seal;        /* proves that an end report comes from the shell */
-	size_t header_length;    /* of the first line of its script; 0: not known */
-	bool suspect;            /* an unsealed report has come, or two reports disagree */
-	uint64_t claimed_ms;     /* loop time of the last unsealed end report; 0: none */
-	uint64_t claimed_offset; /* the offset in it */
-	int claimed_status;      /* the status in it */
-	uint64_t lost;           /* bytes of output that were gone before they could be read */
-	int signals[8];          /* sent by exec_cancel() */
+	struct seal seal;         /* proves that an end report comes from the shell */
+	size_t header_length;     /* of the first line of its script; 0: not known */
+	bool suspect;             /* an unsealed report has come, or two reports disagree */
+	uint64_t unsealed_ms;     /* loop time of the last unsealed end report; 0: none */
+	uint64_t unsealed_offset; /* the offset in it */
+	int unsealed_status;      /* the status in it */
+	uint64_t lost;            /* bytes of output that were gone before they could be read */
+	int signals[8];           /* sent by exec_cancel() */
 	size_t signals_count;
 	bool interrupted;   /* an INT, or another signal to kill it, has been typed or sent */
 	bool cancel_due;    /* cancel it as soon as it runs, */
 	int cancel_signal;  /* with this signal first; 0: SIGINT */
 	uint64_t ladder_ms; /* loop time of the next signal; 0: it is not being cancelled */
 	unsigned ladder_step, grace_ms;
-	pid_t ladder_group;       /* process group that got the last signal, */
-	uint64_t ladder_program;  /* and a hash of what it ran */
-	unsigned ladder_repeats;  /* of SIGINT */
-	uint64_t ladder_front_ms; /* loop time since when the shell is in front; 0: it is not */
-	uint64_t typed_until_ms;  /* loop time up to which a typed Ctrl-C is repeated if lost */
-	pid_t typed_group;        /* group that got it; 0: one that may have lost it */
+	pid_t ladder_group;          /* process group that got the last signal, */
+	uint64_t ladder_program;     /* and a hash of what it ran */
+	unsigned ladder_repeats;     /* of SIGINT */
+	uint64_t ladder_front_ms;    /* loop time since when the shell is in front; 0: it is not */
+	uint64_t interrupt_until_ms; /* loop time up to which a typed Ctrl-C is repeated if lost */
+	pid_t interrupt_group;       /* group that got it; 0: one that may have lost it */
 
-	bool hold_asked;          /* a reader of the whole output is expected */
+	bool hold_expected;       /* a reader of the whole output is expected */
 	struct hold hold;         /* for that reader, until it comes */
 	struct exec_pager *pager; /* owned; NULL: no page reader */
 
@@ -187,16 +187,16 @@ struct exec {
 };
 
 /* Why the output of a done exec may be inexact: a stable code, or NULL if it is exact. */
-const char *exec_inexact(const struct exec *e);
+const char *exec_inexact_reason(const struct exec *e);
 
 /* Whether the command ended its shell, and the session goes on with a new one. */
-bool exec_outlived(const struct exec *e);
+bool exec_has_replaced_shell(const struct exec *e);
 
 /*
  * Request an exec. *ret_exec is owned by the session; w (may be NULL) follows it, and may be called
- * from inside. Returns 0, or a negative errno and nothing is run: -EBUSY (see exec_busy()),
+ * from inside. Returns 0, or a negative errno and nothing is run: -EBUSY (see exec_busy_reason()),
  * -ENOTSUP (this shell cannot run it), -ENOTCONN (the shell has exited), -EACCES (see
- * typing_admits()), -EUSERS (the queue is full), -EALREADY (the key belongs to another command),
+ * typing_is_allowed()), -EUSERS (the queue is full), -EALREADY (the key belongs to another command),
  * -EINVAL (the command is too long or has a NUL), or what storing the input returned.
  */
 int exec_start(struct executor *x, const struct exec_options *options, struct exec_watcher *w,
@@ -209,7 +209,8 @@ void exec_each(const struct executor *x, void (*tell)(void *user, const struct e
  * Call tell() once for each exec that was not over when an earlier server ended and whose caller is
  * to be notified of its end. executors.left counts those that remain.
  */
-void exec_each_left(struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
+void exec_each_unreported(
+	struct executor *x, void (*tell)(void *user, const struct exec *e), void *user);
 
 /* The exec of an id; NULL if there is none. */
 struct exec *exec_find(struct executor *x, const char *id);
@@ -231,13 +232,13 @@ void exec_unwatch(struct exec *e, struct exec_watcher *w);
 void exec_cancel(struct exec *e, int first_signal, unsigned grace_ms);
 
 /* Why the session's shell can run no command any more: a text for people, or NULL. */
-const char *exec_unable(struct executor *x);
+const char *exec_unable_reason(struct executor *x);
 
 /* What a queued exec waits for, or has waited for: a text for people. */
-const char *exec_waits_for(const struct exec *e);
+const char *exec_wait_reason(const struct exec *e);
 
 /* Why the session's shell cannot run a command now: a text for people, or NULL when it can. */
-const char *exec_busy(struct executor *x);
+const char *exec_busy_reason(struct executor *x);
 
 /* A wait(2) status as 0 to 255, as bash gives it: 128 + n for signal n. */
 int exec_status_of(int wait_status);
@@ -254,7 +255,7 @@ uint64_t exec_reread(struct exec *e, size_t limit, struct excerpt output[EXEC_ST
 
 /*
  * Init an outline that reads the output at the caller's own pace, from a place or (NULL) from the
- * beginning. Read it up to exec_readable(), only while exec_has_ring(). exec_keeps() selects the
+ * beginning. Read it up to exec_readable(), only while exec_has_ring(). exec_clip_output() selects the
  * text that belongs to e.
  */
 void exec_outline(
@@ -267,7 +268,7 @@ uint64_t exec_readable(const struct exec *e);
 bool exec_has_ring(const struct exec *e);
 
 /* Expect a reader of the whole output: hold the ring for it from the start of the command. */
-void exec_hold_ask(struct exec *e);
+void exec_hold_expect(struct exec *e);
 
 /* Hold the ring for a reader that is at o. What e has held for it goes over to h. */
 void exec_hold(struct exec *e, struct hold *h, const struct outline *o);
@@ -279,32 +280,32 @@ void exec_hold_moved(struct exec *e, struct hold *h, const struct outline_place 
 void exec_unhold(struct exec *e, struct hold *h, bool comes_again);
 
 /* The ring offset up to which watchers have got output; an incomplete sequence lies behind it. */
-uint64_t exec_told(const struct exec *e);
+uint64_t exec_delivered(const struct exec *e);
 
 /*
  * `reader` has the output up to offset and will ask for more: hold the ring for it for
  * EXEC_PAGE_MS. All its requests share the patience of one hold. Does nothing while the ring is
  * held for another page reader. The hold ends when all output of a done exec has been read.
  */
-void exec_page(struct exec *e, const char *reader, uint64_t offset);
+void exec_hold_page(struct exec *e, const char *reader, uint64_t offset);
 
 /* The page reader now reads without a cursor: hold nothing for it meanwhile. */
-void exec_page_wait(struct exec *e, const char *reader);
+void exec_hold_page_pause(struct exec *e, const char *reader);
 
 /*
  * The page reader is told that bytes were lost, and goes on at offset. Returns the sum of all bytes
  * reported to it as lost; bytes may be 0.
  */
-uint64_t exec_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint64_t offset);
+uint64_t exec_hold_page_lost(struct exec *e, const char *reader, uint64_t bytes, uint64_t offset);
 
 /* Hold nothing any more for the page readers whose names begin with readers. */
-void exec_page_leave(struct executor *x, const char *readers);
+void exec_hold_page_end(struct executor *x, const char *readers);
 
 /*
  * Cut a piece of the outline's text to the part that is e's output: moves *bytes and *length.
  * Returns its stream, or EXEC_STREAMS when no part of it is.
  */
-enum exec_stream exec_keeps(const struct exec *e, enum event_source source, uint64_t offset,
+enum exec_stream exec_clip_output(const struct exec *e, enum event_source source, uint64_t offset,
 	const void **bytes, size_t *length);
 
 /* The stream that output from source belongs to; EXEC_STREAMS: none. */

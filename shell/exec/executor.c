@@ -36,7 +36,8 @@ static void tell_left(struct exec *e, void (*tell)(void *user, const struct exec
 	tell(user, e);
 }
 
-void exec_each_left(struct executor *x, void (*tell)(void *user, const struct exec *e), void *user)
+void exec_each_unreported(
+	struct executor *x, void (*tell)(void *user, const struct exec *e), void *user)
 {
 	struct exec *e;
 	DL_FOREACH (x->finished, e)
@@ -83,11 +84,11 @@ bool exec_find_facts(void *user, const char *id, struct block_exec *ret_exec)
 
 bool exec_is_busy(struct executor *x)
 {
-	/* Do not look up the program's name for exec_busy(). */
-	return x->prompt == EXEC_PROMPT_LEFT || exec_busy(x);
+	/* Do not look up the program's name for exec_busy_reason(). */
+	return x->prompt == EXEC_PROMPT_LEFT || exec_busy_reason(x);
 }
 
-const char *exec_busy(struct executor *x)
+const char *exec_busy_reason(struct executor *x)
 {
 	return x->queue && !x->current ? "Other commands wait" : exec_obstacle(x);
 }
@@ -102,7 +103,7 @@ const char *exec_obstacle(struct executor *x)
 		return exec_foreground_text(x);
 	if (x->prompt == EXEC_PROMPT_CONTINUATION)
 		return "An incomplete line has been entered";
-	return exec_is_newborn(x) ? exec_startup_text(x) : NULL;
+	return exec_shell_is_starting(x) ? exec_startup_text(x) : NULL;
 }
 
 /* Load the blocks of earlier servers, and update those of their execs. */
@@ -115,7 +116,7 @@ static void load_blocks(struct executor *x)
 		exec_update_block(e);
 	if (x->current)
 		exec_update_block(x->current);
-	blocks_retell(b);
+	blocks_replay_to_journal(b);
 }
 
 void exec_open(struct executor *x, bool adopted)
@@ -124,7 +125,7 @@ void exec_open(struct executor *x, bool adopted)
 	x->script_fd = -1;
 	if (!x->possible)
 		return;
-	int fd = held_open_place(&x->pane->held, WIRE_PLACE_SCRIPT, O_RDWR);
+	int fd = held_open_descriptor(&x->pane->held, WIRE_FIXED_FD_SCRIPT, O_RDWR);
 	if (fd < 0) {
 		x->all->callbacks->failed(
 			x->user, "cannot open its script, so it cannot run commands", fd);
@@ -159,14 +160,14 @@ void exec_close(struct executor *x)
 		return;
 	(void)exec_log_catch_up(x, &rc); /* this is the last try */
 	x->open = false;
-	look_end(&x->look);
+	look_cancel(&x->look);
 	if (x->current)
 		exec_finish(x->current, EXEC_END_LOST);
 	while (x->queue)
 		exec_finish(x->queue, EXEC_END_LOST);
 	forget_list(&x->finished);
-	shell_environment_told(x);
-	executors_leave(x);
+	shell_environment_answer(x);
+	executors_remove_busy(x);
 	free(x->held);
 	x->held = NULL;
 	x->held_length = 0;
@@ -252,7 +253,7 @@ static void tick_current(struct exec *e)
 		exec_cancel(e, 0, EXEC_GRACE_MS);
 	} else if (e->ladder_ms > 0) {
 		exec_ladder_tick(e);
-	} else if (e->typed_until_ms > 0) {
+	} else if (e->interrupt_until_ms > 0) {
 		exec_interrupt_tick(e);
 	}
 }
@@ -261,7 +262,7 @@ void exec_tick(struct executor *x)
 {
 	if (x->current)
 		tick_current(x->current);
-	bool newborn = exec_is_newborn(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
+	bool newborn = exec_shell_is_starting(x) && exec_now(x) < x->born_ms + EXEC_STARTUP_MS;
 	if (x->held_length > 0 && exec_now(x) >= x->hold_until_ms && !newborn &&
 		!(x->current && x->current->state == EXEC_STARTING))
 		exec_release_input(x);
@@ -274,7 +275,7 @@ void exec_tick(struct executor *x)
 	exec_type_next(x);
 	if (!blocks_tick(x->blocks, exec_now(x)) && !x->current && !x->queue &&
 		x->environment_due_ms == 0 && x->held_length == 0 && !x->undo)
-		executors_leave(x);
+		executors_remove_busy(x);
 }
 
 /* Whether it has the terminal for its standard error. If not, ask the holder for it. */
@@ -282,15 +283,15 @@ static bool has_terminals(struct executor *x, const struct exec *e)
 {
 	if (e->plan.streams != EXEC_TERMINALS || x->error_terminal[0])
 		return true;
-	if (!x->error_asked)
-		x->error_asked = link_open_terminal(&x->pane->held.link) == 0;
+	if (!x->error_terminal_asked)
+		x->error_terminal_asked = link_open_terminal(&x->pane->held.link) == 0;
 	return false;
 }
 
-void exec_error_terminal(struct executor *x, const char *path)
+void exec_error_terminal_opened(struct executor *x, const char *path)
 {
 	struct exec *e, *next;
-	x->error_asked = false;
+	x->error_terminal_asked = false;
 	if (path)
 		snprintf(x->error_terminal, sizeof x->error_terminal, "%s", path);
 	DL_FOREACH_SAFE (x->queue, e, next) {

@@ -27,10 +27,10 @@
 #define EXEC_KILLED_MS 1000u    /* at least, for the end to be reported after SIGKILL */
 #define EXEC_OVERDUE_MS 1000u   /* for unread reports of an end in time, after the deadline */
 /* For a program of the startup files that asks the terminal what it supports. */
-#define EXEC_READER_MS 200u
-#define EXEC_AGAIN_MS 300u    /* for a shell to act on an INT before it gets another */
-#define EXEC_SETTLE_MS 100u   /* for a shell to act on a line that was entered */
-#define EXEC_UNMARKED_MS 300u /* of silence at a prompt that has lost its marks */
+#define EXEC_STARTUP_READER_MS 200u
+#define EXEC_REPEAT_INT_MS 300u /* for a shell to act on an INT before it gets another */
+#define EXEC_SETTLE_MS 100u     /* for a shell to act on a line that was entered */
+#define EXEC_UNMARKED_MS 300u   /* of silence at a prompt that has lost its marks */
 #define EXEC_UNSEEN_MS 2000u /* the same, where the kernel does not show what the shell waits for */
 #define EXEC_RECORD_MS RECORD_WAIT_MS
 #define EXEC_HOLD_MS \
@@ -46,14 +46,14 @@ enum exec_prompt {
 };
 
 /* A deferred end mark of a line that a person entered, see exec_defer_line_end(). */
-struct exec_aside {
+struct exec_deferred_mark {
 	uint64_t start, end; /* of the mark; 0: there is none */
 	int status;
 	bool claimed; /* a prompt was reported while the shell seemed to wait for a child */
 };
 
 /* Where the cursor was when the shell printed its end mark, before it drew the prompt. */
-struct exec_end_place {
+struct exec_end_mark_place {
 	unsigned marks; /* end marks since the last prompt; bash draws one with its prompt */
 	uint64_t line;
 	unsigned column;    /* from 1 */
@@ -79,31 +79,31 @@ struct executor {
 	uint64_t prompt_offset; /* end of the last mark of a ready prompt; 0: none yet */
 	unsigned column;        /* where a line begins, from 1; 0: not known */
 	const char *editor;     /* the line editor, from the prompt record; NULL or "": readline */
-	char reason[EXEC_REASON_SIZE]; /* text of exec_busy() or exec_unable() */
+	char reason[EXEC_REASON_SIZE]; /* text of exec_busy_reason() or exec_unable_reason() */
 	struct look look;              /* waits for the screen to reach prompt_offset */
-	struct exec_end_place end_place;
-	bool spared_known;    /* the shell's first prompt has been seen */
-	unsigned spared;      /* enum leftover: set by startup files, kept */
-	unsigned undo;        /* enum leftover: to be undone at the prompt, */
-	unsigned undo_row;    /* which ends in this row, from 1, */
-	uint64_t undo_offset; /* and has this prompt_offset */
-	unsigned entered;     /* lines entered by people that the shell has not reported yet */
-	struct exec_aside aside;
+	struct exec_end_mark_place end_place;
+	bool initial_modes_known; /* the shell's first prompt has been seen */
+	unsigned spared;          /* enum leftover: set by startup files, kept */
+	unsigned undo;            /* enum leftover: to be undone at the prompt, */
+	unsigned undo_row;        /* which ends in this row, from 1, */
+	uint64_t undo_offset;     /* and has this prompt_offset */
+	unsigned entered;         /* lines entered by people that the shell has not reported yet */
+	struct exec_deferred_mark aside;
 	bool left;                   /* a line has been reported since the last prompt */
 	uint64_t entered_ms;         /* loop time of the last one entered */
 	uint64_t signalled_ms;       /* loop time of the last signal of exec_cancel() */
 	struct typing_pasting paste; /* as far as it has been written to the terminal */
-	bool paste_alone;            /* it began when no entered line was pending */
-	bool searching;          /* readline's history search may be open, see exec_type_key() */
-	char error_terminal[64]; /* path of the second terminal, or "" */
-	bool error_asked;        /* the holder has been asked for it */
-	bool newborn;            /* this server has started the shell */
-	bool first_due;          /* and its first prompt is being drawn */
-	bool releasing;          /* held input is being typed */
-	uint64_t born_ms;        /* loop time of the shell's start */
-	uint64_t looked_ms;      /* loop time of the last look at readers before the first prompt */
-	uint64_t hold_until_ms;  /* loop time up to which other input is held */
-	bool back_due;           /* a half-typed line is to be put back at the next prompt */
+	bool paste_undisturbed;      /* it began when no entered line was pending */
+	bool searching;            /* readline's history search may be open, see exec_type_key() */
+	char error_terminal[64];   /* path of the second terminal, or "" */
+	bool error_terminal_asked; /* the holder has been asked for it */
+	bool newborn;              /* this server has started the shell */
+	bool first_due;            /* and its first prompt is being drawn */
+	bool releasing;            /* held input is being typed */
+	uint64_t born_ms;          /* loop time of the shell's start */
+	uint64_t looked_ms;     /* loop time of the last look at readers before the first prompt */
+	uint64_t hold_until_ms; /* loop time up to which other input is held */
+	bool back_due;          /* a half-typed line is to be put back at the next prompt */
 	struct exec *current;
 	struct exec *queue;    /* list */
 	struct exec *finished; /* list, oldest first */
@@ -166,9 +166,9 @@ size_t exec_input_waiting(const struct executor *x);
 void exec_screen_mark(struct executor *x, const struct screen_event *mark);
 
 /* The requested terminal for standard error is open at path; NULL: it cannot be had. */
-void exec_error_terminal(struct executor *x, const char *path);
+void exec_error_terminal_opened(struct executor *x, const char *path);
 
-/* Check queue and deadlines. Called every EXEC_TICK_MS while executors_attend() is in effect. */
+/* Check queue and deadlines. Called every EXEC_TICK_MS while executors_add_busy() is in effect. */
 void exec_tick(struct executor *x);
 
 /* The facts of an exec that a block records; user: the executor. A callback of struct blocks. */

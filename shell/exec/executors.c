@@ -13,7 +13,7 @@ void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_
 		.runtime_dir = runtime_dir,
 		.peek = {.holder = holder},
 		.budget = EXEC_OUTPUT_BUDGET};
-	peek_begin(&all->peek);
+	peek_init(&all->peek);
 	uv_timer_init(loop, &all->ticker);
 	all->ticker.data = all;
 }
@@ -34,7 +34,7 @@ static void on_ticker(uv_timer_t *timer)
 		uv_timer_stop(&all->ticker);
 }
 
-void executors_attend(struct executor *x)
+void executors_add_busy(struct executor *x)
 {
 	struct executors *all = x->all;
 	if (x->listed)
@@ -45,7 +45,7 @@ void executors_attend(struct executor *x)
 		uv_timer_start(&all->ticker, on_ticker, EXEC_TICK_MS, EXEC_TICK_MS);
 }
 
-void executors_leave(struct executor *x)
+void executors_remove_busy(struct executor *x)
 {
 	if (!x->listed)
 		return;

@@ -33,7 +33,7 @@ struct executors {
 	size_t budget;           /* bytes of output that may still be kept for running execs */
 	uint64_t ended;          /* commands that are over */
 	uint64_t not_kept;       /* failed writes to a log */
-	size_t left;             /* see exec_each_left() */
+	size_t left;             /* see exec_each_unreported() */
 	struct executor *busy;   /* list: get exec_tick() */
 	uv_timer_t ticker;       /* active while that is not empty */
 };
@@ -46,7 +46,7 @@ void executors_open(struct executors *all, uv_loop_t *loop, const char *runtime_
 void executors_close(struct executors *all);
 
 /* Call exec_tick() for x from now on. Does nothing when that is so already. */
-void executors_attend(struct executor *x);
+void executors_add_busy(struct executor *x);
 
 /* Stop calling exec_tick() for x. Does nothing when that is so already. */
-void executors_leave(struct executor *x);
+void executors_remove_busy(struct executor *x);

@@ -3,7 +3,7 @@
  * exec as if it had been typed. Pure: text in, text out.
  *
  * The shell starts with the init file that integration_init() makes. To run a command, the server
- * writes the text of integration_script() to the holder's script (WIRE_PLACE_SCRIPT) and types
+ * writes the text of integration_script() to the holder's script (WIRE_FIXED_FD_SCRIPT) and types
  * INTEGRATION_LOAD, a seal and CR. See shell/output/record.h and shell/output/marks.h for what the
  * shell sends back. Needs bash 5.1, zsh 5.8 or fish 3.4.
  */

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shell/exec/executor.h"
-#include "shell/exec/shell.h"
+#include "shell/exec/shell_state.h"
 #include "shell/exec/shell_environment.h"
 
 /* Loop time in ms. */
@@ -88,7 +88,7 @@ int exec_type(struct exec *e);
 /* Whether a command can be typed into the shell now. */
 bool exec_is_ready(struct executor *x);
 
-/* Whether exec_busy() has a reason. */
+/* Whether exec_busy_reason() has a reason. */
 bool exec_is_busy(struct executor *x);
 
 /* Why the first exec in the queue cannot be typed now: a text for people, or NULL. */

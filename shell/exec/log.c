@@ -63,7 +63,7 @@ char *exec_log_header(const struct exec *e)
 	json_t *root = common_json(e);
 	if (root)
 		json_object_set_new(root, "timeout", json_integer((json_int_t)e->timeout_ms));
-	if (root && e->hold_asked)
+	if (root && e->hold_expected)
 		json_object_set_new(root, "hold", json_true());
 	if (root) {
 		char seal[SEAL_TEXT + 1];
@@ -139,7 +139,7 @@ static void append_line(struct executor *x, json_t *line)
 
 bool exec_log_catch_up(struct executor *x, int *ret_error)
 {
-	return x->open && lines_catch_up(&x->log, &kind, x->pane->held.link.dir_fd, x, ret_error);
+	return x->open && lines_retry(&x->log, &kind, x->pane->held.link.dir_fd, x, ret_error);
 }
 
 void exec_log_request(struct exec *e)
@@ -224,7 +224,7 @@ static bool read_done(const json_t *root, struct exec *e)
 	e->timed_out = timed_out;
 	e->suspect = json_is_true(json_object_get(root, "suspect"));
 	json_int_t outlet = json_integer_value(json_object_get(root, "outlet"));
-	if (outlet >= 0 && outlet <= RECORD_OUTLET_LATE)
+	if (outlet >= 0 && outlet <= RECORD_OUTLET_PENDING)
 		e->outlet = (enum record_outlet)outlet;
 	e->lost = (uint64_t)lost;
 	e->cwd = json_is_string(cwd) ? strdup(json_string_value(cwd)) : NULL;
@@ -320,7 +320,7 @@ static struct exec *load_typed(struct executor *x, bool *ret_short)
 		const char *seal = json_string_value(json_object_get(root, "seal"));
 		seal_read(&e->seal, seal ? seal : "");
 		parse_start(e, root);
-		e->hold_asked = json_is_true(json_object_get(root, "hold"));
+		e->hold_expected = json_is_true(json_object_get(root, "hold"));
 	}
 	json_decref(root);
 	return e;
@@ -374,7 +374,7 @@ static void resume(struct executor *x, struct exec *e)
 	exec_adopt_input(e);
 	mark_left(e);
 	exec_hold_begin(e);
-	executors_attend(x);
+	executors_add_busy(x);
 }
 
 void exec_log_load(struct executor *x)

@@ -12,7 +12,7 @@ static void on_text(
 	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
 {
 	struct rereading *r = user;
-	enum exec_stream stream = exec_keeps(r->e, source, offset, &bytes, &length);
+	enum exec_stream stream = exec_clip_output(r->e, source, offset, &bytes, &length);
 	if (stream != EXEC_STREAMS)
 		excerpt_add(&r->output[stream], bytes, length, &r->budget);
 }
@@ -64,7 +64,7 @@ uint64_t exec_readable(const struct exec *e)
 	return e->state == EXEC_QUEUED ? 0 : e->executor->outline.offset;
 }
 
-uint64_t exec_told(const struct exec *e)
+uint64_t exec_delivered(const struct exec *e)
 {
 	const struct outline *o = &e->executor->outline;
 	return e->state == EXEC_DONE ? e->end_offset : o->offset - o->marks.length;

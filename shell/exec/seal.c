@@ -31,7 +31,7 @@ int seal_make(struct seal *seal, char ret_typed[SEAL_TYPED + 1])
 	return 0;
 }
 
-bool seal_fits(const struct seal *seal, enum seal_part part, const char *text)
+bool seal_matches(const struct seal *seal, enum seal_part part, const char *text)
 {
 	uint8_t digest[SEAL_DIGEST];
 	return seal->made && strlen(text) == SEAL_DIGITS && digest_of(text, SEAL_DIGITS, digest) &&

@@ -32,7 +32,7 @@ struct seal {
 int seal_make(struct seal *seal, char ret_typed[SEAL_TYPED + 1]);
 
 /* Whether text is this part of the secret. */
-bool seal_fits(const struct seal *seal, enum seal_part part, const char *text);
+bool seal_matches(const struct seal *seal, enum seal_part part, const char *text);
 
 /* Write the digests as hexadecimal digits; "" without a seal. */
 void seal_write(const struct seal *seal, char ret_text[SEAL_TEXT + 1]);

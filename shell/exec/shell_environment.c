@@ -19,7 +19,7 @@ static char *read_environment(const struct executor *x, size_t *ret_length)
 {
 	struct stat st;
 	/* Programs in the session can replace it, so opening it must not block. */
-	int fd = held_open_place(&x->pane->held, WIRE_PLACE_STATE, O_RDONLY);
+	int fd = held_open_descriptor(&x->pane->held, WIRE_FIXED_FD_STATE, O_RDONLY);
 	if (fd < 0)
 		return NULL;
 	size_t size = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
@@ -73,7 +73,7 @@ void shell_environment_ask(struct executor *x, struct shell_environment_waiter *
 	}
 	x->environment_due_ms = exec_now(x) +
 		(x->prompt == EXEC_PROMPT_NONE ? EXEC_PROMPT_MS : EXEC_RECORD_MS);
-	executors_attend(x);
+	executors_add_busy(x);
 	shell_environment_at_prompt(x);
 }
 
@@ -83,7 +83,7 @@ void shell_environment_at_prompt(struct executor *x)
 		ask_shell(x);
 }
 
-void shell_environment_told(struct executor *x)
+void shell_environment_answer(struct executor *x)
 {
 	if (x->environment_due_ms > 0)
 		answer_waiters(x);

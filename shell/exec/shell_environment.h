@@ -28,7 +28,7 @@ void shell_environment_ask(struct executor *x, struct shell_environment_waiter *
 void shell_environment_at_prompt(struct executor *x);
 
 /* For exec only: answer the waiters; the shell has written its state, or the session is over. */
-void shell_environment_told(struct executor *x);
+void shell_environment_answer(struct executor *x);
 
 /* For exec only: part of exec_tick(). */
 void shell_environment_tick(struct executor *x);

@@ -94,8 +94,8 @@ static bool is_at_limit(const struct crew *c, const struct job *job, bool *ret_s
 	*ret_stuck = false;
 	if (c->options.patient || !job->whose[0])
 		return false;
-	bool at_limit = count_busy(c, job->whose, &stuck) >= CREW_EACH_MAX;
-	*ret_stuck = at_limit && stuck >= CREW_EACH_MAX;
+	bool at_limit = count_busy(c, job->whose, &stuck) >= CREW_OWNER_MAX;
+	*ret_stuck = at_limit && stuck >= CREW_OWNER_MAX;
 	if (at_limit || job->whose[0] != CREW_GUEST)
 		return at_limit;
 	at_limit = count_busy(c, guests, &stuck) >= CREW_GUESTS_MAX;
@@ -227,7 +227,7 @@ static void on_finished(uv_async_t *async)
 }
 
 /* Mark jobs of one owner that have run too long. *ret_whose: the owner. Returns their number. */
-static unsigned mark_stuck(struct crew *c, char ret_whose[CREW_WHOSE_SIZE])
+static unsigned mark_stuck(struct crew *c, char ret_whose[CREW_OWNER_SIZE])
 {
 	unsigned count = 0;
 	struct job *job;
@@ -237,7 +237,7 @@ static unsigned mark_stuck(struct crew *c, char ret_whose[CREW_WHOSE_SIZE])
 		bool other = count > 0 && strcmp(job->whose, ret_whose) != 0;
 		if (job->stuck || other || now - job->begun_ms < CREW_STUCK_MS)
 			continue;
-		memcpy(ret_whose, job->whose, CREW_WHOSE_SIZE);
+		memcpy(ret_whose, job->whose, CREW_OWNER_SIZE);
 		job->stuck = true;
 		count++;
 	}
@@ -270,7 +270,7 @@ static void unblock_queue(struct crew *c)
 static void on_tick(uv_timer_t *timer)
 {
 	struct crew *c = timer->data;
-	char whose[CREW_WHOSE_SIZE];
+	char whose[CREW_OWNER_SIZE];
 	unsigned count;
 	while ((count = mark_stuck(c, whose)) > 0)
 		if (c->options.stuck)
@@ -348,7 +348,7 @@ int crew_send(struct crew *c, struct job *job)
 	return rc;
 }
 
-void crew_owe(struct crew *c, struct job *job)
+void crew_send_required(struct crew *c, struct job *job)
 {
 	job->owed = true;
 	if (crew_send(c, job) == 0)
@@ -369,7 +369,7 @@ unsigned crew_count(struct crew *c, const char *whose)
 	return count;
 }
 
-void crew_look(struct crew *c, struct crew_counts *ret)
+void crew_get_counts(struct crew *c, struct crew_counts *ret)
 {
 	uv_mutex_lock(&c->lock);
 	*ret = (struct crew_counts){.threads = c->threads,
@@ -397,10 +397,10 @@ static void on_closed(uv_handle_t *handle)
 	free(c);
 }
 
-/* Wait for running jobs, up to CREW_FAREWELL_MS, then stop all idle threads. */
+/* Wait for running jobs, up to CREW_CLOSE_WAIT_MS, then stop all idle threads. */
 static void wait_for_jobs(struct crew *c)
 {
-	uint64_t end = uv_hrtime() + CREW_FAREWELL_MS * UINT64_C(1000000);
+	uint64_t end = uv_hrtime() + CREW_CLOSE_WAIT_MS * UINT64_C(1000000);
 	uv_mutex_lock(&c->lock);
 	for (uint64_t now; c->threads > c->idle && (now = uv_hrtime()) < end;)
 		uv_cond_timedwait(&c->less, &c->lock, end - now);

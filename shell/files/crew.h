@@ -14,16 +14,16 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define CREW_MAX 16u           /* threads; started on demand */
-#define CREW_SPARE 16u         /* further threads, which replace stuck ones */
-#define CREW_EACH_MAX 4u       /* running jobs of one owner */
-#define CREW_GUESTS_MAX 12u    /* running jobs of all guests */
-#define CREW_QUEUE 512u        /* waiting jobs */
-#define CREW_QUEUE_GUESTS 384u /* waiting jobs of all guests */
-#define CREW_STUCK_MS 3000u    /* a job that runs longer is stuck */
-#define CREW_FAREWELL_MS 2000u /* time that crew_close() waits for running jobs */
-#define CREW_WHOSE_SIZE 160u   /* bytes of an owner's name, with its NUL */
-#define CREW_GUEST 'l'         /* first letter of a guest's name: a client with a link */
+#define CREW_MAX 16u             /* threads; started on demand */
+#define CREW_SPARE 16u           /* further threads, which replace stuck ones */
+#define CREW_OWNER_MAX 4u        /* running jobs of one owner */
+#define CREW_GUESTS_MAX 12u      /* running jobs of all guests */
+#define CREW_QUEUE 512u          /* waiting jobs */
+#define CREW_QUEUE_GUESTS 384u   /* waiting jobs of all guests */
+#define CREW_STUCK_MS 3000u      /* a job that runs longer is stuck */
+#define CREW_CLOSE_WAIT_MS 2000u /* time that crew_close() waits for running jobs */
+#define CREW_OWNER_SIZE 160u     /* bytes of an owner's name, with its NUL */
+#define CREW_GUEST 'l'           /* first letter of a guest's name: a client with a link */
 
 struct crew;
 struct user;
@@ -38,7 +38,7 @@ struct job {
 	 */
 	void (*done)(struct job *job, int error);
 	int error;
-	char whose[CREW_WHOSE_SIZE]; /* the owner; "": no owner, no limits */
+	char whose[CREW_OWNER_SIZE]; /* the owner; "": no owner, no limits */
 	bool owed;                   /* must run, as it releases something: never refused */
 	/* Private: */
 	uint64_t begun_ms;
@@ -60,7 +60,7 @@ struct crew_options {
 struct crew *crew_open(uv_loop_t *loop, const struct crew_options *options);
 
 /*
- * Cancel waiting jobs (-ECANCELED), and wait up to CREW_FAREWELL_MS for running ones. The memory of jobs that
+ * Cancel waiting jobs (-ECANCELED), and wait up to CREW_CLOSE_WAIT_MS for running ones. The memory of jobs that
  * still run then leaks, and done() is not called for them. The crew is freed once the loop has closed its
  * handles. NULL is fine.
  */
@@ -73,7 +73,7 @@ void crew_close(struct crew *c);
 int crew_send(struct crew *c, struct job *job);
 
 /* Queue a job that must run. If no thread can be started, it runs here, and done() is called from inside. */
-void crew_owe(struct crew *c, struct job *job);
+void crew_send_required(struct crew *c, struct job *job);
 
 /* The number of running and waiting jobs of an owner. */
 unsigned crew_count(struct crew *c, const char *whose);
@@ -85,4 +85,4 @@ struct crew_counts {
 };
 
 /* Get the numbers. */
-void crew_look(struct crew *c, struct crew_counts *ret);
+void crew_get_counts(struct crew *c, struct crew_counts *ret);

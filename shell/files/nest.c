@@ -1,6 +1,6 @@
 #include "shell/files/nest.h"
 
-#include "shell/files/beside.h"
+#include "shell/files/temp_name.h"
 #include "shell/files/copy.h"
 #include "shell/files/place.h"
 
@@ -64,12 +64,12 @@ static int make(int dir_fd, struct nest *n)
 int nest_make(int dir_fd, const char *target, const char *suffix, struct nest *ret)
 {
 	struct nest n = {.fd = -1};
-	beside_name(target, suffix, false, n.name, sizeof n.name);
+	temp_name_make(target, suffix, false, n.name, sizeof n.name);
 	if (!remove_leftover(dir_fd, n.name))
-		beside_name(target, suffix, true, n.name, sizeof n.name);
+		temp_name_make(target, suffix, true, n.name, sizeof n.name);
 	int rc = make(dir_fd, &n);
 	if (rc == -EEXIST) {
-		beside_name(target, suffix, true, n.name, sizeof n.name);
+		temp_name_make(target, suffix, true, n.name, sizeof n.name);
 		rc = make(dir_fd, &n);
 	}
 	if (rc == 0)

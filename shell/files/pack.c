@@ -6,7 +6,7 @@
 #include "shell/files/pack.h"
 
 #include "shell/files/copy.h"
-#include "shell/files/beside.h"
+#include "shell/files/temp_name.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -264,9 +264,9 @@ static int put_entry(struct pack *k, int dir_fd, const char *name)
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
 		return errno == ENOENT ? 0 : -errno; /* ENOENT: removed meanwhile */
 	if (S_ISDIR(st.st_mode))
-		return beside_is_name(name) ? 0 : put_directory(k, dir_fd, name, &st);
+		return temp_name_matches(name) ? 0 : put_directory(k, dir_fd, name, &st);
 	if (S_ISREG(st.st_mode))
-		return beside_is_name(name) ? 0 : put_file(k, dir_fd, name, &st);
+		return temp_name_matches(name) ? 0 : put_file(k, dir_fd, name, &st);
 	return S_ISLNK(st.st_mode) ? put_link(k, dir_fd, name, &st) : 0;
 }
 

@@ -87,8 +87,8 @@ static int enter_shell(struct place *p)
 	if (sandboxed < 0)
 		return sandboxed == -ENOENT ? -ESRCH : sandboxed;
 	/* If the pid is still below the holder, the opened directories are the shell's. */
-	if (!proc_status(p->shell, &now) || !proc_is_living(&now) ||
-		!proc_is_below(p->shell, p->holder))
+	if (!proc_status(p->shell, &now) || !proc_is_alive(&now) ||
+		!proc_is_descendant(p->shell, p->holder))
 		return -ESRCH;
 	return p->root_fd >= 0 ? find_inside(p) : 0;
 }

@@ -7,7 +7,7 @@
 
 #include "shell/files/alias.h"
 #include "shell/files/attributes.h"
-#include "shell/files/beside.h"
+#include "shell/files/temp_name.h"
 #include "shell/files/entry.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 /* other: a unique name, for when another writer uses the usual one. */
 static void name_temporary(struct replace *r, bool other)
 {
-	beside_name(r->entry.name, "", other, r->temporary, sizeof r->temporary);
+	temp_name_make(r->entry.name, "", other, r->temporary, sizeof r->temporary);
 }
 
 /* Remove a leftover of the temporary name. Returns whether the name is free now. */
@@ -421,7 +421,7 @@ static int move_into_place(struct replace *r)
 		return rc < 0 ? rc : 0;
 	struct stat st = {0};
 	fstat(r->entry.dir_fd, &st);
-	pthread_mutex_t *lock = &rename_locks[(beside_hash(r->entry.name) ^ st.st_ino) % LOCKS];
+	pthread_mutex_t *lock = &rename_locks[(temp_name_hash(r->entry.name) ^ st.st_ino) % LOCKS];
 	pthread_mutex_lock(lock);
 	rc = rename_over(r);
 	pthread_mutex_unlock(lock);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The condition that replace_commit() checks. */
-enum replace_only {
+enum replace_condition {
 	REPLACE_ANY,  /* none */
 	REPLACE_NEW,  /* the target does not exist */
 	REPLACE_SAME, /* the target has not changed since replace_open() */
@@ -26,13 +26,13 @@ struct replace {
 	struct stat old;          /* of the target, if it existed */
 	bool existed, in_place;   /* in_place: the target itself is written */
 	char temporary[NAME_MAX]; /* name of the new file until the commit; "": unnamed */
-	enum replace_only only;
+	enum replace_condition only;
 };
 
 /* How to replace. */
 struct replace_options {
-	bool parents;           /* make missing directories */
-	enum replace_only only; /* ignored for files that are not regular */
+	bool parents;                /* make missing directories */
+	enum replace_condition only; /* ignored for files that are not regular */
 };
 
 /*

@@ -201,7 +201,7 @@ static int put_directory(struct unpacking *u, const struct place_entry *e, const
 	int fd = place_open_in(e->dir_fd, e->name, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd == -ELOOP || fd == -ENOTDIR ? -EXDEV : fd;
-	/* Writable until unpack_settle(), so that its content can be unpacked. */
+	/* Writable until unpack_apply_directories(), so that its content can be unpacked. */
 	int rc = fchmod(fd, (archive_entry_perm(entry) & 0777) | 0700) < 0 ? -errno : 0;
 	close(fd);
 	return rc < 0 ? rc : note_directory(u->result, name, entry);
@@ -353,7 +353,7 @@ static int open_below(int dir_fd, const char *name)
 	return at.dir_fd;
 }
 
-void unpack_settle(int dir_fd, const struct unpack_result *result, bool itself)
+void unpack_apply_directories(int dir_fd, const struct unpack_result *result, bool itself)
 {
 	/* Backwards: a directory comes before its content, and its final mode may deny access to that. */
 	size_t count = 0, at = 0;
@@ -411,6 +411,6 @@ int unpack_bytes(const struct place *p, const void *bytes, size_t length, uint64
 		.read = read_memory, .user = &memory, .bytes_max = bytes_max};
 	int rc = unpack(p, &options, ret);
 	if (rc == 0)
-		unpack_settle(p->cwd_fd, ret, false);
+		unpack_apply_directories(p->cwd_fd, ret, false);
 	return rc;
 }

@@ -39,13 +39,13 @@ struct unpack_result {
 	char name[UNPACK_NAME_MAX]; /* of the entry that failed, or "" */
 	unsigned entries;           /* made so far */
 	uint64_t bytes;             /* of all files */
-	char *directories;          /* their modes and times, for unpack_settle() */
+	char *directories;          /* their modes and times, for unpack_apply_directories() */
 	size_t directories_count;
 	size_t directories_length, directories_capacity; /* bytes of directories */
 };
 
 /*
- * Read and unpack until read() returns 0. Call unpack_settle() after success, and unpack_finish() in any case.
+ * Read and unpack until read() returns 0. Call unpack_apply_directories() after success, and unpack_finish() in any case.
  * Returns 0, -EBADMSG (not a tar archive), -EXDEV (a name leads out), -EPERM (an entry of a refused type),
  * -ELOOP (too deep), -EFBIG (a limit), the error of read(), or another negative errno; a part is unpacked then.
  */
@@ -55,7 +55,7 @@ int unpack(const struct place *p, const struct unpack_options *options, struct u
  * Give directories their modes and times from the archive, after their content is complete. dir_fd: where they
  * were unpacked; itself: apply an entry for dir_fd itself, too.
  */
-void unpack_settle(int dir_fd, const struct unpack_result *result, bool itself);
+void unpack_apply_directories(int dir_fd, const struct unpack_result *result, bool itself);
 
 /* Free a result. */
 void unpack_finish(struct unpack_result *result);

@@ -131,7 +131,7 @@ static bool contains_any(const char *output, const char *const *words)
 }
 
 /* As in the container protocol of the Cloudflare Sandbox, except for CLONE_NO_GIT. */
-enum clone_end clone_judge(int code, const char *output)
+enum clone_end clone_classify(int code, const char *output)
 {
 	static const char *const not_allowed[] = {
 		"permission denied", "access denied", "authentication", "credentials", NULL};

@@ -44,4 +44,4 @@ enum clone_end {
 };
 
 /* Classify the result by the exit code and git's output. Pure. */
-enum clone_end clone_judge(int code, const char *output);
+enum clone_end clone_classify(int code, const char *output);

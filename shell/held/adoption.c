@@ -22,7 +22,7 @@ static void mark_unresponsive(struct held *h)
 	const struct held_kind *kind = h->table->kind;
 	h->unresponsive = true;
 	kind->complain(h->table, h->id, "its holder does not answer", -EHOSTDOWN);
-	held_answer(&h->starters, h, REPORT_SETUP, -EHOSTDOWN);
+	held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -EHOSTDOWN);
 	if (kind->changed)
 		kind->changed(h);
 }
@@ -32,8 +32,8 @@ static int attach(struct held *h)
 {
 	const struct held_kind *kind = h->table->kind;
 	int rc = link_adopt(&h->link);
-	bool silent = rc == -EAGAIN || removal_is_stopped(link_holder(&h->link));
-	if (kind->spares_holder && kind->spares_holder(h, silent ? -EAGAIN : rc))
+	bool silent = rc == -EAGAIN || removal_is_stopped(link_holder_pid(&h->link));
+	if (kind->is_only_ending && kind->is_only_ending(h, silent ? -EAGAIN : rc))
 		return 0;
 	if (rc < 0 && rc != -EAGAIN) {
 		kind->release(h);
@@ -105,8 +105,8 @@ static void remove_leftover(void *user, const char *directory)
 static void on_failed(void *user, const char *directory, int error)
 {
 	struct held_table *t = user;
-	held_refuse(t, directory);
-	t->kind->complain(t, directory, held_why(error, t->kind->cannot_adopt), error);
+	held_refuse_directory(t, directory);
+	t->kind->complain(t, directory, held_attach_error_text(error, t->kind->cannot_adopt), error);
 }
 
 static void on_rescan(uv_timer_t *timer)
@@ -140,7 +140,7 @@ bool held_is_adopting(const struct held_table *t)
 	return false;
 }
 
-void held_look_again(struct held_table *t)
+void held_recheck(struct held_table *t)
 {
 	struct held *h, *next;
 	HASH_ITER (hh, t->listed, h, next) {
@@ -151,8 +151,8 @@ void held_look_again(struct held_table *t)
 		int rc = h->link.state == LINK_IDLE ? link_adopt(&h->link) : 0;
 		if (rc == -ECONNREFUSED || rc == -ENOENT) {
 			h->holder_lost = true;
-			t->kind->end_unseen(h);
-		} else if (!h->unresponsive && uv_now(t->loop) > h->found_ms + LINK_SILENT_MS) {
+			t->kind->end_unanswered(h);
+		} else if (!h->unresponsive && uv_now(t->loop) > h->found_ms + LINK_UNRESPONSIVE_MS) {
 			mark_unresponsive(h);
 		}
 	}

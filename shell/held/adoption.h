@@ -12,4 +12,4 @@ int held_adopt(struct held_table *t);
 bool held_is_adopting(const struct held_table *t);
 
 /* Check again the holders that have not answered yet. Called periodically. */
-void held_look_again(struct held_table *t);
+void held_recheck(struct held_table *t);

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-void held_retire(struct held *h, struct held_waiter *ender)
+void held_begin_end(struct held *h, struct held_waiter *ender)
 {
 	static const char *const marks[] = {HELD_ENDING_FILE, HELD_ENDING_SHELL_FILE};
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -19,11 +19,11 @@ void held_retire(struct held *h, struct held_waiter *ender)
 			close(fd);
 	}
 	HASH_DEL(h->table->listed, h);
-	h->place = HELD_NOWHERE;
+	h->place = HELD_UNLISTED;
 	(void)held_add(h, HELD_ENDING); /* allocates nothing */
 	if (ender)
-		held_wait(&h->enders, ender);
-	held_answer(&h->starters, h, REPORT_SETUP, -ECANCELED);
+		held_add_waiter(&h->end_waiters, ender);
+	held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -ECANCELED);
 }
 
 bool held_ask_to_end(struct held *h, unsigned grace_ms)
@@ -49,7 +49,7 @@ static void on_removed(void *user, int error)
 	if (!h->stuck)
 		kind->complain(h->table, h->id, "some of its processes survive", error);
 	h->stuck = true;
-	held_answer(&h->enders, h, REPORT_READY, error);
+	held_answer_waiters(&h->end_waiters, h, REPORT_READY, error);
 	removal_start(&h->table->removals, &h->removal, guard_of(h), REMOVAL_AGAIN_MS);
 }
 
@@ -59,7 +59,7 @@ void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int 
 		.user = h,
 		.directory = h->directory,
 		.dir_fd = h->link.dir_fd > 0 ? h->link.dir_fd : 0,
-		.holder = h->holder_lost ? 0 : link_holder(&h->link)};
+		.holder = h->holder_lost ? 0 : link_holder_pid(&h->link)};
 	removal_start(&h->table->removals, &h->removal, guard_of(h), wait_ms);
 }
 
@@ -68,7 +68,7 @@ void held_end(struct held *h, unsigned wait_ms)
 	held_remove(h, wait_ms, on_removed);
 }
 
-void held_end_instead(struct held *h)
+void held_continue_as_end(struct held *h)
 {
 	h->removal.done = on_removed;
 }

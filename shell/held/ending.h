@@ -18,14 +18,14 @@
  * Begin the end: neither this server nor the next finds h by its id. ender (may be NULL) gets the result, waiters for
  * the start get -ECANCELED.
  */
-void held_retire(struct held *h, struct held_waiter *ender);
+void held_begin_end(struct held *h, struct held_waiter *ender);
 
 /* Ask the holder to kill all processes, with this grace, and exit. Returns whether it could be asked. */
 bool held_ask_to_end(struct held *h, unsigned grace_ms);
 
 /*
  * Ensure the end within wait_ms, then call the kind's ended(); that also happens as soon as the holder reports that it
- * is done. If processes survive, the enders get -EBUSY, h->survivors is set, and the removal is retried.
+ * is done. If processes survive, the end_waiters get -EBUSY, h->survivors is set, and the removal is retried.
  */
 void held_end(struct held *h, unsigned wait_ms);
 
@@ -33,7 +33,7 @@ void held_end(struct held *h, unsigned wait_ms);
 void held_remove(struct held *h, unsigned wait_ms, void (*done)(void *held, int error));
 
 /* Continue a removal of held_remove() as one of held_end(). */
-void held_end_instead(struct held *h);
+void held_continue_as_end(struct held *h);
 
 /* The holder has answered the request to end. */
 void held_on_ended(struct held *h, int error);

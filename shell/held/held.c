@@ -29,10 +29,10 @@ static const struct held_kind *kind_of(const struct held *h)
 /* Whether this server still owns the runtime directory. */
 static bool is_server(const struct held_table *t)
 {
-	return t->trust.lock && runtime_lock_holds(t->trust.lock, t->trust.runtime_dir);
+	return t->trust.lock && runtime_lock_is_held(t->trust.lock, t->trust.runtime_dir);
 }
 
-int held_check_place(const struct held_table *t)
+int held_check_runtime_directory(const struct held_table *t)
 {
 	return !t->trust.lock || is_server(t) ? 0 : -ESTALE;
 }
@@ -49,7 +49,7 @@ static void on_failed(void *user, enum report_stage stage, int error)
 {
 	struct held *h = user;
 	if (h->adopted)
-		held_refuse(h->table, h->directory);
+		held_refuse_directory(h->table, h->directory);
 	kind_of(h)->failed(h, stage, error);
 }
 
@@ -75,22 +75,22 @@ static void on_taken(void *user)
 	bool quiet = h->taken_ms == 0 || now > h->taken_ms + TAKEN_QUIET_MS;
 	h->taken_ms = now;
 	if (quiet)
-		h->taken_told = false;
+		h->taken_reported = false;
 	if (h->place == HELD_ENDING)
-		link_give_up(&h->link, false);
+		link_abandon(&h->link, false);
 	else if (quiet || !is_server(h->table))
 		held_take_back(h);
-	/* Repeated takeovers are answered only once in a while, see held_look_again(). */
+	/* Repeated takeovers are answered only once in a while, see held_recheck(). */
 }
 
 static void on_regained(void *user)
 {
 	struct held *h = user;
 	const struct held_kind *kind = kind_of(h);
-	if (!h->taken_told)
+	if (!h->taken_reported)
 		kind->complain(h->table, h->id,
 			"another process had attached to its holder: taken back", -EBUSY);
-	h->taken_told = true;
+	h->taken_reported = true;
 	if (kind->regained)
 		kind->regained(h);
 	held_make_busy(h);
@@ -134,7 +134,7 @@ int held_init(struct held *h, struct held_table *t, const char *directory, int d
 static int pass_shell(const struct held *h)
 {
 	int fd = openat(h->link.dir_fd, DIRECTORY_SHELL, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : bounds_pass(h->table->bounds, fd);
+	int rc = fd < 0 ? -errno : bounds_allow_traverse(h->table->bounds, fd);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -150,11 +150,11 @@ int held_start(struct held *h, struct spawn_options *options)
 	int rc = bounds_shell(h->table->bounds, group, &shell, &bounded);
 	if (rc < 0)
 		return rc;
-	rc = bounds_pass(h->table->bounds, options->dir_fd);
+	rc = bounds_allow_traverse(h->table->bounds, options->dir_fd);
 	if (rc == 0)
 		rc = pass_shell(h);
 	for (const char *const *file = kind_of(h)->shared; rc == 0 && file && *file; file++)
-		held_share(h, *file);
+		held_share_file(h, *file);
 	options->wrapper = bounded.wrapper;
 	options->owner = bounded.owner;
 	options->filter_fd = bounded.filter_fd;
@@ -165,15 +165,15 @@ int held_start(struct held *h, struct spawn_options *options)
 	return rc;
 }
 
-void held_share(const struct held *h, const char *name)
+void held_share_file(const struct held *h, const char *name)
 {
-	uid_t owner = h->link.state == LINK_ATTACHED ? link_owner(&h->link)
+	uid_t owner = h->link.state == LINK_ATTACHED ? link_owner_uid(&h->link)
 						     : bounds_owner(h->table->bounds);
 	if (owner != geteuid())
 		(void)!fchownat(h->link.dir_fd, name, owner, (gid_t)-1, AT_SYMLINK_NOFOLLOW);
 }
 
-int held_open_place(const struct held *h, int place, int flags)
+int held_open_descriptor(const struct held *h, int place, int flags)
 {
 	char path[32];
 	struct statx st;
@@ -187,7 +187,7 @@ int held_open_place(const struct held *h, int place, int flags)
 	int rc = statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID, &st) < 0
 		? -errno
 		: 0;
-	if (rc == 0 && (!S_ISREG(st.stx_mode) || st.stx_uid != link_owner(&h->link)))
+	if (rc == 0 && (!S_ISREG(st.stx_mode) || st.stx_uid != link_owner_uid(&h->link)))
 		rc = -ESRCH;
 	if (rc == 0) {
 		snprintf(path, sizeof path, "/proc/self/fd/%d", found);
@@ -201,16 +201,16 @@ int held_open_place(const struct held *h, int place, int flags)
 void held_take_back(struct held *h)
 {
 	if (!is_server(h->table)) {
-		link_give_up(&h->link, true);
+		link_abandon(&h->link, true);
 		return;
 	}
-	int rc = link_take_back(&h->link);
+	int rc = link_reattach(&h->link);
 	if (rc == -ECONNREFUSED || rc == -ENOENT)
-		link_give_up(&h->link, false);
+		link_abandon(&h->link, false);
 	/* Any other error may be temporary: it is retried. */
 }
 
-const char *held_why(int error, const char *otherwise)
+const char *held_attach_error_text(int error, const char *otherwise)
 {
 	static const struct {
 		int error;
@@ -245,7 +245,7 @@ static void on_closed(void *user)
 	kind_of(h)->closed(h);
 }
 
-void held_let_go(struct held *h)
+void held_close(struct held *h)
 {
 	removal_cancel(&h->removal);
 	close_guard(h);
@@ -263,17 +263,18 @@ void held_make_busy(struct held *h)
 	turn_make_busy(&h->table->turns, &h->turn);
 }
 
-void held_take_turn(struct held *h)
+void held_run_turn(struct held *h)
 {
-	turn_take(&h->table->turns, &h->turn);
+	turn_run(&h->table->turns, &h->turn);
 }
 
-void held_wait(struct held_waiter **list, struct held_waiter *w)
+void held_add_waiter(struct held_waiter **list, struct held_waiter *w)
 {
 	LL_PREPEND(*list, w);
 }
 
-void held_answer(struct held_waiter **list, struct held *h, enum report_stage stage, int error)
+void held_answer_waiters(
+	struct held_waiter **list, struct held *h, enum report_stage stage, int error)
 {
 	while (*list) {
 		struct held_waiter *w = *list;
@@ -282,8 +283,8 @@ void held_answer(struct held_waiter **list, struct held *h, enum report_stage st
 	}
 }
 
-bool held_heeds(const struct held *h)
+bool held_is_responsive(const struct held *h)
 {
 	/* A stopped holder handles requests when it continues. */
-	return !link_is_silent(&h->link) || !removal_is_stopped(h->link.info.holder_pid);
+	return !link_is_unresponsive(&h->link) || !removal_is_stopped(h->link.info.holder_pid);
 }

@@ -3,7 +3,7 @@
  * the link to the holder, turns to consume the holder's output, and waiters for its start and end. What differs between
  * the kinds is in their struct held_kind.
  *
- * It is in its table from held_add() on, is being ended from held_retire() on, and is in no table after held_release().
+ * It is in its table from held_add() on, is being ended from held_begin_end() on, and is in no table after held_release().
  * See table.h, adoption.h and ending.h.
  */
 #pragma once
@@ -30,7 +30,7 @@ struct held_waiter {
 };
 
 /* Where an object is in its table. */
-enum held_place { HELD_NOWHERE, HELD_LISTED, HELD_ENDING };
+enum held_place { HELD_UNLISTED, HELD_LISTED, HELD_ENDING };
 
 /* One held object. */
 struct held {
@@ -48,13 +48,13 @@ struct held {
 	bool holder_lost;         /* nothing writes the ring any more */
 	bool taken;               /* another server has the holder */
 	uint64_t taken_ms;      /* loop time when another process last took the holder; 0: never */
-	bool taken_told;        /* that has been reported */
+	bool taken_reported;    /* that has been reported */
 	bool stuck;             /* being ended, and it has been reported that processes survive */
 	int guard_fd;           /* pidfd of the guard; -1: unknown */
 	struct removal removal; /* of its processes */
 	unsigned survivors;     /* processes that could not be killed in time */
-	struct held_waiter *starters; /* waiters for its start */
-	struct held_waiter *enders;   /* waiters for its end */
+	struct held_waiter *start_waiters; /* waiters for its start */
+	struct held_waiter *end_waiters;   /* waiters for its end */
 };
 
 /*
@@ -97,13 +97,13 @@ struct held_kind {
 	 * Called when attaching to its holder: error is 0, -EAGAIN (the holder is stopped), or why it failed. Returns
 	 * true if the object needs its holder only to end, and has started that. May be NULL.
 	 */
-	bool (*spares_holder)(struct held *h, int error);
+	bool (*is_only_ending)(struct held *h, int error);
 	/* It was being ended: continue. */
 	void (*end_again)(struct held *h);
 	/* Whether it was found and its holder has yet to answer. */
 	bool (*is_awaited)(const struct held *h);
 	/* Its holder has died before it answered. */
-	void (*end_unseen)(struct held *h);
+	void (*end_unanswered)(struct held *h);
 	/* Its visible state has changed; may be NULL. */
 	void (*changed)(struct held *h);
 	/* Order of the table, as for qsort(3); may be NULL. */
@@ -117,7 +117,7 @@ struct held_kind {
 
 /*
  * Initialise zeroed memory. directory: its name, borrowed. Owns dir_fd (open on the directory), also on failure.
- * Returns 0, then use held_let_go(); or a negative errno, then use held_finish().
+ * Returns 0, then use held_close(); or a negative errno, then use held_finish().
  */
 int held_init(struct held *h, struct held_table *t, const char *directory, int dir_fd);
 
@@ -128,22 +128,22 @@ int held_start(struct held *h, struct spawn_options *options);
  * Let the session user read a file in its directory. The directory stays the server's, so the user cannot create files
  * in it. Does nothing without a session user or such a file.
  */
-void held_share(const struct held *h, const char *name);
+void held_share_file(const struct held *h, const char *name);
 
-/* Open the memfd that its holder has at this descriptor (enum wire_place). Returns a descriptor or a negative errno. */
-int held_open_place(const struct held *h, int place, int flags);
+/* Open the memfd that its holder has at this descriptor (enum wire_fixed_fd). Returns a descriptor or a negative errno. */
+int held_open_descriptor(const struct held *h, int place, int flags);
 
 /* Free what it owns, but not its own memory. */
 void held_finish(struct held *h);
 
 /* Close the link, if it is open; the kind's closed() follows. The removal of its processes is cancelled. */
-void held_let_go(struct held *h);
+void held_close(struct held *h);
 
 /* Take the holder back from another process, if this is still the server; otherwise treat the holder as lost. */
 void held_take_back(struct held *h);
 
 /* A text for why attaching failed; `otherwise` if the error itself is enough. */
-const char *held_why(int error, const char *otherwise);
+const char *held_attach_error_text(int error, const char *otherwise);
 
 /* The loop of its table. */
 uv_loop_t *held_loop(const struct held *h);
@@ -152,13 +152,14 @@ uv_loop_t *held_loop(const struct held *h);
 void held_make_busy(struct held *h);
 
 /* Take its turn now; not from inside of a turn of its own. */
-void held_take_turn(struct held *h);
+void held_run_turn(struct held *h);
 
 /* Add a waiter to a list of h. The latest is answered first. */
-void held_wait(struct held_waiter **list, struct held_waiter *w);
+void held_add_waiter(struct held_waiter **list, struct held_waiter *w);
 
 /* Answer all waiters of a list, and empty it. */
-void held_answer(struct held_waiter **list, struct held *h, enum report_stage stage, int error);
+void held_answer_waiters(
+	struct held_waiter **list, struct held *h, enum report_stage stage, int error);
 
-/* Whether its attached holder will respond soon: false if it is stopped and silent for LINK_SILENT_MS. */
-bool held_heeds(const struct held *h);
+/* Whether its attached holder will respond soon: false if it is stopped and silent for LINK_UNRESPONSIVE_MS. */
+bool held_is_responsive(const struct held *h);

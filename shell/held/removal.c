@@ -105,7 +105,7 @@ static unsigned count_below(pid_t pid)
 static void kill_without_guard(struct removal *r)
 {
 	signal_one(r->holder_fd, SIGSTOP);
-	int below = tree_end_below(r->holder, 0);
+	int below = tree_kill_below(r->holder, 0);
 	r->survivors = below > 0 ? (unsigned)below : 0;
 	if (r->survivors == 0)
 		signal_one(r->holder_fd, SIGKILL);
@@ -146,7 +146,7 @@ static bool has_directory(struct search *f, pid_t pid)
 	struct suspect s = {.pid = pid, .directory = f->directory};
 	const struct attempt_call call = {.key = pid, .work = check_directory};
 	return proc_status(pid, &process) && process.owner == geteuid() &&
-		attempt_make(&f->r->table->attempts, &call, &s, sizeof s) == 0 && s.has;
+		attempt_run(&f->r->table->attempts, &call, &s, sizeof s) == 0 && s.has;
 }
 
 static bool visit(void *user, pid_t pid)

@@ -21,7 +21,7 @@
 int held_add(struct held *h, enum held_place place)
 {
 	struct held_table *t = h->table;
-	assert(h->place == HELD_NOWHERE);
+	assert(h->place == HELD_UNLISTED);
 	if (place == HELD_ENDING) {
 		DL_APPEND(t->ending, h);
 	} else {
@@ -40,9 +40,9 @@ void held_release(struct held *h)
 		DL_DELETE(t->ending, h);
 	else if (h->place == HELD_LISTED)
 		HASH_DEL(t->listed, h);
-	h->place = HELD_NOWHERE;
+	h->place = HELD_UNLISTED;
 	removal_cancel(&h->removal);
-	turn_forget(&t->turns, &h->turn);
+	turn_remove(&t->turns, &h->turn);
 }
 
 struct held *held_find(const struct held_table *t, const char *id)
@@ -73,7 +73,7 @@ bool held_table_is_idle(const struct held_table *t)
 
 /* Directories */
 
-void held_refuse(struct held_table *t, const char *directory)
+void held_refuse_directory(struct held_table *t, const char *directory)
 {
 	char **refused = realloc(t->refused, (t->refused_count + 1) * sizeof *refused);
 	char *name = refused ? strdup(directory) : NULL;
@@ -113,7 +113,7 @@ void held_remove_directory(struct held_table *t, const char *directory)
 {
 	char group[HELD_GROUP_SIZE];
 	held_group(t, directory, group);
-	bounds_leave(t->bounds, group, true);
+	bounds_release_group(t->bounds, group, true);
 	int fd = openat(t->dir_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
@@ -149,7 +149,7 @@ static void on_sweep(uv_timer_t *timer)
 	struct held_table *t = timer->data;
 	t->kind->sweep(t);
 	bounds_sweep(t->bounds);
-	held_look_again(t);
+	held_recheck(t);
 }
 
 int held_table_open(struct held_table *t, uv_loop_t *loop, const struct held_kind *kind, void *user,
@@ -182,11 +182,11 @@ void held_table_close(struct held_table *t)
 	struct held *h, *next;
 	t->closing = true;
 	HASH_ITER (hh, t->listed, h, next) {
-		held_answer(&h->starters, h, REPORT_SETUP, -ECANCELED);
+		held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, -ECANCELED);
 		t->kind->release(h);
 	}
 	DL_FOREACH_SAFE (t->ending, h, next) {
-		held_answer(&h->enders, h, REPORT_READY, -ECANCELED);
+		held_answer_waiters(&h->end_waiters, h, REPORT_READY, -ECANCELED);
 		t->kind->release(h);
 	}
 	removals_close(&t->removals);

@@ -82,10 +82,10 @@ void held_kill_group(const struct held_table *t, const char *directory);
  * Check that the runtime directory is still the locked one: 0, or -ESTALE if it was replaced or removed. Nothing is
  * started then, as shells open files in it by path.
  */
-int held_check_place(const struct held_table *t);
+int held_check_runtime_directory(const struct held_table *t);
 
 /* Do not adopt this directory: leave it alone and do not report it again. */
-void held_refuse(struct held_table *t, const char *directory);
+void held_refuse_directory(struct held_table *t, const char *directory);
 
 /* Remove a directory with its files, and its control group. Errors are reported. */
 void held_remove_directory(struct held_table *t, const char *directory);

@@ -13,7 +13,7 @@
 #define TURNS_NS 1000000u /* of all turns in one iteration of the loop */
 #define LIGHT_NS 100000u  /* a turn up to this long delays no other one */
 
-void turn_forget(struct turns *t, struct turn *turn)
+void turn_remove(struct turns *t, struct turn *turn)
 {
 	if (turn->state == TURN_BUSY)
 		DL_DELETE(t->busy, turn);
@@ -26,7 +26,7 @@ void turn_make_busy(struct turns *t, struct turn *turn)
 {
 	if (turn->state == TURN_BUSY)
 		return;
-	turn_forget(t, turn);
+	turn_remove(t, turn);
 	turn->state = TURN_BUSY;
 	DL_APPEND(t->busy, turn);
 }
@@ -48,13 +48,13 @@ static void let_rest(struct turns *t, struct turn *turn)
 	DL_PREPEND(t->resting, turn);
 }
 
-void turn_take(struct turns *t, struct turn *turn)
+void turn_run(struct turns *t, struct turn *turn)
 {
 	uint64_t start = uv_hrtime();
-	turn_forget(t, turn);
+	turn_remove(t, turn);
 	turn->heavy = false;
 	enum turn_next next = t->take(turn);
-	if (next == TURN_OVER)
+	if (next == TURN_SLEEP)
 		return; /* it may be freed */
 	turn->heavy = uv_hrtime() - start > LIGHT_NS;
 	if (next == TURN_MORE)
@@ -66,7 +66,7 @@ void turn_take(struct turns *t, struct turn *turn)
 void turn_wake(struct turns *t, struct turn *turn)
 {
 	if (turn->state != TURN_BUSY && !turn->heavy)
-		turn_take(t, turn);
+		turn_run(t, turn);
 	else
 		turn_make_busy(t, turn);
 }
@@ -86,7 +86,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	DL_COUNT(t->busy, turn, count);
 	for (uint64_t until = uv_hrtime() + TURNS_NS; count > 0 && t->busy && uv_hrtime() < until;
 		count--)
-		turn_take(t, t->busy);
+		turn_run(t, t->busy);
 	if (t->busy)
 		uv_idle_start(&t->idle, on_idle);
 	else
@@ -113,7 +113,7 @@ void turns_close(struct turns *t)
 	uv_close((uv_handle_t *)&t->rest, NULL);
 }
 
-void turns_put_off(struct turns *t, bool put_off)
+void turns_suspend(struct turns *t, bool put_off)
 {
 	t->put_off = put_off;
 }

@@ -9,9 +9,9 @@
 
 /* Result of a turn. */
 enum turn_next {
-	TURN_MORE, /* there is more to do */
-	TURN_REST, /* try again in a moment */
-	TURN_OVER, /* sleep until woken; or it is freed */
+	TURN_MORE,  /* there is more to do */
+	TURN_REST,  /* try again in a moment */
+	TURN_SLEEP, /* sleep until woken; or it is freed */
 };
 
 /* What it waits for: a wake-up, its turn, or the end of a rest. */
@@ -41,17 +41,17 @@ void turns_open(struct turns *t, uv_loop_t *loop, enum turn_next (*take)(struct 
 /* Stop; no turn may be busy or resting. The memory is the caller's until the loop has closed the handles. */
 void turns_close(struct turns *t);
 
-/* Suspend all turns, except by turn_take(), or resume them. */
-void turns_put_off(struct turns *t, bool put_off);
+/* Suspend all turns, except by turn_run(), or resume them. */
+void turns_suspend(struct turns *t, bool put_off);
 
 /* Schedule a turn in the next iteration of the loop. */
 void turn_make_busy(struct turns *t, struct turn *turn);
 
 /* Take a turn now; not from inside of the same one. */
-void turn_take(struct turns *t, struct turn *turn);
+void turn_run(struct turns *t, struct turn *turn);
 
 /* There is work: take the turn now, or schedule it if the last one took long. Not from inside of a turn. */
 void turn_wake(struct turns *t, struct turn *turn);
 
 /* Remove it from the scheduler, until it is made busy again. */
-void turn_forget(struct turns *t, struct turn *turn);
+void turn_remove(struct turns *t, struct turn *turn);

@@ -151,7 +151,7 @@ static const struct typed_entry *last_before(const struct typed *typed, uint64_t
 	return e;
 }
 
-bool echo_is(const struct typed *typed, const struct stream *bytes, uint64_t end)
+bool echo_matches(const struct typed *typed, const struct stream *bytes, uint64_t end)
 {
 	const struct typed_entry *e = last_before(typed, end);
 	struct text *texts = e ? malloc(2 * sizeof *texts) : NULL;
@@ -167,7 +167,7 @@ bool echo_is(const struct typed *typed, const struct stream *bytes, uint64_t end
 	return matches;
 }
 
-bool echo_has(
+bool echo_contains(
 	const struct typed *typed, uint64_t begin, uint64_t end, const char *text, size_t length)
 {
 	const struct typed_entry *e = typed->entries;

@@ -44,13 +44,13 @@ static int set_heir(struct lease *l, const struct lease_terms *terms)
 	return 0;
 }
 
-int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms)
+int lease_acquire(struct lease *l, const struct lease_terms *terms, uint64_t now_ms)
 {
 	bool is_held = lease_is_held(l, now_ms);
 	bool is_renewal = is_held && terms->renew && is_id(l, terms->renew);
-	if (is_held && !is_renewal && terms->take == LEASE_TAKE_AFTER)
+	if (is_held && !is_renewal && terms->take == LEASE_ACQUIRE_AFTER)
 		return set_heir(l, terms);
-	if (is_held && !is_renewal && terms->take == LEASE_TAKE_FREE)
+	if (is_held && !is_renewal && terms->take == LEASE_ACQUIRE_IF_FREE)
 		return -EBUSY;
 	if (!is_renewal) {
 		char id[LEASE_ID_LENGTH + 1];
@@ -69,7 +69,7 @@ int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms
 	return 0;
 }
 
-bool lease_give_back(struct lease *l, const char *id, uint64_t now_ms)
+bool lease_release(struct lease *l, const char *id, uint64_t now_ms)
 {
 	if (l->heir.id[0] && are_equal(l->heir.id, id)) {
 		l->heir = (struct lease_heir){0};
@@ -122,7 +122,7 @@ bool lease_expire(struct lease *l, uint64_t now_ms)
 	return true;
 }
 
-bool lease_admits(const struct lease *l, const char *id, uint64_t now_ms)
+bool lease_allows(const struct lease *l, const char *id, uint64_t now_ms)
 {
 	if (!lease_is_held(l, now_ms))
 		return id == NULL;

@@ -46,20 +46,20 @@ struct lease {
 	uint64_t version;       /* counts changes */
 };
 
-/* What lease_take() does if the lease has another owner. */
-enum lease_take {
-	LEASE_TAKE_FREE,  /* fail with -EBUSY */
-	LEASE_TAKE_NOW,   /* replace the owner */
-	LEASE_TAKE_AFTER, /* become the heir; the owner stays until lease_hand_over() */
+/* What lease_acquire() does if the lease has another owner. */
+enum lease_acquire {
+	LEASE_ACQUIRE_IF_FREE, /* fail with -EBUSY */
+	LEASE_ACQUIRE_NOW,     /* replace the owner */
+	LEASE_ACQUIRE_AFTER,   /* become the heir; the owner stays until lease_hand_over() */
 };
 
-/* Arguments of lease_take(). Strings are borrowed. */
+/* Arguments of lease_acquire(). Strings are borrowed. */
 struct lease_terms {
 	const char *owner, *author;
 	bool exclusive;
 	uint64_t ttl_ms;
 	const char *renew; /* id of the lease to renew, or NULL */
-	enum lease_take take;
+	enum lease_acquire take;
 };
 
 /* Whether the lease has an owner now. */
@@ -67,13 +67,13 @@ bool lease_is_held(const struct lease *l, uint64_t now_ms);
 
 /*
  * Acquire or renew the lease. Renewing an expired lease acquires a new one, with another id, if it
- * is free. With LEASE_TAKE_AFTER and another owner the heir is set, replacing an earlier one.
+ * is free. With LEASE_ACQUIRE_AFTER and another owner the heir is set, replacing an earlier one.
  * Returns 0, -EBUSY when it has another owner, or a negative errno when no id could be made.
  */
-int lease_take(struct lease *l, const struct lease_terms *terms, uint64_t now_ms);
+int lease_acquire(struct lease *l, const struct lease_terms *terms, uint64_t now_ms);
 
 /* Release the lease, to the heir if any; or stop being the heir. False if id is neither's. */
-bool lease_give_back(struct lease *l, const char *id, uint64_t now_ms);
+bool lease_release(struct lease *l, const char *id, uint64_t now_ms);
 
 /* Make the lease free, without heir and note. */
 void lease_clear(struct lease *l);
@@ -92,4 +92,4 @@ bool lease_expire(struct lease *l, uint64_t now_ms);
  * Whether a client with this id (NULL: none) may type: not if another client has an exclusive
  * lease, and not with the id of a lease that is over, because other clients may have typed since.
  */
-bool lease_admits(const struct lease *l, const char *id, uint64_t now_ms);
+bool lease_allows(const struct lease *l, const char *id, uint64_t now_ms);

@@ -66,10 +66,10 @@ static uint64_t hash_name(uint64_t hash, const char *name)
 	return (hash ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-void typing_forget_paste(struct typing *t)
+void typing_reset_paste(struct typing *t)
 {
 	t->paste = (struct typing_pasting){0};
-	t->paste_cut = 0;
+	t->cut_paste_typist = 0;
 }
 
 uint64_t typing_typist_id(const struct typist *by)
@@ -124,7 +124,7 @@ bool typing_follow_line(
 	return is_short_enough;
 }
 
-size_t typing_answer(const void *bytes, size_t length)
+size_t typing_find_answer(const void *bytes, size_t length)
 {
 	static const char ends[] = "\r\n\003\004\032\034"; /* Ctrl-C, Ctrl-D, Ctrl-Z, Ctrl-\ */
 	const char *at = bytes;
@@ -134,14 +134,14 @@ size_t typing_answer(const void *bytes, size_t length)
 	return length;
 }
 
-void typing_at_prompt(struct typing *t)
+void typing_reset_line(struct typing *t)
 {
 	t->line = (struct typing_line){0};
 }
 
 /* Permission */
 
-bool typing_admits(const struct typing *t, const char *lease)
+bool typing_is_allowed(const struct typing *t, const char *lease)
 {
-	return lease_admits(&t->lease, lease, clock_wall_ms());
+	return lease_allows(&t->lease, lease, clock_wall_ms());
 }

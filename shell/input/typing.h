@@ -33,9 +33,9 @@ struct typing {
 	struct typed typed;
 	struct typing_line line;
 	struct typing_pasting paste;
-	uint64_t paste_by;  /* typist of the open paste, see typing_typist_id() */
-	uint64_t paste_cut; /* typist of a paste that was ended early; 0: none */
-	uint64_t answers;   /* counter: inputs that may answer a prompt, see typing_answer() */
+	uint64_t paste_typist;     /* typist of the open paste, see typing_typist_id() */
+	uint64_t cut_paste_typist; /* typist of a paste that was ended early; 0: none */
+	uint64_t answers; /* counter: inputs that may answer a prompt, see typing_find_answer() */
 };
 
 /* The source of input; strings are borrowed. */
@@ -54,24 +54,24 @@ struct typist {
 void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t length);
 
 /* Forget an open or cut paste. */
-void typing_forget_paste(struct typing *t);
+void typing_reset_paste(struct typing *t);
 
 /* An id of a typist: its key or client id, otherwise a hash of its names. Pure. */
 uint64_t typing_typist_id(const struct typist *by);
 
 /*
- * Whether a client with this lease id (NULL: none) may type and run commands, see lease_admits().
+ * Whether a client with this lease id (NULL: none) may type and run commands, see lease_allows().
  */
-bool typing_admits(const struct typing *t, const char *lease);
+bool typing_is_allowed(const struct typing *t, const char *lease);
 
 /*
  * The index of the first byte that may answer a prompt or cancel it: the end of a line, or a
  * control character that ends or stops a program; length if there is none. Pure.
  */
-size_t typing_answer(const void *bytes, size_t length);
+size_t typing_find_answer(const void *bytes, size_t length);
 
 /* The shell is at its prompt, so it has read all earlier input: the line is empty. */
-void typing_at_prompt(struct typing *t);
+void typing_reset_line(struct typing *t);
 
 /* Track input to a canonical terminal. Returns false if a line exceeds TYPING_LINE_MAX. Pure. */
 bool typing_follow_line(

@@ -105,7 +105,7 @@ bool outline_read(struct outline *o, const struct ring *ring, uint64_t limit, si
 		return false;
 	uint64_t end = limit - o->offset > budget ? o->offset + budget : limit;
 	/* Bounded: a malicious process could add events as fast as they are read. */
-	for (size_t left = event_log_most(&ring->events); left > 0; left--) {
+	for (size_t left = event_log_max(&ring->events); left > 0; left--) {
 		uint64_t next = o->position;
 		int rc = event_read(&ring->events, &next, &e);
 		if (rc < 0) {

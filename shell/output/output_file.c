@@ -134,7 +134,7 @@ int output_file_write(struct output_file *f, const struct stream *bytes)
 	uint64_t left = f->facts.head - f->written;
 	size_t length = left < OUTPUT_FILE_STEP ? (size_t)left : OUTPUT_FILE_STEP,
 	       available = length;
-	const uint8_t *at = stream_lend(bytes, f->written, &available);
+	const uint8_t *at = stream_view(bytes, f->written, &available);
 	int rc = available < length ? -ENODATA : write_all(f->fd, at, length);
 	f->written += length;
 	return rc < 0 ? rc : f->written < f->facts.head;
@@ -149,7 +149,7 @@ static int load_labels(struct output_file *f, const struct header *h)
 		return 0;
 	int rc = marks ? read_all(f->fd, marks, h->labels * sizeof *marks, h->header_size) : -ENOMEM;
 	if (rc == 0)
-		rc = labels_take(&f->labels, marks, h->labels);
+		rc = labels_set_marks(&f->labels, marks, h->labels);
 	if (rc < 0)
 		free(marks);
 	return rc;

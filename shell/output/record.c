@@ -70,8 +70,8 @@ static size_t split(char *text, char *fields[FIELDS_MAX])
 static enum record_outlet parse_outlet(const char *text)
 {
 	if (strcmp(text, "late") == 0)
-		return RECORD_OUTLET_LATE;
-	return strcmp(text, "away") == 0 ? RECORD_OUTLET_AWAY : RECORD_OUTLET_TERMINAL;
+		return RECORD_OUTLET_PENDING;
+	return strcmp(text, "away") == 0 ? RECORD_OUTLET_REDIRECTED : RECORD_OUTLET_TERMINAL;
 }
 
 static bool parse(char *text, const char *nonce, struct record *record)
@@ -145,7 +145,7 @@ static void end_record(struct record_reader *r, const char *nonce,
 	if (is_complete && parse(r->text, nonce, &record))
 		found(user, &record);
 	else
-		r->not_records++;
+		r->invalid_records++;
 }
 
 void record_feed(struct record_reader *r, const char *nonce, const void *bytes, size_t length,

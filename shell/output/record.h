@@ -10,7 +10,7 @@
  *   C nonce id length
  *       An exec begins. length: characters of a line that a person had half typed.
  *   S nonce id -
- *       The shell's state has been written to a file (WIRE_PLACE_STATE).
+ *       The shell's state has been written to a file (WIRE_FIXED_FD_STATE).
  *   D nonce id status statuses cwd outlet
  *       An exec has ended. statuses: PIPESTATUS, separated by spaces. outlet: "away" if the shell's
  *       standard output is not its terminal, or its prompt goes through a pipe; "late" if something
@@ -46,7 +46,7 @@ enum record_kind {
 };
 
 /* Whether all output of a command has reached the terminal by its end. */
-enum record_outlet { RECORD_OUTLET_TERMINAL, RECORD_OUTLET_AWAY, RECORD_OUTLET_LATE };
+enum record_outlet { RECORD_OUTLET_TERMINAL, RECORD_OUTLET_REDIRECTED, RECORD_OUTLET_PENDING };
 
 /* A parsed record. Strings are borrowed for the call. */
 struct record {
@@ -68,8 +68,8 @@ struct record {
 struct record_reader {
 	char text[RECORD_MAX + 1];
 	size_t length;
-	bool overflow;        /* bytes up to the next RS are dropped */
-	uint64_t not_records; /* counter: invalid records, or with another nonce */
+	bool overflow;            /* bytes up to the next RS are dropped */
+	uint64_t invalid_records; /* counter: invalid records, or with another nonce */
 };
 
 /* Parse what one read of the FIFO returned; calls found for each record with this nonce. */

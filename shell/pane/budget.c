@@ -51,7 +51,7 @@ void budget_leave(struct pane *p)
 	*s = (struct budget_share){0};
 }
 
-bool budget_admits(struct budget *b, const struct pane *p, unsigned rows, unsigned cols)
+bool budget_allows(struct budget *b, const struct pane *p, unsigned rows, unsigned cols)
 {
 	size_t size = screen_size_bytes(rows, cols);
 	struct budget_share now = p ? p->screen_share : (struct budget_share){0};
@@ -127,7 +127,7 @@ void budget_weigh(struct pane *p, bool watched)
 		return;
 	struct screen_weight w = {0};
 	if (l->screen)
-		w = screen_weigh(l->screen);
+		w = screen_measure(l->screen);
 	struct budget_share now = *s;
 	now.version = version;
 	now.frozen = l->frozen;

@@ -51,7 +51,7 @@ void budget_leave(struct pane *p);
 /*
  * Whether the size fits for this pane's screen, or for a new one (p: NULL). A refusal is counted.
  */
-bool budget_admits(struct budget *b, const struct pane *p, unsigned rows, unsigned cols);
+bool budget_allows(struct budget *b, const struct pane *p, unsigned rows, unsigned cols);
 
 /* Update the share after the pane was resized. */
 void budget_resized(struct pane *p);

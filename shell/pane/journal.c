@@ -92,7 +92,7 @@ const struct journal_entry *journal_get(const struct journal *j, uint64_t number
 								: NULL;
 }
 
-void journal_tell(struct journal *j)
+void journal_notify(struct journal *j)
 {
 	struct journal_watcher *w, *next;
 	DL_FOREACH_SAFE (j->watchers, w, next)

@@ -69,7 +69,7 @@ uint64_t journal_oldest(const struct journal *j);
 const struct journal_entry *journal_get(const struct journal *j, uint64_t number);
 
 /* Call more() of all watchers. */
-void journal_tell(struct journal *j);
+void journal_notify(struct journal *j);
 
 /* Add a watcher. */
 void journal_watch(struct journal *j, struct journal_watcher *w);

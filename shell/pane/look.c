@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#define FOLLOW_HERE (SCREENING_WORK * 4)
+#define FOLLOW_HERE (SCREENING_STEP_CELLS * 4)
 
 /* Whether the screen has the output asked for, except an incomplete sequence at the end. */
 static bool is_reached(const struct pane *p, const struct look *look)
@@ -28,7 +28,7 @@ static bool is_small(const struct pane *p, const struct look *look)
 		return true;
 	uint64_t lines = screen_scrollback(screen);
 	lines = (lines < look->lines ? lines : look->lines) + screen_rows(screen);
-	return lines * screen_cols(screen) <= LOOK_PAINT_HERE;
+	return lines * screen_cols(screen) <= LOOK_PAINT_INLINE_MAX;
 }
 
 static bool is_painted_here(const struct pane *p, const struct look *look)
@@ -78,7 +78,7 @@ static void paint_here(struct pane *p, struct look *look)
 
 static void wait_for(struct pane *p, struct look *look)
 {
-	look->state = LOOK_WAITS;
+	look->state = LOOK_WAITING;
 	look->pane = p;
 	DL_APPEND(p->screening.looks, look);
 	held_make_busy(&p->held);
@@ -91,7 +91,7 @@ static void follow_little(struct pane *p)
 {
 	if (!p->screening.workers)
 		live_screen(&p->live);
-	else if (!p->live.away && live_backlog(&p->live) <= SCREENING_HERE)
+	else if (!p->live.away && live_backlog(&p->live) <= SCREENING_INLINE_MAX)
 		live_follow(&p->live, FOLLOW_HERE);
 }
 
@@ -112,10 +112,10 @@ bool pane_look(struct pane *p, struct look *look)
 	return here;
 }
 
-void look_end(struct look *look)
+void look_cancel(struct look *look)
 {
-	if (look->state == LOOK_SITS)
-		look->pane->screening.sitter = NULL;
+	if (look->state == LOOK_PAINTING)
+		look->pane->screening.painting_look = NULL;
 	else if (look->state != LOOK_IDLE)
 		DL_DELETE(look->pane->screening.looks, look);
 	free(look->picture.snapshot.bytes);
@@ -141,7 +141,7 @@ static struct look *first_due(const struct pane *p, bool paints)
 static void finish_look(struct pane *p, struct look *look)
 {
 	DL_DELETE(p->screening.looks, look);
-	if (look->state == LOOK_WAITS)
+	if (look->state == LOOK_WAITING)
 		paint_here(p, look);
 	look->state = LOOK_IDLE;
 	look->pane = NULL;
@@ -151,8 +151,8 @@ static void finish_look(struct pane *p, struct look *look)
 static void start_painting(struct pane *p, struct look *look)
 {
 	DL_DELETE(p->screening.looks, look);
-	look->state = LOOK_SITS;
-	p->screening.sitter = look;
+	look->state = LOOK_PAINTING;
+	p->screening.painting_look = look;
 	p->screening.lines = look->lines;
 	p->screening.marks = look->marks;
 	p->screening.task = look->task;
@@ -161,7 +161,7 @@ static void start_painting(struct pane *p, struct look *look)
 	pane_lend_screen(p, look->patient);
 }
 
-void pane_tell_looks(struct pane *p, bool sit)
+void pane_finish_looks(struct pane *p, bool sit)
 {
 	struct look *look;
 	while (p->history_open && !p->live.away && (look = first_due(p, sit))) {
@@ -192,18 +192,18 @@ void pane_paint(struct pane *p)
 		&p->screening.picture.snapshot);
 }
 
-void pane_take_picture(struct pane *p)
+void pane_receive_picture(struct pane *p)
 {
 	struct screening *s = &p->screening;
-	struct look *look = s->sitter;
-	s->sitter = NULL;
+	struct look *look = s->painting_look;
+	s->painting_look = NULL;
 	if (!look) {
 		free(s->picture.snapshot.bytes);
 		if (s->task)
 			s->task->destroy(s->task);
 	} else {
 		look->task = s->task;
-		look->state = s->painted ? LOOK_PAINTED : LOOK_WAITS;
+		look->state = s->painted ? LOOK_PAINTED : LOOK_WAITING;
 		if (s->painted)
 			look->picture = s->picture;
 		DL_PREPEND(s->looks, look);
@@ -217,7 +217,7 @@ void pane_close_looks(struct pane *p)
 {
 	struct look *look;
 	while ((look = p->screening.looks)) {
-		look_end(look);
+		look_cancel(look);
 		if (look->gone)
 			look->gone(look->user);
 	}

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Cells of a snapshot that is faster to paint on the loop than on a worker. */
-#define LOOK_PAINT_HERE ((uint64_t)16 << 10)
+#define LOOK_PAINT_INLINE_MAX ((uint64_t)16 << 10)
 
 struct pane;
 
@@ -34,8 +34,8 @@ struct look_task {
 	uint64_t spent_ns;                    /* out: duration of work() */
 };
 
-/* LOOK_SITS: the snapshot is being painted, or the task runs. */
-enum look_state { LOOK_IDLE, LOOK_WAITS, LOOK_SITS, LOOK_PAINTED };
+/* LOOK_PAINTING: the snapshot is being painted, or the task runs. */
+enum look_state { LOOK_IDLE, LOOK_WAITING, LOOK_PAINTING, LOOK_PAINTED };
 
 /* One request; the memory is the caller's. Zeroed memory is idle. */
 struct look {
@@ -47,7 +47,7 @@ struct look {
 	bool paints;       /* a snapshot is wanted */
 	unsigned lines;    /* of scrollback in the snapshot */
 	bool marks;        /* with the lines of shell marks, see screen_marked_snapshot() */
-	bool patient;      /* other work may go first, see struct errand */
+	bool patient;      /* other work may go first, see struct work_item */
 	struct look_task *task;   /* owned until seen(), which takes it; NULL: none */
 	struct picture picture;   /* for seen(), which takes its bytes */
 	void (*seen)(void *user); /* pane_screen_here() is up to date; in a turn of the pane */
@@ -59,12 +59,12 @@ struct look {
 bool pane_look(struct pane *p, struct look *look);
 
 /* Cancel a look and free what it owns, without callbacks. Harmless if it is idle. */
-void look_end(struct look *look);
+void look_cancel(struct look *look);
 
 /* The following functions are for screening.c. */
 
 /* Call seen() of all looks that are ready. sit: the screen may be sent away for painting. */
-void pane_tell_looks(struct pane *p, bool sit);
+void pane_finish_looks(struct pane *p, bool sit);
 
 /* Whether a look waits for output that the history has consumed already. */
 bool pane_has_looks(const struct pane *p);
@@ -73,7 +73,7 @@ bool pane_has_looks(const struct pane *p);
 void pane_paint(struct pane *p);
 
 /* Store the result of pane_paint() in its look, once the screen is back. */
-void pane_take_picture(struct pane *p);
+void pane_receive_picture(struct pane *p);
 
 /* Cancel all looks and call gone(). */
 void pane_close_looks(struct pane *p);

@@ -23,11 +23,11 @@ unsigned pane_cols(const struct pane *p)
 	return p->cols ? p->cols : COLS_DEFAULT;
 }
 
-int pane_heeds(const struct pane *p)
+int pane_check_responsive(const struct pane *p)
 {
 	if (!p->life.runs)
 		return -ENOTCONN;
-	return held_heeds(&p->held) ? 0 : -EHOSTDOWN;
+	return held_is_responsive(&p->held) ? 0 : -EHOSTDOWN;
 }
 
 void pane_note_active(struct pane *p)

@@ -58,9 +58,9 @@ unsigned pane_cols(const struct pane *p);
 
 /*
  * Whether a request to the holder will be answered: 0, -ENOTCONN unless the shell runs, -EHOSTDOWN
- * when the holder is stopped and has not answered for LINK_SILENT_MS.
+ * when the holder is stopped and has not answered for LINK_UNRESPONSIVE_MS.
  */
-int pane_heeds(const struct pane *p);
+int pane_check_responsive(const struct pane *p);
 
 /* Write input to the terminal, counted and noted. Returns 0, or an error of link_write(). */
 int pane_write(struct pane *p, const void *bytes, size_t length);

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pane *pane_of(struct errand *errand)
+static struct pane *pane_of(struct work_item *work_item)
 {
-	return (struct pane *)((uintptr_t)errand - offsetof(struct pane, screening.errand));
+	return (struct pane *)((uintptr_t)work_item - offsetof(struct pane, screening.work_item));
 }
 
-static void on_work(struct errand *errand)
+static void on_work(struct work_item *work_item)
 {
-	struct pane *p = pane_of(errand);
+	struct pane *p = pane_of(work_item);
 	if (p->screening.paints)
 		pane_paint(p);
 	else
@@ -29,14 +29,14 @@ static void bring_back(struct pane *p)
 	bool paints = p->screening.paints;
 	p->screening.paints = false;
 	p->screening.painted_last = paints;
-	live_take(&p->live);
+	live_take_back(&p->live);
 	if (paints)
-		pane_take_picture(p);
+		pane_receive_picture(p);
 }
 
-static void on_back(struct errand *errand)
+static void on_back(struct work_item *work_item)
 {
-	struct pane *p = pane_of(errand);
+	struct pane *p = pane_of(work_item);
 	bring_back(p);
 	held_make_busy(&p->held);
 }
@@ -50,7 +50,7 @@ static struct glance glance_at(const struct live *l)
 		.checkpoints = l->checkpoints,
 		.checkpoint_failures = l->checkpoint_failures,
 		.restarts = l->restarts,
-		.unheard = l->said.lost};
+		.unheard = l->effects.lost};
 	if (!screen)
 		return g;
 	g.alternate = screen_is_alternate(screen);
@@ -81,18 +81,18 @@ static void note_glance(struct pane *p)
 
 static void send_away(struct pane *p, bool patient)
 {
-	p->screening.errand.patient = patient;
-	p->screening.errand.work = on_work;
-	p->screening.errand.back = on_back;
-	workers_send(p->screening.workers, &p->screening.errand);
+	p->screening.work_item.patient = patient;
+	p->screening.work_item.work = on_work;
+	p->screening.work_item.back = on_back;
+	workers_queue(p->screening.workers, &p->screening.work_item);
 }
 
 bool pane_recall_screen(struct pane *p)
 {
 	if (!p->live.away)
 		return false;
-	live_want(&p->live);
-	workers_recall(p->screening.workers, &p->screening.errand);
+	live_recall(&p->live);
+	workers_cancel(p->screening.workers, &p->screening.work_item);
 	bring_back(p);
 	return true;
 }
@@ -100,7 +100,7 @@ bool pane_recall_screen(struct pane *p)
 void pane_hurry_screen(struct pane *p)
 {
 	if (p->live.away && p->screening.workers)
-		workers_hurry(p->screening.workers, &p->screening.errand);
+		workers_prioritize(p->screening.workers, &p->screening.work_item);
 }
 
 void pane_lend_screen(struct pane *p, bool patient)
@@ -126,11 +126,12 @@ static bool is_worth_sending(struct pane *p, uint64_t backlog, bool watched)
 static bool follow_here(struct pane *p)
 {
 	struct live *l = &p->live;
-	if (!p->screening.workers || !live_may_go(l))
+	if (!p->screening.workers || !live_can_lend(l))
 		live_trim(l);
-	bool more = live_follow(l, SCREENING_WORK);
+	bool more = live_follow(l, SCREENING_STEP_CELLS);
 	return more ||
-		(p->screening.workers && (live_owes_checkpoint(l) || l->give > 0) && live_may_go(l));
+		(p->screening.workers && (live_needs_checkpoint(l) || l->give > 0) &&
+			live_can_lend(l));
 }
 
 static bool follow(struct pane *p, bool coming, bool watched)
@@ -140,16 +141,16 @@ static bool follow(struct pane *p, bool coming, bool watched)
 		return false;
 	uint64_t backlog = live_backlog(l);
 	l->give = p->screen_share.give;
-	l->freeze = p->screening.workers && backlog == 0 && !coming && live_may_freeze(l);
-	bool owes = live_owes_checkpoint(l) || l->give > 0 || l->freeze;
-	if (!p->screening.workers || (backlog <= SCREENING_HERE && !owes) ||
-		live_is_asked(l, SCREENING_ASKED))
+	l->freeze = p->screening.workers && backlog == 0 && !coming && live_can_freeze(l);
+	bool owes = live_needs_checkpoint(l) || l->give > 0 || l->freeze;
+	if (!p->screening.workers || (backlog <= SCREENING_INLINE_MAX && !owes) ||
+		live_has_query(l, SCREENING_QUERY_INLINE_MAX))
 		return follow_here(p);
 	if (coming && !owes && !pane_has_looks(p) && !is_worth_sending(p, backlog, watched))
 		return false;
 	p->screening.since_ms = 0;
 	note_glance(p);
-	if (!live_send(l))
+	if (!live_start_work(l))
 		return follow_here(p);
 	send_away(p, false);
 	return false;
@@ -158,9 +159,9 @@ static bool follow(struct pane *p, bool coming, bool watched)
 bool pane_follow(struct pane *p, bool coming, bool watched)
 {
 	budget_weigh(p, watched); /* the screen may have come back */
-	pane_tell_looks(p, !p->screening.painted_last);
+	pane_finish_looks(p, !p->screening.painted_last);
 	bool more = follow(p, coming, watched);
-	pane_tell_looks(p, true);
+	pane_finish_looks(p, true);
 	budget_weigh(p, watched);
 	return more;
 }
@@ -168,7 +169,7 @@ bool pane_follow(struct pane *p, bool coming, bool watched)
 uint64_t pane_tail(struct pane *p)
 {
 	const struct live *l = &p->live;
-	return live_tail(&p->live, !p->screening.workers || (!l->away && !live_may_go(l)));
+	return live_tail(&p->live, !p->screening.workers || (!l->away && !live_can_lend(l)));
 }
 
 const struct screen *pane_screen_here(const struct pane *p)
@@ -176,7 +177,7 @@ const struct screen *pane_screen_here(const struct pane *p)
 	return p->live.away ? NULL : p->live.screen;
 }
 
-struct glance pane_glance(const struct pane *p)
+struct glance pane_screen_summary(const struct pane *p)
 {
 	if (!p->live.away)
 		return glance_at(&p->live);

@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 /* Bytes of output that are faster to process on the loop than on a worker. */
-#define SCREENING_HERE ((uint64_t)8 << 10)
+#define SCREENING_INLINE_MAX ((uint64_t)8 << 10)
 
-/* As SCREENING_HERE, when a program waits for the terminal's answer to a query in the output. */
-#define SCREENING_ASKED ((uint64_t)64 << 10)
+/* As SCREENING_INLINE_MAX, when a program waits for the terminal's answer to a query in the output. */
+#define SCREENING_QUERY_INLINE_MAX ((uint64_t)64 << 10)
 
 /* Cells changed per step on the loop, which takes 20 to 80 us. */
-#define SCREENING_WORK ((size_t)8 << 10)
+#define SCREENING_STEP_CELLS ((size_t)8 << 10)
 
 /* Pending output is sent to a worker if it is as large as this part of the ring, */
 #define SCREENING_SHARE 2u
@@ -40,13 +40,13 @@ struct glance {
 
 /* Part of a pane; zeroed memory has no workers. */
 struct screening {
-	struct errand errand;
-	struct workers *workers; /* borrowed; NULL: everything is done on the loop */
-	uint64_t since_ms;       /* loop time since which output is pending; 0: none is */
-	struct look *looks;      /* looks that wait; see shell/pane/look.h */
-	bool painted_last;       /* the last errand was a snapshot: process output first */
-	bool paints;             /* the screen is away for a snapshot or a task: */
-	struct look *sitter;     /* the look that gets it; NULL: it was cancelled */
+	struct work_item work_item;
+	struct workers *workers;    /* borrowed; NULL: everything is done on the loop */
+	uint64_t since_ms;          /* loop time since which output is pending; 0: none is */
+	struct look *looks;         /* looks that wait; see shell/pane/look.h */
+	bool painted_last;          /* the last work_item was a snapshot: process output first */
+	bool paints;                /* the screen is away for a snapshot or a task: */
+	struct look *painting_look; /* the look that gets it; NULL: it was cancelled */
 	unsigned lines;
 	bool marks;
 	struct look_task *task; /* the task, if it is away for one; owned */
@@ -68,7 +68,7 @@ uint64_t pane_tail(struct pane *p);
 const struct screen *pane_screen_here(const struct pane *p);
 
 /* Properties of the screen, available even while it is on a worker. */
-struct glance pane_glance(const struct pane *p);
+struct glance pane_screen_summary(const struct pane *p);
 
 /* Whether there is a screen, on the loop or on a worker. */
 bool pane_has_screen(const struct pane *p);
@@ -76,11 +76,11 @@ bool pane_has_screen(const struct pane *p);
 /* Bring the screen back, waiting for the worker. Returns whether it was away. */
 bool pane_recall_screen(struct pane *p);
 
-/* If the screen waits for a worker with patience, its errand becomes the next one. */
+/* If the screen waits for a worker with patience, its work_item becomes the next one. */
 void pane_hurry_screen(struct pane *p);
 
 /*
- * Send the screen, which is here, to a worker for a snapshot or a task. patient: see struct errand.
+ * Send the screen, which is here, to a worker for a snapshot or a task. patient: see struct work_item.
  */
 void pane_lend_screen(struct pane *p, bool patient);
 

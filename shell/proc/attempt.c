@@ -98,7 +98,7 @@ static void *run(void *user)
 	return NULL;
 }
 
-bool attempt_hold(struct attempt *t)
+bool attempt_lock(struct attempt *t)
 {
 	if (!t)
 		return true;
@@ -109,7 +109,7 @@ bool attempt_hold(struct attempt *t)
 	return false;
 }
 
-void attempt_release(struct attempt *t)
+void attempt_unlock(struct attempt *t)
 {
 	if (t)
 		pthread_mutex_unlock(&t->lock);
@@ -263,7 +263,7 @@ static bool is_stuck(pid_t tid)
 	if (tid == 0)
 		return false;
 	snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
-	return proc_read(AT_FDCWD, path, text, sizeof text) <= 0 || !proc_parse(text, &s) ||
+	return proc_read(AT_FDCWD, path, text, sizeof text) <= 0 || !proc_parse_status(text, &s) ||
 		s.state == 'D';
 }
 
@@ -320,7 +320,7 @@ static int prepare(struct attempts *a, size_t size)
 	return 0;
 }
 
-int attempt_make(struct attempts *a, const struct attempt_call *call, void *data, size_t size)
+int attempt_run(struct attempts *a, const struct attempt_call *call, void *data, size_t size)
 {
 	struct attempt_key *k = NULL;
 	uint64_t begun_ns = uv_hrtime();

@@ -3,7 +3,7 @@
  * of some /proc files while the program is being executed (see pty/proc/proc.h). Work that hangs is
  * abandoned together with its thread, which exits when the work returns.
  *
- * Each attempt has a key, such as the pid of a session's holder. attempt_make() refuses a key while
+ * Each attempt has a key, such as the pid of a session's holder. attempt_run() refuses a key while
  * one of its attempts hangs, for ATTEMPT_REST_MS after that, and for ATTEMPT_REST_MS after its
  * attempts have used up their share of time. So a session with programs that block on purpose loses
  * only its own attempts and costs the loop little time.
@@ -30,7 +30,7 @@ struct attempts {
 	struct attempt_key *keys;
 };
 
-/* What attempt_make() runs. */
+/* What attempt_run() runs. */
 struct attempt_call {
 	pid_t key;
 	/*
@@ -51,17 +51,17 @@ void attempts_finish(struct attempts *a);
  * for now, -ETIMEDOUT when the work hangs, -EUSERS when there are too many keys, or another
  * negative errno when no thread could be started. On error data is unchanged.
  */
-int attempt_make(struct attempts *a, const struct attempt_call *call, void *data, size_t size);
+int attempt_run(struct attempts *a, const struct attempt_call *call, void *data, size_t size);
 
 /*
  * Called by the work: lock what it shares with the waiting thread, which cannot abandon the attempt
  * meanwhile. Returns false, without the lock, if the attempt has been abandoned. t: NULL outside of
  * an attempt; then nothing is locked.
  */
-bool attempt_hold(struct attempt *t);
+bool attempt_lock(struct attempt *t);
 
-/* Undo attempt_hold(). */
-void attempt_release(struct attempt *t);
+/* Undo attempt_lock(). */
+void attempt_unlock(struct attempt *t);
 
-/* Called by the work: time since attempt_make() started it. NULL: 0. */
+/* Called by the work: time since attempt_run() started it. NULL: 0. */
 uint64_t attempt_age_ms(const struct attempt *t);

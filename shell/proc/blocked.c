@@ -210,7 +210,7 @@ static enum blocked decode(
 }
 
 /* bash sleeps in wait, zsh in sigsuspend, fish on a thread of its own that gets the signal. */
-bool blocked_for_child(int fd)
+bool blocked_is_awaiting_child(int fd)
 {
 	static const char *const functions[] = {"do_wait", "sigsuspend", "futex_"};
 	char text[TEXT_MAX];
@@ -228,7 +228,7 @@ bool blocked_for_child(int fd)
 	return false;
 }
 
-enum blocked blocked_look(struct blocked_process *p, const char *thread)
+enum blocked blocked_check_thread(struct blocked_process *p, const char *thread)
 {
 	char name[NAME_SIZE], text[TEXT_MAX];
 	struct blocked_call call;

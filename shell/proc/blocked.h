@@ -52,12 +52,12 @@ bool blocked_parse(const char *text, struct blocked_call *ret_call);
  */
 bool blocked_parse_epoll(const char *text, bool (*visit)(void *user, int fd), void *user);
 
-/* Whether the main thread waits for a child to exit. fd: /proc/PID. Blocks as blocked_look(). */
-bool blocked_for_child(int fd);
+/* Whether the main thread waits for a child to exit. fd: /proc/PID. Blocks as blocked_check_thread(). */
+bool blocked_is_awaiting_child(int fd);
 
 /*
  * Whether a thread waits for terminal input. thread: "" for the main thread, or "task/TID/". Never
  * stops the thread. Call it in an attempt: it blocks while the program is being executed, and for
  * up to PEEK_WAIT_MS when memory does not answer.
  */
-enum blocked blocked_look(struct blocked_process *p, const char *thread);
+enum blocked blocked_check_thread(struct blocked_process *p, const char *thread);

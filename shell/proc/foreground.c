@@ -59,12 +59,12 @@ static void add_children(struct look *l, pid_t pid, const char *thread)
 		l->f->truncated = true;
 }
 
-/* Examine one thread. thread: as for blocked_look(). */
+/* Examine one thread. thread: as for blocked_check_thread(). */
 static void look_at_thread(
 	struct look *l, struct blocked_process *p, const struct proc_status *s, const char *thread)
 {
 	struct foreground *f = l->f;
-	enum blocked b = l->blind ? BLOCKED_UNKNOWN : blocked_look(p, thread);
+	enum blocked b = l->blind ? BLOCKED_UNKNOWN : blocked_check_thread(p, thread);
 	if (b == BLOCKED_UNKNOWN)
 		f->hidden = true;
 	if (f->waits != BLOCKED_NO || (b != BLOCKED_READ && b != BLOCKED_EVENT))
@@ -119,7 +119,7 @@ static uint64_t started_ms(pid_t pid)
 {
 	uint64_t ticks, hz = (uint64_t)sysconf(_SC_CLK_TCK);
 	int fd = proc_open(pid);
-	bool known = fd >= 0 && proc_start_at(fd, &ticks);
+	bool known = fd >= 0 && proc_start_time_at(fd, &ticks);
 	if (fd >= 0)
 		close(fd);
 	return known ? clock_ms(CLOCK_REALTIME) - (clock_ms(CLOCK_BOOTTIME) - ticks * 1000 / hz) : 0;
@@ -154,7 +154,7 @@ static void look_at(struct look *l, pid_t pid)
 	int fd = proc_open(pid);
 	if (fd < 0)
 		return;
-	bool living = proc_status_at(fd, &s) && proc_is_living(&s);
+	bool living = proc_status_at(fd, &s) && proc_is_alive(&s);
 	bool member = living && getpgid(pid) == f->group;
 	if (!living || (!member && !l->through))
 		goto out;
@@ -261,7 +261,7 @@ static void describe_other(struct attempt *attempt, void *data)
 	struct task *j = data;
 	struct look l = begin_look(j, attempt);
 	struct proc_status s;
-	if (proc_status(j->pid, &s) && proc_is_living(&s))
+	if (proc_status(j->pid, &s) && proc_is_alive(&s))
 		describe(&l, &s);
 }
 
@@ -269,7 +269,7 @@ static void describe_other(struct attempt *attempt, void *data)
 static void do_task(struct task *j, void (*work)(struct attempt *attempt, void *data))
 {
 	const struct attempt_call call = {.key = j->target.holder, .work = work};
-	if (attempt_make(&j->target.peek->attempts, &call, j, sizeof *j) == 0)
+	if (attempt_run(&j->target.peek->attempts, &call, j, sizeof *j) == 0)
 		return;
 	j->blind = true;
 	work(NULL, j);
@@ -286,8 +286,8 @@ void foreground_descend(const struct foreground_target *t, struct foreground *f)
 {
 	struct task j = {.target = *t, .pid = f->pid, .found = *f};
 	pid_t child;
-	for (unsigned depth = 0; depth < DESCENT_MAX && (child = foreground_youngest(j.pid)) > 0;
-		depth++)
+	for (unsigned depth = 0;
+		depth < DESCENT_MAX && (child = foreground_youngest_child(j.pid)) > 0; depth++)
 		j.pid = child;
 	if (j.pid == f->pid || j.pid <= 0)
 		return;
@@ -295,7 +295,7 @@ void foreground_descend(const struct foreground_target *t, struct foreground *f)
 	*f = j.found;
 }
 
-unsigned foreground_stopped_jobs(pid_t shell)
+unsigned foreground_count_stopped_jobs(pid_t shell)
 {
 	pid_t list[FOREGROUND_PROCESSES], groups[FOREGROUND_PROCESSES];
 	bool more;
@@ -313,20 +313,20 @@ unsigned foreground_stopped_jobs(pid_t shell)
 	return jobs;
 }
 
-pid_t foreground_youngest(pid_t parent)
+pid_t foreground_youngest_child(pid_t parent)
 {
 	pid_t youngest;
 	bool more;
 	return proc_children(parent, NULL, &youngest, 1, &more) == 1 ? youngest : 0;
 }
 
-bool foreground_sleeps(pid_t pid)
+bool foreground_is_sleeping(pid_t pid)
 {
 	struct proc_status s;
 	return proc_status(pid, &s) && s.state == 'S';
 }
 
-/* Input and result of foreground_awaits(). */
+/* Input and result of foreground_is_awaiting_child(). */
 struct awaiting {
 	pid_t parent;
 	uint64_t time_ms;
@@ -339,23 +339,23 @@ static void look_at_awaiting(struct attempt *attempt, void *data)
 	pid_t youngest;
 	int fd = proc_open(a->parent);
 	(void)attempt;
-	a->awaits = fd >= 0 && blocked_for_child(fd);
+	a->awaits = fd >= 0 && blocked_is_awaiting_child(fd);
 	if (fd >= 0)
 		close(fd);
 	if (!a->awaits)
 		return;
-	youngest = foreground_youngest(a->parent);
+	youngest = foreground_youngest_child(a->parent);
 	uint64_t started = youngest > 0 ? started_ms(youngest) : 0;
 	a->awaits = started > 0 && started + START_PRECISION_MS < a->time_ms;
 }
 
-bool foreground_awaits(const struct foreground_target *t, uint64_t time_ms)
+bool foreground_is_awaiting_child(const struct foreground_target *t, uint64_t time_ms)
 {
 	struct awaiting a = {t->shell, time_ms, false};
 	/* The shell, not the session, is the key: other programs that hang do not matter here. */
 	const struct attempt_call call = {.key = t->shell, .work = look_at_awaiting};
-	if (foreground_youngest(t->shell) == 0)
+	if (foreground_youngest_child(t->shell) == 0)
 		return false;
-	int rc = attempt_make(&t->peek->attempts, &call, &a, sizeof a);
+	int rc = attempt_run(&t->peek->attempts, &call, &a, sizeof a);
 	return rc == -EBUSY || rc == -ETIMEDOUT || a.awaits;
 }

@@ -61,17 +61,17 @@ void foreground_look(const struct foreground_target *t, struct foreground *ret_f
 void foreground_descend(const struct foreground_target *t, struct foreground *f);
 
 /* The number of stopped jobs of the shell: process groups among its youngest children. */
-unsigned foreground_stopped_jobs(pid_t shell);
+unsigned foreground_count_stopped_jobs(pid_t shell);
 
 /* The youngest child of a process; 0: none. */
-pid_t foreground_youngest(pid_t parent);
+pid_t foreground_youngest_child(pid_t parent);
 
 /* Whether a process sleeps interruptibly, so it has handled all input. False if it is gone. */
-bool foreground_sleeps(pid_t pid);
+bool foreground_is_sleeping(pid_t pid);
 
 /*
  * Whether the shell waits for a child, and its youngest child was started before time_ms (wall
  * clock). Also true for a shell that has a child and cannot be examined because it is being
  * executed: such a process cannot report anything.
  */
-bool foreground_awaits(const struct foreground_target *t, uint64_t time_ms);
+bool foreground_is_awaiting_child(const struct foreground_target *t, uint64_t time_ms);

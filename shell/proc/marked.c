@@ -83,7 +83,7 @@ static bool is_marked(struct search *s, pid_t pid)
 	}
 	s->look.pid = pid;
 	s->look.marked = false;
-	return attempt_make(&s->attempts, &call, &s->look, sizeof s->look) == 0 && s->look.marked;
+	return attempt_run(&s->attempts, &call, &s->look, sizeof s->look) == 0 && s->look.marked;
 }
 
 static bool visit(void *user, pid_t pid)

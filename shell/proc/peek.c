@@ -1,7 +1,7 @@
 /* See peek.h. idle -> asked -> idle, or -> hung: then the next request starts another helper. */
 #include "shell/proc/peek.h"
 
-#include "pty/pass.h"
+#include "pty/fdpass.h"
 #include "pty/peeker.h"
 #include "pty/proc/proc.h"
 #include "pty/spawn.h"
@@ -75,9 +75,9 @@ static int fill_actions(posix_spawn_file_actions_t *actions, int socket_fd)
 	for (int fd = 1; rc == 0 && fd < 3; fd++)
 		rc = posix_spawn_file_actions_adddup2(actions, 0, fd);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, socket_fd, PEEKER_SOCKET);
+		rc = posix_spawn_file_actions_adddup2(actions, socket_fd, PEEKER_SOCKET_FD);
 	if (rc == 0)
-		rc = posix_spawn_file_actions_addclosefrom_np(actions, PEEKER_SOCKET + 1);
+		rc = posix_spawn_file_actions_addclosefrom_np(actions, PEEKER_SOCKET_FD + 1);
 	return -rc;
 }
 
@@ -93,7 +93,7 @@ static int spawn_with(const char *holder, int socket_fd, pid_t *ret_pid)
 	if (rc == 0) {
 		rc = fill_actions(&actions, socket_fd);
 		if (rc == 0)
-			rc = spawn_attributes(&attributes);
+			rc = spawn_set_attributes(&attributes);
 		if (rc == 0)
 			rc = -posix_spawn(ret_pid, holder, &actions, &attributes, words, none);
 		posix_spawnattr_destroy(&attributes);
@@ -123,7 +123,7 @@ static int start(struct peek *p)
 	return rc;
 }
 
-void peek_begin(struct peek *p)
+void peek_init(struct peek *p)
 {
 	p->attempts.share_ms = PEEK_SHARE_MS;
 	(void)start(p); /* the first request tries again and reports the error */
@@ -172,7 +172,8 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 	if (rc < 0)
 		return rc;
 	request.serial = ++p->serial;
-	if (pass_send(p->socket_fd, &request, sizeof request, fd, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+	if (fdpass_send(p->socket_fd, &request, sizeof request, fd, MSG_NOSIGNAL | MSG_DONTWAIT) <
+		0) {
 		if (errno != ETOOMANYREFS) /* too many descriptors in flight anywhere */
 			discard_helper(p);
 		return -EAGAIN;
@@ -237,7 +238,7 @@ static void follow_link(struct attempt *t, void *data)
 {
 	struct opening *o = data;
 	(void)t;
-	o->result = (int)proc_link(o->target.pid, o->name, o->path, sizeof o->path);
+	o->result = (int)proc_read_link(o->target.pid, o->name, o->path, sizeof o->path);
 }
 
 /*
@@ -267,7 +268,7 @@ static int make_attempt(struct peek *p, struct opening *o,
 		work(o->target.attempt, o);
 		return o->result;
 	}
-	int rc = attempt_make(&p->attempts, &call, o, sizeof *o);
+	int rc = attempt_run(&p->attempts, &call, o, sizeof *o);
 	return rc < 0 ? rc : o->result;
 }
 
@@ -305,10 +306,10 @@ static ssize_t read_at(struct peek *p, const struct peek_target *target, int fd,
 {
 	if (attempt_age_ms(target->attempt) >= PEEK_LOOK_MS)
 		return -EBUSY;
-	if (!attempt_hold(target->attempt))
+	if (!attempt_lock(target->attempt))
 		return -ECANCELED;
 	ssize_t n = ask(p, fd, offset, dst, length);
-	attempt_release(target->attempt);
+	attempt_unlock(target->attempt);
 	return n;
 }
 

@@ -49,7 +49,7 @@ struct peek_target {
  * Start a helper, so that the first request need not wait for it. p is zeroed except for holder. If
  * the helper cannot be started, the first request tries again.
  */
-void peek_begin(struct peek *p);
+void peek_init(struct peek *p);
 
 /* Kill the helper and free all but p. */
 void peek_finish(struct peek *p);

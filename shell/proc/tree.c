@@ -49,7 +49,7 @@ static bool add(void *user, pid_t pid)
 static bool add_below(void *user, pid_t pid)
 {
 	const struct list *l = user;
-	return pid == l->root || !proc_is_below(pid, l->root) || add(user, pid);
+	return pid == l->root || !proc_is_descendant(pid, l->root) || add(user, pid);
 }
 
 /* Return the living processes as a list that the caller owns. */
@@ -58,7 +58,7 @@ static void return_living(
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < l->count; i++)
-		if (l->entries[i].pid != except && proc_is_living(&l->entries[i]))
+		if (l->entries[i].pid != except && proc_is_alive(&l->entries[i]))
 			l->entries[kept++] = l->entries[i];
 	*ret_list = l->entries;
 	*ret_count = kept;
@@ -67,7 +67,7 @@ static void return_living(
 int tree_list(pid_t root, pid_t except, struct proc_status **ret_list, size_t *ret_count)
 {
 	struct list l = {.root = root};
-	if (proc_lists_children()) {
+	if (proc_can_list_children()) {
 		proc_each_child(root, add, &l);
 		for (size_t i = 0; l.error == 0 && i < l.count; i++)
 			proc_each_child(l.entries[i].pid, add, &l);
@@ -91,7 +91,8 @@ static int open_entry(const struct proc_status *e, pid_t root)
 	if (fd < 0)
 		return -errno;
 	/* The pidfd was opened first, so these checks are about its process. */
-	if (proc_status(e->pid, &now) && (now.parent == e->parent || proc_is_below(e->pid, root)))
+	if (proc_status(e->pid, &now) &&
+		(now.parent == e->parent || proc_is_descendant(e->pid, root)))
 		return fd;
 	close(fd);
 	return -ESRCH;
@@ -219,9 +220,9 @@ static uint64_t now_ms(void)
 	return uv_hrtime() / 1000000;
 }
 
-int tree_end_below(pid_t root, pid_t except)
+int tree_kill_below(pid_t root, pid_t except)
 {
-	uint64_t until = now_ms() + TREE_END_MS;
+	uint64_t until = now_ms() + TREE_KILL_MS;
 	int left;
 	do {
 		left = signal_below_with_groups(root, except, SIGSTOP);
@@ -251,7 +252,7 @@ int tree_signal_child(pid_t pid, pid_t parent, int signo)
 	int fd = pidfd_open(pid, 0), rc = -ESRCH;
 	if (fd < 0)
 		return errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* pid is a thread */
-	if (proc_status(pid, &s) && s.parent == parent && proc_is_living(&s))
+	if (proc_status(pid, &s) && s.parent == parent && proc_is_alive(&s))
 		rc = pidfd_send_signal(fd, signo, NULL, 0) < 0 ? -errno : 0;
 	close(fd);
 	return rc;

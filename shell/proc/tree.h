@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TREE_MAX 65536u /* processes of one search */
-#define TREE_END_MS 20u /* for one call of tree_end_below() */
+#define TREE_MAX 65536u  /* processes of one search */
+#define TREE_KILL_MS 20u /* for one call of tree_kill_below() */
 
 /*
  * List the living descendants of root, without the process `except` (0 = none) but with its
@@ -32,11 +32,11 @@ int tree_signal_group(pid_t root, pid_t group, int signo);
 
 /*
  * Kill all descendants: send SIGSTOP to all, then SIGKILL, and search again, until none is left or
- * TREE_END_MS have passed. They are stopped first so that none replaces a killed process by a new
+ * TREE_KILL_MS have passed. They are stopped first so that none replaces a killed process by a new
  * one. Both signals also go to their process groups, which is atomic with regard to fork(2), except
  * the groups of root, of `except` and our own. Returns how many were left, or a negative errno.
  */
-int tree_end_below(pid_t root, pid_t except);
+int tree_kill_below(pid_t root, pid_t except);
 
 /* The child of parent that has the pid `inside` in its own pid namespace; 0: none. */
 pid_t tree_find_child(pid_t parent, pid_t inside);

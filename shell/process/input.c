@@ -45,7 +45,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	ssize_t n = outbox_flush(&in->outbox, in->fd);
 	if (n < 0) {
 		process_input_close(p);
-		process_tell(p);
+		process_notify(p);
 		return;
 	}
 	p->table->counters.bytes_in += (uint64_t)n;
@@ -55,7 +55,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	in->polling = false;
 	if (in->ending)
 		end_input(p);
-	process_tell(p);
+	process_notify(p);
 }
 
 static int open_fifo(struct process *p)

@@ -35,7 +35,7 @@ void process_release(struct process *p);
 void process_end_holder(struct process *p);
 
 /* The holder has died: kill what is left of the tree. */
-void process_end_orphans(struct process *p);
+void process_kill_orphans(struct process *p);
 
 /* End the holder once it has been attached to; it may exit by itself before. */
 void process_await_attach(struct process *p, unsigned grace_ms);
@@ -50,7 +50,7 @@ void process_discard(struct process *p);
 struct held_waiter *process_held_waiter(struct process_waiter *w);
 
 /* Call more() of all viewers. */
-void process_tell(struct process *p);
+void process_notify(struct process *p);
 
 /* Write process.json; a failure goes to the callback failed(). */
 void process_save(struct process *p);
@@ -59,19 +59,19 @@ void process_save(struct process *p);
 void process_hold_begin(struct process *p);
 
 /* Start the timer of the time limit. */
-void process_arm(struct process *p);
+void process_start_time_limit(struct process *p);
 
 /*
  * Move some of the output of an ended process to its file; end the holder when all is moved.
  * Returns false if there is nothing to move now, or moving has failed.
  */
-bool process_keep(struct process *p);
+bool process_move_output(struct process *p);
 
 /* Load the facts of an existing output file. dir_fd: borrowed. Returns 0 or a negative errno. */
-int process_keep_load(struct process *p, int dir_fd);
+int process_load_output(struct process *p, int dir_fd);
 
 /* Close the link to the holder. */
-void process_let_go(struct process *p);
+void process_close_link(struct process *p);
 
 /* A kill is over: answer its waiters. */
 void process_kill_done(struct process *p, int survivors);

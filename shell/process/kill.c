@@ -19,7 +19,7 @@
 /* The holder's pid; 0: none. It is known before the link is attached. */
 static pid_t holder_of(const struct process *p)
 {
-	return p->gone || p->held.holder_lost ? 0 : link_holder(&p->held.link);
+	return p->gone || p->held.holder_lost ? 0 : link_holder_pid(&p->held.link);
 }
 
 /* The pid above the tree: the supervisor or, if that has died, the holder. 0: none. */
@@ -28,7 +28,7 @@ static pid_t root_of(const struct process *p)
 	struct proc_status s;
 	pid_t holder = holder_of(p), supervisor = p->held.link.info.shell_pid;
 	bool lives = holder > 0 && supervisor > 0 && proc_status(supervisor, &s) &&
-		proc_is_living(&s);
+		proc_is_alive(&s);
 	return lives ? supervisor : holder;
 }
 
@@ -42,10 +42,10 @@ static int signal_tree(const struct process *p, int signo)
 static int kill_tree(const struct process *p)
 {
 	pid_t root = root_of(p);
-	return root > 0 ? tree_end_below(root, 0) : 0;
+	return root > 0 ? tree_kill_below(root, 0) : 0;
 }
 
-int process_members(const struct process *p)
+int process_count_members(const struct process *p)
 {
 	return signal_tree(p, 0);
 }
@@ -68,7 +68,7 @@ void process_kill_done(struct process *p, int survivors)
 	p->killing = false;
 	p->held.survivors = (unsigned)survivors;
 	uv_timer_stop(&p->timer);
-	held_answer(&p->killers, &p->held, REPORT_READY, survivors > 0 ? -EBUSY : 0);
+	held_answer_waiters(&p->kill_waiters, &p->held, REPORT_READY, survivors > 0 ? -EBUSY : 0);
 	if (p->state == PROCESS_REMOVING && (!p->end_asked || p->kept))
 		process_end_holder(p);
 }
@@ -89,7 +89,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 {
 	uint64_t now = uv_now(held_loop(&p->held));
 	if (waiter)
-		held_wait(&p->killers, process_held_waiter(waiter));
+		held_add_waiter(&p->kill_waiters, process_held_waiter(waiter));
 	if (p->gone || (!p->held.holder_lost && holder_of(p) == 0)) {
 		process_kill_done(p, 0);
 		return;
@@ -116,7 +116,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 
 /* The time limit */
 
-void process_arm(struct process *p)
+void process_start_time_limit(struct process *p)
 {
 	uint64_t now = clock_boot_ms(), at = p->created_boot_ms + p->timeout_ms;
 	if (p->timeout_ms > 0 && !p->killing)

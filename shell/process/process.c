@@ -64,7 +64,7 @@ void process_detach(struct process *p, struct process_viewer *v)
 	process_close_output(p);
 }
 
-void process_tell(struct process *p)
+void process_notify(struct process *p)
 {
 	struct process_viewer *v, *next;
 	DL_FOREACH_SAFE (p->viewers, v, next)
@@ -121,8 +121,8 @@ static void note_pid(struct process *p, int pid)
 	if (!p->held.adopted)
 		t->counters.started++;
 	process_save(p);
-	process_arm(p);
-	held_answer(&p->held.starters, &p->held, REPORT_READY, 0);
+	process_start_time_limit(p);
+	held_answer_waiters(&p->held.start_waiters, &p->held, REPORT_READY, 0);
 }
 
 /* The supervisor reports a pid of its own namespace: find ours, unless the command has ended. */
@@ -218,7 +218,7 @@ static bool has_failed(const struct process *p)
 static void read_events(struct process *p)
 {
 	struct event e;
-	for (size_t left = event_log_most(&p->held.link.ring.events); left > 0 && p->ring_open;
+	for (size_t left = event_log_max(&p->held.link.ring.events); left > 0 && p->ring_open;
 		left--) {
 		int rc = event_read(&p->held.link.ring.events, &p->events_offset, &e);
 		if (rc == 0)
@@ -232,10 +232,10 @@ static void fail_start(struct process *p, enum report_stage stage, int error)
 {
 	struct processes *t = p->table;
 	t->counters.start_failures++;
-	if (!p->held.starters)
-		t->callbacks->failed(
-			t->user, p->held.id, held_why(error, "could not be started"), error);
-	held_answer(&p->held.starters, &p->held, stage, error);
+	if (!p->held.start_waiters)
+		t->callbacks->failed(t->user, p->held.id,
+			held_attach_error_text(error, "could not be started"), error);
+	held_answer_waiters(&p->held.start_waiters, &p->held, stage, error);
 }
 
 enum turn_next process_take_turn(struct held *h)
@@ -245,39 +245,39 @@ enum turn_next process_take_turn(struct held *h)
 	const struct ring *ring = &p->held.link.ring;
 	uint64_t before = p->head;
 	if (!p->ring_open)
-		return TURN_OVER;
+		return TURN_SLEEP;
 	/* Read the head before the events, so that these label all output before it. */
 	p->head = stream_head(&ring->bytes);
 	read_events(p);
 	if (!p->ring_open)
-		return TURN_OVER; /* a callback has closed it */
+		return TURN_SLEEP; /* a callback has closed it */
 	uint64_t head = p->head;
 	t->counters.bytes_out += head - before;
 	labels_forget(&p->labels, stream_oldest(&ring->bytes));
 	if (has_failed(p)) {
 		fail_start(p, REPORT_SETUP, -EIO);
 		processes_remove(t, p, 0, NULL);
-		return TURN_OVER;
+		return TURN_SLEEP;
 	}
 	bool followed = p->viewers != NULL;
 	size_t flood = (size_t)(head - p->tail);
-	process_tell(p);
+	process_notify(p);
 	if (!p->ring_open)
-		return TURN_OVER; /* a viewer has closed it */
+		return TURN_SLEEP; /* a viewer has closed it */
 	p->tail = followed && head - p->tail > FOLLOWED_TURN ? p->tail + FOLLOWED_TURN : head;
 	if (p->held.holder_lost) {
 		p->tail = head;
-		process_keep(p);
-		return TURN_OVER;
+		process_move_output(p);
+		return TURN_SLEEP;
 	}
-	link_consumed(&p->held.link, p->tail, p->events_offset);
+	link_set_consumed(&p->held.link, p->tail, p->events_offset);
 	if (p->tail < head)
 		return TURN_MORE;
-	if (process_keep(p))
-		return TURN_OVER;
+	if (process_move_output(p))
+		return TURN_SLEEP;
 	if (flood >= FLOOD_BYTES)
 		return TURN_REST;
-	return link_sleep(&p->held.link, head, p->events_offset) ? TURN_OVER : TURN_MORE;
+	return link_sleep(&p->held.link, head, p->events_offset) ? TURN_SLEEP : TURN_MORE;
 }
 
 /* The holder */
@@ -308,8 +308,8 @@ void process_on_attached(struct held *h)
 	process_hold_begin(p);
 	p->table->counters.adopted += p->held.adopted;
 	if (p->state == PROCESS_RUNNING)
-		process_arm(p);
-	held_take_turn(h);
+		process_start_time_limit(p);
+	held_run_turn(h);
 	struct ring_exit exit;
 	if (p->ring_open && ring_exited(&p->held.link.ring, &exit)) {
 		note_exit(p); /* its event may be lost */
@@ -351,7 +351,7 @@ void process_on_lost(struct held *h)
 	if (p->state == PROCESS_ENDED && p->gone) {
 		/* It ended as asked, or after its time to live. The ring is still mapped. */
 		if (p->kept)
-			process_let_go(p);
+			process_close_link(p);
 		else
 			held_make_busy(&p->held);
 		return;
@@ -359,7 +359,7 @@ void process_on_lost(struct held *h)
 	t->counters.holders_lost++;
 	t->callbacks->failed(t->user, p->held.id,
 		h->taken ? "another server has taken it" : "its holder has died", -ECONNRESET);
-	held_take_turn(h);
+	held_run_turn(h);
 	if (p->state == PROCESS_STARTING) {
 		fail_start(p, REPORT_SETUP, -ECONNRESET);
 		p->gone = true;
@@ -367,8 +367,8 @@ void process_on_lost(struct held *h)
 		return;
 	}
 	note_end(p, 0, -ECONNRESET, p->head, clock_wall_ms());
-	process_tell(p);
-	process_end_orphans(p);
+	process_notify(p);
+	process_kill_orphans(p);
 }
 
 /* Memory and handles */
@@ -422,11 +422,11 @@ int process_create(
 	return 0;
 }
 
-void process_let_go(struct process *p)
+void process_close_link(struct process *p)
 {
 	p->ring_open = false;
 	p->let_go = true;
-	held_let_go(&p->held);
+	held_close(&p->held);
 }
 
 void process_release(struct process *p)
@@ -441,12 +441,12 @@ void process_release(struct process *p)
 		v->gone(v->user);
 	}
 	int rc = t->held.closing ? -ECANCELED : 0;
-	held_answer(&p->held.starters, &p->held, REPORT_SETUP, -ECANCELED);
-	held_answer(&p->killers, &p->held, REPORT_READY, rc);
-	held_answer(&p->held.enders, &p->held, REPORT_READY, rc);
+	held_answer_waiters(&p->held.start_waiters, &p->held, REPORT_SETUP, -ECANCELED);
+	held_answer_waiters(&p->kill_waiters, &p->held, REPORT_READY, rc);
+	held_answer_waiters(&p->held.end_waiters, &p->held, REPORT_READY, rc);
 	process_input_close(p);
 	output_file_close(p->file);
 	p->file = NULL;
 	uv_close((uv_handle_t *)&p->timer, process_on_handle_closed);
-	process_let_go(p);
+	process_close_link(p);
 }

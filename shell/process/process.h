@@ -88,16 +88,16 @@ struct process {
 	bool ring_open;
 	struct labels labels;
 	struct output_file *file; /* being written; once kept: being read, or NULL */
-	uint64_t keep_at_ms;      /* loop time of the next try to write it */
+	uint64_t move_at_ms;      /* loop time of the next try to write it */
 	uint64_t oldest;          /* offset at which the file begins */
 	uint64_t head;            /* of the ring: labels are known up to here */
 	uint64_t tail;            /* reported to the holder as consumed */
 	uint64_t events_offset;   /* position up to which the event log has been read */
-	bool hold_asked;
+	bool hold_expected;
 	struct hold hold; /* of its output, until the expected reader comes */
 	struct process_viewer *viewers;
-	struct held_waiter *killers; /* waiters of kills */
-	uv_timer_t timer;            /* the time limit, or the next step of a kill */
+	struct held_waiter *kill_waiters; /* waiters of kills */
+	uv_timer_t timer;                 /* the time limit, or the next step of a kill */
 	bool killing;
 	uint64_t kill_at_ms, give_up_at_ms; /* loop time */
 	struct process_input input;
@@ -154,7 +154,7 @@ void process_kill(struct process *p, unsigned grace_ms, struct process_waiter *w
 int process_signal(struct process *p, int signo, bool tree);
 
 /* The number of living processes of its tree, the command included, or a negative errno. */
-int process_members(const struct process *p);
+int process_count_members(const struct process *p);
 
 /*
  * Write to the standard input; what the FIFO has no space for is queued. Returns 0, -ENOBUFS if the

@@ -43,7 +43,7 @@
  * preamble is on a line of its own because aliases apply to later lines only.
  */
 #define FROM_SUPERVISOR "\"/proc/$PPID/fd/3/"
-_Static_assert(SUPERVISE_DIRECTORY == 3, "the scripts below use it");
+_Static_assert(SUPERVISE_DIRECTORY_FD == 3, "the scripts below use it");
 static const char script_long[] = "IFS= read -r -d '' REPLY <" FROM_SUPERVISOR PROCESS_COMMAND_FILE
 				  "\"; "
 				  "eval \"unset -v REPLY; $REPLY\"";
@@ -110,7 +110,7 @@ static int check(const struct processes *t, const struct process_options *o)
 		return -EILSEQ;
 	if (p && p->state != PROCESS_ENDED)
 		return -EEXIST;
-	return o->cwd ? directory_recall(&o->found, o->cwd) : directory_check(t->config.cwd);
+	return o->cwd ? directory_check_cached(&o->found, o->cwd) : directory_check(t->config.cwd);
 }
 
 /* Save the preamble, followed by the variables of the request. */
@@ -151,16 +151,17 @@ static int spawn(struct process *p, const struct process_options *o)
 	if (rc < 0)
 		return rc;
 	/* The supervisor has no memory limit, as it must report a command that exceeds it. */
-	struct bounds_numbers numbers;
-	const char *argv[3 + BOUNDS_WORDS + 4] = {bounds_program(t->config.bounds, t->config.holder),
-		SUPERVISE_OPTION, o->input_pipe ? "pipe" : "none"};
+	struct bounds_limit_texts numbers;
+	const char *argv[3 + BOUNDS_WORDS + 4] = {
+		bounds_holder_path(t->config.bounds, t->config.holder), SUPERVISE_OPTION,
+		o->input_pipe ? "pipe" : "none"};
 	const char **word = argv + 3;
-	word += bounds_limits(t->config.bounds, &numbers, word);
+	word += bounds_limit_words(t->config.bounds, &numbers, word);
 	*word++ = "bash";
 	*word++ = "-c";
 	*word++ = script;
 	*word = NULL;
-	char **environment = bounds_environment(environment_create(
+	char **environment = bounds_hide_environment(environment_create(
 		t->config.environment, o->env_names, o->env_values, o->env_count));
 	if (!environment)
 		return -ENOMEM;
@@ -194,7 +195,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	char name[DIRECTORY_NAME_SIZE];
 	struct process *p;
 	int dir_fd = -1;
-	int rc = directory_make(t->held.dir_fd, o->id, name, &dir_fd);
+	int rc = directory_create(t->held.dir_fd, o->id, name, &dir_fd);
 	if (rc < 0)
 		return rc;
 	rc = process_create(t, name, dir_fd, &p);
@@ -208,7 +209,7 @@ static int begin(struct processes *t, const struct process_options *o, struct pr
 	p->created_boot_ms = clock_boot_ms();
 	p->timeout_ms = o->timeout_ms;
 	p->input_pipe = o->input_pipe;
-	p->hold_asked = o->hold;
+	p->hold_expected = o->hold;
 	p->command = shown_command(o, &p->command_cut);
 	p->cwd = strdup(o->cwd ? o->cwd : t->config.cwd);
 	rc = p->command && p->cwd ? held_add(&p->held, HELD_LISTED) : -ENOMEM;
@@ -251,7 +252,7 @@ int processes_start(
 		if (!replaced)
 			return -EUSERS;
 	}
-	rc = held_check_place(&t->held);
+	rc = held_check_runtime_directory(&t->held);
 	if (rc == 0)
 		rc = descriptors_check(t->held.dir_fd);
 	if (rc < 0)
@@ -263,7 +264,7 @@ int processes_start(
 		t->counters.start_failures++;
 		return rc;
 	}
-	held_wait(&p->held.starters, process_held_waiter(waiter));
+	held_add_waiter(&p->held.start_waiters, process_held_waiter(waiter));
 	return 0;
 }
 
@@ -276,7 +277,7 @@ void processes_remove(
 	bool attached = p->ring_open || p->kept;
 	t->running -= p->state != PROCESS_ENDED;
 	p->state = PROCESS_REMOVING;
-	held_retire(&p->held, process_held_waiter(waiter));
+	held_begin_end(&p->held, process_held_waiter(waiter));
 	if (attached || p->gone)
 		process_kill(p, grace_ms, NULL);
 	else
@@ -329,7 +330,7 @@ int processes_open(struct processes *t, uv_loop_t *loop, const struct processes_
 	int rc = held_table_open(&t->held, loop, &process_kind, t, runtime_fd);
 	t->held.bounds = t->config.bounds;
 	if (rc == 0)
-		rc = bounds_pass(t->config.bounds, t->held.dir_fd);
+		rc = bounds_allow_traverse(t->config.bounds, t->held.dir_fd);
 	if (rc == 0)
 		t->held.trust = config->trust;
 	close(runtime_fd);

@@ -88,7 +88,7 @@ struct processes {
 	uv_loop_t *loop;
 	struct held_table held; /* all processes, in the order of their start */
 	unsigned running;       /* those that have not ended */
-	bool keep_failing;      /* outputs cannot be moved to files; this has been reported */
+	bool move_failing;      /* outputs cannot be moved to files; this has been reported */
 	struct processes_counters counters;
 	bool draining; /* processes_start() returns -ESHUTDOWN */
 };

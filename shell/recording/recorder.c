@@ -55,14 +55,14 @@ static void put(struct recorder *r, enum segment_type type, uint64_t offset, con
 static void put_size(struct recorder *r, const struct history_size *size)
 {
 	uint8_t payload[4];
-	segment_put(segment_put(payload, size->rows, 2), size->cols, 2);
+	segment_put_number(segment_put_number(payload, size->rows, 2), size->cols, 2);
 	put(r, SEGMENT_SIZE, r->cursor.offset, payload, sizeof payload);
 }
 
 static void put_gap(struct recorder *r, const struct history_read *gap)
 {
 	uint8_t payload[8];
-	segment_put(payload, gap->skipped, 8);
+	segment_put_number(payload, gap->skipped, 8);
 	if (!r->lost)
 		r->shared->failed(r->shared->user, r->tape.id,
 			"output was lost before it could be recorded", -ENOBUFS);
@@ -76,7 +76,7 @@ static void put_exit(struct recorder *r)
 	uint8_t payload[8];
 	struct ring_exit exit = {.status = 0};
 	bool known = ring_exited(session_ring(r->session), &exit);
-	segment_put(segment_put(payload, (uint32_t)exit.status, 4), known, 4);
+	segment_put_number(segment_put_number(payload, (uint32_t)exit.status, 4), known, 4);
 	put(r, SEGMENT_EXIT, r->cursor.offset, payload, sizeof payload);
 	r->over = true;
 }
@@ -98,7 +98,8 @@ static void put_entry(struct recorder *r, const struct journal_entry *e)
 		put(r, SEGMENT_BLOCK_BEGIN, e->block, command, strnlen(command, BLOCK_COMMAND_KEPT));
 	} else if (e->type == JOURNAL_BLOCK_ENDED && e->block >= r->ended) {
 		r->ended = e->block + 1;
-		segment_put(segment_put(payload, e->block, 8), (uint32_t)(b ? b->status : -1), 4);
+		segment_put_number(segment_put_number(payload, e->block, 8),
+			(uint32_t)(b ? b->status : -1), 4);
 		put(r, SEGMENT_BLOCK_END, e->offset, payload, sizeof payload);
 	}
 }
@@ -171,10 +172,10 @@ static void collect(struct recorder *r)
 
 /* Writing */
 
-static void work(struct errand *errand)
+static void work(struct work_item *work_item)
 {
-	struct recorder *r = (struct recorder *)((uintptr_t)errand -
-		offsetof(struct recorder, errand));
+	struct recorder *r = (struct recorder *)((uintptr_t)work_item -
+		offsetof(struct recorder, work_item));
 	struct segment_codec *codec = r->shared->codec;
 	r->sealed = false;
 	if (r->job == RECORDER_OPEN)
@@ -194,12 +195,12 @@ static void dispatch(struct recorder *r, enum recorder_job job)
 {
 	r->job = job;
 	r->stirred_ms = uv_now(r->shared->loop);
-	workers_send(r->shared->workers, &r->errand);
+	workers_queue(r->shared->workers, &r->work_item);
 }
 
 static bool is_home(const struct recorder *r)
 {
-	return r->errand.state == ERRAND_HOME;
+	return r->work_item.state == WORK_IDLE;
 }
 
 /* Update the hold on unwritten output. alive: the disk answers, so a new hold may be taken. */
@@ -210,9 +211,9 @@ static void update_hold(struct recorder *r, bool alive)
 	if (r->over && r->out.length == 0 && r->fill.length == 0)
 		pending = false;
 	if (!pending)
-		link_unhold(link_of(r), &r->hold);
+		link_release_hold(link_of(r), &r->hold);
 	else if (r->hold.held)
-		link_hold_moved(link_of(r), &r->hold, r->written, UINT64_MAX);
+		link_move_hold(link_of(r), &r->hold, r->written, UINT64_MAX);
 	else if (alive)
 		link_hold(link_of(r), &r->hold, r->written, UINT64_MAX);
 }
@@ -278,15 +279,15 @@ static void fail(struct recorder *r)
 	r->failing = true;
 }
 
-static void on_job_done(struct errand *errand)
+static void on_job_done(struct work_item *work_item)
 {
-	struct recorder *r = (struct recorder *)((uintptr_t)errand -
-		offsetof(struct recorder, errand));
+	struct recorder *r = (struct recorder *)((uintptr_t)work_item -
+		offsetof(struct recorder, work_item));
 	r->shared->sealed |= r->sealed;
 	if (r->result < 0) {
 		fail(r);
 		if (!r->opened && !r->gone)
-			link_unhold(link_of(r), &r->hold);
+			link_release_hold(link_of(r), &r->hold);
 		return; /* recorder_tick() tries again */
 	}
 	r->failing = false;
@@ -314,7 +315,7 @@ static void on_gone(void *user)
 		if (!r->over && !r->session->pane.held.taken && has_room(r, 8))
 			put_exit(r);
 	}
-	link_unhold(link_of(r), &r->hold);
+	link_release_hold(link_of(r), &r->hold);
 	r->gone = true;
 	r->gone_ms = uv_now(r->shared->loop);
 	r->session = NULL;
@@ -328,7 +329,7 @@ struct recorder *recorder_create(struct recorder_shared *shared, struct session 
 		return NULL;
 	r->shared = shared;
 	r->session = s;
-	r->errand = (struct errand){.work = work, .back = on_job_done};
+	r->work_item = (struct work_item){.work = work, .back = on_job_done};
 	r->watcher = (struct journal_watcher){
 		.more = on_more, .gone = on_gone, .user = r, .aside = true};
 	r->tape.root_fd = shared->root_fd;
@@ -394,12 +395,12 @@ static void write_rest(struct recorder *r)
 
 void recorder_destroy(struct recorder *r)
 {
-	bool wrote = !is_home(r) && r->job == RECORDER_WRITE && r->errand.state != ERRAND_QUEUED;
-	workers_recall(r->shared->workers, &r->errand);
+	bool wrote = !is_home(r) && r->job == RECORDER_WRITE && r->work_item.state != WORK_QUEUED;
+	workers_cancel(r->shared->workers, &r->work_item);
 	if (wrote && r->result == 0)
 		r->out.length = 0;
 	if (!r->gone) {
-		/* Without link_unhold(), which would tell the holder: unwritten output must stay in the ring. */
+		/* Without link_release_hold(), which would tell the holder: unwritten output must stay in the ring. */
 		holds_remove(&link_of(r)->holds, &r->hold);
 		journal_unwatch(session_journal(r->session), &r->watcher);
 	} else if (r->opened && !r->failing) {

@@ -64,8 +64,8 @@ struct recorder {
 	uint64_t stirred_ms;             /* loop time of the last job */
 	uint64_t gone_ms;                /* loop time when the session went */
 	struct recorder_batch fill, out; /* being filled; being written */
-	struct errand errand;
-	/* Used by the worker while the errand is out: */
+	struct work_item work_item;
+	/* Used by the worker while the work_item is out: */
 	enum recorder_job job;
 	int result;
 	bool sealed;

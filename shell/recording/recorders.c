@@ -15,7 +15,7 @@ struct recorders {
 	struct recorder_shared shared;
 	struct recorder *table; /* uthash, by epoch */
 	uv_timer_t tick;
-	struct errand enforcing;
+	struct work_item enforcing;
 	uint64_t enforced_ms;          /* loop time */
 	int enforced;                  /* result; used by the worker while enforcing is out */
 	bool failing, short_of_memory; /* these were reported */
@@ -41,17 +41,17 @@ int recorders_open_directory(const char *path)
 
 /* Limits */
 
-static void enforce(struct errand *errand)
+static void enforce(struct work_item *work_item)
 {
-	struct recorders *r = (struct recorders *)((uintptr_t)errand -
+	struct recorders *r = (struct recorders *)((uintptr_t)work_item -
 		offsetof(struct recorders, enforcing));
 	r->enforced = retention_enforce(
 		r->options.root_fd, &r->options.limits, clock_wall_ms() / 1000);
 }
 
-static void on_enforced(struct errand *errand)
+static void on_enforced(struct work_item *work_item)
 {
-	struct recorders *r = (struct recorders *)((uintptr_t)errand -
+	struct recorders *r = (struct recorders *)((uintptr_t)work_item -
 		offsetof(struct recorders, enforcing));
 	if (r->enforced < 0 && !r->failing)
 		r->options.failed(r->options.user, "", "cannot enforce the limits of recordings",
@@ -63,11 +63,11 @@ static void check_limits(struct recorders *r)
 {
 	uint64_t now = uv_now(r->options.loop);
 	bool due = r->shared.sealed || now - r->enforced_ms >= RECORDERS_ENFORCE_MS;
-	if (!due || r->enforcing.state != ERRAND_HOME)
+	if (!due || r->enforcing.state != WORK_IDLE)
 		return;
 	r->shared.sealed = false;
 	r->enforced_ms = now;
-	workers_send(r->shared.workers, &r->enforcing);
+	workers_queue(r->shared.workers, &r->enforcing);
 }
 
 /* Sessions */
@@ -141,7 +141,7 @@ int recorders_open(const struct recorders_options *options, struct recorders **r
 	r->shared.loop = options->loop;
 	r->shared.failed = options->failed;
 	r->shared.user = options->user;
-	r->enforcing = (struct errand){.work = enforce, .back = on_enforced};
+	r->enforcing = (struct work_item){.work = enforce, .back = on_enforced};
 	r->shared.sealed = true;                /* the limits may have changed */
 	uv_timer_init(options->loop, &r->tick); /* cannot fail */
 	r->tick.data = r;
@@ -163,7 +163,7 @@ void recorders_close(struct recorders *r)
 		return;
 	HASH_ITER (hh, r->table, recorder, next)
 		forget(r, recorder);
-	workers_recall(r->shared.workers, &r->enforcing);
+	workers_cancel(r->shared.workers, &r->enforcing);
 	workers_close(r->shared.workers);
 	segment_codec_destroy(r->shared.codec);
 	close(r->options.root_fd);

@@ -103,7 +103,7 @@ int sealing_write(int dir_fd, const char *file, const char *to, struct segment_c
 	if (rc < 0)
 		return rc;
 	struct seal *s = malloc(sizeof *s);
-	uint8_t *frame = malloc(segment_bound(sizeof s->records));
+	uint8_t *frame = malloc(segment_frame_bound(sizeof s->records));
 	int fd = openat(dir_fd, to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	rc = fd < 0 ? -errno : s && frame ? 0 : -ENOMEM;
 	if (rc == 0) {
@@ -111,7 +111,7 @@ int sealing_write(int dir_fd, const char *file, const char *to, struct segment_c
 		s->codec = codec;
 		s->position = s->length = s->count = 0;
 		s->frame = frame;
-		s->capacity = segment_bound(sizeof s->records);
+		s->capacity = segment_frame_bound(sizeof s->records);
 		rc = seal_all(s, reader);
 	}
 	if (fd >= 0 && close(fd) < 0 && rc == 0)

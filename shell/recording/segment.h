@@ -64,10 +64,10 @@ struct segment_entry {
 #define SEGMENT_FRAME 0u
 
 /* Read a little-endian number of width bytes. */
-uint64_t segment_get(const uint8_t *bytes, unsigned width);
+uint64_t segment_get_number(const uint8_t *bytes, unsigned width);
 
 /* Write a little-endian number of width bytes. Returns the address after it. */
-uint8_t *segment_put(uint8_t *to, uint64_t number, unsigned width);
+uint8_t *segment_put_number(uint8_t *to, uint64_t number, unsigned width);
 
 /* Write a head, as a part of a file. Returns its size, at most SEGMENT_HEAD_MAX. */
 size_t segment_put_head(const struct segment_head *head, uint8_t *to);
@@ -83,16 +83,16 @@ int segment_get_record(
 	const uint8_t *bytes, size_t length, size_t *at, struct segment_record *ret_record);
 
 /* Parse the payload of SEGMENT_SIZE. Returns false if it is invalid. */
-bool segment_size(const struct segment_record *r, unsigned *ret_rows, unsigned *ret_cols);
+bool segment_parse_size(const struct segment_record *r, unsigned *ret_rows, unsigned *ret_cols);
 
 /* Parse the payload of SEGMENT_BLOCK_END. Returns false if it is invalid. */
-bool segment_block_end(const struct segment_record *r, uint64_t *ret_start, int *ret_status);
+bool segment_parse_block_end(const struct segment_record *r, uint64_t *ret_start, int *ret_status);
 
 /* Parse the payload of SEGMENT_GAP. Returns false if it is invalid. */
-bool segment_gap(const struct segment_record *r, uint64_t *ret_lost);
+bool segment_parse_gap(const struct segment_record *r, uint64_t *ret_lost);
 
 /* Parse the payload of SEGMENT_EXIT. Returns false if it is invalid. */
-bool segment_exit(const struct segment_record *r, int *ret_status, bool *ret_known);
+bool segment_parse_exit(const struct segment_record *r, int *ret_status, bool *ret_known);
 
 /* Bytes of an index of count entries. */
 size_t segment_index_size(size_t count);
@@ -101,9 +101,9 @@ size_t segment_index_size(size_t count);
 void segment_put_index(const struct segment_entry *entries, size_t count, uint8_t *to);
 
 /* Bytes of the index, from its footer: the last SEGMENT_FOOTER bytes of a file. 0: there is none. */
-size_t segment_footer(const uint8_t footer[SEGMENT_FOOTER]);
+size_t segment_parse_footer(const uint8_t footer[SEGMENT_FOOTER]);
 
-/* Read entry i of an index part. i: less than segment_entries(). */
+/* Read entry i of an index part. i: less than segment_count_entries(). */
 struct segment_entry segment_entry(const uint8_t *index, size_t i);
 
 /* Parts of a file. */
@@ -114,13 +114,14 @@ enum segment_part { SEGMENT_PART_HEAD, SEGMENT_PART_FRAME, SEGMENT_PART_INDEX, S
  * if that is more. Returns 1; 0 if the part is incomplete; -EBADMSG if it is invalid or exceeds
  * SEGMENT_PART_MAX.
  */
-int segment_look(const uint8_t *bytes, size_t length, enum segment_part *ret_part, size_t *ret_size);
+int segment_find_part(
+	const uint8_t *bytes, size_t length, enum segment_part *ret_part, size_t *ret_size);
 
 /* Parse a complete head part. Returns 0, or -EBADMSG if it is invalid. */
 int segment_get_head(const uint8_t *part, size_t size, struct segment_head *ret_head);
 
 /* The number of entries of a complete index part; 0: it is invalid, or empty. */
-size_t segment_entries(const uint8_t *part, size_t size);
+size_t segment_count_entries(const uint8_t *part, size_t size);
 
 /* zstd contexts. */
 struct segment_codec;
@@ -132,7 +133,7 @@ struct segment_codec *segment_codec_create(void);
 void segment_codec_destroy(struct segment_codec *c);
 
 /* Maximal size of a frame of length bytes of records. */
-size_t segment_bound(size_t length);
+size_t segment_frame_bound(size_t length);
 
 /*
  * Compress records into a frame with a checksum. length: at most SEGMENT_FRAME_MAX bytes; best: better and

@@ -42,11 +42,11 @@ static int fill(struct segment_reader *r)
 /* Parse the part at the beginning of the window. Returns 1, 0 if it is incomplete, or a negative errno. */
 static int parse_part(struct segment_reader *r, enum segment_part *ret_part, size_t *ret_size)
 {
-	int rc = segment_look(r->window, r->filled, ret_part, ret_size);
+	int rc = segment_find_part(r->window, r->filled, ret_part, ret_size);
 	if (rc != 0 || r->filled == sizeof r->window)
 		return rc;
 	rc = fill(r);
-	return rc < 0 ? rc : segment_look(r->window, r->filled, ret_part, ret_size);
+	return rc < 0 ? rc : segment_find_part(r->window, r->filled, ret_part, ret_size);
 }
 
 static void drop(struct segment_reader *r, size_t size)
@@ -183,7 +183,7 @@ int segment_reader_index(struct segment_reader *r, uint8_t **ret_index, size_t *
 		return end < 0 ? -errno : 0;
 	if (pread(r->fd, footer, sizeof footer, end - (off_t)sizeof footer) != sizeof footer)
 		return -EIO;
-	size_t size = segment_footer(footer);
+	size_t size = segment_parse_footer(footer);
 	if (size == 0 || (off_t)size > end)
 		return 0;
 	uint8_t *index = malloc(size);
@@ -193,7 +193,7 @@ int segment_reader_index(struct segment_reader *r, uint8_t **ret_index, size_t *
 		free(index);
 		return -EIO;
 	}
-	*ret_count = segment_entries(index, size);
+	*ret_count = segment_count_entries(index, size);
 	*ret_index = index;
 	return 0;
 }

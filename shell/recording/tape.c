@@ -129,7 +129,7 @@ long tape_list(int root_fd, const char *name, uint64_t **ret_numbers)
 	return count;
 }
 
-bool tape_find(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE])
+bool tape_find_file(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE])
 {
 	tape_file_name(number, TAPE_SEALED, ret_name);
 	if (faccessat(dir_fd, ret_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
@@ -151,13 +151,13 @@ static void note_record(struct tape *t, const struct segment_record *r)
 	else if (r->type == SEGMENT_GAP)
 		t->end = r->offset;
 	else if (r->type == SEGMENT_SIZE)
-		(void)segment_size(r, &t->rows, &t->cols); /* an invalid size is ignored */
+		(void)segment_parse_size(r, &t->rows, &t->cols); /* an invalid size is ignored */
 	else if (r->type == SEGMENT_BLOCK_BEGIN)
 		t->begun = r->offset + 1;
-	else if (r->type == SEGMENT_BLOCK_END && segment_block_end(r, &start, &status))
+	else if (r->type == SEGMENT_BLOCK_END && segment_parse_block_end(r, &start, &status))
 		t->ended = start + 1;
 	else if (r->type == SEGMENT_EXIT)
-		t->exited = segment_exit(r, &status, &known);
+		t->exited = segment_parse_exit(r, &status, &known);
 }
 
 static void note_records(struct tape *t, const uint8_t *records, size_t length)
@@ -227,7 +227,7 @@ static int continue_tape(struct tape *t, int dir_fd, const uint64_t *numbers, lo
 	uint64_t whole;
 	t->next = numbers[count - 1] + 1;
 	for (long i = count - 1; i >= 0; i--) {
-		if (!tape_find(dir_fd, numbers[i], file))
+		if (!tape_find_file(dir_fd, numbers[i], file))
 			continue;
 		tape_file_name(numbers[i], TAPE_OPEN, other);
 		bool sealed = strcmp(file, other) != 0;
@@ -289,7 +289,7 @@ static int begin(struct tape *t, int dir_fd, const struct segment_record *first)
 		.rows = t->rows ? t->rows : 24,
 		.cols = t->cols ? t->cols : 80};
 	if (first->type == SEGMENT_SIZE)
-		(void)segment_size(first, &head.rows, &head.cols);
+		(void)segment_parse_size(first, &head.rows, &head.cols);
 	snprintf(head.id, sizeof head.id, "%s", t->id);
 	if (t->next > TAPE_SEGMENTS_MAX)
 		return -EFBIG;
@@ -359,7 +359,7 @@ static int open_segment(struct tape *t, int dir_fd, const struct segment_record 
 int tape_write(struct tape *t, struct segment_codec *codec, const uint8_t *records, size_t length)
 {
 	struct segment_record first;
-	size_t at = 0, capacity = segment_bound(length);
+	size_t at = 0, capacity = segment_frame_bound(length);
 	if (segment_get_record(records, length, &at, &first) <= 0)
 		return -EINVAL;
 	uint8_t *frame = malloc(capacity);

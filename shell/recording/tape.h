@@ -54,7 +54,7 @@ void tape_file_name(uint64_t number, enum tape_file kind, char ret_name[TAPE_FIL
 long tape_list(int root_fd, const char *name, uint64_t **ret_numbers);
 
 /* Find the file of a segment, sealed or open. dir_fd: the tape's directory. Returns false if there is none. */
-bool tape_find(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE]);
+bool tape_find_file(int dir_fd, uint64_t number, char ret_name[TAPE_FILE_SIZE]);
 
 /*
  * Find the end of the tape of t->id and t->epoch in t->root_fd, truncate an incomplete frame, and fill in the

@@ -81,7 +81,7 @@ void run_watch(struct run *r, uv_poll_t *poll, int fd, uv_poll_cb callback);
 void run_watch_output(struct run *r, int out_fd, int err_fd);
 
 /* Whether no process has its output open any more. */
-bool run_has_closed(const struct run *r);
+bool run_output_has_ended(const struct run *r);
 
 /*
  * The command has ended: wait for processes that still have its output open, RUN_LINGER_MS at most;
@@ -96,7 +96,7 @@ const char *run_group(const char *mark, char ret_name[RUN_GROUP_SIZE]);
 void run_finish(struct run *r);
 
 /* Read messages of its runner. May end the run. */
-void run_hear(struct run *r);
+void run_read_messages(struct run *r);
 
 /* The runner has exited, or is not waited for any longer: release it. */
-void run_forget(struct run *r);
+void run_release_runner(struct run *r);

@@ -33,7 +33,7 @@ static size_t read_stream(struct run *r, enum run_stream which, size_t most)
 	return (size_t)n;
 }
 
-bool run_has_closed(const struct run *r)
+bool run_output_has_ended(const struct run *r)
 {
 	return r->streams[RUN_STDOUT].ended && r->streams[RUN_STDERR].ended;
 }
@@ -52,7 +52,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 			break;
 		all->turn -= n;
 	}
-	if (r->state == RUN_LINGERING && run_has_closed(r))
+	if (r->state == RUN_LINGERING && run_output_has_ended(r))
 		run_finish(r);
 }
 

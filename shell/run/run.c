@@ -92,13 +92,13 @@ void run_finish(struct run *r)
 		.ended_ms = r->ended_ms,
 		.duration_us = (r->ended_ns - r->started_ns) / 1000,
 		.survivors = whole ? r->left : 0,
-		.open = !run_has_closed(r)};
+		.open = !run_output_has_ended(r)};
 	DL_DELETE(all->list, r);
 	all->count--;
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		result.output[i] = excerpt_parts(&r->streams[i].kept);
 	close_handles(r);
-	bounds_leave(all->config.bounds, run_group(r->mark, group), whole);
+	bounds_release_group(all->config.bounds, run_group(r->mark, group), whole);
 	DL_APPEND(all->lost, r);
 	if (r->callbacks.done)
 		r->callbacks.done(r->user, &result);
@@ -134,7 +134,7 @@ static void end_run(struct run *r, uint64_t grace_ms)
 	uv_timer_start(&r->timer, on_timer, grace_ms, 0);
 }
 
-void run_forget(struct run *r)
+void run_release_runner(struct run *r)
 {
 	pid_t pid;
 	DL_DELETE(r->all->lost, r);
@@ -151,7 +151,7 @@ static void linger(struct run *r)
 	run_drain(r);
 	if (r->state != RUN_GOING)
 		return; /* the output callback has cancelled it */
-	if (run_has_closed(r)) {
+	if (run_output_has_ended(r)) {
 		run_finish(r);
 		return;
 	}
@@ -183,7 +183,7 @@ static void note_left(struct run *r, unsigned left)
 	r->answered = true;
 }
 
-void run_hear(struct run *r)
+void run_read_messages(struct run *r)
 {
 	struct runner_message m;
 	ssize_t n = 0;
@@ -196,9 +196,9 @@ void run_hear(struct run *r)
 			break;
 		if (m.type == RUNNER_ENDED)
 			note_end(r, m.value);
-		if (m.type == RUNNER_LEFT)
+		if (m.type == RUNNER_SURVIVORS)
 			note_left(r, m.value > 0 ? (unsigned)m.value : 0);
-		if (m.type == RUNNER_LEFT && m.value == 0 && r->state != RUN_OVER)
+		if (m.type == RUNNER_SURVIVORS && m.value == 0 && r->state != RUN_OVER)
 			run_finish(r);
 	}
 	/* The runner was killed from outside; what it has left is not known. */
@@ -210,7 +210,7 @@ static void on_socket_readable(uv_poll_t *poll, int status, int events)
 {
 	(void)status; /* recv() reports errors */
 	(void)events;
-	run_hear(poll->data);
+	run_read_messages(poll->data);
 }
 
 static void on_exit_readable(uv_poll_t *poll, int status, int events)
@@ -220,10 +220,10 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	(void)events;
 	uv_poll_stop(&r->exit);
 	if (r->state != RUN_OVER)
-		run_hear(r);
+		run_read_messages(r);
 	if (r->state != RUN_OVER)
 		run_finish(r); /* the runner was killed */
-	run_forget(r);
+	run_release_runner(r);
 }
 
 /* The time limit, the end of the grace, or the end of a wait. */
@@ -231,7 +231,7 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct run *r = timer->data;
 	enum run_state before = r->state;
-	run_hear(r); /* it may have ended in time, unread so far */
+	run_read_messages(r); /* it may have ended in time, unread so far */
 	if (r->state != before)
 		return;
 	if (r->state == RUN_GOING) {

@@ -80,12 +80,13 @@ static void kill_all(struct runs *all)
 	for (unsigned round = 0; all->list && round < CLOSE_ROUNDS; round++) {
 		poll(NULL, 0, round > 0 ? CLOSE_PAUSE_MS : 0);
 		DL_FOREACH_SAFE (all->list, r, next)
-			run_hear(r);
+			run_read_messages(r);
 	}
 	while (all->list)
 		run_finish(all->list);
 	/* Their runners exit by themselves. */
-	for (unsigned left = CLOSE_ROUNDS * CLOSE_PAUSE_MS; all->lost; run_forget(all->lost)) {
+	for (unsigned left = CLOSE_ROUNDS * CLOSE_PAUSE_MS; all->lost;
+		run_release_runner(all->lost)) {
 		struct pollfd over = {.fd = all->lost->pidfd, .events = POLLIN};
 		if (poll(&over, 1, (int)left) == 0)
 			left = 0;

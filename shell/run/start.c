@@ -48,7 +48,7 @@ static char **make_environment(const struct runs *all, const struct run_options 
 	}
 	char **environment = environment_create(all->config.environment, names, values, n);
 	free(names);
-	return bounds_environment(environment);
+	return bounds_hide_environment(environment);
 }
 
 /* The preamble, then the command: aliases apply only to lines below their definition. */
@@ -115,7 +115,7 @@ static int start_child(struct runs *all, const struct run_options *o, const char
 	rc = throwaway_start(&options, ret_child);
 	bounds_release(&bounded);
 	if (rc < 0)
-		bounds_leave(all->config.bounds, group, true);
+		bounds_release_group(all->config.bounds, group, true);
 	environment_destroy(environment);
 	free(script);
 	if (rc == -ENOENT || rc == -EACCES || rc == -ENOTDIR) {
@@ -133,7 +133,7 @@ int run_start(struct runs *all, const struct run_options *o, const struct run_ca
 	if (o->command_length == 0 || o->command_length > RUN_COMMAND_MAX ||
 		memchr(o->command, '\0', o->command_length))
 		return -EINVAL;
-	int rc = directory_recall(&o->found, o->cwd);
+	int rc = directory_check_cached(&o->found, o->cwd);
 	if (rc < 0)
 		return rc;
 	if (all->count >= RUNS_MAX)

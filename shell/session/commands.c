@@ -16,7 +16,7 @@ static void on_executed(void *user, const struct exec *e)
 	if (table->callbacks->executed)
 		table->callbacks->executed(table->user, s, e);
 	session_follow_lease(s);
-	waits_nudge(s->waits);
+	waits_check_soon(s->waits);
 }
 
 static void on_restarted(void *user, int wait_status, bool by_holder)

@@ -1,6 +1,6 @@
 /* Following holders: their reports, their output, and their end. See sessions.c for the rest of a session's life. */
 #include "shell/clock.h"
-#include "shell/exec/shell.h"
+#include "shell/exec/shell_state.h"
 #include "shell/held/ending.h"
 #include "shell/session/internal.h"
 
@@ -37,9 +37,9 @@ void session_shell_restarted(struct session *session, int wait_status, bool by_h
 	if (by_holder) {
 		/* The holder has emptied the terminal's queue too. */
 		link_drop_input(&session->pane.held.link);
-		typing_at_prompt(&session->typing);
+		typing_reset_line(&session->typing);
 	}
-	link_follow_shell(&session->pane.held.link);
+	link_update_shell_pid(&session->pane.held.link);
 	session->restarts++;
 	session->restart_status = wait_status;
 	s->counters.shells_restarted++;
@@ -98,9 +98,9 @@ static uint64_t count_news(const struct session *session)
 static bool notify_viewers(struct session *session, uint64_t until)
 {
 	uint64_t news = count_news(session);
-	if (news != session->news_told)
+	if (news != session->news_notified)
 		session->viewers_due = session->presence.count;
-	session->news_told = news;
+	session->news_notified = news;
 	while (session->viewers_due > 0 && session->viewers) {
 		struct session_viewer *v = session->viewers;
 		session->viewers_due--;
@@ -118,7 +118,7 @@ static bool notify_viewers(struct session *session, uint64_t until)
 static bool is_watched(const struct session *session)
 {
 	return session->viewers || journal_is_watched(&session->pane.journal) ||
-		waits_any(session->waits);
+		waits_are_pending(session->waits);
 }
 
 /*
@@ -168,10 +168,10 @@ static bool release_output(struct session *session, uint64_t events)
 	struct link *link = &session->pane.held.link;
 	uint64_t tail = pane_tail(&session->pane), viewed = least_viewed(session);
 	bool waits = viewed < tail && ring_is_blocked(&link->ring);
-	if (!patience_lasts(&session->patience, uv_hrtime(), waits) || viewed > tail)
+	if (!patience_allows_wait(&session->patience, uv_hrtime(), waits) || viewed > tail)
 		viewed = tail;
 	uint64_t awaited = least_awaited(session);
-	link_consumed(link, viewed < awaited ? viewed : awaited, events);
+	link_set_consumed(link, viewed < awaited ? viewed : awaited, events);
 	return viewed < tail && stream_head(&link->ring.bytes) - viewed > link->ring.bytes.size / 2;
 }
 
@@ -181,7 +181,7 @@ enum turn_next session_take_turn(struct held *h)
 	struct sessions *s = session->table;
 	uint64_t until = uv_hrtime() + SESSION_TURN_NS;
 	if (!session->pane.history_open)
-		return TURN_OVER;
+		return TURN_SLEEP;
 	uint64_t before = session->pane.history.scan.offset;
 	bool more = !is_collecting(session) &&
 		history_consume(&session->pane.history, SESSION_TURN, is_over(session));
@@ -198,13 +198,13 @@ enum turn_next session_take_turn(struct held *h)
 	note_shells(session);
 	note_exit(session);
 	more = notify_viewers(session, until) || more;
-	journal_tell(&session->pane.journal);
+	journal_notify(&session->pane.journal);
 	uint64_t entries = session->pane.journal.count;
 	more = draw(session, until, more || session->collecting) || more;
-	more = more || count_news(session) != session->news_told;
+	more = more || count_news(session) != session->news_notified;
 	if (session->pane.journal.count != entries)
-		journal_tell(&session->pane.journal);
-	waits_follow(session->waits);
+		journal_notify(&session->pane.journal);
+	waits_check_all(session->waits);
 	bool over = is_over(session), again = !over && release_output(session, events);
 	if (over)
 		more = more || (session->state == SESSION_RUNNING && !session->pane.history.ended);
@@ -212,7 +212,7 @@ enum turn_next session_take_turn(struct held *h)
 		return TURN_REST;
 	else if (!more)
 		more = !link_sleep(&h->link, now, session->pane.history.events_offset);
-	return more ? TURN_MORE : TURN_OVER;
+	return more ? TURN_MORE : TURN_SLEEP;
 }
 
 void sessions_make_busy(struct sessions *s, struct session *session)
@@ -233,12 +233,12 @@ static bool is_unwanted(struct session *session, size_t length)
 	const struct link *link = &session->pane.held.link;
 	const struct executor *x = &session->executor;
 	uint64_t now = pane_now(&session->pane);
-	if (link_input_queued(link) + link_unread(link) == 0)
+	if (link_input_queued(link) + link_unread_input(link) == 0)
 		session->replies_unread = 0;
 	session->replies_unread += length;
 	if (session->replies_unread > SESSION_REPLIES_MAX)
 		return true;
-	if (!exec_shell_in_front(x))
+	if (!exec_shell_is_foreground(x))
 		return false;
 	/* The query was made while there was no server: the program may have ended. */
 	if (session->pane.live.late)
@@ -318,7 +318,7 @@ static int open_history(struct session *session)
 	if (rc < 0)
 		return rc;
 	if (session->executor.possible)
-		history_keep_secret(&session->pane.history, session->executor.nonce);
+		history_set_secret(&session->pane.history, session->executor.nonce);
 	if (session->pane.held.adopted)
 		history_catch_up(&session->pane.history);
 	rc = live_init(&session->pane.live, &session->pane.history, &o);
@@ -342,7 +342,7 @@ static uint64_t last_event(const struct stream *log, uint64_t from)
 {
 	struct event e;
 	uint64_t last_ns = 0;
-	for (size_t left = event_log_most(log); left > 0; left--) {
+	for (size_t left = event_log_max(log); left > 0; left--) {
 		int rc = event_read(log, &from, &e);
 		if (rc <= 0)
 			break;
@@ -383,7 +383,7 @@ void session_on_attached(struct held *h)
 	if (rc < 0) {
 		s->counters.start_failures++;
 		s->callbacks->failed(s->user, h->id, "no memory for its history", rc);
-		held_answer(&h->starters, h, REPORT_SETUP, rc);
+		held_answer_waiters(&h->start_waiters, h, REPORT_SETUP, rc);
 		session_release(session);
 		return;
 	}
@@ -394,12 +394,12 @@ void session_on_attached(struct held *h)
 	if (h->adopted)
 		session->pane.activity_ms = last_active(session, session->pane.activity_ms);
 	session->pane.output_ms = uv_now(s->loop);
-	live_settle(&session->pane.live, session->pane.rows, session->pane.cols);
+	live_correct_size(&session->pane.live, session->pane.rows, session->pane.cols);
 	s->counters.adopted += h->adopted;
 	s->counters.created += !h->adopted;
 	sessions_changed(s);
-	held_take_turn(h);
-	held_answer(&h->starters, h, REPORT_READY, 0);
+	held_run_turn(h);
+	held_answer_waiters(&h->start_waiters, h, REPORT_READY, 0);
 }
 
 /* The holder is gone: kill the remaining processes and remove the directory. */
@@ -418,10 +418,10 @@ void session_on_failed(struct held *h, enum report_stage stage, int error)
 	struct sessions *s = session->table;
 	bool died = error == -ECONNRESET;
 	s->counters.start_failures++;
-	if (!h->starters)
-		s->callbacks->failed(
-			s->user, h->id, held_why(error, "cannot attach to its holder"), error);
-	held_answer(&h->starters, h, stage, error);
+	if (!h->start_waiters)
+		s->callbacks->failed(s->user, h->id,
+			held_attach_error_text(error, "cannot attach to its holder"), error);
+	held_answer_waiters(&h->start_waiters, h, stage, error);
 	if (session->state == SESSION_ENDING || died || error == -ETIMEDOUT)
 		end_orphans(session);
 	else if (h->adopted)

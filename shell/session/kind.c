@@ -32,7 +32,7 @@ static void on_regained(struct held *h)
 
 static void on_terminal(struct held *h, const char *path)
 {
-	exec_error_terminal(&session_of_held(h)->executor, path);
+	exec_error_terminal_opened(&session_of_held(h)->executor, path);
 }
 
 static void on_closed(struct held *h)
@@ -96,7 +96,7 @@ static void on_ended(struct held *h)
 {
 	struct sessions *s = sessions_of(h->table);
 	s->counters.ended++;
-	held_answer(&h->enders, h, REPORT_READY, 0);
+	held_answer_waiters(&h->end_waiters, h, REPORT_READY, 0);
 	sessions_remove(s, session_of_held(h));
 }
 
@@ -135,7 +135,7 @@ const struct held_kind session_kind = {
 	.found = on_found,
 	.end_again = on_end_again,
 	.is_awaited = is_awaited,
-	.end_unseen = on_end_unseen,
+	.end_unanswered = on_end_unseen,
 	.changed = on_changed,
 	.ended = on_ended,
 	.release = on_release,

@@ -68,7 +68,7 @@ static int set_zdotdir(const char *directory, char ***environment)
 	return 0;
 }
 
-int session_launch(
+int launch_prepare(
 	struct session *session, const char *directory, char ***environment, struct launch *l)
 {
 	const struct executor *x = &session->executor;

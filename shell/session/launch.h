@@ -22,5 +22,5 @@ struct launch {
  * directory. environment: a list as of environment_create(), owned by the caller; may be replaced. Returns 0 or a
  * negative errno.
  */
-int session_launch(struct session *session, const char *directory, char ***environment,
+int launch_prepare(struct session *session, const char *directory, char ***environment,
 	struct launch *ret_launch);

@@ -195,13 +195,13 @@ void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsi
 	consider(p, a);
 }
 
-void presence_window_later(struct attendee *a, unsigned rows, unsigned cols)
+void presence_defer_window(struct attendee *a, unsigned rows, unsigned cols)
 {
 	a->later_rows = rows;
 	a->later_cols = cols;
 }
 
-void presence_window_now(struct presence *p, struct attendee *a)
+void presence_apply_window(struct presence *p, struct attendee *a)
 {
 	if (a->later_rows > 0)
 		presence_window(p, a, a->later_rows, a->later_cols);
@@ -215,7 +215,7 @@ void presence_set_policy(struct presence *p, enum size_policy policy)
 	choose(p);
 }
 
-void presence_let_go(struct presence *p)
+void presence_clear_size(struct presence *p)
 {
 	set_size_by(p, NULL);
 }

@@ -76,17 +76,17 @@ void presence_type(struct presence *p, struct attendee *a, uint64_t now_ms);
 /* Set a's window; 0: unknown. */
 void presence_window(struct presence *p, struct attendee *a, unsigned rows, unsigned cols);
 
-/* Set a window that does not count until presence_window_now(), as a may not type now. Also before a joins. */
-void presence_window_later(struct attendee *a, unsigned rows, unsigned cols);
+/* Set a window that does not count until presence_apply_window(), as a may not type now. Also before a joins. */
+void presence_defer_window(struct attendee *a, unsigned rows, unsigned cols);
 
-/* Let the window of presence_window_later() count; does nothing without one. */
-void presence_window_now(struct presence *p, struct attendee *a);
+/* Let the window of presence_defer_window() count; does nothing without one. */
+void presence_apply_window(struct presence *p, struct attendee *a);
 
 /* Change the policy. */
 void presence_set_policy(struct presence *p, enum size_policy policy);
 
 /* The size was set explicitly: no window sets it until a client types, joins, or has another window. */
-void presence_let_go(struct presence *p);
+void presence_clear_size(struct presence *p);
 
 /* The size that the session should have after the changes above; false: no window sets it, so it stays. */
 bool presence_size(const struct presence *p, unsigned *ret_rows, unsigned *ret_cols);

@@ -24,7 +24,7 @@ const char *session_state_name(const struct session *s)
 		[SESSION_RUNNING] = "running",
 		[SESSION_EXITED] = "exited",
 		[SESSION_ENDING] = "ending"};
-	return session_heeds(s) == -EHOSTDOWN ? "unresponsive" : names[s->state];
+	return session_check_responsive(s) == -EHOSTDOWN ? "unresponsive" : names[s->state];
 }
 
 void session_move(struct session *s, enum session_life state)
@@ -37,11 +37,11 @@ void session_move(struct session *s, enum session_life state)
 		.exited_ms = s->exited_ms};
 }
 
-int session_heeds(const struct session *s)
+int session_check_responsive(const struct session *s)
 {
 	if (s->state == SESSION_STARTING && s->pane.held.unresponsive)
 		return -EHOSTDOWN;
-	return pane_heeds(&s->pane);
+	return pane_check_responsive(&s->pane);
 }
 
 uint64_t session_head(const struct session *s)
@@ -59,7 +59,7 @@ static void notify_viewers(struct session *s)
 	struct session_viewer *v;
 	DL_FOREACH (s->viewers, v)
 		v->changed(v->user);
-	journal_tell(&s->pane.journal);
+	journal_notify(&s->pane.journal);
 	sessions_changed(s->table);
 }
 
@@ -69,7 +69,7 @@ static int resize(struct session *s, unsigned rows, unsigned cols)
 		return -EINVAL;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	if (!budget_admits(&s->table->screens, &s->pane, rows, cols))
+	if (!budget_allows(&s->table->screens, &s->pane, rows, cols))
 		return -EXFULL;
 	int rc = link_resize(&s->pane.held.link, rows, cols);
 	if (rc < 0)
@@ -117,8 +117,8 @@ void session_attach(struct session *s, struct session_viewer *v)
 {
 	uint64_t before = s->presence.version;
 	struct attendee *a = &v->attendee;
-	if (!typing_admits(&s->typing, NULL)) {
-		presence_window_later(a, a->rows, a->cols);
+	if (!typing_is_allowed(&s->typing, NULL)) {
+		presence_defer_window(a, a->rows, a->cols);
 		a->rows = a->cols = 0;
 	}
 	presence_join(&s->presence, &v->attendee);
@@ -175,7 +175,7 @@ static int type(struct session *s, struct session_viewer *v, const char *lease, 
 	const struct typist by = typist_of(v, lease);
 	int rc = session_type_as(s, &by, bytes, length, NULL);
 	/* A client that only interrupts does not get the size from the holder of the lease. */
-	if (rc < 0 || !typing_admits(&s->typing, lease))
+	if (rc < 0 || !typing_is_allowed(&s->typing, lease))
 		return rc;
 	presence_type(&s->presence, &v->attendee, s->pane.activity_ms);
 	apply_presence(s, before);
@@ -190,8 +190,8 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 	if (v->key == 0)
 		return type(s, v, lease, bytes, length);
 	/* Paste marks go in front of the client's bytes and are not counted as its own. */
-	if (typing_admits(&s->typing, lease) && !is_focus_report(bytes, length))
-		(void)session_turn_paste(s, &by, bytes, length);
+	if (typing_is_allowed(&s->typing, lease) && !is_focus_report(bytes, length))
+		(void)session_switch_paste(s, &by, bytes, length);
 	uint64_t begin = link_input_end(l);
 	v->typed += length;
 	receipts_note(&l->control, v->key, v->typed, begin + length, length);
@@ -211,8 +211,7 @@ void session_refuse_input(struct session *s, struct session_viewer *v, size_t le
 			link_input_end(&s->pane.held.link), 0);
 }
 
-bool session_input_taken(
-	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken)
+bool session_input_read(const struct session *s, const struct session_viewer *v, uint64_t *ret_taken)
 {
 	return receipts_find(&s->pane.held.link.control, v->key, ret_taken);
 }
@@ -222,20 +221,20 @@ static void lease_changed(struct session *s)
 {
 	struct session_viewer *v;
 	uint64_t before = s->presence.version;
-	if (typing_admits(&s->typing, NULL))
+	if (typing_is_allowed(&s->typing, NULL))
 		DL_FOREACH (s->viewers, v)
-			presence_window_now(&s->presence, &v->attendee);
+			presence_apply_window(&s->presence, &v->attendee);
 	apply_presence(s, before);
 	notify_viewers(s);
 	sessions_changed(s->table);
-	waits_nudge(s->waits);
+	waits_check_soon(s->waits);
 }
 
-int session_lease(struct session *s, const struct lease_terms *terms)
+int session_acquire_lease(struct session *s, const struct lease_terms *terms)
 {
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	int rc = lease_take(&s->typing.lease, terms, clock_wall_ms());
+	int rc = lease_acquire(&s->typing.lease, terms, clock_wall_ms());
 	if (rc == 0) {
 		lease_changed(s);
 		session_follow_lease(s);
@@ -243,11 +242,11 @@ int session_lease(struct session *s, const struct lease_terms *terms)
 	return rc;
 }
 
-bool session_give_back(struct session *s, const char *id, const struct lease_note *note)
+bool session_release_lease(struct session *s, const char *id, const struct lease_note *note)
 {
 	struct lease *l = &s->typing.lease;
 	uint64_t now = clock_wall_ms();
-	if (id ? !lease_give_back(l, id, now) : !lease_is_held(l, now))
+	if (id ? !lease_release(l, id, now) : !lease_is_held(l, now))
 		return false;
 	if (!id)
 		lease_clear(l);
@@ -273,8 +272,8 @@ bool session_window(struct session *s, struct session_viewer *v, const char *lea
 {
 	uint64_t before = s->presence.version;
 	/* A viewer's window never counts. */
-	if (v->attendee.role != ROLE_VIEWER && !typing_admits(&s->typing, lease)) {
-		presence_window_later(&v->attendee, rows, cols);
+	if (v->attendee.role != ROLE_VIEWER && !typing_is_allowed(&s->typing, lease)) {
+		presence_defer_window(&v->attendee, rows, cols);
 		return false;
 	}
 	presence_window(&s->presence, &v->attendee, rows, cols);
@@ -288,19 +287,19 @@ int session_resize(struct session *s, unsigned rows, unsigned cols)
 	enum size_policy policy = s->presence.policy;
 	if (s->state == SESSION_RUNNING && (policy == SIZE_SMALLEST || policy == SIZE_OWNER))
 		return -EPERM;
-	int rc = session_heeds(s);
+	int rc = session_check_responsive(s);
 	if (rc == 0)
 		rc = resize(s, rows, cols);
 	if (rc < 0)
 		return rc;
-	presence_let_go(&s->presence);
+	presence_clear_size(&s->presence);
 	apply_presence(s, before);
 	return 0;
 }
 
 int session_set_size_policy(struct session *s, enum size_policy policy, unsigned rows, unsigned cols)
 {
-	int rc = session_heeds(s);
+	int rc = session_check_responsive(s);
 	/* Setting the present size is no resize event. */
 	bool other = rows != s->pane.rows || cols != s->pane.cols;
 	if (rc == 0 && policy == SIZE_FIXED && other)
@@ -318,7 +317,7 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 
 int session_signal(struct session *s, int signo, enum wire_target target)
 {
-	int rc = session_heeds(s);
+	int rc = session_check_responsive(s);
 	return rc == 0 ? link_signal(&s->pane.held.link, signo, target) : rc;
 }
 
@@ -346,7 +345,7 @@ void session_notify(struct session *s, const char *title, const char *text)
 			.text = (char *)(uintptr_t)text,
 			.detail = (char *)(uintptr_t)title});
 	notify_viewers(s);
-	journal_tell(&s->pane.journal);
+	journal_notify(&s->pane.journal);
 }
 
 void session_rename_viewer(struct session *s, struct session_viewer *v, const char *name)

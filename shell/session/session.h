@@ -146,7 +146,7 @@ struct session {
 	uint64_t title_version;         /* counts changes of the title */
 	struct session_viewer *viewers; /* the first one is notified next */
 	unsigned viewers_due;           /* to be notified in this round */
-	uint64_t news_told;       /* the value of count_news() in follow.c at the last round */
+	uint64_t news_notified;   /* the value of count_news() in follow.c at the last round */
 	struct waits *waits;      /* NULL: no wait so far */
 	struct patience patience; /* with viewers that lag behind but read */
 	uint64_t pace_ms;         /* loop time that pace_bytes is for */
@@ -185,14 +185,14 @@ int session_type(struct session *s, struct session_viewer *v, const char *lease,
 void session_refuse_input(struct session *s, struct session_viewer *v, size_t length);
 
 /* How much of the input of a viewer with a key the terminal has read. Returns false if unknown. */
-bool session_input_taken(
+bool session_input_read(
 	const struct session *s, const struct session_viewer *v, uint64_t *ret_taken);
 
-/* Acquire the keyboard's lease, and notify. Returns as lease_take(), or -ENOTCONN if the session is not running. */
-int session_lease(struct session *s, const struct lease_terms *terms);
+/* Acquire the keyboard's lease, and notify. Returns as lease_acquire(), or -ENOTCONN if the session is not running. */
+int session_acquire_lease(struct session *s, const struct lease_terms *terms);
 
 /* Release the lease with this id (NULL: any), leave a note (NULL: none), notify. Returns whether it was held. */
-bool session_give_back(struct session *s, const char *id, const struct lease_note *note);
+bool session_release_lease(struct session *s, const char *id, const struct lease_note *note);
 
 /* Expire the lease, or pass it to its heir when nothing runs; called periodically. */
 void session_follow_lease(struct session *s);
@@ -209,24 +209,24 @@ bool session_window(struct session *s, struct session_viewer *v, const char *lea
 
 /*
  * Whether the session can serve a request to its holder: 0, -ENOTCONN unless it is running, -EHOSTDOWN if the holder is
- * stopped and has been silent for LINK_SILENT_MS.
+ * stopped and has been silent for LINK_UNRESPONSIVE_MS.
  */
-int session_heeds(const struct session *s);
+int session_check_responsive(const struct session *s);
 
 /*
- * Set the size. Under the policy latest it stays until a client types. Returns 0, -EINVAL, as session_heeds(), -EXFULL
+ * Set the size. Under the policy latest it stays until a client types. Returns 0, -EINVAL, as session_check_responsive(), -EXFULL
  * (no memory for such a screen), or -EPERM (the policy smallest or owner leaves the size to the windows).
  */
 int session_resize(struct session *s, unsigned rows, unsigned cols);
 
 /*
- * Set the size policy, and save it. rows, cols: the size for the policy fixed. Returns 0, -EINVAL, as session_heeds(),
+ * Set the size policy, and save it. rows, cols: the size for the policy fixed. Returns 0, -EINVAL, as session_check_responsive(),
  * or another negative errno if it cannot be saved.
  */
 int session_set_size_policy(
 	struct session *s, enum size_policy policy, unsigned rows, unsigned cols);
 
-/* Signal the foreground process group or the shell. Returns 0, or as session_heeds(). */
+/* Signal the foreground process group or the shell. Returns 0, or as session_check_responsive(). */
 int session_signal(struct session *s, int signo, enum wire_target target);
 
 /* Rename; the name has been checked. Returns 0, or a negative errno if it cannot be saved. */
@@ -250,13 +250,13 @@ bool session_is_readable(const struct session *s);
 uint64_t session_epoch(const struct session *s);
 
 /* The pid of its shell; 0 while not readable. */
-pid_t session_pid(const struct session *s);
+pid_t session_shell_pid(const struct session *s);
 
 /* The current directory of its shell, as exec_shell_directory() returns it; 0 if there is no shell. */
 ssize_t session_directory(const struct session *s, char *ret_path, size_t size);
 
 /* The pid of its holder, the parent of the shell; 0 while not readable. */
-pid_t session_holder(const struct session *s);
+pid_t session_holder_pid(const struct session *s);
 
 /* The offset after its last byte, once it has exited. */
 uint64_t session_end_offset(const struct session *s);

@@ -59,7 +59,7 @@ unsigned sessions_count(const struct sessions *s)
 	return held_count(&s->held);
 }
 
-bool sessions_idle(const struct sessions *s)
+bool sessions_are_idle(const struct sessions *s)
 {
 	return held_table_is_idle(&s->held);
 }
@@ -141,11 +141,11 @@ static int spawn(struct sessions *s, struct session *session, const struct sessi
 		return -ENAMETOOLONG;
 	char **environment = make_environment(s, o);
 	struct launch *launch = malloc(sizeof *launch);
-	int rc = launch && environment ? session_launch(session, directory, &environment, launch)
+	int rc = launch && environment ? launch_prepare(session, directory, &environment, launch)
 				       : -ENOMEM;
 	if (rc < 0)
 		goto out;
-	environment = bounds_environment(environment);
+	environment = bounds_hide_environment(environment);
 	rc = environment ? 0 : -ENOMEM;
 	if (rc < 0)
 		goto out;
@@ -208,7 +208,7 @@ static int begin(struct sessions *s, const struct session_options *o, struct ses
 	if (rc == 0 && session->executor.shell != INTEGRATION_NONE)
 		rc = exec_make_nonce(&session->executor);
 	if (rc == 0)
-		rc = directory_make(s->held.dir_fd, session->pane.held.id, directory, &dir_fd);
+		rc = directory_create(s->held.dir_fd, session->pane.held.id, directory, &dir_fd);
 	if (rc < 0)
 		goto err_session;
 	rc = held_init(&session->pane.held, &s->held, directory, dir_fd);
@@ -245,15 +245,15 @@ int sessions_create(
 			shell_arguments_shell(o->shell ? o->shell : "bash", o->shell_arguments) !=
 				INTEGRATION_BASH))
 		return -ENOTSUP;
-	int rc = o->cwd ? directory_recall(&o->found, o->cwd) : directory_check(s->config.cwd);
+	int rc = o->cwd ? directory_check_cached(&o->found, o->cwd) : directory_check(s->config.cwd);
 	if (rc < 0)
 		return rc;
 	replaced = session;
 	if (!replaced && sessions_count(s) >= s->config.max_sessions)
 		return -EUSERS;
-	if (!budget_admits(&s->screens, replaced ? &replaced->pane : NULL, o->rows, o->cols))
+	if (!budget_allows(&s->screens, replaced ? &replaced->pane : NULL, o->rows, o->cols))
 		return -EXFULL;
-	rc = held_check_place(&s->held);
+	rc = held_check_runtime_directory(&s->held);
 	if (rc == 0)
 		rc = descriptors_check(s->held.dir_fd);
 	if (rc < 0)
@@ -271,7 +271,7 @@ int sessions_create(
 		sessions_remove(s, session);
 		return rc;
 	}
-	held_wait(&session->pane.held.starters, held_waiter_of(waiter));
+	held_add_waiter(&session->pane.held.start_waiters, held_waiter_of(waiter));
 	sessions_changed(s);
 	return 0;
 }
@@ -286,7 +286,7 @@ int sessions_get_or_create(struct sessions *s, const struct session_options *o,
 	if (session->state == SESSION_STARTING && session->pane.held.unresponsive)
 		return -EHOSTDOWN;
 	if (session->state == SESSION_STARTING)
-		held_wait(&session->pane.held.starters, held_waiter_of(waiter));
+		held_add_waiter(&session->pane.held.start_waiters, held_waiter_of(waiter));
 	else
 		waiter->done(waiter->user, session, REPORT_READY, 0);
 	return 0;
@@ -320,7 +320,7 @@ void session_release(struct session *session)
 		history_finish(&session->pane.history);
 	}
 	session->pane.history_open = false;
-	held_let_go(&session->pane.held);
+	held_close(&session->pane.held);
 }
 
 void sessions_remove(struct sessions *s, struct session *session)
@@ -337,7 +337,7 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 	assert(session->state != SESSION_ENDING);
 	bool starting = session->state == SESSION_STARTING;
 	session_move(session, SESSION_ENDING);
-	held_retire(h, held_waiter_of(waiter));
+	held_begin_end(h, held_waiter_of(waiter));
 	DL_FOREACH_SAFE (session->viewers, v, next) {
 		DL_DELETE(session->viewers, v);
 		presence_leave(&session->presence, &v->attendee);
@@ -345,7 +345,7 @@ void sessions_end(struct sessions *s, struct session *session, struct session_wa
 	}
 	sessions_changed(s);
 	if (h->taken) {
-		held_answer(&h->enders, h, REPORT_READY, 0);
+		held_answer_waiters(&h->end_waiters, h, REPORT_READY, 0);
 		session_release(session);
 		return;
 	}
@@ -407,7 +407,7 @@ void sessions_sweep(struct sessions *s)
 			sessions_end(s, session, NULL);
 	}
 	catch_up_logs(s);
-	if (descriptors_are_news(s->held.dir_fd, &s->few_descriptors))
+	if (descriptors_should_warn(s->held.dir_fd, &s->few_descriptors))
 		s->callbacks->failed(s->user, "",
 			"few descriptors are left, raise their limit (ulimit -n, LimitNOFILE)",
 			-EMFILE);
@@ -431,13 +431,13 @@ int sessions_open(struct sessions *s, uv_loop_t *loop, const struct sessions_con
 	int runtime_fd = open(config->runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (runtime_fd < 0)
 		return -errno;
-	int rc = runtime_lock_take(&s->lock, runtime_fd);
+	int rc = runtime_lock_acquire(&s->lock, runtime_fd);
 	if (rc < 0)
 		goto out;
 	rc = held_table_open(&s->held, loop, &session_kind, s, runtime_fd);
 	s->held.bounds = s->config.bounds;
 	if (rc == 0)
-		rc = bounds_pass(s->config.bounds, s->held.dir_fd);
+		rc = bounds_allow_traverse(s->config.bounds, s->held.dir_fd);
 	if (rc < 0) {
 		runtime_lock_release(&s->lock);
 		goto out;
@@ -467,13 +467,13 @@ int sessions_adopt(struct sessions *s)
 	return held_adopt(&s->held);
 }
 
-bool sessions_adopting(const struct sessions *s)
+bool sessions_are_adopting(const struct sessions *s)
 {
 	return held_is_adopting(&s->held);
 }
 
-void sessions_put_off(struct sessions *s, bool put_off)
+void sessions_suspend(struct sessions *s, bool put_off)
 {
 	s->adopting = put_off;
-	turns_put_off(&s->held.turns, put_off);
+	turns_suspend(&s->held.turns, put_off);
 }

@@ -94,10 +94,10 @@ struct held_trust sessions_trust(const struct sessions *s);
 int sessions_adopt(struct sessions *s);
 
 /* Set whether to postpone what only clients need. Then screens are updated in turns, or on request. */
-void sessions_put_off(struct sessions *s, bool put_off);
+void sessions_suspend(struct sessions *s, bool put_off);
 
 /* Whether holders that were found have yet to answer, without unresponsive ones. */
-bool sessions_adopting(const struct sessions *s);
+bool sessions_are_adopting(const struct sessions *s);
 
 /*
  * Create a session; an exited one with this id is replaced. waiter is called when it runs or has failed, maybe before
@@ -131,11 +131,11 @@ unsigned sessions_count(const struct sessions *s);
  */
 void sessions_end(struct sessions *s, struct session *session, struct session_waiter *waiter);
 
-/* End all sessions; poll with sessions_idle(). */
+/* End all sessions; poll with sessions_are_idle(). */
 void sessions_end_all(struct sessions *s);
 
 /* Whether all have ended, except stuck ones. */
-bool sessions_idle(const struct sessions *s);
+bool sessions_are_idle(const struct sessions *s);
 
 /* Close the table; holders live on. Viewers get `gone`. The loop must close the handles before s is freed. */
 void sessions_close(struct sessions *s);

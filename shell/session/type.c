@@ -5,7 +5,7 @@
 #include "shell/session/type.h"
 
 #include "shell/clock.h"
-#include "shell/exec/shell.h"
+#include "shell/exec/shell_state.h"
 #include "shell/session/sessions.h"
 
 #include <errno.h>
@@ -43,7 +43,8 @@ static size_t count_shown(
 {
 	if (modes->c_lflag & ECHO)
 		return length;
-	return !(modes->c_lflag & ICANON) && exec_shell_edits(x) ? first_line(bytes, length) : 0;
+	return !(modes->c_lflag & ICANON) && exec_shell_edits_line(x) ? first_line(bytes, length)
+								      : 0;
 }
 
 static void note_typist(struct typed *t, const struct typist *by, const void *bytes, size_t length,
@@ -79,10 +80,10 @@ static int write_mark(struct session *s, const char *mark)
 /* End an open paste. The end mark is queued behind its bytes, for the program that reads them. */
 static int cut_paste(struct session *s)
 {
-	uint64_t owner = s->typing.paste_by;
+	uint64_t owner = s->typing.paste_typist;
 	int rc = write_mark(s, TYPING_PASTE_END);
 	if (rc == 0)
-		s->typing.paste_cut = owner;
+		s->typing.cut_paste_typist = owner;
 	return rc;
 }
 
@@ -94,7 +95,8 @@ static bool continues_paste(const void *bytes, size_t length)
 	return !anew && length > KEY_MAX;
 }
 
-int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length)
+int session_switch_paste(
+	struct session *s, const struct typist *by, const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
 	uint64_t typist = typing_typist_id(by);
@@ -102,22 +104,22 @@ int session_turn_paste(struct session *s, const struct typist *by, const void *b
 		return -ENOTCONN;
 	if (is_only_interrupts(bytes, length))
 		return 0;
-	if (t->paste.open && t->paste_by != typist) {
+	if (t->paste.open && t->paste_typist != typist) {
 		int rc = cut_paste(s);
 		if (rc < 0)
 			return rc;
 	}
-	if (t->paste.open || t->paste_cut != typist)
+	if (t->paste.open || t->cut_paste_typist != typist)
 		return 0;
-	t->paste_cut = 0;
-	t->paste_by = typist;
+	t->cut_paste_typist = 0;
+	t->paste_typist = typist;
 	return continues_paste(bytes, length) ? write_mark(s, TYPING_PASTE_BEGIN) : 0;
 }
 
 void session_end_paste(struct session *s, uint64_t typist)
 {
-	if (s->typing.paste.open && s->typing.paste_by == typist && s->state == SESSION_RUNNING &&
-		!s->table->leaves)
+	if (s->typing.paste.open && s->typing.paste_typist == typist &&
+		s->state == SESSION_RUNNING && !s->table->leaves)
 		(void)cut_paste(s); /* otherwise the next input does */
 }
 
@@ -132,16 +134,16 @@ static void note_paste(struct session *s, const struct typist *by, const struct 
 	const void *bytes, size_t length)
 {
 	struct typing *t = &s->typing;
-	uint64_t typist = typing_typist_id(by), owner = t->paste.open ? t->paste_by : 0;
+	uint64_t typist = typing_typist_id(by), owner = t->paste.open ? t->paste_typist : 0;
 	typing_follow_paste(&t->paste, bytes, length);
 	if (t->paste.open && owner == 0)
-		t->paste_by = typist;
+		t->paste_typist = typist;
 	if (!is_interrupt(modes, bytes, length))
 		return;
-	typing_forget_paste(t);
+	typing_reset_paste(t);
 	exec_forget_paste(&s->executor);
 	if (owner != typist)
-		t->paste_cut = owner;
+		t->cut_paste_typist = owner;
 }
 
 int session_type_as(struct session *s, const struct typist *by, const void *bytes, size_t length,
@@ -151,7 +153,7 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	struct typing_line line = s->typing.line;
 	if (s->state != SESSION_RUNNING)
 		return -ENOTCONN;
-	if (!typing_admits(&s->typing, by->lease) &&
+	if (!typing_is_allowed(&s->typing, by->lease) &&
 		!(by->person && is_only_interrupts(bytes, length)))
 		return -EACCES;
 	/* The modes of a hung-up terminal are unknown: assume no echo and no line limit. */
@@ -160,7 +162,7 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 		line = (struct typing_line){0};
 	else if (!typing_follow_line(&line, &modes, bytes, length) && !by->person)
 		return -EMSGSIZE;
-	int rc = session_turn_paste(s, by, bytes, length);
+	int rc = session_switch_paste(s, by, bytes, length);
 	if (rc < 0)
 		return rc;
 	struct typing_result result = {.offset = session_head(s)};
@@ -177,7 +179,7 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	if (before > 0)
 		result.written = 0;
 	s->typing.line = line;
-	s->typing.answers += typing_answer(bytes, length) < length;
+	s->typing.answers += typing_find_answer(bytes, length) < length;
 	kept = kept < result.written ? kept : result.written;
 	note_typist(&s->typing.typed, by, bytes, length, result.offset, kept);
 	if (ret_result)
@@ -185,7 +187,7 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
 	return 0;
 }
 
-bool session_line(const struct session *s, struct termios *ret_line)
+bool session_terminal_modes(const struct session *s, struct termios *ret_line)
 {
 	return tcgetattr(s->pane.held.link.master_fd, ret_line) == 0;
 }
@@ -197,7 +199,7 @@ void session_prompt(const struct session *s, struct session_prompt *ret_prompt)
 		.group = tcgetpgrp(s->pane.held.link.master_fd)};
 }
 
-bool session_asks(const struct session *s, const struct session_prompt *prompt)
+bool session_prompt_is_open(const struct session *s, const struct session_prompt *prompt)
 {
 	struct session_prompt now;
 	struct termios modes;

@@ -27,16 +27,17 @@ int session_type_as(struct session *s, const struct typist *by, const void *byte
  * Handle an open paste before input of another client: end it, as the input would become part of it; when its client
  * continues, start it again. Called by session_type_as() too. Returns 0, or as that.
  */
-int session_turn_paste(struct session *s, const struct typist *by, const void *bytes, size_t length);
+int session_switch_paste(
+	struct session *s, const struct typist *by, const void *bytes, size_t length);
 
 /* A client is gone: end the paste that it has left open. */
 void session_end_paste(struct session *s, uint64_t typist);
 
 /* The terminal's modes. Returns false if it has hung up. */
-bool session_line(const struct session *s, struct termios *ret_line);
+bool session_terminal_modes(const struct session *s, struct termios *ret_line);
 
 /* Describe the hidden prompt at this time. */
 void session_prompt(const struct session *s, struct session_prompt *ret_prompt);
 
 /* Whether that prompt still waits: no output, no answer, the same foreground process group, and no echo. */
-bool session_asks(const struct session *s, const struct session_prompt *prompt);
+bool session_prompt_is_open(const struct session *s, const struct session_prompt *prompt);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd)
+int directory_create(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd)
 {
 	char random[17];
 	int rc = id_hex(random, sizeof random);
@@ -47,7 +47,7 @@ int directory_check(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
 }
 
-int directory_recall(const struct directory_found *found, const char *path)
+int directory_check_cached(const struct directory_found *found, const char *path)
 {
 	return found->looked ? found->error : directory_check(path);
 }

@@ -22,7 +22,7 @@
  * Create a directory named id and a random number, with DIRECTORY_SHELL in it. *ret_fd: owned by
  * the caller; has the lock, which the holder inherits. Returns 0 or a negative errno.
  */
-int directory_make(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd);
+int directory_create(int parent_fd, const char *id, char ret_name[DIRECTORY_NAME_SIZE], int *ret_fd);
 
 /* Check that path is an absolute directory that can be entered. Returns 0 or a negative errno. */
 int directory_check(const char *path);
@@ -36,7 +36,7 @@ struct directory_found {
 };
 
 /* Return the earlier result if there is one; otherwise call directory_check(). */
-int directory_recall(const struct directory_found *found, const char *path);
+int directory_check_cached(const struct directory_found *found, const char *path);
 
 /* Callbacks for the directories that an earlier server has left. name: of a directory. */
 struct directory_owner {

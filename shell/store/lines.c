@@ -70,7 +70,7 @@ int lines_append(
 	return rc;
 }
 
-bool lines_catch_up(
+bool lines_retry(
 	struct lines *l, const struct lines_kind *kind, int dir_fd, void *user, int *ret_error)
 {
 	if (!l->behind || l->frozen)

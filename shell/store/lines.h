@@ -12,15 +12,15 @@
 struct lines_writer;
 
 /* Write all lines that are still wanted with lines_put(), in the order of the file. */
-typedef void (*lines_tell_cb)(void *user, struct lines_writer *w);
+typedef void (*lines_rewrite_cb)(void *user, struct lines_writer *w);
 
 /* Properties of one kind of file; constant. */
 struct lines_kind {
-	const char *name;   /* of the file */
-	size_t max;         /* bytes; a longer file is not read */
-	size_t compact;     /* bytes above which it is rewritten */
-	bool doubled;       /* but only if it has doubled since the last rewrite */
-	lines_tell_cb tell; /* called by lines_append() and lines_catch_up() */
+	const char *name;      /* of the file */
+	size_t max;            /* bytes; a longer file is not read */
+	size_t compact;        /* bytes above which it is rewritten */
+	bool doubled;          /* but only if it has doubled since the last rewrite */
+	lines_rewrite_cb tell; /* called by lines_append() and lines_retry() */
 };
 
 /* State of a file; starts zeroed. */
@@ -38,7 +38,7 @@ int lines_append(
  * Rewrite the file if a line could not be written earlier. Returns false if nothing was missing;
  * otherwise *ret_error is 0, or a negative errno and it is still missing.
  */
-bool lines_catch_up(
+bool lines_retry(
 	struct lines *l, const struct lines_kind *kind, int dir_fd, void *user, int *ret_error);
 
 /* Add a line to a file that is being rewritten. Takes line; if it is NULL the rewrite fails. */

@@ -118,7 +118,7 @@ static int acquire_name(struct runtime_lock *l, int runtime_fd)
 	return 0;
 }
 
-int runtime_lock_take(struct runtime_lock *l, int runtime_fd)
+int runtime_lock_acquire(struct runtime_lock *l, int runtime_fd)
 {
 	*l = (struct runtime_lock){.name_fd = -1};
 	l->fd = openat(runtime_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -134,7 +134,7 @@ int runtime_lock_take(struct runtime_lock *l, int runtime_fd)
 	return rc;
 }
 
-bool runtime_lock_holds(const struct runtime_lock *l, const char *runtime_dir)
+bool runtime_lock_is_held(const struct runtime_lock *l, const char *runtime_dir)
 {
 	char path[PATH_MAX];
 	struct stat ours, there;

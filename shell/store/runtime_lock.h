@@ -22,13 +22,13 @@ struct runtime_lock {
 };
 
 /* Acquire the lock; borrows runtime_fd. Returns 0, -EBUSY if it is held, or a negative errno. */
-int runtime_lock_take(struct runtime_lock *l, int runtime_fd);
+int runtime_lock_acquire(struct runtime_lock *l, int runtime_fd);
 
 /*
  * Whether the lock is still held and is on the file that is in runtime_dir now. If the directory
  * was replaced, or the lock was lost, another server may use the directory.
  */
-bool runtime_lock_holds(const struct runtime_lock *l, const char *runtime_dir);
+bool runtime_lock_is_held(const struct runtime_lock *l, const char *runtime_dir);
 
 /* Release the lock. */
 void runtime_lock_release(struct runtime_lock *l);

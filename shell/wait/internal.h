@@ -66,7 +66,7 @@ struct waits {
 	uint64_t prompt_offset; /* of that prompt */
 	bool looking;
 	/* Matching on a worker: */
-	struct errand errand;
+	struct work_item work_item;
 	bool away;                                  /* free no condition before it is back */
 	struct awaited *feeding[WAIT_PATTERNS_MAX]; /* the conditions that the worker has */
 	unsigned feeding_count;
@@ -95,7 +95,7 @@ void wait_look_later(struct waits *h, uint64_t at);
 bool wait_feed(struct waits *h);
 
 /* The worker is back: free what was to be freed, and look at all waits. */
-void waits_back(struct waits *h);
+void waits_on_worker_back(struct waits *h);
 
 /* Whether a condition has a pattern that has not matched all output yet. */
 bool wait_is_behind(const struct waits *h, const struct awaited *c);
@@ -113,7 +113,7 @@ static inline uint64_t wait_head(const struct waits *h)
 }
 
 /* Whether a link began it; otherwise an owner did. */
-static inline bool wait_is_links(const struct wait *w)
+static inline bool wait_is_by_link(const struct wait *w)
 {
 	return w->link[0] != '\0';
 }
@@ -122,7 +122,7 @@ static inline bool wait_is_links(const struct wait *w)
 void wait_leave_queue(struct waits *h, struct awaited *c);
 
 /* Whether a condition may still become true after the session has ended. */
-bool wait_may_come(const struct waits *h, const struct wait *w, const struct awaited *c);
+bool wait_can_become_true(const struct waits *h, const struct wait *w, const struct awaited *c);
 
 /* Note whether the rows of the screen have changed. */
 void wait_note_rows(struct waits *h);

@@ -84,7 +84,7 @@ size_t log_match_text(const struct log_match *m, size_t from, size_t to, char *d
 	return n;
 }
 
-bool log_match_asks_for_end(const char *regex)
+bool log_match_needs_line_end(const char *regex)
 {
 	size_t length = strlen(regex), slashes = 0;
 	if (length == 0 || regex[length - 1] != '$')

@@ -36,4 +36,4 @@ bool log_match_end(struct log_match *m);
 size_t log_match_text(const struct log_match *m, size_t from, size_t to, char *dst);
 
 /* Whether a regular expression ends with an unescaped $. */
-bool log_match_asks_for_end(const char *regex);
+bool log_match_needs_line_end(const char *regex);

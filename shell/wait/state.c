@@ -4,7 +4,7 @@
  */
 #include "shell/wait/state.h"
 
-#include "shell/exec/shell.h"
+#include "shell/exec/shell_state.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -159,7 +159,7 @@ void state_judge(const struct state_evidence *e, struct pane_state *t)
 
 static void read_screen(const struct pane *p, struct pane_state *t)
 {
-	const struct glance g = pane_glance(p);
+	const struct glance g = pane_screen_summary(p);
 	t->screen_version = g.version;
 	t->alternate = g.alternate;
 	snprintf(t->title, sizeof t->title, "%s", g.title);
@@ -181,7 +181,7 @@ static bool is_behind(const struct pane *p, const struct executor *x)
 static bool is_coming(const struct pane *p)
 {
 	struct pollfd terminal = {.fd = p->held.link.master_fd, .events = POLLIN};
-	return poll(&terminal, 1, 0) > 0 || !foreground_sleeps(p->held.link.info.holder_pid);
+	return poll(&terminal, 1, 0) > 0 || !foreground_is_sleeping(p->held.link.info.holder_pid);
 }
 
 /* Both checks. The second costs more, so only for a shell that waits behind an entered line. */
@@ -202,7 +202,7 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 		.shell = target.shell,
 		.marked = x->open && x->prompt != EXEC_PROMPT_NONE,
 		.prompt = x->prompt,
-		.starting = x->possible && exec_is_newborn(x) && exec_shell_is_ours(x),
+		.starting = x->possible && exec_shell_is_starting(x) && exec_shell_is_ours(x),
 		.executing = x->current != NULL,
 		.alternate = t->alternate,
 		.begun = x->current && x->current->state == EXEC_RUNNING,
@@ -213,7 +213,7 @@ static void read_foreground(const struct pane *p, struct executor *x, struct pan
 	if (t->status == STATE_STARTING)
 		foreground_descend(&target, &t->foreground);
 	if (t->status == STATE_PROMPT)
-		t->stopped_jobs = foreground_stopped_jobs(target.shell);
+		t->stopped_jobs = foreground_count_stopped_jobs(target.shell);
 }
 
 void pane_state(struct pane *p, struct executor *x, struct pane_state *t)

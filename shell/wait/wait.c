@@ -72,7 +72,7 @@ static void destroy_wait(struct wait *w)
 	free(w);
 }
 
-/* While a worker is away, its conditions stay: then w is freed by waits_back(). */
+/* While a worker is away, its conditions stay: then w is freed by waits_on_worker_back(). */
 static void forget_wait(struct wait *w)
 {
 	struct waits *h = w->waits;
@@ -81,7 +81,7 @@ static void forget_wait(struct wait *w)
 	if (!w->over)
 		h->pending--;
 	else if (w->key[0])
-		h->kept[wait_is_links(w)]--;
+		h->kept[wait_is_by_link(w)]--;
 	w->forgotten = w->over = true;
 	w->key[0] = '\0';
 	claim_release(&w->claim);
@@ -117,7 +117,7 @@ static void settle_wait(struct wait *w)
 	w->result.text = w->text;
 	w->kept_until_ms = h->now + WAIT_KEPT_MS;
 	h->pending--;
-	h->kept[wait_is_links(w)] += w->key[0] != '\0';
+	h->kept[wait_is_by_link(w)] += w->key[0] != '\0';
 	leave_queue(w);
 	if (!h->away)
 		free_patterns(w);
@@ -131,7 +131,7 @@ static void arm_timer(struct waits *h);
 
 static void look_at_all(struct waits *h);
 
-void waits_back(struct waits *h)
+void waits_on_worker_back(struct waits *h)
 {
 	struct wait *w, *next;
 	DL_FOREACH_SAFE (h->all, w, next) {
@@ -148,7 +148,7 @@ void waits_back(struct waits *h)
 static bool may_come(const struct waits *h, const struct wait *w)
 {
 	for (unsigned i = 0; i < w->count; i++)
-		if (wait_may_come(h, w, &w->conditions[i]))
+		if (wait_can_become_true(h, w, &w->conditions[i]))
 			return true;
 	return false;
 }
@@ -202,7 +202,7 @@ static bool is_obsolete(const struct waits *h, const struct wait *w)
 		return false;
 	return !w->key[0] ||
 		(w->over &&
-			(h->now >= w->kept_until_ms || h->kept[wait_is_links(w)] > WAITS_KEPT_MAX));
+			(h->now >= w->kept_until_ms || h->kept[wait_is_by_link(w)] > WAITS_KEPT_MAX));
 }
 
 static void sweep_waits(struct waits *h)
@@ -252,7 +252,7 @@ static void on_timer(uv_timer_t *timer)
 	const struct pane *p = h->pane;
 	/* Timers fire first after a delay of the loop: read pending output before judging. */
 	if (p->history_open && pane_head(p) != p->history.scan.offset)
-		h->look_soon(h->user); /* waits_follow() comes after it */
+		h->look_soon(h->user); /* waits_check_all() comes after it */
 	else
 		look_at_all(h);
 }
@@ -265,18 +265,18 @@ static void arm_timer(struct waits *h)
 		uv_timer_start(&h->timer, on_timer, h->due > h->now ? h->due - h->now : 0, 0);
 }
 
-void waits_follow(struct waits *h)
+void waits_check_all(struct waits *h)
 {
 	if (h && h->pending > 0)
 		look_at_all(h);
 }
 
-bool waits_any(const struct waits *h)
+bool waits_are_pending(const struct waits *h)
 {
 	return h && h->pending > 0;
 }
 
-void waits_nudge(struct waits *h)
+void waits_check_soon(struct waits *h)
 {
 	if (h && h->looking)
 		h->due = 0;
@@ -317,7 +317,7 @@ void waits_close(struct waits *h)
 		claim_release(&w->claim);
 	}
 	if (h->away) {
-		workers_recall(h->pane->screening.workers, &h->errand);
+		workers_cancel(h->pane->screening.workers, &h->work_item);
 		h->away = false; /* all is freed in on_closed() */
 	}
 	h->closed = true;
@@ -394,7 +394,7 @@ static int check_options(const struct waits *h, const struct wait_options *o)
 /* The offset to read from, so that reading does not begin inside an escape sequence. */
 static uint64_t safe_start(const struct pane *p, uint64_t from)
 {
-	const struct glance g = pane_glance(p);
+	const struct glance g = pane_screen_summary(p);
 	uint64_t resume = g.exists ? g.resume : from;
 	return from == pane_head(p) && resume < from &&
 			resume >= stream_oldest(&p->held.link.ring.bytes)
@@ -414,7 +414,7 @@ static int copy_conditions(struct wait *w, const struct wait_options *o)
 		c->finder = malloc(sizeof *c->finder);
 		if (!c->finder)
 			return -ENOMEM;
-		finder_init(c->finder, c->is.pattern, start, w->from, c->is.asks_for_end);
+		finder_init(c->finder, c->is.pattern, start, w->from, c->is.needs_line_end);
 		w->count = i + 1;
 	}
 	w->count = o->count;
@@ -423,7 +423,7 @@ static int copy_conditions(struct wait *w, const struct wait_options *o)
 
 static void on_port(void *user)
 {
-	waits_nudge(user);
+	waits_check_soon(user);
 }
 
 static int open_ports(struct wait *w)
@@ -482,7 +482,7 @@ static void on_withdrawn(struct claim *claim)
 	claim_release(&w->claim);
 	if (!w->waiters)
 		w->key[0] = '\0';
-	waits_nudge(h);
+	waits_check_soon(h);
 }
 
 static void set_claim(struct wait *w, struct claim *claim)
@@ -521,7 +521,7 @@ int wait_start(struct waits *h, const struct wait_options *o, struct wait_waiter
 	set_claim(w, o->claim);
 	join_wait(w, waiter);
 	if (h->looking)
-		waits_nudge(h);
+		waits_check_soon(h);
 	else
 		look_at_all(h);
 	return 0;

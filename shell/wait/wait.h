@@ -43,7 +43,7 @@
 /* Work of matching on the loop at a time, see pattern_find(). */
 #define WAIT_WORK_HERE (UINT64_C(1) << 18)
 #define WAIT_TURN_MS 5u /* between two checks whether it is a pattern's turn to be searched for */
-#define WAIT_REST 3u    /* rest after a search for a link, in multiples of its duration */
+#define WAIT_REST_FACTOR 3u /* rest after a search for a link, in multiples of its duration */
 
 /* The kinds of conditions. */
 enum wait_type {
@@ -72,7 +72,7 @@ struct wait_condition {
 	bool certain;
 	struct pattern *pattern; /* WAIT_MATCH */
 	bool on_screen;          /* WAIT_MATCH: search the screen's rows; otherwise the output */
-	bool asks_for_end;       /* WAIT_MATCH: see log_match_asks_for_end() */
+	bool needs_line_end;     /* WAIT_MATCH: see log_match_needs_line_end() */
 	uint64_t ms;             /* WAIT_STABLE, WAIT_IDLE */
 	/*
 	 * WAIT_STABLE: also require that the program waits for input again, if that can be seen.

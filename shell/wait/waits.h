@@ -23,7 +23,7 @@ struct waits_options {
 	struct pane *pane; /* with an open history */
 	struct executor *executor;
 	struct waits_all *shared;
-	/* Output remains: consume it in a later turn of the loop, then call waits_follow(). */
+	/* Output remains: consume it in a later turn of the loop, then call waits_check_all(). */
 	void (*look_soon)(void *user);
 	void *user;
 };
@@ -32,13 +32,13 @@ struct waits_options {
 int waits_create(const struct waits_options *options, struct waits **ret_waits);
 
 /* The session has consumed output, or ended: check all waits. h may be NULL here and below. */
-void waits_follow(struct waits *h);
+void waits_check_all(struct waits *h);
 
 /* Whether a wait is pending. */
-bool waits_any(const struct waits *h);
+bool waits_are_pending(const struct waits *h);
 
 /* An event outside the output: check all waits soon, not from inside. */
-void waits_nudge(struct waits *h);
+void waits_check_soon(struct waits *h);
 
 /* The session is deleted: call gone() of all waiters. h is freed in a later turn of the loop. */
 void waits_close(struct waits *h);

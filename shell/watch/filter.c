@@ -29,14 +29,14 @@ void watch_filter_default(struct watch_filter *f)
 	f->below = true;
 }
 
-bool watch_filter_is(const struct watch_filter *f, const struct watch_filter *other)
+bool watch_filter_equals(const struct watch_filter *f, const struct watch_filter *other)
 {
 	if (f->patterns_count != other->patterns_count || f->include != other->include ||
 		f->below != other->below || f->recursive != other->recursive ||
 		f->types != other->types || strcmp(f->name, other->name) != 0)
 		return false;
 	for (unsigned i = 0; i < f->patterns_count; i++)
-		if (!path_pattern_is(&f->patterns[i], &other->patterns[i]))
+		if (!path_pattern_equals(&f->patterns[i], &other->patterns[i]))
 			return false;
 	return true;
 }
@@ -45,7 +45,7 @@ static bool matches(const struct watch_filter *f, const char *path, size_t lengt
 {
 	size_t from = f->below ? root : 0;
 	for (unsigned i = 0; i < f->patterns_count; i++)
-		if (path_pattern_fits(&f->patterns[i], path + from, length - from))
+		if (path_pattern_matches(&f->patterns[i], path + from, length - from))
 			return true;
 	return false;
 }
@@ -55,7 +55,7 @@ bool watch_filter_prunes(const struct watch_filter *f, const char *path, size_t 
 	return !f->include && matches(f, path, length, root);
 }
 
-bool watch_filter_tells(const struct watch_filter *f, enum watch_type type, const char *path,
+bool watch_filter_matches(const struct watch_filter *f, enum watch_type type, const char *path,
 	size_t length, size_t root)
 {
 	if (type == WATCH_RESYNC)

@@ -46,7 +46,7 @@ struct watch_filter {
 void watch_filter_default(struct watch_filter *f);
 
 /* Whether two filters are equal. */
-bool watch_filter_is(const struct watch_filter *f, const struct watch_filter *other);
+bool watch_filter_equals(const struct watch_filter *f, const struct watch_filter *other);
 
 /*
  * Whether nothing below a directory is reported. path: absolute, length bytes; its first root bytes are the
@@ -55,5 +55,5 @@ bool watch_filter_is(const struct watch_filter *f, const struct watch_filter *ot
 bool watch_filter_prunes(const struct watch_filter *f, const char *path, size_t length, size_t root);
 
 /* Whether to report an event of this type and path. path: as above. */
-bool watch_filter_tells(const struct watch_filter *f, enum watch_type type, const char *path,
+bool watch_filter_matches(const struct watch_filter *f, enum watch_type type, const char *path,
 	size_t length, size_t root);

@@ -8,12 +8,12 @@
 
 enum kind { STEP_BYTE, STEP_ONE, STEP_NAME, STEP_ALL };
 
-static void put(struct path_pattern_places *set, unsigned place)
+static void put(struct path_pattern_states *set, unsigned place)
 {
 	set->words[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
-static bool has(const struct path_pattern_places *set, unsigned place)
+static bool has(const struct path_pattern_states *set, unsigned place)
 {
 	return (set->words[place / 64] >> (place % 64) & 1) != 0;
 }
@@ -74,14 +74,14 @@ void path_pattern_prepare(struct path_pattern *p, const char *text, size_t lengt
 	}
 }
 
-bool path_pattern_is(const struct path_pattern *p, const struct path_pattern *other)
+bool path_pattern_equals(const struct path_pattern *p, const struct path_pattern *other)
 {
 	return p->steps == other->steps && memcmp(p->bytes, other->bytes, p->steps) == 0 &&
 		memcmp(p->kinds, other->kinds, p->steps) == 0;
 }
 
 /* A step that may match nothing can be skipped: add the place after it. */
-static void skip_wildcards(const struct path_pattern *p, struct path_pattern_places *set)
+static void skip_wildcards(const struct path_pattern *p, struct path_pattern_states *set)
 {
 	uint64_t carry = 0;
 	for (unsigned w = 0; w < PATH_PATTERN_WORDS; w++) {
@@ -100,10 +100,10 @@ static bool step_matches(const struct path_pattern *p, unsigned step, char byte)
 }
 
 /* The places after one more byte of the path. */
-static struct path_pattern_places advance(
-	const struct path_pattern *p, const struct path_pattern_places *set, char byte)
+static struct path_pattern_states advance(
+	const struct path_pattern *p, const struct path_pattern_states *set, char byte)
 {
-	struct path_pattern_places next = {{0}};
+	struct path_pattern_states next = {{0}};
 	bool inner = ((unsigned char)byte & 0xc0) == 0x80;
 	for (unsigned w = 0; w < PATH_PATTERN_WORDS; w++) {
 		uint64_t still = set->words[w] & (byte == '/' ? p->stay.words[w] : p->any.words[w]);
@@ -117,9 +117,9 @@ static struct path_pattern_places advance(
 	return next;
 }
 
-bool path_pattern_fits(const struct path_pattern *p, const char *path, size_t length)
+bool path_pattern_matches(const struct path_pattern *p, const char *path, size_t length)
 {
-	struct path_pattern_places set = {{0}};
+	struct path_pattern_states set = {{0}};
 	for (size_t i = 0;; i++) {
 		if (i == 0 || path[i - 1] == '/')
 			put(&set, 0);

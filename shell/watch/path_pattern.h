@@ -15,7 +15,7 @@
 #define PATH_PATTERN_WORDS ((PATH_PATTERN_MAX + 1 + 63) / 64)
 
 /* A set of places in a pattern, one bit each. Place i: the first i steps have matched. */
-struct path_pattern_places {
+struct path_pattern_states {
 	uint64_t words[PATH_PATTERN_WORDS];
 };
 
@@ -24,9 +24,9 @@ struct path_pattern {
 	unsigned steps;
 	char bytes[PATH_PATTERN_MAX]; /* of each step that is not a wildcard */
 	unsigned char kinds[PATH_PATTERN_MAX];
-	struct path_pattern_places any;  /* before a "*" or "**" */
-	struct path_pattern_places stay; /* before a "**" */
-	struct path_pattern_places ones; /* after a "?", which consumes all bytes of a character */
+	struct path_pattern_states any;  /* before a "*" or "**" */
+	struct path_pattern_states stay; /* before a "**" */
+	struct path_pattern_states ones; /* after a "?", which consumes all bytes of a character */
 };
 
 /*
@@ -39,7 +39,7 @@ bool path_pattern_is_valid(const char *text, size_t length);
 void path_pattern_prepare(struct path_pattern *p, const char *text, size_t length);
 
 /* Whether two patterns have the same steps. */
-bool path_pattern_is(const struct path_pattern *p, const struct path_pattern *other);
+bool path_pattern_equals(const struct path_pattern *p, const struct path_pattern *other);
 
 /* Whether a pattern matches a path. */
-bool path_pattern_fits(const struct path_pattern *p, const char *path, size_t length);
+bool path_pattern_matches(const struct path_pattern *p, const char *path, size_t length);

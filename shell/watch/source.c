@@ -10,7 +10,7 @@
 #include "shell/watch/source.h"
 
 #include "shell/clock.h"
-#include "shell/files/beside.h"
+#include "shell/files/temp_name.h"
 #include "shell/isolation.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static uint64_t now_ms(void)
 
 static void fail(struct source *s, int error)
 {
-	if (s->end == SOURCE_GOES_ON) {
+	if (s->end == SOURCE_RUNNING) {
 		s->end = SOURCE_FAILED;
 		s->error = error;
 	}
@@ -114,7 +114,7 @@ static void report_event(struct source *s, enum watch_type type, const struct di
 	size_t length = event_path(s, d, name, path);
 	if (length == 0)
 		report_loss(s);
-	else if (watch_filter_tells(&s->filter, type, path, length, strlen(s->path)))
+	else if (watch_filter_matches(&s->filter, type, path, length, strlen(s->path)))
 		add_event(s, type, is_directory, path, length);
 }
 
@@ -275,7 +275,7 @@ static void start_reading(struct source *s, struct directory *d)
 	/* It was renamed or deleted: the kernel's queue has an event for that. */
 	else if (!is_gone(rc))
 		fail(s, rc);
-	if (!d->parent && s->end == SOURCE_GOES_ON)
+	if (!d->parent && s->end == SOURCE_RUNNING)
 		fail(s, rc);
 }
 
@@ -307,7 +307,7 @@ static void end_reading(struct source *s)
 static unsigned read_entries(struct source *s, unsigned most)
 {
 	unsigned count = 0;
-	while (count < most && s->end == SOURCE_GOES_ON) {
+	while (count < most && s->end == SOURCE_RUNNING) {
 		errno = 0;
 		const struct dirent *e = readdir(s->dir);
 		if (!e) {
@@ -317,7 +317,7 @@ static unsigned read_entries(struct source *s, unsigned most)
 			return count;
 		}
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-			beside_is_name(e->d_name))
+			temp_name_matches(e->d_name))
 			continue;
 		bool directory = is_directory_entry(s, e);
 		count++;
@@ -344,7 +344,7 @@ static bool open_root(struct source *s)
 		fail(s, s->root_fd);
 	else if (s->tree.root->wd == TREE_UNWATCHED)
 		fail(s, -ENOENT);
-	else if (s->end == SOURCE_GOES_ON)
+	else if (s->end == SOURCE_RUNNING)
 		s->end = SOURCE_MOVED;
 	return false;
 }
@@ -359,11 +359,11 @@ static void close_root(struct source *s)
 static void read_directories(struct source *s)
 {
 	unsigned entries = 0, directories = 0;
-	if (s->end != SOURCE_GOES_ON || (!s->dir && !s->tree.line) || !open_root(s)) {
+	if (s->end != SOURCE_RUNNING || (!s->dir && !s->tree.line) || !open_root(s)) {
 		close_root(s);
 		return;
 	}
-	while (s->end == SOURCE_GOES_ON && entries < LOOKED_MAX && directories < DIRECTORIES_STEP &&
+	while (s->end == SOURCE_RUNNING && entries < LOOKED_MAX && directories < DIRECTORIES_STEP &&
 		(s->dir || s->tree.line)) {
 		if (s->dir) {
 			entries += read_entries(s, LOOKED_MAX - entries);
@@ -488,7 +488,7 @@ static const struct {
 static void end_root(struct source *s, enum source_end end)
 {
 	if (end == SOURCE_DELETED && !s->filter.name[0] &&
-		watch_filter_tells(
+		watch_filter_matches(
 			&s->filter, WATCH_DELETE, s->path, strlen(s->path), strlen(s->path)))
 		add_event(s, WATCH_DELETE, true, s->path, strlen(s->path));
 	s->end = end;
@@ -527,7 +527,7 @@ static void handle_event(struct source *s, const struct inotify_event *e)
 	if (e->len == 0)
 		return;
 	uint32_t mask = e->mask;
-	if (beside_is_name(e->name)) {
+	if (temp_name_matches(e->name)) {
 		if (mask & IN_MOVED_FROM)
 			s->replacing = e->cookie;
 		return;
@@ -552,7 +552,7 @@ static bool read_queue(struct source *s)
 			fail(s, -errno);
 		return errno == EINTR;
 	}
-	for (ssize_t at = 0; at < n && s->end == SOURCE_GOES_ON;) {
+	for (ssize_t at = 0; at < n && s->end == SOURCE_RUNNING;) {
 		const struct inotify_event *e = (const void *)(buffer + at);
 		handle_event(s, e);
 		at += (ssize_t)(sizeof *e + e->len);
@@ -575,13 +575,13 @@ void source_step(struct source *s)
 		more = read_queue(s);
 	read_directories(s);
 	end_moves(s);
-	if (is_idle(s) && s->again && s->end == SOURCE_GOES_ON) {
+	if (is_idle(s) && s->again && s->end == SOURCE_RUNNING) {
 		/* Files made in unwatched directories are unknown: clients must read again. */
 		s->again = false;
 		report_loss(s);
 	}
-	s->ready |= is_idle(s) && s->end == SOURCE_GOES_ON;
-	s->more = s->end == SOURCE_GOES_ON && (more || !is_idle(s));
+	s->ready |= is_idle(s) && s->end == SOURCE_RUNNING;
+	s->more = s->end == SOURCE_RUNNING && (more || !is_idle(s));
 }
 
 int source_init(struct source *s, const struct watch_filter *filter, const char *path,

@@ -46,8 +46,8 @@ struct source_move {
 	struct directory *directory;
 };
 
-/* Why a source ended; SOURCE_GOES_ON: it has not. */
-enum source_end { SOURCE_GOES_ON, SOURCE_DELETED, SOURCE_MOVED, SOURCE_UNMOUNTED, SOURCE_FAILED };
+/* Why a source ended; SOURCE_RUNNING: it has not. */
+enum source_end { SOURCE_RUNNING, SOURCE_DELETED, SOURCE_MOVED, SOURCE_UNMOUNTED, SOURCE_FAILED };
 
 /* A source. */
 struct source {
@@ -67,7 +67,7 @@ struct source {
 	DIR *dir;
 	struct source_move moves[SOURCE_MOVES_MAX];
 	unsigned moves_count;
-	uint32_t replacing; /* cookie of the last rename of a beside_name() */
+	uint32_t replacing; /* cookie of the last rename of a temp_name_make() */
 	bool drained;       /* the kernel's queue was empty */
 	bool again;         /* the whole tree is being read again */
 	/* Results of a step: */

@@ -115,19 +115,19 @@ int tree_move(struct tree *t, struct directory *d, struct directory *parent, con
 void tree_queue(struct tree *t, struct directory *d)
 {
 	if (!d->is_queued)
-		DL_APPEND2(t->line, d, line_prev, line_next);
+		DL_APPEND2(t->line, d, queue_prev, queue_next);
 	d->is_queued = true;
 }
 
 void tree_unqueue(struct tree *t, struct directory *d)
 {
 	if (d->is_queued)
-		DL_DELETE2(t->line, d, line_prev, line_next);
+		DL_DELETE2(t->line, d, queue_prev, queue_next);
 	d->is_queued = false;
 }
 
 /* Remove and free a directory without children. */
-static void drop(struct tree *t, struct directory *d, tree_forget_fn *forget, void *user)
+static void drop(struct tree *t, struct directory *d, tree_removed_fn *forget, void *user)
 {
 	if (d->wd != TREE_UNWATCHED && forget)
 		forget(user, d->wd);
@@ -143,7 +143,7 @@ static void drop(struct tree *t, struct directory *d, tree_forget_fn *forget, vo
 }
 
 /* Not by recursion: a tree may be deeper than the stack of a worker. */
-void tree_remove(struct tree *t, struct directory *top, tree_forget_fn *forget, void *user)
+void tree_remove(struct tree *t, struct directory *top, tree_removed_fn *forget, void *user)
 {
 	struct directory *d = top, *above;
 	bool last;

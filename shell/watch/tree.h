@@ -18,7 +18,7 @@ struct directory {
 	struct directory *parent;      /* NULL: the root */
 	struct directory *prev, *next; /* siblings */
 	struct directory *children;    /* list */
-	struct directory *line_prev, *line_next;
+	struct directory *queue_prev, *queue_next;
 	uint64_t id;        /* does not change when it is renamed */
 	uint64_t seen;      /* the sweep (see struct source) that found it last */
 	char *key;          /* the parent's id, then the name; owned */
@@ -69,10 +69,10 @@ int tree_move(struct tree *t, struct directory *d, struct directory *parent, con
 	size_t length);
 
 /* Called with the watch descriptor of a removed directory. */
-typedef void tree_forget_fn(void *user, int wd);
+typedef void tree_removed_fn(void *user, int wd);
 
 /* Remove a directory, not the root, with all below it. forget: called for each that is watched. */
-void tree_remove(struct tree *t, struct directory *d, tree_forget_fn *forget, void *user);
+void tree_remove(struct tree *t, struct directory *d, tree_removed_fn *forget, void *user);
 
 /* Whether a directory is below another, or the same. */
 bool tree_is_below(const struct directory *d, const struct directory *above);

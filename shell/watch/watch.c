@@ -255,7 +255,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	w->job.done = on_finished;
 	w->job.whose[0] = '\0'; /* no owner, so no limits */
 	w->out = true;
-	crew_owe(w->all->crew, &w->job);
+	crew_send_required(w->all->crew, &w->job);
 }
 
 static void close_handles(struct watch *w)
@@ -349,7 +349,7 @@ static bool is_behind(const struct watch *w)
 {
 	const struct watch_follower *f;
 	DL_FOREACH (w->followers, f)
-		if (!f->lost && f->told_watching && f->count > BREATH_PENDING)
+		if (!f->lost && f->reported_watching && f->count > BREATH_PENDING)
 			return true;
 	return false;
 }
@@ -376,7 +376,7 @@ static void end_step(struct watch *w)
 		close_watch(w);
 		return;
 	}
-	if (w->source.end != SOURCE_GOES_ON) {
+	if (w->source.end != SOURCE_RUNNING) {
 		end_watch(w, w->source.end, w->source.error);
 		return;
 	}
@@ -516,7 +516,7 @@ static struct watch *find_watch(
 {
 	struct watch *w;
 	DL_FOREACH (all->list, w)
-		if (strcmp(w->path, path) == 0 && watch_filter_is(&w->filter, filter))
+		if (strcmp(w->path, path) == 0 && watch_filter_equals(&w->filter, filter))
 			return w;
 	return NULL;
 }
@@ -566,7 +566,7 @@ void watch_unfollow(struct watch_follower *f)
 {
 	struct watch *w = f->watch;
 	if (w)
-		detach(w, f, SOURCE_GOES_ON, 0);
+		detach(w, f, SOURCE_RUNNING, 0);
 	for (; f->count > 0; f->count--, f->first++)
 		watch_event_unref(f->pending[f->first % WATCH_PENDING_MAX]);
 	free(f->pending);
@@ -575,7 +575,7 @@ void watch_unfollow(struct watch_follower *f)
 		close_if_unwanted(w);
 }
 
-static enum follow_kind pop_pending(struct watch_follower *f, struct watch_event **ret_event)
+static enum watch_follower_kind pop_pending(struct watch_follower *f, struct watch_event **ret_event)
 {
 	*ret_event = f->pending[f->first];
 	f->first = (f->first + 1) % WATCH_PENDING_MAX;
@@ -585,11 +585,12 @@ static enum follow_kind pop_pending(struct watch_follower *f, struct watch_event
 	return FOLLOW_EVENT;
 }
 
-enum follow_kind follow_next(struct watch_follower *f, struct watch_event **ret_event)
+enum watch_follower_kind watch_follower_next(
+	struct watch_follower *f, struct watch_event **ret_event)
 {
-	if (f->watch && !f->told_watching) {
-		f->told_watching = f->watch->ready;
-		return f->told_watching ? FOLLOW_WATCHING : FOLLOW_NOTHING;
+	if (f->watch && !f->reported_watching) {
+		f->reported_watching = f->watch->ready;
+		return f->reported_watching ? FOLLOW_WATCHING : FOLLOW_NOTHING;
 	}
 	if (f->count > 0)
 		return pop_pending(f, ret_event);
@@ -623,7 +624,7 @@ bool watch_is_stuck(const struct watch *w)
 	return w->wanted_ms > 0 && uv_now(w->all->loop) > w->wanted_ms + CREW_STUCK_MS;
 }
 
-bool watch_is_first(const struct watch_follower *f)
+bool watch_is_initiator(const struct watch_follower *f)
 {
 	return f->first_of_all;
 }

@@ -33,20 +33,20 @@ struct watch_follower {
 	 * errno, see source_open(). where: the real path, for -EPERM. After an error, watch is NULL.
 	 */
 	void (*found)(void *user, int error, const char *where);
-	/* follow_next() has something. Not before found(), and never from inside a function of this header. */
+	/* watch_follower_next() has something. Not before found(), and never from inside a function of this header. */
 	void (*more)(void *user);
 	void *user;
 	/* Private: */
 	struct watch_event **pending; /* ring of WATCH_PENDING_MAX; owned */
 	unsigned first, count;
-	bool reported_found, told_watching, reported_end, lost, first_of_all;
+	bool reported_found, reported_watching, reported_end, lost, first_of_all;
 	enum source_end end;
 	int error;
 	uint64_t version;
 };
 
-/* What follow_next() returns. */
-enum follow_kind {
+/* What watch_follower_next() returns. */
+enum watch_follower_kind {
 	FOLLOW_NOTHING,  /* yet */
 	FOLLOW_WATCHING, /* the tree is watched; first, once */
 	FOLLOW_EVENT,
@@ -85,7 +85,8 @@ int watches_follow(struct watches *all, const struct watch_filter *filter,
 void watch_unfollow(struct watch_follower *f);
 
 /* Get what comes next. *ret_event: for FOLLOW_EVENT, owned by the caller, for watch_event_unref(). */
-enum follow_kind follow_next(struct watch_follower *f, struct watch_event **ret_event);
+enum watch_follower_kind watch_follower_next(
+	struct watch_follower *f, struct watch_event **ret_event);
 
 /* "watch-N-MS", unique. */
 const char *watch_id(const struct watch *w);
@@ -100,7 +101,7 @@ unsigned watch_unwatched(const struct watch *w);
 bool watch_is_stuck(const struct watch *w);
 
 /* Whether this follower started the watch. */
-bool watch_is_first(const struct watch_follower *f);
+bool watch_is_initiator(const struct watch_follower *f);
 
 /* Keep a watch without followers for this long from now, unless WATCHES_MAX is reached and another one is needed. */
 void watch_keep(struct watch *w, uint64_t ms);

@@ -210,7 +210,7 @@ static bool moves_in_row(const struct screen *s, const struct piece *t)
 
 static bool is_no_region(const struct screen *s, const struct piece *t)
 {
-	unsigned top = screen_count(&t->params, 0), bottom = s->rows;
+	unsigned top = screen_param_or_one(&t->params, 0), bottom = s->rows;
 	if (t->params.count > 1 && t->params.value[1] > 0 && (unsigned)t->params.value[1] < s->rows)
 		bottom = (unsigned)t->params.value[1];
 	return is_csi(t, "r") && bottom <= top;

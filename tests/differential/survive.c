@@ -69,7 +69,7 @@ static unsigned last_cell(const struct screen *s, uint32_t codes[SCREEN_CLUSTER_
 void survive_put_repeated(struct second *v, const struct screen *s, const struct piece *t)
 {
 	uint32_t codes[SCREEN_CLUSTER_MAX];
-	unsigned n = screen_count(&t->params, 0), count = last_cell(s, codes);
+	unsigned n = screen_param_or_one(&t->params, 0), count = last_cell(s, codes);
 	/* In a charset other than ASCII they have been replaced once already. */
 	for (unsigned i = 0; i < count; i++)
 		codes[i] = compare_stand_in(charset_map(s->charsets.current, codes[i]));

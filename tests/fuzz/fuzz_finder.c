@@ -20,8 +20,8 @@ struct found {
 /* No bytes: look at the line as it is. */
 static bool feed(struct finder *f, const uint8_t *bytes, size_t length)
 {
-	uint64_t most = f->done + finder_most(f, length);
-	bool is = length > 0 ? finder_feed(f, bytes, length) : finder_settle(f);
+	uint64_t most = f->done + finder_max_work(f, length);
+	bool is = length > 0 ? finder_feed(f, bytes, length) : finder_flush(f);
 	FUZZ_CHECK(f->done <= most);
 	return is;
 }

@@ -197,7 +197,8 @@ static void resize(uint8_t rows, uint8_t cols)
 	struct event_header header = {
 		.offset = m.length, .type = EVENT_RESIZE, .length = sizeof size};
 	event_append(&m.ring.events, &header, &size);
-	m.sizes[m.sizes_count++] = (struct history_size){m.length, ring_side(rows), ring_side(cols)};
+	m.sizes[m.sizes_count++] = (struct history_size){
+		m.length, ring_clamp_side(rows), ring_clamp_side(cols)};
 }
 
 static void leave(void)

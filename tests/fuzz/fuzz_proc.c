@@ -10,9 +10,9 @@ static void check_any(const char *text)
 	struct proc_status s;
 	uint64_t ticks = 1;
 	memset(&s, 0x55, sizeof s);
-	if (proc_parse(text, &s))
+	if (proc_parse_status(text, &s))
 		FUZZ_CHECK(s.pid > 0 && s.parent >= 0 && strlen(s.name) < PROC_NAME && s.state);
-	if (!proc_parse_start(text, &ticks))
+	if (!proc_parse_start_time(text, &ticks))
 		FUZZ_CHECK(ticks == 1);
 }
 
@@ -43,7 +43,7 @@ static void check_name(const char *name, uint8_t seed)
 		"Name:\t%s\nUmask:\t0022\nState:\t%c (x)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\n"
 		"TracerPid:\t0\nUid:\t0\t%u\t0\t0\nGid:\t0\t0\t0\t0\nThreads:\t%d\n",
 		escaped, state, pid, pid, parent, seed * 7u, seed + 1);
-	FUZZ_CHECK(n > 0 && proc_parse(status, &s));
+	FUZZ_CHECK(n > 0 && proc_parse_status(status, &s));
 	FUZZ_CHECK(s.pid == pid && s.parent == parent && s.state == state);
 	FUZZ_CHECK(s.owner == seed * 7u && s.threads == seed + 1u);
 	FUZZ_CHECK(strncmp(s.name, name, PROC_NAME - 1) == 0);
@@ -51,7 +51,7 @@ static void check_name(const char *name, uint8_t seed)
 		"%d (%s) %c %d %d %d %d %d %u %lu %lu %lu %lu %lu %lu %ld %ld %ld %ld %d %d %llu %lu %ld %lu 1 1 0 0\n",
 		pid, name, state, parent, 1, 1, 34816, -1, 4194304u, 1ul, 2ul, 3ul, 4ul, 5ul, 6ul,
 		7l, 8l, 20l, 0l, 1, 0, start, 9ul, 10l, ~0ul);
-	FUZZ_CHECK(n > 0 && proc_parse_start(stat, &ticks) && ticks == start);
+	FUZZ_CHECK(n > 0 && proc_parse_start_time(stat, &ticks) && ticks == start);
 	free(status);
 	free(stat);
 	free(escaped);

@@ -95,7 +95,7 @@ static void check_one_by_one(const uint8_t *bytes, size_t length, uint64_t expec
 		end++;
 		reader = (struct record_reader){0};
 		record_feed(&reader, NONCE, bytes, size + 1, on_only_record, &f);
-		FUZZ_CHECK(f.found + reader.not_records == 1 && reader.length == 0);
+		FUZZ_CHECK(f.found + reader.invalid_records == 1 && reader.length == 0);
 		/* A NUL would end a field. */
 		FUZZ_CHECK(f.found == 0 || (size <= RECORD_MAX && !memchr(bytes, '\0', size)));
 		found += f.found;
@@ -119,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
 		feed(bytes, length, &r, most[i], &cut, &again);
 		FUZZ_CHECK(again.hash == seen.hash && again.count == seen.count);
-		FUZZ_CHECK(cut.not_records == whole.not_records && cut.overflow == whole.overflow);
+		FUZZ_CHECK(cut.invalid_records == whole.invalid_records &&
+			cut.overflow == whole.overflow);
 		FUZZ_CHECK(cut.length == whole.length);
 		FUZZ_CHECK(memcmp(cut.text, whole.text, whole.length) == 0);
 	}

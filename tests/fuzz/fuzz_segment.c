@@ -16,13 +16,13 @@ static void check_record(const struct segment_record *r, const uint8_t *bytes)
 	bool known;
 	size_t size = segment_put_record(r, again, sizeof again);
 	FUZZ_CHECK(size == SEGMENT_RECORD_HEAD + r->length && memcmp(again, bytes, size) == 0);
-	if (segment_size(r, &rows, &cols))
+	if (segment_parse_size(r, &rows, &cols))
 		FUZZ_CHECK(rows >= 1 && rows <= SEGMENT_SIDE_MAX && cols >= 1 &&
 			cols <= SEGMENT_SIDE_MAX);
-	if (segment_block_end(r, &number, &status))
+	if (segment_parse_block_end(r, &number, &status))
 		FUZZ_CHECK(status >= -1 && status <= 255);
-	(void)segment_gap(r, &number);
-	(void)segment_exit(r, &status, &known);
+	(void)segment_parse_gap(r, &number);
+	(void)segment_parse_exit(r, &status, &known);
 }
 
 static void check_records(const uint8_t *bytes, size_t length)
@@ -54,7 +54,7 @@ static void check_part(
 			check_records(records, (size_t)length);
 	}
 	if (part == SEGMENT_PART_INDEX) {
-		size_t count = segment_entries(bytes, size);
+		size_t count = segment_count_entries(bytes, size);
 		FUZZ_CHECK(count <= SEGMENT_INDEX_MAX);
 		for (size_t i = 0; i < count; i++)
 			(void)segment_entry(bytes, i);
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* In memory of its size. */
 		uint8_t *bytes = malloc(left);
 		memcpy(bytes, data + at, left);
-		int rc = segment_look(bytes, left, &part, &length);
+		int rc = segment_find_part(bytes, left, &part, &length);
 		FUZZ_CHECK(rc == 0 || rc == -EBADMSG || (rc == 1 && length > 0 && length <= left));
 		if (rc == 1)
 			check_part(c, part, bytes, length);

@@ -27,7 +27,8 @@ static void check_ends(const uint8_t *data, size_t size, size_t cut, bool lossy)
 {
 	bool head_lossy, tail_lossy;
 	char *dst = fuzz_alloc(TEXT_SIZE(size));
-	size_t before = utf8_incomplete(data, cut), after = utf8_orphaned(data + cut, size - cut, 3);
+	size_t before = utf8_incomplete(data, cut),
+	       after = utf8_leading_continuations(data + cut, size - cut, 3);
 	FUZZ_CHECK(before <= 3 && before <= cut && after <= 3 && after <= size - cut);
 	decode(data, cut - before, SIZE_MAX / 2, dst, &head_lossy);
 	decode(data + cut + after, size - cut - after, SIZE_MAX / 2, dst, &tail_lossy);

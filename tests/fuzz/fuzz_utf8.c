@@ -32,12 +32,12 @@ static void check_character(const uint8_t *bytes, size_t length)
 	if (size == 0)
 		return;
 	uint8_t again[UTF8_MAX];
-	FUZZ_CHECK(code == other && size == utf8_announced(bytes[0]) && size == utf8_size(code));
+	FUZZ_CHECK(code == other && size == utf8_lead_length(bytes[0]) && size == utf8_size(code));
 	FUZZ_CHECK(utf8_encode(code, again) == size && memcmp(again, bytes, size) == 0);
 	FUZZ_CHECK(utf8_read(bytes, &other) == size && other == code);
 	for (unsigned i = 0; i < size; i++)
-		FUZZ_CHECK(utf8_goes_on(bytes, i, bytes[i]));
-	FUZZ_CHECK(!utf8_goes_on(bytes, size, 0x80));
+		FUZZ_CHECK(utf8_continues(bytes, i, bytes[i]));
+	FUZZ_CHECK(!utf8_continues(bytes, size, 0x80));
 }
 
 /* The same by steps of whole characters. */
@@ -59,7 +59,7 @@ static void check_cut(const uint8_t *bytes, size_t length, size_t max)
 		return;
 	FUZZ_CHECK(cut == max - open);
 	FUZZ_CHECK(utf8_is_valid(bytes, cut) && utf8_is_valid(bytes + cut, length - cut));
-	size_t orphaned = utf8_orphaned(bytes + max, length - max, SIZE_MAX);
+	size_t orphaned = utf8_leading_continuations(bytes + max, length - max, SIZE_MAX);
 	FUZZ_CHECK(utf8_is_valid(bytes + max + orphaned, length - max - orphaned));
 }
 

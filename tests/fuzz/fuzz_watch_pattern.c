@@ -59,13 +59,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(length >= 1 && length <= PATH_PATTERN_MAX);
 	path_pattern_prepare(&p, text, length);
 	FUZZ_CHECK(p.steps <= length);
-	bool found = path_pattern_fits(&p, path, rest);
+	bool found = path_pattern_matches(&p, path, rest);
 	/* What fits a directory fits all below it. */
 	if (found && rest > 0 && rest < 4096) {
 		char below[4100];
 		memcpy(below, path, rest);
 		memcpy(below + rest, "/x", 2);
-		FUZZ_CHECK(path_pattern_fits(&p, below, rest + 2));
+		FUZZ_CHECK(path_pattern_matches(&p, below, rest + 2));
 	}
 	if (length <= SMALL && rest <= 3 * SMALL)
 		FUZZ_CHECK(found == fits(text, length, path, rest));

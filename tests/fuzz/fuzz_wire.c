@@ -72,7 +72,7 @@ int tree_signal_group(pid_t group, int signo, pid_t spared)
 	return fuzz_kill(group, signo) < 0 ? -errno : 1;
 }
 
-int starting_ask(struct holder *holder, enum starter_type type, int value)
+int starter_client_send(struct holder *holder, enum starter_type type, int value)
 {
 	(void)holder;
 	(void)type;
@@ -80,7 +80,7 @@ int starting_ask(struct holder *holder, enum starter_type type, int value)
 	return -ESRCH;
 }
 
-int starting_ask_terminal(struct holder *holder, int slave)
+int starter_client_send_terminal(struct holder *holder, int slave)
 {
 	(void)holder;
 	(void)slave;
@@ -199,7 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += length;
 		size -= length;
 	}
-	serve_ended(&h, (int)size);
+	serve_answer_end(&h, (int)size);
 	finish(peers);
 	return 0;
 }

@@ -85,7 +85,7 @@ static inline void drawn_check_scrollback(const struct screen *s)
 	}
 	DRAWN_CHECK(bytes == b->bytes && stored == b->stored && number == b->number + b->count);
 	DRAWN_CHECK(scrollback_is_whole(b));
-	scrollback_rest(b);
+	scrollback_drop_cache(b);
 }
 
 static inline void drawn_check_text(const char *text, size_t max)

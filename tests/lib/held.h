@@ -86,7 +86,7 @@ static inline void held_consume(struct held *h)
 	do {
 		held_take_bytes(h);
 		held_take_events(h);
-		link_consumed(&h->link, h->tail, h->events_tail);
+		link_set_consumed(&h->link, h->tail, h->events_tail);
 	} while (!link_sleep(&h->link, h->tail, h->events_tail));
 }
 
@@ -180,9 +180,10 @@ static inline const char *held_holder(void)
 static inline int held_try(
 	struct held *h, const struct spawn_options *wanted, const char *const *argv)
 {
-	static const char *const environment[] = {ENTER_HIDDEN "PATH=/usr/local/bin:/usr/bin:/bin",
-		ENTER_HIDDEN "TERM=xterm", ENTER_HIDDEN "LANG=C.UTF-8", ENTER_HIDDEN "PS1=$ ",
-		ENTER_HIDDEN "PS2=", NULL};
+	static const char *const environment[] = {ENTER_HIDDEN_PREFIX
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		ENTER_HIDDEN_PREFIX "TERM=xterm", ENTER_HIDDEN_PREFIX "LANG=C.UTF-8",
+		ENTER_HIDDEN_PREFIX "PS1=$ ", ENTER_HIDDEN_PREFIX "PS2=", NULL};
 	struct spawn_options o = *wanted;
 	o.holder = o.holder ? o.holder : held_holder();
 	o.dir_fd = h->folder.fd;

@@ -122,8 +122,8 @@ void memory_api_restart(void)
 	cr_assert_eq(api_open(&m->api, &m->loop), 0);
 	cr_assert_geq(sessions_adopt(&m->sessions), 0);
 	cr_assert_geq(processes_adopt(&m->processes), 0);
-	cr_assert(LOOP_UNTIL(
-		&m->loop, !sessions_adopting(&m->sessions) && !processes_adopting(&m->processes)));
+	cr_assert(LOOP_UNTIL(&m->loop,
+		!sessions_are_adopting(&m->sessions) && !processes_adopting(&m->processes)));
 }
 
 void memory_api_close(void)

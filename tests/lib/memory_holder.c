@@ -97,15 +97,15 @@ static void tell_attached(struct link *l)
 	l->state = LINK_ATTACHED;
 	const struct memory_holder *h = memory_holder_of(l);
 	/* The script is where a holder has it, of which this process takes the place as long as it is looked for there. */
-	int before = h->script_fd >= 0 ? fcntl(WIRE_PLACE_SCRIPT, F_DUPFD_CLOEXEC, 0) : -1;
-	bool placed = h->script_fd >= 0 && h->script_fd != WIRE_PLACE_SCRIPT;
+	int before = h->script_fd >= 0 ? fcntl(WIRE_FIXED_FD_SCRIPT, F_DUPFD_CLOEXEC, 0) : -1;
+	bool placed = h->script_fd >= 0 && h->script_fd != WIRE_FIXED_FD_SCRIPT;
 	if (placed)
-		cr_assert_eq(dup2(h->script_fd, WIRE_PLACE_SCRIPT), WIRE_PLACE_SCRIPT);
+		cr_assert_eq(dup2(h->script_fd, WIRE_FIXED_FD_SCRIPT), WIRE_FIXED_FD_SCRIPT);
 	l->callbacks->attached(l->user);
 	if (placed && before < 0)
-		close(WIRE_PLACE_SCRIPT);
+		close(WIRE_FIXED_FD_SCRIPT);
 	if (before >= 0) {
-		cr_assert_eq(dup2(before, WIRE_PLACE_SCRIPT), WIRE_PLACE_SCRIPT);
+		cr_assert_eq(dup2(before, WIRE_FIXED_FD_SCRIPT), WIRE_FIXED_FD_SCRIPT);
 		close(before);
 	}
 }
@@ -397,7 +397,7 @@ int link_adopt(struct link *l)
 	return 0;
 }
 
-int link_take_back(struct link *l)
+int link_reattach(struct link *l)
 {
 	struct memory_holder *h = holder_in(l->dir_fd);
 	if (!h || !h->listening)
@@ -409,7 +409,7 @@ int link_take_back(struct link *l)
 	return 0;
 }
 
-void link_give_up(struct link *l, bool taken)
+void link_abandon(struct link *l, bool taken)
 {
 	l->state = LINK_LOST;
 	l->callbacks->lost(l->user, taken);
@@ -441,7 +441,7 @@ int link_write(struct link *l, const void *bytes, size_t length)
 	if (h->full)
 		l->input.length += length;
 	else
-		receipts_wrote(&l->control, length);
+		receipts_confirm(&l->control, length);
 	return 0;
 }
 
@@ -452,7 +452,7 @@ uint64_t link_input_end(const struct link *l)
 
 void link_drop_input(struct link *l)
 {
-	receipts_wrote(&l->control, l->input.length);
+	receipts_confirm(&l->control, l->input.length);
 	l->input.length = 0;
 }
 
@@ -461,7 +461,7 @@ size_t link_input_queued(const struct link *l)
 	return l->input.length;
 }
 
-size_t link_unread(const struct link *l)
+size_t link_unread_input(const struct link *l)
 {
 	(void)l;
 	return 0;
@@ -520,13 +520,13 @@ int link_end(struct link *l, unsigned grace_ms)
 static void publish(struct link *l)
 {
 	uint64_t tail = l->tail, events_tail = l->events_tail;
-	holds_least(&l->holds, &tail, &events_tail);
+	holds_min(&l->holds, &tail, &events_tail);
 	if (tail > atomic_load(&l->control.page->tail))
 		atomic_store(&l->control.page->tail, tail);
 	atomic_store(&l->control.page->events_tail, events_tail);
 }
 
-void link_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
+void link_set_consumed(struct link *l, uint64_t tail, uint64_t events_tail)
 {
 	l->tail = tail;
 	l->events_tail = events_tail;
@@ -541,14 +541,14 @@ bool link_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t positio
 	return holds_add(&l->holds, h, offset, position < events ? events : position);
 }
 
-void link_hold_moved(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
+void link_move_hold(struct link *l, struct hold *h, uint64_t offset, uint64_t position)
 {
 	hold_move(h, offset, position);
 	if (h->held && l->state == LINK_ATTACHED && !l->closing)
 		publish(l);
 }
 
-void link_unhold(struct link *l, struct hold *h)
+void link_release_hold(struct link *l, struct hold *h)
 {
 	bool held = h->held;
 	holds_remove(&l->holds, h);
@@ -565,24 +565,24 @@ bool link_sleep(struct link *l, uint64_t head, uint64_t events)
 	return false;
 }
 
-void link_follow_shell(struct link *l)
+void link_update_shell_pid(struct link *l)
 {
 	l->info.shell_pid = atomic_load(&l->ring.header->shell_pid);
 }
 
-pid_t link_holder(const struct link *l)
+pid_t link_holder_pid(const struct link *l)
 {
 	const struct memory_holder *h = memory_holder_of(l);
 	return h ? h->pid : 0;
 }
 
-uid_t link_owner(const struct link *l)
+uid_t link_owner_uid(const struct link *l)
 {
 	(void)l;
 	return geteuid();
 }
 
-bool link_is_silent(const struct link *l)
+bool link_is_unresponsive(const struct link *l)
 {
 	const struct memory_holder *h = memory_holder_of(l);
 	return h && h->silent;

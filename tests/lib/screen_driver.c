@@ -94,7 +94,7 @@ static void put_widths(void)
 static void put_graphemes(void)
 {
 	for (uint32_t code = 0; code <= 0x10ffff; code++) {
-		struct grapheme g = grapheme_behind((struct grapheme){0}, code);
+		struct grapheme g = grapheme_next((struct grapheme){0}, code);
 		printf("%x%u", g.kind, g.width);
 	}
 	putchar('\n');

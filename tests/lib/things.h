@@ -65,10 +65,10 @@ static inline enum turn_next things_take_turn(struct held *h)
 {
 	t.turns++;
 	if (h->holder_lost || h->link.state != LINK_ATTACHED)
-		return TURN_OVER;
+		return TURN_SLEEP;
 	uint64_t head = stream_head(&h->link.ring.bytes), events = stream_head(&h->link.ring.events);
-	link_consumed(&h->link, head, events);
-	return link_sleep(&h->link, head, events) ? TURN_OVER : TURN_MORE;
+	link_set_consumed(&h->link, head, events);
+	return link_sleep(&h->link, head, events) ? TURN_SLEEP : TURN_MORE;
 }
 
 static inline void things_on_attached(struct held *h)
@@ -77,27 +77,27 @@ static inline void things_on_attached(struct held *h)
 	thing_of(h)->attached = true;
 	if (h->place == HELD_ENDING && !held_ask_to_end(h, 0))
 		removal_force(&h->removal);
-	held_take_turn(h);
-	held_answer(&h->starters, h, REPORT_READY, 0);
+	held_run_turn(h);
+	held_answer_waiters(&h->start_waiters, h, REPORT_READY, 0);
 }
 
 static inline void things_release(struct held *h)
 {
 	held_release(h);
-	held_let_go(h);
+	held_close(h);
 }
 
 static inline void things_on_failed(struct held *h, enum report_stage stage, int error)
 {
 	t.failed++;
-	held_answer(&h->starters, h, stage, error);
+	held_answer_waiters(&h->start_waiters, h, stage, error);
 	held_remove_directory(h->table, h->directory);
 	things_release(h);
 }
 
 static inline void things_end(struct thing *thing, struct held_waiter *w, unsigned wait_ms)
 {
-	held_retire(&thing->held, w);
+	held_begin_end(&thing->held, w);
 	bool asked = held_ask_to_end(&thing->held, 0);
 	held_end(&thing->held, asked ? wait_ms : 0);
 }
@@ -193,7 +193,7 @@ static inline int things_compare(const struct held *a, const struct held *b)
 static inline void things_on_ended(struct held *h)
 {
 	t.ended++;
-	held_answer(&h->enders, h, REPORT_READY, 0);
+	held_answer_waiters(&h->end_waiters, h, REPORT_READY, 0);
 	held_remove_directory(h->table, h->directory);
 	things_release(h);
 }
@@ -216,10 +216,10 @@ static const struct held_kind things_kind = {
 	.closed = things_on_closed,
 	.load = things_load,
 	.found = things_on_found,
-	.spares_holder = things_spare_holder,
+	.is_only_ending = things_spare_holder,
 	.end_again = things_end_again,
 	.is_awaited = things_is_awaited,
-	.end_unseen = things_end_unseen,
+	.end_unanswered = things_end_unseen,
 	.changed = things_on_changed,
 	.compare = things_compare,
 	.ended = things_on_ended,
@@ -277,7 +277,7 @@ static inline void things_put(int dir_fd, const char *name, const char *text)
 static inline int things_make_directory(const char *id, char ret_name[DIRECTORY_NAME_SIZE])
 {
 	int fd;
-	cr_assert_eq(directory_make(t.table.dir_fd, id, ret_name, &fd), 0);
+	cr_assert_eq(directory_create(t.table.dir_fd, id, ret_name, &fd), 0);
 	things_put(fd, "thing", id);
 	return fd;
 }
@@ -325,7 +325,7 @@ static inline struct thing *things_begin(const char *id, struct held_waiter *w)
 	cr_assert_eq(link_start(&thing->held.link, &o, &t.table.reaper), 0);
 	if (w) {
 		w->done = things_on_answer;
-		held_wait(&thing->held.starters, w);
+		held_add_waiter(&thing->held.start_waiters, w);
 	}
 	return thing;
 }

@@ -1,6 +1,6 @@
 /*
  * The working directory that a request names: whether it can be entered is found out on a thread of the crew, for its disk may not
- * answer, and kept in r->directory (directory_recall()). The path is that of this machine by then, see workspace_take_cwd().
+ * answer, and kept in r->directory (directory_check_cached()). The path is that of this machine by then, see workspace_take_cwd().
  */
 #pragma once
 

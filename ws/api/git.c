@@ -141,7 +141,7 @@ static void conclude(struct checkout *c, const struct run_result *result)
 	char *said = printed(&result->output[RUN_STDERR]);
 	char *branch = printed(&result->output[RUN_STDOUT]);
 	int code = run_exit_code(result);
-	enum clone_end end = clone_judge(code, said ? said : "");
+	enum clone_end end = clone_classify(code, said ? said : "");
 	if (end == CLONE_DONE)
 		conclude_success(c, branch ? branch : "");
 	else

@@ -2,7 +2,7 @@
  * Which ports are listened at: once, and as a stream of events. A thread looks, for all that ask at the same time, and every
  * LOOK_EVERY_MS while somebody follows; whose they are is looked for when something has changed, or somebody asks once.
  */
-#include "shell/ports/ports_look.h"
+#include "shell/ports/ports_scan.h"
 #include "ws/api/api.h"
 #include "ws/api/listening.h"
 #include "ws/api/read/body.h"
@@ -45,12 +45,12 @@ struct listening_watch {
 	bool out;   /* a thread looks */
 	bool again; /* and shall look once more: somebody has come meanwhile */
 	bool open;
-	struct ports_look look;
+	struct ports_scan look;
 	struct listening known;
 	bool has_known;
-	struct root roots[LOOK_ROOTS_MAX];       /* of the look that is out */
-	struct root last_roots[LOOK_ROOTS_MAX];  /* of what is known */
-	struct look_owner owners[LISTENING_MAX]; /* of known */
+	struct root roots[PORTS_SCAN_ROOTS_MAX];       /* of the look that is out */
+	struct root last_roots[PORTS_SCAN_ROOTS_MAX];  /* of what is known */
+	struct ports_scan_owner owners[LISTENING_MAX]; /* of known */
 	bool truncated;
 	int error;
 	uint64_t version;           /* counts changes of what is known */
@@ -67,7 +67,7 @@ static const char *session_of(const struct listening_watch *w, size_t i)
 static json_t *port_json(const struct listening_watch *w, size_t i)
 {
 	const struct listening_port *p = &w->known.ports[i];
-	const struct look_owner *o = &w->owners[i];
+	const struct ports_scan_owner *o = &w->owners[i];
 	json_t *addresses = json_array();
 	if (p->v4)
 		json_array_append_new(addresses, json_string("127.0.0.1"));
@@ -171,7 +171,7 @@ static void on_looked(uv_work_t *work, int status)
 static void on_work(uv_work_t *work)
 {
 	struct listening_watch *w = work->data;
-	ports_look(&w->look);
+	ports_scan(&w->look);
 }
 
 /* The holders of the sessions that there are. */
@@ -179,10 +179,10 @@ static void gather_roots(struct listening_watch *w)
 {
 	size_t count = 0;
 	for (struct session *s = NULL;
-		(s = session_next(w->api->sessions, s)) && count < LOOK_ROOTS_MAX;) {
-		if (session_holder(s) <= 0)
+		(s = session_next(w->api->sessions, s)) && count < PORTS_SCAN_ROOTS_MAX;) {
+		if (session_holder_pid(s) <= 0)
 			continue;
-		w->look.roots[count] = session_holder(s);
+		w->look.roots[count] = session_holder_pid(s);
 		w->roots[count].epoch = session_epoch(s);
 		snprintf(w->roots[count++].session, NAME_ID_MAX + 1, "%s", session_id(s));
 	}

@@ -17,7 +17,7 @@ static const char *why_not_ready(const struct api *a)
 		return "the server ends\n";
 	if (a->sessions->draining)
 		return "the server is being drained\n";
-	if (sessions_adopting(a->sessions))
+	if (sessions_are_adopting(a->sessions))
 		return "sessions of the last server are being adopted\n";
 	if (processes_adopting(a->processes))
 		return "processes of the last server are being adopted\n";

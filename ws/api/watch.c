@@ -147,7 +147,7 @@ static json_t *next_json(struct following *f)
 		f->complete = true;
 		return json_pack("{s:s, s:s}", "type", "error", "error", failure_text(-ETIMEDOUT));
 	}
-	switch (follow_next(&f->follower, &e)) {
+	switch (watch_follower_next(&f->follower, &e)) {
 	case FOLLOW_WATCHING:
 		return watching_json(f);
 	case FOLLOW_EVENT:
@@ -187,7 +187,7 @@ static void on_late(void *user)
 {
 	struct following *f = user;
 	struct request *r = f->pending.request;
-	f->late = !f->follower.told_watching;
+	f->late = !f->follower.reported_watching;
 	if (f->late && f->begun) {
 		reply_stream_more(r);
 	} else if (f->late) {
@@ -234,7 +234,7 @@ static void answer_check(struct following *f, struct request *r)
 			return;
 		}
 		if (!same)
-			reason = watch_is_first(&f->follower) ? "expired" : "restarted";
+			reason = watch_is_initiator(&f->follower) ? "expired" : "restarted";
 		status = !same ? "resync" : count < now ? "changed" : status;
 	}
 	snprintf(version, sizeof version, "%s:%" PRIu64, watch_id(w), now);
@@ -249,7 +249,7 @@ static void try_check(struct following *f)
 {
 	struct watch_event *e;
 	struct request *r = f->pending.request;
-	enum follow_kind kind = follow_next(&f->follower, &e);
+	enum watch_follower_kind kind = watch_follower_next(&f->follower, &e);
 	if (kind == FOLLOW_EVENT)
 		watch_event_unref(e); /* it ended before it had begun */
 	if (kind == FOLLOW_NOTHING && !f->late)
@@ -339,7 +339,7 @@ static void follow(struct api *a, struct request *r, const struct asked *asked, 
 	f->follower.user = f;
 	pending_open(&f->pending, a->announce.loop, r, f, NULL);
 	pending_after(&f->pending, BEGIN_MAX_MS, check ? on_check_late : on_late);
-	char whose[CREW_WHOSE_SIZE - 24]; /* with a disk behind it */
+	char whose[CREW_OWNER_SIZE - 24]; /* with a disk behind it */
 	access_whose(&r->principal, r->principal.session, whose, sizeof whose);
 	int rc = watches_follow(a->watches, &asked->filter,
 		&(struct watch_place){.path = asked->path, .real = asked->place, .whose = whose},

@@ -29,7 +29,7 @@ struct principal {
 	char link[LINK_ID_SIZE];       /* the share link, or "" */
 	char login[LOGIN_ID_SIZE];     /* the login whose cookie it was, or "" */
 	uint64_t expires_ms;           /* wall clock; 0 = never */
-	/* A viewer who may answer this prompt at the terminal while it waits (session_asks()), and do nothing else. */
+	/* A viewer who may answer this prompt at the terminal while it waits (session_prompt_is_open()), and do nothing else. */
 	bool answers;
 	struct session_prompt prompt;
 };

@@ -49,7 +49,7 @@ struct mcp_call {
 	char peer[LIMITER_PEER_MAX];
 	char author[MCP_AUTHOR_SIZE];    /* name of the program that calls, or "" */
 	char scope[MCP_SESSION_ID_SIZE]; /* of its ids, or "" */
-	char reader[EXEC_READER_SIZE];   /* who reads page by page, see exec_page() */
+	char reader[EXEC_READER_SIZE];   /* who reads page by page, see exec_hold_page() */
 	const struct mcp_tool *tool;
 	json_t *args;            /* owned */
 	struct request *request; /* under way: our reference */

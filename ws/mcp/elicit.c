@@ -1,4 +1,4 @@
-/* A list. Whether a prompt still waits is asked of its session (session_asks()), which forgets none. */
+/* A list. Whether a prompt still waits is asked of its session (session_prompt_is_open()), which forgets none. */
 #include "ws/mcp/elicit.h"
 
 #include "shell/id.h"
@@ -41,7 +41,7 @@ static void drop(struct mcp_elicits *all, struct mcp_elicit *e)
 static bool is_open(const struct mcp *m, const struct mcp_elicit *e)
 {
 	const struct session *s = sessions_find(m->dispatcher->sessions, e->session);
-	return s && session_epoch(s) == e->epoch && session_asks(s, &e->prompt);
+	return s && session_epoch(s) == e->epoch && session_prompt_is_open(s, &e->prompt);
 }
 
 /* What this client has been asked of the prompt that waits in the call's session. */
@@ -140,7 +140,7 @@ static bool was_asked(const struct mcp_call *c)
 		? sessions_find(c->mcp->dispatcher->sessions, c->resume.session)
 		: NULL;
 	return s && strcmp(c->session, c->resume.session) == 0 &&
-		session_epoch(s) == c->resume.epoch && session_asks(s, &c->resume.prompt);
+		session_epoch(s) == c->resume.epoch && session_prompt_is_open(s, &c->resume.prompt);
 }
 
 /* Whether a call of this tool can go on: it waits for its command, and does nothing else. */

@@ -115,7 +115,7 @@ static void keep_rest(const struct mcp_call *c)
 {
 	struct exec *e = c->principal.role >= ROLE_DRIVER ? exec_of(c) : NULL;
 	if (e)
-		exec_page(e, c->reader, c->cursor);
+		exec_hold_page(e, c->reader, c->cursor);
 }
 
 void mcp_exec_leave(const struct mcp *m, const char *scope)
@@ -123,7 +123,7 @@ void mcp_exec_leave(const struct mcp *m, const char *scope)
 	char readers[EXEC_READER_SIZE];
 	snprintf(readers, sizeof readers, "%s|", scope);
 	for (struct session *s = NULL; (s = session_next(m->dispatcher->sessions, s));)
-		exec_page_leave(session_executor(s), readers);
+		exec_hold_page_end(session_executor(s), readers);
 }
 
 /* It has ended its shell: what that means for the next command. */
@@ -135,15 +135,15 @@ static void tell_of_shell(struct mcp_call *c, const json_t *result)
 		return;
 	mcp_also(c,
 		json_sprintf("the shell of %s has ended with this command: %s", c->session,
-			e && exec_outlived(e)   ? "another has taken its place"
-				: mcp_is_own(c) ? "the next command gets a new one"
-						: "session_create makes another session"));
+			e && exec_has_replaced_shell(e) ? "another has taken its place"
+				: mcp_is_own(c)         ? "the next command gets a new one"
+							: "session_create makes another session"));
 }
 
 static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 {
 	struct exec *e = mcp_exec_is_done(result) ? exec_of(c) : NULL;
-	uint64_t lost = e ? exec_page_lost(e, c->reader, 0, 0) : 0;
+	uint64_t lost = e ? exec_hold_page_lost(e, c->reader, 0, 0) : 0;
 	if (lost > 0)
 		json_object_set_new(result, "lost_in_all", json_integer((json_int_t)lost));
 	json_object_set_new(result, "truncated", json_boolean(omitted > 0));
@@ -272,7 +272,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 	add_outputs(c, result, exec, &omitted);
 	const struct exec *e = exec_of(c);
 	bool done = mcp_exec_is_done(exec) || !e;
-	c->cursor = done ? mcp_offset(json_object_get(exec, "range"), "end") : exec_told(e);
+	c->cursor = done ? mcp_offset(json_object_get(exec, "range"), "end") : exec_delivered(e);
 	keep_rest(c);
 	if (done) {
 		finish_exec(c, result, omitted);
@@ -469,7 +469,7 @@ static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a)
 	uint64_t lost = to - c->cursor;
 	c->cursor = to;
 	if (e)
-		exec_page_lost(e, c->reader, lost, to);
+		exec_hold_page_lost(e, c->reader, lost, to);
 	lost += mcp_offset(c->kept, "lost_bytes");
 	json_object_set_new(c->kept, "lost_bytes", json_integer((json_int_t)lost));
 	ask_page(c);
@@ -535,7 +535,7 @@ void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 	bool pages = json_object_get(c->args, "cursor") != NULL;
 	struct exec *e = pages ? NULL : exec_of(c);
 	if (e)
-		exec_page_wait(e, c->reader);
+		exec_hold_page_pause(e, c->reader);
 	c->cursor = (uint64_t)mcp_number_arg(c, "cursor", 0);
 	bool resumes = c->resume.exec[0] != '\0';
 	uint64_t told = resumes ? c->resume.after : mcp_told(c);

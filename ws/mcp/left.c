@@ -97,7 +97,7 @@ void mcp_left_take_up(struct mcp *m)
 		return;
 	for (struct session *s = NULL; (s = session_next(sessions, s));) {
 		struct taking_up t = {.all = &m->left, .session = session_id(s)};
-		exec_each_left(session_executor(s), on_left, &t);
+		exec_each_unreported(session_executor(s), on_left, &t);
 	}
 }
 

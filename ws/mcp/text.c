@@ -156,7 +156,7 @@ char *mcp_clip(char *text, size_t max, uint64_t *ret_omitted)
 		return text;
 	size_t head = max / 2, tail = max - head;
 	head -= utf8_incomplete(text, head);
-	tail -= utf8_orphaned(text + length - tail, tail, 3);
+	tail -= utf8_leading_continuations(text + length - tail, tail, 3);
 	*ret_omitted = length - head - tail;
 	char *clipped = put_together(text, head, text + length - tail, tail, *ret_omitted);
 	free(text);

@@ -193,7 +193,7 @@ static bool is_over(const struct previews *all, const struct preview *p)
 		return false;
 	const struct session *s = sessions_find(all->sessions, p->session);
 	/* Of one that a server before has left it is not known yet. */
-	if (sessions_adopting(all->sessions) || (s && s->state == SESSION_STARTING))
+	if (sessions_are_adopting(all->sessions) || (s && s->state == SESSION_STARTING))
 		return false;
 	return !s || session_epoch(s) != p->epoch || s->state == SESSION_EXITED;
 }

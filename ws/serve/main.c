@@ -284,7 +284,7 @@ static void on_tick(uv_timer_t *timer)
 /* Nobody is served before the sessions of the last server are back, unless some do not answer. */
 static void adopt_sessions(struct program *p)
 {
-	sessions_put_off(&p->sessions, true);
+	sessions_suspend(&p->sessions, true);
 	int found = sessions_adopt(&p->sessions);
 	if (found >= 0)
 		found = processes_adopt(&p->processes);
@@ -294,9 +294,9 @@ static void adopt_sessions(struct program *p)
 	uint64_t deadline = uv_now(&p->loop) + ADOPT_MS;
 	uv_timer_start(&p->tick, on_tick, ADOPT_LOOK_MS, ADOPT_LOOK_MS);
 	while (!p->shutdown.begun && uv_now(&p->loop) < deadline &&
-		(sessions_adopting(&p->sessions) || processes_adopting(&p->processes)))
+		(sessions_are_adopting(&p->sessions) || processes_adopting(&p->processes)))
 		uv_run(&p->loop, UV_RUN_ONCE);
-	sessions_put_off(&p->sessions, false);
+	sessions_suspend(&p->sessions, false);
 	uv_timer_stop(&p->tick);
 }
 
@@ -304,14 +304,14 @@ static void adopt_sessions(struct program *p)
 static int open_environment(struct program *p)
 {
 	const struct serve_list *asked = &p->options.environment;
-	p->environment = environment_pass(environ, asked->items, asked->count);
+	p->environment = environment_inherit(environ, asked->items, asked->count);
 	return p->environment ? 0 : serve_fail("memory", strerror(ENOMEM));
 }
 
 /* Where sessions begin that name no directory. */
 static int move_inside(struct program *p)
 {
-	const char *start = isolation_start(p->isolation, p->workspace);
+	const char *start = isolation_default_directory(p->isolation, p->workspace);
 	if (start != p->workspace && p->options.workspace)
 		return serve_fail("--workspace", "is not let in there: see --bind and --ro-bind");
 	snprintf(p->cwd, sizeof p->cwd, "%s", start);

@@ -378,7 +378,7 @@ static enum serve_request check_together(struct serve_options *o)
 		return SERVE_WRONG;
 	}
 	for (size_t i = 0; i < o->environment.count; i++) {
-		if (environment_may_ask(o->environment.items[i]))
+		if (environment_may_request(o->environment.items[i]))
 			continue;
 		serve_fail("--env", "no variable has this name, or it is one that nobody gets");
 		return SERVE_WRONG;

@@ -19,7 +19,7 @@ struct serve_list {
 struct serve_options {
 	struct serve_list listen, hosts, origins, proxies, writable, readable;
 	struct serve_list webhooks;    /* what hook_url_judge() takes */
-	struct serve_list environment; /* what environment_may_ask() takes */
+	struct serve_list environment; /* what environment_may_request() takes */
 	const char *public_text;
 	struct public_url public_url; /* if that is given; its host and origin are in the lists */
 	const char *runtime_dir, *token_file, *tls_cert, *tls_key;

@@ -318,7 +318,7 @@ static int resolve_list(const struct serve_list *list, const char *runtime_dir, 
 static int let_through(const char *runtime_dir, const struct bounds *b)
 {
 	int fd = open(runtime_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : bounds_pass(b, fd);
+	int rc = fd < 0 ? -errno : bounds_allow_traverse(b, fd);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -350,9 +350,9 @@ int resources_admit_user(const char *runtime_dir, const struct bounds *b)
 	int rc = let_through(runtime_dir, b);
 	if (rc < 0)
 		return serve_fail(runtime_dir, strerror(-rc));
-	if (bounds_reach(b, runtime_dir))
+	if (bounds_can_reach(b, runtime_dir))
 		return 0;
-	return bounds_reach(b, "/")
+	return bounds_can_reach(b, "/")
 		? serve_fail(runtime_dir,
 			  "the user of --session-user cannot reach it: each directory on the way "
 			  "has to let others through (chmod o+x), or take another one by "

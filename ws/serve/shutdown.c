@@ -18,7 +18,7 @@
 
 static bool is_done(const struct shutdown *s)
 {
-	if (s->kill_sessions && !(sessions_idle(s->sessions) && processes_idle(s->processes)))
+	if (s->kill_sessions && !(sessions_are_idle(s->sessions) && processes_idle(s->processes)))
 		return false;
 	return runs_idle(s->runs) && (!s->server || server_is_idle(s->server));
 }

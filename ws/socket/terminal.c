@@ -186,7 +186,7 @@ struct refusal terminal_check(
 		return (struct refusal){404, "SESSION_NOT_FOUND", "There is no such session"};
 	if (!s && sessions_count(all->sessions) >= all->sessions->config.max_sessions)
 		return (struct refusal){429, "LIMIT_REACHED", "There are too many sessions"};
-	if (principal->answers && !(s && session_asks(s, &principal->prompt)))
+	if (principal->answers && !(s && session_prompt_is_open(s, &principal->prompt)))
 		return (struct refusal){
 			403, "PERMISSION_DENIED", "The prompt has been answered, or is no more"};
 	if (s && session_presence(s)->count >= TERMINAL_CLIENTS_MAX)
@@ -274,7 +274,7 @@ static void replace_before(struct terminal *t, struct session *s)
 static void take_up_input(struct terminal *t, struct session *s)
 {
 	replace_before(t, s);
-	(void)session_input_taken(s, &t->viewer, &t->viewer.typed);
+	(void)session_input_read(s, &t->viewer, &t->viewer.typed);
 	t->input_told = t->viewer.typed;
 }
 
@@ -456,7 +456,7 @@ static bool keep_early(struct terminal *t, const void *bytes, size_t length)
 /* The lease that it shows; an id whose lease is over is as good as none. The session is there. */
 static const char *shown_lease(const struct terminal *t)
 {
-	return typing_admits(&t->session->typing, t->lease) ? t->lease : NULL;
+	return typing_is_allowed(&t->session->typing, t->lease) ? t->lease : NULL;
 }
 
 static void take_window(struct terminal *t, unsigned rows, unsigned cols)
@@ -473,7 +473,8 @@ static void take_window(struct terminal *t, unsigned rows, unsigned cols)
 /* The prompt that it is there for does not wait any more: that is the end. Returns whether it still does. */
 static bool end_answered(struct terminal *t)
 {
-	if (!t->principal.answers || (t->session && session_asks(t->session, &t->principal.prompt)))
+	if (!t->principal.answers ||
+		(t->session && session_prompt_is_open(t->session, &t->principal.prompt)))
 		return true;
 	terminal_end(t, CLOSE_ACCESS_ENDED, "the prompt has been answered, or is no more");
 	return false;
@@ -484,7 +485,7 @@ static bool may_answer(struct terminal *t, const void *bytes, size_t length)
 {
 	if (!end_answered(t))
 		return false;
-	if (typing_answer(bytes, length) + 1 >= length)
+	if (typing_find_answer(bytes, length) + 1 >= length)
 		return true;
 	refuse_message(t, "READ_ONLY", "This link gives one answer: input behind it is refused");
 	return false;

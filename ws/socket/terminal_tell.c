@@ -57,8 +57,8 @@ static bool tell_attached(struct terminal *t)
 	uint64_t taken;
 	if (t->viewer.key > 0)
 		json_object_set_new(m, "input",
-			session_input_taken(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
-								   : json_null());
+			session_input_read(s, &t->viewer, &taken) ? json_integer((json_int_t)taken)
+								  : json_null());
 	return send_json(t, m);
 }
 
@@ -157,7 +157,7 @@ static bool tell_lease(struct terminal *t)
 {
 	const struct lease *lease = session_keyboard(t->session);
 	t->lease_told = lease->version;
-	bool yours = t->lease[0] && typing_admits(&t->session->typing, t->lease);
+	bool yours = t->lease[0] && typing_is_allowed(&t->session->typing, t->lease);
 	return send_json(t,
 		json_pack("{s:s, s:o, s:o, s:o}", "type", "lease", "lease", lease_json(lease),
 			"yours", t->lease[0] ? json_boolean(yours) : json_null(), "note",
@@ -170,7 +170,7 @@ static bool owes_receipt(const struct terminal *t, uint64_t *ret_taken)
 	if (t->viewer.key == 0 || t->input_told == t->viewer.typed)
 		return false;
 	/* Where others' receipts have gone over its own, nothing waited for long. */
-	if (!session_input_taken(t->session, &t->viewer, ret_taken))
+	if (!session_input_read(t->session, &t->viewer, ret_taken))
 		*ret_taken = t->viewer.typed;
 	return *ret_taken != t->input_told;
 }
@@ -184,7 +184,7 @@ static bool tell_input(struct terminal *t, uint64_t taken)
 static bool tell_title(struct terminal *t)
 {
 	/* As it was told: what has not been drawn yet has not been counted as a title either. */
-	const struct glance g = pane_glance(&t->session->pane);
+	const struct glance g = pane_screen_summary(&t->session->pane);
 	t->title_told = t->session->title_version;
 	return send_json(
 		t, json_pack("{s:s, s:s, s:s}", "type", "title", "title", g.title, "icon", g.icon));
@@ -259,7 +259,7 @@ static void drop_picture(struct terminal *t)
 	if (t->pictured)
 		t->all->snapshot_bytes -= t->look.picture.snapshot.length;
 	t->pictured = false;
-	look_end(&t->look);
+	look_cancel(&t->look);
 }
 
 void terminal_drop_snapshot(struct terminal *t)

@@ -33,7 +33,7 @@ static bool freeze_block(struct scrollback *b, struct block_writer *w, unsigned 
 		lines += times;
 	}
 	struct block *block = block_writer_finish(w);
-	uint64_t first = scrollback_warm(b);
+	uint64_t first = scrollback_first_unfrozen(b);
 	if (!block || !frozen_append(b->frozen, block, first, first + lines, bytes)) {
 		free(block);
 		return false;
@@ -43,7 +43,7 @@ static bool freeze_block(struct scrollback *b, struct block_writer *w, unsigned 
 	return true;
 }
 
-bool scrollback_may_freeze(const struct scrollback *b, unsigned keep, size_t bytes)
+bool scrollback_can_freeze(const struct scrollback *b, unsigned keep, size_t bytes)
 {
 	size_t stored = b->stored - (b->frozen ? frozen_stored(b->frozen) : 0);
 	return b->used > keep && stored / b->used * (b->used - keep) >= bytes;
@@ -53,13 +53,13 @@ unsigned scrollback_freeze(struct scrollback *b, unsigned keep, size_t bytes, un
 {
 	unsigned made = 0;
 	struct block_writer *w = NULL;
-	if (!scrollback_may_freeze(b, keep, bytes))
+	if (!scrollback_can_freeze(b, keep, bytes))
 		return 0;
 	if (!b->frozen)
 		b->frozen = frozen_create();
 	if (b->frozen)
 		w = block_writer_create();
-	while (w && made < most && scrollback_may_freeze(b, keep, bytes) &&
+	while (w && made < most && scrollback_can_freeze(b, keep, bytes) &&
 		freeze_block(b, w, keep, bytes))
 		made++;
 	block_writer_destroy(w);
@@ -75,9 +75,9 @@ unsigned scrollback_freeze(struct scrollback *b, unsigned keep, size_t bytes, un
 /* Append copies of the frozen lines of another scrollback with the same limits. */
 static bool copy_frozen(struct scrollback *to, const struct scrollback *from)
 {
-	uint64_t number = from->number, end = scrollback_warm(from), next;
+	uint64_t number = from->number, end = scrollback_first_unfrozen(from), next;
 	for (; number < end; number = next) {
-		const struct packed *p = frozen_look(from->frozen, number, &next);
+		const struct packed *p = frozen_peek(from->frozen, number, &next);
 		struct packed *copy = p ? scrollback_append(to, packed_size(p), next - number)
 					: NULL;
 		if (!copy)
@@ -106,14 +106,14 @@ bool scrollback_thaw(struct scrollback *b)
 {
 	if (!b->frozen)
 		return true;
-	b->bytes -= frozen_count(b->frozen, b->number);
+	b->bytes -= frozen_count_dropped(b->frozen, b->number);
 	struct scrollback to = {.max = b->max,
 		.number = b->number,
 		.dropped = b->dropped,
 		.styles = b->styles,
 		.clusters = b->clusters};
 	if (!copy_frozen(&to, b) || !copy_entries(&to, b)) {
-		scrollback_rest(b);
+		scrollback_drop_cache(b);
 		scrollback_finish(&to);
 		return false;
 	}

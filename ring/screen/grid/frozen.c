@@ -22,7 +22,7 @@ struct frozen {
 	size_t oldest, count, capacity;
 	size_t memory, bytes; /* totals of all blocks */
 	struct block_reader *reader;
-	struct cached cached[FROZEN_READ];
+	struct cached cached[FROZEN_CACHED];
 	unsigned last; /* index of the last used one */
 	bool failed;
 };
@@ -32,9 +32,9 @@ struct frozen *frozen_create(void)
 	return calloc(1, sizeof(struct frozen));
 }
 
-void frozen_rest(struct frozen *f)
+void frozen_drop_cache(struct frozen *f)
 {
-	for (unsigned i = 0; i < FROZEN_READ; i++) {
+	for (unsigned i = 0; i < FROZEN_CACHED; i++) {
 		free(f->cached[i].lines);
 		f->cached[i] = (struct cached){0};
 	}
@@ -47,7 +47,7 @@ void frozen_destroy(struct frozen *f)
 {
 	if (!f)
 		return;
-	frozen_rest(f);
+	frozen_drop_cache(f);
 	for (size_t i = 0; i < f->count; i++)
 		free(f->items[f->oldest + i].block);
 	free(f->items);
@@ -111,7 +111,7 @@ static struct cached *read_block(struct frozen *f, uint64_t number)
 		f->reader = block_reader_create();
 	if (!f->reader || block_read(f->reader, item->block, &lines) < 0)
 		return NULL;
-	f->last = (f->last + 1) % FROZEN_READ;
+	f->last = (f->last + 1) % FROZEN_CACHED;
 	struct cached *cached = &f->cached[f->last];
 	free(cached->lines);
 	*cached = (struct cached){lines, item->first, item->end};
@@ -120,7 +120,7 @@ static struct cached *read_block(struct frozen *f, uint64_t number)
 
 static struct cached *find_cached(struct frozen *f, uint64_t number)
 {
-	for (unsigned i = 0; i < FROZEN_READ; i++) {
+	for (unsigned i = 0; i < FROZEN_CACHED; i++) {
 		struct cached *cached = &f->cached[i];
 		if (!cached->lines || number < cached->first || number >= cached->end)
 			continue;
@@ -130,7 +130,7 @@ static struct cached *find_cached(struct frozen *f, uint64_t number)
 	return read_block(f, number);
 }
 
-_Static_assert(FROZEN_READ == 2, "with two entries, the next one is the least recently used");
+_Static_assert(FROZEN_CACHED == 2, "with two entries, the next one is the least recently used");
 
 /* Index of the distinct line that is the i-th line of a block. */
 static uint32_t index_of(const struct block_lines *lines, uint64_t i)
@@ -153,7 +153,7 @@ static struct packed *line_at(struct block_lines *lines, uint32_t i)
 	return (struct packed *)(void *)(lines->bytes + lines->line[i].at);
 }
 
-struct packed *frozen_look(struct frozen *f, uint64_t number, uint64_t *ret_end)
+struct packed *frozen_peek(struct frozen *f, uint64_t number, uint64_t *ret_end)
 {
 	struct cached *cached = find_cached(f, number);
 	if (!cached)
@@ -166,7 +166,7 @@ struct packed *frozen_look(struct frozen *f, uint64_t number, uint64_t *ret_end)
 
 struct packed *frozen_get(struct frozen *f, uint64_t number, uint64_t *ret_end)
 {
-	struct packed *p = frozen_look(f, number, ret_end);
+	struct packed *p = frozen_peek(f, number, ret_end);
 	f->failed = f->failed || !p;
 	return p;
 }
@@ -179,7 +179,7 @@ bool frozen_failed(const struct frozen *f)
 /* Drop a changed or removed block from the cache. */
 static void forget(struct frozen *f, uint64_t first)
 {
-	for (unsigned i = 0; i < FROZEN_READ; i++)
+	for (unsigned i = 0; i < FROZEN_CACHED; i++)
 		if (f->cached[i].lines && f->cached[i].first == first) {
 			free(f->cached[i].lines);
 			f->cached[i] = (struct cached){0};
@@ -209,13 +209,13 @@ uint64_t frozen_first_end(const struct frozen *f)
 	return f->items[f->oldest].end;
 }
 
-size_t frozen_count(struct frozen *f, uint64_t oldest)
+size_t frozen_count_dropped(struct frozen *f, uint64_t oldest)
 {
 	struct item *item = &f->items[f->oldest];
 	size_t gone = 0;
 	while (f->count > 0 && item->counted < oldest) {
 		uint64_t end;
-		const struct packed *p = frozen_look(f, item->counted, &end);
+		const struct packed *p = frozen_peek(f, item->counted, &end);
 		if (!p)
 			break;
 		end = end < oldest ? end : oldest;
@@ -282,7 +282,7 @@ static bool remake(struct remade *to, struct block_lines *lines, uint64_t first,
 	return finish_block(to);
 }
 
-/* Replace an item by one or two blocks. Dropped lines in it count again until frozen_count(). */
+/* Replace an item by one or two blocks. Dropped lines in it count again until frozen_count_dropped(). */
 static void replace(struct frozen *f, struct item *item, const struct remade *with)
 {
 	f->memory -= weight_of(item->block);
@@ -333,10 +333,10 @@ size_t frozen_bytes(const struct frozen *f)
 	return f->bytes;
 }
 
-size_t frozen_beside(const struct frozen *f)
+size_t frozen_overhead(const struct frozen *f)
 {
 	size_t cached = 0;
-	for (unsigned i = 0; i < FROZEN_READ; i++)
+	for (unsigned i = 0; i < FROZEN_CACHED; i++)
 		cached += f->cached[i].lines ? f->cached[i].lines->memory : 0;
 	return sizeof *f + f->capacity * sizeof *f->items + cached;
 }

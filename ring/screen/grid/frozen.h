@@ -8,7 +8,7 @@
 #include "ring/screen/grid/block.h"
 
 /* Decompressed blocks in the cache. The last two lines returned stay valid. */
-#define FROZEN_READ 2u
+#define FROZEN_CACHED 2u
 
 /* The frozen lines of one scrollback. */
 struct frozen;
@@ -38,11 +38,11 @@ bool frozen_append(
  */
 struct packed *frozen_get(struct frozen *f, uint64_t number, uint64_t *ret_end);
 
-/* Whether frozen_get() has failed since the last frozen_rest(). */
+/* Whether frozen_get() has failed since the last frozen_drop_cache(). */
 bool frozen_failed(const struct frozen *f);
 
 /* Like frozen_get(), but a failure is not recorded. */
-struct packed *frozen_look(struct frozen *f, uint64_t number, uint64_t *ret_end);
+struct packed *frozen_peek(struct frozen *f, uint64_t number, uint64_t *ret_end);
 
 /* Drop lines before `oldest`, and free blocks without remaining lines. Returns what was freed. */
 struct frozen_weight frozen_drop(struct frozen *f, uint64_t oldest);
@@ -54,13 +54,13 @@ uint64_t frozen_first_end(const struct frozen *f);
  * Subtract dropped lines of the oldest block, which count until then. Returns their bytes; 0 if the
  * block cannot be read.
  */
-size_t frozen_count(struct frozen *f, uint64_t oldest);
+size_t frozen_count_dropped(struct frozen *f, uint64_t oldest);
 
 /* Clear a line's wrap flag. Returns the change in size. Without memory nothing changes. */
 struct frozen_weight frozen_unwrap(struct frozen *f, uint64_t number);
 
 /* Empty the cache and reset frozen_failed(). */
-void frozen_rest(struct frozen *f);
+void frozen_drop_cache(struct frozen *f);
 
 /* Memory of all blocks in bytes. */
 size_t frozen_stored(const struct frozen *f);
@@ -69,4 +69,4 @@ size_t frozen_stored(const struct frozen *f);
 size_t frozen_bytes(const struct frozen *f);
 
 /* Memory in bytes besides the blocks: tables and cache. */
-size_t frozen_beside(const struct frozen *f);
+size_t frozen_overhead(const struct frozen *f);

@@ -63,7 +63,7 @@ static bool joins(unsigned before, unsigned after)
 		(before == REGIONAL && after == REGIONAL);
 }
 
-struct grapheme grapheme_behind(struct grapheme before, uint32_t code)
+struct grapheme grapheme_next(struct grapheme before, uint32_t code)
 {
 	struct grapheme next = alone(code);
 	if (before.width == 0 || !joins(before.kind, next.kind))

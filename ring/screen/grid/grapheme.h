@@ -16,4 +16,4 @@ struct grapheme {
 };
 
 /* The state after `code`. */
-struct grapheme grapheme_behind(struct grapheme before, uint32_t code);
+struct grapheme grapheme_next(struct grapheme before, uint32_t code);

@@ -201,7 +201,7 @@ const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_leng
 	return item->bytes;
 }
 
-bool intern_wants_sweep(const struct intern *t)
+bool intern_needs_sweep(const struct intern *t)
 {
 	return t->count + t->refused >= t->sweep_at ||
 		t->bytes + t->refused_bytes >= t->sweep_at_bytes;

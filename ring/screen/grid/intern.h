@@ -43,7 +43,7 @@ uint32_t intern_put(struct intern *t, const void *bytes, size_t length);
 const void *intern_get(const struct intern *t, uint32_t number, size_t *ret_length);
 
 /* Whether a sweep is due. */
-bool intern_wants_sweep(const struct intern *t);
+bool intern_needs_sweep(const struct intern *t);
 
 /* Set the number of cells that a sweep examines; it determines how often sweeps are worth it. */
 void intern_set_cells(struct intern *t, size_t cells);

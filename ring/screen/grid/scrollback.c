@@ -70,10 +70,10 @@ bool scrollback_is_whole(const struct scrollback *b)
 	return !b->frozen || !frozen_failed(b->frozen);
 }
 
-void scrollback_rest(const struct scrollback *b)
+void scrollback_drop_cache(const struct scrollback *b)
 {
 	if (b->frozen)
-		frozen_rest(b->frozen);
+		frozen_drop_cache(b->frozen);
 }
 
 void scrollback_finish(struct scrollback *b)
@@ -171,12 +171,12 @@ void scrollback_drop(struct scrollback *b, unsigned n)
 /* Drop frozen lines of about `excess` bytes, or the oldest block if it cannot be read. */
 static void drop_frozen_bytes(struct scrollback *b, size_t excess)
 {
-	size_t counted = frozen_count(b->frozen, b->number);
+	size_t counted = frozen_count_dropped(b->frozen, b->number);
 	b->bytes -= counted;
 	if (counted >= excess)
 		return;
 	uint64_t end, lines = frozen_first_end(b->frozen) - b->number;
-	const struct packed *p = frozen_look(b->frozen, b->number, &end);
+	const struct packed *p = frozen_peek(b->frozen, b->number, &end);
 	if (p) {
 		size_t each = packed_size(p), gone = (excess - counted + each - 1) / each;
 		lines = gone < end - b->number ? gone : end - b->number;
@@ -219,7 +219,7 @@ static bool grow(struct scrollback *b)
 
 size_t scrollback_memory(const struct scrollback *b)
 {
-	size_t blocks = b->frozen ? frozen_beside(b->frozen) : 0;
+	size_t blocks = b->frozen ? frozen_overhead(b->frozen) : 0;
 	return b->stored + b->capacity * sizeof *b->entries + blocks;
 }
 
@@ -333,7 +333,8 @@ void scrollback_unwrap(struct scrollback *b, size_t i)
 	size_t at = find(b, i - b->frozen_lines);
 	struct scrollback_entry old = *scrollback_slot(b, at);
 	uint32_t number = (uint32_t)(b->number + i),
-		 start = at > 0 ? scrollback_slot(b, at - 1)->end : (uint32_t)scrollback_warm(b);
+		 start = at > 0 ? scrollback_slot(b, at - 1)->end
+				: (uint32_t)scrollback_first_unfrozen(b);
 	if (!old.line->wrapped)
 		return;
 	/* Other entries may share the line, if it was split from them. */
@@ -427,7 +428,7 @@ bool scrollback_push(struct scrollback *b, const struct line *line)
 	return scrollback_push_many(b, line, 1);
 }
 
-void scrollback_pass(struct scrollback *b, uint64_t n)
+void scrollback_skip(struct scrollback *b, uint64_t n)
 {
 	scrollback_drop(b, b->count);
 	b->dropped += n;

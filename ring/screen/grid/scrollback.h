@@ -64,7 +64,7 @@ bool scrollback_push_many(struct scrollback *b, const struct line *line, uint64_
 bool scrollback_put_packing(struct scrollback *b, const struct packing *from);
 
 /* Drop all lines, and count n more lines as dropped. */
-void scrollback_pass(struct scrollback *b, uint64_t n);
+void scrollback_skip(struct scrollback *b, uint64_t n);
 
 /* Clear the wrap flag of line i. Without memory nothing changes. */
 void scrollback_unwrap(struct scrollback *b, size_t i);
@@ -79,14 +79,14 @@ bool scrollback_put(struct scrollback *b, const struct packed *p);
  */
 struct packed *scrollback_get(const struct scrollback *b, size_t i);
 
-/* Whether all lines requested since the last scrollback_rest() could be read. */
+/* Whether all lines requested since the last scrollback_drop_cache() could be read. */
 bool scrollback_is_whole(const struct scrollback *b);
 
 /* Free decompressed blocks. Invalidates lines returned by scrollback_get(). */
-void scrollback_rest(const struct scrollback *b);
+void scrollback_drop_cache(const struct scrollback *b);
 
 /* Whether unfrozen lines of `bytes` bytes exist before the newest `keep` entries. */
-bool scrollback_may_freeze(const struct scrollback *b, unsigned keep, size_t bytes);
+bool scrollback_can_freeze(const struct scrollback *b, unsigned keep, size_t bytes);
 
 /*
  * Freeze old lines in at most `most` blocks of up to `bytes` bytes, at most BLOCK_BYTES. Returns

@@ -10,7 +10,7 @@ static inline struct scrollback_entry *scrollback_slot(const struct scrollback *
 }
 
 /* Number of the first line that is not frozen. */
-static inline uint64_t scrollback_warm(const struct scrollback *b)
+static inline uint64_t scrollback_first_unfrozen(const struct scrollback *b)
 {
 	return b->number + b->frozen_lines;
 }
@@ -19,7 +19,7 @@ static inline uint64_t scrollback_warm(const struct scrollback *b)
 static inline uint32_t scrollback_until(
 	const struct scrollback *b, const struct scrollback_entry *entry)
 {
-	return entry->end - (uint32_t)scrollback_warm(b);
+	return entry->end - (uint32_t)scrollback_first_unfrozen(b);
 }
 
 /*

@@ -79,7 +79,7 @@ void paint_clusters(struct painter *p, bool on)
 	p->clusters = on;
 }
 
-void paint_apart(struct painter *p)
+void paint_separate(struct painter *p)
 {
 	output_put(&p->out, "", 1); /* NUL */
 }
@@ -90,7 +90,7 @@ static struct grapheme cluster_of(const uint32_t *codes, size_t count, bool *ret
 	struct grapheme last = {0};
 	*ret_whole = true;
 	for (size_t i = 0; i < count; i++) {
-		last = grapheme_behind(last, codes[i]);
+		last = grapheme_next(last, codes[i]);
 		*ret_whole = *ret_whole && (i == 0 || last.joins);
 	}
 	return last;
@@ -142,7 +142,7 @@ static bool joins(const struct painter *p, struct cell before, struct cell cell)
 	const uint32_t *codes = paint_codes_of(p, before, &single, &count);
 	struct grapheme last = cluster_of(codes, count, &whole);
 	codes = paint_codes_of(p, cell, &single, &count);
-	return count > 0 && grapheme_behind(last, codes[0]).joins;
+	return count > 0 && grapheme_next(last, codes[0]).joins;
 }
 
 static void skip_cells(struct painter *p, unsigned *pending)
@@ -240,14 +240,14 @@ static unsigned paint_cells(
 		paint_pen(p, style_of(p, cell));
 		if (at > 0 &&
 			joins(p, cells[at - (at > 1 && cell_is_tail(cells[at - 1]) ? 2 : 1)], cell))
-			paint_apart(p);
+			paint_separate(p);
 		unsigned ascii = paint_ascii(p, cells + at, extent - at);
 		if (ascii > 0) {
 			at += ascii;
 			continue;
 		}
 		if (cell_width(cell) == 0)
-			paint_apart(p);
+			paint_separate(p);
 		paint_text(p, cell);
 		at += cell_width(cell) == 2 ? 2 : 1;
 	}
@@ -273,7 +273,7 @@ static void paint_packed(struct painter *p, const struct packed *packed)
 	for (unsigned run = 0; run < packed->runs; run++) {
 		const uint8_t *start = at;
 		for (unsigned i = 0; i < packed->run[run].cells && at < end; i++)
-			at += utf8_announced(*at);
+			at += utf8_lead_length(*at);
 		paint_pen(p, style_of(p, (struct cell){.style = packed->run[run].style}));
 		output_put(&p->out, start, (size_t)(at - start));
 	}
@@ -373,7 +373,7 @@ static unsigned paint_wrap(
 	if (at > 0) {
 		paint_pen(p, style_of(p, first));
 		if (p->mixed)
-			paint_apart(p);
+			paint_separate(p);
 		paint_text(p, first);
 	} else {
 		paint_pen(p, &plain);
@@ -476,7 +476,7 @@ void paint_pending_wrap(struct painter *p, const struct line *line, unsigned col
 	if (cell_has_content(cell)) {
 		paint_pen(p, style_of(p, cell));
 		if (cell_width(cell) == 0)
-			paint_apart(p);
+			paint_separate(p);
 		paint_text(p, cell);
 		return;
 	}

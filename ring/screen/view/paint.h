@@ -66,7 +66,7 @@ bool paint_is_printed(struct painter *p, struct cell cell);
 void paint_clusters(struct painter *p, bool on);
 
 /* Prevent the next character from joining the one before the cursor. */
-void paint_apart(struct painter *p);
+void paint_separate(struct painter *p);
 
 /*
  * Draw lines from the top left corner of a blank screen of cols columns, with soft wraps. Lines

@@ -162,7 +162,7 @@ int render_lines(const struct screen *s, enum render_format format, const struct
 		output_text(out, "\033[0m");
 	output_put(out, "", 1); /* makes bytes non-NULL even if empty */
 	bool whole = scrollback_is_whole(&s->scrollback);
-	scrollback_rest(&s->scrollback);
+	scrollback_drop_cache(&s->scrollback);
 	if (out->failed || !whole) {
 		free(out->bytes);
 		return -ENOMEM;
@@ -201,7 +201,7 @@ void render_destroy(struct render *r)
 {
 	if (!r)
 		return;
-	scrollback_rest(&r->text.s->scrollback);
+	scrollback_drop_cache(&r->text.s->scrollback);
 	free(r->text.out.bytes);
 	free(r->runs);
 	free(r);

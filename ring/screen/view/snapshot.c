@@ -458,7 +458,7 @@ static int build_snapshot(
 		put_markers(&p, s->scrollback.dropped + s->scrollback.count - lines);
 	put_cursor_pen_and_modes(&p, checkpoint);
 	bool whole = scrollback_is_whole(&s->scrollback);
-	scrollback_rest(&s->scrollback);
+	scrollback_drop_cache(&s->scrollback);
 	if (p.out.failed || !whole) {
 		free(p.out.bytes);
 		return -ENOMEM;

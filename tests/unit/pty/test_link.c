@@ -17,7 +17,7 @@ static void tear_down(void)
 }
 
 TestSuite(link_start, .fini = tear_down, .timeout = 60);
-TestSuite(link_take_back, .fini = tear_down, .timeout = 60);
+TestSuite(link_reattach, .fini = tear_down, .timeout = 60);
 TestSuite(link_adopt, .fini = tear_down, .timeout = 60);
 TestSuite(link_write, .fini = tear_down, .timeout = 60);
 TestSuite(link_resize, .fini = tear_down, .timeout = 60);
@@ -54,7 +54,7 @@ Test(link_start, attaches)
 
 Test(link_start, socket_and_fifos_are_ours_alone)
 {
-	static const int places[] = {WIRE_PLACE_FIFO, WIRE_PLACE_STDOUT, WIRE_PLACE_STDERR};
+	static const int places[] = {WIRE_FIXED_FD_FIFO, WIRE_FIXED_FD_STDOUT, WIRE_FIXED_FD_STDERR};
 	static const char *const names[] = {"f", "o", "e"};
 	struct stat st;
 	held_start(&h);
@@ -456,7 +456,7 @@ static void on_taken(void *user)
 	struct held *held = user;
 	takings++;
 	if (at_once)
-		cr_assert_eq(link_take_back(&held->link), 0);
+		cr_assert_eq(link_reattach(&held->link), 0);
 }
 
 static void on_regained(void *user)
@@ -493,7 +493,7 @@ static void start_guarded(void)
 	h.link.callbacks = &callbacks;
 }
 
-Test(link_take_back, what_was_taken_is_ours_again)
+Test(link_reattach, what_was_taken_is_ours_again)
 {
 	start_guarded();
 	held_type(&h, "read x; echo got$x\n");
@@ -503,7 +503,7 @@ Test(link_take_back, what_was_taken_is_ours_again)
 	cr_assert_eq(h.link.state, LINK_ATTACHED);
 	cr_assert_eq(link_resize(&h.link, 30, 90), -ENOTCONN);
 	held_type(&h, "meanwhile\n");
-	cr_assert_eq(link_take_back(&h.link), 0);
+	cr_assert_eq(link_reattach(&h.link), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, regains == 1 && thief.lost));
 	cr_assert(thief.taken);
 	held_consume(&h);
@@ -516,23 +516,23 @@ Test(link_take_back, what_was_taken_is_ours_again)
 	ASSERT_NO_LEAKS();
 }
 
-Test(link_take_back, again_and_again)
+Test(link_reattach, again_and_again)
 {
 	start_guarded();
 	for (unsigned i = 1; i <= 20; i++) {
 		steal();
 		cr_assert(LOOP_UNTIL(&h.loop, takings == i));
-		cr_assert_eq(link_take_back(&h.link), 0);
-		cr_assert_eq(link_take_back(&h.link), 0, "it is under way");
+		cr_assert_eq(link_reattach(&h.link), 0);
+		cr_assert_eq(link_reattach(&h.link), 0, "it is under way");
 		cr_assert(LOOP_UNTIL(&h.loop, regains == i));
 		end_thief();
 	}
-	cr_assert_eq(link_take_back(&h.link), -EINVAL);
+	cr_assert_eq(link_reattach(&h.link), -EINVAL);
 	held_type(&h, "echo still''here\n");
 	held_expect(&h, "stillhere\r\n");
 }
 
-Test(link_take_back, as_soon_as_it_is_known)
+Test(link_reattach, as_soon_as_it_is_known)
 {
 	start_guarded();
 	at_once = true;
@@ -544,15 +544,15 @@ Test(link_take_back, as_soon_as_it_is_known)
 	cr_assert_eq(takings, 20);
 }
 
-Test(link_take_back, not_from_the_dead)
+Test(link_reattach, not_from_the_dead)
 {
 	start_guarded();
 	steal();
 	cr_assert(LOOP_UNTIL(&h.loop, takings == 1));
 	kill(h.holder, SIGKILL);
 	cr_assert(LOOP_UNTIL(&h.loop, thief.lost));
-	expect_gone(link_take_back(&h.link));
-	link_give_up(&h.link, false);
+	expect_gone(link_reattach(&h.link));
+	link_abandon(&h.link, false);
 	cr_assert(h.lost && !h.taken);
 	end_thief();
 }

@@ -76,9 +76,9 @@ Test(packet, a_message_with_its_descriptors)
 	cr_assert_eq(packet_receive(ours, &p), 0);
 	cr_assert_eq(p.count, WIRE_FDS);
 	cr_expect(fcntl(p.fds[0], F_GETFD) & FD_CLOEXEC);
-	packet_close(&p, 2);
+	packet_close_fds(&p, 2);
 	cr_expect_eq(p.count, 2);
-	packet_close(&p, 0);
+	packet_close_fds(&p, 0);
 	cr_expect_eq(open_fds(), before);
 	close(theirs);
 	cr_expect_eq(packet_receive(ours, &p), -ECONNRESET);
@@ -118,5 +118,5 @@ Test(packet, a_newer_holder_may_send_more)
 	say(&newer, sizeof newer, WIRE_FDS + 2);
 	cr_assert_eq(packet_receive(ours, &p), 0);
 	cr_expect_eq(p.count, WIRE_FDS + 2);
-	packet_close(&p, 0);
+	packet_close_fds(&p, 0);
 }

@@ -61,7 +61,7 @@ Test(reaper, waits_for_its_children)
 	int fds[40];
 	pid_t pids[40];
 	for (int i = 0; i < 40; i++) {
-		cr_assert_eq(reaper_prepare(&r), 0);
+		cr_assert_eq(reaper_reserve(&r), 0);
 		pids[i] = child(&fds[i]);
 		reaper_add(&r, pids[i]);
 	}
@@ -81,7 +81,7 @@ Test(reaper, child_that_ended_before_it_was_known)
 {
 	int fd;
 	siginfo_t info;
-	cr_assert_eq(reaper_prepare(&r), 0);
+	cr_assert_eq(reaper_reserve(&r), 0);
 	pid_t pid = child(&fd);
 	close(fd);
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);

@@ -23,7 +23,7 @@
 #define OUTPUT_SIZE ((size_t)4 << 20)
 
 static const char *const environment[] = {
-	ENTER_HIDDEN "PATH=/usr/bin:/bin", ENTER_HIDDEN "FROM_TEST=1", NULL};
+	ENTER_HIDDEN_PREFIX "PATH=/usr/bin:/bin", ENTER_HIDDEN_PREFIX "FROM_TEST=1", NULL};
 
 static struct throwaway_options options(const char *command, bool terminals)
 {
@@ -381,7 +381,7 @@ static void wait_until_alone(const struct throwaway *t)
 {
 	struct pollfd p = {t->socket_fd, POLLIN, 0};
 	struct runner_message m = {0};
-	while (m.type != RUNNER_LEFT || m.value != 0) {
+	while (m.type != RUNNER_SURVIVORS || m.value != 0) {
 		cr_assert_gt(poll(&p, 1, 20000), 0, "it does not end");
 		cr_assert_eq(recv(t->socket_fd, &m, sizeof m, 0), sizeof m);
 	}

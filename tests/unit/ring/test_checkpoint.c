@@ -151,7 +151,7 @@ Test(checkpoint, is_found_by_another_server)
 Test(checkpoint, takes_all_the_room_and_not_a_byte_more)
 {
 	struct checkpoint c;
-	size_t room = checkpoint_room(&control);
+	size_t room = checkpoint_capacity(&control);
 	char *bytes = malloc(room + 1);
 	cr_assert_eq(room, 2 * PAGE - HEAD);
 	memset(bytes, 'x', room + 1);
@@ -183,14 +183,14 @@ Test(checkpoint, memfd_without_room)
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		tear_down();
 		make(sizes[i]);
-		cr_expect_eq(checkpoint_room(&control), 0);
+		cr_expect_eq(checkpoint_capacity(&control), 0);
 		cr_expect_not(save(1, "x"));
 		cr_expect_not(save(1, ""));
 		cr_expect_null(found());
 	}
 	tear_down();
 	make(3 * PAGE);
-	cr_assert_eq(checkpoint_room(&control), PAGE - HEAD);
+	cr_assert_eq(checkpoint_capacity(&control), PAGE - HEAD);
 	cr_assert(save(1, "x"));
 }
 
@@ -250,7 +250,7 @@ Test(checkpoint_torn, the_next_is_written_over_it)
 Test(checkpoint_torn, half_of_the_bytes)
 {
 	struct checkpoint c;
-	size_t room = checkpoint_room(&control);
+	size_t room = checkpoint_capacity(&control);
 	char *a = malloc(room), *b = malloc(room);
 	memset(a, 'a', room);
 	memset(b, 'b', room);

@@ -627,7 +627,7 @@ Test(history_secret, of_a_mark_is_hidden_wherever_the_mark_is_cut, .timeout = 30
 		char got[sizeof text] = "";
 		tear_down();
 		set_up();
-		history_keep_secret(&f.history, SECRET);
+		history_set_secret(&f.history, SECRET);
 		history_seek(&f.history, &f.cursor, false, 0);
 		memory_ring_put(&f.ring, text, cut);
 		while (history_consume(&f.history, 1000, false))
@@ -650,7 +650,7 @@ Test(history_secret, of_a_mark_is_hidden_wherever_the_mark_is_cut, .timeout = 30
 Test(history_secret, is_hidden_from_whoever_resumes_anywhere)
 {
 	static const char want[] = "a" HIDDEN "b" HIDDEN;
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	say("a" MARK "b" MARK);
 	for (size_t offset = 0; offset < sizeof want - 1; offset++)
 		expect_from(&f.history, offset, want + offset);
@@ -659,7 +659,7 @@ Test(history_secret, is_hidden_from_whoever_resumes_anywhere)
 Test(history_secret, is_hidden_one_byte_at_a_time)
 {
 	static const char text[] = "a" MARK;
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	for (size_t i = 0; i < sizeof text - 1; i++) {
 		memory_ring_put(&f.ring, text + i, 1);
 		history_consume(&f.history, 1, false);
@@ -669,7 +669,7 @@ Test(history_secret, is_hidden_one_byte_at_a_time)
 
 Test(history_secret, is_hidden_where_it_is_no_mark)
 {
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	say("PS1='\\e]133;A;aid=" SECRET "'\r\n" SECRET SECRET);
 	expect_from(&f.history, 0,
 		"PS1='\\e]133;A;aid=********************************'\r\n"
@@ -678,14 +678,14 @@ Test(history_secret, is_hidden_where_it_is_no_mark)
 
 Test(history_secret, of_a_mark_that_is_aborted_is_hidden)
 {
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	say("\x1b]133;D;7;aid=" SECRET "\x18z");
 	expect_from(&f.history, 0, ".]133;D;7;aid=********************************\x18z");
 }
 
 Test(history_secret, marks_of_others_pass)
 {
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	say("\x1b]133;A\a\x1b]133;D;0;aid=" OTHER "\a\x1b]133;C;aid=0123?\a");
 	expect_from(&f.history, 0, ".]133;A\a.]133;D;0;aid=" OTHER "\a.]133;C;aid=0123?\a");
 }
@@ -693,10 +693,10 @@ Test(history_secret, marks_of_others_pass)
 Test(history_secret, stays_hidden_under_the_next_server)
 {
 	struct history h;
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	say("a" MARK "b\x1b]133;A;ai");
 	cr_assert_eq(history_init(&h, &f.ring, &f.control), 0);
-	history_keep_secret(&h, SECRET);
+	history_set_secret(&h, SECRET);
 	history_catch_up(&h);
 	expect_from(&h, 0, "a" HIDDEN "b");
 	memory_ring_say(&f.ring, "d=" SECRET "\a");
@@ -709,7 +709,7 @@ Test(history_secret, stays_hidden_where_the_ring_begins_within_it, .timeout = 30
 {
 	struct history h;
 	const size_t into = sizeof "\x1b]133;D;7;aid=0123456789" - 1;
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	while (stream_head(&f.ring.bytes) < 2 * RING_SIZE_MIN)
 		say("0123456789012345678901234567890123456789012345678901234567890\r\n");
 	uint64_t at = stream_head(&f.ring.bytes);
@@ -718,7 +718,7 @@ Test(history_secret, stays_hidden_where_the_ring_begins_within_it, .timeout = 30
 		say("x");
 	cr_assert_eq(stream_oldest(&f.ring.bytes), at + into);
 	cr_assert_eq(history_init(&h, &f.ring, NULL), 0);
-	history_keep_secret(&h, SECRET);
+	history_set_secret(&h, SECRET);
 	history_catch_up(&h);
 	history_seek(&h, &f.cursor, true, at + into);
 	cr_assert_eq(history_read(&h, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
@@ -729,9 +729,9 @@ Test(history_secret, stays_hidden_where_the_ring_begins_within_it, .timeout = 30
 Test(history_secret, is_hidden_in_a_copy_of_the_ring)
 {
 	char copy[] = MARK;
-	history_keep_secret(&f.history, SECRET);
+	history_set_secret(&f.history, SECRET);
 	say(MARK);
-	history_hide(&f.history, 20, (uint8_t *)copy + 20, sizeof copy - 21);
+	history_redact(&f.history, 20, (uint8_t *)copy + 20, sizeof copy - 21);
 	cr_assert_str_eq(copy, "\x1b]133;D;7;aid=012345**************************;id=exec_1\a");
 }
 

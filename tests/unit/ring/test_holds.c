@@ -32,22 +32,22 @@ Test(holds, the_least_counts)
 {
 	struct hold a = {0}, b = {0};
 	uint64_t offset = 500, position = 50;
-	holds_least(&all, &offset, &position);
+	holds_min(&all, &offset, &position);
 	cr_expect_eq(offset, 500);
 	cr_assert(holds_add(&all, &a, 100, UINT64_MAX));
 	cr_assert(holds_add(&all, &b, 200, 20));
-	holds_least(&all, &offset, &position);
+	holds_min(&all, &offset, &position);
 	cr_expect_eq(offset, 100);
 	cr_expect_eq(position, 20);
 	hold_move(&a, 300, UINT64_MAX);
 	hold_move(&a, 10, UINT64_MAX); /* never back */
 	offset = 500;
-	holds_least(&all, &offset, &position);
+	holds_min(&all, &offset, &position);
 	cr_expect_eq(offset, 200);
 	holds_remove(&all, &b);
 	holds_remove(&all, &b);
 	offset = 500;
-	holds_least(&all, &offset, &position);
+	holds_min(&all, &offset, &position);
 	cr_expect_eq(offset, 300);
 	holds_remove(&all, &a);
 	cr_expect_eq(all.count, 0);

@@ -116,7 +116,7 @@ TestSuite(live_follow, .init = set_up, .fini = tear_down);
 TestSuite(live_mute, .init = set_up, .fini = tear_down);
 TestSuite(live_tail, .init = set_up, .fini = tear_down);
 TestSuite(live_restore, .init = set_up, .fini = tear_down);
-TestSuite(live_settle, .init = set_up, .fini = tear_down);
+TestSuite(live_correct_size, .init = set_up, .fini = tear_down);
 
 static void consume(struct server *s)
 {
@@ -325,7 +325,7 @@ Test(live_follow, without_a_screen_there_is_nothing_to_do)
 	cr_assert_null(say("hello"));
 	cr_assert_not(live_follow(&f.s.live, WORK));
 	cr_assert_eq(live_tail(&f.s.live, true), 5);
-	live_settle(&f.s.live, 10, 10);
+	live_correct_size(&f.s.live, 10, 10);
 }
 
 Test(live_mute, what_is_new_is_answered_and_told_once)
@@ -762,19 +762,19 @@ static void lose_events(void)
 	}
 }
 
-Test(live_settle, takes_the_size_when_events_were_lost)
+Test(live_correct_size, takes_the_size_when_events_were_lost)
 {
 	say("hello");
 	lose_events();
-	live_settle(&f.s.live, 30, 100);
+	live_correct_size(&f.s.live, 30, 100);
 	cr_assert_eq(screen_rows(f.s.live.screen), 30);
 	cr_assert_eq(screen_cols(f.s.live.screen), 100);
 }
 
-Test(live_settle, leaves_it_to_the_events_otherwise)
+Test(live_correct_size, leaves_it_to_the_events_otherwise)
 {
 	say("hello");
-	live_settle(&f.s.live, 30, 100);
+	live_correct_size(&f.s.live, 30, 100);
 	cr_assert_eq(screen_rows(f.s.live.screen), 24);
 	cr_assert_eq(screen_cols(f.s.live.screen), 80);
 }
@@ -860,7 +860,7 @@ static void work_elsewhere(struct live *l)
 {
 	cr_assert(l->away);
 	live_work(l);
-	live_take(l);
+	live_take_back(l);
 	cr_assert_not(l->away);
 }
 
@@ -873,14 +873,14 @@ Test(live_away, draws_what_is_printed)
 	feed(want, "one\r\n\033]0;title\atwo\a");
 	consume(&f.s);
 	cr_assert_eq(live_backlog(&f.s.live), 19);
-	cr_assert(live_send(&f.s.live));
+	cr_assert(live_start_work(&f.s.live));
 	cr_assert_eq(live_backlog(&f.s.live), 0, "it is on its way");
 	live_work(&f.s.live);
 	expect_heard(&f.s, "", "");
-	live_take(&f.s.live);
+	live_take_back(&f.s.live);
 	expect_heard(&f.s, "", "15:1:title 15:2:title 19:0: ");
 	expect_same(live_screen(&f.s.live), want);
-	cr_assert_not(live_send(&f.s.live), "there is nothing left to do");
+	cr_assert_not(live_start_work(&f.s.live), "there is nothing left to do");
 	screen_destroy(want);
 }
 
@@ -888,16 +888,16 @@ Test(live_away, goes_as_far_as_the_next_question)
 {
 	memory_ring_say(&f.ring, "one\033[6ntwo\033[6n");
 	consume(&f.s);
-	cr_assert(live_is_asked(&f.s.live, 7));
-	cr_assert_not(live_is_asked(&f.s.live, 6));
-	cr_assert(live_send(&f.s.live));
+	cr_assert(live_has_query(&f.s.live, 7));
+	cr_assert_not(live_has_query(&f.s.live, 6));
+	cr_assert(live_start_work(&f.s.live));
 	work_elsewhere(&f.s.live);
 	expect_heard(&f.s, "\033[1;4R", "");
 	cr_assert_eq(screen_offset(f.s.live.screen), 7);
-	cr_assert(live_send(&f.s.live));
+	cr_assert(live_start_work(&f.s.live));
 	work_elsewhere(&f.s.live);
 	expect_heard(&f.s, "\033[1;7R", "");
-	cr_assert_not(live_is_asked(&f.s.live, 100));
+	cr_assert_not(live_has_query(&f.s.live, 100));
 }
 
 Test(live_away, goes_as_far_as_the_next_size)
@@ -910,10 +910,10 @@ Test(live_away, goes_as_far_as_the_next_size)
 	feed(want, "before");
 	screen_resize(want, 10, 20);
 	feed(want, "behind");
-	cr_assert(live_send(&f.s.live));
+	cr_assert(live_start_work(&f.s.live));
 	work_elsewhere(&f.s.live);
 	cr_assert_eq(screen_offset(f.s.live.screen), 6);
-	cr_assert(live_send(&f.s.live));
+	cr_assert(live_start_work(&f.s.live));
 	work_elsewhere(&f.s.live);
 	expect_same(f.s.live.screen, want);
 	screen_destroy(want);
@@ -923,8 +923,8 @@ Test(live_away, ends_soon_when_it_is_wanted)
 {
 	memory_ring_say(&f.ring, "some text");
 	consume(&f.s);
-	cr_assert(live_send(&f.s.live));
-	live_want(&f.s.live);
+	cr_assert(live_start_work(&f.s.live));
+	live_recall(&f.s.live);
 	work_elsewhere(&f.s.live);
 	cr_assert_eq(screen_offset(f.s.live.screen), 0);
 	cr_assert_eq(screen_offset(live_screen(&f.s.live)), 9);
@@ -934,7 +934,7 @@ Test(live_away, what_came_before_it_was_sent_is_all_that_it_takes)
 {
 	memory_ring_say(&f.ring, "first");
 	consume(&f.s);
-	cr_assert(live_send(&f.s.live));
+	cr_assert(live_start_work(&f.s.live));
 	memory_ring_say(&f.ring, "second");
 	consume(&f.s);
 	cr_assert_eq(live_backlog(&f.s.live), 6);
@@ -955,7 +955,7 @@ static void say_away(size_t bytes)
 		consume(&f.s);
 	}
 	uint64_t tail = live_tail(l, false);
-	cr_assert(live_send(l));
+	cr_assert(live_start_work(l));
 	cr_assert_eq(live_tail(l, false), tail, "what it takes elsewhere has to stay");
 	work_elsewhere(l);
 }
@@ -965,7 +965,7 @@ Test(live_away, checkpoint_is_taken_there)
 	struct live *l = &f.s.live;
 	say_away(HALF - 64);
 	cr_assert_eq(l->checkpoints, 0);
-	cr_assert_not(live_owes_checkpoint(l));
+	cr_assert_not(live_needs_checkpoint(l));
 	cr_assert_eq(live_tail(l, false), 0);
 	say_away(64);
 	cr_assert_eq(l->checkpoints, 1);
@@ -985,12 +985,12 @@ Test(live_away, one_that_is_owed_is_an_errand_of_its_own)
 	consume(&f.s);
 	live_screen(l);
 	cr_assert_eq(live_backlog(l), 0);
-	cr_assert(live_owes_checkpoint(l));
+	cr_assert(live_needs_checkpoint(l));
 	cr_assert_eq(live_tail(l, false), 0);
-	cr_assert(live_send(l));
+	cr_assert(live_start_work(l));
 	work_elsewhere(l);
 	cr_assert_eq(l->checkpoints, 1);
-	cr_assert_not(live_send(l));
+	cr_assert_not(live_start_work(l));
 	cr_assert_eq(live_tail(l, false), HALF);
 }
 
@@ -1004,22 +1004,22 @@ Test(live_away, old_lines_are_frozen_when_that_is_asked_for)
 		consume(&other);
 		live_screen(l);
 	}
-	cr_assert(live_may_freeze(l));
-	cr_assert_not(live_send(l), "there is nothing else to do");
+	cr_assert(live_can_freeze(l));
+	cr_assert_not(live_start_work(l), "there is nothing else to do");
 	l->freeze = true;
-	cr_assert(live_send(l));
-	live_want(l);
+	cr_assert(live_start_work(l));
+	live_recall(l);
 	work_elsewhere(l);
-	cr_assert(live_may_freeze(l), "the screen was wanted back");
+	cr_assert(live_can_freeze(l), "the screen was wanted back");
 	l->freeze = true;
-	cr_assert(live_send(l));
+	cr_assert(live_start_work(l));
 	size_t before = screen_memory(l->screen);
 	uint64_t version = screen_version(l->screen);
 	work_elsewhere(l);
 	cr_assert_not(l->freeze);
 	cr_assert_lt(screen_memory(l->screen), before);
 	cr_assert_eq(screen_version(l->screen), version, "nothing is to be seen of it");
-	cr_assert_not(live_may_freeze(l));
+	cr_assert_not(live_can_freeze(l));
 	stop(&other);
 }
 
@@ -1028,10 +1028,10 @@ Test(live_away, what_an_earlier_server_has_seen_is_taken_here)
 	memory_ring_say(&f.ring, "\033[6n");
 	struct server other;
 	serve(&other, true, NULL, SCROLLBACK);
-	cr_assert_not(live_may_go(&other.live));
-	cr_assert_not(live_send(&other.live));
+	cr_assert_not(live_can_lend(&other.live));
+	cr_assert_not(live_start_work(&other.live));
 	live_screen(&other.live);
-	cr_assert(live_may_go(&other.live));
+	cr_assert(live_can_lend(&other.live));
 	expect_heard(&other, "", "");
 	stop(&other);
 }
@@ -1049,7 +1049,7 @@ Test(live_away, splits_make_no_difference)
 		memory_ring_say(&f.ring, text);
 		feed(want, text);
 		consume(&f.s);
-		if (random_below(&r, 3) == 0 && live_send(l))
+		if (random_below(&r, 3) == 0 && live_start_work(l))
 			work_elsewhere(l);
 		if (random_below(&r, 9) == 0)
 			live_follow(l, 100);

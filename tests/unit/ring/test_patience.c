@@ -10,7 +10,7 @@
 static unsigned wait_on(struct patience *p, uint64_t *now, unsigned most)
 {
 	unsigned waited = 0;
-	while (waited < most && patience_lasts(p, *now, true)) {
+	while (waited < most && patience_allows_wait(p, *now, true)) {
 		*now += MS;
 		waited++;
 	}
@@ -24,7 +24,7 @@ Test(patience, it_is_whole_at_first_and_ends)
 	struct patience p = {0};
 	uint64_t now = START;
 	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
-	cr_expect_not(patience_lasts(&p, now, true));
+	cr_expect_not(patience_allows_wait(&p, now, true));
 }
 
 Test(patience, nobody_who_waits_costs_nothing)
@@ -32,7 +32,7 @@ Test(patience, nobody_who_waits_costs_nothing)
 	struct patience p = {0};
 	uint64_t now = START;
 	for (unsigned i = 0; i < 1000; i++, now += MS)
-		cr_assert(patience_lasts(&p, now, false));
+		cr_assert(patience_allows_wait(&p, now, false));
 	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
 }
 
@@ -41,13 +41,13 @@ Test(patience, it_comes_back_in_a_second_and_is_no_more_than_whole)
 	struct patience p = {0};
 	uint64_t now = START;
 	wait_on(&p, &now, 10000);
-	cr_assert_not(patience_lasts(&p, now, false));
+	cr_assert_not(patience_allows_wait(&p, now, false));
 	now += 500 * MS;
-	cr_expect(patience_lasts(&p, now, false));
+	cr_expect(patience_allows_wait(&p, now, false));
 	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS / 2);
-	cr_assert_not(patience_lasts(&p, now, false));
+	cr_assert_not(patience_allows_wait(&p, now, false));
 	now += 10000 * MS;
-	cr_expect(patience_lasts(&p, now, false));
+	cr_expect(patience_allows_wait(&p, now, false));
 	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
 }
 
@@ -58,7 +58,7 @@ Test(patience, it_is_so_much_of_each_second_in_the_long_run)
 	uint64_t now = START;
 	unsigned waited = 0;
 	for (unsigned i = 0; i < 10000; i++, now += MS)
-		waited += patience_lasts(&p, now, true);
+		waited += patience_allows_wait(&p, now, true);
 	cr_expect_geq(waited, 10 * PATIENCE_MS, "%u", waited);
 	cr_expect_leq(waited, 11 * PATIENCE_MS + 10, "%u", waited);
 }
@@ -66,6 +66,6 @@ Test(patience, it_is_so_much_of_each_second_in_the_long_run)
 Test(patience, a_look_that_comes_late_counts_what_was_waited)
 {
 	struct patience p = {0};
-	cr_assert(patience_lasts(&p, START, true));
-	cr_expect_not(patience_lasts(&p, START + 3000 * MS, true));
+	cr_assert(patience_allows_wait(&p, START, true));
+	cr_expect_not(patience_allows_wait(&p, START + 3000 * MS, true));
 }

@@ -18,7 +18,7 @@ static void show(const char *text, size_t length, size_t step, uint64_t offset, 
 	uint8_t copy[SIZE];
 	size_t settled = 0, n = 0;
 	piped_init(&p, SIZE);
-	piped_begin(&p);
+	piped_reset(&p);
 	for (size_t end = step; settled < length; end += step) {
 		bool last = end >= length;
 		if (last)
@@ -103,7 +103,7 @@ Test(piped, what_is_not_finished_is_hidden_and_swallows_nothing)
 		piped_init(&p, SIZE);
 		size_t done = piped_feed(&p, 0, (const uint8_t *)text, strlen(text), true);
 		cr_expect_eq(done, strlen(text));
-		piped_begin(&p);
+		piped_reset(&p);
 		piped_feed(&p, 100, (const uint8_t *)"m\\y\xc2\xa9", 5, true);
 		uint8_t copy[] = "m\\y\xc2\xa9";
 		piped_apply(&p, 100, copy, 5);

@@ -43,10 +43,10 @@ Test(receipts, what_is_written_in_part_is_taken_in_part)
 {
 	receipts_note(&control, 1, 100, 100, 100);
 	cr_assert_eq(taken(1), 0);
-	receipts_writing(&control, 100);
-	receipts_wrote(&control, 30);
+	receipts_announce(&control, 100);
+	receipts_confirm(&control, 30);
 	cr_assert_eq(taken(1), 30);
-	receipts_wrote(&control, 70);
+	receipts_confirm(&control, 70);
 	cr_assert_eq(taken(1), 100);
 }
 
@@ -55,10 +55,10 @@ Test(receipts, others_bytes_between_count_for_nobody_else)
 	receipts_note(&control, 1, 10, 10, 10);
 	receipts_note(&control, 2, 5, 15, 5);
 	receipts_note(&control, 1, 20, 25, 10);
-	receipts_wrote(&control, 12);
+	receipts_confirm(&control, 12);
 	cr_assert_eq(taken(1), 10);
 	cr_assert_eq(taken(2), 2);
-	receipts_wrote(&control, 8);
+	receipts_confirm(&control, 8);
 	cr_assert_eq(taken(1), 15);
 	cr_assert_eq(taken(2), 5);
 }
@@ -68,7 +68,7 @@ Test(receipts, a_server_that_dies_while_it_writes_counts_that_as_taken)
 	receipts_note(&control, 1, 10, 10, 10);
 	receipts_settle(&control);
 	cr_assert_eq(taken(1), 0, "it had not begun");
-	receipts_writing(&control, 4);
+	receipts_announce(&control, 4);
 	receipts_settle(&control);
 	cr_assert_eq(taken(1), 4);
 }
@@ -88,7 +88,7 @@ Test(receipts, one_that_types_on_while_nothing_is_read_needs_no_more_room)
 	for (unsigned i = 1; i <= 3 * CONTROL_RECEIPTS; i++)
 		receipts_note(&control, 1, i * 10, i * 10, 10);
 	cr_assert_eq(atomic_load(&control.page->receipts_count), 1);
-	receipts_wrote(&control, 15);
+	receipts_confirm(&control, 15);
 	cr_assert_eq(taken(1), 15);
 }
 

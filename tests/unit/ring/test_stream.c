@@ -151,10 +151,10 @@ Test(stream_reserve, makes_old_bytes_unsafe_before_they_are_published)
 	struct stream_shared shared;
 	close(make(&s, &shared, SIZE, 0));
 	put_counted(&s, SIZE);
-	cr_assert(stream_holds(&s, 0));
+	cr_assert(stream_is_intact(&s, 0));
 	stream_reserve(&s, 10);
-	cr_assert_not(stream_holds(&s, 9));
-	cr_assert(stream_holds(&s, 10));
+	cr_assert_not(stream_is_intact(&s, 9));
+	cr_assert(stream_is_intact(&s, 10));
 	cr_assert_eq(stream_head(&s), SIZE);
 	stream_unmap(&s);
 }

@@ -65,7 +65,7 @@ Test(utf8_encode, every_code_point_comes_back)
 		unsigned size = utf8_encode(code, bytes);
 		bool surrogate = code >= 0xd800 && code <= 0xdfff;
 		cr_assert_eq(size, utf8_size(code));
-		cr_assert_eq(size, utf8_announced(bytes[0]));
+		cr_assert_eq(size, utf8_lead_length(bytes[0]));
 		cr_assert_eq(utf8_decode(bytes, size, &checked), surrogate ? 0 : size, "%x", code);
 		cr_assert_eq(utf8_read(bytes, &trusted), size);
 		cr_assert_eq(trusted, code);
@@ -73,15 +73,15 @@ Test(utf8_encode, every_code_point_comes_back)
 	}
 }
 
-Test(utf8_announced, is_the_pattern_alone)
+Test(utf8_lead_length, is_the_pattern_alone)
 {
-	cr_expect_eq(utf8_announced(0xc0), 2);
-	cr_expect_eq(utf8_announced(0xf7), 4);
-	cr_expect_eq(utf8_announced(0xf8), 0);
-	cr_expect_eq(utf8_announced(0xbf), 0);
+	cr_expect_eq(utf8_lead_length(0xc0), 2);
+	cr_expect_eq(utf8_lead_length(0xf7), 4);
+	cr_expect_eq(utf8_lead_length(0xf8), 0);
+	cr_expect_eq(utf8_lead_length(0xbf), 0);
 }
 
-Test(utf8_goes_on, bounds_of_the_second_byte)
+Test(utf8_continues, bounds_of_the_second_byte)
 {
 	static const struct {
 		uint8_t lead, least, most;
@@ -89,17 +89,17 @@ Test(utf8_goes_on, bounds_of_the_second_byte)
 		{0xed, 0x80, 0x9f}, {0xef, 0x80, 0xbf}, {0xf0, 0x90, 0xbf}, {0xf3, 0x80, 0xbf},
 		{0xf4, 0x80, 0x8f}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		cr_expect(utf8_goes_on(NULL, 0, cases[i].lead));
+		cr_expect(utf8_continues(NULL, 0, cases[i].lead));
 		for (unsigned byte = 0; byte < 256; byte++)
-			cr_expect_eq(utf8_goes_on(&cases[i].lead, 1, (uint8_t)byte),
+			cr_expect_eq(utf8_continues(&cases[i].lead, 1, (uint8_t)byte),
 				byte >= cases[i].least && byte <= cases[i].most, "%x %x",
 				cases[i].lead, byte);
 	}
-	cr_expect_not(utf8_goes_on(NULL, 0, 0x80));
-	cr_expect_not(utf8_goes_on(NULL, 0, 0xc1));
-	cr_expect_not(utf8_goes_on(NULL, 0, 0xf5));
-	cr_expect_not(utf8_goes_on((const uint8_t *)"\xc3\xa9", 2, 0x80));
-	cr_expect(utf8_goes_on((const uint8_t *)"\xe0\xa0", 2, 0x80));
+	cr_expect_not(utf8_continues(NULL, 0, 0x80));
+	cr_expect_not(utf8_continues(NULL, 0, 0xc1));
+	cr_expect_not(utf8_continues(NULL, 0, 0xf5));
+	cr_expect_not(utf8_continues((const uint8_t *)"\xc3\xa9", 2, 0x80));
+	cr_expect(utf8_continues((const uint8_t *)"\xe0\xa0", 2, 0x80));
 }
 
 Test(utf8_is_valid, also_with_nul_in_it)
@@ -133,14 +133,14 @@ Test(utf8_cut, between_characters)
 	cr_expect_eq(utf8_cut("\x80\x80\x80", 3, 2), 0);
 }
 
-Test(utf8_orphaned, the_rest_of_a_character)
+Test(utf8_leading_continuations, the_rest_of_a_character)
 {
-	cr_expect_eq(utf8_orphaned("ab", 2, 3), 0);
-	cr_expect_eq(utf8_orphaned("\xa9z", 2, 3), 1);
-	cr_expect_eq(utf8_orphaned("\x9f\x98\x80z", 4, 3), 3);
-	cr_expect_eq(utf8_orphaned("\x80\x80\x80\x80", 4, 3), 3);
-	cr_expect_eq(utf8_orphaned("\x80\x80\x80\x80", 4, SIZE_MAX), 4);
-	cr_expect_eq(utf8_orphaned("", 0, 3), 0);
+	cr_expect_eq(utf8_leading_continuations("ab", 2, 3), 0);
+	cr_expect_eq(utf8_leading_continuations("\xa9z", 2, 3), 1);
+	cr_expect_eq(utf8_leading_continuations("\x9f\x98\x80z", 4, 3), 3);
+	cr_expect_eq(utf8_leading_continuations("\x80\x80\x80\x80", 4, 3), 3);
+	cr_expect_eq(utf8_leading_continuations("\x80\x80\x80\x80", 4, SIZE_MAX), 4);
+	cr_expect_eq(utf8_leading_continuations("", 0, 3), 0);
 }
 
 Test(utf8_incomplete, the_beginning_of_a_character)

@@ -30,10 +30,10 @@ static size_t count(char **list)
 
 static char **pass(const char *const *base, const char *const *asked, size_t count)
 {
-	return environment_pass((char *const *)(uintptr_t)base, asked, count);
+	return environment_inherit((char *const *)(uintptr_t)base, asked, count);
 }
 
-Test(environment_pass, what_a_login_has)
+Test(environment_inherit, what_a_login_has)
 {
 	const char *base[] = {"PATH=/bin:/usr/bin", "HOME=/root", "USER=root", "LOGNAME=root",
 		"SHELL=/bin/bash", "LANG=C.UTF-8", "LC_TIME=C", "LC_ALL=", "TZ=:UTC", "TMPDIR=/tmp",
@@ -47,7 +47,7 @@ Test(environment_pass, what_a_login_has)
 	ASSERT_NO_LEAKS();
 }
 
-Test(environment_pass, nothing_else)
+Test(environment_inherit, nothing_else)
 {
 	const char *base[] = {"AWS_SECRET_ACCESS_KEY=x", "GITHUB_TOKEN=x", "RINGSIDE_TOKEN=x",
 		"RINGSIDE_ANYTHING=x", "NOTIFY_SOCKET=/x", "LISTEN_FDS=1", "SSH_AUTH_SOCK=/x",
@@ -61,7 +61,7 @@ Test(environment_pass, nothing_else)
 	environment_destroy(list);
 }
 
-Test(environment_pass, what_is_asked_for)
+Test(environment_inherit, what_is_asked_for)
 {
 	const char *base[] = {
 		"AWS_PROFILE=work", "HOME=/root", "SSH_AUTH_SOCK=/a", "SSH_AUTH=b", NULL};
@@ -78,7 +78,7 @@ Test(environment_pass, what_is_asked_for)
 	ASSERT_NO_LEAKS();
 }
 
-Test(environment_may_ask, table)
+Test(environment_may_request, table)
 {
 	static const char *const good[] = {"A", "A=", "A=b=c\n", "SSH_AUTH_SOCK", "AWS_PROFILE",
 		"LISTEN_PORT=1", "RINGSIDE_SOCKET"};
@@ -87,13 +87,13 @@ Test(environment_may_ask, table)
 		"WATCHDOG_USEC"};
 	char long_name[ENVIRONMENT_NAME_MAX + 2] = "";
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-		cr_expect(environment_may_ask(good[i]), "%s", good[i]);
+		cr_expect(environment_may_request(good[i]), "%s", good[i]);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		cr_expect_not(environment_may_ask(bad[i]), "%s", bad[i]);
+		cr_expect_not(environment_may_request(bad[i]), "%s", bad[i]);
 	memset(long_name, 'A', sizeof long_name - 1);
-	cr_expect_not(environment_may_ask(long_name));
+	cr_expect_not(environment_may_request(long_name));
 	long_name[sizeof long_name - 2] = '\0';
-	cr_expect(environment_may_ask(long_name));
+	cr_expect(environment_may_request(long_name));
 }
 
 Test(environment_create, says_which_terminal_it_is)

@@ -12,19 +12,19 @@
 #define PIECES 4096u
 #define PIECE ((size_t)4 << 10)
 
-Test(heap_trim_look, only_what_was_freed_since_counts)
+Test(heap_trim_is_due, only_what_was_freed_since_counts)
 {
 	struct heap_trim h = {0};
-	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH - 1));
-	cr_assert(heap_trim_look(&h, HEAP_TRIM_WORTH));
-	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH), "it has been given back");
-	cr_assert_not(heap_trim_look(&h, 2 * HEAP_TRIM_WORTH - 1));
-	cr_assert(heap_trim_look(&h, 2 * HEAP_TRIM_WORTH));
+	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN - 1));
+	cr_assert(heap_trim_is_due(&h, HEAP_TRIM_MIN));
+	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN), "it has been given back");
+	cr_assert_not(heap_trim_is_due(&h, 2 * HEAP_TRIM_MIN - 1));
+	cr_assert(heap_trim_is_due(&h, 2 * HEAP_TRIM_MIN));
 	/* Half of it is used, and freed again. */
-	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH));
-	cr_assert(heap_trim_look(&h, 2 * HEAP_TRIM_WORTH));
-	cr_assert_not(heap_trim_look(&h, 0));
-	cr_assert_not(heap_trim_look(&h, HEAP_TRIM_WORTH / 2));
+	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN));
+	cr_assert(heap_trim_is_due(&h, 2 * HEAP_TRIM_MIN));
+	cr_assert_not(heap_trim_is_due(&h, 0));
+	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN / 2));
 }
 
 #ifndef LEAK_CHECK /* sanitizers keep what is freed */

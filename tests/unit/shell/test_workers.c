@@ -10,7 +10,7 @@
 #define ERRANDS 200
 
 struct job {
-	struct errand errand;
+	struct work_item work_item;
 	atomic_int begun, done;
 	int back;
 	uv_sem_t *gate; /* it waits for that, if it is not NULL */
@@ -20,9 +20,9 @@ static uv_loop_t loop;
 static struct workers *workers;
 static uv_thread_t loop_thread;
 
-static void on_work(struct errand *errand)
+static void on_work(struct work_item *work_item)
 {
-	struct job *job = (struct job *)errand;
+	struct job *job = (struct job *)work_item;
 	uv_thread_t self = uv_thread_self();
 	cr_assert_not(uv_thread_equal(&self, &loop_thread));
 	atomic_fetch_add(&job->begun, 1);
@@ -31,12 +31,12 @@ static void on_work(struct errand *errand)
 	atomic_fetch_add(&job->done, 1);
 }
 
-static void on_back(struct errand *errand)
+static void on_back(struct work_item *work_item)
 {
-	struct job *job = (struct job *)errand;
+	struct job *job = (struct job *)work_item;
 	uv_thread_t self = uv_thread_self();
 	cr_assert(uv_thread_equal(&self, &loop_thread));
-	cr_assert_eq(errand->state, ERRAND_HOME);
+	cr_assert_eq(work_item->state, WORK_IDLE);
 	job->back++;
 }
 
@@ -58,7 +58,7 @@ static void tear_down(void)
 
 static struct job make(uv_sem_t *gate)
 {
-	return (struct job){.errand = {.work = on_work, .back = on_back}, .gate = gate};
+	return (struct job){.work_item = {.work = on_work, .back = on_back}, .gate = gate};
 }
 
 static bool all_are_back(const struct job *jobs, int times)
@@ -77,7 +77,7 @@ Test(workers, all_are_done_once_and_come_back)
 		jobs[i] = make(NULL);
 	for (int times = 1; times <= 3; times++) {
 		for (int i = 0; i < ERRANDS; i++)
-			workers_send(workers, &jobs[i].errand);
+			workers_queue(workers, &jobs[i].work_item);
 		cr_assert(LOOP_UNTIL(&loop, all_are_back(jobs, times)));
 	}
 	for (int i = 0; i < ERRANDS; i++)
@@ -91,10 +91,10 @@ Test(workers, one_that_waits_is_had_back_unworked)
 	open_with(1);
 	uv_sem_init(&gate, 0);
 	struct job first = make(&gate), second = make(NULL);
-	workers_send(workers, &first.errand);
-	workers_send(workers, &second.errand);
-	workers_recall(workers, &second.errand);
-	cr_assert_eq(second.errand.state, ERRAND_HOME);
+	workers_queue(workers, &first.work_item);
+	workers_queue(workers, &second.work_item);
+	workers_cancel(workers, &second.work_item);
+	cr_assert_eq(second.work_item.state, WORK_IDLE);
 	uv_sem_post(&gate);
 	cr_assert(LOOP_UNTIL(&loop, first.back == 1));
 	cr_assert_eq(atomic_load(&second.done), 0);
@@ -109,9 +109,9 @@ Test(workers, one_that_is_worked_at_is_waited_for)
 	open_with(1);
 	uv_sem_init(&gate, 0);
 	struct job job = make(&gate);
-	workers_send(workers, &job.errand);
+	workers_queue(workers, &job.work_item);
 	uv_sem_post(&gate);
-	workers_recall(workers, &job.errand);
+	workers_cancel(workers, &job.work_item);
 	cr_assert_leq(atomic_load(&job.done), 1);
 	int done = atomic_load(&job.done);
 	for (int i = 0; i < 10; i++)
@@ -120,7 +120,7 @@ Test(workers, one_that_is_worked_at_is_waited_for)
 	cr_assert_eq(atomic_load(&job.done), done);
 	/* And can be sent again. */
 	uv_sem_post(&gate);
-	workers_send(workers, &job.errand);
+	workers_queue(workers, &job.work_item);
 	cr_assert(LOOP_UNTIL(&loop, job.back == 1));
 	uv_sem_destroy(&gate);
 	tear_down();
@@ -130,9 +130,9 @@ Test(workers, one_that_is_done_but_not_back_is_home)
 {
 	open_with(1);
 	struct job job = make(NULL);
-	workers_send(workers, &job.errand);
+	workers_queue(workers, &job.work_item);
 	cr_assert(UNTIL(atomic_load(&job.done) == 1));
-	workers_recall(workers, &job.errand);
+	workers_cancel(workers, &job.work_item);
 	for (int i = 0; i < 10; i++)
 		uv_run(&loop, UV_RUN_NOWAIT);
 	cr_assert_eq(job.back, 0);
@@ -143,10 +143,10 @@ Test(workers, one_that_is_done_but_not_back_is_home)
 
 static char order[LATE + 5];
 
-static void on_ordered_work(struct errand *errand)
+static void on_ordered_work(struct work_item *work_item)
 {
-	order[strlen(order)] = errand->patient ? 'p' : 'u';
-	on_work(errand);
+	order[strlen(order)] = work_item->patient ? 'p' : 'u';
+	on_work(work_item);
 }
 
 /* While the only thread is busy others come: patient ones first. */
@@ -157,22 +157,22 @@ Test(workers, patient_ones_wait_for_a_few_others)
 	open_with(1);
 	uv_sem_init(&gate, 0);
 	struct job first = make(&gate), recalled = make(NULL), hurried = make(NULL);
-	workers_send(workers, &first.errand);
+	workers_queue(workers, &first.work_item);
 	cr_assert(UNTIL(atomic_load(&first.begun) == 1));
-	recalled.errand.patient = true;
-	workers_send(workers, &recalled.errand);
+	recalled.work_item.patient = true;
+	workers_queue(workers, &recalled.work_item);
 	for (int i = 0; i < LATE + 2; i++) {
 		jobs[i] = make(NULL);
-		jobs[i].errand.patient = i < 2;
-		jobs[i].errand.work = on_ordered_work;
-		workers_send(workers, &jobs[i].errand);
+		jobs[i].work_item.patient = i < 2;
+		jobs[i].work_item.work = on_ordered_work;
+		workers_queue(workers, &jobs[i].work_item);
 	}
-	workers_recall(workers, &recalled.errand);
-	workers_hurry(workers, &recalled.errand);
-	hurried.errand.patient = true;
-	hurried.errand.work = on_ordered_work;
-	workers_send(workers, &hurried.errand);
-	workers_hurry(workers, &hurried.errand);
+	workers_cancel(workers, &recalled.work_item);
+	workers_prioritize(workers, &recalled.work_item);
+	hurried.work_item.patient = true;
+	hurried.work_item.work = on_ordered_work;
+	workers_queue(workers, &hurried.work_item);
+	workers_prioritize(workers, &hurried.work_item);
 	uv_sem_post(&gate);
 	cr_assert(LOOP_UNTIL(&loop, strlen(order) == LATE + 3));
 	cr_expect_str_eq(order, "uuuupuuuupuuuuu", "the last has not waited");

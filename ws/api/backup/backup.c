@@ -3,7 +3,7 @@
  * beside every session, BACKUPS_MAX at once, one restoration of a directory. A client that goes away takes its own with it.
  */
 #include "shell/backup/backup.h"
-#include "shell/backup/excluded.h"
+#include "shell/backup/exclude_pattern.h"
 #include "shell/bounds.h"
 #include "shell/memory_stream.h"
 #include "ws/api/api.h"
@@ -265,9 +265,9 @@ static bool take_excludes(struct request *r, const json_t *body, struct wanted *
 	json_array_foreach (list, i, each) {
 		const char *pattern = json_string_value(each);
 		good = good && pattern && strlen(pattern) == json_string_length(each) &&
-			excluded_is_valid(pattern);
+			exclude_pattern_is_valid(pattern);
 		if (out && good)
-			excluded_write(out, pattern);
+			exclude_pattern_write(out, pattern);
 	}
 	bool written = out && !ferror(out);
 	if (out && fclose(out) != 0)

@@ -42,8 +42,8 @@ bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_
 	if (!good)
 		return backup_refuse(f->request, "dir",
 			"Must be in the workspace, /home, /tmp, /var/tmp, /app or /workspace");
-	for (size_t i = 0; replaced && backup_shared[i]; i++)
-		if (strcmp(ret_dir, backup_shared[i]) == 0)
+	for (size_t i = 0; replaced && backup_shared_directories[i]; i++)
+		if (strcmp(ret_dir, backup_shared_directories[i]) == 0)
 			return backup_refuse(f->request, "dir",
 				"What many have things in is not replaced: name a directory in it");
 	return true;

@@ -127,7 +127,7 @@ static void on_gone(void *user)
 static void on_timer(uv_timer_t *timer)
 {
 	struct transfer *t = timer->data;
-	uint64_t moved = parts_moved(t->parts);
+	uint64_t moved = parts_progress(t->parts);
 	if (moved == t->told)
 		return;
 	t->told = moved;

@@ -102,7 +102,7 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 		reply_timeout(r, e);
 		return;
 	}
-	if (e->state != EXEC_DONE || (e->end > EXEC_END_PROMPT && !exec_outlived(e))) {
+	if (e->state != EXEC_DONE || (e->end > EXEC_END_PROMPT && !exec_has_replaced_shell(e))) {
 		reply_not_run(r, e);
 		return;
 	}

@@ -33,7 +33,7 @@ struct follower {
 	uint64_t lost;   /* bytes that it has not got */
 	bool resumed;    /* it begins at `from` */
 	struct outline_place from;
-	bool outlined, start_told, end_told;
+	bool outlined, start_journaled, end_told;
 	struct text_decoder decoders[EXEC_STREAMS];
 	uint8_t *pieces;          /* of one stream: STEP bytes of room; NULL when memory is short */
 	size_t gathered;          /* bytes in it */
@@ -102,7 +102,7 @@ static void on_text(
 	void *user, enum event_source source, uint64_t offset, const void *bytes, size_t length)
 {
 	struct follower *f = user;
-	enum exec_stream stream = exec_keeps(f->exec, source, offset, &bytes, &length);
+	enum exec_stream stream = exec_clip_output(f->exec, source, offset, &bytes, &length);
 	if (stream != EXEC_STREAMS)
 		gather(f, (int)stream, bytes, length);
 }
@@ -136,7 +136,7 @@ static const struct outline_callbacks callbacks = {
 static void tell_start(struct follower *f)
 {
 	struct exec *e = f->exec;
-	f->start_told = true;
+	f->start_journaled = true;
 	if (f->kind == EXEC_STREAM_NATIVE)
 		put_event(f, json_pack("{s:s, s:o}", "type", "start", "data", exec_json(e)));
 	else
@@ -161,7 +161,7 @@ static void tell_end(struct follower *f)
 				"Some of the output is lost: it was not read in time", "lost",
 				(json_int_t)f->lost, "exitCode",
 				e->status < 0 ? json_null() : json_integer(e->status)));
-	else if (e->end <= EXEC_END_PROMPT || exec_outlived(e))
+	else if (e->end <= EXEC_END_PROMPT || exec_has_replaced_shell(e))
 		put_event(f,
 			json_pack("{s:s, s:i, s:o*}", "type", "complete", "exitCode", e->status,
 				"suspect", e->suspect ? json_true() : NULL));
@@ -233,7 +233,7 @@ static bool step_on(struct follower *f)
 	struct exec *e = f->exec;
 	if (!f->outlined && (e->state == EXEC_RUNNING || e->state == EXEC_DONE))
 		outline(f);
-	if (!f->start_told && (e->state == EXEC_RUNNING || e->state == EXEC_DONE)) {
+	if (!f->start_journaled && (e->state == EXEC_RUNNING || e->state == EXEC_DONE)) {
 		tell_start(f);
 		return true;
 	}
@@ -306,7 +306,7 @@ void exec_stream_open(struct request *r, struct exec *e, const struct exec_strea
 	if (e->state == EXEC_RUNNING || e->state == EXEC_DONE)
 		outline(f);
 	else
-		exec_hold_ask(e);
+		exec_hold_expect(e);
 	reply_stream(r, &(struct event_stream){.next = next_event, .closed = on_closed, .user = f});
 }
 

@@ -49,7 +49,7 @@ void file_call_free(struct file_call *c)
 	if (c->content.fd > 0 || c->pack) {
 		c->job.work = on_close;
 		c->job.done = on_close_done;
-		crew_owe(c->api->crew, &c->job);
+		crew_send_required(c->api->crew, &c->job);
 	} else {
 		free_call(c);
 	}
@@ -174,7 +174,7 @@ static void send_out(struct file_call *c)
 
 static void in_shell(struct file_call *c, const struct session *s)
 {
-	place_of_shell(&c->place, session_pid(s), session_holder(s));
+	place_of_shell(&c->place, session_shell_pid(s), session_holder_pid(s));
 	c->place.workspace = c->api->alias;
 	send_out(c);
 }

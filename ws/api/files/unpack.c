@@ -193,7 +193,7 @@ static int put_in_place(struct tar_upload *u)
 	if (rc < 0)
 		return rc;
 	/* Of a directory that was there, and is still, nothing is changed but what is in it. */
-	unpack_settle(fd, &u->result, u->stage.created || u->stage.replace);
+	unpack_apply_directories(fd, &u->result, u->stage.created || u->stage.replace);
 	close(fd);
 	return 0;
 }
@@ -293,7 +293,7 @@ static void give_up(struct tar_upload *u)
 {
 	u->job.work = on_give_up;
 	u->job.done = on_given_up;
-	crew_owe(u->call->api->crew, &u->job);
+	crew_send_required(u->call->api->crew, &u->job);
 }
 
 static void take_archive(struct file_call *c)

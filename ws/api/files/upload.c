@@ -123,7 +123,7 @@ static void give_up(struct file_upload *u)
 {
 	u->job.work = on_abort;
 	u->job.done = on_destroyed;
-	crew_owe(u->call->api->crew, &u->job);
+	crew_send_required(u->call->api->crew, &u->job);
 }
 
 static void fail(struct file_upload *u, int error)

@@ -75,7 +75,7 @@ const char *exec_end_reason(const struct exec *e)
 	case EXEC_END_SHELL:
 		return "The session's shell has ended";
 	case EXEC_END_BUSY:
-		return exec_waits_for(e);
+		return exec_wait_reason(e);
 	case EXEC_END_CANCELLED:
 		return "The command was cancelled";
 	case EXEC_END_LOST:
@@ -129,7 +129,7 @@ json_t *exec_json(const struct exec *e)
 	if (e->key[0])
 		json_object_set_new(root, "key", json_string(e->key));
 	if (e->state == EXEC_QUEUED)
-		json_object_set_new(root, "waitsFor", json_string(exec_waits_for(e)));
+		json_object_set_new(root, "waitsFor", json_string(exec_wait_reason(e)));
 	add_end(root, e);
 	json_object_set_new(root, "submittedAt", time_json(e->submitted_ms));
 	json_object_set_new(root, "startedAt", time_json(e->started_ms));
@@ -143,7 +143,7 @@ json_t *exec_json(const struct exec *e)
 				e->state == EXEC_DONE ? json_integer((json_int_t)e->end_offset)
 						      : json_null())
 		      : json_null());
-	set_exact(root, e->state == EXEC_DONE, exec_inexact(e));
+	set_exact(root, e->state == EXEC_DONE, exec_inexact_reason(e));
 	json_object_set_new(root, "interleavedInput", json_boolean(e->interleaved));
 	json_object_set_new(root, "suspect", json_boolean(e->suspect));
 	json_object_set_new(root, "timedOut", json_boolean(e->timed_out));
@@ -175,20 +175,20 @@ static json_t *decode(char *bytes, size_t length, enum exec_format format, bool 
 	return text;
 }
 
-/* What the marks of the shell are known by is for nobody to print, or to have printed: see history_keep_secret(). */
+/* What the marks of the shell are known by is for nobody to print, or to have printed: see history_set_secret(). */
 static void hide_secret(char *text, size_t length, const char *secret)
 {
 	const size_t size = strlen(secret);
 	char *at = size > 0 ? text : NULL;
 	while (at && (at = memmem(at, length - (size_t)(at - text), secret, size)))
-		at = (char *)memset(at, HISTORY_HIDDEN, size) + size;
+		at = (char *)memset(at, HISTORY_REDACTED, size) + size;
 }
 
 static void add_parts(json_t *object, const char *name, const struct excerpt_parts *p,
 	enum exec_format format, const char *secret)
 {
 	bool lossy = false;
-	size_t skip = p->omitted > 0 ? utf8_orphaned(p->tail, p->tail_length, 3) : 0;
+	size_t skip = p->omitted > 0 ? utf8_leading_continuations(p->tail, p->tail_length, 3) : 0;
 	size_t keep = p->omitted > 0 ? p->head_length - utf8_incomplete(p->head, p->head_length)
 				     : p->head_length;
 	char *all = malloc(keep + p->tail_length - skip + 1);

@@ -45,7 +45,7 @@ json_t *process_json(const struct process *p)
 json_t *process_details_json(const struct process *p)
 {
 	json_t *json = process_json(p);
-	int code, members = process_members(p);
+	int code, members = process_count_members(p);
 	json_object_update_new(json,
 		json_pack("{s:s, s:I, s:s, s:{s:I, s:I}}", "cwd", p->cwd, "timeoutMs",
 			(json_int_t)p->timeout_ms, "stdin",

@@ -27,7 +27,7 @@ static json_t *kept_text(struct excerpt_parts *p, bool *lossy)
 		return whole;
 	}
 	size_t before = utf8_incomplete(p->head, p->head_length);
-	size_t after = utf8_orphaned(p->tail, p->tail_length, 3);
+	size_t after = utf8_leading_continuations(p->tail, p->tail_length, 3);
 	char *text = malloc(TEXT_SIZE(p->head_length) + TEXT_SIZE(p->tail_length));
 	if (!text)
 		return NULL;

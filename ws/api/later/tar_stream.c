@@ -45,7 +45,7 @@ static void destroy(struct tar_stream *t)
 {
 	t->job.work = on_close;
 	t->job.done = on_close_done;
-	crew_owe(t->options.crew, &t->job);
+	crew_send_required(t->options.crew, &t->job);
 }
 
 static void on_work(struct job *job)

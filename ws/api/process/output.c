@@ -47,7 +47,7 @@ static uint8_t *make_room(struct gathered *g, size_t more)
 static json_t *gathered_json(const struct gathered *g, bool torn)
 {
 	struct text_decoder decoder = {0};
-	size_t skip = torn ? utf8_orphaned(g->bytes, g->length, 3) : 0;
+	size_t skip = torn ? utf8_leading_continuations(g->bytes, g->length, 3) : 0;
 	if (g->length == 0)
 		return json_string("");
 	return text_json(&decoder, g->bytes + skip, g->length - skip, true);

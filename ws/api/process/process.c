@@ -390,7 +390,7 @@ static void kill_process(struct request *r)
 		return;
 	}
 	/* Whoever an ended command has left behind can still be killed. */
-	if (!removing && p->state == PROCESS_ENDED && process_members(p) <= 0) {
+	if (!removing && p->state == PROCESS_ENDED && process_count_members(p) <= 0) {
 		reply_not_running(r, p);
 		return;
 	}

@@ -115,7 +115,7 @@ static char *piece_event(struct follower *f, const struct streams_piece *piece, 
 		return bytes_event(f, stream, bytes, piece->length);
 	if (piece->lost > 0) {
 		memset(f->decoders, 0, sizeof f->decoders);
-		skip = utf8_orphaned(bytes, piece->length, 3);
+		skip = utf8_leading_continuations(bytes, piece->length, 3);
 	}
 	return data_event(f, stream, text_json(decoder, bytes + skip, piece->length - skip, false));
 }

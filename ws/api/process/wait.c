@@ -269,7 +269,7 @@ static bool take_pattern(struct request *r, const json_t *body, struct wanted *w
 		reply_invalid(r, field, message, "invalid");
 		return false;
 	}
-	w->whole_lines = regex && log_match_asks_for_end(regex);
+	w->whole_lines = regex && log_match_needs_line_end(regex);
 	return true;
 }
 

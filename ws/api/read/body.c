@@ -199,7 +199,7 @@ bool body_absolute(struct request *r, const char *cwd)
 bool body_directory(struct request *r, const char *cwd)
 {
 	char message[4400];
-	int rc = cwd ? directory_recall(&r->directory, cwd) : 0;
+	int rc = cwd ? directory_check_cached(&r->directory, cwd) : 0;
 	if (rc == 0)
 		return true;
 	const char *problem = rc == -EINVAL ? "it is not absolute" : error_text(rc);

@@ -68,7 +68,7 @@ void refuse_hidden_directory(struct request *r, const char *cwd)
 bool refuse_if_directory(
 	struct request *r, const struct directory_found *found, const char *cwd, int error)
 {
-	if (error_is_shortage(error) || directory_recall(found, cwd) != error)
+	if (error_is_shortage(error) || directory_check_cached(found, cwd) != error)
 		return false;
 	refuse_directory(r, cwd, error);
 	return true;
@@ -115,7 +115,7 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 		reply_error(r, "SESSION_TERMINATED", "The session has ended",
 			json_pack("{s:s, s:o}", "sessionId", session_id(s), "exit",
 				session_exit_json(s)));
-	else if (rc == -ENOTCONN && session_heeds(s) == -EHOSTDOWN)
+	else if (rc == -ENOTCONN && session_check_responsive(s) == -EHOSTDOWN)
 		refuse_session(r, s, -EHOSTDOWN);
 	else if (rc == -ENOTCONN)
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
@@ -151,7 +151,9 @@ void refuse_leased(struct request *r, const struct session *s)
 void refuse_exec(struct request *r, struct session *s, int rc)
 {
 	struct executor *x = session_executor(s);
-	const char *why = rc != -ENOTSUP ? exec_busy(x) : x->open ? exec_unable(x) : NULL;
+	const char *why = rc != -ENOTSUP ? exec_busy_reason(x)
+		: x->open                ? exec_unable_reason(x)
+					 : NULL;
 	if (rc == -ENOTSUP && x->open && !why)
 		why = "fish has no subshell to isolate a command in";
 	switch (rc) {
@@ -190,7 +192,7 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 						? json_integer(exec_status_of(s->exit_status))
 						: json_null(),
 					"exit", session_exit_json(s)));
-		else if (session_heeds(s) == -EHOSTDOWN)
+		else if (session_check_responsive(s) == -EHOSTDOWN)
 			refuse_session(r, s, -EHOSTDOWN);
 		else
 			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",

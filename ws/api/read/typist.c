@@ -47,7 +47,7 @@ bool typist_is_admitted(struct request *r, const json_t *body, const struct sess
 	if (!body_text(r, body, "lease", &lease))
 		return false;
 	/* Of one that does not run that is told, as by typing. */
-	if (s->state != SESSION_RUNNING || typing_admits(&s->typing, lease))
+	if (s->state != SESSION_RUNNING || typing_is_allowed(&s->typing, lease))
 		return true;
 	refuse_leased(r, s);
 	return false;

@@ -64,7 +64,7 @@ static size_t cut(struct block_output *o, const struct wanted *w, size_t *ret_he
 	size_t from = o->length - tail;
 	if (w->format != BLOCK_BYTES) { /* between characters */
 		head = utf8_cut(o->text, o->length, head);
-		from += utf8_orphaned(o->text + from, o->length - from, SIZE_MAX);
+		from += utf8_leading_continuations(o->text + from, o->length - from, SIZE_MAX);
 	}
 	size_t omitted = from - head;
 	memmove(o->text + head, o->text + from, o->length - from);

@@ -98,7 +98,7 @@ static size_t encode(const struct session *s, const struct key *key,
 	const struct screen_modes *modes, char bytes[KEYS_BYTES_MAX])
 {
 	struct termios line;
-	return keys_encode(key, modes, session_line(s, &line) ? &line : NULL, bytes);
+	return keys_encode(key, modes, session_terminal_modes(s, &line) ? &line : NULL, bytes);
 }
 
 static bool add_key(struct keystrokes *k, const char *name, size_t length)

@@ -50,7 +50,7 @@ static void show_lease(struct request *r, struct session *s)
 }
 
 /* Whether what becomes of another's lease is said, and may be said by r; otherwise r has been answered. */
-static bool take_of_others(struct request *r, const json_t *body, enum lease_take *ret_take)
+static bool take_of_others(struct request *r, const json_t *body, enum lease_acquire *ret_take)
 {
 	const char *take;
 	if (!body_text(r, body, "take", &take))
@@ -65,14 +65,14 @@ static bool take_of_others(struct request *r, const json_t *body, enum lease_tak
 		reply_error(r, "PERMISSION_DENIED", "Only the owner takes a lease of others", NULL);
 		return false;
 	}
-	*ret_take = strcmp(take, "now") == 0 ? LEASE_TAKE_NOW : LEASE_TAKE_AFTER;
+	*ret_take = strcmp(take, "now") == 0 ? LEASE_ACQUIRE_NOW : LEASE_ACQUIRE_AFTER;
 	return true;
 }
 
 /* What who asked has: it, or the place behind who has it; with the secret that proves it. */
 static json_t *taken_json(const struct lease *l, const struct lease_terms *terms)
 {
-	bool waits = terms->take == LEASE_TAKE_AFTER && l->heir.id[0];
+	bool waits = terms->take == LEASE_ACQUIRE_AFTER && l->heir.id[0];
 	json_t *lease = lease_json(l);
 	json_object_set_new(lease, "id", json_string(waits ? l->heir.id : l->id));
 	return json_pack(
@@ -97,7 +97,7 @@ static void take_lease(struct request *r, struct session *s)
 		reply_invalid(r, "mode", "Must be exclusive or advisory", "invalid");
 		goto out;
 	}
-	int rc = session_lease(s, &terms);
+	int rc = session_acquire_lease(s, &terms);
 	if (rc < 0) {
 		refuse_session(r, s, rc == -EBUSY ? -EACCES : rc);
 		goto out;
@@ -139,7 +139,7 @@ static void give_back_lease(struct request *r, struct session *s)
 	if (!id && r->principal.role != ROLE_OWNER)
 		reply_invalid(r, "id", "The id of the lease is required", "required");
 	else if (lease_is_held(session_keyboard(s), clock_wall_ms()) &&
-		!session_give_back(s, id, note.text[0] ? &note : NULL))
+		!session_release_lease(s, id, note.text[0] ? &note : NULL))
 		refuse_session(r, s, -EACCES);
 	else
 		reply_success(r, json_pack("{s:o}", "lease", lease_json(session_keyboard(s))));

@@ -27,9 +27,9 @@ struct looking {
 static struct request *end(struct looking *l)
 {
 	struct request *r = l->request;
-	uint64_t spent = l->look.state == LOOK_SITS ? ABANDONED_NS : 0;
+	uint64_t spent = l->look.state == LOOK_PAINTING ? ABANDONED_NS : 0;
 	r->gone = NULL;
-	look_end(&l->look);
+	look_cancel(&l->look);
 	shift_end(&l->shift, spent);
 	free(l);
 	return r;
@@ -44,7 +44,7 @@ static void on_seen(void *user)
 	struct look_task *task = l->look.task;
 	uint64_t spent = task ? task->spent_ns : 0;
 	l->look.task = NULL;
-	look_end(&l->look);
+	look_cancel(&l->look);
 	if (task)
 		l->handle_task(r, l->session, task);
 	else

@@ -273,7 +273,7 @@ static void show_output(struct request *r, struct session *s)
 		reply_range_gone(r, s);
 		return;
 	}
-	history_hide(session_history(s), from, (uint8_t *)copy, length);
+	history_redact(session_history(s), from, (uint8_t *)copy, length);
 	const struct {
 		const char *name;
 		uint64_t value;

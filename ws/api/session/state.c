@@ -20,7 +20,7 @@ static const struct link_entry *find_link(struct links *l, const struct session 
 		if (!e->answers || strcmp(e->session, session_id(s)) != 0)
 			continue;
 		if (e->epoch == session_epoch(s) && e->expires_ms > clock_wall_ms() &&
-			session_asks(s, &e->prompt))
+			session_prompt_is_open(s, &e->prompt))
 			return e;
 		(void)links_revoke(l, e->id); /* it is there */
 	}

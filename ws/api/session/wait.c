@@ -109,7 +109,7 @@ static bool take_pattern(struct request *r, const json_t *body, struct wait_cond
 	if (on && strcmp(on, "output") != 0 && strcmp(on, "screen") != 0)
 		return refuse_condition(r, "on", "Must be output or screen");
 	c->on_screen = on && strcmp(on, "screen") == 0;
-	c->asks_for_end = log_match_asks_for_end(text);
+	c->needs_line_end = log_match_needs_line_end(text);
 	if (pattern_create(&c->pattern, text, strlen(text),
 		    PATTERN_REGEX | (exact ? 0 : PATTERN_ANY_CASE), &problem) < 0) {
 		char message[256];

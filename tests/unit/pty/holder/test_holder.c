@@ -237,7 +237,7 @@ Test(holder_respawn, another_shell_on_the_same_terminal)
 	cr_assert_neq(shell.pid, first);
 	cr_assert_eq(atomic_load(&h.link.ring.header->shell_pid), shell.pid);
 	cr_assert_eq(h.link.info.shell_pid, first, "until it is followed");
-	link_follow_shell(&h.link);
+	link_update_shell_pid(&h.link);
 	cr_assert_eq(h.link.info.shell_pid, shell.pid);
 	/* All of the first is before the event, all of the second behind it. */
 	uint64_t offset = held_event(&h, EVENT_SHELL, 0)->header.offset;

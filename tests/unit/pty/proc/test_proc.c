@@ -13,7 +13,7 @@
 	"Umask:\t0022\nState:\tS (sleeping)\nTgid:\t12\nNgid:\t0\nPid:\t12\nPPid:\t1\nTracerPid:\t0\n"
 #define USER "Uid:\t1000\t33\t1000\t1000\nGid:\t7\t7\t7\t7\n"
 
-Test(proc_parse, texts)
+Test(proc_parse_status, texts)
 {
 	static const struct {
 		const char *text;
@@ -52,14 +52,15 @@ Test(proc_parse, texts)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct proc_status s = {0};
-		cr_expect_eq(proc_parse(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
+		cr_expect_eq(
+			proc_parse_status(cases[i].text, &s), cases[i].good, "%s", cases[i].text);
 		cr_expect_eq(memcmp(&s, &cases[i].want, sizeof s), 0, "%s", cases[i].text);
 	}
 }
 
 #define REST "1 7 9 34816 -1 4194560 1 2 3 4 50 6 7 8 20 0 3 0 "
 
-Test(proc_parse_start, texts)
+Test(proc_parse_start_time, texts)
 {
 	static const struct {
 		const char *text;
@@ -79,7 +80,7 @@ Test(proc_parse_start, texts)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t ticks = 0;
-		cr_expect_eq(proc_parse_start(cases[i].text, &ticks), cases[i].good, "%s",
+		cr_expect_eq(proc_parse_start_time(cases[i].text, &ticks), cases[i].good, "%s",
 			cases[i].text);
 		cr_expect_eq(ticks, cases[i].want, "%s", cases[i].text);
 	}
@@ -122,11 +123,11 @@ Test(proc, a_process_and_its_end)
 	cr_assert_eq(s.parent, getpid());
 	cr_assert_eq(s.owner, geteuid());
 	cr_assert_eq(s.threads, 1);
-	cr_assert(proc_is_living(&s));
+	cr_assert(proc_is_alive(&s));
 	kill(pid, SIGKILL);
 	siginfo_t info;
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	cr_assert(proc_status(pid, &s) && !proc_is_living(&s));
+	cr_assert(proc_status(pid, &s) && !proc_is_alive(&s));
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 	cr_assert_not(proc_status(pid, &s));
 	cr_assert_eq(proc_open(pid), -ENOENT);
@@ -165,11 +166,11 @@ static void live_on_in_other_threads(bool in_groups)
 	do
 		cr_assert(proc_status(pid, &s));
 	while (s.state != 'Z');
-	cr_expect(proc_is_living(&s));
+	cr_expect(proc_is_alive(&s));
 	kill(pid, SIGKILL);
 	do
 		cr_assert(proc_status(pid, &s));
-	while (proc_is_living(&s));
+	while (proc_is_alive(&s));
 	waitpid(pid, NULL, 0);
 }
 
@@ -195,24 +196,24 @@ Test(proc, links_are_whole_or_not_known)
 {
 	char path[64], small[4];
 	cr_assert_eq(chdir("/proc"), 0);
-	cr_assert_eq(proc_link(getpid(), "cwd", path, sizeof path), strlen("/proc"));
+	cr_assert_eq(proc_read_link(getpid(), "cwd", path, sizeof path), strlen("/proc"));
 	cr_assert_str_eq(path, "/proc");
-	cr_assert_eq(proc_link(getpid(), "cwd", small, sizeof small), 0);
+	cr_assert_eq(proc_read_link(getpid(), "cwd", small, sizeof small), 0);
 	cr_assert_str_eq(small, "");
-	cr_assert_eq(proc_link(0, "cwd", path, sizeof path), 0);
+	cr_assert_eq(proc_read_link(0, "cwd", path, sizeof path), 0);
 }
 
 Test(proc, who_is_below_whom)
 {
 	pid_t below, pid = start(&below);
-	cr_assert(proc_is_below(below, pid));
-	cr_assert(proc_is_below(below, getpid()));
-	cr_assert(proc_is_below(pid, pid));
-	cr_assert_not(proc_is_below(pid, below));
-	cr_assert_not(proc_is_below(getpid(), pid));
+	cr_assert(proc_is_descendant(below, pid));
+	cr_assert(proc_is_descendant(below, getpid()));
+	cr_assert(proc_is_descendant(pid, pid));
+	cr_assert_not(proc_is_descendant(pid, below));
+	cr_assert_not(proc_is_descendant(getpid(), pid));
 	kill(below, SIGKILL);
 	end(pid);
-	cr_assert_not(proc_is_below(pid, getpid()));
+	cr_assert_not(proc_is_descendant(pid, getpid()));
 }
 
 Test(proc, the_number_in_a_namespace_is_ours_in_our_own)
@@ -244,7 +245,7 @@ Test(proc, children_of_all_threads)
 {
 	pid_t first = start(NULL), second = 0;
 	pthread_t thread;
-	cr_assert(proc_lists_children(), "this test needs CONFIG_PROC_CHILDREN");
+	cr_assert(proc_can_list_children(), "this test needs CONFIG_PROC_CHILDREN");
 	cr_assert_eq(pthread_create(&thread, NULL, fork_and_stay, &second), 0);
 	while (__atomic_load_n(&second, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();

@@ -267,7 +267,7 @@ Test(screen_shortage, output_that_reaches_frozen_lines_leaves_nothing_read, .tim
 			drawn_init(&d, 24, reaching[i].cols, 60);
 			fill(&d, reaching[i].before);
 			cr_assert_gt(scrollback_freeze(&d.screen->scrollback, 2, 300, UINT_MAX), 2);
-			scrollback_rest(&d.screen->scrollback);
+			scrollback_drop_cache(&d.screen->scrollback);
 			char *copy = strdup(reaching[i].text);
 			shortage_after(n);
 			for (size_t at = 0, end = strlen(copy); at < end;)
@@ -278,7 +278,7 @@ Test(screen_shortage, output_that_reaches_frozen_lines_leaves_nothing_read, .tim
 			cr_expect_gt(d.screen->scrollback.frozen_lines, 0);
 			cr_expect(scrollback_is_whole(&d.screen->scrollback), "%s, %zu",
 				reaching[i].what, n);
-			scrollback_rest(&d.screen->scrollback);
+			scrollback_drop_cache(&d.screen->scrollback);
 			cr_expect_eq(scrollback_memory(&d.screen->scrollback), held, "%s, %zu",
 				reaching[i].what, n);
 			finish(&d);

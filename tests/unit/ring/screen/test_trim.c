@@ -58,11 +58,11 @@ static void expect_same(struct snapshot *a, struct snapshot *b)
 
 Test(screen_trim, gives_up_about_as_much_as_is_asked_for_and_nothing_else, .init = set_up)
 {
-	struct screen_weight before = screen_weigh(d.screen);
+	struct screen_weight before = screen_measure(d.screen);
 	uint64_t version = screen_version(d.screen);
 	struct snapshot was = picture(1000);
 	uint64_t gone = screen_trim(d.screen, before.lines / 2);
-	struct screen_weight after = screen_weigh(d.screen);
+	struct screen_weight after = screen_measure(d.screen);
 	struct snapshot is = picture(1000);
 	cr_expect(gone > LINES / 3 && gone < LINES * 2 / 3, "%u", (unsigned)gone);
 	cr_expect_eq(screen_dropped(d.screen), gone);
@@ -79,7 +79,7 @@ Test(screen_trim, to_nothing_leaves_what_is_on_the_screen, .init = set_up)
 	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), LINES - 23);
 	struct snapshot is = picture(0);
 	expect_same(&was, &is);
-	cr_expect_eq(screen_weigh(d.screen).lines, 0);
+	cr_expect_eq(screen_measure(d.screen).lines, 0);
 	cr_expect_lt(screen_memory(d.screen), 400 << 10, "%zu", screen_memory(d.screen));
 	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), 0, "there is no more");
 	finish();

@@ -43,7 +43,7 @@ static const struct {
 	{"a+$", "aa\nb", "aa", 0, 2},
 };
 
-static bool asks_for_end(const char *pattern)
+static bool needs_line_end(const char *pattern)
 {
 	return pattern[strlen(pattern) - 1] == '$';
 }
@@ -69,11 +69,11 @@ Test(finder, cases, .timeout = 60)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (size_t cut = 0; cut <= strlen(cases[i].output); cut++) {
 			struct pattern *p = compile(cases[i].pattern);
-			finder_init(&f, p, 1000, 0, asks_for_end(cases[i].pattern));
+			finder_init(&f, p, 1000, 0, needs_line_end(cases[i].pattern));
 			bool found = feed(&f, cases[i].output, cut);
 			if (cases[i].settled) {
 				cr_expect_not(found, "%zu: cut at %zu", i, cut);
-				found = finder_settle(&f);
+				found = finder_flush(&f);
 			}
 			cr_expect_eq(found, cases[i].text != NULL, "%zu: cut at %zu", i, cut);
 			size_t length = found ? finder_text(&f, text, sizeof text) : 0;
@@ -168,7 +168,7 @@ Test(finder, work_is_never_more_than_the_most)
 		finder_init(&f, p, 0, 0, false);
 		for (size_t at = 0, piece = 1; at < sizeof many; at += piece, piece *= 2) {
 			piece = piece < sizeof many - at ? piece : sizeof many - at;
-			uint64_t most = f.done + finder_most(&f, piece);
+			uint64_t most = f.done + finder_max_work(&f, piece);
 			cr_assert_not(finder_feed(&f, (const uint8_t *)many + at, piece));
 			cr_expect_leq(f.done, most, "%zu: %zu bytes", i, piece);
 		}
@@ -186,11 +186,11 @@ Test(finder, a_line_that_was_taken_back)
 	struct pattern *p = compile("foo$");
 	finder_init(&f, p, 0, 0, true);
 	finder_feed(&f, (const uint8_t *)"foox", 4);
-	cr_expect_not(finder_settle(&f));
-	cr_expect_not(finder_has_unseen(&f));
+	cr_expect_not(finder_flush(&f));
+	cr_expect_not(finder_has_unsearched(&f));
 	finder_feed(&f, (const uint8_t *)"\b \b", 3);
-	cr_expect(finder_has_unseen(&f));
-	cr_expect(finder_settle(&f));
+	cr_expect(finder_has_unsearched(&f));
+	cr_expect(finder_flush(&f));
 	finder_finish(&f);
 	pattern_destroy(p);
 	ASSERT_NO_LEAKS();

@@ -109,8 +109,10 @@ Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout =
 
 static void tell_prompt_at(struct told *t, uint64_t time_us)
 {
-	const struct record record = {
-		.kind = RECORD_PROMPT, .cwd = "/", .time_us = time_us, .outlet = RECORD_OUTLET_AWAY};
+	const struct record record = {.kind = RECORD_PROMPT,
+		.cwd = "/",
+		.time_us = time_us,
+		.outlet = RECORD_OUTLET_REDIRECTED};
 	blocks_record(&t->blocks, &record, time_us / 1000, pane_head(&t->memory.pane));
 }
 
@@ -341,7 +343,7 @@ Test(blocks, the_next_server_has_those_that_were_written_down, .timeout = 30)
 	wire_blocks(&t);
 	blocks_read_past(&t.blocks, pane_head(&t.memory.pane));
 	cr_assert_eq(t.memory.pane.journal.count, 0, "nothing is told yet");
-	blocks_retell(&t.blocks);
+	blocks_replay_to_journal(&t.blocks);
 	cr_assert_eq(t.blocks.count, 2);
 	cr_assert_eq(t.blocks.list->start, starts[0]);
 	cr_assert_eq(t.blocks.list->next->start, starts[1]);

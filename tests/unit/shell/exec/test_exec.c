@@ -65,18 +65,18 @@ static const struct executor_callbacks callbacks = {
 /* The script's memfd is where a holder would have it: in this process. */
 static void open_executor(struct shell *s)
 {
-	int before = dup(WIRE_PLACE_SCRIPT);
+	int before = dup(WIRE_FIXED_FD_SCRIPT);
 	int fd = memfd_create("script", MFD_CLOEXEC);
 	cr_assert_geq(fd, 0);
-	if (fd != WIRE_PLACE_SCRIPT)
-		cr_assert_eq(dup2(fd, WIRE_PLACE_SCRIPT), WIRE_PLACE_SCRIPT);
+	if (fd != WIRE_FIXED_FD_SCRIPT)
+		cr_assert_eq(dup2(fd, WIRE_FIXED_FD_SCRIPT), WIRE_FIXED_FD_SCRIPT);
 	s->memory.pane.held.link.info.holder_pid = getpid();
 	exec_open(&s->executor, false);
-	if (fd != WIRE_PLACE_SCRIPT)
+	if (fd != WIRE_FIXED_FD_SCRIPT)
 		close(fd);
-	close(WIRE_PLACE_SCRIPT);
+	close(WIRE_FIXED_FD_SCRIPT);
 	if (before >= 0) {
-		dup2(before, WIRE_PLACE_SCRIPT);
+		dup2(before, WIRE_FIXED_FD_SCRIPT);
 		close(before);
 	}
 	cr_assert(s->executor.open, "it could not be opened");
@@ -344,7 +344,7 @@ Test(exec, one_at_a_time_in_their_order, .timeout = 30)
 	const struct exec_options o = {.command = "two", .length = 3, .queue = true};
 	cr_assert_eq(exec_start(&s.executor, &o, &other, &second), 0);
 	cr_assert_eq(second->state, EXEC_QUEUED);
-	cr_assert_str_eq(exec_waits_for(second), "Another command runs");
+	cr_assert_str_eq(exec_wait_reason(second), "Another command runs");
 	const struct exec_options busy = {.command = "three", .length = 5};
 	struct exec *third;
 	cr_assert_eq(exec_start(&s.executor, &busy, NULL, &third), -EBUSY);
@@ -387,7 +387,7 @@ Test(exec, refusals, .timeout = 30)
 	show_prompt(&s);
 	const struct lease_terms terms = {
 		.owner = "x", .author = "owner", .exclusive = true, .ttl_ms = 60000};
-	cr_assert_eq(lease_take(&s.typing.lease, &terms, clock_wall_ms()), 0);
+	cr_assert_eq(lease_acquire(&s.typing.lease, &terms, clock_wall_ms()), 0);
 	cr_assert_eq(start(&s, "true", &e), -EACCES);
 	lease_clear(&s.typing.lease);
 	const struct exec_options nul = {.command = "a\0b", .length = 3};
@@ -413,7 +413,7 @@ Test(exec, the_end_of_the_shell_is_the_end_of_all, .timeout = 30)
 	cr_assert_eq(e->end, EXEC_END_SHELL);
 	cr_assert_eq(e->status, 7);
 	cr_assert_eq(e->ended_ms, 1000);
-	cr_assert_not(exec_outlived(e));
+	cr_assert_not(exec_has_replaced_shell(e));
 	finish_shell(&s);
 }
 

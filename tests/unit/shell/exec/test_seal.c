@@ -24,15 +24,15 @@ Test(seal, each_part_proves_its_own)
 	struct typed t, u;
 	make(&seal, &t);
 	make(&other, &u);
-	cr_assert(seal_fits(&seal, SEAL_MARK, t.mark));
-	cr_assert(seal_fits(&seal, SEAL_RECORD, t.record));
+	cr_assert(seal_matches(&seal, SEAL_MARK, t.mark));
+	cr_assert(seal_matches(&seal, SEAL_RECORD, t.record));
 	const char *const wrong[] = {"", "0123456789abcdef", t.text, u.mark, u.record};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		for (int part = SEAL_MARK; part <= SEAL_RECORD; part++)
-			cr_assert_not(seal_fits(&seal, (enum seal_part)part, wrong[i]), "%zu", i);
-	cr_assert_not(seal_fits(&seal, SEAL_RECORD, t.mark), "the mark's is seen before");
-	cr_assert_not(seal_fits(&seal, SEAL_MARK, t.record));
-	cr_assert_not(seal_fits(&(struct seal){.made = false}, SEAL_MARK, ""));
+			cr_assert_not(seal_matches(&seal, (enum seal_part)part, wrong[i]), "%zu", i);
+	cr_assert_not(seal_matches(&seal, SEAL_RECORD, t.mark), "the mark's is seen before");
+	cr_assert_not(seal_matches(&seal, SEAL_MARK, t.record));
+	cr_assert_not(seal_matches(&(struct seal){.made = false}, SEAL_MARK, ""));
 }
 
 Test(seal, the_next_server_has_the_digests_only)
@@ -45,8 +45,8 @@ Test(seal, the_next_server_has_the_digests_only)
 	cr_assert_eq(strlen(text), SEAL_TEXT);
 	cr_assert_null(strstr(text, t.mark));
 	seal_read(&next, text);
-	cr_assert(seal_fits(&next, SEAL_MARK, t.mark));
-	cr_assert(seal_fits(&next, SEAL_RECORD, t.record));
+	cr_assert(seal_matches(&next, SEAL_MARK, t.mark));
+	cr_assert(seal_matches(&next, SEAL_RECORD, t.record));
 	text[5] = 'x';
 	seal_read(&next, text);
 	cr_assert_not(next.made, "no digit");

@@ -124,13 +124,13 @@ Test(crew, what_waits_is_bounded, .timeout = 30)
 
 Test(crew, guests_leave_room_in_the_queue, .timeout = 30)
 {
-	static struct task tasks[CREW_EACH_MAX + CREW_QUEUE + 1];
+	static struct task tasks[CREW_OWNER_MAX + CREW_QUEUE + 1];
 	uv_sem_t gate;
 	uv_sem_init(&gate, 0);
 	open_crew();
-	unsigned sent = send_until_refused(tasks, CREW_EACH_MAX + CREW_QUEUE, "l:one", &gate);
+	unsigned sent = send_until_refused(tasks, CREW_OWNER_MAX + CREW_QUEUE, "l:one", &gate);
 	cr_assert_geq(sent, CREW_QUEUE_GUESTS);
-	cr_assert_leq(sent, CREW_EACH_MAX + CREW_QUEUE_GUESTS);
+	cr_assert_leq(sent, CREW_OWNER_MAX + CREW_QUEUE_GUESTS);
 	cr_assert_eq(send_until_refused(&tasks[sent], 1, "o", &gate), 1);
 	sent++;
 	for (unsigned i = 0; i < sent; i++)
@@ -185,12 +185,12 @@ static struct task *send_for(const char *whose, uv_sem_t *gate, int want)
 Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .timeout = 60)
 {
 	uv_sem_t gate;
-	struct task *held[CREW_EACH_MAX], *guests[CREW_EACH_MAX];
+	struct task *held[CREW_OWNER_MAX], *guests[CREW_OWNER_MAX];
 	struct crew_counts n;
 	uv_sem_init(&gate, 0);
 	cr_assert_eq(uv_loop_init(&loop), 0);
 	crew = crew_open(&loop, &(struct crew_options){.stuck = on_stuck});
-	for (unsigned i = 0; i < CREW_EACH_MAX; i++) {
+	for (unsigned i = 0; i < CREW_OWNER_MAX; i++) {
 		held[i] = send_for("owner:a", &gate, 0);
 		guests[i] = send_for("link:b", &gate, 0);
 	}
@@ -199,38 +199,38 @@ Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .ti
 	while (!(other->done == 1 && nobodys->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(waits->done, 0);
-	cr_assert_eq(crew_count(crew, "owner:a"), CREW_EACH_MAX + 1);
+	cr_assert_eq(crew_count(crew, "owner:a"), CREW_OWNER_MAX + 1);
 	/* Its time comes to nothing. */
 	while (!(waits->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(waits->error, -ETIME);
 	/* The guests may have begun after a turn of the clock that the owner's had begun before. */
-	while (told < 2 * CREW_EACH_MAX)
+	while (told < 2 * CREW_OWNER_MAX)
 		uv_run(&loop, UV_RUN_ONCE);
-	cr_assert_eq(told, 2 * CREW_EACH_MAX);
+	cr_assert_eq(told, 2 * CREW_OWNER_MAX);
 	struct task *refused = send_for("owner:a", NULL, -ETIME);
-	crew_look(crew, &n);
-	cr_assert_eq(n.stuck, 2 * CREW_EACH_MAX);
-	cr_assert_eq(n.stuck_total, 2 * CREW_EACH_MAX);
+	crew_get_counts(crew, &n);
+	cr_assert_eq(n.stuck, 2 * CREW_OWNER_MAX);
+	cr_assert_eq(n.stuck_total, 2 * CREW_OWNER_MAX);
 	cr_assert_eq(n.refused_total, 2);
 	/* What is owed waits all the same. */
 	struct task *owed = calloc(1, sizeof *owed);
 	owed->job = (struct job){.work = on_work, .done = on_done, .whose = "owner:a"};
-	crew_owe(crew, &owed->job);
-	for (unsigned i = 0; i < 2 * CREW_EACH_MAX; i++)
+	crew_send_required(crew, &owed->job);
+	for (unsigned i = 0; i < 2 * CREW_OWNER_MAX; i++)
 		uv_sem_post(&gate);
 	while (!(owed->done == 1 && held[0]->done == 1 && guests[0]->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	struct task *again = send_for("owner:a", NULL, 0);
 	while (!(again->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
-	for (unsigned i = 0; i < CREW_EACH_MAX; i++) {
+	for (unsigned i = 0; i < CREW_OWNER_MAX; i++) {
 		while (!(held[i]->done == 1 && guests[i]->done == 1))
 			uv_run(&loop, UV_RUN_ONCE);
 		free(held[i]);
 		free(guests[i]);
 	}
-	crew_look(crew, &n);
+	crew_get_counts(crew, &n);
 	cr_assert_eq(n.stuck, 0);
 	free(waits);
 	free(other);

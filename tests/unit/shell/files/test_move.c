@@ -1,7 +1,7 @@
 /* To another file system: /dev/shm, where that is one. Within one it is rename(2); see tests/integration/files.test.mjs. */
 #include "shell/files/move.h"
 
-#include "shell/files/beside.h"
+#include "shell/files/temp_name.h"
 #include "shell/files/copy.h"
 #include "tests/lib/placed.h"
 
@@ -82,7 +82,7 @@ static unsigned litter(void)
 /* As a server that was killed in the middle of it leaves it. */
 static int leave_behind(char name[NAME_MAX + 1])
 {
-	beside_name("target", "-move", false, name, NAME_MAX + 1);
+	temp_name_make("target", "-move", false, name, NAME_MAX + 1);
 	cr_assert_eq(mkdirat(folder.fd, name, 0700), 0);
 	int fd = openat(folder.fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(fd, 0);

@@ -1,4 +1,4 @@
-#include "shell/files/beside.h"
+#include "shell/files/temp_name.h"
 #include "shell/files/pack.h"
 #include "shell/files/stage.h"
 #include "shell/files/unpack.h"
@@ -68,7 +68,7 @@ static int put(struct text *archive, const char *path, const struct stage_option
 	if (rc == 0)
 		rc = stage_commit(&s, &fd, name);
 	if (rc == 0) {
-		unpack_settle(fd, &result, true);
+		unpack_apply_directories(fd, &result, true);
 		close(fd);
 	}
 	unpack_finish(&result);
@@ -157,7 +157,7 @@ Test(stage, what_breaks_off_leaves_nothing)
 	archive.piece = 1600;
 	const struct unpack_options how = {.read = fail, .user = &archive, .bytes_max = 1 << 20};
 	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &s), 0);
-	cr_assert(beside_is_name(s.entry.name));
+	cr_assert(temp_name_matches(s.entry.name));
 	cr_assert_eq(unpack(&s.place, &how, &result), -ECANCELED);
 	unpack_finish(&result);
 	stage_abort(&s);
@@ -190,10 +190,10 @@ Test(stage, what_was_left_behind_goes_and_what_is_in_use_stays)
 
 Test(stage, its_names_are_told_from_others)
 {
-	cr_assert(beside_is_name(".ringside-0123456789abcdef"));
-	cr_assert(beside_is_name(".ringside-0123456789abcdef-stage"));
-	cr_assert_not(beside_is_name(".ringside-0123456789abcde"));
-	cr_assert_not(beside_is_name(".ringside-0123456789abcdefg"));
-	cr_assert_not(beside_is_name(".ringside-backups"));
-	cr_assert_not(beside_is_name("ringside"));
+	cr_assert(temp_name_matches(".ringside-0123456789abcdef"));
+	cr_assert(temp_name_matches(".ringside-0123456789abcdef-stage"));
+	cr_assert_not(temp_name_matches(".ringside-0123456789abcde"));
+	cr_assert_not(temp_name_matches(".ringside-0123456789abcdefg"));
+	cr_assert_not(temp_name_matches(".ringside-backups"));
+	cr_assert_not(temp_name_matches("ringside"));
 }

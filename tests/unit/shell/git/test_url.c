@@ -81,7 +81,7 @@ Test(git_mask, table)
 	}
 }
 
-Test(clone_judge, table)
+Test(clone_classify, table)
 {
 	static const struct {
 		int code;
@@ -95,6 +95,6 @@ Test(clone_judge, table)
 		{1, "pathspec 'x'", CLONE_NO_BRANCH}, {1, "", CLONE_FAILED},
 		{127, "git: command not found", CLONE_NO_GIT}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_eq(clone_judge(cases[i].code, cases[i].said), cases[i].want, "%d %s",
+		cr_expect_eq(clone_classify(cases[i].code, cases[i].said), cases[i].want, "%d %s",
 			cases[i].code, cases[i].said);
 }

@@ -136,7 +136,7 @@ Test(adoption, one_that_has_been_stopped_is_not_waited_for)
 	cr_expect_not_null(strstr(t.complaint, "its holder does not answer"));
 	cr_expect_eq(t.changed, 1);
 	memory_holder_answer(h);
-	held_look_again(&t.table);
+	held_recheck(&t.table);
 	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 1));
 	cr_expect(!held_find(&t.table, "a")->unresponsive);
 	cr_expect_eq(t.complaints, 1, "%s", t.complaint);
@@ -148,7 +148,7 @@ Test(adoption, one_that_dies_before_it_answers_is_ended)
 	h->backlogged = true;
 	cr_assert_eq(held_adopt(&t.table), 1);
 	memory_holder_die(h);
-	held_look_again(&t.table);
+	held_recheck(&t.table);
 	cr_expect_eq(t.unseen, 1);
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
 	cr_expect(held_table_is_idle(&t.table));
@@ -160,7 +160,7 @@ Test(adoption, who_waits_for_one_that_does_not_answer_is_told)
 	struct memory_holder *h = things_leave("a", true);
 	h->mute = true;
 	cr_assert_eq(held_adopt(&t.table), 1);
-	held_wait(&held_find(&t.table, "a")->starters, &w);
+	held_add_waiter(&held_find(&t.table, "a")->start_waiters, &w);
 	cr_expect(held_is_adopting(&t.table));
 	cr_assert(LOOP_UNTIL(&t.loop, t.answers == 1));
 	cr_expect_eq(t.error, -EHOSTDOWN);
@@ -236,7 +236,7 @@ static void close_other(struct link *other)
 /* This one is the server here, by its lock. */
 static void be_the_server(struct runtime_lock *lock)
 {
-	cr_assert_eq(runtime_lock_take(lock, t.folder.fd), 0);
+	cr_assert_eq(runtime_lock_acquire(lock, t.folder.fd), 0);
 	t.table.trust.lock = lock;
 	t.table.trust.runtime_dir = t.folder.path;
 }
@@ -260,7 +260,7 @@ Test(adoption, what_is_taken_from_the_server_is_taken_back)
 	take(h, &other);
 	cr_assert(LOOP_UNTIL(&t.loop, thing->held.link.taken && thing->held.taken_ms > 0));
 	cr_expect_eq(others_lost, 1);
-	held_look_again(&t.table);
+	held_recheck(&t.table);
 	cr_assert(LOOP_UNTIL(&t.loop, others_lost == 2 && t.regained == 2));
 	cr_expect_eq(t.complaints, 1);
 	close_other(&other);

@@ -14,38 +14,38 @@ static struct held make(void)
 				     .info = {.holder_pid = getpid(), .owner = geteuid()}}};
 }
 
-Test(held_open_place, a_file_of_its_owner)
+Test(held_open_descriptor, a_file_of_its_owner)
 {
 	struct held h = make();
 	char got[4] = "";
 	int place = memfd_create("place", MFD_CLOEXEC);
 	cr_assert_eq(write(place, "abc", 3), 3);
-	int fd = held_open_place(&h, place, O_RDONLY);
+	int fd = held_open_descriptor(&h, place, O_RDONLY);
 	cr_assert_geq(fd, 0);
 	cr_expect_eq(read(fd, got, 3), 3, "from its beginning");
 	cr_expect_str_eq(got, "abc");
 	cr_expect(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	close(fd);
 	h.link.info.owner++;
-	cr_expect_eq(held_open_place(&h, place, O_RDONLY), -ESRCH);
+	cr_expect_eq(held_open_descriptor(&h, place, O_RDONLY), -ESRCH);
 	close(place);
 }
 
 /* To open it would wait for another end of it. */
-Test(held_open_place, what_another_process_has_there, .timeout = 30)
+Test(held_open_descriptor, what_another_process_has_there, .timeout = 30)
 {
 	struct held h = make();
 	int ends[2];
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
 	close(ends[1]);
-	cr_expect_eq(held_open_place(&h, ends[0], O_RDONLY), -ESRCH);
+	cr_expect_eq(held_open_descriptor(&h, ends[0], O_RDONLY), -ESRCH);
 	close(ends[0]);
-	cr_expect_eq(held_open_place(&h, ends[0], O_RDONLY), -ENOENT);
+	cr_expect_eq(held_open_descriptor(&h, ends[0], O_RDONLY), -ENOENT);
 }
 
-Test(held_open_place, of_one_that_is_gone)
+Test(held_open_descriptor, of_one_that_is_gone)
 {
 	struct held h = make();
 	h.holder_lost = true;
-	cr_expect_eq(held_open_place(&h, 0, O_RDONLY), -ESRCH);
+	cr_expect_eq(held_open_descriptor(&h, 0, O_RDONLY), -ESRCH);
 }

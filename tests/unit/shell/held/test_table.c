@@ -54,7 +54,7 @@ Test(held_table, retired_it_is_marked_and_not_found)
 	w.done = things_on_answer; /* told when the table is closed */
 	int fd = dup(a->held.link.dir_fd);
 	memory_holder_of(&a->held.link)->mute = true;
-	held_retire(&a->held, &w);
+	held_begin_end(&a->held, &w);
 	cr_expect_eq(faccessat(fd, HELD_ENDING_FILE, F_OK, 0), 0);
 	cr_expect_null(held_find(&t.table, "a"));
 	cr_expect_eq(held_count(&t.table), 0);
@@ -69,7 +69,7 @@ Test(held_table, retired_while_it_starts_the_waiter_is_told)
 	struct held_waiter w = {0};
 	memory_holder_delay_next();
 	struct thing *a = things_begin("a", &w);
-	held_retire(&a->held, NULL);
+	held_begin_end(&a->held, NULL);
 	cr_expect_eq(t.answers, 1);
 	cr_expect_eq(t.error, -ECANCELED);
 }

@@ -41,7 +41,7 @@ static enum turn_next take(struct turn *turn)
 	for (uint64_t until = uv_hrtime() + one->works_ns; uv_hrtime() < until;)
 		;
 	if (one->forgets)
-		turn_forget(&t.turns, &one->forgets->turn);
+		turn_remove(&t.turns, &one->forgets->turn);
 	return --one->left > 0 ? TURN_MORE : one->then;
 }
 
@@ -58,13 +58,13 @@ static void set_up(void)
 	uv_timer_start(&t.alive, on_alive, 1u << 30, 0);
 	turns_open(&t.turns, &t.loop, take);
 	for (unsigned i = 0; i < ONES; i++)
-		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 1, .then = TURN_OVER};
+		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 1, .then = TURN_SLEEP};
 }
 
 static void tear_down(void)
 {
 	for (unsigned i = 0; i < ONES; i++)
-		turn_forget(&t.turns, &t.ones[i].turn);
+		turn_remove(&t.turns, &t.ones[i].turn);
 	turns_close(&t.turns);
 	uv_close((uv_handle_t *)&t.alive, NULL);
 	uv_run(&t.loop, UV_RUN_DEFAULT);
@@ -145,7 +145,7 @@ Test(turns, who_rests_is_looked_at_a_moment_later)
 	uv_run(&t.loop, UV_RUN_NOWAIT);
 	cr_expect_eq(t.ones[0].turn.state, TURN_RESTING);
 	t.ones[0].left = 1;
-	t.ones[0].then = TURN_OVER;
+	t.ones[0].then = TURN_SLEEP;
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "aa");
 }
@@ -158,7 +158,7 @@ Test(turns, who_rests_can_be_made_busy_and_has_one_turn)
 	uv_run(&t.loop, UV_RUN_NOWAIT);
 	for (unsigned i = 0; i < 2; i++) {
 		t.ones[i].left = 1;
-		t.ones[i].then = TURN_OVER;
+		t.ones[i].then = TURN_SLEEP;
 	}
 	make_busy(1);
 	cr_expect_eq(t.ones[0].turn.state, TURN_BUSY);
@@ -171,7 +171,7 @@ Test(turns, who_rests_is_forgotten)
 	t.ones[0].then = TURN_REST;
 	make_busy(1);
 	uv_run(&t.loop, UV_RUN_NOWAIT);
-	turn_forget(&t.turns, &t.ones[0].turn);
+	turn_remove(&t.turns, &t.ones[0].turn);
 	cr_assert(LOOP_UNTIL(&t.loop, !uv_is_active((const uv_handle_t *)&t.turns.rest)));
 	uv_run(&t.loop, UV_RUN_NOWAIT);
 	cr_expect_str_eq(t.order, "a");
@@ -179,11 +179,11 @@ Test(turns, who_rests_is_forgotten)
 
 Test(turns, put_off_they_wait)
 {
-	turns_put_off(&t.turns, true);
+	turns_suspend(&t.turns, true);
 	make_busy(2);
 	uv_run(&t.loop, UV_RUN_NOWAIT);
 	cr_expect_str_eq(t.order, "");
-	turns_put_off(&t.turns, false);
+	turns_suspend(&t.turns, false);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "ab");
 }
@@ -192,7 +192,7 @@ Test(turns, taken_at_once_it_is_busy_no_more)
 {
 	t.ones[0].left = 2;
 	make_busy(1);
-	turn_take(&t.turns, &t.ones[0].turn);
+	turn_run(&t.turns, &t.ones[0].turn);
 	cr_expect_str_eq(t.order, "a");
 	cr_expect_eq(t.ones[0].turn.state, TURN_BUSY);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
@@ -223,8 +223,8 @@ Test(turns, who_needs_much_is_woken_to_wait_for_its_turn)
 {
 	t.ones[0].works_ns = 200000;
 	t.ones[0].then = TURN_REST;
-	turn_take(&t.turns, &t.ones[0].turn);
-	t.ones[0] = (struct one){.turn = t.ones[0].turn, .name = 'a', .left = 1, .then = TURN_OVER};
+	turn_run(&t.turns, &t.ones[0].turn);
+	t.ones[0] = (struct one){.turn = t.ones[0].turn, .name = 'a', .left = 1, .then = TURN_SLEEP};
 	turn_wake(&t.turns, &t.ones[0].turn);
 	turn_wake(&t.turns, &t.ones[1].turn);
 	cr_expect_str_eq(t.order, "ab", "the one that needs little comes before the second turn");

@@ -9,144 +9,144 @@ static const struct lease_terms mine = {
 static const struct lease_terms soft = {
 	.owner = "me", .author = "owner", .exclusive = false, .ttl_ms = 1000};
 
-Test(lease_take, by_one_at_a_time)
+Test(lease_acquire, by_one_at_a_time)
 {
 	struct lease l = {0};
-	cr_assert_eq(lease_take(&l, &mine, 5), 0);
+	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	cr_expect(lease_is_held(&l, 1004));
 	cr_expect_eq(strlen(l.id), LEASE_ID_LENGTH);
-	cr_expect_eq(lease_take(&l, &soft, 1004), -EBUSY);
+	cr_expect_eq(lease_acquire(&l, &soft, 1004), -EBUSY);
 	cr_expect_not(lease_is_held(&l, 1005));
 	char before[sizeof l.id];
 	memcpy(before, l.id, sizeof before);
-	cr_assert_eq(lease_take(&l, &mine, 1005), 0);
+	cr_assert_eq(lease_acquire(&l, &mine, 1005), 0);
 	cr_expect_str_neq(l.id, before);
 	cr_expect_eq(l.since_ms, 1005);
 }
 
-Test(lease_take, renewal_goes_on)
+Test(lease_acquire, renewal_goes_on)
 {
 	struct lease l = {0};
-	cr_assert_eq(lease_take(&l, &mine, 5), 0);
+	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	char id[sizeof l.id];
 	memcpy(id, l.id, sizeof id);
 	struct lease_terms again = soft;
 	again.renew = id;
-	cr_assert_eq(lease_take(&l, &again, 500), 0);
+	cr_assert_eq(lease_acquire(&l, &again, 500), 0);
 	cr_expect_str_eq(l.id, id);
 	cr_expect_eq(l.since_ms, 5);
 	cr_expect_eq(l.expires_ms, 1500);
 	cr_expect_not(l.exclusive);
 	again.renew = "00000000000000000000000000000000";
-	cr_expect_eq(lease_take(&l, &again, 600), -EBUSY);
+	cr_expect_eq(lease_acquire(&l, &again, 600), -EBUSY);
 	again.renew = id;
-	cr_assert_eq(lease_take(&l, &again, 2000), 0, "nobody has it");
+	cr_assert_eq(lease_acquire(&l, &again, 2000), 0, "nobody has it");
 	cr_expect_str_neq(l.id, id, "others may have typed since");
 }
 
-Test(lease_give_back, by_its_id)
+Test(lease_release, by_its_id)
 {
 	struct lease l = {0};
-	cr_assert_eq(lease_take(&l, &mine, 5), 0);
+	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	uint64_t version = l.version;
-	cr_expect_not(lease_give_back(&l, "", 6));
-	cr_expect_not(lease_give_back(&l, "00000000000000000000000000000000", 6));
+	cr_expect_not(lease_release(&l, "", 6));
+	cr_expect_not(lease_release(&l, "00000000000000000000000000000000", 6));
 	char id[sizeof l.id];
 	memcpy(id, l.id, sizeof id);
-	cr_expect(lease_give_back(&l, id, 6));
+	cr_expect(lease_release(&l, id, 6));
 	cr_expect_not(lease_is_held(&l, 6));
 	cr_expect_gt(l.version, version);
-	cr_expect_not(lease_give_back(&l, id, 6));
-	cr_expect_not(lease_give_back(&l, "", 6));
+	cr_expect_not(lease_release(&l, id, 6));
+	cr_expect_not(lease_release(&l, "", 6));
 }
 
 Test(lease_expire, once)
 {
 	struct lease l = {0};
 	cr_expect_not(lease_expire(&l, 5));
-	cr_assert_eq(lease_take(&l, &mine, 5), 0);
+	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	cr_expect_not(lease_expire(&l, 1004));
 	cr_expect(lease_expire(&l, 1005));
 	cr_expect_not(lease_expire(&l, 1006));
 }
 
-Test(lease_admits, whom)
+Test(lease_allows, whom)
 {
 	struct lease l = {0};
 	static const char other[] = "00000000000000000000000000000000";
-	cr_expect(lease_admits(&l, NULL, 5));
-	cr_expect_not(lease_admits(&l, other, 5), "it is over");
-	cr_assert_eq(lease_take(&l, &mine, 5), 0);
-	cr_expect(lease_admits(&l, l.id, 5));
-	cr_expect_not(lease_admits(&l, NULL, 5));
-	cr_expect_not(lease_admits(&l, other, 5));
-	cr_expect(lease_admits(&l, NULL, 1005));
-	cr_expect_not(lease_admits(&l, l.id, 1005), "it is over");
+	cr_expect(lease_allows(&l, NULL, 5));
+	cr_expect_not(lease_allows(&l, other, 5), "it is over");
+	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
+	cr_expect(lease_allows(&l, l.id, 5));
+	cr_expect_not(lease_allows(&l, NULL, 5));
+	cr_expect_not(lease_allows(&l, other, 5));
+	cr_expect(lease_allows(&l, NULL, 1005));
+	cr_expect_not(lease_allows(&l, l.id, 1005), "it is over");
 	lease_clear(&l);
-	cr_assert_eq(lease_take(&l, &soft, 5), 0);
-	cr_expect(lease_admits(&l, NULL, 5));
-	cr_expect(lease_admits(&l, l.id, 5));
-	cr_expect_not(lease_admits(&l, other, 5));
+	cr_assert_eq(lease_acquire(&l, &soft, 5), 0);
+	cr_expect(lease_allows(&l, NULL, 5));
+	cr_expect(lease_allows(&l, l.id, 5));
+	cr_expect_not(lease_allows(&l, other, 5));
 }
 
 static const struct lease_terms others = {
 	.owner = "you", .author = "driver/1", .exclusive = true, .ttl_ms = 1000};
 
-static struct lease_terms taking(enum lease_take take)
+static struct lease_terms taking(enum lease_acquire take)
 {
 	struct lease_terms terms = mine;
 	terms.take = take;
 	return terms;
 }
 
-Test(lease_take, now_from_another)
+Test(lease_acquire, now_from_another)
 {
 	struct lease l = {0};
-	const struct lease_terms now = taking(LEASE_TAKE_NOW);
-	cr_assert_eq(lease_take(&l, &others, 5), 0);
+	const struct lease_terms now = taking(LEASE_ACQUIRE_NOW);
+	cr_assert_eq(lease_acquire(&l, &others, 5), 0);
 	char before[sizeof l.id];
 	memcpy(before, l.id, sizeof before);
-	cr_assert_eq(lease_take(&l, &now, 100), 0);
+	cr_assert_eq(lease_acquire(&l, &now, 100), 0);
 	cr_expect_str_neq(l.id, before);
 	cr_expect_str_eq(l.owner, "me");
 	cr_expect_eq(l.since_ms, 100);
-	cr_expect_not(lease_admits(&l, before, 101));
+	cr_expect_not(lease_allows(&l, before, 101));
 }
 
-Test(lease_take, after_another)
+Test(lease_acquire, after_another)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_TAKE_AFTER);
-	cr_assert_eq(lease_take(&l, &others, 5), 0);
+	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	cr_assert_eq(lease_acquire(&l, &others, 5), 0);
 	char theirs[sizeof l.id], heir[sizeof l.id];
 	memcpy(theirs, l.id, sizeof theirs);
-	cr_assert_eq(lease_take(&l, &after, 100), 0);
+	cr_assert_eq(lease_acquire(&l, &after, 100), 0);
 	memcpy(heir, l.heir.id, sizeof heir);
-	cr_expect(lease_admits(&l, theirs, 101), "it goes on");
-	cr_expect_not(lease_admits(&l, heir, 101));
+	cr_expect(lease_allows(&l, theirs, 101), "it goes on");
+	cr_expect_not(lease_allows(&l, heir, 101));
 	cr_expect(lease_hand_over(&l, 200));
-	cr_expect(lease_admits(&l, heir, 201));
-	cr_expect_not(lease_admits(&l, theirs, 201));
+	cr_expect(lease_allows(&l, heir, 201));
+	cr_expect_not(lease_allows(&l, theirs, 201));
 	cr_expect_eq(l.expires_ms, 1200);
 	cr_expect_not(lease_hand_over(&l, 300));
-	cr_assert_eq(lease_take(&l, &after, 5000), 0, "nobody has it");
-	cr_expect(lease_admits(&l, l.id, 5001));
+	cr_assert_eq(lease_acquire(&l, &after, 5000), 0, "nobody has it");
+	cr_expect(lease_allows(&l, l.id, 5001));
 	cr_expect_eq(l.heir.id[0], 0);
 }
 
 Test(lease_heir, has_it_when_it_is_given_back_or_over)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_TAKE_AFTER);
-	cr_assert_eq(lease_take(&l, &others, 0), 0);
-	cr_assert_eq(lease_take(&l, &after, 1), 0);
+	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
+	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
 	char id[sizeof l.id];
 	memcpy(id, l.id, sizeof id);
-	cr_expect(lease_give_back(&l, id, 2));
+	cr_expect(lease_release(&l, id, 2));
 	cr_expect_str_eq(l.owner, "me");
 	lease_clear(&l);
-	cr_assert_eq(lease_take(&l, &others, 0), 0);
-	cr_assert_eq(lease_take(&l, &after, 1), 0);
+	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
+	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
 	cr_expect(lease_expire(&l, 1000));
 	cr_expect_str_eq(l.owner, "me");
 	cr_expect(lease_is_held(&l, 1999));
@@ -155,12 +155,12 @@ Test(lease_heir, has_it_when_it_is_given_back_or_over)
 Test(lease_heir, may_be_it_no_longer)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_TAKE_AFTER);
-	cr_assert_eq(lease_take(&l, &others, 0), 0);
-	cr_assert_eq(lease_take(&l, &after, 1), 0);
+	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
+	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
 	char id[sizeof l.id];
 	memcpy(id, l.heir.id, sizeof id);
-	cr_expect(lease_give_back(&l, id, 2));
+	cr_expect(lease_release(&l, id, 2));
 	cr_expect_str_eq(l.owner, "you");
 	cr_expect_not(lease_hand_over(&l, 3));
 }
@@ -171,7 +171,7 @@ Test(lease_leave_note, is_there_until_the_next_lease_is_over)
 	uint64_t version = l.version;
 	lease_leave_note(&l, "go on", "Ada", "owner", 7);
 	cr_expect_gt(l.version, version);
-	cr_assert_eq(lease_take(&l, &others, 10), 0);
+	cr_assert_eq(lease_acquire(&l, &others, 10), 0);
 	cr_expect_str_eq(l.note.text, "go on");
 	lease_clear(&l);
 	cr_expect_eq(l.note.text[0], 0);

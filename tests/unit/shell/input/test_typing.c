@@ -99,7 +99,7 @@ Test(typing_follow_line, erased_quoted_and_by_other_modes)
 	cr_expect_eq(line.length, 0);
 }
 
-Test(typing_answer, is_the_end_of_a_line_or_what_stops_a_program)
+Test(typing_find_answer, is_the_end_of_a_line_or_what_stops_a_program)
 {
 	static const struct {
 		const char *text;
@@ -107,7 +107,8 @@ Test(typing_answer, is_the_end_of_a_line_or_what_stops_a_program)
 	} cases[] = {{"", 0, 0}, {"abc", 3, 3}, {"a\rb", 3, 1}, {"\n", 1, 0}, {"pw\x03", 3, 2},
 		{"\x04", 1, 0}, {"\x1a", 1, 0}, {"\x1c", 1, 0}, {"a\0b", 3, 3}, {"\x7f\x15", 2, 2}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_eq(typing_answer(cases[i].text, cases[i].length), cases[i].at, "%zu", i);
+		cr_expect_eq(
+			typing_find_answer(cases[i].text, cases[i].length), cases[i].at, "%zu", i);
 }
 
 Test(typing_paste, is_followed_however_it_is_cut)

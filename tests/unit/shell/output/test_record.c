@@ -60,7 +60,7 @@ Test(record, however_it_is_cut)
 			record_feed(&r, NONCE, all + at, left < step ? left : step, note, &seen);
 		}
 		cr_assert_str_eq(seen.text, wanted, "in steps of %zu", step);
-		cr_assert_eq(r.not_records, 0);
+		cr_assert_eq(r.invalid_records, 0);
 	}
 }
 
@@ -80,7 +80,7 @@ Test(record, what_is_none_is_counted_and_forgotten)
 		record_feed(&r, NONCE, noise[i], strlen(noise[i]), note, &seen);
 		record_feed(&r, NONCE, RS, 1, note, &seen);
 		cr_assert_eq(seen.length, 0, "%zu: %s", i, seen.text);
-		cr_assert_eq(r.not_records, 1, "%zu", i);
+		cr_assert_eq(r.invalid_records, 1, "%zu", i);
 		record_feed(&r, NONCE, all, sizeof all - 1, note, &seen);
 		cr_assert_str_eq(seen.text, wanted);
 	}
@@ -93,7 +93,7 @@ Test(record, one_that_is_too_long_is_dropped_whole)
 	for (size_t i = 0; i < 3 * RECORD_MAX; i++)
 		record_feed(&r, NONCE, "x", 1, note, &seen);
 	record_feed(&r, NONCE, RS, 1, note, &seen);
-	cr_assert_eq(r.not_records, 1);
+	cr_assert_eq(r.invalid_records, 1);
 	record_feed(&r, NONCE, all, sizeof all - 1, note, &seen);
 	cr_assert_str_eq(seen.text, wanted);
 }
@@ -107,12 +107,12 @@ Test(record, an_id_and_a_list_have_their_limits)
 	memset(text + length, 'i', RECORD_ID_MAX + 1);
 	strcpy(text + length + RECORD_ID_MAX + 1, US "0" RS);
 	record_feed(&r, NONCE, text, strlen(text), note, &seen);
-	cr_assert_eq(r.not_records, 1);
+	cr_assert_eq(r.invalid_records, 1);
 	strcpy(text, "D" US NONCE US "e" US "0" US);
 	for (size_t i = 0; i < RECORD_STATUSES_MAX; i++)
 		strcat(text, "1 ");
 	strcat(text, "1" US "/" RS);
 	record_feed(&r, NONCE, text, strlen(text), note, &seen);
-	cr_assert_eq(r.not_records, 2);
+	cr_assert_eq(r.invalid_records, 2);
 	cr_assert_eq(seen.length, 0);
 }

@@ -20,8 +20,8 @@ static enum turn_next take_turn(struct turn *turn)
 	turns++;
 	for (unsigned i = 0; i < PANES; i++)
 		if (turn == &m[i].pane.held.turn)
-			return pane_follow(&m[i].pane, false, false) ? TURN_MORE : TURN_OVER;
-	return TURN_OVER;
+			return pane_follow(&m[i].pane, false, false) ? TURN_MORE : TURN_SLEEP;
+	return TURN_SLEEP;
 }
 
 static void on_alive(uv_timer_t *timer)
@@ -55,7 +55,7 @@ static void tear_down(void)
 	struct workers *workers = m[0].pane.screening.workers;
 	for (unsigned i = 0; i < PANES; i++) {
 		pane_close_screen(&m[i].pane);
-		turn_forget(&table.turns, &m[i].pane.held.turn);
+		turn_remove(&table.turns, &m[i].pane.held.turn);
 	}
 	cr_assert_eq(budget.used, 0);
 	cr_assert_eq(budget.committed, 0);
@@ -100,7 +100,7 @@ Test(budget, sums_are_those_of_the_screens)
 	say_lines(0, 500, false);
 	say_lines(1, 50, false);
 	cr_assert_eq(budget.used, screen_memory(screen(0)) + screen_memory(screen(1)));
-	size_t rest = screen_memory(screen(0)) - screen_weigh(screen(0)).lines;
+	size_t rest = screen_memory(screen(0)) - screen_measure(screen(0)).lines;
 	cr_assert_geq(budget.committed, rest + 2 * screen_size_bytes(24, 80));
 	cr_assert_eq(budget.trims, 0);
 }
@@ -165,22 +165,22 @@ Test(budget, lines_go_on_a_worker)
 Test(budget, sizes_are_refused_when_there_is_no_room_but_not_small_ones)
 {
 	budget.limit = 3 * screen_size_bytes(24, 80) + screen_size_bytes(1000, 1000);
-	cr_assert(budget_admits(&budget, &m[0].pane, 1000, 1000));
+	cr_assert(budget_allows(&budget, &m[0].pane, 1000, 1000));
 	m[0].pane.rows = m[0].pane.cols = 1000;
 	budget_resized(&m[0].pane);
-	cr_assert_not(budget_admits(&budget, &m[1].pane, 1000, 1000));
-	cr_assert_not(budget_admits(&budget, NULL, 500, 500), "nor a new one");
+	cr_assert_not(budget_allows(&budget, &m[1].pane, 1000, 1000));
+	cr_assert_not(budget_allows(&budget, NULL, 500, 500), "nor a new one");
 	cr_assert_eq(budget.sizes_refused, 2);
-	cr_assert(budget_admits(&budget, &m[1].pane, 100, 200));
-	cr_assert(budget_admits(&budget, &m[0].pane, 999, 1000), "a smaller one always");
+	cr_assert(budget_allows(&budget, &m[1].pane, 100, 200));
+	cr_assert(budget_allows(&budget, &m[0].pane, 999, 1000), "a smaller one always");
 	m[0].pane.rows = 24;
 	budget_resized(&m[0].pane);
-	cr_assert(budget_admits(&budget, &m[1].pane, 900, 1000), "there is room again");
+	cr_assert(budget_allows(&budget, &m[1].pane, 900, 1000), "there is room again");
 }
 
 Test(budget, without_a_limit_nothing_is_refused_or_given)
 {
 	say_lines(0, 2000, false);
-	cr_assert(budget_admits(&budget, &m[0].pane, 1000, 1000));
+	cr_assert(budget_allows(&budget, &m[0].pane, 1000, 1000));
 	cr_assert_eq(budget.trims, 0);
 }

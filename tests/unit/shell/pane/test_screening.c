@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define MUCH (SCREENING_HERE * 4)
+#define MUCH (SCREENING_INLINE_MAX * 4)
 
 static struct memory_pane m;
 static struct held_table table;
@@ -17,7 +17,7 @@ static enum turn_next take_turn(struct turn *turn)
 {
 	(void)turn;
 	turns++;
-	return pane_follow(&m.pane, false, true) ? TURN_MORE : TURN_OVER;
+	return pane_follow(&m.pane, false, true) ? TURN_MORE : TURN_SLEEP;
 }
 
 static void on_reply(void *user, const char *bytes, size_t length)
@@ -51,7 +51,7 @@ static void set_up(void)
 static void tear_down(void)
 {
 	pane_close_screen(&m.pane);
-	turn_forget(&table.turns, &m.pane.held.turn);
+	turn_remove(&table.turns, &m.pane.held.turn);
 	workers_close(m.pane.screening.workers);
 	turns_close(&table.turns);
 	uv_close((uv_handle_t *)&alive, NULL);
@@ -122,14 +122,14 @@ Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
 {
 	memory_pane_say(&m, "\033]2;before\a\033[?1049h");
 	pane_follow(&m.pane, false, true);
-	struct glance before = pane_glance(&m.pane);
+	struct glance before = pane_screen_summary(&m.pane);
 	cr_assert(before.exists && before.alternate);
 	cr_assert_str_eq(before.title, "before");
 	memory_pane_say(&m, "\033]2;after\a\033]1;icon\a\033[?1049l");
 	say_much(MUCH);
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
-	struct glance away = pane_glance(&m.pane);
+	struct glance away = pane_screen_summary(&m.pane);
 	cr_assert(away.exists && away.alternate);
 	cr_assert_str_eq(away.title, "before");
 	cr_assert_str_eq(away.icon, "");
@@ -137,7 +137,7 @@ Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
 	cr_assert_eq(away.resume, before.resume);
 	cr_assert_gt(away.memory, 0);
 	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
-	struct glance after = pane_glance(&m.pane);
+	struct glance after = pane_screen_summary(&m.pane);
 	cr_assert(after.exists && !after.alternate);
 	cr_assert_str_eq(after.title, "after");
 	cr_assert_str_eq(after.icon, "icon");
@@ -249,7 +249,7 @@ Test(screening, whoever_looks_at_little_sees_it_at_once)
 	cr_assert_eq(o.look.picture.offset, head());
 	cr_assert_gt(o.look.picture.snapshot.length, 0);
 	cr_assert_eq(o.look.picture.cols, 80);
-	look_end(&o.look);
+	look_cancel(&o.look);
 	cr_assert_eq(o.seen + o.gone, 0);
 }
 
@@ -268,7 +268,7 @@ Test(screening, whoever_looks_at_much_sees_it_when_it_has_been_followed)
 	cr_assert_geq(first.offset, first.asked);
 	cr_assert_eq(second.offset, head());
 	cr_assert_eq(second.look.picture.snapshot.lines, 10);
-	look_end(&second.look);
+	look_cancel(&second.look);
 }
 
 Test(screening, an_older_screen_is_enough_for_who_says_so)
@@ -299,7 +299,7 @@ Test(screening, a_large_picture_is_painted_elsewhere)
 	cr_assert_eq(o.look.picture.total, LINES);
 	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
 	cr_assert_eq(o.seen, 1);
-	look_end(&o.look);
+	look_cancel(&o.look);
 }
 
 Test(screening, those_who_paint_do_not_keep_it_from_following)
@@ -314,7 +314,7 @@ Test(screening, those_who_paint_do_not_keep_it_from_following)
 	cr_assert(LOOP_UNTIL(&m.loop, many[19].seen > 0));
 	for (unsigned i = 0; i < 20; i++) {
 		cr_assert_eq(many[i].seen, 1);
-		look_end(&many[i].look);
+		look_cancel(&many[i].look);
 	}
 }
 
@@ -324,10 +324,10 @@ Test(screening, whoever_has_left_is_not_told)
 	have_lines();
 	cr_assert_not(look(&sits, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
-	cr_assert_eq(sits.look.state, LOOK_SITS);
+	cr_assert_eq(sits.look.state, LOOK_PAINTING);
 	cr_assert_not(look(&waits, (struct look){0}));
-	look_end(&sits.look);
-	look_end(&waits.look);
+	look_cancel(&sits.look);
+	look_cancel(&waits.look);
 	say_much(MUCH);
 	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
 	cr_assert_eq(sits.seen + sits.gone + waits.seen + waits.gone, 0);
@@ -355,7 +355,7 @@ Test(screening, without_workers_all_is_seen_at_once)
 	say_much(MUCH);
 	cr_assert(look(&o, (struct look){.paints = true, .lines = LINES}));
 	cr_assert_eq(o.look.picture.offset, head());
-	look_end(&o.look);
+	look_cancel(&o.look);
 	m.pane.screening.workers = workers;
 }
 
@@ -384,5 +384,5 @@ Test(screening, a_task_is_done_here_where_there_is_no_screen)
 	cr_assert(look(&o, (struct look){.task = &t.task}));
 	cr_expect(t.worked);
 	o.look.task = NULL;
-	look_end(&o.look);
+	look_cancel(&o.look);
 }

@@ -34,9 +34,9 @@ struct sum {
 static void add(struct attempt *t, void *data)
 {
 	struct sum *s = data;
-	if (attempt_hold(t)) {
+	if (attempt_lock(t)) {
 		s->sum = s->a + s->b;
-		attempt_release(t);
+		attempt_unlock(t);
 	}
 	s->thread = gettid();
 }
@@ -50,7 +50,7 @@ static void hang(struct attempt *t, void *data)
 		for (;;)
 			pause();
 	}
-	atomic_store(&refused, !attempt_hold(t));
+	atomic_store(&refused, !attempt_lock(t));
 }
 
 static void discard(void *data)
@@ -62,7 +62,7 @@ static void discard(void *data)
 static int make(pid_t key, void (*work)(struct attempt *t, void *data), struct sum *s)
 {
 	const struct attempt_call call = {key, work, discard};
-	return attempt_make(&attempts, &call, s, sizeof *s);
+	return attempt_run(&attempts, &call, s, sizeof *s);
 }
 
 static void end_child(void)

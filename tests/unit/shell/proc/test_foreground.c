@@ -396,11 +396,11 @@ Test(foreground, stopped_jobs, .timeout = 60)
 		"set -m; sleep 1000 & kill -STOP $!; sleep 1000 | sleep 1000 & kill -STOP -$!;"
 		"kill -STOP %2; sleep 1000 & echo R; read x");
 	cr_assert(UNTIL(has_shown(&t, "R")));
-	cr_expect(UNTIL(foreground_stopped_jobs(t.target.shell) == 2));
+	cr_expect(UNTIL(foreground_count_stopped_jobs(t.target.shell) == 2));
 	close_terminal(&t);
 	struct terminal none = run("echo R; read x");
 	cr_assert(UNTIL(has_shown(&none, "R")));
-	cr_expect_eq(foreground_stopped_jobs(none.target.shell), 0);
+	cr_expect_eq(foreground_count_stopped_jobs(none.target.shell), 0);
 	close_terminal(&none);
 }
 
@@ -461,7 +461,7 @@ static void unfake(const struct blocked_process *p, const char *dir, const char 
 }
 
 /* Who may not trace a process is told where in the kernel it sleeps. */
-Test(blocked_look, by_the_name_of_a_kernel_function)
+Test(blocked_check_thread, by_the_name_of_a_kernel_function)
 {
 	static const struct {
 		const char *text;
@@ -474,16 +474,16 @@ Test(blocked_look, by_the_name_of_a_kernel_function)
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
 		char dir[] = "/tmp/rs-blocked-XXXXXX";
 		struct blocked_process p = fake(dir, "wchan", list[i].text);
-		cr_expect_eq(blocked_look(&p, ""), list[i].want, "%s", list[i].text);
+		cr_expect_eq(blocked_check_thread(&p, ""), list[i].want, "%s", list[i].text);
 		cr_expect_eq(p.guessed, list[i].want != BLOCKED_UNKNOWN, "%s", list[i].text);
 		p.terminal++;
-		cr_expect_eq(blocked_look(&p, ""), BLOCKED_UNKNOWN, "another terminal");
+		cr_expect_eq(blocked_check_thread(&p, ""), BLOCKED_UNKNOWN, "another terminal");
 		unfake(&p, dir, "wchan");
 	}
 }
 
 /* A process says what it likes: lists that are not there, and more descriptors than may be looked at. */
-Test(blocked_look, nonsense)
+Test(blocked_check_thread, nonsense)
 {
 	static const struct {
 		const char *text;
@@ -499,7 +499,7 @@ Test(blocked_look, nonsense)
 	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
 		char dir[] = "/tmp/rs-blocked-XXXXXX";
 		struct blocked_process p = fake(dir, "syscall", list[i].text);
-		cr_expect_eq(blocked_look(&p, ""), list[i].want, "%s", list[i].text);
+		cr_expect_eq(blocked_check_thread(&p, ""), list[i].want, "%s", list[i].text);
 		unfake(&p, dir, "syscall");
 	}
 }

@@ -253,7 +253,7 @@ Test(process, runs_and_ends)
 	cr_assert_eq(p->end_offset, p->head);
 	cr_assert_eq(t.ended, 1);
 	cr_assert_eq(t.processes.running, 0);
-	cr_assert_eq(process_members(p), 0);
+	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_eq(process_signal(p, SIGTERM, true), -ESRCH);
 	cr_assert_eq(process_write(p, "x", 1), -ENODEV);
 }
@@ -366,12 +366,12 @@ Test(process, kill_tells_when_all_are_gone)
 		.command =
 			"trap '' TERM; (trap '' TERM; sleep 1000) & setsid sleep 1000 & echo up; sleep 1000; sleep 1000"});
 	cr_assert(LOOP_UNTIL(&t.loop, strcmp(output(p, STREAMS_STDOUT), "up\n") == 0));
-	cr_assert(LOOP_UNTIL(&t.loop, process_members(p) >= 4));
+	cr_assert(LOOP_UNTIL(&t.loop, process_count_members(p) >= 4));
 	process_kill(p, 50, &waiter);
 	cr_assert(LOOP_UNTIL(&t.loop, t.done == 1));
 	cr_assert_eq(t.error, 0);
 	cr_assert(p->gone);
-	cr_assert_eq(process_members(p), 0);
+	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_str_eq(process_status(p), "killed");
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "up\n");
 	waiter = (struct process_waiter){.done = on_done, .user = &t};
@@ -448,7 +448,7 @@ Test(process, output_moves_to_a_file_and_the_holder_ends)
 	cr_assert_leq(descriptors(), before + 1);
 	cr_assert_str_eq(process_status(p), "killed");
 	cr_assert_eq(process_oldest(p), 0);
-	cr_assert_eq(process_members(p), 0);
+	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_lt(sizeof *p, 4096);
 	processes_remove(&t.processes, p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
@@ -528,7 +528,7 @@ Test(process, server_that_dies_before_the_file_has_its_name_begins_anew)
 	char path[512];
 	snprintf(path, sizeof path, "%s/processes", t.folder.path);
 	open_table(2);
-	t.processes.keep_failing = true; /* it is not said again */
+	t.processes.move_failing = true; /* it is not said again */
 	cr_assert_eq(processes_adopt(&t.processes), 1);
 	cr_assert(LOOP_UNTIL(&t.loop, !processes_adopting(&t.processes)));
 	p = processes_find(&t.processes, "a");

@@ -100,7 +100,7 @@ TestSuite(recorder_tick, .init = set_up, .fini = tear_down, .timeout = 60);
 
 static void wait_for_disk(void)
 {
-	cr_assert(LOOP_UNTIL(&t.loop, t.recorder->errand.state == ERRAND_HOME));
+	cr_assert(LOOP_UNTIL(&t.loop, t.recorder->work_item.state == WORK_IDLE));
 }
 
 Test(recorder_tick, a_disk_that_fails_is_tried_again_as_long_as_the_session_is_there)
@@ -109,7 +109,7 @@ Test(recorder_tick, a_disk_that_fails_is_tried_again_as_long_as_the_session_is_t
 	cr_expect_eq(t.complaints, 1);
 	for (int tries = 0; tries < 3; tries++) {
 		cr_expect(recorder_tick(t.recorder));
-		cr_expect_neq(t.recorder->errand.state, ERRAND_HOME);
+		cr_expect_neq(t.recorder->work_item.state, WORK_IDLE);
 		wait_for_disk();
 	}
 	t.recorder->gone_ms = 0;
@@ -129,7 +129,7 @@ Test(recorder_tick, of_a_session_that_is_gone_it_is_not_tried_for_ever)
 	wait_for_disk();
 	t.recorder->gone_ms -= RECORDER_LAST_MS;
 	cr_expect(!recorder_tick(t.recorder));
-	cr_expect_eq(t.recorder->errand.state, ERRAND_HOME);
+	cr_expect_eq(t.recorder->work_item.state, WORK_IDLE);
 	cr_expect_eq(t.complaints, 2);
 	cr_expect_str_eq(t.complaint, "gave up writing the end of its recording");
 }

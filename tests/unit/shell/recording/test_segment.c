@@ -22,7 +22,7 @@ Test(segment_head, says_what_was_put)
 	struct segment_head again;
 	enum segment_part part;
 	size_t size = segment_put_head(&head, bytes), looked;
-	cr_assert_eq(segment_look(bytes, size, &part, &looked), 1);
+	cr_assert_eq(segment_find_part(bytes, size, &part, &looked), 1);
 	cr_assert_eq(part, SEGMENT_PART_HEAD);
 	cr_assert_eq(looked, size);
 	cr_assert_eq(segment_get_head(bytes, size, &again), 0);
@@ -36,7 +36,7 @@ Test(segment_head, says_what_was_put)
 	cr_assert_eq(again.cols, head.cols);
 	cr_assert_str_eq(again.id, head.id);
 	for (size_t n = 0; n < size; n++)
-		cr_assert_eq(segment_look(bytes, n, &part, &looked), 0);
+		cr_assert_eq(segment_find_part(bytes, n, &part, &looked), 0);
 }
 
 Test(segment_head, odd_values_are_refused)
@@ -90,19 +90,19 @@ Test(segment_record, too_long_a_payload_is_refused)
 		.type = SEGMENT_OUTPUT, .payload = bytes, .length = SEGMENT_PAYLOAD_MAX + 1};
 	size_t at = 0;
 	cr_assert_eq(segment_put_record(&r, bytes, SEGMENT_PAYLOAD_MAX + 64), 0);
-	segment_put(bytes + 4, SEGMENT_PAYLOAD_MAX + 1, 4);
+	segment_put_number(bytes + 4, SEGMENT_PAYLOAD_MAX + 1, 4);
 	cr_assert_eq(segment_get_record(bytes, SEGMENT_PAYLOAD_MAX + 64, &at, &r), -EBADMSG);
 	free(bytes);
 }
 
-Test(segment_size, sides_are_within_their_limits)
+Test(segment_parse_size, sides_are_within_their_limits)
 {
 	unsigned rows, cols;
 	for (unsigned n = 0; n <= SEGMENT_SIDE_MAX + 1; n += n < 2 ? 1 : 499) {
 		uint8_t payload[4];
-		segment_put(segment_put(payload, n, 2), 1, 2);
+		segment_put_number(segment_put_number(payload, n, 2), 1, 2);
 		const struct segment_record r = {.payload = payload, .length = 4};
-		cr_assert_eq(segment_size(&r, &rows, &cols), n >= 1 && n <= SEGMENT_SIDE_MAX);
+		cr_assert_eq(segment_parse_size(&r, &rows, &cols), n >= 1 && n <= SEGMENT_SIDE_MAX);
 	}
 }
 
@@ -116,13 +116,13 @@ Test(segment_pack, comes_back_and_damage_is_seen)
 		records[i] = (uint8_t)(i * i >> 3);
 	size_t size = segment_pack(c, false, records, sizeof records, frame, sizeof frame);
 	cr_assert_gt(size, 0);
-	cr_assert_eq(segment_look(frame, size, &part, &looked), 1);
+	cr_assert_eq(segment_find_part(frame, size, &part, &looked), 1);
 	cr_assert_eq(part, SEGMENT_PART_FRAME);
 	cr_assert_eq(looked, size);
 	cr_assert_eq(segment_unpack(c, frame, size, back), sizeof records);
 	cr_assert_arr_eq(back, records, sizeof records);
 	for (size_t n = 0; n < size; n++)
-		cr_assert_eq(segment_look(frame, n, &part, &looked), 0);
+		cr_assert_eq(segment_find_part(frame, n, &part, &looked), 0);
 	frame[size - 1] ^= 1; /* of the checksum */
 	cr_assert_eq(segment_unpack(c, frame, size, back), -EBADMSG);
 	segment_codec_destroy(c);
@@ -132,7 +132,7 @@ Test(segment_pack, comes_back_and_damage_is_seen)
 
 Test(segment_unpack, what_is_larger_than_a_frame_may_be_is_not_unpacked)
 {
-	size_t length = SEGMENT_FRAME_MAX + 1, room = segment_bound(length);
+	size_t length = SEGMENT_FRAME_MAX + 1, room = segment_frame_bound(length);
 	uint8_t *records = calloc(1, length), *frame = malloc(room);
 	struct segment_codec *c = segment_codec_create();
 	size_t size = segment_pack(c, true, records, length, frame, room);
@@ -150,12 +150,12 @@ Test(segment_index, entries_are_found_from_the_end)
 	uint8_t bytes[128];
 	size_t size = segment_index_size(2);
 	segment_put_index(entries, 2, bytes);
-	cr_assert_eq(segment_footer(bytes + size - SEGMENT_FOOTER), size);
-	cr_assert_eq(segment_entries(bytes, size), 2);
+	cr_assert_eq(segment_parse_footer(bytes + size - SEGMENT_FOOTER), size);
+	cr_assert_eq(segment_count_entries(bytes, size), 2);
 	cr_assert_eq(segment_entry(bytes, 1).kind, SEGMENT_BLOCK_BEGIN);
 	cr_assert_eq(segment_entry(bytes, 1).time_us, 4);
-	segment_put(bytes + size - SEGMENT_FOOTER, UINT64_MAX, 8);
-	cr_assert_eq(segment_footer(bytes + size - SEGMENT_FOOTER), 0);
-	cr_assert_eq(segment_entries(bytes, size), 0);
-	cr_assert_eq(segment_entries(bytes, 8), 0);
+	segment_put_number(bytes + size - SEGMENT_FOOTER, UINT64_MAX, 8);
+	cr_assert_eq(segment_parse_footer(bytes + size - SEGMENT_FOOTER), 0);
+	cr_assert_eq(segment_count_entries(bytes, size), 0);
+	cr_assert_eq(segment_count_entries(bytes, 8), 0);
 }

@@ -132,16 +132,16 @@ Test(presence, window_that_may_not_count_yet_waits)
 	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 0, 0);
 	presence_set_policy(&p, SIZE_SMALLEST);
 	presence_join(&p, &a);
-	presence_window_later(&b, 10, 20);
+	presence_defer_window(&b, 10, 20);
 	presence_join(&p, &b);
-	presence_window_later(&a, 20, 60);
+	presence_defer_window(&a, 20, 60);
 	EXPECT_SIZE("80x24");
-	presence_window_now(&p, &b);
+	presence_apply_window(&p, &b);
 	EXPECT_SIZE("20x10");
 	presence_window(&p, &b, 30, 90);
-	presence_window_now(&p, &b);
+	presence_apply_window(&p, &b);
 	EXPECT_SIZE("80x24");
-	presence_window_now(&p, &a);
+	presence_apply_window(&p, &a);
 	EXPECT_SIZE("60x20");
 }
 
@@ -161,10 +161,10 @@ Test(presence, size_that_was_let_go_waits_for_who_types)
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	uint64_t before = p.version;
-	presence_let_go(&p);
+	presence_clear_size(&p);
 	cr_assert_gt(p.version, before);
 	before = p.version;
-	presence_let_go(&p);
+	presence_clear_size(&p);
 	cr_assert_eq(p.version, before);
 	EXPECT_SIZE("none");
 	presence_leave(&p, &a);

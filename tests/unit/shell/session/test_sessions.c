@@ -286,7 +286,7 @@ Test(sessions_create, a_holder_that_dies_while_it_starts_leaves_nothing)
 	memory_holder_die(holder(sessions_find(&t.sessions, "s")));
 	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.told == 1));
 	cr_expect_eq(t.waiter.error, -ECONNRESET);
-	cr_assert(LOOP_UNTIL(&t.loop, sessions_idle(&t.sessions)));
+	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(directories(), 0);
 }
 
@@ -362,11 +362,11 @@ Test(sessions_adopt, the_next_server_knows_what_this_one_knew)
 	cr_expect_eq(memory_holders_count(), 1);
 	open_table();
 	cr_assert_eq(sessions_adopt(&t.sessions), 1);
-	cr_expect(sessions_adopting(&t.sessions));
+	cr_expect(sessions_are_adopting(&t.sessions));
 	s = sessions_find(&t.sessions, "s");
 	cr_assert_not_null(s);
 	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_RUNNING));
-	cr_expect(!sessions_adopting(&t.sessions));
+	cr_expect(!sessions_are_adopting(&t.sessions));
 	cr_expect_str_eq(s->name, "a name");
 	cr_expect_eq(s->presence.policy, SIZE_FIXED);
 	cr_expect(has_size(s, 40, 100));
@@ -449,7 +449,7 @@ Test(sessions_adopt, one_whose_holder_does_not_answer_is_unresponsive)
 	h->backlogged = true;
 	open_table();
 	cr_assert_eq(sessions_adopt(&t.sessions), 1);
-	cr_expect(!sessions_adopting(&t.sessions));
+	cr_expect(!sessions_are_adopting(&t.sessions));
 	struct session *s = sessions_find(&t.sessions, "s");
 	cr_expect_str_eq(session_state_name(s), "unresponsive");
 	cr_expect_eq(sessions_get_or_create(
@@ -478,10 +478,10 @@ Test(sessions_end, viewers_waiters_and_files)
 	cr_expect_eq(t.a.gone, 1);
 	cr_expect(t.a.deleted);
 	cr_expect_eq(w.told, 0);
-	cr_expect(!sessions_idle(&t.sessions));
+	cr_expect(!sessions_are_idle(&t.sessions));
 	cr_assert(LOOP_UNTIL(&t.loop, w.told == 1));
 	cr_expect_eq(w.error, 0);
-	cr_expect(sessions_idle(&t.sessions));
+	cr_expect(sessions_are_idle(&t.sessions));
 	cr_expect_eq(directories(), 0);
 	cr_expect_eq(t.sessions.counters.ended, 1);
 	ASSERT_NO_LEAKS();
@@ -519,7 +519,7 @@ Test(sessions_end, one_that_was_being_ended_is_ended_by_the_next_server)
 	open_table();
 	cr_assert_eq(sessions_adopt(&t.sessions), 1);
 	cr_expect_null(sessions_find(&t.sessions, "s"));
-	cr_assert(LOOP_UNTIL(&t.loop, sessions_idle(&t.sessions)));
+	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(memory_holders_count(), 0);
 	cr_expect_eq(directories(), 0);
 }
@@ -530,7 +530,7 @@ Test(sessions_end, all)
 	start("b");
 	sessions_end_all(&t.sessions);
 	cr_expect_eq(sessions_count(&t.sessions), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, sessions_idle(&t.sessions)));
+	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(t.sessions.counters.ended, 2);
 }
 
@@ -556,7 +556,7 @@ Test(sessions_end, one_that_has_ended_stays_for_its_time_to_live)
 	memory_holder_exit(holder(s), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, t.a.gone == 1));
 	cr_expect(t.a.deleted);
-	cr_assert(LOOP_UNTIL(&t.loop, sessions_idle(&t.sessions)));
+	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(directories(), 0);
 }
 

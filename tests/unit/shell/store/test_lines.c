@@ -20,7 +20,7 @@ static void tear_down(void)
 }
 
 TestSuite(lines_append, .init = set_up, .fini = tear_down);
-TestSuite(lines_catch_up, .init = set_up, .fini = tear_down);
+TestSuite(lines_retry, .init = set_up, .fini = tear_down);
 TestSuite(lines_load, .init = set_up, .fini = tear_down);
 
 /* What is still wanted: numbers from first to last, and perhaps one that there is no memory for. */
@@ -120,30 +120,30 @@ Test(lines_append, no_memory_for_a_line)
 	cr_expect(l.behind);
 }
 
-Test(lines_catch_up, only_what_is_behind)
+Test(lines_retry, only_what_is_behind)
 {
 	struct lines l = {0};
 	struct wanted wanted = {1, 2};
 	int rc = 7;
-	cr_expect_not(lines_catch_up(&l, &small, folder.fd, &wanted, &rc));
+	cr_expect_not(lines_retry(&l, &small, folder.fd, &wanted, &rc));
 	cr_expect_eq(rc, 7);
 	l.behind = true;
-	cr_expect(lines_catch_up(&l, &small, -1, &wanted, &rc));
+	cr_expect(lines_retry(&l, &small, -1, &wanted, &rc));
 	cr_expect_eq(rc, -EBADF);
 	cr_expect(l.behind);
-	cr_expect(lines_catch_up(&l, &small, folder.fd, &wanted, &rc));
+	cr_expect(lines_retry(&l, &small, folder.fd, &wanted, &rc));
 	cr_expect_eq(rc, 0);
 	cr_expect_not(l.behind);
 	expect_file("small", "[1]\n[2]\n");
 }
 
-Test(lines_catch_up, half_of_it_is_not_written)
+Test(lines_retry, half_of_it_is_not_written)
 {
 	struct lines l = {.behind = true};
 	struct wanted wanted = {5, 6, .fails = true};
 	int rc = 0;
 	folder_put(&folder, "small", "[1]\n");
-	cr_expect(lines_catch_up(&l, &small, folder.fd, &wanted, &rc));
+	cr_expect(lines_retry(&l, &small, folder.fd, &wanted, &rc));
 	cr_expect_eq(rc, -ENOMEM);
 	cr_expect(l.behind);
 	expect_file("small", "[1]\n");

@@ -22,7 +22,7 @@ static int open_dir(void)
 static int take(void)
 {
 	int fd = open_dir();
-	int rc = runtime_lock_take(&lock, fd);
+	int rc = runtime_lock_acquire(&lock, fd);
 	close(fd);
 	return rc;
 }
@@ -137,8 +137,8 @@ Test(runtime_lock, holds_while_the_directory_is_what_it_was)
 {
 	char file[sizeof path + 8], moved[sizeof path + 8];
 	cr_assert_eq(take(), 0);
-	cr_expect(runtime_lock_holds(&lock, path));
-	cr_expect(runtime_lock_holds(&lock, path), "to ask does not end it");
+	cr_expect(runtime_lock_is_held(&lock, path));
+	cr_expect(runtime_lock_is_held(&lock, path), "to ask does not end it");
 	pid_t other = fork();
 	if (other == 0)
 		_exit(take() == -EBUSY ? 0 : 1);
@@ -148,20 +148,20 @@ Test(runtime_lock, holds_while_the_directory_is_what_it_was)
 	snprintf(moved, sizeof moved, "%s.moved", path);
 	snprintf(file, sizeof file, "%s/lock", path);
 	cr_assert_eq(rename(path, moved), 0);
-	cr_expect_not(runtime_lock_holds(&lock, path), "it is gone");
+	cr_expect_not(runtime_lock_is_held(&lock, path), "it is gone");
 	cr_assert_eq(mkdir(path, 0700), 0);
-	cr_expect_not(runtime_lock_holds(&lock, path), "it is another one");
+	cr_expect_not(runtime_lock_is_held(&lock, path), "it is another one");
 	int fd = open(file, O_CREAT | O_WRONLY, 0600);
 	cr_assert_geq(fd, 0);
 	close(fd);
-	cr_expect_not(runtime_lock_holds(&lock, path), "that has a lock of its own");
+	cr_expect_not(runtime_lock_is_held(&lock, path), "that has a lock of its own");
 	unlink(file);
 	rmdir(path);
 	cr_assert_eq(symlink(moved, path), 0);
-	cr_expect(runtime_lock_holds(&lock, path), "by whatever way: it is the same");
+	cr_expect(runtime_lock_is_held(&lock, path), "by whatever way: it is the same");
 	unlink(path);
 	cr_assert_eq(rename(moved, path), 0);
-	cr_expect(runtime_lock_holds(&lock, path));
+	cr_expect(runtime_lock_is_held(&lock, path));
 	runtime_lock_release(&lock);
 }
 

@@ -13,7 +13,7 @@ static void begin(const char *text, unsigned flags)
 {
 	const char *problem;
 	cr_assert_eq(pattern_create(&pattern, text, strlen(text), flags, &problem), 0);
-	log_match_init(&m, pattern, (flags & PATTERN_REGEX) && log_match_asks_for_end(text));
+	log_match_init(&m, pattern, (flags & PATTERN_REGEX) && log_match_needs_line_end(text));
 }
 
 static bool feed(const char *text)
@@ -97,10 +97,10 @@ Test(log_match, of_a_very_long_line_the_end_is_looked_at)
 
 Test(log_match, a_dollar_at_the_end_asks_for_the_end)
 {
-	cr_assert(log_match_asks_for_end("a$"));
-	cr_assert(log_match_asks_for_end("$"));
-	cr_assert(log_match_asks_for_end("a\\\\$"));
-	cr_assert_not(log_match_asks_for_end("a\\$"));
-	cr_assert_not(log_match_asks_for_end("a"));
-	cr_assert_not(log_match_asks_for_end(""));
+	cr_assert(log_match_needs_line_end("a$"));
+	cr_assert(log_match_needs_line_end("$"));
+	cr_assert(log_match_needs_line_end("a\\\\$"));
+	cr_assert_not(log_match_needs_line_end("a\\$"));
+	cr_assert_not(log_match_needs_line_end("a"));
+	cr_assert_not(log_match_needs_line_end(""));
 }

@@ -71,7 +71,7 @@ static void look(struct waiting *w)
 {
 	uv_update_time(&w->memory.loop);
 	w->memory.pane.output_ms = uv_now(&w->memory.loop);
-	waits_follow(w->waits);
+	waits_check_all(w->waits);
 }
 
 static struct pattern *compile(const char *text, unsigned flags)
@@ -187,8 +187,8 @@ Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
 	finish_waiting(&w);
 	cr_assert_eq(w.done, 0);
 	cr_assert_eq(w.gone, 1);
-	waits_follow(NULL);
-	waits_nudge(NULL);
+	waits_check_all(NULL);
+	waits_check_soon(NULL);
 	waits_close(NULL);
 }
 
@@ -232,7 +232,7 @@ Test(wait, the_end_of_a_line_that_is_costly, .timeout = 30)
 	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
 	const struct wait_condition c = {.type = WAIT_MATCH,
 		.pattern = compile("(a?b?){120}[?] $", PATTERN_REGEX),
-		.asks_for_end = true};
+		.needs_line_end = true};
 	cr_assert_eq(wait_for(&w, c, 60000), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		memory_pane_say(&w.memory, "%c", 'c' + i % 20);
@@ -288,7 +288,7 @@ static void ask(struct waiting *w, struct asker *a, const char *who)
 /* The first letter of the link that has its patterns away ("o": owners). There is more output when they are back. */
 static char next_fed(struct waiting *w)
 {
-	char who = w->waits->errand.patient ? w->waits->fed[0] : 'o';
+	char who = w->waits->work_item.patient ? w->waits->fed[0] : 'o';
 	say_much(w);
 	uint64_t before = w->waits->feed_to;
 	cr_assert(LOOP_UNTIL(&w->memory.loop, w->waits->feed_to != before));
@@ -342,7 +342,7 @@ Test(wait, links_wait_until_screens_may_be_searched_again, .timeout = 30)
 Test(wait, the_end_of_a_line_that_has_been_silent, .timeout = 30)
 {
 	static struct waiting w;
-	const struct wait_condition end = {.type = WAIT_MATCH, .asks_for_end = true};
+	const struct wait_condition end = {.type = WAIT_MATCH, .needs_line_end = true};
 	for (int exited = 0; exited < 2; exited++) {
 		struct wait_condition c = end;
 		const struct wait_options o = {

@@ -9,10 +9,10 @@ static bool fits(const char *text, const char *path)
 {
 	struct path_pattern p;
 	path_pattern_prepare(&p, text, strlen(text));
-	return path_pattern_fits(&p, path, strlen(path));
+	return path_pattern_matches(&p, path, strlen(path));
 }
 
-Test(path_pattern_fits, table)
+Test(path_pattern_matches, table)
 {
 	static const struct {
 		const char *pattern, *path;
@@ -67,7 +67,7 @@ Test(path_pattern_is_valid, table)
 	cr_expect_not(path_pattern_is_valid(longest, PATH_PATTERN_MAX + 1));
 }
 
-Test(path_pattern_fits, longest_of_all_kinds)
+Test(path_pattern_matches, longest_of_all_kinds)
 {
 	char text[PATH_PATTERN_MAX], path[PATH_PATTERN_MAX + 1];
 	static const char kinds[] = {'a', '?'};
@@ -76,14 +76,14 @@ Test(path_pattern_fits, longest_of_all_kinds)
 		memset(text, kinds[k], sizeof text);
 		memset(path, 'a', sizeof path);
 		path_pattern_prepare(&p, text, sizeof text);
-		cr_expect(path_pattern_fits(&p, path, PATH_PATTERN_MAX));
-		cr_expect_not(path_pattern_fits(&p, path, PATH_PATTERN_MAX + 1));
-		cr_expect_not(path_pattern_fits(&p, path, PATH_PATTERN_MAX - 1));
+		cr_expect(path_pattern_matches(&p, path, PATH_PATTERN_MAX));
+		cr_expect_not(path_pattern_matches(&p, path, PATH_PATTERN_MAX + 1));
+		cr_expect_not(path_pattern_matches(&p, path, PATH_PATTERN_MAX - 1));
 	}
 }
 
 /* What takes for ever by trial and error. */
-Test(path_pattern_fits, time_is_linear, .timeout = 30)
+Test(path_pattern_matches, time_is_linear, .timeout = 30)
 {
 	char text[PATH_PATTERN_MAX], path[4096];
 	struct path_pattern p;
@@ -93,5 +93,5 @@ Test(path_pattern_fits, time_is_linear, .timeout = 30)
 	memset(path, 'a', sizeof path);
 	path_pattern_prepare(&p, text, sizeof text);
 	for (int n = 0; n < 100; n++)
-		cr_assert_not(path_pattern_fits(&p, path, sizeof path));
+		cr_assert_not(path_pattern_matches(&p, path, sizeof path));
 }

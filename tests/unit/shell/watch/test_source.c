@@ -38,7 +38,7 @@ static void drop_events(struct source *s)
 static bool comes(struct source *s, enum watch_type type, const char *path)
 {
 	bool found = false;
-	for (int n = 0; n < 200 && !found && s->end == SOURCE_GOES_ON; n++) {
+	for (int n = 0; n < 200 && !found && s->end == SOURCE_RUNNING; n++) {
 		drop_events(s);
 		source_step(s);
 		for (unsigned i = 0; i < s->events_count; i++)
@@ -58,7 +58,7 @@ static void settle(struct source *s)
 		drop_events(s);
 		source_step(s);
 		usleep(s->wait_ms * 1000); /* for the other half of a rename, which does not come */
-	} while ((s->more || s->wait_ms > 0) && s->end == SOURCE_GOES_ON);
+	} while ((s->more || s->wait_ms > 0) && s->end == SOURCE_RUNNING);
 	drop_events(s);
 }
 
@@ -166,7 +166,7 @@ Test(source, end_of_the_root)
 	cr_assert_eq(source_open(&s), 0);
 	settle(&s);
 	folder_remove(&folder);
-	for (int n = 0; n < 200 && s.end == SOURCE_GOES_ON; n++)
+	for (int n = 0; n < 200 && s.end == SOURCE_RUNNING; n++)
 		settle(&s);
 	cr_assert_eq(s.end, SOURCE_DELETED);
 	source_finish(&s);

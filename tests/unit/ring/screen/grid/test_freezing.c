@@ -84,7 +84,7 @@ Test(scrollback_freeze, older_lines_read_as_before_and_take_little)
 		expect_line(scrollback_get(&b, i), i);
 	cr_expect(scrollback_is_whole(&b));
 	size_t reading = scrollback_memory(&b);
-	scrollback_rest(&b);
+	scrollback_drop_cache(&b);
 	cr_expect_lt(scrollback_memory(&b), reading);
 	scrollback_finish(&b);
 	ASSERT_NO_LEAKS();
@@ -94,14 +94,14 @@ Test(scrollback_freeze, too_little_is_left_alone)
 {
 	struct scrollback b;
 	fill(&b, 150);
-	cr_expect_not(scrollback_may_freeze(&b, 100, BLOCK_BYTES));
+	cr_expect_not(scrollback_can_freeze(&b, 100, BLOCK_BYTES));
 	cr_expect_eq(freeze(&b), 0);
 	cr_expect_null(b.frozen);
 	cr_expect_eq(scrollback_freeze(&b, 0, 1, 3), 3, "no more than is asked for");
 	cr_expect_eq(b.frozen_lines, 3);
 	cr_expect_gt(scrollback_freeze(&b, 0, 1, UINT_MAX), 0);
 	cr_expect_eq(b.used, 0);
-	cr_expect_not(scrollback_may_freeze(&b, 0, 1));
+	cr_expect_not(scrollback_can_freeze(&b, 0, 1));
 	cr_expect_eq(scrollback_freeze(&b, 0, 1, 1), 0);
 	push(&b, 7, 47, 1);
 	expect_line(scrollback_get(&b, 149), 7);
@@ -298,7 +298,7 @@ Test(frozen, a_damaged_block_is_told)
 	cr_expect(frozen_failed(f));
 	expect_line(frozen_get(f, 5, NULL), 0);
 	cr_expect(frozen_failed(f), "it was not all there");
-	frozen_rest(f);
+	frozen_drop_cache(f);
 	cr_expect_not(frozen_failed(f));
 	frozen_destroy(f);
 	ASSERT_NO_LEAKS();

@@ -33,14 +33,14 @@ static const struct example examples[] = {
 	{"beyond Unicode", {0x110000, 0xffffffff}, "11"},
 };
 
-Test(grapheme_behind, examples)
+Test(grapheme_next, examples)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		char clusters[9] = "";
 		size_t count = 0;
 		struct grapheme g = {0};
 		for (const uint32_t *code = examples[i].codes; *code; code++) {
-			g = grapheme_behind(g, *code);
+			g = grapheme_next(g, *code);
 			count += !g.joins;
 			clusters[count - 1] = (char)('0' + g.width);
 		}

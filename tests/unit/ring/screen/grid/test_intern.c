@@ -188,9 +188,9 @@ Test(intern_set_cells, large_screens_are_looked_at_rarely)
 	intern_init(&t, 100000, MANY);
 	intern_set_cells(&t, 160000);
 	put_many(&t, 0, 9999);
-	cr_expect_not(intern_wants_sweep(&t));
+	cr_expect_not(intern_needs_sweep(&t));
 	put_many(&t, 9999, 1);
-	cr_expect(intern_wants_sweep(&t));
+	cr_expect(intern_needs_sweep(&t));
 	intern_finish(&t);
 }
 
@@ -272,19 +272,19 @@ Test(intern_mark, nonsense_is_ignored)
 	intern_finish(&t);
 }
 
-Test(intern_wants_sweep, not_for_a_few)
+Test(intern_needs_sweep, not_for_a_few)
 {
 	struct intern t;
 	intern_init(&t, 100000, MANY);
 	put_many(&t, 0, 100);
-	cr_expect_not(intern_wants_sweep(&t));
+	cr_expect_not(intern_needs_sweep(&t));
 	put_many(&t, 100, 10000);
-	cr_expect(intern_wants_sweep(&t));
+	cr_expect(intern_needs_sweep(&t));
 	intern_finish(&t);
 }
 
 /* Or a program could make each of its sequences cost as much as the whole screen. */
-Test(intern_wants_sweep, not_again_soon_after_a_useless_one)
+Test(intern_needs_sweep, not_again_soon_after_a_useless_one)
 {
 	struct intern t;
 	intern_init(&t, 100000, MANY);
@@ -292,20 +292,20 @@ Test(intern_wants_sweep, not_again_soon_after_a_useless_one)
 	for (uint32_t i = 0; i < t.capacity; i++)
 		intern_mark(&t, i);
 	intern_sweep(&t, 0);
-	cr_expect_not(intern_wants_sweep(&t));
+	cr_expect_not(intern_needs_sweep(&t));
 	put_many(&t, 20000, 5000);
-	cr_expect_not(intern_wants_sweep(&t));
+	cr_expect_not(intern_needs_sweep(&t));
 	intern_finish(&t);
 }
 
-Test(intern_wants_sweep, rare_when_full)
+Test(intern_needs_sweep, rare_when_full)
 {
 	struct intern t;
 	unsigned sweeps = 0;
 	intern_init(&t, 4000, MANY);
 	put_many(&t, 0, 4000);
 	for (unsigned n = 0; n < 10000; n++) {
-		if (intern_wants_sweep(&t)) {
+		if (intern_needs_sweep(&t)) {
 			for (uint32_t i = 0; i < t.capacity; i++)
 				intern_mark(&t, i);
 			intern_sweep(&t, 0);

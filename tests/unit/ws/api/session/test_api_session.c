@@ -116,7 +116,7 @@ Test(api_session, each_role_may_what_it_may)
 			expect_served(i, ask_as(i, BY_VIEWER, "s"));
 		if (!requests[i].owner)
 			expect_served(i, ask_as(i, BY_DRIVER, "s"));
-		session_give_back(s, NULL, NULL);
+		session_release_lease(s, NULL, NULL);
 		expect_served(i, ask_as(i, BY_OWNER, NULL));
 	}
 	MEMORY_API_CLOSE();
@@ -702,7 +702,7 @@ Test(api_session_delete, the_client_goes_and_it_ends_all_the_same)
 {
 	memory_api_start("s");
 	call_end(memory_api_begin(DELETE, "{'sessionId':'s'}"));
-	cr_assert(LOOP_UNTIL(&memory_api.loop, sessions_idle(&memory_api.sessions)));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, sessions_are_idle(&memory_api.sessions)));
 	cr_expect_eq(memory_holders_count(), 0);
 	MEMORY_API_CLOSE();
 }

@@ -37,8 +37,8 @@ struct live_options {
 struct live {
 	struct history *history; /* borrowed */
 	struct live_options options;
-	struct screen *screen; /* NULL after an allocation failure */
-	struct effects effects;      /* replies and events not delivered yet */
+	struct screen *screen;  /* NULL after an allocation failure */
+	struct effects effects; /* replies and events not delivered yet */
 	/* Feeding output from before this server: replies may be sent, events are dropped. */
 	bool late;
 	bool away;           /* a worker owns the screen */

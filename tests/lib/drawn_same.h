@@ -201,7 +201,8 @@ static inline void drawn_expect_same(const struct drawn *left, const struct draw
 		{&a->primary, &b->primary}, {&a->alternate, &b->alternate}};
 	DRAWN_CHECK(a->rows == b->rows && a->cols == b->cols);
 	DRAWN_CHECK(screen_is_alternate(a) == screen_is_alternate(b));
-	DRAWN_CHECK(a->parser.offset == b->parser.offset && a->parser.tokenizer.state == b->parser.tokenizer.state);
+	DRAWN_CHECK(a->parser.offset == b->parser.offset &&
+		a->parser.tokenizer.state == b->parser.tokenizer.state);
 	DRAWN_CHECK(screen_resume_offset(a) == screen_resume_offset(b));
 	DRAWN_CHECK(a->scrollback.count == b->scrollback.count);
 	DRAWN_CHECK(a->scrollback.dropped == b->scrollback.dropped);

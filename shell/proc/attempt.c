@@ -36,6 +36,7 @@ struct attempt {
 	pid_t tid; /* 0: the thread has not started yet */
 	struct attempt_call call;
 	uint64_t asked_ms; /* monotonic */
+	uint64_t took_ns;  /* by the work, when it is DONE */
 	void *data;        /* owned */
 	bool orphaned;     /* no key refers to it any more: the thread frees it */
 };
@@ -72,8 +73,11 @@ static bool do_work(struct attempt *t)
 	if (t->state != ASKED)
 		return false;
 	pthread_mutex_unlock(&t->lock);
+	uint64_t begun_ns = uv_hrtime();
 	t->call.work(t, t->data);
+	uint64_t took_ns = uv_hrtime() - begun_ns;
 	pthread_mutex_lock(&t->lock);
+	t->took_ns = took_ns;
 	if (t->state == LEFT)
 		return false;
 	t->state = DONE;
@@ -241,14 +245,14 @@ static int find_key(struct attempts *a, pid_t key, uint64_t now, struct attempt_
 	return is_refused(k, now) ? -EBUSY : 0;
 }
 
-static void note_spent(const struct attempts *a, struct attempt_key *k, uint64_t begun_ns)
+static void note_spent(const struct attempts *a, struct attempt_key *k, uint64_t took_ns)
 {
-	uint64_t now_ns = uv_hrtime(), now = now_ns / 1000000;
+	uint64_t now = now_ms();
 	if (now >= k->since_ms + ATTEMPT_REST_MS) {
 		k->since_ms = now;
 		k->spent_ns = 0;
 	}
-	k->spent_ns += now_ns - begun_ns;
+	k->spent_ns += took_ns;
 	if (k->left || (a->share_ms > 0 && k->spent_ns >= a->share_ms * UINT64_C(1000000)))
 		k->until_ms = now + ATTEMPT_REST_MS;
 }
@@ -292,8 +296,12 @@ static bool await(struct attempt *t)
 	return true;
 }
 
-/* Run the call on a copy of data and copy that back. Returns false if it was abandoned. */
-static bool ask(struct attempt *t, const struct attempt_call *call, void *data, size_t size)
+/*
+ * Run the call on a copy of data and copy that back. Returns false if it was abandoned. *ret_took_ns: what the work took.
+ * On a busy machine, starting it and noticing its end take longer than that, which is not the fault of the key's programs.
+ */
+static bool ask(struct attempt *t, const struct attempt_call *call, void *data, size_t size,
+	uint64_t *ret_took_ns)
 {
 	pthread_mutex_lock(&t->lock);
 	t->call = *call;
@@ -302,6 +310,7 @@ static bool ask(struct attempt *t, const struct attempt_call *call, void *data, 
 	t->state = ASKED;
 	pthread_cond_broadcast(&t->changed);
 	bool done = await(t);
+	*ret_took_ns = done ? t->took_ns : 0;
 	if (done)
 		memcpy(data, t->data, size);
 	t->state = done ? IDLE : LEFT;
@@ -323,19 +332,19 @@ static int prepare(struct attempts *a, size_t size)
 int attempt_run(struct attempts *a, const struct attempt_call *call, void *data, size_t size)
 {
 	struct attempt_key *k = NULL;
-	uint64_t begun_ns = uv_hrtime();
-	int rc = find_key(a, call->key, begun_ns / 1000000, &k);
+	uint64_t took_ns;
+	int rc = find_key(a, call->key, now_ms(), &k);
 	if (rc == 0)
 		rc = prepare(a, size);
 	if (rc < 0)
 		return rc;
-	if (!ask(a->idle, call, data, size)) {
+	if (!ask(a->idle, call, data, size, &took_ns)) {
 		pthread_detach(a->idle->thread);
 		k->left = a->idle;
 		a->idle = NULL;
 		rc = -ETIMEDOUT;
 	}
-	note_spent(a, k, begun_ns);
+	note_spent(a, k, took_ns);
 	return rc;
 }
 

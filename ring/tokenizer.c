@@ -189,7 +189,7 @@ enum token tokenizer_feed_character(struct tokenizer *t, uint32_t code, unsigned
 static enum token feed_high(struct tokenizer *t, uint8_t byte)
 {
 	if (byte >= 0xc0) {
-		t->utf8_size = byte >= 0xf8 || byte < 0xc2 ? 1 : (uint8_t)utf8_lead_length(byte);
+		t->utf8_size = byte >= 0xf8 ? 1 : (uint8_t)utf8_lead_length(byte);
 		t->utf8_left = (uint8_t)(t->utf8_size - 1);
 		t->code = byte & (0x7fu >> t->utf8_size);
 	} else if (t->utf8_left > 0) {

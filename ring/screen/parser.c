@@ -253,14 +253,16 @@ size_t parser_feed(struct parser *p, const uint8_t *data, size_t length, const b
 	const uint8_t *at = data, *end = data + length;
 	uint64_t base = p->offset;
 	while (at < end && !(pause && *pause)) {
-		enum tokenizer_state state = p->tokenizer.state;
-		const uint8_t *next = state == TOKENIZER_GROUND
-			? feed_ground(p, at, end, base + (uint64_t)(at - data))
-			: tokenizer_is_data(state) ? feed_data(p, at, end)
-						   : NULL;
-		if (next && next > at) {
-			at = next;
-			continue;
+		if (p->tokenizer.state == TOKENIZER_GROUND) {
+			const uint8_t *next = feed_ground(p, at, end, base + (uint64_t)(at - data));
+			if (next) {
+				at = next;
+				continue;
+			}
+		} else if (tokenizer_is_data(p->tokenizer.state)) {
+			at = feed_data(p, at, end);
+			if (at == end)
+				break;
 		}
 		p->offset = base + (uint64_t)(at + 1 - data);
 		feed_byte(p, *at++);

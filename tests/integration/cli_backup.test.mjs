@@ -52,7 +52,7 @@ scenario('what is wrong is said', {}, async (server) => {
 	for (const args of [[], ['remove'], ['create'], ['restore'], ['restore', 'a'], ['create', 'a', 'b', 'c'], ['restore', 'a', 'b', 'c'], ['create', '--mount', 'dir'],
 		['restore', '--gitignore', 'a', 'dir'], ['restore', '--exclude', 'x', 'a', 'dir'], ['create', '--exclude'], ['create', '--nonsense', 'dir']])
 		await bad(USAGE, /./, args);
-	await bad(FAILED, /no such directory/i, ['create', 'none']);
+	await bad(FAILED, /directory does not exist/, ['create', 'none']);
 	await bad(FAILED, /workspace, \/home/, ['create', '/etc']);
 	await bad(FAILED, /Must be in \/var\/backups/, ['create', 'dir', './a.sqsh']);
 	await bad(FAILED, /gzip, lz4 or zstd/, ['create', '--format', 'tar', 'dir']);

@@ -411,7 +411,7 @@ shared('one at a time: busy, the queue, keys', async (server) => {
 	await api.input(id, '\x04');
 	assert.equal((await waiting).output, 'at last\n');
 	await api.input(id, 'for i in 1 2; do\r');
-	await until('continuation', async () => /not complete/.test((await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).text));
+	await until('continuation', async () => /incomplete/.test((await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).text));
 	const impatient = exec(server, 'echo no', { queueMs: 200 });
 	assert.deepEqual((({ state, endedBy, exitCode, output }) => ({ state, endedBy, exitCode, output }))(await impatient),
 		{ state: 'done', endedBy: 'busy', exitCode: null, output: '' });

@@ -56,7 +56,7 @@ scenario('what is wrong is said', {}, async (server) => {
 	await bad(FAILED, /workspace, \/home/, ['create', '/etc']);
 	await bad(FAILED, /Must be in \/var\/backups/, ['create', 'dir', './a.sqsh']);
 	await bad(FAILED, /gzip, lz4 or zstd/, ['create', '--format', 'tar', 'dir']);
-	await bad(FAILED, /no such archive/i, ['restore', 'none.sqsh', 'dir']);
+	await bad(FAILED, /archive does not exist/, ['restore', 'none.sqsh', 'dir']);
 	await bad(FAILED, /Each must be a path/, ['create', '--exclude', '..', 'dir']);
 });
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -33,7 +34,11 @@ size_t link_unread_input(const struct link *l)
 				   : -1;
 	if (slave < 0)
 		return 0;
-	(void)ioctl(slave, FIONREAD, &unread);
+	/* FIONREAD does not count what the kernel has yet to pass to the line discipline; poll() waits for that. */
+	if (ioctl(slave, FIONREAD, &unread) == 0 && unread == 0) {
+		(void)poll(&(struct pollfd){.fd = slave, .events = POLLIN}, 1, 0);
+		(void)ioctl(slave, FIONREAD, &unread);
+	}
 	close(slave);
 	return unread > 0 ? (size_t)unread : 0;
 }

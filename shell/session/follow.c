@@ -233,7 +233,10 @@ static bool is_unwanted(struct session *session, size_t length)
 	const struct link *link = &session->pane.held.link;
 	const struct executor *x = &session->executor;
 	uint64_t now = pane_now(&session->pane);
-	if (link_input_queued(link) + link_unread_input(link) == 0)
+	/* In canonical mode a part of a line is not reported: replies in close succession count as unread. */
+	bool reported = now >= session->replies_ms + SESSION_REPLIES_MS || exec_shell_reads_keys(x);
+	session->replies_ms = now;
+	if (reported && link_input_queued(link) + link_unread_input(link) == 0)
 		session->replies_unread = 0;
 	session->replies_unread += length;
 	if (session->replies_unread > SESSION_REPLIES_MAX)

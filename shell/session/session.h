@@ -139,6 +139,7 @@ struct session {
 	bool size_refused;     /* the windows require a size that exceeds the memory for screens */
 	struct look focus;     /* a pending check whether the program wants focus reports */
 	size_t replies_unread; /* bytes of replies since all input had been read */
+	uint64_t replies_ms;   /* loop time of the last reply */
 	uint64_t replies_since_ms; /* loop time */
 	size_t replies_since;      /* bytes of replies since then */
 	struct typing typing;

@@ -81,8 +81,10 @@ conformance('sessions and windows', async (pair) => {
 	await pair.same('ls', 'has-session -t x', 'new-session -d -s one', 'has-session -t one', 'has-session -t =on', 'has-session -t on', 'has -t two',
 		'new-session -d -s one', ['new-session', '-d', '-s', ''], 'new-session -d -s b -n win -x 120 -y 40 -P', 'list-sessions', 'ls -F #S:#{session_windows}',
 		['new-session', '-d', '-P', '-F', '#{session_name} #{window_id} #{pane_id}', '-n', 'x', '-s', 'a:b.c\nb\\x"$y', 'sleep 100'],
-		['ls', '-F', '#{session_name}'], 'new-window -t one', 'new-window -d -t one: -n named -P', ['new-window', '-t', 'one:7', '-n', 'seven', 'sleep 100'], 'new-window -t one:7',
-		'list-windows -t one', 'lsw -a', `lsw -t one -F ${ALL}`, 'select-window -t one:0', 'next-window -t one', 'previous-window -t one', 'last-window -t one',
+		['ls', '-F', '#{session_name}'], 'new-window -t one', 'new-window -d -t one: -n named -P', ['new-window', '-t', 'one:7', '-n', 'seven', 'sleep 100'], 'new-window -t one:7');
+	// A window has the name of its program. tmux may look before it has executed that, and show its own name until half a second later.
+	await pair.eventually(['lsw', '-t', 'one', '-F', '#W'], /^bash\nbash\nnamed\nseven\n$/);
+	await pair.same('list-windows -t one', 'lsw -a', `lsw -t one -F ${ALL}`, 'select-window -t one:0', 'next-window -t one', 'previous-window -t one', 'last-window -t one',
 		'select-window -t one:9', 'lsw -t one', 'rename-window -t one:0 first', 'rename-window -t one:first second', 'rename-session -t one uno',
 		'rename-session -t uno b', 'swap-window -s uno:0 -t uno:7', 'lsw -t uno', 'move-window -s uno:7 -t uno:3', 'move-window -r -t uno', 'lsw -t uno',
 		['lsw', '-t', 'uno', '-f', '#{==:#{window_index},1}', '-F', '#I'], 'kill-window -t uno:1', 'lsw -t uno', 'kill-session -t nosuch',

@@ -183,9 +183,9 @@ static void start_labels(struct history *h)
 	bool all = at == 0;
 	for (int rc = 1; rc != 0 && at < h->events_offset;) {
 		rc = event_read(log, &at, &e);
-		if (rc <= 0 || e.header.type != EVENT_SOURCE)
+		uint32_t source;
+		if (rc <= 0 || e.header.type != EVENT_SOURCE || e.header.length < sizeof source)
 			continue;
-		uint32_t source = EVENT_SOURCE_TERMINAL;
 		memcpy(&source, e.payload, sizeof source);
 		if (first && !all && source == EVENT_SOURCE_TERMINAL)
 			h->labels.before = EVENT_SOURCE_STDOUT;

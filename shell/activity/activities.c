@@ -244,8 +244,10 @@ static void on_more(void *user)
 	/* Look once the session is quiet, or every ACTIVITY_LOOK_MS if it never is. */
 	if (it->stirred_ms == 0)
 		it->stirred_ms = now_of(it->all);
-	it->due_ms = it->stirred_ms + ACTIVITY_LOOK_MS < quiet ? it->stirred_ms + ACTIVITY_LOOK_MS
-							       : quiet;
+	uint64_t latest = it->stirred_ms + ACTIVITY_LOOK_MS;
+	/* But a look that is due already is not put off: a command has ended. */
+	if (it->due_ms == 0 || it->due_ms > now_of(it->all))
+		it->due_ms = latest < quiet ? latest : quiet;
 	it->pause_ms = 0;
 	keep_ticking(it->all);
 }

@@ -63,15 +63,27 @@ static bool is_refused_4(uint32_t a)
 		a == 0x646464c8;
 }
 
+/* The address of IPv4 at b. */
+static uint32_t read_4(const uint8_t *b)
+{
+	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
 static bool is_refused_6(const struct in6_addr *a)
 {
 	/* Metadata services of Amazon (fd00:ec2::/32) and Google (fd20:ce::/32). */
 	static const uint8_t amazon[4] = {0xfd, 0, 0x0e, 0xc2}, google[4] = {0xfd, 0x20, 0, 0xce};
-	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
+	/* RFC 6052; RFC 8215, where any part may be the address of IPv4; RFC 3056 (6to4). */
+	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b},
+			     local_nat64[6] = {0, 0x64, 0xff, 0x9b, 0, 1};
+	static const uint8_t six_to_four[2] = {0x20, 0x02};
 	const uint8_t *b = a->s6_addr;
 	if (IN6_IS_ADDR_V4MAPPED(a) || memcmp(b, nat64, sizeof nat64) == 0)
-		return is_refused_4((uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 |
-			(uint32_t)b[14] << 8 | b[15]);
+		return is_refused_4(read_4(b + 12));
+	if (memcmp(b, six_to_four, sizeof six_to_four) == 0)
+		return is_refused_4(read_4(b + 2));
+	if (IN6_IS_ADDR_V4COMPAT(a) || memcmp(b, local_nat64, sizeof local_nat64) == 0)
+		return true;
 	return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MULTICAST(a) ||
 		memcmp(b, amazon, sizeof amazon) == 0 || memcmp(b, google, sizeof google) == 0;
 }

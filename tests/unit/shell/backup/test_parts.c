@@ -50,7 +50,8 @@ Test(parts_address_is_refused, those_that_are)
 {
 	static const char *const cases[] = {"169.254.169.254", "169.254.0.1", "0.0.0.0", "0.1.2.3",
 		"224.0.0.1", "255.255.255.255", "::", "fe80::1", "ff02::1", "fd00:ec2::254",
-		"::ffff:169.254.169.254", "::ffff:0.0.0.0", "64:ff9b::a9fe:a9fe"};
+		"::ffff:169.254.169.254", "::ffff:0.0.0.0", "64:ff9b::a9fe:a9fe",
+		"64:ff9b:1::a9fe:a9fe", "2002:a9fe:a9fe::1", "::169.254.169.254"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect(is_refused(cases[i]), "%s", cases[i]);
 }
@@ -59,7 +60,7 @@ Test(parts_address_is_refused, others)
 {
 	static const char *const cases[] = {"127.0.0.1", "10.0.0.1", "192.168.1.1", "169.253.1.1",
 		"169.255.1.1", "223.255.255.255", "1.1.1.1", "::1", "fd00::1", "2606:4700::1111",
-		"::ffff:127.0.0.1", "64:ff9b::101:101"};
+		"::ffff:127.0.0.1", "64:ff9b::101:101", "::1", "2002:101:101::1"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		cr_expect_not(is_refused(cases[i]), "%s", cases[i]);
 }

@@ -72,6 +72,7 @@ static int write_script(struct executor *x, struct exec *e)
 	char *script = header ? integration_script(&e->plan, &length) : NULL;
 	int rc = script ? 0 : -ENOMEM;
 	size_t header_length = header ? strlen(header) : 0;
+	errno = 0; /* a short write sets none */
 	if (rc == 0 &&
 		(ftruncate(x->script_fd, 0) < 0 ||
 			pwrite(x->script_fd, header, header_length, 0) != (ssize_t)header_length ||

@@ -100,26 +100,30 @@ static la_ssize_t on_archive_write(struct archive *a, void *user, const void *by
 
 /* Files with more than one name */
 
-/* The first name of a file, or NULL if this is it. */
-static const char *find_first_name(struct pack *k, const struct stat *st, const char *name)
+/* The name that a file is in the archive by, or NULL. */
+static const char *find_first_name(const struct pack *k, const struct stat *st)
 {
 	struct linked *found, one = {.id = {.device = st->st_dev, .inode = st->st_ino}};
-	size_t size = strlen(name) + 1;
 	/* NOLINTNEXTLINE(clang-analyzer-*): it is uthash's */
 	HASH_FIND(hh, k->linked, &one.id, sizeof one.id, found);
-	if (found)
-		return found->name;
-	if (HASH_COUNT(k->linked) >= PACK_LINKS_MAX)
-		return NULL;
-	found = malloc(sizeof *found + size);
-	if (!found)
-		return NULL; /* store the file once more */
-	found->id = one.id;
-	memcpy(found->name, name, size);
-	HASH_ADD(hh, k->linked, id, sizeof found->id, found);
-	if (!found->hh.tbl)
-		free(found);
-	return NULL;
+	return found ? found->name : NULL;
+}
+
+/* Remember the name of a file with several. If that fails, the file is stored once more. */
+static void add_first_name(struct pack *k, const struct stat *st, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	if (st->st_nlink < 2 || HASH_COUNT(k->linked) >= PACK_LINKS_MAX)
+		return;
+	struct linked *one = calloc(1, sizeof *one + size);
+	if (!one)
+		return;
+	one->id.device = st->st_dev;
+	one->id.inode = st->st_ino;
+	memcpy(one->name, name, size);
+	HASH_ADD(hh, k->linked, id, sizeof one->id, one);
+	if (!one->hh.tbl)
+		free(one);
 }
 
 /* Entries */
@@ -182,7 +186,7 @@ static int put_file(struct pack *k, int dir_fd, const char *name, const struct s
 {
 	struct stat now;
 	char text[PLACE_PATH_MAX + 4];
-	const char *first = st->st_nlink > 1 ? find_first_name(k, st, k->name) : NULL;
+	const char *first = st->st_nlink > 1 ? find_first_name(k, st) : NULL;
 	describe(k, st);
 	if (first) {
 		archive_entry_set_hardlink(k->entry, archive_name(first, false, text));
@@ -206,6 +210,8 @@ static int put_file(struct pack *k, int dir_fd, const char *name, const struct s
 	if (rc < 0) {
 		close(k->fd);
 		k->fd = -1;
+	} else {
+		add_first_name(k, &now, k->name);
 	}
 	return rc;
 }

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct folder folder;
@@ -25,7 +27,8 @@ struct text {
 	size_t length, at, piece;
 };
 
-static struct text pack(const char *path, const struct pack_options *options)
+static struct text pack_with_losses(
+	const char *path, const struct pack_options *options, size_t *ret_losses)
 {
 	struct text all = {0};
 	struct pack *k;
@@ -40,8 +43,16 @@ static struct text pack(const char *path, const struct pack_options *options)
 		memcpy(all.bytes + all.length, bytes, length);
 		all.length += length;
 	}
-	cr_assert_eq(pack_losses(k)->count, 0);
+	*ret_losses = pack_losses(k)->count;
 	pack_close(k);
+	return all;
+}
+
+static struct text pack(const char *path, const struct pack_options *options)
+{
+	size_t losses;
+	struct text all = pack_with_losses(path, options, &losses);
+	cr_assert_eq(losses, 0);
 	return all;
 }
 
@@ -125,6 +136,36 @@ Test(pack, what_is_excluded_is_left_out_with_all_below)
 	cr_assert_null(memmem(archive.bytes, archive.length, "./e", 3));
 	cr_assert_null(memmem(archive.bytes, archive.length, "0123456789abcdef", 16));
 	cr_assert_not_null(memmem(archive.bytes, archive.length, ".ringside-other", 15));
+	free(archive.bytes);
+	placed_leave(&place, &folder);
+}
+
+/* So that root may not read everything. */
+static void respect_modes(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {{0}};
+	cr_assert_eq(syscall(SYS_capset, &header, sets), 0);
+}
+
+Test(pack, a_file_that_cannot_be_read_has_no_links_to_it)
+{
+	const struct stage_options options = {.replace = true};
+	struct stat st;
+	size_t losses;
+	placed_enter(&place, &folder);
+	cr_assert_eq(mkdirat(folder.fd, "from", 0700), 0);
+	make("from/a", "text");
+	make("from/c", "more");
+	cr_assert_eq(linkat(folder.fd, "from/a", folder.fd, "from/b", 0), 0);
+	cr_assert_eq(fchmodat(folder.fd, "from/a", 0, 0), 0);
+	respect_modes();
+	struct text archive = pack_with_losses("from", NULL, &losses);
+	archive.piece = PACK_PIECE;
+	cr_expect_eq(losses, 2);
+	cr_assert_eq(put(&archive, "to", &options), 0);
+	cr_expect_eq(fstatat(folder.fd, "to/c", &st, 0), 0);
+	cr_expect_neq(fstatat(folder.fd, "to/b", &st, 0), 0);
 	free(archive.bytes);
 	placed_leave(&place, &folder);
 }

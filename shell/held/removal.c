@@ -245,7 +245,11 @@ static void on_timer(uv_timer_t *timer)
 	size_t count = 0;
 	DL_COUNT(t->list, r, count);
 	over = count > 0 ? calloc(count, sizeof(*over)) : NULL;
-	count = over ? check_all(t, over, now) : 0; /* if memory is short, the next tick retries */
+	if (count > 0 && !over) {
+		uv_timer_start(timer, on_timer, STEP_MS, 0); /* memory is short */
+		return;
+	}
+	count = over ? check_all(t, over, now) : 0;
 	schedule(t, now);
 	for (size_t i = 0; i < count; i++)
 		over[i]->done(over[i]->user, over[i]->survivors > 0 ? -EBUSY : 0);

@@ -46,6 +46,8 @@ static int set_heir(struct lease *l, const struct lease_terms *terms)
 
 int lease_acquire(struct lease *l, const struct lease_terms *terms, uint64_t now_ms)
 {
+	if (l->id[0] && !lease_is_held(l, now_ms))
+		lease_hand_over(l, now_ms); /* an heir comes before those that ask now */
 	bool is_held = lease_is_held(l, now_ms);
 	bool is_renewal = is_held && terms->renew && is_id(l, terms->renew);
 	if (is_held && !is_renewal && terms->take == LEASE_ACQUIRE_AFTER)

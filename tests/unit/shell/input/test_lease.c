@@ -152,6 +152,17 @@ Test(lease_heir, has_it_when_it_is_given_back_or_over)
 	cr_expect(lease_is_held(&l, 1999));
 }
 
+Test(lease_heir, comes_before_those_that_ask_after_the_lease_has_expired)
+{
+	struct lease l = {0};
+	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
+	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
+	cr_expect_eq(lease_acquire(&l, &others, 1500), -EBUSY);
+	cr_expect_str_eq(l.owner, "me");
+	cr_expect(lease_is_held(&l, 2499));
+}
+
 Test(lease_heir, may_be_it_no_longer)
 {
 	struct lease l = {0};

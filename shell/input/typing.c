@@ -91,7 +91,7 @@ static bool ends_line(const struct termios *modes, unsigned char byte)
 {
 	bool has_signals = modes->c_lflag & ISIG;
 	if (byte == '\r')
-		return modes->c_iflag & (ICRNL | IGNCR);
+		return modes->c_iflag & ICRNL;
 	if (byte == '\n')
 		return !(modes->c_iflag & INLCR);
 	return is_special(modes, VEOF, byte) || is_special(modes, VEOL, byte) ||
@@ -112,6 +112,8 @@ bool typing_follow_line(
 			line->length++;
 		} else if ((modes->c_lflag & IEXTEN) && is_special(modes, VLNEXT, at[i])) {
 			line->quoted = true;
+		} else if (at[i] == '\r' && (modes->c_iflag & IGNCR)) {
+			continue; /* the kernel drops it */
 		} else if (ends_line(modes, at[i])) {
 			line->length = 0;
 		} else if (is_special(modes, VERASE, at[i])) {

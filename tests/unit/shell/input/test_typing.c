@@ -68,6 +68,15 @@ Test(typing_follow_line, the_limit)
 	cr_expect_not(takes(&line, &modes, TYPING_LINE_MAX + 1, "\n"));
 }
 
+Test(typing_follow_line, a_return_that_the_kernel_drops_ends_nothing)
+{
+	struct termios modes = cooked();
+	struct typing_line line = {0};
+	modes.c_iflag |= IGNCR;
+	cr_expect(takes(&line, &modes, TYPING_LINE_MAX, "\r"));
+	cr_expect_not(takes(&line, &modes, 1, ""));
+}
+
 Test(typing_follow_line, what_ends_a_line)
 {
 	static const char *const ends[] = {"\n", "\r", "\x03", "\x04", "\x15"};

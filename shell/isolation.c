@@ -340,14 +340,15 @@ static int prepare(struct isolation *i, const struct isolation_options *o, char 
 	i->runtime_dir = strdup(o->runtime_dir);
 	i->holder = realpath(o->holder, NULL);
 	i->home = strdup(o->home ? o->home : "/");
-	i->filter_fd = isolation_filter_make();
-	if (!i->runtime_dir || !i->holder || !i->home || i->filter_fd < 0) {
-		snprintf(why, size, "%s", strerror(errno));
-		return -errno;
+	int rc = i->runtime_dir && i->holder && i->home ? isolation_filter_make() : -errno;
+	if (rc < 0) {
+		snprintf(why, size, "%s", strerror(-rc));
+		return rc;
 	}
+	i->filter_fd = rc;
 	put(&w, bwrap);
 	put_namespaces(&w, o->share_net);
-	int rc = put_files(&w, o);
+	rc = put_files(&w, o);
 	if (rc < 0)
 		snprintf(why, size, "there is no profile \"%s\": use private, system or home",
 			o->profile);

@@ -1,8 +1,8 @@
 /*
- * Credentials: a header decides if there is one, otherwise a cookie. Wrong ones in a header or at the login are counted
- * for each peer, and limited; a cookie that is not valid is nobody's attempt to guess.
+ * The Authorization header decides if there is one, otherwise the cookie. Wrong tokens in a header or at the login are
+ * counted and limited for each peer. An invalid cookie is not counted, because it is no attempt to guess.
  *
- * A cookie that came by TLS has a name that browsers take over TLS only, and from no other host (RFC 6265bis, __Host-).
+ * Over TLS the cookie has the prefix __Host-, so browsers accept it only over TLS and from this host (RFC 6265bis).
  */
 #include "ws/auth/auth.h"
 
@@ -30,7 +30,7 @@ static uint64_t steady_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Load a secret of the runtime directory, or make one of n random bytes in base64url. */
+/* Load a secret of the runtime directory, or make one of TOKEN_BYTES random bytes in base64url. */
 static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
 {
 	unsigned char bytes[TOKEN_BYTES];
@@ -58,7 +58,7 @@ static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
 	return file_save(dir_fd, name, text, strlen(text));
 }
 
-/* A token from a file of the user's choice. */
+/* Read the token from --token-file. */
 static int read_token_file(struct auth *a, const char *path)
 {
 	char *text;
@@ -83,7 +83,7 @@ static int choose_token(struct auth *a, const struct auth_options *o)
 		snprintf(a->token, sizeof a->token, "%s", o->token);
 	else if (!o->token)
 		return load_or_make(a->dir_fd, "token", a->token, sizeof a->token);
-	/* What has other bytes no header can say. */
+	/* A header cannot carry other bytes. */
 	bool good = strlen(a->token) >= AUTH_TOKEN_MIN;
 	for (const char *p = a->token; *p; p++)
 		good = good && *p > ' ' && *p < 0x7f;
@@ -99,7 +99,7 @@ static void digest_text(
 		digest, &length);
 }
 
-/* Hex of the first n bytes of that. */
+/* Hex of the first n bytes of digest_text(). */
 static void fingerprint(const unsigned char *key, const char *text, char *hex, unsigned n)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
@@ -136,7 +136,7 @@ int auth_open(struct auth *a, const struct auth_options *o)
 	char name[9];
 	fingerprint(key, a->token, a->fingerprint, 16);
 	fingerprint(key, "cookie", name, 4);
-	/* Cookies do not know ports: servers on one host must not overwrite each other's. */
+	/* Cookies ignore ports, so the servers of one host need different names. */
 	snprintf(a->cookie, sizeof a->cookie, "ringside-%s", name);
 	return 0;
 }
@@ -176,7 +176,7 @@ bool auth_find_cookie(const char *header, const char *name, char *value, size_t 
 	return false;
 }
 
-/* Compare without telling by the time how much is right, nor how long the secret is. */
+/* Compare in constant time, by digests, so that neither content nor length of the token leaks. */
 static bool is_token(const struct auth *a, const char *text)
 {
 	unsigned char mine[EVP_MAX_MD_SIZE], theirs[EVP_MAX_MD_SIZE];
@@ -196,7 +196,7 @@ static void fill_link(const struct link_entry *e, struct principal *p)
 	snprintf(p->link, sizeof p->link, "%s", e->id);
 }
 
-static bool take_link(const struct auth *a, const char *token, struct principal *p)
+static bool check_link(const struct auth *a, const char *token, struct principal *p)
 {
 	const struct link_entry *e = links_check(&a->links, token, clock_wall_ms());
 	if (!e)
@@ -205,7 +205,7 @@ static bool take_link(const struct auth *a, const char *token, struct principal 
 	return true;
 }
 
-/* The name of the cookie of a link, or ("") of the owner. */
+/* Write the name of a link's cookie; link "": the owner's. */
 static void name_cookie(
 	const struct auth *a, const char *link, bool secure, char name[AUTH_COOKIE_NAME_SIZE])
 {
@@ -213,8 +213,8 @@ static void name_cookie(
 		link[0] ? "-" : "", link);
 }
 
-/* What a login stands for. Returns false when that is no longer good. */
-static bool take_login(const struct auth *a, const struct login_entry *e, struct principal *p)
+/* Get the principal of a login. Returns false if its token or link is not valid any more. */
+static bool check_login(const struct auth *a, const struct login_entry *e, struct principal *p)
 {
 	if (!e->link[0]) {
 		*p = (struct principal){.role = ROLE_OWNER, .expires_ms = e->expires_ms};
@@ -227,7 +227,7 @@ static bool take_login(const struct auth *a, const struct login_entry *e, struct
 	return true;
 }
 
-static bool take_cookie(struct auth *a, const struct credentials *c, struct principal *p)
+static bool check_cookie(struct auth *a, const struct credentials *c, struct principal *p)
 {
 	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
 	const char *link = c->link ? c->link : "";
@@ -236,7 +236,7 @@ static bool take_cookie(struct auth *a, const struct credentials *c, struct prin
 	if (!auth_find_cookie(c->cookie, name, value, sizeof value))
 		return false;
 	const struct login_entry *e = logins_use(&a->logins, value, clock_wall_ms());
-	if (!e || strcmp(e->link, link) != 0 || !take_login(a, e, &found))
+	if (!e || strcmp(e->link, link) != 0 || !check_login(a, e, &found))
 		return false;
 	*p = found;
 	snprintf(p->login, sizeof p->login, "%s", e->id);
@@ -258,14 +258,14 @@ uint64_t auth_revoked(const struct auth *a)
 bool auth_knows(const struct auth *a, const char *authorization)
 {
 	struct principal p;
-	/* Also where it is written so that nobody is let in by it. */
+	/* More lenient than auth_check(), because this keeps credentials from leaking to other programs. */
 	if (strncasecmp(authorization, "Bearer", 6) != 0)
 		return false;
 	const char *token = authorization + 6 + strspn(authorization + 6, " \t");
-	return is_token(a, token) || take_link(a, token, &p);
+	return is_token(a, token) || check_link(a, token, &p);
 }
 
-static bool take_bearer(struct auth *a, const struct credentials *c, struct principal *p)
+static bool check_bearer(struct auth *a, const struct credentials *c, struct principal *p)
 {
 	if (strncasecmp(c->authorization, "Bearer ", 7) != 0)
 		return false;
@@ -274,7 +274,7 @@ static bool take_bearer(struct auth *a, const struct credentials *c, struct prin
 		*p = (struct principal){.role = ROLE_OWNER};
 		return true;
 	}
-	if (!take_link(a, token, p))
+	if (!check_link(a, token, p))
 		return false;
 	if (p->answers && c->terminal)
 		links_spend(&a->links, p->link);
@@ -291,15 +291,15 @@ enum auth_result auth_check(
 {
 	struct principal p = {.role = ROLE_OWNER};
 	if (c->authorization) {
-		if (!take_bearer(a, c, &p)) {
+		if (!check_bearer(a, c, &p)) {
 			if (!a->open)
 				return count_failure(a, c->peer);
 			p = (struct principal){.role = ROLE_OWNER};
 		}
-	} else if (c->cookie && take_cookie(a, c, &p)) {
+	} else if (c->cookie && check_cookie(a, c, &p)) {
 		p.by_cookie = true;
 	} else if (!a->open && !c->owner) {
-		/* A cookie of another server, or one that has expired, is nobody's attempt to guess. */
+		/* A cookie of another server, or an expired one, is no attempt to guess. */
 		return AUTH_MISSING;
 	}
 	*ret_principal = p;
@@ -324,8 +324,8 @@ bool auth_may_see(const struct principal *p, const char *session, uint64_t epoch
 	return !p->session[0] || (strcmp(p->session, session) == 0 && p->epoch == epoch);
 }
 
-/* A login by which the request comes, for the same: the new one takes its place. */
-static void take_place(struct auth *a, const struct principal *before, struct login_entry *e)
+/* Remove the login that the request came with, if it is for the same token or link; e inherits its id. */
+static void replace_login(struct auth *a, const struct principal *before, struct login_entry *e)
 {
 	if (!before || !before->login[0] || strcmp(before->link, e->link) != 0)
 		return;
@@ -341,7 +341,7 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 	char name[AUTH_COOKIE_NAME_SIZE], value[LOGIN_VALUE_SIZE];
 	struct login_entry terms = {.created_ms = now,
 		.expires_ms = now + (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600 * 1000};
-	if (take_link(a, r->token, &p)) {
+	if (check_link(a, r->token, &p)) {
 		links_spend(&a->links, p.link);
 		terms.expires_ms = p.expires_ms;
 	} else if (is_token(a, r->token)) {
@@ -353,7 +353,7 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 	snprintf(terms.owner, sizeof terms.owner, "%s", p.link[0] ? "" : a->fingerprint);
 	snprintf(terms.peer, sizeof terms.peer, "%s", r->peer);
 	snprintf(terms.agent, sizeof terms.agent, "%s", r->agent);
-	take_place(a, r->before, &terms);
+	replace_login(a, r->before, &terms);
 	const struct login_entry *e = logins_add(&a->logins, &terms, value);
 	if (!e)
 		return AUTH_WRONG;
@@ -383,6 +383,6 @@ void auth_prune(struct auth *a)
 	struct principal p;
 	logins_expire(l, clock_wall_ms());
 	for (size_t i = l->count; i-- > 0;)
-		if (!take_login(a, &l->entries[i], &p))
+		if (!check_login(a, &l->entries[i], &p))
 			logins_remove(l, l->entries[i].id);
 }

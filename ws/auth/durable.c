@@ -1,6 +1,6 @@
 /*
- * One write at a time, for the temporary file has one name. The thread has the document for itself; everything else is the
- * loop's. A failure is told to whoever waits for that document or an older one: the newer says what those said.
+ * One write at a time, because the temporary file has one name. Only the thread uses the document meanwhile; everything
+ * else belongs to the loop. A document contains the older ones, so its result is reported to their callbacks too.
  */
 #include "ws/auth/durable.h"
 
@@ -29,7 +29,7 @@ void durable_finish(struct durable *d)
 	*d = (struct durable){.dir_fd = -1};
 }
 
-static void tell(struct durable_waiter *list, int error)
+static void call_waiters(struct durable_waiter *list, int error)
 {
 	struct durable_waiter *w, *next;
 	DL_FOREACH_SAFE (list, w, next) {
@@ -38,7 +38,7 @@ static void tell(struct durable_waiter *list, int error)
 	}
 }
 
-/* On a thread of libuv's. */
+/* Runs on a thread of libuv's pool. */
 static void on_work(uv_work_t *work)
 {
 	struct durable *d = work->data;
@@ -54,7 +54,7 @@ static void begin(struct durable *d)
 	d->next = NULL;
 	d->told_next = NULL;
 	int rc = uv_queue_work(d->loop, &d->work, on_work, on_written);
-	assert(rc == 0); /* it fails without on_work only */
+	assert(rc == 0); /* it only fails if on_work is NULL */
 	(void)rc;
 }
 
@@ -67,7 +67,7 @@ static void on_written(uv_work_t *work, int status)
 	d->told = NULL;
 	if (d->next)
 		begin(d);
-	tell(told, error);
+	call_waiters(told, error);
 }
 
 void durable_save(struct durable *d, json_t *document, durable_done done, void *user)

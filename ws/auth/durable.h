@@ -1,32 +1,34 @@
 /*
- * A document that is written off the loop, by libuv's threads, and is on the disk before anybody is told so. One write is
- * under way at a time; what is saved meanwhile is the next one, and only the newest is written.
+ * A JSON document that is written durably (with fsync) by libuv's thread pool. One write is under way at a time. Of the
+ * documents that are saved meanwhile only the newest is written.
  */
 #pragma once
 
 #include <jansson.h>
 #include <uv.h>
 
-/* It is on the disk, or error says why it is not. */
+/* The document is on the disk (error is 0), or could not be written (a negative errno). */
 typedef void (*durable_done)(void *user, int error);
 
+/* A file with the documents that are being written to it. */
 struct durable {
-	uv_loop_t *loop;  /* NULL: there is none, and what is saved is written at once */
+	uv_loop_t *loop;  /* NULL: write synchronously */
 	int dir_fd;       /* borrowed */
 	const char *name; /* of the file: a literal */
 	uv_work_t work;
-	json_t *writing, *next; /* documents: that the thread has, and that waits; owned */
-	int error;              /* of the write under way */
-	struct durable_waiter *told, *told_next; /* who wait for the two */
+	json_t *writing, *next; /* the document that is being written, and the next; owned */
+	int error;              /* of the present write */
+	struct durable_waiter *told, *told_next; /* callbacks of the two */
 };
 
+/* Initialize. dir_fd: borrowed. name: a literal. */
 void durable_init(struct durable *d, uv_loop_t *loop, int dir_fd, const char *name);
 
-/* What is under way has ended: the loop has run to its end. */
+/* Check that no write is under way: the loop has run to its end. */
 void durable_finish(struct durable *d);
 
 /*
- * Write it. Takes document; NULL stands for one that there was no memory for. done: called once, later, or from inside
- * where there is no loop or no memory; NULL: nobody waits.
+ * Write a document. Takes document; NULL means that there was no memory for it. done: called once, later, or from inside
+ * if there is no loop or no memory; may be NULL.
  */
 void durable_save(struct durable *d, json_t *document, durable_done done, void *user);

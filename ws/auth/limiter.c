@@ -1,4 +1,4 @@
-/* A token bucket kept as one time: each failure moves it by the refill, and now may not be far behind. */
+/* A token bucket in one number: each failure moves a point in time by refill_ms, and it may not get too far ahead of now. */
 #include "ws/auth/limiter.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ static struct limiter_peer *find_peer(struct limiter *l, const char *peer)
 		if (l->peers[i].spent_ms < oldest->spent_ms)
 			oldest = &l->peers[i];
 	}
-	/* When the table is full the one that has behaved for longest makes room. */
+	/* If the table is full, replace the peer with the oldest failures. */
 	struct limiter_peer *p = l->count < LIMITER_PEERS ? &l->peers[l->count++] : oldest;
 	*p = (struct limiter_peer){.spent_ms = 0};
 	snprintf(p->name, sizeof p->name, "%s", peer);

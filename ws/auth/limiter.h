@@ -1,6 +1,6 @@
 /*
- * Limits failed logins: each peer, see limiter_network(), may fail LIMITER_BURST times at once and then once every
- * LIMITER_REFILL_MS. Successful requests are never counted or held up. Bounded memory.
+ * Limits failed logins: each peer (see limiter_network()) may fail LIMITER_BURST times at once and then once every
+ * LIMITER_REFILL_MS. Successful requests are never counted or delayed. Memory is bounded.
  */
 #pragma once
 
@@ -13,27 +13,29 @@
 #define LIMITER_PEERS 512u
 #define LIMITER_PEER_MAX 64u
 
+/* A peer that has failed. */
 struct limiter_peer {
 	char name[LIMITER_PEER_MAX];
-	uint64_t spent_ms; /* how far its allowance is used up: a point in time */
+	uint64_t spent_ms; /* see limiter_spend() */
 };
 
+/* The peers that have failed; zeroed: none. */
 struct limiter {
 	struct limiter_peer peers[LIMITER_PEERS];
 	size_t count;
 };
 
 /*
- * What counts as one peer: an IPv4 address, also one that is written as IPv6; of IPv6 the /64, which one subscriber has
- * and may take any address of. What is no address stays as it is.
+ * Write the network that counts as one peer: an IPv4 address (also a mapped one), or the /64 of an IPv6 address, because a
+ * subscriber may use any address in it. Text that is no address is copied.
  */
 void limiter_network(const char *peer, char ret_network[LIMITER_PEER_MAX]);
 
 /*
- * Take one from an allowance of `burst` at once and then one every refill_ms. *spent_ms: how far it is used up, a point in
- * time; zero at first. now_ms: of any steady clock. Returns whether there was none left; then nothing is taken.
+ * Use one of an allowance of `burst` at once and then one every refill_ms. *spent_ms: the state, a point in time up to which
+ * the allowance is used; zero at first. now_ms: of any steady clock. Returns true if none is left; then nothing is used.
  */
 bool limiter_spend(uint64_t *spent_ms, unsigned burst, unsigned refill_ms, uint64_t now_ms);
 
-/* Count a failure of peer at now_ms (any steady clock). Returns whether it had failed too often already. */
+/* Count a failure of peer. now_ms: of any steady clock. Returns true if the peer has failed too often already. */
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms);

@@ -1,6 +1,6 @@
 /*
- * The register of share links, in memory and in a file. Memory is what counts; the file follows it, off the loop. Whoever
- * gives a link out, or says that one is revoked, waits for the file: a restart must not know better.
+ * The register of share links, in memory and in a file. The memory decides; the file is written in the background. Callers
+ * wait for the file before they report that a link was created or revoked, so that a restart cannot contradict them.
  */
 #include "ws/auth/links.h"
 
@@ -69,7 +69,7 @@ int links_open(struct links *l, uv_loop_t *loop, int dir_fd, const unsigned char
 	json_t *list, *value;
 	size_t i;
 	int rc = document_load(dir_fd, REGISTER, REGISTER_MAX, &list);
-	if (rc == -ENOENT || rc == -EBADMSG) /* what makes no sense is no reason to serve nobody */
+	if (rc == -ENOENT || rc == -EBADMSG) /* start empty rather than not at all */
 		return 0;
 	if (rc < 0) {
 		links_close(l);
@@ -92,7 +92,7 @@ void links_close(struct links *l)
 
 char *links_sign(const struct links *l, const struct link_entry *entry)
 {
-	/* To the millisecond it is the register that says when. */
+	/* A JWT counts seconds; the register has the exact time. */
 	struct token_claims claims = {.kind = "link", .expires_s = (entry->expires_ms + 999) / 1000};
 	snprintf(claims.id, sizeof claims.id, "%s", entry->id);
 	return token_sign(&claims, l->key, sizeof l->key);
@@ -161,7 +161,7 @@ void links_prune(struct links *l, uint64_t now_ms, const char *session)
 			i++;
 	}
 	l->removed += before - l->count;
+	/* Stale entries in the file are harmless, because they are pruned again. */
 	if (l->count != before)
-		links_store(l, NULL,
-			NULL); /* stale entries in the file do no harm: they are pruned again */
+		links_store(l, NULL, NULL);
 }

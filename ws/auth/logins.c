@@ -1,6 +1,6 @@
 /*
- * The ledger in memory and in a file. Entries have no order; the fullest holder gives way to itself: nobody who has a link
- * can push out the owner, nor another link before there are LOGINS_OF_LINKS.
+ * The ledger in memory and in a file. Entries have no order. Logins of a link displace those of the same link, or those of
+ * other links once there are LOGINS_OF_LINKS, but never the owner's.
  */
 #include "ws/auth/logins.h"
 
@@ -66,8 +66,7 @@ int logins_open(struct logins *l, uv_loop_t *loop, int dir_fd)
 		return -ENOMEM;
 	durable_init(&l->file, loop, dir_fd, LEDGER);
 	int rc = document_load(dir_fd, LEDGER, LEDGER_MAX, &list);
-	if (rc == -ENOENT ||
-		rc == -EBADMSG) /* what makes no sense lets nobody in, and is no reason to serve nobody */
+	if (rc == -ENOENT || rc == -EBADMSG) /* start empty rather than not at all */
 		return 0;
 	if (rc < 0) {
 		logins_close(l);
@@ -94,8 +93,8 @@ static void drop(struct logins *l, size_t i)
 	l->removed++;
 }
 
-/* Make room among those of this link, or of all (all_links), or of the owner (NULL): there may be fewer than most. */
-static void make_room(struct logins *l, const char *link, bool all_links, size_t most)
+/* Drop the least recently used login of a link ("": the owner), or of all links, if there are `most` already. */
+static void evict_oldest(struct logins *l, const char *link, bool all_links, size_t most)
 {
 	size_t count = 0, oldest = 0;
 	for (size_t i = 0; i < l->count; i++) {
@@ -120,9 +119,9 @@ const struct login_entry *logins_add(
 	for (char *p = e.agent; *p; p++)
 		*p = *p < ' ' || *p > '~' ? '?' : *p;
 	logins_expire(l, e.created_ms);
-	make_room(l, e.link, false, e.link[0] ? LOGINS_OF_LINK : LOGINS_OF_OWNER);
+	evict_oldest(l, e.link, false, e.link[0] ? LOGINS_OF_LINK : LOGINS_OF_OWNER);
 	if (e.link[0])
-		make_room(l, NULL, true, LOGINS_OF_LINKS);
+		evict_oldest(l, NULL, true, LOGINS_OF_LINKS);
 	snprintf(value, LOGIN_VALUE_SIZE, "%s.%s", e.id, secret);
 	OPENSSL_cleanse(secret, sizeof secret);
 	l->entries[l->count] = e;
@@ -137,7 +136,7 @@ const struct login_entry *logins_find(const struct logins *l, const char *id)
 	return NULL;
 }
 
-/* The id is no secret; the digest of what is one is compared without telling by the time how much is right. */
+/* Find the login of a cookie's value. The id is no secret; the digest of the secret is compared in constant time. */
 static struct login_entry *match(struct logins *l, const char *value)
 {
 	char id[LOGIN_ID_SIZE], digest[LOGIN_SECRET_SIZE];

@@ -1,4 +1,4 @@
-/* Names of hosts and origins, taken apart and compared. What cannot be understood is not allowed. */
+/* Parses and compares names of hosts and origins. Invalid names are not allowed. */
 #include "ws/auth/origin.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void add_own(struct origin_policy *p, const char *host, unsigned port)
 	bool v6 = strchr(host, ':') != NULL;
 	snprintf(p->own[p->own_count++], ORIGIN_TEXT_MAX, "%s%s%s:%u", v6 ? "[" : "", host,
 		v6 ? "]" : "", port);
-	/* Browsers leave the scheme's own port out. */
+	/* Browsers omit the scheme's default port. */
 	if (port == (p->tls ? 443u : 80u) && p->own_count < ORIGIN_ENTRIES_MAX)
 		snprintf(p->own[p->own_count++], ORIGIN_TEXT_MAX, "%s%s%s", v6 ? "[" : "", host,
 			v6 ? "]" : "");
@@ -58,7 +58,7 @@ static size_t name_length(const char *host)
 	return colon && (!bracket || colon > bracket) ? (size_t)(colon - host) : strlen(host);
 }
 
-/* Whether --allow-host names it; an entry without a port stands for any port. */
+/* Whether --allow-host names host. An entry without a port allows any port. */
 static bool is_configured(const struct origin_policy *p, const char *host)
 {
 	for (size_t i = 0; i < p->hosts_count; i++) {
@@ -81,7 +81,7 @@ static bool is_own(const struct origin_policy *p, const char *host)
 	return false;
 }
 
-/* Nothing, or a port as browsers write it. */
+/* Whether text is empty, or a port as browsers write it. */
 static bool is_port(const char *text)
 {
 	size_t length = strlen(text);
@@ -92,8 +92,8 @@ static bool is_port(const char *text)
 }
 
 /*
- * Whether it is this machine's own name, by which no page of another machine comes: not even one whose name resolves to
- * us. Its port may be another (ssh -L); what an Origin says has to be the same all the same.
+ * Whether host is a loopback name, with any port (ssh -L). A page of another site never has such a name, even if its own
+ * name resolves to this machine. The Origin must still match exactly.
  */
 static bool is_loopback(const char *host)
 {
@@ -133,7 +133,7 @@ bool origin_is_own(const struct origin_policy *p, const char *origin, const char
 		return false;
 	if (is_of(origin, p->tls ? "https://" : "http://", host))
 		return true;
-	/* A configured host may be a proxy that ends TLS for us. */
+	/* A configured host may be a proxy that terminates TLS. */
 	return is_configured(p, host) && is_of(origin, "https://", host);
 }
 

@@ -1,7 +1,6 @@
 /*
- * Which hosts and origins a request may name. The Host allow-list stops DNS rebinding (a page of the
- * attacker's whose name resolves to us), the exact Origin check stops cross-site requests and sockets.
- * Pure.
+ * The Host and Origin headers that are allowed. The Host check stops DNS rebinding (an attacker's page whose name resolves
+ * to this server). The exact Origin check stops cross-site requests and sockets. Pure.
  */
 #pragma once
 
@@ -11,32 +10,35 @@
 #define ORIGIN_ENTRIES_MAX 64u
 #define ORIGIN_TEXT_MAX 300u
 
+/* The allowed names. */
 struct origin_policy {
-	char own[ORIGIN_ENTRIES_MAX][ORIGIN_TEXT_MAX]; /* "127.0.0.1:7070": what we listen on */
+	char own[ORIGIN_ENTRIES_MAX][ORIGIN_TEXT_MAX]; /* "127.0.0.1:7070": of the listeners */
 	size_t own_count;
 	const char *hosts[ORIGIN_ENTRIES_MAX]; /* --allow-host, with or without a port; borrowed */
 	size_t hosts_count;
 	const char *origins[ORIGIN_ENTRIES_MAX]; /* --allow-origin, "https://example.com"; borrowed */
 	size_t origins_count;
-	bool loopback; /* we listen there: its names are right with any port, which may have been forwarded to ours */
+	bool loopback; /* there is a loopback listener: loopback names are allowed with any port (port forwarding) */
 	bool tls; /* our own scheme is https */
 };
 
-/* Add the names under which a TCP listener is reached: its address, and those of loopback. */
+/* Add the names of a TCP listener: its address, and for a loopback or wildcard address the loopback names. */
 void origin_add_listener(struct origin_policy *p, const char *address, unsigned port);
 
-/* Add an allowed host or origin. Returns false when there are too many, or it cannot be one. */
+/* Add a host of --allow-host. Returns false if there are too many, or it is invalid. */
 bool origin_add_host(struct origin_policy *p, const char *host);
+
+/* Add an origin of --allow-origin. Returns false if there are too many, or it is invalid. */
 bool origin_add_origin(struct origin_policy *p, const char *origin);
 
-/* Whether a Host header (NULL if there is none) may be served. */
+/* Whether a Host header is allowed; NULL (none) is not. */
 bool origin_host_is_allowed(const struct origin_policy *p, const char *host);
 
-/* Whether --allow-origin names it: then pages of it may read what they ask for. */
+/* Whether --allow-origin names origin; then its pages may read answers (CORS). */
 bool origin_is_configured(const struct origin_policy *p, const char *origin);
 
-/* Whether an Origin header is that of our own page, as this (allowed) host shows it; NULL: no host. origin: not NULL. */
+/* Whether origin (not NULL) is that of our own page, as served under host (NULL: none), which must be allowed. */
 bool origin_is_own(const struct origin_policy *p, const char *origin, const char *host);
 
-/* Whether an Origin header goes with a request for this (allowed) host. origin: not NULL. */
+/* Whether a request with this Origin (not NULL) and Host is allowed: origin_is_configured() or origin_is_own(). */
 bool origin_is_allowed(const struct origin_policy *p, const char *origin, const char *host);

@@ -1,4 +1,4 @@
-/* Tokens by libjwt: whatever it says of one that it does not like, that one is not valid. */
+/* Tokens by libjwt. Any error of libjwt makes a token invalid. */
 #include "ws/auth/token.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer than any token of ours; nothing longer is parsed. */
+/* Longer than any valid token; longer texts are not parsed. */
 #define TOKEN_MAX 1024u
 
 char *token_sign(const struct token_claims *claims, const unsigned char *key, size_t key_length)
@@ -34,7 +34,7 @@ int token_verify(const char *token, const unsigned char *key, size_t key_length,
 		return rc;
 	const char *kind = jwt_get_grant(jwt, "kind"), *id = jwt_get_grant(jwt, "jti");
 	long expires = jwt_get_grant_int(jwt, "exp");
-	/* The header names the algorithm, and an attacker writes the header: only ours counts. */
+	/* An attacker controls the header, which names the algorithm, so accept only ours. */
 	if (jwt_get_alg(jwt) == JWT_ALG_HS256 && kind && id &&
 		strlen(kind) < sizeof ret_claims->kind && strlen(id) < sizeof ret_claims->id &&
 		expires > 0 && (uint64_t)expires > now_s) {

@@ -63,7 +63,7 @@ scenario('what somebody is needed for is told, signed, without what the terminal
 		assert.ok(!/SECRET/.test((await server.api.raw('GET', '/metrics')).text));
 		receiver.misbehave = (request, count, response) => response.writeHead(404).end() && true;
 		await fail(server);
-		await until('a refusal in the log', () => /module=webhook .*refuses an event.* to=http:\/\/127\.0\.0\.1:\d+ error="it has answered 404"/.test(server.stderr), LONG);
+		await until('a refusal in the log', () => /module=webhook .*refused an event.* to=http:\/\/127\.0\.0\.1:\d+ error="HTTP status 404"/.test(server.stderr), LONG);
 		assert.ok(!/SECRET/.test(server.stderr + server.stdout));
 	} finally {
 		await receiver.close();
@@ -97,7 +97,7 @@ scenario('over TLS a certificate has to be good', { start: false, env: { SSL_CER
 		server.options.env = {};
 		await server.start();
 		await fail(server);
-		await until('a failure', () => /module=webhook msg="is tried again" to=https\S+ error="[^"]*certificate/.test(server.stderr), LONG);
+		await until('a failure', () => /module=webhook msg="delivery failed, retrying" to=https\S+ error="[^"]*certificate/.test(server.stderr), LONG);
 		assert.equal(receiver.got.length, 1);
 	} finally {
 		await receiver.close();
@@ -115,7 +115,7 @@ scenario('what is asked for in the wrong way, and that in the config file', { st
 		[args(Array(9).fill(`http://127.0.0.1/${SECRET}`)), /--webhook: is given more than 8 times/],
 		[['--webhook-insecure-http'], /only with --webhook/],
 		[['--webhook-key-file', keys], /only with --webhook/],
-		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-key-file', keys], /--webhook-key-file: has to have/],
+		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-key-file', keys], /--webhook-key-file: must have/],
 		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-key-file', '/nonexistent'], /--webhook-key-file: No such file/],
 		[['--webhook', `http://127.0.0.1/${SECRET}`, '--webhook-wait', '0'], /--webhook-wait/],
 	]) {

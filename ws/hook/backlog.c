@@ -1,4 +1,4 @@
-/* A list of references. It cannot fail but for memory: then an event is dropped, and counted. */
+/* A list of references to events. If memory is short, an event is dropped and counted. */
 #include "ws/hook/backlog.h"
 
 #include <assert.h>
@@ -21,14 +21,14 @@ static void drop(struct backlog *b, struct backlog_item *item)
 	free(item);
 }
 
-/* The oldest that waits and is not under way; NULL: there is none. */
+/* The oldest event that is not being sent, or NULL. */
 static struct backlog_item *first_waiting(const struct backlog *b)
 {
 	return b->items && b->out ? b->items->next : b->items;
 }
 
-/* Whether one that waits says the same already. */
-static bool is_said(const struct backlog *b, const struct hook_event *e)
+/* Whether e is a bell or a notification, and one of the same session waits already. */
+static bool can_merge(const struct backlog *b, const struct hook_event *e)
 {
 	if (e->kind != HOOK_BELL && e->kind != HOOK_NOTIFICATION)
 		return false;
@@ -38,7 +38,7 @@ static bool is_said(const struct backlog *b, const struct hook_event *e)
 	return false;
 }
 
-/* The oldest that waits of a session, if there are as many as it may have. */
+/* The oldest waiting event of a session that has HOOK_SESSION_WAITING_MAX of them; otherwise NULL. */
 static struct backlog_item *over_share(const struct backlog *b, const char *session)
 {
 	struct backlog_item *oldest = NULL;
@@ -55,7 +55,7 @@ static struct backlog_item *over_share(const struct backlog *b, const char *sess
 void backlog_add(struct backlog *b, struct hook_event *e, uint64_t now_ms)
 {
 	b->counts.told++;
-	if (is_said(b, e)) {
+	if (can_merge(b, e)) {
 		b->counts.merged++;
 		return;
 	}
@@ -96,7 +96,7 @@ const struct hook_event *backlog_take(struct backlog *b, uint64_t now_ms, uint64
 	return b->items->event;
 }
 
-/* For how long the receiver is left alone. */
+/* Time until the next try, in ms. */
 static uint64_t pause_of(const struct backlog *b, const struct backlog_answer *a)
 {
 	uint64_t pause = HOOK_PAUSE_MS;
@@ -104,13 +104,13 @@ static uint64_t pause_of(const struct backlog *b, const struct backlog_answer *a
 		pause *= 2;
 	if (pause > HOOK_PAUSE_MAX_MS)
 		pause = HOOK_PAUSE_MAX_MS;
-	pause += pause * (a->random & 255) / 1024; /* many servers may have failed at once */
+	pause += pause * (a->random & 255) / 1024; /* jitter, as many servers may retry at once */
 	uint64_t asked = a->retry_after_ms < HOOK_RETRY_AFTER_MAX_MS ? a->retry_after_ms
 								     : HOOK_RETRY_AFTER_MAX_MS;
 	return asked > pause ? asked : pause;
 }
 
-/* What a status that is no success means, before tries are counted. */
+/* The outcome of a status that is not 2xx, regardless of the number of tries. */
 static enum backlog_outcome outcome_of(int status)
 {
 	if (status == 410)
@@ -143,7 +143,7 @@ enum backlog_outcome backlog_answered(
 	if (outcome == BACKLOG_AGAIN && b->items->tries >= HOOK_TRIES)
 		outcome = BACKLOG_GIVEN_UP;
 	if (outcome == BACKLOG_REFUSED)
-		b->failures = 0; /* it answers: the next one may be to its liking */
+		b->failures = 0; /* the receiver works, so try the next event at once */
 	else
 		b->due_ms = now_ms + pause_of(b, a);
 	if (outcome != BACKLOG_AGAIN) {

@@ -1,7 +1,6 @@
 /*
- * The lock is held for what is in memory, never while libcurl is called. Handles of libcurl are the thread's alone from the start
- * to the end of it; backlogs and notes are everybody's who has the lock. A try fails by its status, or without one by what libcurl
- * says of it, whose words do not have the address in them.
+ * The lock protects backlogs and notes; it is never held while libcurl is called. While the thread runs, libcurl's handles
+ * belong to it alone. The reason of a failure is the status, or else libcurl's error text, which never contains the URL.
  */
 #include "ws/hook/courier.h"
 
@@ -23,32 +22,32 @@
 #define SHORTAGE_MS 200
 #define HEADER_SIZE (HOOK_SIGNATURE_SIZE + 64u)
 
-/* What is to be told of it on the loop. */
+/* A pending report to the loop. */
 struct note {
-	const char *what; /* a literal; NULL: nothing */
+	const char *what; /* a literal; NULL: no failure */
 	char why[HOOK_WHY_SIZE];
 	bool recovered;
 };
 
 /* One webhook. */
-struct door {
+struct receiver {
 	struct courier *courier;
 	char *url;
 	struct hook_url place;
 	struct backlog backlog;
 	struct note note;
-	bool failing; /* and that has been noted */
-	/* The thread's. */
+	bool failing; /* and that has been reported */
+	/* For the thread only: */
 	CURL *easy;
 	bool going;
-	struct hook_event *event; /* that is going; a reference */
+	struct hook_event *event; /* being sent; a reference */
 	struct curl_slist *headers;
-	size_t answer; /* bytes of it */
-	bool refused;  /* it would have left this machine in the clear */
+	size_t answer; /* bytes of the answer */
+	bool refused;  /* plain http would have left this machine */
 };
 
 struct courier {
-	struct door doors[HOOKS_MAX];
+	struct receiver receivers[HOOKS_MAX];
 	size_t count;
 	const struct courier_callbacks *callbacks;
 	void *user;
@@ -56,7 +55,7 @@ struct courier {
 	char agent[COURIER_AGENT_SIZE];
 	bool plain_anywhere;
 	unsigned timeout_s;
-	const char *authorities; /* a file of certificates, or NULL: the system's */
+	const char *authorities; /* a file of CA certificates; NULL: the system's */
 	uv_async_t async;
 	uv_thread_t thread;
 	uv_mutex_t lock;
@@ -69,12 +68,12 @@ static uint64_t now_ms(void)
 	return uv_hrtime() / 1000000;
 }
 
-/* From within libcurl, on the thread */
+/* Callbacks of libcurl, on the thread */
 
 static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *to)
 {
-	struct door *d = user;
-	(void)purpose; /* there is one only */
+	struct receiver *d = user;
+	(void)purpose; /* there is only one */
 	if (d->place.plain && !d->courier->plain_anywhere && !hook_address_is_loopback(&to->addr)) {
 		d->refused = true;
 		return CURL_SOCKET_BAD;
@@ -82,18 +81,18 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
 	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-/* Of its head, too. */
+/* For bytes of the head and the body. */
 static size_t on_answer(char *bytes, size_t size, size_t count, void *user)
 {
-	struct door *d = user;
-	(void)bytes; /* nobody reads it */
+	struct receiver *d = user;
+	(void)bytes; /* discarded */
 	d->answer += size * count;
 	return d->answer > HOOK_ANSWER_MAX ? 0 : size * count;
 }
 
 /* A try */
 
-static bool add_header(struct door *d, const char *name, const char *value)
+static bool add_header(struct receiver *d, const char *name, const char *value)
 {
 	char line[HEADER_SIZE];
 	snprintf(line, sizeof line, "%s: %s", name, value);
@@ -102,7 +101,7 @@ static bool add_header(struct door *d, const char *name, const char *value)
 	return longer != NULL;
 }
 
-static bool add_headers(struct door *d)
+static bool add_headers(struct receiver *d)
 {
 	char time_s[24], signature[HOOK_SIGNATURE_SIZE];
 	uint64_t now_s = (uint64_t)time(NULL);
@@ -113,17 +112,17 @@ static bool add_headers(struct door *d)
 		add_header(d, "webhook-id", d->event->id) &&
 		add_header(d, "webhook-timestamp", time_s) &&
 		(!signature[0] || add_header(d, "webhook-signature", signature)) &&
-		/* Not "Expect: 100-continue". */
+		/* Disable "Expect: 100-continue". */
 		add_header(d, "Expect", "");
 }
 
-/* What is the same for all that goes there. */
-static bool set_up(struct door *d)
+/* Set the options that are the same for all requests. */
+static bool set_up(struct receiver *d)
 {
 	const struct courier *c = d->courier;
 	CURL *e = d->easy;
 	CURLcode rc = curl_easy_setopt(e, CURLOPT_URL, d->url);
-	/* The security of it. */
+	/* Security. */
 	rc |= curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, d->place.plain ? "http" : "https");
 	rc |= curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
 	rc |= curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -133,7 +132,7 @@ static bool set_up(struct door *d)
 		rc |= curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
 	if (c->authorities)
 		rc |= curl_easy_setopt(e, CURLOPT_CAINFO, c->authorities);
-	/* What comes back. */
+	/* Answers. */
 	rc |= curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	rc |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_answer);
 	rc |= curl_easy_setopt(e, CURLOPT_HEADERDATA, d);
@@ -141,7 +140,7 @@ static bool set_up(struct door *d)
 	rc |= curl_easy_setopt(e, CURLOPT_WRITEDATA, d);
 	rc |= curl_easy_setopt(e, CURLOPT_PRIVATE, d);
 	rc |= curl_easy_setopt(e, CURLOPT_USERAGENT, c->agent);
-	/* How long. QUICK_EXIT: a resolver that does not answer is not waited for. */
+	/* Time limits. QUICK_EXIT: do not wait for a resolver that hangs. */
 	rc |= curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	rc |= curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 	rc |= curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
@@ -149,7 +148,7 @@ static bool set_up(struct door *d)
 	return rc == CURLE_OK;
 }
 
-static bool begin(struct door *d)
+static bool begin(struct receiver *d)
 {
 	const char *body = d->event->body;
 	d->answer = 0;
@@ -164,21 +163,21 @@ static bool begin(struct door *d)
 	return d->going;
 }
 
-/* How a try has ended */
+/* The end of a try */
 
-/* To be told of, with the lock. */
-static void note(struct door *d, enum backlog_outcome outcome, const char *why)
+/* Note an outcome for the loop. The lock is held. */
+static void note(struct receiver *d, enum backlog_outcome outcome, const char *why)
 {
-	static const char *const words[] = {[BACKLOG_AGAIN] = "is tried again",
-		[BACKLOG_GIVEN_UP] = "has failed too often, an event is given up",
-		[BACKLOG_REFUSED] = "refuses an event, which is given up",
-		[BACKLOG_UNWANTED] = "wants no more, nothing is told there"};
+	static const char *const words[] = {[BACKLOG_AGAIN] = "delivery failed, retrying",
+		[BACKLOG_GIVEN_UP] = "delivery failed too often, the event is given up",
+		[BACKLOG_REFUSED] = "the receiver refused an event, which is given up",
+		[BACKLOG_UNWANTED] = "the receiver wants no more events, sending stops"};
 	if (outcome == BACKLOG_ARRIVED) {
 		d->note.recovered |= d->failing;
 		d->failing = false;
 		return;
 	}
-	/* A receiver that is down is told of once, not with each try. */
+	/* Report a receiver that is down once, not with each try. */
 	if (outcome == BACKLOG_AGAIN && d->failing)
 		return;
 	d->failing = true;
@@ -186,7 +185,7 @@ static void note(struct door *d, enum backlog_outcome outcome, const char *why)
 	snprintf(d->note.why, sizeof d->note.why, "%s", why);
 }
 
-static void judge(struct door *d, CURLcode rc)
+static void judge(struct receiver *d, CURLcode rc)
 {
 	struct courier *c = d->courier;
 	long status = 0;
@@ -202,12 +201,12 @@ static void judge(struct door *d, CURLcode rc)
 	curl_slist_free_all(d->headers);
 	d->headers = NULL;
 	if (d->refused)
-		snprintf(why, sizeof why, "its address is not of loopback");
+		snprintf(why, sizeof why, "plain http, but the address is not a loopback address");
 	else if (status > 0)
-		snprintf(why, sizeof why, "it has answered %ld", status);
+		snprintf(why, sizeof why, "HTTP status %ld", status);
 	else
 		snprintf(why, sizeof why, "%s", curl_easy_strerror(rc));
-	(void)id_random(&random, sizeof random); /* 0 does as well */
+	(void)id_random(&random, sizeof random); /* 0 is fine too */
 	if (after_s < 0 || after_s > HOOK_RETRY_AFTER_MAX_MS)
 		after_s = HOOK_RETRY_AFTER_MAX_MS;
 	const struct backlog_answer answer = {
@@ -215,16 +214,16 @@ static void judge(struct door *d, CURLcode rc)
 	uv_mutex_lock(&c->lock);
 	note(d, backlog_answered(&d->backlog, &answer, now_ms()), why);
 	hook_event_unref(d->event);
-	bool tell = d->note.what || d->note.recovered;
+	bool has_note = d->note.what || d->note.recovered;
 	uv_mutex_unlock(&c->lock);
 	d->event = NULL;
-	if (tell)
+	if (has_note)
 		uv_async_send(&c->async);
 }
 
 /* The thread */
 
-static struct hook_event *take(struct door *d, uint64_t *ret_wait_ms)
+static struct hook_event *take(struct receiver *d, uint64_t *ret_wait_ms)
 {
 	uv_mutex_lock(&d->courier->lock);
 	const struct hook_event *e = backlog_take(&d->backlog, now_ms(), ret_wait_ms);
@@ -233,13 +232,13 @@ static struct hook_event *take(struct door *d, uint64_t *ret_wait_ms)
 	return taken;
 }
 
-/* Begin what may begin. Returns for how long there is nothing else to begin, ms. *ret_going: whether something is on its way. */
+/* Begin all tries that are due. Returns the time until the next one is due, in ms. *ret_going: whether any is under way. */
 static int begin_some(struct courier *c, bool *ret_going)
 {
 	uint64_t least = WAIT_MAX_MS, wait;
 	*ret_going = false;
 	for (size_t i = 0; i < c->count; i++) {
-		struct door *d = &c->doors[i];
+		struct receiver *d = &c->receivers[i];
 		while (!d->going && (d->event = take(d, &wait)))
 			if (!begin(d))
 				judge(d, CURLE_OUT_OF_MEMORY);
@@ -256,12 +255,12 @@ static bool judge_all(struct courier *c)
 	int left;
 	bool some = false;
 	while ((message = curl_multi_info_read(c->multi, &left))) {
-		char *door = NULL;
+		char *receiver = NULL;
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		CURLcode rc = message->data.result;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &door);
-		judge((struct door *)(void *)door, rc);
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &receiver);
+		judge((struct receiver *)(void *)receiver, rc);
 		some = true;
 	}
 	return some;
@@ -281,8 +280,8 @@ static void bring_all(struct courier *c)
 		if (ending && wait > (int)(deadline - now))
 			wait = (int)(deadline - now);
 		if (curl_multi_perform(c->multi, &running) != CURLM_OK)
-			uv_sleep(SHORTAGE_MS); /* memory is short: it may not be for long */
-		/* What has ended may let another begin. */
+			uv_sleep(SHORTAGE_MS); /* memory is short, perhaps not for long */
+		/* Do not wait if a try has ended, as another may be due. */
 		if (!judge_all(c))
 			curl_multi_poll(c->multi, NULL, 0, wait, NULL);
 	}
@@ -293,7 +292,7 @@ static void on_thread(void *user)
 	struct courier *c = user;
 	bring_all(c);
 	for (size_t i = 0; i < c->count; i++) {
-		struct door *d = &c->doors[i];
+		struct receiver *d = &c->receivers[i];
 		if (d->going)
 			curl_multi_remove_handle(c->multi, d->easy);
 		curl_slist_free_all(d->headers);
@@ -302,19 +301,19 @@ static void on_thread(void *user)
 	OPENSSL_thread_stop();
 }
 
-/* The loop's end of it */
+/* On the loop */
 
 static void on_notes(uv_async_t *async)
 {
 	struct courier *c = async->data;
 	for (size_t i = 0; i < c->count; i++) {
-		struct door *d = &c->doors[i];
+		struct receiver *d = &c->receivers[i];
 		uv_mutex_lock(&c->lock);
 		struct note note = d->note;
 		bool failing = d->failing;
 		d->note = (struct note){0};
 		uv_mutex_unlock(&c->lock);
-		/* Both may have been since the last time: what is so now is told last. */
+		/* If both have happened since the last report, report the present state last. */
 		if (note.recovered && failing)
 			c->callbacks->recovered(c->user, d->place.name);
 		if (note.what)
@@ -327,7 +326,7 @@ static void on_notes(uv_async_t *async)
 static void courier_free(struct courier *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		struct door *d = &c->doors[i];
+		struct receiver *d = &c->receivers[i];
 		curl_easy_cleanup(d->easy);
 		if (d->url)
 			OPENSSL_cleanse(d->url, strlen(d->url));
@@ -340,16 +339,16 @@ static void courier_free(struct courier *c)
 	free(c);
 }
 
-static bool open_door(struct courier *c, const char *url)
+static bool open_receiver(struct courier *c, const char *url)
 {
-	struct door *d = &c->doors[c->count++];
+	struct receiver *d = &c->receivers[c->count++];
 	d->courier = c;
 	d->url = strdup(url);
 	d->easy = curl_easy_init();
 	return d->url && d->easy && hook_url_judge(url, &d->place) != HOOK_URL_INVALID && set_up(d);
 }
 
-/* All but what the loop and the thread have. */
+/* Create all but the async handle and the thread. */
 static struct courier *create(const struct courier_options *o)
 {
 	struct courier *c = calloc(1, sizeof *c);
@@ -365,7 +364,7 @@ static struct courier *create(const struct courier_options *o)
 	snprintf(c->agent, sizeof c->agent, "%s", o->agent);
 	c->multi = curl_multi_init();
 	for (size_t i = 0; good && i < o->count; i++)
-		good = open_door(c, o->urls[i]);
+		good = open_receiver(c, o->urls[i]);
 	if (good && c->multi)
 		return c;
 	courier_free(c);
@@ -406,7 +405,7 @@ void courier_send(struct courier *c, struct hook_event *e)
 	uint64_t now = now_ms();
 	uv_mutex_lock(&c->lock);
 	for (size_t i = 0; i < c->count; i++)
-		backlog_add(&c->doors[i].backlog, e, now);
+		backlog_add(&c->receivers[i].backlog, e, now);
 	uv_mutex_unlock(&c->lock);
 	curl_multi_wakeup(c->multi);
 }
@@ -415,8 +414,8 @@ void courier_drop(struct courier *c)
 {
 	uv_mutex_lock(&c->lock);
 	for (size_t i = 0; i < c->count; i++) {
-		c->doors[i].backlog.counts.told++;
-		c->doors[i].backlog.counts.dropped++;
+		c->receivers[i].backlog.counts.told++;
+		c->receivers[i].backlog.counts.dropped++;
 	}
 	uv_mutex_unlock(&c->lock);
 }
@@ -426,7 +425,7 @@ void courier_look(struct courier *c, struct backlog_counts *ret_counts)
 	struct backlog_counts sum = {0};
 	uv_mutex_lock(&c->lock);
 	for (size_t i = 0; i < c->count; i++) {
-		const struct backlog_counts *one = &c->doors[i].backlog.counts;
+		const struct backlog_counts *one = &c->receivers[i].backlog.counts;
 		sum.waiting += one->waiting;
 		sum.told += one->told;
 		sum.tries += one->tries;
@@ -448,8 +447,8 @@ unsigned courier_close(struct courier *c)
 	uv_thread_join(&c->thread);
 	on_notes(&c->async);
 	for (size_t i = 0; i < c->count; i++) {
-		hook_event_unref(c->doors[i].event);
-		lost += backlog_finish(&c->doors[i].backlog);
+		hook_event_unref(c->receivers[i].event);
+		lost += backlog_finish(&c->receivers[i].backlog);
 	}
 	uv_close((uv_handle_t *)&c->async, on_closed);
 	return lost;

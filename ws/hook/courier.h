@@ -1,10 +1,10 @@
 /*
- * The courier: a thread that brings events to webhooks, by libcurl, one at a time to each. The loop gives it events, and hears how
- * it goes; it waits for nobody, and nothing that a receiver does or leaves undone keeps it.
+ * The courier: a thread that delivers events to webhooks by libcurl, one at a time to each. The loop queues events and gets
+ * callbacks about failures. It never waits for a receiver.
  *
- * Requests are POST, with the headers of Standard Webhooks (see hook_key.h); they follow no redirection, verify certificates, and
- * over plain http reach loopback alone, whatever a name resolves to, unless that is allowed. What a receiver says beyond its
- * status and Retry-After is read, up to HOOK_ANSWER_MAX, and forgotten.
+ * Requests are POST, with the headers of Standard Webhooks (see hook_key.h). Redirections are not followed. Certificates are
+ * verified. Plain http reaches only loopback addresses, whatever a name resolves to, unless plain_anywhere is set. Of an
+ * answer only the status and Retry-After are used; the rest is discarded, up to HOOK_ANSWER_MAX.
  */
 #pragma once
 
@@ -16,15 +16,15 @@
 
 #define HOOKS_MAX 8u
 #define HOOK_ANSWER_MAX ((size_t)64 << 10)
-#define HOOK_FAREWELL_MS 1000u /* for what waits when the server ends */
+#define HOOK_FAREWELL_MS 1000u /* for waiting events when the server ends */
 #define HOOK_WHY_SIZE 160u
 #define COURIER_AGENT_SIZE 64u
 
 struct courier;
 
-/* Texts are copied. */
+/* Options of courier_open(). Texts are copied. */
 struct courier_options {
-	const char *const *urls; /* that hook_url_judge() takes */
+	const char *const *urls; /* valid for hook_url_judge() */
 	size_t count;            /* 1 to HOOKS_MAX */
 	bool plain_anywhere;     /* http may go to other machines */
 	unsigned timeout_s;      /* for a try */
@@ -32,29 +32,29 @@ struct courier_options {
 	const char *agent; /* User-Agent */
 };
 
-/* How it goes with one of them, on the loop. name: as people may read it. */
+/* Reports about one webhook, on the loop. name: of struct hook_url, without secrets. */
 struct courier_callbacks {
-	/* Tries fail since now, or an event was given up: why, in words without secrets. */
+	/* The first failure in a row, or an event was given up. why: a text without secrets. */
 	void (*failed)(void *user, const char *name, const char *what, const char *why);
-	/* After failures one has arrived. */
+	/* An event was delivered after failures. */
 	void (*recovered)(void *user, const char *name);
 };
 
-/* Returns 0 or a negative errno, and nothing is left. */
+/* Start the thread. Returns 0 or a negative errno. */
 int courier_open(uv_loop_t *loop, const struct courier_options *options,
 	const struct courier_callbacks *callbacks, void *user, struct courier **ret_courier);
 
-/* Bring it to all of them; the reference stays the caller's. */
+/* Queue an event for all webhooks; the reference stays the caller's. */
 void courier_send(struct courier *c, struct hook_event *e);
 
-/* What could not even be made is dropped as well. */
+/* Count an event as dropped that could not be created. */
 void courier_drop(struct courier *c);
 
-/* Of all together. */
+/* Get the counts of all webhooks together. */
 void courier_look(struct courier *c, struct backlog_counts *ret_counts);
 
 /*
- * End it: what may be tried at once has HOOK_FAREWELL_MS to arrive, for which this waits. Returns how many events nobody has got. The
- * memory goes once the loop has turned.
+ * End the thread. This blocks up to HOOK_FAREWELL_MS while events that are due are delivered. Returns how many events were
+ * not delivered. The memory is freed after the loop has run again.
  */
 unsigned courier_close(struct courier *c);

@@ -1,4 +1,4 @@
-/* JSON by jansson. What there is no memory for is not told, which whoever asked counts. */
+/* Creates events, and decides which commands are worth one. */
 #include "ws/hook/hook_event.h"
 
 #include "shell/clock.h"
@@ -34,12 +34,12 @@ bool hook_judge_command(const struct hook_command *c, enum hook_kind *ret_kind)
 	return true;
 }
 
-/* The page's address of the session, and of the command in it: who opens it has to log in. */
+/* The page's address of the session and the command. It contains no credentials. */
 static json_t *url_json(const struct hook_matter *m)
 {
 	if (!m->url)
 		return json_null();
-	/* The letters of ids stand for themselves in a query. */
+	/* The characters of ids need no escaping in a query. */
 	return json_sprintf("%s?s=%s%s%s", m->url, m->session, m->block ? "&block=" : "",
 		m->block ? m->block : "");
 }

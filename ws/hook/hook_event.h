@@ -1,6 +1,6 @@
 /*
- * What webhooks tell: that somebody is needed, or wants to know, in the words of the page's inbox (web/src/ui/inbox.ts). Nothing that
- * a terminal shows is in there, neither commands nor titles nor the texts of notifications: who reads it may be anybody.
+ * Events for webhooks, of the same kinds as in the page's inbox (web/src/ui/inbox.ts). They contain nothing that a terminal
+ * shows (commands, titles, texts of notifications), because the receiver is outside of the server's control.
  */
 #pragma once
 
@@ -12,9 +12,10 @@
 #include <stdint.h>
 
 #define HOOK_ID_SIZE 37u            /* of "msg_" and 32 hexadecimal digits */
-#define HOOK_LONG_MS 10000u         /* a command that takes longer is not sat out */
-#define HOOK_STATUS_INTERRUPTED 130 /* somebody pressed Ctrl-C, and knows */
+#define HOOK_LONG_MS 10000u         /* the end of a command that takes longer is an event */
+#define HOOK_STATUS_INTERRUPTED 130 /* Ctrl-C: the user knows already, so it is no failure */
 
+/* Kinds, and their names in JSON. */
 #define HOOK_KINDS(X)           \
 	X(PASSWORD, "password") \
 	X(LINE, "line")         \
@@ -24,13 +25,14 @@
 	X(BELL, "bell")         \
 	X(NOTIFICATION, "notification")
 
+/* Kind of an event. */
 enum hook_kind {
 #define HOOK_KIND(name, text) HOOK_##name,
 	HOOK_KINDS(HOOK_KIND)
 #undef HOOK_KIND
 };
 
-/* One of them, for all who are told: shared, also between threads, and never changed. */
+/* An event: immutable, and shared by all webhooks and threads. */
 struct hook_event {
 	atomic_uint references;
 	enum hook_kind kind;
@@ -40,31 +42,37 @@ struct hook_event {
 	char body[];   /* JSON */
 };
 
-/* What is to be told. All is borrowed. */
+/* The contents of an event. All is borrowed. */
 struct hook_matter {
 	enum hook_kind kind;
 	const char *session; /* its id */
 	uint64_t epoch;      /* of it */
 	uint64_t at_ms;      /* wall clock */
-	const char *author; /* of the command, see shell/name.h; NULL: not known, or there is none */
-	const char *block;  /* its id; NULL: there is none */
-	int status;         /* of the command, 0 to 255; -1: not known, or there is none */
-	unsigned clients;   /* that are attached: somebody may have seen it */
-	const char *url;    /* where people find the server, with "/" at its end; NULL: not known */
+	const char *author;  /* of the command, see shell/name.h; NULL: unknown or none */
+	const char *block;   /* id of the command's block; NULL: none */
+	int status;          /* of the command, 0 to 255; -1: unknown or none */
+	unsigned clients;    /* attached ones */
+	const char *url;     /* the page's address, with "/" at its end; NULL: unknown */
 };
 
-/* Returns owned, with one reference, or NULL: there is no memory, or there are no random numbers. */
+/* Create an event with one reference. Returns NULL without memory or random bytes. */
 struct hook_event *hook_event_create(const struct hook_matter *matter);
+
+/* Add a reference. Returns e. */
 struct hook_event *hook_event_ref(struct hook_event *e);
+
+/* Drop a reference; the last one frees e. NULL is fine. */
 void hook_event_unref(struct hook_event *e);
 
-/* Its name in JSON. */
+/* The name of a kind in JSON. */
 const char *hook_kind_name(enum hook_kind kind);
 
-/* What a command that is over is to somebody. by_program: an agent's, say. Returns whether it is anything. Pure. */
+/* A command that has ended. */
 struct hook_command {
-	bool by_program;
-	int status;                    /* 0 to 255; -1: not known */
-	uint64_t started_ms, ended_ms; /* wall clock; 0: not known */
+	bool by_program;               /* run over the API, such as by an agent */
+	int status;                    /* 0 to 255; -1: unknown */
+	uint64_t started_ms, ended_ms; /* wall clock; 0: unknown */
 };
+
+/* Get the kind of event for an ended command. Returns false if it is worth none. Pure. */
 bool hook_judge_command(const struct hook_command *command, enum hook_kind *ret_kind);

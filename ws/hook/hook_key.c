@@ -1,4 +1,4 @@
-/* Keys in memory, and HMAC by OpenSSL. A key that is not wholly understood is refused: half of one would sign as well. */
+/* Keys, and HMAC by OpenSSL. Keys are parsed strictly, because a truncated key would sign as well, but wrongly. */
 #include "ws/hook/hook_key.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define TEXT_MAX (4 * ((HOOK_KEY_MAX + 2) / 3))
 #define ID_MAX 64u
 
-/* Base64 of the common alphabet, of a length that may be a key's; its padding may be missing. */
+/* Parse a key: standard base64, of a valid length; the padding may be missing. */
 static bool parse_key(const char *text, size_t length, struct hook_keys *keys)
 {
 	static const char alphabet[] =

@@ -1,4 +1,4 @@
-/* Addresses are taken apart by libcurl, which is who uses them: two readers could differ. What it does not take is invalid. */
+/* URLs are parsed by libcurl, which also uses them: another parser could differ. */
 #include "ws/hook/hook_url.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ bool hook_address_is_loopback(const struct sockaddr *address)
 			&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
-/* Whether a host is this machine by its name alone: libcurl asks nobody for these. */
+/* Whether a host is loopback by its name, which libcurl does not look up. */
 static bool is_loopback(const char *host)
 {
 	struct sockaddr_in four = {.sin_family = AF_INET};
@@ -37,14 +37,14 @@ static bool is_visible(const char *text)
 	return true;
 }
 
-/* A part of it, for curl_free(); NULL when there is none. */
+/* Get a part of a URL, for curl_free(); NULL if there is none. */
 static char *part_of(CURLU *parsed, CURLUPart part)
 {
 	char *text = NULL;
 	return curl_url_get(parsed, part, &text, 0) == CURLUE_OK ? text : NULL;
 }
 
-/* What the parts of one say that has been taken apart. */
+/* Check a parsed URL. */
 static enum hook_url_verdict judge(CURLU *parsed, struct hook_url *ret_url)
 {
 	char *scheme = part_of(parsed, CURLUPART_SCHEME), *host = part_of(parsed, CURLUPART_HOST),

@@ -1,4 +1,4 @@
-/* Nothing of a session is kept: states are told as they change, entries of the journal as they come. */
+/* Makes an event of each change of a state and each journal entry that is worth one. It keeps no data of sessions. */
 #include "ws/hook/hooks.h"
 
 #include "shell/block/blocks.h"
@@ -31,7 +31,7 @@ int hooks_open(uv_loop_t *loop, const struct hooks_options *o,
 	return 0;
 }
 
-static void tell(struct hooks *h, const struct activity *a, struct hook_matter *m)
+static void send_event(struct hooks *h, const struct activity *a, struct hook_matter *m)
 {
 	m->session = session_id(a->session);
 	m->epoch = session_epoch(a->session);
@@ -45,13 +45,13 @@ static void tell(struct hooks *h, const struct activity *a, struct hook_matter *
 	hook_event_unref(e);
 }
 
-/* Of whom a command is, as lists show it. */
+/* The author of a command, or NULL. */
 static const char *author_of(const struct block *b)
 {
 	return b->author && b->author[0] ? b->author : NULL;
 }
 
-/* An editor or a pager on a screen of its own waits for keys all day: that is no question. */
+/* Whether a session waits for a person. An editor or a pager in full screen waits for keys too, but asks nothing. */
 static bool waits(const struct activity *a)
 {
 	return a->status == STATE_WAITING_INPUT || a->input == STATE_INPUT_PASSWORD ||
@@ -74,7 +74,7 @@ void hooks_take_state(struct hooks *h, const struct activity *a)
 		m.block = id;
 		m.author = author_of(b);
 	}
-	tell(h, a, &m);
+	send_event(h, a, &m);
 }
 
 void hooks_begin(struct hooks *h, const struct sessions *sessions, const struct activities *all)
@@ -89,7 +89,7 @@ void hooks_begin(struct hooks *h, const struct sessions *sessions, const struct 
 	}
 }
 
-static void tell_command(
+static void send_command(
 	struct hooks *h, const struct activity *a, const struct journal_entry *entry)
 {
 	char id[BLOCK_ID_MAX + 1];
@@ -106,7 +106,7 @@ static void tell_command(
 		return;
 	m.status = b->status;
 	m.author = author_of(b);
-	tell(h, a, &m);
+	send_event(h, a, &m);
 }
 
 void hooks_take_entry(struct hooks *h, const struct activity *a, const struct journal_entry *entry)
@@ -116,12 +116,12 @@ void hooks_take_entry(struct hooks *h, const struct activity *a, const struct jo
 		return;
 	switch (entry->type) {
 	case JOURNAL_BLOCK_ENDED:
-		tell_command(h, a, entry);
+		send_command(h, a, entry);
 		return;
 	case JOURNAL_BELL:
 	case JOURNAL_NOTIFICATION:
 		m.kind = entry->type == JOURNAL_BELL ? HOOK_BELL : HOOK_NOTIFICATION;
-		tell(h, a, &m);
+		send_event(h, a, &m);
 		return;
 	default:
 		return;

@@ -1,4 +1,4 @@
-/* Nothing of an address but its scheme, host and port is ever said. */
+/* Errors and log lines never contain more of a URL than scheme, host and port. */
 #include "ws/serve/webhooks.h"
 
 #include "shell/store/file.h"
@@ -23,7 +23,7 @@ static int read_keys(const char *path, struct hook_keys *ret_keys)
 	}
 	if (rc == -EINVAL || rc == -EFBIG)
 		return serve_fail("--webhook-key-file",
-			"has to have 1 to 4 keys, one a line, of 24 to 64 bytes in base64, such as that of: openssl rand -base64 32");
+			"must have 1 to 4 keys, one a line, each of 24 to 64 bytes in base64; openssl rand -base64 32 makes one");
 	return rc < 0 ? serve_fail("--webhook-key-file", strerror(-rc)) : 0;
 }
 
@@ -44,7 +44,7 @@ int webhooks_open(struct serve_options *o, uv_loop_t *loop, const char *const *u
 		return -1;
 	int rc = hooks_open(loop, &options, &reports_of_hooks, reports, ret_hooks);
 	hook_keys_wipe(&options.courier.keys);
-	/* They belong to argv, which may be written to. */
+	/* The texts belong to argv, which is writable. */
 	for (size_t i = 0; i < o->webhooks.count; i++)
 		explicit_bzero((char *)o->webhooks.items[i], strlen(o->webhooks.items[i]));
 	o->webhooks.count = 0;
@@ -58,6 +58,6 @@ void webhooks_close(struct hooks *hooks)
 	if (lost == 0)
 		return;
 	snprintf(text, sizeof text, "%u", lost);
-	log_write(
-		LOG_WARN, "webhook", "events were not told, the server ends", "events", text, NULL);
+	log_write(LOG_WARN, "webhook", "events were not delivered before the server ended",
+		"events", text, NULL);
 }

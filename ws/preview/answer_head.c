@@ -1,4 +1,4 @@
-/* See answer_head.h: a status line, and fields. */
+/* Parses a status line and fields. */
 #include "ws/preview/answer_head.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ size_t answer_head_length(const char *bytes, size_t length)
 	return http_fields_end(bytes, length);
 }
 
-/* Take the next line off [*at, end) and end it with a NUL. Returns NULL when it has a CR or a NUL within. */
+/* Consume the next line of [*at, end) and terminate it with a NUL. Returns NULL if it contains a CR or a NUL. */
 static char *next_line(char **at, char *end)
 {
 	char *line = *at, *newline = memchr(line, '\n', (size_t)(end - line));
@@ -23,7 +23,7 @@ static char *next_line(char **at, char *end)
 	return strlen(line) == (size_t)(newline - line) && !strchr(line, '\r') ? line : NULL;
 }
 
-/* RFC 9112 4: "HTTP/1.1 200 reason", the last of which may be left out with its space. */
+/* RFC 9112 4: "HTTP/1.1 200 reason"; the reason may be missing with its space. */
 static int parse_status_line(char *line, struct answer_head *h)
 {
 	if (strncmp(line, "HTTP/1.", 7) != 0 || line[7] < '0' || line[7] > '9' || line[8] != ' ')
@@ -42,7 +42,7 @@ static int parse_status_line(char *line, struct answer_head *h)
 }
 
 /* A Content-Length: digits alone, and equal where there are several (RFC 9112 6.3). */
-static int take_length(struct answer_head *h, const char *value)
+static int parse_length(struct answer_head *h, const char *value)
 {
 	uint64_t length = 0;
 	if (!*value)
@@ -59,17 +59,17 @@ static int take_length(struct answer_head *h, const char *value)
 	return 0;
 }
 
-/* What the fields say of the body's length. */
-static int take_framing(struct answer_head *h)
+/* Parse the fields that frame the body. */
+static int parse_framing(struct answer_head *h)
 {
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < h->fields_count; i++) {
 		const struct http_field *f = &h->fields[i];
 		if (strcmp(f->name, "content-length") == 0)
-			rc = take_length(h, f->value);
+			rc = parse_length(h, f->value);
 		if (strcmp(f->name, "transfer-encoding") != 0)
 			continue;
-		/* One coding, once: what else there is nobody asked for. */
+		/* Only one coding, once: the request (TE) did not permit others. */
 		if (h->chunked || h->minor == 0 || strcasecmp(f->value, "chunked") != 0)
 			return -EINVAL;
 		h->chunked = true;
@@ -88,7 +88,7 @@ int answer_head_parse(char *text, size_t length, struct answer_head *h)
 		if (!line)
 			return -EINVAL;
 		if (!*line)
-			return at == end ? take_framing(h) : -EINVAL;
+			return at == end ? parse_framing(h) : -EINVAL;
 		if (h->fields_count == ANSWER_FIELDS_MAX)
 			return -E2BIG;
 		if (!http_field_parse(line, &h->fields[h->fields_count++]))

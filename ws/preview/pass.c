@@ -1,4 +1,4 @@
-/* Tables of headers, and the few that are changed on their way. */
+/* Tables of fields, and the few that are changed. */
 #include "ws/preview/pass.h"
 
 #include "ws/http_field.h"
@@ -47,7 +47,7 @@ void pass_field(struct pass_text *t, const char *name, const char *value)
 	pass_add(t, "\r\n");
 }
 
-/* Whether a name is an entry of a table: '*' is any rest. Programs that take names for variables know no '-' from '_'. */
+/* Whether name matches an entry, in which '*' is any rest. '_' counts as '-', as in programs that map names to variables. */
 static bool is_entry(const char *entry, const char *name)
 {
 	for (; *entry && *entry != '*'; entry++, name++)
@@ -56,7 +56,7 @@ static bool is_entry(const char *entry, const char *name)
 	return *entry || !*name;
 }
 
-/* In the table, which ends with NULL; an entry that ends with '*' is a beginning. */
+/* Whether a table, which ends with NULL, has an entry for name. */
 static bool is_among(const char *const *table, const char *name)
 {
 	for (; *table; table++)
@@ -65,7 +65,7 @@ static bool is_among(const char *const *table, const char *name)
 	return false;
 }
 
-/* RFC 9110 7.6.1, and what old proxies had: of one connection, not of the request. */
+/* Fields of a connection, not of the request: RFC 9110 7.6.1, and fields of old proxies. */
 static const char *const hop_by_hop[] = {"connection", "keep-alive", "proxy-*", "te", "trailer",
 	"transfer-encoding", "upgrade", "http2-settings", NULL};
 
@@ -74,7 +74,7 @@ static bool is_of_connection(const struct pass *p, const char *name)
 	return is_among(hop_by_hop, name) || http_value_lists(p->connection, name);
 }
 
-/* Whether a cookie, of this length, is one of Ringside's: this one's or that of another on the same host. */
+/* Whether a cookie belongs to Ringside: to this server or another one on the same host. */
 static bool is_own_cookie(const char *cookie, size_t length)
 {
 	static const char *const names[] = {OWN_COOKIE, OWN_COOKIE_SECURE};
@@ -103,7 +103,7 @@ static void pass_cookies(struct pass_text *t, const char *value)
 		pass_add(t, "\r\n");
 }
 
-/* How much of text is "scheme://host" of the preview itself, and not of a host whose name is longer; 0: nothing. */
+/* Length of the preview's own "scheme://host" at the start of text; 0 if it does not start with that. */
 static size_t own_length(const struct pass *p, const char *text)
 {
 	size_t scheme = strlen(p->scheme), host = strlen(p->host);
@@ -114,7 +114,7 @@ static size_t own_length(const struct pass *p, const char *text)
 	return !end || strchr("/?#", end) ? scheme + 3 + host : 0;
 }
 
-/* The program knows itself as localhost: so it does in Origin and Referer, where those say that its own page asks. */
+/* The program's own name is localhost, so replace the preview's origin by that in Origin and Referer. */
 static void pass_own(struct pass_text *t, const struct pass *p, const char *name, const char *value)
 {
 	char origin[40];
@@ -130,10 +130,10 @@ static void pass_own(struct pass_text *t, const struct pass *p, const char *name
 void pass_request_field(
 	struct pass_text *t, const struct pass *p, const char *name, const char *value)
 {
-	/* What is told of the way here is told anew; lengths are as well. "proxy" is a variable that others set: httpoxy. */
+	/* Most of these are written anew. "proxy" is dropped because of httpoxy (https://httpoxy.org). */
 	static const char *const dropped[] = {"host", "content-length", "expect", "forwarded",
 		"x-forwarded-*", "x-real-ip", "x-original-url", "x-sandbox-name", "proxy", NULL};
-	/* Of the path form also what is said to Ringside. */
+	/* Fields for Ringside, in the path form. */
 	static const char *const ours[] = {"authorization", "cookie", "x-session-id", NULL};
 	if (is_of_connection(p, name) || is_among(dropped, name) ||
 		(p->by_path && is_among(ours, name)))
@@ -146,14 +146,14 @@ void pass_request_field(
 		pass_field(t, name, value);
 }
 
-/* A cookie is for the preview's host alone, not for all below the domain. */
+/* Remove the Domain attribute, so that the cookie is only for the preview's host. */
 static void pass_set_cookie(struct pass_text *t, const char *value)
 {
 	const char *before = "set-cookie: ";
 	for (const char *p = value; *p;) {
 		size_t length = strcspn(p, ";");
 		const char *name = p + strspn(p, " \t");
-		/* The first is the cookie itself, whatever its name. */
+		/* The first part is the cookie itself, whatever its name. */
 		if (p == value || strncasecmp(name, "domain", 6) != 0 || !strchr("= \t;", name[6])) {
 			pass_add(t, before);
 			pass_add_bytes(t, p, length);
@@ -165,7 +165,7 @@ static void pass_set_cookie(struct pass_text *t, const char *value)
 		pass_add(t, "\r\n");
 }
 
-/* Where a redirect leads to, when the program speaks of itself: to the same place as it is seen from outside. */
+/* Rewrite a redirect to the program's own address so that it works from outside. */
 static void pass_location(
 	struct pass_text *t, const struct pass *p, const char *name, const char *value)
 {
@@ -189,8 +189,8 @@ static void pass_location(
 }
 
 /*
- * By the path form the browser takes what comes for Ringside's own: only what describes the body passes, so that nothing is
- * set, cleared, reported or registered for this origin.
+ * In the path form the answer has Ringside's origin, so only fields that describe the body pass: none may set, clear, report
+ * or register anything for this origin.
  */
 static const char *const described[] = {"accept-ranges", "age", "allow", "content-*", "date",
 	"etag", "last-modified", "location", "retry-after", "sec-websocket-*", "server", "vary",
@@ -200,15 +200,15 @@ void pass_answer_field(
 	struct pass_text *t, const struct pass *p, const char *name, const char *value)
 {
 	/*
-	 * What a proxy in front of us would do for the program; what works on more than the preview's host; what names other
-	 * ports of it; lengths, which are told anew.
+	 * Commands to a proxy in front of us, fields that affect more than the preview's host, alternative ports, and the
+	 * length, which is written anew.
 	 */
 	static const char *const dropped[] = {"content-length", "x-accel-*", "x-sendfile*",
 		"x-lighttpd-send*", "clear-site-data", "alt-svc", "public-key-pins*", NULL};
 	if (is_of_connection(p, name) || is_among(dropped, name) ||
 		(p->by_path && !is_among(described, name)))
 		return;
-	/* There is one of ours. */
+	/* pass_answer_more() writes ours. */
 	if (p->by_path &&
 		(strcmp(name, "x-content-type-options") == 0 || strcmp(name, "x-frame-options") == 0))
 		return;
@@ -223,13 +223,13 @@ void pass_answer_field(
 void pass_answer_more(struct pass_text *t, const struct pass *p, bool has_policy)
 {
 	if (!p->by_path) {
-		/* The host's name is a secret: it goes to no other site. */
+		/* The host's name is secret, so it must not reach other sites. */
 		if (!has_policy)
 			pass_field(t, "referrer-policy", "same-origin");
 		pass_field(t, "x-robots-tag", "noindex");
 		return;
 	}
-	/* What it is stays; what it may do is what a page of nobody may. */
+	/* The page gets an opaque origin. */
 	pass_field(t, "content-security-policy",
 		"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads; frame-ancestors 'none'");
 	pass_field(t, "x-content-type-options", "nosniff");

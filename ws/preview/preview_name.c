@@ -1,4 +1,4 @@
-/* See preview_name.h. The label is split at its first and its last hyphen. */
+/* A label is split at its first and its last hyphen. */
 #include "ws/preview/preview_name.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static char small(char c)
+static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
@@ -33,7 +33,7 @@ bool preview_name_port(const char *text, const char *ends, unsigned *ret_port, s
 	return port >= PREVIEW_PORT_MIN && port <= PREVIEW_PORT_MAX;
 }
 
-/* How long a host is without its port; 0 when what follows is none. */
+/* Length of a host without its port; 0 if the port is invalid. */
 static size_t name_length(const char *host)
 {
 	size_t length = strcspn(host, ":");
@@ -43,13 +43,13 @@ static size_t name_length(const char *host)
 	return length;
 }
 
-/* Copy small letters of what has the length; every character of it is allowed by `more` or a word's. */
+/* Copy in lower case. Returns false if it is empty, does not fit, or has a character other than [a-z0-9] and `more`. */
 static bool copy(char *to, size_t size, const char *from, size_t length, const char *more)
 {
 	if (length == 0 || length >= size)
 		return false;
 	for (size_t i = 0; i < length; i++) {
-		to[i] = small(from[i]);
+		to[i] = lower(from[i]);
 		if (!is_word(to[i]) && !strchr(more, to[i]))
 			return false;
 	}
@@ -85,7 +85,7 @@ void preview_name_id(const char *session, char ret_id[PREVIEW_ID_MAX + 1])
 {
 	size_t length = 0;
 	for (; *session && length < PREVIEW_ID_MAX; session++) {
-		char c = small(*session);
+		char c = lower(*session);
 		ret_id[length++] = is_word(c) ? c : '-';
 	}
 	while (length > 0 && ret_id[length - 1] == '-')
@@ -104,7 +104,7 @@ bool preview_name_is_token(const char *text)
 	return length >= PREVIEW_TOKEN_MIN && length <= PREVIEW_TOKEN_MAX;
 }
 
-/* Labels of letters, digits and hyphens, with single dots between them; an address is none. */
+/* Whether text is labels of letters, digits and hyphens with single dots between them, and not an IP address. */
 static bool is_domain(const char *text)
 {
 	bool letter = false;

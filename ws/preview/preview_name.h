@@ -1,7 +1,7 @@
 /*
- * The names of hosts by which previews are asked for: "{port}-{id}-{token}.DOMAIN". Pure.
+ * Host names of previews: "{port}-{id}-{token}.DOMAIN". Pure.
  *
- * A name of that form is a preview's and nothing else, whatever --allow-host says: no route of the API is reached by it.
+ * A host of that form is always a preview, whatever --allow-host says: it never reaches a route of the API.
  */
 #pragma once
 
@@ -10,40 +10,44 @@
 
 #define PREVIEW_PORT_MIN 1024u
 #define PREVIEW_PORT_MAX 65535u
-#define PREVIEW_ID_MAX 40u    /* characters: with the rest 63, which is what DNS has */
-#define PREVIEW_TOKEN_MAX 16u /* the same */
-#define PREVIEW_TOKEN_MIN 8u  /* of one that somebody chooses */
+#define PREVIEW_ID_MAX 40u    /* characters; a whole label has at most 63, the limit of DNS */
+#define PREVIEW_TOKEN_MAX 16u /* characters */
+#define PREVIEW_TOKEN_MIN 8u  /* characters of a token that a client chooses */
 #define PREVIEW_LABEL_SIZE (5 + 1 + PREVIEW_ID_MAX + 1 + PREVIEW_TOKEN_MAX + 1)
 #define PREVIEW_DOMAIN_MAX 180u
-#define PREVIEW_DOMAIN_DEFAULT "localhost" /* below which every name is this machine, to browsers */
+#define PREVIEW_DOMAIN_DEFAULT "localhost" /* browsers resolve all names below it to loopback */
 
+/* The parts of a label. */
 struct preview_name {
 	unsigned port;
 	char id[PREVIEW_ID_MAX + 1];
 	char token[PREVIEW_TOKEN_MAX + 1];
 };
 
-/* Whether host, with or without a port, has that form. Letters may be large ones; *ret_name has small ones. */
+/* Parse a host, with or without a port, in any case. Returns whether it has that form; *ret_name is in lower case. */
 bool preview_name_parse(const char *host, const char *domain, struct preview_name *ret_name);
 
-/* The first label: "{port}-{id}-{token}". */
+/* Format the first label: "{port}-{id}-{token}". */
 void preview_name_format(const struct preview_name *name, char ret_label[PREVIEW_LABEL_SIZE]);
 
-/* What a session's id becomes in a name: small letters, digits and hyphens, at most PREVIEW_ID_MAX of them, at least one. */
+/* Convert a session's id to 1 to PREVIEW_ID_MAX lower-case letters, digits and hyphens. */
 void preview_name_id(const char *session, char ret_id[PREVIEW_ID_MAX + 1]);
 
-/* Whether text may be a token: PREVIEW_TOKEN_MIN to PREVIEW_TOKEN_MAX of [a-z0-9_]. */
+/* Whether text is a valid token: PREVIEW_TOKEN_MIN to PREVIEW_TOKEN_MAX of [a-z0-9_]. */
 bool preview_name_is_token(const char *text);
 
-/* A port in decimal digits that a preview may be of, from PREVIEW_PORT_MIN on, behind which text ends with one of `ends` or NUL. */
+/*
+ * Parse a port from PREVIEW_PORT_MIN on at the start of text; the next character must be NUL or one of `ends`. *ret_length:
+ * number of digits. Returns whether it is valid.
+ */
 bool preview_name_port(const char *text, const char *ends, unsigned *ret_port, size_t *ret_length);
 
-/* Where previews are: "[SCHEME://]DOMAIN[:PORT]", as it is given. */
+/* The value of --preview-domain: "[SCHEME://]DOMAIN[:PORT]". */
 struct preview_place {
-	char domain[PREVIEW_DOMAIN_MAX + 1]; /* small letters */
+	char domain[PREVIEW_DOMAIN_MAX + 1]; /* lower case */
 	char scheme[6];                      /* "http", "https", or "": as the page's */
 	unsigned port;                       /* 0: as the page's */
 };
 
-/* Take that apart. Returns whether it is a domain. */
+/* Parse a value of --preview-domain. Returns whether it is valid. */
 bool preview_place_parse(const char *text, struct preview_place *ret_place);

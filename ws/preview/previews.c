@@ -1,4 +1,4 @@
-/* The list in memory and in a file. Tokens stand in the file as they are: it is the owner's alone, as the token of all is. */
+/* The list in memory and in a file. The file has the tokens in clear text; only the server's user can read it. */
 #include "ws/preview/previews.h"
 
 #include "shell/clock.h"
@@ -28,7 +28,7 @@ static bool put(char *text, size_t size, const char *value)
 	return snprintf(text, size, "%s", value) < (int)size;
 }
 
-/* What the file says of one. Its name has to be one that a host can have. */
+/* Parse a preview from the file. Its name must be valid in a host. */
 static bool from_json(json_t *value, struct preview *p)
 {
 	const char *id, *token, *session, *title, *author;
@@ -59,7 +59,7 @@ static int load(struct previews *all, int dir_fd)
 	json_t *list, *value;
 	size_t i;
 	int rc = document_load(dir_fd, FILE_NAME, FILE_MAX, &list);
-	/* What makes no sense lets nobody in, and is no reason to serve nobody. */
+	/* Start empty rather than not at all. */
 	if (rc == -ENOENT || rc == -EBADMSG)
 		return 0;
 	if (rc < 0)
@@ -121,7 +121,7 @@ bool previews_is_own(const struct previews *all, unsigned port)
 	return false;
 }
 
-/* Whose access is over: what they have made is, too. */
+/* The access of the link that made the preview has ended. */
 static void on_withdrawn(struct claim *claim)
 {
 	preview_revoke(claim->of);
@@ -136,8 +136,8 @@ static bool has_token(const struct previews *all, const char *token)
 	return false;
 }
 
-/* Whether there may be another one that was made by this link, or ("") by an owner. */
-static bool has_room(const struct previews *all, const char *link)
+/* Whether this link, or ("") an owner, may make another preview. */
+static bool can_add(const struct previews *all, const char *link)
 {
 	const struct preview *p;
 	size_t same = 0, links = 0;
@@ -156,7 +156,7 @@ int previews_add(struct previews *all, const struct preview *terms, struct previ
 	struct preview *p = NULL;
 	int rc = -EUSERS;
 	previews_prune(all);
-	if (!has_room(all, terms->link))
+	if (!can_add(all, terms->link))
 		goto err_claim;
 	rc = -EEXIST;
 	if (terms->name.token[0] && has_token(all, terms->name.token))
@@ -186,19 +186,19 @@ err_claim:
 	return rc;
 }
 
-/* Whether the session that it ends with is still there. */
+/* Whether the session of a preview has ended. */
 static bool is_over(const struct previews *all, const struct preview *p)
 {
 	if (!p->session[0] || !all->sessions)
 		return false;
 	const struct session *s = sessions_find(all->sessions, p->session);
-	/* Of one that a server before has left it is not known yet. */
+	/* Not known yet for a session of the previous server. */
 	if (sessions_are_adopting(all->sessions) || (s && s->state == SESSION_STARTING))
 		return false;
 	return !s || session_epoch(s) != p->epoch || s->state == SESSION_EXITED;
 }
 
-/* It ends with its session. */
+/* Revoke a preview because its session has ended, and remember its name. */
 static void end_with_session(struct preview *p)
 {
 	struct previews *all = p->previews;

@@ -1,9 +1,9 @@
 /*
- * Previews: ports of this machine that have been given a name and a token by which anybody may reach them, until they are
- * revoked. Those that owners have made are kept on disk and outlive the server; those of a link end with it, and those of a
- * session with that.
+ * Previews: ports of this machine with a host name that has a secret token. Any client that has the name can connect, until
+ * the preview is revoked. Previews made by owners are kept on disk and outlive the server. A preview ends with the link that
+ * made it, and with its session.
  *
- * Who uses one (a connection in ws/net) is attached to it, and is ended with it.
+ * Connections that use a preview (ws/net) are attached to it, and end with it.
  */
 #pragma once
 
@@ -15,33 +15,33 @@
 #include <stdint.h>
 
 #define PREVIEWS_MAX 256u        /* in all */
-#define PREVIEWS_OF_LINK 32u     /* of those, that were made by one link */
-#define PREVIEWS_OF_LINKS 128u   /* and by all links: the rest is the owners' */
-#define PREVIEW_USERS_MAX 256u   /* connections of one preview at once */
-#define PREVIEWS_USERS_MAX 1024u /* of all, and by the path form, together */
+#define PREVIEWS_OF_LINK 32u     /* made by one link */
+#define PREVIEWS_OF_LINKS 128u   /* made by all links; the rest is for owners */
+#define PREVIEW_USERS_MAX 256u   /* simultaneous connections of one preview */
+#define PREVIEWS_USERS_MAX 1024u /* of all previews and the path form together */
 #define PREVIEW_OWN_PORTS_MAX 64u
-#define PREVIEWS_STALE_MAX \
-	256u /* names that are remembered of those that have ended with their session */
+#define PREVIEWS_STALE_MAX 256u /* remembered names of previews that ended with their session */
 
 struct preview;
 
-/* One who uses a preview, or the path form (preview: NULL). */
+/* A connection that uses a preview or the path form. */
 struct preview_user {
 	struct preview_user *prev, *next;
-	struct previews *previews;
-	struct preview *preview;   /* NULL: by the path form, or not attached any more */
-	void (*ended)(void *user); /* the preview has been revoked; it is detached already */
+	struct previews *previews; /* NULL: not attached */
+	struct preview *preview;   /* NULL: the path form, or not attached */
+	void (*ended)(void *user); /* the preview was revoked; the user is detached already */
 	void *user;
 };
 
+/* A preview. */
 struct preview {
 	struct preview *prev, *next;
 	struct preview_name name;
-	char session[NAME_ID_MAX + 1]; /* that it ends with, or "" */
-	uint64_t epoch;                /* of that */
+	char session[NAME_ID_MAX + 1]; /* the session that it ends with, or "" */
+	uint64_t epoch;                /* of the session */
 	char title[NAME_BYTES_MAX + 1];
 	char author[NAME_AUTHOR_MAX + 1];
-	char link[64];       /* by which it was made, or "": an owner's */
+	char link[64];       /* the link that made it, or "": an owner */
 	uint64_t created_ms; /* wall clock */
 	struct claim *claim; /* of that link, or NULL */
 	struct previews *previews;
@@ -49,58 +49,67 @@ struct preview {
 	size_t users_count;
 };
 
+/* All previews. */
 struct previews {
-	struct sessions *sessions; /* borrowed; NULL: none is looked for */
+	struct sessions *sessions; /* borrowed; NULL: previews do not end with sessions */
 	struct preview *list;
 	size_t count;
-	struct preview_place place; /* --preview-domain; domain "": there are no hosts of previews */
+	struct preview_place place; /* --preview-domain; domain "": previews have no hosts */
 	bool place_is_default;
-	bool owners_only; /* no driver has one: rooms of sessions do not see the ports of this machine */
-	struct preview_user *path_users; /* list: by the path form */
-	size_t users_count, users_max;   /* of all; there may be fewer than PREVIEWS_USERS_MAX */
-	unsigned own_ports[PREVIEW_OWN_PORTS_MAX]; /* that this server listens at */
+	bool owners_only; /* not for drivers, because sandboxes have no access to this machine's ports */
+	struct preview_user *path_users;           /* list of users of the path form */
+	size_t users_count;                        /* of all previews and the path form */
+	size_t users_max;                          /* their limit, at most PREVIEWS_USERS_MAX */
+	unsigned own_ports[PREVIEW_OWN_PORTS_MAX]; /* this server's own listeners */
 	size_t own_ports_count;
-	struct preview_name stale[PREVIEWS_STALE_MAX]; /* a circle; port 0: none */
+	struct preview_name stale[PREVIEWS_STALE_MAX]; /* circular; port 0: none */
 	size_t stale_next;
-	char instance[17]; /* how this server calls itself to programs, so that it knows itself again */
+	char instance[17]; /* random id of this server in Via, to detect loops */
 	struct durable file;
 };
 
-/* Load those that were there; place, owners_only and users_max are set, the rest is zero. loop, dir_fd: see ws/auth/durable.h. Returns 0 or a negative errno. */
+/*
+ * Load the previews from dir_fd, which is borrowed. The caller has set place, owners_only and users_max; the rest is zero.
+ * loop: see ws/auth/durable.h. Returns 0 or a negative errno.
+ */
 int previews_open(struct previews *all, struct sessions *sessions, uv_loop_t *loop, int dir_fd);
-/* Nobody uses one any more. */
+
+/* Free everything. No user may be attached, and no write may be under way. */
 void previews_close(struct previews *all);
 
-/* This server listens there: nothing of that is ever previewed. */
+/* Exclude a port of this server itself from previews. */
 void previews_add_own(struct previews *all, unsigned port);
+
+/* Whether a port was excluded by previews_add_own(). */
 bool previews_is_own(const struct previews *all, unsigned port);
 
 /*
- * Make one. terms: port, session, epoch, title, author, link and claim (taken in any case); a token, or "" for a random one.
- * Returns 0; -EEXIST when the token is that of another; -EUSERS when there are too many; or another negative errno.
+ * Make a preview. terms: port, session, epoch, title, author, link, a token ("": a random one), and claim, which is taken in
+ * any case. Returns 0, -EEXIST (another preview has the token), -EUSERS (too many), or another negative errno.
  */
 int previews_add(struct previews *all, const struct preview *terms, struct preview **ret_preview);
 
-/* The one that a host names, or NULL. Constant time with regard to the token. */
+/* Find the preview of a name, or NULL. Constant time with regard to the token. */
 struct preview *previews_find(struct previews *all, const struct preview_name *name);
 
-/* Whether a host names one that has ended with its session, as far as that is remembered. */
+/* Whether a name is remembered of a preview that ended with its session. */
 bool previews_is_stale(const struct previews *all, const struct preview_name *name);
 
-/* One of this port and session, and made by this link, that is there already; or NULL. */
+/* Find an existing preview of this port and session, made by this link; or NULL. */
 struct preview *previews_same(
 	struct previews *all, unsigned port, const char *session, const char *link);
 
-/* Revoke the previews whose sessions have gone; their connections end. */
+/* Revoke the previews whose sessions have ended. */
 void previews_prune(struct previews *all);
 
-/* Revoke one: who uses it is ended, now. */
+/* Revoke a preview and free it; its users are detached and their ended() is called. */
 void preview_revoke(struct preview *p);
 
-/* Write the list. done: as of durable_save(). */
+/* Write the list. done: see durable_save(). */
 void previews_store(struct previews *all, durable_done done, void *user);
 
-/* Attach one who uses a preview, or (NULL) the path form. Returns whether there is a place. u: borrowed until it detaches. */
+/* Attach a user of a preview, or (NULL) of the path form. u: borrowed until detached. Returns false if there are too many. */
 bool preview_attach(struct previews *all, struct preview *p, struct preview_user *u);
-/* Harmless when it is not attached. */
+
+/* Detach a user. Harmless if it is not attached. */
 void preview_detach(struct preview_user *u);

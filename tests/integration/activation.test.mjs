@@ -92,17 +92,17 @@ scenario('what is opened is no reason to serve where it would not itself', { sta
 		assert.match(stderr, why, `${what}`);
 		assert.equal(stderr.split('\n').length, 2, stderr);
 	};
-	for (const [kind, why] of [['udp', /3: is no stream socket/], ['silent', /3: is not listened at: Accept=no is needed/], ['connected', /Accept=no is needed/],
-		['file', /3: is no stream socket/], ['closed', /3: Bad file descriptor/], [`abstract:rs-${process.pid}`, /no address that the server could listen at/]]) {
+	for (const [kind, why] of [['udp', /3: is not a stream socket/], ['silent', /3: is not listening: set Accept=no/], ['connected', /set Accept=no/],
+		['file', /3: is not a stream socket/], ['closed', /3: Bad file descriptor/], [`abstract:rs-${process.pid}`, /an address that --listen does not support/]]) {
 		await refused(why, [kind]);
 	}
-	await refused(/4: is no stream socket/, ['tcp:127.0.0.1:0', 'udp']);
-	await refused(/plain HTTP is for loopback/, ['tcp:0.0.0.0:0']);
-	await refused(/plain HTTP is for loopback/, ['tcp:[::]:0']);
+	await refused(/4: is not a stream socket/, ['tcp:127.0.0.1:0', 'udp']);
+	await refused(/listeners beyond loopback require/, ['tcp:0.0.0.0:0']);
+	await refused(/listeners beyond loopback require/, ['tcp:[::]:0']);
 	await refused(/--no-auth: only for loopback/, ['tcp:0.0.0.0:0'], '--no-auth', '--insecure-http');
 	for (const count of ['0', '-1', '+1', ' 1', 'x', '', '17', '99999999999999999999', '1\n'])
 		await refused(/LISTEN_FDS: must be a number from 1 to 16/, ['tcp:127.0.0.1:0', `LISTEN_FDS=${count}`]);
-	await refused(/4: Bad file descriptor|4: is no stream socket/, ['tcp:127.0.0.1:0', 'LISTEN_FDS=2', 'closed']);
+	await refused(/4: Bad file descriptor|4: is not a stream socket/, ['tcp:127.0.0.1:0', 'LISTEN_FDS=2', 'closed']);
 });
 
 for (const pid of ['1', '', 'x', '99999999999999999999'])
@@ -110,7 +110,7 @@ for (const pid of ['1', '', 'x', '99999999999999999999'])
 		server.options.prefix = activate('once', 'tcp:127.0.0.1:0', `LISTEN_PID=${pid}`, `NOTIFY_SOCKET=${path.join(server.root, 'nobody')}`);
 		await server.start();
 		assert.equal(server.urls.length, 1);
-		await until('its complaint', () => /cannot tell the service manager.*READY=1/.test(server.stderr));
+		await until('its complaint', () => /cannot notify the service manager.*READY=1/.test(server.stderr));
 		assert.equal((await server.api.call('POST', '/api/run', { command: 'env | grep -cE "^(LISTEN|NOTIFY)" || :' })).stdout, '0\n');
 	});
 

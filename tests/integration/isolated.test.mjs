@@ -182,5 +182,5 @@ scenario('what makes no sense is refused before anything starts', { skip, start:
 	if (!isRoot) return;
 	chownSync(server.dir, 0, 0);
 	chownSync(server.root, 0, 0);
-	assert.match(start([], ['--isolate']), /--isolate: a server of root's needs --session-user/);
+	assert.match(start([], ['--isolate']), /--isolate: a server of root requires --session-user/);
 });

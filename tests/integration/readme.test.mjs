@@ -105,7 +105,7 @@ for (const [what, spoil] of [['without XDG_RUNTIME_DIR', undefined], ['with that
 				spoil(xdg);
 			}
 			await runExamples(server, { uid, xdg });
-			if (xdg) assert.match(server.stderr, /^ringside: XDG_RUNTIME_DIR: is another user's: taken as not given$/m);
+			if (xdg) assert.match(server.stderr, /^ringside: XDG_RUNTIME_DIR: is another user's: ignored$/m);
 			await server.api.delete('work');
 			await server.kill('SIGTERM');
 		} finally {

@@ -232,7 +232,7 @@ scenario('a directory in one that others rule is refused', { start: false, mayHa
 	const refused = async () => {
 		const { code, stderr } = await refusal(server, ['--listen', '127.0.0.1:0', '--runtime-dir', place]);
 		assert.equal(code, 1);
-		assert.match(stderr, /place: is in \S*above, where others can put another in its place/);
+		assert.match(stderr, /place: is in \S*above, where another user can replace it/);
 	};
 	chmodSync(above, 0o777);
 	await refused();
@@ -248,7 +248,7 @@ scenario('a directory in one that others rule is refused', { start: false, mayHa
 });
 
 // What else is no number is in unit/ws/serve/test_resources.
-scenario('RINGSIDE_THREADS that is no number is taken as not given', { env: { RINGSIDE_THREADS: 'x' } }, async (server) => {
+scenario('RINGSIDE_THREADS that is no number is ignored', { env: { RINGSIDE_THREADS: 'x' } }, async (server) => {
 	assert.match(server.stderr, /RINGSIDE_THREADS: must be a number from 0 to 16/);
 	await server.session({ id: 's' });
 });

@@ -105,7 +105,7 @@ scenario('at the prompt', async (server) => {
 	const restarts = Object.values(endings).reduce((sum, { by }) => sum + by.length, 0);
 	const metrics = (await server.api.raw('GET', '/metrics')).text;
 	assert.match(metrics, new RegExp(`ringside_shells_restarted_total ${restarts}\n`));
-	assert.equal(server.stderr.match(/another shell in place of/g).length, restarts);
+	assert.equal(server.stderr.match(/shell restarted/g).length, restarts);
 });
 
 scenario('during a command', async (server) => {

@@ -109,9 +109,9 @@ scenario('what is asked for in the wrong way, and that in the config file', { st
 	writeFileSync(keys, 'short\n');
 	const SECRET = 'SECRETURL';
 	for (const [words, why] of [
-		[['--webhook', `http://example.com/${SECRET}`], /--webhook: http is for this machine/],
-		[['--webhook', `ftp://127.0.0.1/${SECRET}`], /--webhook: takes an address/],
-		[['--webhook', SECRET], /--webhook: takes an address/],
+		[['--webhook', `http://example.com/${SECRET}`], /--webhook: http is only for loopback/],
+		[['--webhook', `ftp://127.0.0.1/${SECRET}`], /--webhook: must be an https or http URL/],
+		[['--webhook', SECRET], /--webhook: must be an https or http URL/],
 		[args(Array(9).fill(`http://127.0.0.1/${SECRET}`)), /--webhook: is given more than 8 times/],
 		[['--webhook-insecure-http'], /only with --webhook/],
 		[['--webhook-key-file', keys], /only with --webhook/],

@@ -1,4 +1,4 @@
-/* The addresses that the server listens on. There is no state; standard output may be closed, which nobody minds. */
+/* Prints the addresses. Errors of standard output are ignored, as it may be closed. */
 #include "ws/serve/addresses.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ static bool is_browsable(const char *url)
 	return strncmp(url, "unix:", 5) != 0;
 }
 
-/* Where the owner finds the token. */
+/* Print where the token is. */
 static void print_place(const struct serve_options *o, const char *runtime_dir)
 {
 	if (o->token_file)
@@ -29,7 +29,7 @@ void addresses_print(const struct server *server, const struct auth *auth,
 	bool terminal = isatty(STDOUT_FILENO) == 1;
 	for (size_t i = 0; (url = server_url(server, i)); i++) {
 		bool needed = !auth->open && is_browsable(url);
-		/* The token goes behind '#', which browsers keep to themselves. */
+		/* Browsers do not send the part after '#'. */
 		printf("Ringside is at %s%s%s", url, needed && terminal ? "#token=" : "",
 			needed && terminal ? auth->token : "");
 		if (needed && !terminal)

@@ -1,4 +1,4 @@
-/* The addresses that the server listens on, for people and for the links that it makes. */
+/* The server's addresses, for people and for links. */
 #pragma once
 
 #include "ws/auth/auth.h"
@@ -6,11 +6,11 @@
 #include "ws/serve/options.h"
 
 /*
- * Print them all on standard output. A terminal gets them with the owner's token where one is needed; anything else, which
- * somebody may keep or show around, gets where the token is instead.
+ * Print all addresses on standard output. On a terminal they contain the owner's token if one is required; otherwise the
+ * place of the token is printed instead, because the output may be kept.
  */
 void addresses_print(const struct server *server, const struct auth *auth,
 	const struct serve_options *options, const char *runtime_dir);
 
-/* The first one that a browser can use; NULL if there is none. Valid as long as the server. */
+/* The first address that a browser can open; NULL if there is none. Valid as long as the server. */
 const char *addresses_find_browsable(const struct server *server);

@@ -1,11 +1,11 @@
-/* Why the server does not start. There is no state, and nobody to tell when standard error is closed. */
+/* Prints errors. If standard error is closed, they are lost. */
 #include "ws/serve/fail.h"
 
 #include <stdio.h>
 
-#define SHOWN_MAX 400u /* bytes of what somebody gave */
+#define SHOWN_MAX 400u /* bytes of a text */
 
-/* One line of it, and no commands for a terminal. */
+/* Replace control characters, which could be commands to a terminal. */
 static void put_text(const char *text)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
-/* Why the server does not start, on standard error: before there is a log. */
+/* Errors at the start, on standard error, before there is a log. */
 #pragma once
 
-/* Print "ringside: WHAT: WHY", on one line, whatever they have. Returns -1, for callers to pass on. */
+/* Print "ringside: WHAT: WHY" on one line, with control characters replaced. Returns -1, for the caller to return. */
 int serve_fail(const char *what, const char *why);

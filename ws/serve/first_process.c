@@ -1,4 +1,4 @@
-/* See first_process.h. Nothing of the namespace outlives its first process: the kernel sees to that. */
+/* When the first process exits, the kernel kills all processes of the namespace. */
 #include "ws/serve/first_process.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Wait for children that have ended. Returns whether the server is one of them. */
+/* Reap children that have ended. Returns whether the server is one of them. */
 static bool reap(pid_t server, int *ret_status)
 {
 	int status;
@@ -23,12 +23,12 @@ static bool reap(pid_t server, int *ret_status)
 	return false;
 }
 
-static _Noreturn void look_after(pid_t server, const sigset_t *all)
+static _Noreturn void supervise(pid_t server, const sigset_t *all)
 {
 	siginfo_t info;
 	int status;
 	while (!reap(server, &status)) {
-		/* Others would end the server. What the terminal's keys send, it has from the kernel as well. */
+		/* Only these end the server orderly. The kernel sends the signals of the terminal's keys to the server too. */
 		int signo = sigwaitinfo(all, &info);
 		if ((signo == SIGTERM || signo == SIGINT) && info.si_code != SI_KERNEL)
 			kill(server, signo);
@@ -39,15 +39,15 @@ static _Noreturn void look_after(pid_t server, const sigset_t *all)
 int first_process_step_behind(void)
 {
 	sigset_t all, before;
-	/* What hands sockets to a server by its pid looks after it as well, see sd_listen_fds(3). */
+	/* Passed sockets belong to this pid (sd_listen_fds(3)), and their manager reaps orphans itself. */
 	if (getpid() != 1 || getenv("LISTEN_PID"))
 		return 0;
-	signal(SIGCHLD, SIG_DFL); /* else the ends of children would not be told */
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, waitpid() gets no status */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	pid_t server = fork();
 	if (server > 0)
-		look_after(server, &all);
+		supervise(server, &all);
 	int rc = server < 0 ? -errno : 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc;

@@ -1,6 +1,6 @@
 /*
- * ringside-server: wiring. What the server is made of is opened, told of each other, run and closed here; what each part does
- * is written in its room. A part that cannot be opened ends the program, with a word on standard error.
+ * ringside-server: opens the parts of the server, connects them, runs the loop and closes them. If a part cannot be opened, the
+ * program prints the reason and exits.
  */
 #include "ring/utf8.h"
 #include "shell/json_read.h"
@@ -45,9 +45,9 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define ADOPT_MS 2000u /* for sessions to be adopted before others are served */
+#define ADOPT_MS 2000u /* time to adopt sessions before clients are served */
 #define ADOPT_LOOK_MS 10u
-#define PREVIEWS_SHARE 4u /* of connections: a quarter */
+#define PREVIEWS_SHARE 4u /* connections of previews: a quarter of all */
 
 extern char **environ;
 
@@ -56,10 +56,10 @@ struct program {
 	uv_loop_t loop;
 	struct sessions sessions;
 	struct processes processes;
-	struct recorders *recorders; /* NULL: nothing is recorded */
+	struct recorders *recorders; /* NULL: no recording */
 	struct isolation *isolation;
 	struct bounds bounds;
-	struct user user; /* of whom sessions are, where the bounds say so */
+	struct user user; /* of --session-user; bounds.user points to it */
 	struct heap_trim heap;
 	struct runs *runs;
 	struct contexts *contexts;
@@ -79,10 +79,10 @@ struct program {
 	struct server *server;
 	uv_timer_t tick;
 	char **environment; /* of shells */
-	char *token;        /* of the owner, as the environment had it; or NULL */
+	char *token;        /* of the owner, from the environment, or NULL */
 	char runtime_dir[PATH_MAX], holder[PATH_MAX], workspace[PATH_MAX];
-	char socket[PATH_MAX]; /* by which sessions find us */
-	char cwd[PATH_MAX];    /* the workspace, or another where that is not let in */
+	char socket[PATH_MAX]; /* of the command line; in the environment of sessions */
+	char cwd[PATH_MAX]; /* default directory: the workspace, or another one if sandboxes do not contain it */
 };
 
 static int open_sessions(struct program *p, long nofile)
@@ -118,7 +118,7 @@ static int open_recorders(struct program *p)
 	int fd = recorders_open_directory(o->record);
 	if (fd == -EPERM)
 		return serve_fail(o->record,
-			"recordings need a directory of this user, and closed to others (chmod 700)");
+			"must be a directory of this user that is closed to others (chmod 700)");
 	struct recorders_options options = {.loop = &p->loop,
 		.sessions = &p->sessions,
 		.root_fd = fd,
@@ -183,7 +183,7 @@ static int open_auth(struct program *p)
 	privacy_forget(p->token);
 	p->token = NULL;
 	if (rc == -EINVAL)
-		return serve_fail("token", "must have 16 to 512 characters, visible ones of ASCII");
+		return serve_fail("token", "must have 16 to 512 visible ASCII characters");
 	return rc < 0 ? serve_fail("token", strerror(-rc)) : 0;
 }
 
@@ -191,11 +191,11 @@ static int open_previews(struct program *p)
 {
 	const char *domain = p->options.preview_domain;
 	p->previews.place_is_default = !domain;
-	/* It has been looked at with the options. */
+	/* Checked with the options. */
 	if (!domain || strcmp(domain, "none") != 0)
 		(void)preview_place_parse(
 			domain ? domain : PREVIEW_DOMAIN_DEFAULT, &p->previews.place);
-	/* Each has two descriptors; those who have the address of a preview shall not keep others out. */
+	/* Each uses two descriptors, and clients of previews are not authenticated, so limit their share. */
 	p->previews.users_max = p->options.max_connections / PREVIEWS_SHARE + 1;
 	p->previews.owners_only = p->bounds.isolation && !p->options.share_net;
 	p->api.previews = &p->previews;
@@ -203,7 +203,7 @@ static int open_previews(struct program *p)
 	return rc < 0 ? serve_fail("previews.json", strerror(-rc)) : 0;
 }
 
-/* What has been opened for us is looked at as if it had been asked for, and takes the place of the default address. */
+/* Acquire passed sockets. They are checked as --listen is, and replace the default address. */
 static int open_sockets(struct program *p)
 {
 	if (supervisor_take(p->runtime_dir, &p->sockets) < 0)
@@ -255,7 +255,7 @@ static int open_server(struct program *p)
 	return rc;
 }
 
-/* Said once for each, with how many there are. */
+/* Called once when threads for files get stuck on behalf of `whose`. */
 static void on_files_stuck(void *user, const char *whose, unsigned count)
 {
 	char text[16];
@@ -278,10 +278,10 @@ static void open_signals(struct program *p)
 
 static void on_tick(uv_timer_t *timer)
 {
-	(void)timer; /* it only ends the loop's sleep */
+	(void)timer; /* the timer only wakes the loop */
 }
 
-/* Nobody is served before the sessions of the last server are back, unless some do not answer. */
+/* Adopt the sessions of the last server before clients are served, or give up waiting after ADOPT_MS. */
 static void adopt_sessions(struct program *p)
 {
 	sessions_suspend(&p->sessions, true);
@@ -289,7 +289,7 @@ static void adopt_sessions(struct program *p)
 	if (found >= 0)
 		found = processes_adopt(&p->processes);
 	if (found < 0)
-		log_write(LOG_WARN, "main", "cannot look for sessions and processes", "error",
+		log_write(LOG_WARN, "main", "cannot find sessions of the last server", "error",
 			strerror(-found), NULL);
 	uint64_t deadline = uv_now(&p->loop) + ADOPT_MS;
 	uv_timer_start(&p->tick, on_tick, ADOPT_LOOK_MS, ADOPT_LOOK_MS);
@@ -300,7 +300,7 @@ static void adopt_sessions(struct program *p)
 	uv_timer_stop(&p->tick);
 }
 
-/* What shells get of our environment is chosen. */
+/* Choose the variables that shells inherit. */
 static int open_environment(struct program *p)
 {
 	const struct serve_list *asked = &p->options.environment;
@@ -308,17 +308,17 @@ static int open_environment(struct program *p)
 	return p->environment ? 0 : serve_fail("memory", strerror(ENOMEM));
 }
 
-/* Where sessions begin that name no directory. */
+/* Choose a default directory that sandboxes contain. */
 static int move_inside(struct program *p)
 {
 	const char *start = isolation_default_directory(p->isolation, p->workspace);
 	if (start != p->workspace && p->options.workspace)
-		return serve_fail("--workspace", "is not let in there: see --bind and --ro-bind");
+		return serve_fail("--workspace", "is not in the sandbox: add --bind or --ro-bind");
 	snprintf(p->cwd, sizeof p->cwd, "%s", start);
 	return 0;
 }
 
-/* Everything that is needed to serve. What fails here ends the program, so nothing is undone. */
+/* Open all parts. A failure ends the program, so nothing is undone. */
 static int open_program(struct program *p)
 {
 	long nofile;
@@ -400,7 +400,7 @@ static int open_program(struct program *p)
 	heap_trim_open(&p->heap, &p->loop);
 	open_signals(p);
 	adopt_sessions(p);
-	/* Asked to end meanwhile: whoever is let in now would never be let go. */
+	/* If a signal came meanwhile, do not listen: such connections would never be closed. */
 	return p->shutdown.begun ? 0 : open_server(p);
 }
 
@@ -446,7 +446,7 @@ static void close_program(struct program *p)
 
 static int print_version(void)
 {
-	bool known = strcmp(COMMIT, RINGSIDE_RELEASE) != 0; /* without git it is the release */
+	bool known = strcmp(COMMIT, RINGSIDE_RELEASE) != 0; /* without git COMMIT is the release */
 	printf("ringside " RINGSIDE_RELEASE "%s%s%s\n", known ? " (" : "", known ? COMMIT : "",
 		known ? ")" : "");
 	return 0;
@@ -474,7 +474,7 @@ static int start(struct program *p)
 {
 	int rc = first_process_step_behind();
 	if (rc < 0) {
-		serve_fail("cannot start another process behind the first one", strerror(-rc));
+		serve_fail("cannot fork the server from pid 1", strerror(-rc));
 		return 1;
 	}
 	return serve(p);

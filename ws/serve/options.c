@@ -1,9 +1,6 @@
 /*
- * The options of `ringside serve`. The table is all there is to say about each: its name, what it takes, where that
- * goes, its default and limits, and its help. Whoever adds a row adds it to the man page and to this room's README.md,
- * which tests/docs.py holds against the help.
- *
- * A wrong option is said on standard error, once, and nothing is started.
+ * The options of `ringside serve`. The table has each option's name, value, field, default, limits and help. A new row also
+ * belongs into the man page and this folder's README.md; tests/docs.py compares the latter with the help.
  */
 #include "ws/serve/options.h"
 
@@ -27,7 +24,7 @@
 enum kind { FLAG, TEXT, LIST, NUMBER, SIZE, HELP, VERSION };
 
 struct row {
-	const char *name, *value; /* value: how the help calls it, NULL = it takes none */
+	const char *name, *value; /* value: its name in the help, NULL = the option has none */
 	enum kind kind;
 	size_t field;                     /* in struct serve_options */
 	size_t initial, minimum, maximum; /* of numbers and sizes */
@@ -39,111 +36,111 @@ struct row {
 /* clang-format off */
 static const struct row rows[] = {
 	{"listen", "ADDR:PORT", LIST, FIELD(listen), 0, 0, 0,
-		"listen there; may be repeated; unix:PATH for a unix socket\n"
+		"listen on this address; may be repeated; unix:PATH for a unix socket\n"
 		"(default " SERVE_LISTEN_DEFAULT "; port 0: the kernel chooses)"},
 	{"runtime-dir", "DIR", TEXT, FIELD(runtime_dir), 0, 0, 0,
-		"where sessions and secrets are kept\n"
+		"directory of sessions and secrets\n"
 		"(default $XDG_RUNTIME_DIR/ringside, or /tmp/ringside-UID)"},
 	{"token-file", "FILE", TEXT, FIELD(token_file), 0, 0, 0,
-		"the owner's token (default: a random one, kept in the runtime directory;\n"
+		"file with the owner's token (default: a random one in the runtime directory;\n"
 		"$RINGSIDE_TOKEN also sets it)"},
 	{"no-auth", NULL, FLAG, FIELD(no_auth), 0, 0, 0,
-		"everybody of this user who can connect is the owner; loopback and unix sockets only"},
+		"all processes of this user that connect are the owner; loopback and unix sockets only"},
 	{"drivers-may-all", NULL, FLAG, FIELD(drivers_may_all), 0, 0, 0,
-		"who drives a session by a link may also read and write files and the like\n"
-		"there, as they could by typing; viewers never"},
+		"driver links may also read and write files and the like in their session,\n"
+		"as drivers could by typing; viewer links never may"},
 	{"allow-host", "HOST[:PORT]", LIST, FIELD(hosts), 0, 0, 0,
-		"also serve requests for this host; may be repeated"},
+		"accept requests for this host too; may be repeated"},
 	{"allow-origin", "ORIGIN", LIST, FIELD(origins), 0, 0, 0,
-		"also serve pages of this origin (https://example.com); may be repeated"},
+		"let pages of this origin (https://example.com) use the API; may be repeated"},
 	{"public-url", "URL", TEXT, FIELD(public_text), 0, 0, 0,
-		"the address by which people reach the server through a proxy, such as\n"
-		"https://example.com/term/: that of links; its host and origin are served"},
+		"public address of the server behind a proxy, such as https://example.com/term/:\n"
+		"links use it, and its host and origin are allowed"},
 	{"trust-proxy", "ADDR", LIST, FIELD(proxies), 0, 0, 0,
-		"believe this address, besides unix sockets, when it says that it was asked over\n"
-		"TLS (X-Forwarded-Proto, Forwarded); may be repeated"},
+		"believe X-Forwarded-Proto and Forwarded (whether a client uses TLS) from this\n"
+		"address, besides unix sockets; may be repeated"},
 	{"preview-domain", "DOMAIN", TEXT, FIELD(preview_domain), 0, 0, 0,
-		"previews of ports are PORT-ID-TOKEN.DOMAIN; may have a scheme in front and a\n"
-		"port behind; none: there are none (default localhost)"},
+		"previews of ports have the host PORT-ID-TOKEN.DOMAIN; DOMAIN may have a scheme in\n"
+		"front and a port behind; none: no preview hosts (default localhost)"},
 	{"tls-cert", "FILE", TEXT, FIELD(tls_cert), 0, 0, 0,
 		"serve HTTPS with this certificate chain (PEM)"},
 	{"tls-key", "FILE", TEXT, FIELD(tls_key), 0, 0, 0,
-		"and this key"},
+		"private key of the certificate (PEM)"},
 	{"insecure-http", NULL, FLAG, FIELD(insecure_http), 0, 0, 0,
-		"listen beyond loopback without TLS: passwords and shells can be read on the way"},
+		"listen beyond loopback without TLS: passwords and shells can be read on the network"},
 	{"workspace", "DIR", TEXT, FIELD(workspace), 0, 0, 0,
-		"where sessions, processes and runs begin that name no directory, and what is watched\n"
-		"has to be (default: where the server is started, or the home of --session-user)"},
+		"default directory of sessions, processes and runs; only files below it can be watched\n"
+		"(default: the working directory of the server, or the home of --session-user)"},
 	{"env", "NAME[=VALUE]", LIST, FIELD(environment), 0, 0, 0,
 		"pass this variable on to shells and commands, or set it; may be repeated"},
 	{"session-user", "NAME", TEXT, FIELD(session_user), 0, 0, 0,
-		"sessions, processes and runs are this user's; only for root"},
+		"run sessions, processes and runs as this user; only for root"},
 	{"isolate", "[=PROFILE]", TEXT, FIELD(isolate), 0, 0, 0,
-		"each session, process and run in namespaces of its own, by bubblewrap:\n"
+		"run each session, process and run in a sandbox of namespaces, by bubblewrap:\n"
 		"private (default: the system read-only, an empty home), system (all\n"
 		"files read-only), home (the same, the home directory writable)"},
 	{"bind", "DIR", LIST, FIELD(writable), 0, 0, 0,
-		"let it in there, to be written; may be repeated"},
+		"bind DIR into sandboxes, writable; may be repeated"},
 	{"ro-bind", "DIR", LIST, FIELD(readable), 0, 0, 0,
-		"let it in there, to be read; may be repeated"},
+		"bind DIR into sandboxes, read-only; may be repeated"},
 	{"share-net", NULL, FLAG, FIELD(share_net), 0, 0, 0,
-		"let the network in there"},
+		"let sandboxes use the network"},
 	{"tasks-max", "N", NUMBER, FIELD(tasks_max), 0, 2, 4194304,
-		"processes and threads of each session, process and run, by cgroup v2"},
+		"limit of processes and threads of each session, process and run, by cgroup v2"},
 	{"memory-max", "SIZE", SIZE, FIELD(memory_max), 0, (size_t)1 << 20, (size_t)1 << 50,
-		"and memory of each, nothing of which is swapped out"},
+		"limit of memory of each; nothing of it is swapped out"},
 	{"rlimits", NULL, FLAG, FIELD(rlimits), 0, 0, 0,
-		"these by setrlimit(2), where there is no cgroup v2: tasks of the user, all\n"
-		"together (not for root), and address space of each process"},
+		"set these limits by setrlimit(2), if there is no cgroup v2: tasks of the user in\n"
+		"total (not for root), and address space of each process"},
 	{"ring-size", "SIZE", SIZE, FIELD(ring_size), RING_SIZE_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
-		"history of a session in bytes, or with K, M, G (default 4M)"},
+		"output history of a session in bytes, or with K, M, G (default 4M)"},
 	{"scrollback", "LINES", NUMBER, FIELD(scrollback), SCREEN_SCROLLBACK_DEFAULT, 0, SCREEN_SCROLLBACK_MAX,
-		"that a screen keeps above itself (default 10000)"},
+		"scrollback of a screen (default 10000)"},
 	{"screen-memory", "SIZE", SIZE, FIELD(screen_memory), BUDGET_DEFAULT, BUDGET_MIN, BUDGET_MAX,
-		"of all screens together: beyond it those that nobody watches lose\n"
-		"lines above, and large sizes are refused (default 512M)"},
+		"memory of all screens together: beyond it screens without viewers lose\n"
+		"scrollback lines, and large sizes are refused (default 512M)"},
 	{"record", "DIR", TEXT, FIELD(record), 0, 0, 0,
-		"record what sessions print, with times, in this directory, which is made if need be\n"
-		"and outlives them (default off)"},
+		"record output of sessions, with times, in this directory, which is created if\n"
+		"needed; recordings outlive their sessions (default off)"},
 	{"record-size", "SIZE", SIZE, FIELD(record_size), (size_t)1 << 30, (size_t)1 << 20, (size_t)1 << 50,
-		"of all recordings together, beyond which the oldest go (default 1G)"},
+		"limit of all recordings together; the oldest are removed (default 1G)"},
 	{"record-age", "SECONDS", NUMBER, FIELD(record_age_s), 2592000, 0, 1u << 30,
-		"after which what is recorded goes (default 2592000, 30 days; 0 = never)"},
+		"remove recorded output after this time (default 2592000, 30 days; 0 = never)"},
 	{"clipboard", NULL, FLAG, FIELD(clipboard), 0, 0, 0,
-		"programs may set the clipboards of those who drive (OSC 52)"},
+		"let programs set the clipboards of drivers (OSC 52)"},
 	{"max-sessions", "N", NUMBER, FIELD(max_sessions), SESSIONS_MAX_DEFAULT, 1, 100000,
-		"(default 256)"},
+		"limit of sessions (default 256)"},
 	{"process-ring", "SIZE", SIZE, FIELD(process_ring), PROCESSES_RING_DEFAULT, RING_SIZE_MIN, RING_SIZE_MAX,
-		"output kept of a process (default 1M)"},
+		"output history of a process (default 1M)"},
 	{"max-processes", "N", NUMBER, FIELD(max_processes), PROCESSES_MAX_DEFAULT, 1, PROCESSES_TOTAL_MAX,
-		"that run at once (default 512)"},
+		"limit of running processes (default 512)"},
 	{"kept-processes", "N", NUMBER, FIELD(kept_processes), PROCESSES_KEPT_DEFAULT, 0, PROCESSES_TOTAL_MAX,
-		"of those that have ended (default 100, and those of the last minute)"},
+		"limit of ended processes that are kept (default 100, and those of the last minute)"},
 	{"process-ttl", "SECONDS", NUMBER, FIELD(process_ttl_s), PROCESSES_TTL_DEFAULT, 0, 1u << 30,
 		"how long an ended process is kept (default 3600; 0 = for ever)"},
 	{"max-connections", "N", NUMBER, FIELD(max_connections), 4096, 1, 1000000,
-		"(default 4096, fewer where descriptors are scarce)"},
+		"limit of connections (default 4096, fewer if descriptors are scarce)"},
 	{"ended-ttl", "SECONDS", NUMBER, FIELD(ended_ttl_s), 86400, 0, 1u << 30,
 		"how long an ended session stays readable (default 86400; 0 = for ever)"},
 	{"context-ttl", "SECONDS", NUMBER, FIELD(context_ttl_s), 86400, 0, 1u << 30,
-		"how long a context of code stays that runs nothing (default 86400; 0 = for ever)"},
+		"how long an idle context of code is kept (default 86400; 0 = for ever)"},
 	{"header-timeout", "SECONDS", NUMBER, FIELD(header_timeout_s), 10, 1, 3600,
-		"for a client to send its request (default 10)"},
+		"time for a client to send its request's head (default 10)"},
 	{"ping-interval", "SECONDS", NUMBER, FIELD(ping_interval_s), 15, 1, 3600,
 		"ping terminal sockets that have been silent for this long (default 15)"},
 	{"webhook", "URL", LIST, FIELD(webhooks), 0, 0, 0,
-		"tell that address when a session waits for somebody, a long command has ended or\n"
-		"an agent's has failed, and of bells and notifications; up to 8 times"},
+		"send events to this URL: a session waits for input, a long command has ended, an\n"
+		"agent's command has failed, bells and notifications; up to 8 times"},
 	{"webhook-key-file", "FILE", TEXT, FIELD(webhook_key_file), 0, 0, 0,
-		"sign that with the keys in there, one a line, 24 to 64 bytes in base64"},
+		"sign events with the keys in this file, one a line, 24 to 64 bytes in base64"},
 	{"webhook-wait", "SECONDS", NUMBER, FIELD(webhook_wait_s), 15, 1, 120,
-		"for a webhook to answer, before it is asked again (default 15)"},
+		"time for a webhook to answer before a retry (default 15)"},
 	{"webhook-insecure-http", NULL, FLAG, FIELD(webhook_http), 0, 0, 0,
-		"webhooks of other machines may be http, which others can read and forge"},
+		"allow http for webhooks on other machines; it can be read and forged on the network"},
 	{"kill-sessions-on-exit", NULL, FLAG, FIELD(kill_sessions), 0, 0, 0,
-		"end all sessions and processes when the server is asked to end"},
+		"kill all sessions and processes when the server ends (SIGTERM, SIGINT)"},
 	{"log-commands", NULL, FLAG, FIELD(log_commands), 0, 0, 0,
-		"log what commands are, not only their length and a digest"},
+		"log the text of commands, not only length and digest"},
 	{"verbose", NULL, FLAG, FIELD(verbose), 0, 0, 0,
 		"log more"},
 	{"help", NULL, HELP, 0, 0, 0, 0, NULL},
@@ -152,12 +149,12 @@ static const struct row rows[] = {
 /* clang-format on */
 
 #define ROWS (sizeof rows / sizeof *rows)
-#define OPTION_FIRST 256 /* what getopt_long() returns for the first row: no letter */
+#define OPTION_FIRST 256 /* getopt_long()'s value for the first row: beyond all characters */
 
 static bool parse_size(const char *text, const struct row *row, size_t *ret_size)
 {
 	char *end;
-	/* strtoull() takes blanks and signs, and "-1" for the largest of all. */
+	/* strtoull() accepts blanks and signs. */
 	if (text[0] < '0' || text[0] > '9')
 		return false;
 	unsigned long long n = strtoull(text, &end, 10);
@@ -190,8 +187,8 @@ static bool add_to_list(struct serve_list *list, const char *text)
 	return true;
 }
 
-/* Returns false when the value makes no sense. */
-static bool take_option(struct serve_options *o, const struct row *row, const char *value)
+/* Returns false if the value is invalid. */
+static bool set_option(struct serve_options *o, const struct row *row, const char *value)
 {
 	void *field = (char *)o + row->field;
 	switch (row->kind) {
@@ -199,7 +196,7 @@ static bool take_option(struct serve_options *o, const struct row *row, const ch
 		*(bool *)field = true;
 		return true;
 	case TEXT:
-		*(const char **)field = value ? value : ""; /* "": its default */
+		*(const char **)field = value ? value : ""; /* "": the default */
 		return true;
 	case LIST:
 		return add_to_list(field, value);
@@ -212,16 +209,16 @@ static bool take_option(struct serve_options *o, const struct row *row, const ch
 	}
 }
 
-/* Say what the option of this row takes. */
-static void say_wrong(const struct row *row)
+/* Print what values the option of this row may have. */
+static void print_invalid(const struct row *row)
 {
 	char name[40], why[120];
 	snprintf(name, sizeof name, "--%s", row->name);
 	if (row->kind == NUMBER)
-		snprintf(why, sizeof why, "takes a number from %zu to %zu", row->minimum,
+		snprintf(why, sizeof why, "must be a number from %zu to %zu", row->minimum,
 			row->maximum);
 	else if (row->kind == SIZE)
-		snprintf(why, sizeof why, "takes a size from %zuK to %zuG, such as 4M",
+		snprintf(why, sizeof why, "must be a size from %zuK to %zuG, such as 4M",
 			row->minimum >> 10, row->maximum >> 30);
 	else
 		snprintf(why, sizeof why, "is given more than %u times", SERVE_LIST_MAX);
@@ -242,7 +239,7 @@ static void set_defaults(struct serve_options *o)
 
 #define OPPOSITE_SIZE 40u
 
-/* --no-NAME of a flag --NAME, and the other way round, where there is no option of that name: then "". */
+/* Write no-NAME for a flag NAME, and NAME for a flag no-NAME; "" for other options, or if that option exists. */
 static void name_opposites(char opposites[ROWS][OPPOSITE_SIZE])
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -274,22 +271,22 @@ static void list_for_getopt(struct option names[2 * ROWS + 1], char opposites[RO
 	names[n] = (struct option){0};
 }
 
-static enum serve_request take_public_url(struct serve_options *o)
+static enum serve_request parse_public_url(struct serve_options *o)
 {
 	struct public_url *p = &o->public_url;
 	if (!o->public_text)
 		return SERVE_START;
 	if (public_url_read(o->public_text, p) < 0)
-		serve_fail("--public-url", "takes an address such as https://example.com/term/");
+		serve_fail("--public-url", "must be a URL such as https://example.com/term/");
 	else if (!add_to_list(&o->hosts, p->host) || !add_to_list(&o->origins, p->origin))
 		serve_fail("--public-url",
-			"leaves no room for so many of --allow-host or --allow-origin");
+			"too many options: with this one, at most 31 --allow-host and --allow-origin");
 	else
 		return SERVE_START;
 	return SERVE_WRONG;
 }
 
-/* A proxy is known by what the kernel says of its address, which has one spelling. */
+/* Proxies are compared with the kernel's addresses as text, so only the canonical form is accepted. */
 static enum serve_request check_proxies(const struct serve_options *o)
 {
 	char address[INET6_ADDRSTRLEN];
@@ -301,14 +298,14 @@ static enum serve_request check_proxies(const struct serve_options *o)
 			inet_ntop(family, bytes, address, sizeof address) &&
 			strcmp(address, given) == 0)
 			continue;
-		serve_fail("--trust-proxy", "takes an address such as 192.0.2.7 or 2001:db8::7");
+		serve_fail("--trust-proxy",
+			"must be an IP address in canonical form, such as 192.0.2.7 or 2001:db8::7");
 		return SERVE_WRONG;
 	}
 	return SERVE_START;
 }
 
-/* What is typed goes over the wire as it is, unless there is TLS, ours or that of a proxy that was named. */
-static enum serve_request check_wire(const struct serve_options *o)
+static enum serve_request check_addresses(const struct serve_options *o)
 {
 	for (size_t i = 0; i < o->listen.count; i++)
 		if (serve_options_check_address(o, o->listen.items[i]) < 0)
@@ -325,22 +322,22 @@ int serve_options_check_address(const struct serve_options *o, const char *addre
 	if (o->tls_cert || o->proxies.count > 0 || o->insecure_http)
 		return 0;
 	return serve_fail("--listen",
-		"plain HTTP is for loopback: give --tls-cert and --tls-key, or --trust-proxy, or --insecure-http");
+		"listeners beyond loopback require --tls-cert and --tls-key, --trust-proxy, or --insecure-http");
 }
 
-/* Why an address may not be one of a webhook; NULL: it may. */
+/* Returns why a URL is not allowed for a webhook, or NULL if it is. */
 static const char *refuse_webhook(const struct serve_options *o, const char *address)
 {
 	struct hook_url url;
 	enum hook_url_verdict v = hook_url_judge(address, &url);
 	if (v == HOOK_URL_INVALID)
-		return "takes an address of https or http";
+		return "must be an https or http URL";
 	return v == HOOK_URL_PLAIN && !o->webhook_http
-		? "http is for this machine: others take https, or --webhook-insecure-http"
+		? "http is only for loopback: other machines require https or --webhook-insecure-http"
 		: NULL;
 }
 
-/* An address may have a secret in it, so it is not said which. */
+/* The error does not contain the URL, which may have a secret. */
 static enum serve_request check_webhooks(const struct serve_options *o)
 {
 	const char *wrong = o->webhooks.count > HOOKS_MAX ? "is given more than 8 times" : NULL;
@@ -355,14 +352,14 @@ static enum serve_request check_webhooks(const struct serve_options *o)
 	return SERVE_WRONG;
 }
 
-/* What no option shows alone. */
+/* Check combinations of options. */
 static enum serve_request check_together(struct serve_options *o)
 {
 	o->listens_by_default = o->listen.count == 0;
 	if (o->listens_by_default)
 		add_to_list(&o->listen, SERVE_LISTEN_DEFAULT);
 	if (!o->tls_cert != !o->tls_key) {
-		serve_fail("TLS", "--tls-cert and --tls-key go together");
+		serve_fail("TLS", "--tls-cert and --tls-key must be given together");
 		return SERVE_WRONG;
 	}
 	if (!o->isolate && (o->share_net || o->writable.count > 0 || o->readable.count > 0)) {
@@ -374,26 +371,28 @@ static enum serve_request check_together(struct serve_options *o)
 		return SERVE_WRONG;
 	}
 	if (o->isolate && o->share_net && o->no_auth) {
-		serve_fail("--share-net", "with --no-auth every session could reach all others");
+		serve_fail("--share-net",
+			"cannot be used with --no-auth: any sandbox could control all sessions");
 		return SERVE_WRONG;
 	}
 	for (size_t i = 0; i < o->environment.count; i++) {
 		if (environment_may_request(o->environment.items[i]))
 			continue;
-		serve_fail("--env", "no variable has this name, or it is one that nobody gets");
+		serve_fail(
+			"--env", "is not a variable's name, or names one that is never passed on");
 		return SERVE_WRONG;
 	}
 	struct preview_place place;
 	if (o->preview_domain && strcmp(o->preview_domain, "none") != 0 &&
 		!preview_place_parse(o->preview_domain, &place)) {
 		serve_fail("--preview-domain",
-			"takes a domain, such as preview.example.com or https://preview.example.com:8443");
+			"must be a domain, such as preview.example.com or https://preview.example.com:8443");
 		return SERVE_WRONG;
 	}
 	if (check_webhooks(o) != SERVE_START || check_proxies(o) != SERVE_START ||
-		take_public_url(o) != SERVE_START)
+		parse_public_url(o) != SERVE_START)
 		return SERVE_WRONG;
-	return check_wire(o);
+	return check_addresses(o);
 }
 
 enum serve_request serve_options_parse(int argc, char **argv, struct serve_options *ret_options)
@@ -416,8 +415,8 @@ enum serve_request serve_options_parse(int argc, char **argv, struct serve_optio
 		const struct row *row = &rows[place];
 		if (row->kind == HELP || row->kind == VERSION)
 			return row->kind == HELP ? SERVE_HELP : SERVE_VERSION;
-		if (!take_option(ret_options, row, optarg)) {
-			say_wrong(row);
+		if (!set_option(ret_options, row, optarg)) {
+			print_invalid(row);
 			return SERVE_WRONG;
 		}
 	}
@@ -428,7 +427,7 @@ enum serve_request serve_options_parse(int argc, char **argv, struct serve_optio
 	return check_together(ret_options);
 }
 
-/* The lines of a row's help, in their column behind what has been printed of the first one. */
+/* Print the lines of a row's help in their column. printed: characters that the first line has already. */
 static void print_lines(FILE *out, int printed, const char *lines)
 {
 	while (*lines) {
@@ -453,7 +452,7 @@ void serve_options_help(FILE *out)
 			rows[i].value ? rows[i].value : "");
 		print_lines(out, printed, rows[i].help);
 	}
-	/* The last ones need no words. */
+	/* The last rows have no help. */
 	for (const char *before = "  --"; i < ROWS; i++, before = ", --")
 		fprintf(out, "%s%s", before, rows[i].name);
 	fputc('\n', out);

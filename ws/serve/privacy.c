@@ -1,6 +1,6 @@
 /*
- * Memory that is not dumpable can neither be traced nor read through /proc by others of the same user: see prctl(2),
- * PR_SET_DUMPABLE. That execve(2) undoes it is as it should be for our children.
+ * A process that is not dumpable cannot be traced, nor be read through /proc, by other processes of its user: see prctl(2),
+ * PR_SET_DUMPABLE. execve(2) resets this, so children are not affected.
  */
 #include "ws/serve/privacy.h"
 
@@ -14,14 +14,14 @@ void privacy_begin(void)
 {
 	struct rlimit core;
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	/* The soft limit alone: whoever wants core files of what runs in a session may raise it there. */
+	/* Only the soft limit, so that core files can be enabled in a session. */
 	if (getrlimit(RLIMIT_CORE, &core) < 0)
 		return;
 	core.rlim_cur = 0;
 	(void)setrlimit(RLIMIT_CORE, &core);
 }
 
-/* Returns the value of NAME=VALUE, or NULL when it is another's. */
+/* Returns the value of NAME=VALUE, or NULL if the variable has another name. */
 static char *value_of(char *variable, const char *name)
 {
 	size_t length = strlen(name);

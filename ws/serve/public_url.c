@@ -1,4 +1,4 @@
-/* The host and the port are checked as those of --allow-host are; here it is only where they end. */
+/* This only splits the URL. Host and port are checked later, like those of --allow-host. */
 #include "ws/serve/public_url.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ int public_url_read(const char *text, struct public_url *ret_url)
 			return -EINVAL;
 	snprintf(ret_url->url, sizeof ret_url->url, "%s%s", text,
 		text[length - 1] == '/' ? "" : "/");
-	/* Browsers leave out the port that goes without saying. */
+	/* Browsers omit the default port. */
 	const char *usual = scheme == 8 ? ":443" : ":80";
 	size_t port = strlen(usual);
 	if (host > port && memcmp(text + scheme + host - port, usual, port) == 0)

@@ -1,6 +1,5 @@
 /*
- * What sessions, processes and webhooks report: who ran what, when, from where, with what result; never its environment or its
- * input. One line each; a log that nobody reads loses lines and delays nothing.
+ * One log line for each command: author, time, address, result. Environments and input are never logged.
  */
 #include "ws/serve/reports.h"
 
@@ -44,9 +43,8 @@ static void on_shell_restarted(void *user, const struct session *s, int wait_sta
 	(void)user;
 	snprintf(exit, sizeof exit, "%d", exec_status_of(wait_status));
 	snprintf(restarts, sizeof restarts, "%llu", (unsigned long long)s->restarts);
-	log_write(LOG_INFO, "session", "another shell in place of one that has ended", "session",
-		session_id(s), "exit", exit, "onShellExit", shell_exit_name(s->on_shell_exit),
-		"restarts", restarts, NULL);
+	log_write(LOG_INFO, "session", "shell restarted", "session", session_id(s), "exit", exit,
+		"onShellExit", shell_exit_name(s->on_shell_exit), "restarts", restarts, NULL);
 }
 
 const struct sessions_callbacks reports_of_sessions = {

@@ -1,4 +1,4 @@
-/* What sessions and processes report, into the log, the metrics, and to whoever watches the list of sessions. */
+/* Callbacks of sessions, processes and webhooks, which write to the log and the metrics and update session lists. */
 #pragma once
 
 #include "shell/process/processes.h"
@@ -8,13 +8,18 @@
 #include "ws/hook/courier.h"
 #include "ws/metrics.h"
 
+/* The receivers of reports; all borrowed. */
 struct reports {
 	struct api *api;
 	struct metrics *metrics;
-	struct recorders *recorders; /* NULL: there are none */
+	struct recorders *recorders; /* NULL: no recording */
 };
 
-/* For sessions_open(), processes_open() and hooks_open(); user is a struct reports. */
+/* For sessions_open(); user is a struct reports, here and below. */
 extern const struct sessions_callbacks reports_of_sessions;
+
+/* For processes_open(). */
 extern const struct processes_callbacks reports_of_processes;
+
+/* For hooks_open(). */
 extern const struct courier_callbacks reports_of_hooks;

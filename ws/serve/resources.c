@@ -1,7 +1,4 @@
-/*
- * What the server takes from the system: standard descriptors, its directory, its holder, descriptors. Without one of
- * the middle two it does not start, and says why on standard error; of descriptors it makes do with what it gets.
- */
+/* If a resource is missing, the server does not start. Only the number of descriptors may be smaller than wanted. */
 #include "ws/serve/resources.h"
 
 #include "ring/utf8.h"
@@ -25,15 +22,15 @@
 #include <unistd.h>
 
 #define OVERFLOW_UID 65534u       /* proc_sys_kernel(5) */
-#define DESCRIPTORS_UNKNOWN 1024u /* where the system does not tell */
+#define DESCRIPTORS_UNKNOWN 1024u /* if getrlimit(2) fails */
 #define DESCRIPTORS_MAX 1048576u
-#define WATCHED_MAX 16384u   /* descriptors that the loop has room for from the start */
+#define WATCHED_MAX 16384u   /* descriptors in the loop's initial table */
 #define DESCRIPTORS_OURS 40u /* not for connections or sessions */
 #define CONNECTIONS_MIN 8u
-#define TLS_DESCRIPTORS 3u     /* of a WebSocket over TLS: its own, and the two ends of a pair */
+#define TLS_DESCRIPTORS 3u     /* of a WebSocket over TLS: the connection, and a socket pair */
 #define RUNTIME_NAMES_MAX 256u /* of files below the runtime directory */
 
-/* With a slash at its end, or "/.", a link would be followed before anybody could see that it is one. */
+/* Remove "/" and "/." at the end, with which O_NOFOLLOW would follow a symbolic link. */
 static void cut_slashes(char *path)
 {
 	size_t length = strlen(path);
@@ -48,8 +45,8 @@ static void cut_slashes(char *path)
 	path[length] = '\0';
 }
 
-/* What is in a directory: whether anything, and whether that is a server's. */
-static void look_into(const char *path, bool *ret_empty, bool *ret_served)
+/* Check whether a directory is empty, and whether a server has used it. */
+static void inspect_dir(const char *path, bool *ret_empty, bool *ret_served)
 {
 	unsigned entries = 0, ours = 0;
 	DIR *dir = opendir(path);
@@ -64,10 +61,10 @@ static void look_into(const char *path, bool *ret_empty, bool *ret_served)
 }
 
 /*
- * Make what has been opened ours alone. Whoever could write there may have: what is in it then is looked at by
- * people first. What others may read and no server has used is not closed to them: it may be / or a home.
+ * Close an opened directory to other users. Refused are directories with files that other users could have written, and
+ * directories that are open to others and were never a server's, such as / or a home.
  */
-static int own_dir(const char *path, int fd)
+static int close_dir_to_others(const char *path, int fd)
 {
 	struct stat st;
 	char link[32];
@@ -77,14 +74,14 @@ static int own_dir(const char *path, int fd)
 		return serve_fail(path, strerror(errno));
 	if (st.st_uid != geteuid())
 		return serve_fail(path, "is not a directory of this user");
-	look_into(link, &empty, &served);
+	inspect_dir(link, &empty, &served);
 	if ((st.st_mode & 022) != 0 && !empty)
 		return serve_fail(path,
-			"others can write to it: see what is in it, and make it yours alone (chmod 700)");
+			"others can write to it: check its contents, then close it to others (chmod 700)");
 	if ((st.st_mode & 077) != 0 && !empty && !served)
 		return serve_fail(path,
-			"is open to others and has files that are not ours: take a directory of its own");
-	/* Sessions of another user (--session-user) go through it, also under a server that starts no more of them. */
+			"is open to others and has files that are not ours: use another directory");
+	/* Existing sessions of --session-user traverse it, even if this server has no such option. */
 	if (served && (st.st_mode & 077) == 011)
 		return 0;
 	if ((st.st_mode & 077) != 0 && chmod(link, 0700) < 0)
@@ -92,7 +89,7 @@ static int own_dir(const char *path, int fd)
 	return 0;
 }
 
-/* Shells are told of files in it, wherever they are: by the name of what has been opened, not of what is there by now. */
+/* Get the absolute path of the opened directory, for shells. The path may refer to another directory by now. */
 static int resolve_dir(char dir[PATH_MAX], int fd)
 {
 	char link[32], whole[PATH_MAX];
@@ -109,7 +106,7 @@ static int resolve_dir(char dir[PATH_MAX], int fd)
 	return 0;
 }
 
-/* Whether we are in a user namespace, where what is somebody's outside belongs to nobody (user_namespaces(7)). */
+/* Whether we are in a user namespace, where files of unmapped users belong to OVERFLOW_UID (user_namespaces(7)). */
 static bool is_mapped(void)
 {
 	char line[64] = "";
@@ -124,7 +121,7 @@ static bool is_mapped(void)
 	return inside != 0 || outside != 0 || count != UINT32_MAX;
 }
 
-/* Whether a group is of our name and has nobody else, as many systems give each user one, and a umask of 002. */
+/* Whether a group is the private group of our user: many systems create one for each user, with a umask of 002. */
 static bool is_own_group(gid_t gid)
 {
 	const struct passwd *user = getpwuid(geteuid());
@@ -132,8 +129,8 @@ static bool is_own_group(gid_t gid)
 	return group && strcmp(group->gr_name, user->pw_name) == 0 && !group->gr_mem[0];
 }
 
-/* Whether nobody but root and we can put something else in the place of what is in a directory. */
-static bool is_kept(const char *path)
+/* Whether only root and our user can replace entries of a directory that belong to them. */
+static bool is_protected(const char *path)
 {
 	struct stat st;
 	if (stat(path, &st) < 0)
@@ -145,25 +142,24 @@ static bool is_kept(const char *path)
 	return ours && (closed || (st.st_mode & S_ISVTX) != 0);
 }
 
-/* Whoever rules a directory above it can put another in its place, which we would serve when we are started again. */
-static int check_way(const char *dir)
+/* Check that no other user can replace the directory by one that the next server would use. */
+static int check_parents(const char *dir)
 {
 	char path[PATH_MAX], text[PATH_MAX + 64];
 	snprintf(path, sizeof path, "%s", dir);
 	while (strcmp(path, "/") != 0) {
 		char *slash = strrchr(path, '/');
 		slash[slash == path] = '\0';
-		if (is_kept(path))
+		if (is_protected(path))
 			continue;
-		snprintf(text, sizeof text, "is in %s, where others can put another in its place",
-			path);
+		snprintf(text, sizeof text, "is in %s, where another user can replace it", path);
 		return serve_fail(dir, text);
 	}
 	return 0;
 }
 
-/* Shells are told of files in it in lines of their own, and sockets by a length that is bounded. */
-static bool is_sound(const char *dir)
+/* Whether a path has no control characters, which lines for shells cannot contain, and space for names of files below. */
+static bool is_valid_path(const char *dir)
 {
 	for (const char *p = dir; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
@@ -171,20 +167,20 @@ static bool is_sound(const char *dir)
 	return dir[0] && strlen(dir) < PATH_MAX - RUNTIME_NAMES_MAX;
 }
 
-/* In the way of what is meant is no reason not to serve, but to be said. */
+/* If $XDG_RUNTIME_DIR cannot be used, print a warning and use the fallback. */
 static void find_default_dir(char ret_dir[PATH_MAX])
 {
 	char text[256];
 	const char *why = local_socket_default_dir(ret_dir);
 	if (!why)
 		return;
-	snprintf(text, sizeof text, "%s: taken as not given", why);
+	snprintf(text, sizeof text, "%s: ignored", why);
 	serve_fail("XDG_RUNTIME_DIR", text);
 }
 
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 {
-	if (given && !is_sound(given))
+	if (given && !is_valid_path(given))
 		return serve_fail(given,
 			"cannot be a runtime directory: its name is empty, too long, or has control characters");
 	if (given)
@@ -199,11 +195,11 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 		return serve_fail(ret_dir,
 			errno == ENOTDIR || errno == ELOOP ? "is not a directory of this user"
 							   : strerror(errno));
-	int rc = own_dir(ret_dir, fd);
+	int rc = close_dir_to_others(ret_dir, fd);
 	if (rc == 0)
 		rc = resolve_dir(ret_dir, fd);
 	if (rc == 0)
-		rc = check_way(ret_dir);
+		rc = check_parents(ret_dir);
 	close(fd);
 	return rc;
 }
@@ -225,10 +221,10 @@ int resources_holder(char ret_path[PATH_MAX])
 		return serve_fail("/proc/self/exe", strerror(errno));
 	ret_path[n < 0 ? 0 : n] = '\0';
 	char *name = strrchr(ret_path, '/');
-	size_t room = PATH_MAX - (size_t)(name ? name + 1 - ret_path : 0);
+	size_t space = PATH_MAX - (size_t)(name ? name + 1 - ret_path : 0);
 	if (given)
 		snprintf(ret_path, PATH_MAX, "%s", given);
-	else if (!name || (size_t)snprintf(name + 1, room, "ringside-holder") >= room)
+	else if (!name || (size_t)snprintf(name + 1, space, "ringside-holder") >= space)
 		return serve_fail(ret_path, strerror(ENAMETOOLONG));
 	return access(ret_path, X_OK) < 0 ? serve_fail(ret_path, strerror(errno)) : 0;
 }
@@ -275,7 +271,7 @@ void resources_prepare_loop(uv_loop_t *loop, unsigned descriptors)
 
 unsigned resources_connections(unsigned wanted, unsigned descriptors, bool tls)
 {
-	/* Half of the descriptors are for connections, the other half for sessions, after what we need ourselves. */
+	/* After our own descriptors, half are for connections and half for sessions. */
 	unsigned share = tls ? 2 * TLS_DESCRIPTORS : 2;
 	unsigned possible = descriptors > DESCRIPTORS_OURS + share * CONNECTIONS_MIN
 		? (descriptors - DESCRIPTORS_OURS) / share
@@ -291,13 +287,13 @@ unsigned resources_threads(void)
 		return workers_suitable();
 	unsigned long threads = strtoul(given, &end, 10);
 	if (*end || *given < '0' || *given > '9' || threads > WORKERS_MAX) {
-		serve_fail("RINGSIDE_THREADS", "must be a number from 0 to 16: taken as not given");
+		serve_fail("RINGSIDE_THREADS", "must be a number from 0 to 16: ignored");
 		return workers_suitable();
 	}
 	return (unsigned)threads;
 }
 
-/* What is let in has to be there, by its real name. The texts live as long as the program. */
+/* Resolve the paths of --bind or --ro-bind. They are never freed. */
 static int resolve_list(const struct serve_list *list, const char *runtime_dir, const char **ret)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -306,16 +302,16 @@ static int resolve_list(const struct serve_list *list, const char *runtime_dir, 
 			return serve_fail(list->items[i], strerror(errno));
 		if (isolation_is_below(path, runtime_dir)) {
 			free(path);
-			return serve_fail(
-				list->items[i], "what is kept there is for the server alone");
+			return serve_fail(list->items[i],
+				"is in the runtime directory, which is for the server alone");
 		}
 		ret[i] = path;
 	}
 	return 0;
 }
 
-/* Through it, to what is meant for others: nothing can be listed, and what is in there says whose it is. */
-static int let_through(const char *runtime_dir, const struct bounds *b)
+/* Let the session user traverse the runtime directory, but not list it. */
+static int let_traverse(const char *runtime_dir, const struct bounds *b)
 {
 	int fd = open(runtime_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : bounds_allow_traverse(b, fd);
@@ -329,13 +325,13 @@ int resources_find_user(const struct serve_options *o, struct user *ret_user, st
 	if (!o->session_user)
 		return 0;
 	if (geteuid() != 0)
-		return serve_fail("--session-user", "only root may start what is another user's");
+		return serve_fail("--session-user", "only root can start processes of another user");
 	int rc = user_find(o->session_user, ret_user);
 	if (rc == -ENOENT)
 		return serve_fail("--session-user",
-			"there is no such user: it takes a name that getent passwd knows");
+			"there is no such user: must be a name from getent passwd");
 	if (rc == -EPERM)
-		return serve_fail("--session-user", "must not be root, nor of root's group");
+		return serve_fail("--session-user", "must not be root or in root's group");
 	if (rc < 0)
 		return serve_fail("--session-user", strerror(-rc));
 	ret->user = ret_user;
@@ -347,19 +343,18 @@ int resources_admit_user(const char *runtime_dir, const struct bounds *b)
 	if (!b->user)
 		return 0;
 	user_set_environment(b->user);
-	int rc = let_through(runtime_dir, b);
+	int rc = let_traverse(runtime_dir, b);
 	if (rc < 0)
 		return serve_fail(runtime_dir, strerror(-rc));
 	if (bounds_can_reach(b, runtime_dir))
 		return 0;
 	return bounds_can_reach(b, "/")
 		? serve_fail(runtime_dir,
-			  "the user of --session-user cannot reach it: each directory on the way "
-			  "has to let others through (chmod o+x), or take another one by "
-			  "--runtime-dir")
+			  "the user of --session-user cannot reach it: run chmod o+x on the "
+			  "directories above it, or choose another one by --runtime-dir")
 		: serve_fail(b->holder,
-			  "the user of --session-user cannot run it: each directory on the way has "
-			  "to let others through (chmod o+x)");
+			  "the user of --session-user cannot run it: run chmod o+x on the "
+			  "directories above it");
 }
 
 int resources_workspace(const struct serve_options *o, const char *runtime_dir,
@@ -376,8 +371,8 @@ int resources_workspace(const struct serve_options *o, const char *runtime_dir,
 		if (rc < 0)
 			return serve_fail(o->workspace, strerror(-rc));
 		if (isolation_is_below(ret_dir, runtime_dir))
-			return serve_fail(
-				o->workspace, "what is kept there is for the server alone");
+			return serve_fail(o->workspace,
+				"is in the runtime directory, which is for the server alone");
 	}
 	if (utf8_is_valid_string(ret_dir))
 		return 0;
@@ -395,8 +390,8 @@ int resources_isolation(const struct serve_options *o, const char *runtime_dir,
 		return 0;
 	if (bounds_owner(bounds) == 0)
 		return serve_fail("--isolate",
-			"a server of root's needs --session-user beside it: who is root in a room is "
-			"root to the kernel");
+			"a server of root requires --session-user too: root in a sandbox is root to "
+			"the kernel");
 	if (resolve_list(&o->writable, runtime_dir, writable) < 0 ||
 		resolve_list(&o->readable, runtime_dir, readable) < 0)
 		return -1;
@@ -422,7 +417,7 @@ int resources_limits(const struct serve_options *o, struct bounds *ret)
 	if (limits.tasks == 0 && limits.memory == 0)
 		return 0;
 	if (o->rlimits && limits.tasks > 0 && bounds_owner(ret) == 0)
-		return serve_fail("--rlimits", "--tasks-max would bind no process of root");
+		return serve_fail("--rlimits", "--tasks-max has no effect on processes of root");
 	if (o->rlimits) {
 		ret->tasks = limits.tasks;
 		ret->memory = limits.memory;

@@ -1,4 +1,6 @@
-/* What the server takes from the system before it opens anything of its own. */
+/*
+ * Resources of the system that the server acquires first. Functions that return int return 0, or -1 after printing an error.
+ */
 #pragma once
 
 #include "shell/bounds.h"
@@ -10,64 +12,52 @@
 #include <uv.h>
 
 /*
- * Make the runtime directory, or refuse one that others could have prepared for us. given: NULL = the default one.
- * ret_dir: its path, resolved. Returns 0, or -1 after it has said why.
+ * Make the runtime directory, or refuse one that another user could control. given: NULL = the default one. ret_dir: its
+ * resolved path.
  */
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX]);
 
-/*
- * The file with the owner's token that systemd has for us (LoadCredential=ringside.token), or NULL. It lives as long as
- * the program.
- */
+/* Path of the file with the owner's token from systemd (LoadCredential=ringside.token), or NULL. Static memory. */
 const char *resources_credential(void);
 
-/* Find ringside-holder: beside ringside-server, or where $RINGSIDE_HOLDER says. Returns 0, or -1 after it has said why. */
+/* Find ringside-holder: beside ringside-server, or at $RINGSIDE_HOLDER. */
 int resources_holder(char ret_path[PATH_MAX]);
 
-/* Use as many descriptors as we may; *ret_before: the limit that we were started with, 0 if unknown. */
+/* Raise the limit of descriptors. Returns the new limit; *ret_before: the old one, 0 if unknown. */
 unsigned resources_raise_descriptors(long *ret_before);
 
 /*
- * Let the loop have its table of descriptors. It grows with the highest one that is watched, and libuv ends the program where
- * memory is short then (maybe_resize() in its src/unix/core.c).
+ * Make the loop allocate its table of descriptors now. It grows with the highest watched descriptor, and libuv aborts if
+ * there is no memory for it (maybe_resize() in its src/unix/core.c).
  */
 void resources_prepare_loop(uv_loop_t *loop, unsigned descriptors);
 
-/* How many connections so many descriptors allow, of those that are wanted. */
+/* The number of connections that these descriptors allow, at most wanted. */
 unsigned resources_connections(unsigned wanted, unsigned descriptors, bool tls);
 
-/*
- * How many threads are to follow screens: as many as suit this machine, or as $RINGSIDE_THREADS says, 0 for none. Returns
- * what was found, and says when that is no number.
- */
+/* The number of threads for screens: $RINGSIDE_THREADS (0: none), or a number that suits this machine. */
 unsigned resources_threads(void);
 
-/*
- * What sessions are to live in, as asked for, with the holder and the user of the bounds; *ret stays NULL where nothing is asked for. Returns 0, or -1 after it has
- * said why there is none.
- */
+/* Open the isolation of --isolate, with the holder and the user of bounds; *ret stays NULL without that option. */
 int resources_isolation(const struct serve_options *options, const char *runtime_dir,
 	const struct bounds *bounds, struct isolation **ret);
 
-/* Whose sessions are to be, as asked for: into *ret_user, for user_finish(), and *ret_bounds. Returns 0, or -1 after it has said why not. */
+/* Find the user of --session-user: *ret_user, for user_finish(), and *ret_bounds, which points to it. */
 int resources_find_user(
 	const struct serve_options *options, struct user *ret_user, struct bounds *ret_bounds);
 
 /*
- * Our own environment becomes that of the user of the bounds, where the holder is known, and the runtime directory may be gone
- * through. Returns 0, or -1 after it has said why not.
+ * Set our own environment to that of the user of bounds, let that user traverse the runtime directory, and check that it can
+ * reach the directory and the holder.
  */
 int resources_admit_user(const char *runtime_dir, const struct bounds *bounds);
 
-/*
- * Where those begin that name no directory, as asked for, into ret_dir, by its real name: --workspace, or the user's home, or where
- * we are. Returns 0, or -1 after it has said why not.
- */
+/* Get the workspace, resolved: --workspace, the home of the user of bounds, or the working directory. */
 int resources_workspace(const struct serve_options *options, const char *runtime_dir,
 	const struct bounds *bounds, char ret_dir[PATH_MAX]);
 
 /*
- * Within what limits sessions are to live, as asked for, into *ret_bounds. To be called before anything is started, for it may
- * move this process. Returns 0, or -1 after it has said what is missing.
+ * Set the limits of the options in *ret_bounds. Call it before anything is started, because it may move this process to
+ * another control group.
  */
 int resources_limits(const struct serve_options *options, struct bounds *ret_bounds);

@@ -1,7 +1,6 @@
 /*
- * The orderly end of the server. It is begun by the first signal; then a timer looks whether everybody has been told
- * and what was to end has ended, and stops the loop. It cannot fail: what takes too long is left alone, as after
- * kill -9, and the next server finds it.
+ * The first signal begins the shutdown. Then a timer checks whether all clients are notified and all work has ended, and stops
+ * the loop. Work that exceeds the deadline is left to the next server, as after kill -9.
  */
 #include "ws/serve/shutdown.h"
 
@@ -10,10 +9,10 @@
 
 #include <signal.h>
 
-#define GOODBYE_MS 1000u /* for telling clients that the server ends */
-#define GOODBYE_KILL_MS \
-	12000u /* ended sessions may need the grace and the killing of their processes */
-#define RUNS_GRACE_MS 300u /* for commands on their own to end with it */
+#define GOODBYE_MS 1000u /* to notify clients */
+/* The same if sessions are killed, which includes the grace period of their processes. */
+#define GOODBYE_KILL_MS 12000u
+#define RUNS_GRACE_MS 300u /* grace period of runs */
 #define LOOK_MS 10u
 
 static bool is_done(const struct shutdown *s)
@@ -38,8 +37,8 @@ static void on_signal(uv_signal_t *handle, int signo)
 		return;
 	}
 	s->begun = true;
-	log_write(LOG_INFO, "main", "ending", "signal", signo == SIGINT ? "INT" : "TERM",
-		"sessions", s->kill_sessions ? "ended" : "left running", NULL);
+	log_write(LOG_INFO, "main", "shutting down", "signal", signo == SIGINT ? "INT" : "TERM",
+		"sessions", s->kill_sessions ? "killed" : "left running", NULL);
 	supervisor_tell("STOPPING=1");
 	s->deadline_ms = uv_now(handle->loop) + (s->kill_sessions ? GOODBYE_KILL_MS : GOODBYE_MS);
 	if (s->kill_sessions) {

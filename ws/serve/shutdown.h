@@ -1,4 +1,4 @@
-/* SIGTERM and SIGINT: the orderly end of the server, and what it waits for. */
+/* The orderly shutdown of the server on SIGTERM or SIGINT. */
 #pragma once
 
 #include "shell/process/processes.h"
@@ -8,25 +8,25 @@
 
 #include <uv.h>
 
-/* Zeroed but for what it is told; embedded, because of its handles. */
+/* Embedded, because of its handles. The caller sets the first fields and zeroes the rest. */
 struct shutdown {
 	struct sessions *sessions;
 	struct processes *processes;
 	struct runs *runs;
 	struct server *server; /* NULL before there is one */
-	bool kill_sessions;    /* sessions and processes end with the server */
-	/* Its own: */
+	bool kill_sessions;    /* kill sessions and processes too */
+	/* Private: */
 	uv_signal_t sigterm, sigint;
 	uv_timer_t timer;
-	bool begun;           /* asked to end */
-	uint64_t deadline_ms; /* of the loop's clock: nothing is waited for after it */
+	bool begun;
+	uint64_t deadline_ms; /* end of waiting, of the loop's clock */
 };
 
 /*
- * From now on a signal begins the end: clients are told, runs are cancelled, and the loop is stopped when all of that
- * is done or takes too long. A second signal stops the loop at once.
+ * Handle signals from now on. The first one notifies clients, cancels runs, and stops the loop when that is done or the
+ * deadline has passed. A second signal stops the loop at once.
  */
 void shutdown_open(struct shutdown *s, uv_loop_t *loop);
 
-/* The loop has to be turned once more afterwards. */
+/* Close the handles. The loop must run once more afterwards. */
 void shutdown_close(struct shutdown *s);

@@ -1,4 +1,4 @@
-/* Without standard descriptors the next files that are opened would be taken for them. */
+/* Opens standard descriptors that are closed. */
 #include "ws/serve/standard.h"
 
 #include <errno.h>
@@ -10,5 +10,5 @@ void standard_open(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd)
-			abort(); /* there is nobody to tell */
+			abort(); /* no error can be printed */
 }

@@ -1,5 +1,5 @@
-/* Standard descriptors, for whoever is started without. */
+/* The standard descriptors 0 to 2. */
 #pragma once
 
-/* Open what is not, so that no file of ours becomes standard output. Without /dev/null the program ends. */
+/* Open those that are closed, so that no file of ours becomes standard output. Aborts without /dev/null. */
 void standard_open(void);

@@ -1,6 +1,6 @@
 /*
- * There is no state but the environment's. Sockets are judged by what the kernel says of them, not by what their names
- * promise: an address that we would not listen at ourselves is refused later as if it had been an option.
+ * Sockets are checked by their properties in the kernel, not by LISTEN_FDNAMES. Addresses that --listen would refuse are
+ * refused later.
  */
 #include "ws/serve/supervisor.h"
 
@@ -22,7 +22,7 @@
 
 #define FIRST_SOCKET 3u /* SD_LISTEN_FDS_START */
 
-/* A whole number without sign or blanks; 0 when it is none, or too large. */
+/* Parse a whole number without sign or blanks. Returns 0 if it is invalid or too large. */
 static unsigned long parse_count(const char *text)
 {
 	char *end;
@@ -33,14 +33,14 @@ static unsigned long parse_count(const char *text)
 	return *end || errno ? 0 : n;
 }
 
-static int option_of(int fd, int option)
+static int get_option(int fd, int option)
 {
 	int value = -1;
 	socklen_t length = sizeof value;
 	return getsockopt(fd, SOL_SOCKET, option, &value, &length) < 0 ? -1 : value;
 }
 
-/* Whether path, which has been bound, is the command line's socket in that directory, whatever leads there. */
+/* Whether path is the command line's socket in runtime_dir, even if its directory has another name. */
 static bool is_command(const char *path, const char *runtime_dir)
 {
 	char dir[sizeof((struct sockaddr_un *)0)->sun_path + 1];
@@ -53,7 +53,7 @@ static bool is_command(const char *path, const char *runtime_dir)
 		there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
 }
 
-/* Its address, in the words of --listen. Returns false when it has none that could be given there. */
+/* Get a socket's address in the form of --listen. Returns false if that has no such form. */
 static bool name_socket(int fd, const char *runtime_dir, struct server_inherited *ret)
 {
 	union {
@@ -78,7 +78,7 @@ static bool name_socket(int fd, const char *runtime_dir, struct server_inherited
 	}
 	if (a.any.sa_family != AF_UNIX || a.local.sun_path[0] != '/')
 		return false;
-	/* The kernel may leave the last byte of a path without a zero behind it. */
+	/* A path of maximum length has no terminator. */
 	snprintf(ret->address, sizeof ret->address, "unix:%.*s", (int)sizeof a.local.sun_path,
 		a.local.sun_path);
 	ret->command = is_command(ret->address + strlen("unix:"), runtime_dir);
@@ -92,19 +92,19 @@ static int refuse(int fd, const char *why)
 	return serve_fail(what, why);
 }
 
-static int take_one(int fd, const char *runtime_dir, struct supervisor_sockets *s)
+static int acquire_one(int fd, const char *runtime_dir, struct supervisor_sockets *s)
 {
 	struct server_inherited *i = &s->items[s->count];
 	int flags = fcntl(fd, F_GETFL);
 	*i = (struct server_inherited){.fd = fd};
 	if (flags < 0)
 		return refuse(fd, strerror(errno));
-	if (option_of(fd, SO_TYPE) != SOCK_STREAM)
-		return refuse(fd, "is no stream socket");
-	if (option_of(fd, SO_ACCEPTCONN) != 1)
-		return refuse(fd, "is not listened at: Accept=no is needed");
+	if (get_option(fd, SO_TYPE) != SOCK_STREAM)
+		return refuse(fd, "is not a stream socket");
+	if (get_option(fd, SO_ACCEPTCONN) != 1)
+		return refuse(fd, "is not listening: set Accept=no");
 	if (!name_socket(fd, runtime_dir, i))
-		return refuse(fd, "has no address that the server could listen at");
+		return refuse(fd, "has an address that --listen does not support");
 	if (i->command && s->command > 0)
 		return refuse(fd, "the command line's socket is given twice");
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
@@ -114,12 +114,12 @@ static int take_one(int fd, const char *runtime_dir, struct supervisor_sockets *
 	return 0;
 }
 
-static int take_all(unsigned long count, const char *runtime_dir, struct supervisor_sockets *s)
+static int acquire_all(unsigned long count, const char *runtime_dir, struct supervisor_sockets *s)
 {
 	if (count == 0 || count > SUPERVISOR_SOCKETS_MAX)
 		return serve_fail("LISTEN_FDS", "must be a number from 1 to 16");
 	for (unsigned long n = 0; n < count; n++)
-		if (take_one((int)(FIRST_SOCKET + n), runtime_dir, s) < 0)
+		if (acquire_one((int)(FIRST_SOCKET + n), runtime_dir, s) < 0)
 			return -1;
 	return 0;
 }
@@ -130,7 +130,7 @@ int supervisor_take(const char *runtime_dir, struct supervisor_sockets *ret)
 	*ret = (struct supervisor_sockets){0};
 	int rc = 0;
 	if (count && parse_count(getenv("LISTEN_PID")) == (unsigned long)getpid())
-		rc = take_all(parse_count(count), runtime_dir, ret);
+		rc = acquire_all(parse_count(count), runtime_dir, ret);
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_PIDFDID");
 	unsetenv("LISTEN_FDS");
@@ -166,6 +166,6 @@ void supervisor_tell(const char *words)
 		return;
 	int rc = send_to(path, words);
 	if (rc < 0)
-		log_write(LOG_WARN, "main", "cannot tell the service manager", "what", words,
+		log_write(LOG_WARN, "main", "cannot notify the service manager", "what", words,
 			"error", strerror(-rc), NULL);
 }

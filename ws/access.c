@@ -1,4 +1,7 @@
-/* Those whose access is over are gathered first and told one after the other: who is told may end others of them. */
+/*
+ * A sweep moves all stale requests and claims to lists of their own, then ends them one by one, because the callbacks may
+ * end others of them.
+ */
 #include "ws/access.h"
 
 #include "shell/clock.h"
@@ -9,15 +12,15 @@
 #include <string.h>
 #include <utlist.h>
 
-#define RETRY_S "1" /* when it makes sense to ask again */
+#define RETRY_S "1" /* Retry-After */
 
 struct access_claim {
-	struct claim claim; /* the first: what others know of it */
+	struct claim claim; /* first, so that a pointer to it can be cast */
 	struct access_claim *prev, *next;
 	struct access *access;
 	struct principal principal;
 	struct quota_place places[ACCESS_PLACES];
-	bool stale; /* it is among those that are to be withdrawn */
+	bool stale; /* on the list of claims to withdraw */
 	char who[LINK_ID_SIZE];
 	char by[LINK_ID_SIZE + LOGIN_ID_SIZE + 24];
 };
@@ -65,7 +68,8 @@ bool access_session(const struct principal *p, const char *asked, const char **r
 void access_refuse(struct request *r, enum quota_kind kind)
 {
 	reply_header(r, "Retry-After", RETRY_S);
-	reply_error(r, "QUOTA_REACHED", "This link, or all links together, have as many as they may",
+	reply_error(r, "QUOTA_REACHED",
+		"The quota of this link, of the session's links, or of all links is used up",
 		json_pack("{s:s}", "kind", quota_name(kind)));
 }
 
@@ -102,28 +106,28 @@ void access_leave(struct request *r)
 	DL_DELETE2(*list, r, access_prev, access_next);
 }
 
-/* Whether it may be asked again instead. */
-static bool may_wait(const struct request *r)
+/* Whether the client may safely repeat the request, so that its answer may be refused. */
+static bool can_repeat(const struct request *r)
 {
 	return r->method == METHOD_GET || (r->match.row && r->match.row->reads);
 }
 
-/* One that is larger than all may be is sent when there is no other: the output of a session with a large ring. */
+/* An answer above the limit, such as the output of a session with a large ring, is sent if it is the only one. */
 int access_keep_answer(struct request *r, size_t length)
 {
 	struct access *a = r->access;
 	if (!a || length <= ACCESS_ANSWER_SMALL)
 		return 0;
-	size_t room = a->answers < ACCESS_ANSWERS_MAX ? ACCESS_ANSWERS_MAX - a->answers : 0;
+	size_t space = a->answers < ACCESS_ANSWERS_MAX ? ACCESS_ANSWERS_MAX - a->answers : 0;
 	unsigned most = a->quotas.limits[QUOTA_ANSWER_BYTES].link;
 	unsigned amount = length < most ? (unsigned)length : most;
-	bool fits = length <= room || a->answers == 0;
-	if (!fits && may_wait(r))
+	bool fits = length <= space || a->answers == 0;
+	if (!fits && can_repeat(r))
 		return -ENOBUFS;
 	if (!quota_take(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place)) {
-		if (may_wait(r))
+		if (can_repeat(r))
 			return -EUSERS;
-		a->quotas.refused[QUOTA_ANSWER_BYTES]--; /* it is not */
+		a->quotas.refused[QUOTA_ANSWER_BYTES]--; /* not refused after all */
 	}
 	r->answer.access = a;
 	r->answer.length = length;
@@ -138,8 +142,7 @@ void access_refuse_answer(struct request *r, int error)
 		return;
 	}
 	reply_header(r, "Retry-After", RETRY_S);
-	reply_error(r, "LIMIT_REACHED",
-		"Too many bytes of answers wait to be sent: read those first",
+	reply_error(r, "LIMIT_REACHED", "Too many bytes of answers are unsent: read them first",
 		json_pack("{s:I}", "limit", (json_int_t)ACCESS_ANSWERS_MAX));
 }
 
@@ -183,7 +186,7 @@ int access_claim(struct access *a, const struct principal *p,
 		return a ? -ENOMEM : 0;
 	c->access = a;
 	c->principal = *p;
-	/* An owner is an owner, whatever he came by; one link is not another. */
+	/* All owners are one claimant; each link is one. */
 	snprintf(c->who, sizeof c->who, "%s", p->link);
 	snprintf(c->by, sizeof c->by, "%s %s %llu", p->link, p->login,
 		(unsigned long long)p->expires_ms);
@@ -220,28 +223,27 @@ void access_drop(struct claim *c)
 
 /* The end of access */
 
-/* Whether p has nothing any more. looked: something has been revoked since the last look. */
-static bool is_over(const struct access *a, const struct principal *p, bool looked, uint64_t now_ms)
+/* Whether p's access has ended. revoked: a link or login has been revoked since the last sweep. */
+static bool is_over(const struct access *a, const struct principal *p, bool revoked, uint64_t now_ms)
 {
 	bool expired = p->expires_ms > 0 && p->expires_ms <= now_ms;
-	return expired || (looked && !auth_is_current(a->auth, p, now_ms));
+	return expired || (revoked && !auth_is_current(a->auth, p, now_ms));
 }
 
-/* Those who are cut off are in a list of their own first: whoever hears of it may end others. */
-static void gather(struct access *a, bool looked, uint64_t now_ms)
+static void gather_stale(struct access *a, bool revoked, uint64_t now_ms)
 {
 	struct request *r, *next;
 	struct access_claim *c, *next_claim;
 	DL_FOREACH_SAFE2(a->requests, r, next, access_next)
 	{
-		if (r->outlives_access || !is_over(a, &r->principal, looked, now_ms))
+		if (r->outlives_access || !is_over(a, &r->principal, revoked, now_ms))
 			continue;
 		DL_DELETE2(a->requests, r, access_prev, access_next);
 		DL_APPEND2(a->stale_requests, r, access_prev, access_next);
 		r->access_stale = true;
 	}
 	DL_FOREACH_SAFE (a->claims, c, next_claim) {
-		if (!is_over(a, &c->principal, looked, now_ms))
+		if (!is_over(a, &c->principal, revoked, now_ms))
 			continue;
 		DL_DELETE(a->claims, c);
 		DL_APPEND(a->stale_claims, c);
@@ -254,7 +256,7 @@ void access_sweep(struct access *a)
 	if (!a)
 		return;
 	uint64_t revoked = auth_revoked(a->auth);
-	gather(a, a->seen != revoked, clock_wall_ms());
+	gather_stale(a, a->seen != revoked, clock_wall_ms());
 	a->seen = revoked;
 	while (a->stale_requests)
 		request_cut(a->stale_requests);

@@ -1,4 +1,4 @@
-/* Finding a file of the page, and the encoding of it that a browser takes. The table is made at build time. */
+/* Lookup of the page's files and their encodings. The table is generated at build time. */
 #include "ws/asset.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ const struct asset *asset_find(const char *path)
 	return NULL;
 }
 
-/* Whether a coding is in the list and not switched off with q=0 (RFC 9110, 12.5.3). */
+/* Whether a coding is in the list and not excluded with q=0 (RFC 9110, 12.5.3). */
 static bool accepts(const char *accept, const char *coding)
 {
 	size_t length = strlen(coding);

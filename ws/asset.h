@@ -1,24 +1,28 @@
-/* The page's files, built into the program (web/embed_page.mjs makes the table). */
+/* The page's files, built into the program (web/embed_page.mjs generates the table). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One encoding of a file; data is NULL when there is none. */
+/* One encoding of a file; data is NULL if there is none. */
 struct asset_body {
 	const unsigned char *data;
 	size_t length;
 };
 
+/* One file. */
 struct asset {
 	const char *path; /* "/index.html" */
 	const char *content_type;
 	const char *etag; /* quoted */
-	bool immutable;   /* its name holds a hash of its content */
+	bool immutable;   /* its name has a hash of its content */
 	struct asset_body plain, gzip, brotli;
 };
 
+/* All files. */
 extern const struct asset assets[];
+
+/* Number of files. */
 extern const size_t assets_count;
 
 /* The asset at path ("/" is "/index.html"), or NULL. */

@@ -1,4 +1,4 @@
-/* Base64 by OpenSSL, with the checks that it leaves out: nothing but the alphabet, padding at the end alone. */
+/* Base64 by OpenSSL, with the checks that it lacks: only the alphabet, and padding only at the end. */
 #include "ws/base64.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ json_t *base64_json(const void *bytes, size_t length)
 	return json;
 }
 
-/* Whether text is base64 with its padding: OpenSSL takes '=' anywhere, and white space around it. */
+/* Whether text is base64 with its padding. OpenSSL accepts '=' anywhere, and white space around the text. */
 static bool is_base64(const char *text, size_t length)
 {
 	static const char digits[] =
@@ -49,7 +49,7 @@ unsigned char *base64_decode(const char *text, size_t *ret_length)
 unsigned char *base64_decode_bare(const char *text, size_t *ret_length)
 {
 	size_t length = strlen(text);
-	/* All of it, or none. */
+	/* Padding is either complete or absent. */
 	size_t missing = strchr(text, '=') ? 0 : (4 - length % 4) % 4;
 	char *padded = malloc(length + missing + 1);
 	if (!padded)

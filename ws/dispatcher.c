@@ -1,4 +1,4 @@
-/* From a request to its handler: route, credentials, role, session. Whatever is refused has been answered here. */
+/* Checks the route, credentials, role and session of a request, then calls its handler. Refusals are answered here. */
 #include "ws/dispatcher.h"
 
 #include "shell/session/type.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Whether the caller may; otherwise r has been answered. */
+/* Check credentials and role. Returns false after r was answered. */
 static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who who)
 {
 	if (who == WHO_ANYBODY)
@@ -24,28 +24,29 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_who
 						: "The credentials are not valid",
 			NULL);
 	} else if (!access_is_current(d->access, &r->principal)) {
-		/* While its body came, or between two frames. */
+		/* Access ended while the body arrived, or between two frames of a socket. */
 		d->metrics->auth_failures++;
 		reply_error(r, "ACCESS_ENDED",
 			"The link has been revoked or has expired, or the login has ended", NULL);
 	} else if (!access_may(d->access, &r->principal, who)) {
 		bool typing = who == WHO_DRIVER;
 		reply_error(r, typing ? "READ_ONLY" : "PERMISSION_DENIED",
-			typing ? "This link may only watch" : "Only the owner may do that", NULL);
+			typing ? "This link is for watching only" : "Only the owner may do that",
+			NULL);
 	} else {
 		return true;
 	}
 	return false;
 }
 
-/* The session that the path names, if the caller may see it; otherwise r has been answered. */
+/* Find the session that the path names, if the client may see it. Returns NULL after r was answered. */
 static struct session *find_session(struct dispatcher *d, struct request *r)
 {
 	struct session *s = sessions_find(d->sessions, r->match.id);
 	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s)))
 		return s;
 	if (r->principal.session[0])
-		/* Whether another session exists is none of a guest's business. */
+		/* Do not reveal whether another session exists. */
 		reply_error(r, "PERMISSION_DENIED", "This link is for another session", NULL);
 	else
 		reply_error(r, "SESSION_NOT_FOUND", "There is no such session",
@@ -54,35 +55,36 @@ static struct session *find_session(struct dispatcher *d, struct request *r)
 }
 
 /*
- * Whether a link that is there to answer a prompt may be used for this: what its page looks at, while the prompt waits.
- * Otherwise r has been answered.
+ * Restrict a link for answering a prompt to the routes that its page reads, while the prompt waits. Returns false after r
+ * was answered.
  */
 static bool admit_answer(struct dispatcher *d, struct request *r)
 {
-	static const char *const seen[] = {"/api/auth/whoami", "/api/session/{}"};
+	static const char *const readable[] = {"/api/auth/whoami", "/api/session/{}"};
 	const struct principal *p = &r->principal;
 	const struct session *s = sessions_find(d->sessions, p->session);
 	bool may = r->match.row->who == WHO_ANYBODY;
 	if (may || !p->answers)
 		return true;
-	for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
-		may |= r->method == METHOD_GET && strcmp(r->match.row->path, seen[i]) == 0;
+	for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+		may |= r->method == METHOD_GET && strcmp(r->match.row->path, readable[i]) == 0;
 	if (may && s && session_epoch(s) == p->epoch && session_prompt_is_open(s, &p->prompt))
 		return true;
 	reply_error(r, "PERMISSION_DENIED",
-		may ? "The prompt has been answered, or is no more"
-		    : "This link only answers a prompt, at the terminal",
+		may ? "The prompt has been answered or has ended"
+		    : "This link is only for answering a prompt at the terminal",
 		NULL);
 	return false;
 }
 
-/* Everything but the body. *ret_session: of a row for sessions. Returns false when r has been answered. */
+/* Check all but the body. *ret_session: the session of a row with one, or NULL. Returns false after r was answered. */
 static bool admit(struct dispatcher *d, struct request *r, struct session **ret_session)
 {
 	route_parse(&d->routes, r->method, r->path, &r->match);
 	*ret_session = NULL;
 	if (r->match.result == ROUTE_OTHER_METHOD) {
-		reply_error(r, "METHOD_NOT_ALLOWED", "The endpoint does not take this method", NULL);
+		reply_error(
+			r, "METHOD_NOT_ALLOWED", "The endpoint does not support this method", NULL);
 		return false;
 	}
 	if (r->match.result != ROUTE_FOUND) {
@@ -110,10 +112,10 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 {
 	struct session *s;
 	d->metrics->http_requests++;
-	/* Also what has been admitted: a body takes its time, and much may have changed meanwhile. */
+	/* Check again: things may have changed while the body arrived. */
 	if (!admit(d, r, &s) || !access_enter(d->access, r))
 		return;
-	request_ref(r); /* it may be answered, and sent, from inside */
+	request_ref(r); /* it may be answered and sent from inside the handler */
 	if (s)
 		r->match.row->session(r, s);
 	else

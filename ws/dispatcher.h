@@ -1,6 +1,6 @@
 /*
- * The dispatcher: the one way from a request to its handler, for every transport. Modules register their routes (see
- * ws/route.h); it finds the row, checks who asks and that the session is there and theirs, and calls the handler.
+ * The dispatcher: the only way from a request to its handler, for every transport. Modules register their routes (see
+ * ws/route.h). The dispatcher finds the row, checks the credentials and the session, and calls the handler.
  */
 #pragma once
 
@@ -9,21 +9,22 @@
 #include "ws/request.h"
 #include "ws/route.h"
 
+/* All pointers are borrowed. */
 struct dispatcher {
-	struct sessions *sessions; /* borrowed, like all here */
+	struct sessions *sessions;
 	struct metrics *metrics;
-	struct access *access; /* NULL: everybody keeps what they have */
+	struct access *access; /* NULL: access never ends */
 	struct routes routes;
 };
 
 /*
- * Decide what the head of a request decides, before its body is received: the route, who asks, and whether the session
- * is theirs. Returns whether it goes on; otherwise it has been answered.
+ * Check what the head of a request decides, before its body is received: the route, the credentials, and whether the
+ * client may use the session. Returns false after r was answered.
  */
 bool dispatcher_admit(struct dispatcher *d, struct request *r);
 
 /*
- * Answer a request, now or later. The transport has filled in everything up to `match`, which this does.
- * The Host and Origin headers are the transport's to check.
+ * Answer a request, now or later. The transport has filled in everything up to `match`; this fills in `match`.
+ * The transport checks the Host and Origin headers.
  */
 void dispatcher_handle(struct dispatcher *d, struct request *r);

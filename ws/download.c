@@ -1,4 +1,4 @@
-/* A download ends in one of two ways, and its source is closed once: all has been given, or it has been closed before. */
+/* A download ends when all bytes have been given, or when it is closed early. Its source is closed once. */
 #include "ws/download.h"
 
 #include "ws/access.h"
@@ -6,15 +6,14 @@
 
 #include <assert.h>
 
-/* It cannot be, and has been answered so. */
-static void refuse(struct request *r, const struct download_source *source, bool has_way)
+static void refuse(struct request *r, const struct download_source *source, bool is_supported)
 {
 	request_ref(r);
 	source->closed(source->user);
-	if (has_way)
+	if (is_supported)
 		access_refuse(r, QUOTA_STREAMS);
 	else
-		reply_error(r, "NOT_IMPLEMENTED", "This is served by HTTP alone", NULL);
+		reply_error(r, "NOT_IMPLEMENTED", "This is only available over HTTP", NULL);
 	request_unref(r);
 }
 
@@ -26,9 +25,9 @@ void download_reply(struct request *r, int status, const char *type, uint64_t le
 		return;
 	}
 	assert(!r->done);
-	bool has_way = !r->transport || r->transport->downloading;
-	if (!has_way || !access_stream(r)) {
-		refuse(r, source, has_way);
+	bool is_supported = !r->transport || r->transport->downloading;
+	if (!is_supported || !access_stream(r)) {
+		refuse(r, source, is_supported);
 		return;
 	}
 	r->reply.status = status;
@@ -67,7 +66,7 @@ enum download_state download_next(struct request *r, const char **ret_bytes, siz
 	if (!known)
 		return state;
 	if (state == DOWNLOAD_END)
-		return DOWNLOAD_FAILED; /* it has become shorter meanwhile */
+		return DOWNLOAD_FAILED; /* the source has become shorter */
 	if (state == DOWNLOAD_PIECE) {
 		*ret_length = *ret_length < d->left ? *ret_length : (size_t)d->left;
 		d->left -= *ret_length;

@@ -1,6 +1,6 @@
 /*
- * An answer of bytes that are not there as a whole: pulled in pieces when the transport can send, so that a file of any size
- * costs the memory of one. Of a known length, or of one that only its end tells (chunks, by HTTP/1.1).
+ * An answer whose bytes are not all in memory: the transport pulls the next piece when it can send, so a file of any size
+ * costs the memory of one piece. If the length is unknown, the answer is sent in chunks (HTTP/1.1).
  */
 #pragma once
 
@@ -12,50 +12,51 @@ struct request;
 
 #define DOWNLOAD_UNKNOWN UINT64_MAX /* length */
 
-/* What a source says when it is asked for its next piece. */
+/* Result of a source's next(). */
 enum download_state {
-	DOWNLOAD_WAIT,  /* there is none yet: download_more() when there is */
+	DOWNLOAD_WAIT,  /* no piece yet; the source calls download_more() when there is one */
 	DOWNLOAD_PIECE, /* *ret_bytes, *ret_length > 0 */
-	DOWNLOAD_END,   /* there was no more; of a known length that much has been given */
-	DOWNLOAD_FAILED /* it cannot go on: the connection ends, so that the client sees that the answer is not whole */
+	DOWNLOAD_END,   /* no more pieces; a known length has been given completely */
+	DOWNLOAD_FAILED /* the source failed: the connection is cut, so the client sees that the answer is incomplete */
 };
 
 /* Where the bytes come from. */
 struct download_source {
 	/*
-	 * The next piece, which stays where it is until the next call of either. It is asked for when the last one has been
-	 * sent, never from inside download_reply() or download_more(); not for HEAD. Any size will do; 64 KiB do well. It may
-	 * not answer, nor give up references.
+	 * Get the next piece, which stays valid until the next call of next() or closed(). Called when the last piece has been
+	 * sent, never from inside download_reply() or download_more(), and not for HEAD. Any size works; 64 KiB is good. It
+	 * must not answer the request or drop references.
 	 */
 	enum download_state (*next)(void *user, const char **ret_bytes, size_t *ret_length);
-	/* Once: all has been sent, or nobody wants more. It may come from inside download_reply(). */
+	/* Called once: all has been sent, or the transport wants no more. It may come from inside download_reply(). */
 	void (*closed)(void *user);
 	void *user;
 };
 
-/* Of a request; for download.c and transports. */
+/* State of a request's download; for download.c and transports. */
 struct download {
-	struct download_source source; /* next is NULL when there is none, or it has been closed */
+	struct download_source source; /* next is NULL if there is no download, or it is closed */
 	uint64_t length;               /* or DOWNLOAD_UNKNOWN */
-	uint64_t left;                 /* of that */
+	uint64_t left;                 /* bytes of length that are not sent yet */
 };
 
 /*
- * Answer r, which reply_header() has prepared. type: a literal, or NULL. length: bytes that next() will give in all, or
- * DOWNLOAD_UNKNOWN. source: copied. Who reads it counts as the reader of a stream (QUOTA_STREAMS), and gets no more when
- * their access ends; who takes less than BODY_RATE_MIN while there is something to take is dropped. By the control socket
- * and MCP, which have no such answers, r is answered 501, and source is closed.
+ * Answer r with a download; reply_header() may be called before. type: a literal, or NULL. length: total bytes from next(),
+ * or DOWNLOAD_UNKNOWN. source: copied. The download counts as a stream (QUOTA_STREAMS) and ends when access ends. A
+ * client that reads less than BODY_RATE_MIN while there is something to read is disconnected. The control socket and MCP
+ * do not support downloads: there r is answered with 501 and source is closed.
  */
 void download_reply(struct request *r, int status, const char *type, uint64_t length,
 	const struct download_source *source);
 
-/* Say that next() has another piece, or the end. Harmless once it has been closed, as long as r is referenced. */
+/* Report that next() has another piece, or the end. Harmless after closed(), as long as r is referenced. */
 void download_more(struct request *r);
 
 /*
- * For transports. The next piece, never more of them than the length; the end only when all of the length has been given.
- * What is closed has failed.
+ * Get the next piece, for transports. Never returns more than length bytes in total, and DOWNLOAD_END only after all of
+ * them. A closed download returns DOWNLOAD_FAILED.
  */
 enum download_state download_next(struct request *r, const char **ret_bytes, size_t *ret_length);
-/* Nobody wants more. */
+
+/* Close the source; the transport wants no more. Harmless if it is closed already. */
 void download_close(struct request *r);

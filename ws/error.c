@@ -1,4 +1,4 @@
-/* The table of codes and their status, and what errors of the system mean for who asked. */
+/* The table of codes and their status, and the codes and texts for errors of the system. */
 #include "ws/error.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ int error_status(const char *code)
 	return 500;
 }
 
-/* What runs short, by what the system says of it. */
+/* Shortages, by errno. */
 static const struct {
 	int error;
 	const char *code, *text;
@@ -114,12 +114,10 @@ static const struct {
 	{-ENOSPC, "NO_SPACE", "the disk is full"},
 	{-EDQUOT, "NO_SPACE", "the disk quota is used up"},
 	{-EMFILE, "TOO_MANY_FILES",
-		"the server has hardly a descriptor left: raise its limit (ulimit -n, "
-		"LimitNOFILE)"},
-	{-ENFILE, "TOO_MANY_FILES", "the system has as many files open as it may"},
-	{-EAGAIN, "TOO_MANY_PROCESSES", "there are as many processes as there may be"},
-	{-ENOSR, "TOO_MANY_TERMINALS",
-		"there are as many terminals as there may be (kernel.pty.max)"},
+		"the server is out of file descriptors: raise its limit (ulimit -n, LimitNOFILE)"},
+	{-ENFILE, "TOO_MANY_FILES", "the system's limit of open files is reached (fs.file-max)"},
+	{-EAGAIN, "TOO_MANY_PROCESSES", "the limit of processes is reached"},
+	{-ENOSR, "TOO_MANY_TERMINALS", "the limit of terminals is reached (kernel.pty.max)"},
 	{-ENOMEM, "OUT_OF_MEMORY", "there is not enough memory"},
 };
 
@@ -137,11 +135,11 @@ const char *error_text(int error)
 		if (shortages[i].error == error)
 			return shortages[i].text;
 	if (error == -EHOSTDOWN)
-		return "its holder does not answer: it has been stopped, or waits for the disk";
+		return "its holder does not answer: it is stopped, or waits for the disk";
 	if (error == -ETIME)
-		return "a disk does not answer, and as many operations wait for it already as may";
+		return "a disk does not answer, and the limit of operations that wait for it is reached";
 	if (error == -ESHUTDOWN)
-		return "the server is being drained: nothing new begins here";
+		return "the server is being drained: it starts nothing new";
 	if (error == -ESTALE)
 		return "the server's runtime directory has been replaced or removed";
 	return strerror(-error);

@@ -1,4 +1,4 @@
-/* In the page's own colours (web/src/styles/tokens.css), by day and by night. */
+/* The error page, in the colours of web/src/styles/tokens.css, light and dark. */
 #include "ws/error_page.h"
 #include "shell/memory_stream.h"
 
@@ -18,15 +18,15 @@ static const char head[] =
 	"border-radius:12px;background:var(--card)}h1{font-size:1.3rem;margin:0 0 .5rem}p{margin:.5rem 0;overflow-wrap:anywhere}"
 	"small{color:var(--muted)}a{color:var(--accent)}</style></head><body><main>";
 
-/* What may be done about it, in HTML. */
+/* What the user can do, in HTML. */
 static const struct {
 	const char *code, *hint;
 } hints[] = {
 	{"HOST_NOT_ALLOWED",
-		"This server does not know the name by which you have come: it protects you from pages that lend theirs to it. "
-		"Open it as <code>localhost</code>, or start it with <code>--allow-host</code> and the name in the address bar."},
+		"The name in the address bar is not a name of this server, so another site may have led you here. "
+		"Open it as <code>localhost</code>, or start it with <code>--allow-host</code> and that name."},
 	{"UNAUTHENTICATED",
-		"Open the address that the server has shown when it started, or <a href=\"/\">sign in</a>."},
+		"Open the address that the server printed when it started, or <a href=\"/\">sign in</a>."},
 };
 
 static const char *hint_for(const char *code)

@@ -1,11 +1,9 @@
-/* An error as a page, for people who have come to it with a browser. Pure. */
+/* An error as an HTML page, for people in a browser. Pure. */
 #pragma once
 
-/*
- * The page, owned by the caller; NULL when memory is short. There are no scripts in it, and the text of code and message
- * is text. Send it with this policy.
- */
+/* Make the page. Returns a string owned by the caller, or NULL when memory is short. code and message are escaped. */
 char *error_page(int status, const char *code, const char *message);
 
+/* The Content-Security-Policy to send the page with. */
 #define ERROR_PAGE_POLICY \
 	"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

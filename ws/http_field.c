@@ -32,7 +32,6 @@ bool http_is_token(const char *text)
 	return at > text && !*at;
 }
 
-/* RFC 9110 5.5: visible characters, spaces, tabs, and what is above ASCII. */
 bool http_is_value(const char *text)
 {
 	for (; *text; text++)

@@ -1,4 +1,4 @@
-/* Log lines: their level, their form, and that nothing in them can be taken for another line. */
+/* Formats log lines, and escapes values so that they cannot forge another line. */
 #include "ws/log.h"
 
 #include "ring/utf8.h"
@@ -20,9 +20,9 @@
 
 static enum log_level lowest = LOG_INFO;
 static struct log_sink sink = {.fd = STDERR_FILENO};
-static uint64_t dropped_told; /* lines dropped that a later line has told of */
+static uint64_t dropped_reported; /* dropped lines that a later line has reported */
 static bool commands_shown;
-static unsigned char digest_key[16]; /* of digests */
+static unsigned char digest_key[16];
 static bool has_key;
 
 void log_set_level(enum log_level level)
@@ -47,7 +47,7 @@ static void put_text(struct line *l, const char *text)
 		put_char(l, *text++);
 }
 
-/* Bytes at p that may be written as they are: a character that is no control and is seen where it stands, else 0. */
+/* Length of the character at p if it is visible and neither a control nor reordering text; otherwise 0. */
 static size_t printable(const unsigned char *p)
 {
 	uint32_t code = 0;
@@ -55,7 +55,7 @@ static size_t printable(const unsigned char *p)
 	return code < 0x20 || utf8_is_hidden(code) ? 0 : size;
 }
 
-/* A value, quoted unless it is a plain word. */
+/* Write a value, quoted unless it is a plain word. */
 static void put_value(struct line *l, const char *value)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -144,23 +144,23 @@ static bool end_line(struct line *l)
 	return log_sink_write(&sink, l->text, l->length);
 }
 
-/* Once somebody reads again they are told what is missing. */
-static void tell_dropped(void)
+/* Report dropped lines once the sink accepts lines again. */
+static void report_dropped(void)
 {
 	struct line l;
 	char number[24];
 	uint64_t dropped = sink.dropped;
 	log_sink_flush(&sink);
-	if (dropped == dropped_told || sink.count > 0)
+	if (dropped == dropped_reported || sink.count > 0)
 		return;
-	begin_line(&l, LOG_WARN, "log", "lines were dropped, nobody read them");
-	snprintf(number, sizeof number, "%" PRIu64, dropped - dropped_told);
+	begin_line(&l, LOG_WARN, "log", "lines were dropped because standard error was not read");
+	snprintf(number, sizeof number, "%" PRIu64, dropped - dropped_reported);
 	put_text(&l, " lines=");
 	put_text(&l, number);
 	if (end_line(&l))
-		dropped_told = dropped;
+		dropped_reported = dropped;
 	else
-		sink.dropped = dropped; /* it is no line of anybody's */
+		sink.dropped = dropped; /* do not count this line itself */
 }
 
 void log_write(enum log_level level, const char *module, const char *message, ...)
@@ -169,7 +169,7 @@ void log_write(enum log_level level, const char *module, const char *message, ..
 	va_list pairs;
 	if (level < lowest)
 		return;
-	tell_dropped();
+	report_dropped();
 	begin_line(&l, level, module, message);
 	va_start(pairs, message);
 	for (const char *key; (key = va_arg(pairs, const char *));) {
@@ -179,5 +179,5 @@ void log_write(enum log_level level, const char *module, const char *message, ..
 		put_value(&l, va_arg(pairs, const char *));
 	}
 	va_end(pairs);
-	end_line(&l); /* it is counted if it cannot be written */
+	end_line(&l); /* a line that cannot be written is counted as dropped */
 }

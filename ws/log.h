@@ -1,8 +1,8 @@
 /*
  * Structured log lines on standard error, in logfmt:
  *   ts=2026-11-21T05:17:00.000Z level=warn module=auth msg="login refused" peer=127.0.0.1 error="..."
- * One line for each failure. Credentials and terminal bytes never go here, nor do the texts of commands unless that
- * is asked for. Nobody waits for whoever reads the log: what cannot be written is dropped, counted, and said later.
+ * One line for each failure. Never log credentials or terminal bytes; texts of commands only with --log-commands. Logging
+ * never blocks: lines that cannot be written are dropped and counted, and a later line reports the count.
  */
 #pragma once
 
@@ -11,26 +11,27 @@
 
 #define LOG_COMMAND_SIZE 201u /* bytes of a command in a line */
 
+/* Severity of a line. */
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
-/* Lines below this level are not written. The log is the one global of the program. */
+/* Set the lowest level that is written. The log is the one global of the program. */
 void log_set_level(enum log_level level);
 
-/* From now on never block; before that, lines are written as they come. */
+/* Never block from now on. Before this call, writes may block. */
 void log_open(void);
 
-/* Write what waits, as far as standard error takes it; called now and then. */
+/* Write waiting lines, as far as standard error accepts them. Called periodically. */
 void log_flush(void);
 
-/* Lines that were dropped because nobody read them. */
+/* Number of lines that were dropped because standard error did not accept them. */
 uint64_t log_dropped(void);
 
-/* Whether the texts of commands may be in the log. */
+/* Set whether log_command() shows the texts of commands. */
 void log_set_commands(bool shown);
 
 /*
- * What the log says of a command: its length and a digest, by which two lines of one server can be told to be about the
- * same command (keyed at start: nobody can guess the text from it); or its beginning, if that was asked for.
+ * Describe a command for the log: by default its length and a digest with a key made at start, by which two lines of one
+ * server can be matched but the text cannot be guessed; or its beginning, see log_set_commands().
  */
 void log_command(const char *command, char ret_text[LOG_COMMAND_SIZE]);
 

@@ -1,6 +1,6 @@
 /*
- * Log lines on their way out. A sink fails in two ways: its reader is slow (lines wait, then they are dropped), or
- * gone (they are dropped at once). Neither is an error to anybody but the counter.
+ * Non-blocking output of log lines. If the reader is slow, lines wait and then are dropped. If it is gone, they are dropped
+ * at once. Neither is an error; dropped lines are counted.
  */
 #include "ws/log_sink.h"
 
@@ -25,7 +25,7 @@ void log_sink_open(struct log_sink *s, int fd)
 {
 	struct stat st;
 	*s = (struct log_sink){.fd = fd, .kind = LOG_SINK_PLAIN};
-	/* A file opened again would have an offset of its own; it does not block either. */
+	/* A reopened file would have an offset of its own. Regular files do not block anyway. */
 	if (fstat(fd, &st) < 0 || S_ISREG(st.st_mode))
 		return;
 	if (S_ISSOCK(st.st_mode)) {
@@ -46,13 +46,13 @@ void log_sink_close(struct log_sink *s)
 	*s = (struct log_sink){.fd = -1};
 }
 
-/* Returns bytes written, 0 when it takes none now, or a negative errno. */
+/* Returns bytes written, 0 if the descriptor accepts none now, or a negative errno. */
 static ssize_t write_some(const struct log_sink *s, const char *bytes, size_t length)
 {
 	struct pollfd poll_fd = {.fd = s->fd, .events = POLLOUT};
 	ssize_t n;
 	if (s->kind == LOG_SINK_POLLED) {
-		/* A pipe that is writable takes PIPE_BUF bytes. */
+		/* A writable pipe accepts PIPE_BUF bytes without blocking. */
 		if (poll(&poll_fd, 1, 0) <= 0 || !(poll_fd.revents & (POLLOUT | POLLERR)))
 			return 0;
 		length = length < 4096 ? length : 4096;
@@ -73,7 +73,7 @@ void log_sink_flush(struct log_sink *s)
 		size_t whole = LOG_SINK_KEPT - s->start;
 		ssize_t n = write_some(s, s->kept + s->start, s->count < whole ? s->count : whole);
 		if (n < 0)
-			s->count = 0; /* nobody will ever read it */
+			s->count = 0; /* the reader is gone */
 		if (n <= 0)
 			return;
 		s->start = (s->start + (size_t)n) % LOG_SINK_KEPT;
@@ -81,7 +81,7 @@ void log_sink_flush(struct log_sink *s)
 	}
 }
 
-/* Returns false when there is no room for all of it. */
+/* Returns false if there is not enough space for all of it. */
 static bool keep(struct log_sink *s, const char *bytes, size_t length)
 {
 	if (!s->kept)

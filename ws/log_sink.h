@@ -1,6 +1,6 @@
 /*
- * Where log lines go, without ever waiting for whoever reads them: what a descriptor does not take at once is kept,
- * up to LOG_SINK_KEPT bytes, and beyond that whole lines are dropped and counted.
+ * The destination of log lines. Writing never blocks: bytes that the descriptor does not accept are kept, up to
+ * LOG_SINK_KEPT bytes; beyond that, whole lines are dropped and counted.
  */
 #pragma once
 
@@ -10,32 +10,34 @@
 
 #define LOG_SINK_KEPT ((size_t)64 << 10)
 
+/* How to write without blocking. */
 enum log_sink_kind {
-	LOG_SINK_PLAIN, /* write(2): what it leads to does not block, or nobody has asked for more */
-	LOG_SINK_OWN,   /* a description of our own, that does not block */
-	LOG_SINK_SOCKET, /* send(2) that does not block */
-	LOG_SINK_POLLED, /* shared with others and not to be opened again: written when poll(2) says so */
+	LOG_SINK_PLAIN,  /* write(2): a regular file, or log_sink_open() was not called */
+	LOG_SINK_OWN,    /* write(2) to an own open file description with O_NONBLOCK */
+	LOG_SINK_SOCKET, /* send(2) with MSG_DONTWAIT */
+	LOG_SINK_POLLED, /* write(2) when poll(2) permits it: shared, and cannot be reopened */
 };
 
+/* A descriptor with the lines that wait for it. */
 struct log_sink {
 	int fd;
 	enum log_sink_kind kind;
-	char *kept; /* LOG_SINK_KEPT bytes, circular; allocated with the first that waits */
-	size_t start, count; /* of what is kept */
+	char *kept;          /* LOG_SINK_KEPT bytes, circular; allocated when first needed */
+	size_t start, count; /* of the kept bytes */
 	uint64_t dropped;    /* lines, ever */
 };
 
 /*
- * Write to what fd leads to. fd stays the caller's, and blocking for everybody else who has it: O_NONBLOCK belongs to
- * the description that they share, so pipes and terminals are opened once more through /proc.
+ * Write to what fd refers to. fd stays the caller's, and stays blocking for other processes: O_NONBLOCK belongs to the
+ * shared open file description, so pipes and terminals are reopened through /proc.
  */
 void log_sink_open(struct log_sink *s, int fd);
 
-/* Write what can be written, and let go. */
+/* Write what can be written, and free everything. */
 void log_sink_close(struct log_sink *s);
 
-/* A line, with its LF. Returns false when it was dropped: there was no room for all of it, or nobody can read it. */
+/* Write a line, with its LF. Returns false if it was dropped: there is no space for it, or the reader is gone. */
 bool log_sink_write(struct log_sink *s, const char *line, size_t length);
 
-/* Write what waits, as far as it is taken; called now and then while something does. */
+/* Write kept bytes as far as the descriptor accepts them. Called periodically. */
 void log_sink_flush(struct log_sink *s);

@@ -1,11 +1,11 @@
-/* A table of those who have anything: who gives back the last place is forgotten. */
+/* A table of links and sessions that use anything; an entry is removed with its last place. */
 #include "ws/quota.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the server's connections: one link may have an eighth, all of them three; strangers on loopback have half. */
+/* Of the server's connections one link may use 1/8, all links 3/8, and clients without credentials on loopback half. */
 #define CONNECTIONS_PARTS 8u
 #define CONNECTIONS_OF_LINKS 3u
 
@@ -53,11 +53,11 @@ void quotas_finish(struct quotas *all)
 		forget(all, c);
 }
 
-static struct quota_count *find(struct quotas *all, char whose, const char *id)
+static struct quota_count *find(struct quotas *all, char prefix, const char *id)
 {
 	char name[sizeof all->table->name];
 	struct quota_count *c;
-	snprintf(name, sizeof name, "%c:%s", whose, id);
+	snprintf(name, sizeof name, "%c:%s", prefix, id);
 	HASH_FIND_STR(all->table, name, c);
 	if (c)
 		return c;
@@ -72,7 +72,7 @@ static struct quota_count *find(struct quotas *all, char whose, const char *id)
 	return NULL;
 }
 
-static void leave(struct quotas *all, struct quota_count *c)
+static void forget_unused(struct quotas *all, struct quota_count *c)
 {
 	if (c && c->places == 0)
 		forget(all, c);
@@ -95,8 +95,8 @@ bool quota_take(struct quotas *all, enum quota_kind kind, unsigned amount,
 		fits(all->had[kind], amount, l->server);
 	if (!good) {
 		all->refused[kind]++;
-		leave(all, link);
-		leave(all, session);
+		forget_unused(all, link);
+		forget_unused(all, session);
 		return false;
 	}
 	link->had[kind] += amount;
@@ -124,7 +124,7 @@ void quota_give(struct quota_place *place)
 	all->had[place->kind] -= place->amount;
 	place->link->places--;
 	place->session->places--;
-	leave(all, place->link);
-	leave(all, place->session);
+	forget_unused(all, place->link);
+	forget_unused(all, place->session);
 	*place = (struct quota_place){0};
 }

@@ -1,4 +1,4 @@
-/* Requests and replies. A reply that there is no memory for becomes a short one that needs none. */
+/* Requests and replies. If memory is short, a reply is replaced by a short static one. */
 #include "ws/request.h"
 
 #include "ring/hex.h"
@@ -135,7 +135,7 @@ void request_hint_session(struct request *r, const char *id)
 		id && !r->session_hint_wrong ? id : "");
 }
 
-/* Decode a part of a target. Returns 0, -EINVAL, or -ENOMEM; *ret_text is owned by the caller. */
+/* Decode a part of a target; a '+' is a space in a query. Returns 0, -EINVAL, or -ENOMEM; *ret_text is the caller's. */
 static int decode(const char *part, size_t length, bool query, char **ret_text)
 {
 	char *text = malloc(length + 1), *to = text;
@@ -158,7 +158,7 @@ static int decode(const char *part, size_t length, bool query, char **ret_text)
 		*to++ = (char)value;
 	}
 	*to = '\0';
-	/* What is no UTF-8 is no name of anything, and could not be told in an answer. */
+	/* Nothing has such a name, and JSON could not represent it in an answer. */
 	if (!utf8_is_valid_string(text)) {
 		free(text);
 		return -EINVAL;
@@ -195,7 +195,7 @@ bool request_may_answer(struct request *r)
 		return false;
 	if (!r->waited || r->outlives_access || access_is_current(r->access, &r->principal))
 		return true;
-	r->gone = NULL; /* it knows */
+	r->gone = NULL; /* the handler learns it from the return value */
 	request_cut(r);
 	return false;
 }
@@ -223,7 +223,7 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 	int error = owned ? access_keep_answer(r, length) : 0;
 	if (error < 0) {
 		free(owned);
-		free_headers(r); /* which are of that answer */
+		free_headers(r); /* they belong to that answer */
 		access_refuse_answer(r, error);
 		return;
 	}
@@ -279,7 +279,7 @@ json_t *error_json(const char *code, const char *message, json_t *context)
 		"httpStatus", error_status(code), "timestamp", now_json());
 }
 
-/* What the bridge calls an error that is one of all routes. */
+/* The bridge's code for an error that any route may answer. */
 static const char *bridge_code(const char *code)
 {
 	static const char *const names[][2] = {{"UNAUTHENTICATED", "unauthorized"},
@@ -291,7 +291,7 @@ static const char *bridge_code(const char *code)
 	return code;
 }
 
-/* Clients of the bridge, and of previews, look for "error". */
+/* An error as JSON. Clients of the bridge and of previews expect the message in "error". */
 static json_t *problem_json(
 	const struct request *r, const char *code, const char *message, json_t *context)
 {
@@ -305,7 +305,7 @@ static json_t *problem_json(
 	return problem;
 }
 
-/* For a person; the context is for programs. Returns false when memory is short. */
+/* Answer with a page, without the context, which is for programs. Returns false when memory is short. */
 static bool reply_page(struct request *r, const char *code, const char *message)
 {
 	char *page = error_page(error_status(code), code, message);
@@ -318,7 +318,7 @@ static bool reply_page(struct request *r, const char *code, const char *message)
 
 void reply_error(struct request *r, const char *code, const char *message, json_t *context)
 {
-	/* With the session its links have gone: they hear why. */
+	/* The session's links have ended with it; still tell their clients why. */
 	if (strcmp(code, "SESSION_DESTROYED") == 0)
 		r->outlives_access = true;
 	if (error_status(code) == 503)
@@ -357,7 +357,7 @@ void reply_invalid(struct request *r, const char *field, const char *message, co
 	reply_error(r, "VALIDATION_FAILED", message, context);
 }
 
-/* What takes the place of a stream that has been cut. */
+/* A cut stream continues as this one, with a single event. */
 static char *next_farewell(void *user)
 {
 	struct request *r = user;
@@ -387,14 +387,14 @@ static void cut_stream(struct request *r)
 
 void request_cut(struct request *r)
 {
-	request_ref(r); /* the handler may have had the last one */
+	request_ref(r); /* the handler may hold the last reference */
 	access_leave(r);
 	if (r->stream.next) {
 		r->cut = true;
 		r->gone = NULL;
 		cut_stream(r);
 	} else if (r->download.source.next) {
-		/* Of bytes there is no last word: that they end too soon has to do. */
+		/* A download cannot carry an error, so it just ends too early. */
 		download_close(r);
 		if (r->transport)
 			r->transport->more(r->transport_user);

@@ -1,8 +1,8 @@
 /*
- * A request and its answer, whatever carries them: HTTP, the control socket, or a tool of MCP. A handler gets a
- * request and answers it once, at once or later, with a reply or with a stream of events.
+ * A request and its answer, over any transport: HTTP, the control socket, or an MCP tool. A handler gets a request and
+ * answers it once, at once or later, with a reply, an event stream or a download.
  *
- * The transport holds one reference and each pending operation another, so either may go first.
+ * The transport holds one reference and each pending operation another, so either may end first.
  */
 #pragma once
 
@@ -23,11 +23,10 @@ struct mcp_headers;
 #define REQUEST_PARAMS_MAX 16u
 #define REQUEST_BODY_MAX ((size_t)1 << 20) /* bytes, unless the route's row says otherwise */
 #define REPLY_HEADERS_MAX 8u
-#define REPLY_RETRY_S \
-	"30" /* with 503: until somewhere else, or here once more, something may be begun */
-#define STREAM_QUIET_S 15u /* after this much silence a stream's reader is told that it goes on */
+#define REPLY_RETRY_S "30" /* Retry-After of a 503 */
+#define STREAM_QUIET_S 15u /* a silent stream sends a sign of life after this time */
 
-/* Headers that ask for a part, or set a condition (RFC 9110 13, 14). */
+/* Headers for ranges and conditions (RFC 9110 13, 14). */
 enum request_header {
 	HEADER_RANGE,
 	HEADER_IF_RANGE,
@@ -40,12 +39,13 @@ enum request_header {
 };
 #define REQUEST_HEADER_SIZE 256u /* of a value, with its NUL; longer ones are refused */
 
+/* A complete answer. */
 struct reply {
 	int status;
 	const char *content_type;
 	const char *body; /* length bytes */
 	size_t length;
-	char *owned; /* to be freed with the reply, or NULL; body points into it then */
+	char *owned; /* freed with the reply, or NULL; body points into it */
 	struct {
 		const char *name;
 		char *value; /* owned */
@@ -53,30 +53,31 @@ struct reply {
 	size_t headers_count;
 };
 
-/* A stream of events (server-sent events over HTTP): pulled by the transport when it can send. */
+/* An event stream (server-sent events over HTTP): the transport pulls events when it can send. */
 struct event_stream {
-	/* The next event's JSON, owned by the caller, or NULL when there is none yet. */
+	/* The next event's JSON, owned by the caller, or NULL if there is none yet. */
 	char *(*next)(void *user);
-	/* The peer has gone, or may have no more. */
+	/* The client disconnected, its access ended, or the last event was sent. */
 	void (*closed)(void *user);
-	/* The last event, if access has ended, owned by the caller; NULL: {type: "error", code, message}. */
+	/* Make the last event when access ends, owned by the caller; NULL: {type: "error", code, message}. */
 	char *(*farewell)(void *user);
 	void *user;
-	bool placed; /* it counts for no quota of its own */
+	bool placed; /* does not count for QUOTA_STREAMS */
 };
 
-/* What a transport does with the answer; NULL once the peer has gone. */
+/* Callbacks of a transport for the answer. */
 struct request_transport {
-	void (*answered)(
-		void *user); /* reply is filled in; may come from inside dispatcher_handle() */
+	/* reply is filled in; may be called from inside dispatcher_handle() */
+	void (*answered)(void *user);
 	void (*streaming)(void *user); /* stream is set; events follow */
 	void (*more)(void *user); /* the stream has another event, or the download more bytes */
-	void (*downloading)(void *user); /* download is set; NULL: it has no such answers */
-	void (*uploading)(void *user); /* an upload may be given more; NULL: it gives bodies whole */
+	void (*downloading)(void *user); /* download is set; NULL: not supported */
+	void (*uploading)(void *user);   /* the upload accepts pieces; NULL: bodies come complete */
 };
 
 #define REQUEST_WITHIN_SIZE 16u
 
+/* A request with its answer. */
 struct request {
 	unsigned references;
 	enum method method;
@@ -85,31 +86,33 @@ struct request {
 	size_t params_count;
 	char *body; /* NUL-terminated */
 	size_t body_length;
-	json_t *json; /* the body, where the transport has it as JSON; owned; NULL: it is in body */
-	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent, or not by this transport */
-	struct upload upload; /* of a route that takes its body as it comes, which is not in body then */
+	json_t *json; /* the body, if the transport has parsed it; owned; NULL: it is in body */
+	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent, or not supported by the transport */
+	struct upload upload;           /* the body of a route with `.upload`; body is NULL then */
 	char peer[LIMITER_PEER_MAX];
 	char agent[LOGIN_AGENT_SIZE];       /* User-Agent, cut; "" */
-	bool secure;                        /* the browser, or the program, has come by TLS */
+	bool secure;                        /* the client uses TLS, to us or to a trusted proxy */
 	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
-	bool accepts_events; /* it names text/event-stream in Accept: an answer may come as events */
-	bool accepts_page; /* it names text/html there: who asks is a person, and reads a page rather than JSON */
-	bool accepts_tar, sends_tar; /* Accept names application/x-tar; Content-Type is that */
-	bool session_hint_wrong;     /* it was there, but is no id */
-	struct mcp_headers *mcp; /* ws/mcp/headers.h, of a request to /mcp; owned, of malloc(); NULL: none */
+	bool accepts_events;                /* Accept has text/event-stream */
+	bool accepts_page;                  /* Accept has text/html: a browser, errors are pages */
+	bool accepts_tar;                   /* Accept has application/x-tar */
+	bool sends_tar;                     /* Content-Type is application/x-tar */
+	bool session_hint_wrong;            /* X-Session-Id is not a valid id */
+	struct mcp_headers *mcp; /* ws/mcp/headers.h, of /mcp; owned, from malloc(); NULL: none */
 	struct principal principal;
-	uint64_t caller; /* who of those that come as principal it is, see ws/mcp/own.h; 0: it is not known */
-	char author[NAME_AUTHOR_MAX + 1]; /* of principal, once somebody has asked for it */
+	uint64_t caller; /* distinguishes clients of one principal, see ws/mcp/own.h; 0: unknown */
+	char author[NAME_AUTHOR_MAX + 1]; /* of principal; "" until it is first needed */
 	enum auth_result auth;            /* whether principal is valid */
-	char within[REQUEST_WITHIN_SIZE]; /* the object whose fields are being read, as errors name it; "": the body itself */
-	struct directory_found directory; /* of the working directory that it names, see ws/api/directory.h */
+	/* Name of the object whose fields are being read, for errors; "": the body itself. */
+	char within[REQUEST_WITHIN_SIZE];
+	struct directory_found directory; /* the working directory, see ws/api/directory.h */
 	struct route_match match;
 	struct reply reply;
-	bool done;
-	struct download download;   /* of reply, in place of its body */
+	bool done;                  /* answered */
+	struct download download;   /* in place of the body of reply */
 	struct event_stream stream; /* next is NULL unless streaming */
 	bool stream_complete;       /* no event will be added to those that next still has */
-	void (*gone)(void *user);   /* nobody waits for the answer any more; NULL: nobody asks */
+	void (*gone)(void *user);   /* the answer is not needed any more; NULL: not wanted */
 	void *gone_user;
 	/* While a handler has it, see ws/access.h: */
 	struct access *access; /* NULL: it has not entered, or has left */
@@ -120,98 +123,102 @@ struct request {
 		size_t length;
 		struct quota_place place;
 	} answer;             /* of reply, until that is freed */
-	bool access_stale;    /* it is about to be cut */
+	bool access_stale;    /* on the list of requests to cut */
 	bool waited;          /* the handler has returned without an answer */
-	bool outlives_access; /* its answer says that its own access has ended */
-	bool cut;       /* it has been answered without its handler, whose answer goes nowhere */
-	char *farewell; /* the last event of a stream that has been cut; owned */
-	const struct request_transport *transport;
+	bool outlives_access; /* the answer itself reports that access has ended */
+	bool cut;             /* answered without its handler, whose answer is discarded */
+	char *farewell;       /* the last event of a stream that was cut; owned */
+	const struct request_transport *transport; /* NULL once the client has disconnected */
 	void *transport_user;
 };
 
-/* A request with one reference; NULL when memory is short. */
+/* Create a request with one reference; NULL when memory is short. */
 struct request *request_create(void);
+
+/* Add a reference. Returns r. */
 struct request *request_ref(struct request *r);
+
+/* Drop a reference; the last one frees r. */
 void request_unref(struct request *r);
 
-/* The transport's peer has gone: nothing more is delivered. Gives the transport's reference back. */
+/* The client has disconnected: deliver nothing more, tell the handler, and drop the transport's reference. */
 void request_abandon(struct request *r);
 
-/* Whoever asked has no access any more: it is answered so, or its stream ends so, and its handler hears that it is gone. */
+/* Access has ended: answer r with ACCESS_ENDED, or end its stream with it, and call r->gone. */
 void request_cut(struct request *r);
 
-/* How long its body may be that comes whole; of a request whose route has been found, or not. */
+/* Limit of a body that is received completely, in bytes. It depends on the route, if that is known. */
 size_t request_body_max(const struct request *r);
 
 /* The value of a query parameter, or NULL. */
 const char *request_param(const struct request *r, const char *name);
 
 /*
- * The session that a request names besides its body: by the header X-Session-Id, or by ?session= or
- * ?sessionId=. None: NULL and true. One that is no id: r is answered and false returned.
+ * Get the session that a request names outside its body: in X-Session-Id, ?session= or ?sessionId=; NULL if in none.
+ * Returns false after r was answered, because the id is invalid.
  */
 bool request_session(struct request *r, const char **ret_id);
 
-/* Keep the value of the header X-Session-Id (NULL: none). */
+/* Set the value of the header X-Session-Id (NULL: none). */
 void request_hint_session(struct request *r, const char *id);
 
 /*
- * Take path and params from what a request line names, "/path?query", decoding them as HTTP's transport
- * does. Returns 0, -EINVAL when it cannot be decoded, -E2BIG when there are too many params, or -ENOMEM.
+ * Parse the target of a request line, "/path?query", into path and params, decoding %XX and, in the query, '+'. Returns 0,
+ * -EINVAL (wrong encoding, NUL or invalid UTF-8), -E2BIG (too many params) or -ENOMEM.
  */
 int request_take_target(struct request *r, const char *target);
 
 /* The value of name in a list of "name=value"; NULL if there is none. Pure. */
 const char *params_find(char *const *params, size_t count, const char *name);
 
-/* An unsigned decimal number of at most max. Returns false when text is none. Pure. */
+/* Parse an unsigned decimal number of at most max. Returns false if text is not one. Pure. */
 bool params_number(const char *text, uint64_t max, uint64_t *ret_number);
 
 /*
- * Whether what a handler says is to go anywhere. If not because its caller may have it no more, that has been answered. For
- * what begins an answer.
+ * Whether the handler's answer is still wanted; called by the functions that begin an answer. If the principal's access has
+ * ended, r is answered with that.
  */
 bool request_may_answer(struct request *r);
 
 /* Add a header to the reply. name: a literal. */
 void reply_header(struct request *r, const char *name, const char *value);
 
-/* Answer with JSON; body is taken. */
+/* Answer with JSON; takes body. */
 void reply_json(struct request *r, int status, json_t *body);
 
-/* Answer {success: true, timestamp, ...body}; body is taken and may be NULL. */
+/* Answer {success: true, timestamp, ...body}; takes body, which may be NULL. */
 void reply_success(struct request *r, json_t *body);
 
-/* Answer with an error; message is copied, context is taken and may be NULL. */
+/* Answer with an error; message is copied; takes context, which may be NULL. */
 void reply_error(struct request *r, const char *code, const char *message, json_t *context);
 
-/* Put an error in the place of an answer of which nothing has been sent; nobody is told. */
+/* Replace an answer of which nothing has been sent by an error, without any callback. */
 void reply_instead(struct request *r, const char *code, const char *message);
 
 /* Answer 400 VALIDATION_FAILED for a field. code: "required", "invalid", ... */
 void reply_invalid(struct request *r, const char *field, const char *message, const char *code);
 
-/* Answer with text or bytes. owned: freed later, or NULL when body lives for ever. */
+/* Answer with text or bytes. owned: freed later; NULL if body is static. */
 void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
 	char *owned);
 
-/* Answer with a stream of events. */
+/* Answer with an event stream. stream: copied. */
 void reply_stream(struct request *r, const struct event_stream *stream);
 
-/* Say that the stream has another event; nothing happens unless it has begun, and its peer is there. */
+/* Report that the stream has another event. Does nothing before the stream begins or after the client disconnects. */
 void reply_stream_more(struct request *r);
 
 /*
- * Say that the stream's last event has been queued: once next() returns NULL the transport ends the answer,
- * and calls closed(). Whoever streams calls this once, at the end.
+ * Report that the stream's last event is queued; called once. When next() returns NULL after this, the transport ends the
+ * answer and calls closed().
  */
 void reply_stream_complete(struct request *r);
 
-/* {success: true, timestamp, ...body}: what reply_success() answers. body is taken and may be NULL. */
+/* {success: true, timestamp, ...body}, as reply_success() answers. Takes body, which may be NULL. */
 json_t *success_json(json_t *body);
 
 /*
- * {code, message, context, httpStatus, timestamp}: an error as JSON. Bytes of message that are not UTF-8, such as a character that
- * was cut, are replaced. context is taken and may be NULL.
+ * {code, message, context, httpStatus, timestamp}: an error as JSON. Invalid UTF-8 in message, such as a character that was
+ * cut, is replaced. Takes context, which may be NULL.
  */
 json_t *error_json(const char *code, const char *message, json_t *context);

@@ -1,4 +1,4 @@
-/* waits -> begun -> over, or waits -> over. A taker is there as long as one of its turns is. */
+/* A turn goes from waiting to begun to over, or directly from waiting to over. A taker exists while it has a turn. */
 #include "ws/rota.h"
 
 #include <errno.h>
@@ -61,21 +61,21 @@ static void begin(struct rota *t, struct shift *shift)
 	struct shift_taker *taker = shift->taker;
 	shift->begun = taker->busy = true;
 	t->busy++;
-	/* To the end: the others come first. */
+	/* Move the taker to the end, behind the other links. */
 	DL_DELETE(t->takers, taker);
 	DL_APPEND(t->takers, taker);
 }
 
 static void on_rested(uv_timer_t *timer);
 
-/* See to it that the next turn begins. */
+/* Start the timer for the next turn, if one waits. */
 static void plan(struct rota *t)
 {
 	uint64_t now = uv_hrtime();
 	uint64_t rest_ms = t->rested_ns > now ? (t->rested_ns - now) / 1000000u : 0;
 	if (!t->rest.data || uv_is_active((uv_handle_t *)&t->rest) || !next_shift(t))
 		return;
-	uv_update_time(t->rest.loop); /* the work has taken of it */
+	uv_update_time(t->rest.loop); /* the work has used time */
 	uv_timer_start(&t->rest, on_rested, rest_ms, 0);
 }
 
@@ -86,7 +86,7 @@ static void on_rested(uv_timer_t *timer)
 	if (!shift)
 		return;
 	if (uv_hrtime() < t->rested_ns) {
-		plan(t); /* it has become longer meanwhile */
+		plan(t); /* the pause has become longer meanwhile */
 		return;
 	}
 	DL_DELETE(shift->taker->waiting, shift);
@@ -137,7 +137,7 @@ void shift_end(struct shift *shift, uint64_t worked_ns)
 	if (shift->begun) {
 		taker->busy = false;
 		t->busy--;
-		/* Whoever has come meanwhile is before it. */
+		/* Links that came meanwhile go first. */
 		DL_DELETE(t->takers, taker);
 		DL_APPEND(t->takers, taker);
 		uint64_t rested_ns = uv_hrtime() + worked_ns;

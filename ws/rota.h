@@ -1,8 +1,8 @@
 /*
- * Turns at the loop, for work of some milliseconds that is done for those who came by links: one at a time for each
- * link, in order, the links round in turn, and after each as long a rest as it took. All of them together so have half
- * of the loop's time at most, and nobody waits behind somebody else's queue. Owners take none. Where the work is a thread's,
- * there are only so many turns at a time for all links together.
+ * Turns for work that occupies the loop for some milliseconds on behalf of links: round robin over the links, one turn of a
+ * link at a time, and after each turn a pause as long as the work. So all links together use at most half of the loop's
+ * time, and no link waits for another link's queue. Owners need no turn. For work on threads, the number of simultaneous
+ * turns of all links is limited instead.
  */
 #pragma once
 
@@ -14,16 +14,16 @@
 
 struct shift_taker;
 
-/* Zeroed memory is nobody's turn. */
+/* The scheduler. */
 struct rota {
 	uv_timer_t rest;
-	struct shift_taker *takers; /* who has a turn or waits for one; the next in front */
-	uint64_t rested_ns;         /* uv_hrtime(): when the rest is over */
-	unsigned most,
-		busy; /* turns at a time, of all links (0: any number); those that there are */
+	struct shift_taker *takers; /* links that have a turn or wait for one; the next first */
+	uint64_t rested_ns;         /* uv_hrtime() at the end of the pause */
+	unsigned most;              /* simultaneous turns of all links; 0: no limit */
+	unsigned busy;              /* turns now */
 };
 
-/* One turn; the memory is the taker's. */
+/* One turn; the memory is the caller's. Zeroed: none. */
 struct shift {
 	struct shift *prev, *next;
 	struct rota *rota;
@@ -33,14 +33,14 @@ struct shift {
 	bool begun;
 };
 
-/* most: turns at a time; 0: one for each link. */
+/* Initialize. most: simultaneous turns of all links; 0: one for each link. */
 void rota_open(struct rota *t, uv_loop_t *loop, unsigned most);
 
-/* No turn begins any more; those that are out may still end. The memory of t is free when the loop has turned. */
+/* Begin no more turns; the present ones may still end. The memory of t may be freed after the loop has run again. */
 void rota_close(struct rota *t);
 
-/* Returns 1: it has begun; 0: begin() follows, not from inside; -ENOMEM. */
+/* Request a turn. Returns 1: it has begun; 0: shift->begin() is called later, not from inside; or -ENOMEM. */
 int shift_take(struct rota *t, const char *link, struct shift *shift);
 
-/* It is over, or given up. worked_ns: what it has had of the loop's time. */
+/* End a turn, or give up a request. worked_ns: the time of the loop that it used. */
 void shift_end(struct shift *shift, uint64_t worked_ns);

@@ -1,4 +1,4 @@
-/* Paths are compared with the rows segment by segment. Nothing is allocated, nothing can fail. */
+/* Compares paths with the rows segment by segment. */
 #include "ws/route.h"
 
 #include <assert.h>
@@ -58,7 +58,7 @@ static bool matches(const struct route_row *row, const char *path, struct route_
 	return !*path && (!*pattern || (row->rest && strcmp(pattern, "{}") == 0));
 }
 
-/* Compare with one row. *m becomes what is known now: a match of the method stays, unless this is a better one. */
+/* Compare with one row. A match with the right method stays in *m, unless this row matches more literally. */
 static void compare_row(const struct route_row *row, void *module, enum method method,
 	const char *path, struct route_match *m)
 {
@@ -69,7 +69,7 @@ static void compare_row(const struct route_row *row, void *module, enum method m
 		if (m->result != ROUTE_FOUND || !found.id[0])
 			*m = found;
 	} else if (m->result == ROUTE_NONE && (!found.id[0] || strchr(row->path, '}')[1])) {
-		/* A last "{}" also takes the names of fixed routes, which is no reason to call the method wrong. */
+		/* A last "{}" also matches the names of fixed routes, so it does not show that the path exists. */
 		m->result = ROUTE_OTHER_METHOD;
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * Which row of the table of routes a request is for. Pure: it compares with the rows that modules have registered, and
- * calls none of their handlers; ws/dispatcher.h does.
+ * Matching of requests to rows of the table of routes. Pure: it compares with the rows that modules have registered;
+ * ws/dispatcher.h calls the handlers.
  */
 #pragma once
 
@@ -13,39 +13,41 @@
 struct request;
 struct session;
 
+/* Method of a request; HEAD is METHOD_GET. */
 enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_OTHER };
 
 /*
- * Who may ask: each may also do what those before it may. WHO_OWNER_OR_TRUSTED is what whoever types into a shell could do
- * anyway, with the rights of its user: the owner, and drivers where --drivers-may-all trusts them (access_may()), each
- * with the session of the link (access_session()).
+ * The role that a route requires; each includes the ones before it. WHO_OWNER_OR_TRUSTED is for what a driver could do by
+ * typing into the shell: it permits the owner, and with --drivers-may-all also drivers (access_may()), each for the
+ * session of its link (access_session()).
  */
 enum route_who { WHO_ANYBODY, WHO_VIEWER, WHO_DRIVER, WHO_OWNER_OR_TRUSTED, WHO_OWNER };
 
 /* One route. It has one of the two handlers, which answers r, now or later. */
 struct route_row {
 	enum method method;
-	const char *path; /* "{}" takes a whole segment, two of them at most; NULL: the end of the rows */
+	const char *path; /* "{}" matches a whole segment, at most two of them; NULL: the end of the rows */
 	enum route_who who;
+	/* Handler of a route without a session. */
 	void (*plain)(struct request *r);
-	/* The first "{}" is the id of a session, which has been found, and which r may see. */
+	/* Handler of a route whose first "{}" is a session's id; the session exists, and r may see it. */
 	void (*session)(struct request *r, struct session *s);
-	/* The last "{}" takes all that follows, slashes too, which is then for the handler to find in r->path. */
+	/* The last "{}" matches the rest of the path, slashes included; the handler finds it in r->path. */
 	bool rest;
-	/* The handler is called before the body has come, and takes it as it comes: see ws/upload.h. */
+	/* The handler is called before the body has arrived, and receives it in pieces: see ws/upload.h. */
 	bool upload;
-	bool upload_slow;    /* which comes as slowly as its client likes */
-	uint64_t upload_max; /* bytes of that; what is more is 413; 0: as many as come */
-	size_t body_max;     /* bytes of a body that comes whole; 0: REQUEST_BODY_MAX */
-	/* A POST that changes nothing, and may as well be asked again: for its answer there may be no room. */
+	bool upload_slow; /* no minimum rate for such a body */
+	uint64_t upload_max; /* its limit in bytes, beyond which it is answered with 413; 0: no limit */
+	size_t body_max;     /* limit of a body that is received completely; 0: REQUEST_BODY_MAX */
+	/* A POST that changes nothing and may be repeated, so its answer may be refused when memory is short. */
 	bool reads;
-	/* It says nothing of anybody, to those who watch the server: whatever the Host header names, or without one. */
+	/* For load balancers and monitors: served with any Host header, or none. It reveals nothing about sessions. */
 	bool probe;
 };
 
 #define ROUTES_SETS_MAX 64u
 
-/* The table: the rows of all modules. Zero is an empty one. */
+/* The table: the rows of all modules. Zeroed: empty. */
 struct routes {
 	struct {
 		const struct route_row *rows;
@@ -54,9 +56,10 @@ struct routes {
 	size_t count;
 };
 
-/* Register the rows of a module, which live for ever. module: what request->module is for their handlers. */
+/* Register the rows of a module, which must stay valid. module: goes to route_match.module. */
 void routes_add(struct routes *all, const struct route_row *rows, void *module);
 
+/* Kind of a match. */
 enum route_result {
 	ROUTE_NONE,         /* no such path */
 	ROUTE_OTHER_METHOD, /* the path exists, for other methods */
@@ -64,27 +67,29 @@ enum route_result {
 	ROUTE_FOUND
 };
 
+/* The row that a request matches, and the variable parts of its path. */
 struct route_match {
 	enum route_result result;
 	const struct route_row *row; /* of ROUTE_FOUND, otherwise NULL */
-	void *module;                /* that it belongs to */
-	char id[NAME_ID_MAX + 1];    /* first {} of the path, a session or a process, or "" */
-	char item[NAME_ID_MAX + 1];  /* second: a link, an exec or a block */
+	void *module;                /* of the row */
+	char id[NAME_ID_MAX + 1]; /* first {} of the path, such as a session or a process, or "" */
+	char item[NAME_ID_MAX + 1]; /* second {}, such as a link, an exec or a block, or "" */
 };
 
-/* "GET" ... ; anything else is METHOD_OTHER. */
+/* Parse "GET" and the like; an unknown method is METHOD_OTHER. */
 enum method method_parse(const char *name);
 
-/* The reverse; METHOD_OTHER is NULL. */
+/* The name of a method; NULL for METHOD_OTHER. */
 const char *method_name(enum method method);
 
-/* The methods that a decoded path takes, as a header has them: "GET, HEAD, POST"; "" when there is none. */
 #define ROUTE_METHODS_SIZE 32u
+
+/* Write the methods of a decoded path as for an Allow header, "GET, HEAD, POST"; "" if there is none. */
 void route_methods(const struct routes *all, const char *path, char ret_text[ROUTE_METHODS_SIZE]);
 
 /*
- * Match a decoded path without its query. A segment that is too long matches nothing. A row that names the path goes
- * before one whose "{}" would take it.
+ * Match a decoded path without its query. A segment longer than an id matches nothing. A row with a literal path is
+ * preferred to one whose "{}" would match it.
  */
 void route_parse(const struct routes *all, enum method method, const char *path,
 	struct route_match *ret_match);

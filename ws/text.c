@@ -1,4 +1,4 @@
-/* Bytes as UTF-8: a decoder that remembers what has begun, and puts U+FFFD where something is wrong. */
+/* An incremental UTF-8 decoder that replaces ill-formed input by U+FFFD. */
 #include "ws/text.h"
 
 #include "ring/utf8.h"
@@ -16,7 +16,7 @@ static size_t replace(struct text_decoder *d, char *dst)
 	return 3;
 }
 
-/* One byte that is not plain ASCII, or that follows a beginning. */
+/* Decode a byte that is not ASCII, or that follows the beginning of a character. */
 static size_t decode_byte(struct text_decoder *d, uint8_t byte, char *dst)
 {
 	size_t n = 0;
@@ -55,7 +55,7 @@ json_t *text_json(struct text_decoder *d, const void *bytes, size_t length, bool
 {
 	if (length == 0 && !(last && d->held_count > 0))
 		return json_string("");
-	/* What nearly every output is: text, and all of it. */
+	/* The usual case: valid and complete text. */
 	if (d->held_count == 0 && utf8_is_valid(bytes, length))
 		return json_stringn_nocheck(bytes, length);
 	char *text = malloc(TEXT_SIZE(length) + 3);

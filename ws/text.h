@@ -1,8 +1,7 @@
 /*
- * Bytes that programs write, as text for JSON: UTF-8 that comes in pieces, cut where it happens to be. A
- * character that is not complete yet is held back until it is; what is no UTF-8 becomes U+FFFD, once for
- * each maximal ill-formed part, as the Encoding Standard (https://encoding.spec.whatwg.org/#utf-8-decoder)
- * has it and browsers do. Pure.
+ * Output of programs as text for JSON: an incremental UTF-8 decoder for input that is cut anywhere. An incomplete character
+ * is held back until it is complete. Each maximal ill-formed part becomes one U+FFFD, as in the Encoding Standard
+ * (https://encoding.spec.whatwg.org/#utf-8-decoder) and in browsers. Pure.
  */
 #pragma once
 
@@ -11,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero is a fresh one. */
+/* State of a decoder; zeroed: initial. */
 struct text_decoder {
-	uint8_t held[4]; /* the beginning of a character */
+	uint8_t held[4]; /* an incomplete character */
 	unsigned held_count;
 	bool lossy; /* something has been replaced so far */
 };
@@ -21,20 +20,14 @@ struct text_decoder {
 /* Bytes that text_decode() may write for length bytes. */
 #define TEXT_SIZE(length) (3 * (size_t)(length) + 3)
 
-/*
- * Write the text that bytes complete to dst, which has TEXT_SIZE(length) bytes; nothing ends it.
- * Returns its length. NUL stays NUL.
- */
+/* Decode bytes to dst, which has TEXT_SIZE(length) bytes and gets no terminator. Returns its length. NUL stays NUL. */
 size_t text_decode(struct text_decoder *d, const void *bytes, size_t length, char *dst);
 
-/* Nothing follows, or something is missing: what is held back becomes U+FFFD in dst (3 bytes). */
+/* End the input, or mark a gap in it: an incomplete character becomes U+FFFD in dst (3 bytes). Returns its length. */
 size_t text_decode_end(struct text_decoder *d, char *dst);
 
-/*
- * The same as a JSON string; last: also what text_decode_end() gives. Returns a new reference, NULL when
- * memory is short.
- */
+/* text_decode() as a JSON string; last: with text_decode_end(). Returns a new reference, NULL when memory is short. */
 json_t *text_json(struct text_decoder *d, const void *bytes, size_t length, bool last);
 
-/* A string (NULL is an empty one) as JSON, what is no UTF-8 replaced. Returns a new reference, NULL when memory is short. */
+/* A string (NULL: empty) as JSON, with invalid UTF-8 replaced. Returns a new reference, NULL when memory is short. */
 json_t *text_string_json(const char *string);

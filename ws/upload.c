@@ -1,6 +1,6 @@
 /*
- * A body is handed on while its sink wants it. Where the transport has it whole, that is done here, in one piece. The sink is
- * forgotten before its last callback, so that it hears nothing after it.
+ * Passes pieces of a body to its sink while the sink accepts them. A body that the transport has completely is passed here,
+ * in one piece. `over` is set before the last callback, so none follows it.
  */
 #include "ws/upload.h"
 
@@ -25,7 +25,7 @@ void upload_give(struct request *r, const char *bytes, size_t length)
 	struct upload *u = &r->upload;
 	assert(upload_is_wanted(r) && length > 0);
 	u->got += length;
-	request_ref(r); /* it may be answered from inside */
+	request_ref(r); /* the sink may answer it */
 	u->sink.piece(u->sink.user, bytes, length);
 	request_unref(r);
 }
@@ -53,20 +53,20 @@ bool upload_break(struct request *r, enum upload_end why)
 void upload_refuse(struct request *r, enum upload_end why, const char *code, const char *message)
 {
 	void (*gone)(void *user) = r->gone;
-	request_ref(r); /* the handler may have had the last one */
+	request_ref(r); /* the handler may hold the last reference */
 	access_leave(r);
-	bool told = upload_break(r, why);
+	bool is_reported = upload_break(r, why);
 	r->cut = true;
 	r->gone = NULL;
 	reply_instead(r, code, message);
-	if (!told && gone)
+	if (!is_reported && gone)
 		gone(r->gone_user);
 	if (r->transport)
 		r->transport->answered(r->transport_user);
 	request_unref(r);
 }
 
-/* Give what came whole. */
+/* Pass a complete body. */
 static void give_whole(struct request *r)
 {
 	request_ref(r);
@@ -79,7 +79,7 @@ static void give_whole(struct request *r)
 	request_unref(r);
 }
 
-static void go_on(struct request *r)
+static void proceed(struct request *r)
 {
 	if (!upload_is_wanted(r) || r->upload.giving)
 		return;
@@ -95,12 +95,12 @@ void upload_take(struct request *r, const struct upload_sink *sink)
 	r->upload.sink = *sink;
 	r->upload.taken = true;
 	if (!r->transport || r->cut) {
-		/* It has ended while the handler was getting ready. */
+		/* The client disconnected, or its access ended, before the handler was ready. */
 		r->upload.over = true;
 		sink->broken(sink->user, r->cut ? UPLOAD_CUT : UPLOAD_LOST);
 		return;
 	}
-	go_on(r);
+	proceed(r);
 }
 
 void upload_pause(struct request *r)
@@ -113,5 +113,5 @@ void upload_resume(struct request *r)
 	if (!r->upload.paused)
 		return;
 	r->upload.paused = false;
-	go_on(r);
+	proceed(r);
 }

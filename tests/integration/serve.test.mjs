@@ -38,7 +38,7 @@ scenario('a log that nobody reads', { start: false, timeout: 120_000 }, async (s
 	await until('what was kept, and then that lines are missing', async () => {
 		await line();
 		read();
-		return /msg="lines were dropped, nobody read them" lines=\d+/.test(text);
+		return /msg="lines were dropped because standard error was not read" lines=\d+/.test(text);
 	});
 	closeSync(fd);
 	const lines = text.split('\n');

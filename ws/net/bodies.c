@@ -1,4 +1,4 @@
-/* Arithmetic on what bodies take. */
+/* Memory accounting and minimum rate of bodies. */
 #include "ws/net/bodies.h"
 
 #include <assert.h>

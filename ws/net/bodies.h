@@ -1,28 +1,28 @@
-/*
- * Room for the bodies of requests that are being received, in bytes, for all of them together; and how
- * slowly they may come. Pure.
- */
+/* Memory accounting for all request bodies that are being received, and their minimum rate. Pure. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define BODIES_MAX ((size_t)64 << 20)          /* bytes announced by all bodies under way */
+#define BODIES_MAX ((size_t)64 << 20)          /* bytes of all bodies being received */
 #define BODIES_ANONYMOUS_MAX ((size_t)8 << 20) /* of those, of requests without credentials */
-#define BODY_ANONYMOUS_MAX ((size_t)16 << 10)  /* of such a request; what is more is not kept */
-#define DISCARD_MAX ((size_t)16 << 20)         /* that is read of a body which nobody wants */
-#define BODY_RATE_MIN 4096u    /* bytes a second, on average, after the first moments */
-#define BODY_WITHIN_MS 600000u /* however fast it comes */
+#define BODY_ANONYMOUS_MAX ((size_t)16 << 10)  /* bytes of one body without credentials */
+#define DISCARD_MAX ((size_t)16 << 20)         /* bytes that are read and thrown away at most */
+#define BODY_RATE_MIN 4096u    /* bytes per second, on average, after the grace time */
+#define BODY_WITHIN_MS 600000u /* for a whole body, however fast it comes */
 
+/* What is reserved, in bytes. */
 struct bodies {
 	size_t held, anonymous;
 	uint64_t *gauge; /* held, for /metrics */
 };
 
-/* Take room for a body. Returns false when there is not enough. */
+/* Reserve length bytes. Returns false if a limit would be exceeded. */
 bool bodies_take(struct bodies *b, size_t length, bool anonymous);
+
+/* Give back what bodies_take() has reserved. */
 void bodies_give(struct bodies *b, size_t length, bool anonymous);
 
-/* Whether something is too slow of which done bytes have moved in ms; grace_ms: the first moments. */
+/* Whether done bytes in ms milliseconds are fewer than BODY_RATE_MIN demands after the first grace_ms. */
 bool bodies_is_slow(uint64_t ms, uint64_t grace_ms, uint64_t done);

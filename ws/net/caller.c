@@ -1,8 +1,8 @@
 /*
- * Connections from their first byte on; see caller.h. They are watched by an epoll instance of their own,
- * which is one descriptor to the loop: there may be thousands.
+ * Connections; see caller.h. There may be thousands, so they have an epoll instance of their own, which is one descriptor to
+ * the loop.
  *
- * Who is dropped lives until the next turn: the events of one turn may name it.
+ * A dropped connection is freed in the next turn, because other events of this turn may point to it.
  */
 #include "ws/net/caller.h"
 
@@ -26,16 +26,16 @@
 #include <utlist.h>
 
 #define EVENTS_MAX 64
-#define LINGER_MS 2000u        /* of silence */
-#define LINGER_ALL_MS 10000u   /* however much comes */
-#define LINGER_MAX DISCARD_MAX /* bytes read from who goes on sending */
+#define LINGER_MS 2000u        /* without input */
+#define LINGER_ALL_MS 10000u   /* in all */
+#define LINGER_MAX DISCARD_MAX /* bytes that are read and thrown away */
 #define HALF_CLOSED_ASK_S 15
 #define IN_SIZE_MIN ((size_t)1024)
 
-struct callers {
+struct conns {
 	struct server *server;
-	struct caller *all, *over; /* lists */
-	struct caller *ready;      /* list, by ready_next */
+	struct conn *all, *over; /* lists */
+	struct conn *ready;      /* list, by ready_next */
 	int epoll_fd;
 	uv_poll_t poll;
 	uv_idle_t idle;
@@ -46,10 +46,10 @@ unsigned callers_count(const struct server *s)
 	return (unsigned)s->options.metrics->callers - s->tunnels;
 }
 
-void caller_watch(struct caller *c, uint32_t events)
+void caller_watch(struct conn *c, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = c};
-	int epoll_fd = c->server->callers->epoll_fd;
+	int epoll_fd = c->server->conns->epoll_fd;
 	if (c->watched == events && c->polled)
 		return;
 	if (epoll_ctl(epoll_fd, c->polled ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd, &event) < 0) {
@@ -60,18 +60,18 @@ void caller_watch(struct caller *c, uint32_t events)
 	c->watched = events;
 }
 
-void caller_unwatch(struct caller *c)
+void caller_unwatch(struct conn *c)
 {
 	if (c->polled)
-		epoll_ctl(c->server->callers->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+		epoll_ctl(c->server->conns->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
 	c->polled = false;
 }
 
 static void on_idle(uv_idle_t *idle);
 
-void caller_wake(struct caller *c)
+void caller_wake(struct conn *c)
 {
-	struct callers *t = c->server->callers;
+	struct conns *t = c->server->conns;
 	if (c->ready || c->state == CALLER_OVER)
 		return;
 	c->ready = true;
@@ -79,36 +79,35 @@ void caller_wake(struct caller *c)
 	uv_idle_start(&t->idle, on_idle);
 }
 
-static void unready(struct caller *c)
+static void clear_ready(struct conn *c)
 {
 	if (c->ready)
-		DL_DELETE2(c->server->callers->ready, c, ready_prev, ready_next);
+		DL_DELETE2(c->server->conns->ready, c, ready_prev, ready_next);
 	c->ready = false;
 }
 
-static void leave_strangers(struct caller *c)
+static void end_unauthenticated(struct conn *c)
 {
 	peers_leave(&c->server->peers, c->stranger);
 	c->stranger = NULL;
 }
 
-bool caller_known(struct caller *c, const struct principal *p)
+bool caller_known(struct conn *c, const struct principal *p)
 {
-	leave_strangers(c);
+	end_unauthenticated(c);
 	if (quota_is_of(&c->place, p))
 		return true;
 	quota_give(&c->place);
 	return server_has_place(c->server, QUOTA_CONNECTIONS, p, &c->place);
 }
 
-/* It is nobody's connection any more: forget it. */
-void caller_retire(struct caller *c)
+void caller_retire(struct conn *c)
 {
-	leave_strangers(c);
+	end_unauthenticated(c);
 	quota_give(&c->place);
-	struct callers *t = c->server->callers;
+	struct conns *t = c->server->conns;
 	struct metrics *m = c->server->options.metrics;
-	unready(c);
+	clear_ready(c);
 	if (c->exchange)
 		exchange_free(c->exchange);
 	c->exchange = NULL;
@@ -122,7 +121,7 @@ void caller_retire(struct caller *c)
 	DL_APPEND(t->over, c);
 }
 
-void caller_drop(struct caller *c)
+void caller_drop(struct conn *c)
 {
 	if (c->state == CALLER_OVER)
 		return;
@@ -134,9 +133,9 @@ void caller_drop(struct caller *c)
 	c->fd = -1;
 }
 
-static void bury(struct callers *t)
+static void free_over(struct conns *t)
 {
-	struct caller *c, *next;
+	struct conn *c, *next;
 	DL_FOREACH_SAFE (t->over, c, next) {
 		DL_DELETE(t->over, c);
 		free(c->in);
@@ -145,7 +144,7 @@ static void bury(struct callers *t)
 	}
 }
 
-void caller_move(struct caller *c, enum caller_state state, uint64_t limit_ms)
+void caller_move(struct conn *c, enum caller_state state, uint64_t limit_ms)
 {
 	struct metrics *m = c->server->options.metrics;
 	bool was_silent = c->state == CALLER_SILENT || c->state == CALLER_HANDSHAKE;
@@ -157,8 +156,8 @@ void caller_move(struct caller *c, enum caller_state state, uint64_t limit_ms)
 	c->since_ms = server_now_ms(c->server);
 }
 
-/* What OpenSSL says of a number of bytes that is none. */
-static long tls_result(struct caller *c, int n)
+/* The result of caller_read() and caller_write() after SSL_read() or SSL_write() has failed with n. */
+static long tls_result(struct conn *c, int n)
 {
 	switch (SSL_get_error(c->ssl, n)) {
 	case SSL_ERROR_WANT_READ:
@@ -171,7 +170,7 @@ static long tls_result(struct caller *c, int n)
 	}
 }
 
-long caller_read(struct caller *c, void *bytes, size_t size)
+long caller_read(struct conn *c, void *bytes, size_t size)
 {
 	if (c->ssl) {
 		ERR_clear_error();
@@ -184,7 +183,7 @@ long caller_read(struct caller *c, void *bytes, size_t size)
 	return n == 0 ? -ENOTCONN : errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
-long caller_write(struct caller *c, const void *bytes, size_t length)
+long caller_write(struct conn *c, const void *bytes, size_t length)
 {
 	if (c->ssl) {
 		ERR_clear_error();
@@ -197,8 +196,8 @@ long caller_write(struct caller *c, const void *bytes, size_t length)
 	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
-/* Make c->in larger. */
-static int grow(struct caller *c)
+/* Double the size of c->in. */
+static int grow(struct conn *c)
 {
 	size_t size = c->in_size ? c->in_size * 2 : IN_SIZE_MIN;
 	char *in = realloc(c->in, size + 1);
@@ -209,17 +208,17 @@ static int grow(struct caller *c)
 	return 0;
 }
 
-/* Make room behind what is in c->in: as much as there may be. */
-static long make_room(struct caller *c)
+/* Ensure that c->in has space for at least one byte. */
+static long reserve_in(struct conn *c)
 {
 	if (c->in_length == HTTP_HEAD_MAX)
 		return -ENOBUFS;
 	return c->in_length < c->in_size ? 0 : grow(c);
 }
 
-long caller_fill(struct caller *c)
+long caller_fill(struct conn *c)
 {
-	long n = make_room(c);
+	long n = reserve_in(c);
 	if (n == 0)
 		n = caller_read(c, c->in + c->in_length, c->in_size - c->in_length);
 	if (n > 0)
@@ -227,7 +226,7 @@ long caller_fill(struct caller *c)
 	return n;
 }
 
-void caller_consume(struct caller *c, size_t length)
+void caller_consume(struct conn *c, size_t length)
 {
 	c->in_length -= length;
 	if (c->in_length > 0) {
@@ -239,7 +238,7 @@ void caller_consume(struct caller *c, size_t length)
 	c->in_size = 0;
 }
 
-int caller_unread(struct caller *c, const char *bytes, size_t length)
+int caller_unread(struct conn *c, const char *bytes, size_t length)
 {
 	if (length == 0)
 		return 0;
@@ -252,7 +251,7 @@ int caller_unread(struct caller *c, const char *bytes, size_t length)
 	return 0;
 }
 
-void caller_shut(struct caller *c)
+void caller_shut(struct conn *c)
 {
 	if (c->ssl) {
 		ERR_clear_error();
@@ -261,7 +260,7 @@ void caller_shut(struct caller *c)
 	shutdown(c->fd, SHUT_WR);
 }
 
-void caller_linger(struct caller *c)
+void caller_linger(struct conn *c)
 {
 	caller_shut(c);
 	caller_move(c, CALLER_LINGER, LINGER_MS);
@@ -272,13 +271,13 @@ void caller_linger(struct caller *c)
 		caller_watch(c, EPOLLIN);
 }
 
-/* Read what nobody wants, until its end: a close before would take back what has been sent. */
-static void drain(struct caller *c)
+/* Read and drop input until its end: to close earlier would send RST, and the peer could lose the answer. */
+static void drain(struct conn *c)
 {
 	char *scratch = (char *)c->server->scratch;
 	long n = 1;
 	for (int i = 0; i < 4 && n > 0; i++) {
-		/* The bytes themselves: TLS ends with its own end at the latest. */
+		/* Raw bytes, also of TLS: nothing is decrypted any more. */
 		ssize_t got = recv(c->fd, scratch, 64 << 10, 0);
 		n = got > 0 ? got : got == 0 || errno != EAGAIN ? -1 : 0;
 		c->drained += n > 0 ? (size_t)n : 0;
@@ -290,17 +289,17 @@ static void drain(struct caller *c)
 		c->since_ms = now_ms;
 }
 
-static bool is_tls(const struct caller *c)
+static bool is_tls(const struct conn *c)
 {
 	return !c->arrival.unix_socket && c->server->options.tls_cert;
 }
 
 /*
- * The peer sends no more: it has gone, or waits for its answer only (nc -N). TCP does not tell which, but
- * who has gone resets the connection when something is sent. Where nothing can be, the system asks: a
- * minute after its end the peer's has forgotten it. A unix socket hangs up with the peer.
+ * The peer has shut down its sending side: it has closed the socket, or waits for its answer (nc -N). TCP does not
+ * tell which, but a closed socket answers with RST when something is sent. If there is nothing to send, keepalive
+ * probes do that: the peer's kernel forgets a closed connection after a minute. A unix socket reports EPOLLHUP.
  */
-static void half_closed(struct caller *c)
+static void half_closed(struct conn *c)
 {
 	int seconds = HALF_CLOSED_ASK_S;
 	c->at_end = true;
@@ -312,7 +311,7 @@ static void half_closed(struct caller *c)
 	http1_probe(c);
 }
 
-static void on_event(struct caller *c, uint32_t events)
+static void on_event(struct conn *c, uint32_t events)
 {
 	switch (c->state) {
 	case CALLER_SILENT:
@@ -329,7 +328,7 @@ static void on_event(struct caller *c, uint32_t events)
 		http1_readable(c);
 		return;
 	case CALLER_ANSWER:
-		/* Nobody is left to read it; who has said all may still read. */
+		/* EPOLLRDHUP alone: the peer may still read the answer. */
 		if (events & (EPOLLHUP | EPOLLERR))
 			caller_drop(c);
 		else if (c->watched & events & EPOLLRDHUP)
@@ -350,38 +349,38 @@ static void on_event(struct caller *c, uint32_t events)
 
 static void on_poll(uv_poll_t *poll, int status, int uv_events)
 {
-	struct callers *t = poll->data;
+	struct conns *t = poll->data;
 	struct epoll_event events[EVENTS_MAX];
 	(void)status;
 	(void)uv_events;
-	bury(t);
+	free_over(t);
 	int count = epoll_wait(t->epoll_fd, events, EVENTS_MAX, 0);
 	for (int i = 0; i < count; i++)
 		on_event(events[i].data.ptr, events[i].events);
 }
 
-/* Once for each that is ready now: they may become so again, and others shall have their turn. */
+/* Call each connection once that is in the list now; it may be appended again meanwhile. */
 static void on_idle(uv_idle_t *idle)
 {
-	struct callers *t = idle->data;
-	struct caller *c;
+	struct conns *t = idle->data;
+	struct conn *c;
 	size_t count;
 	DL_COUNT2(t->ready, c, count, ready_next);
 	for (; count > 0 && t->ready; count--) {
 		c = t->ready;
-		unready(c);
+		clear_ready(c);
 		http1_turn(c);
 	}
-	bury(t);
+	free_over(t);
 	if (!t->ready)
 		uv_idle_stop(idle);
 }
 
 /*
- * The peer's address, as the limits on strangers and the log know it. Returns false when there is none: it has reset the
- * connection before that was accepted. What it has sent could still be read, on behalf of nobody.
+ * Write the peer's address for the limits and the log. Returns false if there is none, because the peer reset the connection
+ * before accept(): what it sent could still be read, without any limit.
  */
-static bool name_peer(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
+static bool read_peer_address(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
 {
 	struct sockaddr_storage address = {0};
 	socklen_t length = sizeof address;
@@ -403,7 +402,7 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 {
 	char peer[LIMITER_PEER_MAX];
 	struct peer *stranger;
-	if (!name_peer(from->unix_socket, fd, peer)) {
+	if (!read_peer_address(from->unix_socket, fd, peer)) {
 		close(fd);
 		return;
 	}
@@ -412,7 +411,7 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 		close(fd);
 		return;
 	}
-	struct caller *c = calloc(1, sizeof *c);
+	struct conn *c = calloc(1, sizeof *c);
 	if (!c) {
 		peers_leave(&s->peers, stranger);
 		close(fd);
@@ -423,19 +422,19 @@ void caller_accept(struct server *s, const struct listener *from, enum arrival_b
 	c->fd = fd;
 	c->stranger = stranger;
 	memcpy(c->peer, peer, sizeof c->peer);
-	c->state = CALLER_OVER; /* not yet counted */
-	DL_APPEND(s->callers->all, c);
+	c->state = CALLER_OVER; /* not counted as silent yet */
+	DL_APPEND(s->conns->all, c);
 	s->options.metrics->callers++;
 	caller_move(c, CALLER_SILENT, (uint64_t)s->options.header_timeout_s * 1000);
 	caller_watch(c, EPOLLIN);
 }
 
-/* Whether it has been in its state for too long. */
-static bool is_late(const struct caller *c, uint64_t now_ms)
+/* Whether it has exceeded the time limit of its state. */
+static bool is_late(const struct conn *c, uint64_t now_ms)
 {
 	const struct exchange *x = c->exchange;
 	if (c->limit_ms == 0 || c->state == CALLER_BODY || (x && x->downloading && !x->over))
-		return false; /* the exchange is looked at */
+		return false; /* stream_sweep() checks the exchange */
 	if (c->state == CALLER_ANSWER)
 		return x && (x->answered || x->over) && now_ms - x->answered_ms > c->limit_ms &&
 			bodies_is_slow(now_ms - x->answered_ms, c->limit_ms, x->sent_total);
@@ -444,9 +443,9 @@ static bool is_late(const struct caller *c, uint64_t now_ms)
 
 void callers_sweep(struct server *s)
 {
-	struct caller *c, *next;
+	struct conn *c, *next;
 	uint64_t now_ms = server_now_ms(s);
-	DL_FOREACH_SAFE (s->callers->all, c, next)
+	DL_FOREACH_SAFE (s->conns->all, c, next)
 		if (c->state == CALLER_RELAY)
 			relay_look(c, now_ms);
 		else if (is_late(c, now_ms))
@@ -455,7 +454,7 @@ void callers_sweep(struct server *s)
 
 int callers_open(struct server *s)
 {
-	struct callers *t = calloc(1, sizeof *t);
+	struct conns *t = calloc(1, sizeof *t);
 	if (!t)
 		return -ENOMEM;
 	t->server = s;
@@ -471,14 +470,14 @@ int callers_open(struct server *s)
 	uv_poll_init(s->options.loop, &t->poll, t->epoll_fd);
 	uv_idle_init(s->options.loop, &t->idle);
 	uv_poll_start(&t->poll, UV_READABLE, on_poll);
-	s->callers = t;
+	s->conns = t;
 	return 0;
 }
 
 void callers_close(struct server *s)
 {
-	struct callers *t = s->callers;
-	struct caller *c, *next;
+	struct conns *t = s->conns;
+	struct conn *c, *next;
 	DL_FOREACH_SAFE (t->all, c, next)
 		caller_drop(c);
 	uv_close((uv_handle_t *)&t->poll, NULL);
@@ -489,6 +488,6 @@ void callers_close(struct server *s)
 
 void callers_free(struct server *s)
 {
-	bury(s->callers);
-	free(s->callers);
+	free_over(s->conns);
+	free(s->conns);
 }

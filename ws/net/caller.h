@@ -1,6 +1,6 @@
 /*
- * Connections from their first byte on: TLS, and HTTP a request at a time. One that becomes a WebSocket goes to libwebsockets
- * (handover.h).
+ * A connection from accept() on: TLS, then HTTP/1.1, one request at a time. A connection that becomes a WebSocket is handed
+ * over to libwebsockets (handover.h).
  */
 #pragma once
 
@@ -8,93 +8,119 @@
 
 #include <openssl/types.h>
 
+/* See the diagram in README.md. */
 enum caller_state {
-	CALLER_SILENT,    /* nothing has come */
+	CALLER_SILENT,    /* accepted; no byte has come */
 	CALLER_HANDSHAKE, /* of TLS */
-	CALLER_HEAD,      /* a request is awaited, or a part of it has come */
-	CALLER_BODY,
-	CALLER_ANSWER, /* is awaited, or being sent */
-	CALLER_RELAY,  /* what comes goes on to a program, see relay.h */
-	CALLER_LINGER, /* all is sent, and no more is served */
-	CALLER_OVER,   /* waits to be freed */
+	CALLER_HEAD,      /* waits for a request's head, or for the rest of it */
+	CALLER_BODY,      /* receives a request's body */
+	CALLER_ANSWER,    /* waits for the answer, or sends it */
+	CALLER_RELAY,     /* is connected to a program or to libwebsockets, see relay.h */
+	CALLER_LINGER,    /* all is sent; input is thrown away until the peer closes */
+	CALLER_OVER,      /* closed or handed over; is freed in the next turn */
 };
 
-struct caller {
-	struct caller *prev, *next;             /* of its server */
-	struct caller *ready_prev, *ready_next; /* of those that have something to do */
-	bool ready;
+/* A connection; heap, owned by its server's list. */
+struct conn {
+	struct conn *prev, *next;             /* of its server */
+	struct conn *ready_prev, *ready_next; /* of the connections to call in the next turn */
+	bool ready;                           /* is in that list */
 	struct server *server;
 	struct arrival arrival;
 	enum caller_state state;
 	int fd;           /* -1 = none */
 	SSL *ssl;         /* NULL = no TLS, or not yet */
 	uint32_t watched; /* events of epoll */
-	bool polled;      /* it is in the set */
+	bool polled;      /* is in the epoll set */
 	bool served;      /* a request has come */
-	bool at_end;      /* the peer sends no more */
+	bool at_end;      /* the peer has shut down its sending side */
 	char peer[LIMITER_PEER_MAX];
-	struct peer *stranger;    /* until it is known who asks; otherwise NULL */
-	struct quota_place place; /* of who asked last */
+	struct peer *stranger;    /* counts as unauthenticated there; NULL = authenticated */
+	struct quota_place place; /* of the last request's principal */
 	uint64_t since_ms;        /* loop time when the state, or the head, began */
-	uint64_t limit_ms; /* how long that may last; 0 = for ever, or something else decides */
-	char *in;          /* received, and not used; in_length of in_size bytes */
+	uint64_t limit_ms;        /* how long the state may last; 0 = no limit here */
+	char *in;                 /* received and not consumed: in_length of in_size bytes; owned */
 	size_t in_length, in_size;
-	char *out; /* to be sent before the body of the answer; owned */
+	char *out; /* to send before the body of the answer; owned */
 	size_t out_length, out_sent;
-	size_t skip;         /* bytes of a body that nobody wants, in front of the next head */
-	size_t drained;      /* read while lingering, */
-	uint64_t lingers_ms; /* which began then; loop time */
-	struct exchange *exchange; /* the request that is served */
+	size_t skip;               /* bytes of an unwanted body in front of the next head */
+	size_t drained;            /* bytes read in CALLER_LINGER */
+	uint64_t lingers_ms;       /* loop time when CALLER_LINGER began */
+	struct exchange *exchange; /* the current request; NULL = none */
 	struct relay *relay;       /* of CALLER_RELAY */
 };
 
+/* Prepare the epoll set of a server's connections. Returns 0 or a negative errno, which has been logged. */
 int callers_open(struct server *s);
-/* End all of them. */
+
+/* Drop all connections, and close the epoll set. */
 void callers_close(struct server *s);
-/* The loop has turned, and libwebsockets has ended. */
+
+/* Free them. Call it after the handles have closed and libwebsockets is destroyed. */
 void callers_free(struct server *s);
 
-/* Connections that libwebsockets knows nothing of. */
+/* Number of connections that libwebsockets does not count. */
 unsigned callers_count(const struct server *s);
 
-/* A connection has been accepted: fd is taken. */
+/* Begin with a connection that has been accepted. fd is taken. */
 void caller_accept(struct server *s, const struct listener *from, enum arrival_by by, int fd);
 
-/* It is known who asks. Returns whether there is a place for another connection of theirs. */
-bool caller_known(struct caller *c, const struct principal *p);
+/*
+ * A request on c has authenticated p: c no longer counts as unauthenticated, but for p's quota. Returns false if p has too many
+ * connections.
+ */
+bool caller_known(struct conn *c, const struct principal *p);
 
-/* End whoever has been too slow. */
+/* Drop connections that have exceeded a time limit. */
 void callers_sweep(struct server *s);
 
-/* For http1.c: what is read and written. Bytes; 0 = would block; -ENOTCONN at the end; or another error. */
-long caller_read(struct caller *c, void *bytes, size_t size);
-long caller_write(struct caller *c, const void *bytes, size_t length);
-/* Take more of what has come to c->in; the same results, and -ENOBUFS when that is full. */
-long caller_fill(struct caller *c);
-/* c->in without its first bytes. */
-void caller_consume(struct caller *c, size_t length);
-/* Bytes that have been read, at most HTTP_HEAD_MAX, become c->in, which is empty. Returns 0 or -ENOMEM. */
-int caller_unread(struct caller *c, const char *bytes, size_t length);
-/* The state changes; it may last for limit_ms (0: for ever). */
-void caller_move(struct caller *c, enum caller_state state, uint64_t limit_ms);
-/* Be told when one of these events has come: EPOLLIN, EPOLLOUT, EPOLLRDHUP. */
-void caller_watch(struct caller *c, uint32_t events);
-/* Call http1_turn() in the next turn of the loop. */
-void caller_wake(struct caller *c);
-/* It is not ours to watch any more. */
-void caller_unwatch(struct caller *c);
-/* It is nobody's connection any more: its exchange ends, and it is freed in the next turn. */
-void caller_retire(struct caller *c);
-/* End it at once. c lives until the next turn of the loop. */
-void caller_drop(struct caller *c);
-/* Tell the peer that no more is sent. */
-void caller_shut(struct caller *c);
-/* No more is served: let what has been sent reach the peer, then end. */
-void caller_linger(struct caller *c);
+/* Read decrypted bytes. Returns their number, 0 if it would block, -ENOTCONN at the end, or another negative errno. */
+long caller_read(struct conn *c, void *bytes, size_t size);
 
-/* http1.c: there is something to read; c->ready came true; a connection begins. */
-void http1_readable(struct caller *c);
-void http1_turn(struct caller *c);
-void http1_begin(struct caller *c);
-/* The peer sends no more: send what changes nothing to who waits for an answer, if there is such a thing. */
-void http1_probe(struct caller *c);
+/* Write bytes, encrypted if c has TLS. Returns as caller_read(). */
+long caller_write(struct conn *c, const void *bytes, size_t length);
+
+/* Read more into c->in. Returns as caller_read(), and -ENOBUFS if HTTP_HEAD_MAX bytes are in it. */
+long caller_fill(struct conn *c);
+
+/* Remove the first bytes of c->in. */
+void caller_consume(struct conn *c, size_t length);
+
+/* Put bytes that were read back into c->in, which is empty; at most HTTP_HEAD_MAX. Returns 0 or -ENOMEM. */
+int caller_unread(struct conn *c, const char *bytes, size_t length);
+
+/* Change the state. limit_ms: how long it may last; 0 = no limit. */
+void caller_move(struct conn *c, enum caller_state state, uint64_t limit_ms);
+
+/* Set the events to wait for: EPOLLIN, EPOLLOUT, EPOLLRDHUP. */
+void caller_watch(struct conn *c, uint32_t events);
+
+/* Call http1_turn() in the next turn of the loop. */
+void caller_wake(struct conn *c);
+
+/* Remove c from the epoll set. */
+void caller_unwatch(struct conn *c);
+
+/* Free what c owns, but not its descriptor. c itself is freed in the next turn. */
+void caller_retire(struct conn *c);
+
+/* Close the connection at once. c itself is freed in the next turn. */
+void caller_drop(struct conn *c);
+
+/* Shut down the sending side (close_notify, FIN). */
+void caller_shut(struct conn *c);
+
+/* Shut down the sending side, wait until the peer has read what was sent, then close. */
+void caller_linger(struct conn *c);
+
+/* http1.c: bytes can be read in CALLER_HEAD or CALLER_BODY. */
+void http1_readable(struct conn *c);
+
+/* http1.c: continue after caller_wake(). */
+void http1_turn(struct conn *c);
+
+/* http1.c: wait for the first request. */
+void http1_begin(struct conn *c);
+
+/* http1.c: the peer has shut down its sending side. Send harmless bytes, if there are any, to test whether it still reads. */
+void http1_probe(struct conn *c);

@@ -1,6 +1,6 @@
 /*
- * One state for each kind of byte that may come next. Bytes of the body are moved together, chunk by chunk; what frames them
- * is looked at byte by byte, so that it does not matter where the pieces of it were cut.
+ * A state machine with one state for each kind of byte. The body's bytes are moved by the chunk, the framing is parsed byte by
+ * byte, so that pieces may be cut anywhere.
  */
 #include "ws/net/chunked.h"
 
@@ -11,11 +11,11 @@
 
 #define SIZE_DIGITS_MAX 16u
 
-static int take_size(struct chunked *c, char byte)
+static int parse_size(struct chunked *c, char byte)
 {
 	int digit = hex_value(byte);
 	if (digit >= 0) {
-		/* UINT64_MAX is a size; one digit more does not fit. */
+		/* 16 digits fit into uint64_t. */
 		if (++c->digits > SIZE_DIGITS_MAX)
 			return -E2BIG;
 		c->left = c->left << 4 | (unsigned)digit;
@@ -32,13 +32,13 @@ static int take_size(struct chunked *c, char byte)
 	return 0;
 }
 
-/* A byte of an extension or a trailer: visible, blank, or above ASCII. */
+/* A byte that an extension or a trailer may contain: visible, blank, or above ASCII. */
 static bool is_text(char byte)
 {
 	return (unsigned char)byte >= ' ' ? byte != 0x7f : byte == '\t';
 }
 
-static int take_extension(struct chunked *c, char byte)
+static int parse_extension(struct chunked *c, char byte)
 {
 	if (byte == '\r') {
 		c->state = CHUNKED_SIZE_LF;
@@ -49,8 +49,8 @@ static int take_extension(struct chunked *c, char byte)
 	return ++c->extensions > CHUNKED_EXTENSIONS_MAX ? -E2BIG : 0;
 }
 
-/* The LF that has to come, and what is after it. */
-static int take_lf(struct chunked *c, char byte, enum chunked_state next)
+/* The byte must be LF; then the next state begins. */
+static int expect_lf(struct chunked *c, char byte, enum chunked_state next)
 {
 	c->state = next;
 	return byte == '\n' ? 0 : -EINVAL;
@@ -62,8 +62,8 @@ static void begin_chunk(struct chunked *c)
 	c->digits = c->line = 0;
 }
 
-/* Trailers have the form of fields, as far as it matters here: no line begins with a blank or a colon. */
-static int take_trailer(struct chunked *c, char byte)
+/* Trailers look like header fields: no line begins with a blank or a colon. */
+static int parse_trailer(struct chunked *c, char byte)
 {
 	if (c->state == CHUNKED_TRAILER && byte == '\r')
 		return c->state = CHUNKED_END_LF, 0;
@@ -76,30 +76,30 @@ static int take_trailer(struct chunked *c, char byte)
 	return 0;
 }
 
-/* A byte that frames. */
-static int take_byte(struct chunked *c, char byte)
+/* A byte that is not the body's. */
+static int parse_byte(struct chunked *c, char byte)
 {
 	switch (c->state) {
 	case CHUNKED_SIZE:
 	case CHUNKED_EXTENSION:
 		if (++c->line > CHUNKED_LINE_MAX)
 			return -E2BIG;
-		return c->state == CHUNKED_SIZE ? take_size(c, byte) : take_extension(c, byte);
+		return c->state == CHUNKED_SIZE ? parse_size(c, byte) : parse_extension(c, byte);
 	case CHUNKED_SIZE_LF:
-		return take_lf(c, byte, c->left > 0 ? CHUNKED_DATA : CHUNKED_TRAILER);
+		return expect_lf(c, byte, c->left > 0 ? CHUNKED_DATA : CHUNKED_TRAILER);
 	case CHUNKED_DATA_CR:
 		c->state = CHUNKED_DATA_LF;
 		return byte == '\r' ? 0 : -EINVAL;
 	case CHUNKED_DATA_LF:
 		begin_chunk(c);
-		return take_lf(c, byte, CHUNKED_SIZE);
+		return expect_lf(c, byte, CHUNKED_SIZE);
 	case CHUNKED_TRAILER:
 	case CHUNKED_TRAILER_IN:
-		return take_trailer(c, byte);
+		return parse_trailer(c, byte);
 	case CHUNKED_TRAILER_LF:
-		return take_lf(c, byte, CHUNKED_TRAILER);
+		return expect_lf(c, byte, CHUNKED_TRAILER);
 	case CHUNKED_END_LF:
-		return take_lf(c, byte, CHUNKED_OVER);
+		return expect_lf(c, byte, CHUNKED_OVER);
 	case CHUNKED_DATA:
 	case CHUNKED_OVER:
 	case CHUNKED_WRONG:
@@ -114,7 +114,7 @@ int chunked_take(struct chunked *c, char *bytes, size_t length, size_t *ret_used
 	int rc = 0;
 	while (rc == 0 && used < length && c->state != CHUNKED_OVER) {
 		if (c->state != CHUNKED_DATA) {
-			rc = take_byte(c, bytes[used++]);
+			rc = parse_byte(c, bytes[used++]);
 			continue;
 		}
 		size_t piece = c->left < length - used ? (size_t)c->left : length - used;

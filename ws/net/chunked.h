@@ -1,8 +1,8 @@
 /*
- * A body in chunks (RFC 9112 7.1): from what comes to what it means, a piece at a time and in place. Pure.
+ * Decoder of chunked bodies (RFC 9112 7.1), incremental and in place. Pure.
  *
- * It is as strict as http_head.h: lines end with CR LF, a size is 1 to 16 digits of base 16 that touch what follows them.
- * Extensions and trailers mean nothing to us; they are read over, and bounded, since they cost time and carry no bytes.
+ * It is strict, as http_head.h: lines end with CR LF, and a size is 1 to 16 hexadecimal digits without blanks around them.
+ * Extensions and trailers are skipped. Their length is limited, because they cost time and carry no bytes.
  */
 #pragma once
 
@@ -11,43 +11,44 @@
 #include <stdint.h>
 
 #define CHUNKED_LINE_MAX ((size_t)256)            /* bytes of a chunk's size and its extensions */
-#define CHUNKED_EXTENSIONS_MAX ((size_t)16 << 10) /* bytes of extensions, of all chunks of a body */
-#define CHUNKED_TRAILERS_MAX ((size_t)8 << 10)    /* bytes behind the last chunk, of all lines */
+#define CHUNKED_EXTENSIONS_MAX ((size_t)16 << 10) /* bytes of all extensions of a body */
+#define CHUNKED_TRAILERS_MAX ((size_t)8 << 10)    /* bytes of all trailers of a body */
 
+/* What the next byte belongs to. */
 enum chunked_state {
-	CHUNKED_SIZE,      /* the digits of a chunk's size */
-	CHUNKED_EXTENSION, /* behind them, up to the line's CR */
-	CHUNKED_SIZE_LF,   /* the LF behind that */
-	CHUNKED_DATA,      /* left bytes of it are to come */
-	CHUNKED_DATA_CR,   /* what ends them */
-	CHUNKED_DATA_LF,
-	CHUNKED_TRAILER,    /* the beginning of a line behind the last chunk */
-	CHUNKED_TRAILER_IN, /* within one */
-	CHUNKED_TRAILER_LF, /* its LF */
+	CHUNKED_SIZE,       /* the digits of a chunk's size */
+	CHUNKED_EXTENSION,  /* the rest of that line, up to its CR */
+	CHUNKED_SIZE_LF,    /* the LF of that line */
+	CHUNKED_DATA,       /* bytes of the body */
+	CHUNKED_DATA_CR,    /* the CR after them */
+	CHUNKED_DATA_LF,    /* the LF after them */
+	CHUNKED_TRAILER,    /* the beginning of a line after the last chunk */
+	CHUNKED_TRAILER_IN, /* the rest of that line, up to its CR */
+	CHUNKED_TRAILER_LF, /* the LF of that line */
 	CHUNKED_END_LF,     /* the LF of the empty line */
-	CHUNKED_OVER,
-	CHUNKED_WRONG,
+	CHUNKED_OVER,       /* nothing: the body is complete */
+	CHUNKED_WRONG,      /* nothing: the body is invalid */
 };
 
-/* Zero is the beginning. */
+/* A decoder; zero it to begin. */
 struct chunked {
 	enum chunked_state state;
-	uint64_t left;     /* bytes of the chunk that are to come */
-	size_t digits;     /* of its size that have come */
-	size_t line;       /* bytes of that line */
-	size_t extensions; /* bytes of extensions, of the whole body */
-	size_t trailers;   /* bytes of trailers */
+	uint64_t left;     /* bytes of the chunk that are still to come */
+	size_t digits;     /* of its size */
+	size_t line;       /* bytes of the size's line */
+	size_t extensions; /* bytes of all extensions */
+	size_t trailers;   /* bytes of all trailers */
 };
 
 /*
- * Take length bytes that have come, and move those of the body to their front. *ret_used: how many belong to the body, all
- * of them but at its end; *ret_size: how many are left in front. Returns 0; -EINVAL: it is no such body; -E2BIG: a limit is
- * exceeded. What is wrong once stays wrong.
+ * Decode length bytes: the body's bytes are moved to the front. *ret_used: input bytes consumed, fewer than length only at the
+ * body's end. *ret_size: bytes of the body. Returns 0, -EINVAL if the input is invalid, or -E2BIG if a limit is exceeded; after
+ * an error all calls fail.
  */
 int chunked_take(struct chunked *c, char *bytes, size_t length, size_t *ret_used, size_t *ret_size);
 
-/* Whether the end has come. */
+/* Whether the body is complete. */
 bool chunked_is_over(const struct chunked *c);
 
-/* How many bytes of the chunk that has begun are still to come: with them no other body begins. */
+/* Bytes of the current chunk that are still to come; 0 between chunks. */
 uint64_t chunked_left(const struct chunked *c);

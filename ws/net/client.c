@@ -1,6 +1,6 @@
 /*
- * Calls and sockets to a server. Each is a peer: one connection of libwebsockets, which is let go of as soon as it is over,
- * so that no callback comes afterwards.
+ * Requests ("calls") and WebSockets to a server. Each is a peer: one connection of libwebsockets. Its opaque user data is set
+ * to NULL when the peer is freed, so that no callback comes afterwards.
  */
 #include "ws/net/client.h"
 
@@ -19,14 +19,14 @@
 #define RECEIVE_BYTES (32u << 10)
 #define HEADER_BYTES 8192
 #define PIECE_MAX ((size_t)16 << 10)
-#define TEXT_MAX ((size_t)16 << 20)      /* of the server's messages: a screen of cells has some */
+#define TEXT_MAX ((size_t)16 << 20) /* of one message of the server; screens of cells are large */
 #define ANSWER_WITHIN_S (40 * 24 * 3600) /* the server's own limits are shorter */
 
 struct peer;
 
 struct client {
 	struct client_target target;
-	struct peer *peers; /* all of them */
+	struct peer *peers; /* list */
 	uv_loop_t *loop;
 	struct lws_context *context;
 	char address[LOCAL_SOCKET_PATH_MAX + 1]; /* "+PATH" */
@@ -36,19 +36,19 @@ struct client {
 
 enum kind { KIND_CALL, KIND_SOCKET };
 
-/* One connection. What libwebsockets knows of it is its opaque pointer; NULL once we are done with it. */
+/* One connection; the opaque user data of its wsi. */
 struct peer {
 	struct peer *prev, *next; /* of its client */
 	enum kind kind;
 	struct client *client;
 	struct lws *wsi;
 	void *user;
-	bool starting; /* libwebsockets is still in the call that connects */
-	bool failed;   /* it has said so meanwhile */
+	bool starting; /* inside lws_client_connect_via_info() */
+	bool failed;   /* libwebsockets reported an error inside that call */
 	struct outgoing_queue queue;
 };
 
-/* Looks for an answer while a body is streamed, on a descriptor of its own. */
+/* Waits for an early answer while a body is streamed, on a duplicate of the descriptor. */
 struct watch {
 	uv_poll_t poll;
 	struct client_call *call;
@@ -58,20 +58,22 @@ struct watch {
 struct client_call {
 	struct peer peer;
 	const struct client_call_callbacks *callbacks;
-	bool complete, begun; /* its answer is; the server may have got some of it */
+	bool complete; /* the answer is complete */
+	bool begun;    /* a part of the request may have been sent */
 	char accept[128];
 	size_t length; /* of the body */
 	bool has_body;
-	bool streamed, ended; /* its body comes by client_call_send(); no more of it is to be sent */
+	bool streamed; /* the body comes by client_call_send() */
+	bool ended;    /* no more of the body is sent */
 	struct watch *watch;
 };
 
 struct client_socket {
 	struct peer peer;
 	const struct client_socket_callbacks *callbacks;
-	char *text; /* what has come of a text message; owned */
+	char *text; /* a text message, as far as it has come; owned */
 	size_t text_length;
-	int code; /* that the server has closed with */
+	int code; /* of the server's close frame; 0 = none */
 	char reason[128];
 };
 
@@ -95,7 +97,7 @@ static void watch_close(struct client_call *k)
 	k->watch = NULL;
 }
 
-/* Free a call or a socket; its connection, if there is one, belongs to nobody then. */
+/* Free a call or a socket. libwebsockets' connection, if there is one, stays open. */
 static void peer_free(struct peer *p)
 {
 	if (p->wsi)
@@ -110,7 +112,7 @@ static void peer_free(struct peer *p)
 	free(p); /* the first member of both */
 }
 
-/* Close a connection that is nobody's any more. */
+/* Free p and close its connection. */
 static void hang_up(struct peer *p)
 {
 	struct lws *wsi = p->wsi;
@@ -130,7 +132,7 @@ static bool add(
 		       (const unsigned char *)value, (int)strlen(value), p, end) == 0;
 }
 
-/* The headers that both have: who we are. */
+/* Add the bearer token. */
 static bool add_token(struct peer *peer, unsigned char **p, unsigned char *end)
 {
 	char value[1100];
@@ -165,7 +167,7 @@ static int call_headers(struct client_call *k, unsigned char **p, unsigned char 
 	return good ? 0 : -1;
 }
 
-/* Nothing more of a body is sent; libwebsockets reads the answer. */
+/* Stop sending a body, so that libwebsockets reads the answer. */
 static void end_body(struct client_call *k)
 {
 	k->ended = true;
@@ -179,14 +181,14 @@ static void end_body(struct client_call *k)
 static void on_early_answer(uv_poll_t *poll, int status, int events)
 {
 	struct watch *w = poll->data;
-	(void)status; /* whatever it is, libwebsockets sees it as well */
+	(void)status; /* libwebsockets gets the same error */
 	(void)events;
 	end_body(w->call);
 }
 
 /*
- * Before the end of a body libwebsockets reads nothing, but an answer may come before, from a server that does not want it. Over
- * TLS what comes need not be an answer, so that the body is sent to its end, or to that of the connection.
+ * libwebsockets reads nothing before a body has ended, but a server that refuses the body answers earlier. Over TLS, readable
+ * bytes need not be an answer, so the body is sent until it ends or the connection is lost.
  */
 static bool watch_open(struct client_call *k)
 {
@@ -246,7 +248,7 @@ static int call_head(struct client_call *k)
 	return 0;
 }
 
-/* What has come is to be fetched, so that libwebsockets may take its chunks apart. */
+/* Read what has come; libwebsockets decodes the chunks and calls back with RECEIVE_CLIENT_HTTP_READ. */
 static int call_fetch(struct lws *wsi)
 {
 	char buffer[LWS_PRE + RECEIVE_BYTES], *p = buffer + LWS_PRE;
@@ -314,7 +316,7 @@ static int socket_write(struct client_socket *k)
 	return 0;
 }
 
-static int take_text(struct client_socket *k, const void *bytes, size_t length)
+static int receive_text(struct client_socket *k, const void *bytes, size_t length)
 {
 	if (k->text_length + length > TEXT_MAX)
 		return -1;
@@ -345,7 +347,7 @@ static void socket_over(struct client_socket *k, int code, const char *reason)
 	callbacks->closed(user, code, text);
 }
 
-static void take_close(struct client_socket *k, const unsigned char *bytes, size_t length)
+static void receive_close(struct client_socket *k, const unsigned char *bytes, size_t length)
 {
 	if (length < 2)
 		return;
@@ -366,14 +368,14 @@ static int on_socket(
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
 		if (!lws_frame_is_binary(k->peer.wsi))
-			return take_text(k, in, length);
+			return receive_text(k, in, length);
 		if (k->callbacks->binary)
 			k->callbacks->binary(k->peer.user, in, length);
 		return 0;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return socket_write(k);
 	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-		take_close(k, in, length);
+		receive_close(k, in, length);
 		return 0;
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
 		status = lws_http_client_http_response(k->peer.wsi);
@@ -395,7 +397,7 @@ static int on_event(
 {
 	struct peer *p = wsi ? lws_get_opaque_user_data(wsi) : NULL;
 	(void)user;
-	if (!p) /* it has been given up */
+	if (!p) /* freed */
 		return reason == LWS_CALLBACK_RECEIVE_CLIENT_HTTP ? -1 : 0;
 	p->wsi = wsi;
 	return p->kind == KIND_CALL ? on_call((struct client_call *)p, reason, in, length)
@@ -407,7 +409,7 @@ static const struct lws_protocols protocols[] = {
 	{0},
 };
 
-/* A server that does not answer pings any more has gone, or the way to it. */
+/* Pings, so that a lost server is noticed. Seconds. */
 static const lws_retry_bo_t liveness = {.secs_since_valid_ping = 15, .secs_since_valid_hangup = 25};
 
 static int connect_peer(struct peer *p, const char *method, const char *path)
@@ -434,7 +436,7 @@ static int connect_peer(struct peer *p, const char *method, const char *path)
 	p->starting = true;
 	struct lws *wsi = lws_client_connect_via_info(&info);
 	p->starting = false;
-	free(prefixed); /* it has been copied */
+	free(prefixed); /* libwebsockets has copied it */
 	if (wsi && !p->failed)
 		return 0;
 	p->wsi = wsi;
@@ -464,7 +466,7 @@ int client_request(struct client *c, const struct client_request *r,
 	return rc;
 }
 
-/* A chunk (RFC 9112 7.1): its length, its bytes. The end is one of no bytes. */
+/* Queue a chunk (RFC 9112 7.1): its length and its bytes. An empty chunk ends the body. */
 bool client_call_send(struct client_call *k, const void *bytes, size_t length)
 {
 	char size[24];
@@ -569,7 +571,7 @@ int client_open(uv_loop_t *loop, const struct client_target *target, struct clie
 		.timeout_secs = ANSWER_WITHIN_S,
 		.retry_and_idle_policy = &liveness,
 	};
-	lws_set_log_level(0, NULL); /* what concerns the user, callbacks tell */
+	lws_set_log_level(0, NULL); /* errors come by callbacks */
 	c->context = lws_create_context(&info);
 	if (!c->context) {
 		if (c->dir_fd >= 0)
@@ -588,7 +590,7 @@ void client_close(struct client *c)
 	struct peer *p, *next;
 	DL_FOREACH_SAFE (c->peers, p, next)
 		peer_free(p);
-	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
+	/* With a foreign loop it must be called before and after its handles close. */
 	lws_context_destroy(c->context);
 	uv_run(c->loop, UV_RUN_DEFAULT);
 	lws_context_destroy(c->context);

@@ -1,6 +1,6 @@
 /*
- * The other end: HTTP requests and WebSockets to a server, by libwebsockets on a libuv loop. Each request
- * has a connection of its own.
+ * A client for the command line: HTTP requests and WebSockets to a server, by libwebsockets on a libuv loop. Each request has
+ * its own connection.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ struct client;
 int client_open(uv_loop_t *loop, const struct client_target *target, struct client **ret_client);
 
 /*
- * End all that is under way, without callbacks, and free it. NULL is allowed. Turns the loop until all its
- * handles are closed: those of the caller must be closing.
+ * Cancel all requests and sockets without callbacks, and free c. NULL is allowed. Runs the loop until all its handles are
+ * closed: the caller's handles must be closing.
  */
 void client_close(struct client *c);
 
@@ -37,61 +37,62 @@ struct client_request {
 	const char *body; /* length bytes; NULL = none */
 	size_t length;
 	const char *accept; /* Accept; NULL = none */
-	bool streamed; /* its body, of any size, is what client_call_send() is given; body is NULL */
+	bool streamed;      /* the body comes by client_call_send(); body is NULL */
 };
 
 struct client_call;
 
-/* Never called from inside client_request(). */
+/* Callbacks of a request. None is called from inside client_request(). */
 struct client_call_callbacks {
 	/* The answer's head has come. content_type: "" = none. */
 	void (*head)(void *user, int status, const char *content_type);
-	/* A piece of its body. */
+	/* A piece of the answer's body. */
 	void (*body)(void *user, const void *bytes, size_t length);
-	/* Streamed: what was given has been sent, and more is wanted. Not once the head has come. */
+	/* Of a streamed body: all pieces have been sent, send the next. Not called after head(). */
 	void (*writable)(void *user);
 	/*
-	 * It is over: 0 when the answer is complete, -ECONNREFUSED when nothing of the request was sent, otherwise
-	 * -ECONNRESET. The call is freed afterwards.
+	 * The request is over; the call is freed afterwards. error: 0 = the answer is complete, -ECONNREFUSED = nothing of the
+	 * request was sent, -ECONNRESET = the connection was lost.
 	 */
 	void (*done)(void *user, int error);
 };
 
-/* Begin a request. Returns 0 or a negative errno; then nothing is called. */
+/* Begin a request. Returns 0 or a negative errno; after an error no callback comes. */
 int client_request(struct client *c, const struct client_request *request,
 	const struct client_call_callbacks *callbacks, void *user, struct client_call **ret_call);
 
 /*
- * Send the next piece of a streamed body, once writable() has come; length 0 is its end. It is copied. What is given after
- * the answer's head goes nowhere. Returns false when memory is short.
+ * Send the next piece of a streamed body after writable(); length 0 ends the body. Bytes are copied, and dropped once the
+ * answer's head has come. Returns false when memory is short.
  */
 bool client_call_send(struct client_call *call, const void *bytes, size_t length);
 
-/* A header of the answer, asked for inside head(). name: lower case, with its colon. "" when it is absent. */
+/* Copy a header of the answer; only inside head(). name: lower case, with its colon. value: "" if it is absent. */
 void client_call_header(struct client_call *call, const char *name, char *value, size_t size);
 
-/* Give it up: the connection is closed, nothing is called any more. */
+/* Close the connection and free the call. No callback comes afterwards. */
 void client_call_cancel(struct client_call *call);
 
 struct client_socket;
 
-/* binary and drained may be NULL: they are not wanted. */
+/* Callbacks of a WebSocket. binary and drained may be NULL. */
 struct client_socket_callbacks {
+	/* The server has accepted the handshake. */
 	void (*opened)(void *user);
 	/* A whole text; NUL-terminated. */
 	void (*text)(void *user, const char *text, size_t length);
-	/* Bytes of a binary message, as they come. */
+	/* A piece of a binary message. */
 	void (*binary)(void *user, const void *bytes, size_t length);
 	/* Everything that was queued has been sent. */
 	void (*drained)(void *user);
 	/*
-	 * It is over; freed afterwards. code: the server's close code; 0 when the connection was lost;
-	 * -STATUS when it was refused with this HTTP status, -1 when there was no answer.
+	 * The socket is over and freed afterwards. code: the server's close code; 0 = the connection was lost; -STATUS = the
+	 * handshake was refused with this HTTP status; -1 = no answer.
 	 */
 	void (*closed)(void *user, int code, const char *reason);
 };
 
-/* Begin to open a WebSocket. Returns 0 or a negative errno; then nothing is called. */
+/* Begin to open a WebSocket. Returns 0 or a negative errno; after an error no callback comes. */
 int client_socket_open(struct client *c, const char *path,
 	const struct client_socket_callbacks *callbacks, void *user,
 	struct client_socket **ret_socket);
@@ -99,8 +100,8 @@ int client_socket_open(struct client *c, const char *path,
 /* Queue a message. Returns false when memory is short. */
 bool client_socket_send(struct client_socket *k, bool binary, const void *bytes, size_t length);
 
-/* Bytes that wait to be sent. */
+/* Number of bytes that are queued. */
 size_t client_socket_queued(const struct client_socket *k);
 
-/* Close it; nothing is called any more. What is queued may be lost. */
+/* Close and free it. No callback comes afterwards. Queued messages may be lost. */
 void client_socket_close(struct client_socket *k);

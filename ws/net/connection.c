@@ -1,4 +1,4 @@
-/* What is asked of a connection, whatever it is for, and of the server that it is one of. */
+/* Functions for all kinds of connections, and for the server. */
 #include "ws/net/internal.h"
 
 #include <netinet/in.h>
@@ -16,9 +16,9 @@ uint64_t connection_last_ack_of(int fd)
 
 void connection_kill(struct lws *wsi)
 {
-	/* Killed at once, it would wait for what it has buffered to leave, and that may be never. */
+	/* LWS_TO_KILL_SYNC would wait for buffered data to be sent, perhaps for ever. */
 	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-	/* Its timers are looked at only after something has happened. */
+	/* libwebsockets checks its timers only after an event. */
 	lws_cancel_service(lws_get_context(wsi));
 }
 

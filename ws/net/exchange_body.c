@@ -1,6 +1,6 @@
 /*
- * The body of a request while it comes: kept until it is whole, or handed on as an upload. What is kept has been taken from
- * the room for all bodies before there is memory for it: all of it where its length is known, otherwise as it grows.
+ * Receives the body of a request: stores it until it is complete, or passes it on as an upload. Memory is reserved (bodies.h)
+ * before it is allocated: at once if the length is known, otherwise while the body grows.
  */
 #include "ws/net/exchange.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWN_MIN ((size_t)16 << 10) /* bytes of a body in chunks that are taken at first */
-/* How long is looked how much comes, in terms of the time for a head; on average, since its client may stop for a while. */
+#define GROWN_MIN ((size_t)16 << 10) /* bytes that are reserved at first for a chunked body */
+/* Window of an upload's rate check, in units of the time for a head: a client may pause for a while. */
 #define UPLOAD_WINDOW 3u
 
 void exchange_body_release(struct exchange *x)
@@ -19,8 +19,8 @@ void exchange_body_release(struct exchange *x)
 	x->room = 0;
 }
 
-/* Take room for length bytes, in place of what there is. Returns a refusal's code. */
-static const char *take_room(struct exchange *x, size_t length)
+/* Reserve and allocate length bytes in all. Returns NULL, or an error code. */
+static const char *reserve(struct exchange *x, size_t length)
 {
 	struct request *r = x->request;
 	struct access *a = x->server->options.dispatcher->access;
@@ -45,10 +45,10 @@ const char *exchange_body_expect(struct exchange *x, size_t length)
 	x->anonymous = x->request->auth != AUTH_OK;
 	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
 		return "REQUEST_TOO_LARGE";
-	return take_room(x, x->in_chunks ? GROWN_MIN : length);
+	return reserve(x, x->in_chunks ? GROWN_MIN : length);
 }
 
-/* It is whole: on with it. */
+/* The body is complete: dispatch the request. */
 static void finish_body(struct exchange *x)
 {
 	struct request *r = x->request;
@@ -57,7 +57,7 @@ static void finish_body(struct exchange *x)
 		r->body_length = x->body_size;
 		r->body[r->body_length] = '\0';
 	}
-	/* A long one is given its room back when it has been answered: until then it takes memory. */
+	/* A long body stays reserved until the answer, because its memory is in use. */
 	if (x->body_size <= REQUEST_BODY_MAX)
 		exchange_body_release(x);
 	exchange_dispatch(x);
@@ -98,7 +98,7 @@ size_t exchange_body_most(const struct exchange *x)
 	if (is_whole(x))
 		return 0;
 	uint64_t most = x->in_chunks ? chunked_left(&x->chunks) : x->body_size - x->body_got;
-	/* The rest of a chunk, and what frames it and those behind it. */
+	/* The rest of a chunk, and some framing. */
 	most += x->in_chunks && most < UPLOAD_PIECE_MAX ? HTTP_HEAD_MAX : 0;
 	return most < UPLOAD_PIECE_MAX ? (size_t)most : UPLOAD_PIECE_MAX;
 }
@@ -112,10 +112,10 @@ static void refuse(struct exchange *x, enum upload_end why, const char *code)
 		return;
 	}
 	x->close_after = true;
-	upload_refuse(x->request, why, code, "The request's body cannot be taken");
+	upload_refuse(x->request, why, code, "The request's body cannot be received");
 }
 
-/* Keep bytes of a body in chunks. Returns a refusal's code. */
+/* Store bytes of a chunked body. Returns NULL, or an error code. */
 static const char *keep(struct exchange *x, const char *bytes, size_t length)
 {
 	size_t most = x->anonymous ? BODY_ANONYMOUS_MAX : request_body_max(x->request);
@@ -125,7 +125,7 @@ static const char *keep(struct exchange *x, const char *bytes, size_t length)
 	while (room < x->body_got + length)
 		room *= 2;
 	room = room < most ? room : most;
-	const char *problem = room > x->room ? take_room(x, room) : NULL;
+	const char *problem = room > x->room ? reserve(x, room) : NULL;
 	if (problem)
 		return problem;
 	memcpy(x->request->body + x->body_got, bytes, length);
@@ -134,8 +134,8 @@ static const char *keep(struct exchange *x, const char *bytes, size_t length)
 	return NULL;
 }
 
-/* Hand bytes of an upload on. Returns a refusal's code. */
-static const char *hand_on(struct exchange *x, const char *bytes, size_t length)
+/* Pass bytes of an upload on. Returns NULL, or an error code. */
+static const char *pass_on(struct exchange *x, const char *bytes, size_t length)
 {
 	const struct request *r = x->request;
 	uint64_t most = r->match.row->upload_max;
@@ -146,9 +146,8 @@ static const char *hand_on(struct exchange *x, const char *bytes, size_t length)
 	return NULL;
 }
 
-/* Which of the bytes are the body's: they are in front. Returns 0, or what chunked_take() says. */
-static int take_apart(
-	struct exchange *x, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
+/* Move the body's bytes to the front. Returns 0, or an error of chunked_take(). */
+static int decode(struct exchange *x, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
 {
 	size_t left = x->body_size - x->body_got;
 	if (x->in_chunks)
@@ -162,14 +161,14 @@ void exchange_body_take(struct exchange *x, char *bytes, size_t length, size_t *
 	const char *problem = NULL;
 	size_t size = 0;
 	*ret_used = 0;
-	int rc = take_apart(x, bytes, length, ret_used, &size);
+	int rc = decode(x, bytes, length, ret_used, &size);
 	if (rc < 0) {
 		refuse(x, rc == -E2BIG ? UPLOAD_TOO_LARGE : UPLOAD_BROKEN,
 			rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED");
 		return;
 	}
 	if (size > 0)
-		problem = x->is_upload ? hand_on(x, bytes, size) : keep(x, bytes, size);
+		problem = x->is_upload ? pass_on(x, bytes, size) : keep(x, bytes, size);
 	if (problem)
 		refuse(x, UPLOAD_TOO_LARGE, problem);
 	else if (exchange_body_is_due(x) && is_whole(x) && x->is_upload) {
@@ -180,7 +179,7 @@ void exchange_body_take(struct exchange *x, char *bytes, size_t length, size_t *
 	}
 }
 
-/* Whether less than the least has come of an upload since it was looked at; it is not its client's fault when it is paused. */
+/* Whether an upload was slower than BODY_RATE_MIN in the last window. Never while it is paused. */
 static bool is_upload_slow(struct exchange *x, uint64_t ms, uint64_t grace_ms)
 {
 	uint64_t got = x->body_got - x->body_since_got;

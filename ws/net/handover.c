@@ -1,4 +1,4 @@
-/* From a request to a WebSocket of libwebsockets'; see handover.h. */
+/* Hands admitted WebSockets over to libwebsockets; see handover.h. */
 #include "ws/net/handover.h"
 
 #include "ws/net/caller.h"
@@ -11,7 +11,7 @@
 
 #define HANDSHAKE_MAX 256u
 
-/* Write the handshake to text. Returns its length. */
+/* Write the handshake that libwebsockets reads. Returns its length. */
 static size_t write_handshake(char text[HANDSHAKE_MAX], const char *key)
 {
 	return (size_t)snprintf(text, HANDSHAKE_MAX,
@@ -20,16 +20,16 @@ static size_t write_handshake(char text[HANDSHAKE_MAX], const char *key)
 		key);
 }
 
-/* Give a descriptor to libwebsockets, with what has been read of it. Both are taken, whatever becomes of them. */
+/* Give a descriptor to libwebsockets, with bytes to read before it. u and fd are taken, also on failure. */
 static void adopt(struct server *s, struct upgrade *u, int fd, const char *bytes, size_t length)
 {
 	s->adopting = u;
 	lws_adopt_socket_vhost_readbuf(s->vhost, fd, bytes, length);
-	upgrade_free(s->adopting); /* it has not come as far as taking it */
+	upgrade_free(s->adopting); /* not NULL: libwebsockets failed before on_created() */
 	s->adopting = NULL;
 }
 
-static void hand_over_plain(struct caller *c, struct upgrade *u, const char *key)
+static void hand_over_plain(struct conn *c, struct upgrade *u, const char *key)
 {
 	char bytes[HANDSHAKE_MAX + HTTP_HEAD_MAX];
 	size_t length = write_handshake(bytes, key);
@@ -43,7 +43,7 @@ static void hand_over_plain(struct caller *c, struct upgrade *u, const char *key
 	adopt(c->server, u, fd, bytes, length);
 }
 
-static void hand_over_tls(struct caller *c, struct upgrade *u, const char *key)
+static void hand_over_tls(struct conn *c, struct upgrade *u, const char *key)
 {
 	char handshake[HANDSHAKE_MAX];
 	int pair[2], size = SERVER_SNDBUF;
@@ -64,7 +64,7 @@ static void hand_over_tls(struct caller *c, struct upgrade *u, const char *key)
 	adopt(s, u, pair[0], handshake, length);
 }
 
-void handover_websocket(struct caller *c, struct upgrade *u, const char *key)
+void handover_websocket(struct conn *c, struct upgrade *u, const char *key)
 {
 	if (c->ssl)
 		hand_over_tls(c, u, key);

@@ -1,14 +1,13 @@
 /*
- * What libwebsockets gets of connections: those that are admitted WebSockets. It reads a handshake that is written here, with
- * nothing in it that the peer has chosen but the key: its parser meets no head of a stranger's. Of TLS it gets one end of a
- * pair of sockets, and the other is connected to the peer (relay_tunnel()).
+ * Hands connections over to libwebsockets once they are admitted as WebSockets. libwebsockets reads a handshake that is written
+ * here, of which only the checked key comes from the peer, because its parser fails on hostile heads. With TLS it gets one end
+ * of a socket pair, and a relay connects the other end to the peer (relay_tunnel()).
  */
 #pragma once
 
 #include "ws/net/upgrade.h"
 
 /*
- * The connection becomes a WebSocket. u is taken. key: the peer's. What has come behind the handshake is in c->in. c may be over
- * afterwards.
+ * Make c a WebSocket. u is taken. key: the peer's Sec-WebSocket-Key. Bytes in c->in are passed on. c may be over afterwards.
  */
-void handover_websocket(struct caller *c, struct upgrade *u, const char *key);
+void handover_websocket(struct conn *c, struct upgrade *u, const char *key);

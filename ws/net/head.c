@@ -1,4 +1,4 @@
-/* From a parsed head to what decides whether a request is served. */
+/* Extracts the headers that are used, and checks Host, Origin and credentials. */
 #include "ws/log.h"
 #include "ws/mcp/headers.h"
 #include "ws/net/internal.h"
@@ -10,17 +10,17 @@
 #include <string.h>
 #include <strings.h>
 
-#define CONDITIONAL "/api/file/" /* where conditions and ranges are heeded */
-#define BRIDGE "/v1/"            /* clients of these name sessions by another header */
+#define CONDITIONAL "/api/file/" /* routes that support conditions and ranges */
+#define BRIDGE "/v1/"            /* routes with Session-Id instead of X-Session-Id */
 
-/* A Content-Encoding that is none. */
+/* Whether a Content-Encoding changes nothing. */
 static bool is_identity(const char *encoding)
 {
 	return !*encoding || strcasecmp(encoding, "identity") == 0;
 }
 
-/* A header that may be there once. Returns NULL, or the code of a refusal. */
-static const char *take_value(
+/* Copy a header that may occur once. Returns NULL, or an error code. */
+static const char *copy_single(
 	const struct http_head *http, const char *name, char *text, size_t size, bool *ret_has)
 {
 	const char *value = http_head_field(http, name);
@@ -33,8 +33,8 @@ static const char *take_value(
 	return NULL;
 }
 
-/* All of them can be taken, or a refusal is: a condition that is not heeded would do harm. */
-static const char *take_conditions(const struct http_head *http, struct head *h)
+/* Copy conditions. One that does not fit is an error: to ignore it could overwrite a file. */
+static const char *copy_conditions(const struct http_head *http, struct head *h)
 {
 	static const char *const names[REQUEST_HEADERS] = {
 		[HEADER_RANGE] = "range",
@@ -48,17 +48,17 @@ static const char *take_conditions(const struct http_head *http, struct head *h)
 	const char *problem = NULL;
 	bool has;
 	for (size_t i = 0; !problem && i < REQUEST_HEADERS; i++) {
-		problem = take_value(
+		problem = copy_single(
 			http, names[i], h->conditions[i], sizeof h->conditions[i], &has);
-		/* An empty list is one, and nothing is in it: who has lost his tag does not mean any file. */
+		/* An empty list matches nothing. It must not count as absent, which matches everything. */
 		if (!problem && !has && http_head_field(http, names[i]))
 			memcpy(h->conditions[i], ",", sizeof ",");
 	}
 	return problem;
 }
 
-/* Cookies may come in several headers: they are one list. */
-static const char *take_cookies(const struct http_head *http, struct head *h)
+/* Join the Cookie headers. */
+static const char *join_cookies(const struct http_head *http, struct head *h)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < http->fields_count; i++) {
@@ -74,7 +74,7 @@ static const char *take_cookies(const struct http_head *http, struct head *h)
 	return NULL;
 }
 
-static void take_session(const struct http_head *http, struct head *h)
+static void copy_session(const struct http_head *http, struct head *h)
 {
 	const char *name = strncmp(http->target, BRIDGE, sizeof BRIDGE - 1) == 0 ? "session-id"
 										 : "x-session-id";
@@ -88,8 +88,8 @@ static void take_session(const struct http_head *http, struct head *h)
 		memset(h->session, 'x', sizeof h->session - 1);
 }
 
-/* One of MCP's own headers. One that is too long is there, and is nothing. */
-static bool take_custom(const struct http_head *http, const char *name, char text[MCP_HEADER_MAX])
+/* Copy a header of MCP; "" if it is too long. Returns whether it is present. */
+static bool copy_mcp_field(const struct http_head *http, const char *name, char text[MCP_HEADER_MAX])
 {
 	const char *value = http_head_field(http, name);
 	if (value && strlen(value) < MCP_HEADER_MAX)
@@ -97,29 +97,29 @@ static bool take_custom(const struct http_head *http, const char *name, char tex
 	return value != NULL;
 }
 
-static struct mcp_headers *take_mcp(const struct http_head *http)
+static struct mcp_headers *create_mcp(const struct http_head *http)
 {
 	struct mcp_headers *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
 	m->known = true;
-	take_custom(http, "accept", m->accept);
-	m->has_version = take_custom(http, "mcp-protocol-version", m->version);
-	m->has_method = take_custom(http, "mcp-method", m->method);
-	m->has_name = take_custom(http, "mcp-name", m->name);
-	m->has_session = take_custom(http, "mcp-session-id", m->session);
+	copy_mcp_field(http, "accept", m->accept);
+	m->has_version = copy_mcp_field(http, "mcp-protocol-version", m->version);
+	m->has_method = copy_mcp_field(http, "mcp-method", m->method);
+	m->has_name = copy_mcp_field(http, "mcp-name", m->name);
+	m->has_session = copy_mcp_field(http, "mcp-session-id", m->session);
 	return m;
 }
 
-/* A header that is left out, or cut, when it is too long. */
+/* Copy a header, cut if it is too long. */
 static void copy_field(const struct http_head *http, const char *name, char *text, size_t size)
 {
 	const char *value = http_head_field(http, name);
 	snprintf(text, size, "%s", value ? value : "");
 }
 
-/* What is not needed to find the request's subject. */
-static void take_wishes(const struct http_head *http, struct head *h)
+/* Copy headers that cannot be refused. */
+static void copy_optional(const struct http_head *http, struct head *h)
 {
 	copy_field(http, "accept-encoding", h->accept_encoding, sizeof h->accept_encoding);
 	copy_field(http, "if-none-match", h->if_none_match, sizeof h->if_none_match);
@@ -142,23 +142,23 @@ static void take_wishes(const struct http_head *http, struct head *h)
 	h->close_after = http_head_lists(http, "connection", "close") || (h->http_1_0 && !stays);
 }
 
-/* What decides how a body is taken, or that it is not. */
-static void take_body(const struct http_head *http, struct head *h)
+/* Read the headers about the body. */
+static void read_body_fields(const struct http_head *http, struct head *h)
 {
 	const char *expect = http_head_field(http, "expect");
 	h->coding = http_head_coding(http);
 	for (size_t i = 0; i < http->fields_count; i++)
 		if (strcmp(http->fields[i].name, "content-encoding") == 0)
 			h->is_encoded |= !is_identity(http->fields[i].value);
-	/* RFC 9110 10.1.1: of HTTP/1.0 it means nothing. */
+	/* RFC 9110 10.1.1: ignored in HTTP/1.0. */
 	if (!expect || http->minor == 0)
 		return;
 	h->expects = strcasecmp(expect, "100-continue") == 0 && http_head_count(http, "expect") == 1;
 	h->expects_unknown = !h->expects;
 }
 
-/* Path and parameters, by way of a request, which knows how to decode them. */
-static const char *take_target(const struct http_head *http, struct head *h)
+/* Decode path and parameters, by a temporary request. */
+static const char *decode_target(const struct http_head *http, struct head *h)
 {
 	struct request *r = request_create();
 	int rc = r ? request_take_target(r, http->target) : -ENOMEM;
@@ -190,29 +190,29 @@ const char *head_take(const struct http_head *http, struct head *h)
 		{"content-length", h->length, sizeof h->length, &h->has_length},
 	};
 	const char *problem = NULL, *found;
-	take_wishes(http, h);
-	take_body(http, h);
+	copy_optional(http, h);
+	read_body_fields(http, h);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		found = take_value(
+		found = copy_single(
 			http, wanted[i].name, wanted[i].text, wanted[i].size, wanted[i].has);
 		problem = problem ? problem : found;
 	}
-	/* An empty one is no number. */
+	/* An empty one is present, and an error later. */
 	h->has_length = http_head_field(http, "content-length") != NULL;
-	found = take_cookies(http, h);
+	found = join_cookies(http, h);
 	problem = problem ? problem : found;
-	take_session(http, h);
-	/* RFC 9112 3.2.2: what the target says counts, and not Host. */
+	copy_session(http, h);
+	/* RFC 9112 3.2.2: the target's authority replaces Host. */
 	if (http->authority) {
 		snprintf(h->host, sizeof h->host, "%s", http->authority);
 		h->has_host = strlen(http->authority) < sizeof h->host;
 	}
-	found = take_target(http, h);
+	found = decode_target(http, h);
 	problem = problem ? problem : found;
 	if (h->path && strcmp(h->path, "/mcp") == 0)
-		h->mcp = take_mcp(http);
+		h->mcp = create_mcp(http);
 	if (!problem && strncmp(h->path, CONDITIONAL, sizeof CONDITIONAL - 1) == 0)
-		problem = take_conditions(http, h);
+		problem = copy_conditions(http, h);
 	return problem;
 }
 
@@ -227,13 +227,13 @@ void head_free(struct head *h)
 	h->mcp = NULL;
 }
 
-/* W3C Fetch Metadata: somebody follows a link, or types an address; no page can read what comes. */
+/* W3C Fetch Metadata: a navigation. No other page can read its answer. */
 static bool is_navigation(const struct head *h)
 {
 	return h->method == METHOD_GET && strcmp(h->fetch_mode, "navigate") == 0;
 }
 
-/* Whether the browser says that the page which asks is another's, and nobody has allowed that. */
+/* Whether the browser reports that a page of another site asks, which --allow-origin does not have. */
 static bool is_foreign(const struct server *s, const struct head *h)
 {
 	bool configured = h->has_origin && origin_is_configured(&s->origins, h->origin);
@@ -258,14 +258,13 @@ bool head_is_tar(const struct head *h)
 }
 
 /*
- * A browser sends the cookie whoever asks: also for a page of another port or of a sibling's domain, which SameSite
- * takes for the same site. So it counts for our own page only, which says so by its Origin, and sends JSON, or a file by PUT:
- * no form can.
+ * Protection against CSRF. A browser also sends the cookie for pages of another port or a sibling domain, which are the same
+ * site to SameSite. So the Origin must be our own page's, and a body must be JSON or sent by PUT, which no form can do.
  */
 static struct refusal check_cookie(
 	const struct server *s, const struct head *h, const char *host, bool state_changing)
 {
-	/* There are proxies that take the Origin out: the browser says itself that it is the page's own then. */
+	/* Some proxies remove Origin; then Sec-Fetch-Site decides. */
 	bool own = h->has_origin ? origin_is_own(&s->origins, h->origin, host)
 				 : strcmp(h->fetch_site, "same-origin") == 0;
 	bool sibling = strcmp(h->fetch_site, "same-site") == 0 && !is_navigation(h);
@@ -276,53 +275,53 @@ static struct refusal check_cookie(
 			"A request with a cookie needs an Origin, or Sec-Fetch-Site: same-origin"};
 	if ((h->has_origin && !own) || (sibling && !own))
 		return (struct refusal){403, "ORIGIN_NOT_ALLOWED",
-			"A cookie counts for our own page only: send a token or a link"};
+			"Cookies are accepted from Ringside's own page only: send a token or a link"};
 	if (has_body && !is_json(h) && h->method != METHOD_PUT)
 		return (struct refusal){415, "UNSUPPORTED_MEDIA_TYPE",
-			"A body that comes with a cookie is application/json"};
+			"With a cookie the request's body must be application/json"};
 	return (struct refusal){0};
 }
 
-/* An origin as it is logged: that of a preview has its secret in it. */
-static const char *told_origin(const struct server *s, const char *origin)
+/* An origin for the log, without the secret of a preview's host. */
+static const char *loggable_origin(const struct server *s, const char *origin)
 {
 	const char *host = strstr(origin, "://");
 	return relay_is_host(s, host ? host + 3 : origin) ? "a preview's" : origin;
 }
 
-/* Host and Origin: whether a request may come from there at all. */
+/* Check Host and Origin. */
 static struct refusal check_page(
 	struct server *s, const struct arrival *a, const struct head *h, const char *host)
 {
-	/* Nobody's name resolves to a unix socket: what Host says there does not matter. */
+	/* DNS rebinding cannot reach a unix socket. */
 	if (!a->unix_socket && !h->probe && !origin_host_is_allowed(&s->origins, host)) {
 		s->options.metrics->host_refused++;
 		return (struct refusal){
 			403, "HOST_NOT_ALLOWED", "This host is not allowed (see --allow-host)"};
 	}
-	/* No page reaches the command line's socket, unless somebody lays a pipe there. */
+	/* No page reaches the command line's socket, unless it is forwarded. */
 	bool wrong = h->has_origin &&
 		(a->by == ARRIVAL_OWNER || !origin_is_allowed(&s->origins, h->origin, host));
 	if (!wrong && !is_foreign(s, h))
 		return (struct refusal){0};
 	s->options.metrics->origin_refused++;
 	log_write(LOG_WARN, "http", "origin refused", "peer", h->peer, "origin",
-		h->has_origin ? told_origin(s, h->origin) : h->fetch_site, NULL);
+		h->has_origin ? loggable_origin(s, h->origin) : h->fetch_site, NULL);
 	return (struct refusal){
 		403, "ORIGIN_NOT_ALLOWED", "This origin is not allowed (see --allow-origin)"};
 }
 
-/* With --no-auth, whoever can connect is the owner: that shall be our user and nobody else of this machine. */
-static struct refusal refuse_other(struct server *s, const struct head *h)
+/* With --no-auth every client is the owner, so other users of this machine are refused. */
+static struct refusal refuse_foreign_user(struct server *s, const struct head *h)
 {
 	s->options.metrics->peers_refused++;
-	log_write(LOG_WARN, "http", "a process of another user refused", "peer", h->peer, NULL);
+	log_write(LOG_WARN, "http", "connection from another user refused", "peer", h->peer, NULL);
 	return (struct refusal){403, "PEER_NOT_ALLOWED",
 		"With --no-auth only processes of the server's own user and of root are served"};
 }
 
-/* The proxy that we trust is the last that has passed it on: what it says stands last. */
-static bool says_https(const struct head *h)
+/* Whether the trusted proxy, which added the last entry, was reached by https. */
+static bool is_forwarded_https(const struct head *h)
 {
 	const char *last = strrchr(h->forwarded_proto, ',');
 	last = last ? last + 1 : h->forwarded_proto;
@@ -346,10 +345,10 @@ bool head_is_secure(const struct server *s, const struct arrival *a, const struc
 {
 	if (!a->unix_socket && s->options.tls_cert)
 		return true;
-	bool trusted = a->unix_socket; /* it is our user's alone */
+	bool trusted = a->unix_socket; /* only our user can connect */
 	for (size_t i = 0; !trusted && i < s->options.proxies_count; i++)
 		trusted = strcmp(s->options.proxies[i], h->peer) == 0;
-	return trusted && says_https(h);
+	return trusted && is_forwarded_https(h);
 }
 
 struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
@@ -357,7 +356,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 {
 	const char *host = h->has_host ? h->host : NULL;
 	if (a->by == ARRIVAL_OTHER)
-		return refuse_other(s, h);
+		return refuse_foreign_user(s, h);
 	struct refusal refusal = check_page(s, a, h, host);
 	if (refusal.status)
 		return refusal;

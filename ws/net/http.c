@@ -1,7 +1,4 @@
-/*
- * HTTP exchanges: a request's head decides whether it is served, its body is
- * received, the API answers it, the answer has headers. http1.c moves the bytes.
- */
+/* HTTP exchanges: decides about requests by their heads, dispatches them, and makes the headers of answers. */
 #include "ws/asset.h"
 #include "ws/net/caller.h"
 #include "ws/net/exchange.h"
@@ -12,28 +9,25 @@
 #include <strings.h>
 #include <utlist.h>
 
-#define PREFLIGHT_AGE_S "600" /* what a browser may remember */
+#define PREFLIGHT_AGE_S "600" /* Access-Control-Max-Age */
 
-/*
- * xterm.js places its rows by style attributes, so those cannot be restricted to files. The page opens sockets to
- * whence it comes and nowhere else; nothing in it makes markup of text.
- */
+/* xterm.js positions its rows by style attributes, so style-src-attr needs 'unsafe-inline'. */
 static const char content_security_policy[] =
 	"default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
 	"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/* What a terminal has no use for; the clipboard is for our page alone. */
+/* All off but the clipboard, for our page. */
 static const char permissions_policy[] =
 	"accelerometer=(), autoplay=(), bluetooth=(), camera=(), clipboard-read=(self), clipboard-write=(self), "
 	"display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), idle-detection=(), "
 	"local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), "
 	"screen-wake-lock=(), serial=(), usb=(), web-share=(), xr-spatial-tracking=()";
 
-/* Of the host, on all of its ports; what lies below it is somebody else's. */
+/* For all ports of the host, without its subdomains, which may not be ours. */
 static const char strict_transport_security[] = "max-age=31536000";
 
-/* A stranger's request has failed: who fails too often hears that and no more. */
+/* A request without credentials has failed. After too many from its address the answer is 429 and a close. */
 static void count_failure(struct exchange *x)
 {
 	struct server *s = x->server;
@@ -46,7 +40,7 @@ static void count_failure(struct exchange *x)
 	reply_header(r, "Retry-After", "1");
 }
 
-/* An upload that is answered before its end is not read any more, and what follows it neither. */
+/* An upload is answered before its end: stop reading, and close after the answer. */
 static void leave_body(struct exchange *x)
 {
 	if (x->wants_body && x->is_upload) {
@@ -63,7 +57,7 @@ static void on_answered(void *user)
 		count_failure(x);
 	x->answered = true;
 	x->answered_ms = server_now_ms(x->server);
-	caller_wake(x->caller);
+	caller_wake(x->conn);
 }
 
 static void on_streaming(void *user)
@@ -71,13 +65,13 @@ static void on_streaming(void *user)
 	struct exchange *x = user;
 	leave_body(x);
 	stream_open(x);
-	caller_wake(x->caller);
+	caller_wake(x->conn);
 }
 
 static void on_more(void *user)
 {
 	struct exchange *x = user;
-	caller_wake(x->caller);
+	caller_wake(x->conn);
 }
 
 static void on_downloading(void *user)
@@ -86,13 +80,13 @@ static void on_downloading(void *user)
 	leave_body(x);
 	x->answered = x->downloading = true;
 	x->answered_ms = x->pulled_ms = server_now_ms(x->server);
-	caller_wake(x->caller);
+	caller_wake(x->conn);
 }
 
 static void on_uploading(void *user)
 {
 	struct exchange *x = user;
-	caller_wake(x->caller);
+	caller_wake(x->conn);
 }
 
 static const struct request_transport transport = {.answered = on_answered,
@@ -101,7 +95,7 @@ static const struct request_transport transport = {.answered = on_answered,
 	.downloading = on_downloading,
 	.uploading = on_uploading};
 
-struct exchange *exchange_create(struct caller *c)
+struct exchange *exchange_create(struct conn *c)
 {
 	struct exchange *x = calloc(1, sizeof *x);
 	struct request *r = x ? request_create() : NULL;
@@ -110,7 +104,7 @@ struct exchange *exchange_create(struct caller *c)
 		return NULL;
 	}
 	x->server = c->server;
-	x->caller = c;
+	x->conn = c;
 	x->request = r;
 	r->transport = &transport;
 	r->transport_user = x;
@@ -136,7 +130,7 @@ void exchange_dispatch(struct exchange *x)
 	dispatcher_handle(x->server->options.dispatcher, x->request);
 }
 
-/* What follows the head cannot be told from a body that nobody reads, so the connection ends. */
+/* Answer with an error and close, because an unread body may follow the head. */
 static void fail(struct exchange *x, const char *code, const char *message)
 {
 	x->close_after = true;
@@ -145,20 +139,25 @@ static void fail(struct exchange *x, const char *code, const char *message)
 	reply_error(x->request, code, message, NULL);
 }
 
-/* What is told of a refusal. */
+/* The message of an error code. */
 static const char *refusal_text(const char *code)
 {
 	static const struct {
 		const char *code, *text;
-	} texts[] = {{"LIMIT_REACHED", "Too many requests are being received at this moment"},
-		{"QUOTA_REACHED", "Too much is being received of this link at this moment"},
-		{"EXPECTATION_FAILED", "Nothing but 100-continue can be expected"},
-		{"UNSUPPORTED_MEDIA_TYPE", "A body is taken as it is, without a Content-Encoding"},
-		{"NOT_IMPLEMENTED", "No Transfer-Encoding but chunked is served"}};
+	} texts[] = {{"LIMIT_REACHED", "Too many request bodies are being received: try again"},
+		{"QUOTA_REACHED",
+			"Too many bytes of request bodies are being received for this link"},
+		{"EXPECTATION_FAILED", "Invalid Expect: only 100-continue is supported"},
+		{"UNSUPPORTED_MEDIA_TYPE",
+			"Content-Encoding is not supported: send the body without it"},
+		{"NOT_IMPLEMENTED", "Invalid Transfer-Encoding: only chunked is supported"},
+		{"REQUEST_TOO_LARGE", "The request's body is too large"},
+		{"VALIDATION_FAILED",
+			"Invalid Content-Length, Transfer-Encoding or chunk of the request's body"}};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (strcmp(texts[i].code, code) == 0)
 			return texts[i].text;
-	return "The request's body cannot be taken";
+	return "The request's body cannot be received";
 }
 
 void exchange_refuse_body(struct exchange *x, const char *code)
@@ -174,7 +173,7 @@ static void add_page_headers(struct request *r)
 	reply_header(r, "permissions-policy", permissions_policy);
 }
 
-/* The page's files need no credentials: there is nothing in them, and the login is one of them. */
+/* Serve a file of the page. They need no credentials: they contain no secrets, and the login is one of them. */
 static bool serve_asset(struct exchange *x, const struct head *h)
 {
 	struct request *r = x->request;
@@ -206,9 +205,8 @@ static bool serve_asset(struct exchange *x, const struct head *h)
 }
 
 /*
- * A browser asks whether a page of a configured origin may send what it wants to send. Credentials are
- * needed for that request and not for this one. Cookies are not among them: nothing here allows
- * credentials, so such a page needs a token or a link of its own.
+ * Answer a CORS preflight of a configured origin. It comes without credentials. Access-Control-Allow-Credentials is not sent,
+ * so cookies do not work: such a page needs a token or a link.
  */
 static void answer_preflight(struct exchange *x)
 {
@@ -228,10 +226,7 @@ static void answer_preflight(struct exchange *x)
 	reply_bytes(r, 204, NULL, "", 0, NULL);
 }
 
-/*
- * Whether browsers shall never again come to this host without TLS. What else is served from localhost is nobody's to
- * decide here.
- */
+/* Whether to send Strict-Transport-Security. Not for localhost, where other servers may have no TLS. */
 static bool is_strict(const struct request *r, const struct head *h)
 {
 	size_t length = strcspn(h->host, ":");
@@ -239,7 +234,7 @@ static bool is_strict(const struct request *r, const struct head *h)
 	return r->secure && h->has_host && !loopback;
 }
 
-/* The row of the route that the request is for; one of zeros when it is for none. */
+/* The row of the request's route; zeros if there is none. */
 static const struct route_row *row_of(const struct exchange *x)
 {
 	static const struct route_row none = {0};
@@ -275,8 +270,7 @@ static bool admit(
 	h->path = NULL;
 	h->mcp = NULL;
 	struct refusal refusal = {0};
-	r->auth = problem ? AUTH_OK
-			  : AUTH_MISSING; /* what is no request is not counted as a stranger's */
+	r->auth = problem ? AUTH_OK : AUTH_MISSING; /* an invalid head does not count as a failure */
 	h->probe = !problem && row_of(x)->probe;
 	if (!problem)
 		refusal = head_check(
@@ -286,7 +280,7 @@ static bool admit(
 	h->params_count = 0;
 	x->strict = !problem && !refusal.status && is_strict(r, h);
 	if (problem)
-		fail(x, problem, "The request's head cannot be taken");
+		fail(x, problem, "The request's head is invalid or too large");
 	else if (refusal.status)
 		fail(x, refusal.code, refusal.message);
 	else if (h->has_origin && origin_is_configured(&x->server->origins, h->origin))
@@ -294,7 +288,7 @@ static bool admit(
 	return !problem && !refusal.status;
 }
 
-/* How long the body will be. Returns a refusal's code when that is not told properly. */
+/* Read Content-Length and Transfer-Encoding. Returns NULL, or an error code. */
 static const char *read_length(struct exchange *x, const struct head *h, size_t *ret_length)
 {
 	uint64_t length = 0;
@@ -312,7 +306,7 @@ static const char *read_length(struct exchange *x, const struct head *h, size_t 
 	return NULL;
 }
 
-/* Whether what follows the head can be taken, by whomever it is sent. Returns a refusal's code. */
+/* Check the headers about the body. Returns NULL, or an error code. */
 static const char *check_body(const struct head *h)
 {
 	return h->expects_unknown ? "EXPECTATION_FAILED"
@@ -320,7 +314,7 @@ static const char *check_body(const struct head *h)
 				  : NULL;
 }
 
-/* Its handler takes the body as it comes. Returns a refusal's code. */
+/* The handler consumes the body while it comes. Returns NULL, or an error code. */
 static const char *begin_upload(struct exchange *x, const struct route_row *row, size_t length)
 {
 	struct upload *u = &x->request->upload;
@@ -331,7 +325,7 @@ static const char *begin_upload(struct exchange *x, const struct route_row *row,
 	return NULL;
 }
 
-/* Whether its body is to be received: what its head decides has been decided, in this order. */
+/* Check the request, then its body. Returns whether the body is received; otherwise it is answered. */
 static bool admit_body(struct exchange *x, size_t length, const char *problem)
 {
 	if (!dispatcher_admit(x->server->options.dispatcher, x->request))
@@ -347,17 +341,17 @@ static bool admit_body(struct exchange *x, size_t length, const char *problem)
 	return !problem;
 }
 
-/* There is a body: it is received, or the request is answered without. */
+/* The request has a body: receive it, or answer without. */
 static void decide_body(struct exchange *x, const struct head *h, size_t length)
 {
 	x->body_size = length;
 	x->body_since_ms = server_now_ms(x->server);
 	x->wants_body = admit_body(x, length, check_body(h));
 	if (!x->wants_body) {
-		/* HTTP/1.1 sends the answer, and reads over a short body or ends the connection. */
+		/* http1.c skips a short body, or closes after the answer. */
 		exchange_body_release(x);
 		x->unread = length;
-		x->close_after |= x->in_chunks; /* its end is not looked for */
+		x->close_after |= x->in_chunks; /* chunks are not skipped */
 	} else if (x->is_upload) {
 		exchange_dispatch(x);
 	}
@@ -379,13 +373,12 @@ static void decide(struct exchange *x, const struct head *h)
 	}
 }
 
-/* Whoever is served is no stranger. Returns whether they may have the connection; otherwise that is answered. */
-static bool take_place(struct exchange *x, bool served)
+/* Count the connection for its principal. Returns false if that is over its quota; then it is answered. */
+static bool acquire_place(struct exchange *x, bool served)
 {
-	if (!served || x->request->auth != AUTH_OK ||
-		caller_known(x->caller, &x->request->principal))
+	if (!served || x->request->auth != AUTH_OK || caller_known(x->conn, &x->request->principal))
 		return true;
-	fail(x, "QUOTA_REACHED", "This link has as many connections as it may");
+	fail(x, "QUOTA_REACHED", "This link has reached its limit of connections");
 	return false;
 }
 
@@ -393,7 +386,7 @@ void exchange_begin(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
 {
 	bool served = admit(x, h, arrival, problem);
-	if (take_place(x, served) && served)
+	if (acquire_place(x, served) && served)
 		decide(x, h);
 	head_free(h);
 }
@@ -402,15 +395,15 @@ bool exchange_admit(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem)
 {
 	bool served = admit(x, h, arrival, problem);
-	bool place = take_place(x, served);
+	bool place = acquire_place(x, served);
 	head_free(h);
 	x->close_after = true;
-	/* All methods are the program's to judge: who may is the same. */
+	/* The program decides about methods; the permission is the same for all. */
 	x->request->method = METHOD_GET;
 	return served && place && dispatcher_admit(x->server->options.dispatcher, x->request);
 }
 
-/* What pages of other origins may do with the answer: those that are configured may read it. */
+/* Add the headers by which pages of configured origins can read the answer. */
 static bool add_origin(const struct exchange *x, exchange_add_header add, void *user)
 {
 	bool good = add(

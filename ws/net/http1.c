@@ -1,7 +1,6 @@
 /*
- * Exchanges by HTTP/1.1 (RFC 9112): one request of a connection after the other. The next is looked at
- * when the answer to this one has been handed to the kernel; what has come behind it waits in the
- * connection's buffer, and then in the kernel's.
+ * Receives requests by HTTP/1.1 (RFC 9112), one at a time. The next is parsed when the answer to this one has been written;
+ * pipelined bytes wait in c->in, and then in the kernel.
  */
 #include "ws/net/handover.h"
 #include "ws/net/http1.h"
@@ -17,15 +16,15 @@
 #include <strings.h>
 #include <sys/epoll.h>
 
-#define ANSWER_WITHIN_MS 60000u /* to be sent, for as long as less than BODY_RATE_MIN is taken */
+#define ANSWER_WITHIN_MS 60000u /* for an answer, unless the peer reads BODY_RATE_MIN */
 #define EMPTY_LINES_MAX 4u      /* bytes of empty lines in front of a request, RFC 9112 2.2 */
 
-uint64_t http1_head_within_ms(const struct caller *c)
+uint64_t http1_head_within_ms(const struct conn *c)
 {
 	return (uint64_t)c->server->options.header_timeout_s * 1000;
 }
 
-struct exchange *http1_exchange(struct caller *c)
+struct exchange *http1_exchange(struct conn *c)
 {
 	struct exchange *x = exchange_create(c);
 	c->served = true;
@@ -36,9 +35,8 @@ struct exchange *http1_exchange(struct caller *c)
 	return x;
 }
 
-/* By the way of answers to what is a request. */
 void http1_refuse(
-	struct caller *c, const char *code, const char *message, const struct http1_refusal *how)
+	struct conn *c, const char *code, const char *message, const struct http1_refusal *how)
 {
 	struct exchange *x = http1_exchange(c);
 	if (!x) {
@@ -59,13 +57,13 @@ void http1_refuse(
 	}
 }
 
-static void refuse_caller(struct caller *c, const char *code, const char *message)
+static void refuse_caller(struct conn *c, const char *code, const char *message)
 {
 	http1_refuse(c, code, message, NULL);
 }
 
-/* Put what has come of a body where it belongs. Returns whether it is whole. */
-static bool take_buffered(struct caller *c, struct exchange *x)
+/* Move bytes of c->in into the body. Returns whether the body is complete. */
+static bool consume_buffered(struct conn *c, struct exchange *x)
 {
 	while (c->in_length > 0 && x->wants_body) {
 		size_t room;
@@ -78,8 +76,8 @@ static bool take_buffered(struct caller *c, struct exchange *x)
 	return !x->wants_body;
 }
 
-/* Wait for more of a body; the leave to send it may wait itself, for the peer to read an answer before. */
-static void await_body(struct caller *c)
+/* Wait for more of a body, and send the rest of 100 Continue if there is any. */
+static void await_body(struct conn *c)
 {
 	if (http1_send_out(c) < 0)
 		caller_drop(c);
@@ -87,17 +85,17 @@ static void await_body(struct caller *c)
 		caller_watch(c, EPOLLIN | (c->out ? (uint32_t)EPOLLOUT : 0));
 }
 
-/* Say that the body may come, to who waits for that (RFC 9110 10.1.1) and has not begun. */
-static bool say_continue(struct caller *c)
+/* Send 100 Continue (RFC 9110 10.1.1), unless the body has begun. */
+static bool send_continue(struct conn *c)
 {
 	return c->in_length > 0 || http1_send_continue(c);
 }
 
-/* Read a body that is kept in its place. Returns 1; 0 when nothing has come; or -1. */
-static int read_whole(struct caller *c, struct exchange *x, size_t *got)
+/* Read bytes of a stored body. Returns 1, 0 when nothing has come, or -1. */
+static int read_whole(struct conn *c, struct exchange *x, size_t *got)
 {
 	size_t room;
-	if (take_buffered(c, x))
+	if (consume_buffered(c, x))
 		return 1;
 	char *to = exchange_body_room(x, &room);
 	long n = caller_read(c, to, room);
@@ -108,8 +106,8 @@ static int read_whole(struct caller *c, struct exchange *x, size_t *got)
 	return 1;
 }
 
-/* Read a piece of a body that comes in pieces: what has come already is first. The same results. */
-static int read_piece(struct caller *c, struct exchange *x, size_t *got)
+/* Read bytes of a chunked body or an upload, from c->in first. Returns as read_whole(). */
+static int read_piece(struct conn *c, struct exchange *x, size_t *got)
 {
 	char *bytes = (char *)c->server->scratch;
 	size_t most = exchange_body_most(x), used;
@@ -125,26 +123,26 @@ static int read_piece(struct caller *c, struct exchange *x, size_t *got)
 		return n < 0 ? -1 : 0;
 	*got += (size_t)n;
 	exchange_body_take(x, bytes, (size_t)n, &used);
-	/* What is behind the body's end is the next request's, unless there is none. */
+	/* Bytes after the body's end belong to the next request. */
 	return caller_unread(c, bytes + used, (size_t)n - used) < 0 ? -1 : 1;
 }
 
-/* The body is not read any more: the answer is awaited, or to be sent. */
-static void leave_body(struct caller *c)
+/* Stop reading the body, and wait for the answer. */
+static void leave_body(struct conn *c)
 {
 	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
 	caller_wake(c);
 }
 
-/* Read what has come of the body, until nothing has, or it is not to be read now. */
-static void receive_body(struct caller *c)
+/* Read the body until it would block, is complete or is paused. */
+static void receive_body(struct conn *c)
 {
 	struct exchange *x = c->exchange;
 	size_t got = 0;
 	int rc = 1;
 	if (x->expects && exchange_body_is_due(x)) {
 		x->expects = false;
-		rc = say_continue(c) ? 1 : -1;
+		rc = send_continue(c) ? 1 : -1;
 	}
 	while (rc == 1 && c->state == CALLER_BODY && exchange_body_is_due(x) && got < HTTP1_TURN_MAX)
 		rc = exchange_body_in_pieces(x) ? read_piece(c, x, &got) : read_whole(c, x, &got);
@@ -155,17 +153,17 @@ static void receive_body(struct caller *c)
 	if (!x->wants_body)
 		leave_body(c);
 	else if (!exchange_body_is_due(x))
-		caller_unwatch(c); /* who has paused it wakes it up */
+		caller_unwatch(c); /* on_uploading() wakes it up */
 	else if (rc == 0)
 		await_body(c);
 	else
-		caller_wake(c); /* TLS may hold bytes that nobody would tell of */
+		caller_wake(c); /* OpenSSL may hold bytes that epoll does not report */
 }
 
-void http1_probe(struct caller *c)
+void http1_probe(struct conn *c)
 {
 	struct exchange *x = c->exchange;
-	/* What is followed may go on for ever: half a close is how that is ended. */
+	/* A stream of GET may be endless: a half-close ends it. */
 	if (x->streaming && x->request->method == METHOD_GET) {
 		caller_drop(c);
 	} else if (x->streaming) {
@@ -181,8 +179,8 @@ static const char *code_of(int rc)
 	return rc == -E2BIG ? "REQUEST_TOO_LARGE" : "VALIDATION_FAILED";
 }
 
-/* A request whose head is parsed. */
-static void serve(struct caller *c, const struct http_head *http)
+/* Serve a request after its head has been parsed. */
+static void serve(struct conn *c, const struct http_head *http)
 {
 	struct head *h = calloc(1, sizeof *h);
 	struct exchange *x = h ? exchange_create(c) : NULL;
@@ -200,7 +198,7 @@ static void serve(struct caller *c, const struct http_head *http)
 	free(h);
 	if (c->state != CALLER_ANSWER || c->exchange != x)
 		return;
-	/* Little that nobody wants is read over; who waits for leave to send it may never send it. */
+	/* Skip a short unwanted body. A client that expects 100 Continue may never send it. */
 	bool is_short = x->unread <= BODY_ANONYMOUS_MAX && !expects;
 	c->skip = is_short ? x->unread : 0;
 	x->close_after |= x->unread > 0 && !is_short;
@@ -212,7 +210,7 @@ static void serve(struct caller *c, const struct http_head *http)
 	receive_body(c);
 }
 
-static void upgrade(struct caller *c, const struct http_head *http)
+static void upgrade(struct conn *c, const struct http_head *http)
 {
 	struct upgrade *u = upgrade_admit(c, http);
 	if (u)
@@ -229,8 +227,8 @@ static int parse(const char *bytes, size_t length, struct http_head *http, char 
 	return http_head_parse(*ret_text, length, http);
 }
 
-/* Serve the head in c->in, if it is whole. Returns whether it was. */
-static bool take_head(struct caller *c)
+/* Serve the head in c->in if it is complete. Returns whether it was. */
+static bool serve_head(struct conn *c)
 {
 	struct http_head http;
 	char *text;
@@ -244,7 +242,8 @@ static bool take_head(struct caller *c)
 	int rc = parse(c->in + skip, length, &http, &text);
 	caller_consume(c, skip);
 	if (rc == 0 && relay_is_loop(c->server, &http)) {
-		refuse_caller(c, "LOOP_DETECTED", "This request has come from this server itself");
+		refuse_caller(c, "LOOP_DETECTED",
+			"The request was forwarded by this server itself (see Via)");
 	} else if (rc == 0 && relay_is_wanted(c->server, &http)) {
 		caller_consume(c, length);
 		relay_begin(c, &http);
@@ -257,14 +256,14 @@ static bool take_head(struct caller *c)
 	} else if (rc == -ENOMEM) {
 		caller_drop(c);
 	} else {
-		refuse_caller(c, code_of(rc), "This is no request of HTTP/1.1");
+		refuse_caller(c, code_of(rc), "Invalid HTTP/1.1 request");
 	}
 	free(text);
 	return true;
 }
 
-/* Take the rest of a body that nobody wants out of what has come. */
-static void skip_body(struct caller *c)
+/* Remove bytes of an unwanted body from c->in. */
+static void skip_body(struct conn *c)
 {
 	size_t size = c->skip < c->in_length ? c->skip : c->in_length;
 	if (size > 0)
@@ -272,12 +271,12 @@ static void skip_body(struct caller *c)
 	c->skip -= size;
 }
 
-/* Read until a head is whole, or nothing is left. */
-static void resume(struct caller *c)
+/* Read until a head is complete or it would block. */
+static void resume(struct conn *c)
 {
 	while (c->state == CALLER_HEAD) {
 		skip_body(c);
-		if (c->in_length > 0 && take_head(c))
+		if (c->in_length > 0 && serve_head(c))
 			return;
 		bool was_empty = c->in_length == 0;
 		long n = caller_fill(c);
@@ -298,7 +297,7 @@ static void resume(struct caller *c)
 	}
 }
 
-void http1_readable(struct caller *c)
+void http1_readable(struct conn *c)
 {
 	if (c->state == CALLER_BODY)
 		receive_body(c);
@@ -306,7 +305,7 @@ void http1_readable(struct caller *c)
 		resume(c);
 }
 
-void http1_turn(struct caller *c)
+void http1_turn(struct conn *c)
 {
 	if (c->state == CALLER_ANSWER && c->exchange)
 		http1_answer(c, c->exchange);
@@ -316,7 +315,7 @@ void http1_turn(struct caller *c)
 		http1_readable(c);
 }
 
-void http1_begin(struct caller *c)
+void http1_begin(struct conn *c)
 {
 	caller_move(c, CALLER_HEAD, http1_head_within_ms(c));
 	resume(c);

@@ -1,6 +1,6 @@
 /*
- * Answers by HTTP/1.1: a head, and a body that is there, or is pulled, as events or as the pieces of a download. As much is
- * sent as the peer's kernel takes; then the connection waits for it to take more.
+ * Sends answers by HTTP/1.1: a head, and a body that is in memory, a stream of events, or a download, which are pulled. Writes
+ * until it would block, then waits for EPOLLOUT.
  */
 #include "ws/net/http1.h"
 
@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 
 #define HEAD_SIZE 8192u                 /* of an answer */
-#define TOGETHER_MAX ((size_t)16 << 10) /* bytes of a body that go out with the head */
+#define TOGETHER_MAX ((size_t)16 << 10) /* bytes of a body that are sent with the head */
 #define PIECE_MAX ((size_t)64 << 10)
 #define CHUNK_FRAME_MAX 24u /* bytes in front of a chunk */
 
-bool http1_add_out(struct caller *c, const char *text, size_t length)
+bool http1_add_out(struct conn *c, const char *text, size_t length)
 {
 	char *out = realloc(c->out, c->out_length + length);
 	if (!out)
@@ -27,7 +27,7 @@ bool http1_add_out(struct caller *c, const char *text, size_t length)
 	return true;
 }
 
-int http1_send_out(struct caller *c)
+int http1_send_out(struct conn *c)
 {
 	while (c->out_sent < c->out_length) {
 		long n = caller_write(c, c->out + c->out_sent, c->out_length - c->out_sent);
@@ -41,14 +41,14 @@ int http1_send_out(struct caller *c)
 	return 1;
 }
 
-/* A head being written. */
-struct place {
+/* Where the next header is written. */
+struct head_writer {
 	char *at, *end;
 };
 
 static bool add_header(void *user, const char *name, const char *value)
 {
-	struct place *p = user;
+	struct head_writer *p = user;
 	size_t room = (size_t)(p->end - p->at);
 	int n = snprintf(p->at, room, "%s: %s\r\n", name, value);
 	if (n < 0 || (size_t)n >= room)
@@ -77,13 +77,13 @@ static const char *reason(int status)
 	return "Answer";
 }
 
-/* Whether only its end tells how long the answer is. */
+/* Whether the length of the answer is unknown. */
 static bool is_endless(const struct exchange *x)
 {
 	return x->streaming || (x->downloading && x->request->download.length == DOWNLOAD_UNKNOWN);
 }
 
-static bool add_framing(struct exchange *x, struct place *p)
+static bool add_framing(struct exchange *x, struct head_writer *p)
 {
 	char length[24];
 	snprintf(length, sizeof length, "%" PRIu64, exchange_told_length(x));
@@ -98,11 +98,11 @@ static bool add_framing(struct exchange *x, struct place *p)
 	return !x->http_1_0 || add_header(p, "connection", "keep-alive");
 }
 
-/* Write the answer's head to c->out, and the body's beginning with it. */
-static bool write_head(struct caller *c, struct exchange *x)
+/* Write the answer's head to c->out, and the beginning of the body. */
+static bool write_head(struct conn *c, struct exchange *x)
 {
 	char head[HEAD_SIZE];
-	struct place p = {head, head + sizeof head};
+	struct head_writer p = {head, head + sizeof head};
 	int status = exchange_status(x);
 	p.at += snprintf(p.at, sizeof head, "HTTP/1.1 %d %s\r\n", status, reason(status));
 	if (!add_header(&p, "server", "ringside") || !exchange_headers(x, add_header, &p) ||
@@ -126,16 +126,16 @@ static bool write_head(struct caller *c, struct exchange *x)
 	return true;
 }
 
-void http1_next(struct caller *c)
+void http1_next(struct conn *c)
 {
 	caller_move(
 		c, CALLER_HEAD, c->in_length > 0 ? http1_head_within_ms(c) : HTTP1_KEEP_ALIVE_MS);
-	/* There may be more in the buffers, and others have their turn first. */
+	/* The next request may be in the buffers; other connections have their turn first. */
 	caller_wake(c);
 }
 
-/* The answer has been sent: on to the next request, or to the end. */
-static void finish_exchange(struct caller *c)
+/* The answer has been sent: wait for the next request, or close. */
+static void finish_exchange(struct conn *c)
 {
 	bool close_after = c->exchange->close_after;
 	exchange_free(c->exchange);
@@ -148,10 +148,10 @@ static void finish_exchange(struct caller *c)
 }
 
 /*
- * Send a piece of the answer. Returns 1 when there may be more at once, 0 when the peer has to read
- * first or there is nothing, -1 when it is lost; or 2: all has been sent.
+ * Send a piece of the answer. Returns 1 when there may be more, 0 when it would block or there is nothing, 2 when
+ * all has been sent, or -1 when the connection is lost.
  */
-static int send_piece(struct caller *c, struct exchange *x, size_t *sent)
+static int send_piece(struct conn *c, struct exchange *x, size_t *sent)
 {
 	int rc = x->over ? 2 : x->streaming && !x->event ? stream_next(x) : 1;
 	if (rc != 1)
@@ -175,8 +175,8 @@ static int send_piece(struct caller *c, struct exchange *x, size_t *sent)
 	return 1;
 }
 
-/* Write what frames a piece of a download, if anything does. Returns whether it could be. */
-static bool frame_piece(struct caller *c, const struct exchange *x, size_t length)
+/* Write the frame of a chunk in front of a piece, if the answer is chunked. Returns false if memory is short. */
+static bool frame_piece(struct conn *c, const struct exchange *x, size_t length)
 {
 	char frame[CHUNK_FRAME_MAX];
 	if (!is_endless(x) || x->http_1_0)
@@ -185,8 +185,8 @@ static bool frame_piece(struct caller *c, const struct exchange *x, size_t lengt
 	return http1_add_out(c, frame, (size_t)n);
 }
 
-/* Ask for the next piece of a download; the same results as of send_piece(). */
-static int pull_piece(struct caller *c, struct exchange *x)
+/* Get the next piece of a download. Returns as send_piece(). */
+static int pull_piece(struct conn *c, struct exchange *x)
 {
 	enum download_state state = x->head_only
 		? DOWNLOAD_END
@@ -210,8 +210,8 @@ static int pull_piece(struct caller *c, struct exchange *x)
 	return -1;
 }
 
-/* The same as send_piece(), of a download. */
-static int send_download(struct caller *c, struct exchange *x, size_t *sent)
+/* Send a piece of a download. Returns as send_piece(). */
+static int send_download(struct conn *c, struct exchange *x, size_t *sent)
 {
 	int rc = c->out ? http1_send_out(c) : 1;
 	if (rc != 1)
@@ -234,8 +234,8 @@ static int send_download(struct caller *c, struct exchange *x, size_t *sent)
 	return !framed || http1_add_out(c, "\r\n", 2) ? 1 : -1;
 }
 
-/* What to be told of while an answer waits: for the peer to read, for more of it, or for all. */
-static void await(struct caller *c, const struct exchange *x, bool blocked)
+/* Set the events while an answer waits: for the peer to read, or for more of the answer. */
+static void watch_answer(struct conn *c, const struct exchange *x, bool blocked)
 {
 	if (blocked)
 		caller_watch(c, EPOLLOUT);
@@ -243,34 +243,34 @@ static void await(struct caller *c, const struct exchange *x, bool blocked)
 		caller_watch(c, x->answered || c->at_end ? 0 : EPOLLRDHUP);
 }
 
-/* Whether there is always something of it that has not been sent. */
+/* Whether the body is in memory, so that an unfinished answer always has bytes to send. */
 static bool is_whole(const struct exchange *x)
 {
 	return !x->streaming && !x->downloading;
 }
 
-/* It cannot go on. Where only the connection's end tells that the answer is whole, that may not look like one. */
-static void give_up(struct caller *c, const struct exchange *x)
+/* The answer has failed: drop the connection. If its end would look like a complete answer, reset it. */
+static void abort_answer(struct conn *c, const struct exchange *x)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 	if (x->http_1_0 && is_endless(x))
 		(void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset,
-			sizeof reset); /* a unix socket has no such end */
+			sizeof reset); /* not supported by unix sockets */
 	caller_drop(c);
 }
 
-void http1_answer(struct caller *c, struct exchange *x)
+void http1_answer(struct conn *c, struct exchange *x)
 {
 	size_t sent = 0;
 	if (!x->answered && !x->streaming) {
-		await(c, x, false);
+		watch_answer(c, x, false);
 		return;
 	}
-	/* What it was taken from has gone. */
+	/* The source of the answer may have ended. */
 	bool streams = !x->streaming || x->request->stream.next;
 	bool downloads = !x->downloading || x->request->download.source.next;
 	if (!x->over && !(streams && downloads)) {
-		give_up(c, x);
+		abort_answer(c, x);
 		return;
 	}
 	if (!x->head_sent && !write_head(c, x)) {
@@ -281,14 +281,14 @@ void http1_answer(struct caller *c, struct exchange *x)
 	while (rc == 1 && sent < HTTP1_TURN_MAX)
 		rc = x->downloading ? send_download(c, x, &sent) : send_piece(c, x, &sent);
 	if (rc < 0)
-		give_up(c, x);
+		abort_answer(c, x);
 	else if (rc == 2)
 		finish_exchange(c);
 	else
-		await(c, x, rc == 1 || c->out || x->event || x->piece || is_whole(x));
+		watch_answer(c, x, rc == 1 || c->out || x->event || x->piece || is_whole(x));
 }
 
-bool http1_send_continue(struct caller *c)
+bool http1_send_continue(struct conn *c)
 {
 	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	return http1_add_out(c, text, sizeof text - 1) && http1_send_out(c) >= 0;

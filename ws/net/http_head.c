@@ -1,6 +1,6 @@
 /*
- * See http_head.h. Lines end with CR LF. RFC 9112 2.2 would let LF alone end one, but a proxy in front of us that takes it
- * for a part of a value sees other requests than we do; a CR anywhere else is refused for the same reason.
+ * See http_head.h. Lines must end with CR LF. RFC 9112 2.2 allows LF alone, but a proxy that parses it as a part of a value
+ * would see other requests than we do. A CR anywhere else is refused for the same reason.
  */
 #include "ws/net/http_head.h"
 
@@ -13,7 +13,7 @@ size_t http_head_length(const char *bytes, size_t length)
 	return http_fields_end(bytes, length);
 }
 
-/* Take the next line off [*at, end) and end it with a NUL. Returns NULL when it has no CR, or one or a NUL within. */
+/* NUL-terminate the next line of [*at, end), and move *at after it. NULL if it lacks CR LF, or contains CR or NUL. */
 static char *next_line(char **at, char *end)
 {
 	char *line = *at, *newline = memchr(line, '\n', (size_t)(end - line));
@@ -25,7 +25,7 @@ static char *next_line(char **at, char *end)
 	return strlen(line) == (size_t)(last - line) && !strchr(line, '\r') ? line : NULL;
 }
 
-/* "http://authority/path": what is left is the target, "/path", moved to begin where it may. */
+/* Split "http://authority/path" into authority and target. */
 static int split_absolute(char *target, struct http_head *h)
 {
 	size_t scheme = strncasecmp(target, "http://", 7) == 0 ? 7
@@ -37,7 +37,7 @@ static int split_absolute(char *target, struct http_head *h)
 	size_t length = strcspn(authority, "/?");
 	if (length == 0 || memchr(authority, '@', length))
 		return -EINVAL;
-	/* The authority moves one byte to the front, and its NUL to where the path's slash is not. */
+	/* Move the authority one byte to the front: then its NUL does not overwrite the path's slash. */
 	memmove(authority - 1, authority, length);
 	authority[length - 1] = '\0';
 	h->authority = authority - 1;
@@ -47,7 +47,7 @@ static int split_absolute(char *target, struct http_head *h)
 	return 0;
 }
 
-/* RFC 9112 3: three parts, and single spaces between them. */
+/* RFC 9112 3: three parts with single spaces between them. */
 static int parse_request_line(char *line, struct http_head *h)
 {
 	char *target = strchr(line, ' ');
@@ -141,7 +141,7 @@ enum http_coding http_head_coding(const struct http_head *h)
 			return HTTP_CODING_WRONG;
 	if (count == 0)
 		return HTTP_CODING_NONE;
-	/* HTTP/1.0 has none: who sends one to it has not understood the other. */
+	/* HTTP/1.0 has no Transfer-Encoding (RFC 9112 6.1). */
 	if (!last || chunked > 1 || h->minor == 0)
 		return HTTP_CODING_WRONG;
 	return count == 1 ? HTTP_CODING_CHUNKED : HTTP_CODING_UNKNOWN;

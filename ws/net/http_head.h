@@ -1,8 +1,8 @@
 /*
- * The head of an HTTP/1.1 request (RFC 9112): where it ends, and what it says. Pure: bytes in, struct out.
+ * The head of an HTTP/1.1 request (RFC 9112): where it ends, and its parser. Pure: bytes in, struct out.
  *
- * It is strict where two readers of one head could differ about what follows it: names are tokens and
- * touch their colons, lines are not folded, no control byte stands in a value.
+ * It is strict where two parsers could disagree about what follows a head (request smuggling): names are tokens directly
+ * followed by their colons, lines are not folded, values contain no control bytes.
  */
 #pragma once
 
@@ -14,39 +14,41 @@
 #define HTTP_HEAD_MAX ((size_t)8192) /* bytes of a head, with the empty line */
 #define HTTP_FIELDS_MAX 64u
 
+/* A parsed head; points into the text that was parsed. */
 struct http_head {
 	const char *method;
-	const char *target;    /* "/path?query", or "*"; for CONNECT what came */
+	const char *target;    /* "/path?query", or "*"; for CONNECT as it came */
 	const char *authority; /* of a target "http://authority/path"; otherwise NULL */
 	unsigned minor;        /* HTTP/1.minor */
 	struct http_field fields[HTTP_FIELDS_MAX];
 	size_t fields_count;
 };
 
-/* How many of the bytes are a head, with the empty line behind it; 0: it is not whole. */
+/* Length of the head at the beginning of bytes, with its empty line; 0 = incomplete. */
 size_t http_head_length(const char *bytes, size_t length);
 
 /*
- * Parse a whole head; text is written to: length bytes, and one behind them for a NUL.
- * Returns 0, -EINVAL when it makes no sense, -E2BIG for too many fields, or -EPROTONOSUPPORT for a
- * version that is not HTTP/1.x.
+ * Parse a complete head. text is modified: length bytes and one more for a NUL. Returns 0, -EINVAL if it is invalid, -E2BIG for
+ * too many fields, or -EPROTONOSUPPORT for a version other than HTTP/1.x.
  */
 int http_head_parse(char *text, size_t length, struct http_head *h);
 
 /* The value of the first field of this name (in lower case), or NULL. */
 const char *http_head_field(const struct http_head *h, const char *name);
 
-/* How many fields of this name there are. */
+/* Number of fields of this name. */
 size_t http_head_count(const struct http_head *h, const char *name);
 
-/* Whether a comma separated field, or several, list a token; whatever its case. */
+/* Whether the comma-separated fields of this name contain a token, in any case. */
 bool http_head_lists(const struct http_head *h, const char *name, const char *token);
 
-/* How the length of a body is told, by Transfer-Encoding (RFC 9112 6.1). */
+/* What Transfer-Encoding says about a body (RFC 9112 6.1). */
 enum http_coding {
 	HTTP_CODING_NONE,    /* there is no such field */
-	HTTP_CODING_CHUNKED, /* it says "chunked", and nothing else */
-	HTTP_CODING_UNKNOWN, /* in chunks, of something that is not served */
-	HTTP_CODING_WRONG, /* where the body ends cannot be told, or two could tell it differently */
+	HTTP_CODING_CHUNKED, /* "chunked" alone */
+	HTTP_CODING_UNKNOWN, /* "chunked" after a coding that is not supported */
+	HTTP_CODING_WRONG,   /* the body's end is undefined or ambiguous */
 };
+
+/* The coding that all Transfer-Encoding fields result in. */
 enum http_coding http_head_coding(const struct http_head *h);

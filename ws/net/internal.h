@@ -10,19 +10,20 @@
 #include <libwebsockets.h>
 #include <openssl/types.h>
 
-/* Who comes by a listener. */
+/* What a connection's listener and peer credentials say about it. */
 enum arrival_by {
 	ARRIVAL_ANYBODY,
-	ARRIVAL_OWNER, /* by the command line's socket, from a process of our user or of root */
-	ARRIVAL_OTHER, /* with --no-auth, from a process that is neither's, or of which nobody knows: it is refused */
+	ARRIVAL_OWNER, /* on the command line's socket, from a process of our user or root */
+	ARRIVAL_OTHER, /* with --no-auth, from a process of another or an unknown user; refused */
 };
 
-/* Where a connection came in. */
+/* How a connection was accepted. */
 struct arrival {
 	bool unix_socket;
 	enum arrival_by by;
 };
 
+/* A listening socket. */
 struct listener {
 	struct server *server;
 	uv_poll_t poll;
@@ -31,12 +32,13 @@ struct listener {
 	char address[300]; /* host part, or the path of a unix socket */
 	unsigned port;
 	bool unix_socket;
-	bool command;   /* the command line's: its URL is nobody's business */
-	bool inherited; /* its file is not ours to remove */
-	int dir_fd;     /* of a path that is too long for an address; otherwise -1 */
+	bool command;   /* the command line's; server_url() omits it */
+	bool inherited; /* opened by another process: do not remove its file */
+	int dir_fd;     /* of the directory, see local_socket_address(); -1 = none */
 	char url[340];
 };
 
+/* The server; heap. */
 struct server {
 	struct server_options options;
 	struct lws_context *context;
@@ -45,103 +47,129 @@ struct server {
 	struct origin_policy origins;
 	struct listener listeners[SERVER_LISTENERS_MAX];
 	size_t listeners_count;
-	int peer_user;  /* asked whose a connection is, or a negative errno; only with --no-auth */
-	int reserve_fd; /* given up for a moment to turn somebody away when descriptors run out */
-	struct upgrade *adopting;   /* of the connection that libwebsockets is being given */
-	unsigned connections;       /* that libwebsockets has */
-	unsigned tunnels;           /* of those, which are callers as well */
+	int peer_user;  /* of peer_user_open(), or a negative errno; only with --no-auth */
+	int reserve_fd; /* closed for a moment to accept and close a connection at EMFILE */
+	struct upgrade *adopting;   /* of the connection that is being handed over */
+	unsigned connections;       /* of libwebsockets */
+	unsigned tunnels;           /* of those, over TLS: they are in conns too */
 	uv_timer_t sweep;           /* pings, expiry, dead peers */
 	uv_timer_t closer;          /* closes WebSockets outside libwebsockets' callbacks */
-	uv_timer_t relisten;        /* after descriptors ran out */
+	uv_timer_t relisten;        /* listens again after EMFILE */
 	struct socket *sockets;     /* list */
-	uint64_t revoked;           /* auth_revoked(), when they were last looked at for it */
+	uint64_t revoked;           /* auth_revoked() when they were last checked */
 	struct exchange *exchanges; /* list */
-	struct callers *callers;    /* connections that libwebsockets does not serve */
+	struct conns *conns;        /* connections of caller.h */
 	struct bodies bodies;
 	struct peers peers;
-	uint8_t *scratch; /* LWS_PRE and one piece of a body */
+	uint8_t *scratch; /* LWS_PRE and 64 KiB, for any callback */
 	bool stopping;
 };
 
-/* libwebsockets' memory for each connection. */
-struct connection {
-	struct socket *socket; /* a WebSocket */
+/* The per-session data of libwebsockets. */
+struct socket_slot {
+	struct socket *socket; /* NULL = none */
 };
 
-#define CONNECTION_ACK_WITHIN_MS 300000u /* while something is on its way to a living peer */
+/* A peer that acknowledges nothing for this time, while there is something to send, is dead. */
+#define CONNECTION_ACK_WITHIN_MS 300000u
 
-/* connection.c: end a connection in the next turn of the loop, whatever it has not sent yet. */
+/* connection.c: close a connection in the next turn of the loop, even if data is buffered. */
 void connection_kill(struct lws *wsi);
-/* How long ago the kernel of a socket's peer acknowledged anything, in ms; 0 when that cannot be told. */
+
+/* Milliseconds since the peer's kernel last acknowledged anything; 0 = unknown. */
 uint64_t connection_last_ack_of(int fd);
-/* After how many seconds of silence the reader of a stream is told that it goes on. */
+
+/* Seconds of silence after which a stream sends something to stay alive. */
 unsigned server_quiet_s(const struct server *s);
-/* Take a place for p (ws/quota.h). Returns whether it is had. */
+
+/* Acquire a quota place for p (ws/quota.h). Returns false if there is none. */
 bool server_has_place(struct server *s, enum quota_kind kind, const struct principal *p,
 	struct quota_place *place);
-/* Milliseconds of the loop. */
+
+/* Loop time in ms. */
 uint64_t server_now_ms(const struct server *s);
 
-/* One request's headers, as far as they decide about anything, whatever they came by. */
+/* The headers of a request that are used. */
 struct head {
 	enum method method;
-	bool terminal;           /* of a terminal socket */
+	bool terminal;           /* it is for a terminal socket */
 	bool head_only, options; /* HEAD is served like GET, without the body */
 	char host[ORIGIN_TEXT_MAX], origin[ORIGIN_TEXT_MAX];
 	char authorization[1200], cookie[6000];
-	char session[NAME_ID_MAX + 2]; /* X-Session-Id; one that is too long is no id */
+	char session[NAME_ID_MAX + 2]; /* X-Session-Id; invalid if it was too long */
 	char accept_encoding[256], if_none_match[128];
-	char conditions[REQUEST_HEADERS][REQUEST_HEADER_SIZE]; /* "" where there is none */
-	char content_type[64];                                 /* cut where it is longer */
-	char fetch_site[16], fetch_mode[16]; /* Sec-Fetch-Site and -Mode, which no page can choose */
+	char conditions[REQUEST_HEADERS][REQUEST_HEADER_SIZE]; /* "" = absent */
+	char content_type[64];                                 /* cut */
+	char fetch_site[16], fetch_mode[16]; /* Sec-Fetch-Site, -Mode; set by the browser */
 	char agent[LOGIN_AGENT_SIZE];        /* User-Agent, cut */
-	char forwarded[256];                 /* Forwarded, cut; believed of trusted peers alone */
+	char forwarded[256];                 /* Forwarded, cut; used from trusted peers only */
 	char forwarded_proto[32];            /* X-Forwarded-Proto, the same */
 	char length[32];                     /* Content-Length, as it came */
 	bool has_host, has_origin, has_authorization, has_cookie, has_session, has_match;
 	bool has_length;
 	enum http_coding coding;
-	bool is_encoded;      /* Content-Encoding: the body is not what it is */
-	bool expects;         /* 100-continue */
-	bool expects_unknown; /* something else */
+	bool is_encoded;      /* it has a Content-Encoding */
+	bool expects;         /* Expect: 100-continue */
+	bool expects_unknown; /* Expect: anything else */
 	bool accepts_events;  /* Accept names text/event-stream */
 	bool accepts_page;    /* Accept names text/html */
 	bool accepts_tar;     /* Accept names application/x-tar */
 	bool http_1_0;
-	bool probe;       /* what it asks for answers whatever Host says; not from the head */
-	bool close_after; /* the peer will send no other request */
+	bool probe;       /* its route ignores Host; not from the head */
+	bool close_after; /* Connection: close, or HTTP/1.0 without keep-alive */
 	char peer[LIMITER_PEER_MAX];
 	char *path;                       /* decoded; owned */
 	char *params[REQUEST_PARAMS_MAX]; /* decoded; owned */
 	size_t params_count;
-	struct mcp_headers *mcp; /* owned; NULL = not looked for */
+	struct mcp_headers *mcp; /* owned; NULL = not /mcp */
 };
 
-/* listen.c */
+/* listen.c: open all listeners. Returns 0 or a negative errno, which has been logged. */
 int listen_open(struct server *s);
+
+/* Close them, and remove their socket files. */
 void listen_close(struct server *s);
 
-/*
- * head.c: take what counts from a parsed head; what h says of the peer is there already. Returns NULL, or the code of a
- * refusal.
- */
+/* head.c: fill h from a parsed head; h->peer is set. Returns NULL, or an error code. */
 const char *head_take(const struct http_head *http, struct head *h);
+
+/* Free what h owns. */
 void head_free(struct head *h);
-/* Whether what comes is said to be a tar archive. */
+
+/* Whether Content-Type is that of a tar archive. */
 bool head_is_tar(const struct head *h);
-/* Whether it came by TLS: to us, or to a proxy that we trust and that says so. */
+
+/* Whether the client uses TLS: to us, or to a trusted proxy according to its headers. */
 bool head_is_secure(const struct server *s, const struct arrival *a, const struct head *h);
-/* Check Host, Origin and credentials; fills *p. state_changing: the method is no GET, or it is a socket. */
+
+/*
+ * Check Host, Origin and credentials. state_changing: the method is not GET, or it is a WebSocket. Fills *p and *ret_auth,
+ * unless Host or Origin is refused.
+ */
 struct refusal head_check(struct server *s, const struct arrival *a, const struct head *h,
 	bool state_changing, struct principal *p, enum auth_result *ret_auth);
 
-/* socket.c: libwebsockets' callbacks. They return what the callback shall return. */
-int socket_open(struct server *s, struct lws *wsi, struct connection *c, const struct upgrade *u);
+/* socket.c: open an admitted WebSocket. Returns what libwebsockets' callback must return. */
+int socket_open(struct server *s, struct lws *wsi, struct socket_slot *c, const struct upgrade *u);
+
+/* Receive a piece of a message. Returns as socket_open(). */
 int socket_receive(
-	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length);
-int socket_writable(struct connection *c);
-void socket_pong(struct connection *c);
-void socket_gone(struct server *s, struct connection *c);
+	struct server *s, struct lws *wsi, struct socket_slot *c, const void *bytes, size_t length);
+
+/* Send what is due. Returns as socket_open(). */
+int socket_writable(struct socket_slot *c);
+
+/* A pong has come. */
+void socket_pong(struct socket_slot *c);
+
+/* The connection has closed: free the socket. */
+void socket_gone(struct server *s, struct socket_slot *c);
+
+/* Once a second: ping, and close dead or expired sockets. */
 void socket_sweep(struct server *s);
-void stream_sweep(struct server *s);
+
+/* Begin to close all sockets with "going away". */
 void socket_close_all(struct server *s);
+
+/* stream.c: once a second: check the rate of bodies and downloads, and keep streams alive. */
+void stream_sweep(struct server *s);

@@ -1,6 +1,6 @@
 /*
- * Listening sockets are ours, not libwebsockets': so that running out of descriptors, or having too many
- * connections, is answered by turning callers away rather than by a busy loop.
+ * Listening sockets. At a lack of descriptors, or with too many connections, new connections are accepted and closed at once:
+ * otherwise they would stay in the backlog, and the loop would be woken up for ever.
  */
 #include "ws/log.h"
 #include "ws/net/internal.h"
@@ -25,7 +25,7 @@
 #define BACKLOG 512
 #define ACCEPTS_PER_TURN 32
 #define RELISTEN_MS 100u
-#define OWNER_RESERVE 8u /* connections beyond the limit: strangers shall not lock the owner out */
+#define OWNER_RESERVE 8u /* connections of the owner beyond the limit */
 
 bool server_address_is_local(const char *address)
 {
@@ -33,7 +33,7 @@ bool server_address_is_local(const char *address)
 		strncmp(address, "localhost:", 10) == 0 || strncmp(address, "[::1]:", 6) == 0;
 }
 
-static enum arrival_by judge_peer(const struct listener *l, int fd)
+static enum arrival_by classify_peer(const struct listener *l, int fd)
 {
 	const struct server *s = l->server;
 	bool matters = l->command || s->options.auth->open;
@@ -43,11 +43,11 @@ static enum arrival_by judge_peer(const struct listener *l, int fd)
 						 : ARRIVAL_ANYBODY;
 }
 
-static void take_connections(struct listener *l, int fd)
+static void admit_connection(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
-	enum arrival_by by = judge_peer(l, fd);
+	enum arrival_by by = classify_peer(l, fd);
 	unsigned most = s->options.max_connections + (by == ARRIVAL_OWNER ? OWNER_RESERVE : 0);
 	if (s->stopping || s->connections + callers_count(s) >= most) {
 		s->options.metrics->connections_refused++;
@@ -65,8 +65,8 @@ static void take_connections(struct listener *l, int fd)
 
 static void on_relisten(uv_timer_t *timer);
 
-/* No descriptor is left: take the reserve, so that the caller hears of it, and look again later. */
-static void turn_away(struct listener *l)
+/* No descriptor is left: accept and close one connection by means of the reserve, and listen again later. */
+static void reject_connection(struct listener *l)
 {
 	struct server *s = l->server;
 	s->options.metrics->connections_refused++;
@@ -90,11 +90,11 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
 		int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0) {
-			take_connections(l, fd);
+			admit_connection(l, fd);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-			turn_away(l);
+			reject_connection(l);
 		return;
 	}
 }
@@ -165,7 +165,7 @@ static int bind_tcp(struct listener *l, const char *text)
 	return 0;
 }
 
-/* A socket that nobody listens on any more is in the way of ours. */
+/* Whether the path is a unix socket on which no process listens. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -197,7 +197,7 @@ static int bind_unix(struct listener *l, const char *path)
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return -errno;
-	/* The runtime directory is locked: a socket in it that is the command line's is a dead server's. */
+	/* The runtime directory is locked, so the command line's socket in it is a dead server's. */
 	if (l->command || is_stale(&address))
 		unlink(path);
 	mode_t mask = umask(0177);
@@ -206,7 +206,7 @@ static int bind_unix(struct listener *l, const char *path)
 	return rc;
 }
 
-/* A listener is bound, or rc says why not: make it listen. */
+/* Listen on a bound socket. rc: error of binding it, which is logged. */
 static int start_listener(struct listener *l, const char *name, int rc)
 {
 	struct server *s = l->server;
@@ -247,7 +247,7 @@ static int open_one(struct server *s, const char *text)
 	return start_listener(l, text, local ? bind_unix(l, text + 5) : bind_tcp(l, text));
 }
 
-/* What it is has been looked at; listening once more changes nothing but how many may wait. */
+/* Use an inherited socket, which has been checked. Another listen() changes only its backlog. */
 static int open_inherited(struct server *s, const struct server_inherited *i)
 {
 	struct listener *l = next_listener(s);
@@ -265,7 +265,7 @@ static int open_inherited(struct server *s, const struct server_inherited *i)
 	return start_listener(l, i->address, rc);
 }
 
-/* The command line's socket. Whoever reaches it as our user, or as root, is the owner. */
+/* Open the command line's socket. Processes of our user and of root are the owner there. */
 static int open_command(struct server *s)
 {
 	struct listener *l = next_listener(s);

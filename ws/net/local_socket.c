@@ -1,4 +1,4 @@
-/* Paths that a server and its command line must find alike, whatever their environments lack. */
+/* Paths that a server and its command line find alike, also with different environments. */
 #include "ws/net/local_socket.h"
 
 #include <errno.h>
@@ -9,17 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIR_MAX (PATH_MAX - 512) /* leaves room for what is in it */
+#define DIR_MAX (PATH_MAX - 512) /* leaves space for names in it */
 
 /*
- * Where nobody has logged in, as in containers, it often names what is not there; under su and sudo, what is another
- * user's. Returns why it is not for us, or NULL.
+ * Check $XDG_RUNTIME_DIR: in containers it is often missing, under su and sudo another user's. Returns NULL, or what is wrong.
  */
-static const char *judge(const char *xdg)
+static const char *check_xdg(const char *xdg)
 {
 	struct stat st;
 	if (xdg[0] != '/')
-		return "is no absolute path";
+		return "is not an absolute path";
 	if (strlen(xdg) >= DIR_MAX)
 		return "is too long";
 	if (lstat(xdg, &st) < 0)
@@ -29,7 +28,7 @@ static const char *judge(const char *xdg)
 	if (st.st_uid != geteuid())
 		return "is another user's";
 	if ((st.st_mode & 022) != 0)
-		return "can be written to by others";
+		return "can be written to by other users";
 	return access(xdg, W_OK | X_OK) < 0 ? strerror(errno) : NULL;
 }
 
@@ -37,7 +36,7 @@ const char *local_socket_default_dir(char dir[PATH_MAX])
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
 	bool given = xdg && *xdg;
-	const char *why = given ? judge(xdg) : NULL;
+	const char *why = given ? check_xdg(xdg) : NULL;
 	if (given && !why)
 		snprintf(dir, PATH_MAX, "%s/ringside", xdg);
 	else
@@ -45,7 +44,7 @@ const char *local_socket_default_dir(char dir[PATH_MAX])
 	return why;
 }
 
-/* Whether a server has its socket there; a directory that others could have prepared does not count. */
+/* Whether a server has its socket there. A directory that another user owns or can write to does not count. */
 static bool is_served(const char *dir)
 {
 	char path[PATH_MAX];
@@ -59,13 +58,13 @@ static bool is_served(const char *dir)
 
 const char *local_socket_find_dir(char dir[PATH_MAX])
 {
-	char others[2][64];
+	char fallbacks[2][64];
 	const char *why = local_socket_default_dir(dir);
-	snprintf(others[0], sizeof others[0], "/run/user/%u/ringside", (unsigned)geteuid());
-	snprintf(others[1], sizeof others[1], "/tmp/ringside-%u", (unsigned)geteuid());
-	for (size_t i = 0; i < sizeof others / sizeof *others && !is_served(dir); i++)
-		if (is_served(others[i]))
-			snprintf(dir, PATH_MAX, "%s", others[i]);
+	snprintf(fallbacks[0], sizeof fallbacks[0], "/run/user/%u/ringside", (unsigned)geteuid());
+	snprintf(fallbacks[1], sizeof fallbacks[1], "/tmp/ringside-%u", (unsigned)geteuid());
+	for (size_t i = 0; i < sizeof fallbacks / sizeof *fallbacks && !is_served(dir); i++)
+		if (is_served(fallbacks[i]))
+			snprintf(dir, PATH_MAX, "%s", fallbacks[i]);
 	return why;
 }
 

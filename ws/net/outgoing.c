@@ -1,4 +1,4 @@
-/* Messages in order, each with the room before it that libwebsockets wants. */
+/* Each message has LWS_PRE bytes in front, for libwebsockets. */
 #include "ws/net/outgoing.h"
 
 #include <libwebsockets.h>

@@ -1,7 +1,7 @@
 /*
- * One question and one answer of NETLINK_SOCK_DIAG for each connection. A socket that its process has closed belongs to
- * nobody any more, and the kernel calls that root: such a one is known by its inode, which is 0, and counts as not found.
- * Otherwise somebody could send a request, close, and be served as root.
+ * One request and one reply of NETLINK_SOCK_DIAG for each connection. For a socket that its process has closed the kernel
+ * reports uid 0 and inode 0; that counts as not found. Otherwise a process could send a request, close, and be served as
+ * root.
  */
 #include "ws/net/peer_user.h"
 
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct question {
+struct diag_request {
 	struct nlmsghdr header;
 	struct inet_diag_req_v2 request;
 };
@@ -26,8 +26,8 @@ int peer_user_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Take the address of a socket, as the kernel wants it; the port is in network order. */
-static void take_address(const struct sockaddr_storage *address, uint32_t ret[4], uint16_t *ret_port)
+/* Copy an address into the form of struct inet_diag_sockid; the port is in network order. */
+static void copy_address(const struct sockaddr_storage *address, uint32_t ret[4], uint16_t *ret_port)
 {
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
@@ -42,8 +42,8 @@ static void take_address(const struct sockaddr_storage *address, uint32_t ret[4]
 	}
 }
 
-/* Ask for the socket that has our ends the other way round. */
-static int ask(int diag, int fd)
+/* Send the request: find the socket with our addresses swapped. */
+static int send_request(int diag, int fd)
 {
 	static const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 	struct sockaddr_storage here = {0}, there = {0};
@@ -53,7 +53,7 @@ static int ask(int diag, int fd)
 		return -errno;
 	if (here.ss_family != AF_INET && here.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
-	struct question q = {
+	struct diag_request q = {
 		.header = {.nlmsg_len = sizeof q,
 			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
 			.nlmsg_flags = NLM_F_REQUEST,
@@ -63,14 +63,14 @@ static int ask(int diag, int fd)
 			.idiag_states = UINT32_MAX,
 			.id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
 	};
-	take_address(&there, q.request.id.idiag_src, &q.request.id.idiag_sport);
-	take_address(&here, q.request.id.idiag_dst, &q.request.id.idiag_dport);
+	copy_address(&there, q.request.id.idiag_src, &q.request.id.idiag_sport);
+	copy_address(&here, q.request.id.idiag_dst, &q.request.id.idiag_dport);
 	ssize_t n = sendto(diag, &q, sizeof q, 0, (const struct sockaddr *)&kernel, sizeof kernel);
 	return n < 0 ? -errno : 0;
 }
 
-/* The kernel has answered before sendto() came back. */
-static int take_answer(int diag, int fd, uid_t *ret_uid)
+/* Receive the reply, which the kernel has queued before sendto() returned. */
+static int receive_reply(int diag, int fd, uid_t *ret_uid)
 {
 	uint8_t bytes[4096];
 	struct nlmsghdr header;
@@ -109,8 +109,8 @@ int peer_user_find(int diag, int fd, uid_t *ret_uid)
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 	if (!is_unix(fd)) {
-		int rc = diag < 0 ? diag : ask(diag, fd);
-		return rc < 0 ? rc : take_answer(diag, fd, ret_uid);
+		int rc = diag < 0 ? diag : send_request(diag, fd);
+		return rc < 0 ? rc : receive_reply(diag, fd, ret_uid);
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return -errno;

@@ -1,7 +1,7 @@
 /*
- * Whose process is at the other end of a connection, on this machine: for --no-auth, where whoever connects is the owner. Of
- * a unix socket the kernel tells; of a TCP connection it is asked for the socket at the other end (sock_diag(7)), by both
- * addresses, so that it looks in its table once, however many connections there are.
+ * Which user owns the socket at the other end of a connection on this machine; for --no-auth, where every client is the owner.
+ * For a unix socket that is SO_PEERCRED. For TCP the kernel looks up the other end's socket by both addresses (sock_diag(7)):
+ * one lookup in its table, however many connections there are.
  */
 #pragma once
 
@@ -9,17 +9,16 @@
 #include <sys/types.h>
 
 /*
- * Open what the kernel is asked through; a descriptor for peer_user_find(), or a negative errno. It sees the connections of the
- * network namespace that we are in now.
+ * Open the sock_diag socket, for the current network namespace. Returns a descriptor for peer_user_find(), or a negative errno.
  */
 int peer_user_open(void);
 
 /*
- * Whose socket is at the other end of fd. diag: of peer_user_open(), not needed for a unix socket. Returns 0 or a negative
- * errno: -ENOENT when there is none here, because it is on another machine or in another network namespace, behind a
- * translation of addresses, or closed by now. Does not block.
+ * Find the user of the socket at the other end of fd. diag: of peer_user_open(), unused for a unix socket. Returns 0 or a
+ * negative errno: -ENOENT if this network namespace has no such socket (another machine, NAT) or if it is closed. Does not
+ * block.
  */
 int peer_user_find(int diag, int fd, uid_t *ret_uid);
 
-/* Whether that is our user, or root, who can do everything in any case. Who cannot be found is not. */
+/* Whether that user is ours or root. False if it cannot be found. */
 bool peer_user_is_ours(int diag, int fd);

@@ -1,4 +1,4 @@
-/* A table of addresses. Those that nothing is known of any more make room for others, oldest first. */
+/* A table of addresses. When it is full, the oldest without unauthenticated connections are removed. */
 #include "ws/net/peers.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static bool is_counted(const char *address)
 	return strcmp(address, "unix") != 0;
 }
 
-/* On loopback everybody who comes through a proxy has one address. */
+/* Loopback: all clients of a proxy on this machine have its address. */
 static bool is_local(const char *network)
 {
 	return strncmp(network, "127.", 4) == 0 || strcmp(network, "::1") == 0;
@@ -18,11 +18,11 @@ static bool is_local(const char *network)
 
 static void forget(struct peers *all, struct peer *p)
 {
-	HASH_DEL(all->table, p); /* NOLINT(clang-analyzer-*): it is uthash's */
+	HASH_DEL(all->table, p); /* NOLINT(clang-analyzer-*): in uthash */
 	free(p);
 }
 
-/* Make room for one more. The first is the one that was added first. */
+/* Remove addresses if the table is full. The table is in order of insertion. */
 static void evict(struct peers *all)
 {
 	struct peer *p, *next;

@@ -1,7 +1,7 @@
 /*
- * What strangers may do from each address: connections on which nobody has said yet who asks, and requests that fail
- * without credentials. An address is a network here: of IPv6 a /64, which is what one subscriber gets. Unix sockets
- * have none, and are not limited. Pure; memory is bounded by the connections, and PEERS_KEPT beyond them.
+ * Limits for each address: on connections that have not authenticated, and on failed requests without credentials. IPv6
+ * addresses count by /64, which is what one subscriber gets. Unix sockets are not limited. Pure. Memory is bounded by the
+ * number of connections and PEERS_KEPT.
  */
 #pragma once
 
@@ -12,36 +12,39 @@
 #include <stdint.h>
 #include <uthash.h>
 
-#define PEERS_KEPT 4096u          /* of addresses without a stranger's connection */
-#define PEERS_STRANGERS_MIN 32u   /* connections, however few there may be in all */
-#define PEERS_SHARE 4u            /* one address may have this part of all connections, */
-#define PEERS_SHARE_LOCAL 2u      /* or this on loopback, where proxies are */
-#define PEERS_FAILURES_BURST 512u /* requests that may fail at once, */
-#define PEERS_FAILURE_MS 50u      /* and then one in so much time */
+#define PEERS_KEPT 4096u          /* addresses without unauthenticated connections that are kept */
+#define PEERS_STRANGERS_MIN 32u   /* unauthenticated connections that an address may always have */
+#define PEERS_SHARE 4u            /* an address may have 1/4 of all connections, */
+#define PEERS_SHARE_LOCAL 2u      /* or 1/2 on loopback, where proxies are */
+#define PEERS_FAILURES_BURST 512u /* requests that may fail at once */
+#define PEERS_FAILURE_MS 50u      /* time until one more may fail */
 
 /* One address. */
 struct peer {
 	UT_hash_handle hh;
 	char network[LIMITER_PEER_MAX];
-	unsigned strangers; /* its connections of which nobody knows who they are */
-	uint64_t spent_ms;  /* how far its allowance of failures is used up: a point in time */
+	unsigned strangers; /* its connections that have not authenticated */
+	uint64_t spent_ms;  /* up to when its allowance of failures is used, see limiter_spend() */
 };
 
-/* Zero is an empty one; connections_max is to be set. */
+/* All addresses. Zero it, then set connections_max. */
 struct peers {
 	struct peer *table;
 	unsigned connections_max; /* of the server */
-	uint64_t *gauge;          /* strangers, for /metrics; NULL: nobody asks */
+	uint64_t *gauge;          /* unauthenticated connections, for /metrics; may be NULL */
 };
 
 /*
- * A connection from this address begins. Returns whether it may; *ret_peer is to be given to peers_leave() once, when
- * it is known who asks or it has ended; NULL: that is not needed.
+ * Count a new connection from this address. Returns false if it has too many. *ret_peer: pass it to peers_leave() once, when
+ * the connection has authenticated or closed; NULL = it is not counted.
  */
 bool peers_enter(struct peers *all, const char *address, struct peer **ret_peer);
+
+/* Undo peers_enter(). NULL is allowed. */
 void peers_leave(struct peers *all, struct peer *peer);
 
-/* Count a request that failed, at a time of a steady clock. Returns whether too many had failed already. */
+/* Count a failed request. now_ms: monotonic. Returns true if too many have failed before. */
 bool peers_fail(struct peers *all, const char *address, uint64_t now_ms);
 
+/* Free the table. */
 void peers_finish(struct peers *all);

@@ -1,8 +1,8 @@
 /*
- * The life of a relay: who may have one, what the request's head says, when it turns, and its end. See relay.h.
+ * Life of a relay: checks of the request, events, time limits, end. See relay.h.
  *
- * Whoever closes their connection while an answer is awaited wants it no more, as with other reverse proxies: the program is
- * told by the end of its connection.
+ * As in other reverse proxies, a peer that shuts down its sending side before the answer has been sent ends the request: the
+ * connection to the program is closed.
  */
 #include "ws/net/relay.h"
 
@@ -24,14 +24,14 @@
 
 #define PATH_FORM "/proxy/"
 #define KEEP_ALIVE_S 30
-#define TUNNEL_HALF_MS 60000u /* of silence, when one side of a tunnel has ended */
+#define TUNNEL_HALF_MS 60000u /* without bytes, after one side of a tunnel has ended */
 
 static struct previews *previews_of(const struct server *s)
 {
 	return s->options.previews;
 }
 
-/* The host of a request, whose target counts for more than its field (RFC 9112 3.2.2); NULL: none, or several. */
+/* The host of a request: of its target, otherwise of Host (RFC 9112 3.2.2). NULL = none, or several. */
 static const char *host_of(const struct http_head *http)
 {
 	if (http->authority)
@@ -66,22 +66,21 @@ bool relay_is_loop(const struct server *s, const struct http_head *http)
 	return false;
 }
 
-/* Refusals of what has not begun. */
-
+/* An error before the relay has begun. */
 struct relay_refusal {
 	const char *code, *message;
 };
 
 static const struct relay_refusal wrong_port = {
-	"INVALID_PORT", "Ports are from 1024 to 65535, and none of Ringside's own"};
+	"INVALID_PORT", "Invalid port: use 1024 to 65535, and none that Ringside listens on"};
 
-/* How the request's body is told: as strictly as that of a request to us. Returns NULL, or the code of a refusal. */
+/* Read how the request's body ends, as strictly as for our own requests. Returns NULL, or an error code. */
 static const char *read_framing(struct relay *r, const struct http_head *http)
 {
 	const char *length = http_head_field(http, "content-length");
 	const char *expect = http->minor > 0 ? http_head_field(http, "expect") : NULL;
 	enum http_coding coding = http_head_coding(http);
-	/* What is behind the answer to CONNECT is told by no length. */
+	/* After CONNECT the bytes have no framing. */
 	if (strcmp(http->method, "CONNECT") == 0)
 		return "METHOD_NOT_ALLOWED";
 	if (coding == HTTP_CODING_WRONG || (coding != HTTP_CODING_NONE && length) ||
@@ -101,7 +100,7 @@ static const char *read_framing(struct relay *r, const struct http_head *http)
 	return NULL;
 }
 
-/* What the head says of the connection. */
+/* Read the headers about the connection. */
 static void read_connection(struct relay *r, const struct http_head *http)
 {
 	const char *to = http_head_field(http, "upgrade"), *accept = http_head_field(http, "accept");
@@ -110,13 +109,13 @@ static void read_connection(struct relay *r, const struct http_head *http)
 	r->close_after = http_head_lists(http, "connection", "close") || (r->http_1_0 && !stays);
 	r->head_only = strcmp(http->method, "HEAD") == 0;
 	r->plain = accept && strstr(accept, "text/html");
-	/* What comes by h2c would be nobody's to look at. */
+	/* Not h2c: its requests would not be checked. */
 	r->upgrade = to && http_head_count(http, "upgrade") == 1 && !http_value_lists(to, "h2c") &&
 		http->minor > 0 && r->in == RELAY_NONE &&
 		http_head_lists(http, "connection", "upgrade");
 }
 
-/* By a path a browser gets whole documents, and nothing that would be a part of Ringside's own page. */
+/* Whether a browser wants a part of a page, such as a script. By path it gets only documents: no script of our origin. */
 static bool is_part(const struct http_head *http)
 {
 	const char *to = http_head_field(http, "sec-fetch-dest");
@@ -124,8 +123,8 @@ static bool is_part(const struct http_head *http)
 		(to && strcmp(to, "document") != 0 && strcmp(to, "empty") != 0);
 }
 
-/* Whether whoever asks by a path may; otherwise they have been answered. */
-static bool admit_path(struct caller *c, const struct http_head *http, struct relay *r)
+/* Check the permission for /proxy/. Returns false if the request has been answered. */
+static bool admit_path(struct conn *c, const struct http_head *http, struct relay *r)
 {
 	struct server *s = c->server;
 	struct access *a = s->options.dispatcher->access;
@@ -139,7 +138,7 @@ static bool admit_path(struct caller *c, const struct http_head *http, struct re
 	}
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
 	const char *problem = head_take(http, h);
-	/* A handshake for a WebSocket changes as much as any other method. */
+	/* A WebSocket may change state, unlike GET. */
 	if (r->upgrade)
 		h->method = METHOD_OTHER;
 	bool good = exchange_admit(x, h, &c->arrival, problem);
@@ -147,7 +146,7 @@ static bool admit_path(struct caller *c, const struct http_head *http, struct re
 	struct request *q = x->request;
 	if (good && is_part(http)) {
 		reply_error(q, "PERMISSION_DENIED",
-			"By its path a port shows whole documents to browsers: use a preview", NULL);
+			"/proxy/PORT serves only whole documents to browsers: use a preview", NULL);
 		good = false;
 	} else if (good && previews_of(s)->owners_only && q->principal.role != ROLE_OWNER) {
 		reply_error(q, "PERMISSION_DENIED", "Only the owner may do that", NULL);
@@ -176,26 +175,26 @@ static void refuse_host(const struct relay *r)
 	const struct previews *all = previews_of(r->server);
 	const struct http1_refusal how = {.head_only = r->head_only, .plain = r->plain};
 	if (preview_name_parse(r->host, all->place.domain, &name) && previews_is_stale(all, &name))
-		http1_refuse(r->caller, "STALE_PREVIEW_URL",
-			"The preview has ended with its session", &how);
+		http1_refuse(r->conn, "STALE_PREVIEW_URL", "The preview has ended with its session",
+			&how);
 	else
-		http1_refuse(r->caller, "INVALID_TOKEN", "There is no such preview", &how);
+		http1_refuse(r->conn, "INVALID_TOKEN", "There is no such preview", &how);
 }
 
 static void on_ended(void *user)
 {
 	struct relay *r = user;
-	caller_drop(r->caller);
+	caller_drop(r->conn);
 }
 
 static void on_withdrawn(struct claim *claim)
 {
 	struct relay *r = claim->of;
-	caller_drop(r->caller);
+	caller_drop(r->conn);
 }
 
-/* Where a path leads: "/proxy/PORT/rest". */
-static bool take_path(struct relay *r, const char **target)
+/* Parse "/proxy/PORT/rest". */
+static bool parse_path(struct relay *r, const char **target)
 {
 	size_t length;
 	const char *at = *target + sizeof PATH_FORM - 1;
@@ -205,17 +204,17 @@ static bool take_path(struct relay *r, const char **target)
 	return true;
 }
 
-/* Find what is asked for. Returns whether it may be had; otherwise it has been answered. */
+/* Find the port and check the permission. Returns false if the request has been answered. */
 static bool find_target(struct relay *r, const struct http_head *http, const char **target)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	const struct http1_refusal how = {.known = true, .head_only = r->head_only};
 	r->pass.by_path = !relay_is_host(r->server, r->host);
 	*target = http->target;
 	if (r->pass.by_path) {
 		if (!admit_path(c, http, r))
 			return false;
-		if (take_path(r, target) && !previews_is_own(previews_of(r->server), r->pass.port))
+		if (parse_path(r, target) && !previews_is_own(previews_of(r->server), r->pass.port))
 			return true;
 		http1_refuse(c, wrong_port.code, wrong_port.message, &how);
 		return false;
@@ -227,11 +226,11 @@ static bool find_target(struct relay *r, const struct http_head *http, const cha
 	}
 	r->pass.port = p->name.port;
 	r->user.preview = p;
-	/* Who comes stays a stranger, of whom there is a limit for each address: the name of a host is no credential. */
+	/* The connection still counts as unauthenticated: a host's name is not a credential. */
 	return true;
 }
 
-static bool is_secure(const struct caller *c, const struct http_head *http)
+static bool is_secure(const struct conn *c, const struct http_head *http)
 {
 	struct head h = {0};
 	const char *proto = http_head_field(http, "x-forwarded-proto");
@@ -242,8 +241,8 @@ static bool is_secure(const struct caller *c, const struct http_head *http)
 	return head_is_secure(c->server, &c->arrival, &h);
 }
 
-/* Nothing may be sent for hours: the system asks whether the peer is still there. */
-static void keep_alive(const struct caller *c)
+/* The connection may be idle for hours: keepalive probes detect a lost peer. */
+static void keep_alive(const struct conn *c)
 {
 	int seconds = KEEP_ALIVE_S;
 	if (c->arrival.unix_socket)
@@ -252,10 +251,10 @@ static void keep_alive(const struct caller *c)
 	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
 }
 
-/* The relay is all right: it begins. */
+/* All checks have passed: connect to the program. */
 static void start(struct relay *r)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	keep_alive(c);
 	c->relay = r;
 	r->user.ended = on_ended;
@@ -282,7 +281,7 @@ static void discard(struct relay *r)
 	free(r);
 }
 
-void relay_begin(struct caller *c, const struct http_head *http)
+void relay_begin(struct conn *c, const struct http_head *http)
 {
 	struct relay *r = calloc(1, sizeof *r);
 	const char *target, *host = host_of(http);
@@ -291,7 +290,7 @@ void relay_begin(struct caller *c, const struct http_head *http)
 		caller_drop(c);
 		return;
 	}
-	r->caller = c;
+	r->conn = c;
 	r->server = c->server;
 	snprintf(r->host, sizeof r->host, "%s", host ? host : "");
 	r->pass.host = r->host;
@@ -301,7 +300,7 @@ void relay_begin(struct caller *c, const struct http_head *http)
 	const struct http1_refusal how = {
 		.known = true, .head_only = r->head_only, .plain = r->plain};
 	if (problem) {
-		http1_refuse(c, problem, "The request's head cannot be taken", &how);
+		http1_refuse(c, problem, "The request's head is invalid or not supported", &how);
 		discard(r);
 		return;
 	}
@@ -323,7 +322,7 @@ void relay_begin(struct caller *c, const struct http_head *http)
 	}
 }
 
-void relay_gone(struct caller *c)
+void relay_gone(struct conn *c)
 {
 	struct relay *r = c->relay;
 	if (!r)
@@ -339,14 +338,14 @@ void relay_gone(struct caller *c)
 	discard(r);
 }
 
-bool relay_tunnel(struct caller *c, int fd, struct upgrade *u)
+bool relay_tunnel(struct conn *c, int fd, struct upgrade *u)
 {
 	struct relay *r = calloc(1, sizeof *r);
 	if (!r) {
 		close(fd);
 		return false;
 	}
-	r->caller = c;
+	r->conn = c;
 	r->server = c->server;
 	r->state = RELAY_TUNNEL;
 	r->begun = true;
@@ -376,22 +375,21 @@ size_t relay_unsent(const struct relay *r)
 {
 	int bytes = 0;
 	size_t kept = r->down_rest.length - r->down_rest.sent;
-	return ioctl(r->caller->fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? kept + (size_t)bytes
-									: kept;
+	return ioctl(r->conn->fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? kept + (size_t)bytes : kept;
 }
 
 void relay_break(struct relay *r)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 	if (r->http_1_0 && r->begun)
-		(void)setsockopt(r->caller->fd, SOL_SOCKET, SO_LINGER, &reset,
-			sizeof reset); /* a unix socket has no such end */
-	caller_drop(r->caller);
+		(void)setsockopt(r->conn->fd, SOL_SOCKET, SO_LINGER, &reset,
+			sizeof reset); /* not supported by unix sockets */
+	caller_drop(r->conn);
 }
 
 void relay_fail(struct relay *r, const char *code, const char *message)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	const struct http1_refusal how = {
 		.known = true, .head_only = r->head_only, .plain = r->plain};
 	r->server->options.metrics->preview_failures++;
@@ -405,7 +403,7 @@ void relay_fail(struct relay *r, const char *code, const char *message)
 
 void relay_finish(struct relay *r)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	bool close_after = r->close_after || r->inner;
 	bool tunnel = r->state == RELAY_TUNNEL && !r->inner;
 	relay_gone(c);
@@ -417,10 +415,10 @@ void relay_finish(struct relay *r)
 		http1_next(c);
 }
 
-/* What each side is watched for. */
+/* Set the events to wait for on both sides. */
 static void watch(struct relay *r)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	bool reads = !r->in_over && !r->up_rest.bytes && r->state != RELAY_CONNECTING;
 	bool ended = r->state == RELAY_TUNNEL && r->in_over;
 	uint32_t down = r->down_rest.bytes ? (uint32_t)EPOLLOUT : 0;
@@ -435,14 +433,14 @@ static void watch(struct relay *r)
 	caller_watch(c, down);
 }
 
-/* The leave to send the body, once somebody is there to take it. */
-static int say_continue(struct relay *r)
+/* Send 100 Continue once the program is connected, unless the body has begun. */
+static int send_continue(struct relay *r)
 {
 	static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	if (!r->expects || r->state == RELAY_CONNECTING)
 		return 0;
 	r->expects = false;
-	if (r->caller->in_length > 0)
+	if (r->conn->in_length > 0)
 		return 0;
 	int rc = relay_send_down(r, text, sizeof text - 1);
 	r->begun = false;
@@ -462,8 +460,8 @@ static bool is_over(const struct relay *r)
 void relay_turn(struct relay *r)
 {
 	size_t up = HTTP1_TURN_MAX, down = HTTP1_TURN_MAX;
-	struct caller *c = r->caller;
-	if (say_continue(r) < 0) {
+	struct conn *c = r->conn;
+	if (send_continue(r) < 0) {
 		caller_drop(c);
 		return;
 	}
@@ -473,13 +471,13 @@ void relay_turn(struct relay *r)
 		relay_finish(r);
 		return;
 	}
-	/* TLS may hold bytes that nobody would tell of; and others have their turn first. */
+	/* OpenSSL may hold bytes that epoll does not report. Other connections have their turn first. */
 	if (up == 0 || down == 0)
 		caller_wake(c);
 	watch(r);
 }
 
-void relay_on_caller(struct caller *c, uint32_t events)
+void relay_on_caller(struct conn *c, uint32_t events)
 {
 	if (events & (EPOLLHUP | EPOLLERR) || c->watched & events & EPOLLRDHUP)
 		caller_drop(c);
@@ -487,16 +485,16 @@ void relay_on_caller(struct caller *c, uint32_t events)
 		relay_turn(c->relay);
 }
 
-void relay_look(struct caller *c, uint64_t now_ms)
+void relay_look(struct conn *c, uint64_t now_ms)
 {
 	struct relay *r = c->relay;
 	uint64_t ms = now_ms - r->moved_ms;
 	bool half = r->state == RELAY_TUNNEL && r->in_over != r->out_over;
 	bool left = r->inner && !r->socket && now_ms - r->left_ms > RELAY_LEFT_MS;
 	if (r->state == RELAY_CONNECTING && ms > RELAY_CONNECT_MS)
-		relay_fail(r, "PORT_TIMEOUT", "The program does not take the connection");
+		relay_fail(r, "PORT_TIMEOUT", "The program does not accept the connection");
 	else if (!r->inner && (r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
-		relay_fail(r, "PORT_TIMEOUT", "The program does not take the request");
+		relay_fail(r, "PORT_TIMEOUT", "The program does not read the request");
 	else if (r->state == RELAY_HEAD && !r->in_over && !r->up_rest.bytes && ms > RELAY_BODY_MS)
 		caller_drop(c);
 	else if (r->state == RELAY_HEAD && ms > RELAY_HEAD_MS)

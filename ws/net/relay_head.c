@@ -1,4 +1,4 @@
-/* The heads of a relay: what the program is asked, and what its answer becomes. */
+/* Heads of a relay: the request for the program, and the answer for the peer. */
 #include "ws/net/relay.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gather what Connection lists, of all its fields: that is dropped, too. Returns false when it is too much. */
+/* Append a value of Connection: the headers that it lists are not forwarded. Returns false if it does not fit. */
 static bool add_connection(struct relay *r, const char *value)
 {
 	size_t used = strlen(r->connection);
@@ -16,14 +16,14 @@ static bool add_connection(struct relay *r, const char *value)
 	return n >= 0 && (size_t)n < sizeof r->connection - used;
 }
 
-/* How the program knows who asks, and how it was asked (RFC 9110 7.6.3, and what proxies use). */
-static void add_way(struct pass_text *t, const struct relay *r, const struct http_head *http)
+/* Add Via (RFC 9110 7.6.3), X-Forwarded-* and the like. */
+static void add_forwarded(struct pass_text *t, const struct relay *r, const struct http_head *http)
 {
 	char text[80];
 	const struct previews *all = r->server->options.previews;
 	snprintf(text, sizeof text, "1.1 ringside-%s", all->instance);
 	pass_field(t, "via", text);
-	pass_field(t, "x-forwarded-for", r->caller->peer);
+	pass_field(t, "x-forwarded-for", r->conn->peer);
 	pass_field(t, "x-forwarded-host", r->pass.host);
 	pass_field(t, "x-forwarded-proto", r->pass.scheme);
 	if (r->pass.by_path) {
@@ -40,8 +40,8 @@ static void add_way(struct pass_text *t, const struct relay *r, const struct htt
 		pass_field(t, "x-sandbox-name", r->user.preview->name.id);
 }
 
-/* Whether the Authorization of a request is worth something here: then it is nothing for the program. */
-static bool is_ours(const struct relay *r, const char *value)
+/* Whether an Authorization is valid for Ringside: then it is a secret, and not forwarded. */
+static bool is_our_credential(const struct relay *r, const char *value)
 {
 	return auth_knows(r->server->options.auth, value);
 }
@@ -50,7 +50,7 @@ static void add_fields(struct pass_text *t, const struct relay *r, const struct 
 {
 	for (size_t i = 0; i < http->fields_count; i++) {
 		const struct http_field *f = &http->fields[i];
-		if (strcmp(f->name, "authorization") != 0 || !is_ours(r, f->value))
+		if (strcmp(f->name, "authorization") != 0 || !is_our_credential(r, f->value))
 			pass_request_field(t, &r->pass, f->name, f->value);
 	}
 }
@@ -72,7 +72,7 @@ bool relay_write_request(struct relay *r, const struct http_head *http, const ch
 	snprintf(text, sizeof text, "localhost:%u", r->pass.port);
 	pass_field(&t, "host", text);
 	add_fields(&t, r, http);
-	add_way(&t, r, http);
+	add_forwarded(&t, r, http);
 	if (r->in == RELAY_LENGTH || http_head_field(http, "content-length")) {
 		snprintf(text, sizeof text, "%" PRIu64, r->in_left);
 		pass_field(&t, "content-length", text);
@@ -107,7 +107,7 @@ static void add_answer_fields(
 		pass_answer_field(t, &r->pass, h->fields[i].name, h->fields[i].value);
 }
 
-/* How the peer knows where the answer ends. */
+/* Add the headers that tell where the answer ends. */
 static void add_framing(struct pass_text *t, struct relay *r, const struct answer_head *h)
 {
 	char length[24];
@@ -121,7 +121,7 @@ static void add_framing(struct pass_text *t, struct relay *r, const struct answe
 		pass_field(t, "content-length", length);
 	else if (r->out_framed)
 		pass_field(t, "transfer-encoding", "chunked");
-	/* RFC 9110 8.6: what has no body says so, or nobody would know. */
+	/* RFC 9110 8.6: without this, the answer would end with the connection. */
 	else if (r->out == ANSWER_NONE && !r->head_only && !none && h->status != 304)
 		pass_field(t, "content-length", "0");
 	if (r->close_after)
@@ -137,7 +137,7 @@ static int send_text(struct relay *r, struct pass_text *t)
 	return rc;
 }
 
-/* 1xx: is passed on where the peer knows what that is; 100 has been said here. */
+/* Forward a 1xx answer, but not to HTTP/1.0. 100 has been sent by send_continue(). */
 static int pass_interim(struct relay *r, const struct answer_head *h)
 {
 	struct pass_text t = {0};
@@ -150,12 +150,12 @@ static int pass_interim(struct relay *r, const struct answer_head *h)
 	pass_add(&t, "\r\n");
 	bool begun = r->begun;
 	int rc = send_text(r, &t);
-	/* After it there may still be an answer of ours. */
+	/* An error of ours can still be sent after it. */
 	r->begun = begun;
 	return rc;
 }
 
-/* The connection becomes what was asked for. */
+/* Forward 101: the connection becomes a tunnel. */
 static int pass_switch(struct relay *r, const struct answer_head *h)
 {
 	struct pass_text t = {0};
@@ -182,7 +182,7 @@ static int pass_answer(struct relay *r, const struct answer_head *h)
 	r->out_left = h->length;
 	r->out_over = r->out == ANSWER_NONE;
 	r->state = RELAY_BODY;
-	/* What is left of the request is not waited for. */
+	/* The rest of the request is not waited for. */
 	r->close_after |= !r->in_over;
 	add_status(&t, h);
 	add_answer_fields(&t, r, h);
@@ -192,8 +192,8 @@ static int pass_answer(struct relay *r, const struct answer_head *h)
 	return send_text(r, &t);
 }
 
-/* A head that is whole: length bytes of r->head. */
-static int take_whole(struct relay *r, size_t length)
+/* Forward a complete head: the first length bytes of r->head. */
+static int forward_head(struct relay *r, size_t length)
 {
 	struct answer_head h;
 	char *text = malloc(length + 1);
@@ -225,7 +225,7 @@ int relay_take_head(
 	memcpy(head + r->head_length, bytes, length);
 	r->head = head;
 	r->head_length += length;
-	/* It may be that of 1xx, and the answer's comes with it. */
+	/* There may be heads of 1xx before the answer's. */
 	while (r->state == RELAY_HEAD) {
 		size_t from = r->head_looked;
 		size_t whole = answer_head_length(r->head + from, r->head_length - from);
@@ -236,7 +236,7 @@ int relay_take_head(
 			r->head_looked = r->head_length > 3 ? r->head_length - 3 : 0;
 			return 0;
 		}
-		int rc = take_whole(r, whole);
+		int rc = forward_head(r, whole);
 		if (rc < 0)
 			return rc;
 		r->head_looked = 0;

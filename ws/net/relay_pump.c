@@ -1,6 +1,6 @@
 /*
- * What moves between the two connections of a relay. Each piece is read when all of the one before it has been written, so
- * that who does not take it holds up who sends it.
+ * Moves bytes between the two connections of a relay. A piece is read only when the one before it has been written, so that a
+ * slow receiver slows its sender down.
  */
 #include "ws/net/relay.h"
 
@@ -22,13 +22,13 @@ void relay_rest_free(struct relay_rest *rest)
 	*rest = (struct relay_rest){0};
 }
 
-/* Where a piece is read to: there is room for a frame around it. */
+/* Buffer for a piece, with space for a chunk's frame around it. */
 static char *scratch_of(const struct relay *r)
 {
 	return (char *)r->server->scratch + FRAME_MAX;
 }
 
-static void note_move(struct relay *r)
+static void note_moved(struct relay *r)
 {
 	r->moved_ms = server_now_ms(r->server);
 }
@@ -43,7 +43,7 @@ static long write_up(struct relay *r, const char *bytes, size_t length)
 
 static long write_down(struct relay *r, const char *bytes, size_t length)
 {
-	return caller_write(r->caller, bytes, length);
+	return caller_write(r->conn, bytes, length);
 }
 
 static int send_some(struct relay *r, struct relay_rest *rest,
@@ -56,7 +56,7 @@ static int send_some(struct relay *r, struct relay_rest *rest,
 			return (int)n;
 		if (n == 0)
 			break;
-		note_move(r);
+		note_moved(r);
 		bytes += n;
 		length -= (size_t)n;
 	}
@@ -78,15 +78,15 @@ static int flush(struct relay *r, struct relay_rest *rest,
 		long n = write(r, rest->bytes + rest->sent, rest->length - rest->sent);
 		if (n <= 0)
 			return (int)n;
-		note_move(r);
+		note_moved(r);
 		rest->sent += (size_t)n;
 	}
 	relay_rest_free(rest);
 	return 1;
 }
 
-/* The program does not take the request any more, and may have said why. */
-static void lose_up(struct relay *r)
+/* The program does not read the request any more. It may have answered. */
+static void abandon_request(struct relay *r)
 {
 	r->in_lost = r->in_over = true;
 	r->close_after = true;
@@ -99,7 +99,7 @@ int relay_send_up(struct relay *r, const char *bytes, size_t length)
 		return 0;
 	int rc = send_some(r, &r->up_rest, write_up, bytes, length);
 	if (rc < 0 && rc != -ENOMEM) {
-		lose_up(r);
+		abandon_request(r);
 		rc = 0;
 	}
 	return rc;
@@ -109,7 +109,7 @@ int relay_flush_up(struct relay *r)
 {
 	int rc = flush(r, &r->up_rest, write_up);
 	if (rc < 0)
-		lose_up(r);
+		abandon_request(r);
 	return rc < 0 ? 1 : rc;
 }
 
@@ -124,7 +124,7 @@ int relay_flush_down(struct relay *r)
 	return flush(r, &r->down_rest, write_down);
 }
 
-/* Put a chunk's frame around bytes in the scratch; what follows them is its end, and that of the body. */
+/* Put a chunk's frame around bytes in the scratch buffer. over: also add the last chunk. Returns the beginning. */
 static char *frame(char *bytes, size_t *length, bool over)
 {
 	static const char last[] = {'0', '\r', '\n', '\r', '\n'};
@@ -144,10 +144,10 @@ static char *frame(char *bytes, size_t *length, bool over)
 	return bytes;
 }
 
-/* Read what has come of the request, at most size bytes: first what has been read with the head. */
+/* Read from the peer, at most size bytes; from c->in first. */
 static long read_down(struct relay *r, char *bytes, size_t size)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	if (c->in_length == 0)
 		return caller_read(c, bytes, size);
 	size_t n = c->in_length < size ? c->in_length : size;
@@ -156,10 +156,10 @@ static long read_down(struct relay *r, char *bytes, size_t size)
 	return (long)n;
 }
 
-/* What comes behind the end of a body goes back, in front of what is there. */
+/* Put bytes after a body's end back, in front of c->in. */
 static int unread(struct relay *r, const char *bytes, size_t length)
 {
-	struct caller *c = r->caller;
+	struct conn *c = r->conn;
 	if (length == 0)
 		return 0;
 	size_t all = length + c->in_length;
@@ -176,15 +176,15 @@ static int unread(struct relay *r, const char *bytes, size_t length)
 	return rc;
 }
 
-/* How much of a body in chunks may be read at once: no more than a head's worth is behind its end. */
+/* How much of a chunked body may be read at once, so that at most HTTP_HEAD_MAX bytes follow its end. */
 static size_t chunked_most(const struct chunked *c)
 {
 	uint64_t left = chunked_left(c);
 	return left < PIECE_MAX ? (left < HTTP_HEAD_MAX ? HTTP_HEAD_MAX : (size_t)left) : PIECE_MAX;
 }
 
-/* A piece of the request's body, or of a tunnel. Returns 1, 0 when nothing has come, or a negative errno. */
-static int take_piece(struct relay *r, size_t *budget)
+/* Forward a piece of the request's body, or of a tunnel. Returns 1, 0 when nothing has come, or a negative errno. */
+static int forward_piece(struct relay *r, size_t *budget)
 {
 	char *bytes = scratch_of(r);
 	size_t most = r->in == RELAY_LENGTH
@@ -196,7 +196,7 @@ static int take_piece(struct relay *r, size_t *budget)
 	if (n <= 0)
 		return (int)n;
 	*budget -= (size_t)n < *budget ? (size_t)n : *budget;
-	note_move(r);
+	note_moved(r);
 	size = (size_t)n;
 	if (r->in == RELAY_LENGTH) {
 		r->in_left -= size;
@@ -215,8 +215,8 @@ static int take_piece(struct relay *r, size_t *budget)
 	return rc < 0 ? rc : 1;
 }
 
-/* The peer sends no more on a tunnel: so is the program told. */
-static void shut_up(struct relay *r)
+/* The peer has ended its side of a tunnel: pass that on to the program. */
+static void end_up(struct relay *r)
 {
 	if (r->state != RELAY_TUNNEL || !r->in_over || r->in_shut || r->up_rest.bytes || !r->up)
 		return;
@@ -224,15 +224,15 @@ static void shut_up(struct relay *r)
 	shutdown(r->up->fd, SHUT_WR);
 }
 
-/* The request cannot go on. */
+/* Reading or forwarding the request has failed. */
 static void fail_in(struct relay *r, int error)
 {
 	if (error == -EBADMSG && !r->begun)
-		relay_fail(r, "VALIDATION_FAILED", "The request's body is no body in chunks");
+		relay_fail(r, "VALIDATION_FAILED", "Invalid chunked encoding in the request's body");
 	else if (error == -ENOMEM && !r->begun)
 		relay_fail(r, "OUT_OF_MEMORY", "Out of memory");
 	else
-		caller_drop(r->caller);
+		caller_drop(r->conn);
 }
 
 bool relay_pump_up(struct relay *r, size_t *budget)
@@ -240,7 +240,7 @@ bool relay_pump_up(struct relay *r, size_t *budget)
 	while (*budget > 0 && r->up) {
 		if (r->state == RELAY_CONNECTING || relay_flush_up(r) == 0 || r->in_over)
 			break;
-		int rc = take_piece(r, budget);
+		int rc = forward_piece(r, budget);
 		if (rc == 0)
 			break;
 		if (rc == -ENOTCONN && r->state == RELAY_TUNNEL) {
@@ -250,16 +250,16 @@ bool relay_pump_up(struct relay *r, size_t *budget)
 			return false;
 		}
 	}
-	shut_up(r);
+	end_up(r);
 	return true;
 }
 
-/* A piece of the answer's body. Returns 0, or a negative errno: it makes no sense. */
-static int take_answer(struct relay *r, char *bytes, size_t length)
+/* Forward a piece of the answer's body. Returns 0, or a negative errno if it is invalid. */
+static int forward_answer(struct relay *r, char *bytes, size_t length)
 {
 	size_t used = length, size = length;
 	if (r->out == ANSWER_LENGTH) {
-		/* What is more than it has announced is nobody's. */
+		/* Drop bytes beyond Content-Length. */
 		size = length < r->out_left ? length : (size_t)r->out_left;
 		r->out_left -= size;
 		r->out_over = r->out_left == 0;
@@ -274,7 +274,7 @@ static int take_answer(struct relay *r, char *bytes, size_t length)
 	return size > 0 ? relay_send_down(r, bytes, size) : 0;
 }
 
-/* The program has said all. Returns 0, or a negative errno: it has ended too soon. */
+/* The program has closed its side. Returns 0, or -ECONNRESET if the answer is incomplete. */
 static int end_answer(struct relay *r)
 {
 	if (r->state == RELAY_TUNNEL) {
@@ -287,7 +287,7 @@ static int end_answer(struct relay *r)
 	return r->out_framed ? relay_send_down(r, "0\r\n\r\n", 5) : 0;
 }
 
-/* Read from the program. Returns 1, 0 when nothing has come, or a negative errno. */
+/* Read from the program, and forward that. Returns 1, 0 when nothing has come, or a negative errno. */
 static int read_answer(struct relay *r, size_t *budget)
 {
 	char *bytes = scratch_of(r), *rest = bytes;
@@ -298,18 +298,18 @@ static int read_answer(struct relay *r, size_t *budget)
 		int rc = end_answer(r);
 		return rc < 0 ? rc : 1;
 	}
-	note_move(r);
+	note_moved(r);
 	size_t length = (size_t)n;
 	*budget -= length < *budget ? length : *budget;
 	int rc = r->state == RELAY_HEAD ? relay_take_head(r, bytes, length, &rest, &length) : 1;
 	if (rc == 0)
 		return 1;
-	/* What has come with the head may be more than a piece. */
+	/* More than a piece may have come with the head. */
 	while (rc == 1 && length > 0 && !r->out_over) {
 		size_t piece = length < PIECE_MAX ? length : PIECE_MAX;
 		memmove(bytes, rest, piece);
 		int taken = r->state == RELAY_TUNNEL ? relay_send_down(r, bytes, piece)
-						     : take_answer(r, bytes, piece);
+						     : forward_answer(r, bytes, piece);
 		rc = taken < 0 ? taken : 1;
 		rest += piece;
 		length -= piece;
@@ -322,13 +322,13 @@ static int read_answer(struct relay *r, size_t *budget)
 	return rc;
 }
 
-/* The peer of a tunnel hears that the program has ended. */
-static void shut_down(struct relay *r)
+/* The program has ended its side of a tunnel: pass that on to the peer. */
+static void end_down(struct relay *r)
 {
 	if (r->state != RELAY_TUNNEL || !r->out_over || r->out_shut || r->down_rest.bytes)
 		return;
 	r->out_shut = true;
-	caller_shut(r->caller);
+	caller_shut(r->conn);
 }
 
 static void fail_out(struct relay *r, int error)
@@ -337,13 +337,13 @@ static void fail_out(struct relay *r, int error)
 		relay_break(r);
 	else if (error == -EPROTO || error == -EINVAL || error == -E2BIG)
 		relay_fail(r, "PORT_ANSWER_INVALID",
-			error == -E2BIG ? "The program's answer has a head that is too large"
+			error == -E2BIG ? "The head of the program's answer is too large"
 					: "What listens there gives no answer of HTTP/1.1");
 	else if (error == -ENOMEM)
 		relay_fail(r, "OUT_OF_MEMORY", "Out of memory");
 	else
 		relay_fail(r, "PORT_ANSWER_INVALID",
-			"The program has ended the connection without an answer");
+			"The program closed the connection without an answer");
 }
 
 bool relay_pump_down(struct relay *r, size_t *budget)
@@ -351,7 +351,7 @@ bool relay_pump_down(struct relay *r, size_t *budget)
 	while (*budget > 0) {
 		int rc = relay_flush_down(r);
 		if (rc < 0) {
-			caller_drop(r->caller);
+			caller_drop(r->conn);
 			return false;
 		}
 		if (rc == 0 || r->out_over || !r->up || r->state == RELAY_CONNECTING)
@@ -364,6 +364,6 @@ bool relay_pump_down(struct relay *r, size_t *budget)
 			return false;
 		}
 	}
-	shut_down(r);
+	end_down(r);
 	return true;
 }

@@ -1,4 +1,4 @@
-/* The connection of a relay to the program: to 127.0.0.1, and where nobody listens there, to ::1. */
+/* Connection of a relay to the program: 127.0.0.1, and if that fails, ::1. */
 #include "ws/net/relay.h"
 
 #include "ws/error.h"
@@ -32,7 +32,7 @@ void relay_close_up(struct relay *r)
 	r->up = NULL;
 }
 
-/* It has been refused: what the kernel says of a connection that could not be made. */
+/* The result of connect(): 0 or a negative errno. */
 static int connect_error(int fd)
 {
 	int error = 0;
@@ -59,7 +59,7 @@ static void on_up(uv_poll_t *poll, int status, int events)
 	struct relay *r = u->relay;
 	if (!r)
 		return;
-	/* An error ends the watching; reading tells which it is. */
+	/* libuv has stopped polling; reading reports the error. */
 	if (status < 0)
 		u->watched = 0;
 	if (!u->ready) {
@@ -90,7 +90,7 @@ static int open_socket(bool v6, int *ret_fd)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-	/* What a program that never reads can make the kernel hold. */
+	/* Limits the kernel memory that a program that never reads can hold. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 	*ret_fd = fd;
 	return 0;

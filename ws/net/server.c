@@ -1,4 +1,4 @@
-/* Setting libwebsockets up, and sorting its callbacks. */
+/* Sets libwebsockets up, and dispatches its callbacks. */
 #include "ws/log.h"
 #include "ws/net/caller.h"
 #include "ws/net/tls.h"
@@ -12,14 +12,13 @@
 #include <unistd.h>
 
 #define SWEEP_MS 1000u
-#define HEADER_BYTES 12288 /* all headers of one request, and what libwebsockets notes of them */
-#define HEADER_TABLES \
-	65535 /* no scarcer than connections and streams; they exist while they are used */
+#define HEADER_BYTES 12288  /* headers of one handshake */
+#define HEADER_TABLES 65535 /* handshakes at once; allocated while they are in use */
 #define RECEIVE_BYTES (32u << 10)
-#define WRITE_BYTES (128u << 10) /* the default of 4 KB cuts every larger frame: six times slower */
+#define WRITE_BYTES (128u << 10) /* the default of 4 KB splits larger frames: six times slower */
 #define SCRATCH_BYTES ((size_t)64 << 10)
 
-/* What a connection is for; NULL once it has ended. */
+/* The WebSocket that a connection was admitted as; NULL = destroyed. */
 static struct upgrade *upgrade_of(struct lws *wsi)
 {
 	return lws_get_opaque_user_data(wsi);
@@ -42,7 +41,7 @@ static int on_event(
 	struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length)
 {
 	struct server *s = lws_context_user(lws_get_context(wsi));
-	struct connection *c = user;
+	struct socket_slot *c = user;
 	switch (reason) {
 	case LWS_CALLBACK_WSI_CREATE:
 		s->connections++;
@@ -54,9 +53,11 @@ static int on_event(
 		on_created(s, wsi);
 		return 0;
 	case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-		return strcasecmp(in, "websocket") == 0 ? 0 : -1; /* it would speak h2c by itself */
+		return strcasecmp(in, "websocket") == 0
+			? 0
+			: -1; /* not h2c, which libwebsockets supports */
 	case LWS_CALLBACK_HTTP:
-		return -1; /* the handshake that it reads is ours, and no request */
+		return -1; /* only handshakes of handover.c come here */
 	case LWS_CALLBACK_ESTABLISHED:
 		return upgrade_of(wsi) ? socket_open(s, wsi, c, upgrade_of(wsi)) : -1;
 	case LWS_CALLBACK_RECEIVE:
@@ -80,18 +81,18 @@ static const struct lws_protocols protocols[] = {
 	{
 		.name = "ringside",
 		.callback = on_event,
-		.per_session_data_size = sizeof(struct connection),
+		.per_session_data_size = sizeof(struct socket_slot),
 		.rx_buffer_size = RECEIVE_BYTES,
 		.tx_packet_size = WRITE_BYTES,
 	},
 	{0},
 };
 
-/* Its words about our peers' mistakes are not failures of ours. */
+/* Warnings are mostly errors of peers, so they are logged as debug. */
 static void on_log(int level, const char *line)
 {
 	char text[256];
-	/* What it was given with a new connection; nothing is wrong. */
+	/* Logged for bytes that were handed over with a connection; not an error. */
 	if (strstr(line, "calling service"))
 		return;
 	snprintf(text, sizeof text, "%s", line);
@@ -110,7 +111,7 @@ static void on_sweep(uv_timer_t *timer)
 }
 
 static const lws_retry_bo_t idle_policy = {
-	/* Our own pings do this better: libwebsockets' would end a client that is merely slow. */
+	/* Off: socket_sweep() pings. libwebsockets would close a client that is merely slow. */
 	.secs_since_valid_ping = 0xfffe,
 	.secs_since_valid_hangup = 0xffff,
 };
@@ -157,13 +158,13 @@ static int add_names(struct server *s)
 	s->origins.tls = o->tls_cert != NULL;
 	for (size_t i = 0; i < o->hosts_count; i++)
 		if (!origin_add_host(&s->origins, o->hosts[i])) {
-			log_write(
-				LOG_ERROR, "server", "not a host", "allow-host", o->hosts[i], NULL);
+			log_write(LOG_ERROR, "server", "invalid host", "allow-host", o->hosts[i],
+				NULL);
 			return -EINVAL;
 		}
 	for (size_t i = 0; i < o->origins_count; i++)
 		if (!origin_add_origin(&s->origins, o->origins[i])) {
-			log_write(LOG_ERROR, "server", "not an origin", "allow-origin",
+			log_write(LOG_ERROR, "server", "invalid origin", "allow-origin",
 				o->origins[i], NULL);
 			return -EINVAL;
 		}
@@ -192,7 +193,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 	if (rc == 0)
 		rc = listen_open(s);
 	if (rc < 0) {
-		/* The program ends: what libwebsockets holds goes with it. */
+		/* The program exits: memory of libwebsockets is not freed. */
 		tls_close(s);
 		free(s->scratch);
 		free(s);
@@ -241,7 +242,7 @@ void server_close(struct server *s)
 
 void server_free(struct server *s)
 {
-	/* With a loop of ours libwebsockets is destroyed in two steps, before and after its handles close. */
+	/* With a foreign loop it must be called before and after its handles close. */
 	lws_context_destroy(s->context);
 	callers_free(s);
 	peers_finish(&s->peers);

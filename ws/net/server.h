@@ -1,7 +1,7 @@
 /*
- * The server: HTTP/1.1, and WebSocket by libwebsockets, on the libuv loop. It checks Host and
- * Origin, turns HTTP exchanges into requests (ws/request.h) and WebSockets into terminals (ws/socket/terminal.h)
- * or requests (ws/socket/control_socket.h, ws/rpc/socket.h).
+ * The server: HTTP/1.1, and WebSockets by libwebsockets, on the libuv loop. It checks Host and Origin, and passes HTTP requests
+ * to the dispatcher (ws/request.h) and WebSockets to terminals (ws/socket/terminal.h) or to the protocols of requests
+ * (ws/socket/control_socket.h, ws/rpc/socket.h).
  */
 #pragma once
 
@@ -14,37 +14,39 @@
 
 #include <uv.h>
 
-#define SERVER_LISTENERS_MAX \
-	49u /* SERVE_LIST_MAX, SUPERVISOR_SOCKETS_MAX, and the command line's */
-#define SERVER_SNDBUF (128 << 10) /* what a client that never reads can make the kernel hold */
+/* SERVE_LIST_MAX, SUPERVISOR_SOCKETS_MAX, and the command line's. */
+#define SERVER_LISTENERS_MAX 49u
 
-/* A socket that listens already, as somebody else has opened it: it stays where it is when the server ends. */
+/* SO_SNDBUF of connections: limits the kernel memory for a client that never reads. */
+#define SERVER_SNDBUF (128 << 10)
+
+/* A listening socket that another process has opened. Its file is not removed when the server ends. */
 struct server_inherited {
 	int fd;
-	bool command;      /* the command line's, LOCAL_SOCKET_NAME in the runtime directory */
-	char address[128]; /* as --listen has it */
+	bool command;      /* LOCAL_SOCKET_NAME in the runtime directory */
+	char address[128]; /* in the form of --listen */
 };
 
-/* All is borrowed for the server's life. */
+/* How to serve. All is borrowed for the server's life. */
 struct server_options {
 	uv_loop_t *loop;
-	struct dispatcher *dispatcher; /* who answers requests */
+	struct dispatcher *dispatcher; /* answers requests */
 	struct auth *auth;
 	struct terminals *terminals;
 	struct control_sockets *controls;
 	struct rpc_sockets *rpcs;
 	struct metrics *metrics;
-	struct previews *previews; /* NULL: there are none */
+	struct previews *previews; /* NULL = none */
 	const char *const *listen; /* "ADDRESS:PORT", "[V6]:PORT" or "unix:PATH" */
 	size_t listen_count;
-	const struct server_inherited *inherited; /* before those; descriptors: taken */
+	const struct server_inherited *inherited; /* opened before `listen`; descriptors are taken */
 	size_t inherited_count;
-	const char *runtime_dir;  /* where the command line's socket is */
+	const char *runtime_dir;  /* of the command line's socket */
 	const char *const *hosts; /* --allow-host */
 	size_t hosts_count;
 	const char *const *origins; /* --allow-origin */
 	size_t origins_count;
-	const char *const *proxies; /* --trust-proxy: addresses whose word on TLS is believed */
+	const char *const *proxies; /* --trust-proxy: addresses */
 	size_t proxies_count;
 	const char *tls_cert, *tls_key; /* NULL = no TLS */
 	unsigned header_timeout_s;      /* for a complete request */
@@ -57,13 +59,13 @@ struct server;
 
 /*
  * Start listening. *ret_server is owned by the caller (server_close).
- * Returns 0 or a negative errno; then the failure has been logged and nothing is left.
+ * Returns 0 or a negative errno, which has been logged; nothing is left then.
  */
 int server_open(const struct server_options *options, struct server **ret_server);
 
 /*
- * How listener i is reached: "http://127.0.0.1:7070/" or "unix:PATH"; NULL behind the last. That of the
- * command line, LOCAL_SOCKET_NAME in the runtime directory, is not among them.
+ * The URL of listener i: "http://127.0.0.1:7070/" or "unix:PATH"; NULL after the last. The command line's
+ * socket is not among them.
  */
 const char *server_url(const struct server *s, size_t i);
 
@@ -73,12 +75,11 @@ void server_stop(struct server *s);
 /* Whether no WebSocket is open any more. */
 bool server_is_idle(const struct server *s);
 
-/*
- * Close everything else. The loop has to turn until its handles are closed, then server_free() releases
- * the memory.
- */
+/* Close everything else. Then run the loop until all handles are closed, and call server_free(). */
 void server_close(struct server *s);
+
+/* Free the server's memory. */
 void server_free(struct server *s);
 
-/* Whether an address, as given to --listen, is loopback or a unix socket. Pure. */
+/* Whether an address of --listen is loopback or a unix socket. Pure. */
 bool server_address_is_local(const char *address);

@@ -1,11 +1,11 @@
 /*
- * WebSockets: the transport of terminals and of requests.
+ * WebSockets of libwebsockets: the transport of ws/socket and ws/rpc.
  *
- * Frames are written at once, as long as the last one has left libwebsockets completely; that is several times
- * faster than waiting for a callback for each.
+ * A frame is written at once if the last one has left libwebsockets completely; that is several times faster than to wait for a
+ * callback for each.
  *
- * A dead peer is one that is idle and does not answer a ping, or one that is being sent to and has not
- * acknowledged a byte for minutes. One that merely does not read acknowledges window probes: it lives.
+ * A peer is dead if it does not answer a ping while idle, or if it has not acknowledged a byte for minutes while there is
+ * something to send. A peer that merely does not read is alive: its kernel acknowledges window probes.
  */
 #include "shell/clock.h"
 #include "ws/log.h"
@@ -21,9 +21,9 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
-#define PONG_WITHIN_MS 5000u /* beyond the interval of pings */
+#define PONG_WITHIN_MS 5000u /* in addition to the ping interval */
 #define CLOSE_WITHIN_MS 5000u
-#define TEXT_KEPT ((size_t)4 << 10) /* bytes of memory for texts that a silent socket keeps */
+#define TEXT_KEPT ((size_t)4 << 10) /* bytes of a text buffer that is kept between messages */
 
 _Static_assert(LWS_PRE <= FRAMES_HEADROOM, "libwebsockets puts its headers in front of the payload");
 
@@ -32,18 +32,18 @@ struct socket {
 	struct server *server;
 	struct lws *wsi;
 	const struct frames_protocol *protocol;
-	void *speaker;                 /* what speaks the protocol */
-	const struct upgrade *upgrade; /* as what it was admitted; it lives longer */
-	bool wanted;                   /* a callback has been asked for */
+	void *self;                    /* of protocol */
+	const struct upgrade *upgrade; /* what it was admitted as; freed later */
+	bool wanted;                   /* a writable callback is requested */
 	enum close_code close_code;    /* 0 = open */
 	char close_reason[64];
 	uint64_t closing_ms; /* loop time */
-	uint64_t heard_ms;   /* loop time of the last sign of life */
-	uint64_t pinged_ms;  /* loop time of a ping that has not been answered; 0 = none */
+	uint64_t heard_ms;   /* loop time when something was last received */
+	uint64_t pinged_ms;  /* loop time of an unanswered ping; 0 = none */
 	bool ping_due;
-	size_t message_length;      /* of the message that is being received */
-	struct socket_text text;    /* what is kept of it */
-	struct socket_ahead *ahead; /* a thread reads one, and nothing else is received; or NULL */
+	size_t message_length;        /* bytes of the current message so far */
+	struct socket_text text;      /* its bytes, if it is a text */
+	struct socket_ahead *parsing; /* a thread parses a text, and receiving is paused; NULL = none */
 };
 
 static uint64_t now_ms(const struct server *s)
@@ -75,7 +75,7 @@ static size_t frame_room(void *user)
 	return 0;
 }
 
-/* Bytes that have been written to a socket, and that its peer has not taken. */
+/* Bytes in a socket's send queue. */
 static size_t unsent(int fd)
 {
 	int bytes = 0;
@@ -92,8 +92,8 @@ static size_t queued(void *user)
 }
 
 /*
- * Close what is to be closed, with its code. Not from libwebsockets' callbacks: Debian's is built so that
- * returning -1 from one closes the connection twice, the second time without the close frame.
+ * Close sockets that have a close code. Not from libwebsockets' callbacks: with Debian's build, returning -1 from one
+ * closes the connection twice, the second time without the close frame.
  */
 static void on_closer(uv_timer_t *timer)
 {
@@ -143,7 +143,7 @@ static void want(void *user)
 static const struct frames_transport frames_transport = {
 	.room = frame_room, .queued = queued, .send = send_frame, .want = want, .close = begin_close};
 
-static void *open_speaker(struct server *s, const struct upgrade *u, struct socket *k)
+static void *open_protocol(struct server *s, const struct upgrade *u, struct socket *k)
 {
 	switch (u->kind) {
 	case UPGRADE_CONTROL:
@@ -166,7 +166,7 @@ static const struct frames_protocol *protocol_of(enum upgrade_kind kind)
 				       : &terminal_protocol;
 }
 
-int socket_open(struct server *s, struct lws *wsi, struct connection *c, const struct upgrade *u)
+int socket_open(struct server *s, struct lws *wsi, struct socket_slot *c, const struct upgrade *u)
 {
 	struct socket *k = calloc(1, sizeof *k);
 	if (!k)
@@ -180,34 +180,34 @@ int socket_open(struct server *s, struct lws *wsi, struct connection *c, const s
 	s->options.metrics->websockets_opened++;
 	k->text = (struct socket_text){.server = s, .principal = &u->principal};
 	k->protocol = protocol_of(u->kind);
-	k->speaker = open_speaker(s, u, k);
-	return k->speaker ? 0 : -1;
+	k->self = open_protocol(s, u, k);
+	return k->self ? 0 : -1;
 }
 
-/* A thread has read a long text. */
-static void on_ahead(void *user, void *sense, const char *text, size_t length)
+/* A thread has parsed a long text. */
+static void on_parsed(void *user, void *sense, const char *text, size_t length)
 {
 	struct socket *k = user;
-	k->ahead = NULL;
+	k->parsing = NULL;
 	if (k->close_code)
 		k->protocol->forget(sense);
 	else
-		k->protocol->take(k->speaker, sense, text, length);
+		k->protocol->take(k->self, sense, text, length);
 	lws_rx_flow_control(k->wsi, 1);
-	/* What it has kept meanwhile is looked at only after something has happened. */
+	/* libwebsockets processes what it has buffered only after an event. */
 	lws_cancel_service(lws_get_context(k->wsi));
 }
 
-/* Have a thread read a whole text, if it is long. Returns whether that is so. */
-static bool read_ahead(struct socket *k)
+/* Parse a complete text on a thread if it is long. Returns false if that is not possible. */
+static bool parse_on_thread(struct socket *k)
 {
 	if (!k->protocol->read || k->message_length <= FRAMES_READ_MAX ||
 		k->message_length > k->protocol->text_max)
 		return false;
-	k->ahead = socket_ahead_begin(&k->text, k->message_length, k->protocol, on_ahead, k);
-	if (k->ahead)
+	k->parsing = socket_ahead_begin(&k->text, k->message_length, k->protocol, on_parsed, k);
+	if (k->parsing)
 		lws_rx_flow_control(k->wsi, 0);
-	return k->ahead;
+	return k->parsing;
 }
 
 static void receive_text(struct socket *k, size_t at, const void *bytes, size_t length, bool last)
@@ -218,10 +218,10 @@ static void receive_text(struct socket *k, size_t at, const void *bytes, size_t 
 		begin_close(k, CLOSE_INTERNAL, problem);
 		return;
 	}
-	if (!last || read_ahead(k))
+	if (!last || parse_on_thread(k))
 		return;
 	bool kept = k->message_length <= k->protocol->text_max;
-	k->protocol->text(k->speaker,
+	k->protocol->text(k->self,
 		k->message_length == 0 ? ""
 			: kept         ? k->text.bytes
 				       : NULL,
@@ -231,10 +231,10 @@ static void receive_text(struct socket *k, size_t at, const void *bytes, size_t 
 }
 
 int socket_receive(
-	struct server *s, struct lws *wsi, struct connection *c, const void *bytes, size_t length)
+	struct server *s, struct lws *wsi, struct socket_slot *c, const void *bytes, size_t length)
 {
 	struct socket *k = c->socket;
-	if (!k || !k->speaker)
+	if (!k || !k->self)
 		return 0;
 	k->heard_ms = now_ms(s);
 	if (lws_is_first_fragment(wsi))
@@ -245,28 +245,28 @@ int socket_receive(
 	k->message_length += length;
 	if (k->close_code)
 		return 0;
-	/* What is left of a frame is known ahead, so that a giant is refused before it has come. */
+	/* The frame's header tells its length, so an oversized frame is refused before it has come. */
 	if (k->message_length + pending > k->protocol->message_max) {
 		s->options.metrics->frames_oversized++;
-		k->protocol->too_big(k->speaker);
+		k->protocol->too_big(k->self);
 	} else if (binary && k->protocol->binary) {
-		k->protocol->binary(k->speaker, bytes, length);
+		k->protocol->binary(k->self, bytes, length);
 	} else {
 		receive_text(k, before, bytes, length, lws_is_final_fragment(wsi) && pending == 0);
 	}
 	return 0;
 }
 
-/* With a payload: libwebsockets does not tell of an empty pong. */
+/* With a payload: libwebsockets does not report an empty pong. */
 static void send_ping(struct socket *k)
 {
 	uint8_t payload[LWS_PRE + 1] = {0};
 	k->ping_due = false;
-	/* A lost peer shows by its silence. */
+	/* An error is ignored: the ping stays unanswered. */
 	lws_write(k->wsi, payload + LWS_PRE, sizeof payload - LWS_PRE, LWS_WRITE_PING);
 }
 
-int socket_writable(struct connection *c)
+int socket_writable(struct socket_slot *c)
 {
 	struct socket *k = c->socket;
 	if (!k)
@@ -282,11 +282,11 @@ int socket_writable(struct connection *c)
 	}
 	if (k->ping_due)
 		send_ping(k);
-	k->protocol->writable(k->speaker);
+	k->protocol->writable(k->self);
 	return 0;
 }
 
-void socket_pong(struct connection *c)
+void socket_pong(struct socket_slot *c)
 {
 	struct socket *k = c->socket;
 	if (!k)
@@ -295,7 +295,7 @@ void socket_pong(struct connection *c)
 	k->pinged_ms = 0;
 }
 
-void socket_gone(struct server *s, struct connection *c)
+void socket_gone(struct server *s, struct socket_slot *c)
 {
 	struct socket *k = c->socket;
 	if (!k)
@@ -305,14 +305,14 @@ void socket_gone(struct server *s, struct connection *c)
 	DL_DELETE(s->sockets, k);
 	if (k->protocol == &terminal_protocol)
 		s->options.metrics->clients--;
-	if (k->speaker)
-		k->protocol->closed(k->speaker);
-	socket_ahead_forget(k->ahead);
+	if (k->self)
+		k->protocol->closed(k->self);
+	socket_ahead_forget(k->parsing);
 	socket_text_drop(&k->text);
 	free(k);
 }
 
-/* Whether something waits for the peer to take it, so that a ping would wait behind that. */
+/* Whether data is buffered, behind which a ping would wait. */
 static bool has_backlog(const struct socket *k)
 {
 	const struct relay *tunnel = k->upgrade->tunnel;
@@ -322,7 +322,7 @@ static bool has_backlog(const struct socket *k)
 static bool is_dead(const struct socket *k, uint64_t now)
 {
 	const struct relay *tunnel = k->upgrade->tunnel;
-	int fd = tunnel ? tunnel->caller->fd : lws_get_socket_fd(k->wsi);
+	int fd = tunnel ? tunnel->conn->fd : lws_get_socket_fd(k->wsi);
 	if (has_backlog(k))
 		return connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 	return k->pinged_ms > 0 && now - k->pinged_ms > ping_interval(k->server) + PONG_WITHIN_MS;
@@ -334,8 +334,8 @@ static void kill_socket(struct socket *k)
 	connection_kill(k->wsi);
 }
 
-/* Whatever has become of their links and logins: a login also ends when newer ones take its place. */
-static void end_access(struct server *s)
+/* Close sockets after their link or login has ended, by revocation or because newer logins have replaced it. */
+static void close_revoked(struct server *s)
 {
 	struct socket *k, *next;
 	const struct auth *a = s->options.auth;
@@ -351,7 +351,7 @@ void socket_sweep(struct server *s)
 {
 	struct socket *k, *next;
 	uint64_t now = now_ms(s);
-	end_access(s);
+	close_revoked(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
 	control_sockets_sweep(s->options.controls, server_quiet_s(s), clock_wall_ms());
 	rpc_sockets_sweep(s->options.rpcs, server_quiet_s(s), clock_wall_ms());
@@ -364,7 +364,7 @@ void socket_sweep(struct server *s)
 			k->closing_ms = now;
 			kill_socket(k);
 		} else if (has_backlog(k)) {
-			k->pinged_ms = 0; /* what is on its way tells more than a ping behind it */
+			k->pinged_ms = 0; /* acknowledgements of the data show more than a pong */
 		} else if (k->pinged_ms == 0 && now - k->heard_ms > ping_interval(s)) {
 			k->pinged_ms = now;
 			k->ping_due = true;

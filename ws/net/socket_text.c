@@ -1,4 +1,4 @@
-/* See socket_text.h. What a thread has belongs to it until it is done, whatever becomes of the socket. */
+/* See socket_text.h. A text that a thread parses is owned by its job, which may outlive the socket. */
 #include "ws/net/socket_text.h"
 
 #include "ws/net/internal.h"
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_LONG ((size_t)2 << 20) /* a text that needs more takes room as a body does */
+#define TEXT_LONG ((size_t)2 << 20) /* larger texts are reserved as bodies */
 
-static void give_room(struct socket_text *t)
+static void release(struct socket_text *t)
 {
 	bodies_give(&t->server->bodies, t->room, false);
 	quota_give(&t->place);
@@ -17,18 +17,18 @@ static void give_room(struct socket_text *t)
 
 void socket_text_drop(struct socket_text *t)
 {
-	give_room(t);
+	release(t);
 	free(t->bytes);
 	t->bytes = NULL;
 	t->size = 0;
 }
 
-/* Take room for a text, in place of what it has. */
-static bool take_room(struct socket_text *t, size_t size)
+/* Reserve size bytes in all. Returns false if a limit would be exceeded. */
+static bool reserve(struct socket_text *t, size_t size)
 {
 	struct server *s = t->server;
 	struct access *a = s->options.dispatcher->access;
-	give_room(t);
+	release(t);
 	if ((!a || quota_take(&a->quotas, QUOTA_BODY_BYTES, (unsigned)size, t->principal, &t->place)) &&
 		bodies_take(&s->bodies, size, false)) {
 		t->room = size;
@@ -39,10 +39,10 @@ static bool take_room(struct socket_text *t, size_t size)
 	return false;
 }
 
-/* Returns NULL, or why there is no room. */
+/* Enlarge the buffer. Returns NULL, or a close reason. */
 static const char *grow(struct socket_text *t, size_t size)
 {
-	if (size > TEXT_LONG && !take_room(t, size))
+	if (size > TEXT_LONG && !reserve(t, size))
 		return "too much is being received";
 	char *bytes = realloc(t->bytes, size);
 	if (!bytes)
@@ -73,8 +73,8 @@ struct socket_ahead {
 	struct socket_text text;
 	size_t length;
 	const struct frames_protocol *protocol;
-	void *sense;            /* what has been made of it; owned */
-	socket_ahead_done done; /* NULL: nobody waits any more */
+	void *sense;            /* result of protocol->read(); owned */
+	socket_ahead_done done; /* NULL = drop the result */
 	void *user;
 };
 
@@ -87,7 +87,7 @@ static void on_read(uv_work_t *work)
 static void on_done(uv_work_t *work, int status)
 {
 	struct socket_ahead *a = work->data;
-	(void)status; /* nothing cancels it */
+	(void)status; /* it is never cancelled */
 	if (a->done)
 		a->done(a->user, a->sense, a->text.bytes, a->length);
 	else

@@ -1,6 +1,6 @@
 /*
- * Texts that come on a WebSocket: each is kept until it is whole. What is long takes room as a body does, and a thread of
- * libuv's makes sense of it, for which the loop would stand still.
+ * Text messages of a WebSocket, collected until they are complete. Long ones count as bodies (bodies.h), and are parsed on a
+ * thread of libuv's, because that would block the loop.
  */
 #pragma once
 
@@ -13,32 +13,32 @@
 
 struct server;
 
-/* A text that comes, or none: zeroed memory but for the first two. */
+/* The text that is being received. Zero it, then set the first two. */
 struct socket_text {
 	struct server *server;
-	const struct principal *principal; /* whose it is; borrowed */
+	const struct principal *principal; /* of the socket; borrowed */
 	char *bytes;                       /* owned; size of them */
 	size_t size;
 	struct quota_place place;
-	size_t room; /* of the room for bodies: all of a long text */
+	size_t room; /* bytes reserved in server->bodies */
 };
 
-/* Keep a piece of one of at most max bytes; beyond that nothing is. Returns NULL, or why it cannot be. */
+/* Store a piece at offset at. Texts of more than max bytes are not stored. Returns NULL, or a close reason. */
 const char *socket_text_keep(
 	struct socket_text *t, size_t max, size_t at, const void *bytes, size_t length);
 
-/* Give back what it has taken. */
+/* Free its memory, and release what is reserved. */
 void socket_text_drop(struct socket_text *t);
 
-/* One that a thread has. */
+/* A text that a thread parses. */
 struct socket_ahead;
 
-/* What a thread has made of one; text: borrowed. Comes later, and not after socket_ahead_forget(). */
+/* The text is parsed; sense: result of frames_protocol.read(), owned; text: borrowed. Called from the loop. */
 typedef void (*socket_ahead_done)(void *user, void *sense, const char *text, size_t length);
 
-/* Have a thread read a whole text, whose bytes are taken. Returns NULL, and takes nothing, when memory is short. */
+/* Parse a complete text on a thread. Takes t's memory, unless it returns NULL because memory is short. */
 struct socket_ahead *socket_ahead_begin(struct socket_text *t, size_t length,
 	const struct frames_protocol *protocol, socket_ahead_done done, void *user);
 
-/* Nobody waits for it any more; NULL is fine. */
+/* Drop the result when it comes; done() is not called. NULL is allowed. */
 void socket_ahead_forget(struct socket_ahead *a);

@@ -1,9 +1,9 @@
 /*
- * Server-sent events: an answer that goes on until its handler says that it is complete. It comes in chunks, so that a
- * client can tell its end from a server's that has died.
+ * Server-sent events: an answer that lasts until its handler completes it. It is chunked, so that a client can tell the end
+ * from a lost connection.
  *
- * A comment breaks every longer silence: proxies and clients do not take the stream for a dead one, and a
- * reader that has vanished is noticed, for it acknowledges nothing.
+ * After some silence a comment is sent: proxies and clients do not time out, and a lost reader is noticed, because it
+ * acknowledges nothing.
  */
 #include "ws/net/caller.h"
 #include "ws/net/exchange.h"
@@ -15,8 +15,8 @@
 #include <sys/ioctl.h>
 #include <utlist.h>
 
-#define CUT_WITHIN_S 5 /* for what is left to be taken, when the reader may have no more */
-#define DOWNLOAD_WINDOW_MS 60000u /* how long is looked how much is taken, on average */
+#define CUT_WITHIN_S 5            /* for a reader without access any more to read the last event */
+#define DOWNLOAD_WINDOW_MS 60000u /* of the rate check */
 #define CHUNK_FRAME_MAX 24        /* bytes around a chunk */
 
 void stream_open(struct exchange *x)
@@ -31,7 +31,7 @@ void stream_gone(struct exchange *x)
 	x->server->options.metrics->streams--;
 }
 
-/* Make `before text after` what is sent next, in a chunk if those are used. Returns 0 or -1. */
+/* Set x->event to before, text, after, as a chunk unless HTTP/1.0. Returns 0 or -1. */
 static int set_event(struct exchange *x, const char *before, const char *text, const char *after)
 {
 	bool chunk = !x->http_1_0;
@@ -49,7 +49,7 @@ static int set_event(struct exchange *x, const char *before, const char *text, c
 	return 0;
 }
 
-/* What tells the end: of a chunked body, or the close alone. */
+/* Set x->event to the last chunk; empty for HTTP/1.0 and HEAD. */
 static int set_end(struct exchange *x)
 {
 	bool chunked = !x->http_1_0 && !x->head_only;
@@ -89,21 +89,21 @@ void stream_sent(struct exchange *x)
 	x->answered_ms = server_now_ms(x->server);
 }
 
-/* Whether something is on its way that the peer's kernel has not acknowledged for long. */
+/* Whether the peer's kernel has not acknowledged sent bytes for too long. */
 static bool is_dead(const struct exchange *x)
 {
-	int bytes = 0, fd = x->caller->fd;
+	int bytes = 0, fd = x->conn->fd;
 	return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 &&
 		connection_last_ack_of(fd) > CONNECTION_ACK_WITHIN_MS;
 }
 
-/* Whether its reader, who may have no more, does not take the end either. */
+/* Whether a reader without access any more has not read the last event in time. */
 static bool is_cut_off(struct exchange *x)
 {
 	return x->request->cut && x->cut++ >= CUT_WITHIN_S;
 }
 
-/* Whether the reader of a download takes less than the least. It is not his fault when there is nothing to be taken. */
+/* Whether the peer reads a download slower than BODY_RATE_MIN. Never while the source has no piece. */
 static bool is_stuck(struct exchange *x)
 {
 	uint64_t now_ms = server_now_ms(x->server), ms = now_ms - x->pulled_ms;
@@ -115,16 +115,16 @@ static bool is_stuck(struct exchange *x)
 	return stuck;
 }
 
-/* Look at one; it may be gone afterwards. */
-static void look_at(struct exchange *x)
+/* Check an exchange; it may be freed afterwards. */
+static void check_exchange(struct exchange *x)
 {
 	struct server *s = x->server;
 	if (exchange_body_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
 		upload_break(x->request, UPLOAD_SLOW);
-		caller_drop(x->caller);
+		caller_drop(x->conn);
 	} else if (is_stuck(x) || (x->streaming && (is_dead(x) || is_cut_off(x)))) {
-		caller_drop(x->caller);
+		caller_drop(x->conn);
 	} else if (x->streaming && x->silent++ >= server_quiet_s(s) && !x->event) {
 		x->quiet = true;
 		x->request->transport->more(x);
@@ -135,5 +135,5 @@ void stream_sweep(struct server *s)
 {
 	struct exchange *x, *next;
 	DL_FOREACH_SAFE (s->exchanges, x, next)
-		look_at(x);
+		check_exchange(x);
 }

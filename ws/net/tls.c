@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* RFC 7301: HTTP/1.1 is chosen of what is offered. Where it is not offered, the handshake goes on without. */
+/* RFC 7301: choose http/1.1 if it is offered; otherwise continue without ALPN. */
 static int on_select(SSL *ssl, const unsigned char **name, unsigned char *length,
 	const unsigned char *offered, unsigned offered_length, void *user)
 {
@@ -22,7 +22,7 @@ static int on_select(SSL *ssl, const unsigned char **name, unsigned char *length
 		: SSL_TLSEXT_ERR_NOACK;
 }
 
-/* Nobody sits there to be asked for the password of a key. */
+/* Encrypted keys are not supported: there is no terminal to ask for a password. */
 static int on_password(char *text, int size, int writing, void *user)
 {
 	(void)text;
@@ -43,7 +43,7 @@ static void configure(SSL_CTX *tls)
 	SSL_CTX_set_default_passwd_cb(tls, on_password);
 }
 
-/* Log what OpenSSL says first. */
+/* Log OpenSSL's first error. Returns -EIO. */
 static int fail(const char *what, const char *file)
 {
 	char text[160] = "not enough memory";
@@ -68,7 +68,7 @@ int tls_open(struct server *s)
 	configure(s->tls);
 	if (SSL_CTX_use_certificate_chain_file(s->tls, o->tls_cert) != 1)
 		return fail("the certificate", o->tls_cert);
-	/* It is compared with the certificate. */
+	/* This also checks that it matches the certificate. */
 	if (SSL_CTX_use_PrivateKey_file(s->tls, o->tls_key, SSL_FILETYPE_PEM) != 1)
 		return fail("the key", o->tls_key);
 	return 0;
@@ -80,7 +80,7 @@ void tls_close(struct server *s)
 	s->tls = NULL;
 }
 
-void tls_begin(struct caller *c)
+void tls_begin(struct conn *c)
 {
 	c->ssl = SSL_new(c->server->tls);
 	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1) {
@@ -92,7 +92,7 @@ void tls_begin(struct caller *c)
 	tls_turn(c);
 }
 
-void tls_turn(struct caller *c)
+void tls_turn(struct conn *c)
 {
 	ERR_clear_error();
 	int rc = SSL_do_handshake(c->ssl);

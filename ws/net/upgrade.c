@@ -1,4 +1,4 @@
-/* Whether a request becomes a WebSocket; see upgrade.h. */
+/* Checks WebSocket handshakes; see upgrade.h. */
 #include "ws/net/upgrade.h"
 
 #include "ws/log.h"
@@ -12,10 +12,12 @@
 #include <string.h>
 #include <strings.h>
 
-#define RETRY_S "1" /* when a handshake that was refused for the time being is worth another try */
-#define RETRY_GUESSES_S "60" /* of who has guessed */
+#define RETRY_S "1"          /* Retry-After of a 429 */
+#define RETRY_GUESSES_S "60" /* the same after too many wrong credentials */
 #define KEY_LENGTH 24u       /* 16 bytes in base64, RFC 6455 4.1 */
-#define VERSION "13"         /* Sec-WebSocket-Version; 4.2.2: a refusal says it */
+#define VERSION "13"         /* Sec-WebSocket-Version, also sent with an error (4.2.2) */
+
+#define INVALID "Invalid WebSocket handshake: "
 
 static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -32,19 +34,33 @@ static bool is_key(const char *key)
 		strcmp(key + KEY_LENGTH - 2, "==") == 0;
 }
 
-/* Whether it is a handshake as RFC 6455 4.2.1 has it. */
-static bool is_sound(const struct http_head *http)
+/* Check a handshake (RFC 6455 4.2.1). Returns NULL, or what is wrong. */
+static const char *find_fault(const struct http_head *http)
 {
+	const char *key = http_head_field(http, "sec-websocket-key");
 	const char *version = http_head_field(http, "sec-websocket-version");
-	return http_head_count(http, "upgrade") == 1 &&
-		is_key(http_head_field(http, "sec-websocket-key")) &&
-		http_head_count(http, "sec-websocket-key") == 1 && version &&
-		strcmp(version, VERSION) == 0 && http_head_count(http, "host") <= 1 &&
-		!http_head_field(http, "content-length") &&
-		!http_head_field(http, "transfer-encoding") && !http->authority;
+	if (http_head_count(http, "upgrade") != 1)
+		return INVALID "Upgrade is given more than once";
+	if (!key)
+		return INVALID "Sec-WebSocket-Key is missing";
+	if (http_head_count(http, "sec-websocket-key") > 1)
+		return INVALID "Sec-WebSocket-Key is given more than once";
+	if (!is_key(key))
+		return INVALID "Sec-WebSocket-Key must be 16 bytes in base64";
+	if (!version)
+		return INVALID "Sec-WebSocket-Version is missing";
+	if (strcmp(version, VERSION) != 0)
+		return INVALID "Sec-WebSocket-Version must be " VERSION;
+	if (http_head_count(http, "host") > 1)
+		return INVALID "Host is given more than once";
+	if (http_head_field(http, "content-length"))
+		return INVALID "Content-Length is not allowed";
+	if (http_head_field(http, "transfer-encoding"))
+		return INVALID "Transfer-Encoding is not allowed";
+	return http->authority ? INVALID "the request target must be a path" : NULL;
 }
 
-/* The sandbox of a path "/v1/sandbox/ID/pty", or "". */
+/* Copy ID of a path "/v1/sandbox/ID/pty", or "". */
 static void copy_sandbox(const char *path, char ret_sandbox[NAME_ID_MAX + 2])
 {
 	static const char before[] = "/v1/sandbox/", behind[] = "/pty";
@@ -70,7 +86,7 @@ static enum upgrade_kind kind_of(const char *path, const char *sandbox)
 	return sandbox[0] ? UPGRADE_TERMINAL : UPGRADE_NONE;
 }
 
-/* Whether what the target asks for of terminals can be had. */
+/* Parse and check the query of a terminal. */
 static struct refusal check_terminal(
 	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)
 {
@@ -81,7 +97,7 @@ static struct refusal check_terminal(
 			      : terminal_check(s->options.terminals, &u->query, &u->principal);
 }
 
-/* Whether credentials are good. */
+/* Check the result of authentication. */
 static struct refusal check_credentials(struct server *s, enum auth_result auth)
 {
 	if (auth == AUTH_LIMITED) {
@@ -95,8 +111,8 @@ static struct refusal check_credentials(struct server *s, enum auth_result auth)
 	return (struct refusal){401, "UNAUTHENTICATED", "Valid credentials are required"};
 }
 
-/* Take what the socket counts as. Returns whether it is had. */
-static bool take_places(struct caller *c, struct upgrade *u)
+/* Acquire quota for a connection and, if it is one, a terminal. Returns false if there is none. */
+static bool acquire_places(struct conn *c, struct upgrade *u)
 {
 	if (!caller_known(c, &u->principal))
 		return false;
@@ -107,14 +123,14 @@ static bool take_places(struct caller *c, struct upgrade *u)
 }
 
 static struct refusal check(
-	struct caller *c, struct head *h, struct upgrade *u, enum auth_result *ret_auth)
+	struct conn *c, struct head *h, struct upgrade *u, enum auth_result *ret_auth)
 {
 	struct server *s = c->server;
 	char sandbox[NAME_ID_MAX + 2];
 	copy_sandbox(h->path, sandbox);
 	u->kind = kind_of(h->path, sandbox);
 	h->terminal = u->kind == UPGRADE_TERMINAL;
-	h->method = METHOD_OTHER; /* no page can have followed a link */
+	h->method = METHOD_OTHER; /* it is not a navigation */
 	struct refusal refusal = head_check(s, &c->arrival, h, true, &u->principal, ret_auth);
 	if (refusal.status)
 		return refusal;
@@ -126,13 +142,13 @@ static struct refusal check(
 		return refusal;
 	if (u->kind != UPGRADE_TERMINAL && u->principal.answers)
 		return (struct refusal){403, "PERMISSION_DENIED", "This link only answers a prompt"};
-	if (!take_places(c, u))
+	if (!acquire_places(c, u))
 		return (struct refusal){429, "QUOTA_REACHED",
 			"This link, or all links together, have as many as they may"};
 	return u->kind == UPGRADE_TERMINAL ? check_terminal(s, h, sandbox, u) : refusal;
 }
 
-/* Answer, and tell the log. */
+/* Answer with an error, and log it. */
 static void refuse(struct exchange *x, struct refusal refusal)
 {
 	struct request *r = x->request;
@@ -148,30 +164,29 @@ static void refuse(struct exchange *x, struct refusal refusal)
 	reply_error(r, refusal.code, refusal.message, NULL);
 }
 
-/* Decide about a request whose head is parsed. Returns whether it is admitted; otherwise x has been answered. */
+/* Check a request. Returns whether it is admitted; otherwise x has been answered. */
 static bool admit(struct exchange *x, const struct http_head *http, struct upgrade *u)
 {
 	struct request *r = x->request;
 	struct head *h = calloc(1, sizeof *h);
 	struct refusal refusal;
 	snprintf(r->peer, sizeof r->peer, "%s", u->peer);
-	r->auth = AUTH_OK; /* short memory is nobody's guess */
+	r->auth = AUTH_OK; /* running out of memory does not count as a failure */
 	if (!h) {
 		refuse(x, (struct refusal){500, "OUT_OF_MEMORY", "Out of memory"});
 		return false;
 	}
 	snprintf(h->peer, sizeof h->peer, "%s", u->peer);
 	r->auth = AUTH_MISSING;
-	bool sound = is_sound(http);
-	if (!sound)
+	const char *fault = find_fault(http);
+	if (fault)
 		reply_header(r, "Sec-WebSocket-Version", VERSION);
-	const char *problem = sound ? head_take(http, h) : "VALIDATION_FAILED";
+	const char *problem = fault ? "VALIDATION_FAILED" : head_take(http, h);
 	if (problem) {
-		refusal = (struct refusal){400, problem,
-			sound ? "The request's head cannot be taken"
-			      : "This is no proper handshake of a WebSocket"};
+		refusal = (struct refusal){
+			400, problem, fault ? fault : "The request's head is invalid or too large"};
 	} else {
-		refusal = check(x->caller, h, u, &r->auth);
+		refusal = check(x->conn, h, u, &r->auth);
 	}
 	head_free(h);
 	free(h);
@@ -180,7 +195,7 @@ static bool admit(struct exchange *x, const struct http_head *http, struct upgra
 	return !refusal.status;
 }
 
-struct upgrade *upgrade_admit(struct caller *c, const struct http_head *http)
+struct upgrade *upgrade_admit(struct conn *c, const struct http_head *http)
 {
 	struct upgrade *u = calloc(1, sizeof *u);
 	struct exchange *x = u ? http1_exchange(c) : NULL;

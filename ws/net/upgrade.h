@@ -1,31 +1,28 @@
 /*
- * Handshakes of WebSockets (RFC 6455 4.2.1): what is asked for, and whether it may be had. That is decided here, by a head that
- * was parsed here: libwebsockets gets a connection when it is a WebSocket's, and a handshake of ours to read (handover.h).
+ * WebSocket handshakes (RFC 6455 4.2.1): checks and admits requests. An admitted connection goes to libwebsockets (handover.h).
  */
 #pragma once
 
 #include "ws/net/caller.h"
 
+/* The protocol of a WebSocket, chosen by its path. */
 enum upgrade_kind { UPGRADE_NONE, UPGRADE_TERMINAL, UPGRADE_CONTROL, UPGRADE_RPC };
 
-/* A WebSocket that has been admitted. libwebsockets keeps it with its connection. */
+/* An admitted WebSocket. It is the opaque user data of its connection in libwebsockets. */
 struct upgrade {
 	enum upgrade_kind kind;
 	struct terminal_query query; /* of UPGRADE_TERMINAL */
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
 	struct quota_place place, seat; /* as a connection, and as a terminal */
-	struct relay *tunnel; /* of TLS: what connects it to the peer; NULL = nothing does */
+	struct relay *tunnel;           /* of TLS: connects it to the peer; NULL = none */
 };
 
-/* Whether a request asks for a WebSocket. What asks for another protocol is served as if it had not. */
+/* Whether a request asks for a WebSocket. */
 bool upgrade_is_wanted(const struct http_head *http);
 
-/*
- * Decide about such a request. Returns what is admitted, which the caller owns; or NULL: the request has been answered, or the
- * connection dropped.
- */
-struct upgrade *upgrade_admit(struct caller *c, const struct http_head *http);
+/* Check such a request. Returns the admitted WebSocket, owned by the caller; NULL = c has been answered or dropped. */
+struct upgrade *upgrade_admit(struct conn *c, const struct http_head *http);
 
-/* Give its places back. NULL is taken. */
+/* Free it, and release its quota. NULL is allowed. */
 void upgrade_free(struct upgrade *u);

@@ -68,7 +68,7 @@ Test(local_socket_default_dir, not_where_others_may_write)
 {
 	make_place(0770);
 	cr_assert_str_eq(default_with(place), plain);
-	cr_assert_str_eq(why, "can be written to by others");
+	cr_assert_str_eq(why, "can be written to by other users");
 	rmdir(place);
 }
 

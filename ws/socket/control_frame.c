@@ -1,7 +1,7 @@
 /*
- * jansson reads the envelope, and checks all of the message. A request's body goes to its handler as it
- * was written: its place is found by walking over the outermost object once more. The same walk finds the
- * id of a message that is no JSON, so that whoever waits for its answer hears of it.
+ * jansson parses and validates the message. A request's body goes to its handler unparsed: its position is found by a
+ * second pass over the outermost object. The same pass finds the id of a message that is not valid JSON, so that the
+ * error can name the request.
  */
 #include "ws/socket/control_frame.h"
 #include "shell/json_read.h"
@@ -48,7 +48,7 @@ static bool skip_string(struct text *t)
 	return false;
 }
 
-/* A value; what is inside brackets is only counted. */
+/* Skip a value; inside brackets only the depth is counted. */
 static bool skip_value(struct text *t)
 {
 	size_t depth = 0;
@@ -70,7 +70,7 @@ static bool skip_value(struct text *t)
 	return depth == 0 && t->at > begin;
 }
 
-/* Where the value of a member of the outermost object is. Its name has to be written without escapes. */
+/* Find the value of a member of the outermost object. Its name must be written without escapes. */
 static bool find_member(const char *text, size_t length, const char *name, struct text *ret_value)
 {
 	struct text t = {text, text + length};
@@ -98,7 +98,7 @@ static bool find_member(const char *text, size_t length, const char *name, struc
 	return false;
 }
 
-/* The text of a string without NUL and of at most max bytes; NULL if it is something else. */
+/* A string of at most max bytes without NUL; NULL if it is anything else. */
 static const char *plain_text(const json_t *value, size_t max)
 {
 	const char *text = json_string_value(value);
@@ -106,7 +106,7 @@ static const char *plain_text(const json_t *value, size_t max)
 	return text && length <= max && strlen(text) == length ? text : NULL;
 }
 
-static bool take_id(const json_t *value, struct control_frame *f)
+static bool copy_id(const json_t *value, struct control_frame *f)
 {
 	const char *id = plain_text(value, CONTROL_ID_MAX);
 	if (!id || !*id)
@@ -163,21 +163,21 @@ static void parse_request(
 	f->body_length = (size_t)(place.end - place.at);
 }
 
-/* The id of what is not JSON as a whole. */
+/* Find the id of a message that is not valid JSON. */
 static void recover_id(const char *text, size_t length, struct control_frame *f)
 {
 	struct text place;
 	if (!find_member(text, length, "id", &place))
 		return;
 	json_t *id = json_read(place.at, (size_t)(place.end - place.at), JSON_DECODE_ANY, NULL);
-	take_id(id, f);
+	copy_id(id, f);
 	json_decref(id);
 }
 
 void control_frame_parse(const char *text, size_t length, struct control_frame *f)
 {
 	*f = (struct control_frame){.type = CONTROL_INVALID, .method = METHOD_OTHER};
-	/* NUL is the handlers' to refuse: they know in which field it is. */
+	/* NUL is allowed here: handlers refuse it with the name of the field. */
 	json_t *root = json_read(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	const char *type = json_string_value(json_object_get(root, "type"));
 	f->root = root;
@@ -185,9 +185,9 @@ void control_frame_parse(const char *text, size_t length, struct control_frame *
 		recover_id(text, length, f);
 		refuse_frame(f, "PARSE_ERROR", "Invalid JSON message");
 	} else if (!type || (strcmp(type, "request") != 0 && strcmp(type, "cancel") != 0)) {
-		take_id(json_object_get(root, "id"), f);
+		copy_id(json_object_get(root, "id"), f);
 		refuse_frame(f, "INVALID_REQUEST", "type must be request or cancel");
-	} else if (!take_id(json_object_get(root, "id"), f)) {
+	} else if (!copy_id(json_object_get(root, "id"), f)) {
 		refuse_frame(f, "INVALID_REQUEST", "id must be a string of 1 to 128 bytes");
 	} else if (strcmp(type, "cancel") == 0) {
 		f->type = CONTROL_CANCEL;

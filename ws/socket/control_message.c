@@ -1,4 +1,4 @@
-/* Messages of the control socket: a head that is made here, behind which a reply's bytes follow from where they are. */
+/* Messages of the control socket: a head, then the bytes of a reply, which are not copied, and a tail. */
 #include "ws/socket/control_message.h"
 
 #include "ws/base64.h"
@@ -28,7 +28,7 @@ bool control_message_failed(const struct control_message *m)
 	return m->failed;
 }
 
-/* Make a whole message of an object, which is taken and may be NULL. */
+/* Make the message from object, which is taken. NULL: memory was short. */
 static void set_whole(struct control_message *m, json_t *object)
 {
 	control_message_finish(m);
@@ -43,14 +43,14 @@ static bool has_type(const struct reply *reply, const char *prefix)
 	return reply->content_type && strncasecmp(reply->content_type, prefix, strlen(prefix)) == 0;
 }
 
-/* A body that is not JSON, as JSON. */
+/* The JSON for a body that is not JSON. */
 static json_t *body_json(const struct reply *reply)
 {
 	json_t *text = has_type(reply, "text/") ? json_stringn(reply->body, reply->length) : NULL;
 	return text ? text : json_pack("{s:o}", "base64", base64_json(reply->body, reply->length));
 }
 
-/* The headers of a reply, or NULL when there are none. Cookies are for browsers to keep, not for pages. */
+/* The headers of a reply, or NULL. Without Set-Cookie, which pages must not read. */
 static json_t *headers_json(const struct reply *reply)
 {
 	json_t *headers = NULL;
@@ -95,7 +95,7 @@ void control_message_reply(struct control_message *m, const char *id, struct req
 		request_unref(r);
 		return;
 	}
-	/* The object goes on where it has ended. */
+	/* Overwrite the object's closing brace. */
 	memcpy(head + m->head_length - 1, body, sizeof body);
 	m->head = head;
 	m->head_length += sizeof body - 2;
@@ -131,7 +131,7 @@ void control_message_error(
 	set_whole(m, object);
 }
 
-/* Copy what of a part, which begins at *skip of the message, is still to come and has room. */
+/* Copy a part without its first *skip bytes, at most room bytes. Subtracts what was skipped from *skip. */
 static size_t copy_part(uint8_t *to, size_t room, const char *part, size_t length, size_t *skip)
 {
 	size_t from = *skip < length ? *skip : length;

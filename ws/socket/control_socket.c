@@ -1,6 +1,6 @@
 /*
- * A call is a request that has come and is not over. It waits, is begun, and is then answered or streams;
- * whatever has something to send is in line, and gets one message in its turn.
+ * A call is a request that is not over. It waits, begins, and then is answered or streams. Calls with something to send
+ * are in the list `line`; each sends one message in its turn.
  */
 #include "ws/socket/control_socket.h"
 
@@ -17,28 +17,29 @@
 #include <utlist.h>
 
 enum call_state {
-	CALL_WAITING,   /* to be begun */
+	CALL_WAITING,   /* not begun */
 	CALL_BEGUN,     /* a handler has it */
-	CALL_ANSWERED,  /* its reply waits to be sent */
-	CALL_STREAMING, /* its events are sent as they come */
+	CALL_ANSWERED,  /* its reply is to be sent */
+	CALL_STREAMING, /* its events are sent while they come */
 };
 
+/* A request that is not over. */
 struct call {
-	UT_hash_handle hh;        /* among those of its connection, by id */
-	struct call *prev, *next; /* in line: for being begun, or for sending */
+	UT_hash_handle hh;        /* in control->calls, by id */
+	struct call *prev, *next; /* in control->waiting or control->line */
 	struct control_socket *control;
 	struct request *request; /* our reference */
 	enum call_state state;
-	bool in_line;    /* for sending */
-	bool cancelled;  /* nobody wants the rest of its stream */
-	bool quiet;      /* its reader is to be told that it goes on */
+	bool in_line;    /* in control->line */
+	bool cancelled;  /* end the stream */
+	bool quiet;      /* an empty event is due that keeps the stream alive */
 	unsigned silent; /* sweeps since it last sent something */
 	char id[CONTROL_ID_MAX + 1];
 };
 
-/* An error that is to be told. */
-struct told_error {
-	struct told_error *prev, *next;
+/* An error to be sent. */
+struct pending_error {
+	struct pending_error *prev, *next;
 	const char *code, *message; /* literals */
 	char id[];                  /* "" = of no request */
 };
@@ -50,15 +51,15 @@ struct control_socket {
 	void *transport_user;
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
-	struct call *calls;        /* table */
-	struct call *waiting;      /* list */
-	struct call *line;         /* list */
-	struct told_error *errors; /* list */
+	struct call *calls;           /* table */
+	struct call *waiting;         /* list: not begun */
+	struct call *line;            /* list: have something to send */
+	struct pending_error *errors; /* list */
 	size_t errors_count;
 	size_t bodies;              /* bytes of all calls' bodies */
 	size_t replies;             /* bytes of replies that wait */
-	struct control_message now; /* is being sent */
-	bool busy;                  /* it will be pumped anyway */
+	struct control_message now; /* being sent */
+	bool busy;                  /* pump() will be called anyway */
 	bool closing;
 };
 
@@ -86,11 +87,11 @@ static void close_transport(struct control_socket *c, enum close_code code, cons
 
 /* Errors */
 
-static void tell_error(
+static void send_error(
 	struct control_socket *c, const char *id, const char *code, const char *message)
 {
 	size_t size = strlen(id) + 1;
-	struct told_error *e = NULL;
+	struct pending_error *e = NULL;
 	if (c->errors_count < CONTROL_REFUSALS_MAX)
 		e = malloc(sizeof *e + size);
 	if (!e) {
@@ -105,7 +106,7 @@ static void tell_error(
 	c->all->metrics->control_errors++;
 }
 
-static void forget_error(struct control_socket *c, struct told_error *e)
+static void drop_error(struct control_socket *c, struct pending_error *e)
 {
 	DL_DELETE(c->errors, e);
 	c->errors_count--;
@@ -121,7 +122,7 @@ static struct call *find_call(struct control_socket *c, const char *id)
 	return call;
 }
 
-/* Get in line for sending. */
+/* Append the call to the line. */
 static void call_line_up(struct call *call)
 {
 	struct control_socket *c = call->control;
@@ -143,7 +144,7 @@ static void call_leave_line(struct call *call)
 	DL_DELETE(call->control->line, call);
 }
 
-/* The call is over. Its request goes with it, unless somebody else has been given the reference. */
+/* End the call. Its request is abandoned, and freed unless another reference exists. */
 static void call_end(struct call *call)
 {
 	struct control_socket *c = call->control;
@@ -197,7 +198,7 @@ static void begin_waiting(struct control_socket *c)
 
 /* Sending */
 
-/* The next message of a call whose turn it is; *m stays empty when there is none. */
+/* Make the next message of a call; *m stays empty when there is none. */
 static void call_next_message(struct call *call, struct control_message *m)
 {
 	struct control_socket *c = call->control;
@@ -217,9 +218,9 @@ static void call_next_message(struct call *call, struct control_message *m)
 		call_end(call);
 		return;
 	}
-	/* Nothing at all says that the stream goes on: clients take no notice of such an event. */
+	/* Without an event an empty one is sent to keep the stream alive; clients ignore it. */
 	if (control_message_event(m, call->id, event ? event : "") < 0) {
-		tell_error(c, call->id, "STREAM_ERROR", "An event could not be sent");
+		send_error(c, call->id, "STREAM_ERROR", "An event could not be sent");
 		call_end(call);
 	} else {
 		call->quiet = false;
@@ -230,14 +231,14 @@ static void call_next_message(struct call *call, struct control_message *m)
 	free(event);
 }
 
-/* What is to be sent next; empty when there is nothing. */
+/* Make the next message; c->now stays empty when there is none. */
 static void next_message(struct control_socket *c)
 {
 	while (control_message_is_empty(&c->now)) {
 		if (c->errors) {
-			const struct told_error *e = c->errors;
+			const struct pending_error *e = c->errors;
 			control_message_error(&c->now, e->id, e->code, e->message);
-			forget_error(c, c->errors);
+			drop_error(c, c->errors);
 		} else if (c->line) {
 			call_next_message(c->line, &c->now);
 		} else {
@@ -296,7 +297,7 @@ static struct call *create_call(struct control_socket *c, const struct control_f
 			request_unref(r);
 		return NULL;
 	}
-	/* Nothing is asked of a GET but what its path says, as over HTTP. */
+	/* The body of a GET is ignored, as over HTTP. */
 	size_t length = f->method == METHOD_GET ? 0 : f->body_length;
 	if (length > 0)
 		memcpy(body, f->body, length);
@@ -317,7 +318,7 @@ static struct call *create_call(struct control_socket *c, const struct control_f
 	return call;
 }
 
-/* How long its body may be. */
+/* The largest body of the request's route. */
 static size_t body_most(const struct control_socket *c, const struct control_frame *f)
 {
 	struct route_match m = {0};
@@ -330,12 +331,12 @@ static size_t body_most(const struct control_socket *c, const struct control_fra
 static void receive_request(struct control_socket *c, const struct control_frame *f)
 {
 	if (f->body_length > REQUEST_BODY_MAX && f->body_length > body_most(c, f)) {
-		tell_error(c, f->id, "REQUEST_TOO_LARGE", "The request's body is too large");
+		send_error(c, f->id, "REQUEST_TOO_LARGE", "The request's body is too large");
 		return;
 	}
 	if (HASH_COUNT(c->calls) >= CONTROL_PENDING_MAX ||
 		c->bodies + f->body_length > CONTROL_BODIES_MAX) {
-		tell_error(c, f->id, "LIMIT_REACHED", "Too many requests are under way");
+		send_error(c, f->id, "LIMIT_REACHED", "Too many requests are under way");
 		return;
 	}
 	struct call *call = create_call(c, f);
@@ -347,7 +348,7 @@ static void receive_request(struct control_socket *c, const struct control_frame
 		call = NULL;
 	}
 	if (!call) {
-		tell_error(c, f->id, "INTERNAL_ERROR", "Out of memory");
+		send_error(c, f->id, "INTERNAL_ERROR", "Out of memory");
 		return;
 	}
 	c->bodies += call->request->body_length;
@@ -356,24 +357,25 @@ static void receive_request(struct control_socket *c, const struct control_frame
 	if (rc == 0)
 		return;
 	call_end(call);
-	tell_error(c, f->id,
+	send_error(c, f->id,
 		rc == -EINVAL          ? "INVALID_REQUEST"
 			: rc == -E2BIG ? "REQUEST_TOO_LARGE"
 				       : "INTERNAL_ERROR",
-		rc == -EINVAL ? "path is not encoded properly" : "The query cannot be taken");
+		rc == -EINVAL ? "path has an invalid percent-encoding"
+			      : "The path or its query cannot be parsed");
 }
 
 static void receive_cancel(struct control_socket *c, const struct control_frame *f)
 {
 	struct call *call = find_call(c, f->id);
 	if (!call)
-		return; /* it may just have ended */
+		return; /* it may have just ended */
 	if (call->state == CALL_WAITING) {
 		call_end(call);
-		tell_error(c, f->id, "OPERATION_INTERRUPTED", "Cancelled before it began");
+		send_error(c, f->id, "OPERATION_INTERRUPTED", "Cancelled before it began");
 		return;
 	}
-	/* What does not stream goes on, and is answered: nobody would know how far it had come. */
+	/* A call that does not stream continues and is answered, so that its result is known. */
 	call->cancelled = true;
 	if (call->state == CALL_STREAMING)
 		call_line_up(call);
@@ -382,14 +384,14 @@ static void receive_cancel(struct control_socket *c, const struct control_frame 
 static void receive(struct control_socket *c, const struct control_frame *f)
 {
 	c->busy = true;
-	/* The id of one that is under way is left out: an error with an id is the end of that request. */
+	/* An error with the id of a pending request would end that, so the id is omitted. */
 	bool taken = f->type != CONTROL_CANCEL && find_call(c, f->id);
 	if (f->type == CONTROL_INVALID)
-		tell_error(c, taken ? "" : f->id, f->code, f->message);
+		send_error(c, taken ? "" : f->id, f->code, f->message);
 	else if (f->type == CONTROL_CANCEL)
 		receive_cancel(c, f);
 	else if (taken)
-		tell_error(c, "", "INVALID_REQUEST", "A request with this id is under way");
+		send_error(c, "", "INVALID_REQUEST", "A request with this id is under way");
 	else
 		receive_request(c, f);
 	begin_waiting(c);
@@ -426,7 +428,7 @@ static void on_forget(void *sense)
 static void on_take(void *self, void *sense, const char *text, size_t length)
 {
 	struct control_socket *c = self;
-	(void)text; /* it is still there: the body lies in it */
+	(void)text; /* the frame's body points into it */
 	(void)length;
 	if (!sense)
 		close_transport(c, CLOSE_INTERNAL, "out of memory");
@@ -439,7 +441,7 @@ static void on_too_big(void *self)
 {
 	struct control_socket *c = self;
 	if (!c->closing && control_message_is_empty(&c->now)) {
-		tell_error(c, "", "REQUEST_TOO_LARGE", "The message is too large");
+		send_error(c, "", "REQUEST_TOO_LARGE", "The message is too large");
 		pump(c);
 	}
 	close_transport(c, CLOSE_TOO_BIG, "message too big");
@@ -454,7 +456,7 @@ static void on_closed(void *self)
 	HASH_ITER (hh, c->calls, call, next)
 		call_end(call);
 	while (c->errors)
-		forget_error(c, c->errors);
+		drop_error(c, c->errors);
 	control_message_finish(&c->now);
 	c->all->metrics->control_sockets--;
 	free(c);

@@ -1,4 +1,4 @@
-/* Messages of terminals' clients, parsed. What is none is said to be; what is unknown is ignored. */
+/* Parses messages of clients; see message.h. */
 #include "ws/socket/message.h"
 
 #include "ring/screen/screen.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool take_side(const json_t *root, const char *key, unsigned *ret_side)
+static bool parse_side(const json_t *root, const char *key, unsigned *ret_side)
 {
 	const json_t *value = json_object_get(root, key);
 	json_int_t side = json_integer_value(value);
@@ -19,8 +19,8 @@ static bool take_side(const json_t *root, const char *key, unsigned *ret_side)
 	return true;
 }
 
-/* Keep what a ping wants to have back, as JSON. */
-static void take_time(const json_t *root, char *text)
+/* Copy the `t` of a ping, as JSON. */
+static void copy_time(const json_t *root, char *text)
 {
 	const json_t *value = json_object_get(root, "t");
 	size_t length = value
@@ -37,11 +37,11 @@ static void parse_object(const json_t *root, struct message *m)
 	if (!type) {
 		m->type = MESSAGE_INVALID;
 	} else if (strcmp(type, "resize") == 0) {
-		bool good = take_side(root, "rows", &m->rows) && take_side(root, "cols", &m->cols);
+		bool good = parse_side(root, "rows", &m->rows) && parse_side(root, "cols", &m->cols);
 		m->type = good ? MESSAGE_RESIZE : MESSAGE_BAD_SIZE;
 	} else if (strcmp(type, "ping") == 0) {
 		m->type = MESSAGE_PING;
-		take_time(root, m->time);
+		copy_time(root, m->time);
 	} else if (strcmp(type, "name") == 0) {
 		const char *name = json_string_value(json_object_get(root, "name"));
 		m->type = name && name_is_text(name) ? MESSAGE_NAME : MESSAGE_BAD_NAME;
@@ -60,7 +60,7 @@ static void parse_object(const json_t *root, struct message *m)
 	} else if (strcmp(type, "lease") == 0) {
 		const char *id = json_string_value(json_object_get(root, "id"));
 		m->type = MESSAGE_LEASE;
-		/* One that is too long is wrong in any case, and so is what is left of it. */
+		/* A longer id is cut, and invalid in any case. */
 		snprintf(m->lease, sizeof m->lease, "%s", id ? id : "");
 	} else {
 		m->type = MESSAGE_UNKNOWN;

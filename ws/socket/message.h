@@ -1,4 +1,4 @@
-/* Control messages of the terminal socket, as clients send them. Pure. */
+/* Control messages of clients of the terminal socket, parsed. Pure. */
 #pragma once
 
 #include "shell/input/lease.h"
@@ -7,30 +7,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longest control message. */
-#define MESSAGE_MAX 4096u
-/* Longest `t` of a ping, with its NUL; a longer one is echoed as null. */
+#define MESSAGE_MAX 4096u /* bytes of a control message */
+/* Bytes of a ping's `t`, with its NUL; a longer one is echoed as null. */
 #define MESSAGE_TIME_MAX 256u
 
+/* The type of a message. */
 enum message_type {
-	MESSAGE_INVALID, /* not JSON, or no object with a type */
-	MESSAGE_UNKNOWN, /* to be ignored */
+	MESSAGE_INVALID, /* not a JSON object with a type */
+	MESSAGE_UNKNOWN, /* ignored */
 	MESSAGE_RESIZE,
-	MESSAGE_BAD_SIZE, /* a resize whose dimensions are out of range */
+	MESSAGE_BAD_SIZE, /* a resize with dimensions out of range */
 	MESSAGE_PING,
 	MESSAGE_NAME,
 	MESSAGE_BAD_NAME,
-	MESSAGE_ACK,      /* so many bytes of binary frames have come */
-	MESSAGE_SNAPSHOT, /* a new snapshot is wanted */
-	MESSAGE_LEASE,    /* the lease that it has, so that it may type */
+	MESSAGE_ACK,      /* reports how many bytes of binary frames have come */
+	MESSAGE_SNAPSHOT, /* asks for a snapshot */
+	MESSAGE_LEASE,    /* shows the lease by which the client may type */
 };
 
+/* A parsed message. */
 struct message {
 	enum message_type type;
 	unsigned rows, cols;             /* MESSAGE_RESIZE */
-	char time[MESSAGE_TIME_MAX];     /* MESSAGE_PING: the JSON of its `t`, to be echoed */
+	char time[MESSAGE_TIME_MAX];     /* MESSAGE_PING: JSON of its `t` */
 	char name[NAME_BYTES_MAX + 1];   /* MESSAGE_NAME */
-	uint64_t bytes;                  /* MESSAGE_ACK; 0: it does not say */
+	uint64_t bytes;                  /* MESSAGE_ACK; 0 = not given */
 	unsigned lines;                  /* MESSAGE_SNAPSHOT: of scrollback */
 	char lease[LEASE_ID_LENGTH + 1]; /* MESSAGE_LEASE: its id, "" for none */
 };

@@ -1,19 +1,19 @@
-/* What a line delivers, and how much may be on its way on it. */
+/* Measures a line's rate, and limits the bytes in flight; see pace.h. */
 #include "ws/socket/pace.h"
 
-#define FRAME_MIN ((uint64_t)512)      /* a frame for less than this is not worth it yet */
-#define TIMED_MIN (PACE_ACK_EVERY * 2) /* bytes on their way from which a place is timed */
+#define FRAME_MIN ((uint64_t)512)      /* smaller frames are not sent */
+#define TIMED_MIN (PACE_ACK_EVERY * 2) /* bytes in flight from which an offset is timed */
 
 _Static_assert(PACE_WINDOW_MIN >= TIMED_MIN, "the smallest window is timed");
 
 void pace_init(struct pace *p, bool active)
 {
-	*p = (struct pace){.active = active, .window = PACE_WINDOW_FIRST, .way_ms = PACE_WAY_MAX_MS};
+	*p = (struct pace){.active = active, .window = PACE_WINDOW_FIRST, .rtt_ms = PACE_WAY_MAX_MS};
 }
 
-static uint64_t on_way(const struct pace *p)
+static uint64_t in_flight(const struct pace *p)
 {
-	return p->sent - p->reached;
+	return p->sent - p->acked;
 }
 
 void pace_sent(struct pace *p, size_t length, uint64_t now_ms)
@@ -21,12 +21,12 @@ void pace_sent(struct pace *p, size_t length, uint64_t now_ms)
 	if (!p->active)
 		return;
 	p->sent += length;
-	if (p->timing || on_way(p) < TIMED_MIN)
+	if (p->timing || in_flight(p) < TIMED_MIN)
 		return;
 	p->timing = true;
-	/* Of the bytes behind it the client need not say that they have come. */
+	/* The client need not acknowledge the bytes after this offset. */
 	p->place = p->sent - PACE_ACK_EVERY;
-	p->from = p->reached;
+	p->from = p->acked;
 	p->since_ms = now_ms;
 }
 
@@ -35,12 +35,12 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* Bytes have been delivered in so much time. */
-static void learn(struct pace *p, uint64_t bytes, uint64_t took_ms)
+/* Adapt the window: bytes have been delivered in took_ms. */
+static void adapt(struct pace *p, uint64_t bytes, uint64_t took_ms)
 {
-	if (took_ms < p->way_ms)
-		p->way_ms = took_ms;
-	uint64_t may_ms = p->way_ms + PACE_DELAY_MS;
+	if (took_ms < p->rtt_ms)
+		p->rtt_ms = took_ms;
+	uint64_t may_ms = p->rtt_ms + PACE_DELAY_MS;
 	uint64_t worth = bytes * may_ms / (took_ms > 0 ? took_ms : 1);
 	if (took_ms > may_ms)
 		p->window = clamp(worth, PACE_WINDOW_MIN, p->window);
@@ -52,20 +52,20 @@ static void learn(struct pace *p, uint64_t bytes, uint64_t took_ms)
 
 void pace_reached(struct pace *p, uint64_t bytes, uint64_t now_ms)
 {
-	if (!p->active || bytes > p->sent || bytes <= p->reached)
+	if (!p->active || bytes > p->sent || bytes <= p->acked)
 		return;
-	p->reached = bytes;
+	p->acked = bytes;
 	if (!p->timing || bytes < p->place)
 		return;
 	p->timing = false;
-	learn(p, bytes - p->from, now_ms - p->since_ms);
+	adapt(p, bytes - p->from, now_ms - p->since_ms);
 }
 
 size_t pace_room(const struct pace *p, size_t room)
 {
 	if (!p->active)
 		return room;
-	uint64_t left = p->window > on_way(p) ? p->window - on_way(p) : 0;
+	uint64_t left = p->window > in_flight(p) ? p->window - in_flight(p) : 0;
 	uint64_t frame = clamp(
 		p->window / 4, PACE_ACK_EVERY, room > PACE_ACK_EVERY ? room : PACE_ACK_EVERY);
 	if (left < FRAME_MIN)
@@ -77,7 +77,7 @@ size_t pace_room(const struct pace *p, size_t room)
 
 bool pace_is_empty(const struct pace *p)
 {
-	return p->active && on_way(p) < PACE_ACK_EVERY;
+	return p->active && in_flight(p) < PACE_ACK_EVERY;
 }
 
 uint64_t pace_lag(const struct pace *p, uint64_t lag)

@@ -1,4 +1,4 @@
-/* The client's side of the terminal socket: who may come, what they send, and the end of it. */
+/* Terminal sockets: parses and checks queries, attaches to sessions, processes what clients send. */
 #include "ws/socket/terminal_internal.h"
 
 #include "shell/clock.h"
@@ -39,21 +39,21 @@ void terminals_tell_drain(struct terminals *all)
 
 /* The query */
 
-#define CLIENT_TYPED_MAX (INT64_MAX / 2) /* JSON has room for what is added to it */
+#define CLIENT_TYPED_MAX (INT64_MAX / 2) /* a sum of two such numbers fits into JSON */
 
 static struct refusal invalid(const char *message)
 {
 	return (struct refusal){.status = 400, .code = "VALIDATION_FAILED", .message = message};
 }
 
-/* A window that makes no sense is as good as none: the container's server takes any. */
+/* An invalid size counts as absent, because the container's server accepts any. */
 static unsigned parse_side(const char *text)
 {
 	uint64_t side;
 	return text && params_number(text, PRESENCE_SIDE_MAX, &side) ? (unsigned)side : 0;
 }
 
-/* An optional number up to max; more count as that. */
+/* Parse an optional number; larger ones count as max. */
 static bool parse_count(
 	char *const *params, size_t count, const char *name, uint64_t max, uint64_t *ret_value)
 {
@@ -124,7 +124,7 @@ struct refusal terminal_parse(char *const *params, size_t count, struct terminal
 	return (struct refusal){0};
 }
 
-/* Also what is not given. */
+/* Whether it is absent or has only digits. */
 static bool is_number(const char *text)
 {
 	return !text || (*text && !text[strspn(text, "0123456789")]);
@@ -162,7 +162,8 @@ static struct refusal check_own(
 	if (principal->role != ROLE_OWNER || principal->session[0])
 		return (struct refusal){403, "PERMISSION_DENIED", "Only the owner may do that"};
 	if (!all->maker.check)
-		return (struct refusal){501, "NOT_IMPLEMENTED", "There are no sandboxes"};
+		return (struct refusal){
+			501, "NOT_IMPLEMENTED", "Sandboxes are not available on this server"};
 	if (sessions_count(all->sessions) >= all->sessions->config.max_sessions)
 		return (struct refusal){429, "LIMIT_REACHED", "There are too many sessions"};
 	return all->maker.check(all->maker.user, q);
@@ -217,7 +218,7 @@ static void on_more(void *user)
 static void on_changed(void *user)
 {
 	struct terminal *t = user;
-	/* Not from here: whoever caused the change may be in the middle of something. */
+	/* Not from here: the function that caused the change may not have finished. */
 	t->transport->want(t->transport_user);
 }
 
@@ -226,7 +227,7 @@ static void on_gone(void *user, bool deleted)
 	struct terminal *t = user;
 	terminal_drop_snapshot(t);
 	t->session = NULL;
-	/* With the server the table goes: what is its own ends by itself, for nobody is attached. */
+	/* The server ends: the session has no client any more, and ends by itself. */
 	if (!deleted)
 		t->own_id[0] = '\0';
 	if (deleted)
@@ -240,7 +241,7 @@ static void refuse_message(struct terminal *t, const char *code, const char *mes
 	t->error_code = code;
 	t->error_message = message;
 	terminal_pump(t);
-	/* To clients of terminals of their own that is the end. */
+	/* For clients with a session of their own an error ends the connection. */
 	if (t->own)
 		terminal_end(t, CLOSE_INTERNAL, message);
 }
@@ -253,10 +254,7 @@ static void tell_size_refused(struct terminal *t)
 			"There is no memory for a screen of that size: the screens of all sessions together have as much as they may");
 }
 
-/*
- * A client that comes again, while its connection before still seems to live, has left that: what is yet to arrive by it
- * would come twice.
- */
+/* Close the client's earlier connection, if it still seems alive: input on its way by that would come twice. */
 static void replace_before(struct terminal *t, struct session *s)
 {
 	struct terminal *other, *next;
@@ -270,8 +268,8 @@ static void replace_before(struct terminal *t, struct session *s)
 	}
 }
 
-/* What it has typed before, as far as anybody knows; otherwise as far as it says. */
-static void take_up_input(struct terminal *t, struct session *s)
+/* Restore how much of the client's input was read, as far as the session knows; otherwise as the client says. */
+static void restore_input(struct terminal *t, struct session *s)
 {
 	replace_before(t, s);
 	(void)session_input_read(s, &t->viewer, &t->viewer.typed);
@@ -281,7 +279,7 @@ static void take_up_input(struct terminal *t, struct session *s)
 static void follow(struct terminal *t, struct session *s)
 {
 	if (t->viewer.key > 0)
-		take_up_input(t, s);
+		restore_input(t, s);
 	bool resume = t->resume && t->epoch == session_epoch(s);
 	t->session = s;
 	t->name_told = s->name_version;
@@ -290,10 +288,10 @@ static void follow(struct terminal *t, struct session *s)
 	t->journal_told = session_journal(s)->count;
 	t->restarts_told = s->restarts;
 	t->resume = resume;
-	/* Exactly the rest, if the ring still has it; otherwise the screen. */
+	/* The rest, if the ring still has all of it; otherwise a snapshot. */
 	t->skipped = history_seek(session_history(s), &t->cursor, resume, t->offset);
 	t->ready_at = history_limit(session_history(s));
-	t->sync_told = t->own != NULL; /* all of it, from its first byte on */
+	t->sync_told = t->own != NULL; /* its client gets all bytes from the first on */
 	if (!t->own && (!resume || t->skipped > 0 || t->cursor.offset != t->offset))
 		terminal_want_snapshot(t, SNAPSHOT_ATTACH);
 	if (t->lines > s->table->config.scrollback)
@@ -309,7 +307,7 @@ static void follow(struct terminal *t, struct session *s)
 	free(early);
 }
 
-/* A session that is its own ends with it. */
+/* End the session that the client has of its own. */
 static void end_own(struct terminal *t)
 {
 	struct session *s = t->own && t->own_id[0] ? sessions_find(t->all->sessions, t->own_id)
@@ -371,7 +369,7 @@ static int create_own(struct terminal *t, const struct terminal_query *q)
 	return rc;
 }
 
-/* Clients and persons of other credentials cannot have the same. FNV-1a; never 0. */
+/* A key that depends on the credentials, so that ids of different principals do not collide. FNV-1a; never 0. */
 static uint64_t key_of(const char *author, const char *id)
 {
 	uint64_t key = UINT64_C(0xcbf29ce484222325);
@@ -439,7 +437,7 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 	return t;
 }
 
-/* Until the session has started it waits here. Returns whether there was room. */
+/* Store input until the session has started. Returns false if it is too much. */
 static bool keep_early(struct terminal *t, const void *bytes, size_t length)
 {
 	uint8_t *grown = length <= LINK_INPUT_MAX - t->early_length
@@ -453,24 +451,24 @@ static bool keep_early(struct terminal *t, const void *bytes, size_t length)
 	return true;
 }
 
-/* The lease that it shows; an id whose lease is over is as good as none. The session is there. */
+/* The client's lease, or NULL if it has ended. */
 static const char *shown_lease(const struct terminal *t)
 {
 	return typing_is_allowed(&t->session->typing, t->lease) ? t->lease : NULL;
 }
 
-static void take_window(struct terminal *t, unsigned rows, unsigned cols)
+static void apply_window(struct terminal *t, unsigned rows, unsigned cols)
 {
 	if (!t->session)
 		t->viewer.attendee.rows = rows, t->viewer.attendee.cols = cols;
 	else if (!session_window(t->session, &t->viewer, shown_lease(t), rows, cols))
 		refuse_message(t, "LEASED",
-			"Somebody else has leased the session: the window counts when that is over");
+			"The session is leased to another client: the window size counts when the lease ends");
 	else
 		tell_size_refused(t);
 }
 
-/* The prompt that it is there for does not wait any more: that is the end. Returns whether it still does. */
+/* If the client's link is for a prompt that waits no more, close it. Returns whether the client stays. */
 static bool end_answered(struct terminal *t)
 {
 	if (!t->principal.answers ||
@@ -480,14 +478,14 @@ static bool end_answered(struct terminal *t)
 	return false;
 }
 
-/* One answer, to the prompt that it is there for; otherwise it has been told. */
+/* Whether input is one answer to the prompt of the client's link; otherwise an error is sent. */
 static bool may_answer(struct terminal *t, const void *bytes, size_t length)
 {
 	if (!end_answered(t))
 		return false;
 	if (typing_find_answer(bytes, length) + 1 >= length)
 		return true;
-	refuse_message(t, "READ_ONLY", "This link gives one answer: input behind it is refused");
+	refuse_message(t, "READ_ONLY", "This link gives one answer: input after it is refused");
 	return false;
 }
 
@@ -513,10 +511,10 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 		refuse_message(t, "NOT_READY", "The session is still starting: input is refused");
 	else if (rc == -EACCES)
 		refuse_message(
-			t, "LEASED", "Somebody else has leased the session: input is refused");
+			t, "LEASED", "The session is leased to another client: input is refused");
 	else if (rc == -ENOBUFS)
 		refuse_message(t, "INPUT_OVERFLOW", "Too much input waits for a program to read it");
-	else if (rc < 0 && !t->own) /* what it has written is still on its way otherwise */
+	else if (rc < 0 && !t->own) /* an own session's exit status is still to be sent */
 		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
 	else if (t->viewer.key > 0)
 		terminal_owe_receipt(t);
@@ -549,7 +547,7 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		refuse_message(t, "VALIDATION_FAILED", "Invalid name");
 		break;
 	case MESSAGE_RESIZE:
-		take_window(t, m.rows, m.cols);
+		apply_window(t, m.rows, m.cols);
 		break;
 	case MESSAGE_PING:
 		t->pong = true;
@@ -569,11 +567,12 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 		break;
 	case MESSAGE_LEASE:
 		memcpy(t->lease, m.lease, sizeof t->lease);
-		t->lease_told = UINT64_MAX; /* whether it is theirs */
+		t->lease_told = UINT64_MAX; /* send whether it is valid */
 		if (t->session)
 			terminal_pump(t);
 		if (t->session && shown_lease(t) && t->viewer.attendee.later_rows > 0)
-			take_window(t, t->viewer.attendee.later_rows, t->viewer.attendee.later_cols);
+			apply_window(
+				t, t->viewer.attendee.later_rows, t->viewer.attendee.later_cols);
 		break;
 	case MESSAGE_ACK:
 		pace_reached(&t->pace, m.bytes, uv_now(t->all->sessions->loop));
@@ -653,7 +652,7 @@ void terminals_expire(struct terminals *all, uint64_t now_ms)
 	struct terminal *t, *next;
 	DL_FOREACH_SAFE (all->list, t, next) {
 		if (!t->waiting)
-			(void)end_answered(t); /* it has told */
+			(void)end_answered(t); /* it closes the connection itself */
 		if (t->principal.expires_ms > 0 && t->principal.expires_ms <= now_ms)
 			terminal_end(t, CLOSE_ACCESS_ENDED, "access expired");
 	}

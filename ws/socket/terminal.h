@@ -1,8 +1,8 @@
 /*
- * The terminal socket: what is said on /ws/pty, whatever carries its frames. A client has a cursor into
- * its session's history and no queue: whatever it is to be told is worked out when it can take it.
+ * The terminal socket, /ws/pty. A client has a cursor into its session's history and no queue: what to send is determined when
+ * it can be sent.
  *
- * Order: attached; a snapshot, unless it resumes; sync, history, ready, then live output. See "The terminal socket" in
+ * Order: attached; a snapshot, unless the client resumes; sync, history, ready, then live output. See "The terminal socket" in
  * ws/README.md.
  */
 #pragma once
@@ -18,21 +18,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes that a client may send in one message */
+#define TERMINAL_MESSAGE_MAX ((size_t)1 << 20) /* bytes of a client's message */
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
-#define TERMINAL_LAG \
-	((uint64_t)1 << 20) /* backlog in bytes from which a snapshot takes its place ... */
-#define TERMINAL_NEWS_MAX \
-	16u /* entries of a journal that are told; what is older is not news any more */
-#define TERMINAL_LINE_BYTES 64u           /* of scrollback, about, in a snapshot */
-#define TERMINAL_BESIDE ((size_t)8 << 10) /* of it, about, may go with who comes first sees */
-#define TERMINAL_LAG_MS 250u              /* ... if it has waited for so long */
-#define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20) /* bytes of all; beyond they have no scrollback */
-#define TERMINAL_REFRESH_MS 200u            /* how often a client that is too slow is looked at */
-#define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes on their way that count as none */
-#define TERMINAL_DRAINED_TIMES 5u           /* how often before it is back in the stream */
-#define TERMINAL_PATIENCE 150u              /* how often at most, after trials that have failed */
-#define TERMINAL_KEPT_TIMES 50u /* how often it is looked at until a trial has not failed */
+#define TERMINAL_LAG ((uint64_t)1 << 20) /* backlog from which a snapshot replaces it, in bytes, */
+#define TERMINAL_LAG_MS 250u             /* if it has waited for this time */
+#define TERMINAL_NEWS_MAX 16u   /* entries of the journal that are sent; older ones are skipped */
+#define TERMINAL_LINE_BYTES 64u /* approximate bytes of a line in a snapshot */
+/* Approximate bytes of scrollback that the first snapshot of a client with acks may have. */
+#define TERMINAL_BESIDE ((size_t)8 << 10)
+/* Bytes of all snapshots that are not sent yet; beyond this they have no scrollback. */
+#define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20)
+
+/* Clients that are too slow are checked every TERMINAL_REFRESH_MS; the rest counts these checks. */
+#define TERMINAL_REFRESH_MS 200u
+#define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes in flight that count as none */
+#define TERMINAL_DRAINED_TIMES 5u /* drained checks until a client gets the stream again */
+#define TERMINAL_PATIENCE 150u    /* the same at most, after failed trials */
+#define TERMINAL_KEPT_TIMES 50u   /* checks until a trial counts as successful */
 
 /* Why a client gets a snapshot; the greater reason wins. */
 enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_ATTACH };
@@ -41,100 +43,99 @@ struct terminal_query;
 
 #define TERMINAL_OWN_ENV_MAX 258u
 
-/*
- * A session that is a client's alone, and ends with it. Its client hears of its beginning, its output and its end. Strings of
- * options are borrowed of the rest.
- */
+/* A session of one client alone, which ends with its connection. */
 struct terminal_own {
-	struct session_options options;
+	struct session_options options; /* its strings are borrowed from the rest */
 	char id[NAME_ID_MAX + 1];
 	char program[4200], at[4096], shell[256];
 	const char *names[TERMINAL_OWN_ENV_MAX], *values[TERMINAL_OWN_ENV_MAX];
 };
 
-/* Who makes those; see ws/api/bridge/terminal.h. */
+/* Makes such sessions; see ws/api/bridge/terminal.h. */
 struct terminal_maker {
-	/* Whether there can be one; returns status 0 then. */
+	/* Whether one can be made; status 0 = yes. */
 	struct refusal (*check)(void *user, const struct terminal_query *q);
-	/* Fill in *ret, with a place for it, which over() gives back. Returns false when there is none. */
+	/* Fill in *ret, and acquire quota that over() releases. Returns false if there is none. */
 	bool (*make)(void *user, const struct terminal_query *q, struct terminal_own *ret);
+	/* The session has ended. */
 	void (*over)(void *user, const struct terminal_query *q, const char *id);
 	void *user;
 };
 
 /* All terminal sockets. */
 struct terminals {
-	struct terminal_maker maker; /* of terminals of their own; check is NULL: there are none */
+	struct terminal_maker maker; /* of own sessions; check NULL = none */
 	struct sessions *sessions;   /* borrowed, like all here */
 	struct metrics *metrics;
 	struct terminal *list;
 	uint8_t *scratch;      /* headroom and one frame */
-	size_t snapshot_bytes; /* of all snapshots that are being sent */
+	size_t snapshot_bytes; /* of all snapshots that are made and not sent */
 	uv_timer_t refresh;    /* active while clients are behind */
 };
 
+/* A client of a session; heap. "..._told": what the client was last sent. */
 struct terminal {
 	struct terminal *prev, *next;
 	struct terminals *all;
 	const struct frames_transport *transport;
 	void *transport_user;
 	struct principal principal;
-	struct session *session;    /* NULL while it starts, and once it is gone */
-	struct terminal_query *own; /* its session is its own; owned; NULL: it is everybody's */
+	struct session *session;    /* NULL while it starts, and after its end */
+	struct terminal_query *own; /* it has a session of its own; owned; NULL = a shared session */
 	char own_id[NAME_ID_MAX + 1];
 	struct session_viewer viewer;
 	struct session_waiter waiter;
 	bool waiting;   /* for the session to start */
-	uint8_t *early; /* what was typed before that, up to LINK_INPUT_MAX */
+	uint8_t *early; /* input until then, up to LINK_INPUT_MAX; owned */
 	size_t early_length;
-	bool closed; /* the transport has gone while waiting */
+	bool closed; /* the transport was closed while waiting */
 	bool resume; /* epoch and offset were given */
 	uint64_t epoch, offset;
 	struct history_cursor cursor;
-	uint64_t waiting_to,
-		waiting_ms; /* output before this offset has waited for it since then (loop time) */
+	uint64_t waiting_to; /* output before this offset has waited */
+	uint64_t waiting_ms; /* since then; loop time */
 	uint64_t skipped;
 	uint64_t ready_at;  /* offset where history ends */
 	unsigned lines;     /* of scrollback that it wants in snapshots */
-	uint64_t lag;       /* its backlog is worth a snapshot */
-	struct pace pace;   /* what its line delivers, if it tells */
-	bool blocks;        /* it is told of commands, and where the screen has them */
-	bool blocks_missed; /* not of all: that is to be told */
+	uint64_t lag;       /* backlog from which a snapshot replaces it */
+	struct pace pace;   /* of its line */
+	bool blocks;        /* it gets events of commands, and marks in snapshots */
+	bool blocks_missed; /* some events were skipped, which is to be sent */
 	enum snapshot_reason snapshot_due;
-	struct look look;         /* for that */
-	bool pictured;            /* and what it has seen is counted as a snapshot */
+	struct look look;         /* makes it */
+	bool has_picture;         /* it is made, and counted in snapshot_bytes */
 	struct snapshot snapshot; /* being sent, while it has bytes */
 	size_t snapshot_sent;
-	bool behind;       /* too slow: it gets snapshots instead of the stream */
-	bool partial;      /* its last snapshot had fewer lines than it wants */
-	bool screen_first; /* the same, for it has just come: what it lacks follows at once */
-	bool calm;         /* it has not been too slow since it was given all lines */
-	unsigned drained;  /* times in a row that nothing was on its way to it */
-	unsigned thin;     /* and that there had been little output */
-	unsigned patience; /* how often it has to have taken all before it is tried again; 0: never failed */
-	unsigned kept;       /* times that it was looked at since it is back in the stream */
-	uint64_t limit_seen; /* offset up to which there was output then */
+	bool behind;             /* too slow: gets snapshots instead of the stream */
+	bool partial;            /* its last snapshot had fewer lines than it wants */
+	bool screen_first;       /* its first snapshot has no scrollback, which follows at once */
+	bool full_lines;         /* snapshots for lag may have scrollback again */
+	unsigned drained_count;  /* checks in a row with nothing in flight */
+	unsigned quiet_count;    /* checks in a row with little output as well */
+	unsigned drained_needed; /* before it gets the stream again; 0 = no trial has failed */
+	unsigned kept_count;     /* checks since it gets the stream again */
+	uint64_t limit_seen;     /* end of the output at the last check */
 	bool attached_told, sync_told, ready, closing;
-	bool sync_due; /* the snapshot that was sent is to be followed by one, whatever is due then */
+	bool sync_due;                   /* a sync must follow the snapshot that was sent */
 	uint64_t presence_told;          /* version */
 	uint64_t name_told;              /* version */
 	uint64_t title_told;             /* version */
 	uint64_t lease_told;             /* version */
 	uint64_t journal_told;           /* the next entry of the session's journal */
 	uint64_t restarts_told;          /* of the shell */
-	char lease[LEASE_ID_LENGTH + 1]; /* the one that it shows when it types, or "" */
-	uint64_t input_told;             /* bytes of its input that it knows to be taken */
+	char lease[LEASE_ID_LENGTH + 1]; /* the one that it has shown, or "" */
+	uint64_t input_told;             /* bytes of its last receipt */
 	bool draining_told;
 	bool pong;
 	char pong_time[MESSAGE_TIME_MAX]; /* JSON */
-	const char *error_code;           /* to be told: literals */
+	const char *error_code;           /* to be sent; literals; NULL = none */
 	const char *error_message;
 };
 
 /* The query of a request for a terminal socket. */
 struct terminal_query {
-	char session[NAME_ID_MAX + 1]; /* with a sandbox: one of that; "" = none */
-	char sandbox[NAME_ID_MAX + 1]; /* of a terminal of its own; "" = of none */
+	char session[NAME_ID_MAX + 1]; /* with sandbox: one in it; "" = none */
+	char sandbox[NAME_ID_MAX + 1]; /* of a session of its own; "" = a shared session */
 	char name[NAME_BYTES_MAX + 1]; /* "" = none given */
 	char shell[256];               /* "" = default; counts only for a new session */
 	unsigned rows, cols;           /* 0 = not given */
@@ -142,34 +143,34 @@ struct terminal_query {
 	uint64_t epoch, offset;
 	unsigned lines;               /* of scrollback */
 	uint64_t lag;                 /* bytes */
-	bool acks;                    /* it says what has reached it */
-	bool blocks;                  /* commands are to be told as well */
-	char client[NAME_ID_MAX + 1]; /* the same on all its connections; "" = it wants no receipts */
-	char person[NAME_ID_MAX + 1]; /* whose it is, as others of theirs say; "" = nobody says */
-	uint64_t typed;               /* bytes of its input that it knows to be taken */
+	bool acks;                    /* it acknowledges bytes */
+	bool blocks;                  /* it wants events of commands */
+	char client[NAME_ID_MAX + 1]; /* the same on all its connections; "" = no receipts */
+	char person[NAME_ID_MAX + 1]; /* the same on all clients of a person; "" = unknown */
+	uint64_t typed;               /* bytes of its last receipt */
 };
 
+/* Initialize all. Returns 0 or a negative errno. */
 int terminals_open(struct terminals *all, struct sessions *sessions, struct metrics *metrics);
+
+/* Free the buffer and close the timer. */
 void terminals_close(struct terminals *all);
 
-/* The server is being drained, or not any more: those who are there are told. */
+/* The server begins or stops to drain: send that to all clients. */
 void terminals_tell_drain(struct terminals *all);
 
-/* Read the query. Pure. */
+/* Parse a query. Pure. */
 struct refusal terminal_parse(char *const *params, size_t count, struct terminal_query *ret_query);
 
-/* The same for a terminal of its own in this sandbox, for the owner alone. header: Session-Id, or "". Pure. */
+/* The same for an own session in a sandbox. header: Session-Id, or "". Pure. */
 struct refusal terminal_parse_own(const char *sandbox, const char *header, char *const *params,
 	size_t count, struct terminal_query *ret_query);
 
-/* Whether this principal may open it now. */
+/* Whether this principal may open it now; status 0 = yes. */
 struct refusal terminal_check(struct terminals *all, const struct terminal_query *query,
 	const struct principal *principal);
 
-/*
- * Begin, after the upgrade. The transport's memory must live until terminal_close(). Returns NULL when
- * memory is short.
- */
+/* Begin after the upgrade. The transport must live until terminal_close(). Returns NULL when memory is short. */
 struct terminal *terminal_open(struct terminals *all, const struct terminal_query *query,
 	const struct principal *principal, const struct frames_transport *transport,
 	void *transport_user);
@@ -177,19 +178,23 @@ struct terminal *terminal_open(struct terminals *all, const struct terminal_quer
 /* The transport can take frames again. */
 void terminal_writable(struct terminal *t);
 
-/* Keystrokes. */
+/* Input for the session. */
 void terminal_input(struct terminal *t, const void *bytes, size_t length);
 
-/* A control message; one of more than MESSAGE_MAX bytes is refused, and text need not hold it. */
+/* A control message. One of more than MESSAGE_MAX bytes is refused; then text may be NULL. */
 void terminal_control(struct terminal *t, const char *text, size_t length);
 
-/* The connection is over; t is freed. */
+/* The connection has closed: free t. */
 void terminal_close(struct terminal *t);
 
-/* The same for the transport. */
+/* The same for the transport; self is the struct terminal. */
 extern const struct frames_protocol terminal_protocol;
 
-/* Close what a revoked link, or a login that has ended, has open; and whatever has expired by now_ms (wall clock). */
+/* Close the terminals of a revoked link. */
 void terminals_revoke(struct terminals *all, const char *link);
+
+/* Close the terminals of a login that has ended. */
 void terminals_log_out(struct terminals *all, const char *login);
+
+/* Close terminals that have expired by now_ms (wall clock), or are for a prompt that has been answered. */
 void terminals_expire(struct terminals *all, uint64_t now_ms);

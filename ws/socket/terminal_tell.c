@@ -1,7 +1,6 @@
 /*
- * What a client is told, and when. Nothing is queued for it: terminal_pump() asks, as long as the transport
- * has room, what this client is to be told next. Flags and versions say which messages are due, the cursor
- * says which bytes.
+ * Sends messages and output to clients. Nothing is queued: while the transport has room, terminal_pump() determines what is
+ * next. Flags and versions show which messages are due, the cursor which bytes.
  */
 #include "ring/utf8.h"
 #include "shell/json_read.h"
@@ -32,7 +31,7 @@ static bool send_json(struct terminal *t, json_t *message)
 		? json_dumpb(message, (char *)payload, FRAMES_PAYLOAD_MAX, JSON_COMPACT)
 		: 0;
 	json_decref(message);
-	/* What does not fit is a presence of hundreds with long names: better silent than broken. */
+	/* Too large: a presence of hundreds with long names. Skip it. */
 	if (length == 0 || length > FRAMES_PAYLOAD_MAX)
 		return true;
 	return t->transport->send(t->transport_user, payload, length, FRAME_TEXT);
@@ -62,10 +61,10 @@ static bool tell_attached(struct terminal *t)
 	return send_json(t, m);
 }
 
-/* From here on the client counts bytes. */
+/* Send the offset from which the client counts bytes. */
 static bool tell_sync(struct terminal *t, struct history_size size)
 {
-	/* What is yet to be shown has one of its own. */
+	/* A snapshot that is due has a sync of its own. */
 	t->sync_told = t->snapshot_due == SNAPSHOT_NONE;
 	t->sync_due = false;
 	json_t *m = json_pack("{s:s, s:I, s:i, s:i}", "type", "sync", "offset",
@@ -111,7 +110,7 @@ static bool tell_exit(struct terminal *t)
 	return send_json(t, m);
 }
 
-/* The server begins nothing new any more, or does again. */
+/* The server drains, or does not any more. */
 static bool tell_drain(struct terminal *t)
 {
 	t->draining_told = t->all->sessions->draining;
@@ -164,12 +163,12 @@ static bool tell_lease(struct terminal *t)
 			lease_note_json(lease)));
 }
 
-/* Whether more of its input has been taken than it knows. */
+/* Whether more of the client's input was read than its last receipt says. */
 static bool owes_receipt(const struct terminal *t, uint64_t *ret_taken)
 {
 	if (t->viewer.key == 0 || t->input_told == t->viewer.typed)
 		return false;
-	/* Where others' receipts have gone over its own, nothing waited for long. */
+	/* Unknown if other clients' receipts have overwritten it; then all was read. */
 	if (!session_input_read(t->session, &t->viewer, ret_taken))
 		*ret_taken = t->viewer.typed;
 	return *ret_taken != t->input_told;
@@ -183,7 +182,7 @@ static bool tell_input(struct terminal *t, uint64_t taken)
 
 static bool tell_title(struct terminal *t)
 {
-	/* As it was told: what has not been drawn yet has not been counted as a title either. */
+	/* A title that is not drawn yet does not count in title_version either. */
 	const struct glance g = pane_screen_summary(&t->session->pane);
 	t->title_told = t->session->title_version;
 	return send_json(
@@ -195,7 +194,7 @@ static bool is_block(const struct journal_entry *e)
 	return e->type == JOURNAL_BLOCK_STARTED || e->type == JOURNAL_BLOCK_ENDED;
 }
 
-/* The next of its news that it has not been told, or NULL; of many only the latest are. */
+/* The next entry of the journal for this client, or NULL. Of many only the latest are sent. */
 static const struct journal_entry *next_news(struct terminal *t)
 {
 	const struct journal *j = session_journal(t->session);
@@ -218,7 +217,7 @@ static bool tell_blocks_missed(struct terminal *t)
 	return send_json(t, json_pack("{s:s, s:s}", "type", "block", "event", "missed"));
 }
 
-/* One that does not fit into a frame is asked for otherwise, as one that is forgotten by now. */
+/* If the block does not fit into a frame or is forgotten, send "missed": then the client asks for it. */
 static bool tell_block(struct terminal *t, const struct journal_entry *e)
 {
 	json_t *m = block_event_json(t->session, e);
@@ -245,7 +244,7 @@ static bool tell_news(struct terminal *t, const struct journal_entry *e)
 
 /* Snapshots */
 
-static void drop_sent(struct terminal *t)
+static void drop_sending(struct terminal *t)
 {
 	t->all->snapshot_bytes -= t->snapshot.length;
 	free(t->snapshot.bytes);
@@ -253,33 +252,33 @@ static void drop_sent(struct terminal *t)
 	t->snapshot_sent = 0;
 }
 
-/* The one that is due is not made, or not this way. */
-static void drop_picture(struct terminal *t)
+/* Drop the snapshot that is being made. */
+static void drop_unsent(struct terminal *t)
 {
-	if (t->pictured)
+	if (t->has_picture)
 		t->all->snapshot_bytes -= t->look.picture.snapshot.length;
-	t->pictured = false;
+	t->has_picture = false;
 	look_cancel(&t->look);
 }
 
 void terminal_drop_snapshot(struct terminal *t)
 {
-	drop_picture(t);
-	drop_sent(t);
+	drop_unsent(t);
+	drop_sending(t);
 }
 
 void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason)
 {
-	/* One that is being made has as many lines as the client wanted before. */
+	/* The one that is being made may have the wrong number of lines. */
 	bool other = reason == SNAPSHOT_REQUEST && t->look.lines != t->lines;
 	if (t->snapshot_due < reason || other) {
-		drop_picture(t);
+		drop_unsent(t);
 		t->snapshot_due = reason;
 	}
 	t->sync_told = false;
 }
 
-/* How many lines it gets of the scrollback once it keeps up: what a slow line takes long for, it has to ask for. */
+/* Lines of scrollback that a client gets once it keeps up. On a slow line it must ask for more. */
 static unsigned refill_lines(const struct terminal *t)
 {
 	uint64_t most = t->pace.slow ? t->pace.window * 2 / TERMINAL_LINE_BYTES : t->lines;
@@ -287,8 +286,8 @@ static unsigned refill_lines(const struct terminal *t)
 }
 
 /*
- * Whether it sees the screen before what is above it, which a slow line takes long for: who says what has reached it can be
- * given the rest behind that. Of a screen that is elsewhere it is not known how much there is.
+ * Whether the first snapshot has no scrollback, because it would take long on a slow line. Only for clients that acknowledge:
+ * they get it as soon as the screen has arrived. A screen on a worker thread counts as having all lines.
  */
 static bool sees_screen_first(const struct terminal *t)
 {
@@ -300,12 +299,12 @@ static bool sees_screen_first(const struct terminal *t)
 		lines > TERMINAL_BESIDE / TERMINAL_LINE_BYTES;
 }
 
-/* How many lines of scrollback the next snapshot has. */
+/* Lines of scrollback of the next snapshot. */
 static unsigned snapshot_lines(struct terminal *t)
 {
 	t->screen_first = t->screen_first || sees_screen_first(t);
-	/* Whoever is too slow gets the screen; whoever does not read must not cost us memory. */
-	bool few = t->behind || (t->snapshot_due == SNAPSHOT_LAG && !t->calm) ||
+	/* A slow client gets only the screen; clients that do not read must not cost memory. */
+	bool few = t->behind || (t->snapshot_due == SNAPSHOT_LAG && !t->full_lines) ||
 		(t->snapshot_due == SNAPSHOT_ATTACH && t->screen_first);
 	if (few || t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
 		return 0;
@@ -314,11 +313,11 @@ static unsigned snapshot_lines(struct terminal *t)
 
 static void count_picture(struct terminal *t)
 {
-	t->pictured = true;
+	t->has_picture = true;
 	t->all->snapshot_bytes += t->look.picture.snapshot.length;
 }
 
-static void on_pictured(void *user)
+static void on_picture(void *user)
 {
 	struct terminal *t = user;
 	count_picture(t);
@@ -326,27 +325,27 @@ static void on_pictured(void *user)
 }
 
 /*
- * Whether what it is to be shown is there, not yet overwritten; otherwise it is made. Who is too slow gets any screen that is
- * news: to follow all that is left would take long.
+ * Whether the due snapshot is made and its offset still in the ring; otherwise begin to make it. For lag, any screen newer than
+ * the cursor is enough.
  */
-static bool is_pictured(struct terminal *t)
+static bool prepare_picture(struct terminal *t)
 {
-	if (t->pictured && t->look.picture.offset < history_oldest(session_history(t->session)))
-		drop_picture(t);
-	if (t->pictured || t->look.state != LOOK_IDLE)
-		return t->pictured;
+	if (t->has_picture && t->look.picture.offset < history_oldest(session_history(t->session)))
+		drop_unsent(t);
+	if (t->has_picture || t->look.state != LOOK_IDLE)
+		return t->has_picture;
 	t->look = (struct look){.enough = t->snapshot_due == SNAPSHOT_LAG ? t->cursor.offset + 1 : 0,
 		.paints = true,
 		.marks = t->blocks,
 		.lines = snapshot_lines(t),
-		.seen = on_pictured,
+		.seen = on_picture,
 		.user = t};
 	if (pane_look(&t->session->pane, &t->look))
 		count_picture(t);
-	return t->pictured;
+	return t->has_picture;
 }
 
-/* The client goes on from where the snapshot leaves its terminal. Returns bytes that it will not get. */
+/* Move the cursor to the snapshot's end. Returns the number of bytes that are skipped. */
 static uint64_t move_behind(struct terminal *t, const struct picture *picture)
 {
 	struct history *h = session_history(t->session);
@@ -355,13 +354,13 @@ static uint64_t move_behind(struct terminal *t, const struct picture *picture)
 	if (to < history_oldest(h))
 		to = picture->offset;
 	history_place(h, &t->cursor, to);
-	/* The screen may have had a size since, in the middle of what is unfinished there. */
+	/* The screen may have been resized within an unfinished sequence. */
 	t->cursor.sizes = picture->sizes;
 	t->cursor.end_told = end_told;
 	return to > from ? to - from : 0;
 }
 
-/* Begin to send what it is to be shown; its bytes follow. */
+/* Send the head of a snapshot; its bytes follow. */
 static bool tell_snapshot(struct terminal *t)
 {
 	static const char *const reasons[] = {
@@ -370,11 +369,11 @@ static bool tell_snapshot(struct terminal *t)
 	enum snapshot_reason reason = t->snapshot_due;
 	const struct picture picture = t->look.picture;
 	t->look.picture = (struct picture){0};
-	t->pictured = false;
+	t->has_picture = false;
 	t->snapshot_due = SNAPSHOT_NONE;
 	t->snapshot = picture.snapshot;
 	if (!t->snapshot.bytes) {
-		/* No memory for it: then the history from its oldest byte on, as far as it goes. */
+		/* No memory: send the history from its oldest byte on. */
 		t->skipped += history_seek(session_history(t->session), &t->cursor, false, 0);
 		return true;
 	}
@@ -407,11 +406,11 @@ static bool tell_snapshot(struct terminal *t)
 	return send_json(t, message);
 }
 
-/* The next piece of the snapshot. Returns bytes sent, or -1 when the peer is lost. */
+/* Send the next piece of the snapshot. Returns its length, or -1 when the connection is lost. */
 static long tell_piece(struct terminal *t, size_t room)
 {
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
-	/* Not inside a character: see history_read(). Something has to go all the same. */
+	/* Cut between characters, see history_read(); but send at least a byte. */
 	size_t length = utf8_cut(
 		t->snapshot.bytes + t->snapshot_sent, t->snapshot.length - t->snapshot_sent, room);
 	if (length == 0)
@@ -419,22 +418,22 @@ static long tell_piece(struct terminal *t, size_t room)
 	memcpy(payload, t->snapshot.bytes + t->snapshot_sent, length);
 	t->snapshot_sent += length;
 	if (t->snapshot_sent == t->snapshot.length)
-		drop_sent(t);
+		drop_sending(t);
 	t->all->metrics->bytes_sent += length;
 	pace_sent(&t->pace, length, now_ms(t));
 	return t->transport->send(t->transport_user, payload, length, FRAME_BINARY) ? (long)length
 										    : -1;
 }
 
-/* Too slow */
+/* Slow clients */
 
-/* The backlog that is worth a snapshot. Who has asked for more than the usual has it. */
+/* The backlog from which a snapshot replaces it. A client that asked for more than the default gets that. */
 static uint64_t lag_of(const struct terminal *t)
 {
 	return t->lag > TERMINAL_LAG ? t->lag : pace_lag(&t->pace, t->lag);
 }
 
-/* Whether it has, about, what it was sent. */
+/* Whether almost nothing is in flight. */
 static bool is_drained(const struct terminal *t)
 {
 	return (!t->pace.slow || pace_is_empty(&t->pace)) &&
@@ -442,56 +441,54 @@ static bool is_drained(const struct terminal *t)
 }
 
 /*
- * A client that has fallen behind gets no backlog. A few times a second, when it has taken the last one,
- * it gets the screen as it is then. That it takes those says little of what else it could take: it is back
- * in the stream when there is nothing in that; and on trial, unless there is so much that it would soon be
- * behind again, the more rarely the more often it has failed. When there is little output at last it gets
- * what it lacks of the scrollback.
+ * Check a slow client. While it is behind, it gets a snapshot instead of the backlog, whenever the last one has arrived. It
+ * gets the stream again when there is no output, or as a trial when it has been drained for drained_needed checks and there
+ * is little output. Each failed trial doubles drained_needed. When output is low it gets the scrollback that it lacks.
  */
 static void refresh(struct terminal *t)
 {
 	uint64_t limit = history_limit(session_history(t->session)), more = limit - t->limit_seen;
 	t->limit_seen = limit;
-	if (!t->behind && ++t->kept >= TERMINAL_KEPT_TIMES)
-		t->patience = 0;
+	if (!t->behind && ++t->kept_count >= TERMINAL_KEPT_TIMES)
+		t->drained_needed = 0;
 	if (t->snapshot.bytes || t->snapshot_due != SNAPSHOT_NONE || !is_drained(t)) {
-		t->drained = t->thin = 0;
+		t->drained_count = t->quiet_count = 0;
 		return;
 	}
-	t->drained++;
-	t->thin = more <= TERMINAL_DRAINED ? t->thin + 1 : 0;
+	t->drained_count++;
+	t->quiet_count = more <= TERMINAL_DRAINED ? t->quiet_count + 1 : 0;
 	if (t->behind && limit != t->cursor.offset)
 		terminal_want_snapshot(t, SNAPSHOT_LAG);
-	if (t->behind && (more == 0 || (t->drained >= t->patience && more <= t->lag))) {
+	if (t->behind && (more == 0 || (t->drained_count >= t->drained_needed && more <= t->lag))) {
 		t->behind = false;
-		t->kept = 0;
+		t->kept_count = 0;
 	}
-	if (!t->behind && t->partial && t->thin >= TERMINAL_DRAINED_TIMES &&
+	if (!t->behind && t->partial && t->quiet_count >= TERMINAL_DRAINED_TIMES &&
 		t->all->snapshot_bytes <= TERMINAL_SNAPSHOTS_MAX) {
-		t->calm = true;
+		t->full_lines = true;
 		terminal_want_snapshot(t, SNAPSHOT_LAG);
 	}
 	terminal_pump(t);
 }
 
-/* Who sees the screen first gets what is above it as soon as it has that. Returns whether that is due now. */
+/* Begin to send the scrollback after a first snapshot without, once that has arrived. Returns whether it is due. */
 static bool fill_up(struct terminal *t)
 {
 	if (!t->screen_first || !t->ready || !pace_is_empty(&t->pace) ||
 		t->all->snapshot_bytes > TERMINAL_SNAPSHOTS_MAX)
 		return false;
-	t->calm = true;
+	t->full_lines = true;
 	terminal_want_snapshot(t, SNAPSHOT_LAG);
 	return true;
 }
 
-/* Whether it has to be looked at from time to time. */
+/* Whether the client must be checked by the timer. */
 static bool needs_refresh(const struct terminal *t)
 {
-	return t->session && !t->closing && (t->behind || t->partial || t->patience > 0);
+	return t->session && !t->closing && (t->behind || t->partial || t->drained_needed > 0);
 }
 
-/* Whether a program has yet to read what it has typed. */
+/* Whether a program has not read all of the client's input yet. */
 static bool waits_for_receipt(const struct terminal *t)
 {
 	return t->session && !t->closing && t->viewer.key > 0 && t->input_told != t->viewer.typed;
@@ -522,16 +519,16 @@ static void start_refresh(struct terminals *all)
 static void fall_behind(struct terminal *t)
 {
 	t->behind = true;
-	t->calm = t->screen_first = false;
-	t->drained = t->thin = 0;
-	t->patience = t->patience == 0            ? TERMINAL_DRAINED_TIMES
-		: t->patience < TERMINAL_PATIENCE ? t->patience * 2
-						  : TERMINAL_PATIENCE;
+	t->full_lines = t->screen_first = false;
+	t->drained_count = t->quiet_count = 0;
+	t->drained_needed = t->drained_needed == 0      ? TERMINAL_DRAINED_TIMES
+		: t->drained_needed < TERMINAL_PATIENCE ? t->drained_needed * 2
+							: TERMINAL_PATIENCE;
 	terminal_want_snapshot(t, SNAPSHOT_LAG);
 	start_refresh(t->all);
 }
 
-/* Since when the next byte that it is to get has been there, in whole pieces of what it has got at once. */
+/* Note since when the output at the cursor has waited. */
 static void note_waiting(struct terminal *t)
 {
 	if (t->cursor.offset < t->waiting_to)
@@ -541,8 +538,8 @@ static void note_waiting(struct terminal *t)
 }
 
 /*
- * Whether the client's place is too far back to go on from there: the ring has gone over it, or there is much and it has
- * not taken it for long. One that takes all that it is given is never that slow, however much comes at once.
+ * Whether the cursor is too far back: its offset is overwritten, or the backlog is large and has waited for long. A client that
+ * reads all that it gets never lags, however much comes at once.
  */
 static bool lags(const struct terminal *t)
 {
@@ -559,7 +556,7 @@ void terminal_owe_receipt(struct terminal *t)
 	start_refresh(t->all);
 }
 
-/* What the client of a terminal of its own hears of: that it begins, and errors. */
+/* Send a message to a client with a session of its own: ready, pong or an error. Returns as tell_message(). */
 static int tell_own_message(struct terminal *t)
 {
 	bool sent = true;
@@ -574,7 +571,7 @@ static int tell_own_message(struct terminal *t)
 	return sent ? 1 : -1;
 }
 
-/* Some of its output was not read in time: nothing that follows could be believed. */
+/* Output was overwritten before the client read it: send an error and close. */
 static bool tell_loss(struct terminal *t)
 {
 	t->error_code = "OUTPUT_LOST";
@@ -589,28 +586,28 @@ static bool is_one_of(uint8_t byte, const char *set)
 	return byte && strchr(set, byte);
 }
 
-/* Where to cut a piece that could be an object of JSON as a whole, so that neither part is one; length: it is none. */
+/* Where to cut a piece that may be a JSON object, so that neither part is one; length if it is none. */
 static size_t find_object_end(const uint8_t *bytes, size_t length)
 {
 	static const char mark[] = "\xef\xbb\xbf", blanks[] = " \t\r\n";
 	size_t begin = 0, end = length;
 	if (length >= sizeof mark - 1 && memcmp(bytes, mark, sizeof mark - 1) == 0)
-		begin = sizeof mark - 1; /* decoders leave it out */
+		begin = sizeof mark - 1; /* decoders skip the BOM */
 	while (begin < end && is_one_of(bytes[begin], blanks))
 		begin++;
 	while (end > begin && is_one_of(bytes[end - 1], blanks))
 		end--;
 	if (end == begin || bytes[begin] != '{' || bytes[end - 1] != '}')
 		return length;
-	/* None of the braces at its end goes with the first part. */
+	/* All closing braces go into the second part. */
 	while (end > begin && is_one_of(bytes[end - 1], "} \t\r\n"))
 		end--;
 	return end;
 }
 
 /*
- * Output of a terminal of its own. Its clients take a frame that is an object as a message of ours, text or not: a program's
- * comes in two.
+ * Send output of an own session. Its clients parse any frame that is a JSON object as a message of the server, also a binary
+ * one, so output that is one is sent in two frames.
  */
 static bool send_own(struct terminal *t, uint8_t *payload, size_t length)
 {
@@ -628,7 +625,7 @@ int terminal_refresh_init(struct terminals *all)
 	return uv_timer_init(all->sessions->loop, &all->refresh);
 }
 
-/* One message, if one is due. Returns 1 when one was sent, 0 when none is due, -1 when the peer is lost. */
+/* Send a message if one is due. Returns 1 when one was sent, 0 when none is due, -1 when the connection is lost. */
 static int tell_message(struct terminal *t)
 {
 	const struct journal_entry *e;
@@ -650,7 +647,7 @@ static int tell_message(struct terminal *t)
 		return 0;
 	else if (t->sync_due)
 		sent = tell_sync(t, history_size_at(session_history(t->session), &t->cursor));
-	else if (t->snapshot_due != SNAPSHOT_NONE && !is_pictured(t))
+	else if (t->snapshot_due != SNAPSHOT_NONE && !prepare_picture(t))
 		return 0;
 	else if (t->snapshot_due != SNAPSHOT_NONE)
 		sent = tell_snapshot(t);
@@ -679,7 +676,7 @@ static int tell_message(struct terminal *t)
 	return sent ? 1 : -1;
 }
 
-/* The next piece of the history. Returns bytes sent, or -1 when the peer is lost; *ret_more: there is more. */
+/* Send the next piece of the history. Returns its length, or -1 when the connection is lost. *ret_more: call again. */
 static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 {
 	uint8_t *payload = t->all->scratch + FRAMES_HEADROOM;
@@ -689,7 +686,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 		fall_behind(t);
 		return 0;
 	}
-	/* Nothing but snapshots until it keeps up; the last bytes of all are the exception. */
+	/* A client that is behind gets only snapshots, but the last bytes after the session's end. */
 	*ret_more = false;
 	if (t->behind && !session_history(t->session)->ended)
 		return 0;
@@ -716,7 +713,7 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 		sent = t->own ? tell_loss(t) : tell_sync(t, r.size);
 		break;
 	case HISTORY_END:
-		/* The end is told after `ready`, which is due first when both are. */
+		/* `ready` must come before `exit`. */
 		sent = (t->ready || tell_ready(t)) && tell_exit(t);
 		if (sent && t->own)
 			terminal_end(t, CLOSE_NORMAL, "exit");
@@ -725,10 +722,10 @@ static long tell_history(struct terminal *t, size_t room, bool *ret_more)
 	return sent ? (long)r.length : -1;
 }
 
-/* Where it is, for those who may wait for it: only while it gets the output as it comes. */
+/* Report the client's offset to the session, which may hold back output for it. */
 static void note_taken(struct terminal *t, bool all)
 {
-	/* Where output is held back for it, there may be more now. */
+	/* Output that is held back for this client may continue now. */
 	if (t->viewer.waits && t->session && t->cursor.offset != t->viewer.offset)
 		sessions_make_busy(t->all->sessions, t->session);
 	t->viewer.offset = t->cursor.offset;
@@ -758,7 +755,7 @@ static void pump(struct terminal *t)
 		}
 		room = pace_room(&t->pace, room > FRAMES_PAYLOAD_MAX ? FRAMES_PAYLOAD_MAX : room);
 		if (room == 0)
-			return; /* it will say when more has reached it */
+			return; /* until the client acknowledges */
 		long n = t->snapshot.bytes ? tell_piece(t, room) : tell_history(t, room, &more);
 		if (n < 0 || !more)
 			return;
@@ -766,7 +763,6 @@ static void pump(struct terminal *t)
 	}
 }
 
-/* Send what is due while there is room; one full frame at most, then others have their turn. */
 void terminal_pump(struct terminal *t)
 {
 	bool all = !t->closing && pace_room(&t->pace, t->transport->room(t->transport_user)) > 0;

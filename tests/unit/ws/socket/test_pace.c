@@ -121,11 +121,11 @@ Test(pace, what_cannot_be_is_not_believed)
 	static const uint64_t lies[] = {UINT64_MAX, PACE_WINDOW_FIRST + 1, 0};
 	for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
 		pace_reached(&p, lies[i], 1);
-	cr_assert_eq(p.reached, 0);
+	cr_assert_eq(p.acked, 0);
 	cr_assert_eq(pace_room(&p, FRAME), 0);
 	pace_reached(&p, PACE_WINDOW_FIRST / 2, 1);
 	pace_reached(&p, 1, 1);
-	cr_assert_eq(p.reached, PACE_WINDOW_FIRST / 2);
+	cr_assert_eq(p.acked, PACE_WINDOW_FIRST / 2);
 	cr_assert_gt(pace_room(&p, FRAME), 0);
 	cr_assert_leq(pace_room(&p, 1), 1);
 	cr_assert_eq(pace_room(&p, 0), 0);

@@ -77,7 +77,7 @@ scenario('nothing new begins, and everything else goes on', async (server) => {
 	await client.untilMessage('drain', ({ draining }) => !draining);
 	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n']);
 	await server.session({ id: 'new' });
-	assert.match(server.stderr, /module=drain msg="nothing new begins here" peer=\S+/);
+	assert.match(server.stderr, /module=drain msg="draining: nothing new is started" peer=\S+/);
 });
 
 scenario('probes say nothing but that, and the owner alone drains', async (server) => {

@@ -1,6 +1,6 @@
 /*
- * The API's life, its routes, gathered, and how often those who follow the list of sessions are told of changes: at
- * once, and then at most every ANNOUNCE_MS.
+ * Opening and closing the API, its table of routes, and notifying the followers of the list of sessions: at once, and
+ * then at most every ANNOUNCE_MS.
  */
 #include "ws/api/api.h"
 

@@ -1,6 +1,6 @@
 /*
- * The API: one handler for each route, the same for every transport. Each file here has handlers and ends with the rows
- * of the table of routes that lead to them; ws/api/rows.h lists the files, ws/dispatcher.h calls.
+ * The API: one handler for each route, the same for every transport. Each file of handlers ends with its rows of the
+ * table of routes; ws/api/rows.h lists the files, ws/dispatcher.h calls the handlers.
  */
 #pragma once
 
@@ -18,21 +18,21 @@
 #include "ws/route.h"
 #include "ws/socket/terminal.h"
 
-/* One who follows the list. */
+/* A client that follows the list of sessions. */
 struct list_stream {
 	struct list_stream *prev, *next;
 	struct api *api;
 	struct request *request;
-	uint64_t sent; /* version of the list that it has; 0 = none */
-	bool activity; /* it is told what sessions are at, as that changes */
-	uint64_t told; /* version of that, see activities_version() */
-	bool draining; /* as it was told */
+	uint64_t sent; /* version of the list that was sent; 0 = none */
+	bool activity; /* also send changes of the sessions' activity */
+	uint64_t told; /* activities_version() that was sent */
+	bool draining; /* drain state that was sent */
 };
 
 #define FILE_STREAMS_MAX 256u
-#define ARCHIVES_MAX 32u      /* directories that are being sent as archives */
-#define UNPACKERS_EACH_MAX 8u /* archives that are being unpacked as they come, on behalf of one */
-#define UNPACKERS_MAX 16u     /* all of these: each takes a thread of its own */
+#define ARCHIVES_MAX 32u      /* archives being sent */
+#define UNPACKERS_EACH_MAX 8u /* archives being unpacked for one principal */
+#define UNPACKERS_MAX 16u     /* archives being unpacked in all: each takes a thread */
 
 struct backup;
 struct bridge;
@@ -42,82 +42,85 @@ struct inlets;
 struct listening_watch;
 struct previews;
 
+/* The state that the handlers share. Pointers are borrowed unless marked as owned. */
 struct api {
 	struct sessions *sessions;
 	struct processes *processes;
-	unsigned port_watches, process_waits; /* at present */
+	unsigned port_watches, process_waits; /* current numbers */
 	struct auth *auth;
-	struct access *access; /* NULL: nothing is counted, and nothing ends */
+	struct access *access; /* NULL: no quotas, and access does not end */
 	struct metrics *metrics;
 	struct terminals *terminals;
 	struct runs *runs;
-	struct watches *watches; /* of its own */
-	struct bridge *bridge;   /* see ws/api/bridge/sandbox.h */
-	struct crew *crew;       /* who works at files, see shell/files/crew.h */
-	unsigned file_streams; /* files that are being read as streams, of FILE_STREAMS_MAX: each has a descriptor */
-	struct inlets *inlets;  /* of its own, see shell/output/inlet.h */
-	struct crew *unpackers; /* the same, for archives as they come: they wait for who sends */
-	unsigned archives, unpacking; /* of ARCHIVES_MAX, of UNPACKERS_MAX */
+	struct watches *watches;      /* owned */
+	struct bridge *bridge;        /* see ws/api/bridge/sandbox.h */
+	struct crew *crew;            /* threads for file operations, see shell/files/crew.h */
+	unsigned file_streams;        /* up to FILE_STREAMS_MAX; each holds a descriptor */
+	struct inlets *inlets;        /* owned, see shell/output/inlet.h */
+	struct crew *unpackers;       /* threads for uploaded archives: they block on the client */
+	unsigned archives, unpacking; /* up to ARCHIVES_MAX, up to UNPACKERS_MAX */
 	struct contexts *contexts;
-	struct activities *activities;     /* of its own: what sessions are at */
-	struct hooks *hooks;               /* who is told of that; NULL: nobody */
-	struct listening_watch *listening; /* see ws/api/listening.h */
+	struct activities *activities;     /* owned */
+	struct hooks *hooks;               /* webhooks; NULL: none */
+	struct listening_watch *listening; /* owned, see ws/api/listening.h */
 	struct previews *previews;         /* see ws/preview/previews.h */
-	struct backup *backups;            /* under way, see backup/backup.c */
-	unsigned transfers;                /* of backups, under way */
+	struct backup *backups;            /* in progress, see backup/backup.c */
+	unsigned transfers;                /* of backups, in progress */
 	struct control_sockets *controls;  /* see ws/socket/control_socket.h */
-	const char *workspace;             /* absolute, by its real name: see --workspace */
-	bool workspace_chosen;             /* by that option */
-	const char *alias; /* what /workspace stands for, see read/workspace.h; NULL: nothing. Its own, as: */
-	const char *code_cwd; /* where contexts are that name no directory */
-	uint64_t drained_ms; /* wall clock; nothing new begins here since then, see drain.c; 0: it does */
-	const bool *ending; /* the server does not serve for long any more; NULL: it never ends */
+	const char *workspace;             /* --workspace: absolute, symbolic links resolved */
+	bool workspace_chosen;             /* --workspace was given */
+	const char *alias;    /* what /workspace stands for; NULL: nothing. Set by api_open() */
+	const char *code_cwd; /* default directory of contexts. Set by api_open() */
+	uint64_t drained_ms;  /* wall clock of the drain's start; 0: not draining, see drain.c */
+	const bool *ending;   /* the server is stopping; NULL: never */
 	const char *version;
-	const char *url; /* where people find the server, with a "/" at its end; NULL: on unix sockets only */
-	const char *own_url; /* the same, where it listens itself */
-	uv_timer_t announce; /* spaces the events of the list of sessions */
+	const char *url;     /* public address, ends in "/"; NULL: unix sockets only */
+	const char *own_url; /* address of the server's own listener, ends in "/" */
+	uv_timer_t announce; /* limits the rate of list events */
 	bool announce_open;
-	uint64_t announced_ms;       /* loop time of the last one */
+	uint64_t announced_ms;       /* loop time of the last list event */
 	uint64_t version_of_list;    /* counts changes of the list */
-	struct list_stream *streams; /* those who follow it */
-	struct rota rota;            /* of links, at what is dear */
-	struct rota drawers; /* the same, at what is drawn by a thread: one of them at a time */
+	struct list_stream *streams; /* followers of the list */
+	struct rota rota;            /* turns of the links at expensive work */
+	struct rota drawers;         /* turns at drawing on a thread, one at a time */
 };
 
-/* The limit for r's principal: links get three quarters of most. */
+/* Share of a limit `most` that r may use: three quarters for links, all for owners. */
 unsigned api_share(const struct request *r, unsigned most);
 
-/* Wire up; all pointers are borrowed. Returns 0 or a negative errno. */
+/* Open what is marked as owned; all other fields must be set. Returns 0 or a negative errno. */
 int api_open(struct api *a, uv_loop_t *loop);
+
+/* Close what api_open() has opened. */
 void api_close(struct api *a);
 
 /* Add the routes of the API to the table. */
 void api_register(struct api *a, struct routes *all);
 
-/* The API, of a request that is being handled. */
+/* The API that handles r. */
 static inline struct api *api_of(const struct request *r)
 {
 	return r->match.module;
 }
 
-/* The list of sessions, or what it shows, has changed. */
+/* The list of sessions or one of its fields has changed: notify the followers soon. */
 void api_sessions_changed(struct api *a);
 
-/* The server is being drained, or not any more: see ws/api/session/list.c. */
+/* A drain has started or was cancelled: notify the followers of the list. See ws/api/session/list.c. */
 void api_tell_drain(struct api *a);
 
-/* What sessions are at has changed: see ws/api/session/list.c. */
+/* The activity of a session has changed: notify the followers. See ws/api/session/list.c. */
 void api_tell_activity(struct api *a);
 
-/* The sessionless form of POST /api/execute and /api/execute/stream; body is borrowed. */
+/* POST /api/execute and /api/execute/stream without a session. body is borrowed. */
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream);
 
-/* As POST /api/process/start, with a body that has been read and the session that it names, if there is one. */
+/* POST /api/process/start with a parsed body. session: id to inherit from, or NULL. */
 void api_process_start_body(struct api *a, struct request *r, json_t *body, const char *session);
 
 /*
- * What a session is at, as the API tells it to r. While a program reads a secret, an owner gets "humanUrl" with it: a
- * link for a person to type it in the browser, so that it passes through no program. Returns a new reference.
+ * The state of a session as JSON for r. While a program reads a secret, an owner also gets "humanUrl": a link for a
+ * person to type the secret in the browser, so that no program sees it. Returns a new reference.
  */
 json_t *api_state_json(
 	struct api *a, const struct request *r, struct session *s, const struct pane_state *state);

@@ -1,7 +1,4 @@
-/*
- * Which commands there are: the executables that the server's PATH leads to. Disks may be slow, so it is a
- * thread that looks.
- */
+/* GET /api/commands: the executables in the server's PATH, searched on a thread because disks may be slow. */
 #include "ws/api/api.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -19,7 +16,7 @@
 struct search {
 	uv_work_t work;
 	struct request *request;
-	char *path;   /* of directories, owned; taken apart by the search */
+	char *path;   /* PATH; owned, cut up by the search */
 	char **names; /* owned */
 	size_t count, capacity;
 };
@@ -38,7 +35,7 @@ static void add_name(struct search *s, const char *name)
 	s->count += s->names[s->count] != NULL;
 }
 
-static void look_into(struct search *s, const char *directory)
+static void search_directory(struct search *s, const char *directory)
 {
 	DIR *dir = opendir(directory);
 	struct stat st;
@@ -57,7 +54,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In a thread: touches nothing but s. */
+/* Runs on a thread: touches only s. */
 static void on_search(uv_work_t *work)
 {
 	struct search *s = work->data;
@@ -65,7 +62,7 @@ static void on_search(uv_work_t *work)
 	for (unsigned i = 0; rest && i < DIRECTORIES_MAX; i++) {
 		const char *directory = strsep(&rest, ":");
 		if (directory[0] == '/')
-			look_into(s, directory);
+			search_directory(s, directory);
 	}
 	if (s->count > 0)
 		qsort(s->names, s->count, sizeof *s->names, compare);
@@ -77,7 +74,7 @@ static void on_searched(uv_work_t *work, int status)
 	json_t *names = json_array();
 	(void)status;
 	for (size_t i = 0; i < s->count; i++) {
-		/* A name that is no UTF-8 has no place in JSON: it is left out. */
+		/* json_string() fails for names that are not UTF-8: they are left out. */
 		if (i == 0 || strcmp(s->names[i], s->names[i - 1]) != 0)
 			json_array_append_new(names, json_string(s->names[i]));
 	}

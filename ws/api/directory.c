@@ -1,4 +1,4 @@
-/* asked -> on a thread -> told. Who has gone meanwhile is not told, and the thread is left alone: it comes back when it can. */
+/* States: requested -> on a thread -> done. A client's disconnect does not interrupt the thread. */
 #include "ws/api/directory.h"
 
 #include "shell/files/crew.h"
@@ -12,31 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct looking {
+struct check_job {
 	struct job job;
 	struct request *request; /* our reference */
-	void (*fn)(void *user, bool looked);
+	void (*fn)(void *user, bool goes_on);
 	void *user;
-	bool gone; /* nobody waits for the answer */
+	bool gone; /* the client has disconnected */
 	int error; /* of the directory */
 	char cwd[BODY_PATH_MAX];
 };
 
 static void on_gone(void *user)
 {
-	struct looking *l = user;
+	struct check_job *l = user;
 	l->gone = true;
 }
 
 static void on_work(struct job *job)
 {
-	struct looking *l = (struct looking *)job;
+	struct check_job *l = (struct check_job *)job;
 	l->error = directory_check(l->cwd);
 }
 
 static void on_done(struct job *job, int error)
 {
-	struct looking *l = (struct looking *)job;
+	struct check_job *l = (struct check_job *)job;
 	struct request *r = l->request;
 	bool goes_on = !l->gone && !r->cut;
 	r->gone = NULL;
@@ -51,7 +51,7 @@ static void on_done(struct job *job, int error)
 }
 
 void directory_look(struct api *a, struct request *r, const char *cwd,
-	void (*fn)(void *user, bool looked), void *user)
+	void (*fn)(void *user, bool goes_on), void *user)
 {
 	size_t length = cwd ? strlen(cwd) : 0;
 	bool is_path = length > 0 && cwd[0] == '/';
@@ -61,7 +61,7 @@ void directory_look(struct api *a, struct request *r, const char *cwd,
 		fn(user, true);
 		return;
 	}
-	struct looking *l = calloc(1, sizeof *l);
+	struct check_job *l = calloc(1, sizeof *l);
 	if (!l) {
 		refuse_memory(r);
 		fn(user, false);
@@ -81,19 +81,19 @@ void directory_look(struct api *a, struct request *r, const char *cwd,
 		on_done(&l->job, rc);
 }
 
-/* The field of a body */
+/* The field cwd of a body */
 
-struct asking {
+struct continuation {
 	struct api *api;
 	struct request *request; /* our reference */
-	json_t *body;            /* likewise */
+	json_t *body;            /* our reference */
 	directory_fn *fn;
 };
 
-static void on_looked(void *user, bool looked)
+static void on_checked(void *user, bool goes_on)
 {
-	struct asking *q = user;
-	if (looked)
+	struct continuation *q = user;
+	if (goes_on)
 		q->fn(q->api, q->request, q->body);
 	request_unref(q->request);
 	json_decref(q->body);
@@ -103,14 +103,14 @@ static void on_looked(void *user, bool looked)
 void directory_ask_for(
 	struct api *a, struct request *r, json_t *body, const char *cwd, directory_fn *fn)
 {
-	struct asking *q = calloc(1, sizeof *q);
+	struct continuation *q = calloc(1, sizeof *q);
 	if (!q) {
 		refuse_memory(r);
 		return;
 	}
-	*q = (struct asking){
+	*q = (struct continuation){
 		.api = a, .request = request_ref(r), .body = json_incref(body), .fn = fn};
-	directory_look(a, r, cwd, on_looked, q);
+	directory_look(a, r, cwd, on_checked, q);
 }
 
 void directory_ask(struct api *a, struct request *r, directory_fn *fn)
@@ -119,7 +119,7 @@ void directory_ask(struct api *a, struct request *r, directory_fn *fn)
 	json_t *body = body_read(r);
 	if (body) {
 		workspace_take_cwd(a->alias, a->sessions, body);
-		(void)body_find_text(body, "cwd", &cwd); /* what is wrong with it is for fn to say */
+		(void)body_find_text(body, "cwd", &cwd); /* fn reports errors of the field */
 		directory_ask_for(a, r, body, cwd, fn);
 	}
 	json_decref(body);

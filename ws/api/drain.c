@@ -1,7 +1,6 @@
 /*
- * Draining: nothing new begins on this server, no session, process, context or command on its own, and what there is is served until
- * it has ended. For those who send clients here, and for whoever wants to end the machine. It is the server's alone: the next one
- * on this runtime directory is not drained. There is nothing that can fail.
+ * Draining: the server starts no new session, process, context or run, and serves the existing ones until they end. For
+ * load balancers, and before the machine is shut down. The state is not stored: the next server is not drained.
  */
 #include "shell/clock.h"
 #include "ws/api/api.h"
@@ -9,7 +8,7 @@
 #include "ws/api/rows.h"
 #include "ws/log.h"
 
-/* Sessions with something that runs, or is about to. */
+/* Sessions that have not ended. */
 static unsigned count_sessions(const struct sessions *all)
 {
 	unsigned count = 0;
@@ -35,8 +34,8 @@ static void set_draining(struct request *r, bool draining)
 		a->sessions->draining = a->processes->draining = draining;
 		a->drained_ms = draining ? clock_wall_ms() : 0;
 		log_write(LOG_INFO, "drain",
-			draining ? "nothing new begins here" : "what is new may begin again",
-			"peer", r->peer, NULL);
+			draining ? "draining: nothing new is started" : "drain cancelled", "peer",
+			r->peer, NULL);
 		api_tell_drain(a);
 		terminals_tell_drain(a->terminals);
 	}

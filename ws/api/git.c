@@ -1,6 +1,7 @@
 /*
- * Git: POST /api/git/checkout clones a repository beside the session that it names, whose directory a relative target begins at. The answer
- * is one reply, or, for who accepts events, a stream with git's progress. A client that goes away takes its clone with it.
+ * POST /api/git/checkout clones a repository. A relative target is relative to the directory of the session that the
+ * request names. The answer is one reply, or, if the client accepts events, a stream with git's progress. The clone is
+ * cancelled if its client disconnects.
  */
 #include "shell/clock.h"
 #include "shell/git/clone.h"
@@ -25,20 +26,20 @@
 #define TIMEOUT_DEFAULT_MS 600000u
 #define TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000)
 #define DEPTH_MAX INT32_MAX
-#define LINE_MAX_BYTES 512u /* of progress that is told */
+#define LINE_MAX_BYTES 512u /* of a progress line */
 
 struct checkout {
 	struct api *api;
-	struct request *request; /* a reference of ours */
+	struct request *request; /* our reference */
 	struct run *run;         /* NULL once it is over */
 	struct quota_place place;
 	char *url;    /* masked; owned */
-	char *branch; /* that was asked for, or NULL; owned */
+	char *branch; /* requested, or NULL; owned */
 	char *target; /* owned */
 	bool stream, begun, complete;
-	char line[LINE_MAX_BYTES + 1]; /* of git, as far as it has come */
+	char line[LINE_MAX_BYTES + 1]; /* incomplete line of git's output */
 	size_t line_length;
-	char progress[LINE_MAX_BYTES + 1]; /* the last one that was not told; "" = none */
+	char progress[LINE_MAX_BYTES + 1]; /* last complete line that was not sent; "" = none */
 	json_t *end;                       /* the last event */
 };
 
@@ -58,7 +59,7 @@ static json_t *event(const char *type)
 	return json_pack("{s:s, s:o}", "type", type, "timestamp", time_json(clock_wall_ms()));
 }
 
-/* What it came to */
+/* The result */
 
 static const struct {
 	const char *code, *message;
@@ -66,13 +67,13 @@ static const struct {
 	[CLONE_NETWORK] = {"GIT_NETWORK_ERROR", "The repository could not be cloned in time"},
 	[CLONE_NO_REPOSITORY] = {"GIT_REPOSITORY_NOT_FOUND", "There is no such repository"},
 	[CLONE_NO_BRANCH] = {"GIT_BRANCH_NOT_FOUND", "There is no such branch"},
-	[CLONE_NOT_ALLOWED] = {"GIT_AUTH_FAILED", "The repository is not open to this server"},
-	[CLONE_REFUSED] = {"GIT_OPERATION_FAILED", "git gave up"},
-	[CLONE_NO_GIT] = {"GIT_OPERATION_FAILED", "There is no git on this machine"},
+	[CLONE_NOT_ALLOWED] = {"GIT_AUTH_FAILED", "This server has no access to the repository"},
+	[CLONE_REFUSED] = {"GIT_OPERATION_FAILED", "git failed"},
+	[CLONE_NO_GIT] = {"GIT_OPERATION_FAILED", "git is not installed"},
 	[CLONE_FAILED] = {"GIT_CLONE_FAILED", "The repository could not be cloned"},
 };
 
-/* What was printed, masked. The caller's; NULL when memory is short. */
+/* The output with credentials masked. Returns owned; NULL: memory is short. */
 static char *printed(const struct excerpt_parts *parts)
 {
 	char *text = run_output_text(parts);
@@ -81,7 +82,7 @@ static char *printed(const struct excerpt_parts *parts)
 	return text;
 }
 
-/* The last line of a text that says something. */
+/* The last line of text that is not empty. */
 static const char *last_line(const char *text)
 {
 	const char *line = text;
@@ -91,15 +92,15 @@ static const char *last_line(const char *text)
 	return line;
 }
 
-static void conclude_error(struct checkout *c, enum clone_end end, int code, const char *said)
+static void conclude_error(struct checkout *c, enum clone_end end, int code, const char *output)
 {
 	char message[1024];
-	const char *line = last_line(said);
+	const char *line = last_line(output);
 	snprintf(message, sizeof message, "%s%s%s", ends[end].message, *line ? ": " : "", line);
 	json_t *context = json_pack("{s:s, s:s, s:i, s:o}", "repository", c->url, "targetDir",
-		c->target, "exitCode", code, "stderr", text_string_json(said));
+		c->target, "exitCode", code, "stderr", text_string_json(output));
 	if (!c->stream) {
-		/* A message is cut anywhere. */
+		/* message may be cut within a character. */
 		json_t *text = text_string_json(message);
 		reply_error(c->request, ends[end].code,
 			text ? json_string_value(text) : ends[end].message, context);
@@ -138,16 +139,16 @@ static void write_log(const struct checkout *c, const struct run_result *result)
 
 static void conclude(struct checkout *c, const struct run_result *result)
 {
-	char *said = printed(&result->output[RUN_STDERR]);
+	char *output = printed(&result->output[RUN_STDERR]);
 	char *branch = printed(&result->output[RUN_STDOUT]);
 	int code = run_exit_code(result);
-	enum clone_end end = clone_classify(code, said ? said : "");
+	enum clone_end end = clone_classify(code, output ? output : "");
 	if (end == CLONE_DONE)
 		conclude_success(c, branch ? branch : "");
 	else
-		conclude_error(c, end, code, said ? said : "");
+		conclude_error(c, end, code, output ? output : "");
 	free(branch);
-	free(said);
+	free(output);
 }
 
 /* The stream */
@@ -278,13 +279,13 @@ static void start(struct api *a, struct request *r, const struct clone_options *
 
 /* The request */
 
-static bool take_url(struct request *r, const json_t *body, struct clone_options *o)
+static bool parse_url(struct request *r, const json_t *body, struct clone_options *o)
 {
 	const json_t *value = json_object_get(body, "repoUrl");
-	const char *why = "The address of a repository is required";
+	const char *why = "The URL of a repository is required";
 	o->url = json_string_value(value);
 	if (o->url && strlen(o->url) != json_string_length(value))
-		why = "The address of a repository has no NUL";
+		why = "The URL of a repository must not contain NUL";
 	else if (o->url && git_url_is_valid(o->url, &why))
 		return true;
 	reply_error(r, "INVALID_GIT_URL", why,
@@ -293,7 +294,7 @@ static bool take_url(struct request *r, const json_t *body, struct clone_options
 	return false;
 }
 
-static bool take_numbers(struct request *r, const json_t *body, struct clone_options *o)
+static bool parse_numbers(struct request *r, const json_t *body, struct clone_options *o)
 {
 	const json_t *timeout = json_object_get(body, "timeoutMs");
 	json_int_t ms = json_integer_value(timeout);
@@ -310,7 +311,10 @@ static bool take_numbers(struct request *r, const json_t *body, struct clone_opt
 	return body_number(r, body, "depth", 1, DEPTH_MAX, &o->depth);
 }
 
-/* Where a relative target begins: the directory that the session's shell is in, or the workspace. Returns false when r was answered. */
+/*
+ * The base of a relative target: the directory of the session's shell, or the workspace. Returns false if r has been
+ * answered.
+ */
 static bool find_base(
 	struct api *a, struct request *r, const json_t *body, char ret_base[BODY_PATH_MAX])
 {
@@ -332,7 +336,7 @@ static bool find_base(
 	return true;
 }
 
-static bool take_target(struct api *a, struct request *r, const json_t *body,
+static bool parse_target(struct api *a, struct request *r, const json_t *body,
 	struct clone_options *o, char ret_target[BODY_PATH_MAX])
 {
 	char base[BODY_PATH_MAX], joined[BODY_PATH_MAX], name[GIT_NAME_MAX + 1];
@@ -340,8 +344,8 @@ static bool take_target(struct api *a, struct request *r, const json_t *body,
 	if (!body_text(r, body, "targetDir", &given) || !find_base(a, r, body, base))
 		return false;
 	if (!given && !git_url_name(o->url, name)) {
-		reply_invalid(
-			r, "targetDir", "The address names no directory: say which", "required");
+		reply_invalid(r, "targetDir", "Required: the URL has no name for a directory",
+			"required");
 		return false;
 	}
 	if (given && !*given) {
@@ -357,7 +361,7 @@ static bool take_target(struct api *a, struct request *r, const json_t *body,
 	return false;
 }
 
-static bool take_branch(struct request *r, const json_t *body, struct clone_options *o)
+static bool parse_branch(struct request *r, const json_t *body, struct clone_options *o)
 {
 	if (!body_text(r, body, "branch", &o->branch))
 		return false;
@@ -375,8 +379,8 @@ static void check_out(struct request *r)
 	struct clone_options o = {.cwd = a->sessions->config.cwd, .progress = r->accepts_events};
 	char target[BODY_PATH_MAX];
 	json_t *body = body_read(r);
-	if (body && take_url(r, body, &o) && take_branch(r, body, &o) &&
-		take_numbers(r, body, &o) && take_target(a, r, body, &o, target))
+	if (body && parse_url(r, body, &o) && parse_branch(r, body, &o) &&
+		parse_numbers(r, body, &o) && parse_target(a, r, body, &o, target))
 		start(a, r, &o);
 	json_decref(body);
 }

@@ -1,4 +1,4 @@
-/* Commands that run beside a session, from the state of its shell: asking for that state. */
+/* Asks a session's shell for the state that a command beside it inherits. */
 #include "ws/api/inherit.h"
 
 #include "ws/api/directory.h"
@@ -8,26 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct asking {
+struct inquiry {
 	struct shell_environment_waiter waiter;
 	struct api *api;
-	struct request *request; /* our references */
-	json_t *body;
+	struct request *request; /* our reference */
+	json_t *body;            /* our reference */
 	inherit_fn *fn;
 	char session[NAME_ID_MAX + 1];
-	char *cwd, *text; /* as the shell has said; may be NULL */
+	char *cwd, *text; /* the shell's answer; may be NULL */
 	size_t length;
 };
 
-static void on_looked(void *user, bool looked)
+static void on_checked(void *user, bool goes_on)
 {
-	struct asking *q = user;
+	struct inquiry *q = user;
 	const struct inherited state = {.session = q->session,
 		.cwd = q->cwd,
 		.preamble = q->text,
 		.preamble_length = q->length};
-	/* Nothing begins for those whose access has ended meanwhile. */
-	if (looked && !q->request->cut)
+	/* The client's access may have ended in the meantime. */
+	if (goes_on && !q->request->cut)
 		q->fn(q->api, q->request, q->body, &state);
 	request_unref(q->request);
 	json_decref(q->body);
@@ -38,18 +38,18 @@ static void on_looked(void *user, bool looked)
 
 static void on_state(void *user, const char *cwd, const char *text, size_t length)
 {
-	struct asking *q = user;
-	bool named = json_is_string(json_object_get(q->body, "cwd")); /* it has been looked at */
+	struct inquiry *q = user;
+	bool named = json_is_string(json_object_get(q->body, "cwd")); /* already checked */
 	q->cwd = cwd ? strdup(cwd) : NULL;
 	q->text = text ? malloc(length + 1) : NULL;
 	if ((cwd && !q->cwd) || (text && !q->text)) {
 		refuse_memory(q->request);
-		on_looked(q, false);
+		on_checked(q, false);
 		return;
 	}
-	if (cwd && !*cwd && !named) { /* nothing runs anywhere else */
+	if (cwd && !*cwd && !named) { /* unknown: do not fall back to another directory */
 		refuse_shell_directory(q->request);
-		on_looked(q, false);
+		on_checked(q, false);
 		return;
 	}
 	if (text) {
@@ -58,14 +58,14 @@ static void on_state(void *user, const char *cwd, const char *text, size_t lengt
 		q->length = length;
 	}
 	if (named || q->request->cut)
-		on_looked(q, true);
+		on_checked(q, true);
 	else
-		directory_look(q->api, q->request, q->cwd, on_looked, q);
+		directory_look(q->api, q->request, q->cwd, on_checked, q);
 }
 
 void inherit_from(struct api *a, struct request *r, json_t *body, struct session *s, inherit_fn *fn)
 {
-	struct asking *q = calloc(1, sizeof *q);
+	struct inquiry *q = calloc(1, sizeof *q);
 	if (!q) {
 		refuse_memory(r);
 		return;

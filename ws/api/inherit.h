@@ -1,25 +1,22 @@
-/*
- * Commands that run beside a session and begin as its shell is: in its directory, with its variables, functions and
- * options. The shell is asked for that state first.
- */
+/* Commands that run beside a session with the directory, variables, functions and options of its shell. */
 #pragma once
 
 #include "ws/api/api.h"
 
-/* What a command takes over from a session. All borrowed for the call. */
+/* The state of a session's shell. All pointers are borrowed for the call. */
 struct inherited {
-	const char *session; /* its id */
-	const char *cwd;     /* where the command starts, unless the request says so; may be NULL */
+	const char *session;  /* session id */
+	const char *cwd;      /* default working directory of the command; may be NULL */
 	const char *preamble; /* see shell/preamble.h */
 	size_t preamble_length;
 };
 
-/* What answers r by running a command; body is borrowed. */
+/* Answer r by running a command. body is borrowed. */
 typedef void inherit_fn(
 	struct api *a, struct request *r, json_t *body, const struct inherited *inherited);
 
-/* Call fn with the state of the session's shell, now or later. */
+/* Ask the shell of s for its state and call fn with it, now or later. Not called if r has been answered. */
 void inherit_from(struct api *a, struct request *r, json_t *body, struct session *s, inherit_fn *fn);
 
-/* As POST /api/run, with a body that has been read. inherited: NULL = nothing. */
+/* POST /api/run with a parsed body. inherited: NULL to inherit nothing. */
 inherit_fn api_run_body;

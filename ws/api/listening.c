@@ -1,6 +1,7 @@
 /*
- * Which ports are listened at: once, and as a stream of events. A thread looks, for all that ask at the same time, and every
- * LOOK_EVERY_MS while somebody follows; whose they are is looked for when something has changed, or somebody asks once.
+ * The listening ports of this machine, as one answer and as a stream of events. A thread scans for all requests at
+ * once, and every SCAN_EVERY_MS while there is a stream. The processes that own the ports are searched only when the
+ * ports have changed, or for a request without a stream.
  */
 #include "shell/ports/ports_scan.h"
 #include "ws/api/api.h"
@@ -16,49 +17,49 @@
 #include <string.h>
 #include <utlist.h>
 
-#define LOOK_EVERY_MS 1000u
-#define FOLLOWERS_MAX 256u /* and those who ask once */
+#define SCAN_EVERY_MS 1000u
+#define FOLLOWERS_MAX 256u
 
-/* What a session is called at a look: it may have gone when that is over. */
+/* A session at the start of a scan: it may be gone when the scan is done. */
 struct root {
 	char session[NAME_ID_MAX + 1];
 	uint64_t epoch;
 };
 
-/* One who asks. */
+/* A request: a stream, or one that is answered after the next scan. */
 struct follower {
 	struct follower *prev, *next;
 	struct listening_watch *watch;
 	struct request *request;
-	char session[NAME_ID_MAX + 1]; /* whose ports alone; "": all */
-	bool follows;  /* it is a stream; otherwise it is answered after the next look */
-	bool due;      /* the look that is out is for it, too */
-	bool looked;   /* one has been */
-	uint64_t sent; /* version that it has; 0: none */
-	json_t *last;  /* what it was sent */
+	char session[NAME_ID_MAX + 1]; /* only ports of this session; "": all */
+	bool is_stream;
+	bool due;      /* was there when the running scan began */
+	bool scanned;  /* a scan for it has been done */
+	uint64_t sent; /* version that was sent; 0: none */
+	json_t *last;  /* ports that were sent */
 };
 
 struct listening_watch {
 	struct api *api;
 	uv_timer_t timer;
 	uv_work_t work;
-	bool out;   /* a thread looks */
-	bool again; /* and shall look once more: somebody has come meanwhile */
+	bool scanning; /* a thread scans */
+	bool again;    /* scan once more: a request has come in the meantime */
 	bool open;
-	struct ports_scan look;
-	struct listening known;
+	struct ports_scan scan;
+	struct listening known; /* result of the last scan */
 	bool has_known;
-	struct root roots[PORTS_SCAN_ROOTS_MAX];       /* of the look that is out */
-	struct root last_roots[PORTS_SCAN_ROOTS_MAX];  /* of what is known */
+	struct root roots[PORTS_SCAN_ROOTS_MAX];       /* of the running scan */
+	struct root last_roots[PORTS_SCAN_ROOTS_MAX];  /* of known */
 	struct ports_scan_owner owners[LISTENING_MAX]; /* of known */
 	bool truncated;
 	int error;
-	uint64_t version;           /* counts changes of what is known */
+	uint64_t version;           /* counts changes of known */
 	struct follower *followers; /* list */
 	unsigned followers_count;
 };
 
-/* The session that a port is of, or NULL. */
+/* The session that owns a port, or NULL. */
 static const char *session_of(const struct listening_watch *w, size_t i)
 {
 	return w->owners[i].pid > 0 ? w->last_roots[w->owners[i].root].session : NULL;
@@ -78,13 +79,13 @@ static json_t *port_json(const struct listening_watch *w, size_t i)
 		p->port >= PREVIEW_PORT_MIN);
 	if (o->pid > 0) {
 		json_object_set_new(port, "pid", json_integer(o->pid));
-		/* A name may be anything but UTF-8. */
+		/* Without effect if the name is not UTF-8. */
 		json_object_set_new(port, "process", json_string(o->name));
 	}
 	return port;
 }
 
-/* The ports as one sees them: none of Ringside's own. */
+/* The ports for f, without Ringside's own. */
 static json_t *ports_json(const struct listening_watch *w, const struct follower *f)
 {
 	json_t *list = json_array();
@@ -97,7 +98,7 @@ static json_t *ports_json(const struct listening_watch *w, const struct follower
 	return list;
 }
 
-static void forget(struct follower *f)
+static void remove_follower(struct follower *f)
 {
 	DL_DELETE(f->watch->followers, f);
 	f->watch->followers_count--;
@@ -105,7 +106,6 @@ static void forget(struct follower *f)
 	free(f);
 }
 
-/* One who has asked once is answered. */
 static void answer(struct follower *f)
 {
 	const struct listening_watch *w = f->watch;
@@ -117,19 +117,19 @@ static void answer(struct follower *f)
 		reply_success(r,
 			json_pack("{s:o, s:b}", "ports", ports_json(w, f), "truncated",
 				w->truncated));
-	forget(f);
+	remove_follower(f);
 	request_unref(r);
 }
 
-/* Those who were there when it began hear of it: who has come meanwhile wants to know what is now. */
-static void tell(struct listening_watch *w)
+/* Notify the requests that were there when the scan began; newer ones get the next scan. */
+static void notify(struct listening_watch *w)
 {
 	struct follower *f, *next;
 	DL_FOREACH_SAFE (w->followers, f, next) {
 		if (!f->due)
 			continue;
-		f->looked = true;
-		if (!f->follows)
+		f->scanned = true;
+		if (!f->is_stream)
 			answer(f);
 		else if (f->sent != w->version)
 			reply_stream_more(f->request);
@@ -138,43 +138,43 @@ static void tell(struct listening_watch *w)
 
 static void free_watch(struct listening_watch *w)
 {
-	attempts_finish(&w->look.attempts);
+	attempts_finish(&w->scan.attempts);
 	free(w);
 }
 
-static void look(struct listening_watch *w);
+static void start_scan(struct listening_watch *w);
 
-static void on_looked(uv_work_t *work, int status)
+static void on_scanned(uv_work_t *work, int status)
 {
 	struct listening_watch *w = work->data;
-	w->out = false;
-	w->error = status < 0 ? status : w->look.error;
+	w->scanning = false;
+	w->error = status < 0 ? status : w->scan.error;
 	if (!w->open) {
 		free_watch(w);
 		return;
 	}
-	if (w->error == 0 && !w->look.same) {
-		w->known = w->look.found;
+	if (w->error == 0 && !w->scan.same) {
+		w->known = w->scan.found;
 		w->has_known = true;
-		memcpy(w->owners, w->look.owners, sizeof w->owners);
+		memcpy(w->owners, w->scan.owners, sizeof w->owners);
 		memcpy(w->last_roots, w->roots, sizeof w->roots);
-		w->truncated = w->look.truncated;
+		w->truncated = w->scan.truncated;
 		w->version++;
 	}
 	bool again = w->again;
 	w->again = false;
-	tell(w);
+	notify(w);
 	if (again)
-		look(w);
+		start_scan(w);
 }
 
 static void on_work(uv_work_t *work)
 {
 	struct listening_watch *w = work->data;
-	ports_scan(&w->look);
+	ports_scan(&w->scan);
 }
 
-/* The holders of the sessions that there are. */
+/* Collect the pids of all holders. */
 static void gather_roots(struct listening_watch *w)
 {
 	size_t count = 0;
@@ -182,26 +182,26 @@ static void gather_roots(struct listening_watch *w)
 		(s = session_next(w->api->sessions, s)) && count < PORTS_SCAN_ROOTS_MAX;) {
 		if (session_holder_pid(s) <= 0)
 			continue;
-		w->look.roots[count] = session_holder_pid(s);
+		w->scan.roots[count] = session_holder_pid(s);
 		w->roots[count].epoch = session_epoch(s);
 		snprintf(w->roots[count++].session, NAME_ID_MAX + 1, "%s", session_id(s));
 	}
-	w->look.roots_count = count;
+	w->scan.roots_count = count;
 }
 
-/* Somebody who asks once wants to know whose they are now: a port may have changed hands, as a daemon its parent. */
+/* A new request gets fresh owners: a port's process may have changed, although the ports have not. */
 static bool wants_owners(const struct listening_watch *w)
 {
 	const struct follower *f;
 	DL_FOREACH (w->followers, f)
-		if (!f->follows || !f->looked)
+		if (!f->is_stream || !f->scanned)
 			return true;
 	return false;
 }
 
-static void look(struct listening_watch *w)
+static void start_scan(struct listening_watch *w)
 {
-	if (w->out) {
+	if (w->scanning) {
 		w->again = true;
 		return;
 	}
@@ -209,9 +209,9 @@ static void look(struct listening_watch *w)
 	DL_FOREACH (w->followers, f)
 		f->due = true;
 	gather_roots(w);
-	w->look.known = w->has_known && !w->look.hung && !wants_owners(w) ? &w->known : NULL;
+	w->scan.known = w->has_known && !w->scan.hung && !wants_owners(w) ? &w->known : NULL;
 	w->work.data = w;
-	w->out = uv_queue_work(w->timer.loop, &w->work, on_work, on_looked) == 0;
+	w->scanning = uv_queue_work(w->timer.loop, &w->work, on_work, on_scanned) == 0;
 }
 
 static void on_due(uv_timer_t *timer)
@@ -220,11 +220,11 @@ static void on_due(uv_timer_t *timer)
 	const struct follower *f;
 	bool followed = false;
 	DL_FOREACH (w->followers, f)
-		followed |= f->follows;
+		followed |= f->is_stream;
 	if (!followed)
 		uv_timer_stop(timer);
-	else if (!w->out)
-		look(w);
+	else if (!w->scanning)
+		start_scan(w);
 }
 
 static char *next_event(void *user)
@@ -232,11 +232,11 @@ static char *next_event(void *user)
 	struct follower *f = user;
 	struct listening_watch *w = f->watch;
 	char *text = NULL;
-	if (!f->looked || !w->has_known || f->sent == w->version)
+	if (!f->scanned || !w->has_known || f->sent == w->version)
 		return NULL;
 	f->sent = w->version;
 	json_t *list = ports_json(w, f);
-	/* What has changed may be others'. */
+	/* The change may be in ports of other sessions. */
 	if (!f->last || !json_equal(list, f->last)) {
 		json_t *event = json_pack("{s:s, s:O, s:b}", "type", "ports", "ports", list,
 			"truncated", w->truncated);
@@ -252,17 +252,17 @@ static void on_stream_closed(void *user)
 {
 	struct follower *f = user;
 	struct request *r = f->request;
-	forget(f);
+	remove_follower(f);
 	request_unref(r);
 }
 
-static void on_asker_gone(void *user)
+static void on_client_gone(void *user)
 {
 	on_stream_closed(user);
 }
 
-/* Whose ports are wanted. Otherwise r has been answered. */
-static bool take_session(struct request *r, char session[NAME_ID_MAX + 1])
+/* The session of the requested ports; "": all. Returns false if r has been answered. */
+static bool parse_session(struct request *r, char session[NAME_ID_MAX + 1])
 {
 	const char *asked, *id;
 	session[0] = '\0';
@@ -283,15 +283,15 @@ static bool take_session(struct request *r, char session[NAME_ID_MAX + 1])
 	return true;
 }
 
-/* One more; otherwise r has been answered. */
-static struct follower *follow(struct request *r, bool follows)
+/* Add r as a follower and scan. Returns NULL if r has been answered. */
+static struct follower *follow(struct request *r, bool is_stream)
 {
 	struct listening_watch *w = api_of(r)->listening;
 	char session[NAME_ID_MAX + 1];
-	if (!take_session(r, session))
+	if (!parse_session(r, session))
 		return NULL;
 	if (w->followers_count == FOLLOWERS_MAX) {
-		reply_error(r, "LIMIT_REACHED", "Too many follow the ports",
+		reply_error(r, "LIMIT_REACHED", "Too many requests follow the ports",
 			json_pack("{s:i}", "maxWatches", (int)FOLLOWERS_MAX));
 		return NULL;
 	}
@@ -302,11 +302,11 @@ static struct follower *follow(struct request *r, bool follows)
 	}
 	f->watch = w;
 	f->request = request_ref(r);
-	f->follows = follows;
+	f->is_stream = is_stream;
 	snprintf(f->session, sizeof f->session, "%s", session);
 	DL_APPEND(w->followers, f);
 	w->followers_count++;
-	look(w);
+	start_scan(w);
 	return f;
 }
 
@@ -315,10 +315,10 @@ static void list_ports(struct request *r)
 	struct follower *f = follow(r, false);
 	if (!f)
 		return;
-	r->gone = on_asker_gone;
+	r->gone = on_client_gone;
 	r->gone_user = f;
-	/* There may be no thread to be had. */
-	if (!f->watch->out) {
+	/* No thread could be started. */
+	if (!f->watch->scanning) {
 		f->watch->error = -EAGAIN;
 		answer(f);
 	}
@@ -330,7 +330,7 @@ static void follow_ports(struct request *r)
 	struct follower *f = follow(r, true);
 	if (!f)
 		return;
-	uv_timer_start(&w->timer, on_due, LOOK_EVERY_MS, LOOK_EVERY_MS);
+	uv_timer_start(&w->timer, on_due, SCAN_EVERY_MS, SCAN_EVERY_MS);
 	reply_stream(r,
 		&(struct event_stream){.next = next_event, .closed = on_stream_closed, .user = f});
 }
@@ -352,7 +352,7 @@ static void on_closed(uv_handle_t *handle)
 {
 	struct listening_watch *w = handle->data;
 	w->open = false;
-	if (!w->out)
+	if (!w->scanning)
 		free_watch(w);
 }
 

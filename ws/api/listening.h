@@ -1,9 +1,10 @@
-/* Who looks at which ports are listened at, for all who ask. */
+/* The watch of listening ports: one scan serves all requests that ask for them. */
 #pragma once
 
 #include "ws/api/api.h"
 
-/* Sets a->listening. Returns 0 or a negative errno. */
+/* Set a->listening. Returns 0 or a negative errno. */
 int listening_open(struct api *a, uv_loop_t *loop);
-/* Nobody asks any more. Its memory goes when the loop has turned. */
+
+/* Close a->listening, which has no followers any more. Its memory is freed by a later turn of the loop. */
 void listening_close(struct api *a);

@@ -1,6 +1,6 @@
 /*
- * Logging in and out, and the ledger of logins. Whoever is told that a login counts, or counts no longer, is told once that
- * is on the disk; until then it is so already.
+ * Logging in and out, and the ledger of logins. A change takes effect at once; the answer is sent when the ledger has
+ * been stored on disk.
  */
 #include "ws/api/api.h"
 #include "ws/api/json/activity.h"
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Answered when the ledger is on the disk. */
+/* A request that is answered when the ledger has been stored. */
 struct storing {
 	struct request *request;
 	json_t *answer;                /* owned; may be NULL */
-	char cookie[AUTH_COOKIE_SIZE]; /* to be set, or "" */
-	const char *failure;           /* what is said when it cannot be stored: a literal */
+	char cookie[AUTH_COOKIE_SIZE]; /* Set-Cookie, or "" */
+	const char *failure;           /* error text if storing fails: a literal */
 };
 
 static void on_stored(void *user, int error)
@@ -39,7 +39,7 @@ static void on_stored(void *user, int error)
 	free(w);
 }
 
-/* Store the ledger, and answer then. answer: taken. cookie: NULL = none is set. */
+/* Store the ledger, then answer r. Takes answer. cookie: NULL = none is set. */
 static void store(struct request *r, json_t *answer, const char *cookie, const char *failure)
 {
 	struct storing *w = calloc(1, sizeof *w);
@@ -55,7 +55,7 @@ static void store(struct request *r, json_t *answer, const char *cookie, const c
 	logins_store(&api_of(r)->auth->logins, on_stored, w);
 }
 
-/* What a link that answers a prompt is for: whose page shows no terminal, but who asks. */
+/* For a link that answers a prompt: the session and command that ask, because its page shows no terminal. */
 static json_t *answers_json(const struct api *a, const struct principal *p)
 {
 	struct session *s = p->answers ? sessions_find(a->sessions, p->session) : NULL;
@@ -79,13 +79,13 @@ static json_t *principal_json(const struct api *a, const struct principal *p)
 		"answers", answers_json(a, p));
 }
 
-static void show_caller(struct request *r)
+static void show_principal(struct request *r)
 {
 	struct api *a = api_of(r);
 	reply_success(r, principal_json(a, &r->principal));
 }
 
-static void take_login(struct request *r, const char *token)
+static void try_login(struct request *r, const char *token)
 {
 	struct api *a = api_of(r);
 	struct principal p;
@@ -98,7 +98,7 @@ static void take_login(struct request *r, const char *token)
 	switch (auth_login(a->auth, &login, &p, cookie)) {
 	case AUTH_OK:
 		store(r, principal_json(a, &p), cookie,
-			"The login counts, but could not be stored: a restart will forget it");
+			"The login is valid, but could not be stored: it ends when the server restarts");
 		break;
 	case AUTH_LIMITED:
 		a->metrics->auth_limited++;
@@ -117,22 +117,22 @@ static void log_in(struct request *r)
 	json_t *body = body_read(r);
 	if (body && body_text(r, body, "token", &token)) {
 		if (token)
-			take_login(r, token);
+			try_login(r, token);
 		else
 			reply_invalid(r, "token", "A token is required", "required");
 	}
 	json_decref(body);
 }
 
-/* What a login that has ended has open. */
+/* Close the sockets of a login that has ended. */
 static void close_sockets(struct api *a, const char *login)
 {
 	terminals_log_out(a->terminals, login);
 	control_sockets_log_out(a->controls, login);
 }
 
-/* What logins that have ended have under way ends too, but for r: its answer says so. */
-static void end_work(struct api *a, struct request *r)
+/* Cut the requests in progress of ended logins, except r, which is answered. */
+static void cut_requests(struct api *a, struct request *r)
 {
 	r->outlives_access = true;
 	access_sweep(a->access);
@@ -145,8 +145,8 @@ static void log_out(struct request *r)
 	struct principal p = r->auth == AUTH_OK ? r->principal : (struct principal){0};
 	if (auth_logout(a->auth, &p, r->secure, cookie)) {
 		close_sockets(a, p.login);
-		end_work(a, r);
-		store(r, NULL, cookie, "You are logged out, but that could not be stored");
+		cut_requests(a, r);
+		store(r, NULL, cookie, "You are logged out, but the change could not be stored");
 	} else {
 		reply_header(r, "Set-Cookie", cookie);
 		reply_success(r, NULL);
@@ -177,7 +177,7 @@ static void list_logins(struct request *r)
 	reply_success(r, json_pack("{s:o}", "logins", list));
 }
 
-static const char not_stored[] = "It is revoked, but that could not be stored";
+static const char not_stored[] = "The login is revoked, but the change could not be stored";
 
 static void revoke_login(struct request *r)
 {
@@ -187,7 +187,7 @@ static void revoke_login(struct request *r)
 		return;
 	}
 	close_sockets(a, r->match.id);
-	end_work(a, r);
+	cut_requests(a, r);
 	store(r, json_pack("{s:i}", "revoked", 1), NULL, not_stored);
 }
 
@@ -202,14 +202,14 @@ static void revoke_logins(struct request *r)
 		logins_remove(l, id);
 		close_sockets(a, id);
 	}
-	end_work(a, r);
+	cut_requests(a, r);
 	store(r, json_pack("{s:i}", "revoked", count), NULL, not_stored);
 }
 
 const struct route_row api_login_rows[] = {
 	{METHOD_POST, "/api/auth/login", WHO_ANYBODY, .plain = log_in},
 	{METHOD_POST, "/api/auth/logout", WHO_ANYBODY, .plain = log_out},
-	{METHOD_GET, "/api/auth/whoami", WHO_VIEWER, .plain = show_caller},
+	{METHOD_GET, "/api/auth/whoami", WHO_VIEWER, .plain = show_principal},
 	{METHOD_GET, "/api/auth/logins", WHO_OWNER, .plain = list_logins},
 	{METHOD_DELETE, "/api/auth/logins", WHO_OWNER, .plain = revoke_logins},
 	{METHOD_DELETE, "/api/auth/logins/{}", WHO_OWNER, .plain = revoke_login},

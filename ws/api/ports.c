@@ -1,6 +1,6 @@
 /*
- * Ports: previews, which are made, listed and revoked (see ws/preview/previews.h), and the path form, which connections alone
- * can carry (see ws/net/relay.h).
+ * Creating, listing and revoking previews of ports (see ws/preview/previews.h). Requests to /proxy/PORT are relayed by
+ * ws/net/relay.h and refused here.
  */
 #include "shell/clock.h"
 #include "shell/name.h"
@@ -17,27 +17,27 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Who waits until the list is on the disk. */
+/* A request that is answered when the list has been stored. */
 struct storing {
 	struct request *request;
-	struct preview_name name; /* of the one that was made */
+	struct preview_name name; /* of a new preview, which is revoked if storing fails */
 	json_t *answer;
 };
 
-/* The port that people's browsers come to this server by; 0: that of the scheme. */
+/* The port at which browsers reach this server; 0: the default port of the scheme. */
 static unsigned public_port(const struct api *a, const struct request *r)
 {
 	const char *colon = a->own_url ? strrchr(a->own_url, ':') : NULL;
 	bool tls = a->own_url && strncmp(a->own_url, "https:", 6) == 0;
 	if (a->previews->place.port > 0)
 		return a->previews->place.port;
-	/* A proxy has the TLS, and the scheme's own port. */
+	/* A proxy terminates TLS at the default port. */
 	if (r->secure && !tls)
 		return 0;
 	return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-/* Where browsers find it; NULL: there are no hosts of previews. */
+/* The URL of a preview; null if previews have no hosts. */
 static json_t *url_json(const struct api *a, const struct request *r, const char *host)
 {
 	const struct preview_place *place = &a->previews->place;
@@ -66,13 +66,13 @@ static json_t *preview_json(const struct api *a, const struct request *r, const 
 		"connections", (int)p->users_count, "status", "active");
 }
 
-/* Whether r's caller may see it: all are the owners', and those of a link that link's. */
+/* Owners see all previews, a link sees those that it has created. */
 static bool may_see(const struct request *r, const struct preview *p)
 {
 	return r->principal.role == ROLE_OWNER || strcmp(r->principal.link, p->link) == 0;
 }
 
-/* Whether previews are for whoever asks; otherwise r has been answered. */
+/* Check that r's principal may use previews. Returns false if r has been answered. */
 static bool admit(struct request *r)
 {
 	if (!api_of(r)->previews->owners_only || r->principal.role == ROLE_OWNER)
@@ -81,7 +81,7 @@ static bool admit(struct request *r)
 	return false;
 }
 
-/* A port that previews may be of. Otherwise r has been answered. */
+/* Check that a port can have previews. Returns false if r has been answered. */
 static bool check_port(struct request *r, json_int_t port)
 {
 	const struct previews *all = api_of(r)->previews;
@@ -94,8 +94,8 @@ static bool check_port(struct request *r, json_int_t port)
 	return false;
 }
 
-/* The session that a preview ends with, if one is named. Otherwise r has been answered. */
-static bool take_session(struct request *r, const json_t *body, struct preview *terms)
+/* Parse the session with which the preview ends, if one is named. Returns false if r has been answered. */
+static bool parse_session(struct request *r, const json_t *body, struct preview *terms)
 {
 	const char *asked, *id;
 	if (!body_text(r, body, "sessionId", &asked))
@@ -123,15 +123,15 @@ static bool take_session(struct request *r, const json_t *body, struct preview *
 	return true;
 }
 
-/* What a preview is to be, as the body says. Otherwise r has been answered. */
-static bool take_terms(struct request *r, const json_t *body, struct preview *terms)
+/* Parse the body into a preview. Returns false if r has been answered. */
+static bool parse_terms(struct request *r, const json_t *body, struct preview *terms)
 {
 	const json_t *port = json_object_get(body, "port");
 	const char *title, *token;
 	*terms = (struct preview){0};
 	if (!check_port(r, json_is_integer(port) ? json_integer_value(port) : 0) ||
 		!body_text(r, body, "name", &title) || !body_text(r, body, "token", &token) ||
-		!take_session(r, body, terms))
+		!parse_session(r, body, terms))
 		return false;
 	if (title && *title && !name_is_text(title)) {
 		reply_invalid(r, "name", "A name is 1 to 128 characters without control characters",
@@ -150,7 +150,7 @@ static bool take_terms(struct request *r, const json_t *body, struct preview *te
 	return true;
 }
 
-/* One that a restart would forget is not given out. */
+/* A preview that could not be stored is revoked, because a restart would lose it. */
 static void on_stored(void *user, int error)
 {
 	struct storing *w = user;
@@ -192,7 +192,7 @@ static void make(struct request *r, struct preview *terms)
 		return;
 	int rc = previews_add(a->previews, terms, &p);
 	if (rc == -EEXIST)
-		reply_invalid(r, "token", "The token is that of another preview", "taken");
+		reply_invalid(r, "token", "Another preview has this token", "taken");
 	else if (rc == -EUSERS)
 		reply_error(r, "LIMIT_REACHED", "There are too many previews",
 			json_pack("{s:i}", "maxPreviews",
@@ -208,11 +208,11 @@ static void expose_port(struct request *r)
 	struct api *a = api_of(r);
 	struct preview terms;
 	json_t *body = body_read(r);
-	if (!body || !admit(r) || !take_terms(r, body, &terms))
+	if (!body || !admit(r) || !parse_terms(r, body, &terms))
 		goto out;
 	struct preview *same = previews_same(
 		a->previews, terms.name.port, terms.session, terms.link);
-	/* Asked for again it is the same; another token is another preview. */
+	/* A repeated request returns the same preview; another token creates another preview. */
 	if (same && (!terms.name.token[0] || strcmp(same->name.token, terms.name.token) == 0))
 		reply_success(r, preview_json(a, r, same));
 	else
@@ -236,7 +236,7 @@ static void list_exposed(struct request *r)
 		json_pack("{s:o, s:I}", "ports", list, "count", (json_int_t)json_array_size(list)));
 }
 
-/* Asked for again, it is as revoked as before. */
+/* Idempotent. */
 static void unexpose_port(struct request *r)
 {
 	struct api *a = api_of(r);
@@ -247,7 +247,7 @@ static void unexpose_port(struct request *r)
 	if (!admit(r))
 		return;
 	if (!params_number(r->match.id, PREVIEW_PORT_MAX, &port)) {
-		reply_error(r, "INVALID_PORT", "The path names no port", NULL);
+		reply_error(r, "INVALID_PORT", "The path must end with a port number", NULL);
 		return;
 	}
 	DL_FOREACH_SAFE (a->previews->list, p, next) {
@@ -267,10 +267,10 @@ static void unexpose_port(struct request *r)
 	previews_store(a->previews, on_stored, w);
 }
 
-/* What reaches this has come by something else than a connection of HTTP/1.1. */
+/* HTTP/1.1 connections are relayed before: this request came over another transport. */
 static void refuse_path(struct request *r)
 {
-	reply_error(r, "NOT_IMPLEMENTED", "Ports are reached by HTTP/1.1 alone", NULL);
+	reply_error(r, "NOT_IMPLEMENTED", "Ports can only be reached over HTTP/1.1", NULL);
 }
 
 const struct route_row api_ports_rows[] = {

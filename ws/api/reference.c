@@ -1,4 +1,4 @@
-/* What the API is: its reference. */
+/* GET /api/openapi.json: the description of the API. */
 #include "ws/api/api.h"
 #include "ws/api/openapi.h"
 #include "ws/api/rows.h"

@@ -1,4 +1,4 @@
-/* The routes of the API: each file's own, in the file. A new file is listed here and in api.c. */
+/* The routes of each file of handlers, each ended by a row without a path. List a new file here and in api.c. */
 #pragma once
 
 #include "ws/route.h"

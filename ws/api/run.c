@@ -1,7 +1,6 @@
 /*
- * Commands on their own, for programs: POST /api/run, and what the Sandbox container's protocol calls a
- * stateless exec. The answer is one reply with all output, or a stream of events as it comes. Either way a
- * client that goes away takes its command with it.
+ * Commands without a session: POST /api/run, and the stateless exec of the Sandbox container's protocol. The answer is
+ * one reply with all output, or a stream of events. A command is killed if its client disconnects.
  */
 #include "shell/clock.h"
 #include "shell/output/inlet.h"
@@ -31,37 +30,38 @@
 #define ROWS_DEFAULT 24u
 #define COLS_DEFAULT 80u
 
-/* What a request asks for; texts are borrowed from its body. */
-struct asked {
+/* The fields of a request; texts are borrowed from its body. */
+struct params {
 	struct run_options options;
 	struct body_environment env;
 	unsigned char *input; /* decoded; owned */
-	int input_fd;         /* what is written while it runs, or 0; owned */
+	int input_fd;         /* read end of an inlet, or 0; owned */
 	bool base64, stream;
-	bool container; /* as the container's protocol has it */
+	bool container; /* answer in the container's protocol */
 };
 
-enum told { TOLD_NOTHING, TOLD_START, TOLD_ALL };
+/* The next event of a stream. */
+enum stage { STAGE_START, STAGE_OUTPUT, STAGE_DONE };
 
-/* One command of one request. It lives until the command is over and nobody is left to be told. */
+/* One command of one request. Freed once the command has ended and the answer is finished. */
 struct call {
 	struct api *api;
 	struct request *request;  /* our reference */
 	struct run *run;          /* NULL once it is over */
-	struct quota_place place; /* until then */
+	struct quota_place place; /* released when run ends */
 	bool container, base64;
 	bool stream; /* the answer is a stream that has not been closed */
 	pid_t pid;
 	uint64_t timeout_ms;
 	char *command, *cwd; /* owned */
 	/* Of a stream: */
-	enum told told;
+	enum stage stage;
 	struct output_queue queue;
 	struct text_decoder decoders[RUN_STREAMS];
 	unsigned decoders_ended;
 	bool timed_out;
-	uint64_t lost; /* bytes that the reader has not got */
-	json_t *end;   /* how it ended, once it has */
+	uint64_t lost; /* bytes not delivered */
+	json_t *end;   /* fields of the last event; NULL while the command runs */
 };
 
 static void call_free(struct call *c)
@@ -75,7 +75,6 @@ static void call_free(struct call *c)
 	free(c);
 }
 
-/* The record for operators: who ran what, when, from where, with what result. */
 static void write_log(const struct call *c, const struct run_result *result)
 {
 	const struct request *r = c->request;
@@ -115,10 +114,10 @@ static void reply_result(const struct call *c, const struct run_result *result)
 	}
 	if (!good) {
 		json_decref(body);
-		reply_error(c->request, "INTERNAL_ERROR", "There is no memory for the output", NULL);
+		reply_error(c->request, "INTERNAL_ERROR", "Out of memory for the output", NULL);
 		return;
 	}
-	/* Of a command that has failed the request has not. */
+	/* The request succeeds even if the command has failed. */
 	json_object_set_new(body, "success", json_boolean(run_exit_code(result) == 0));
 	reply_success(c->request, body);
 }
@@ -144,7 +143,7 @@ static char *data_event(unsigned stream, json_t *data)
 	return event_text(e);
 }
 
-/* A piece of output; NULL when it completes no character, or (then *good is false) memory is short. */
+/* The event of a piece. NULL if the piece completes no character, or, with *good false, if memory is short. */
 static char *piece_event(struct call *c, const struct output_piece *p, bool *good)
 {
 	struct text_decoder *d = &c->decoders[p->stream];
@@ -184,8 +183,8 @@ static char *next_output(struct call *c)
 	return text;
 }
 
-/* What is left to be said when all output has been: characters that were not completed, and the end. */
-static char *next_of_end(struct call *c)
+/* The events after all output: incomplete characters, then the end. */
+static char *next_end(struct call *c)
 {
 	while (c->decoders_ended < RUN_STREAMS) {
 		unsigned i = c->decoders_ended++;
@@ -204,24 +203,24 @@ static char *next_of_end(struct call *c)
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
 		if (c->decoders[i].lossy)
 			json_object_set_new(e, "lossy", json_true());
-	c->told = TOLD_ALL;
+	c->stage = STAGE_DONE;
 	return event_text(e);
 }
 
 static char *next_event(void *user)
 {
 	struct call *c = user;
-	if (c->told == TOLD_ALL)
+	if (c->stage == STAGE_DONE)
 		return NULL;
-	if (c->told == TOLD_NOTHING) {
+	if (c->stage == STAGE_START) {
 		json_t *e = event("start");
 		json_object_set_new(e, "command", json_string(c->command));
 		json_object_set_new(e, "pid", json_integer(c->pid));
-		c->told = TOLD_START;
+		c->stage = STAGE_OUTPUT;
 		return event_text(e);
 	}
 	char *text = next_output(c);
-	return text || !c->end ? text : next_of_end(c);
+	return text || !c->end ? text : next_end(c);
 }
 
 static void on_closed(void *user)
@@ -243,7 +242,7 @@ static void on_output(void *user, enum run_stream stream, const void *bytes, siz
 	if (!c->stream)
 		return;
 	output_queue_put(&c->queue, stream, bytes, length);
-	/* The reader holds back who writes; there is nobody else whom that could trouble. */
+	/* A slow reader pauses the command: this stream is its only reader. */
 	if (c->queue.size >= OUTPUT_QUEUE_HIGH)
 		run_pause(c->run, true);
 	reply_stream_more(c->request);
@@ -270,7 +269,7 @@ static void on_done(void *user, const struct run_result *result)
 	reply_stream_complete(c->request); /* may close it, and free c */
 }
 
-/* The client has gone before the answer. */
+/* The client disconnected before the answer. */
 static void on_gone(void *user)
 {
 	struct call *c = user;
@@ -295,20 +294,20 @@ static void reply_refusal(struct request *r, const struct run_options *o, int er
 		refuse_hidden_directory(r, o->cwd);
 		break;
 	case -ENXIO:
-		reply_invalid(
-			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
+		reply_invalid(r, "stdinFrom", "There is no such input, or it is already in use",
+			"not_found");
 		break;
 	case -E2BIG:
-		reply_invalid(r, "env", "The environment is too large for the system", "invalid");
+		reply_invalid(r, "env", "The environment is too large for execve()", "invalid");
 		break;
 	default:
 		refuse_run(r, "The command", error);
 	}
 }
 
-static void start_run(struct api *a, struct request *r, const struct asked *asked)
+static void start_run(struct api *a, struct request *r, const struct params *params)
 {
-	const struct run_options *o = &asked->options;
+	const struct run_options *o = &params->options;
 	if (refuse_if_draining(r, a->sessions))
 		return;
 	struct call *c = calloc(1, sizeof *c);
@@ -321,9 +320,9 @@ static void start_run(struct api *a, struct request *r, const struct asked *aske
 		call_free(c);
 		return;
 	}
-	c->container = asked->container;
-	c->base64 = asked->base64;
-	c->stream = asked->stream;
+	c->container = params->container;
+	c->base64 = params->base64;
+	c->stream = params->stream;
 	c->timeout_ms = o->timeout_ms;
 	c->command = strdup(o->command);
 	c->cwd = strdup(o->cwd);
@@ -349,8 +348,8 @@ err_reply:
 
 /* The request */
 
-/* A field that is one of two words, the first of which it is when it is absent. */
-static bool take_choice(struct request *r, const json_t *body, const char *field,
+/* Parse a field that is one of two words; the first is the default. Returns false if r has been answered. */
+static bool parse_choice(struct request *r, const json_t *body, const char *field,
 	const char *const words[2], bool *ret_second)
 {
 	char message[64];
@@ -365,12 +364,12 @@ static bool take_choice(struct request *r, const json_t *body, const char *field
 	return false;
 }
 
-/* What both forms have: command, cwd, env, timeoutMs. */
-static bool take_common(struct api *a, struct request *r, const json_t *body, struct asked *asked)
+/* Parse the fields of both protocols: command, cwd, env, timeoutMs. */
+static bool parse_common(struct api *a, struct request *r, const json_t *body, struct params *params)
 {
-	struct run_options *o = &asked->options;
+	struct run_options *o = &params->options;
 	if (!body_command(r, body, &o->command, &o->command_length) ||
-		!body_text(r, body, "cwd", &o->cwd) || !body_environment(r, body, &asked->env) ||
+		!body_text(r, body, "cwd", &o->cwd) || !body_environment(r, body, &params->env) ||
 		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms))
 		return false;
 	if (!body_absolute(r, o->cwd))
@@ -379,52 +378,54 @@ static bool take_common(struct api *a, struct request *r, const json_t *body, st
 		o->found = r->directory;
 	else
 		o->cwd = a->sessions->config.cwd;
-	o->env_names = asked->env.names;
-	o->env_values = asked->env.values;
-	o->env_count = asked->env.count;
+	o->env_names = params->env.names;
+	o->env_values = params->env.values;
+	o->env_count = params->env.count;
 	return true;
 }
 
-/* An input that is written while the command runs. */
-static bool take_stream(struct request *r, const char *id, struct asked *asked)
+/* Take the read end of the inlet `id` as standard input. */
+static bool open_inlet(struct request *r, const char *id, struct params *params)
 {
-	struct run_options *o = &asked->options;
+	struct run_options *o = &params->options;
 	struct inlet *i = inlet_find(api_of(r)->inlets, id);
 	int fd = i ? inlet_reader(i) : -ENOENT;
 	if (fd < 0) {
 		reply_refusal(r, o, fd == -ENOENT ? -ENXIO : fd);
 		return false;
 	}
-	o->input_fd = asked->input_fd = fd;
+	o->input_fd = params->input_fd = fd;
 	return true;
 }
 
-static bool take_input(struct request *r, const json_t *body, struct asked *asked)
+static bool parse_input(struct request *r, const json_t *body, struct params *params)
 {
-	struct run_options *o = &asked->options;
+	struct run_options *o = &params->options;
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64, *from;
 	if (!body_text(r, body, "stdinBase64", &base64) || !body_text(r, body, "stdinFrom", &from))
 		return false;
 	if (from && (text || base64)) {
-		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
+		reply_invalid(
+			r, "stdinFrom", "Cannot be combined with stdin or stdinBase64", "invalid");
 		return false;
 	}
-	if (from && !take_stream(r, from, asked))
+	if (from && !open_inlet(r, from, params))
 		return false;
 	if (json_is_null(text))
 		text = NULL;
 	if (text && (!json_is_string(text) || base64)) {
 		reply_invalid(r, "stdin",
-			base64 ? "Either stdin or stdinBase64" : "Must be a string", "invalid");
+			base64 ? "Cannot be combined with stdinBase64" : "Must be a string",
+			"invalid");
 		return false;
 	}
 	if (text) {
 		o->input = json_string_value(text);
 		o->input_length = json_string_length(text);
 	} else if (base64) {
-		o->input = asked->input = base64_decode(base64, &o->input_length);
-		if (!asked->input) {
+		o->input = params->input = base64_decode(base64, &o->input_length);
+		if (!params->input) {
 			reply_invalid(r, "stdinBase64", "Must be base64", "invalid");
 			return false;
 		}
@@ -432,64 +433,64 @@ static bool take_input(struct request *r, const json_t *body, struct asked *aske
 	return true;
 }
 
-static bool take_shape(struct request *r, const json_t *body, struct asked *asked)
+static bool parse_output_options(struct request *r, const json_t *body, struct params *params)
 {
 	static const char *const streams[] = {"terminals", "pipes"};
 	static const char *const encodings[] = {"text", "base64"};
-	struct run_options *o = &asked->options;
+	struct run_options *o = &params->options;
 	uint64_t rows = ROWS_DEFAULT, cols = COLS_DEFAULT, most = RUN_OUTPUT_DEFAULT;
 	bool pipes;
-	if (!take_choice(r, body, "streams", streams, &pipes) ||
-		!take_choice(r, body, "encoding", encodings, &asked->base64) ||
+	if (!parse_choice(r, body, "streams", streams, &pipes) ||
+		!parse_choice(r, body, "encoding", encodings, &params->base64) ||
 		!body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
 		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
 		!body_number(r, body, "maxOutput", 0, RUN_OUTPUT_MAX, &most) ||
-		!body_flag(r, body, "stream", &asked->stream))
+		!body_flag(r, body, "stream", &params->stream))
 		return false;
 	o->terminals = !pipes;
 	o->rows = (unsigned)rows;
 	o->cols = (unsigned)cols;
-	/* A stream tells everything as it comes. */
-	o->output_max = asked->stream ? 0 : (size_t)most;
+	/* A stream sends all output in events and keeps none. */
+	o->output_max = params->stream ? 0 : (size_t)most;
 	return true;
 }
 
 void api_run_body(struct api *a, struct request *r, json_t *body, const struct inherited *inherited)
 {
-	struct asked asked = {.input = NULL};
+	struct params params = {.input = NULL};
 	if (inherited) {
-		asked.options.preamble = inherited->preamble;
-		asked.options.preamble_length = inherited->preamble_length;
+		params.options.preamble = inherited->preamble;
+		params.options.preamble_length = inherited->preamble_length;
 	}
-	if (take_common(a, r, body, &asked) && take_shape(r, body, &asked) &&
-		take_input(r, body, &asked)) {
+	if (parse_common(a, r, body, &params) && parse_output_options(r, body, &params) &&
+		parse_input(r, body, &params)) {
 		if (inherited && inherited->cwd && !json_object_get(body, "cwd")) {
-			asked.options.cwd = inherited->cwd;
-			asked.options.found = r->directory;
+			params.options.cwd = inherited->cwd;
+			params.options.found = r->directory;
 		}
-		start_run(a, r, &asked);
+		start_run(a, r, &params);
 	}
-	free(asked.input);
-	if (asked.input_fd > 0)
-		close(asked.input_fd);
+	free(params.input);
+	if (params.input_fd > 0)
+		close(params.input_fd);
 }
 
-static void run_looked(struct api *a, struct request *r, json_t *body)
+static void run_after_check(struct api *a, struct request *r, json_t *body)
 {
 	api_run_body(a, r, body, NULL);
 }
 
 static void run_command(struct request *r)
 {
-	directory_ask(api_of(r), r, run_looked);
+	directory_ask(api_of(r), r, run_after_check);
 }
 
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream)
 {
-	struct asked asked = {.container = true, .stream = stream};
-	asked.options.output_max = stream ? 0 : RUN_OUTPUT_DEFAULT;
-	if (take_common(a, r, body, &asked))
-		start_run(a, r, &asked);
+	struct params params = {.container = true, .stream = stream};
+	params.options.output_max = stream ? 0 : RUN_OUTPUT_DEFAULT;
+	if (parse_common(a, r, body, &params))
+		start_run(a, r, &params);
 }
 
 const struct route_row api_run_rows[] = {

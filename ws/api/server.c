@@ -1,4 +1,4 @@
-/* What the server says of itself: that it lives, its counters, its version. */
+/* Health, readiness, metrics, ping and version of the server. */
 #include "ws/api/api.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -10,25 +10,25 @@ static void show_health(struct request *r)
 	reply_bytes(r, 200, "text/plain; charset=utf-8", "ok\n", 3, NULL);
 }
 
-/* Why nobody should be sent here now, or NULL. */
-static const char *why_not_ready(const struct api *a)
+/* Why clients should not be sent here now, or NULL. */
+static const char *unready_reason(const struct api *a)
 {
 	if (a->ending && *a->ending)
-		return "the server ends\n";
+		return "the server is stopping\n";
 	if (a->sessions->draining)
 		return "the server is being drained\n";
 	if (sessions_are_adopting(a->sessions))
-		return "sessions of the last server are being adopted\n";
+		return "sessions of the previous server are being adopted\n";
 	if (processes_adopting(a->processes))
-		return "processes of the last server are being adopted\n";
+		return "processes of the previous server are being adopted\n";
 	return NULL;
 }
 
 static void show_readiness(struct request *r)
 {
-	const char *why = why_not_ready(api_of(r));
-	const char *text = why ? why : "ready\n";
-	reply_bytes(r, why ? 503 : 200, "text/plain; charset=utf-8", text, strlen(text), NULL);
+	const char *reason = unready_reason(api_of(r));
+	const char *text = reason ? reason : "ready\n";
+	reply_bytes(r, reason ? 503 : 200, "text/plain; charset=utf-8", text, strlen(text), NULL);
 }
 
 static void show_metrics(struct request *r)

@@ -1,7 +1,7 @@
 /*
- * Standard input for a command, written while the command reads it (shell/output/inlet.h). POST /api/stdin gives its name,
- * PUT /api/stdin/ID brings the bytes: what the command does not take is not read of its client, and a client that goes away is
- * the input's end.
+ * Standard input that is written while the command reads it (shell/output/inlet.h). POST /api/stdin returns the id of
+ * an input, PUT /api/stdin/ID uploads its bytes. The upload pauses while the command does not read. If the client
+ * disconnects, the input ends.
  */
 #include "shell/output/inlet.h"
 #include "ws/api/api.h"
@@ -17,11 +17,12 @@
 static void refuse_input(struct request *r, int error)
 {
 	if (error == -ENOENT)
-		reply_invalid(r, "id", "There is no such input, or it was taken", "not_found");
+		reply_invalid(
+			r, "id", "There is no such input, or it is already in use", "not_found");
 	else if (error == -EBUSY)
-		reply_error(r, "RESOURCE_BUSY", "Somebody else writes this input", NULL);
+		reply_error(r, "RESOURCE_BUSY", "Another client is writing this input", NULL);
 	else if (error == -EUSERS)
-		reply_error(r, "LIMIT_REACHED", "Too many inputs wait for their commands",
+		reply_error(r, "LIMIT_REACHED", "Too many inputs are waiting for their commands",
 			json_pack("{s:i}", "limit", (int)INLETS_MAX));
 	else
 		reply_error(r, error_code_of(error), error_text(error), NULL);
@@ -41,13 +42,13 @@ static void make_input(struct request *r)
 	json_decref(body);
 }
 
-/* Who writes an input as it comes. */
+/* An upload in progress. */
 struct writing {
 	struct request *request; /* our reference */
 	struct inlet *inlet;
 };
 
-static void end_writing(struct writing *w)
+static void free_writing(struct writing *w)
 {
 	request_unref(w->request);
 	free(w);
@@ -65,7 +66,7 @@ static void on_ended(void *user, uint64_t bytes, bool refused)
 	w->request->gone = NULL;
 	reply_success(
 		w->request, json_pack("{s:I, s:b}", "bytes", (json_int_t)bytes, "closed", refused));
-	end_writing(w);
+	free_writing(w);
 }
 
 static const struct inlet_callbacks inlet_callbacks = {.drained = on_drained, .ended = on_ended};
@@ -79,16 +80,16 @@ static void on_piece(void *user, const char *bytes, size_t length)
 	} else if (rc < 0) {
 		inlet_write_end(w->inlet, false);
 		refuse_input(w->request, rc);
-		end_writing(w);
+		free_writing(w);
 	}
 }
 
-/* Nobody is there any more who writes, or waits for an answer. */
+/* The client has disconnected. */
 static void on_gone(void *user)
 {
 	struct writing *w = user;
 	inlet_write_end(w->inlet, false);
-	end_writing(w);
+	free_writing(w);
 }
 
 static void on_complete(void *user)

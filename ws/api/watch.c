@@ -1,6 +1,7 @@
 /*
- * Watching files: POST /api/watch streams what happens below a directory, POST /api/watch/check says whether anything has
- * happened since. Both follow a watch (shell/watch/watch.h) and wait until the kernel watches its directories.
+ * Watching files: POST /api/watch streams the changes below a directory, POST /api/watch/check says whether there were
+ * changes since an earlier check. Both follow a watch (shell/watch/watch.h) and wait until the kernel watches its
+ * directories.
  */
 #include "shell/bounds.h"
 #include "shell/watch/watch.h"
@@ -22,25 +23,26 @@
 #include <string.h>
 
 #define BEGIN_MAX_MS 10000u                /* until the kernel watches all directories */
-#define KEPT_MS (UINT64_C(10) * 60 * 1000) /* after the last check */
+#define KEPT_MS (UINT64_C(10) * 60 * 1000) /* lifetime of a watch after the last check */
 #define SINCE_MAX 96u                      /* bytes of a version */
 
-/* What is asked for. */
-struct asked {
+/* The fields of a request. */
+struct params {
 	struct watch_filter filter;
-	char path[BODY_PATH_MAX], place[BODY_PATH_MAX];
-	const char *since; /* borrowed; NULL: nothing */
+	char path[BODY_PATH_MAX];  /* for messages and events */
+	char place[BODY_PATH_MAX]; /* on this machine */
+	const char *since;         /* borrowed; NULL: absent */
 };
 
-/* One who follows: a stream, or a check that waits. */
+/* A stream, or a check that waits. */
 struct following {
 	struct watch_follower follower;
 	struct pending pending;
 	struct api *api;
-	char *path;            /* as events name it; owned */
+	char *path;            /* in events; owned */
 	char since[SINCE_MAX]; /* of a check */
-	bool check, outside;   /* outside: the text of its path says so already */
-	bool late, told_late;  /* it did not begin in time */
+	bool check, outside;   /* outside: of the workspace, by the text of the path */
+	bool late;             /* the watch did not begin in time */
 	bool begun, complete;  /* of a stream */
 };
 
@@ -54,18 +56,18 @@ static void refuse_outside(struct request *r, const struct following *f, const c
 			f->api->workspace));
 }
 
-/* Why a watch cannot be, or go on. */
+/* Why a watch failed. */
 static const char *failure_text(int error)
 {
 	switch (error) {
 	case -ENOSPC:
-		return "The system watches no more directories: fs.inotify.max_user_watches is reached";
+		return "The limit of watched directories is reached (fs.inotify.max_user_watches)";
 	case -EMFILE:
-		return "There are no more inotify instances or descriptors to be had (fs.inotify.max_user_instances)";
+		return "The limit of inotify instances (fs.inotify.max_user_instances) or of descriptors is reached";
 	case -EUSERS:
-		return "There are too many directories to be watched: exclude some";
+		return "There are too many directories to watch: exclude some";
 	case -ETIMEDOUT:
-		return "The directories could not all be watched in time";
+		return "Not all directories could be watched in time";
 	case -ETIME:
 		return "A disk does not answer";
 	default:
@@ -87,7 +89,8 @@ static void refuse_failure(
 	} else if (error == -EACCES) {
 		reply_error(r, "PERMISSION_DENIED", "The path cannot be read", context);
 	} else {
-		snprintf(message, sizeof message, "It cannot be watched: %s", failure_text(error));
+		snprintf(message, sizeof message, "The path cannot be watched: %s",
+			failure_text(error));
 		reply_error(r, "WATCH_START_ERROR", message, context);
 	}
 }
@@ -172,7 +175,7 @@ static char *next_event(void *user)
 	json_t *event = next_json(f);
 	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
 	json_decref(event);
-	/* The transport is asking: it need not be told that there is more. */
+	/* No reply_stream_complete() here: the transport is already pulling. */
 	if (f->complete)
 		f->pending.request->stream_complete = true;
 	return text;
@@ -208,7 +211,7 @@ static void begin_stream(struct following *f)
 
 /* Checks */
 
-/* Read "WATCH-ID:COUNT". Returns false when it is none. */
+/* Parse "WATCH-ID:COUNT". */
 static bool parse_version(const char *text, char ret_id[WATCH_ID_SIZE], uint64_t *ret_count)
 {
 	const char *colon = strrchr(text, ':');
@@ -230,7 +233,8 @@ static void answer_check(struct following *f, struct request *r)
 	if (f->since[0] && parse_version(f->since, id, &count)) {
 		bool same = strcmp(id, watch_id(w)) == 0;
 		if (same && count > now) {
-			reply_invalid(r, "since", "There has been no such version yet", "invalid");
+			reply_invalid(
+				r, "since", "The version is newer than the current one", "invalid");
 			return;
 		}
 		if (!same)
@@ -244,14 +248,14 @@ static void answer_check(struct following *f, struct request *r)
 	reply_success(r, body);
 }
 
-/* Answer, if there is an answer. */
+/* Answer a check if the watch has begun, ended or timed out. */
 static void try_check(struct following *f)
 {
 	struct watch_event *e;
 	struct request *r = f->pending.request;
 	enum watch_follower_kind kind = watch_follower_next(&f->follower, &e);
 	if (kind == FOLLOW_EVENT)
-		watch_event_unref(e); /* it ended before it had begun */
+		watch_event_unref(e); /* the watch ended before it had begun */
 	if (kind == FOLLOW_NOTHING && !f->late)
 		return;
 	r->gone = NULL;
@@ -288,7 +292,7 @@ static void on_more(void *user)
 		reply_stream_more(f->pending.request);
 }
 
-static void go_on(struct following *f)
+static void begin_answer(struct following *f)
 {
 	if (f->check)
 		try_check(f);
@@ -300,7 +304,7 @@ static void on_found(void *user, int error, const char *where)
 {
 	struct following *f = user;
 	if (error == 0) {
-		go_on(f);
+		begin_answer(f);
 		return;
 	}
 	f->pending.request->gone = NULL;
@@ -313,17 +317,17 @@ static void on_gone(void *user)
 	finish(user);
 }
 
-static void follow(struct api *a, struct request *r, const struct asked *asked, bool check)
+static void follow(struct api *a, struct request *r, const struct params *params, bool check)
 {
-	/* It is the server's files that are watched. */
+	/* Watches see the files of the server, not those of a sandbox. */
 	if (a->sessions->config.bounds->isolation && r->principal.session[0]) {
 		reply_error(r, "PERMISSION_DENIED",
-			"With --isolate links watch nothing: each session has files of its own",
+			"With --isolate, links cannot watch files: each session has its own files",
 			NULL);
 		return;
 	}
 	struct following *f = calloc(1, sizeof *f);
-	char *path = f ? strdup(asked->path) : NULL;
+	char *path = f ? strdup(params->path) : NULL;
 	if (!path) {
 		free(f);
 		refuse_memory(r);
@@ -332,17 +336,17 @@ static void follow(struct api *a, struct request *r, const struct asked *asked, 
 	f->api = a;
 	f->path = path;
 	f->check = check;
-	f->outside = !workspace_has(a->workspace, asked->place);
-	snprintf(f->since, sizeof f->since, "%s", asked->since ? asked->since : "");
+	f->outside = !workspace_has(a->workspace, params->place);
+	snprintf(f->since, sizeof f->since, "%s", params->since ? params->since : "");
 	f->follower.found = on_found;
 	f->follower.more = on_more;
 	f->follower.user = f;
 	pending_open(&f->pending, a->announce.loop, r, f, NULL);
 	pending_after(&f->pending, BEGIN_MAX_MS, check ? on_check_late : on_late);
-	char whose[CREW_OWNER_SIZE - 24]; /* with a disk behind it */
+	char whose[CREW_OWNER_SIZE - 24]; /* the watch appends a disk's name */
 	access_whose(&r->principal, r->principal.session, whose, sizeof whose);
-	int rc = watches_follow(a->watches, &asked->filter,
-		&(struct watch_place){.path = asked->path, .real = asked->place, .whose = whose},
+	int rc = watches_follow(a->watches, &params->filter,
+		&(struct watch_place){.path = params->path, .real = params->place, .whose = whose},
 		&f->follower);
 	if (rc == -EUSERS)
 		reply_error(r, "LIMIT_REACHED", "Too many directories are being watched",
@@ -359,7 +363,7 @@ static void follow(struct api *a, struct request *r, const struct asked *asked, 
 	r->gone = on_gone;
 	r->gone_user = f;
 	if (rc == 1)
-		go_on(f);
+		begin_answer(f);
 }
 
 /* Requests */
@@ -369,7 +373,7 @@ static bool is_blank(char c)
 	return c != '\0' && strchr(" \t\r\n\v\f", c) != NULL;
 }
 
-static bool take_path(struct api *a, struct request *r, const json_t *body, struct asked *asked)
+static bool parse_path(struct api *a, struct request *r, const json_t *body, struct params *params)
 {
 	char trimmed[BODY_PATH_MAX];
 	const char *path;
@@ -387,16 +391,16 @@ static bool take_path(struct api *a, struct request *r, const json_t *body, stru
 	if (length < sizeof trimmed) {
 		memcpy(trimmed, path, length);
 		trimmed[length] = '\0';
-		if (workspace_join(a->workspace, trimmed, asked->path) &&
-			workspace_place(a->alias, asked->path, asked->place))
+		if (workspace_join(a->workspace, trimmed, params->path) &&
+			workspace_place(a->alias, params->path, params->place))
 			return true;
 	}
 	reply_invalid(r, "path", "The path is too long", "INVALID_PATH");
 	return false;
 }
 
-/* A list of strings; *ret_count: 0 when it is absent or empty. */
-static bool take_list(struct request *r, const json_t *body, const char *field, size_t most,
+/* Parse a list of strings. *ret_count: 0 if it is absent or empty. */
+static bool parse_list(struct request *r, const json_t *body, const char *field, size_t most,
 	const json_t **ret_list, size_t *ret_count)
 {
 	char message[80];
@@ -415,7 +419,7 @@ static bool take_list(struct request *r, const json_t *body, const char *field, 
 	return good;
 }
 
-static bool take_patterns(struct request *r, const char *field, const json_t *list, size_t count,
+static bool parse_patterns(struct request *r, const char *field, const json_t *list, size_t count,
 	struct watch_filter *f)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -433,11 +437,11 @@ static bool take_patterns(struct request *r, const char *field, const json_t *li
 	return true;
 }
 
-static bool take_types(struct request *r, const json_t *body, struct watch_filter *f)
+static bool parse_types(struct request *r, const json_t *body, struct watch_filter *f)
 {
 	const json_t *list;
 	size_t count;
-	if (!take_list(r, body, "events", WATCH_TYPES, &list, &count))
+	if (!parse_list(r, body, "events", WATCH_TYPES, &list, &count))
 		return false;
 	f->types = count > 0 ? 0 : WATCH_TYPES_DEFAULT;
 	for (size_t i = 0; i < count; i++) {
@@ -446,7 +450,7 @@ static bool take_types(struct request *r, const json_t *body, struct watch_filte
 		if (type == WATCH_TYPES ||
 			strlen(json_string_value(each)) != json_string_length(each)) {
 			reply_invalid(r, "events",
-				"Must be of create, modify, delete, move_from, move_to, attrib",
+				"Must be create, modify, delete, move_from, move_to or attrib",
 				"invalid");
 			return false;
 		}
@@ -455,54 +459,54 @@ static bool take_types(struct request *r, const json_t *body, struct watch_filte
 	return true;
 }
 
-static bool take_filter(struct request *r, const json_t *body, struct watch_filter *f)
+static bool parse_filter(struct request *r, const json_t *body, struct watch_filter *f)
 {
 	const json_t *include, *exclude;
 	size_t included, excluded;
 	f->recursive = true;
 	if (!body_flag(r, body, "recursive", &f->recursive) ||
-		!take_list(r, body, "include", WATCH_PATTERNS_MAX, &include, &included) ||
-		!take_list(r, body, "exclude", WATCH_PATTERNS_MAX, &exclude, &excluded) ||
-		!take_types(r, body, f))
+		!parse_list(r, body, "include", WATCH_PATTERNS_MAX, &include, &included) ||
+		!parse_list(r, body, "exclude", WATCH_PATTERNS_MAX, &exclude, &excluded) ||
+		!parse_types(r, body, f))
 		return false;
 	if (included > 0 && excluded > 0) {
-		reply_invalid(r, "exclude", "Not together with include", "invalid");
+		reply_invalid(r, "exclude", "Cannot be combined with include", "invalid");
 		return false;
 	}
 	f->include = included > 0;
 	if (included > 0)
-		return take_patterns(r, "include", include, included, f);
+		return parse_patterns(r, "include", include, included, f);
 	if (json_is_array(exclude))
-		return take_patterns(r, "exclude", exclude, excluded, f);
+		return parse_patterns(r, "exclude", exclude, excluded, f);
 	watch_filter_default(f);
 	return true;
 }
 
-static bool take_since(struct request *r, const json_t *body, struct asked *asked)
+static bool parse_since(struct request *r, const json_t *body, struct params *params)
 {
 	char id[WATCH_ID_SIZE];
 	uint64_t count;
-	if (!body_text(r, body, "since", &asked->since))
+	if (!body_text(r, body, "since", &params->since))
 		return false;
-	if (!asked->since ||
-		(strlen(asked->since) < SINCE_MAX && parse_version(asked->since, id, &count)))
+	if (!params->since ||
+		(strlen(params->since) < SINCE_MAX && parse_version(params->since, id, &count)))
 		return true;
-	reply_invalid(r, "since", "Must be a version that an earlier check has given", "invalid");
+	reply_invalid(r, "since", "Must be a version that an earlier check has returned", "invalid");
 	return false;
 }
 
 static void handle(struct request *r, bool check)
 {
 	struct api *a = api_of(r);
-	struct asked *asked = calloc(1, sizeof *asked);
-	json_t *body = asked ? body_read(r) : NULL;
-	if (!asked)
+	struct params *params = calloc(1, sizeof *params);
+	json_t *body = params ? body_read(r) : NULL;
+	if (!params)
 		refuse_memory(r);
-	if (body && take_path(a, r, body, asked) && take_filter(r, body, &asked->filter) &&
-		(!check || take_since(r, body, asked)))
-		follow(a, r, asked, check);
+	if (body && parse_path(a, r, body, params) && parse_filter(r, body, &params->filter) &&
+		(!check || parse_since(r, body, params)))
+		follow(a, r, params, check);
 	json_decref(body);
-	free(asked);
+	free(params);
 }
 
 static void watch_files(struct request *r)

@@ -506,7 +506,7 @@ shared('code that is hostile to its executor harms its own context alone', async
 	for (const [name, code] of Object.entries(deaths)) {
 		const events = await execute(server, id, code, { timeout_ms: 20_000 });
 		assert.equal(raised(events), 'ExecutorDied', `${name}: ${JSON.stringify(events.slice(-2)).slice(0, 500)}`);
-		if (name === 'it ends itself') assert.match(events.at(-1).evalue, /^python3 has ended \(exit code 7\)/);
+		if (name === 'it ends itself') assert.match(events.at(-1).evalue, /^python3 exited \(exit code 7\)/);
 		assert.equal((await execute(server, id, '"again"')).at(0).text, "'again'", `${name}: a new one`);
 		assert.equal((await execute(server, bystander, 'kept'))[0].text, "'here'", name);
 	}

@@ -134,12 +134,12 @@ scenario('a run in a directory that is not in there is refused, and told where i
 	const outside = path.join(server.root, 'outside');
 	mkdirSync(outside);
 	const { message } = await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run', { command: 'pwd', cwd: outside });
-	assert.match(message, /not in the room that commands have/);
+	assert.match(message, /not in the sandbox of commands/);
 	for (const cwd of ['/', '/usr/bin', '/tmp', server.root, server.home, '/etc/../usr'])
 		assert.deepEqual((({ exitCode, stderr }) => [exitCode, stderr])((await api.raw('POST', '/api/run', { command: 'cd .', cwd })).json), [0, ''], cwd);
 	const ran = await cli(server, ['run', 'pwd'], { cwd: outside, uid });
 	assert.deepEqual([ran.code, ran.stdout], [125, '']);
-	assert.match(ran.stderr, /outside is not in the room that commands have \(--isolate\): name another/);
+	assert.match(ran.stderr, /outside is not in the sandbox of commands \(--isolate\): choose another/);
 	assert.equal((await cli(server, ['run', '--cwd', '/usr', 'pwd'], { cwd: outside, uid })).stdout, '/usr\n');
 });
 

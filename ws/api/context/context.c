@@ -1,4 +1,4 @@
-/* Contexts of code: making, listing, interrupting and ending them. What runs there is in execute.c. */
+/* Contexts of code: creating, listing, interrupting and removing them. Running code is in execute.c. */
 #include "ws/api/context/refuse.h"
 #include "ws/api/directory.h"
 #include "ws/api/read/body.h"
@@ -17,9 +17,9 @@ static void show_health(struct request *r)
 	reply_success(r, json_pack("{s:s}", "status", "healthy"));
 }
 
-/* Making one */
+/* Creating */
 
-static void kept_free(struct api_context *k)
+static void api_context_free(struct api_context *k)
 {
 	quota_give(&k->place);
 	free(k->cwd);
@@ -59,10 +59,10 @@ static void on_removed(void *user, bool unused)
 	if (unused)
 		log_write(LOG_INFO, "context", "removed", "id", context_id(k->context), "reason",
 			"unused", NULL);
-	kept_free(k);
+	api_context_free(k);
 }
 
-/* The client has gone before it could hear of its context. */
+/* The client has disconnected before it got the id of its context. */
 static void on_gone(void *user)
 {
 	struct api_context *k = user;
@@ -78,7 +78,7 @@ static void create(struct api *a, struct request *r, const struct interpreter_op
 	struct api_context *k = calloc(1, sizeof *k);
 	int rc = -ENOMEM;
 	if (k && !access_take(a->access, r, QUOTA_CONTEXTS, &k->place)) {
-		kept_free(k);
+		api_context_free(k);
 		return;
 	}
 	if (k && (k->cwd = strdup(o->cwd))) {
@@ -89,7 +89,7 @@ static void create(struct api *a, struct request *r, const struct interpreter_op
 	if (rc < 0) {
 		api_context_refuse_start(r, o->language, o->cwd, rc, false);
 		if (k)
-			kept_free(k);
+			api_context_free(k);
 		return;
 	}
 	k->request = request_ref(r);
@@ -97,8 +97,8 @@ static void create(struct api *a, struct request *r, const struct interpreter_op
 	r->gone_user = k;
 }
 
-/* The field "language"; absent, or not known: Python, as with the container. */
-static bool take_language(struct request *r, const json_t *body, enum language *ret_language)
+/* The field "language"; Python if it is absent or unknown, as in the container. */
+static bool parse_language(struct request *r, const json_t *body, enum language *ret_language)
 {
 	const char *name;
 	if (!body_text(r, body, "language", &name))
@@ -108,12 +108,12 @@ static bool take_language(struct request *r, const json_t *body, enum language *
 	return true;
 }
 
-static void create_looked(struct api *a, struct request *r, json_t *body)
+static void create_after_check(struct api *a, struct request *r, json_t *body)
 {
 	struct interpreter_options o = {.language = LANGUAGE_PYTHON};
 	struct body_environment env;
-	/* A drain may have begun while the directory was looked at. */
-	if (refuse_if_draining(r, a->sessions) || !take_language(r, body, &o.language) ||
+	/* A drain may have started while the directory was checked. */
+	if (refuse_if_draining(r, a->sessions) || !parse_language(r, body, &o.language) ||
 		!body_text(r, body, "cwd", &o.cwd) || !body_absolute(r, o.cwd) ||
 		!body_environment_of(r, body, "env_vars", &env))
 		return;
@@ -129,10 +129,10 @@ static void create_context(struct request *r)
 {
 	struct api *a = api_of(r);
 	if (!refuse_if_draining(r, a->sessions))
-		directory_ask(a, r, create_looked);
+		directory_ask(a, r, create_after_check);
 }
 
-/* The others */
+/* Listing, removing and interrupting */
 
 static void list_contexts(struct request *r)
 {

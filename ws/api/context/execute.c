@@ -1,6 +1,6 @@
 /*
- * POST /api/execute/code: what a piece of code writes, shows and ends with, as a stream of events. What it writes is told
- * as it comes; a reader who does not read holds it back. A client that goes away takes what it has asked for with it.
+ * POST /api/execute/code: the output, results and end of a piece of code as a stream of events. The code is paused
+ * while its client does not read, and abandoned if the client disconnects.
  */
 #include "ws/api/context/refuse.h"
 #include "ws/api/directory.h"
@@ -21,17 +21,17 @@
 #include <utlist.h>
 
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
-/* Of events with results that wait; more comes only while code that is to end does not. */
+/* Bytes of waiting events beyond which results are omitted. Only code that goes on while it is paused gets there. */
 #define RESULTS_MAX ((size_t)32 << 20)
 
-/* An event that is ready to go. */
+/* A serialized event. */
 struct ready_event {
 	struct ready_event *prev, *next;
 	size_t length;
 	char *text; /* owned */
 };
 
-/* One request. It lives until its code is over and nobody is left to be told. */
+/* One request. Freed once its code has ended and the answer is finished. */
 struct call {
 	struct request *request; /* our reference */
 	struct code *code;       /* NULL once it is over */
@@ -40,10 +40,10 @@ struct call {
 	char id[CONTEXT_ID_SIZE];
 	enum language language;
 	char *cwd;   /* owned */
-	bool begun;  /* it is answered with a stream, */
-	bool stream; /* which has not been closed */
+	bool begun;  /* the answer is a stream */
+	bool stream; /* the stream is open */
 	bool paused;
-	/* In this order: */
+	/* Output to send, in this order: */
 	struct ready_event *ready;
 	size_t ready_bytes;
 	struct output_queue queue;
@@ -105,7 +105,7 @@ static char *piece_event(struct call *c, const struct output_piece *p)
 	return missing_event(p->stream, missing);
 }
 
-static char *take_output(struct call *c)
+static char *next_output(struct call *c)
 {
 	struct output_piece *p;
 	char *text = NULL;
@@ -116,7 +116,7 @@ static char *take_output(struct call *c)
 	return text;
 }
 
-/* Put an event behind the others. Takes text; NULL: memory was short. */
+/* Append an event. Takes text; NULL: memory was short. */
 static void put_text(struct call *c, char *text)
 {
 	struct ready_event *e = text ? calloc(1, sizeof *e) : NULL;
@@ -130,16 +130,16 @@ static void put_text(struct call *c, char *text)
 	DL_APPEND(c->ready, e);
 }
 
-/* The same, behind all output so far. */
+/* Append an event after all output so far. */
 static void put_event(struct call *c, char *event)
 {
 	char *text;
-	while ((text = take_output(c)))
+	while ((text = next_output(c)))
 		put_text(c, text);
 	put_text(c, event);
 }
 
-/* Characters that are not completed any more. */
+/* Append the incomplete characters at the end of the output. */
 static void put_rest(struct call *c)
 {
 	for (unsigned i = 0; i < RUN_STREAMS; i++)
@@ -152,8 +152,8 @@ static size_t waiting(const struct call *c)
 	return c->ready_bytes + c->queue.size;
 }
 
-/* The reader holds back who writes; there is nobody else whom that could trouble. */
-static void hold_back(struct call *c)
+/* Pause or resume the code. This stream is its only reader. */
+static void update_pause(struct call *c)
 {
 	bool pause = waiting(c) >= (c->paused ? OUTPUT_QUEUE_LOW : OUTPUT_QUEUE_HIGH);
 	if (c->code && pause != c->paused) {
@@ -173,9 +173,9 @@ static char *next_event(void *user)
 		text = e->text;
 		free(e);
 	} else {
-		text = take_output(c);
+		text = next_output(c);
 	}
-	hold_back(c);
+	update_pause(c);
 	return text;
 }
 
@@ -188,7 +188,7 @@ static void on_closed(void *user)
 	call_free(c);
 }
 
-/* What it was asked for has been ended with nobody to hear of it. */
+/* The client has disconnected before the code began. */
 static void on_gone(void *user)
 {
 	struct call *c = user;
@@ -212,7 +212,7 @@ static void on_output(void *user, enum run_stream stream, const void *bytes, siz
 {
 	struct call *c = user;
 	output_queue_put(&c->queue, stream, bytes, length);
-	hold_back(c);
+	update_pause(c);
 	reply_stream_more(c->request);
 }
 
@@ -226,18 +226,19 @@ static void on_missed(void *user, enum run_stream stream, uint64_t bytes)
 static void on_result(void *user, json_t *result)
 {
 	struct call *c = user;
-	bool told = result && c->ready_bytes <= RESULTS_MAX;
-	json_t *event = told
+	bool sent = result && c->ready_bytes <= RESULTS_MAX;
+	json_t *event = sent
 		? json_incref(result)
-		: json_pack("{s:s, s:{s:s}}", "text", "<a result was left out>", "metadata",
-			  "omitted", result ? "too many wait to be read" : "it is no JSON");
+		: json_pack("{s:s, s:{s:s}}", "text", "<a result was omitted>", "metadata",
+			  "omitted",
+			  result ? "too many results were not read yet" : "it is not JSON");
 	json_object_set_new(event, "type", json_string("result"));
 	put_event(c, event_text(event));
-	hold_back(c);
+	update_pause(c);
 	reply_stream_more(c->request);
 }
 
-/* {ename, evalue, traceback} of what user code has not raised. */
+/* An error event that does not come from user code. */
 static json_t *own_error(const char *name, const char *text)
 {
 	return json_pack("{s:s, s:s, s:s, s:[]}", "type", "error", "ename", name, "evalue", text,
@@ -246,7 +247,7 @@ static json_t *own_error(const char *name, const char *text)
 
 static json_t *end_event(const struct call *c, const struct code_end *end)
 {
-	const char *gone = end->lost ? "; what the context kept is gone" : "";
+	const char *gone = end->lost ? "; the state of the context is gone" : "";
 	char text[256];
 	json_t *event;
 	switch (end->how) {
@@ -264,15 +265,14 @@ static json_t *end_event(const struct call *c, const struct code_end *end)
 	case CODE_REMOVED:
 		return own_error("ContextRemoved", "The context was removed");
 	default:
-		snprintf(text, sizeof text, "%s has %s (exit code %d)%s",
-			language_program(c->language),
-			end->broken ? "not kept to its protocol, and was ended" : "ended",
+		snprintf(text, sizeof text, "%s %s (exit code %d)%s", language_program(c->language),
+			end->broken ? "violated its protocol and was killed" : "exited",
 			end->exit_code, gone);
 		return own_error("ExecutorDied", text);
 	}
 }
 
-/* It did not begin: there is no stream yet. */
+/* The code did not begin: there is no stream yet. */
 static void refuse_code(struct call *c, const struct code_end *end)
 {
 	struct request *r = c->request;
@@ -284,7 +284,7 @@ static void refuse_code(struct call *c, const struct code_end *end)
 		api_context_refuse_start(r, c->language, c->cwd, end->start_error, true);
 	} else {
 		api_context_fail(r, "CODE_EXECUTION_ERROR",
-			"The executor has died while the code waited; the next begins with a new one",
+			"The executor died while the code was queued; the next code starts a new one",
 			context);
 	}
 }
@@ -329,12 +329,13 @@ static void refuse_now(struct request *r, const struct context *c, int rc)
 	json_t *context = json_pack("{s:s}", "contextId", context_id(c));
 	if (rc == -EPIPE) {
 		api_context_fail(r, "CODE_EXECUTION_ERROR",
-			"The executor has died, and what it kept is gone; the next code begins with a new one",
+			"The executor has died and its state is lost; the next code starts a new one",
 			context);
 	} else if (rc == -EUSERS) {
 		json_object_set_new(context, "maxQueued", json_integer(CONTEXT_QUEUE_MAX));
 		api_context_fail(r, "LIMIT_REACHED",
-			"Too much code waits in this context, or too much runs", context);
+			"Too much code is queued in this context, or too many runs are active",
+			context);
 	} else {
 		json_decref(context);
 		api_context_refuse_start(r, context_language(c), context_cwd(c), rc, true);
@@ -379,8 +380,8 @@ static void start(
 	}
 }
 
-/* The field "code". Returns NULL when it is wrong: then r has been answered. */
-static const json_t *take_code(struct request *r, const json_t *body)
+/* The field "code". Returns NULL if r has been answered. */
+static const json_t *parse_code(struct request *r, const json_t *body)
 {
 	const json_t *code = json_object_get(body, "code");
 	if (!json_is_string(code))
@@ -393,8 +394,8 @@ static const json_t *take_code(struct request *r, const json_t *body)
 	return NULL;
 }
 
-/* Whether the field "language", if it is there, is the context's. */
-static bool is_its_language(struct request *r, const char *name, const struct context *c)
+/* Check that the field "language", if present, is the context's. Returns false if r has been answered. */
+static bool check_language(struct request *r, const char *name, const struct context *c)
 {
 	enum language asked;
 	char message[160];
@@ -407,12 +408,12 @@ static bool is_its_language(struct request *r, const char *name, const struct co
 	return false;
 }
 
-static void execute_looked(struct api *a, struct request *r, json_t *body)
+static void execute_after_check(struct api *a, struct request *r, json_t *body)
 {
 	const char *id, *language;
 	const json_t *code;
 	uint64_t timeout_ms = 0;
-	if (!(code = take_code(r, body)) || !body_text(r, body, "context_id", &id) ||
+	if (!(code = parse_code(r, body)) || !body_text(r, body, "context_id", &id) ||
 		!body_text(r, body, "language", &language) ||
 		!body_number(r, body, "timeout_ms", 0, TIMEOUT_MAX_MS, &timeout_ms))
 		return;
@@ -421,11 +422,11 @@ static void execute_looked(struct api *a, struct request *r, json_t *body)
 		return;
 	}
 	struct context *c = api_context_find(a, r, id, true);
-	if (c && is_its_language(r, language, c))
+	if (c && check_language(r, language, c))
 		start(r, c, code, timeout_ms);
 }
 
-/* Where an executor has to be begun first, it is in the directory of the context. */
+/* If the executor must be started first, check its directory, which is that of the context. */
 static void execute_code(struct request *r)
 {
 	struct api *a = api_of(r);
@@ -435,8 +436,8 @@ static void execute_code(struct request *r)
 		return;
 	(void)body_find_text(body, "context_id", &id);
 	const struct context *c = id ? contexts_find(a->contexts, id) : NULL;
-	bool begins = c && api_context_is_seen(r, c) && !context_has_executor(c);
-	directory_ask_for(a, r, body, begins ? context_cwd(c) : NULL, execute_looked);
+	bool starts_executor = c && api_context_is_seen(r, c) && !context_has_executor(c);
+	directory_ask_for(a, r, body, starts_executor ? context_cwd(c) : NULL, execute_after_check);
 	json_decref(body);
 }
 

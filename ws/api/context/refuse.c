@@ -1,4 +1,4 @@
-/* See refuse.h. POST /api/execute/code has an error of its own in the container's protocol: {error, code, details}. */
+/* In the container's protocol, errors of POST /api/execute/code have the fields {error, code, details}. */
 #include "ws/api/context/refuse.h"
 
 #include "ws/api/read/refuse.h"
@@ -56,13 +56,12 @@ void api_context_refuse_start(
 		snprintf(message, sizeof message, "%s is not installed", program);
 	} else if (error == -EUSERS) {
 		name = "LIMIT_REACHED";
-		snprintf(message, sizeof message,
-			"There are as many contexts, or runs, as there may be");
+		snprintf(message, sizeof message, "The limit of contexts or runs is reached");
 	} else if (error == -ETIMEDOUT) {
 		name = "INTERPRETER_NOT_READY";
 		snprintf(message, sizeof message, "%s took too long to start", program);
 	} else if (error == -EIO) {
-		snprintf(message, sizeof message, "%s has ended before it took any code", program);
+		snprintf(message, sizeof message, "%s exited before it was ready for code", program);
 	} else {
 		if (error_is_shortage(error))
 			name = error_code_of(error);

@@ -1,4 +1,4 @@
-/* Commands in the shell of a session: asked for, awaited, read, cancelled. */
+/* Commands in the shell of a session: starting, waiting, listing, reading the output, cancelling. */
 #include "ws/api/api.h"
 #include "ws/api/directory.h"
 #include "ws/api/read/body.h"
@@ -21,17 +21,17 @@
 #define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
 
-/* What the body asks for; strings are borrowed from it, decoded is to be freed. */
-struct asked {
+/* The fields of a request; strings are borrowed from the body. */
+struct params {
 	struct exec_options options;
 	struct body_environment env;
 	enum exec_format format;
 	uint64_t yield_ms;
 	bool yields;
-	unsigned char *decoded;
+	unsigned char *decoded; /* input; owned */
 };
 
-static bool take_input(struct request *r, const json_t *body, struct asked *q)
+static bool parse_input(struct request *r, const json_t *body, struct params *q)
 {
 	const json_t *text = json_object_get(body, "stdin");
 	const char *base64;
@@ -39,7 +39,8 @@ static bool take_input(struct request *r, const json_t *body, struct asked *q)
 		!body_text(r, body, "stdinFrom", &q->options.inlet))
 		return false;
 	if (q->options.inlet && (text || base64)) {
-		reply_invalid(r, "stdinFrom", "Not together with stdin or stdinBase64", "invalid");
+		reply_invalid(
+			r, "stdinFrom", "Cannot be combined with stdin or stdinBase64", "invalid");
 		return false;
 	}
 	if (base64) {
@@ -61,7 +62,7 @@ static bool take_input(struct request *r, const json_t *body, struct asked *q)
 	return q->options.input != NULL;
 }
 
-static bool take_history(struct request *r, const json_t *body, struct exec_options *o)
+static bool parse_history(struct request *r, const json_t *body, struct exec_options *o)
 {
 	bool history = false;
 	if (!body_flag(r, body, "history", &history))
@@ -71,7 +72,7 @@ static bool take_history(struct request *r, const json_t *body, struct exec_opti
 	return true;
 }
 
-static bool take_limits(struct request *r, const json_t *body, struct asked *q)
+static bool parse_limits(struct request *r, const json_t *body, struct params *q)
 {
 	uint64_t output = 0;
 	struct exec_options *o = &q->options;
@@ -81,13 +82,13 @@ static bool take_limits(struct request *r, const json_t *body, struct asked *q)
 		!body_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
 		!body_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
 		!body_flag(r, body, "queue", &o->queue) || !body_flag(r, body, "hold", &o->hold) ||
-		!body_flag(r, body, "isolate", &o->isolated) || !take_history(r, body, o))
+		!body_flag(r, body, "isolate", &o->isolated) || !parse_history(r, body, o))
 		return false;
 	o->output_max = (size_t)output;
 	return true;
 }
 
-static bool take_names(struct request *r, const json_t *body, struct asked *q)
+static bool parse_names(struct request *r, const json_t *body, struct params *q)
 {
 	const char *streams, *format;
 	struct exec_options *o = &q->options;
@@ -109,12 +110,12 @@ static bool take_names(struct request *r, const json_t *body, struct asked *q)
 	return false;
 }
 
-static bool take_asked(struct request *r, const json_t *body, struct asked *q)
+static bool parse_params(struct request *r, const json_t *body, struct params *q)
 {
 	return body_command(r, body, &q->options.command, &q->options.length) &&
-		take_names(r, body, q) && take_limits(r, body, q) &&
+		parse_names(r, body, q) && parse_limits(r, body, q) &&
 		body_environment(r, body, &q->env) && body_directory(r, q->options.cwd) &&
-		take_input(r, body, q);
+		parse_input(r, body, q);
 }
 
 static void on_waited(void *user, struct request *r, struct exec *e)
@@ -126,13 +127,13 @@ static void on_waited(void *user, struct request *r, struct exec *e)
 	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
-/* Beside the shell, from its state: the answer is that of a run. */
+/* Run beside the shell with its state, and answer as POST /api/run. */
 static void start_fork(struct api *a, struct request *r, json_t *body, struct session *s)
 {
-	static const char *const shells[] = {"queue", "isolate", "history", "key", "yieldMs"};
-	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
-		if (json_object_get(body, shells[i])) {
-			reply_invalid(r, shells[i], "Not together with fork", "invalid");
+	static const char *const excluded[] = {"queue", "isolate", "history", "key", "yieldMs"};
+	for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++) {
+		if (json_object_get(body, excluded[i])) {
+			reply_invalid(r, excluded[i], "Cannot be combined with fork", "invalid");
 			return;
 		}
 	}
@@ -144,7 +145,7 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 
 static void start_in(struct api *a, struct request *r, json_t *body, struct session *s)
 {
-	struct asked q = {0};
+	struct params q = {0};
 	struct exec *e;
 	bool fork = false;
 	if (!body_flag(r, body, "fork", &fork))
@@ -153,7 +154,7 @@ static void start_in(struct api *a, struct request *r, json_t *body, struct sess
 		start_fork(a, r, body, s);
 		return;
 	}
-	if (!take_asked(r, body, &q))
+	if (!parse_params(r, body, &q))
 		goto out;
 	q.options.env_names = q.env.names;
 	q.options.env_values = q.env.values;
@@ -177,8 +178,8 @@ out:
 	free(q.decoded);
 }
 
-/* The session may have gone while its directory was looked at. */
-static void start_looked(struct api *a, struct request *r, json_t *body)
+/* The session may have been deleted while the directory was checked. */
+static void start_after_check(struct api *a, struct request *r, json_t *body)
 {
 	struct session *s = sessions_find(a->sessions, r->match.id);
 	if (s && auth_may_see(&r->principal, session_id(s), session_epoch(s)))
@@ -191,7 +192,7 @@ static void start_looked(struct api *a, struct request *r, json_t *body)
 static void start_exec(struct request *r, struct session *s)
 {
 	(void)s;
-	directory_ask(api_of(r), r, start_looked);
+	directory_ask(api_of(r), r, start_after_check);
 }
 
 static void append_exec(void *user, const struct exec *e)
@@ -206,7 +207,7 @@ static void list_execs(struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o}", "data", list));
 }
 
-/* The exec of the path; otherwise r has been answered. */
+/* The exec in the path. Returns NULL if r has been answered. */
 static struct exec *find_exec(struct request *r, struct session *s)
 {
 	struct exec *e = exec_find(session_executor(s), r->match.item);
@@ -216,7 +217,7 @@ static struct exec *find_exec(struct request *r, struct session *s)
 	return e;
 }
 
-static bool take_format(struct request *r, enum exec_format *ret_format)
+static bool parse_format(struct request *r, enum exec_format *ret_format)
 {
 	const char *text = request_param(r, "format");
 	*ret_format = EXEC_FORMAT_TEXT;
@@ -230,10 +231,10 @@ static void show_exec(struct request *r, struct session *s)
 {
 	struct api *a = api_of(r);
 	enum exec_format format;
-	static const char too_large[] = "Must be a number, and not too large";
+	static const char too_large[] = "Must be a number that is not too large";
 	uint64_t limit = 0, from = 0, bytes = 0;
 	struct exec *e = find_exec(r, s);
-	if (!e || !take_format(r, &format) ||
+	if (!e || !parse_format(r, &format) ||
 		!query_number_or(r, "waitMs", TIME_MAX_MS, too_large, &limit) ||
 		!query_number_or(r, "from", INT64_MAX, too_large, &from) ||
 		!query_number_or(r, "bytes", INT32_MAX, too_large, &bytes))
@@ -252,7 +253,7 @@ static void show_exec_output(struct request *r, struct session *s)
 {
 	enum exec_format format;
 	struct exec *e = find_exec(r, s);
-	if (!e || !take_format(r, &format))
+	if (!e || !parse_format(r, &format))
 		return;
 	json_t *data = json_pack("{s:s, s:s}", "id", e->id, "state", exec_state_name(e->state));
 	if (data)
@@ -266,7 +267,7 @@ static void stream_exec(struct request *r, struct session *s)
 	struct outline_place from;
 	struct exec *e = find_exec(r, s);
 	const char *cursor = request_param(r, "cursor");
-	if (!e || !take_format(r, &format))
+	if (!e || !parse_format(r, &format))
 		return;
 	if (cursor && !exec_stream_parse_cursor(cursor, &from)) {
 		reply_invalid(r, "cursor", "Must be the cursor of an event", "invalid");
@@ -293,12 +294,12 @@ static void cancel_exec(struct request *r, struct session *s)
 		reply_invalid(r, "signal", "Must be the name of a signal, such as INT", "invalid");
 		goto out;
 	}
-	/* What one has asked for oneself, and nobody has been told to run yet, one may take back. */
+	/* No lease is needed to cancel one's own command before it was sent to the shell. */
 	bool own = e->state == EXEC_QUEUED && strcmp(e->author, typist_author(r)) == 0;
 	if (!own && !typist_is_admitted(r, body, s))
 		goto out;
 	exec_cancel(e, signo, (unsigned)grace);
-	/* Until it is over or the ladder has come to its end: what was done is told. */
+	/* Wait until it is done or all signals have been tried; the answer lists the signals. */
 	exec_wait(r, e,
 		&(struct exec_wait_options){.loop = a->sessions->loop,
 			.limited = true,

@@ -1,6 +1,6 @@
 /*
- * Commands as the Sandbox container's protocol runs them. With a session they run in its shell, the one on the
- * terminal; a session that does not exist is made. Without one they run on their own (ws/api/run.c).
+ * Commands in the Sandbox container's protocol. With a session they run in its shell; the session is created if it does
+ * not exist. Without one they run on their own (ws/api/run.c).
  */
 #include "ws/api/api.h"
 #include "ws/api/directory.h"
@@ -20,21 +20,21 @@
 #include <string.h>
 
 #define EXECUTE_OUTPUT ((size_t)32 << 20) /* bytes kept of each stream */
-#define EXECUTE_QUEUE_MS \
-	60000u /* behind what people have started; behind other commands without limit */
+/* Maximal wait for a command that a person has started; the wait for other execs is not limited. */
+#define EXECUTE_QUEUE_MS 60000u
 
 struct execute {
 	struct session_waiter waiter;
 	struct api *api;
 	struct request *request;
-	json_t *body; /* the options borrow from it */
+	json_t *body; /* lends the texts of options */
 	struct body_environment env;
 	struct exec_options options;
 	char session[NAME_ID_MAX + 1];
 	bool stream;
 };
 
-static void destroy(struct execute *x)
+static void execute_destroy(struct execute *x)
 {
 	request_unref(x->request);
 	json_decref(x->body);
@@ -74,7 +74,7 @@ static const char *not_run_code(const struct exec *e)
 	case EXEC_END_CANCELLED:
 		return "OPERATION_INTERRUPTED";
 	case EXEC_END_UNKNOWN:
-		return "COMMAND_EXECUTION_ERROR"; /* nothing that invites to try again */
+		return "COMMAND_EXECUTION_ERROR"; /* not a code on which clients retry */
 	case EXEC_END_NOT_STARTED:
 		return over ? "SESSION_TERMINATED" : "RESOURCE_BUSY";
 	default:
@@ -92,7 +92,8 @@ static void reply_not_run(struct request *r, struct exec *e)
 	if (e->state == EXEC_DONE)
 		reply_error(r, not_run_code(e), exec_end_reason(e), context);
 	else
-		reply_error(r, "RESOURCE_BUSY", "The command cannot be ended: it goes on", context);
+		reply_error(r, "RESOURCE_BUSY",
+			"The command could not be killed: it is still running", context);
 }
 
 static void on_executed(void *user, struct request *r, struct exec *e)
@@ -120,13 +121,12 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 	reply_json(r, 200, body);
 }
 
-/* The session is there. */
 static void run(struct execute *x, struct session *s)
 {
 	struct exec *e;
 	struct exec_wait_options wait = {
 		.loop = x->api->sessions->loop, .until_unkillable = true, .done = on_executed};
-	/* Its access may have ended while the session was made. */
+	/* The client's access may have ended while the session was created. */
 	if (x->request->cut || !exec_wait_claim(x->api->access, x->request, &x->options))
 		return;
 	int rc = x->stream ? exec_start(session_executor(s), &x->options, NULL, &e)
@@ -147,7 +147,7 @@ static void on_session(void *user, struct session *s, enum report_stage stage, i
 		run(x, s);
 	else
 		refuse_session_start(x->request, x->api->sessions, x->session, stage, error);
-	destroy(x);
+	execute_destroy(x);
 }
 
 static void with_session(struct execute *x)
@@ -158,7 +158,7 @@ static void with_session(struct execute *x)
 		on_session(x, NULL, REPORT_SETUP, rc);
 }
 
-static bool take_execute(struct request *r, struct execute *x)
+static bool parse_execute(struct request *r, struct execute *x)
 {
 	struct exec_options *o = &x->options;
 	if (!body_command(r, x->body, &o->command, &o->length) ||
@@ -194,10 +194,10 @@ static void execute_in(struct api *a, struct request *r, json_t *body, const cha
 	x->stream = stream;
 	x->options.hold = stream;
 	snprintf(x->session, sizeof x->session, "%s", id);
-	if (take_execute(r, x))
+	if (parse_execute(r, x))
 		with_session(x);
 	else
-		destroy(x);
+		execute_destroy(x);
 }
 
 static void execute(struct api *a, struct request *r, json_t *body, bool stream)

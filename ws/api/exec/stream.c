@@ -1,6 +1,6 @@
 /*
- * A stream that follows an exec. Each turn reads a step of the ring, whose outline says whose the bytes are; they become
- * events, which wait in a queue until the transport asks. Ends with the exec, or when it is forgotten.
+ * A stream that follows an exec. Each step reads a part of the ring, splits it by stream with an outline, and queues
+ * the events until the transport pulls them. The stream ends when the exec is done or discarded.
  */
 #include "ws/api/exec/stream.h"
 
@@ -18,30 +18,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP ((size_t)16 << 10) /* bytes of the ring that are read at once */
+#define STEP ((size_t)16 << 10) /* bytes of the ring in a step */
 
 struct follower {
 	struct request *request;
-	struct exec *exec; /* NULL once it is forgotten */
+	struct exec *exec; /* NULL once it is discarded */
 	struct exec_watcher watcher;
 	enum exec_stream_kind kind;
 	bool bytes; /* output as base64 */
 	struct outline outline;
-	struct hold hold; /* what it has not read yet */
-	struct outline_place told,
-		telling; /* of the last cursors; what lies behind told may not have arrived */
-	uint64_t lost;   /* bytes that it has not got */
-	bool resumed;    /* it begins at `from` */
+	struct hold hold;                                  /* bytes that it has not read yet */
+	struct outline_place previous_cursor, last_cursor; /* that were sent to the client */
+	uint64_t lost;                                     /* bytes not delivered */
+	bool resumed;                                      /* starts at `from` */
 	struct outline_place from;
-	bool outlined, start_journaled, end_told;
+	bool outlined, start_sent, end_sent;
 	struct text_decoder decoders[EXEC_STREAMS];
-	uint8_t *pieces;          /* of one stream: STEP bytes of room; NULL when memory is short */
-	size_t gathered;          /* bytes in it */
-	int gathering;            /* and whose they are */
-	struct event_queue queue; /* what the last step has given */
+	uint8_t *pieces;          /* STEP bytes for output of one stream; NULL: memory is short */
+	size_t gathered;          /* bytes in pieces */
+	int gathering;            /* their stream */
+	struct event_queue queue; /* events of the last step */
 };
 
-/* Queue an event, taken. bytes: of output in it, which are lost when memory is short. */
+/* Queue event, which is taken. bytes: size of its output, which is lost if memory is short. */
 static void put_output(struct follower *f, json_t *event, size_t bytes)
 {
 	char now[CLOCK_TEXT_SIZE];
@@ -76,7 +75,7 @@ static void put_text(struct follower *f, int stream, const void *bytes, size_t l
 	json_decref(text);
 }
 
-/* The pieces of one stream become one event: where a CR is taken out of each line there is one for each. */
+/* Put the gathered pieces into one event. There is a piece for each line if CRs are removed. */
 static void flush(struct follower *f)
 {
 	size_t length = f->gathered;
@@ -133,10 +132,10 @@ static void on_record(void *user, const struct record *record, const struct even
 static const struct outline_callbacks callbacks = {
 	.text = on_text, .mark = on_mark, .record = on_record, .lost = on_lost};
 
-static void tell_start(struct follower *f)
+static void put_start(struct follower *f)
 {
 	struct exec *e = f->exec;
-	f->start_journaled = true;
+	f->start_sent = true;
 	if (f->kind == EXEC_STREAM_NATIVE)
 		put_event(f, json_pack("{s:s, s:o}", "type", "start", "data", exec_json(e)));
 	else
@@ -145,10 +144,10 @@ static void tell_start(struct follower *f)
 				"sessionId", session_id(session_of_exec(e))));
 }
 
-static void tell_end(struct follower *f)
+static void put_end(struct follower *f)
 {
 	struct exec *e = f->exec;
-	f->end_told = true;
+	f->end_sent = true;
 	for (int i = 0; i < EXEC_STREAMS; i++)
 		put_text(f, i, "", 0, true);
 	if (f->kind == EXEC_STREAM_NATIVE)
@@ -172,31 +171,28 @@ static void tell_end(struct follower *f)
 	reply_stream_complete(f->request);
 }
 
-/* Begin to read, once there is a place where its output will begin. */
+/* Start reading. The exec must have a start offset. */
 static void outline(struct follower *f)
 {
 	struct exec *e = f->exec;
 	f->outlined = true;
 	exec_outline(e, f->resumed ? &f->from : NULL, &f->outline);
 	exec_hold(e, &f->hold, &f->outline);
-	outline_place(&f->outline, &f->telling);
-	f->told = f->telling;
+	outline_place(&f->outline, &f->last_cursor);
+	f->previous_cursor = f->last_cursor;
 }
 
-/* Whether the reader can go on elsewhere when the connection breaks, or the server is killed. */
+/* Whether events have cursors, with which a client can resume on another connection. */
 static bool has_cursors(const struct follower *f)
 {
 	return f->bytes && f->kind == EXEC_STREAM_NATIVE;
 }
 
-/*
- * The last event of a step says where the reader may go on after it. All that lies behind the cursor before that one is
- * held: the transport may still have the events since.
- */
+/* Put a cursor into the last event of a step. */
 static void put_place(struct follower *f, const struct outline_place *place)
 {
 	char cursor[64];
-	if (!f->queue.list && place->offset < f->telling.offset + STEP)
+	if (!f->queue.list && place->offset < f->last_cursor.offset + STEP)
 		return;
 	if (!f->queue.list)
 		put_event(f, json_pack("{s:s}", "type", "cursor"));
@@ -205,11 +201,14 @@ static void put_place(struct follower *f, const struct outline_place *place)
 	snprintf(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%d", place->offset,
 		place->position, (int)place->source);
 	json_object_set_new(event_queue_last(&f->queue), "cursor", json_string(cursor));
-	f->told = f->telling;
-	f->telling = *place;
+	f->previous_cursor = f->last_cursor;
+	f->last_cursor = *place;
 }
 
-/* Read some. Returns whether there is more to be read at once. */
+/*
+ * Read a part of the ring. Returns whether more can be read at once. With cursors, the ring is held from the last but
+ * one: events after it may not have reached the client.
+ */
 static bool read_some(struct follower *f)
 {
 	struct exec *e = f->exec;
@@ -223,30 +222,30 @@ static bool read_some(struct follower *f)
 	else if (whole)
 		put_place(f, &place);
 	if (has_cursors(f))
-		exec_hold_moved(e, &f->hold, &f->told);
+		exec_hold_moved(e, &f->hold, &f->previous_cursor);
 	return more;
 }
 
-/* One step. Returns whether there may be another one at once. */
-static bool step_on(struct follower *f)
+/* Returns whether another step may follow at once. */
+static bool step(struct follower *f)
 {
 	struct exec *e = f->exec;
 	if (!f->outlined && (e->state == EXEC_RUNNING || e->state == EXEC_DONE))
 		outline(f);
-	if (!f->start_journaled && (e->state == EXEC_RUNNING || e->state == EXEC_DONE)) {
-		tell_start(f);
+	if (!f->start_sent && (e->state == EXEC_RUNNING || e->state == EXEC_DONE)) {
+		put_start(f);
 		return true;
 	}
 	bool more = f->outlined && exec_has_ring(e) && read_some(f);
 	if (!more && e->state == EXEC_DONE)
-		tell_end(f);
+		put_end(f);
 	return more;
 }
 
 static char *next_event(void *user)
 {
 	struct follower *f = user;
-	while (!f->queue.list && f->exec && !f->end_told && step_on(f))
+	while (!f->queue.list && f->exec && !f->end_sent && step(f))
 		;
 	return event_queue_take(&f->queue, &f->lost);
 }
@@ -261,14 +260,15 @@ static void on_changed(void *user, struct exec *e)
 static void on_gone(void *user)
 {
 	struct follower *f = user;
-	if (!f->end_told && !f->queue.list)
+	if (!f->end_sent && !f->queue.list)
 		put_event(f,
-			json_pack("{s:s, s:s}", "type", "error", "data", "The session is no more"));
+			json_pack("{s:s, s:s}", "type", "error", "data",
+				"The session has been deleted"));
 	exec_unhold(f->exec, &f->hold, false);
 	f->exec = NULL;
-	if (!f->end_told)
+	if (!f->end_sent)
 		reply_stream_complete(f->request);
-	f->end_told = true;
+	f->end_sent = true;
 }
 
 static void on_closed(void *user)
@@ -276,7 +276,7 @@ static void on_closed(void *user)
 	struct follower *f = user;
 	struct request *r = f->request;
 	if (f->exec) {
-		exec_unhold(f->exec, &f->hold, !f->end_told);
+		exec_unhold(f->exec, &f->hold, !f->end_sent);
 		exec_unwatch(f->exec, &f->watcher);
 	}
 	event_queue_clear(&f->queue);

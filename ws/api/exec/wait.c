@@ -1,6 +1,6 @@
 /*
- * Who waits for an exec: until it is over, a page of it is there, the time is up, or it is forgotten. What comes first
- * answers the request and ends the waiting.
+ * A request waits until its exec is done, a page of output can be read, the time is up, or the exec is discarded. The
+ * first of these answers the request.
  */
 #include "ws/api/exec/wait.h"
 
@@ -14,7 +14,7 @@
 struct exec_wait {
 	struct exec_wait_options options;
 	struct pending pending;
-	struct exec *exec; /* NULL once it is not watched any more */
+	struct exec *exec; /* NULL while it is not watched */
 	struct exec_watcher watcher;
 };
 
@@ -24,7 +24,7 @@ bool exec_wait_claim(struct access *a, struct request *r, struct exec_options *o
 	return access_claim_for(a, r, want, &options->claim);
 }
 
-/* The end of waiting; w is freed later. */
+/* Stop waiting and answer. w is freed later. */
 static void end_wait(struct exec_wait *w, bool answer)
 {
 	struct request *r = pending_take(&w->pending);
@@ -40,7 +40,7 @@ static void end_wait(struct exec_wait *w, bool answer)
 	request_unref(r);
 }
 
-/* Whether a page is there. One of more than half a ring would never be: its writer may wait for that it is read. */
+/* A page is at most half a ring: the command's output may be paused until some of it is read. */
 static bool has_page(const struct exec_wait_options *o, const struct exec *e)
 {
 	uint64_t half = session_bytes(session_of_exec(e))->size / 2;
@@ -60,7 +60,7 @@ static void on_changed(void *user, struct exec *e)
 	struct exec_wait *w = user;
 	if (!w->pending.request || !is_over(w, e))
 		return;
-	w->exec = e; /* it may be over before it is known to us */
+	w->exec = e; /* may be unset if called from inside exec_start() */
 	exec_unwatch(e, &w->watcher);
 	end_wait(w, true);
 }
@@ -70,7 +70,7 @@ static void on_gone(void *user)
 	end_wait(user, false);
 }
 
-/* Nobody waits for the answer any more. The command goes on. */
+/* The client has disconnected. The command continues. */
 static void on_client_gone(void *user)
 {
 	struct exec_wait *w = user;
@@ -98,7 +98,7 @@ static struct exec_wait *create_wait(struct request *r, const struct exec_wait_o
 	return w;
 }
 
-/* It is watched already. */
+/* e is already watched. */
 static void begin_wait(struct exec_wait *w, struct exec *e)
 {
 	struct request *r = w->pending.request;
@@ -131,7 +131,7 @@ int exec_wait_start(struct request *r, struct session *s, const struct exec_opti
 	int rc = exec_start(session_executor(s), command, &w->watcher, ret_exec);
 	if (rc < 0) {
 		pending_end(&w->pending);
-	} else if (w->pending.request) { /* it may have been answered already */
+	} else if (w->pending.request) { /* may already be answered */
 		begin_wait(w, *ret_exec);
 	}
 	return rc;

@@ -1,4 +1,4 @@
-/* Activities as JSON. Commands, directories and notifications are bytes of somebody's, and cut: a list has hundreds of them. */
+/* Activities as JSON. Commands are cut, because a list may have hundreds. Texts may be anything but UTF-8. */
 #include "ws/api/json/activity.h"
 
 #include "ring/utf8.h"

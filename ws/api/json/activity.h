@@ -1,4 +1,4 @@
-/* What a session is at, in short, as lists of sessions have it. */
+/* Activities of sessions as JSON, for the list of sessions. */
 #pragma once
 
 #include "shell/activity/activities.h"
@@ -8,8 +8,8 @@
 
 #define ACTIVITY_COMMAND_MAX 256u /* bytes of the command of a block */
 
-/* A command in short. b: NULL is null. Returns a new reference, NULL when memory is short. */
+/* A summary of a block; null for NULL. Returns a new reference, NULL when memory is short. */
 json_t *activity_block_json(const struct block *b);
 
-/* a: NULL is null. Returns a new reference, NULL when memory is short. */
+/* An activity; null for NULL. Returns a new reference, NULL when memory is short. */
 json_t *activity_json(const struct activity *a);

@@ -1,4 +1,4 @@
-/* Blocks as JSON. Commands are bytes of somebody's: what is no UTF-8 is replaced. */
+/* Blocks as JSON. Invalid UTF-8 in commands and names is replaced. */
 #include "ws/api/json/block.h"
 
 #include "shell/session/session.h"
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* People may type and name what is no UTF-8. */
 static json_t *text_or_null(const char *bytes)
 {
 	return bytes ? text_string_json(bytes) : json_null();
@@ -25,7 +24,7 @@ static json_t *statuses_json(const struct block *b)
 	return list;
 }
 
-/* null for what cannot be said: its line is not there any more, or there is no screen. */
+/* null if the line has been dropped from the scrollback, or there is no screen. */
 static json_t *line_json(const struct session *s, const struct block *b,
 	bool (*find)(const struct block *b, const struct screen *screen, uint64_t *ret_line))
 {
@@ -67,19 +66,19 @@ json_t *block_event_json(struct session *s, const struct journal_entry *e)
 	snprintf(id, sizeof id, "b%" PRIu64, e->block);
 	const struct block *b = blocks_find(session_blocks(s), id);
 	bool started = e->type == JOURNAL_BLOCK_STARTED;
-	struct block then;
+	struct block shown;
 	if (!b)
 		return NULL;
-	then = *b;
+	shown = *b;
 	if (started) {
-		/* As it was; by now it may be over. */
-		then.done = false;
-		then.statuses_count = 0;
-		then.cwd_after = NULL;
-		then.interleaved = then.suspect = false;
+		/* The block as it was at its start; it may be done by now. */
+		shown.done = false;
+		shown.statuses_count = 0;
+		shown.cwd_after = NULL;
+		shown.interleaved = shown.suspect = false;
 	}
 	return json_pack("{s:s, s:s, s:o}", "type", "block", "event", started ? "started" : "ended",
-		"block", block_json(s, &then));
+		"block", block_json(s, &shown));
 }
 
 json_t *block_placed_json(const struct session *s, const struct block *b)

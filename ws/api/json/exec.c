@@ -1,4 +1,4 @@
-/* Execs as JSON, and their output: what is kept of it, or still in the ring, in the form that was asked for. */
+/* Execs as JSON, and their output, from the kept excerpts or from the ring. */
 #include "ws/api/json/exec.h"
 
 #include "ring/utf8.h"
@@ -59,8 +59,8 @@ static json_t *status_json(int status)
 	return status < 0 ? json_null() : json_integer(status);
 }
 
-/* Whether there is a status: a command that never began has none. */
-static bool has_ended(const struct exec *e)
+/* A command that was not started has no status. */
+static bool has_status(const struct exec *e)
 {
 	return e->state == EXEC_DONE && e->end <= EXEC_END_SHELL;
 }
@@ -71,7 +71,7 @@ const char *exec_end_reason(const struct exec *e)
 	switch (e->end) {
 	case EXEC_END_NOT_STARTED:
 		return over ? "The session's shell has ended: nothing was run"
-			    : "The session's shell has not taken the command: nothing was run";
+			    : "The session's shell has not started the command: nothing was run";
 	case EXEC_END_SHELL:
 		return "The session's shell has ended";
 	case EXEC_END_BUSY:
@@ -81,7 +81,7 @@ const char *exec_end_reason(const struct exec *e)
 	case EXEC_END_LOST:
 		return "The session has been deleted";
 	case EXEC_END_UNKNOWN:
-		return "What became of the command is not known: it may have run, or not";
+		return "The outcome of the command is unknown: it may have run or not";
 	case EXEC_END_COMMAND:
 	case EXEC_END_PROMPT:
 		break;
@@ -96,7 +96,7 @@ static void add_end(json_t *root, const struct exec *e)
 		json_array_append_new(statuses, json_integer(e->statuses[i]));
 	for (size_t i = 0; i < e->signals_count; i++)
 		json_array_append_new(signals, json_string(sigabbrev_np(e->signals[i])));
-	int status = has_ended(e) ? e->status : -1;
+	int status = has_status(e) ? e->status : -1;
 	json_object_set_new(root, "exitCode", status_json(status));
 	json_object_set_new(root, "signal",
 		status > 128 && status < 160 ? text_or_null(sigabbrev_np(status - 128))
@@ -108,7 +108,7 @@ static void add_end(json_t *root, const struct exec *e)
 	json_object_set_new(root, "signalsSent", signals);
 }
 
-/* Whether its output is known to be exactly what it has printed; of one that is over also why it is not. */
+/* Whether the output is exactly what the command printed, and for an exec that is over, why not. */
 static void set_exact(json_t *object, bool over, const char *inexact)
 {
 	json_object_set_new(object, "outputExact", json_boolean(over && !inexact));
@@ -175,7 +175,7 @@ static json_t *decode(char *bytes, size_t length, enum exec_format format, bool 
 	return text;
 }
 
-/* What the marks of the shell are known by is for nobody to print, or to have printed: see history_set_secret(). */
+/* The secret of the shell's marks must not appear in output: see history_set_secret(). */
 static void hide_secret(char *text, size_t length, const char *secret)
 {
 	const size_t size = strlen(secret);
@@ -215,7 +215,7 @@ static void add_parts(json_t *object, const char *name, const struct excerpt_par
 			(json_int_t)p->total, "headBytes", (json_int_t)keep));
 }
 
-/* The excerpts that were kept, or else what the ring still has. */
+/* Add the kept excerpts, or else what the ring still has. */
 static void add_streams(json_t *object, struct exec *e, const char *const names[EXEC_STREAMS],
 	enum exec_format format)
 {
@@ -242,19 +242,19 @@ void exec_json_add_output(json_t *object, struct exec *e, enum exec_format forma
 {
 	static const char *const one[EXEC_STREAMS] = {"output", NULL};
 	static const char *const two[EXEC_STREAMS] = {"stdout", "stderr"};
-	/* What went through pipes has the line ends that the command has written. */
+	/* Only a terminal turns LF into CR LF. */
 	if (e->plan.streams == EXEC_PIPES && format == EXEC_FORMAT_TEXT)
 		format = EXEC_FORMAT_RAW;
 	add_streams(object, e, e->plan.streams == EXEC_TERMINAL ? one : two, format);
 }
 
-/* The container reads line by line and puts line ends between lines, so that the last one has none. */
+/* The container joins lines with newlines, so that the last line has none. */
 static void drop_last_newline(json_t *text)
 {
 	size_t length = json_string_length(text);
 	if (length > 0 && json_string_value(text)[length - 1] == '\n')
-		(void)json_string_setn_nocheck(
-			text, json_string_value(text), length - 1); /* without memory it has it */
+		(void)json_string_setn_nocheck(/* keeps the newline if memory is short */
+			text, json_string_value(text), length - 1);
 }
 
 void exec_json_add_streams(json_t *object, struct exec *e)

@@ -54,7 +54,7 @@ json_t *process_details_json(const struct process *p)
 						  : "pipe",
 			"output", "oldest", (json_int_t)process_oldest(p), "head",
 			(json_int_t)p->head));
-	/* How many live, those that an ended command has left behind too. */
+	/* Living processes, also of a command that has ended. */
 	if (members >= 0)
 		json_object_set_new(json, "members", json_integer(members));
 	if (process_exit_code(p, &code) && WIFSIGNALED(p->wait_status))

@@ -1,4 +1,4 @@
-/* How the API writes processes in JSON, with the names that the Sandbox container's protocol gives. */
+/* Processes as JSON, with the names of the Sandbox container's protocol. */
 #pragma once
 
 #include "shell/process/process.h"
@@ -8,13 +8,13 @@
 /* A process, as in lists. Returns a new reference, as all here. */
 json_t *process_json(const struct process *p);
 
-/* The same with what is told of one alone. */
+/* process_json() with the fields that lists leave out. */
 json_t *process_details_json(const struct process *p);
 
-/* The exit code; null when it is not known (yet). */
+/* The exit code; null if it is unknown or the process is running. */
 json_t *process_exit_json(const struct process *p);
 
-/* Now, as ISO 8601. */
+/* The current time in ISO 8601. */
 json_t *process_now_json(void);
 
 /* "stdout" or "stderr". */

@@ -1,4 +1,4 @@
-/* What came of a run, as JSON: its end, and its output with what was left out in the middle. */
+/* Results of runs as JSON: how the run ended, and its output, which may have a gap in the middle. */
 #include "ws/api/json/run.h"
 
 #include "ring/utf8.h"
@@ -17,7 +17,7 @@ const char *run_stream_name(unsigned stream)
 	return stream == RUN_STDOUT ? "stdout" : "stderr";
 }
 
-/* The text of what is kept; p becomes what is sent of it. */
+/* The kept output as text. Updates p to what is sent, because incomplete characters at the gap are omitted. */
 static json_t *kept_text(struct excerpt_parts *p, bool *lossy)
 {
 	struct text_decoder head = {0}, tail = {0};

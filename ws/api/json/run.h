@@ -1,4 +1,4 @@
-/* How the API writes what came of a run. */
+/* Results of runs as JSON. */
 #pragma once
 
 #include "shell/run/run.h"
@@ -10,21 +10,26 @@
 const char *run_stream_name(unsigned stream);
 
 /*
- * Put stdout and stderr into body, as text (what is no UTF-8 replaced, then with "lossy") or in base64; and
- * "truncated": {stdout?: {omittedBytes, totalBytes, headBytes}, stderr?: …} where something is missing:
- * headBytes of what is sent come before the gap. Text is cut between characters. Returns false when memory
- * is short.
+ * Put stdout and stderr into body, in base64 or as text; "lossy" means that invalid UTF-8 was replaced. Output with a
+ * gap is listed in "truncated": {stdout?: {omittedBytes, totalBytes, headBytes}, stderr?: …}; headBytes is the position
+ * of the gap. Text is cut between characters. Returns false when memory is short.
  */
 bool run_output_json(json_t *body, const struct run_result *result, bool base64);
 
-/* What a program has said, as one text for people: dots for what is missing, no NUL, no newline at its end. Owned; NULL: memory. */
+/*
+ * The output as one text for people: a gap is shown as "...", NULs are replaced by spaces, newlines at the end are
+ * removed. Returns owned; NULL when memory is short.
+ */
 char *run_output_text(const struct excerpt_parts *parts);
 
-/* "timeout", "cancelled" or "exited", as the log has it. */
+/* "timeout", "cancelled" or "exited", for the log. */
 const char *run_end_name(const struct run_result *result);
 
-/* Put into body how it ended: exitCode, signal?, timedOut, cancelled?, durationMs, startedAt, endedAt, survivors?. */
+/*
+ * Put into body: exitCode, signal?, timedOut, cancelled?, durationMs, startedAt, endedAt, outputExact, inexact?,
+ * survivors?.
+ */
 void run_end_json(json_t *body, const struct run_result *result);
 
-/* Add a line to a field that is text. Returns false when memory is short. */
+/* Append a line to a text field. Returns false when memory is short. */
 bool run_add_line(json_t *body, const char *field, const char *line);

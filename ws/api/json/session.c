@@ -1,4 +1,4 @@
-/* Sessions, their ends, times, signals and leases as JSON. */
+/* Sessions, their exits, times, signals and leases as JSON. */
 #include "ws/api/json/session.h"
 
 #include "shell/clock.h"
@@ -75,7 +75,6 @@ json_t *session_restart_json(const struct session *s)
 		"signal", WIFSIGNALED(status) ? signal_json(WTERMSIG(status)) : json_null());
 }
 
-/* The program in place of a shell. */
 static json_t *argv_json(char *const *argv)
 {
 	json_t *list = json_array();

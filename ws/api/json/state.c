@@ -1,4 +1,4 @@
-/* What a session is at, as JSON. */
+/* States of sessions as JSON. */
 #include "ws/api/json/state.h"
 
 #include "ws/api/json/session.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Programs choose their names, arguments and directories. */
+/* Names, arguments and directories may be invalid UTF-8. */
 static json_t *text_or_null(const char *bytes)
 {
 	return bytes[0] ? text_string_json(bytes) : json_null();

@@ -1,4 +1,4 @@
-/* The state of a session as answers have it. */
+/* States of sessions as JSON. */
 #pragma once
 
 #include "shell/wait/state.h"
@@ -7,5 +7,5 @@
 
 #define STATE_JSON_ARGUMENTS_MAX 64u /* of the program in the foreground; the rest is left out */
 
-/* Returns a new reference, NULL when memory is short. */
+/* A state. Returns a new reference, NULL when memory is short. */
 json_t *state_json(const struct pane_state *t);

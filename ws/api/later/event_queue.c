@@ -1,4 +1,4 @@
-/* Events that wait for the transport. They become text as late as possible: until then something can be added to them. */
+/* Events that wait for the transport. They are serialized when pulled: until then fields can be added. */
 #include "ws/api/later/event_queue.h"
 
 #include <stdlib.h>

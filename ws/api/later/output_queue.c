@@ -1,4 +1,4 @@
-/* Pieces of output in order. Those that follow each other in one stream are joined while there is room in the last. */
+/* Pieces of output in order. Bytes of the same stream are appended to the last piece while it has space. */
 #include "ws/api/later/output_queue.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void append_piece(struct output_queue *q, struct output_piece *p)
 	q->size += piece_size(p);
 }
 
-/* What was left out gets its place. Returns false when memory is short. */
-static bool settle(struct output_queue *q)
+/* Append pieces that stand for the dropped bytes. Returns false when memory is short. */
+static bool append_dropped(struct output_queue *q)
 {
 	for (unsigned i = 0; i < OUTPUT_STREAMS; i++) {
 		if (q->dropped[i] == 0)
@@ -45,8 +45,8 @@ static bool settle(struct output_queue *q)
 	return true;
 }
 
-/* The last piece, if it can take more of this stream, or a new one; NULL when there is no room. */
-static struct output_piece *room_for(struct output_queue *q, unsigned stream, size_t length)
+/* The last piece if it has space for this stream, or a new one; NULL when the queue is full or memory is short. */
+static struct output_piece *piece_with_space(struct output_queue *q, unsigned stream, size_t length)
 {
 	struct output_piece *last = q->last;
 	if (last && last->stream == stream && last->length < last->capacity)
@@ -66,9 +66,9 @@ void output_queue_put(struct output_queue *q, unsigned stream, const void *bytes
 {
 	const uint8_t *src = bytes;
 	if (q->full && q->size <= OUTPUT_QUEUE_MAX / 2)
-		q->full = !settle(q);
+		q->full = !append_dropped(q);
 	while (length > 0 && !q->full) {
-		struct output_piece *p = room_for(q, stream, length);
+		struct output_piece *p = piece_with_space(q, stream, length);
 		if (!p) {
 			q->full = true;
 			break;
@@ -86,7 +86,7 @@ void output_queue_put(struct output_queue *q, unsigned stream, const void *bytes
 struct output_piece *output_queue_take(struct output_queue *q)
 {
 	if (!q->first)
-		settle(q);
+		append_dropped(q);
 	struct output_piece *p = q->first;
 	if (!p)
 		return NULL;

@@ -1,4 +1,4 @@
-/* Requests that are answered later: open until taken or ended, then closing, then their memory goes. */
+/* Requests that are answered later. States: open -> closing (taken or ended) -> closed. */
 #include "ws/api/later/pending.h"
 
 #include <stdlib.h>

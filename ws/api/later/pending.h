@@ -1,7 +1,4 @@
-/*
- * A request that is answered later: our reference to it, and a timer. It is a member of what remembers the rest, whose
- * memory lives until the timer is closed.
- */
+/* A request that is answered later, with a timer. The struct that embeds it must live until the timer is closed. */
 #pragma once
 
 #include "ws/request.h"
@@ -9,23 +6,24 @@
 #include <stdint.h>
 #include <uv.h>
 
+/* A request and its timer. */
 struct pending {
-	struct request *request; /* NULL once it has ended */
+	struct request *request; /* our reference; NULL once it has ended */
 	uv_timer_t timer;
-	void *user; /* what it is a member of */
+	void *user; /* the struct that embeds it */
 	void (*due)(void *user);
 	void (*closed)(void *user);
 };
 
-/* Begin. closed: the timer is closed, user's memory can go; NULL: user is given to free(). */
+/* Start. closed: the timer is closed, the memory of user can be freed; NULL: free(user) is called. */
 void pending_open(struct pending *p, uv_loop_t *loop, struct request *r, void *user,
 	void (*closed)(void *user));
 
-/* Call due() after so long, instead of what was to be called before. */
+/* Call due() after ms, in place of an earlier call that is still due. */
 void pending_after(struct pending *p, uint64_t ms, void (*due)(void *user));
 
-/* End: nothing is due any more. Returns the request, whose reference is the caller's now; NULL when it had ended. */
+/* Close the timer. Returns the request with its reference; NULL if already ended. */
 struct request *pending_take(struct pending *p);
 
-/* The same, with the reference given back. */
+/* Close the timer and release the request. */
 void pending_end(struct pending *p);

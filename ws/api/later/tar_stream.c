@@ -1,4 +1,4 @@
-/* A piece is made when the last one has been sent. */
+/* A tar archive as a download. A thread makes the next piece when the last one has been sent. */
 #include "ws/api/later/tar_stream.h"
 
 #include "shell/files/crew.h"
@@ -15,11 +15,13 @@ struct tar_stream {
 	struct tar_stream_options options;
 	struct request *request; /* our reference */
 	struct pack *pack;
-	const char *bytes; /* the piece, of pack */
+	const char *bytes; /* the current piece, borrowed from pack */
 	size_t length;     /* 0: there is none */
 	int error;
-	bool out, closed, over,
-		stopped; /* a thread is at work; the transport has gone; no more comes; it is not to */
+	bool working; /* a thread makes a piece */
+	bool closed;  /* the transport has closed the download */
+	bool over;    /* the archive is complete */
+	bool stopped; /* by tar_stream_stop() */
 };
 
 static void on_close(struct job *job)
@@ -40,7 +42,7 @@ static void on_close_done(struct job *job, int error)
 	options.ended(options.user);
 }
 
-/* Some file systems are asked when a file is closed, and may not answer. */
+/* Close the pack on a thread: close() may block on some file systems. */
 static void destroy(struct tar_stream *t)
 {
 	t->job.work = on_close;
@@ -57,7 +59,7 @@ static void on_work(struct job *job)
 static void on_done(struct job *job, int error)
 {
 	struct tar_stream *t = (struct tar_stream *)job;
-	t->out = false;
+	t->working = false;
 	if (error < 0)
 		t->error = error;
 	if (t->closed)
@@ -66,8 +68,7 @@ static void on_done(struct job *job, int error)
 		download_more(t->request);
 }
 
-/* What has been left out is said once. */
-static void tell(const struct tar_stream *t)
+static void log_losses(const struct tar_stream *t)
 {
 	const struct pack_losses *l = pack_losses(t->pack);
 	char count[16];
@@ -82,7 +83,7 @@ static void tell(const struct tar_stream *t)
 
 static enum download_state end(const struct tar_stream *t)
 {
-	tell(t);
+	log_losses(t);
 	return pack_losses(t->pack)->count == 0 || t->options.partial ? DOWNLOAD_END
 								      : DOWNLOAD_FAILED;
 }
@@ -90,7 +91,7 @@ static enum download_state end(const struct tar_stream *t)
 static enum download_state next(void *user, const char **ret_bytes, size_t *ret_length)
 {
 	struct tar_stream *t = user;
-	if (t->out)
+	if (t->working)
 		return DOWNLOAD_WAIT;
 	if (t->error < 0 || t->stopped)
 		return DOWNLOAD_FAILED;
@@ -102,15 +103,15 @@ static enum download_state next(void *user, const char **ret_bytes, size_t *ret_
 	}
 	if (t->over)
 		return end(t);
-	t->out = crew_send(t->options.crew, &t->job) == 0;
-	return t->out ? DOWNLOAD_WAIT : DOWNLOAD_FAILED;
+	t->working = crew_send(t->options.crew, &t->job) == 0;
+	return t->working ? DOWNLOAD_WAIT : DOWNLOAD_FAILED;
 }
 
 static void on_closed(void *user)
 {
 	struct tar_stream *t = user;
 	t->closed = true;
-	if (!t->out)
+	if (!t->working)
 		destroy(t);
 }
 

@@ -1,7 +1,7 @@
 /*
- * A directory that is sent as a tar archive (shell/files/pack.h), as fast as it is taken: a thread is at work only while a piece is
- * made. What could not be read is left out, and then the answer does not end as it should, so that who takes it does not believe to
- * have all of it; unless that has been asked for.
+ * Sends a directory as a tar archive (shell/files/pack.h). A thread works only while it makes the next piece. Files
+ * that cannot be read are left out; the download then fails at its end, unless options.partial is set, so that the
+ * client notices.
  */
 #pragma once
 
@@ -13,23 +13,24 @@ struct crew;
 struct pack;
 struct tar_stream;
 
+/* How an archive is sent. */
 struct tar_stream_options {
 	struct crew *crew;  /* borrowed */
-	const char *whose;  /* on whose behalf, see there; borrowed for the call */
-	const char *type;   /* a literal */
-	const char *module; /* a literal: who says in the log what has been left out */
-	bool partial;       /* what could not be read does not matter */
-	void (*ended)(
-		void *user); /* once: nothing of it is left. It may come from inside tar_stream_reply() */
+	const char *whose;  /* owner of the job, see shell/files/crew.h; borrowed for the call */
+	const char *type;   /* Content-Type: a literal */
+	const char *module; /* of log lines: a literal */
+	bool partial;       /* succeed even if files were left out */
+	/* Called once, when the stream has been freed; possibly from inside tar_stream_reply(). */
+	void (*ended)(void *user);
 	void *user;
 };
 
 /*
- * Answer r, which reply_header() has prepared. pack: taken, also where that fails. Returns 0 with *ret to be given to tar_stream_stop()
- * until it has ended (it is set before that), or -ENOMEM, and nothing has been answered.
+ * Answer r; headers may be set by reply_header() before. Takes pack, also on error. Returns 0 with *ret, valid until
+ * ended() and set before it, or -ENOMEM without an answer.
  */
 int tar_stream_reply(struct request *r, struct pack *pack, const struct tar_stream_options *options,
 	struct tar_stream **ret);
 
-/* No more comes: the answer ends as one that has failed. */
+/* Make the download fail. */
 void tar_stream_stop(struct tar_stream *t);

@@ -1,6 +1,6 @@
 /*
- * What processes have written: all of it (logs) and pieces of it (output). Everybody has a cursor into the ring, so that
- * a slow reader costs nothing but what it misses, and is told how much that was.
+ * The output of processes: all of it (logs) and pieces from a cursor on (output). Clients have cursors into the ring: a
+ * slow client loses old bytes, and the answer says how many.
  */
 #include "ring/utf8.h"
 #include "shell/memory_stream.h"
@@ -23,14 +23,14 @@
 #define OUTPUT_MAX ((size_t)1 << 20)
 #define WAIT_MAX_MS 60000u
 
-/* Bytes of one stream, collected. */
+/* Bytes of one stream. */
 struct gathered {
 	uint8_t *bytes;
 	size_t length, capacity;
 };
 
-/* Room for `more` bytes at the end; NULL when memory is short. */
-static uint8_t *make_room(struct gathered *g, size_t more)
+/* Reserve `more` bytes at the end. Returns them, NULL when memory is short. */
+static uint8_t *reserve(struct gathered *g, size_t more)
 {
 	if (g->capacity - g->length < more) {
 		size_t capacity = 2 * g->capacity + more;
@@ -43,7 +43,7 @@ static uint8_t *make_room(struct gathered *g, size_t more)
 	return g->bytes + g->length;
 }
 
-/* As text; torn: it may begin within a character. */
+/* The bytes as text. torn: they may begin within a character. */
 static json_t *gathered_json(const struct gathered *g, bool torn)
 {
 	struct text_decoder decoder = {0};
@@ -60,9 +60,9 @@ json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
 	uint8_t buffer[4096];
 	uint64_t cursor = process_oldest(p);
 	struct streams_range range = process_range(p, process_command_end(p), sources);
-	/* It is short, and what lies before it is passed over: twice as much is at hand in most cases. */
+	/* Read everything, and keep the last max to 2 * max bytes. */
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
-		uint8_t *to = make_room(&g, piece.length);
+		uint8_t *to = reserve(&g, piece.length);
 		if (!to)
 			break;
 		memcpy(to, buffer, piece.length);
@@ -97,10 +97,10 @@ static void show_process_logs(struct request *r)
 	struct streams_range range = process_range(p, end, STREAMS_COMMAND);
 	while (streams_read(&range, &cursor, buffer, sizeof buffer, &piece)) {
 		struct gathered *to = &g[api_process_stream_of(piece.source)];
-		uint8_t *room = make_room(to, piece.length);
-		if (!room)
+		uint8_t *space = reserve(to, piece.length);
+		if (!space)
 			break;
-		memcpy(room, buffer, piece.length);
+		memcpy(space, buffer, piece.length);
 		to->length += piece.length;
 		lost += piece.lost;
 	}
@@ -129,7 +129,7 @@ struct output {
 	bool base64, both;
 };
 
-/* Add a chunk to the list; the last one's text may lack the end of a character. */
+/* Add a chunk. The decoder keeps an incomplete character for the next chunk of the stream. */
 static void add_chunk(const struct output *o, json_t *chunks, struct text_decoder *decoder,
 	enum event_source source, const struct gathered *g)
 {
@@ -144,8 +144,8 @@ static void add_chunk(const struct output *o, json_t *chunks, struct text_decode
 }
 
 /*
- * Everything from the cursor on, up to the limit. In text a character that is not complete is left for the
- * next time, unless nothing follows any more.
+ * Collect chunks from the cursor on, up to the limit. In text, an incomplete character at the end is left for the next
+ * request, unless the process has ended.
  */
 static json_t *collect(struct output *o, const struct process *p)
 {
@@ -169,10 +169,10 @@ static json_t *collect(struct output *o, const struct process *p)
 			g.length = 0;
 			source = piece.source;
 		}
-		uint8_t *room = make_room(&g, piece.length);
-		if (!room)
+		uint8_t *space = reserve(&g, piece.length);
+		if (!space)
 			break;
-		memcpy(room, buffer, piece.length);
+		memcpy(space, buffer, piece.length);
 		g.length += piece.length;
 		total += piece.length;
 		last = piece.length;
@@ -197,7 +197,7 @@ static json_t *collect(struct output *o, const struct process *p)
 	return chunks;
 }
 
-/* For one stream alone: the chunks' texts joined. */
+/* Set field to the joined texts of the chunks, for a single stream. */
 static void set_joined(json_t *body, const json_t *chunks, const char *field)
 {
 	json_t *chunk;
@@ -241,7 +241,7 @@ static void finish_output(struct output *o)
 	pending_end(&o->pending);
 }
 
-/* Whether there is something to be answered. Bytes of the other stream are passed over. */
+/* Whether there is output, a loss or the end to report. Skips bytes of the other stream. */
 static bool has_output(struct output *o)
 {
 	struct streams_piece piece;
@@ -282,7 +282,7 @@ static void on_output_due(void *user)
 	finish_output(o);
 }
 
-static bool take_output(struct request *r, struct output *o, uint64_t *ret_wait_ms)
+static bool parse_output(struct request *r, struct output *o, uint64_t *ret_wait_ms)
 {
 	const char *stream = request_param(r, "stream"), *encoding = request_param(r, "encoding");
 	uint64_t limit = OUTPUT_DEFAULT;
@@ -317,7 +317,7 @@ static void show_process_output(struct request *r)
 			refuse_memory(r);
 		goto out;
 	}
-	if (!take_output(r, o, &wait_ms)) {
+	if (!parse_output(r, o, &wait_ms)) {
 		free(o);
 		goto out;
 	}

@@ -1,4 +1,4 @@
-/* Waiting for a port to be served, as a stream of events. */
+/* POST /api/port-watch: waiting for a port, as a stream of events. */
 #include "ws/api/process/port.h"
 
 #include "ws/api/read/body.h"
@@ -13,7 +13,7 @@
 #define STATUS_MIN 200u
 #define STATUS_MAX 399u
 
-static bool take_port(struct request *r, const json_t *body, struct probe_options *o)
+static bool parse_port(struct request *r, const json_t *body, struct probe_options *o)
 {
 	const json_t *port = json_object_get(body, "port");
 	json_int_t number = json_integer_value(port);
@@ -31,7 +31,7 @@ bool api_port_options(
 {
 	const char *mode, *path;
 	uint64_t min = STATUS_MIN, max = STATUS_MAX, interval = 0;
-	if (!take_port(r, body, o) || !body_text(r, body, "mode", &mode) ||
+	if (!parse_port(r, body, o) || !body_text(r, body, "mode", &mode) ||
 		!body_text(r, body, "path", &path) ||
 		!body_number(r, body, "statusMin", 100, 999, &min) ||
 		!body_number(r, body, "statusMax", 100, 999, &max) ||
@@ -63,12 +63,13 @@ bool api_port_take(struct api *a, struct request *r)
 	return false;
 }
 
-enum watch_stage { WATCH_BEGIN, WATCH_WAIT, WATCH_TELL, WATCH_DONE };
+/* The next event: the first, none yet, the result, none. */
+enum watch_stage { WATCH_BEGIN, WATCH_WAIT, WATCH_RESULT, WATCH_DONE };
 
 struct watch {
 	struct port_watch port;
 	struct process_viewer viewer;
-	struct process *process; /* that serves the port, or NULL */
+	struct process *process; /* its exit ends the watch; may be NULL */
 	struct api *api;
 	struct request *request; /* NULL once the stream is closed */
 	enum watch_stage stage;
@@ -87,12 +88,12 @@ static char *next_event(void *user)
 	if (w->stage == WATCH_BEGIN) {
 		event = json_pack(
 			"{s:s, s:i}", "type", "watching", "port", (int)w->port.options.port);
-		w->stage = w->result ? WATCH_TELL : WATCH_WAIT;
-	} else if (w->stage == WATCH_TELL) {
+		w->stage = w->result ? WATCH_RESULT : WATCH_WAIT;
+	} else if (w->stage == WATCH_RESULT) {
 		event = w->result;
 		w->result = NULL;
 		w->stage = WATCH_DONE;
-		/* The transport is asking: it need not be told that there is more. */
+		/* No reply_stream_complete() here: the transport is already pulling. */
 		w->request->stream_complete = true;
 	}
 	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
@@ -115,7 +116,7 @@ static void on_stream_closed(void *user)
 	request_unref(r);
 }
 
-/* The last event; taken. */
+/* Set the last event. Takes result. */
 static void conclude(struct watch *w, json_t *result)
 {
 	if (!w->request || w->result || w->stage == WATCH_DONE) {
@@ -124,7 +125,7 @@ static void conclude(struct watch *w, json_t *result)
 	}
 	w->result = result;
 	if (w->stage == WATCH_WAIT)
-		w->stage = WATCH_TELL;
+		w->stage = WATCH_RESULT;
 	reply_stream_more(w->request);
 }
 
@@ -190,7 +191,7 @@ static void watch_port(struct request *r)
 		!body_text(r, body, "processId", &id))
 		goto out;
 	const json_t *mode = json_object_get(body, "mode");
-	options.http = !json_is_string(mode) || options.http; /* as the container has it */
+	options.http = !json_is_string(mode) || options.http; /* http is the container's default */
 	struct process *p = id ? processes_find(a->processes, id) : NULL;
 	if (id && !p)
 		reply_error(r, "PROCESS_NOT_FOUND", "There is no such process",

@@ -1,4 +1,4 @@
-/* What the two ways of waiting for a port share: port.c and wait.c. */
+/* Shared by the two ways of waiting for a port: port.c and wait.c. */
 #pragma once
 
 #include "shell/wait/port_watch.h"
@@ -6,9 +6,9 @@
 
 #define API_PORT_WATCHES_MAX 256u /* at once */
 
-/* What the body says: port, mode, path, statusMin, statusMax, interval. Returns false when r has been answered. */
+/* Parse the fields port, mode, path, statusMin, statusMax and interval. Returns false if r has been answered. */
 bool api_port_options(struct request *r, const json_t *body, struct probe_options *ret_options,
 	unsigned *ret_interval_ms);
 
-/* Whether one more may be watched; otherwise r has been answered. To be given back by decrementing. */
+/* Count a port watch in a->port_watches; the caller decrements it later. Returns false if r has been answered. */
 bool api_port_take(struct api *a, struct request *r);

@@ -1,4 +1,4 @@
-/* Processes: commands with a life of their own. Starting, listing, signalling, ending them. */
+/* Processes: starting, listing, killing, signalling, standard input. */
 #include "ws/api/process/process.h"
 
 #include "shell/bounds.h"
@@ -51,7 +51,7 @@ struct process *api_process_open(struct api *a, struct request *r)
 
 /* Starting */
 
-/* Someone waits for a process over the API. */
+/* A request that waits for the start of a process. */
 struct start {
 	struct process_waiter waiter;
 	struct request *request;
@@ -92,7 +92,7 @@ static void on_started(void *user, struct process *p, enum report_stage stage, i
 	free(s);
 }
 
-/* Why a process could not even be begun. */
+/* Answer with the error of processes_start(). */
 static void reply_refusal(
 	struct api *a, struct request *r, const struct process_options *o, int error)
 {
@@ -119,7 +119,7 @@ static void reply_refusal(
 	}
 }
 
-static bool take_input(struct request *r, const json_t *body, struct process_options *o)
+static bool parse_input(struct request *r, const json_t *body, struct process_options *o)
 {
 	const char *input;
 	if (!body_text(r, body, "stdin", &input))
@@ -131,13 +131,13 @@ static bool take_input(struct request *r, const json_t *body, struct process_opt
 	return false;
 }
 
-static bool take_options(struct request *r, const json_t *body, struct process_options *o)
+static bool parse_options(struct request *r, const json_t *body, struct process_options *o)
 {
 	if (!body_text(r, body, "command", &o->command) ||
 		!body_text(r, body, "processId", &o->id) || !body_text(r, body, "cwd", &o->cwd) ||
 		!body_text(r, body, "sessionId", &o->session) ||
 		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
-		!body_flag(r, body, "hold", &o->hold) || !take_input(r, body, o))
+		!body_flag(r, body, "hold", &o->hold) || !parse_input(r, body, o))
 		return false;
 	if (!o->command) {
 		reply_invalid(r, "command", "command is required", "required");
@@ -177,7 +177,7 @@ static void start_command(struct api *a, struct request *r, const struct process
 	}
 }
 
-/* A word as bash has it, whatever is in it. */
+/* Write a word quoted for bash. */
 static void put_quoted(FILE *f, const char *word)
 {
 	fputs(" '", f);
@@ -189,7 +189,7 @@ static void put_quoted(FILE *f, const char *word)
 	fputc('\'', f);
 }
 
-/* A program and its arguments as a command, which bash becomes at once. Returns owned; NULL: memory is short. */
+/* A program and its arguments as an `exec` command for bash. Returns owned; NULL: memory is short. */
 static char *command_of(const char *const *argv)
 {
 	char *text = NULL;
@@ -206,7 +206,7 @@ static char *command_of(const char *const *argv)
 	return NULL;
 }
 
-/* Whether a program is there, as far as that can be told from here; in rooms, and to another user, it may look different. */
+/* Whether a program exists. Always true in sandboxes and for another user, because the server cannot check there. */
 static bool is_program(const struct api *a, const json_t *body, const char *name)
 {
 	const struct processes_config *c = &a->processes->config;
@@ -228,8 +228,8 @@ static bool is_program(const struct api *a, const json_t *body, const char *name
 	return n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0;
 }
 
-/* `argv` becomes `command`. Returns false when r has been answered. */
-static bool take_program(struct api *a, struct request *r, json_t *body)
+/* Convert the field argv to command. Returns false if r has been answered. */
+static bool convert_argv(struct api *a, struct request *r, json_t *body)
 {
 	const char **argv;
 	char message[256];
@@ -251,17 +251,17 @@ static bool take_program(struct api *a, struct request *r, json_t *body)
 	return there && command;
 }
 
-static void start_beside(
+static void start_inheriting(
 	struct api *a, struct request *r, json_t *body, const struct inherited *inherited)
 {
 	struct process_options o = {0};
 	struct body_environment env;
 	char id[ID_STAMPED_SIZE];
-	if (!take_program(a, r, body) || !take_options(r, body, &o) ||
+	if (!convert_argv(a, r, body) || !parse_options(r, body, &o) ||
 		!body_environment(r, body, &env))
 		return;
 	if (!o.id) {
-		/* As the container names them. */
+		/* The container's format of ids. */
 		if (id_stamped(id, "proc", clock_wall_ms(), 6, 36) < 0) {
 			reply_error(r, "INTERNAL_ERROR", "There are no random numbers", NULL);
 			return;
@@ -286,12 +286,12 @@ void api_process_start_body(struct api *a, struct request *r, json_t *body, cons
 {
 	struct session *s = session ? sessions_find(a->sessions, session) : NULL;
 	if (!s || s->state != SESSION_RUNNING)
-		start_beside(a, r, body, NULL);
+		start_inheriting(a, r, body, NULL);
 	else if (typist_is_admitted(r, body, s))
-		inherit_from(a, r, body, s, start_beside);
+		inherit_from(a, r, body, s, start_inheriting);
 }
 
-static void start_looked(struct api *a, struct request *r, json_t *body)
+static void start_after_check(struct api *a, struct request *r, json_t *body)
 {
 	const char *session;
 	if (body_text(r, body, "sessionId", &session) && (session || request_session(r, &session)))
@@ -300,10 +300,10 @@ static void start_looked(struct api *a, struct request *r, json_t *body)
 
 static void start_process(struct request *r)
 {
-	directory_ask(api_of(r), r, start_looked);
+	directory_ask(api_of(r), r, start_after_check);
 }
 
-/* Looking */
+/* Listing */
 
 static void list_processes(struct request *r)
 {
@@ -334,9 +334,10 @@ static void show_process(struct request *r)
 		reply_success(r, json_pack("{s:o}", "process", process_details_json(p)));
 }
 
-/* Ending */
+/* Killing */
 
-struct ending {
+/* A request that waits until a process is dead. */
+struct killing {
 	struct process_waiter waiter;
 	struct request *request;
 	char id[NAME_ID_MAX + 1];
@@ -344,13 +345,13 @@ struct ending {
 
 static void on_killed(void *user, struct process *p, enum report_stage stage, int error)
 {
-	struct ending *e = user;
+	struct killing *e = user;
 	(void)stage;
 	if (error == -ECANCELED)
-		reply_error(e->request, "OPERATION_INTERRUPTED", "The server ends", NULL);
+		reply_error(e->request, "OPERATION_INTERRUPTED", "The server is stopping", NULL);
 	else if (error < 0)
 		reply_error(e->request, "PROCESS_ERROR",
-			"Some processes of the tree could not be ended",
+			"Some processes of the tree could not be killed",
 			json_pack("{s:s, s:i}", "processId", e->id, "survivors",
 				(int)p->held.survivors));
 	else
@@ -359,7 +360,7 @@ static void on_killed(void *user, struct process *p, enum report_stage stage, in
 	free(e);
 }
 
-/* Whether a parameter is "1" or "true": anything else is not, for the container's sake. */
+/* Whether a parameter is "1" or "true"; other values are false, as in the container. */
 static bool is_set(const struct request *r, const char *name)
 {
 	const char *text = request_param(r, name);
@@ -389,12 +390,12 @@ static void kill_process(struct request *r)
 			json_pack("{s:s}", "processId", p->held.id));
 		return;
 	}
-	/* Whoever an ended command has left behind can still be killed. */
+	/* Processes that an ended command has left behind can still be killed. */
 	if (!removing && p->state == PROCESS_ENDED && process_count_members(p) <= 0) {
 		reply_not_running(r, p);
 		return;
 	}
-	struct ending *e = calloc(1, sizeof *e);
+	struct killing *e = calloc(1, sizeof *e);
 	if (!e) {
 		refuse_memory(r);
 		return;
@@ -410,23 +411,23 @@ static void kill_process(struct request *r)
 		process_kill(p, (unsigned)grace, &e->waiter);
 }
 
-/* All of them at once. */
-struct ending_all {
+/* A request that waits until all processes are dead. */
+struct killing_all {
 	struct request *request;
 	unsigned left, cleaned, survivors;
-	bool interrupted; /* the server ends: what is left lives on */
+	bool interrupted; /* the server is stopping: the other processes live on */
 	struct process_waiter waiters[];
 };
 
-static void maybe_all_killed(struct ending_all *e)
+static void maybe_all_killed(struct killing_all *e)
 {
 	if (e->left > 0)
 		return;
 	if (e->interrupted)
-		reply_error(e->request, "OPERATION_INTERRUPTED", "The server ends",
+		reply_error(e->request, "OPERATION_INTERRUPTED", "The server is stopping",
 			json_pack("{s:i}", "cleanedCount", (int)e->cleaned));
 	else if (e->survivors > 0)
-		reply_error(e->request, "PROCESS_ERROR", "Some processes could not be ended",
+		reply_error(e->request, "PROCESS_ERROR", "Some processes could not be killed",
 			json_pack("{s:i, s:i}", "cleanedCount", (int)e->cleaned, "survivors",
 				(int)e->survivors));
 	else
@@ -437,7 +438,7 @@ static void maybe_all_killed(struct ending_all *e)
 
 static void on_one_killed(void *user, struct process *p, enum report_stage stage, int error)
 {
-	struct ending_all *e = user;
+	struct killing_all *e = user;
 	(void)stage;
 	e->left--;
 	if (error == -ECANCELED)
@@ -454,13 +455,13 @@ static void kill_all_processes(struct request *r)
 	struct api *a = api_of(r);
 	struct process *p, *next = process_next(a->processes, NULL);
 	unsigned count = a->processes->running, used = 0;
-	struct ending_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
+	struct killing_all *e = calloc(1, sizeof *e + count * sizeof *e->waiters);
 	if (!e) {
 		refuse_memory(r);
 		return;
 	}
 	e->request = request_ref(r);
-	e->left = 1; /* until all have been told */
+	e->left = 1; /* held until all kills are started */
 	log_write(LOG_INFO, "process", "killing all", "peer", r->peer, NULL);
 	while ((p = next)) {
 		next = process_next(a->processes, p);

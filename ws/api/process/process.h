@@ -1,20 +1,21 @@
-/* What the files of the process routes share: process*.c. */
+/* Shared by the files of the process routes. */
 #pragma once
 
 #include "ws/api/api.h"
 
-/* The process that the path names, or NULL: then r has been answered. */
+/* The process in the path. Returns NULL if r has been answered. */
 struct process *api_process_find(struct api *a, struct request *r);
 
-/* The same, and its output can be read: process_close_output() is the caller's. */
+/* Find the process in the path and open its output, which the caller closes with process_close_output(). */
 struct process *api_process_open(struct api *a, struct request *r);
 
-/* Put the last bytes of a stream into JSON as text: up to max bytes before end. */
+/* The last bytes of a stream, at most max, as text. sources: STREAMS_STDOUT and the like. */
 json_t *api_process_tail(const struct process *p, unsigned sources, size_t max);
 
-/* The streams of a process, as indices. */
+/* Indices of the streams of a process. */
 enum { API_STDOUT, API_STDERR, API_STREAMS };
 
+/* The index of a source's stream. */
 static inline int api_process_stream_of(enum event_source source)
 {
 	return source == EVENT_SOURCE_STDOUT ? API_STDOUT : API_STDERR;

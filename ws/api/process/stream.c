@@ -1,6 +1,6 @@
 /*
- * What a process writes, as it comes. A follower has a cursor into the ring and pulls; what it has not read yet is held
- * for it as long as that may be, and it is told what it has missed.
+ * The output of a process as a stream of events. A follower has a cursor into the ring, which holds the bytes that it
+ * has not read (ring/holds.h). An event reports lost bytes.
  *
  * Stages: info -> output -> exit -> done.
  */
@@ -30,13 +30,13 @@ struct follower {
 	struct process *process; /* NULL once it is gone */
 	enum follow_stage stage;
 	uint64_t cursor, lost;
-	struct hold hold; /* what it has not read yet */
-	uint64_t position; /* in the log of events: labels from here on are of bytes behind the cursor */
+	struct hold hold;  /* bytes that it has not read yet */
+	uint64_t position; /* in the event log: labels of the bytes after cursor */
 	struct text_decoder decoders[API_STREAMS];
 	bool base64;
-	bool follow; /* beyond `end`, which is what there was when it began */
-	uint64_t end;
-	char *pending; /* an event whose turn comes after a notice of loss */
+	bool follow;   /* go on beyond `end` */
+	uint64_t end;  /* of the output when the stream began */
+	char *pending; /* event to send after a report of lost bytes */
 	char id[NAME_ID_MAX + 1];
 };
 
@@ -105,7 +105,7 @@ static char *lost_event(struct follower *f, uint64_t lost)
 		"lost", (json_int_t)lost, "cursor", (json_int_t)f->cursor));
 }
 
-/* What has come from one stream. NULL when that is no whole character yet. */
+/* The event of a piece. NULL if the piece completes no character. */
 static char *piece_event(struct follower *f, const struct streams_piece *piece, const uint8_t *bytes)
 {
 	int stream = api_process_stream_of(piece->source);
@@ -144,7 +144,7 @@ static char *next_output(struct follower *f)
 	return piece.lost > 0 ? lost_event(f, piece.lost) : NULL;
 }
 
-/* The end: characters that were never completed, then how it ended. */
+/* The events after all output: incomplete characters, then the exit. */
 static char *next_end(struct follower *f)
 {
 	for (int i = 0; i < API_STREAMS; i++) {
@@ -182,7 +182,7 @@ static char *next_event(void *user)
 	}
 	if (!event && f->stage == FOLLOW_EXIT) {
 		event = next_end(f);
-		/* The transport is asking: it need not be told that there is more. */
+		/* No reply_stream_complete() here: the transport is already pulling. */
 		f->request->stream_complete = f->stage == FOLLOW_DONE;
 	}
 	return event;
@@ -221,7 +221,7 @@ static void on_follow_closed(void *user)
 	request_unref(r);
 }
 
-static bool take_encoding(struct request *r, bool *ret_base64)
+static bool parse_encoding(struct request *r, bool *ret_base64)
 {
 	const char *encoding = request_param(r, "encoding");
 	*ret_base64 = encoding && strcmp(encoding, "base64") == 0;
@@ -237,12 +237,12 @@ static void stream_process(struct request *r)
 	uint64_t cursor = 0;
 	bool follow = true, replay = true, base64;
 	if (!query_number(r, "cursor", INT64_MAX, &cursor) || !query_flag(r, "follow", &follow) ||
-		!query_flag(r, "replay", &replay) || !take_encoding(r, &base64))
+		!query_flag(r, "replay", &replay) || !parse_encoding(r, &base64))
 		return;
 	struct process *p = api_process_open(a, r);
 	if (p && cursor > p->head) {
 		process_close_output(p);
-		reply_invalid(r, "cursor", "It is not one of this process yet", "invalid");
+		reply_invalid(r, "cursor", "The cursor is beyond the end of the output", "invalid");
 		return;
 	}
 	struct follower *f = p ? calloc(1, sizeof *f) : NULL;

@@ -1,6 +1,6 @@
 /*
- * Waiting for a process: for its end, for a line of its output, or for a port that it serves. The answer says
- * which it was; that the time is up, or that the process ended before, are answers of their own.
+ * POST /api/process/ID/wait: waiting for the end of a process, for a line of its output, or for a port. A timeout and
+ * an earlier end of the process are answered with errors.
  */
 #include "shell/output/streams.h"
 #include "shell/wait/log_match.h"
@@ -19,8 +19,8 @@
 
 #define TIMEOUT_DEFAULT_MS 60000u
 #define TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000)
-#define TICK_MS 1000u           /* after it at the latest it is noticed that the client has gone */
-#define PROCESS_WAITS_MAX 1024u /* at once */
+#define TICK_MS 1000u              /* interval of checks that the client is still connected */
+#define PROCESS_WAITS_MAX 1024u    /* at once */
 #define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
 #define PIECE ((size_t)4 << 10)
 
@@ -57,7 +57,7 @@ static void maybe_free(void *user)
 	free(w);
 }
 
-/* The request has been answered, or nobody waits for an answer. */
+/* The request has been answered, or its client has disconnected. */
 static void finish_wait(struct process_wait *w)
 {
 	w->api->process_waits--;
@@ -76,8 +76,8 @@ static uint64_t elapsed(const struct process_wait *w)
 	return uv_now(w->api->processes->loop) - w->started_ms;
 }
 
-/* What every answer says, good or bad. */
-static json_t *common(const struct process_wait *w)
+/* The fields that all answers have. */
+static json_t *common_json(const struct process_wait *w)
 {
 	const struct process *p = w->process;
 	return json_pack("{s:s, s:s, s:s, s:I, s:o}", "processId", p->held.id, "for",
@@ -90,7 +90,7 @@ static void reply_timeout(struct process_wait *w)
 	char message[96];
 	snprintf(message, sizeof message, "The process was not ready within %llu ms",
 		(unsigned long long)w->timeout_ms);
-	json_t *context = common(w);
+	json_t *context = common_json(w);
 	json_object_set_new(context, "timeoutMs", json_integer((json_int_t)w->timeout_ms));
 	if (w->what == FOR_LOG)
 		json_object_set_new(context, "cursor", json_integer((json_int_t)w->cursor));
@@ -100,7 +100,7 @@ static void reply_timeout(struct process_wait *w)
 
 static void on_tick(void *user);
 
-static void arm(struct process_wait *w)
+static void start_timer(struct process_wait *w)
 {
 	uint64_t left = w->timeout_ms > elapsed(w) ? w->timeout_ms - elapsed(w) : 0;
 	pending_after(&w->pending, left < TICK_MS ? left : TICK_MS, on_tick);
@@ -110,16 +110,16 @@ static void on_tick(void *user)
 {
 	struct process_wait *w = user;
 	if (!w->pending.request->transport)
-		finish_wait(w); /* nobody waits any more */
+		finish_wait(w); /* the client has disconnected */
 	else if (elapsed(w) >= w->timeout_ms)
 		reply_timeout(w);
 	else
-		arm(w);
+		start_timer(w);
 }
 
 static void reply_exited(struct process_wait *w)
 {
-	json_t *context = common(w);
+	json_t *context = common_json(w);
 	json_object_set_new(
 		context, "stdout", api_process_tail(w->process, STREAMS_STDOUT, TAIL_MAX));
 	json_object_set_new(
@@ -141,7 +141,7 @@ static json_t *match_text(const struct log_match *m, size_t from, size_t to)
 
 static void reply_match(struct process_wait *w, const struct log_match *m, int stream)
 {
-	json_t *body = common(w);
+	json_t *body = common_json(w);
 	json_object_set_new(body, "stream", json_string(stream == API_STDOUT ? "stdout" : "stderr"));
 	json_object_set_new(body, "match", match_text(m, m->match.start, m->match.end));
 	json_object_set_new(body, "line", match_text(m, 0, m->count));
@@ -151,7 +151,7 @@ static void reply_match(struct process_wait *w, const struct log_match *m, int s
 	finish_wait(w);
 }
 
-/* Feed what has come from one stream. Returns whether the line has been found, and answered. */
+/* Feed a piece to the matcher. Returns whether a line has matched and r has been answered. */
 static bool feed(struct process_wait *w, const struct streams_piece *piece, const uint8_t *bytes)
 {
 	char text[TEXT_SIZE(PIECE)];
@@ -163,8 +163,8 @@ static bool feed(struct process_wait *w, const struct streams_piece *piece, cons
 	return true;
 }
 
-/* Read all that has come. Returns whether the request has been answered. */
-static bool look(struct process_wait *w)
+/* Read all new output. Returns whether the request has been answered. */
+static bool read_output(struct process_wait *w)
 {
 	const struct process *p = w->process;
 	struct streams_piece piece;
@@ -175,7 +175,7 @@ static bool look(struct process_wait *w)
 	for (uint64_t at = w->cursor;; at = w->cursor) {
 		bool some = streams_read(&range, &at, bytes, sizeof bytes, &piece);
 		w->lost += piece.lost;
-		/* The cursor of an answer is that of the piece: behind it nothing is passed over. */
+		/* A match answers with the cursor at the start of its piece, so that nothing is skipped. */
 		if (some && feed(w, &piece, bytes))
 			return true;
 		w->cursor = at;
@@ -194,13 +194,14 @@ static bool look(struct process_wait *w)
 static void on_more(void *user)
 {
 	struct process_wait *w = user;
-	if (!w->pending.request || (w->what == FOR_LOG && look(w)) || w->process->ended_ms == 0)
+	if (!w->pending.request || (w->what == FOR_LOG && read_output(w)) ||
+		w->process->ended_ms == 0)
 		return;
 	if (w->what != FOR_EXIT) {
 		reply_exited(w);
 		return;
 	}
-	reply_success(w->pending.request, common(w));
+	reply_success(w->pending.request, common_json(w));
 	finish_wait(w);
 }
 
@@ -220,7 +221,7 @@ static void on_port_ready(void *user, int status)
 	struct process_wait *w = user;
 	if (!w->pending.request)
 		return;
-	json_t *body = common(w);
+	json_t *body = common_json(w);
 	json_object_set_new(body, "port", json_integer(w->port.options.port));
 	if (w->port.options.http)
 		json_object_set_new(body, "statusCode", json_integer(status));
@@ -228,9 +229,9 @@ static void on_port_ready(void *user, int status)
 	finish_wait(w);
 }
 
-/* What is asked for */
+/* The request */
 
-struct wanted {
+struct params {
 	enum wait_for what;
 	uint64_t timeout_ms, cursor;
 	unsigned sources;
@@ -240,7 +241,7 @@ struct wanted {
 	unsigned interval_ms;
 };
 
-static bool take_pattern(struct request *r, const json_t *body, struct wanted *w)
+static bool parse_pattern(struct request *r, const json_t *body, struct params *w)
 {
 	const char *text, *regex, *stream, *problem = "is too much";
 	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "regex", &regex) ||
@@ -273,7 +274,7 @@ static bool take_pattern(struct request *r, const json_t *body, struct wanted *w
 	return true;
 }
 
-static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
+static bool parse_params(struct request *r, const json_t *body, struct params *w)
 {
 	const char *what;
 	w->timeout_ms = TIMEOUT_DEFAULT_MS;
@@ -285,34 +286,34 @@ static bool take_wanted(struct request *r, const json_t *body, struct wanted *w)
 			continue;
 		w->what = (enum wait_for)i;
 		return w->what == FOR_EXIT ||
-			(w->what == FOR_LOG ? take_pattern(r, body, w)
+			(w->what == FOR_LOG ? parse_pattern(r, body, w)
 					    : api_port_options(r, body, &w->port, &w->interval_ms));
 	}
 	reply_invalid(r, "for", "Must be exit, log or port", what ? "invalid" : "required");
 	return false;
 }
 
-/* The memory for matching lines, which takes over the pattern. */
-static bool prepare(struct process_wait *w, struct wanted *wanted)
+/* Set up matching for FOR_LOG. Takes the pattern. Returns false when memory is short. */
+static bool init_matching(struct process_wait *w, struct params *params)
 {
-	if (wanted->what != FOR_LOG)
+	if (params->what != FOR_LOG)
 		return true;
 	w->matches = malloc(API_STREAMS * sizeof *w->matches);
 	if (!w->matches)
 		return false;
 	for (int i = 0; i < API_STREAMS; i++)
-		log_match_init(&w->matches[i], wanted->pattern, wanted->whole_lines);
-	w->pattern = wanted->pattern;
-	wanted->pattern = NULL;
-	w->sources = wanted->sources;
-	w->cursor = wanted->cursor;
+		log_match_init(&w->matches[i], params->pattern, params->whole_lines);
+	w->pattern = params->pattern;
+	params->pattern = NULL;
+	w->sources = params->sources;
+	w->cursor = params->cursor;
 	return true;
 }
 
-static void begin_wait(struct api *a, struct request *r, struct process *p, struct wanted *wanted)
+static void begin_wait(struct api *a, struct request *r, struct process *p, struct params *params)
 {
 	struct process_wait *w = calloc(1, sizeof *w);
-	if (!w || !prepare(w, wanted)) {
+	if (!w || !init_matching(w, params)) {
 		free(w);
 		refuse_memory(r);
 		return;
@@ -321,19 +322,19 @@ static void begin_wait(struct api *a, struct request *r, struct process *p, stru
 	w->api = a;
 	a->process_waits++;
 	w->process = p;
-	w->what = wanted->what;
+	w->what = params->what;
 	w->started_ms = uv_now(loop);
-	w->timeout_ms = wanted->timeout_ms;
+	w->timeout_ms = params->timeout_ms;
 	w->viewer = (struct process_viewer){.more = on_more, .gone = on_gone, .user = w};
 	pending_open(&w->pending, loop, r, w, maybe_free);
 	w->open_handles = 1;
-	arm(w);
+	start_timer(w);
 	if (w->what == FOR_PORT) {
 		w->watching = true;
 		w->open_handles++;
 		a->port_watches++;
 		port_watch_start(
-			&w->port, loop, &wanted->port, wanted->interval_ms, on_port_ready, w);
+			&w->port, loop, &params->port, params->interval_ms, on_port_ready, w);
 	}
 	process_attach(p, &w->viewer);
 	on_more(w);
@@ -342,19 +343,20 @@ static void begin_wait(struct api *a, struct request *r, struct process *p, stru
 static void await_process(struct request *r)
 {
 	struct api *a = api_of(r);
-	struct wanted wanted = {0};
+	struct params params = {0};
 	struct process *p = api_process_open(a, r);
 	json_t *body = p ? body_read(r) : NULL;
-	if (body && take_wanted(r, body, &wanted)) {
-		bool full = wanted.what == FOR_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
+	if (body && parse_params(r, body, &params)) {
+		bool full = params.what == FOR_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
 		if (full || a->process_waits >= PROCESS_WAITS_MAX)
-			reply_error(r, "LIMIT_REACHED", "Too many wait already", NULL);
+			reply_error(
+				r, "LIMIT_REACHED", "Too many requests are waiting already", NULL);
 		else
-			begin_wait(a, r, p, &wanted);
+			begin_wait(a, r, p, &params);
 	}
 	if (p)
 		process_close_output(p);
-	pattern_destroy(wanted.pattern);
+	pattern_destroy(params.pattern);
 	json_decref(body);
 }
 

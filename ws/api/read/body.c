@@ -1,4 +1,4 @@
-/* Fields of a request's body. Whoever finds one wrong has answered the request, and says so by returning false. */
+/* Fields of a request's body. */
 #include "ws/api/read/body.h"
 
 #include "shell/environment.h"
@@ -7,6 +7,7 @@
 #include "ws/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,13 +60,16 @@ bool body_text(struct request *r, const json_t *body, const char *field, const c
 bool body_number(struct request *r, const json_t *body, const char *field, uint64_t min,
 	uint64_t max, uint64_t *ret_number)
 {
+	char message[80];
 	const json_t *value = json_object_get(body, field);
 	if (!value || json_is_null(value))
 		return true;
 	json_int_t number = json_integer_value(value);
 	if (!json_is_integer(value) || number < 0 || (uint64_t)number < min ||
 		(uint64_t)number > max) {
-		reply_invalid(r, field, "Must be a whole number within the limits", "invalid");
+		snprintf(message, sizeof message,
+			"Must be a whole number from %" PRIu64 " to %" PRIu64, min, max);
+		reply_invalid(r, field, message, "invalid");
 		return false;
 	}
 	*ret_number = (uint64_t)number;
@@ -85,7 +89,7 @@ const char *body_environment_take(const json_t *env, struct body_environment *e)
 		const char *text = json_string_value(value);
 		if (!environment_name_is_valid(name) || !text ||
 			strlen(text) != json_string_length(value))
-			return "Must map names of variables to strings without NUL";
+			return "Must map variable names to strings without NUL";
 		e->names[e->count] = name;
 		e->values[e->count++] = text;
 	}
@@ -137,16 +141,19 @@ bool body_command(
 	return false;
 }
 
-/* A list of words, ended by NULL; it is the caller's, the words are not. NULL: it is none. */
-static const char **words_of(const json_t *list, size_t max, size_t bytes)
+/*
+ * The strings of a list, ended by NULL. The caller frees the array; the strings are borrowed. Returns NULL if the list
+ * is invalid or memory is short.
+ */
+static const char **string_array(const json_t *list, size_t max, size_t bytes)
 {
-	size_t count = json_array_size(list), taken = 0;
+	size_t count = json_array_size(list), total = 0;
 	const char **words = count > 0 && count <= max ? calloc(count + 1, sizeof *words) : NULL;
 	for (size_t i = 0; words && i < count; i++) {
 		const json_t *value = json_array_get(list, i);
 		words[i] = json_string_value(value);
-		taken += json_string_length(value) + 1;
-		if (!words[i] || strlen(words[i]) != json_string_length(value) || taken > bytes) {
+		total += json_string_length(value) + 1;
+		if (!words[i] || strlen(words[i]) != json_string_length(value) || total > bytes) {
 			free(words);
 			words = NULL;
 		}
@@ -161,7 +168,7 @@ bool body_shell_arguments(
 	*ret_words = NULL;
 	if (!list || json_is_null(list) || (json_is_array(list) && json_array_size(list) == 0))
 		return true;
-	*ret_words = words_of(list, max, bytes);
+	*ret_words = string_array(list, max, bytes);
 	if (!*ret_words)
 		reply_invalid(r, "shellArgs",
 			"The arguments of the shell must be strings without NUL, and not too many or too long",
@@ -176,7 +183,7 @@ bool body_argv(
 	*ret_argv = NULL;
 	if (!list || json_is_null(list))
 		return true;
-	const char **argv = words_of(list, max, bytes);
+	const char **argv = string_array(list, max, bytes);
 	if (argv && argv[0][0]) {
 		*ret_argv = argv;
 		return true;

@@ -1,6 +1,7 @@
-/* Parameters of queries. Whoever finds one wrong has answered the request. */
+/* Parameters of a request's query. */
 #include "ws/api/read/query.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ bool query_number_or(struct request *r, const char *name, uint64_t max, const ch
 
 bool query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number)
 {
-	return query_number_or(r, name, max, "Must be a whole number within the limits", ret_number);
+	char message[64];
+	snprintf(message, sizeof message, "Must be a whole number of at most %" PRIu64, max);
+	return query_number_or(r, name, max, message, ret_number);
 }
 
 bool query_offset(struct request *r, const char *name, uint64_t *ret_offset)

@@ -1,6 +1,6 @@
 /*
- * Parameters of a request's query, as ws/api/read/body.h has them of bodies: what is absent leaves *ret_… as it is; what is
- * wrong is answered, and false returned.
+ * Parameters of a request's query. If the parameter is absent, all return true and *ret_… stays. If it is invalid, they
+ * answer r with VALIDATION_FAILED and return false.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 /* A whole number of at most max. */
 bool query_number(struct request *r, const char *name, uint64_t max, uint64_t *ret_number);
 
-/* The same, with what is said of one that is wrong. */
+/* query_number() with another error message. */
 bool query_number_or(struct request *r, const char *name, uint64_t max, const char *message,
 	uint64_t *ret_number);
 
-/* An offset of output. */
+/* An offset of output, in bytes. */
 bool query_offset(struct request *r, const char *name, uint64_t *ret_offset);
 
-/* One of a few words: *ret_choice is which. */
+/* One of `count` words: *ret_choice is its index. */
 bool query_choice(struct request *r, const char *name, const char *const *words, size_t count,
 	unsigned *ret_choice);
 

@@ -1,4 +1,4 @@
-/* Refusals that several handlers give. Each answers the request; what is looked up decides which code it gets. */
+/* Error answers that several handlers give. */
 #include "ws/api/read/refuse.h"
 
 #include "shell/store/directory.h"
@@ -21,7 +21,7 @@ void refuse_run(struct request *r, const char *what, int error)
 {
 	char message[256];
 	if (error == -EUSERS) {
-		reply_error(r, "LIMIT_REACHED", "Too many commands run at once",
+		reply_error(r, "LIMIT_REACHED", "Too many commands are running",
 			json_pack("{s:i}", "maxRuns", (int)RUNS_MAX));
 		return;
 	}
@@ -41,7 +41,7 @@ void refuse_directory(struct request *r, const char *cwd, int error)
 void refuse_shell_directory(struct request *r)
 {
 	reply_error(r, "RESOURCE_BUSY",
-		"The directory of the session's shell cannot be found out now: try again, or name one",
+		"The directory of the session's shell is unknown at the moment: try again, or set cwd",
 		NULL);
 }
 
@@ -50,7 +50,7 @@ void refuse_look(struct request *r, const char *cwd, int error)
 	char message[BODY_PATH_MAX + 128];
 	bool busy = error == -EUSERS;
 	snprintf(message, sizeof message, "%s: %s", cwd,
-		busy ? "too much waits for the disks already" : error_text(error));
+		busy ? "too many requests already wait for the disks" : error_text(error));
 	reply_error(r, busy ? "RESOURCE_BUSY" : error_code_of(error), message,
 		json_pack("{s:s}", "path", cwd));
 }
@@ -59,8 +59,8 @@ void refuse_hidden_directory(struct request *r, const char *cwd)
 {
 	char message[BODY_PATH_MAX + 160];
 	snprintf(message, sizeof message,
-		"The working directory %s is not in the room that commands have (--isolate): name another "
-		"(cwd), or have the server let it in (--bind, --ro-bind)",
+		"The working directory %s is not in the sandbox of commands (--isolate): choose another "
+		"(cwd), or start the server with --bind or --ro-bind for it",
 		cwd);
 	reply_invalid(r, "cwd", message, "not_found");
 }
@@ -78,7 +78,7 @@ bool refuse_if_draining(struct request *r, const struct sessions *all)
 {
 	if (all->draining)
 		reply_error(r, error_code_of(-ESHUTDOWN),
-			"The server is being drained: nothing new begins here", NULL);
+			"The server is being drained: it starts nothing new", NULL);
 	return all->draining;
 }
 
@@ -91,7 +91,7 @@ void refuse_sessions(struct request *r, const struct sessions *all)
 void refuse_size(struct request *r, const struct sessions *all, const char *id)
 {
 	reply_error(r, "LIMIT_REACHED",
-		"There is no memory for a screen of that size: the screens of all sessions together have as much as they may",
+		"There is no memory for a screen of that size: the limit of all screens together is reached",
 		json_pack("{s:s, s:I}", "sessionId", id, "screenMemory",
 			(json_int_t)all->screens.limit));
 }
@@ -104,7 +104,7 @@ void refuse_session_start(struct request *r, const struct sessions *all, const c
 		refuse_sessions(r, all);
 		return;
 	}
-	snprintf(message, sizeof message, "The session '%s' cannot be made: %s%s", id,
+	snprintf(message, sizeof message, "The session '%s' cannot be created: %s%s", id,
 		stage == REPORT_CHDIR ? "its directory: " : "", error_text(error));
 	reply_error(r, error_code_of(error), message, json_pack("{s:s}", "sessionId", id));
 }
@@ -130,7 +130,7 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 		refuse_leased(r, s);
 	else if (rc == -EMSGSIZE)
 		reply_error(r, "LINE_TOO_LONG",
-			"The terminal collects lines (it is in canonical mode), and takes at most 4095 bytes of one",
+			"The terminal is in canonical mode: a line has at most 4095 bytes",
 			json_pack("{s:s, s:i}", "sessionId", session_id(s), "limit",
 				(int)TYPING_LINE_MAX));
 	else
@@ -142,8 +142,8 @@ void refuse_leased(struct request *r, const struct session *s)
 {
 	json_t *lease = lease_json(session_keyboard(s));
 	reply_error(r, "LEASED",
-		json_is_null(lease) ? "The lease that was shown is over: others may have typed since"
-				    : "Somebody else has leased the session",
+		json_is_null(lease) ? "The given lease is over: other clients may have typed since"
+				    : "Another client has leased the session",
 		json_pack("{s:s, s:o, s:o}", "sessionId", session_id(s), "lease", lease, "note",
 			lease_note_json(session_keyboard(s))));
 }
@@ -151,14 +151,14 @@ void refuse_leased(struct request *r, const struct session *s)
 void refuse_exec(struct request *r, struct session *s, int rc)
 {
 	struct executor *x = session_executor(s);
-	const char *why = rc != -ENOTSUP ? exec_busy_reason(x)
-		: x->open                ? exec_unable_reason(x)
-					 : NULL;
-	if (rc == -ENOTSUP && x->open && !why)
-		why = "fish has no subshell to isolate a command in";
+	const char *reason = rc != -ENOTSUP ? exec_busy_reason(x)
+		: x->open                   ? exec_unable_reason(x)
+					    : NULL;
+	if (rc == -ENOTSUP && x->open && !reason)
+		reason = "fish has no subshell to isolate a command in";
 	switch (rc) {
 	case -EBUSY:
-		reply_error(r, "RESOURCE_BUSY", why ? why : "The shell is not at its prompt",
+		reply_error(r, "RESOURCE_BUSY", reason ? reason : "The shell is not at its prompt",
 			json_pack("{s:s, s:o}", "sessionId", session_id(s), "exec",
 				x->current ? exec_json(x->current) : json_null()));
 		break;
@@ -173,13 +173,13 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 		break;
 	case -ENOTSUP:
 		reply_error(r, "EXEC_UNSUPPORTED",
-			why ? why
-			    : "The shell of this session cannot run commands for programs: it is no bash, zsh or fish, has arguments that leave its init file out, or is older than this server",
+			reason ? reason
+			       : "The shell of this session cannot run execs: it is not bash, zsh or fish, its arguments skip its init file, or it was started by an older server",
 			json_pack("{s:s, s:s}", "sessionId", session_id(s), "shell", s->pane.shell));
 		break;
 	case -ENOENT:
-		reply_invalid(
-			r, "stdinFrom", "There is no such input, or it was taken", "not_found");
+		reply_invalid(r, "stdinFrom", "There is no such input, or it is already in use",
+			"not_found");
 		break;
 	case -EACCES:
 		refuse_leased(r, s);

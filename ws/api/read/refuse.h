@@ -1,4 +1,4 @@
-/* Refusals that several handlers give. */
+/* Error answers that several handlers give. */
 #pragma once
 
 #include "shell/session/sessions.h"
@@ -6,46 +6,49 @@
 
 #include <stdbool.h>
 
-/* Answer that memory is short. */
+/* Memory is short. */
 void refuse_memory(struct request *r);
 
-/* Answer that the working directory cannot be used; error: a negative errno. */
+/* The working directory cannot be used. error: a negative errno. */
 void refuse_directory(struct request *r, const char *cwd, int error);
 
-/* The same, if it is that directory that a failure to start something speaks of. Returns whether r has been answered. */
+/*
+ * refuse_directory() if the error of starting a command was caused by its directory. Returns whether r has been
+ * answered.
+ */
 bool refuse_if_directory(
 	struct request *r, const struct directory_found *found, const char *cwd, int error);
 
-/* Answer that the directory of the session's shell could not be found out. */
+/* The directory of the session's shell is unknown. */
 void refuse_shell_directory(struct request *r);
 
-/* Answer that nobody could find out whether the working directory can be used; error: of the crew. */
+/* The working directory could not be checked. error: of crew_send(). */
 void refuse_look(struct request *r, const char *cwd, int error);
 
-/* A directory that there is, but not where commands live. */
+/* The working directory exists, but not in the sandbox of commands. */
 void refuse_hidden_directory(struct request *r, const char *cwd);
 
-/* Whether nothing new is begun, for the server is being drained: then r has been answered. */
+/* Refuse if the server is being drained. Returns whether r has been answered. */
 bool refuse_if_draining(struct request *r, const struct sessions *all);
 
-/* Answer that there are as many sessions as there may be. */
+/* The limit of sessions is reached. */
 void refuse_sessions(struct request *r, const struct sessions *all);
 
-/* Answer that there is no memory for a screen of that size, see shell/pane/budget.h. */
+/* The memory limit of screens is reached, see shell/pane/budget.h. */
 void refuse_size(struct request *r, const struct sessions *all, const char *id);
 
-/* Answer with the reason why a session that a request needs could not be made; stage, error: what its waiter was told. */
+/* A session could not be created. stage, error: from its session_waiter. */
 void refuse_session_start(struct request *r, const struct sessions *all, const char *id,
 	enum report_stage stage, int error);
 
-/* Answer with the reason why run_start() has returned error for a command; what: in words, as "The command". */
+/* run_start() has failed. what: the subject of the message, such as "The command". */
 void refuse_run(struct request *r, const char *what, int error);
 
-/* Answer that the session is leased, or that the lease that was shown is over. */
+/* The session is leased, or the lease in the request has expired. */
 void refuse_leased(struct request *r, const struct session *s);
 
-/* Answer with the reason why a request to the session has returned rc. */
+/* An operation on the session has returned rc. */
 void refuse_session(struct request *r, const struct session *s, int rc);
 
-/* Answer with the reason why exec_start() has returned rc. */
+/* exec_start() has returned rc. */
 void refuse_exec(struct request *r, struct session *s, int rc);

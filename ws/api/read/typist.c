@@ -1,4 +1,4 @@
-/* Who types: as the server knows, as a request calls itself, and the lease that it shows. */
+/* The typist of a request: the authenticated author, the label that it gives itself, and its lease. */
 #include "ws/api/read/typist.h"
 
 #include "ws/api/read/body.h"
@@ -46,7 +46,7 @@ bool typist_is_admitted(struct request *r, const json_t *body, const struct sess
 	const char *lease;
 	if (!body_text(r, body, "lease", &lease))
 		return false;
-	/* Of one that does not run that is told, as by typing. */
+	/* If the session is not running, the caller reports that. */
 	if (s->state != SESSION_RUNNING || typing_is_allowed(&s->typing, lease))
 		return true;
 	refuse_leased(r, s);

@@ -1,4 +1,4 @@
-/* Paths in requests, by their text. */
+/* Paths in requests. */
 #include "ws/api/read/workspace.h"
 
 #include "shell/bounds.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Add the names of path to those that are there. Returns false when they do not fit. */
+/* Append the components of path. Returns false when they do not fit. */
 static bool add_names(char joined[BODY_PATH_MAX], const char *path)
 {
 	size_t length = strlen(joined);

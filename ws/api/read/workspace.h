@@ -8,38 +8,38 @@
 #include <stdbool.h>
 
 /*
- * The container's files are in /workspace, which its clients write into paths. Where the machine has no such directory when the
- * server starts, the workspace stands for it, and for what is below it, as long as that server runs.
+ * The directory of the Sandbox container's files, which its clients use in paths. If the machine has no /workspace when
+ * the server starts, it is an alias for the workspace as long as that server runs.
  */
 #define WORKSPACE_ALIAS ALIAS_PATH
 
-/* What WORKSPACE_ALIAS stands for, where the workspace is root: that, or NULL where the machine has the name. To be asked once. */
+/* What WORKSPACE_ALIAS stands for: root, or NULL if the machine has that path. Call once, at the start. */
 const char *workspace_alias(const char *root);
 
-/* Whether it is a directory of this machine that can be entered. Likewise. */
+/* Whether WORKSPACE_ALIAS is a directory of this machine that can be entered. Call once, at the start. */
 bool workspace_is_there(void);
 
 /*
- * Have the field `cwd` of a body say where that is on this machine: WORKSPACE_ALIAS, and what is below it, are in what it stands for
- * (NULL: nothing). In rooms (--isolate), which need not have that, the name alone is where sessions begin. What is no path stays as
- * it is.
+ * Replace WORKSPACE_ALIAS in the field `cwd` of a body by what it stands for (alias; NULL: nothing). With --isolate,
+ * sandboxes need not contain that: then only `cwd` equal to WORKSPACE_ALIAS is replaced, by the directory in which
+ * sessions start. A `cwd` that is not an absolute path stays.
  */
 void workspace_take_cwd(const char *alias, const struct sessions *all, json_t *body);
 
 /*
- * Make a path absolute, and without ".", ".." and doubled slashes, by its text alone: a relative one begins at base, which is absolute.
- * Returns false when it does not fit. Pure.
+ * Make a path absolute and remove ".", ".." and repeated slashes, without looking at the disk. base is absolute.
+ * Returns false when the result does not fit. Pure.
  */
 bool workspace_join(const char *base, const char *path, char ret_path[BODY_PATH_MAX]);
 
-/* Whether path is root, or below it; both absolute and joined. Pure. */
+/* Whether path is root or below it. Both come from workspace_join(). Pure. */
 bool workspace_has(const char *root, const char *path);
 
 /*
- * Where a joined path is on this machine: itself, or in what WORKSPACE_ALIAS stands for (alias; NULL: nothing). Returns false when it
- * does not fit. Pure.
+ * Replace WORKSPACE_ALIAS in a path of workspace_join() by what it stands for (alias; NULL: nothing). Returns false
+ * when the result does not fit. Pure.
  */
 bool workspace_place(const char *alias, const char *path, char ret_place[BODY_PATH_MAX]);
 
-/* The same of a path as it was given, which has to be absolute, without ".." and control characters. */
+/* workspace_place() for a raw path. Returns false also if it is relative or has ".." or control characters. */
 bool workspace_place_strict(const char *alias, const char *path, char ret_place[BODY_PATH_MAX]);

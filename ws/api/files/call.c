@@ -1,6 +1,7 @@
 /*
- * read -> whose files -> (a session is made) -> on a thread -> answered. A session is asked for nothing but the number of its
- * shell: where that is, the kernel says, so nobody waits for what runs in it.
+ * States: parse the request, choose the place (this may start a session), work on a thread, answer.
+ * A session only gives the pid of its shell; the kernel gives the directory of that process. So a
+ * busy shell delays nothing.
  */
 #include "ws/api/files/call.h"
 
@@ -45,7 +46,7 @@ static void on_close_done(struct job *job, int error)
 
 void file_call_free(struct file_call *c)
 {
-	/* Some file systems are asked when a file is closed, and may not answer. */
+	/* close() can block on some file systems. */
 	if (c->content.fd > 0 || c->pack) {
 		c->job.work = on_close;
 		c->job.done = on_close_done;
@@ -73,7 +74,7 @@ void file_answer_end(struct file_call *c)
 	reply_text_raw(&c->answer, "}");
 }
 
-/* The answer */
+/* Answering */
 
 void file_call_refuse(struct file_call *c, int error)
 {
@@ -89,7 +90,7 @@ void file_call_refuse(struct file_call *c, int error)
 	if (strcmp(code, "FILE_NOT_FOUND") == 0)
 		snprintf(message, sizeof message, "File not found: %s", c->path);
 	else if (error == -EUSERS)
-		snprintf(message, sizeof message, "Too much waits for the disks already");
+		snprintf(message, sizeof message, "Too many file operations are waiting");
 	else if (error == -ETIME)
 		snprintf(message, sizeof message, "%s: %s", c->path, error_text(error));
 	else if (error == -ESRCH)
@@ -132,7 +133,7 @@ static void on_done(struct job *job, int error)
 	file_call_free(c);
 }
 
-/* The work */
+/* Working */
 
 static void on_work(struct job *job)
 {
@@ -154,7 +155,7 @@ static void on_gone(void *user)
 	atomic_store(&c->gone, true);
 }
 
-static void send_out(struct file_call *c)
+static void submit(struct file_call *c)
 {
 	struct request *r = c->request;
 	c->job.work = on_work;
@@ -170,21 +171,21 @@ static void send_out(struct file_call *c)
 	r->gone_user = c;
 }
 
-/* Whose files */
+/* Choosing the place */
 
-static void in_shell(struct file_call *c, const struct session *s)
+static void use_shell(struct file_call *c, const struct session *s)
 {
 	place_of_shell(&c->place, session_shell_pid(s), session_holder_pid(s));
 	c->place.workspace = c->api->alias;
-	send_out(c);
+	submit(c);
 }
 
 static void on_session(void *user, struct session *s, enum report_stage stage, int error)
 {
 	struct file_call *c = user;
-	/* Its access may have ended while the session was made. */
+	/* The access may have been revoked while the session was started. */
 	if (error == 0 && !c->request->cut) {
-		in_shell(c, s);
+		use_shell(c, s);
 		return;
 	}
 	if (error < 0)
@@ -192,8 +193,8 @@ static void on_session(void *user, struct session *s, enum report_stage stage, i
 	file_call_free(c);
 }
 
-/* A session that is not there yet, or not running, is waited for. */
-static void make_session(struct file_call *c)
+/* Start the session if it does not exist or does not run, and wait for it. */
+static void start_session(struct file_call *c)
 {
 	c->waiter = (struct session_waiter){.done = on_session, .user = c};
 	int rc = sessions_get_or_replace(c->api->sessions, c->session, &c->waiter);
@@ -201,12 +202,13 @@ static void make_session(struct file_call *c)
 		on_session(c, NULL, REPORT_SETUP, rc);
 }
 
-/* Files of no session: those that the server has, and in rooms there are none. */
-static void in_no_session(struct file_call *c)
+/* Without a session, use the server's directory. With --isolate there is none. */
+static void use_server_directory(struct file_call *c)
 {
 	if (c->api->sessions->config.bounds->isolation) {
 		reply_invalid(c->request, "sessionId",
-			"With --isolate each session has files of its own: name one", "required");
+			"A session is required: with --isolate each session has its own files",
+			"required");
 		file_call_free(c);
 		return;
 	}
@@ -215,11 +217,11 @@ static void in_no_session(struct file_call *c)
 		return;
 	}
 	c->place.workspace = c->api->alias;
-	send_out(c);
+	submit(c);
 }
 
-/* Who came by a link has a session, which is there. Returns whether it is; otherwise c has been answered. */
-static bool admit_guest(struct file_call *c, const struct session *s)
+/* Check that the session of a link exists and runs. Otherwise c has been answered. */
+static bool check_link_session(struct file_call *c, const struct session *s)
 {
 	const struct principal *p = &c->request->principal;
 	if (!p->session[0])
@@ -240,24 +242,24 @@ static bool is_relative(const char *path)
 	return path && path[0] != '/';
 }
 
-static void find_place(struct file_call *c)
+static void choose_place(struct file_call *c)
 {
 	const struct session *s = sessions_find(c->api->sessions, c->session);
 	bool needed = c->api->sessions->config.bounds->isolation || is_relative(c->path) ||
 		is_relative(c->to);
-	if (!admit_guest(c, s))
+	if (!check_link_session(c, s))
 		file_call_free(c);
 	else if (s && s->state == SESSION_RUNNING)
-		in_shell(c, s);
+		use_shell(c, s);
 	else if (needed)
-		make_session(c);
+		start_session(c);
 	else
-		in_no_session(c);
+		use_server_directory(c);
 }
 
-/* The request */
+/* Parsing */
 
-static bool take_path(struct file_call *c, const char *field, const char **ret_path)
+static bool parse_path(struct file_call *c, const char *field, const char **ret_path)
 {
 	const json_t *value = json_object_get(c->body, field);
 	const char *path = json_string_value(value), *wrong = NULL;
@@ -273,8 +275,8 @@ static bool take_path(struct file_call *c, const char *field, const char **ret_p
 	return !wrong;
 }
 
-/* The session that is named, id; NULL: none is. Returns false when c has been answered. */
-static bool take_session(struct file_call *c, const char *id, bool *ret_none)
+/* Check and store the session's id, NULL for the default. Returns false after it has answered. */
+static bool parse_session(struct file_call *c, const char *id, bool *ret_none)
 {
 	struct request *r = c->request;
 	if (!access_session(&r->principal, id, &id)) {
@@ -292,18 +294,18 @@ static bool take_session(struct file_call *c, const char *id, bool *ret_none)
 	return true;
 }
 
-static bool take_body(struct file_call *c, bool *ret_none)
+static bool parse_body(struct file_call *c, bool *ret_none)
 {
 	const struct file_action *action = c->action;
 	const char *id;
 	c->body = body_read(c->request);
-	return c->body && take_path(c, action->path, &c->path) &&
-		(!action->to || take_path(c, action->to, &c->to)) &&
-		body_text(c->request, c->body, "sessionId", &id) && take_session(c, id, ret_none) &&
-		(!action->take || action->take(c));
+	return c->body && parse_path(c, action->path, &c->path) &&
+		(!action->to || parse_path(c, action->to, &c->to)) &&
+		body_text(c->request, c->body, "sessionId", &id) &&
+		parse_session(c, id, ret_none) && (!action->parse || action->parse(c));
 }
 
-static bool take_url(struct file_call *c, bool *ret_none)
+static bool parse_url(struct file_call *c, bool *ret_none)
 {
 	struct request *r = c->request;
 	const char *id;
@@ -312,12 +314,12 @@ static bool take_url(struct file_call *c, bool *ret_none)
 		reply_invalid(r, "path", "Must be shorter than 4096 bytes", "INVALID_PATH");
 		return false;
 	}
-	return request_session(r, &id) && take_session(c, id, ret_none) &&
-		(!c->action->take || c->action->take(c));
+	return request_session(r, &id) && parse_session(c, id, ret_none) &&
+		(!c->action->parse || c->action->parse(c));
 }
 
 static void begin(struct request *r, const struct file_action *action,
-	bool (*take)(struct file_call *c, bool *ret_none))
+	bool (*parse)(struct file_call *c, bool *ret_none))
 {
 	struct file_call *c = calloc(1, sizeof *c);
 	bool none = false;
@@ -328,20 +330,20 @@ static void begin(struct request *r, const struct file_action *action,
 	c->api = api_of(r);
 	c->request = request_ref(r);
 	c->action = action;
-	if (!take(c, &none))
+	if (!parse(c, &none))
 		file_call_free(c);
 	else if (none)
-		in_no_session(c);
+		use_server_directory(c);
 	else
-		find_place(c);
+		choose_place(c);
 }
 
 void file_call(struct request *r, const struct file_action *action)
 {
-	begin(r, action, take_body);
+	begin(r, action, parse_body);
 }
 
 void file_call_of_url(struct request *r, const struct file_action *action)
 {
-	begin(r, action, take_url);
+	begin(r, action, parse_url);
 }

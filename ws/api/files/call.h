@@ -1,6 +1,7 @@
 /*
- * One request about files: whose files they are (a session, none), the thread that works at it (shell/files/crew.h), and its
- * answer. What is done is an action: a table of what is special about each.
+ * One request about files: it chooses the directory (of a session, or the server's), runs a job on
+ * a thread (shell/files/crew.h) and answers. A file_action says what is special about the
+ * operation.
  */
 #pragma once
 
@@ -17,20 +18,22 @@
 struct file_call;
 struct pack;
 
+/* One operation. Callbacks may be NULL, except work. */
 struct file_action {
-	const char *operation; /* how errors call it: "file.read" */
-	const char *path, *to; /* the fields that name paths; to: NULL where there is one only */
-	bool (*take)(
-		struct file_call *c); /* the other fields; false: the request has been answered. NULL: there are none */
-	/* On a thread, in the place: *answer, or a negative errno is returned, which refuse() tells. */
+	const char *operation; /* its name in errors: "file.read" */
+	const char *path, *to; /* fields of the body that are paths; to: NULL if there is only one */
+	/* Parse the other fields. Returns false after it has answered the request. */
+	bool (*parse)(struct file_call *c);
+	/* Runs on a thread, in the place. Returns 0 with the answer written, or a negative errno. */
 	int (*work)(struct file_call *c);
-	/* Instead of the usual answer with *answer; takes the call over, for file_call_free(). NULL: as usual. */
+	/* Replaces the usual answer. Owns the call, and ends it with file_call_free(). */
 	void (*reply)(struct file_call *c);
-	bool replies_errors; /* also with c->error, instead of refuse() */
-	/* Answer what is special about an error. Returns whether it has. NULL: nothing is. */
+	bool replies_errors; /* reply is also called if c->error is set, instead of refuse() */
+	/* Answer an error that needs a special text or code. Returns whether it has answered. */
 	bool (*refuse)(struct file_call *c, int error);
 };
 
+/* A request that is being handled. */
 struct file_call {
 	struct job job;
 	struct session_waiter waiter;
@@ -40,47 +43,50 @@ struct file_call {
 	const struct file_action *action;
 	char session[NAME_ID_MAX + 1];
 	struct place place;
-	atomic_bool gone; /* nobody waits any more: what has not begun never does */
+	atomic_bool gone; /* the client has disconnected: do not begin the work */
 	const char *path, *to;
 	int error;
 	struct reply_text answer;
 	/* Of some actions: */
-	const char *encoding; /* asked for; or NULL */
+	const char *encoding; /* requested, or NULL */
 	bool recursive, hidden;
-	bool endless; /* it has more than its size says */
+	bool endless; /* st_size is 0 but the file has content, as in /proc */
 	bool source_missing;
-	uint64_t size;          /* of what is too large */
-	struct content content; /* fd 0: none is open */
+	uint64_t size;          /* of a file that is too large */
+	struct content content; /* fd 0: not open */
 	char type[MIME_SIZE];
-	bool hash;  /* of what has been written is wanted */
-	bool lines; /* lines of text are wanted, and no more than these: */
+	bool hash;  /* the answer has the hash of the written bytes */
+	bool lines; /* read only these lines: */
 	uint64_t from_line, max_lines, max_bytes;
-	const char *expected; /* hash of what is replaced; "": nothing is; NULL: whatever it is */
-	bool tar, tar_only;   /* of a directory an archive is wanted; what is none is not */
-	bool partial;         /* what of it cannot be read does not matter */
-	struct pack *pack;    /* that has been begun; owned */
-	bool replaces;        /* an archive takes the place of a directory as a whole */
-	struct tar_upload *archive; /* as upload; see unpack.c */
-	struct file_upload *upload; /* that has been opened, until the body is taken; see upload.c */
+	const char *expected;       /* hash of the old content; "": no file; NULL: no condition */
+	bool tar, tar_only;         /* pack a directory; refuse everything else */
+	bool partial;               /* skip unreadable files in an archive */
+	struct pack *pack;          /* open archive of a directory; owned */
+	bool replaces;              /* the archive replaces the whole directory */
+	struct tar_upload *archive; /* until the body is received; see unpack.c */
+	struct file_upload *upload; /* until the body is received; see upload.c */
 };
 
-/* Handle a request with this action: its paths and its session are in its body, JSON. */
+/* Handle a request with the paths and the session in its JSON body. */
 void file_call(struct request *r, const struct file_action *action);
 
 /*
- * The same of /api/file/PATH, which is PATH: absolute where that begins with a slash of its own. The session is in the query,
- * or in X-Session-Id.
+ * Handle a request for /api/file/PATH. PATH is absolute if it begins with a second slash. The query
+ * or X-Session-Id names the session.
  */
 void file_call_of_url(struct request *r, const struct file_action *action);
 
+/* Free c; its open files are closed on a thread. */
 void file_call_free(struct file_call *c);
 
-/* Answer with what an error of the system means, where nothing is special about it. */
+/* Answer with the general meaning of an errno. */
 void file_call_refuse(struct file_call *c, int error);
 
-/* {path, operation}: what goes with an error. Returns a new reference. */
+/* The context of an error: {path, operation}. Returns a new reference. */
 json_t *file_context(const struct file_call *c);
 
-/* Begin, and end, the answer of c: {success: true, path ... timestamp}. */
+/* Begin the answer: {success: true, path */
 void file_answer_begin(struct file_call *c);
+
+/* End the answer: timestamp} */
 void file_answer_end(struct file_call *c);

@@ -1,4 +1,4 @@
-/* Files and directories that are removed, moved, made, and asked after. */
+/* Remove, move and create files and directories; test whether a path exists. */
 #include "shell/files/entry.h"
 #include "shell/files/move.h"
 #include "ws/api/files/call.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* {success, path, ...fields, timestamp} */
-static int answer_simply(struct file_call *c, const char *field, const char *value)
+static int answer_with(struct file_call *c, const char *field, const char *value)
 {
 	file_answer_begin(c);
 	if (field) {
@@ -27,7 +27,7 @@ static int answer_simply(struct file_call *c, const char *field, const char *val
 static int remove_file(struct file_call *c)
 {
 	int rc = entry_remove(&c->place, c->path);
-	return rc < 0 ? rc : answer_simply(c, NULL, NULL);
+	return rc < 0 ? rc : answer_with(c, NULL, NULL);
 }
 
 static bool refuse_removal(struct file_call *c, int error)
@@ -35,7 +35,7 @@ static bool refuse_removal(struct file_call *c, int error)
 	if (error != -EISDIR)
 		return false;
 	reply_error(c->request, "IS_DIRECTORY",
-		"Cannot delete directory with deleteFile(): it is for files alone", file_context(c));
+		"Cannot delete directory with deleteFile(): it deletes only files", file_context(c));
 	return true;
 }
 
@@ -44,7 +44,7 @@ static bool refuse_removal(struct file_call *c, int error)
 static int move_file(struct file_call *c)
 {
 	int rc = move_entry(&c->place, c->path, c->to, &c->source_missing);
-	return rc < 0 ? rc : answer_simply(c, ",\"newPath\":", c->to);
+	return rc < 0 ? rc : answer_with(c, ",\"newPath\":", c->to);
 }
 
 static bool refuse_move(struct file_call *c, int error)
@@ -68,9 +68,9 @@ static bool refuse_move(struct file_call *c, int error)
 	return true;
 }
 
-/* Making */
+/* Making directories */
 
-static bool take_recursive(struct file_call *c)
+static bool parse_recursive(struct file_call *c)
 {
 	return body_flag(c->request, c->body, "recursive", &c->recursive);
 }
@@ -87,13 +87,13 @@ static int make_directory(struct file_call *c)
 	return 0;
 }
 
-/* What mkdir(1) fails with is no missing file. */
+/* ENOENT of mkdir(2) is about a parent: FILE_NOT_FOUND would be wrong. */
 static bool refuse_directory(struct file_call *c, int error)
 {
 	char message[PLACE_PATH_MAX + 128];
 	if (error != -ENOENT && error != -ENOTDIR && error != -EEXIST)
 		return false;
-	snprintf(message, sizeof message, "cannot make the directory %s: %s", c->path,
+	snprintf(message, sizeof message, "cannot create directory %s: %s", c->path,
 		error_text(error));
 	json_t *context = file_context(c);
 	if (context)
@@ -104,9 +104,9 @@ static bool refuse_directory(struct file_call *c, int error)
 	return true;
 }
 
-/* Asking */
+/* Testing for existence */
 
-static int look_for(struct file_call *c)
+static int test_existence(struct file_call *c)
 {
 	bool exists = content_exists(&c->place, c->path);
 	file_answer_begin(c);
@@ -149,16 +149,16 @@ static void create_directory(struct request *r)
 {
 	static const struct file_action action = {.operation = "directory.create",
 		.path = "path",
-		.take = take_recursive,
+		.parse = parse_recursive,
 		.work = make_directory,
 		.refuse = refuse_directory};
 	file_call(r, &action);
 }
 
-static void ask_for_file(struct request *r)
+static void file_exists(struct request *r)
 {
 	static const struct file_action action = {
-		.operation = "file.stat", .path = "path", .work = look_for};
+		.operation = "file.stat", .path = "path", .work = test_existence};
 	file_call(r, &action);
 }
 
@@ -167,6 +167,6 @@ const struct route_row api_file_change_rows[] = {
 	{METHOD_POST, "/api/rename", WHO_OWNER_OR_TRUSTED, .plain = rename_file},
 	{METHOD_POST, "/api/move", WHO_OWNER_OR_TRUSTED, .plain = relocate_file},
 	{METHOD_POST, "/api/mkdir", WHO_OWNER_OR_TRUSTED, .plain = create_directory},
-	{METHOD_POST, "/api/exists", WHO_OWNER_OR_TRUSTED, .plain = ask_for_file},
+	{METHOD_POST, "/api/exists", WHO_OWNER_OR_TRUSTED, .plain = file_exists},
 	{.path = NULL},
 };

@@ -1,4 +1,4 @@
-/* Tags are compared as texts; dates to the second, as they are told. */
+/* ETags are compared as text, dates to the second. */
 #include "ws/api/files/condition.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ void condition_date(const struct stat *st, char ret_date[CONDITION_DATE_SIZE])
 		ret_date[0] = '\0';
 }
 
-/* A date as HTTP writes it today; the older forms are as good as none. */
+/* Parse an IMF-fixdate (RFC 9110 5.6.7). The obsolete formats count as absent. */
 static bool parse_date(const char *text, time_t *ret_time)
 {
 	struct tm tm = {0};
@@ -32,7 +32,7 @@ static bool parse_date(const char *text, time_t *ret_time)
 	return true;
 }
 
-/* Whether a list of tags has this one. weak: W/ makes no difference; otherwise what is weak is not the same. */
+/* Whether a list of ETags has this one. weak: ignore W/; otherwise a weak tag never matches. */
 static bool lists_tag(const char *list, const char *tag, bool weak)
 {
 	size_t length = strlen(tag);
@@ -68,7 +68,7 @@ enum condition condition_check(const struct request *r, const struct stat *st, b
 	const char *since = r->headers[HEADER_IF_MODIFIED_SINCE];
 	const char *before = r->headers[HEADER_IF_UNMODIFIED_SINCE];
 	time_t date;
-	/* RFC 9110 13.2.2: in this order. */
+	/* The order of RFC 9110 13.2.2. */
 	if (match && !matches(match, st, false))
 		return CONDITION_FAILED;
 	if (!match && before && parse_date(before, &date) && (!st || st->st_mtim.tv_sec > date))
@@ -80,7 +80,7 @@ enum condition condition_check(const struct request *r, const struct stat *st, b
 	return CONDITION_MET;
 }
 
-/* Digits, no more than a number has. */
+/* Parse up to 18 digits. Returns the text after them, or NULL. */
 static const char *parse_number(const char *text, uint64_t *ret)
 {
 	uint64_t n = 0;

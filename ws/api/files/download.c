@@ -1,6 +1,7 @@
 /*
- * GET /api/file/PATH: a file as it is, or a part of it, of any size in the memory of one piece; a directory as an archive, where
- * that is asked for. Pages are not shown what it is: what somebody has put into a file would act in the name of whoever looks at it.
+ * GET /api/file/PATH: a file or a range of it, read one piece at a time; on request a directory as
+ * a tar archive. Browsers download it and never render it, because a script in the file would run
+ * with the rights of the user.
  */
 #include "shell/files/pack.h"
 #include "ws/api/files/call.h"
@@ -23,11 +24,12 @@
 struct file_download {
 	struct job job;
 	struct file_call *call;
-	uint64_t offset, end; /* of what is still to be read */
-	size_t length;        /* of the piece; 0: there is none */
+	uint64_t offset, end; /* still to be read */
+	size_t length;        /* of the piece; 0: none */
 	int error;
-	bool out, closed,
-		over; /* a thread is at work; the transport has gone; the file has no more */
+	bool busy;   /* the job is on a thread */
+	bool closed; /* the transport has closed */
+	bool at_end; /* end of file */
 	char bytes[PIECE];
 };
 
@@ -44,14 +46,14 @@ static void on_work(struct job *job)
 	uint64_t left = d->end - d->offset;
 	size_t wanted = left < PIECE ? (size_t)left : PIECE;
 	d->error = content_read(&d->call->content, d->offset, d->bytes, wanted, &d->length);
-	d->over = d->error == 0 && d->length < wanted;
+	d->at_end = d->error == 0 && d->length < wanted;
 	d->offset += d->error == 0 ? d->length : 0;
 }
 
 static void on_done(struct job *job, int error)
 {
 	struct file_download *d = (struct file_download *)job;
-	d->out = false;
+	d->busy = false;
 	if (error < 0)
 		d->error = error;
 	if (d->closed)
@@ -63,7 +65,7 @@ static void on_done(struct job *job, int error)
 static enum download_state next(void *user, const char **ret_bytes, size_t *ret_length)
 {
 	struct file_download *d = user;
-	if (d->out)
+	if (d->busy)
 		return DOWNLOAD_WAIT;
 	if (d->error < 0)
 		return DOWNLOAD_FAILED;
@@ -73,21 +75,21 @@ static enum download_state next(void *user, const char **ret_bytes, size_t *ret_
 		d->length = 0;
 		return DOWNLOAD_PIECE;
 	}
-	if (d->over || d->offset == d->end)
+	if (d->at_end || d->offset == d->end)
 		return DOWNLOAD_END;
-	d->out = crew_send(d->call->api->crew, &d->job) == 0;
-	return d->out ? DOWNLOAD_WAIT : DOWNLOAD_FAILED;
+	d->busy = crew_send(d->call->api->crew, &d->job) == 0;
+	return d->busy ? DOWNLOAD_WAIT : DOWNLOAD_FAILED;
 }
 
 static void on_closed(void *user)
 {
 	struct file_download *d = user;
 	d->closed = true;
-	if (!d->out)
+	if (!d->busy)
 		destroy(d);
 }
 
-/* attachment; filename*=UTF-8''NAME, each byte but letters, digits and a few in hexadecimal (RFC 8187). */
+/* attachment; filename*=UTF-8''NAME, percent-encoded as in RFC 8187. */
 static void put_disposition(struct request *r, const char *path, const char *suffix)
 {
 	static const char prefix[] = "attachment; filename*=UTF-8''";
@@ -115,16 +117,16 @@ static void put_tags(struct request *r, const struct stat *st)
 		reply_header(r, "Last-Modified", date);
 }
 
-/* Answer what needs no bytes. Returns whether it has been. */
-static bool reply_shortly(struct file_call *c, enum condition_range range)
+/* Answer 304, 412 or 416 if the request has such a condition or range. Returns whether it did. */
+static bool reply_without_body(struct file_call *c, enum condition_range range)
 {
 	struct request *r = c->request;
 	const struct stat *st = &c->content.st;
 	char text[48];
 	switch (condition_check(r, st, true)) {
 	case CONDITION_FAILED:
-		reply_error(r, "PRECONDITION_FAILED", "The file is another one by now",
-			file_context(c));
+		reply_error(r, "PRECONDITION_FAILED",
+			"The file has changed: its ETag or date does not match", file_context(c));
 		return true;
 	case CONDITION_SAME:
 		put_tags(r, st);
@@ -137,7 +139,7 @@ static bool reply_shortly(struct file_call *c, enum condition_range range)
 		return false;
 	snprintf(text, sizeof text, "bytes */%" PRIu64, (uint64_t)st->st_size);
 	reply_header(r, "Content-Range", text);
-	reply_error(r, "RANGE_GONE", "The range begins behind the end of the file",
+	reply_error(r, "RANGE_GONE", "The range begins after the end of the file",
 		json_pack("{s:I}", "size", (json_int_t)st->st_size));
 	return true;
 }
@@ -186,8 +188,7 @@ static void send_tar(struct file_call *c)
 		.ended = on_tar_ended,
 		.user = c};
 	if (c->api->archives >= api_share(c->request, ARCHIVES_MAX)) {
-		reply_error(
-			r, "LIMIT_REACHED", "As many directories as may be are being sent", NULL);
+		reply_error(r, "LIMIT_REACHED", "Too many directories are being sent", NULL);
 		file_call_free(c);
 		return;
 	}
@@ -209,21 +210,21 @@ static void reply_file(struct file_call *c)
 	}
 	const struct stat *st = &c->content.st;
 	uint64_t size = (uint64_t)st->st_size, first = 0, end = size;
-	/* What says that it is empty and is not, as files of /proc, is read to its end. */
+	/* A file of /proc has size 0: read it to its end. */
 	enum condition_range range = c->endless ? CONDITION_WHOLE
 						: condition_part(c->request, st, size, &first, &end);
-	if (reply_shortly(c, range)) {
+	if (reply_without_body(c, range)) {
 		file_call_free(c);
 		return;
 	}
-	bool room = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
-	struct file_download *d = room ? calloc(1, sizeof *d) : NULL;
+	bool has_slot = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
+	struct file_download *d = has_slot ? calloc(1, sizeof *d) : NULL;
 	if (!d) {
-		if (room)
+		if (has_slot)
 			refuse_memory(c->request);
 		else
-			reply_error(c->request, "LIMIT_REACHED",
-				"As many files as may be are being read", NULL);
+			reply_error(
+				c->request, "LIMIT_REACHED", "Too many files are being read", NULL);
 		file_call_free(c);
 		return;
 	}
@@ -236,7 +237,7 @@ static void reply_file(struct file_call *c)
 	send_file(c, d, range);
 }
 
-static int look(struct file_call *c)
+static int open_target(struct file_call *c)
 {
 	struct content content;
 	size_t length = 0;
@@ -264,7 +265,7 @@ static bool refuse(struct file_call *c, int error)
 {
 	char message[PLACE_PATH_MAX + 64];
 	if (error == -EMEDIUMTYPE) {
-		reply_error(c->request, "NOT_DIRECTORY", "Archives are made of directories alone",
+		reply_error(c->request, "NOT_DIRECTORY", "format=tar requires a directory",
 			file_context(c));
 		return true;
 	}
@@ -272,30 +273,31 @@ static bool refuse(struct file_call *c, int error)
 		return false;
 	bool directory = error == -EISDIR;
 	snprintf(message, sizeof message,
-		directory ? "%s is a directory" : "File not found: %s is no regular file", c->path);
+		directory ? "%s is a directory" : "File not found: %s is not a regular file",
+		c->path);
 	reply_error(c->request, directory ? "IS_DIRECTORY" : "FILE_NOT_FOUND", message,
 		file_context(c));
 	return true;
 }
 
-static bool take_format(struct file_call *c)
+static bool parse_format(struct file_call *c)
 {
 	static const char *const formats[] = {"bytes", "tar"}, *const unreadable[] = {"fail", "skip"};
-	unsigned format = 0, others = 0;
+	unsigned format = 0, skip = 0;
 	if (!query_choice(c->request, "format", formats, 2, &format) ||
-		!query_choice(c->request, "unreadable", unreadable, 2, &others))
+		!query_choice(c->request, "unreadable", unreadable, 2, &skip))
 		return false;
 	c->tar_only = format == 1;
 	c->tar = c->tar_only || c->request->accepts_tar;
-	c->partial = others == 1;
+	c->partial = skip == 1;
 	return true;
 }
 
 static void get_file(struct request *r)
 {
 	static const struct file_action action = {.operation = "file.read",
-		.take = take_format,
-		.work = look,
+		.parse = parse_format,
+		.work = open_target,
 		.reply = reply_file,
 		.refuse = refuse};
 	file_call_of_url(r, &action);

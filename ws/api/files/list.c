@@ -1,4 +1,4 @@
-/* What is in a directory. */
+/* Directory listings. */
 #include "shell/clock.h"
 #include "shell/files/listing.h"
 #include "ws/api/files/call.h"
@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_TEXT_MAX ((size_t)64 << 20) /* bytes of JSON; what is more is not told of */
+#define LIST_TEXT_MAX ((size_t)64 << 20) /* bytes of JSON; then the list is truncated */
 
-struct told {
+struct list_reply {
 	struct file_call *call;
 	struct listing_result result;
-	char absolute[3 * PLACE_PATH_MAX]; /* what is told of one: the directory, and behind it the rest */
-	size_t directory;                  /* bytes of the former, once it is there; 0: not yet */
+	char absolute[3 * PLACE_PATH_MAX]; /* path of an entry */
+	size_t directory;                  /* bytes of the directory in it; 0: not set yet */
 	size_t count;
 	bool full;
 };
@@ -28,7 +28,7 @@ static const char *type_of(mode_t mode)
 				: "other";
 }
 
-static void tell_mode(struct reply_text *a, mode_t mode)
+static void put_mode(struct reply_text *a, mode_t mode)
 {
 	char text[] = "rwxrwxrwx";
 	for (unsigned i = 0; i < 9; i++)
@@ -45,7 +45,7 @@ static void tell_mode(struct reply_text *a, mode_t mode)
 	reply_text_raw(a, "}}");
 }
 
-static void tell_time(struct reply_text *a, const struct timespec *time)
+static void put_time(struct reply_text *a, const struct timespec *time)
 {
 	char text[CLOCK_TEXT_SIZE];
 	int64_t ms = (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
@@ -54,7 +54,7 @@ static void tell_time(struct reply_text *a, const struct timespec *time)
 	reply_text_text(a, text);
 }
 
-static void note_directory(struct told *t)
+static void set_directory(struct list_reply *t)
 {
 	const char *directory = t->result.directory;
 	size_t length = strlen(directory);
@@ -65,10 +65,10 @@ static void note_directory(struct told *t)
 
 static bool on_entry(void *user, const struct listing_entry *e)
 {
-	struct told *t = user;
+	struct list_reply *t = user;
 	struct reply_text *a = &t->call->answer;
 	if (t->directory == 0)
-		note_directory(t);
+		set_directory(t);
 	snprintf(t->absolute + t->directory, sizeof t->absolute - t->directory, "%s", e->relative);
 	reply_text_raw(a, t->count++ > 0 ? ",{\"name\":" : "{\"name\":");
 	reply_text_text(a, e->name);
@@ -80,8 +80,8 @@ static bool on_entry(void *user, const struct listing_entry *e)
 	reply_text_raw(a, type_of(e->st->st_mode));
 	reply_text_raw(a, "\",\"size\":");
 	reply_text_number(a, (unsigned long long)e->st->st_size);
-	tell_time(a, &e->st->st_mtim);
-	tell_mode(a, e->st->st_mode);
+	put_time(a, &e->st->st_mtim);
+	put_mode(a, e->st->st_mode);
 	t->full = a->length >= LIST_TEXT_MAX;
 	return !t->full && !a->failed && !atomic_load(&t->call->gone);
 }
@@ -89,7 +89,7 @@ static bool on_entry(void *user, const struct listing_entry *e)
 static int list(struct file_call *c)
 {
 	const struct listing_options options = {.recursive = c->recursive, .hidden = c->hidden};
-	struct told t = {.call = c};
+	struct list_reply t = {.call = c};
 	file_answer_begin(c);
 	reply_text_raw(&c->answer, ",\"files\":[");
 	int rc = listing_walk(&c->place, c->path, &options, on_entry, &t, &t.result);
@@ -101,7 +101,7 @@ static int list(struct file_call *c)
 	return rc;
 }
 
-static bool take_options(struct file_call *c)
+static bool parse_options(struct file_call *c)
 {
 	json_t *options = json_object_get(c->body, "options");
 	if (!options || json_is_null(options))
@@ -131,7 +131,7 @@ static void list_files(struct request *r)
 {
 	static const struct file_action action = {.operation = "directory.list",
 		.path = "path",
-		.take = take_options,
+		.parse = parse_options,
 		.work = list,
 		.refuse = refuse};
 	file_call(r, &action);

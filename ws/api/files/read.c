@@ -1,4 +1,4 @@
-/* A file whole, as text or as base64, within a limit. */
+/* POST /api/read: a file of up to READ_MAX bytes, as text or base64; or some of its lines. */
 #include "ws/api/files/call.h"
 #include "ws/api/files/type.h"
 #include "ws/api/read/body.h"
@@ -16,7 +16,7 @@
 #define LINES_DEFAULT 2000u
 #define BYTES_DEFAULT ((uint64_t)64 << 10)
 
-static bool take_encoding(struct file_call *c)
+static bool parse_options(struct file_call *c)
 {
 	c->max_lines = LINES_DEFAULT;
 	c->max_bytes = BYTES_DEFAULT;
@@ -27,11 +27,11 @@ static bool take_encoding(struct file_call *c)
 		body_number(c->request, c->body, "maxBytes", 1, READ_MAX, &c->max_bytes);
 }
 
-/* The text of some lines. One that is longer than all may be is cut, and then it is the only one. */
+/* Some lines of a text. If the first line exceeds max_bytes, it is cut, and the only one. */
 struct text_part {
 	const char *text;
 	size_t length;
-	uint64_t next; /* the line behind them; 0: there is none */
+	uint64_t next; /* number of the line after them; 0: end of file */
 	bool cut;
 };
 
@@ -47,11 +47,11 @@ static struct text_part find_lines(const struct file_call *c, const char *bytes,
 	while (at < end && count < c->max_lines) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const char *next = newline ? newline + 1 : end;
-		uint64_t room = c->max_bytes - l.length;
-		l.cut = (uint64_t)(next - at) > room;
+		uint64_t left = c->max_bytes - l.length;
+		l.cut = (uint64_t)(next - at) > left;
 		if (l.cut && count > 0)
 			break;
-		l.length += l.cut ? (size_t)room : (size_t)(next - at);
+		l.length += l.cut ? (size_t)left : (size_t)(next - at);
 		at = next;
 		count++;
 		if (l.cut)
@@ -62,8 +62,8 @@ static struct text_part find_lines(const struct file_call *c, const char *bytes,
 	return l;
 }
 
-/* The same answer with a part of the content, and with what it takes to write all of it again. */
-static int tell_lines(struct file_call *c, const char *type, const char *bytes, size_t length)
+/* The answer with some lines, and with the hash that /api/write can expect. */
+static int put_lines(struct file_call *c, const char *type, const char *bytes, size_t length)
 {
 	struct reply_text *a = &c->answer;
 	char hash[CONTENT_HASH_SIZE];
@@ -95,7 +95,7 @@ static int tell_lines(struct file_call *c, const char *type, const char *bytes, 
 	return 0;
 }
 
-static void tell(struct file_call *c, const char *type, const char *bytes, size_t length)
+static void put_whole(struct file_call *c, const char *type, const char *bytes, size_t length)
 {
 	struct reply_text *a = &c->answer;
 	bool binary = file_type_is_binary(type, c->encoding);
@@ -130,14 +130,14 @@ static int read_file(struct file_call *c)
 		rc = file_type_find(&content, c->path, bytes, length, type);
 	content_close(&content);
 	if (rc == 0 && c->lines)
-		rc = tell_lines(c, type, bytes, length);
+		rc = put_lines(c, type, bytes, length);
 	else if (rc == 0)
-		tell(c, type, bytes, length);
+		put_whole(c, type, bytes, length);
 	free(bytes);
 	return rc;
 }
 
-/* What is no regular file is as good as none: so the container has it. */
+/* FILE_NOT_FOUND for files that are not regular, as in the container. */
 static bool refuse(struct file_call *c, int error)
 {
 	char message[PLACE_PATH_MAX + 64];
@@ -148,16 +148,16 @@ static bool refuse(struct file_call *c, int error)
 				json_pack("{s:I, s:I}", "actualSize", (json_int_t)c->size,
 					"maxSize", (json_int_t)READ_MAX));
 		snprintf(message, sizeof message,
-			"File too large: %" PRIu64 " bytes%s, of which %zu may be read at once: "
+			"File too large: %" PRIu64 " bytes%s, the limit is %zu: "
 			"read it as a stream",
-			c->size, c->answer.too_long ? " with too many escapes as JSON" : "",
+			c->size, c->answer.too_long ? " with too many escapes in JSON" : "",
 			READ_MAX);
 		reply_error(c->request, "FILE_TOO_LARGE", message, context);
 		return true;
 	}
 	if (error != -EISDIR && error != -EINVAL)
 		return false;
-	snprintf(message, sizeof message, "File not found: %s is no regular file", c->path);
+	snprintf(message, sizeof message, "File not found: %s is not a regular file", c->path);
 	reply_error(c->request, "FILE_NOT_FOUND", message, file_context(c));
 	return true;
 }
@@ -166,7 +166,7 @@ static void read_whole(struct request *r)
 {
 	static const struct file_action action = {.operation = "file.read",
 		.path = "path",
-		.take = take_encoding,
+		.parse = parse_options,
 		.work = read_file,
 		.refuse = refuse};
 	file_call(r, &action);

@@ -1,4 +1,3 @@
-/* The buffer doubles; characters that JSON does not take as they are get their escapes. */
 #include "ws/api/files/reply_text.h"
 
 #include "shell/clock.h"
@@ -13,8 +12,8 @@
 #define PIECE ((size_t)16 << 10) /* bytes decoded at a time */
 #define SHORT ((size_t)192)
 
-/* Room for so many bytes more; NULL when there is, or was, none. */
-static char *make_room(struct reply_text *a, size_t more)
+/* Reserve space for more bytes. Returns the end of the text, or NULL if a->failed. */
+static char *reserve(struct reply_text *a, size_t more)
 {
 	if (!a->failed && a->length + more > REPLY_TEXT_MAX)
 		a->failed = a->too_long = true;
@@ -34,7 +33,7 @@ static char *make_room(struct reply_text *a, size_t more)
 
 static void put(struct reply_text *a, const char *text, size_t length)
 {
-	char *at = make_room(a, length);
+	char *at = reserve(a, length);
 	if (!at)
 		return;
 	memcpy(at, text, length);
@@ -76,7 +75,7 @@ void reply_text_escaped(struct reply_text *a, const char *bytes, size_t length)
 	put(a, bytes + plain, length - plain);
 }
 
-/* In pieces of at most size bytes; text has room for what one becomes. */
+/* Decode size bytes at a time. text: TEXT_SIZE(size) bytes of scratch space. */
 static void put_decoded(
 	struct reply_text *a, const char *bytes, size_t length, char *text, size_t size)
 {
@@ -98,8 +97,8 @@ void reply_text_string(struct reply_text *a, const void *bytes, size_t length)
 {
 	char text[TEXT_SIZE(SHORT)];
 	reply_text_raw(a, "\"");
-	if (length <=
-		SHORT) /* as most are: a large buffer takes longer to be cleared than to be used */
+	/* Most strings are short; a small stack buffer is cheaper to initialise. */
+	if (length <= SHORT)
 		put_decoded(a, bytes, length, text, SHORT);
 	else
 		put_long(a, bytes, length);
@@ -126,7 +125,7 @@ void reply_text_flag(struct reply_text *a, bool flag)
 void reply_text_base64(struct reply_text *a, const void *bytes, size_t length)
 {
 	reply_text_raw(a, "\"");
-	char *at = make_room(a, BASE64_SIZE(length));
+	char *at = reserve(a, BASE64_SIZE(length));
 	if (at)
 		a->length += base64_encode(bytes, length, at);
 	reply_text_raw(a, "\"");

@@ -1,6 +1,7 @@
 /*
- * A file as a stream of events, of any size: metadata, chunks, complete. The next chunk is read while the last one is on its
- * way, and no more: a reader that stops costs one chunk. A file that cannot be read is a stream as well, of one error.
+ * POST /api/read/stream: a file of any size as events: metadata, chunks, complete. One chunk is
+ * read ahead, so a stalled client costs the memory of one chunk. An unreadable file gives one
+ * error event.
  */
 #include "ws/api/files/call.h"
 #include "ws/api/files/type.h"
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK \
-	65535u /* bytes of the file: a multiple of 3, so that base64 has no padding but at the end */
+/* Bytes of the file in a chunk: a multiple of 3, so that only the last one has base64 padding. */
+#define CHUNK 65535u
 
 enum stream_state { STREAM_CHUNKS, STREAM_LAST, STREAM_OVER };
 
@@ -24,8 +25,9 @@ struct file_stream {
 	struct job job;
 	struct file_call *call;
 	enum stream_state state;
-	struct reply_text event; /* waits for the transport, if it has a length */
-	bool out, closed;        /* a thread is at work; the transport has gone */
+	struct reply_text event; /* waits for the transport; length 0: none */
+	bool busy;               /* the job is on a thread */
+	bool closed;             /* the transport has closed */
 	bool binary;
 	char type[MIME_SIZE];
 	uint64_t offset;
@@ -42,7 +44,7 @@ static void destroy(struct file_stream *s)
 	free(s);
 }
 
-/* Events, in the words of the container */
+/* Events, as the container sends them */
 
 static void begin(struct file_stream *s, const char *type)
 {
@@ -85,7 +87,7 @@ static void put_complete(struct file_stream *s)
 	reply_text_raw(&s->event, "}");
 }
 
-/* A chunk of text; returns whether it has any: a character may not be complete yet. */
+/* A chunk of text. Returns false if it is only the beginning of a character. */
 static bool put_text(struct file_stream *s, size_t mark, size_t length)
 {
 	char text[TEXT_SIZE(CHUNK)];
@@ -100,13 +102,13 @@ static bool put_text(struct file_stream *s, size_t mark, size_t length)
 	return n > 0;
 }
 
-/* The work: one event */
+/* On a thread: one event */
 
 static int read_chunk(struct file_stream *s)
 {
 	size_t length;
-	bool told = false;
-	while (!told) {
+	bool has_event = false;
+	while (!has_event) {
 		int rc = content_read(&s->call->content, s->offset, s->bytes, CHUNK, &length);
 		if (rc < 0)
 			return rc;
@@ -117,13 +119,14 @@ static int read_chunk(struct file_stream *s)
 			reply_text_raw(&s->event, ",\"data\":");
 			reply_text_base64(&s->event, s->bytes, length);
 			reply_text_raw(&s->event, "}");
-			told = true;
+			has_event = true;
 		} else if (length > 0 || s->decoder.held_count > 0) {
-			told = put_text(s, begins ? file_type_mark(s->bytes, length) : 0, length);
+			has_event = put_text(
+				s, begins ? file_type_mark(s->bytes, length) : 0, length);
 		} else {
 			put_complete(s);
 			s->state = STREAM_LAST;
-			told = true;
+			has_event = true;
 		}
 	}
 	return 0;
@@ -135,12 +138,12 @@ static void on_work(struct job *job)
 	s->error = read_chunk(s);
 }
 
-/* The loop's side */
+/* On the loop */
 
 static void on_done(struct job *job, int error)
 {
 	struct file_stream *s = (struct file_stream *)job;
-	s->out = false;
+	s->busy = false;
 	if (s->closed) {
 		destroy(s);
 		return;
@@ -157,10 +160,10 @@ static void on_done(struct job *job, int error)
 		reply_stream_more(s->call->request);
 }
 
-static void read_on(struct file_stream *s)
+static void read_next(struct file_stream *s)
 {
 	int rc = crew_send(s->call->api->crew, &s->job);
-	s->out = rc == 0;
+	s->busy = rc == 0;
 	if (rc < 0) {
 		put_error(s, rc);
 		s->state = STREAM_LAST;
@@ -168,7 +171,7 @@ static void read_on(struct file_stream *s)
 	}
 }
 
-static char *take_event(const struct file_stream *s)
+static char *copy_event(const struct file_stream *s)
 {
 	char *text = malloc(s->event.length + 1);
 	if (!text)
@@ -181,14 +184,14 @@ static char *take_event(const struct file_stream *s)
 static char *next(void *user)
 {
 	struct file_stream *s = user;
-	if (s->out || s->event.length == 0)
+	if (s->busy || s->event.length == 0)
 		return NULL;
-	char *text = take_event(s);
+	char *text = copy_event(s);
 	if (!text) {
-		/* It is not left out: this is the end. */
+		/* An event must not be skipped: end the stream with an error. */
 		reply_text_finish(&s->event);
 		put_error(s, -ENOMEM);
-		text = take_event(s);
+		text = copy_event(s);
 		s->state = STREAM_LAST;
 		s->call->request->stream_complete = true;
 	}
@@ -196,7 +199,7 @@ static char *next(void *user)
 	if (s->state == STREAM_LAST)
 		s->state = STREAM_OVER;
 	else
-		read_on(s);
+		read_next(s);
 	return text;
 }
 
@@ -204,23 +207,22 @@ static void on_closed(void *user)
 {
 	struct file_stream *s = user;
 	s->closed = true;
-	if (!s->out)
+	if (!s->busy)
 		destroy(s);
 }
 
-/* The answer begins: with what is known of the file, or why there is none. */
+/* Begin the stream with the metadata, or with the error. */
 static void open_stream(struct file_call *c)
 {
 	int error = c->error;
 	struct request *r = request_ref(c->request);
-	bool room = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
-	struct file_stream *s = room ? calloc(1, sizeof *s) : NULL;
+	bool has_slot = c->api->file_streams < api_share(c->request, FILE_STREAMS_MAX);
+	struct file_stream *s = has_slot ? calloc(1, sizeof *s) : NULL;
 	if (!s) {
-		if (room)
+		if (has_slot)
 			refuse_memory(r);
 		else
-			reply_error(
-				r, "LIMIT_REACHED", "As many files as may be are being read", NULL);
+			reply_error(r, "LIMIT_REACHED", "Too many files are being read", NULL);
 		file_call_free(c);
 		request_unref(r);
 		return;
@@ -242,7 +244,7 @@ static void open_stream(struct file_call *c)
 	request_unref(r);
 }
 
-static int look(struct file_call *c)
+static int open_target(struct file_call *c)
 {
 	struct content content;
 	int rc = content_open(&c->place, c->path, &content);
@@ -260,7 +262,7 @@ static void read_streaming(struct request *r)
 {
 	static const struct file_action action = {.operation = "file.read",
 		.path = "path",
-		.work = look,
+		.work = open_target,
 		.reply = open_stream,
 		.replies_errors = true};
 	file_call(r, &action);

@@ -1,4 +1,3 @@
-/* The name is asked first: reading costs more. */
 #include "ws/api/files/type.h"
 
 #include <errno.h>

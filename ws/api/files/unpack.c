@@ -1,10 +1,9 @@
 /*
- * PUT /api/file/PATH with a tar archive: a directory of any size, unpacked as it comes onto a stage (shell/files/stage.h), and put in
- * place once all of it is there.
+ * PUT /api/file/PATH with a tar archive: it is unpacked into a staging directory
+ * (shell/files/stage.h) as it arrives, and moved into place when it is complete.
  *
- * asked -> a stage is made -> the body is taken, and a thread of its own unpacks it -> put in place -> answered. The thread waits for
- * the body, so it is none of those that others need; between it and the loop there are pieces, under a lock, and no more of them
- * than QUEUE_HIGH and one.
+ * The thread waits for the body, so it comes from a crew of its own (api.unpackers). The loop
+ * passes it pieces in a locked queue of about QUEUE_HIGH bytes.
  */
 #include "ws/api/files/unpack.h"
 
@@ -25,8 +24,8 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define QUEUE_HIGH ((size_t)1 << 20)      /* bytes that wait for the thread: then nothing is read */
-#define TAR_BYTES_MAX ((uint64_t)1 << 40) /* of all files, of which holes take no room */
+#define QUEUE_HIGH ((size_t)1 << 20)      /* bytes in the queue; then pause reading */
+#define TAR_BYTES_MAX ((uint64_t)1 << 40) /* of all files; holes use no disk space */
 
 struct piece {
 	struct piece *prev, *next;
@@ -34,29 +33,31 @@ struct piece {
 	char bytes[];
 };
 
-enum tar_part { TAR_UNPACK, TAR_COMMIT }; /* what has failed */
+enum tar_part { TAR_UNPACK, TAR_COMMIT };
 
 struct tar_upload {
 	struct job job;
 	struct file_call *call;
 	struct stage stage;
-	uv_async_t async; /* the thread has room for more */
+	uv_async_t async; /* the queue has space again */
 	/* Shared, under the lock: */
 	uv_mutex_t lock;
 	uv_cond_t more;
-	struct piece *pieces;       /* list */
-	size_t waiting;             /* bytes of it */
-	bool any, complete, broken; /* something has come; all has; no more does */
-	bool hungry;                /* the loop is to be told that there is room */
+	struct piece *pieces; /* the queue */
+	size_t waiting;       /* bytes in it */
+	bool any;             /* a piece has arrived */
+	bool complete;        /* the body has ended */
+	bool broken;          /* the body will not be complete */
+	bool paused;          /* the loop waits for async */
 	/* Of the thread: */
-	struct piece *piece; /* that is being read */
+	struct piece *piece; /* the current one */
 	struct unpack_result result;
-	char name[STAGE_NAME_MAX]; /* of what could not be put in place */
-	enum tar_part part;
+	char name[STAGE_NAME_MAX]; /* of the entry that could not be moved into place */
+	enum tar_part part;        /* the step that failed */
 	int error;
 	/* Of the loop: */
-	bool over;    /* nobody is answered */
-	bool counted; /* it is one of those that are being unpacked, and the handle is open */
+	bool answered; /* or the client has disconnected */
+	bool counted;  /* in api.unpacking, and async is open */
 };
 
 /* The end */
@@ -85,23 +86,23 @@ static void destroy(struct tar_upload *u)
 	uv_close((uv_handle_t *)&u->async, on_closed);
 }
 
-/* What is wrong with the archive, or with where it is to go; code: of the refusal. NULL: nothing special. */
+/* The text and the code for an error of unpacking or moving. Returns NULL for other errors. */
 static const char *explain(const struct tar_upload *u, int error, const char **ret_code)
 {
 	*ret_code = "INVALID_REQUEST";
 	if (u->part == TAR_UNPACK)
 		switch (error) {
 		case -EBADMSG:
-			return "the archive is damaged, or no tar archive";
+			return "the archive is damaged or not a tar archive";
 		case -EXDEV:
-			return "it leads out of the directory";
+			return "its path or link leads out of the directory";
 		case -EPERM:
-			return "neither directories, files nor links are unpacked";
+			return "only directories, files and links are unpacked";
 		case -ELOOP:
-			return "it is too deep";
+			return "the directories are nested too deeply";
 		case -EFBIG:
 			*ret_code = "REQUEST_TOO_LARGE";
-			return "there is more in it than is unpacked at once";
+			return "the archive has too many entries or bytes";
 		default:
 			return NULL;
 		}
@@ -109,12 +110,13 @@ static const char *explain(const struct tar_upload *u, int error, const char **r
 		: error == -ENOTDIR  ? "NOT_DIRECTORY"
 		: error == -EEXIST   ? "PRECONDITION_FAILED"
 				     : "FILESYSTEM_ERROR";
-	return error == -EISDIR     ? "a directory is there, and a file in the archive"
-		: error == -ENOTDIR ? "a directory in the archive, and something else is there"
-		: error == -EEXIST  ? "it has been made meanwhile"
-		: error == -EXDEV   ? "another file system begins there"
-		: error == -EBUSY   ? "a file system is mounted there"
-				    : NULL;
+	return error == -EISDIR ? "it exists as a directory, but is a file in the archive"
+		: error == -ENOTDIR
+		? "it is a directory in the archive, but exists as something else"
+		: error == -EEXIST ? "it was created meanwhile"
+		: error == -EXDEV  ? "it is on another file system"
+		: error == -EBUSY  ? "it is a mount point"
+				   : NULL;
 }
 
 static void refuse_archive(struct tar_upload *u, int error)
@@ -139,7 +141,7 @@ static void on_unpacked(struct job *job, int error)
 		stage_abort(&u->stage);
 	else
 		error = u->error;
-	if (u->over)
+	if (u->answered)
 		;
 	else if (error < 0)
 		refuse_archive(u, error);
@@ -153,7 +155,7 @@ static void on_unpacked(struct job *job, int error)
 
 /* The thread */
 
-/* The next piece, once there is one; NULL: there are no more. */
+/* Wait for the next piece. Returns NULL at the end. */
 static struct piece *wait_for_piece(struct tar_upload *u, bool *ret_broken)
 {
 	uv_mutex_lock(&u->lock);
@@ -165,15 +167,15 @@ static struct piece *wait_for_piece(struct tar_upload *u, bool *ret_broken)
 		u->waiting -= p->length;
 	}
 	*ret_broken = u->broken;
-	bool tell = u->hungry && u->waiting < QUEUE_HIGH / 2;
-	u->hungry &= !tell;
+	bool resume = u->paused && u->waiting < QUEUE_HIGH / 2;
+	u->paused &= !resume;
 	uv_mutex_unlock(&u->lock);
-	if (tell)
+	if (resume)
 		uv_async_send(&u->async);
 	return p;
 }
 
-static ssize_t take(void *user, const void **ret_bytes)
+static ssize_t read_piece(void *user, const void **ret_bytes)
 {
 	struct tar_upload *u = user;
 	bool broken;
@@ -192,7 +194,7 @@ static int put_in_place(struct tar_upload *u)
 	int rc = stage_commit(&u->stage, &fd, u->name);
 	if (rc < 0)
 		return rc;
-	/* Of a directory that was there, and is still, nothing is changed but what is in it. */
+	/* A directory that already existed keeps its mode and time. */
 	unpack_apply_directories(fd, &u->result, u->stage.created || u->stage.replace);
 	close(fd);
 	return 0;
@@ -201,9 +203,10 @@ static int put_in_place(struct tar_upload *u)
 static void on_work(struct job *job)
 {
 	struct tar_upload *u = (struct tar_upload *)job;
-	const struct unpack_options options = {.read = take, .user = u, .bytes_max = TAR_BYTES_MAX};
+	const struct unpack_options options = {
+		.read = read_piece, .user = u, .bytes_max = TAR_BYTES_MAX};
 	u->error = unpack(&u->stage.place, &options, &u->result);
-	/* Nothing at all is an archive for those who read it alone. */
+	/* The unpacker accepts an empty body; the API does not. */
 	if (u->error == 0 && !u->any)
 		u->error = -EBADMSG;
 	if (u->error == 0)
@@ -213,10 +216,10 @@ static void on_work(struct job *job)
 
 /* The loop */
 
-static void on_room(uv_async_t *async)
+static void on_space(uv_async_t *async)
 {
 	struct tar_upload *u = async->data;
-	if (!u->over)
+	if (!u->answered)
 		upload_resume(u->call->request);
 }
 
@@ -236,18 +239,18 @@ static void on_piece(void *user, const char *bytes, size_t length)
 	u->any = true;
 	u->broken |= !p;
 	bool full = u->waiting >= QUEUE_HIGH;
-	u->hungry = full;
+	u->paused = full;
 	uv_cond_signal(&u->more);
 	uv_mutex_unlock(&u->lock);
 	if (!p) {
-		u->over = true;
+		u->answered = true;
 		refuse_memory(u->call->request);
 	} else if (full) {
 		upload_pause(u->call->request);
 	}
 }
 
-static void tell_end(struct tar_upload *u, bool complete)
+static void end_queue(struct tar_upload *u, bool complete)
 {
 	uv_mutex_lock(&u->lock);
 	u->complete = complete;
@@ -258,19 +261,18 @@ static void tell_end(struct tar_upload *u, bool complete)
 
 static void on_complete(void *user)
 {
-	tell_end(user, true);
+	end_queue(user, true);
 }
 
 static void on_broken(void *user, enum upload_end why)
 {
 	struct tar_upload *u = user;
 	(void)why;
-	u->over = true;
-	tell_end(u, false);
+	u->answered = true;
+	end_queue(u, false);
 }
 
-/* Without a thread of its own there is nothing but an empty stage. */
-
+/* Before the thread has the job, only the empty stage must be removed. */
 static void on_give_up(struct job *job)
 {
 	stage_abort(&((struct tar_upload *)job)->stage);
@@ -296,7 +298,7 @@ static void give_up(struct tar_upload *u)
 	crew_send_required(u->call->api->crew, &u->job);
 }
 
-static void take_archive(struct file_call *c)
+static void receive_archive(struct file_call *c)
 {
 	struct tar_upload *u = c->archive;
 	struct api *a = c->api;
@@ -306,18 +308,17 @@ static void take_archive(struct file_call *c)
 	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
 	if (a->unpacking >= api_share(u->call->request, UNPACKERS_MAX) ||
 		crew_count(a->unpackers, u->job.whose) >= UNPACKERS_EACH_MAX) {
-		reply_error(c->request, "LIMIT_REACHED",
-			"As many archives as may be are being unpacked", NULL);
+		reply_error(
+			c->request, "LIMIT_REACHED", "Too many archives are being unpacked", NULL);
 		give_up(u);
 		return;
 	}
-	int rc = uv_async_init(a->announce.loop, &u->async, on_room);
+	int rc = uv_async_init(a->announce.loop, &u->async, on_space);
 	if (rc < 0) {
 		file_call_refuse(c, rc);
 		give_up(u);
 		return;
 	}
-	/* There is a thread for each. */
 	a->unpacking++;
 	u->counted = true;
 	u->job.work = on_work;
@@ -335,14 +336,14 @@ static void take_archive(struct file_call *c)
 
 /* Before the body */
 
-static bool take_wishes(struct file_call *c)
+static bool parse_query(struct file_call *c)
 {
 	return query_flag(c->request, "parents", &c->recursive) &&
 		query_flag(c->request, "replace", &c->replaces);
 }
 
-/* Conditions are those of the directory, which has no tag: whether it is there. */
-static int look(const struct file_call *c)
+/* Evaluate the If-* headers: a directory has no ETag, so only its existence counts. */
+static int check_conditions(const struct file_call *c)
 {
 	struct stat st;
 	int fd = place_open(&c->place, c->path, O_PATH, 0);
@@ -358,7 +359,7 @@ static int look(const struct file_call *c)
 static int open_target(struct file_call *c)
 {
 	const struct stage_options options = {.parents = c->recursive, .replace = c->replaces};
-	int rc = look(c);
+	int rc = check_conditions(c);
 	if (rc < 0)
 		return rc;
 	struct tar_upload *u = calloc(1, sizeof *u);
@@ -369,7 +370,6 @@ static int open_target(struct file_call *c)
 		free(u);
 		return rc;
 	}
-	/* These fail only where a process cannot have a lock. */
 	if (uv_mutex_init(&u->lock) < 0 || uv_cond_init(&u->more) < 0)
 		abort();
 	c->archive = u;
@@ -386,9 +386,10 @@ static bool refuse(struct file_call *c, int error)
 	if (!code)
 		return false;
 	snprintf(message, sizeof message,
-		error == -ESTALE            ? "%s is not what it was"
-			: error == -ENOTDIR ? "%s is no directory"
-					    : "%s cannot be replaced as a whole",
+		error == -ESTALE ? "%s does not match the condition of the request"
+			: error == -ENOTDIR
+			? "%s is not a directory"
+			: "%s cannot be replaced: it is a mount point or the current directory",
 		c->path);
 	reply_error(c->request, code, message, file_context(c));
 	return true;
@@ -398,7 +399,7 @@ bool unpack_is_meant(struct request *r, bool *ret_meant)
 {
 	static const char *const formats[] = {"bytes", "tar"};
 	size_t length = strlen(r->path);
-	/* A path that ends so is no file's; any other may be that of an archive, which is a file as well. */
+	/* Without format=, only a path with a final slash means a directory. */
 	unsigned format = r->sends_tar && r->path[length - 1] == '/';
 	if (!query_choice(r, "format", formats, 2, &format))
 		return false;
@@ -409,9 +410,9 @@ bool unpack_is_meant(struct request *r, bool *ret_meant)
 void unpack_upload(struct request *r)
 {
 	static const struct file_action action = {.operation = "file.write",
-		.take = take_wishes,
+		.parse = parse_query,
 		.work = open_target,
-		.reply = take_archive,
+		.reply = receive_archive,
 		.refuse = refuse};
 	file_call_of_url(r, &action);
 }

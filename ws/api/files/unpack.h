@@ -1,12 +1,12 @@
-/* PUT /api/file/PATH with a tar archive: see unpack.c. */
+/* PUT /api/file/PATH with a tar archive. */
 #pragma once
 
 #include "ws/request.h"
 
 #include <stdbool.h>
 
-/* Whether r brings an archive that is to be unpacked. Returns false when r has been answered, which is wrong. */
+/* Whether r uploads an archive to unpack. Returns false after it has answered an invalid request. */
 bool unpack_is_meant(struct request *r, bool *ret_meant);
 
-/* Handle it. */
+/* Handle such a request. */
 void unpack_upload(struct request *r);

@@ -1,6 +1,7 @@
 /*
- * PUT /api/file/PATH: a file of any size, written as it comes, in the memory of one piece. What was there stays until all of
- * it has come and the disk has it; conditions are looked at before the body is read, and again in the moment of the change.
+ * PUT /api/file/PATH: a file of any size, written one piece at a time. The old file stays until
+ * the new one is complete and synced. Conditions are checked before the body is read, and again
+ * when the file is replaced.
  */
 #include "shell/files/replace.h"
 #include "ws/api/files/call.h"
@@ -23,12 +24,14 @@ struct file_upload {
 	struct job job;
 	struct file_call *call;
 	struct replace to;
-	char *bytes; /* the piece that is being written; owned */
+	char *bytes; /* the current piece; owned */
 	size_t length, capacity;
 	uint64_t total;
-	struct stat st; /* of what has been written */
+	struct stat st; /* of the new file */
 	int error;
-	bool out, complete, ended; /* a thread is at work; all has come; nobody wants it any more */
+	bool busy;     /* the job is on a thread */
+	bool complete; /* the body has ended */
+	bool aborted;  /* the body will not be complete */
 };
 
 static void destroy(struct file_upload *u)
@@ -41,13 +44,13 @@ static void destroy(struct file_upload *u)
 
 /* Before the body */
 
-static bool take_parents(struct file_call *c)
+static bool parse_query(struct file_call *c)
 {
 	return query_flag(c->request, "parents", &c->recursive);
 }
 
-/* What the conditions are about: what the path leads to, links followed. */
-static int look(struct file_call *c, struct stat *st, bool *ret_there)
+/* Stat the file that conditions are about; links are followed. */
+static int stat_target(struct file_call *c, struct stat *st, bool *ret_there)
 {
 	int fd = place_open(&c->place, c->path, O_PATH, 0);
 	*ret_there = fd >= 0;
@@ -67,7 +70,7 @@ static int open_target(struct file_call *c)
 	bool there;
 	struct replace_options options = {.parents = c->recursive};
 	struct file_upload *u = calloc(1, sizeof *u);
-	int rc = u ? look(c, &st, &there) : -ENOMEM;
+	int rc = u ? stat_target(c, &st, &there) : -ENOMEM;
 	if (rc == 0 && condition_check(r, there ? &st : NULL, false) != CONDITION_MET)
 		rc = -ESTALE;
 	if (rc == 0 &&
@@ -95,7 +98,8 @@ static bool refuse(struct file_call *c, int error)
 	bool changed = error == -ESTALE || error == -EEXIST;
 	if (!changed && error != -EISDIR)
 		return false;
-	snprintf(message, sizeof message, changed ? "%s is not what it was" : "%s is a directory",
+	snprintf(message, sizeof message,
+		changed ? "%s does not match the condition of the request" : "%s is a directory",
 		c->path);
 	reply_error(c->request, changed ? "PRECONDITION_FAILED" : "IS_DIRECTORY", message,
 		file_context(c));
@@ -118,7 +122,7 @@ static void on_destroyed(struct job *job, int error)
 	destroy(u);
 }
 
-/* What has come is given up, by a thread: to free a large file takes time. */
+/* Delete the new file on a thread: unlinking a large file takes time. */
 static void give_up(struct file_upload *u)
 {
 	u->job.work = on_abort;
@@ -187,11 +191,11 @@ static void on_write(struct job *job)
 static void on_wrote(struct job *job, int error)
 {
 	struct file_upload *u = (struct file_upload *)job;
-	u->out = false;
+	u->busy = false;
 	u->total += u->length;
 	if (error == 0)
 		error = u->error == -EAGAIN ? -ENOBUFS : u->error;
-	if (u->ended)
+	if (u->aborted)
 		give_up(u);
 	else if (error < 0)
 		fail(u, error);
@@ -218,7 +222,7 @@ static void on_piece(void *user, const char *bytes, size_t length)
 		u->job.done = on_wrote;
 		rc = crew_send(u->call->api->crew, &u->job);
 	}
-	u->out = rc == 0;
+	u->busy = rc == 0;
 	if (rc < 0)
 		fail(u, rc);
 	else
@@ -229,7 +233,7 @@ static void on_complete(void *user)
 {
 	struct file_upload *u = user;
 	u->complete = true;
-	if (!u->out)
+	if (!u->busy)
 		commit(u);
 }
 
@@ -237,12 +241,12 @@ static void on_broken(void *user, enum upload_end why)
 {
 	struct file_upload *u = user;
 	(void)why;
-	u->ended = true;
-	if (!u->out)
+	u->aborted = true;
+	if (!u->busy)
 		give_up(u);
 }
 
-static void take_file(struct file_call *c)
+static void receive_file(struct file_call *c)
 {
 	struct file_upload *u = c->upload;
 	c->upload = NULL;
@@ -250,8 +254,8 @@ static void take_file(struct file_call *c)
 	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
 	c->api->file_streams++;
 	if (c->api->file_streams > api_share(c->request, FILE_STREAMS_MAX)) {
-		reply_error(c->request, "LIMIT_REACHED",
-			"As many files as may be are being read or written", NULL);
+		reply_error(c->request, "LIMIT_REACHED", "Too many files are being read or written",
+			NULL);
 		give_up(u);
 		return;
 	}
@@ -263,16 +267,17 @@ static void take_file(struct file_call *c)
 static void put_file(struct request *r)
 {
 	static const struct file_action action = {.operation = "file.write",
-		.take = take_parents,
+		.parse = parse_query,
 		.work = open_target,
-		.reply = take_file,
+		.reply = receive_file,
 		.refuse = refuse};
 	bool archive;
-	/* Conditions do not come that way, and what is no file's bytes would become them. */
+	/* Other transports do not carry the If-* headers or raw bytes. */
 	if (r->transport && !r->transport->downloading)
-		reply_error(r, "NOT_IMPLEMENTED", "This is served by HTTP alone", NULL);
-	else if (r->headers[HEADER_CONTENT_RANGE]) /* RFC 9110 14.5: the whole would be replaced by a part */
-		reply_invalid(r, "Content-Range", "A part of a file cannot be put", "invalid");
+		reply_error(r, "NOT_IMPLEMENTED", "Uploads are only available over HTTP", NULL);
+	else if (r->headers[HEADER_CONTENT_RANGE]) /* RFC 9110 14.5 */
+		reply_invalid(r, "Content-Range", "Not supported: PUT replaces the whole file",
+			"invalid");
 	else if (!unpack_is_meant(r, &archive))
 		return;
 	else if (archive)

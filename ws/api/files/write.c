@@ -1,4 +1,4 @@
-/* A file written whole: text, or bytes as base64. */
+/* POST /api/write: write a file as a whole, from text or base64. */
 #include "shell/files/replace.h"
 #include "ws/api/files/call.h"
 #include "ws/api/read/body.h"
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-#define HASH_MAX \
-	((size_t)32 << 20) /* bytes of a file that may be expected: those that can be read */
+/* Bytes of the old file to compare with expectedHash, as /api/read returns them. */
+#define HASH_MAX ((size_t)32 << 20)
 
-/* Of the request: a file that /api/read gives whole, as base64, can be written whole. */
+/* Bytes of the request: enough for READ_MAX bytes as base64. */
 #define WRITE_BODY_MAX ((size_t)44 << 20)
 
-static bool take_content(struct file_call *c)
+static bool parse_fields(struct file_call *c)
 {
 	if (!body_text(c->request, c->body, "encoding", &c->encoding) ||
 		!body_text(c->request, c->body, "expectedHash", &c->expected))
@@ -31,7 +31,7 @@ static bool take_content(struct file_call *c)
 	return false;
 }
 
-/* Whether what is there is what is expected: 0, -ESTALE or another negative errno. *ret_st: of that. */
+/* Compare the hash of the old file. Returns 0, -ESTALE or another negative errno. */
 static int check_expected(struct file_call *c, struct stat *ret_st)
 {
 	struct content content;
@@ -53,21 +53,21 @@ static int check_expected(struct file_call *c, struct stat *ret_st)
 	return strcasecmp(hash, c->expected) == 0 ? 0 : -ESTALE;
 }
 
-/* Begin, where nothing but what is expected may be replaced. */
+/* Open the replacement. With expectedHash it replaces only the expected file. */
 static int open_expected(struct file_call *c, struct replace *to)
 {
 	struct replace_options options = {.parents = true};
 	struct stat st;
-	bool some = c->expected && *c->expected;
-	int rc = some ? check_expected(c, &st) : 0;
+	bool has_hash = c->expected && *c->expected;
+	int rc = has_hash ? check_expected(c, &st) : 0;
 	if (rc < 0)
 		return rc;
 	if (c->expected)
-		options.only = some ? REPLACE_SAME : REPLACE_NEW;
-	if (c->expected && !some && content_exists(&c->place, c->path))
+		options.only = has_hash ? REPLACE_SAME : REPLACE_NEW;
+	if (c->expected && !has_hash && content_exists(&c->place, c->path))
 		return -ESTALE;
 	rc = replace_open(&c->place, c->path, &options, to);
-	if (rc == 0 && some && !replace_is_same(&st, &to->old)) {
+	if (rc == 0 && has_hash && !replace_is_same(&st, &to->old)) {
 		replace_abort(to);
 		return -ESTALE;
 	}
@@ -85,7 +85,7 @@ static int write_bytes(struct file_call *c, const void *bytes, size_t length)
 		rc = replace_commit(&to);
 	else
 		replace_abort(&to);
-	return rc == -EAGAIN ? -ENOBUFS : rc; /* a FIFO that is full */
+	return rc == -EAGAIN ? -ENOBUFS : rc; /* a full FIFO */
 }
 
 static int write_file(struct file_call *c)
@@ -126,8 +126,8 @@ static bool refuse(struct file_call *c, int error)
 	}
 	if (c->expected && (error == -ESTALE || error == -EEXIST)) {
 		snprintf(message, sizeof message,
-			*c->expected ? "%s is not what is expected: read it again"
-				     : "%s is there already",
+			*c->expected ? "%s has changed: its hash is not expectedHash"
+				     : "%s already exists",
 			c->path);
 		reply_error(c->request, "PRECONDITION_FAILED", message, file_context(c));
 		return true;
@@ -147,24 +147,24 @@ static void write_now(struct request *r)
 {
 	static const struct file_action action = {.operation = "file.write",
 		.path = "path",
-		.take = take_content,
+		.parse = parse_fields,
 		.work = write_file,
 		.refuse = refuse};
 	file_call(r, &action);
 }
 
-/* A long body becomes JSON on a thread. */
+/* A large body that is parsed on a thread. */
 struct parsing {
 	struct job job;
 	struct request *request; /* our reference */
-	bool is_short;           /* of memory */
+	bool out_of_memory;
 };
 
 static void on_parse(struct job *job)
 {
 	struct parsing *p = (struct parsing *)job;
 	struct request *r = p->request;
-	r->json = body_parse(r->body, r->body_length, &p->is_short);
+	r->json = body_parse(r->body, r->body_length, &p->out_of_memory);
 	if (!r->json)
 		return;
 	free(r->body);
@@ -175,10 +175,10 @@ static void on_parsed(struct job *job, int error)
 {
 	struct parsing *p = (struct parsing *)job;
 	struct request *r = p->request;
-	error = error == 0 && p->is_short ? -ENOMEM : error;
+	error = error == 0 && p->out_of_memory ? -ENOMEM : error;
 	free(p);
 	if (error == -EUSERS)
-		reply_error(r, "RESOURCE_BUSY", "Too much waits for the disks already", NULL);
+		reply_error(r, "RESOURCE_BUSY", "Too many file operations are waiting", NULL);
 	else if (error < 0)
 		reply_error(r, error_code_of(error), error_text(error), NULL);
 	else if (!r->json)

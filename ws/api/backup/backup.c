@@ -1,6 +1,6 @@
 /*
- * Backups: POST /api/backup/create makes an archive of a directory, POST /api/backup/restore puts one in a directory's place. Both run
- * beside every session, BACKUPS_MAX at once, one restoration of a directory. A client that goes away takes its own with it.
+ * POST /api/backup/create archives a directory, POST /api/backup/restore replaces a directory by an
+ * archive. Both are runs outside of sessions. A run is cancelled if its client disconnects.
  */
 #include "shell/backup/backup.h"
 #include "shell/backup/exclude_pattern.h"
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#define BACKUPS_MAX 4u
+#define BACKUPS_MAX 4u     /* at once */
 #define EXCLUDES_MAX 1000u /* patterns */
 #define THREADS_DEFAULT 8u
 #define THREADS_MAX 64u
@@ -32,15 +32,15 @@
 struct backup {
 	struct backup *prev, *next;
 	struct api *api;
-	struct request *request; /* a reference of ours */
+	struct request *request; /* our reference */
 	struct run *run;
 	struct quota_place place;
 	char *dir;     /* owned */
-	char *archive; /* that was asked for, or NULL; owned */
+	char *archive; /* from the request, or NULL; owned */
 	bool restores;
 };
 
-/* What is asked for, in the request's body and beside it. */
+/* The parsed request. */
 struct wanted {
 	struct backup_options options;
 	char dir[BODY_PATH_MAX], archive[BODY_PATH_MAX], keep[BODY_PATH_MAX];
@@ -57,7 +57,7 @@ static void backup_free(struct backup *b)
 	free(b);
 }
 
-/* What it came to */
+/* Results */
 
 static const char *operation(const struct backup *b)
 {
@@ -71,7 +71,7 @@ static void fail(struct backup *b, const struct run_result *result)
 	const char *text = said ? said : "";
 	const char *line = strrchr(text, '\n');
 	line = line ? line + 1 : text;
-	const char *why = result->timed_out ? "It took too long" : *line ? line : "It was ended";
+	const char *why = result->timed_out ? "It timed out" : *line ? line : "It was killed";
 	snprintf(message, sizeof message, "%s: %s",
 		b->restores ? "The backup could not be restored" : "The backup could not be created",
 		why);
@@ -85,8 +85,8 @@ static void fail(struct backup *b, const struct run_result *result)
 	free(said);
 }
 
-/* What a creation has printed: the size and the path of the archive. */
-static json_t *created(const struct run_result *result)
+/* Parse the output of create.bash: the size and the path of the archive. */
+static json_t *created_json(const struct run_result *result)
 {
 	const struct excerpt_parts *printed = &result->output[RUN_STDOUT];
 	char text[BODY_PATH_MAX + 64], *end;
@@ -104,7 +104,7 @@ static json_t *created(const struct run_result *result)
 		text_string_json(end + 1));
 }
 
-static json_t *restored(const struct backup *b, const struct run_result *result)
+static json_t *restored_json(const struct backup *b, const struct run_result *result)
 {
 	bool mounted = result->output[RUN_STDOUT].head_length > 0;
 	return json_pack("{s:s, s:b}", "dir", b->dir, "mounted", mounted);
@@ -114,7 +114,7 @@ static void conclude(struct backup *b, const struct run_result *result)
 {
 	json_t *body = NULL;
 	if (run_exit_code(result) == 0)
-		body = b->restores ? restored(b, result) : created(result);
+		body = b->restores ? restored_json(b, result) : created_json(result);
 	if (body)
 		reply_success(b->request, body);
 	else
@@ -152,8 +152,8 @@ static void on_gone(void *user)
 
 static const struct run_callbacks run_callbacks = {.done = on_done};
 
-/* Whether there is room for one more, and no restoration of what it is about. */
-static bool may_start(const struct api *a, struct request *r, const struct wanted *w)
+/* Check the limit, and that no restore overlaps the directory. Otherwise r has been answered. */
+static bool check_limits(const struct api *a, struct request *r, const struct wanted *w)
 {
 	const struct backup *b;
 	unsigned count = 0;
@@ -162,14 +162,14 @@ static bool may_start(const struct api *a, struct request *r, const struct wante
 		if ((b->restores || w->restores) &&
 			(workspace_has(b->dir, w->dir) || workspace_has(w->dir, b->dir))) {
 			reply_error(r, "RESOURCE_BUSY",
-				"The directory is being saved or restored already",
+				"The directory is already being backed up or restored",
 				json_pack("{s:s, s:s}", "operation", operation(b), "dir", b->dir));
 			return false;
 		}
 	}
 	if (count < BACKUPS_MAX)
 		return true;
-	reply_error(r, "LIMIT_REACHED", "Too many backups are under way",
+	reply_error(r, "LIMIT_REACHED", "Too many backups run at once",
 		json_pack("{s:i}", "maxBackups", (int)BACKUPS_MAX));
 	return false;
 }
@@ -193,7 +193,7 @@ static struct backup *create(struct api *a, struct request *r, const struct want
 
 static void start(struct api *a, struct request *r, const struct wanted *w)
 {
-	if (!may_start(a, r, w))
+	if (!check_limits(a, r, w))
 		return;
 	struct backup *b = create(a, r, w);
 	if (!b) {
@@ -216,9 +216,9 @@ static void start(struct api *a, struct request *r, const struct wanted *w)
 	r->gone_user = b;
 }
 
-/* The request */
+/* Parsing */
 
-static bool take_compression(struct request *r, const json_t *body, struct backup_options *o)
+static bool parse_compression(struct request *r, const json_t *body, struct backup_options *o)
 {
 	static const char *const formats[] = {"gzip", "lz4", "zstd"};
 	const json_t *compression = json_object_get(body, "compression");
@@ -248,7 +248,7 @@ static bool take_compression(struct request *r, const json_t *body, struct backu
 	return true;
 }
 
-static bool take_excludes(struct request *r, const json_t *body, struct wanted *w)
+static bool parse_excludes(struct request *r, const json_t *body, struct wanted *w)
 {
 	const json_t *list = json_object_get(body, "excludes"), *each;
 	const json_t *gitignore = json_object_get(body, "gitignore");
@@ -282,21 +282,21 @@ static bool take_excludes(struct request *r, const json_t *body, struct wanted *
 	return written;
 }
 
-/* As the container does with its own archives; those that people make here without naming a place are extracted. */
-static bool take_mount(const struct api *a, struct request *r, const json_t *body, struct wanted *w)
+/* By default, only archives that the container's clients named are mounted. */
+static bool parse_mount(const struct api *a, struct request *r, const json_t *body, struct wanted *w)
 {
 	const json_t *mount = json_object_get(body, "mount");
 	if (mount && !json_is_null(mount) && !json_is_boolean(mount))
 		return backup_refuse(r, "mount", "Must be true or false");
-	bool theirs = workspace_has(BACKUP_ARCHIVES, w->archive) &&
+	bool foreign = workspace_has(BACKUP_ARCHIVES, w->archive) &&
 		!workspace_has(BACKUP_OWN_ARCHIVES, w->archive);
-	/* What is mounted in a room is gone with it. */
+	/* A mount in a sandbox would end with the sandbox. */
 	w->options.mount = !a->sessions->config.bounds->isolation &&
-		(json_is_boolean(mount) ? json_is_true(mount) : theirs);
+		(json_is_boolean(mount) ? json_is_true(mount) : foreign);
 	return true;
 }
 
-static bool take(const struct api *a, struct request *r, const json_t *body, struct wanted *w)
+static bool parse(const struct api *a, struct request *r, const json_t *body, struct wanted *w)
 {
 	const struct backup_fields fields = {a, r, body};
 	const char *given;
@@ -314,8 +314,8 @@ static bool take(const struct api *a, struct request *r, const json_t *body, str
 		w->options.archive = w->archive;
 	}
 	if (w->restores)
-		return take_mount(a, r, body, w);
-	return take_compression(r, body, &w->options) && take_excludes(r, body, w);
+		return parse_mount(a, r, body, w);
+	return parse_compression(r, body, &w->options) && parse_excludes(r, body, w);
 }
 
 static void serve(struct request *r, bool restores)
@@ -328,7 +328,7 @@ static void serve(struct request *r, bool restores)
 	}
 	w->restores = restores;
 	json_t *body = body_read(r);
-	if (body && take(a, r, body, w))
+	if (body && parse(a, r, body, w))
 		start(a, r, w);
 	json_decref(body);
 	free(w->excluded);

@@ -1,6 +1,4 @@
-/*
- * POST /api/backup/download: an archive is fetched from a store, in ranges of what an address gives that somebody has signed.
- */
+/* POST /api/backup/download: fetch an archive from a store, in ranges of presigned URLs. */
 #include "ws/api/backup/fields.h"
 #include "ws/api/backup/transfer.h"
 #include "ws/api/read/refuse.h"
@@ -10,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *tell_size(const struct parts_result *result)
+static json_t *size_json(const struct parts_result *result)
 {
 	return json_pack("{s:I}", "sizeBytes", (json_int_t)result->total);
 }
 
-/* A number of a range, at *at, which goes behind it. */
-static bool take_number(const char **at, uint64_t *ret_number)
+/* Parse digits at *at and move *at behind them. */
+static bool parse_number(const char **at, uint64_t *ret_number)
 {
 	char *end;
 	if (**at < '0' || **at > '9')
@@ -27,24 +25,24 @@ static bool take_number(const char **at, uint64_t *ret_number)
 	return errno == 0;
 }
 
-/* "bytes=FIRST-LAST", from the part's offset on. Sets its size. */
-static bool take_range(const char *text, struct part *p)
+/* Parse "bytes=FIRST-LAST". FIRST must be the part's offset. Sets its size. */
+static bool parse_range(const char *text, struct part *p)
 {
 	static const char unit[] = "bytes=";
 	uint64_t first, last;
 	if (strncmp(text, unit, sizeof unit - 1) != 0)
 		return false;
 	text += sizeof unit - 1;
-	if (!take_number(&text, &first) || *text++ != '-' || !take_number(&text, &last) || *text ||
-		first != p->offset || last < first || last - first >= PARTS_TOTAL_MAX)
+	if (!parse_number(&text, &first) || *text++ != '-' || !parse_number(&text, &last) ||
+		*text || first != p->offset || last < first || last - first >= PARTS_TOTAL_MAX)
 		return false;
 	p->ranged = true;
 	p->size = last - first + 1;
 	return true;
 }
 
-/* One of them; *p is zeroed. Returns why it is wrong, or NULL. */
-static const char *take_part(const json_t *value, uint64_t total, struct part *p)
+/* Parse a part into *p, which is zeroed. Returns what is wrong with it, or NULL. */
+static const char *parse_part(const json_t *value, uint64_t total, struct part *p)
 {
 	const json_t *offset = json_object_get(value, "offset");
 	const char *url, *range;
@@ -52,8 +50,8 @@ static const char *take_part(const json_t *value, uint64_t total, struct part *p
 		return "Each offset must be a whole number, 0 or more";
 	p->offset = (uint64_t)json_integer_value(offset);
 	p->size = total;
-	if (!body_find_text(value, "range", &range) || (range && !take_range(range, p)))
-		return "Each range must be bytes=FIRST-LAST, from its offset on";
+	if (!body_find_text(value, "range", &range) || (range && !parse_range(range, p)))
+		return "Each range must be bytes=FIRST-LAST, and FIRST the offset of its part";
 	if (!body_find_text(value, "url", &url) || !url || !parts_url_is_valid(url))
 		return BACKUP_URLS_RULE;
 	p->url = strdup(url);
@@ -66,8 +64,8 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Whether they are all of it, each byte once. Puts them in order. */
-static bool follow_each_other(struct part *all, size_t count, uint64_t total)
+/* Sort the parts. Returns whether they cover each byte of total once. */
+static bool sort_and_check(struct part *all, size_t count, uint64_t total)
 {
 	uint64_t at = 0;
 	qsort(all, count, sizeof *all, by_offset);
@@ -80,7 +78,7 @@ static bool follow_each_other(struct part *all, size_t count, uint64_t total)
 	return at == total;
 }
 
-static bool take_total(const struct backup_fields *f, uint64_t *ret_total)
+static bool parse_total(const struct backup_fields *f, uint64_t *ret_total)
 {
 	const json_t *size = json_object_get(f->body, "expectedSize");
 	if (!json_is_integer(size) || json_integer_value(size) < 1 ||
@@ -90,8 +88,8 @@ static bool take_total(const struct backup_fields *f, uint64_t *ret_total)
 	return true;
 }
 
-/* The field "parts". Returns the array, owned, or NULL: then the request has been answered. */
-static struct part *take_parts(const struct backup_fields *f, uint64_t total, size_t *ret_count)
+/* Parse "parts". Returns the array, owned, or NULL after it has answered the request. */
+static struct part *parse_parts(const struct backup_fields *f, uint64_t total, size_t *ret_count)
 {
 	const json_t *list = json_object_get(f->body, "parts");
 	size_t count = json_array_size(list);
@@ -103,11 +101,11 @@ static struct part *take_parts(const struct backup_fields *f, uint64_t total, si
 	struct part *all = calloc(count, sizeof *all);
 	bool good = all != NULL;
 	for (size_t i = 0; good && !wrong && i < count; i++) {
-		wrong = take_part(json_array_get(list, i), total, &all[i]);
+		wrong = parse_part(json_array_get(list, i), total, &all[i]);
 		good = wrong || all[i].url;
 	}
-	if (good && !wrong && !follow_each_other(all, count, total))
-		wrong = "They must be all of expectedSize, each byte once";
+	if (good && !wrong && !sort_and_check(all, count, total))
+		wrong = "The parts must cover each byte of expectedSize once";
 	if (good && !wrong) {
 		*ret_count = count;
 		return all;
@@ -126,14 +124,14 @@ static void download(struct request *r)
 		.event = "downloaded",
 		.code = "BACKUP_RESTORE_FAILED",
 		.failed = "The backup could not be downloaded",
-		.result = tell_size};
+		.result = size_json};
 	struct parts_options o = {.fetch = true};
 	char archive[BODY_PATH_MAX];
 	uint64_t total = 0;
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
 	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
-		take_total(&fields, &total) && (o.all = take_parts(&fields, total, &o.count)))
+		parse_total(&fields, &total) && (o.all = parse_parts(&fields, total, &o.count)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }

@@ -45,7 +45,7 @@ bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_
 	for (size_t i = 0; replaced && backup_shared_directories[i]; i++)
 		if (strcmp(ret_dir, backup_shared_directories[i]) == 0)
 			return backup_refuse(f->request, "dir",
-				"What many have things in is not replaced: name a directory in it");
+				"A shared directory cannot be replaced: name a directory in it");
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The answer is one reply, or, for who accepts events, a stream that tells how far it is. A client that goes away takes its transfer
- * with it.
+ * The answer is one reply, or a stream with the progress if the client accepts events. The
+ * transfer is cancelled if the client disconnects.
  */
 #include "ws/api/backup/transfer.h"
 
@@ -22,13 +22,14 @@
 
 struct transfer {
 	struct api *api;
-	struct request *request; /* a reference of ours */
-	struct parts *parts;     /* NULL once it is over */
-	uv_timer_t timer;        /* of progress; freed once it is closed */
+	struct request *request; /* our reference */
+	struct parts *parts;     /* NULL at the end */
+	uv_timer_t timer;        /* for progress */
 	char *archive;           /* owned */
 	const struct transfer_kind *kind;
 	size_t count;
-	uint64_t total, told; /* bytes of all parts, 0: not known; that the last event has told */
+	uint64_t total;    /* bytes of all parts; 0: unknown */
+	uint64_t reported; /* bytes in the last progress event */
 	bool stream, begun, progressed;
 	json_t *end; /* the last event */
 };
@@ -50,7 +51,7 @@ static void maybe_free(struct transfer *t)
 	uv_close((uv_handle_t *)&t->timer, on_timer_closed);
 }
 
-/* What it came to */
+/* Results */
 
 static json_t *event(const char *type)
 {
@@ -128,9 +129,9 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct transfer *t = timer->data;
 	uint64_t moved = parts_progress(t->parts);
-	if (moved == t->told)
+	if (moved == t->reported)
 		return;
-	t->told = moved;
+	t->reported = moved;
 	t->progressed = true;
 	reply_stream_more(t->request);
 }
@@ -156,7 +157,7 @@ static char *next_event(void *user)
 		t->end = NULL;
 	} else if (t->progressed) {
 		e = event("progress");
-		json_object_set_new(e, "bytes", json_integer((json_int_t)t->told));
+		json_object_set_new(e, "bytes", json_integer((json_int_t)t->reported));
 		put_total(e, t);
 		t->progressed = false;
 	}
@@ -199,8 +200,8 @@ static struct transfer *create(
 	return t;
 }
 
-/* Where archives are whose path begins there, and the rest of that path: links in what others write do not lead elsewhere. */
-static void place(const struct api *a, const char *archive, struct parts_options *o)
+/* Split the path into root and rest: links below the root are then not followed out of it. */
+static void set_place(const struct api *a, const char *archive, struct parts_options *o)
 {
 	o->root = backup_root(a, archive);
 	o->path = archive + strlen(o->root);
@@ -213,11 +214,11 @@ void transfer_start(struct request *r, const struct transfer_kind *kind, const c
 	struct api *a = api_of(r);
 	if (a->transfers >= TRANSFERS_MAX) {
 		transfer_free_parts(o->all, o->count);
-		reply_error(r, "LIMIT_REACHED", "Too many archives are on their way",
+		reply_error(r, "LIMIT_REACHED", "Too many transfers run at once",
 			json_pack("{s:i}", "maxTransfers", (int)TRANSFERS_MAX));
 		return;
 	}
-	place(a, archive, o);
+	set_place(a, archive, o);
 	struct transfer *t = create(a, r, kind, archive);
 	if (!t) {
 		transfer_free_parts(o->all, o->count);
@@ -232,7 +233,7 @@ void transfer_start(struct request *r, const struct transfer_kind *kind, const c
 		transfer_free_parts(o->all, o->count);
 		maybe_free(t);
 		reply_error(r, rc == -ENOMEM ? "OUT_OF_MEMORY" : "LIMIT_REACHED",
-			"There is nobody to move it now", NULL);
+			"No thread is available for the transfer", NULL);
 	} else if (r->accepts_events) {
 		t->stream = true;
 		uv_timer_start(&t->timer, on_timer, PROGRESS_MS, PROGRESS_MS);

@@ -1,6 +1,6 @@
 /*
- * An archive on its way, asked for by a request: to a store, or from one (shell/backup/parts.h), TRANSFERS_MAX at once. Addresses
- * are secrets: neither the log nor an answer has them.
+ * A request that transfers an archive to or from a store (shell/backup/parts.h). URLs are secret:
+ * neither the log nor an answer contains them.
  */
 #pragma once
 
@@ -9,23 +9,24 @@
 
 #include <jansson.h>
 
-#define TRANSFERS_MAX 4u
+#define TRANSFERS_MAX 4u /* at once */
 
+/* What differs between uploads and downloads. Static. */
 struct transfer_kind {
-	const char *operation; /* as errors call it */
-	const char *event;     /* as the log does */
-	const char *code;      /* of its failure */
-	const char *failed;    /* what that is, in words */
-	/* What is told of its success. Returns a new reference. */
+	const char *operation; /* its name in errors */
+	const char *event;     /* its name in the log */
+	const char *code;      /* error code of a failure */
+	const char *failed;    /* error text of a failure */
+	/* The fields of a successful answer. Returns a new reference. */
 	json_t *(*result)(const struct parts_result *result);
 };
 
 /*
- * Start it, or answer why it is not. archive: absolute, as backup_archive() has found it. o: without its root and its path;
- * its parts are taken in any case. kind: static.
+ * Start a transfer, or answer why it cannot start. archive: as backup_archive() returns it. o:
+ * without root and path, which are set here; its parts are owned from here on, also on failure.
  */
 void transfer_start(struct request *r, const struct transfer_kind *kind, const char *archive,
 	struct parts_options *o);
 
-/* Parts that have not been given away. NULL is fine. */
+/* Free parts that were not passed on. NULL is fine. */
 void transfer_free_parts(struct part *all, size_t count);

@@ -1,6 +1,6 @@
 /*
- * POST /api/backup/upload-parts: an archive is sent to a store in parts, to addresses that somebody has signed for them;
- * POST /api/backup/upload: as a whole, to one.
+ * POST /api/backup/upload-parts sends an archive to a store in parts, to presigned URLs; POST
+ * /api/backup/upload sends it as a whole.
  */
 #include "ws/api/backup/fields.h"
 #include "ws/api/backup/transfer.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *list_parts(const struct parts_result *result)
+static json_t *parts_json(const struct parts_result *result)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < result->count; i++)
@@ -20,15 +20,15 @@ static json_t *list_parts(const struct parts_result *result)
 	return json_pack("{s:o}", "parts", list);
 }
 
-static json_t *tell_whole(const struct parts_result *result)
+static json_t *whole_json(const struct parts_result *result)
 {
 	const char *etag = result->all[0].etag;
 	return json_pack(
 		"{s:I, s:s*}", "sizeBytes", (json_int_t)result->total, "etag", *etag ? etag : NULL);
 }
 
-/* One of them; *p is zeroed, and freed by the caller also when it is wrong. Returns why it is wrong, or NULL. */
-static const char *take_part(const json_t *value, struct part *p)
+/* Parse a part into *p, which is zeroed. Returns what is wrong with it, or NULL. */
+static const char *parse_part(const json_t *value, struct part *p)
 {
 	const json_t *number = json_object_get(value, "partNumber");
 	const json_t *offset = json_object_get(value, "offset");
@@ -51,7 +51,7 @@ static const char *take_part(const json_t *value, struct part *p)
 	return NULL;
 }
 
-/* Whether each number is there once. */
+/* Whether all part numbers differ. */
 static bool differ(const struct part *all, size_t count)
 {
 	bool seen[PARTS_NUMBER_MAX + 1] = {false};
@@ -63,8 +63,8 @@ static bool differ(const struct part *all, size_t count)
 	return true;
 }
 
-/* The field "parts". Returns the array, owned, or NULL: then the request has been answered. */
-static struct part *take_parts(const struct backup_fields *f, size_t *ret_count)
+/* Parse "parts". Returns the array, owned, or NULL after it has answered the request. */
+static struct part *parse_parts(const struct backup_fields *f, size_t *ret_count)
 {
 	const json_t *list = json_object_get(f->body, "parts"), *each;
 	size_t i, count = json_array_size(list);
@@ -77,11 +77,11 @@ static struct part *take_parts(const struct backup_fields *f, size_t *ret_count)
 	struct part *all = calloc(count, sizeof *all);
 	for (i = 0; all && !wrong && good && i < count; i++) {
 		each = json_array_get(list, i);
-		wrong = take_part(each, &all[i]);
+		wrong = parse_part(each, &all[i]);
 		good = wrong || all[i].url;
 	}
 	if (all && good && !wrong && !differ(all, count))
-		wrong = "Each partNumber must be there once";
+		wrong = "Each partNumber must be unique";
 	*ret_count = count;
 	if (all && good && !wrong)
 		return all;
@@ -99,19 +99,19 @@ static void upload_parts(struct request *r)
 		.event = "uploaded",
 		.code = "BACKUP_CREATE_FAILED",
 		.failed = "The backup could not be uploaded",
-		.result = list_parts};
+		.result = parts_json};
 	struct parts_options o = {.count = 0};
 	char archive[BODY_PATH_MAX];
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
 	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
-		(o.all = take_parts(&fields, &o.count)))
+		(o.all = parse_parts(&fields, &o.count)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }
 
-/* One part, whose size is known when the archive is opened. Returns it, owned, or NULL: then the request has been answered. */
-static struct part *take_whole(const struct backup_fields *f)
+/* Parse "url" as the only part; its size is that of the archive. Returns it, owned, or NULL likewise. */
+static struct part *parse_whole(const struct backup_fields *f)
 {
 	const char *url;
 	if (!body_find_text(f->body, "url", &url) || !url || !parts_url_is_valid(url)) {
@@ -136,12 +136,13 @@ static void upload(struct request *r)
 		.event = "uploaded",
 		.code = "BACKUP_CREATE_FAILED",
 		.failed = "The backup could not be uploaded",
-		.result = tell_whole};
+		.result = whole_json};
 	struct parts_options o = {.count = 1, .whole = true};
 	char archive[BODY_PATH_MAX];
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
-	if (body && backup_transfer(&fields, archive, &o.timeout_ms) && (o.all = take_whole(&fields)))
+	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
+		(o.all = parse_whole(&fields)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define EXCLUDES_MAX 1024u
-#define HYDRATE_BYTES_MAX ((uint64_t)1 << 30) /* of all files: an archive may be sparse */
+#define HYDRATE_BYTES_MAX ((uint64_t)1 << 30) /* of all files; an archive may be sparse */
 
 /* Packing */
 
@@ -25,15 +25,15 @@ struct persistence {
 	struct api *api;
 	struct request *request; /* our reference */
 	struct place place;
-	struct pack *pack;         /* owned, until it is sent */
-	struct tar_stream *stream; /* NULL: it has not begun */
+	struct pack *pack;         /* owned until it is sent */
+	struct tar_stream *stream; /* NULL: not started */
 	struct quota_place quota;
-	char *excludes; /* owned; by commas; NULL: none */
+	char *excludes; /* separated by commas; owned, or NULL */
 	int error;
-	bool stopped; /* the sandbox goes */
+	bool stopped; /* the sandbox is being deleted */
 };
 
-static void forget(struct persistence *p)
+static void destroy_persistence(struct persistence *p)
 {
 	sandbox_leave(&p->entry);
 	quota_give(&p->quota);
@@ -43,7 +43,7 @@ static void forget(struct persistence *p)
 	free(p);
 }
 
-/* Whether one of them is this name, or what it is in: its own names have not been asked for, if so. */
+/* Whether a name is in the list. The packer does not ask for names below an excluded one. */
 static bool is_excluded(void *user, const char *name)
 {
 	const char *e = user;
@@ -76,7 +76,7 @@ static void on_pack(struct job *job)
 
 static void on_sent(void *user)
 {
-	forget(user);
+	destroy_persistence(user);
 }
 
 static void on_packable(struct job *job, int error)
@@ -88,7 +88,7 @@ static void on_packable(struct job *job, int error)
 		.whose = p->job.whose,
 		.type = "application/octet-stream",
 		.module = "bridge",
-		.partial = true, /* as the bridge has it: what goes on in there is no failure of it */
+		.partial = true, /* programs may change files meanwhile */
 		.ended = on_sent,
 		.user = p};
 	if (error == 0)
@@ -97,13 +97,13 @@ static void on_packable(struct job *job, int error)
 		if (!r->done)
 			sandbox_refuse_error(
 				r, "workspace_archive_read_error", "persist failed", error);
-		forget(p);
+		destroy_persistence(p);
 		return;
 	}
 	p->pack = NULL;
 	if (tar_stream_reply(r, pack, &options, &p->stream) < 0) {
 		refuse_memory(r);
-		forget(p);
+		destroy_persistence(p);
 	}
 }
 
@@ -116,7 +116,7 @@ static void end_persistence(struct sandbox_run *entry)
 		tar_stream_stop(p->stream);
 }
 
-/* Returns whether they are such; otherwise r has been answered. */
+/* Returns false after it has answered r. */
 static bool check_excludes(struct request *r, const char *excludes)
 {
 	size_t count = 0;
@@ -125,7 +125,7 @@ static bool check_excludes(struct request *r, const char *excludes)
 	if (excludes && strstr(excludes, ".."))
 		sandbox_refuse(r, 400, "invalid_request", "exclude paths must not contain \"..\"");
 	else if (count >= EXCLUDES_MAX)
-		sandbox_refuse(r, 400, "invalid_request", "There are too many exclude paths");
+		sandbox_refuse(r, 400, "invalid_request", "Too many exclude paths: at most 1024");
 	else
 		return true;
 	return false;
@@ -147,17 +147,17 @@ static void persist_in(struct request *r, struct sandbox *s, void *user)
 	}
 	p->api = api_of(r);
 	p->request = request_ref(r);
-	(void)sandbox_place(s->root, &p->place); /* it has been made by that name, which fits */
+	(void)sandbox_place(s->root, &p->place); /* s->root fits */
 	p->job = (struct job){.work = on_pack, .done = on_packable};
 	access_whose(&r->principal, s->id, p->job.whose, sizeof p->job.whose);
 	if (!access_take(p->api->access, r, QUOTA_FORKS, &p->quota)) {
-		forget(p);
+		destroy_persistence(p);
 		return;
 	}
 	int rc = crew_send(p->api->crew, &p->job);
 	if (rc < 0) {
 		sandbox_refuse_error(r, "workspace_archive_read_error", "persist failed", rc);
-		forget(p);
+		destroy_persistence(p);
 		return;
 	}
 	sandbox_enter(s, &p->entry, end_persistence);
@@ -177,7 +177,7 @@ struct hydration {
 	struct api *api;
 	struct request *request; /* our reference */
 	struct place place;
-	char *bytes; /* counted as a body */
+	char *bytes; /* for bridge_body_done() */
 	size_t length;
 	struct unpack_result result;
 	int error;
@@ -211,7 +211,7 @@ static void on_unpacked(struct job *job, int error)
 		error = h->error;
 	snprintf(message, sizeof message, "hydrate failed: %s: %s",
 		h->result.name[0] ? h->result.name : "the archive",
-		error == -EBADMSG         ? "it is damaged, or no tar archive"
+		error == -EBADMSG         ? "it is damaged or not a tar archive"
 			: error == -EXDEV ? "it leads out of /workspace"
 					  : strerror(-error));
 	if (r->done)
@@ -259,7 +259,7 @@ static void hydrate_in(struct request *r, struct sandbox *s, void *user)
 	}
 	h->api = api_of(r);
 	access_whose(&r->principal, s->id, h->job.whose, sizeof h->job.whose);
-	(void)sandbox_place(s->root, &h->place); /* it has been made by that name, which fits */
+	(void)sandbox_place(s->root, &h->place); /* s->root fits */
 	bridge_body_take(h->api->bridge, r, on_body, h);
 }
 

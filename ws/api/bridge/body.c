@@ -1,4 +1,3 @@
-/* A body grows as it comes, and no further than its announced length where there is one. */
 #include "ws/api/bridge/body.h"
 
 #include "ws/api/bridge/sandbox.h"
@@ -71,8 +70,7 @@ void bridge_body_take(struct bridge *bridge, struct request *r, bridge_body_fn *
 {
 	struct body *b = NULL;
 	if (bridge->bodies >= BRIDGE_BODIES_MAX)
-		sandbox_refuse(
-			r, 429, "capacity_exceeded", "As many bodies as may be are being received");
+		sandbox_refuse(r, 429, "capacity_exceeded", "Too many bodies are being received");
 	else if (!(b = calloc(1, sizeof *b)))
 		refuse_memory(r);
 	if (!b) {

@@ -1,4 +1,4 @@
-/* Bodies of the bridge that are taken whole: files and archives of up to BRIDGE_BODY_MAX bytes. */
+/* Request bodies that are received as a whole: files and archives. */
 #pragma once
 
 #include "ws/request.h"
@@ -6,15 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BRIDGE_BODY_MAX ((uint64_t)32 << 20)
-#define BRIDGE_BODIES_MAX 8u /* that are there at once */
+#define BRIDGE_BODY_MAX ((uint64_t)32 << 20) /* bytes */
+#define BRIDGE_BODIES_MAX 8u                 /* in memory at once */
 
 struct bridge;
 
-/*
- * Take the body of r, of a route with `.upload`. whole: gets it, owned, and user; what has been taken is given back by
- * bridge_body_done(). Where it does not come, r has been answered, or nobody waits for an answer, and user is free()d.
- */
+/* Gets a complete body. bytes and user: owned; bytes are freed by bridge_body_done(). */
 typedef void bridge_body_fn(struct request *r, void *user, char *bytes, size_t length);
+
+/*
+ * Receive the body of r, of a route with `.upload`, and call whole. If the body does not arrive, r
+ * has been answered or its client has disconnected, and user is free()d.
+ */
 void bridge_body_take(struct bridge *b, struct request *r, bridge_body_fn *whole, void *user);
+
+/* Free the bytes of a body. */
 void bridge_body_done(struct bridge *b, char *bytes);

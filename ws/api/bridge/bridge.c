@@ -1,12 +1,9 @@
-/*
- * The bridge, which OpenAI's agents and others speak: /v1/sandbox, by one URL and one token. Here is what is answered at once: the
- * life of sandboxes, and what there is to be known of all.
- */
+/* Requests of the bridge with an immediate answer. */
 #include "ws/api/bridge/openapi.h"
 #include "ws/api/bridge/sandbox.h"
 #include "ws/api/rows.h"
 
-static void tell_id(struct request *r, struct sandbox *s, void *user)
+static void reply_id(struct request *r, struct sandbox *s, void *user)
 {
 	(void)user;
 	reply_json(r, 200, json_pack("{s:s}", "id", s->id));
@@ -15,22 +12,22 @@ static void tell_id(struct request *r, struct sandbox *s, void *user)
 static void create(struct request *r)
 {
 	if (sandbox_new_id(r->match.id))
-		sandbox_use(r, tell_id, NULL);
+		sandbox_use(r, reply_id, NULL);
 	else
 		sandbox_refuse(r, 502, "pool_error", "There are no random bytes");
 }
 
-static void tell_running(struct request *r, bool there)
+static void reply_running(struct request *r, bool there)
 {
 	reply_json(r, 200, json_pack("{s:b}", "running", (int)there));
 }
 
 static void running(struct request *r)
 {
-	sandbox_look(r, tell_running);
+	sandbox_look(r, reply_running);
 }
 
-/* What there is */
+/* Information */
 
 static void pool(struct request *r)
 {
@@ -43,7 +40,7 @@ static void pool(struct request *r)
 
 static void no_pool(struct request *r)
 {
-	sandbox_refuse(r, 501, "not_implemented", "Sandboxes are not made in advance");
+	sandbox_refuse(r, 501, "not_implemented", "Sandboxes are not created in advance");
 }
 
 static void health(struct request *r)
@@ -61,10 +58,9 @@ static void no_upgrade(struct request *r)
 	sandbox_refuse(r, 400, "invalid_request", "WebSocket upgrade required");
 }
 
-static void not_there(struct request *r)
+static void not_implemented(struct request *r)
 {
-	sandbox_refuse(
-		r, 501, "not_implemented", "Ringside does not mount buckets nor open tunnels");
+	sandbox_refuse(r, 501, "not_implemented", "Ringside does not mount buckets or open tunnels");
 }
 
 const struct route_row api_bridge_rows[] = {
@@ -77,9 +73,9 @@ const struct route_row api_bridge_rows[] = {
 	{METHOD_DELETE, "/v1/sandbox/{}", WHO_OWNER, .plain = sandbox_delete},
 	{METHOD_GET, "/v1/sandbox/{}/running", WHO_OWNER, .plain = running},
 	{METHOD_GET, "/v1/sandbox/{}/pty", WHO_OWNER, .plain = no_upgrade},
-	{METHOD_POST, "/v1/sandbox/{}/mount", WHO_OWNER, .plain = not_there},
-	{METHOD_POST, "/v1/sandbox/{}/unmount", WHO_OWNER, .plain = not_there},
-	{METHOD_POST, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_there},
-	{METHOD_DELETE, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_there},
+	{METHOD_POST, "/v1/sandbox/{}/mount", WHO_OWNER, .plain = not_implemented},
+	{METHOD_POST, "/v1/sandbox/{}/unmount", WHO_OWNER, .plain = not_implemented},
+	{METHOD_POST, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_implemented},
+	{METHOD_DELETE, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_implemented},
 	{.path = NULL},
 };

@@ -1,8 +1,9 @@
 /*
- * POST /v1/sandbox/ID/exec: words that are run in a sandbox, and what they write as server-sent events with names: stdout and
- * stderr in base64, then exit. A client that goes away takes its command with it; one that reads slowly holds it back.
+ * POST /v1/sandbox/ID/exec: run words as a command. Its output is sent as named server-sent events:
+ * stdout and stderr in base64, then exit. The command is cancelled if the client disconnects, and
+ * paused while the client reads slowly.
  *
- * Clients decode each event on its own: no character is cut in two.
+ * Clients decode each event on its own, so an event contains only whole characters.
  */
 #include "ring/utf8.h"
 #include "shell/run/run.h"
@@ -27,32 +28,34 @@
 
 #define WORDS_MAX 65536u
 #define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
-#define QUIET_MS 15000u /* after so much silence the reader is told that it goes on */
-#define HELD_MAX 3u     /* bytes of a character that is not complete */
+#define QUIET_MS 15000u /* without output; then send a comment as a keep-alive */
+#define HELD_MAX 3u     /* bytes of an incomplete character */
 #define PIECE_MAX (OUTPUT_PIECE_MAX + HELD_MAX)
 #define EVENT_SIZE (BASE64_SIZE(PIECE_MAX) + 64)
 
-/* One command of one request. It lives until it is over, nobody is left to be told, and the timer is closed. */
+/* A command. It is freed after the run has ended and the transport has closed. */
 struct call {
 	struct sandbox_run entry;
 	struct api *api;
 	struct request *request;  /* our reference */
-	struct run *run;          /* NULL once it is over */
+	struct run *run;          /* NULL after its end */
 	struct quota_place place; /* until then */
 	uv_timer_t quiet;
-	bool open, ended, told; /* the answer goes on; it is over; that has been told */
+	bool open;     /* the transport is open */
+	bool ended;    /* the run has ended */
+	bool end_sent; /* the last event has been sent */
 	int code;
 	bool timed_out;
 	uint64_t timeout_ms, lost;
-	bool hush; /* a comment is due */
+	bool comment_due;
 	struct output_queue queue;
 	char *command;            /* the script and its words; owned */
-	const char *words;        /* in there */
+	const char *words;        /* in command */
 	char id[NAME_ID_MAX + 1]; /* of the sandbox */
 	struct {
 		uint8_t bytes[HELD_MAX];
 		size_t length;
-	} held[RUN_STREAMS]; /* the beginning of a character */
+	} held[RUN_STREAMS]; /* an incomplete character */
 	uint8_t piece[PIECE_MAX];
 	char event[EVENT_SIZE];
 };
@@ -67,7 +70,7 @@ static void on_quiet_closed(uv_handle_t *handle)
 	free(c);
 }
 
-/* The record for operators, as of every command (ws/api/run.c). */
+/* The log line of each command, as in ws/api/run.c. */
 static void write_log(const struct call *c, const struct run_result *result)
 {
 	char command[LOG_COMMAND_SIZE], code[16], ms[24];
@@ -89,7 +92,7 @@ static void maybe_free(struct call *c)
 
 /* The answer */
 
-static enum download_state give(
+static enum download_state give_event(
 	struct call *c, const char **ret_bytes, size_t *ret_length, int length)
 {
 	*ret_bytes = c->event;
@@ -106,7 +109,7 @@ static int format_output(struct call *c, unsigned stream, const void *bytes, siz
 	return n + snprintf(c->event + n, sizeof c->event - (size_t)n, "\n\n");
 }
 
-/* As much of a piece as is whole characters. Returns the event's length; 0: it is kept, for it is part of one. */
+/* Format the whole characters of a piece and keep the rest. Returns the length, or 0. */
 static int format_piece(struct call *c, const struct output_piece *p)
 {
 	size_t length = c->held[p->stream].length;
@@ -120,7 +123,7 @@ static int format_piece(struct call *c, const struct output_piece *p)
 	return length > 0 ? format_output(c, p->stream, c->piece, length) : 0;
 }
 
-/* What was no character after all; 0: nothing. */
+/* At the end: format an incomplete character. Returns the length of the event, or 0. */
 static int format_held(struct call *c)
 {
 	for (unsigned i = 0; i < RUN_STREAMS; i++) {
@@ -141,7 +144,7 @@ static int format_end(struct call *c)
 			c->timeout_ms);
 		return format_output(c, RUN_STDERR, line, (size_t)n);
 	}
-	c->told = true;
+	c->end_sent = true;
 	if (c->lost > 0)
 		return snprintf(c->event, sizeof c->event,
 			"event: error\ndata: {\"error\":\"%" PRIu64
@@ -163,18 +166,18 @@ static enum download_state next(void *user, const char **ret_bytes, size_t *ret_
 		if (c->run && c->queue.size <= OUTPUT_QUEUE_LOW)
 			run_pause(c->run, false);
 	}
-	if (length == 0 && c->told)
+	if (length == 0 && c->end_sent)
 		return DOWNLOAD_END;
 	if (length == 0 && c->ended)
 		length = format_held(c);
 	if (length == 0 && c->ended)
 		length = format_end(c);
 	if (length > 0)
-		return give(c, ret_bytes, ret_length, length);
-	if (!c->hush)
+		return give_event(c, ret_bytes, ret_length, length);
+	if (!c->comment_due)
 		return DOWNLOAD_WAIT;
-	c->hush = false;
-	return give(c, ret_bytes, ret_length, snprintf(c->event, sizeof c->event, ":\n\n"));
+	c->comment_due = false;
+	return give_event(c, ret_bytes, ret_length, snprintf(c->event, sizeof c->event, ":\n\n"));
 }
 
 static void on_closed(void *user)
@@ -190,7 +193,7 @@ static void on_closed(void *user)
 static void on_quiet(uv_timer_t *timer)
 {
 	struct call *c = timer->data;
-	c->hush = c->open;
+	c->comment_due = c->open;
 	if (c->open)
 		download_more(c->request);
 }
@@ -233,7 +236,7 @@ static void end_run(struct sandbox_run *entry)
 		run_cancel(c->run, RUN_GRACE_MS);
 }
 
-/* What is to be run */
+/* The command */
 
 static void put_quoted(FILE *to, const char *word)
 {
@@ -247,8 +250,8 @@ static void put_quoted(FILE *to, const char *word)
 }
 
 /*
- * The script that enters the sandbox, with the words behind it, which begin at *ret_words. Returns it, to be freed, or NULL when
- * memory is short.
+ * The shell command: the sandbox's script with the words as arguments, which begin at *ret_words.
+ * Returns NULL without memory.
  */
 static char *command_of(
 	const struct sandbox *s, const json_t *words, size_t *ret_length, size_t *ret_words)
@@ -275,13 +278,13 @@ static char *command_of(
 	return NULL;
 }
 
-/* Returns whether the words are such; otherwise r has been answered. */
+/* Returns false after it has answered r. */
 static bool check_words(struct request *r, const json_t *words)
 {
 	size_t i;
 	const json_t *word;
 	const char *wrong = json_array_size(words) == 0 ? "argv must be a non-empty array"
-		: json_array_size(words) > WORDS_MAX    ? "argv has too many words"
+		: json_array_size(words) > WORDS_MAX    ? "argv must have at most 65536 words"
 							: NULL;
 	json_array_foreach (words, i, word)
 		if (!json_string_value(word) ||
@@ -300,8 +303,9 @@ struct asked {
 	struct run_options options;
 };
 
-/* Where, and with which variables: what the request says, else what its session has. */
-static bool take_place(struct request *r, const struct sandbox_session *session, struct asked *asked)
+/* Parse cwd; its default and the variables come from the session. */
+static bool parse_place(
+	struct request *r, const struct sandbox_session *session, struct asked *asked)
 {
 	const char *cwd;
 	size_t n = 0;
@@ -338,7 +342,7 @@ static void refuse_start(struct request *r, int error)
 			r, "exec_transport_error", "The command cannot be started", error);
 }
 
-/* command: taken; words: where those begin in there. */
+/* command: owned. words: their offset in it. */
 static void start(struct request *r, struct sandbox *s, const struct asked *asked, char *command,
 	size_t words)
 {
@@ -389,7 +393,7 @@ static void exec_in(struct request *r, struct sandbox *s, void *user)
 	if (!asked->body || !check_words(r, words) || !sandbox_session_of(r, s, &session) ||
 		!body_number(r, asked->body, "timeout_ms", 0, TIMEOUT_MAX_MS,
 			&asked->options.timeout_ms) ||
-		!take_place(r, &session, asked))
+		!parse_place(r, &session, asked))
 		goto out;
 	char *command = command_of(s, words, &asked->options.command_length, &at);
 	if (!command) {

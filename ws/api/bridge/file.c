@@ -1,4 +1,4 @@
-/* GET and PUT /v1/sandbox/ID/file/PATH: a file as it is, in a sandbox and nowhere else. */
+/* GET and PUT /v1/sandbox/ID/file/PATH: a file of a sandbox. */
 #include "shell/files/content.h"
 #include "shell/files/crew.h"
 #include "shell/files/replace.h"
@@ -16,13 +16,13 @@
 
 struct call {
 	struct job job;
-	struct sandbox_run entry; /* of who writes */
+	struct sandbox_run entry; /* of a PUT */
 	struct api *api;
 	struct request *request; /* our reference */
 	struct place place;
-	char path[PLACE_PATH_MAX]; /* below the root */
+	char path[PLACE_PATH_MAX]; /* relative to the root */
 	bool writes;
-	char *bytes; /* owned; of a body, counted as such */
+	char *bytes; /* owned; of a PUT: for bridge_body_done() */
 	size_t length;
 	int error;
 };
@@ -50,7 +50,7 @@ static void refuse(const struct call *c, int error)
 		snprintf(message, sizeof message, "File not found: /workspace/%s", c->path);
 		sandbox_refuse(r, 404, "workspace_read_not_found", message);
 	} else if (error == -EISDIR || error == -EINVAL || error == -EBUSY) {
-		snprintf(message, sizeof message, "/workspace/%s is no regular file", c->path);
+		snprintf(message, sizeof message, "/workspace/%s is not a regular file", c->path);
 		sandbox_refuse(r, 400, "invalid_request", message);
 	} else if (error == -EFBIG) {
 		sandbox_refuse(r, 413, "payload_too_large", "The file has more than 33554432 bytes");
@@ -119,7 +119,7 @@ static void on_done(struct job *job, int error)
 	destroy(c);
 }
 
-static void send_out(struct call *c)
+static void submit(struct call *c)
 {
 	c->job.work = on_work;
 	c->job.done = on_done;
@@ -130,8 +130,8 @@ static void send_out(struct call *c)
 	destroy(c);
 }
 
-/* The path of r's URL, in there. Returns whether it is one; otherwise r has been answered. */
-static bool take_path(struct call *c, const struct sandbox *s)
+/* Parse the file in r's URL. Returns false after it has answered r. */
+static bool parse_path(struct call *c, const struct sandbox *s)
 {
 	struct request *r = c->request;
 	struct sandbox_session session;
@@ -144,7 +144,7 @@ static bool take_path(struct call *c, const struct sandbox *s)
 		sandbox_refuse(r, 403, "invalid_request",
 			"path must resolve to a location within /workspace");
 	else if (strcmp(c->path, ".") == 0)
-		sandbox_refuse(r, 400, "invalid_request", "/workspace is no regular file");
+		sandbox_refuse(r, 400, "invalid_request", "/workspace is not a regular file");
 	else
 		return sandbox_place(s->root, &c->place);
 	return false;
@@ -160,7 +160,7 @@ static struct call *begin(struct request *r, const struct sandbox *s)
 	c->api = api_of(r);
 	c->request = request_ref(r);
 	access_whose(&r->principal, s->id, c->job.whose, sizeof c->job.whose);
-	if (take_path(c, s))
+	if (parse_path(c, s))
 		return c;
 	destroy(c);
 	return NULL;
@@ -171,7 +171,7 @@ static void get_in(struct request *r, struct sandbox *s, void *user)
 	(void)user;
 	struct call *c = begin(r, s);
 	if (c)
-		send_out(c);
+		submit(c);
 }
 
 static void get_file(struct request *r)
@@ -192,7 +192,7 @@ static void on_body(struct request *r, void *user, char *bytes, size_t length)
 		return;
 	}
 	sandbox_enter(s, &c->entry, NULL);
-	send_out(c);
+	submit(c);
 }
 
 static void put_in(struct request *r, struct sandbox *s, void *user)
@@ -201,7 +201,7 @@ static void put_in(struct request *r, struct sandbox *s, void *user)
 	struct call *c = begin(r, s);
 	if (!c)
 		return;
-	/* Until it is there the body has a reference of its own. */
+	/* bridge_body_take() holds a reference until the body is complete. */
 	request_unref(c->request);
 	c->request = NULL;
 	bridge_body_take(c->api->bridge, r, on_body, c);

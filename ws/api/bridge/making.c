@@ -1,6 +1,6 @@
 /*
- * Sandboxes are made when they are first named, by threads (shell/files/crew.h), with the rights of the sessions' user;
- * the sandboxes of an earlier server are found.
+ * Creates sandboxes on first use, on threads with the rights of the sessions' user
+ * (shell/files/crew.h), and finds the sandboxes of an earlier server.
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
@@ -20,8 +20,9 @@
 #define ENTER_SIZE (2 * PLACE_PATH_MAX + 2048)
 
 /*
- * What starts everything in a sandbox: a command, or a shell. Among mounts of its own, where bubblewrap can make them, the directory
- * is at /workspace; elsewhere words that are paths in there are given by their real name.
+ * The script that starts a command or a shell in a sandbox. With bubblewrap, the directory is
+ * mounted at /workspace. Without it, words that begin with /workspace are replaced by the real
+ * path.
  */
 static const char enter_text[] =
 	"at=${RINGSIDE_SANDBOX_AT-} shell=${RINGSIDE_SANDBOX_SHELL:-bash}\n"
@@ -51,15 +52,15 @@ static const char enter_text[] =
 struct making {
 	struct job job;
 	struct making *prev, *next;
-	struct removing *overtaken; /* by a deletion, which waits for it; or NULL */
+	struct removing *overtaken; /* the deletion that waits for this, or NULL */
 	struct api *api;
 	struct request *request; /* our reference */
 	sandbox_fn *fn;
 	void *user;
-	sandbox_look_fn *look; /* in place of fn: it is not made, and not kept */
+	sandbox_look_fn *look; /* instead of fn: only test for existence */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
-	json_t *sessions; /* those that are kept; owned, or NULL */
+	json_t *sessions; /* loaded; owned, or NULL */
 	int error;
 };
 
@@ -75,7 +76,7 @@ static int write_all(int fd, const char *text, size_t length)
 	return 0;
 }
 
-/* The script, written anew each time, so that no other file takes its place, and whole: commands read it meanwhile. */
+/* Rewrite the script on each use, in case it was replaced; by rename, as commands may read it. */
 static int write_enter(int dir_fd, const struct making *m)
 {
 	char name[NAME_ID_MAX + sizeof SANDBOX_ENTER], beside[sizeof name + 4], text[ENTER_SIZE];
@@ -119,14 +120,14 @@ static int make(struct making *m)
 	if (!there && (errno != ENOENT || m->look))
 		rc = -errno;
 	else if (there && (!S_ISDIR(st.st_mode) || !sandbox_is_ours(fd, m->id)))
-		rc = -EEXIST; /* it is not ours */
+		rc = -EEXIST; /* not a sandbox */
 	if (m->look) {
 		close(fd);
 		return rc;
 	}
-	if (rc == 0 && !there) /* of one that was being deleted when its server was killed */
+	if (rc == 0 && !there) /* leftovers of an interrupted deletion */
 		sandbox_sessions_remove(fd, m->id);
-	/* First: a server that is killed in between leaves what the next one knows as ours. */
+	/* First the script: if the server is killed here, the directory is never without it. */
 	if (rc == 0)
 		rc = write_enter(fd, m);
 	if (rc == 0 && !there && mkdirat(fd, m->id, 0755) < 0)
@@ -137,7 +138,7 @@ static int make(struct making *m)
 	return rc;
 }
 
-/* One at a time: a directory without its script is taken for one that is not ours. */
+/* One at a time, because a directory without its script counts as foreign. */
 static void on_make(struct job *job)
 {
 	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -157,12 +158,12 @@ static void on_made(struct job *job, int error)
 	DL_DELETE(b->makings, m);
 	if (error == 0)
 		error = m->error;
-	bool room = s || overtaken || m->look || sandbox_has_room(m->api);
-	if (error == 0 && !s && !overtaken && !m->look && room) {
+	bool has_space = s || overtaken || m->look || sandbox_has_room(m->api);
+	if (error == 0 && !s && !overtaken && !m->look && has_space) {
 		s = sandbox_add(m->api, m->folder, m->id, m->sessions);
 		m->sessions = NULL;
 	}
-	/* Nothing begins for a request whose access has ended meanwhile. */
+	/* r->cut: the access was revoked meanwhile. */
 	bool good = error == 0 && s && !overtaken && !r->cut;
 	if (m->look && !r->done && !r->cut)
 		m->look(r, error == 0 && !overtaken);
@@ -170,12 +171,13 @@ static void on_made(struct job *job, int error)
 		m->fn(r, s, m->user);
 	else if (!r->done && overtaken)
 		sandbox_refuse_deleted(r);
-	else if (!r->done && !room)
+	else if (!r->done && !has_space)
 		sandbox_refuse_full(r);
 	else if (!r->done && error < 0)
-		sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be made", error);
+		sandbox_refuse_error(
+			r, "exec_transport_error", "The sandbox cannot be created", error);
 	else if (!r->done)
-		sandbox_refuse(r, 502, "exec_transport_error", "There is no memory");
+		sandbox_refuse(r, 502, "exec_transport_error", "Out of memory");
 	if (!good || m->look)
 		free(m->user);
 	if (overtaken) {
@@ -187,7 +189,7 @@ static void on_made(struct job *job, int error)
 	free(m);
 }
 
-/* Returns whether that goes on; otherwise r has been answered. */
+/* Send the job to a thread. Returns false after it has answered r. */
 static bool begin_making(struct request *r, const struct making *wanted)
 {
 	struct api *a = api_of(r);
@@ -210,7 +212,7 @@ static bool begin_making(struct request *r, const struct making *wanted)
 		DL_APPEND(a->bridge->makings, m);
 		return true;
 	}
-	sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be made", rc);
+	sandbox_refuse_error(r, "exec_transport_error", "The sandbox cannot be created", rc);
 	request_unref(r);
 	free(m);
 	return false;
@@ -259,7 +261,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 	}
 	if (a->sessions->draining) {
 		sandbox_refuse_error(
-			r, "exec_transport_error", "The sandbox cannot be made", -ESHUTDOWN);
+			r, "exec_transport_error", "The sandbox cannot be created", -ESHUTDOWN);
 		goto err_user;
 	}
 	if (!sandbox_has_room(a)) {
@@ -272,7 +274,7 @@ err_user:
 	free(user);
 }
 
-/* Finds the sandboxes of an earlier server, because a terminal can only be opened in a known one. */
+/* Finds the sandboxes of an earlier server: terminals need a sandbox that is in the table. */
 struct finding {
 	struct job job;
 	struct api *api;
@@ -308,7 +310,7 @@ static void on_found(struct job *job, int error)
 {
 	struct finding *f = (struct finding *)job;
 	struct bridge *b = f->api->bridge;
-	/* One that has been deleted meanwhile was found before that. */
+	/* After a deletion the list may be stale. */
 	for (unsigned i = 0; i < f->count; i++) {
 		bool good = error == 0 && !b->deleted && b->count < SANDBOXES_MAX;
 		if (good && !sandbox_find(b, f->ids[i]) && !sandbox_find_removing(b, f->ids[i]))

@@ -1,7 +1,10 @@
-/* The bridge's description, ws/api/bridge/openapi.json, built into the program. */
+/* The bridge's description, built into the program. */
 #pragma once
 
 #include <stddef.h>
 
+/* ws/api/bridge/openapi.json. */
 extern const char bridge_openapi[];
+
+/* Bytes of it. */
 extern const size_t bridge_openapi_length;

@@ -1,4 +1,4 @@
-/* Sandboxes are deleted: all that runs in there is ended, and then, by a thread, the directory removed. */
+/* Deletes a sandbox: ends all its runs and terminals, then removes the directory on a thread. */
 #include "ws/api/bridge/sandbox_internal.h"
 
 #include "shell/files/copy.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define KILL_MS 5000u /* for all that is killed to be gone; then the tree is removed anyway */
+#define KILL_MS 5000u /* wait for killed processes; then remove the tree anyway */
 
 struct removing *sandbox_find_removing(const struct bridge *b, const char *id)
 {
@@ -26,7 +26,7 @@ struct removing *sandbox_find_removing(const struct bridge *b, const char *id)
 	return NULL;
 }
 
-/* What commands have left in the background, also for an earlier server. */
+/* Kill leftover background processes, also those of an earlier server. */
 static void kill_all(const struct removing *m)
 {
 	char mark[sizeof SANDBOX_MARK + sizeof m->root + 1];
@@ -42,9 +42,8 @@ static void on_remove(struct job *job)
 	int fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* What is not ours stays. */
 	if (sandbox_is_ours(fd, m->id)) {
-		sandbox_sessions_remove(fd, m->id); /* whatever becomes of the rest */
+		sandbox_sessions_remove(fd, m->id);
 		m->error = copy_remove_tree(fd, m->id);
 		snprintf(name, sizeof name, "%s%s", m->id, SANDBOX_ENTER);
 		if (m->error == 0 || m->error == -ENOENT)
@@ -56,7 +55,7 @@ static void on_remove(struct job *job)
 static void end_removing(struct removing *m, int error)
 {
 	if (error < 0 && error != -ENOENT)
-		log_write(LOG_WARN, "bridge", "a sandbox cannot be removed", "id", m->id, "error",
+		log_write(LOG_WARN, "bridge", "cannot remove sandbox", "id", m->id, "error",
 			error_text(error), NULL);
 	if (m->sandbox)
 		sandbox_forget(m->api->bridge, m->sandbox);
@@ -73,7 +72,6 @@ static void on_removed(struct job *job, int error)
 	end_removing(m, error < 0 ? error : m->error);
 }
 
-/* What still runs could make files while they are removed. */
 void sandbox_maybe_remove(struct removing *m)
 {
 	if (m->begun || m->awaited > 0 || (m->sandbox && m->sandbox->runs))
@@ -91,12 +89,12 @@ static void on_terminal_ended(
 	struct removing *m = user;
 	(void)session;
 	(void)stage;
-	(void)error; /* what cannot be ended is not waited for */
+	(void)error; /* remove the directory anyway */
 	m->awaited--;
 	sandbox_maybe_remove(m);
 }
 
-/* A terminal in there, also one of an earlier server, of which only its directory is known. */
+/* Whether s is a terminal of the sandbox, perhaps of an earlier server: compare directories. */
 static bool is_terminal_of(const struct removing *m, const struct session *s)
 {
 	return strncmp(session_id(s), SANDBOX_TERMINAL_PREFIX, strlen(SANDBOX_TERMINAL_PREFIX)) ==
@@ -109,7 +107,7 @@ static void end_all(struct removing *m)
 	struct sandbox_run *run, *next;
 	struct session *terminals[SANDBOX_TERMINALS_MAX], *s = NULL;
 	unsigned count = 0;
-	m->awaited++; /* what ends at once does not end all of it */
+	m->awaited++; /* until all have been asked to end */
 	if (m->sandbox)
 		DL_FOREACH_SAFE (m->sandbox->runs, run, next)
 			if (run->end)

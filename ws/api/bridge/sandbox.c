@@ -1,4 +1,4 @@
-/* See sandbox.h: the table, and what is asked of it. Nothing of the disk is touched here. */
+/* The table of sandboxes; no file access. */
 #include "ws/api/bridge/sandbox_internal.h"
 
 #include "shell/bounds.h"
@@ -26,8 +26,8 @@ void sandbox_refuse_error(struct request *r, const char *code, const char *what,
 	char message[PLACE_PATH_MAX + 128];
 	int status = error == -EXDEV ? 403 : error == -EUSERS ? 429 : 502;
 	snprintf(message, sizeof message, "%s: %s", what,
-		error == -EXDEV            ? "it leads out of /workspace"
-			: error == -EUSERS ? "too much is under way already"
+		error == -EXDEV            ? "the path leads out of /workspace"
+			: error == -EUSERS ? "too many operations are waiting"
 					   : error_text(error));
 	sandbox_refuse(r, status,
 		error == -EXDEV            ? "invalid_request"
@@ -40,7 +40,7 @@ bool sandbox_has_way(struct request *r)
 {
 	bool has = !r->transport || r->transport->downloading;
 	if (!has)
-		sandbox_refuse(r, 501, "not_implemented", "This is served by HTTP alone");
+		sandbox_refuse(r, 501, "not_implemented", "Only available over HTTP");
 	return has;
 }
 
@@ -98,7 +98,7 @@ struct sandbox *sandbox_find(const struct bridge *b, const char *id)
 
 void sandbox_refuse_full(struct request *r)
 {
-	sandbox_refuse(r, 429, "capacity_exceeded", "There are too many sandboxes");
+	sandbox_refuse(r, 429, "capacity_exceeded", "Too many sandboxes");
 }
 
 void sandbox_refuse_deleted(struct request *r)
@@ -106,7 +106,6 @@ void sandbox_refuse_deleted(struct request *r)
 	sandbox_refuse(r, 409, "exec_transport_error", "The sandbox is being deleted");
 }
 
-/* Whether there can be any. With --isolate the workspace has to be let in. Otherwise r has been answered. */
 bool sandbox_are_possible(struct api *a, struct request *r)
 {
 	if (!sandbox_is_id(r->match.id)) {
@@ -117,11 +116,10 @@ bool sandbox_are_possible(struct api *a, struct request *r)
 		strcmp(a->workspace, a->sessions->config.cwd) == 0)
 		return true;
 	sandbox_refuse(r, 501, "not_implemented",
-		"With --isolate the workspace has to be let in: see --bind");
+		"With --isolate, sandboxes require --bind with the workspace");
 	return false;
 }
 
-/* The list is in the order in which they were used last. */
 void sandbox_touch(const struct api *a, struct sandbox *s)
 {
 	struct bridge *b = a->bridge;
@@ -157,7 +155,7 @@ static bool is_idle(const struct api *a, const struct sandbox *s)
 	return !s->runs && !s->removing && uv_now(a->sessions->loop) >= s->used_ms + IDLE_MS;
 }
 
-/* What is known of an idle one lies on the disk, where it is found again: the one that was used longest ago makes room. */
+/* An idle sandbox can be dropped: it is loaded from the disk on its next use. */
 bool sandbox_has_room(const struct api *a)
 {
 	struct sandbox *s;
@@ -225,7 +223,7 @@ void bridge_destroy(struct bridge *b)
 	if (!b)
 		return;
 	DL_FOREACH_SAFE (b->removings, m, after)
-		if (!m->begun) { /* otherwise a thread that is stuck has it for ever */
+		if (!m->begun) { /* otherwise a blocked thread still uses it */
 			request_unref(m->request);
 			free(m);
 		}

@@ -1,8 +1,8 @@
 /*
- * The sandboxes of the bridge (/v1/sandbox): each is a directory below the workspace, .sandboxes/ID, which what runs in it
- * sees as /workspace. They are made when they are first named, outlive the server, and end when they are deleted. Beside the
- * directory lies ID.enter, by which everything in there is started, and which says that the directory is ours to remove, and
- * ID.sessions, with its sessions.
+ * The sandboxes of the bridge (/v1/sandbox). A sandbox is a directory .sandboxes/ID in the
+ * workspace, which its programs see as /workspace. It is created on first use, outlives the
+ * server, and exists until it is deleted. Beside the directory are ID.enter, the script that
+ * starts every program of the sandbox and marks the directory as ours, and ID.sessions.
  */
 #pragma once
 
@@ -13,21 +13,21 @@
 #include <jansson.h>
 
 #define SANDBOXES_MAX 256u
-#define SANDBOX_TERMINALS_MAX 64u      /* of one */
+#define SANDBOX_TERMINALS_MAX 64u      /* of one sandbox */
 #define SANDBOX_TERMINAL_SIZE 40u      /* of a terminal's session id, with its NUL */
-#define SANDBOX_TERMINAL_PREFIX "pty." /* of that */
+#define SANDBOX_TERMINAL_PREFIX "pty." /* of that id */
 
-/* A session: a directory and variables, for commands that name it. */
+/* A session: the directory and the variables of commands that name it. */
 struct sandbox_session {
-	const char *cwd;   /* below the root, without a slash in front */
+	const char *cwd;   /* relative to the root */
 	const json_t *env; /* object of strings, or NULL */
 };
 
-/* A command that runs in there, or a thread that writes there; embedded in what it is about. */
+/* A running command, or a thread that uses the files. Embedded; zeroed: not entered. */
 struct sandbox_run {
 	struct sandbox_run *prev, *next;
-	struct sandbox *sandbox; /* NULL: of none */
-	/* The sandbox is being deleted, which waits until it has left. NULL: it ends soon. */
+	struct sandbox *sandbox; /* NULL: none */
+	/* Ask it to end, because the sandbox is being deleted. NULL: it ends soon by itself. */
 	void (*end)(struct sandbox_run *run);
 };
 
@@ -35,91 +35,105 @@ struct making;
 struct removing;
 struct session_change;
 
+/* A sandbox that the server has in its table. */
 struct sandbox {
 	struct sandbox *prev, *next;
 	struct bridge *bridge;
 	char id[NAME_ID_MAX + 1];
 	char root[PLACE_PATH_MAX];      /* its directory */
 	json_t *sessions;               /* see sessions.c; owned, or NULL */
-	struct session_change *changes; /* of sessions, that are not written yet */
+	struct session_change *changes; /* of sessions, not written yet */
 	struct sandbox_run *runs;
-	char terminals[SANDBOX_TERMINALS_MAX][SANDBOX_TERMINAL_SIZE]; /* ids of sessions; "": free */
+	char terminals[SANDBOX_TERMINALS_MAX][SANDBOX_TERMINAL_SIZE]; /* session ids; "": free */
 	uint64_t used_ms;                                             /* loop time */
-	struct removing *removing; /* NULL: it is not being deleted */
+	struct removing *removing;                                    /* its deletion, or NULL */
 };
 
+/* All sandboxes. */
 struct bridge {
-	struct sandbox *list;
+	struct sandbox *list; /* least recently used first */
 	unsigned count;
-	bool deleted;               /* one has been, since the server was started */
-	unsigned bodies;            /* that are being received, see body.h */
-	struct making *makings;     /* list: requests that wait for a sandbox to be made */
-	struct removing *removings; /* list: what is being deleted */
+	bool deleted;               /* a sandbox was deleted since the server started */
+	unsigned bodies;            /* in memory, see body.h */
+	struct making *makings;     /* requests that wait for the creation of a sandbox */
+	struct removing *removings; /* deletions */
 };
 
-/* Answer r in the bridge's form: {error, code}. */
+/* Gets the sandbox of a request. user: owned. */
+typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
+
+/* Gets whether the sandbox of a request exists. */
+typedef void sandbox_look_fn(struct request *r, bool exists);
+
+/* Answer r with an error in the bridge's form: {error, code}. */
 void sandbox_refuse(struct request *r, int status, const char *code, const char *message);
 
-/* The same for an error of the system; code: for errors that the client did not cause. */
+/* The same for an errno. code: for errors that the client did not cause. */
 void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error);
 
-/* Whether r comes by what carries answers of bytes as they come; otherwise it has been answered, and nothing is begun. */
+/* Check that r's transport can stream bytes. Returns false after it has answered r. */
 bool sandbox_has_way(struct request *r);
 
-/* Whether text is a sandbox's id. Pure. */
+/* Whether text is a valid id of a sandbox. Pure. */
 bool sandbox_is_id(const char *text);
 
-/* A new random one. Returns false when there are no random bytes. */
+/* Make a random id. Returns false if there are no random bytes. */
 bool sandbox_new_id(char ret_id[NAME_ID_MAX + 1]);
 
-/* Whether text is a session's id. Pure. */
+/* Whether text is a valid id of a session. Pure. */
 bool sandbox_is_session(const char *text);
 
 /*
- * Where a path of a client is below the root: /workspace, or what is relative to it, without ".", ".." and doubled slashes; "." for
- * the root itself. Returns false when it leads out, or is too long. Pure.
+ * Convert a client's path, absolute or relative to /workspace, to a normalized one relative to the
+ * root; "." is the root. Returns false if it leads out of /workspace or is too long. Pure.
  */
 bool sandbox_path(const char *path, char ret_path[PLACE_PATH_MAX]);
 
-/* Make p the files of the sandbox whose root this is, and no others. Returns false when that is too long. */
+/* Set p to this root, with links confined to it. Returns false if the path is too long. */
 bool sandbox_place(const char *root, struct place *p);
 
 /*
- * Find the sandbox that the path of r names, or make it: fn gets it, at once or later, or r has been answered. user: free()d where
- * fn is not called.
+ * Find or create the sandbox in r's path and call fn, now or later. Otherwise r is answered and
+ * user is free()d.
  */
-typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
 void sandbox_use(struct request *r, sandbox_fn *fn, void *user);
 
-/* Only look whether it is there, and can be used: look is told so, at once or later, or r has been answered. */
-typedef void sandbox_look_fn(struct request *r, bool there);
+/* Test whether the sandbox in r's path exists and call look, now or later; or r is answered. */
 void sandbox_look(struct request *r, sandbox_look_fn *look);
 
-/* The one of this id that is there already; NULL: there is none that is known. */
+/* Find a sandbox in the table; NULL: not there. */
 struct sandbox *sandbox_find(const struct bridge *b, const char *id);
 
 /*
- * The one that the path of r names, after r's body has come. Returns NULL when it is being deleted, has been, or was forgotten;
- * then r has been answered.
+ * Find the sandbox in r's path again, after r's body has arrived. Returns NULL after it has
+ * answered r: the sandbox was deleted or dropped from the table meanwhile.
  */
 struct sandbox *sandbox_again(struct bridge *b, struct request *r);
 
-/* The session of that id; the directory itself and no variables where there is no such session. Borrowed until the loop goes on. */
+/*
+ * Find a session. If there is none, it is the root directory without variables. Borrowed until the
+ * next iteration of the loop.
+ */
 struct sandbox_session sandbox_session_find(const struct sandbox *s, const char *id);
 
-/* The one that r names by its header Session-Id, or by ?session=. Returns false when that is no id: then r has been answered. */
+/* Find the session in r's header Session-Id or ?session=. Returns false after it has answered r. */
 bool sandbox_session_of(
 	struct request *r, const struct sandbox *s, struct sandbox_session *ret_session);
 
-/* It begins in there, and is over; harmless when it has not begun. */
+/* Add a run; a deletion waits for it. */
 void sandbox_enter(struct sandbox *s, struct sandbox_run *run, void (*end)(struct sandbox_run *run));
+
+/* Remove a run. Harmless if it was not added. */
 void sandbox_leave(struct sandbox_run *run);
 
-/* End all that runs in there and remove it, once that has ended; r is answered 204. */
+/* End all runs and terminals of the sandbox in r's path, then remove it and answer r with 204. */
 void sandbox_delete(struct request *r);
 
+/* Create the table. Returns NULL without memory. */
 struct bridge *bridge_create(void);
 
-/* Find the sandboxes of an earlier server, a moment later. */
+/* Find the sandboxes of an earlier server, asynchronously. */
 void bridge_find(struct api *a);
+
+/* Free the table; sandboxes stay on disk. */
 void bridge_destroy(struct bridge *b);

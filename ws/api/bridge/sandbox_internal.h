@@ -1,13 +1,14 @@
-/* What the files of sandboxes share: making.c, removing.c, sessions.c. */
+/* Shared by sandbox.c, making.c, removing.c and sessions.c. */
 #pragma once
 
 #include "shell/files/crew.h"
 #include "ws/api/bridge/sandbox.h"
 
-#define SANDBOX_FOLDER ".sandboxes" /* of the workspace */
-#define SANDBOX_ENTER ".enter"      /* behind the id: what starts everything in there */
-#define SANDBOX_MARK \
-	"RINGSIDE_SANDBOX" /* variable: the sandbox's directory, of all that runs in there */
+#define SANDBOX_FOLDER ".sandboxes" /* in the workspace */
+#define SANDBOX_ENTER ".enter"      /* suffix of the script that starts all programs */
+
+/* Variable of all programs of a sandbox: its directory. */
+#define SANDBOX_MARK "RINGSIDE_SANDBOX"
 
 /* A deletion. */
 struct removing {
@@ -18,44 +19,58 @@ struct removing {
 	struct sandbox *sandbox; /* NULL: not in the table */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
-	char root[PLACE_PATH_MAX + NAME_ID_MAX + 2]; /* in there: its directory */
+	char root[PLACE_PATH_MAX + NAME_ID_MAX + 2]; /* the sandbox's directory */
 	struct session_waiter waiters[SANDBOX_TERMINALS_MAX];
-	unsigned awaited; /* terminals that have not ended yet, and requests for which it is being made */
-	bool begun;
+	unsigned awaited; /* terminals that still run, and creations of the same sandbox */
+	bool begun;       /* the thread removes the directory */
 	int error;
 };
 
-/* Put one into the table; sessions: taken, or NULL. Returns NULL when memory is short, or the path too long. */
+/*
+ * Add a sandbox to the table. sessions: owned, or NULL. Returns NULL without memory, or if the
+ * path is too long.
+ */
 struct sandbox *sandbox_add(
 	const struct api *a, const char *folder, const char *id, json_t *sessions);
-/* Take it out of the table. */
+
+/* Drop a sandbox from the table and free it. */
 void sandbox_forget(struct bridge *b, struct sandbox *s);
-/* It is used now. */
+
+/* Mark it as used now. */
 void sandbox_touch(const struct api *a, struct sandbox *s);
-/* Whether there may be one more; an idle one is forgotten for it. */
+
+/* Whether the table has space for one more. Drops an idle sandbox if necessary. */
 bool sandbox_has_room(const struct api *a);
 
+/* Answer r: too many sandboxes. */
 void sandbox_refuse_full(struct request *r);
+
+/* Answer r: the sandbox is being deleted. */
 void sandbox_refuse_deleted(struct request *r);
 
-/* Whether there can be sandboxes, and r's path names one by an id. Otherwise r has been answered. */
+/* Check r's id, and that sandboxes are available. Returns false after it has answered r. */
 bool sandbox_are_possible(struct api *a, struct request *r);
 
-/* making.c: whether the directory of that id is a sandbox's; dir_fd: of the folder. Not on the loop. */
+/* Whether ID.enter exists in the folder: the directory ID is a sandbox. For threads. */
 bool sandbox_is_ours(int dir_fd, const char *id);
-/* Requests for which it is being made do not get it; the deletion waits for them. */
+
+/* Fail the creations of the sandbox that is being deleted; the deletion waits for their threads. */
 void sandbox_overtake(struct removing *by);
 
-/* removing.c: the deletion of that one; NULL: it is not being deleted. */
+/* Find the deletion of a sandbox; NULL: none. */
 struct removing *sandbox_find_removing(const struct bridge *b, const char *id);
-/* Remove it, if nothing runs in there any more. */
+
+/* Begin to remove the directory if nothing runs in it any more. */
 void sandbox_maybe_remove(struct removing *m);
 
 /*
- * sessions.c: read those on the disk. Returns 0, with *ret_sessions owned by the caller, NULL for none; or a negative errno. Not on
- * the loop. dir_fd: of the folder.
+ * Load ID.sessions from the folder. Returns 0 with *ret_sessions owned by the caller, NULL for
+ * none; or a negative errno. For threads.
  */
 int sandbox_sessions_load(int dir_fd, const char *id, json_t **ret_sessions);
+
+/* Delete ID.sessions. For threads. */
 void sandbox_sessions_remove(int dir_fd, const char *id);
-/* Free them; requests that wait for a write are not answered. */
+
+/* Free the sessions; requests that wait for a write are not answered. */
 void sandbox_sessions_drop(struct sandbox *s);

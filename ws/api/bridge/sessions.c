@@ -1,6 +1,7 @@
 /*
- * The sessions of a sandbox: {ID: {cwd, env}}, kept in a file beside its directory. A request that makes or deletes one is answered
- * when the change is on the disk. One write is under way at a time, with all changes that there are when it begins.
+ * The sessions of a sandbox: {ID: {cwd, env}} in a file beside its directory. Requests that create
+ * or delete a session are answered when the file is synced. There is one write at a time; it
+ * contains all changes so far.
  */
 #include "ws/api/bridge/sandbox_internal.h"
 
@@ -19,20 +20,20 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define SUFFIX ".sessions" /* behind the id */
+#define SUFFIX ".sessions"
 #define SESSIONS_MAX 64u
 #define ENV_SIZE_MAX ((size_t)64 << 10)  /* bytes of one session's variables, as JSON */
 #define ALL_SIZE_MAX ((size_t)256 << 10) /* bytes of all sessions of a sandbox, as JSON */
-#define FILE_SIZE_MAX (2 * ALL_SIZE_MAX) /* it is indented */
+#define FILE_SIZE_MAX (2 * ALL_SIZE_MAX) /* it has indentation */
 #define FILE_NAME_SIZE (NAME_ID_MAX + sizeof SUFFIX ".new")
 
-/* A session that has been made or deleted, and the request that waits until that is written. */
+/* A created or deleted session, and the request that waits for the write. */
 struct session_change {
 	struct session_change *prev, *next;
 	struct request *request; /* our reference */
 	char id[NAME_ID_MAX + 1];
-	json_t *before; /* the session of that id before; NULL: there was none; owned */
-	bool written;   /* it is in what is being written */
+	json_t *before; /* the old session, or NULL; owned */
+	bool written;   /* the current write contains it */
 };
 
 struct writing {
@@ -52,42 +53,42 @@ static void file_name(const char *id, char name[FILE_NAME_SIZE])
 
 /* Reading */
 
-/* The session that a file tells of, without what is none of it; NULL: there is none. */
-static json_t *read_session(const char *id, const json_t *told)
+/* Validate a session of the file and copy its known fields. Returns NULL if it is invalid. */
+static json_t *read_session(const char *id, const json_t *stored)
 {
 	char path[PLACE_PATH_MAX];
-	const json_t *cwd = json_object_get(told, "cwd");
-	struct body_environment taken;
-	json_t *env = json_object_get(told, "env");
+	const json_t *cwd = json_object_get(stored, "cwd");
+	struct body_environment checked;
+	json_t *env = json_object_get(stored, "env");
 	if (!sandbox_is_session(id) || !json_is_string(cwd) ||
 		strlen(json_string_value(cwd)) != json_string_length(cwd) ||
-		!sandbox_path(json_string_value(cwd), path) || body_environment_take(env, &taken))
+		!sandbox_path(json_string_value(cwd), path) || body_environment_take(env, &checked))
 		return NULL;
 	return json_pack("{s:s, s:O*}", "cwd", path, "env", env);
 }
 
-/* Programs in the sandbox can write the file, or put something else in its place. */
+/* Programs of the sandbox may have changed or replaced the file. */
 int sandbox_sessions_load(int dir_fd, const char *id, json_t **ret_sessions)
 {
 	char name[FILE_NAME_SIZE];
 	struct stat st;
 	const char *key;
-	json_t *told, *value, *all;
+	json_t *stored, *value, *all;
 	*ret_sessions = NULL;
 	file_name(id, name);
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	int rc = document_load(dir_fd, name, FILE_SIZE_MAX, &told);
-	if (rc < 0) /* such an error passes, and the sessions are still there then */
+	int rc = document_load(dir_fd, name, FILE_SIZE_MAX, &stored);
+	if (rc < 0) /* temporary errors must not lose the sessions; an invalid file has none */
 		return rc == -ENOMEM || rc == -EIO || rc == -EMFILE || rc == -ENFILE ? rc : 0;
 	all = json_object();
-	json_object_foreach (told, key, value) {
+	json_object_foreach (stored, key, value) {
 		json_t *session = json_object_size(all) < SESSIONS_MAX ? read_session(key, value)
 								       : NULL;
 		if (session)
 			json_object_set_new(all, key, session);
 	}
-	json_decref(told);
+	json_decref(stored);
 	*ret_sessions = all;
 	return 0;
 }
@@ -97,7 +98,7 @@ void sandbox_sessions_remove(int dir_fd, const char *id)
 	char name[FILE_NAME_SIZE];
 	file_name(id, name);
 	unlinkat(dir_fd, name, 0);
-	snprintf(name, sizeof name, "%s" SUFFIX ".new", id); /* of a server that was killed */
+	snprintf(name, sizeof name, "%s" SUFFIX ".new", id); /* left by a killed server */
 	unlinkat(dir_fd, name, 0);
 }
 
@@ -147,7 +148,7 @@ static void put_back(struct sandbox *s, const char *id, json_t *before)
 		json_object_del(s->sessions, id);
 }
 
-/* Of the oldest change first. Where the same session has been changed again since, that is what there was before that. */
+/* Undo a change. If a later change is about the same session, only that one's "before" changes. */
 static void undo(struct sandbox *s, struct session_change *c)
 {
 	struct session_change *later = c->next;
@@ -161,16 +162,16 @@ static void undo(struct sandbox *s, struct session_change *c)
 	later->before = json_incref(c->before);
 }
 
-/* Answer the request of a change that is written, or could not be and is undone. Frees c. */
+/* Answer the request of a change; undo it if the write failed. Frees c. */
 static void finish(struct sandbox *s, struct session_change *c, int error)
 {
 	struct request *r = c->request;
 	if (error < 0)
 		undo(s, c);
 	if (r->done)
-		; /* the client has gone */
+		; /* the client has disconnected */
 	else if (error < 0)
-		sandbox_refuse_error(r, "session_error", "The sessions cannot be written", error);
+		sandbox_refuse_error(r, "session_error", "Writing the sessions failed", error);
 	else if (r->method == METHOD_DELETE)
 		reply_bytes(r, 204, NULL, "", 0, NULL);
 	else
@@ -205,7 +206,7 @@ static void on_written(struct job *job, int error)
 	DL_FOREACH_SAFE (s->changes, c, next)
 		if (c->written)
 			finish(s, c, error);
-	/* Before sandbox_leave(), which may free a sandbox that is being deleted. */
+	/* Before sandbox_leave(), which may free s. */
 	if (s->changes)
 		write_changes(a, s);
 	sandbox_leave(&w->run);
@@ -218,7 +219,6 @@ static void fail(struct sandbox *s, int error)
 		finish(s, s->changes, error);
 }
 
-/* Write all that is there now. */
 static void write_changes(struct api *a, struct sandbox *s)
 {
 	struct writing *w = calloc(1, sizeof *w);
@@ -247,8 +247,8 @@ static void write_changes(struct api *a, struct sandbox *s)
 	sandbox_enter(s, &w->run, NULL);
 }
 
-/* The session of that id has been changed: r is answered when that is written. */
-static void await(struct request *r, struct sandbox *s, const char *id, json_t *before)
+/* Answer r when its change is written. before: the old session, or NULL. */
+static void answer_when_written(struct request *r, struct sandbox *s, const char *id, json_t *before)
 {
 	struct session_change *c = calloc(1, sizeof *c);
 	bool idle = !s->changes;
@@ -267,7 +267,7 @@ static void await(struct request *r, struct sandbox *s, const char *id, json_t *
 
 /* Requests */
 
-/* Sessions, and their bytes: also those being deleted, which come back where that cannot be written. */
+/* Count sessions and their bytes; with those being deleted, as a failed write restores them. */
 static size_t measure(const struct sandbox *s, size_t *ret_size)
 {
 	size_t count = json_object_size(s->sessions);
@@ -280,7 +280,7 @@ static size_t measure(const struct sandbox *s, size_t *ret_size)
 	return count;
 }
 
-static bool take_id(struct request *r, const struct sandbox *s, const json_t *body, char *ret_id)
+static bool parse_id(struct request *r, const struct sandbox *s, const json_t *body, char *ret_id)
 {
 	size_t size;
 	const char *id;
@@ -289,10 +289,10 @@ static bool take_id(struct request *r, const struct sandbox *s, const json_t *bo
 	if (id && !sandbox_is_session(id))
 		sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
 	else if (id && json_object_get(s->sessions, id))
-		sandbox_refuse(
-			r, 502, "session_error", "session create failed: it is there already");
+		sandbox_refuse(r, 502, "session_error", "session create failed: it already exists");
 	else if (measure(s, &size) >= SESSIONS_MAX)
-		sandbox_refuse(r, 429, "capacity_exceeded", "The sandbox has too many sessions");
+		sandbox_refuse(r, 429, "capacity_exceeded",
+			"The sandbox has too many sessions: at most 64");
 	else if (!id && !sandbox_new_id(ret_id))
 		sandbox_refuse(r, 502, "session_error", "There are no random bytes");
 	else {
@@ -303,7 +303,7 @@ static bool take_id(struct request *r, const struct sandbox *s, const json_t *bo
 	return false;
 }
 
-static bool take_env(struct request *r, const json_t *body, json_t **ret_env)
+static bool parse_env(struct request *r, const json_t *body, json_t **ret_env)
 {
 	struct body_environment *env = malloc(sizeof *env);
 	if (!env) {
@@ -317,7 +317,7 @@ static bool take_env(struct request *r, const json_t *body, json_t **ret_env)
 		return good;
 	if (json_dumpb(*ret_env, NULL, 0, JSON_COMPACT) <= ENV_SIZE_MAX)
 		return true;
-	sandbox_refuse(r, 400, "invalid_request", "env is too large");
+	sandbox_refuse(r, 400, "invalid_request", "env must have at most 65536 bytes as JSON");
 	return false;
 }
 
@@ -328,8 +328,8 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 	json_t *body = body_read(r), *env;
 	const char *cwd;
 	(void)user;
-	if (!body || !take_id(r, s, body, id) || !body_text(r, body, "cwd", &cwd) ||
-		!take_env(r, body, &env))
+	if (!body || !parse_id(r, s, body, id) || !body_text(r, body, "cwd", &cwd) ||
+		!parse_env(r, body, &env))
 		goto out;
 	if (cwd && !sandbox_path(cwd, path)) {
 		sandbox_refuse(r, 403, "invalid_request",
@@ -346,9 +346,9 @@ static void create_in(struct request *r, struct sandbox *s, void *user)
 	} else if (measure(s, &size) > 0 && size > ALL_SIZE_MAX) {
 		json_object_del(s->sessions, id);
 		sandbox_refuse(r, 429, "capacity_exceeded",
-			"The sessions of the sandbox have too many variables");
+			"The variables of all sessions exceed 262144 bytes as JSON");
 	} else {
-		await(r, s, id, NULL);
+		answer_when_written(r, s, id, NULL);
 	}
 out:
 	json_decref(body);
@@ -365,7 +365,7 @@ static void delete_in(struct request *r, struct sandbox *s, void *user)
 	json_t *session = json_incref(json_object_get(s->sessions, r->match.item));
 	if (session) {
 		json_object_del(s->sessions, r->match.item);
-		await(r, s, r->match.item, session);
+		answer_when_written(r, s, r->match.item, session);
 	} else {
 		sandbox_refuse(r, 502, "session_error", "session delete failed: Session not found");
 	}

@@ -1,4 +1,4 @@
-/* A terminal's place in its sandbox is its session's id, by which it is ended when the sandbox is deleted. */
+/* A sandbox stores the session ids of its terminals, to end them when it is deleted. */
 #include "ws/api/bridge/terminal.h"
 
 #include "shell/id.h"
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ORPHANED_MS 60000u /* for one whose server was killed: nobody comes back to it */
+#define ORPHANED_MS 60000u /* idle timeout, for terminals of a killed server */
 
-_Static_assert(TERMINAL_OWN_ENV_MAX >= BODY_ENV_MAX + 2, "a session's variables, and two of ours");
+_Static_assert(TERMINAL_OWN_ENV_MAX >= BODY_ENV_MAX + 2, "a session's variables and two of ours");
 
-static char *free_place(struct sandbox *s)
+static char *free_slot(struct sandbox *s)
 {
 	for (unsigned i = 0; i < SANDBOX_TERMINALS_MAX; i++)
 		if (!s->terminals[i][0])
@@ -30,8 +30,8 @@ static struct refusal check(void *user, const struct terminal_query *q)
 		return (struct refusal){400, "VALIDATION_FAILED", "Invalid session ID format"};
 	if (!s || s->removing)
 		return (struct refusal){404, "UNKNOWN_ERROR",
-			"There is no such sandbox: run a command in it first, or write a file"};
-	if (!free_place(s))
+			"No such sandbox: first run a command in it or write a file"};
+	if (!free_slot(s))
 		return (struct refusal){429, "LIMIT_REACHED", "The sandbox has too many terminals"};
 	return (struct refusal){0};
 }
@@ -40,7 +40,7 @@ static bool make(void *user, const struct terminal_query *q, struct terminal_own
 {
 	const struct api *a = user;
 	struct sandbox *s = sandbox_find(a->bridge, q->sandbox);
-	char *place = s && !s->removing ? free_place(s) : NULL;
+	char *place = s && !s->removing ? free_slot(s) : NULL;
 	char digits[27];
 	if (!place || id_digits(digits, sizeof digits - 1, 36) < 0)
 		return false;

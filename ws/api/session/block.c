@@ -1,4 +1,4 @@
-/* Blocks: listing them. */
+/* GET /api/session/ID/blocks: the commands of a session. */
 #include "ws/api/session/block.h"
 
 #include "ws/api/api.h"
@@ -15,7 +15,7 @@ struct block *api_find_block(struct request *r, struct session *s)
 {
 	struct block *b = blocks_find(session_blocks(s), r->match.item);
 	if (!b)
-		reply_error(r, "BLOCK_NOT_FOUND", "There is no such block, or it is forgotten",
+		reply_error(r, "BLOCK_NOT_FOUND", "There is no such block, or it is too old",
 			json_pack("{s:s, s:s}", "sessionId", session_id(s), "blockId",
 				r->match.item));
 	return b;
@@ -30,7 +30,7 @@ struct filter {
 	const char *author, *label, *text, *state;
 };
 
-static bool take_filter(struct request *r, struct filter *f)
+static bool parse_filter(struct request *r, struct filter *f)
 {
 	*f = (struct filter){.limit = LIMIT_DEFAULT, .before = UINT64_MAX};
 	f->author = request_param(r, "author");
@@ -59,15 +59,15 @@ static bool passes(const struct filter *f, const struct block *b)
 		(!f->has_status || (b->done && b->status == (int)f->status));
 }
 
-static void list_seen_blocks(struct request *r, struct session *s)
+static void reply_blocks(struct request *r, struct session *s)
 {
 	struct filter f;
 	const struct blocks *all = session_blocks(s);
-	if (!take_filter(r, &f))
+	if (!parse_filter(r, &f))
 		return;
 	json_t *list = json_array(), *next = json_null();
 	const struct block *b = all->list ? all->list->prev : NULL;
-	/* The newest of them, the newest last. */
+	/* The newest matches, in order of time. */
 	for (; b; b = b == all->list ? NULL : b->prev) {
 		if (!passes(&f, b))
 			continue;
@@ -81,13 +81,13 @@ static void list_seen_blocks(struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o, s:o}", "blocks", list, "next", next));
 }
 
-/* Their lines are those of the screen as it is then. */
+/* The lines of blocks depend on the current screen. */
 static void list_blocks(struct request *r, struct session *s)
 {
-	look_first(r, s, list_seen_blocks);
+	look_first(r, s, reply_blocks);
 }
 
-static void show_seen_block(struct request *r, struct session *s)
+static void reply_block(struct request *r, struct session *s)
 {
 	const struct block *b = api_find_block(r, s);
 	if (b)
@@ -96,7 +96,7 @@ static void show_seen_block(struct request *r, struct session *s)
 
 static void show_block(struct request *r, struct session *s)
 {
-	look_first(r, s, show_seen_block);
+	look_first(r, s, reply_block);
 }
 
 const struct route_row api_block_rows[] = {

@@ -1,8 +1,8 @@
-/* The block that a request is about. */
+/* The block in the path of a request. */
 #pragma once
 
 #include "shell/session/session.h"
 #include "ws/request.h"
 
-/* The block of the path, borrowed; NULL: r has been answered. */
+/* Find it. Borrowed; NULL after it has answered r. */
 struct block *api_find_block(struct request *r, struct session *s);

@@ -1,8 +1,7 @@
 /*
- * The output of blocks. It is copied here, and drawn, cut and written as JSON by a thread, one for all links together: whoever
- * came by a link waits for a turn first, and has it until the thread is through, whether or not somebody waits for the answer.
- *
- * waits for its turn (its block is known by names alone) -> out -> answered; at any time nobody may wait for it any more.
+ * The output of blocks. The loop copies it; a thread renders, cuts and formats it. All links share
+ * one turn: a request of a link waits for it, and keeps it until the thread is done, even if the
+ * client disconnects. Session and block are looked up again after the wait.
  */
 #include "ring/utf8.h"
 #include "shell/block/output.h"
@@ -22,7 +21,7 @@
 #define OUTPUT_MAX ((size_t)8 << 20) /* bytes of text in an answer */
 #define OUTPUT_DEFAULT ((size_t)1 << 20)
 
-/* What is asked for */
+/* Parsing */
 
 struct wanted {
 	enum block_format format;
@@ -31,7 +30,7 @@ struct wanted {
 	bool limited;
 };
 
-static bool take_wanted(struct request *r, const struct block *b, struct wanted *w)
+static bool parse_wanted(struct request *r, const struct block *b, struct wanted *w)
 {
 	static const char *const names[] = {"text", "ansi", "bytes", "json"};
 	const char *format = request_param(r, "format");
@@ -54,7 +53,7 @@ static bool take_wanted(struct request *r, const struct block *b, struct wanted 
 		query_number(r, "tail", OUTPUT_MAX, &w->tail);
 }
 
-/* Head and tail of the text, with what is between them left out; returns how many bytes that is. */
+/* Keep only the head and the tail of the text. Returns the number of removed bytes. */
 static size_t cut(struct block_output *o, const struct wanted *w, size_t *ret_head)
 {
 	size_t head = (size_t)w->head, tail = (size_t)w->tail;
@@ -62,7 +61,7 @@ static size_t cut(struct block_output *o, const struct wanted *w, size_t *ret_he
 	if (o->length <= head + tail)
 		return 0;
 	size_t from = o->length - tail;
-	if (w->format != BLOCK_BYTES) { /* between characters */
+	if (w->format != BLOCK_BYTES) { /* keep characters whole */
 		head = utf8_cut(o->text, o->length, head);
 		from += utf8_leading_continuations(o->text + from, o->length - from, SIZE_MAX);
 	}
@@ -73,22 +72,21 @@ static size_t cut(struct block_output *o, const struct wanted *w, size_t *ret_he
 	return omitted;
 }
 
-/* Drawing it */
+/* Rendering */
 
 struct drawing {
 	uv_work_t work;
 	struct shift shift;
-	struct request *request; /* our reference; NULL: nobody waits for it */
+	struct request *request; /* our reference; NULL: the client has disconnected */
 	char session[NAME_ID_MAX + 1];
 	uint64_t epoch; /* of the session */
 	struct wanted wanted;
-	uint64_t worked_ns; /* so far */
-	/* Of the thread while it is out: */
-	bool out;
-	struct block_output output; /* in the end as it is sent */
+	uint64_t worked_ns;         /* so far */
+	bool busy;                  /* the thread uses the fields below */
+	struct block_output output; /* finally the body of the answer */
 	json_t *figures;            /* of format=json; owned */
 	size_t head, omitted;
-	bool stopped; /* it could not be drawn to its end */
+	bool stopped; /* rendering ended early */
 	int error;    /* 0 or -ENOMEM */
 };
 
@@ -99,7 +97,7 @@ static void destroy(struct drawing *d)
 	free(d);
 }
 
-/* With what has come of drawing; the text takes the place of the output. */
+/* Replace the text by the JSON answer. */
 static int write_json(struct drawing *d)
 {
 	struct text_decoder decoder = {0};
@@ -120,7 +118,7 @@ static int write_json(struct drawing *d)
 	return 0;
 }
 
-/* On a thread: touches nothing but d. */
+/* On a thread: uses only d. */
 static void on_work(uv_work_t *work)
 {
 	struct drawing *d = work->data;
@@ -159,7 +157,7 @@ static void answer(struct drawing *d, struct request *r)
 		: d->wanted.format == BLOCK_BYTES ? "application/octet-stream"
 						  : "text/plain; charset=utf-8";
 	if (d->error < 0) {
-		reply_error(r, "INTERNAL_ERROR", "There is no memory for the output", NULL);
+		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
 		return;
 	}
 	if (!d->wanted.json && request_may_answer(r))
@@ -173,7 +171,7 @@ static void on_drawn(uv_work_t *work, int status)
 {
 	struct drawing *d = work->data;
 	struct request *r = d->request;
-	(void)status; /* nothing cancels it */
+	(void)status; /* never cancelled */
 	shift_end(&d->shift, d->worked_ns);
 	if (r) {
 		r->gone = NULL;
@@ -183,7 +181,7 @@ static void on_drawn(uv_work_t *work, int status)
 	destroy(d);
 }
 
-/* Copy it, and send it out. Otherwise the request has been answered. */
+/* Copy the output and start the thread. Returns false after it has answered the request. */
 static bool begin(struct drawing *d, struct session *s)
 {
 	struct request *r = d->request;
@@ -200,13 +198,12 @@ static bool begin(struct drawing *d, struct session *s)
 			"exact", b->done && b->exact, "lost", (json_int_t)d->output.lost, "block",
 			block_json(s, b));
 	d->worked_ns = uv_hrtime() - began;
-	d->out = true;
+	d->busy = true;
 	d->work.data = d;
 	uv_queue_work(api_of(r)->announce.loop, &d->work, on_work, on_drawn);
 	return true;
 }
 
-/* Nothing has come of it. */
 static void give_up(struct drawing *d)
 {
 	shift_end(&d->shift, d->worked_ns);
@@ -217,7 +214,7 @@ static void give_up(struct drawing *d)
 static void on_gone(void *user)
 {
 	struct drawing *d = user;
-	if (!d->out) {
+	if (!d->busy) {
 		give_up(d);
 		return;
 	}
@@ -245,7 +242,7 @@ static void show_block_output(struct request *r, struct session *s)
 {
 	struct wanted w;
 	const struct block *b = api_find_block(r, s);
-	if (!b || !take_wanted(r, b, &w))
+	if (!b || !parse_wanted(r, b, &w))
 		return;
 	struct drawing *d = calloc(1, sizeof *d);
 	int rc = d ? 1 : -ENOMEM;

@@ -1,4 +1,4 @@
-/* Creating sessions, and opening those that are there: the answer comes once the shell runs, or why it does not. */
+/* Creates and opens sessions. The answer is sent when the shell runs or has failed to start. */
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "ws/api/api.h"
@@ -16,16 +16,16 @@
 
 #define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 
-/* Someone waits for a session over the API. */
+/* A request that waits for a session. */
 struct create {
 	struct session_waiter waiter;
 	struct api *api;
 	struct request *request;
 	bool open; /* get-or-create */
 	bool created;
-	bool program;                 /* in place of a shell */
-	char cwd[BODY_PATH_MAX];      /* for the message */
-	struct directory_found found; /* of that */
+	bool program;                 /* argv instead of a shell */
+	char cwd[BODY_PATH_MAX];      /* for the error text */
+	struct directory_found found; /* for cwd */
 	char shell[BODY_PATH_MAX];
 };
 
@@ -72,7 +72,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 	free(c);
 }
 
-/* Why a session could not even be begun. */
+/* Answer an error of sessions_create(). */
 static void reply_refusal(struct request *r, const struct create *c, const char *id, int error)
 {
 	char message[BODY_PATH_MAX + 128];
@@ -91,8 +91,8 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 		refuse_size(r, c->api->sessions, id);
 		break;
 	case -ENOTSUP:
-		reply_invalid(r, "onShellExit", "Only a bash with its init file can reexec",
-			"unsupported");
+		reply_invalid(
+			r, "onShellExit", "reexec requires bash with its init file", "unsupported");
 		break;
 	default:
 		snprintf(message, sizeof message, "The session could not be started: %s",
@@ -101,7 +101,7 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 	}
 }
 
-static bool take_options(struct request *r, json_t *body, struct session_options *o)
+static bool parse_options(struct request *r, json_t *body, struct session_options *o)
 {
 	uint64_t rows = 0, cols = 0;
 	const char *on_exit, *unicode;
@@ -136,20 +136,19 @@ static bool take_options(struct request *r, json_t *body, struct session_options
 	return false;
 }
 
-/* A session keeps the policy that it was created with; what older servers and holders have left only closes. */
+/* An existing session keeps its policy; refuse a different one. */
 static bool refuse_policy(
 	struct request *r, const struct session *s, json_t *body, enum shell_exit wanted)
 {
 	if (!s || s->on_shell_exit == wanted || !json_object_get(body, "onShellExit"))
 		return false;
-	reply_error(r, "SHELL_EXIT_POLICY",
-		"The session exists, and something else is to happen when its shell ends",
+	reply_error(r, "SHELL_EXIT_POLICY", "The session exists with another onShellExit",
 		json_pack("{s:s, s:s}", "sessionId", session_id(s), "onShellExit",
 			shell_exit_name(s->on_shell_exit)));
 	return true;
 }
 
-/* What is started: a program and its arguments, or those of a shell; each may be NULL. */
+/* A program with its arguments, or arguments of the shell; each may be NULL. */
 struct words {
 	const char *const *argv, *const *shell_arguments;
 };
@@ -161,7 +160,7 @@ static void create_with(
 	struct session_options o = {0};
 	struct body_environment env;
 	char id[ID_STAMPED_SIZE];
-	if (!take_options(r, body, &o) || !body_environment(r, body, &env))
+	if (!parse_options(r, body, &o) || !body_environment(r, body, &env))
 		return;
 	o.argv = argv;
 	o.shell_arguments = words.shell_arguments;
@@ -170,9 +169,9 @@ static void create_with(
 		return;
 	}
 	if (!o.id) {
-		/* As the container names them. */
+		/* The format of the container. */
 		if (id_stamped(id, "session", clock_wall_ms(), 12, 16) < 0) {
-			reply_error(r, "INTERNAL_ERROR", "There are no random numbers", NULL);
+			reply_error(r, "INTERNAL_ERROR", "There are no random bytes", NULL);
 			return;
 		}
 		o.id = id;
@@ -211,7 +210,8 @@ static void create(struct api *a, struct request *r, json_t *body, bool open)
 	if (body_argv(r, body, SESSION_ARGV_MAX, SESSION_ARGV_BYTES, &argv) &&
 		body_shell_arguments(r, body, SESSION_ARGV_MAX, SESSION_ARGV_BYTES, &arguments)) {
 		if (argv && arguments)
-			reply_invalid(r, "shellArgs", "A program in place of a shell has argv",
+			reply_invalid(r, "shellArgs",
+				"shellArgs requires a shell, and argv replaces it: use one of them",
 				"invalid");
 		else
 			create_with(a, r, body, (struct words){argv, arguments}, open);

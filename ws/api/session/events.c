@@ -1,7 +1,6 @@
 /*
- * The events of one session, in the order of its output, each with its offset: output, state, blocks, title,
- * directory, bell, notifications, sizes, who is there, the end. A reader has a place in the history and one in
- * the journal, and no queue: one that is slow is told of a gap.
+ * The events of one session, each with its offset, in the order of the output. A reader has
+ * positions in the history and in the journal but no queue: a slow one gets a gap event.
  */
 #include "shell/wait/state.h"
 #include "ws/api/api.h"
@@ -21,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE ((size_t)SCAN_STRING_MAX + 16384) /* bytes of output in an event, at the most */
-#define QUIET_MS 100u  /* of silence, after which it is looked at what the session is at */
-#define LOOK_MS 1000u  /* and again while something runs */
-#define TYPES_MAX 128u /* bytes of the list of types */
+#define PIECE ((size_t)SCAN_STRING_MAX + 16384) /* maximum bytes of output in an event */
+#define QUIET_MS 100u                           /* without output; then check the state */
+#define LOOK_MS 1000u                           /* and again while a program runs */
+#define TYPES_MAX 128u                          /* bytes of the list of types */
 
 enum topic {
 	TOPIC_OUTPUT,
@@ -52,19 +51,19 @@ static const char *const names[] = {[TOPIC_OUTPUT] = "output",
 
 struct follower {
 	struct pending pending;
-	struct session *session; /* NULL once it is no more */
+	struct session *session; /* NULL after its deletion */
 	struct journal_watcher watcher;
 	unsigned types; /* bits of enum topic */
 	bool base64;
-	bool stops; /* at what there is, instead of waiting for more */
+	bool stops; /* at the current end, instead of waiting for more */
 	struct history_cursor cursor;
-	uint64_t entry; /* of the journal, the next one */
-	uint64_t from;  /* where it began: entries before are not told */
+	uint64_t entry; /* next entry of the journal */
+	uint64_t from;  /* first offset: skip older entries */
 	uint64_t presence;
-	struct pane_state *state; /* as it was told last */
+	struct pane_state *state; /* the last state sent */
 	bool state_due, begun, over;
 	struct text_decoder decoder;
-	struct event_queue queue; /* what the last step has given */
+	struct event_queue queue; /* events of the last step */
 };
 
 static bool wants(const struct follower *f, enum topic type)
@@ -79,7 +78,7 @@ static void put_event(struct follower *f, json_t *event, uint64_t offset)
 	event_queue_put(&f->queue, event, 0);
 }
 
-/* What is told */
+/* Events */
 
 static void put_begin(struct follower *f)
 {
@@ -178,8 +177,8 @@ static void put_state(struct follower *f)
 	if (!now)
 		return;
 	session_state(f->session, now);
-	bool told = f->state && is_same(f->state, now);
-	if (!told)
+	bool changed = !f->state || !is_same(f->state, now);
+	if (changed)
 		put_event(f, json_pack("{s:s, s:o}", "type", "state", "state", state_json(now)),
 			now->offset);
 	free(f->state);
@@ -200,7 +199,7 @@ static void put_exit(struct follower *f)
 	reply_stream_complete(f->pending.request);
 }
 
-/* Bytes that have been read, with the entries that belong between them. */
+/* Bytes from the history, with the journal entries between them. */
 static void put_bytes(struct follower *f, const uint8_t *bytes, size_t length)
 {
 	const struct journal *j = session_journal(f->session);
@@ -218,7 +217,7 @@ static void put_bytes(struct follower *f, const uint8_t *bytes, size_t length)
 	put_output(f, bytes, length, offset);
 }
 
-/* One step. Returns whether there may be another one at once. */
+/* One step. Returns whether to try another one at once. */
 static bool step_on(struct follower *f)
 {
 	struct session *s = f->session;
@@ -264,13 +263,13 @@ static bool step_on(struct follower *f)
 static char *next_event(void *user)
 {
 	struct follower *f = user;
-	uint64_t ignored = 0; /* of output: offsets say what is missing */
+	uint64_t ignored = 0; /* lost output: offsets show it */
 	while (!f->queue.list && f->session && !f->over && step_on(f))
 		;
 	return event_queue_take(&f->queue, &ignored);
 }
 
-/* When it is told */
+/* Waking up */
 
 static void on_quiet(void *user)
 {
@@ -279,7 +278,7 @@ static void on_quiet(void *user)
 		return;
 	uint64_t now = uv_now(f->pending.timer.loop), quiet = now - f->session->pane.output_ms;
 	f->state_due = quiet >= QUIET_MS;
-	/* A program may wait for input without having said so. */
+	/* A program can begin to wait for input without output. */
 	bool runs = !f->state || f->state->status == STATE_RUNNING ||
 		f->state->status == STATE_STARTING;
 	uint64_t again = !f->state_due ? QUIET_MS - quiet : runs ? LOOK_MS : 0;
@@ -302,7 +301,8 @@ static void on_gone(void *user)
 	struct follower *f = user;
 	if (!f->over)
 		put_event(f,
-			json_pack("{s:s, s:s}", "type", "gone", "reason", "The session is no more"),
+			json_pack("{s:s, s:s}", "type", "gone", "reason",
+				"The session has been deleted"),
 			f->cursor.offset);
 	f->session = NULL;
 	uv_timer_stop(&f->pending.timer);
@@ -321,9 +321,9 @@ static void on_closed(void *user)
 	pending_end(&f->pending);
 }
 
-/* The request */
+/* Parsing */
 
-static bool take_types(struct request *r, unsigned *ret_types)
+static bool parse_types(struct request *r, unsigned *ret_types)
 {
 	const char *list = request_param(r, "types");
 	char copy[TYPES_MAX + 1], *rest = copy;
@@ -347,7 +347,7 @@ static bool take_types(struct request *r, unsigned *ret_types)
 	return valid;
 }
 
-static bool take_place(struct request *r, struct session *s, struct follower *f)
+static bool parse_position(struct request *r, struct session *s, struct follower *f)
 {
 	const char *from = request_param(r, "from"), *encoding = request_param(r, "encoding");
 	uint64_t offset = history_limit(session_history(s));
@@ -373,7 +373,7 @@ static void stream_session(struct request *r, struct session *s)
 {
 	struct api *a = api_of(r);
 	unsigned types;
-	if (!take_types(r, &types))
+	if (!parse_types(r, &types))
 		return;
 	if (!session_is_readable(s)) {
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
@@ -385,7 +385,7 @@ static void stream_session(struct request *r, struct session *s)
 		refuse_memory(r);
 		return;
 	}
-	if (!take_place(r, s, f)) {
+	if (!parse_position(r, s, f)) {
 		free(f);
 		return;
 	}

@@ -16,10 +16,10 @@
 #include <string.h>
 
 #define KEYS_COUNT_MAX 4096u /* of one request */
-#define SUBMIT_MS \
-	150u /* after which what was typed no longer looks like a paste with an Enter in it */
+/* Delay of Enter, so that programs do not take text and Enter for a paste. */
+#define SUBMIT_MS 150u
 
-/* What is typed */
+/* Input */
 
 struct keystrokes {
 	struct request *request;
@@ -29,8 +29,8 @@ struct keystrokes {
 	size_t length, capacity;
 };
 
-/* Room for so many more bytes. Returns false when it cannot be had: then the request has been answered. */
-static bool make_room(struct keystrokes *k, size_t length)
+/* Reserve space for more bytes. Returns false after it has answered the request. */
+static bool reserve(struct keystrokes *k, size_t length)
 {
 	if (k->length + length > LINK_INPUT_MAX + TYPING_PASTE_SIZE(0)) {
 		refuse_session(k->request, k->session, -ENOBUFS);
@@ -53,15 +53,15 @@ static bool append_bytes(struct keystrokes *k, const void *bytes, size_t length)
 {
 	if (length == 0)
 		return true;
-	if (!make_room(k, length) || !k->bytes)
+	if (!reserve(k, length) || !k->bytes)
 		return false;
 	memcpy(k->bytes + k->length, bytes, length);
 	k->length += length;
 	return true;
 }
 
-/* A field that is a string, in which NUL is a character. Returns false when it is none: then it is answered. */
-static bool take_string(struct keystrokes *k, const json_t *body, const char *field,
+/* Parse an optional string, which may contain NUL. Returns false after it has answered. */
+static bool parse_string(struct keystrokes *k, const json_t *body, const char *field,
 	const char **ret_text, size_t *ret_length)
 {
 	const json_t *value = json_object_get(body, field);
@@ -77,18 +77,18 @@ static bool add_text(struct keystrokes *k, const json_t *body)
 {
 	const char *text;
 	size_t length;
-	return take_string(k, body, "text", &text, &length) && append_bytes(k, text, length);
+	return parse_string(k, body, "text", &text, &length) && append_bytes(k, text, length);
 }
 
 static bool add_paste(struct keystrokes *k, const json_t *body)
 {
 	const char *text;
 	size_t length;
-	if (!take_string(k, body, "paste", &text, &length))
+	if (!parse_string(k, body, "paste", &text, &length))
 		return false;
 	if (!text)
 		return true;
-	if (!make_room(k, TYPING_PASTE_SIZE(length)))
+	if (!reserve(k, TYPING_PASTE_SIZE(length)))
 		return false;
 	k->length += typing_paste(text, length, k->modes.bracketed_paste, k->bytes + k->length);
 	return true;
@@ -108,7 +108,7 @@ static bool add_key(struct keystrokes *k, const char *name, size_t length)
 	if (keys_parse(name, length, &key))
 		return append_bytes(k, bytes, encode(k->session, &key, &k->modes, bytes));
 	reply_invalid(k->request, "keys",
-		"There is a name that is no key: C- M- S- before Enter, Tab, Escape, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F24, KP0 to KP9, KPEnter, or one character",
+		"Unknown key. Must be: C- M- S- before Enter, Tab, Escape, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, PageDown, Insert, Delete, F1 to F24, KP0 to KP9, KPEnter, or one character",
 		"invalid");
 	return false;
 }
@@ -145,7 +145,7 @@ static bool add_keys(struct keystrokes *k, const json_t *body)
 		return false;
 	}
 	json_array_foreach (keys, i, name) {
-		/* What is no string is no name either. */
+		/* NULL, of a value that is not a string, is not a key. */
 		if (!add_key(k, json_string_value(name), json_string_length(name)))
 			return false;
 	}
@@ -189,7 +189,7 @@ static bool find_name(const char *const *names, size_t count, const char *name, 
 	return false;
 }
 
-static bool take_modifiers(struct request *r, const json_t *mouse, unsigned *ret_modifiers)
+static bool parse_modifiers(struct request *r, const json_t *mouse, unsigned *ret_modifiers)
 {
 	const json_t *list = json_object_get(mouse, "modifiers"), *each;
 	size_t i;
@@ -214,7 +214,7 @@ static bool take_modifiers(struct request *r, const json_t *mouse, unsigned *ret
 }
 
 /* The action and the button. ret_click: press and release. */
-static bool take_action(
+static bool parse_action(
 	struct request *r, const json_t *mouse, struct mouse_event *ret_event, bool *ret_click)
 {
 	const char *action, *button;
@@ -238,7 +238,7 @@ static bool take_action(
 	return true;
 }
 
-static bool take_mouse(
+static bool parse_mouse(
 	struct keystrokes *k, const json_t *mouse, struct mouse_event *ret_event, bool *ret_click)
 {
 	struct request *r = k->request;
@@ -248,10 +248,10 @@ static bool take_mouse(
 		return false;
 	}
 	snprintf(r->within, sizeof r->within, "mouse");
-	bool good = take_action(r, mouse, ret_event, ret_click) &&
+	bool good = parse_action(r, mouse, ret_event, ret_click) &&
 		body_number(r, mouse, "row", 1, k->session->pane.rows, &row) &&
 		body_number(r, mouse, "column", 1, k->session->pane.cols, &col) &&
-		take_modifiers(r, mouse, &ret_event->modifiers);
+		parse_modifiers(r, mouse, &ret_event->modifiers);
 	ret_event->row = (unsigned)row;
 	ret_event->col = (unsigned)col;
 	if (good && (row == 0 || col == 0)) {
@@ -271,12 +271,13 @@ static bool add_mouse(struct keystrokes *k, const json_t *body)
 	bool click = false;
 	if (!mouse || json_is_null(mouse))
 		return true;
-	if (!take_mouse(k, mouse, &event, &click))
+	if (!parse_mouse(k, mouse, &event, &click))
 		return false;
 	if (!mouse_is_tracked(&k->modes)) {
 		reply_error(k->request, "MOUSE_OFF",
-			k->modes.mouse == MOUSE_NONE ? "The program does not track the mouse"
-						     : "The program wants to hear of pixels",
+			k->modes.mouse == MOUSE_NONE
+				? "The program does not track the mouse"
+				: "The program tracks the mouse in pixels, which is not supported",
 			json_pack("{s:s}", "sessionId", session_id(k->session)));
 		return false;
 	}
@@ -305,10 +306,10 @@ static void reply_typed(
 			api_state_json(a, r, s, &state)));
 }
 
-/* An Enter that is due. */
+/* An Enter that follows after SUBMIT_MS. */
 struct submit {
 	struct pending pending;
-	struct look look; /* for the modes that it depends on */
+	struct look look; /* for the terminal modes */
 	struct api *api;
 	json_t *body; /* the typist borrows from it */
 	struct typist by;
@@ -323,7 +324,7 @@ static int type_enter(struct session *s, const struct typist *by, struct typing_
 	struct key enter;
 	struct typing_result result;
 	char bytes[KEYS_BYTES_MAX];
-	(void)keys_parse("Enter", strlen("Enter"), &enter); /* it is one */
+	(void)keys_parse("Enter", strlen("Enter"), &enter);
 	int rc = session_type_as(s, by, bytes, encode(s, &enter, &modes, bytes), &result);
 	if (rc < 0)
 		return rc;
@@ -350,11 +351,12 @@ static void on_modes_seen(void *user)
 	struct submit *p = user;
 	struct request *r = p->pending.request;
 	struct session *s = sessions_find(p->api->sessions, p->session);
-	/* Who had access when the text was typed need not have it any more; who has only left is not asked. */
+	/* The access may have been revoked since. A disconnect does not matter. */
 	bool may = access_is_current(p->api->access, &r->principal);
 	int rc = may ? type_enter(s, &p->by, &p->typed) : 0;
 	if (!may)
-		reply_error(r, "ACCESS_ENDED", "It was typed, but not entered", NULL);
+		reply_error(r, "ACCESS_ENDED", "The text was typed, but not submitted with Enter",
+			NULL);
 	else if (rc < 0)
 		refuse_session(r, s, rc);
 	else
@@ -378,8 +380,8 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 {
 	struct submit *p = malloc(sizeof *p);
 	if (!p) {
-		reply_error(
-			r, "INTERNAL_ERROR", "Out of memory: it was typed, but not entered", NULL);
+		reply_error(r, "INTERNAL_ERROR",
+			"Out of memory: the text was typed, but not submitted with Enter", NULL);
 		return;
 	}
 	*p = *what;
@@ -391,7 +393,7 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 	pending_after(&p->pending, SUBMIT_MS, on_submit_due);
 }
 
-static bool is_asked(const json_t *body, bool submit)
+static bool has_input(const json_t *body, bool submit)
 {
 	static const char *const fields[] = {"text", "paste", "keys", "base64", "mouse"};
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -428,7 +430,7 @@ static void press_keys(struct request *r, struct session *s)
 	json_t *body = body_read(r);
 	if (!body || !body_flag(r, body, "submit", &submit))
 		goto out;
-	if (!is_asked(body, submit))
+	if (!has_input(body, submit))
 		reply_invalid(r, "text",
 			"One of text, paste, keys, base64, mouse and submit is required",
 			"required");
@@ -440,7 +442,7 @@ out:
 	json_decref(body);
 }
 
-/* What keys are in bytes depends on the modes as of now. */
+/* The encoding of keys depends on the current modes. */
 static void look_and_press(struct request *r, struct session *s)
 {
 	look_first(r, s, press_keys);

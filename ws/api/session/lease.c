@@ -1,4 +1,4 @@
-/* Whose keyboard it is: what was typed by whom, and the lease. */
+/* The keyboard lease of a session, and the log of typed input with its authors. */
 #include "shell/clock.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/* What was typed */
+/* Typed input */
 
 static json_t *typed_json(const struct typed_entry *e)
 {
@@ -49,8 +49,8 @@ static void show_lease(struct request *r, struct session *s)
 			lease_note_json(session_keyboard(s))));
 }
 
-/* Whether what becomes of another's lease is said, and may be said by r; otherwise r has been answered. */
-static bool take_of_others(struct request *r, const json_t *body, enum lease_acquire *ret_take)
+/* Parse "take": acquire a lease that another client holds. Returns false after it has answered r. */
+static bool parse_take(struct request *r, const json_t *body, enum lease_acquire *ret_take)
 {
 	const char *take;
 	if (!body_text(r, body, "take", &take))
@@ -62,15 +62,16 @@ static bool take_of_others(struct request *r, const json_t *body, enum lease_acq
 		return false;
 	}
 	if (r->principal.role != ROLE_OWNER) {
-		reply_error(r, "PERMISSION_DENIED", "Only the owner takes a lease of others", NULL);
+		reply_error(r, "PERMISSION_DENIED",
+			"Only the owner may take a lease that another client holds", NULL);
 		return false;
 	}
 	*ret_take = strcmp(take, "now") == 0 ? LEASE_ACQUIRE_NOW : LEASE_ACQUIRE_AFTER;
 	return true;
 }
 
-/* What who asked has: it, or the place behind who has it; with the secret that proves it. */
-static json_t *taken_json(const struct lease *l, const struct lease_terms *terms)
+/* The lease, or the position as its heir, with the id that proves it. */
+static json_t *acquired_json(const struct lease *l, const struct lease_terms *terms)
 {
 	bool waits = terms->take == LEASE_ACQUIRE_AFTER && l->heir.id[0];
 	json_t *lease = lease_json(l);
@@ -79,14 +80,14 @@ static json_t *taken_json(const struct lease *l, const struct lease_terms *terms
 		"{s:o, s:b, s:o}", "lease", lease, "waits", (int)waits, "note", lease_note_json(l));
 }
 
-static void take_lease(struct request *r, struct session *s)
+static void acquire_lease(struct request *r, struct session *s)
 {
 	const char *mode;
 	struct lease_terms terms = {.ttl_ms = LEASE_TTL_DEFAULT_MS};
 	json_t *body = body_read(r);
 	if (!body || !typist_label(r, body, "owner", LEASE_OWNER_MAX, &terms.owner) ||
 		!body_text(r, body, "mode", &mode) || !body_text(r, body, "renew", &terms.renew) ||
-		!take_of_others(r, body, &terms.take) ||
+		!parse_take(r, body, &terms.take) ||
 		!body_number(r, body, "ttlMs", LEASE_TTL_MIN_MS, LEASE_TTL_MAX_MS, &terms.ttl_ms))
 		goto out;
 	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
@@ -102,20 +103,20 @@ static void take_lease(struct request *r, struct session *s)
 		refuse_session(r, s, rc == -EBUSY ? -EACCES : rc);
 		goto out;
 	}
-	reply_success(r, taken_json(session_keyboard(s), &terms));
+	reply_success(r, acquired_json(session_keyboard(s), &terms));
 out:
 	json_decref(body);
 }
 
-/* A note for who comes next, if there is one: text of a few lines. Otherwise r has been answered. */
-static bool take_note(struct request *r, const struct session *s, struct lease_note *ret_note)
+/* Parse the optional note for the next holder. Returns false after it has answered r. */
+static bool parse_note(struct request *r, const struct session *s, struct lease_note *ret_note)
 {
 	const struct lease *l = session_keyboard(s);
 	const char *text = request_param(r, "note");
 	*ret_note = (struct lease_note){0};
 	if (!text)
 		return true;
-	json_t *valid = json_string(text); /* NULL: it is no UTF-8 */
+	json_t *valid = json_string(text); /* NULL: not UTF-8 */
 	bool fits = valid && *text && strlen(text) <= LEASE_NOTE_MAX;
 	json_decref(valid);
 	if (!fits) {
@@ -130,11 +131,11 @@ static bool take_note(struct request *r, const struct session *s, struct lease_n
 	return true;
 }
 
-static void give_back_lease(struct request *r, struct session *s)
+static void release_lease(struct request *r, struct session *s)
 {
 	struct lease_note note;
 	const char *id = request_param(r, "id");
-	if (!take_note(r, s, &note))
+	if (!parse_note(r, s, &note))
 		return;
 	if (!id && r->principal.role != ROLE_OWNER)
 		reply_invalid(r, "id", "The id of the lease is required", "required");
@@ -148,7 +149,7 @@ static void give_back_lease(struct request *r, struct session *s)
 const struct route_row api_lease_rows[] = {
 	{METHOD_GET, "/api/session/{}/typed", WHO_VIEWER, .session = list_typed},
 	{METHOD_GET, "/api/session/{}/lease", WHO_VIEWER, .session = show_lease},
-	{METHOD_POST, "/api/session/{}/lease", WHO_DRIVER, .session = take_lease},
-	{METHOD_DELETE, "/api/session/{}/lease", WHO_DRIVER, .session = give_back_lease},
+	{METHOD_POST, "/api/session/{}/lease", WHO_DRIVER, .session = acquire_lease},
+	{METHOD_DELETE, "/api/session/{}/lease", WHO_DRIVER, .session = release_lease},
 	{.path = NULL},
 };

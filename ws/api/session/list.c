@@ -1,6 +1,6 @@
 /*
- * The list of sessions, once or as a stream of events: each event is the whole list, or, for who wants that, what those
- * sessions are at whose activity has changed.
+ * The list of sessions, once or as a stream of events. An event is the whole list or, with
+ * ?activity, the activities that have changed.
  */
 #include "ws/api/api.h"
 #include "ws/api/json/activity.h"
@@ -39,8 +39,8 @@ static void list_sessions(struct request *r)
 			list_json(a, &r->principal, false)));
 }
 
-/* Those that have changed since this one was told, and that it may see; NULL: none. */
-static json_t *news_json(const struct list_stream *l)
+/* Activities that have changed since the last event and are visible to the client; NULL: none. */
+static json_t *changes_json(const struct list_stream *l)
 {
 	const struct api *a = l->api;
 	json_t *list = json_array();
@@ -71,9 +71,9 @@ static json_t *next_event(struct list_stream *l)
 		l->draining = l->api->sessions->draining;
 		return json_pack("{s:s, s:b}", "type", "drain", "draining", (int)l->draining);
 	}
-	json_t *news = l->activity && l->told != version ? news_json(l) : NULL;
+	json_t *changes = l->activity && l->told != version ? changes_json(l) : NULL;
 	l->told = version;
-	return news ? json_pack("{s:s, s:o}", "type", "activity", "activities", news) : NULL;
+	return changes ? json_pack("{s:s, s:o}", "type", "activity", "activities", changes) : NULL;
 }
 
 static char *next_list(void *user)

@@ -6,24 +6,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define ABANDONED_NS UINT64_C(20000000)
+#define ABANDONED_NS UINT64_C(20000000) /* charged for an abandoned task */
 
-/* waits for its turn (its session is known by id and epoch alone) -> looks -> over; who came by no link looks at once. */
+/* States: waits for its turn (only requests of links), then for the screen. */
 struct looking {
 	struct look look;
 	struct shift shift;
 	struct request *request;
-	struct session *session; /* NULL until it looks */
+	struct session *session; /* NULL while it waits for its turn */
 	char id[NAME_ID_MAX + 1];
 	uint64_t epoch;
 	void (*handle)(struct request *r, struct session *s);
 	void (*handle_task)(struct request *r, struct session *s, struct look_task *task);
 };
 
-/*
- * Give it up. Returns the request with its reference. A task that is under way goes on: what it will take is not known, so
- * ABANDONED_NS is charged.
- */
+/* Free l; a running task goes on. Returns the request with its reference. */
 static struct request *end(struct looking *l)
 {
 	struct request *r = l->request;
@@ -40,7 +37,7 @@ static void on_seen(void *user)
 	struct looking *l = user;
 	struct request *r = l->request;
 	uint64_t began = uv_hrtime();
-	r->gone = NULL; /* what the handler sets stays */
+	r->gone = NULL; /* before handle, which may set it */
 	struct look_task *task = l->look.task;
 	uint64_t spent = task ? task->spent_ns : 0;
 	l->look.task = NULL;
@@ -115,7 +112,7 @@ void look_first(
 		look_at(l, s);
 }
 
-static void take_turn(struct looking *l, struct session *s)
+static void wait_turn(struct looking *l, struct session *s)
 {
 	struct request *r = l->request;
 	int rc = 1;
@@ -135,7 +132,7 @@ void look_in_turn(
 {
 	struct looking *l = create(r, s, handle);
 	if (l)
-		take_turn(l, s);
+		wait_turn(l, s);
 }
 
 void look_with(struct request *r, struct session *s, struct look_task *task,
@@ -148,5 +145,5 @@ void look_with(struct request *r, struct session *s, struct look_task *task,
 	}
 	l->look.task = task;
 	l->handle_task = handle;
-	take_turn(l, s);
+	wait_turn(l, s);
 }

@@ -1,7 +1,6 @@
 /*
- * What a session shows, for programs: its screen, its scrollback, and where something is in what it has
- * printed. All of it is made while the request is handled, so all of it is bounded; an answer says where
- * the next one would go on.
+ * The screen, the scrollback and a search, for programs. Every answer is bounded and says where the
+ * next request continues.
  */
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
@@ -15,20 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BYTES_MAX ((size_t)4 << 20) /* of an answer; no line is begun behind them */
+#define BYTES_MAX ((size_t)4 << 20) /* of an answer; its last line may exceed it */
 #define TEXT_LINES_MAX 5000u        /* of an answer in text */
-#define JSON_LINES_MAX 2000u        /* of one in JSON; a screen has fewer */
-#define JSON_RUNS_MAX 20000u        /* of cells in one style, likewise */
+#define JSON_LINES_MAX 2000u        /* of an answer in JSON; a screen has fewer */
+#define JSON_RUNS_MAX 20000u        /* runs of cells of an answer in JSON */
 #define MATCHES_DEFAULT 100u
 #define MATCHES_MAX 1000u
 #define SEARCH_WORK (UINT64_C(2) << 20) /* see ring/search/pattern.h: some milliseconds */
 
-/* What makes a document harmless that shows what anybody's program has printed. */
+/* Forbids scripts in HTML that contains the output of arbitrary programs. */
 static const char content_security_policy[] =
 	"default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
 	"frame-ancestors 'none'; sandbox";
 
-/* How lines are to be given. */
 enum format { FORMAT_JSON, FORMAT_TEXT, FORMAT_ANSI, FORMAT_HTML };
 
 struct view {
@@ -37,7 +35,7 @@ struct view {
 	struct render_options options;
 };
 
-static bool take_view(struct request *r, struct view *v)
+static bool parse_view(struct request *r, struct view *v)
 {
 	static const char *const formats[] = {"json", "text", "ansi", "html"};
 	static const char *const wraps[] = {"keep", "join"};
@@ -55,18 +53,17 @@ static bool take_view(struct request *r, struct view *v)
 	return false;
 }
 
-/* The session's screen, or NULL: then r is answered. */
 static void reply_no_screen(struct request *r, const struct session *s)
 {
 	if (session_is_readable(s))
-		reply_error(r, "INTERNAL_ERROR", "There is no memory for the session's screen",
+		reply_error(r, "INTERNAL_ERROR", "Out of memory for the session's screen",
 			json_pack("{s:s}", "sessionId", session_id(s)));
 	else
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
 			json_pack("{s:s}", "sessionId", session_id(s)));
 }
 
-static const struct screen *take_screen(struct request *r, const struct session *s)
+static const struct screen *find_screen(struct request *r, const struct session *s)
 {
 	const struct screen *screen = pane_screen_here(&s->pane);
 	if (!screen)
@@ -98,7 +95,7 @@ static void set_flag(json_t *object, const char *name, bool value)
 		json_object_set_new(object, name, json_true());
 }
 
-/* A number of the palette, or "#rrggbb". */
+/* An index of the palette, or "#rrggbb". */
 static void set_color(json_t *object, const char *name, uint32_t color)
 {
 	uint32_t value = color & COLOR_VALUE;
@@ -154,7 +151,7 @@ static json_t *line_json(const struct render_line *line, uint64_t base, const st
 	return object;
 }
 
-/* Lines as JSON; *ret_to: the first that is not among them. NULL when memory is short. */
+/* Lines as JSON. *ret_to: the next line. Returns NULL without memory. */
 static json_t *lines_json(const struct screen *screen, const struct view *v, uint64_t *ret_to)
 {
 	struct render *render;
@@ -189,7 +186,7 @@ static json_t *cursor_json(const struct screen *screen)
 	unsigned row, col;
 	screen_cursor(screen, &row, &col);
 	bool waits = col == screen_cols(screen);
-	/* DECSCUSR: the odd ones blink; 0 leaves it to mode 12. */
+	/* DECSCUSR: odd styles blink; with 0, mode 12 decides. */
 	bool blink = m->cursor_style > 0 ? m->cursor_style % 2 == 1 : m->cursor_blink;
 	return json_pack("{s:i, s:i, s:b, s:s, s:b, s:b}", "row", (int)row, "col",
 		(int)(waits ? col - 1 : col), "visible", !m->cursor_hidden, "style",
@@ -240,12 +237,7 @@ static json_t *screen_json(const struct screen *screen)
 
 /* Replies */
 
-static void reply_memory(struct request *r)
-{
-	refuse_memory(r);
-}
-
-/* body is taken; to: what was asked for. */
+/* body: owned. to: the requested end. */
 static void reply_lines(
 	struct request *r, const struct screen *screen, struct view *v, json_t *body, uint64_t to)
 {
@@ -253,7 +245,7 @@ static void reply_lines(
 	json_t *lines = lines_json(screen, v, &next);
 	if (!lines) {
 		json_decref(body);
-		reply_memory(r);
+		refuse_memory(r);
 		return;
 	}
 	json_object_set_new(body, "next", next < to ? json_integer((json_int_t)next) : json_null());
@@ -268,7 +260,7 @@ static void reply_text(struct request *r, const struct screen *screen, const str
 	struct rendered text;
 	char number[24];
 	if (render_lines(screen, formats[v->format], &v->options, &text) < 0) {
-		reply_memory(r);
+		refuse_memory(r);
 		return;
 	}
 	const struct {
@@ -293,12 +285,12 @@ static void reply_text(struct request *r, const struct screen *screen, const str
 static void show_screen(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	const struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
+	const struct screen *screen = parse_view(r, &v) ? find_screen(r, s) : NULL;
 	if (!screen)
 		return;
 	v.options.from = base_of(screen);
 	v.options.to = end_of(screen);
-	/* A version that is yet to come is another screen's. */
+	/* A future version is of another screen. */
 	if (v.options.since > screen_version(screen))
 		v.options.since = 0;
 	if (v.format == FORMAT_JSON)
@@ -309,7 +301,7 @@ static void show_screen(struct request *r, struct session *s)
 
 static void reply_lines_gone(struct request *r, const struct session *s, const struct screen *screen)
 {
-	reply_error(r, "RANGE_GONE", "There are no such lines",
+	reply_error(r, "RANGE_GONE", "The lines are no longer or not yet in the scrollback",
 		json_pack("{s:s, s:I, s:I, s:I}", "sessionId", session_id(s), "first",
 			(json_int_t)screen_dropped(screen), "screen", (json_int_t)base_of(screen),
 			"end", (json_int_t)end_of(screen)));
@@ -318,7 +310,7 @@ static void reply_lines_gone(struct request *r, const struct session *s, const s
 static void show_scrollback(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	const struct screen *screen = take_view(r, &v) ? take_screen(r, s) : NULL;
+	const struct screen *screen = parse_view(r, &v) ? find_screen(r, s) : NULL;
 	if (!screen)
 		return;
 	uint64_t first = screen_dropped(screen), base = base_of(screen);
@@ -345,16 +337,16 @@ static void show_scrollback(struct request *r, struct session *s)
 
 /* Searching */
 
-struct inquiry {
+struct search_query {
 	const char *text;
 	bool regex, exact_case;
 	uint64_t limit;
-	uint64_t before_line, before_offset; /* go on from here; UINT64_MAX = the newest */
+	uint64_t before_line, before_offset; /* search backwards from here; UINT64_MAX: the end */
 };
 
-static bool take_query(struct request *r, struct inquiry *q)
+static bool parse_query(struct request *r, struct search_query *q)
 {
-	*q = (struct inquiry){.text = request_param(r, "q"),
+	*q = (struct search_query){.text = request_param(r, "q"),
 		.limit = MATCHES_DEFAULT,
 		.before_line = UINT64_MAX,
 		.before_offset = UINT64_MAX};
@@ -366,7 +358,7 @@ static bool take_query(struct request *r, struct inquiry *q)
 	if (q->text && *q->text && q->limit > 0)
 		return true;
 	reply_invalid(r, q->limit == 0 ? "limit" : "q",
-		q->limit == 0 ? "Must be at least 1" : "What to search for is required",
+		q->limit == 0 ? "Must be at least 1" : "A text to search for is required",
 		q->limit == 0 ? "invalid" : "required");
 	return false;
 }
@@ -380,7 +372,7 @@ static json_t *match_json(const struct search_match *m)
 		make_text(m->text, m->text_length));
 }
 
-/* Where another request goes on: {"beforeLine": N} or {"beforeOffset": N}; null when all has been seen. */
+/* Where to continue: {"beforeLine": N} or {"beforeOffset": N}; null: nothing is left. */
 static json_t *next_json(const struct search *search)
 {
 	if (search->next_line > 0)
@@ -390,75 +382,74 @@ static json_t *next_json(const struct search *search)
 	return json_null();
 }
 
-/* A search that is done on a worker. */
-struct quest {
+/* A search on a worker. */
+struct search_job {
 	struct look_task task;
-	struct inquiry inquiry; /* but for the text */
+	struct search_query query; /* without the text */
 	struct pattern *pattern;
 	struct search found;
-	const struct stream *
-		bytes; /* of the session, which waits for what is done with its screen before it goes */
-	bool searched; /* there was a screen */
+	const struct stream *bytes; /* of the session, which outlives the task */
+	bool searched;              /* there was a screen */
 	int error;
 };
 
-/* First the lines, then what is older; whichever of the two the request wants. */
-static int look(struct quest *q, const struct screen *screen)
+/* Search the lines, then the older output in the ring, as far as requested. */
+static int search_all(struct search_job *q, const struct screen *screen)
 {
 	struct search *search = &q->found;
 	uint64_t border = search_border(screen);
-	bool lines = q->inquiry.before_offset == UINT64_MAX;
-	int rc = lines ? search_screen(search, screen, q->inquiry.before_line) : 0;
+	bool lines = q->query.before_offset == UINT64_MAX;
+	int rc = lines ? search_screen(search, screen, q->query.before_line) : 0;
 	if (rc < 0 || search->next_line > 0)
 		return rc;
-	if (!lines && q->inquiry.before_offset < border)
-		border = q->inquiry.before_offset;
+	if (!lines && q->query.before_offset < border)
+		border = q->query.before_offset;
 	if (search->work > 0 && search->count < search->limit)
 		return search_ring(search, q->bytes, border);
 	search->next_offset = border > stream_oldest(q->bytes) ? border : 0;
 	return 0;
 }
 
-static void work_on_quest(struct look_task *task, const struct screen *screen)
+static void run_search(struct look_task *task, const struct screen *screen)
 {
-	struct quest *q = (struct quest *)(void *)task; /* its first member */
+	struct search_job *q = (struct search_job *)(void *)task; /* its first member */
 	q->searched = screen != NULL;
-	q->error = screen ? look(q, screen) : 0;
+	q->error = screen ? search_all(q, screen) : 0;
 }
 
-static void destroy_quest(struct look_task *task)
+static void destroy_search(struct look_task *task)
 {
-	struct quest *q = (struct quest *)(void *)task;
+	struct search_job *q = (struct search_job *)(void *)task;
 	search_finish(&q->found);
 	pattern_destroy(q->pattern);
 	free(q);
 }
 
-/* What is asked for, and its pattern, owned by the caller. Returns whether it is good; otherwise r is answered. */
-static bool take_inquiry(struct request *r, struct inquiry *q, struct pattern **ret_pattern)
+/* Parse the query; the pattern is owned by the caller. Returns false after it has answered r. */
+static bool parse_search(struct request *r, struct search_query *q, struct pattern **ret_pattern)
 {
 	const char *problem;
-	if (!take_query(r, q))
+	if (!parse_query(r, q))
 		return false;
 	unsigned flags = (q->regex ? PATTERN_REGEX : 0u) | (q->exact_case ? 0u : PATTERN_ANY_CASE);
 	int rc = pattern_create(ret_pattern, q->text, strlen(q->text), flags, &problem);
 	if (rc == -EINVAL) {
 		char message[128];
-		snprintf(message, sizeof message, "That cannot be searched for: %s", problem);
+		snprintf(message, sizeof message, "Invalid pattern: %s", problem);
 		reply_invalid(r, "q", message, "invalid");
 	} else if (rc < 0) {
-		reply_memory(r);
+		refuse_memory(r);
 	}
 	return rc == 0;
 }
 
-static void answer_quest(struct request *r, struct session *s, struct look_task *task)
+static void reply_search(struct request *r, struct session *s, struct look_task *task)
 {
-	struct quest *q = (struct quest *)(void *)task;
+	struct search_job *q = (struct search_job *)(void *)task;
 	if (!q->searched) {
 		reply_no_screen(r, s);
 	} else if (q->error < 0) {
-		reply_memory(r);
+		refuse_memory(r);
 	} else {
 		json_t *matches = json_array();
 		for (size_t i = 0; i < q->found.count; i++)
@@ -466,49 +457,49 @@ static void answer_quest(struct request *r, struct session *s, struct look_task 
 		reply_success(r,
 			json_pack("{s:o, s:o}", "next", next_json(&q->found), "matches", matches));
 	}
-	destroy_quest(task);
+	destroy_search(task);
 }
 
-/* As of now; what is wrong costs no look. */
+/* Requests are validated before they wait for the screen. */
 
-static void look_at_screen(struct request *r, struct session *s)
+static void wait_and_show_screen(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	if (take_view(r, &v))
+	if (parse_view(r, &v))
 		look_in_turn(r, s, show_screen);
 }
 
-static void look_at_scrollback(struct request *r, struct session *s)
+static void wait_and_show_scrollback(struct request *r, struct session *s)
 {
 	struct view v = {0};
-	if (take_view(r, &v))
+	if (parse_view(r, &v))
 		look_in_turn(r, s, show_scrollback);
 }
 
-static void look_for(struct request *r, struct session *s)
+static void search_session(struct request *r, struct session *s)
 {
-	struct inquiry inquiry;
+	struct search_query query;
 	struct pattern *pattern;
-	if (!take_inquiry(r, &inquiry, &pattern))
+	if (!parse_search(r, &query, &pattern))
 		return;
-	struct quest *q = malloc(sizeof *q);
+	struct search_job *q = malloc(sizeof *q);
 	if (!q) {
 		pattern_destroy(pattern);
-		reply_memory(r);
+		refuse_memory(r);
 		return;
 	}
-	inquiry.text = NULL; /* of the request */
-	*q = (struct quest){.task = {.work = work_on_quest, .destroy = destroy_quest},
-		.inquiry = inquiry,
+	query.text = NULL; /* borrowed from the request */
+	*q = (struct search_job){.task = {.work = run_search, .destroy = destroy_search},
+		.query = query,
 		.pattern = pattern,
-		.found = {.pattern = pattern, .limit = (unsigned)inquiry.limit, .work = SEARCH_WORK},
+		.found = {.pattern = pattern, .limit = (unsigned)query.limit, .work = SEARCH_WORK},
 		.bytes = session_bytes(s)};
-	look_with(r, s, &q->task, answer_quest);
+	look_with(r, s, &q->task, reply_search);
 }
 
 const struct route_row api_screen_rows[] = {
-	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = look_at_screen},
-	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = look_at_scrollback},
-	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = look_for},
+	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = wait_and_show_screen},
+	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = wait_and_show_scrollback},
+	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = search_session},
 	{.path = NULL},
 };

@@ -1,4 +1,4 @@
-/* One session over the API: inspect, drive, delete. */
+/* One session: show, change, type, output, delete. */
 #include "shell/clock.h"
 #include "shell/session/type.h"
 #include "ws/api/api.h"
@@ -35,15 +35,15 @@ static void on_deleted(void *user, struct session *s, enum report_stage stage, i
 {
 	struct delete *d = user;
 	(void)stage;
-	/* Not before: those who came by them are to hear that it is deleted. */
+	/* Not earlier, so that clients with a link get the news of the deletion. */
 	links_prune(&api_of(d->request)->auth->links, clock_wall_ms(), d->id);
 	if (error == -EBUSY)
 		reply_error(d->request, "NOT_ENDED",
-			"Some processes of the session could not be ended yet; that goes on",
+			"Some processes of the session could not be killed yet; killing goes on",
 			json_pack("{s:s, s:i}", "sessionId", d->id, "survivors",
 				(int)session_survivors(s)));
 	else if (error < 0)
-		reply_error(d->request, error_code_of(error), "The server ends",
+		reply_error(d->request, error_code_of(error), "The server is shutting down",
 			json_pack("{s:s}", "sessionId", d->id));
 	else
 		reply_success(d->request, json_pack("{s:s}", "sessionId", d->id));
@@ -89,7 +89,7 @@ static void show_session(struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o}", "data", data));
 }
 
-/* Answer by what a request to the session returned. */
+/* Answer with the session, or with the error rc. */
 static void reply_result(struct request *r, const struct session *s, int rc)
 {
 	if (rc == 0)
@@ -138,7 +138,8 @@ static void resize(struct request *r, struct session *s, unsigned rows, unsigned
 {
 	int rc = session_resize(s, rows, cols);
 	if (rc == -EPERM)
-		reply_error(r, "SIZE_POLICY", "Only the windows of clients give the size",
+		reply_error(r, "SIZE_POLICY",
+			"The size policy of the session takes sizes only from attached clients",
 			json_pack("{s:s, s:s}", "sessionId", session_id(s), "sizePolicy",
 				size_policy_name(session_presence(s)->policy)));
 	else
@@ -235,7 +236,7 @@ out:
 
 static void reply_range_gone(struct request *r, const struct session *s)
 {
-	reply_error(r, "RANGE_GONE", "That output is not in the ring",
+	reply_error(r, "RANGE_GONE", "The output at this offset is not in the ring",
 		json_pack("{s:s, s:I, s:I}", "sessionId", session_id(s), "oldest",
 			(json_int_t)stream_oldest(session_bytes(s)), "head",
 			(json_int_t)session_head(s)));
@@ -252,7 +253,7 @@ static void show_output(struct request *r, struct session *s)
 	uint64_t head = stream_head(bytes), from = stream_oldest(bytes), to = head;
 	if (!query_offset(r, "from", &from) || !query_offset(r, "to", &to))
 		return;
-	/* What has not been looked at yet may have the secret of the shell's marks. */
+	/* Output that has not been scanned yet may contain the secret of the shell's marks. */
 	uint64_t limit = history_limit(session_history(s));
 	limit = limit < head ? limit : head;
 	to = to > limit ? limit : to;

@@ -1,4 +1,4 @@
-/* Share links: given out, and taken back, once that is on the disk. */
+/* Share links. Creation and revocation are answered after they are on the disk. */
 #include "shell/clock.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
@@ -35,13 +35,13 @@ static void list_links(struct request *r, struct session *s)
 	reply_success(r, json_pack("{s:o}", "links", list));
 }
 
-/* The address of a link, as far as we know where we are. */
+/* The URL of a link; null if the server only listens on unix sockets. */
 static json_t *address_json(const struct api *a, const char *token)
 {
 	return a->url ? json_sprintf("%s#link=%s", a->url, token) : json_null();
 }
 
-/* A link that has been made, or taken back, and is being stored. */
+/* A created or revoked link that is being stored. */
 struct storing {
 	struct request *request;
 	json_t *answer; /* owned */
@@ -68,13 +68,13 @@ static void storing_end(struct storing *w)
 	free(w);
 }
 
-/* A link that a restart would forget is not given out. */
+/* A link that could not be stored would end with the server: revoke it. */
 static void on_issued(void *user, int error)
 {
 	struct storing *w = user;
 	struct api *a = api_of(w->request);
 	if (error < 0) {
-		(void)links_revoke(&a->auth->links, w->id); /* it may have been revoked meanwhile */
+		(void)links_revoke(&a->auth->links, w->id); /* may be revoked already */
 		json_decref(w->answer);
 		reply_error(w->request, error_code_of(error), error_text(error), NULL);
 	} else {
@@ -88,7 +88,7 @@ static void issue(struct api *a, struct request *r, struct link_entry *e)
 	char *token;
 	int rc = links_issue(&a->auth->links, e, clock_wall_ms(), &token);
 	if (rc == -EUSERS) {
-		reply_error(r, "LIMIT_REACHED", "There are too many links", NULL);
+		reply_error(r, "LIMIT_REACHED", "Too many links", NULL);
 		return;
 	}
 	if (rc < 0) {
@@ -102,7 +102,7 @@ static void issue(struct api *a, struct request *r, struct link_entry *e)
 	if (w)
 		links_store(&a->auth->links, on_issued, w);
 	else
-		(void)links_revoke(&a->auth->links, e->id); /* nobody has it */
+		(void)links_revoke(&a->auth->links, e->id);
 }
 
 static void create_link(struct request *r, struct session *s)
@@ -140,7 +140,8 @@ static void on_revoked(void *user, int error)
 	struct storing *w = user;
 	if (error < 0)
 		reply_error(w->request, error_code_of(error),
-			"The link is revoked, but that could not be stored", NULL);
+			"The link is revoked, but only until the server restarts: storing failed",
+			NULL);
 	else
 		reply_success(w->request, NULL);
 	storing_end(w);
@@ -159,7 +160,7 @@ static void delete_link(struct request *r, struct session *s)
 		return;
 	char id[LINK_ID_SIZE];
 	snprintf(id, sizeof id, "%s", e->id);
-	(void)links_revoke(&a->auth->links, id); /* it is there */
+	(void)links_revoke(&a->auth->links, id);
 	terminals_revoke(a->terminals, id);
 	control_sockets_revoke(a->controls, id);
 	access_sweep(a->access);

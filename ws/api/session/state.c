@@ -1,4 +1,4 @@
-/* What a session is at; and the way for a person to type what no program should know. */
+/* The state of a session, with a link for a person to type a secret. */
 #include "shell/clock.h"
 #include "shell/session/type.h"
 #include "ws/api/api.h"
@@ -12,7 +12,7 @@
 #define HUMAN_LINK_NAME "to type a secret"
 #define HUMAN_LINK_MS (UINT64_C(15) * 60 * 1000)
 
-/* The link that has been given out for what waits now, or NULL. Those of prompts before are over, and go. */
+/* Find the link for the current prompt, or NULL. Links for earlier prompts are revoked. */
 static const struct link_entry *find_link(struct links *l, const struct session *s)
 {
 	for (size_t i = l->count; i-- > 0;) {
@@ -22,12 +22,12 @@ static const struct link_entry *find_link(struct links *l, const struct session 
 		if (e->epoch == session_epoch(s) && e->expires_ms > clock_wall_ms() &&
 			session_prompt_is_open(s, &e->prompt))
 			return e;
-		(void)links_revoke(l, e->id); /* it is there */
+		(void)links_revoke(l, e->id);
 	}
 	return NULL;
 }
 
-/* The signed link, or NULL: there are too many, or somebody has opened it already. */
+/* Get the signed link; NULL: too many links, or it has been opened already. */
 static char *human_link(struct links *l, const struct session *s)
 {
 	const struct link_entry *e = find_link(l, s);
@@ -36,7 +36,7 @@ static char *human_link(struct links *l, const struct session *s)
 	char *token = NULL;
 	struct link_entry issued = {.role = ROLE_VIEWER,
 		.name = HUMAN_LINK_NAME,
-		.passing = true, /* it is given out at once, and gone long before a restart matters */
+		.passing = true, /* not stored: it expires soon */
 		.answers = true,
 		.epoch = session_epoch(s),
 		.expires_ms = clock_wall_ms() + HUMAN_LINK_MS};

@@ -1,6 +1,6 @@
 /*
- * Ending what a session runs, and keeping what it has printed: TERM, and KILL where that was not enough. The answer comes when
- * its shell, or the program in place of one, has ended.
+ * Ends the programs of a session and keeps its output: TERM, then KILL after a grace period. The
+ * answer is sent when the shell, or the program that replaces it, has ended.
  */
 #include "ws/api/api.h"
 #include "ws/api/later/pending.h"
@@ -16,8 +16,8 @@
 
 #define GRACE_MS 500u
 #define GRACE_MAX_MS 60000u
-#define KILL_WITHIN_MS 5000u /* after KILL it is not waited for longer */
-#define LOOK_MS 20u
+#define KILL_WITHIN_MS 5000u /* maximum wait after KILL */
+#define LOOK_MS 20u          /* interval of checks */
 
 struct ending {
 	struct pending pending;
@@ -28,7 +28,7 @@ struct ending {
 	bool killed;
 };
 
-/* Whom a terminal is for: what is in its foreground, and its first process. */
+/* Signal the foreground process group and the first process. */
 static int signal_both(struct session *s, int signo)
 {
 	int rc = session_signal(s, signo, WIRE_TARGET_FOREGROUND);
@@ -50,7 +50,7 @@ static void on_look(void *user)
 	uint64_t now = uv_now(e->pending.timer.loop);
 	if (s && !e->killed && now >= e->kill_ms) {
 		e->killed = true;
-		(void)signal_both(s, SIGKILL); /* whether it has ended is looked at anyway */
+		(void)signal_both(s, SIGKILL); /* the next check shows the effect */
 	}
 	if (s && now < e->kill_ms + KILL_WITHIN_MS) {
 		pending_after(&e->pending, LOOK_MS, on_look);
@@ -58,7 +58,7 @@ static void on_look(void *user)
 	}
 	if (s)
 		reply_error(e->pending.request, "SESSION_UNRESPONSIVE",
-			"The session's shell could not be ended",
+			"The session's shell could not be killed",
 			json_pack("{s:s}", "sessionId", e->id));
 	else
 		reply_success(e->pending.request, json_pack("{s:s}", "sessionId", e->id));

@@ -1,4 +1,4 @@
-/* Waiting for a session: one call instead of many looks. See shell/wait/wait.h. */
+/* POST /api/session/ID/wait: wait until a condition holds. See shell/wait/wait.h. */
 #include "shell/session/session.h"
 #include "shell/wait/log_match.h"
 #include "shell/wait/wait.h"
@@ -25,7 +25,7 @@ struct call {
 	struct session *session;
 };
 
-/* What is asked for; key is borrowed from the body. */
+/* The parsed request; key is borrowed from the body. */
 struct asked {
 	struct wait_condition conditions[WAIT_CONDITIONS_MAX];
 	struct wait_options options;
@@ -79,7 +79,7 @@ static void on_deleted(void *user)
 	release(c);
 }
 
-/* The client has gone. A wait with a key goes on without it. */
+/* The client has disconnected. A wait with a key goes on. */
 static void on_gone(void *user)
 {
 	struct call *c = user;
@@ -87,18 +87,18 @@ static void on_gone(void *user)
 	release(c);
 }
 
-/* Asking */
+/* Parsing */
 
-/* r is told what is wrong with a field of a condition. */
+/* Answer that a field of a condition is invalid. Returns false. */
 static bool refuse_condition(struct request *r, const char *field, const char *message)
 {
 	reply_invalid(r, field, message, "invalid");
 	return false;
 }
 
-static bool take_pattern(struct request *r, const json_t *body, struct wait_condition *c)
+static bool parse_pattern(struct request *r, const json_t *body, struct wait_condition *c)
 {
-	const char *text, *on, *problem = "takes too much memory";
+	const char *text, *on, *problem = "it needs too much memory";
 	bool exact = true;
 	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "on", &on) ||
 		!body_flag(r, body, "case", &exact))
@@ -119,7 +119,7 @@ static bool take_pattern(struct request *r, const json_t *body, struct wait_cond
 	return true;
 }
 
-static bool take_kind(struct request *r, const json_t *body, struct wait_condition *c)
+static bool parse_kind(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *kind;
 	if (!body_text(r, body, "kind", &kind))
@@ -131,8 +131,8 @@ static bool take_kind(struct request *r, const json_t *body, struct wait_conditi
 				: refuse_condition(r, "kind", "Must be line, password or raw");
 }
 
-/* Ports are the machine's: who may wait for them may see who listens. */
-static bool take_port(struct request *r, const json_t *body, struct wait_condition *c)
+/* Ports belong to the machine: only principals that may list ports may wait for them. */
+static bool parse_port(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	uint64_t port = 0;
 	if (!body_number(r, body, "port", 1, 65535, &port))
@@ -142,12 +142,12 @@ static bool take_port(struct request *r, const json_t *body, struct wait_conditi
 		return refuse_condition(r, "port", "A number from 1 to 65535 is required");
 	if (access_may(api_of(r)->access, &r->principal, WHO_OWNER_OR_TRUSTED))
 		return true;
-	reply_error(r, "PERMISSION_DENIED",
-		"Only owners, and drivers who are trusted, may wait for ports", NULL);
+	reply_error(
+		r, "PERMISSION_DENIED", "Only owners and trusted drivers may wait for ports", NULL);
 	return false;
 }
 
-static bool take_details(struct request *r, const json_t *body, struct wait_condition *c)
+static bool parse_details(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *id;
 	switch (c->type) {
@@ -159,9 +159,9 @@ static bool take_details(struct request *r, const json_t *body, struct wait_cond
 		memcpy(c->exec, id, strlen(id) + 1);
 		return true;
 	case WAIT_INPUT:
-		return take_kind(r, body, c) && body_flag(r, body, "certain", &c->certain);
+		return parse_kind(r, body, c) && body_flag(r, body, "certain", &c->certain);
 	case WAIT_MATCH:
-		return take_pattern(r, body, c);
+		return parse_pattern(r, body, c);
 	case WAIT_STABLE:
 		c->ms = STABLE_DEFAULT_MS;
 		return body_number(r, body, "ms", 1, WAIT_TIMEOUT_MAX_MS, &c->ms) &&
@@ -175,25 +175,25 @@ static bool take_details(struct request *r, const json_t *body, struct wait_cond
 			(c->count > 0 ||
 				refuse_condition(r, "count", "A number of bytes is required"));
 	case WAIT_PORT:
-		return take_port(r, body, c);
+		return parse_port(r, body, c);
 	default:
 		return true;
 	}
 }
 
-static bool take_condition(struct request *r, const json_t *body, struct wait_condition *c)
+static bool parse_condition(struct request *r, const json_t *body, struct wait_condition *c)
 {
 	const char *type = json_string_value(json_object_get(body, "type"));
 	for (int k = 0; type && k < WAIT_TYPES; k++)
 		if (strcmp(type, wait_type_name((enum wait_type)k)) == 0) {
 			c->type = (enum wait_type)k;
-			return take_details(r, body, c);
+			return parse_details(r, body, c);
 		}
 	return refuse_condition(r, "type",
 		"Must be exec, prompt, input, match, stable, idle, bytes, exit, port or lease");
 }
 
-static bool take_conditions(struct request *r, const json_t *body, struct asked *q)
+static bool parse_conditions(struct request *r, const json_t *body, struct asked *q)
 {
 	const json_t *list = json_object_get(body, "until"), *value;
 	size_t i;
@@ -206,7 +206,7 @@ static bool take_conditions(struct request *r, const json_t *body, struct asked 
 	json_array_foreach (list, i, value) {
 		q->options.count = (unsigned)i + 1;
 		snprintf(r->within, sizeof r->within, "until[%zu]", i);
-		if (!take_condition(r, value, &q->conditions[i]))
+		if (!parse_condition(r, value, &q->conditions[i]))
 			return false;
 	}
 	r->within[0] = '\0';
@@ -214,14 +214,14 @@ static bool take_conditions(struct request *r, const json_t *body, struct asked 
 	return true;
 }
 
-static bool take_offset(struct request *r, const json_t *body, const char *field, bool *ret_has,
+static bool parse_offset(struct request *r, const json_t *body, const char *field, bool *ret_has,
 	uint64_t *ret_offset)
 {
 	*ret_has = json_is_integer(json_object_get(body, field));
 	return body_number(r, body, field, 0, INT64_MAX, ret_offset);
 }
 
-/* FNV-1a of what is waited for, however it is written. */
+/* FNV-1a of the request in canonical JSON, without key and timeoutMs. */
 static uint64_t fingerprint(const json_t *body)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -236,13 +236,13 @@ static uint64_t fingerprint(const json_t *body)
 	return hash;
 }
 
-static bool take_asked(struct request *r, const json_t *body, struct asked *q)
+static bool parse_asked(struct request *r, const json_t *body, struct asked *q)
 {
 	struct wait_options *o = &q->options;
 	o->timeout_ms = TIMEOUT_DEFAULT_MS;
 	if (!body_number(r, body, "timeoutMs", 0, WAIT_TIMEOUT_MAX_MS, &o->timeout_ms) ||
-		!take_offset(r, body, "from", &o->has_from, &o->from) ||
-		!take_offset(r, body, "after", &o->has_after, &o->after) ||
+		!parse_offset(r, body, "from", &o->has_from, &o->from) ||
+		!parse_offset(r, body, "after", &o->has_after, &o->after) ||
 		!body_text(r, body, "key", &o->key))
 		return false;
 	if (o->key && (!*o->key || strlen(o->key) > WAIT_KEY_MAX)) {
@@ -250,7 +250,7 @@ static bool take_asked(struct request *r, const json_t *body, struct asked *q)
 		return false;
 	}
 	o->fingerprint = o->key ? fingerprint(body) : 0;
-	return take_conditions(r, body, q);
+	return parse_conditions(r, body, q);
 }
 
 static void refuse_start(struct request *r, const struct session *s, int rc)
@@ -258,25 +258,25 @@ static void refuse_start(struct request *r, const struct session *s, int rc)
 	json_t *context = json_pack("{s:s}", "sessionId", session_id(s));
 	switch (rc) {
 	case -EUSERS:
-		reply_error(r, "LIMIT_REACHED", "Too many wait for this session", context);
+		reply_error(r, "LIMIT_REACHED", "Too many waits for this session", context);
 		break;
 	case -EMFILE:
-		reply_error(
-			r, "LIMIT_REACHED", "Too many patterns or ports are waited for", context);
+		reply_error(r, "LIMIT_REACHED", "Too many waits for patterns or ports", context);
 		break;
 	case -EALREADY:
 		reply_error(r, "KEY_IN_USE", "This key belongs to another wait", context);
 		break;
 	case -ENOENT:
-		reply_error(r, "EXEC_NOT_FOUND", "There is no such command, or it is forgotten",
-			context);
+		reply_error(
+			r, "EXEC_NOT_FOUND", "There is no such command, or it is too old", context);
 		break;
 	case -ENOTCONN:
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet", context);
 		break;
 	case -ERANGE:
 		json_decref(context);
-		reply_invalid(r, "from", "from and after must not lie behind the output", "invalid");
+		reply_invalid(r, "from", "from and after must not exceed the length of the output",
+			"invalid");
 		break;
 	default:
 		reply_error(r, error_code_of(rc), error_text(rc), context);
@@ -292,13 +292,13 @@ static void begin_wait(struct api *a, struct request *r, struct session *s, stru
 		c->request = request_ref(r);
 		c->session = s;
 		c->waiter = (struct wait_waiter){.done = on_done, .gone = on_deleted, .user = c};
-		/* It may be answered from inside. */
+		/* session_wait() may call on_done. */
 		r->gone = on_gone;
 		r->gone_user = c;
 		rc = session_wait(s, &q->options, &c->waiter);
 	}
 	if (rc == 0) {
-		q->options.count = 0; /* the patterns are taken */
+		q->options.count = 0; /* the session owns the patterns */
 		return;
 	}
 	access_drop(q->options.claim);
@@ -308,7 +308,7 @@ static void begin_wait(struct api *a, struct request *r, struct session *s, stru
 	refuse_start(r, s, rc);
 }
 
-/* A wait takes its place, and its patterns theirs; otherwise r has been answered. */
+/* Claim the quota for a wait and its patterns. Returns false after it has answered r. */
 static bool claim(struct api *a, struct request *r, struct asked *q)
 {
 	unsigned patterns = 0;
@@ -324,7 +324,7 @@ static void await_session(struct request *r, struct session *s)
 	struct api *a = api_of(r);
 	struct asked q = {0};
 	json_t *body = body_read(r);
-	if (body && take_asked(r, body, &q) && claim(a, r, &q))
+	if (body && parse_asked(r, body, &q) && claim(a, r, &q))
 		begin_wait(a, r, s, &q);
 	for (unsigned i = 0; i < q.options.count; i++)
 		pattern_destroy(q.conditions[i].pattern);

@@ -1,8 +1,7 @@
 #include "ws/api/backup/fields.h"
 
-#include "shell/backup/parts.h"
-
 #include "shell/backup/backup.h"
+#include "shell/backup/parts.h"
 #include "ws/api/read/workspace.h"
 #include "ws/error.h"
 

@@ -18,8 +18,6 @@
 #include <string.h>
 
 #define OUTPUT_MAX ((size_t)1 << 20)
-#define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
-#define ANNOUNCE_MS 200u
 #define NOTICE_MAX 1000u /* characters */
 
 /* Deleting */

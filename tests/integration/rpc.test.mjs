@@ -321,7 +321,7 @@ const hostile = {
 	'what is no message': [['{"type":"request"}'], /bad RPC message/],
 	'what is no value': [['["push",["ref",1]]'], /unknown special value/],
 	'a stream that nobody reads': [['["pipe"]', ...Array.from({ length: 40 }, () => JSON.stringify(['stream', ['pipeline', 1, ['write'], ['x'.repeat(MiB / 2)]]]))], /stream/],
-	'what is kept without end': [Array.from({ length: 70 }, () => JSON.stringify(['push', 'x'.repeat(MiB)])), /too much is held/],
+	'what is kept without end': [Array.from({ length: 70 }, () => JSON.stringify(['push', 'x'.repeat(MiB)])), /too many bytes are held/],
 	'a message that is too big': [[JSON.stringify(['push', 'x'.repeat(17 * MiB)])], /too large/],
 	'bytes': [[Buffer.from('["push",1]')], /text/],
 };

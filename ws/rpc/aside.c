@@ -1,4 +1,6 @@
-/* See aside.h. What a thread has is held by references of its own: jansson counts them so that threads may. */
+/*
+ * A job has its own references to the request and the JSON. jansson counts references atomically.
+ */
 #include "ws/rpc/aside.h"
 #include "shell/json_read.h"
 
@@ -7,11 +9,11 @@
 
 struct aside {
 	uv_work_t work;
-	struct request *request; /* is read; our reference; or NULL */
-	json_t *json;            /* has been read, or is written; ours */
-	char *text;              /* has been written; owned */
+	struct request *request; /* reading: our reference; otherwise NULL */
+	json_t *json;            /* result of reading, or message to write; our reference */
+	char *text;              /* result of writing; owned */
 	size_t length;
-	aside_read_done read; /* one of them; NULL both: nobody waits */
+	aside_read_done read; /* one of the two is set; after aside_forget() none */
 	aside_written_done written;
 	void *user;
 };
@@ -42,7 +44,7 @@ static void on_work(uv_work_t *work)
 static void on_done(uv_work_t *work, int status)
 {
 	struct aside *a = work->data;
-	(void)status; /* nothing cancels it */
+	(void)status; /* always 0: it is never cancelled */
 	if (a->request)
 		request_unref(a->request);
 	if (a->read) {
@@ -57,7 +59,7 @@ static void on_done(uv_work_t *work, int status)
 	free(a);
 }
 
-/* Begin. a: taken, unless that fails. */
+/* Queue the work. Takes a, unless it fails. */
 static bool begin(uv_loop_t *loop, struct aside *a)
 {
 	a->work.data = a;

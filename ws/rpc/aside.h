@@ -1,6 +1,6 @@
 /*
- * Long JSON that a thread of libuv's reads and writes, for which the loop would stand still. One of them is under way, or none;
- * zeroed memory is none.
+ * Parsing and writing large JSON in a thread of libuv's pool, because it would block the event
+ * loop. Smaller JSON is handled directly by aside_read_now() and aside_write_now().
  */
 #pragma once
 
@@ -10,24 +10,40 @@
 #include <stddef.h>
 #include <uv.h>
 
-#define ASIDE_MIN ((size_t)64 << 10) /* bytes of it, about, below which the loop is as good */
+#define ASIDE_MIN ((size_t)64 << 10) /* approximate bytes of JSON from which a thread is worth it */
 
+/* One job of the thread pool. */
 struct aside;
 
-/* What has been read, or NULL: none; it is the caller's. Comes later, and not after aside_forget(). */
+/*
+ * Called on the loop with the parsed JSON, owned by the callee; NULL: invalid JSON. Not called
+ * after aside_forget().
+ */
 typedef void (*aside_read_done)(void *user, json_t *json);
-/* What has been written, or NULL: memory was short; it is the caller's. */
+
+/*
+ * Called on the loop with the text, owned by the callee; NULL: out of memory. Not called after
+ * aside_forget().
+ */
 typedef void (*aside_written_done)(void *user, char *text, size_t length);
 
-/* Read the body of a reply. Returns NULL when memory is short: nothing has begun. */
+/* Parse the body of r's reply in a thread. Returns NULL and starts nothing if memory is short. */
 struct aside *aside_read(uv_loop_t *loop, struct request *r, aside_read_done done, void *user);
 
-/* Write a message, which nobody changes any more, and of which a reference is taken. The same. */
+/*
+ * Write a message in a thread. Takes a reference to message, which must not be modified any more.
+ * Returns NULL and starts nothing if memory is short.
+ */
 struct aside *aside_write(uv_loop_t *loop, json_t *message, aside_written_done done, void *user);
 
-/* Nobody waits for it any more; NULL is fine. */
+/* Drop the result: done() is not called. The thread still finishes. a: may be NULL. */
 void aside_forget(struct aside *a);
 
-/* What reading a reply's body, and writing a message, is on the loop. */
+/*
+ * Parse a reply's body on the calling thread. Returns a new reference, or NULL if the body is not
+ * JSON.
+ */
 json_t *aside_read_now(const struct reply *reply);
+
+/* Write a message on the calling thread. Returns text to be freed, or NULL if memory is short. */
 char *aside_write_now(const json_t *message, size_t *ret_length);

@@ -1,4 +1,4 @@
-/* Calls of the main object's methods. They begin while there is room for their answers, and wait otherwise. */
+/* Method calls on the main object. While the unsent answers cost too much, calls are queued. */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
 

@@ -1,4 +1,4 @@
-/* The shapes are those that the SDK's HTTP client hands to the same functions. */
+/* The arguments have the shape that the SDK's HTTP client passes to the same functions. */
 #include "ws/rpc/callback.h"
 
 #include "shell/clock.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* An event's member, or another where it has none. A new reference. */
+/* An event's member, or else fallback, which is taken. Returns a new reference. */
 static json_t *member(const json_t *event, const char *name, json_t *fallback)
 {
 	json_t *value = json_object_get(event, name);

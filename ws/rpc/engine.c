@@ -1,4 +1,4 @@
-/* Messages of the peer, and the life of a session. */
+/* Handles the peer's messages; creates and destroys a session. */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
 
@@ -28,7 +28,7 @@ static void free_nodes(struct rpc_engine *e)
 {
 	struct rpc_node *n, *next;
 	engine_sweep(e);
-	/* They may refer to each other in circles: none goes before all have let go. */
+	/* Nodes may refer to each other in cycles, so drop all references before freeing any. */
 	HASH_ITER (hh, e->nodes, n, next)
 		node_ref(n);
 	while (e->ready) {
@@ -79,14 +79,14 @@ const char *rpc_engine_aborted(const struct rpc_engine *e)
 bool engine_hold(struct rpc_engine *e, uint64_t cost)
 {
 	if (e->held + cost > RPC_HELD_MAX) {
-		rpc_engine_abort(e, "too much is held");
+		rpc_engine_abort(e, "too many bytes are held");
 		return false;
 	}
 	e->held += cost;
 	return true;
 }
 
-/* The peer wants to know what x is; once. */
+/* The peer asks for the result x, at most once. */
 static void pull(struct rpc_engine *e, struct rpc_export *x)
 {
 	if (x->pulled)
@@ -144,7 +144,7 @@ static void receive_release(struct rpc_engine *e, const json_t *message)
 	}
 }
 
-/* What a call to the peer, or a promise of its, has become. */
+/* A call to the peer, or a promise of the peer, has settled. */
 static void settle_import(
 	struct rpc_engine *e, struct rpc_import *i, struct rpc_node *result, bool good)
 {
@@ -157,7 +157,7 @@ static void settle_import(
 	else if (real->kind == NODE_VALUE)
 		node_fail(i->node, json_incref(real->value.tree));
 	else
-		node_fail_with(i->node, "Error", "It has failed", NULL);
+		node_fail_with(i->node, "Error", "The call has failed", NULL);
 	import_remove(e, i);
 }
 
@@ -168,7 +168,7 @@ static void receive_result(struct rpc_engine *e, const json_t *message, bool goo
 		rpc_engine_abort(e, "a result is not well-formed");
 		return;
 	}
-	/* Also of what nobody waits for: stubs in it are released then. */
+	/* Evaluate it even if its id is unknown, so that its stubs are released. */
 	struct rpc_node *result = evaluate(e, json_array_get(message, 2));
 	if (!result)
 		return;
@@ -204,11 +204,11 @@ static void receive(struct rpc_engine *e, const json_t *message)
 						   : "bad RPC message");
 }
 
-/* Why there is nothing to be taken. */
+/* The reason for an abort, by the error of wire_parse(). */
 static const char *parse_problem(int error)
 {
 	return error == -EINVAL   ? "a message is not JSON"
-		: error == -E2BIG ? "a message is too deep, or has too much in it"
+		: error == -E2BIG ? "a message is nested too deeply, or too large"
 				  : "out of memory";
 }
 

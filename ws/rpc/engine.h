@@ -1,10 +1,11 @@
 /*
- * One end of capnweb, the RPC of the Sandbox SDK: messages in, calls out, answers back as messages. It keeps the tables of
- * what either side has named by numbers, lets calls wait for the results that they are made on, and passes streams of
- * bytes both ways. It knows neither sockets nor requests.
+ * One end of a capnweb session, the RPC protocol of the Sandbox SDK. It parses messages, calls
+ * methods, and produces the messages to send. It keeps the export and import tables, queues calls
+ * on promises until these resolve, and transfers byte streams in both directions. It does not use
+ * sockets or requests.
  *
- * Whatever the peer sends that is no message, or beyond a limit, ends the session by an `abort` that says why. Calls that
- * cannot be made end by an error of their own.
+ * An invalid message, or one that exceeds a limit, aborts the session with an `abort` message that
+ * gives the reason. If only a call is invalid, that call is rejected.
  */
 #pragma once
 
@@ -13,134 +14,165 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RPC_EXPORTS_MAX 16384u /* what the peer may name of ours, and has not released */
-#define RPC_IMPORTS_MAX 16384u /* what we name of the peer's, and have not released */
-#define RPC_NODES_MAX 49152u   /* results, stubs and streams, also those that wait for others */
-#define RPC_CALLS_MAX 128u     /* calls that are not answered */
+#define RPC_EXPORTS_MAX 16384u /* our objects that the peer has not released */
+#define RPC_IMPORTS_MAX 16384u /* the peer's objects that we have not released */
+#define RPC_NODES_MAX 49152u   /* results, stubs and streams, including pending ones */
+#define RPC_CALLS_MAX 128u     /* unanswered calls */
 #define RPC_STREAMS_MAX 128u   /* streams to the peer */
 #define RPC_PATH_MAX 32u       /* names in a property path */
-#define RPC_NAME_MAX 256u      /* bytes of one of them */
-#define RPC_SAYINGS_MAX 65536u /* messages that wait for a peer that does not read */
-#define RPC_HELD_MAX \
-	((uint64_t)64 << 20) /* of values, paths and pieces of streams that are held, see wire_cost() */
-#define RPC_UNSENT_MAX ((uint64_t)4 << 20) /* of answers that wait, to begin another call */
-#define RPC_WINDOW ((size_t)256 << 10)  /* bytes of a stream that the peer has not acknowledged */
-#define RPC_PIPE_MAX ((size_t)16 << 20) /* bytes of a stream from the peer that nobody has taken */
+#define RPC_NAME_MAX 256u      /* bytes of a name in a path */
+#define RPC_SAYINGS_MAX 65536u /* unsent messages */
+/* Cost of all values, paths and stream chunks in memory, see wire_cost(). */
+#define RPC_HELD_MAX ((uint64_t)64 << 20)
+#define RPC_UNSENT_MAX ((uint64_t)4 << 20) /* cost of unsent answers, above which no call starts */
+#define RPC_WINDOW ((size_t)256 << 10)     /* unacknowledged bytes of a stream to the peer */
+#define RPC_PIPE_MAX ((size_t)16 << 20)    /* unread bytes of a stream from the peer */
 
+/* A session. */
 struct rpc_engine;
+
+/* A method call from the peer, until it is answered. */
 struct rpc_call;
+
+/* The reading end of a stream from the peer. */
 struct rpc_reader;
+
+/* A stream to the peer. */
 struct rpc_flow;
 
-/* What there is at a path of the main object. */
+/* What a path of the main object refers to. */
 enum rpc_member { RPC_NOTHING, RPC_SPACE, RPC_METHOD };
 
+/* What the engine asks of its owner. */
 struct rpc_callbacks {
-	/* What "space" (method NULL) or "space.method" is. */
+	/* Look up "space" (method NULL) or "space.method". */
 	enum rpc_member (*member)(void *user, const char *space, const char *method);
-	/* A method is called; to be answered once, now or later. */
+	/* The peer calls a method. It must be answered once, now or later. */
 	void (*call)(void *user, struct rpc_call *call);
-	/* Nobody waits for the answer any more, which must not be given: call is gone. */
+	/* The call was cancelled: it must not be answered, and is freed afterwards. */
 	void (*cancelled)(void *user, struct rpc_call *call);
 };
 
-/* Returns NULL when memory is short. callbacks and user: borrowed. */
+/* Returns NULL if memory is short. callbacks and user: borrowed. */
 struct rpc_engine *rpc_engine_create(const struct rpc_callbacks *callbacks, void *user);
-/* Calls are cancelled, streams closed. Not from inside a callback. */
+
+/* Cancel all calls, close all streams, and free e. Not from inside a callback. */
 void rpc_engine_destroy(struct rpc_engine *e);
 
-/* A message has come. Nothing happens once it has been aborted. */
+/* Handle a message from the peer. Ignored after an abort. */
 void rpc_engine_receive(struct rpc_engine *e, const char *text, size_t length);
 
-/* The same of one that wire_parse() has read before: what it has returned, and the message, taken, or NULL. */
+/*
+ * Handle a message that wire_parse() has parsed. error: its result. message: taken; NULL if error
+ * is set.
+ */
 void rpc_engine_take(struct rpc_engine *e, int error, json_t *message);
 
-/* The next message to be sent, owned by the caller; NULL: there is none yet. */
+/* The next message to send, owned by the caller; NULL: there is none now. */
 char *rpc_engine_next(struct rpc_engine *e, size_t *ret_length);
 
-/* The same, before it is text: nobody changes it any more. Returns a new reference. */
+/*
+ * The next message to send as JSON, which the engine does not modify any more. Returns a new
+ * reference, or NULL.
+ */
 json_t *rpc_engine_message(struct rpc_engine *e);
 
-/* End the session: the last message says why. */
+/* End the session. The last message to send is an `abort` with the reason. */
 void rpc_engine_abort(struct rpc_engine *e, const char *reason);
 
-/* Why it has been aborted; NULL: it has not. */
+/* The reason of the abort; NULL: the session is alive. */
 const char *rpc_engine_aborted(const struct rpc_engine *e);
 
-/* Whether rpc_engine_next() may have something. */
+/* Whether rpc_engine_next() may return a message. */
 bool rpc_engine_has_next(const struct rpc_engine *e);
 
 /* Calls */
 
+/* The first part of the called name "space.method". */
 const char *rpc_call_space(const struct rpc_call *c);
+
+/* The second part of the called name "space.method". */
 const char *rpc_call_method(const struct rpc_call *c);
 
-/* An argument, as an expression (ws/rpc/wire.h), and with {"ref", number} for stubs and streams; NULL: there is none. */
+/*
+ * An argument as an expression (ws/rpc/wire.h), with ["ref", serial] for stubs and streams; NULL:
+ * none at that index.
+ */
 const json_t *rpc_call_argument(const struct rpc_call *c, size_t index);
 
-/* What the caller of this library remembers of it. */
+/* Attach a pointer to the call for rpc_call_kept(). */
 void rpc_call_keep(struct rpc_call *c, void *own);
+
+/* The pointer that rpc_call_keep() attached; NULL: none. */
 void *rpc_call_kept(const struct rpc_call *c);
 
-/* Answer. value: an expression, taken; NULL: memory was short. */
+/* Answer with a result. value: an expression, taken; NULL: the call fails as out of memory. */
 void rpc_call_resolve(struct rpc_call *c, json_t *value);
-/* error: an expression, taken. */
+
+/* Answer with an error. error: an expression, taken. */
 void rpc_call_reject(struct rpc_call *c, json_t *error);
 
-/* Streams to the peer, of bytes */
+/* Byte streams to the peer */
 
+/* What rpc_source.next() returns. */
 enum rpc_piece { RPC_PIECE, RPC_WAIT, RPC_END, RPC_BROKEN };
 
+/* Where a stream to the peer gets its bytes from. */
 struct rpc_source {
 	/*
-	 * The next piece, an expression, owned by the caller, and about how many bytes it is; of RPC_BROKEN: what is said of
-	 * it, a string, or NULL.
+	 * Get the next chunk. RPC_PIECE: *ret_piece is an expression, owned by the caller,
+	 * *ret_size its approximate bytes. RPC_WAIT: call again after rpc_flow_more(). RPC_BROKEN:
+	 * *ret_piece is the error message, a string, or NULL.
 	 */
 	enum rpc_piece (*next)(void *user, json_t **ret_piece, size_t *ret_size);
-	/* Nobody reads it any more; nothing is called afterwards. */
+	/* The stream is over. No function is called afterwards. */
 	void (*closed)(void *user);
 	void *user;
 };
 
 /*
- * Answer with a stream: alone, or as the member `name` of an object, taken, that is an expression. *ret_flow is
- * set first, and is there until the source is closed, which may come from inside; it stays as it is when the call fails
- * instead.
+ * Answer with a stream, either alone or as the member `name` of object, an expression, taken.
+ * *ret_flow is set before the answer and is valid until source->closed(), which may be called from
+ * inside. If the call is rejected instead, *ret_flow is untouched.
  */
 void rpc_call_stream(struct rpc_call *c, const struct rpc_source *source, json_t *object,
 	const char *name, struct rpc_flow **ret_flow);
 
-/* The source has more, after RPC_WAIT. */
+/* The source has data again after RPC_WAIT. */
 void rpc_flow_more(struct rpc_flow *f);
 
 /* Calls to the peer */
 
 /*
- * Call the function that is the member `name` of an argument, which may have none. arguments: an expression, [[...]],
- * taken. done: once it has returned, however; not called when there is no such function, or e is destroyed.
- * Returns whether it is called.
+ * Call the function that is the member `name` of an argument. arguments: an expression [[...]],
+ * taken. done: called when the function has returned or failed; not called if e is destroyed first.
+ * Returns false, and does nothing, if there is no such function or memory is short.
  */
 bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
 	void (*done)(void *user), void *user);
 
-/* Streams from the peer */
+/* Byte streams from the peer */
 
-/* What takes a stream from the peer. */
+/* The consumer of a stream from the peer. */
 struct rpc_sink {
-	/* A piece, borrowed. No other comes before rpc_reader_resume(). */
+	/* A chunk, borrowed until rpc_reader_resume(), which also requests the next one. */
 	void (*piece)(void *user, const uint8_t *bytes, size_t length);
-	/* All of it has come. */
+	/* The stream has ended. */
 	void (*complete)(void *user);
-	/* It has broken off. */
+	/* The stream broke off before its end. */
 	void (*broken)(void *user);
 	void *user;
 };
 
 /*
- * Take the stream that an argument is. Returns NULL when it is none, or has been taken. Its first piece comes after
- * rpc_reader_resume(), as do all others, also from inside of that. complete(), broken() and rpc_reader_close() end it.
+ * Read the stream that is an argument. Each chunk, including the first, is delivered after
+ * rpc_reader_resume(), or from inside it. The reader is freed before complete() and broken(), and
+ * by rpc_reader_close(). Returns NULL if the argument is not a stream or already has a reader.
  */
 struct rpc_reader *rpc_call_read(struct rpc_call *c, size_t index, const struct rpc_sink *sink);
+
+/* Acknowledge the last chunk and request the next one. */
 void rpc_reader_resume(struct rpc_reader *r);
-/* Take no more of it: what still comes is refused. */
+
+/* Stop reading: all further writes of the peer fail. */
 void rpc_reader_close(struct rpc_reader *r);

@@ -1,4 +1,7 @@
-/* Expressions of the peer become nodes: calls in them are begun, what they refer to is looked up, the rest is checked. */
+/*
+ * Evaluates expressions of the peer: starts their calls, looks up what they refer to, and validates
+ * the rest.
+ */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
 
@@ -9,8 +12,8 @@
 struct evaluation {
 	struct rpc_engine *engine;
 	struct rpc_value value;
-	bool waits; /* for some of its refs */
-	bool bad;   /* e has been aborted */
+	bool waits; /* some of its refs must settle first */
+	bool bad;   /* invalid; the engine is aborted */
 };
 
 static json_t *evaluate_any(struct evaluation *v, const json_t *e, unsigned depth);
@@ -22,8 +25,8 @@ static json_t *refuse(struct evaluation *v, const char *reason)
 	return NULL;
 }
 
-/* A node, a reference to which is taken, in its place. */
-static json_t *place(struct evaluation *v, struct rpc_node *n, bool wait)
+/* Add a node, a reference, taken, and return the leaf for it. wait: it must settle first. */
+static json_t *add_node(struct evaluation *v, struct rpc_node *n, bool wait)
 {
 	if (!n || !value_add_ref(&v->value, n))
 		return refuse(v, "out of memory");
@@ -61,7 +64,7 @@ static json_t *evaluate_reference(struct evaluation *v, const json_t *e, bool wa
 	if (!x)
 		return refuse(v, "no such entry on exports table");
 	if (!path)
-		return place(v, node_ref(x->node), wait);
+		return add_node(v, node_ref(x->node), wait);
 	struct rpc_node *subject = node_ref(x->node), *arguments = NULL, *result;
 	if (args) {
 		json_t *array = json_pack("[O]", args);
@@ -79,10 +82,10 @@ static json_t *evaluate_reference(struct evaluation *v, const json_t *e, bool wa
 	else
 		node_unref(arguments);
 	node_unref(subject);
-	return place(v, result, wait);
+	return add_node(v, result, wait);
 }
 
-/* What the peer exports. */
+/* An object or promise that the peer exports. */
 static json_t *evaluate_stub(struct evaluation *v, const json_t *e, bool promise)
 {
 	struct rpc_engine *engine = v->engine;
@@ -94,7 +97,7 @@ static json_t *evaluate_stub(struct evaluation *v, const json_t *e, bool promise
 		return refuse(v, "a promise is exported again");
 	if (i) {
 		i->introduced++;
-		return place(v, node_ref(i->node), false);
+		return add_node(v, node_ref(i->node), false);
 	}
 	struct rpc_node *n = node_create(engine, promise ? NODE_WAITING : NODE_STUB);
 	i = n ? import_add(engine, id, promise ? IMPORT_PROMISE : IMPORT_STUB) : NULL;
@@ -103,9 +106,9 @@ static json_t *evaluate_stub(struct evaluation *v, const json_t *e, bool promise
 		return refuse(v, "out of memory");
 	}
 	n->id = id;
-	/* A stub's entry lives as long as its node, which has no need of a circle. */
+	/* A stub's entry has no reference to its node, because the node removes the entry. */
 	i->node = promise ? node_ref(n) : n;
-	return place(v, n, promise);
+	return add_node(v, n, promise);
 }
 
 static json_t *evaluate_readable(struct evaluation *v, const json_t *e)
@@ -114,14 +117,14 @@ static json_t *evaluate_readable(struct evaluation *v, const json_t *e)
 		? export_find(v->engine, json_integer_value(json_array_get(e, 1)))
 		: NULL;
 	struct rpc_node *n = x ? node_real(x->node) : NULL;
-	if (!n || n->kind != NODE_PIPE || n->pipe->taken)
+	if (!n || n->kind != NODE_PIPE || n->pipe->consumed)
 		return refuse(
 			v, "an export is not a pipe, or its readable end was already consumed");
-	n->pipe->taken = true;
-	return place(v, node_ref(n), false);
+	n->pipe->consumed = true;
+	return add_node(v, node_ref(n), false);
 }
 
-/* Not done here. What it captures is released, and whoever asks gets an error. */
+/* Not implemented. Evaluates the captures so that they are released; the result is an error. */
 static json_t *evaluate_remap(struct evaluation *v, const json_t *e)
 {
 	const json_t *captures = json_array_get(e, 3), *capture;
@@ -139,10 +142,10 @@ static json_t *evaluate_remap(struct evaluation *v, const json_t *e)
 	if (!n)
 		return refuse(v, "out of memory");
 	node_fail_with(n, "Error", "map() is not supported by this server", "NOT_IMPLEMENTED");
-	return place(v, n, true);
+	return add_node(v, n, true);
 }
 
-/* An error: what it has besides its text is expressions. */
+/* An error. Its additional properties are expressions. */
 static json_t *evaluate_error(struct evaluation *v, const json_t *e, unsigned depth)
 {
 	json_t *type = json_array_get(e, 1), *message = json_array_get(e, 2);
@@ -213,7 +216,7 @@ static json_t *evaluate_object(struct evaluation *v, const json_t *object, unsig
 	return copy;
 }
 
-/* Recursion ends: messages are not nested deeper than WIRE_NESTING_MAX. */
+/* The recursion is bounded: messages have at most WIRE_NESTING_MAX levels. */
 static json_t *evaluate_any(struct evaluation *v, const json_t *e, unsigned depth)
 {
 	const json_t *elements = wire_array(e);
@@ -226,7 +229,7 @@ static json_t *evaluate_any(struct evaluation *v, const json_t *e, unsigned dept
 	return json_is_array(e) ? evaluate_special(v, e, depth) : json_incref((json_t *)e);
 }
 
-/* The value waits for what is in it. v: its contents are taken. */
+/* A node that settles once all nodes in v have. v: its contents are taken. */
 static struct rpc_node *wait_for_all(struct rpc_engine *e, struct rpc_value *v)
 {
 	struct rpc_node *n = node_create(e, NODE_WAITING);
@@ -255,13 +258,13 @@ struct rpc_node *evaluate(struct rpc_engine *e, const json_t *expression)
 	v.value.cost = wire_cost(v.value.tree) + v.value.refs_count * RPC_REF_COST;
 	e->held += v.value.cost;
 	if (e->held > RPC_HELD_MAX)
-		refuse(&v, "too much is held");
+		refuse(&v, "too many bytes are held");
 	if (v.bad || !v.value.tree) {
 		value_finish(e, &v.value);
 		rpc_engine_abort(e, "out of memory");
 		return NULL;
 	}
-	/* Nothing but a node is that node. */
+	/* An expression that is only a node evaluates to that node. */
 	struct rpc_node *n = v.value.refs_count == 1 ? node_of(e, v.value.tree) : NULL;
 	if (n) {
 		node_ref(n);

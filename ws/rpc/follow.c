@@ -1,6 +1,6 @@
 /*
- * Property paths and calls: on the main object, on results, on what the peer has exported, on the pipes that it writes to.
- * What has not settled is waited for.
+ * Property paths and calls on the main object, on results, on the peer's stubs, and on pipes. If a
+ * node is pending, a waiter is added to it.
  */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
@@ -11,7 +11,7 @@
 
 #define MESSAGE_SIZE 160u
 
-/* One that goes on with a path, which it gets a reference to. Returns NULL when e has been aborted. */
+/* A waiter with a path, to which it gets a reference. Returns NULL after aborting e. */
 static struct rpc_waiter *make_waiter(struct rpc_engine *e, enum waiter_kind kind, json_t *path)
 {
 	uint64_t cost = wire_cost(path);
@@ -27,7 +27,7 @@ static struct rpc_waiter *make_waiter(struct rpc_engine *e, enum waiter_kind kin
 	return w;
 }
 
-/* Drop what has been taken. */
+/* Release arguments that were taken. */
 static void drop(json_t *path, struct rpc_node *args)
 {
 	json_decref(path);
@@ -52,7 +52,10 @@ void follow(struct rpc_node *subject, json_t *path, struct rpc_node *args, struc
 	node_wait(real, w);
 }
 
-/* A call, once its arguments are there. subject: a target, a stub or a pipe. args: taken. */
+/*
+ * Make a call when its arguments have settled. subject: a target, stub or pipe. path and args:
+ * taken.
+ */
 static void call_when_ready(
 	struct rpc_node *subject, json_t *path, struct rpc_node *args, struct rpc_node *result)
 {
@@ -71,7 +74,7 @@ static void call_when_ready(
 	drop(path, args);
 }
 
-/* "a.b" for messages, cut. */
+/* Write a path as "a.b" for an error message, truncated if it is long. */
 static void name_path(const json_t *path, char text[MESSAGE_SIZE])
 {
 	const json_t *name;
@@ -99,7 +102,7 @@ static void fail_no_function(struct rpc_node *result, const json_t *path)
 
 /* Values */
 
-/* One step into a value; NULL: there is nothing. Borrowed. */
+/* The member or element of a value that is called name, borrowed; NULL: none. */
 static json_t *step(json_t *tree, const json_t *name)
 {
 	json_t *elements = wire_array(tree);
@@ -110,7 +113,7 @@ static json_t *step(json_t *tree, const json_t *name)
 	return NULL;
 }
 
-/* A part of a value, which keeps the whole of its nodes. */
+/* Settle result with a part of a value. It keeps references to all nodes of the whole value. */
 static void become_part(struct rpc_node *result, const struct rpc_value *whole, json_t *part)
 {
 	struct rpc_engine *e = result->engine;
@@ -126,7 +129,7 @@ static void become_part(struct rpc_node *result, const struct rpc_value *whole, 
 		return;
 	}
 	value_finish(e, &v);
-	rpc_engine_abort(e, fits ? "out of memory" : "too much is held");
+	rpc_engine_abort(e, fits ? "out of memory" : "too many bytes are held");
 }
 
 static void follow_value(

@@ -1,6 +1,6 @@
 /*
- * A job lives as long as its call, and, where that is answered with a stream, as long as that is read. Events and bytes are
- * asked for when they can be sent.
+ * A job lives until its call is answered, or, if the answer is a stream, until the stream is over.
+ * Events and bytes are pulled from the request only when they can be sent.
  */
 #include "ws/rpc/job_internal.h"
 
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <utlist.h>
 
-#define CALLBACKS_ARGUMENT 3u /* of runCodeStream, with its functions */
+#define CALLBACKS_ARGUMENT 3u /* index of the argument of runCodeStream that has the functions */
 
 void job_end(struct job *j)
 {
 	struct request *r = j->request;
 	struct rpc_reader *reader = j->reader;
-	/* The first one has a next, or is alone. */
+	/* For the static analyzer: the first job has a next, or is the only one. */
 	assert(j != j->all->list || j->next || j->prev == j);
 	DL_DELETE(j->all->list, j);
 	if (j->counted)
@@ -73,7 +73,7 @@ void job_fail(struct job *j, const json_t *body, int status)
 	job_answer(j, NULL, methods_failure(j->row, body, status));
 }
 
-/* The answer, as JSON, taken; NULL: it is none. */
+/* The reply's body was parsed. body: taken; NULL: not JSON. */
 static void on_body(void *user, json_t *body)
 {
 	struct job *j = user;
@@ -83,7 +83,7 @@ static void on_body(void *user, json_t *body)
 		job_fail(j, body, reply->status);
 	else if (!body)
 		job_answer(j, NULL,
-			wire_error("Error", "The answer is no JSON", "INVALID_JSON_RESPONSE", NULL));
+			wire_error("Error", "The reply is not JSON", "INVALID_JSON_RESPONSE", NULL));
 	else
 		job_answer(j, result_of(j, body), NULL);
 	json_decref(body);
@@ -133,30 +133,32 @@ static const struct request_transport transport = {.answered = on_answered,
 	.downloading = on_downloading,
 	.uploading = on_uploading};
 
-/* Functions of the caller's */
+/* Callback functions of the client */
 
-static void on_told(void *user)
+static void on_returned(void *user)
 {
 	struct job *j = user;
-	j->telling = false;
+	j->calling = false;
 	on_more(j);
 }
 
-/* Tell what there is, one event after the other: the next when the function has returned. j may be over afterwards. */
-static void tell(struct job *j)
+/*
+ * Pass events to callback functions, the next one when the last function has returned. May free j.
+ */
+static void deliver_events(struct job *j)
 {
 	struct request *r = j->request;
 	char *event = NULL;
 	j->due = false;
-	while (!j->telling && (event = r->stream.next(r->stream.user))) {
+	while (!j->calling && (event = r->stream.next(r->stream.user))) {
 		json_t *arguments;
 		const char *function = callback_of(event, &arguments);
 		free(event);
 		if (function)
-			j->telling = rpc_call_back(
-				j->call, CALLBACKS_ARGUMENT, function, arguments, on_told, j);
+			j->calling = rpc_call_back(
+				j->call, CALLBACKS_ARGUMENT, function, arguments, on_returned, j);
 	}
-	if (!j->telling && r->stream_complete)
+	if (!j->calling && r->stream_complete)
 		job_answer(j, wire_undefined(), NULL);
 }
 
@@ -164,19 +166,19 @@ void jobs_run(struct jobs *all)
 {
 	struct job *j;
 	do {
-		/* From the beginning: one that is over may take others with it. */
+		/* Restart from the beginning, because a job that ends may free other jobs. */
 		DL_FOREACH (all->list, j)
 			if (j->due) /* NOLINT(clang-analyzer-*): the list has no freed one */
 				break;
 		if (j)
-			tell(j);
+			deliver_events(j);
 	} while (j);
 }
 
 /* Requests */
 
-/* Put the members of an object into the query. */
-static bool take_query(struct request *r, const char *fixed, const json_t *members)
+/* Add the string members of an object, and the parameter `fixed` unless NULL, to the query. */
+static bool add_query(struct request *r, const char *fixed, const json_t *members)
 {
 	const char *name;
 	json_t *value;
@@ -211,7 +213,7 @@ static struct request *make_request(
 	if (row->verb == METHOD_POST)
 		r->json = json_incref(body);
 	else
-		good = take_query(r, row->query, body) && good;
+		good = add_query(r, row->query, body) && good;
 	if (good)
 		return r;
 	request_unref(r);
@@ -281,9 +283,9 @@ void job_cancel(struct job *j)
 	job_end(j);
 }
 
-static void say_that_it_goes_on(struct job *j)
+static void send_keepalive(struct job *j)
 {
-	j->quiet = true;
+	j->keepalive_due = true;
 	rpc_flow_more(j->flow);
 	j->all->due(j->all->user);
 }
@@ -293,8 +295,8 @@ void jobs_sweep(struct jobs *all, unsigned quiet_s)
 	struct job *j, *next;
 	DL_FOREACH_SAFE (all->list, j, next) {
 		if (upload_is_wanted(j->request) && j->silent++ >= JOB_SILENT_S)
-			job_body_break(j, "Nothing has come of the stream for too long");
+			job_body_break(j, "The stream was silent for too long");
 		else if (j->flow && j->request->stream.next && j->silent++ >= quiet_s)
-			say_that_it_goes_on(j);
+			send_keepalive(j);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * A call of the SDK's as a request: made of the arguments, handed to the dispatcher, and its answer, or its stream, handed
- * back to the caller.
+ * A call of the SDK as a request to the dispatcher: its arguments become the request, and the reply
+ * or its stream becomes the result of the call.
  */
 #pragma once
 
@@ -8,29 +8,32 @@
 #include "ws/rpc/engine.h"
 #include "ws/rpc/methods.h"
 
-#define JOB_SILENT_S \
-	300u /* after so much silence a stream of the caller's is given up, as the SDK gives up ours */
+#define JOB_SILENT_S 300u /* a stream from the client that is silent for so long is aborted */
 
+/* A call in progress. */
 struct job;
 
-/* On whose behalf jobs are done. */
+/* The jobs of one connection. */
 struct jobs {
-	struct dispatcher *dispatcher; /* borrowed, like all here */
-	const struct principal *principal;
-	const char *peer;
-	void (*due)(void *user); /* something can be sent; not in the middle of anything */
+	struct dispatcher *dispatcher;     /* borrowed, as all pointers here */
+	const struct principal *principal; /* gives the requests their rights */
+	const char *peer;                  /* address of the client */
+	void (*due)(void *user);           /* there may be something to send */
 	void *user;
 	struct job *list;
 };
 
-/* Do it; c is answered now or later. */
+/* Start the request of a call, which is answered now or later. */
 void job_start(struct jobs *all, struct rpc_call *c);
 
-/* Go on with what calls functions of the caller's. To be done when something can be sent. */
+/* Pass pending events to callback functions of the client. Call it when messages can be sent. */
 void jobs_run(struct jobs *all);
 
-/* Nobody waits for its answer any more. */
+/* Abandon a job after its call was cancelled. */
 void job_cancel(struct job *j);
 
-/* Once a second: streams that have been silent for quiet_s say so, and those of the caller's for too long are given up. */
+/*
+ * Once a second: send a keepalive on streams silent for quiet_s, and abort uploads silent for
+ * JOB_SILENT_S.
+ */
 void jobs_sweep(struct jobs *all, unsigned quiet_s);

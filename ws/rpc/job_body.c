@@ -1,6 +1,6 @@
 /*
- * A stream of the caller's, as the body of a request: a piece of it is handed on as the handler takes it, and the next one is
- * asked for, which acknowledges it, when that has been taken.
+ * A stream from the client as the body of a request. When the handler has consumed a chunk, the
+ * next one is requested, which acknowledges it to the client.
  */
 #include "ws/rpc/job_internal.h"
 
@@ -12,13 +12,13 @@ void job_body_break(struct job *j, const char *why)
 	json_decref(body);
 }
 
-/* Hand on what there is, as long as it is wanted. j may be over afterwards. */
+/* Pass bytes to the handler as long as it wants them. May free j. */
 static void feed(struct job *j)
 {
 	struct request *r = request_ref(j->request);
 	struct jobs *all = j->all;
 	j->feeding = true;
-	/* Without its transport the request has been answered, and j is over. */
+	/* If the transport is gone, the request was answered and j freed. */
 	while (r->transport && upload_is_wanted(r) && !j->body_broken) {
 		size_t n = j->piece_length < UPLOAD_PIECE_MAX ? j->piece_length : UPLOAD_PIECE_MAX;
 		const uint8_t *bytes = j->piece;
@@ -28,8 +28,8 @@ static void feed(struct job *j)
 			upload_give(r, (const char *)bytes, n);
 		} else if (j->body_over) {
 			upload_finish(r);
-		} else if (!j->asked) {
-			j->asked = true;
+		} else if (!j->requested) {
+			j->requested = true;
 			rpc_reader_resume(j->reader);
 		} else {
 			break;
@@ -55,7 +55,7 @@ static void on_piece(void *user, const uint8_t *bytes, size_t length)
 	struct job *j = user;
 	j->piece = bytes;
 	j->piece_length = length;
-	j->asked = false;
+	j->requested = false;
 	j->silent = 0;
 	job_body_feed(j);
 }

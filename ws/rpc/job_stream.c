@@ -1,6 +1,4 @@
-/*
- * Answers that are streams: of events, as their text; of a file's bytes.
- */
+/* Answers that are streams: server-sent events as text, and downloads as bytes. */
 #include "ws/rpc/job_internal.h"
 #include "ws/rpc/wire.h"
 
@@ -8,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The type of an event, which stands first in it; its length, 0 where it does not. */
+/* Find the type of an event, which must be its first member. Returns its length; 0: not found. */
 static size_t event_type(const char *json, const char **ret_type)
 {
 	static const char start[] = "{\"type\":\"";
@@ -19,7 +17,7 @@ static size_t event_type(const char *json, const char **ret_type)
 	return (*ret_type)[length] == '"' ? length : 0;
 }
 
-/* An event as text. Returns NULL when it is left out, or memory is short: *ret_failed. */
+/* An event as text. Returns NULL if it is left out; *ret_failed: memory is short. */
 static char *event_text(
 	const struct method_row *row, const char *json, size_t *ret_length, bool *ret_failed)
 {
@@ -60,7 +58,7 @@ static enum rpc_piece next_event(void *user, json_t **ret_piece, size_t *ret_siz
 		if (failed)
 			return RPC_BROKEN;
 		j->silent = 0;
-		j->quiet = false;
+		j->keepalive_due = false;
 		if (!text)
 			continue;
 		enum rpc_piece state = give_bytes(text, length, ret_piece, ret_size);
@@ -69,13 +67,13 @@ static enum rpc_piece next_event(void *user, json_t **ret_piece, size_t *ret_siz
 	}
 	if (r->stream_complete)
 		return RPC_END;
-	if (!j->quiet)
+	if (!j->keepalive_due)
 		return RPC_WAIT;
-	j->quiet = false;
+	j->keepalive_due = false;
 	return give_bytes(":\n\n", 3, ret_piece, ret_size);
 }
 
-/* Of a download. Nothing can be said in it while there is nothing. */
+/* The next bytes of a download, which has no keepalives. */
 static enum rpc_piece next_bytes(void *user, json_t **ret_piece, size_t *ret_size)
 {
 	struct job *j = user;

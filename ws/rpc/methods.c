@@ -1,4 +1,4 @@
-/* The methods as a table: positional arguments become the body that the SDK's HTTP client sends. */
+/* The table of methods. Positional arguments become the body that the SDK's HTTP client sends. */
 #include "ws/rpc/methods.h"
 
 #include "shell/clock.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENT_SIZE 32u /* of a name in `arguments` */
+#define ARGUMENT_SIZE 32u /* bytes of a name in method_row.arguments, with its NUL */
 
 /* Results that differ from the answer */
 
@@ -84,7 +84,7 @@ static json_t *result_renamed(const json_t *answer, const json_t *arguments)
 	return result;
 }
 
-/* A moment as a Date: the server's clock, for contexts do not say when they were made. */
+/* The current time as a Date, because contexts do not have the time of their creation. */
 static json_t *date_now(void)
 {
 	return json_pack("[s, I]", "date", (json_int_t)clock_wall_ms());
@@ -122,7 +122,7 @@ static bool asks_for_bytes(const json_t *arguments)
 	return encoding && strcmp(encoding, "none") == 0;
 }
 
-/* A directory is no file to a client that reads one, as when it is read as text. */
+/* Reading a directory as bytes fails like reading it as text: no such file. */
 static const struct method_error errors_no_file[] = {
 	{"IS_DIRECTORY", "FILE_NOT_FOUND"},
 	{.code = NULL},
@@ -194,7 +194,7 @@ static const struct method_row rows[] = {
 	{"tunnels", "stopTunnelRun", METHOD_NONE},
 };
 
-static bool is(const struct method_row *row, const char *space, const char *name)
+static bool has_name(const struct method_row *row, const char *space, const char *name)
 {
 	return strcmp(row->space, space) == 0 && (!name || strcmp(row->name, name) == 0);
 }
@@ -202,7 +202,7 @@ static bool is(const struct method_row *row, const char *space, const char *name
 const struct method_row *methods_find(const char *space, const char *name)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (is(&rows[i], space, name))
+		if (has_name(&rows[i], space, name))
 			return &rows[i];
 	return NULL;
 }
@@ -211,7 +211,7 @@ const struct method_row *methods_choose(const char *space, const char *name, con
 {
 	const struct method_row *row = methods_find(space, name);
 	while (row->only && !row->only(arguments))
-		row++; /* the one for any arguments stands behind it */
+		row++; /* a row without a condition follows */
 	return row;
 }
 
@@ -224,10 +224,10 @@ json_t *methods_file(const json_t *arguments, uint64_t size, const char *type)
 		"timestamp", now);
 }
 
-/* Put a value into the body. What is null is left out: it is what JavaScript makes of an argument that is not there. */
+/* Set a member of the body unless it is set. Null is left out: absent arguments arrive as null. */
 static void put(json_t *body, const char *name, const json_t *value)
 {
-	/* The API's names, where the SDK has others. */
+	/* The SDK's name for a field that the API calls differently. */
 	if (strcmp(name, "envVars") == 0)
 		name = "env_vars";
 	if (value && !json_is_null(value) && !json_object_get(body, name))
@@ -242,7 +242,9 @@ static void put_all(json_t *body, const json_t *object)
 		put(body, name, value);
 }
 
-/* Put one argument where its name says. Returns NULL, or what is wrong. */
+/*
+ * Add an argument to the body as its name in the table says. Returns NULL, or the invalid argument.
+ */
 static const char *put_argument(json_t *body, const char *name, size_t length, const json_t *value)
 {
 	char key[ARGUMENT_SIZE];
@@ -256,7 +258,7 @@ static const char *put_argument(json_t *body, const char *name, size_t length, c
 	}
 	if (value && !json_is_object(value) && !json_is_null(value))
 		return "options";
-	/* Whoever is named by position is not named again. */
+	/* Members that have been set by position stay. */
 	put_all(body, value);
 	return NULL;
 }
@@ -273,7 +275,7 @@ static const char *make_body(const char *spec, const json_t *arguments, json_t *
 	return problem;
 }
 
-/* With the argument that the path is made of. Returns NULL, or what is wrong. */
+/* Make the path, with its argument if it has one. Returns NULL, or the invalid argument. */
 static const char *make_path(
 	const struct method_row *row, const json_t *argument, char path[METHODS_PATH_SIZE])
 {
@@ -317,8 +319,11 @@ const char *methods_request(const struct method_row *row, const json_t *argument
 	return problem;
 }
 
-/* Whether the SDK knows a code; of others it takes the text, if that is JSON. */
-static bool is_known(const char *code)
+/*
+ * Whether the SDK has an error class for the code. For other codes it parses the text, if that is
+ * JSON.
+ */
+static bool is_sdk_code(const char *code)
 {
 	static const char *const own[] = {"UNAUTHENTICATED", "ACCESS_ENDED", "HOST_NOT_ALLOWED",
 		"ORIGIN_NOT_ALLOWED", "SESSION_NOT_FOUND", "EXEC_NOT_FOUND", "METHOD_NOT_ALLOWED",
@@ -346,7 +351,7 @@ json_t *methods_error(const json_t *body, int status)
 	message = message ? message : fallback;
 	code = code ? code : "INTERNAL_ERROR";
 	json_t *details = json_is_object(context) ? wire_of(context) : json_object();
-	if (is_known(code))
+	if (is_sdk_code(code))
 		return wire_error("Error", message, code, details);
 	json_t *whole = json_pack("{s:s, s:s, s:o}", "code", code, "message", message, "context",
 		json_is_object(context) ? json_incref(context) : json_object());

@@ -1,6 +1,7 @@
 /*
- * Nodes: what numbers stand for. What a node's settling makes due is put in a list and done by engine_run(), and what
- * nobody refers to is freed by engine_sweep(): a chain of any length costs no stack.
+ * Nodes: results, objects and streams. The waiters of a settled node are run by engine_run(), and
+ * nodes without references are freed by engine_sweep(). Both work on lists, so that a chain of any
+ * length needs no recursion.
  */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
@@ -40,7 +41,7 @@ static void doom(struct rpc_node *n)
 {
 	struct rpc_engine *e = n->engine;
 	n->doomed = true;
-	/* A node that is ready has a reference of that list. */
+	/* The ready list has a reference to its nodes. */
 	assert(!n->ready);
 	n->next = e->doomed;
 	e->doomed = n;
@@ -72,7 +73,7 @@ static void free_waiters(struct rpc_node *n)
 	n->last = NULL;
 }
 
-/* The peer need not keep its stub for us. */
+/* Tell the peer that we no longer use its stub. */
 static void release_stub(struct rpc_node *n)
 {
 	struct rpc_engine *e = n->engine;
@@ -118,7 +119,7 @@ struct rpc_node *node_real(struct rpc_node *n)
 {
 	while (n->kind == NODE_ALIAS) {
 		struct rpc_node *next = n->alias;
-		/* The next look is shorter: a peer makes such chains as long as it likes. */
+		/* Shorten the chain for the next lookup: a peer can make it of any length. */
 		if (next->kind == NODE_ALIAS) {
 			n->alias = node_ref(next->alias);
 			node_unref(next);
@@ -144,7 +145,7 @@ struct rpc_node *node_of(const struct rpc_engine *e, const json_t *leaf)
 	return n;
 }
 
-/* Becoming */
+/* Settling */
 
 static void make_ready(struct rpc_node *n)
 {
@@ -212,7 +213,7 @@ void node_become_alias(struct rpc_node *n, struct rpc_node *other)
 		make_ready(n);
 		return;
 	}
-	/* What waits, waits for the other, in its order. */
+	/* Append n's waiters to those of the other node. */
 	if (n->waiters && real->last)
 		real->last->next = n->waiters;
 	else if (n->waiters)
@@ -235,9 +236,9 @@ void node_wait(struct rpc_node *n, struct rpc_waiter *w)
 		make_ready(n);
 }
 
-/* Doing what is due */
+/* Running waiters */
 
-/* One of those that a value waits for has settled. */
+/* A node in the incomplete value of n has settled. */
 static void gather(struct rpc_node *n)
 {
 	json_t *error;
@@ -264,7 +265,7 @@ static void answer_export(struct rpc_engine *e, int64_t id, struct rpc_node *set
 	e->unsent += s->cost;
 }
 
-static void do_waiter(struct rpc_engine *e, struct rpc_waiter *w, struct rpc_node *settled)
+static void run_waiter(struct rpc_engine *e, struct rpc_waiter *w, struct rpc_node *settled)
 {
 	if (w->kind == WAITER_FOLLOW) {
 		follow_settled(settled, w->path, w->args, w->result);
@@ -282,7 +283,7 @@ static void do_waiter(struct rpc_engine *e, struct rpc_waiter *w, struct rpc_nod
 	free_waiter(e, w);
 }
 
-static void do_waiters(struct rpc_engine *e, struct rpc_node *n)
+static void run_waiters(struct rpc_engine *e, struct rpc_node *n)
 {
 	struct rpc_node *settled = node_ref(node_real(n));
 	while (n->waiters && !e->aborted) {
@@ -290,7 +291,7 @@ static void do_waiters(struct rpc_engine *e, struct rpc_node *n)
 		n->waiters = w->next;
 		if (!n->waiters)
 			n->last = NULL;
-		do_waiter(e, w, settled);
+		run_waiter(e, w, settled);
 	}
 	node_unref(settled);
 }
@@ -308,7 +309,7 @@ void engine_run(struct rpc_engine *e)
 		}
 		e->ready = n->next;
 		n->ready = false;
-		do_waiters(e, n);
+		run_waiters(e, n);
 		node_unref(n);
 	}
 	engine_sweep(e);

@@ -1,6 +1,6 @@
 /*
- * Streams to the peer: written into a pipe of its, a piece a message, as long as not more than RPC_WINDOW bytes
- * are on their way. Each has its turn.
+ * Streams to the peer. Each message writes one chunk to a pipe of the peer, as long as fewer than
+ * RPC_WINDOW bytes are unacknowledged. Streams are served in turn.
  */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#define MESSAGE_SIZE 128u /* bytes of a message beside the piece, about: small ones count, too */
+#define MESSAGE_SIZE 128u /* approximate overhead of a message, so that small chunks count too */
 
 static void close_source(struct rpc_flow *f)
 {
@@ -24,7 +24,7 @@ static void free_flow(struct rpc_flow *f)
 {
 	close_source(f);
 	f->engine->flows_count--;
-	/* The first one has a next, or is alone. */
+	/* For the static analyzer: the first stream has a next, or is the only one. */
 	assert(f->id == 0 || f != f->engine->flows || f->next || f->prev == f);
 	if (f->id > 0)
 		DL_DELETE(f->engine->flows, f);
@@ -47,7 +47,7 @@ void outflow_send(struct rpc_flow *f, int64_t id)
 void outflow_close_all(struct rpc_engine *e)
 {
 	while (e->flows)
-		free_flow(e->flows); /* NOLINT(clang-analyzer-*): it leaves the list */
+		free_flow(e->flows); /* NOLINT(clang-analyzer-*): it is removed from the list */
 }
 
 static bool is_due(const struct rpc_flow *f)
@@ -69,7 +69,7 @@ void rpc_flow_more(struct rpc_flow *f)
 	f->waits = false;
 }
 
-/* A message to the pipe; arguments is taken. */
+/* A message that calls a method of the pipe. arguments: taken. */
 static json_t *write_message(struct rpc_flow *f, const char *method, json_t *arguments, size_t size)
 {
 	struct rpc_engine *e = f->engine;
@@ -88,7 +88,7 @@ static json_t *write_message(struct rpc_flow *f, const char *method, json_t *arg
 		"[s, [s, I, [s], o]]", "stream", "pipeline", (json_int_t)f->id, method, arguments);
 }
 
-/* The end; of one that has broken off, with what is said of it. */
+/* The message that ends the stream, as an abort if problem is not NULL. */
 static json_t *write_end(struct rpc_flow *f, const char *problem)
 {
 	f->ended = true;
@@ -98,7 +98,7 @@ static json_t *write_end(struct rpc_flow *f, const char *problem)
 		       : write_message(f, "close", json_array(), 0);
 }
 
-/* The next message of one whose turn it is; NULL: it has none. */
+/* The next message of a stream; NULL: none. */
 static json_t *next_of(struct rpc_flow *f)
 {
 	json_t *piece = NULL, *message = NULL;
@@ -114,8 +114,9 @@ static json_t *next_of(struct rpc_flow *f)
 		message = write_end(f, NULL);
 		break;
 	case RPC_BROKEN:
-		message = write_end(
-			f, json_is_string(piece) ? json_string_value(piece) : "It has broken off");
+		message = write_end(f,
+			json_is_string(piece) ? json_string_value(piece)
+					      : "The stream has broken off");
 		break;
 	}
 	json_decref(piece);
@@ -132,7 +133,7 @@ json_t *outflow_next(struct rpc_engine *e)
 		message = next_of(f);
 		if (!message)
 			continue;
-		/* The others come first now. */
+		/* Move it behind the other streams. */
 		DL_DELETE(e->flows, f);
 		DL_APPEND(e->flows, f);
 		break;
@@ -148,7 +149,7 @@ void outflow_acknowledged(struct rpc_engine *e, struct rpc_import *i, bool good)
 	f->writes--;
 	import_remove(e, i);
 	if (over && !f->released) {
-		/* The end, or nobody reads it any more. */
+		/* The stream was closed, or the peer no longer reads it. */
 		struct rpc_saying *s = say(e, SAY_RELEASE, f->id);
 		if (s)
 			s->count = 1;

@@ -1,6 +1,6 @@
 /*
- * Streams of bytes from the peer: what it writes to a pipe waits until a reader takes it, a piece at a time, and is
- * acknowledged then. That is what holds the peer back.
+ * Byte streams from the peer. A chunk is acknowledged only when the reader has consumed it, which
+ * limits how much the peer writes.
  */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
@@ -35,7 +35,7 @@ static void make_ready(struct rpc_pipe *p)
 	e->ready_pipes = p;
 }
 
-/* Take the first piece out, and settle its write. problem: NULL = it has been taken. */
+/* Remove the first chunk and settle its write. problem: NULL: it was read. */
 static void settle_first(struct rpc_pipe *p, const char *problem)
 {
 	struct rpc_chunk *c = p->chunks;
@@ -67,13 +67,13 @@ static void settle_end(struct rpc_pipe *p, const char *problem)
 	node_unref(n);
 }
 
-/* Nothing more is taken. */
+/* Fail all pending and future writes. */
 static void refuse_rest(struct rpc_pipe *p)
 {
 	p->refused = true;
 	while (p->chunks)
-		settle_first(p, "The stream is not read any more");
-	settle_end(p, "The stream is not read any more");
+		settle_first(p, "The stream is no longer read");
+	settle_end(p, "The stream is no longer read");
 }
 
 void pipe_destroy(struct rpc_pipe *p)
@@ -125,7 +125,8 @@ void pipe_call(
 	const char *name = method ? method : "";
 	bool write = strcmp(name, "write") == 0, close = strcmp(name, "close") == 0;
 	if (!write && !close && strcmp(name, "abort") != 0) {
-		node_fail_with(result, "TypeError", "A pipe takes write, close and abort", NULL);
+		node_fail_with(result, "TypeError",
+			"A pipe has only the methods write, close and abort", NULL);
 		return;
 	}
 	if (p->refused || p->ended || p->broken) {
@@ -166,7 +167,7 @@ static void end_reader(struct rpc_pipe *p, bool complete)
 	}
 }
 
-static void run_one(struct rpc_pipe *p)
+static void deliver(struct rpc_pipe *p)
 {
 	struct rpc_reader *r = p->reader;
 	if (!r) {
@@ -175,8 +176,8 @@ static void run_one(struct rpc_pipe *p)
 	} else if (p->broken && !r->paused) {
 		end_reader(p, false);
 	} else if (p->chunks && !r->paused) {
-		/* It is acknowledged when the reader goes on. */
-		r->paused = r->given = true;
+		/* It is acknowledged by rpc_reader_resume(). */
+		r->paused = r->delivered = true;
 		r->sink.piece(r->sink.user, p->chunks->bytes, p->chunks->length);
 	} else if (!p->chunks && p->ended && !r->paused) {
 		end_reader(p, true);
@@ -189,7 +190,7 @@ void pipe_run(struct rpc_engine *e)
 	struct rpc_node *n = p->node;
 	e->ready_pipes = p->next_ready;
 	p->ready = false;
-	run_one(p);
+	deliver(p);
 	node_unref(n);
 }
 
@@ -218,9 +219,9 @@ struct rpc_reader *rpc_call_read(struct rpc_call *c, size_t index, const struct 
 void rpc_reader_resume(struct rpc_reader *r)
 {
 	struct rpc_pipe *p = r->pipe;
-	if (r->given)
+	if (r->delivered)
 		settle_first(p, NULL);
-	r->given = r->paused = false;
+	r->delivered = r->paused = false;
 	make_ready(p);
 	engine_run(p->engine);
 }

@@ -1,6 +1,6 @@
 /*
- * What is said to the peer. An answer becomes text in its turn, not before: what waits for a slow reader is no larger than
- * the values that are held anyway.
+ * Outgoing messages. A message is encoded only when it can be sent, so that the queue for a slow
+ * peer needs no memory beyond the values that exist anyway.
  */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
@@ -13,7 +13,7 @@ struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id)
 	bool full = e->sayings_count >= RPC_SAYINGS_MAX;
 	struct rpc_saying *s = full ? NULL : calloc(1, sizeof *s);
 	if (!s) {
-		rpc_engine_abort(e, full ? "what is said is not read" : "out of memory");
+		rpc_engine_abort(e, full ? "too many unsent messages" : "out of memory");
 		return NULL;
 	}
 	e->sayings_count++;
@@ -47,12 +47,12 @@ void say_forget_all(struct rpc_engine *e)
 		forget_first(e);
 }
 
-/* Part of what is said */
+/* Values */
 
-static json_t *said(struct rpc_engine *e, json_t *tree);
+static json_t *encode(struct rpc_engine *e, json_t *tree);
 
-/* The main object, or a part of it, under a number. */
-static json_t *said_target(struct rpc_engine *e, struct rpc_node *n)
+/* The main object or a part of it, exported under an id. */
+static json_t *encode_target(struct rpc_engine *e, struct rpc_node *n)
 {
 	struct rpc_export *x = n->id < 0 ? export_find(e, n->id) : NULL;
 	if (x) {
@@ -66,7 +66,7 @@ static json_t *said_target(struct rpc_engine *e, struct rpc_node *n)
 	return json_pack("[s, I]", "export", (json_int_t)n->id);
 }
 
-static json_t *said_node(struct rpc_engine *e, struct rpc_node *n)
+static json_t *encode_node(struct rpc_engine *e, struct rpc_node *n)
 {
 	n = node_real(n);
 	if (n->kind == NODE_STUB)
@@ -74,45 +74,45 @@ static json_t *said_node(struct rpc_engine *e, struct rpc_node *n)
 	if (n->kind == NODE_READABLE && n->id > 0)
 		return json_pack("[s, I]", "readable", (json_int_t)n->id);
 	if (n->kind == NODE_TARGET)
-		return said_target(e, n);
-	return wire_error("TypeError", "What stands here cannot be sent", NULL, NULL);
+		return encode_target(e, n);
+	return wire_error("TypeError", "This value cannot be sent", NULL, NULL);
 }
 
-static json_t *said_array(struct rpc_engine *e, const json_t *elements)
+static json_t *encode_array(struct rpc_engine *e, const json_t *elements)
 {
 	json_t *copy = json_array(), *value;
 	size_t i;
 	json_array_foreach (elements, i, value)
-		json_array_append_new(copy, said(e, value));
+		json_array_append_new(copy, encode(e, value));
 	return json_pack("[o]", copy);
 }
 
-static json_t *said(struct rpc_engine *e, json_t *tree)
+static json_t *encode(struct rpc_engine *e, json_t *tree)
 {
 	const json_t *elements = wire_array(tree);
 	struct rpc_node *n;
 	json_t *copy, *value;
 	const char *key;
 	if (elements)
-		return said_array(e, elements);
+		return encode_array(e, elements);
 	if (json_is_array(tree))
-		return (n = node_of(e, tree)) ? said_node(e, n) : json_incref(tree);
+		return (n = node_of(e, tree)) ? encode_node(e, n) : json_incref(tree);
 	if (!json_is_object(tree))
 		return json_incref(tree);
 	copy = json_object();
 	json_object_foreach (tree, key, value)
-		json_object_set_new_nocheck(copy, key, said(e, value));
+		json_object_set_new_nocheck(copy, key, encode(e, value));
 	return copy;
 }
 
-static json_t *said_value(struct rpc_engine *e, const struct rpc_value *v)
+static json_t *encode_value(struct rpc_engine *e, const struct rpc_value *v)
 {
-	return v->refs_count > 0 ? said(e, v->tree) : json_incref(v->tree);
+	return v->refs_count > 0 ? encode(e, v->tree) : json_incref(v->tree);
 }
 
 /* Messages */
 
-/* A pipe for a stream that has none yet; NULL: it is no stream, or has one. */
+/* The message that opens a pipe for a stream; NULL: n is not a stream, or has a pipe. */
 static json_t *pipe_for(struct rpc_engine *e, struct rpc_node *n)
 {
 	if (n->kind != NODE_READABLE || !n->flow)
@@ -123,7 +123,7 @@ static json_t *pipe_for(struct rpc_engine *e, struct rpc_node *n)
 	return json_pack("[s]", "pipe");
 }
 
-/* The same for the first in a value; NULL when all have theirs. */
+/* The message that opens the next pipe that a value needs; NULL: all are open. */
 static json_t *next_pipe(struct rpc_engine *e, struct rpc_node *n)
 {
 	json_t *pipe = pipe_for(e, n);
@@ -132,29 +132,29 @@ static json_t *next_pipe(struct rpc_engine *e, struct rpc_node *n)
 	return pipe;
 }
 
-/* An answer is said once, and implies the release of what a stream's message was. */
+/* Send an answer once. For a `stream` message it implies the release of the export. */
 static json_t *next_answer(struct rpc_engine *e, struct rpc_saying *s)
 {
 	struct rpc_export *x = export_find(e, s->id);
 	struct rpc_node *n = s->node;
 	json_t *pipe, *message;
 	if (!x)
-		return NULL; /* released meanwhile */
+		return NULL; /* the peer has released it */
 	if ((pipe = next_pipe(e, n)))
 		return pipe;
 	if (n->kind == NODE_VALUE || n->kind == NODE_FAILED) {
 		message = json_pack("[s, I, o]", n->kind == NODE_FAILED ? "reject" : "resolve",
-			(json_int_t)s->id, said_value(e, &n->value));
+			(json_int_t)s->id, encode_value(e, &n->value));
 	} else {
-		/* Alone, as value: a part of the main object, or a stub. */
-		message = json_pack("[s, I, o]", "resolve", (json_int_t)s->id, said_node(e, n));
+		/* A part of the main object, a stub or a stream. */
+		message = json_pack("[s, I, o]", "resolve", (json_int_t)s->id, encode_node(e, n));
 	}
 	if (x->released_by_answer)
 		export_remove(e, x);
 	return message;
 }
 
-/* A call of the peer's, and that its result is wanted. */
+/* Call a function of the peer; the next message pulls its result. */
 static json_t *next_push(struct rpc_engine *e, struct rpc_saying *s)
 {
 	json_t *pipe = s->node ? next_pipe(e, node_real(s->node)) : NULL;
@@ -167,7 +167,7 @@ static json_t *next_push(struct rpc_engine *e, struct rpc_saying *s)
 	json_t *call = json_pack("[s, I, O]", "pipeline", (json_int_t)s->stub->id, s->path);
 	if (s->node) {
 		/* [[...]] without its escape */
-		json_t *args = said_value(e, &node_real(s->node)->value);
+		json_t *args = encode_value(e, &node_real(s->node)->value);
 		json_array_append(call, wire_array(args));
 		json_decref(args);
 	}
@@ -176,7 +176,7 @@ static json_t *next_push(struct rpc_engine *e, struct rpc_saying *s)
 	return json_pack("[s, o]", "push", call);
 }
 
-/* The next message of what is first in line; *ret_more: it has another. */
+/* The next message of the first entry. *ret_more: the entry has another one. */
 static json_t *next_of(struct rpc_engine *e, struct rpc_saying *s, bool *ret_more)
 {
 	json_t *message;
@@ -213,7 +213,7 @@ static json_t *next_message(struct rpc_engine *e)
 
 bool rpc_engine_has_next(const struct rpc_engine *e)
 {
-	return e->aborted ? !e->abort_said : e->sayings || outflow_has_next(e);
+	return e->aborted ? !e->abort_sent : e->sayings || outflow_has_next(e);
 }
 
 json_t *rpc_engine_message(struct rpc_engine *e)
@@ -221,9 +221,9 @@ json_t *rpc_engine_message(struct rpc_engine *e)
 	json_t *message = e->aborted ? NULL : next_message(e);
 	if (e->aborted) {
 		json_decref(message);
-		if (e->abort_said)
+		if (e->abort_sent)
 			return NULL;
-		e->abort_said = true;
+		e->abort_sent = true;
 		message = json_pack("[s, o]", "abort", wire_error("Error", e->reason, NULL, NULL));
 	}
 	if (!e->aborted)

@@ -1,4 +1,4 @@
-/* A socket of /rpc: its frames, its engine, and the jobs that the calls on it are. */
+/* A WebSocket at /rpc: its frames, its engine, and the jobs of its calls. */
 #include "ws/rpc/socket.h"
 
 #include "ws/rpc/aside.h"
@@ -22,10 +22,10 @@ struct rpc_socket {
 	char peer[LIMITER_PEER_MAX];
 	struct rpc_engine *engine;
 	struct jobs jobs;
-	char *text; /* is being sent; owned; NULL: nothing is */
+	char *text; /* the message being sent; owned; NULL: none */
 	size_t length, sent;
-	struct aside *aside; /* makes the next text; NULL: nothing does */
-	bool busy;           /* it will be pumped anyway */
+	struct aside *aside; /* writes the next text in a thread; NULL: none */
+	bool busy;           /* pump() runs, or is about to */
 	bool closing;
 };
 
@@ -50,7 +50,7 @@ static void close_transport(struct rpc_socket *k, enum close_code code, const ch
 	k->transport->close(k->transport_user, code, reason);
 }
 
-/* The engine's calls */
+/* Callbacks of the engine */
 
 static enum rpc_member find_member(void *user, const char *space, const char *method)
 {
@@ -75,7 +75,7 @@ static const struct rpc_callbacks callbacks = {
 
 /* Sending */
 
-/* Send a piece of the message, as much as there is room for. Returns its length, 0 when the connection is lost. */
+/* Send as much of the message as fits. Returns the number of bytes; 0: the connection is lost. */
 static size_t send_piece(struct rpc_socket *k, size_t room)
 {
 	uint8_t *payload = k->all->scratch + FRAMES_HEADROOM;
@@ -98,7 +98,7 @@ static size_t send_piece(struct rpc_socket *k, size_t room)
 
 static void pump(struct rpc_socket *k);
 
-/* A long text has been made. */
+/* A thread has written a large message. */
 static void on_written(void *user, char *text, size_t length)
 {
 	struct rpc_socket *k = user;
@@ -112,7 +112,7 @@ static void on_written(void *user, char *text, size_t length)
 		pump(k);
 }
 
-/* Make the next text, if there is one; of a long one a thread does. */
+/* Write the next message as text, if there is one; if it is large, in a thread. */
 static void next_text(struct rpc_socket *k)
 {
 	json_t *message = rpc_engine_message(k->engine);
@@ -129,7 +129,7 @@ static void next_text(struct rpc_socket *k)
 	json_decref(message);
 }
 
-/* Send while there is room. */
+/* Send messages while the transport accepts bytes. */
 static void pump(struct rpc_socket *k)
 {
 	size_t sent = 0, room;
@@ -145,13 +145,13 @@ static void pump(struct rpc_socket *k)
 		if (k->aside)
 			break;
 		if (!k->text && rpc_engine_has_next(k->engine))
-			continue; /* what had its turn had nothing */
+			continue; /* one stream had no data; try the next */
 		if (!k->text)
 			break;
 		sent += send_piece(k, room);
 	}
 	k->busy = false;
-	/* With what could be said of it. */
+	/* The abort message has been sent, if it could be. */
 	if (rpc_engine_aborted(k->engine) && !k->aside)
 		close_transport(k, CLOSE_POLICY, rpc_engine_aborted(k->engine));
 }
@@ -180,7 +180,7 @@ static void on_text(void *self, const char *text, size_t length)
 	pump(k);
 }
 
-/* A message that has been read ahead. */
+/* A message that was parsed in a thread. */
 struct parsed {
 	int error;
 	json_t *message; /* owned; NULL with an error */
@@ -225,7 +225,7 @@ static void on_binary(void *self, const void *bytes, size_t length)
 	(void)length;
 	if (k->closing)
 		return;
-	rpc_engine_abort(k->engine, "messages are text");
+	rpc_engine_abort(k->engine, "binary message: messages must be text");
 	pump(k);
 }
 

@@ -1,8 +1,10 @@
 /*
- * The socket at /rpc: the Sandbox SDK's calls, by capnweb, each of which is a request to the dispatcher as over HTTP.
+ * The WebSocket at /rpc: capnweb for the Sandbox SDK. Each call becomes a request to the
+ * dispatcher, as over HTTP.
  *
- * Memory is bounded whatever the peer does: by the engine's limits (ws/rpc/engine.h), and by streams, whose events are
- * pulled when they can be sent. What ends the engine's session closes the socket with 1008, after an `abort` that says why.
+ * The memory for a peer is bounded: by the limits of the engine (ws/rpc/engine.h), and because
+ * events are pulled from streams only when they can be sent. An aborted session sends its `abort`
+ * message and closes the socket with code 1008.
  */
 #pragma once
 
@@ -12,32 +14,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RPC_MESSAGE_MAX ((size_t)16 << 20) /* bytes of a message, as many as the container takes */
-#define RPC_TURN_MAX ((size_t)256 << 10)   /* bytes that are sent before others have their turn */
+#define RPC_MESSAGE_MAX \
+	((size_t)16 << 20)               /* bytes of a message, the same limit as the container's */
+#define RPC_TURN_MAX ((size_t)256 << 10) /* bytes to send before returning to the loop */
 
+/* One connection. */
 struct rpc_socket;
 
-/* All of them. */
+/* All connections. */
 struct rpc_sockets {
-	struct dispatcher *dispatcher; /* borrowed, like all here */
+	struct dispatcher *dispatcher; /* borrowed, as all pointers here */
 	struct metrics *metrics;
 	struct rpc_socket *list;
 	uint8_t *scratch; /* headroom and one frame */
 };
 
+/* Returns 0 or -ENOMEM. */
 int rpc_sockets_open(
 	struct rpc_sockets *all, struct dispatcher *dispatcher, struct metrics *metrics);
+
+/* Free the shared buffer. All sockets must be closed. */
 void rpc_sockets_close(struct rpc_sockets *all);
 
 /*
- * Begin, after the upgrade. The transport's memory must live until closed() of rpc_socket_protocol. Returns NULL when
- * memory is short.
+ * Begin after the upgrade. The transport must live until closed() of rpc_socket_protocol. Returns
+ * NULL if memory is short.
  */
 struct rpc_socket *rpc_socket_open(struct rpc_sockets *all, const struct principal *principal,
 	const char *peer, const struct frames_transport *transport, void *transport_user);
 
-/* What the transport calls, with what rpc_socket_open() returned. */
+/* The functions that the transport calls with the result of rpc_socket_open(). */
 extern const struct frames_protocol rpc_socket_protocol;
 
-/* Once a second: keep streams alive that have been silent for quiet_s, and end what expired by now_ms. */
+/*
+ * Once a second: send keepalives on streams silent for quiet_s, and close connections if their access
+ * expired by now_ms.
+ */
 void rpc_sockets_sweep(struct rpc_sockets *all, unsigned quiet_s, uint64_t now_ms);

@@ -1,4 +1,4 @@
-/* The two tables: what the peer names of ours, and what we name of the peer's. */
+/* The export and import tables. */
 #include "ws/rpc/internal.h"
 
 #include <stdlib.h>
@@ -30,10 +30,10 @@ struct rpc_export *export_add(struct rpc_engine *e, int64_t id, struct rpc_node 
 
 void export_remove(struct rpc_engine *e, struct rpc_export *x)
 {
-	/* It may be exported again, under another number. */
+	/* It may be exported again, under another id. */
 	if (x->node->kind == NODE_TARGET && x->node->id == x->id)
 		x->node->id = 0;
-	/* A pipe that is let go before its end has broken off. */
+	/* A pipe that is released before it is closed has broken off. */
 	if (x->node->kind == NODE_PIPE && !e->closing)
 		pipe_let_go(x->node->pipe);
 	HASH_DEL(e->exports, x);

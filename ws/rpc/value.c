@@ -1,11 +1,14 @@
-/* Values with nodes in them: the ones that have settled are put in their places before anybody gets the value. */
+/*
+ * Values that contain nodes. Before a value is used, its settled nodes are replaced with their
+ * values.
+ */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 128u /* of a value, whatever has been put into it */
+#define DEPTH_MAX 128u /* of a value, including the values inserted into it */
 
 bool value_add_ref(struct rpc_value *v, struct rpc_node *n)
 {
@@ -33,16 +36,16 @@ void value_finish(struct rpc_engine *e, struct rpc_value *v)
 	*v = (struct rpc_value){0};
 }
 
-/* What is made of a value by flattening. */
+/* A value being flattened. */
 struct flattening {
 	struct rpc_engine *engine;
 	struct rpc_value value;
-	bool failed; /* too large, or memory is short */
+	bool failed; /* memory is short */
 };
 
 static json_t *flatten(struct flattening *f, json_t *tree);
 
-static json_t *take_refs(struct flattening *f, const struct rpc_value *from)
+static json_t *merge_value(struct flattening *f, const struct rpc_value *from)
 {
 	for (size_t i = 0; i < from->refs_count; i++)
 		f->failed |= !value_add_ref(&f->value, node_ref(from->refs[i]));
@@ -55,11 +58,11 @@ static json_t *flatten_leaf(struct flattening *f, json_t *leaf)
 {
 	struct rpc_node *n = node_of(f->engine, leaf);
 	bool wait = n && strcmp(wire_head(leaf), "wait") == 0;
-	if (!n) /* a literal, as it is */
+	if (!n) /* a literal */
 		return json_incref(leaf);
 	n = wait ? node_real(n) : n;
 	if (n->kind == NODE_VALUE && wait)
-		return take_refs(f, &n->value);
+		return merge_value(f, &n->value);
 	f->failed |= !value_add_ref(&f->value, node_ref(n));
 	return node_leaf(n, false);
 }
@@ -92,7 +95,7 @@ static json_t *flatten(struct flattening *f, json_t *tree)
 	return json_is_array(tree) ? flatten_leaf(f, tree) : json_incref(tree);
 }
 
-/* The error of the first that has failed, or NULL. */
+/* The error of the first node that has failed, or NULL. */
 static json_t *first_error(const struct rpc_value *v)
 {
 	for (size_t i = 0; i < v->refs_count; i++) {
@@ -109,7 +112,10 @@ bool value_flatten(struct rpc_engine *e, struct rpc_value *v, json_t **ret_error
 	*ret_error = first_error(v);
 	if (*ret_error)
 		return false;
-	/* Before anything is put together: what is within what doubles with each step. */
+	/*
+	 * Check before copying: a value that contains another twice, repeatedly, grows
+	 * exponentially.
+	 */
 	uint64_t cost = v->cost;
 	unsigned inner = 0;
 	for (size_t i = 0; i < v->refs_count; i++) {
@@ -119,7 +125,7 @@ bool value_flatten(struct rpc_engine *e, struct rpc_value *v, json_t **ret_error
 	}
 	if (cost > WIRE_COST_MAX || e->held + cost - v->cost > RPC_HELD_MAX ||
 		v->depth + inner > DEPTH_MAX) {
-		rpc_engine_abort(e, "a value is too large, or too deep");
+		rpc_engine_abort(e, "a value is nested too deeply, or too large");
 		return false;
 	}
 	f.value.tree = flatten(&f, v->tree);

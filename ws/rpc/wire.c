@@ -1,4 +1,7 @@
-/* Values as capnweb has them. jansson takes deeper trees, and more in them, than a peer may send: that is counted first. */
+/*
+ * jansson parses deeper and larger trees than a peer may send, so depth and size are measured
+ * before parsing.
+ */
 #include "ws/rpc/wire.h"
 
 #include "shell/clock.h"
@@ -11,15 +14,15 @@
 #include <string.h>
 
 #define EXACT_MAX 9007199254740992.0 /* 2^53: JavaScript holds whole numbers up to it exactly */
-#define VALUE_COST 48u               /* bytes of a value of jansson's, and of its place */
+#define VALUE_COST 48u               /* bytes of a json_t and of its slot in the parent */
 
-/* What is looked for in a text before it is parsed. */
+/* Measurements of a text before it is parsed. */
 struct survey {
 	size_t nesting, deepest, elements;
-	bool lone; /* a half of a UTF-16 pair stands alone */
+	bool lone; /* there is a lone UTF-16 surrogate */
 };
 
-/* The code unit that \uXXXX at `at` stands for; -1 when it is none. */
+/* The UTF-16 code unit of an escape \uXXXX at `at`; -1: it is not one. */
 static int code_unit(const char *text, size_t length, size_t at)
 {
 	char digits[5] = "";
@@ -32,7 +35,7 @@ static int code_unit(const char *text, size_t length, size_t at)
 	return (int)strtol(digits, &end, 16);
 }
 
-/* Look at an escape in a string. Returns its length; *ret_lone: a half without the other. */
+/* The length of the escape at `at`. *ret_lone: it is a lone surrogate. */
 static size_t escape_length(const char *text, size_t length, size_t at, bool *ret_lone)
 {
 	int unit = code_unit(text, length, at);
@@ -50,7 +53,10 @@ static size_t escape_length(const char *text, size_t length, size_t at, bool *re
 
 static const char replacement[6] = {'\\', 'u', 'f', 'f', 'f', 'd'};
 
-/* Walk over a string, from behind its quote to behind the other. mend: NULL, or the text, whose lone halves are replaced. */
+/*
+ * Scan a string from its first character. Returns the index after its closing quote. mend: the text
+ * in which lone surrogates are replaced, or NULL.
+ */
 static size_t walk_string(const char *text, size_t length, size_t at, struct survey *s, char *mend)
 {
 	while (at < length && text[at] != '"') {
@@ -83,7 +89,7 @@ static void survey_text(const char *text, size_t length, struct survey *s, char 
 	}
 }
 
-/* Numbers as JavaScript has them, all of them real so far: whole ones are what handlers ask for. */
+/* Convert a real to an integer if it is whole: the handlers require integers. */
 static json_t *number_of(json_t *real)
 {
 	double value = json_real_value(real);
@@ -192,7 +198,7 @@ json_t *wire_undefined(void)
 	return json_pack("[s]", "undefined");
 }
 
-/* Put an element, taken, where it belongs. Returns whether it was there. */
+/* Append value, taken. Returns false if it is NULL or memory is short. */
 static bool put(json_t *array, json_t *value)
 {
 	return json_array_append_new(array, value) == 0;
@@ -248,7 +254,7 @@ static json_t *plain_object(const json_t *object)
 	return copy;
 }
 
-/* A date as text; null for one that is out of the years that there are, or none. */
+/* A date as text; null if it is invalid or outside of 1970 to 9999. */
 static json_t *plain_date(const json_t *ms)
 {
 	char text[CLOCK_TEXT_SIZE];
@@ -288,7 +294,7 @@ uint8_t *wire_bytes(const json_t *e, size_t *ret_length)
 		*ret_length = length;
 		return copy;
 	}
-	/* Its padding is left out, or is not. */
+	/* The padding may be missing. */
 	char *padded = malloc(length + 4);
 	if (!padded)
 		return NULL;
@@ -308,12 +314,12 @@ json_t *wire_base64(const json_t *e)
 	if (!has_head(e, "bytes") || !json_is_string(value))
 		return NULL;
 	size_t missing = (4 - length % 4) % 4;
-	if (missing == 0 || missing == 3) /* it is not base64 then, as whoever takes it finds */
+	if (missing == 0 || missing == 3) /* 3: invalid base64, which the decoder will reject */
 		return json_incref((json_t *)value);
 	return json_sprintf("%s%.*s", json_string_value(value), (int)missing, padding);
 }
 
-/* Without padding, as others write it. */
+/* Without padding, as capnweb writes it. */
 json_t *wire_of_bytes(const void *bytes, size_t length)
 {
 	json_t *text = base64_json(bytes, length);

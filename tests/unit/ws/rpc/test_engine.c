@@ -401,7 +401,7 @@ Test(rpc_engine, too_deep)
 	for (int i = 0; i < 200; i++)
 		strcat(text, "{\"a\":");
 	tell(text);
-	expect_abort("a message is too deep, or has too much in it");
+	expect_abort("a message is nested too deeply, or too large");
 }
 
 Test(rpc_engine, values_in_values_are_bounded)
@@ -413,7 +413,7 @@ Test(rpc_engine, values_in_values_are_bounded)
 			i);
 		tell(text);
 	}
-	expect_abort("a value is too large, or too deep");
+	expect_abort("a value is nested too deeply, or too large");
 }
 
 Test(rpc_engine, pushes_without_release)
@@ -432,7 +432,7 @@ Test(rpc_engine, bytes_that_are_held)
 	for (int i = 0; i < 100 && !rpc_engine_aborted(e); i++)
 		tell(text);
 	free(text);
-	expect_abort("too much is held");
+	expect_abort("too many bytes are held");
 }
 
 Test(rpc_engine, calls_under_way_are_bounded)
@@ -714,9 +714,9 @@ Test(rpc_engine, stream_of_the_peer_to_a_slow_reader)
 	expect(NULL);
 	cr_assert_eq(api.read_length, 2);
 	rpc_reader_close(api.reader);
-	expect("[\"reject\",4,[\"error\",\"Error\",\"The stream is not read any more\"]]");
-	expect("[\"reject\",5,[\"error\",\"Error\",\"The stream is not read any more\"]]");
-	expect("[\"reject\",6,[\"error\",\"Error\",\"The stream is not read any more\"]]");
+	expect("[\"reject\",4,[\"error\",\"Error\",\"The stream is no longer read\"]]");
+	expect("[\"reject\",5,[\"error\",\"Error\",\"The stream is no longer read\"]]");
+	expect("[\"reject\",6,[\"error\",\"Error\",\"The stream is no longer read\"]]");
 }
 
 Test(rpc_engine, stream_of_the_peer_that_breaks_off)
@@ -775,7 +775,7 @@ Test(rpc_engine, streams_of_the_peer_are_bounded_together)
 		tell(text);
 	}
 	free(text);
-	expect_abort("too much is held");
+	expect_abort("too many bytes are held");
 }
 
 Test(rpc_engine, names_are_bounded)
@@ -809,12 +809,12 @@ Test(rpc_engine, paths_that_wait_are_bounded)
 {
 	char *text = long_path(1);
 	tell("[\"push\",[\"promise\",-1]]");
-	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too much is held");
+	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too many bytes are held");
 	rpc_engine_destroy(e);
 	setup();
 	/* Nor are calls to the peer. */
 	tell("[\"push\",[\"export\",-1]]");
-	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too much is held");
+	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too many bytes are held");
 	free(text);
 }
 
@@ -826,7 +826,7 @@ Test(rpc_engine, what_is_said_to_who_does_not_read_is_bounded)
 	message = json_pack("[s, i, [o]]", "resolve", 999, stubs);
 	char *text = json_dumps(message, JSON_COMPACT);
 	json_decref(message);
-	tell_until_abort(text, 100, "what is said is not read");
+	tell_until_abort(text, 100, "too many unsent messages");
 	free(text);
 }
 
@@ -837,7 +837,7 @@ Test(rpc_engine, what_is_no_stream_cannot_be_read)
 	tell("[\"pipe\"]");
 	tell("[\"push\",[\"pipeline\",2,[\"push\"],[1]]]");
 	tell("[\"pull\",3]");
-	expect("[\"reject\",3,[\"error\",\"TypeError\",\"A pipe takes write, close and abort\"]]");
+	expect("[\"reject\",3,[\"error\",\"TypeError\",\"A pipe has only the methods write, close and abort\"]]");
 }
 
 Test(rpc_engine, end_with_everything_under_way)

@@ -1,4 +1,4 @@
-// Two conditions of waits, over the API and as agents use them: that somebody listens at a port, and that nobody has the keyboard.
+// Two conditions of waits, over the API and as agents use them: that somebody listens at a port, and that the keyboard is free.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -84,7 +84,7 @@ scenario('a lease, and a wait for its end', async (server) => {
 	const waiting = b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 60_000 });
 	const timed = await b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 100 });
 	assert.equal(timed.type, 'timeout');
-	assert.match((await a.use('lease', { ...s, lease, release: true })).said, /nobody has the keyboard/);
+	assert.match((await a.use('lease', { ...s, lease, release: true })).said, /the keyboard is free/);
 	assert.equal((await waiting).type, 'lease');
 	assert.equal((await b.use('exec', { ...s, command: 'echo theirs' })).output, 'theirs\n');
 	// One that is over by itself is over for who waits.

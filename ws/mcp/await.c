@@ -1,6 +1,7 @@
 /*
- * A look at the command, which waits for a moment; a wait of its session, for whatever comes first; and another look,
- * which is the answer. One that is queued is looked at again and again: what awaits input then is another.
+ * Three requests: one for the command, which waits a moment; a wait of its session for the first of
+ * several conditions; and one for the command again, which is the answer. A queued command is
+ * polled instead, because input is then awaited by another command.
  */
 #include "ws/mcp/await.h"
 
@@ -11,7 +12,7 @@
 #include <uv.h>
 
 #define QUEUED_MS 250
-#define BYTES_MAX UINT64_C(16384) /* that the smallest ring has room for */
+#define BYTES_MAX UINT64_C(16384) /* capacity of the smallest ring */
 
 static json_int_t left_ms(const struct mcp_call *c)
 {
@@ -19,7 +20,7 @@ static json_int_t left_ms(const struct mcp_call *c)
 	return c->await.ms > spent ? c->await.ms - spent : 0;
 }
 
-static void look(struct mcp_call *c, mcp_step next, json_int_t ms)
+static void request_exec(struct mcp_call *c, mcp_step next, json_int_t ms)
 {
 	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24], from[24], bytes[24];
 	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
@@ -34,9 +35,9 @@ static void look(struct mcp_call *c, mcp_step next, json_int_t ms)
 static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 {
 	const char *type = json_string_value(json_object_get(a->json, "type"));
-	/* Where there is no room for another wait, or a page is not quite there, it is the command that is waited for. */
+	/* If the wait was refused or the page is incomplete, wait for the command instead. */
 	bool more = a->status >= 400 || (type && strcmp(type, "bytes") == 0);
-	look(c, c->await.next, more ? left_ms(c) : 0);
+	request_exec(c, c->await.next, more ? left_ms(c) : 0);
 }
 
 static void wait_for_any(struct mcp_call *c)
@@ -45,7 +46,7 @@ static void wait_for_any(struct mcp_call *c)
 	json_t *until = json_pack("[{s:s, s:s}, {s:s, s:b}]", "type", "exec", "id", c->exec, "type",
 		"input", "certain", 1);
 	json_t *body = json_pack("{s:o, s:I}", "until", until, "timeoutMs", left_ms(c));
-	if (c->await.told)
+	if (c->await.has_after)
 		json_object_set_new(body, "after", json_integer((json_int_t)c->await.after));
 	if (c->await.page > 0) {
 		json_array_append_new(until,
@@ -56,7 +57,7 @@ static void wait_for_any(struct mcp_call *c)
 	mcp_ask(c, on_waited, METHOD_POST, mcp_path(path, c, "/wait"), body, NULL);
 }
 
-static void on_look(struct mcp_call *c, const struct mcp_answer *a)
+static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	const json_t *exec = json_object_get(a->json, "data");
 	const char *state = json_string_value(json_object_get(exec, "state"));
@@ -66,12 +67,12 @@ static void on_look(struct mcp_call *c, const struct mcp_answer *a)
 	else if (state && strcmp(state, "running") == 0)
 		wait_for_any(c);
 	else
-		look(c, on_look, left < QUEUED_MS ? left : QUEUED_MS);
+		request_exec(c, on_exec, left < QUEUED_MS ? left : QUEUED_MS);
 }
 
 void mcp_await(struct mcp_call *c, const struct mcp_await *how)
 {
 	c->await = *how;
 	json_int_t left = left_ms(c);
-	look(c, on_look, left < (json_int_t)MCP_FIRST_MS ? left : (json_int_t)MCP_FIRST_MS);
+	request_exec(c, on_exec, left < (json_int_t)MCP_FIRST_MS ? left : (json_int_t)MCP_FIRST_MS);
 }

@@ -1,13 +1,14 @@
 /*
- * Waiting for a command on behalf of a call: until it is over, a page of its output is there, the time is up, or its
- * terminal certainly awaits input of which the caller has not been told. The end of a line of questions to the API.
+ * Waits for a command on behalf of a call: until it ends, a page of its output is there, the time
+ * is up, or its terminal certainly awaits input that the caller has not been told of. It is the
+ * last step of a call.
  */
 #pragma once
 
 #include "ws/mcp/call.h"
 
-#define MCP_FIRST_MS \
-	120u /* that most commands take no longer than: one request, and nothing to be looked into */
+/* Most commands end within this time, so they need a single request. */
+#define MCP_FIRST_MS 120u
 
-/* Wait for c->exec in c->session. */
+/* Wait for c->exec in c->session, then call how->next. */
 void mcp_await(struct mcp_call *c, const struct mcp_await *how);

@@ -1,7 +1,6 @@
 /*
- * The engine that takes a call from one request to the next. A request may be answered while it is being
- * asked, or much later; a step runs in both cases with nothing of the call on the stack below it that is
- * looked at afterwards.
+ * Runs a call from one request to the next. A reply may arrive while the request is being made, or
+ * later. In both cases no function on the stack uses the call after its step has run.
  */
 #include "ws/mcp/call.h"
 
@@ -22,10 +21,10 @@
 #include <uv.h>
 
 #define ALSO_MAX 16u
-#define DEPTH_MAX 16u                 /* of JSON that is renamed */
-#define LONG_ANSWER ((size_t)4 << 10) /* bytes: to make a text of it is worth a turn */
+#define DEPTH_MAX 16u                 /* of JSON in which members are renamed */
+#define LONG_ANSWER ((size_t)4 << 10) /* bytes from which handling a reply needs a turn */
 
-/* Its turn is over, if it has one or waits for one. */
+/* End the turn of the call, or cancel its wait for one. */
 static void end_turn(struct mcp_call *c)
 {
 	shift_end(&c->turn, c->turn_ns ? uv_hrtime() - c->turn_ns : 0);
@@ -46,9 +45,9 @@ static void destroy(struct mcp_call *c)
 	free(c);
 }
 
-/* Asking */
+/* Requests */
 
-/* The next step, which ends its turn. */
+/* Run the next step, which ends the turn. */
 static void step(struct mcp_call *c)
 {
 	struct request *r = c->request;
@@ -66,7 +65,7 @@ static void step(struct mcp_call *c)
 	c->request = NULL;
 	if (is_short)
 		mcp_fail(c, "INTERNAL_ERROR",
-			"Out of memory: what was asked for may have been done", NULL);
+			"Out of memory: the request may have been carried out", NULL);
 	else
 		c->next(c, &a);
 	json_decref(json);
@@ -80,7 +79,7 @@ static void on_turn(void *user)
 	step(c);
 }
 
-/* What becomes text is drawn on the loop: for who came by a link in turn. */
+/* Run the next step. Long replies become text on the loop, so links take turns. */
 static void deliver(struct mcp_call *c)
 {
 	struct rota *rota = c->mcp->rota;
@@ -103,7 +102,7 @@ static void on_answered(void *user)
 		deliver(c);
 }
 
-/* None of the routes that are asked streams. */
+/* No route that tools use answers with a stream. */
 static const struct request_transport transport = {.answered = on_answered};
 
 static struct request *make_request(const struct mcp_call *c, enum method method, const char *path,
@@ -117,7 +116,7 @@ static struct request *make_request(const struct mcp_call *c, enum method method
 	r->body = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	r->body_length = r->body ? strlen(r->body) : 0;
 	r->principal = c->principal;
-	r->caller = c->leaves ? c->client : 0;
+	r->caller = c->reports_end ? c->client : 0;
 	r->auth = AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
 	bool good = r->path && (!body || r->body);
@@ -197,7 +196,7 @@ static json_t *content(const char *text)
 {
 	json_t *value = text ? json_string(text) : NULL;
 	return json_pack("[{s:s, s:o}]", "type", "text", "text",
-		value ? value : json_string("(what there is to say is no text)"));
+		value ? value : json_string("(the result is not valid text)"));
 }
 
 void mcp_also(struct mcp_call *c, json_t *text)
@@ -210,7 +209,7 @@ void mcp_also(struct mcp_call *c, json_t *text)
 		json_decref(text);
 }
 
-/* A text of its own, so that no output can say so. */
+/* Add the additional messages as a separate text, which no output can forge. */
 static void add_also(struct mcp_call *c, json_t *result)
 {
 	size_t i, length;
@@ -286,7 +285,7 @@ void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t 
 	end_call(c, result);
 }
 
-/* What a field of the API is called in the arguments of a tool. */
+/* The arguments of tools that have another name than the field of the API. */
 static const struct {
 	const char *tool, *api, *argument;
 } arguments[] = {
@@ -303,7 +302,7 @@ static const struct {
 	{"write_stdin", "data", "chars"},
 };
 
-/* The name of a field, which may be one of an object in a list (until[0].id), as the caller has written it. */
+/* The argument for a field of the API, which may be in a list of objects (until[0].id). */
 static json_t *argument_name(const struct mcp_call *c, const char *field)
 {
 	char name[128];
@@ -336,7 +335,7 @@ bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a)
 	const char *message = json_string_value(json_object_get(a->json, "message"));
 	json_t *context = mcp_snake(json_object_get(a->json, "context"));
 	json_t *exec = json_object_get(context, "exec"), *id = json_object_get(exec, "id");
-	/* Who is told that a command is in the way gets its handle, and not all there is to know of it. */
+	/* Of a command that is in the way the caller gets only the handle and the text. */
 	if (id) {
 		json_object_set_new(context, "exec_id",
 			json_sprintf("%s/%s", c->session, json_string_value(id)));
@@ -427,7 +426,7 @@ const char *mcp_path(char *path, const struct mcp_call *c, const char *rest)
 
 /* Progress */
 
-/* What the session's state says, in words. */
+/* The session's state in words. */
 static void describe(const json_t *state, char text[MCP_PROGRESS_SIZE])
 {
 	const json_t *program = json_object_get(state, "foreground");
@@ -456,31 +455,31 @@ void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
 	request_unref(r);
 }
 
-/* Life */
+/* Start and cancel */
 
-/* The first argument that has a NUL where no handler judges of it, or NULL. */
-static const char *cut_off(json_t *args)
+/* The first argument that contains a NUL, except those that a handler checks; NULL: none. */
+static const char *find_nul_argument(json_t *args)
 {
-	static const char *const judged[] = {"chars", "command", "paste", "stdin", "text"};
+	static const char *const checked[] = {"chars", "command", "paste", "stdin", "text"};
 	const char *name;
 	json_t *value;
 	json_object_foreach (args, name, value) {
 		const char *text = json_string_value(value);
 		bool known = false;
-		for (size_t i = 0; i < sizeof judged / sizeof *judged; i++)
-			known |= strcmp(judged[i], name) == 0;
+		for (size_t i = 0; i < sizeof checked / sizeof *checked; i++)
+			known |= strcmp(checked[i], name) == 0;
 		if (text && !known && strlen(text) != json_string_length(value))
 			return name;
 	}
 	return NULL;
 }
 
-/* Whether the arguments are as the tool's schema wants them. */
+/* Validate the arguments by the tool's schema. */
 static bool check_args(const struct mcp_call *c, char problem[MCP_PROBLEM_SIZE])
 {
 	if (c->tool->schema && !mcp_schema_check(c->tool->schema, c->args, "arguments", problem))
 		return false;
-	const char *name = cut_off(c->args);
+	const char *name = find_nul_argument(c->args);
 	if (name)
 		snprintf(problem, MCP_PROBLEM_SIZE, "%s must not contain NUL", name);
 	return !name;
@@ -501,14 +500,14 @@ void mcp_call_start(const struct mcp_call_options *o)
 	snprintf(c->author, sizeof c->author, "%s", o->author);
 	mcp_own_reader(c->reader, o->scope, o->principal, o->author);
 	c->client = mcp_own_number(c->reader);
-	c->scoped = *o->scope;
+	c->has_scope = *o->scope;
 	c->bare = o->bare;
 	snprintf(c->scope, sizeof c->scope, "%s", o->scope);
-	c->taken_up = o->taken_up;
-	c->asks = o->asks;
+	c->restored = o->restored;
+	c->can_ask = o->can_ask;
 	if (o->resume)
 		c->resume = *o->resume;
-	c->again = o->again;
+	c->retried = o->retried;
 	c->tool = o->tool;
 	c->args = o->args;
 	c->done = o->done;
@@ -523,7 +522,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 		o->begin(c, NULL);
 }
 
-/* Cancelling: the command is found by its key, whatever it was doing. */
+/* To cancel a command, find it by its key. */
 
 static void on_interrupted(struct mcp_call *c, const struct mcp_answer *a)
 {
@@ -549,8 +548,8 @@ static void on_listed(struct mcp_call *c, const struct mcp_answer *a)
 	end_call(c, NULL);
 }
 
-/* Its command goes on, and nobody has been told of it: it may be so new that only its key is known. */
-static void leave(struct mcp_call *c)
+/* The command goes on: report its end later. Its id may not be known yet, only its key. */
+static void report_end_later(struct mcp_call *c)
 {
 	struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
 	const struct exec *e = s && c->key[0] && !c->exec[0]
@@ -577,8 +576,8 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 		mcp_tell(c, METHOD_POST, "/api/session/delete",
 			json_pack("{s:s}", "sessionId", c->session));
 	if (!interrupts) {
-		if (c->leaves)
-			leave(c);
+		if (c->reports_end)
+			report_end_later(c);
 		destroy(c);
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
- * A call of a tool: one request to the API after the other, through the handlers that serve everybody, on
- * behalf of who called. What comes out is the tool's result.
+ * A call of a tool: a sequence of requests to the API with the rights of the caller, through the
+ * same handlers as all requests. Its outcome is the result of the tool.
  */
 #pragma once
 
@@ -23,141 +23,158 @@
 struct mcp;
 struct mcp_call;
 
-/* What a request to the API was answered. All is borrowed for the step that gets it. */
+/* The reply to a request to the API, borrowed for the step that receives it. */
 struct mcp_answer {
 	int status;
-	json_t *json;     /* an object; NULL when the body is none */
+	json_t *json;     /* an object; NULL: the body is not JSON */
 	const char *body; /* length bytes */
 	size_t length;
 	const struct request *request; /* with the reply's headers */
 };
 
-/* What follows an answer: mcp_ask(), mcp_finish() or mcp_fail(), once, as the last thing it does. */
+/* Handles a reply. As its last action it calls mcp_ask(), mcp_finish() or mcp_fail(), once. */
 typedef void (*mcp_step)(struct mcp_call *c, const struct mcp_answer *a);
 
+/* What mcp_await() waits for. */
 struct mcp_await {
-	json_int_t ms; /* in all, from the beginning of the call */
-	uint64_t page; /* bytes behind c->cursor that are enough; 0: none are */
-	bool told;     /* input counts only behind `after`, of which the caller knows */
+	json_int_t ms;  /* time limit, from the beginning of the call */
+	uint64_t page;  /* bytes after c->cursor that end the wait; 0: no such limit */
+	bool has_after; /* only input awaited after the offset `after` ends the wait */
 	uint64_t after;
-	mcp_step next; /* gets the command: {data, state?}, as GET /exec/ID?format=raw gives it, or a failure */
+	mcp_step next; /* receives {data, state?} as of GET /exec/ID?format=raw, or an error */
 };
 
+/* A call in progress. */
 struct mcp_call {
 	struct mcp *mcp;
 	struct principal principal;
 	char peer[LIMITER_PEER_MAX];
-	char author[MCP_AUTHOR_SIZE];    /* name of the program that calls, or "" */
-	char scope[MCP_SESSION_ID_SIZE]; /* of its ids, or "" */
-	char reader[EXEC_READER_SIZE];   /* who reads page by page, see exec_hold_page() */
+	char author[MCP_AUTHOR_SIZE];    /* name of the client program, or "" */
+	char scope[MCP_SESSION_ID_SIZE]; /* of its request ids, or "" */
+	char reader[EXEC_READER_SIZE];   /* the client as a reader of pages, see exec_hold_page() */
 	const struct mcp_tool *tool;
 	json_t *args;            /* owned */
-	struct request *request; /* under way: our reference */
-	bool asking, answered;   /* it may be answered before it is under way */
-	struct shift turn; /* at a long answer, of who came by a link; until there is a next request, or a result */
-	uint64_t turn_ns; /* uv_hrtime() when it began */
+	struct request *request; /* in progress: our reference */
+	bool asking, answered;   /* the reply may come while the request is being made */
+	struct shift turn;       /* turn of a link to handle a long reply */
+	uint64_t turn_ns;        /* uv_hrtime() at the start of the turn; 0: none */
 	mcp_step next;
-	void (*done)(void *user, json_t *result); /* result is taken; NULL: nobody waits */
-	void (*ask)(void *user, json_t *message); /* see below */
+	void (*done)(void *user, json_t *result); /* NULL: the result is not wanted */
+	void (*ask)(void *user, json_t *message); /* see struct mcp_call_options */
 	void *user;
-	/* What the steps remember. */
-	char session[NAME_ID_MAX + 1]; /* the session's id, once it is known */
-	char exec[NAME_ID_MAX + 1];    /* the command's */
-	char key[MCP_KEY_SIZE];        /* by which it is found when the call ends first, or "" */
-	json_t *kept;                  /* of the result; owned */
+	/* State of the steps: */
+	char session[NAME_ID_MAX + 1]; /* id of the session, or "" */
+	char exec[NAME_ID_MAX + 1];    /* id of the command, or "" */
+	char key[MCP_KEY_SIZE];        /* idempotency key of the command, or "" */
+	json_t *kept;                  /* part of the result; owned */
 	char *text;                    /* likewise */
-	mcp_step first;                /* once the session is there */
+	mcp_step first;                /* to run when the session is open */
 	uint64_t began_ns;             /* uv_hrtime() */
-	uint64_t cursor;               /* offset of the output that is read */
-	uint64_t number;               /* of the session in exec_command's answers */
-	uint64_t skipped;              /* bytes of output that are left out */
-	struct mcp_await await;        /* how its command is waited for */
-	json_t *also;                  /* what else there is to say: texts; owned; may be NULL */
-	bool typed;                    /* see struct mcp_look */
-	bool renewed;                  /* its own session has got a new shell */
-	bool asks; /* its result may ask something of a person, and another call goes on then */
-	struct mcp_resume resume; /* with which this one goes on */
-	bool failed;              /* its result says what went wrong */
-	bool scoped;              /* it is one of those that have ids */
-	bool leaves;              /* its command is told of when it has ended, see ws/mcp/left.h */
-	bool bare;                /* see below */
-	bool exact;               /* its structured content is a file's, as it is */
-	bool taken_up;            /* whose id is of an earlier server, or was forgotten */
-	bool again;               /* an earlier server may have done it already */
-	uint64_t client;          /* who calls, as a number, for what is remembered of them */
-	bool owns_session;        /* it is deleted when the call is cancelled */
-	struct mcp_call **slot;   /* where its owner knows it from; NULL: nowhere */
+	uint64_t cursor;               /* offset of the next output to read */
+	uint64_t number;               /* exec_command: number of its session */
+	uint64_t skipped;              /* bytes of output left out */
+	struct mcp_await await;
+	json_t *also;             /* additional messages: texts; owned; or NULL */
+	bool typed;               /* see struct mcp_look */
+	bool renewed;             /* its own session got a new shell */
+	bool can_ask;             /* the result may ask for input, see mcp_elicit_required() */
+	struct mcp_resume resume; /* the earlier call that it continues */
+	bool failed;              /* the result is an error */
+	bool has_scope;           /* scope is not "" */
+	bool reports_end;         /* the end of its command is reported later, see ws/mcp/left.h */
+	bool bare;                /* see struct mcp_call_options */
+	bool exact;               /* structured content is a file's, and not escaped */
+	bool restored;            /* the MCP session is from an earlier server, or was dropped */
+	bool retried;             /* an earlier server may have made this call */
+	uint64_t client;          /* hash of the client, see mcp_own_number() */
+	bool owns_session;        /* cancelling the call deletes the session */
+	struct mcp_call **slot;   /* the owner's pointer to the call; NULL: none */
 };
 
+/* How to start a call. */
 struct mcp_call_options {
 	struct mcp *mcp;
 	const struct principal *principal;
-	const char *peer, *author, *scope; /* scope: of its ids, or "" */
-	bool taken_up, again;
-	bool asks;                       /* see struct mcp_call */
-	const struct mcp_resume *resume; /* what it goes on with; NULL: it begins */
-	bool bare; /* what is done with is {error} or the structured content, and nothing is said beside it */
+	const char *peer, *author, *scope; /* see struct mcp_call */
+	bool restored, retried;
+	bool can_ask;
+	const struct mcp_resume *resume; /* the call to continue; NULL: a new one */
+	bool bare; /* the result is {error} or the structured content, without text */
 	const struct mcp_tool *tool;
-	mcp_step begin;         /* what it does first */
+	mcp_step begin;         /* first step */
 	json_t *args;           /* an object; taken */
-	struct mcp_call **slot; /* is the call while there is one, and then NULL */
-	/* {content, structuredContent?, isError?}, which is taken; NULL: memory is short. */
+	struct mcp_call **slot; /* points to the call while it exists, then set to NULL */
+	/* Receives {content, structuredContent?, isError?}, taken; NULL: memory is short. */
 	void (*done)(void *user, json_t *result);
 	/*
-	 * A request to the client (taken; NULL: memory is short), before done(). Its response comes by itself. NULL: the client
-	 * takes none that asks a person to open an address.
+	 * Sends a request to the client, before done(). message: taken; NULL: memory is short. The
+	 * response arrives separately. NULL: the client does not support elicitation by URL.
 	 */
 	void (*ask)(void *user, json_t *message);
 	void *user;
 };
 
-/* Begin a call. done() may come from inside. */
+/* Start a call. done() may be called from inside. */
 void mcp_call_start(const struct mcp_call_options *options);
 
 /*
- * Nobody waits for it any more; done() is not called. wanted: its caller cancelled it, so a command goes on
- * or is interrupted as on_cancel says. Otherwise a command goes on. Of one that goes on the caller is told how it ends.
+ * Abandon a call: done() is not called. wanted: its caller cancelled it, and the argument on_cancel
+ * says whether the command is interrupted. Otherwise the command goes on, and its end is reported
+ * later.
  */
 void mcp_call_cancel(struct mcp_call *c, bool wanted);
 
-/* What the call is at, in words, or "" */
 #define MCP_PROGRESS_SIZE 256u
+
+/* Describe what the session of the call does. */
 void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE]);
 
 /* For the steps */
 
-/* Ask the API. path: without a query, decoded; body: taken, NULL = none. params: NULL-terminated "name", "value" pairs; a NULL value leaves one out. */
+/*
+ * Make a request to the API; its reply goes to next. path: without a query, not encoded. body:
+ * taken; NULL: none. params: pairs of name and value up to a NULL name; pairs with a NULL value are
+ * left out.
+ */
 void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *path, json_t *body,
 	const char *const *params);
 
-/* The result. structured is taken; text is taken (of malloc()), NULL = memory is short. */
+/*
+ * End the call with a result. structured: taken. text: of malloc(), taken; NULL: memory is short.
+ */
 void mcp_finish(struct mcp_call *c, json_t *structured, char *text);
 
-/* The same, with what words() makes of it for people. */
+/* End the call with a result and the text that words() makes of it. structured: taken. */
 void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(json_t *structured));
 
-/* The result is a failure. context is taken and may be NULL. */
+/* End the call with an error. context: taken; may be NULL. */
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context);
 
-/* Say something beside the result. text is taken, NULL: nothing. */
+/* Add a message to the result's `also`. text: taken; NULL: ignored. */
 void mcp_also(struct mcp_call *c, json_t *text);
 
-/* Ask without waiting for the answer. body is taken. */
+/* Make a request to the API and ignore its reply. body: taken. */
 void mcp_tell(const struct mcp_call *c, enum method method, const char *path, json_t *body);
 
-/* Whether the answer is what was asked for; otherwise the call has failed with what it says. */
+/* Whether the reply is a success. If not, the call has ended with its error. */
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a);
 
-/* "/api/session/ID" and what follows, in a buffer of MCP_PATH_MAX bytes. Returns it. */
+/* Write "/api/session/ID" and rest to path, MCP_PATH_MAX bytes. Returns path. */
 const char *mcp_path(char *path, const struct mcp_call *c, const char *rest);
 
-/* The arguments: as they are, or the default. */
+/* A text argument; NULL: absent. */
 const char *mcp_text_arg(const struct mcp_call *c, const char *name);
+
+/* A number argument, or fallback if absent. */
 json_int_t mcp_number_arg(const struct mcp_call *c, const char *name, json_int_t fallback);
+
+/* A boolean argument, or fallback if absent. */
 bool mcp_flag_arg(const struct mcp_call *c, const char *name, bool fallback);
 
-/* Copy the arguments of names (NULL-terminated, in snake_case) to body, in camelCase. */
+/*
+ * Copy the named arguments to body, renamed from snake_case to camelCase. names: NULL-terminated.
+ */
 void mcp_copy_args(const struct mcp_call *c, json_t *body, const char *const *names);
 
-/* JSON of the API with snake_case for camelCase in all names. Returns a new reference. */
+/* A copy of JSON of the API with all member names in snake_case. Returns a new reference. */
 json_t *mcp_snake(json_t *value);

@@ -1,7 +1,7 @@
 /*
- * exec_command and write_stdin, in the shape that models know from Codex: each command has a session of its
- * own, named by a number, which is deleted when the command has ended. How far its output has been given is
- * kept with that number (ws/mcp/cursors.h).
+ * exec_command and write_stdin, with the interface of Codex: each command has a session of its own,
+ * identified by a number, which is deleted when the command has ended. The offset of its unread
+ * output is stored by that number (ws/mcp/cursors.h).
  */
 #include "shell/id.h"
 #include "ws/mcp/await.h"
@@ -19,13 +19,13 @@
 #define PREFIX "exec-"
 #define COLS 160
 #define ROWS 48
-#define IDLE_MS ((json_int_t)24 * 3600 * 1000) /* for a session whose number got lost */
+#define IDLE_MS ((json_int_t)24 * 3600 * 1000) /* for a session that the client has lost */
 #define YIELD_MIN_MS 250
 #define YIELD_MAX_MS 300000
 #define YIELD_DEFAULT_MS 10000
 #define WRITE_YIELD_DEFAULT_MS 250
-#define POLL_MIN_MS 1000               /* of a call that writes nothing */
-#define OUTPUT_MAX ((uint64_t)1 << 20) /* bytes that one answer looks at */
+#define POLL_MIN_MS 1000               /* of write_stdin without chars */
+#define OUTPUT_MAX ((uint64_t)1 << 20) /* bytes of output that one call reads */
 #define NAME_BYTES 60u
 
 static json_int_t yield_ms(const struct mcp_call *c, json_int_t fallback, json_int_t least)
@@ -50,7 +50,7 @@ static void finish_chunk(struct mcp_call *c, char *text)
 	json_int_t tokens = (json_int_t)((strlen(text ? text : "") + 3) / 4);
 	if (id_hex(id, sizeof id) < 0) {
 		free(text);
-		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
+		mcp_fail(c, "INTERNAL_ERROR", "No random number could be generated", NULL);
 		return;
 	}
 	json_t *result = c->kept;
@@ -97,7 +97,7 @@ static void on_output(struct mcp_call *c, const struct mcp_answer *a)
 			    : mcp_plain(a->body, a->length, &length));
 }
 
-/* The command as the API tells of it; what it has printed since the last answer is read. */
+/* The command, as JSON of the API. Read its output since the last answer. */
 static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	uint64_t omitted = 0;
@@ -116,7 +116,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 		c->kept = json_pack("{s:I, s:o*}", "exit_code", json_integer_value(status),
 			"suspect",
 			json_is_true(json_object_get(exec, "suspect")) ? json_true() : NULL);
-	else /* a command that was never run has no status */
+	else /* a command that did not run has no status */
 		c->kept = json_pack("{s:O*}", "ended_by", json_object_get(exec, "endedBy"));
 	mcp_exec_judge(c, c->kept, exec);
 	if (done && (fresh || end <= c->cursor)) {
@@ -130,7 +130,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 
 /* exec_command */
 
-/* 'text' for a shell; to be freed. */
+/* Quote a text for a shell; to be freed. */
 static char *quote(const char *text)
 {
 	char *quoted = malloc(4 * strlen(text) + 3), *to = quoted;
@@ -147,7 +147,7 @@ static char *quote(const char *text)
 	return quoted;
 }
 
-/* What the session's bash runs: the command, or another shell with it. */
+/* What the session's bash runs: the command, or another shell that runs it. */
 static json_t *command_of(const struct mcp_call *c)
 {
 	const char *cmd = mcp_text_arg(c, "cmd"), *shell = mcp_text_arg(c, "shell");
@@ -177,7 +177,7 @@ static void on_begun(struct mcp_call *c, const struct mcp_answer *a)
 			.ms = yield_ms(c, YIELD_DEFAULT_MS, YIELD_MIN_MS), .next = on_exec});
 }
 
-/* In a subshell `exit` says nothing; nothing of the shell is wanted afterwards. fish has none. */
+/* In a subshell `exit` does not end the session's shell. fish has no subshells. */
 static bool has_subshells(const struct mcp_answer *created)
 {
 	const char *shell = json_string_value(
@@ -204,7 +204,7 @@ static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_ask(c, on_begun, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
 }
 
-/* The first words of the command, as far as they can be a name. */
+/* The beginning of the command as a name for the session. */
 static json_t *name_of(const char *cmd)
 {
 	char name[NAME_BYTES + 1];
@@ -220,7 +220,7 @@ void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a)
 	uint32_t number;
 	(void)a;
 	if (id_random(&number, sizeof number) < 0) {
-		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
+		mcp_fail(c, "INTERNAL_ERROR", "No random number could be generated", NULL);
 		return;
 	}
 	c->number = 100000000 + number % 900000000;
@@ -242,14 +242,14 @@ static void ask_exec(struct mcp_call *c)
 	json_int_t least = chars && *chars ? YIELD_MIN_MS : POLL_MIN_MS;
 	mcp_await(c,
 		&(struct mcp_await){.ms = yield_ms(c, WRITE_YIELD_DEFAULT_MS, least),
-			.told = true,
+			.has_after = true,
 			.after = c->cursor,
 			.next = on_exec});
 }
 
 static void on_written(struct mcp_call *c, const struct mcp_answer *a)
 {
-	/* A command that has ended takes nothing more; its end is what there is to be told. */
+	/* 410: the command has ended, which is the answer then. */
 	if (a->status == 410 || mcp_succeeded(c, a))
 		ask_exec(c);
 }
@@ -259,7 +259,7 @@ static void on_execs(struct mcp_call *c, const struct mcp_answer *a)
 	char path[MCP_PATH_MAX];
 	if (a->status == 404) {
 		mcp_fail(c, "SESSION_NOT_FOUND",
-			"Unknown session_id: its command has ended, or never was",
+			"Unknown session_id: its command has ended, or it never existed",
 			json_pack("{s:I}", "session_id", (json_int_t)c->number));
 		return;
 	}

@@ -1,4 +1,4 @@
-/* Cursors by number, in the order of their use: where there are too many the one that was unused for longest goes. */
+/* A hash table in order of insertion. If it is full, the oldest entry is dropped. */
 #include "ws/mcp/cursors.h"
 
 #include <stdlib.h>

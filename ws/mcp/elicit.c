@@ -1,4 +1,4 @@
-/* A list. Whether a prompt still waits is asked of its session (session_prompt_is_open()), which forgets none. */
+/* A list of requests to clients. session_prompt_is_open() says whether a prompt is still open. */
 #include "ws/mcp/elicit.h"
 
 #include "shell/id.h"
@@ -16,13 +16,13 @@
 #include <string.h>
 #include <utlist.h>
 
-#define PROGRAM_MAX 32u /* bytes of its name that a person is shown */
+#define PROGRAM_MAX 32u /* bytes of a program's name that are shown */
 
 enum answer { WAITING, ACCEPTED, DECLINED };
 
 struct mcp_elicit {
 	struct mcp_elicit *prev, *next;
-	char id[MCP_ELICIT_ID_SIZE]; /* also of the request */
+	char id[MCP_ELICIT_ID_SIZE]; /* of the elicitation and of the request */
 	char scope[MCP_SESSION_ID_SIZE];
 	char session[NAME_ID_MAX + 1];
 	uint64_t epoch; /* of the session */
@@ -37,14 +37,14 @@ static void drop(struct mcp_elicits *all, struct mcp_elicit *e)
 	free(e);
 }
 
-/* Whether the prompt still waits. */
+/* Whether the prompt is still open. */
 static bool is_open(const struct mcp *m, const struct mcp_elicit *e)
 {
 	const struct session *s = sessions_find(m->dispatcher->sessions, e->session);
 	return s && session_epoch(s) == e->epoch && session_prompt_is_open(s, &e->prompt);
 }
 
-/* What this client has been asked of the prompt that waits in the call's session. */
+/* The request that this client got for the open prompt in the call's session; NULL: none. */
 static struct mcp_elicit *find_open(struct mcp_call *c)
 {
 	struct mcp_elicit *e;
@@ -91,7 +91,7 @@ static struct mcp_elicit *create(struct mcp_call *c)
 	return e;
 }
 
-/* What a person is shown. The program has its name from itself. */
+/* The message for the person. The program has chosen its name, so it is escaped. */
 static json_t *words(const char *session, const json_t *terminal)
 {
 	const char *name = json_string_value(
@@ -104,7 +104,7 @@ static json_t *words(const char *session, const json_t *terminal)
 		seen[0] ? seen : "A program", session);
 }
 
-/* The address to be opened; clients take none that is not whole. */
+/* The address to open; NULL: it is not absolute, as clients require. */
 static const char *address(const json_t *terminal)
 {
 	const char *url = json_string_value(json_object_get(terminal, "human_url"));
@@ -117,7 +117,7 @@ static bool asks_for_secret(const json_t *terminal)
 	return input && strcmp(input, "password") == 0;
 }
 
-/* Ask for it; whether that could be done. */
+/* Ask the client. Returns false if that is not possible. */
 static bool ask(struct mcp_call *c, json_t *terminal)
 {
 	const char *url = address(terminal);
@@ -133,7 +133,7 @@ static bool ask(struct mcp_call *c, json_t *terminal)
 	return true;
 }
 
-/* Whether the prompt that the call goes on after still waits. */
+/* Whether the earlier call asked about the prompt that is still open. */
 static bool was_asked(const struct mcp_call *c)
 {
 	const struct session *s = c->resume.exec[0]
@@ -143,8 +143,8 @@ static bool was_asked(const struct mcp_call *c)
 		session_epoch(s) == c->resume.epoch && session_prompt_is_open(s, &c->resume.prompt);
 }
 
-/* Whether a call of this tool can go on: it waits for its command, and does nothing else. */
-static bool goes_on(const struct mcp_call *c)
+/* Whether the call can be continued: it does nothing but wait for its command. */
+static bool can_continue(const struct mcp_call *c)
 {
 	return c->exec[0] &&
 		(strcmp(c->tool->name, "exec") == 0 || strcmp(c->tool->name, "exec_read") == 0);
@@ -155,7 +155,8 @@ json_t *mcp_elicit_required(struct mcp_call *c, const json_t *terminal)
 	const struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
 	const char *url = address(terminal);
 	char state[MCP_RESUME_SIZE];
-	if (!c->asks || !asks_for_secret(terminal) || !url || !s || !goes_on(c) || was_asked(c))
+	if (!c->can_ask || !asks_for_secret(terminal) || !url || !s || !can_continue(c) ||
+		was_asked(c))
 		return NULL;
 	json_int_t offset = json_integer_value(json_object_get(terminal, "offset"));
 	struct mcp_resume resume = {.epoch = session_epoch(s), .after = (uint64_t)offset};
@@ -176,10 +177,10 @@ bool mcp_elicit_accepted(const json_t *responses)
 	return action && strcmp(action, "accept") == 0;
 }
 
-/* Whether a person has been asked, and does what they are asked for, as far as is known. */
+/* Whether the person has accepted the request, or is asked now. */
 static bool is_on_its_way(struct mcp_call *c, json_t *terminal)
 {
-	if (c->asks)
+	if (c->can_ask)
 		return was_asked(c) && c->resume.accepted;
 	const struct mcp_elicit *e = find_open(c);
 	return e ? e->answer == ACCEPTED : ask(c, terminal);
@@ -221,7 +222,7 @@ void mcp_elicit_tick(struct mcp *m)
 			continue;
 		json_t *end = rpc_notification("notifications/elicitation/complete",
 			json_pack("{s:s}", "elicitationId", e->id));
-		/* Who has no stream now may have one later. */
+		/* If the client has no stream now, try again later. */
 		if (mcp_news_send(m, e->scope, end))
 			drop(&m->elicits, e);
 	}

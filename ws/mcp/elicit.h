@@ -1,7 +1,8 @@
 /*
- * Where a password is awaited, the client is asked to have a person open the terminal (elicitation by URL, of clients that
- * declare it): the secret is typed there, and crosses neither model nor client. Once for each prompt; the client hears of its
- * end. At most MCP_ELICITS_MAX of a client, then the oldest is forgotten.
+ * When a program asks for a password, the client is asked to have a person open the terminal
+ * (elicitation by URL, if the client declares it). The person types the secret there; neither the
+ * model nor the client sees it. Each prompt is asked for once, and the client is notified when it
+ * is over.
  */
 #pragma once
 
@@ -9,46 +10,50 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MCP_ELICITS_MAX 16u     /* of a client */
-#define MCP_ELICITS_TOTAL 1024u /* of all; the oldest goes */
+#define MCP_ELICITS_MAX 16u     /* of a client; then its oldest is dropped */
+#define MCP_ELICITS_TOTAL 1024u /* of all clients; then the oldest is dropped */
 #define MCP_ELICIT_ID_SIZE 33u
+#define MCP_ELICIT_KEY "secret" /* name of the request in inputRequests */
 
 struct mcp;
 struct mcp_call;
 struct mcp_elicit;
 struct rpc_message;
 
-/* Zero is none. */
+/* Zeroed memory is empty. */
 struct mcp_elicits {
 	struct mcp_elicit *all; /* list, the oldest first */
 	size_t count;
 };
 
 /*
- * The result of a call is about to say what its terminal does: if that is to await a password the client is asked, unless it was, and
- * the result says so ("elicited") in place of the way ("human_url"), which stays where the client cannot be asked, has not
- * answered or has declined.
+ * If the terminal of a result awaits a password, ask the client, unless it was asked before.
+ * terminal: gets "elicited" instead of "human_url" while the client has accepted, or was just
+ * asked. "human_url" stays if the client cannot be asked, has not answered yet, or has declined.
  */
 void mcp_elicit(struct mcp_call *c, json_t *terminal);
 
 /*
- * The same of a client that is asked with the result itself (the revision without sessions): that result, a new reference, which
- * has in it what the call goes on with once the person has answered; or NULL: there is nothing to ask, or it was asked already, or
- * the call could not go on without doing something twice.
+ * For the revision without sessions, in which a result asks the client. Returns that result, a new
+ * reference, with the state from which the next call continues. Returns NULL if there is nothing to
+ * ask, it was asked before, or the call could not continue without repeating an action.
  */
 json_t *mcp_elicit_required(struct mcp_call *c, const json_t *terminal);
 
-/* Whether the person of whom MCP_ELICIT_KEY was asked has accepted that. responses: what came with the next call. */
-#define MCP_ELICIT_KEY "secret"
+/*
+ * Whether the person has accepted the request MCP_ELICIT_KEY. responses: inputResponses of the next
+ * call.
+ */
 bool mcp_elicit_accepted(const json_t *responses);
 
-/* A response has come from the client of this scope. */
+/* Handle a response from the client with this scope. */
 void mcp_elicit_answered(struct mcp *m, const struct rpc_message *response, const char *scope);
 
-/* The client has ended. */
+/* Drop everything of a client after its session has ended. */
 void mcp_elicit_forget(struct mcp *m, const char *scope);
 
-/* From time to time: tell of those that are over. */
+/* Periodically: notify clients of prompts that are over. */
 void mcp_elicit_tick(struct mcp *m);
 
+/* Free everything. */
 void mcp_elicit_close(struct mcp_elicits *all);

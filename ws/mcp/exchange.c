@@ -1,7 +1,7 @@
 /*
- * Each call of an exchange is answered once; then the exchange is over. Until something has to be sent it is
- * open whether the answer will be JSON or a stream of events. What waits to be sent is bounded by the number
- * of calls: a newer progress replaces one that has not been sent.
+ * When each request of an exchange has a response, the exchange is over. Whether the answer is JSON
+ * or an event stream is decided when something must be sent. The unsent messages are bounded: a new
+ * progress notification of a call replaces the unsent one.
  */
 #include "ws/mcp/exchange_internal.h"
 
@@ -26,7 +26,7 @@ void mcp_refuse_quota(struct request *r, json_t *id, enum quota_kind kind)
 {
 	reply_header(r, "Retry-After", "1");
 	mcp_refuse(r, 429, id, RPC_LIMIT_REACHED,
-		"This link, or all links together, have as many as they may",
+		"The quota of this link, or of all links together, is used up",
 		json_pack("{s:s, s:s}", "code", "QUOTA_REACHED", "kind", quota_name(kind)));
 }
 
@@ -49,7 +49,7 @@ static void item_finish(struct mcp_item *i, bool wanted)
 	free(i->response);
 }
 
-/* wanted: whatever is under way was cancelled. */
+/* wanted: the caller cancelled the calls in progress. */
 static void exchange_destroy(struct mcp_exchange *x, bool wanted)
 {
 	struct mcp *m = x->mcp;
@@ -64,11 +64,11 @@ static void exchange_destroy(struct mcp_exchange *x, bool wanted)
 	request_unref(r);
 }
 
-/* The client's connection has ended. */
+/* The client's connection was closed. */
 static void on_gone(void *user)
 {
 	struct mcp_exchange *x = user;
-	/* Who has no access any more has cancelled nothing. */
+	/* A connection closed because access ended does not cancel calls. */
 	exchange_destroy(x, x->modern && !x->mcp->stopping && !x->request->cut);
 }
 
@@ -96,7 +96,7 @@ static char *on_next(void *user)
 	return NULL;
 }
 
-/* Of every request that is open, that access has ended. */
+/* An error for every open request: access has ended. */
 static char *on_farewell(void *user)
 {
 	const struct mcp_exchange *x = user;
@@ -112,7 +112,7 @@ static char *on_farewell(void *user)
 	return text;
 }
 
-/* Returns whether x is there still: who asked may have no access any more. */
+/* Answer with a stream. Returns false if x was freed because access has ended. */
 static bool begin_stream(struct mcp_exchange *x)
 {
 	struct request *r = x->request;
@@ -144,7 +144,7 @@ static void stream_more(struct mcp_exchange *x)
 
 /* JSON */
 
-/* The responses as one body; "" when everything was cancelled. To be freed. */
+/* The responses as one body, to be freed; "": all requests were cancelled. */
 static char *gather(const struct mcp_exchange *x)
 {
 	char *text = NULL;
@@ -185,7 +185,7 @@ void mcp_exchange_advance(struct mcp_exchange *x)
 {
 	if (x->busy)
 		return;
-	bool json = !x->asks && (x->takes_json || x->status >= 400);
+	bool json = !x->needs_stream && (x->accepts_json || x->status >= 400);
 	if (!x->streaming && x->open == 0 && json)
 		answer(x);
 	else if (x->streaming)
@@ -194,7 +194,7 @@ void mcp_exchange_advance(struct mcp_exchange *x)
 		stream_more(x);
 }
 
-/* A response is there (taken; NULL: none will come). */
+/* End an item with its response, taken; NULL: it was cancelled. */
 static void item_end(struct mcp_item *i, json_t *response)
 {
 	if (i->over)
@@ -217,7 +217,7 @@ json_t *mcp_server_info(const struct mcp *m)
 		"{s:s, s:s, s:s}", "name", "ringside", "title", "Ringside", "version", m->version);
 }
 
-/* What every result of the revision without sessions has; result is taken. */
+/* Add what every result has in the revision without sessions. result: taken. */
 static json_t *complete(const struct mcp_exchange *x, json_t *result)
 {
 	if (!x->modern || !result)
@@ -248,7 +248,7 @@ void mcp_item_error(
 
 /* Progress */
 
-static void tell_progress(struct mcp_item *i, uint64_t now)
+static void make_progress(struct mcp_item *i, uint64_t now)
 {
 	char text[MCP_PROGRESS_SIZE];
 	struct mcp_exchange *x = i->exchange;
@@ -264,19 +264,19 @@ static void tell_progress(struct mcp_item *i, uint64_t now)
 
 static void exchange_tick(struct mcp_exchange *x, uint64_t now)
 {
-	bool told = false;
-	if (!x->takes_stream || x->open == 0)
+	bool made = false;
+	if (!x->accepts_stream || x->open == 0)
 		return;
 	for (size_t n = 0; n < x->count; n++) {
 		struct mcp_item *i = &x->items[n];
 		if (!i->call || !i->token || now - i->progress_ms < MCP_PROGRESS_MS)
 			continue;
-		tell_progress(i, now);
-		told = true;
+		make_progress(i, now);
+		made = true;
 	}
-	if (!told && now - x->began_ms < MCP_STREAM_AFTER_MS)
+	if (!made && now - x->began_ms < MCP_STREAM_AFTER_MS)
 		return;
-	if (begin_stream(x) && told)
+	if (begin_stream(x) && made)
 		stream_more(x);
 }
 
@@ -320,7 +320,7 @@ static struct mcp_exchange *exchange_create(
 	return x;
 }
 
-/* notifications/cancelled: whatever has this id, from the same client. */
+/* notifications/cancelled: cancel the call with this id of the same client. */
 static void cancel(struct mcp *m, const char *scope, const json_t *id)
 {
 	struct mcp_exchange *x, *next;
@@ -350,8 +350,8 @@ void mcp_take_message(struct mcp *m, const struct rpc_message *message, const ch
 	}
 }
 
-/* Whether there is room for another exchange; otherwise r has been answered. */
-static bool take_room(struct mcp *m, struct request *r, json_t *id, struct quota_place *place)
+/* Reserve a place for an exchange. Returns false if there is none; then r is answered. */
+static bool reserve_place(struct mcp *m, struct request *r, json_t *id, struct quota_place *place)
 {
 	struct access *a = m->dispatcher->access;
 	if (m->exchanges_count >= MCP_EXCHANGES_MAX)
@@ -369,7 +369,7 @@ void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *
 	struct rpc_message message;
 	struct quota_place place = {0};
 	rpc_message(input, 0, &message);
-	if (!take_room(m, r, message.id, &place))
+	if (!reserve_place(m, r, message.id, &place))
 		return;
 	struct mcp_exchange *x = exchange_create(m, r, input, modern);
 	if (!x) {
@@ -378,10 +378,10 @@ void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *
 		return;
 	}
 	x->place = place;
-	quota_give(&r->place); /* that one is instead; what its tools ask has places of its own */
+	quota_give(&r->place); /* x->place replaces it; requests of tools have their own */
 	snprintf(x->scope, sizeof x->scope, "%s", sender->scope);
-	x->takes_json = sender->takes_json;
-	x->takes_stream = sender->takes_stream;
+	x->accepts_json = sender->accepts_json;
+	x->accepts_stream = sender->accepts_stream;
 	x->busy = true;
 	for (size_t i = 0, n = 0; i < input->count; i++) {
 		rpc_message(input, i, &message);

@@ -1,6 +1,6 @@
 /*
- * An exchange is a POST to /mcp with requests, usually one, of some revisions a batch: they are begun, and
- * answered with JSON or with a stream of events.
+ * An exchange is a POST to /mcp with requests: usually one, or a batch in some revisions. It is
+ * answered with JSON or with an event stream.
  */
 #pragma once
 
@@ -9,36 +9,40 @@
 #include "ws/mcp/rpc.h"
 
 #define MCP_META "io.modelcontextprotocol/"
-#define MCP_META_AGAIN \
-	"ringside/again" /* of a call: an earlier server may have got it (ws/client/again.h) */
 
-extern const char mcp_instructions[]; /* for models: what the server is for */
+/* In _meta of a call: an earlier server may have received it (ws/client/again.h). */
+#define MCP_META_AGAIN "ringside/again"
 
-/* Who sent it, and how it may be answered. */
+/* Instructions for models: what the server is for. */
+extern const char mcp_instructions[];
+
+/* The client that sent a POST, and how it can be answered. */
 struct mcp_sender {
-	char scope[MCP_SESSION_ID_SIZE];
-	const char *client;
-	bool takes_json, takes_stream;
-	bool elicits;  /* it can have a person open an address */
-	bool taken_up; /* its session is one that this server has not begun */
+	char scope[MCP_SESSION_ID_SIZE]; /* of its request ids; "": none */
+	const char *client;              /* name of the program, or "" */
+	bool accepts_json, accepts_stream;
+	bool elicits;  /* it supports elicitation by URL */
+	bool restored; /* its session was not begun by this server, or was dropped */
 };
 
-/* Begin all requests of the input, and answer r when they are over. modern: of the revision without sessions. */
+/* Start all requests of the input; answer r when they have ended. modern: no sessions. */
 void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *input, bool modern,
 	const struct mcp_sender *sender);
 
-/* Do what a notification says, or a response. scope: who sent it. */
+/* Handle a notification or a response. scope: of its sender. */
 void mcp_take_message(struct mcp *m, const struct rpc_message *message, const char *scope);
 
-/* From time to time: progress is told, answers that take long become streams. */
+/* Periodically: send progress, and turn slow answers into streams. */
 void mcp_exchanges_tick(struct mcp *m);
 
-/* Answer with nothing but a status; or with an error of the protocol (data is taken). */
+/* Answer with a status and an empty body. */
 void mcp_reply_nothing(struct request *r, int status);
+
+/* Answer with a JSON-RPC error. data: taken; may be NULL. */
 void mcp_refuse(struct request *r, int status, json_t *id, enum rpc_code code, const char *message,
 	json_t *data);
 
-/* The same: the quota of this kind is used up. */
+/* Answer with status 429: the quota of this kind is used up. */
 void mcp_refuse_quota(struct request *r, json_t *id, enum quota_kind kind);
 
 /* Name and version of the server. Returns a new reference. */

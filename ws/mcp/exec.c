@@ -22,8 +22,8 @@
 #define TOKEN_BYTES 4
 #define TOKENS_DEFAULT 10000
 #define YIELD_DEFAULT_MS 10000
-#define KEY_DIGITS 32u  /* of a key of ours */
-#define CLIP_SLACK 128u /* what was cut by the API has a line that says so */
+#define KEY_DIGITS 32u  /* of a generated key */
+#define CLIP_SLACK 128u /* bytes of the line about output that the API has cut */
 
 size_t mcp_output_max(const struct mcp_call *c)
 {
@@ -54,7 +54,7 @@ char *mcp_exec_stream(const json_t *exec, const char *name, uint64_t *omitted)
 	if (missing == 0)
 		return mcp_plain(bytes, length, &ignored);
 	*omitted += missing;
-	/* Where something was no UTF-8 the place is only about right. */
+	/* The position is approximate if the output contained invalid UTF-8. */
 	size_t at = head < length ? (size_t)head : length;
 	at -= utf8_incomplete(bytes, at);
 	return mcp_join(bytes, at, bytes + at, length - at, missing);
@@ -67,7 +67,7 @@ static void set_text(json_t *object, const char *name, char *text)
 	free(text);
 }
 
-/* Copy members under their names in snake_case. */
+/* Copy members, renamed. */
 static void copy(json_t *to, const json_t *from, const char *const names[][2])
 {
 	for (; (*names)[0]; names++) {
@@ -86,7 +86,7 @@ void mcp_exec_judge(struct mcp_call *c, json_t *result, const json_t *exec)
 	json_object_set_new(result, "next", json_string(mcp_next_of_end(by)));
 }
 
-/* What is said of a command, without what it printed. */
+/* The result for a command, without its output. */
 static json_t *describe(struct mcp_call *c, const json_t *exec, json_t *state)
 {
 	static const char *const names[][2] = {{"sessionId", "session_id"}, {"state", "state"},
@@ -103,14 +103,14 @@ static json_t *describe(struct mcp_call *c, const json_t *exec, json_t *state)
 	return result;
 }
 
-/* The command, while it is known. */
+/* The command of the call; NULL: it no longer exists. */
 static struct exec *exec_of(const struct mcp_call *c)
 {
 	struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
 	return s ? exec_find(session_executor(s), c->exec) : NULL;
 }
 
-/* They will go on at the cursor. Who may only look holds up nobody. */
+/* Hold the output after the cursor for the caller. Viewers do not hold output. */
 static void keep_rest(const struct mcp_call *c)
 {
 	struct exec *e = c->principal.role >= ROLE_DRIVER ? exec_of(c) : NULL;
@@ -126,8 +126,8 @@ void mcp_exec_leave(const struct mcp *m, const char *scope)
 		exec_hold_page_end(session_executor(s), readers);
 }
 
-/* It has ended its shell: what that means for the next command. */
-static void tell_of_shell(struct mcp_call *c, const json_t *result)
+/* If the command has ended its shell, say what that means for the next one. */
+static void note_shell_end(struct mcp_call *c, const json_t *result)
 {
 	const char *by = json_string_value(json_object_get(result, "ended_by"));
 	const struct exec *e = exec_of(c);
@@ -149,7 +149,7 @@ static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 	json_object_set_new(result, "truncated", json_boolean(omitted > 0));
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
 	json_object_set_new(result, "cursor", json_integer((json_int_t)c->cursor));
-	/* What is over, and whole, is not asked for again. */
+	/* A complete result needs no handle. */
 	if (mcp_exec_is_done(result) && omitted == 0 && !mcp_flag_arg(c, "verbose", false) &&
 		!json_object_get(c->args, "cursor")) {
 		json_object_del(result, "exec_id");
@@ -160,7 +160,7 @@ static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 		!mcp_flag_arg(c, "verbose", false))
 		json_object_del(result, "cwd");
 	mcp_show_offset(c, c->cursor);
-	tell_of_shell(c, result);
+	note_shell_end(c, result);
 	if (mcp_exec_is_done(result))
 		mcp_left_forget(&c->mcp->left, c);
 	else
@@ -181,7 +181,7 @@ static void add_outputs(
 	json_object_set(result, "lost_bytes", json_object_get(exec, "lost"));
 }
 
-/* Of what draws, one wants to see the picture. */
+/* The screen of a full-screen program replaces its output. */
 static void on_shown(struct mcp_call *c, const struct mcp_answer *a)
 {
 	json_t *result = c->kept;
@@ -198,7 +198,7 @@ static void on_shown(struct mcp_call *c, const struct mcp_answer *a)
 	finish_exec(c, result, omitted);
 }
 
-/* What is asked, in the line of the cursor. */
+/* The question of a program: the text in the cursor's row; NULL: none. */
 static json_t *question_of(const json_t *screen)
 {
 	size_t i;
@@ -214,7 +214,7 @@ static json_t *question_of(const json_t *screen)
 	return NULL;
 }
 
-/* Whether the output, blanks at its end aside, ends with what is asked: then that need not be said once more. */
+/* Whether the output, without trailing blanks, ends with the question. */
 static bool ends_with_question(const json_t *result, const json_t *question)
 {
 	const char *output = json_string_value(json_object_get(result, "output"));
@@ -225,7 +225,7 @@ static bool ends_with_question(const json_t *result, const json_t *question)
 		memcmp(output + length - size, json_string_value(question), size) == 0;
 }
 
-/* Of one that waits for input. */
+/* The screen of a command that waits for input. */
 static void on_asking(struct mcp_call *c, const struct mcp_answer *a)
 {
 	json_t *result = c->kept, *question = a->status < 400 ? question_of(a->json) : NULL;
@@ -235,7 +235,7 @@ static void on_asking(struct mcp_call *c, const struct mcp_answer *a)
 	finish_exec(c, result, mcp_offset(result, "omitted_bytes"));
 }
 
-/* A command that still runs, and what the terminal does. */
+/* The state of the terminal, for a command that still runs. */
 static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 {
 	json_t *result = c->kept;
@@ -258,7 +258,7 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 	finish_exec(c, result, mcp_offset(result, "omitted_bytes"));
 }
 
-/* An exec of the API, with its output, is the result. */
+/* The command with its output, as JSON of the API: make the result. */
 static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	char path[MCP_PATH_MAX];
@@ -285,7 +285,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 
 /* exec */
 
-/* The key by which a call that is cancelled or lost finds its command: the one that was given, or one of ours. */
+/* The key by which a cancelled or repeated call finds its command: given, or random. */
 static int make_key(struct mcp_call *c)
 {
 	const char *given = mcp_text_arg(c, "key");
@@ -304,7 +304,7 @@ static void on_started(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	snprintf(c->exec, sizeof c->exec, "%s", json_string_value(json_object_get(exec, "id")));
-	mcp_left_forget(&c->mcp->left, c); /* one that they have asked for before, and wait for now */
+	mcp_left_forget(&c->mcp->left, c); /* with a repeated key: this call reports its end */
 	mcp_await(c, &(struct mcp_await){.ms = yield, .next = on_exec});
 }
 
@@ -314,7 +314,7 @@ static void post_exec(struct mcp_call *c)
 		"streams", "isolate", "queue", "key", "lease", NULL};
 	char path[MCP_PATH_MAX];
 	if (make_key(c) < 0) {
-		mcp_fail(c, "INTERNAL_ERROR", "There are no random numbers", NULL);
+		mcp_fail(c, "INTERNAL_ERROR", "No random number could be generated", NULL);
 		return;
 	}
 	json_int_t yield = mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS);
@@ -326,11 +326,11 @@ static void post_exec(struct mcp_call *c)
 		json_object_set_new(body, "key", json_string(c->key));
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
-	c->leaves = true;
+	c->reports_end = true;
 	mcp_ask(c, on_started, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
 }
 
-/* By its key it is the same command; one of which nothing is known is not run, as it may have been. */
+/* Repeat a call only if its key is known here: otherwise the command may have run before. */
 static void on_known(struct mcp_call *c, const struct mcp_answer *a)
 {
 	const char *key = mcp_text_arg(c, "key");
@@ -346,7 +346,7 @@ static void on_known(struct mcp_call *c, const struct mcp_answer *a)
 		}
 	}
 	mcp_fail(c, "ANSWER_LOST",
-		"The server that was asked is gone, and nothing is known of the command here: it may have run, or "
+		"The server that received the call is gone, and this one does not know the command: it may have run, or "
 		"not, or in part",
 		NULL);
 }
@@ -355,24 +355,24 @@ static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	char path[MCP_PATH_MAX];
 	(void)a;
-	if (c->again)
+	if (c->retried)
 		mcp_ask(c, on_known, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
 	else
 		post_exec(c);
 }
 
-/* It has begun with an earlier call, which had something asked of a person. */
-static void go_on(struct mcp_call *c)
+/* Continue an earlier call. Its client had to ask a person first. */
+static void continue_call(struct mcp_call *c)
 {
 	snprintf(c->session, sizeof c->session, "%s", c->resume.session);
 	snprintf(c->exec, sizeof c->exec, "%s", c->resume.exec);
-	c->leaves = true;
+	c->reports_end = true;
 	mcp_left_forget(&c->mcp->left, c);
 	mcp_await(c,
 		&(struct mcp_await){.ms = c->resume.accepted
 				? mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS)
 				: 0,
-			.told = true,
+			.has_after = true,
 			.after = c->resume.after,
 			.next = on_exec});
 }
@@ -381,15 +381,15 @@ void mcp_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
 	if (c->resume.exec[0])
-		go_on(c);
+		continue_call(c);
 	else
 		mcp_in_session(c, start_exec);
 }
 
 /* exec_read, exec_signal */
 
-/* Take "SESSION/EXEC" apart. */
-static bool take_exec(struct mcp_call *c)
+/* Parse the argument exec_id, "SESSION/EXEC". Returns false after failing the call. */
+static bool parse_exec_id(struct mcp_call *c)
 {
 	const char *handle = mcp_text_arg(c, "exec_id");
 	const char *slash = handle ? strrchr(handle, '/') : NULL;
@@ -400,7 +400,8 @@ static bool take_exec(struct mcp_call *c)
 			return true;
 	}
 	c->session[0] = '\0';
-	mcp_fail(c, "EXEC_NOT_FOUND", "This is no exec_id that exec has given", NULL);
+	mcp_fail(c, "EXEC_NOT_FOUND", "Invalid exec_id: it must be one that exec has returned",
+		NULL);
 	return false;
 }
 
@@ -422,14 +423,14 @@ void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to)
 	mcp_ask(c, next, METHOD_GET, mcp_path(path, c, "/output"), NULL, params);
 }
 
-/* How far a page of output from the cursor on may go. */
+/* The offset at which a page of output from the cursor ends. */
 static uint64_t page_end(const struct mcp_call *c)
 {
 	uint64_t end = mcp_offset(c->kept, "end"), page = c->cursor + mcp_output_max(c);
 	return end > 0 && end < page ? end : page;
 }
 
-/* The page is there: left bytes are behind it. text is taken. */
+/* Make the result of a page. text: taken. left: bytes of output after it. */
 static void finish_page(struct mcp_call *c, char *text, uint64_t left)
 {
 	char path[MCP_PATH_MAX];
@@ -458,7 +459,7 @@ static void ask_page(struct mcp_call *c)
 		mcp_ask_output(c, on_page, page_end(c));
 }
 
-/* Output is asked for that is not in the ring any more: go on with what is. Returns whether it is so. */
+/* If the output at the cursor is no longer in the ring, continue after the gap and return true. */
 static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a)
 {
 	uint64_t oldest = mcp_offset(json_object_get(a->json, "context"), "oldest");
@@ -476,7 +477,7 @@ static bool skip_lost(struct mcp_call *c, const struct mcp_answer *a)
 	return true;
 }
 
-/* Without what comes with the next page: a character that is not complete, or a CR whose LF is there. */
+/* The length without an incomplete character or a final CR, which belong to the next page. */
 static size_t whole(const char *bytes, size_t length)
 {
 	size_t n = length - utf8_incomplete(bytes, length);
@@ -500,7 +501,7 @@ static void on_page(struct mcp_call *c, const struct mcp_answer *a)
 	finish_page(c, text, end > c->cursor ? end - c->cursor : 0);
 }
 
-/* Only what came after the cursor, page by page. */
+/* With a cursor: a page of the output after it. */
 static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (!json_object_get(c->args, "cursor")) {
@@ -516,7 +517,7 @@ static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 		 start = mcp_offset(range, "start");
 	uint64_t end = mcp_exec_is_done(exec) ? mcp_offset(range, "end") : 0;
 	c->cursor = cursor < start ? start : end > 0 && cursor > end ? end : cursor;
-	if (!json_is_object(range)) { /* it has not begun, so nothing of what there is is its output */
+	if (!json_is_object(range)) { /* it has not begun and has no output */
 		json_t *result = c->kept;
 		c->kept = NULL;
 		set_text(result, "output", strdup(""));
@@ -530,7 +531,7 @@ static void on_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	if (!take_exec(c))
+	if (!parse_exec_id(c))
 		return;
 	bool pages = json_object_get(c->args, "cursor") != NULL;
 	struct exec *e = pages ? NULL : exec_of(c);
@@ -543,7 +544,7 @@ void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_await(c,
 		&(struct mcp_await){.ms = resumes && !c->resume.accepted ? 0 : wait_ms,
 			.page = pages ? mcp_output_max(c) : 0,
-			.told = told > 0,
+			.has_after = told > 0,
 			.after = told,
 			.next = on_exec_read});
 }
@@ -560,7 +561,7 @@ void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a)
 	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32];
 	json_t *body = json_object();
 	(void)a;
-	if (!take_exec(c)) {
+	if (!parse_exec_id(c)) {
 		json_decref(body);
 		return;
 	}

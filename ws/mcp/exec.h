@@ -1,38 +1,49 @@
-/* MCP's tools that run commands, and what they share with those that speak as Codex does. */
+/* The tools that run commands, and what exec.c shares with codex.c. */
 #pragma once
 
 #include "ws/mcp/call.h"
 
-/* How the tools begin. */
+/* First step of the tool exec. */
 void mcp_exec(struct mcp_call *c, const struct mcp_answer *a);
+
+/* First step of the tool exec_read. */
 void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a);
+
+/* First step of the tool exec_signal. */
 void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a);
+
+/* First step of the tool exec_command (codex.c). */
 void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a);
+
+/* First step of the tool write_stdin (codex.c). */
 void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a);
 
-/* The client of these ids is gone: nothing is held for it any more. */
+/* The client with this scope is gone: release the output held for it. */
 void mcp_exec_leave(const struct mcp *m, const char *scope);
 
-/* max_output_tokens, in bytes. */
+/* The argument max_output_tokens, in bytes. */
 size_t mcp_output_max(const struct mcp_call *c);
 
-/* Whether an exec, as the API writes it, is over. */
+/* Whether a command, as JSON of the API, has ended. */
 bool mcp_exec_is_done(const json_t *exec);
 
-/* One that is over, of which there is no status, is a failure: its result says so, and what to do next. */
+/*
+ * If a command has ended without an exit status, mark the result as failed and add what to do next.
+ */
 void mcp_exec_judge(struct mcp_call *c, json_t *result, const json_t *exec);
 
 /*
- * What an exec that the API has given with format=raw has printed to "output", "stdout" or "stderr", as text to
- * be freed; NULL when it has no such stream. *omitted grows by what is missing.
+ * The stream name ("output", "stdout" or "stderr") of a command that the API returned with
+ * format=raw, as text to be freed; NULL: it has no such stream. *omitted: increased by the number
+ * of missing bytes.
  */
 char *mcp_exec_stream(const json_t *exec, const char *name, uint64_t *omitted);
 
-/* A member that counts bytes; 0 when there is none. */
+/* A member that is a number of bytes; 0: absent. */
 uint64_t mcp_offset(const json_t *object, const char *name);
 
-/* A number in the headers of an answer; 0 when there is none. */
+/* A header of a reply that is a number; 0: absent. */
 uint64_t mcp_answer_number(const struct mcp_answer *a, const char *name);
 
-/* Ask for output from c->cursor on, up to `to` (0: all there is, but at most 1 MiB). */
+/* Request output from c->cursor to `to`. to: 0: all there is, up to 1 MiB. */
 void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to);

@@ -1,4 +1,4 @@
-/* The tools `read_file` and `write_file`: lines of a text, and a text whole, of which the hash says what it replaces. */
+/* The tools `read_file`, for lines of a text, and `write_file`, which replaces a whole file. */
 #include "ws/mcp/files.h"
 
 #include "ws/mcp/own.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES 2000       /* unless asked otherwise */
-#define BYTES (64 << 10) /* of text that is given at once */
+#define LINES 2000       /* default limit */
+#define BYTES (64 << 10) /* of text in one result */
 
-/* A file's text as it may be shown, and a word on what it really has. text is taken. */
+/* Escape invisible characters in a file's text, with a note if there are any. text: taken. */
 static char *show_file(char *text)
 {
 	static const char note[] =
-		"\n[\\u{...} stands for a character that is not seen; structuredContent has it]";
+		"\n[\\u{...} stands for an invisible character; structuredContent has it]";
 	char *whole = NULL, *was = text ? strdup(text) : NULL;
 	char *shown = mcp_show_text(text);
 	if (was && shown && strcmp(was, shown) != 0 && asprintf(&whole, "%s%s", shown, note) < 0)
@@ -35,14 +35,14 @@ static char *read_text(const json_t *result)
 	const json_t *next = json_object_get(result, "next_offset");
 	json_int_t size = json_integer_value(json_object_get(result, "size"));
 	if (json_is_true(json_object_get(result, "binary")))
-		return asprintf(&text, "[%s, %" PRId64 " bytes: no text, and not shown]",
+		return asprintf(&text, "[%s, %" PRId64 " bytes: not text, and not shown]",
 			       json_string_value(json_object_get(result, "mime_type")),
 			       (int64_t)size) < 0
 			? NULL
 			: text;
 	if (json_is_true(json_object_get(result, "line_cut")))
-		return asprintf(&text, "%s\n[the line is longer, and was cut]", content) < 0 ? NULL
-											     : text;
+		return asprintf(&text, "%s\n[the line is longer and was cut]", content) < 0 ? NULL
+											    : text;
 	if (!next)
 		return strdup(content ? content : "");
 	return asprintf(&text, "%s[there is more: offset %" PRId64 "]", content ? content : "",

@@ -1,4 +1,4 @@
-/* The tool `history`: commands, lines of the scrollback, matches, or what one command printed. */
+/* The tool `history`: commands, lines of the scrollback, matches, or the output of one command. */
 #include "ws/mcp/history.h"
 
 #include "ws/mcp/call.h"
@@ -17,7 +17,7 @@ static void finish_history(struct mcp_call *c, json_t *result)
 	mcp_finish_words(c, result, mcp_history_text);
 }
 
-/* A list of the API is the result: "blocks" or "matches", and where it goes on. */
+/* The result is a list of the API: "blocks" or "matches", and "next". */
 static void on_list(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"blocks", "matches", "next", NULL};
@@ -87,7 +87,7 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(path, c, rest), NULL, params);
 }
 
-/* The argument as the text of a parameter: number has 24 bytes; NULL when it is not there. */
+/* Write an argument as a query parameter to number. Returns it; NULL: the argument is absent. */
 static const char *number_param(const struct mcp_call *c, const char *name, char number[24])
 {
 	if (!json_object_get(c->args, name))
@@ -123,7 +123,8 @@ static void start_history(struct mcp_call *c, const struct mcp_answer *a)
 	const char *block = mcp_text_arg(c, "block_id"), *search = mcp_text_arg(c, "search");
 	(void)a;
 	if (block && !name_is_id(block)) {
-		mcp_fail(c, "VALIDATION_FAILED", "block_id is no id of a block", NULL);
+		mcp_fail(c, "VALIDATION_FAILED",
+			"block_id must be an id of a block, as history returns it", NULL);
 	} else if (block) {
 		snprintf(rest, sizeof rest, "/blocks/%s", block);
 		mcp_ask(c, on_block, METHOD_GET, mcp_path(path, c, rest), NULL, NULL);

@@ -1,9 +1,12 @@
-/* MCP's tool of what has been: how it begins. */
+/* The tool `history`. */
 #pragma once
 
 #include "ws/mcp/call.h"
 
+/* First step of the tool history. */
 void mcp_history(struct mcp_call *c, const struct mcp_answer *a);
 
-/* What a block has printed, of an answer that has it in JSON, cut or not: text to be freed, or NULL. */
+/*
+ * The output of a block from a JSON reply, complete or truncated, as text to be freed; NULL: none.
+ */
 char *mcp_block_text(const json_t *answer);

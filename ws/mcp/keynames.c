@@ -1,4 +1,4 @@
-/* Modifiers are taken off one by one, what is left is looked up, and the parser of keys has the last word. */
+/* Removes modifiers, looks up the rest in the aliases, and checks the result with keys_parse(). */
 #include "ws/mcp/keynames.h"
 
 #include "ring/utf8.h"
@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #define NAME_SIZE 64u
-#define NEAR 2u /* letters that a name may be off, and still be meant */
+#define NEAR 2u /* maximal edit distance of a suggestion */
 
 static const struct {
 	const char *name;
@@ -30,8 +30,8 @@ static const struct {
 static const char *const suggested[] = {"Enter", "Escape", "Tab", "Space", "Backspace", "Up",
 	"Down", "Left", "Right", "Home", "End", "PageUp", "PageDown", "Insert", "Delete"};
 
-/* A modifier and its - or + at the beginning of a name: bytes of them, or 0. */
-static size_t take_modifier(const char *name, char *ret_is)
+/* Parse a modifier with its - or + at the beginning of a name. Returns its length; 0: none. */
+static size_t parse_modifier(const char *name, char *ret_is)
 {
 	for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++) {
 		size_t n = strlen(modifiers[i].name);
@@ -46,11 +46,11 @@ static size_t take_modifier(const char *name, char *ret_is)
 	return 0;
 }
 
-/* The name as the API knows it. Returns false when it is none; *ret_modified: it has modifiers. */
+/* Convert a key name to the API's. Returns false if it is invalid. *ret_modified: has modifiers. */
 static bool normal_name(const char *name, char normal[NAME_SIZE], bool *ret_modified)
 {
 	char bare[NAME_SIZE], is;
-	size_t n = 0, taken, length = strlen(name);
+	size_t n = 0, consumed, length = strlen(name);
 	bool worded = false;
 	struct key key;
 	if (length == 0 || length >= NAME_SIZE / 2)
@@ -59,13 +59,13 @@ static bool normal_name(const char *name, char normal[NAME_SIZE], bool *ret_modi
 	snprintf(bare, sizeof bare, "%.*s", (int)(enclosed ? length - 2 : length),
 		enclosed ? name + 1 : name);
 	char *rest = bare;
-	for (; (taken = take_modifier(rest, &is)) > 0 && n < 8; rest += taken) {
+	for (; (consumed = parse_modifier(rest, &is)) > 0 && n < 8; rest += consumed) {
 		normal[n++] = is;
 		normal[n++] = '-';
-		worded = worded || (is == 'C' && taken > 2);
+		worded = worded || (is == 'C' && consumed > 2);
 	}
 	*ret_modified = n > 0;
-	/* Who writes Ctrl-C means the key, and no Shift. */
+	/* Ctrl-C means the key c, without Shift. */
 	if (worded && rest[0] && !rest[1])
 		rest[0] = (char)tolower((unsigned char)rest[0]);
 	const char *found = rest;
@@ -81,7 +81,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to be changed, put in or taken out to make one name of the other; case does not count. */
+/* The edit distance of two names, ignoring case. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[NAME_SIZE], length = strlen(b);
@@ -103,7 +103,7 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* The names that are nearest, if any is near; "" otherwise. */
+/* Write the most similar key names; "": none is similar. */
 static void suggest(const char *name, char text[NAME_SIZE])
 {
 	size_t best = NEAR + 1, put = 0;
@@ -157,7 +157,7 @@ static bool add_key(json_t *list, const char *name, bool words, char problem[MCP
 		return true;
 	}
 	suggest(name, near);
-	/* What looks like a key with a mistake in it is not typed. */
+	/* A word that looks like a misspelt key is refused, not typed. */
 	bool meant = modified || (*near && isupper((unsigned char)*name));
 	if (!words || meant || !*name || !add_word(list, name))
 		return refuse(problem, name);

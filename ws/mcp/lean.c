@@ -1,22 +1,24 @@
-/* Tables of what is left out, and of what an error asks for. */
+/* Tables of the members that are removed, and of what to do after an error. */
 #include "ws/mcp/lean.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#define QUIET_MS 1000 /* of silence that is worth a word */
+#define QUIET_MS 1000 /* shorter times are left out */
 
-/* What only who asks for all of it wants to know. */
-static const char *const noise[] = {"session_id", "pipe_status", "clients", "offset", "epoch", "pid",
-	"size_policy", "created_at", "last_activity_at", "oldest", "ring_size", "idle_timeout_ms",
-	"on_shell_exit", "shell_restarts", "unicode", "written", "title", "argv", NULL};
+/* Members that are removed. */
+static const char *const removed_fields[] = {"session_id", "pipe_status", "clients", "offset",
+	"epoch", "pid", "size_policy", "created_at", "last_activity_at", "oldest", "ring_size",
+	"idle_timeout_ms", "on_shell_exit", "shell_restarts", "unicode", "written", "title", "argv",
+	NULL};
 
-/* Of a block. */
-static const char *const told_of_blocks[] = {"id", "author", "label", "state", "exit_code", "cwd",
+/* Members of a block that are kept. */
+static const char *const block_fields[] = {"id", "author", "label", "state", "exit_code", "cwd",
 	"command", "suspect", "truncated", NULL};
 
-static const char *const told_of_terminals[] = {
+/* Members of a terminal that are kept. */
+static const char *const terminal_fields[] = {
 	"status", "input", "asks", "elicited", "stopped_jobs", NULL};
 
 static bool is_in(const char *const *names, const char *name)
@@ -27,7 +29,7 @@ static bool is_in(const char *const *names, const char *name)
 	return false;
 }
 
-static bool says_nothing(const char *name, const json_t *value)
+static bool is_default(const char *name, const json_t *value)
 {
 	static const char *const zeros[] = {
 		"omitted_bytes", "lost_bytes", "lost_in_all", "stopped_jobs", "queued", NULL};
@@ -43,16 +45,17 @@ static bool says_nothing(const char *name, const json_t *value)
 	return text && strcmp(name, "ended_by") == 0 && strcmp(text, "command") == 0;
 }
 
-static void drop(json_t *object, const char *const *names, bool named)
+static void remove_members(json_t *object, const char *const *names, bool remove_listed)
 {
 	const char *name;
 	json_t *value;
 	void *next;
 	json_object_foreach_safe (object, next, name, value)
-		/* exec_command's session_id is a number, and what is gone on with. */
-		if ((is_in(names, name) == named &&
-			    !(named && strcmp(name, "session_id") == 0 && json_is_integer(value))) ||
-			says_nothing(name, value))
+		/* exec_command's session_id is a number; write_stdin needs it. */
+		if ((is_in(names, name) == remove_listed &&
+			    !(remove_listed && strcmp(name, "session_id") == 0 &&
+				    json_is_integer(value))) ||
+			is_default(name, value))
 			json_object_del(object, name);
 }
 
@@ -64,14 +67,14 @@ static json_t *lean_terminal(const json_t *terminal)
 	const char *status = json_string_value(json_object_get(terminal, "status"));
 	json_t *lean = json_deep_copy(terminal);
 	bool idle = status && (strcmp(status, "prompt") == 0 || strcmp(status, "exited") == 0);
-	drop(lean, told_of_terminals, false);
+	remove_members(lean, terminal_fields, false);
 	if (name)
 		json_object_set_new(lean, "foreground", json_pack("{s:O}", "name", name));
 	if (!idle && json_integer_value(quiet) >= QUIET_MS)
 		json_object_set(lean, "quiet_ms", quiet);
 	if (!idle && json_is_false(json_object_get(terminal, "certain")))
 		json_object_set_new(lean, "certain", json_false());
-	/* Only a person may answer that. */
+	/* Only a person may type a password. */
 	if (input && strcmp(input, "password") == 0)
 		json_object_set(lean, "human_url", json_object_get(terminal, "human_url"));
 	if (status && strcmp(status, "exited") == 0)
@@ -79,13 +82,13 @@ static json_t *lean_terminal(const json_t *terminal)
 	return lean;
 }
 
-/* A session, or a block, each in its list. */
-static void lean_list(json_t *list, const char *const *names, bool named)
+/* Remove members of each object in a list. */
+static void lean_list(json_t *list, const char *const *names, bool remove_listed)
 {
 	size_t i;
 	json_t *one;
 	json_array_foreach (list, i, one)
-		drop(one, names, named);
+		remove_members(one, names, remove_listed);
 }
 
 void mcp_lean(json_t *result)
@@ -93,20 +96,20 @@ void mcp_lean(json_t *result)
 	json_t *terminal = json_object_get(result, "terminal");
 	const char *state = json_string_value(json_object_get(result, "state"));
 	bool session = json_object_get(result, "shell") != NULL;
-	if (session) /* its id is what is asked for */
+	if (session) /* keep its id, which is in `removed_fields` */
 		json_object_set(result, "id", json_object_get(result, "session_id"));
 	if (terminal)
 		json_object_set_new(result, "terminal", lean_terminal(terminal));
 	if (state && strcmp(state, "done") == 0)
 		json_object_del(result, "terminal");
-	drop(result, noise, true);
+	remove_members(result, removed_fields, true);
 	if (session) {
 		json_object_set(result, "session_id", json_object_get(result, "id"));
 		json_object_del(result, "id");
 	}
-	lean_list(json_object_get(result, "sessions"), noise + 1, true);
-	lean_list(json_object_get(result, "blocks"), told_of_blocks, false);
-	drop(json_object_get(result, "block"), told_of_blocks, false);
+	lean_list(json_object_get(result, "sessions"), removed_fields + 1, true);
+	lean_list(json_object_get(result, "blocks"), block_fields, false);
+	remove_members(json_object_get(result, "block"), block_fields, false);
 }
 
 const char *mcp_next_of(const char *code)
@@ -117,19 +120,21 @@ const char *mcp_next_of(const char *code)
 		{"RESOURCE_BUSY",
 			"wait with exec_read, end it with exec_signal, answer it with send_keys, or use another session (session_create)"},
 		{"SESSION_TERMINATED",
-			"its shell has ended and takes no command: session_create makes another; without session_id you get one of your own"},
+			"its shell has ended and cannot run commands: session_create makes another session; without session_id you get your own"},
 		{"SESSION_DESTROYED", "session_create makes another"},
 		{"SESSION_NOT_FOUND",
-			"session_list says which there are; without session_id you get one of your own"},
-		{"EXEC_NOT_FOUND", "history says what has run, with its output (block_id)"},
+			"session_list lists the sessions; without session_id you get your own"},
+		{"EXEC_NOT_FOUND",
+			"history lists the commands that have run, with their output (block_id)"},
 		{"ANSWER_LOST", "look before trying again: snapshot, history"},
-		{"RANGE_GONE", "ask again without cursor: that is what is still there"},
+		{"RANGE_GONE",
+			"repeat the call without cursor to get the output that is still there"},
 		{"LEASED",
-			"somebody else has the keyboard, or yours is over: wait until lease, then take it again"},
-		{"EXEC_UNSUPPORTED", "type it with send_keys, and see with snapshot"},
-		{"PRECONDITION_FAILED", "read_file again, and change what is there now"},
-		{"QUOTA_REACHED", "wait until some of yours are over"},
-		{"LIMIT_REACHED", "wait until some of yours are over"},
+			"another client has the keyboard, or your lease has expired: wait until lease, then take it again"},
+		{"EXEC_UNSUPPORTED", "type it with send_keys, then use snapshot"},
+		{"PRECONDITION_FAILED", "read_file again, and apply your change to the new content"},
+		{"QUOTA_REACHED", "wait until some of your calls have ended"},
+		{"LIMIT_REACHED", "wait until some of your calls have ended"},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (strcmp(all[i].code, code) == 0)
@@ -144,13 +149,13 @@ const char *mcp_next_of_end(const char *ended_by)
 	} all[] = {
 		{"not_started",
 			"it has not run: exec again, in another session (session_create) if its shell has ended"},
-		{"busy", "it has not run, as its turn did not come: wait for what runs there, end it (exec_signal), or use another session (session_create)"},
+		{"busy", "it has not run, because another command still runs: wait for that, end it (exec_signal), or use another session (session_create)"},
 		{"cancelled",
-			"it has not run, as somebody took it back: exec again if it is still wanted"},
-		{"lost", "its session is gone, and it may have run: look at what it would have changed before trying again"},
+			"it has not run, because it was cancelled: exec again if it is still wanted"},
+		{"lost", "its session is gone, and it may have run: check what it would have changed before trying again"},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (ended_by && strcmp(all[i].by, ended_by) == 0)
 			return all[i].next;
-	return "it may have run, or not, or in part: look before trying again (snapshot, history)";
+	return "it may have run, or not, or in part: check before trying again (snapshot, history)";
 }

@@ -1,4 +1,4 @@
-/* A list; a command is looked up when there is something to be answered, and not followed in between. */
+/* A list. A command's state is looked up only when there is an answer or a tick. */
 #include "ws/mcp/left.h"
 
 #include "shell/session/sessions.h"
@@ -14,7 +14,7 @@
 struct mcp_left_one {
 	struct mcp_left_one *prev, *next;
 	uint64_t client;
-	bool announced; /* its end, on a stream */
+	bool announced; /* its end was sent on a stream */
 	char session[NAME_ID_MAX + 1], exec[NAME_ID_MAX + 1];
 };
 
@@ -36,7 +36,7 @@ static struct mcp_left_one *find(
 	return NULL;
 }
 
-/* Who leaves many is forgotten theirs, and nobody else's, unless all together leave too many. */
+/* A client with too many loses its own oldest; only if all are too many, the oldest of all goes. */
 static void make_room(struct mcp_left *all, uint64_t client)
 {
 	struct mcp_left_one *one, *oldest = NULL;
@@ -78,15 +78,15 @@ void mcp_left_forget(struct mcp_left *all, const struct mcp_call *c)
 		drop(all, one);
 }
 
-/* What is being taken up. */
-struct taking_up {
+/* State of mcp_left_take_up(). */
+struct restoring {
 	struct mcp_left *all;
 	const char *session;
 };
 
 static void on_left(void *user, const struct exec *e)
 {
-	const struct taking_up *t = user;
+	const struct restoring *t = user;
 	note(t->all, e->caller, t->session, e->id);
 }
 
@@ -96,7 +96,7 @@ void mcp_left_take_up(struct mcp *m)
 	if (sessions->executors.left == 0)
 		return;
 	for (struct session *s = NULL; (s = session_next(sessions, s));) {
-		struct taking_up t = {.all = &m->left, .session = session_id(s)};
+		struct restoring t = {.all = &m->left, .session = session_id(s)};
 		exec_each_unreported(session_executor(s), on_left, &t);
 	}
 }

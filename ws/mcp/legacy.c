@@ -1,6 +1,7 @@
 /*
- * The revisions that begin with `initialize`. Over HTTP a client is known by the id that it is given then, which says all
- * there is to be known of it; where a program forwards messages of a standard input, by its key.
+ * The revisions that begin with `initialize`. Over HTTP a client is identified by the session id
+ * that `initialize` returned, which contains the whole session. With ?stdio= it is identified by
+ * its key.
  */
 #include "ws/mcp/legacy.h"
 
@@ -33,7 +34,7 @@ const char *mcp_client_name(const json_t *info)
 	return client_name_of(json_string_value(json_object_get(info, "name")));
 }
 
-/* A place for a client: who has as many as there may be gives up the one that was unused for longest. */
+/* Claim a place in the quota. If it is used up, end the least recently used session of p. */
 static int claim(struct mcp *m, const struct principal *p, struct claim **ret_claim)
 {
 	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
@@ -44,8 +45,8 @@ static int claim(struct mcp *m, const struct principal *p, struct claim **ret_cl
 	return rc;
 }
 
-/* Keep that. Returns 0, -EUSERS (the quota is used up, by others), or -ENOMEM. */
-static int keep(struct mcp *m, const struct principal *p, const struct mcp_ticket *t,
+/* Create the session of a ticket. Returns 0, -EUSERS (the quota is used up) or -ENOMEM. */
+static int create_session(struct mcp *m, const struct principal *p, const struct mcp_ticket *t,
 	struct mcp_session **ret_session)
 {
 	struct claim *place;
@@ -65,11 +66,11 @@ static int keep(struct mcp *m, const struct principal *p, const struct mcp_ticke
 }
 
 /*
- * Keep what the client says of itself, under its scope or an id that it is told. Returns 0, -EUSERS (the quota is used
- * up, by others), or another negative errno.
+ * Create a session with what the client declares. Its id is the scope, or over HTTP a new ticket in
+ * a reply header. Returns 0, -EUSERS (the quota is used up) or another negative errno.
  */
-static int remember(struct mcp *m, struct request *r, const struct rpc_message *message,
-	const char *version, const char *scope)
+static int create_client_session(struct mcp *m, struct request *r,
+	const struct rpc_message *message, const char *version, const char *scope)
 {
 	bool headers = r->mcp && r->mcp->known;
 	const json_t *capabilities = json_object_get(message->params, "capabilities");
@@ -78,14 +79,14 @@ static int remember(struct mcp *m, struct request *r, const struct rpc_message *
 		.elicits = json_is_object(json_object_get(elicitation, "url"))};
 	struct mcp_session *s;
 	char id[MCP_TICKET_SIZE];
-	if (!headers && !*scope) /* where a header could not come back there is none */
+	if (!headers && !*scope) /* no way to identify the client later */
 		return 0;
 	snprintf(ticket.client, sizeof ticket.client, "%s",
 		mcp_client_name(json_object_get(message->params, "clientInfo")));
 	snprintf(ticket.id, sizeof ticket.id, "%s", scope);
 	int rc = headers ? mcp_ticket_draw(&ticket) : 0;
 	if (rc == 0)
-		rc = keep(m, &r->principal, &ticket, &s);
+		rc = create_session(m, &r->principal, &ticket, &s);
 	if (rc < 0 || !headers)
 		return rc;
 	mcp_ticket_sign(&ticket, &r->principal, m->key, id);
@@ -103,14 +104,14 @@ static void initialize(
 			"protocolVersion must be a string", NULL);
 		return;
 	}
-	int rc = remember(m, r, message, version, scope);
+	int rc = create_client_session(m, r, message, version, scope);
 	if (rc == -EUSERS) {
 		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
 		return;
 	}
 	if (rc < 0) {
-		mcp_refuse(
-			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
+		mcp_refuse(r, 500, message->id, RPC_INTERNAL_ERROR, "The session cannot be created",
+			NULL);
 		return;
 	}
 	reply_json(r, 200,
@@ -122,8 +123,8 @@ static void initialize(
 }
 
 /*
- * The session of an id, which is begun anew where this server does not know it. Returns 0, -ENOENT (it is none of p's, or
- * has ended), -EUSERS or -ENOMEM.
+ * Find the session of a ticket, or create it again. Returns 0, -ENOENT (not a ticket of p, or the
+ * session was ended), -EUSERS or -ENOMEM.
  */
 static int find_session(
 	struct mcp *m, const struct principal *p, const char *id, struct mcp_session **ret_session)
@@ -134,14 +135,14 @@ static int find_session(
 	*ret_session = mcp_sessions_find(&m->sessions, ticket.id, p, uv_now(m->loop));
 	if (*ret_session)
 		return 0;
-	int rc = keep(m, p, &ticket, ret_session);
+	int rc = create_session(m, p, &ticket, ret_session);
 	if (rc == 0)
-		(*ret_session)->taken_up = true;
+		(*ret_session)->restored = true;
 	return rc;
 }
 
-/* The session that the headers name; false: r is answered. *ret_session is NULL where there are none. */
-static bool take_session(struct mcp *m, struct request *r, const struct rpc_message *message,
+/* Find the session of the headers; NULL: there are no headers. Returns false after answering r. */
+static bool find_header_session(struct mcp *m, struct request *r, const struct rpc_message *message,
 	struct mcp_session **ret_session)
 {
 	const struct mcp_headers *h = r->mcp;
@@ -162,10 +163,10 @@ static bool take_session(struct mcp *m, struct request *r, const struct rpc_mess
 		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
 	else if (rc == -ENOENT)
 		mcp_refuse(r, 404, message->id, RPC_INVALID_REQUEST,
-			"There is no such session, or it has ended: initialize again", NULL);
+			"Unknown or ended Mcp-Session-Id: initialize again", NULL);
 	else if (rc < 0)
-		mcp_refuse(
-			r, 500, message->id, RPC_INTERNAL_ERROR, "The client cannot be kept", NULL);
+		mcp_refuse(r, 500, message->id, RPC_INTERNAL_ERROR, "The session cannot be created",
+			NULL);
 	return rc == 0;
 }
 
@@ -180,12 +181,12 @@ static bool has_requests(const struct rpc_input *input)
 	return false;
 }
 
-/* Who sent it, by the session or the key that it names; false: r is answered. *ret_session is NULL where there is none. */
-static bool take_sender(struct mcp *m, struct request *r, const struct rpc_message *message,
+/* Fill in the sender by its session, if it has one, or its key. Returns false after answering r. */
+static bool fill_sender(struct mcp *m, struct request *r, const struct rpc_message *message,
 	struct mcp_sender *sender, struct mcp_session **ret_session)
 {
 	struct mcp_session *session;
-	if (!take_session(m, r, message, &session))
+	if (!find_header_session(m, r, message, &session))
 		return false;
 	if (!session && sender->scope[0])
 		session = mcp_sessions_find(
@@ -198,7 +199,7 @@ static bool take_sender(struct mcp *m, struct request *r, const struct rpc_messa
 	if (session) {
 		snprintf(sender->scope, sizeof sender->scope, "%s", session->id);
 		sender->client = session->client;
-		sender->taken_up = session->taken_up;
+		sender->restored = session->restored;
 		sender->elicits = session->elicits;
 	}
 	*ret_session = session;
@@ -216,10 +217,11 @@ void mcp_legacy_handle(
 		initialize(m, r, &message, sender->scope);
 		return;
 	}
-	if (!take_sender(m, r, &message, sender, &session))
+	if (!fill_sender(m, r, &message, sender, &session))
 		return;
 	if (input->batch && session && !session->batches) {
-		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST, "This revision has no batches", NULL);
+		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST,
+			"Batches are not supported in this revision", NULL);
 	} else if (has_requests(input)) {
 		mcp_exchange_run(m, r, input, false, sender);
 	} else {
@@ -237,13 +239,14 @@ void mcp_legacy_end(struct mcp *m, struct request *r)
 	if (!h || !h->known || !h->has_session) {
 		reply_header(r, "Allow", "POST");
 		mcp_refuse(
-			r, 405, NULL, RPC_INVALID_REQUEST, "There is no session to be ended", NULL);
+			r, 405, NULL, RPC_INVALID_REQUEST, "DELETE requires Mcp-Session-Id", NULL);
 		return;
 	}
 	struct mcp_ticket ticket;
 	if (!mcp_ticket_read(h->session, &r->principal, m->key, &ticket) ||
 		mcp_sessions_barred(&m->sessions, ticket.id)) {
-		mcp_refuse(r, 404, NULL, RPC_INVALID_REQUEST, "There is no such session", NULL);
+		mcp_refuse(
+			r, 404, NULL, RPC_INVALID_REQUEST, "Unknown or ended Mcp-Session-Id", NULL);
 		return;
 	}
 	struct mcp_session *s = mcp_sessions_find(
@@ -268,10 +271,10 @@ void mcp_legacy_follow(struct mcp *m, struct request *r, struct mcp_sender *send
 	if (!named || !strstr(h->accept, "text/event-stream")) {
 		reply_header(r, "Allow", "POST");
 		mcp_refuse(r, 405, NULL, RPC_INVALID_REQUEST,
-			"There are streams of events for sessions alone", NULL);
+			"GET requires a session and Accept: text/event-stream", NULL);
 		return;
 	}
-	if (!take_sender(m, r, &none, sender, &session))
+	if (!fill_sender(m, r, &none, sender, &session))
 		return;
 	mcp_own_reader(caller, sender->scope, &r->principal, sender->client);
 	mcp_news_open(m, r, sender->scope, mcp_own_number(caller));

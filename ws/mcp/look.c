@@ -1,7 +1,7 @@
 /*
- * Output that came line by line is read as it came, from where the caller has left off. What moves about the screen (CSI with
- * a place) can only be seen there. Who has seen a full-screen program's screen, and has typed, gets the rows that have
- * changed since, and those around the cursor.
+ * Output in lines is shown from where the caller stopped reading. Output that moves the cursor is
+ * shown as a screen. A caller that has seen the screen of a full-screen program, and has typed,
+ * gets only the rows that changed since, and those around the cursor.
  */
 #include "ws/mcp/look.h"
 
@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW_MAX (UINT64_C(256) << 10) /* bytes of output that are looked at */
-#define NEW_SHOWN 16000u /* and given to who has typed; to others a screen is shorter */
-#define SCREEN_SHOWN 4000u
-#define AROUND 1 /* rows above and below the cursor */
+#define NEW_MAX (UINT64_C(256) << 10) /* bytes of new output that are read */
+#define NEW_SHOWN 16000u              /* bytes of it that are shown after typing */
+#define SCREEN_SHOWN 4000u            /* bytes above which a screen is shown, without typing */
+#define AROUND 1                      /* rows above and below the cursor */
 
 /* The screen */
 
@@ -38,7 +38,7 @@ static json_t *changed_of(const json_t *lines)
 	return changed;
 }
 
-/* What tools say of the screen: rows and columns count from 1, as in send_keys. */
+/* The result for a screen. Rows and columns count from 1, as in send_keys. */
 static json_t *screen_of(const struct mcp_call *c, const json_t *screen)
 {
 	static const char *const names[] = {"version", "alternate", "rows", "cols", "title", NULL};
@@ -53,7 +53,7 @@ static json_t *screen_of(const struct mcp_call *c, const json_t *screen)
 	return result;
 }
 
-/* What is kept (state, what was typed) joins the screen. */
+/* End the call with a screen and c->kept (the state and what was typed). */
 static void finish_screen(struct mcp_call *c, json_t *result)
 {
 	json_object_update(result, c->kept);
@@ -75,11 +75,11 @@ void mcp_shown(struct mcp_call *c, const json_t *screen)
 	mcp_tell_screen(c, mcp_offset(screen, "version"));
 }
 
-/* The rows that are not as they were at a version of the screen, with those around the cursor; NULL: all is shorter. */
-static json_t *news_of(const json_t *screen, uint64_t seen, const json_t *text)
+/* The rows changed since a version, and those around the cursor; NULL: the whole is shorter. */
+static json_t *changes_of(const json_t *screen, uint64_t seen, const json_t *text)
 {
 	size_t i, length = 0;
-	json_t *line, *news = json_array();
+	json_t *line, *changes = json_array();
 	json_int_t at = json_integer_value(
 		json_object_get(json_object_get(screen, "cursor"), "row"));
 	json_array_foreach (json_object_get(screen, "lines"), i, line) {
@@ -88,11 +88,11 @@ static json_t *news_of(const json_t *screen, uint64_t seen, const json_t *text)
 		if (!near && mcp_offset(line, "version") <= seen)
 			continue;
 		length += json_string_length(json_object_get(line, "text")) + sizeof "row 10: ";
-		json_array_append_new(news, row_json(line));
+		json_array_append_new(changes, row_json(line));
 	}
 	if (length < json_string_length(text))
-		return news;
-	json_decref(news);
+		return changes;
+	json_decref(changes);
 	return NULL;
 }
 
@@ -103,20 +103,20 @@ static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
 	bool since = json_object_get(c->args, "since") != NULL;
 	if (!mcp_succeeded(c, a))
 		return;
-	json_t *lines = json_object_get(a->json, "lines"), *news = NULL;
+	json_t *lines = json_object_get(a->json, "lines"), *changes = NULL;
 	mcp_show_offset(c, mcp_offset(json_object_get(c->kept, "terminal"), "offset"));
 	json_t *result = screen_of(c, a->json), *text = since ? NULL : mcp_lines_text(lines);
 	if (c->typed && !since && mcp_told_screen(c) > 0)
-		news = news_of(a->json, mcp_told_screen(c), text);
+		changes = changes_of(a->json, mcp_told_screen(c), text);
 	if (since)
-		news = changed_of(lines);
-	if (news)
-		json_object_set_new(result, "changed", news);
+		changes = changed_of(lines);
+	if (changes)
+		json_object_set_new(result, "changed", changes);
 	else
 		json_object_set(result, "text", text);
 	json_decref(text);
 	mcp_shown(c, a->json);
-	if (news || !format || strcmp(format, "ansi") != 0) {
+	if (changes || !format || strcmp(format, "ansi") != 0) {
 		finish_screen(c, result);
 		return;
 	}
@@ -147,10 +147,13 @@ void mcp_keep_state(struct mcp_call *c, const struct mcp_answer *a)
 	json_decref(state);
 }
 
-/* What is new */
+/* New output */
 
-/* Whether something was put in a place (CUP, HVP, VPA, CUU) or above was wiped away (ED), so that only the screen has it. */
-static bool moves_about(const char *bytes, size_t length)
+/*
+ * Whether output moves the cursor (CUP, HVP, VPA, CUU) or erases (ED 1 to 3), so that it must be
+ * shown as a screen.
+ */
+static bool moves_cursor(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i + 1 < length; i++) {
 		if (bytes[i] != '\x1b' || bytes[i + 1] != '[')
@@ -166,8 +169,8 @@ static bool moves_about(const char *bytes, size_t length)
 	return false;
 }
 
-/* How much of it is of a full-screen program that has ended since (xterm's private modes 47, 1047, 1049). */
-static size_t left_behind(const char *bytes, size_t length)
+/* Bytes up to the last exit from the alternate screen (xterm's private modes 47, 1047, 1049). */
+static size_t alternate_end(const char *bytes, size_t length)
 {
 	static const char *const leaves[] = {"\x1b[?1049l", "\x1b[?1047l", "\x1b[?47l"};
 	size_t behind = 0;
@@ -183,7 +186,7 @@ static size_t left_behind(const char *bytes, size_t length)
 	return behind;
 }
 
-/* What it has printed since it was told what it prints; of more than what one may read, the end. */
+/* The output that is new to the caller; after typing, the end of it if it is too long. */
 static void on_new(struct mcp_call *c, const struct mcp_answer *a)
 {
 	uint64_t omitted = 0, head = mcp_answer_number(a, "Ringside-Head");
@@ -193,11 +196,11 @@ static void on_new(struct mcp_call *c, const struct mcp_answer *a)
 		mcp_ask_output(c, on_new, 0);
 		return;
 	}
-	size_t behind = a->status < 400 && a->length > 0 ? left_behind(a->body, a->length) : 0,
+	size_t behind = a->status < 400 && a->length > 0 ? alternate_end(a->body, a->length) : 0,
 	       length = a->length - behind;
-	/* It is not there any more, or more than one wants to read, or no text: the screen is. */
+	/* Show the screen if the output is gone, too long, or not text in lines. */
 	if (a->status >= 400 || (!c->typed && length > SCREEN_SHOWN) ||
-		moves_about(a->body + behind, length)) {
+		moves_cursor(a->body + behind, length)) {
 		ask_screen(c);
 		return;
 	}

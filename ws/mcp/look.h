@@ -1,25 +1,26 @@
-/* What a caller is shown of a terminal: what is new to them, or the whole screen. */
+/* What a caller is shown of a terminal: the new output, or the whole screen. */
 #pragma once
 
 #include "ws/mcp/call.h"
 
+/* How to show a terminal. */
 struct mcp_look {
-	uint64_t known; /* offset up to which they know what was printed; 0: nothing */
-	bool whole;     /* the whole screen, whatever they know */
-	bool typed;     /* they have typed: of a full-screen program the changed rows are enough */
+	uint64_t known; /* offset up to which the caller has seen the output; 0: none of it */
+	bool whole;     /* show the whole screen in any case */
+	bool typed;     /* the caller has typed: of a full-screen program show only changed rows */
 };
 
-/* The answer has the terminal's state: it joins what is kept. */
+/* Add the terminal's state of a reply to c->kept. */
 void mcp_keep_state(struct mcp_call *c, const struct mcp_answer *a);
 
 /*
- * The result: what is kept, and what was printed since it was known; of a full-screen program, of what was drawn otherwise than
- * line by line, and of what is longer than a screen, the screen.
+ * End the call with c->kept and the output since how->known. The screen is shown instead if a
+ * full-screen program runs, the output moves the cursor, or it is longer than a screen.
  */
 void mcp_look(struct mcp_call *c, const struct mcp_look *how);
 
-/* They have been shown a whole screen, which was answered by the API. */
+/* Record that the caller has been shown this screen, JSON of the API. */
 void mcp_shown(struct mcp_call *c, const json_t *screen);
 
-/* The tool */
+/* First step of the tool snapshot. */
 void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a);

@@ -1,4 +1,4 @@
-/* The table of tools. What each takes, and who may call it, is in ws/mcp/tools.json. */
+/* The table of tools. ws/mcp/tools.json has their arguments and the roles that may call them. */
 #include "ws/mcp/map.h"
 
 #include "ws/mcp/exec.h"
@@ -37,6 +37,6 @@ mcp_step mcp_tool_begin(const char *name)
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
 		if (strcmp(begins[i].name, name) == 0)
 			return begins[i].begin;
-	assert(false && "a tool is described that does nothing");
+	assert(false && "tools.json has a tool that is not in the table");
 	return NULL;
 }

@@ -1,7 +1,7 @@
-/* From the name of a tool to what it does. */
+/* Finds the first step of a tool by its name. */
 #pragma once
 
 #include "ws/mcp/call.h"
 
-/* How a tool of ws/mcp/tools.json begins. */
+/* The first step of a tool in ws/mcp/tools.json. */
 mcp_step mcp_tool_begin(const char *name);

@@ -1,4 +1,4 @@
-/* What a request to /mcp has to be like, in either kind of revision, and the sessions of one kind. */
+/* The routes of /mcp: validates requests and passes them on by the kind of their revision. */
 #include "ws/mcp/mcp.h"
 
 #include "ws/access.h"
@@ -19,7 +19,7 @@
 
 /* Headers */
 
-/* The value of Mcp-Name, decoded if it is =?base64?…?=; to be freed. */
+/* The value of Mcp-Name, to be freed. It may be encoded as =?base64?…?=. */
 static char *decode_name(const char *value)
 {
 	static const char prefix[] = "=?base64?", suffix[] = "?=";
@@ -47,7 +47,7 @@ static bool name_matches(const struct mcp_headers *h, const char *name)
 	return same;
 }
 
-/* What of the headers is not as the message, or NULL. */
+/* The error if the headers contradict the message; NULL: they match. */
 static const char *mismatch(const struct mcp_headers *h, const struct rpc_message *m)
 {
 	const char *version = json_string_value(
@@ -71,8 +71,8 @@ static const char *mismatch(const struct mcp_headers *h, const struct rpc_messag
 
 /* The revision without sessions */
 
-/* What each request says of its client. */
-static void take_client(const struct rpc_message *m, struct mcp_sender *sender)
+/* Read what a request declares about its client. */
+static void read_client(const struct rpc_message *m, struct mcp_sender *sender)
 {
 	const json_t *can = json_object_get(m->meta, MCP_META "clientCapabilities");
 	const json_t *elicitation = json_object_get(can, "elicitation");
@@ -83,7 +83,7 @@ static void take_client(const struct rpc_message *m, struct mcp_sender *sender)
 static void begin_listening(struct mcp *m, struct request *r, const struct rpc_message *message,
 	const struct mcp_sender *sender)
 {
-	if (!sender->takes_stream)
+	if (!sender->accepts_stream)
 		mcp_refuse(r, 406, message->id, RPC_INVALID_REQUEST,
 			"Accept must list text/event-stream", NULL);
 	else
@@ -98,7 +98,8 @@ static void handle_modern(
 	const json_t *version = json_object_get(message.meta, MCP_META "protocolVersion");
 	const char *problem = mismatch(r->mcp, &message);
 	if (message.kind == RPC_RESPONSE)
-		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST, "Nothing was asked", NULL);
+		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST,
+			"Unexpected response: the server sent no request", NULL);
 	else if (!json_is_string(version))
 		mcp_refuse(r, 400, message.id, RPC_INVALID_PARAMS,
 			"params._meta must have " MCP_META "protocolVersion", NULL);
@@ -113,7 +114,7 @@ static void handle_modern(
 		mcp_refuse(r, 400, message.id, RPC_INVALID_PARAMS,
 			"params._meta must have " MCP_META "clientCapabilities", NULL);
 	else {
-		take_client(&message, sender);
+		read_client(&message, sender);
 		if (strcmp(message.method, "subscriptions/listen") == 0)
 			begin_listening(m, r, &message, sender);
 		else
@@ -134,15 +135,15 @@ static bool is_modern(const struct request *r, const struct rpc_input *input)
 			!mcp_version_is_legacy(r->mcp->version));
 }
 
-/* How it may be answered; none: r is answered and false returned. */
-static bool take_accept(struct request *r, struct mcp_sender *s)
+/* Parse Accept. Returns false after answering r if it accepts nothing that we send. */
+static bool parse_accept(struct request *r, struct mcp_sender *s)
 {
 	const char *accept = r->mcp ? r->mcp->accept : "";
 	bool any = !*accept || strstr(accept, "*/*");
-	s->takes_json = any || strcasestr(accept, "application/json") ||
+	s->accepts_json = any || strcasestr(accept, "application/json") ||
 		strcasestr(accept, "application/*");
-	s->takes_stream = strcasestr(accept, "text/event-stream") != NULL;
-	if (s->takes_json || s->takes_stream)
+	s->accepts_stream = strcasestr(accept, "text/event-stream") != NULL;
+	if (s->accepts_json || s->accepts_stream)
 		return true;
 	mcp_refuse(r, 406, NULL, RPC_INVALID_REQUEST,
 		"Accept must list application/json and text/event-stream", NULL);
@@ -153,10 +154,10 @@ _Static_assert(
 	MCP_SESSION_ID_SIZE > sizeof "stdio::" + NAME_AUTHOR_MAX + MCP_SCOPE_MAX, "a scope fits");
 
 /*
- * The key of ?stdio=, which must be one; otherwise r is answered and false returned. It is the caller's own: another's may
- * be the same.
+ * Make the scope of ?stdio=KEY. It includes the principal, because two principals may use the same
+ * key. Returns false after answering r if the key is invalid.
  */
-static bool take_scope(struct request *r, struct mcp_sender *s)
+static bool parse_scope(struct request *r, struct mcp_sender *s)
 {
 	const char *key = request_param(r, "stdio");
 	char author[NAME_AUTHOR_MAX + 1];
@@ -164,7 +165,7 @@ static bool take_scope(struct request *r, struct mcp_sender *s)
 		return true;
 	if (!name_is_id(key) || strlen(key) > MCP_SCOPE_MAX) {
 		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST,
-			"stdio must be 1 to 64 of A-Z a-z 0-9 _ -", NULL);
+			"stdio must be 1 to 64 of A-Z a-z 0-9 . _ : @ -", NULL);
 		return false;
 	}
 	auth_author(&r->principal, author);
@@ -174,12 +175,12 @@ static bool take_scope(struct request *r, struct mcp_sender *s)
 	return true;
 }
 
-static void take_messages(struct request *r)
+static void handle_post(struct request *r)
 {
 	struct mcp *m = r->match.module;
 	struct mcp_sender sender = {.client = ""};
 	struct rpc_input input;
-	if (!take_accept(r, &sender) || !take_scope(r, &sender))
+	if (!parse_accept(r, &sender) || !parse_scope(r, &sender))
 		return;
 	rpc_parse(r->body ? r->body : "", r->body_length, &input);
 	struct rpc_message message = {0};
@@ -196,23 +197,23 @@ static void take_messages(struct request *r)
 	rpc_free(&input);
 }
 
-/* The end of a session. */
+/* DELETE: end a session. */
 static void end_session(struct request *r)
 {
 	mcp_legacy_end(r->match.module, r);
 }
 
-/* What happens meanwhile, for a client. */
+/* GET: the stream of notifications for a client. */
 static void follow(struct request *r)
 {
 	struct mcp_sender sender = {.client = ""};
-	if (take_scope(r, &sender))
+	if (parse_scope(r, &sender))
 		mcp_legacy_follow(r->match.module, r, &sender);
 }
 
 static const struct route_row rows[] = {
 	{METHOD_GET, "/mcp", WHO_VIEWER, .plain = follow},
-	{METHOD_POST, "/mcp", WHO_VIEWER, .plain = take_messages},
+	{METHOD_POST, "/mcp", WHO_VIEWER, .plain = handle_post},
 	{METHOD_DELETE, "/mcp", WHO_VIEWER, .plain = end_session},
 	{.path = NULL},
 };
@@ -254,7 +255,7 @@ int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, 
 	m->tick.data = m;
 	uv_unref((uv_handle_t *)&m->tick);
 	uv_timer_start(&m->tick, on_tick, TICK_MS, TICK_MS);
-	uv_timer_stop(&m->tick); /* until there is an exchange */
+	uv_timer_stop(&m->tick); /* started by mcp_tick_needed() */
 	return 0;
 }
 

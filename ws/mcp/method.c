@@ -1,4 +1,4 @@
-/* What each request of an exchange asks for: the methods of the protocol, of both kinds of revisions. */
+/* The methods of the protocol, for both kinds of revisions. */
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/exchange_internal.h"
@@ -14,26 +14,27 @@
 #define DISCOVER_TTL_MS 3600000
 
 const char mcp_instructions[] =
-	"Terminals that people and agents share; who names no session has one of its own.\n"
-	"exec answers when the command has ended, when it certainly waits for input, or after yield_ms; then it goes "
-	"on, and exec_read waits for more. Only timeout_ms ends it.\n"
-	"Busy: commands wait for their turn; exec_signal ends what hangs, session_create gives another shell.\n"
-	"After `exit` the next exec of a session of your own gets a new shell; of others: session_create.\n"
-	"At a password (terminal.input): never type it; give the person human_url, unless they were asked (elicited), and "
+	"Terminals that people and agents share. Without session_id you use your own session.\n"
+	"exec answers when the command has ended, when it certainly waits for input, or after yield_ms. The command then "
+	"runs on: exec_read waits for more. Only timeout_ms ends it.\n"
+	"If the session is busy, commands wait for their turn; exec_signal ends one that hangs, session_create gives another "
+	"shell.\n"
+	"After `exit` the next exec in your own session gets a new shell; elsewhere use session_create.\n"
+	"If terminal.input is password: never type it. Give the person human_url, unless they were asked (elicited), and "
 	"wait with exec_read.\n"
-	"Programs (editors, REPLs, pagers, y/n): send_keys, which answers with what they print.\n"
-	"Every answer may say under \"also\" what has ended meanwhile.";
+	"For programs (editors, REPLs, pagers, y/n) use send_keys, which answers with what they print.\n"
+	"Any answer may report under \"also\" commands that have ended meanwhile.";
 
-/* Of who has no ids. */
+/* For clients without a scope. */
 static const char instructions_shared[] =
-	"\nWithout session_id all clients of your name share one session, over this transport: session_create makes yours.";
+	"\nOver this transport all clients with your name share one session without session_id: session_create makes your own.";
 
 static void on_asked(void *user, json_t *message)
 {
 	struct mcp_item *i = user;
 	free(i->asked);
 	i->asked = message ? json_dumps(message, JSON_COMPACT) : NULL;
-	i->exchange->asks |= i->asked != NULL;
+	i->exchange->needs_stream |= i->asked != NULL;
 	json_decref(message);
 }
 
@@ -45,7 +46,7 @@ static void on_called(void *user, json_t *result)
 		mcp_exchange_advance(i->exchange);
 }
 
-/* What may be kept for a while, where that is said. Links may do less, so it is everybody's own. Result is taken. */
+/* Add how long the result, taken, may be cached. Rights differ, so it is not cached for all. */
 static json_t *cacheable(const struct mcp_exchange *x, json_t *result, json_int_t ms)
 {
 	if (x->modern) {
@@ -55,12 +56,12 @@ static json_t *cacheable(const struct mcp_exchange *x, json_t *result, json_int_
 	return result;
 }
 
-/* Of what is one page a client may ask for no other; otherwise i is answered. */
+/* Check that a list of one page is requested without a cursor. Returns false after answering i. */
 static bool is_first_page(struct mcp_item *i, const struct rpc_message *m)
 {
 	if (!json_object_get(m->params, "cursor"))
 		return true;
-	mcp_item_error(i, 200, RPC_INVALID_PARAMS, "There is one page, which has no cursor", NULL);
+	mcp_item_error(i, 200, RPC_INVALID_PARAMS, "Invalid cursor: there is only one page", NULL);
 	return false;
 }
 
@@ -90,7 +91,7 @@ static void list_templates(
 
 /* Calls */
 
-/* o: tool, begin, args and done, and what is said of them; the rest is filled in. */
+/* o: tool, begin, args, done, bare and resume are set; the rest is filled in. */
 static void start_call(struct mcp_item *i, const struct rpc_message *m,
 	const struct mcp_sender *sender, struct mcp_call_options *o)
 {
@@ -105,18 +106,18 @@ static void start_call(struct mcp_item *i, const struct rpc_message *m,
 	o->peer = x->request->peer;
 	o->author = sender->client;
 	o->scope = x->scope;
-	o->taken_up = sender->taken_up;
-	o->again = json_is_true(json_object_get(m->meta, MCP_META_AGAIN));
+	o->restored = sender->restored;
+	o->retried = json_is_true(json_object_get(m->meta, MCP_META_AGAIN));
 	o->slot = &i->call;
-	o->asks = sender->elicits && x->modern;
-	o->ask = sender->elicits && !x->modern && x->takes_stream ? on_asked : NULL;
+	o->can_ask = sender->elicits && x->modern;
+	o->ask = sender->elicits && !x->modern && x->accepts_stream ? on_asked : NULL;
 	o->user = i;
 	mcp_call_start(o);
 	i->starting = false;
 }
 
-/* What the call goes on with, if it does; false: that is none of ours, and i is answered. */
-static bool take_state(struct mcp_item *i, const struct rpc_message *m,
+/* Read requestState, if there is one. Returns false after answering i if it is invalid. */
+static bool read_state(struct mcp_item *i, const struct rpc_message *m,
 	struct mcp_resume *ret_resume, bool *ret_resumes)
 {
 	const struct mcp_exchange *x = i->exchange;
@@ -127,7 +128,7 @@ static bool take_state(struct mcp_item *i, const struct rpc_message *m,
 		return true;
 	if (!text || !mcp_resume_read(text, &x->request->principal, x->mcp->key, ret_resume)) {
 		mcp_item_error(i, 200, RPC_INVALID_PARAMS,
-			"requestState is none that was given to who asks", NULL);
+			"Invalid requestState: it must be one that this client received", NULL);
 		return false;
 	}
 	ret_resume->accepted = mcp_elicit_accepted(json_object_get(m->params, "inputResponses"));
@@ -154,7 +155,7 @@ static void call_tool(
 	}
 	struct mcp_resume resume;
 	bool resumes;
-	if (!take_state(i, m, &resume, &resumes))
+	if (!read_state(i, m, &resume, &resumes))
 		return;
 	start_call(i, m, sender,
 		&(struct mcp_call_options){.tool = tool,
@@ -166,7 +167,7 @@ static void call_tool(
 
 /* Resources */
 
-/* What is wrong, in the protocol's words: who may not see a session is told no more than of one that is not there. */
+/* Respond with an error. A session that the client may not see is reported like a missing one. */
 static void fail_resource(struct mcp_item *i, json_t *error)
 {
 	static const char *const limits[] = {"LIMIT_REACHED", "QUOTA_REACHED"};
@@ -198,7 +199,7 @@ static void on_resource(void *user, json_t *result)
 		mcp_exchange_advance(i->exchange);
 }
 
-/* What is like a tool, but its result. */
+/* Run a method as a call. Only its result differs from a tool's. */
 static void call_resource(struct mcp_item *i, const struct rpc_message *m,
 	const struct mcp_sender *sender, mcp_step begin)
 {
@@ -223,12 +224,12 @@ static void read_resource(
 	call_resource(i, m, sender, mcp_resources_read);
 }
 
-/* Who has no stream of their own cannot be told. */
+/* Whether the client can have a stream of notifications. Returns false after answering i. */
 static bool has_stream(struct mcp_item *i)
 {
 	if (i->exchange->scope[0])
 		return true;
-	mcp_item_error(i, 404, RPC_METHOD_NOT_FOUND, "There are no subscriptions here", NULL);
+	mcp_item_error(i, 404, RPC_METHOD_NOT_FOUND, "Subscriptions require a session", NULL);
 	return false;
 }
 
@@ -246,7 +247,7 @@ static void unsubscribe(
 		call_resource(i, m, sender, mcp_resources_unsubscribe);
 }
 
-/* The others */
+/* Other methods */
 
 static void discover(
 	struct mcp_item *i, const struct rpc_message *m, const struct mcp_sender *sender)
@@ -264,8 +265,9 @@ static void discover(
 			"cacheScope", "public"));
 }
 
-/* Of what is told nothing is less than its end, so any level will do. */
-static void agree(struct mcp_item *i, const struct rpc_message *m, const struct mcp_sender *sender)
+/* ping and logging/setLevel. All log messages have level info, and none is filtered. */
+static void answer_empty(
+	struct mcp_item *i, const struct rpc_message *m, const struct mcp_sender *sender)
 {
 	(void)m;
 	(void)sender;
@@ -280,7 +282,7 @@ static const struct {
 	const char *name;
 	void (*begin)(
 		struct mcp_item *i, const struct rpc_message *m, const struct mcp_sender *sender);
-	int kinds; /* of revisions that have it */
+	int kinds; /* of revisions that have the method */
 } methods[] = {
 	{"tools/call", call_tool, BOTH},
 	{"tools/list", list_tools, BOTH},
@@ -290,8 +292,8 @@ static const struct {
 	{"resources/subscribe", subscribe, LEGACY},
 	{"resources/unsubscribe", unsubscribe, LEGACY},
 	{"server/discover", discover, MODERN},
-	{"ping", agree, LEGACY},
-	{"logging/setLevel", agree, LEGACY},
+	{"ping", answer_empty, LEGACY},
+	{"logging/setLevel", answer_empty, LEGACY},
 };
 
 void mcp_method_begin(
@@ -303,5 +305,5 @@ void mcp_method_begin(
 			methods[n].begin(i, m, sender);
 			return;
 		}
-	mcp_item_error(i, 404, RPC_METHOD_NOT_FOUND, "There is no such method", NULL);
+	mcp_item_error(i, 404, RPC_METHOD_NOT_FOUND, "Unknown method", NULL);
 }

@@ -1,4 +1,4 @@
-/* A list of streams, each with what waits to be sent. What has ended is looked up on the tick that exchanges have as well. */
+/* A list of streams with their unsent messages. A timer looks for ended commands and changes. */
 #include "ws/mcp/news.h"
 
 #include "shell/id.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#define LISTENER \
-	"listen:" /* what the scopes of those who listen begin with: each has one of its own */
+/* Prefix of the scope of a stream of subscriptions/listen, which is random. */
+#define LISTENER "listen:"
 
 struct mcp_stream {
 	struct mcp_stream *prev, *next;
@@ -22,9 +22,9 @@ struct mcp_stream {
 	struct request *request; /* our reference */
 	char scope[MCP_SESSION_ID_SIZE];
 	uint64_t client;
-	json_t *listen_id; /* of the request to listen; owned; NULL: it is a session's */
-	char owner[MCP_SESSION_ID_SIZE]; /* and the scope of that, or "" */
-	json_t *waiting;                 /* texts, the oldest first; owned */
+	json_t *listen_id; /* id of the subscriptions/listen; owned; NULL: a session's stream */
+	char owner[MCP_SESSION_ID_SIZE]; /* scope of that request, or "" */
+	json_t *waiting;                 /* unsent messages as texts, the oldest first; owned */
 	bool ending;
 };
 
@@ -68,13 +68,14 @@ void mcp_news_end(struct mcp *m, const char *scope)
 			end_stream(n);
 }
 
-/* NULL: r has been answered. id: of its message. */
+/* Returns NULL after answering r with an error. id: of its message. */
 static struct mcp_stream *create_stream(
 	struct mcp *m, struct request *r, json_t *id, const char *scope)
 {
 	struct mcp_stream *n = m->streams_count < MCP_NEWS_MAX ? calloc(1, sizeof *n) : NULL;
 	if (!n) {
-		mcp_refuse(r, 429, id, RPC_LIMIT_REACHED, "There are too many streams", NULL);
+		mcp_refuse(r, 429, id, RPC_LIMIT_REACHED,
+			"Too many streams of notifications are open", NULL);
 		return NULL;
 	}
 	snprintf(n->scope, sizeof n->scope, "%s", scope);
@@ -106,8 +107,8 @@ void mcp_news_open(struct mcp *m, struct request *r, const char *scope, uint64_t
 	begin_stream(n);
 }
 
-/* message is taken. Whether there was room for it. */
-static bool tell(struct mcp_stream *n, json_t *message)
+/* Queue a message, taken. Returns false if the queue is full. */
+static bool queue_message(struct mcp_stream *n, json_t *message)
 {
 	char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
 	bool room = line && json_array_size(n->waiting) < MCP_NEWS_WAITING &&
@@ -124,12 +125,12 @@ bool mcp_news_send(struct mcp *m, const char *scope, json_t *message)
 	struct mcp_stream *n;
 	DL_FOREACH (m->streams, n)
 		if (!n->ending && strcmp(n->scope, scope) == 0)
-			return tell(n, message);
+			return queue_message(n, message);
 	json_decref(message);
 	return false;
 }
 
-/* By which a client knows what it listens with. */
+/* The _meta by which a client identifies the subscriptions/listen. */
 static json_t *meta_of(const struct mcp_stream *n)
 {
 	return json_pack("{s:O}", MCP_META "subscriptionId", n->listen_id);
@@ -142,12 +143,12 @@ void mcp_news_listen(
 	char own[sizeof LISTENER + 2 * MCP_SESSION_RANDOM] = LISTENER;
 	if (!json_is_object(wanted)) {
 		mcp_refuse(r, 400, message->id, RPC_INVALID_PARAMS,
-			"notifications must say what is to be heard of", NULL);
+			"notifications must be an object", NULL);
 		return;
 	}
 	if (id_hex(own + strlen(own), 2 * MCP_SESSION_RANDOM + 1) < 0) {
-		mcp_refuse(r, 500, message->id, RPC_INTERNAL_ERROR, "There are no random numbers",
-			NULL);
+		mcp_refuse(r, 500, message->id, RPC_INTERNAL_ERROR,
+			"No random number could be generated", NULL);
 		return;
 	}
 	struct mcp_stream *n = create_stream(m, r, message->id, own);
@@ -184,7 +185,7 @@ void mcp_news_stop(struct mcp *m)
 	DL_FOREACH_SAFE (m->streams, n, next) {
 		if (!n->listen_id || n->ending)
 			continue;
-		tell(n,
+		queue_message(n,
 			rpc_result(n->listen_id,
 				json_pack("{s:s, s:o}", "resultType", "complete", "_meta",
 					meta_of(n))));
@@ -192,14 +193,14 @@ void mcp_news_stop(struct mcp *m)
 	}
 }
 
-/* Who does not read them is told no more of what changes than this; it may have changed again by then. */
-static void tell_changes(struct mcp *m, struct mcp_stream *n)
+/* Queue changes, but only a few, because resources may change again before these are read. */
+static void queue_changes(struct mcp *m, struct mcp_stream *n)
 {
 	while (json_array_size(n->waiting) < MCP_NEWS_CHANGES) {
 		json_t *change = mcp_subscriptions_news(m, n->scope);
 		if (change && n->listen_id)
 			json_object_set_new(json_object_get(change, "params"), "_meta", meta_of(n));
-		if (!change || !tell(n, change))
+		if (!change || !queue_message(n, change))
 			return;
 	}
 }
@@ -211,11 +212,11 @@ void mcp_news_tick(struct mcp *m)
 		bool room = !n->ending && json_array_size(n->waiting) < MCP_NEWS_WAITING;
 		json_t *text = room && !n->listen_id ? mcp_left_news(m, n->client) : NULL;
 		if (text)
-			tell(n,
+			queue_message(n,
 				rpc_notification("notifications/message",
 					json_pack("{s:s, s:s, s:o}", "level", "info", "logger",
 						"ringside", "data", text)));
 		if (room)
-			tell_changes(m, n);
+			queue_changes(m, n);
 	}
 }

@@ -1,7 +1,8 @@
 /*
- * Streams on which clients are told what happens meanwhile. Those of the revisions with sessions (GET /mcp): that a command which
- * they have left running has ended, as notifications/message, and what they have subscribed to. One for each client, of which the
- * newest counts. Those of the revision without: what each of their requests to listen (subscriptions/listen) asks for.
+ * Event streams that carry notifications. In the revisions with sessions each client has one (GET
+ * /mcp; a new one replaces the old): it reports the end of commands that still ran, as
+ * notifications/message, and changes of subscribed resources. In the revision without sessions
+ * there is one for each subscriptions/listen, with what that request asks for.
  */
 #pragma once
 
@@ -13,35 +14,35 @@
 #include <stdint.h>
 
 #define MCP_NEWS_MAX MCP_SESSIONS_MAX /* streams */
-#define MCP_NEWS_WAITING \
-	64u /* notifications that wait to be read, of a stream; more are told later */
-#define MCP_NEWS_CHANGES 16u /* of which that resources have changed, likewise */
+#define MCP_NEWS_WAITING 64u          /* unsent notifications of a stream; more are made later */
+#define MCP_NEWS_CHANGES 16u          /* unsent notifications above which no changes are added */
 
 struct mcp;
 struct mcp_stream;
 struct rpc_message;
 
-/* Answer r, a GET, with the stream of the client of this scope, which has this number as a caller; or refuse it. */
+/* Answer r, a GET, with the stream of a client, or refuse it. client: see mcp_own_number(). */
 void mcp_news_open(struct mcp *m, struct request *r, const char *scope, uint64_t client);
 
 /*
- * Answer r, a POST of this message, with a stream of what it wants to hear of: first what of that it will, see
- * mcp_subscribe_all(), which ends with the stream. scope: of the client's ids, or "". Or refuse it.
+ * Answer r, a POST of subscriptions/listen, with a stream, or refuse it. The first notification
+ * lists the accepted subscriptions (see mcp_subscribe_all()), which end with the stream. scope: of
+ * the client's request ids, or "".
  */
 void mcp_news_listen(
 	struct mcp *m, struct request *r, const struct rpc_message *message, const char *scope);
 
-/* The client of this scope listens no more with the request of this id, if it does. */
+/* End the stream of the subscriptions/listen with this request id, if there is one. */
 void mcp_news_cancel(struct mcp *m, const char *scope, const json_t *id);
 
-/* The server ends: who listens is told so. */
+/* The server stops: respond to each subscriptions/listen and end its stream. */
 void mcp_news_stop(struct mcp *m);
 
-/* Tell the client of this scope (message is taken); whether it has a stream, with room. */
+/* Send a message, taken, to a client. Returns false if it has no stream, or a full one. */
 bool mcp_news_send(struct mcp *m, const char *scope, json_t *message);
 
-/* The session has ended, and so does its stream. */
+/* End the stream of this scope, because its session has ended. */
 void mcp_news_end(struct mcp *m, const char *scope);
 
-/* From time to time: look for what has ended. */
+/* Periodically: look for ended commands and changed resources. */
 void mcp_news_tick(struct mcp *m);

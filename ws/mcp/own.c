@@ -1,6 +1,7 @@
 /*
- * The name of a caller's session follows from who calls, so it needs no table, and the next server knows it. What they have
- * been told is kept with the cursors, by who they are and by the session with its epoch.
+ * The id of a caller's own session is derived from the caller's identity, so it is the same after a
+ * restart. What a caller has seen is stored in the cursors, by a hash of the caller, the session
+ * and its epoch.
  */
 #include "ws/mcp/own.h"
 
@@ -12,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OWN_SESSION "agent" /* what the names of callers' own sessions begin with */
-#define OWN_NAME 24         /* bytes of the caller's name in them */
+#define OWN_SESSION "agent" /* prefix of the id of an own session */
+#define OWN_NAME 24         /* bytes of the caller's name in the id */
 #define OWN_IDLE_MS ((json_int_t)7 * 24 * 3600 * 1000)
 
 /* FNV-1a */
@@ -24,65 +25,64 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* Of this very session, and beside the numbers that exec_command gives. */
-static uint64_t told_key(const struct mcp_call *c)
+/* The key for this caller and session. Bit 63 distinguishes it from the numbers of exec_command. */
+static uint64_t key_of(const struct mcp_call *c)
 {
 	const struct session *s = sessions_find(c->mcp->dispatcher->sessions, c->session);
 	uint64_t key = hash_text(c->client, c->session);
 	return (s ? key ^ session_epoch(s) : key) | UINT64_C(1) << 63;
 }
 
-/* Other things that they are told of it: by numbers of their own. */
+/* XORed with the key for other values: */
 #define OF_SCREEN UINT64_C(0x53637265656e5363)
 #define OF_DIRECTORY UINT64_C(0x4469726563746f72)
-
 #define OF_OUTPUT UINT64_C(0x4f7574707574536e)
 
-/* What has been shown to who calls. Those without ids are told apart by nothing: what another was shown counts for none. */
-static uint64_t shown(const struct mcp_call *c, uint64_t of)
+/* A value for this caller; 0 for callers without a scope, which cannot be told apart. */
+static uint64_t value_of(const struct mcp_call *c, uint64_t of)
 {
-	return c->scoped ? mcp_cursors_get(&c->mcp->cursors, told_key(c) ^ of) : 0;
+	return c->has_scope ? mcp_cursors_get(&c->mcp->cursors, key_of(c) ^ of) : 0;
 }
 
 uint64_t mcp_seen(const struct mcp_call *c)
 {
-	return shown(c, OF_OUTPUT);
+	return value_of(c, OF_OUTPUT);
 }
 
 void mcp_show_offset(struct mcp_call *c, uint64_t offset)
 {
 	mcp_tell_offset(c, offset);
 	if (offset > mcp_seen(c))
-		mcp_cursors_set(&c->mcp->cursors, told_key(c) ^ OF_OUTPUT, offset);
+		mcp_cursors_set(&c->mcp->cursors, key_of(c) ^ OF_OUTPUT, offset);
 }
 
 uint64_t mcp_told_screen(const struct mcp_call *c)
 {
-	return shown(c, OF_SCREEN);
+	return value_of(c, OF_SCREEN);
 }
 
 void mcp_tell_screen(struct mcp_call *c, uint64_t version)
 {
-	mcp_cursors_set(&c->mcp->cursors, told_key(c) ^ OF_SCREEN, version);
+	mcp_cursors_set(&c->mcp->cursors, key_of(c) ^ OF_SCREEN, version);
 }
 
 bool mcp_told_directory(struct mcp_call *c, const char *cwd)
 {
-	uint64_t key = told_key(c) ^ OF_DIRECTORY, number = mcp_own_number(cwd);
-	bool told = shown(c, OF_DIRECTORY) == number;
+	uint64_t key = key_of(c) ^ OF_DIRECTORY, number = mcp_own_number(cwd);
+	bool told = value_of(c, OF_DIRECTORY) == number;
 	mcp_cursors_set(&c->mcp->cursors, key, number);
 	return told;
 }
 
 uint64_t mcp_told(const struct mcp_call *c)
 {
-	return mcp_cursors_get(&c->mcp->cursors, told_key(c));
+	return mcp_cursors_get(&c->mcp->cursors, key_of(c));
 }
 
 void mcp_tell_offset(struct mcp_call *c, uint64_t offset)
 {
 	if (offset > mcp_told(c))
-		mcp_cursors_set(&c->mcp->cursors, told_key(c), offset);
+		mcp_cursors_set(&c->mcp->cursors, key_of(c), offset);
 }
 
 uint64_t mcp_own_number(const char *caller)
@@ -98,7 +98,7 @@ void mcp_own_reader(char reader[EXEC_READER_SIZE], const char *scope, const stru
 
 static void open_own(struct mcp_call *c);
 
-/* What the shell that is there no more has ended with. */
+/* The session with the ended shell was deleted. */
 static void on_removed(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (mcp_succeeded(c, a))
@@ -112,21 +112,21 @@ static void on_opened(struct mcp_call *c, const struct mcp_answer *a)
 	const json_t *session = json_object_get(a->json, "data");
 	const char *state = json_string_value(json_object_get(session, "state"));
 	bool ended = state && strcmp(state, "exited") == 0;
-	/* What may have ended it is not done in a new one. */
-	bool again = ended && !c->renewed && !c->again && c->tool->role > ROLE_VIEWER;
+	/* A repeated call may have ended the shell itself, so it gets no new one. */
+	bool renew = ended && !c->renewed && !c->retried && c->tool->role > ROLE_VIEWER;
 	if (c->renewed)
 		mcp_also(c,
 			json_sprintf("the shell of %s had ended: this is a new one", c->session));
 	else if (json_is_true(json_object_get(a->json, "created")))
 		mcp_also(c,
-			c->scoped
+			c->has_scope
 				? json_sprintf("session %s is yours%s", c->session,
-					  c->taken_up ? ", and new: if you had one before it is gone"
+					  c->restored ? ", and new: if you had one before it is gone"
 						      : "")
 				: json_sprintf("session %s is shared by all clients of this name: "
 					       "session_create makes one of your own",
 					  c->session));
-	if (!again) {
+	if (!renew) {
 		c->first(c, NULL);
 		return;
 	}
@@ -143,7 +143,7 @@ static void open_own(struct mcp_call *c)
 	mcp_ask(c, on_opened, METHOD_POST, "/api/session/open", body, NULL);
 }
 
-/* The same for the same client, also of the next server. */
+/* The id of the caller's own session, the same after a restart. */
 static void name_own(const struct mcp_call *c, char session[NAME_ID_MAX + 1])
 {
 	char name[OWN_NAME + 1];
@@ -152,7 +152,7 @@ static void name_own(const struct mcp_call *c, char session[NAME_ID_MAX + 1])
 		name[n++] = isalnum((unsigned char)*at) ? *at : '-';
 	name[n] = '\0';
 	int length = snprintf(session, NAME_ID_MAX + 1, OWN_SESSION "%s%s", n > 0 ? "-" : "", name);
-	if (c->scoped)
+	if (c->has_scope)
 		snprintf(session + length, NAME_ID_MAX + 1 - (size_t)length, "-%06x",
 			(unsigned)(c->client & 0xffffff));
 }
@@ -170,7 +170,8 @@ void mcp_in_session(struct mcp_call *c, mcp_step first)
 	if (!id && c->principal.session[0])
 		id = c->principal.session;
 	if (id && !name_is_id(id)) {
-		mcp_fail(c, "VALIDATION_FAILED", "session_id is no id of a session", NULL);
+		mcp_fail(c, "VALIDATION_FAILED",
+			"session_id must be 1 to 128 of A-Z a-z 0-9 . _ : @ -", NULL);
 		return;
 	}
 	c->first = first;

@@ -1,4 +1,4 @@
-/* Each is a few requests to the API, as tools are. */
+/* Each method is a sequence of requests to the API, as tools are. */
 #include "ws/mcp/resources.h"
 
 #include "ring/utf8.h"
@@ -24,14 +24,14 @@ json_t *mcp_resources_templates(void)
 		"uriTemplate", MCP_URI_SCREEN, "name", "screen", "description",
 		"What a terminal shows now", "mimeType", PLAIN, "uriTemplate", MCP_URI_BLOCK,
 		"name", "block", "description",
-		"What one command has printed; history has the ids of blocks", "mimeType", PLAIN);
+		"The output of one command; history lists the ids of blocks", "mimeType", PLAIN);
 }
 
 /* Listing */
 
 static void next_session(struct mcp_call *c);
 
-/* A resource; name and title are taken, title may be NULL. */
+/* Add a resource to the list. name and title: taken; title may be NULL. */
 static void add_resource(
 	const struct mcp_call *c, const struct mcp_uri *uri, json_t *name, json_t *title)
 {
@@ -42,7 +42,7 @@ static void add_resource(
 			"mimeType", PLAIN));
 }
 
-/* The beginning of a command, in a line; a new reference, or NULL. */
+/* The beginning of a command, escaped to one line. Returns a new reference, or NULL. */
 static json_t *title_of(const json_t *block)
 {
 	const char *command = json_string_value(json_object_get(block, "command"));
@@ -56,7 +56,7 @@ static json_t *title_of(const json_t *block)
 static void on_blocks(struct mcp_call *c, const struct mcp_answer *a)
 {
 	const json_t *blocks = json_object_get(a->json, "blocks");
-	/* Of a session that has none yet, or is gone meanwhile, nothing is said. */
+	/* There are none if the request failed, for example because the session is gone. */
 	for (size_t i = json_array_size(blocks); i-- > 0;) {
 		const json_t *block = json_array_get(blocks, i);
 		struct mcp_uri uri = {.block = ""};
@@ -98,7 +98,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(*a, *b);
 }
 
-/* A page of ids behind the cursor, in their order, of which *ret_next is NULL or where there is more. */
+/* A page of sorted ids after the cursor. *ret_next: the cursor of the next page; NULL: none. */
 static json_t *page_of(const json_t *list, const char *cursor, const char **ret_next)
 {
 	size_t i, count = 0;
@@ -136,26 +136,26 @@ void mcp_resources_list(struct mcp_call *c, const struct mcp_answer *a)
 	const json_t *cursor = json_object_get(c->args, "cursor");
 	(void)a;
 	if (cursor && (!json_is_string(cursor) || !name_is_id(json_string_value(cursor))))
-		mcp_fail(c, "VALIDATION_FAILED", "cursor is none that was given", NULL);
+		mcp_fail(c, "VALIDATION_FAILED", "Invalid cursor: it must be a nextCursor", NULL);
 	else
 		mcp_ask(c, on_sessions, METHOD_GET, "/api/session/list", NULL, NULL);
 }
 
 /* Reading */
 
-/* The address in the arguments; otherwise the call has failed. */
-static bool take_uri(struct mcp_call *c, struct mcp_uri *ret_uri)
+/* Parse the argument uri. Returns false if it is invalid; then the call has failed. */
+static bool parse_uri(struct mcp_call *c, struct mcp_uri *ret_uri)
 {
 	const char *text = mcp_text_arg(c, "uri");
 	if (!text || !mcp_uri_read(text, ret_uri)) {
-		mcp_fail(c, "RESOURCE_NOT_FOUND", "There is no such resource", NULL);
+		mcp_fail(c, "RESOURCE_NOT_FOUND", "Unknown resource", NULL);
 		return false;
 	}
 	snprintf(c->session, sizeof c->session, "%s", ret_uri->session);
 	return true;
 }
 
-/* The result: that text, with what there is to say of it. Both are taken; text may be NULL. */
+/* End the call with a text and its metadata. Both are taken; text may be NULL. */
 static void finish_contents(struct mcp_call *c, json_t *text, json_t *meta)
 {
 	json_t *result = json_pack("{s:[{s:O, s:s, s:o, s:{s:o}}]}", "contents", "uri",
@@ -194,7 +194,7 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32], half[24];
 	const json_t *block = json_object_get(a->json, "block");
 	struct mcp_uri uri;
-	if (!mcp_succeeded(c, a) || !take_uri(c, &uri))
+	if (!mcp_succeeded(c, a) || !parse_uri(c, &uri))
 		return;
 	c->kept = json_object();
 	for (size_t i = 0; names[i]; i++)
@@ -205,7 +205,7 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(path, c, rest), NULL, params);
 }
 
-/* Ask for what an address is of: its block, or else that. */
+/* Request the block of an address, or, if it has none, the path `other` of its session. */
 static void ask_for(struct mcp_call *c, const struct mcp_uri *uri, mcp_step on_one,
 	const char *other, mcp_step on_other)
 {
@@ -221,21 +221,21 @@ void mcp_resources_read(struct mcp_call *c, const struct mcp_answer *a)
 {
 	struct mcp_uri uri;
 	(void)a;
-	if (take_uri(c, &uri))
+	if (parse_uri(c, &uri))
 		ask_for(c, &uri, on_block, "/screen", on_screen);
 }
 
-/* Subscribing: who may read it may. */
+/* Subscribing, to what the client may read */
 
 static void on_readable(struct mcp_call *c, const struct mcp_answer *a)
 {
 	struct mcp_uri uri;
-	if (!mcp_succeeded(c, a) || !take_uri(c, &uri))
+	if (!mcp_succeeded(c, a) || !parse_uri(c, &uri))
 		return;
 	int rc = mcp_subscribe(c->mcp, c->scope, &c->principal, &uri);
 	if (rc < 0)
 		mcp_fail(c, rc == -ENOMEM ? "INTERNAL_ERROR" : "LIMIT_REACHED",
-			rc == -ENOMEM ? "Out of memory" : "There are too many subscriptions", NULL);
+			rc == -ENOMEM ? "Out of memory" : "Too many subscriptions", NULL);
 	else
 		mcp_finish(c, json_object(), NULL);
 }
@@ -244,7 +244,7 @@ void mcp_resources_subscribe(struct mcp_call *c, const struct mcp_answer *a)
 {
 	struct mcp_uri uri;
 	(void)a;
-	if (take_uri(c, &uri))
+	if (parse_uri(c, &uri))
 		ask_for(c, &uri, on_readable, "", on_readable);
 }
 
@@ -252,7 +252,7 @@ void mcp_resources_unsubscribe(struct mcp_call *c, const struct mcp_answer *a)
 {
 	struct mcp_uri uri;
 	(void)a;
-	if (!take_uri(c, &uri))
+	if (!parse_uri(c, &uri))
 		return;
 	mcp_unsubscribe(c->mcp, c->scope, &uri);
 	mcp_finish(c, json_object(), NULL);

@@ -1,4 +1,7 @@
-/* Separated by slashes, which no id of a session or a command has; a ticket has points, so neither is taken for the other. */
+/*
+ * Fields are separated by slashes, which ids do not contain. Tickets contain dots instead, so that
+ * the two cannot be confused.
+ */
 #include "ws/mcp/resume.h"
 
 #include <inttypes.h>
@@ -9,7 +12,7 @@
 
 #define PREFIX "call:"
 
-_Static_assert(MCP_RESUME_SIZE <= MCP_TICKET_SIGNED_MAX, "it can be signed");
+_Static_assert(MCP_RESUME_SIZE <= MCP_TICKET_SIGNED_MAX, "mcp_ticket_mac() can sign it");
 
 void mcp_resume_sign(const struct mcp_resume *resume, const struct principal *p,
 	const unsigned char key[AUTH_KEY_SIZE], char text[MCP_RESUME_SIZE])
@@ -23,8 +26,8 @@ void mcp_resume_sign(const struct mcp_resume *resume, const struct principal *p,
 	snprintf(text + n, MCP_RESUME_SIZE - (size_t)n, ".%s", mac);
 }
 
-/* What we have signed is as we write it. */
-static bool take_field(char **rest, char *field, size_t size)
+/* The signature guarantees that the fields are as mcp_resume_sign() wrote them. */
+static bool parse_field(char **rest, char *field, size_t size)
 {
 	const char *text = strsep(rest, "/");
 	if (!text || strlen(text) >= size)
@@ -33,7 +36,7 @@ static bool take_field(char **rest, char *field, size_t size)
 	return true;
 }
 
-static bool take_number(char **rest, uint64_t *ret_number)
+static bool parse_number(char **rest, uint64_t *ret_number)
 {
 	char *end;
 	const char *text = strsep(rest, "/");
@@ -58,10 +61,10 @@ bool mcp_resume_read(const char *text, const struct principal *p,
 		return false;
 	snprintf(copy, sizeof copy, "%.*s", (int)(end - text - (ptrdiff_t)prefix), text + prefix);
 	char *rest = copy;
-	if (!take_field(&rest, r.session, sizeof r.session) ||
-		!take_field(&rest, r.exec, sizeof r.exec) || !take_number(&rest, &r.epoch) ||
-		!take_number(&rest, &r.prompt.offset) || !take_number(&rest, &r.prompt.answers) ||
-		!take_number(&rest, &group) || !take_number(&rest, &r.after))
+	if (!parse_field(&rest, r.session, sizeof r.session) ||
+		!parse_field(&rest, r.exec, sizeof r.exec) || !parse_number(&rest, &r.epoch) ||
+		!parse_number(&rest, &r.prompt.offset) || !parse_number(&rest, &r.prompt.answers) ||
+		!parse_number(&rest, &group) || !parse_number(&rest, &r.after))
 		return false;
 	r.prompt.group = (pid_t)group;
 	*ret_resume = r;

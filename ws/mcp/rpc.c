@@ -1,4 +1,4 @@
-/* Messages of JSON-RPC taken apart. What is none has a code and a reason, and is answered by who asked. */
+/* Parses JSON-RPC. An invalid message gets an error code and a text; the caller responds. */
 #include "ws/mcp/rpc.h"
 #include "shell/json_read.h"
 #include "ws/text.h"
@@ -13,17 +13,17 @@ static void refuse_input(struct rpc_input *input, enum rpc_code code, const char
 
 void rpc_parse(const char *text, size_t length, struct rpc_input *input)
 {
-	/* NUL is the handlers' to refuse: they know in which field it is. */
+	/* Handlers refuse NULs, because they know the field. */
 	json_t *root = json_read(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	*input = (struct rpc_input){.root = root, .count = 1, .batch = json_is_array(root)};
 	if (input->batch)
 		input->count = json_array_size(root);
 	if (!root)
-		refuse_input(input, RPC_PARSE_ERROR, "This is not JSON");
+		refuse_input(input, RPC_PARSE_ERROR, "The body is not valid JSON");
 	else if (input->count == 0)
 		refuse_input(input, RPC_INVALID_REQUEST, "The batch is empty");
 	else if (input->count > RPC_BATCH_MAX)
-		refuse_input(input, RPC_INVALID_REQUEST, "The batch has too many messages");
+		refuse_input(input, RPC_INVALID_REQUEST, "The batch has more than 64 messages");
 }
 
 void rpc_free(struct rpc_input *input)
@@ -37,14 +37,14 @@ static bool is_id(const json_t *id)
 	return json_is_integer(id) || (json_is_string(id) && json_string_length(id) <= RPC_ID_MAX);
 }
 
-/* What is wrong with a message, or NULL. */
+/* The error in a message; NULL: it is valid. */
 static const char *problem_of(const json_t *object, const struct rpc_message *m)
 {
 	const char *version = json_string_value(json_object_get(object, "jsonrpc"));
 	const json_t *method = json_object_get(object, "method");
 	const json_t *params = json_object_get(object, "params");
 	if (!json_is_object(object))
-		return "A message is an object";
+		return "A message must be an object";
 	if (!version || strcmp(version, "2.0") != 0)
 		return "jsonrpc must be \"2.0\"";
 	if (json_object_get(object, "id") && !m->id)
@@ -91,7 +91,7 @@ json_t *rpc_error(json_t *id, enum rpc_code code, const char *message, json_t *d
 {
 	json_t *error = json_pack("{s:i, s:o, s:o*}", "code", (int)code, "message",
 		text_string_json(message), "data", data);
-	/* Who could not be told what it is about is told without an id. */
+	/* Without an id if the message has no valid one. */
 	return json_pack("{s:s, s:O*, s:o}", "jsonrpc", "2.0", "id", id, "error", error);
 }
 

@@ -1,6 +1,6 @@
 /*
- * A hash table; which was unused for longest is looked for when another is made, which removes at most one. One that has
- * expired is not found, though it may still be there.
+ * A hash table. Creating a session searches for the least recently used one and removes at most
+ * one. An expired session is not found, though it may still be in the table.
  */
 #include "ws/mcp/sessions.h"
 
@@ -22,7 +22,7 @@ static bool is_of(const struct mcp_session *s, const struct principal *p)
 	return s->role == p->role && strcmp(s->link, p->link) == 0;
 }
 
-/* Of p's, or of all (NULL): the one that was unused for longest. */
+/* The least recently used session of p; p NULL: of all. */
 static struct mcp_session *find_oldest(const struct mcp_sessions *all, const struct principal *p)
 {
 	struct mcp_session *oldest = NULL;
@@ -46,7 +46,7 @@ static void on_withdrawn(struct claim *claim)
 	mcp_sessions_end(s->all, s);
 }
 
-static void take_claim(struct mcp_session *s, struct claim *claim)
+static void attach_claim(struct mcp_session *s, struct claim *claim)
 {
 	s->claim = claim;
 	if (!claim)
@@ -55,14 +55,14 @@ static void take_claim(struct mcp_session *s, struct claim *claim)
 	claim->withdraw = on_withdrawn;
 }
 
-/* Before another is added: one that has expired goes, or one of p's. */
+/* Make room for a session: remove an expired one, or one of p. */
 static void make_room(struct mcp_sessions *all, const struct principal *p, uint64_t now_ms)
 {
 	struct mcp_session *oldest = find_oldest(all, NULL);
 	if (oldest && now_ms - oldest->used_ms > MCP_SESSION_IDLE_MS)
 		mcp_sessions_end(all, oldest);
 	else if (HASH_COUNT(all->table) >= MCP_SESSIONS_MAX)
-		(void)mcp_sessions_evict(all, p); /* links have less than all: there is one */
+		(void)mcp_sessions_evict(all, p); /* links have lower limits: p has one */
 }
 
 struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct principal *p,
@@ -90,12 +90,12 @@ struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct p
 	memcpy(s->link, p->link, sizeof s->link);
 	s->used_ms = now_ms;
 	s->all = all;
-	HASH_ADD_STR(all->table, id, s); /* NOLINT(clang-analyzer-*): it is uthash's */
+	HASH_ADD_STR(all->table, id, s); /* NOLINT(clang-analyzer-*): false positive in uthash */
 	if (!s->hh.tbl) {
 		free(s);
 		return NULL;
 	}
-	take_claim(s, claim);
+	attach_claim(s, claim);
 	return s;
 }
 

@@ -1,9 +1,9 @@
 /*
- * The sessions of MCP's revisions that begin with `initialize`, which have nothing to do with those of
- * terminals: what the client said of itself, and a name under which it can cancel what it has asked for.
- * Bounded: those that are not used expire, and where there are too many, the one that was unused for longest goes, of
- * those of who wants another. That is no harm where the id says it all (ws/mcp/ticket.h): its next use makes it anew,
- * unless the client has ended it, of which the latest MCP_ENDED_MAX are remembered.
+ * The sessions of the revisions that begin with `initialize` (not terminal sessions): what a client
+ * has declared, and a scope for its request ids. Their number is bounded: unused sessions expire,
+ * and if there are too many, the least recently used one of the same principal is dropped. If the
+ * id is a ticket (ws/mcp/ticket.h), its next use creates the session again, unless the client has
+ * ended it. The latest MCP_ENDED_MAX ended ids are stored for that.
  */
 #pragma once
 
@@ -16,51 +16,57 @@
 
 #define MCP_SESSIONS_MAX 1024u
 #define MCP_SESSION_IDLE_MS (UINT64_C(24) * 3600 * 1000)
-#define MCP_SESSION_RANDOM 20u /* bytes of an id of ours */
+#define MCP_SESSION_RANDOM 20u /* random bytes of an id */
 #define MCP_SESSION_ID_SIZE 128u
 #define MCP_ENDED_MAX 1024u
 #define MCP_CLIENT_SIZE 65u
 
+/* A session. */
 struct mcp_session {
 	UT_hash_handle hh;
 	char id[MCP_SESSION_ID_SIZE];
 	char client[MCP_CLIENT_SIZE]; /* name of the program, or "" */
-	bool batches;                 /* its revision has them */
-	bool elicits;                 /* it can have a person open an address */
-	bool taken_up;                /* it was begun with another server, or forgotten meanwhile */
-	enum role role;               /* whose it is */
-	char link[LINK_ID_SIZE];
+	bool batches;                 /* its revision has batches */
+	bool elicits;                 /* the client supports elicitation by URL */
+	bool restored;                /* begun by another server, or dropped meanwhile */
+	enum role role;               /* of its principal */
+	char link[LINK_ID_SIZE];      /* of its principal */
 	uint64_t used_ms;
-	struct claim *claim; /* its place; owned until it is released; or NULL */
+	struct claim *claim; /* its place in the quota; owned; or NULL */
 	struct mcp_sessions *all;
 };
 
-/* Zero is an empty one. Times are those of any steady clock. */
+/* Zeroed memory is an empty table. Times are of any monotonic clock. */
 struct mcp_sessions {
 	struct mcp_session *table;
-	char (*ended)[2 * MCP_SESSION_RANDOM + 1]; /* MCP_ENDED_MAX ids, once there is one; owned */
+	char (*ended)[2 * MCP_SESSION_RANDOM + 1]; /* ring of MCP_ENDED_MAX ids; owned; or NULL */
 	size_t ended_count;                        /* ever */
 };
 
-/* End the one of p's that was unused for longest. Returns whether there was one. */
+/* End the least recently used session of p. Returns whether there was one. */
 bool mcp_sessions_evict(struct mcp_sessions *all, const struct principal *p);
 
 /*
- * Make one for p; one that has expired goes, if there is one, or where there are too many the one of p's that was
- * unused for longest. id: how p calls it, then it may be there already; NULL: it gets a random one. claim: its place,
- * taken; may be NULL. Returns NULL when memory is short, or another has one of that id; then the claim is the caller's.
+ * Create a session for p. It replaces an expired one, or, if there are too many, the least recently
+ * used one of p. id: chosen by p, in which case an existing session is returned; NULL: a random
+ * one. claim: its place in the quota, taken; may be NULL. Returns NULL if memory is short or
+ * another principal has this id; then the claim stays the caller's.
  */
 struct mcp_session *mcp_sessions_create(struct mcp_sessions *all, const struct principal *p,
 	const char *id, struct claim *claim, uint64_t now_ms);
 
-/* Find one of p's, which is used now. Returns NULL when there is none, or it is another's. */
+/* Find a session of p and mark it as used. Returns NULL if p has no such session. */
 struct mcp_session *mcp_sessions_find(
 	struct mcp_sessions *all, const char *id, const struct principal *p, uint64_t now_ms);
 
+/* End and free a session. */
 void mcp_sessions_end(struct mcp_sessions *all, struct mcp_session *s);
 
-/* An id of ours is no good any more; whether it is so. */
+/* Record that the client has ended the session with this id, so that it is not created again. */
 void mcp_sessions_bar(struct mcp_sessions *all, const char *id);
+
+/* Whether mcp_sessions_bar() was called for this id. */
 bool mcp_sessions_barred(const struct mcp_sessions *all, const char *id);
 
+/* Free everything. */
 void mcp_sessions_close(struct mcp_sessions *all);

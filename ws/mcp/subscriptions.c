@@ -1,4 +1,4 @@
-/* A table of clients, each with a list. What a resource is at is a number, which is compared with the one that was told. */
+/* A table of clients, each with a list. The state of a resource is compared as a hash. */
 #include "ws/mcp/subscriptions.h"
 
 #include "shell/session/sessions.h"
@@ -16,14 +16,14 @@
 struct subscription {
 	struct subscription *prev, *next;
 	struct mcp_uri uri;
-	uint64_t told;    /* what it was at */
-	uint64_t told_ms; /* loop time */
+	uint64_t reported;    /* state_of() */
+	uint64_t reported_ms; /* loop time; 0: not reported yet */
 };
 
 struct mcp_subscriber {
 	UT_hash_handle hh;
 	char scope[MCP_SESSION_ID_SIZE];
-	char link[LINK_ID_SIZE]; /* "": an owner's */
+	char link[LINK_ID_SIZE]; /* "": an owner */
 	struct subscription *list;
 	size_t count;
 };
@@ -33,7 +33,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15) + 1;
 }
 
-/* What it is at: another number when it may have changed. */
+/* A hash of a resource's state, which differs if the resource may have changed. */
 static uint64_t state_of(const struct mcp *m, const struct mcp_uri *uri)
 {
 	struct session *s = sessions_find(m->dispatcher->sessions, uri->session);
@@ -80,7 +80,7 @@ static void drop_all(struct mcp_subscriptions *all, struct mcp_subscriber *one)
 	free(one);
 }
 
-/* Whether there is room for one more of this client, which may take the place of an earlier one of the same link's. */
+/* Make room for a subscription, if needed by dropping the oldest other client of the link. */
 static bool make_room(struct mcp_subscriptions *all, const struct mcp_subscriber *mine)
 {
 	size_t count = 0;
@@ -111,7 +111,7 @@ static struct mcp_subscriber *add_subscriber(
 		return NULL;
 	snprintf(one->scope, sizeof one->scope, "%s", scope);
 	memcpy(one->link, p->link, sizeof one->link);
-	HASH_ADD_STR(all->table, scope, one); /* NOLINT(clang-analyzer-*): it is uthash's */
+	HASH_ADD_STR(all->table, scope, one); /* NOLINT(clang-analyzer-*): false positive in uthash */
 	if (one->hh.tbl)
 		return one;
 	free(one);
@@ -137,7 +137,7 @@ int mcp_subscribe(
 		return room ? -ENOMEM : -EUSERS;
 	}
 	s->uri = *uri;
-	s->told = state_of(m, uri);
+	s->reported = state_of(m, uri);
 	DL_APPEND(one->list, s);
 	one->count++;
 	all->count++;
@@ -145,8 +145,8 @@ int mcp_subscribe(
 	return 0;
 }
 
-/* Whether it is there, and p may see it. */
-static bool is_seen(const struct mcp *m, const struct principal *p, const struct mcp_uri *uri)
+/* Whether the resource exists and p may read it. */
+static bool can_read(const struct mcp *m, const struct principal *p, const struct mcp_uri *uri)
 {
 	struct session *s = sessions_find(m->dispatcher->sessions, uri->session);
 	if (!s || (p->session[0] && strcmp(p->session, uri->session) != 0))
@@ -157,16 +157,16 @@ static bool is_seen(const struct mcp *m, const struct principal *p, const struct
 json_t *mcp_subscribe_all(
 	struct mcp *m, const char *scope, const struct principal *p, const json_t *uris)
 {
-	json_t *taken = json_array(), *one;
+	json_t *accepted = json_array(), *one;
 	size_t i;
 	struct mcp_uri uri;
 	json_array_foreach (uris, i, one) {
 		const char *text = json_string_value(one);
 		if (text && strlen(text) == json_string_length(one) && mcp_uri_read(text, &uri) &&
-			is_seen(m, p, &uri) && mcp_subscribe(m, scope, p, &uri) == 0)
-			json_array_append(taken, one);
+			can_read(m, p, &uri) && mcp_subscribe(m, scope, p, &uri) == 0)
+			json_array_append(accepted, one);
 	}
-	return taken;
+	return accepted;
 }
 
 void mcp_unsubscribe(struct mcp *m, const char *scope, const struct mcp_uri *uri)
@@ -194,10 +194,11 @@ json_t *mcp_subscriptions_news(struct mcp *m, const char *scope)
 	char uri[MCP_URI_SIZE];
 	DL_FOREACH (one ? one->list : NULL, s) {
 		uint64_t state = state_of(m, &s->uri);
-		if (state == s->told || (s->told_ms > 0 && now - s->told_ms < MCP_UPDATED_MS))
+		if (state == s->reported ||
+			(s->reported_ms > 0 && now - s->reported_ms < MCP_UPDATED_MS))
 			continue;
-		s->told = state;
-		s->told_ms = now;
+		s->reported = state;
+		s->reported_ms = now;
 		mcp_uri_write(&s->uri, uri);
 		return rpc_notification(
 			"notifications/resources/updated", json_pack("{s:s}", "uri", uri));

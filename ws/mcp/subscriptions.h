@@ -1,7 +1,8 @@
 /*
- * Who wants to hear that a resource has changed: clients of the revisions with sessions, and who listens, on their streams (ws/mcp/news.h).
- * A screen changes with each byte that is printed and with its size, a block with what is printed while it runs, and at its
- * end: a client hears of it at once, and then every MCP_UPDATED_MS at most.
+ * Subscriptions to changes of resources, by the clients of the revisions with sessions and by
+ * streams of subscriptions/listen (ws/mcp/news.h). A screen changes with each byte of output and
+ * with its size; a block with each byte of output while it runs, and when it ends. The first change
+ * is reported at once, further ones every MCP_UPDATED_MS.
  */
 #pragma once
 
@@ -13,36 +14,44 @@
 #include <stdint.h>
 
 #define MCP_SUBSCRIPTIONS_MAX 64u     /* of a client */
-#define MCP_SUBSCRIPTIONS_LINK 512u   /* of all clients that came by one link */
-#define MCP_SUBSCRIPTIONS_TOTAL 4096u /* of all; owners' are those that nobody else has */
+#define MCP_SUBSCRIPTIONS_LINK 512u   /* of all clients of a link */
+#define MCP_SUBSCRIPTIONS_TOTAL 4096u /* of all clients */
 #define MCP_UPDATED_MS UINT64_C(500)
 
 struct mcp;
 struct mcp_subscriber;
 
-/* Zero is none. */
+/* Zeroed memory is empty. */
 struct mcp_subscriptions {
-	struct mcp_subscriber *table; /* by scope, those that came first in front */
+	struct mcp_subscriber *table; /* by scope, the oldest first */
 	size_t count;                 /* subscriptions */
 };
 
 /*
- * The client of this scope, of p, wants to hear of it. Returns 0, also when it does already, -EUSERS (there are too many) or
- * -ENOMEM. Where a link, or the server, has as many as it may, the client of p's that came first hears of nothing more.
+ * Subscribe the client of p with this scope to a resource. If the link or the server has too many
+ * subscriptions, the oldest other client of the same link loses all of its own. Returns 0, also if
+ * it was subscribed, -EUSERS (too many) or -ENOMEM.
  */
 int mcp_subscribe(
 	struct mcp *m, const char *scope, const struct principal *p, const struct mcp_uri *uri);
 
-/* What of a list of addresses p may hear of, and has been subscribed to under this scope. Returns a new reference. */
+/*
+ * Subscribe to a list of addresses. Returns those that exist, that p may read and that were
+ * subscribed, a new reference.
+ */
 json_t *mcp_subscribe_all(
 	struct mcp *m, const char *scope, const struct principal *p, const json_t *uris);
 
+/* End a subscription, if there is one. */
 void mcp_unsubscribe(struct mcp *m, const char *scope, const struct mcp_uri *uri);
 
-/* The client has ended. */
+/* End all subscriptions of a client. */
 void mcp_unsubscribe_all(struct mcp *m, const char *scope);
 
-/* One that has changed since this was last said of it: the notification, a new reference; or NULL. */
+/*
+ * The notification for a resource that has changed since its last one, a new reference; NULL: none.
+ */
 json_t *mcp_subscriptions_news(struct mcp *m, const char *scope);
 
+/* Free everything. */
 void mcp_subscriptions_close(struct mcp_subscriptions *all);

@@ -1,4 +1,4 @@
-/* The tools of sessions and terminals: each is a few requests to the API, one after the other. */
+/* The tools for sessions and terminals. */
 #include "ws/mcp/terminal.h"
 
 #include "ws/mcp/call.h"
@@ -28,7 +28,7 @@ static void move(json_t *object, const char *from, const char *to)
 
 /* Sessions */
 
-/* A session of the API as tools give it. Returns a new reference. */
+/* Convert a session from JSON of the API to that of tools. Returns a new reference. */
 static json_t *session_of(json_t *data)
 {
 	json_t *session = mcp_snake(data);
@@ -61,7 +61,7 @@ static int compare_ids(const void *left, const void *right)
 		json_string_value(json_object_get(*b, "id")));
 }
 
-/* A page of sessions behind the id `cursor`, in the order of their ids. */
+/* A page of sessions after the id `cursor`, sorted by id. */
 static json_t *page_of(json_t *const *sorted, size_t count, const char *cursor, size_t limit)
 {
 	json_t *page = json_array(), *next = NULL;
@@ -110,7 +110,7 @@ static void on_closed(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_get(json_object_get(a->json, "context"), "originalError"));
 	json_t *id = json_object_get(c->args, "session_id");
 	char *text = NULL;
-	/* The container's clients want another error for that; an agent can make sense of this one. */
+	/* The Sandbox SDK needs another error code for that; agents get a clear one. */
 	if (why && strcmp(why, "Session not found") == 0) {
 		mcp_fail(c, "SESSION_NOT_FOUND", "There is no such session", NULL);
 		return;
@@ -162,8 +162,8 @@ static void on_settled(struct mcp_call *c, const struct mcp_answer *a)
 }
 
 /*
- * Settled: what runs has answered the keys, if it answers in order, for it has printed something and waits for input
- * again; all of that is on the screen, whose rows have been still for settle_ms. Or the time is up.
+ * Wait until the screen has settled: the program has printed something and waits for input again,
+ * and no row has changed for settle_ms. Or the time is up.
  */
 static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 {
@@ -236,7 +236,9 @@ static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_finish_words(c, result, mcp_wait_text);
 }
 
-/* Conditions name commands by their handles, and the API by their ids. Returns a new reference. */
+/*
+ * The conditions for the API: handles of commands are replaced with ids. Returns a new reference.
+ */
 static json_t *conditions(const struct mcp_call *c)
 {
 	size_t i;

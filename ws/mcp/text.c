@@ -1,6 +1,6 @@
 /*
- * Output is shown by the emulator that draws the screens: what it makes of it is what people see. Most
- * output has nothing but text and line ends, and needs none.
+ * Output is drawn by the terminal emulator, so that it looks as on the screen. Most output has only
+ * text and line ends and is not drawn.
  */
 #include "ws/mcp/text.h"
 
@@ -18,14 +18,14 @@
 #define ROWS 60u
 #define LINES_MAX 50000u
 
-/* Cells: output that asks for more is not drawn any further. So many, some for each byte, and never more than that. */
+/* Limit of the emulator's work, in cells: a minimum, more for each byte, and a maximum. */
 #define WORK_FIRST ((size_t)64 << 10)
 #define WORK_EACH 32u
 #define WORK_MAX ((size_t)2 << 20)
 
 /* Output as text */
 
-/* Whether it is lines of text and nothing else. */
+/* Whether output has only text, tabs and line ends. */
 static bool is_simple(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -38,7 +38,7 @@ static bool is_simple(const char *bytes, size_t length)
 	return true;
 }
 
-/* Repair what is no UTF-8, and leave out controls other than line ends and tabs. */
+/* Replace invalid UTF-8, and remove controls other than line ends and tabs. */
 static char *filter(const char *bytes, size_t length, size_t *ret_length)
 {
 	struct text_decoder decoder = {0};
@@ -57,23 +57,23 @@ static char *filter(const char *bytes, size_t length, size_t *ret_length)
 	return text;
 }
 
-/* Feed it all, or as much as can be drawn in decent time. Returns bytes that were not. */
+/* Draw as much as the limit of work allows. Returns the number of bytes not drawn. */
 static size_t feed(struct screen *s, const char *bytes, size_t length)
 {
 	size_t most = WORK_FIRST + length * WORK_EACH, work = 0;
 	most = most < WORK_MAX ? most : WORK_MAX;
-	/* LNM: what came through a pipe has no CR before LF. */
+	/* LNM: output of a pipe has no CR before LF. */
 	screen_feed(s, "\033[20h", 5, most);
 	while (length > 0 && work < most) {
-		size_t taken = screen_feed(s, bytes, length, most - work);
+		size_t consumed = screen_feed(s, bytes, length, most - work);
 		work += screen_work(s);
-		bytes += taken;
-		length -= taken;
+		bytes += consumed;
+		length -= consumed;
 	}
 	return length;
 }
 
-/* Blank lines at the end are the screen's, not the output's. */
+/* The length without blank lines at the end, which are part of the screen but not of the output. */
 static size_t trim(const char *text, size_t length, bool ends_line)
 {
 	while (length > 0 && text[length - 1] == '\n')
@@ -110,7 +110,7 @@ static char *draw(const char *bytes, size_t length, size_t *ret_length)
 	return text;
 }
 
-/* With what is not seen made visible; text is taken. In ASCII nothing is left by now that is not. */
+/* Escape invisible characters. text: taken. ASCII has none left at this point. */
 static char *show(char *text, size_t *length)
 {
 	if (!text || visible_is_ascii(text, *length))

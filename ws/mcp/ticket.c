@@ -1,4 +1,4 @@
-/* The signature is over what is in front of it, and over who it is for, which is not said in it. */
+/* The signature covers the text before it, and the principal, which is not in the text. */
 #include "ws/mcp/ticket.h"
 
 #include "shell/id.h"
@@ -13,7 +13,7 @@
 
 #define SIGNED_SIZE (MCP_TICKET_SIGNED_MAX + LINK_ID_SIZE + 8)
 
-_Static_assert(MCP_TICKET_SIZE <= MCP_TICKET_SIGNED_MAX, "it can be signed");
+_Static_assert(MCP_TICKET_SIZE <= MCP_TICKET_SIGNED_MAX, "mcp_ticket_mac() can sign it");
 
 void mcp_ticket_mac(const char *text, size_t length, const struct principal *p,
 	const unsigned char key[AUTH_KEY_SIZE], char mac[MCP_TICKET_MAC + 1])
@@ -45,8 +45,8 @@ void mcp_ticket_sign(const struct mcp_ticket *t, const struct principal *p,
 	snprintf(text + n, MCP_TICKET_SIZE - (size_t)n, ".%s", mac);
 }
 
-/* What we have signed is as we write it; what is not is refused all the same. */
-static bool take_name(const char *text, struct mcp_ticket *t)
+/* Decode the client's name. */
+static bool decode_client(const char *text, struct mcp_ticket *t)
 {
 	size_t length = 0;
 	unsigned char *name = base64_decode(text, &length);
@@ -72,10 +72,10 @@ bool mcp_ticket_read(const char *text, const struct principal *p,
 	snprintf(copy, sizeof copy, "%.*s", (int)(end - text), text);
 	char *rest = copy;
 	const char *id = strsep(&rest, "."), *flags = strsep(&rest, ".");
-	if (!rest || strlen(id) >= sizeof t.id || !take_name(rest, &t))
+	if (!rest || strlen(id) >= sizeof t.id || !decode_client(rest, &t))
 		return false;
 	snprintf(t.id, sizeof t.id, "%s", id);
-	int bits = flags[0] - '0'; /* it is ours, and one digit */
+	int bits = flags[0] - '0'; /* signed, so it is one digit */
 	t.batches = bits & 1;
 	t.elicits = bits & 2;
 	*ret_ticket = t;

@@ -1,4 +1,4 @@
-/* The description of the tools, loaded, by role; and the part of JSON Schema that it uses. */
+/* Loads tools.json into lists by role; implements the part of JSON Schema that it uses. */
 #include "ws/mcp/tools.h"
 
 #include "shell/json_read.h"
@@ -20,7 +20,7 @@ static enum role role_of(const char *name)
 					      : ROLE_OWNER;
 }
 
-/* What a model need not read: it is told when it matters. */
+/* Members that are not listed: an error tells a model about them when needed. */
 static bool is_left_out(const char *key, const json_t *value)
 {
 	static const char *const limits[] = {
@@ -31,7 +31,7 @@ static bool is_left_out(const char *key, const json_t *value)
 	return json_is_true(json_object_get(value, "hidden"));
 }
 
-/* A copy without that. Our own document is nested as deeply as we please. */
+/* A copy without those members. The recursion is bounded, because the document is ours. */
 static json_t *listed(json_t *value) /* NOLINT(misc-no-recursion) */
 {
 	size_t i;
@@ -220,7 +220,7 @@ static bool check_object(const json_t *schema, json_t *value, const char *name, 
 	json_object_foreach (value, key, one) {
 		const json_t *expected = json_object_get(properties, key);
 		if (!expected && json_is_false(others))
-			return say_problem(problem, key, "is not known here");
+			return say_problem(problem, key, "is not a known argument");
 		expected = expected ? expected : others;
 		if (json_is_object(expected) && !check_value(expected, one, key, depth + 1, problem))
 			return false;

@@ -1,7 +1,4 @@
-/*
- * The tools that MCP offers: what ws/mcp/tools.json says of them, and whether arguments are as their
- * schemas want them. Pure.
- */
+/* The tools in ws/mcp/tools.json, and the validation of arguments by their schemas. Pure. */
 #pragma once
 
 #include "shell/session/presence.h"
@@ -10,40 +7,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define MCP_TRUSTED 3u /* index of the list for trusted drivers, after those of the roles */
+#define MCP_LISTS 4u
+#define MCP_PROBLEM_SIZE 256u
+
+/* A tool. */
 struct mcp_tool {
 	const char *name;
-	const json_t *schema; /* of its arguments; NULL: it judges of them itself */
-	enum role role;       /* the least that may call it */
+	const json_t *schema; /* of its arguments; NULL: the tool validates them */
+	enum role role;       /* the lowest that may call it */
 };
 
-#define MCP_TRUSTED 3u
-#define MCP_LISTS 4u
-
+/* All tools. */
 struct mcp_tools {
 	json_t *document; /* owned; every tool, without its role */
 	struct mcp_tool *list;
 	size_t count;
 	/*
-	 * By role: those that it may call; MCP_TRUSTED: drivers who are trusted. [1]: with those that only Codex knows. What
-	 * is "hidden", and limits that are told when they are broken, may be used, but is not listed: a model reads all of it.
+	 * The tools listed for each role, and for MCP_TRUSTED. [1]: with those for Codex. Members
+	 * marked "hidden" and numeric limits are not listed, because a model reads all of it.
 	 */
 	json_t *lists[MCP_LISTS][2];
 };
 
 /* Load the description. Returns 0 or -ENOMEM. */
 int mcp_tools_open(struct mcp_tools *t);
+
+/* Free the description. */
 void mcp_tools_close(struct mcp_tools *t);
 
-/* What a client of this name is told of. Borrowed. */
+/* The tools listed for a client of this name, borrowed. list: a role or MCP_TRUSTED. */
 const json_t *mcp_tools_list(const struct mcp_tools *t, size_t list, const char *client);
 
-/* The tool of that name, or NULL. */
+/* The tool with this name; NULL: none. */
 const struct mcp_tool *mcp_tools_find(const struct mcp_tools *t, const char *name);
 
 /*
- * Whether a value is as a schema wants it: type, enum, minimum, maximum, minItems, maxItems, items, required,
- * properties, additionalProperties, anyOf. Otherwise what is wrong is in problem, beginning with its name.
+ * Validate a value by a schema, of which type, enum, minimum, maximum, minItems, maxItems, items,
+ * required, properties, additionalProperties and anyOf are supported. Returns false with a message
+ * that begins with the name in problem.
  */
-#define MCP_PROBLEM_SIZE 256u
 bool mcp_schema_check(
 	const json_t *schema, json_t *value, const char *name, char problem[MCP_PROBLEM_SIZE]);

@@ -1,7 +1,10 @@
-/* The description of MCP's tools, ws/mcp/tools.json, built into the program. */
+/* The text of ws/mcp/tools.json, embedded in the program. */
 #pragma once
 
 #include <stddef.h>
 
+/* The text. */
 extern const char mcp_tools_document[];
+
+/* Bytes of the text. */
 extern const size_t mcp_tools_document_length;

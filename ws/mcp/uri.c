@@ -1,4 +1,4 @@
-/* Ids need no escapes, so an address is written in one way, and others are none. */
+/* Ids need no escapes, so each address has only one valid spelling. */
 #include "ws/mcp/uri.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 static const char prefix[] = "ringside://session/";
 
-static bool take_id(const char *text, size_t length, char id[NAME_ID_MAX + 1])
+static bool parse_id(const char *text, size_t length, char id[NAME_ID_MAX + 1])
 {
 	if (length > NAME_ID_MAX)
 		return false;
@@ -22,11 +22,11 @@ bool mcp_uri_read(const char *text, struct mcp_uri *ret_uri)
 		return false;
 	text += sizeof prefix - 1;
 	size_t length = strcspn(text, "/");
-	if (!take_id(text, length, uri.session))
+	if (!parse_id(text, length, uri.session))
 		return false;
 	text += length;
 	bool block = strncmp(text, "/block/", 7) == 0;
-	if (block ? !take_id(text + 7, strlen(text + 7), uri.block) : strcmp(text, "/screen") != 0)
+	if (block ? !parse_id(text + 7, strlen(text + 7), uri.block) : strcmp(text, "/screen") != 0)
 		return false;
 	*ret_uri = uri;
 	return true;

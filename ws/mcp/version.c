@@ -1,4 +1,4 @@
-/* The revisions of MCP that are spoken: one without sessions, and those before it. */
+/* The supported revisions of MCP, newest first. */
 #include "ws/mcp/version.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* One rule for what is not seen, and one for what is seen only together with what stands before it. */
+/* Invisible characters are escaped, except joiners and selectors after a character they modify. */
 #include "ws/mcp/visible.h"
 
 #include "ring/utf8.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Joiners and variation selectors: scripts and emoji need one, behind a character; more carry what nobody sees. */
-static bool attaches(uint32_t code)
+/* Joiners and variation selectors. Text needs one after a character; more can hide data. */
+static bool is_joiner(uint32_t code)
 {
 	return code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f);
 }
@@ -17,9 +17,9 @@ static bool is_seen(uint32_t code, uint32_t before, bool line)
 {
 	if (code < ' ')
 		return !line && (code == '\n' || code == '\t');
-	/* A joiner may follow a selector, as in a rainbow flag. */
-	if (attaches(code))
-		return before > 0x7f && (!attaches(before) || (code == 0x200d && before >= 0xfe00));
+	/* A joiner may follow a selector, as in the rainbow flag. */
+	if (is_joiner(code))
+		return before > 0x7f && (!is_joiner(before) || (code == 0x200d && before >= 0xfe00));
 	return !utf8_is_hidden(code);
 }
 
@@ -45,7 +45,7 @@ size_t visible_text(const char *text, size_t length, bool line, char *dst)
 			n += (size_t)sprintf(dst + n, "\\u{%X}", (unsigned)code);
 		}
 		at += size ? size : 1;
-		before = shown ? code : 0; /* what is written out ends in a brace */
+		before = shown ? code : 0; /* an escape ends in a brace */
 	}
 	dst[n] = '\0';
 	return n;

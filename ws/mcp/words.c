@@ -1,5 +1,6 @@
 /*
- * Written to a stream, line by line. What others may choose stays in its place and in its line: it cannot say what only we say.
+ * Texts are written to a memory stream. Names that programs or guests choose are escaped to one
+ * line, so that they cannot forge other lines of a result.
  */
 #include "ws/mcp/words.h"
 
@@ -26,8 +27,8 @@ static void begin_words(struct words *w)
 	w->file = memory_stream(&w->text, &w->length);
 }
 
-/* A text that is not there is not said. */
-static void say_text(struct words *w, const char *before, const char *text, const char *after)
+/* Write a text with what is before and after it; NULL: write nothing. */
+static void put_text(struct words *w, const char *before, const char *text, const char *after)
 {
 	size_t length = text ? strlen(text) : 0;
 	char *seen = NULL;
@@ -40,19 +41,21 @@ static void say_text(struct words *w, const char *before, const char *text, cons
 	free(seen);
 }
 
-/* What others may choose, in a line: it stays there, and in its place. */
-static void say_name(struct words *w, const char *before, const char *name, const char *after)
+/*
+ * Write a name that a program or guest may have chosen, escaped to one line; NULL: write nothing.
+ */
+static void put_name(struct words *w, const char *before, const char *name, const char *after)
 {
 	size_t length = name ? strlen(name) : 0;
 	char *seen = name ? malloc(VISIBLE_SIZE(length)) : NULL;
 	if (seen) {
 		visible_text(name, length, true, seen);
-		say_text(w, before, seen, after);
+		put_text(w, before, seen, after);
 	}
 	free(seen);
 }
 
-static void count(struct words *w, const char *before, json_int_t number, const char *after)
+static void put_number(struct words *w, const char *before, json_int_t number, const char *after)
 {
 	if (w->file)
 		fprintf(w->file, "%s%lld%s", before, (long long)number, after);
@@ -84,38 +87,38 @@ static bool has_number(const json_t *object, const char *name)
 	return json_is_integer(json_object_get(object, name));
 }
 
-/* What the terminal does: `waiting_input (password): sudo, quiet for 1.2 s`. */
-static void say_terminal(struct words *w, const json_t *terminal)
+/* The state of the terminal: `waiting_input (password): sudo, quiet for 1.2 s`. */
+static void put_terminal(struct words *w, const json_t *terminal)
 {
 	const char *status = text_of(terminal, "status");
 	if (!status || !w->file)
 		return;
-	say_text(w, "terminal: ", status, "");
-	say_text(w, " (", text_of(terminal, "input"), ")");
-	say_name(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
-	say_name(w, " asks \"", text_of(terminal, "asks"), "\"");
+	put_text(w, "terminal: ", status, "");
+	put_text(w, " (", text_of(terminal, "input"), ")");
+	put_name(w, ": ", text_of(json_object_get(terminal, "foreground"), "name"), "");
+	put_name(w, " asks \"", text_of(terminal, "asks"), "\"");
 	if (has_number(terminal, "quiet_ms") && strcmp(status, "prompt") != 0 &&
 		strcmp(status, "exited") != 0)
 		fprintf(w->file, ", quiet for %.1f s",
 			(double)number_of(terminal, "quiet_ms") / 1000);
-	say_text(w, "", json_is_false(json_object_get(terminal, "certain")) ? " (a guess)" : NULL,
+	put_text(w, "", json_is_false(json_object_get(terminal, "certain")) ? " (a guess)" : NULL,
 		"");
-	say_text(w, "", "\n", "");
-	/* Secrets are none of a model's business. */
+	put_text(w, "", "\n", "");
+	/* A model must not type secrets. */
 	const char *input = text_of(terminal, "input");
 	if (input && strcmp(input, "password") == 0) {
 		bool asked = json_is_true(json_object_get(terminal, "elicited"));
-		say_text(w, "A secret is asked for: ",
+		put_text(w, "A secret is asked for: ",
 			asked ? "the person has been asked to type it, wait for that"
 			      : "have a person type it into this terminal",
 			"");
-		say_text(w, ", at ", text_of(terminal, "human_url"), "");
-		say_text(w, "", ".\n", "");
+		put_text(w, ", at ", text_of(terminal, "human_url"), "");
+		put_text(w, "", ".\n", "");
 	}
 }
 
-/* What follows is told by its size: a line of it that says how a command has ended is one of it. */
-static void say_size(struct words *w, const json_t *exec)
+/* Write the size of the output that follows, so that no line of it can be mistaken for ours. */
+static void put_size(struct words *w, const json_t *exec)
 {
 	static const char *const outputs[] = {"output", "stdout", "stderr"};
 	size_t bytes = 0;
@@ -123,60 +126,60 @@ static void say_size(struct words *w, const json_t *exec)
 		bytes += json_string_length(json_object_get(exec, outputs[i]));
 	json_int_t omitted = number_of(exec, "omitted_bytes");
 	if (omitted > 0)
-		count(w, ", ", (json_int_t)bytes, "");
+		put_number(w, ", ", (json_int_t)bytes, "");
 	if (omitted > 0)
-		count(w, " of ", (json_int_t)bytes + omitted, " bytes of output");
+		put_number(w, " of ", (json_int_t)bytes + omitted, " bytes of output");
 	else if (bytes > 0)
-		count(w, ", ", (json_int_t)bytes, " bytes of output");
+		put_number(w, ", ", (json_int_t)bytes, " bytes of output");
 }
 
-/* How it ended, or how it stands: always in front of what it has printed. */
-static void say_end(struct words *w, const json_t *exec)
+/* The state or the end of a command, always before its output. */
+static void put_end(struct words *w, const json_t *exec)
 {
 	const char *state = text_of(exec, "state"), *by = text_of(exec, "ended_by");
 	if (state && strcmp(state, "done") != 0) {
-		say_text(w, "", state, "");
-		say_text(w, ": exec_id ", text_of(exec, "exec_id"), "");
-		count(w, ", cursor ", number_of(exec, "cursor"), "\n");
+		put_text(w, "", state, "");
+		put_text(w, ": exec_id ", text_of(exec, "exec_id"), "");
+		put_number(w, ", cursor ", number_of(exec, "cursor"), "\n");
 		if (json_is_true(json_object_get(exec, "unkillable")))
-			say_text(w, "", "it cannot be killed\n", "");
-		say_terminal(w, json_object_get(exec, "terminal"));
+			put_text(w, "", "it cannot be killed\n", "");
+		put_terminal(w, json_object_get(exec, "terminal"));
 		return;
 	}
 	if (has_number(exec, "exit_code"))
-		count(w, "exit code ", number_of(exec, "exit_code"), "");
+		put_number(w, "exit code ", number_of(exec, "exit_code"), "");
 	else if (by && strcmp(by, "unknown") == 0)
-		say_text(w, "", "unknown: it may have run, or not, or in part", "");
+		put_text(w, "", "unknown: it may have run, or not, or in part", "");
 	else
-		say_text(w, "not run to its end: ", by ? by : "?", "");
-	say_text(w, " (SIG", text_of(exec, "signal"), ")");
+		put_text(w, "not run to its end: ", by ? by : "?", "");
+	put_text(w, " (SIG", text_of(exec, "signal"), ")");
 	if (json_is_true(json_object_get(exec, "timed_out")))
-		say_text(w, "", ", timed out", "");
+		put_text(w, "", ", timed out", "");
 	if (json_is_true(json_object_get(exec, "suspect")))
-		say_text(w, "", FORGED, "");
+		put_text(w, "", FORGED, "");
 	if (has_number(exec, "duration_ms") && w->file)
 		fprintf(w->file, ", %.2f s", (double)number_of(exec, "duration_ms") / 1000);
-	say_size(w, exec);
-	say_name(w, ", in ", text_of(exec, "cwd"), "");
-	say_text(w, "", "\n", "");
-	say_text(w, "next: ", text_of(exec, "next"), "\n");
+	put_size(w, exec);
+	put_name(w, ", in ", text_of(exec, "cwd"), "");
+	put_text(w, "", "\n", "");
+	put_text(w, "next: ", text_of(exec, "next"), "\n");
 }
 
 char *mcp_exec_text(json_t *exec)
 {
 	struct words w;
 	begin_words(&w);
-	say_end(&w, exec);
+	put_end(&w, exec);
 	if (number_of(exec, "lost_bytes") > 0)
-		count(&w, "", number_of(exec, "lost_bytes"),
-			" bytes of output are no longer there\n");
+		put_number(&w, "", number_of(exec, "lost_bytes"),
+			" bytes of output are no longer stored\n");
 	if (number_of(exec, "lost_in_all") > 0)
-		count(&w, "The output was not read in time: ", number_of(exec, "lost_in_all"),
+		put_number(&w, "The output was not read in time: ", number_of(exec, "lost_in_all"),
 			" bytes of it were lost in all\n");
-	say_text(&w, "", text_of(exec, "output"), "");
-	say_text(&w, "--- screen\n", text_of(exec, "screen"), "");
-	say_text(&w, "--- stdout\n", text_of(exec, "stdout"), "");
-	say_text(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");
+	put_text(&w, "", text_of(exec, "output"), "");
+	put_text(&w, "--- screen\n", text_of(exec, "screen"), "");
+	put_text(&w, "--- stdout\n", text_of(exec, "stdout"), "");
+	put_text(&w, "\n--- stderr\n", text_of(exec, "stderr"), "");
 	return end_words(&w);
 }
 
@@ -184,39 +187,40 @@ char *mcp_chunk_text(json_t *chunk)
 {
 	struct words w;
 	begin_words(&w);
-	say_text(&w, "Chunk ID: ", text_of(chunk, "chunk_id"), "\n");
+	put_text(&w, "Chunk ID: ", text_of(chunk, "chunk_id"), "\n");
 	if (w.file)
 		fprintf(w.file, "Wall time: %.4f seconds\n",
 			json_number_value(json_object_get(chunk, "wall_time_seconds")));
 	if (has_number(chunk, "exit_code"))
-		count(&w, "Process exited with code ", number_of(chunk, "exit_code"),
+		put_number(&w, "Process exited with code ", number_of(chunk, "exit_code"),
 			json_is_true(json_object_get(chunk, "suspect")) ? FORGED "\n" : "\n");
-	say_text(&w, "Process was not run to its end: ", text_of(chunk, "ended_by"), "\n");
-	say_text(&w, "next: ", text_of(chunk, "next"), "\n");
+	put_text(&w, "Process was not run to its end: ", text_of(chunk, "ended_by"), "\n");
+	put_text(&w, "next: ", text_of(chunk, "next"), "\n");
 	if (has_number(chunk, "session_id"))
-		count(&w, "Process running with session ID ", number_of(chunk, "session_id"), "\n");
-	count(&w, "Original token count: ", number_of(chunk, "original_token_count"), "\n");
-	say_text(&w, "Output:\n", text_of(chunk, "output"), "");
+		put_number(&w, "Process running with session ID ", number_of(chunk, "session_id"),
+			"\n");
+	put_number(&w, "Original token count: ", number_of(chunk, "original_token_count"), "\n");
+	put_text(&w, "Output:\n", text_of(chunk, "output"), "");
 	return end_words(&w);
 }
 
-static void say_session(struct words *w, const json_t *session)
+static void put_session(struct words *w, const json_t *session)
 {
-	say_text(w, "", text_of(session, "session_id"), "");
-	say_name(w, " \"", text_of(session, "name"), "\"");
-	say_text(w, ": ", text_of(session, "state"), "");
-	say_name(w, ", ", text_of(session, "shell"), "");
-	say_name(w, " in ", text_of(session, "cwd"), "");
-	count(w, ", ", number_of(session, "cols"), "x");
-	count(w, "", number_of(session, "rows"), "\n");
+	put_text(w, "", text_of(session, "session_id"), "");
+	put_name(w, " \"", text_of(session, "name"), "\"");
+	put_text(w, ": ", text_of(session, "state"), "");
+	put_name(w, ", ", text_of(session, "shell"), "");
+	put_name(w, " in ", text_of(session, "cwd"), "");
+	put_number(w, ", ", number_of(session, "cols"), "x");
+	put_number(w, "", number_of(session, "rows"), "\n");
 }
 
 char *mcp_session_text(json_t *session)
 {
 	struct words w;
 	begin_words(&w);
-	say_text(&w, "", "session_id ", "");
-	say_session(&w, session);
+	put_text(&w, "", "session_id ", "");
+	put_session(&w, session);
 	return end_words(&w);
 }
 
@@ -228,10 +232,10 @@ char *mcp_sessions_text(json_t *sessions)
 	const json_t *list = json_object_get(sessions, "sessions");
 	begin_words(&w);
 	if (json_array_size(list) == 0)
-		say_text(&w, "", "There are no sessions.\n", "");
+		put_text(&w, "", "There are no sessions.\n", "");
 	json_array_foreach (list, i, session)
-		say_session(&w, session);
-	say_text(&w, "more with cursor ", text_of(sessions, "next_cursor"), "\n");
+		put_session(&w, session);
+	put_text(&w, "more with cursor ", text_of(sessions, "next_cursor"), "\n");
 	return end_words(&w);
 }
 
@@ -243,36 +247,38 @@ char *mcp_screen_text(json_t *screen)
 	const json_t *cursor = json_object_get(screen, "cursor");
 	begin_words(&w);
 	if (number_of(screen, "queued") > 0)
-		count(&w, "bytes that the terminal has not taken yet: ", number_of(screen, "queued"),
+		put_number(&w,
+			"bytes that the terminal has not read yet: ", number_of(screen, "queued"),
 			"\n");
-	say_terminal(&w, json_object_get(screen, "terminal"));
+	put_terminal(&w, json_object_get(screen, "terminal"));
 	if (cursor) {
-		count(&w, "screen: cursor at row ", number_of(cursor, "row"), "");
-		count(&w, ", column ", number_of(cursor, "column"), "");
-		count(&w, ", version ", number_of(screen, "version"), "\n");
+		put_number(&w, "screen: cursor at row ", number_of(cursor, "row"), "");
+		put_number(&w, ", column ", number_of(cursor, "column"), "");
+		put_number(&w, ", version ", number_of(screen, "version"), "\n");
 	}
 	if (number_of(screen, "omitted_bytes") > 0)
-		count(&w, "", number_of(screen, "omitted_bytes"), " bytes of output are left out\n");
+		put_number(&w, "", number_of(screen, "omitted_bytes"),
+			" bytes of output are left out\n");
 	if (json_object_get(screen, "output") &&
 		json_string_length(json_object_get(screen, "output")) == 0)
-		say_text(&w, "", "nothing new\n", "");
+		put_text(&w, "", "nothing new\n", "");
 	else
-		say_text(&w, "---\n", text_of(screen, "output"), "");
-	say_text(&w, "---\n", text_of(screen, "text"), "");
+		put_text(&w, "---\n", text_of(screen, "output"), "");
+	put_text(&w, "---\n", text_of(screen, "text"), "");
 	json_array_foreach (json_object_get(screen, "changed"), i, row) {
-		count(&w, "row ", number_of(row, "row"), ": ");
-		say_text(&w, "", text_of(row, "text"), "\n");
+		put_number(&w, "row ", number_of(row, "row"), ": ");
+		put_text(&w, "", text_of(row, "text"), "\n");
 	}
 	return end_words(&w);
 }
 
-/* What somebody has left who had the keyboard. */
-static void say_note(struct words *w, const json_t *note)
+/* The note that the last owner of the keyboard has left. */
+static void put_note(struct words *w, const json_t *note)
 {
 	if (!json_is_object(note))
 		return;
-	say_name(w, "note of ", text_of(note, "by"), ": ");
-	say_text(w, "", text_of(note, "text"), "\n");
+	put_name(w, "note of ", text_of(note, "by"), ": ");
+	put_text(w, "", text_of(note, "text"), "\n");
 }
 
 char *mcp_lease_text(json_t *lease)
@@ -281,14 +287,14 @@ char *mcp_lease_text(json_t *lease)
 	const char *id = text_of(lease, "lease"), *owner = text_of(lease, "owner");
 	begin_words(&w);
 	if (id) {
-		say_text(&w, "the keyboard is yours: lease ", id, "");
-		say_text(&w, ", until ", text_of(lease, "expires_at"), "\n");
+		put_text(&w, "the keyboard is yours: lease ", id, "");
+		put_text(&w, ", until ", text_of(lease, "expires_at"), "\n");
 	} else if (owner) {
-		say_name(&w, "", owner, " has the keyboard now\n");
+		put_name(&w, "", owner, " has the keyboard now\n");
 	} else {
-		say_text(&w, "", "nobody has the keyboard\n", "");
+		put_text(&w, "", "the keyboard is free\n", "");
 	}
-	say_note(&w, json_object_get(lease, "note"));
+	put_note(&w, json_object_get(lease, "note"));
 	return end_words(&w);
 }
 
@@ -296,45 +302,45 @@ char *mcp_wait_text(json_t *wait)
 {
 	struct words w;
 	begin_words(&w);
-	say_text(&w, "", text_of(wait, "type"), "");
+	put_text(&w, "", text_of(wait, "type"), "");
 	if (has_number(wait, "fired"))
-		count(&w, " (condition ", number_of(wait, "fired"), ")");
-	count(&w, " after ", number_of(wait, "elapsed_ms"), " ms\n");
-	say_text(&w, "matched: ", text_of(wait, "text"), "\n");
-	say_note(&w, json_object_get(wait, "note"));
-	say_terminal(&w, json_object_get(wait, "terminal"));
+		put_number(&w, " (condition ", number_of(wait, "fired"), ")");
+	put_number(&w, " after ", number_of(wait, "elapsed_ms"), " ms\n");
+	put_text(&w, "matched: ", text_of(wait, "text"), "\n");
+	put_note(&w, json_object_get(wait, "note"));
+	put_terminal(&w, json_object_get(wait, "terminal"));
 	return end_words(&w);
 }
 
-static void say_block(struct words *w, const json_t *block)
+static void put_block(struct words *w, const json_t *block)
 {
 	const char *command = text_of(block, "command");
 	size_t length = command ? strlen(command) : 0;
 	bool cut = length > COMMAND_BYTES;
 	if (cut)
 		length = COMMAND_BYTES - utf8_incomplete(command, COMMAND_BYTES);
-	say_text(w, "", text_of(block, "id"), "");
-	say_text(w, " ", text_of(block, "author"), "");
-	say_name(w, " \"", text_of(block, "label"), "\"");
+	put_text(w, "", text_of(block, "id"), "");
+	put_text(w, " ", text_of(block, "author"), "");
+	put_name(w, " \"", text_of(block, "label"), "\"");
 	if (has_number(block, "exit_code"))
-		count(w, ", exit code ", number_of(block, "exit_code"), "");
+		put_number(w, ", exit code ", number_of(block, "exit_code"), "");
 	else
-		say_text(w, ", ", text_of(block, "state"), "");
+		put_text(w, ", ", text_of(block, "state"), "");
 	if (json_is_true(json_object_get(block, "suspect")))
-		say_text(w, "", FORGED, "");
-	say_name(w, ", in ", text_of(block, "cwd"), "");
+		put_text(w, "", FORGED, "");
+	put_name(w, ", in ", text_of(block, "cwd"), "");
 	char *beginning = command ? strndup(command, length) : NULL;
-	say_name(w, ": ", beginning ? beginning : "(unknown)", cut ? "…\n" : "\n");
+	put_name(w, ": ", beginning ? beginning : "(unknown)", cut ? "…\n" : "\n");
 	free(beginning);
 }
 
-static void say_match(struct words *w, const json_t *match)
+static void put_match(struct words *w, const json_t *match)
 {
 	if (has_number(match, "line"))
-		count(w, "line ", number_of(match, "line"), ": ");
+		put_number(w, "line ", number_of(match, "line"), ": ");
 	else
-		count(w, "offset ", number_of(match, "offset"), ": ");
-	say_text(w, "", text_of(match, "text"), "\n");
+		put_number(w, "offset ", number_of(match, "offset"), ": ");
+	put_text(w, "", text_of(match, "text"), "\n");
 }
 
 char *mcp_history_text(json_t *history)
@@ -344,16 +350,16 @@ char *mcp_history_text(json_t *history)
 	json_t *one;
 	begin_words(&w);
 	json_array_foreach (json_object_get(history, "blocks"), i, one)
-		say_block(&w, one);
+		put_block(&w, one);
 	json_array_foreach (json_object_get(history, "matches"), i, one)
-		say_match(&w, one);
+		put_match(&w, one);
 	if (json_object_get(history, "block"))
-		say_block(&w, json_object_get(history, "block"));
-	say_text(&w, "", text_of(history, "output"), "");
-	say_text(&w, "", text_of(history, "text"), "");
+		put_block(&w, json_object_get(history, "block"));
+	put_text(&w, "", text_of(history, "output"), "");
+	put_text(&w, "", text_of(history, "text"), "");
 	if (has_number(history, "next"))
-		count(&w, "older ones: before ", number_of(history, "next"), "\n");
+		put_number(&w, "older ones: before ", number_of(history, "next"), "\n");
 	if (has_number(history, "next_line"))
-		count(&w, "more from_line ", number_of(history, "next_line"), "\n");
+		put_number(&w, "more from_line ", number_of(history, "next_line"), "\n");
 	return end_words(&w);
 }

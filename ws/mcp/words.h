@@ -1,19 +1,31 @@
 /*
- * The answers of tools in words, for models and people: made from the structured result, each owned by the caller; NULL when
- * memory is short.
+ * The results of tools as text for models and people. Each function makes the text from the
+ * structured result, owned by the caller; NULL if memory is short.
  */
 #pragma once
 
 #include <jansson.h>
 
-/* What a command did, with the terminal's state as a few words. */
+/* A command's result, with a short description of the terminal. */
 char *mcp_exec_text(json_t *exec);
-/* The same as Codex words it. */
+
+/* A command's result in the format of Codex. */
 char *mcp_chunk_text(json_t *chunk);
+
+/* A session. */
 char *mcp_session_text(json_t *session);
+
+/* A list of sessions. */
 char *mcp_sessions_text(json_t *sessions);
+
+/* A screen, or new output. */
 char *mcp_screen_text(json_t *screen);
+
+/* The result of a wait. */
 char *mcp_wait_text(json_t *wait);
-/* The keyboard that somebody has now, or nobody. */
+
+/* The lease of the keyboard, if there is one. */
 char *mcp_lease_text(json_t *lease);
+
+/* Commands, matches, lines or output of the history. */
 char *mcp_history_text(json_t *history);

@@ -15,16 +15,10 @@
 /* One job of the thread pool. */
 struct aside;
 
-/*
- * Called on the loop with the parsed JSON, owned by the callee; NULL: invalid JSON. Not called
- * after aside_forget().
- */
+/* Called on the loop with the parsed JSON, owned by the callee; NULL: invalid JSON. */
 typedef void (*aside_read_done)(void *user, json_t *json);
 
-/*
- * Called on the loop with the text, owned by the callee; NULL: out of memory. Not called after
- * aside_forget().
- */
+/* Called on the loop with the text, owned by the callee; NULL: out of memory. */
 typedef void (*aside_written_done)(void *user, char *text, size_t length);
 
 /* Parse the body of r's reply in a thread. Returns NULL and starts nothing if memory is short. */
@@ -39,10 +33,7 @@ struct aside *aside_write(uv_loop_t *loop, json_t *message, aside_written_done d
 /* Drop the result: done() is not called. The thread still finishes. a: may be NULL. */
 void aside_forget(struct aside *a);
 
-/*
- * Parse a reply's body on the calling thread. Returns a new reference, or NULL if the body is not
- * JSON.
- */
+/* Parse a reply's body on the calling thread. Returns a new reference; NULL: not JSON. */
 json_t *aside_read_now(const struct reply *reply);
 
 /* Write a message on the calling thread. Returns text to be freed, or NULL if memory is short. */

@@ -62,19 +62,13 @@ void rpc_engine_destroy(struct rpc_engine *e);
 /* Handle a message from the peer. Ignored after an abort. */
 void rpc_engine_receive(struct rpc_engine *e, const char *text, size_t length);
 
-/*
- * Handle a message that wire_parse() has parsed. error: its result. message: taken; NULL if error
- * is set.
- */
+/* Handle a message after wire_parse(). error: its result. message: taken; NULL on error. */
 void rpc_engine_take(struct rpc_engine *e, int error, json_t *message);
 
 /* The next message to send, owned by the caller; NULL: there is none now. */
 char *rpc_engine_next(struct rpc_engine *e, size_t *ret_length);
 
-/*
- * The next message to send as JSON, which the engine does not modify any more. Returns a new
- * reference, or NULL.
- */
+/* The next message as JSON, not modified any more. Returns a new reference, or NULL. */
 json_t *rpc_engine_message(struct rpc_engine *e);
 
 /* End the session. The last message to send is an `abort` with the reason. */
@@ -94,10 +88,7 @@ const char *rpc_call_space(const struct rpc_call *c);
 /* The second part of the called name "space.method". */
 const char *rpc_call_method(const struct rpc_call *c);
 
-/*
- * An argument as an expression (ws/rpc/wire.h), with ["ref", serial] for stubs and streams; NULL:
- * none at that index.
- */
+/* An argument as an expression (ws/rpc/wire.h). A stub or stream is ["ref", serial]. NULL: none. */
 const json_t *rpc_call_argument(const struct rpc_call *c, size_t index);
 
 /* Attach a pointer to the call for rpc_call_kept(). */

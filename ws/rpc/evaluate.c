@@ -1,7 +1,4 @@
-/*
- * Evaluates expressions of the peer: starts their calls, looks up what they refer to, and validates
- * the rest.
- */
+/* Evaluates the peer's expressions: starts calls, looks up references, validates the rest. */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
 

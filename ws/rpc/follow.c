@@ -52,10 +52,7 @@ void follow(struct rpc_node *subject, json_t *path, struct rpc_node *args, struc
 	node_wait(real, w);
 }
 
-/*
- * Make a call when its arguments have settled. subject: a target, stub or pipe. path and args:
- * taken.
- */
+/* Make a call when its arguments settle. subject: target, stub or pipe. path and args: taken. */
 static void call_when_ready(
 	struct rpc_node *subject, json_t *path, struct rpc_node *args, struct rpc_node *result)
 {

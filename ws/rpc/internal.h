@@ -19,10 +19,7 @@ enum node_kind {
 	NODE_READABLE, /* a stream to the peer */
 };
 
-/*
- * An evaluated expression. In its tree nodes are ["ref", serial], and pending nodes ["wait",
- * serial].
- */
+/* An evaluated expression. In its tree a node is ["ref", serial]; a pending one ["wait", serial]. */
 struct rpc_value {
 	json_t *tree;
 	struct rpc_node **refs; /* each with a reference */
@@ -195,10 +192,7 @@ struct rpc_engine {
 /* engine.c: add cost to e->held. Returns false after aborting e if that exceeds RPC_HELD_MAX. */
 bool engine_hold(struct rpc_engine *e, uint64_t cost);
 
-/*
- * node.c: returns a new reference, or NULL after aborting e if there are too many nodes or memory
- * is short.
- */
+/* node.c: returns a new reference, or NULL after aborting e (too many, or out of memory). */
 struct rpc_node *node_create(struct rpc_engine *e, enum node_kind kind);
 
 /* Returns n. */
@@ -219,10 +213,7 @@ json_t *node_leaf(const struct rpc_node *n, bool wait);
 /* Settle a WAITING node with a value. Its contents are taken. */
 void node_become_value(struct rpc_node *n, struct rpc_value *value);
 
-/*
- * Settle a WAITING node with an expression without nodes. tree: taken; NULL: it fails as out of
- * memory.
- */
+/* Settle a WAITING node with an expression without nodes. tree: taken; NULL: out of memory. */
 void node_become_json(struct rpc_node *n, json_t *tree);
 
 /* Settle a WAITING node with an error, an expression, taken. */
@@ -314,10 +305,7 @@ struct rpc_import *import_add(struct rpc_engine *e, int64_t id, enum import_kind
 /* Remove and free an entry. */
 void import_remove(struct rpc_engine *e, struct rpc_import *i);
 
-/*
- * say.c: queue a message. Returns NULL after aborting e if memory is short or the peer reads too
- * slowly.
- */
+/* say.c: queue a message. Returns NULL after aborting e (too many, or out of memory). */
 struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id);
 
 /* Drop all queued messages. */

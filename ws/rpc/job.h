@@ -32,8 +32,5 @@ void jobs_run(struct jobs *all);
 /* Abandon a job after its call was cancelled. */
 void job_cancel(struct job *j);
 
-/*
- * Once a second: send a keepalive on streams silent for quiet_s, and abort uploads silent for
- * JOB_SILENT_S.
- */
+/* Once a second: keepalives on streams silent for quiet_s; uploads end after JOB_SILENT_S. */
 void jobs_sweep(struct jobs *all, unsigned quiet_s);

@@ -319,10 +319,7 @@ const char *methods_request(const struct method_row *row, const json_t *argument
 	return problem;
 }
 
-/*
- * Whether the SDK has an error class for the code. For other codes it parses the text, if that is
- * JSON.
- */
+/* Whether the SDK has an error class for the code. Otherwise it parses the error's text as JSON. */
 static bool is_sdk_code(const char *code)
 {
 	static const char *const own[] = {"UNAUTHENTICATED", "ACCESS_ENDED", "HOST_NOT_ALLOWED",

@@ -1,7 +1,4 @@
-/*
- * The methods of the main object of /rpc: the request to the API that each becomes, its result and
- * its errors. Pure.
- */
+/* The methods of the main object of /rpc: their requests to the API, results and errors. Pure. */
 #pragma once
 
 #include "ws/route.h"
@@ -72,10 +69,7 @@ const char *methods_request(const struct method_row *row, const json_t *argument
 /* The metadata of a download, an expression. Returns a new reference. */
 json_t *methods_file(const json_t *arguments, uint64_t size, const char *type);
 
-/*
- * The error that a reply stands for, an expression. body: may be NULL. status: HTTP. Returns a new
- * reference.
- */
+/* The error that a reply stands for, an expression. body: may be NULL. A new reference. */
 json_t *methods_error(const json_t *body, int status);
 
 /* methods_error() with the codes renamed as row->errors says. */

@@ -1,7 +1,4 @@
-/*
- * Values that contain nodes. Before a value is used, its settled nodes are replaced with their
- * values.
- */
+/* Values with nodes in them. Settled nodes are replaced with their values before use. */
 #include "ws/rpc/internal.h"
 #include "ws/rpc/wire.h"
 
@@ -112,10 +109,7 @@ bool value_flatten(struct rpc_engine *e, struct rpc_value *v, json_t **ret_error
 	*ret_error = first_error(v);
 	if (*ret_error)
 		return false;
-	/*
-	 * Check before copying: a value that contains another twice, repeatedly, grows
-	 * exponentially.
-	 */
+	/* Check before copying: a value that contains another twice can grow exponentially. */
 	uint64_t cost = v->cost;
 	unsigned inner = 0;
 	for (size_t i = 0; i < v->refs_count; i++) {

@@ -1,7 +1,4 @@
-/*
- * jansson parses deeper and larger trees than a peer may send, so depth and size are measured
- * before parsing.
- */
+/* Depth and size are measured before parsing: jansson accepts more than a peer may send. */
 #include "ws/rpc/wire.h"
 
 #include "shell/clock.h"

@@ -26,10 +26,7 @@ int wire_parse(const char *text, size_t length, json_t **ret_message);
 /* The type of a special value, such as "bytes"; NULL for all other expressions. */
 const char *wire_head(const json_t *expression);
 
-/*
- * The elements of an array, that is the inner array of [[...]]; NULL for all other expressions.
- * Borrowed.
- */
+/* The elements of an array, the inner one of [[...]]; NULL for all other expressions. Borrowed. */
 json_t *wire_array(const json_t *expression);
 
 /* Whether a special value is a well-formed constant, such as ["date", 1]. */
@@ -51,10 +48,7 @@ json_t *wire_undefined(void);
  */
 json_t *wire_plain(const json_t *expression);
 
-/*
- * The bytes of ["bytes", base64] or of a string, owned by the caller; NULL for all other
- * expressions.
- */
+/* Bytes of ["bytes", base64] or of a string, owned by the caller; NULL for other expressions. */
 uint8_t *wire_bytes(const json_t *expression, size_t *ret_length);
 
 /*
@@ -65,8 +59,5 @@ json_t *wire_base64(const json_t *expression);
 /* The expression ["bytes", base64]. Returns a new reference, or NULL if memory is short. */
 json_t *wire_of_bytes(const void *bytes, size_t length);
 
-/*
- * The expression ["error", type, message, null, {code, details}]. code: may be NULL. details:
- * taken, may be NULL.
- */
+/* ["error", type, message, null, {code, details}]. code: or NULL. details: taken, or NULL. */
 json_t *wire_error(const char *type, const char *message, const char *code, json_t *details);

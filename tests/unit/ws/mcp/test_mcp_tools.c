@@ -97,7 +97,7 @@ static const struct {
 	{"exec", "{}", "command is required"},
 	{"exec", "{\"command\":1}", "command must be of type string"},
 	{"exec", "{\"command\":\"a\",\"stdin\":1}", "stdin must be of type string or null"},
-	{"exec", "{\"command\":\"a\",\"cmd\":\"b\"}", "cmd is not known here"},
+	{"exec", "{\"command\":\"a\",\"cmd\":\"b\"}", "cmd is not a known argument"},
 	{"exec", "{\"command\":\"a\",\"yield_ms\":-1}", "yield_ms is out of range"},
 	{"exec", "{\"command\":\"a\",\"yield_ms\":1.5}", "yield_ms must be of type integer"},
 	{"exec", "{\"command\":\"a\",\"env\":{\"A\":1}}", "A must be of type string"},

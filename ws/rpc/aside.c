@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct aside {
+struct json_work {
 	uv_work_t work;
 	struct request *request; /* reading: our reference; otherwise NULL */
 	json_t *json;            /* result of reading, or message to write; our reference */
@@ -34,7 +34,7 @@ char *aside_write_now(const json_t *message, size_t *ret_length)
 
 static void on_work(uv_work_t *work)
 {
-	struct aside *a = work->data;
+	struct json_work *a = work->data;
 	if (a->request)
 		a->json = aside_read_now(&a->request->reply);
 	else
@@ -43,7 +43,7 @@ static void on_work(uv_work_t *work)
 
 static void on_done(uv_work_t *work, int status)
 {
-	struct aside *a = work->data;
+	struct json_work *a = work->data;
 	(void)status; /* always 0: it is never cancelled */
 	if (a->request)
 		request_unref(a->request);
@@ -60,15 +60,15 @@ static void on_done(uv_work_t *work, int status)
 }
 
 /* Queue the work. Takes a, unless it fails. */
-static bool begin(uv_loop_t *loop, struct aside *a)
+static bool begin(uv_loop_t *loop, struct json_work *a)
 {
 	a->work.data = a;
 	return uv_queue_work(loop, &a->work, on_work, on_done) == 0;
 }
 
-struct aside *aside_read(uv_loop_t *loop, struct request *r, aside_read_done done, void *user)
+struct json_work *aside_read(uv_loop_t *loop, struct request *r, aside_read_done done, void *user)
 {
-	struct aside *a = calloc(1, sizeof *a);
+	struct json_work *a = calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
 	a->read = done;
@@ -82,9 +82,9 @@ struct aside *aside_read(uv_loop_t *loop, struct request *r, aside_read_done don
 	return a;
 }
 
-struct aside *aside_write(uv_loop_t *loop, json_t *message, aside_written_done done, void *user)
+struct json_work *aside_write(uv_loop_t *loop, json_t *message, aside_written_done done, void *user)
 {
-	struct aside *a = calloc(1, sizeof *a);
+	struct json_work *a = calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
 	a->written = done;
@@ -98,7 +98,7 @@ struct aside *aside_write(uv_loop_t *loop, json_t *message, aside_written_done d
 	return a;
 }
 
-void aside_forget(struct aside *a)
+void aside_forget(struct json_work *a)
 {
 	if (!a)
 		return;

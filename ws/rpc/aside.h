@@ -13,7 +13,7 @@
 #define ASIDE_MIN ((size_t)64 << 10) /* approximate bytes of JSON from which a thread is worth it */
 
 /* One job of the thread pool. */
-struct aside;
+struct json_work;
 
 /* Called on the loop with the parsed JSON, owned by the callee; NULL: invalid JSON. */
 typedef void (*aside_read_done)(void *user, json_t *json);
@@ -22,16 +22,16 @@ typedef void (*aside_read_done)(void *user, json_t *json);
 typedef void (*aside_written_done)(void *user, char *text, size_t length);
 
 /* Parse the body of r's reply in a thread. Returns NULL and starts nothing if memory is short. */
-struct aside *aside_read(uv_loop_t *loop, struct request *r, aside_read_done done, void *user);
+struct json_work *aside_read(uv_loop_t *loop, struct request *r, aside_read_done done, void *user);
 
 /*
  * Write a message in a thread. Takes a reference to message, which must not be modified any more.
  * Returns NULL and starts nothing if memory is short.
  */
-struct aside *aside_write(uv_loop_t *loop, json_t *message, aside_written_done done, void *user);
+struct json_work *aside_write(uv_loop_t *loop, json_t *message, aside_written_done done, void *user);
 
 /* Drop the result: done() is not called. The thread still finishes. a: may be NULL. */
-void aside_forget(struct aside *a);
+void aside_forget(struct json_work *a);
 
 /* Parse a reply's body on the calling thread. Returns a new reference; NULL: not JSON. */
 json_t *aside_read_now(const struct reply *reply);

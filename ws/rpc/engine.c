@@ -148,7 +148,7 @@ static void receive_release(struct rpc_engine *e, const json_t *message)
 static void settle_import(
 	struct rpc_engine *e, struct rpc_import *i, struct rpc_node *result, bool good)
 {
-	struct rpc_saying *s = say(e, SAY_RELEASE, i->id);
+	struct rpc_saying *s = outgoing_add(e, SAY_RELEASE, i->id);
 	const struct rpc_node *real = node_real(result);
 	if (s)
 		s->count = i->introduced;

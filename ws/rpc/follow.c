@@ -205,7 +205,7 @@ static void push_to_peer(
 {
 	struct rpc_engine *e = stub->engine;
 	uint64_t cost = wire_cost(path);
-	struct rpc_saying *s = engine_hold(e, cost) ? say(e, SAY_PUSH, stub->id) : NULL;
+	struct rpc_saying *s = engine_hold(e, cost) ? outgoing_add(e, SAY_PUSH, stub->id) : NULL;
 	if (!s)
 		return;
 	s->path = json_incref(path);

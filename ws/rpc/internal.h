@@ -306,7 +306,7 @@ struct rpc_import *import_add(struct rpc_engine *e, int64_t id, enum import_kind
 void import_remove(struct rpc_engine *e, struct rpc_import *i);
 
 /* say.c: queue a message. Returns NULL after aborting e (too many, or out of memory). */
-struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id);
+struct rpc_saying *outgoing_add(struct rpc_engine *e, enum saying_kind kind, int64_t id);
 
 /* Drop all queued messages. */
 void say_forget_all(struct rpc_engine *e);

@@ -24,7 +24,7 @@ void job_end(struct job *j)
 	DL_DELETE(j->all->list, j);
 	if (j->counted)
 		j->all->dispatcher->metrics->streams--;
-	aside_forget(j->aside);
+	aside_forget(j->json_work);
 	free(j);
 	request_abandon(r);
 	if (reader)
@@ -78,7 +78,7 @@ static void on_body(void *user, json_t *body)
 {
 	struct job *j = user;
 	const struct reply *reply = &j->request->reply;
-	j->aside = NULL;
+	j->json_work = NULL;
 	if (reply->status >= 400)
 		job_fail(j, body, reply->status);
 	else if (!body)
@@ -93,8 +93,9 @@ static void on_answered(void *user)
 {
 	struct job *j = user;
 	if (j->request->reply.length >= ASIDE_MIN)
-		j->aside = aside_read(j->all->dispatcher->sessions->loop, j->request, on_body, j);
-	if (!j->aside)
+		j->json_work = aside_read(
+			j->all->dispatcher->sessions->loop, j->request, on_body, j);
+	if (!j->json_work)
 		on_body(j, aside_read_now(&j->request->reply));
 }
 

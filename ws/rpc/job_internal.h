@@ -24,7 +24,7 @@ struct job {
 	bool requested;              /* the next chunk of the upload */
 	bool body_over, body_broken; /* the upload has ended, or has broken off */
 	bool feeding;
-	struct aside *aside; /* parses the reply; NULL: none */
+	struct json_work *json_work; /* parses the reply; NULL: none */
 };
 
 /* Abandon the request and free j. */

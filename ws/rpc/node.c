@@ -80,7 +80,7 @@ static void release_stub(struct rpc_node *n)
 	struct rpc_import *i = import_find(e, n->id);
 	if (!i || e->closing)
 		return;
-	struct rpc_saying *s = say(e, SAY_RELEASE, i->id);
+	struct rpc_saying *s = outgoing_add(e, SAY_RELEASE, i->id);
 	if (s)
 		s->count = i->introduced;
 	import_remove(e, i);
@@ -257,7 +257,7 @@ static void gather(struct rpc_node *n)
 static void answer_export(struct rpc_engine *e, int64_t id, struct rpc_node *settled)
 {
 	struct rpc_export *x = export_find(e, id);
-	struct rpc_saying *s = x ? say(e, SAY_ANSWER, id) : NULL;
+	struct rpc_saying *s = x ? outgoing_add(e, SAY_ANSWER, id) : NULL;
 	if (!s)
 		return;
 	s->node = node_ref(settled);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rpc_saying *say(struct rpc_engine *e, enum saying_kind kind, int64_t id)
+struct rpc_saying *outgoing_add(struct rpc_engine *e, enum saying_kind kind, int64_t id)
 {
 	bool full = e->sayings_count >= RPC_SAYINGS_MAX;
 	struct rpc_saying *s = full ? NULL : calloc(1, sizeof *s);

@@ -24,8 +24,8 @@ struct rpc_socket {
 	struct jobs jobs;
 	char *text; /* the message being sent; owned; NULL: none */
 	size_t length, sent;
-	struct aside *aside; /* writes the next text in a thread; NULL: none */
-	bool busy;           /* pump() runs, or is about to */
+	struct json_work *json_work; /* writes the next text in a thread; NULL: none */
+	bool busy;                   /* pump() runs, or is about to */
 	bool closing;
 };
 
@@ -102,7 +102,7 @@ static void pump(struct rpc_socket *k);
 static void on_written(void *user, char *text, size_t length)
 {
 	struct rpc_socket *k = user;
-	k->aside = NULL;
+	k->json_work = NULL;
 	k->text = text;
 	k->length = length;
 	k->sent = 0;
@@ -119,9 +119,10 @@ static void next_text(struct rpc_socket *k)
 	if (!message)
 		return;
 	if (wire_cost(message) >= ASIDE_MIN)
-		k->aside = aside_write(k->all->dispatcher->sessions->loop, message, on_written, k);
+		k->json_work = aside_write(
+			k->all->dispatcher->sessions->loop, message, on_written, k);
 	k->sent = 0;
-	if (!k->aside) {
+	if (!k->json_work) {
 		k->text = aside_write_now(message, &k->length);
 		if (!k->text)
 			rpc_engine_abort(k->engine, "out of memory");
@@ -134,7 +135,7 @@ static void pump(struct rpc_socket *k)
 {
 	size_t sent = 0, room;
 	k->busy = true;
-	while (!k->closing && !k->aside && (room = k->transport->room(k->transport_user)) > 0) {
+	while (!k->closing && !k->json_work && (room = k->transport->room(k->transport_user)) > 0) {
 		if (sent >= RPC_TURN_MAX) {
 			k->transport->want(k->transport_user);
 			break;
@@ -142,7 +143,7 @@ static void pump(struct rpc_socket *k)
 		jobs_run(&k->jobs);
 		if (!k->text)
 			next_text(k);
-		if (k->aside)
+		if (k->json_work)
 			break;
 		if (!k->text && rpc_engine_has_next(k->engine))
 			continue; /* one stream had no data; try the next */
@@ -152,7 +153,7 @@ static void pump(struct rpc_socket *k)
 	}
 	k->busy = false;
 	/* The abort message has been sent, if it could be. */
-	if (rpc_engine_aborted(k->engine) && !k->aside)
+	if (rpc_engine_aborted(k->engine) && !k->json_work)
 		close_transport(k, CLOSE_POLICY, rpc_engine_aborted(k->engine));
 }
 
@@ -243,7 +244,7 @@ static void on_closed(void *self)
 	struct rpc_socket *k = self;
 	k->closing = true;
 	DL_DELETE(k->all->list, k);
-	aside_forget(k->aside);
+	aside_forget(k->json_work);
 	rpc_engine_destroy(k->engine);
 	free(k->text);
 	k->all->metrics->rpc_sockets--;

@@ -55,7 +55,7 @@ scenario('links that are none, and one too many', async (server) => {
 		[[`${server.base}/#link=`], /a link is an address/],
 		[[`${server.base}/?link=hidden`], /a link is an address/],
 		[['--url', server.base, `${server.base}/#link=hidden`], /says by itself which server/],
-		[[`${server.base}/be low/#link=hidden`], /there may be a path, and nothing else/],
+		[[`${server.base}/be low/#link=hidden`], /only a path may follow the host/],
 		[['http://somebody:hidden@localhost:7070/#link=hidden'], /http:\/\/\*\*\*@localhost:7070\/: an address has a host and a port/],
 		[['http://somebody:hi@den:hidden@localhost:7070'], /a link is an address/],
 		[['http://hidden@localhost:7070/#link=hidden'], /http:\/\/\*\*\*@localhost:7070\/: an address has/],

@@ -104,7 +104,7 @@ scenario('the command waits for what runs to end, and takes it back', async (ser
 		return stdout;
 	};
 	await server.session({ id: 's' });
-	assert.equal(await good(), 'nothing new begins; left: 1 sessions, 0 processes, 0 runs\n');
+	assert.equal(await good(), 'nothing new starts; left: 1 sessions, 0 processes, 0 runs\n');
 	assert.equal(await good('--cancel'), '');
 	assert.equal((await cli(server, ['drain', '--wait', '--cancel'])).code, 2);
 	await server.api.call('POST', '/api/process/start', { command: 'sleep 1000', processId: 'p' });

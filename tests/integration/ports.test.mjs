@@ -101,7 +101,7 @@ scenario('the command line lists, gives addresses and revokes them', async (serv
 	assert.equal(previews[0].url, url);
 	const named = (await good('expose', '--token', 'chosen_token', '2999')).trim();
 	assert.match(named, /^http:\/\/2999-s-chosen_token\.localhost/);
-	assert.match(await good(), /2999 {2}nobody listens\n/);
+	assert.match(await good(), /2999 {2}no listener\n/);
 	await good('revoke', '2999', '--token', 'chosen_token');
 	await good('revoke', String(port));
 	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 0);

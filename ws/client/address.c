@@ -1,6 +1,7 @@
 /*
- * `ringside url` and `ringside token`: where a server is, and its owner's token, which is in the runtime directory unless
- * the server was told another place. It is tried before it is printed: a file may be left over from another time.
+ * `ringside url` and `ringside token`: the server's address and its owner's token. The token is
+ * read from the runtime directory and tried before it is printed, because the file may be out of
+ * date.
  */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
@@ -22,7 +23,7 @@ static int read_token(struct cli *cli)
 	if (cli->target.token)
 		return 0;
 	if (cli->url)
-		return cli_fail(cli, "the token of a server elsewhere is known there alone");
+		return cli_fail(cli, "--url requires --token-file or $RINGSIDE_TOKEN");
 	snprintf(path, sizeof path, "%.*s" TOKEN_NAME, slash ? (int)(slash + 1 - cli->path) : 0,
 		cli->path);
 	FILE *f = fopen(path, "re");
@@ -32,12 +33,12 @@ static int read_token(struct cli *cli)
 		fclose(f);
 	if (!read)
 		return cli_fail(
-			cli, "%s: %s", path, f ? "there is no token in it" : strerror(error));
+			cli, "%s: %s", path, f ? "the file contains no token" : strerror(error));
 	cli->token[strcspn(cli->token, "\r\n")] = '\0';
 	return 0;
 }
 
-/* Connect, and find the token. The server knows whether it is the one. */
+/* Find the token, connect with it, and check that the server accepts it. */
 static int find_token(struct cli *cli)
 {
 	struct answer a;
@@ -55,7 +56,7 @@ static int find_token(struct cli *cli)
 		return rc;
 	if (a.status == 401)
 		rc = cli_fail(cli,
-			"the token is not where it is usually: see --token-file of the server");
+			"the token in the runtime directory is out of date: see --token-file of the server");
 	else if (a.status != 200)
 		rc = call_complain(cli, &a);
 	answer_finish(&a);
@@ -82,7 +83,7 @@ const struct command command_token = {
 	.name = "token",
 	.run = run_token,
 	.arguments = "",
-	.summary = "Print the owner's token of the server that is here",
+	.summary = "Print the owner's token of the server",
 	.options = "",
 };
 
@@ -118,7 +119,7 @@ static int run_url(struct cli *cli)
 		return rc;
 	const char *url = cli->url ? cli->url : answer_text(a.json, "url");
 	rc = *url ? print_url(cli, url, with_token)
-		  : cli_fail(cli, "the server listens where no browser can reach it");
+		  : cli_fail(cli, "the server has no address that a browser can reach");
 	answer_finish(&a);
 	return rc;
 }
@@ -128,5 +129,5 @@ const struct command command_url = {
 	.run = run_url,
 	.arguments = "[OPTIONS]",
 	.summary = "Print where browsers reach the server",
-	.options = "  --token               with the owner's token: who has the address is the owner\n",
+	.options = "  --token               with the owner's token: the address gives all rights\n",
 };

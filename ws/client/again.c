@@ -1,4 +1,7 @@
-/* What a tool does is known here by its name: those that only read, and exec, which is done once by its key. */
+/*
+ * Tools are recognized by name: those that only read, and exec, whose key prevents a second
+ * execution.
+ */
 #include "ws/client/again.h"
 
 #include "shell/id.h"
@@ -8,15 +11,15 @@
 
 #define INTERNAL_ERROR (-32603)
 #define KEY_DIGITS 32u
-#define REVISION \
-	"io.modelcontextprotocol/protocolVersion" /* of params._meta, where there are no sessions */
+/* Member of params._meta in revisions of the protocol that have no sessions. */
+#define REVISION "io.modelcontextprotocol/protocolVersion"
 
 static json_t *params_of(const json_t *message)
 {
 	return json_object_get(message, "params");
 }
 
-/* The tool that is called; NULL: none is. */
+/* The name of the called tool; NULL: the message is not a call. */
 static const char *tool_of(const json_t *message)
 {
 	const char *method = json_string_value(json_object_get(message, "method"));
@@ -41,7 +44,7 @@ bool again_is_safe(const json_t *message)
 		"exec_read", "history", "read_file", "session_list", "snapshot", "wait"};
 	const char *tool = tool_of(message);
 	if (!tool)
-		return json_is_object(message); /* of a batch not all may be */
+		return json_is_object(message); /* a batch may contain unsafe messages */
 	for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
 		if (strcmp(tool, reading[i]) == 0)
 			return true;

@@ -1,29 +1,33 @@
 /*
- * Messages of the Model Context Protocol whose answer was lost with the server: which may be sent again to the next one, and
- * what is answered in their place where they may not. Pure but for random numbers.
+ * Requests of the Model Context Protocol whose answer was lost with the server: which can be sent
+ * again to the next server, and which error answers the others. Pure, except for random numbers.
  */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The member of params._meta by which the next server knows that it may have been done already. */
+/*
+ * The member of params._meta that tells the next server that the call may have been executed
+ * already.
+ */
 #define AGAIN_META "ringside/again"
 
 /*
- * Give a call of exec a key of its own, unless it has one, by which the next server finds the command: so its answer can be
- * asked for again. Returns whether the message was changed.
+ * Add a random key to a call of exec that has none, by which the next server finds the command.
+ * Returns whether the message was changed.
  */
 bool again_prepare(json_t *message);
 
-/* Whether it may be sent twice: it only reads, or has a key. */
+/* Whether a message may be sent twice: it only reads, or has a key. */
 bool again_is_safe(const json_t *message);
 
-/* Mark a message that may have been received before. */
+/* Add AGAIN_META to a call of a tool that an earlier server may have received. */
 void again_mark(json_t *message);
 
 /*
- * The answer of a request that has got none, as a result that failed where that is what a model reads. sent: it may have been
- * received, and so done. where: the server. New reference; NULL when memory is short.
+ * The error answer of a request that was lost: a failed result for a call of a tool, because models
+ * read those, otherwise a JSON-RPC error. sent: the server may have received it. where: the server.
+ * New reference; NULL: out of memory.
  */
 json_t *again_lost(const json_t *message, bool sent, const char *where);

@@ -1,4 +1,4 @@
-/* `ringside backup`: a directory of the server's machine as an archive, and back. */
+/* `ringside backup`: archive a directory of the server's machine, and restore it. */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
@@ -16,12 +16,12 @@ static const struct option options[] = {{"exclude", required_argument, NULL, OPT
 	{"extract", no_argument, NULL, OPT_EXTRACT}, {0}};
 
 struct plan {
-	bool restores;
-	bool of_create, of_restore; /* an option has been given that only this one takes */
+	bool is_restore;
+	bool of_create, of_restore; /* an option of only this one was given */
 	json_t *body;               /* owned, until it is sent */
 };
 
-static int take_option(struct cli *cli, struct plan *p, int option)
+static int parse_option(struct cli *cli, struct plan *p, int option)
 {
 	json_t *value = NULL;
 	switch (option) {
@@ -52,8 +52,8 @@ static int take_option(struct cli *cli, struct plan *p, int option)
 }
 
 /*
- * A path from the root on, as far as it is there: its last name may not be yet. Owned; NULL: no memory. What is not there at all the
- * server complains of.
+ * Make a path absolute; its last name need not exist. The server reports missing directories.
+ * Owned; NULL: out of memory.
  */
 static char *make_absolute(const char *path)
 {
@@ -75,7 +75,10 @@ static char *make_absolute(const char *path)
 	return whole;
 }
 
-/* Put a path into the body; a relative one begins where we are, but for the name of an archive, which the server knows a place for. */
+/*
+ * Put a path into the body. A relative one is resolved here, except for an archive's name without a
+ * slash, which the server puts into its directory of archives.
+ */
 static int put_path(struct cli *cli, struct plan *p, const char *field, const char *path)
 {
 	bool name = strcmp(field, "archivePath") == 0 && !strchr(path, '/');
@@ -83,7 +86,7 @@ static int put_path(struct cli *cli, struct plan *p, const char *field, const ch
 	json_t *value = whole ? json_string(whole) : NULL;
 	int rc = 0;
 	if (!whole)
-		rc = cli_fail(cli, "no memory");
+		rc = cli_fail(cli, "out of memory");
 	else if (!value)
 		rc = cli_usage(cli, "a path is not UTF-8");
 	else
@@ -92,30 +95,30 @@ static int put_path(struct cli *cli, struct plan *p, const char *field, const ch
 	return rc;
 }
 
-static int take_line(struct cli *cli, struct plan *p)
+static int parse_line(struct cli *cli, struct plan *p)
 {
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
-		rc = option == '?' ? cli->status : take_option(cli, p, option);
+		rc = option == '?' ? cli->status : parse_option(cli, p, option);
 	if (rc != 0)
 		return rc;
 	const char *word = cli_argument(cli);
-	p->restores = word && strcmp(word, "restore") == 0;
-	if (!p->restores && (!word || strcmp(word, "create") != 0))
-		return cli_usage(cli, "there is backup create, and backup restore");
-	if (p->restores ? p->of_create : p->of_restore)
+	p->is_restore = word && strcmp(word, "restore") == 0;
+	if (!p->is_restore && (!word || strcmp(word, "create") != 0))
+		return cli_usage(cli, "the subcommands are create and restore");
+	if (p->is_restore ? p->of_create : p->of_restore)
 		return cli_usage(cli,
-			p->restores ? "--exclude, --gitignore and --format are for create"
-				    : "--mount and --extract are for restore");
+			p->is_restore ? "--exclude, --gitignore and --format are for create"
+				      : "--mount and --extract are for restore");
 	const char *first = cli_argument(cli), *second = cli_argument(cli);
-	if (!first || (p->restores && !second))
-		return cli_usage(cli,
-			p->restores ? "which archive, and which directory?" : "which directory?");
+	if (!first || (p->is_restore && !second))
+		return cli_usage(
+			cli, p->is_restore ? "ARCHIVE or DIR is missing" : "DIR is missing");
 	if (!cli_done(cli))
 		return cli->status;
-	rc = put_path(cli, p, "dir", p->restores ? second : first);
-	if (rc == 0 && (p->restores || second))
-		rc = put_path(cli, p, "archivePath", p->restores ? first : second);
+	rc = put_path(cli, p, "dir", p->is_restore ? second : first);
+	if (rc == 0 && (p->is_restore || second))
+		rc = put_path(cli, p, "archivePath", p->is_restore ? first : second);
 	return rc;
 }
 
@@ -125,12 +128,12 @@ static int ask(struct cli *cli, struct plan *p)
 	json_t *body = p->body;
 	p->body = NULL;
 	int rc = call_api(cli, "POST",
-		strdup(p->restores ? "/api/backup/restore" : "/api/backup/create"), body, &a);
+		strdup(p->is_restore ? "/api/backup/restore" : "/api/backup/create"), body, &a);
 	if (rc != 0)
 		return rc;
 	if (cli->json) {
 		rc = cli_print_json(cli, json_incref(a.json));
-	} else if (!p->restores) {
+	} else if (!p->is_restore) {
 		puts(answer_text(a.json, "archivePath"));
 		rc = cli_flush(cli);
 	}
@@ -141,7 +144,7 @@ static int ask(struct cli *cli, struct plan *p)
 static int run_backup(struct cli *cli)
 {
 	struct plan plan = {.body = json_object()};
-	int rc = take_line(cli, &plan);
+	int rc = parse_line(cli, &plan);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
@@ -154,10 +157,10 @@ const struct command command_backup = {
 	.name = "backup",
 	.run = run_backup,
 	.arguments = "[OPTIONS] create DIR [ARCHIVE] | restore ARCHIVE DIR",
-	.summary = "A directory as an archive, and back",
-	.options = "  --exclude PATTERN     create: leave out what it matches; may be repeated\n"
-		   "  --gitignore           create: leave out what git ignores there\n"
+	.summary = "Archive a directory, or restore one",
+	.options = "  --exclude PATTERN     create: leave out paths that match; may be repeated\n"
+		   "  --gitignore           create: leave out files that git ignores\n"
 		   "  --format FORMAT       create: lz4 (default), gzip or zstd\n"
-		   "  --mount               restore: mount the archive, where that can be done\n"
-		   "  --extract             restore: do not\n",
+		   "  --mount               restore: mount the archive if possible\n"
+		   "  --extract             restore: extract it instead of mounting it\n",
 };

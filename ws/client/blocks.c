@@ -1,4 +1,4 @@
-/* `ringside blocks`: the commands that were run in a session, by people and by programs. */
+/* `ringside blocks`: the commands that ran in a session, and their output. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -48,7 +48,7 @@ static int add_query(struct cli *cli, struct plan *p, const char *name)
 							  : cli_usage(cli, "--%s is too long", name);
 }
 
-static int take_blocks_option(struct cli *cli, struct plan *p, int option)
+static int parse_option(struct cli *cli, struct plan *p, int option)
 {
 	switch (option) {
 	case OPT_LIMIT:
@@ -81,7 +81,7 @@ static void print_block(const json_t *b)
 		snprintf(status, sizeof status, "running");
 	else if (json_is_integer(code))
 		snprintf(status, sizeof status, "%d", (int)json_integer_value(code));
-	/* One line a block, whatever the command is. */
+	/* Escape control characters: one line a block. */
 	printf("%-6s %7s  %-12.12s  ", answer_text(b, "id"), status, answer_text(b, "author"));
 	if (*label)
 		printf("\"%s\" ", label);
@@ -127,7 +127,7 @@ static int print_output(struct cli *cli, const struct plan *p)
 	if (rc != 0)
 		return rc;
 	if (a.omitted[0] && strcmp(a.omitted, "0") != 0)
-		fprintf(stderr, "ringside blocks: %s bytes of it are left out\n", a.omitted);
+		fprintf(stderr, "ringside blocks: %s bytes of the output are left out\n", a.omitted);
 	fwrite(a.body ? a.body : "", 1, a.length, stdout);
 	if (cli->json)
 		putchar('\n');
@@ -141,12 +141,12 @@ static int run_blocks(struct cli *cli)
 	struct plan p = {.format = "text"};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
-		rc = option == '?' ? cli->status : take_blocks_option(cli, &p, option);
+		rc = option == '?' ? cli->status : parse_option(cli, &p, option);
 	if (rc != 0)
 		return rc;
 	p.session = cli_argument(cli);
 	if (!p.session)
-		return cli_usage(cli, "which session?");
+		return cli_usage(cli, "SESSION is missing");
 	if (!cli_done(cli))
 		return cli->status;
 	rc = connection_open(cli);
@@ -159,9 +159,9 @@ const struct command command_blocks = {
 	.name = "blocks",
 	.run = run_blocks,
 	.arguments = "[OPTIONS] SESSION",
-	.summary = "List the commands that were run in a session, or print what one has printed",
-	.options = "  --output BLOCK        the output of that one\n"
-		   "  --ansi, --bytes       with styles; as it came\n"
+	.summary = "List the commands that ran in a session, or print the output of one",
+	.options = "  --output BLOCK        print the output of that command\n"
+		   "  --ansi, --bytes       with --output: keep colours; keep all bytes\n"
 		   "  --limit N, --author WHO, --label NAME, --status STATUS, --state running|done,\n"
-		   "  --text TEXT           only those\n",
+		   "  --text TEXT           list only these\n",
 };

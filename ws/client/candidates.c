@@ -1,7 +1,6 @@
 /*
- * Candidates for a command line, from the same texts as the help: commands with their summaries, options as the help of a
- * command lists them, "  -t, --timeout S  words". Sessions are those of the server that the line names; none is started, and
- * without one there are none. Nothing is complained of on standard output.
+ * Commands and options come from the texts of the help. Sessions are those of the server that the
+ * command line names; no server is started for them.
  */
 #include "ws/client/candidates.h"
 
@@ -14,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Looks for an option by its long or short name. */
 struct search {
 	const char *word;
-	struct option_help found; /* name "": none is */
+	struct option_help found; /* name "": none */
 };
 
 static void match_option(void *user, const struct option_help *o)
@@ -78,7 +78,7 @@ static int print_words(struct cli *cli, const char *word, const char *const *wor
 	return cli_flush(cli);
 }
 
-/* What stands for something else than an option: the how-many-th it is, 0 the first. */
+/* Complete argument number nth, from 0, of a command. */
 static int print_argument(struct cli *cli, const char *command, unsigned nth, const char *word)
 {
 	static const struct {
@@ -102,8 +102,8 @@ static int print_argument(struct cli *cli, const char *command, unsigned nth, co
 	return cli_flush(cli);
 }
 
-/* The server that the line names is the one whose sessions are meant. */
-static void take_server(struct cli *cli, const char *option, const char *value)
+/* Use the server that the command line names. */
+static void set_server(struct cli *cli, const char *option, const char *value)
 {
 	if (strcmp(option, "--socket") == 0)
 		cli->socket = value;
@@ -141,11 +141,11 @@ int candidates_print(struct cli *cli, int count, char **words)
 	if (!help)
 		return cli_fail(cli, "out of memory");
 	for (int i = 1; i < count - 1; i++) {
-		bool takes = *value_of(help, words[i], &s) != '\0';
-		if (takes && i + 1 < count - 1)
-			take_server(cli, words[i], words[i + 1]);
+		bool has_value = *value_of(help, words[i], &s) != '\0';
+		if (has_value && i + 1 < count - 1)
+			set_server(cli, words[i], words[i + 1]);
 		nth += words[i][0] != '-';
-		i += takes;
+		i += has_value;
 	}
 	const char *value = count > 2 ? value_of(help, words[count - 2], &s) : "";
 	int rc;

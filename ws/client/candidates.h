@@ -1,10 +1,11 @@
-/* What a command line may go on with, for shells that complete it. */
+/* Completion of command lines, for the scripts completion.bash, .fish and .zsh. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
 
 /*
- * Print what the last of these words, which may be empty, can become: a line each, a tab and what it is behind it. A single line
- * ":files" or ":dirs" says that it names one of those. words: those behind `ringside`. Returns the status to end with.
+ * Print the completions of the last word, which may be empty: one a line, with a tab and a
+ * description behind it. A single line ":files" or ":dirs" stands for names of files or
+ * directories. words: those behind `ringside`. Returns the exit status.
  */
 int candidates_print(struct cli *cli, int count, char **words);

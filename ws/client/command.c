@@ -1,7 +1,3 @@
-/*
- * The list of commands: whoever adds one adds it here. It has no state but the command line that is carried out, and a
- * command that fails says so itself.
- */
 #include "ws/client/command.h"
 
 #include "ws/client/attach/attach.h"

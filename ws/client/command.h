@@ -1,35 +1,36 @@
-/* `ringside COMMAND`: everything but `ringside serve`. */
+/* The table of commands: all but `ringside serve`. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
 
-/* The command of that name, or NULL. */
+/* Returns the command with that name, or NULL. */
 const struct command *command_find(const char *name);
 
-/* The command whose name is most like that, or NULL where none is. */
+/* Returns the command with the most similar name, or NULL if none is similar. */
 const struct command *command_find_like(const char *name);
 
-/* Print those whose names begin with a word, a tab and what they do behind each. */
+/* Print the names that begin with a word, each with a tab and the summary. */
 void command_describe(const char *word);
 
-/* What it is carried out with. */
+/* The arguments of command_main(). */
 struct command_line {
 	int argc;
 	char **argv;                   /* argv[0] is the command's name */
-	void (*serve_help)(FILE *out); /* prints what there is to say of `ringside serve` */
-	const char *commit;            /* that the program was built from; NULL: not known */
-	struct cli_server config;      /* what the config file says */
+	void (*serve_help)(FILE *out); /* prints `ringside serve --help` */
+	const char *commit;            /* the program was built from; NULL: unknown */
+	struct cli_server config;      /* server of the config file */
 };
 
-/* Carry it out. Returns the exit status. */
+/* Run a command. Returns the exit status. */
 int command_main(const struct command *c, const struct command_line *line);
 
-/* Print what there is, a line each. */
+/* Print all names with summaries. */
 void command_list(void);
-/* Only their names. */
+
+/* Print all names. */
 void command_names(void);
 
-/* Those of this folder; attach, exec and run are in theirs. */
+/* The commands of this folder; sub-folders declare their own. */
 extern const struct command command_new, command_ls, command_kill, command_send, command_wait,
 	command_screen, command_log, command_blocks, command_share, command_ports, command_logins,
 	command_mcp, command_completion, command_backup, command_help, command_version,

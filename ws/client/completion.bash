@@ -2,7 +2,7 @@
 _ringside() {
 	local cur=${COMP_WORDS[COMP_CWORD]} line found=() words=()
 	COMPREPLY=()
-	# Words are as they are typed, with their quotes.
+	# bash passes words with their quotes.
 	for line in "${COMP_WORDS[@]:1:COMP_CWORD-1}" "$cur"; do
 		line=${line#[\'\"]}
 		words+=("${line%[\'\"]}")
@@ -12,7 +12,7 @@ _ringside() {
 	:files)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-		# A command begins with the name of one.
+		# Their first argument is a command of the shell.
 		[[ ${COMP_WORDS[1]} == @(exec|run) ]] && mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$cur")
 		;;
 	:dirs)
@@ -20,7 +20,7 @@ _ringside() {
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		;;
 	*)
-		# What stands behind the tab is for people.
+		# The description behind the tab is not shown.
 		COMPREPLY=("${found[@]%%$'\t'*}")
 		;;
 	esac

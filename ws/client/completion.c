@@ -1,4 +1,4 @@
-/* `ringside completion`: what a shell needs to complete our command lines. */
+/* `ringside completion`: the completion scripts, and the completions that they ask for. */
 #include "ws/client/completion.h"
 
 #include "ws/client/candidates.h"
@@ -38,7 +38,7 @@ static int run_completion(struct cli *cli)
 	while (shell && i < sizeof scripts / sizeof *scripts && strcmp(shell, scripts[i].shell) != 0)
 		i++;
 	if (!shell || i == sizeof scripts / sizeof *scripts)
-		return cli_usage(cli, "there is completion for bash, fish and zsh");
+		return cli_usage(cli, "the shell is bash, fish or zsh");
 	if (!cli_done(cli))
 		return cli->status;
 	if (cli->json)
@@ -51,7 +51,7 @@ const struct command command_completion = {
 	.name = "completion",
 	.run = run_completion,
 	.arguments = "bash|fish|zsh",
-	.summary = "Print what completes command lines: eval \"$(ringside completion bash)\"",
+	.summary = "Print the completion script for a shell: eval \"$(ringside completion bash)\"",
 	.options = "  --commands            print the names of the commands\n"
-		   "  --words WORD...       print what the last of these words of a command line can become\n",
+		   "  --words WORD...       print the completions of the last word\n",
 };

@@ -1,4 +1,4 @@
-/* completion.bash, .fish and .zsh, as they were when the program was built. */
+/* The contents of completion.bash, .fish and .zsh, embedded by the build. */
 #pragma once
 
 #include <stddef.h>

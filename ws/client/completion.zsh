@@ -17,7 +17,7 @@ _ringside() {
 }
 
 if [[ $funcstack[1] == _ringside ]]; then
-	_ringside "$@" # found by its name, in a directory of fpath
+	_ringside "$@" # autoloaded from fpath
 else
-	compdef _ringside ringside # read by eval or source
+	compdef _ringside ringside # run by eval or source
 fi

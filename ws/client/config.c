@@ -1,8 +1,10 @@
 /*
- * The file is read whole, taken apart, and each of its settings is held against the help of its command before any is used, so
- * that a mistake shows the first time. It may choose a server, to which everything is told that is typed: so nobody else may have
- * written it. What is before the first section is of the server, the rest becomes words of the command line: a later word wins
- * over an earlier one, except where options add up (serve), of which those are left out that are given.
+ * All settings are checked against the help of their commands before any is used, so that each
+ * command reports an error in any section. The file can choose the server, which receives
+ * everything that is typed, so other users must not be able to write it. Settings before the first
+ * section choose the server; the others become words of the command line, before the given ones,
+ * which override them. Options of `serve` add up instead, so settings are left out that the command
+ * line has.
  */
 #include "ws/client/config.h"
 
@@ -20,18 +22,19 @@
 
 static const char serve[] = "serve";
 
-/* What is meant for all commands. */
-static const char everybody[] =
+/* Help of the options that stand before the first section. */
+static const char common_help[] =
 	"  --socket PATH  \n  --url URL  \n  --token-file FILE  \n  --no-start  \n";
 
+/* The file while it is read. */
 struct reading {
 	const char *path;
-	int status; /* to end with when it is wrong */
+	int status; /* exit status for errors */
 	void (*serve_help)(FILE *out);
 	struct config_text text;
-	char *bytes;          /* that text points into */
-	char **volatile line; /* what is returned: it is used for as long as we live */
-	char *volatile kept[CONFIG_SETTINGS_MAX]; /* words: what is returned points into them */
+	char *bytes;          /* text points into it */
+	char **volatile line; /* the returned argv; static, so that it is no leak */
+	char *volatile kept[CONFIG_SETTINGS_MAX]; /* the words that line points to */
 };
 
 static int fail(const struct reading *r, unsigned line, const char *what, const char *why)
@@ -42,8 +45,6 @@ static int fail(const struct reading *r, unsigned line, const char *what, const 
 	fprintf(stderr, ": %s%s%s\n", what, *what && *why ? " " : "", why);
 	return r->status;
 }
-
-/* The file */
 
 void config_path(char path[PATH_MAX], bool *ret_named)
 {
@@ -66,7 +67,7 @@ static bool is_mine(const struct stat *st)
 	return st->st_uid == geteuid() || st->st_uid == 0;
 }
 
-/* Whether nobody else may have written it, or put another one in its place. */
+/* Check that no other user can write or replace the file. */
 static int check_owner(const struct reading *r, int fd)
 {
 	struct stat st;
@@ -74,19 +75,19 @@ static int check_owner(const struct reading *r, int fd)
 	if (fstat(fd, &st) < 0)
 		return fail(r, 0, "", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fail(r, 0, "", "is no file");
+		return fail(r, 0, "", "is not a regular file");
 	if (!is_mine(&st))
 		return fail(r, 0, "",
-			"belongs to somebody else, who could choose the server that is talked to "
-			"(RINGSIDE_CONFIG= leaves it out)");
+			"belongs to another user, who could choose the server that commands use "
+			"(ignore it with RINGSIDE_CONFIG=)");
 	if (st.st_mode & 022)
 		return fail(r, 0, "",
-			"may be written by others, who could choose the server that is talked to: chmod go-w");
+			"may be written by other users, who could choose the server that commands use: chmod go-w");
 	snprintf(copy, sizeof copy, "%s", r->path);
 	if (stat(dirname(copy), &st) < 0 || !is_mine(&st) ||
 		((st.st_mode & 022) && !(st.st_mode & S_ISVTX)))
 		return fail(r, 0, "",
-			"is in a directory where others may put another in its place: chmod go-w");
+			"is in a directory where other users could replace it: chmod go-w");
 	return 0;
 }
 
@@ -123,13 +124,12 @@ static int load(struct reading *r, bool named)
 	return rc;
 }
 
-/* What may be set */
-
+/* Looks for an option by name. */
 struct match {
 	const char *name;
-	struct option_help found; /* name "": none is */
-	char like[OPTION_HELP_MAX];
-	unsigned distance;
+	struct option_help found;   /* name "": none */
+	char like[OPTION_HELP_MAX]; /* the most similar name */
+	unsigned distance;          /* of that one */
 };
 
 static void match_name(void *user, const struct option_help *o)
@@ -156,7 +156,7 @@ static bool is_flag_word(const char *word, bool *ret_on)
 	return false;
 }
 
-static int complain_name(const struct reading *r, const struct config_setting *s, const char *like)
+static int report_name(const struct reading *r, const struct config_setting *s, const char *like)
 {
 	char what[200], why[100] = "";
 	if (*s->section)
@@ -171,7 +171,7 @@ static int complain_name(const struct reading *r, const struct config_setting *s
 	return fail(r, s->line, what, why);
 }
 
-static int complain_section(const struct reading *r, const struct config_setting *s)
+static int report_section(const struct reading *r, const struct config_setting *s)
 {
 	char what[120], why[60] = "";
 	const struct command *like = command_find_like(s->section);
@@ -181,23 +181,23 @@ static int complain_section(const struct reading *r, const struct config_setting
 	return fail(r, s->line, what, why);
 }
 
-/* The option that a setting is of. Returns 0, or the status to end with. */
+/* Find the option that a setting sets. Returns 0 or the exit status. */
 static int find_option(
 	const struct reading *r, const struct config_setting *s, struct option_help *ret_option)
 {
 	const struct command *c = command_find(s->section);
 	bool is_serve = strcmp(s->section, serve) == 0;
 	if (*s->section && !c && !is_serve)
-		return complain_section(r, s);
+		return report_section(r, s);
 	char *help = *s->section ? option_help_text(c, is_serve ? r->serve_help : NULL)
-				 : strdup(everybody);
+				 : strdup(common_help);
 	if (!help)
 		return fail(r, s->line, "", strerror(ENOMEM));
 	struct match m = {.name = s->name, .distance = LIKENESS_FAR};
 	option_help_each(help, match_name, &m);
 	free(help);
 	if (!m.found.name[0] || strcmp(s->name, "help") == 0 || strcmp(s->name, "version") == 0)
-		return complain_name(r, s, m.like);
+		return report_name(r, s, m.like);
 	*ret_option = m.found;
 	return 0;
 }
@@ -208,7 +208,7 @@ static bool is_path(const struct option_help *o)
 		strcmp(o->value, "DIR") == 0;
 }
 
-/* A setting as a word of a command line, owned, or NULL: it says no. */
+/* Turn a setting into a word of a command line; owned; NULL for a flag that is set to no. */
 static int make_word(const struct reading *r, const struct config_setting *s, char **ret_word)
 {
 	struct option_help o = {.name = ""};
@@ -220,7 +220,7 @@ static int make_word(const struct reading *r, const struct config_setting *s, ch
 		return rc;
 	bool is_flag = !o.value[0] && !o.optional;
 	if (is_flag && s->value && !is_flag_word(s->value, &on))
-		return fail(r, s->line, s->name, "is yes or no");
+		return fail(r, s->line, s->name, "must be yes or no");
 	if (o.value[0] && !s->value)
 		return fail(r, s->line, s->name, "needs a value: NAME = VALUE");
 	if (!on)
@@ -232,9 +232,7 @@ static int make_word(const struct reading *r, const struct config_setting *s, ch
 	return n < 0 ? fail(r, s->line, "", strerror(ENOMEM)) : 0;
 }
 
-/* Using it */
-
-/* Whether an option is on a command line, with its value or before it. */
+/* Whether a command line has an option, as --NAME or --NAME=VALUE. */
 static bool is_given(char *const *words, const char *option)
 {
 	size_t length = strcspn(option, "=");
@@ -245,14 +243,14 @@ static bool is_given(char *const *words, const char *option)
 	return false;
 }
 
-/* The environment has the server's token, which wins. */
+/* Whether the command line or $RINGSIDE_TOKEN overrides a setting of `serve`. */
 static bool is_overridden(const char *word, char *const *given)
 {
 	const char *token = getenv("RINGSIDE_TOKEN");
 	return is_given(given, word) || (token && *token && strncmp(word, "--token-file=", 13) == 0);
 }
 
-static void take_server(struct cli_server *server, const char *word, const char *name)
+static void set_server(struct cli_server *server, const char *word, const char *name)
 {
 	const char *equals = strchr(word, '='), *value = equals ? equals + 1 : NULL;
 	if (strcmp(name, "socket") == 0)
@@ -265,7 +263,7 @@ static void take_server(struct cli_server *server, const char *word, const char 
 		server->no_start = true;
 }
 
-/* Each setting is looked at, and those that are for this command are used. */
+/* Check all settings, and use those for this command. */
 static int use(struct reading *r, char **argv, struct cli_server *server, char **words, int *count)
 {
 	bool is_serve = strcmp(argv[1], serve) == 0;
@@ -279,7 +277,7 @@ static int use(struct reading *r, char **argv, struct cli_server *server, char *
 		server->listens |= word && strcmp(s->section, serve) == 0 &&
 			strcmp(s->name, "listen") == 0;
 		if (word && !*s->section)
-			take_server(server, word, s->name);
+			set_server(server, word, s->name);
 		else if (word && strcmp(s->section, argv[1]) == 0 &&
 			!(is_serve && is_overridden(word, argv + 2)))
 			words[(*count)++] = word;
@@ -287,8 +285,8 @@ static int use(struct reading *r, char **argv, struct cli_server *server, char *
 	return 0;
 }
 
-/* Whether a command is of no use when the file is wrong, or says what would be. */
-static bool is_helpful(const char *command, char *const *words)
+/* Whether a command must work with a broken file, because it explains how to write it. */
+static bool ignores_config(const char *command, char *const *words)
 {
 	return strcmp(command, "help") == 0 || strcmp(command, "version") == 0 ||
 		(words[0] && strcmp(words[0], "--help") == 0);
@@ -305,7 +303,7 @@ int config_apply(
 	int count = 0;
 	*ret_server = (struct cli_server){0};
 	config_path(path, &named);
-	if (!*path || is_helpful((*argv)[1], *argv + 2))
+	if (!*path || ignores_config((*argv)[1], *argv + 2))
 		return 0;
 	r.path = path;
 	r.serve_help = serve_help;
@@ -320,7 +318,6 @@ int config_apply(
 	free(r.bytes);
 	if (rc != 0 || count == 2)
 		return rc;
-	/* The rest is as long as it is. */
 	char **line = calloc((size_t)*argc + (size_t)count, sizeof *line);
 	if (!line)
 		return fail(&r, 0, "", strerror(ENOMEM));

@@ -1,6 +1,6 @@
 /*
- * The config file: what options are when nobody says them. $RINGSIDE_CONFIG, or ringside/config in $XDG_CONFIG_HOME or
- * ~/.config. The environment and the command line win over it.
+ * The config file: default values of options. $RINGSIDE_CONFIG, or ringside/config in
+ * $XDG_CONFIG_HOME or ~/.config. The environment and the command line override it.
  */
 #pragma once
 
@@ -8,12 +8,15 @@
 #include "ws/client/connect/cli.h"
 
 /*
- * Read it, and put what it says of this command in front of the words that are given with it: argv[1] is the command, and *argv
- * is replaced. What it says of the server goes to *ret_server, whose texts live for ever. Returns 0, or the status to end with:
- * then standard error says where, and why.
+ * Read the file and insert its options of this command before the given ones: argv[1] is the
+ * command, *argv is replaced. Settings that choose the server go to *ret_server; their strings are
+ * never freed. Returns 0 or the exit status; errors are reported with the line.
  */
 int config_apply(
 	int *argc, char ***argv, void (*serve_help)(FILE *out), struct cli_server *ret_server);
 
-/* Where the file is, "" when there is none to look for. *ret_named: it was named, so its absence is a mistake. */
+/*
+ * The path of the file; "": none is read. *ret_named: $RINGSIDE_CONFIG names it, so it is an error
+ * if it does not exist.
+ */
 void config_path(char path[PATH_MAX], bool *ret_named);

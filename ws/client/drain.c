@@ -1,6 +1,6 @@
 /*
- * `ringside drain`: nothing new begins on the server, what there is goes on. With --wait this command ends when that has ended;
- * interrupted, the server stays as it is.
+ * `ringside drain`: the server starts nothing new, and what runs continues. --wait waits until
+ * nothing runs; interrupting it does not cancel the drain.
  */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
@@ -12,7 +12,7 @@
 
 enum { OPT_WAIT = 256, OPT_CANCEL };
 
-#define LOOK_MS 500 /* between two looks whether it has ended */
+#define LOOK_MS 500 /* between two requests */
 
 static long long number(const struct answer *a, const char *name)
 {
@@ -24,7 +24,9 @@ static bool is_over(const struct answer *a)
 	return number(a, "sessions") == 0 && number(a, "processes") == 0 && number(a, "runs") == 0;
 }
 
-/* Ask until nothing is left; *a is the last answer, before and afterwards. Somebody may have cancelled it meanwhile. */
+/*
+ * Poll until nothing runs or the drain is cancelled. *a: the latest answer, replaced by newer ones.
+ */
 static int wait_for_end(struct cli *cli, struct answer *a)
 {
 	while (!is_over(a) && json_is_true(json_object_get(a->json, "draining"))) {
@@ -36,7 +38,7 @@ static int wait_for_end(struct cli *cli, struct answer *a)
 			return rc;
 		}
 	}
-	return is_over(a) ? 0 : cli_fail(cli, "the server is not being drained any more");
+	return is_over(a) ? 0 : cli_fail(cli, "the drain was cancelled");
 }
 
 static int show(struct cli *cli, const struct answer *a)
@@ -50,7 +52,7 @@ static int show(struct cli *cli, const struct answer *a)
 				json_object_get(a->json, "processes"), "runs",
 				json_object_get(a->json, "runs")));
 	if (json_is_true(json_object_get(a->json, "draining")))
-		printf("nothing new begins; left: %lld sessions, %lld processes, %lld runs\n",
+		printf("nothing new starts; left: %lld sessions, %lld processes, %lld runs\n",
 			number(a, "sessions"), number(a, "processes"), number(a, "runs"));
 	return cli_flush(cli);
 }
@@ -71,7 +73,7 @@ static int run_drain(struct cli *cli)
 	if (!cli_done(cli))
 		return cli->status;
 	if (wait && cancel)
-		return cli_usage(cli, "--wait or --cancel, not both");
+		return cli_usage(cli, "--wait and --cancel exclude each other");
 	int rc = connection_open(cli);
 	if (rc == 0)
 		rc = call_api(cli, cancel ? "DELETE" : "POST", strdup("/api/drain"), NULL, &a);
@@ -89,7 +91,7 @@ const struct command command_drain = {
 	.name = "drain",
 	.run = run_drain,
 	.arguments = "[OPTIONS]",
-	.summary = "Let the server begin nothing new; what runs goes on",
-	.options = "  --wait                until all that runs has ended\n"
-		   "  --cancel              let it begin again\n",
+	.summary = "Let the server start nothing new; what runs continues",
+	.options = "  --wait                wait until all that runs has ended\n"
+		   "  --cancel              let it start new things again\n",
 };

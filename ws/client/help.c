@@ -1,11 +1,11 @@
-/* `ringside help` and `ringside version`: what needs no server. */
+/* `ringside help` and `ringside version`, which need no server. */
 #include "ws/client/command.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Take no option but those of all commands. */
-static int take_none(struct cli *cli)
+/* Accept no options but the common ones. */
+static int parse_no_options(struct cli *cli)
 {
 	static const struct option none[] = {{0}};
 	return cli_option(cli, ":", none) == '?' ? cli->status : 0;
@@ -16,13 +16,13 @@ static int print_overview(struct cli *cli)
 	puts("Usage: ringside COMMAND [OPTIONS] [ARGUMENTS]\n\n"
 	     "  serve                     The server: terminals over HTTP, WebSocket and MCP");
 	command_list();
-	puts("\nringside help COMMAND says more of one.");
+	puts("\nringside help COMMAND explains one.");
 	return cli_flush(cli);
 }
 
 static int run_help(struct cli *cli)
 {
-	int rc = take_none(cli);
+	int rc = parse_no_options(cli);
 	const char *name = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc != 0 || !cli_done(cli))
 		return cli->status;
@@ -52,7 +52,7 @@ const struct command command_help = {
 
 static int run_version(struct cli *cli)
 {
-	int rc = take_none(cli);
+	int rc = parse_no_options(cli);
 	if (rc != 0 || !cli_done(cli))
 		return cli->status;
 	if (cli->json)
@@ -67,6 +67,6 @@ const struct command command_version = {
 	.name = "version",
 	.run = run_version,
 	.arguments = "",
-	.summary = "Print which release this is, and of which commit",
+	.summary = "Print the release and the commit",
 	.options = "",
 };

@@ -1,4 +1,3 @@
-/* What of a line has come is kept; one that is too long is dropped up to its end, and then told. */
 #include "ws/client/input_lines.h"
 
 #include <stdlib.h>

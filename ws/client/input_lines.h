@@ -1,22 +1,23 @@
-/* Lines of what comes in pieces, each as a whole, up to a length. Pure. */
+/* Splits input that arrives in pieces into lines of limited length. Pure. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero but for max to begin with. */
+/* The unfinished line. Zeroed at first, except for max. */
 struct input_lines {
 	size_t max; /* bytes of a line */
-	char *text; /* of the line that is coming in; owned */
+	char *text; /* owned */
 	size_t length, size;
-	bool too_long; /* its rest is dropped */
+	bool too_long; /* drop the rest of the line */
 };
 
 /*
- * Take bytes. line: gets each that is complete, without its end and the blanks in front of that; borrowed. NULL: it was too
- * long, or memory is short.
+ * Split bytes. line: called for each complete line, without its end and trailing blanks; text is
+ * borrowed, or NULL if the line was too long or memory is short.
  */
 void input_lines_feed(struct input_lines *r, const char *bytes, size_t length,
 	void (*line)(void *user, const char *text, size_t length), void *user);
 
+/* Free what it owns. */
 void input_lines_finish(struct input_lines *r);

@@ -1,7 +1,3 @@
-/*
- * The distance of Damerau and Levenshtein, where letters are exchanged only with their neighbours. It cannot fail; what is
- * too long is far from everything.
- */
 #include "ws/client/likeness.h"
 
 #include <string.h>
@@ -38,6 +34,6 @@ unsigned likeness_distance(const char *a, const char *b)
 	if (m != n && shorter > 1 && strncmp(a, b, shorter) == 0)
 		return 1;
 	unsigned distance = measure(a, m, b, n);
-	/* Of a short word hardly anything is left otherwise. */
+	/* A distance as long as a word means that nothing of it matches. */
 	return distance < LIKENESS_FAR && distance < shorter ? distance : LIKENESS_FAR;
 }

@@ -1,11 +1,12 @@
-/* How much two words are alike, for who has mistyped one. Pure. */
+/* The edit distance of two words, to suggest the right one for a mistyped one. Pure. */
 #pragma once
 
-#define LIKENESS_FAR 3u /* so many slips, and they are not */
+#define LIKENESS_FAR 3u /* from here on words are not similar */
 #define LIKENESS_WORD_MAX 32u
 
 /*
- * How many letters are missing, too many, wrong, or exchanged with the next one; never more than LIKENESS_FAR, which is
- * also what words longer than LIKENESS_WORD_MAX are apart. Where one begins with the other, and is not just a letter, it is 1.
+ * The Damerau-Levenshtein distance (insert, delete, replace, exchange neighbours), at most
+ * LIKENESS_FAR. It is 1 if one word begins with the other, of at least two letters, and
+ * LIKENESS_FAR for words longer than LIKENESS_WORD_MAX.
  */
 unsigned likeness_distance(const char *a, const char *b);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TRIES_MAX 120u /* to find a lost server again */
+#define TRIES_MAX 120u /* attempts to reach a lost server */
 #define PAUSE_MS 250u
 
 enum { OPT_FROM = 256, OPT_TO, OPT_FOLLOW = 'f' };
@@ -31,7 +31,7 @@ struct plan {
 	char epoch[17]; /* of the session */
 };
 
-static int take_log_options(struct cli *cli, struct plan *p)
+static int parse_options(struct cli *cli, struct plan *p)
 {
 	int option;
 	while ((option = cli_option(cli, ":f", options)) != -1) {
@@ -43,17 +43,17 @@ static int take_log_options(struct cli *cli, struct plan *p)
 		}
 		bool from = option == OPT_FROM;
 		if (!cli_number(optarg, INT64_MAX, from ? &p->from : &p->to))
-			return cli_usage(cli, "--%s is an offset", from ? "from" : "to");
+			return cli_usage(cli, "--%s must be an offset", from ? "from" : "to");
 		p->has_from = p->has_from || from;
 		p->has_to = p->has_to || !from;
 	}
 	p->session = cli_argument(cli);
 	if (!p->session)
-		return cli_usage(cli, "which session?");
+		return cli_usage(cli, "SESSION is missing");
 	return cli_done(cli) ? 0 : cli->status;
 }
 
-/* Where the output begins and ends now. */
+/* Fill in the range that was not given: the output that exists now. */
 static int find_range(struct cli *cli, struct plan *p)
 {
 	struct answer a;
@@ -84,7 +84,7 @@ static int print_bytes(struct cli *cli, uint64_t from, const void *bytes, size_t
 	return cli_flush(cli);
 }
 
-/* One piece; p->from moves on. */
+/* Print one piece and advance p->from. */
 static int print_piece(struct cli *cli, struct plan *p)
 {
 	struct answer a;
@@ -102,8 +102,7 @@ static int print_piece(struct cli *cli, struct plan *p)
 	return rc;
 }
 
-/* Following */
-
+/* The state of --follow. */
 struct tail {
 	struct cli *cli;
 	struct plan *plan;
@@ -112,7 +111,7 @@ struct tail {
 	int status;
 };
 
-static void take_output(struct tail *t, const json_t *event)
+static void print_output(struct tail *t, const json_t *event)
 {
 	size_t length;
 	const char *text = json_string_value(json_object_get(event, "base64"));
@@ -136,9 +135,10 @@ static void on_event(void *user, const json_t *event)
 	if (!type || t->over)
 		return;
 	if (strcmp(type, "output") == 0) {
-		take_output(t, event);
+		print_output(t, event);
 	} else if (strcmp(type, "gap") == 0 && json_object_get(event, "bytes")) {
-		fprintf(stderr, "ringside log: %lld bytes are no longer there\n",
+		fprintf(stderr,
+			"ringside log: %lld bytes of output are lost: they are no longer kept\n",
 			(long long)json_integer_value(json_object_get(event, "bytes")));
 	} else if (strcmp(type, "exit") == 0) {
 		t->over = true;
@@ -150,7 +150,7 @@ static void on_event(void *user, const json_t *event)
 	}
 }
 
-/* What is printed, as it comes; a server that is lost is found again. */
+/* Print output as it comes; reconnect to a lost server. */
 static int follow_log(struct cli *cli, struct plan *p)
 {
 	struct tail t = {.cli = cli, .plan = p};
@@ -183,7 +183,7 @@ static int follow_log(struct cli *cli, struct plan *p)
 static int run_log(struct cli *cli)
 {
 	struct plan p = {.from = 0};
-	int rc = take_log_options(cli, &p);
+	int rc = parse_options(cli, &p);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
@@ -200,7 +200,7 @@ const struct command command_log = {
 	.run = run_log,
 	.arguments = "[OPTIONS] SESSION",
 	.summary = "Print the output of a session, byte for byte",
-	.options = "  --from OFFSET         (default: the oldest there is)\n"
-		   "  --to OFFSET           (default: what there is now)\n"
-		   "  -f, --follow          and what comes, as it comes\n",
+	.options = "  --from OFFSET         (default: the oldest byte that is kept)\n"
+		   "  --to OFFSET           (default: the current end)\n"
+		   "  -f, --follow          then print new output as it comes\n",
 };

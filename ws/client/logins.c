@@ -1,4 +1,4 @@
-/* `ringside logins`: who is logged in, and ending that. */
+/* `ringside logins`: lists and revokes logins of browsers. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -14,10 +14,10 @@ static const struct option options[] = {{"all", no_argument, NULL, OPT_ALL}, {0}
 
 struct plan {
 	bool revoke, all;
-	const char *login; /* to be revoked; NULL = none is named */
+	const char *login; /* to be revoked; NULL: none is named */
 };
 
-static int take_line(struct cli *cli, struct plan *p)
+static int parse_line(struct cli *cli, struct plan *p)
 {
 	int option;
 	while ((option = cli_option(cli, ":", options)) != -1) {
@@ -28,12 +28,12 @@ static int take_line(struct cli *cli, struct plan *p)
 	const char *word = cli_argument(cli);
 	p->revoke = word && strcmp(word, "revoke") == 0;
 	if (word && !p->revoke)
-		return cli_usage(cli, "there is logins, and logins revoke");
+		return cli_usage(cli, "unknown subcommand %s; the only one is revoke", word);
 	p->login = p->revoke ? cli_argument(cli) : NULL;
 	if (p->all && !p->revoke)
-		return cli_usage(cli, "--all is for revoke");
+		return cli_usage(cli, "--all requires revoke");
 	if (p->revoke && !p->login == !p->all)
-		return cli_usage(cli, "revoke which one? An id, or --all");
+		return cli_usage(cli, "revoke requires an id or --all");
 	return cli_done(cli) ? 0 : cli->status;
 }
 
@@ -80,7 +80,7 @@ static int revoke_logins(struct cli *cli, const struct plan *p)
 static int run_logins(struct cli *cli)
 {
 	struct plan plan = {0};
-	int rc = take_line(cli, &plan);
+	int rc = parse_line(cli, &plan);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
@@ -92,6 +92,6 @@ const struct command command_logins = {
 	.name = "logins",
 	.run = run_logins,
 	.arguments = "[OPTIONS] [revoke ID]",
-	.summary = "Who is logged in with a browser; end one of these logins, or all",
-	.options = "  --all                 with revoke: all of them\n",
+	.summary = "List the logins of browsers; revoke one of them, or all",
+	.options = "  --all                 with revoke: revoke all\n",
 };

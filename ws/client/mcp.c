@@ -1,11 +1,12 @@
 /*
- * `ringside mcp`: the Model Context Protocol on standard input and output, for programs that start their
- * servers: each line is posted to /mcp of the running server, and what it answers is printed as lines.
- * Requests run side by side, begun in the order of their lines. What the server has to say of itself, and to ask, comes
- * with answers, and on a stream (ws/client/news.h); what it is answered is a line like any other.
+ * `ringside mcp`: the Model Context Protocol on standard input and output. Each line is posted to
+ * /mcp of the running server, and its answers are printed as lines. Requests run in parallel and
+ * start in the order of their lines. Notifications and requests of the server come with answers or
+ * on a stream (ws/client/news.h).
  *
- * A server that goes away is waited for: what it has not got is kept, and so is what may be asked twice (ws/client/again.h).
- * The next one knows us by the same key, and by the client's name, which goes with it.
+ * If the server goes away, messages that it has not received, or that may be sent twice
+ * (ws/client/again.h), are kept and sent to the next one. The key and the client's name in the path
+ * tell the next server which client this is.
  */
 #include "shell/id.h"
 #include "ws/client/again.h"
@@ -23,12 +24,12 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define LINE_MAX_BYTES ((size_t)1 << 20) /* what the server takes */
-#define GRACE_MS 1000u
+#define LINE_MAX_BYTES ((size_t)1 << 20) /* the server accepts no more */
+#define GRACE_MS 1000u                   /* for answers after the end of input */
 #define RETRY_MS 200u
-#define AWAY_MS 60000u /* that a server is waited for: clients give up then, too */
-#define POSTS_MAX 512u /* under way, and kept; the server takes as many */
-#define CLIENT_MAX 64u /* bytes of a client's name that it takes */
+#define AWAY_MS 60000u /* how long to wait for a server: clients give up then, too */
+#define POSTS_MAX 512u /* under way or kept; the server accepts as many */
+#define CLIENT_MAX 64u /* bytes of a client's name that it accepts */
 #define INTERNAL_ERROR (-32603)
 
 struct bridge;
@@ -37,28 +38,29 @@ struct bridge;
 struct post {
 	struct post *prev, *next;
 	struct bridge *bridge;
-	struct client_call *call; /* NULL: it is kept until there is a server */
-	json_t *message;          /* owned; NULL: it is no JSON */
-	json_t *id; /* that it must be answered by, borrowed; NULL: it is no request */
-	char *text; /* what is posted, text_length bytes; owned */
+	struct client_call *call; /* NULL: kept until there is a server */
+	json_t *message;          /* owned; NULL: not JSON */
+	json_t *id;               /* of a request, borrowed; NULL: needs no answer */
+	char *text;               /* the body, text_length bytes; owned */
 	size_t text_length;
-	uint64_t away_ms; /* since when there is no server for it; 0: there is one */
+	uint64_t away_ms; /* loop time since when there is no server; 0: there is one */
 	int status;
 	bool streaming, answered;
-	bool sent;      /* the server may have got it */
-	bool cancelled; /* it is not to be answered */
+	bool sent;      /* the server may have received it */
+	bool cancelled; /* needs no answer any more */
 	struct events events;
-	char *body; /* of an answer that is no stream; owned */
+	char *body; /* of an answer that is not a stream; owned */
 	size_t length;
 };
 
+/* Connects standard input and output with /mcp. */
 struct bridge {
 	struct cli *cli;
 	char *path;         /* owned */
-	struct post *posts; /* list, in the order of their lines */
+	struct post *posts; /* in the order of their lines */
 	size_t count;
-	uv_timer_t retry; /* runs while some are kept */
-	struct news news; /* once the client has initialized */
+	uv_timer_t retry; /* runs while posts are kept */
+	struct news news; /* from `initialize` on */
 	uv_pipe_t input;
 	bool over;
 	struct input_lines lines;
@@ -67,7 +69,7 @@ struct bridge {
 
 static void print_line(struct bridge *b, const char *text, size_t length)
 {
-	/* Line feeds cannot be in it: JSON has them escaped; those between its tokens are blanks as well. */
+	/* JSON escapes line feeds in strings; those between tokens may become blanks. */
 	for (size_t i = 0; i < length; i++)
 		putchar(text[i] == '\n' || text[i] == '\r' ? ' ' : text[i]);
 	putchar('\n');
@@ -142,7 +144,7 @@ static bool is_method(const json_t *message, const char *method)
 	return name && strcmp(name, method) == 0;
 }
 
-/* An answer in the protocol's own words is passed on; what is only HTTP's is put into them. */
+/* Pass JSON-RPC answers on; run_bridge plain HTTP errors into JSON-RPC errors. */
 static void finish_post(struct post *p)
 {
 	json_t *message = p->length > 0 ? json_loadb(p->body, p->length, 0, NULL) : NULL;
@@ -150,7 +152,7 @@ static void finish_post(struct post *p)
 	if (json_object_get(message, "jsonrpc") || json_is_array(message)) {
 		print_line(p->bridge, p->body, p->length);
 	} else if (p->id && !p->answered && p->status >= 300) {
-		/* Otherwise it was cancelled, and is not to be answered. */
+		/* A 2xx without an answer: the request was cancelled. */
 		const char *text = json_string_value(json_object_get(message, "message"));
 		print_error(p->bridge, p->id, text ? text : "The server is lost");
 	}
@@ -177,7 +179,7 @@ static void give_up(struct post *p)
 
 static void on_retry(uv_timer_t *timer);
 
-/* There is no server for it, or none any more. */
+/* There is no server: keep the post for the next one, or answer it with an error. */
 static void keep_post(struct post *p, int error)
 {
 	struct bridge *b = p->bridge;
@@ -230,7 +232,7 @@ static void send_post(struct post *p)
 		keep_post(p, -ECONNREFUSED);
 }
 
-/* text is taken. */
+/* Takes text. */
 static void set_text(struct post *p, char *text, size_t length)
 {
 	free(p->text);
@@ -255,7 +257,10 @@ static void on_retry(uv_timer_t *timer)
 	}
 }
 
-/* What is cancelled is not sent again. The server is told as well, if it has got it. */
+/*
+ * Do not send a cancelled request again. The server gets the notification too if it has the
+ * request.
+ */
 static void cancel_post(struct bridge *b, const json_t *message)
 {
 	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
@@ -269,7 +274,7 @@ static void cancel_post(struct bridge *b, const json_t *message)
 	}
 }
 
-/* The next server is to know who we are, and what is to be asked of us, without having been told. */
+/* Put the name and the abilities of `initialize` into the path, for the next server. */
 static void name_client(struct bridge *b, const json_t *message)
 {
 	const json_t *params = json_object_get(message, "params");
@@ -289,7 +294,7 @@ static void name_client(struct bridge *b, const json_t *message)
 	free(encoded);
 }
 
-static bool some_are_kept(const struct bridge *b)
+static bool has_kept_posts(const struct bridge *b)
 {
 	const struct post *p;
 	DL_FOREACH (b->posts, p)
@@ -304,7 +309,7 @@ static struct post *make_post(struct bridge *b, const char *text, size_t length)
 	if (!p)
 		return NULL;
 	p->bridge = b;
-	/* What the server would refuse is the server's to refuse, as it stands. */
+	/* Invalid messages are sent as they are; the server refuses them. */
 	p->message = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	if (json_object_get(p->message, "method"))
 		p->id = json_object_get(p->message, "id");
@@ -323,7 +328,7 @@ static struct post *make_post(struct bridge *b, const char *text, size_t length)
 
 static void post_line(struct bridge *b, const char *text, size_t length)
 {
-	bool wait = some_are_kept(b);
+	bool wait = has_kept_posts(b);
 	struct post *p = make_post(b, text, length);
 	if (!p) {
 		print_error(b, json_null(), "Out of memory");
@@ -338,7 +343,7 @@ static void post_line(struct bridge *b, const char *text, size_t length)
 		cancel_post(b, p->message);
 	if (is_method(p->message, "initialize"))
 		name_client(b, p->message);
-	/* Behind those that are kept, but for what has something to say of one that is not. */
+	/* Keep the order behind kept posts; a cancellation may concern one that was sent. */
 	if (wait && !is_method(p->message, "notifications/cancelled"))
 		keep_post(p, -ECONNREFUSED);
 	else
@@ -375,7 +380,7 @@ static void on_news(void *user, const char *text, size_t length)
 	print_line(user, text, length);
 }
 
-/* A key that tells our requests from those of others, for their cancelling. */
+/* The key distinguishes our requests from those of other clients when they are cancelled. */
 static int make_path(struct bridge *b)
 {
 	char key[33];
@@ -393,7 +398,7 @@ static void on_grace(uv_timer_t *timer)
 	*over = true;
 }
 
-/* Whoever has closed our input may still want the answers, but not for long. */
+/* After the end of input, wait a moment for the answers. */
 static void finish_posts(struct bridge *b)
 {
 	uv_timer_t timer;
@@ -407,10 +412,10 @@ static void finish_posts(struct bridge *b)
 	uv_run(&b->cli->loop, UV_RUN_NOWAIT);
 }
 
-/* Until our input ends, and then as long as answers are worth waiting for. Returns 0 or a negative errno. */
-static int turn(struct bridge *b)
+/* Run until the input ends and the last answers have come. Returns 0 or a negative errno. */
+static int run_bridge(struct bridge *b)
 {
-	/* A descriptor of its own: that of others must not become one that does not block. */
+	/* A descriptor of its own, which is closed with the handle. */
 	int fd = dup(STDIN_FILENO);
 	if (fd < 0)
 		return -errno;
@@ -464,7 +469,7 @@ static int run_mcp(struct cli *cli)
 	uv_pipe_init(&cli->loop, &b.input, 0);
 	b.input.data = &b;
 	news_open(&b.news);
-	rc = turn(&b);
+	rc = run_bridge(&b);
 	close_bridge(&b);
 	return rc < 0 ? cli_fail(cli, "standard input: %s", strerror(-rc)) : 0;
 }

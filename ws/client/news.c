@@ -1,4 +1,4 @@
-/* One request after the other, each with a longer pause before it until one has become a stream. */
+/* Requests are repeated after pauses that double, until one becomes a stream. */
 #include "ws/client/news.h"
 
 #include "ws/net/client.h"
@@ -25,7 +25,7 @@ static void on_body(void *user, const void *bytes, size_t length)
 		events_feed(&n->events, bytes, length, n->message, n->user);
 }
 
-/* It has no such streams, or none for us. What is full, or is about to start, may be otherwise later. */
+/* The server has no such streams, or none for us. Full or starting servers are asked again. */
 static bool is_refused(int status)
 {
 	return status >= 400 && status < 500 && status != 429 && status != 408;
@@ -47,7 +47,7 @@ static void try_later(struct news *n)
 static void on_done(void *user, int error)
 {
 	struct news *n = user;
-	(void)error; /* a stream that is complete is as much at its end as one that broke off */
+	(void)error; /* a complete stream is opened again as well */
 	n->call = NULL;
 	events_finish(&n->events);
 	n->events = (struct events){0};

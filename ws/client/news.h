@@ -1,6 +1,6 @@
 /*
- * The stream on which the server tells a client of the Model Context Protocol what happens meanwhile (GET /mcp), for as long
- * as that is wanted: one that ends, as with its server, is asked for again.
+ * The stream of the Model Context Protocol on which the server sends its own messages (GET /mcp).
+ * When it ends, for example with the server, it is opened again.
  */
 #pragma once
 
@@ -9,24 +9,27 @@
 
 struct client_call;
 
-/* Embedded, at an address that stays; zeroed but for the first group, which is the caller's. */
+/* Must not move while open. The caller sets the first group of fields and zeroes the rest. */
 struct news {
 	struct cli *cli;
-	void (*message)(void *user, const char *text, size_t length);
+	void (*message)(void *user, const char *text, size_t length); /* text is borrowed */
 	void *user;
 
-	char *path;               /* owned; NULL: it is not wanted */
-	struct client_call *call; /* NULL: none is under way */
+	char *path;               /* owned; NULL: not wanted */
+	struct client_call *call; /* NULL: no request is under way */
 	struct events events;
 	uv_timer_t retry;
 	uint64_t wait_ms; /* until the next attempt */
-	int status;       /* of HTTP; 0: there was no answer */
+	int status;       /* HTTP status; 0: no answer yet */
 };
 
+/* Initialize. The stream is opened by news_follow(). */
 void news_open(struct news *n);
 
-/* From now on; path is copied. A server that has no such stream is not asked again. */
+/*
+ * Open the stream, or replace it. path is copied. A server without such streams is asked only once.
+ */
 void news_follow(struct news *n, const char *path);
 
-/* The timer is the loop's until it has run once more. */
+/* Close it. The timer belongs to the loop until the loop has run once. */
 void news_close(struct news *n);

@@ -1,7 +1,4 @@
-/*
- * `ringside notify` and `ringside open`: something that all who watch a session are told; a link is one of it by itself. It
- * is an event of the session, and pages show it. Nothing is waited for.
- */
+/* `ringside notify` and `ringside open`: a text or a link for everybody who watches a session. */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
@@ -23,7 +20,7 @@ struct notice {
 	const char *session, *title;
 };
 
-static int take_options(struct cli *cli, struct notice *n)
+static int parse_options(struct cli *cli, struct notice *n)
 {
 	int option;
 	n->session = getenv("RINGSIDE_SESSION");
@@ -38,7 +35,7 @@ static int take_options(struct cli *cli, struct notice *n)
 	return 0;
 }
 
-/* The words that are left, as one text; owned. NULL: there are none, or no memory. */
+/* Join the remaining words with blanks; owned. NULL: there are none, or out of memory. */
 static char *join_words(struct cli *cli)
 {
 	char *text = NULL;
@@ -58,7 +55,7 @@ static int send_notice(struct cli *cli, const struct notice *n, const char *text
 {
 	struct answer a;
 	if (!n->session || !*n->session)
-		return cli_usage(cli, "in which session? --session says it");
+		return cli_usage(cli, "the session is missing: use --session outside of sessions");
 	json_t *body = json_pack("{s:s, s:s*}", "text", text, "title", n->title);
 	if (!body)
 		return cli_usage(cli, "the text is not UTF-8");
@@ -75,11 +72,11 @@ static int send_notice(struct cli *cli, const struct notice *n, const char *text
 static int run_notify(struct cli *cli)
 {
 	struct notice n = {0};
-	int rc = take_options(cli, &n);
+	int rc = parse_options(cli, &n);
 	if (rc != 0)
 		return rc;
 	char *text = join_words(cli);
-	rc = text ? send_notice(cli, &n, text) : cli_usage(cli, "what is there to say?");
+	rc = text ? send_notice(cli, &n, text) : cli_usage(cli, "TEXT is missing");
 	free(text);
 	return rc;
 }
@@ -88,7 +85,7 @@ const struct command command_notify = {
 	.name = "notify",
 	.run = run_notify,
 	.arguments = "[OPTIONS] TEXT...",
-	.summary = "Tell all who watch a session; within a session, that one",
+	.summary = "Show a notice to everybody who watches a session (default: $RINGSIDE_SESSION)",
 	.options = "  -s, --session SESSION\n"
 		   "  --title TITLE         above the text\n",
 };
@@ -96,12 +93,12 @@ const struct command command_notify = {
 static int run_open(struct cli *cli)
 {
 	struct notice n = {0};
-	int rc = take_options(cli, &n);
+	int rc = parse_options(cli, &n);
 	const char *link = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc != 0 || !cli_done(cli))
 		return cli->status;
 	if (!link || (strncmp(link, "http://", 7) != 0 && strncmp(link, "https://", 8) != 0))
-		return cli_usage(cli, "a link begins with http:// or https://");
+		return cli_usage(cli, "LINK must begin with http:// or https://");
 	return send_notice(cli, &n, link);
 }
 
@@ -109,7 +106,7 @@ const struct command command_open = {
 	.name = "open",
 	.run = run_open,
 	.arguments = "[OPTIONS] LINK",
-	.summary = "Show a link to all who watch a session, to be opened by them",
+	.summary = "Show a link to everybody who watches a session (default: $RINGSIDE_SESSION)",
 	.options = "  -s, --session SESSION\n"
 		   "  --title TITLE         before the link\n",
 };

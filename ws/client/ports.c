@@ -1,4 +1,4 @@
-/* `ringside ports`: who listens, and addresses for that. */
+/* `ringside ports`: lists listening ports, and gives them addresses. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -22,24 +22,25 @@ struct plan {
 	uint64_t port;
 };
 
-static int take_words(struct cli *cli, struct plan *p)
+static int parse_words(struct cli *cli, struct plan *p)
 {
 	const char *word = cli_argument(cli);
 	p->expose = word && strcmp(word, "expose") == 0;
 	p->revoke = word && strcmp(word, "revoke") == 0;
 	if (word && !p->expose && !p->revoke)
-		return cli_usage(cli, "there is ports, ports expose PORT, and ports revoke PORT");
+		return cli_usage(
+			cli, "unknown subcommand %s; there are expose PORT and revoke PORT", word);
 	const char *port = word ? cli_argument(cli) : NULL;
 	if (word && (!port || !cli_number(port, 65535, &p->port)))
-		return cli_usage(cli, "which port?");
+		return cli_usage(cli, "PORT must be a number up to 65535");
 	if ((p->name && !p->expose) || (p->token && !word))
 		return cli_usage(cli, "--name is for expose, --token for expose and revoke");
 	if (p->session && p->revoke)
-		return cli_usage(cli, "--session is not for revoke");
+		return cli_usage(cli, "revoke does not accept --session");
 	return cli_done(cli) ? 0 : cli->status;
 }
 
-static int take_line(struct cli *cli, struct plan *p)
+static int parse_line(struct cli *cli, struct plan *p)
 {
 	int option;
 	while ((option = cli_option(cli, ":", options)) != -1) {
@@ -50,10 +51,10 @@ static int take_line(struct cli *cli, struct plan *p)
 							   : &p->token;
 		*field = optarg;
 	}
-	return take_words(cli, p);
+	return parse_words(cli, p);
 }
 
-/* A path of the API with a query, of which value is encoded; owned; NULL: no memory. */
+/* Join a path, a query and its value, which is encoded; owned; NULL: out of memory. */
 static char *path_with(const char *path, const char *query, const char *value)
 {
 	char *text = NULL, *encoded = call_encode(value ? value : "");
@@ -64,7 +65,7 @@ static char *path_with(const char *path, const char *query, const char *value)
 	return text;
 }
 
-/* The addresses of a port, below it. */
+/* Print the addresses of a port. */
 static void print_previews(const json_t *previews, json_int_t port)
 {
 	size_t i;
@@ -98,7 +99,7 @@ static void print_ports(const json_t *ports, const json_t *previews)
 			answer_text(port, "sessionId"));
 		print_previews(previews, number);
 	}
-	/* Of those that nobody listens at, once for each port. */
+	/* Addresses of ports without a listener, each port once. */
 	json_array_foreach (previews, i, preview) {
 		json_int_t number = json_integer_value(json_object_get(preview, "port"));
 		bool again = false;
@@ -107,7 +108,7 @@ static void print_ports(const json_t *ports, const json_t *previews)
 					 json_array_get(previews, before), "port")) == number;
 		if (again || is_listed(ports, number))
 			continue;
-		printf("%5lld  nobody listens\n", (long long)number);
+		printf("%5lld  no listener\n", (long long)number);
 		print_previews(previews, number);
 	}
 }
@@ -150,7 +151,7 @@ static int expose_port(struct cli *cli, const struct plan *p)
 	json_t *body = json_pack("{s:I, s:s*, s:s*, s:s*}", "port", (json_int_t)p->port,
 		"sessionId", p->session, "name", p->name, "token", p->token);
 	if (!body)
-		return cli_usage(cli, "what is given is not UTF-8");
+		return cli_usage(cli, "an argument is not UTF-8");
 	int rc = call_api(cli, "POST", strdup("/api/expose-port"), body, &a);
 	if (rc != 0)
 		return rc;
@@ -181,7 +182,7 @@ static int revoke_port(struct cli *cli, const struct plan *p)
 static int run_ports(struct cli *cli)
 {
 	struct plan plan = {0};
-	int rc = take_line(cli, &plan);
+	int rc = parse_line(cli, &plan);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
@@ -195,8 +196,8 @@ const struct command command_ports = {
 	.name = "ports",
 	.run = run_ports,
 	.arguments = "[OPTIONS] [expose PORT | revoke PORT]",
-	.summary = "Which ports are listened at; give one an address, or revoke it",
-	.options = "  --session SESSION     those of its processes; expose: ends with it\n"
-		   "  --name NAME           expose: what it is called\n"
-		   "  --token TOKEN         expose: of its address; revoke: that one alone\n",
+	.summary = "List listening ports; give one an address, or revoke it",
+	.options = "  --session SESSION     only ports of its processes; expose: ends with it\n"
+		   "  --name NAME           expose: a name for people\n"
+		   "  --token TOKEN         expose: part of the address; revoke: only this address\n",
 };

@@ -1,6 +1,5 @@
 /*
- * `ringside`, up to its command. Options of all commands that stand before it are moved behind it, where the command takes
- * them itself. What is no command ends with 2, and with the one that is most like it.
+ * Common options that stand before the command are moved behind it, where the command parses them.
  */
 #include "ws/client/program.h"
 
@@ -15,24 +14,24 @@
 
 static const char serve[] = "serve";
 
-static int say_what_it_is(void)
+static int print_overview(void)
 {
 	puts("Ringside " RINGSIDE_RELEASE
 	     ": terminals that people and agents share. They outlive windows, connections and the server.\n"
 	     "\n"
 	     "  ringside new --attach      start a session here, and show it (C-\\ detaches)\n"
-	     "  ringside ls                what sessions there are\n"
+	     "  ringside ls                list the sessions\n"
 	     "  ringside attach [SESSION]  come back to one\n"
-	     "  ringside exec SESSION CMD  run a command in one, and end as it does\n"
-	     "  ringside share SESSION     a link to one, for somebody else\n"
-	     "  ringside serve             the server, in the foreground\n"
+	     "  ringside exec SESSION CMD  run a command in one, and exit with its status\n"
+	     "  ringside share SESSION     make a link to one\n"
+	     "  ringside serve             run the server in the foreground\n"
 	     "\n"
 	     "A server is started in the background when a command needs one. ringside help lists all commands,\n"
 	     "ringside help COMMAND explains one.");
 	return fflush(stdout) == 0 ? 0 : CLI_FAILED;
 }
 
-static int complain(const char *what, const char *word, const char *advice)
+static int report(const char *what, const char *word, const char *advice)
 {
 	fprintf(stderr, "ringside: there is no %s '", what);
 	for (const char *p = word; *p && p - word < 80; p++)
@@ -41,7 +40,7 @@ static int complain(const char *what, const char *word, const char *advice)
 	return CLI_USAGE;
 }
 
-static int complain_command(const char *word)
+static int report_command(const char *word)
 {
 	char advice[80] = "; ringside help lists them";
 	const struct command *like = command_find_like(word);
@@ -50,10 +49,10 @@ static int complain_command(const char *word)
 		name = serve;
 	if (name)
 		snprintf(advice, sizeof advice, ": did you mean '%s'?", name);
-	return complain("command", word, advice);
+	return report("command", word, advice);
 }
 
-/* Put the command first, behind the program's name: what stood before it is its options then. */
+/* Move the command to argv[1], and the options before it behind it. */
 static void move_forward(char **argv, int at)
 {
 	char *command = argv[at];
@@ -61,7 +60,7 @@ static void move_forward(char **argv, int at)
 	argv[1] = command;
 }
 
-/* What there is without a command; word: its last word, or NULL. */
+/* Handle a command line without a command. at: its first word that is not a common option. */
 static int answer_without_command(int argc, char **argv, int at, const struct program_about *about)
 {
 	const char *word = at < argc ? argv[at] : NULL;
@@ -72,11 +71,11 @@ static int answer_without_command(int argc, char **argv, int at, const struct pr
 				&(struct command_line){
 					1, (char **)alone, about->serve_help, about->commit, {0}});
 	if (!word)
-		return say_what_it_is();
-	return complain("option", word, " before a command; see ringside help");
+		return print_overview();
+	return report("option", word, " before a command; see ringside help");
 }
 
-/* A link of that name, for programs that call tmux: the config file says where its server is. */
+/* Called through a link named tmux. The config file chooses the server. */
 static int run_tmux(int argc, char **argv, const struct program_about *about)
 {
 	struct command_line line = {argc, argv, about->serve_help, about->commit, {0}};
@@ -85,14 +84,14 @@ static int run_tmux(int argc, char **argv, const struct program_about *about)
 	return rc != 0 ? rc : command_main(&command_tmux, &line);
 }
 
-/* argv[1] is a command, or something else. */
+/* Run argv[1], if it is a command. */
 static int run_command(int *argc, char ***argv, const struct program_about *about)
 {
 	struct command_line line = {.serve_help = about->serve_help, .commit = about->commit};
 	const char *name = (*argv)[1];
 	const struct command *c = command_find(name);
 	if (!c && strcmp(name, serve) != 0)
-		return complain_command(name);
+		return report_command(name);
 	int rc = config_apply(argc, argv, about->serve_help, &line.config);
 	if (rc != 0 || !c)
 		return rc != 0 ? rc : PROGRAM_SERVE;
@@ -115,7 +114,7 @@ int program_main(int *all, char ***line, const struct program_about *about)
 		at += (int)words;
 	}
 	if (at > argc)
-		return complain("value for", argv[argc - 1], "");
+		return report("value for", argv[argc - 1], "");
 	if (at < argc && strcmp(argv[at], "--version") == 0) {
 		move_forward(argv, at);
 		return command_main(&command_version,

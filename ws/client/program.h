@@ -1,19 +1,18 @@
-/* `ringside`, up to its command: options that stand before it, what it says of itself, commands that are mistyped. */
+/* `ringside` up to its command: options before it, the overview, unknown commands. */
 #pragma once
 
 #include <stdio.h>
 
-#define PROGRAM_SERVE (-1)
+#define PROGRAM_SERVE (-1) /* the command is `serve` */
 
-/* What who wires it knows. */
+/* What main() provides. */
 struct program_about {
-	void (*serve_help)(FILE *out); /* prints what there is to say of `ringside serve` */
-	const char *commit;            /* that it was built from; NULL: not known */
+	void (*serve_help)(FILE *out); /* prints `ringside serve --help` */
+	const char *commit;            /* it was built from; NULL: unknown */
 };
 
 /*
- * Carry out a command line, argv[0] being the program's name; its words are put into another order, and those
- * of the config file between them. Returns the status to
- * end with, or PROGRAM_SERVE where it is for the server, for which "serve" is its second word then.
+ * Run a command line. Its words are reordered, and options of the config file are inserted. Returns
+ * the exit status, or PROGRAM_SERVE if argv[1] is "serve" now.
  */
 int program_main(int *argc, char ***argv, const struct program_about *about);

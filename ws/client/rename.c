@@ -1,4 +1,4 @@
-/* `ringside rename`: another name for a session, for people. */
+/* `ringside rename`: gives a session another name. */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
@@ -16,7 +16,7 @@ static int run_rename(struct cli *cli)
 		session = cli_argument(cli);
 	const char *name = cli_argument(cli);
 	if (!name || !session || !*session)
-		return cli_usage(cli, name ? "which session?" : "what is its name to be?");
+		return cli_usage(cli, "%s is missing", name ? "SESSION" : "NAME");
 	if (!cli_done(cli))
 		return cli->status;
 	json_t *body = json_pack("{s:s}", "name", name);
@@ -38,6 +38,6 @@ const struct command command_rename = {
 	.name = "rename",
 	.run = run_rename,
 	.arguments = "[SESSION] NAME",
-	.summary = "Give a session another name; within a session, that one",
+	.summary = "Give a session another name (default: $RINGSIDE_SESSION)",
 	.options = "",
 };

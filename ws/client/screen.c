@@ -1,4 +1,4 @@
-/* `ringside screen`: what a session shows, and the lines above it. */
+/* `ringside screen`: prints the screen of a session, and lines of its scrollback. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -27,7 +27,7 @@ struct view {
 	uint64_t lines; /* of scrollback */
 };
 
-static int take_view(struct cli *cli, struct view *v)
+static int parse_options(struct cli *cli, struct view *v)
 {
 	int option;
 	while ((option = cli_option(cli, ":", screen_options)) != -1) {
@@ -44,11 +44,11 @@ static int take_view(struct cli *cli, struct view *v)
 		else if (strcmp(optarg, "all") == 0)
 			v->lines = LINES_MAX;
 		else if (!cli_number(optarg, LINES_MAX, &v->lines))
-			return cli_usage(cli, "--scrollback is a number of lines, or all");
+			return cli_usage(cli, "--scrollback must be a number of lines, or all");
 	}
 	v->session = cli_argument(cli);
 	if (!v->session)
-		return cli_usage(cli, "which session?");
+		return cli_usage(cli, "SESSION is missing");
 	if (cli->json)
 		v->format = "json";
 	return cli_done(cli) ? 0 : cli->status;
@@ -60,7 +60,7 @@ static char *view_path(const struct view *v, const char *what, const char *range
 		v->join ? "&wrap=join" : "", v->cells ? "&cells=1" : "", range);
 }
 
-/* One piece of the lines above; *from moves on. */
+/* Read one piece of the scrollback and advance *from. */
 static int read_above(
 	struct cli *cli, const struct view *v, uint64_t *from, uint64_t to, json_t *above)
 {
@@ -85,8 +85,8 @@ static int read_above(
 	return 0;
 }
 
-/* Where the screen begins, and where what is kept above it. */
-static void read_place(const struct answer *a, uint64_t *ret_first, uint64_t *ret_screen)
+/* The numbers of the first line that is kept, and of the first line of the screen. */
+static void read_line_numbers(const struct answer *a, uint64_t *ret_first, uint64_t *ret_screen)
 {
 	const json_t *scrollback = json_object_get(a->json, "scrollback");
 	*ret_first = *ret_screen = 0;
@@ -110,7 +110,7 @@ static int print_view(struct cli *cli, const struct view *v)
 		json_decref(above);
 		return rc;
 	}
-	read_place(&a, &first, &screen);
+	read_line_numbers(&a, &first, &screen);
 	uint64_t from = screen > v->lines && screen - v->lines > first ? screen - v->lines : first;
 	while (rc == 0 && v->lines > 0 && from < screen)
 		rc = read_above(cli, v, &from, screen, above);
@@ -130,7 +130,7 @@ static int print_view(struct cli *cli, const struct view *v)
 static int run_screen(struct cli *cli)
 {
 	struct view v = {.format = "text"};
-	int rc = take_view(cli, &v);
+	int rc = parse_options(cli, &v);
 	if (rc == 0)
 		rc = connection_open(cli);
 	return rc != 0 ? rc : print_view(cli, &v);
@@ -140,10 +140,10 @@ const struct command command_screen = {
 	.name = "screen",
 	.run = run_screen,
 	.arguments = "[OPTIONS] SESSION",
-	.summary = "Print what a session shows",
+	.summary = "Print the screen of a session",
 	.options = "  --ansi                with colours and styles\n"
 		   "  --html\n"
-		   "  --scrollback N|all    and so many lines above it\n"
-		   "  --join                what was wrapped as one line\n"
-		   "  --cells               with --json: the runs of cells in one style\n",
+		   "  --scrollback N|all    and this many lines above it\n"
+		   "  --join                join wrapped lines\n"
+		   "  --cells               with --json: cells with their styles\n",
 };

@@ -1,4 +1,4 @@
-/* `ringside send`: typing into a session. */
+/* `ringside send`: types into a session. */
 #include "ws/base64.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
@@ -44,7 +44,7 @@ struct plan {
 	uint64_t timeout_ms;
 };
 
-static int take_send_option(struct cli *cli, struct plan *p, int option)
+static int parse_option(struct cli *cli, struct plan *p, int option)
 {
 	static const struct {
 		int option;
@@ -59,14 +59,14 @@ static int take_send_option(struct cli *cli, struct plan *p, int option)
 	if (option == OPT_ENTER)
 		return json_object_set_new(p->body, "submit", json_true());
 	if (option == OPT_TIMEOUT && !cli_seconds(optarg, &p->timeout_ms))
-		return cli_usage(cli, "--timeout is a number of seconds");
+		return cli_usage(cli, "--timeout must be a number of seconds");
 	p->wait = p->wait || option == OPT_WAIT;
 	p->input = p->input || option == OPT_INPUT;
 	return 0;
 }
 
-/* Keys by their names. */
-static int take_keys(struct cli *cli, struct plan *p)
+/* The remaining arguments are names of keys. */
+static int parse_keys(struct cli *cli, struct plan *p)
 {
 	json_t *keys = json_array();
 	const char *name;
@@ -81,7 +81,7 @@ static int take_keys(struct cli *cli, struct plan *p)
 	return 0;
 }
 
-/* Until the shell is back, or a program wants more, behind what was typed. */
+/* Wait until, after offset, the shell shows its prompt or a program waits for input. */
 static int await_answer(
 	struct cli *cli, const char *session, const struct plan *p, const json_t *offset)
 {
@@ -92,7 +92,10 @@ static int await_answer(
 	return rc;
 }
 
-/* Whether this is a refusal because much of what was typed before has not been read yet: nothing of it was typed. */
+/*
+ * Whether the server refused the input because the session's queue is full. Nothing of it was
+ * typed.
+ */
 static bool is_full(const struct answer *a)
 {
 	const json_t *context = json_object_get(a->json, "context");
@@ -116,7 +119,7 @@ static void pause_for(struct cli *cli, unsigned ms)
 	uv_run(&cli->loop, UV_RUN_NOWAIT);
 }
 
-/* Type what a body says, when the session takes it; body is taken. */
+/* Type a body, retrying while the queue is full. Takes body. */
 static int type_body(struct cli *cli, const char *session, json_t *body, struct answer *ret_answer)
 {
 	unsigned pause_ms = PAUSE_FIRST_MS;
@@ -140,7 +143,7 @@ static int type_body(struct cli *cli, const char *session, json_t *body, struct 
 	}
 }
 
-/* The next body with what standard input has; the last one has what comes behind it. */
+/* The body for a piece of standard input: text and keys go with the first, Enter with the last. */
 static json_t *next_body(const struct plan *p, bool first, bool last)
 {
 	static const char *const before[] = {"text", "paste", "keys"};
@@ -152,7 +155,7 @@ static json_t *next_body(const struct plan *p, bool first, bool last)
 	return body;
 }
 
-/* Standard input, piece by piece, as fast as the session takes it. */
+/* Type standard input, piece by piece, as fast as the session reads it. */
 static int type_input(
 	struct cli *cli, const char *session, const struct plan *p, struct answer *ret_answer)
 {
@@ -196,14 +199,15 @@ static int run_send(struct cli *cli)
 	struct plan p = {.body = json_object(), .timeout_ms = WAIT_TIMEOUT_MS};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":it:", options)) != -1)
-		rc = option == '?' ? cli->status : take_send_option(cli, &p, option);
+		rc = option == '?' ? cli->status : parse_option(cli, &p, option);
 	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
-		rc = cli_usage(cli, "which session?");
+		rc = cli_usage(cli, "SESSION is missing");
 	if (rc == 0)
-		rc = take_keys(cli, &p);
+		rc = parse_keys(cli, &p);
 	if (rc == 0 && !p.input && json_object_size(p.body) == 0)
-		rc = cli_usage(cli, "what? Keys by their names, such as C-c Enter, or --text TEXT");
+		rc = cli_usage(cli,
+			"nothing to type: give names of keys, such as C-c Enter, or --text TEXT");
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
@@ -218,11 +222,11 @@ const struct command command_send = {
 	.arguments = "[OPTIONS] SESSION [KEY...]",
 	.summary = "Type into a session: text, and then keys by their names (C-c, Enter, F5, C-Left, M-x)",
 	.options = "  --text TEXT           as it is\n"
-		   "  --paste TEXT          as a paste, bracketed where the program asked for that\n"
-		   "  -i, --stdin           what is on our standard input\n"
-		   "  --enter               and Enter at the end, apart from the rest\n"
-		   "  --wait                until the shell is at its prompt again, or a program wants more\n"
+		   "  --paste TEXT          as a paste, bracketed if the program asked for that\n"
+		   "  -i, --stdin           read standard input\n"
+		   "  --enter               then Enter, as a separate key\n"
+		   "  --wait                until the shell shows its prompt, or a program waits for input\n"
 		   "  -t, --timeout S       for --wait (default: 30); the status is 124 then\n"
 		   "  --name NAME           who types, for the record\n"
-		   "  --lease ID            of the lease that was taken\n",
+		   "  --lease ID            the lease that allows typing\n",
 };

@@ -1,4 +1,3 @@
-/* The installed one comes first: what stands beside ringside may be left from a release that installed it there. */
 #include "ws/client/server_place.h"
 
 #include <errno.h>
@@ -6,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The length of what stands before /BINDIR/NAME, or -1 when that is not how exe ends. */
+/* The length of the part before /BINDIR/NAME, or -1 if exe does not end so. */
 static long prefix_length(const char *exe, const char *bindir)
 {
 	const char *slash = strrchr(exe, '/');
@@ -23,7 +22,7 @@ int server_place_installed(const char *exe, const struct program_dirs *dirs, cha
 {
 	bool whole = dirs->libexecdir[0] == '/';
 	long prefix = prefix_length(exe, dirs->bindir);
-	/* From a directory that is not below the prefix there is no way to one that is. */
+	/* An absolute bindir says nothing about the prefix. */
 	if (prefix < 0 || (dirs->bindir[0] == '/' && !whole))
 		return -ENOENT;
 	int n = snprintf(ret_path, PATH_MAX, "%.*s%s%s/ringside/ringside-server",

@@ -1,4 +1,4 @@
-/* `ringside new`, `ls`, `kill`: sessions as a whole. */
+/* `ringside new`, `ringside ls` and `ringside kill`. */
 #include "ws/client/attach/attach.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
@@ -48,7 +48,7 @@ struct new_plan {
 	bool attach, open;
 };
 
-static int take_size(struct cli *cli, json_t *body, const char *text)
+static int parse_size(struct cli *cli, json_t *body, const char *text)
 {
 	char cols_text[8];
 	uint64_t cols = 0, rows = 0;
@@ -56,13 +56,13 @@ static int take_size(struct cli *cli, json_t *body, const char *text)
 	snprintf(cols_text, sizeof cols_text, "%.*s", x ? (int)(x - text) : 0, text);
 	if (!x || !cli_number(cols_text, SIDE_MAX, &cols) || !cli_number(x + 1, SIDE_MAX, &rows) ||
 		cols == 0 || rows == 0)
-		return cli_usage(cli, "--size is COLSxROWS, such as 80x24");
+		return cli_usage(cli, "--size must be COLSxROWS, such as 80x24");
 	json_object_set_new(body, "cols", json_integer((json_int_t)cols));
 	json_object_set_new(body, "rows", json_integer((json_int_t)rows));
 	return 0;
 }
 
-static int take_new_option(struct cli *cli, struct new_plan *plan, int option)
+static int parse_new_option(struct cli *cli, struct new_plan *plan, int option)
 {
 	uint64_t ms;
 	switch (option) {
@@ -87,12 +87,13 @@ static int take_new_option(struct cli *cli, struct new_plan *plan, int option)
 		return 0;
 	}
 	case OPT_ENV:
-		return cli_variable(plan->env, optarg) ? 0 : cli_usage(cli, "--env is NAME=VALUE");
+		return cli_variable(plan->env, optarg) ? 0
+						       : cli_usage(cli, "--env must be NAME=VALUE");
 	case OPT_SIZE:
-		return take_size(cli, plan->body, optarg);
+		return parse_size(cli, plan->body, optarg);
 	case OPT_IDLE:
 		if (!cli_seconds(optarg, &ms))
-			return cli_usage(cli, "--idle-timeout is a number of seconds");
+			return cli_usage(cli, "--idle-timeout must be a number of seconds");
 		json_object_set_new(plan->body, "idleTimeoutMs", json_integer((json_int_t)ms));
 		return 0;
 	case OPT_HISTORY:
@@ -106,11 +107,11 @@ static int take_new_option(struct cli *cli, struct new_plan *plan, int option)
 	}
 }
 
-static int take_new(struct cli *cli, struct new_plan *plan)
+static int parse_new(struct cli *cli, struct new_plan *plan)
 {
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":", new_options)) != -1)
-		rc = option == '?' ? cli->status : take_new_option(cli, plan, option);
+		rc = option == '?' ? cli->status : parse_new_option(cli, plan, option);
 	if (rc != 0)
 		return rc;
 	const char *id = cli_argument(cli);
@@ -121,7 +122,7 @@ static int take_new(struct cli *cli, struct new_plan *plan)
 	return 0;
 }
 
-/* Who types `ringside new` in a directory means that one; a server elsewhere does not have it. */
+/* Default: the current directory, unless the server may be on another machine. */
 static void add_cwd(const struct cli *cli, struct new_plan *plan)
 {
 	char cwd[PATH_MAX];
@@ -144,7 +145,7 @@ static int create_session(struct cli *cli, const struct new_plan *plan)
 	json_t *data = json_object_get(a.json, "data");
 	const char *id = json_string_value(json_object_get(data, "id"));
 	if (!id) {
-		rc = cli_fail(cli, "the server's answer names no session");
+		rc = cli_fail(cli, "the server's answer has no session id");
 	} else if (plan->attach) {
 		rc = attach_session(cli, id, NULL);
 	} else if (cli->json) {
@@ -160,7 +161,7 @@ static int create_session(struct cli *cli, const struct new_plan *plan)
 static int run_new(struct cli *cli)
 {
 	struct new_plan plan = {.body = json_object(), .env = json_object()};
-	int rc = take_new(cli, &plan);
+	int rc = parse_new(cli, &plan);
 	if (rc == 0) {
 		add_cwd(cli, &plan);
 		rc = create_session(cli, &plan);
@@ -177,19 +178,19 @@ const struct command command_new = {
 	.arguments = "[OPTIONS] [SESSION]",
 	.summary = "Start a session, and print its id",
 	.options = "  --attach              attach to it\n"
-		   "  --open                no error when it is there already\n"
+		   "  --open                no error if it exists already\n"
 		   "  --name NAME           for people\n"
-		   "  --cwd DIR             (default: the current one)\n"
+		   "  --cwd DIR             (default: the current directory)\n"
 		   "  --shell SHELL         (default: bash)\n"
-		   "  --shell-arg ARG       an argument of it, such as -l; may be repeated\n"
+		   "  --shell-arg ARG       an argument of the shell, such as -l; may be repeated\n"
 		   "  --on-shell-exit WHAT  close (default), reexec or respawn\n"
-		   "  --history             commands of programs go into the shell's history\n"
+		   "  --history             commands of programs go into the shell's history too\n"
 		   "  --env NAME=VALUE      may be repeated\n"
 		   "  --size COLSxROWS\n"
-		   "  --idle-timeout S      end it when nothing has happened for so long\n",
+		   "  --idle-timeout S      end it after this long without activity\n",
 };
 
-/* "running", or how it ended. */
+/* Write "running", or how the session ended. */
 static void describe_state(const json_t *session, char text[32])
 {
 	const json_t *exit = json_object_get(session, "exit");
@@ -268,10 +269,10 @@ const struct command command_ls = {
 	.run = run_ls,
 	.arguments = "[OPTIONS]",
 	.summary = "List the sessions",
-	.options = "  --names               only their ids, one a line\n",
+	.options = "  --names               print only their ids, one a line\n",
 };
 
-/* The container's protocol has no better word for that. */
+/* The Cloudflare dialect, which this request uses, has no error code of its own for this. */
 static bool is_unknown(const struct answer *a)
 {
 	const char *why = json_string_value(
@@ -318,7 +319,7 @@ static int run_kill(struct cli *cli)
 	}
 	id = cli_argument(cli);
 	if (!id)
-		return cli_usage(cli, "which session?");
+		return cli_usage(cli, "SESSION is missing");
 	int rc = connection_open(cli), worst = rc;
 	for (; rc != CLI_NO_SERVER && id; id = cli_argument(cli)) {
 		if (worst == 0 || cli->client)
@@ -332,6 +333,6 @@ const struct command command_kill = {
 	.name = "kill",
 	.run = run_kill,
 	.arguments = "[OPTIONS] SESSION...",
-	.summary = "End sessions and all their processes, or signal what runs in them",
-	.options = "  -s, --signal NAME     only send this to the foreground, such as INT\n",
+	.summary = "End sessions and all their processes, or send them a signal",
+	.options = "  -s, --signal NAME     only send this signal to the foreground, such as INT\n",
 };

@@ -1,4 +1,4 @@
-/* `ringside share`: links for one session and one role. */
+/* `ringside share`: makes, lists and revokes links to a session. */
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -26,8 +26,8 @@ struct plan {
 	json_t *body; /* owned */
 };
 
-/* 90, 90s, 15m, 2h, 7d */
-static bool take_span(const char *text, uint64_t *ret_ms)
+/* Parse a time: 90, 90s, 15m, 2h, 7d. */
+static bool parse_span(const char *text, uint64_t *ret_ms)
 {
 	static const struct {
 		char unit;
@@ -51,15 +51,16 @@ static bool take_span(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
-static int take_share_option(struct cli *cli, struct plan *p, int option)
+static int parse_option(struct cli *cli, struct plan *p, int option)
 {
 	uint64_t ms;
 	switch (option) {
 	case OPT_DRIVE:
 		return json_object_set_new(p->body, "role", json_string("driver"));
 	case OPT_EXPIRES:
-		if (!take_span(optarg, &ms))
-			return cli_usage(cli, "--expires is a time, such as 90s, 15m, 2h or 7d");
+		if (!parse_span(optarg, &ms))
+			return cli_usage(
+				cli, "--expires must be a time, such as 90s, 15m, 2h or 7d");
 		return json_object_set_new(p->body, "expiresInMs", json_integer((json_int_t)ms));
 	case OPT_NAME:
 		return json_object_set_new(p->body, "name", json_string(optarg)) == 0
@@ -77,12 +78,12 @@ static int take_share_option(struct cli *cli, struct plan *p, int option)
 	}
 }
 
-static int take_share_line(struct cli *cli, struct plan *p)
+static int parse_line(struct cli *cli, struct plan *p)
 {
 	int option, rc = 0;
 	json_object_set_new(p->body, "role", json_string("viewer"));
 	while (rc == 0 && (option = cli_option(cli, ":", options)) != -1)
-		rc = option == '?' ? cli->status : take_share_option(cli, p, option);
+		rc = option == '?' ? cli->status : parse_option(cli, p, option);
 	if (rc != 0)
 		return rc;
 	p->session = cli_session(cli);
@@ -129,7 +130,9 @@ static int revoke_link(struct cli *cli, const struct plan *p)
 	return rc;
 }
 
-/* The link's address: at the given one, at that of --url, or where the server says that it listens. */
+/*
+ * The link's address, below --base, --url, or the server's own address; owned. NULL: out of memory.
+ */
 static char *find_address(const struct cli *cli, const struct plan *p, const json_t *answer)
 {
 	const char *base = p->base ? p->base : cli->url, *known = answer_text(answer, "url");
@@ -145,7 +148,7 @@ static char *find_address(const struct cli *cli, const struct plan *p, const jso
 	return address;
 }
 
-/* Whether an address leads its reader to their own machine. */
+/* Whether an address works on this machine only. */
 static bool is_loopback(const char *url)
 {
 	static const char *const names[] = {"127.", "localhost:", "localhost/", "[::1]"};
@@ -173,7 +176,7 @@ static int create_link(struct cli *cli, const struct plan *p)
 		rc = cli_flush(cli);
 	}
 	if (rc == 0 && is_loopback(url))
-		fputs("ringside: that address is good on this machine alone: see --base, and --public-url of the server\n",
+		fputs("ringside: this address works on this machine only: see --base, and --public-url of the server\n",
 			stderr);
 	free(url);
 	answer_finish(&a);
@@ -183,7 +186,7 @@ static int create_link(struct cli *cli, const struct plan *p)
 static int run_share(struct cli *cli)
 {
 	struct plan plan = {.body = json_object()};
-	int rc = take_share_line(cli, &plan);
+	int rc = parse_line(cli, &plan);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0)
@@ -198,11 +201,11 @@ const struct command command_share = {
 	.name = "share",
 	.run = run_share,
 	.arguments = "[OPTIONS] [SESSION]",
-	.summary = "Make a link to a session, and print its address; list links, take them back",
-	.options = "  --drive               who has it may type (default: only watch)\n"
+	.summary = "Make a link to a session, and print its address; list or revoke links",
+	.options = "  --drive               allow typing (default: only watching)\n"
 		   "  --expires TIME        such as 90s, 15m, 2h or 7d (default: a day)\n"
-		   "  --name NAME           whom it is for\n"
-		   "  --base URL            the address that people reach the server by\n"
-		   "  --list                the links that there are\n"
-		   "  --revoke LINK         take that one back, by its id\n",
+		   "  --name NAME           the person that it is for\n"
+		   "  --base URL            the address of the server for people\n"
+		   "  --list                list the links\n"
+		   "  --revoke LINK         revoke this link, by its id\n",
 };

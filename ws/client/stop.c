@@ -1,6 +1,6 @@
 /*
- * `ringside stop`: end the server that is on this machine, as SIGTERM does; it is known by who is at the other end of its
- * socket. Sessions stay, for the next server.
+ * `ringside stop`: sends SIGTERM to the process that listens on the server's socket, and waits for
+ * its exit. Sessions stay for the next server.
  */
 #include "ws/client/command.h"
 #include "ws/client/connect/call.h"
@@ -16,7 +16,7 @@
 
 enum { OPT_KILL = 256 };
 
-#define END_MS 30000 /* for it to end */
+#define END_MS 30000 /* for the server to exit */
 
 static int end_sessions(struct cli *cli)
 {
@@ -37,7 +37,7 @@ static int end_sessions(struct cli *cli)
 	return rc;
 }
 
-static int end_server(struct cli *cli)
+static int stop_server(struct cli *cli)
 {
 	pid_t pid = 0;
 	int fd = -1, rc = connection_peer(cli, &pid);
@@ -51,9 +51,9 @@ static int end_server(struct cli *cli)
 		close(fd);
 	if (rc < 0)
 		return cli_fail(
-			cli, "the server at %s cannot be ended: %s", cli->path, strerror(-rc));
+			cli, "the server at %s cannot be stopped: %s", cli->path, strerror(-rc));
 	if (ended <= 0)
-		return cli_fail(cli, "the server, process %d, does not end", (int)pid);
+		return cli_fail(cli, "the server, pid %d, has not exited after 30 s", (int)pid);
 	return cli->json ? cli_print_json(cli, json_pack("{s:i}", "pid", (int)pid)) : 0;
 }
 
@@ -70,17 +70,18 @@ static int run_stop(struct cli *cli)
 	if (!cli_done(cli))
 		return cli->status;
 	if (cli->url)
-		return cli_usage(cli, "only a server of this machine can be ended");
+		return cli_usage(
+			cli, "--url cannot be used: only a server on this machine can be stopped");
 	int rc = connection_open(cli);
 	if (rc == 0 && all)
 		rc = end_sessions(cli);
-	return rc == 0 ? end_server(cli) : rc;
+	return rc == 0 ? stop_server(cli) : rc;
 }
 
 const struct command command_stop = {
 	.name = "stop",
 	.run = run_stop,
 	.arguments = "[OPTIONS]",
-	.summary = "End the server; sessions stay, for the next one",
-	.options = "  --kill                end all sessions before\n",
+	.summary = "Stop the server; sessions stay for the next one",
+	.options = "  --kill                end all sessions first\n",
 };

@@ -1,4 +1,4 @@
-/* `ringside wait`: until something happens in a session. */
+/* `ringside wait`: waits for an event in a session. */
 #include "ws/client/wait.h"
 
 #include "shell/id.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE 40u /* times a lost connection is made again, a quarter of a second apart */
+#define ATTEMPTS 40u /* attempts after a lost connection, 250 ms apart */
 
 enum {
 	OPT_MATCH = 256,
@@ -52,7 +52,7 @@ static const struct option options[] = {
 struct plan {
 	json_t *until; /* owned */
 	json_t *from;  /* owned; NULL: now */
-	bool last;     /* from where somebody has typed last */
+	bool last;     /* from the offset of the last input */
 	bool ignore_case, screen;
 	uint64_t timeout_ms;
 };
@@ -62,12 +62,11 @@ static int add_condition(struct plan *p, json_t *condition)
 	return json_array_append_new(p->until, condition);
 }
 
-/* A condition with a number. */
 static int add_number(struct cli *cli, struct plan *p, const char *type, const char *field)
 {
 	uint64_t n;
 	if (!cli_number(optarg, INT64_MAX, &n))
-		return cli_usage(cli, "--%s is a number", type);
+		return cli_usage(cli, "--%s must be a number", type);
 	return add_condition(p, json_pack("{s:s, s:I}", "type", type, field, (json_int_t)n));
 }
 
@@ -79,7 +78,7 @@ static int add_text(struct cli *cli, struct plan *p, const char *type, const cha
 	return add_condition(p, json_pack("{s:s, s:o}", "type", type, field, text));
 }
 
-static int take_wait_option(struct cli *cli, struct plan *p, int option)
+static int parse_option(struct cli *cli, struct plan *p, int option)
 {
 	uint64_t n;
 	switch (option) {
@@ -114,18 +113,18 @@ static int take_wait_option(struct cli *cli, struct plan *p, int option)
 		if (p->last)
 			return 0;
 		if (!cli_number(optarg, INT64_MAX, &n))
-			return cli_usage(cli, "--from is an offset, or last");
+			return cli_usage(cli, "--from must be an offset, or last");
 		json_decref(p->from);
 		p->from = json_integer((json_int_t)n);
 		return 0;
 	default:
 		return cli_seconds(optarg, &p->timeout_ms)
 			? 0
-			: cli_usage(cli, "--timeout is a number of seconds");
+			: cli_usage(cli, "--timeout must be a number of seconds");
 	}
 }
 
-/* What the options say of all patterns. */
+/* Apply --ignore-case and --screen to all patterns. */
 static void complete_conditions(struct plan *p)
 {
 	size_t i;
@@ -145,7 +144,7 @@ static json_t *make_body(
 {
 	json_t *body = json_pack("{s:O, s:I, s:s}", "until", conditions, "timeoutMs",
 		(json_int_t)timeout_ms, "key", key);
-	/* Where matches and bytes are counted from; and a prompt, or silence, is one behind what was printed there. */
+	/* Matches and bytes count from there, and only a later prompt or silence counts. */
 	if (from) {
 		json_object_set_new(body, "from", json_deep_copy(from));
 		json_object_set_new(body, "after", json_deep_copy(from));
@@ -153,7 +152,7 @@ static json_t *make_body(
 	return body;
 }
 
-/* Its words for scripts: what fired, and what matched. */
+/* Print the result, and return the exit status. */
 static int print_end(struct cli *cli, const struct answer *a)
 {
 	const char *type = json_string_value(json_object_get(a->json, "type"));
@@ -168,7 +167,7 @@ static int print_end(struct cli *cli, const struct answer *a)
 		return cli->status;
 	if (json_is_integer(json_object_get(a->json, "fired")))
 		return 0;
-	/* Or the session has ended, and nothing of it can happen any more. */
+	/* Any other end: the session has ended. */
 	return type && strcmp(type, "timeout") == 0 ? CLI_TIME_OVER : CLI_GONE;
 }
 
@@ -181,8 +180,8 @@ int wait_until(struct cli *cli, const char *session, json_t *conditions, const j
 	if (rc < 0)
 		return cli_fail(cli, "%s", strerror(-rc));
 	json_t *body = make_body(conditions, from, timeout_ms, key);
-	for (unsigned i = 0; i < PATIENCE; i++) {
-		/* The key makes it the same wait. */
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
+		/* The key identifies a repeated request as the same wait. */
 		rc = call_try(cli, "POST", call_path(session, "/wait"), json_incref(body), &a);
 		if (rc != -ECONNRESET && rc != -ECONNREFUSED)
 			break;
@@ -198,7 +197,7 @@ int wait_until(struct cli *cli, const char *session, json_t *conditions, const j
 	return rc;
 }
 
-/* Where somebody has typed last, by `ringside send` or otherwise; where nobody has, from now on. */
+/* Find the offset at which input was typed last, in any way; if none was, count from now on. */
 static int find_last(struct cli *cli, const char *session, struct plan *p)
 {
 	struct answer a;
@@ -218,14 +217,14 @@ static int run_wait(struct cli *cli)
 	struct plan p = {.until = json_array(), .timeout_ms = WAIT_TIMEOUT_MS};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":t:", options)) != -1)
-		rc = option == '?' ? cli->status : take_wait_option(cli, &p, option);
+		rc = option == '?' ? cli->status : parse_option(cli, &p, option);
 	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
-		rc = cli_usage(cli, "which session?");
+		rc = cli_usage(cli, "SESSION is missing");
 	if (rc == 0 && !cli_done(cli))
 		rc = cli->status;
 	if (rc == 0 && json_array_size(p.until) == 0)
-		rc = cli_usage(cli, "until what? Such as --prompt or --match PATTERN");
+		rc = cli_usage(cli, "a condition is missing, such as --prompt or --match PATTERN");
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0 && p.last)
@@ -243,21 +242,20 @@ const struct command command_wait = {
 	.name = "wait",
 	.run = run_wait,
 	.arguments = "[OPTIONS] SESSION",
-	.summary = "Wait until something happens in a session: the first of what is asked for",
-	.options =
-		"  --match PATTERN       its output matches; what did is printed\n"
-		"  --ignore-case, --screen\n"
-		"                        the pattern's case means nothing; it is looked for on the screen\n"
-		"  --prompt              the shell is at its prompt\n"
-		"  --input               a program waits for input\n"
-		"  --idle MS, --stable MS\n"
-		"                        no output, or no change of the screen, for so long\n"
-		"  --bytes N             so many bytes of output\n"
-		"  --exec EXEC           that command is done\n"
-		"  --exit                the shell has ended\n"
-		"  --port N              somebody listens at that port of this machine\n"
-		"  --lease               nobody has the keyboard for himself\n"
-		"  --from OFFSET|last    what was there since then, or since somebody has typed last,\n"
-		"                        counts (default: now)\n"
-		"  -t, --timeout S       (default: 30) the status is 124 then, and 3 when the session ended\n",
+	.summary = "Wait until one of the given conditions is true in a session",
+	.options = "  --match PATTERN       its output matches; the match is printed\n"
+		   "  --ignore-case, --screen\n"
+		   "                        the pattern ignores case; it is searched on the screen\n"
+		   "  --prompt              the shell is at its prompt\n"
+		   "  --input               a program waits for input\n"
+		   "  --idle MS, --stable MS\n"
+		   "                        no output, or no change of the screen, for this long\n"
+		   "  --bytes N             this many bytes of output\n"
+		   "  --exec EXEC           this command has ended\n"
+		   "  --exit                the shell has ended\n"
+		   "  --port N              a process listens on this port of the machine\n"
+		   "  --lease               no lease reserves the keyboard\n"
+		   "  --from OFFSET|last    output counts from there, or from the last input, on\n"
+		   "                        (default: now)\n"
+		   "  -t, --timeout S       (default: 30) exit status 124 after it, 3 if the session ended\n",
 };

@@ -1,4 +1,4 @@
-/* Line by line, in place: what ends a word becomes its NUL. The first line that is wrong ends it. */
+/* Line by line, in place: words are NUL-terminated. Parsing stops at the first error. */
 #include "ws/client/config/config_text.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ static bool is_name(const char *word)
 	return *word && word[strspn(word, NAME_CHARACTERS)] == '\0';
 }
 
-/* "[name]" at line. Returns the name, or NULL. */
-static char *read_section(char *line)
+/* Returns the name in "[name]", or NULL. */
+static char *parse_section(char *line)
 {
 	size_t length = strlen(line);
 	if (length < 3 || line[length - 1] != ']')
@@ -40,15 +40,15 @@ static char *read_section(char *line)
 	return is_name(name) ? name : NULL;
 }
 
-/* Returns why a line is wrong, or NULL. */
-static const char *take_line(struct config_text *t, const char **section, char *line)
+/* Parse a line. Returns what is wrong with it, or NULL. */
+static const char *parse_line(struct config_text *t, const char **section, char *line)
 {
 	if (*line == '\0' || *line == '#')
 		return NULL;
 	if (!is_text(line))
 		return "has control characters";
 	if (*line == '[') {
-		*section = read_section(line);
+		*section = parse_section(line);
 		return *section ? NULL : "is no [section]";
 	}
 	char *equals = strchr(line, '='), *end = equals ? equals : line + strlen(line);
@@ -78,7 +78,7 @@ int config_text_parse(char *text, size_t length, struct config_text *ret)
 		else if (memchr(line, '\0', (size_t)(stop - line)))
 			ret->why = "has a NUL in it";
 		else
-			ret->why = take_line(ret, &section, trim(line, stop));
+			ret->why = parse_line(ret, &section, trim(line, stop));
 		line = stop + 1;
 	}
 	if (!ret->why)

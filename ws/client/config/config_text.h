@@ -1,6 +1,6 @@
 /*
- * The text of a config file: `name = value`, or `name` alone, a line; `[section]`; `#` at the beginning of a line is a comment,
- * and blanks around anything are nothing. Pure.
+ * Parses the text of a config file. A line is `name = value`, `name`, `[section]` or a comment that
+ * begins with `#`. Blanks around words are ignored. Pure.
  */
 #pragma once
 
@@ -9,24 +9,24 @@
 #define CONFIG_TEXT_MAX ((size_t)64 << 10) /* bytes */
 #define CONFIG_SETTINGS_MAX 256u
 
-/* One setting; its texts are parts of what was parsed. */
+/* One setting; its strings point into the parsed text. */
 struct config_setting {
 	unsigned line;       /* from 1 on */
-	const char *section; /* "": before the first */
+	const char *section; /* "": before the first section */
 	const char *name;    /* a-z, 0-9 and -; not empty */
-	const char *value;   /* NULL: there is no = */
+	const char *value;   /* NULL: the line has no = */
 };
 
+/* The settings of a file, or its first error. */
 struct config_text {
 	struct config_setting settings[CONFIG_SETTINGS_MAX];
 	size_t count;
-	/* Of a text that is wrong: */
-	unsigned line;
-	const char *why;
+	unsigned line;   /* of the error */
+	const char *why; /* the error; NULL: none */
 };
 
 /*
- * Take a text apart, which is changed for that: length bytes and a NUL. Returns 0, or -EINVAL with line and why in *ret, and no
- * settings.
+ * Parse length bytes of text and a NUL, which are changed in place. Returns 0, or -EINVAL with line
+ * and why in *ret, and no settings.
  */
 int config_text_parse(char *text, size_t length, struct config_text *ret);

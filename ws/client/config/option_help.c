@@ -1,16 +1,15 @@
-/* Lines are as `  -t, --timeout S  words`; what follows on lines of its own is not looked at. */
 #include "ws/client/config/option_help.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void take_word(char *to, size_t size, const char *from, size_t length)
+static void copy_word(char *to, size_t size, const char *from, size_t length)
 {
 	snprintf(to, size, "%.*s", (int)(length < size ? length : size - 1), from);
 }
 
-/* One option of a line, at p: "--name VALUE". Returns what is behind it, NULL: there is none. */
-static const char *read_option(const char *p, struct option_help *o)
+/* Parse one option of a line, "-n, --name VALUE", at p. Returns its end; NULL: there is none. */
+static const char *parse_option(const char *p, struct option_help *o)
 {
 	*o = (struct option_help){.name = ""};
 	while (*p == ' ' || *p == ',')
@@ -18,7 +17,7 @@ static const char *read_option(const char *p, struct option_help *o)
 	if (p[0] == '-' && p[1] != '-') {
 		size_t letters = strcspn(p, " ,\n");
 		if (letters == 2)
-			take_word(o->brief, sizeof o->brief, p, letters);
+			copy_word(o->brief, sizeof o->brief, p, letters);
 		p += letters;
 		while (*p == ' ' || *p == ',')
 			p++;
@@ -26,12 +25,12 @@ static const char *read_option(const char *p, struct option_help *o)
 	if (strncmp(p, "--", 2) != 0)
 		return NULL;
 	size_t length = strcspn(p, " ,[\n");
-	take_word(o->name, sizeof o->name, p, length);
+	copy_word(o->name, sizeof o->name, p, length);
 	p += length;
 	o->optional = *p == '[';
 	if (*p == ' ' && p[1] != ' ' && p[1] != '-') {
 		length = strcspn(p + 1, " ,\n");
-		take_word(o->value, sizeof o->value, p + 1, length);
+		copy_word(o->value, sizeof o->value, p + 1, length);
 		p += 1 + length;
 	}
 	return p;
@@ -48,10 +47,10 @@ void option_help_each(
 		const char *end = line + strcspn(line, "\n"), *gap = strstr(line + 2, "  ");
 		const char *words = gap && gap < end ? gap + strspn(gap, " ") : end;
 		for (const char *p = line; p && p < end;) {
-			p = read_option(p, &o);
+			p = parse_option(p, &o);
 			if (!p)
 				break;
-			take_word(o.words, sizeof o.words, words, (size_t)(end - words));
+			copy_word(o.words, sizeof o.words, words, (size_t)(end - words));
 			found(user, &o);
 		}
 	}

@@ -1,6 +1,7 @@
 /*
- * asked -> a piece is read whenever the last one has been sent -> its end -> the answer. What may have to be waited for is read
- * when there is something, so that an answer is heard meanwhile: a server that does not want it says so at once.
+ * A piece is read whenever the previous one has been sent, until the descriptor ends; then the
+ * answer comes. Descriptors that can block are polled, so that an early answer is received in
+ * between: a server that refuses the body answers at once.
  */
 #include "ws/client/connect/body_stream.h"
 
@@ -49,7 +50,7 @@ static void read_piece(struct body_stream *s)
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-	(void)status; /* what is wrong, reading says */
+	(void)status; /* read() reports the error */
 	(void)events;
 	read_piece(poll->data);
 }
@@ -97,13 +98,15 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .writable = on_writable, .done = on_done};
 
-/* Files cannot be waited for, and need not be. */
+/* Regular files cannot be polled, and never block. */
 static void open_poll(struct body_stream *s)
 {
 	int flags = fcntl(s->fd, F_GETFL);
 	s->pollable = uv_poll_init(&s->cli->loop, &s->poll, s->fd) == 0;
 	s->poll.data = s;
-	/* It may be a terminal, which others read as well: they do not expect it to be told not to wait. */
+	/*
+	 * libuv sets O_NONBLOCK, which other processes that read the same terminal do not expect.
+	 */
 	if (flags >= 0)
 		fcntl(s->fd, F_SETFL, flags);
 }

@@ -1,34 +1,40 @@
-/* A request whose body is what a descriptor has, sent as it comes, in the memory of one piece. */
+/* A request that reads its body from a descriptor and sends it piece by piece. */
 #pragma once
 
 #include "ws/client/connect/call.h"
 
 #include <uv.h>
 
-#define BODY_STREAM_PIECE ((size_t)64 << 10)
+#define BODY_STREAM_PIECE ((size_t)64 << 10) /* bytes read at once */
 
 struct client_call;
 
-/* Embedded, at an address that stays. Fields are to be read; those of the first group are the caller's, before it is opened. */
+/*
+ * Must not move while it is open. The caller sets the first group of fields before it opens it, and
+ * may read the others.
+ */
 struct body_stream {
 	struct cli *cli;
 	int fd;                /* borrowed */
-	const char *first;     /* bytes that go before those of fd; borrowed until they are sent */
+	const char *first;     /* bytes to send before those of fd; borrowed until they are sent */
 	size_t first_length;   /* 0: none */
-	struct answer *answer; /* borrowed: filled in */
+	struct answer *answer; /* borrowed; filled in */
 
 	struct client_call *call;
 	uv_poll_t poll;
 	bool pollable;
-	bool over;      /* there is an answer, or there will be none */
+	bool over;      /* the request has been answered or has failed */
 	int read_error; /* of fd, or 0: a negative errno */
 	int error;      /* of the request, or 0: a negative errno */
-	uint64_t size;  /* bytes that have been read, first ones among them */
+	uint64_t size;  /* bytes read so far, including the first ones */
 	char piece[BODY_STREAM_PIECE];
 };
 
-/* Begin. Whatever fails is over, with an error. path: taken. body_stream_close() has to follow. */
+/*
+ * Start the request. If that fails, over and error are set. Takes path (NULL: out of memory). Call
+ * body_stream_close() in any case.
+ */
 void body_stream_open(struct body_stream *s, const char *method, char *path);
 
-/* Give it up, where it is not over. */
+/* Cancel the request if it is not over, and close the poll handle. */
 void body_stream_close(struct body_stream *s);

@@ -1,6 +1,6 @@
 /*
- * One request and its answer as a whole. The loop turns until it is there; an answer that is an error is complained of on
- * standard error, as the server words it.
+ * One request and its whole answer. The loop runs until the answer is complete. Errors are reported
+ * on standard error, in the server's words.
  */
 #include "ws/client/connect/call.h"
 
@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct asking {
+/* A request under way. */
+struct request {
 	struct answer *answer;
 	struct client_call *call;
 	int error;
 	bool over;
 };
 
-#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@"
+#define UNRESERVED "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@"
 
 static char *encode(const char *text, const char *plain)
 {
@@ -35,12 +36,12 @@ static char *encode(const char *text, const char *plain)
 
 char *call_encode(const char *text)
 {
-	return encode(text, PLAIN);
+	return encode(text, UNRESERVED);
 }
 
 char *call_encode_path(const char *text)
 {
-	return encode(text, PLAIN "/");
+	return encode(text, UNRESERVED "/");
 }
 
 char *call_path(const char *session, const char *format, ...)
@@ -60,7 +61,7 @@ char *call_path(const char *session, const char *format, ...)
 
 static void on_head(void *user, int status, const char *content_type)
 {
-	struct asking *k = user;
+	struct request *k = user;
 	k->answer->status = status;
 	snprintf(k->answer->type, sizeof k->answer->type, "%s", content_type);
 	struct answer *a = k->answer;
@@ -91,7 +92,7 @@ void answer_read(struct answer *a)
 
 static void on_body(void *user, const void *bytes, size_t length)
 {
-	struct asking *k = user;
+	struct request *k = user;
 	int rc = answer_add(k->answer, bytes, length);
 	if (rc < 0)
 		k->error = rc;
@@ -99,7 +100,7 @@ static void on_body(void *user, const void *bytes, size_t length)
 
 static void on_done(void *user, int error)
 {
-	struct asking *k = user;
+	struct request *k = user;
 	k->over = true;
 	if (error < 0)
 		k->error = error;
@@ -108,9 +109,9 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .done = on_done};
 
-static void on_late(uv_timer_t *timer)
+static void on_timeout(uv_timer_t *timer)
 {
-	struct asking *k = timer->data;
+	struct request *k = timer->data;
 	client_call_cancel(k->call);
 	k->error = -ETIMEDOUT;
 	k->over = true;
@@ -123,7 +124,7 @@ static void on_timer_closed(uv_handle_t *timer)
 
 static int perform_call(struct cli *cli, const struct client_request *r, struct answer *a)
 {
-	struct asking k = {.answer = a};
+	struct request k = {.answer = a};
 	uv_timer_t timer;
 	int rc = client_request(cli->client, r, &callbacks, &k, &k.call);
 	if (rc < 0)
@@ -131,7 +132,7 @@ static int perform_call(struct cli *cli, const struct client_request *r, struct 
 	uv_timer_init(&cli->loop, &timer);
 	timer.data = &k;
 	if (cli->patience_ms > 0)
-		uv_timer_start(&timer, on_late, cli->patience_ms, 0);
+		uv_timer_start(&timer, on_timeout, cli->patience_ms, 0);
 	while (!k.over && !(cli->give_up && *cli->give_up))
 		uv_run(&cli->loop, UV_RUN_ONCE);
 	if (!k.over) {
@@ -152,7 +153,7 @@ int call_try(
 	int rc = -ENOMEM;
 	*ret_answer = (struct answer){0};
 	json_decref(body);
-	/* A POST has a body, if an empty one: its length has to be told. */
+	/* A POST always has a body, so that it has a Content-Length. */
 	const char *bytes = text ? text : strcmp(method, "POST") == 0 ? "{}" : NULL;
 	if (good)
 		rc = perform_call(cli,
@@ -191,7 +192,7 @@ int call_ask(
 	if (rc == 0)
 		return 0;
 	rc = call_lost(cli, rc);
-	return rc != 0 ? rc : CLI_FAILED; /* with an error there is no answer */
+	return rc != 0 ? rc : CLI_FAILED; /* never 0: *ret_answer is empty */
 }
 
 int call_complain(struct cli *cli, const struct answer *a)

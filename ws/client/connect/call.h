@@ -1,53 +1,62 @@
-/* One request of a command line, and its answer as a whole. */
+/* One request to the API and its whole answer. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
 
 #define CALL_ANSWER_MAX ((size_t)256 << 20)
 
+/* An answer of the server. Zeroed: none yet. */
 struct answer {
-	int status; /* of HTTP */
-	char type[128];
+	int status;                                      /* HTTP status */
+	char type[128];                                  /* Content-Type */
 	char to[32], screen[32], first[32], omitted[32]; /* Ringside-To and so on, or "" */
 	char *body;                                      /* NUL-terminated; owned */
-	size_t length;
-	json_t *json; /* of the body; NULL when it is none; owned */
+	size_t length;                                   /* bytes of body */
+	json_t *json; /* the parsed body; NULL if it is not JSON; owned */
 };
 
-/* The path of what belongs to a session, "/api/session/ID" and then what follows; owned; NULL: no memory. */
+/*
+ * Returns "/api/session/ID", with the id encoded, and the formatted text behind it; owned. NULL:
+ * out of memory.
+ */
 char *call_path(const char *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A text as it is written in a path or a query; owned; NULL: no memory. */
+/* Percent-encode a text for a path segment or a query value. Returns owned; NULL: out of memory. */
 char *call_encode(const char *text);
-/* The same, where slashes stay what they are. */
+
+/* Like call_encode(), but leave slashes as they are. */
 char *call_encode_path(const char *text);
 
 /*
- * Ask, and wait for the answer. path and body are taken; body may be NULL. Returns 0 when there is an answer,
- * whatever it says; -ECONNREFUSED, -ECONNRESET or another negative errno when there is none.
+ * Send a request and run the loop until the answer is complete. Takes path (NULL: out of memory)
+ * and body (may be NULL). Returns 0 for an answer of any status, or a negative errno if there is
+ * none, such as -ECONNREFUSED or -ECONNRESET. On success the caller calls answer_finish().
  */
 int call_try(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
-/* The same; returns 0, or the status to end with where there is no answer. */
+/* Like call_try(), but report a missing answer. Returns 0 or the exit status. */
 int call_ask(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
-/* The same, where every answer but a good one has been complained of and is the status to end with. */
+/* Like call_ask(), but report answers other than 2xx as well. Returns 0 or the exit status. */
 int call_api(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
-/* Complain of there being no answer, for which error is the reason; returns the status to end with. */
+/* Report that there was no answer because of error, a negative errno. Returns the exit status. */
 int call_lost(struct cli *cli, int error);
 
-/* Complain of an answer that is an error; returns the status to end with. */
+/* Report an answer that is an error. Returns the exit status. */
 int call_complain(struct cli *cli, const struct answer *a);
 
-/* A text of an object in an answer; "" where there is none. */
+/* Returns a text field of a JSON object; "" if it is missing. */
 const char *answer_text(const json_t *object, const char *field);
 
-/* Of an answer that is being received: add bytes of its body, and read it when it is whole. Returns 0 or -ENOMEM. */
+/* Append received bytes to the body. Returns 0 or -ENOMEM. */
 int answer_add(struct answer *a, const void *bytes, size_t length);
+
+/* Parse the complete body if its type is JSON. */
 void answer_read(struct answer *a);
 
+/* Free what the answer owns. */
 void answer_finish(struct answer *a);

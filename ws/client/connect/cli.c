@@ -1,7 +1,4 @@
-/*
- * The command line: options that all commands have, and complaints with the status that scripts see. The first complaint
- * sets the status to end with.
- */
+/* The command line: common options, and error messages with exit statuses. */
 #include "ws/client/connect/cli.h"
 
 #include "ws/client/connect/opposite.h"
@@ -13,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(OPPOSITES_MAX >= CLI_OPTIONS_MAX, "all have their opposites");
+_Static_assert(OPPOSITES_MAX >= CLI_OPTIONS_MAX, "each option may have an opposite");
 
 enum { OPT_SOCKET = 1000, OPT_URL, OPT_TOKEN_FILE, OPT_NO_START, OPT_JSON, OPT_HELP };
 
@@ -28,7 +25,7 @@ static const struct option common[] = {
 };
 
 static void __attribute__((format(printf, 2, 0)))
-print_complaint(const struct cli *cli, const char *format, va_list list)
+print_error(const struct cli *cli, const char *format, va_list list)
 {
 	char text[1024];
 	if (cli->quiet)
@@ -50,7 +47,7 @@ int cli_usage(struct cli *cli, const char *format, ...)
 	va_list list;
 	cli->status = cli->command->passes ? CLI_FAILED : CLI_USAGE;
 	va_start(list, format);
-	print_complaint(cli, format, list);
+	print_error(cli, format, list);
 	va_end(list);
 	return cli->status;
 }
@@ -61,7 +58,7 @@ int cli_fail(struct cli *cli, const char *format, ...)
 	if (cli->status == 0 || cli->command->passes)
 		cli->status = CLI_FAILED;
 	va_start(list, format);
-	print_complaint(cli, format, list);
+	print_error(cli, format, list);
 	va_end(list);
 	return cli->status;
 }
@@ -83,10 +80,10 @@ void cli_print_help(FILE *out, const struct command *c)
 		"  --json                print JSON\n"
 		"  --socket PATH         the server's socket (default: $RINGSIDE_SOCKET, or ringside.sock in the\n"
 		"                        runtime directory of `ringside serve`)\n"
-		"  --url URL             a server elsewhere: http://HOST:PORT or https://HOST[:PORT][/PATH]\n"
+		"  --url URL             another server: http://HOST:PORT or https://HOST[:PORT][/PATH]\n"
 		"  --token-file FILE     its token (default: $RINGSIDE_TOKEN)\n",
 		c->name, c->arguments[0] ? " " : "", c->arguments, c->summary, c->options,
-		c->starts ? "  --no-start            start no server where none runs\n" : "");
+		c->starts ? "  --no-start            start no server if none runs\n" : "");
 }
 
 void cli_take_config(struct cli *cli)
@@ -98,12 +95,12 @@ void cli_take_config(struct cli *cli)
 	cli->configured = true;
 	cli->url = cli->config.url;
 	cli->socket = cli->config.socket;
-	/* A token is for the server that it stands beside. */
+	/* A token of the config file belongs to the server of the config file. */
 	if (!cli->token_file && !(token && *token))
 		cli->token_file = cli->config.token_file;
 }
 
-/* Another server is named after all. */
+/* Forget the config file's server: the command line names another one. */
 static void drop_config(struct cli *cli)
 {
 	if (!cli->configured)
@@ -114,7 +111,7 @@ static void drop_config(struct cli *cli)
 	cli->configured = false;
 }
 
-static bool take_common(struct cli *cli, int option)
+static bool handle_common(struct cli *cli, int option)
 {
 	switch (option) {
 	case OPT_SOCKET:
@@ -142,8 +139,8 @@ static bool take_common(struct cli *cli, int option)
 	}
 }
 
-/* What the config file says, and the command line takes back. */
-static void take_back(struct cli *cli, const char *shorts)
+/* Remove options that a later --no-NAME cancels. */
+static void remove_cancelled(struct cli *cli, const char *shorts)
 {
 	bool taken[OPPOSITES_MAX];
 	cli->argc = opposite_take_back(cli->argc, cli->argv, shorts, cli->options, taken);
@@ -152,7 +149,7 @@ static void take_back(struct cli *cli, const char *shorts)
 			cli->config.no_start = false;
 }
 
-/* Once, before the first is looked at. */
+/* Build the table of options, before the first one is parsed. */
 static void merge_options(struct cli *cli, const char *shorts, const struct option *own)
 {
 	size_t n = 0;
@@ -162,7 +159,7 @@ static void merge_options(struct cli *cli, const char *shorts, const struct opti
 		cli->options[n++] = *o;
 	for (const struct option *o = common; o->name; o++)
 		cli->options[n++] = *o;
-	take_back(cli, shorts);
+	remove_cancelled(cli, shorts);
 }
 
 int cli_option(struct cli *cli, const char *shorts, const struct option *own)
@@ -172,12 +169,12 @@ int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 	opterr = 0;
 	do
 		option = getopt_long(cli->argc, cli->argv, shorts, cli->options, NULL);
-	while (option >= 0 && take_common(cli, option));
+	while (option >= 0 && handle_common(cli, option));
 	if (option == ':')
 		cli_usage(cli, "%s needs a value", cli->argv[optind - 1]);
 	else if (option == '?')
-		cli_usage(cli, "there is no option %s; see ringside %s --help",
-			cli->argv[optind - 1], cli->command->name);
+		cli_usage(cli, "unknown option %s; see ringside %s --help", cli->argv[optind - 1],
+			cli->command->name);
 	else if (option == -1)
 		cli_take_config(cli);
 	return option == ':' ? '?' : option;
@@ -194,7 +191,7 @@ const char *cli_session(struct cli *cli)
 	if (!given && ours && *ours)
 		given = ours;
 	if (!given)
-		cli_usage(cli, "which session?");
+		cli_usage(cli, "SESSION is missing");
 	return given;
 }
 
@@ -202,7 +199,7 @@ bool cli_done(struct cli *cli)
 {
 	if (optind >= cli->argc)
 		return true;
-	cli_usage(cli, "one argument too many: %s", cli->argv[optind]);
+	cli_usage(cli, "unexpected argument: %s", cli->argv[optind]);
 	return false;
 }
 

@@ -1,7 +1,4 @@
-/*
- * A command line that is being carried out: its options, the server it is for, and what its end means to
- * scripts.
- */
+/* The command line of one `ringside COMMAND`: its options, its server, its exit status. */
 #pragma once
 
 #include "ws/net/client.h"
@@ -14,15 +11,15 @@
 #include <uv.h>
 
 /*
- * How `ringside COMMAND` ends, besides 0. exec and run end as what they have run; what is Ringside's own is
- * 125 with them, as with env, timeout and docker.
+ * Exit statuses of `ringside COMMAND` besides 0. exec and run exit with the status of the command
+ * that they ran; errors of Ringside itself are 125 there, as with env, timeout and docker.
  */
 enum {
-	CLI_USAGE = 2,      /* the command line is wrong */
-	CLI_GONE = 3,       /* the session or the command ended before what was waited for */
-	CLI_NO_SERVER = 69, /* EX_UNAVAILABLE */
-	CLI_TIME_OVER = 124,
-	CLI_FAILED = 125, /* the server refused, or something else failed: standard error says what */
+	CLI_USAGE = 2,       /* the command line is wrong */
+	CLI_GONE = 3,        /* the session or the command ended before the awaited event */
+	CLI_NO_SERVER = 69,  /* EX_UNAVAILABLE */
+	CLI_TIME_OVER = 124, /* the time limit was reached */
+	CLI_FAILED = 125,    /* any other error; standard error says which */
 };
 
 #define CLI_OPTIONS_MAX 40u
@@ -30,96 +27,101 @@ enum {
 
 struct command;
 
-/* What a config file says of the server: see ws/client/config.h. */
+/* The settings of the config file that choose the server, see ws/client/config.h. */
 struct cli_server {
 	const char *socket, *url, *token_file; /* at most one of the first two */
 	bool no_start;
-	bool listens; /* [serve] says where a server listens */
+	bool listens; /* [serve] sets listen */
 };
 
+/* A command line that is being executed. */
 struct cli {
 	const struct command *command;
 	int argc;
 	char **argv; /* argv[0] is the command's name */
 	bool json;   /* --json */
 	const char *socket, *url, *token_file;
-	struct cli_server config;      /* where neither command line nor environment name one */
-	bool configured;               /* socket, url and token_file are those of config */
+	struct cli_server config;      /* used if neither command line nor environment name one */
+	bool configured;               /* socket, url and token_file come from config */
 	bool no_start;                 /* --no-start */
-	bool starts;                   /* it starts a server where none runs */
-	const char *strange;           /* why XDG_RUNTIME_DIR is not followed, or NULL */
-	bool named;                    /* the server is: by an option, or in the environment */
-	unsigned patience_ms;          /* with an answer; 0: as long as it takes */
-	const bool *give_up;           /* once it is set an answer is not waited for; NULL: it is */
-	bool quiet;                    /* what goes wrong is told by the status alone */
-	void (*serve_help)(FILE *out); /* what `ringside serve --help` says */
-	const char *commit;            /* that the program was built from; NULL: not known */
-	struct option options[CLI_OPTIONS_MAX]; /* those of the command, and those that all have */
+	bool starts;                   /* start a server if none runs */
+	const char *strange;           /* why XDG_RUNTIME_DIR is ignored, or NULL */
+	bool named;                    /* an option or the environment names the server */
+	unsigned patience_ms;          /* time limit of an answer; 0: none */
+	const bool *give_up;           /* set to true: stop waiting for an answer; may be NULL */
+	bool quiet;                    /* print no errors, only set the status */
+	void (*serve_help)(FILE *out); /* prints `ringside serve --help` */
+	const char *commit;            /* the program was built from; NULL: unknown */
+	struct option options[CLI_OPTIONS_MAX]; /* of the command, then the common ones */
 	/* The server: */
 	uv_loop_t loop;
 	bool loop_open;
 	struct client *client;
 	struct client_target target;
-	char path[PATH_MAX]; /* of its socket */
+	char path[PATH_MAX]; /* its socket */
 	char host[256], prefix[256], token[CLI_TOKEN_MAX];
-	int status; /* to end with when a step has failed */
+	int status; /* exit status after a failed step */
 };
 
-/* What a command is: its name, what it does, and what it says of itself. */
+/* A command. */
 struct command {
 	const char *name;
 	int (*run)(struct cli *cli); /* returns the exit status */
 	const char *arguments;       /* "[OPTIONS] SESSION" */
 	const char *summary;         /* one line */
 	const char *options;         /* their descriptions, each line ended; "" = none of its own */
-	bool passes;                 /* ends as what it has run */
-	bool starts;                 /* starts a server where none runs */
+	bool passes;                 /* exits with the status of the command that it ran */
+	bool starts;                 /* starts a server if none runs */
 };
 
 /*
- * The next option, as getopt_long() has it: own options with values of 256 and up, or the letters of shorts.
- * Returns -1 behind the last, '?' when there is something wrong; then the status is set. The options of all
- * commands are taken here.
+ * Parse the next option. own, shorts: the command's options as for getopt_long(), with values from
+ * 256 on or letters; shorts begins with ':' or "+:". Common options are handled here. Returns the
+ * option's value, -1 after the last one, or '?' for an error, which is reported and in cli->status.
  */
 int cli_option(struct cli *cli, const char *shorts, const struct option *own);
 
 /*
- * Take the server of the config file, where no other is named. For what looks at which one it is; cli_option() and connecting
- * have done it.
+ * Use the config file's server unless another one is named. Only needed to look at the choice
+ * before the last cli_option() and connection_open(), which call it.
  */
 void cli_take_config(struct cli *cli);
 
-/* How many words of a command line a word takes that is an option of all commands: 0 where it is none. */
+/* Returns the number of words of a common option with its value: 1 or 2, or 0 for other words. */
 size_t cli_common_words(const char *word);
 
-/* What `ringside COMMAND --help` says. */
+/* Print the text of `ringside COMMAND --help`. */
 void cli_print_help(FILE *out, const struct command *c);
 
-/* The next argument that is no option; NULL if there is none. */
+/* Returns the next argument that is not an option; NULL if there is none. */
 const char *cli_argument(struct cli *cli);
 
 /*
- * The session that is meant: the next argument, or where there is none the one that we are in ($RINGSIDE_SESSION). NULL: there
- * is neither, which has been complained of.
+ * Returns the session: the next argument, or $RINGSIDE_SESSION if there is none. NULL: neither;
+ * that has been reported.
  */
 const char *cli_session(struct cli *cli);
 
-/* Check that no argument is left. Otherwise complains, and returns false. */
+/* Check that no argument is left; otherwise report it and return false. */
 bool cli_done(struct cli *cli);
 
-/* Complain on standard error; returns the status to end with. */
+/* Report a wrong command line on standard error. Returns the exit status. */
 int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Report another error on standard error. Returns the exit status, cli->status if it is set. */
 int cli_fail(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A number of seconds, with fractions, as milliseconds. Returns false when it is none. */
+/* Parse seconds, with fractions, as milliseconds. Returns false if text is not a number. */
 bool cli_seconds(const char *text, uint64_t *ret_ms);
-/* A whole number. Returns false when it is none, or more than max. */
+
+/* Parse a whole number. Returns false if text is not one, or greater than max. */
 bool cli_number(const char *text, uint64_t max, uint64_t *ret_number);
 
-/* Add "NAME=VALUE" to an object of variables. Returns false when it is none. */
+/* Add "NAME=VALUE" to an object of variables. Returns false for text of another form. */
 bool cli_variable(json_t *variables, const char *text);
 
-/* Print JSON as one line on standard output; value is taken. Returns 0, or the status to end with. */
+/* Print JSON as one line on standard output. Takes value. Returns 0 or the exit status. */
 int cli_print_json(struct cli *cli, json_t *value);
-/* Flush standard output. Returns 0, or the status to end with: a pipe that is closed, a full disk. */
+
+/* Flush standard output. Returns 0 or the exit status, for a closed pipe or a full disk. */
 int cli_flush(struct cli *cli);

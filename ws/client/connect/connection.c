@@ -1,7 +1,6 @@
 /*
- * The way to the server: --url, --socket, $RINGSIDE_SOCKET, or the default runtime directory, where one is started for
- * commands that want that. Whether somebody is there at a URL shows with the first request; what makes no sense is
- * complained of before.
+ * The server is the one of --url, --socket, $RINGSIDE_SOCKET, or the default runtime directory,
+ * where some commands start one.
  */
 #include "ws/client/connect/connection.h"
 
@@ -17,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A directory that others could have prepared is nobody to talk to. */
+/* Another user could serve a socket of their own in such a directory. */
 bool connection_is_ours(const char *dir)
 {
 	struct stat st;
@@ -26,7 +25,7 @@ bool connection_is_ours(const char *dir)
 }
 
 /* Connect to the socket. Returns a descriptor or a negative errno. */
-static int reach_socket(const struct cli *cli)
+static int connect_socket(const struct cli *cli)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int dir_fd;
@@ -47,7 +46,7 @@ int connection_probe(const struct cli *cli)
 {
 	if (!cli->target.socket)
 		return 0;
-	int fd = reach_socket(cli);
+	int fd = connect_socket(cli);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -57,13 +56,13 @@ int connection_peer(const struct cli *cli, pid_t *ret_pid)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
-	int fd = reach_socket(cli), rc = fd < 0 ? fd : 0;
+	int fd = connect_socket(cli), rc = fd < 0 ? fd : 0;
 	if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		rc = -errno;
 	if (fd >= 0)
 		close(fd);
 	if (rc == 0 && peer.pid <= 0)
-		rc = -ESRCH; /* it is not in our namespace of processes */
+		rc = -ESRCH; /* in another pid namespace */
 	if (rc == 0)
 		*ret_pid = peer.pid;
 	return rc;
@@ -75,7 +74,7 @@ static int choose_socket(struct cli *cli)
 	cli->named = given && *given;
 	if (cli->named) {
 		if (strlen(given) >= sizeof cli->path)
-			return cli_usage(cli, "the socket's path is too long");
+			return cli_usage(cli, "the socket's path is too long: %.200s", given);
 		snprintf(cli->path, sizeof cli->path, "%s", given);
 	} else {
 		char dir[PATH_MAX];
@@ -88,24 +87,24 @@ static int choose_socket(struct cli *cli)
 	return 0;
 }
 
-/* Where a server that is started has its socket, whatever was looked at before. */
+/* Start a server in the default directory, even if another one was looked at before. */
 static int start_default(struct cli *cli)
 {
 	char dir[PATH_MAX];
-	(void)local_socket_default_dir(dir); /* as the server does, which says why */
+	(void)local_socket_default_dir(dir); /* the server reports an error here itself */
 	snprintf(cli->path, sizeof cli->path, "%s/" LOCAL_SOCKET_NAME, dir);
 	return start_server(cli);
 }
 
-/* Whether somebody is there, after having started a server where that is wanted. */
+/* Check that a server listens; if none does and the command starts one, start it. */
 static int check_socket(struct cli *cli)
 {
 	int rc = connection_probe(cli);
-	bool nobody = rc == -ENOENT || rc == -ECONNREFUSED || rc == -ENOTDIR;
+	bool none = rc == -ENOENT || rc == -ECONNREFUSED || rc == -ENOTDIR;
 	if (rc == 0)
 		return 0;
 	cli->status = CLI_NO_SERVER;
-	if (nobody && cli->starts && !cli->no_start && !cli->named) {
+	if (none && cli->starts && !cli->no_start && !cli->named) {
 		rc = start_default(cli);
 		cli->status = rc;
 		return rc;
@@ -113,38 +112,38 @@ static int check_socket(struct cli *cli)
 	if (cli->strange && rc == -ENOENT)
 		return cli_fail(cli, "no server is running at %s (XDG_RUNTIME_DIR %s)", cli->path,
 			cli->strange);
-	if (nobody && cli->named && !cli->socket && getenv("RINGSIDE_SESSION"))
+	if (none && cli->named && !cli->socket && getenv("RINGSIDE_SESSION"))
 		return cli_fail(cli,
 			"no server is running at %s; or it cannot be seen from in here (--isolate)",
 			cli->path);
-	if (nobody)
+	if (none)
 		return cli_fail(cli, "no server is running at %s", cli->path);
 	return cli_fail(cli, "%s: %s", cli->path, strerror(-rc));
 }
 
-/* Complain of the address; what stands before an @ may be a password, and is shown to nobody. */
-static int refuse_url(struct cli *cli, const char *why)
+/* Report a wrong URL, without the part before an @, which may be a password. */
+static int report_url(struct cli *cli, const char *why)
 {
 	const char *url = cli->url, *at = strrchr(url, '@'), *slashes = strstr(url, "//");
-	bool hides = at && slashes && slashes < at;
-	return cli_usage(cli, "%.*s%s%s%s", hides ? (int)(slashes + 2 - url) : 0, url,
-		hides ? "***" : "", hides ? at : url, why);
+	bool has_password = at && slashes && slashes < at;
+	return cli_usage(cli, "%.*s%s%s%s", has_password ? (int)(slashes + 2 - url) : 0, url,
+		has_password ? "***" : "", has_password ? at : url, why);
 }
 
-/* http://HOST[:PORT][/PATH] */
-static int take_url(struct cli *cli)
+/* Parse http://HOST[:PORT][/PATH]. */
+static int parse_url(struct cli *cli)
 {
 	char *end;
 	const char *p = cli->url;
 	cli->target.tls = strncmp(p, "https://", 8) == 0;
 	if (!cli->target.tls && strncmp(p, "http://", 7) != 0)
-		return refuse_url(cli, " is no http:// or https:// address");
+		return report_url(cli, " is not an http:// or https:// URL");
 	p += cli->target.tls ? 8 : 7;
 	cli->target.port = cli->target.tls ? 443 : 80;
 	bool bracketed = *p == '[';
 	size_t length = bracketed ? strcspn(++p, "]") : strcspn(p, ":/?#");
 	if (length == 0 || length >= sizeof cli->host)
-		return refuse_url(cli, " names no host");
+		return report_url(cli, " names no host");
 	snprintf(cli->host, sizeof cli->host, "%.*s", (int)length, p);
 	p += length + (bracketed && p[length] == ']' ? 1 : 0);
 	if (*p == ':') {
@@ -153,22 +152,22 @@ static int take_url(struct cli *cli)
 	}
 	if (cli->target.port == 0 || cli->target.port > 65535 || (*p && *p != '/') ||
 		strchr(cli->host, '@'))
-		return refuse_url(cli, ": an address has a host and a port");
+		return report_url(cli, ": an address has a host and a port");
 	for (length = strlen(p); length > 0 && p[length - 1] == '/';)
 		length--;
 	if (length >= sizeof cli->prefix || p[strcspn(p, "?# \\")] != '\0')
-		return refuse_url(cli, ": behind the host there may be a path, and nothing else");
+		return report_url(cli, ": only a path may follow the host, without ? and #");
 	snprintf(cli->prefix, sizeof cli->prefix, "%.*s", (int)length, p);
 	cli->target.prefix = length > 0 ? cli->prefix : NULL;
 	cli->target.host = cli->host;
 	return 0;
 }
 
-static int take_token(struct cli *cli)
+static int find_token(struct cli *cli)
 {
 	const char *given = getenv("RINGSIDE_TOKEN");
 	if (cli->token[0]) {
-		/* It came with the address. */
+		/* It is part of the link. */
 	} else if (cli->token_file) {
 		FILE *f = fopen(cli->token_file, "re");
 		if (!f || !fgets(cli->token, sizeof cli->token, f)) {
@@ -176,7 +175,7 @@ static int take_token(struct cli *cli)
 			if (f)
 				fclose(f);
 			return cli_fail(cli, "%s: %s", cli->token_file,
-				f ? "there is no token in it" : strerror(error));
+				f ? "the file contains no token" : strerror(error));
 		}
 		fclose(f);
 		cli->token[strcspn(cli->token, "\r\n")] = '\0';
@@ -190,10 +189,10 @@ static int take_token(struct cli *cli)
 int connection_open(struct cli *cli)
 {
 	cli_take_config(cli);
-	int rc = take_token(cli);
+	int rc = find_token(cli);
 	cli->starts = cli->starts || cli->command->starts;
 	if (rc == 0)
-		rc = cli->url ? take_url(cli) : choose_socket(cli);
+		rc = cli->url ? parse_url(cli) : choose_socket(cli);
 	if (rc == 0 && !cli->url)
 		rc = check_socket(cli);
 	if (rc != 0)

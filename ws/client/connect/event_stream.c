@@ -1,6 +1,6 @@
 /*
- * An answer that is a stream of events. It is begun, then streams if the answer is such a stream (otherwise it is kept as
- * an answer), and is over when the body has ended or broken off, which are told apart by its error.
+ * A body of type text/event-stream is parsed as it comes; any other answer is kept as a whole. At
+ * the end, error says whether the body ended or broke off.
  */
 #include "ws/client/connect/event_stream.h"
 

@@ -1,27 +1,30 @@
-/* A request whose answer is a stream of events, followed to its end. */
+/* A request whose answer is a stream of server-sent events. */
 #pragma once
 
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/events.h"
 
+/* The caller sets cli, event and user, and zeroes the rest. */
 struct event_stream {
 	struct cli *cli;
 	struct client_call *call;
 	struct events events;
-	struct answer answer; /* where it is no stream */
-	void (*event)(void *user, const json_t *event);
+	struct answer answer;                           /* if the answer is not a stream */
+	void (*event)(void *user, const json_t *event); /* called for each event */
 	void *user;
-	bool streaming, over;
-	int error; /* 0, or a negative errno when the stream broke off */
+	bool streaming; /* the answer is a stream */
+	bool over;
+	int error; /* 0, or a negative errno if the stream broke off */
 };
 
-/*
- * Begin. path and body are taken; event gets each event. Returns 0 or a negative errno.
- */
+/* Start the request. Takes path (NULL: out of memory) and body. Returns 0 or a negative errno. */
 int event_stream_start(struct event_stream *f, const char *method, char *path, json_t *body);
 
-/* Turn the loop until it is over. Returns 0, -ECONNRESET when it broke off, -EPROTO when it is no stream. */
+/*
+ * Run the loop until the stream is over. Returns 0, -EPROTO if the answer is not a stream, or
+ * another negative errno, such as -ECONNRESET, if it broke off.
+ */
 int event_stream_wait(struct event_stream *f);
 
-/* Give it up, if it is not over, and free what it holds. */
+/* Cancel the request if it is not over, and free what it owns. */
 void event_stream_finish(struct event_stream *f);

@@ -1,6 +1,5 @@
 /*
- * Server-sent events: lines are gathered until an empty one ends an event. Only data is read; comments and other fields
- * are skipped. Short memory, and events beyond a limit, end it for good.
+ * Only "data" fields are kept; comments and other fields are skipped. An empty line ends an event.
  */
 #include "ws/client/connect/events.h"
 
@@ -22,7 +21,7 @@ static bool append_bytes(struct events *e, const char *bytes, size_t length)
 	return true;
 }
 
-/* A line is complete: of "data: TEXT" the text stays, with a line feed; others are dropped. */
+/* A line is complete: keep TEXT and a line feed of "data: TEXT", drop other lines. */
 static void end_event_line(struct events *e)
 {
 	char *line = e->data + e->line;
@@ -37,7 +36,7 @@ static void end_event_line(struct events *e)
 		return;
 	memmove(line, line + prefix, length - prefix);
 	e->length += length - prefix;
-	e->data[e->length++] = '\n'; /* there was a longer text */
+	e->data[e->length++] = '\n'; /* fits: the prefix is gone */
 	e->line = e->length;
 }
 

@@ -1,4 +1,4 @@
-/* Server-sent events, taken apart as they come. Pure. */
+/* Parses server-sent events (WHATWG HTML, section 9.2) piece by piece. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,19 +6,20 @@
 
 #define EVENTS_LINE_MAX ((size_t)64 << 20) /* bytes of one event */
 
-/* Zeroed to begin with. */
+/* The state of the parser. Zeroed at first. */
 struct events {
-	char *data; /* of the event that is being received; owned */
+	char *data; /* of the unfinished event; owned */
 	size_t length, size;
-	size_t line; /* where the line that is being received begins in it */
-	bool failed; /* memory was short, or an event too long */
+	size_t line; /* where the unfinished line begins in data */
+	bool failed; /* out of memory, or an event was too long */
 };
 
 /*
- * Take bytes. event: called with each event's data, NUL-terminated. Returns false when memory is short or an
- * event is too long; nothing more is taken then.
+ * Parse bytes. event: called with the data of each complete event, NUL-terminated. Returns false if
+ * memory is short or an event is too long; further bytes are ignored then.
  */
 bool events_feed(struct events *e, const void *bytes, size_t length,
 	void (*event)(void *user, const char *data, size_t length), void *user);
 
+/* Free what it owns. */
 void events_finish(struct events *e);

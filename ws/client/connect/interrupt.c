@@ -1,6 +1,3 @@
-/*
- * Signals while a command is under way: they are counted, and told to whoever asked. They do not end us here.
- */
 #include "ws/client/connect/interrupt.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * http(s)://HOST[:PORT]/[?s=ID]#link=TOKEN, as the page has it. What opens it stands behind the # alone, which browsers send
- * nobody; here it is taken apart from the address before that is told to anybody. Other fields are not minded.
+ * http(s)://HOST[:PORT]/[?s=ID]#link=TOKEN, as the page uses it. The token stands behind the #,
+ * because browsers do not send that part to servers. Other fields are ignored.
  */
 #include "ws/client/connect/link.h"
 
@@ -15,7 +15,10 @@ static int hex_of(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decode length bytes of a field; 0 where they do not fit, or hold what no id and no token does. */
+/*
+ * Percent-decode a field. Returns its length; 0 if it does not fit or has other than printable
+ * ASCII.
+ */
 static size_t decode(const char *text, size_t length, char *ret, size_t size)
 {
 	size_t n = 0;
@@ -36,7 +39,7 @@ static size_t decode(const char *text, size_t length, char *ret, size_t size)
 	return n;
 }
 
-/* The value of a field among those of a text that & parts. */
+/* Returns the value of a field of "NAME=VALUE&NAME=VALUE", or NULL. */
 static const char *find_field(const char *text, size_t length, const char *name, size_t *ret_length)
 {
 	size_t n = strlen(name);

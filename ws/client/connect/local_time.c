@@ -1,4 +1,3 @@
-/* The zone is that of the environment. What cannot be read is shown as it came. */
 #include "ws/client/connect/local_time.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The words are read as they will be, once more: so nothing that is the value of an option, or of a command that is run, is taken
- * for one. A word that is wrong here is told of later.
+ * getopt_long() parses the words here as it will later, so that the value of an option, or a word
+ * of a command to run, is not mistaken for an opposite. The later pass reports errors.
  */
 #include "ws/client/connect/opposite.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAME_SIZE 40u       /* bytes of an option's name */
-#define OPPOSITE_FIRST 5000 /* what getopt_long() returns for that of the first option */
+#define OPPOSITE_FIRST 5000 /* getopt_long() returns this for the opposite of options[0] */
 #define SHORTS_MAX 32u
 
 /* The options, and their opposites. */
@@ -44,8 +44,8 @@ static void make_table(struct table *t, const struct option *options)
 	t->all[n] = (struct option){0};
 }
 
-/* Leave out those that are marked, and change nothing where none is. Returns how many are left. */
-static int leave_out(int argc, char **argv, const int *words)
+/* Remove the words that are marked -1. Returns how many are left. */
+static int remove_marked(int argc, char **argv, const int *words)
 {
 	int kept = 0;
 	for (int i = 0; i < argc; i++) {
@@ -66,7 +66,7 @@ int opposite_take_back(int argc, char **argv, const char *shorts, const struct o
 	struct table t;
 	char in_order[SHORTS_MAX];
 	int option, place = -1;
-	/* Of each its option, from 1 on; -1: it is left out. */
+	/* For each word its option, from 1 on; -1: to be removed. */
 	int *words = calloc((size_t)argc + 1, sizeof *words);
 	memset(taken, 0, OPPOSITES_MAX * sizeof *taken);
 	if (!words)
@@ -88,7 +88,7 @@ int opposite_take_back(int argc, char **argv, const char *shorts, const struct o
 		}
 		place = -1;
 	}
-	argc = leave_out(argc, argv, words);
+	argc = remove_marked(argc, argv, words);
 	free(words);
 	optind = 0;
 	return argc;

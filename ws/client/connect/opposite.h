@@ -1,6 +1,6 @@
 /*
- * Flags that are taken back: --no-NAME is the opposite of the flag --NAME, and --NAME that of a flag --no-NAME, so that what the
- * config file says (ws/client/config.h) need not be. The later word counts. Pure.
+ * Opposites of flags: --no-NAME cancels an earlier --NAME, and --NAME an earlier --no-NAME, so that
+ * the command line can override the config file (ws/client/config.h). The later word counts. Pure.
  */
 #pragma once
 
@@ -10,9 +10,10 @@
 #define OPPOSITES_MAX 40u /* options of a command */
 
 /*
- * Take the words of opposites out of a command line, with those that they take back. argv is changed only where there are some. shorts:
- * as getopt_long() gets them, which begin with ':' or "+:" (options end at the first word that is none). taken[i]: options[i] was
- * taken back at last. Returns how many words there are then. getopt_long() begins anew afterwards.
+ * Remove opposites from a command line, together with the flags that they cancel. argv is changed
+ * only if there are some. shorts: as for getopt_long(), beginning with ':' or "+:" (options end at
+ * the first word that is not one). taken[i]: options[i] is cancelled. Returns the new argc. Resets
+ * getopt_long().
  */
 int opposite_take_back(int argc, char **argv, const char *shorts, const struct option *options,
 	bool taken[OPPOSITES_MAX]);

@@ -1,7 +1,8 @@
 /*
- * `ringside serve` in the background. Whoever starts one holds a lock of the runtime directory until it answers, so that
- * those who come meanwhile find it there; it is a session leader of its own, has nothing of ours but the log, and is
- * waited for until its socket takes connections. One that ends before is complained of, with the last line it has logged.
+ * `ringside serve` in the background. A lock file in the runtime directory is held until the server
+ * accepts connections, so that concurrent commands find that server instead of starting another.
+ * The server is a session leader and inherits no descriptor but its log. If it exits early, the
+ * last line of its log is reported.
  */
 #include "ws/client/connect/start.h"
 
@@ -22,32 +23,33 @@
 #include <unistd.h>
 
 #define LOG_NAME "server.log"
-#define LOG_MAX ((off_t)4 << 20) /* one that is longer is kept as server.log.1, and begun anew */
+#define LOG_MAX ((off_t)4 << 20) /* a longer log is renamed to server.log.1 */
 #define LOCK_NAME "start.lock"
-#define READY_MS 60000u /* for the server to answer: sessions are adopted before */
-#define LATE_MS 3000u   /* for another one, which was there first */
-#define LOOK_MS 10u
-#define WORDS_MAX 400u /* bytes of what it said last */
+#define READY_MS 60000u /* for the server to listen: it adopts sessions before */
+#define LATE_MS 3000u   /* for another server that was faster */
+#define LOOK_MS 10u     /* between two attempts to connect */
+#define WORDS_MAX 400u  /* bytes of the last line of its log */
 #define DEFAULT_PORT 7070
 
 extern char **environ;
 
-/* What is made ready before there is a child: it may only call what a signal's handler may. */
+/* Prepared before fork(): the child may only call async-signal-safe functions. */
 struct start {
 	char dir[PATH_MAX], exe[PATH_MAX];
 	char log_path[PATH_MAX + sizeof LOG_NAME + 1];
 	const char *home;
-	char **environment; /* its texts belong to ours */
+	char **environment; /* owned; the strings belong to environ */
 	int log, null;
-	off_t log_start; /* where its words begin */
+	off_t log_start; /* size of the log before the start */
 	char *argv[7];
-	pid_t pid; /* 0: it has ended */
-	bool late; /* it has ended because there is another one */
+	pid_t pid; /* 0: it has exited */
+	bool late; /* it has exited because another server runs */
 };
 
-static const char *const withheld[] = {"RINGSIDE_TOKEN=", "RINGSIDE_SESSION=", "RINGSIDE_SOCKET="};
+static const char *const removed_variables[] = {
+	"RINGSIDE_TOKEN=", "RINGSIDE_SESSION=", "RINGSIDE_SOCKET="};
 
-/* Without what is said of other servers. */
+/* The environment without the variables of another server. */
 static char **copy_environment(void)
 {
 	size_t n = 0, kept = 0;
@@ -55,10 +57,12 @@ static char **copy_environment(void)
 		n++;
 	char **list = calloc(n + 1, sizeof *list);
 	for (size_t i = 0; list && i < n; i++) {
-		bool ours = true;
-		for (size_t w = 0; w < sizeof withheld / sizeof *withheld; w++)
-			ours = ours && strncmp(environ[i], withheld[w], strlen(withheld[w])) != 0;
-		if (ours)
+		bool keep = true;
+		for (size_t w = 0; w < sizeof removed_variables / sizeof *removed_variables; w++)
+			keep = keep &&
+				strncmp(environ[i], removed_variables[w],
+					strlen(removed_variables[w])) != 0;
+		if (keep)
 			list[kept++] = environ[i];
 	}
 	return list;
@@ -66,7 +70,7 @@ static char **copy_environment(void)
 
 static int find_program(struct cli *cli, struct start *s)
 {
-	static const char gone[] = " (deleted)"; /* it has been replaced meanwhile */
+	static const char gone[] = " (deleted)"; /* the file was replaced by a new version */
 	ssize_t n = readlink("/proc/self/exe", s->exe, sizeof s->exe - 1);
 	if (n <= 0)
 		return cli_fail(cli, "/proc/self/exe: %s", strerror(errno));
@@ -77,7 +81,10 @@ static int find_program(struct cli *cli, struct start *s)
 	return 0;
 }
 
-/* Somebody else's server may have the usual port: then ours takes any, unless the config file says where it listens. */
+/*
+ * Whether the default port is free. Another user's server may have it; then ours listens on any
+ * port.
+ */
 static bool is_port_free(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -109,7 +116,7 @@ static int open_log(struct cli *cli, struct start *s)
 	return 0;
 }
 
-/* What the server itself would make and refuse. */
+/* Create and check the runtime directory, as the server does. */
 static int make_dir(struct cli *cli, struct start *s)
 {
 	snprintf(s->dir, sizeof s->dir, "%.*s", (int)(strrchr(cli->path, '/') - cli->path),
@@ -121,7 +128,7 @@ static int make_dir(struct cli *cli, struct start *s)
 	return 0;
 }
 
-/* Taken until the server answers. Returns its descriptor, or a negative errno. */
+/* Wait for the lock. Returns its descriptor or a negative errno. */
 static int lock_dir(const char *dir)
 {
 	char path[PATH_MAX + sizeof LOCK_NAME + 1];
@@ -156,8 +163,8 @@ static void __attribute__((noreturn)) become_server(const struct start *s)
 	_exit(127);
 }
 
-/* The last line of what it has logged, without what a terminal would act on. */
-static void read_words(const struct start *s, char words[WORDS_MAX + 1])
+/* Read the last line of the log. Control characters become "?". */
+static void read_last_line(const struct start *s, char words[WORDS_MAX + 1])
 {
 	struct stat st;
 	words[0] = '\0';
@@ -179,22 +186,22 @@ static void read_words(const struct start *s, char words[WORDS_MAX + 1])
 			*p = '?';
 }
 
-static int complain_ended(struct cli *cli, const struct start *s)
+static int report_exit(struct cli *cli, const struct start *s)
 {
 	char words[WORDS_MAX + 1];
-	read_words(s, words);
+	read_last_line(s, words);
 	return cli_fail(cli, "the server that was started has ended: %s",
-		words[0] ? words : "it said nothing");
+		words[0] ? words : "it logged nothing");
 }
 
-/* Whether there is something to wait for still. */
-static bool is_coming(struct start *s)
+/* Whether a server may still come up. */
+static bool is_starting(struct start *s)
 {
 	char words[WORDS_MAX + 1];
 	if (s->pid > 0 && waitpid(s->pid, NULL, WNOHANG) == s->pid) {
 		s->pid = 0;
-		/* Somebody has started one by hand, this moment. */
-		read_words(s, words);
+		/* It lost against a server that was started by hand at the same moment. */
+		read_last_line(s, words);
 		s->late = strstr(words, "another server") != NULL;
 	}
 	return s->pid > 0 || s->late;
@@ -206,18 +213,18 @@ static int wait_ready(struct cli *cli, struct start *s)
 	for (unsigned waited = 0; waited < limit; waited += LOOK_MS) {
 		if (connection_probe(cli) == 0)
 			return 0;
-		if (!is_coming(s))
-			return complain_ended(cli, s);
+		if (!is_starting(s))
+			return report_exit(cli, s);
 		if (s->late && limit == READY_MS)
 			limit = waited + LATE_MS;
 		usleep(LOOK_MS * 1000);
 	}
 	return s->late
-		? complain_ended(cli, s)
+		? report_exit(cli, s)
 		: cli_fail(cli, "the server that was started does not answer; see %s", s->log_path);
 }
 
-/* With the lock: nobody else starts one. */
+/* Called with the lock. */
 static int start_one(struct cli *cli, struct start *s)
 {
 	int rc = find_program(cli, s);
@@ -234,7 +241,7 @@ static int start_one(struct cli *cli, struct start *s)
 	size_t n = 0;
 	s->argv[n++] = (char *)"ringside";
 	s->argv[n++] = (char *)"serve";
-	/* Where it is looked for, whatever its config file says. */
+	/* Overrides the config file: we wait for the socket in this directory. */
 	s->argv[n++] = (char *)"--runtime-dir";
 	s->argv[n++] = s->dir;
 	if (!cli->config.listens && !is_port_free()) {

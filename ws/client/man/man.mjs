@@ -1,13 +1,13 @@
-// A manual page for each command, from what the program says of it and what ringside.1 has more.
+// Makes a manual page for each command, from its --help and its entries in ringside.1.
 // usage: man.mjs RINGSIDE RINGSIDE.1 OUTPUT-DIR COMMAND…: writes OUTPUT-DIR/ringside-COMMAND.1
-// Fails where the commands are not those that the program has.
+// Fails if COMMAND… is not the list of commands that the program has.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const escape = (text) => text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^([.'])/, '\\&$1');
 
-/** What ringside.1 has of a command: [tag line, lines] of each of its entries. */
+/** The entries of a command in ringside.1: [tag line, lines] of each. */
 function entries(manual, command) {
 	const found = [];
 	let depth = 0, current;
@@ -28,7 +28,7 @@ function entries(manual, command) {
 	return found;
 }
 
-/** The options of a help: [{names, words}], what is on lines below belonging to the one above. */
+/** The options of a help, [{names, words}], with their continuation lines. */
 function options(help) {
 	const list = [];
 	for (const line of help.split('\n')) {
@@ -53,7 +53,7 @@ function page(help, manual, command) {
 		...found.flatMap(([tag, text]) => found.length > 1 ? ['.TP', tag, ...text] : text),
 		'.SH OPTIONS',
 		...options(help).flatMap(({ names, words }) => ['.TP', `.B ${escape(names)}`, escape(words.trim()) || '\\&']),
-		'.SH SEE ALSO', '.BR ringside (1),', 'which has the statuses, the environment and the files.', '',
+		'.SH SEE ALSO', '.BR ringside (1),', 'which describes the exit statuses, the environment and the files.', '',
 	].join('\n');
 }
 

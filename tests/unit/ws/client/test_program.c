@@ -329,7 +329,7 @@ Test(program, a_config_file_that_is_none)
 	setenv("RINGSIDE_CONFIG", "/nowhere/at/all", 1);
 	expect_complaint("ls", CLI_USAGE, "ringside: /nowhere/at/all", ": No such file");
 	setenv("RINGSIDE_CONFIG", "/", 1);
-	expect_complaint("ls", CLI_USAGE, "ringside: /", "is no file");
+	expect_complaint("ls", CLI_USAGE, "ringside: /", "is not a regular file");
 	configure("url = http://x\nsocket = /x\n");
 	expect_complaint("ls", CLI_USAGE, begin, "a server twice");
 	folder_remove(&folder);
@@ -375,15 +375,15 @@ Test(program, a_config_file_that_others_may_write)
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
 		chmod(file, modes[i]);
 		expect_complaint("ls", CLI_USAGE,
-			"ringside: ", "may be written by others, who could choose the server");
+			"ringside: ", "may be written by other users, who could choose the server");
 	}
 	chmod(file, 0600);
 	chmod(folder.path, 0777);
-	expect_complaint("ls", CLI_USAGE, "ringside: ", "others may put another in its place");
+	expect_complaint("ls", CLI_USAGE, "ringside: ", "other users could replace it");
 	chmod(folder.path, 0700);
 	if (getuid() == 0) {
 		cr_assert_eq(chown(file, 12345, 12345), 0);
-		expect_complaint("ls", CLI_USAGE, "ringside: ", "belongs to somebody else");
+		expect_complaint("ls", CLI_USAGE, "ringside: ", "belongs to another user");
 	}
 	folder_remove(&folder);
 }

@@ -130,7 +130,7 @@ scenario('a server that is lost is told: the command has not got all', async (se
 	await server.restart();
 	const { code } = await fed.ended;
 	assert.equal(code, 125, fed.stderr);
-	assert.match(fed.stderr, /the server was lost: the command has got a part of its input/);
+	assert.match(fed.stderr, /the server was lost: the command has received only a part of its input/);
 	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
 	// What is there at once survives, as it always did.
 	assert.equal((await cli(server, ['exec', '-i', 's', 'cat'], { input: 'short\n' })).stdout, 'short\n');

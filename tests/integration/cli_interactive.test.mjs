@@ -133,7 +133,7 @@ scenario('run -it: a terminal of its own, and nothing is left of it', async (ser
 		await inFront('sleep');
 	});
 	await none();
-	for (const [args, why] of [[['-it', 'true'], /must be a terminal/], [['-it', '--pipes', 'true'], /goes with none of/], [['-it', '--json', 'true'], /goes with none of/], [['-ti', '-i', 'true'], /goes with none of/]]) {
+	for (const [args, why] of [[['-it', 'true'], /must be a terminal/], [['-it', '--pipes', 'true'], /cannot be used with/], [['-it', '--json', 'true'], /cannot be used with/], [['-ti', '-i', 'true'], /cannot be used with/]]) {
 		const { code, stderr } = await cli(server, ['run', ...args]);
 		assert.equal(code, 125);
 		assert.match(stderr, why);

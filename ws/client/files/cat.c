@@ -1,4 +1,4 @@
-/* `ringside cat`: files of a session, byte for byte, on standard output. */
+/* `ringside cat`: prints files of a session, byte for byte. */
 #include "ws/client/connect/connection.h"
 #include "ws/client/files/download.h"
 #include "ws/client/files/files.h"
@@ -18,7 +18,7 @@ int files_print(void *user, const void *bytes, size_t length)
 	return rc < 0 ? cli_fail(user, "standard output: %s", strerror(-rc)) : 0;
 }
 
-/* One after the other; those that cannot be read do not keep the rest back. */
+/* Print all files; continue after one that cannot be read. Returns the first error. */
 static int print_files(struct cli *cli, const char *session)
 {
 	struct place from;
@@ -49,7 +49,7 @@ static int run_cat(struct cli *cli)
 		session = optarg;
 	}
 	if (optind >= cli->argc)
-		return cli_usage(cli, "which file?");
+		return cli_usage(cli, "PATH is missing");
 	int rc = connection_open(cli);
 	return rc != 0 ? rc : print_files(cli, session);
 }
@@ -59,5 +59,6 @@ const struct command command_cat = {
 	.run = run_cat,
 	.arguments = "[OPTIONS] PATH...",
 	.summary = "Print files as a session's shell sees them, byte for byte",
-	.options = "  -s, --session SESSION whose files, and where paths begin (default: those of the default session)\n",
+	.options = "  -s, --session SESSION the session that has them; relative paths begin in its\n"
+		   "                        directory (default: the default session)\n",
 };

@@ -1,6 +1,6 @@
 /*
- * `ringside cp`: a file of a session here, or one from here there. Either end has it whole or as it was before, however it
- * ends; only what cannot be replaced, as standard output, has what has come.
+ * `ringside cp`: copies a file from or to a session. On failure the destination keeps its old
+ * contents, unless it cannot be replaced, as standard output.
  */
 #include "ws/client/connect/connection.h"
 #include "ws/client/connect/interrupt.h"
@@ -28,9 +28,7 @@ struct plan {
 	bool parents;
 };
 
-/* From there */
-
-static int take_bytes(void *user, const void *bytes, size_t length)
+static int write_bytes(void *user, const void *bytes, size_t length)
 {
 	return target_write(user, bytes, length);
 }
@@ -40,7 +38,7 @@ static void on_interrupt(void *user, int signo)
 	download_stop(user, 128 + signo);
 }
 
-static int say_done(struct plan *p, const char *path, uint64_t size)
+static int report_done(struct plan *p, const char *path, uint64_t size)
 {
 	if (!p->cli->json)
 		return 0;
@@ -52,11 +50,14 @@ static int fetch_to_file(struct plan *p, const char *path)
 {
 	struct target t;
 	struct interrupt signals = {.interrupted = on_interrupt};
-	struct download d = {.cli = p->cli, .take = take_bytes, .user = &t};
+	struct download d = {.cli = p->cli, .take = write_bytes, .user = &t};
 	int rc = target_open(&t, p->cli, path, p->parents);
 	if (rc != 0)
 		return rc;
-	/* What is not replaced may have to be waited for, and leaves nothing to clear away. */
+	/*
+	 * Signals are caught to remove a temporary file. Writing to a pipe may block: there they
+	 * kill us.
+	 */
 	signals.user = &d;
 	if (t.whole_only)
 		interrupt_open(&signals, p->cli);
@@ -66,7 +67,7 @@ static int fetch_to_file(struct plan *p, const char *path)
 	if (rc == 0)
 		rc = target_commit(&t);
 	target_abort(&t);
-	return rc == 0 ? say_done(p, path, d.size) : rc;
+	return rc == 0 ? report_done(p, path, d.size) : rc;
 }
 
 static bool is_directory(const char *path)
@@ -77,7 +78,7 @@ static bool is_directory(const char *path)
 		(stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* The path in a directory, which has that name there; owned. NULL: no memory. */
+/* Join a directory and a name; owned. NULL: out of memory. */
 static char *path_within(const char *directory, const char *name)
 {
 	size_t length = strlen(directory);
@@ -102,8 +103,6 @@ static int fetch(struct plan *p)
 	free(path);
 	return rc;
 }
-
-/* To there */
 
 static int send_fd(struct plan *p, const struct upload_source *source)
 {
@@ -134,13 +133,13 @@ static int send_file(struct plan *p)
 	return rc;
 }
 
-static int send_it(struct plan *p)
+static int send_to_session(struct plan *p)
 {
 	const char *name = place_name(p->from.path);
 	char *path = NULL;
 	if (!*place_name(p->to.path)) {
 		if (p->from.kind == PLACE_STANDARD)
-			return cli_usage(p->cli, "which name is standard input to have there?");
+			return cli_usage(p->cli, "DST must name a file if SRC is standard input");
 		if (!*name)
 			return cli_fail(p->cli, "%s: %s", p->from.path, strerror(EISDIR));
 		path = path_within(p->to.path, name);
@@ -153,18 +152,18 @@ static int send_it(struct plan *p)
 	return rc;
 }
 
-static int take_cp_arguments(struct cli *cli, const char *session, struct plan *p)
+static int parse_arguments(struct cli *cli, const char *session, struct plan *p)
 {
 	const char *from = cli_argument(cli), *to = from ? cli_argument(cli) : NULL;
 	if (!to)
-		return cli_usage(cli, "from where to where? One of them is [SESSION]:PATH");
+		return cli_usage(cli, "SRC or DST is missing; one of them is [SESSION]:PATH");
 	if (!cli_done(cli))
 		return cli->status;
 	if (!place_read(from, session, &p->from) || !place_read(to, session, &p->to))
 		return cli_usage(cli, "a session's id has at most %u bytes", PLACE_SESSION_MAX);
 	if ((p->from.kind == PLACE_SESSION) == (p->to.kind == PLACE_SESSION))
-		return cli_usage(
-			cli, "one of the two is [SESSION]:PATH, and the other a file here or -");
+		return cli_usage(cli,
+			"one of SRC and DST must be [SESSION]:PATH, and the other a local file or -");
 	if (!*from || !*to)
 		return cli_usage(cli, "a path is empty");
 	return 0;
@@ -183,19 +182,19 @@ static int run_cp(struct cli *cli)
 		else
 			p.parents = true;
 	}
-	int rc = take_cp_arguments(cli, session, &p);
+	int rc = parse_arguments(cli, session, &p);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	return p.from.kind == PLACE_SESSION ? fetch(&p) : send_it(&p);
+	return p.from.kind == PLACE_SESSION ? fetch(&p) : send_to_session(&p);
 }
 
 const struct command command_cp = {
 	.name = "cp",
 	.run = run_cp,
 	.arguments = "[OPTIONS] SRC DST",
-	.summary = "Copy a file from a session or to one: [SESSION]:PATH there, PATH or - here",
-	.options = "  -s, --session SESSION the one of :PATH (default: the default session)\n"
-		   "  -p, --parents         make directories that are missing\n",
+	.summary = "Copy a file from a session, [SESSION]:PATH, to a local PATH or -, or back",
+	.options = "  -s, --session SESSION the session of :PATH (default: the default session)\n"
+		   "  -p, --parents         make missing directories\n",
 };

@@ -1,6 +1,6 @@
 /*
- * asked -> the head: a file, or an error, which is kept -> taken piece by piece -> over. Whoever takes it may take time:
- * meanwhile nothing is read, and the server waits.
+ * A body of status 200 is passed on piece by piece; any other answer is kept for the error message.
+ * While take() blocks, nothing is read, and the server waits.
  */
 #include "ws/client/files/download.h"
 
@@ -45,7 +45,7 @@ static void on_done(void *user, int error)
 static const struct client_call_callbacks callbacks = {
 	.head = on_head, .body = on_body, .done = on_done};
 
-static int end(struct download *d)
+static int find_status(struct download *d)
 {
 	if (d->status != 0)
 		return d->status;
@@ -70,7 +70,7 @@ int download_file(struct download *d, const struct place *from)
 	if (d->call)
 		client_call_cancel(d->call);
 	d->call = NULL;
-	int status = end(d);
+	int status = find_status(d);
 	answer_finish(&d->answer);
 	return status;
 }

@@ -1,9 +1,10 @@
-/* `ringside cat` and `ringside cp`: files of sessions, there and back. */
+/* `ringside cat` and `ringside cp`. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
 
+/* The commands. */
 extern const struct command command_cat, command_cp;
 
-/* Bytes on standard output; user is the cli. Returns 0, or the status to end with. */
+/* Write bytes to standard output; user is the struct cli. Returns 0 or the exit status. */
 int files_print(void *user, const void *bytes, size_t length);

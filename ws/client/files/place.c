@@ -1,4 +1,3 @@
-/* scp's way of naming files: the first colon separates, unless a slash comes before it. There are no states. */
 #include "ws/client/files/place.h"
 
 #include "ws/client/connect/call.h"

@@ -1,6 +1,6 @@
 /*
- * opened -> written -> committed or aborted. A link is followed, and what it leads to is replaced; devices, pipes and the like
- * cannot be, and are written as they are. Whoever may not write a file does not replace it either.
+ * A symbolic link is followed, and its target is replaced. A file that this user may not write is
+ * not replaced, although its directory would allow that.
  */
 #include "ws/client/files/target.h"
 
@@ -17,7 +17,7 @@ static int fail(struct target *t, int error)
 	return cli_fail(t->cli, "%s: %s", t->name, strerror(-error));
 }
 
-/* Every directory above path, which ends as it began. */
+/* Make all directories above path, which is changed meanwhile. */
 static int make_parents(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -30,8 +30,8 @@ static int make_parents(char *path)
 	return 0;
 }
 
-/* What is to be replaced, if anything is. */
-static int find(struct target *t, bool parents)
+/* Find out what exists at the name. */
+static int find_old(struct target *t, bool parents)
 {
 	struct stat link;
 	if (strlen(t->name) >= sizeof t->path)
@@ -40,7 +40,7 @@ static int find(struct target *t, bool parents)
 	t->exists = stat(t->name, &t->old) == 0;
 	if (!t->exists && errno != ENOENT)
 		return -errno;
-	if (!t->exists && lstat(t->name, &link) == 0) /* a link that leads nowhere */
+	if (!t->exists && lstat(t->name, &link) == 0) /* a dangling link */
 		return -ENOENT;
 	if (!t->exists)
 		return parents ? make_parents(t->path) : 0;
@@ -64,7 +64,7 @@ static int open_beside(struct target *t)
 int target_open(struct target *t, struct cli *cli, const char *name, bool parents)
 {
 	*t = (struct target){.cli = cli, .name = name, .fd = -1};
-	int rc = find(t, parents);
+	int rc = find_old(t, parents);
 	if (rc == 0 && t->exists && !t->whole_only) {
 		t->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		rc = t->fd < 0 ? -errno : 0;
@@ -96,13 +96,13 @@ int target_write(struct target *t, const void *bytes, size_t length)
 	return rc < 0 ? fail(t, rc) : 0;
 }
 
-/* It gets the rights of what it replaces, or those that a new file has. */
-static int take_rights(const struct target *t)
+/* Give the file the owner and mode of the old one, or the mode of a new file. */
+static int set_rights(const struct target *t)
 {
 	mode_t mask = umask(0), mode = 0666 & ~mask;
 	umask(mask);
 	if (t->exists) {
-		/* Only root gives files away; without that, programs do not get another's rights. */
+		/* Without the old owner the set-id bits would give other rights than before. */
 		bool owned = fchown(t->fd, t->old.st_uid, t->old.st_gid) == 0;
 		mode = t->old.st_mode & (owned ? 07777 : 0777);
 	}
@@ -111,7 +111,7 @@ static int take_rights(const struct target *t)
 
 int target_commit(struct target *t)
 {
-	int rc = t->whole_only ? take_rights(t) : 0;
+	int rc = t->whole_only ? set_rights(t) : 0;
 	if (rc == 0 && t->whole_only && fsync(t->fd) < 0)
 		rc = -errno;
 	if (rc == 0 && t->whole_only && rename(t->beside, t->path) < 0)

@@ -1,4 +1,4 @@
-/* A file of ours that is written: beside what is there, which it replaces once it is whole. */
+/* Writes a local file: to a temporary file, which replaces the old one once it is complete. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
@@ -7,30 +7,32 @@
 
 #define TARGET_BESIDE "/.ringside-XXXXXX"
 
+/* A file that is being written. */
 struct target {
 	struct cli *cli;
 	const char *name; /* as it was given; borrowed */
 	int fd;
-	bool whole_only; /* it has been begun beside; otherwise, as a device or a pipe, it is written as it is */
+	bool whole_only; /* written to a temporary file; false: in place, as devices and pipes */
 	bool exists;
-	struct stat old;                              /* of what exists */
-	char path[PATH_MAX];                          /* what is replaced, no link */
-	char beside[PATH_MAX + sizeof TARGET_BESIDE]; /* what is written */
+	struct stat old;                              /* of the existing file */
+	char path[PATH_MAX];                          /* the file to replace, links resolved */
+	char beside[PATH_MAX + sizeof TARGET_BESIDE]; /* the temporary file */
 };
 
 /*
- * Begin. parents: directories that are missing are made. Returns 0, or the status to end with, as all here; then standard
- * error says why, and nothing is left.
+ * Open a file for writing. name: borrowed. parents: make missing directories. Returns 0 or the exit
+ * status; errors are reported, and nothing is left then.
  */
 int target_open(struct target *t, struct cli *cli, const char *name, bool parents);
 
+/* Write bytes. Returns 0 or the exit status; errors are reported. */
 int target_write(struct target *t, const void *bytes, size_t length);
 
-/* It is whole: now it has its name, and the disk has it. */
+/* The file is complete: sync and rename it. Returns 0 or the exit status; errors are reported. */
 int target_commit(struct target *t);
 
-/* Give it up; what was there stays. */
+/* Remove the temporary file, unless committed; the old file stays. */
 void target_abort(struct target *t);
 
-/* Write all to a file that may be a terminal or a pipe, and may not want to wait. Returns 0 or a negative errno. */
+/* Write all bytes, also to a descriptor that is non-blocking. Returns 0 or a negative errno. */
 int target_put(int fd, const void *bytes, size_t length);

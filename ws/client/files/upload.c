@@ -1,4 +1,3 @@
-/* Until its end has been sent the server keeps what it had, however we end. */
 #include "ws/client/files/upload.h"
 
 #include "ws/client/connect/body_stream.h"
@@ -7,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int end(struct cli *cli, const struct body_stream *s, const char *name)
+static int find_status(struct cli *cli, const struct body_stream *s, const char *name)
 {
 	struct answer *a = s->answer;
 	answer_read(a);
@@ -19,7 +18,7 @@ static int end(struct cli *cli, const struct body_stream *s, const char *name)
 		return call_complain(cli, a);
 	const json_t *size = json_object_get(a->json, "size");
 	if (!size || (uint64_t)json_integer_value(size) != s->size)
-		return cli_fail(cli, "the server has another number of bytes than were sent");
+		return cli_fail(cli, "the server has not received as many bytes as were sent");
 	return 0;
 }
 
@@ -35,7 +34,7 @@ int upload_file(struct cli *cli, const struct upload_source *from, const struct 
 	while (!s->over)
 		uv_run(&cli->loop, UV_RUN_ONCE);
 	body_stream_close(s);
-	int status = end(cli, s, from->name);
+	int status = find_status(cli, s, from->name);
 	if (status != 0)
 		answer_finish(ret_answer);
 	free(s);

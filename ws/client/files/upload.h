@@ -1,18 +1,19 @@
-/* A file of ours, sent as it is read, in the memory of one piece. */
+/* Sends a local file as it is read. */
 #pragma once
 
 #include "ws/client/connect/call.h"
 #include "ws/client/files/place.h"
 
+/* The file. */
 struct upload_source {
-	int fd;           /* read to its end */
-	const char *name; /* for complaints */
-	bool parents;     /* directories that are missing are made */
+	int fd;           /* read to its end; borrowed */
+	const char *name; /* for error messages */
+	bool parents;     /* let the server make missing directories */
 };
 
 /*
- * Turn the loop until the server has all of it. Returns 0 and what it says, or the status to end with; then it has been said
- * why, and the server has what it had.
+ * Run the loop until the server has the file. Returns 0 with its answer, or the exit status; errors
+ * are reported, and the server keeps its old file then.
  */
 int upload_file(struct cli *cli, const struct upload_source *from, const struct place *to,
 	struct answer *ret_answer);

@@ -1,6 +1,6 @@
 /*
- * Advice on standard error. A command that is over soon is not looked at; of one that goes on the server is asked to tell when
- * it waits for input. Whatever fails there is not worth a word: the command goes on.
+ * POST /wait tells when a command waits for input; it is called only for commands that run longer
+ * than a moment. Its errors are not reported, because they do not concern the command.
  */
 #include "ws/client/job/advice.h"
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATER_MS 700u  /* for a command to be over */
+#define LATER_MS 700u  /* shorter commands are not watched */
 #define AGAIN_MS 1000u /* before a lost server is asked again */
-#define SHOWN_MAX 60   /* bytes of another's command */
+#define SHOWN_MAX 60   /* bytes that are shown of the other command */
 
 static const char question[] =
 	"{\"until\":[{\"type\":\"input\"},{\"type\":\"exit\"}],\"timeoutMs\":600000}";
@@ -25,7 +25,7 @@ static void on_head(void *user, int status, const char *content_type)
 static void on_body(void *user, const void *bytes, size_t length)
 {
 	struct advice *a = user;
-	(void)answer_add(&a->answer, bytes, length); /* without memory it is no JSON */
+	(void)answer_add(&a->answer, bytes, length); /* cut off, it is not parsed */
 }
 
 static void on_timer(uv_timer_t *timer);

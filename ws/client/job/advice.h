@@ -1,9 +1,9 @@
-/* What somebody at a terminal can do about a command of a session: it waits for input, or another one is in its way. */
+/* Hints on standard error for people who run `ringside exec`. */
 #pragma once
 
 #include "ws/client/connect/call.h"
 
-/* Someone who looks whether a command waits for input, for as long as it is followed. */
+/* Watches whether a command waits for input. */
 struct advice {
 	struct cli *cli;
 	const char *session, *id; /* of the command */
@@ -13,13 +13,19 @@ struct advice {
 	bool open;
 };
 
-/* Say once on standard error how to answer, should the command wait for input; all is borrowed until it is closed. */
+/*
+ * Start to watch the command id. If it waits for input, print once how to answer it. All arguments
+ * are borrowed until advice_close().
+ */
 void advice_open(struct advice *a, struct cli *cli, const char *session, const char *id);
-/* Look no more. Turns the loop. */
+
+/* Stop watching. Runs the loop once. */
 void advice_close(struct advice *a);
 
-/* Behind a refusal: what runs in the session, and what one can do about that. Says nothing with --json, or of others. */
+/*
+ * After RESOURCE_BUSY, print the command that runs there and how to wait for it. Not with --json.
+ */
 void advice_busy(const struct cli *cli, const struct answer *refusal);
 
-/* It is left alone: how to come back to it. */
+/* Print how to wait for the end of a command that runs on. */
 void advice_left(const char *session, const char *id);

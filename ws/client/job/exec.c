@@ -1,7 +1,7 @@
 /*
- * `ringside exec`: a command in the shell of a session. It has a key, so that asking again after the server
- * was lost gives the same command and not a second one; its output is followed from its beginning, and what
- * has been printed already is dropped.
+ * `ringside exec`: runs a command in the shell of a session. The request has a key, so that
+ * repeating it after the server was lost does not run the command twice. Its stream then continues
+ * at the last cursor, and output that was printed already is dropped.
  */
 #include "shell/id.h"
 #include "ws/client/connect/call.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000u /* for a server that is away */
+#define PATIENCE_MS 30000u /* wait this long for a lost server */
 #define PAUSE_FIRST_MS 50u
 #define PAUSE_MAX_MS 1000u
 
@@ -49,25 +49,24 @@ static const struct option options[] = {
 	{0},
 };
 
+/* One `ringside exec`. */
 struct exec_job {
 	struct job job;
 	const char *session;
 	bool detach, interactive;
-	bool advises;    /* once it runs */
+	bool advises;    /* print hints */
 	char id[160];    /* "": not known yet */
-	bool asking;     /* the request that tells it is under way */
-	bool leaving;    /* as soon as it has an id */
-	char cursor[80]; /* behind what has come: from there on another stream goes on */
+	bool asking;     /* the request that returns the id is under way */
+	bool leaving;    /* leave the command as soon as the id is known */
+	char cursor[80]; /* the next stream continues there */
 	struct advice advice;
 	struct interactive terminal;
-	struct client_call *cancel;     /* under way */
-	struct event_stream *following; /* NULL: nothing is */
-	bool server_lost;               /* and found again */
+	struct client_call *cancel;     /* under way, or NULL */
+	struct event_stream *following; /* the current stream, or NULL */
+	bool server_lost;               /* the server was lost and came back */
 };
 
-/* Options */
-
-static int take_exec_option(struct exec_job *e, int option)
+static int parse_option(struct exec_job *e, int option)
 {
 	json_t *body = e->job.body;
 	switch (option) {
@@ -96,29 +95,29 @@ static int take_exec_option(struct exec_job *e, int option)
 	}
 }
 
-static int take_exec_options(struct exec_job *e)
+static int parse_options(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
 	int option, rc = 0;
 	while (job_spell_out(cli), rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
-		rc = option == '?' ? cli->status : take_exec_option(e, option);
+		rc = option == '?' ? cli->status : parse_option(e, option);
 	return rc;
 }
 
-static int take_exec_line(void *user)
+static int parse_line(void *user)
 {
 	struct exec_job *e = user;
 	struct cli *cli = e->job.cli;
 	json_t *body = e->job.body;
 	char key[4 + 33] = "cli-";
-	int rc = take_exec_options(e);
+	int rc = parse_options(e);
 	if (rc != 0)
 		return rc;
 	e->session = cli_argument(cli);
 	if (!e->session)
-		return cli_usage(cli, "in which session?");
-	/* Those behind the session, up to the command, are ours as well. */
-	rc = take_exec_options(e);
+		return cli_usage(cli, "SESSION is missing");
+	/* Options may also stand between the session and the command. */
+	rc = parse_options(e);
 	if (rc == 0)
 		rc = job_take_command(&e->job);
 	if (rc != 0)
@@ -126,7 +125,7 @@ static int take_exec_line(void *user)
 	if (e->interactive &&
 		(e->detach || cli->json || e->job.reads_stdin || json_object_get(body, "streams")))
 		return cli_usage(cli,
-			"--interactive goes with none of --stdin, --pipes, --terminals, --detach, --json");
+			"--interactive cannot be used with --stdin, --pipes, --terminals, --detach or --json");
 	if (!json_object_get(body, "key")) {
 		rc = id_hex(key + strlen(key), 33);
 		if (rc < 0)
@@ -139,13 +138,12 @@ static int take_exec_line(void *user)
 	return 0;
 }
 
-/* Patience: a server that was killed comes back, and its commands with it. */
-
+/* How long we have waited for a lost server. */
 struct patience {
 	unsigned waited_ms, pause_ms;
 };
 
-/* Whether it is worth trying again; if so, after a pause. */
+/* Wait for a lost server. Returns whether to try again. */
 static bool try_again(struct cli *cli, struct patience *p, int rc)
 {
 	if ((rc != -ECONNREFUSED && rc != -ECONNRESET) || p->waited_ms >= PATIENCE_MS)
@@ -161,13 +159,11 @@ static bool try_again(struct cli *cli, struct patience *p, int rc)
 	return true;
 }
 
-static int complain_lost(struct cli *cli, int rc)
+static int report_lost(struct cli *cli, int rc)
 {
-	return cli_fail(cli, "the server is lost, the command may go on: %s",
-		rc == -EPROTO ? "it answers strangely" : strerror(-rc));
+	return cli_fail(cli, "lost the connection to the server, the command may still run: %s",
+		rc == -EPROTO ? "unexpected answer" : strerror(-rc));
 }
-
-/* Cancelling */
 
 static void on_cancel_head(void *user, int status, const char *content_type)
 {
@@ -186,9 +182,9 @@ static void on_cancel_body(void *user, const void *bytes, size_t length)
 static void on_cancel_done(void *user, int error)
 {
 	struct exec_job *e = user;
-	(void)error; /* whether it has ended, the stream tells */
+	(void)error; /* the stream reports the end of the command */
 	e->cancel = NULL;
-	/* All was tried. Without a reader there is nothing to wait for any more. */
+	/* Our output has no reader any more, so do not wait for the end. */
 	if (e->job.output.error < 0 && e->following)
 		e->following->over = true;
 }
@@ -196,7 +192,7 @@ static void on_cancel_done(void *user, int error)
 static const struct client_call_callbacks cancel_callbacks = {
 	.head = on_cancel_head, .body = on_cancel_body, .done = on_cancel_done};
 
-/* By the ladder; asked a second time, at once. */
+/* Cancel the command: INT, TERM and KILL in turn, or KILL at once. */
 static void send_cancel(struct exec_job *e, bool at_once)
 {
 	const char *body = at_once ? "{\"signal\":\"KILL\"}" : "{}";
@@ -216,13 +212,13 @@ static bool wait_for_server(struct exec_job *e, struct patience *p, int rc)
 {
 	bool again = try_again(e->job.cli, p, rc);
 	e->server_lost = e->server_lost || again;
-	/* What it has got is not what was meant for it. */
+	/* It has received only a part of its input. */
 	if (again && input_is_cut(&e->job.input, true))
 		send_cancel(e, false);
 	return again;
 }
 
-/* The command runs on without us. */
+/* Exit; the command runs on. */
 static void leave(const struct exec_job *e)
 {
 	tty_close();
@@ -234,11 +230,10 @@ static void on_interrupted(void *user, int signo)
 {
 	struct exec_job *e = user;
 	unsigned count = e->job.interrupt.count;
-	/* Once it has an id it is cancelled: what is asked for may run already. */
+	/* The command may run already: it is cancelled or left once its id is known. */
 	bool soon = !e->id[0] && e->asking && !e->detach;
 	if (signo == SIGQUIT && e->id[0])
 		leave(e);
-	/* What is left has a name, which is not told yet. */
 	e->leaving = signo == SIGQUIT && soon;
 	if (count >= 3 || (!e->id[0] && (!soon || count >= 2))) {
 		tty_close();
@@ -247,8 +242,6 @@ static void on_interrupted(void *user, int signo)
 	if (!soon)
 		send_cancel(e, count == 2);
 }
-
-/* Following */
 
 static void on_event(void *user, const json_t *event)
 {
@@ -260,7 +253,7 @@ static void on_event(void *user, const json_t *event)
 		return;
 	if (!job_take_output(j, event) && strcmp(type, "end") == 0)
 		j->end = json_incref(json_object_get(event, "data"));
-	/* Before that it is another one that waits. */
+	/* Before that event another command of the queue may run. */
 	if (e->advises && !e->advice.open && strcmp(type, "start") == 0)
 		advice_open(&e->advice, j->cli, e->session, e->id);
 	if (cursor) {
@@ -268,7 +261,7 @@ static void on_event(void *user, const json_t *event)
 		output_mark(&e->job.output);
 	}
 	if (e->job.output.error < 0 && e->job.interrupt.count == 0) {
-		/* Nobody reads: what Ctrl-C does, as a broken pipe would have done to a command of our own. */
+		/* Our output has no reader: cancel the command, as SIGPIPE would have killed it. */
 		e->job.interrupt.count = 1;
 		send_cancel(e, false);
 	}
@@ -298,14 +291,14 @@ static int follow_exec(struct exec_job *e)
 		event_stream_finish(&f);
 		if (refused)
 			return cli->status;
-		/* A stream without an end is one that broke off, however politely. */
+		/* A stream that ended without an "end" event was cut off. */
 		rc = rc == 0 ? -ECONNRESET : rc;
 	} while (!e->job.end && e->job.output.error == 0 && wait_for_server(e, &patience, rc));
 	output_end(&e->job.output);
-	return e->job.end || e->job.output.error < 0 ? 0 : complain_lost(cli, rc);
+	return e->job.end || e->job.output.error < 0 ? 0 : report_lost(cli, rc);
 }
 
-/* Or wait for the end alone, with all the output in it. */
+/* For --json: wait for the end, which contains all output. */
 static int await_end(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
@@ -317,7 +310,7 @@ static int await_end(struct exec_job *e)
 		if (rc < 0 && wait_for_server(e, &patience, rc))
 			continue;
 		if (rc < 0)
-			return complain_lost(cli, rc);
+			return report_lost(cli, rc);
 		patience = (struct patience){0};
 		json_t *data = json_object_get(a.json, "data");
 		const char *state = json_string_value(json_object_get(data, "state"));
@@ -348,7 +341,7 @@ static int submit_exec(struct exec_job *e)
 		e->asking = false;
 	} while (rc < 0 && e->job.interrupt.count == 0 && try_again(cli, &patience, rc));
 	if (rc < 0)
-		return complain_lost(cli, rc);
+		return report_lost(cli, rc);
 	if (a.status == 200) {
 		json_t *data = json_object_get(a.json, "data");
 		const char *id = json_string_value(json_object_get(data, "id"));
@@ -367,7 +360,7 @@ static int submit_exec(struct exec_job *e)
 	return rc;
 }
 
-/* What the command's end means for ours. */
+/* The exit status for the command's end. */
 static int find_status(struct exec_job *e)
 {
 	struct job *j = &e->job;
@@ -384,19 +377,22 @@ static int find_status(struct exec_job *e)
 	status = job_end_status(j);
 	if (json_is_true(json_object_get(j->end, "suspect")))
 		return cli_fail(j->cli,
-			"how the command ended cannot be trusted (status %d): a program has tried to forge it",
+			"the exit status %d cannot be trusted: a program has tried to forge it",
 			status);
 	if (status >= 0)
 		return status;
 	if (j->interrupt.count > 0 && j->interrupt.signo > 0)
 		return 128 + j->interrupt.signo;
 	if (by && strcmp(by, "not_started") == 0)
-		return cli_fail(j->cli, "the shell has not taken the command: nothing was run");
-	return cli_fail(j->cli, "nobody knows how the command ended (%s)", by ? by : "no reason");
+		return cli_fail(j->cli, "the shell has not accepted the command: nothing was run");
+	return cli_fail(
+		j->cli, "the exit status of the command is unknown (%s)", by ? by : "no reason");
 }
 
-/* It was in the queue of a server that was killed: nothing was run, and its key sees to it that it is run once. */
-static bool is_to_be_asked_again(struct exec_job *e)
+/*
+ * Whether the command was only queued when the server was killed. Submitting it again runs it once.
+ */
+static bool must_submit_again(struct exec_job *e)
 {
 	const char *by = json_string_value(json_object_get(e->job.end, "endedBy"));
 	if (!e->server_lost || e->job.interrupt.count > 0 || e->job.input.stream || !by ||
@@ -408,8 +404,8 @@ static bool is_to_be_asked_again(struct exec_job *e)
 	return true;
 }
 
-/* Its input goes as far as we do. */
-static void feed(struct exec_job *e)
+/* With --detach: stay until the command's input has been sent. */
+static void send_input(struct exec_job *e)
 {
 	struct job *j = &e->job;
 	while (!input_is_over(&j->input) && j->interrupt.count == 0)
@@ -418,14 +414,14 @@ static void feed(struct exec_job *e)
 		j->cli->status = input_complain(&j->input);
 }
 
-static int ask_and_follow(struct exec_job *e)
+static int submit_and_follow(struct exec_job *e)
 {
 	struct job *j = &e->job;
 	int rc;
 	do {
 		rc = submit_exec(e);
 		if (rc == 0 && e->detach)
-			feed(e);
+			send_input(e);
 		if (rc != 0 || e->detach)
 			return rc != 0 ? rc : j->cli->status;
 		if (j->interrupt.count > 0)
@@ -436,7 +432,7 @@ static int ask_and_follow(struct exec_job *e)
 		advice_close(&e->advice);
 		if (rc != 0)
 			return rc;
-	} while (is_to_be_asked_again(e));
+	} while (must_submit_again(e));
 	if (j->cli->json && cli_print_json(j->cli, json_incref(j->end)) != 0)
 		return j->cli->status;
 	return find_status(e);
@@ -467,7 +463,7 @@ static int perform_exec(void *user)
 		rc = interactive_open(&e->terminal, e->job.cli, e->session);
 	}
 	if (rc == 0)
-		rc = ask_and_follow(e);
+		rc = submit_and_follow(e);
 	interactive_close(&e->terminal);
 	if (e->cancel)
 		client_call_cancel(e->cancel);
@@ -475,7 +471,7 @@ static int perform_exec(void *user)
 }
 
 static const struct job_callbacks callbacks = {
-	.take = take_exec_line, .perform = perform_exec, .interrupted = on_interrupted};
+	.take = parse_line, .perform = perform_exec, .interrupted = on_interrupted};
 
 static int run_exec(struct cli *cli)
 {
@@ -490,20 +486,20 @@ const struct command command_exec = {
 	.run = run_exec,
 	.passes = true,
 	.arguments = "[OPTIONS] SESSION COMMAND...",
-	.summary = "Run a command in the shell of a session, and end as it does",
+	.summary = "Run a command in the shell of a session, and exit with its status",
 	.options =
-		"  --pipes               its stdout and stderr apart, neither a terminal\n"
-		"  --terminals           apart, each a terminal (default: one stream, as typed)\n"
-		"  -i, --stdin           it reads our standard input (default: the session's terminal)\n"
-		"  -it, --interactive    what is typed here is typed there, and the session has this window's\n"
-		"                        size; C-\\ leaves it\n"
-		"  -t, --timeout S       end it after so long; the status is 124\n"
-		"  --queue               wait for what runs in the session (default: that is an error)\n"
-		"  --isolate             in a fork of the shell: what it changes is gone afterwards\n"
-		"  --history             into the shell's history, as if it had been typed\n"
+		"  --pipes               separate stdout and stderr, as pipes\n"
+		"  --terminals           separate stdout and stderr, as terminals (default: one stream)\n"
+		"  -i, --stdin           the command reads our standard input (default: the session's terminal)\n"
+		"  -it, --interactive    use this keyboard and this window's size; C-\\ leaves the command,\n"
+		"                        which runs on\n"
+		"  -t, --timeout S       kill it after this time; the exit status is 124\n"
+		"  --queue               wait for the command that runs there (default: that is an error)\n"
+		"  --isolate             in a fork of the shell: its changes to the shell are dropped\n"
+		"  --history             add it to the shell's history\n"
 		"  --cwd DIR, --env NAME=VALUE\n"
-		"                        for this command alone\n"
+		"                        for this command only\n"
 		"  -d, --detach          print its id, and do not wait\n"
-		"  --key KEY             the same key is the same command\n"
-		"  --label NAME          what you call yourself, for the record\n",
+		"  --key KEY             a repeated key does not run the command again\n"
+		"  --label NAME          your name, for the record\n",
 };

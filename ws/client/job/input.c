@@ -1,6 +1,6 @@
 /*
- * What ends at once goes with the request, so that a command that is asked for again, of a server that came back, has it again.
- * What does not is streamed from then on: see PUT /api/stdin/ID. A server that is lost takes the rest along, which is told.
+ * Input in the request is sent again with it if the server was lost. Streamed input cannot be
+ * repeated: if the server is lost, the rest is lost too, and that is reported.
  */
 #include "ws/client/job/input.h"
 
@@ -43,7 +43,7 @@ ssize_t input_gather(char *bytes, size_t most, bool *ret_whole)
 	return (ssize_t)length;
 }
 
-/* Have the server make an input that is written while it is read; first: what of it is there. */
+/* Create an input on the server and stream to it, beginning with length bytes of first. */
 static int begin_stream(struct input *i, json_t *body, size_t length)
 {
 	struct answer a;
@@ -94,7 +94,7 @@ bool input_is_cut(const struct input *i, bool server_lost)
 	const struct body_stream *s = i->stream;
 	if (!s || !s->over)
 		return false;
-	/* Over TLS an answer before the end of the input is not heard: see ws/net/client.c. */
+	/* Over TLS an answer before the end of the input is not received: see ws/net/client.c. */
 	if (s->error < 0)
 		return server_lost || !i->cli->target.tls;
 	return s->read_error < 0 || i->answer.status != 200;
@@ -104,10 +104,11 @@ int input_complain(const struct input *i)
 {
 	const struct body_stream *s = i->stream;
 	if (s->read_error < 0)
-		return cli_fail(i->cli, "standard input: %s; the command has got what was before",
+		return cli_fail(i->cli,
+			"standard input: %s; the command has received the input before that",
 			strerror(-s->read_error));
-	return cli_fail(i->cli,
-		"the server was lost: the command has got a part of its input, and nothing after it");
+	return cli_fail(
+		i->cli, "the server was lost: the command has received only a part of its input");
 }
 
 void input_close(struct input *i)

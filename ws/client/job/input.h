@@ -1,44 +1,45 @@
 /*
- * Our standard input, for a command that reads it: with its request where it ends at once and is not much, otherwise sent as it
- * comes while the command runs, as fast as that reads.
+ * Sends our standard input to a command. Short input that ends at once goes with the request; other
+ * input is streamed as fast as the command reads it (PUT /api/stdin/ID).
  */
 #pragma once
 
 #include "ws/client/connect/body_stream.h"
 
-#define INPUT_PIECE_MAX ((size_t)700 << 10) /* a request's body has to hold it in base64 */
-#define INPUT_GATHER_MS 100                 /* to see whether it ends at once */
+#define INPUT_PIECE_MAX ((size_t)700 << 10) /* it fits into a request in base64 */
+#define INPUT_GATHER_MS 100                 /* input that lasts longer is streamed */
 
+/* The input of one command. Zeroed: none. */
 struct input {
 	struct cli *cli;
-	char *first; /* what has been read already, of a streamed one; owned */
+	char *first; /* bytes read before streaming began; owned */
 	struct answer answer;
-	struct body_stream *stream; /* NULL: it went with the request, or there is none; owned */
+	struct body_stream *stream; /* NULL: not streamed; owned */
 };
 
 /*
- * Read standard input until it ends, most bytes are there, or INPUT_GATHER_MS have passed, into bytes. Returns how many, or a
- * negative errno. *ret_whole: it has ended.
+ * Read standard input until it ends, most bytes have been read, or INPUT_GATHER_MS have passed.
+ * Returns the number of bytes or a negative errno. *ret_whole: the input has ended.
  */
 ssize_t input_gather(char *bytes, size_t most, bool *ret_whole);
 
 /*
- * Begin with standard input, and name it in the request's body. The server has been connected to. Returns 0, or the status to
- * end with. input_close() has to follow.
+ * Read standard input, and add it or its id to the request's body. Call it after connection_open(),
+ * and input_close() in any case. Returns 0 or the exit status.
  */
 int input_open(struct input *i, struct cli *cli, json_t *body);
 
-/* Whether the server has what there was, or nobody wants more. */
+/* Whether all input has been sent, or no more is wanted. */
 bool input_is_over(const struct input *i);
 
 /*
- * Whether a part of it has been lost on the way: the command has got an end that is none. server_lost: the server has been away
- * meanwhile.
+ * Whether a part of the input was lost, so that the command has read a false end. server_lost: the
+ * server has been away meanwhile.
  */
 bool input_is_cut(const struct input *i, bool server_lost);
 
-/* Complain of that; returns the status to end with. */
+/* Report that. Returns the exit status. */
 int input_complain(const struct input *i);
 
-/* Send no more: for the command it ends here. */
+/* Stop sending: the command reads the end of its input. */
 void input_close(struct input *i);

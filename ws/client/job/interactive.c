@@ -1,7 +1,7 @@
 /*
- * Keyboard and size of a command that is talked to, by a terminal socket of its session; what it prints comes with the
- * command's own stream, so that it begins and ends with it. A socket that is lost is made again, and what is typed
- * meanwhile is lost. The terminal is given back whatever happens: see tty.c.
+ * A terminal socket of the session carries input and size. Output comes with the command's own
+ * stream, which has nothing of other commands. A lost socket is connected again; input meanwhile is
+ * dropped.
  */
 #include "ws/client/job/interactive.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define INPUT_MAX ((size_t)4096)      /* bytes of one read */
-#define QUEUE_MAX ((size_t)256 << 10) /* typed bytes that wait for the server */
+#define QUEUE_MAX ((size_t)256 << 10) /* typed bytes that may wait for the server */
 #define AGAIN_MS 300u                 /* before a lost connection is made again */
 #define PIECE ((size_t)4096)          /* bytes that go through the guard at once */
 
@@ -96,7 +96,7 @@ static void on_closed(void *user, int code, const char *reason)
 		uv_timer_start(&i->retry, on_retry, AGAIN_MS, 0);
 }
 
-/* Bytes are not wanted: the command's own stream has them. */
+/* No binary callback: output comes with the command's stream. */
 static const struct client_socket_callbacks callbacks = {
 	.opened = on_opened, .text = on_text, .drained = on_drained, .closed = on_closed};
 
@@ -120,7 +120,7 @@ static void on_retry(uv_timer_t *timer)
 int interactive_open(struct interactive *i, struct cli *cli, const char *session)
 {
 	struct answer answer;
-	/* Whoever asks the terminal socket for a session that is not there gets a new one. */
+	/* Check first that the session exists: the terminal socket would create it. */
 	int rc = call_api(cli, "GET", call_path(session, "%s", ""), NULL, &answer);
 	if (rc != 0)
 		return rc;
@@ -145,7 +145,7 @@ int interactive_open(struct interactive *i, struct cli *cli, const char *session
 	if (!i->refused)
 		return 0;
 	interactive_close(i);
-	return cli_fail(cli, "the session's terminal cannot be reached");
+	return cli_fail(cli, "cannot connect to the session's terminal");
 }
 
 void interactive_begin(struct interactive *i)

@@ -1,8 +1,3 @@
-/*
- * A command that is asked for. First its request is put together from the command line, then it is under way, and every
- * event of the answer is either output or its command's to read, until there is an end. Whatever is wrong is said on
- * standard error and is a status; a reader of our output that has gone away is as SIGPIPE would have had it.
- */
 #include "ws/client/job/job.h"
 
 #include "ws/client/connect/connection.h"
@@ -39,10 +34,11 @@ int job_take_option(struct job *j, int option)
 	case JOB_CWD:
 		return job_put_text(j, "cwd", optarg);
 	case JOB_ENV:
-		return cli_variable(j->env, optarg) ? 0 : cli_usage(j->cli, "--env is NAME=VALUE");
+		return cli_variable(j->env, optarg) ? 0
+						    : cli_usage(j->cli, "--env must be NAME=VALUE");
 	case JOB_TIMEOUT:
 		if (!cli_seconds(optarg, &ms) || ms == 0)
-			return cli_usage(j->cli, "--timeout is a number of seconds");
+			return cli_usage(j->cli, "--timeout must be a number of seconds above 0");
 		return json_object_set_new(j->body, "timeoutMs", json_integer((json_int_t)ms));
 	default:
 		j->reads_stdin = true;

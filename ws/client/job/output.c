@@ -1,7 +1,3 @@
-/*
- * The output of a command, on our own standard output and error. Bytes are counted, so that what comes a second time after
- * a lost connection is dropped; the first error of writing is kept, and nothing is written after it.
- */
 #include "ws/client/job/output.h"
 
 #include "ws/base64.h"
@@ -20,13 +16,13 @@ static void write_all(struct output *s, int stream, const void *bytes, size_t le
 			p += n;
 			length -= (size_t)n;
 		} else if (errno != EINTR) {
-			/* The pipe may be a socket, whose reader has left some of it unread. */
+			/* The pipe may be a socket that was closed with unread bytes. */
 			s->error = errno == ECONNRESET ? -EPIPE : -errno;
 		}
 	}
 }
 
-/* Write with CR LF as LF. */
+/* Write CR LF as LF. */
 static void write_plain(struct output *s, int stream, const char *bytes, size_t length)
 {
 	while (length > 0) {

@@ -1,31 +1,33 @@
-/* Where the output of a command goes: our own standard output and error. */
+/* Writes the output of a command to our standard output and error. */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Streams. */
 enum { OUTPUT_OUT, OUTPUT_ERR, OUTPUT_STREAMS };
 
+/* Zeroed at first, except for plain and sink. */
 struct output {
-	uint64_t seen[OUTPUT_STREAMS]; /* bytes that have come since the mark */
-	uint64_t written[OUTPUT_STREAMS]; /* how far what was written goes; what comes again is dropped */
-	bool plain;       /* a terminal's CR LF is LF: it does not go to a terminal */
-	bool return_held; /* a CR waits for what is behind it */
-	bool (*sink)(void *user, const char *bytes,
-		size_t length); /* where a terminal's goes instead; NULL: ours */
+	uint64_t seen[OUTPUT_STREAMS];    /* bytes received since the mark */
+	uint64_t written[OUTPUT_STREAMS]; /* since the mark; repeated bytes are dropped */
+	bool plain;                       /* write CR LF of a terminal as LF */
+	bool return_held;                 /* a CR waits for the next byte */
+	/* Gets all bytes instead of our descriptors; false is an error. May be NULL. */
+	bool (*sink)(void *user, const char *bytes, size_t length);
 	void *sink_user;
-	int error; /* 0, or why nothing can be written any more: a negative errno */
+	int error; /* 0, or the first write error (negative errno), after which nothing is written */
 };
 
-/* From here on it can go on after a restart. */
+/* The next stream may continue here: reset the counts. */
 void output_mark(struct output *s);
 
-/* What comes begins anew, at the last mark or (there is none) from the beginning. */
+/* A new stream begins at the last mark, or at the beginning if there is none. */
 void output_restart(struct output *s);
 
-/* A piece of output, in base64. terminal: it is what a terminal got. */
+/* Write a piece of output, in base64. terminal: it comes from a terminal. */
 void output_write(struct output *s, int stream, const json_t *base64, bool terminal);
 
-/* The output is complete. */
+/* The output is complete: write a held CR. */
 void output_end(struct output *s);

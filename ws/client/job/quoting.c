@@ -1,7 +1,3 @@
-/*
- * The arguments of a command line as a command for bash. There is no state; a command that is missing, or no UTF-8, is
- * complained of on standard error.
- */
 #include "ws/client/job/quoting.h"
 
 #include <errno.h>
@@ -34,7 +30,7 @@ char *quoting_command(struct cli *cli)
 	size_t length;
 	const char *word = cli_argument(cli);
 	if (!word) {
-		cli_usage(cli, "which command?");
+		cli_usage(cli, "COMMAND is missing");
 		return NULL;
 	}
 	FILE *f = open_memstream(&text, &length);

@@ -1,10 +1,10 @@
-/* What is left of a command line, as a command for bash. */
+/* Makes a command line of bash from arguments. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
 
 /*
- * The arguments that are left: a single one is bash as it is, several are words, each quoted where it has to
- * be. Returns the text, owned by the caller; NULL when there is none, after having complained.
+ * Join the remaining arguments: a single one is used as it is, several are words that are quoted if
+ * necessary. Returns the text, owned; NULL for an error, which is reported.
  */
 char *quoting_command(struct cli *cli);

@@ -1,6 +1,7 @@
 /*
- * `ringside run`: a command on its own, where the server is. It lives as long as its request: whoever goes away, by
- * Ctrl-C or because nobody reads our output, ends it; and a server that is lost takes it along.
+ * `ringside run`: runs a command on the server's machine, without a session. The server kills the
+ * command when the request is closed: by Ctrl-C, or because our output has no reader. If the server
+ * dies, so does the command.
  */
 #include "ws/client/connect/event_stream.h"
 #include "ws/client/job/job.h"
@@ -22,15 +23,17 @@ static const struct option options[] = {
 	{0},
 };
 
+/* One `ringside run`. */
 struct run_job {
 	struct job job;
-	bool terminals, streams; /* what they are to be; it was said */
+	bool terminals; /* stdout and stderr are terminals */
+	bool streams;   /* --pipes or --terminals was given */
 	bool interactive;
 	struct event_stream stream;
 };
 
-/* As if it ran here: in this directory, on something like what we write to. */
-static void add_surroundings(struct run_job *r)
+/* Complete the request: directory, kind of output and window size as here. */
+static void add_defaults(struct run_job *r)
 {
 	json_t *body = r->job.body;
 	char cwd[PATH_MAX];
@@ -48,7 +51,7 @@ static void add_surroundings(struct run_job *r)
 	}
 }
 
-static int take_run_option(struct run_job *r, int option)
+static int parse_option(struct run_job *r, int option)
 {
 	switch (option) {
 	case OPT_PIPES:
@@ -64,24 +67,24 @@ static int take_run_option(struct run_job *r, int option)
 	}
 }
 
-static int take_run_line(void *user)
+static int parse_line(void *user)
 {
 	struct run_job *r = user;
 	struct cli *cli = r->job.cli;
 	int option, rc = 0;
 	while (job_spell_out(cli), rc == 0 && (option = cli_option(cli, "+:t:i", options)) != -1)
-		rc = option == '?' ? cli->status : take_run_option(r, option);
+		rc = option == '?' ? cli->status : parse_option(r, option);
 	if (rc == 0)
 		rc = job_take_command(&r->job);
 	if (rc == 0 && r->interactive && (r->streams || r->job.reads_stdin || cli->json))
 		return cli_usage(cli,
-			"--interactive goes with none of --stdin, --pipes, --terminals, --json");
+			"--interactive cannot be used with --stdin, --pipes, --terminals or --json");
 	if (rc == 0)
-		add_surroundings(r);
+		add_defaults(r);
 	return rc;
 }
 
-/* The server ends what it runs for somebody who goes away. */
+/* Close the request: the server kills the command then. */
 static void on_interrupted(void *user, int signo)
 {
 	struct run_job *r = user;
@@ -106,7 +109,7 @@ static void on_event(void *user, const json_t *event)
 		r->stream.over = true;
 }
 
-/* What the command's end means for ours; rc: how the answer ended. */
+/* The exit status for the command's end; rc: how the answer ended. */
 static int find_status(struct run_job *r, int rc)
 {
 	struct job *j = &r->job;
@@ -121,7 +124,7 @@ static int find_status(struct run_job *r, int rc)
 	if (rc == -EPROTO && cli->json)
 		j->end = json_incref(r->stream.answer.json);
 	if (!json_is_integer(json_object_get(j->end, "exitCode")))
-		return cli_fail(cli, "the server is lost, and the command with it");
+		return cli_fail(cli, "lost the connection to the server, and the command with it");
 	if (cli->json && cli_print_json(cli, json_incref(j->end)) != 0)
 		return cli->status;
 	if (j->lost > 0)
@@ -149,7 +152,7 @@ static int perform_run(void *user)
 }
 
 static const struct job_callbacks callbacks = {
-	.take = take_run_line, .perform = perform_run, .interrupted = on_interrupted};
+	.take = parse_line, .perform = perform_run, .interrupted = on_interrupted};
 
 static int run_run(struct cli *cli)
 {
@@ -164,12 +167,12 @@ const struct command command_run = {
 	.passes = true,
 	.starts = true,
 	.arguments = "[OPTIONS] COMMAND...",
-	.summary = "Run a command on its own, and end as it does",
-	.options = "  --pipes, --terminals  what its stdout and stderr are (default: as ours)\n"
-		   "  -it, --interactive    in a terminal of its own, which has this keyboard and this size; C-\\ leaves\n"
-		   "                        it, and it runs on as a session\n"
-		   "  -i, --stdin           it reads our standard input (default: nothing)\n"
-		   "  -t, --timeout S       end it after so long; the status is 124\n"
-		   "  --cwd DIR             (default: the current one)\n"
+	.summary = "Run a command without a session, and exit with its status",
+	.options = "  --pipes, --terminals  kind of its stdout and stderr (default: as ours)\n"
+		   "  -it, --interactive    in a terminal of its own, with this keyboard and this window's size;\n"
+		   "                        C-\\ leaves it, and it runs on as a session\n"
+		   "  -i, --stdin           the command reads our standard input (default: no input)\n"
+		   "  -t, --timeout S       kill it after this time; the exit status is 124\n"
+		   "  --cwd DIR             (default: the current directory)\n"
 		   "  --env NAME=VALUE      may be repeated\n",
 };

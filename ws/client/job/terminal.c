@@ -1,7 +1,6 @@
 /*
- * The terminal is that of a session, which has what a terminal needs: a size, a keyboard that anybody can be at, an answer to
- * whatever a program asks its terminal, and a life beyond the server's. It is made for the command, and deleted with its end;
- * our own end, other than by the key that leaves it, is the command's. What it prints is followed from its first byte.
+ * The command runs in a session of its own, which is deleted when the command ends, or when we end
+ * in any way but by the detach key. Its output is followed from the first byte.
  */
 #include "ws/client/job/terminal.h"
 
@@ -21,18 +20,22 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define PAUSE_MS 100u /* before a lost server is asked again */
-#define AWAY_MAX_MS 30000u
-#define NAME_SHOWN 60u /* bytes of the command in the session's name */
+#define PAUSE_MS 100u      /* before a lost server is asked again */
+#define AWAY_MAX_MS 30000u /* wait this long for a lost server */
+#define NAME_SHOWN 60u     /* bytes of the command in the session's name */
 
+/* One `ringside run -it`. */
 struct terminal_job {
 	struct job *job;
 	char id[4 + 17];
 	struct interactive terminal;
-	struct event_stream *follow; /* NULL: nothing is */
+	struct event_stream *follow; /* the current stream, or NULL */
 	uv_timer_t timeout;
-	uint64_t offset; /* of what comes next */
-	bool over, left, timed_out, gone;
+	uint64_t offset; /* of the next byte of output */
+	bool over;
+	bool left; /* by the detach key */
+	bool timed_out;
+	bool gone; /* the session was deleted */
 };
 
 static void finish(struct terminal_job *t)
@@ -48,7 +51,7 @@ void terminal_interrupted(struct job *j)
 		finish(j->terminal);
 }
 
-/* The key was there; or there is no terminal any more. */
+/* The detach key was typed, or our terminal is gone. */
 static void on_left(void *user)
 {
 	struct terminal_job *t = user;
@@ -64,9 +67,7 @@ static void on_timeout(uv_timer_t *timer)
 	finish(t);
 }
 
-/* The session */
-
-/* What the list of sessions shows of it. */
+/* The name in the list of sessions. */
 static json_t *session_name(const char *command)
 {
 	char name[NAME_SHOWN + 1];
@@ -109,14 +110,13 @@ static void delete_session(struct terminal_job *t)
 	if (rc == 0 && a.status != 200 && !t->gone)
 		call_complain(t->job->cli, &a);
 	else if (rc < 0)
-		cli_fail(t->job->cli, "the server is lost; the command may be left in session %s",
+		cli_fail(t->job->cli,
+			"lost the connection to the server; the command may still run in session %s",
 			t->id);
 	answer_finish(&a);
 }
 
-/* Following it */
-
-static void take_output(struct terminal_job *t, const json_t *event)
+static void print_output(struct terminal_job *t, const json_t *event)
 {
 	size_t length;
 	const char *text = json_string_value(json_object_get(event, "base64"));
@@ -136,7 +136,7 @@ static void on_event(void *user, const json_t *event)
 	if (t->over)
 		return;
 	if (strcmp(type, "output") == 0) {
-		take_output(t, event);
+		print_output(t, event);
 	} else if (strcmp(type, "gap") == 0) {
 		t->job->lost += (uint64_t)json_integer_value(json_object_get(event, "bytes"));
 	} else if (strcmp(type, "exit") == 0) {
@@ -148,7 +148,7 @@ static void on_event(void *user, const json_t *event)
 	}
 }
 
-/* Returns 0 once it is over, or the status to end with. */
+/* Print output until the command is over. Returns 0 or the exit status. */
 static int follow(struct terminal_job *t)
 {
 	struct cli *cli = t->job->cli;
@@ -172,26 +172,28 @@ static int follow(struct terminal_job *t)
 			break;
 		if (away_ms > AWAY_MAX_MS)
 			return cli_fail(cli,
-				"the server is lost; the command goes on in session %s", t->id);
+				"lost the connection to the server; the command runs on in session %s",
+				t->id);
 		usleep(PAUSE_MS * 1000);
 		uv_run(&cli->loop, UV_RUN_NOWAIT); /* keys and signals */
 	}
 	return 0;
 }
 
-/* The status of one that a signal has ended. */
+/* The exit status of a command that was killed by a signal. */
 static int signal_status(const struct job *j)
 {
 	const json_t *signal = json_object_get(j->end, "signal");
 	const char *name = json_string_value(signal);
-	int number = name ? (int)strtol(name, NULL, 10) : 0; /* one without a name has that */
+	int number = name ? (int)strtol(name, NULL, 10) : 0; /* a signal without a name */
 	for (int n = 1; name && number == 0 && n < NSIG; n++)
 		if (sigabbrev_np(n) && strcmp(sigabbrev_np(n), name) == 0)
 			number = n;
-	return number > 0 ? 128 + number : cli_fail(j->cli, "nobody knows how the command ended");
+	return number > 0 ? 128 + number
+			  : cli_fail(j->cli, "the exit status of the command is unknown");
 }
 
-/* What its end means for ours. */
+/* The exit status for the command's end. */
 static int find_status(const struct terminal_job *t)
 {
 	const struct job *j = t->job;
@@ -201,7 +203,7 @@ static int find_status(const struct terminal_job *t)
 	if (j->interrupt.count > 0)
 		return 128 + j->interrupt.signo;
 	if (t->gone)
-		return cli_fail(j->cli, "the command was ended: its session was deleted");
+		return cli_fail(j->cli, "the command was killed: its session was deleted");
 	if (!j->end)
 		return 128 + SIGHUP; /* our terminal is gone */
 	if (j->lost > 0)
@@ -210,7 +212,7 @@ static int find_status(const struct terminal_job *t)
 	return json_is_integer(code) ? (int)json_integer_value(code) : signal_status(j);
 }
 
-static int converse(struct terminal_job *t, uint64_t timeout_ms)
+static int run_interactively(struct terminal_job *t, uint64_t timeout_ms)
 {
 	struct cli *cli = t->job->cli;
 	int rc = interactive_open(&t->terminal, cli, t->id);
@@ -234,17 +236,17 @@ int terminal_run(struct job *j, uint64_t timeout_ms)
 	t.terminal.user = &t;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return cli_fail(j->cli, "standard input and output must be a terminal");
-	j->terminal = &t; /* a signal may come while the session is being made */
+	j->terminal = &t; /* a signal may come before the session exists */
 	int rc = make_session(&t);
 	bool made = rc == 0;
 	if (made)
-		rc = converse(&t, timeout_ms);
+		rc = run_interactively(&t, timeout_ms);
 	j->terminal = NULL;
 	if (!made)
 		return rc;
 	if (rc == 0 && t.left) {
 		fprintf(stderr,
-			"ringside run: the command runs on, in session %s; to go back: ringside attach %s; to end it: "
+			"ringside run: the command runs on, in session %s; to go back: ringside attach %s; to kill it: "
 			"ringside kill %s\n",
 			t.id, t.id, t.id);
 		return 0;

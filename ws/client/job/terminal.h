@@ -1,13 +1,14 @@
-/* `ringside run -it`: a command on its own that is talked to, in a terminal of its own that is thrown away with it. */
+/* `ringside run -it`: an interactive command in a session of its own. */
 #pragma once
 
 #include "ws/client/job/job.h"
 
 /*
- * Run what the request of j asks for, connected, in a session of its own with our size, our keyboard and our terminal, and end
- * as it does. timeout_ms: 0 = none. Returns the status to end with.
+ * Run the command of j's request in a new session with our keyboard and size, and delete the
+ * session afterwards. Call it after connection_open(). timeout_ms: 0: none. Returns the exit
+ * status.
  */
 int terminal_run(struct job *j, uint64_t timeout_ms);
 
-/* A signal has come: it ends with all that it has started. For struct job_callbacks; j is being run by terminal_run(). */
+/* Stop terminal_run() because of a signal; the session is deleted with all its processes. */
 void terminal_interrupted(struct job *j);

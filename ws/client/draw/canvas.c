@@ -1,7 +1,6 @@
 /*
- * Each row is put where it belongs by itself and filled up with blanks, so that nothing stands beyond its place whatever
- * the terminal thinks of the width of a character: what comes next stands over it. All text that is not ours passes
- * glyph_take(). Short memory is remembered, and cuts what is drawn.
+ * Each row is positioned by itself and filled with blanks, so that a terminal with other widths of
+ * characters does not shift what follows. Text of other programs passes glyph_take().
  */
 #include "ws/client/draw/canvas.h"
 
@@ -52,16 +51,14 @@ void canvas_blanks(struct canvas *p, unsigned n)
 unsigned canvas_text(struct canvas *p, const char *text, unsigned cols)
 {
 	struct glyph g;
-	unsigned taken = 0;
+	unsigned used = 0;
 	const char *end = text + strlen(text);
-	while (glyph_take(&text, end, &g) && taken + g.width <= cols) {
+	while (glyph_take(&text, end, &g) && used + g.width <= cols) {
 		canvas_bytes(p, g.text, g.length);
-		taken += g.width;
+		used += g.width;
 	}
-	return taken;
+	return used;
 }
-
-/* Pens */
 
 static void put_color(struct canvas *p, uint32_t color, unsigned base)
 {
@@ -95,8 +92,6 @@ static bool is_same(const struct pen *a, const struct pen *b)
 	return a->fg == b->fg && a->bg == b->bg && a->attributes == b->attributes;
 }
 
-/* Rows */
-
 void canvas_row(struct canvas *p, const struct picture *s, unsigned row, unsigned cols)
 {
 	static const struct pen plain = {.fg = PEN_DEFAULT, .bg = PEN_DEFAULT};
@@ -107,7 +102,7 @@ void canvas_row(struct canvas *p, const struct picture *s, unsigned row, unsigne
 	for (unsigned i = 0; i < last; i++) {
 		const struct picture_cell *c = &cells[i];
 		bool cursor = s->cursor_visible && row == s->cursor_row && i == s->cursor_col;
-		bool cut = i + c->glyph.width > last; /* half of a wide one */
+		bool cut = i + c->glyph.width > last; /* only half of a wide character fits */
 		if (!is_same(pen, &c->pen) || cursor != was_cursor)
 			put_pen(p, &c->pen, cursor);
 		pen = &c->pen;

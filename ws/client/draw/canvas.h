@@ -1,4 +1,4 @@
-/* What is drawn of ours, as the bytes that draw it. Pure. */
+/* Collects the bytes that draw something on the terminal. Pure. */
 #pragma once
 
 #include "ws/client/draw/picture.h"
@@ -6,31 +6,35 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes for the terminal. Zeroed to begin with. */
+/* Bytes for the terminal. Zeroed at first. */
 struct canvas {
 	char *bytes; /* owned */
 	size_t length, size;
-	bool failed; /* memory was short: what is there is not all */
+	bool failed; /* out of memory: bytes are missing */
 };
 
-/* Bytes as they are: ours. */
+/* Append bytes unchanged. */
 void canvas_bytes(struct canvas *p, const void *bytes, size_t length);
 
-/* Where what comes next stands; from 0. */
+/* Move the cursor; x and y count from 0. */
 void canvas_move(struct canvas *p, unsigned x, unsigned y);
 
+/* Append n blanks. */
 void canvas_blanks(struct canvas *p, unsigned n);
 
-/* As much of a text as there are columns for. Returns the columns that it has taken. */
+/*
+ * Append the printable characters of a text that fit into cols columns. Returns the columns used.
+ */
 unsigned canvas_text(struct canvas *p, const char *text, unsigned cols);
 
-/* A row of a picture where we are, over so many columns. */
+/* Append a row of a picture, cut or padded to cols columns. */
 void canvas_row(struct canvas *p, const struct picture *s, unsigned row, unsigned cols);
 
-/* Everything away. */
+/* Clear the screen. */
 void canvas_clear(struct canvas *p);
 
-/* A line of our own, over all of a row. */
+/* Draw a text in inverse video over a whole row. */
 void canvas_line(struct canvas *p, unsigned row, unsigned cols, const char *text);
 
+/* Free the bytes. */
 void canvas_finish(struct canvas *p);

@@ -1,14 +1,10 @@
-/*
- * Characters of a text, each with the marks that stand on it. The locale's tables say how wide they are and which of them
- * are to be seen; what they know nothing of is left out. It cannot fail.
- */
 #include "ws/client/draw/glyph.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <wchar.h>
 
-/* One character of UTF-8. Returns its bytes; *ret_c is 0 where they are none. */
+/* Decode a character of UTF-8. Returns its length; *ret_c is 0 for invalid bytes. */
 static unsigned decode(const unsigned char *p, size_t left, uint32_t *ret_c)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -27,8 +23,11 @@ static unsigned decode(const unsigned char *p, size_t left, uint32_t *ret_c)
 	return n;
 }
 
-/* What is not seen but acts: the controls of C0 and C1, ends of lines and paragraphs, the direction of writing, tags. */
-static bool acts(uint32_t c)
+/*
+ * Invisible characters with an effect: C0, C1, line and paragraph separators, direction of writing,
+ * tags.
+ */
+static bool has_effect(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
@@ -43,7 +42,7 @@ static bool acts(uint32_t c)
 
 static int width_of(uint32_t c)
 {
-	return acts(c) ? -1 : c < 0x7f ? 1 : wcwidth((wchar_t)c);
+	return has_effect(c) ? -1 : c < 0x7f ? 1 : wcwidth((wchar_t)c);
 }
 
 static void add_bytes(struct glyph *g, const char *bytes, unsigned n)
@@ -64,7 +63,7 @@ bool glyph_take(const char **text, const char *end, struct glyph *ret_glyph)
 		int width = width_of(c);
 		if (width > 0 && g.length > 0)
 			break;
-		/* A mark on nothing stands nowhere. */
+		/* Skip a combining mark without a character. */
 		if (width > 0 || (width == 0 && g.length > 0))
 			add_bytes(&g, p, n);
 		if (width > 0)

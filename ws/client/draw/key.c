@@ -1,12 +1,12 @@
 /*
- * Keys as terminals send them: letters, and sequences of arrows and their neighbours in whichever pieces they come, with
- * modifiers or without. What is no key of ours is nothing. It cannot fail.
+ * Letters, and the sequences of arrow and editing keys, with or without modifiers. Others are
+ * ignored.
  */
 #include "ws/client/draw/key.h"
 
 #define NUMBER_MAX 1000u
 
-static enum key take_text(struct key_reader *k, unsigned char byte)
+static enum key parse_text(struct key_reader *k, unsigned char byte)
 {
 	switch (byte) {
 	case 033:
@@ -37,7 +37,7 @@ static enum key take_text(struct key_reader *k, unsigned char byte)
 	case 'q':
 	case 003: /* C-c */
 	case 004: /* C-d */
-	case 034: /* C-\ : as in an attachment */
+	case 034: /* C-\ detaches in an attachment */
 		return KEY_LEAVE;
 	default:
 		return KEY_NONE;
@@ -60,7 +60,7 @@ static enum key key_of_final(const struct key_reader *k, unsigned char byte)
 		return KEY_FIRST;
 	case 'F':
 		return KEY_LAST;
-	case 'M': /* of the keypad; in a CSI it is a mouse, which is not asked for */
+	case 'M': /* keypad Enter; in a CSI a mouse report */
 		return k->state == KEY_IN_SS3 ? KEY_ENTER : KEY_NONE;
 	case '~':
 		break;
@@ -83,7 +83,7 @@ static enum key key_of_final(const struct key_reader *k, unsigned char byte)
 	}
 }
 
-static enum key take_sequence(struct key_reader *k, unsigned char byte)
+static enum key parse_sequence(struct key_reader *k, unsigned char byte)
 {
 	if (byte == 033) {
 		k->state = KEY_IN_ESCAPE;
@@ -106,16 +106,16 @@ enum key key_take(struct key_reader *k, unsigned char byte)
 {
 	switch (k->state) {
 	case KEY_IN_TEXT:
-		return take_text(k, byte);
+		return parse_text(k, byte);
 	case KEY_IN_ESCAPE:
 		if (byte == 033)
 			return KEY_NONE;
 		k->state = byte == '[' ? KEY_IN_CSI : byte == 'O' ? KEY_IN_SS3 : KEY_IN_TEXT;
 		k->number = 0;
 		k->first = true;
-		/* Escape, and a key behind it. */
-		return k->state == KEY_IN_TEXT ? take_text(k, byte) : KEY_NONE;
+		/* Alt and a key, or Escape followed by one. */
+		return k->state == KEY_IN_TEXT ? parse_text(k, byte) : KEY_NONE;
 	default:
-		return take_sequence(k, byte);
+		return parse_sequence(k, byte);
 	}
 }

@@ -1,9 +1,10 @@
-/* What is typed at the wall. Pure. */
+/* Parses keys of full-screen views. Pure. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A key with a meaning. */
 enum key {
 	KEY_NONE,
 	KEY_LEFT,
@@ -19,12 +20,12 @@ enum key {
 	KEY_LEAVE
 };
 
-/* Zeroed: between two keys. */
+/* State of the parser. Zeroed: between two keys. */
 struct key_reader {
 	enum { KEY_IN_TEXT, KEY_IN_ESCAPE, KEY_IN_CSI, KEY_IN_SS3 } state;
-	unsigned number; /* the first of a sequence */
-	bool first;      /* it is still being read */
+	unsigned number; /* first parameter of a sequence */
+	bool first;      /* that parameter is not complete yet */
 };
 
-/* Take a byte. Returns the key that it ends, KEY_NONE for none. */
+/* Parse a byte. Returns the key that it completes, or KEY_NONE. */
 enum key key_take(struct key_reader *k, unsigned char byte);

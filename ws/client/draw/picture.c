@@ -1,7 +1,7 @@
 /*
- * Cells of a session's screen. An answer has rows that have changed, each as runs of cells in one style, or as text where
- * styles were not asked for; each run begins in the column that it names, so that a disagreement about how wide a
- * character is ends with its run. Whatever an answer says, nothing is written outside of the picture.
+ * An answer contains changed rows, each as runs of cells in one style, or as plain text. Each run
+ * names its column, so that a different width of a character shifts only its own run. Numbers in
+ * answers are clamped to the picture.
  */
 #include "ws/client/draw/picture.h"
 
@@ -49,7 +49,7 @@ static void clear_row(struct picture *p, unsigned row)
 			.glyph = {.width = 1}, .pen = {.fg = PEN_DEFAULT, .bg = PEN_DEFAULT}};
 }
 
-/* Put a text from a column on; columns: those that it has, which are in its style even where it ends before. */
+/* Put a text at a column. All its columns get the style of run, also behind the end of the text. */
 static void put_text(struct picture *p, unsigned row, unsigned column, unsigned columns,
 	const json_t *text, const json_t *run)
 {
@@ -71,7 +71,7 @@ static void put_text(struct picture *p, unsigned row, unsigned column, unsigned 
 	}
 }
 
-static void take_line(struct picture *p, const json_t *line, uint64_t row)
+static void set_row(struct picture *p, const json_t *line, uint64_t row)
 {
 	size_t i;
 	json_t *run;
@@ -88,8 +88,8 @@ static void take_line(struct picture *p, const json_t *line, uint64_t row)
 	}
 }
 
-/* Nothing is here, for somebody who asks for the same kind again. */
-static void forget(struct picture *p, bool plain)
+/* Empty the picture, but keep what kind of answers to ask for. */
+static void reset(struct picture *p, bool plain)
 {
 	bool wide = p->wide;
 	picture_finish(p);
@@ -97,14 +97,14 @@ static void forget(struct picture *p, bool plain)
 	p->plain = plain;
 }
 
-/* A picture of that size, empty if it had another. */
+/* Set the size; a picture of another size is emptied. */
 static int set_size(struct picture *p, unsigned rows, unsigned cols)
 {
 	unsigned most = p->wide ? PICTURE_WIDE_MAX : PICTURE_COLS_MAX;
 	unsigned kept = cols < most ? cols : most;
 	if (p->cells && p->rows == rows && p->cols == cols)
 		return 0;
-	forget(p, p->plain);
+	reset(p, p->plain);
 	p->cells = calloc((size_t)rows * kept, sizeof *p->cells);
 	if (!p->cells)
 		return -ENOMEM;
@@ -127,18 +127,18 @@ int picture_take(struct picture *p, const json_t *answer, uint64_t since)
 		return -EPROTO;
 	bool changes = since > 0;
 	if (changes && (since != p->version || rows != p->rows || cols != p->cols)) {
-		forget(p, p->plain);
+		reset(p, p->plain);
 		return -EAGAIN;
 	}
 	int rc = set_size(p, rows, cols);
 	if (rc < 0)
 		return rc;
 	if (json_is_integer(json_object_get(answer, "next")) && !p->plain) {
-		forget(p, true);
+		reset(p, true);
 		return -EAGAIN;
 	}
 	json_array_foreach (json_object_get(answer, "lines"), i, line)
-		take_line(p, line, number_of(line, "row", UINT32_MAX));
+		set_row(p, line, number_of(line, "row", UINT32_MAX));
 	p->version = number_of(answer, "version", INT64_MAX);
 	p->offset = number_of(answer, "offset", INT64_MAX);
 	p->alternate = json_is_true(json_object_get(answer, "alternate"));
@@ -164,7 +164,7 @@ void picture_take_lines(struct picture *p, const json_t *answer, uint64_t top)
 	json_array_foreach (json_object_get(answer, "lines"), i, line) {
 		uint64_t number = number_of(line, "line", INT64_MAX);
 		if (number >= top)
-			take_line(p, line, number - top);
+			set_row(p, line, number - top);
 	}
 }
 

@@ -1,4 +1,4 @@
-/* What a session shows, as cells, kept up to date by what the server tells of it. Pure. */
+/* The screen of a session as cells, updated by answers of /screen. Pure. */
 #pragma once
 
 #include "ws/client/draw/glyph.h"
@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PICTURE_COLS_MAX 300u  /* what is right of them no tile shows */
-#define PICTURE_WIDE_MAX 1000u /* of one that is wide: a session has no more */
-#define PICTURE_ROWS_MAX 1000u /* a session has no more */
+#define PICTURE_COLS_MAX 300u  /* tiles show no more columns */
+#define PICTURE_WIDE_MAX 1000u /* columns of a wide picture: the limit of sessions */
+#define PICTURE_ROWS_MAX 1000u /* the limit of sessions */
 
 #define PEN_DEFAULT UINT32_C(0xffffffff)
-#define PEN_RGB UINT32_C(0x1000000) /* and the colour; others are numbers of the palette */
+#define PEN_RGB UINT32_C(0x1000000) /* | 0xRRGGBB; other values are indexes of the palette */
 
+/* Attributes of struct pen. */
 enum {
 	PEN_BOLD = 1,
 	PEN_DIM = 2,
@@ -23,43 +24,46 @@ enum {
 	PEN_STRIKE = 32
 };
 
+/* The style of a cell. */
 struct pen {
-	uint32_t fg, bg;
+	uint32_t fg, bg;     /* PEN_DEFAULT, PEN_RGB and a colour, or an index */
 	unsigned attributes; /* PEN_BOLD and so on */
 };
 
+/* A cell. */
 struct picture_cell {
-	struct glyph glyph; /* of length 0: blank; of width 0: the right half of the one before */
+	struct glyph glyph; /* length 0: blank; width 0: right half of the cell before */
 	struct pen pen;
 };
 
+/* A screen, or lines of the scrollback. Zeroed: empty. */
 struct picture {
-	unsigned rows, cols;             /* of the session */
-	bool wide;                       /* it may have more columns than PICTURE_COLS_MAX */
-	unsigned kept;                   /* columns of cells, as many as there may be */
-	unsigned cursor_row, cursor_col; /* inside */
+	unsigned rows, cols; /* of the session */
+	bool wide;           /* allow up to PICTURE_WIDE_MAX columns */
+	unsigned kept;       /* columns of cells */
+	unsigned cursor_row, cursor_col;
 	bool cursor_visible, alternate;
 	uint64_t version, offset;
-	bool plain;                 /* there are too many styles to have them told */
+	bool plain; /* ask for text without styles: an answer with styles is too long */
 	struct picture_cell *cells; /* rows * kept; owned */
 };
 
 /*
- * Take an answer of /screen?since=…. Returns 0; -EAGAIN where it has to be asked for again, because it has only changes of
- * what is not here, or not all rows (then they are asked for plain); -EPROTO where it is none; -ENOMEM. Then the picture is
- * what it was, or empty.
+ * Update from an answer of /screen?since=…. Returns 0; -EAGAIN to ask again, because the answer
+ * changes another version, or has not all rows (plain is set then); -EPROTO for an invalid answer;
+ * -ENOMEM. On errors the picture is unchanged or empty.
  */
 int picture_take(struct picture *p, const json_t *answer, uint64_t since);
 
-/* Lines of a history, of a session so wide: none of them yet. Returns 0, -EPROTO for sizes that are none, or -ENOMEM. */
+/* Make a blank picture of that size. Returns 0, -EPROTO for an invalid size, or -ENOMEM. */
 int picture_blank(struct picture *p, unsigned rows, unsigned cols);
 
-/* Take an answer of /scrollback?cells=1: the line of the number top stands in the first row. */
+/* Set rows from an answer of /scrollback?cells=1; line number top is the first row. */
 void picture_take_lines(struct picture *p, const json_t *answer, uint64_t top);
 
-/* Turn attributes of so many cells over, as far as they are there. */
+/* Toggle attributes of cells; cells outside of the picture are ignored. */
 void picture_mark(
 	struct picture *p, unsigned row, unsigned column, unsigned columns, unsigned attributes);
 
-/* Empty, of no version; and nothing that it has been told to be. */
+/* Free the cells and zero all fields. */
 void picture_finish(struct picture *p);

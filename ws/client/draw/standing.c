@@ -1,6 +1,6 @@
 /*
- * The order of tiles. A full-screen program that waits for keys is at work with nobody in need: editors and pagers always
- * do. What is only guessed to wait counts less than what has been seen to. It cannot fail.
+ * Full-screen programs that wait for keys need no attention: editors and pagers always do. A
+ * program counts as waiting only if the server is certain.
  */
 #include "ws/client/draw/standing.h"
 
@@ -13,13 +13,14 @@ static const char *text_of(const json_t *object, const char *name)
 	return text ? text : "";
 }
 
-static enum standing say(enum standing standing, char words[STANDING_WORDS_MAX], const char *text)
+static enum standing describe(
+	enum standing standing, char words[STANDING_WORDS_MAX], const char *text)
 {
 	snprintf(words, STANDING_WORDS_MAX, "%s", text);
 	return standing;
 }
 
-static enum standing say_end(const json_t *session, char words[STANDING_WORDS_MAX])
+static enum standing describe_end(const json_t *session, char words[STANDING_WORDS_MAX])
 {
 	const json_t *exit = json_object_get(session, "exit"), *code = json_object_get(exit, "code");
 	const char *signal = text_of(exit, "signal");
@@ -32,21 +33,21 @@ static enum standing say_end(const json_t *session, char words[STANDING_WORDS_MA
 	return STANDING_ENDED;
 }
 
-static enum standing say_state(const json_t *state, char words[STANDING_WORDS_MAX])
+static enum standing describe_state(const json_t *state, char words[STANDING_WORDS_MAX])
 {
 	const char *status = text_of(state, "status"), *input = text_of(state, "input");
 	const char *name = text_of(json_object_get(state, "foreground"), "name");
 	bool certain = json_is_true(json_object_get(state, "certain"));
 	if (strcmp(input, "password") == 0)
-		return say(STANDING_ASKS, words, "wants a password");
+		return describe(STANDING_ASKS, words, "waits for a password");
 	if (strcmp(status, "waiting_input") == 0 && certain) {
 		snprintf(words, STANDING_WORDS_MAX, "%.40s waits for input", *name ? name : "it");
 		return STANDING_ASKS;
 	}
 	if (strcmp(status, "stopped") == 0)
-		return say(STANDING_STUCK, words, "stopped");
+		return describe(STANDING_STUCK, words, "stopped");
 	if (strcmp(status, "prompt") == 0)
-		return say(STANDING_IDLE, words, "at its prompt");
+		return describe(STANDING_IDLE, words, "at its prompt");
 	snprintf(words, STANDING_WORDS_MAX, "%.40s", *name ? name : status);
 	return STANDING_RUNS;
 }
@@ -56,9 +57,10 @@ enum standing standing_of(
 {
 	const char *life = text_of(session, "state");
 	if (strcmp(life, "exited") == 0 || strcmp(life, "deleting") == 0)
-		return say_end(session, words);
+		return describe_end(session, words);
 	if (strcmp(life, "unresponsive") == 0)
-		return say(STANDING_STUCK, words, "does not answer");
-	enum standing standing = state ? say_state(state, words) : say(STANDING_IDLE, words, life);
+		return describe(STANDING_STUCK, words, "does not answer");
+	enum standing standing = state ? describe_state(state, words)
+				       : describe(STANDING_IDLE, words, life);
 	return called && standing > STANDING_CALLS ? STANDING_CALLS : standing;
 }

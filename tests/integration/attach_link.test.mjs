@@ -54,7 +54,7 @@ scenario('links that are none, and one too many', async (server) => {
 		[[`${server.base}/`], /a link is an address/],
 		[[`${server.base}/#link=`], /a link is an address/],
 		[[`${server.base}/?link=hidden`], /a link is an address/],
-		[['--url', server.base, `${server.base}/#link=hidden`], /says by itself which server/],
+		[['--url', server.base, `${server.base}/#link=hidden`], /cannot be used with a link/],
 		[[`${server.base}/be low/#link=hidden`], /only a path may follow the host/],
 		[['http://somebody:hidden@localhost:7070/#link=hidden'], /http:\/\/\*\*\*@localhost:7070\/: an address has a host and a port/],
 		[['http://somebody:hi@den:hidden@localhost:7070'], /a link is an address/],

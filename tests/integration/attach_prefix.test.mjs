@@ -61,7 +61,7 @@ scenario('a list to choose from, help, a new session, and the end of one; nothin
 		await screen.line('for i in {1..60}; do echo tick$i; sleep 0.03; done');
 		await screen.shows(/^tick5$/m);
 		await screen.type('', 'C-b', '?');
-		await screen.shows(/behind C-b:[^]*any key goes back/);
+		await screen.shows(/Keys behind C-b:[^]*any key goes back/);
 		await server.outputMatches('anna', /tick60\r/, 0);
 		assert.doesNotMatch(await screen.text(), /tick60/);
 		await screen.tmux('resize-window', '-x', '60', '-y', '3');

@@ -83,7 +83,7 @@ scenario('searching, in colours, other widths, and without a server', async (ser
 		await screen.type('/nowhere\x1b');
 		await screen.shows(/match \d+ of 100;/); // given up
 		await screen.type('/a%&b?\r');
-		await screen.shows(/in none of the lines; q goes back/);
+		await screen.shows(/no line matches; q goes back/);
 		await screen.type('/\x1b[2J\r\x1b[A'); // neither the question nor the page takes a sequence for anything but a key
 		await screen.shows(/q goes back/);
 		// Another width has other lines.

@@ -144,7 +144,7 @@ static bool is_method(const json_t *message, const char *method)
 	return name && strcmp(name, method) == 0;
 }
 
-/* Pass JSON-RPC answers on; run_bridge plain HTTP errors into JSON-RPC errors. */
+/* Pass JSON-RPC answers on; turn plain HTTP errors into JSON-RPC errors. */
 static void finish_post(struct post *p)
 {
 	json_t *message = p->length > 0 ? json_loadb(p->body, p->length, 0, NULL) : NULL;

@@ -1,6 +1,4 @@
-/*
- * `ringside attach`: which session, of which server, and how it is to be shown.
- */
+/* `ringside attach`: parses the command line and finds the session. */
 #include "ws/client/attach/attach.h"
 
 #include "ws/client/attach/keyboard.h"
@@ -11,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The session that somebody used last; of a link the one that it is for, also when that has ended. */
+/*
+ * The running session that was used last; by a link, which opens one session, also an ended one.
+ * Owned.
+ */
 static char *find_latest_session(struct cli *cli, bool by_link)
 {
 	struct answer a;
@@ -33,16 +34,17 @@ static char *find_latest_session(struct cli *cli, bool by_link)
 	answer_finish(&a);
 	if (!id)
 		cli_fail(cli, "%s",
-			by_link ? "the session of this link is no more"
+			by_link ? "the session of this link no longer exists"
 				: "no session is running; start one: ringside new --attach");
 	return id;
 }
 
 /*
- * A word that is a link says which server, and what opens it; *given is then the session, or NULL. That is blotted out of the
- * command line, for whoever lists processes, as is what stands before an @.
+ * If *given is a link, take server and token from it; *given becomes its session or NULL. The token
+ * and a password before an @ are overwritten in argv, which other users can see in the list of
+ * processes.
  */
-static int take_link(struct cli *cli, struct link *link, const char **given)
+static int parse_link(struct cli *cli, struct link *link, const char **given)
 {
 	char *word = cli->argv[optind - 1];
 	if (!*given || !link_is_meant(*given))
@@ -58,16 +60,15 @@ static int take_link(struct cli *cli, struct link *link, const char **given)
 			"a link is an address with #link=... at its end, as `ringside share` "
 			"prints it");
 	if (cli->url || cli->socket || cli->token_file)
-		return cli_usage(
-			cli, "a link says by itself which server it is for, and what opens it");
+		return cli_usage(cli, "--url, --socket and --token-file cannot be used with a link");
 	cli->url = link->base;
 	memcpy(cli->token, link->token, sizeof cli->token);
 	*given = link->session[0] ? link->session : NULL;
 	return 0;
 }
 
-/* Who may only watch does not type in vain, and their window's size is nobody else's business. */
-static int take_role(struct cli *cli, struct attach_options *o)
+/* A viewer is attached read-only. */
+static int check_role(struct cli *cli, struct attach_options *o)
 {
 	struct answer a;
 	int rc = call_api(cli, "GET", strdup("/api/auth/whoami"), NULL, &a);
@@ -89,22 +90,22 @@ enum {
 	OPT_STATUS
 };
 
-static int take_key(struct cli *cli, const char *option, int *ret_key)
+static int parse_key(struct cli *cli, const char *option, int *ret_key)
 {
 	if (keyboard_parse(optarg, ret_key) && *ret_key != 0)
 		return 0;
-	return cli_usage(cli, "--%s is a control key such as C-], or none", option);
+	return cli_usage(cli, "--%s must be a control key such as C-], or none", option);
 }
 
-static int take_on_end(struct cli *cli, struct attach_options *o)
+static int parse_on_end(struct cli *cli, struct attach_options *o)
 {
 	o->next = strcmp(optarg, "next") == 0;
 	return o->next || strcmp(optarg, "detach") == 0
 		? 0
-		: cli_usage(cli, "--on-end is detach or next");
+		: cli_usage(cli, "--on-end must be detach or next");
 }
 
-static int take_attach_option(struct cli *cli, struct attach_options *o, int option)
+static int parse_option(struct cli *cli, struct attach_options *o, int option)
 {
 	switch (option) {
 	case OPT_READ_ONLY:
@@ -123,15 +124,15 @@ static int take_attach_option(struct cli *cli, struct attach_options *o, int opt
 		o->name = optarg;
 		return 0;
 	case OPT_KEY:
-		return take_key(cli, "detach-key", &o->detach_key);
+		return parse_key(cli, "detach-key", &o->detach_key);
 	case OPT_PREFIX:
-		return take_key(cli, "prefix", &o->prefix_key);
+		return parse_key(cli, "prefix", &o->prefix_key);
 	default:
-		return take_on_end(cli, o);
+		return parse_on_end(cli, o);
 	}
 }
 
-static int take_attach_options(struct cli *cli, struct attach_options *o)
+static int parse_options(struct cli *cli, struct attach_options *o)
 {
 	static const struct option options[] = {
 		{"read-only", no_argument, NULL, OPT_READ_ONLY},
@@ -146,13 +147,13 @@ static int take_attach_options(struct cli *cli, struct attach_options *o)
 	};
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":r", options)) != -1)
-		rc = option == '?' ? cli->status : take_attach_option(cli, o, option);
+		rc = option == '?' ? cli->status : parse_option(cli, o, option);
 	if (rc == 0 && o->prefix_key > 0 && o->prefix_key == o->detach_key)
 		rc = cli_usage(cli, "--prefix and --detach-key are the same key");
 	return rc;
 }
 
-/* What it prints would be printed there again, for ever. */
+/* Its output would be printed into itself without end. */
 const char *attach_here(const struct cli *cli)
 {
 	const char *ours = getenv("RINGSIDE_SESSION");
@@ -163,15 +164,15 @@ static int run_attach(struct cli *cli)
 {
 	struct attach_options o = {.detach_key = KEYBOARD_DETACH};
 	struct link link = {.owner = true};
-	int rc = take_attach_options(cli, &o);
+	int rc = parse_options(cli, &o);
 	const char *given = cli_argument(cli);
 	if (rc != 0 || !cli_done(cli))
 		return cli->status;
-	rc = take_link(cli, &link, &given);
+	rc = parse_link(cli, &link, &given);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc == 0 && !link.owner)
-		rc = take_role(cli, &o);
+		rc = check_role(cli, &o);
 	if (rc != 0)
 		return rc;
 	const char *here = attach_here(cli);
@@ -189,14 +190,13 @@ const struct command command_attach = {
 	.starts = true,
 	.arguments = "[OPTIONS] [SESSION|LINK]",
 	.summary = "Show a session on this terminal, and type into it (C-\\ detaches)",
-	.options =
-		"  -r, --read-only       only watch; this window's size does not count\n"
-		"  --no-resize           this window's size does not count\n"
-		"  --clipboard           programs may set this terminal's clipboard (OSC 52)\n"
-		"  --detach-key KEY      such as C-], or none (default: C-\\)\n"
-		"  --prefix KEY          such as C-b: behind it d detaches, n and p show the next session and the one\n"
-		"                        before, s a list of them, ? says more (default: none)\n"
-		"  --status              with a status line below it, which t behind the prefix switches on and off\n"
-		"  --on-end WHAT         when the session ends: detach (default), or show the next one\n"
-		"  --name NAME           that others see (default: the user's)\n",
+	.options = "  -r, --read-only       only watch; this window's size does not count\n"
+		   "  --no-resize           this window's size does not count\n"
+		   "  --clipboard           programs may set this terminal's clipboard (OSC 52)\n"
+		   "  --detach-key KEY      such as C-], or none (default: C-\\)\n"
+		   "  --prefix KEY          such as C-b: then d detaches, n and p show the next and the previous session,\n"
+		   "                        s lists them, ? shows all keys (default: none)\n"
+		   "  --status              show a status line; t behind the prefix toggles it\n"
+		   "  --on-end WHAT         when the session ends: detach (default), or show the next one\n"
+		   "  --name NAME           your name for other clients (default: the user's)\n",
 };

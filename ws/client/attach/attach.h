@@ -1,27 +1,31 @@
-/* A session on the user's own terminal. */
+/* `ringside attach`: shows a session on the user's terminal. */
 #pragma once
 
 #include "ws/client/connect/cli.h"
 
-/* `ringside attach`. */
+/* The command. */
 extern const struct command command_attach;
 
+/* Options of attach_session(). Zeroed: the defaults. */
 struct attach_options {
 	bool read_only;
-	bool no_resize;   /* the session keeps its size */
+	bool no_resize;   /* do not resize the session */
 	bool clipboard;   /* programs may set the terminal's clipboard */
-	const char *name; /* that others see; NULL: the user's */
+	const char *name; /* shown to other clients; NULL: the user's */
 	int detach_key;   /* a control character; 0: the default; -1: none */
 	int prefix_key;   /* likewise; 0 or -1: none */
-	bool status;      /* with a line of ours below it */
-	bool next;        /* when the session ends, the next one is shown */
+	bool status;      /* with a status line */
+	bool next;        /* when the session ends, show the next one */
 };
 
-/* Why one cannot be shown, with its id. */
+/* Error text with the session's id. */
 #define ATTACH_WITHIN "this is session %s: it cannot be shown within itself"
 
-/* The session that this command line is in, of the server that it is for, or NULL: it cannot be shown within itself. */
+/* The id of the session that we run in, if it is one of the chosen server; else NULL. */
 const char *attach_here(const struct cli *cli);
 
-/* Attach until it is over. The connection is open. options may be NULL. Returns the exit status. */
+/*
+ * Attach until the user detaches or the session ends. Call it after connection_open(). options may
+ * be NULL. Returns the exit status.
+ */
 int attach_session(struct cli *cli, const char *session, const struct attach_options *options);

@@ -1,10 +1,10 @@
 /*
- * An attachment, from the terminal's becoming ours to its being given back, as it was, however it ends. It is on the terminal's
- * ordinary screen, so that its scrollback, its selection and its alternate screen are what they are with any program. Here is
- * what the terminal sends, one thing after the other, and what signals do.
+ * The life of an attachment: input, signals, restoring the terminal. The session is drawn on the
+ * normal screen, so that the terminal's scrollback, selection and alternate screen work as
+ * with any program.
  *
- * What is typed is looked at up to a key that wants something done; what is behind it waits until that is done, and then goes
- * to whatever session is there.
+ * Input is parsed up to a key with an action. Input behind it waits until the action is done, and
+ * goes to the session that is shown then.
  */
 #include "ws/client/attach/attachment.h"
 
@@ -21,7 +21,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define QUEUE_MAX ((size_t)256 << 10) /* typed bytes that wait for the server */
+#define QUEUE_MAX ((size_t)256 << 10) /* typed bytes that may wait for the server */
 
 void attach_end(struct attachment *a, int status, const char *how)
 {
@@ -48,17 +48,17 @@ void attach_lose_session(struct attachment *a, int status, const char *how)
 	a->uncovered = true;
 }
 
-static bool has_room(const struct attachment *a)
+static bool has_space(const struct attachment *a)
 {
 	return a->begun || a->early_length <= sizeof a->early - ATTACH_READ_MAX;
 }
 
-/* Before there is anything to see, what is typed waits: nobody has to look whether a command has begun. */
+/* Keep input until the session is shown. */
 static void keep_early(struct attachment *a, const char *bytes, size_t length)
 {
 	memcpy(a->early + a->early_length, bytes, length);
 	a->early_length += length;
-	if (!has_room(a))
+	if (!has_space(a))
 		uv_poll_stop(&a->input);
 }
 
@@ -72,7 +72,7 @@ static void send_input(struct attachment *a, const char *bytes, size_t length)
 		socket_type(a, bytes, length);
 }
 
-static void take_command(struct attachment *a, int key)
+static void handle_command(struct attachment *a, int key)
 {
 	const char prefix = (char)a->keyboard.prefix;
 	enum prefix_action action = prefix_action(a->keyboard.prefix, key);
@@ -86,10 +86,11 @@ static void take_command(struct attachment *a, int key)
 		a->wanted = action;
 }
 
-/* Up to what has to be done first. */
-static void take_typed(struct attachment *a)
+/* Parse input up to a key with an action. */
+static void handle_typed(struct attachment *a)
 {
-	while (!a->over && a->wanted == PREFIX_NONE && has_room(a) && a->typed_at < a->typed_length) {
+	while (!a->over && a->wanted == PREFIX_NONE && has_space(a) &&
+		a->typed_at < a->typed_length) {
 		struct keyboard_found found;
 		char *bytes = a->typed + a->typed_at;
 		size_t length = keyboard_filter(
@@ -99,7 +100,7 @@ static void take_typed(struct attachment *a)
 		if (found.what == KEYBOARD_DETACHED)
 			attach_end(a, 0, "detached");
 		else if (found.what == KEYBOARD_COMMAND)
-			take_command(a, found.key);
+			handle_command(a, found.key);
 	}
 	if (!a->keyboard.fenced)
 		uv_timer_stop(&a->fence);
@@ -113,12 +114,12 @@ void attach_begin(struct attachment *a)
 	send_input(a, a->early, a->early_length);
 	a->early_length = 0;
 	if (!a->busy)
-		take_typed(a);
+		handle_typed(a);
 	attach_read_input(a);
 }
 
-/* What is being done is to end, if it is not what waits for a key. */
-static bool is_hurry(const struct attachment *a, const char *bytes, size_t length)
+/* Whether the input contains a key that ends the current action. */
+static bool has_leaving_key(const struct attachment *a, const char *bytes, size_t length)
 {
 	bool escape = bytes[length - 1] == '\033';
 	return escape || memchr(bytes, 'q', length) || memchr(bytes, '\003', length) ||
@@ -134,12 +135,12 @@ static void on_input(uv_poll_t *poll, int status, int events)
 	memmove(a->typed, a->typed + a->typed_at, a->typed_length - a->typed_at);
 	a->typed_length -= a->typed_at;
 	a->typed_at = 0;
-	size_t room = sizeof a->typed - a->typed_length;
-	if (room == 0) {
+	size_t space = sizeof a->typed - a->typed_length;
+	if (space == 0) {
 		uv_poll_stop(poll);
 		return;
 	}
-	ssize_t n = status < 0 ? 0 : read(fd, a->typed + a->typed_length, room);
+	ssize_t n = status < 0 ? 0 : read(fd, a->typed + a->typed_length, space);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
@@ -147,23 +148,23 @@ static void on_input(uv_poll_t *poll, int status, int events)
 		attach_lose_terminal(a);
 		return;
 	}
-	if (a->busy && is_hurry(a, a->typed + a->typed_length, (size_t)n))
+	if (a->busy && has_leaving_key(a, a->typed + a->typed_length, (size_t)n))
 		a->hurried = true;
 	a->typed_length += (size_t)n;
 	if (!a->busy)
-		take_typed(a);
+		handle_typed(a);
 	if (a->socket && client_socket_queued(a->socket) > QUEUE_MAX)
 		uv_poll_stop(poll);
 }
 
 void attach_read_input(struct attachment *a)
 {
-	if (has_room(a) && !a->over)
+	if (has_space(a) && !a->over)
 		uv_poll_start(&a->input, UV_READABLE, on_input);
 }
 
-/* What is wanted is done outside of all callbacks, for it turns the loop. */
-static void work(struct attachment *a)
+/* Execute actions, outside of all callbacks, because they run the loop. */
+static void run_actions(struct attachment *a)
 {
 	while (!a->over && a->wanted != PREFIX_NONE) {
 		enum prefix_action action = a->wanted;
@@ -172,7 +173,7 @@ static void work(struct attachment *a)
 		attach_read_input(a);
 		switch_do(a, action);
 		a->busy = a->hurried = a->uncovered = false;
-		take_typed(a);
+		handle_typed(a);
 		attach_read_input(a);
 	}
 }
@@ -202,7 +203,7 @@ static void on_signal(uv_signal_t *handle, int signo)
 		stop_ourselves();
 		break;
 	case SIGCONT:
-		/* The shell had it meanwhile. */
+		/* The shell has used the terminal meanwhile. */
 		tty_suspend();
 		tty_resume();
 		a->foreign = a->resized = true;
@@ -251,14 +252,14 @@ static void close_handles(struct attachment *a)
 	mirror_finish(a);
 	socket_drop(a);
 	free(a->kept.bytes);
-	/* They are part of what is on the stack. */
+	/* The handles are on the stack: let the loop close them. */
 	uv_run(&a->cli->loop, UV_RUN_NOWAIT);
 	uv_run(&a->cli->loop, UV_RUN_NOWAIT);
 }
 
 /*
- * Let the terminal come to rest: what it still says, to us or by its mouse, must not be typed into the shell
- * that gets it back. Behind a last question nothing comes any more.
+ * Reset the terminal and read its pending reports, so that they are not typed into the shell: the
+ * answer to a last query comes behind them.
  */
 static void settle_terminal(struct attachment *a)
 {
@@ -283,7 +284,7 @@ static void settle_terminal(struct attachment *a)
 	}
 }
 
-static int say_goodbye(struct attachment *a)
+static int print_end(struct attachment *a)
 {
 	struct cli *cli = a->cli;
 	if (cli->json)
@@ -298,8 +299,8 @@ static int say_goodbye(struct attachment *a)
 	return a->status;
 }
 
-/* A name that the server knows us by on all connections: nobody else's input is to be taken for ours. */
-static void choose_name(struct attachment *a)
+/* A random id for all our connections, by which the server counts our input. */
+static void choose_client_id(struct attachment *a)
 {
 	uint64_t number;
 	if (getrandom(&number, sizeof number, 0) != sizeof number)
@@ -307,7 +308,7 @@ static void choose_name(struct attachment *a)
 	snprintf(a->client, sizeof a->client, "%016" PRIx64, number);
 }
 
-/* 0: it is no more. */
+/* Returns 0 if the process does not exist any more. */
 static pid_t parent_of(pid_t pid)
 {
 	char path[40], line[256];
@@ -321,7 +322,9 @@ static pid_t parent_of(pid_t pid)
 	return parent;
 }
 
-/* Whether this runs below a shell of the server's, which is on this machine: what it shows would be shown there again, for ever. */
+/*
+ * Whether we are a descendant of the session's shell: then its output would be printed into itself.
+ */
 static bool is_below(const struct cli *cli, pid_t shell)
 {
 	pid_t server, pid = getpid();
@@ -344,14 +347,14 @@ int attach_session(struct cli *cli, const char *session, const struct attach_opt
 	a.keyboard.detach = a.options.detach_key;
 	a.keyboard.prefix = a.options.prefix_key;
 	a.guard.clipboard = a.options.clipboard;
-	choose_name(&a);
-	/* Whoever asks the terminal socket for a session that is not there gets a new one. */
+	choose_client_id(&a);
+	/* Check first that the session exists: the terminal socket would create it. */
 	int rc = call_api(cli, "GET", call_path(session, "%s", ""), NULL, &answer);
 	if (rc != 0)
 		return rc;
 	const json_t *data = json_object_get(answer.json, "data");
 	const char *state = json_string_value(json_object_get(data, "state"));
-	a.waited = state && strcmp(state, "running") != 0; /* its size is what it is */
+	a.waited = state && strcmp(state, "running") != 0; /* an ended one cannot be resized */
 	pid_t shell = (pid_t)json_integer_value(json_object_get(data, "pid"));
 	answer_finish(&answer);
 	if (!a.waited && is_below(cli, shell))
@@ -367,12 +370,12 @@ int attach_session(struct cli *cli, const char *session, const struct attach_opt
 	socket_connect(&a);
 	while (!a.over) {
 		uv_run(&cli->loop, UV_RUN_ONCE);
-		work(&a);
+		run_actions(&a);
 	}
 	if (a.how && strcmp(a.how, "detached") == 0)
 		socket_flush(&a);
 	close_handles(&a);
 	settle_terminal(&a);
 	tty_close();
-	return say_goodbye(&a);
+	return print_end(&a);
 }

@@ -1,7 +1,8 @@
 /*
- * An attachment, as the files of `ringside attach` share it: attachment.c (its life; input and signals), display.c (what
- * the server sends, on the terminal), socket.c (the connection, and another in its place), cover.c (the terminal is ours for
- * a while), view.c, chooser.c and scroll.c (for what) and switch.c (another session in the place of this one).
+ * The state of an attachment, which these files share: attachment.c (life, input, signals),
+ * display.c (messages and output of the server), socket.c (connections), cover.c (views over the
+ * session: view.c, chooser.c, scroll.c), mirror.c (drawing with a status line) and switch.c (keys
+ * behind the prefix).
  */
 #pragma once
 
@@ -16,148 +17,184 @@
 
 #include <stdint.h>
 
-#define ATTACH_LINES 1000    /* of the session's scrollback, that go into that of the terminal */
-#define ATTACH_FENCE_MS 500u /* a terminal that has not answered by then does not */
-#define ATTACH_EARLY_MAX \
-	8192u /* bytes typed before the session is there; more waits in the terminal */
+#define ATTACH_LINES 1000      /* lines of scrollback that are written to the terminal */
+#define ATTACH_FENCE_MS 500u   /* time limit for the terminal's answer to a fence */
+#define ATTACH_EARLY_MAX 8192u /* bytes typed before the session is shown */
 #define ATTACH_SIGNALS 6
 #define ATTACH_ID_MAX 128u                 /* bytes of a session's id */
-#define ATTACH_READ_MAX 4096u              /* bytes that are read of the terminal at once */
-#define ATTACH_PATIENCE_MS 10000u          /* with what the server is asked meanwhile */
-#define ATTACH_KEPT_MAX ((size_t)32 << 20) /* bytes of a picture that is kept to be drawn later */
+#define ATTACH_READ_MAX 4096u              /* bytes read from the terminal at once */
+#define ATTACH_PATIENCE_MS 10000u          /* time limit of requests of a view */
+#define ATTACH_KEPT_MAX ((size_t)32 << 20) /* bytes of a kept snapshot */
 
-/* One of two connections: the second is made before the first is given up, so that nobody sees us leave. */
+/*
+ * One of two connections. The second one is opened before the first is closed, so that other
+ * clients do not see us leave.
+ */
 struct attach_line {
 	struct attachment *a;
-	struct client_socket *socket; /* NULL: there is none */
+	struct client_socket *socket; /* NULL: not connected */
 };
 
-/* While the terminal shows something of ours: the session's screen as it was last drawn, at the attachment's offset. */
+/* A snapshot of the session at the attachment's offset, to be drawn again after a view. */
 struct kept {
-	char *bytes; /* of a snapshot; owned */
+	char *bytes; /* owned */
 	size_t length, size;
 	bool whole, failed;
-	bool settled;        /* the offset is known where it was made */
-	unsigned cols, rows; /* of the window then */
+	bool settled;        /* the offset is that of the snapshot */
+	unsigned cols, rows; /* of our window at that time */
 };
 
+/* An attachment. */
 struct attachment {
 	struct cli *cli;
 	char session[ATTACH_ID_MAX + 1];
 	struct attach_options options;
-	struct attach_line lines[2], *line; /* line: the one that counts */
-	struct client_socket *socket;       /* its socket; NULL: there is no connection */
-	bool begun;                         /* what is typed goes to the session, */
-	char early[ATTACH_EARLY_MAX];       /* and not yet here */
+	struct attach_line lines[2], *line; /* line: the current one */
+	struct client_socket *socket;       /* of line; NULL: not connected */
+	bool begun;                         /* the session is shown, and input is sent */
+	char early[ATTACH_EARLY_MAX];       /* input before that */
 	size_t early_length;
 	struct delivery delivery;
-	char client[17]; /* what the server counts it by */
-	bool heard;      /* the server has said on this connection what of it has arrived */
-	uint64_t missing_ms; /* since when there is no connection on which it has (loop time); 0: there is one */
-	bool away;   /* and it has been told that there is no server */
-	bool synced; /* offset is valid */
+	char client[17];     /* our id, by which the server counts our input */
+	bool heard;          /* the server has confirmed input on this connection */
+	uint64_t missing_ms; /* loop time since when `heard` is false; 0: it is true */
+	bool away;           /* the user has been told that the server is away */
+	bool synced;         /* offset is valid */
 	char epoch[17];
-	uint64_t offset;        /* of the next byte to be drawn */
-	uint64_t live;          /* of the next byte that comes */
-	uint64_t snapshot_left; /* bytes of a snapshot that are to come */
+	uint64_t offset;        /* of the next byte to draw */
+	uint64_t live;          /* of the next byte to receive */
+	uint64_t snapshot_left; /* bytes of a snapshot still to receive */
 	struct redraw redraw;
-	struct guard guard; /* of what is drawn */
+	struct guard guard; /* filters output */
 	struct keyboard keyboard;
-	char typed[ATTACH_READ_MAX]; /* and not yet looked at, from typed_at on */
+	char typed[ATTACH_READ_MAX]; /* input that is not parsed yet, from typed_at on */
 	size_t typed_at, typed_length;
-	enum prefix_action wanted; /* what is to be done before more is looked at */
-	bool busy;                 /* it is being done: what is typed is for that */
-	bool hurried;              /* something that leaves has been typed meanwhile */
-	bool covering, covered;    /* the terminal is about to show something of ours, and does */
-	bool cover_late;           /* the server takes too long */
-	bool uncovered;            /* the session has ended meanwhile: it is to be seen */
-	bool resized;              /* the window, or what it shows is gone */
+	enum prefix_action wanted; /* to be executed before more input is parsed */
+	bool busy;                 /* an action is being executed; it gets the input */
+	bool hurried;              /* a key that leaves was typed meanwhile */
+	bool covering;             /* waiting for the snapshot before a view */
+	bool covered;              /* a view is shown */
+	bool cover_late;           /* the time limit of the server's answer is over */
+	bool uncovered;            /* the session has ended: leave the view */
+	bool resized;              /* draw the view again */
 	struct kept kept;
 	struct mirror mirror;
-	struct key_reader keys; /* of what is ours */
-	bool drawn;             /* something has been, since the terminal is ours */
-	bool passed;            /* nothing is drawn: a snapshot of the right size is on its way */
-	bool waited;            /* long enough for that */
-	bool ready;             /* the server takes requests for snapshots */
+	struct key_reader keys; /* of views */
+	bool drawn;             /* output of the session has been drawn */
+	bool passed;            /* draw nothing: wait for a snapshot of our size */
+	bool waited;            /* but no longer */
+	bool ready;             /* the server accepts requests for snapshots */
 	bool differs;           /* the session's size is not ours */
-	bool foreign;           /* the screen shows what is not ours */
-	bool dirty;             /* the screen shows a notice of ours, or has done so */
-	bool noticed;           /* it does, with the cursor behind it */
+	bool foreign;           /* the screen shows output of other programs */
+	bool dirty;             /* a notice has changed the screen */
+	bool noticed;           /* the notice is shown, with the cursor behind it */
 	unsigned pause_ms;
 	uv_poll_t input;
 	uv_timer_t retry, fence, notice, size, cover;
 	uv_signal_t signals[ATTACH_SIGNALS];
 	bool over;
-	int status;       /* to end with */
-	char reason[160]; /* the last words */
-	const char *how;  /* for --json */
+	int status;       /* exit status */
+	char reason[160]; /* printed at the end; "": detached */
+	const char *how;  /* the reason as a word, for --json */
 };
 
-/* It is over: with that status, for a reason that is one word for --json. */
+/* End the attachment with an exit status. how: the reason as one word, for --json. */
 void attach_end(struct attachment *a, int status, const char *how);
-/* The terminal is gone. */
+
+/* End it because the terminal is gone. */
 void attach_lose_terminal(struct attachment *a);
-/*
- * The session is no more: it is over, with that status, unless the next one is to be shown; and that is what to do with the
- * last words, which stand in reason.
- */
+
+/* End it because the session has ended, with a->reason set, or show the next session. */
 void attach_lose_session(struct attachment *a, int status, const char *how);
-/* The session is there: what has been typed goes to it. Known already: nothing. */
+
+/* The session is shown: send it the early input. Later calls do nothing. */
 void attach_begin(struct attachment *a);
-/* Read what is typed (again). */
+
+/* Start reading input again. */
 void attach_read_input(struct attachment *a);
 
-/* What of our window is the session's. */
+/* The size of our window without the status line. */
 void display_size(const struct attachment *a, unsigned *ret_cols, unsigned *ret_rows);
-/* Whether our window counts for the session's size. */
+
+/* Whether our window may resize the session. */
 bool display_may_resize(const struct attachment *a);
-/* Tell the server the size of our window. */
+
+/* Send the size of our window to the server. */
 void display_send_size(struct attachment *a);
-/* Draw it again; without what is above, if that has been drawn. */
+
+/* Ask for a snapshot; with scrollback only the first time. */
 void display_ask_snapshot(struct attachment *a);
-/* Draw what has been kept, as if it had just come. */
+
+/* Draw the kept snapshot. */
 void display_draw_kept(struct attachment *a);
-/* Draw it as if it had just been attached, once it has come. */
+
+/* Draw the next snapshot as if the session had just been attached. */
 void display_draw_anew(struct attachment *a);
-/* What the server sends: a message, or bytes of a snapshot or of the session. */
+
+/* Handle a message of the server. */
 void display_take_message(struct attachment *a, const char *text, size_t length);
+
+/* Handle bytes of a snapshot or of output. */
 void display_take_bytes(struct attachment *a, const void *bytes, size_t length);
 
-/* Connect, now or as soon as the server can be reached; what there is goes once the new one is there. */
+/*
+ * Open a new connection, now or as soon as possible. The old one stays until the new one is
+ * attached.
+ */
 void socket_connect(struct attachment *a);
-/* Whoever was before is given up. */
+
+/* Close the old connection. */
 void socket_settle(struct attachment *a);
-/* The notice goes, and the cursor to where it was: what comes is drawn there, until all is drawn anew. */
+
+/* Erase the notice and restore the cursor, so that output continues where it was. */
 void socket_take_back_notice(struct attachment *a);
-/* Give up all, and every attempt. */
+
+/* Close all connections and stop trying. */
 void socket_drop(struct attachment *a);
-/* Send a message, if there is a connection; message is taken. */
+
+/* Send a message if there is a connection. Takes message. */
 void socket_send(struct attachment *a, json_t *message);
-/* Send what is typed, once, on this connection or the next; lost when there has been none for long. */
+
+/*
+ * Send input exactly once, on this connection or the next; drop it if there has been none for long.
+ */
 void socket_type(struct attachment *a, const char *bytes, size_t length);
-/* The server has said how much of it has arrived: on a new connection, and later. taken: -1 when it does not know. */
+
+/* A new connection is attached. taken: bytes of our input that have arrived; -1: unknown. */
 void socket_take_up(struct attachment *a, int64_t taken);
+
+/* A receipt for input on the current connection. */
 void socket_take_receipt(struct attachment *a, int64_t taken);
-/* Whatever was typed has arrived, as far as it can. Turns the loop. */
+
+/* Wait a limited time until all input has arrived. Runs the loop. */
 void socket_flush(struct attachment *a);
 
 /*
- * What follows is called from no callback: it turns the loop, until it is done or the attachment over.
+ * Clear the terminal for a view, after having kept a snapshot of the session. Runs the loop, so do
+ * not call it from a callback.
  */
-
-/* Have the terminal for something of ours, and give it back to the session, which goes on where it was drawn last. */
 void cover_open(struct attachment *a);
+
+/* Leave the view: draw the snapshot and continue the session at its offset. */
 void cover_close(struct attachment *a);
-/* Have a picture of what is drawn kept, with the offset behind it. Returns whether there is one. */
+
+/* Keep a snapshot and its offset. Returns whether one has come. Runs the loop. */
 bool cover_keep(struct attachment *a);
-/* Wait until there is a session to be covered; not for long. Returns whether there is. */
+
+/* Wait a limited time until the session is shown. Returns whether it is. Runs the loop. */
 bool cover_await(struct attachment *a);
-/* Have the terminal again, behind somebody else. */
+
+/* Clear the terminal for a view again, for example after a resize. */
 void cover_show(void);
-/* A snapshot, while the terminal is ours: as display_take_message() and display_take_bytes() call it. */
+
+/* A snapshot begins while a view is shown or waits for it. */
 void cover_begin_kept(struct attachment *a, const json_t *message);
+
+/* Bytes of that snapshot. */
 void cover_take_kept(struct attachment *a, const char *bytes, size_t length);
+
+/* The offset behind that snapshot, or where output continues without one. */
 void cover_take_sync(struct attachment *a, uint64_t offset);
 
-/* Carry out what stands behind the prefix. */
+/* Execute an action of a key behind the prefix. Runs the loop. */
 void switch_do(struct attachment *a, enum prefix_action action);

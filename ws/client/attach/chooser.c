@@ -1,4 +1,3 @@
-/* The list stands still while it is shown: it is what the server said when it was asked. Names are drawn as text. */
 #include "ws/client/attach/chooser.h"
 
 #include "ws/client/attach/tty.h"
@@ -7,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The view. */
 struct chooser {
 	struct attachment *a;
 	const struct roll *roll;
-	size_t at, first; /* chosen; at the top */
+	size_t at, first; /* the selected entry; the one at the top */
 	unsigned cols, rows;
 };
 
@@ -87,7 +87,7 @@ const char *chooser_run(struct attachment *a, const struct roll *r)
 			return NULL;
 		if (input.event == VIEW_RESIZED)
 			continue;
-		/* Letters are keys here, as on a wall. */
+		/* Letters are keys, as in `ringside wall`. */
 		enum key key = input.event == VIEW_TEXT ? key_take(&a->keys, input.byte) : input.key;
 		if (key == KEY_LEAVE)
 			return NULL;

@@ -1,8 +1,10 @@
-/* A list of sessions on the terminal, of which one is chosen. */
+/* A view that lists sessions, to choose one. */
 #pragma once
 
 #include "ws/client/attach/attachment.h"
 #include "ws/client/attach/roll.h"
 
-/* Returns the id of the one that was chosen, of the roll, or NULL. The terminal is covered. */
+/*
+ * Run between cover_open() and cover_close(). Returns the chosen id, which points into r, or NULL.
+ */
 const char *chooser_run(struct attachment *a, const struct roll *r);

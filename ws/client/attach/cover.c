@@ -1,8 +1,7 @@
 /*
- * The terminal shows something of ours, on its alternate screen, while the session goes on. Before, a picture of the session is
- * asked for, which is drawn again afterwards; then the session is taken up at the very byte behind it, as after a connection
- * that was lost, so that all it has printed meanwhile reaches the terminal and its scrollback. Where there is no picture, it is
- * drawn anew as it is then.
+ * A view covers the session on the alternate screen. Before, a snapshot is requested and kept;
+ * afterwards it is drawn, and the session continues at its offset, as after a lost connection, so
+ * that all output reaches the terminal's scrollback. Without a snapshot the session is drawn anew.
  */
 #include "ws/client/attach/attachment.h"
 
@@ -13,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PICTURE_MS 2000u /* for the server to send it, or to be there */
+#define SNAPSHOT_MS 2000u /* time limit for the snapshot, or for a connection */
 
-/* The alternate screen, without a cursor, and without a margin that scrolls. */
+/* The alternate screen, without cursor and automatic wrap. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[m\033[2J", leave[] = "\033[?1049l";
 
 void cover_begin_kept(struct attachment *a, const json_t *message)
@@ -45,13 +44,13 @@ void cover_take_kept(struct attachment *a, const char *bytes, size_t length)
 	k->whole = a->snapshot_left == 0;
 }
 
-/* Behind a picture, or where it goes on without one: then there is none of where we are. */
 void cover_take_sync(struct attachment *a, uint64_t offset)
 {
-	bool is_picture = a->kept.whole && (a->covering || !a->kept.settled);
-	if (a->covered && !is_picture && offset != a->offset)
+	/* Otherwise the session continues elsewhere: a snapshot of another offset is of no use. */
+	bool is_snapshot = a->kept.whole && (a->covering || !a->kept.settled);
+	if (a->covered && !is_snapshot && offset != a->offset)
 		a->kept.whole = false;
-	if (!is_picture)
+	if (!is_snapshot)
 		return;
 	a->kept.settled = true;
 	a->offset = offset;
@@ -59,21 +58,21 @@ void cover_take_sync(struct attachment *a, uint64_t offset)
 	a->covered = true;
 }
 
-static void on_late(uv_timer_t *timer)
+static void on_timeout(uv_timer_t *timer)
 {
 	struct attachment *a = timer->data;
 	a->cover_late = true;
 }
 
-/* Wait for the picture: what comes before it is drawn as always. */
-static void await_picture(struct attachment *a)
+/* Wait for the snapshot; output before it is still drawn. */
+static void await_snapshot(struct attachment *a)
 {
 	a->kept.whole = a->kept.settled = false;
 	a->covering = a->ready;
 	a->cover_late = false;
 	if (!a->covering)
 		return;
-	uv_timer_start(&a->cover, on_late, PICTURE_MS, 0);
+	uv_timer_start(&a->cover, on_timeout, SNAPSHOT_MS, 0);
 	socket_send(a, json_pack("{s:s, s:i}", "type", "snapshot", "scrollback", 0));
 	while (!a->over && a->covering && a->socket && !a->cover_late && !a->uncovered)
 		uv_run(&a->cli->loop, UV_RUN_ONCE);
@@ -84,7 +83,7 @@ static void await_picture(struct attachment *a)
 bool cover_await(struct attachment *a)
 {
 	a->cover_late = false;
-	uv_timer_start(&a->cover, on_late, PICTURE_MS, 0);
+	uv_timer_start(&a->cover, on_timeout, SNAPSHOT_MS, 0);
 	while (!a->over && !(a->begun && a->ready) && !a->cover_late && !a->hurried)
 		uv_run(&a->cli->loop, UV_RUN_ONCE);
 	uv_timer_stop(&a->cover);
@@ -93,7 +92,7 @@ bool cover_await(struct attachment *a)
 
 bool cover_keep(struct attachment *a)
 {
-	await_picture(a);
+	await_snapshot(a);
 	a->covered = false;
 	tty_size(&a->kept.cols, &a->kept.rows);
 	return a->kept.whole;
@@ -101,10 +100,10 @@ bool cover_keep(struct attachment *a)
 
 void cover_open(struct attachment *a)
 {
-	/* How wide characters are is asked of the locale. */
+	/* wcwidth() needs a UTF-8 locale. */
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
-	/* What is drawn from screens needs no picture. */
+	/* A mirror draws from screens and needs no snapshot. */
 	if (!a->mirror.on)
 		cover_keep(a);
 	a->covered = true;

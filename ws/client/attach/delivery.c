@@ -1,4 +1,3 @@
-/* See delivery.h. */
 #include "ws/client/attach/delivery.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@ void delivery_clear(struct delivery *d)
 	d->length = 0;
 }
 
-/* Keep what is behind the first bytes. */
+/* Drop the oldest count bytes. */
 static void drop_first(struct delivery *d, size_t count)
 {
 	d->length -= count;
@@ -20,9 +19,9 @@ static void drop_first(struct delivery *d, size_t count)
 void delivery_add(struct delivery *d, const char *bytes, size_t length)
 {
 	size_t over = length > DELIVERY_MAX ? length - DELIVERY_MAX : 0;
-	size_t room = DELIVERY_MAX - (length - over);
-	if (d->length > room)
-		drop_first(d, d->length - room);
+	size_t space = DELIVERY_MAX - (length - over);
+	if (d->length > space)
+		drop_first(d, d->length - space);
 	d->from += over;
 	memcpy(d->bytes + d->length, bytes + over, length - over);
 	d->length += length - over;

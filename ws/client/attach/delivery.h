@@ -1,7 +1,7 @@
 /*
- * What has been typed and may not have arrived: each byte until the server gives a receipt for it. The server counts the bytes
- * of a client over all its connections to a session, so after one that was lost, or given up for another, it is known which
- * of them are to be sent again, and none arrives twice (ws/README.md, the terminal socket). Pure.
+ * Input that the server has not confirmed yet. The server counts the bytes of a client over all its
+ * connections to a session, so on a new connection the missing ones are sent again, and none
+ * arrives twice (ws/README.md, the terminal socket). Pure.
  */
 #pragma once
 
@@ -9,32 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DELIVERY_MAX \
-	65536u /* bytes that are kept; of more, without a receipt, the oldest are not sent again */
+#define DELIVERY_MAX 65536u /* bytes kept; older ones are not sent again */
 
-/* Zeroed memory is one in which nothing has been typed. */
+/* Zeroed: no input yet. */
 struct delivery {
-	uint64_t taken; /* bytes that have arrived, of all that were ever typed for this session */
-	uint64_t from;  /* place of the first byte that is kept; at least taken */
-	size_t length;  /* bytes that are kept */
+	uint64_t taken; /* bytes of this session's input that have arrived */
+	uint64_t from;  /* offset of bytes[0] in the input; at least taken */
+	size_t length;  /* bytes kept */
 	char bytes[DELIVERY_MAX];
 };
 
-/* Another session: counting begins anew, and nothing is kept. */
+/* Start anew, for another session. */
 void delivery_clear(struct delivery *d);
 
-/* length bytes are typed, and sent now or by delivery_resume(). */
+/* Keep bytes that are sent now or after delivery_resume(). */
 void delivery_add(struct delivery *d, const char *bytes, size_t length);
 
-/* So many bytes have arrived. */
+/* The server has confirmed that this many bytes have arrived. */
 void delivery_receipt(struct delivery *d, uint64_t taken);
 
 /*
- * A new connection, on which so many bytes are known to have arrived by those before; known: false if that cannot be told.
- * What is kept then, d->bytes, is what has to be sent again, if anything; none is where that could come twice, or out of
- * its order. Returns whether there was something that will never arrive, or may not have.
+ * On a new connection: taken bytes have arrived by earlier ones; known: false if the server cannot
+ * say that. The bytes kept afterwards must be sent again; none are if they could arrive twice or
+ * out of order. Returns whether input is lost, or may be.
  */
 bool delivery_resume(struct delivery *d, bool known, uint64_t taken);
 
-/* Nobody wants what is kept to arrive any more. Returns whether there was any. */
+/* Drop the kept bytes. Returns whether there were any. */
 bool delivery_forget(struct delivery *d);

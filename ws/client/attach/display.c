@@ -1,9 +1,9 @@
 /*
- * What the server sends, on the terminal. Bytes are counted from each `sync`. A snapshot that has not the size of our
- * window is passed by, where our window is about to become the session's size, and asked for again.
+ * Messages and output of the server. Offsets count from each `sync`. If the session is about to get
+ * the size of our window, a snapshot of another size is skipped and requested again.
  *
- * What the terminal says of itself while a snapshot is drawn is not the user's: a fence is put behind the snapshot, a
- * question whose answer ends that. A terminal that cannot be written to is gone, and the attachment over.
+ * Reports that the terminal sends while a snapshot is drawn are not input of the user. A query
+ * behind the snapshot, the fence, marks their end.
  */
 #include "ws/client/attach/attachment.h"
 #include "ws/client/attach/tty.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PIECE ((size_t)4096) /* bytes that go through the guard at once */
-#define SIZE_MS 300u         /* for the session to take our size, before it is drawn as it is */
+#define SIZE_MS 300u         /* wait this long for the session to get our size */
 
 bool display_may_resize(const struct attachment *a)
 {
@@ -56,8 +56,8 @@ static void on_size(uv_timer_t *timer)
 		display_ask_snapshot(a);
 }
 
-/* Whether the session's size is ours; when it has become so, it is drawn anew. */
-static void take_size(struct attachment *a, const json_t *message)
+/* Compare the session's size with ours; when it becomes equal, draw it again. */
+static void update_size(struct attachment *a, const json_t *message)
 {
 	unsigned cols, rows;
 	display_size(a, &cols, &rows);
@@ -81,7 +81,7 @@ static void on_fence(uv_timer_t *timer)
 	a->keyboard.fenced = false;
 }
 
-/* What a picture is drawn on. */
+/* Prepare the terminal for a snapshot. */
 static void begin_drawing(struct attachment *a)
 {
 	a->redraw = (struct redraw){.length = 0};
@@ -107,7 +107,7 @@ static void end_drawing(struct attachment *a)
 static void begin_snapshot(struct attachment *a, const json_t *message)
 {
 	a->snapshot_left = (uint64_t)json_integer_value(json_object_get(message, "bytes"));
-	take_size(a, message);
+	update_size(a, message);
 	if (a->mirror.on) {
 		mirror_touch(a);
 		return;
@@ -116,7 +116,7 @@ static void begin_snapshot(struct attachment *a, const json_t *message)
 		cover_begin_kept(a, message);
 		return;
 	}
-	/* The window that attaches is about to become the session's size: it is not drawn twice for that. */
+	/* Do not draw it twice if the session is about to get our size. */
 	a->passed = !a->drawn && a->differs && display_may_resize(a) && !a->waited;
 	if (a->passed) {
 		uv_timer_start(&a->size, on_size, SIZE_MS, 0);
@@ -126,7 +126,7 @@ static void begin_snapshot(struct attachment *a, const json_t *message)
 	begin_drawing(a);
 }
 
-static void take_sync(struct attachment *a, const json_t *message)
+static void handle_sync(struct attachment *a, const json_t *message)
 {
 	a->live = (uint64_t)json_integer_value(json_object_get(message, "offset"));
 	if (a->mirror.on) {
@@ -146,7 +146,7 @@ static void take_sync(struct attachment *a, const json_t *message)
 	end_drawing(a);
 }
 
-static void take_ready(struct attachment *a)
+static void handle_ready(struct attachment *a)
 {
 	a->ready = true;
 	if (a->covered || a->mirror.on)
@@ -155,7 +155,7 @@ static void take_ready(struct attachment *a)
 		display_ask_snapshot(a);
 }
 
-static void take_exit(struct attachment *a, const json_t *message)
+static void handle_exit(struct attachment *a, const json_t *message)
 {
 	const json_t *code = json_object_get(message, "code");
 	const char *signal = json_string_value(json_object_get(message, "signal"));
@@ -166,14 +166,14 @@ static void take_exit(struct attachment *a, const json_t *message)
 			(int)json_integer_value(code));
 	else
 		snprintf(a->reason, sizeof a->reason, "ended");
-	/* What it has said last is to be seen: then this comes again. */
+	/* Leave the view first, to show the last output; the message comes again then. */
 	if (!a->mirror.on && (a->covered || a->covering))
 		a->uncovered = true;
 	else
 		attach_lose_session(a, 0, "ended");
 }
 
-static void take_attached(struct attachment *a, const json_t *message)
+static void handle_attached(struct attachment *a, const json_t *message)
 {
 	const char *epoch = json_string_value(json_object_get(message, "epoch"));
 	bool other = a->synced && epoch && strcmp(epoch, a->epoch) != 0;
@@ -198,17 +198,17 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 		type = "";
 	mirror_take_message(a, message);
 	if (strcmp(type, "attached") == 0)
-		take_attached(a, message);
+		handle_attached(a, message);
 	else if (strcmp(type, "snapshot") == 0)
 		begin_snapshot(a, message);
 	else if (strcmp(type, "sync") == 0)
-		take_sync(a, message);
+		handle_sync(a, message);
 	else if (strcmp(type, "resize") == 0)
-		take_size(a, message);
+		update_size(a, message);
 	else if (strcmp(type, "ready") == 0)
-		take_ready(a);
+		handle_ready(a);
 	else if (strcmp(type, "exit") == 0)
-		take_exit(a, message);
+		handle_exit(a, message);
 	else if (strcmp(type, "input") == 0)
 		socket_take_receipt(
 			a, (int64_t)json_integer_value(json_object_get(message, "taken")));
@@ -217,7 +217,7 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 	json_decref(message);
 }
 
-/* What comes from the session goes to the terminal by no other way. */
+/* The only way of output to the terminal. */
 static void draw(struct attachment *a, const char *bytes, size_t length)
 {
 	char shown[GUARD_OUTPUT_MAX(PIECE)];
@@ -246,7 +246,7 @@ void display_draw_kept(struct attachment *a)
 	end_drawing(a);
 }
 
-static void take_snapshot(struct attachment *a, const char *bytes, size_t length)
+static void add_snapshot(struct attachment *a, const char *bytes, size_t length)
 {
 	a->snapshot_left -= length;
 	if (a->mirror.on)
@@ -263,14 +263,14 @@ void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
 	if (a->over)
 		return;
 	if (first > 0)
-		take_snapshot(a, bytes, first);
+		add_snapshot(a, bytes, first);
 	a->live += length - first;
 	if (a->mirror.on) {
 		a->offset = a->live;
 		mirror_touch(a);
 		return;
 	}
-	/* What comes while the terminal is ours comes again. */
+	/* A view is shown: this output is requested again afterwards. */
 	if (a->covered)
 		return;
 	if (!a->passed) {

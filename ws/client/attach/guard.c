@@ -1,6 +1,6 @@
 /*
- * A sequence is held until it is complete, then it passes or not: strings and escapes if they are in a list, control
- * sequences unless they are known for more than drawing. There are no failures.
+ * A sequence is held until it is complete. Strings and escapes pass if they are listed here;
+ * control sequences pass unless they are known to do more than drawing.
  */
 #include "ws/client/attach/guard.h"
 
@@ -15,10 +15,11 @@
 #define DEL 0x7f
 #define ST "\033\\"
 #define ESCAPE_MAX 4u     /* intermediates of an escape */
-#define CSI_MAX 1000u     /* the server hides longer ones */
+#define CSI_MAX 1000u     /* the server blanks longer ones */
 #define SELECTION_MAX 24u /* of an OSC 52, up to its data */
 #define NUMBER_MAX 100000u
 
+/* Output of one call. */
 struct feed {
 	struct guard *g;
 	char *dst;
@@ -45,7 +46,7 @@ static void hold(struct guard *g, uint8_t c, size_t most)
 		g->refused = true;
 }
 
-/* Parse the number at s[*at], which moves behind its digits. */
+/* Parse the number at s[*at] and advance *at. */
 static unsigned parse_number(const char *s, size_t length, size_t *at)
 {
 	unsigned n = 0;
@@ -92,25 +93,33 @@ static bool has_mode(const struct csi *c, const unsigned *modes, size_t count)
 	return false;
 }
 
-/* Modes that lock the terminal or its keyboard, change its window, write files, or answer at once. */
+/*
+ * Refuse modes that lock the terminal or its keyboard, change its window, write files, or send
+ * reports.
+ */
 static bool may_set(const struct csi *c)
 {
 	/* KAM, SRM */
 	static const unsigned ansi[] = {2, 12};
-	/* VT52; Tektronix; 132 columns; a log; highlighting with the mouse; sizes, pastes and keys as reports */
+	/*
+	 * VT52; Tektronix; 132 columns; log; mouse highlighting; reports of sizes, pastes and keys
+	 */
 	static const unsigned private[] = {2, 38, 40, 46, 1001, 2048, 5522, 9001};
 	return c->prefix == '?' ? !has_mode(c, private, sizeof private / sizeof *private)
 				: !has_mode(c, ansi, sizeof ansi / sizeof *ansi);
 }
 
-/* Of XTWINOPS only the stack of titles stays inside the window. */
+/* Of XTWINOPS allow only the stack of titles. */
 static bool may_window(const struct csi *c)
 {
 	unsigned operation = first_number(c);
 	return c->prefix == 0 && c->inter == 0 && (operation == 22 || operation == 23);
 }
 
-/* Besides those that ask; a terminal may overlook a prefix or intermediate that it does not know. */
+/*
+ * Queries are refused before. A terminal may ignore a prefix or intermediate that it does not
+ * support.
+ */
 static bool may_csi(const struct csi *c)
 {
 	switch (c->final) {
@@ -120,10 +129,10 @@ static bool may_csi(const struct csi *c)
 	case 't':
 		return may_window(c);
 	case 'i': /* printing */
-	case '[': /* of the Linux console: consoles, blanking */
+	case '[': /* Linux console: switching, blanking */
 	case ']':
 	case '|': /* DECSLPP, DECSCPP */
-	case 'y': /* tests of the hardware */
+	case 'y': /* hardware tests */
 		return false;
 	case 'c':
 		return c->prefix == '?';
@@ -131,7 +140,7 @@ static bool may_csi(const struct csi *c)
 		return c->prefix == '>';
 	case 'x':
 		return c->inter == '$' || c->inter == '*';
-	case 'p': /* DECSCL, after which little is understood */
+	case 'p': /* DECSCL changes how sequences are parsed */
 		return c->inter != '"';
 	case 'u':
 	case 'w': /* DECEFR */
@@ -175,7 +184,7 @@ static bool may_osc(const struct guard *g)
 	}
 }
 
-/* The sequence of state `before` is over, without a final byte. */
+/* A string, or a sequence that was cut off, is over. before: its state. */
 static void end_string(struct feed *f, enum tokenizer_state before)
 {
 	struct guard *g = f->g;
@@ -222,7 +231,7 @@ static bool is_base64(uint8_t c)
 		c == '+' || c == '/' || c == '=';
 }
 
-/* Whether what is held is an OSC 52 up to its data: 52 ; selections ; */
+/* Whether the held bytes are an OSC 52 up to its data: 52 ; selections ; */
 static bool is_before_data(const struct guard *g)
 {
 	size_t at = 0;
@@ -234,7 +243,7 @@ static bool is_before_data(const struct guard *g)
 	return at + 1 == g->length && g->held[at] == ';';
 }
 
-/* A character of the data of an OSC. */
+/* A character of an OSC. */
 static void feed_osc(struct feed *f, uint32_t code)
 {
 	struct guard *g = f->g;
@@ -258,7 +267,7 @@ static void on_control(struct feed *f, uint32_t code)
 {
 	uint8_t c = (uint8_t)code;
 	if (code >= 0x80)
-		end_escape(f, (uint8_t)(c - 0x40)); /* what ESC and another character say as well */
+		end_escape(f, (uint8_t)(c - 0x40)); /* C1 is the same as ESC and a character */
 	else if (code >= BEL && code <= SI)
 		put(f, &c, 1);
 }

@@ -1,6 +1,6 @@
 /*
- * What the terminal sends: a machine over its bytes, in the states of struct keyboard. Bytes come in any pieces; what
- * looks like a sequence and is none goes to the session as it is. It cannot fail.
+ * Sequences may be split over calls. Bytes that only look like a sequence of ours go to the
+ * session.
  */
 #include "ws/client/attach/keyboard.h"
 
@@ -33,14 +33,14 @@ void keyboard_name(int key, char name[8])
 	snprintf(name, 8, "C-%c", c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Control, whatever locks are on: 1 + 4, and 64 and 128 of Caps and Num Lock (kitty's keyboard protocol). */
+/* Whether Control is the only modifier, besides Caps and Num Lock (kitty: 1 + 4, 64, 128). */
 static bool is_control(unsigned modifiers)
 {
 	return modifiers > 0 && ((modifiers - 1) & 0x3fu) == 4;
 }
 
-/* A number at *p, which moves behind it; 0 if there is none. */
-static unsigned take_number(const char **p)
+/* Parse a number and advance *p; 0 if there is none. */
+static unsigned parse_number(const char **p)
 {
 	unsigned n = 0;
 	for (; **p >= '0' && **p <= '9'; (*p)++)
@@ -48,16 +48,19 @@ static unsigned take_number(const char **p)
 	return n;
 }
 
-/* A key in the words of a keyboard protocol. */
+/* A key in the encoding of a keyboard protocol. */
 struct encoded {
-	unsigned code, shifted; /* of the key; of what it is with Shift, 0: not told */
-	unsigned modifiers;     /* and 1 */
-	unsigned event;         /* 1: pressed, 2: again, 3: released */
+	unsigned code, shifted; /* without and with Shift; shifted 0: not sent */
+	unsigned modifiers;     /* + 1 */
+	unsigned event;         /* 1: press, 2: repeat, 3: release */
 	size_t length;          /* bytes */
 };
 
-/* In those of kitty, CSI code[:shifted[:base]][;modifiers[:event][;text]]u, or of xterm, CSI 27;modifiers;code~ */
-static bool read_encoded(const char *bytes, size_t length, struct encoded *ret)
+/*
+ * Parse kitty's CSI code[:shifted[:base]][;modifiers[:event][;text]]u or xterm's CSI
+ * 27;modifiers;code~
+ */
+static bool parse_encoded(const char *bytes, size_t length, struct encoded *ret)
 {
 	char text[KEYBOARD_SEQUENCE_MAX];
 	struct encoded e = {.modifiers = 1, .event = 1};
@@ -66,26 +69,26 @@ static bool read_encoded(const char *bytes, size_t length, struct encoded *ret)
 	if (strncmp(text, "\033[", 2) != 0)
 		return false;
 	const char *p = text + 2;
-	e.code = take_number(&p);
+	e.code = parse_number(&p);
 	if (*p == ':') {
 		p++;
-		e.shifted = take_number(&p);
+		e.shifted = parse_number(&p);
 	}
-	p += strspn(p, ":0123456789"); /* as on other layouts */
+	p += strspn(p, ":0123456789"); /* base layout */
 	if (*p == ';') {
 		p++;
-		e.modifiers = take_number(&p);
+		e.modifiers = parse_number(&p);
 	}
 	if (e.code == 27 && *p == ';') {
 		p++;
-		e.code = take_number(&p);
+		e.code = parse_number(&p);
 		e.length = (size_t)(p + 1 - text);
 		*ret = e;
 		return *p == '~';
 	}
 	if (*p == ':') {
 		p++;
-		e.event = take_number(&p);
+		e.event = parse_number(&p);
 	}
 	p += *p == ';' ? strspn(p, ";:0123456789") : 0; /* the text of the key */
 	e.length = (size_t)(p + 1 - text);
@@ -93,7 +96,7 @@ static bool read_encoded(const char *bytes, size_t length, struct encoded *ret)
 	return *p == 'u';
 }
 
-/* The bytes of the key at the beginning of these; 0: it is another. */
+/* The length of the key at the beginning of the bytes; 0: it is another key. */
 static size_t measure_key(const char *bytes, size_t length, int key)
 {
 	struct encoded e;
@@ -101,13 +104,13 @@ static size_t measure_key(const char *bytes, size_t length, int key)
 	unsigned lower = upper >= 'A' && upper <= 'Z' ? upper + 32 : upper;
 	if (bytes[0] == key)
 		return 1;
-	if (bytes[0] != '\033' || !read_encoded(bytes, length, &e))
+	if (bytes[0] != '\033' || !parse_encoded(bytes, length, &e))
 		return 0;
 	bool pressed = e.event == 1 && is_control(e.modifiers);
 	return pressed && (e.code == upper || e.code == lower) ? e.length : 0;
 }
 
-/* The state behind a byte that is part of a sequence, or begins one. */
+/* The state after a byte of a sequence. */
 static enum keyboard_state next_state(enum keyboard_state state, char c)
 {
 	if (c == '\033')
@@ -128,10 +131,10 @@ static enum keyboard_state next_state(enum keyboard_state state, char c)
 }
 
 /*
- * Drop the sequences up to the answer: all that a terminal says of itself is one. Keeps the rest in place, moves
- * *ret_taken behind what it has looked at, and returns the bytes that it has kept.
+ * Drop sequences up to the answer of the fence, which are reports of the terminal. Compacts the
+ * text, and returns its length. *ret_taken: bytes parsed.
  */
-static size_t pass_fence(struct keyboard *k, char *bytes, size_t length, size_t *ret_taken)
+static size_t drop_reports(struct keyboard *k, char *bytes, size_t length, size_t *ret_taken)
 {
 	static const char answer[] = KEYBOARD_FENCED;
 	size_t i = 0, kept = 0;
@@ -150,7 +153,7 @@ static size_t pass_fence(struct keyboard *k, char *bytes, size_t length, size_t 
 	return kept;
 }
 
-/* Take late answers out. Returns what is left of the length. */
+/* Remove late answers. Returns the new length. */
 static size_t drop_answers(struct keyboard *k, char *bytes, size_t length)
 {
 	size_t n = sizeof KEYBOARD_FENCED - 1;
@@ -167,15 +170,14 @@ static size_t drop_answers(struct keyboard *k, char *bytes, size_t length)
 	return length;
 }
 
-/* The key behind the prefix */
-
+/* How far a key behind the prefix has been parsed. */
 enum progress {
-	MORE,   /* it is not whole */
-	PASSED, /* it was no key: the key is yet to come */
+	MORE,      /* not complete yet */
+	NOT_A_KEY, /* a report: the key is yet to come */
 	KEY,
 };
 
-/* Modifiers and locks by themselves, which kitty's protocol can tell as well. */
+/* Modifier and lock keys, which kitty's protocol reports as keys. */
 static bool is_modifier(unsigned code)
 {
 	return (code >= 57358 && code <= 57360) || (code >= 57441 && code <= 57454);
@@ -187,7 +189,7 @@ static enum progress end_encoded(const struct encoded *e, int *ret_key)
 	bool shift = modifiers == 1, lower = e->code >= 'a' && e->code <= 'z';
 	unsigned code = !shift ? e->code : e->shifted > 0 ? e->shifted : e->code - (lower ? 32 : 0);
 	if (e->event == 3 || is_modifier(e->code))
-		return PASSED;
+		return NOT_A_KEY;
 	if (modifiers == 4 && code >= '@' && code <= 'z')
 		*ret_key = (int)(code & 0x1f);
 	else if (modifiers <= 1 && code < 0x7f)
@@ -195,7 +197,7 @@ static enum progress end_encoded(const struct encoded *e, int *ret_key)
 	return KEY;
 }
 
-/* What a terminal says of itself, the mouse and the focus among it. */
+/* Reports of the terminal, such as mouse and focus. */
 static bool is_report(const char *sequence, size_t length)
 {
 	return strchr("IOMmRncyt", sequence[length - 1]) != NULL;
@@ -206,20 +208,20 @@ static enum progress end_csi(const char *sequence, size_t length, int *ret_key)
 	struct encoded e;
 	if (length < 3 || sequence[length - 1] < '@' || sequence[length - 1] > '~')
 		return MORE;
-	if (read_encoded(sequence, length, &e) && e.length == length)
+	if (parse_encoded(sequence, length, &e) && e.length == length)
 		return end_encoded(&e, ret_key);
-	return is_report(sequence, length) ? PASSED : KEY;
+	return is_report(sequence, length) ? NOT_A_KEY : KEY;
 }
 
-/* Of a key that begins with this byte. */
+/* The length of a UTF-8 character that begins with this byte. */
 static size_t measure_character(char c)
 {
 	unsigned char byte = (unsigned char)c;
 	return byte < 0xc2 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
 
-/* What there is of it; last: nothing has come behind it yet. */
-static enum progress look_at(const char *sequence, size_t length, bool last, int *ret_key)
+/* Parse the key behind the prefix. last: no further byte has been received. */
+static enum progress parse_key(const char *sequence, size_t length, bool last, int *ret_key)
 {
 	*ret_key = KEYBOARD_UNKNOWN;
 	if (sequence[0] != '\033') {
@@ -228,7 +230,7 @@ static enum progress look_at(const char *sequence, size_t length, bool last, int
 		return length < measure_character(sequence[0]) ? MORE : KEY;
 	}
 	if (length == 1 && last)
-		*ret_key = '\033'; /* Escape: what is a sequence comes at once */
+		*ret_key = '\033'; /* Escape: sequences arrive as a whole */
 	if (length == 1)
 		return last ? KEY : MORE;
 	if (sequence[1] == '[')
@@ -236,20 +238,20 @@ static enum progress look_at(const char *sequence, size_t length, bool last, int
 	return sequence[1] == 'O' && length == 2 ? MORE : KEY;
 }
 
-/* Take bytes behind the prefix; returns how many, and in *ret_found the key, once it is there. */
-static size_t take_command(
+/* Parse bytes behind the prefix. Returns how many; *ret_found has the key once it is complete. */
+static size_t parse_command(
 	struct keyboard *k, const char *bytes, size_t length, struct keyboard_found *ret_found)
 {
 	for (size_t i = 0; i < length;) {
 		int key;
 		k->sequence[k->sequence_length++] = bytes[i++];
-		enum progress p = look_at(k->sequence, k->sequence_length, i == length, &key);
+		enum progress p = parse_key(k->sequence, k->sequence_length, i == length, &key);
 		if (p == MORE && k->sequence_length == sizeof k->sequence)
 			p = KEY;
 		if (p == MORE)
 			continue;
 		k->sequence_length = 0;
-		if (p == PASSED)
+		if (p == NOT_A_KEY)
 			continue;
 		k->prefixed = false;
 		ret_found->what = KEYBOARD_COMMAND;
@@ -259,10 +261,8 @@ static size_t take_command(
 	return length;
 }
 
-/* Text */
-
-/* Whether we are in a paste, as a terminal frames it for programs that want that. */
-static void note_paste(struct keyboard *k, char c)
+/* Track whether we are inside of a bracketed paste. */
+static void track_paste(struct keyboard *k, char c)
 {
 	static const char mark[] = "\033[200~";
 	bool ends = k->bracketed == 4 && c == '1';
@@ -276,7 +276,7 @@ static void note_paste(struct keyboard *k, char c)
 									   : 0;
 }
 
-/* Where the first key of ours begins, or the end; *ret_length: its bytes. */
+/* Find the first key of ours. Returns its offset, or length; *ret_length: its bytes. */
 static size_t find_key(struct keyboard *k, const char *bytes, size_t length, size_t *ret_length,
 	enum keyboard_what *ret_what)
 {
@@ -289,7 +289,7 @@ static size_t find_key(struct keyboard *k, const char *bytes, size_t length, siz
 			*ret_what = is_prefix ? KEYBOARD_COMMAND : KEYBOARD_DETACHED;
 			return i;
 		}
-		note_paste(k, bytes[i]);
+		track_paste(k, bytes[i]);
 	}
 	*ret_length = 0;
 	*ret_what = KEYBOARD_NOTHING;
@@ -300,7 +300,7 @@ static size_t keep(struct keyboard *k, char *bytes, size_t length)
 {
 	size_t kept = 0, taken = 0;
 	if (k->fenced)
-		kept = pass_fence(k, bytes, length, &taken);
+		kept = drop_reports(k, bytes, length, &taken);
 	memmove(bytes + kept, bytes + taken, length - taken);
 	return drop_answers(k, bytes, kept + length - taken);
 }
@@ -313,9 +313,9 @@ size_t keyboard_filter(
 	*ret_found = (struct keyboard_found){.what = KEYBOARD_NOTHING};
 	if (k->prefixed && length > 0 && k->detach >= 0 && k->sequence_length == 0 &&
 		bytes[0] == k->detach)
-		k->prefixed = false; /* it detaches wherever it is */
+		k->prefixed = false; /* the detach key works behind the prefix too */
 	if (k->prefixed) {
-		ret_found->rest = length - take_command(k, bytes, length, ret_found);
+		ret_found->rest = length - parse_command(k, bytes, length, ret_found);
 		return 0;
 	}
 	size_t at = find_key(k, bytes, length, &n, &what);

@@ -1,10 +1,11 @@
 /*
- * A session is asked for as cells, over a control socket of its own, when something has been printed, and never more than a
- * few times in what an eye tells apart: whatever it prints, the terminal gets the latest screen and no backlog. What is typed,
- * sizes, and what ends an attachment stay with the terminal socket, whose bytes only tell that something has changed.
+ * Screens are requested as cells over a control socket, at most 30 times a second, and only after
+ * output. So the terminal always gets the latest screen and never a backlog. Input, sizes and the
+ * end of the session use the terminal socket as before; its output only marks the screen as stale.
  *
- * It stands on the alternate screen. What the terminal had before waits on the ordinary one, as a picture with the offset
- * behind it: from there the bytes go on, when they are drawn again, unless too many of them have gone by.
+ * The mirror uses the alternate screen. A snapshot keeps the session as it was drawn before, with
+ * its offset: when the mirror is closed, drawing by bytes continues there, unless too many have
+ * passed.
  */
 #include "ws/client/attach/attachment.h"
 
@@ -21,31 +22,30 @@
 #include <string.h>
 #include <time.h>
 
-#define REST_MS 33u      /* between two pictures */
+#define REST_MS 33u      /* between two requests */
 #define REFUSED_MS 1000u /* after a refusal */
 #define PAUSE_FIRST_MS 50u
 #define PAUSE_MAX_MS 2000u
 #define CLOCK_MS 1000u
-#define BACK_MAX \
-	((uint64_t)1 << 20) /* bytes that are drawn again; of more, the screen and its history */
+
+/* Draw this many missed bytes; if there are more, draw the screen and its scrollback anew. */
+#define BACK_MAX ((uint64_t)1 << 20)
 
 static const char enter[] = "\033[?1049h\033[?7l\033[m\033[2J", leave[] = "\033[?1049l";
 static const char begin_update[] = "\033[?2026h", end_update[] = "\033[?2026l\033[m";
 
-/* Drawing */
-
-static uint64_t sum_of(const char *bytes, size_t length)
+static uint64_t hash_row(const char *bytes, size_t length)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a; 0 is a row that is not known */
+	uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a; 0 is an unknown row */
 	for (size_t i = 0; i < length; i++)
 		sum = (sum ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
 	return sum ? sum : 1;
 }
 
-/* A row of the terminal, if it shows something else. */
+/* Draw a row of the terminal if it has changed. */
 static void put_row(struct mirror *m, struct canvas *c, unsigned row, const struct canvas *drawn)
 {
-	uint64_t sum = sum_of(drawn->bytes, drawn->length);
+	uint64_t sum = hash_row(drawn->bytes, drawn->length);
 	if (row >= PICTURE_ROWS_MAX || (m->rows[row] == sum && !drawn->failed))
 		return;
 	m->rows[row] = sum;
@@ -54,7 +54,7 @@ static void put_row(struct mirror *m, struct canvas *c, unsigned row, const stru
 	canvas_bytes(c, drawn->bytes, drawn->length);
 }
 
-static void put_line(struct attachment *a, struct canvas *c, unsigned row, unsigned cols)
+static void put_status_line(struct attachment *a, struct canvas *c, unsigned row, unsigned cols)
 {
 	char text[STATUS_TEXT_MAX], key[8] = "", clock[16] = "";
 	struct canvas line = {0};
@@ -82,7 +82,7 @@ static void put_title(struct mirror *m, struct canvas *c, const char *title)
 	snprintf(m->title, sizeof m->title, "%s", title);
 }
 
-/* The first row that is shown: the cursor's is among them. */
+/* The first visible row, so that the cursor is visible. */
 static unsigned first_row(const struct picture *p, unsigned rows)
 {
 	return p->cursor_row < rows ? 0 : p->cursor_row + 1 - rows;
@@ -130,7 +130,7 @@ static void draw(struct attachment *a)
 	m->anew = false;
 	put_rows(m, &c, cols, shown);
 	if (shown < rows)
-		put_line(a, &c, shown, cols);
+		put_status_line(a, &c, shown, cols);
 	modes_put(&c, &m->shown, &m->wanted);
 	m->shown = m->wanted;
 	if (m->status.rung)
@@ -157,8 +157,6 @@ void mirror_show(struct attachment *a)
 	mirror_touch(a);
 }
 
-/* Asking */
-
 static void send_request(struct mirror *m, const char *kind, char *path)
 {
 	char id[32];
@@ -174,14 +172,14 @@ static void send_request(struct mirror *m, const char *kind, char *path)
 	free(path);
 }
 
-static void look(struct attachment *a);
+static void fetch_if_stale(struct attachment *a);
 
 static void on_due(uv_timer_t *timer)
 {
-	look(timer->data);
+	fetch_if_stale(timer->data);
 }
 
-static void look(struct attachment *a)
+static void fetch_if_stale(struct attachment *a)
 {
 	struct mirror *m = &a->mirror;
 	uint64_t now = uv_now(&a->cli->loop);
@@ -203,12 +201,10 @@ static void look(struct attachment *a)
 void mirror_touch(struct attachment *a)
 {
 	a->mirror.stale = true;
-	look(a);
+	fetch_if_stale(a);
 }
 
-/* Answers */
-
-static void take_picture(struct attachment *a, const json_t *message)
+static void handle_picture(struct attachment *a, const json_t *message)
 {
 	struct mirror *m = &a->mirror;
 	const json_t *body = json_object_get(message, "body");
@@ -221,7 +217,7 @@ static void take_picture(struct attachment *a, const json_t *message)
 		m->due_ms = rc == -EAGAIN ? 0 : uv_now(&a->cli->loop) + REFUSED_MS;
 		return;
 	}
-	/* The terminal's own cursor stands for it. */
+	/* Use the terminal's own cursor. */
 	m->cursor = m->picture.cursor_visible;
 	m->picture.cursor_visible = false;
 	m->wanted = modes_of(body);
@@ -235,7 +231,7 @@ static void take_picture(struct attachment *a, const json_t *message)
 	draw(a);
 }
 
-static void take_news(struct attachment *a, const json_t *message)
+static void handle_event(struct attachment *a, const json_t *message)
 {
 	const char *data = json_string_value(json_object_get(message, "data"));
 	json_t *event = data ? json_loads(data, 0, NULL) : NULL;
@@ -252,14 +248,12 @@ static void on_text(void *user, const char *text, size_t length)
 	const char *type = answer_text(message, "type"), *id = answer_text(message, "id");
 	bool ends = strcmp(type, "response") == 0 || strcmp(type, "error") == 0;
 	if (strcmp(type, "stream") == 0)
-		take_news(a, message);
+		handle_event(a, message);
 	else if (ends && id[0] == 'p' && strtoul(id + 1, NULL, 10) == m->serial)
-		take_picture(a, message);
+		handle_picture(a, message);
 	json_decref(message);
-	look(a);
+	fetch_if_stale(a);
 }
-
-/* The connection */
 
 static void forget_requests(struct mirror *m)
 {
@@ -267,7 +261,7 @@ static void forget_requests(struct mirror *m)
 	m->stale = true;
 	m->due_ms = 0;
 	m->serial++;
-	/* Versions are another screen's, where the server is another one: all of it is asked for. */
+	/* Another server counts versions anew: ask for the whole screen. */
 	m->picture.version = 0;
 }
 
@@ -278,7 +272,7 @@ static void on_opened(void *user)
 	a->mirror.pause_ms = 0;
 	forget_requests(&a->mirror);
 	send_request(&a->mirror, "l", strdup("/api/session/events?activity=1"));
-	look(a);
+	fetch_if_stale(a);
 }
 
 static void on_retry(uv_timer_t *timer);
@@ -292,7 +286,7 @@ static void try_later(struct attachment *a)
 	uv_timer_start(&m->retry, on_retry, m->pause_ms, 0);
 }
 
-/* Whether we may be there at all, the terminal socket is told. */
+/* The terminal socket handles refusals; here only connect again. */
 static void on_closed(void *user, int code, const char *reason)
 {
 	struct attachment *a = user;
@@ -324,7 +318,7 @@ static void on_retry(uv_timer_t *timer)
 		connect_screens(a);
 }
 
-static void hang_up(struct mirror *m)
+static void disconnect(struct mirror *m)
 {
 	if (m->socket)
 		client_socket_close(m->socket);
@@ -337,8 +331,6 @@ static void hang_up(struct mirror *m)
 	m->picture.wide = true;
 	forget_requests(m);
 }
-
-/* What the attachment tells */
 
 void mirror_begin(struct attachment *a)
 {
@@ -383,7 +375,7 @@ void mirror_init(struct attachment *a)
 void mirror_finish(struct attachment *a)
 {
 	struct mirror *m = &a->mirror;
-	hang_up(m);
+	disconnect(m);
 	uv_close((uv_handle_t *)&m->due, NULL);
 	uv_close((uv_handle_t *)&m->retry, NULL);
 	uv_close((uv_handle_t *)&m->clock, NULL);
@@ -395,13 +387,13 @@ void mirror_finish(struct attachment *a)
 void mirror_open(struct attachment *a)
 {
 	struct mirror *m = &a->mirror;
-	/* How wide characters are is asked of the locale. */
+	/* wcwidth() needs a UTF-8 locale. */
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
 	m->back = a->drawn && cover_keep(a);
 	if (a->over)
 		return;
-	m->status.bells = -1; /* what rang meanwhile has been heard */
+	m->status.bells = -1; /* the terminal has rung earlier bells itself */
 	m->back_offset = a->offset;
 	a->offset = a->live;
 	m->on = true;
@@ -414,7 +406,7 @@ void mirror_open(struct attachment *a)
 void mirror_close(struct attachment *a)
 {
 	struct mirror *m = &a->mirror;
-	hang_up(m);
+	disconnect(m);
 	m->on = false;
 	tty_reset();
 	tty_write(leave, sizeof leave - 1);
@@ -422,7 +414,7 @@ void mirror_close(struct attachment *a)
 	if (m->back && a->live - m->back_offset <= BACK_MAX) {
 		a->offset = m->back_offset;
 		display_draw_kept(a);
-		/* It had another size meanwhile. */
+		/* The session had another size meanwhile. */
 		a->dirty = true;
 	} else
 		display_draw_anew(a);

@@ -1,4 +1,4 @@
-/* A session as the server's screens show it, above a line of ours: what `ringside attach --status` is made of. */
+/* Draws a session from screens of the server, above a status line: `ringside attach --status`. */
 #pragma once
 
 #include "ws/client/attach/modes.h"
@@ -10,40 +10,52 @@
 
 struct attachment;
 
+/* The mirror of an attachment. */
 struct mirror {
-	bool on; /* the session is drawn from screens, and not by its bytes */
+	bool on; /* the session is drawn from screens instead of its bytes */
 	struct picture picture;
-	bool cursor;                /* it is to be seen */
-	struct modes wanted, shown; /* what the session has; what the terminal has been given */
+	bool cursor;                /* the cursor is visible */
+	struct modes wanted, shown; /* modes of the session and of the terminal */
 	struct status status;
-	char title[STATUS_NAME_MAX];     /* that the terminal has been given */
-	uint64_t rows[PICTURE_ROWS_MAX]; /* sums of what stands in each row of the terminal */
-	bool anew;                       /* they are not known */
-	struct client_socket *socket;    /* NULL: there is no connection */
-	bool opened, fetched, stale;     /* stale: the session has changed since it was asked for */
-	unsigned serial;        /* of what is asked for: of another session there was another */
-	unsigned pause_ms;      /* before the next connection */
-	uint64_t since, due_ms; /* before then no more is asked; of the loop's clock */
-	bool back;              /* where bytes were drawn last is known, and */
-	uint64_t back_offset;   /* they go on there */
+	char title[STATUS_NAME_MAX];     /* of the terminal */
+	uint64_t rows[PICTURE_ROWS_MAX]; /* hashes of what each row of the terminal shows */
+	bool anew;                       /* the hashes are unknown: draw all rows */
+	struct client_socket *socket;    /* NULL: not connected */
+	bool opened;                     /* the socket is open */
+	bool fetched;                    /* a request is under way */
+	bool stale;                      /* the session has changed since the last request */
+	unsigned serial;      /* of requests; answers of other sessions have other ones */
+	unsigned pause_ms;    /* before the next attempt to connect */
+	uint64_t since;       /* version that the request has */
+	uint64_t due_ms;      /* loop time of the next request */
+	bool back;            /* back_offset is known */
+	uint64_t back_offset; /* where drawing by bytes continues */
 	uv_timer_t due, retry, clock;
 };
 
-/* Around an attachment; before and after it nothing else of this is called. */
+/* Initialize the handles and the status. */
 void mirror_init(struct attachment *a);
+
+/* Close it. The handles belong to the loop until it has run once. */
 void mirror_finish(struct attachment *a);
 
-/* Draw the session from screens; and by its bytes again, with all that it has printed meanwhile. These turn the loop. */
+/* Start to draw the session from screens. Runs the loop. */
 void mirror_open(struct attachment *a);
+
+/* Draw it by its bytes again, including those printed meanwhile. Runs the loop. */
 void mirror_close(struct attachment *a);
 
-/* The terminal shows something else: draw all of it again. */
+/* Clear the terminal and draw all rows, because it shows something else. */
 void mirror_show(struct attachment *a);
-/* The session may look otherwise now. */
+
+/* The screen may have changed: fetch it. */
 void mirror_touch(struct attachment *a);
-/* Another session is shown. */
+
+/* Another session is attached. */
 void mirror_begin(struct attachment *a);
-/* What the terminal socket tells. */
+
+/* Handle a message of the terminal socket. */
 void mirror_take_message(struct attachment *a, const json_t *message);
-/* The server is away, for longer than a moment. */
+
+/* Show that the server is away. */
 void mirror_miss_server(struct attachment *a);

@@ -1,4 +1,4 @@
-/* Sequences are made of numbers of ours alone: whatever an answer says, it chooses among them. It cannot fail. */
+/* Sequences contain only our own numbers; an answer only chooses among them. */
 #include "ws/client/attach/modes.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static unsigned number_of(const json_t *modes, const char *name, unsigned most)
 	return n < 0 || n > (json_int_t)most ? 0 : (unsigned)n;
 }
 
-/* Which of the names it is, or 0. */
+/* The index of the word among names; 0 if it is none of them. */
 static unsigned word_of(
 	const json_t *object, const char *name, const char *const *names, unsigned count)
 {
@@ -73,7 +73,7 @@ static void put_private(struct canvas *c, unsigned number, bool from, bool to)
 static void put_mouse(struct canvas *c, const struct modes *from, const struct modes *to)
 {
 	static const unsigned mice[] = {0, 9, 1000, 1002, 1003}, encodings[] = {0, 1006, 1016};
-	/* What is off goes first: some terminals take any of them for all. */
+	/* Switch off first: some terminals let any of these switch off all. */
 	if (from->mouse != to->mouse && from->mouse != MOUSE_OFF)
 		put_private(c, mice[from->mouse], true, false);
 	if (from->encoding != to->encoding && from->encoding != MOUSE_BYTES)

@@ -1,7 +1,7 @@
 /*
- * A sequence is held until it is whole, then passes, or what is left of it does. Of the Linux console it is known (vt.c of
- * kernels up to 5.7) that it takes a prefix such as > and an intermediate for the end of a control sequence, and prints the
- * rest; of GNU screen that it prints what is behind the first 768 bytes of a string. It cannot fail but by put().
+ * A sequence is held until it is complete, then passed in whole or in part. The Linux console (vt.c
+ * up to 5.7) ends a control sequence at a prefix such as > or an intermediate, and prints the rest.
+ * GNU screen prints the bytes of a string behind the first 768.
  */
 #include "ws/client/attach/modest.h"
 
@@ -17,15 +17,16 @@
 #define REPEAT_MAX 1000u
 #define ITEM_MAX 16u /* numbers of one item of SGR */
 
+/* A kind of terminal. */
 struct modest_kind {
-	const char *name;   /* of TERM, or its beginning: */
-	bool all;           /* what begins so, too */
+	const char *name;   /* TERM, or its beginning */
+	bool all;           /* match all TERMs that begin so */
 	unsigned colours;   /* 0, 8, 256 */
-	bool sequences;     /* takes any */
-	bool alternate;     /* has another screen: smcup */
-	bool titles;        /* takes those, and no other strings */
-	bool italic;        /* SGR 3 is that, and not something else */
-	bool more_charsets; /* G2 and G3 */
+	bool sequences;     /* supports sequences at all */
+	bool alternate;     /* has an alternate screen (smcup) */
+	bool titles;        /* supports titles, and no other strings */
+	bool italic;        /* SGR 3 is italic */
+	bool more_charsets; /* has G2 and G3 */
 };
 
 static const struct modest_kind kinds[] = {
@@ -90,7 +91,7 @@ static void put(struct modest *m, const void *bytes, size_t length)
 	for (const char *p = bytes; length > 0;) {
 		if (m->out_length == sizeof m->out)
 			flush(m);
-		size_t room = sizeof m->out - m->out_length, n = length < room ? length : room;
+		size_t space = sizeof m->out - m->out_length, n = length < space ? length : space;
 		memcpy(m->out + m->out_length, p, n);
 		m->out_length += n;
 		p += n;
@@ -98,16 +99,14 @@ static void put(struct modest *m, const void *bytes, size_t length)
 	}
 }
 
-/* A piece of a sequence. */
+/* Write a piece of a sequence. */
 static void put_sequence(struct modest *m, const void *bytes, size_t length)
 {
 	if (m->kind->sequences)
 		put(m, bytes, length);
 }
 
-/* SGR */
-
-/* What is left of one, as it is written. */
+/* A reduced SGR. */
 struct sgr {
 	char text[2 * MODEST_HELD_MAX];
 	size_t length;
@@ -120,7 +119,7 @@ static void add(struct sgr *s, unsigned number)
 			s->length > 0 ? ";%u" : "%u", number);
 }
 
-/* A colour's number in xterm's palette, for the foreground (base 30) or the background (40). */
+/* Add a colour of xterm's palette; base 30: foreground, 40: background. */
 static void add_colour(struct modest *m, struct sgr *s, unsigned base, unsigned index)
 {
 	unsigned colours = m->kind->colours;
@@ -156,7 +155,7 @@ static void add_rgb(struct modest *m, struct sgr *s, unsigned base, uint32_t rgb
 		m->kind->colours > 8 ? modest_colour_near_256(rgb) : modest_colour_near_16(rgb));
 }
 
-/* 5;N or 2;R;G;B, the latter with a colour space before it where there are colons. */
+/* Add 5;N or 2;R;G;B; with colons a colour space may stand before R. */
 static void add_extended(
 	struct modest *m, struct sgr *s, unsigned base, const unsigned *n, size_t count)
 {
@@ -196,7 +195,7 @@ static void add_weight(struct modest *m, struct sgr *s, unsigned number)
 		m->lent = false;
 }
 
-/* Any that says all by itself. */
+/* Add a single number. */
 static void add_plain(struct modest *m, struct sgr *s, unsigned n)
 {
 	if (n == 0) {
@@ -215,8 +214,10 @@ static void add_plain(struct modest *m, struct sgr *s, unsigned n)
 	}
 }
 
-/* Numbers up to a separator, of those with colons between them; *at moves behind it. Returns how many. */
-static size_t take_item(const char *text, size_t *at, unsigned n[ITEM_MAX], bool *ret_last)
+/*
+ * Parse numbers with colons between them, and advance *at behind the separator. Returns how many.
+ */
+static size_t parse_item(const char *text, size_t *at, unsigned n[ITEM_MAX], bool *ret_last)
 {
 	size_t count = 1;
 	n[0] = 0;
@@ -234,13 +235,13 @@ static size_t take_item(const char *text, size_t *at, unsigned n[ITEM_MAX], bool
 	return count;
 }
 
-/* The rest of a colour that is separated by semicolons. */
-static size_t take_rest(const char *text, size_t *at, unsigned n[ITEM_MAX], bool *last)
+/* Parse the rest of a colour with semicolons. */
+static size_t parse_rest(const char *text, size_t *at, unsigned n[ITEM_MAX], bool *last)
 {
 	size_t count = 0, due = 1;
 	unsigned item[ITEM_MAX];
 	while (count < due && !*last) {
-		take_item(text, at, item, last);
+		parse_item(text, at, item, last);
 		n[count++] = item[0];
 		if (count == 1)
 			due = item[0] == 2 ? 4 : 2;
@@ -248,13 +249,13 @@ static size_t take_rest(const char *text, size_t *at, unsigned n[ITEM_MAX], bool
 	return count;
 }
 
-static void take_sgr(struct modest *m)
+static void write_sgr(struct modest *m)
 {
 	struct sgr s = {.length = 0};
 	unsigned n[ITEM_MAX];
 	bool last = false;
 	for (size_t at = 0; !last;) {
-		size_t count = take_item(m->held, &at, n, &last);
+		size_t count = parse_item(m->held, &at, n, &last);
 		unsigned what = n[0];
 		bool extended = what == 38 || what == 48 || what == 58;
 		if (!extended && count == 1) {
@@ -269,7 +270,7 @@ static void take_sgr(struct modest *m)
 		count = count > 1 ? count - 1 : 0;
 		memmove(n, n + 1, count * sizeof *n);
 		if (count == 0)
-			count = take_rest(m->held, &at, n, &last);
+			count = parse_rest(m->held, &at, n, &last);
 		if (what != 58)
 			add_extended(m, &s, what - 8, n, count);
 	}
@@ -280,15 +281,13 @@ static void take_sgr(struct modest *m)
 	put_sequence(m, "m", 1);
 }
 
-/* Control sequences */
-
 static bool is_alternate(unsigned mode)
 {
 	return mode == 47 || mode == 1047 || mode == 1049;
 }
 
-/* Modes, but for another screen where there is none: it is emptied as that would be. */
-static void take_modes(struct modest *m, char final)
+/* Pass modes; without an alternate screen, clear the screen instead of switching. */
+static void write_modes(struct modest *m, char final)
 {
 	char *text = m->held + 1, *rest;
 	bool cleared = false;
@@ -307,7 +306,7 @@ static void take_modes(struct modest *m, char final)
 		put_sequence(m, "\033[2J", 4);
 }
 
-static void take_repeat(struct modest *m)
+static void write_repeat(struct modest *m)
 {
 	unsigned long times = strtoul(m->held, NULL, 10);
 	times = times == 0 ? 1 : times > REPEAT_MAX ? REPEAT_MAX : times;
@@ -323,11 +322,11 @@ static void end_csi(struct modest *m, char final)
 	if (m->refused || m->held[strspn(m->held + private, "0123456789;:") + private] != '\0')
 		return;
 	if (final == 'm' && !private) {
-		take_sgr(m);
+		write_sgr(m);
 	} else if (private && (final == 'h' || final == 'l')) {
-		take_modes(m, final);
+		write_modes(m, final);
 	} else if (final == 'b' && !private) {
-		take_repeat(m);
+		write_repeat(m);
 		return;
 	} else if (!strchr(m->held, ':')) {
 		put_sequence(m, "\033[", 2);
@@ -336,8 +335,6 @@ static void end_csi(struct modest *m, char final)
 	}
 	m->last_length = 0;
 }
-
-/* Strings and escapes */
 
 static void end_string(struct modest *m)
 {
@@ -378,7 +375,7 @@ static void hold(struct modest *m, char c)
 		m->refused = true;
 }
 
-static void take_escape(struct modest *m, char c)
+static void parse_escape(struct modest *m, char c)
 {
 	if (c == '[')
 		begin(m, MODEST_CSI);
@@ -392,7 +389,7 @@ static void take_escape(struct modest *m, char c)
 		m->state = MODEST_TEXT;
 }
 
-/* Of what is written as it is: the character that REP would repeat. */
+/* Remember the character that REP would repeat. */
 static void remember(struct modest *m, uint8_t c)
 {
 	if (c >= 0x80 && c < 0xc0) {
@@ -407,7 +404,7 @@ static void remember(struct modest *m, uint8_t c)
 	m->last_length = c >= ' ' ? 1 : 0;
 }
 
-static void take_text(struct modest *m, uint8_t c)
+static void parse_text(struct modest *m, uint8_t c)
 {
 	if (c == ESC) {
 		begin(m, MODEST_ESCAPE);
@@ -418,18 +415,18 @@ static void take_text(struct modest *m, uint8_t c)
 		put(m, &c, 1);
 }
 
-static void take_byte(struct modest *m, uint8_t c)
+static void parse_byte(struct modest *m, uint8_t c)
 {
 	if (c == 0x18 || c == 0x1a) { /* CAN, SUB */
 		m->state = MODEST_TEXT;
 		put_sequence(m, &c, 1);
 	} else if (m->state == MODEST_TEXT) {
-		take_text(m, c);
+		parse_text(m, c);
 	} else if (m->state == MODEST_STRING_END) {
 		end_string(m);
 		if (c != '\\') {
 			begin(m, MODEST_ESCAPE);
-			take_byte(m, c);
+			parse_byte(m, c);
 		}
 	} else if (m->state == MODEST_STRING) {
 		if (c == ESC)
@@ -441,9 +438,9 @@ static void take_byte(struct modest *m, uint8_t c)
 	} else if (c == ESC) {
 		begin(m, MODEST_ESCAPE);
 	} else if (c < 0x20) {
-		take_text(m, c); /* it acts at once */
+		parse_text(m, c); /* controls inside of sequences act at once */
 	} else if (m->state == MODEST_ESCAPE) {
-		take_escape(m, (char)c);
+		parse_escape(m, (char)c);
 	} else if (c >= 0x40) {
 		end_csi(m, (char)c);
 	} else {
@@ -465,7 +462,7 @@ bool modest_write(struct modest *m, const void *bytes, size_t length)
 			put(m, at, (size_t)(p - at));
 			at = p;
 		} else {
-			take_byte(m, *at++);
+			parse_byte(m, *at++);
 		}
 	}
 	flush(m);

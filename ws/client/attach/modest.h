@@ -1,9 +1,10 @@
 /*
- * What is written to a terminal that takes less than xterm does: the Linux console, GNU screen, the VT series and those that
- * look like one, "dumb" ones. Colours become the nearest that it has; what it would print as text, and what it does not have,
- * is left out. By the name in TERM; all that have no row in the table take everything. Pure.
+ * Reduces output for terminals that support less than xterm: the Linux console, GNU screen, the VT
+ * series, dumb terminals. Colours become the nearest available ones; sequences that the terminal
+ * does not have, or would print as text, are dropped. TERM chooses a row of the table; without a
+ * row everything passes. Pure.
  *
- * What comes in is well formed, as guard.h has it and as we write it ourselves; cutting it anywhere changes nothing.
+ * Input is well formed, from guard.h or our own. Splitting it elsewhere changes nothing.
  */
 #pragma once
 
@@ -11,34 +12,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEST_HELD_MAX 1000u /* bytes of a sequence; one that is longer is left out */
-#define MODEST_OUT_MAX 4096u  /* bytes that are put at once */
+#define MODEST_HELD_MAX 1000u /* bytes of a sequence; longer ones are dropped */
+#define MODEST_OUT_MAX 4096u  /* bytes passed to put() at once */
 
 struct modest_kind; /* a row of the table */
 
+/* Where the parser is. */
 enum modest_state { MODEST_TEXT, MODEST_ESCAPE, MODEST_CSI, MODEST_STRING, MODEST_STRING_END };
 
-/* Zeroed, it lets everything pass. */
+/* State of the filter. */
 struct modest {
-	const struct modest_kind *kind;
+	const struct modest_kind *kind; /* NULL: everything passes */
 	enum modest_state state;
-	char held[MODEST_HELD_MAX + 1]; /* of a sequence, behind its introducer */
+	char held[MODEST_HELD_MAX + 1]; /* the sequence, behind its introducer */
 	size_t length;
-	bool refused;         /* it is too long */
-	bool bold, dim, lent; /* lent: bold for a bright colour, not for the program */
-	char last[4];         /* the character that REP repeats, */
-	uint8_t last_length;  /* of so many bytes, */
-	uint8_t last_due;     /* of which so many are to come */
+	bool refused;        /* the sequence is too long: drop it */
+	bool bold, dim;      /* set by the program */
+	bool lent;           /* bold is on for a bright colour only */
+	char last[4];        /* the character that REP repeats */
+	uint8_t last_length; /* its bytes */
+	uint8_t last_due;    /* bytes still to come */
 	bool (*put)(void *user, const void *bytes, size_t length);
 	void *user;
-	bool failed;              /* put() has */
-	char out[MODEST_OUT_MAX]; /* what is to be put */
+	bool failed;              /* put() has failed */
+	char out[MODEST_OUT_MAX]; /* to be put */
 	size_t out_length;
 };
 
-/* term: as in TERM, or NULL. put: where to; false is an error, after which nothing follows. */
+/*
+ * term: the value of TERM, or NULL. put: writes the output; false is an error, after which it is
+ * not called.
+ */
 void modest_init(struct modest *m, const char *term,
 	bool (*put)(void *user, const void *bytes, size_t length), void *user);
 
-/* Returns false where put() has failed. */
+/* Filter and put bytes. Returns false if put() has failed. */
 bool modest_write(struct modest *m, const void *bytes, size_t length);

@@ -1,4 +1,3 @@
-/* By the distance of red, green and blue, in the palette that xterm comes with. */
 #include "ws/client/attach/modest_colour.h"
 
 static const uint32_t first[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd,

@@ -1,6 +1,6 @@
 #include "ws/client/attach/past.h"
 
-/* The last line is the last one shown; where there are fewer than can be shown, from the first. */
+/* The position at which the last line is visible at the bottom. */
 static uint64_t lowest_top(const struct past *p)
 {
 	return p->end - p->first > p->rows ? p->end - p->rows : p->first;
@@ -61,7 +61,7 @@ bool past_move(struct past *p, enum key key)
 	return p->top != was;
 }
 
-/* Show the match that is looked at: in the middle, if it is not to be seen. */
+/* Show the current match; scroll it to the middle if it is not visible. */
 static void show(struct past *p)
 {
 	uint64_t line = p->found[p->at].line;
@@ -79,7 +79,7 @@ bool past_find(struct past *p, const json_t *answer)
 		const json_t *line = json_object_get(match, "line");
 		json_int_t column = json_integer_value(json_object_get(match, "column"));
 		json_int_t columns = json_integer_value(json_object_get(match, "length"));
-		/* Those without a line are older than what can be shown. */
+		/* Matches without a line are older than the scrollback. */
 		if (!json_is_integer(line) || json_integer_value(line) < 0 || column < 0 ||
 			column > UINT16_MAX || columns < 0 || columns > UINT16_MAX)
 			continue;

@@ -1,4 +1,4 @@
-/* Where somebody is in a session's history, and what has been found there. Pure. */
+/* The position of a view in a session's scrollback, and the matches of a search. Pure. */
 #pragma once
 
 #include "ws/client/draw/key.h"
@@ -8,36 +8,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAST_FOUND_MAX 1000u /* matches; those that are older are looked for no more */
+#define PAST_FOUND_MAX 1000u /* matches that are kept, the newest ones */
 
+/* A match. */
 struct past_match {
 	uint64_t line;
 	unsigned column, columns;
 };
 
-/* Lines have numbers from the session's birth on. Zeroed: nothing is there. */
+/* Lines are numbered from the session's birth on. Zeroed: no lines. */
 struct past {
-	uint64_t first, end;                     /* the lines there are; end: behind the last */
-	uint64_t top;                            /* the first that is shown, */
-	unsigned rows;                           /* of so many */
-	struct past_match found[PAST_FOUND_MAX]; /* from the newest to the oldest */
-	size_t found_count, at;                  /* at: the one that is looked at */
+	uint64_t first, end;                     /* first line, and the one behind the last */
+	uint64_t top;                            /* first visible line */
+	unsigned rows;                           /* visible lines */
+	struct past_match found[PAST_FOUND_MAX]; /* the newest first */
+	size_t found_count, at;                  /* at: the current match */
 };
 
-/* Those are the lines there are now, of which so many are shown; what is shown stays, as far as it is there. */
+/* Set which lines exist and how many are visible. The visible lines stay if they exist. */
 void past_extend(struct past *p, uint64_t first, uint64_t end, unsigned rows);
 
-/* They have other numbers now: what was so far from the end is shown, and what was found is forgotten. */
+/* The lines have new numbers: keep the distance from the end, and forget the matches. */
 void past_renumber(struct past *p, uint64_t first, uint64_t end, unsigned rows);
 
-/* Show what a key wants to see. Returns false where it is shown already, or the key is none of movement. */
+/* Move by a key. Returns whether the position has changed. */
 bool past_move(struct past *p, enum key key);
 
 /*
- * Take what a search has found, as the server answers it, and show the newest match that is not below what is shown; or
- * else the oldest. Returns whether there is one.
+ * Set the matches from the server's answer, and show the newest one that is not below the visible
+ * lines, or else the oldest. Returns whether there is a match.
  */
 bool past_find(struct past *p, const json_t *answer);
 
-/* Show the match that is older by so many, or newer. Returns false where there is none. */
+/* Show the match that is by places older, or newer if by < 0. Returns false if there is none. */
 bool past_step(struct past *p, int by);

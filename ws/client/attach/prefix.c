@@ -1,4 +1,4 @@
-/* The keys are those of tmux, where it has them. */
+/* The keys are those of tmux if it has them. */
 #include "ws/client/attach/prefix.h"
 
 #include <string.h>
@@ -12,14 +12,14 @@ static const struct {
 } bindings[] = {
 	{"d", PREFIX_DETACH, "d      detach"},
 	{"n)", PREFIX_NEXT, "n )    the next session"},
-	{"p(", PREFIX_PREVIOUS, "p (    the one before"},
+	{"p(", PREFIX_PREVIOUS, "p (    the previous session"},
 	{"sw", PREFIX_CHOOSE, "s w    choose one from a list"},
 	{"c", PREFIX_CREATE, "c      a new session"},
 	{"x&", PREFIX_KILL, "x &    end this session"},
-	{"[", PREFIX_SCROLL, "[      scroll in what was there; q goes back"},
-	{"/", PREFIX_SEARCH, "/      search in it"},
-	{"t", PREFIX_STATUS, "t      the status line, on or off"},
-	{"?", PREFIX_HELP, "?      this"},
+	{"[", PREFIX_SCROLL, "[      scroll in the history; q goes back"},
+	{"/", PREFIX_SEARCH, "/      search the history"},
+	{"t", PREFIX_STATUS, "t      switch the status line on or off"},
+	{"?", PREFIX_HELP, "?      this list"},
 };
 
 #define BINDINGS (sizeof bindings / sizeof *bindings)

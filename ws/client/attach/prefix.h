@@ -1,13 +1,14 @@
-/* What the keys behind the prefix do. Pure. */
+/* The keys behind the prefix. Pure. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a key does. */
 enum prefix_action {
-	PREFIX_NONE, /* nothing: it was given up */
+	PREFIX_NONE, /* cancelled */
 	PREFIX_UNKNOWN,
-	PREFIX_ITSELF, /* it is typed */
+	PREFIX_ITSELF, /* type the prefix */
 	PREFIX_DETACH,
 	PREFIX_NEXT,
 	PREFIX_PREVIOUS,
@@ -18,11 +19,11 @@ enum prefix_action {
 	PREFIX_SEARCH,
 	PREFIX_STATUS,
 	PREFIX_HELP,
-	PREFIX_ENDED, /* no key: a session has ended, and the next one is to be shown */
+	PREFIX_ENDED, /* not a key: the session has ended, show the next one */
 };
 
-/* Of a key as struct keyboard_found has it; prefix: the prefix itself. */
+/* The action of a key from struct keyboard_found; prefix: the prefix itself. */
 enum prefix_action prefix_action(int prefix, int key);
 
-/* Line by line, for people; NULL behind the last. */
+/* Returns a line of the help; NULL behind the last. */
 const char *prefix_help(size_t line);

@@ -1,6 +1,6 @@
 /*
- * The first bytes of a snapshot are held until it is known whether they are the reset that is to be left out; everything
- * behind them passes. It cannot fail: what begins otherwise passes whole.
+ * The first bytes of a snapshot are held; a snapshot that does not begin with the reset passes
+ * whole.
  */
 #include "ws/client/attach/redraw.h"
 
@@ -8,7 +8,7 @@
 
 static const char reset[] = "\030\033c", pop[] = "\033[23;0t";
 
-/* How much of the head is the reset: what clears, and the titles that are taken off. */
+/* The length of the reset; 0 if there is none. */
 static size_t measure_reset(const char *head, size_t length)
 {
 	size_t at = sizeof reset - 1;
@@ -17,7 +17,7 @@ static size_t measure_reset(const char *head, size_t length)
 	return at;
 }
 
-/* Take the titles out; returns what is left of the length. */
+/* Remove sequences that pop titles. Returns the new length. */
 static size_t drop_pops(char *head, size_t length)
 {
 	size_t n = sizeof pop - 1;
@@ -40,8 +40,8 @@ size_t redraw_take(struct redraw *r, const char *bytes, size_t length, bool last
 	*ret_head_length = 0;
 	if (r->begun)
 		return 0;
-	size_t room = sizeof r->head - r->length;
-	taken = length < room ? length : room;
+	size_t space = sizeof r->head - r->length;
+	taken = length < space ? length : space;
 	memcpy(r->head + r->length, bytes, taken);
 	r->length += taken;
 	if (r->length < sizeof r->head && !last)

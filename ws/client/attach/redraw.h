@@ -1,6 +1,6 @@
 /*
- * A snapshot, as the user's own terminal gets it: it begins with a reset that an emulator in a page may have,
- * but that takes the scrollback and the titles of this one along. Pure.
+ * Removes the reset at the beginning of a snapshot. It is fine for an emulator in a page, but would
+ * clear the scrollback and the titles of the user's terminal. Pure.
  */
 #pragma once
 
@@ -9,15 +9,16 @@
 
 #define REDRAW_HEAD_MAX 512u
 
+/* State of the filter. Zeroed: before a snapshot. */
 struct redraw {
-	char head[REDRAW_HEAD_MAX]; /* what has come, until it is known how the snapshot begins */
+	char head[REDRAW_HEAD_MAX]; /* the first bytes of the snapshot */
 	size_t length;
-	bool begun; /* it is known */
+	bool begun; /* the head has been returned */
 };
 
 /*
- * Take bytes of a snapshot, the last of them if last. Returns what goes to the terminal: *ret_head, of
- * *ret_head_length bytes, and then of the bytes given those from the returned offset on.
+ * Filter bytes of a snapshot; last: its last ones. The terminal gets *ret_head_length bytes of
+ * *ret_head, and then the given bytes from the returned offset on.
  */
 size_t redraw_take(struct redraw *r, const char *bytes, size_t length, bool last,
 	const char **ret_head, size_t *ret_head_length);

@@ -1,4 +1,3 @@
-/* A list of the server's stays as it is; here is which of it counts. It cannot fail: what makes no sense is left out. */
 #include "ws/client/attach/roll.h"
 
 #include <string.h>
@@ -34,8 +33,8 @@ size_t roll_find(const struct roll *r, const char *id)
 
 const char *roll_step(const struct roll *r, const char *id, int step)
 {
-	size_t at = roll_find(r, id), others = r->count - (at < r->count);
-	if (others == 0)
+	size_t at = roll_find(r, id), other_count = r->count - (at < r->count);
+	if (other_count == 0)
 		return NULL;
 	if (at == r->count)
 		at = step > 0 ? r->count - 1 : 0;

@@ -1,4 +1,4 @@
-/* The sessions of a server that can be shown, in the order in which it lists them. Pure. */
+/* The sessions that can be attached, in the order of the server's list. Pure. */
 #pragma once
 
 #include <jansson.h>
@@ -7,19 +7,27 @@
 
 #define ROLL_MAX 1000u
 
+/* A list of sessions. */
 struct roll {
-	json_t *list; /* owned: the server's */
-	const json_t *sessions[ROLL_MAX];
+	json_t *list;                     /* the server's answer; owned */
+	const json_t *sessions[ROLL_MAX]; /* point into list */
 	size_t count;
 };
 
-/* Take a list of sessions: those that run, and the one that is shown; none that is here, where we are ourselves (or NULL). */
+/*
+ * Set from the server's answer: running sessions and the shown one, without the one that we run in
+ * (here; may be NULL).
+ */
 void roll_take(struct roll *r, json_t *answer, const char *shown, const char *here);
 
-/* Where that one stands, or count. */
+/* The index of a session, or count. */
 size_t roll_find(const struct roll *r, const char *id);
 
-/* The one that stands so many places behind it, around, or NULL where there is no other; an unknown one is before the first. */
+/*
+ * The id of the next session (step 1) or the previous one (-1), cyclically; NULL: there is no
+ * other. An unknown id stands before the first.
+ */
 const char *roll_step(const struct roll *r, const char *id, int step);
 
+/* Free the list. */
 void roll_finish(struct roll *r);

@@ -1,7 +1,7 @@
 /*
- * The lines are the server's, and are asked for as they are shown: nothing of the history is kept here. It stands still while
- * the session goes on; lines that have been dropped meanwhile, or have other numbers because the session is as wide as another
- * window now, are noticed when they are asked for. Keys that have been typed ahead are all taken before anything is asked.
+ * Only the visible page is fetched from the server. It does not change while the session continues.
+ * Lines that were dropped meanwhile, or renumbered because the session has another width, are
+ * noticed with the next request. Typed-ahead keys are handled before anything is fetched.
  */
 #include "ws/client/attach/scroll.h"
 
@@ -16,20 +16,21 @@
 #include <string.h>
 
 #define TEXT_MAX 200u /* bytes that are searched for */
-#define TRIES_MAX 4u  /* at a page that changes while it is asked for */
+#define TRIES_MAX 4u  /* attempts to fetch a page that changes meanwhile */
 
 #define CONTROL(letter) ((letter) - '@')
 
+/* The view. */
 struct scroller {
 	struct attachment *a;
 	struct past past;
 	struct picture page;
 	unsigned cols, rows;                /* of the window */
-	unsigned session_cols, screen_rows; /* of the session, when it was last asked */
-	bool asking;                        /* what to look for */
+	unsigned session_cols, screen_rows; /* of the session, from the latest answer */
+	bool asking;                        /* the search text is being typed */
 	char text[TEXT_MAX + 1];
 	size_t length;
-	char words[VIEW_WORDS_MAX]; /* of what went wrong; "" */
+	char words[VIEW_WORDS_MAX]; /* error message, or "" */
 };
 
 static uint64_t number_of(const json_t *object, const char *name)
@@ -38,7 +39,7 @@ static uint64_t number_of(const json_t *object, const char *name)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* Rows for the session's lines: all but the last. */
+/* Rows for lines: all but the last row of the window. */
 static unsigned page_rows(const struct scroller *s)
 {
 	unsigned rows = s->rows > 1 ? s->rows - 1 : 1;
@@ -51,7 +52,7 @@ static bool get(struct scroller *s, char *path, struct answer *ret_answer)
 	return !s->words[0];
 }
 
-/* Which lines there are. Returns false where that cannot be told. */
+/* Update the range of lines. Returns false on an error. */
 static bool find_ends(struct scroller *s)
 {
 	struct answer answer;
@@ -72,7 +73,10 @@ static bool find_ends(struct scroller *s)
 	return good;
 }
 
-/* A part of the page, from that line on. Returns where it goes on; 0: it has to be asked for again, or cannot be had. */
+/*
+ * Fetch lines of the page. Returns the next line; 0: an error, or fetch the page again
+ * (*ret_again).
+ */
 static uint64_t fetch_part(struct scroller *s, uint64_t from, uint64_t to, bool *ret_again)
 {
 	struct answer answer;
@@ -97,7 +101,7 @@ static uint64_t fetch_part(struct scroller *s, uint64_t from, uint64_t to, bool 
 	return next;
 }
 
-/* All of the page. Returns whether it has to be asked for again. */
+/* Fetch the page. Returns whether it must be fetched again. */
 static bool fetch_page(struct scroller *s)
 {
 	bool again = false;
@@ -113,11 +117,14 @@ static bool fetch_page(struct scroller *s)
 			break;
 		from = next;
 	}
-	/* Lines may be dropped beside the answer. */
+	/* Lines may have been dropped meanwhile. */
 	return again || s->past.top != top;
 }
 
-/* The oldest lines, whichever they are when that is asked: beside a flood, any that are named may be gone by then. */
+/*
+ * Fetch the oldest lines without a number: during a flood of output, named lines may be gone
+ * already.
+ */
 static void fetch_oldest(struct scroller *s)
 {
 	struct answer answer;
@@ -142,8 +149,6 @@ static void fetch(struct scroller *s)
 			return;
 	fetch_oldest(s);
 }
-
-/* Drawing */
 
 static void mark_found(struct scroller *s)
 {
@@ -188,8 +193,6 @@ static void draw(struct scroller *s)
 	view_show(s->a, &c);
 }
 
-/* Searching */
-
 static void search(struct scroller *s)
 {
 	struct answer answer;
@@ -204,12 +207,12 @@ static void search(struct scroller *s)
 			  : NULL;
 	free(text);
 	if (get(s, path, &answer) && !past_find(&s->past, answer.json))
-		snprintf(s->words, sizeof s->words, "that is in none of the lines");
+		snprintf(s->words, sizeof s->words, "no line matches");
 	answer_finish(&answer);
 }
 
-/* What is typed at the question; letters of any script are more bytes than one. */
-static void take_letter(struct scroller *s, unsigned char byte)
+/* Edit the search text, which is UTF-8. */
+static void edit_text(struct scroller *s, unsigned char byte)
 {
 	if (byte == '\r' || byte == '\n') {
 		search(s);
@@ -226,14 +229,12 @@ static void take_letter(struct scroller *s, unsigned char byte)
 	s->text[s->length] = '\0';
 }
 
-static void ask(struct scroller *s)
+static void start_search(struct scroller *s)
 {
 	s->asking = true;
 	s->length = 0;
 	s->text[0] = '\0';
 }
-
-/* Keys */
 
 static void ring_unless(bool good)
 {
@@ -241,12 +242,12 @@ static void ring_unless(bool good)
 		tty_write("\a", 1);
 }
 
-/* Returns whether it is left. */
-static bool take_key(struct scroller *s, enum key key)
+/* Returns whether to leave the view. */
+static bool handle_key(struct scroller *s, enum key key)
 {
 	if (key == KEY_LEAVE)
 		return true;
-	/* What has come since is below. */
+	/* New lines may have come. */
 	if (key == KEY_LAST || key == KEY_REDRAW)
 		find_ends(s);
 	if (key != KEY_NONE)
@@ -254,12 +255,12 @@ static bool take_key(struct scroller *s, enum key key)
 	return false;
 }
 
-static bool take_text(struct scroller *s, unsigned char byte)
+static bool handle_text(struct scroller *s, unsigned char byte)
 {
 	switch (byte) {
 	case '/':
 	case '?':
-		ask(s);
+		start_search(s);
 		return false;
 	case 'n':
 		ring_unless(past_step(&s->past, 1));
@@ -268,16 +269,16 @@ static bool take_text(struct scroller *s, unsigned char byte)
 		ring_unless(past_step(&s->past, -1));
 		return false;
 	case CONTROL('B'):
-		return take_key(s, KEY_PAGE_UP);
+		return handle_key(s, KEY_PAGE_UP);
 	case CONTROL('F'):
-		return take_key(s, KEY_PAGE_DOWN);
+		return handle_key(s, KEY_PAGE_DOWN);
 	default:
-		return take_key(s, key_take(&s->a->keys, byte));
+		return handle_key(s, key_take(&s->a->keys, byte));
 	}
 }
 
-/* Returns whether it is left. */
-static bool take_input(struct scroller *s, struct view_input input)
+/* Returns whether to leave the view. */
+static bool handle_input(struct scroller *s, struct view_input input)
 {
 	s->words[0] = '\0';
 	switch (input.event) {
@@ -292,11 +293,11 @@ static bool take_input(struct scroller *s, struct view_input input)
 		return false;
 	case VIEW_TEXT:
 		if (!s->asking)
-			return take_text(s, input.byte);
-		take_letter(s, input.byte);
+			return handle_text(s, input.byte);
+		edit_text(s, input.byte);
 		return false;
 	case VIEW_KEY:
-		return !s->asking && take_key(s, input.key);
+		return !s->asking && handle_key(s, input.key);
 	default:
 		return true;
 	}
@@ -312,8 +313,8 @@ void scroll_run(struct attachment *a, bool search)
 	if (find_ends(s))
 		past_move(&s->past, KEY_LAST);
 	if (search)
-		ask(s);
-	for (bool left = false; !left; left = take_input(s, view_read(a))) {
+		start_search(s);
+	for (bool left = false; !left; left = handle_input(s, view_read(a))) {
 		if (a->typed_at < a->typed_length)
 			continue;
 		if (!s->words[0])

@@ -1,7 +1,7 @@
-/* A session's history on the terminal, to scroll and to search in, while the session goes on. */
+/* A view that scrolls and searches in a session's history. */
 #pragma once
 
 #include "ws/client/attach/attachment.h"
 
-/* Until it is left. search: it begins with what to look for. The terminal is covered. */
+/* Run it between cover_open() and cover_close(). search: begin with a search. */
 void scroll_run(struct attachment *a, bool search);

@@ -1,7 +1,7 @@
 /*
- * The connection of an attachment, and another in its place whenever it is lost: at once, then at growing intervals, for as
- * long as it takes; an absence that lasts is told on the terminal. It goes on from the byte that is next. A refusal, and the
- * end of the session, end the attachment.
+ * The connection of an attachment. A lost one is opened again at growing intervals without a limit,
+ * and continues at the next byte. If the server is away for longer than a moment, a notice is
+ * shown. A refusal, or the end of the session, ends the attachment.
  */
 #include "ws/client/attach/attachment.h"
 #include "ws/client/attach/tty.h"
@@ -16,12 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAUSE_FIRST_MS 50u /* before a lost connection is made again */
+#define PAUSE_FIRST_MS 50u /* before connecting again */
 #define PAUSE_MAX_MS 2000u
-#define NOTICE_MS 400u /* an absence that is shorter is not worth a word */
-#define LONG_MS \
-	3000u /* without a connection: what was typed in that time is not sent, nobody has seen what it would do */
-#define FLUSH_MS 3000u /* for all that was typed to arrive */
+#define NOTICE_MS 400u /* a shorter absence is not shown */
+#define FLUSH_MS 3000u /* time limit for all input to arrive */
+
+/* After this time without a connection input is dropped: the user does not see what it would do. */
+#define LONG_MS 3000u
 
 void socket_send(struct attachment *a, json_t *message)
 {
@@ -32,7 +33,7 @@ void socket_send(struct attachment *a, json_t *message)
 	json_decref(message);
 }
 
-/* The attachment of a line, or NULL: another one is in its place. */
+/* The attachment of the current line; NULL: it is the old line. */
 static struct attachment *owner(const struct attach_line *line)
 {
 	return line == line->a->line ? line->a : NULL;
@@ -68,7 +69,7 @@ static void on_opened(void *user)
 
 static void on_retry(uv_timer_t *timer);
 
-/* The words stand where the cursor is not in the way; what they cover is drawn again afterwards. */
+/* Show the notice in the last row, which is drawn again afterwards. */
 static void on_notice(uv_timer_t *timer)
 {
 	struct attachment *a = timer->data;
@@ -89,7 +90,7 @@ static void on_notice(uv_timer_t *timer)
 		(int)(cols > 3 ? cols - 3 : 1),
 		a->options.detach_key >= 0
 			? "ringside: the server is away; trying again"
-			: "ringside: the server is away; trying again; kill me to leave");
+			: "ringside: the server is away; trying again; send SIGTERM to leave");
 	if (n > 0 && n < (int)sizeof text)
 		tty_write(text, (size_t)n);
 	if (key[0]) {
@@ -124,9 +125,7 @@ static void try_later(struct attachment *a)
 		uv_timer_start(&a->notice, on_notice, NOTICE_MS, 0);
 }
 
-/* What is typed */
-
-static bool is_long(const struct attachment *a)
+static bool is_long_away(const struct attachment *a)
 {
 	return a->missing_ms > 0 && uv_now(&a->cli->loop) - a->missing_ms > LONG_MS;
 }
@@ -138,8 +137,8 @@ static void bell(void)
 
 void socket_type(struct attachment *a, const char *bytes, size_t length)
 {
-	/* Who has been told so types for nobody. */
-	if (is_long(a) || a->away)
+	/* The user knows that input is dropped. */
+	if (is_long_away(a) || a->away)
 		return;
 	delivery_add(&a->delivery, bytes, length);
 	if (a->socket && a->heard)
@@ -150,7 +149,7 @@ void socket_take_up(struct attachment *a, int64_t taken)
 {
 	struct delivery *d = &a->delivery;
 	bool lost = delivery_resume(d, taken >= 0, taken >= 0 ? (uint64_t)taken : 0);
-	if (is_long(a))
+	if (is_long_away(a))
 		lost = delivery_forget(d) || lost;
 	if (lost)
 		bell();
@@ -167,8 +166,8 @@ void socket_take_receipt(struct attachment *a, int64_t taken)
 		delivery_receipt(&a->delivery, (uint64_t)taken);
 }
 
-/* There is no connection. */
-static void lose(struct attachment *a)
+/* Mark the attachment as disconnected. */
+static void mark_disconnected(struct attachment *a)
 {
 	a->socket = NULL;
 	a->heard = false;
@@ -186,7 +185,7 @@ static void on_closed(void *user, int code, const char *reason)
 	line->socket = NULL;
 	if (!a)
 		return;
-	lose(a);
+	mark_disconnected(a);
 	if (a->over)
 		return;
 	switch (code) {
@@ -198,11 +197,11 @@ static void on_closed(void *user, int code, const char *reason)
 	case 4401:
 	case -401:
 	case -403:
-		snprintf(a->reason, sizeof a->reason, "may not be seen any more");
+		snprintf(a->reason, sizeof a->reason, "access was revoked");
 		attach_end(a, CLI_FAILED, "refused");
 		return;
 	case 4409:
-		snprintf(a->reason, sizeof a->reason, "is shown by another connection now");
+		snprintf(a->reason, sizeof a->reason, "was replaced by another connection");
 		attach_end(a, CLI_FAILED, "replaced");
 		return;
 	case 1008:
@@ -230,7 +229,7 @@ static const char *find_user_name(void)
 	return entry && entry->pw_name[0] ? entry->pw_name : "terminal";
 }
 
-static void hang_up(struct attach_line *line)
+static void close_line(struct attach_line *line)
 {
 	if (line->socket)
 		client_socket_close(line->socket);
@@ -241,7 +240,7 @@ static int open_socket(struct attachment *a)
 {
 	struct attach_line *line = &a->lines[a->line == &a->lines[0]];
 	line->a = a;
-	hang_up(line);
+	close_line(line);
 	unsigned cols, rows;
 	char size[64] = "", resume[64] = "";
 	char *path = NULL, *id = call_encode(a->session);
@@ -251,7 +250,7 @@ static int open_socket(struct attachment *a)
 		snprintf(size, sizeof size, "&cols=%u&rows=%u", cols, rows);
 	if (a->synced)
 		snprintf(resume, sizeof resume, "&epoch=%s&offset=%" PRIu64, a->epoch, a->offset);
-	/* As far behind as the history goes: a terminal is no place to leave something out. Screens need no bytes. */
+	/* Never skip output for a terminal, however far it lags; a mirror needs no bytes. */
 	const char *lag = a->mirror.on ? "65536" : "1099511627776";
 	int rc = -ENOMEM;
 	if (id && name &&
@@ -266,7 +265,7 @@ static int open_socket(struct attachment *a)
 	free(name);
 	if (rc < 0)
 		return rc;
-	lose(a);
+	mark_disconnected(a);
 	a->line = line;
 	a->socket = line->socket;
 	return 0;
@@ -291,19 +290,19 @@ void socket_settle(struct attachment *a)
 {
 	for (size_t i = 0; i < 2; i++)
 		if (&a->lines[i] != a->line)
-			hang_up(&a->lines[i]);
+			close_line(&a->lines[i]);
 }
 
 void socket_drop(struct attachment *a)
 {
-	hang_up(&a->lines[0]);
-	hang_up(&a->lines[1]);
-	lose(a);
+	close_line(&a->lines[0]);
+	close_line(&a->lines[1]);
+	mark_disconnected(a);
 	uv_timer_stop(&a->retry);
 	uv_timer_stop(&a->notice);
 }
 
-static void on_late(uv_timer_t *timer)
+static void on_timeout(uv_timer_t *timer)
 {
 	struct attachment *a = timer->data;
 	a->cover_late = true;
@@ -313,7 +312,7 @@ void socket_flush(struct attachment *a)
 {
 	bool over = a->over;
 	a->cover_late = false;
-	uv_timer_start(&a->cover, on_late, FLUSH_MS, 0);
+	uv_timer_start(&a->cover, on_timeout, FLUSH_MS, 0);
 	while (a->socket && a->delivery.length > 0 && !a->cover_late && a->over == over)
 		uv_run(&a->cli->loop, UV_RUN_ONCE);
 	uv_timer_stop(&a->cover);

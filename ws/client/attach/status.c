@@ -1,6 +1,6 @@
 /*
- * Facts come from two sides: the terminal socket tells who is there and what the server is about to do, the stream of events
- * what sessions are at. Names are kept cut, and drawn as text by whoever draws them. It cannot fail: what is not told is left out.
+ * The terminal socket tells which clients are attached and whether the server drains; the stream of
+ * events tells what the sessions do. Names are cut, but not filtered: the canvas does that.
  */
 #include "ws/client/attach/status.h"
 
@@ -13,7 +13,7 @@ static const char *text_of(const json_t *object, const char *name)
 	return text ? text : "";
 }
 
-/* More of a text, separated from what is there. */
+/* Append to a text, with a separator unless it is empty. */
 static void add(char *text, size_t size, const char *separator, const char *more)
 {
 	size_t length = strlen(text);
@@ -57,9 +57,7 @@ void status_begin(struct status *s, const char *session)
 	count(s);
 }
 
-/* The terminal socket */
-
-static void take_people(struct status *s, const json_t *clients)
+static void set_people(struct status *s, const json_t *clients)
 {
 	size_t i;
 	json_t *client;
@@ -69,7 +67,7 @@ static void take_people(struct status *s, const json_t *clients)
 			add(s->people, sizeof s->people, ", ", text_of(client, "name"));
 }
 
-static void take_name(struct status *s, const char *name)
+static void set_name(struct status *s, const char *name)
 {
 	snprintf(s->name, sizeof s->name, "%s", strcmp(name, s->session) == 0 ? "" : name);
 }
@@ -82,9 +80,9 @@ bool status_take_message(struct status *s, const json_t *message)
 		s->lease[0] = '\0';
 		s->away = s->draining = false;
 	} else if (strcmp(type, "presence") == 0)
-		take_people(s, json_object_get(message, "clients"));
+		set_people(s, json_object_get(message, "clients"));
 	else if (strcmp(type, "state") == 0)
-		take_name(s, text_of(message, "name"));
+		set_name(s, text_of(message, "name"));
 	else if (strcmp(type, "lease") == 0)
 		snprintf(s->lease, sizeof s->lease, "%s",
 			text_of(json_object_get(message, "lease"), "owner"));
@@ -95,9 +93,7 @@ bool status_take_message(struct status *s, const json_t *message)
 	return true;
 }
 
-/* Events */
-
-static void take_list(struct status *s, const json_t *list)
+static void set_list(struct status *s, const json_t *list)
 {
 	size_t i;
 	json_t *session;
@@ -108,14 +104,14 @@ static void take_list(struct status *s, const json_t *list)
 			json_object_set(s->sessions, text_of(session, "id"), session);
 }
 
-static void take_activities(struct status *s, const json_t *list)
+static void set_activities(struct status *s, const json_t *list)
 {
 	size_t i;
-	json_t *news;
-	json_array_foreach (list, i, news) {
-		json_t *session = json_object_get(s->sessions, text_of(news, "id"));
+	json_t *entry;
+	json_array_foreach (list, i, entry) {
+		json_t *session = json_object_get(s->sessions, text_of(entry, "id"));
 		if (session)
-			json_object_set(session, "activity", json_object_get(news, "activity"));
+			json_object_set(session, "activity", json_object_get(entry, "activity"));
 	}
 }
 
@@ -123,16 +119,14 @@ bool status_take_event(struct status *s, const json_t *event)
 {
 	const char *type = text_of(event, "type");
 	if (strcmp(type, "sessions") == 0)
-		take_list(s, json_object_get(event, "sessions"));
+		set_list(s, json_object_get(event, "sessions"));
 	else if (strcmp(type, "activity") == 0)
-		take_activities(s, json_object_get(event, "activities"));
+		set_activities(s, json_object_get(event, "activities"));
 	else
 		return false;
 	count(s);
 	return true;
 }
-
-/* The line */
 
 void status_line(const struct status *s, const char *leave, char text[STATUS_TEXT_MAX])
 {

@@ -1,7 +1,7 @@
 /*
- * What stands behind the prefix. Another session takes the place of this one as if it had been attached to: its history, its
- * screen, its size. The old one has had all that was typed for it before its connection is given up; what is typed from then on
- * waits for the new one. What cannot be done leaves everything as it is, and says so.
+ * The actions of keys behind the prefix. Another session is shown as if it had just been attached.
+ * Input that was typed before goes to the old session, and its connection is closed only then;
+ * later input waits for the new one. An action that fails changes nothing and reports the error.
  */
 #include "ws/client/attach/attachment.h"
 
@@ -21,8 +21,8 @@ static void ring(void)
 	tty_write("\a", 1);
 }
 
-/* Say what has gone wrong, until a key is pressed. */
-static void complain(struct attachment *a, const char *words)
+/* Show an error message until a key is pressed. */
+static void report(struct attachment *a, const char *words)
 {
 	if (a->over)
 		return;
@@ -34,7 +34,7 @@ static void complain(struct attachment *a, const char *words)
 		cover_close(a);
 }
 
-/* Which sessions there are. Returns false where that cannot be told, which has been complained of. */
+/* Fetch the list of sessions. Returns false on an error, which has been shown. */
 static bool fetch_roll(struct attachment *a, struct roll *r)
 {
 	struct answer answer;
@@ -43,7 +43,7 @@ static bool fetch_roll(struct attachment *a, struct roll *r)
 	r->count = 0;
 	view_ask(a, "GET", strdup("/api/session/list"), NULL, &answer, words);
 	if (words[0]) {
-		complain(a, words);
+		report(a, words);
 		answer_finish(&answer);
 		return false;
 	}
@@ -91,8 +91,8 @@ static void step(struct attachment *a, int by)
 	roll_finish(&r);
 }
 
-/* The session has ended: another that runs, or the end of it all. */
-static void go_on(struct attachment *a)
+/* The session has ended: show another one, or end the attachment. */
+static void show_next_or_end(struct attachment *a)
 {
 	struct roll r;
 	if (!fetch_roll(a, &r)) {
@@ -130,7 +130,7 @@ static void create(struct attachment *a)
 	unsigned cols, rows;
 	display_size(a, &cols, &rows);
 	json_t *body = json_pack("{s:i, s:i}", "cols", (int)cols, "rows", (int)rows);
-	/* Where this one is. */
+	/* Start in the current directory of this session. */
 	view_ask(a, "GET", path, NULL, &answer, words);
 	const char *cwd = answer_text(json_object_get(answer.json, "data"), "cwd");
 	if (!words[0] && *cwd)
@@ -139,7 +139,7 @@ static void create(struct attachment *a)
 	view_ask(a, "POST", strdup("/api/session/create"), body, &answer, words);
 	const char *id = answer_text(json_object_get(answer.json, "data"), "id");
 	if (words[0])
-		complain(a, words);
+		report(a, words);
 	else if (*id)
 		show(a, id);
 	answer_finish(&answer);
@@ -158,7 +158,7 @@ static void end_session(struct attachment *a)
 		view_ask(a, "POST", strdup("/api/session/delete"),
 			json_pack("{s:s}", "sessionId", a->session), &answer, words);
 		if (words[0])
-			complain(a, words);
+			report(a, words);
 		answer_finish(&answer);
 	}
 	cover_close(a);
@@ -185,7 +185,7 @@ static void help(struct attachment *a)
 	const char *lines[HELP_MAX] = {first};
 	size_t count = 1;
 	keyboard_name(a->keyboard.prefix, key);
-	snprintf(first, sizeof first, "behind %s:", key);
+	snprintf(first, sizeof first, "Keys behind %s:", key);
 	for (const char *line; count < HELP_MAX && (line = prefix_help(count - 1)); count++)
 		lines[count] = line;
 	cover_open(a);
@@ -196,10 +196,9 @@ static void help(struct attachment *a)
 void switch_do(struct attachment *a, enum prefix_action action)
 {
 	if (action == PREFIX_ENDED) {
-		go_on(a);
+		show_next_or_end(a);
 		return;
 	}
-	/* Before there is anything to see, and without a server, nothing can be done. */
 	if ((a->options.read_only && action == PREFIX_KILL) || !cover_await(a)) {
 		ring();
 		return;

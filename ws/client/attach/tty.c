@@ -1,7 +1,3 @@
-/*
- * The user's terminal. It is ours from tty_open() to tty_close(), and given back meanwhile for a stop; its state is this
- * file's, for signals and crashes give it back as well. A terminal that is gone is told by what writes to it.
- */
 #include "ws/client/attach/tty.h"
 
 #include "ws/client/attach/modest.h"
@@ -18,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Everything that a session may have switched on: nothing but what a terminal comes with, named one by one,
- * for RIS would take the user's scrollback along. CAN and ST end what the terminal is in the middle of.
+ * Switches off everything that a session may have switched on, one by one, because RIS would clear
+ * the user's scrollback. CAN and ST end an unfinished sequence.
  */
 #define RESET                                                                                          \
 	"\030\033\\"                                                                                   \
@@ -38,19 +34,25 @@
 
 static const char push_title[] = "\033[22;0t";
 static const char reset_text[] = RESET;
-static const char leave[] = RESET
-	"\033[999;1H\033[23;0t"; /* below everything, with the title from before */
-/* Margins take the cursor along: it is kept, and what is kept with it is set again. */
+
+/* RESET, cursor to the last row, restore the title. */
+static const char leave[] = RESET "\033[999;1H\033[23;0t";
+
+/*
+ * RESET moves the cursor: save and restore it, then reset the pen and charsets that are saved with
+ * it.
+ */
 static const char leave_inline[] = "\030\033\\\033[?1047l\0337" RESET "\0338\033[m\033(B\017";
 
-/* One terminal, one process: the handler of a crash has nothing else to go by. */
+/* Static, because the handler of a crash needs it. */
 static struct {
 	struct termios before, raw;
 	int fd;
-	bool open, ours; /* it is raw now */
+	bool open;
+	bool ours; /* it is raw now */
 	bool is_inline;
-	struct modest modest;            /* what passes to it */
-	char crash[sizeof leave_inline]; /* what gives it back, as it takes that */
+	struct modest modest;            /* filters output for this TERM */
+	char crash[sizeof leave_inline]; /* written after a crash, already filtered */
 	size_t crash_length;
 } tty = {.fd = -1};
 
@@ -64,7 +66,7 @@ static bool write_all(void *user, const void *bytes, size_t length)
 			p += n;
 			length -= (size_t)n;
 		} else if (errno == EAGAIN) {
-			/* Somebody else has made it so: it is theirs, too. */
+			/* Another process has made it non-blocking. */
 			struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
 			poll(&wait, 1, -1);
 		} else if (errno != EINTR) {
@@ -80,33 +82,33 @@ bool tty_write(const void *bytes, size_t length)
 			       : write_all(NULL, bytes, length);
 }
 
-static const char *leaving(size_t *ret_length)
+static const char *leave_text(size_t *ret_length)
 {
 	*ret_length = tty.is_inline ? sizeof leave_inline - 1 : sizeof leave - 1;
 	return tty.is_inline ? leave_inline : leave;
 }
 
-static void give_back(void)
+static void restore(void)
 {
 	size_t length;
 	if (!tty.ours)
 		return;
 	tty.ours = false;
-	const char *text = leaving(&length);
+	const char *text = leave_text(&length);
 	tty_write(text, length);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
 }
 
 static void on_crash(int signo)
 {
-	/* The same, by what a signal's handler may do; what cannot be written is not written. */
+	/* restore() with async-signal-safe functions only. */
 	if (tty.ours && write(STDOUT_FILENO, tty.crash, tty.crash_length) >= 0)
 		tcsetattr(STDIN_FILENO, TCSAFLUSH, &tty.before);
 	signal(signo, SIG_DFL);
 	raise(signo);
 }
 
-static bool keep_for_crash(void *user, const void *bytes, size_t length)
+static bool append_to_crash(void *user, const void *bytes, size_t length)
 {
 	(void)user;
 	if (length > sizeof tty.crash - tty.crash_length)
@@ -116,18 +118,18 @@ static bool keep_for_crash(void *user, const void *bytes, size_t length)
 	return true;
 }
 
-/* What the terminal takes, and what it is given back with. */
-static void know_terminal(void)
+/* Choose the filter for TERM, and filter the text for crashes. */
+static void prepare_filters(void)
 {
 	size_t length;
-	const char *text = leaving(&length);
-	modest_init(&tty.modest, getenv("TERM"), keep_for_crash, NULL);
+	const char *text = leave_text(&length);
+	modest_init(&tty.modest, getenv("TERM"), append_to_crash, NULL);
 	tty.crash_length = 0;
 	modest_write(&tty.modest, text, length);
 	modest_init(&tty.modest, getenv("TERM"), write_all, NULL);
 }
 
-static void take_terminal(void)
+static void make_raw(void)
 {
 	tty.ours = true;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &tty.raw);
@@ -143,7 +145,7 @@ static int open_tty(bool is_inline)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
 		tcgetattr(STDIN_FILENO, &tty.before) < 0)
 		return -ENOTTY;
-	/* Not to block is a property of the open file, which the shell shares with us: so it is opened anew. */
+	/* The shell shares the open file description, so open the terminal anew for O_NONBLOCK. */
 	int rc = ttyname_r(STDIN_FILENO, name, sizeof name);
 	if (rc != 0)
 		return -rc;
@@ -156,13 +158,13 @@ static int open_tty(bool is_inline)
 	tty.raw.c_cc[VTIME] = 0;
 	tty.open = true;
 	tty.is_inline = is_inline;
-	know_terminal();
+	prepare_filters();
 	for (size_t i = 0; !prepared && i < sizeof crashes / sizeof *crashes; i++)
 		signal(crashes[i], on_crash);
 	if (!prepared)
 		atexit(tty_close);
 	prepared = true;
-	take_terminal();
+	make_raw();
 	return tty.fd;
 }
 
@@ -180,20 +182,20 @@ void tty_close(void)
 {
 	if (!tty.open)
 		return;
-	give_back();
+	restore();
 	tty.open = false;
 	close(tty.fd);
 }
 
 void tty_suspend(void)
 {
-	give_back();
+	restore();
 }
 
 void tty_resume(void)
 {
 	if (tty.open && !tty.ours)
-		take_terminal();
+		make_raw();
 }
 
 bool tty_reset(void)
@@ -225,7 +227,7 @@ void tty_clear(bool scroll)
 	char text[32];
 	tty_size(&cols, &rows);
 	tty_write(reset_text, sizeof reset_text - 1);
-	/* Line feeds at the bottom put what is there into the terminal's scrollback. */
+	/* Line feeds in the last row scroll the screen into the scrollback. */
 	int n = snprintf(text, sizeof text, "\033[%u;1H", rows);
 	tty_write(text, (size_t)n);
 	for (unsigned i = 0; scroll && i < rows; i++)

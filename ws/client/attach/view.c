@@ -1,6 +1,6 @@
 /*
- * What is typed is taken off what has been read of the terminal, key by key; a window that has changed, and whatever ends the view,
- * come as if they were typed. What is drawn is drawn at once, so that a terminal that is slow shows no half of it.
+ * Resizes and the end of the view are reported as events, like keys. Drawing uses synchronized
+ * updates.
  */
 #include "ws/client/attach/view.h"
 
@@ -12,8 +12,8 @@
 
 static const char begin_update[] = "\033[?2026h", end_update[] = "\033[?2026l";
 
-/* The next key of what has been read. Returns whether there is one. */
-static bool take_key(struct attachment *a, struct view_input *ret)
+/* Parse the next key of the input. Returns whether there is one. */
+static bool next_key(struct attachment *a, struct view_input *ret)
 {
 	while (a->typed_at < a->typed_length) {
 		unsigned char byte = (unsigned char)a->typed[a->typed_at++];
@@ -50,7 +50,7 @@ struct view_input view_read(struct attachment *a)
 			cover_show();
 			return (struct view_input){.event = VIEW_RESIZED};
 		}
-		if (take_key(a, &input))
+		if (next_key(a, &input))
 			return input;
 		attach_read_input(a);
 		uv_run(&a->cli->loop, UV_RUN_ONCE);

@@ -1,5 +1,5 @@
 /*
- * Tools are recognized by name: those that only read, and exec, whose key prevents a second
+ * Tools are recognized by name: those that only read, and exec, which has a key against a second
  * execution.
  */
 #include "ws/client/again.h"

@@ -1,6 +1,6 @@
 /*
- * Requests of the Model Context Protocol whose answer was lost with the server: which can be sent
- * again to the next server, and which error answers the others. Pure, except for random numbers.
+ * Requests of the Model Context Protocol that a lost server has not answered: which of them can be
+ * sent again to the next server, and the error for the rest. Pure, except for random numbers.
  */
 #pragma once
 

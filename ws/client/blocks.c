@@ -162,6 +162,6 @@ const struct command command_blocks = {
 	.summary = "List the commands that ran in a session, or print the output of one",
 	.options = "  --output BLOCK        print the output of that command\n"
 		   "  --ansi, --bytes       with --output: keep colours; keep all bytes\n"
-		   "  --limit N, --author WHO, --label NAME, --status STATUS, --state running|done,\n"
+		   "  --limit N, --author NAME, --label NAME, --status STATUS, --state running|done,\n"
 		   "  --text TEXT           list only these\n",
 };

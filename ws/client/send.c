@@ -227,6 +227,6 @@ const struct command command_send = {
 		   "  --enter               then Enter, as a separate key\n"
 		   "  --wait                until the shell shows its prompt, or a program waits for input\n"
 		   "  -t, --timeout S       for --wait (default: 30); the status is 124 then\n"
-		   "  --name NAME           who types, for the record\n"
+		   "  --name NAME           your name, for the record\n"
 		   "  --lease ID            the lease that allows typing\n",
 };

@@ -1,4 +1,4 @@
-/* A request whose answer is a stream of server-sent events. */
+/* A request that is answered by a stream of server-sent events. */
 #pragma once
 
 #include "ws/client/connect/call.h"

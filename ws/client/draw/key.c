@@ -1,7 +1,4 @@
-/*
- * Letters, and the sequences of arrow and editing keys, with or without modifiers. Others are
- * ignored.
- */
+/* Letters, and sequences of arrow and editing keys, with or without modifiers. */
 #include "ws/client/draw/key.h"
 
 #define NUMBER_MAX 1000u

@@ -192,7 +192,7 @@ static void on_cancel_done(void *user, int error)
 static const struct client_call_callbacks cancel_callbacks = {
 	.head = on_cancel_head, .body = on_cancel_body, .done = on_cancel_done};
 
-/* Cancel the command: INT, TERM and KILL in turn, or KILL at once. */
+/* Cancel the command: INT, QUIT, TERM and KILL in turn, or KILL at once. */
 static void send_cancel(struct exec_job *e, bool at_once)
 {
 	const char *body = at_once ? "{\"signal\":\"KILL\"}" : "{}";

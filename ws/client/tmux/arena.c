@@ -1,4 +1,4 @@
-/* Memory of one call, freed as a whole: a list of pieces. It cannot fail, but for ending the program. */
+/* An arena is a list of allocations. If memory is short, the program exits. */
 #include "ws/client/tmux/arena.h"
 
 #include <stdarg.h>
@@ -39,7 +39,7 @@ char *arena_copy(struct arena *a, const char *text)
 }
 
 static char *__attribute__((format(printf, 2, 0)))
-print(struct arena *a, const char *format, va_list list, size_t *ret_length)
+format_list(struct arena *a, const char *format, va_list list, size_t *ret_length)
 {
 	va_list again;
 	va_copy(again, list);
@@ -57,7 +57,7 @@ char *arena_print(struct arena *a, const char *format, ...)
 	size_t length;
 	va_list list;
 	va_start(list, format);
-	char *text = print(a, format, list, &length);
+	char *text = format_list(a, format, list, &length);
 	va_end(list);
 	return text;
 }
@@ -98,7 +98,7 @@ void text_puts(struct text *t, const char *string)
 void text_print_list(struct text *t, const char *format, va_list list)
 {
 	size_t length;
-	const char *text = print(t->arena, format, list, &length);
+	const char *text = format_list(t->arena, format, list, &length);
 	text_add(t, text, length);
 }
 

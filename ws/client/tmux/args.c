@@ -1,11 +1,11 @@
-/* Command lines as args_parse() of tmux takes them apart: flags end at the first argument. Pure. */
+/* Parses command lines as args_parse() of tmux: flags end at the first argument. Pure. */
 #include "ws/client/tmux/args.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* The letters of one word. Returns NULL, or what is wrong. */
-static char *take_word(struct arena *a, const char *letters, char **argv, unsigned argc,
+/* Parse one word of flags. Returns NULL, or an error text. */
+static char *parse_flags(struct arena *a, const char *letters, char **argv, unsigned argc,
 	unsigned *at, struct args *into)
 {
 	const char *word = argv[*at];
@@ -36,10 +36,10 @@ char *args_parse(
 	struct arena *a, const char *letters, char **argv, unsigned argc, struct args *ret_args)
 {
 	unsigned i = 0;
-	size_t room = 1;
+	size_t size = 1;
 	for (unsigned k = 0; k < argc; k++)
-		room += strlen(argv[k]) + 1;
-	*ret_args = (struct args){.flags = arena_alloc(a, room * sizeof *ret_args->flags)};
+		size += strlen(argv[k]) + 1;
+	*ret_args = (struct args){.flags = arena_alloc(a, size * sizeof *ret_args->flags)};
 	for (; i < argc; i++) {
 		if (argv[i][0] != '-' || !argv[i][1])
 			break;
@@ -47,7 +47,7 @@ char *args_parse(
 			i++;
 			break;
 		}
-		char *wrong = take_word(a, letters, argv, argc, &i, ret_args);
+		char *wrong = parse_flags(a, letters, argv, argc, &i, ret_args);
 		if (wrong)
 			return wrong;
 	}

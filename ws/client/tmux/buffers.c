@@ -1,4 +1,4 @@
-/* Buffers: in the state, as base64, since they may hold any bytes. Those without a name are limited by buffer-limit. */
+/* Buffers are kept in the state as base64. The option buffer-limit limits automatically named ones. */
 #include "ws/client/tmux/buffers.h"
 
 #include "ws/base64.h"
@@ -31,7 +31,7 @@ char *buffers_read(struct tmux *t, const json_t *buffer, size_t *ret_length)
 	return bytes;
 }
 
-static void drop_surplus(struct tmux *t)
+static void enforce_limit(struct tmux *t)
 {
 	size_t i, kept = 0, limit = (size_t)strtoul(settings_get(t, NULL, "buffer-limit"), NULL, 10);
 	json_t *b;
@@ -65,6 +65,6 @@ int buffers_write(struct tmux *t, const char *name, const char *bytes, size_t le
 		if (json_array_get(t->model.buffers, i) == old)
 			json_array_remove(t->model.buffers, i);
 	json_array_insert_new(t->model.buffers, 0, b);
-	drop_surplus(t);
+	enforce_limit(t);
 	return 0;
 }

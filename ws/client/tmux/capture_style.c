@@ -1,6 +1,5 @@
 /*
- * The sequences of capture-pane -e. What goes away is taken back by 0, and everything is said anew; colours stand in
- * sequences of their own.
+ * If an attribute ends, the style is reset by 0 and written in full. Each colour is a sequence of its own.
  */
 #include "ws/client/tmux/capture_style.h"
 
@@ -9,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which they are written. tmux writes the tens of its numbers apart, also those of overline. */
+/* In the order of output. tmux writes codes from 10 on with a colon, also that of overline: 53 as 5:3. */
 static const struct attribute {
-	const char *field, *value; /* value: of a text; NULL: the field is true */
+	const char *field, *value; /* the field's text; NULL: true */
 	const char *parameter;
 } attributes[] = {
 	{"bold", NULL, "1"},
@@ -44,7 +43,7 @@ static unsigned find_attributes(const json_t *run)
 	return found;
 }
 
-/* A number of the palette, or "#rrggbb"; usual where there is none. base: 30, 40, or 50 (which has no short ones). */
+/* Write a palette index, "#rrggbb", or usual for NULL. base: 30, 40, or 50, which has no short forms. */
 static void write_colour(
 	char *out, size_t size, const json_t *value, unsigned base, const char *usual)
 {

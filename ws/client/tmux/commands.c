@@ -1,7 +1,4 @@
-/*
- * Commands, one after another: words become a row of the table and its arguments, and the first that fails ends what
- * stands behind it. What is not done here fails and says so.
- */
+/* Running of commands: words are parsed by the table, and the first failure stops the rest. */
 #include "ws/client/tmux/commands.h"
 
 #include "ws/client/tmux/format.h"
@@ -79,7 +76,7 @@ bool commands_number(
 	return true;
 }
 
-/* What the option command-alias makes of a name; NULL: nothing. */
+/* The replacement of a name in the option command-alias, or NULL. */
 static const char *find_alias(struct tmux *t, const char *name)
 {
 	const char *key;
@@ -94,20 +91,21 @@ static const char *find_alias(struct tmux *t, const char *name)
 	return NULL;
 }
 
-static bool needs_nothing(const struct command_row *r)
+static bool needs_no_server(const struct command_row *r)
 {
 	return (r->flags & (ROW_STARTS | ROW_NOTHING)) != 0;
 }
 
-/* A command that can be carried out, or a complaint. Returns 0 or 1. */
-static int read_one(struct tmux *t, char **words, unsigned count, struct call *ret_call)
+/* Parse a command. Returns 0, or 1 with an error. */
+static int parse_command(struct tmux *t, char **words, unsigned count, struct call *ret_call)
 {
 	struct call c = {.t = t};
 	const char *alias = find_alias(t, words[0]);
 	if (alias) {
 		struct script_line *line;
 		if (script_parse(t, alias, &line) || !line || line->next)
-			return tmux_error(t, "%s: its alias is none that can be used", words[0]);
+			return tmux_error(t,
+				"%s: its command-alias must be exactly one valid command", words[0]);
 		char **joined = arena_alloc(&t->arena, (line->count + count + 1) * sizeof *joined);
 		memcpy(joined, line->words, line->count * sizeof *joined);
 		memcpy(joined + line->count, words + 1, (count - 1) * sizeof *joined);
@@ -138,17 +136,17 @@ static int read_one(struct tmux *t, char **words, unsigned count, struct call *r
 static int run_one(struct call *c)
 {
 	struct tmux *t = c->t;
-	assert(c->row); /* it has been read */
+	assert(c->row); /* set by parse_command() */
 	if (!c->row->run)
 		return tmux_error(t,
-			"%s: not available here: panes are sessions of Ringside, which people see in its page",
+			"%s: not available here: panes are sessions of Ringside, shown in its web page",
 			c->row->name);
-	if (t->model.started == 0 && !needs_nothing(c->row))
+	if (t->model.started == 0 && !needs_no_server(c->row))
 		return tmux_error(t, "no server running on %s", t->path);
 	return c->row->run(c);
 }
 
-/* Whether a word ends its command; then it is shortened by the semicolon. */
+/* Whether a word ends a command. Removes the semicolon, or the backslash before it. */
 static bool ends_command(struct tmux *t, char **word)
 {
 	size_t length = strlen(*word);
@@ -172,12 +170,12 @@ int commands_run(struct tmux *t, char **words, unsigned count)
 		if (*word || !end)
 			own[begin + n++] = word;
 		if ((end || i + 1 == count) && n > 0) {
-			rc = read_one(t, own + begin, n, &list[calls++]);
+			rc = parse_command(t, own + begin, n, &list[calls++]);
 			n = 0;
 			begin = i + 1;
 		}
 	}
-	/* Nothing is done unless all of it can be read. */
+	/* Run nothing unless all commands are valid. */
 	for (unsigned i = 0; i < calls && rc == 0; i++)
 		rc = run_one(&list[i]);
 	return rc;
@@ -188,14 +186,15 @@ int commands_run_text(struct tmux *t, const char *text)
 	struct script_line *line;
 	int rc = 0;
 	if (t->depth >= COMMANDS_DEPTH_MAX)
-		return tmux_error(t, "too many commands within commands");
+		return tmux_error(
+			t, "commands are nested too deeply: at most %u levels", COMMANDS_DEPTH_MAX);
 	const char *wrong = script_parse(t, text, &line);
 	if (wrong)
 		return tmux_error(t, "%s", wrong);
 	t->depth++;
 	for (; line && rc == 0; line = line->next) {
 		struct call c = {.t = t};
-		rc = read_one(t, line->words, line->count, &c);
+		rc = parse_command(t, line->words, line->count, &c);
 		if (rc == 0)
 			rc = run_one(&c);
 	}

@@ -1,4 +1,4 @@
-/* The commands of tmux 3.3a: their flags, and how tmux itself says what they take. */
+/* The commands of tmux 3.3a, with tmux's own usage texts. */
 #include "ws/client/tmux/commands.h"
 
 #include <stddef.h>

@@ -12,7 +12,7 @@
 
 #define SAMPLE_WIDTH 200u
 #define SAMPLE_BYTES ((size_t)1000)
-#define PIECE ((size_t)60000) /* of what is pasted at once */
+#define PIECE ((size_t)60000) /* bytes of text in one request */
 
 static json_t *find(struct call *c)
 {
@@ -54,7 +54,7 @@ int do_set_buffer(struct call *c)
 	return buffers_write(c->t, name, text_get(&bytes), bytes.length);
 }
 
-/* As much as a buffer may hold, and one byte more. Returns 0 or an errno. */
+/* Read a file, up to just beyond the limit of a buffer. Returns 0 or an errno. */
 static int read_all(const char *path, struct text *into)
 {
 	char piece[65536];
@@ -100,7 +100,6 @@ static int write_all(const char *path, const char *how, const char *bytes, size_
 	return fclose(f) == 0 || error != 0 ? error : errno;
 }
 
-/* show-buffer as well: to standard output. */
 int do_save_buffer(struct call *c)
 {
 	size_t length;
@@ -138,8 +137,8 @@ int do_delete_buffer(struct call *c)
 	return 0;
 }
 
-/* Its beginning, on one line. */
-static char *describe(struct call *c, const char *bytes, size_t length)
+/* The beginning of a buffer, escaped, on one line. */
+static char *format_sample(struct call *c, const char *bytes, size_t length)
 {
 	struct text out = {.arena = &c->t->arena};
 	for (size_t i = 0; i < length && out.length < SAMPLE_BYTES;) {
@@ -164,7 +163,7 @@ int do_list_buffers(struct call *c)
 	const char *template = args_value(&c->args, 'F'), *filter = args_value(&c->args, 'f');
 	json_array_foreach (c->t->model.buffers, i, b) {
 		const char *bytes = buffers_read(c->t, b, &length);
-		char *sample = describe(c, bytes, length);
+		char *sample = format_sample(c, bytes, length);
 		bool longer = quote_width(sample) > SAMPLE_WIDTH;
 		sample = quote_trim(&c->t->arena, sample, SAMPLE_WIDTH, false);
 		json_t *more = json_pack("{s:s, s:s, s:s, s:s}", "buffer_name",
@@ -186,8 +185,8 @@ int do_list_buffers(struct call *c)
 	return 0;
 }
 
-/* Each end of a line as what separates them. */
-static char *separate(struct call *c, const char *bytes, size_t length, size_t *ret_length)
+/* Replace newlines by the separator: -s, or CR, or with -r LF. */
+static char *replace_newlines(struct call *c, const char *bytes, size_t length, size_t *ret_length)
 {
 	struct text out = {.arena = &c->t->arena};
 	const char *separator = args_value(&c->args, 's');
@@ -242,7 +241,7 @@ int do_paste_buffer(struct call *c)
 	if (!b)
 		return name ? tmux_error(c->t, "no buffer %s", name) : 0;
 	const char *bytes = buffers_read(c->t, b, &length);
-	bytes = separate(c, bytes, length, &length);
+	bytes = replace_newlines(c, bytes, length, &length);
 	if (!at.pane->dead && !at.pane->input_off && length > 0)
 		rc = paste(c, at.pane, bytes, length);
 	return rc == 0 && args_has(&c->args, 'd') ? do_delete_buffer(c) : rc;

@@ -1,6 +1,6 @@
 /*
- * capture-pane: rows of the screen, and of what has scrolled above it, in pieces of what the server gives at once. Rows
- * keep their numbers while a program goes on printing, so that what is put together belongs together.
+ * capture-pane: rows of the screen and the scrollback. The server sends scrollback in several answers; rows
+ * keep their numbers while a program prints, so consecutive answers fit together.
  */
 #include "ws/client/tmux/buffers.h"
 #include "ws/client/tmux/capture_style.h"
@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The rows to capture. */
 struct range {
 	int64_t above;    /* rows of scrollback */
-	int64_t first;    /* number of the oldest */
-	int64_t top, end; /* counted from the oldest; end is in it */
-	int64_t rows;
+	int64_t first;    /* number of the oldest row */
+	int64_t top, end; /* from the oldest row; inclusive */
+	int64_t rows;     /* of the screen */
 };
 
-/* -S or -E: "-", or a row counted from the top of the screen. */
+/* Parse -S or -E: "-" for the first or last row, or a row from the top of the screen. */
 static int64_t read_row(struct call *c, const struct place *at, char letter, const struct range *r)
 {
 	const char *text = args_value(&c->args, letter);
@@ -39,7 +40,6 @@ static int64_t read_row(struct call *c, const struct place *at, char letter, con
 	return row > last ? last : row;
 }
 
-/* What is being captured, and how its last cell looked. */
 struct capture {
 	struct call *c;
 	struct text *out;
@@ -65,11 +65,11 @@ static void add_cells(struct capture *x, const json_t *line)
 	}
 }
 
-/* Rows as JSON: without what is blank at their ends, or all of them. */
+/* Append a row, with trailing blanks only on request. */
 static void add_line(struct capture *x, const json_t *line)
 {
 	bool joins = args_has(&x->c->args, 'J'), whole = joins || args_has(&x->c->args, 'N');
-	/* A row that goes on where the one above it ended. */
+	/* This row continues the one above it. */
 	if (joins && json_is_true(json_object_get(line, "wrapped")) && x->out->length > 0)
 		x->out->length--;
 	size_t start = x->out->length;
@@ -97,7 +97,7 @@ static const char *choose_query(const struct call *c)
 	return "format=text";
 }
 
-/* Rows from above the screen, by their numbers; "to" is behind the last. */
+/* Append rows of the scrollback by their numbers, without row to. */
 static int add_above(struct capture *x, const struct pane *p, int64_t from, int64_t to)
 {
 	struct answer a;
@@ -144,7 +144,7 @@ static int add_screen(struct capture *x, struct pane *p, int64_t from, int64_t t
 	return 0;
 }
 
-/* -C: what is not printable as \033 and so on. */
+/* -C: escape control characters, as \033. */
 static struct text escape(struct call *c, const struct text *in)
 {
 	struct text out = {.arena = &c->t->arena};
@@ -168,7 +168,7 @@ static int capture(struct call *c, const struct place *at, struct text *out)
 	struct range r = {.rows = json_integer_value(json_object_get(screen, "rows"))};
 	if (!screen)
 		return at->pane->info
-			? tmux_error(c->t, "what %%%u shows cannot be had", at->pane->id)
+			? tmux_error(c->t, "the screen of pane %%%u cannot be fetched", at->pane->id)
 			: 0;
 	r.above = world_history(c->t, at->pane, &r.first, &limit);
 	if (json_is_true(json_object_get(screen, "alternate")))
@@ -202,7 +202,7 @@ int do_capture_pane(struct call *c)
 			return tmux_error(c->t,
 				on ? "capture-pane -a: not available here" : "no alternate screen");
 	}
-	/* -P: an escape sequence that is not complete; it is the server that has it. */
+	/* -P is empty: the server has the pending part of an escape sequence. */
 	if (!args_has(&c->args, 'P') && !args_has(&c->args, 'a'))
 		rc = capture(c, &at, &out);
 	if (rc != 0)
@@ -218,7 +218,7 @@ int do_capture_pane(struct call *c)
 	return 0;
 }
 
-/* The server keeps what has scrolled away; nothing of it is shown by tmux any more. */
+/* The server keeps the scrollback; tmux commands ignore it from now on. */
 int do_clear_history(struct call *c)
 {
 	struct place at;
@@ -227,8 +227,9 @@ int do_clear_history(struct call *c)
 	if (rc != 0)
 		return rc;
 	if (!world_screen(c->t, at.pane))
-		return at.pane->info ? tmux_error(c->t, "what %%%u shows cannot be had", at.pane->id)
-				     : 0;
+		return at.pane->info
+			? tmux_error(c->t, "the screen of pane %%%u cannot be fetched", at.pane->id)
+			: 0;
 	int64_t count = world_history(c->t, at.pane, &first, &limit);
 	at.pane->cleared = (uint64_t)(first + count);
 	return 0;

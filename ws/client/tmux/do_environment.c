@@ -1,4 +1,4 @@
-/* set-environment and show-environment: variables that new panes get. */
+/* set-environment and show-environment: the environment of new panes. */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 
@@ -8,7 +8,7 @@
 
 #define VARIABLES_MAX 1000u
 
-/* The table of -g, -t, or where we are. Returns 0 or 1. */
+/* The variables of -g, -t or the current session. Returns 0, or 1 with an error. */
 static int find_table(struct call *c, json_t **ret_table)
 {
 	struct place at;
@@ -48,10 +48,10 @@ int do_set_environment(struct call *c)
 	if (!value)
 		return tmux_error(c->t, "no value specified");
 	if (json_object_size(table) >= VARIABLES_MAX && !json_object_get(table, name))
-		return tmux_error(c->t, "there are %u variables already", VARIABLES_MAX);
+		return tmux_error(c->t, "too many variables: at most %u", VARIABLES_MAX);
 	if (args_has(&c->args, 'F'))
 		value = format_at(c->t, &at, value);
-	/* Hidden ones are for formats, and not for panes. */
+	/* Hidden variables are for formats alone; programs do not get them. */
 	json_object_set_new(table, name,
 		args_has(&c->args, 'h') ? json_pack("{s:s}", "hidden", value) : json_string(value));
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * send-keys: arguments that are names of keys, and text for all others. What follows one another goes in one request, so
- * that nobody types in between.
+ * send-keys: arguments are names of keys, or else text. Text and keys go in as few requests as possible,
+ * because other input may arrive between two requests.
  */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
@@ -15,14 +15,14 @@
 #include <utlist.h>
 
 #define REPEAT_MAX 10000
-#define KEYS_MAX 4000u /* of one request: the server takes 4096 */
+#define KEYS_MAX 4000u /* in one request; the server accepts 4096 */
 
-/* Text, and then keys: what one request types. */
+/* Builds requests. One request types text, and then keys. */
 struct typing {
 	struct arena *arena;
 	json_t *requests; /* array of bodies; owned */
-	struct text text;
-	json_t *keys; /* owned; NULL: none */
+	struct text text; /* of the next request */
+	json_t *keys;     /* of the next request; owned; NULL: none */
 };
 
 static void finish_request(struct typing *y)
@@ -56,7 +56,7 @@ static void add_key(struct typing *y, const char *name)
 	json_array_append_new(y->keys, json_string(name));
 }
 
-/* A byte that is no text: as the server takes any. */
+/* Type any byte. */
 static void add_byte(struct typing *y, unsigned byte)
 {
 	char text = (char)byte;
@@ -65,29 +65,26 @@ static void add_byte(struct typing *y, unsigned byte)
 		return;
 	}
 	finish_request(y);
-	/* One byte, in base64. */
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char base64[] = {digits[byte >> 2], digits[(byte & 3) << 4], '=', '=', '\0'};
 	json_array_append_new(y->requests, json_pack("{s:s}", "base64", base64));
 }
 
-/* Returns false, having complained. */
-static bool take_word(struct call *c, struct typing *y, const char *word)
+static void add_word(struct call *c, struct typing *y, const char *word)
 {
 	char *end;
 	if (args_has(&c->args, 'H')) {
 		unsigned long n = strtoul(word, &end, 16);
 		if (end != word && !*end && n <= 0xff)
 			add_byte(y, (unsigned)n);
-		return true; /* tmux passes over what is no number */
+		return; /* tmux ignores invalid numbers */
 	}
 	char *key = args_has(&c->args, 'l') ? NULL : key_name_find(y->arena, word);
 	if (key)
 		add_key(y, key);
 	else
 		add_text(y, word, strlen(word));
-	return true;
 }
 
 static int type(struct call *c, struct pane *p, const json_t *requests)
@@ -107,17 +104,17 @@ static int type(struct call *c, struct pane *p, const json_t *requests)
 	return 0;
 }
 
-static int refuse_others(struct call *c)
+static int refuse_unsupported(struct call *c)
 {
-	static const char others[] = "MX";
-	for (const char *o = others; *o; o++)
+	static const char letters[] = "MX";
+	for (const char *o = letters; *o; o++)
 		if (args_has(&c->args, *o))
 			return tmux_error(c->t, "send-keys -%c: not available here%s", *o,
 				*o == 'X' ? ": there is no copy mode" : "");
 	return 0;
 }
 
-/* -R: the terminal is as new. It is whoever writes to a terminal that resets it, which may be anybody who can open it. */
+/* -R: reset the terminal, by writing RIS to it as a program would. This needs permission to open the device. */
 static int reset(struct call *c, const struct place *at)
 {
 	const char *path = format_at(c->t, at, "#{pane_tty}");
@@ -126,7 +123,7 @@ static int reset(struct call *c, const struct place *at)
 	if (fd >= 0)
 		close(fd);
 	return done ? 0
-		    : tmux_error(c->t, "send-keys -R: the terminal of %%%u cannot be written to",
+		    : tmux_error(c->t, "send-keys -R: cannot write to the terminal of pane %%%u",
 			      at->pane->id);
 }
 
@@ -137,7 +134,7 @@ int do_send_keys(struct call *c)
 	int repeat = 1;
 	const char *count = args_value(&c->args, 'N');
 	int rc = commands_target(c, TARGET_PANE, &at);
-	if (rc != 0 || (rc = refuse_others(c)) != 0)
+	if (rc != 0 || (rc = refuse_unsupported(c)) != 0)
 		return rc;
 	if (count &&
 		!commands_number(c, "repeat count", count, (const int[]){1, REPEAT_MAX}, &repeat))
@@ -146,7 +143,7 @@ int do_send_keys(struct call *c)
 		.arena = &c->t->arena, .requests = json_array(), .text = {.arena = &c->t->arena}};
 	for (int n = 0; n < repeat; n++)
 		for (unsigned i = 0; i < c->args.count; i++)
-			take_word(c, &y,
+			add_word(c, &y,
 				args_has(&c->args, 'F') ? format_at(c->t, &at, c->args.items[i])
 							: c->args.items[i]);
 	finish_request(&y);

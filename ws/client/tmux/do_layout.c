@@ -1,4 +1,4 @@
-/* Where panes are: select-layout, resize-pane, swap-pane, rotate-window, break-pane, join-pane. */
+/* Positions of panes: select-layout, resize-pane, swap-pane, rotate-window, break-pane, join-pane. */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/layout_set.h"
@@ -12,10 +12,10 @@
 #include <time.h>
 #include <utlist.h>
 
-#define OLD_LAYOUT \
-	"ringside-layout" /* what select-layout -o goes back to, among a window's options */
+/* Window option with the layout that select-layout -o restores. */
+#define OLD_LAYOUT "ringside-layout"
 
-static int apply_set(struct call *c, struct window *w, int which)
+static int apply_named(struct call *c, struct window *w, int which)
 {
 	struct tmux *t = c->t;
 	const struct layout_set_sizes sizes = {
@@ -27,7 +27,7 @@ static int apply_set(struct call *c, struct window *w, int which)
 	return 0;
 }
 
-/* A window whose size somebody has set keeps it. */
+/* A layout has a size; with window-size manual, the window keeps its own. */
 static int apply_text(struct call *c, struct window *w, const char *text)
 {
 	int cols = (int)w->cols, rows = (int)w->rows;
@@ -41,14 +41,13 @@ static int apply_text(struct call *c, struct window *w, const char *text)
 	return 0;
 }
 
-static int next_set(const struct window *w, bool back)
+static int next_named(const struct window *w, bool back)
 {
 	int n = w->preset < 0 ? (back ? LAYOUT_SET_COUNT - 1 : 0)
 			      : w->preset + (back ? LAYOUT_SET_COUNT - 1 : 1);
 	return n % LAYOUT_SET_COUNT;
 }
 
-/* next-layout and previous-layout as well. */
 int do_select_layout(struct call *c)
 {
 	struct tmux *t = c->t;
@@ -66,7 +65,7 @@ int do_select_layout(struct call *c)
 	if (args_has(&c->args, 'E')) {
 		layout_spread_out(w, at.pane);
 	} else if (next || back) {
-		apply_set(c, w, next_set(w, back));
+		apply_named(c, w, next_named(w, back));
 	} else {
 		if (!name && args_has(&c->args, 'o'))
 			name = json_string_value(json_object_get(w->options, OLD_LAYOUT));
@@ -75,7 +74,7 @@ int do_select_layout(struct call *c)
 		else
 			which = layout_set_find(name);
 		if (which >= 0)
-			apply_set(c, w, which);
+			apply_named(c, w, which);
 		else if (name && apply_text(c, w, name) != 0)
 			return 1;
 	}
@@ -95,7 +94,7 @@ static int zoom(struct call *c, const struct place *at)
 	return world_fit(c->t, w);
 }
 
-/* -x 10, -y 30%. Returns false, having complained. */
+/* Resize by -x or -y: cells or a percentage. Returns false with an error. */
 static bool resize_to(struct call *c, const struct place *at, char letter)
 {
 	const char *text = args_value(&c->args, letter);
@@ -148,8 +147,8 @@ int do_resize_pane(struct call *c)
 	return world_fit(c->t, at.window);
 }
 
-/* Two panes of one window, or of two, change places. */
-static void exchange(struct pane *a, struct pane *b)
+/* Swap two panes of one window, or of two. */
+static void swap_panes(struct pane *a, struct pane *b)
 {
 	struct window *wa = a->window, *wb = b->window;
 	struct cell *cell = a->cell;
@@ -194,7 +193,7 @@ int do_swap_pane(struct call *c)
 		return 0;
 	struct window *a = from.pane->window, *b = to.pane->window;
 	a->zoomed = b->zoomed = false;
-	exchange(from.pane, to.pane);
+	swap_panes(from.pane, to.pane);
 	if (!args_has(&c->args, 'd') && a == b)
 		model_activate(a, to.pane);
 	return world_fit(c->t, a) | (a == b ? 0 : world_fit(c->t, b));
@@ -227,15 +226,15 @@ int do_rotate_window(struct call *c)
 	return world_fit(c->t, w);
 }
 
-/* Out of its window, which goes when it was the last; the pane stays what it is. */
-static void take_out(struct call *c, struct pane *p)
+/* Remove a pane from its window, and keep the pane. A window without panes is removed. */
+static void detach_pane(struct call *c, struct pane *p)
 {
 	struct window *w = p->window;
 	json_t *options = json_incref(p->options), *argv = json_incref(p->argv),
 	       *env = json_incref(p->env);
 	int pipe = p->pipe;
 	uint64_t began = p->pipe_began;
-	p->pipe = 0; /* its pipe goes on */
+	p->pipe = 0; /* keeps world_drop_pane() from killing it */
 	world_drop_pane(c->t, p);
 	(void)w;
 	p->options = options;
@@ -268,7 +267,7 @@ int do_break_pane(struct call *c)
 	if (model_link_at(s, index))
 		return tmux_error(t, "index in use: %d", index);
 	unsigned cols = from.window->cols, rows = from.window->rows;
-	take_out(c, from.pane);
+	detach_pane(c, from.pane);
 	struct window *w = model_add_window(&t->model, t->model.next_window++, "");
 	w->named = name != NULL;
 	w->cols = cols;
@@ -289,7 +288,6 @@ int do_break_pane(struct call *c)
 	return world_fit(t, w);
 }
 
-/* join-pane and move-pane. */
 int do_join_pane(struct call *c)
 {
 	struct tmux *t = c->t;
@@ -322,7 +320,7 @@ int do_join_pane(struct call *c)
 	struct cell *cell = layout_split(&t->model, to.pane, &split);
 	if (!cell)
 		return tmux_error(t, "create pane failed: pane too small");
-	take_out(c, from.pane);
+	detach_pane(c, from.pane);
 	if (split.before)
 		DL_PREPEND_ELEM(to.window->panes, to.pane, from.pane);
 	else

@@ -1,4 +1,4 @@
-/* What there is: list-sessions, list-windows, list-panes, list-commands, display-message. */
+/* list-sessions, list-windows, list-panes, list-commands, display-message. */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 
@@ -16,7 +16,7 @@
 	"[#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] " \
 	"#{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}"
 
-/* A line, unless the filter (-f) is against it. */
+/* Print a line if it matches the filter (-f). */
 static void list_one(struct call *c, const struct place *at, const char *usual)
 {
 	const char *filter = args_value(&c->args, 'f');
@@ -105,7 +105,7 @@ int do_list_panes(struct call *c)
 	return 0;
 }
 
-/* Nobody is attached in the sense of tmux. */
+/* There are no clients in tmux's sense. */
 int do_list_clients(struct call *c)
 {
 	struct place at;
@@ -137,7 +137,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* display-message -a: all variables that have a value there. */
+/* display-message -a: print all variables that have a value. */
 static void say_all(struct call *c, struct format *f)
 {
 	size_t count = 0;
@@ -162,7 +162,7 @@ int do_display_message(struct call *c)
 		return tmux_error(c->t, "display-message -I: not available here");
 	if (c->args.count > 0 && args_value(&c->args, 'F'))
 		return tmux_error(c->t, "only one of -F or argument must be given");
-	/* What is not there has no variables, but is no mistake. */
+	/* A target that does not exist has no variables, which is not an error. */
 	target_find(c->t, args_value(&c->args, 't'), TARGET_PANE, TARGET_QUIET, &at);
 	struct format f = {.t = c->t, .at = at, .times = true};
 	if (args_has(&c->args, 'a')) {
@@ -174,5 +174,5 @@ int do_display_message(struct call *c)
 		text = "[#{session_name}] #{window_index}:#{window_name}, current pane #{pane_index} - (%H:%M %d-%b-%y)";
 	if (args_has(&c->args, 'p'))
 		tmux_say_line(c->t, format_expand(&f, text));
-	return 0; /* otherwise it is for a client, and there is none */
+	return 0; /* without -p the message is for a client, and there is none */
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/* A size in cells or as "30%"; all is what a percentage is of. Returns false, having complained. */
+/* Parse a size in cells, or as a percentage of all. Returns false with an error. */
 static bool read_size(struct call *c, const char *text, int all, int *ret_size)
 {
 	char *end;
@@ -25,7 +25,7 @@ static bool read_size(struct call *c, const char *text, int all, int *ret_size)
 	return true;
 }
 
-static bool take_split(struct call *c, const struct place *at, struct layout_split *split)
+static bool parse_split(struct call *c, const struct place *at, struct layout_split *split)
 {
 	const char *size = args_value(&c->args, 'l'), *percent = args_value(&c->args, 'p');
 	const struct cell *base = args_has(&c->args, 'f') ? at->window->layout : at->pane->cell;
@@ -45,7 +45,7 @@ static bool take_split(struct call *c, const struct place *at, struct layout_spl
 	return true;
 }
 
-/* A new pane behind or before another, in the list as in the layout. */
+/* Add a pane without a terminal beside another, in the list and the layout. */
 static struct pane *add_pane(
 	struct call *c, const struct place *at, const struct layout_split *split)
 {
@@ -80,7 +80,7 @@ int do_split_window(struct call *c)
 		return rc;
 	if (args_has(&c->args, 'I'))
 		return tmux_error(c->t, "split-window -I: not available here");
-	if (!take_split(c, &at, &split))
+	if (!parse_split(c, &at, &split))
 		return 1;
 	struct pane *p = add_pane(c, &at, &split);
 	if (!p)
@@ -120,7 +120,7 @@ int do_kill_pane(struct call *c)
 	return rc;
 }
 
-/* -d and -e: keys that are sent reach it no more, or again. Returns whether one of them was given. */
+/* -d and -e: disable or enable input by send-keys. Returns whether one of them was given. */
 static bool switch_input(const struct call *c, struct pane *p)
 {
 	bool on = args_has(&c->args, 'e'), off = args_has(&c->args, 'd');
@@ -137,7 +137,7 @@ static void set_title(struct call *c, const struct place *at, const char *title)
 	p->title_then = arena_copy(&c->t->arena, own ? own : "");
 }
 
-/* -L, -R, -U, -D: the neighbour on that side. */
+/* -L, -R, -U, -D: change the place to the neighbour on that side. */
 static int find_neighbour(struct call *c, struct place *at)
 {
 	static const char letters[] = "LRUD";
@@ -209,7 +209,7 @@ int do_select_pane(struct call *c)
 	return world_fit(c->t, at.window);
 }
 
-/* What ran before runs again, unless something else is asked for. */
+/* Restart the same program, unless another is given. */
 static int respawn(struct call *c, struct pane *p, struct session *s)
 {
 	json_t *argv = json_incref(p->argv), *env = json_incref(p->env);

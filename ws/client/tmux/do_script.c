@@ -1,4 +1,4 @@
-/* run-shell, if-shell, source-file: commands that run others. The lock is not held while the shell is at work. */
+/* run-shell, if-shell, source-file: commands that run commands. Shell commands run without the lock. */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/script.h"
@@ -24,8 +24,8 @@ static void print_output(struct tmux *t, const char *output)
 		tmux_say_line(t, "");
 }
 
-/* Run a command while others may call; its output is kept. Returns its status, as a shell has it; -1: we cannot go on. */
-static int run_aside(struct tmux *t, const char *command, char **ret_output)
+/* Run a shell command without the lock. Returns its status as in $?, or -1 if the state cannot be read again. */
+static int run_unlocked(struct tmux *t, const char *command, char **ret_output)
 {
 	int status;
 	if (commands_pause(t) != 0)
@@ -67,7 +67,7 @@ int do_run_shell(struct call *c)
 	}
 	if (!*command)
 		return 0;
-	int status = run_aside(t, command, &output);
+	int status = run_unlocked(t, command, &output);
 	if (status < 0)
 		return 1;
 	print_output(t, output);
@@ -96,7 +96,7 @@ int do_if_shell(struct call *c)
 	char *then = arena_copy(&t->arena, c->args.items[1]);
 	char *otherwise = arena_copy(&t->arena, args_item(&c->args, 2));
 	if (!args_has(&c->args, 'F')) {
-		int status = run_aside(t, condition, &output);
+		int status = run_unlocked(t, condition, &output);
 		if (status < 0)
 			return 1;
 		yes = status == 0;
@@ -142,7 +142,7 @@ static int source(struct call *c, const char *path)
 	if (t->depth >= COMMANDS_DEPTH_MAX)
 		return tmux_error(t, "too many nested files");
 	t->depth++;
-	/* What fails does not end the file. */
+	/* Later lines run even if one fails. */
 	for (; line; line = line->next) {
 		char **words = arena_alloc(&t->arena, line->count * sizeof *words);
 		for (unsigned i = 0; i < line->count; i++) {

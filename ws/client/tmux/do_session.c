@@ -1,4 +1,4 @@
-/* Sessions of tmux: new-session, has-session, kill-session, attach-session and theirs. */
+/* new-session, has-session, kill-session, attach-session and the like. */
 #include "ws/client/attach/attach.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
@@ -21,14 +21,15 @@
 #include <unistd.h>
 #include <utlist.h>
 
-struct newcomer {
+/* Arguments of new-session. */
+struct new_session {
 	char *name;
 	int cols, rows;
 	bool detached;
 };
 
-/* -f: what is wrong in there tmux shows to who attaches, and begins all the same. */
-static void read_settings(struct tmux *t)
+/* -f: run the commands of a file. Errors are dropped: tmux shows them to clients that attach. */
+static void run_file(struct tmux *t)
 {
 	char source[] = "source-file", quiet[] = "-q",
 	     *words[] = {source, quiet, arena_copy(&t->arena, t->file)};
@@ -38,7 +39,7 @@ static void read_settings(struct tmux *t)
 	t->out.length = out;
 }
 
-static void begin(struct tmux *t)
+static void start_server(struct tmux *t)
 {
 	if (t->model.started != 0)
 		return;
@@ -46,12 +47,12 @@ static void begin(struct tmux *t)
 	t->model.started = time(NULL);
 	t->model.pid = getpid();
 	if (t->file && script_is_file(t->file))
-		read_settings(t);
+		run_file(t);
 }
 
 int do_start_server(struct call *c)
 {
-	begin(c->t);
+	start_server(c->t);
 	return 0;
 }
 
@@ -62,8 +63,8 @@ static int64_t now_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_usec;
 }
 
-/* -x or -y; "-" is that of our terminal. */
-static bool take_side(struct call *c, char letter, int terminal, int *side)
+/* Parse -x or -y; "-" is the size of our terminal. */
+static bool parse_side(struct call *c, char letter, int terminal, int *side)
 {
 	const char *given = args_value(&c->args, letter);
 	if (!given)
@@ -76,7 +77,7 @@ static bool take_side(struct call *c, char letter, int terminal, int *side)
 		(const int[]){1, (int)MODEL_SIDE_MAX}, side);
 }
 
-static bool choose_size(struct call *c, struct newcomer *n)
+static bool choose_size(struct call *c, struct new_session *n)
 {
 	struct winsize size = {0};
 	if (!settings_read_size(settings_get(c->t, NULL, "default-size"), &n->cols, &n->rows)) {
@@ -89,10 +90,11 @@ static bool choose_size(struct call *c, struct newcomer *n)
 		n->cols = size.ws_col;
 		n->rows = size.ws_row;
 	}
-	return take_side(c, 'x', size.ws_col, &n->cols) && take_side(c, 'y', size.ws_row, &n->rows);
+	return parse_side(c, 'x', size.ws_col, &n->cols) &&
+		parse_side(c, 'y', size.ws_row, &n->rows);
 }
 
-/* Attach to the active pane of a session; the lock is given back for as long as that lasts. */
+/* Attach to the active pane of a session, without the lock. */
 static int attach(struct tmux *t, const struct session *s, bool read_only)
 {
 	struct attach_options options = {.read_only = read_only, .detach_key = 0};
@@ -108,7 +110,7 @@ static int attach(struct tmux *t, const struct session *s, bool read_only)
 	return rc != 0 ? rc : commands_resume(t);
 }
 
-/* What the option update-environment names comes from whoever begins the session. */
+/* Copy the variables of the option update-environment from our own environment. */
 static void update_environment(struct tmux *t, struct session *s)
 {
 	const char *key;
@@ -132,7 +134,7 @@ static char *choose_name(struct tmux *t)
 	}
 }
 
-static int create(struct call *c, const struct newcomer *n)
+static int create(struct call *c, const struct new_session *n)
 {
 	struct tmux *t = c->t;
 	struct model *m = &t->model;
@@ -159,7 +161,7 @@ static int create(struct call *c, const struct newcomer *n)
 	w->activity = time(NULL);
 	struct pane *p = model_add_pane(w, m, (unsigned)id, NULL, false);
 	layout_init(m, w, p);
-	base = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): it has been checked
+	base = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): already checked
 	model_select(m, model_add_link(m, s, base, w));
 	if (spawn_pane(c, p, s) != 0) {
 		world_drop_session(t, s);
@@ -175,11 +177,11 @@ static int create(struct call *c, const struct newcomer *n)
 int do_new_session(struct call *c)
 {
 	struct tmux *t = c->t;
-	struct newcomer n = {.detached = args_has(&c->args, 'd')};
+	struct new_session n = {.detached = args_has(&c->args, 'd')};
 	const char *given = args_value(&c->args, 's'), *inside = getenv("TMUX");
 	if (args_has(&c->args, 't'))
-		return tmux_error(t, "new-session -t: groups of sessions are not available here");
-	begin(t);
+		return tmux_error(t, "new-session -t: not available here");
+	start_server(t);
 	if (given) {
 		struct place here = {.index = -1};
 		target_here(t, &here);
@@ -264,7 +266,7 @@ int do_attach_session(struct call *c)
 	return attach(c->t, at.session, args_has(&c->args, 'r'));
 }
 
-/* Nobody is attached in the sense of tmux: windows are shown in the page, each by itself. */
+/* There are no clients in tmux's sense. */
 int do_no_client(struct call *c)
 {
 	const char *session = args_value(&c->args, 's');
@@ -274,7 +276,7 @@ int do_no_client(struct call *c)
 	return tmux_error(c->t, "no current client");
 }
 
-/* lock-server and lock-session lock clients, of which there is none. */
+/* Locks clients, and there are none. */
 int do_lock(struct call *c)
 {
 	struct place at;

@@ -1,4 +1,4 @@
-/* set-option, show-options and theirs. What is set is checked as tmux does, kept, and told again. */
+/* set-option, show-options and the like. Values are checked as in tmux. */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/quote.h"
@@ -11,11 +11,11 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/* Where an option is set: a table, and the global one behind it. */
+/* The table in which an option is set, and the global one that it inherits from. */
 struct scope {
 	json_t *own, *global;
 	bool is_global;
-	struct window *window; /* whose panes lose theirs (-U) */
+	struct window *window; /* for -U, which unsets the option in its panes */
 };
 
 static bool is_window_command(const struct call *c)
@@ -30,7 +30,10 @@ static json_t *global_of(struct tmux *t, enum setting_scope scope)
 					   : t->model.window_options;
 }
 
-/* Which table is meant: by the option, or by the flags where it is one of the user's own, or none. Returns 0 or 1. */
+/*
+ * Choose the tables by the option's scope; for s NULL (a user option, or all options) by the flags. Returns 0,
+ * or 1 with an error.
+ */
 static int find_scope(struct call *c, const struct setting *s, struct scope *ret)
 {
 	struct tmux *t = c->t;
@@ -72,7 +75,7 @@ static int find_scope(struct call *c, const struct setting *s, struct scope *ret
 	return 0;
 }
 
-/* on, off, or the other one. */
+/* Parse a flag; without a value, toggle it. Returns NULL if it is invalid. */
 static const char *read_flag(const char *value, const char *now)
 {
 	if (!value || !*value)
@@ -106,7 +109,7 @@ static const char *read_choice(
 	size_t length = value ? strlen(value) : 0;
 	const char *first = s->choices, *second = strchr(first, ' ');
 	if (!value) {
-		/* Without a value it is switched between the first two. */
+		/* Toggle between the first two choices. */
 		size_t n = (size_t)(second - first);
 		bool is_first = strncmp(now, first, n) == 0 && !now[n];
 		return is_first ? arena_copy_n(&c->t->arena, second + 1, strcspn(second + 1, " "))
@@ -119,7 +122,7 @@ static const char *read_choice(
 	return NULL;
 }
 
-/* What is set, as it is kept; NULL: it is wrong, and that has been said. */
+/* Check a value. Returns it as it is stored, or NULL with an error. */
 static const char *read_value(
 	struct call *c, const struct setting *s, const char *value, const char *now)
 {
@@ -151,30 +154,30 @@ static const char *read_value(
 	return value;
 }
 
-/* Whether a key of a table is a value of that option: "name", or "name[3]". */
-static bool belongs(const char *key, const char *name, size_t length)
+/* Whether a key is "name" or "name[N]". */
+static bool is_value_of(const char *key, const char *name, size_t length)
 {
 	return strncmp(key, name, length) == 0 && (!key[length] || key[length] == '[');
 }
 
-static void clear(json_t *table, const char *name, size_t length)
+static void remove_values(json_t *table, const char *name, size_t length)
 {
 	const char *key;
 	json_t *value;
 	void *next;
 	json_object_foreach_safe (table, next, key, value)
-		if (belongs(key, name, length))
+		if (is_value_of(key, name, length))
 			json_object_del(table, key);
 }
 
-/* Several values, with commas or blanks between them, behind those that are there or instead. */
+/* Set or append values, which are separated by commas or blanks. */
 static void set_array(
 	struct call *c, json_t *table, const char *name, const char *value, bool appends)
 {
 	size_t length = strcspn(name, "[");
 	unsigned index = 0;
 	if (!appends)
-		clear(table, name, length);
+		remove_values(table, name, length);
 	while (*value) {
 		size_t n = strcspn(value, " ,");
 		char *key;
@@ -191,14 +194,14 @@ static void set_array(
 static void unset(struct call *c, const struct scope *in, const struct setting *s, const char *name)
 {
 	struct pane *p;
-	clear(in->own, name, strlen(name));
+	remove_values(in->own, name, strlen(name));
 	if (in->is_global && s)
 		for (const struct setting *u = s;
-			u->name && belongs(u->name, s->name, strcspn(s->name, "[")); u++)
+			u->name && is_value_of(u->name, s->name, strcspn(s->name, "[")); u++)
 			json_object_set_new(in->own, u->name, json_string(u->usual));
 	if (args_has(&c->args, 'U') && in->window)
 		DL_FOREACH (in->window->panes, p)
-			clear(p->options, name, strlen(name));
+			remove_values(p->options, name, strlen(name));
 }
 
 static int set(struct call *c, const struct scope *in, const struct setting *s, const char *name,
@@ -228,7 +231,7 @@ static int set(struct call *c, const struct scope *in, const struct setting *s, 
 	return 0;
 }
 
-/* The option of a name. Returns 0 or 1; with -q nothing is said, and *ret_none is set. */
+/* Find an option. Returns 0, or 1 with an error; with -q sets *ret_none instead of an error. */
 static int find_option(struct call *c, const char *given, const struct setting **ret,
 	char **ret_name, bool *ret_none)
 {
@@ -292,7 +295,7 @@ static void show(struct call *c, const char *key, const char *value, const char 
 			text ? quote_word(&c->t->arena, value) : value);
 }
 
-/* All of a table, in the order of the options, and then the user's own; -A: also what is inherited. */
+/* Show a table: user options, options in order, and further array values; with -A also inherited values. */
 static void show_all(struct call *c, const struct scope *in, enum setting_scope kind)
 {
 	const char *key;
@@ -316,7 +319,7 @@ static void show_all(struct call *c, const struct scope *in, enum setting_scope 
 		else if (other && !bare)
 			show(c, s->name, other, "*");
 	}
-	/* Values of arrays beyond the usual ones. */
+	/* Array values that are not among the defaults. */
 	json_object_foreach (in->own, key, value) {
 		bool ambiguous, usual = false;
 		const struct setting *s = strchr(key, '[') && *key != '@'
@@ -337,7 +340,7 @@ static int show_one(
 	bool any = false, inherits = args_has(&c->args, 'A') && in->own != in->global;
 	json_object_foreach (in->own, key, value) {
 		bool bare = s && s->array && !strchr(key, '[');
-		if (!(s && s->array && !strchr(name, '[') ? belongs(key, name, strlen(name))
+		if (!(s && s->array && !strchr(name, '[') ? is_value_of(key, name, strlen(name))
 							  : strcmp(key, name) == 0))
 			continue;
 		any = true;

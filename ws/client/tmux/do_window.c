@@ -1,4 +1,4 @@
-/* Windows: new-window, select-window, kill-window, rename-window, move-window and theirs. */
+/* new-window, select-window, kill-window, rename-window, move-window and the like. */
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/layout.h"
@@ -12,17 +12,17 @@
 #include <time.h>
 #include <utlist.h>
 
-/* The first free index from the option base-index on. */
+/* The first free index, from the option base-index on. */
 static int free_index(struct tmux *t, const struct session *s)
 {
-	int i = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): it has been checked
+	int i = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): already checked
 	while (model_link_at(s, i))
 		i++;
 	return i;
 }
 
-/* Make an index free by moving those from there on. */
-static void push_up(struct session *s, int index)
+/* Free an index by incrementing the consecutive ones from there on. */
+static void shift_indices(struct session *s, int index)
 {
 	int last = index;
 	struct link *l;
@@ -35,21 +35,21 @@ static void push_up(struct session *s, int index)
 	}
 }
 
-/* Where a new window goes: -a, -b, an index, or any that is free. */
+/* The index of a new window: by -a, -b, the target, or the first free one. */
 static int choose_index(struct call *c, const struct place *at)
 {
 	bool after = args_has(&c->args, 'a'), before = args_has(&c->args, 'b');
 	if (after || before) {
 		const struct link *l = at->link ? at->link : at->session->current;
 		int index = l->index + (before ? 0 : 1);
-		push_up(at->session, index);
+		shift_indices(at->session, index);
 		return index;
 	}
 	return at->index >= 0 ? at->index : free_index(c->t, at->session);
 }
 
-/* What has an index already goes, where -k says so. Returns 0 or 1, having complained. */
-static int make_room(struct call *c, struct session *s, int index)
+/* An index in use requires -k. Returns 0, or 1 with an error. */
+static int check_index(struct call *c, struct session *s, int index)
 {
 	bool creates = c->row->name[0] == 'n';
 	if (!model_link_at(s, index) || args_has(&c->args, 'k'))
@@ -82,7 +82,7 @@ int do_new_window(struct call *c)
 			}
 		}
 	}
-	if (make_room(c, s, index) != 0)
+	if (check_index(c, s, index) != 0)
 		return 1;
 	int id = spawn_next_pane(c);
 	if (id < 0)
@@ -98,7 +98,7 @@ int do_new_window(struct call *c)
 	struct pane *p = model_add_pane(w, m, (unsigned)id, NULL, false);
 	layout_init(m, w, p);
 	if (old)
-		old->index = -1; /* it makes place, and goes when the new one is there */
+		old->index = -1; /* removed once the new window exists */
 	struct link *l = model_add_link(m, s, index, w);
 	if (spawn_pane(c, p, s) != 0) {
 		if (old)
@@ -150,7 +150,6 @@ int do_unlink_window(struct call *c)
 	return world_end_window(c->t, at.window);
 }
 
-/* next-, previous- and last-window as well. */
 int do_select_window(struct call *c)
 {
 	struct place at;
@@ -191,16 +190,15 @@ int do_rename_window(struct call *c)
 	return 0;
 }
 
-/* move-window -r: indices one after another. */
+/* move-window -r: number the windows consecutively. */
 static void renumber(struct tmux *t, struct session *s)
 {
 	struct link *l;
-	int i = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): it has been checked
+	int i = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): already checked
 	DL_FOREACH (s->links, l)
 		l->index = i++;
 }
 
-/* link-window as well. */
 int do_move_window(struct call *c)
 {
 	struct tmux *t = c->t;
@@ -219,10 +217,10 @@ int do_move_window(struct call *c)
 	struct link *old = model_link_at(to.session, index);
 	if (old && old->window == from.window)
 		return tmux_error(t, "same index: %d", index);
-	if (make_room(c, to.session, index) != 0)
+	if (check_index(c, to.session, index) != 0)
 		return 1;
 	if (!moves && model_link_of(to.session, from.window))
-		return tmux_error(t, "link-window: a window is once in a session here");
+		return tmux_error(t, "link-window: the session has that window already");
 	bool current = from.session->current == from.link;
 	if (old)
 		old->index = -1;
@@ -262,7 +260,7 @@ int do_resize_window(struct call *c)
 	if (c->args.count > 0 && !commands_number(c, "adjustment", c->args.items[0], bounds, &step))
 		return 1;
 	int cols = (int)at.window->cols, rows = (int)at.window->rows;
-	/* The largest or smallest session that shows it: where nobody looks, tmux takes what is usual. */
+	/* The size of the largest or smallest client: without clients, tmux uses default-size. */
 	if (args_has(&c->args, 'a') || args_has(&c->args, 'A'))
 		settings_read_size(settings_get(c->t, at.session, "default-size"), &cols, &rows);
 	if (args_value(&c->args, 'x') &&

@@ -1,6 +1,6 @@
 /*
- * Formats, after format.c of tmux. Depth, steps and size of what comes out are limited: what exceeds the first is empty,
- * as there; the others end the text.
+ * Expands formats, after format.c of tmux. A format beyond the depth limit is empty, as in tmux; at the limits
+ * of steps and size, the text is_end.
  */
 #include "ws/client/tmux/format.h"
 
@@ -16,21 +16,23 @@
 #define ARGUMENTS_MAX 8u
 #define SIDE_LIMIT 10000
 
+/* One modifier with its arguments. */
 struct modifier {
 	char name[3];
 	char *args[ARGUMENTS_MAX];
 	unsigned count;
 };
 
+/* The modifiers of a format. */
 struct modifiers {
 	struct modifier list[MODIFIERS_MAX];
 	unsigned count;
-	/* What they mean: */
+	/* Set by apply_modifier(): */
 	unsigned how; /* FORMAT_* */
 	const char *time_format, *marker;
 	const struct modifier *compare, *substitute, *expression, *search;
 	int limit, width;
-	char loop, special; /* S W P; l a N and such */
+	char loop, special; /* S, W or P; l, a, N, n or c */
 	bool expand, expand_time, length, columns;
 };
 
@@ -50,7 +52,7 @@ char *format_at(struct tmux *t, const struct place *at, const char *text)
 	return format_expand(&f, text);
 }
 
-/* The first of these characters that is not in a format of its own; NULL: none. */
+/* Find the first of the characters in end that is not inside a nested format, or NULL. */
 static char *skip(const char *s, const char *end)
 {
 	int brackets = 0;
@@ -69,18 +71,18 @@ static char *skip(const char *s, const char *end)
 	return NULL;
 }
 
-static bool ends(char c)
+static bool is_end(char c)
 {
 	return c == ';' || c == ':';
 }
 
-/* "=10", "s/a/b/": returns what is behind it, or NULL. */
-static const char *take_arguments(struct format *f, const char *cp, struct modifier *m)
+/* Parse a modifier with arguments: "=10", "s/a/b/". Returns the text behind it, or NULL. */
+static const char *parse_arguments(struct format *f, const char *cp, struct modifier *m)
 {
 	char stops[] = "X;:";
 	const char *end;
 	m->name[0] = *cp;
-	if (ends(cp[1]))
+	if (is_end(cp[1]))
 		return cp + 1;
 	if (!ispunct((unsigned char)cp[1]) || cp[1] == '-') {
 		end = skip(cp + 1, ":;");
@@ -91,7 +93,7 @@ static const char *take_arguments(struct format *f, const char *cp, struct modif
 	}
 	stops[0] = *++cp;
 	do {
-		if (*cp == stops[0] && ends(cp[1]))
+		if (*cp == stops[0] && is_end(cp[1]))
 			return cp + 1;
 		end = skip(cp + 1, stops);
 		if (!end || m->count >= ARGUMENTS_MAX)
@@ -99,12 +101,12 @@ static const char *take_arguments(struct format *f, const char *cp, struct modif
 		cp++;
 		m->args[m->count++] = format_expand(f, copy_of(f, cp, (size_t)(end - cp)));
 		cp = end;
-	} while (!ends(*cp));
+	} while (!is_end(*cp));
 	return cp;
 }
 
-/* What stands before the colon. Returns what is behind it; key itself where there are no modifiers. */
-static const char *take_modifiers(struct format *f, const char *key, struct modifiers *ret)
+/* Parse the modifiers before a colon. Returns the text behind it, or key if there are none. */
+static const char *parse_modifiers(struct format *f, const char *key, struct modifiers *ret)
 {
 	static const char *const pairs[] = {"||", "&&", "!=", "==", "<=", ">="};
 	const char *cp = key;
@@ -113,17 +115,17 @@ static const char *take_modifiers(struct format *f, const char *key, struct modi
 		const char *next = NULL;
 		if (*cp == ';')
 			cp++;
-		if (*cp && strchr("labcdnwETSWP<>", *cp) && ends(cp[1])) {
+		if (*cp && strchr("labcdnwETSWP<>", *cp) && is_end(cp[1])) {
 			m->name[0] = *cp++;
 			continue;
 		}
 		for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !next; i++)
-			if (strncmp(cp, pairs[i], 2) == 0 && ends(cp[2]))
+			if (strncmp(cp, pairs[i], 2) == 0 && is_end(cp[2]))
 				next = cp + 2;
 		if (next)
 			memcpy(m->name, cp, 2);
 		else if (*cp && strchr("mCNst=peq", *cp))
-			next = take_arguments(f, cp, m);
+			next = parse_arguments(f, cp, m);
 		cp = next;
 	}
 	if (cp && *cp == ':' && cp != key)
@@ -146,7 +148,7 @@ static bool has_letter(const struct modifier *m, char c)
 	return m->count > 0 && strchr(m->args[0], c) != NULL;
 }
 
-static void read_time_modifier(struct modifiers *all, const struct modifier *m)
+static void apply_time_modifier(struct modifiers *all, const struct modifier *m)
 {
 	all->how |= FORMAT_TIME;
 	if (has_letter(m, 'p'))
@@ -155,7 +157,7 @@ static void read_time_modifier(struct modifiers *all, const struct modifier *m)
 		all->time_format = m->args[1];
 }
 
-static void read_modifier(struct modifiers *all, const struct modifier *m)
+static void apply_modifier(struct modifiers *all, const struct modifier *m)
 {
 	char c = m->name[0];
 	if (m->name[1] || c == 'm' || c == '<' || c == '>')
@@ -178,7 +180,7 @@ static void read_modifier(struct modifiers *all, const struct modifier *m)
 	else if (c == 'b' || c == 'd')
 		all->how |= c == 'b' ? FORMAT_BASENAME : FORMAT_DIRNAME;
 	else if (c == 't')
-		read_time_modifier(all, m);
+		apply_time_modifier(all, m);
 	else if (c == 'q')
 		all->how |= has_letter(m, 'e') || has_letter(m, 'h') ? FORMAT_QUOTE_STYLE
 								     : FORMAT_QUOTE;
@@ -191,7 +193,7 @@ static void read_modifier(struct modifiers *all, const struct modifier *m)
 		all->special = c == 'N' && has_letter(m, 's') ? 'n' : c;
 }
 
-/* "left,right". Returns false where there is no comma. */
+/* Split "left,right". Returns false without a comma. */
 static bool choose(
 	struct format *f, const char *text, char **ret_left, char **ret_right, bool expand)
 {
@@ -226,7 +228,7 @@ static const char *compare(struct format *f, const struct modifier *m, const cha
 	return yes ? "1" : "0";
 }
 
-static const char *decide(struct format *f, const char *text, const struct modifiers *m)
+static const char *expand_condition(struct format *f, const char *text, const struct modifiers *m)
 {
 	char *left, *right;
 	const char *comma = skip(text, ",");
@@ -244,7 +246,7 @@ static const char *decide(struct format *f, const char *text, const struct modif
 	return format_expand(f, format_is_true(found) ? left : right);
 }
 
-/* One format for all that there are, and perhaps another for the one that is current. */
+/* Expand the body of a loop at a place. text: "FORMAT" or "FORMAT,FORMAT_OF_CURRENT". */
 static void loop_once(
 	struct format *f, const struct place *at, const char *text, bool current, struct text *out)
 {
@@ -310,7 +312,7 @@ static const char *calculate(struct format *f, const struct modifier *m, const c
 	return format_calculate(f, m->args[0], fractions, places > 100 ? 100 : places, left, right);
 }
 
-/* l, a, N and c: what takes its text as it is. */
+/* Modifiers l, a, N, n and c: their text is not a variable. */
 static const char *special(struct format *f, char which, const char *text)
 {
 	const char *own = which == 'l' ? text : format_expand(f, text);
@@ -341,7 +343,7 @@ static const char *find_value(struct format *f, const struct modifiers *m, const
 	if (m->compare)
 		return compare(f, m->compare, text);
 	if (*text == '?')
-		return decide(f, text + 1, m);
+		return expand_condition(f, text + 1, m);
 	if (m->expression)
 		return calculate(f, m->expression, text);
 	if (strstr(text, "#{"))
@@ -359,7 +361,7 @@ static char *pad(struct format *f, const char *value, int width)
 	return arena_print(&f->t->arena, "%*s%s", missing, "", value);
 }
 
-static const char *polish(struct format *f, const struct modifiers *m, const char *value)
+static const char *modify(struct format *f, const struct modifiers *m, const char *value)
 {
 	struct arena *a = &f->t->arena;
 	if (m->expand || m->expand_time) {
@@ -389,15 +391,15 @@ static const char *polish(struct format *f, const struct modifiers *m, const cha
 	return value;
 }
 
-/* What stands for "#{key}"; NULL: it is wrong, and the text ends there. */
-static const char *replace(struct format *f, const char *key)
+/* The value of "#{key}", or NULL if it is invalid. */
+static const char *expand_key(struct format *f, const char *key)
 {
 	struct modifiers *m = arena_alloc(&f->t->arena, sizeof *m);
-	const char *text = take_modifiers(f, key, m);
+	const char *text = parse_modifiers(f, key, m);
 	for (unsigned i = 0; i < m->count; i++)
-		read_modifier(m, &m->list[i]);
+		apply_modifier(m, &m->list[i]);
 	const char *value = find_value(f, m, text);
-	return value ? polish(f, m, value) : NULL;
+	return value ? modify(f, m, value) : NULL;
 }
 
 static const char *alias_of(char c)
@@ -409,14 +411,14 @@ static const char *alias_of(char c)
 	return found ? names[found - letters] : NULL;
 }
 
-/* "#[", "##[": a style, left as it is. Returns how long it is, or 0. */
+/* The length of the beginning of a style, "#[" or "##[", which is not expanded; or 0. */
 static size_t measure_style(const char *at)
 {
 	size_t n = strspn(at, "#");
 	return at[n] == '[' ? n + 1 : 0;
 }
 
-/* What begins with a # there. Returns what is behind it; NULL: nothing more can be made of the text. */
+/* Expand what begins with the "#" there. Returns the text behind it, or NULL to stop. */
 static const char *expand_one(struct format *f, const char *at, struct text *out)
 {
 	const char *value = NULL, *end, *alias;
@@ -431,7 +433,7 @@ static const char *expand_one(struct format *f, const char *at, struct text *out
 		if (!end)
 			return NULL;
 		char *inner = copy_of(f, at + 2, (size_t)(end - at - 2));
-		value = c == '{'    ? replace(f, inner)
+		value = c == '{'    ? expand_key(f, inner)
 			: f->silent ? ""
 				    : format_run(f, format_expand(f, inner));
 		if (value)
@@ -444,7 +446,7 @@ static const char *expand_one(struct format *f, const char *at, struct text *out
 	}
 	alias = alias_of(c);
 	if (alias)
-		text_puts(out, replace(f, alias));
+		text_puts(out, expand_key(f, alias));
 	else if (strchr("#},", c))
 		text_add(out, &c, 1);
 	else
@@ -459,14 +461,14 @@ static const char *expand_times(struct format *f, const char *text)
 	size_t room = strlen(text) * 4 + 256;
 	char *out = arena_alloc(&f->t->arena, room);
 	localtime_r(&now, &tm);
-	/* The format is the user's own, as with date(1). */
+	/* The user gives the format, as for date(1). */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	return strftime(out, room, text, &tm) > 0 ? out : text;
 #pragma GCC diagnostic pop
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): its depth has a limit
+// NOLINTNEXTLINE(misc-no-recursion): the depth is limited
 char *format_expand(struct format *f, const char *text)
 {
 	struct text out = {.arena = &f->t->arena};

@@ -1,32 +1,36 @@
-/* Formats of tmux: "#{session_name}", "#{?window_active,*,-}" and all that. */
+/* tmux formats such as "#{session_name}" and "#{?window_active,*,-}"; see FORMATS in tmux(1). */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
 
 #include <time.h>
 
-#define FORMAT_DEPTH_MAX 100u    /* of formats in formats: what is deeper is empty, as in tmux */
-#define FORMAT_STEPS_MAX 100000u /* replacements in one text */
-#define FORMAT_JOBS_MAX 32u      /* commands of one text */
-#define FORMAT_BYTES_MAX (64u << 20) /* of one text */
+#define FORMAT_DEPTH_MAX 100u        /* nesting; deeper formats are empty, as in tmux */
+#define FORMAT_STEPS_MAX 100000u     /* replacements in one text */
+#define FORMAT_JOBS_MAX 32u          /* #(command) in one text */
+#define FORMAT_BYTES_MAX (64u << 20) /* output of one text */
 
+/* The state of one expansion. Zero-initialize it, except for t. */
 struct format {
 	struct tmux *t;
 	struct place at;
-	const json_t *more;    /* further variables, texts; borrowed; NULL: none */
-	bool times;            /* what strftime() replaces is replaced */
-	bool silent;           /* #(command) is not run */
-	bool loops_sessions;   /* of which there is no current one */
-	unsigned depth, steps; /* of what is being expanded */
-	unsigned jobs;         /* that have been begun */
-	size_t bytes;
+	const json_t *more;    /* further variables with their texts; borrowed; NULL: none */
+	bool times;            /* replace what strftime(3) replaces */
+	bool silent;           /* do not run #(command) */
+	bool loops_sessions;   /* within #{S:}, where no session is the current one */
+	unsigned depth, steps; /* used so far */
+	unsigned jobs;         /* started so far */
+	size_t bytes;          /* written so far */
 };
 
+/* Expand a format. */
 char *format_expand(struct format *f, const char *text);
-/* The same, at a place. */
+/* Expand a format at a place, with default options. */
 char *format_at(struct tmux *t, const struct place *at, const char *text);
+/* Whether a text is true: neither empty nor "0". text may be NULL. */
 bool format_is_true(const char *text);
 
+/* How to change the value of a variable. */
 enum {
 	FORMAT_BASENAME = 1,
 	FORMAT_DIRNAME = 2,
@@ -36,21 +40,27 @@ enum {
 	FORMAT_TIME_PRETTY = 32
 };
 
-/* The value of a variable or an option; NULL: there is none. */
+/*
+ * The value of an option, a built-in variable or an environment variable, or NULL. how: FORMAT_*.
+ * time_format: for strftime(3), or NULL.
+ */
 char *format_find(struct format *f, const char *name, unsigned how, const char *time_format);
-/* What a variable is; NULL: there is none. *ret_time: a time in seconds instead. */
+/* The value of a built-in variable, or NULL. For a time, sets *ret_time (in seconds) and returns NULL. */
 char *format_facts_find(const struct format *f, const char *name, time_t *ret_time);
 
-/* #{e|…}, #{m:…}, #{s/…/…/:}, #{q:}: what is done with values. */
+/* #{e|…}: calculate with floating-point numbers. Returns NULL if an operand or the operator is invalid. */
 char *format_calculate(struct format *f, const char *op, bool fractions, unsigned places,
 	const char *left, const char *right);
+/* #{m:…}: match a glob, or with "r" in how a regular expression; "i" ignores case. */
 bool format_match(const char *pattern, const char *text, const char *how);
+/* #{s/…/…/:}: replace all matches of a regular expression; "\1" in with is the first group. */
 char *format_replace(
 	struct format *f, const char *text, const char *pattern, const char *with, bool any_case);
+/* #{q:}: escape the characters of which by a backslash, or by "#" if "#" is the first of them. */
 char *format_quote(struct format *f, const char *text, const char *which);
-/* Columns that it takes, without the styles ("#[…]") in it; "##" is one "#". */
+/* The width in columns, without styles ("#[…]"); "##" counts as one "#". */
 size_t format_width(struct arena *a, const char *text);
-/* Begin a command. There is nothing of it yet: tmux shows what one has printed the next time, to those that are attached. */
+/* #(command): start it in the background. Returns "", as tmux does before the command has printed. */
 char *format_run(struct format *f, const char *command);
-/* The names of all of them, by numbers from 0 on; NULL behind the last. */
+/* The name of the i-th built-in variable, or NULL after the last. */
 const char *format_facts_name(size_t i);

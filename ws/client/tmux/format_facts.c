@@ -1,4 +1,4 @@
-/* The variables of formats. What is not known here, or means nothing here, is empty, as what tmux does not know. */
+/* The built-in variables of formats. Those that have no meaning here are empty, as unknown ones in tmux. */
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/layout.h"
 #include "ws/client/tmux/layout_text.h"
@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
+/* What a place must have for a variable to have a value. */
 enum need { NONE, SESSION, LINK, WINDOW, PANE };
 
 struct fact {
@@ -34,7 +35,7 @@ static char *flag(const struct format *f, bool yes)
 	return say(f, yes ? "1" : "0");
 }
 
-/* Of what the pane shows. */
+/* A field of the pane's screen. */
 static const json_t *screen(const struct format *f, const char *field)
 {
 	return json_object_get(world_screen(f->t, f->at.pane), field);
@@ -125,7 +126,7 @@ static char *window_flags(const struct format *f, bool raw)
 	const struct pane *marked = f->t->model.marked < 0
 		? NULL
 		: model_pane_by_id(&f->t->model, (unsigned)f->t->model.marked);
-	(void)raw; /* what would be escaped does not occur: no window is watched for activity */
+	(void)raw; /* raw would not escape "#", the flag of activity, which is never set */
 	return arena_print(&f->t->arena, "%s%s%s%s", l == l->session->current ? "*" : "",
 		l == model_last_link(l->session) ? "-" : "",
 		marked && marked->window == l->window ? "M" : "", l->window->zoomed ? "Z" : "");
@@ -140,7 +141,7 @@ static unsigned links_of(const struct format *f)
 	return n;
 }
 
-/* The names of the sessions that a window is in, or is the current one of; with commas. */
+/* The names of the sessions that have a window, or have it as the current one, with commas. */
 static char *sessions_of(const struct format *f, bool current)
 {
 	struct text names = {.arena = &f->t->arena};
@@ -161,7 +162,7 @@ static unsigned current_in(const struct format *f)
 	return n;
 }
 
-/* How many windows have been the current one after that, if it ever was. */
+/* The position of a window among those that were the current one, the latest first; 0: the current one, or never. */
 static unsigned stack_index(const struct link *of)
 {
 	const struct link *l;
@@ -173,7 +174,7 @@ static unsigned stack_index(const struct link *of)
 	return n;
 }
 
-/* The indices of windows, the one that was used last in front. */
+/* The indices of windows, the last used one first. */
 static char *session_stack(const struct format *f)
 {
 	const struct link *l;
@@ -205,13 +206,13 @@ static char *mouse_sgr(const struct format *f)
 	return flag(f, strncmp(answer_text(screen(f, "modes"), "mouseEncoding"), "sgr", 3) == 0);
 }
 
-/* Where the cursor was before the alternate screen: while there is none, what tmux says then; the server does not tell it. */
+/* The cursor before the alternate screen, which the server does not report. UINT_MAX, as in tmux: none. */
 static char *saved(const struct format *f)
 {
 	return json_is_true(screen(f, "alternate")) ? say(f, "0") : number(f, UINT_MAX);
 }
 
-/* Every eighth column, as terminals begin: what programs set is not told by the server. */
+/* Default tab stops: the server does not report those that programs set. */
 static char *pane_tabs(const struct format *f)
 {
 	struct text tabs = {.arena = &f->t->arena};
@@ -501,7 +502,7 @@ static time_t pane_dead_time(const struct format *f)
 	return f->at.pane->dead ? (time_t)f->at.pane->died_at : 0;
 }
 
-/* Those that are moments; 0: there has been none. */
+/* Variables that are times; 0: none. */
 static const struct {
 	const char *name;
 	enum need need;

@@ -1,4 +1,4 @@
-/* What is done with values of formats: arithmetic, patterns, replacing, quoting, commands. Pure but for the last. */
+/* Operations on values of formats: arithmetic, patterns, replacement, quoting, commands. */
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/script.h"
@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without what is behind the point; what no 64 bits hold is what x86 makes of it, as in tmux. */
-static double whole(double a)
+/* Truncate to an integer. Beyond 64 bits the result is that of x86, as in tmux: INT64_MIN. */
+static double truncate_number(double a)
 {
 	return a >= -0x1p63 && a < 0x1p63 ? (double)(long long)a : -0x1p63;
 }
 
 static double modulo(double a, double b)
 {
-	return b == 0 ? (double)NAN : a - b * whole(a / b);
+	return b == 0 ? (double)NAN : a - b * truncate_number(a / b);
 }
 
 static double compare_numbers(const char *op, double a, double b)
@@ -45,8 +45,8 @@ char *format_calculate(struct format *f, const char *op, bool fractions, unsigne
 	if (end_left == left || *end_left || end_right == right || *end_right)
 		return NULL;
 	if (!fractions) {
-		a = whole(a);
-		b = whole(b);
+		a = truncate_number(a);
+		b = truncate_number(b);
 	}
 	bool compares = strchr("<>=!", *op) != NULL;
 	if (compares)
@@ -61,7 +61,7 @@ char *format_calculate(struct format *f, const char *op, bool fractions, unsigne
 	if (isnan(r) && !isnan(a) && !isnan(b) && !(*op == '/' || *op == 'm' || *op == '%'))
 		return NULL;
 	if (!fractions || compares)
-		return arena_print(&f->t->arena, "%.0f", whole(r));
+		return arena_print(&f->t->arena, "%.0f", truncate_number(r));
 	return arena_print(&f->t->arena, "%.*f", (int)places, r);
 }
 
@@ -100,7 +100,7 @@ bool format_match(const char *pattern, const char *text, const char *how)
 	return found;
 }
 
-/* "\1" and the like by what matched. */
+/* Append with, in which "\1" and the like are replaced by groups of the match. */
 static void add_replacement(
 	struct text *out, const char *with, const char *text, const regmatch_t *m)
 {
@@ -130,7 +130,7 @@ char *format_replace(
 		if (m[0].rm_eo > m[0].rm_so) {
 			text += m[0].rm_eo;
 		} else {
-			/* Nothing matched: one character on, so that this ends. */
+			/* Empty match: skip one character, so that the loop ends. */
 			text += m[0].rm_so;
 			text_add(&out, text, *text ? 1 : 0);
 			text += *text ? 1 : 0;
@@ -189,7 +189,7 @@ static char *dirname_of(struct format *f, const char *path)
 	return arena_copy_n(&f->t->arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* An option that is on or off is 1 or 0, so that it can be asked for. */
+/* The value of an option, or NULL. Flags are "1" or "0", for conditions. */
 static const char *find_option(struct format *f, const char *name)
 {
 	bool ambiguous;

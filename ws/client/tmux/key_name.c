@@ -1,11 +1,11 @@
-/* Names of keys. Whatever else somebody means by a word, it is text. */
+/* Names of keys. */
 #include "ws/client/tmux/key_name.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* What the server calls a key that tmux calls so; NULL: it is none. */
+/* Translate tmux's name of a key without modifiers, or return NULL. */
 static const char *find_name(const char *name)
 {
 	static const char *const names[][2] = {{"Enter", "Enter"}, {"Escape", "Escape"},

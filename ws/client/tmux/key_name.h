@@ -1,7 +1,7 @@
-/* Names of keys, as send-keys takes them. Pure. */
+/* Names of keys, as the arguments of send-keys. Pure. */
 #pragma once
 
 #include "ws/client/tmux/arena.h"
 
-/* C-x, ^x, M-Left, Enter: as the server names it; NULL: it is no key, but text. */
+/* Translate a key name such as C-x, ^x, M-Left or Enter to the server's. Returns NULL if it is text. */
 char *key_name_find(struct arena *a, const char *word);

@@ -1,6 +1,6 @@
 /*
- * Layouts after layout.c of tmux, so that sizes come out the same: between neighbours there is a column or a row for the
- * border. A cell that may not shrink further keeps its size, so that a layout may be larger than its window.
+ * Layouts, after layout.c of tmux, so that sizes are the same. Between neighbours there is one column or row
+ * for the border. A cell that cannot shrink further keeps its size, so a layout may be larger than its window.
  */
 #include "ws/client/tmux/layout.h"
 
@@ -66,8 +66,8 @@ void layout_fix(struct window *w)
 	fix_offsets(w->layout);
 }
 
-/* By how much it may shrink. */
-static int find_room(struct cell *c, enum cell_type type)
+/* By how much a cell can shrink. */
+static int shrinkable(struct cell *c, enum cell_type type)
 {
 	struct cell *child;
 	int room = 0, least = INT_MAX;
@@ -76,7 +76,7 @@ static int find_room(struct cell *c, enum cell_type type)
 		return room > 0 ? room : 0;
 	}
 	DL_FOREACH (c->children, child) {
-		int one = find_room(child, type);
+		int one = shrinkable(child, type);
 		room += one;
 		least = one < least ? one : least;
 	}
@@ -100,7 +100,7 @@ void layout_adjust(struct cell *c, enum cell_type type, int change)
 			int step = change > 0 ? 1 : -1;
 			if (change == 0)
 				break;
-			if (step < 0 && find_room(child, type) == 0)
+			if (step < 0 && shrinkable(child, type) == 0)
 				continue;
 			layout_adjust(child, type, step);
 			change -= step;
@@ -116,13 +116,13 @@ void layout_init(struct model *m, struct window *w, struct pane *p)
 	layout_make_leaf(w->layout, p);
 }
 
-/* The new size of a child, in proportion to what it had. */
+/* The new size of a child, in proportion to its old one. */
 static int new_size(struct cell *c, enum cell_type type, const int sizes[4])
 {
 	enum { BEFORE, NOW, COUNT_LEFT, SIZE_LEFT };
 	if (sizes[COUNT_LEFT] == 1)
 		return sizes[SIZE_LEFT];
-	int had = *side(c, type), room = find_room(c, type);
+	int had = *side(c, type), room = shrinkable(c, type);
 	int least = (LAYOUT_SIDE_MIN + 1) * (sizes[COUNT_LEFT] - 1);
 	if (had - room > least)
 		least = had - room;
@@ -132,7 +132,7 @@ static int new_size(struct cell *c, enum cell_type type, const int sizes[4])
 	return size < LAYOUT_SIDE_MIN ? LAYOUT_SIDE_MIN : size;
 }
 
-/* The children of a cell whose size has been set anew. */
+/* Resize the children of a resized cell. */
 static void resize_children(struct cell *c)
 {
 	struct cell *child;
@@ -157,8 +157,8 @@ static void resize_children(struct cell *c)
 	}
 }
 
-/* Whether all that is in a cell has room if that becomes its size: each part gets its share, and may be divided itself. */
-// NOLINTNEXTLINE(misc-no-recursion): as deep as the layout
+/* Whether all descendants of a cell fit if one side of it gets this size. */
+// NOLINTNEXTLINE(misc-no-recursion): the depth of layouts is limited
 static bool fits(struct cell *c, enum cell_type type, int size)
 {
 	struct cell *child;
@@ -182,7 +182,7 @@ static bool fits(struct cell *c, enum cell_type type, int size)
 	return true;
 }
 
-static void put_in_place(struct window *w, struct cell *old, struct cell *new_one)
+static void replace_cell(struct window *w, struct cell *old, struct cell *new_one)
 {
 	struct cell *parent = old->parent;
 	new_one->parent = parent;
@@ -193,7 +193,7 @@ static void put_in_place(struct window *w, struct cell *old, struct cell *new_on
 	DL_REPLACE_ELEM(parent->children, old, new_one);
 }
 
-/* A cell beside another, which is put into a new parent where theirs runs the other way. */
+/* Add a cell beside another. If their parent has the other direction, a new parent is put between. */
 static struct cell *add_beside(
 	struct model *m, struct window *w, struct cell *c, const struct layout_split *split)
 {
@@ -209,7 +209,7 @@ static struct cell *add_beside(
 	struct cell *parent = layout_cell(m, c->parent, split->type);
 	*parent = (struct cell){
 		.type = split->type, .cols = c->cols, .rows = c->rows, .x = c->x, .y = c->y};
-	put_in_place(w, c, parent);
+	replace_cell(w, c, parent);
 	c->parent = parent;
 	c->prev = c->next = NULL;
 	DL_APPEND(parent->children, c);
@@ -221,7 +221,7 @@ static struct cell *add_beside(
 	return added;
 }
 
-/* One more child of the root, which runs that way already. */
+/* Add a child to the root, which has the direction of the split. rest: size left for its other children. */
 static struct cell *add_to_root(
 	struct model *m, struct cell *root, const struct layout_split *split, int rest)
 {
@@ -280,18 +280,18 @@ void layout_close(struct window *w, struct pane *p)
 	struct cell *other = prev_of(c) ? prev_of(c) : next_of(c);
 	if (other)
 		layout_adjust(other, parent->type, *side(c, parent->type) + 1);
-	DL_DELETE(parent->children, c); /* NOLINT(clang-analyzer-*): it is utlist's */
+	DL_DELETE(parent->children, c); /* NOLINT(clang-analyzer-*): in utlist */
 	struct cell *only = parent->children;
 	if (only && !only->next) {
-		DL_DELETE(parent->children, only); /* NOLINT(clang-analyzer-*): it is utlist's */
-		put_in_place(w, parent, only);
+		DL_DELETE(parent->children, only); /* NOLINT(clang-analyzer-*): in utlist */
+		replace_cell(w, parent, only);
 	}
 	layout_fix(w);
 }
 
 static void resize_side(struct cell *c, enum cell_type type, int size)
 {
-	int had = *side(c, type), change = size - had, room = find_room(c, type);
+	int had = *side(c, type), change = size - had, room = shrinkable(c, type);
 	if (change < -room)
 		change = -room;
 	if (change != 0)
@@ -310,13 +310,13 @@ void layout_resize(struct window *w, int cols, int rows)
 static int grow(struct cell *c, enum cell_type type, int needed)
 {
 	struct cell *from = next_of(c);
-	while (from && find_room(from, type) == 0)
+	while (from && shrinkable(from, type) == 0)
 		from = next_of(from);
 	for (struct cell *p = from ? NULL : prev_of(c); p && !from; p = prev_of(p))
-		from = find_room(p, type) > 0 ? p : NULL;
+		from = shrinkable(p, type) > 0 ? p : NULL;
 	if (!from)
 		return 0;
-	int size = find_room(from, type);
+	int size = shrinkable(from, type);
 	size = size > needed ? needed : size;
 	layout_adjust(c, type, size);
 	layout_adjust(from, type, -size);
@@ -326,18 +326,18 @@ static int grow(struct cell *c, enum cell_type type, int needed)
 static int shrink(struct cell *c, enum cell_type type, int needed)
 {
 	struct cell *from = c, *to = next_of(c);
-	while (from && find_room(from, type) == 0)
+	while (from && shrinkable(from, type) == 0)
 		from = prev_of(from);
 	if (!from || !to)
 		return 0;
-	int size = find_room(from, type);
+	int size = shrinkable(from, type);
 	size = size > needed ? needed : size;
 	layout_adjust(to, type, size);
 	layout_adjust(from, type, -size);
 	return size;
 }
 
-/* The cell around a pane that has neighbours in that direction; NULL: none. */
+/* The innermost cell around a pane that has neighbours in that direction, or NULL. */
 static struct cell *find_movable(struct pane *p, enum cell_type type)
 {
 	struct cell *c = p->cell;

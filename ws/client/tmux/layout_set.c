@@ -1,4 +1,4 @@
-/* The layouts that have names, after layout-set.c of tmux. They cannot fail; a window with one pane stays as it is. */
+/* Named layouts, after layout-set.c of tmux. They cannot fail, and do not change a window with one pane. */
 #include "ws/client/tmux/layout_set.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void set_even(struct model *m, struct window *w, enum cell_type type)
 	layout_spread(w->layout);
 }
 
-/* A number of cells, or a percentage of all; other: where it is none, or NULL. */
+/* Parse a number of cells, or a percentage of all. Returns other if it is invalid or NULL. */
 static int read_size(const char *text, int all, int other)
 {
 	char *end = NULL;
@@ -64,6 +64,7 @@ static int read_size(const char *text, int all, int other)
 	return *end == '%' ? all * (int)(n > 100 ? 100 : n) / 100 : (int)n;
 }
 
+/* Sizes of the large pane, and of the rest. */
 struct shares {
 	int main, other;
 };
@@ -84,7 +85,7 @@ static struct shares divide(int all, const char *main_size, const char *other_si
 	return s;
 }
 
-/* One large pane, and the others along it. */
+/* One large pane, and the rest beside or below it. */
 static void set_main(struct model *m, struct window *w, enum cell_type type,
 	const struct layout_set_sizes *sizes)
 {
@@ -97,20 +98,20 @@ static void set_main(struct model *m, struct window *w, enum cell_type type,
 	layout_make_leaf(
 		add(m, w->layout, CELL_PANE, below ? across : s.main, below ? s.main : across),
 		w->panes);
-	struct cell *others = add(m, w->layout, below ? CELL_ROW : CELL_COLUMN,
+	struct cell *rest = add(m, w->layout, below ? CELL_ROW : CELL_COLUMN,
 		below ? across : s.other, below ? s.other : across);
 	if (n == 1) {
-		layout_make_leaf(others, w->panes->next);
+		layout_make_leaf(rest, w->panes->next);
 		return;
 	}
 	for (struct pane *p = w->panes->next; p; p = p->next)
-		layout_make_leaf(add(m, others, CELL_PANE, below ? LAYOUT_SIDE_MIN : s.other,
+		layout_make_leaf(add(m, rest, CELL_PANE, below ? LAYOUT_SIDE_MIN : s.other,
 					 below ? s.other : LAYOUT_SIDE_MIN),
 			p);
-	layout_spread(others);
+	layout_spread(rest);
 }
 
-/* A row of the tiles. Returns the pane behind it. */
+/* Add a row of tiles, from pane p on. sizes: columns of tiles; cols and rows of a tile. Returns the next pane. */
 static struct pane *add_tiles(
 	struct model *m, const struct window *w, struct pane *p, const int sizes[3])
 {

@@ -1,4 +1,4 @@
-/* The text of layouts, after layout-custom.c of tmux. What is read may come from anybody: sizes, depth and sums are checked. */
+/* Layouts as text, after layout-custom.c of tmux. Input is untrusted: sizes, depth and sums are checked. */
 #include "ws/client/tmux/layout_text.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#define SIDE_MAX ((int)MODEL_SIDE_MAX * 10) /* of a cell: it may be larger than what shows it */
+#define SIDE_MAX ((int)MODEL_SIDE_MAX * 10) /* of a cell, which may be larger than its window */
 
 static unsigned sum(const char *text)
 {
@@ -57,11 +57,12 @@ char *layout_text_write_zoomed(struct arena *a, const struct window *w)
 	return layout_text_write(a, w->zoomed ? &all : w->layout);
 }
 
+/* The state of parsing. */
 struct reader {
 	struct model *model;
 	const char *at;
 	unsigned cells;
-	bool own; /* written here */
+	bool own; /* from layout_text_write(): sizes need not fit */
 };
 
 static bool read_number(struct reader *r, int *ret_number)
@@ -85,7 +86,7 @@ static bool read_char(struct reader *r, char c)
 	return true;
 }
 
-/* ",ID" of a leaf; a number that is followed by an x is the size of the next cell. */
+/* Skip ",ID" of a leaf. A number followed by "x" is not an id, but the size of the next cell. */
 static void skip_id(struct reader *r)
 {
 	size_t digits = *r->at == ',' ? strspn(r->at + 1, "0123456789") : 0;
@@ -108,7 +109,7 @@ static bool fits_parent(const struct cell *c)
 	return total == (c->type == CELL_ROW ? c->cols : c->rows);
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): its depth has a limit
+// NOLINTNEXTLINE(misc-no-recursion): the depth is limited
 static struct cell *read_cell(struct reader *r, struct cell *parent, unsigned depth)
 {
 	struct cell *c = layout_cell(r->model, parent, CELL_PANE);
@@ -145,7 +146,7 @@ static struct pane *assign(struct cell *c, struct pane *p)
 	return p;
 }
 
-/* A pane too few: the last cell goes. */
+/* The last leaf. */
 static struct cell *find_last(struct cell *c)
 {
 	while (c->type != CELL_PANE)

@@ -1,22 +1,23 @@
-/* A layout as text, "b25d,80x24,0,0,0", and back. Pure. */
+/* Layouts as text, such as "b25d,80x24,0,0,0". Pure. */
 #pragma once
 
 #include "ws/client/tmux/layout.h"
 
 #define LAYOUT_TEXT_DEPTH_MAX 64u
 
+/* The text of a layout, with its checksum; "" for NULL. */
 char *layout_text_write(struct arena *a, const struct cell *root);
-/* The sum of cells in front of them, "80x24,0,0,0": a layout. */
+/* Put the checksum in front of cells such as "80x24,0,0,0". */
 char *layout_text_seal(struct arena *a, const char *cells);
-/* One pane has all of the window. */
+/* The visible layout: if the window is zoomed, the active pane has all of it. */
 char *layout_text_write_zoomed(struct arena *a, const struct window *w);
 /*
- * Give a window the layout of a text, whose cells its panes take in their order. Returns false, and changes nothing,
- * where it is none, or one for fewer panes.
+ * Apply a layout that a client gave; cells get the panes in order. Returns false, and changes nothing, if the
+ * text is invalid or has fewer cells than there are panes.
  */
 bool layout_text_apply(struct model *m, struct window *w, const char *text);
 /*
- * The same of what has been written here: cells may be larger than what they lie in, as in tmux when all get the same
- * room, and one of them needs more.
+ * Apply a layout from the state file. Cells may be larger than their parent there, because tmux lets a window
+ * overflow if its panes cannot shrink.
  */
 bool layout_text_restore(struct model *m, struct window *w, const char *text);

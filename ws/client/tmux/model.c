@@ -1,4 +1,4 @@
-/* Sessions, windows and panes in lists. Nothing here fails: memory is the arena's. */
+/* Lists of sessions, windows and panes in an arena. */
 #include "ws/client/tmux/model.h"
 
 #include <stdlib.h>
@@ -120,7 +120,7 @@ void model_remove_link(struct model *m, struct link *l)
 	struct session *s = l->session;
 	struct link *follower = model_last_link(s);
 	if (!follower && l != s->links)
-		follower = l->prev; /* utlist: that of the first is the last */
+		follower = l->prev; /* in utlist, the first's prev is the last */
 	else if (!follower)
 		follower = l->next;
 	DL_DELETE(s->links, l);

@@ -1,6 +1,6 @@
 /*
- * What tmux has: sessions with windows, windows with panes, and what is set for them. It knows neither the server nor
- * the disk; all of it lives in one arena.
+ * The state of a tmux server: sessions with windows, windows with panes, and their options. It accesses neither
+ * the server nor the disk; all of it is in one arena.
  */
 #pragma once
 
@@ -10,49 +10,51 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODEL_PANES_MAX 512u /* all panes of a name */
-#define MODEL_SIDE_MAX 1000u /* columns or rows, of a window: what a session of Ringside may have */
+#define MODEL_PANES_MAX 512u /* panes of a tmux server */
+#define MODEL_SIDE_MAX 1000u /* columns or rows of a window, as of a session of Ringside */
 
 struct cell; /* of a layout: layout.h */
 
+/* A pane. */
 struct pane {
-	unsigned id;         /* %id */
-	char *session;       /* Ringside's id of it */
-	char *title;         /* that select-pane -T has set, or NULL */
-	char *title_then;    /* what the program had set when that was done */
-	char *command, *cwd; /* as it was started; command may be "" */
-	json_t *argv, *env;  /* the same, for respawn-pane; argv may be NULL; owned by the model */
-	json_t *options;     /* object; owned by the model */
+	unsigned id;         /* of %id */
+	char *session;       /* id of the session of Ringside */
+	char *title;         /* set by select-pane -T, or NULL */
+	char *title_then;    /* the program's title at that time: a later one replaces title */
+	char *command, *cwd; /* as started; command may be "" */
+	json_t *argv, *env;  /* as started, for respawn-pane; argv may be NULL; owned */
+	json_t *options;     /* object; owned */
 	struct window *window;
-	struct cell *cell;    /* in the layout of the window */
-	unsigned turn;        /* when it was the active one last */
-	unsigned cols, rows;  /* that its terminal has been given */
-	bool dead, signalled; /* it has ended and remains; by a signal */
-	bool input_off;       /* select-pane -d: keys that are sent do not reach it */
-	int status;           /* with which it ended; -1: nobody knows */
-	int64_t died_at;      /* seconds */
-	uint64_t cleared;     /* number of the first row that clear-history has left */
-	unsigned history;     /* history-limit, as it was when it began; 0: nobody had set it */
-	int pipe;             /* process of pipe-pane; 0: none */
-	uint64_t pipe_began;  /* when that process began, in ticks: its id alone may be another's */
-	json_t *info; /* of the session, as the server lists it; borrowed; NULL: there is none */
-	json_t *screen; /* as the server told it in this call; owned by the model; NULL: not asked yet */
+	struct cell *cell;    /* in the window's layout */
+	unsigned turn;        /* value of window.turns when it became active; 0: never */
+	unsigned cols, rows;  /* of its terminal */
+	bool dead, signalled; /* the program has exited, and the pane remains; killed by a signal */
+	bool input_off;       /* select-pane -d: send-keys is ignored */
+	int status;           /* exit status or signal; -1: unknown */
+	int64_t died_at;      /* seconds since 1970 */
+	uint64_t cleared;     /* rows with lower numbers were removed by clear-history */
+	unsigned history;     /* history-limit at its start; 0: the default */
+	int pipe;             /* pid of the process of pipe-pane; 0: none */
+	uint64_t pipe_began;  /* start time of that process, in ticks, because pids are reused */
+	json_t *info;         /* element of model.list; borrowed; NULL: the session is gone */
+	json_t *screen;       /* as fetched in this call; owned; NULL: not fetched */
 	struct pane *prev, *next;
 };
 
+/* A window. */
 struct window {
-	unsigned id; /* @id */
+	unsigned id; /* of @id */
 	char *name;
-	bool named; /* by somebody: it is not renamed by itself */
+	bool named; /* by the user: it is not renamed automatically */
 	unsigned cols, rows;
-	struct pane *panes; /* in their order */
+	struct pane *panes; /* in order */
 	struct pane *active, *last;
-	unsigned turns; /* how often another pane became the active one */
+	unsigned turns; /* how often another pane became active */
 	bool zoomed;
-	int preset; /* the layout that was selected last, or -1 */
+	int preset; /* index of the named layout that was selected last, or -1 */
 	struct cell *layout;
-	int64_t activity;
-	json_t *options; /* owned by the model */
+	int64_t activity; /* seconds since 1970 */
+	json_t *options;  /* owned */
 	struct window *prev, *next;
 };
 
@@ -61,70 +63,89 @@ struct link {
 	int index;
 	struct session *session;
 	struct window *window;
-	unsigned turn; /* when it was the current one last; 0: never */
+	unsigned turn; /* value of model.next_turn when it became the current one; 0: never */
 	struct link *prev, *next;
 };
 
+/* A tmux session. */
 struct session {
-	unsigned id; /* $id */
+	unsigned id; /* of $id */
 	char *name, *cwd;
-	struct link *links, *current;  /* by their indices */
-	int64_t created, activity;     /* microseconds */
-	json_t *options, *environment; /* owned by the model */
+	struct link *links, *current;  /* by index */
+	int64_t created, activity;     /* microseconds since 1970 */
+	json_t *options, *environment; /* owned */
 	struct session *prev, *next;
 };
 
+/* All of a tmux server. */
 struct model {
 	struct arena *arena;
-	struct session *sessions; /* by their ids */
+	struct session *sessions; /* by id */
 	struct window *windows;
 	unsigned next_session, next_window, next_pane, next_buffer, next_turn;
-	int64_t started; /* seconds; 0: nothing is there, as with a tmux that does not run */
-	int pid;         /* of who started it */
+	int64_t started; /* seconds since 1970; 0: no tmux server is running */
+	int pid;         /* of the process that started it */
 	json_t *server_options, *session_options, *window_options; /* global ones; owned */
 	json_t *environment;                                       /* global; owned */
 	json_t *buffers;  /* array of {name, base64, created, automatic}, newest first; owned */
 	json_t *channels; /* of wait-for; owned */
-	json_t *begun; /* ids of sessions of the server that a call has begun and not told yet; owned */
-	int marked;   /* pane, or -1 */
-	json_t *list; /* the server's sessions; owned */
+	json_t *begun; /* ids of sessions that a call creates, until its panes are written; owned */
+	int marked;    /* id of a pane, or -1 */
+	json_t *list;  /* the server's sessions; owned */
 };
 
+/* Initialize an empty model. */
 void model_init(struct model *m, struct arena *a);
+/* Free all that is not in the arena. */
 void model_finish(struct model *m);
 
-/* New ones, empty, in their lists. */
+/* Add a session without windows. */
 struct session *model_add_session(struct model *m, unsigned id, const char *name);
+/* Add a window without panes. */
 struct window *model_add_window(struct model *m, unsigned id, const char *name);
-/* after: behind which; NULL: as the last. before: in front of that one instead. */
+/* Add a pane behind after, or in front of it with before. after NULL: as the last one. */
 struct pane *model_add_pane(
 	struct window *w, struct model *m, unsigned id, struct pane *after, bool before);
-/* The index must be free. */
+/* Add a window to a session. The index must be free. */
 struct link *model_add_link(struct model *m, struct session *s, int index, struct window *w);
 
-/* Out of their lists. The current window of the session becomes the one before it; the active pane likewise. */
+/* Remove a window from a session. If it was the current one, the previous one becomes that. */
 void model_remove_link(struct model *m, struct link *l);
+/* Remove a pane. If it was the active one, the previous one becomes that. */
 void model_remove_pane(struct pane *p);
+/* Remove a window, which is in no session. */
 void model_remove_window(struct model *m, struct window *w);
+/* Remove a session, which has no windows. */
 void model_remove_session(struct model *m, struct session *s);
 
+/* Returns NULL if there is none. */
 struct session *model_session_by_id(const struct model *m, unsigned id);
+/* Returns NULL if there is none. */
 struct session *model_session_by_name(const struct model *m, const char *name);
+/* Returns NULL if there is none. */
 struct window *model_window_by_id(const struct model *m, unsigned id);
+/* Returns NULL if there is none. */
 struct pane *model_pane_by_id(const struct model *m, unsigned id);
+/* The window at an index of a session, or NULL. */
 struct link *model_link_at(const struct session *s, int index);
+/* The link of a window in a session, or NULL. */
 struct link *model_link_of(const struct session *s, const struct window *w);
-/* A link of a window in any session: the one used last. */
+/* The link of a window in the session that was used last, or NULL. */
 struct link *model_best_link(const struct model *m, const struct window *w);
-/* The session that was used last; NULL: there is none. */
+/* The session that was used last, or NULL. */
 struct session *model_best_session(const struct model *m);
-/* The sessions by their names; *ret_count of them. */
+/* The sessions by name. */
 struct session **model_sessions_sorted(struct model *m, size_t *ret_count);
 
+/* Make a window the current one of its session. */
 void model_select(struct model *m, struct link *l);
+/* Make a pane the active one of its window. */
 void model_activate(struct window *w, struct pane *p);
-/* The window that was the current one before; NULL: none. */
+/* The previous current window of a session, or NULL. */
 struct link *model_last_link(const struct session *s);
+/* The number of windows of a session. */
 unsigned model_count_links(const struct session *s);
+/* The number of panes of a window. */
 unsigned model_count_panes(const struct window *w);
+/* The number of all panes. */
 unsigned model_count_all_panes(const struct model *m);

@@ -1,7 +1,7 @@
 /*
- * pipe-pane. The process that feeds follows the session's output from the offset at which it was asked for, across a
- * restart of the server, and ends with the session, with the command, or by SIGTERM. NULs are left out: they stand where
- * the program had asked the terminal something.
+ * pipe-pane. A background process reads the session's output from the offset of the call on, across restarts of
+ * the server. It exits with the session, with the command, or by SIGTERM. NULs are removed, because the server
+ * replaces terminal queries by them.
  */
 #include "ws/client/tmux/pipe.h"
 
@@ -25,18 +25,19 @@
 #include <unistd.h>
 
 #define AGAIN_MS 200
-#define AGAIN_MAX 300 /* how often the server is looked for, one after another */
+#define AGAIN_MAX 300 /* consecutive failed attempts to connect */
 #define INPUT_PIECE ((size_t)16384)
 
+/* The state of that process. */
 struct feed {
 	struct tmux *t;
 	const char *session;
 	uint64_t offset;
-	int to; /* standard input of the command; -1: it takes none */
-	bool over;
+	int to;    /* standard input of the command */
+	bool over; /* exit */
 };
 
-/* A process that outlives us, without our terminal. */
+/* Start ourselves as a process that outlives us, without our terminal. Returns its pid, or -1. */
 static pid_t start(char *const argv[])
 {
 	fflush(NULL);
@@ -47,7 +48,7 @@ static pid_t start(char *const argv[])
 	if (pid != 0) {
 		char byte;
 		close(ready[1]);
-		/* Its end is seen when it is another program: from then on it is what it will be. */
+		/* Wait until execv() has closed the pipe. */
 		while (pid > 0 && read(ready[0], &byte, 1) < 0 && errno == EINTR)
 			;
 		close(ready[0]);
@@ -101,7 +102,7 @@ static bool write_all(int fd, const char *bytes, size_t length)
 	return true;
 }
 
-static void pass_on(struct feed *f, const json_t *event)
+static void write_output(struct feed *f, const json_t *event)
 {
 	size_t length = 0, kept = 0;
 	unsigned char *bytes = base64_decode(answer_text(event, "base64"), &length);
@@ -126,12 +127,12 @@ static void on_event(void *user, const json_t *event)
 	if (f->over)
 		return;
 	if (strcmp(type, "output") == 0)
-		pass_on(f, event);
+		write_output(f, event);
 	else if (strcmp(type, "exit") == 0 || strcmp(type, "gone") == 0)
 		f->over = true;
 }
 
-/* One stream, as far as it goes. Returns 0, or a negative errno when it broke off. */
+/* Read a stream of output until it ends. Returns 0, or a negative errno if it broke off. */
 static int follow(struct feed *f)
 {
 	struct cli *cli = f->t->cli;
@@ -165,8 +166,8 @@ static void feed(struct feed *f)
 	}
 }
 
-/* What the command prints is typed. */
-static void type(struct tmux *t, const char *session, int from)
+/* Send the command's output to the session as input. */
+static void send_input(struct tmux *t, const char *session, int from)
 {
 	static char piece[INPUT_PIECE];
 	ssize_t n;
@@ -208,21 +209,21 @@ int pipe_feed(struct tmux *t, int argc, char **argv)
 	pid_t command = start_command(argv[4], out ? to[0] : null, in ? from[1] : null);
 	close(to[0]);
 	close(from[1]);
-	pid_t typist = in ? fork() : -1;
-	if (typist == 0) {
+	pid_t input_pid = in ? fork() : -1;
+	if (input_pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		close(to[1]);
-		type(t, f.session, from[0]);
+		send_input(t, f.session, from[0]);
 		return 0;
 	}
 	close(from[0]);
 	if (command > 0 && out)
 		feed(&f);
 	close(to[1]);
-	/* The end of its input is its end; it may have something to write still. */
+	/* The command exits at the end of its input. It may print more until then. */
 	if (command > 0)
 		waitpid(command, NULL, 0);
-	if (typist > 0)
-		waitpid(typist, NULL, 0);
+	if (input_pid > 0)
+		waitpid(input_pid, NULL, 0);
 	return 0;
 }

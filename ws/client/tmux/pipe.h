@@ -1,9 +1,9 @@
-/* pipe-pane: a process of its own passes on what a pane prints to a command, and what that prints to the pane. */
+/* pipe-pane: a background process copies the output of a pane to a command, and the command's to the pane. */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
 
-#define PIPE_WORD "pipe-feed" /* the command by which we call ourselves */
+#define PIPE_WORD "pipe-feed" /* internal command that runs pipe_feed() */
 
-/* That process: SOCKET SESSION OFFSET FLAGS COMMAND. Returns its status. */
+/* Run that process. Arguments: SOCKET SESSION OFFSET FLAGS COMMAND. Returns its exit status. */
 int pipe_feed(struct tmux *t, int argc, char **argv);

@@ -1,4 +1,4 @@
-/* Texts as tmux shows them, after utf8.c and arguments.c of it. They cannot fail. */
+/* Escaping, after utf8.c and arguments.c of tmux. Cannot fail. */
 #include "ws/client/tmux/quote.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* Length of the character that begins there; 0: it is none. */
+/* The length of the UTF-8 character there; 0: invalid. */
 static size_t measure(const char *p)
 {
 	const unsigned char *b = (const unsigned char *)p;

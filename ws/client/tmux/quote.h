@@ -1,18 +1,19 @@
-/* Texts of tmux: as it prints them, and names as it keeps them. Pure. */
+/* Escaping, UTF-8 and widths of texts, as in tmux. Pure. */
 #pragma once
 
 #include "ws/client/tmux/arena.h"
 
 #include <stdbool.h>
 
-/* Control characters as \n, \033 and so on, and backslashes doubled; with double quotes also those. */
+/* Escape control characters (\n, \033), backslashes, "$" before a name, and on request double quotes. */
 char *quote_visible(struct arena *a, const char *text, bool double_quotes);
-/* A value as a word of a command line of tmux. */
+/* Quote a value as one word of a tmux command line. */
 char *quote_word(struct arena *a, const char *text);
-/* The name of a session: without what separates parts of a target. */
+/* A valid session name: ":" and ".", which separate the parts of a target, become "_". */
 char *quote_session_name(struct arena *a, const char *name);
-/* Without what is no UTF-8: each such byte as a question mark. */
+/* Replace each byte that is not UTF-8 by "?". */
 char *quote_utf8(struct arena *a, const char *text);
-/* How many columns it takes, and its beginning (or end, where from_end) of so many. */
+/* The width in columns. */
 size_t quote_width(const char *text);
+/* The first, or with from_end the last, width columns. */
 char *quote_trim(struct arena *a, const char *text, size_t width, bool from_end);

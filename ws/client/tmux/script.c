@@ -1,7 +1,4 @@
-/*
- * Commands as text, as in a file of settings: words, quotes, variables, blocks, comments,
- * conditions. Pure, but for running what is asked for.
- */
+/* The syntax of tmux commands: words, quotes, variables, blocks, comments, conditions; and shell commands. */
 #include "ws/client/tmux/script.h"
 
 #include "ws/client/tmux/format.h"
@@ -17,20 +14,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONDITIONS_MAX 64u /* within one another */
+#define CONDITIONS_MAX 64u /* nested */
 
-/* A condition that is open: of its branches the first that is true is read. */
+/* An open %if. The first branch with a true condition is parsed, the rest is skipped. */
 struct condition {
-	bool taken, now, otherwise; /* a branch has been; this one is; %else has come */
+	bool was_true;  /* a branch was true */
+	bool is_parsed; /* this branch is parsed */
+	bool has_else;  /* %else was seen */
 };
 
+/* The state of parsing. */
 struct reader {
 	struct condition open[CONDITIONS_MAX];
 	unsigned depth; /* of conditions */
 	struct tmux *t;
 	const char *at;
 	unsigned line, words;
-	const char *wrong; /* what is wrong with the text; NULL: nothing */
+	const char *wrong; /* the first error, or NULL */
 	struct text word;
 };
 
@@ -40,7 +40,7 @@ static void fail(struct reader *r, const char *what)
 		r->wrong = arena_print(&r->t->arena, "line %u: %s", r->line, what);
 }
 
-/* \n, \033, \u263a, and any other character as it is. */
+/* Parse an escape: \n, \033, or any other character, which stands for itself. */
 static void read_escape(struct reader *r)
 {
 	static const char letters[] = "abefnrstv", meant[] = "\a\b\033\f\n\r \t\v";
@@ -103,7 +103,7 @@ static void read_quoted(struct reader *r, char quote)
 		r->at++;
 }
 
-/* A block, as the text that it holds. */
+/* Parse a block in braces as one word. */
 static void read_block(struct reader *r)
 {
 	unsigned depth = 1;
@@ -155,7 +155,7 @@ static void read_word(struct reader *r)
 	}
 }
 
-/* Up to the next word, or to the end of the command. Returns false at the latter. */
+/* Skip blanks and a comment. Returns false at the end of the command. */
 static bool skip_blanks(struct reader *r)
 {
 	for (;; r->at++) {
@@ -171,13 +171,13 @@ static bool skip_blanks(struct reader *r)
 	return *r->at && *r->at != '\n' && *r->at != ';';
 }
 
-static bool skips(const struct reader *r)
+static bool is_skipping(const struct reader *r)
 {
-	return r->depth > 0 && !r->open[r->depth - 1].now;
+	return r->depth > 0 && !r->open[r->depth - 1].is_parsed;
 }
 
-/* What a condition says; what it asks is known of no session, as with tmux while it reads a file. */
-static bool decide(struct reader *r)
+/* Evaluate a condition, without a current session, as tmux does while it reads a file. */
+static bool read_condition(struct reader *r)
 {
 	struct format f = {.t = r->t, .silent = true};
 	while (*r->at == ' ' || *r->at == '\t')
@@ -189,29 +189,29 @@ static bool decide(struct reader *r)
 static void begin_condition(struct reader *r, bool within)
 {
 	if (r->depth >= CONDITIONS_MAX) {
-		fail(r, "too many conditions within one another");
+		fail(r, "too many nested conditions");
 		return;
 	}
-	bool yes = !within || decide(r);
+	bool yes = !within || read_condition(r);
 	struct condition *c = &r->open[r->depth++];
-	*c = (struct condition){.taken = yes, .now = within && yes};
+	*c = (struct condition){.was_true = yes, .is_parsed = within && yes};
 }
 
 static void next_branch(struct reader *r, bool last)
 {
 	struct condition *c = r->depth > 0 ? &r->open[r->depth - 1] : NULL;
-	if (!c || c->otherwise) {
+	if (!c || c->has_else) {
 		fail(r, "syntax error");
 		return;
 	}
-	bool yes = !c->taken && (last || decide(r));
-	c->now = yes;
-	c->taken = c->taken || yes;
-	c->otherwise = last;
+	bool yes = !c->was_true && (last || read_condition(r));
+	c->is_parsed = yes;
+	c->was_true = c->was_true || yes;
+	c->has_else = last;
 }
 
-/* %if, %elif, %else, %endif at the beginning of a line. Returns false where there is none of them. */
-static bool take_condition(struct reader *r)
+/* Parse %if, %elif, %else or %endif at the beginning of a line. Returns false if there is none. */
+static bool parse_condition(struct reader *r)
 {
 	size_t blanks = strspn(r->at, " \t"), length;
 	const char *word = r->at + blanks;
@@ -221,7 +221,7 @@ static bool take_condition(struct reader *r)
 	char *name = arena_copy_n(&r->t->arena, word, length);
 	r->at = word + length;
 	if (strcmp(name, "%if") == 0)
-		begin_condition(r, !skips(r));
+		begin_condition(r, !is_skipping(r));
 	else if (strcmp(name, "%elif") == 0)
 		next_branch(r, false);
 	else if (strcmp(name, "%else") == 0)
@@ -236,7 +236,7 @@ static bool take_condition(struct reader *r)
 static struct script_line *read_line(struct reader *r)
 {
 	struct script_line *line = NULL;
-	unsigned room = 0;
+	unsigned size = 0;
 	while (skip_blanks(r) && !r->wrong) {
 		if (!line) {
 			line = arena_alloc(&r->t->arena, sizeof *line);
@@ -246,12 +246,12 @@ static struct script_line *read_line(struct reader *r)
 			fail(r, "too many words");
 		if (r->wrong)
 			break;
-		if (line->count + 1 >= room) {
-			char **more = arena_alloc(&r->t->arena, (room * 2 + 8) * sizeof *more);
+		if (line->count + 1 >= size) {
+			char **more = arena_alloc(&r->t->arena, (size * 2 + 8) * sizeof *more);
 			if (line->count > 0)
 				memcpy(more, line->words, line->count * sizeof *more);
 			line->words = more;
-			room = room * 2 + 8;
+			size = size * 2 + 8;
 		}
 		read_word(r);
 		line->words[line->count++] = text_get(&r->word);
@@ -265,7 +265,7 @@ char *script_parse(struct tmux *t, const char *text, struct script_line **ret_fi
 	struct script_line *first = NULL, **end = &first;
 	while (*r.at && !r.wrong) {
 		struct script_line *line = NULL;
-		if (take_condition(&r) || skips(&r))
+		if (parse_condition(&r) || is_skipping(&r))
 			r.at += strcspn(r.at, "\n");
 		else
 			line = read_line(&r);
@@ -301,7 +301,7 @@ int script_run_behind(struct tmux *t, const char *command, double delay)
 		return waitpid(pid, NULL, 0) < 0 ? 1 : 0;
 	if (setsid() < 0 || fork() != 0)
 		_exit(0);
-	/* The lock is ours alone: a copy of its descriptor would hold it as well. */
+	/* A copy of the lock's descriptor would keep it locked. */
 	close_range(STDERR_FILENO + 1, ~0u, 0);
 	int null = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < 3; fd++)
@@ -318,7 +318,7 @@ char *script_capture(struct tmux *t, const char *command, int *ret_status)
 	struct text out = {.arena = &t->arena};
 	char bytes[4096];
 	size_t n;
-	FILE *f = popen(command, "re"); // NOLINT(cert-env33-c): what is asked for is a command
+	FILE *f = popen(command, "re"); // NOLINT(cert-env33-c): a shell is required
 	if (ret_status)
 		*ret_status = -1;
 	if (!f)

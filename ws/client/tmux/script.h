@@ -1,4 +1,4 @@
-/* Commands of tmux as text, and commands of the shell. */
+/* Parsing of tmux commands, and running of shell commands. */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
@@ -6,19 +6,28 @@
 #define SCRIPT_WORDS_MAX 100000u
 #define SCRIPT_OUTPUT_MAX ((size_t)16 << 20)
 
-/* One command: its words. */
+/* The words of one command. */
 struct script_line {
 	char **words;
-	unsigned count, number; /* words; line of the text */
+	unsigned count, number; /* number: line of the text, from 1 */
 	struct script_line *next;
 };
 
-/* Text as commands, one after another. Returns NULL, or what is wrong; *ret_first: NULL where there are none. */
+/* Parse commands. Returns NULL, or an error text; *ret_first is NULL if there are no commands. */
 char *script_parse(struct tmux *t, const char *text, struct script_line **ret_first);
 
-/* Whether reading or writing it ends by itself: "-", FIFOs and devices may have others wait, who need the lock. */
+/*
+ * Whether reading or writing a path cannot block on another process. Release the lock otherwise: the process
+ * at the other end of a FIFO, a device or "-" may need it.
+ */
 bool script_is_file(const char *path);
-/* A command of the shell, which outlives us, after a delay in seconds; nobody sees what it prints. Returns 0 or 1. */
+/*
+ * Start a shell command in the background after a delay in seconds. Its output is discarded. Returns 0, or 1
+ * with an error.
+ */
 int script_run_behind(struct tmux *t, const char *command, double delay);
-/* What a command of the shell prints. *ret_status, if asked for: as waitpid() has it; -1: it could not be run. */
+/*
+ * Run a shell command. Returns its output. *ret_status, which may be NULL: as of waitpid(2); -1: it could not
+ * be started.
+ */
 char *script_capture(struct tmux *t, const char *command, int *ret_status);

@@ -1,4 +1,4 @@
-/* Where options and variables are looked for: a pane's own, its window's, its session's, and then the global ones. */
+/* An option is searched in the pane, its window, the global window options, the session, the global ones. */
 #include "ws/client/tmux/settings.h"
 
 #include "ws/client/tmux/quote.h"
@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VARIABLES_MAX 240u /* the server takes 256, and the panes' own are among them */
+#define VARIABLES_MAX 240u /* the server accepts 256, with those of the pane */
 #define VARIABLE_BYTES_MAX 16384u
 
 extern char **environ;
 
-static bool names(const struct setting *s, const char *name, size_t length)
+static bool has_name(const struct setting *s, const char *name, size_t length)
 {
 	size_t own = s->array ? strcspn(s->name, "[") : strlen(s->name);
 	return own == length && strncmp(s->name, name, length) == 0;
@@ -24,7 +24,7 @@ const struct setting *settings_find(const char *name, bool *ret_ambiguous)
 	size_t length = strcspn(name, "[");
 	*ret_ambiguous = false;
 	for (const struct setting *s = settings_table(); s->name; s++)
-		if (names(s, name, length))
+		if (has_name(s, name, length))
 			return s;
 	for (const struct setting *s = settings_table(); s->name && length > 0; s++) {
 		if (strncmp(s->name, name, length) != 0)
@@ -44,7 +44,7 @@ static json_t *global_of(struct tmux *t, enum setting_scope scope)
 					   : t->model.window_options;
 }
 
-/* Those that say how this very terminal or this call is, and not what is wanted of programs. */
+/* Whether a variable describes this terminal or this call: panes do not get it. */
 static bool is_private(const char *variable)
 {
 	static const char *const list[] = {"TERM=", "TERMCAP=", "COLORTERM=", "PWD=", "OLDPWD=",
@@ -55,7 +55,7 @@ static bool is_private(const char *variable)
 	return strlen(variable) > VARIABLE_BYTES_MAX;
 }
 
-static void take_environment(struct tmux *t)
+static void import_environment(struct tmux *t)
 {
 	for (char **v = environ; v && *v; v++) {
 		const char *equals = strchr(*v, '=');
@@ -74,10 +74,10 @@ void settings_begin(struct tmux *t)
 		json_object_set_new(global_of(t, s->scope), s->name, json_string(s->usual));
 	if (shell && *shell == '/' && access(shell, X_OK) == 0)
 		json_object_set_new(t->model.session_options, "default-shell", json_string(shell));
-	take_environment(t);
+	import_environment(t);
 }
 
-static const char *look(json_t *const tables[], size_t count, const char *name)
+static const char *find_first(json_t *const tables[], size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *value = json_string_value(json_object_get(tables[i], name));
@@ -93,7 +93,7 @@ const char *settings_look(struct tmux *t, const struct place *at, const char *na
 		at->window ? at->window->options : NULL, t->model.window_options,
 		at->session ? at->session->options : NULL, t->model.session_options,
 		t->model.server_options};
-	return look(tables, sizeof tables / sizeof *tables, name);
+	return find_first(tables, sizeof tables / sizeof *tables, name);
 }
 
 const char *settings_get(struct tmux *t, const struct session *s, const char *name)
@@ -127,7 +127,7 @@ bool settings_read_size(const char *text, int *ret_cols, int *ret_rows)
 	return true;
 }
 
-/* A variable that is null is one that is taken out. */
+/* Add variables; null removes one. */
 static void add_variables(json_t *env, const json_t *from)
 {
 	const char *name;

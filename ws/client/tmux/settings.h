@@ -1,9 +1,11 @@
-/* Options and environment of tmux: what they may be, what they are, and where they are looked for. */
+/* Options and environment of tmux: definitions, values, inheritance. */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
 
+/* What an option belongs to. */
 enum setting_scope { SETTING_SERVER, SETTING_SESSION, SETTING_WINDOW };
+/* How the value of an option is checked. */
 enum setting_type {
 	SETTING_TEXT,
 	SETTING_NUMBER,
@@ -13,32 +15,35 @@ enum setting_type {
 	SETTING_OTHER
 };
 
+/* The definition of an option. */
 struct setting {
 	const char *name;
 	enum setting_scope scope;
 	enum setting_type type;
-	const char *usual;   /* its value by default */
-	const char *choices; /* with blanks between; of a number: "LEAST MOST"; or NULL */
-	bool panes, array;   /* also of panes; several values, by index */
+	const char *usual;   /* default value */
+	const char *choices; /* separated by blanks; of a number: "MIN MAX"; or NULL */
+	bool panes, array;   /* can be set for a pane; has several values, by index */
 };
 
-/* All of them, ended by one without a name. */
+/* All options; the last one has no name. */
 const struct setting *settings_table(void);
-/* One by its name, or its beginning. *ret_ambiguous: several. NULL: none. A "[N]" behind it is let be. */
+/* Find an option by name or unique prefix, ignoring a trailing "[N]". Returns NULL for none or several. */
 const struct setting *settings_find(const char *name, bool *ret_ambiguous);
 
-/* Everything global gets its usual value, and the environment is that of this process. */
+/* Set the global options to their defaults, and import the environment of this process. */
 void settings_begin(struct tmux *t);
 
-/* The value for a session, a window, a pane: theirs, or what is inherited; "" where there is none. Any may be NULL. */
+/* The value of an option for a session, own or inherited, or "". s may be NULL. */
 const char *settings_get(struct tmux *t, const struct session *s, const char *name);
+/* The value of an option for a window, own or inherited, or "". w may be NULL. */
 const char *settings_of_window(struct tmux *t, const struct window *w, const char *name);
+/* The value of an option for a pane, own or inherited, or "". p may be NULL. */
 const char *settings_of_pane(struct tmux *t, const struct pane *p, const char *name);
-/* NULL where it is not set anywhere: of a format, by place. */
+/* The value of an option of any scope at a place, or NULL. */
 const char *settings_look(struct tmux *t, const struct place *at, const char *name);
 
-/* "80x24". Returns false where it is none, or no window can have it. */
+/* Parse a size such as "80x24". Returns false if it is invalid, or larger than a window can be. */
 bool settings_read_size(const char *text, int *ret_cols, int *ret_rows);
 
-/* The environment of a new pane: global, and that of its session; owned. */
+/* The environment of a new pane: global, and that of its session (may be NULL). Returns owned. */
 json_t *settings_environment(struct tmux *t, const struct session *s);

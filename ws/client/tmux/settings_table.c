@@ -1,9 +1,9 @@
-/* All options of tmux 3.3a, in the order in which it shows them: data, made from what it prints. */
+/* All options of tmux 3.3a, in its order, generated from its output. */
 #include "ws/client/tmux/settings.h"
 
 #include <stddef.h>
 
-/* Name, scope, type, usual value, choices or bounds, also of panes, several by index. */
+/* Name, scope, type, default, choices or bounds, for panes, array. */
 static const struct setting table[] = {
 	{"backspace", SETTING_SERVER, SETTING_OTHER, "C-?", NULL, false, false},
 	{"buffer-limit", SETTING_SERVER, SETTING_NUMBER, "50", "1 2147483647", false, false},

@@ -43,7 +43,7 @@ void spawn_variables(const struct call *c, json_t *into)
 			cli_variable(into, c->args.flags[i].value);
 }
 
-/* The command as one line: for people, and as pane_start_command tells it. */
+/* The command as one line, for pane_start_command. */
 static char *describe(struct call *c)
 {
 	struct text line = {.arena = &c->t->arena};
@@ -75,7 +75,7 @@ char *spawn_window_name(struct call *c, struct session *s)
 int spawn_next_pane(struct call *c)
 {
 	if (model_count_all_panes(&c->t->model) >= MODEL_PANES_MAX) {
-		tmux_error(c->t, "create pane failed: there are %u panes already", MODEL_PANES_MAX);
+		tmux_error(c->t, "create pane failed: too many panes: at most %u", MODEL_PANES_MAX);
 		return -1;
 	}
 	return (int)c->t->model.next_pane++;

@@ -1,6 +1,6 @@
 /*
- * The state file. It is written beside its place and renamed, under the lock, so that a call that dies leaves what was
- * there. A file that cannot be read is complained of, and nothing is overwritten.
+ * The state file. It is replaced by rename(2), under the lock, so a killed call leaves the old one. A file that
+ * cannot be read is an error, and is not overwritten.
  */
 #include "ws/client/tmux/state.h"
 
@@ -17,20 +17,20 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define LOCK_WITHIN_S 120u /* whoever has it: commands_pause(), PATIENCE_MS */
+#define LOCK_WITHIN_S 120u /* longer than a request may take: PATIENCE_MS */
 
 char *state_name(struct tmux *t, const char *suffix)
 {
 	return arena_print(&t->arena, "%s%s", t->path, suffix);
 }
 
-/* What interrupts a wait for the lock. */
+/* Interrupts flock(2). */
 static void on_alarm(int signo)
 {
 	(void)signo;
 }
 
-/* Whoever has the lock gives it back soon: nothing that may last is done with it. Returns 0 or a negative errno. */
+/* Lock the file. No call keeps the lock for long. Returns 0 or a negative errno. */
 static int wait_lock(int fd)
 {
 	struct sigaction action = {.sa_handler = on_alarm}, before;
@@ -67,7 +67,7 @@ static int lock_path(struct tmux *t)
 			close(fd);
 			return rc;
 		}
-		/* Whoever had it may have removed it. */
+		/* The previous holder may have removed the file. */
 		if (stat(t->path, &named) == 0 && named.st_ino == held.st_ino &&
 			named.st_dev == held.st_dev) {
 			t->lock = fd;
@@ -106,10 +106,11 @@ int state_open(struct tmux *t)
 	t->state = NULL;
 	if (rc == -EEXIST || rc == -ENXIO || rc == -ELOOP)
 		return tmux_error(t,
-			"error connecting to %s (it is something else, or another user's)", t->path);
+			"error connecting to %s (something else is there: not an empty regular file of this user)",
+			t->path);
 	if (rc == -ETIMEDOUT)
 		return tmux_error(t,
-			"error connecting to %s (another command has not ended for %u s)", t->path,
+			"error connecting to %s (another command kept the lock for %u s)", t->path,
 			LOCK_WITHIN_S);
 	if (rc < 0)
 		return tmux_error(t, "error connecting to %s (%s)", t->path, strerror(-rc));
@@ -121,7 +122,9 @@ int state_open(struct tmux *t)
 	}
 	if (st.st_uid != geteuid() || (st.st_mode & 022) != 0 ||
 		(size_t)st.st_size > STATE_BYTES_MAX)
-		return tmux_error(t, "%s: not this user's alone, or too large", name);
+		return tmux_error(t,
+			"%s: must be writable by this user only, and have at most %zu bytes", name,
+			STATE_BYTES_MAX);
 	json_t *o = NULL;
 	rc = read_state(t, name, (size_t)st.st_size);
 	if (rc < 0)
@@ -131,7 +134,7 @@ int state_open(struct tmux *t)
 	json_decref(o);
 	if (wrong)
 		return tmux_error(t,
-			"%s: damaged: %s; without that file tmux begins anew, and what runs goes on",
+			"%s: damaged: %s; remove the file to start a new tmux server (sessions keep running)",
 			name, wrong);
 	t->damaged = false;
 	return 0;
@@ -148,7 +151,7 @@ static int save(struct tmux *t, const char *name)
 		return bytes ? -EFBIG : -EILSEQ;
 	}
 	size_t length = strlen(bytes);
-	/* Most commands change nothing. */
+	/* Most commands change nothing: do not write then. */
 	if (t->state && t->state_length == length && memcmp(t->state, bytes, length) == 0) {
 		free(bytes);
 		return 0;
@@ -168,7 +171,7 @@ static int save(struct tmux *t, const char *name)
 		rc = -errno;
 	if (rc < 0)
 		unlink(draft);
-	t->state = NULL; /* it is another now */
+	t->state = NULL; /* no longer what the file has */
 	free(bytes);
 	return rc;
 }
@@ -188,7 +191,7 @@ int state_close(struct tmux *t)
 		return 0;
 	const char *name = state_name(t, STATE_SUFFIX);
 	if (t->damaged) {
-		/* What could not be read is left as it is. */
+		/* Do not overwrite what could not be read. */
 	} else if (t->model.sessions) {
 		t->model.begun = json_array();
 		rc = save(t, name);

@@ -1,6 +1,6 @@
 /*
- * What tmux has, between calls: a file of JSON beside the path that names the server, and that path as the lock of
- * whoever changes it. It goes when the last session does, as tmux's server would.
+ * The state of a tmux server between calls: a JSON file beside the path that names the server. The file at that
+ * path is the lock. Both are removed with the last session, when tmux's server would exit.
  */
 #pragma once
 
@@ -9,11 +9,14 @@
 #define STATE_SUFFIX ".state"
 #define STATE_BYTES_MAX ((size_t)96 << 20)
 
-/* Wait for the lock, and read what there is. Returns 0, or the status to end with. */
+/* Acquire the lock and read the state. Returns 0, or a status to exit with. */
 int state_open(struct tmux *t);
-/* Write what there is, and keep the lock. Returns 0 or a status. */
+/* Write the state and keep the lock. Returns 0, or a status to exit with. */
 int state_keep(struct tmux *t);
-/* Write what there is, or remove the files where no session is left, and give the lock back. Returns 0 or a status. */
+/*
+ * Write the state, or remove the files if no session is left; release the lock. Returns 0, or a status to exit
+ * with.
+ */
 int state_close(struct tmux *t);
-/* Where files of this server may lie: PATH and what follows. */
+/* The path of a file of this tmux server: PATH and suffix. */
 char *state_name(struct tmux *t, const char *suffix);

@@ -1,6 +1,6 @@
 /*
- * The state as JSON. A field that is not there means what it meant before there was one; what no call could have written
- * (a window without panes, two of one id) is refused as a whole, for nobody knows what else is wrong.
+ * The state as JSON. A missing field has the meaning of versions without it. A state that no call could have
+ * written (a window without panes, duplicate ids) is refused as a whole, because more may be wrong.
  */
 #include "ws/client/tmux/state_json.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <utlist.h>
 
-#define SIDE_MAX \
-	((unsigned)MODEL_SIDE_MAX * 10) /* of a window: layouts may be larger than what shows them */
+/* Of a window, whose layout may be larger than what shows it. */
+#define SIDE_MAX ((unsigned)MODEL_SIDE_MAX * 10)
 
 static const char *text_of(const json_t *o, const char *key)
 {
@@ -24,7 +24,7 @@ static json_int_t number_of(const json_t *o, const char *key)
 	return json_integer_value(json_object_get(o, key));
 }
 
-/* From 0 on; what is none, or too large, is 0. */
+/* An integer from 0 to INT_MAX - 1; otherwise 0. */
 static unsigned count_of(const json_t *o, const char *key)
 {
 	json_int_t n = number_of(o, key);
@@ -37,7 +37,7 @@ static uint64_t count64_of(const json_t *o, const char *key)
 	return n < 0 ? 0 : (uint64_t)n;
 }
 
-/* The id of something; -1: it has none. */
+/* An id, or -1. */
 static int id_of(const json_t *o, const char *key)
 {
 	const json_t *n = json_object_get(o, key);
@@ -50,7 +50,7 @@ static unsigned larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-/* Settings and variables: texts, and where variables are meant, what takes one out or hides it. */
+/* Whether a value is a text; for a variable also null (removed) or an object (hidden). */
 static bool is_setting(const json_t *value, bool variable)
 {
 	return json_is_string(value) ||
@@ -58,8 +58,8 @@ static bool is_setting(const json_t *value, bool variable)
 			(json_is_null(value) || json_is_string(json_object_get(value, "hidden"))));
 }
 
-/* What is none is left out. */
-static void take_settings(json_t *to, const json_t *o, const char *key, bool variables)
+/* Read options or variables. Invalid ones are ignored. */
+static void read_settings(json_t *to, const json_t *o, const char *key, bool variables)
 {
 	const char *name;
 	json_t *value;
@@ -78,7 +78,7 @@ static bool is_texts(const json_t *array)
 	return json_array_size(array) > 0;
 }
 
-static void take_buffers(struct model *m, const json_t *o)
+static void read_buffers(struct model *m, const json_t *o)
 {
 	size_t i;
 	json_t *b;
@@ -87,7 +87,7 @@ static void take_buffers(struct model *m, const json_t *o)
 			json_array_append(m->buffers, b);
 }
 
-static void take_channels(struct model *m, const json_t *o)
+static void read_channels(struct model *m, const json_t *o)
 {
 	const char *name;
 	json_t *channel;
@@ -97,7 +97,7 @@ static void take_channels(struct model *m, const json_t *o)
 			json_object_set(m->channels, name, channel);
 }
 
-static void take_begun(struct model *m, const json_t *o)
+static void read_begun(struct model *m, const json_t *o)
 {
 	size_t i;
 	json_t *id;
@@ -123,9 +123,9 @@ static const char *read_pane(struct model *m, struct window *w, const json_t *o)
 {
 	int id = id_of(o, "id");
 	if (id < 0 || model_pane_by_id(m, (unsigned)id) || !*text_of(o, "session"))
-		return "a pane has no id of its own, or no session";
+		return "a pane has no unique id, or no session";
 	if (model_count_all_panes(m) >= MODEL_PANES_MAX)
-		return "there are too many panes";
+		return "too many panes";
 	struct pane *p = model_add_pane(w, m, (unsigned)id, NULL, false);
 	p->session = arena_copy(m->arena, text_of(o, "session"));
 	p->command = arena_copy(m->arena, text_of(o, "command"));
@@ -135,7 +135,7 @@ static const char *read_pane(struct model *m, struct window *w, const json_t *o)
 		p->title_then = arena_copy(m->arena, text_of(o, "titleThen"));
 	}
 	read_start(p, o);
-	take_settings(p->options, o, "options", false);
+	read_settings(p->options, o, "options", false);
 	p->turn = count_of(o, "turn");
 	w->turns = larger(w->turns, p->turn);
 	p->cols = count_of(o, "cols");
@@ -179,12 +179,12 @@ static const char *read_window(struct model *m, const json_t *o)
 	const char *wrong = NULL;
 	int id = id_of(o, "id"), preset = id_of(o, "preset");
 	if (id < 0 || model_window_by_id(m, (unsigned)id))
-		return "a window has no id of its own";
+		return "a window has no unique id";
 	struct window *w = model_add_window(m, (unsigned)id, text_of(o, "name"));
 	w->named = json_is_true(json_object_get(o, "named"));
 	w->zoomed = json_is_true(json_object_get(o, "zoomed"));
 	w->activity = number_of(o, "activity");
-	take_settings(w->options, o, "options", false);
+	read_settings(w->options, o, "options", false);
 	json_array_foreach (json_object_get(o, "panes"), i, pane)
 		if (!wrong)
 			wrong = read_pane(m, w, pane);
@@ -205,7 +205,7 @@ static const char *read_link(struct model *m, struct session *s, const json_t *o
 	int index = id_of(o, "index");
 	struct window *w = model_window_by_id(m, count_of(o, "window"));
 	if (!w || index < 0 || model_link_at(s, index))
-		return "a window is in two places, or in none";
+		return "a session links a window that does not exist, or uses an index twice";
 	struct link *l = model_add_link(m, s, index, w);
 	l->turn = count_of(o, "turn");
 	m->next_turn = larger(m->next_turn, l->turn);
@@ -220,13 +220,13 @@ static const char *read_session(struct model *m, const json_t *o)
 	int id = id_of(o, "id");
 	if (id < 0 || model_session_by_id(m, (unsigned)id) || !*name ||
 		model_session_by_name(m, name))
-		return "a session has no id or name of its own";
+		return "a session has no unique id or name";
 	struct session *s = model_add_session(m, (unsigned)id, name);
 	s->cwd = arena_copy(m->arena, text_of(o, "cwd"));
 	s->created = number_of(o, "created");
 	s->activity = number_of(o, "activity");
-	take_settings(s->options, o, "options", false);
-	take_settings(s->environment, o, "environment", true);
+	read_settings(s->options, o, "options", false);
+	read_settings(s->environment, o, "environment", true);
 	json_array_foreach (json_object_get(o, "links"), i, link)
 		if (!wrong)
 			wrong = read_link(m, s, link);
@@ -239,7 +239,7 @@ static const char *read_session(struct model *m, const json_t *o)
 	return NULL;
 }
 
-static void read_own(struct model *m, const json_t *o)
+static void read_globals(struct model *m, const json_t *o)
 {
 	m->started = number_of(o, "started");
 	m->pid = (int)count_of(o, "pid");
@@ -249,13 +249,13 @@ static void read_own(struct model *m, const json_t *o)
 	m->next_pane = count_of(o, "nextPane");
 	m->next_buffer = count_of(o, "nextBuffer");
 	m->next_turn = count_of(o, "nextTurn");
-	take_settings(m->server_options, o, "serverOptions", false);
-	take_settings(m->session_options, o, "sessionOptions", false);
-	take_settings(m->window_options, o, "windowOptions", false);
-	take_settings(m->environment, o, "environment", true);
-	take_buffers(m, o);
-	take_channels(m, o);
-	take_begun(m, o);
+	read_settings(m->server_options, o, "serverOptions", false);
+	read_settings(m->session_options, o, "sessionOptions", false);
+	read_settings(m->window_options, o, "windowOptions", false);
+	read_settings(m->environment, o, "environment", true);
+	read_buffers(m, o);
+	read_channels(m, o);
+	read_begun(m, o);
 }
 
 const char *state_json_read(struct model *m, const json_t *o)
@@ -265,8 +265,8 @@ const char *state_json_read(struct model *m, const json_t *o)
 	struct window *w;
 	const char *wrong = NULL;
 	if (number_of(o, "started") <= 0)
-		return "it is no state of tmux";
-	read_own(m, o);
+		return "not a state of ringside tmux";
+	read_globals(m, o);
 	json_array_foreach (json_object_get(o, "windows"), i, item)
 		if (!wrong)
 			wrong = read_window(m, item);

@@ -1,4 +1,4 @@
-/* What a style may be. Names of colours that X11 has are taken as they are: there are hundreds, and nothing is painted by them here. */
+/* Checks styles. Any word is accepted as an X11 colour name, because styles are stored, not drawn. */
 #include "ws/client/tmux/style.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@ static bool is_attribute(const char *word)
 	return is_among(word, list);
 }
 
-/* One, or several with "|" between. */
+/* Attributes separated by "|". */
 static bool is_attributes(const char *word)
 {
 	char one[32];

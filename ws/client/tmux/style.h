@@ -1,7 +1,7 @@
-/* Styles of tmux, as options have them: "fg=red,bold" (STYLES in its man page). */
+/* Styles in options, such as "fg=red,bold" (STYLES in tmux(1)). */
 #pragma once
 
 #include <stdbool.h>
 
-/* Whether a text is one. What has formats in it cannot be told before they are expanded, and is taken for one. */
+/* Whether a text is a valid style. A text with formats is accepted, because it cannot be checked yet. */
 bool style_is(const char *text);

@@ -1,4 +1,4 @@
-/* Targets, after cmd-find.c of tmux. A name is first taken exactly, then as a beginning, then as a pattern. */
+/* Targets, after cmd-find.c of tmux. A name is matched exactly, then as a prefix, then as a glob. */
 #include "ws/client/tmux/target.h"
 
 #include "ws/client/tmux/layout.h"
@@ -10,10 +10,11 @@
 #include <string.h>
 #include <utlist.h>
 
+/* The state of resolving a target. */
 struct search {
 	struct tmux *t;
-	struct place here; /* where we are */
-	struct place at;   /* what has been found */
+	struct place here; /* current place */
+	struct place at;   /* found so far */
 	bool exact_session, exact_window, window_only, pane_only, indices;
 };
 
@@ -61,7 +62,7 @@ unsigned target_pane_index(struct tmux *t, const struct pane *p)
 	return n;
 }
 
-/* A number, and nothing else. */
+/* Parse a whole word as a number. */
 static bool read_index(const char *text, int *ret_number)
 {
 	char *end;
@@ -100,7 +101,7 @@ static bool find_session(struct search *f, const char *name)
 	return found != NULL;
 }
 
-/* "+2", "-": that many windows on. */
+/* "+2", "-": a window relative to the current one. */
 static bool find_offset(struct search *f, const char *text)
 {
 	int n = 1;
@@ -118,7 +119,7 @@ static bool find_offset(struct search *f, const char *text)
 		if (*text == '+')
 			l = l->next ? l->next : s->links;
 		else
-			l = l->prev; /* utlist: that of the first is the last */
+			l = l->prev; /* in utlist, the first's prev is the last */
 	}
 	f->at.link = l;
 	return true;
@@ -127,7 +128,6 @@ static bool find_offset(struct search *f, const char *text)
 static bool find_window_by_name(struct search *f, const char *name)
 {
 	struct link *l, *found = NULL;
-	/* Exactly, as a beginning, as a pattern. */
 	for (int how = 0; how < (f->exact_window ? 1 : 3) && !found; how++) {
 		DL_FOREACH (f->at.session->links, l) {
 			const char *own = world_window_name(f->t, l->window);
@@ -190,7 +190,7 @@ static bool find_window(struct search *f, const char *name)
 	return true;
 }
 
-/* The corner or the side of a window that a word names. */
+/* The pane at a side or corner of a window, such as "top-left", or NULL. */
 static struct pane *find_described(const struct window *w, const char *name)
 {
 	static const char *const words[] = {"top", "bottom", "left", "right", "top-left",
@@ -211,7 +211,7 @@ static struct pane *find_described(const struct window *w, const char *name)
 	return NULL;
 }
 
-/* The pane on a side of another, across the border; at the edge, the one at the far end. */
+/* The neighbour of a pane on a side: l, r, u or d. At the edge of the window, the pane at the opposite edge. */
 static struct pane *find_beside(struct pane *from, char side)
 {
 	struct pane *p, *best = NULL;
@@ -287,6 +287,7 @@ static bool find_pane(struct search *f, const char *name)
 	return !f->pane_only && find_window(f, name);
 }
 
+/* The parts of "session:window.pane"; NULL: not given. */
 struct parts {
 	char *session, *window, *pane;
 };
@@ -349,7 +350,7 @@ static int refuse(struct search *f, unsigned flags, const char *what, const char
 	return flags & TARGET_QUIET ? 1 : tmux_error(f->t, "can't find %s: %s", what, name);
 }
 
-/* The parts one after another, each in what the one before has found. */
+/* Resolve session, window and pane in this order, each within the one before. */
 static int find_parts(struct search *f, const struct parts *p, unsigned flags)
 {
 	if (p->session && !find_session(f, p->session))

@@ -1,21 +1,26 @@
-/* What a target (-t) means, as tmux resolves it. */
+/* Resolving of targets (-t), as in tmux. */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
 
+/* What a target names. */
 enum target_type { TARGET_SESSION, TARGET_WINDOW, TARGET_PANE };
 
+/* Flags of target_find(). */
 enum {
-	TARGET_QUIET = 1, /* nothing is said where there is none */
-	TARGET_INDEX = 2, /* the window need not be there: an index is enough */
+	TARGET_QUIET = 1, /* no error message */
+	TARGET_INDEX = 2, /* accept the index of a window that does not exist */
 };
 
-/* spec may be NULL: where we are. Returns 0, or 1, having complained; then the place is the session, if that was there. */
+/*
+ * Resolve a target. spec NULL: the current place. Returns 0, or 1 with an error; *ret_place then has the
+ * session, if that was found.
+ */
 int target_find(struct tmux *t, const char *spec, enum target_type type, unsigned flags,
 	struct place *ret_place);
-/* Where we are: the pane that we run in, or the session used last. Returns false where there is none. */
+/* The current place: our own pane, or else the session used last. Returns false if there is none. */
 bool target_here(struct tmux *t, struct place *ret_place);
-/* All of a place from its pane, its window or its session. */
+/* Fill in a place of which only the pane, window or session is set. */
 void target_complete(struct tmux *t, struct place *p);
-/* The index of a pane in its window, as it is shown. */
+/* The index of a pane in its window, from pane-base-index. */
 unsigned target_pane_index(struct tmux *t, const struct pane *p);

@@ -1,6 +1,6 @@
 /*
- * `ringside tmux`: a call of tmux. The state is read under its lock, what there is is asked of the server, the commands
- * are carried out, and what has changed is written. A call that is given up leaves what the last one has written.
+ * `ringside tmux`. A call locks and reads the state, fetches the list of sessions from the server, runs the
+ * commands and writes the state. If it is killed, the old state remains.
  */
 #include "ws/client/tmux/tmux.h"
 
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 60000u /* with the server: an answer that takes longer never comes */
+#define PATIENCE_MS 60000u /* for an answer of the server */
 
 #define USAGE                                                                     \
 	"usage: tmux [-2CDlNuvV] [-c shell-command] [-f file] [-L socket-name]\n" \
@@ -66,15 +66,15 @@ int tmux_flush(struct tmux *t)
 	return rc;
 }
 
-/* What the options before the command say. */
+/* Options before the command. */
 struct head {
 	const char *label, *path, *shell_command;
-	int first; /* word of the command */
+	int first; /* index of the command in argv */
 	bool version, starts_not;
 };
 
-/* An option of all commands of Ringside. Returns 0 or 1. */
-static int take_common(struct tmux *t, const char *word, const char *next)
+/* Parse a common option of Ringside's commands. Returns 0, or 1 with an error. */
+static int parse_common_option(struct tmux *t, const char *word, const char *next)
 {
 	const char *equals = strchr(word, '=');
 	if (strncmp(word, "--socket", 8) == 0)
@@ -85,15 +85,15 @@ static int take_common(struct tmux *t, const char *word, const char *next)
 		t->help = true;
 	else
 		return tmux_error(t,
-			"%s: not with tmux, whose state is beside a server of this machine", word);
+			"%s: not available with tmux, which needs a server on this machine", word);
 	return 0;
 }
 
-static int take_head(struct tmux *t, int argc, char **argv, struct head *h)
+static int parse_options(struct tmux *t, int argc, char **argv, struct head *h)
 {
 	int i = 1;
 	for (; i < argc && cli_common_words(argv[i]) > 0; i += (int)cli_common_words(argv[i]))
-		if (take_common(t, argv[i], i + 1 < argc ? argv[i + 1] : "") != 0)
+		if (parse_common_option(t, argv[i], i + 1 < argc ? argv[i + 1] : "") != 0)
 			return 1;
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
 		const char *c = argv[i] + 1;
@@ -124,7 +124,7 @@ static int take_head(struct tmux *t, int argc, char **argv, struct head *h)
 			h->shell_command = value;
 		else if (*c == 'f')
 			t->file = value;
-		/* -T names features of a terminal: there is none. */
+		/* -T, features of the terminal, is ignored. */
 	}
 	h->first = i;
 	return 0;
@@ -136,7 +136,7 @@ static bool is_socket(const char *path)
 	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* $TMUX, where it is one of ours: the path before the first comma. */
+/* The path in $TMUX, before the first comma. NULL: not set, or set by a real tmux. */
 static const char *find_inherited(struct tmux *t)
 {
 	const char *tmux = getenv("TMUX"), *pane = getenv("TMUX_PANE");
@@ -144,13 +144,13 @@ static const char *find_inherited(struct tmux *t)
 		return NULL;
 	char *path = arena_copy_n(&t->arena, tmux, strcspn(tmux, ","));
 	if (is_socket(path))
-		return NULL; /* that of a real tmux, in which we run */
+		return NULL; /* of a real tmux */
 	if (pane && *pane == '%')
 		t->pane = (int)(strtoul(pane + 1, NULL, 10) & INT_MAX);
 	return path;
 }
 
-/* The path that names the server of tmux: given, inherited, or by its label beside the server's socket. */
+/* Set the path that names the tmux server: by -S, $TMUX, or a label beside the server's socket. */
 static int choose_path(struct tmux *t, const struct head *h)
 {
 	const char *inherited = find_inherited(t), *given = h->path;
@@ -165,7 +165,9 @@ static int choose_path(struct tmux *t, const struct head *h)
 		const char *slash = strrchr(t->cli->path, '/'),
 			   *label = h->label ? h->label : "default";
 		if (strchr(label, '/') || *label == '.' || !*label)
-			return tmux_error(t, "%s: no name of a server", label);
+			return tmux_error(t,
+				"invalid server name: %s: must not be empty, start with \".\" or contain \"/\"",
+				label);
 		length = snprintf(t->path, sizeof t->path, "%.*s/tmux", (int)(slash - t->cli->path),
 			t->cli->path);
 		if (length < (int)sizeof t->path && mkdir(t->path, 0700) < 0 && errno != EEXIST)
@@ -174,14 +176,14 @@ static int choose_path(struct tmux *t, const struct head *h)
 			(int)(slash - t->cli->path), t->cli->path, label);
 	}
 	if (length >= (int)(sizeof t->path - sizeof STATE_SUFFIX - 64))
-		return tmux_error(t, "%s: the path is too long", given ? given : h->label);
+		return tmux_error(t, "path too long: %s", t->path);
 	if (!inherited || strcmp(inherited, t->path) != 0)
 		t->pane = -1;
 	return 0;
 }
 
-/* Whether one of the commands may start a server that does not run. */
-static bool may_start(char **words, int count)
+/* Whether one of the commands may start a server. */
+static bool can_start(char **words, int count)
 {
 	bool begins = true;
 	if (count == 0)
@@ -213,7 +215,7 @@ static int run_words(struct tmux *t, int count, char **words)
 	int rc = state_open(t);
 	if (rc == 0)
 		rc = world_refresh(t);
-	/* Everything may have ended by itself: then so has the server. */
+	/* If all panes have exited, so has the tmux server. */
 	if (rc == 0 && t->model.started != 0 && !t->model.sessions) {
 		json_t *list = json_incref(t->model.list);
 		wake_all(t);
@@ -235,7 +237,7 @@ static int connect_server(struct tmux *t, const struct head *h, int count, char 
 {
 	t->cli->quiet = true;
 	t->cli->patience_ms = PATIENCE_MS;
-	t->cli->starts = !h->starts_not && may_start(words, count);
+	t->cli->starts = !h->starts_not && can_start(words, count);
 	int rc = connection_open(t->cli);
 	t->cli->quiet = false;
 	if (rc == 0)
@@ -245,14 +247,14 @@ static int connect_server(struct tmux *t, const struct head *h, int count, char 
 		t->cli->starts ? "it could not be started" : "no server is running there");
 }
 
-static int carry_out(struct tmux *t)
+static int run_call(struct tmux *t)
 {
 	struct head h = {0};
 	int argc = t->cli->argc;
 	char **argv = t->cli->argv;
 	if (argc > 1 && strcmp(argv[1], PIPE_WORD) == 0)
 		return pipe_feed(t, argc - 2, argv + 2);
-	int rc = take_head(t, argc, argv, &h);
+	int rc = parse_options(t, argc, argv, &h);
 	if (rc == 0 && t->help) {
 		cli_print_help(stdout, t->cli->command);
 		return 0;
@@ -278,7 +280,7 @@ static int run_tmux(struct cli *cli)
 {
 	struct tmux t = {.cli = cli, .lock = -1, .pane = -1};
 	t.out.arena = t.errors.arena = &t.arena;
-	int rc = carry_out(&t);
+	int rc = run_call(&t);
 	model_finish(&t.model);
 	json_decref(t.lost);
 	if (tmux_flush(&t) != 0 && rc == 0)
@@ -291,8 +293,8 @@ const struct command command_tmux = {
 	.name = "tmux",
 	.run = run_tmux,
 	.arguments = "[-L NAME] [-S PATH] [COMMAND [FLAGS]]",
-	.summary = "What programs ask of tmux, with sessions for its panes",
-	.options = "  -L NAME               a server of tmux of its own (default: default)\n"
-		   "  -S PATH               the same, by a path of your own\n"
-		   "  -V                    whose behaviour this is: tmux 3.3a\n",
+	.summary = "Emulate tmux, with a session for each pane",
+	.options = "  -L NAME               name of the tmux server (default: default)\n"
+		   "  -S PATH               path that names the tmux server, instead of -L\n"
+		   "  -V                    print the emulated version, tmux 3.3a\n",
 };

@@ -1,6 +1,6 @@
 /*
- * wait-for, after cmd-wait-for.c of tmux. A channel is {woken, locked, waiters, lockers}: the names of the FIFOs of those
- * that wait. Who has died has no reader at its FIFO, and is passed over.
+ * wait-for, after cmd-wait-for.c of tmux. A channel is {woken, locked, waiters, lockers}; the last two are the
+ * FIFOs of waiting processes. The FIFO of a killed process has no reader, and is skipped.
  */
 #include "ws/client/tmux/wake.h"
 
@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_MS 5000 /* how often who waits looks whether everything has ended */
-#define LOST_MAX 12  /* how often, one after another, the server may be away */
+/* A waiting process checks at this interval whether the tmux server has exited. */
+#define CHECK_MS 5000
+#define LOST_MAX 12 /* consecutive failures of that check */
 #define CHANNELS_MAX 10000u
 #define WOKEN 'w'
 #define OVER 'x'
@@ -30,7 +31,7 @@ static bool wake(const char *fifo, char what)
 	return good;
 }
 
-/* Those of one list, or only the first that lives. Returns whether there was one. */
+/* Wake all processes of a list, or with one the first that still waits. Returns whether there was one. */
 static bool wake_list(json_t *channel, const char *which, bool one, char what)
 {
 	json_t *list = json_object_get(channel, which);
@@ -69,8 +70,8 @@ static bool is_set(const json_t *channel, const char *what)
 	return json_is_true(json_object_get(channel, what));
 }
 
-/* One that nobody needs is no more. */
-static void forget(struct tmux *t, const char *name)
+/* Remove a channel that is unused. */
+static void drop_unused(struct tmux *t, const char *name)
 {
 	const json_t *channel = json_object_get(t->model.channels, name);
 	if (!is_set(channel, "locked") && !is_set(channel, "woken") &&
@@ -79,20 +80,20 @@ static void forget(struct tmux *t, const char *name)
 		json_object_del(t->model.channels, name);
 }
 
-/* Sleep until there is a byte. Returns it; OVER when tmux has ended. The lock is not held meanwhile. */
-static char sleep_at(struct tmux *t, int fd)
+/* Read a byte from a FIFO, without the lock. Returns OVER if the tmux server has exited. */
+static char wait_byte(struct tmux *t, int fd)
 {
 	char what = OVER;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	if (commands_pause(t) != 0)
 		return OVER;
 	for (unsigned failed = 0;;) {
-		int n = poll(&p, 1, LOOK_MS);
+		int n = poll(&p, 1, CHECK_MS);
 		if (n > 0 && read(fd, &what, 1) == 1)
 			return what;
 		if (n < 0 && errno != EINTR)
 			return OVER;
-		/* A server that is begun anew is waited for. */
+		/* Failures are tolerated while the server restarts. */
 		size_t said = t->errors.length;
 		bool good = commands_resume(t) == 0;
 		failed = good ? 0 : failed + 1;
@@ -104,7 +105,7 @@ static char sleep_at(struct tmux *t, int fd)
 	}
 }
 
-/* One of our own: in another namespace of processes somebody else may have our number. NULL: there is none. */
+/* Make a FIFO. In another pid namespace a process may have our pid: try several names. Returns NULL on failure. */
 static char *make_fifo(struct tmux *t)
 {
 	for (unsigned i = 0; i < CHANNELS_MAX; i++) {
@@ -122,14 +123,14 @@ static int wait_at(struct tmux *t, json_t *channel, const char *list)
 	char *fifo = make_fifo(t);
 	if (!fifo)
 		return tmux_error(t, "%s: %s", t->path, strerror(errno));
-	/* Also for writing, so that no end is seen when whoever wakes us closes it. */
+	/* Also for writing, so that there is no EOF when the writer closes it. */
 	int fd = open(fifo, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		unlink(fifo);
 		return tmux_error(t, "%s: %s", fifo, strerror(errno));
 	}
 	json_array_append_new(json_object_get(channel, list), json_string(fifo));
-	char what = sleep_at(t, fd);
+	char what = wait_byte(t, fd);
 	close(fd);
 	unlink(fifo);
 	if (t->lock < 0)
@@ -145,7 +146,7 @@ static int signal_channel(struct tmux *t, const char *name)
 	bool any = wake_list(channel, "waiters", false, WOKEN);
 	if (!any)
 		json_object_set_new(channel, "woken", json_true());
-	forget(t, name);
+	drop_unused(t, name);
 	return 0;
 }
 
@@ -156,7 +157,7 @@ static int unlock_channel(struct tmux *t, const char *name)
 		return tmux_error(t, "channel %s not locked", name);
 	if (!wake_list(channel, "lockers", true, WOKEN))
 		json_object_set_new(channel, "locked", json_false());
-	forget(t, name);
+	drop_unused(t, name);
 	return 0;
 }
 
@@ -165,7 +166,7 @@ int do_wait_for(struct call *c)
 	struct tmux *t = c->t;
 	const char *name = c->args.items[0];
 	if (json_object_size(t->model.channels) > CHANNELS_MAX)
-		return tmux_error(t, "there are %u channels already", CHANNELS_MAX);
+		return tmux_error(t, "too many channels: at most %u", CHANNELS_MAX);
 	if (args_has(&c->args, 'S'))
 		return signal_channel(t, name);
 	if (args_has(&c->args, 'U'))
@@ -178,7 +179,7 @@ int do_wait_for(struct call *c)
 	}
 	if (!locks && is_set(channel, "woken")) {
 		json_object_set_new(channel, "woken", json_false());
-		forget(t, name);
+		drop_unused(t, name);
 		return 0;
 	}
 	return wait_at(t, channel, locks ? "lockers" : "waiters");

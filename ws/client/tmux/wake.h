@@ -1,7 +1,7 @@
-/* Channels of wait-for: who waits has a FIFO beside the state, and is woken by a byte in it. */
+/* Channels of wait-for. A waiting process has a FIFO beside the state file; a byte in it wakes the process. */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
 
-/* Wake everybody: nothing that they wait for will come. */
+/* Wake all waiting processes because the tmux server exits: their commands fail. */
 void wake_all(struct tmux *t);

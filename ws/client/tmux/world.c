@@ -1,7 +1,6 @@
 /*
- * The server's sessions behind the panes. A pane whose session is gone or has ended is dropped when it is noticed, with
- * the windows and sessions that have none left, as tmux does at once; unless remain-on-exit keeps it. What runs in a pane
- * is read from /proc, as tmux does.
+ * The sessions of Ringside behind panes. At the start of a call, panes with ended sessions are dropped, with
+ * windows and sessions that become empty, unless remain-on-exit keeps them.
  */
 #include "ws/client/tmux/world.h"
 
@@ -18,10 +17,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define PROC_TEXT_MAX 4096u
-#define NAME_MAX_BYTES 100 /* of what people see; the server takes 128 characters */
-#define ATTEMPTS_MAX 100   /* at an id that nobody has */
-#define CONFLICT 409       /* of HTTP */
+#define NAME_MAX_BYTES 100 /* of a session's name; the server accepts 128 characters */
+#define ATTEMPTS_MAX 100   /* to find an unused id */
+#define CONFLICT 409       /* HTTP status: the id is in use */
 
 int world_ask(
 	struct tmux *t, const char *method, char *path, json_t *body, struct answer *ret_answer)
@@ -35,8 +33,8 @@ int world_ask(
 	const json_t *first = json_array_get(
 		json_object_get(json_object_get(ret_answer->json, "context"), "validationErrors"),
 		0);
-	rc = tmux_error(t, "%s%s%s", *why ? why : "the server has refused", first ? ": " : "",
-		first ? answer_text(first, "message") : "");
+	rc = tmux_error(t, "%s%s%s", *why ? why : "the server refused the request",
+		first ? ": " : "", first ? answer_text(first, "message") : "");
 	answer_finish(ret_answer);
 	return rc;
 }
@@ -51,7 +49,7 @@ static json_t *find_info(const struct model *m, const char *id)
 	return NULL;
 }
 
-static void note_end(struct pane *p, const json_t *ended)
+static void record_exit(struct pane *p, const json_t *ended)
 {
 	const json_t *code = json_object_get(ended, "code");
 	const char *name = json_string_value(json_object_get(ended, "signal"));
@@ -66,38 +64,38 @@ static void note_end(struct pane *p, const json_t *ended)
 	}
 }
 
-/* Whether a pane that has ended is kept. */
-static bool remains(struct tmux *t, struct pane *p, const json_t *ended)
+/* Whether remain-on-exit keeps a pane. ended: how it has exited, or NULL. */
+static bool is_kept(struct tmux *t, struct pane *p, const json_t *ended)
 {
 	if (!ended)
 		return false;
 	const char *how = settings_of_pane(t, p, "remain-on-exit");
 	if (!p->dead)
-		note_end(p, ended);
+		record_exit(p, ended);
 	return strcmp(how, "on") == 0 || (strcmp(how, "failed") == 0 && p->status != 0);
 }
 
-static void judge_pane(struct tmux *t, struct pane *p)
+static void update_pane(struct tmux *t, struct pane *p)
 {
 	json_t *info = find_info(&t->model, p->session);
 	const json_t *ended = json_object_get(info, "exit");
 	bool over = !info || json_is_object(ended) ||
 		strcmp(answer_text(info, "state"), "deleting") == 0;
 	p->info = info;
-	if (over && !remains(t, p, json_is_object(ended) ? ended : NULL))
+	if (over && !is_kept(t, p, json_is_object(ended) ? ended : NULL))
 		world_drop_pane(t, p);
 }
 
-static void judge_panes(struct tmux *t)
+static void update_panes(struct tmux *t)
 {
 	struct window *w, *next_window;
 	struct pane *p, *next;
 	DL_FOREACH_SAFE (t->model.windows, w, next_window)
 		DL_FOREACH_SAFE (w->panes, p, next)
-			judge_pane(t, p);
+			update_pane(t, p);
 }
 
-static void end_session(struct tmux *t, const char *id)
+static void delete_session(struct tmux *t, const char *id)
 {
 	struct answer a;
 	if (call_try(t->cli, "POST", strdup("/api/session/delete"),
@@ -116,15 +114,15 @@ static bool is_of_pane(const struct model *m, const char *id)
 	return false;
 }
 
-/* What a call had begun that was killed before it could tell. */
-static void end_strays(struct tmux *t)
+/* Delete sessions that belong to no pane: a call was killed after it had created them. */
+static void delete_orphans(struct tmux *t)
 {
 	size_t i;
 	json_t *id;
 	json_array_foreach (t->model.begun, i, id)
 		if (find_info(&t->model, json_string_value(id)) &&
 			!is_of_pane(&t->model, json_string_value(id)))
-			end_session(t, json_string_value(id));
+			delete_session(t, json_string_value(id));
 	json_array_clear(t->model.begun);
 }
 
@@ -133,7 +131,7 @@ void world_end_lost(struct tmux *t)
 	size_t i;
 	json_t *id;
 	json_array_foreach (t->lost, i, id)
-		end_session(t, json_string_value(id));
+		delete_session(t, json_string_value(id));
 	json_decref(t->lost);
 	t->lost = NULL;
 }
@@ -146,8 +144,8 @@ int world_refresh(struct tmux *t)
 	json_decref(t->model.list);
 	t->model.list = json_incref(json_object_get(a.json, "sessions"));
 	answer_finish(&a);
-	end_strays(t);
-	judge_panes(t);
+	delete_orphans(t);
+	update_panes(t);
 	return 0;
 }
 
@@ -203,7 +201,7 @@ int world_end(struct tmux *t, struct pane *p)
 	struct answer a;
 	if (!p->info)
 		return 0;
-	/* Somebody may have been faster: what is wanted is that it is gone. */
+	/* It is no error if the session is gone already. */
 	int rc = call_try(t->cli, "POST", strdup("/api/session/delete"),
 		json_pack("{s:s}", "sessionId", p->session), &a);
 	if (rc < 0)
@@ -249,7 +247,7 @@ int world_end_session(struct tmux *t, struct session *s)
 	return rc;
 }
 
-/* Its name for people, and where it belongs. */
+/* The name of a pane's session: the names of the tmux session and of the window. */
 static char *describe(struct tmux *t, const struct pane *p, const struct session *s)
 {
 	char *name = arena_print(&t->arena, "%s %s", s->name, p->window->name);
@@ -266,7 +264,7 @@ static char *describe(struct tmux *t, const struct pane *p, const struct session
 	return name;
 }
 
-/* What panes of this server of tmux are called among sessions. */
+/* The id of a pane's session: unique for this tmux server, pane and attempt. */
 static char *choose_id(struct tmux *t, const struct pane *p, unsigned attempt)
 {
 	const char *slash = strrchr(t->path, '/');
@@ -296,7 +294,7 @@ static json_t *choose_environment(
 	return env;
 }
 
-/* The terminal has the size that its cell has, whoever looks at it in a window of another size. */
+/* Fix the size of a pane's terminal, whatever the sizes of attached clients are. */
 static int fix_size(struct tmux *t, struct pane *p, unsigned cols, unsigned rows)
 {
 	struct answer a;
@@ -305,13 +303,13 @@ static int fix_size(struct tmux *t, struct pane *p, unsigned cols, unsigned rows
 		&a);
 	if (rc < 0)
 		return tmux_error(t, "lost server: %s", strerror(-rc));
-	answer_finish(&a); /* it may have ended meanwhile, which the next call notices */
+	answer_finish(&a); /* a refusal means that the session has ended, which the next call sees */
 	p->cols = cols;
 	p->rows = rows;
 	return 0;
 }
 
-static unsigned bounded(int side)
+static unsigned clamp_side(int side)
 {
 	return side < 1 ? 1 : side > (int)MODEL_SIDE_MAX ? MODEL_SIDE_MAX : (unsigned)side;
 }
@@ -333,14 +331,14 @@ int world_start(struct tmux *t, struct pane *p, const struct world_start *start)
 {
 	struct answer a;
 	int rc = 0, status = CONFLICT;
-	p->cols = bounded(p->cell ? p->cell->cols : 80);
-	p->rows = bounded(p->cell ? p->cell->rows : 24);
+	p->cols = clamp_side(p->cell ? p->cell->cols : 80);
+	p->rows = clamp_side(p->cell ? p->cell->rows : 24);
 	json_t *body = describe_start(t, p, start);
 	for (unsigned i = 0; rc == 0 && status == CONFLICT && i < ATTEMPTS_MAX; i++) {
 		p->session = choose_id(t, p, i);
 		if (find_info(&t->model, p->session))
 			continue;
-		/* Told before it is there, so that it is ended if we are killed before we can tell the rest. */
+		/* Written first: if this call is killed before it writes the pane, the next deletes the session. */
 		size_t before = json_array_size(t->model.begun);
 		json_array_append_new(t->model.begun, json_string(p->session));
 		if (state_keep(t) != 0) {
@@ -360,7 +358,7 @@ int world_start(struct tmux *t, struct pane *p, const struct world_start *start)
 	if (rc < 0)
 		return tmux_error(t, "lost server: %s", strerror(-rc));
 	if (status == CONFLICT)
-		return tmux_error(t, "create pane failed: all its ids are taken");
+		return tmux_error(t, "create pane failed: no unused session id");
 	if (status != 200) {
 		const json_t *first = json_array_get(
 			json_object_get(json_object_get(a.json, "context"), "validationErrors"), 0);
@@ -384,8 +382,8 @@ int world_fit(struct tmux *t, struct window *w)
 	struct pane *p;
 	int rc = 0;
 	DL_FOREACH (w->panes, p) {
-		unsigned cols = bounded(p->cell ? p->cell->cols : 80),
-			 rows = bounded(p->cell ? p->cell->rows : 24);
+		unsigned cols = clamp_side(p->cell ? p->cell->cols : 80),
+			 rows = clamp_side(p->cell ? p->cell->rows : 24);
 		if (w->zoomed && p == w->active) {
 			cols = w->cols;
 			rows = w->rows;
@@ -417,7 +415,7 @@ int64_t world_history(struct tmux *t, struct pane *p, int64_t *ret_first, int64_
 		limit = json_integer_value(json_object_get(scrollback, "max")), end = first + count;
 	if (p->history > 0 && p->history < limit)
 		limit = p->history;
-	/* Where lines are wrapped anew there may be fewer of them. */
+	/* Rewrapped lines may have become fewer. */
 	int64_t cleared = p->cleared > (uint64_t)end ? end : (int64_t)p->cleared;
 	first = first < cleared ? cleared : first;
 	first = end - first > limit ? end - limit : first;

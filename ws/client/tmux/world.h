@@ -1,51 +1,62 @@
-/* Panes as they are: sessions of the server. Here alone it is asked. */
+/* Panes and the sessions of Ringside behind them. Most requests to the server are made here. */
 #pragma once
 
 #include "ws/client/tmux/tmux.h"
 
-/* Ask which sessions there are, and drop panes that have ended. Returns 0, or the status to end with. */
+/* Fetch the list of sessions and drop ended panes. Returns 0, or a status to exit with. */
 int world_refresh(struct tmux *t);
 
-/* Ask the server; path and body are taken. Whatever is no success is complained of. Returns 0 or 1. */
+/*
+ * Send a request and wait for the answer. Consumes path and body. Returns 0 with an answer to finish, or 1 with
+ * an error, also for a status other than 2xx.
+ */
 int world_ask(
 	struct tmux *t, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
+/* What to start in a pane. */
 struct world_start {
 	const char *cwd;       /* absolute */
 	json_t *argv;          /* program and arguments; NULL: the default shell; borrowed */
 	json_t *env;           /* more variables; NULL: none; borrowed */
-	struct session *place; /* the session of tmux it belongs to */
+	struct session *place; /* tmux session of the pane */
 };
 
-/* Give a pane its terminal: its cell says how large. Returns 0 or 1, having complained. */
+/* Create the session of a pane, in the size of its cell. Returns 0, or 1 with an error. */
 int world_start(struct tmux *t, struct pane *p, const struct world_start *start);
-/* End what runs in it. Returns 0 or 1. */
+/* Delete the session of a pane, which kills its programs. Returns 0, or 1 with an error. */
 int world_end(struct tmux *t, struct pane *p);
-/* End what was begun where the state could not be written: nobody would know of it. */
+/* Delete sessions that were created before the state could not be written, because no file lists them. */
 void world_end_lost(struct tmux *t);
-/* Terminals get the sizes of their cells. */
+/* Resize the terminals of a window to their cells. Returns 0, or 1 with an error. */
 int world_fit(struct tmux *t, struct window *w);
 
-/* Out of the model, with windows and sessions that become empty. What runs there is not ended. */
+/* Remove a pane from the model, with windows and sessions that become empty. Does not delete its session. */
 void world_drop_pane(struct tmux *t, struct pane *p);
+/* Remove a window from one session of the model, as world_drop_pane(). */
 void world_drop_link(struct tmux *t, struct link *l);
+/* Remove a session from the model, as world_drop_pane(). */
 void world_drop_session(struct tmux *t, struct session *s);
-/* End all panes of a window, or those of a session that are in no other, and drop it. Returns 0 or 1. */
+/* Kill and remove all panes of a window. Returns 0, or 1 with an error. */
 int world_end_window(struct tmux *t, struct window *w);
+/*
+ * Kill and remove the windows of a session that no other session has, and remove the session. Returns 0, or 1
+ * with an error.
+ */
 int world_end_session(struct tmux *t, struct session *s);
 
-/* What a pane shows; NULL: it cannot be had. Borrowed, and asked for once a call. */
+/* The screen of a pane, fetched once a call. Returns it borrowed, or NULL if it cannot be fetched. */
 const json_t *world_screen(struct tmux *t, struct pane *p);
-/* Rows above the screen that are kept, and how many may be; *ret_first: number of the oldest. */
+/* The number of rows of scrollback. *ret_first: number of the oldest row; *ret_limit: as many rows are kept. */
 int64_t world_history(struct tmux *t, struct pane *p, int64_t *ret_first, int64_t *ret_limit);
-/* What runs in front, and where; "" when it is not known. */
+/* The name of the foreground program; if unknown, of the program that was started. */
 char *world_command(struct tmux *t, const struct pane *p);
+/* The working directory of the foreground program, or "". */
 char *world_directory(struct tmux *t, const struct pane *p);
-/* The name of a window: that which runs in it, where it is not named. */
+/* The name of a window: given by the user, or that of the foreground program. */
 char *world_window_name(struct tmux *t, const struct window *w);
-/* A command line as the name of what it runs: "/bin/sleep 3" is sleep. */
+/* The program's name in a command line: "sleep" for "/bin/sleep 3". */
 char *world_program(struct tmux *t, const char *command);
-/* When a process began, in ticks since the start of the system; 0: there is none. */
+/* The start time of a process, in ticks since boot (proc(5), stat); 0: no such process. */
 uint64_t world_birth(int pid);
-/* End the command of pipe-pane, if there is one. */
+/* Kill the process of pipe-pane, if there is one. */
 void world_end_pipe(struct pane *p);

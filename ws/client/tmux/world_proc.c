@@ -1,4 +1,4 @@
-/* What runs in a pane, as the kernel tells. Processes come and go: what cannot be read is "". */
+/* The foreground program of a pane, from /proc, as in tmux. What cannot be read is "". */
 #include "ws/client/tmux/world.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 #define TEXT_MAX 4096u
 
-/* A file of a process, NUL-terminated; returns its length. */
+/* Read a file of /proc/PID, NUL-terminated. Returns its length. */
 static size_t read_proc(int pid, const char *what, char text[TEXT_MAX])
 {
 	char path[64];
@@ -25,7 +25,7 @@ static size_t read_proc(int pid, const char *what, char text[TEXT_MAX])
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* A field behind the name of a program in its stat: 1 is its state. */
+/* A field of stat, counted from the one behind the program's name. 0 if it cannot be read. */
 static long long read_stat(int pid, unsigned field)
 {
 	char text[TEXT_MAX];
@@ -42,7 +42,7 @@ uint64_t world_birth(int pid)
 	return pid > 0 ? (uint64_t)read_stat(pid, 20) : 0;
 }
 
-/* The leader of the foreground of its terminal. */
+/* The pid of the leader of the terminal's foreground process group; otherwise of the started program. */
 static int find_front(const struct pane *p)
 {
 	int pid = (int)json_integer_value(json_object_get(p->info, "pid"));

@@ -93,8 +93,7 @@ Test(tmux_script, conditions)
 	struct text deep = {.arena = &t.arena};
 	for (int i = 0; i < 100; i++)
 		text_puts(&deep, "%if 1\n");
-	cr_expect_str_eq(
-		show(&t, text_get(&deep)), "line 65: too many conditions within one another");
+	cr_expect_str_eq(show(&t, text_get(&deep)), "line 65: too many nested conditions");
 	tmux_model_end(&t);
 }
 

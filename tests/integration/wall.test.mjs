@@ -35,7 +35,7 @@ scenario('sessions are shown live, those first that need somebody, and keep thei
 		await screen.shows(/carl - .*waits for input/);
 		await screen.shows(/name\?/);
 		await until('who asks is first', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'carl');
-		await screen.shows(/3 sessions, 1 needs somebody/);
+		await screen.shows(/3 sessions, 1 needs attention/);
 		await line(server, 'carl', 'x');
 		await until('who asks no more is not', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'anna');
 		await line(server, 'berta', 'printf "\\a"');
@@ -150,7 +150,7 @@ scenario('it outlives the server, and follows what comes and goes', async (serve
 		await cli(server, ['kill', 'anna']);
 		await screen.shows(/>new - at its prompt/);
 		await cli(server, ['kill', 'new']);
-		await screen.shows(/no session is there/);
+		await screen.shows(/there are no sessions/);
 		await leave(screen);
 	});
 });

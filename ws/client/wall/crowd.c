@@ -1,7 +1,7 @@
 /*
- * Tiles, one for each session of a list. A session that has begun anew under its old name is another one. The order is that
- * of who needs somebody, and of names within that, so that nothing moves but what has something to say. Short memory leaves
- * sessions out.
+ * A tile for each session. A new session with the id of an old one has another epoch, and gets another tile.
+ * Tiles are sorted by need of attention and then by id, so a tile moves only if its standing changes. If memory
+ * is short, sessions are left out.
  */
 #include "ws/client/wall/crowd.h"
 
@@ -15,7 +15,7 @@ static const char *text_of(const json_t *object, const char *name)
 	return text ? text : "";
 }
 
-static void assess(struct tile *t)
+static void update_standing(struct tile *t)
 {
 	char words[STANDING_WORDS_MAX];
 	enum standing standing = standing_of(t->session, t->state, t->called, words);
@@ -59,7 +59,7 @@ static struct tile *add_tile(struct crowd *c, const char *id, const char *epoch)
 	return t;
 }
 
-static void take_session(struct tile *t, json_t *session)
+static void update_tile(struct tile *t, json_t *session)
 {
 	const char *name = text_of(session, "name");
 	unsigned cols = (unsigned)json_integer_value(json_object_get(session, "cols"));
@@ -77,10 +77,10 @@ static void take_session(struct tile *t, json_t *session)
 	t->session = session;
 	if (json_integer_value(json_object_get(session, "clients")) > 0)
 		t->called = false;
-	assess(t);
+	update_standing(t);
 }
 
-static void sweep(struct crowd *c, void (*gone)(void *user, struct tile *tile), void *user)
+static void remove_unlisted(struct crowd *c, void (*gone)(void *user, struct tile *tile), void *user)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < c->count; i++) {
@@ -111,10 +111,10 @@ bool crowd_take_list(struct crowd *c, const json_t *sessions,
 		if (!t)
 			t = add_tile(c, id, epoch);
 		if (t)
-			take_session(t, session);
+			update_tile(t, session);
 		whole = whole && t;
 	}
-	sweep(c, gone, user);
+	remove_unlisted(c, gone, user);
 	return whole;
 }
 
@@ -123,14 +123,14 @@ void crowd_take_state(struct tile *t, const json_t *state)
 	json_t *copy = json_deep_copy(state);
 	json_decref(t->state);
 	t->state = copy;
-	assess(t);
+	update_standing(t);
 }
 
 void crowd_call(struct tile *t, bool called)
 {
 	t->dirty = t->dirty || t->called != called;
 	t->called = called;
-	assess(t);
+	update_standing(t);
 }
 
 static int compare(const void *a, const void *b)

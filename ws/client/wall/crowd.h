@@ -9,59 +9,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CROWD_MAX 1000u /* of more, those that the server lists first */
+#define CROWD_MAX 1000u /* the first ones in the server's list; further ones are not shown */
 #define TILE_ID_MAX 128u
 #define TILE_NAME_MAX 256u /* bytes of a name that are kept */
 
+/* A session. */
 struct tile {
-	uint64_t serial; /* never used again */
+	uint64_t serial; /* unique */
 	char id[TILE_ID_MAX + 1], epoch[17];
-	char name[TILE_NAME_MAX + 1]; /* "" where it is the id */
-	json_t *session, *state;      /* as they were told last; owned; state may be NULL */
+	char name[TILE_NAME_MAX + 1]; /* "" if it is the id */
+	json_t *session, *state;      /* latest from the server; owned; state may be NULL */
 	unsigned cols, rows;
 	enum standing standing;
-	char words[STANDING_WORDS_MAX];
-	bool called; /* it has rung since somebody was there */
+	char words[STANDING_WORDS_MAX]; /* describe the state */
+	bool called;                    /* bell or notification since a client was attached */
 	struct picture picture;
-	/* What is asked of the server for it: */
-	bool followed, waited, fetched, surveyed;
-	bool stale;      /* the picture is not what the session shows now */
-	bool still;      /* it will not change any more */
-	uint64_t since;  /* of the picture that is being fetched */
-	uint64_t due_ms; /* before then nothing more is asked; of the loop's clock */
-	bool dirty;      /* what is drawn is not what is here */
-	bool listed;     /* while a list is taken */
+	/* Pending requests: for the stream of states, for new output, for the screen. */
+	bool followed, waited, fetched;
+	bool stale;      /* the picture is out of date */
+	bool still;      /* the session has ended: the picture will not change any more */
+	uint64_t since;  /* version of the picture in the pending request */
+	uint64_t due_ms; /* loop time of the next request */
+	bool dirty;      /* must be drawn */
+	bool listed;     /* during crowd_take_list(): it is in the new list */
 };
 
+/* All sessions. Zero-initialize it. */
 struct crowd {
 	struct tile **tiles; /* owned */
 	size_t count;
-	uint64_t serials;               /* that have been given out */
-	char left_out[TILE_ID_MAX + 1]; /* the session that it would show itself in, or "" */
+	uint64_t serials;               /* last serial */
+	char left_out[TILE_ID_MAX + 1]; /* id of the session that the wall runs in, or "" */
 };
 
 /*
- * Take a list of sessions. gone: called with each tile that leaves, which is freed after it. Returns false when memory is
- * short; then some are missing.
+ * Update the tiles from the server's list of sessions. gone is called for each tile that is removed, before it
+ * is freed. Returns false if out of memory; then some sessions are missing.
  */
 bool crowd_take_list(struct crowd *c, const json_t *sessions,
 	void (*gone)(void *user, struct tile *tile), void *user);
 
-/* Take what a session is at; state is borrowed. */
+/* Update a tile from the state of its session, which is borrowed. */
 void crowd_take_state(struct tile *t, const json_t *state);
 
-/* It has rung; or somebody has been there. */
+/* Set whether a bell or a notification is unseen. */
 void crowd_call(struct tile *t, bool called);
 
-/* Put them in order. Returns whether any has changed its place. */
+/* Sort the tiles. Returns whether the order changed. */
 bool crowd_sort(struct crowd *c);
 
-/* The tile of that serial, or NULL; and where it stands, the first where it does not. */
+/* Find a tile by its serial, or NULL. */
 struct tile *crowd_find(const struct crowd *c, uint64_t serial);
+/* The index of the tile with this serial, or 0. */
 unsigned crowd_place(const struct crowd *c, uint64_t serial);
 
-/* How many are of that standing. */
+/* The number of tiles of that standing. */
 unsigned crowd_count(const struct crowd *c, enum standing standing);
 
-/* Free all of them. */
+/* Free all tiles. */
 void crowd_finish(struct crowd *c);

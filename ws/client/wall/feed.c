@@ -1,8 +1,8 @@
 /*
- * What the server tells, over one control socket: the list of sessions whenever it changes, the state of each, and of those
- * that are shown the screen. A screen is asked for once when it is new, and then when something has been printed, which is
- * waited for: a session that is quiet costs nothing, one that is loud a few answers a second. A lost connection is made
- * again for as long as it takes; a refusal ends the wall.
+ * Requests over one control socket: the list of sessions, the state of each, and the screens of those that are
+ * shown. A screen is requested once, and again after output, which another request waits for: a quiet session
+ * costs nothing, a loud one a few answers a second. A lost connection is retried for ever; a refused one ends
+ * the wall.
  */
 #include "ws/client/wall/wall_state.h"
 
@@ -17,9 +17,9 @@
 
 #define PAUSE_FIRST_MS 100u
 #define PAUSE_MAX_MS 2000u
-#define WAIT_MS 600000 /* for something to be printed, before it is asked again */
+#define WAIT_MS 600000 /* timeout of a request that waits for output; it is then repeated */
 
-/* What a request is for: the first letter of its id; the tile's serial follows. */
+/* What a request is for. Its id is this letter and the tile's serial. */
 enum subject { LIST = 'l', FOLLOW = 'f', SURVEY = 's', WAIT = 'w', PICTURE = 'p' };
 
 static bool send_message(struct wall *w, json_t *message)
@@ -31,7 +31,7 @@ static bool send_message(struct wall *w, json_t *message)
 	return sent;
 }
 
-/* path and body are taken; body may be NULL. Returns false when memory is short. */
+/* Send a request. Consumes path and body, which may be NULL. Returns false if it was not sent. */
 static bool ask(struct wall *w, enum subject subject, uint64_t serial, char *path, json_t *body)
 {
 	char id[32];
@@ -53,7 +53,7 @@ static void cancel(struct wall *w, enum subject subject, uint64_t serial)
 	send_message(w, json_pack("{s:s, s:s}", "type", "cancel", "id", id));
 }
 
-/* Asking */
+/* Requests */
 
 static void ask_picture(struct wall *w, struct tile *t)
 {
@@ -86,7 +86,7 @@ static void follow(struct wall *w, struct tile *t)
 	w->followed += t->followed;
 }
 
-static void look_at_shown(struct wall *w, struct tile *t)
+static void request_screen(struct wall *w, struct tile *t)
 {
 	if (t->stale && !t->fetched)
 		ask_picture(w, t);
@@ -94,7 +94,7 @@ static void look_at_shown(struct wall *w, struct tile *t)
 		ask_wait(w, t);
 }
 
-/* It is not shown any more: nothing is asked for it, and nothing kept. */
+/* The tile is not shown any more: free its picture and stop requests for it. */
 static void forget_picture(struct wall *w, struct tile *t)
 {
 	if (t->waited)
@@ -103,7 +103,7 @@ static void forget_picture(struct wall *w, struct tile *t)
 	t->stale = true;
 }
 
-/* The next of those whose state is not followed, for they are too many. */
+/* Request the next state of those that are not followed, because there are too many sessions. */
 static void survey(struct wall *w, uint64_t now)
 {
 	if (w->surveying || now < w->survey_ms || w->crowd.count <= WALL_FOLLOWED_MAX)
@@ -141,7 +141,7 @@ void feed_look(struct wall *w)
 		}
 		follow(w, t);
 		if (shown)
-			look_at_shown(w, t);
+			request_screen(w, t);
 	}
 	survey(w, now);
 	if (w->crowd.count > WALL_FOLLOWED_MAX && now + WALL_SURVEY_MS < next)
@@ -165,20 +165,20 @@ static void on_gone(void *user, struct tile *t)
 		w->surveying = false;
 }
 
-static void take_list(struct wall *w, const json_t *event)
+static void update_list(struct wall *w, const json_t *event)
 {
 	const json_t *sessions = json_object_get(event, "sessions");
 	if (!json_is_array(sessions))
 		return;
 	w->listed = true;
 	if (!crowd_take_list(&w->crowd, sessions, on_gone, w))
-		wall_end(w, CLI_FAILED, "there is no memory");
+		wall_end(w, CLI_FAILED, "out of memory");
 	for (size_t i = 0; i < w->crowd.count; i++)
 		if (has_ended(w->crowd.tiles[i]) && !w->crowd.tiles[i]->still)
 			w->crowd.tiles[i]->still = w->crowd.tiles[i]->stale = true;
 }
 
-static void take_news(struct tile *t, const json_t *event)
+static void update_tile(struct tile *t, const json_t *event)
 {
 	const char *type = answer_text(event, "type");
 	bool alone = json_integer_value(json_object_get(t->session, "clients")) == 0;
@@ -188,26 +188,26 @@ static void take_news(struct tile *t, const json_t *event)
 		crowd_call(t, true);
 }
 
-static void take_picture(struct wall *w, struct tile *t, const json_t *body)
+static void update_picture(struct wall *w, struct tile *t, const json_t *body)
 {
 	int rc = picture_take(&t->picture, body, t->since);
 	t->dirty = true;
 	if (rc < 0)
 		t->stale = true;
 	if (rc == -ENOMEM)
-		wall_end(w, CLI_FAILED, "there is no memory");
+		wall_end(w, CLI_FAILED, "out of memory");
 	t->due_ms = uv_now(&w->cli->loop) + (rc == -EPROTO ? WALL_RETRY_MS : WALL_REST_MS);
 }
 
-static void take_wait(struct tile *t, const json_t *body)
+static void finish_wait(struct tile *t, const json_t *body)
 {
-	/* Of one that was cancelled there is none; what it missed the next one finds. */
+	/* A cancelled request has no type; the next one starts at the same offset, and misses nothing. */
 	const char *type = answer_text(body, "type");
 	t->stale = t->stale || (*type && strcmp(type, "timeout") != 0);
 	t->still = t->still || strcmp(type, "exit") == 0;
 }
 
-/* A request for a tile is over, well or not. */
+/* A request for a tile has ended, successful or not. */
 static void finish_request(struct wall *w, enum subject subject, struct tile *t)
 {
 	if (subject == FOLLOW && t->followed) {
@@ -222,49 +222,51 @@ static void finish_request(struct wall *w, enum subject subject, struct tile *t)
 		w->surveying = false;
 }
 
-static void take_answer(struct wall *w, enum subject subject, struct tile *t, const json_t *message)
+static void handle_answer(
+	struct wall *w, enum subject subject, struct tile *t, const json_t *message)
 {
 	const json_t *body = json_object_get(message, "body");
 	bool good = json_integer_value(json_object_get(message, "status")) == 200;
 	finish_request(w, subject, t);
-	/* A stream that ends belongs to a session that does. */
+	/* A stream ends with its session. */
 	if (!good || subject == FOLLOW) {
 		t->stale = t->stale || subject == PICTURE;
 		t->due_ms = uv_now(&w->cli->loop) + WALL_RETRY_MS;
 		return;
 	}
 	if (subject == WAIT)
-		take_wait(t, body);
+		finish_wait(t, body);
 	else if (subject == PICTURE && view_shows(w, t))
-		take_picture(w, t, body);
+		update_picture(w, t, body);
 	else if (subject == PICTURE)
 		t->stale = true;
 	else if (subject == SURVEY)
 		crowd_take_state(t, json_object_get(body, "state"));
 }
 
-static void take_stream(struct wall *w, enum subject subject, struct tile *t, const json_t *message)
+static void handle_stream(
+	struct wall *w, enum subject subject, struct tile *t, const json_t *message)
 {
 	const json_t *data = json_object_get(message, "data");
 	json_t *event = data ? json_loads(json_string_value(data), 0, NULL) : NULL;
 	if (event && subject == LIST)
-		take_list(w, event);
+		update_list(w, event);
 	else if (event && subject == FOLLOW && t)
-		take_news(t, event);
+		update_tile(t, event);
 	json_decref(event);
 }
 
-static void take_message(struct wall *w, const json_t *message)
+static void handle_message(struct wall *w, const json_t *message)
 {
 	const char *type = answer_text(message, "type"), *id = answer_text(message, "id");
 	enum subject subject = (enum subject)id[0];
 	struct tile *t = *id ? crowd_find(&w->crowd, strtoull(id + 1, NULL, 10)) : NULL;
 	if (strcmp(type, "stream") == 0)
-		take_stream(w, subject, t, message);
+		handle_stream(w, subject, t, message);
 	else if (subject == LIST)
-		wall_end(w, CLI_FAILED, "the server does not tell which sessions there are");
+		wall_end(w, CLI_FAILED, "the server refused to list its sessions");
 	else if (t && (strcmp(type, "response") == 0 || strcmp(type, "error") == 0))
-		take_answer(w, subject, t, message);
+		handle_answer(w, subject, t, message);
 }
 
 static void on_text(void *user, const char *text, size_t length)
@@ -275,7 +277,7 @@ static void on_text(void *user, const char *text, size_t length)
 		json_decref(message);
 		return;
 	}
-	take_message(w, message);
+	handle_message(w, message);
 	json_decref(message);
 	view_arrange(w);
 	view_draw(w);
@@ -294,7 +296,7 @@ static void on_opened(void *user)
 	ask(w, LIST, 0, strdup("/api/session/events"), NULL);
 }
 
-/* Whatever was asked for is asked again by the next connection. */
+/* The next connection sends all requests again. */
 static void forget_requests(struct wall *w)
 {
 	w->opened = w->surveying = false;
@@ -309,7 +311,7 @@ static void forget_requests(struct wall *w)
 
 static void on_retry(uv_timer_t *timer);
 
-static void try_later(struct wall *w)
+static void retry_later(struct wall *w)
 {
 	w->pause_ms = w->pause_ms == 0 ? PAUSE_FIRST_MS : w->pause_ms * 2;
 	if (w->pause_ms > PAUSE_MAX_MS)
@@ -330,9 +332,9 @@ static void on_closed(void *user, int code, const char *reason)
 	if (w->over)
 		return;
 	if (code == -401 || code == -403 || code == 4401)
-		wall_end(w, CLI_FAILED, "the sessions may not be seen");
+		wall_end(w, CLI_FAILED, "the server denied access to its sessions");
 	else
-		try_later(w);
+		retry_later(w);
 }
 
 static const struct client_socket_callbacks callbacks = {
@@ -342,7 +344,7 @@ static void on_retry(uv_timer_t *timer)
 {
 	struct wall *w = timer->data;
 	if (connection_probe(w->cli) < 0)
-		try_later(w);
+		retry_later(w);
 	else
 		feed_open(w);
 }
@@ -350,7 +352,7 @@ static void on_retry(uv_timer_t *timer)
 void feed_open(struct wall *w)
 {
 	if (client_socket_open(w->cli->client, "/ws", &callbacks, w, &w->socket) < 0)
-		try_later(w);
+		retry_later(w);
 }
 
 void feed_close(struct wall *w)

@@ -1,9 +1,9 @@
-/* A tile is a line that names its session, and rows of it up to its cursor. What is not ours is drawn as text. */
+/* A tile is a title line, and rows of the screen up to the cursor. */
 #include "ws/client/wall/tile.h"
 
 #include <string.h>
 
-/* The first row that is shown: the cursor's is among them, and as much as there is above it. */
+/* The first row that is shown, so that the cursor's row is the last one at most. */
 static unsigned first_row(const struct picture *s, unsigned rows)
 {
 	return s->cursor_row < rows ? 0 : s->cursor_row + 1 - rows;
@@ -29,13 +29,13 @@ static void put_title(struct canvas *p, const struct rect *place, const struct t
 {
 	const char *parts[] = {chosen ? ">" : " ", t->id, t->name[0] ? " (" : "", t->name,
 		t->name[0] ? ")" : "", t->called ? " * " : " - ", t->words};
-	unsigned taken = 0;
+	unsigned used = 0;
 	canvas_move(p, place->x, place->y);
 	const char *pen = title_pen(t, chosen);
 	canvas_bytes(p, pen, strlen(pen));
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		taken += canvas_text(p, parts[i], place->cols - taken);
-	canvas_blanks(p, place->cols - taken);
+		used += canvas_text(p, parts[i], place->cols - used);
+	canvas_blanks(p, place->cols - used);
 	canvas_bytes(p, "\033[m", 3);
 }
 

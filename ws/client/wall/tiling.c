@@ -1,6 +1,6 @@
 /*
- * Tiles in rows, as large as the window lets them be: of all ways to stand, the one whose tiles show most of a terminal
- * of 80 by 24. The last row's share its width. Where not all of them fit at their least size they are paged.
+ * Arranges tiles in rows, so that each shows as much of a terminal of 80 by 24 as possible. Tiles in an
+ * incomplete last row are wider. If they do not all fit at their least size, there are several pages.
  */
 #include "ws/client/wall/tiling.h"
 
@@ -26,17 +26,17 @@ static unsigned divide_up(unsigned a, unsigned b)
 
 void tiling_make(struct tiling *l, unsigned count, unsigned cols, unsigned rows)
 {
-	unsigned room = rows > 1 ? rows - 1 : 0, best = 0;
+	unsigned space = rows > 1 ? rows - 1 : 0, best = 0;
 	unsigned most_across = least(at_least_one(cols / TILING_COLS_MIN), TILING_TILES_MAX);
-	unsigned most_down = least(
-		at_least_one(room / TILING_ROWS_MIN), at_least_one(TILING_TILES_MAX / most_across));
+	unsigned most_down = least(at_least_one(space / TILING_ROWS_MIN),
+		at_least_one(TILING_TILES_MAX / most_across));
 	unsigned shown = least(at_least_one(count), most_across * most_down);
 	*l = (struct tiling){.cols = cols, .rows = rows, .across = 1, .down = 1, .count = count};
 	for (unsigned across = 1; across <= most_across; across++) {
 		unsigned down = divide_up(shown, across);
 		if (down > most_down)
 			continue;
-		unsigned seen = least(cols / across, WHOLE_COLS) * least(room / down, WHOLE_ROWS);
+		unsigned seen = least(cols / across, WHOLE_COLS) * least(space / down, WHOLE_ROWS);
 		if (seen < best)
 			continue;
 		best = seen;
@@ -53,7 +53,7 @@ unsigned tiling_on_page(const struct tiling *l, unsigned page)
 	return before >= l->count ? 0 : least(l->count - before, l->per_page);
 }
 
-/* The part-th of so many of a length; the first ones have what is left over. */
+/* Position and length of one of several parts of a length. The first parts get the remainder. */
 static void share(
 	unsigned length, unsigned parts, unsigned part, unsigned *ret_at, unsigned *ret_length)
 {
@@ -66,15 +66,15 @@ struct rect tiling_place(const struct tiling *l, unsigned page, unsigned index)
 {
 	struct rect r;
 	unsigned shown = tiling_on_page(l, page), row = index / l->across;
-	unsigned room = l->rows > 1 ? l->rows - 1 : 0;
+	unsigned space = l->rows > 1 ? l->rows - 1 : 0;
 	unsigned down = at_least_one(divide_up(shown, l->across));
 	unsigned in_row = row + 1 < down ? l->across : shown - (down - 1) * l->across;
-	/* On the last page tiles are as large as on the others. */
+	/* Tiles of the last page are as large as those of other pages. */
 	down = l->pages > 1 ? l->down : down;
 	in_row = l->pages > 1 && page > 0 ? l->across : at_least_one(in_row);
-	share(room, down, row, &r.y, &r.rows);
+	share(space, down, row, &r.y, &r.rows);
 	share(l->cols, in_row, index % l->across, &r.x, &r.cols);
-	/* A blank between two that stand side by side. */
+	/* A blank column between neighbours. */
 	if (index % l->across + 1 < in_row && r.cols > 0)
 		r.cols--;
 	return r;
@@ -88,7 +88,7 @@ static unsigned move_in_rows(const struct tiling *l, unsigned at, bool down)
 		return index >= l->across ? at - l->across : page > 0 ? page * l->per_page - 1 : at;
 	if (index + l->across < shown)
 		return at + l->across;
-	/* Below may be a row that is shorter, or the next page. */
+	/* Below is a shorter row, or the next page. */
 	if (index / l->across < (shown - 1) / l->across)
 		return page * l->per_page + shown - 1;
 	return page + 1 < l->pages ? (page + 1) * l->per_page : at;

@@ -1,6 +1,6 @@
 /*
- * What is seen of a wall: the page on which the chosen session is, and a line below. Only what has changed is drawn. A
- * terminal that cannot be written to ends it.
+ * Draws a wall: the page with the chosen session, and the foot below. Only changes are drawn. If the terminal
+ * cannot be written to, the wall ends.
  */
 #include "ws/client/wall/wall_state.h"
 
@@ -44,7 +44,7 @@ void view_arrange(struct wall *w)
 	w->dirty = crowd_sort(&w->crowd) || w->dirty;
 	tiling_make(&w->tiling, count, cols, rows);
 	w->dirty = w->dirty || before.count != count || before.cols != cols || before.rows != rows;
-	/* Who is chosen stays it, wherever it goes; where it is no more, who stands there now. */
+	/* The chosen session stays chosen wherever it moves. If it is gone, the one at its position is chosen. */
 	unsigned at = crowd_find(&w->crowd, w->chosen) ? crowd_place(&w->crowd, w->chosen) : w->at;
 	if (!w->dirty && at == w->at && w->chosen)
 		return;
@@ -69,10 +69,10 @@ static void draw_foot(const struct wall *w, struct canvas *p)
 	else if (!w->listed)
 		snprintf(text, sizeof text, " ...");
 	else if (w->crowd.count == 0)
-		snprintf(text, sizeof text, " no session is there; q leaves");
+		snprintf(text, sizeof text, " there are no sessions; q leaves");
 	else
 		snprintf(text, sizeof text,
-			" %zu session%s, %u need%s somebody;%s arrows choose, Enter attaches, q leaves",
+			" %zu session%s, %u need%s attention;%s arrows choose, Enter attaches, q leaves",
 			w->crowd.count, w->crowd.count == 1 ? "" : "s", needed,
 			needed == 1 ? "s" : "", page);
 	canvas_line(p, w->tiling.rows > 0 ? w->tiling.rows - 1 : 0, w->tiling.cols, text);
@@ -101,7 +101,7 @@ void view_draw(struct wall *w)
 		(tty_write(begin_update, sizeof begin_update - 1) && tty_write(p.bytes, p.length) &&
 			tty_write(end_update, sizeof end_update - 1));
 	if (p.failed)
-		wall_end(w, CLI_FAILED, "there is no memory");
+		wall_end(w, CLI_FAILED, "out of memory");
 	else if (!good)
 		wall_end(w, CLI_FAILED, "the terminal is gone");
 	canvas_finish(&p);

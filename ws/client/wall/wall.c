@@ -1,7 +1,7 @@
 /*
- * `ringside wall`: sessions side by side on the alternate screen of the user's own terminal. They are only looked at: their
- * size is nobody's business here. Enter attaches to one as `ringside attach` does, and detaching leads back. The terminal is
- * given back as it was, however it ends.
+ * `ringside wall`: sessions side by side on the alternate screen of the user's terminal. Watching does not
+ * resize them. Enter attaches to one as `ringside attach` does; detaching returns to the wall. The terminal is
+ * restored at the end.
  */
 #include "ws/client/wall/wall.h"
 
@@ -20,7 +20,7 @@
 
 #define INPUT_MAX ((size_t)512)
 
-/* The alternate screen, without a cursor, and without a margin that scrolls. */
+/* The alternate screen, without cursor and autowrap. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l", leave[] = "\033[?1049l";
 
 void wall_end(struct wall *w, int status, const char *reason)
@@ -32,7 +32,7 @@ void wall_end(struct wall *w, int status, const char *reason)
 
 /* Keys */
 
-static void take_key(struct wall *w, enum key key)
+static void handle_key(struct wall *w, enum key key)
 {
 	static const enum tiling_step steps[] = {[KEY_LEFT] = TILING_LEFT,
 		[KEY_RIGHT] = TILING_RIGHT,
@@ -72,7 +72,7 @@ static void on_input(uv_poll_t *poll, int status, int events)
 		return;
 	}
 	for (long i = 0; i < n && !w->over; i++)
-		take_key(w, key_take(&w->keys, bytes[i]));
+		handle_key(w, key_take(&w->keys, bytes[i]));
 	if (w->over)
 		return;
 	view_draw(w);
@@ -110,7 +110,7 @@ static void on_signal(uv_signal_t *handle, int signo)
 		kill(getpid(), SIGSTOP);
 		break;
 	case SIGCONT:
-		/* The shell had the terminal meanwhile. */
+		/* The shell has used the terminal meanwhile. */
 		tty_suspend();
 		tty_resume();
 		show_screen(w);
@@ -149,12 +149,12 @@ static void close_handles(struct wall *w)
 	for (size_t i = 0; i < WALL_SIGNALS; i++)
 		uv_close((uv_handle_t *)&w->signals[i], NULL);
 	uv_close((uv_handle_t *)&w->due, on_handle_closed); /* the last */
-	/* They are used again. */
+	/* Wait, because watch() may use the handles again. */
 	while (w->due.data)
 		uv_run(&w->cli->loop, UV_RUN_ONCE);
 }
 
-/* Show the wall until somebody leaves it, or attaches. Returns 0, or the status to end with. */
+/* Show the wall until the user leaves it or attaches. Returns 0, or an exit status. */
 static int watch(struct wall *w)
 {
 	int fd = tty_open_inline();
@@ -176,7 +176,7 @@ static int watch(struct wall *w)
 	return w->reason ? cli_fail(w->cli, "%s", w->reason) : w->status;
 }
 
-/* Attach to the chosen one, as long as there is one, and come back. */
+/* Show the wall, and attach to chosen sessions in turn. Returns an exit status. */
 static int watch_and_attach(struct wall *w)
 {
 	int rc;
@@ -193,7 +193,7 @@ static int watch_and_attach(struct wall *w)
 	return rc;
 }
 
-static int take_wall_options(struct cli *cli, struct attach_options *o)
+static int parse_options(struct cli *cli, struct attach_options *o)
 {
 	static const struct option options[] = {
 		{"read-only", no_argument, NULL, 'r'}, {"no-resize", no_argument, NULL, 'n'}, {0}};
@@ -212,12 +212,12 @@ static int take_wall_options(struct cli *cli, struct attach_options *o)
 static int run_wall(struct cli *cli)
 {
 	struct wall w = {.cli = cli};
-	int rc = take_wall_options(cli, &w.options);
+	int rc = parse_options(cli, &w.options);
 	if (rc == 0)
 		rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	/* How wide characters are is asked of the locale. */
+	/* The locale determines the widths of characters. */
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
 	const char *here = attach_here(cli);
@@ -233,6 +233,6 @@ const struct command command_wall = {
 	.run = run_wall,
 	.arguments = "[OPTIONS]",
 	.summary = "Show all sessions side by side, live; arrows choose, Enter attaches, q leaves",
-	.options = "  -r, --read-only       Enter only watches\n"
-		   "  --no-resize           Enter leaves the session its size\n",
+	.options = "  -r, --read-only       Enter attaches read-only\n"
+		   "  --no-resize           Enter does not resize the session\n",
 };

@@ -1,4 +1,4 @@
-/* Several sessions in one terminal. */
+/* All sessions in one terminal. */
 #pragma once
 
 #include "ws/client/connect/cli.h"

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 {
 	/* A build without git has the release as COMMIT. */
 	const char *commit = strcmp(COMMIT, RINGSIDE_RELEASE) != 0 ? COMMIT : NULL;
-	const struct program_about about = {serve_options_help, commit};
+	const struct program_info about = {serve_options_help, commit};
 	standard_open();
 	int status = program_main(&argc, &argv, &about);
 	return status == PROGRAM_SERVE ? exec_server(argv) : status;

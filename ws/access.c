@@ -44,14 +44,14 @@ bool access_is_current(const struct access *a, const struct principal *p)
 	return !a || auth_is_current(a->auth, p, clock_wall_ms());
 }
 
-bool access_may(const struct access *a, const struct principal *p, enum route_who who)
+bool access_may(const struct access *a, const struct principal *p, enum route_access who)
 {
-	static const enum role least[] = {[WHO_ANYBODY] = ROLE_VIEWER,
-		[WHO_VIEWER] = ROLE_VIEWER,
-		[WHO_DRIVER] = ROLE_DRIVER,
-		[WHO_OWNER_OR_TRUSTED] = ROLE_OWNER,
-		[WHO_OWNER] = ROLE_OWNER};
-	bool trusted = who == WHO_OWNER_OR_TRUSTED && a && a->drivers_may_all;
+	static const enum role least[] = {[ROUTE_PUBLIC] = ROLE_VIEWER,
+		[ROUTE_VIEWER] = ROLE_VIEWER,
+		[ROUTE_DRIVER] = ROLE_DRIVER,
+		[ROUTE_OWNER_OR_TRUSTED] = ROLE_OWNER,
+		[ROUTE_OWNER] = ROLE_OWNER};
+	bool trusted = who == ROUTE_OWNER_OR_TRUSTED && a && a->drivers_may_all;
 	return p->role >= (trusted ? ROLE_DRIVER : least[who]);
 }
 
@@ -73,10 +73,10 @@ void access_refuse(struct request *r, enum quota_kind kind)
 		json_pack("{s:s}", "kind", quota_name(kind)));
 }
 
-bool access_take(
+bool access_acquire(
 	struct access *a, struct request *r, enum quota_kind kind, struct quota_place *place)
 {
-	if (!a || quota_take(&a->quotas, kind, 1, &r->principal, place))
+	if (!a || quota_acquire(&a->quotas, kind, 1, &r->principal, place))
 		return true;
 	access_refuse(r, kind);
 	return false;
@@ -88,7 +88,7 @@ bool access_enter(struct access *a, struct request *r)
 {
 	if (!a)
 		return true;
-	if (!access_take(a, r, QUOTA_REQUESTS, &r->place))
+	if (!access_acquire(a, r, QUOTA_REQUESTS, &r->place))
 		return false;
 	r->access = a;
 	DL_APPEND2(a->requests, r, access_prev, access_next);
@@ -98,7 +98,7 @@ bool access_enter(struct access *a, struct request *r)
 void access_leave(struct request *r)
 {
 	struct access *a = r->access;
-	quota_give(&r->place);
+	quota_release(&r->place);
 	if (!a)
 		return;
 	struct request **list = r->access_stale ? &a->stale_requests : &a->requests;
@@ -113,7 +113,7 @@ static bool can_repeat(const struct request *r)
 }
 
 /* An answer above the limit, such as the output of a session with a large ring, is sent if it is the only one. */
-int access_keep_answer(struct request *r, size_t length)
+int access_count_answer(struct request *r, size_t length)
 {
 	struct access *a = r->access;
 	if (!a || length <= ACCESS_ANSWER_SMALL)
@@ -124,7 +124,7 @@ int access_keep_answer(struct request *r, size_t length)
 	bool fits = length <= space || a->answers == 0;
 	if (!fits && can_repeat(r))
 		return -ENOBUFS;
-	if (!quota_take(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place)) {
+	if (!quota_acquire(&a->quotas, QUOTA_ANSWER_BYTES, amount, &r->principal, &r->answer.place)) {
 		if (can_repeat(r))
 			return -EUSERS;
 		a->quotas.refused[QUOTA_ANSWER_BYTES]--; /* not refused after all */
@@ -152,7 +152,7 @@ void access_drop_answer(struct request *r)
 		return;
 	r->answer.access->answers -= r->answer.length;
 	r->answer.access = NULL;
-	quota_give(&r->answer.place);
+	quota_release(&r->answer.place);
 }
 
 bool access_stream(struct request *r)
@@ -160,8 +160,8 @@ bool access_stream(struct request *r)
 	struct access *a = r->access;
 	if (!a)
 		return true;
-	quota_give(&r->place);
-	return quota_take(&a->quotas, QUOTA_STREAMS, 1, &r->principal, &r->place);
+	quota_release(&r->place);
+	return quota_acquire(&a->quotas, QUOTA_STREAMS, 1, &r->principal, &r->place);
 }
 
 /* Claims */
@@ -170,14 +170,14 @@ static void on_released(struct claim *claim)
 {
 	struct access_claim *c = (struct access_claim *)claim;
 	for (unsigned i = 0; i < ACCESS_PLACES; i++)
-		quota_give(&c->places[i]);
+		quota_release(&c->places[i]);
 	struct access_claim **list = c->stale ? &c->access->stale_claims : &c->access->claims;
 	DL_DELETE(*list, c);
 	free(c);
 }
 
 int access_claim(struct access *a, const struct principal *p,
-	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim,
+	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim,
 	enum quota_kind *ret_kind)
 {
 	*ret_claim = NULL;
@@ -193,7 +193,7 @@ int access_claim(struct access *a, const struct principal *p,
 	c->claim = (struct claim){.released = on_released, .who = c->who, .by = c->by};
 	DL_APPEND(a->claims, c);
 	for (unsigned i = 0; i < ACCESS_PLACES; i++) {
-		if (quota_take(&a->quotas, want[i].kind, want[i].amount, p, &c->places[i]))
+		if (quota_acquire(&a->quotas, want[i].kind, want[i].amount, p, &c->places[i]))
 			continue;
 		on_released(&c->claim);
 		if (ret_kind)
@@ -205,7 +205,7 @@ int access_claim(struct access *a, const struct principal *p,
 }
 
 bool access_claim_for(struct access *a, struct request *r,
-	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim)
+	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim)
 {
 	enum quota_kind kind;
 	int rc = access_claim(a, &r->principal, want, ret_claim, &kind);
@@ -216,7 +216,7 @@ bool access_claim_for(struct access *a, struct request *r,
 	return rc == 0;
 }
 
-void access_drop(struct claim *c)
+void access_drop_claim(struct claim *c)
 {
 	claim_release(&c);
 }
@@ -264,7 +264,7 @@ void access_sweep(struct access *a)
 		a->stale_claims->claim.withdraw(&a->stale_claims->claim);
 }
 
-void access_whose(const struct principal *p, const char *of, char *ret_whose, size_t size)
+void access_owner_key(const struct principal *p, const char *of, char *ret_whose, size_t size)
 {
 	snprintf(ret_whose, size, "%s:%s", p->link[0] ? "link" : "owner", p->link[0] ? p->link : of);
 }

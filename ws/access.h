@@ -26,7 +26,7 @@ struct access_claim;
 /* The ongoing work of all principals. */
 struct access {
 	const struct auth *auth; /* borrowed */
-	bool drivers_may_all; /* --drivers-may-all: drivers may use WHO_OWNER_OR_TRUSTED routes */
+	bool drivers_may_all; /* --drivers-may-all: drivers may use ROUTE_OWNER_OR_TRUSTED routes */
 	struct quotas quotas;
 	struct request *requests;       /* list of requests under way */
 	struct access_claim *claims;    /* list */
@@ -55,7 +55,7 @@ void access_leave(struct request *r);
  * Count an answer of length bytes until access_drop_answer(). r: has not left. Returns 0, -ENOBUFS (too many bytes of other
  * answers are unsent) or -EUSERS (the link's quota is used up). Answers to requests that change something are never refused.
  */
-int access_keep_answer(struct request *r, size_t length);
+int access_count_answer(struct request *r, size_t length);
 
 /* Stop counting r's answer, which has been freed. Harmless if it was not counted. */
 void access_drop_answer(struct request *r);
@@ -67,7 +67,7 @@ bool access_stream(struct request *r);
 bool access_is_current(const struct access *a, const struct principal *p);
 
 /* Whether p's role permits what who requires. If a is NULL, no driver is trusted. */
-bool access_may(const struct access *a, const struct principal *p, enum route_who who);
+bool access_may(const struct access *a, const struct principal *p, enum route_access who);
 
 /*
  * Get the session that a request of p is about. asked: the id it names, or NULL. A link always stands for its own session.
@@ -80,34 +80,34 @@ bool access_session(const struct principal *p, const char *asked, const char **r
 void access_sweep(struct access *a);
 
 /* An amount of one kind to claim. */
-struct access_want {
+struct access_amount {
 	enum quota_kind kind;
 	unsigned amount; /* 0: nothing */
 };
 
 /*
  * Create a claim on behalf of p; NULL if a is NULL. Returns 0, -EUSERS (*ret_kind: the quota that is used up; may be NULL)
- * or -ENOMEM. The part that accepts the claim releases it once; a claim that no part accepts goes to access_drop().
+ * or -ENOMEM. The part that accepts the claim releases it once; a claim that no part accepts goes to access_drop_claim().
  */
 int access_claim(struct access *a, const struct principal *p,
-	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim,
+	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim,
 	enum quota_kind *ret_kind);
 
 /* access_claim() on behalf of r. Returns false after r was answered. */
 bool access_claim_for(struct access *a, struct request *r,
-	const struct access_want want[ACCESS_PLACES], struct claim **ret_claim);
+	const struct access_amount want[ACCESS_PLACES], struct claim **ret_claim);
 
 /* Release a claim that no part has accepted; NULL is fine. */
-void access_drop(struct claim *c);
+void access_drop_claim(struct claim *c);
 
 /* Acquire one place of a quota on behalf of r. Returns false after r was answered. */
-bool access_take(
+bool access_acquire(
 	struct access *a, struct request *r, enum quota_kind kind, struct quota_place *place);
 
 /* Write a key that is the same for all work that shares a limit: "link:ID" for a link, "owner:OF" for owners. */
-void access_whose(const struct principal *p, const char *of, char *ret_whose, size_t size);
+void access_owner_key(const struct principal *p, const char *of, char *ret_whose, size_t size);
 
-/* Answer r with the error of access_keep_answer(). */
+/* Answer r with the error of access_count_answer(). */
 void access_refuse_answer(struct request *r, int error);
 
 /* Answer r with QUOTA_REACHED. */

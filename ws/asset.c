@@ -30,7 +30,7 @@ static bool accepts(const char *accept, const char *coding)
 	return false;
 }
 
-const struct asset_body *asset_choose(
+const struct asset_body *asset_choose_encoding(
 	const struct asset *a, const char *accept, const char **ret_encoding)
 {
 	*ret_encoding = NULL;

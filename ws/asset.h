@@ -32,5 +32,5 @@ const struct asset *asset_find(const char *path);
  * Choose an encoding for an Accept-Encoding header ("" if there was none).
  * *ret_encoding: "br", "gzip" or NULL.
  */
-const struct asset_body *asset_choose(
+const struct asset_body *asset_choose_encoding(
 	const struct asset *a, const char *accept, const char **ret_encoding);

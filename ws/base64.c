@@ -46,7 +46,7 @@ unsigned char *base64_decode(const char *text, size_t *ret_length)
 	return bytes;
 }
 
-unsigned char *base64_decode_bare(const char *text, size_t *ret_length)
+unsigned char *base64_decode_unpadded(const char *text, size_t *ret_length)
 {
 	size_t length = strlen(text);
 	/* Padding is either complete or absent. */

@@ -17,4 +17,4 @@ size_t base64_encode(const void *bytes, size_t length, char *text);
 unsigned char *base64_decode(const char *text, size_t *ret_length);
 
 /* base64_decode() for text whose padding may be missing. */
-unsigned char *base64_decode_bare(const char *text, size_t *ret_length);
+unsigned char *base64_decode_unpadded(const char *text, size_t *ret_length);

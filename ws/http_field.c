@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-size_t http_fields_end(const char *bytes, size_t length)
+size_t http_fields_head_length(const char *bytes, size_t length)
 {
 	const char *at = bytes, *end = bytes + length;
 	while ((at = memchr(at, '\n', (size_t)(end - at)))) {
@@ -67,7 +67,7 @@ const char *http_fields_find(const struct http_field *fields, size_t count, cons
 	return NULL;
 }
 
-bool http_value_lists(const char *value, const char *token)
+bool http_value_has_token(const char *value, const char *token)
 {
 	size_t length = strlen(token);
 	while (*value) {
@@ -83,11 +83,11 @@ bool http_value_lists(const char *value, const char *token)
 	return false;
 }
 
-bool http_fields_list(
+bool http_fields_have_token(
 	const struct http_field *fields, size_t count, const char *name, const char *token)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(fields[i].name, name) == 0 && http_value_lists(fields[i].value, token))
+		if (strcmp(fields[i].name, name) == 0 && http_value_has_token(fields[i].value, token))
 			return true;
 	return false;
 }

@@ -160,7 +160,7 @@ static void print_crew(FILE *f, struct crew *c)
 static void print_hooks(FILE *f, struct hooks *h)
 {
 	struct backlog_counts n;
-	if (!hooks_look(h, &n))
+	if (!hooks_get_counts(h, &n))
 		return;
 	print(f, "webhook_events_waiting", "gauge", "Events that are not delivered yet", n.waiting);
 	print(f, "webhook_events_total", "counter", "Events for webhooks, once for each webhook",
@@ -196,7 +196,7 @@ char *metrics_format(const struct metrics *m, const struct sessions *s)
 		m->callers);
 	print(f, "silent_connections", "gauge",
 		"Connections that have sent nothing yet, or are in a TLS handshake",
-		m->callers_silent);
+		m->connections_silent);
 	print(f, "strangers", "gauge", "TCP connections without credentials so far", m->strangers);
 	print(f, "body_bytes", "gauge", "Memory of bodies that are being received", m->body_bytes);
 	print(f, "runs_active", "gauge", "Commands running on their own", m->runs_active);

@@ -61,9 +61,9 @@ struct metrics {
 	uint64_t rpc_sockets;     /* open now */
 	uint64_t streams;         /* open event streams */
 	uint64_t callers;         /* HTTP/1.1 connections, and those that have sent nothing yet */
-	uint64_t callers_silent; /* connections that have sent nothing yet, or are in a TLS handshake */
-	uint64_t strangers;      /* connections without credentials so far */
-	uint64_t body_bytes;     /* memory of bodies that are being received */
+	uint64_t connections_silent; /* connections that have sent nothing yet, or are in a TLS handshake */
+	uint64_t strangers;          /* connections without credentials so far */
+	uint64_t body_bytes;         /* memory of bodies that are being received */
 };
 
 /* Format the page for /metrics. Returns a string owned by the caller, or NULL when memory is short. */

@@ -83,7 +83,7 @@ static bool fits(unsigned had, unsigned amount, unsigned limit)
 	return had <= limit && amount <= limit - had;
 }
 
-bool quota_take(struct quotas *all, enum quota_kind kind, unsigned amount,
+bool quota_acquire(struct quotas *all, enum quota_kind kind, unsigned amount,
 	const struct principal *p, struct quota_place *place)
 {
 	const struct quota_limits *l = &all->limits[kind];
@@ -114,7 +114,7 @@ bool quota_is_of(const struct quota_place *place, const struct principal *p)
 	return place->link ? strcmp(place->link->name + 2, p->link) == 0 : !p->link[0];
 }
 
-void quota_give(struct quota_place *place)
+void quota_release(struct quota_place *place)
 {
 	struct quotas *all = place->quotas;
 	if (!all)

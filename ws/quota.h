@@ -85,14 +85,14 @@ void quotas_init(struct quotas *all, unsigned max_connections);
 void quotas_finish(struct quotas *all);
 
 /* Acquire amount of a kind into an empty place. Owners always succeed. Returns false, and counts it, if a limit is reached. */
-bool quota_take(struct quotas *all, enum quota_kind kind, unsigned amount,
+bool quota_acquire(struct quotas *all, enum quota_kind kind, unsigned amount,
 	const struct principal *p, struct quota_place *place);
 
 /* Whether p's link uses this place; for an empty place, whether p is an owner. */
 bool quota_is_of(const struct quota_place *place, const struct principal *p);
 
 /* Release a place; an empty one is fine. */
-void quota_give(struct quota_place *place);
+void quota_release(struct quota_place *place);
 
 /* The name in /metrics, such as "waits". */
 const char *quota_name(enum quota_kind kind);

@@ -72,7 +72,7 @@ void request_abandon(struct request *r)
 		r->stream.closed(r->stream.user);
 	} else if (r->download.source.next) {
 		download_close(r);
-	} else if (!upload_break(r, UPLOAD_LOST) && !r->done && r->gone) {
+	} else if (!upload_abort(r, UPLOAD_LOST) && !r->done && r->gone) {
 		r->gone(r->gone_user);
 	}
 	request_unref(r);
@@ -117,10 +117,10 @@ const char *request_param(const struct request *r, const char *name)
 
 bool request_session(struct request *r, const char **ret_id)
 {
-	const char *id = r->session_hint[0] ? r->session_hint : request_param(r, "session");
+	const char *id = r->session_header[0] ? r->session_header : request_param(r, "session");
 	if (!id)
 		id = request_param(r, "sessionId");
-	if (r->session_hint_wrong || (id && !name_is_id(id))) {
+	if (r->session_header_invalid || (id && !name_is_id(id))) {
 		reply_invalid(r, "sessionId", "The session's id is not a valid id", "invalid");
 		return false;
 	}
@@ -128,11 +128,11 @@ bool request_session(struct request *r, const char **ret_id)
 	return true;
 }
 
-void request_hint_session(struct request *r, const char *id)
+void request_set_session_header(struct request *r, const char *id)
 {
-	r->session_hint_wrong = id && !name_is_id(id);
-	snprintf(r->session_hint, sizeof r->session_hint, "%s",
-		id && !r->session_hint_wrong ? id : "");
+	r->session_header_invalid = id && !name_is_id(id);
+	snprintf(r->session_header, sizeof r->session_header, "%s",
+		id && !r->session_header_invalid ? id : "");
 }
 
 /* Decode a part of a target; a '+' is a space in a query. Returns 0, -EINVAL, or -ENOMEM; *ret_text is the caller's. */
@@ -167,7 +167,7 @@ static int decode(const char *part, size_t length, bool query, char **ret_text)
 	return 0;
 }
 
-int request_take_target(struct request *r, const char *target)
+int request_parse_target(struct request *r, const char *target)
 {
 	size_t length = strcspn(target, "?");
 	int rc = decode(target, length, false, &r->path);
@@ -220,7 +220,7 @@ void reply_bytes(struct request *r, int status, const char *type, const char *bo
 		return;
 	}
 	assert(!r->done);
-	int error = owned ? access_keep_answer(r, length) : 0;
+	int error = owned ? access_count_answer(r, length) : 0;
 	if (error < 0) {
 		free(owned);
 		free_headers(r); /* they belong to that answer */
@@ -337,7 +337,7 @@ static char *dump(json_t *json)
 	return text;
 }
 
-void reply_instead(struct request *r, const char *code, const char *message)
+void reply_replace(struct request *r, const char *code, const char *message)
 {
 	char *text = dump(problem_json(r, code, message, NULL));
 	free_reply(r);

@@ -90,14 +90,14 @@ struct request {
 	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent, or not supported by the transport */
 	struct upload upload;           /* the body of a route with `.upload`; body is NULL then */
 	char peer[LIMITER_PEER_MAX];
-	char agent[LOGIN_AGENT_SIZE];       /* User-Agent, cut; "" */
-	bool secure;                        /* the client uses TLS, to us or to a trusted proxy */
-	char session_hint[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
-	bool accepts_events;                /* Accept has text/event-stream */
-	bool accepts_page;                  /* Accept has text/html: a browser, errors are pages */
-	bool accepts_tar;                   /* Accept has application/x-tar */
-	bool sends_tar;                     /* Content-Type is application/x-tar */
-	bool session_hint_wrong;            /* X-Session-Id is not a valid id */
+	char agent[LOGIN_AGENT_SIZE];         /* User-Agent, cut; "" */
+	bool secure;                          /* the client uses TLS, to us or to a trusted proxy */
+	char session_header[NAME_ID_MAX + 1]; /* the header X-Session-Id, or "" */
+	bool accepts_events;                  /* Accept has text/event-stream */
+	bool accepts_page;           /* Accept has text/html: a browser, errors are pages */
+	bool accepts_tar;            /* Accept has application/x-tar */
+	bool sends_tar;              /* Content-Type is application/x-tar */
+	bool session_header_invalid; /* X-Session-Id is not a valid id */
 	struct mcp_headers *mcp; /* ws/mcp/headers.h, of /mcp; owned, from malloc(); NULL: none */
 	struct principal principal;
 	uint64_t caller; /* distinguishes clients of one principal, see ws/mcp/own.h; 0: unknown */
@@ -160,13 +160,13 @@ const char *request_param(const struct request *r, const char *name);
 bool request_session(struct request *r, const char **ret_id);
 
 /* Set the value of the header X-Session-Id (NULL: none). */
-void request_hint_session(struct request *r, const char *id);
+void request_set_session_header(struct request *r, const char *id);
 
 /*
  * Parse the target of a request line, "/path?query", into path and params, decoding %XX and, in the query, '+'. Returns 0,
  * -EINVAL (wrong encoding, NUL or invalid UTF-8), -E2BIG (too many params) or -ENOMEM.
  */
-int request_take_target(struct request *r, const char *target);
+int request_parse_target(struct request *r, const char *target);
 
 /* The value of name in a list of "name=value"; NULL if there is none. Pure. */
 const char *params_find(char *const *params, size_t count, const char *name);
@@ -193,7 +193,7 @@ void reply_success(struct request *r, json_t *body);
 void reply_error(struct request *r, const char *code, const char *message, json_t *context);
 
 /* Replace an answer of which nothing has been sent by an error, without any callback. */
-void reply_instead(struct request *r, const char *code, const char *message);
+void reply_replace(struct request *r, const char *code, const char *message);
 
 /* Answer 400 VALIDATION_FAILED for a field. code: "required", "invalid", ... */
 void reply_invalid(struct request *r, const char *field, const char *message, const char *code);

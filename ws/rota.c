@@ -6,25 +6,25 @@
 #include <string.h>
 #include <utlist.h>
 
-struct shift_taker {
-	struct shift_taker *prev, *next;
+struct shift_link {
+	struct shift_link *prev, *next;
 	char link[LINK_ID_SIZE];
 	struct shift *waiting; /* list */
 	bool busy;
 };
 
-static struct shift_taker *find_taker(const struct rota *t, const char *link)
+static struct shift_link *find_taker(const struct rota *t, const char *link)
 {
-	struct shift_taker *taker;
+	struct shift_link *taker;
 	DL_FOREACH (t->takers, taker)
 		if (strcmp(taker->link, link) == 0)
 			return taker;
 	return NULL;
 }
 
-static struct shift_taker *add_taker(struct rota *t, const char *link)
+static struct shift_link *add_taker(struct rota *t, const char *link)
 {
-	struct shift_taker *taker = calloc(1, sizeof *taker);
+	struct shift_link *taker = calloc(1, sizeof *taker);
 	if (!taker)
 		return NULL;
 	memcpy(taker->link, link, strnlen(link, sizeof taker->link - 1));
@@ -32,7 +32,7 @@ static struct shift_taker *add_taker(struct rota *t, const char *link)
 	return taker;
 }
 
-static void drop_taker(struct rota *t, struct shift_taker *taker)
+static void drop_taker(struct rota *t, struct shift_link *taker)
 {
 	if (taker->busy || taker->waiting)
 		return;
@@ -47,7 +47,7 @@ static bool is_full(const struct rota *t)
 
 static struct shift *next_shift(const struct rota *t)
 {
-	struct shift_taker *taker;
+	struct shift_link *taker;
 	if (is_full(t))
 		return NULL;
 	DL_FOREACH (t->takers, taker)
@@ -58,7 +58,7 @@ static struct shift *next_shift(const struct rota *t)
 
 static void begin(struct rota *t, struct shift *shift)
 {
-	struct shift_taker *taker = shift->taker;
+	struct shift_link *taker = shift->taker;
 	shift->begun = taker->busy = true;
 	t->busy++;
 	/* Move the taker to the end, behind the other links. */
@@ -109,9 +109,9 @@ void rota_close(struct rota *t)
 	uv_close((uv_handle_t *)&t->rest, NULL);
 }
 
-int shift_take(struct rota *t, const char *link, struct shift *shift)
+int shift_request(struct rota *t, const char *link, struct shift *shift)
 {
-	struct shift_taker *taker = find_taker(t, link);
+	struct shift_link *taker = find_taker(t, link);
 	bool at_once = !taker && !is_full(t) && !next_shift(t) && uv_hrtime() >= t->rested_ns;
 	if (!taker && !(taker = add_taker(t, link)))
 		return -ENOMEM;
@@ -130,7 +130,7 @@ int shift_take(struct rota *t, const char *link, struct shift *shift)
 void shift_end(struct shift *shift, uint64_t worked_ns)
 {
 	struct rota *t = shift->rota;
-	struct shift_taker *taker = shift->taker;
+	struct shift_link *taker = shift->taker;
 	if (!taker)
 		return;
 	shift->taker = NULL;

@@ -12,22 +12,22 @@
 #include <stdint.h>
 #include <uv.h>
 
-struct shift_taker;
+struct shift_link;
 
 /* The scheduler. */
 struct rota {
 	uv_timer_t rest;
-	struct shift_taker *takers; /* links that have a turn or wait for one; the next first */
-	uint64_t rested_ns;         /* uv_hrtime() at the end of the pause */
-	unsigned most;              /* simultaneous turns of all links; 0: no limit */
-	unsigned busy;              /* turns now */
+	struct shift_link *takers; /* links that have a turn or wait for one; the next first */
+	uint64_t rested_ns;        /* uv_hrtime() at the end of the pause */
+	unsigned most;             /* simultaneous turns of all links; 0: no limit */
+	unsigned busy;             /* turns now */
 };
 
 /* One turn; the memory is the caller's. Zeroed: none. */
 struct shift {
 	struct shift *prev, *next;
 	struct rota *rota;
-	struct shift_taker *taker; /* NULL: none, or over */
+	struct shift_link *taker; /* NULL: none, or over */
 	void (*begin)(void *user);
 	void *user;
 	bool begun;
@@ -40,7 +40,7 @@ void rota_open(struct rota *t, uv_loop_t *loop, unsigned most);
 void rota_close(struct rota *t);
 
 /* Request a turn. Returns 1: it has begun; 0: shift->begin() is called later, not from inside; or -ENOMEM. */
-int shift_take(struct rota *t, const char *link, struct shift *shift);
+int shift_request(struct rota *t, const char *link, struct shift *shift);
 
 /* End a turn, or give up a request. worked_ns: the time of the loop that it used. */
 void shift_end(struct shift *shift, uint64_t worked_ns);

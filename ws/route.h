@@ -17,17 +17,17 @@ struct session;
 enum method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_OTHER };
 
 /*
- * The role that a route requires; each includes the ones before it. WHO_OWNER_OR_TRUSTED is for what a driver could do by
+ * The role that a route requires; each includes the ones before it. ROUTE_OWNER_OR_TRUSTED is for what a driver could do by
  * typing into the shell: it permits the owner, and with --drivers-may-all also drivers (access_may()), each for the
  * session of its link (access_session()).
  */
-enum route_who { WHO_ANYBODY, WHO_VIEWER, WHO_DRIVER, WHO_OWNER_OR_TRUSTED, WHO_OWNER };
+enum route_access { ROUTE_PUBLIC, ROUTE_VIEWER, ROUTE_DRIVER, ROUTE_OWNER_OR_TRUSTED, ROUTE_OWNER };
 
 /* One route. It has one of the two handlers, which answers r, now or later. */
 struct route_row {
 	enum method method;
 	const char *path; /* "{}" matches a whole segment, at most two of them; NULL: the end of the rows */
-	enum route_who who;
+	enum route_access who;
 	/* Handler of a route without a session. */
 	void (*plain)(struct request *r);
 	/* Handler of a route whose first "{}" is a session's id; the session exists, and r may see it. */

@@ -14,16 +14,16 @@ uint64_t upload_length(const struct request *r)
 	return r->upload.live ? r->upload.length : r->body_length;
 }
 
-bool upload_is_wanted(const struct request *r)
+bool upload_wants_piece(const struct request *r)
 {
 	const struct upload *u = &r->upload;
 	return u->taken && !u->paused && !u->over && !r->done;
 }
 
-void upload_give(struct request *r, const char *bytes, size_t length)
+void upload_pass(struct request *r, const char *bytes, size_t length)
 {
 	struct upload *u = &r->upload;
-	assert(upload_is_wanted(r) && length > 0);
+	assert(upload_wants_piece(r) && length > 0);
 	u->got += length;
 	request_ref(r); /* the sink may answer it */
 	u->sink.piece(u->sink.user, bytes, length);
@@ -33,12 +33,12 @@ void upload_give(struct request *r, const char *bytes, size_t length)
 void upload_finish(struct request *r)
 {
 	struct upload *u = &r->upload;
-	assert(upload_is_wanted(r));
+	assert(upload_wants_piece(r));
 	u->over = true;
 	u->sink.complete(u->sink.user);
 }
 
-bool upload_break(struct request *r, enum upload_end why)
+bool upload_abort(struct request *r, enum upload_end why)
 {
 	struct upload *u = &r->upload;
 	if (!u->taken || u->over || r->done)
@@ -55,10 +55,10 @@ void upload_refuse(struct request *r, enum upload_end why, const char *code, con
 	void (*gone)(void *user) = r->gone;
 	request_ref(r); /* the handler may hold the last reference */
 	access_leave(r);
-	bool is_reported = upload_break(r, why);
+	bool is_reported = upload_abort(r, why);
 	r->cut = true;
 	r->gone = NULL;
-	reply_instead(r, code, message);
+	reply_replace(r, code, message);
 	if (!is_reported && gone)
 		gone(r->gone_user);
 	if (r->transport)
@@ -72,8 +72,8 @@ static void give_whole(struct request *r)
 	request_ref(r);
 	r->upload.giving = true;
 	if (r->upload.got < r->body_length)
-		upload_give(r, r->body, r->body_length);
-	if (upload_is_wanted(r))
+		upload_pass(r, r->body, r->body_length);
+	if (upload_wants_piece(r))
 		upload_finish(r);
 	r->upload.giving = false;
 	request_unref(r);
@@ -81,7 +81,7 @@ static void give_whole(struct request *r)
 
 static void proceed(struct request *r)
 {
-	if (!upload_is_wanted(r) || r->upload.giving)
+	if (!upload_wants_piece(r) || r->upload.giving)
 		return;
 	if (!r->upload.live)
 		give_whole(r);
@@ -89,7 +89,7 @@ static void proceed(struct request *r)
 		r->transport->uploading(r->transport_user);
 }
 
-void upload_take(struct request *r, const struct upload_sink *sink)
+void upload_begin(struct request *r, const struct upload_sink *sink)
 {
 	assert(!r->upload.taken);
 	r->upload.sink = *sink;

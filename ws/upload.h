@@ -1,6 +1,6 @@
 /*
  * A request body that is received in pieces, so that a body of any length costs the memory of one piece. A route with
- * `.upload = true` uses this: its handler is called when the head has been admitted, and calls upload_take() at once or
+ * `.upload = true` uses this: its handler is called when the head has been admitted, and calls upload_begin() at once or
  * later. Until then, and while the upload is paused, the connection is not read.
  *
  * Over HTTP a body may have a known length or be chunked. Over the control socket the body has been received completely,
@@ -31,7 +31,7 @@ enum upload_end {
  * request is answered before, which may happen at any time, also from piece(). After such an early answer the connection
  * ends, and a little of the rest is discarded.
  *
- * Each of them may be called from inside upload_take() and upload_resume().
+ * Each of them may be called from inside upload_begin() and upload_resume().
  */
 struct upload_sink {
 	/* The next bytes, borrowed for the call; length > 0. It may pause. */
@@ -65,7 +65,7 @@ uint64_t upload_length(const struct request *r);
  * after it has returned keeps a reference. If the client disconnects before this call, request->gone reports it, and
  * broken() is called from inside this.
  */
-void upload_take(struct request *r, const struct upload_sink *sink);
+void upload_begin(struct request *r, const struct upload_sink *sink);
 
 /* Stop calling piece() until upload_resume(); the client's writes block meanwhile. */
 void upload_pause(struct request *r);
@@ -76,10 +76,10 @@ void upload_resume(struct request *r);
 /* For transports, of a request whose upload is live: */
 
 /* Whether the sink accepts a piece now. */
-bool upload_is_wanted(const struct request *r);
+bool upload_wants_piece(const struct request *r);
 
 /* Pass a piece to the sink, which accepts it. r may be answered afterwards. */
-void upload_give(struct request *r, const char *bytes, size_t length);
+void upload_pass(struct request *r, const char *bytes, size_t length);
 
 /* Report that the body is complete. */
 void upload_finish(struct request *r);
@@ -88,4 +88,4 @@ void upload_finish(struct request *r);
 void upload_refuse(struct request *r, enum upload_end why, const char *code, const char *message);
 
 /* Call broken(), unless r has been answered or its body is over. Returns whether it was called. */
-bool upload_break(struct request *r, enum upload_end why);
+bool upload_abort(struct request *r, enum upload_end why);

@@ -19,7 +19,7 @@
 #include "ws/access.h"
 #include "ws/dispatcher.h"
 #include "ws/log.h"
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +123,7 @@ static inline void border_on_broken(void *user, enum upload_end why)
 static inline void border_take_now(struct border_work *w)
 {
 	w->turn = NULL;
-	upload_take(w->request,
+	upload_begin(w->request,
 		&(struct upload_sink){.piece = border_on_piece,
 			.complete = border_on_complete,
 			.broken = border_on_broken,
@@ -235,13 +235,13 @@ static inline void border_events(struct request *r)
 }
 
 static const struct route_row border_rows[] = {
-	{METHOD_PUT, "/take", WHO_OWNER, .plain = border_take, .upload = true},
-	{METHOD_PUT, "/bounded", WHO_OWNER, .plain = border_take, .upload = true,
+	{METHOD_PUT, "/take", ROUTE_OWNER, .plain = border_take, .upload = true},
+	{METHOD_PUT, "/bounded", ROUTE_OWNER, .plain = border_take, .upload = true,
 		.upload_max = BORDER_BOUNDED},
-	{METHOD_POST, "/whole", WHO_OWNER, .plain = border_whole},
-	{METHOD_POST, "/anybody", WHO_ANYBODY, .plain = border_whole},
-	{METHOD_GET, "/give", WHO_OWNER, .plain = border_give},
-	{METHOD_GET, "/events", WHO_OWNER, .plain = border_events},
+	{METHOD_POST, "/whole", ROUTE_OWNER, .plain = border_whole},
+	{METHOD_POST, "/anybody", ROUTE_PUBLIC, .plain = border_whole},
+	{METHOD_GET, "/give", ROUTE_OWNER, .plain = border_give},
+	{METHOD_GET, "/events", ROUTE_OWNER, .plain = border_events},
 	{.path = NULL},
 };
 
@@ -322,12 +322,12 @@ static inline const struct listener *border_listener(bool command, bool unix_soc
 }
 
 /* Returns the client's end. */
-static inline int border_connect(enum arrival_by by, bool unix_socket)
+static inline int border_connect(enum conn_trust by, bool unix_socket)
 {
 	int fds[2];
-	bool command = by == ARRIVAL_OWNER;
+	bool command = by == CONN_TRUST_OWNER;
 	FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
-	caller_accept(border.server, border_listener(command, command || unix_socket), by, fds[1]);
+	conn_accept(border.server, border_listener(command, command || unix_socket), by, fds[1]);
 	return fds[0];
 }
 
@@ -398,7 +398,7 @@ static inline void border_close(int fd)
 		FUZZ_CHECK(turns++ < BORDER_TURNS_MAX);
 	FUZZ_CHECK(!s->exchanges && !s->sockets && !border.works && !border.access.requests);
 	FUZZ_CHECK(m->body_bytes == 0 && m->streams == 0 && m->strangers == 0);
-	FUZZ_CHECK(m->callers_silent == 0 && m->control_sockets == 0 && m->rpc_sockets == 0);
+	FUZZ_CHECK(m->connections_silent == 0 && m->control_sockets == 0 && m->rpc_sockets == 0);
 	/* One input has no share in what the next may do. */
 	border.auth.limiter = (struct limiter){0};
 }

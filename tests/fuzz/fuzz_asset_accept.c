@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	a.brotli.data = kinds & 1 ? byte : NULL;
 	a.gzip.data = kinds & 2 ? byte : NULL;
 	char *accept = fuzz_text(&in, '\0');
-	const struct asset_body *body = asset_choose(&a, accept, &encoding);
+	const struct asset_body *body = asset_choose_encoding(&a, accept, &encoding);
 	FUZZ_CHECK(body->data);
 	if (!encoding)
 		FUZZ_CHECK(body == &a.plain);

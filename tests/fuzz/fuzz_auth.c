@@ -18,7 +18,7 @@ static void prepare(void)
 	static struct login_entry login = {.id = "00000000000000000000000000000000",
 		.digest = "0000000000000000000000000000000000000000000000000000000000000000",
 		.owner = "0123456789abcdef0123456789abcdef"};
-	login.expires_ms = login.noted_ms = UINT64_MAX / 2;
+	login.expires_ms = login.stored_used_ms = UINT64_MAX / 2;
 	a.logins.entries = &login;
 	a.logins.count = 1;
 	strcpy(a.token, "a token that the input does not have");

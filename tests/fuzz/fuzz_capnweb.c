@@ -27,7 +27,7 @@ static enum rpc_piece on_next(void *user, json_t **ret_piece, size_t *ret_size)
 	if (api.pieces == 0)
 		return RPC_END;
 	api.pieces--;
-	*ret_piece = wire_of_bytes("piece", 5);
+	*ret_piece = wire_from_bytes("piece", 5);
 	*ret_size = 5;
 	return RPC_PIECE;
 }
@@ -79,9 +79,9 @@ static void on_call(void *user, struct rpc_call *c)
 	(void)user;
 	switch (*rpc_call_method(c)) {
 	case 'e': {
-		json_t *plain = argument ? wire_plain(argument) : NULL;
+		json_t *plain = argument ? wire_to_json(argument) : NULL;
 		free(wire_bytes(argument, &length));
-		rpc_call_resolve(c, plain ? wire_of(plain) : wire_undefined());
+		rpc_call_resolve(c, plain ? wire_from_json(plain) : wire_undefined());
 		json_decref(plain);
 		break;
 	}
@@ -95,7 +95,7 @@ static void on_call(void *user, struct rpc_call *c)
 		keep(c);
 		break;
 	case 'b':
-		rpc_call_back(c, 0, "f", json_pack("[[s]]", "x"), on_nothing, NULL);
+		rpc_call_function(c, 0, "f", json_pack("[[s]]", "x"), on_nothing, NULL);
 		keep(c);
 		break;
 	case 'v':

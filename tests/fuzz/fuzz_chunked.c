@@ -21,20 +21,20 @@ static struct outcome take(const char *bytes, size_t length, size_t step)
 {
 	struct chunked c = {0};
 	struct outcome o = {.body = fuzz_alloc(length + 1)};
-	while (o.rc == 0 && o.used < length && !chunked_is_over(&c)) {
+	while (o.rc == 0 && o.used < length && !chunked_is_complete(&c)) {
 		size_t size = length - o.used < step ? length - o.used : step, used, n;
 		char *piece = fuzz_alloc(size);
 		memcpy(piece, bytes + o.used, size);
-		o.rc = chunked_take(&c, piece, size, &used, &n);
+		o.rc = chunked_decode(&c, piece, size, &used, &n);
 		FUZZ_CHECK(n <= used && used <= size);
-		FUZZ_CHECK(o.rc < 0 || used == size || chunked_is_over(&c));
+		FUZZ_CHECK(o.rc < 0 || used == size || chunked_is_complete(&c));
 		FUZZ_CHECK(chunked_left(&c) == 0 || (o.rc == 0 && used == size));
 		memcpy(o.body + o.size, piece, n);
 		o.size += n;
 		o.used += used;
 		free(piece);
 	}
-	o.over = o.rc == 0 && chunked_is_over(&c);
+	o.over = o.rc == 0 && chunked_is_complete(&c);
 	FUZZ_CHECK(c.trailers <= CHUNKED_TRAILERS_MAX + 1 &&
 		c.extensions <= CHUNKED_EXTENSIONS_MAX + 1);
 	return o;

@@ -16,9 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input in = {data, size};
 	struct link *l = fuzz_alloc(sizeof *l);
 	char *text = fuzz_text(&in, '\0');
-	if (link_read(text, l) == 0) {
+	if (link_parse(text, l) == 0) {
 		size_t base = strlen(l->base);
-		FUZZ_CHECK(link_is_meant(text) && link_is_meant(l->base));
+		FUZZ_CHECK(link_is_url(text) && link_is_url(l->base));
 		FUZZ_CHECK(strncmp(text, l->base, base) == 0 && !strpbrk(l->base, "?#"));
 		FUZZ_CHECK(text[base] == '?' || text[base] == '#');
 		FUZZ_CHECK(l->token[0] && strlen(l->session) <= LINK_SESSION_MAX);

@@ -9,7 +9,7 @@ static void check_target(const char *target)
 {
 	struct request *r = request_create();
 	FUZZ_CHECK(r);
-	int rc = request_take_target(r, target);
+	int rc = request_parse_target(r, target);
 	if (rc == 0)
 		FUZZ_CHECK(r->path && strlen(r->path) <= strlen(target));
 	for (size_t i = 0; i < r->params_count; i++)

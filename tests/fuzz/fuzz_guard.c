@@ -9,7 +9,7 @@
 #include "tests/lib/random.h"
 #include "tests/lib/scanned.h"
 #include "ws/client/attach/guard.h"
-#include "ws/client/attach/modest.h"
+#include "ws/client/attach/downgrade.h"
 
 #include <string.h>
 
@@ -66,14 +66,14 @@ static bool add(void *user, const void *bytes, size_t length)
 static void check_modest(const char *term, const char *bytes, size_t length, struct random *r)
 {
 	struct sum whole = {0}, pieces = {0};
-	struct modest m;
-	modest_init(&m, term, add, &whole);
-	FUZZ_CHECK(modest_write(&m, bytes, length));
-	modest_init(&m, term, add, &pieces);
+	struct downgrade m;
+	downgrade_init(&m, term, add, &whole);
+	FUZZ_CHECK(downgrade_write(&m, bytes, length));
+	downgrade_init(&m, term, add, &pieces);
 	for (size_t at = 0, piece; at < length; at += piece) {
 		piece = 1 + (size_t)random_below(r, 64);
 		piece = piece < length - at ? piece : length - at;
-		FUZZ_CHECK(modest_write(&m, bytes + at, piece));
+		FUZZ_CHECK(downgrade_write(&m, bytes + at, piece));
 	}
 	FUZZ_CHECK(whole.hash == pieces.hash && whole.length == pieces.length);
 	FUZZ_CHECK(!whole.strange || strcmp(term, "screen") == 0);

@@ -20,7 +20,7 @@ static void check_keys(const char *text)
 static void check_url(const char *text)
 {
 	struct hook_url url;
-	enum hook_url_verdict verdict = hook_url_judge(text, &url);
+	enum hook_url_result verdict = hook_url_check(text, &url);
 	if (verdict == HOOK_URL_INVALID)
 		return;
 	FUZZ_CHECK(strncmp(url.name, url.plain ? "http://" : "https://", url.plain ? 7 : 8) == 0);

@@ -172,7 +172,7 @@ static void check_count(
 static void run(const struct client *c, struct random *r, size_t most, struct answers *ret)
 {
 	struct border_answers got = {0};
-	enum arrival_by by = c->how & HOW_OWNER ? ARRIVAL_OWNER : ARRIVAL_ANYBODY;
+	enum conn_trust by = c->how & HOW_OWNER ? CONN_TRUST_OWNER : CONN_TRUST_NONE;
 	int fd = border_connect(by, c->how & HOW_UNIX);
 	for (size_t at = 0, n; at < c->length; at += n) {
 		n = pieces_next(r, most, c->length - at);

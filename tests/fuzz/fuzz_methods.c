@@ -9,7 +9,7 @@
 
 static void check_expression(json_t *value)
 {
-	json_t *plain = value ? wire_plain(value) : NULL;
+	json_t *plain = value ? wire_to_json(value) : NULL;
 	json_decref(plain);
 	json_decref(value);
 }
@@ -26,7 +26,7 @@ static void take(const struct method_row *row, const json_t *arguments, const js
 	json_decref(body);
 	if (row->result)
 		check_expression(row->result(answer, arguments));
-	json_t *error = methods_failure(row, answer, 400);
+	json_t *error = methods_row_error(row, answer, 400);
 	FUZZ_CHECK(error);
 	json_decref(error);
 }

@@ -74,7 +74,7 @@ static bool check_join(const char *base, const char *path, char joined[BODY_PATH
 	model_join(base, path, model);
 	FUZZ_CHECK(is_joined(joined) && strcmp(joined, model) == 0);
 	FUZZ_CHECK(workspace_join("/", joined, again) && strcmp(joined, again) == 0);
-	FUZZ_CHECK(workspace_has("/", joined) && workspace_has(joined, joined));
+	FUZZ_CHECK(workspace_contains("/", joined) && workspace_contains(joined, joined));
 	return true;
 }
 
@@ -85,14 +85,14 @@ static void check_place(const char *root, const char *path)
 	bool dots = false;
 	for (const char *at = path; (at = strstr(at, "/..")); at += 3)
 		dots |= at[3] == '/' || !at[3];
-	if (!workspace_place_strict(root, path, place))
+	if (!workspace_resolve_strict(root, path, place))
 		return;
 	FUZZ_CHECK(path[0] == '/' && !dots && is_joined(place));
 	for (const char *at = path; *at; at++)
 		FUZZ_CHECK((unsigned char)*at >= ' ' && *at != 0x7f);
 	FUZZ_CHECK(workspace_join("/", path, joined));
-	bool stands_for = workspace_has(WORKSPACE_ALIAS, joined);
-	FUZZ_CHECK(strcmp(place, joined) == 0 || (stands_for && workspace_has(root, place)));
+	bool stands_for = workspace_contains(WORKSPACE_ALIAS, joined);
+	FUZZ_CHECK(strcmp(place, joined) == 0 || (stands_for && workspace_contains(root, place)));
 }
 
 static bool check_sandbox(const char *path, char below[PLACE_PATH_MAX])
@@ -155,7 +155,7 @@ static void expect_inside(int fd)
 	FUZZ_CHECK(n > 0);
 	path[n] = '\0';
 	snprintf(root, sizeof root, "%s/place", base);
-	FUZZ_CHECK(workspace_has(root, path));
+	FUZZ_CHECK(workspace_contains(root, path));
 }
 
 /* Whatever it leads through, it is in the place. */

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tmux_model_begin(&t);
 	struct format f = {.t = &t, .at = {.index = -1}, .silent = true, .times = how & 1};
 	if (how & 2)
-		FUZZ_CHECK(target_here(&t, &f.at));
+		FUZZ_CHECK(target_current(&t, &f.at));
 	const char *out = format_expand(&f, text);
 	FUZZ_CHECK(f.depth == 0);
 	if (!strpbrk(text, "#%"))

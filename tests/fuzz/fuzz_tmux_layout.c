@@ -80,7 +80,7 @@ static void change(struct model *m, struct window *w, struct random *r)
 		if (split.full)
 			p = split.before ? w->panes : w->panes->prev;
 		if (c)
-			layout_make_leaf(c, model_add_pane(w, m, m->next_pane++, p, split.before));
+			layout_set_pane(c, model_add_pane(w, m, m->next_pane++, p, split.before));
 		break;
 	}
 	}
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		layout_init(&m, w, w->panes);
 	check(w);
 	/* A fuzzer finds no sums: ours is as good. */
-	if (layout_text_apply(&m, w, layout_text_seal(&arena, text)))
+	if (layout_text_apply(&m, w, layout_text_add_checksum(&arena, text)))
 		check_text(&m, w);
 	check(w);
 	layout_text_apply(&m, w, text);

@@ -30,7 +30,7 @@ static void use(struct tmux *t)
 {
 	struct place at;
 	struct format f = {.t = t, .silent = true};
-	FUZZ_CHECK(target_here(t, &f.at));
+	FUZZ_CHECK(target_current(t, &f.at));
 	format_expand(&f,
 		"#{S:#{W:#{P:#{pane_id}#{pane_width}#{pane_title}#{pane_at_right}}#{window_flags}#{window_layout}}}");
 	target_find(t, ":+.+", TARGET_PANE, TARGET_QUIET, &at);

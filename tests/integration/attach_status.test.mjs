@@ -59,7 +59,7 @@ scenario('a status line: what is typed arrives once, through switches, another s
 		await screen.tmux('resize-window', '-x', String(COLS), '-y', String(ROWS));
 		await sized(server, 'berta', ROWS - 1);
 		await screen.type('', 'C-b', '?');
-		await screen.shows(/t {6}the status line/);
+		await screen.shows(/t {6}switch the status line/);
 		await screen.type(' ');
 		await says(screen, /^ berta /);
 		await screen.type('', 'C-\\');

@@ -68,7 +68,7 @@ scenario('cat: bytes, several files, errors between them', async (server) => {
 	assert.equal(JSON.parse((await run(server, ['cat', '--json', '-s', 's', 'no'])).stderr).code, 'FILE_NOT_FOUND');
 	await bad(server, FAILED, /\(VALIDATION_FAILED\)|4096|long/, ['cat', '-s', 's', 'x'.repeat(5000)]);
 	await bad(server, FAILED, /./, ['cat', '-s', '.bad', 'a']);
-	await bad(server, USAGE, /which file/, ['cat']);
+	await bad(server, USAGE, /PATH is missing/, ['cat']);
 	await bad(server, USAGE, /128 bytes/, ['cat', '-s', 'x'.repeat(129), 'a']);
 	const { end } = begin(server, ['cat', '-s', 's', 'a'], ['ignore', openSync('/dev/full', 'w'), 'pipe']);
 	const full = await end;

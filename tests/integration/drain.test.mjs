@@ -131,5 +131,5 @@ scenario('the command waits for what runs to end, and takes it back', async (ser
 	await good('--cancel');
 	const { code, stderr } = await waits;
 	assert.notEqual(code, 0);
-	assert.match(stderr, /not being drained any more/);
+	assert.match(stderr, /the drain was cancelled/);
 });

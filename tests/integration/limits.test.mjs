@@ -127,7 +127,7 @@ const refused = (server, args, prefix = []) => {
 scenario('limits that cannot be had are refused, and what is missing is said', { start: false, mayHaveDied: true }, async (server) => {
 	assert.match(refused(server, ['--rlimits']), /only with --tasks-max or --memory-max/);
 	assert.match(refused(server, ['--tasks-max', '1']), /must be a number from 2 to/);
-	if (process.getuid() === 0) assert.match(refused(server, ['--rlimits', '--tasks-max', '50']), /no process of root/);
+	if (process.getuid() === 0) assert.match(refused(server, ['--rlimits', '--tasks-max', '50']), /no effect on processes of root/);
 	// We are in the server's group, if there is one.
 	assert.match(refused(server, ['--tasks-max', '50']), /^ringside: --tasks-max: .*(no controller "pids"|not mounted|other processes are in|not delegated to this server).*--rlimits\n$/);
 	assert.match(refused(server, ['--memory-max', '64M']), /^ringside: --memory-max: .*(no controller "memory"|not mounted|other processes are in|not delegated to this server).*--rlimits\n$/);

@@ -69,7 +69,7 @@ for (const [name, make] of Object.entries(clients))
 		writeFileSync(path.join(cwd, 'picture'), Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0', 'latin1'));
 		const picture = await call('read_file', { ...work, path: 'picture' });
 		assert.deepEqual([picture.binary, picture.content, picture.mime_type], [true, '', 'image/png']);
-		assert.equal(picture.said, '[image/png, 18 bytes: no text, and not shown]');
+		assert.equal(picture.said, '[image/png, 18 bytes: not text, and not shown]');
 
 		if (/HTTP/.test(name) && has('vi')) {
 			// edit a file in an editor

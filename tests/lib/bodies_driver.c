@@ -122,7 +122,7 @@ static void begin_taking(uv_timer_t *timer)
 	struct upload_sink own = sink;
 	struct taking *t = timer->data;
 	own.user = t;
-	upload_take(t->request, &own);
+	upload_begin(t->request, &own);
 }
 
 static void take(struct request *r)
@@ -225,13 +225,13 @@ static void show_nothing(struct request *r)
 }
 
 static const struct route_row rows[] = {
-	{METHOD_PUT, "/test/take", WHO_OWNER, .plain = take, .upload = true},
-	{METHOD_PUT, "/test/bounded", WHO_OWNER, .plain = take, .upload = true,
+	{METHOD_PUT, "/test/take", ROUTE_OWNER, .plain = take, .upload = true},
+	{METHOD_PUT, "/test/bounded", ROUTE_OWNER, .plain = take, .upload = true,
 		.upload_max = 1000000},
-	{METHOD_GET, "/test/give", WHO_OWNER, .plain = give},
-	{METHOD_GET, "/test/seen", WHO_OWNER, .plain = show_seen},
-	{METHOD_GET, "/api/session/list", WHO_OWNER, .plain = show_nothing},
-	{METHOD_GET, "/api/process/list", WHO_OWNER, .plain = show_nothing},
+	{METHOD_GET, "/test/give", ROUTE_OWNER, .plain = give},
+	{METHOD_GET, "/test/seen", ROUTE_OWNER, .plain = show_seen},
+	{METHOD_GET, "/api/session/list", ROUTE_OWNER, .plain = show_nothing},
+	{METHOD_GET, "/api/process/list", ROUTE_OWNER, .plain = show_nothing},
 	{.path = NULL},
 };
 

@@ -48,7 +48,7 @@ static void take_line(struct call *c)
 	int length = 0;
 	cr_assert_eq(sscanf(c->line, "%7[A-Z] %n", method, &length), 1, "%s", c->line);
 	c->request->method = method_parse(method);
-	cr_assert_eq(request_take_target(c->request, c->line + length), 0, "%s", c->line);
+	cr_assert_eq(request_parse_target(c->request, c->line + length), 0, "%s", c->line);
 }
 
 static void take_asker(struct request *r, const struct ask *ask)
@@ -58,7 +58,7 @@ static void take_asker(struct request *r, const struct ask *ask)
 	struct principal *p = &r->principal;
 	r->auth = ask->by == BY_NOBODY ? AUTH_MISSING : AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "127.0.0.1");
-	request_hint_session(r, ask->hint);
+	request_set_session_header(r, ask->hint);
 	if (ask->by == BY_NOBODY)
 		return;
 	p->role = roles[ask->by];

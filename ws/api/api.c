@@ -43,7 +43,7 @@ static void announce(struct api *a)
 	a->announced_ms = uv_now(a->announce.loop);
 	if (a->previews)
 		previews_prune(a->previews);
-	a->version_of_list++;
+	a->list_version++;
 	activities_sync(a->activities);
 	DL_FOREACH_SAFE (a->streams, l, next)
 		reply_stream_more(l->request);
@@ -64,19 +64,19 @@ void api_sessions_changed(struct api *a)
 
 static void on_activity(void *user)
 {
-	api_tell_activity(user);
+	api_notify_activity(user);
 }
 
 static void on_moved(void *user, const struct activity *a)
 {
 	struct api *api = user;
-	hooks_take_state(api->hooks, a);
+	hooks_report_state(api->hooks, a);
 }
 
 static void on_happened(void *user, const struct activity *a, const struct journal_entry *entry)
 {
 	struct api *api = user;
-	hooks_take_entry(api->hooks, a, entry);
+	hooks_report_entry(api->hooks, a, entry);
 }
 
 unsigned api_share(const struct request *r, unsigned most)
@@ -89,8 +89,8 @@ int api_open(struct api *a, uv_loop_t *loop)
 	static const struct activities_callbacks callbacks = {
 		.changed = on_activity, .moved = on_moved, .happened = on_happened};
 	a->alias = workspace_alias(a->workspace);
-	a->code_cwd = workspace_is_there() && !a->workspace_chosen ? WORKSPACE_ALIAS
-								   : a->sessions->config.cwd;
+	a->code_cwd = workspace_alias_exists() && !a->workspace_chosen ? WORKSPACE_ALIAS
+								       : a->sessions->config.cwd;
 	int rc = uv_timer_init(loop, &a->announce);
 	if (rc < 0)
 		return rc;
@@ -114,11 +114,11 @@ int api_open(struct api *a, uv_loop_t *loop)
 		return rc;
 	}
 	rota_open(&a->rota, loop, 0);
-	rota_open(&a->drawers, loop, 1);
+	rota_open(&a->drawing_rota, loop, 1);
 	a->announce.data = a;
 	uv_unref((uv_handle_t *)&a->announce);
 	a->announce_open = true;
-	a->version_of_list = 1;
+	a->list_version = 1;
 	return 0;
 }
 
@@ -132,7 +132,7 @@ void api_close(struct api *a)
 	activities_close(a->activities);
 	a->activities = NULL;
 	rota_close(&a->rota);
-	rota_close(&a->drawers);
+	rota_close(&a->drawing_rota);
 	uv_close((uv_handle_t *)&a->announce, NULL);
 	a->announce_open = false;
 }

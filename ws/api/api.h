@@ -79,10 +79,10 @@ struct api {
 	uv_timer_t announce; /* limits the rate of list events */
 	bool announce_open;
 	uint64_t announced_ms;       /* loop time of the last list event */
-	uint64_t version_of_list;    /* counts changes of the list */
+	uint64_t list_version;       /* counts changes of the list */
 	struct list_stream *streams; /* followers of the list */
 	struct rota rota;            /* turns of the links at expensive work */
-	struct rota drawers;         /* turns at drawing on a thread, one at a time */
+	struct rota drawing_rota;    /* turns at drawing on a thread, one at a time */
 };
 
 /* Share of a limit `most` that r may use: three quarters for links, all for owners. */
@@ -107,10 +107,10 @@ static inline struct api *api_of(const struct request *r)
 void api_sessions_changed(struct api *a);
 
 /* A drain has started or was cancelled: notify the followers of the list. See ws/api/session/list.c. */
-void api_tell_drain(struct api *a);
+void api_notify_drain(struct api *a);
 
 /* The activity of a session has changed: notify the followers. See ws/api/session/list.c. */
-void api_tell_activity(struct api *a);
+void api_notify_activity(struct api *a);
 
 /* POST /api/execute and /api/execute/stream without a session. body is borrowed. */
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream);

@@ -107,6 +107,6 @@ static void list_commands(struct request *r)
 }
 
 const struct route_row api_commands_rows[] = {
-	{METHOD_GET, "/api/commands", WHO_VIEWER, .plain = list_commands},
+	{METHOD_GET, "/api/commands", ROUTE_VIEWER, .plain = list_commands},
 	{.path = NULL},
 };

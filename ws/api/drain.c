@@ -36,8 +36,8 @@ static void set_draining(struct request *r, bool draining)
 		log_write(LOG_INFO, "drain",
 			draining ? "draining: nothing new is started" : "drain cancelled", "peer",
 			r->peer, NULL);
-		api_tell_drain(a);
-		terminals_tell_drain(a->terminals);
+		api_notify_drain(a);
+		terminals_send_drain(a->terminals);
 	}
 	reply_drain(r);
 }
@@ -53,8 +53,8 @@ static void cancel_drain(struct request *r)
 }
 
 const struct route_row api_drain_rows[] = {
-	{METHOD_GET, "/api/drain", WHO_OWNER, .plain = reply_drain},
-	{METHOD_POST, "/api/drain", WHO_OWNER, .plain = start_drain},
-	{METHOD_DELETE, "/api/drain", WHO_OWNER, .plain = cancel_drain},
+	{METHOD_GET, "/api/drain", ROUTE_OWNER, .plain = reply_drain},
+	{METHOD_POST, "/api/drain", ROUTE_OWNER, .plain = start_drain},
+	{METHOD_DELETE, "/api/drain", ROUTE_OWNER, .plain = cancel_drain},
 	{.path = NULL},
 };

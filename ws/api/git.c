@@ -45,7 +45,7 @@ struct checkout {
 
 static void checkout_free(struct checkout *c)
 {
-	quota_give(&c->place);
+	quota_release(&c->place);
 	json_decref(c->end);
 	free(c->url);
 	free(c->branch);
@@ -215,7 +215,7 @@ static void on_done(void *user, const struct run_result *result)
 {
 	struct checkout *c = user;
 	c->run = NULL;
-	quota_give(&c->place);
+	quota_release(&c->place);
 	c->request->gone = NULL;
 	write_log(c, result);
 	if (c->stream || !c->request->done)
@@ -260,7 +260,7 @@ static void start(struct api *a, struct request *r, const struct clone_options *
 		refuse_memory(r);
 		return;
 	}
-	if (!access_take(a->access, r, QUOTA_FORKS, &c->place)) {
+	if (!access_acquire(a->access, r, QUOTA_FORKS, &c->place)) {
 		checkout_free(c);
 		return;
 	}
@@ -353,7 +353,7 @@ static bool parse_target(struct api *a, struct request *r, const json_t *body,
 		return false;
 	}
 	if (workspace_join(given ? base : a->workspace, given ? given : name, joined) &&
-		workspace_place(a->alias, joined, ret_target)) {
+		workspace_resolve(a->alias, joined, ret_target)) {
 		o->target = ret_target;
 		return true;
 	}
@@ -386,6 +386,6 @@ static void check_out(struct request *r)
 }
 
 const struct route_row api_git_rows[] = {
-	{METHOD_POST, "/api/git/checkout", WHO_OWNER_OR_TRUSTED, .plain = check_out},
+	{METHOD_POST, "/api/git/checkout", ROUTE_OWNER_OR_TRUSTED, .plain = check_out},
 	{.path = NULL},
 };

@@ -1,7 +1,7 @@
 /* Asks a session's shell for the state that a command beside it inherits. */
 #include "ws/api/inherit.h"
 
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/refuse.h"
 #include "shell/exec/shell_environment.h"
 
@@ -60,7 +60,7 @@ static void on_state(void *user, const char *cwd, const char *text, size_t lengt
 	if (named || q->request->cut)
 		on_checked(q, true);
 	else
-		directory_look(q->api, q->request, q->cwd, on_checked, q);
+		cwd_check(q->api, q->request, q->cwd, on_checked, q);
 }
 
 void inherit_from(struct api *a, struct request *r, json_t *body, struct session *s, inherit_fn *fn)

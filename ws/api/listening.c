@@ -365,7 +365,7 @@ void listening_close(struct api *a)
 }
 
 const struct route_row api_listening_rows[] = {
-	{METHOD_GET, "/api/ports", WHO_OWNER_OR_TRUSTED, .plain = list_ports},
-	{METHOD_GET, "/api/ports/events", WHO_OWNER_OR_TRUSTED, .plain = follow_ports},
+	{METHOD_GET, "/api/ports", ROUTE_OWNER_OR_TRUSTED, .plain = list_ports},
+	{METHOD_GET, "/api/ports/events", ROUTE_OWNER_OR_TRUSTED, .plain = follow_ports},
 	{.path = NULL},
 };

@@ -186,7 +186,7 @@ static void answer_stored(struct request *r, const struct preview *p)
 static void make(struct request *r, struct preview *terms)
 {
 	struct api *a = api_of(r);
-	static const struct access_want want[ACCESS_PLACES] = {{0}};
+	static const struct access_amount want[ACCESS_PLACES] = {{0}};
 	struct preview *p;
 	if (terms->link[0] && !access_claim_for(a->access, r, want, &terms->claim))
 		return;
@@ -210,7 +210,7 @@ static void expose_port(struct request *r)
 	json_t *body = body_read(r);
 	if (!body || !admit(r) || !parse_terms(r, body, &terms))
 		goto out;
-	struct preview *same = previews_same(
+	struct preview *same = previews_find_same(
 		a->previews, terms.name.port, terms.session, terms.link);
 	/* A repeated request returns the same preview; another token creates another preview. */
 	if (same && (!terms.name.token[0] || strcmp(same->name.token, terms.name.token) == 0))
@@ -274,12 +274,12 @@ static void refuse_path(struct request *r)
 }
 
 const struct route_row api_ports_rows[] = {
-	{METHOD_POST, "/api/expose-port", WHO_OWNER_OR_TRUSTED, .plain = expose_port},
-	{METHOD_GET, "/api/exposed-ports", WHO_OWNER_OR_TRUSTED, .plain = list_exposed},
-	{METHOD_DELETE, "/api/exposed-ports/{}", WHO_OWNER_OR_TRUSTED, .plain = unexpose_port},
-	{METHOD_GET, "/proxy/{}", WHO_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
-	{METHOD_POST, "/proxy/{}", WHO_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
-	{METHOD_PUT, "/proxy/{}", WHO_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
-	{METHOD_DELETE, "/proxy/{}", WHO_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
+	{METHOD_POST, "/api/expose-port", ROUTE_OWNER_OR_TRUSTED, .plain = expose_port},
+	{METHOD_GET, "/api/exposed-ports", ROUTE_OWNER_OR_TRUSTED, .plain = list_exposed},
+	{METHOD_DELETE, "/api/exposed-ports/{}", ROUTE_OWNER_OR_TRUSTED, .plain = unexpose_port},
+	{METHOD_GET, "/proxy/{}", ROUTE_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
+	{METHOD_POST, "/proxy/{}", ROUTE_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
+	{METHOD_PUT, "/proxy/{}", ROUTE_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
+	{METHOD_DELETE, "/proxy/{}", ROUTE_OWNER_OR_TRUSTED, .plain = refuse_path, .rest = true},
 	{.path = NULL},
 };

@@ -9,6 +9,6 @@ static void show_reference(struct request *r)
 }
 
 const struct route_row api_reference_rows[] = {
-	{METHOD_GET, "/api/openapi.json", WHO_VIEWER, .plain = show_reference},
+	{METHOD_GET, "/api/openapi.json", ROUTE_VIEWER, .plain = show_reference},
 	{.path = NULL},
 };

@@ -5,7 +5,7 @@
 #include "shell/clock.h"
 #include "shell/output/inlet.h"
 #include "ws/api/api.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/inherit.h"
 #include "ws/api/json/run.h"
@@ -66,7 +66,7 @@ struct call {
 
 static void call_free(struct call *c)
 {
-	quota_give(&c->place);
+	quota_release(&c->place);
 	output_queue_finish(&c->queue);
 	json_decref(c->end);
 	free(c->command);
@@ -108,7 +108,7 @@ static void reply_result(const struct call *c, const struct run_result *result)
 			body, "duration", json_integer((json_int_t)(result->duration_us / 1000)));
 		format_timeout(c, line);
 		if (result->timed_out)
-			good &= run_add_line(body, "stderr", line);
+			good &= run_json_add_line(body, "stderr", line);
 	} else {
 		run_end_json(body, result);
 	}
@@ -252,7 +252,7 @@ static void on_done(void *user, const struct run_result *result)
 {
 	struct call *c = user;
 	c->run = NULL;
-	quota_give(&c->place);
+	quota_release(&c->place);
 	c->request->gone = NULL;
 	c->api->metrics->runs_active--;
 	c->api->metrics->run_timeouts += result->timed_out;
@@ -291,7 +291,7 @@ static void reply_refusal(struct request *r, const struct run_options *o, int er
 		return;
 	switch (error) {
 	case -EXDEV:
-		refuse_hidden_directory(r, o->cwd);
+		refuse_directory_not_in_sandbox(r, o->cwd);
 		break;
 	case -ENXIO:
 		reply_invalid(r, "stdinFrom", "There is no such input, or it is already in use",
@@ -316,7 +316,7 @@ static void start_run(struct api *a, struct request *r, const struct params *par
 		goto err_reply;
 	c->api = a;
 	c->request = request_ref(r);
-	if (!access_take(a->access, r, QUOTA_FORKS, &c->place)) {
+	if (!access_acquire(a->access, r, QUOTA_FORKS, &c->place)) {
 		call_free(c);
 		return;
 	}
@@ -482,7 +482,7 @@ static void run_after_check(struct api *a, struct request *r, json_t *body)
 
 static void run_command(struct request *r)
 {
-	directory_ask(api_of(r), r, run_after_check);
+	cwd_check_body(api_of(r), r, run_after_check);
 }
 
 void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream)
@@ -494,6 +494,6 @@ void api_execute_run(struct api *a, struct request *r, json_t *body, bool stream
 }
 
 const struct route_row api_run_rows[] = {
-	{METHOD_POST, "/api/run", WHO_OWNER, .plain = run_command},
+	{METHOD_POST, "/api/run", ROUTE_OWNER, .plain = run_command},
 	{.path = NULL},
 };

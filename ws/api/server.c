@@ -54,10 +54,10 @@ static void show_version(struct request *r)
 }
 
 const struct route_row api_server_rows[] = {
-	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = show_health, .probe = true},
-	{METHOD_GET, "/readyz", WHO_ANYBODY, .plain = show_readiness, .probe = true},
-	{METHOD_GET, "/metrics", WHO_OWNER, .plain = show_metrics},
-	{METHOD_GET, "/api/ping", WHO_VIEWER, .plain = answer_ping},
-	{METHOD_GET, "/api/version", WHO_VIEWER, .plain = show_version},
+	{METHOD_GET, "/healthz", ROUTE_PUBLIC, .plain = show_health, .probe = true},
+	{METHOD_GET, "/readyz", ROUTE_PUBLIC, .plain = show_readiness, .probe = true},
+	{METHOD_GET, "/metrics", ROUTE_OWNER, .plain = show_metrics},
+	{METHOD_GET, "/api/ping", ROUTE_VIEWER, .plain = answer_ping},
+	{METHOD_GET, "/api/version", ROUTE_VIEWER, .plain = show_version},
 	{.path = NULL},
 };

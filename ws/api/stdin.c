@@ -117,14 +117,14 @@ static void stream_input(struct request *r)
 		return;
 	}
 	*w = (struct writing){request_ref(r), i};
-	upload_take(r,
+	upload_begin(r,
 		&(struct upload_sink){
 			.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = w});
 }
 
 const struct route_row api_stdin_rows[] = {
-	{METHOD_POST, "/api/stdin", WHO_OWNER, .plain = make_input},
-	{METHOD_PUT, "/api/stdin/{}", WHO_OWNER, .plain = stream_input, .upload = true,
+	{METHOD_POST, "/api/stdin", ROUTE_OWNER, .plain = make_input},
+	{METHOD_PUT, "/api/stdin/{}", ROUTE_OWNER, .plain = stream_input, .upload = true,
 		.upload_slow = true},
 	{.path = NULL},
 };

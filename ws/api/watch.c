@@ -336,7 +336,7 @@ static void follow(struct api *a, struct request *r, const struct params *params
 	f->api = a;
 	f->path = path;
 	f->check = check;
-	f->outside = !workspace_has(a->workspace, params->place);
+	f->outside = !workspace_contains(a->workspace, params->place);
 	snprintf(f->since, sizeof f->since, "%s", params->since ? params->since : "");
 	f->follower.found = on_found;
 	f->follower.more = on_more;
@@ -344,7 +344,7 @@ static void follow(struct api *a, struct request *r, const struct params *params
 	pending_open(&f->pending, a->announce.loop, r, f, NULL);
 	pending_after(&f->pending, BEGIN_MAX_MS, check ? on_check_late : on_late);
 	char whose[CREW_OWNER_SIZE - 24]; /* the watch appends a disk's name */
-	access_whose(&r->principal, r->principal.session, whose, sizeof whose);
+	access_owner_key(&r->principal, r->principal.session, whose, sizeof whose);
 	int rc = watches_follow(a->watches, &params->filter,
 		&(struct watch_place){.path = params->path, .real = params->place, .whose = whose},
 		&f->follower);
@@ -392,7 +392,7 @@ static bool parse_path(struct api *a, struct request *r, const json_t *body, str
 		memcpy(trimmed, path, length);
 		trimmed[length] = '\0';
 		if (workspace_join(a->workspace, trimmed, params->path) &&
-			workspace_place(a->alias, params->path, params->place))
+			workspace_resolve(a->alias, params->path, params->place))
 			return true;
 	}
 	reply_invalid(r, "path", "The path is too long", "INVALID_PATH");
@@ -520,7 +520,7 @@ static void check_files(struct request *r)
 }
 
 const struct route_row api_watch_rows[] = {
-	{METHOD_POST, "/api/watch", WHO_OWNER_OR_TRUSTED, .plain = watch_files},
-	{METHOD_POST, "/api/watch/check", WHO_OWNER_OR_TRUSTED, .plain = check_files},
+	{METHOD_POST, "/api/watch", ROUTE_OWNER_OR_TRUSTED, .plain = watch_files},
+	{METHOD_POST, "/api/watch/check", ROUTE_OWNER_OR_TRUSTED, .plain = check_files},
 	{.path = NULL},
 };

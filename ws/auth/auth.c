@@ -255,7 +255,7 @@ uint64_t auth_revoked(const struct auth *a)
 	return a->links.removed + a->logins.removed;
 }
 
-bool auth_knows(const struct auth *a, const char *authorization)
+bool auth_header_is_valid(const struct auth *a, const char *authorization)
 {
 	struct principal p;
 	/* More lenient than auth_check(), because this keeps credentials from leaking to other programs. */
@@ -277,7 +277,7 @@ static bool check_bearer(struct auth *a, const struct credentials *c, struct pri
 	if (!check_link(a, token, p))
 		return false;
 	if (p->answers && c->terminal)
-		links_spend(&a->links, p->link);
+		links_mark_used(&a->links, p->link);
 	return !p->answers || c->terminal;
 }
 
@@ -342,7 +342,7 @@ enum auth_result auth_login(struct auth *a, const struct auth_request *r,
 	struct login_entry terms = {.created_ms = now,
 		.expires_ms = now + (uint64_t)AUTH_COOKIE_DAYS * 24 * 3600 * 1000};
 	if (check_link(a, r->token, &p)) {
-		links_spend(&a->links, p.link);
+		links_mark_used(&a->links, p.link);
 		terms.expires_ms = p.expires_ms;
 	} else if (is_token(a, r->token)) {
 		p.expires_ms = terms.expires_ms;

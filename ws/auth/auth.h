@@ -101,7 +101,7 @@ enum auth_result auth_check(
 	struct auth *a, const struct credentials *c, struct principal *ret_principal);
 
 /* Whether the value of an Authorization header has a token or a link of this server. No failure is counted. */
-bool auth_knows(const struct auth *a, const char *authorization);
+bool auth_header_is_valid(const struct auth *a, const char *authorization);
 
 /* Write the name of a principal as an author, see shell/name.h. */
 void auth_author(const struct principal *p, char author[NAME_AUTHOR_MAX + 1]);

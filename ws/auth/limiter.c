@@ -7,7 +7,7 @@
 
 #define PREFIX_BYTES 8u /* of an address of IPv6 */
 
-void limiter_network(const char *peer, char ret_network[LIMITER_PEER_MAX])
+void limiter_get_network(const char *peer, char ret_network[LIMITER_PEER_MAX])
 {
 	static const unsigned char loopback[16] = {[15] = 1};
 	struct in6_addr a;
@@ -52,7 +52,7 @@ bool limiter_spend(uint64_t *spent_ms, unsigned burst, unsigned refill_ms, uint6
 bool limiter_fail(struct limiter *l, const char *peer, uint64_t now_ms)
 {
 	char network[LIMITER_PEER_MAX];
-	limiter_network(peer, network);
+	limiter_get_network(peer, network);
 	struct limiter_peer *p = find_peer(l, network);
 	return limiter_spend(&p->spent_ms, LIMITER_BURST, LIMITER_REFILL_MS, now_ms);
 }

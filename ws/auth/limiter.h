@@ -1,5 +1,5 @@
 /*
- * Limits failed logins: each peer (see limiter_network()) may fail LIMITER_BURST times at once and then once every
+ * Limits failed logins: each peer (see limiter_get_network()) may fail LIMITER_BURST times at once and then once every
  * LIMITER_REFILL_MS. Successful requests are never counted or delayed. Memory is bounded.
  */
 #pragma once
@@ -29,7 +29,7 @@ struct limiter {
  * Write the network that counts as one peer: an IPv4 address (also a mapped one), or the /64 of an IPv6 address, because a
  * subscriber may use any address in it. Text that is no address is copied.
  */
-void limiter_network(const char *peer, char ret_network[LIMITER_PEER_MAX]);
+void limiter_get_network(const char *peer, char ret_network[LIMITER_PEER_MAX]);
 
 /*
  * Use one of an allowance of `burst` at once and then one every refill_ms. *spent_ms: the state, a point in time up to which

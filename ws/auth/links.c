@@ -133,7 +133,7 @@ const struct link_entry *links_check(const struct links *l, const char *token, u
 	return e && e->expires_ms > now_ms && !e->spent ? e : NULL;
 }
 
-void links_spend(struct links *l, const char *id)
+void links_mark_used(struct links *l, const char *id)
 {
 	const struct link_entry *found = links_find(l, id);
 	if (found)

@@ -63,7 +63,7 @@ char *links_sign(const struct links *l, const struct link_entry *entry);
 const struct link_entry *links_check(const struct links *l, const char *token, uint64_t now_ms);
 
 /* Mark a single-use link as used. Other links do not change. */
-void links_spend(struct links *l, const char *id);
+void links_mark_used(struct links *l, const char *id);
 
 /* The entry of this id, or NULL. */
 const struct link_entry *links_find(const struct links *l, const char *id);

@@ -48,7 +48,7 @@ static bool from_json(json_t *value, struct login_entry *e)
 		return false;
 	*e = (struct login_entry){.created_ms = (uint64_t)created,
 		.used_ms = (uint64_t)used,
-		.noted_ms = (uint64_t)used,
+		.stored_used_ms = (uint64_t)used,
 		.expires_ms = (uint64_t)expires};
 	return put(e->id, sizeof e->id, id) && put(e->digest, sizeof e->digest, digest) &&
 		put(e->link, sizeof e->link, link) && put(e->owner, sizeof e->owner, owner) &&
@@ -115,7 +115,7 @@ const struct login_entry *logins_add(
 	if ((!e.id[0] && id_hex(e.id, sizeof e.id) < 0) || id_hex(secret, sizeof secret) < 0)
 		return NULL;
 	digest_of(secret, e.digest);
-	e.used_ms = e.noted_ms = e.created_ms;
+	e.used_ms = e.stored_used_ms = e.created_ms;
 	for (char *p = e.agent; *p; p++)
 		*p = *p < ' ' || *p > '~' ? '?' : *p;
 	logins_expire(l, e.created_ms);
@@ -156,7 +156,7 @@ const struct login_entry *logins_use(struct logins *l, const char *value, uint64
 	if (!e || e->expires_ms <= now_ms)
 		return NULL;
 	e->used_ms = now_ms;
-	if (e->noted_ms + LOGINS_NOTE_MS <= now_ms)
+	if (e->stored_used_ms + LOGINS_USE_STORE_MS <= now_ms)
 		logins_store(l, NULL, NULL);
 	return e;
 }
@@ -182,7 +182,7 @@ void logins_store(struct logins *l, durable_done done, void *user)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; i < l->count; i++) {
-		l->entries[i].noted_ms = l->entries[i].used_ms;
+		l->entries[i].stored_used_ms = l->entries[i].used_ms;
 		json_array_append_new(list, to_json(&l->entries[i]));
 	}
 	durable_save(&l->file, list, done, user);

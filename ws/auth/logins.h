@@ -21,7 +21,7 @@
 #define LOGINS_OF_LINK 16u
 #define LOGINS_OF_LINKS 1024u
 #define LOGINS_MAX (LOGINS_OF_OWNER + LOGINS_OF_LINKS)
-#define LOGINS_NOTE_MS UINT64_C(3600000) /* interval of storing the time of the last use */
+#define LOGINS_USE_STORE_MS UINT64_C(3600000) /* interval of storing the time of the last use */
 
 /* One login. */
 struct login_entry {
@@ -30,7 +30,7 @@ struct login_entry {
 	char link[LINK_ID_SIZE];                  /* the link; "" = the owner's token */
 	char owner[LOGIN_OWNER_SIZE];             /* the owner's token's fingerprint; "" = a link */
 	uint64_t created_ms, used_ms, expires_ms; /* wall clock */
-	uint64_t noted_ms;                        /* used_ms in the file */
+	uint64_t stored_used_ms;                  /* used_ms in the file */
 	char peer[LIMITER_PEER_MAX];              /* address at the login */
 	char agent[LOGIN_AGENT_SIZE];             /* User-Agent, printable ASCII */
 };
@@ -50,7 +50,7 @@ int logins_open(struct logins *l, uv_loop_t *loop, int dir_fd);
 void logins_close(struct logins *l);
 
 /*
- * Add a login. terms: all but digest, used_ms and noted_ms; an empty id is replaced by a new one. value: of the cookie. The
+ * Add a login. terms: all but digest, used_ms and stored_used_ms; an empty id is replaced by a new one. value: of the cookie. The
  * caller stores it with logins_store(). Returns the entry, or NULL if there are no random bytes.
  */
 const struct login_entry *logins_add(

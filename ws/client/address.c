@@ -51,14 +51,14 @@ static int find_token(struct cli *cli)
 	rc = client_open(&cli->loop, &cli->target, &cli->client);
 	if (rc < 0)
 		return cli_fail(cli, "%s", strerror(-rc));
-	rc = call_ask(cli, "GET", strdup("/api/auth/whoami"), NULL, &a);
+	rc = call_request(cli, "GET", strdup("/api/auth/whoami"), NULL, &a);
 	if (rc != 0)
 		return rc;
 	if (a.status == 401)
 		rc = cli_fail(cli,
 			"the token in the runtime directory is out of date: see --token-file of the server");
 	else if (a.status != 200)
-		rc = call_complain(cli, &a);
+		rc = call_report_error(cli, &a);
 	answer_finish(&a);
 	return rc;
 }
@@ -66,7 +66,7 @@ static int find_token(struct cli *cli)
 static int run_token(struct cli *cli)
 {
 	static const struct option none[] = {{0}};
-	if (cli_option(cli, ":", none) == '?' || !cli_done(cli))
+	if (cli_option(cli, ":", none) == '?' || !cli_expect_end(cli))
 		return cli->status;
 	int rc = connection_open(cli);
 	if (rc == 0)
@@ -108,7 +108,7 @@ static int run_url(struct cli *cli)
 			return cli->status;
 		with_token = true;
 	}
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	int rc = connection_open(cli);
 	if (rc == 0 && with_token)

@@ -114,7 +114,7 @@ static int parse_line(struct cli *cli, struct plan *p)
 	if (!first || (p->is_restore && !second))
 		return cli_usage(
 			cli, p->is_restore ? "ARCHIVE or DIR is missing" : "DIR is missing");
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	rc = put_path(cli, p, "dir", p->is_restore ? second : first);
 	if (rc == 0 && (p->is_restore || second))

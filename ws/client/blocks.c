@@ -147,7 +147,7 @@ static int run_blocks(struct cli *cli)
 	p.session = cli_argument(cli);
 	if (!p.session)
 		return cli_usage(cli, "SESSION is missing");
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	rc = connection_open(cli);
 	if (rc != 0)

@@ -6,7 +6,7 @@
 #include "ws/client/job/job.h"
 #include "ws/client/tmux/tmux.h"
 #include "ws/client/wall/wall.h"
-#include "ws/client/likeness.h"
+#include "ws/client/edit_distance.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -32,10 +32,10 @@ const struct command *command_find(const char *name)
 
 const struct command *command_find_like(const char *name)
 {
-	unsigned least = LIKENESS_FAR;
+	unsigned least = EDIT_DISTANCE_FAR;
 	const struct command *found = NULL;
 	for (size_t i = 0; i < COMMANDS; i++) {
-		unsigned distance = likeness_distance(name, commands[i]->name);
+		unsigned distance = edit_distance(name, commands[i]->name);
 		if (distance < least) {
 			least = distance;
 			found = commands[i];

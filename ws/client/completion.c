@@ -39,7 +39,7 @@ static int run_completion(struct cli *cli)
 		i++;
 	if (!shell || i == sizeof scripts / sizeof *scripts)
 		return cli_usage(cli, "the shell is bash, fish or zsh");
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	if (cli->json)
 		return cli_print_json(cli, json_pack("{s:s}", shell, scripts[i].text));

@@ -10,7 +10,7 @@
 
 #include "ws/client/command.h"
 #include "ws/client/config/option_help.h"
-#include "ws/client/likeness.h"
+#include "ws/client/edit_distance.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,7 +136,7 @@ static void match_name(void *user, const struct option_help *o)
 {
 	struct match *m = user;
 	const char *name = o->name + strlen("--");
-	unsigned distance = likeness_distance(m->name, name);
+	unsigned distance = edit_distance(m->name, name);
 	if (strcmp(m->name, name) == 0)
 		m->found = *o;
 	if (distance < m->distance) {
@@ -193,7 +193,7 @@ static int find_option(
 				 : strdup(common_help);
 	if (!help)
 		return fail(r, s->line, "", strerror(ENOMEM));
-	struct match m = {.name = s->name, .distance = LIKENESS_FAR};
+	struct match m = {.name = s->name, .distance = EDIT_DISTANCE_FAR};
 	option_help_each(help, match_name, &m);
 	free(help);
 	if (!m.found.name[0] || strcmp(s->name, "help") == 0 || strcmp(s->name, "version") == 0)

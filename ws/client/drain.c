@@ -70,7 +70,7 @@ static int run_drain(struct cli *cli)
 		wait |= option == OPT_WAIT;
 		cancel |= option == OPT_CANCEL;
 	}
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	if (wait && cancel)
 		return cli_usage(cli, "--wait and --cancel exclude each other");

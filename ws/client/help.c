@@ -24,7 +24,7 @@ static int run_help(struct cli *cli)
 {
 	int rc = parse_no_options(cli);
 	const char *name = rc == 0 ? cli_argument(cli) : NULL;
-	if (rc != 0 || !cli_done(cli))
+	if (rc != 0 || !cli_expect_end(cli))
 		return cli->status;
 	if (!name)
 		return print_overview(cli);
@@ -53,7 +53,7 @@ const struct command command_help = {
 static int run_version(struct cli *cli)
 {
 	int rc = parse_no_options(cli);
-	if (rc != 0 || !cli_done(cli))
+	if (rc != 0 || !cli_expect_end(cli))
 		return cli->status;
 	if (cli->json)
 		return cli_print_json(cli,

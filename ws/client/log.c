@@ -42,7 +42,7 @@ static int parse_options(struct cli *cli, struct plan *p)
 			continue;
 		}
 		bool from = option == OPT_FROM;
-		if (!cli_number(optarg, INT64_MAX, from ? &p->from : &p->to))
+		if (!cli_parse_number(optarg, INT64_MAX, from ? &p->from : &p->to))
 			return cli_usage(cli, "--%s must be an offset", from ? "from" : "to");
 		p->has_from = p->has_from || from;
 		p->has_to = p->has_to || !from;
@@ -50,7 +50,7 @@ static int parse_options(struct cli *cli, struct plan *p)
 	p->session = cli_argument(cli);
 	if (!p->session)
 		return cli_usage(cli, "SESSION is missing");
-	return cli_done(cli) ? 0 : cli->status;
+	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
 /* Fill in the range that was not given: the output that exists now. */
@@ -94,7 +94,7 @@ static int print_piece(struct cli *cli, struct plan *p)
 		&a);
 	if (rc != 0)
 		return rc;
-	if (!cli_number(a.to, UINT64_MAX, &next) || next <= p->from)
+	if (!cli_parse_number(a.to, UINT64_MAX, &next) || next <= p->from)
 		next = p->to;
 	rc = print_bytes(cli, p->from, a.body ? a.body : "", a.length);
 	p->from = next;
@@ -167,7 +167,7 @@ static int follow_log(struct cli *cli, struct plan *p)
 		tries = t.follow.streaming ? 0 : tries + 1;
 		bool refused = rc == -EPROTO;
 		if (refused)
-			t.status = call_complain(cli, &t.follow.answer);
+			t.status = call_report_error(cli, &t.follow.answer);
 		event_stream_finish(&t.follow);
 		if (refused || t.over)
 			break;

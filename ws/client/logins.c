@@ -34,7 +34,7 @@ static int parse_line(struct cli *cli, struct plan *p)
 		return cli_usage(cli, "--all requires revoke");
 	if (p->revoke && !p->login == !p->all)
 		return cli_usage(cli, "revoke requires an id or --all");
-	return cli_done(cli) ? 0 : cli->status;
+	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
 static int list_logins(struct cli *cli)

@@ -5,11 +5,11 @@
  * on a stream (ws/client/news.h).
  *
  * If the server goes away, messages that it has not received, or that may be sent twice
- * (ws/client/again.h), are kept and sent to the next one. The key and the client's name in the path
+ * (ws/client/resend.h), are kept and sent to the next one. The key and the client's name in the path
  * tell the next server which client this is.
  */
 #include "shell/id.h"
-#include "ws/client/again.h"
+#include "ws/client/resend.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/command.h"
 #include "ws/client/connect/connection.h"
@@ -168,12 +168,12 @@ static void give_up(struct post *p)
 	json_t *one;
 	const char *where = t->socket ? t->socket : t->host;
 	if (p->id)
-		print_message(p->bridge, again_lost(p->message, p->sent, where));
+		print_message(p->bridge, resend_failure(p->message, p->sent, where));
 	else if (!p->message)
 		print_error(p->bridge, json_null(), "The server cannot be reached");
 	json_array_foreach (p->message, i, one)
 		if (json_object_get(one, "id") && json_object_get(one, "method"))
-			print_message(p->bridge, again_lost(one, p->sent, where));
+			print_message(p->bridge, resend_failure(one, p->sent, where));
 	post_free(p);
 }
 
@@ -191,7 +191,7 @@ static void keep_post(struct post *p, int error)
 		post_free(p);
 		return;
 	}
-	if ((p->sent && !again_is_safe(p->message)) || now - p->away_ms >= AWAY_MS) {
+	if ((p->sent && !resend_is_safe(p->message)) || now - p->away_ms >= AWAY_MS) {
 		give_up(p);
 		return;
 	}
@@ -248,7 +248,7 @@ static void on_retry(uv_timer_t *timer)
 		if (p->call)
 			continue;
 		if (p->sent) {
-			again_mark(p->message);
+			resend_mark(p->message);
 			char *text = json_dumps(p->message, JSON_COMPACT);
 			if (text)
 				set_text(p, text, strlen(text));
@@ -313,7 +313,7 @@ static struct post *make_post(struct bridge *b, const char *text, size_t length)
 	p->message = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	if (json_object_get(p->message, "method"))
 		p->id = json_object_get(p->message, "id");
-	bool changed = again_prepare(p->message);
+	bool changed = resend_prepare(p->message);
 	char *copy = changed ? json_dumps(p->message, JSON_COMPACT) : malloc(length + 1);
 	if (copy && !changed)
 		memcpy(copy, text, length);
@@ -453,7 +453,7 @@ static int run_mcp(struct cli *cli)
 	while ((option = cli_option(cli, ":", NULL)) != -1)
 		if (option == '?')
 			return cli->status;
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	int rc = connection_open(cli);
 	if (rc != 0)

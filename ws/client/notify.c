@@ -95,7 +95,7 @@ static int run_open(struct cli *cli)
 	struct notice n = {0};
 	int rc = parse_options(cli, &n);
 	const char *link = rc == 0 ? cli_argument(cli) : NULL;
-	if (rc != 0 || !cli_done(cli))
+	if (rc != 0 || !cli_expect_end(cli))
 		return cli->status;
 	if (!link || (strncmp(link, "http://", 7) != 0 && strncmp(link, "https://", 8) != 0))
 		return cli_usage(cli, "LINK must begin with http:// or https://");

@@ -31,13 +31,13 @@ static int parse_words(struct cli *cli, struct plan *p)
 		return cli_usage(
 			cli, "unknown subcommand %s; there are expose PORT and revoke PORT", word);
 	const char *port = word ? cli_argument(cli) : NULL;
-	if (word && (!port || !cli_number(port, 65535, &p->port)))
+	if (word && (!port || !cli_parse_number(port, 65535, &p->port)))
 		return cli_usage(cli, "PORT must be a number up to 65535");
 	if ((p->name && !p->expose) || (p->token && !word))
 		return cli_usage(cli, "--name is for expose, --token for expose and revoke");
 	if (p->session && p->revoke)
 		return cli_usage(cli, "revoke does not accept --session");
-	return cli_done(cli) ? 0 : cli->status;
+	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
 static int parse_line(struct cli *cli, struct plan *p)

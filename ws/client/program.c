@@ -5,7 +5,7 @@
 
 #include "ws/client/command.h"
 #include "ws/client/config.h"
-#include "ws/client/likeness.h"
+#include "ws/client/edit_distance.h"
 #include "ws/client/tmux/tmux.h"
 
 #include <stdint.h>
@@ -45,7 +45,7 @@ static int report_command(const char *word)
 	char advice[80] = "; ringside help lists them";
 	const struct command *like = command_find_like(word);
 	const char *name = like ? like->name : NULL;
-	if (likeness_distance(word, serve) < (name ? likeness_distance(word, name) : LIKENESS_FAR))
+	if (edit_distance(word, serve) < (name ? edit_distance(word, name) : EDIT_DISTANCE_FAR))
 		name = serve;
 	if (name)
 		snprintf(advice, sizeof advice, ": did you mean '%s'?", name);
@@ -61,7 +61,7 @@ static void move_forward(char **argv, int at)
 }
 
 /* Handle a command line without a command. at: its first word that is not a common option. */
-static int answer_without_command(int argc, char **argv, int at, const struct program_about *about)
+static int answer_without_command(int argc, char **argv, int at, const struct program_info *about)
 {
 	const char *word = at < argc ? argv[at] : NULL;
 	static char *const alone[] = {(char *)"help", NULL};
@@ -76,7 +76,7 @@ static int answer_without_command(int argc, char **argv, int at, const struct pr
 }
 
 /* Called through a link named tmux. The config file chooses the server. */
-static int run_tmux(int argc, char **argv, const struct program_about *about)
+static int run_tmux(int argc, char **argv, const struct program_info *about)
 {
 	struct command_line line = {argc, argv, about->serve_help, about->commit, {0}};
 	char *words[] = {argv[0], (char *)(uintptr_t)command_tmux.name, NULL}, **taken = words;
@@ -85,7 +85,7 @@ static int run_tmux(int argc, char **argv, const struct program_about *about)
 }
 
 /* Run argv[1], if it is a command. */
-static int run_command(int *argc, char ***argv, const struct program_about *about)
+static int run_command(int *argc, char ***argv, const struct program_info *about)
 {
 	struct command_line line = {.serve_help = about->serve_help, .commit = about->commit};
 	const char *name = (*argv)[1];
@@ -100,7 +100,7 @@ static int run_command(int *argc, char ***argv, const struct program_about *abou
 	return command_main(c, &line);
 }
 
-int program_main(int *all, char ***line, const struct program_about *about)
+int program_main(int *all, char ***line, const struct program_info *about)
 {
 	int at = 1, argc = *all;
 	char **argv = *line;
@@ -108,7 +108,7 @@ int program_main(int *all, char ***line, const struct program_about *about)
 	if (argc > 0 && strcmp(slash ? slash + 1 : argv[0], command_tmux.name) == 0)
 		return run_tmux(argc, argv, about);
 	while (at < argc) {
-		size_t words = cli_common_words(argv[at]);
+		size_t words = cli_count_common_words(argv[at]);
 		if (words == 0)
 			break;
 		at += (int)words;

@@ -6,7 +6,7 @@
 #define PROGRAM_SERVE (-1) /* the command is `serve` */
 
 /* What main() provides. */
-struct program_about {
+struct program_info {
 	void (*serve_help)(FILE *out); /* prints `ringside serve --help` */
 	const char *commit;            /* it was built from; NULL: unknown */
 };
@@ -15,4 +15,4 @@ struct program_about {
  * Run a command line. Its words are reordered, and options of the config file are inserted. Returns
  * the exit status, or PROGRAM_SERVE if argv[1] is "serve" now.
  */
-int program_main(int *argc, char ***argv, const struct program_about *about);
+int program_main(int *argc, char ***argv, const struct program_info *about);

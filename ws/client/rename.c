@@ -17,7 +17,7 @@ static int run_rename(struct cli *cli)
 	const char *name = cli_argument(cli);
 	if (!name || !session || !*session)
 		return cli_usage(cli, "%s is missing", name ? "SESSION" : "NAME");
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	json_t *body = json_pack("{s:s}", "name", name);
 	if (!body)

@@ -43,7 +43,7 @@ static int parse_options(struct cli *cli, struct view *v)
 			v->cells = true;
 		else if (strcmp(optarg, "all") == 0)
 			v->lines = LINES_MAX;
-		else if (!cli_number(optarg, LINES_MAX, &v->lines))
+		else if (!cli_parse_number(optarg, LINES_MAX, &v->lines))
 			return cli_usage(cli, "--scrollback must be a number of lines, or all");
 	}
 	v->session = cli_argument(cli);
@@ -51,7 +51,7 @@ static int parse_options(struct cli *cli, struct view *v)
 		return cli_usage(cli, "SESSION is missing");
 	if (cli->json)
 		v->format = "json";
-	return cli_done(cli) ? 0 : cli->status;
+	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
 static char *view_path(const struct view *v, const char *what, const char *range)
@@ -79,7 +79,7 @@ static int read_above(
 	if (json_is_integer(more))
 		next = (uint64_t)json_integer_value(more);
 	else if (!cli->json && a.to[0])
-		cli_number(a.to, UINT64_MAX, &next);
+		cli_parse_number(a.to, UINT64_MAX, &next);
 	*from = next > *from ? next : to;
 	answer_finish(&a);
 	return 0;
@@ -95,8 +95,8 @@ static void read_line_numbers(const struct answer *a, uint64_t *ret_first, uint6
 		*ret_screen = *ret_first +
 			(uint64_t)json_integer_value(json_object_get(scrollback, "count"));
 	} else {
-		cli_number(a->first, UINT64_MAX, ret_first);
-		cli_number(a->screen, UINT64_MAX, ret_screen);
+		cli_parse_number(a->first, UINT64_MAX, ret_first);
+		cli_parse_number(a->screen, UINT64_MAX, ret_screen);
 	}
 }
 

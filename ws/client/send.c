@@ -124,11 +124,11 @@ static int type_body(struct cli *cli, const char *session, json_t *body, struct 
 {
 	unsigned pause_ms = PAUSE_FIRST_MS;
 	for (;;) {
-		int rc = call_ask(
+		int rc = call_request(
 			cli, "POST", call_path(session, "/keys"), json_incref(body), ret_answer);
 		bool full = rc == 0 && is_full(ret_answer);
 		if (rc == 0 && !full && ret_answer->status != 200)
-			rc = call_complain(cli, ret_answer);
+			rc = call_report_error(cli, ret_answer);
 		if (rc == 0 && !full) {
 			json_decref(body);
 			return 0;

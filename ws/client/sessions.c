@@ -54,8 +54,8 @@ static int parse_size(struct cli *cli, json_t *body, const char *text)
 	uint64_t cols = 0, rows = 0;
 	const char *x = strchr(text, 'x');
 	snprintf(cols_text, sizeof cols_text, "%.*s", x ? (int)(x - text) : 0, text);
-	if (!x || !cli_number(cols_text, SIDE_MAX, &cols) || !cli_number(x + 1, SIDE_MAX, &rows) ||
-		cols == 0 || rows == 0)
+	if (!x || !cli_parse_number(cols_text, SIDE_MAX, &cols) ||
+		!cli_parse_number(x + 1, SIDE_MAX, &rows) || cols == 0 || rows == 0)
 		return cli_usage(cli, "--size must be COLSxROWS, such as 80x24");
 	json_object_set_new(body, "cols", json_integer((json_int_t)cols));
 	json_object_set_new(body, "rows", json_integer((json_int_t)rows));
@@ -87,8 +87,9 @@ static int parse_new_option(struct cli *cli, struct new_plan *plan, int option)
 		return 0;
 	}
 	case OPT_ENV:
-		return cli_variable(plan->env, optarg) ? 0
-						       : cli_usage(cli, "--env must be NAME=VALUE");
+		return cli_add_variable(plan->env, optarg)
+			? 0
+			: cli_usage(cli, "--env must be NAME=VALUE");
 	case OPT_SIZE:
 		return parse_size(cli, plan->body, optarg);
 	case OPT_IDLE:
@@ -115,7 +116,7 @@ static int parse_new(struct cli *cli, struct new_plan *plan)
 	if (rc != 0)
 		return rc;
 	const char *id = cli_argument(cli);
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	if (id && json_object_set_new(plan->body, "id", json_string(id)) < 0)
 		return cli_usage(cli, "the session's id is not UTF-8");
@@ -240,7 +241,7 @@ static int run_ls(struct cli *cli)
 			return cli->status;
 		names = true;
 	}
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	int rc = connection_open(cli);
 	if (rc == 0)
@@ -282,13 +283,13 @@ static bool is_unknown(const struct answer *a)
 
 static int end_one(struct cli *cli, const char *id, struct answer *ret_answer)
 {
-	int rc = call_ask(cli, "POST", strdup("/api/session/delete"),
+	int rc = call_request(cli, "POST", strdup("/api/session/delete"),
 		json_pack("{s:s}", "sessionId", id), ret_answer);
 	if (rc != 0 || ret_answer->status == 200)
 		return rc;
 	rc = is_unknown(ret_answer) && !cli->json
 		? cli_fail(cli, "There is no session '%s' (SESSION_NOT_FOUND)", id)
-		: call_complain(cli, ret_answer);
+		: call_report_error(cli, ret_answer);
 	answer_finish(ret_answer);
 	return rc;
 }

@@ -89,7 +89,7 @@ static int parse_line(struct cli *cli, struct plan *p)
 	p->session = cli_session(cli);
 	if (!p->session)
 		return cli->status;
-	return cli_done(cli) ? 0 : cli->status;
+	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
 static int list_links(struct cli *cli, const struct plan *p)

@@ -67,7 +67,7 @@ static int run_stop(struct cli *cli)
 			return cli->status;
 		all = true;
 	}
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
 	if (cli->url)
 		return cli_usage(

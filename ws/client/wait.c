@@ -65,7 +65,7 @@ static int add_condition(struct plan *p, json_t *condition)
 static int add_number(struct cli *cli, struct plan *p, const char *type, const char *field)
 {
 	uint64_t n;
-	if (!cli_number(optarg, INT64_MAX, &n))
+	if (!cli_parse_number(optarg, INT64_MAX, &n))
 		return cli_usage(cli, "--%s must be a number", type);
 	return add_condition(p, json_pack("{s:s, s:I}", "type", type, field, (json_int_t)n));
 }
@@ -112,7 +112,7 @@ static int parse_option(struct cli *cli, struct plan *p, int option)
 		p->last = strcmp(optarg, "last") == 0;
 		if (p->last)
 			return 0;
-		if (!cli_number(optarg, INT64_MAX, &n))
+		if (!cli_parse_number(optarg, INT64_MAX, &n))
 			return cli_usage(cli, "--from must be an offset, or last");
 		json_decref(p->from);
 		p->from = json_integer((json_int_t)n);
@@ -192,7 +192,7 @@ int wait_until(struct cli *cli, const char *session, json_t *conditions, const j
 		cli->status = CLI_NO_SERVER;
 		return cli_fail(cli, "the server is lost");
 	}
-	rc = a.status == 200 ? print_end(cli, &a) : call_complain(cli, &a);
+	rc = a.status == 200 ? print_end(cli, &a) : call_report_error(cli, &a);
 	answer_finish(&a);
 	return rc;
 }
@@ -221,7 +221,7 @@ static int run_wait(struct cli *cli)
 	const char *session = rc == 0 ? cli_argument(cli) : NULL;
 	if (rc == 0 && !session)
 		rc = cli_usage(cli, "SESSION is missing");
-	if (rc == 0 && !cli_done(cli))
+	if (rc == 0 && !cli_expect_end(cli))
 		rc = cli->status;
 	if (rc == 0 && json_array_size(p.until) == 0)
 		rc = cli_usage(cli, "a condition is missing, such as --prompt or --match PATTERN");

@@ -76,7 +76,7 @@ void backlog_add(struct backlog *b, struct hook_event *e, uint64_t now_ms)
 	b->counts.waiting++;
 }
 
-const struct hook_event *backlog_take(struct backlog *b, uint64_t now_ms, uint64_t *ret_wait_ms)
+const struct hook_event *backlog_begin(struct backlog *b, uint64_t now_ms, uint64_t *ret_wait_ms)
 {
 	*ret_wait_ms = UINT64_MAX;
 	assert(!b->out);
@@ -120,8 +120,7 @@ static enum backlog_outcome outcome_of(int status)
 	return BACKLOG_REFUSED;
 }
 
-enum backlog_outcome backlog_answered(
-	struct backlog *b, const struct backlog_answer *a, uint64_t now_ms)
+enum backlog_outcome backlog_end(struct backlog *b, const struct backlog_answer *a, uint64_t now_ms)
 {
 	assert(b->out);
 	b->out = false;

@@ -57,10 +57,10 @@ struct backlog {
 void backlog_add(struct backlog *b, struct hook_event *e, uint64_t now_ms);
 
 /*
- * Get the event to send now. It stays in the queue, borrowed, until backlog_answered(). Returns NULL if there is none;
+ * Get the event to send now. It stays in the queue, borrowed, until backlog_end(). Returns NULL if there is none;
  * *ret_wait_ms: when to ask again, UINT64_MAX: after backlog_add().
  */
-const struct hook_event *backlog_take(struct backlog *b, uint64_t now_ms, uint64_t *ret_wait_ms);
+const struct hook_event *backlog_begin(struct backlog *b, uint64_t now_ms, uint64_t *ret_wait_ms);
 
 /* What follows from a try. */
 enum backlog_outcome {
@@ -78,8 +78,8 @@ struct backlog_answer {
 	unsigned random;         /* 0 to 255 */
 };
 
-/* End the try that backlog_take() began. */
-enum backlog_outcome backlog_answered(
+/* End the try that backlog_begin() began. */
+enum backlog_outcome backlog_end(
 	struct backlog *b, const struct backlog_answer *answer, uint64_t now_ms);
 
 /* Drop all events. Returns how many were not delivered. */

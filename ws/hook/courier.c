@@ -212,7 +212,7 @@ static void judge(struct receiver *d, CURLcode rc)
 	const struct backlog_answer answer = {
 		.status = (int)status, .retry_after_ms = (uint64_t)after_s * 1000, .random = random};
 	uv_mutex_lock(&c->lock);
-	note(d, backlog_answered(&d->backlog, &answer, now_ms()), why);
+	note(d, backlog_end(&d->backlog, &answer, now_ms()), why);
 	hook_event_unref(d->event);
 	bool has_note = d->note.what || d->note.recovered;
 	uv_mutex_unlock(&c->lock);
@@ -226,7 +226,7 @@ static void judge(struct receiver *d, CURLcode rc)
 static struct hook_event *take(struct receiver *d, uint64_t *ret_wait_ms)
 {
 	uv_mutex_lock(&d->courier->lock);
-	const struct hook_event *e = backlog_take(&d->backlog, now_ms(), ret_wait_ms);
+	const struct hook_event *e = backlog_begin(&d->backlog, now_ms(), ret_wait_ms);
 	struct hook_event *taken = e ? hook_event_ref((struct hook_event *)e) : NULL;
 	uv_mutex_unlock(&d->courier->lock);
 	return taken;
@@ -345,7 +345,7 @@ static bool open_receiver(struct courier *c, const char *url)
 	d->courier = c;
 	d->url = strdup(url);
 	d->easy = curl_easy_init();
-	return d->url && d->easy && hook_url_judge(url, &d->place) != HOOK_URL_INVALID && set_up(d);
+	return d->url && d->easy && hook_url_check(url, &d->place) != HOOK_URL_INVALID && set_up(d);
 }
 
 /* Create all but the async handle and the thread. */
@@ -410,7 +410,7 @@ void courier_send(struct courier *c, struct hook_event *e)
 	curl_multi_wakeup(c->multi);
 }
 
-void courier_drop(struct courier *c)
+void courier_count_dropped(struct courier *c)
 {
 	uv_mutex_lock(&c->lock);
 	for (size_t i = 0; i < c->count; i++) {
@@ -420,7 +420,7 @@ void courier_drop(struct courier *c)
 	uv_mutex_unlock(&c->lock);
 }
 
-void courier_look(struct courier *c, struct backlog_counts *ret_counts)
+void courier_get_counts(struct courier *c, struct backlog_counts *ret_counts)
 {
 	struct backlog_counts sum = {0};
 	uv_mutex_lock(&c->lock);

@@ -24,7 +24,7 @@ struct courier;
 
 /* Options of courier_open(). Texts are copied. */
 struct courier_options {
-	const char *const *urls; /* valid for hook_url_judge() */
+	const char *const *urls; /* valid for hook_url_check() */
 	size_t count;            /* 1 to HOOKS_MAX */
 	bool plain_anywhere;     /* http may go to other machines */
 	unsigned timeout_s;      /* for a try */
@@ -48,10 +48,10 @@ int courier_open(uv_loop_t *loop, const struct courier_options *options,
 void courier_send(struct courier *c, struct hook_event *e);
 
 /* Count an event as dropped that could not be created. */
-void courier_drop(struct courier *c);
+void courier_count_dropped(struct courier *c);
 
 /* Get the counts of all webhooks together. */
-void courier_look(struct courier *c, struct backlog_counts *ret_counts);
+void courier_get_counts(struct courier *c, struct backlog_counts *ret_counts);
 
 /*
  * End the thread. This blocks up to HOOK_FAREWELL_MS while events that are due are delivered. Returns how many events were

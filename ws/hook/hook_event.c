@@ -21,7 +21,7 @@ const char *hook_kind_name(enum hook_kind kind)
 	return names[kind];
 }
 
-bool hook_judge_command(const struct hook_command *c, enum hook_kind *ret_kind)
+bool hook_command_get_kind(const struct hook_command *c, enum hook_kind *ret_kind)
 {
 	bool lasted = c->started_ms > 0 && c->ended_ms >= c->started_ms + HOOK_LONG_MS;
 	bool failed = c->status > 0 && c->status != HOOK_STATUS_INTERRUPTED;
@@ -35,7 +35,7 @@ bool hook_judge_command(const struct hook_command *c, enum hook_kind *ret_kind)
 }
 
 /* The page's address of the session and the command. It contains no credentials. */
-static json_t *url_json(const struct hook_matter *m)
+static json_t *url_json(const struct hook_contents *m)
 {
 	if (!m->url)
 		return json_null();
@@ -44,7 +44,7 @@ static json_t *url_json(const struct hook_matter *m)
 		m->block ? m->block : "");
 }
 
-static char *body_of(const struct hook_matter *m, const char *id)
+static char *body_of(const struct hook_contents *m, const char *id)
 {
 	char time[CLOCK_TEXT_SIZE], epoch[17];
 	clock_format(m->at_ms, time);
@@ -60,7 +60,7 @@ static char *body_of(const struct hook_matter *m, const char *id)
 	return text;
 }
 
-struct hook_event *hook_event_create(const struct hook_matter *m)
+struct hook_event *hook_event_create(const struct hook_contents *m)
 {
 	char id[HOOK_ID_SIZE] = "msg_";
 	if (id_hex(id + 4, sizeof id - 4) < 0)

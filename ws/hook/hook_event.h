@@ -43,7 +43,7 @@ struct hook_event {
 };
 
 /* The contents of an event. All is borrowed. */
-struct hook_matter {
+struct hook_contents {
 	enum hook_kind kind;
 	const char *session; /* its id */
 	uint64_t epoch;      /* of it */
@@ -56,7 +56,7 @@ struct hook_matter {
 };
 
 /* Create an event with one reference. Returns NULL without memory or random bytes. */
-struct hook_event *hook_event_create(const struct hook_matter *matter);
+struct hook_event *hook_event_create(const struct hook_contents *matter);
 
 /* Add a reference. Returns e. */
 struct hook_event *hook_event_ref(struct hook_event *e);
@@ -75,4 +75,4 @@ struct hook_command {
 };
 
 /* Get the kind of event for an ended command. Returns false if it is worth none. Pure. */
-bool hook_judge_command(const struct hook_command *command, enum hook_kind *ret_kind);
+bool hook_command_get_kind(const struct hook_command *command, enum hook_kind *ret_kind);

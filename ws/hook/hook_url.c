@@ -45,11 +45,11 @@ static char *part_of(CURLU *parsed, CURLUPart part)
 }
 
 /* Check a parsed URL. */
-static enum hook_url_verdict judge(CURLU *parsed, struct hook_url *ret_url)
+static enum hook_url_result judge(CURLU *parsed, struct hook_url *ret_url)
 {
 	char *scheme = part_of(parsed, CURLUPART_SCHEME), *host = part_of(parsed, CURLUPART_HOST),
 	     *port = part_of(parsed, CURLUPART_PORT);
-	enum hook_url_verdict verdict = HOOK_URL_INVALID;
+	enum hook_url_result verdict = HOOK_URL_INVALID;
 	bool plain = scheme && strcmp(scheme, "http") == 0;
 	if (scheme && (plain || strcmp(scheme, "https") == 0) && host && *host && is_visible(host) &&
 		(size_t)snprintf(ret_url->name, sizeof ret_url->name, "%s://%s%s%s", scheme, host,
@@ -63,13 +63,13 @@ static enum hook_url_verdict judge(CURLU *parsed, struct hook_url *ret_url)
 	return verdict;
 }
 
-enum hook_url_verdict hook_url_judge(const char *url, struct hook_url *ret_url)
+enum hook_url_result hook_url_check(const char *url, struct hook_url *ret_url)
 {
 	struct hook_url found = {0};
 	if (strlen(url) > HOOK_URL_MAX || !is_visible(url))
 		return HOOK_URL_INVALID;
 	CURLU *parsed = curl_url();
-	enum hook_url_verdict verdict = HOOK_URL_INVALID;
+	enum hook_url_result verdict = HOOK_URL_INVALID;
 	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK)
 		verdict = judge(parsed, &found);
 	curl_url_cleanup(parsed);

@@ -12,7 +12,7 @@
 #define HOOK_NAME_SIZE 300u /* of a scheme, a host and a port, with NUL */
 
 /* Result of a check. */
-enum hook_url_verdict {
+enum hook_url_result {
 	HOOK_URL_GOOD,
 	HOOK_URL_INVALID, /* not http or https, too long, or not only visible ASCII */
 	HOOK_URL_PLAIN    /* http to another machine */
@@ -25,7 +25,7 @@ struct hook_url {
 };
 
 /* Check a URL. *ret_url is set unless it is invalid. */
-enum hook_url_verdict hook_url_judge(const char *url, struct hook_url *ret_url);
+enum hook_url_result hook_url_check(const char *url, struct hook_url *ret_url);
 
 /* Whether this is a loopback address, 127.0.0.0/8 or ::1. */
 bool hook_address_is_loopback(const struct sockaddr *address);

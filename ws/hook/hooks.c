@@ -31,7 +31,7 @@ int hooks_open(uv_loop_t *loop, const struct hooks_options *o,
 	return 0;
 }
 
-static void send_event(struct hooks *h, const struct activity *a, struct hook_matter *m)
+static void send_event(struct hooks *h, const struct activity *a, struct hook_contents *m)
 {
 	m->session = session_id(a->session);
 	m->epoch = session_epoch(a->session);
@@ -41,7 +41,7 @@ static void send_event(struct hooks *h, const struct activity *a, struct hook_ma
 	if (e)
 		courier_send(h->courier, e);
 	else
-		courier_drop(h->courier);
+		courier_count_dropped(h->courier);
 	hook_event_unref(e);
 }
 
@@ -58,15 +58,15 @@ static bool waits(const struct activity *a)
 		(a->status == STATE_STARTING && a->input != STATE_INPUT_NONE);
 }
 
-void hooks_take_state(struct hooks *h, const struct activity *a)
+void hooks_report_state(struct hooks *h, const struct activity *a)
 {
 	char id[BLOCK_ID_MAX + 1];
 	if (!h || !h->begun || !waits(a))
 		return;
 	const struct block *b = blocks_running(session_blocks(a->session));
-	struct hook_matter m = {.kind = a->input == STATE_INPUT_PASSWORD ? HOOK_PASSWORD
-			: a->input == STATE_INPUT_LINE                   ? HOOK_LINE
-									 : HOOK_KEY,
+	struct hook_contents m = {.kind = a->input == STATE_INPUT_PASSWORD ? HOOK_PASSWORD
+			: a->input == STATE_INPUT_LINE                     ? HOOK_LINE
+									   : HOOK_KEY,
 		.at_ms = a->since_ms,
 		.status = -1};
 	if (b) {
@@ -85,7 +85,7 @@ void hooks_begin(struct hooks *h, const struct sessions *sessions, const struct 
 	for (struct session *s = NULL; (s = session_next(sessions, s));) {
 		const struct activity *a = activities_find(all, s);
 		if (a && a->looked)
-			hooks_take_state(h, a);
+			hooks_report_state(h, a);
 	}
 }
 
@@ -95,23 +95,23 @@ static void send_command(
 	char id[BLOCK_ID_MAX + 1];
 	snprintf(id, sizeof id, "b%" PRIu64, entry->block);
 	const struct block *b = blocks_find(session_blocks(a->session), id);
-	struct hook_matter m = {.block = id, .at_ms = entry->at_ms};
+	struct hook_contents m = {.block = id, .at_ms = entry->at_ms};
 	if (!b || !b->done)
 		return;
 	const struct hook_command command = {.by_program = b->exec[0] != '\0',
 		.status = b->status,
 		.started_ms = b->started_ms,
 		.ended_ms = b->ended_ms};
-	if (!hook_judge_command(&command, &m.kind))
+	if (!hook_command_get_kind(&command, &m.kind))
 		return;
 	m.status = b->status;
 	m.author = author_of(b);
 	send_event(h, a, &m);
 }
 
-void hooks_take_entry(struct hooks *h, const struct activity *a, const struct journal_entry *entry)
+void hooks_report_entry(struct hooks *h, const struct activity *a, const struct journal_entry *entry)
 {
-	struct hook_matter m = {.at_ms = entry->at_ms, .status = -1};
+	struct hook_contents m = {.at_ms = entry->at_ms, .status = -1};
 	if (!h)
 		return;
 	switch (entry->type) {
@@ -128,10 +128,10 @@ void hooks_take_entry(struct hooks *h, const struct activity *a, const struct jo
 	}
 }
 
-bool hooks_look(struct hooks *h, struct backlog_counts *ret_counts)
+bool hooks_get_counts(struct hooks *h, struct backlog_counts *ret_counts)
 {
 	if (h)
-		courier_look(h->courier, ret_counts);
+		courier_get_counts(h->courier, ret_counts);
 	return h != NULL;
 }
 

@@ -27,13 +27,14 @@ int hooks_open(uv_loop_t *loop, const struct hooks_options *options,
 void hooks_begin(struct hooks *h, const struct sessions *sessions, const struct activities *a);
 
 /* The state of a session has changed. */
-void hooks_take_state(struct hooks *h, const struct activity *a);
+void hooks_report_state(struct hooks *h, const struct activity *a);
 
 /* The journal of a session has a new entry. */
-void hooks_take_entry(struct hooks *h, const struct activity *a, const struct journal_entry *entry);
+void hooks_report_entry(
+	struct hooks *h, const struct activity *a, const struct journal_entry *entry);
 
 /* Get the counts of all webhooks. Returns false if h is NULL. */
-bool hooks_look(struct hooks *h, struct backlog_counts *ret_counts);
+bool hooks_get_counts(struct hooks *h, struct backlog_counts *ret_counts);
 
 /* Close the webhooks, as courier_close() does; frees h. */
 unsigned hooks_close(struct hooks *h);

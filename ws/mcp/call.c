@@ -86,7 +86,7 @@ static void deliver(struct mcp_call *c)
 	int rc = 1;
 	if (rota && c->principal.link[0] && c->request->reply.length >= LONG_ANSWER) {
 		c->turn = (struct shift){.begin = on_turn, .user = c};
-		rc = shift_take(rota, c->principal.link, &c->turn);
+		rc = shift_request(rota, c->principal.link, &c->turn);
 	}
 	if (rc > 0)
 		on_turn(c);
@@ -156,7 +156,7 @@ void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *
 		deliver(c);
 }
 
-void mcp_tell(const struct mcp_call *c, enum method method, const char *path, json_t *body)
+void mcp_ask_nowait(const struct mcp_call *c, enum method method, const char *path, json_t *body)
 {
 	struct request *r = make_request(c, method, path, body, NULL);
 	json_decref(body);
@@ -199,7 +199,7 @@ static json_t *content(const char *text)
 		value ? value : json_string("(the result is not valid text)"));
 }
 
-void mcp_also(struct mcp_call *c, json_t *text)
+void mcp_add_note(struct mcp_call *c, json_t *text)
 {
 	if (!c->also)
 		c->also = json_array();
@@ -215,7 +215,7 @@ static void add_also(struct mcp_call *c, json_t *result)
 	size_t i, length;
 	json_t *one;
 	char *text = NULL;
-	mcp_left_tell(&c->mcp->left, c);
+	mcp_detached_report(&c->mcp->left, c);
 	FILE *file = json_array_size(c->also) > 0 ? memory_stream(&text, &length) : NULL;
 	if (!file)
 		return;
@@ -238,7 +238,7 @@ void mcp_finish(struct mcp_call *c, json_t *structured, char *text)
 		return;
 	}
 	if (!c->exact)
-		mcp_show_texts(structured);
+		mcp_escape_texts(structured);
 	json_t *result = json_pack("{s:o, s:o*, s:o*}", "content", content(text),
 		"structuredContent", structured, "isError", c->failed ? json_true() : NULL);
 	free(text);
@@ -265,11 +265,11 @@ void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(jso
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context)
 {
 	json_t *value = json_string(message);
-	mcp_show_texts(value);
-	mcp_show_texts(context);
+	mcp_escape_texts(value);
+	mcp_escape_texts(context);
 	char *more = json_object_size(context) > 0 ? json_dumps(context, JSON_COMPACT) : NULL;
 	char *text = NULL;
-	const char *next = mcp_next_of(code);
+	const char *next = mcp_next_after_error(code);
 	if (asprintf(&text, "%s: %s%s%s%s%s", code, value ? json_string_value(value) : "",
 		    more ? "\n" : "", more ? more : "", next ? "\nnext: " : "", next ? next : "") < 0)
 		text = NULL;
@@ -498,8 +498,8 @@ void mcp_call_start(const struct mcp_call_options *o)
 	c->principal = *o->principal;
 	snprintf(c->peer, sizeof c->peer, "%s", o->peer);
 	snprintf(c->author, sizeof c->author, "%s", o->author);
-	mcp_own_reader(c->reader, o->scope, o->principal, o->author);
-	c->client = mcp_own_number(c->reader);
+	mcp_own_identity(c->reader, o->scope, o->principal, o->author);
+	c->client = mcp_own_hash(c->reader);
 	c->has_scope = *o->scope;
 	c->bare = o->bare;
 	snprintf(c->scope, sizeof c->scope, "%s", o->scope);
@@ -559,8 +559,8 @@ static void report_end_later(struct mcp_call *c)
 		snprintf(c->exec, sizeof c->exec, "%s", e->id);
 	if (!c->exec[0])
 		return;
-	mcp_left_note(&c->mcp->left, c);
-	mcp_tick_needed(c->mcp);
+	mcp_detached_add(&c->mcp->left, c);
+	mcp_update_timer(c->mcp);
 }
 
 void mcp_call_cancel(struct mcp_call *c, bool wanted)
@@ -573,7 +573,7 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 	*c->slot = NULL;
 	c->slot = NULL;
 	if (wanted && c->owns_session)
-		mcp_tell(c, METHOD_POST, "/api/session/delete",
+		mcp_ask_nowait(c, METHOD_POST, "/api/session/delete",
 			json_pack("{s:s}", "sessionId", c->session));
 	if (!interrupts) {
 		if (c->reports_end)

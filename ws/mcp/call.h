@@ -86,7 +86,7 @@ struct mcp_call {
 	bool exact;               /* structured content is a file's, and not escaped */
 	bool restored;            /* the MCP session is from an earlier server, or was dropped */
 	bool retried;             /* an earlier server may have made this call */
-	uint64_t client;          /* hash of the client, see mcp_own_number() */
+	uint64_t client;          /* hash of the client, see mcp_own_hash() */
 	bool owns_session;        /* cancelling the call deletes the session */
 	struct mcp_call **slot;   /* the owner's pointer to the call; NULL: none */
 };
@@ -151,10 +151,10 @@ void mcp_finish_words(struct mcp_call *c, json_t *structured, char *(*words)(jso
 void mcp_fail(struct mcp_call *c, const char *code, const char *message, json_t *context);
 
 /* Add a message to the result's `also`. text: taken; NULL: ignored. */
-void mcp_also(struct mcp_call *c, json_t *text);
+void mcp_add_note(struct mcp_call *c, json_t *text);
 
 /* Make a request to the API and ignore its reply. body: taken. */
-void mcp_tell(const struct mcp_call *c, enum method method, const char *path, json_t *body);
+void mcp_ask_nowait(const struct mcp_call *c, enum method method, const char *path, json_t *body);
 
 /* Whether the reply is a success. If not, the call has ended with its error. */
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a);

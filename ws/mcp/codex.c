@@ -9,7 +9,7 @@
 #include "ws/mcp/exec.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
-#include "ws/mcp/words.h"
+#include "ws/mcp/result_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ static void delete_session(struct mcp_call *c)
 {
 	c->owns_session = false;
 	mcp_cursors_forget(&c->mcp->cursors, c->number);
-	mcp_tell(c, METHOD_POST, "/api/session/delete", json_pack("{s:s}", "sessionId", c->session));
+	mcp_ask_nowait(
+		c, METHOD_POST, "/api/session/delete", json_pack("{s:s}", "sessionId", c->session));
 }
 
 /* Answering */
@@ -118,7 +119,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 			json_is_true(json_object_get(exec, "suspect")) ? json_true() : NULL);
 	else /* a command that did not run has no status */
 		c->kept = json_pack("{s:O*}", "ended_by", json_object_get(exec, "endedBy"));
-	mcp_exec_judge(c, c->kept, exec);
+	mcp_exec_check_failure(c, c->kept, exec);
 	if (done && (fresh || end <= c->cursor)) {
 		finish_chunk(c, fresh ? mcp_exec_stream(exec, "output", &omitted) : strdup(""));
 		return;

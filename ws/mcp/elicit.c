@@ -7,7 +7,7 @@
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/mcp.h"
-#include "ws/mcp/news.h"
+#include "ws/mcp/notify.h"
 #include "ws/mcp/rpc.h"
 #include "ws/mcp/visible.h"
 
@@ -87,7 +87,7 @@ static struct mcp_elicit *create(struct mcp_call *c)
 	session_prompt(s, &e->prompt);
 	DL_APPEND(all->all, e);
 	all->count++;
-	mcp_tick_needed(c->mcp);
+	mcp_update_timer(c->mcp);
 	return e;
 }
 
@@ -223,7 +223,7 @@ void mcp_elicit_tick(struct mcp *m)
 		json_t *end = rpc_notification("notifications/elicitation/complete",
 			json_pack("{s:s}", "elicitationId", e->id));
 		/* If the client has no stream now, try again later. */
-		if (mcp_news_send(m, e->scope, end))
+		if (mcp_notify_send(m, e->scope, end))
 			drop(&m->elicits, e);
 	}
 }

@@ -8,7 +8,7 @@
 #include "shell/memory_stream.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
-#include "ws/mcp/news.h"
+#include "ws/mcp/notify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,10 +56,10 @@ static void exchange_destroy(struct mcp_exchange *x, bool wanted)
 	struct request *r = x->request;
 	DL_DELETE(m->exchanges, x);
 	m->exchanges_count--;
-	mcp_tick_needed(m);
+	mcp_update_timer(m);
 	for (size_t i = 0; i < x->count; i++)
 		item_finish(&x->items[i], wanted);
-	quota_give(&x->place);
+	quota_release(&x->place);
 	free(x);
 	request_unref(r);
 }
@@ -314,7 +314,7 @@ static struct mcp_exchange *exchange_create(
 	}
 	DL_APPEND(m->exchanges, x);
 	m->exchanges_count++;
-	mcp_tick_needed(m);
+	mcp_update_timer(m);
 	r->gone = on_gone;
 	r->gone_user = x;
 	return x;
@@ -339,14 +339,14 @@ static void cancel(struct mcp *m, const char *scope, const json_t *id)
 	}
 }
 
-void mcp_take_message(struct mcp *m, const struct rpc_message *message, const char *scope)
+void mcp_handle_message(struct mcp *m, const struct rpc_message *message, const char *scope)
 {
 	if (message->kind == RPC_RESPONSE)
 		mcp_elicit_answered(m, message, scope);
 	else if (message->kind == RPC_NOTIFICATION &&
 		strcmp(message->method, "notifications/cancelled") == 0) {
 		cancel(m, scope, json_object_get(message->params, "requestId"));
-		mcp_news_cancel(m, scope, json_object_get(message->params, "requestId"));
+		mcp_notify_cancel(m, scope, json_object_get(message->params, "requestId"));
 	}
 }
 
@@ -356,7 +356,7 @@ static bool reserve_place(struct mcp *m, struct request *r, json_t *id, struct q
 	struct access *a = m->dispatcher->access;
 	if (m->exchanges_count >= MCP_EXCHANGES_MAX)
 		mcp_refuse(r, 429, id, RPC_LIMIT_REACHED, "Too many requests are under way", NULL);
-	else if (a && !quota_take(&a->quotas, QUOTA_MCP_CALLS, 1, &r->principal, place))
+	else if (a && !quota_acquire(&a->quotas, QUOTA_MCP_CALLS, 1, &r->principal, place))
 		mcp_refuse_quota(r, id, QUOTA_MCP_CALLS);
 	else
 		return true;
@@ -373,19 +373,19 @@ void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *
 		return;
 	struct mcp_exchange *x = exchange_create(m, r, input, modern);
 	if (!x) {
-		quota_give(&place);
+		quota_release(&place);
 		mcp_refuse(r, 500, NULL, RPC_INTERNAL_ERROR, "Out of memory", NULL);
 		return;
 	}
 	x->place = place;
-	quota_give(&r->place); /* x->place replaces it; requests of tools have their own */
+	quota_release(&r->place); /* x->place replaces it; requests of tools have their own */
 	snprintf(x->scope, sizeof x->scope, "%s", sender->scope);
 	x->accepts_json = sender->accepts_json;
 	x->accepts_stream = sender->accepts_stream;
 	x->busy = true;
 	for (size_t i = 0, n = 0; i < input->count; i++) {
 		rpc_message(input, i, &message);
-		mcp_take_message(m, &message, sender->scope);
+		mcp_handle_message(m, &message, sender->scope);
 		if (message.kind != RPC_REQUEST && message.kind != RPC_INVALID)
 			continue;
 		struct mcp_item *item = &x->items[n++];

@@ -10,7 +10,7 @@
 
 #define MCP_META "io.modelcontextprotocol/"
 
-/* In _meta of a call: an earlier server may have received it (ws/client/again.h). */
+/* In _meta of a call: an earlier server may have received it (ws/client/resend.h). */
 #define MCP_META_AGAIN "ringside/again"
 
 /* Instructions for models: what the server is for. */
@@ -30,7 +30,7 @@ void mcp_exchange_run(struct mcp *m, struct request *r, const struct rpc_input *
 	const struct mcp_sender *sender);
 
 /* Handle a notification or a response. scope: of its sender. */
-void mcp_take_message(struct mcp *m, const struct rpc_message *message, const char *scope);
+void mcp_handle_message(struct mcp *m, const struct rpc_message *message, const char *scope);
 
 /* Periodically: send progress, and turn slow answers into streams. */
 void mcp_exchanges_tick(struct mcp *m);

@@ -11,7 +11,7 @@
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
-#include "ws/mcp/words.h"
+#include "ws/mcp/result_text.h"
 #include "ws/text.h"
 
 #include <stdio.h>
@@ -77,13 +77,13 @@ static void copy(json_t *to, const json_t *from, const char *const names[][2])
 	}
 }
 
-void mcp_exec_judge(struct mcp_call *c, json_t *result, const json_t *exec)
+void mcp_exec_check_failure(struct mcp_call *c, json_t *result, const json_t *exec)
 {
 	const char *by = json_string_value(json_object_get(exec, "endedBy"));
 	if (!mcp_exec_is_done(exec) || json_is_integer(json_object_get(exec, "exitCode")))
 		return;
 	c->failed = true;
-	json_object_set_new(result, "next", json_string(mcp_next_of_end(by)));
+	json_object_set_new(result, "next", json_string(mcp_next_after_end(by)));
 }
 
 /* The result for a command, without its output. */
@@ -99,7 +99,7 @@ static json_t *describe(struct mcp_call *c, const json_t *exec, json_t *state)
 	copy(result, exec, names);
 	if (json_is_object(state))
 		json_object_set_new(result, "terminal", mcp_snake(state));
-	mcp_exec_judge(c, result, exec);
+	mcp_exec_check_failure(c, result, exec);
 	return result;
 }
 
@@ -118,7 +118,7 @@ static void keep_rest(const struct mcp_call *c)
 		exec_hold_page(e, c->reader, c->cursor);
 }
 
-void mcp_exec_leave(const struct mcp *m, const char *scope)
+void mcp_exec_release_output(const struct mcp *m, const char *scope)
 {
 	char readers[EXEC_READER_SIZE];
 	snprintf(readers, sizeof readers, "%s|", scope);
@@ -133,7 +133,7 @@ static void note_shell_end(struct mcp_call *c, const json_t *result)
 	const struct exec *e = exec_of(c);
 	if (!by || strcmp(by, "shell") != 0)
 		return;
-	mcp_also(c,
+	mcp_add_note(c,
 		json_sprintf("the shell of %s has ended with this command: %s", c->session,
 			e && exec_has_replaced_shell(e) ? "another has taken its place"
 				: mcp_is_own(c)         ? "the next command gets a new one"
@@ -156,15 +156,15 @@ static void finish_exec(struct mcp_call *c, json_t *result, uint64_t omitted)
 		json_object_del(result, "cursor");
 	}
 	const char *cwd = json_string_value(json_object_get(result, "cwd"));
-	if (cwd && mcp_exec_is_done(result) && mcp_told_directory(c, cwd) &&
+	if (cwd && mcp_exec_is_done(result) && mcp_update_shown_directory(c, cwd) &&
 		!mcp_flag_arg(c, "verbose", false))
 		json_object_del(result, "cwd");
-	mcp_show_offset(c, c->cursor);
+	mcp_set_shown_offset(c, c->cursor);
 	note_shell_end(c, result);
 	if (mcp_exec_is_done(result))
-		mcp_left_forget(&c->mcp->left, c);
+		mcp_detached_remove(&c->mcp->left, c);
 	else
-		mcp_left_note(&c->mcp->left, c);
+		mcp_detached_add(&c->mcp->left, c);
 	mcp_finish_words(c, result, mcp_exec_text);
 }
 
@@ -191,8 +191,8 @@ static void on_shown(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_del(result, "output");
 		json_object_set_new(
 			result, "screen", mcp_lines_text(json_object_get(a->json, "lines")));
-		mcp_shown(c, a->json);
-		mcp_show_offset(c, mcp_offset(json_object_get(result, "terminal"), "offset"));
+		mcp_look_shown(c, a->json);
+		mcp_set_shown_offset(c, mcp_offset(json_object_get(result, "terminal"), "offset"));
 		omitted = 0;
 	}
 	finish_exec(c, result, omitted);
@@ -243,7 +243,7 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	json_t *state = json_object_get(a->json, "state");
 	const char *status = json_string_value(json_object_get(state, "status"));
-	mcp_tell_offset(c, mcp_offset(state, "offset"));
+	mcp_set_known_offset(c, mcp_offset(state, "offset"));
 	json_object_set_new(result, "terminal", mcp_snake(state));
 	bool draws = status && strcmp(status, "fullscreen") == 0 &&
 		!json_object_get(c->args, "cursor");
@@ -304,7 +304,7 @@ static void on_started(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	snprintf(c->exec, sizeof c->exec, "%s", json_string_value(json_object_get(exec, "id")));
-	mcp_left_forget(&c->mcp->left, c); /* with a repeated key: this call reports its end */
+	mcp_detached_remove(&c->mcp->left, c); /* with a repeated key: this call reports its end */
 	mcp_await(c, &(struct mcp_await){.ms = yield, .next = on_exec});
 }
 
@@ -367,7 +367,7 @@ static void continue_call(struct mcp_call *c)
 	snprintf(c->session, sizeof c->session, "%s", c->resume.session);
 	snprintf(c->exec, sizeof c->exec, "%s", c->resume.exec);
 	c->reports_end = true;
-	mcp_left_forget(&c->mcp->left, c);
+	mcp_detached_remove(&c->mcp->left, c);
 	mcp_await(c,
 		&(struct mcp_await){.ms = c->resume.accepted
 				? mcp_number_arg(c, "yield_ms", YIELD_DEFAULT_MS)
@@ -539,7 +539,7 @@ void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a)
 		exec_hold_page_pause(e, c->reader);
 	c->cursor = (uint64_t)mcp_number_arg(c, "cursor", 0);
 	bool resumes = c->resume.exec[0] != '\0';
-	uint64_t told = resumes ? c->resume.after : mcp_told(c);
+	uint64_t told = resumes ? c->resume.after : mcp_known_offset(c);
 	json_int_t wait_ms = mcp_number_arg(c, "wait_ms", 0);
 	mcp_await(c,
 		&(struct mcp_await){.ms = resumes && !c->resume.accepted ? 0 : wait_ms,

@@ -19,7 +19,7 @@ void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a);
 void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a);
 
 /* The client with this scope is gone: release the output held for it. */
-void mcp_exec_leave(const struct mcp *m, const char *scope);
+void mcp_exec_release_output(const struct mcp *m, const char *scope);
 
 /* The argument max_output_tokens, in bytes. */
 size_t mcp_output_max(const struct mcp_call *c);
@@ -30,7 +30,7 @@ bool mcp_exec_is_done(const json_t *exec);
 /*
  * If a command has ended without an exit status, mark the result as failed and add what to do next.
  */
-void mcp_exec_judge(struct mcp_call *c, json_t *result, const json_t *exec);
+void mcp_exec_check_failure(struct mcp_call *c, json_t *result, const json_t *exec);
 
 /*
  * The stream name ("output", "stdout" or "stderr") of a command that the API returned with

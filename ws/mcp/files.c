@@ -18,7 +18,7 @@ static char *show_file(char *text)
 	static const char note[] =
 		"\n[\\u{...} stands for an invisible character; structuredContent has it]";
 	char *whole = NULL, *was = text ? strdup(text) : NULL;
-	char *shown = mcp_show_text(text);
+	char *shown = mcp_escape_text(text);
 	if (was && shown && strcmp(was, shown) != 0 && asprintf(&whole, "%s%s", shown, note) < 0)
 		whole = NULL;
 	free(was);
@@ -98,7 +98,7 @@ static char *write_words(json_t *result)
 		    json_string_value(json_object_get(result, "path")),
 		    (int64_t)json_integer_value(json_object_get(result, "size"))) < 0)
 		return NULL;
-	return mcp_show_text(text);
+	return mcp_escape_text(text);
 }
 
 static void on_written(struct mcp_call *c, const struct mcp_answer *a)

@@ -5,7 +5,7 @@
 #include "ws/mcp/exec.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
-#include "ws/mcp/words.h"
+#include "ws/mcp/result_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -112,7 +112,7 @@ void mcp_lean(json_t *result)
 	remove_members(json_object_get(result, "block"), block_fields, false);
 }
 
-const char *mcp_next_of(const char *code)
+const char *mcp_next_after_error(const char *code)
 {
 	static const struct {
 		const char *code, *next;
@@ -142,7 +142,7 @@ const char *mcp_next_of(const char *code)
 	return NULL;
 }
 
-const char *mcp_next_of_end(const char *ended_by)
+const char *mcp_next_after_end(const char *ended_by)
 {
 	static const struct {
 		const char *by, *next;

@@ -9,7 +9,7 @@
 #include "ws/dispatcher.h"
 #include "ws/mcp/exec.h"
 #include "ws/mcp/headers.h"
-#include "ws/mcp/news.h"
+#include "ws/mcp/notify.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/ticket.h"
 #include "ws/mcp/version.h"
@@ -37,7 +37,7 @@ const char *mcp_client_name(const json_t *info)
 /* Claim a place in the quota. If it is used up, end the least recently used session of p. */
 static int claim(struct mcp *m, const struct principal *p, struct claim **ret_claim)
 {
-	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
+	static const struct access_amount want[ACCESS_PLACES] = {{QUOTA_MCP_SESSIONS, 1}};
 	struct access *a = m->dispatcher->access;
 	int rc = access_claim(a, p, want, ret_claim, NULL);
 	if (rc == -EUSERS && mcp_sessions_evict(&m->sessions, p))
@@ -55,7 +55,7 @@ static int create_session(struct mcp *m, const struct principal *p, const struct
 		return rc;
 	struct mcp_session *s = mcp_sessions_create(&m->sessions, p, t->id, place, uv_now(m->loop));
 	if (!s) {
-		access_drop(place);
+		access_drop_claim(place);
 		return -ENOMEM;
 	}
 	s->batches = t->batches;
@@ -84,7 +84,7 @@ static int create_client_session(struct mcp *m, struct request *r,
 	snprintf(ticket.client, sizeof ticket.client, "%s",
 		mcp_client_name(json_object_get(message->params, "clientInfo")));
 	snprintf(ticket.id, sizeof ticket.id, "%s", scope);
-	int rc = headers ? mcp_ticket_draw(&ticket) : 0;
+	int rc = headers ? mcp_ticket_create_id(&ticket) : 0;
 	if (rc == 0)
 		rc = create_session(m, &r->principal, &ticket, &s);
 	if (rc < 0 || !headers)
@@ -130,7 +130,8 @@ static int find_session(
 	struct mcp *m, const struct principal *p, const char *id, struct mcp_session **ret_session)
 {
 	struct mcp_ticket ticket;
-	if (!mcp_ticket_read(id, p, m->key, &ticket) || mcp_sessions_barred(&m->sessions, ticket.id))
+	if (!mcp_ticket_read(id, p, m->key, &ticket) ||
+		mcp_sessions_is_ended(&m->sessions, ticket.id))
 		return -ENOENT;
 	*ret_session = mcp_sessions_find(&m->sessions, ticket.id, p, uv_now(m->loop));
 	if (*ret_session)
@@ -227,7 +228,7 @@ void mcp_legacy_handle(
 	} else {
 		for (size_t i = 0; i < input->count; i++) {
 			rpc_message(input, i, &message);
-			mcp_take_message(m, &message, sender->scope);
+			mcp_handle_message(m, &message, sender->scope);
 		}
 		mcp_reply_nothing(r, 202);
 	}
@@ -244,18 +245,18 @@ void mcp_legacy_end(struct mcp *m, struct request *r)
 	}
 	struct mcp_ticket ticket;
 	if (!mcp_ticket_read(h->session, &r->principal, m->key, &ticket) ||
-		mcp_sessions_barred(&m->sessions, ticket.id)) {
+		mcp_sessions_is_ended(&m->sessions, ticket.id)) {
 		mcp_refuse(
 			r, 404, NULL, RPC_INVALID_REQUEST, "Unknown or ended Mcp-Session-Id", NULL);
 		return;
 	}
 	struct mcp_session *s = mcp_sessions_find(
 		&m->sessions, ticket.id, &r->principal, uv_now(m->loop));
-	mcp_exec_leave(m, ticket.id);
-	mcp_sessions_bar(&m->sessions, ticket.id);
+	mcp_exec_release_output(m, ticket.id);
+	mcp_sessions_mark_ended(&m->sessions, ticket.id);
 	mcp_elicit_forget(m, ticket.id);
 	mcp_unsubscribe_all(m, ticket.id);
-	mcp_news_end(m, ticket.id);
+	mcp_notify_end(m, ticket.id);
 	if (s)
 		mcp_sessions_end(&m->sessions, s);
 	mcp_reply_nothing(r, 204);
@@ -276,6 +277,6 @@ void mcp_legacy_follow(struct mcp *m, struct request *r, struct mcp_sender *send
 	}
 	if (!fill_sender(m, r, &none, sender, &session))
 		return;
-	mcp_own_reader(caller, sender->scope, &r->principal, sender->client);
-	mcp_news_open(m, r, sender->scope, mcp_own_number(caller));
+	mcp_own_identity(caller, sender->scope, &r->principal, sender->client);
+	mcp_notify_open(m, r, sender->scope, mcp_own_hash(caller));
 }

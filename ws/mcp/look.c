@@ -10,7 +10,7 @@
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"
-#include "ws/mcp/words.h"
+#include "ws/mcp/result_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,9 +70,9 @@ static void on_ansi(struct mcp_call *c, const struct mcp_answer *a)
 	finish_screen(c, result);
 }
 
-void mcp_shown(struct mcp_call *c, const json_t *screen)
+void mcp_look_shown(struct mcp_call *c, const json_t *screen)
 {
-	mcp_tell_screen(c, mcp_offset(screen, "version"));
+	mcp_set_shown_screen(c, mcp_offset(screen, "version"));
 }
 
 /* The rows changed since a version, and those around the cursor; NULL: the whole is shorter. */
@@ -104,10 +104,10 @@ static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
 	if (!mcp_succeeded(c, a))
 		return;
 	json_t *lines = json_object_get(a->json, "lines"), *changes = NULL;
-	mcp_show_offset(c, mcp_offset(json_object_get(c->kept, "terminal"), "offset"));
+	mcp_set_shown_offset(c, mcp_offset(json_object_get(c->kept, "terminal"), "offset"));
 	json_t *result = screen_of(c, a->json), *text = since ? NULL : mcp_lines_text(lines);
-	if (c->typed && !since && mcp_told_screen(c) > 0)
-		changes = changes_of(a->json, mcp_told_screen(c), text);
+	if (c->typed && !since && mcp_shown_screen(c) > 0)
+		changes = changes_of(a->json, mcp_shown_screen(c), text);
 	if (since)
 		changes = changed_of(lines);
 	if (changes)
@@ -115,7 +115,7 @@ static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
 	else
 		json_object_set(result, "text", text);
 	json_decref(text);
-	mcp_shown(c, a->json);
+	mcp_look_shown(c, a->json);
 	if (changes || !format || strcmp(format, "ansi") != 0) {
 		finish_screen(c, result);
 		return;
@@ -143,7 +143,7 @@ void mcp_keep_state(struct mcp_call *c, const struct mcp_answer *a)
 		c->kept = json_object();
 	if (json_is_object(state))
 		json_object_set(c->kept, "terminal", state);
-	mcp_tell_offset(c, mcp_offset(state, "offset"));
+	mcp_set_known_offset(c, mcp_offset(state, "offset"));
 	json_decref(state);
 }
 
@@ -207,7 +207,7 @@ static void on_new(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *result = c->kept;
 	char *text = mcp_clip(mcp_plain(a->body + behind, length, &length), NEW_SHOWN, &omitted);
 	c->kept = NULL;
-	mcp_show_offset(c, c->cursor + a->length);
+	mcp_set_shown_offset(c, c->cursor + a->length);
 	json_object_set_new(result, "output", json_string(text ? text : ""));
 	json_object_set_new(result, "omitted_bytes",
 		json_integer((json_int_t)omitted + (json_int_t)c->skipped));
@@ -233,7 +233,7 @@ static void on_state(struct mcp_call *c, const struct mcp_answer *a)
 {
 	if (!mcp_succeeded(c, a))
 		return;
-	uint64_t known = mcp_seen(c);
+	uint64_t known = mcp_shown_offset(c);
 	bool asked = json_object_get(c->args, "since") || mcp_text_arg(c, "format");
 	mcp_keep_state(c, a);
 	mcp_look(c,

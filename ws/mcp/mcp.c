@@ -7,7 +7,7 @@
 #include "ws/mcp/exchange.h"
 #include "ws/mcp/headers.h"
 #include "ws/mcp/legacy.h"
-#include "ws/mcp/news.h"
+#include "ws/mcp/notify.h"
 #include "ws/mcp/version.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ static void begin_listening(struct mcp *m, struct request *r, const struct rpc_m
 		mcp_refuse(r, 406, message->id, RPC_INVALID_REQUEST,
 			"Accept must list text/event-stream", NULL);
 	else
-		mcp_news_listen(m, r, message, sender->scope);
+		mcp_notify_listen(m, r, message, sender->scope);
 }
 
 static void handle_modern(
@@ -108,7 +108,7 @@ static void handle_modern(
 	else if (strcmp(json_string_value(version), MCP_VERSION) != 0)
 		mcp_refuse_version(r, message.id, json_string_value(version));
 	else if (message.kind == RPC_NOTIFICATION) {
-		mcp_take_message(m, &message, sender->scope);
+		mcp_handle_message(m, &message, sender->scope);
 		mcp_reply_nothing(r, 202);
 	} else if (!json_is_object(json_object_get(message.meta, MCP_META "clientCapabilities")))
 		mcp_refuse(r, 400, message.id, RPC_INVALID_PARAMS,
@@ -212,9 +212,9 @@ static void follow(struct request *r)
 }
 
 static const struct route_row rows[] = {
-	{METHOD_GET, "/mcp", WHO_VIEWER, .plain = follow},
-	{METHOD_POST, "/mcp", WHO_VIEWER, .plain = handle_post},
-	{METHOD_DELETE, "/mcp", WHO_VIEWER, .plain = end_session},
+	{METHOD_GET, "/mcp", ROUTE_VIEWER, .plain = follow},
+	{METHOD_POST, "/mcp", ROUTE_VIEWER, .plain = handle_post},
+	{METHOD_DELETE, "/mcp", ROUTE_VIEWER, .plain = end_session},
 	{.path = NULL},
 };
 
@@ -226,11 +226,11 @@ void mcp_register(struct mcp *m, struct routes *all)
 static void on_tick(uv_timer_t *timer)
 {
 	mcp_exchanges_tick(timer->data);
-	mcp_news_tick(timer->data);
+	mcp_notify_tick(timer->data);
 	mcp_elicit_tick(timer->data);
 }
 
-void mcp_tick_needed(struct mcp *m)
+void mcp_update_timer(struct mcp *m)
 {
 	bool news = m->left.count > 0 || m->elicits.count > 0 || m->subscriptions.count > 0;
 	bool needed = m->exchanges || (m->streams && news);
@@ -255,14 +255,14 @@ int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, 
 	m->tick.data = m;
 	uv_unref((uv_handle_t *)&m->tick);
 	uv_timer_start(&m->tick, on_tick, TICK_MS, TICK_MS);
-	uv_timer_stop(&m->tick); /* started by mcp_tick_needed() */
+	uv_timer_stop(&m->tick); /* started by mcp_update_timer() */
 	return 0;
 }
 
 void mcp_stop(struct mcp *m)
 {
 	m->stopping = true;
-	mcp_news_stop(m);
+	mcp_notify_stop(m);
 }
 
 void mcp_close(struct mcp *m)
@@ -270,7 +270,7 @@ void mcp_close(struct mcp *m)
 	uv_close((uv_handle_t *)&m->tick, NULL);
 	mcp_sessions_close(&m->sessions);
 	mcp_cursors_close(&m->cursors);
-	mcp_left_close(&m->left);
+	mcp_detached_close(&m->left);
 	mcp_elicit_close(&m->elicits);
 	mcp_subscriptions_close(&m->subscriptions);
 	mcp_tools_close(&m->tools);

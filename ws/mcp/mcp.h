@@ -19,7 +19,7 @@
 
 #include "ws/mcp/cursors.h"
 #include "ws/mcp/elicit.h"
-#include "ws/mcp/left.h"
+#include "ws/mcp/detached.h"
 #include "ws/mcp/sessions.h"
 #include "ws/mcp/subscriptions.h"
 #include "ws/mcp/tools.h"
@@ -47,7 +47,7 @@ struct mcp {
 	struct mcp_sessions sessions;
 	unsigned char key[AUTH_KEY_SIZE]; /* signs session ids */
 	struct mcp_cursors cursors;
-	struct mcp_left left;
+	struct mcp_detached left;
 	struct mcp_elicits elicits;
 	struct mcp_subscriptions subscriptions;
 	struct mcp_exchange *exchanges; /* list */
@@ -65,7 +65,7 @@ int mcp_open(struct mcp *m, struct dispatcher *dispatcher, const char *version, 
 void mcp_register(struct mcp *m, struct routes *all);
 
 /* Start or stop the timer after the number of exchanges or streams has changed. */
-void mcp_tick_needed(struct mcp *m);
+void mcp_update_timer(struct mcp *m);
 
 /* The server stops: connections that are closed from now on cancel nothing. */
 void mcp_stop(struct mcp *m);

@@ -2,7 +2,7 @@
 #include "ws/dispatcher.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/exchange_internal.h"
-#include "ws/mcp/map.h"
+#include "ws/mcp/tool_table.h"
 #include "ws/mcp/resources.h"
 #include "ws/mcp/version.h"
 
@@ -71,7 +71,7 @@ static void list_tools(
 	struct mcp_exchange *x = i->exchange;
 	const struct principal *p = &x->request->principal;
 	bool trusted = p->role == ROLE_DRIVER &&
-		access_may(x->mcp->dispatcher->access, p, WHO_OWNER_OR_TRUSTED);
+		access_may(x->mcp->dispatcher->access, p, ROUTE_OWNER_OR_TRUSTED);
 	size_t list = trusted ? MCP_TRUSTED : (size_t)p->role;
 	if (is_first_page(i, m))
 		mcp_item_result(i,

@@ -44,53 +44,53 @@ static uint64_t value_of(const struct mcp_call *c, uint64_t of)
 	return c->has_scope ? mcp_cursors_get(&c->mcp->cursors, key_of(c) ^ of) : 0;
 }
 
-uint64_t mcp_seen(const struct mcp_call *c)
+uint64_t mcp_shown_offset(const struct mcp_call *c)
 {
 	return value_of(c, OF_OUTPUT);
 }
 
-void mcp_show_offset(struct mcp_call *c, uint64_t offset)
+void mcp_set_shown_offset(struct mcp_call *c, uint64_t offset)
 {
-	mcp_tell_offset(c, offset);
-	if (offset > mcp_seen(c))
+	mcp_set_known_offset(c, offset);
+	if (offset > mcp_shown_offset(c))
 		mcp_cursors_set(&c->mcp->cursors, key_of(c) ^ OF_OUTPUT, offset);
 }
 
-uint64_t mcp_told_screen(const struct mcp_call *c)
+uint64_t mcp_shown_screen(const struct mcp_call *c)
 {
 	return value_of(c, OF_SCREEN);
 }
 
-void mcp_tell_screen(struct mcp_call *c, uint64_t version)
+void mcp_set_shown_screen(struct mcp_call *c, uint64_t version)
 {
 	mcp_cursors_set(&c->mcp->cursors, key_of(c) ^ OF_SCREEN, version);
 }
 
-bool mcp_told_directory(struct mcp_call *c, const char *cwd)
+bool mcp_update_shown_directory(struct mcp_call *c, const char *cwd)
 {
-	uint64_t key = key_of(c) ^ OF_DIRECTORY, number = mcp_own_number(cwd);
+	uint64_t key = key_of(c) ^ OF_DIRECTORY, number = mcp_own_hash(cwd);
 	bool told = value_of(c, OF_DIRECTORY) == number;
 	mcp_cursors_set(&c->mcp->cursors, key, number);
 	return told;
 }
 
-uint64_t mcp_told(const struct mcp_call *c)
+uint64_t mcp_known_offset(const struct mcp_call *c)
 {
 	return mcp_cursors_get(&c->mcp->cursors, key_of(c));
 }
 
-void mcp_tell_offset(struct mcp_call *c, uint64_t offset)
+void mcp_set_known_offset(struct mcp_call *c, uint64_t offset)
 {
-	if (offset > mcp_told(c))
+	if (offset > mcp_known_offset(c))
 		mcp_cursors_set(&c->mcp->cursors, key_of(c), offset);
 }
 
-uint64_t mcp_own_number(const char *caller)
+uint64_t mcp_own_hash(const char *caller)
 {
 	return hash_text(UINT64_C(0xcbf29ce484222325), caller);
 }
 
-void mcp_own_reader(char reader[EXEC_READER_SIZE], const char *scope, const struct principal *p,
+void mcp_own_identity(char reader[EXEC_READER_SIZE], const char *scope, const struct principal *p,
 	const char *author)
 {
 	snprintf(reader, EXEC_READER_SIZE, "%s|%s|%s", scope, p->link, author);
@@ -115,10 +115,10 @@ static void on_opened(struct mcp_call *c, const struct mcp_answer *a)
 	/* A repeated call may have ended the shell itself, so it gets no new one. */
 	bool renew = ended && !c->renewed && !c->retried && c->tool->role > ROLE_VIEWER;
 	if (c->renewed)
-		mcp_also(c,
+		mcp_add_note(c,
 			json_sprintf("the shell of %s had ended: this is a new one", c->session));
 	else if (json_is_true(json_object_get(a->json, "created")))
-		mcp_also(c,
+		mcp_add_note(c,
 			c->has_scope
 				? json_sprintf("session %s is yours%s", c->session,
 					  c->restored ? ", and new: if you had one before it is gone"

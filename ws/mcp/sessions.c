@@ -110,7 +110,7 @@ struct mcp_session *mcp_sessions_find(
 	return s;
 }
 
-void mcp_sessions_bar(struct mcp_sessions *all, const char *id)
+void mcp_sessions_mark_ended(struct mcp_sessions *all, const char *id)
 {
 	if (!all->ended)
 		all->ended = calloc(MCP_ENDED_MAX, sizeof *all->ended);
@@ -119,7 +119,7 @@ void mcp_sessions_bar(struct mcp_sessions *all, const char *id)
 			id);
 }
 
-bool mcp_sessions_barred(const struct mcp_sessions *all, const char *id)
+bool mcp_sessions_is_ended(const struct mcp_sessions *all, const char *id)
 {
 	for (size_t i = 0; i < all->ended_count && i < MCP_ENDED_MAX; i++)
 		if (strcmp(all->ended[i], id) == 0)

@@ -63,10 +63,10 @@ struct mcp_session *mcp_sessions_find(
 void mcp_sessions_end(struct mcp_sessions *all, struct mcp_session *s);
 
 /* Record that the client has ended the session with this id, so that it is not created again. */
-void mcp_sessions_bar(struct mcp_sessions *all, const char *id);
+void mcp_sessions_mark_ended(struct mcp_sessions *all, const char *id);
 
-/* Whether mcp_sessions_bar() was called for this id. */
-bool mcp_sessions_barred(const struct mcp_sessions *all, const char *id);
+/* Whether mcp_sessions_mark_ended() was called for this id. */
+bool mcp_sessions_is_ended(const struct mcp_sessions *all, const char *id);
 
 /* Free everything. */
 void mcp_sessions_close(struct mcp_sessions *all);

@@ -141,7 +141,7 @@ int mcp_subscribe(
 	DL_APPEND(one->list, s);
 	one->count++;
 	all->count++;
-	mcp_tick_needed(m);
+	mcp_update_timer(m);
 	return 0;
 }
 
@@ -186,7 +186,7 @@ void mcp_unsubscribe_all(struct mcp *m, const char *scope)
 		drop_all(&m->subscriptions, one);
 }
 
-json_t *mcp_subscriptions_news(struct mcp *m, const char *scope)
+json_t *mcp_subscriptions_next_change(struct mcp *m, const char *scope)
 {
 	const struct mcp_subscriber *one = find(&m->subscriptions, scope);
 	uint64_t now = uv_now(m->loop);

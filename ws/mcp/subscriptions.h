@@ -51,7 +51,7 @@ void mcp_unsubscribe_all(struct mcp *m, const char *scope);
 /*
  * The notification for a resource that has changed since its last one, a new reference; NULL: none.
  */
-json_t *mcp_subscriptions_news(struct mcp *m, const char *scope);
+json_t *mcp_subscriptions_next_change(struct mcp *m, const char *scope);
 
 /* Free everything. */
 void mcp_subscriptions_close(struct mcp_subscriptions *all);

@@ -6,7 +6,7 @@
 #include "ws/mcp/keynames.h"
 #include "ws/mcp/look.h"
 #include "ws/mcp/own.h"
-#include "ws/mcp/words.h"
+#include "ws/mcp/result_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +172,7 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 	json_int_t still = mcp_number_arg(c, "settle_ms", SETTLE_DEFAULT_MS);
 	if (!mcp_succeeded(c, a))
 		return;
-	uint64_t known = mcp_seen(c);
+	uint64_t known = mcp_shown_offset(c);
 	mcp_keep_state(c, a);
 	for (size_t i = 0; names[i]; i++)
 		json_object_set(c->kept, names[i], json_object_get(a->json, names[i]));
@@ -228,7 +228,7 @@ static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 	json_object_del(result, "success");
 	json_object_del(result, "timestamp");
 	move(result, "state", "terminal");
-	mcp_tell_offset(c,
+	mcp_set_known_offset(c,
 		json_is_integer(json_object_get(result, "end"))
 			? mcp_offset(result, "end")
 			: mcp_offset(json_object_get(result, "terminal"), "offset"));
@@ -260,8 +260,8 @@ static void start_wait(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *body = json_pack("{s:o, s:I}", "until", conditions(c), "timeoutMs",
 		mcp_number_arg(c, "timeout_ms", WAIT_DEFAULT_MS));
 	(void)a;
-	if (mcp_told(c) > 0)
-		json_object_set_new(body, "from", json_integer((json_int_t)mcp_told(c)));
+	if (mcp_known_offset(c) > 0)
+		json_object_set_new(body, "from", json_integer((json_int_t)mcp_known_offset(c)));
 	mcp_copy_args(c, body, names);
 	mcp_ask(c, on_waited, METHOD_POST, mcp_path(path, c, "/wait"), body, NULL);
 }

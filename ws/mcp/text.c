@@ -221,13 +221,13 @@ static void show_string(json_t *value)
 	free(text);
 }
 
-char *mcp_show_text(char *text)
+char *mcp_escape_text(char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 	return text && !visible_is_ascii(text, length) ? show(text, &length) : text;
 }
 
-void mcp_show_texts(json_t *value)
+void mcp_escape_texts(json_t *value)
 {
 	const char *name;
 	size_t i;
@@ -236,7 +236,7 @@ void mcp_show_texts(json_t *value)
 		!visible_is_ascii(json_string_value(value), json_string_length(value)))
 		show_string(value);
 	json_object_foreach (value, name, one)
-		mcp_show_texts(one);
+		mcp_escape_texts(one);
 	json_array_foreach (value, i, one)
-		mcp_show_texts(one);
+		mcp_escape_texts(one);
 }

@@ -31,7 +31,7 @@ char *mcp_join(const char *head, size_t head_length, const char *tail, size_t ta
 json_t *mcp_lines_text(const json_t *lines);
 
 /* Escape invisible characters (visible.h). text: taken. Returns text to be freed, or NULL. */
-char *mcp_show_text(char *text);
+char *mcp_escape_text(char *text);
 
 /* Escape all strings in a value: programs and guests choose titles, directories and names. */
-void mcp_show_texts(json_t *value);
+void mcp_escape_texts(json_t *value);

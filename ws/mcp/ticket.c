@@ -29,7 +29,7 @@ void mcp_ticket_mac(const char *text, size_t length, const struct principal *p,
 		snprintf(mac + 2 * (size_t)i, 3, "%02x", digest[i]);
 }
 
-int mcp_ticket_draw(struct mcp_ticket *t)
+int mcp_ticket_create_id(struct mcp_ticket *t)
 {
 	return id_hex(t->id, 2 * MCP_SESSION_RANDOM + 1);
 }

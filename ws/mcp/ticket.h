@@ -28,7 +28,7 @@ struct mcp_ticket {
 };
 
 /* Set t->id to a random id. Returns 0 or a negative errno. */
-int mcp_ticket_draw(struct mcp_ticket *t);
+int mcp_ticket_create_id(struct mcp_ticket *t);
 
 /* The signature of text for p. length: at most MCP_TICKET_SIGNED_MAX. key: of auth_derive(). */
 void mcp_ticket_mac(const char *text, size_t length, const struct principal *p,

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-bool bodies_take(struct bodies *b, size_t length, bool anonymous)
+bool bodies_reserve(struct bodies *b, size_t length, bool anonymous)
 {
 	if (length > BODIES_MAX - b->held ||
 		(anonymous && length > BODIES_ANONYMOUS_MAX - b->anonymous))
@@ -14,7 +14,7 @@ bool bodies_take(struct bodies *b, size_t length, bool anonymous)
 	return true;
 }
 
-void bodies_give(struct bodies *b, size_t length, bool anonymous)
+void bodies_release(struct bodies *b, size_t length, bool anonymous)
 {
 	assert(length <= b->held && (!anonymous || length <= b->anonymous));
 	b->held -= length;

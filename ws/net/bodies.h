@@ -19,10 +19,10 @@ struct bodies {
 };
 
 /* Reserve length bytes. Returns false if a limit would be exceeded. */
-bool bodies_take(struct bodies *b, size_t length, bool anonymous);
+bool bodies_reserve(struct bodies *b, size_t length, bool anonymous);
 
-/* Give back what bodies_take() has reserved. */
-void bodies_give(struct bodies *b, size_t length, bool anonymous);
+/* Give back what bodies_reserve() has reserved. */
+void bodies_release(struct bodies *b, size_t length, bool anonymous);
 
 /* Whether done bytes in ms milliseconds are fewer than BODY_RATE_MIN demands after the first grace_ms. */
 bool bodies_is_slow(uint64_t ms, uint64_t grace_ms, uint64_t done);

@@ -99,20 +99,20 @@ static int parse_byte(struct chunked *c, char byte)
 	case CHUNKED_TRAILER_LF:
 		return expect_lf(c, byte, CHUNKED_TRAILER);
 	case CHUNKED_END_LF:
-		return expect_lf(c, byte, CHUNKED_OVER);
+		return expect_lf(c, byte, CHUNKED_COMPLETE);
 	case CHUNKED_DATA:
-	case CHUNKED_OVER:
-	case CHUNKED_WRONG:
+	case CHUNKED_COMPLETE:
+	case CHUNKED_INVALID:
 		break;
 	}
 	return -EINVAL;
 }
 
-int chunked_take(struct chunked *c, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
+int chunked_decode(struct chunked *c, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
 {
 	size_t used = 0, size = 0;
 	int rc = 0;
-	while (rc == 0 && used < length && c->state != CHUNKED_OVER) {
+	while (rc == 0 && used < length && c->state != CHUNKED_COMPLETE) {
 		if (c->state != CHUNKED_DATA) {
 			rc = parse_byte(c, bytes[used++]);
 			continue;
@@ -126,15 +126,15 @@ int chunked_take(struct chunked *c, char *bytes, size_t length, size_t *ret_used
 			c->state = CHUNKED_DATA_CR;
 	}
 	if (rc < 0)
-		c->state = CHUNKED_WRONG;
+		c->state = CHUNKED_INVALID;
 	*ret_used = used;
 	*ret_size = size;
 	return rc;
 }
 
-bool chunked_is_over(const struct chunked *c)
+bool chunked_is_complete(const struct chunked *c)
 {
-	return c->state == CHUNKED_OVER;
+	return c->state == CHUNKED_COMPLETE;
 }
 
 uint64_t chunked_left(const struct chunked *c)

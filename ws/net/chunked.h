@@ -26,8 +26,8 @@ enum chunked_state {
 	CHUNKED_TRAILER_IN, /* the rest of that line, up to its CR */
 	CHUNKED_TRAILER_LF, /* the LF of that line */
 	CHUNKED_END_LF,     /* the LF of the empty line */
-	CHUNKED_OVER,       /* nothing: the body is complete */
-	CHUNKED_WRONG,      /* nothing: the body is invalid */
+	CHUNKED_COMPLETE,   /* nothing: the body is complete */
+	CHUNKED_INVALID,    /* nothing: the body is invalid */
 };
 
 /* A decoder; zero it to begin. */
@@ -45,10 +45,11 @@ struct chunked {
  * body's end. *ret_size: bytes of the body. Returns 0, -EINVAL if the input is invalid, or -E2BIG if a limit is exceeded; after
  * an error all calls fail.
  */
-int chunked_take(struct chunked *c, char *bytes, size_t length, size_t *ret_used, size_t *ret_size);
+int chunked_decode(
+	struct chunked *c, char *bytes, size_t length, size_t *ret_used, size_t *ret_size);
 
 /* Whether the body is complete. */
-bool chunked_is_over(const struct chunked *c);
+bool chunked_is_complete(const struct chunked *c);
 
 /* Bytes of the current chunk that are still to come; 0 between chunks. */
 uint64_t chunked_left(const struct chunked *c);

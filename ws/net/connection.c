@@ -22,11 +22,11 @@ void connection_kill(struct lws *wsi)
 	lws_cancel_service(lws_get_context(wsi));
 }
 
-bool server_has_place(struct server *s, enum quota_kind kind, const struct principal *p,
+bool server_acquire_quota(struct server *s, enum quota_kind kind, const struct principal *p,
 	struct quota_place *place)
 {
 	struct access *a = s->options.dispatcher->access;
-	return !a || quota_take(&a->quotas, kind, 1, p, place);
+	return !a || quota_acquire(&a->quotas, kind, 1, p, place);
 }
 
 uint64_t server_now_ms(const struct server *s)
@@ -34,7 +34,7 @@ uint64_t server_now_ms(const struct server *s)
 	return uv_now(s->options.loop);
 }
 
-unsigned server_quiet_s(const struct server *s)
+unsigned server_keepalive_s(const struct server *s)
 {
 	unsigned pings = s->options.ping_interval_s;
 	return pings < STREAM_QUIET_S ? pings : STREAM_QUIET_S;

@@ -57,14 +57,14 @@ void exchange_free(struct exchange *x);
 
 /*
  * Decide about a request after its head has been read: answer it, dispatch it, or set wants_body. What h owns is taken.
- * problem: result of head_take().
+ * problem: result of head_extract().
  */
 void exchange_begin(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem);
 
 /*
  * Decide whether a request may go to a program. If not, it has been answered. What h owns is taken. problem: result of
- * head_take().
+ * head_extract().
  */
 bool exchange_admit(
 	struct exchange *x, struct head *h, const struct arrival *arrival, const char *problem);
@@ -85,27 +85,27 @@ bool exchange_headers(const struct exchange *x, exchange_add_header add, void *u
 int exchange_status(const struct exchange *x);
 
 /* Whether the answer has a Content-Length. 204 has none (RFC 9110 8.6); for 304 it would be that of the 200. */
-bool exchange_tells_length(const struct exchange *x);
+bool exchange_has_length(const struct exchange *x);
 
 /* Bytes of the answer's body; 0 for HEAD. */
 size_t exchange_length(const struct exchange *x);
 
 /* The value of Content-Length. */
-uint64_t exchange_told_length(const struct exchange *x);
+uint64_t exchange_content_length(const struct exchange *x);
 
 /* exchange_body.c: reserve memory for a body of this length, or a chunked one. Returns NULL, or an error code. */
-const char *exchange_body_expect(struct exchange *x, size_t length);
+const char *exchange_body_reserve(struct exchange *x, size_t length);
 
 /* Release what is reserved. */
 void exchange_body_release(struct exchange *x);
 
 /* Where the next bytes of a body of known length go, and how many. */
-char *exchange_body_room(struct exchange *x, size_t *ret_room);
+char *exchange_body_space(struct exchange *x, size_t *ret_room);
 
 /* length bytes have been put there. Returns whether the body is complete; then it has been dispatched. */
 bool exchange_body_add(struct exchange *x, size_t length);
 
-/* Whether the body goes to exchange_body_take(): it is chunked, or an upload. */
+/* Whether the body goes to exchange_body_feed(): it is chunked, or an upload. */
 bool exchange_body_in_pieces(const struct exchange *x);
 
 /* Whether more of the body may be read now. An upload may be paused, also after its last byte. */
@@ -113,15 +113,15 @@ bool exchange_body_is_due(const struct exchange *x);
 
 /*
  * How many bytes to read at most, so that no more than HTTP_HEAD_MAX of them follow the body's end. 0: the body is complete,
- * but exchange_body_take() must be called to end it.
+ * but exchange_body_feed() must be called to end it.
  */
-size_t exchange_body_most(const struct exchange *x);
+size_t exchange_body_read_max(const struct exchange *x);
 
 /*
  * Consume bytes of the body; they are modified. *ret_used: fewer than length only at the body's end. Afterwards wants_body is
  * false if the body is complete or refused. length may be 0 to end an upload.
  */
-void exchange_body_take(struct exchange *x, char *bytes, size_t length, size_t *ret_used);
+void exchange_body_feed(struct exchange *x, char *bytes, size_t length, size_t *ret_used);
 
 /* Whether the body comes too slowly. Call it once a second. */
 bool exchange_body_is_slow(struct exchange *x);
@@ -130,7 +130,7 @@ bool exchange_body_is_slow(struct exchange *x);
 void stream_open(struct exchange *x);
 
 /* The stream has ended, or its peer has disconnected. */
-void stream_gone(struct exchange *x);
+void stream_close(struct exchange *x);
 
 /* Set x->event to what to send next. Returns 1, 0 when there is nothing, or -1. */
 int stream_next(struct exchange *x);

@@ -14,8 +14,8 @@
 
 void exchange_body_release(struct exchange *x)
 {
-	bodies_give(&x->server->bodies, x->room, x->anonymous);
-	quota_give(&x->place);
+	bodies_release(&x->server->bodies, x->room, x->anonymous);
+	quota_release(&x->place);
 	x->room = 0;
 }
 
@@ -26,9 +26,10 @@ static const char *reserve(struct exchange *x, size_t length)
 	struct access *a = x->server->options.dispatcher->access;
 	exchange_body_release(x);
 	if (a && !x->anonymous &&
-		!quota_take(&a->quotas, QUOTA_BODY_BYTES, (unsigned)length, &r->principal, &x->place))
+		!quota_acquire(
+			&a->quotas, QUOTA_BODY_BYTES, (unsigned)length, &r->principal, &x->place))
 		return "QUOTA_REACHED";
-	if (!bodies_take(&x->server->bodies, length, x->anonymous)) {
+	if (!bodies_reserve(&x->server->bodies, length, x->anonymous)) {
 		x->server->options.metrics->bodies_refused++;
 		return "LIMIT_REACHED";
 	}
@@ -40,7 +41,7 @@ static const char *reserve(struct exchange *x, size_t length)
 	return NULL;
 }
 
-const char *exchange_body_expect(struct exchange *x, size_t length)
+const char *exchange_body_reserve(struct exchange *x, size_t length)
 {
 	x->anonymous = x->request->auth != AUTH_OK;
 	if (x->anonymous && length > BODY_ANONYMOUS_MAX)
@@ -63,7 +64,7 @@ static void finish_body(struct exchange *x)
 	exchange_dispatch(x);
 }
 
-char *exchange_body_room(struct exchange *x, size_t *ret_room)
+char *exchange_body_space(struct exchange *x, size_t *ret_room)
 {
 	*ret_room = x->body_size - x->body_got;
 	return x->request->body + x->body_got;
@@ -85,15 +86,15 @@ bool exchange_body_in_pieces(const struct exchange *x)
 
 bool exchange_body_is_due(const struct exchange *x)
 {
-	return x->wants_body && (!x->is_upload || upload_is_wanted(x->request));
+	return x->wants_body && (!x->is_upload || upload_wants_piece(x->request));
 }
 
 static bool is_whole(const struct exchange *x)
 {
-	return x->in_chunks ? chunked_is_over(&x->chunks) : x->body_got == x->body_size;
+	return x->in_chunks ? chunked_is_complete(&x->chunks) : x->body_got == x->body_size;
 }
 
-size_t exchange_body_most(const struct exchange *x)
+size_t exchange_body_read_max(const struct exchange *x)
 {
 	if (is_whole(x))
 		return 0;
@@ -142,21 +143,21 @@ static const char *pass_on(struct exchange *x, const char *bytes, size_t length)
 	if (most > 0 && length > most - r->upload.got)
 		return "REQUEST_TOO_LARGE";
 	x->body_got += length;
-	upload_give(x->request, bytes, length);
+	upload_pass(x->request, bytes, length);
 	return NULL;
 }
 
-/* Move the body's bytes to the front. Returns 0, or an error of chunked_take(). */
+/* Move the body's bytes to the front. Returns 0, or an error of chunked_decode(). */
 static int decode(struct exchange *x, char *bytes, size_t length, size_t *ret_used, size_t *ret_size)
 {
 	size_t left = x->body_size - x->body_got;
 	if (x->in_chunks)
-		return chunked_take(&x->chunks, bytes, length, ret_used, ret_size);
+		return chunked_decode(&x->chunks, bytes, length, ret_used, ret_size);
 	*ret_used = *ret_size = length < left ? length : left;
 	return 0;
 }
 
-void exchange_body_take(struct exchange *x, char *bytes, size_t length, size_t *ret_used)
+void exchange_body_feed(struct exchange *x, char *bytes, size_t length, size_t *ret_used)
 {
 	const char *problem = NULL;
 	size_t size = 0;

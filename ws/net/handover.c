@@ -1,7 +1,7 @@
 /* Hands admitted WebSockets over to libwebsockets; see handover.h. */
 #include "ws/net/handover.h"
 
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/relay.h"
 
 #include <stdio.h>
@@ -37,9 +37,9 @@ static void hand_over_plain(struct conn *c, struct upgrade *u, const char *key)
 	if (c->in_length > 0)
 		memcpy(bytes + length, c->in, c->in_length);
 	length += c->in_length;
-	caller_unwatch(c);
+	conn_unwatch(c);
 	c->fd = -1;
-	caller_retire(c);
+	conn_retire(c);
 	adopt(c->server, u, fd, bytes, length);
 }
 
@@ -51,14 +51,14 @@ static void hand_over_tls(struct conn *c, struct upgrade *u, const char *key)
 	size_t length = write_handshake(handshake, key);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
 		upgrade_free(u);
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 	if (!relay_tunnel(c, pair[1], u)) {
 		close(pair[0]);
 		upgrade_free(u);
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	adopt(s, u, pair[0], handshake, length);

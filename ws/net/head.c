@@ -161,7 +161,7 @@ static void read_body_fields(const struct http_head *http, struct head *h)
 static const char *decode_target(const struct http_head *http, struct head *h)
 {
 	struct request *r = request_create();
-	int rc = r ? request_take_target(r, http->target) : -ENOMEM;
+	int rc = r ? request_parse_target(r, http->target) : -ENOMEM;
 	if (r) {
 		h->path = r->path;
 		h->params_count = r->params_count;
@@ -176,7 +176,7 @@ static const char *decode_target(const struct http_head *http, struct head *h)
 				: "INTERNAL_ERROR";
 }
 
-const char *head_take(const struct http_head *http, struct head *h)
+const char *head_extract(const struct http_head *http, struct head *h)
 {
 	struct {
 		const char *name;
@@ -301,7 +301,7 @@ static struct refusal check_page(
 	}
 	/* No page reaches the command line's socket, unless it is forwarded. */
 	bool wrong = h->has_origin &&
-		(a->by == ARRIVAL_OWNER || !origin_is_allowed(&s->origins, h->origin, host));
+		(a->by == CONN_TRUST_OWNER || !origin_is_allowed(&s->origins, h->origin, host));
 	if (!wrong && !is_foreign(s, h))
 		return (struct refusal){0};
 	s->options.metrics->origin_refused++;
@@ -355,7 +355,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 	bool state_changing, struct principal *p, enum auth_result *ret_auth)
 {
 	const char *host = h->has_host ? h->host : NULL;
-	if (a->by == ARRIVAL_OTHER)
+	if (a->by == CONN_TRUST_FOREIGN)
 		return refuse_foreign_user(s, h);
 	struct refusal refusal = check_page(s, a, h, host);
 	if (refusal.status)
@@ -365,7 +365,7 @@ struct refusal head_check(struct server *s, const struct arrival *a, const struc
 		.cookie = h->has_cookie ? h->cookie : NULL,
 		.link = params_find(h->params, h->params_count, "link"),
 		.peer = h->peer,
-		.owner = a->by == ARRIVAL_OWNER,
+		.owner = a->by == CONN_TRUST_OWNER,
 		.secure = head_is_secure(s, a, h),
 		.terminal = h->terminal,
 	};

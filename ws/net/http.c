@@ -1,6 +1,6 @@
 /* HTTP exchanges: decides about requests by their heads, dispatches them, and makes the headers of answers. */
 #include "ws/asset.h"
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/exchange.h"
 
 #include <stdio.h>
@@ -32,11 +32,11 @@ static void count_failure(struct exchange *x)
 {
 	struct server *s = x->server;
 	struct request *r = x->request;
-	if (!peers_fail(&s->peers, r->peer, server_now_ms(s)))
+	if (!peers_count_failure(&s->peers, r->peer, server_now_ms(s)))
 		return;
 	s->options.metrics->failures_limited++;
 	x->close_after = x->hang_up = true;
-	reply_instead(r, "TOO_MANY_ATTEMPTS", "Too many requests from this address have failed");
+	reply_replace(r, "TOO_MANY_ATTEMPTS", "Too many requests from this address have failed");
 	reply_header(r, "Retry-After", "1");
 }
 
@@ -57,7 +57,7 @@ static void on_answered(void *user)
 		count_failure(x);
 	x->answered = true;
 	x->answered_ms = server_now_ms(x->server);
-	caller_wake(x->conn);
+	conn_wake(x->conn);
 }
 
 static void on_streaming(void *user)
@@ -65,13 +65,13 @@ static void on_streaming(void *user)
 	struct exchange *x = user;
 	leave_body(x);
 	stream_open(x);
-	caller_wake(x->conn);
+	conn_wake(x->conn);
 }
 
 static void on_more(void *user)
 {
 	struct exchange *x = user;
-	caller_wake(x->conn);
+	conn_wake(x->conn);
 }
 
 static void on_downloading(void *user)
@@ -80,13 +80,13 @@ static void on_downloading(void *user)
 	leave_body(x);
 	x->answered = x->downloading = true;
 	x->answered_ms = x->pulled_ms = server_now_ms(x->server);
-	caller_wake(x->conn);
+	conn_wake(x->conn);
 }
 
 static void on_uploading(void *user)
 {
 	struct exchange *x = user;
-	caller_wake(x->conn);
+	conn_wake(x->conn);
 }
 
 static const struct request_transport transport = {.answered = on_answered,
@@ -118,7 +118,7 @@ void exchange_free(struct exchange *x)
 	DL_DELETE(x->server->exchanges, x);
 	exchange_body_release(x);
 	if (x->streaming)
-		stream_gone(x);
+		stream_close(x);
 	request_abandon(x->request);
 	free(x->origin);
 	free(x->event);
@@ -187,7 +187,7 @@ static bool serve_asset(struct exchange *x, const struct head *h)
 	x->asset = a;
 	x->server->options.metrics->http_requests++;
 	const char *encoding;
-	const struct asset_body *body = asset_choose(a, h->accept_encoding, &encoding);
+	const struct asset_body *body = asset_choose_encoding(a, h->accept_encoding, &encoding);
 	bool fresh = h->has_match && strcmp(h->if_none_match, a->etag) == 0;
 	reply_header(r, "etag", a->etag);
 	reply_header(r, "vary",
@@ -254,7 +254,7 @@ static bool admit(
 	x->http_1_0 = h->http_1_0;
 	x->close_after = h->close_after;
 	r->method = h->method;
-	request_hint_session(r, h->has_session ? h->session : NULL);
+	request_set_session_header(r, h->has_session ? h->session : NULL);
 	snprintf(r->peer, sizeof r->peer, "%s", h->peer);
 	snprintf(r->agent, sizeof r->agent, "%s", h->agent);
 	r->accepts_events = h->accepts_events;
@@ -294,7 +294,7 @@ static const char *read_length(struct exchange *x, const struct head *h, size_t 
 	uint64_t length = 0;
 	*ret_length = 0;
 	x->in_chunks = h->coding == HTTP_CODING_CHUNKED;
-	if (h->coding == HTTP_CODING_WRONG || (h->coding != HTTP_CODING_NONE && h->has_length))
+	if (h->coding == HTTP_CODING_INVALID || (h->coding != HTTP_CODING_NONE && h->has_length))
 		return "VALIDATION_FAILED";
 	if (h->coding == HTTP_CODING_UNKNOWN)
 		return "NOT_IMPLEMENTED";
@@ -335,7 +335,7 @@ static bool admit_body(struct exchange *x, size_t length, const char *problem)
 		problem = begin_upload(x, row, length);
 	else if (!problem)
 		problem = length > request_body_max(x->request) ? "REQUEST_TOO_LARGE"
-								: exchange_body_expect(x, length);
+								: exchange_body_reserve(x, length);
 	if (problem)
 		exchange_refuse_body(x, problem);
 	return !problem;
@@ -376,7 +376,8 @@ static void decide(struct exchange *x, const struct head *h)
 /* Count the connection for its principal. Returns false if that is over its quota; then it is answered. */
 static bool acquire_place(struct exchange *x, bool served)
 {
-	if (!served || x->request->auth != AUTH_OK || caller_known(x->conn, &x->request->principal))
+	if (!served || x->request->auth != AUTH_OK ||
+		conn_set_principal(x->conn, &x->request->principal))
 		return true;
 	fail(x, "QUOTA_REACHED", "This link has reached its limit of connections");
 	return false;
@@ -438,14 +439,14 @@ int exchange_status(const struct exchange *x)
 	return x->streaming ? 200 : x->request->reply.status;
 }
 
-bool exchange_tells_length(const struct exchange *x)
+bool exchange_has_length(const struct exchange *x)
 {
 	int status = exchange_status(x);
 	return !x->streaming && status != 204 && status != 304 &&
 		!(x->downloading && x->request->download.length == DOWNLOAD_UNKNOWN);
 }
 
-uint64_t exchange_told_length(const struct exchange *x)
+uint64_t exchange_content_length(const struct exchange *x)
 {
 	return x->downloading ? x->request->download.length : x->request->reply.length;
 }

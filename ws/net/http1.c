@@ -31,7 +31,7 @@ struct exchange *http1_exchange(struct conn *c)
 	if (!x)
 		return NULL;
 	x->close_after = true;
-	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
+	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
 	return x;
 }
 
@@ -40,11 +40,11 @@ void http1_refuse(
 {
 	struct exchange *x = http1_exchange(c);
 	if (!x) {
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	x->server->options.metrics->http_requests++;
-	caller_consume(c, c->in_length);
+	conn_consume(c, c->in_length);
 	x->request->auth = how && how->known ? AUTH_OK : AUTH_MISSING;
 	x->head_only = how && how->head_only;
 	char *text = how && how->plain ? malloc(strlen(message) + 3) : NULL;
@@ -67,10 +67,10 @@ static bool consume_buffered(struct conn *c, struct exchange *x)
 {
 	while (c->in_length > 0 && x->wants_body) {
 		size_t room;
-		char *to = exchange_body_room(x, &room);
+		char *to = exchange_body_space(x, &room);
 		size_t size = c->in_length < room ? c->in_length : room;
 		memcpy(to, c->in, size);
-		caller_consume(c, size);
+		conn_consume(c, size);
 		exchange_body_add(x, size);
 	}
 	return !x->wants_body;
@@ -80,9 +80,9 @@ static bool consume_buffered(struct conn *c, struct exchange *x)
 static void await_body(struct conn *c)
 {
 	if (http1_send_out(c) < 0)
-		caller_drop(c);
+		conn_drop(c);
 	else
-		caller_watch(c, EPOLLIN | (c->out ? (uint32_t)EPOLLOUT : 0));
+		conn_watch(c, EPOLLIN | (c->out ? (uint32_t)EPOLLOUT : 0));
 }
 
 /* Send 100 Continue (RFC 9110 10.1.1), unless the body has begun. */
@@ -97,8 +97,8 @@ static int read_whole(struct conn *c, struct exchange *x, size_t *got)
 	size_t room;
 	if (consume_buffered(c, x))
 		return 1;
-	char *to = exchange_body_room(x, &room);
-	long n = caller_read(c, to, room);
+	char *to = exchange_body_space(x, &room);
+	long n = conn_read(c, to, room);
 	if (n <= 0)
 		return n < 0 ? -1 : 0;
 	*got += (size_t)n;
@@ -110,28 +110,28 @@ static int read_whole(struct conn *c, struct exchange *x, size_t *got)
 static int read_piece(struct conn *c, struct exchange *x, size_t *got)
 {
 	char *bytes = (char *)c->server->scratch;
-	size_t most = exchange_body_most(x), used;
+	size_t most = exchange_body_read_max(x), used;
 	if (most == 0 || c->in_length > 0) {
-		exchange_body_take(x, c->in, most > 0 ? c->in_length : 0, &used);
+		exchange_body_feed(x, c->in, most > 0 ? c->in_length : 0, &used);
 		if (used > 0)
-			caller_consume(c, used);
+			conn_consume(c, used);
 		*got += used;
 		return 1;
 	}
-	long n = caller_read(c, bytes, most);
+	long n = conn_read(c, bytes, most);
 	if (n <= 0)
 		return n < 0 ? -1 : 0;
 	*got += (size_t)n;
-	exchange_body_take(x, bytes, (size_t)n, &used);
+	exchange_body_feed(x, bytes, (size_t)n, &used);
 	/* Bytes after the body's end belong to the next request. */
-	return caller_unread(c, bytes + used, (size_t)n - used) < 0 ? -1 : 1;
+	return conn_unread(c, bytes + used, (size_t)n - used) < 0 ? -1 : 1;
 }
 
 /* Stop reading the body, and wait for the answer. */
 static void leave_body(struct conn *c)
 {
-	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
-	caller_wake(c);
+	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
+	conn_wake(c);
 }
 
 /* Read the body until it would block, is complete or is paused. */
@@ -144,20 +144,20 @@ static void receive_body(struct conn *c)
 		x->expects = false;
 		rc = send_continue(c) ? 1 : -1;
 	}
-	while (rc == 1 && c->state == CALLER_BODY && exchange_body_is_due(x) && got < HTTP1_TURN_MAX)
+	while (rc == 1 && c->state == CONN_BODY && exchange_body_is_due(x) && got < HTTP1_TURN_MAX)
 		rc = exchange_body_in_pieces(x) ? read_piece(c, x, &got) : read_whole(c, x, &got);
 	if (rc < 0)
-		caller_drop(c);
-	if (c->state != CALLER_BODY)
+		conn_drop(c);
+	if (c->state != CONN_BODY)
 		return;
 	if (!x->wants_body)
 		leave_body(c);
 	else if (!exchange_body_is_due(x))
-		caller_unwatch(c); /* on_uploading() wakes it up */
+		conn_unwatch(c); /* on_uploading() wakes it up */
 	else if (rc == 0)
 		await_body(c);
 	else
-		caller_wake(c); /* OpenSSL may hold bytes that epoll does not report */
+		conn_wake(c); /* OpenSSL may hold bytes that epoll does not report */
 }
 
 void http1_probe(struct conn *c)
@@ -165,12 +165,12 @@ void http1_probe(struct conn *c)
 	struct exchange *x = c->exchange;
 	/* A stream of GET may be endless: a half-close ends it. */
 	if (x->streaming && x->request->method == METHOD_GET) {
-		caller_drop(c);
+		conn_drop(c);
 	} else if (x->streaming) {
 		x->quiet = true;
-		caller_wake(c);
+		conn_wake(c);
 	} else if (!x->answered && !x->http_1_0 && !http1_send_continue(c)) {
-		caller_drop(c);
+		conn_drop(c);
 	}
 }
 
@@ -186,27 +186,27 @@ static void serve(struct conn *c, const struct http_head *http)
 	struct exchange *x = h ? exchange_create(c) : NULL;
 	if (!x) {
 		free(h);
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	c->served = true;
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
-	const char *problem = head_take(http, h);
+	const char *problem = head_extract(http, h);
 	bool expects = x->expects = h->expects;
-	caller_move(c, CALLER_ANSWER, ANSWER_WITHIN_MS);
+	conn_set_state(c, CONN_ANSWER, ANSWER_WITHIN_MS);
 	exchange_begin(x, h, &c->arrival, problem);
 	free(h);
-	if (c->state != CALLER_ANSWER || c->exchange != x)
+	if (c->state != CONN_ANSWER || c->exchange != x)
 		return;
 	/* Skip a short unwanted body. A client that expects 100 Continue may never send it. */
 	bool is_short = x->unread <= BODY_ANONYMOUS_MAX && !expects;
 	c->skip = is_short ? x->unread : 0;
 	x->close_after |= x->unread > 0 && !is_short;
 	if (!x->wants_body) {
-		caller_wake(c);
+		conn_wake(c);
 		return;
 	}
-	caller_move(c, CALLER_BODY, 0);
+	conn_set_state(c, CONN_BODY, 0);
 	receive_body(c);
 }
 
@@ -240,21 +240,21 @@ static bool serve_head(struct conn *c)
 	if (length == 0)
 		return false;
 	int rc = parse(c->in + skip, length, &http, &text);
-	caller_consume(c, skip);
+	conn_consume(c, skip);
 	if (rc == 0 && relay_is_loop(c->server, &http)) {
 		refuse_caller(c, "LOOP_DETECTED",
 			"The request was forwarded by this server itself (see Via)");
 	} else if (rc == 0 && relay_is_wanted(c->server, &http)) {
-		caller_consume(c, length);
+		conn_consume(c, length);
 		relay_begin(c, &http);
 	} else if (rc == 0 && upgrade_is_wanted(&http)) {
-		caller_consume(c, length);
+		conn_consume(c, length);
 		upgrade(c, &http);
 	} else if (rc == 0) {
-		caller_consume(c, length);
+		conn_consume(c, length);
 		serve(c, &http);
 	} else if (rc == -ENOMEM) {
-		caller_drop(c);
+		conn_drop(c);
 	} else {
 		refuse_caller(c, code_of(rc), "Invalid HTTP/1.1 request");
 	}
@@ -267,39 +267,39 @@ static void skip_body(struct conn *c)
 {
 	size_t size = c->skip < c->in_length ? c->skip : c->in_length;
 	if (size > 0)
-		caller_consume(c, size);
+		conn_consume(c, size);
 	c->skip -= size;
 }
 
 /* Read until a head is complete or it would block. */
 static void resume(struct conn *c)
 {
-	while (c->state == CALLER_HEAD) {
+	while (c->state == CONN_HEAD) {
 		skip_body(c);
 		if (c->in_length > 0 && serve_head(c))
 			return;
 		bool was_empty = c->in_length == 0;
-		long n = caller_fill(c);
+		long n = conn_fill(c);
 		if (n == -ENOBUFS) {
 			refuse_caller(c, "REQUEST_TOO_LARGE", "The request's head is too large");
 			return;
 		}
 		if (n < 0) {
-			caller_drop(c);
+			conn_drop(c);
 			return;
 		}
 		if (n == 0) {
-			caller_watch(c, EPOLLIN);
+			conn_watch(c, EPOLLIN);
 			return;
 		}
 		if (was_empty)
-			caller_move(c, CALLER_HEAD, http1_head_within_ms(c));
+			conn_set_state(c, CONN_HEAD, http1_head_within_ms(c));
 	}
 }
 
 void http1_readable(struct conn *c)
 {
-	if (c->state == CALLER_BODY)
+	if (c->state == CONN_BODY)
 		receive_body(c);
 	else
 		resume(c);
@@ -307,16 +307,16 @@ void http1_readable(struct conn *c)
 
 void http1_turn(struct conn *c)
 {
-	if (c->state == CALLER_ANSWER && c->exchange)
+	if (c->state == CONN_ANSWER && c->exchange)
 		http1_answer(c, c->exchange);
-	else if (c->state == CALLER_RELAY)
+	else if (c->state == CONN_RELAY)
 		relay_turn(c->relay);
-	else if (c->state == CALLER_HEAD || c->state == CALLER_BODY)
+	else if (c->state == CONN_HEAD || c->state == CONN_BODY)
 		http1_readable(c);
 }
 
 void http1_begin(struct conn *c)
 {
-	caller_move(c, CALLER_HEAD, http1_head_within_ms(c));
+	conn_set_state(c, CONN_HEAD, http1_head_within_ms(c));
 	resume(c);
 }

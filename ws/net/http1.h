@@ -1,7 +1,7 @@
 /* What the files of HTTP/1.1 share: http1.c reads requests, http1_answer.c sends answers. */
 #pragma once
 
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/exchange.h"
 
 #define HTTP1_KEEP_ALIVE_MS 30000u
@@ -21,7 +21,7 @@ struct http1_refusal {
 void http1_refuse(
 	struct conn *c, const char *code, const char *message, const struct http1_refusal *how);
 
-/* Create the exchange of a request that closes the connection; state CALLER_ANSWER. NULL when memory is short. */
+/* Create the exchange of a request that closes the connection; state CONN_ANSWER. NULL when memory is short. */
 struct exchange *http1_exchange(struct conn *c);
 
 /* Wait for the next request. */

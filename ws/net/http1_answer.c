@@ -30,7 +30,7 @@ bool http1_add_out(struct conn *c, const char *text, size_t length)
 int http1_send_out(struct conn *c)
 {
 	while (c->out_sent < c->out_length) {
-		long n = caller_write(c, c->out + c->out_sent, c->out_length - c->out_sent);
+		long n = conn_write(c, c->out + c->out_sent, c->out_length - c->out_sent);
 		if (n <= 0)
 			return n < 0 ? -1 : 0;
 		c->out_sent += (size_t)n;
@@ -86,12 +86,12 @@ static bool is_endless(const struct exchange *x)
 static bool add_framing(struct exchange *x, struct head_writer *p)
 {
 	char length[24];
-	snprintf(length, sizeof length, "%" PRIu64, exchange_told_length(x));
+	snprintf(length, sizeof length, "%" PRIu64, exchange_content_length(x));
 	if (is_endless(x) && x->http_1_0)
 		x->close_after = true;
 	else if (is_endless(x) && !add_header(p, "transfer-encoding", "chunked"))
 		return false;
-	if (exchange_tells_length(x) && !add_header(p, "content-length", length))
+	if (exchange_has_length(x) && !add_header(p, "content-length", length))
 		return false;
 	if (x->close_after)
 		return add_header(p, "connection", "close");
@@ -128,10 +128,10 @@ static bool write_head(struct conn *c, struct exchange *x)
 
 void http1_next(struct conn *c)
 {
-	caller_move(
-		c, CALLER_HEAD, c->in_length > 0 ? http1_head_within_ms(c) : HTTP1_KEEP_ALIVE_MS);
+	conn_set_state(
+		c, CONN_HEAD, c->in_length > 0 ? http1_head_within_ms(c) : HTTP1_KEEP_ALIVE_MS);
 	/* The next request may be in the buffers; other connections have their turn first. */
-	caller_wake(c);
+	conn_wake(c);
 }
 
 /* The answer has been sent: wait for the next request, or close. */
@@ -141,7 +141,7 @@ static void finish_exchange(struct conn *c)
 	exchange_free(c->exchange);
 	c->exchange = NULL;
 	if (close_after) {
-		caller_linger(c);
+		conn_linger(c);
 		return;
 	}
 	http1_next(c);
@@ -160,7 +160,7 @@ static int send_piece(struct conn *c, struct exchange *x, size_t *sent)
 	size_t length = x->streaming ? x->event_length : exchange_length(x);
 	if (x->sent < length) {
 		size_t size = length - x->sent < PIECE_MAX ? length - x->sent : PIECE_MAX;
-		long n = caller_write(c, bytes + x->sent, size);
+		long n = conn_write(c, bytes + x->sent, size);
 		if (n <= 0)
 			return n < 0 ? -1 : 0;
 		x->sent += (size_t)n;
@@ -221,7 +221,7 @@ static int send_download(struct conn *c, struct exchange *x, size_t *sent)
 	if (!x->piece)
 		return pull_piece(c, x);
 	size_t left = x->piece_length - x->sent;
-	long n = caller_write(c, x->piece + x->sent, left < PIECE_MAX ? left : PIECE_MAX);
+	long n = conn_write(c, x->piece + x->sent, left < PIECE_MAX ? left : PIECE_MAX);
 	if (n <= 0)
 		return n < 0 ? -1 : 0;
 	x->sent += (size_t)n;
@@ -238,9 +238,9 @@ static int send_download(struct conn *c, struct exchange *x, size_t *sent)
 static void watch_answer(struct conn *c, const struct exchange *x, bool blocked)
 {
 	if (blocked)
-		caller_watch(c, EPOLLOUT);
+		conn_watch(c, EPOLLOUT);
 	else
-		caller_watch(c, x->answered || c->at_end ? 0 : EPOLLRDHUP);
+		conn_watch(c, x->answered || c->at_end ? 0 : EPOLLRDHUP);
 }
 
 /* Whether the body is in memory, so that an unfinished answer always has bytes to send. */
@@ -256,7 +256,7 @@ static void abort_answer(struct conn *c, const struct exchange *x)
 	if (x->http_1_0 && is_endless(x))
 		(void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset,
 			sizeof reset); /* not supported by unix sockets */
-	caller_drop(c);
+	conn_drop(c);
 }
 
 void http1_answer(struct conn *c, struct exchange *x)
@@ -274,7 +274,7 @@ void http1_answer(struct conn *c, struct exchange *x)
 		return;
 	}
 	if (!x->head_sent && !write_head(c, x)) {
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	int rc = http1_send_out(c);

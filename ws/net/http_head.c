@@ -10,7 +10,7 @@
 
 size_t http_head_length(const char *bytes, size_t length)
 {
-	return http_fields_end(bytes, length);
+	return http_fields_head_length(bytes, length);
 }
 
 /* NUL-terminate the next line of [*at, end), and move *at after it. NULL if it lacks CR LF, or contains CR or NUL. */
@@ -108,7 +108,7 @@ size_t http_head_count(const struct http_head *h, const char *name)
 
 bool http_head_lists(const struct http_head *h, const char *name, const char *token)
 {
-	return http_fields_list(h->fields, h->fields_count, name, token);
+	return http_fields_have_token(h->fields, h->fields_count, name, token);
 }
 
 /* Count the codings of one field. Returns false when an element is empty. */
@@ -138,11 +138,11 @@ enum http_coding http_head_coding(const struct http_head *h)
 	for (size_t i = 0; i < h->fields_count; i++)
 		if (strcmp(h->fields[i].name, "transfer-encoding") == 0 &&
 			!count_codings(h->fields[i].value, &count, &chunked, &last))
-			return HTTP_CODING_WRONG;
+			return HTTP_CODING_INVALID;
 	if (count == 0)
 		return HTTP_CODING_NONE;
 	/* HTTP/1.0 has no Transfer-Encoding (RFC 9112 6.1). */
 	if (!last || chunked > 1 || h->minor == 0)
-		return HTTP_CODING_WRONG;
+		return HTTP_CODING_INVALID;
 	return count == 1 ? HTTP_CODING_CHUNKED : HTTP_CODING_UNKNOWN;
 }

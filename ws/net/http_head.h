@@ -47,7 +47,7 @@ enum http_coding {
 	HTTP_CODING_NONE,    /* there is no such field */
 	HTTP_CODING_CHUNKED, /* "chunked" alone */
 	HTTP_CODING_UNKNOWN, /* "chunked" after a coding that is not supported */
-	HTTP_CODING_WRONG,   /* the body's end is undefined or ambiguous */
+	HTTP_CODING_INVALID, /* the body's end is undefined or ambiguous */
 };
 
 /* The coding that all Transfer-Encoding fields result in. */

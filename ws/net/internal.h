@@ -11,16 +11,16 @@
 #include <openssl/types.h>
 
 /* What a connection's listener and peer credentials say about it. */
-enum arrival_by {
-	ARRIVAL_ANYBODY,
-	ARRIVAL_OWNER, /* on the command line's socket, from a process of our user or root */
-	ARRIVAL_OTHER, /* with --no-auth, from a process of another or an unknown user; refused */
+enum conn_trust {
+	CONN_TRUST_NONE,
+	CONN_TRUST_OWNER, /* on the command line's socket, from a process of our user or root */
+	CONN_TRUST_FOREIGN, /* with --no-auth, from a process of another or an unknown user; refused */
 };
 
 /* How a connection was accepted. */
 struct arrival {
 	bool unix_socket;
-	enum arrival_by by;
+	enum conn_trust by;
 };
 
 /* A listening socket. */
@@ -58,7 +58,7 @@ struct server {
 	struct socket *sockets;     /* list */
 	uint64_t revoked;           /* auth_revoked() when they were last checked */
 	struct exchange *exchanges; /* list */
-	struct conns *conns;        /* connections of caller.h */
+	struct conns *conns;        /* connections of conn.h */
 	struct bodies bodies;
 	struct peers peers;
 	uint8_t *scratch; /* LWS_PRE and 64 KiB, for any callback */
@@ -80,10 +80,10 @@ void connection_kill(struct lws *wsi);
 uint64_t connection_last_ack_of(int fd);
 
 /* Seconds of silence after which a stream sends something to stay alive. */
-unsigned server_quiet_s(const struct server *s);
+unsigned server_keepalive_s(const struct server *s);
 
 /* Acquire a quota place for p (ws/quota.h). Returns false if there is none. */
-bool server_has_place(struct server *s, enum quota_kind kind, const struct principal *p,
+bool server_acquire_quota(struct server *s, enum quota_kind kind, const struct principal *p,
 	struct quota_place *place);
 
 /* Loop time in ms. */
@@ -131,7 +131,7 @@ int listen_open(struct server *s);
 void listen_close(struct server *s);
 
 /* head.c: fill h from a parsed head; h->peer is set. Returns NULL, or an error code. */
-const char *head_take(const struct http_head *http, struct head *h);
+const char *head_extract(const struct http_head *http, struct head *h);
 
 /* Free what h owns. */
 void head_free(struct head *h);
@@ -163,7 +163,7 @@ int socket_writable(struct socket_slot *c);
 void socket_pong(struct socket_slot *c);
 
 /* The connection has closed: free the socket. */
-void socket_gone(struct server *s, struct socket_slot *c);
+void socket_free(struct server *s, struct socket_slot *c);
 
 /* Once a second: ping, and close dead or expired sockets. */
 void socket_sweep(struct server *s);

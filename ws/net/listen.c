@@ -4,7 +4,7 @@
  */
 #include "ws/log.h"
 #include "ws/net/internal.h"
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/local_socket.h"
 #include "ws/net/peer_user.h"
 #include "ws/preview/previews.h"
@@ -33,23 +33,23 @@ bool server_address_is_local(const char *address)
 		strncmp(address, "localhost:", 10) == 0 || strncmp(address, "[::1]:", 6) == 0;
 }
 
-static enum arrival_by classify_peer(const struct listener *l, int fd)
+static enum conn_trust classify_peer(const struct listener *l, int fd)
 {
 	const struct server *s = l->server;
 	bool matters = l->command || s->options.auth->open;
-	bool ours = matters && peer_user_is_ours(s->peer_user, fd);
-	return l->command && ours                ? ARRIVAL_OWNER
-		: s->options.auth->open && !ours ? ARRIVAL_OTHER
-						 : ARRIVAL_ANYBODY;
+	bool ours = matters && peer_user_is_trusted(s->peer_user, fd);
+	return l->command && ours                ? CONN_TRUST_OWNER
+		: s->options.auth->open && !ours ? CONN_TRUST_FOREIGN
+						 : CONN_TRUST_NONE;
 }
 
 static void admit_connection(struct listener *l, int fd)
 {
 	struct server *s = l->server;
 	int one = 1, size = SERVER_SNDBUF;
-	enum arrival_by by = classify_peer(l, fd);
-	unsigned most = s->options.max_connections + (by == ARRIVAL_OWNER ? OWNER_RESERVE : 0);
-	if (s->stopping || s->connections + callers_count(s) >= most) {
+	enum conn_trust by = classify_peer(l, fd);
+	unsigned most = s->options.max_connections + (by == CONN_TRUST_OWNER ? OWNER_RESERVE : 0);
+	if (s->stopping || s->connections + conns_count(s) >= most) {
 		s->options.metrics->connections_refused++;
 		close(fd);
 		return;
@@ -60,7 +60,7 @@ static void admit_connection(struct listener *l, int fd)
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	}
 	s->options.metrics->connections_accepted++;
-	caller_accept(s, l, by, fd);
+	conn_accept(s, l, by, fd);
 }
 
 static void on_relisten(uv_timer_t *timer);

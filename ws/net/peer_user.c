@@ -118,7 +118,7 @@ int peer_user_find(int diag, int fd, uid_t *ret_uid)
 	return 0;
 }
 
-bool peer_user_is_ours(int diag, int fd)
+bool peer_user_is_trusted(int diag, int fd)
 {
 	uid_t uid = (uid_t)-1;
 	return peer_user_find(diag, fd, &uid) == 0 && (uid == geteuid() || uid == 0);

@@ -21,4 +21,4 @@ int peer_user_open(void);
 int peer_user_find(int diag, int fd, uid_t *ret_uid);
 
 /* Whether that user is ours or root. False if it cannot be found. */
-bool peer_user_is_ours(int diag, int fd);
+bool peer_user_is_trusted(int diag, int fd);

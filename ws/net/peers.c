@@ -40,7 +40,7 @@ static struct peer *find(struct peers *all, const char *address)
 {
 	struct peer *p;
 	char network[LIMITER_PEER_MAX];
-	limiter_network(address, network);
+	limiter_get_network(address, network);
 	HASH_FIND_STR(all->table, network, p);
 	if (p)
 		return p;
@@ -60,7 +60,7 @@ static unsigned strangers_max(const struct peers *all, const struct peer *p)
 {
 	unsigned share = is_local(p->network) ? PEERS_SHARE_LOCAL : PEERS_SHARE;
 	unsigned most = all->connections_max / share;
-	return most > PEERS_STRANGERS_MIN ? most : PEERS_STRANGERS_MIN;
+	return most > PEERS_UNAUTHENTICATED_MIN ? most : PEERS_UNAUTHENTICATED_MIN;
 }
 
 bool peers_enter(struct peers *all, const char *address, struct peer **ret_peer)
@@ -89,7 +89,7 @@ void peers_leave(struct peers *all, struct peer *p)
 		forget(all, p);
 }
 
-bool peers_fail(struct peers *all, const char *address, uint64_t now_ms)
+bool peers_count_failure(struct peers *all, const char *address, uint64_t now_ms)
 {
 	struct peer *p = is_counted(address) ? find(all, address) : NULL;
 	return p && limiter_spend(&p->spent_ms, PEERS_FAILURES_BURST, PEERS_FAILURE_MS, now_ms);

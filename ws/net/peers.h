@@ -12,8 +12,9 @@
 #include <stdint.h>
 #include <uthash.h>
 
-#define PEERS_KEPT 4096u          /* addresses without unauthenticated connections that are kept */
-#define PEERS_STRANGERS_MIN 32u   /* unauthenticated connections that an address may always have */
+#define PEERS_KEPT 4096u /* addresses without unauthenticated connections that are kept */
+#define PEERS_UNAUTHENTICATED_MIN \
+	32u                       /* unauthenticated connections that an address may always have */
 #define PEERS_SHARE 4u            /* an address may have 1/4 of all connections, */
 #define PEERS_SHARE_LOCAL 2u      /* or 1/2 on loopback, where proxies are */
 #define PEERS_FAILURES_BURST 512u /* requests that may fail at once */
@@ -44,7 +45,7 @@ bool peers_enter(struct peers *all, const char *address, struct peer **ret_peer)
 void peers_leave(struct peers *all, struct peer *peer);
 
 /* Count a failed request. now_ms: monotonic. Returns true if too many have failed before. */
-bool peers_fail(struct peers *all, const char *address, uint64_t now_ms);
+bool peers_count_failure(struct peers *all, const char *address, uint64_t now_ms);
 
 /* Free the table. */
 void peers_finish(struct peers *all);

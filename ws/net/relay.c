@@ -83,7 +83,7 @@ static const char *read_framing(struct relay *r, const struct http_head *http)
 	/* After CONNECT the bytes have no framing. */
 	if (strcmp(http->method, "CONNECT") == 0)
 		return "METHOD_NOT_ALLOWED";
-	if (coding == HTTP_CODING_WRONG || (coding != HTTP_CODING_NONE && length) ||
+	if (coding == HTTP_CODING_INVALID || (coding != HTTP_CODING_NONE && length) ||
 		http_head_count(http, "content-length") > 1 ||
 		(length && !params_number(length, INT64_MAX, &r->in_left)))
 		return "VALIDATION_FAILED";
@@ -110,8 +110,8 @@ static void read_connection(struct relay *r, const struct http_head *http)
 	r->head_only = strcmp(http->method, "HEAD") == 0;
 	r->plain = accept && strstr(accept, "text/html");
 	/* Not h2c: its requests would not be checked. */
-	r->upgrade = to && http_head_count(http, "upgrade") == 1 && !http_value_lists(to, "h2c") &&
-		http->minor > 0 && r->in == RELAY_NONE &&
+	r->upgrade = to && http_head_count(http, "upgrade") == 1 &&
+		!http_value_has_token(to, "h2c") && http->minor > 0 && r->in == RELAY_NONE &&
 		http_head_lists(http, "connection", "upgrade");
 }
 
@@ -128,16 +128,16 @@ static bool admit_path(struct conn *c, const struct http_head *http, struct rela
 {
 	struct server *s = c->server;
 	struct access *a = s->options.dispatcher->access;
-	static const struct access_want want[ACCESS_PLACES] = {{QUOTA_STREAMS, 1}};
+	static const struct access_amount want[ACCESS_PLACES] = {{QUOTA_STREAMS, 1}};
 	struct head *h = calloc(1, sizeof *h);
 	struct exchange *x = h ? http1_exchange(c) : NULL;
 	if (!x) {
 		free(h);
-		caller_drop(c);
+		conn_drop(c);
 		return false;
 	}
 	snprintf(h->peer, sizeof h->peer, "%s", c->peer);
-	const char *problem = head_take(http, h);
+	const char *problem = head_extract(http, h);
 	/* A WebSocket may change state, unlike GET. */
 	if (r->upgrade)
 		h->method = METHOD_OTHER;
@@ -184,13 +184,13 @@ static void refuse_host(const struct relay *r)
 static void on_ended(void *user)
 {
 	struct relay *r = user;
-	caller_drop(r->conn);
+	conn_drop(r->conn);
 }
 
 static void on_withdrawn(struct claim *claim)
 {
 	struct relay *r = claim->of;
-	caller_drop(r->conn);
+	conn_drop(r->conn);
 }
 
 /* Parse "/proxy/PORT/rest". */
@@ -219,7 +219,8 @@ static bool find_target(struct relay *r, const struct http_head *http, const cha
 		http1_refuse(c, wrong_port.code, wrong_port.message, &how);
 		return false;
 	}
-	struct preview *p = c->arrival.by == ARRIVAL_OTHER ? NULL : find_preview(r->server, r->host);
+	struct preview *p = c->arrival.by == CONN_TRUST_FOREIGN ? NULL
+								: find_preview(r->server, r->host);
 	if (!p || previews_is_own(previews_of(r->server), p->name.port)) {
 		refuse_host(r);
 		return false;
@@ -264,14 +265,14 @@ static void start(struct relay *r)
 		r->claim->withdraw = on_withdrawn;
 	}
 	r->moved_ms = server_now_ms(r->server);
-	caller_move(c, CALLER_RELAY, 0);
+	conn_set_state(c, CONN_RELAY, 0);
 	r->server->options.metrics->preview_requests++;
 	r->server->options.metrics->http_requests++;
 	int rc = relay_connect(r);
 	if (rc == 0)
 		relay_turn(r);
 	else
-		relay_refused(r, rc);
+		relay_connect_failed(r, rc);
 }
 
 static void discard(struct relay *r)
@@ -287,7 +288,7 @@ void relay_begin(struct conn *c, const struct http_head *http)
 	const char *target, *host = host_of(http);
 	c->served = true;
 	if (!r) {
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	r->conn = c;
@@ -322,7 +323,7 @@ void relay_begin(struct conn *c, const struct http_head *http)
 	}
 }
 
-void relay_gone(struct conn *c)
+void relay_detach(struct conn *c)
 {
 	struct relay *r = c->relay;
 	if (!r)
@@ -359,12 +360,12 @@ bool relay_tunnel(struct conn *c, int fd, struct upgrade *u)
 	u->tunnel = r;
 	c->relay = r;
 	r->moved_ms = server_now_ms(r->server);
-	caller_move(c, CALLER_RELAY, 0);
-	caller_wake(c);
+	conn_set_state(c, CONN_RELAY, 0);
+	conn_wake(c);
 	return true;
 }
 
-void relay_left(struct relay *r)
+void relay_socket_closed(struct relay *r)
 {
 	r->socket = NULL;
 	r->server->tunnels--;
@@ -384,7 +385,7 @@ void relay_break(struct relay *r)
 	if (r->http_1_0 && r->begun)
 		(void)setsockopt(r->conn->fd, SOL_SOCKET, SO_LINGER, &reset,
 			sizeof reset); /* not supported by unix sockets */
-	caller_drop(r->conn);
+	conn_drop(r->conn);
 }
 
 void relay_fail(struct relay *r, const char *code, const char *message)
@@ -397,7 +398,7 @@ void relay_fail(struct relay *r, const char *code, const char *message)
 		relay_break(r);
 		return;
 	}
-	relay_gone(c);
+	relay_detach(c);
 	http1_refuse(c, code, message, &how);
 }
 
@@ -406,11 +407,11 @@ void relay_finish(struct relay *r)
 	struct conn *c = r->conn;
 	bool close_after = r->close_after || r->inner;
 	bool tunnel = r->state == RELAY_TUNNEL && !r->inner;
-	relay_gone(c);
+	relay_detach(c);
 	if (tunnel)
-		caller_drop(c);
+		conn_drop(c);
 	else if (close_after)
-		caller_linger(c);
+		conn_linger(c);
 	else
 		http1_next(c);
 }
@@ -430,7 +431,7 @@ static void watch(struct relay *r)
 	if (r->state != RELAY_CONNECTING && !r->out_over && !r->down_rest.bytes)
 		up |= UV_READABLE;
 	relay_watch_up(r, up);
-	caller_watch(c, down);
+	conn_watch(c, down);
 }
 
 /* Send 100 Continue once the program is connected, unless the body has begun. */
@@ -462,7 +463,7 @@ void relay_turn(struct relay *r)
 	size_t up = HTTP1_TURN_MAX, down = HTTP1_TURN_MAX;
 	struct conn *c = r->conn;
 	if (send_continue(r) < 0) {
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	if (!relay_pump_up(r, &up) || !relay_pump_down(r, &down))
@@ -473,32 +474,32 @@ void relay_turn(struct relay *r)
 	}
 	/* OpenSSL may hold bytes that epoll does not report. Other connections have their turn first. */
 	if (up == 0 || down == 0)
-		caller_wake(c);
+		conn_wake(c);
 	watch(r);
 }
 
-void relay_on_caller(struct conn *c, uint32_t events)
+void relay_on_conn(struct conn *c, uint32_t events)
 {
 	if (events & (EPOLLHUP | EPOLLERR) || c->watched & events & EPOLLRDHUP)
-		caller_drop(c);
+		conn_drop(c);
 	else
 		relay_turn(c->relay);
 }
 
-void relay_look(struct conn *c, uint64_t now_ms)
+void relay_check_timeouts(struct conn *c, uint64_t now_ms)
 {
 	struct relay *r = c->relay;
 	uint64_t ms = now_ms - r->moved_ms;
 	bool half = r->state == RELAY_TUNNEL && r->in_over != r->out_over;
-	bool left = r->inner && !r->socket && now_ms - r->left_ms > RELAY_LEFT_MS;
+	bool left = r->inner && !r->socket && now_ms - r->left_ms > RELAY_DRAIN_MS;
 	if (r->state == RELAY_CONNECTING && ms > RELAY_CONNECT_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not accept the connection");
 	else if (!r->inner && (r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not read the request");
 	else if (r->state == RELAY_HEAD && !r->in_over && !r->up_rest.bytes && ms > RELAY_BODY_MS)
-		caller_drop(c);
+		conn_drop(c);
 	else if (r->state == RELAY_HEAD && ms > RELAY_HEAD_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not answer");
 	else if (left || (half && ms > TUNNEL_HALF_MS))
-		caller_drop(c);
+		conn_drop(c);
 }

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/chunked.h"
 #include "ws/preview/answer_head.h"
 #include "ws/preview/pass.h"
@@ -18,7 +18,7 @@
 #define RELAY_BODY_MS 60000u    /* for the next byte of a request's body */
 #define RELAY_STALL_MS 300000u  /* for either side to read what waits for it */
 #define RELAY_INTERIM_MAX 16u   /* 1xx answers before the answer */
-#define RELAY_LEFT_MS 10000u    /* for the peer to read the rest of an ended WebSocket */
+#define RELAY_DRAIN_MS 10000u   /* for the peer to read the rest of an ended WebSocket */
 
 /* What the program's side is doing. */
 enum relay_state {
@@ -102,8 +102,8 @@ void relay_begin(struct conn *c, const struct http_head *http);
  */
 bool relay_tunnel(struct conn *c, int fd, struct upgrade *u);
 
-/* The WebSocket of a tunnel has ended. What it has sent still goes to the peer, for at most RELAY_LEFT_MS. */
-void relay_left(struct relay *r);
+/* The WebSocket of a tunnel has ended. What it has sent still goes to the peer, for at most RELAY_DRAIN_MS. */
+void relay_socket_closed(struct relay *r);
 
 /* Bytes on their way to the peer that its kernel has not acknowledged. */
 size_t relay_unsent(const struct relay *r);
@@ -111,14 +111,14 @@ size_t relay_unsent(const struct relay *r);
 /* Move what can be moved. r may be freed afterwards. */
 void relay_turn(struct relay *r);
 
-/* epoll events of a connection in CALLER_RELAY. */
-void relay_on_caller(struct conn *c, uint32_t events);
+/* epoll events of a connection in CONN_RELAY. */
+void relay_on_conn(struct conn *c, uint32_t events);
 
 /* Free the relay of c, if it has one, because c is retired or goes on without it. */
-void relay_gone(struct conn *c);
+void relay_detach(struct conn *c);
 
 /* Check the time limits. c may be dropped afterwards. */
-void relay_look(struct conn *c, uint64_t now_ms);
+void relay_check_timeouts(struct conn *c, uint64_t now_ms);
 
 /* Answer with an error, or drop the connection if a part of an answer has been sent. r is freed afterwards. */
 void relay_fail(struct relay *r, const char *code, const char *message);
@@ -142,7 +142,7 @@ void relay_watch_up(struct relay *r, int events);
 void relay_close_up(struct relay *r);
 
 /* Answer that connecting failed with error, a negative errno. r is freed afterwards. */
-void relay_refused(struct relay *r, int error);
+void relay_connect_failed(struct relay *r, int error);
 
 /* relay_pump.c: move bytes to the program, at most *budget. Returns false if r has failed and is freed. */
 bool relay_pump_up(struct relay *r, size_t *budget);
@@ -172,5 +172,5 @@ bool relay_write_request(struct relay *r, const struct http_head *http, const ch
  * Consume bytes of the answer's head. Returns 0 if it is incomplete, 1 when it has been passed on, or a negative errno.
  * *ret_rest, *ret_length: with 1, the bytes after it, borrowed of r.
  */
-int relay_take_head(
+int relay_forward_head(
 	struct relay *r, const char *bytes, size_t length, char **ret_rest, size_t *ret_length);

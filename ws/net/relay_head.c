@@ -43,7 +43,7 @@ static void add_forwarded(struct pass_text *t, const struct relay *r, const stru
 /* Whether an Authorization is valid for Ringside: then it is a secret, and not forwarded. */
 static bool is_our_credential(const struct relay *r, const char *value)
 {
-	return auth_knows(r->server->options.auth, value);
+	return auth_header_is_valid(r->server->options.auth, value);
 }
 
 static void add_fields(struct pass_text *t, const struct relay *r, const struct http_head *http)
@@ -186,7 +186,7 @@ static int pass_answer(struct relay *r, const struct answer_head *h)
 	r->close_after |= !r->in_over;
 	add_status(&t, h);
 	add_answer_fields(&t, r, h);
-	pass_answer_more(&t, &r->pass, has_policy);
+	pass_answer_extra(&t, &r->pass, has_policy);
 	add_framing(&t, r, h);
 	pass_add(&t, "\r\n");
 	return send_text(r, &t);
@@ -214,7 +214,7 @@ static int forward_head(struct relay *r, size_t length)
 	return rc;
 }
 
-int relay_take_head(
+int relay_forward_head(
 	struct relay *r, const char *bytes, size_t length, char **ret_rest, size_t *ret_length)
 {
 	if (r->head_length + length > ANSWER_HEAD_MAX * 2)

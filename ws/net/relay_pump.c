@@ -43,7 +43,7 @@ static long write_up(struct relay *r, const char *bytes, size_t length)
 
 static long write_down(struct relay *r, const char *bytes, size_t length)
 {
-	return caller_write(r->conn, bytes, length);
+	return conn_write(r->conn, bytes, length);
 }
 
 static int send_some(struct relay *r, struct relay_rest *rest,
@@ -149,10 +149,10 @@ static long read_down(struct relay *r, char *bytes, size_t size)
 {
 	struct conn *c = r->conn;
 	if (c->in_length == 0)
-		return caller_read(c, bytes, size);
+		return conn_read(c, bytes, size);
 	size_t n = c->in_length < size ? c->in_length : size;
 	memcpy(bytes, c->in, n);
-	caller_consume(c, n);
+	conn_consume(c, n);
 	return (long)n;
 }
 
@@ -169,9 +169,9 @@ static int unread(struct relay *r, const char *bytes, size_t length)
 	memcpy(text, bytes, length);
 	if (c->in_length > 0) {
 		memcpy(text + length, c->in, c->in_length);
-		caller_consume(c, c->in_length);
+		conn_consume(c, c->in_length);
 	}
-	int rc = caller_unread(c, text, all);
+	int rc = conn_unread(c, text, all);
 	free(text);
 	return rc;
 }
@@ -203,9 +203,9 @@ static int forward_piece(struct relay *r, size_t *budget)
 		r->in_over = r->in_left == 0;
 	} else if (r->in == RELAY_CHUNKED) {
 		size_t used;
-		if (chunked_take(&r->in_chunks, bytes, (size_t)n, &used, &size) < 0)
+		if (chunked_decode(&r->in_chunks, bytes, (size_t)n, &used, &size) < 0)
 			return -EBADMSG;
-		r->in_over = chunked_is_over(&r->in_chunks);
+		r->in_over = chunked_is_complete(&r->in_chunks);
 		int rc = unread(r, bytes + used, (size_t)n - used);
 		if (rc < 0)
 			return rc;
@@ -232,7 +232,7 @@ static void fail_in(struct relay *r, int error)
 	else if (error == -ENOMEM && !r->begun)
 		relay_fail(r, "OUT_OF_MEMORY", "Out of memory");
 	else
-		caller_drop(r->conn);
+		conn_drop(r->conn);
 }
 
 bool relay_pump_up(struct relay *r, size_t *budget)
@@ -264,10 +264,10 @@ static int forward_answer(struct relay *r, char *bytes, size_t length)
 		r->out_left -= size;
 		r->out_over = r->out_left == 0;
 	} else if (r->out == ANSWER_CHUNKED) {
-		int rc = chunked_take(&r->out_chunks, bytes, length, &used, &size);
+		int rc = chunked_decode(&r->out_chunks, bytes, length, &used, &size);
 		if (rc < 0)
 			return rc;
-		r->out_over = chunked_is_over(&r->out_chunks);
+		r->out_over = chunked_is_complete(&r->out_chunks);
 	}
 	if (r->out_framed)
 		bytes = frame(bytes, &size, r->out_over);
@@ -301,7 +301,7 @@ static int read_answer(struct relay *r, size_t *budget)
 	note_moved(r);
 	size_t length = (size_t)n;
 	*budget -= length < *budget ? length : *budget;
-	int rc = r->state == RELAY_HEAD ? relay_take_head(r, bytes, length, &rest, &length) : 1;
+	int rc = r->state == RELAY_HEAD ? relay_forward_head(r, bytes, length, &rest, &length) : 1;
 	if (rc == 0)
 		return 1;
 	/* More than a piece may have come with the head. */
@@ -328,7 +328,7 @@ static void end_down(struct relay *r)
 	if (r->state != RELAY_TUNNEL || !r->out_over || r->out_shut || r->down_rest.bytes)
 		return;
 	r->out_shut = true;
-	caller_shut(r->conn);
+	conn_shutdown(r->conn);
 }
 
 static void fail_out(struct relay *r, int error)
@@ -351,7 +351,7 @@ bool relay_pump_down(struct relay *r, size_t *budget)
 	while (*budget > 0) {
 		int rc = relay_flush_down(r);
 		if (rc < 0) {
-			caller_drop(r->conn);
+			conn_drop(r->conn);
 			return false;
 		}
 		if (rc == 0 || r->out_over || !r->up || r->state == RELAY_CONNECTING)

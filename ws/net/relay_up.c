@@ -42,7 +42,7 @@ static int connect_error(int fd)
 	return -error;
 }
 
-void relay_refused(struct relay *r, int error)
+void relay_connect_failed(struct relay *r, int error)
 {
 	char text[120];
 	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -ENOBUFS) {
@@ -73,7 +73,7 @@ static void on_up(uv_poll_t *poll, int status, int events)
 				rc = relay_connect(r);
 			}
 			if (rc < 0)
-				relay_refused(r, rc);
+				relay_connect_failed(r, rc);
 			return;
 		}
 		u->ready = true;

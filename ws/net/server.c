@@ -1,6 +1,6 @@
 /* Sets libwebsockets up, and dispatches its callbacks. */
 #include "ws/log.h"
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/tls.h"
 #include "ws/net/upgrade.h"
 
@@ -70,7 +70,7 @@ static int on_event(
 	case LWS_CALLBACK_CLOSED:
 	case LWS_CALLBACK_WS_SERVER_DROP_PROTOCOL:
 		if (c)
-			socket_gone(s, c);
+			socket_free(s, c);
 		return 0;
 	default:
 		return 0;
@@ -107,7 +107,7 @@ static void on_sweep(uv_timer_t *timer)
 	socket_sweep(timer->data);
 	stream_sweep(timer->data);
 	log_flush();
-	callers_sweep(timer->data);
+	conns_sweep(timer->data);
 }
 
 static const lws_retry_bo_t idle_policy = {
@@ -189,7 +189,7 @@ int server_open(const struct server_options *options, struct server **ret_server
 	s->peers.connections_max = options->max_connections;
 	s->peers.gauge = &options->metrics->strangers;
 	if (rc == 0)
-		rc = callers_open(s);
+		rc = conns_open(s);
 	if (rc == 0)
 		rc = listen_open(s);
 	if (rc < 0) {
@@ -232,7 +232,7 @@ void server_close(struct server *s)
 	uv_close((uv_handle_t *)&s->sweep, NULL);
 	uv_close((uv_handle_t *)&s->closer, NULL);
 	uv_close((uv_handle_t *)&s->relisten, NULL);
-	callers_close(s);
+	conns_close(s);
 	lws_context_destroy(s->context);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
@@ -244,7 +244,7 @@ void server_free(struct server *s)
 {
 	/* With a foreign loop it must be called before and after its handles close. */
 	lws_context_destroy(s->context);
-	callers_free(s);
+	conns_free(s);
 	peers_finish(&s->peers);
 	tls_close(s);
 	free(s->scratch);

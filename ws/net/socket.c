@@ -41,9 +41,9 @@ struct socket {
 	uint64_t heard_ms;   /* loop time when something was last received */
 	uint64_t pinged_ms;  /* loop time of an unanswered ping; 0 = none */
 	bool ping_due;
-	size_t message_length;        /* bytes of the current message so far */
-	struct socket_text text;      /* its bytes, if it is a text */
-	struct socket_ahead *parsing; /* a thread parses a text, and receiving is paused; NULL = none */
+	size_t message_length;           /* bytes of the current message so far */
+	struct socket_text text;         /* its bytes, if it is a text */
+	struct socket_text_job *parsing; /* a thread parses a text, and receiving is paused; NULL = none */
 };
 
 static uint64_t now_ms(const struct server *s)
@@ -201,10 +201,10 @@ static void on_parsed(void *user, void *sense, const char *text, size_t length)
 /* Parse a complete text on a thread if it is long. Returns false if that is not possible. */
 static bool parse_on_thread(struct socket *k)
 {
-	if (!k->protocol->read || k->message_length <= FRAMES_READ_MAX ||
+	if (!k->protocol->read || k->message_length <= FRAMES_LOOP_PARSE_MAX ||
 		k->message_length > k->protocol->text_max)
 		return false;
-	k->parsing = socket_ahead_begin(&k->text, k->message_length, k->protocol, on_parsed, k);
+	k->parsing = socket_text_job_start(&k->text, k->message_length, k->protocol, on_parsed, k);
 	if (k->parsing)
 		lws_rx_flow_control(k->wsi, 0);
 	return k->parsing;
@@ -212,7 +212,7 @@ static bool parse_on_thread(struct socket *k)
 
 static void receive_text(struct socket *k, size_t at, const void *bytes, size_t length, bool last)
 {
-	const char *problem = socket_text_keep(&k->text, k->protocol->text_max, at, bytes, length);
+	const char *problem = socket_text_append(&k->text, k->protocol->text_max, at, bytes, length);
 	if (problem) {
 		socket_text_drop(&k->text);
 		begin_close(k, CLOSE_INTERNAL, problem);
@@ -295,7 +295,7 @@ void socket_pong(struct socket_slot *c)
 	k->pinged_ms = 0;
 }
 
-void socket_gone(struct server *s, struct socket_slot *c)
+void socket_free(struct server *s, struct socket_slot *c)
 {
 	struct socket *k = c->socket;
 	if (!k)
@@ -307,7 +307,7 @@ void socket_gone(struct server *s, struct socket_slot *c)
 		s->options.metrics->clients--;
 	if (k->self)
 		k->protocol->closed(k->self);
-	socket_ahead_forget(k->parsing);
+	socket_text_job_abandon(k->parsing);
 	socket_text_drop(&k->text);
 	free(k);
 }
@@ -353,8 +353,8 @@ void socket_sweep(struct server *s)
 	uint64_t now = now_ms(s);
 	close_revoked(s);
 	terminals_expire(s->options.terminals, clock_wall_ms());
-	control_sockets_sweep(s->options.controls, server_quiet_s(s), clock_wall_ms());
-	rpc_sockets_sweep(s->options.rpcs, server_quiet_s(s), clock_wall_ms());
+	control_sockets_sweep(s->options.controls, server_keepalive_s(s), clock_wall_ms());
+	rpc_sockets_sweep(s->options.rpcs, server_keepalive_s(s), clock_wall_ms());
 	DL_FOREACH_SAFE (s->sockets, k, next) {
 		if (k->close_code) {
 			if (now - k->closing_ms > CLOSE_WITHIN_MS)

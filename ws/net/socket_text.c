@@ -10,8 +10,8 @@
 
 static void release(struct socket_text *t)
 {
-	bodies_give(&t->server->bodies, t->room, false);
-	quota_give(&t->place);
+	bodies_release(&t->server->bodies, t->room, false);
+	quota_release(&t->place);
 	t->room = 0;
 }
 
@@ -29,12 +29,14 @@ static bool reserve(struct socket_text *t, size_t size)
 	struct server *s = t->server;
 	struct access *a = s->options.dispatcher->access;
 	release(t);
-	if ((!a || quota_take(&a->quotas, QUOTA_BODY_BYTES, (unsigned)size, t->principal, &t->place)) &&
-		bodies_take(&s->bodies, size, false)) {
+	if ((!a ||
+		    quota_acquire(&a->quotas, QUOTA_BODY_BYTES, (unsigned)size, t->principal,
+			    &t->place)) &&
+		bodies_reserve(&s->bodies, size, false)) {
 		t->room = size;
 		return true;
 	}
-	quota_give(&t->place);
+	quota_release(&t->place);
 	s->options.metrics->bodies_refused++;
 	return false;
 }
@@ -52,7 +54,7 @@ static const char *grow(struct socket_text *t, size_t size)
 	return NULL;
 }
 
-const char *socket_text_keep(
+const char *socket_text_append(
 	struct socket_text *t, size_t max, size_t at, const void *bytes, size_t length)
 {
 	size_t needed = at + length;
@@ -68,25 +70,25 @@ const char *socket_text_keep(
 
 /* On a thread */
 
-struct socket_ahead {
+struct socket_text_job {
 	uv_work_t work;
 	struct socket_text text;
 	size_t length;
 	const struct frames_protocol *protocol;
-	void *sense;            /* result of protocol->read(); owned */
-	socket_ahead_done done; /* NULL = drop the result */
+	void *sense;               /* result of protocol->read(); owned */
+	socket_text_job_done done; /* NULL = drop the result */
 	void *user;
 };
 
 static void on_read(uv_work_t *work)
 {
-	struct socket_ahead *a = work->data;
+	struct socket_text_job *a = work->data;
 	a->sense = a->protocol->read(a->text.bytes, a->length);
 }
 
 static void on_done(uv_work_t *work, int status)
 {
-	struct socket_ahead *a = work->data;
+	struct socket_text_job *a = work->data;
 	(void)status; /* it is never cancelled */
 	if (a->done)
 		a->done(a->user, a->sense, a->text.bytes, a->length);
@@ -96,10 +98,10 @@ static void on_done(uv_work_t *work, int status)
 	free(a);
 }
 
-struct socket_ahead *socket_ahead_begin(struct socket_text *t, size_t length,
-	const struct frames_protocol *protocol, socket_ahead_done done, void *user)
+struct socket_text_job *socket_text_job_start(struct socket_text *t, size_t length,
+	const struct frames_protocol *protocol, socket_text_job_done done, void *user)
 {
-	struct socket_ahead *a = calloc(1, sizeof *a);
+	struct socket_text_job *a = calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
 	a->length = length;
@@ -116,7 +118,7 @@ struct socket_ahead *socket_ahead_begin(struct socket_text *t, size_t length,
 	return a;
 }
 
-void socket_ahead_forget(struct socket_ahead *a)
+void socket_text_job_abandon(struct socket_text_job *a)
 {
 	if (!a)
 		return;

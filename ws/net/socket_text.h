@@ -24,21 +24,21 @@ struct socket_text {
 };
 
 /* Store a piece at offset at. Texts of more than max bytes are not stored. Returns NULL, or a close reason. */
-const char *socket_text_keep(
+const char *socket_text_append(
 	struct socket_text *t, size_t max, size_t at, const void *bytes, size_t length);
 
 /* Free its memory, and release what is reserved. */
 void socket_text_drop(struct socket_text *t);
 
 /* A text that a thread parses. */
-struct socket_ahead;
+struct socket_text_job;
 
 /* The text is parsed; sense: result of frames_protocol.read(), owned; text: borrowed. Called from the loop. */
-typedef void (*socket_ahead_done)(void *user, void *sense, const char *text, size_t length);
+typedef void (*socket_text_job_done)(void *user, void *sense, const char *text, size_t length);
 
 /* Parse a complete text on a thread. Takes t's memory, unless it returns NULL because memory is short. */
-struct socket_ahead *socket_ahead_begin(struct socket_text *t, size_t length,
-	const struct frames_protocol *protocol, socket_ahead_done done, void *user);
+struct socket_text_job *socket_text_job_start(struct socket_text *t, size_t length,
+	const struct frames_protocol *protocol, socket_text_job_done done, void *user);
 
 /* Drop the result when it comes; done() is not called. NULL is allowed. */
-void socket_ahead_forget(struct socket_ahead *a);
+void socket_text_job_abandon(struct socket_text_job *a);

@@ -5,7 +5,7 @@
  * After some silence a comment is sent: proxies and clients do not time out, and a lost reader is noticed, because it
  * acknowledges nothing.
  */
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/exchange.h"
 
 #include <linux/sockios.h>
@@ -25,7 +25,7 @@ void stream_open(struct exchange *x)
 	x->server->options.metrics->streams++;
 }
 
-void stream_gone(struct exchange *x)
+void stream_close(struct exchange *x)
 {
 	x->streaming = false;
 	x->server->options.metrics->streams--;
@@ -121,11 +121,11 @@ static void check_exchange(struct exchange *x)
 	struct server *s = x->server;
 	if (exchange_body_is_slow(x)) {
 		s->options.metrics->body_timeouts++;
-		upload_break(x->request, UPLOAD_SLOW);
-		caller_drop(x->conn);
+		upload_abort(x->request, UPLOAD_SLOW);
+		conn_drop(x->conn);
 	} else if (is_stuck(x) || (x->streaming && (is_dead(x) || is_cut_off(x)))) {
-		caller_drop(x->conn);
-	} else if (x->streaming && x->silent++ >= server_quiet_s(s) && !x->event) {
+		conn_drop(x->conn);
+	} else if (x->streaming && x->silent++ >= server_keepalive_s(s) && !x->event) {
 		x->quiet = true;
 		x->request->transport->more(x);
 	}

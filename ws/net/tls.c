@@ -84,11 +84,11 @@ void tls_begin(struct conn *c)
 {
 	c->ssl = SSL_new(c->server->tls);
 	if (!c->ssl || SSL_set_fd(c->ssl, c->fd) != 1) {
-		caller_drop(c);
+		conn_drop(c);
 		return;
 	}
 	SSL_set_accept_state(c->ssl);
-	caller_move(c, CALLER_HANDSHAKE, c->limit_ms);
+	conn_set_state(c, CONN_HANDSHAKE, c->limit_ms);
 	tls_turn(c);
 }
 
@@ -100,7 +100,7 @@ void tls_turn(struct conn *c)
 	if (why == SSL_ERROR_NONE)
 		http1_begin(c);
 	else if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
-		caller_watch(c, why == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT);
+		conn_watch(c, why == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT);
 	else
-		caller_drop(c);
+		conn_drop(c);
 }

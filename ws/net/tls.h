@@ -1,7 +1,7 @@
-/* TLS handshakes, by OpenSSL. After them caller_read() and caller_write() decrypt and encrypt. */
+/* TLS handshakes, by OpenSSL. After them conn_read() and conn_write() decrypt and encrypt. */
 #pragma once
 
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 
 /* Load the server's certificate and key, if it has any. Returns 0 or a negative errno, which has been logged. */
 int tls_open(struct server *s);

@@ -2,7 +2,7 @@
 #include "ws/net/upgrade.h"
 
 #include "ws/log.h"
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 #include "ws/net/exchange.h"
 #include "ws/net/http1.h"
 #include "ws/net/relay.h"
@@ -91,7 +91,7 @@ static struct refusal check_terminal(
 	struct server *s, const struct head *h, const char *sandbox, struct upgrade *u)
 {
 	struct refusal refusal = sandbox[0]
-		? terminal_parse_own(sandbox, h->session, h->params, h->params_count, &u->query)
+		? terminal_parse_private(sandbox, h->session, h->params, h->params_count, &u->query)
 		: terminal_parse(h->params, h->params_count, &u->query);
 	return refusal.status ? refusal
 			      : terminal_check(s->options.terminals, &u->query, &u->principal);
@@ -114,12 +114,12 @@ static struct refusal check_credentials(struct server *s, enum auth_result auth)
 /* Acquire quota for a connection and, if it is one, a terminal. Returns false if there is none. */
 static bool acquire_places(struct conn *c, struct upgrade *u)
 {
-	if (!caller_known(c, &u->principal))
+	if (!conn_set_principal(c, &u->principal))
 		return false;
 	u->place = c->place;
 	c->place = (struct quota_place){0};
 	return u->kind != UPGRADE_TERMINAL ||
-		server_has_place(c->server, QUOTA_TERMINALS, &u->principal, &u->seat);
+		server_acquire_quota(c->server, QUOTA_TERMINALS, &u->principal, &u->seat);
 }
 
 static struct refusal check(
@@ -181,7 +181,7 @@ static bool admit(struct exchange *x, const struct http_head *http, struct upgra
 	const char *fault = find_fault(http);
 	if (fault)
 		reply_header(r, "Sec-WebSocket-Version", VERSION);
-	const char *problem = fault ? "VALIDATION_FAILED" : head_take(http, h);
+	const char *problem = fault ? "VALIDATION_FAILED" : head_extract(http, h);
 	if (problem) {
 		refusal = (struct refusal){
 			400, problem, fault ? fault : "The request's head is invalid or too large"};
@@ -201,7 +201,7 @@ struct upgrade *upgrade_admit(struct conn *c, const struct http_head *http)
 	struct exchange *x = u ? http1_exchange(c) : NULL;
 	if (!x) {
 		free(u);
-		caller_drop(c);
+		conn_drop(c);
 		return NULL;
 	}
 	snprintf(u->peer, sizeof u->peer, "%s", c->peer);
@@ -220,8 +220,8 @@ void upgrade_free(struct upgrade *u)
 	if (!u)
 		return;
 	if (u->tunnel)
-		relay_left(u->tunnel);
-	quota_give(&u->place);
-	quota_give(&u->seat);
+		relay_socket_closed(u->tunnel);
+	quota_release(&u->place);
+	quota_release(&u->seat);
 	free(u);
 }

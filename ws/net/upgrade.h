@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "ws/net/caller.h"
+#include "ws/net/conn.h"
 
 /* The protocol of a WebSocket, chosen by its path. */
 enum upgrade_kind { UPGRADE_NONE, UPGRADE_TERMINAL, UPGRADE_CONTROL, UPGRADE_RPC };

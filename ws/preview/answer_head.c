@@ -7,7 +7,7 @@
 
 size_t answer_head_length(const char *bytes, size_t length)
 {
-	return http_fields_end(bytes, length);
+	return http_fields_head_length(bytes, length);
 }
 
 /* Consume the next line of [*at, end) and terminate it with a NUL. Returns NULL if it contains a CR or a NUL. */
@@ -106,9 +106,9 @@ enum answer_framing answer_head_framing(const struct answer_head *h, bool to_hea
 	return h->has_length ? h->length > 0 ? ANSWER_LENGTH : ANSWER_NONE : ANSWER_CLOSE;
 }
 
-bool answer_head_lists(const struct answer_head *h, const char *name, const char *token)
+bool answer_head_has_token(const struct answer_head *h, const char *name, const char *token)
 {
-	return http_fields_list(h->fields, h->fields_count, name, token);
+	return http_fields_have_token(h->fields, h->fields_count, name, token);
 }
 
 const char *answer_head_field(const struct answer_head *h, const char *name)

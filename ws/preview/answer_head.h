@@ -48,7 +48,7 @@ int answer_head_parse(char *text, size_t length, struct answer_head *h);
 enum answer_framing answer_head_framing(const struct answer_head *h, bool to_head);
 
 /* Whether any field of this lower-case name has token in its comma-separated list, ignoring case. */
-bool answer_head_lists(const struct answer_head *h, const char *name, const char *token);
+bool answer_head_has_token(const struct answer_head *h, const char *name, const char *token);
 
 /* The value of the first field of this lower-case name, or NULL. */
 const char *answer_head_field(const struct answer_head *h, const char *name);

@@ -71,7 +71,7 @@ static const char *const hop_by_hop[] = {"connection", "keep-alive", "proxy-*", 
 
 static bool is_of_connection(const struct pass *p, const char *name)
 {
-	return is_among(hop_by_hop, name) || http_value_lists(p->connection, name);
+	return is_among(hop_by_hop, name) || http_value_has_token(p->connection, name);
 }
 
 /* Whether a cookie belongs to Ringside: to this server or another one on the same host. */
@@ -208,7 +208,7 @@ void pass_answer_field(
 	if (is_of_connection(p, name) || is_among(dropped, name) ||
 		(p->by_path && !is_among(described, name)))
 		return;
-	/* pass_answer_more() writes ours. */
+	/* pass_answer_extra() writes ours. */
 	if (p->by_path &&
 		(strcmp(name, "x-content-type-options") == 0 || strcmp(name, "x-frame-options") == 0))
 		return;
@@ -220,7 +220,7 @@ void pass_answer_field(
 		pass_field(t, name, value);
 }
 
-void pass_answer_more(struct pass_text *t, const struct pass *p, bool has_policy)
+void pass_answer_extra(struct pass_text *t, const struct pass *p, bool has_policy)
 {
 	if (!p->by_path) {
 		/* The host's name is secret, so it must not reach other sites. */

@@ -45,4 +45,4 @@ void pass_answer_field(
 	struct pass_text *t, const struct pass *p, const char *name, const char *value);
 
 /* Write the additional fields of an answer. has_policy: the program sent a Referrer-Policy. */
-void pass_answer_more(struct pass_text *t, const struct pass *p, bool has_policy);
+void pass_answer_extra(struct pass_text *t, const struct pass *p, bool has_policy);

@@ -244,7 +244,7 @@ struct preview *previews_find(struct previews *all, const struct preview_name *n
 	return found;
 }
 
-struct preview *previews_same(
+struct preview *previews_find_same(
 	struct previews *all, unsigned port, const char *session, const char *link)
 {
 	struct preview *p;

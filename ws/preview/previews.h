@@ -96,7 +96,7 @@ struct preview *previews_find(struct previews *all, const struct preview_name *n
 bool previews_is_stale(const struct previews *all, const struct preview_name *name);
 
 /* Find an existing preview of this port and session, made by this link; or NULL. */
-struct preview *previews_same(
+struct preview *previews_find_same(
 	struct previews *all, unsigned port, const char *session, const char *link);
 
 /* Revoke the previews whose sessions have ended. */

@@ -88,12 +88,12 @@ const json_t *rpc_call_argument(const struct rpc_call *c, size_t index)
 	return json_array_get(wire_array(node_real(c->args)->value.tree), index);
 }
 
-void rpc_call_keep(struct rpc_call *c, void *own)
+void rpc_call_set_data(struct rpc_call *c, void *own)
 {
 	c->own = own;
 }
 
-void *rpc_call_kept(const struct rpc_call *c)
+void *rpc_call_data(const struct rpc_call *c)
 {
 	return c->own;
 }
@@ -150,7 +150,7 @@ void rpc_call_stream(struct rpc_call *c, const struct rpc_source *source, json_t
 	end(c);
 }
 
-bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
+bool rpc_call_function(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
 	void (*done)(void *user), void *user)
 {
 	struct rpc_engine *e = c->engine;
@@ -170,7 +170,7 @@ bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *a
 		return false;
 	}
 	node_become_json(args, arguments);
-	*w = (struct rpc_waiter){.kind = WAITER_BACK, .done = done, .user = user};
+	*w = (struct rpc_waiter){.kind = WAITER_RETURNED, .done = done, .user = user};
 	node_wait(result, w);
 	follow(function, json_array(), args, result);
 	node_unref(result);

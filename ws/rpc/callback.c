@@ -14,7 +14,7 @@ static json_t *member(const json_t *event, const char *name, json_t *fallback)
 	if (!value)
 		return fallback;
 	json_decref(fallback);
-	return wire_of(value);
+	return wire_from_json(value);
 }
 
 static json_t *output_of(const json_t *event)
@@ -33,7 +33,7 @@ static json_t *error_of(const json_t *event)
 
 static json_t *result_of(const json_t *event)
 {
-	json_t *result = wire_of(event);
+	json_t *result = wire_from_json(event);
 	json_object_del(result, "type");
 	return result;
 }

@@ -38,7 +38,7 @@ static void free_nodes(struct rpc_engine *e)
 		node_unref(n);
 	}
 	HASH_ITER (hh, e->nodes, n, next)
-		node_let_go(n);
+		node_clear(n);
 	HASH_ITER (hh, e->nodes, n, next)
 		node_unref(n);
 	engine_sweep(e);
@@ -52,8 +52,8 @@ void rpc_engine_destroy(struct rpc_engine *e)
 	e->running = true;
 	call_cancel_all(e);
 	while (e->ready_pipes)
-		pipe_forget_ready(e);
-	say_forget_all(e);
+		pipe_remove_ready(e);
+	outgoing_drop_all(e);
 	HASH_ITER (hh, e->exports, x, next)
 		export_remove(e, x);
 	HASH_ITER (hh, e->imports, i, after)
@@ -76,7 +76,7 @@ const char *rpc_engine_aborted(const struct rpc_engine *e)
 	return e->aborted ? e->reason : NULL;
 }
 
-bool engine_hold(struct rpc_engine *e, uint64_t cost)
+bool engine_reserve(struct rpc_engine *e, uint64_t cost)
 {
 	if (e->held + cost > RPC_HELD_MAX) {
 		rpc_engine_abort(e, "too many bytes are held");
@@ -148,7 +148,7 @@ static void receive_release(struct rpc_engine *e, const json_t *message)
 static void settle_import(
 	struct rpc_engine *e, struct rpc_import *i, struct rpc_node *result, bool good)
 {
-	struct rpc_saying *s = outgoing_add(e, SAY_RELEASE, i->id);
+	struct rpc_outgoing *s = outgoing_add(e, OUTGOING_RELEASE, i->id);
 	const struct rpc_node *real = node_real(result);
 	if (s)
 		s->count = i->introduced;
@@ -212,7 +212,7 @@ static const char *parse_problem(int error)
 				  : "out of memory";
 }
 
-void rpc_engine_take(struct rpc_engine *e, int error, json_t *message)
+void rpc_engine_receive_parsed(struct rpc_engine *e, int error, json_t *message)
 {
 	if (error < 0 && !e->aborted)
 		rpc_engine_abort(e, parse_problem(error));
@@ -231,5 +231,5 @@ void rpc_engine_receive(struct rpc_engine *e, const char *text, size_t length)
 {
 	json_t *message = NULL;
 	int rc = e->aborted ? 0 : wire_parse(text, length, &message);
-	rpc_engine_take(e, rc, message);
+	rpc_engine_receive_parsed(e, rc, message);
 }

@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RPC_EXPORTS_MAX 16384u /* our objects that the peer has not released */
-#define RPC_IMPORTS_MAX 16384u /* the peer's objects that we have not released */
-#define RPC_NODES_MAX 49152u   /* results, stubs and streams, including pending ones */
-#define RPC_CALLS_MAX 128u     /* unanswered calls */
-#define RPC_STREAMS_MAX 128u   /* streams to the peer */
-#define RPC_PATH_MAX 32u       /* names in a property path */
-#define RPC_NAME_MAX 256u      /* bytes of a name in a path */
-#define RPC_SAYINGS_MAX 65536u /* unsent messages */
+#define RPC_EXPORTS_MAX 16384u  /* our objects that the peer has not released */
+#define RPC_IMPORTS_MAX 16384u  /* the peer's objects that we have not released */
+#define RPC_NODES_MAX 49152u    /* results, stubs and streams, including pending ones */
+#define RPC_CALLS_MAX 128u      /* unanswered calls */
+#define RPC_STREAMS_MAX 128u    /* streams to the peer */
+#define RPC_PATH_MAX 32u        /* names in a property path */
+#define RPC_NAME_MAX 256u       /* bytes of a name in a path */
+#define RPC_OUTGOING_MAX 65536u /* unsent messages */
 /* Cost of all values, paths and stream chunks in memory, see wire_cost(). */
 #define RPC_HELD_MAX ((uint64_t)64 << 20)
 #define RPC_UNSENT_MAX ((uint64_t)4 << 20) /* cost of unsent answers, above which no call starts */
@@ -63,13 +63,13 @@ void rpc_engine_destroy(struct rpc_engine *e);
 void rpc_engine_receive(struct rpc_engine *e, const char *text, size_t length);
 
 /* Handle a message after wire_parse(). error: its result. message: taken; NULL on error. */
-void rpc_engine_take(struct rpc_engine *e, int error, json_t *message);
+void rpc_engine_receive_parsed(struct rpc_engine *e, int error, json_t *message);
 
 /* The next message to send, owned by the caller; NULL: there is none now. */
 char *rpc_engine_next(struct rpc_engine *e, size_t *ret_length);
 
 /* The next message as JSON, not modified any more. Returns a new reference, or NULL. */
-json_t *rpc_engine_message(struct rpc_engine *e);
+json_t *rpc_engine_next_json(struct rpc_engine *e);
 
 /* End the session. The last message to send is an `abort` with the reason. */
 void rpc_engine_abort(struct rpc_engine *e, const char *reason);
@@ -91,11 +91,11 @@ const char *rpc_call_method(const struct rpc_call *c);
 /* An argument as an expression (ws/rpc/wire.h). A stub or stream is ["ref", serial]. NULL: none. */
 const json_t *rpc_call_argument(const struct rpc_call *c, size_t index);
 
-/* Attach a pointer to the call for rpc_call_kept(). */
-void rpc_call_keep(struct rpc_call *c, void *own);
+/* Attach a pointer to the call for rpc_call_data(). */
+void rpc_call_set_data(struct rpc_call *c, void *own);
 
-/* The pointer that rpc_call_keep() attached; NULL: none. */
-void *rpc_call_kept(const struct rpc_call *c);
+/* The pointer that rpc_call_set_data() attached; NULL: none. */
+void *rpc_call_data(const struct rpc_call *c);
 
 /* Answer with a result. value: an expression, taken; NULL: the call fails as out of memory. */
 void rpc_call_resolve(struct rpc_call *c, json_t *value);
@@ -139,7 +139,7 @@ void rpc_flow_more(struct rpc_flow *f);
  * taken. done: called when the function has returned or failed; not called if e is destroyed first.
  * Returns false, and does nothing, if there is no such function or memory is short.
  */
-bool rpc_call_back(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
+bool rpc_call_function(struct rpc_call *c, size_t index, const char *name, json_t *arguments,
 	void (*done)(void *user), void *user);
 
 /* Byte streams from the peer */

@@ -15,7 +15,7 @@
 static struct rpc_waiter *make_waiter(struct rpc_engine *e, enum waiter_kind kind, json_t *path)
 {
 	uint64_t cost = wire_cost(path);
-	if (!engine_hold(e, cost))
+	if (!engine_reserve(e, cost))
 		return NULL;
 	struct rpc_waiter *w = calloc(1, sizeof *w);
 	if (!w) {
@@ -205,7 +205,8 @@ static void push_to_peer(
 {
 	struct rpc_engine *e = stub->engine;
 	uint64_t cost = wire_cost(path);
-	struct rpc_saying *s = engine_hold(e, cost) ? outgoing_add(e, SAY_PUSH, stub->id) : NULL;
+	struct rpc_outgoing *s = engine_reserve(e, cost) ? outgoing_add(e, OUTGOING_PUSH, stub->id)
+							 : NULL;
 	if (!s)
 		return;
 	s->path = json_incref(path);

@@ -30,11 +30,11 @@ struct rpc_value {
 
 /* What happens when a node settles. */
 enum waiter_kind {
-	WAITER_FOLLOW, /* follow a path, or make a call, on the node */
-	WAITER_CALL,   /* make a call of which the node is the arguments */
-	WAITER_GATHER, /* complete a value that contains the node */
-	WAITER_SEND,   /* send the node as an answer */
-	WAITER_BACK,   /* report that a call to the peer has returned */
+	WAITER_FOLLOW,   /* follow a path, or make a call, on the node */
+	WAITER_CALL,     /* make a call of which the node is the arguments */
+	WAITER_GATHER,   /* complete a value that contains the node */
+	WAITER_SEND,     /* send the node as an answer */
+	WAITER_RETURNED, /* report that a call to the peer has returned */
 };
 
 /* An action to take when a node settles. */
@@ -45,7 +45,7 @@ struct rpc_waiter {
 	json_t *path;                             /* owned, or NULL */
 	uint64_t cost;                            /* of the path */
 	int64_t id;                               /* WAITER_SEND: of the export */
-	void (*done)(void *user);                 /* WAITER_BACK */
+	void (*done)(void *user);                 /* WAITER_RETURNED */
 	void *user;
 };
 
@@ -77,7 +77,7 @@ struct rpc_call {
 	struct rpc_node *result, *args; /* references */
 	const char *space, *method;     /* in target */
 	json_t *target;                 /* owned */
-	void *own;                      /* of rpc_call_keep() */
+	void *own;                      /* of rpc_call_set_data() */
 };
 
 /* An entry of the export table: a node that the peer refers to by id. */
@@ -105,12 +105,12 @@ struct rpc_import {
 };
 
 /* The kind of an outgoing message. */
-enum saying_kind { SAY_ANSWER, SAY_PUSH, SAY_PULL, SAY_RELEASE };
+enum outgoing_kind { OUTGOING_ANSWER, OUTGOING_PUSH, OUTGOING_PULL, OUTGOING_RELEASE };
 
 /* An outgoing message. It is encoded only when it can be sent. */
-struct rpc_saying {
-	struct rpc_saying *next;
-	enum saying_kind kind;
+struct rpc_outgoing {
+	struct rpc_outgoing *next;
+	enum outgoing_kind kind;
 	int64_t id;
 	uint64_t count;        /* RELEASE */
 	struct rpc_node *node; /* reference; ANSWER: the result; PUSH: the arguments, or NULL */
@@ -177,8 +177,8 @@ struct rpc_engine {
 	int64_t next_from_peer;     /* id of the peer's next push */
 	int64_t next_to_peer;       /* id of our next push */
 	int64_t next_export;        /* id of our last export, counted downwards */
-	struct rpc_saying *sayings, *sayings_last;
-	size_t sayings_count;
+	struct rpc_outgoing *outgoing_first, *outgoing_last;
+	size_t outgoing_count;
 	struct rpc_call *calls, *waiting_calls; /* lists */
 	size_t calls_count;
 	struct rpc_flow *flows; /* list of those that were sent; the first is the next to write */
@@ -190,7 +190,7 @@ struct rpc_engine {
 };
 
 /* engine.c: add cost to e->held. Returns false after aborting e if that exceeds RPC_HELD_MAX. */
-bool engine_hold(struct rpc_engine *e, uint64_t cost);
+bool engine_reserve(struct rpc_engine *e, uint64_t cost);
 
 /* node.c: returns a new reference, or NULL after aborting e (too many, or out of memory). */
 struct rpc_node *node_create(struct rpc_engine *e, enum node_kind kind);
@@ -231,7 +231,7 @@ void node_become_alias(struct rpc_node *n, struct rpc_node *other);
 void node_wait(struct rpc_node *n, struct rpc_waiter *w);
 
 /* Drop all that n refers to. */
-void node_let_go(struct rpc_node *n);
+void node_clear(struct rpc_node *n);
 
 /* Run the waiters of all settled nodes and deliver to readers, then sweep. */
 void engine_run(struct rpc_engine *e);
@@ -306,10 +306,10 @@ struct rpc_import *import_add(struct rpc_engine *e, int64_t id, enum import_kind
 void import_remove(struct rpc_engine *e, struct rpc_import *i);
 
 /* say.c: queue a message. Returns NULL after aborting e (too many, or out of memory). */
-struct rpc_saying *outgoing_add(struct rpc_engine *e, enum saying_kind kind, int64_t id);
+struct rpc_outgoing *outgoing_add(struct rpc_engine *e, enum outgoing_kind kind, int64_t id);
 
 /* Drop all queued messages. */
-void say_forget_all(struct rpc_engine *e);
+void outgoing_drop_all(struct rpc_engine *e);
 
 /* outflow.c: whether a stream may have a message to send. */
 bool outflow_has_next(const struct rpc_engine *e);
@@ -340,10 +340,10 @@ void pipe_call(
 	struct rpc_node *pipe, const char *method, struct rpc_node *args, struct rpc_node *result);
 
 /* The peer has released the pipe. If it was not closed, the stream has broken off. */
-void pipe_let_go(struct rpc_pipe *p);
+void pipe_released(struct rpc_pipe *p);
 
 /* Deliver to the reader of the first ready pipe. */
 void pipe_run(struct rpc_engine *e);
 
 /* Remove the first ready pipe from the list. */
-void pipe_forget_ready(struct rpc_engine *e);
+void pipe_remove_ready(struct rpc_engine *e);

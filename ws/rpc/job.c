@@ -24,7 +24,7 @@ void job_end(struct job *j)
 	DL_DELETE(j->all->list, j);
 	if (j->counted)
 		j->all->dispatcher->metrics->streams--;
-	aside_forget(j->json_work);
+	json_work_detach(j->json_work);
 	free(j);
 	request_abandon(r);
 	if (reader)
@@ -50,7 +50,7 @@ json_t *job_arguments(const struct rpc_call *c)
 	json_t *list = json_array();
 	const json_t *argument;
 	for (size_t i = 0; (argument = rpc_call_argument(c, i)); i++) {
-		json_t *plain = wire_plain(argument);
+		json_t *plain = wire_to_json(argument);
 		json_t *bytes = plain ? NULL : wire_base64(argument);
 		json_array_append_new(list,
 			plain           ? plain
@@ -63,14 +63,14 @@ json_t *job_arguments(const struct rpc_call *c)
 static json_t *result_of(const struct job *j, const json_t *body)
 {
 	json_t *arguments = job_arguments(j->call);
-	json_t *result = j->row->result ? j->row->result(body, arguments) : wire_of(body);
+	json_t *result = j->row->result ? j->row->result(body, arguments) : wire_from_json(body);
 	json_decref(arguments);
 	return result;
 }
 
 void job_fail(struct job *j, const json_t *body, int status)
 {
-	job_answer(j, NULL, methods_failure(j->row, body, status));
+	job_answer(j, NULL, methods_row_error(j->row, body, status));
 }
 
 /* The reply's body was parsed. body: taken; NULL: not JSON. */
@@ -92,11 +92,11 @@ static void on_body(void *user, json_t *body)
 static void on_answered(void *user)
 {
 	struct job *j = user;
-	if (j->request->reply.length >= ASIDE_MIN)
-		j->json_work = aside_read(
+	if (j->request->reply.length >= JSON_WORK_MIN)
+		j->json_work = json_work_read(
 			j->all->dispatcher->sessions->loop, j->request, on_body, j);
 	if (!j->json_work)
-		on_body(j, aside_read_now(&j->request->reply));
+		on_body(j, json_work_read_now(&j->request->reply));
 }
 
 static void on_more(void *user)
@@ -156,7 +156,7 @@ static void deliver_events(struct job *j)
 		const char *function = callback_of(event, &arguments);
 		free(event);
 		if (function)
-			j->calling = rpc_call_back(
+			j->calling = rpc_call_function(
 				j->call, CALLBACKS_ARGUMENT, function, arguments, on_returned, j);
 	}
 	if (!j->calling && r->stream_complete)
@@ -250,9 +250,9 @@ static void begin(struct jobs *all, struct rpc_call *c, const struct method_row 
 	*j = (struct job){.all = all, .call = c, .row = row, .request = r};
 	r->transport = &transport;
 	r->transport_user = j;
-	rpc_call_keep(c, j);
+	rpc_call_set_data(c, j);
 	DL_APPEND(all->list, j);
-	if (row->stream > 0 && !job_body_take(j)) {
+	if (row->stream > 0 && !job_body_open(j)) {
 		job_end(j);
 		refuse_argument(c, "stream");
 		return;
@@ -295,7 +295,7 @@ void jobs_sweep(struct jobs *all, unsigned quiet_s)
 {
 	struct job *j, *next;
 	DL_FOREACH_SAFE (all->list, j, next) {
-		if (upload_is_wanted(j->request) && j->silent++ >= JOB_SILENT_S)
+		if (upload_wants_piece(j->request) && j->silent++ >= JOB_SILENT_S)
 			job_body_break(j, "The stream was silent for too long");
 		else if (j->flow && j->request->stream.next && j->silent++ >= quiet_s)
 			send_keepalive(j);

@@ -7,7 +7,7 @@
 void job_body_break(struct job *j, const char *why)
 {
 	json_t *body = json_pack("{s:s, s:s}", "code", "STREAM_ERROR", "message", why);
-	upload_break(j->request, UPLOAD_BROKEN);
+	upload_abort(j->request, UPLOAD_BROKEN);
 	job_fail(j, body, 0);
 	json_decref(body);
 }
@@ -19,13 +19,13 @@ static void feed(struct job *j)
 	struct jobs *all = j->all;
 	j->feeding = true;
 	/* If the transport is gone, the request was answered and j freed. */
-	while (r->transport && upload_is_wanted(r) && !j->body_broken) {
+	while (r->transport && upload_wants_piece(r) && !j->body_broken) {
 		size_t n = j->piece_length < UPLOAD_PIECE_MAX ? j->piece_length : UPLOAD_PIECE_MAX;
 		const uint8_t *bytes = j->piece;
 		if (n > 0) {
 			j->piece += n;
 			j->piece_length -= n;
-			upload_give(r, (const char *)bytes, n);
+			upload_pass(r, (const char *)bytes, n);
 		} else if (j->body_over) {
 			upload_finish(r);
 		} else if (!j->requested) {
@@ -76,7 +76,7 @@ static void on_body_broken(void *user)
 	job_body_feed(j);
 }
 
-bool job_body_take(struct job *j)
+bool job_body_open(struct job *j)
 {
 	static const struct rpc_sink sink = {
 		.piece = on_piece, .complete = on_body_over, .broken = on_body_broken};

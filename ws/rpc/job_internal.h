@@ -1,7 +1,7 @@
 /* What the files of jobs share. */
 #pragma once
 
-#include "ws/rpc/aside.h"
+#include "ws/rpc/json_work.h"
 #include "ws/rpc/job.h"
 #include "ws/rpc/methods.h"
 
@@ -46,7 +46,7 @@ void job_stream_events(struct job *j);
 void job_stream_download(struct job *j);
 
 /* job_body.c: read the request's body from a stream argument. Returns whether there is one. */
-bool job_body_take(struct job *j);
+bool job_body_open(struct job *j);
 
 /* job_body.c: the handler wants more bytes. May free j. */
 void job_body_feed(struct job *j);

@@ -40,7 +40,7 @@ static char *event_text(
 static enum rpc_piece give_bytes(
 	const void *bytes, size_t length, json_t **ret_piece, size_t *ret_size)
 {
-	*ret_piece = wire_of_bytes(bytes, length);
+	*ret_piece = wire_from_bytes(bytes, length);
 	*ret_size = length;
 	return *ret_piece ? RPC_PIECE : RPC_BROKEN;
 }

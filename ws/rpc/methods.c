@@ -16,19 +16,19 @@
 static json_t *result_ping(const json_t *answer, const json_t *arguments)
 {
 	(void)arguments;
-	return wire_of(json_object_get(answer, "status"));
+	return wire_from_json(json_object_get(answer, "status"));
 }
 
 static json_t *result_version(const json_t *answer, const json_t *arguments)
 {
 	(void)arguments;
-	return wire_of(json_object_get(answer, "version"));
+	return wire_from_json(json_object_get(answer, "version"));
 }
 
 static json_t *result_commands(const json_t *answer, const json_t *arguments)
 {
 	(void)arguments;
-	return wire_of(json_object_get(answer, "availableCommands"));
+	return wire_from_json(json_object_get(answer, "availableCommands"));
 }
 
 static json_t *result_created(const json_t *answer, const json_t *arguments)
@@ -42,7 +42,7 @@ static json_t *result_created(const json_t *answer, const json_t *arguments)
 static json_t *result_sessions(const json_t *answer, const json_t *arguments)
 {
 	(void)arguments;
-	return json_pack("{s:o}", "sessions", wire_of(json_object_get(answer, "data")));
+	return json_pack("{s:o}", "sessions", wire_from_json(json_object_get(answer, "data")));
 }
 
 static json_t *result_nothing(const json_t *answer, const json_t *arguments)
@@ -58,7 +58,7 @@ static json_t *result_written(const json_t *answer, const json_t *arguments)
 	const json_t *encoding = json_object_get(json_array_get(arguments, 3), "encoding");
 	const char *text = json_string_value(content);
 	size_t length = json_string_length(content);
-	json_t *result = wire_of(answer);
+	json_t *result = wire_from_json(answer);
 	if (text && json_is_string(encoding) && strcmp(json_string_value(encoding), "base64") == 0) {
 		while (length > 0 && text[length - 1] == '=')
 			length--;
@@ -79,7 +79,7 @@ static json_t *result_streamed(const json_t *answer, const json_t *arguments)
 
 static json_t *result_renamed(const json_t *answer, const json_t *arguments)
 {
-	json_t *result = wire_of(answer);
+	json_t *result = wire_from_json(answer);
 	json_object_set(result, "oldPath", json_array_get(arguments, 0));
 	return result;
 }
@@ -347,7 +347,7 @@ json_t *methods_error(const json_t *body, int status)
 	snprintf(fallback, sizeof fallback, "The request was answered with %d", status);
 	message = message ? message : fallback;
 	code = code ? code : "INTERNAL_ERROR";
-	json_t *details = json_is_object(context) ? wire_of(context) : json_object();
+	json_t *details = json_is_object(context) ? wire_from_json(context) : json_object();
 	if (is_sdk_code(code))
 		return wire_error("Error", message, code, details);
 	json_t *whole = json_pack("{s:s, s:s, s:o}", "code", code, "message", message, "context",
@@ -359,7 +359,7 @@ json_t *methods_error(const json_t *body, int status)
 	return error;
 }
 
-json_t *methods_failure(const struct method_row *row, const json_t *body, int status)
+json_t *methods_row_error(const struct method_row *row, const json_t *body, int status)
 {
 	const char *code = json_string_value(json_object_get(body, "code"));
 	const struct method_error *e = code ? row->errors : NULL;

@@ -73,4 +73,4 @@ json_t *methods_file(const json_t *arguments, uint64_t size, const char *type);
 json_t *methods_error(const json_t *body, int status);
 
 /* methods_error() with the codes renamed as row->errors says. */
-json_t *methods_failure(const struct method_row *row, const json_t *body, int status);
+json_t *methods_row_error(const struct method_row *row, const json_t *body, int status);

@@ -80,13 +80,13 @@ static void release_stub(struct rpc_node *n)
 	struct rpc_import *i = import_find(e, n->id);
 	if (!i || e->closing)
 		return;
-	struct rpc_saying *s = outgoing_add(e, SAY_RELEASE, i->id);
+	struct rpc_outgoing *s = outgoing_add(e, OUTGOING_RELEASE, i->id);
 	if (s)
 		s->count = i->introduced;
 	import_remove(e, i);
 }
 
-void node_let_go(struct rpc_node *n)
+void node_clear(struct rpc_node *n)
 {
 	free_waiters(n);
 	value_finish(n->engine, &n->value);
@@ -109,7 +109,7 @@ void engine_sweep(struct rpc_engine *e)
 	while (e->doomed) {
 		struct rpc_node *n = e->doomed;
 		e->doomed = n->next;
-		node_let_go(n);
+		node_clear(n);
 		HASH_DEL(e->nodes, n);
 		free(n);
 	}
@@ -257,7 +257,7 @@ static void gather(struct rpc_node *n)
 static void answer_export(struct rpc_engine *e, int64_t id, struct rpc_node *settled)
 {
 	struct rpc_export *x = export_find(e, id);
-	struct rpc_saying *s = x ? outgoing_add(e, SAY_ANSWER, id) : NULL;
+	struct rpc_outgoing *s = x ? outgoing_add(e, OUTGOING_ANSWER, id) : NULL;
 	if (!s)
 		return;
 	s->node = node_ref(settled);

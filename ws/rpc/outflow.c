@@ -150,7 +150,7 @@ void outflow_acknowledged(struct rpc_engine *e, struct rpc_import *i, bool good)
 	import_remove(e, i);
 	if (over && !f->released) {
 		/* The stream was closed, or the peer no longer reads it. */
-		struct rpc_saying *s = outgoing_add(e, SAY_RELEASE, f->id);
+		struct rpc_outgoing *s = outgoing_add(e, OUTGOING_RELEASE, f->id);
 		if (s)
 			s->count = 1;
 		close_source(f);

@@ -103,7 +103,7 @@ static void keep_chunk(struct rpc_pipe *p, struct rpc_node *args, struct rpc_nod
 	}
 	if (p->bytes + c->length > RPC_PIPE_MAX)
 		rpc_engine_abort(p->engine, "too much of a stream is on its way");
-	if (p->engine->aborted || !engine_hold(p->engine, c->length)) {
+	if (p->engine->aborted || !engine_reserve(p->engine, c->length)) {
 		free(c->bytes);
 		free(c);
 		return;
@@ -145,7 +145,7 @@ void pipe_call(
 	make_ready(p);
 }
 
-void pipe_let_go(struct rpc_pipe *p)
+void pipe_released(struct rpc_pipe *p)
 {
 	if (!p->ended)
 		p->broken = true;
@@ -194,7 +194,7 @@ void pipe_run(struct rpc_engine *e)
 	node_unref(n);
 }
 
-void pipe_forget_ready(struct rpc_engine *e)
+void pipe_remove_ready(struct rpc_engine *e)
 {
 	struct rpc_pipe *p = e->ready_pipes;
 	e->ready_pipes = p->next_ready;

@@ -1,7 +1,7 @@
 /* A WebSocket at /rpc: its frames, its engine, and the jobs of its calls. */
 #include "ws/rpc/socket.h"
 
-#include "ws/rpc/aside.h"
+#include "ws/rpc/json_work.h"
 #include "ws/rpc/engine.h"
 #include "ws/rpc/job.h"
 #include "ws/rpc/methods.h"
@@ -67,7 +67,7 @@ static void on_call(void *user, struct rpc_call *call)
 static void on_cancelled(void *user, struct rpc_call *call)
 {
 	(void)user;
-	job_cancel(rpc_call_kept(call));
+	job_cancel(rpc_call_data(call));
 }
 
 static const struct rpc_callbacks callbacks = {
@@ -115,15 +115,15 @@ static void on_written(void *user, char *text, size_t length)
 /* Write the next message as text, if there is one; if it is large, in a thread. */
 static void next_text(struct rpc_socket *k)
 {
-	json_t *message = rpc_engine_message(k->engine);
+	json_t *message = rpc_engine_next_json(k->engine);
 	if (!message)
 		return;
-	if (wire_cost(message) >= ASIDE_MIN)
-		k->json_work = aside_write(
+	if (wire_cost(message) >= JSON_WORK_MIN)
+		k->json_work = json_work_write(
 			k->all->dispatcher->sessions->loop, message, on_written, k);
 	k->sent = 0;
 	if (!k->json_work) {
-		k->text = aside_write_now(message, &k->length);
+		k->text = json_work_write_now(message, &k->length);
 		if (!k->text)
 			rpc_engine_abort(k->engine, "out of memory");
 	}
@@ -214,7 +214,7 @@ static void on_take(void *self, void *sense, const char *text, size_t length)
 		return;
 	}
 	k->busy = true;
-	rpc_engine_take(k->engine, p ? p->error : -ENOMEM, p ? p->message : NULL);
+	rpc_engine_receive_parsed(k->engine, p ? p->error : -ENOMEM, p ? p->message : NULL);
 	free(p);
 	pump(k);
 }
@@ -244,7 +244,7 @@ static void on_closed(void *self)
 	struct rpc_socket *k = self;
 	k->closing = true;
 	DL_DELETE(k->all->list, k);
-	aside_forget(k->json_work);
+	json_work_detach(k->json_work);
 	rpc_engine_destroy(k->engine);
 	free(k->text);
 	k->all->metrics->rpc_sockets--;

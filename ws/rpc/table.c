@@ -35,7 +35,7 @@ void export_remove(struct rpc_engine *e, struct rpc_export *x)
 		x->node->id = 0;
 	/* A pipe that is released before it is closed has broken off. */
 	if (x->node->kind == NODE_PIPE && !e->closing)
-		pipe_let_go(x->node->pipe);
+		pipe_released(x->node->pipe);
 	HASH_DEL(e->exports, x);
 	node_unref(x->node);
 	free(x);

@@ -201,7 +201,7 @@ static bool put(json_t *array, json_t *value)
 	return json_array_append_new(array, value) == 0;
 }
 
-json_t *wire_of(const json_t *plain)
+json_t *wire_from_json(const json_t *plain)
 {
 	const char *key;
 	json_t *value, *copy;
@@ -210,13 +210,14 @@ json_t *wire_of(const json_t *plain)
 	if (json_is_array(plain)) {
 		copy = json_array();
 		json_array_foreach (plain, i, value)
-			good = good && put(copy, wire_of(value));
+			good = good && put(copy, wire_from_json(value));
 		if (good)
 			return json_pack("[o]", copy);
 	} else if (json_is_object(plain)) {
 		copy = json_object();
 		json_object_foreach ((json_t *)plain, key, value)
-			good = good && json_object_set_new_nocheck(copy, key, wire_of(value)) == 0;
+			good = good &&
+				json_object_set_new_nocheck(copy, key, wire_from_json(value)) == 0;
 		if (good)
 			return copy;
 	} else {
@@ -231,7 +232,7 @@ static json_t *plain_array(const json_t *elements)
 	json_t *copy = json_array(), *value;
 	size_t i;
 	json_array_foreach (elements, i, value)
-		if (!put(copy, is_undefined(value) ? json_null() : wire_plain(value))) {
+		if (!put(copy, is_undefined(value) ? json_null() : wire_to_json(value))) {
 			json_decref(copy);
 			return NULL;
 		}
@@ -244,7 +245,7 @@ static json_t *plain_object(const json_t *object)
 	const char *key;
 	json_object_foreach ((json_t *)object, key, value)
 		if (!is_undefined(value) &&
-			json_object_set_new_nocheck(copy, key, wire_plain(value)) < 0) {
+			json_object_set_new_nocheck(copy, key, wire_to_json(value)) < 0) {
 			json_decref(copy);
 			return NULL;
 		}
@@ -262,7 +263,7 @@ static json_t *plain_date(const json_t *ms)
 	return json_string(text);
 }
 
-json_t *wire_plain(const json_t *e)
+json_t *wire_to_json(const json_t *e)
 {
 	const json_t *elements = wire_array(e);
 	if (json_is_object(e))
@@ -317,7 +318,7 @@ json_t *wire_base64(const json_t *e)
 }
 
 /* Without padding, as capnweb writes it. */
-json_t *wire_of_bytes(const void *bytes, size_t length)
+json_t *wire_from_bytes(const void *bytes, size_t length)
 {
 	json_t *text = base64_json(bytes, length);
 	size_t padding = (3 - length % 3) % 3;

@@ -36,7 +36,7 @@ bool wire_is_literal(const json_t *expression);
 uint64_t wire_cost(const json_t *json);
 
 /* Convert JSON to an expression. Returns a new reference, or NULL if memory is short. */
-json_t *wire_of(const json_t *plain);
+json_t *wire_from_json(const json_t *plain);
 
 /* The expression ["undefined"]. Returns a new reference, or NULL if memory is short. */
 json_t *wire_undefined(void);
@@ -46,7 +46,7 @@ json_t *wire_undefined(void);
  * elements are null, a date is a string. Returns a new reference; NULL if it contains anything else
  * that JSON lacks, or if memory is short.
  */
-json_t *wire_plain(const json_t *expression);
+json_t *wire_to_json(const json_t *expression);
 
 /* Bytes of ["bytes", base64] or of a string, owned by the caller; NULL for other expressions. */
 uint8_t *wire_bytes(const json_t *expression, size_t *ret_length);
@@ -57,7 +57,7 @@ uint8_t *wire_bytes(const json_t *expression, size_t *ret_length);
 json_t *wire_base64(const json_t *expression);
 
 /* The expression ["bytes", base64]. Returns a new reference, or NULL if memory is short. */
-json_t *wire_of_bytes(const void *bytes, size_t length);
+json_t *wire_from_bytes(const void *bytes, size_t length);
 
 /* ["error", type, message, null, {code, details}]. code: or NULL. details: taken, or NULL. */
 json_t *wire_error(const char *type, const char *message, const char *code, json_t *details);

@@ -36,7 +36,7 @@ static _Noreturn void supervise(pid_t server, const sigset_t *all)
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-int first_process_step_behind(void)
+int first_process_fork(void)
 {
 	sigset_t all, before;
 	/* Passed sockets belong to this pid (sd_listen_fds(3)), and their manager reaps orphans itself. */

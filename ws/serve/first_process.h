@@ -8,4 +8,4 @@
  * If this is pid 1, continue in a child. Pid 1 reaps all children, forwards SIGTERM and SIGINT to the server, and exits with
  * the server's status. Returns 0 or a negative errno. Call it before any thread is started.
  */
-int first_process_step_behind(void);
+int first_process_fork(void);

@@ -170,7 +170,7 @@ static int open_processes(struct program *p, long nofile)
 static int open_auth(struct program *p)
 {
 	if (!p->options.token_file && !p->token)
-		p->options.token_file = resources_credential();
+		p->options.token_file = resources_token_file();
 	struct auth_options options = {
 		.runtime_dir = p->runtime_dir,
 		.token_file = p->options.token_file,
@@ -180,7 +180,7 @@ static int open_auth(struct program *p)
 	};
 	p->options.token_in_environment = p->token != NULL;
 	int rc = auth_open(&p->auth, &options);
-	privacy_forget(p->token);
+	privacy_wipe(p->token);
 	p->token = NULL;
 	if (rc == -EINVAL)
 		return serve_fail("token", "must have 16 to 512 visible ASCII characters");
@@ -206,7 +206,7 @@ static int open_previews(struct program *p)
 /* Acquire passed sockets. They are checked as --listen is, and replace the default address. */
 static int open_sockets(struct program *p)
 {
-	if (supervisor_take(p->runtime_dir, &p->sockets) < 0)
+	if (supervisor_acquire_sockets(p->runtime_dir, &p->sockets) < 0)
 		return -1;
 	for (size_t i = 0; i < p->sockets.count; i++)
 		if (serve_options_check_address(&p->options, p->sockets.items[i].address) < 0)
@@ -325,7 +325,7 @@ static int open_program(struct program *p)
 	unsigned descriptors = resources_raise_descriptors(&nofile);
 	p->options.max_connections = resources_connections(
 		p->options.max_connections, descriptors, p->options.tls_cert != NULL);
-	p->token = privacy_take(environ, "RINGSIDE_TOKEN");
+	p->token = privacy_remove_variable(environ, "RINGSIDE_TOKEN");
 	p->bounds.holder = p->holder;
 	if (resources_find_user(&p->options, &p->user, &p->bounds) < 0 ||
 		resources_runtime_dir(p->options.runtime_dir, p->runtime_dir) < 0 ||
@@ -384,7 +384,7 @@ static int open_program(struct program *p)
 			.patient = true});
 	p->api.bridge = bridge_create();
 	if (p->api.bridge && p->api.crew)
-		bridge_find(&p->api);
+		bridge_load(&p->api);
 	if (!p->api.bridge || !p->api.crew || !p->api.unpackers ||
 		terminals_open(&p->terminals, &p->sessions, &p->metrics) < 0 ||
 		control_sockets_open(&p->controls, &p->dispatcher, &p->metrics) < 0 ||
@@ -463,7 +463,7 @@ static int serve(struct program *p)
 		return 1;
 	if (!p->shutdown.begun) {
 		addresses_print(p->server, &p->auth, &p->options, p->runtime_dir);
-		supervisor_tell("READY=1");
+		supervisor_notify("READY=1");
 	}
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	close_program(p);
@@ -472,7 +472,7 @@ static int serve(struct program *p)
 
 static int start(struct program *p)
 {
-	int rc = first_process_step_behind();
+	int rc = first_process_fork();
 	if (rc < 0) {
 		serve_fail("cannot fork the server from pid 1", strerror(-rc));
 		return 1;

@@ -329,7 +329,7 @@ int serve_options_check_address(const struct serve_options *o, const char *addre
 static const char *refuse_webhook(const struct serve_options *o, const char *address)
 {
 	struct hook_url url;
-	enum hook_url_verdict v = hook_url_judge(address, &url);
+	enum hook_url_result v = hook_url_check(address, &url);
 	if (v == HOOK_URL_INVALID)
 		return "must be an https or http URL";
 	return v == HOOK_URL_PLAIN && !o->webhook_http

@@ -19,7 +19,7 @@ struct serve_list {
 /* Values of all options; texts belong to argv, NULL = not given. */
 struct serve_options {
 	struct serve_list listen, hosts, origins, proxies, writable, readable;
-	struct serve_list webhooks;    /* valid for hook_url_judge() */
+	struct serve_list webhooks;    /* valid for hook_url_check() */
 	struct serve_list environment; /* valid for environment_may_request() */
 	const char *public_text;       /* --public-url */
 	struct public_url public_url;  /* parsed; its host and origin are in the lists */

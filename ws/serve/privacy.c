@@ -29,7 +29,7 @@ static char *value_of(char *variable, const char *name)
 	return same ? variable + length + 1 : NULL;
 }
 
-char *privacy_take(char **environment, const char *name)
+char *privacy_remove_variable(char **environment, const char *name)
 {
 	char *taken = NULL, **kept = environment;
 	for (char **v = environment; *v; v++) {
@@ -46,7 +46,7 @@ char *privacy_take(char **environment, const char *name)
 	return taken;
 }
 
-void privacy_forget(char *text)
+void privacy_wipe(char *text)
 {
 	if (text)
 		explicit_bzero(text, strlen(text));

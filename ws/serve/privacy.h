@@ -9,9 +9,9 @@ void privacy_begin(void);
 
 /*
  * Remove all variables of a name from the environment, and wipe them from the memory that /proc/PID/environ shows.
- * environment: as passed by execve(2). Returns the first value, to be freed by privacy_forget(), or NULL.
+ * environment: as passed by execve(2). Returns the first value, to be freed by privacy_wipe(), or NULL.
  */
-char *privacy_take(char **environment, const char *name);
+char *privacy_remove_variable(char **environment, const char *name);
 
 /* Wipe a text and free it; NULL is fine. */
-void privacy_forget(char *text);
+void privacy_wipe(char *text);

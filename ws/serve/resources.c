@@ -204,7 +204,7 @@ int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX])
 	return rc;
 }
 
-const char *resources_credential(void)
+const char *resources_token_file(void)
 {
 	static char path[PATH_MAX];
 	const char *dir = getenv("CREDENTIALS_DIRECTORY");

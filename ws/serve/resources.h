@@ -18,7 +18,7 @@
 int resources_runtime_dir(const char *given, char ret_dir[PATH_MAX]);
 
 /* Path of the file with the owner's token from systemd (LoadCredential=ringside.token), or NULL. Static memory. */
-const char *resources_credential(void);
+const char *resources_token_file(void);
 
 /* Find ringside-holder: beside ringside-server, or at $RINGSIDE_HOLDER. */
 int resources_holder(char ret_path[PATH_MAX]);

@@ -39,7 +39,7 @@ static void on_signal(uv_signal_t *handle, int signo)
 	s->begun = true;
 	log_write(LOG_INFO, "main", "shutting down", "signal", signo == SIGINT ? "INT" : "TERM",
 		"sessions", s->kill_sessions ? "killed" : "left running", NULL);
-	supervisor_tell("STOPPING=1");
+	supervisor_notify("STOPPING=1");
 	s->deadline_ms = uv_now(handle->loop) + (s->kill_sessions ? GOODBYE_KILL_MS : GOODBYE_MS);
 	if (s->kill_sessions) {
 		processes_remove_all(s->processes);

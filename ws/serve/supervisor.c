@@ -124,7 +124,7 @@ static int acquire_all(unsigned long count, const char *runtime_dir, struct supe
 	return 0;
 }
 
-int supervisor_take(const char *runtime_dir, struct supervisor_sockets *ret)
+int supervisor_acquire_sockets(const char *runtime_dir, struct supervisor_sockets *ret)
 {
 	const char *count = getenv("LISTEN_FDS");
 	*ret = (struct supervisor_sockets){0};
@@ -159,7 +159,7 @@ static int send_to(const char *path, const char *words)
 	return rc;
 }
 
-void supervisor_tell(const char *words)
+void supervisor_notify(const char *words)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	if (!path || !*path)

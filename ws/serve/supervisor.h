@@ -23,7 +23,7 @@ struct supervisor_sockets {
  * process. runtime_dir: its LOCAL_SOCKET_NAME is the command line's socket. Returns 0, or -1 after printing an error: a socket
  * that does not listen (Accept=yes), is not a stream, or has an abstract name.
  */
-int supervisor_take(const char *runtime_dir, struct supervisor_sockets *ret);
+int supervisor_acquire_sockets(const char *runtime_dir, struct supervisor_sockets *ret);
 
 /* Send a state such as "READY=1" to $NOTIFY_SOCKET, if it is set. Errors are logged. */
-void supervisor_tell(const char *words);
+void supervisor_notify(const char *words);

@@ -142,7 +142,7 @@ static size_t copy_part(uint8_t *to, size_t room, const char *part, size_t lengt
 	return n;
 }
 
-size_t control_message_take(
+size_t control_message_next_piece(
 	struct control_message *m, uint8_t *piece, size_t room, enum frame_kind *ret_kind)
 {
 	const char *body = m->request ? m->request->reply.body : "";

@@ -40,7 +40,7 @@ bool control_message_is_empty(const struct control_message *m);
 bool control_message_failed(const struct control_message *m);
 
 /* Copy the next piece, of at most room bytes; after the last, m is empty. Returns its length. */
-size_t control_message_take(
+size_t control_message_next_piece(
 	struct control_message *m, uint8_t *piece, size_t room, enum frame_kind *ret_kind);
 
 /* Drop the message. */

@@ -266,7 +266,7 @@ static void pump(struct control_socket *c)
 			return;
 		uint8_t *payload = c->all->scratch + FRAMES_HEADROOM;
 		enum frame_kind kind;
-		size_t length = control_message_take(&c->now, payload,
+		size_t length = control_message_next_piece(&c->now, payload,
 			room < FRAMES_PAYLOAD_MAX ? room : FRAMES_PAYLOAD_MAX, &kind);
 		if (!c->transport->send(c->transport_user, payload, length, kind)) {
 			c->closing = true;
@@ -310,7 +310,7 @@ static struct call *create_call(struct control_socket *c, const struct control_f
 	r->transport = &request_transport;
 	r->transport_user = call;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
-	request_hint_session(r, f->session);
+	request_set_session_header(r, f->session);
 	r->accepts_events = f->accepts_events;
 	call->control = c;
 	call->request = r;
@@ -353,7 +353,7 @@ static void receive_request(struct control_socket *c, const struct control_frame
 	}
 	c->bodies += call->request->body_length;
 	DL_APPEND(c->waiting, call);
-	int rc = request_take_target(call->request, f->target);
+	int rc = request_parse_target(call->request, f->target);
 	if (rc == 0)
 		return;
 	call_end(call);

@@ -12,7 +12,7 @@
 #define FRAMES_PAYLOAD_MAX 65535u /* bytes of a frame with the 16-bit length */
 
 /* Longer texts are parsed on a thread if the protocol has read(). Bytes. */
-#define FRAMES_READ_MAX ((size_t)64 << 10)
+#define FRAMES_LOOP_PARSE_MAX ((size_t)64 << 10)
 
 /* Close codes (RFC 6455, 7.4; 4000 and up are ours). */
 enum close_code {
@@ -60,7 +60,7 @@ struct frames_protocol {
 	/* A complete text; NULL if it has more than text_max bytes. */
 	void (*text)(void *self, const char *text, size_t length);
 	/*
-	 * Parse a text of more than FRAMES_READ_MAX bytes; runs on a thread, so it has no access to self. NULL: text() gets
+	 * Parse a text of more than FRAMES_LOOP_PARSE_MAX bytes; runs on a thread, so it has no access to self. NULL: text() gets
 	 * all texts. The result goes to take(), which replaces text(), or to forget() if the socket has closed.
 	 */
 	void *(*read)(const char *text, size_t length);

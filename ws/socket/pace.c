@@ -8,7 +8,7 @@ _Static_assert(PACE_WINDOW_MIN >= TIMED_MIN, "the smallest window is timed");
 
 void pace_init(struct pace *p, bool active)
 {
-	*p = (struct pace){.active = active, .window = PACE_WINDOW_FIRST, .rtt_ms = PACE_WAY_MAX_MS};
+	*p = (struct pace){.active = active, .window = PACE_WINDOW_FIRST, .rtt_ms = PACE_RTT_MAX_MS};
 }
 
 static uint64_t in_flight(const struct pace *p)
@@ -50,7 +50,7 @@ static void adapt(struct pace *p, uint64_t bytes, uint64_t took_ms)
 	p->slow = p->window < PACE_FAST;
 }
 
-void pace_reached(struct pace *p, uint64_t bytes, uint64_t now_ms)
+void pace_acked(struct pace *p, uint64_t bytes, uint64_t now_ms)
 {
 	if (!p->active || bytes > p->sent || bytes <= p->acked)
 		return;
@@ -61,7 +61,7 @@ void pace_reached(struct pace *p, uint64_t bytes, uint64_t now_ms)
 	adapt(p, bytes - p->from, now_ms - p->since_ms);
 }
 
-size_t pace_room(const struct pace *p, size_t room)
+size_t pace_frame_max(const struct pace *p, size_t room)
 {
 	if (!p->active)
 		return room;

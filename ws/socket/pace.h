@@ -19,7 +19,7 @@
 #define PACE_FAST ((uint64_t)128 << 10)        /* a line with a smaller window is slow */
 #define PACE_GROWTH 4u                         /* factor by which the window grows at most */
 #define PACE_DELAY_MS 500u   /* that bytes may wait, in addition to the round trip */
-#define PACE_WAY_MAX_MS 800u /* of the round trip, until it is measured */
+#define PACE_RTT_MAX_MS 800u /* of the round trip, until it is measured */
 
 /* The state of one client's line. */
 struct pace {
@@ -42,10 +42,10 @@ void pace_init(struct pace *p, bool active);
 void pace_sent(struct pace *p, size_t length, uint64_t now_ms);
 
 /* The client has acknowledged so many bytes in all. Ignored if more than sent, or fewer than before. */
-void pace_reached(struct pace *p, uint64_t bytes, uint64_t now_ms);
+void pace_acked(struct pace *p, uint64_t bytes, uint64_t now_ms);
 
 /* Bytes of the next frame, at most room; 0 = wait for an acknowledgement. */
-size_t pace_room(const struct pace *p, size_t room);
+size_t pace_frame_max(const struct pace *p, size_t room);
 
 /* Whether less than PACE_ACK_EVERY bytes are in flight. False if not active. */
 bool pace_is_empty(const struct pace *p);

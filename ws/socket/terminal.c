@@ -30,7 +30,7 @@ void terminals_close(struct terminals *all)
 	uv_close((uv_handle_t *)&all->refresh, NULL);
 }
 
-void terminals_tell_drain(struct terminals *all)
+void terminals_send_drain(struct terminals *all)
 {
 	struct terminal *t, *next;
 	DL_FOREACH_SAFE (all->list, t, next)
@@ -130,7 +130,7 @@ static bool is_number(const char *text)
 	return !text || (*text && !text[strspn(text, "0123456789")]);
 }
 
-struct refusal terminal_parse_own(const char *sandbox, const char *header, char *const *params,
+struct refusal terminal_parse_private(const char *sandbox, const char *header, char *const *params,
 	size_t count, struct terminal_query *ret_query)
 {
 	struct terminal_query q = {.rows = parse_side(params_find(params, count, "rows")),
@@ -354,7 +354,7 @@ static void on_started(void *user, struct session *s, enum report_stage stage, i
 static int create_own(struct terminal *t, const struct terminal_query *q)
 {
 	struct terminals *all = t->all;
-	struct terminal_own *own = calloc(1, sizeof *own);
+	struct terminal_private *own = calloc(1, sizeof *own);
 	int rc = -ENOMEM;
 	t->own = malloc(sizeof *t->own);
 	if (own && t->own) {
@@ -517,7 +517,7 @@ void terminal_input(struct terminal *t, const void *bytes, size_t length)
 	else if (rc < 0 && !t->own) /* an own session's exit status is still to be sent */
 		refuse_message(t, "SESSION_TERMINATED", "The session has ended: input is refused");
 	else if (t->viewer.key > 0)
-		terminal_owe_receipt(t);
+		terminal_schedule_receipt(t);
 	end_answered(t);
 }
 
@@ -575,7 +575,7 @@ void terminal_control(struct terminal *t, const char *text, size_t length)
 				t, t->viewer.attendee.later_rows, t->viewer.attendee.later_cols);
 		break;
 	case MESSAGE_ACK:
-		pace_reached(&t->pace, m.bytes, uv_now(t->all->sessions->loop));
+		pace_acked(&t->pace, m.bytes, uv_now(t->all->sessions->loop));
 		if (t->pace.active)
 			terminal_pump(t);
 		break;

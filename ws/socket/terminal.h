@@ -22,41 +22,41 @@
 #define TERMINAL_CLIENTS_MAX 256u              /* of one session */
 #define TERMINAL_LAG ((uint64_t)1 << 20) /* backlog from which a snapshot replaces it, in bytes, */
 #define TERMINAL_LAG_MS 250u             /* if it has waited for this time */
-#define TERMINAL_NEWS_MAX 16u   /* entries of the journal that are sent; older ones are skipped */
-#define TERMINAL_LINE_BYTES 64u /* approximate bytes of a line in a snapshot */
+#define TERMINAL_JOURNAL_MAX 16u /* entries of the journal that are sent; older ones are skipped */
+#define TERMINAL_LINE_BYTES 64u  /* approximate bytes of a line in a snapshot */
 /* Approximate bytes of scrollback that the first snapshot of a client with acks may have. */
-#define TERMINAL_BESIDE ((size_t)8 << 10)
+#define TERMINAL_FIRST_SCROLLBACK ((size_t)8 << 10)
 /* Bytes of all snapshots that are not sent yet; beyond this they have no scrollback. */
 #define TERMINAL_SNAPSHOTS_MAX ((size_t)64 << 20)
 
 /* Clients that are too slow are checked every TERMINAL_REFRESH_MS; the rest counts these checks. */
 #define TERMINAL_REFRESH_MS 200u
 #define TERMINAL_DRAINED ((size_t)16 << 10) /* bytes in flight that count as none */
-#define TERMINAL_DRAINED_TIMES 5u /* drained checks until a client gets the stream again */
-#define TERMINAL_PATIENCE 150u    /* the same at most, after failed trials */
-#define TERMINAL_KEPT_TIMES 50u   /* checks until a trial counts as successful */
+#define TERMINAL_DRAINED_TIMES 5u       /* drained checks until a client gets the stream again */
+#define TERMINAL_DRAINED_TIMES_MAX 150u /* the same at most, after failed trials */
+#define TERMINAL_TRIAL_TIMES 50u        /* checks until a trial counts as successful */
 
 /* Why a client gets a snapshot; the greater reason wins. */
 enum snapshot_reason { SNAPSHOT_NONE, SNAPSHOT_LAG, SNAPSHOT_REQUEST, SNAPSHOT_ATTACH };
 
 struct terminal_query;
 
-#define TERMINAL_OWN_ENV_MAX 258u
+#define TERMINAL_PRIVATE_ENV_MAX 258u
 
 /* A session of one client alone, which ends with its connection. */
-struct terminal_own {
+struct terminal_private {
 	struct session_options options; /* its strings are borrowed from the rest */
 	char id[NAME_ID_MAX + 1];
 	char program[4200], at[4096], shell[256];
-	const char *names[TERMINAL_OWN_ENV_MAX], *values[TERMINAL_OWN_ENV_MAX];
+	const char *names[TERMINAL_PRIVATE_ENV_MAX], *values[TERMINAL_PRIVATE_ENV_MAX];
 };
 
 /* Makes such sessions; see ws/api/bridge/terminal.h. */
-struct terminal_maker {
+struct terminal_factory {
 	/* Whether one can be made; status 0 = yes. */
 	struct refusal (*check)(void *user, const struct terminal_query *q);
 	/* Fill in *ret, and acquire quota that over() releases. Returns false if there is none. */
-	bool (*make)(void *user, const struct terminal_query *q, struct terminal_own *ret);
+	bool (*make)(void *user, const struct terminal_query *q, struct terminal_private *ret);
 	/* The session has ended. */
 	void (*over)(void *user, const struct terminal_query *q, const char *id);
 	void *user;
@@ -64,8 +64,8 @@ struct terminal_maker {
 
 /* All terminal sockets. */
 struct terminals {
-	struct terminal_maker maker; /* of own sessions; check NULL = none */
-	struct sessions *sessions;   /* borrowed, like all here */
+	struct terminal_factory maker; /* of own sessions; check NULL = none */
+	struct sessions *sessions;     /* borrowed, like all here */
 	struct metrics *metrics;
 	struct terminal *list;
 	uint8_t *scratch;      /* headroom and one frame */
@@ -157,13 +157,13 @@ int terminals_open(struct terminals *all, struct sessions *sessions, struct metr
 void terminals_close(struct terminals *all);
 
 /* The server begins or stops to drain: send that to all clients. */
-void terminals_tell_drain(struct terminals *all);
+void terminals_send_drain(struct terminals *all);
 
 /* Parse a query. Pure. */
 struct refusal terminal_parse(char *const *params, size_t count, struct terminal_query *ret_query);
 
 /* The same for an own session in a sandbox. header: Session-Id, or "". Pure. */
-struct refusal terminal_parse_own(const char *sandbox, const char *header, char *const *params,
+struct refusal terminal_parse_private(const char *sandbox, const char *header, char *const *params,
 	size_t count, struct terminal_query *ret_query);
 
 /* Whether this principal may open it now; status 0 = yes. */

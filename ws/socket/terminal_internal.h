@@ -13,7 +13,7 @@ void terminal_want_snapshot(struct terminal *t, enum snapshot_reason reason);
 void terminal_end(struct terminal *t, enum close_code code, const char *reason);
 
 /* The client has typed: send one receipt when the program has read its input. */
-void terminal_owe_receipt(struct terminal *t);
+void terminal_schedule_receipt(struct terminal *t);
 
 /* Initialize the timer for slow clients. Returns 0 or a negative errno. */
 int terminal_refresh_init(struct terminals *all);

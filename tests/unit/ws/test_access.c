@@ -103,9 +103,9 @@ static void stream(struct request *r)
 }
 
 static const struct route_row rows[] = {
-	{METHOD_GET, "/hold", WHO_VIEWER, .plain = hold},
-	{METHOD_GET, "/deaf", WHO_VIEWER, .plain = hold_deaf},
-	{METHOD_GET, "/stream", WHO_VIEWER, .plain = stream},
+	{METHOD_GET, "/hold", ROUTE_VIEWER, .plain = hold},
+	{METHOD_GET, "/deaf", ROUTE_VIEWER, .plain = hold_deaf},
+	{METHOD_GET, "/stream", ROUTE_VIEWER, .plain = stream},
 	{.path = NULL},
 };
 
@@ -254,7 +254,7 @@ static void on_withdrawn(struct claim *c)
 
 Test(access, claims_are_withdrawn)
 {
-	static const struct access_want want[ACCESS_PLACES] = {
+	static const struct access_amount want[ACCESS_PLACES] = {
 		{QUOTA_WAITS, 1}, {QUOTA_PATTERNS, 3}};
 	struct claim *mine, *owners;
 	const struct principal owner = {.role = ROLE_OWNER};
@@ -267,13 +267,13 @@ Test(access, claims_are_withdrawn)
 	revoke_link();
 	cr_assert_eq(withdrawn, 1);
 	cr_assert_eq(access_all.quotas.had[QUOTA_PATTERNS], 0);
-	access_drop(owners);
+	access_drop_claim(owners);
 	ASSERT_NO_LEAKS();
 }
 
 Test(access, a_claim_that_is_refused_has_taken_nothing)
 {
-	static const struct access_want want[ACCESS_PLACES] = {
+	static const struct access_amount want[ACCESS_PLACES] = {
 		{QUOTA_WAITS, 1}, {QUOTA_PATTERNS, 1000}};
 	struct claim *c;
 	enum quota_kind kind;

@@ -8,7 +8,7 @@ static const struct asset all = {
 	.path = "/x", .plain = {plain, 1}, .gzip = {gzip, 1}, .brotli = {brotli, 1}};
 static const struct asset only_plain = {.path = "/x", .plain = {plain, 1}};
 
-Test(asset_choose, table)
+Test(asset_choose_encoding, table)
 {
 	static const struct {
 		const char *accept, *want; /* NULL: plain */
@@ -38,7 +38,8 @@ Test(asset_choose, table)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *encoding = "?";
-		const struct asset_body *body = asset_choose(&all, cases[i].accept, &encoding);
+		const struct asset_body *body = asset_choose_encoding(
+			&all, cases[i].accept, &encoding);
 		const char *got = encoding ? encoding : "plain",
 			   *want = cases[i].want ? cases[i].want : "plain";
 		cr_expect_str_eq(got, want, "%s: %s", cases[i].accept, got);
@@ -46,10 +47,10 @@ Test(asset_choose, table)
 	}
 }
 
-Test(asset_choose, only_what_there_is)
+Test(asset_choose_encoding, only_what_there_is)
 {
 	const char *encoding = "?";
-	cr_assert_eq(asset_choose(&only_plain, "br, gzip", &encoding), &only_plain.plain);
+	cr_assert_eq(asset_choose_encoding(&only_plain, "br, gzip", &encoding), &only_plain.plain);
 	cr_assert_null(encoding);
 }
 

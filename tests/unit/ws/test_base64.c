@@ -59,7 +59,7 @@ Test(base64, padding_may_be_missing)
 		"A", "AAAAA", "YQ=", "YWI==", "Y=Q=", "=", "YQ==YQ", "YQ\n", "Y Q", "YQ-_"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t length = 99;
-		unsigned char *bytes = base64_decode_bare(cases[i].text, &length);
+		unsigned char *bytes = base64_decode_unpadded(cases[i].text, &length);
 		cr_assert_not_null(bytes, "%s", cases[i].text);
 		cr_expect_eq(length, strlen(cases[i].bytes), "%s", cases[i].text);
 		cr_expect_eq(memcmp(bytes, cases[i].bytes, length), 0, "%s", cases[i].text);
@@ -67,7 +67,7 @@ Test(base64, padding_may_be_missing)
 	}
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
 		size_t length;
-		unsigned char *bytes = base64_decode_bare(none[i], &length);
+		unsigned char *bytes = base64_decode_unpadded(none[i], &length);
 		cr_expect_null(bytes, "%s", none[i]);
 		free(bytes);
 	}

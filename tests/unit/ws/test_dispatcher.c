@@ -23,12 +23,12 @@ static void count_session_call(struct request *r, struct session *s)
 }
 
 static const struct route_row rows[] = {
-	{METHOD_GET, "/healthz", WHO_ANYBODY, .plain = count_call},
-	{METHOD_GET, "/api/look", WHO_VIEWER, .plain = count_call},
-	{METHOD_POST, "/api/type", WHO_DRIVER, .plain = count_call},
-	{METHOD_POST, "/api/trust", WHO_OWNER_OR_TRUSTED, .plain = count_call},
-	{METHOD_POST, "/api/own", WHO_OWNER, .plain = count_call},
-	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = count_session_call},
+	{METHOD_GET, "/healthz", ROUTE_PUBLIC, .plain = count_call},
+	{METHOD_GET, "/api/look", ROUTE_VIEWER, .plain = count_call},
+	{METHOD_POST, "/api/type", ROUTE_DRIVER, .plain = count_call},
+	{METHOD_POST, "/api/trust", ROUTE_OWNER_OR_TRUSTED, .plain = count_call},
+	{METHOD_POST, "/api/own", ROUTE_OWNER, .plain = count_call},
+	{METHOD_GET, "/api/session/{}", ROUTE_VIEWER, .session = count_session_call},
 	{.path = NULL},
 };
 
@@ -97,8 +97,8 @@ Test(dispatcher, drivers_are_trusted_where_they_may_all)
 			const struct principal p = {.role = cases[i].role};
 			cr_expect_eq(access_may(&a, &p,
 					     strcmp(cases[i].path, "/api/own") == 0
-						     ? WHO_OWNER
-						     : WHO_OWNER_OR_TRUSTED),
+						     ? ROUTE_OWNER
+						     : ROUTE_OWNER_OR_TRUSTED),
 				(trusted ? cases[i].trusted : cases[i].otherwise) == 200, "%zu", i);
 		}
 }

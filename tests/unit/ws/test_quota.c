@@ -34,7 +34,7 @@ static unsigned fill(enum quota_kind kind, const struct principal *p)
 {
 	unsigned count = 0;
 	struct quota_place place = {0};
-	while (quota_take(&all, kind, 1, p, &place))
+	while (quota_acquire(&all, kind, 1, p, &place))
 		count++;
 	return count;
 }
@@ -78,8 +78,8 @@ Test(quota, owners_have_all_they_ask_for)
 {
 	struct quota_place place = {0};
 	for (unsigned i = 0; i < 100000; i++)
-		cr_assert(quota_take(&all, QUOTA_WAITS, 1, &owner, &place));
-	quota_give(&place);
+		cr_assert(quota_acquire(&all, QUOTA_WAITS, 1, &owner, &place));
+	quota_release(&place);
 	cr_assert_eq(all.had[QUOTA_WAITS], 0);
 	cr_assert(quota_is_of(&place, &owner));
 }
@@ -90,14 +90,14 @@ Test(quota, what_is_given_back_is_there_again_and_nothing_is_kept)
 	struct principal p = link_of(1, "s");
 	for (int round = 0; round < 3; round++) {
 		unsigned n = 0;
-		while (quota_take(&all, QUOTA_WAITS, 1, &p, &places[n]))
+		while (quota_acquire(&all, QUOTA_WAITS, 1, &p, &places[n]))
 			n++;
 		cr_assert_eq(n, all.limits[QUOTA_WAITS].link);
 		cr_assert(quota_is_of(&places[0], &p));
 		cr_assert_not(quota_is_of(&places[0], &owner));
 		while (n-- > 0) {
-			quota_give(&places[n]);
-			quota_give(&places[n]);
+			quota_release(&places[n]);
+			quota_release(&places[n]);
 		}
 		cr_assert_null(all.table, "nobody has anything");
 		cr_assert_eq(all.had[QUOTA_WAITS], 0);
@@ -110,16 +110,16 @@ Test(quota, amounts)
 	struct quota_place big = {0}, small = {0};
 	struct principal p = link_of(1, "s");
 	unsigned most = all.limits[QUOTA_BODY_BYTES].link;
-	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, most + 1, &p, &big));
-	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &big));
+	cr_assert_not(quota_acquire(&all, QUOTA_BODY_BYTES, most + 1, &p, &big));
+	cr_assert_not(quota_acquire(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &big));
 	cr_assert_null(all.table);
-	cr_assert(quota_take(&all, QUOTA_BODY_BYTES, most, &p, &big));
-	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, 1, &p, &small));
-	cr_assert_not(quota_take(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &small));
-	cr_assert(quota_take(&all, QUOTA_BODY_BYTES, 0, &p, &small),
+	cr_assert(quota_acquire(&all, QUOTA_BODY_BYTES, most, &p, &big));
+	cr_assert_not(quota_acquire(&all, QUOTA_BODY_BYTES, 1, &p, &small));
+	cr_assert_not(quota_acquire(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &small));
+	cr_assert(quota_acquire(&all, QUOTA_BODY_BYTES, 0, &p, &small),
 		"of nothing there is always some");
-	quota_give(&small);
-	quota_give(&big);
+	quota_release(&small);
+	quota_release(&big);
 	cr_assert_null(all.table);
 }
 

@@ -287,11 +287,11 @@ Test(request_unref, frees_what_it_owns)
 static struct request *target(const char *text, int want)
 {
 	struct request *r = make();
-	cr_expect_eq(request_take_target(r, text), want, "%s", text);
+	cr_expect_eq(request_parse_target(r, text), want, "%s", text);
 	return r;
 }
 
-Test(request_take_target, path_and_params)
+Test(request_parse_target, path_and_params)
 {
 	struct request *r = target("/a%2Fb+c?x=1%26&&y=a+b%2B&z&%e2%82%ac=", 0);
 	cr_assert_str_eq(r->path, "/a/b+c");
@@ -304,7 +304,7 @@ Test(request_take_target, path_and_params)
 	ASSERT_NO_LEAKS();
 }
 
-Test(request_take_target, without_a_query)
+Test(request_parse_target, without_a_query)
 {
 	static const char *const cases[] = {"/x", "/x?", "/x?&", "/x?&&"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -315,7 +315,7 @@ Test(request_take_target, without_a_query)
 	}
 }
 
-Test(request_take_target, refuses)
+Test(request_parse_target, refuses)
 {
 	static const char *const cases[] = {"/%", "/%4", "/%zz", "/%00", "/?a=%", "/?%0", "/?a%00"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -331,7 +331,7 @@ Test(request_session, header_then_query)
 	struct request *r = target("/?sessionId=b&session=c", 0);
 	cr_assert(request_session(r, &id));
 	cr_assert_str_eq(id, "c");
-	request_hint_session(r, "a");
+	request_set_session_header(r, "a");
 	cr_assert(request_session(r, &id));
 	cr_assert_str_eq(id, "a");
 	request_unref(r);
@@ -340,7 +340,7 @@ Test(request_session, header_then_query)
 	cr_assert_str_eq(id, "b");
 	request_unref(r);
 	r = target("/", 0);
-	request_hint_session(r, NULL);
+	request_set_session_header(r, NULL);
 	cr_assert(request_session(r, &id));
 	cr_assert_null(id);
 	request_unref(r);
@@ -353,10 +353,10 @@ Test(request_session, what_is_no_id)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *id = "untouched";
 		struct request *r = target("/?session=good", 0);
-		request_hint_session(r, cases[i]);
+		request_set_session_header(r, cases[i]);
 		cr_expect_not(request_session(r, &id), "%s", cases[i]);
 		cr_expect_eq(r->reply.status, 400);
-		cr_expect_str_eq(r->session_hint, "");
+		cr_expect_str_eq(r->session_header, "");
 		cr_expect_str_eq(id, "untouched");
 		request_unref(r);
 	}

@@ -27,7 +27,7 @@ static int take(struct worker *w, const char *link)
 {
 	w->shift.begin = on_shift;
 	w->shift.user = w;
-	return shift_take(&rota, link, &w->shift);
+	return shift_request(&rota, link, &w->shift);
 }
 
 static void open_rota_of(unsigned most)

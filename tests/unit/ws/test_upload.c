@@ -87,18 +87,18 @@ Test(upload, nothing_is_wanted_before_it_is_taken)
 {
 	struct request *r = make(&live, NULL);
 	cr_assert_eq(upload_length(r), UPLOAD_UNKNOWN);
-	cr_assert_not(upload_is_wanted(r));
-	upload_take(r, &sink);
-	cr_assert(upload_is_wanted(r));
+	cr_assert_not(upload_wants_piece(r));
+	upload_begin(r, &sink);
+	cr_assert(upload_wants_piece(r));
 	cr_assert_eq(seen.asked, 1);
-	upload_give(r, "ab", 2);
-	upload_give(r, "c", 1);
+	upload_pass(r, "ab", 2);
+	upload_pass(r, "c", 1);
 	cr_assert_eq(seen.completed, 0);
 	upload_finish(r);
 	cr_assert_str_eq(seen.got, "abc");
 	cr_assert_eq(seen.pieces, 2);
 	cr_assert_eq(seen.completed, 1);
-	cr_assert_not(upload_is_wanted(r));
+	cr_assert_not(upload_wants_piece(r));
 	reply_success(r, NULL);
 	request_abandon(r);
 	cr_assert_eq(seen.answered, 1);
@@ -109,14 +109,14 @@ Test(upload, nothing_is_wanted_before_it_is_taken)
 Test(upload, who_pauses_is_asked_for_nothing_until_he_resumes)
 {
 	struct request *r = make(&live, NULL);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	upload_resume(r); /* it had not paused */
 	cr_assert_eq(seen.asked, 1);
 	seen.pause = true;
-	upload_give(r, "a", 1);
-	cr_assert_not(upload_is_wanted(r));
+	upload_pass(r, "a", 1);
+	cr_assert_not(upload_wants_piece(r));
 	upload_resume(r);
-	cr_assert(upload_is_wanted(r));
+	cr_assert(upload_wants_piece(r));
 	cr_assert_eq(seen.asked, 2);
 	request_abandon(r);
 	ASSERT_NO_LEAKS();
@@ -125,8 +125,8 @@ Test(upload, who_pauses_is_asked_for_nothing_until_he_resumes)
 Test(upload, a_client_that_goes_is_told_once)
 {
 	struct request *r = make(&live, NULL);
-	upload_take(r, &sink);
-	upload_give(r, "a", 1);
+	upload_begin(r, &sink);
+	upload_pass(r, "a", 1);
 	request_ref(r);
 	request_abandon(r);
 	cr_assert_eq(seen.broken, 1);
@@ -141,7 +141,7 @@ Test(upload, a_client_that_goes_is_told_once)
 Test(upload, between_the_end_and_the_answer_gone_tells)
 {
 	struct request *r = make(&live, NULL);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	upload_finish(r);
 	request_abandon(r);
 	cr_assert_eq(seen.completed, 1);
@@ -157,7 +157,7 @@ Test(upload, who_goes_before_it_is_taken_is_told_by_gone_and_by_taking)
 	request_abandon(r);
 	cr_assert_eq(seen.gone, 1);
 	cr_assert_eq(seen.broken, 0);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_LOST);
 	request_unref(r);
@@ -167,12 +167,12 @@ Test(upload, who_goes_before_it_is_taken_is_told_by_gone_and_by_taking)
 Test(upload, an_answer_from_inside_a_piece_is_the_end)
 {
 	struct request *r = make(&live, NULL);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	seen.answer = true;
-	upload_give(r, "a", 1);
+	upload_pass(r, "a", 1);
 	cr_assert_eq(seen.answered, 1);
-	cr_assert_not(upload_is_wanted(r));
-	cr_assert_not(upload_break(r, UPLOAD_SLOW));
+	cr_assert_not(upload_wants_piece(r));
+	cr_assert_not(upload_abort(r, UPLOAD_SLOW));
 	request_abandon(r);
 	cr_assert_eq(seen.completed + seen.broken + seen.gone, 0);
 	ASSERT_NO_LEAKS();
@@ -181,7 +181,7 @@ Test(upload, an_answer_from_inside_a_piece_is_the_end)
 Test(upload, what_the_transport_refuses_is_answered_once)
 {
 	struct request *r = make(&live, NULL);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	request_ref(r);
 	upload_refuse(r, UPLOAD_TOO_LARGE, "REQUEST_TOO_LARGE", "too large");
 	cr_assert_eq(seen.answered, 1);
@@ -200,7 +200,7 @@ Test(upload, what_the_transport_refuses_is_answered_once)
 Test(upload, access_that_ends_is_told)
 {
 	struct request *r = make(&live, NULL);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	request_cut(r);
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(seen.broken, 1);
@@ -216,7 +216,7 @@ Test(upload, access_that_ends_before_it_is_taken)
 	struct request *r = make(&live, NULL);
 	request_cut(r);
 	cr_assert_eq(seen.gone, 1);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	cr_assert_eq(seen.why, UPLOAD_CUT);
 	cr_assert_eq(seen.broken, 1);
 	request_abandon(r);
@@ -227,7 +227,7 @@ Test(upload, what_has_come_whole_is_one_piece)
 {
 	struct request *r = make(&whole, "hello");
 	cr_assert_eq(upload_length(r), 5);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	cr_assert_str_eq(seen.got, "hello");
 	cr_assert_eq(seen.pieces, 1);
 	cr_assert_eq(seen.completed, 1);
@@ -240,7 +240,7 @@ Test(upload, what_has_come_whole_is_one_piece)
 Test(upload, what_has_come_whole_and_is_nothing_ends_at_once)
 {
 	struct request *r = make(&whole, NULL);
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	cr_assert_eq(seen.pieces, 0);
 	cr_assert_eq(seen.completed, 1);
 	request_abandon(r);
@@ -251,7 +251,7 @@ Test(upload, the_end_of_what_has_come_whole_waits_while_it_is_paused)
 {
 	struct request *r = make(&whole, "x");
 	seen.pause = true;
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	cr_assert_eq(seen.completed, 0);
 	upload_resume(r);
 	cr_assert_eq(seen.completed, 1);
@@ -264,7 +264,7 @@ Test(upload, who_resumes_inside_a_piece_is_not_called_inside_it)
 {
 	struct request *r = make(&whole, "x");
 	seen.pause = seen.resume = true;
-	upload_take(r, &sink);
+	upload_begin(r, &sink);
 	cr_assert_eq(seen.completed, 1);
 	cr_assert_eq(seen.pieces, 1);
 	request_abandon(r);

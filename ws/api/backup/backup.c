@@ -50,7 +50,7 @@ struct wanted {
 
 static void backup_free(struct backup *b)
 {
-	quota_give(&b->place);
+	quota_release(&b->place);
 	free(b->dir);
 	free(b->archive);
 	request_unref(b->request);
@@ -136,7 +136,7 @@ static void on_done(void *user, const struct run_result *result)
 {
 	struct backup *b = user;
 	DL_DELETE(b->api->backups, b);
-	quota_give(&b->place);
+	quota_release(&b->place);
 	b->request->gone = NULL;
 	write_log(b, result);
 	if (!b->request->done)
@@ -160,7 +160,7 @@ static bool check_limits(const struct api *a, struct request *r, const struct wa
 	DL_FOREACH (a->backups, b) {
 		count++;
 		if ((b->restores || w->restores) &&
-			(workspace_has(b->dir, w->dir) || workspace_has(w->dir, b->dir))) {
+			(workspace_contains(b->dir, w->dir) || workspace_contains(w->dir, b->dir))) {
 			reply_error(r, "RESOURCE_BUSY",
 				"The directory is already being backed up or restored",
 				json_pack("{s:s, s:s}", "operation", operation(b), "dir", b->dir));
@@ -200,7 +200,7 @@ static void start(struct api *a, struct request *r, const struct wanted *w)
 		refuse_memory(r);
 		return;
 	}
-	if (!access_take(a->access, r, QUOTA_FORKS, &b->place)) {
+	if (!access_acquire(a->access, r, QUOTA_FORKS, &b->place)) {
 		backup_free(b);
 		return;
 	}
@@ -288,8 +288,8 @@ static bool parse_mount(const struct api *a, struct request *r, const json_t *bo
 	const json_t *mount = json_object_get(body, "mount");
 	if (mount && !json_is_null(mount) && !json_is_boolean(mount))
 		return backup_refuse(r, "mount", "Must be true or false");
-	bool foreign = workspace_has(BACKUP_ARCHIVES, w->archive) &&
-		!workspace_has(BACKUP_OWN_ARCHIVES, w->archive);
+	bool foreign = workspace_contains(BACKUP_ARCHIVES, w->archive) &&
+		!workspace_contains(BACKUP_OWN_ARCHIVES, w->archive);
 	/* A mount in a sandbox would end with the sandbox. */
 	w->options.mount = !a->sessions->config.bounds->isolation &&
 		(json_is_boolean(mount) ? json_is_true(mount) : foreign);
@@ -303,13 +303,13 @@ static bool parse(const struct api *a, struct request *r, const json_t *body, st
 	w->options.cwd = a->sessions->config.cwd;
 	w->options.workspace = a->workspace;
 	w->options.keep = w->keep;
-	if (!backup_keep(a, r, w->keep) || !backup_may_ask(&fields) ||
-		!backup_dir(&fields, w->restores, w->dir) ||
-		!backup_text(&fields, "archivePath", &given))
+	if (!backup_archives_dir(a, r, w->keep) || !backup_check_session(&fields) ||
+		!backup_parse_dir(&fields, w->restores, w->dir) ||
+		!backup_parse_text(&fields, "archivePath", &given))
 		return false;
 	w->options.dir = w->dir;
 	if (given || w->restores) {
-		if (!backup_archive(&fields, w->keep, w->archive))
+		if (!backup_parse_archive(&fields, w->keep, w->archive))
 			return false;
 		w->options.archive = w->archive;
 	}
@@ -346,7 +346,7 @@ static void restore_backup(struct request *r)
 }
 
 const struct route_row api_backup_rows[] = {
-	{METHOD_POST, "/api/backup/create", WHO_OWNER_OR_TRUSTED, .plain = create_backup},
-	{METHOD_POST, "/api/backup/restore", WHO_OWNER_OR_TRUSTED, .plain = restore_backup},
+	{METHOD_POST, "/api/backup/create", ROUTE_OWNER_OR_TRUSTED, .plain = create_backup},
+	{METHOD_POST, "/api/backup/restore", ROUTE_OWNER_OR_TRUSTED, .plain = restore_backup},
 	{.path = NULL},
 };

@@ -130,13 +130,13 @@ static void download(struct request *r)
 	uint64_t total = 0;
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
-	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
+	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
 		parse_total(&fields, &total) && (o.all = parse_parts(&fields, total, &o.count)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }
 
 const struct route_row api_backup_download_rows[] = {
-	{METHOD_POST, "/api/backup/download", WHO_OWNER, .plain = download},
+	{METHOD_POST, "/api/backup/download", ROUTE_OWNER, .plain = download},
 	{.path = NULL},
 };

@@ -15,7 +15,7 @@ bool backup_refuse(struct request *r, const char *field, const char *why)
 	return false;
 }
 
-bool backup_keep(const struct api *a, struct request *r, char ret_keep[BODY_PATH_MAX])
+bool backup_archives_dir(const struct api *a, struct request *r, char ret_keep[BODY_PATH_MAX])
 {
 	if (workspace_join(a->workspace, BACKUP_DIRECTORY, ret_keep))
 		return true;
@@ -23,21 +23,21 @@ bool backup_keep(const struct api *a, struct request *r, char ret_keep[BODY_PATH
 	return false;
 }
 
-bool backup_text(const struct backup_fields *f, const char *field, const char **ret_text)
+bool backup_parse_text(const struct backup_fields *f, const char *field, const char **ret_text)
 {
 	return body_find_text(f->body, field, ret_text) ||
 		backup_refuse(f->request, field, "Must be text, without NUL");
 }
 
-bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_PATH_MAX])
+bool backup_parse_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_PATH_MAX])
 {
 	const char *given;
 	if (!body_find_text(f->body, "dir", &given) || !given ||
-		!workspace_place_strict(f->api->alias, given, ret_dir))
+		!workspace_resolve_strict(f->api->alias, given, ret_dir))
 		return backup_refuse(f->request, "dir", "Must be an absolute path without \"..\"");
-	bool good = workspace_has(f->api->workspace, ret_dir);
+	bool good = workspace_contains(f->api->workspace, ret_dir);
 	for (size_t i = 0; backup_roots[i]; i++)
-		good |= workspace_has(backup_roots[i], ret_dir);
+		good |= workspace_contains(backup_roots[i], ret_dir);
 	if (!good)
 		return backup_refuse(f->request, "dir",
 			"Must be in the workspace, /home, /tmp, /var/tmp, /app or /workspace");
@@ -48,26 +48,27 @@ bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_
 	return true;
 }
 
-bool backup_archive(const struct backup_fields *f, const char *keep, char ret_archive[BODY_PATH_MAX])
+bool backup_parse_archive(
+	const struct backup_fields *f, const char *keep, char ret_archive[BODY_PATH_MAX])
 {
 	const char *given;
 	char named[BODY_PATH_MAX];
-	if (!backup_text(f, "archivePath", &given))
+	if (!backup_parse_text(f, "archivePath", &given))
 		return false;
 	if (given && *given && !strchr(given, '/') && workspace_join(keep, given, named))
 		given = named;
 	size_t length = given ? strlen(given) : 0;
 	if (length > 0 && given[length - 1] != '/' &&
-		workspace_place_strict(f->api->alias, given, ret_archive) &&
-		((workspace_has(BACKUP_ARCHIVES, ret_archive) &&
+		workspace_resolve_strict(f->api->alias, given, ret_archive) &&
+		((workspace_contains(BACKUP_ARCHIVES, ret_archive) &&
 			 strcmp(BACKUP_ARCHIVES, ret_archive) != 0) ||
-			(workspace_has(keep, ret_archive) && strcmp(keep, ret_archive) != 0)))
+			(workspace_contains(keep, ret_archive) && strcmp(keep, ret_archive) != 0)))
 		return true;
 	return backup_refuse(f->request, "archivePath",
 		"Must be in /var/backups, or in " BACKUP_DIRECTORY " in the workspace");
 }
 
-bool backup_may_ask(const struct backup_fields *f)
+bool backup_check_session(const struct backup_fields *f)
 {
 	struct request *r = f->request;
 	const char *id, *hint;
@@ -84,17 +85,17 @@ bool backup_may_ask(const struct backup_fields *f)
 
 const char *backup_root(const struct api *a, const char *archive)
 {
-	return workspace_has(BACKUP_ARCHIVES, archive) ? BACKUP_ARCHIVES : a->workspace;
+	return workspace_contains(BACKUP_ARCHIVES, archive) ? BACKUP_ARCHIVES : a->workspace;
 }
 
-bool backup_transfer(
+bool backup_parse_transfer(
 	const struct backup_fields *f, char ret_archive[BODY_PATH_MAX], uint64_t *ret_timeout_ms)
 {
 	const json_t *timeout = json_object_get(f->body, "timeoutMs");
 	char keep[BODY_PATH_MAX];
 	*ret_timeout_ms = 0;
-	if (!backup_may_ask(f) || !backup_keep(f->api, f->request, keep) ||
-		!backup_archive(f, keep, ret_archive))
+	if (!backup_check_session(f) || !backup_archives_dir(f->api, f->request, keep) ||
+		!backup_parse_archive(f, keep, ret_archive))
 		return false;
 	if (!timeout || json_is_null(timeout))
 		return true;

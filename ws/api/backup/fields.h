@@ -27,24 +27,24 @@ struct backup_fields {
 bool backup_refuse(struct request *r, const char *field, const char *why);
 
 /* Get the directory of archives in the workspace. */
-bool backup_keep(const struct api *a, struct request *r, char ret_keep[BODY_PATH_MAX]);
+bool backup_archives_dir(const struct api *a, struct request *r, char ret_keep[BODY_PATH_MAX]);
 
 /* Parse an optional text; NULL if it is absent. */
-bool backup_text(const struct backup_fields *f, const char *field, const char **ret_text);
+bool backup_parse_text(const struct backup_fields *f, const char *field, const char **ret_text);
 
 /* Parse "dir". replaced: the content of the directory will be replaced. */
-bool backup_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_PATH_MAX]);
+bool backup_parse_dir(const struct backup_fields *f, bool replaced, char ret_dir[BODY_PATH_MAX]);
 
 /* Parse "archivePath", a file in BACKUP_ARCHIVES or in keep. A name without slash is in keep. */
-bool backup_archive(
+bool backup_parse_archive(
 	const struct backup_fields *f, const char *keep, char ret_archive[BODY_PATH_MAX]);
 
 /* Check the optional session: a request with a link may only name the session of the link. */
-bool backup_may_ask(const struct backup_fields *f);
+bool backup_check_session(const struct backup_fields *f);
 
 /* The root that contains an archive: BACKUP_ARCHIVES or the workspace. Borrowed. */
 const char *backup_root(const struct api *a, const char *archive);
 
 /* Parse the fields of a transfer: session, "archivePath", and "timeoutMs" (0: absent). */
-bool backup_transfer(
+bool backup_parse_transfer(
 	const struct backup_fields *f, char ret_archive[BODY_PATH_MAX], uint64_t *ret_timeout_ms);

@@ -22,7 +22,7 @@ struct transfer_kind {
 };
 
 /*
- * Start a transfer, or answer why it cannot start. archive: as backup_archive() returns it. o:
+ * Start a transfer, or answer why it cannot start. archive: as backup_parse_archive() returns it. o:
  * without root and path, which are set here; its parts are owned from here on, also on failure.
  */
 void transfer_start(struct request *r, const struct transfer_kind *kind, const char *archive,

@@ -104,7 +104,7 @@ static void upload_parts(struct request *r)
 	char archive[BODY_PATH_MAX];
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
-	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
+	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
 		(o.all = parse_parts(&fields, &o.count)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
@@ -141,14 +141,14 @@ static void upload(struct request *r)
 	char archive[BODY_PATH_MAX];
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
-	if (body && backup_transfer(&fields, archive, &o.timeout_ms) &&
+	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
 		(o.all = parse_whole(&fields)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }
 
 const struct route_row api_backup_upload_rows[] = {
-	{METHOD_POST, "/api/backup/upload-parts", WHO_OWNER, .plain = upload_parts},
-	{METHOD_POST, "/api/backup/upload", WHO_OWNER, .plain = upload},
+	{METHOD_POST, "/api/backup/upload-parts", ROUTE_OWNER, .plain = upload_parts},
+	{METHOD_POST, "/api/backup/upload", ROUTE_OWNER, .plain = upload},
 	{.path = NULL},
 };

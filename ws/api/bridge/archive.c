@@ -36,7 +36,7 @@ struct persistence {
 static void destroy_persistence(struct persistence *p)
 {
 	sandbox_leave(&p->entry);
-	quota_give(&p->quota);
+	quota_release(&p->quota);
 	pack_close(p->pack);
 	request_unref(p->request);
 	free(p->excludes);
@@ -149,8 +149,8 @@ static void persist_in(struct request *r, struct sandbox *s, void *user)
 	p->request = request_ref(r);
 	(void)sandbox_place(s->root, &p->place); /* s->root fits */
 	p->job = (struct job){.work = on_pack, .done = on_packable};
-	access_whose(&r->principal, s->id, p->job.whose, sizeof p->job.whose);
-	if (!access_take(p->api->access, r, QUOTA_FORKS, &p->quota)) {
+	access_owner_key(&r->principal, s->id, p->job.whose, sizeof p->job.whose);
+	if (!access_acquire(p->api->access, r, QUOTA_FORKS, &p->quota)) {
 		destroy_persistence(p);
 		return;
 	}
@@ -165,7 +165,7 @@ static void persist_in(struct request *r, struct sandbox *s, void *user)
 
 static void persist(struct request *r)
 {
-	if (sandbox_has_way(r))
+	if (sandbox_check_transport(r))
 		sandbox_use(r, persist_in, NULL);
 }
 
@@ -177,7 +177,7 @@ struct hydration {
 	struct api *api;
 	struct request *request; /* our reference */
 	struct place place;
-	char *bytes; /* for bridge_body_done() */
+	char *bytes; /* for bridge_body_free() */
 	size_t length;
 	struct unpack_result result;
 	int error;
@@ -186,7 +186,7 @@ struct hydration {
 static void destroy(struct hydration *h)
 {
 	sandbox_leave(&h->entry);
-	bridge_body_done(h->api->bridge, h->bytes);
+	bridge_body_free(h->api->bridge, h->bytes);
 	request_unref(h->request);
 	free(h);
 }
@@ -233,7 +233,7 @@ static void on_body(struct request *r, void *user, char *bytes, size_t length)
 	h->length = length;
 	h->job.work = on_unpack;
 	h->job.done = on_unpacked;
-	struct sandbox *s = sandbox_again(h->api->bridge, r);
+	struct sandbox *s = sandbox_find_again(h->api->bridge, r);
 	if (!s) {
 		destroy(h);
 		return;
@@ -258,9 +258,9 @@ static void hydrate_in(struct request *r, struct sandbox *s, void *user)
 		return;
 	}
 	h->api = api_of(r);
-	access_whose(&r->principal, s->id, h->job.whose, sizeof h->job.whose);
+	access_owner_key(&r->principal, s->id, h->job.whose, sizeof h->job.whose);
 	(void)sandbox_place(s->root, &h->place); /* s->root fits */
-	bridge_body_take(h->api->bridge, r, on_body, h);
+	bridge_body_receive(h->api->bridge, r, on_body, h);
 }
 
 static void hydrate(struct request *r)
@@ -269,8 +269,8 @@ static void hydrate(struct request *r)
 }
 
 const struct route_row api_bridge_archive_rows[] = {
-	{METHOD_POST, "/v1/sandbox/{}/persist", WHO_OWNER, .plain = persist},
-	{METHOD_POST, "/v1/sandbox/{}/hydrate", WHO_OWNER, .plain = hydrate, .upload = true,
+	{METHOD_POST, "/v1/sandbox/{}/persist", ROUTE_OWNER, .plain = persist},
+	{METHOD_POST, "/v1/sandbox/{}/hydrate", ROUTE_OWNER, .plain = hydrate, .upload = true,
 		.upload_max = BRIDGE_BODY_MAX},
 	{.path = NULL},
 };

@@ -21,13 +21,13 @@ struct body {
 static void drop(struct body *b)
 {
 	struct request *r = b->request;
-	bridge_body_done(b->bridge, b->bytes);
+	bridge_body_free(b->bridge, b->bytes);
 	free(b->user);
 	free(b);
 	request_unref(r);
 }
 
-void bridge_body_done(struct bridge *b, char *bytes)
+void bridge_body_free(struct bridge *b, char *bytes)
 {
 	b->bodies--;
 	free(bytes);
@@ -66,7 +66,7 @@ static void on_broken(void *user, enum upload_end why)
 	drop(user);
 }
 
-void bridge_body_take(struct bridge *bridge, struct request *r, bridge_body_fn *whole, void *user)
+void bridge_body_receive(struct bridge *bridge, struct request *r, bridge_body_fn *whole, void *user)
 {
 	struct body *b = NULL;
 	if (bridge->bodies >= BRIDGE_BODIES_MAX)
@@ -80,7 +80,7 @@ void bridge_body_take(struct bridge *bridge, struct request *r, bridge_body_fn *
 	bridge->bodies++;
 	*b = (struct body){
 		.bridge = bridge, .request = request_ref(r), .whole = whole, .user = user};
-	upload_take(r,
+	upload_begin(r,
 		&(struct upload_sink){
 			.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = b});
 }

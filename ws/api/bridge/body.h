@@ -11,14 +11,14 @@
 
 struct bridge;
 
-/* Gets a complete body. bytes and user: owned; bytes are freed by bridge_body_done(). */
+/* Gets a complete body. bytes and user: owned; bytes are freed by bridge_body_free(). */
 typedef void bridge_body_fn(struct request *r, void *user, char *bytes, size_t length);
 
 /*
  * Receive the body of r, of a route with `.upload`, and call whole. If the body does not arrive, r
  * has been answered or its client has disconnected, and user is free()d.
  */
-void bridge_body_take(struct bridge *b, struct request *r, bridge_body_fn *whole, void *user);
+void bridge_body_receive(struct bridge *b, struct request *r, bridge_body_fn *whole, void *user);
 
 /* Free the bytes of a body. */
-void bridge_body_done(struct bridge *b, char *bytes);
+void bridge_body_free(struct bridge *b, char *bytes);

@@ -24,7 +24,7 @@ static void reply_running(struct request *r, bool there)
 
 static void running(struct request *r)
 {
-	sandbox_look(r, reply_running);
+	sandbox_check_exists(r, reply_running);
 }
 
 /* Information */
@@ -64,18 +64,18 @@ static void not_implemented(struct request *r)
 }
 
 const struct route_row api_bridge_rows[] = {
-	{METHOD_GET, "/health", WHO_ANYBODY, .plain = health, .probe = true},
-	{METHOD_GET, "/v1/openapi.json", WHO_VIEWER, .plain = describe},
-	{METHOD_GET, "/v1/pool/stats", WHO_OWNER, .plain = pool},
-	{METHOD_POST, "/v1/pool/prime", WHO_OWNER, .plain = no_pool},
-	{METHOD_POST, "/v1/pool/shutdown-prewarmed", WHO_OWNER, .plain = no_pool},
-	{METHOD_POST, "/v1/sandbox", WHO_OWNER, .plain = create},
-	{METHOD_DELETE, "/v1/sandbox/{}", WHO_OWNER, .plain = sandbox_delete},
-	{METHOD_GET, "/v1/sandbox/{}/running", WHO_OWNER, .plain = running},
-	{METHOD_GET, "/v1/sandbox/{}/pty", WHO_OWNER, .plain = no_upgrade},
-	{METHOD_POST, "/v1/sandbox/{}/mount", WHO_OWNER, .plain = not_implemented},
-	{METHOD_POST, "/v1/sandbox/{}/unmount", WHO_OWNER, .plain = not_implemented},
-	{METHOD_POST, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_implemented},
-	{METHOD_DELETE, "/v1/sandbox/{}/tunnel/{}", WHO_OWNER, .plain = not_implemented},
+	{METHOD_GET, "/health", ROUTE_PUBLIC, .plain = health, .probe = true},
+	{METHOD_GET, "/v1/openapi.json", ROUTE_VIEWER, .plain = describe},
+	{METHOD_GET, "/v1/pool/stats", ROUTE_OWNER, .plain = pool},
+	{METHOD_POST, "/v1/pool/prime", ROUTE_OWNER, .plain = no_pool},
+	{METHOD_POST, "/v1/pool/shutdown-prewarmed", ROUTE_OWNER, .plain = no_pool},
+	{METHOD_POST, "/v1/sandbox", ROUTE_OWNER, .plain = create},
+	{METHOD_DELETE, "/v1/sandbox/{}", ROUTE_OWNER, .plain = sandbox_delete},
+	{METHOD_GET, "/v1/sandbox/{}/running", ROUTE_OWNER, .plain = running},
+	{METHOD_GET, "/v1/sandbox/{}/pty", ROUTE_OWNER, .plain = no_upgrade},
+	{METHOD_POST, "/v1/sandbox/{}/mount", ROUTE_OWNER, .plain = not_implemented},
+	{METHOD_POST, "/v1/sandbox/{}/unmount", ROUTE_OWNER, .plain = not_implemented},
+	{METHOD_POST, "/v1/sandbox/{}/tunnel/{}", ROUTE_OWNER, .plain = not_implemented},
+	{METHOD_DELETE, "/v1/sandbox/{}/tunnel/{}", ROUTE_OWNER, .plain = not_implemented},
 	{.path = NULL},
 };

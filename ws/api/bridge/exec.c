@@ -63,7 +63,7 @@ struct call {
 static void on_quiet_closed(uv_handle_t *handle)
 {
 	struct call *c = handle->data;
-	quota_give(&c->place);
+	quota_release(&c->place);
 	output_queue_finish(&c->queue);
 	request_unref(c->request);
 	free(c->command);
@@ -215,7 +215,7 @@ static void on_done(void *user, const struct run_result *result)
 {
 	struct call *c = user;
 	c->run = NULL;
-	quota_give(&c->place);
+	quota_release(&c->place);
 	c->api->metrics->runs_active--;
 	c->api->metrics->run_timeouts += result->timed_out;
 	c->ended = true;
@@ -362,7 +362,7 @@ static void start(struct request *r, struct sandbox *s, const struct asked *aske
 	c->timeout_ms = asked->options.timeout_ms;
 	uv_timer_init(a->sessions->loop, &c->quiet);
 	c->quiet.data = c;
-	if (!access_take(a->access, r, QUOTA_FORKS, &c->place)) {
+	if (!access_acquire(a->access, r, QUOTA_FORKS, &c->place)) {
 		maybe_free(c);
 		return;
 	}
@@ -410,7 +410,7 @@ out:
 
 static void exec_words(struct request *r)
 {
-	if (!sandbox_has_way(r))
+	if (!sandbox_check_transport(r))
 		return;
 	struct asked *asked = calloc(1, sizeof *asked);
 	if (asked)
@@ -420,6 +420,6 @@ static void exec_words(struct request *r)
 }
 
 const struct route_row api_bridge_exec_rows[] = {
-	{METHOD_POST, "/v1/sandbox/{}/exec", WHO_OWNER, .plain = exec_words},
+	{METHOD_POST, "/v1/sandbox/{}/exec", ROUTE_OWNER, .plain = exec_words},
 	{.path = NULL},
 };

@@ -22,7 +22,7 @@ struct call {
 	struct place place;
 	char path[PLACE_PATH_MAX]; /* relative to the root */
 	bool writes;
-	char *bytes; /* owned; of a PUT: for bridge_body_done() */
+	char *bytes; /* owned; of a PUT: for bridge_body_free() */
 	size_t length;
 	int error;
 };
@@ -31,7 +31,7 @@ static void destroy(struct call *c)
 {
 	sandbox_leave(&c->entry);
 	if (c->writes)
-		bridge_body_done(c->api->bridge, c->bytes);
+		bridge_body_free(c->api->bridge, c->bytes);
 	else
 		free(c->bytes);
 	request_unref(c->request);
@@ -159,7 +159,7 @@ static struct call *begin(struct request *r, const struct sandbox *s)
 	}
 	c->api = api_of(r);
 	c->request = request_ref(r);
-	access_whose(&r->principal, s->id, c->job.whose, sizeof c->job.whose);
+	access_owner_key(&r->principal, s->id, c->job.whose, sizeof c->job.whose);
 	if (parse_path(c, s))
 		return c;
 	destroy(c);
@@ -186,7 +186,7 @@ static void on_body(struct request *r, void *user, char *bytes, size_t length)
 	c->writes = true;
 	c->bytes = bytes;
 	c->length = length;
-	struct sandbox *s = sandbox_again(c->api->bridge, r);
+	struct sandbox *s = sandbox_find_again(c->api->bridge, r);
 	if (!s) {
 		destroy(c);
 		return;
@@ -201,10 +201,10 @@ static void put_in(struct request *r, struct sandbox *s, void *user)
 	struct call *c = begin(r, s);
 	if (!c)
 		return;
-	/* bridge_body_take() holds a reference until the body is complete. */
+	/* bridge_body_receive() holds a reference until the body is complete. */
 	request_unref(c->request);
 	c->request = NULL;
-	bridge_body_take(c->api->bridge, r, on_body, c);
+	bridge_body_receive(c->api->bridge, r, on_body, c);
 }
 
 static void put_file(struct request *r)
@@ -213,8 +213,8 @@ static void put_file(struct request *r)
 }
 
 const struct route_row api_bridge_file_rows[] = {
-	{METHOD_GET, "/v1/sandbox/{}/file/{}", WHO_OWNER, .plain = get_file, .rest = true},
-	{METHOD_PUT, "/v1/sandbox/{}/file/{}", WHO_OWNER, .plain = put_file, .rest = true,
+	{METHOD_GET, "/v1/sandbox/{}/file/{}", ROUTE_OWNER, .plain = get_file, .rest = true},
+	{METHOD_PUT, "/v1/sandbox/{}/file/{}", ROUTE_OWNER, .plain = put_file, .rest = true,
 		.upload = true, .upload_max = BRIDGE_BODY_MAX},
 	{.path = NULL},
 };

@@ -57,7 +57,7 @@ struct making {
 	struct request *request; /* our reference */
 	sandbox_fn *fn;
 	void *user;
-	sandbox_look_fn *look; /* instead of fn: only test for existence */
+	sandbox_exists_fn *look; /* instead of fn: only test for existence */
 	char id[NAME_ID_MAX + 1];
 	char folder[PLACE_PATH_MAX];
 	json_t *sessions; /* loaded; owned, or NULL */
@@ -158,7 +158,7 @@ static void on_made(struct job *job, int error)
 	DL_DELETE(b->makings, m);
 	if (error == 0)
 		error = m->error;
-	bool has_space = s || overtaken || m->look || sandbox_has_room(m->api);
+	bool has_space = s || overtaken || m->look || sandbox_reserve(m->api);
 	if (error == 0 && !s && !overtaken && !m->look && has_space) {
 		s = sandbox_add(m->api, m->folder, m->id, m->sessions);
 		m->sessions = NULL;
@@ -218,7 +218,7 @@ static bool begin_making(struct request *r, const struct making *wanted)
 	return false;
 }
 
-void sandbox_overtake(struct removing *by)
+void sandbox_cancel_making(struct removing *by)
 {
 	struct making *m;
 	DL_FOREACH (by->api->bridge->makings, m) {
@@ -229,11 +229,11 @@ void sandbox_overtake(struct removing *by)
 	}
 }
 
-void sandbox_look(struct request *r, sandbox_look_fn *look)
+void sandbox_check_exists(struct request *r, sandbox_exists_fn *look)
 {
 	struct bridge *b = api_of(r)->bridge;
 	struct sandbox *s = sandbox_find(b, r->match.id);
-	if (!sandbox_are_possible(api_of(r), r))
+	if (!sandbox_check_request(api_of(r), r))
 		return;
 	if (sandbox_find_removing(b, r->match.id))
 		look(r, false);
@@ -247,7 +247,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 {
 	struct api *a = api_of(r);
 	struct sandbox *s;
-	if (!sandbox_are_possible(a, r))
+	if (!sandbox_check_request(a, r))
 		goto err_user;
 	if (sandbox_find_removing(a->bridge, r->match.id)) {
 		sandbox_refuse_deleted(r);
@@ -264,7 +264,7 @@ void sandbox_use(struct request *r, sandbox_fn *fn, void *user)
 			r, "exec_transport_error", "The sandbox cannot be created", -ESHUTDOWN);
 		goto err_user;
 	}
-	if (!sandbox_has_room(a)) {
+	if (!sandbox_reserve(a)) {
 		sandbox_refuse_full(r);
 		goto err_user;
 	}
@@ -321,7 +321,7 @@ static void on_found(struct job *job, int error)
 	free(f);
 }
 
-void bridge_find(struct api *a)
+void bridge_load(struct api *a)
 {
 	struct finding *f = calloc(1, sizeof *f);
 	if (!f)

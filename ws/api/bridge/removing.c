@@ -127,7 +127,7 @@ void sandbox_delete(struct request *r)
 {
 	struct api *a = api_of(r);
 	struct removing *m;
-	if (!sandbox_are_possible(a, r))
+	if (!sandbox_check_request(a, r))
 		return;
 	struct sandbox *s = sandbox_find(a->bridge, r->match.id);
 	if (sandbox_find_removing(a->bridge, r->match.id)) {
@@ -147,7 +147,7 @@ void sandbox_delete(struct request *r)
 	snprintf(m->folder, sizeof m->folder, "%s/%s", a->workspace, SANDBOX_FOLDER);
 	snprintf(m->root, sizeof m->root, "%s/%s", m->folder, m->id);
 	DL_APPEND(a->bridge->removings, m);
-	sandbox_overtake(m);
+	sandbox_cancel_making(m);
 	if (s)
 		s->removing = m;
 	end_all(m);

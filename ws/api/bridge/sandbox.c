@@ -36,7 +36,7 @@ void sandbox_refuse_error(struct request *r, const char *code, const char *what,
 		message);
 }
 
-bool sandbox_has_way(struct request *r)
+bool sandbox_check_transport(struct request *r)
 {
 	bool has = !r->transport || r->transport->downloading;
 	if (!has)
@@ -73,7 +73,7 @@ bool sandbox_path(const char *path, char ret_path[PLACE_PATH_MAX])
 {
 	char joined[BODY_PATH_MAX];
 	if (!workspace_join(WORKSPACE_ALIAS, path, joined) ||
-		!workspace_has(WORKSPACE_ALIAS, joined))
+		!workspace_contains(WORKSPACE_ALIAS, joined))
 		return false;
 	const char *below = joined + sizeof WORKSPACE_ALIAS - 1;
 	snprintf(ret_path, PLACE_PATH_MAX, "%s", below[0] ? below + 1 : ".");
@@ -106,7 +106,7 @@ void sandbox_refuse_deleted(struct request *r)
 	sandbox_refuse(r, 409, "exec_transport_error", "The sandbox is being deleted");
 }
 
-bool sandbox_are_possible(struct api *a, struct request *r)
+bool sandbox_check_request(struct api *a, struct request *r)
 {
 	if (!sandbox_is_id(r->match.id)) {
 		sandbox_refuse(r, 400, "invalid_request", "Invalid sandbox ID format");
@@ -128,7 +128,7 @@ void sandbox_touch(const struct api *a, struct sandbox *s)
 	DL_APPEND(b->list, s);
 }
 
-struct sandbox *sandbox_again(struct bridge *b, struct request *r)
+struct sandbox *sandbox_find_again(struct bridge *b, struct request *r)
 {
 	struct sandbox *s = sandbox_find(b, r->match.id);
 	if (s && !s->removing) {
@@ -156,7 +156,7 @@ static bool is_idle(const struct api *a, const struct sandbox *s)
 }
 
 /* An idle sandbox can be dropped: it is loaded from the disk on its next use. */
-bool sandbox_has_room(const struct api *a)
+bool sandbox_reserve(const struct api *a)
 {
 	struct sandbox *s;
 	if (a->bridge->count < SANDBOXES_MAX)

@@ -63,7 +63,7 @@ struct bridge {
 typedef void sandbox_fn(struct request *r, struct sandbox *s, void *user);
 
 /* Gets whether the sandbox of a request exists. */
-typedef void sandbox_look_fn(struct request *r, bool exists);
+typedef void sandbox_exists_fn(struct request *r, bool exists);
 
 /* Answer r with an error in the bridge's form: {error, code}. */
 void sandbox_refuse(struct request *r, int status, const char *code, const char *message);
@@ -72,7 +72,7 @@ void sandbox_refuse(struct request *r, int status, const char *code, const char 
 void sandbox_refuse_error(struct request *r, const char *code, const char *what, int error);
 
 /* Check that r's transport can stream bytes. Returns false after it has answered r. */
-bool sandbox_has_way(struct request *r);
+bool sandbox_check_transport(struct request *r);
 
 /* Whether text is a valid id of a sandbox. Pure. */
 bool sandbox_is_id(const char *text);
@@ -99,7 +99,7 @@ bool sandbox_place(const char *root, struct place *p);
 void sandbox_use(struct request *r, sandbox_fn *fn, void *user);
 
 /* Test whether the sandbox in r's path exists and call look, now or later; or r is answered. */
-void sandbox_look(struct request *r, sandbox_look_fn *look);
+void sandbox_check_exists(struct request *r, sandbox_exists_fn *look);
 
 /* Find a sandbox in the table; NULL: not there. */
 struct sandbox *sandbox_find(const struct bridge *b, const char *id);
@@ -108,7 +108,7 @@ struct sandbox *sandbox_find(const struct bridge *b, const char *id);
  * Find the sandbox in r's path again, after r's body has arrived. Returns NULL after it has
  * answered r: the sandbox was deleted or dropped from the table meanwhile.
  */
-struct sandbox *sandbox_again(struct bridge *b, struct request *r);
+struct sandbox *sandbox_find_again(struct bridge *b, struct request *r);
 
 /*
  * Find a session. If there is none, it is the root directory without variables. Borrowed until the
@@ -133,7 +133,7 @@ void sandbox_delete(struct request *r);
 struct bridge *bridge_create(void);
 
 /* Find the sandboxes of an earlier server, asynchronously. */
-void bridge_find(struct api *a);
+void bridge_load(struct api *a);
 
 /* Free the table; sandboxes stay on disk. */
 void bridge_destroy(struct bridge *b);

@@ -40,7 +40,7 @@ void sandbox_forget(struct bridge *b, struct sandbox *s);
 void sandbox_touch(const struct api *a, struct sandbox *s);
 
 /* Whether the table has space for one more. Drops an idle sandbox if necessary. */
-bool sandbox_has_room(const struct api *a);
+bool sandbox_reserve(const struct api *a);
 
 /* Answer r: too many sandboxes. */
 void sandbox_refuse_full(struct request *r);
@@ -49,13 +49,13 @@ void sandbox_refuse_full(struct request *r);
 void sandbox_refuse_deleted(struct request *r);
 
 /* Check r's id, and that sandboxes are available. Returns false after it has answered r. */
-bool sandbox_are_possible(struct api *a, struct request *r);
+bool sandbox_check_request(struct api *a, struct request *r);
 
 /* Whether ID.enter exists in the folder: the directory ID is a sandbox. For threads. */
 bool sandbox_is_ours(int dir_fd, const char *id);
 
 /* Fail the creations of the sandbox that is being deleted; the deletion waits for their threads. */
-void sandbox_overtake(struct removing *by);
+void sandbox_cancel_making(struct removing *by);
 
 /* Find the deletion of a sandbox; NULL: none. */
 struct removing *sandbox_find_removing(const struct bridge *b, const char *id);

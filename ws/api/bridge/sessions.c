@@ -62,7 +62,7 @@ static json_t *read_session(const char *id, const json_t *stored)
 	json_t *env = json_object_get(stored, "env");
 	if (!sandbox_is_session(id) || !json_is_string(cwd) ||
 		strlen(json_string_value(cwd)) != json_string_length(cwd) ||
-		!sandbox_path(json_string_value(cwd), path) || body_environment_take(env, &checked))
+		!sandbox_path(json_string_value(cwd), path) || body_environment_parse(env, &checked))
 		return NULL;
 	return json_pack("{s:s, s:O*}", "cwd", path, "env", env);
 }
@@ -113,8 +113,8 @@ struct sandbox_session sandbox_session_find(const struct sandbox *s, const char 
 bool sandbox_session_of(
 	struct request *r, const struct sandbox *s, struct sandbox_session *ret_session)
 {
-	const char *id = r->session_hint[0] ? r->session_hint : request_param(r, "session");
-	if (r->session_hint_wrong || (id && !sandbox_is_session(id))) {
+	const char *id = r->session_header[0] ? r->session_header : request_param(r, "session");
+	if (r->session_header_invalid || (id && !sandbox_is_session(id))) {
 		sandbox_refuse(r, 400, "invalid_request", "Invalid session ID format");
 		return false;
 	}
@@ -231,7 +231,7 @@ static void write_changes(struct api *a, struct sandbox *s)
 		return;
 	}
 	w->job = (struct job){.work = on_write, .done = on_written};
-	access_whose(&s->changes->request->principal, s->id, w->job.whose, sizeof w->job.whose);
+	access_owner_key(&s->changes->request->principal, s->id, w->job.whose, sizeof w->job.whose);
 	w->api = a;
 	memcpy(w->id, s->id, sizeof w->id);
 	snprintf(w->folder, sizeof w->folder, "%s/%s", a->workspace, SANDBOX_FOLDER);
@@ -378,7 +378,7 @@ static void delete_session(struct request *r)
 }
 
 const struct route_row api_bridge_session_rows[] = {
-	{METHOD_POST, "/v1/sandbox/{}/session", WHO_OWNER, .plain = create_session},
-	{METHOD_DELETE, "/v1/sandbox/{}/session/{}", WHO_OWNER, .plain = delete_session},
+	{METHOD_POST, "/v1/sandbox/{}/session", ROUTE_OWNER, .plain = create_session},
+	{METHOD_DELETE, "/v1/sandbox/{}/session/{}", ROUTE_OWNER, .plain = delete_session},
 	{.path = NULL},
 };

@@ -10,7 +10,8 @@
 
 #define ORPHANED_MS 60000u /* idle timeout, for terminals of a killed server */
 
-_Static_assert(TERMINAL_OWN_ENV_MAX >= BODY_ENV_MAX + 2, "a session's variables and two of ours");
+_Static_assert(
+	TERMINAL_PRIVATE_ENV_MAX >= BODY_ENV_MAX + 2, "a session's variables and two of ours");
 
 static char *free_slot(struct sandbox *s)
 {
@@ -36,7 +37,7 @@ static struct refusal check(void *user, const struct terminal_query *q)
 	return (struct refusal){0};
 }
 
-static bool make(void *user, const struct terminal_query *q, struct terminal_own *ret)
+static bool make(void *user, const struct terminal_query *q, struct terminal_private *ret)
 {
 	const struct api *a = user;
 	struct sandbox *s = sandbox_find(a->bridge, q->sandbox);
@@ -84,7 +85,7 @@ static void over(void *user, const struct terminal_query *q, const char *id)
 			s->terminals[i][0] = '\0';
 }
 
-struct terminal_maker bridge_terminals(struct api *a)
+struct terminal_factory bridge_terminals(struct api *a)
 {
-	return (struct terminal_maker){.check = check, .make = make, .over = over, .user = a};
+	return (struct terminal_factory){.check = check, .make = make, .over = over, .user = a};
 }

@@ -4,4 +4,4 @@
 #include "ws/api/api.h"
 
 /* The callbacks that create such sessions. a: borrowed. */
-struct terminal_maker bridge_terminals(struct api *a);
+struct terminal_factory bridge_terminals(struct api *a);

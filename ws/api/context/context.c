@@ -1,6 +1,6 @@
 /* Contexts of code: creating, listing, interrupting and removing them. Running code is in execute.c. */
 #include "ws/api/context/refuse.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"
@@ -21,7 +21,7 @@ static void show_health(struct request *r)
 
 static void api_context_free(struct api_context *k)
 {
-	quota_give(&k->place);
+	quota_release(&k->place);
 	free(k->cwd);
 	free(k);
 }
@@ -77,7 +77,7 @@ static void create(struct api *a, struct request *r, const struct interpreter_op
 		.started = on_started, .removed = on_removed};
 	struct api_context *k = calloc(1, sizeof *k);
 	int rc = -ENOMEM;
-	if (k && !access_take(a->access, r, QUOTA_CONTEXTS, &k->place)) {
+	if (k && !access_acquire(a->access, r, QUOTA_CONTEXTS, &k->place)) {
 		api_context_free(k);
 		return;
 	}
@@ -129,7 +129,7 @@ static void create_context(struct request *r)
 {
 	struct api *a = api_of(r);
 	if (!refuse_if_draining(r, a->sessions))
-		directory_ask(a, r, create_after_check);
+		cwd_check_body(a, r, create_after_check);
 }
 
 /* Listing, removing and interrupting */
@@ -139,7 +139,7 @@ static void list_contexts(struct request *r)
 	struct api *a = api_of(r);
 	json_t *list = json_array();
 	for (struct context *c = NULL; (c = contexts_next(a->contexts, c));)
-		if (api_context_is_seen(r, c))
+		if (api_context_is_visible(r, c))
 			json_array_append_new(list,
 				json_pack("{s:s, s:s, s:s}", "id", context_id(c), "language",
 					language_name(context_language(c)), "cwd", context_cwd(c)));
@@ -167,10 +167,11 @@ static void interrupt_context(struct request *r)
 }
 
 const struct route_row api_context_rows[] = {
-	{METHOD_GET, "/api/interpreter/health", WHO_OWNER_OR_TRUSTED, .plain = show_health},
-	{METHOD_POST, "/api/contexts", WHO_OWNER_OR_TRUSTED, .plain = create_context},
-	{METHOD_GET, "/api/contexts", WHO_OWNER_OR_TRUSTED, .plain = list_contexts},
-	{METHOD_DELETE, "/api/contexts/{}", WHO_OWNER_OR_TRUSTED, .plain = remove_context},
-	{METHOD_POST, "/api/contexts/{}/interrupt", WHO_OWNER_OR_TRUSTED, .plain = interrupt_context},
+	{METHOD_GET, "/api/interpreter/health", ROUTE_OWNER_OR_TRUSTED, .plain = show_health},
+	{METHOD_POST, "/api/contexts", ROUTE_OWNER_OR_TRUSTED, .plain = create_context},
+	{METHOD_GET, "/api/contexts", ROUTE_OWNER_OR_TRUSTED, .plain = list_contexts},
+	{METHOD_DELETE, "/api/contexts/{}", ROUTE_OWNER_OR_TRUSTED, .plain = remove_context},
+	{METHOD_POST, "/api/contexts/{}/interrupt", ROUTE_OWNER_OR_TRUSTED,
+		.plain = interrupt_context},
 	{.path = NULL},
 };

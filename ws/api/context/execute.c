@@ -3,7 +3,7 @@
  * while its client does not read, and abandoned if the client disconnects.
  */
 #include "ws/api/context/refuse.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/later/output_queue.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
@@ -278,12 +278,12 @@ static void refuse_code(struct call *c, const struct code_end *end)
 	struct request *r = c->request;
 	json_t *context = json_pack("{s:s}", "contextId", c->id);
 	if (end->how == CODE_REMOVED) {
-		api_context_fail(r, "CONTEXT_NOT_FOUND", "The context was removed", context);
+		api_context_refuse(r, "CONTEXT_NOT_FOUND", "The context was removed", context);
 	} else if (end->start_error < 0) {
 		json_decref(context);
 		api_context_refuse_start(r, c->language, c->cwd, end->start_error, true);
 	} else {
-		api_context_fail(r, "CODE_EXECUTION_ERROR",
+		api_context_refuse(r, "CODE_EXECUTION_ERROR",
 			"The executor died while the code was queued; the next code starts a new one",
 			context);
 	}
@@ -328,12 +328,12 @@ static void refuse_now(struct request *r, const struct context *c, int rc)
 {
 	json_t *context = json_pack("{s:s}", "contextId", context_id(c));
 	if (rc == -EPIPE) {
-		api_context_fail(r, "CODE_EXECUTION_ERROR",
+		api_context_refuse(r, "CODE_EXECUTION_ERROR",
 			"The executor has died and its state is lost; the next code starts a new one",
 			context);
 	} else if (rc == -EUSERS) {
 		json_object_set_new(context, "maxQueued", json_integer(CONTEXT_QUEUE_MAX));
-		api_context_fail(r, "LIMIT_REACHED",
+		api_context_refuse(r, "LIMIT_REACHED",
 			"Too much code is queued in this context, or too many runs are active",
 			context);
 	} else {
@@ -403,7 +403,7 @@ static bool check_language(struct request *r, const char *name, const struct con
 		return true;
 	snprintf(message, sizeof message, "The context runs %s, not %.64s",
 		language_name(context_language(c)), name);
-	api_context_fail(
+	api_context_refuse(
 		r, "CODE_EXECUTION_ERROR", message, json_pack("{s:s}", "contextId", context_id(c)));
 	return false;
 }
@@ -436,12 +436,12 @@ static void execute_code(struct request *r)
 		return;
 	(void)body_find_text(body, "context_id", &id);
 	const struct context *c = id ? contexts_find(a->contexts, id) : NULL;
-	bool starts_executor = c && api_context_is_seen(r, c) && !context_has_executor(c);
-	directory_ask_for(a, r, body, starts_executor ? context_cwd(c) : NULL, execute_after_check);
+	bool starts_executor = c && api_context_is_visible(r, c) && !context_has_executor(c);
+	cwd_check_path(a, r, body, starts_executor ? context_cwd(c) : NULL, execute_after_check);
 	json_decref(body);
 }
 
 const struct route_row api_context_execute_rows[] = {
-	{METHOD_POST, "/api/execute/code", WHO_OWNER_OR_TRUSTED, .plain = execute_code},
+	{METHOD_POST, "/api/execute/code", ROUTE_OWNER_OR_TRUSTED, .plain = execute_code},
 	{.path = NULL},
 };

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool api_context_is_seen(const struct request *r, const struct context *c)
+bool api_context_is_visible(const struct request *r, const struct context *c)
 {
 	const struct api_context *k = context_user(c);
 	const char *own = r->principal.session;
 	return own[0] == '\0' || strcmp(own, k->session) == 0;
 }
 
-void api_context_fail(struct request *r, const char *code, const char *message, json_t *context)
+void api_context_refuse(struct request *r, const char *code, const char *message, json_t *context)
 {
 	json_t *details = context ? json_incref(context) : json_object();
 	json_t *body = error_json(code, message, context);
@@ -31,12 +31,12 @@ struct context *api_context_find(struct api *a, struct request *r, const char *i
 {
 	char message[128];
 	struct context *c = contexts_find(a->contexts, id);
-	if (c && api_context_is_seen(r, c))
+	if (c && api_context_is_visible(r, c))
 		return c;
 	snprintf(message, sizeof message, "There is no context %.64s", id);
 	json_t *context = json_pack("{s:s}", "contextId", id);
 	if (code)
-		api_context_fail(r, "CONTEXT_NOT_FOUND", message, context);
+		api_context_refuse(r, "CONTEXT_NOT_FOUND", message, context);
 	else
 		reply_error(r, "CONTEXT_NOT_FOUND", message, context);
 	return NULL;
@@ -73,7 +73,7 @@ void api_context_refuse_start(
 		json_object_set_new(
 			context, "retryAfter", json_integer(strtol(REPLY_RETRY_S, NULL, 10)));
 	if (code)
-		api_context_fail(r, name, message, context);
+		api_context_refuse(r, name, message, context);
 	else
 		reply_error(r, name, message, context);
 }

@@ -13,14 +13,14 @@ struct api_context {
 	char *cwd;                     /* for messages; owned */
 };
 
-/* The context of an id. Returns NULL if r has been answered. code: answer errors with api_context_fail(). */
+/* The context of an id. Returns NULL if r has been answered. code: answer errors with api_context_refuse(). */
 struct context *api_context_find(struct api *a, struct request *r, const char *id, bool code);
 
 /* Whether r may see c: owners see all, links see those of their session. */
-bool api_context_is_seen(const struct request *r, const struct context *c);
+bool api_context_is_visible(const struct request *r, const struct context *c);
 
 /* Answer with an error that also has the fields error and details. Takes context. */
-void api_context_fail(struct request *r, const char *code, const char *message, json_t *context);
+void api_context_refuse(struct request *r, const char *code, const char *message, json_t *context);
 
 /*
  * The executor could not be started. error: of context_callbacks.started() or context_create(). code: see

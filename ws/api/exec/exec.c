@@ -1,6 +1,6 @@
 /* Commands in the shell of a session: starting, waiting, listing, reading the output, cancelling. */
 #include "ws/api/api.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/exec/stream.h"
 #include "ws/api/exec/wait.h"
@@ -139,7 +139,7 @@ static void start_fork(struct api *a, struct request *r, json_t *body, struct se
 	}
 	if (s->state != SESSION_RUNNING)
 		refuse_exec(r, s, -ENOTCONN);
-	else if (typist_is_admitted(r, body, s))
+	else if (typist_check_lease(r, body, s))
 		inherit_from(a, r, body, s, api_run_body);
 }
 
@@ -171,7 +171,7 @@ static void start_in(struct api *a, struct request *r, json_t *body, struct sess
 		goto out;
 	int rc = exec_wait_start(r, s, &q.options, &wait, &e);
 	if (rc < 0) {
-		access_drop(q.options.claim);
+		access_drop_claim(q.options.claim);
 		refuse_exec(r, s, rc);
 	}
 out:
@@ -192,7 +192,7 @@ static void start_after_check(struct api *a, struct request *r, json_t *body)
 static void start_exec(struct request *r, struct session *s)
 {
 	(void)s;
-	directory_ask(api_of(r), r, start_after_check);
+	cwd_check_body(api_of(r), r, start_after_check);
 }
 
 static void append_exec(void *user, const struct exec *e)
@@ -296,7 +296,7 @@ static void cancel_exec(struct request *r, struct session *s)
 	}
 	/* No lease is needed to cancel one's own command before it was sent to the shell. */
 	bool own = e->state == EXEC_QUEUED && strcmp(e->author, typist_author(r)) == 0;
-	if (!own && !typist_is_admitted(r, body, s))
+	if (!own && !typist_check_lease(r, body, s))
 		goto out;
 	exec_cancel(e, signo, (unsigned)grace);
 	/* Wait until it is done or all signals have been tried; the answer lists the signals. */
@@ -312,11 +312,11 @@ out:
 }
 
 const struct route_row api_exec_rows[] = {
-	{METHOD_POST, "/api/session/{}/exec", WHO_DRIVER, .session = start_exec},
-	{METHOD_GET, "/api/session/{}/exec", WHO_VIEWER, .session = list_execs},
-	{METHOD_GET, "/api/session/{}/exec/{}", WHO_VIEWER, .session = show_exec},
-	{METHOD_GET, "/api/session/{}/exec/{}/output", WHO_VIEWER, .session = show_exec_output},
-	{METHOD_GET, "/api/session/{}/exec/{}/stream", WHO_VIEWER, .session = stream_exec},
-	{METHOD_POST, "/api/session/{}/exec/{}/cancel", WHO_DRIVER, .session = cancel_exec},
+	{METHOD_POST, "/api/session/{}/exec", ROUTE_DRIVER, .session = start_exec},
+	{METHOD_GET, "/api/session/{}/exec", ROUTE_VIEWER, .session = list_execs},
+	{METHOD_GET, "/api/session/{}/exec/{}", ROUTE_VIEWER, .session = show_exec},
+	{METHOD_GET, "/api/session/{}/exec/{}/output", ROUTE_VIEWER, .session = show_exec_output},
+	{METHOD_GET, "/api/session/{}/exec/{}/stream", ROUTE_VIEWER, .session = stream_exec},
+	{METHOD_POST, "/api/session/{}/exec/{}/cancel", ROUTE_DRIVER, .session = cancel_exec},
 	{.path = NULL},
 };

@@ -3,7 +3,7 @@
  * not exist. Without one they run on their own (ws/api/run.c).
  */
 #include "ws/api/api.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/exec/stream.h"
 #include "ws/api/exec/wait.h"
@@ -56,7 +56,7 @@ static void reply_timeout(struct request *r, struct exec *e)
 	snprintf(message, sizeof message, "Command timeout after %llums",
 		(unsigned long long)e->timeout_ms);
 	if (context) {
-		exec_json_add_streams(context, e);
+		exec_json_add_container_output(context, e);
 		json_object_set_new(context, "execId", json_string(e->id));
 		json_object_set_new(context, "state", json_string(exec_state_name(e->state)));
 	}
@@ -112,7 +112,7 @@ static void on_executed(void *user, struct request *r, struct exec *e)
 		(json_int_t)(e->ended_ms - e->started_ms), "sessionId",
 		session_id(session_of_exec(e)), "execId", e->id);
 	if (body) {
-		exec_json_add_streams(body, e);
+		exec_json_add_container_output(body, e);
 		if (e->suspect)
 			json_object_update_new(body,
 				json_pack("{s:b, s:b}", "suspect", true, "outputExact", false));
@@ -132,7 +132,7 @@ static void run(struct execute *x, struct session *s)
 	int rc = x->stream ? exec_start(session_executor(s), &x->options, NULL, &e)
 			   : exec_wait_start(x->request, s, &x->options, &wait, &e);
 	if (rc < 0) {
-		access_drop(x->options.claim);
+		access_drop_claim(x->options.claim);
 		refuse_exec(x->request, s, rc);
 	} else if (x->stream) {
 		exec_stream_open(
@@ -233,16 +233,16 @@ static void execute_as_stream(struct api *a, struct request *r, json_t *body)
 
 static void execute_command(struct request *r)
 {
-	directory_ask(api_of(r), r, execute_whole);
+	cwd_check_body(api_of(r), r, execute_whole);
 }
 
 static void execute_streaming(struct request *r)
 {
-	directory_ask(api_of(r), r, execute_as_stream);
+	cwd_check_body(api_of(r), r, execute_as_stream);
 }
 
 const struct route_row api_execute_rows[] = {
-	{METHOD_POST, "/api/execute", WHO_OWNER, .plain = execute_command},
-	{METHOD_POST, "/api/execute/stream", WHO_OWNER, .plain = execute_streaming},
+	{METHOD_POST, "/api/execute", ROUTE_OWNER, .plain = execute_command},
+	{METHOD_POST, "/api/execute/stream", ROUTE_OWNER, .plain = execute_streaming},
 	{.path = NULL},
 };

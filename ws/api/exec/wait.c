@@ -20,7 +20,7 @@ struct exec_wait {
 
 bool exec_wait_claim(struct access *a, struct request *r, struct exec_options *options)
 {
-	const struct access_want want[ACCESS_PLACES] = {{QUOTA_COMMANDS, 1}};
+	const struct access_amount want[ACCESS_PLACES] = {{QUOTA_COMMANDS, 1}};
 	return access_claim_for(a, r, want, &options->claim);
 }
 

@@ -64,7 +64,7 @@ json_t *file_context(const struct file_call *c)
 void file_answer_begin(struct file_call *c)
 {
 	reply_text_raw(&c->answer, "{\"success\":true,\"path\":");
-	reply_text_text(&c->answer, c->path);
+	reply_text_cstring(&c->answer, c->path);
 }
 
 void file_answer_end(struct file_call *c)
@@ -160,7 +160,7 @@ static void submit(struct file_call *c)
 	struct request *r = c->request;
 	c->job.work = on_work;
 	c->job.done = on_done;
-	access_whose(&r->principal, c->session, c->job.whose, sizeof c->job.whose);
+	access_owner_key(&r->principal, c->session, c->job.whose, sizeof c->job.whose);
 	int rc = crew_send(c->api->crew, &c->job);
 	if (rc < 0) {
 		file_call_refuse(c, rc);
@@ -343,7 +343,7 @@ void file_call(struct request *r, const struct file_action *action)
 	begin(r, action, parse_body);
 }
 
-void file_call_of_url(struct request *r, const struct file_action *action)
+void file_call_url(struct request *r, const struct file_action *action)
 {
 	begin(r, action, parse_url);
 }

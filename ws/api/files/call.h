@@ -74,7 +74,7 @@ void file_call(struct request *r, const struct file_action *action);
  * Handle a request for /api/file/PATH. PATH is absolute if it begins with a second slash. The query
  * or X-Session-Id names the session.
  */
-void file_call_of_url(struct request *r, const struct file_action *action);
+void file_call_url(struct request *r, const struct file_action *action);
 
 /* Free c; its open files are closed on a thread. */
 void file_call_free(struct file_call *c);

@@ -16,7 +16,7 @@ static int answer_with(struct file_call *c, const char *field, const char *value
 	file_answer_begin(c);
 	if (field) {
 		reply_text_raw(&c->answer, field);
-		reply_text_text(&c->answer, value);
+		reply_text_cstring(&c->answer, value);
 	}
 	file_answer_end(c);
 	return 0;
@@ -82,7 +82,7 @@ static int make_directory(struct file_call *c)
 		return rc;
 	file_answer_begin(c);
 	reply_text_raw(&c->answer, ",\"recursive\":");
-	reply_text_flag(&c->answer, c->recursive);
+	reply_text_bool(&c->answer, c->recursive);
 	file_answer_end(c);
 	return 0;
 }
@@ -111,7 +111,7 @@ static int test_existence(struct file_call *c)
 	bool exists = content_exists(&c->place, c->path);
 	file_answer_begin(c);
 	reply_text_raw(&c->answer, ",\"exists\":");
-	reply_text_flag(&c->answer, exists);
+	reply_text_bool(&c->answer, exists);
 	file_answer_end(c);
 	return 0;
 }
@@ -163,10 +163,10 @@ static void file_exists(struct request *r)
 }
 
 const struct route_row api_file_change_rows[] = {
-	{METHOD_POST, "/api/delete", WHO_OWNER_OR_TRUSTED, .plain = delete_file},
-	{METHOD_POST, "/api/rename", WHO_OWNER_OR_TRUSTED, .plain = rename_file},
-	{METHOD_POST, "/api/move", WHO_OWNER_OR_TRUSTED, .plain = relocate_file},
-	{METHOD_POST, "/api/mkdir", WHO_OWNER_OR_TRUSTED, .plain = create_directory},
-	{METHOD_POST, "/api/exists", WHO_OWNER_OR_TRUSTED, .plain = file_exists},
+	{METHOD_POST, "/api/delete", ROUTE_OWNER_OR_TRUSTED, .plain = delete_file},
+	{METHOD_POST, "/api/rename", ROUTE_OWNER_OR_TRUSTED, .plain = rename_file},
+	{METHOD_POST, "/api/move", ROUTE_OWNER_OR_TRUSTED, .plain = relocate_file},
+	{METHOD_POST, "/api/mkdir", ROUTE_OWNER_OR_TRUSTED, .plain = create_directory},
+	{METHOD_POST, "/api/exists", ROUTE_OWNER_OR_TRUSTED, .plain = file_exists},
 	{.path = NULL},
 };

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-void condition_tag(const struct stat *st, char ret_tag[CONDITION_TAG_SIZE])
+void condition_etag(const struct stat *st, char ret_tag[CONDITION_ETAG_SIZE])
 {
-	snprintf(ret_tag, CONDITION_TAG_SIZE, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"",
+	snprintf(ret_tag, CONDITION_ETAG_SIZE, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"",
 		(uint64_t)st->st_ino, (uint64_t)st->st_size,
 		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec);
 }
@@ -53,12 +53,12 @@ static bool lists_tag(const char *list, const char *tag, bool weak)
 
 static bool matches(const char *header, const struct stat *st, bool weak)
 {
-	char tag[CONDITION_TAG_SIZE];
+	char tag[CONDITION_ETAG_SIZE];
 	if (strcmp(header, "*") == 0)
 		return st != NULL;
 	if (!st)
 		return false;
-	condition_tag(st, tag);
+	condition_etag(st, tag);
 	return lists_tag(header, tag, weak);
 }
 
@@ -74,9 +74,9 @@ enum condition condition_check(const struct request *r, const struct stat *st, b
 	if (!match && before && parse_date(before, &date) && (!st || st->st_mtim.tv_sec > date))
 		return CONDITION_FAILED;
 	if (none && matches(none, st, true))
-		return reads ? CONDITION_SAME : CONDITION_FAILED;
+		return reads ? CONDITION_NOT_MODIFIED : CONDITION_FAILED;
 	if (!none && since && reads && st && parse_date(since, &date) && st->st_mtim.tv_sec <= date)
-		return CONDITION_SAME;
+		return CONDITION_NOT_MODIFIED;
 	return CONDITION_MET;
 }
 
@@ -105,7 +105,7 @@ enum condition_range condition_parse_range(
 		if (!text || *text)
 			return CONDITION_WHOLE;
 		if (last == 0 || size == 0)
-			return CONDITION_NO_PART;
+			return CONDITION_UNSATISFIABLE;
 		*ret_first = last < size ? size - last : 0;
 		*ret_end = size;
 		return CONDITION_PART;
@@ -117,18 +117,18 @@ enum condition_range condition_parse_range(
 	if (*text && (!(text = parse_number(text, &last)) || *text || last < first))
 		return CONDITION_WHOLE;
 	if (first >= size)
-		return CONDITION_NO_PART;
+		return CONDITION_UNSATISFIABLE;
 	*ret_first = first;
 	*ret_end = last < size ? last + 1 : size;
 	return CONDITION_PART;
 }
 
-enum condition_range condition_part(const struct request *r, const struct stat *st, uint64_t size,
-	uint64_t *ret_first, uint64_t *ret_end)
+enum condition_range condition_find_range(const struct request *r, const struct stat *st,
+	uint64_t size, uint64_t *ret_first, uint64_t *ret_end)
 {
 	const char *range = r->headers[HEADER_RANGE], *same = r->headers[HEADER_IF_RANGE];
-	char tag[CONDITION_TAG_SIZE], date[CONDITION_DATE_SIZE];
-	condition_tag(st, tag);
+	char tag[CONDITION_ETAG_SIZE], date[CONDITION_DATE_SIZE];
+	condition_etag(st, tag);
 	condition_date(st, date);
 	if (!range || (same && strcmp(same, tag) != 0 && strcmp(same, date) != 0))
 		return CONDITION_WHOLE;

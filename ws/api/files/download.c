@@ -109,8 +109,8 @@ static void put_disposition(struct request *r, const char *path, const char *suf
 
 static void put_tags(struct request *r, const struct stat *st)
 {
-	char tag[CONDITION_TAG_SIZE], date[CONDITION_DATE_SIZE];
-	condition_tag(st, tag);
+	char tag[CONDITION_ETAG_SIZE], date[CONDITION_DATE_SIZE];
+	condition_etag(st, tag);
 	condition_date(st, date);
 	reply_header(r, "ETag", tag);
 	if (date[0])
@@ -128,14 +128,14 @@ static bool reply_without_body(struct file_call *c, enum condition_range range)
 		reply_error(r, "PRECONDITION_FAILED",
 			"The file has changed: its ETag or date does not match", file_context(c));
 		return true;
-	case CONDITION_SAME:
+	case CONDITION_NOT_MODIFIED:
 		put_tags(r, st);
 		reply_bytes(r, 304, NULL, "", 0, NULL);
 		return true;
 	default:
 		break;
 	}
-	if (range != CONDITION_NO_PART)
+	if (range != CONDITION_UNSATISFIABLE)
 		return false;
 	snprintf(text, sizeof text, "bytes */%" PRIu64, (uint64_t)st->st_size);
 	reply_header(r, "Content-Range", text);
@@ -211,8 +211,9 @@ static void reply_file(struct file_call *c)
 	const struct stat *st = &c->content.st;
 	uint64_t size = (uint64_t)st->st_size, first = 0, end = size;
 	/* A file of /proc has size 0: read it to its end. */
-	enum condition_range range = c->endless ? CONDITION_WHOLE
-						: condition_part(c->request, st, size, &first, &end);
+	enum condition_range range = c->endless
+		? CONDITION_WHOLE
+		: condition_find_range(c->request, st, size, &first, &end);
 	if (reply_without_body(c, range)) {
 		file_call_free(c);
 		return;
@@ -300,10 +301,10 @@ static void get_file(struct request *r)
 		.work = open_target,
 		.reply = reply_file,
 		.refuse = refuse};
-	file_call_of_url(r, &action);
+	file_call_url(r, &action);
 }
 
 const struct route_row api_file_download_rows[] = {
-	{METHOD_GET, "/api/file/{}", WHO_OWNER_OR_TRUSTED, .plain = get_file, .rest = true},
+	{METHOD_GET, "/api/file/{}", ROUTE_OWNER_OR_TRUSTED, .plain = get_file, .rest = true},
 	{.path = NULL},
 };

@@ -37,11 +37,11 @@ static void put_mode(struct reply_text *a, mode_t mode)
 	reply_text_raw(a, ",\"mode\":\"");
 	reply_text_raw(a, text);
 	reply_text_raw(a, "\",\"permissions\":{\"readable\":");
-	reply_text_flag(a, mode & S_IRUSR);
+	reply_text_bool(a, mode & S_IRUSR);
 	reply_text_raw(a, ",\"writable\":");
-	reply_text_flag(a, mode & S_IWUSR);
+	reply_text_bool(a, mode & S_IWUSR);
 	reply_text_raw(a, ",\"executable\":");
-	reply_text_flag(a, mode & S_IXUSR);
+	reply_text_bool(a, mode & S_IXUSR);
 	reply_text_raw(a, "}}");
 }
 
@@ -51,7 +51,7 @@ static void put_time(struct reply_text *a, const struct timespec *time)
 	int64_t ms = (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
 	clock_format(ms > 0 ? (uint64_t)ms : 0, text);
 	reply_text_raw(a, ",\"modifiedAt\":");
-	reply_text_text(a, text);
+	reply_text_cstring(a, text);
 }
 
 static void set_directory(struct list_reply *t)
@@ -71,11 +71,11 @@ static bool on_entry(void *user, const struct listing_entry *e)
 		set_directory(t);
 	snprintf(t->absolute + t->directory, sizeof t->absolute - t->directory, "%s", e->relative);
 	reply_text_raw(a, t->count++ > 0 ? ",{\"name\":" : "{\"name\":");
-	reply_text_text(a, e->name);
+	reply_text_cstring(a, e->name);
 	reply_text_raw(a, ",\"absolutePath\":");
-	reply_text_text(a, t->absolute);
+	reply_text_cstring(a, t->absolute);
 	reply_text_raw(a, ",\"relativePath\":");
-	reply_text_text(a, e->relative);
+	reply_text_cstring(a, e->relative);
 	reply_text_raw(a, ",\"type\":\"");
 	reply_text_raw(a, type_of(e->st->st_mode));
 	reply_text_raw(a, "\",\"size\":");
@@ -138,6 +138,6 @@ static void list_files(struct request *r)
 }
 
 const struct route_row api_file_list_rows[] = {
-	{METHOD_POST, "/api/list-files", WHO_OWNER_OR_TRUSTED, .plain = list_files, .reads = true},
+	{METHOD_POST, "/api/list-files", ROUTE_OWNER_OR_TRUSTED, .plain = list_files, .reads = true},
 	{.path = NULL},
 };

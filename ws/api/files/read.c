@@ -68,7 +68,7 @@ static int put_lines(struct file_call *c, const char *type, const char *bytes, s
 	struct reply_text *a = &c->answer;
 	char hash[CONTENT_HASH_SIZE];
 	bool binary = file_type_is_binary(type, c->encoding) || memchr(bytes, '\0', length);
-	size_t mark = binary ? 0 : file_type_mark(bytes, length);
+	size_t mark = binary ? 0 : file_type_bom_length(bytes, length);
 	struct text_part l = {.text = ""};
 	if (!binary)
 		l = find_lines(c, bytes + mark, length - mark);
@@ -78,15 +78,15 @@ static int put_lines(struct file_call *c, const char *type, const char *bytes, s
 	reply_text_raw(a, ",\"content\":");
 	reply_text_string(a, l.text, l.length);
 	reply_text_raw(a, ",\"encoding\":\"utf-8\",\"isBinary\":");
-	reply_text_flag(a, binary);
+	reply_text_bool(a, binary);
 	reply_text_raw(a, ",\"mimeType\":");
-	reply_text_text(a, type);
+	reply_text_cstring(a, type);
 	reply_text_raw(a, ",\"size\":");
 	reply_text_number(a, length);
 	reply_text_raw(a, ",\"hash\":");
-	reply_text_text(a, hash);
+	reply_text_cstring(a, hash);
 	reply_text_raw(a, ",\"lineCut\":");
-	reply_text_flag(a, l.cut);
+	reply_text_bool(a, l.cut);
 	if (l.next > 0) {
 		reply_text_raw(a, ",\"nextLine\":");
 		reply_text_number(a, l.next);
@@ -99,7 +99,7 @@ static void put_whole(struct file_call *c, const char *type, const char *bytes, 
 {
 	struct reply_text *a = &c->answer;
 	bool binary = file_type_is_binary(type, c->encoding);
-	size_t mark = binary ? 0 : file_type_mark(bytes, length);
+	size_t mark = binary ? 0 : file_type_bom_length(bytes, length);
 	file_answer_begin(c);
 	reply_text_raw(a, ",\"content\":");
 	if (binary)
@@ -108,9 +108,9 @@ static void put_whole(struct file_call *c, const char *type, const char *bytes, 
 		reply_text_string(a, bytes + mark, length - mark);
 	reply_text_raw(a, binary ? ",\"encoding\":\"base64\"" : ",\"encoding\":\"utf-8\"");
 	reply_text_raw(a, ",\"isBinary\":");
-	reply_text_flag(a, binary);
+	reply_text_bool(a, binary);
 	reply_text_raw(a, ",\"mimeType\":");
-	reply_text_text(a, type);
+	reply_text_cstring(a, type);
 	reply_text_raw(a, ",\"size\":");
 	reply_text_number(a, length);
 	file_answer_end(c);
@@ -173,6 +173,6 @@ static void read_whole(struct request *r)
 }
 
 const struct route_row api_file_read_rows[] = {
-	{METHOD_POST, "/api/read", WHO_OWNER_OR_TRUSTED, .plain = read_whole, .reads = true},
+	{METHOD_POST, "/api/read", ROUTE_OWNER_OR_TRUSTED, .plain = read_whole, .reads = true},
 	{.path = NULL},
 };

@@ -105,7 +105,7 @@ void reply_text_string(struct reply_text *a, const void *bytes, size_t length)
 	reply_text_raw(a, "\"");
 }
 
-void reply_text_text(struct reply_text *a, const char *text)
+void reply_text_cstring(struct reply_text *a, const char *text)
 {
 	reply_text_string(a, text, strlen(text));
 }
@@ -117,7 +117,7 @@ void reply_text_number(struct reply_text *a, unsigned long long number)
 	reply_text_raw(a, text);
 }
 
-void reply_text_flag(struct reply_text *a, bool flag)
+void reply_text_bool(struct reply_text *a, bool flag)
 {
 	reply_text_raw(a, flag ? "true" : "false");
 }
@@ -135,7 +135,7 @@ void reply_text_now(struct reply_text *a)
 {
 	char now[CLOCK_TEXT_SIZE];
 	clock_format(clock_wall_ms(), now);
-	reply_text_text(a, now);
+	reply_text_cstring(a, now);
 }
 
 void reply_text_finish(struct reply_text *a)

@@ -24,13 +24,13 @@ void reply_text_raw(struct reply_text *a, const char *text);
 void reply_text_string(struct reply_text *a, const void *bytes, size_t length);
 
 /* The same for a C string. */
-void reply_text_text(struct reply_text *a, const char *text);
+void reply_text_cstring(struct reply_text *a, const char *text);
 
 /* Append a number. */
 void reply_text_number(struct reply_text *a, unsigned long long number);
 
 /* Append true or false. */
-void reply_text_flag(struct reply_text *a, bool flag);
+void reply_text_bool(struct reply_text *a, bool flag);
 
 /* Append bytes as a JSON string of base64. */
 void reply_text_base64(struct reply_text *a, const void *bytes, size_t length);

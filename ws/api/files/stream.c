@@ -62,7 +62,7 @@ static void put_error(struct file_stream *s, int error)
 		error_text(error));
 	begin(s, "error");
 	reply_text_raw(&s->event, ",\"error\":");
-	reply_text_text(&s->event, text);
+	reply_text_cstring(&s->event, text);
 	reply_text_raw(&s->event, "}");
 }
 
@@ -70,11 +70,11 @@ static void put_metadata(struct file_stream *s)
 {
 	begin(s, "metadata");
 	reply_text_raw(&s->event, ",\"mimeType\":");
-	reply_text_text(&s->event, s->type);
+	reply_text_cstring(&s->event, s->type);
 	reply_text_raw(&s->event, ",\"size\":");
 	reply_text_number(&s->event, (unsigned long long)s->call->content.st.st_size);
 	reply_text_raw(&s->event, ",\"isBinary\":");
-	reply_text_flag(&s->event, s->binary);
+	reply_text_bool(&s->event, s->binary);
 	reply_text_raw(
 		&s->event, s->binary ? ",\"encoding\":\"base64\"}" : ",\"encoding\":\"utf-8\"}");
 }
@@ -122,7 +122,7 @@ static int read_chunk(struct file_stream *s)
 			has_event = true;
 		} else if (length > 0 || s->decoder.held_count > 0) {
 			has_event = put_text(
-				s, begins ? file_type_mark(s->bytes, length) : 0, length);
+				s, begins ? file_type_bom_length(s->bytes, length) : 0, length);
 		} else {
 			put_complete(s);
 			s->state = STREAM_LAST;
@@ -269,6 +269,6 @@ static void read_streaming(struct request *r)
 }
 
 const struct route_row api_file_stream_rows[] = {
-	{METHOD_POST, "/api/read/stream", WHO_OWNER_OR_TRUSTED, .plain = read_streaming},
+	{METHOD_POST, "/api/read/stream", ROUTE_OWNER_OR_TRUSTED, .plain = read_streaming},
 	{.path = NULL},
 };

@@ -33,7 +33,7 @@ bool file_type_is_binary(const char *type, const char *encoding)
 	return !mime_is_text(type);
 }
 
-size_t file_type_mark(const char *bytes, size_t length)
+size_t file_type_bom_length(const char *bytes, size_t length)
 {
 	return length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }

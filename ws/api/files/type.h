@@ -15,4 +15,4 @@ int file_type_find(struct content *content, const char *path, const char *bytes,
 bool file_type_is_binary(const char *type, const char *encoding);
 
 /* Length of the byte order mark at the beginning of a text: 0 or 3. */
-size_t file_type_mark(const char *bytes, size_t length);
+size_t file_type_bom_length(const char *bytes, size_t length);

@@ -329,7 +329,7 @@ static void receive_archive(struct file_call *c)
 		give_up(u);
 		return;
 	}
-	upload_take(c->request,
+	upload_begin(c->request,
 		&(struct upload_sink){
 			.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = u});
 }
@@ -395,7 +395,7 @@ static bool refuse(struct file_call *c, int error)
 	return true;
 }
 
-bool unpack_is_meant(struct request *r, bool *ret_meant)
+bool unpack_is_requested(struct request *r, bool *ret_meant)
 {
 	static const char *const formats[] = {"bytes", "tar"};
 	size_t length = strlen(r->path);
@@ -414,5 +414,5 @@ void unpack_upload(struct request *r)
 		.work = open_target,
 		.reply = receive_archive,
 		.refuse = refuse};
-	file_call_of_url(r, &action);
+	file_call_url(r, &action);
 }

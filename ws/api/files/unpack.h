@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Whether r uploads an archive to unpack. Returns false after it has answered an invalid request. */
-bool unpack_is_meant(struct request *r, bool *ret_meant);
+bool unpack_is_requested(struct request *r, bool *ret_meant);
 
 /* Handle such a request. */
 void unpack_upload(struct request *r);

@@ -152,14 +152,14 @@ static void on_committed(struct job *job, int error)
 {
 	struct file_upload *u = (struct file_upload *)job;
 	struct request *r = u->call->request;
-	char tag[CONDITION_TAG_SIZE];
+	char tag[CONDITION_ETAG_SIZE];
 	if (error < 0) {
 		fail(u, error);
 		return;
 	}
 	error = u->error;
 	if (error == 0) {
-		condition_tag(&u->st, tag);
+		condition_etag(&u->st, tag);
 		if (!u->to.in_place)
 			reply_header(r, "ETag", tag);
 		reply_success(r,
@@ -259,7 +259,7 @@ static void receive_file(struct file_call *c)
 		give_up(u);
 		return;
 	}
-	upload_take(c->request,
+	upload_begin(c->request,
 		&(struct upload_sink){
 			.piece = on_piece, .complete = on_complete, .broken = on_broken, .user = u});
 }
@@ -278,16 +278,16 @@ static void put_file(struct request *r)
 	else if (r->headers[HEADER_CONTENT_RANGE]) /* RFC 9110 14.5 */
 		reply_invalid(r, "Content-Range", "Not supported: PUT replaces the whole file",
 			"invalid");
-	else if (!unpack_is_meant(r, &archive))
+	else if (!unpack_is_requested(r, &archive))
 		return;
 	else if (archive)
 		unpack_upload(r);
 	else
-		file_call_of_url(r, &action);
+		file_call_url(r, &action);
 }
 
 const struct route_row api_file_upload_rows[] = {
-	{METHOD_PUT, "/api/file/{}", WHO_OWNER_OR_TRUSTED, .plain = put_file, .rest = true,
+	{METHOD_PUT, "/api/file/{}", ROUTE_OWNER_OR_TRUSTED, .plain = put_file, .rest = true,
 		.upload = true},
 	{.path = NULL},
 };

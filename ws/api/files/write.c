@@ -96,7 +96,7 @@ static int write_file(struct file_call *c)
 	unsigned char *bytes = NULL;
 	if (c->encoding && strcmp(c->encoding, "base64") == 0) {
 		bool whole = strlen(text) == length; /* no NUL in it */
-		bytes = whole ? base64_decode_bare(text, &length) : NULL;
+		bytes = whole ? base64_decode_unpadded(text, &length) : NULL;
 		if (!bytes)
 			return whole && errno == ENOMEM ? -ENOMEM : -EILSEQ;
 	}
@@ -111,7 +111,7 @@ static int write_file(struct file_call *c)
 	file_answer_begin(c);
 	if (c->expected || c->hash) {
 		reply_text_raw(&c->answer, ",\"hash\":");
-		reply_text_text(&c->answer, hash);
+		reply_text_cstring(&c->answer, hash);
 	}
 	file_answer_end(c);
 	return 0;
@@ -203,7 +203,7 @@ static void write_whole(struct request *r)
 }
 
 const struct route_row api_file_write_rows[] = {
-	{METHOD_POST, "/api/write", WHO_OWNER_OR_TRUSTED, .plain = write_whole,
+	{METHOD_POST, "/api/write", ROUTE_OWNER_OR_TRUSTED, .plain = write_whole,
 		.body_max = WRITE_BODY_MAX},
 	{.path = NULL},
 };

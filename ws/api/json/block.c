@@ -81,7 +81,7 @@ json_t *block_event_json(struct session *s, const struct journal_entry *e)
 		"block", block_json(s, &shown));
 }
 
-json_t *block_placed_json(const struct session *s, const struct block *b)
+json_t *block_json_with_lines(const struct session *s, const struct block *b)
 {
 	json_t *block = block_json(s, b);
 	json_object_set_new(block, "line", line_json(s, b, block_line));

@@ -11,8 +11,8 @@ struct session;
 /* A block of that session. Returns a new reference. */
 json_t *block_json(const struct session *s, const struct block *b);
 
-/* block_json() with the screen lines of the block. The screen must be up to date, see look_first(). */
-json_t *block_placed_json(const struct session *s, const struct block *b);
+/* block_json() with the screen lines of the block. The screen must be up to date, see with_screen(). */
+json_t *block_json_with_lines(const struct session *s, const struct block *b);
 
 /*
  * The event of a journal entry that a block has started or ended. Returns a new reference; NULL: the block is

@@ -257,7 +257,7 @@ static void drop_last_newline(json_t *text)
 			text, json_string_value(text), length - 1);
 }
 
-void exec_json_add_streams(json_t *object, struct exec *e)
+void exec_json_add_container_output(json_t *object, struct exec *e)
 {
 	static const char *const names[EXEC_STREAMS] = {"stdout", "stderr"};
 	add_streams(object, e, names, EXEC_FORMAT_RAW);

@@ -35,4 +35,4 @@ const char *exec_end_reason(const struct exec *e);
 void exec_json_add_output(json_t *object, struct exec *e, enum exec_format format);
 
 /* Add "stdout" and "stderr" as in the container's protocol: text without the newline at the end. */
-void exec_json_add_streams(json_t *object, struct exec *e);
+void exec_json_add_container_output(json_t *object, struct exec *e);

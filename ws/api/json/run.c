@@ -132,7 +132,7 @@ void run_end_json(json_t *body, const struct run_result *result)
 		json_object_set_new(body, "survivors", json_integer((json_int_t)result->survivors));
 }
 
-bool run_add_line(json_t *body, const char *field, const char *line)
+bool run_json_add_line(json_t *body, const char *field, const char *line)
 {
 	json_t *old = json_object_get(body, field);
 	size_t length = json_string_length(old), more = strlen(line);

@@ -32,4 +32,4 @@ const char *run_end_name(const struct run_result *result);
 void run_end_json(json_t *body, const struct run_result *result);
 
 /* Append a line to a text field. Returns false when memory is short. */
-bool run_add_line(json_t *body, const char *field, const char *line);
+bool run_json_add_line(json_t *body, const char *field, const char *line);

@@ -53,7 +53,7 @@ static json_t *gathered_json(const struct gathered *g, bool torn)
 	return text_json(&decoder, g->bytes + skip, g->length - skip, true);
 }
 
-json_t *api_process_tail(const struct process *p, unsigned sources, size_t max)
+json_t *api_process_tail_json(const struct process *p, unsigned sources, size_t max)
 {
 	struct gathered g = {0};
 	struct streams_piece piece;
@@ -87,7 +87,7 @@ static void show_process_logs(struct request *r)
 	struct gathered g[API_STREAMS] = {{0}};
 	struct streams_piece piece;
 	uint8_t buffer[4096];
-	struct process *p = api_process_open(a, r);
+	struct process *p = api_process_find_output(a, r);
 	if (!p)
 		return;
 	uint64_t cursor = process_oldest(p), lost, end = p->head;
@@ -310,7 +310,7 @@ static void show_process_output(struct request *r)
 {
 	struct api *a = api_of(r);
 	uint64_t wait_ms;
-	struct process *p = api_process_open(a, r);
+	struct process *p = api_process_find_output(a, r);
 	struct output *o = p ? calloc(1, sizeof *o) : NULL;
 	if (!o) {
 		if (p)
@@ -338,7 +338,7 @@ out:
 }
 
 const struct route_row api_process_output_rows[] = {
-	{METHOD_GET, "/api/process/{}/logs", WHO_OWNER, .plain = show_process_logs},
-	{METHOD_GET, "/api/process/{}/output", WHO_OWNER, .plain = show_process_output},
+	{METHOD_GET, "/api/process/{}/logs", ROUTE_OWNER, .plain = show_process_logs},
+	{METHOD_GET, "/api/process/{}/output", ROUTE_OWNER, .plain = show_process_output},
 	{.path = NULL},
 };

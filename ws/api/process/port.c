@@ -52,7 +52,7 @@ bool api_port_options(
 	return false;
 }
 
-bool api_port_take(struct api *a, struct request *r)
+bool api_port_claim(struct api *a, struct request *r)
 {
 	if (a->port_watches < API_PORT_WATCHES_MAX) {
 		a->port_watches++;
@@ -196,13 +196,13 @@ static void watch_port(struct request *r)
 	if (id && !p)
 		reply_error(r, "PROCESS_NOT_FOUND", "There is no such process",
 			json_pack("{s:s}", "processId", id));
-	else if (api_port_take(a, r))
+	else if (api_port_claim(a, r))
 		watch(a, r, p, &options, interval_ms);
 out:
 	json_decref(body);
 }
 
 const struct route_row api_port_rows[] = {
-	{METHOD_POST, "/api/port-watch", WHO_OWNER, .plain = watch_port},
+	{METHOD_POST, "/api/port-watch", ROUTE_OWNER, .plain = watch_port},
 	{.path = NULL},
 };

@@ -11,4 +11,4 @@ bool api_port_options(struct request *r, const json_t *body, struct probe_option
 	unsigned *ret_interval_ms);
 
 /* Count a port watch in a->port_watches; the caller decrements it later. Returns false if r has been answered. */
-bool api_port_take(struct api *a, struct request *r);
+bool api_port_claim(struct api *a, struct request *r);

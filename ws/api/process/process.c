@@ -6,7 +6,7 @@
 #include "shell/id.h"
 #include "shell/memory_stream.h"
 #include "shell/program.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/inherit.h"
 #include "ws/api/json/process.h"
@@ -38,7 +38,7 @@ struct process *api_process_find(struct api *a, struct request *r)
 	return p;
 }
 
-struct process *api_process_open(struct api *a, struct request *r)
+struct process *api_process_find_output(struct api *a, struct request *r)
 {
 	struct process *p = api_process_find(a, r);
 	int rc = p ? process_open_output(p) : 0;
@@ -287,7 +287,7 @@ void api_process_start_body(struct api *a, struct request *r, json_t *body, cons
 	struct session *s = session ? sessions_find(a->sessions, session) : NULL;
 	if (!s || s->state != SESSION_RUNNING)
 		start_inheriting(a, r, body, NULL);
-	else if (typist_is_admitted(r, body, s))
+	else if (typist_check_lease(r, body, s))
 		inherit_from(a, r, body, s, start_inheriting);
 }
 
@@ -300,7 +300,7 @@ static void start_after_check(struct api *a, struct request *r, json_t *body)
 
 static void start_process(struct request *r)
 {
-	directory_ask(api_of(r), r, start_after_check);
+	cwd_check_body(api_of(r), r, start_after_check);
 }
 
 /* Listing */
@@ -562,12 +562,12 @@ out:
 }
 
 const struct route_row api_process_rows[] = {
-	{METHOD_POST, "/api/process/start", WHO_OWNER, .plain = start_process},
-	{METHOD_GET, "/api/process/list", WHO_OWNER, .plain = list_processes},
-	{METHOD_DELETE, "/api/process/kill-all", WHO_OWNER, .plain = kill_all_processes},
-	{METHOD_GET, "/api/process/{}", WHO_OWNER, .plain = show_process},
-	{METHOD_DELETE, "/api/process/{}", WHO_OWNER, .plain = kill_process},
-	{METHOD_POST, "/api/process/{}/input", WHO_OWNER, .plain = write_process_input},
-	{METHOD_POST, "/api/process/{}/signal", WHO_OWNER, .plain = signal_process},
+	{METHOD_POST, "/api/process/start", ROUTE_OWNER, .plain = start_process},
+	{METHOD_GET, "/api/process/list", ROUTE_OWNER, .plain = list_processes},
+	{METHOD_DELETE, "/api/process/kill-all", ROUTE_OWNER, .plain = kill_all_processes},
+	{METHOD_GET, "/api/process/{}", ROUTE_OWNER, .plain = show_process},
+	{METHOD_DELETE, "/api/process/{}", ROUTE_OWNER, .plain = kill_process},
+	{METHOD_POST, "/api/process/{}/input", ROUTE_OWNER, .plain = write_process_input},
+	{METHOD_POST, "/api/process/{}/signal", ROUTE_OWNER, .plain = signal_process},
 	{.path = NULL},
 };

@@ -7,10 +7,10 @@
 struct process *api_process_find(struct api *a, struct request *r);
 
 /* Find the process in the path and open its output, which the caller closes with process_close_output(). */
-struct process *api_process_open(struct api *a, struct request *r);
+struct process *api_process_find_output(struct api *a, struct request *r);
 
 /* The last bytes of a stream, at most max, as text. sources: STREAMS_STDOUT and the like. */
-json_t *api_process_tail(const struct process *p, unsigned sources, size_t max);
+json_t *api_process_tail_json(const struct process *p, unsigned sources, size_t max);
 
 /* Indices of the streams of a process. */
 enum { API_STDOUT, API_STDERR, API_STREAMS };

@@ -239,7 +239,7 @@ static void stream_process(struct request *r)
 	if (!query_number(r, "cursor", INT64_MAX, &cursor) || !query_flag(r, "follow", &follow) ||
 		!query_flag(r, "replay", &replay) || !parse_encoding(r, &base64))
 		return;
-	struct process *p = api_process_open(a, r);
+	struct process *p = api_process_find_output(a, r);
 	if (p && cursor > p->head) {
 		process_close_output(p);
 		reply_invalid(r, "cursor", "The cursor is beyond the end of the output", "invalid");
@@ -269,6 +269,6 @@ static void stream_process(struct request *r)
 }
 
 const struct route_row api_process_stream_rows[] = {
-	{METHOD_GET, "/api/process/{}/stream", WHO_OWNER, .plain = stream_process},
+	{METHOD_GET, "/api/process/{}/stream", ROUTE_OWNER, .plain = stream_process},
 	{.path = NULL},
 };

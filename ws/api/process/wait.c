@@ -121,9 +121,9 @@ static void reply_exited(struct process_wait *w)
 {
 	json_t *context = common_json(w);
 	json_object_set_new(
-		context, "stdout", api_process_tail(w->process, STREAMS_STDOUT, TAIL_MAX));
+		context, "stdout", api_process_tail_json(w->process, STREAMS_STDOUT, TAIL_MAX));
 	json_object_set_new(
-		context, "stderr", api_process_tail(w->process, STREAMS_STDERR, TAIL_MAX));
+		context, "stderr", api_process_tail_json(w->process, STREAMS_STDERR, TAIL_MAX));
 	reply_error(w->pending.request, "PROCESS_EXITED_BEFORE_READY",
 		"The process ended before it was ready", context);
 	finish_wait(w);
@@ -344,7 +344,7 @@ static void await_process(struct request *r)
 {
 	struct api *a = api_of(r);
 	struct params params = {0};
-	struct process *p = api_process_open(a, r);
+	struct process *p = api_process_find_output(a, r);
 	json_t *body = p ? body_read(r) : NULL;
 	if (body && parse_params(r, body, &params)) {
 		bool full = params.what == FOR_PORT && a->port_watches >= API_PORT_WATCHES_MAX;
@@ -361,6 +361,6 @@ static void await_process(struct request *r)
 }
 
 const struct route_row api_process_wait_rows[] = {
-	{METHOD_POST, "/api/process/{}/wait", WHO_OWNER, .plain = await_process},
+	{METHOD_POST, "/api/process/{}/wait", ROUTE_OWNER, .plain = await_process},
 	{.path = NULL},
 };

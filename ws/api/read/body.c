@@ -76,7 +76,7 @@ bool body_number(struct request *r, const json_t *body, const char *field, uint6
 	return true;
 }
 
-const char *body_environment_take(const json_t *env, struct body_environment *e)
+const char *body_environment_parse(const json_t *env, struct body_environment *e)
 {
 	const char *name;
 	json_t *value;
@@ -99,7 +99,7 @@ const char *body_environment_take(const json_t *env, struct body_environment *e)
 bool body_environment_of(
 	struct request *r, const json_t *body, const char *field, struct body_environment *e)
 {
-	const char *problem = body_environment_take(json_object_get(body, field), e);
+	const char *problem = body_environment_parse(json_object_get(body, field), e);
 	if (problem)
 		reply_invalid(r, field, problem, "invalid");
 	return !problem;

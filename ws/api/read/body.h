@@ -67,7 +67,7 @@ struct body_environment {
 };
 
 /* Parse an object of strings; NULL and null are empty. Returns NULL, or a message that says what is wrong. Pure. */
-const char *body_environment_take(const json_t *env, struct body_environment *ret_environment);
+const char *body_environment_parse(const json_t *env, struct body_environment *ret_environment);
 
 /* The field "env", an object of strings; empty if it is absent. */
 bool body_environment(

@@ -45,7 +45,7 @@ void refuse_shell_directory(struct request *r)
 		NULL);
 }
 
-void refuse_look(struct request *r, const char *cwd, int error)
+void refuse_unchecked_directory(struct request *r, const char *cwd, int error)
 {
 	char message[BODY_PATH_MAX + 128];
 	bool busy = error == -EUSERS;
@@ -55,7 +55,7 @@ void refuse_look(struct request *r, const char *cwd, int error)
 		json_pack("{s:s}", "path", cwd));
 }
 
-void refuse_hidden_directory(struct request *r, const char *cwd)
+void refuse_directory_not_in_sandbox(struct request *r, const char *cwd)
 {
 	char message[BODY_PATH_MAX + 160];
 	snprintf(message, sizeof message,
@@ -88,7 +88,7 @@ void refuse_sessions(struct request *r, const struct sessions *all)
 		json_pack("{s:i}", "maxSessions", (int)all->config.max_sessions));
 }
 
-void refuse_size(struct request *r, const struct sessions *all, const char *id)
+void refuse_screen_size(struct request *r, const struct sessions *all, const char *id)
 {
 	reply_error(r, "LIMIT_REACHED",
 		"There is no memory for a screen of that size: the limit of all screens together is reached",
@@ -125,9 +125,9 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 			json_pack("{s:s, s:I}", "sessionId", session_id(s), "queued",
 				(json_int_t)session_queued(s)));
 	else if (rc == -EXFULL)
-		refuse_size(r, s->table, session_id(s));
+		refuse_screen_size(r, s->table, session_id(s));
 	else if (rc == -EACCES)
-		refuse_leased(r, s);
+		refuse_lease(r, s);
 	else if (rc == -EMSGSIZE)
 		reply_error(r, "LINE_TOO_LONG",
 			"The terminal is in canonical mode: a line has at most 4095 bytes",
@@ -138,7 +138,7 @@ void refuse_session(struct request *r, const struct session *s, int rc)
 			json_pack("{s:s}", "sessionId", session_id(s)));
 }
 
-void refuse_leased(struct request *r, const struct session *s)
+void refuse_lease(struct request *r, const struct session *s)
 {
 	json_t *lease = lease_json(session_keyboard(s));
 	reply_error(r, "LEASED",
@@ -182,7 +182,7 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 			"not_found");
 		break;
 	case -EACCES:
-		refuse_leased(r, s);
+		refuse_lease(r, s);
 		break;
 	case -ENOTCONN:
 		if (s->state == SESSION_EXITED)

@@ -23,10 +23,10 @@ bool refuse_if_directory(
 void refuse_shell_directory(struct request *r);
 
 /* The working directory could not be checked. error: of crew_send(). */
-void refuse_look(struct request *r, const char *cwd, int error);
+void refuse_unchecked_directory(struct request *r, const char *cwd, int error);
 
 /* The working directory exists, but not in the sandbox of commands. */
-void refuse_hidden_directory(struct request *r, const char *cwd);
+void refuse_directory_not_in_sandbox(struct request *r, const char *cwd);
 
 /* Refuse if the server is being drained. Returns whether r has been answered. */
 bool refuse_if_draining(struct request *r, const struct sessions *all);
@@ -35,7 +35,7 @@ bool refuse_if_draining(struct request *r, const struct sessions *all);
 void refuse_sessions(struct request *r, const struct sessions *all);
 
 /* The memory limit of screens is reached, see shell/pane/budget.h. */
-void refuse_size(struct request *r, const struct sessions *all, const char *id);
+void refuse_screen_size(struct request *r, const struct sessions *all, const char *id);
 
 /* A session could not be created. stage, error: from its session_waiter. */
 void refuse_session_start(struct request *r, const struct sessions *all, const char *id,
@@ -45,7 +45,7 @@ void refuse_session_start(struct request *r, const struct sessions *all, const c
 void refuse_run(struct request *r, const char *what, int error);
 
 /* The session is leased, or the lease in the request has expired. */
-void refuse_leased(struct request *r, const struct session *s);
+void refuse_lease(struct request *r, const struct session *s);
 
 /* An operation on the session has returned rc. */
 void refuse_session(struct request *r, const struct session *s, int rc);

@@ -12,7 +12,7 @@ const char *typist_author(struct request *r)
 	return r->author;
 }
 
-const char *typist_default(const struct request *r)
+const char *typist_default_label(const struct request *r)
 {
 	return r->principal.link[0] ? r->principal.link : "owner";
 }
@@ -29,7 +29,7 @@ bool typist_label(
 	return false;
 }
 
-bool typist_take(struct request *r, const json_t *body, struct typist *ret_typist)
+bool typist_parse(struct request *r, const json_t *body, struct typist *ret_typist)
 {
 	*ret_typist = (struct typist){0};
 	if (!typist_label(r, body, "name", LEASE_OWNER_MAX, &ret_typist->label) ||
@@ -41,7 +41,7 @@ bool typist_take(struct request *r, const json_t *body, struct typist *ret_typis
 	return true;
 }
 
-bool typist_is_admitted(struct request *r, const json_t *body, const struct session *s)
+bool typist_check_lease(struct request *r, const json_t *body, const struct session *s)
 {
 	const char *lease;
 	if (!body_text(r, body, "lease", &lease))
@@ -49,6 +49,6 @@ bool typist_is_admitted(struct request *r, const json_t *body, const struct sess
 	/* If the session is not running, the caller reports that. */
 	if (s->state != SESSION_RUNNING || typing_is_allowed(&s->typing, lease))
 		return true;
-	refuse_leased(r, s);
+	refuse_lease(r, s);
 	return false;
 }

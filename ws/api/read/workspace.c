@@ -43,7 +43,7 @@ bool workspace_join(const char *base, const char *path, char ret_path[BODY_PATH_
 	return true;
 }
 
-bool workspace_has(const char *root, const char *path)
+bool workspace_contains(const char *root, const char *path)
 {
 	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	return strncmp(path, root, length) == 0 && (path[length] == '/' || !path[length]);
@@ -54,12 +54,12 @@ const char *workspace_alias(const char *root)
 	return access(WORKSPACE_ALIAS, F_OK) < 0 && errno == ENOENT ? root : NULL;
 }
 
-bool workspace_is_there(void)
+bool workspace_alias_exists(void)
 {
 	return directory_check(WORKSPACE_ALIAS) == 0;
 }
 
-void workspace_take_cwd(const char *alias, const struct sessions *all, json_t *body)
+void workspace_translate_cwd(const char *alias, const struct sessions *all, json_t *body)
 {
 	const json_t *value = json_object_get(body, "cwd");
 	const char *cwd = json_string_value(value);
@@ -74,12 +74,12 @@ void workspace_take_cwd(const char *alias, const struct sessions *all, json_t *b
 	}
 }
 
-bool workspace_place(const char *alias, const char *path, char ret_place[BODY_PATH_MAX])
+bool workspace_resolve(const char *alias, const char *path, char ret_place[BODY_PATH_MAX])
 {
 	return alias_resolve(alias, path, ret_place, BODY_PATH_MAX) == 0;
 }
 
-bool workspace_place_strict(const char *alias, const char *path, char ret_place[BODY_PATH_MAX])
+bool workspace_resolve_strict(const char *alias, const char *path, char ret_place[BODY_PATH_MAX])
 {
 	char joined[BODY_PATH_MAX];
 	if (path[0] != '/')
@@ -88,5 +88,5 @@ bool workspace_place_strict(const char *alias, const char *path, char ret_place[
 		if ((unsigned char)*p < ' ' || *p == 0x7f ||
 			(strncmp(p, "/..", 3) == 0 && (p[3] == '/' || !p[3])))
 			return false;
-	return workspace_join("/", path, joined) && workspace_place(alias, joined, ret_place);
+	return workspace_join("/", path, joined) && workspace_resolve(alias, joined, ret_place);
 }

@@ -17,14 +17,14 @@
 const char *workspace_alias(const char *root);
 
 /* Whether WORKSPACE_ALIAS is a directory of this machine that can be entered. Call once, at the start. */
-bool workspace_is_there(void);
+bool workspace_alias_exists(void);
 
 /*
  * Replace WORKSPACE_ALIAS in the field `cwd` of a body by what it stands for (alias; NULL: nothing). With --isolate,
  * sandboxes need not contain that: then only `cwd` equal to WORKSPACE_ALIAS is replaced, by the directory in which
  * sessions start. A `cwd` that is not an absolute path stays.
  */
-void workspace_take_cwd(const char *alias, const struct sessions *all, json_t *body);
+void workspace_translate_cwd(const char *alias, const struct sessions *all, json_t *body);
 
 /*
  * Make a path absolute and remove ".", ".." and repeated slashes, without looking at the disk. base is absolute.
@@ -33,13 +33,13 @@ void workspace_take_cwd(const char *alias, const struct sessions *all, json_t *b
 bool workspace_join(const char *base, const char *path, char ret_path[BODY_PATH_MAX]);
 
 /* Whether path is root or below it. Both come from workspace_join(). Pure. */
-bool workspace_has(const char *root, const char *path);
+bool workspace_contains(const char *root, const char *path);
 
 /*
  * Replace WORKSPACE_ALIAS in a path of workspace_join() by what it stands for (alias; NULL: nothing). Returns false
  * when the result does not fit. Pure.
  */
-bool workspace_place(const char *alias, const char *path, char ret_place[BODY_PATH_MAX]);
+bool workspace_resolve(const char *alias, const char *path, char ret_place[BODY_PATH_MAX]);
 
-/* workspace_place() for a raw path. Returns false also if it is relative or has ".." or control characters. */
-bool workspace_place_strict(const char *alias, const char *path, char ret_place[BODY_PATH_MAX]);
+/* workspace_resolve() for a raw path. Returns false also if it is relative or has ".." or control characters. */
+bool workspace_resolve_strict(const char *alias, const char *path, char ret_place[BODY_PATH_MAX]);

@@ -5,7 +5,7 @@
 #include "ws/api/json/block.h"
 #include "ws/api/read/query.h"
 #include "ws/api/rows.h"
-#include "ws/api/session/look_first.h"
+#include "ws/api/session/with_screen.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static void reply_blocks(struct request *r, struct session *s)
 			next = json_incref(oldest);
 			break;
 		}
-		json_array_insert_new(list, 0, block_placed_json(s, b));
+		json_array_insert_new(list, 0, block_json_with_lines(s, b));
 	}
 	reply_success(r, json_pack("{s:o, s:o}", "blocks", list, "next", next));
 }
@@ -84,23 +84,23 @@ static void reply_blocks(struct request *r, struct session *s)
 /* The lines of blocks depend on the current screen. */
 static void list_blocks(struct request *r, struct session *s)
 {
-	look_first(r, s, reply_blocks);
+	with_screen(r, s, reply_blocks);
 }
 
 static void reply_block(struct request *r, struct session *s)
 {
 	const struct block *b = api_find_block(r, s);
 	if (b)
-		reply_success(r, json_pack("{s:o}", "block", block_placed_json(s, b)));
+		reply_success(r, json_pack("{s:o}", "block", block_json_with_lines(s, b)));
 }
 
 static void show_block(struct request *r, struct session *s)
 {
-	look_first(r, s, reply_block);
+	with_screen(r, s, reply_block);
 }
 
 const struct route_row api_block_rows[] = {
-	{METHOD_GET, "/api/session/{}/blocks", WHO_VIEWER, .session = list_blocks},
-	{METHOD_GET, "/api/session/{}/blocks/{}", WHO_VIEWER, .session = show_block},
+	{METHOD_GET, "/api/session/{}/blocks", ROUTE_VIEWER, .session = list_blocks},
+	{METHOD_GET, "/api/session/{}/blocks/{}", ROUTE_VIEWER, .session = show_block},
 	{.path = NULL},
 };

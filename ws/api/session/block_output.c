@@ -248,7 +248,7 @@ static void show_block_output(struct request *r, struct session *s)
 	int rc = d ? 1 : -ENOMEM;
 	if (d && r->principal.link[0]) {
 		d->shift = (struct shift){.begin = on_shift, .user = d};
-		rc = shift_take(&api_of(r)->drawers, r->principal.link, &d->shift);
+		rc = shift_request(&api_of(r)->drawing_rota, r->principal.link, &d->shift);
 	}
 	if (rc < 0) {
 		free(d);
@@ -268,6 +268,6 @@ static void show_block_output(struct request *r, struct session *s)
 }
 
 const struct route_row api_block_output_rows[] = {
-	{METHOD_GET, "/api/session/{}/blocks/{}/output", WHO_VIEWER, .session = show_block_output},
+	{METHOD_GET, "/api/session/{}/blocks/{}/output", ROUTE_VIEWER, .session = show_block_output},
 	{.path = NULL},
 };

@@ -2,7 +2,7 @@
 #include "shell/clock.h"
 #include "shell/id.h"
 #include "ws/api/api.h"
-#include "ws/api/directory.h"
+#include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/json/session.h"
 #include "ws/api/read/refuse.h"
@@ -88,7 +88,7 @@ static void reply_refusal(struct request *r, const struct create *c, const char 
 		refuse_sessions(r, c->api->sessions);
 		break;
 	case -EXFULL:
-		refuse_size(r, c->api->sessions, id);
+		refuse_screen_size(r, c->api->sessions, id);
 		break;
 	case -ENOTSUP:
 		reply_invalid(
@@ -232,16 +232,16 @@ static void create_or_get(struct api *a, struct request *r, json_t *body)
 
 static void create_session(struct request *r)
 {
-	directory_ask(api_of(r), r, create_new);
+	cwd_check_body(api_of(r), r, create_new);
 }
 
 static void open_session(struct request *r)
 {
-	directory_ask(api_of(r), r, create_or_get);
+	cwd_check_body(api_of(r), r, create_or_get);
 }
 
 const struct route_row api_session_create_rows[] = {
-	{METHOD_POST, "/api/session/create", WHO_OWNER, .plain = create_session},
-	{METHOD_POST, "/api/session/open", WHO_OWNER, .plain = open_session},
+	{METHOD_POST, "/api/session/create", ROUTE_OWNER, .plain = create_session},
+	{METHOD_POST, "/api/session/open", ROUTE_OWNER, .plain = open_session},
 	{.path = NULL},
 };

@@ -403,6 +403,6 @@ static void stream_session(struct request *r, struct session *s)
 }
 
 const struct route_row api_events_rows[] = {
-	{METHOD_GET, "/api/session/{}/stream", WHO_VIEWER, .session = stream_session},
+	{METHOD_GET, "/api/session/{}/stream", ROUTE_VIEWER, .session = stream_session},
 	{.path = NULL},
 };

@@ -4,7 +4,7 @@
 #include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
-#include "ws/api/session/look_first.h"
+#include "ws/api/session/with_screen.h"
 #include "ws/api/later/pending.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -407,7 +407,7 @@ static void type(struct api *a, struct keystrokes *k, json_t *body, bool submit)
 	struct submit typed = {0};
 	struct request *r = k->request;
 	struct session *s = k->session;
-	if (!typist_take(r, body, &typed.by))
+	if (!typist_parse(r, body, &typed.by))
 		return;
 	int rc = session_type_as(s, &typed.by, k->length ? k->bytes : "", k->length, &typed.typed);
 	if (rc == 0 && submit && k->length > 0) {
@@ -445,10 +445,10 @@ out:
 /* The encoding of keys depends on the current modes. */
 static void look_and_press(struct request *r, struct session *s)
 {
-	look_first(r, s, press_keys);
+	with_screen(r, s, press_keys);
 }
 
 const struct route_row api_keys_rows[] = {
-	{METHOD_POST, "/api/session/{}/keys", WHO_DRIVER, .session = look_and_press},
+	{METHOD_POST, "/api/session/{}/keys", ROUTE_DRIVER, .session = look_and_press},
 	{.path = NULL},
 };

@@ -93,7 +93,7 @@ static void acquire_lease(struct request *r, struct session *s)
 	terms.exclusive = !mode || strcmp(mode, "exclusive") == 0;
 	terms.author = typist_author(r);
 	if (!terms.owner)
-		terms.owner = typist_default(r);
+		terms.owner = typist_default_label(r);
 	if (!terms.exclusive && strcmp(mode, "advisory") != 0) {
 		reply_invalid(r, "mode", "Must be exclusive or advisory", "invalid");
 		goto out;
@@ -125,8 +125,9 @@ static bool parse_note(struct request *r, const struct session *s, struct lease_
 	}
 	snprintf(ret_note->text, sizeof ret_note->text, "%s", text);
 	snprintf(ret_note->by, sizeof ret_note->by, "%s",
-		request_param(r, "id") && lease_is_held(l, clock_wall_ms()) ? l->owner
-									    : typist_default(r));
+		request_param(r, "id") && lease_is_held(l, clock_wall_ms())
+			? l->owner
+			: typist_default_label(r));
 	snprintf(ret_note->author, sizeof ret_note->author, "%s", typist_author(r));
 	return true;
 }
@@ -147,9 +148,9 @@ static void release_lease(struct request *r, struct session *s)
 }
 
 const struct route_row api_lease_rows[] = {
-	{METHOD_GET, "/api/session/{}/typed", WHO_VIEWER, .session = list_typed},
-	{METHOD_GET, "/api/session/{}/lease", WHO_VIEWER, .session = show_lease},
-	{METHOD_POST, "/api/session/{}/lease", WHO_DRIVER, .session = acquire_lease},
-	{METHOD_DELETE, "/api/session/{}/lease", WHO_DRIVER, .session = release_lease},
+	{METHOD_GET, "/api/session/{}/typed", ROUTE_VIEWER, .session = list_typed},
+	{METHOD_GET, "/api/session/{}/lease", ROUTE_VIEWER, .session = show_lease},
+	{METHOD_POST, "/api/session/{}/lease", ROUTE_DRIVER, .session = acquire_lease},
+	{METHOD_DELETE, "/api/session/{}/lease", ROUTE_DRIVER, .session = release_lease},
 	{.path = NULL},
 };

@@ -61,8 +61,8 @@ static json_t *changes_json(const struct list_stream *l)
 static json_t *next_event(struct list_stream *l)
 {
 	uint64_t version = activities_version(l->api->activities);
-	if (l->sent != l->api->version_of_list) {
-		l->sent = l->api->version_of_list;
+	if (l->sent != l->api->list_version) {
+		l->sent = l->api->list_version;
 		l->told = version;
 		return json_pack("{s:s, s:o}", "type", "sessions", "sessions",
 			list_json(l->api, &l->request->principal, false));
@@ -84,14 +84,14 @@ static char *next_list(void *user)
 	return text;
 }
 
-void api_tell_drain(struct api *a)
+void api_notify_drain(struct api *a)
 {
 	struct list_stream *l, *next;
 	DL_FOREACH_SAFE (a->streams, l, next)
 		reply_stream_more(l->request);
 }
 
-void api_tell_activity(struct api *a)
+void api_notify_activity(struct api *a)
 {
 	struct list_stream *l, *next;
 	DL_FOREACH_SAFE (a->streams, l, next)
@@ -128,7 +128,7 @@ static void follow_sessions(struct request *r)
 }
 
 const struct route_row api_session_list_rows[] = {
-	{METHOD_GET, "/api/session/list", WHO_VIEWER, .plain = list_sessions},
-	{METHOD_GET, "/api/session/events", WHO_VIEWER, .plain = follow_sessions},
+	{METHOD_GET, "/api/session/list", ROUTE_VIEWER, .plain = list_sessions},
+	{METHOD_GET, "/api/session/events", ROUTE_VIEWER, .plain = follow_sessions},
 	{.path = NULL},
 };

@@ -5,7 +5,7 @@
 #include "ring/screen/view/render.h"
 #include "ring/search/search.h"
 #include "ws/api/api.h"
-#include "ws/api/session/look_first.h"
+#include "ws/api/session/with_screen.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
@@ -466,14 +466,14 @@ static void wait_and_show_screen(struct request *r, struct session *s)
 {
 	struct view v = {0};
 	if (parse_view(r, &v))
-		look_in_turn(r, s, show_screen);
+		with_screen_in_turn(r, s, show_screen);
 }
 
 static void wait_and_show_scrollback(struct request *r, struct session *s)
 {
 	struct view v = {0};
 	if (parse_view(r, &v))
-		look_in_turn(r, s, show_scrollback);
+		with_screen_in_turn(r, s, show_scrollback);
 }
 
 static void search_session(struct request *r, struct session *s)
@@ -494,12 +494,12 @@ static void search_session(struct request *r, struct session *s)
 		.pattern = pattern,
 		.found = {.pattern = pattern, .limit = (unsigned)query.limit, .work = SEARCH_WORK},
 		.bytes = session_bytes(s)};
-	look_with(r, s, &q->task, reply_search);
+	with_screen_task(r, s, &q->task, reply_search);
 }
 
 const struct route_row api_screen_rows[] = {
-	{METHOD_GET, "/api/session/{}/screen", WHO_VIEWER, .session = wait_and_show_screen},
-	{METHOD_GET, "/api/session/{}/scrollback", WHO_VIEWER, .session = wait_and_show_scrollback},
-	{METHOD_GET, "/api/session/{}/search", WHO_VIEWER, .session = search_session},
+	{METHOD_GET, "/api/session/{}/screen", ROUTE_VIEWER, .session = wait_and_show_screen},
+	{METHOD_GET, "/api/session/{}/scrollback", ROUTE_VIEWER, .session = wait_and_show_scrollback},
+	{METHOD_GET, "/api/session/{}/search", ROUTE_VIEWER, .session = search_session},
 	{.path = NULL},
 };

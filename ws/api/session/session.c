@@ -153,7 +153,7 @@ static void resize_session(struct request *r, struct session *s)
 		if (rows == 0 || cols == 0)
 			reply_invalid(r, cols == 0 ? "cols" : "rows", "cols and rows are required",
 				"required");
-		else if (typist_is_admitted(r, body, s))
+		else if (typist_check_lease(r, body, s))
 			resize(r, s, (unsigned)rows, (unsigned)cols);
 	}
 	json_decref(body);
@@ -171,7 +171,7 @@ static void set_size_policy(struct request *r, struct session *s)
 		if (!name || !size_policy_parse(name, &policy))
 			reply_invalid(r, "policy", "Must be latest, smallest, fixed or owner",
 				name ? "invalid" : "required");
-		else if (typist_is_admitted(r, body, s))
+		else if (typist_check_lease(r, body, s))
 			reply_result(r, s,
 				session_set_size_policy(s, policy, (unsigned)rows, (unsigned)cols));
 	}
@@ -192,7 +192,7 @@ static void signal_session(struct request *r, struct session *s)
 			signal ? "invalid" : "required");
 	else if (target && !shell && strcmp(target, "foreground") != 0)
 		reply_invalid(r, "target", "Must be foreground or shell", "invalid");
-	else if (typist_is_admitted(r, body, s))
+	else if (typist_check_lease(r, body, s))
 		reply_result(r, s,
 			session_signal(s, signal_number(signal),
 				shell ? WIRE_TARGET_SHELL : WIRE_TARGET_FOREGROUND));
@@ -207,7 +207,7 @@ static void type_input(struct request *r, struct session *s)
 	struct typist by;
 	struct typing_result typed;
 	json_t *body = body_read(r);
-	if (!body || !body_text(r, body, "base64", &base64) || !typist_take(r, body, &by))
+	if (!body || !body_text(r, body, "base64", &base64) || !typist_parse(r, body, &by))
 		goto out;
 	const json_t *text = json_object_get(body, "data");
 	const void *bytes = json_string_value(text);
@@ -286,14 +286,14 @@ static void show_output(struct request *r, struct session *s)
 }
 
 const struct route_row api_session_rows[] = {
-	{METHOD_POST, "/api/session/delete", WHO_OWNER, .plain = delete_session},
-	{METHOD_GET, "/api/session/{}", WHO_VIEWER, .session = show_session},
-	{METHOD_POST, "/api/session/{}/rename", WHO_OWNER, .session = rename_session},
-	{METHOD_POST, "/api/session/{}/notify", WHO_DRIVER, .session = notify_watchers},
-	{METHOD_POST, "/api/session/{}/resize", WHO_DRIVER, .session = resize_session},
-	{METHOD_POST, "/api/session/{}/size", WHO_OWNER, .session = set_size_policy},
-	{METHOD_POST, "/api/session/{}/signal", WHO_DRIVER, .session = signal_session},
-	{METHOD_POST, "/api/session/{}/input", WHO_DRIVER, .session = type_input},
-	{METHOD_GET, "/api/session/{}/output", WHO_VIEWER, .session = show_output},
+	{METHOD_POST, "/api/session/delete", ROUTE_OWNER, .plain = delete_session},
+	{METHOD_GET, "/api/session/{}", ROUTE_VIEWER, .session = show_session},
+	{METHOD_POST, "/api/session/{}/rename", ROUTE_OWNER, .session = rename_session},
+	{METHOD_POST, "/api/session/{}/notify", ROUTE_DRIVER, .session = notify_watchers},
+	{METHOD_POST, "/api/session/{}/resize", ROUTE_DRIVER, .session = resize_session},
+	{METHOD_POST, "/api/session/{}/size", ROUTE_OWNER, .session = set_size_policy},
+	{METHOD_POST, "/api/session/{}/signal", ROUTE_DRIVER, .session = signal_session},
+	{METHOD_POST, "/api/session/{}/input", ROUTE_DRIVER, .session = type_input},
+	{METHOD_GET, "/api/session/{}/output", ROUTE_VIEWER, .session = show_output},
 	{.path = NULL},
 };

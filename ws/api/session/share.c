@@ -168,8 +168,8 @@ static void delete_link(struct request *r, struct session *s)
 }
 
 const struct route_row api_share_rows[] = {
-	{METHOD_GET, "/api/session/{}/links", WHO_OWNER, .session = list_links},
-	{METHOD_POST, "/api/session/{}/links", WHO_OWNER, .session = create_link},
-	{METHOD_DELETE, "/api/session/{}/links/{}", WHO_OWNER, .session = delete_link},
+	{METHOD_GET, "/api/session/{}/links", ROUTE_OWNER, .session = list_links},
+	{METHOD_POST, "/api/session/{}/links", ROUTE_OWNER, .session = create_link},
+	{METHOD_DELETE, "/api/session/{}/links/{}", ROUTE_OWNER, .session = delete_link},
 	{.path = NULL},
 };

@@ -69,6 +69,6 @@ static void show_state(struct request *r, struct session *s)
 }
 
 const struct route_row api_state_rows[] = {
-	{METHOD_GET, "/api/session/{}/state", WHO_VIEWER, .session = show_state},
+	{METHOD_GET, "/api/session/{}/state", ROUTE_VIEWER, .session = show_state},
 	{.path = NULL},
 };

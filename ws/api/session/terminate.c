@@ -90,12 +90,12 @@ static void terminate_session(struct request *r, struct session *s)
 	uint64_t grace_ms = GRACE_MS;
 	json_t *body = body_read(r);
 	if (body && body_number(r, body, "graceMs", 0, GRACE_MAX_MS, &grace_ms) &&
-		typist_is_admitted(r, body, s))
+		typist_check_lease(r, body, s))
 		begin(api_of(r), r, s, grace_ms);
 	json_decref(body);
 }
 
 const struct route_row api_terminate_rows[] = {
-	{METHOD_POST, "/api/session/{}/terminate", WHO_DRIVER, .session = terminate_session},
+	{METHOD_POST, "/api/session/{}/terminate", ROUTE_DRIVER, .session = terminate_session},
 	{.path = NULL},
 };

@@ -140,7 +140,7 @@ static bool parse_port(struct request *r, const json_t *body, struct wait_condit
 	c->port = (unsigned)port;
 	if (port == 0)
 		return refuse_condition(r, "port", "A number from 1 to 65535 is required");
-	if (access_may(api_of(r)->access, &r->principal, WHO_OWNER_OR_TRUSTED))
+	if (access_may(api_of(r)->access, &r->principal, ROUTE_OWNER_OR_TRUSTED))
 		return true;
 	reply_error(
 		r, "PERMISSION_DENIED", "Only owners and trusted drivers may wait for ports", NULL);
@@ -301,7 +301,7 @@ static void begin_wait(struct api *a, struct request *r, struct session *s, stru
 		q->options.count = 0; /* the session owns the patterns */
 		return;
 	}
-	access_drop(q->options.claim);
+	access_drop_claim(q->options.claim);
 	r->gone = NULL;
 	if (c)
 		release(c);
@@ -314,7 +314,7 @@ static bool claim(struct api *a, struct request *r, struct asked *q)
 	unsigned patterns = 0;
 	for (unsigned i = 0; i < q->options.count; i++)
 		patterns += q->conditions[i].pattern != NULL;
-	const struct access_want want[ACCESS_PLACES] = {
+	const struct access_amount want[ACCESS_PLACES] = {
 		{QUOTA_WAITS, 1}, {QUOTA_PATTERNS, patterns}};
 	return access_claim_for(a->access, r, want, &q->options.claim);
 }
@@ -332,6 +332,6 @@ static void await_session(struct request *r, struct session *s)
 }
 
 const struct route_row api_wait_rows[] = {
-	{METHOD_POST, "/api/session/{}/wait", WHO_VIEWER, .session = await_session},
+	{METHOD_POST, "/api/session/{}/wait", ROUTE_VIEWER, .session = await_session},
 	{.path = NULL},
 };

@@ -47,9 +47,9 @@ static char *find_latest_session(struct cli *cli, bool by_link)
 static int parse_link(struct cli *cli, struct link *link, const char **given)
 {
 	char *word = cli->argv[optind - 1];
-	if (!*given || !link_is_meant(*given))
+	if (!*given || !link_is_url(*given))
 		return 0;
-	int rc = link_read(word, link);
+	int rc = link_parse(word, link);
 	char *secret = word + strcspn(word, "#"), *host = strstr(word, "//") + 2;
 	memset(secret, '#', strlen(secret));
 	char *at = strrchr(host, '@');
@@ -154,7 +154,7 @@ static int parse_options(struct cli *cli, struct attach_options *o)
 }
 
 /* Its output would be printed into itself without end. */
-const char *attach_here(const struct cli *cli)
+const char *attach_own_session(const struct cli *cli)
 {
 	const char *ours = getenv("RINGSIDE_SESSION");
 	return ours && *ours && !cli->url && !cli->socket ? ours : NULL;
@@ -166,7 +166,7 @@ static int run_attach(struct cli *cli)
 	struct link link = {.owner = true};
 	int rc = parse_options(cli, &o);
 	const char *given = cli_argument(cli);
-	if (rc != 0 || !cli_done(cli))
+	if (rc != 0 || !cli_expect_end(cli))
 		return cli->status;
 	rc = parse_link(cli, &link, &given);
 	if (rc == 0)
@@ -175,7 +175,7 @@ static int run_attach(struct cli *cli)
 		rc = check_role(cli, &o);
 	if (rc != 0)
 		return rc;
-	const char *here = attach_here(cli);
+	const char *here = attach_own_session(cli);
 	if (given && here && strcmp(given, here) == 0)
 		return cli_fail(cli, ATTACH_WITHIN, here);
 	char *id = given ? strdup(given) : find_latest_session(cli, !link.owner);

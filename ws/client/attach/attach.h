@@ -22,7 +22,7 @@ struct attach_options {
 #define ATTACH_WITHIN "this is session %s: it cannot be shown within itself"
 
 /* The id of the session that we run in, if it is one of the chosen server; else NULL. */
-const char *attach_here(const struct cli *cli);
+const char *attach_own_session(const struct cli *cli);
 
 /*
  * Attach until the user detaches or the session ends. Call it after connection_open(). options may

@@ -30,13 +30,13 @@ void attach_end(struct attachment *a, int status, const char *how)
 	a->how = how;
 }
 
-void attach_lose_terminal(struct attachment *a)
+void attach_end_no_terminal(struct attachment *a)
 {
 	snprintf(a->reason, sizeof a->reason, "the terminal is gone");
 	attach_end(a, CLI_FAILED, "hangup");
 }
 
-void attach_lose_session(struct attachment *a, int status, const char *how)
+void attach_end_or_next(struct attachment *a, int status, const char *how)
 {
 	if (!a->options.next) {
 		attach_end(a, status, how);
@@ -69,7 +69,7 @@ static void send_input(struct attachment *a, const char *bytes, size_t length)
 	if (!a->begun)
 		keep_early(a, bytes, length);
 	else
-		socket_type(a, bytes, length);
+		socket_send_input(a, bytes, length);
 }
 
 static void handle_command(struct attachment *a, int key)
@@ -97,7 +97,7 @@ static void handle_typed(struct attachment *a)
 			&a->keyboard, bytes, a->typed_length - a->typed_at, &found);
 		a->typed_at = a->typed_length - found.rest;
 		send_input(a, bytes, length);
-		if (found.what == KEYBOARD_DETACHED)
+		if (found.what == KEYBOARD_DETACH_KEY)
 			attach_end(a, 0, "detached");
 		else if (found.what == KEYBOARD_COMMAND)
 			handle_command(a, found.key);
@@ -145,7 +145,7 @@ static void on_input(uv_poll_t *poll, int status, int events)
 		return;
 	if (n <= 0) {
 		uv_poll_stop(poll);
-		attach_lose_terminal(a);
+		attach_end_no_terminal(a);
 		return;
 	}
 	if (a->busy && has_leaving_key(a, a->typed + a->typed_length, (size_t)n))
@@ -171,7 +171,7 @@ static void run_actions(struct attachment *a)
 		a->wanted = PREFIX_NONE;
 		a->busy = true;
 		attach_read_input(a);
-		switch_do(a, action);
+		switch_run(a, action);
 		a->busy = a->hurried = a->uncovered = false;
 		handle_typed(a);
 		attach_read_input(a);
@@ -250,7 +250,7 @@ static void close_handles(struct attachment *a)
 	for (size_t i = 0; i < ATTACH_SIGNALS; i++)
 		uv_close((uv_handle_t *)&a->signals[i], NULL);
 	mirror_finish(a);
-	socket_drop(a);
+	socket_disconnect(a);
 	free(a->kept.bytes);
 	/* The handles are on the stack: let the loop close them. */
 	uv_run(&a->cli->loop, UV_RUN_NOWAIT);

@@ -55,11 +55,11 @@ struct attachment {
 	char early[ATTACH_EARLY_MAX];       /* input before that */
 	size_t early_length;
 	struct delivery delivery;
-	char client[17];     /* our id, by which the server counts our input */
-	bool heard;          /* the server has confirmed input on this connection */
-	uint64_t missing_ms; /* loop time since when `heard` is false; 0: it is true */
-	bool away;           /* the user has been told that the server is away */
-	bool synced;         /* offset is valid */
+	char client[17];               /* our id, by which the server counts our input */
+	bool heard;                    /* the server has confirmed input on this connection */
+	uint64_t unconfirmed_since_ms; /* loop time since when `heard` is false; 0: it is true */
+	bool away;                     /* the user has been told that the server is away */
+	bool synced;                   /* offset is valid */
 	char epoch[17];
 	uint64_t offset;        /* of the next byte to draw */
 	uint64_t live;          /* of the next byte to receive */
@@ -74,7 +74,7 @@ struct attachment {
 	bool hurried;              /* a key that leaves was typed meanwhile */
 	bool covering;             /* waiting for the snapshot before a view */
 	bool covered;              /* a view is shown */
-	bool cover_late;           /* the time limit of the server's answer is over */
+	bool request_timed_out;    /* the time limit of the server's answer is over */
 	bool uncovered;            /* the session has ended: leave the view */
 	bool resized;              /* draw the view again */
 	struct kept kept;
@@ -102,10 +102,10 @@ struct attachment {
 void attach_end(struct attachment *a, int status, const char *how);
 
 /* End it because the terminal is gone. */
-void attach_lose_terminal(struct attachment *a);
+void attach_end_no_terminal(struct attachment *a);
 
 /* End it because the session has ended, with a->reason set, or show the next session. */
-void attach_lose_session(struct attachment *a, int status, const char *how);
+void attach_end_or_next(struct attachment *a, int status, const char *how);
 
 /* The session is shown: send it the early input. Later calls do nothing. */
 void attach_begin(struct attachment *a);
@@ -132,10 +132,10 @@ void display_draw_kept(struct attachment *a);
 void display_draw_anew(struct attachment *a);
 
 /* Handle a message of the server. */
-void display_take_message(struct attachment *a, const char *text, size_t length);
+void display_handle_message(struct attachment *a, const char *text, size_t length);
 
 /* Handle bytes of a snapshot or of output. */
-void display_take_bytes(struct attachment *a, const void *bytes, size_t length);
+void display_handle_bytes(struct attachment *a, const void *bytes, size_t length);
 
 /*
  * Open a new connection, now or as soon as possible. The old one stays until the new one is
@@ -144,13 +144,13 @@ void display_take_bytes(struct attachment *a, const void *bytes, size_t length);
 void socket_connect(struct attachment *a);
 
 /* Close the old connection. */
-void socket_settle(struct attachment *a);
+void socket_close_old(struct attachment *a);
 
 /* Erase the notice and restore the cursor, so that output continues where it was. */
-void socket_take_back_notice(struct attachment *a);
+void socket_erase_notice(struct attachment *a);
 
 /* Close all connections and stop trying. */
-void socket_drop(struct attachment *a);
+void socket_disconnect(struct attachment *a);
 
 /* Send a message if there is a connection. Takes message. */
 void socket_send(struct attachment *a, json_t *message);
@@ -158,13 +158,13 @@ void socket_send(struct attachment *a, json_t *message);
 /*
  * Send input exactly once, on this connection or the next; drop it if there has been none for long.
  */
-void socket_type(struct attachment *a, const char *bytes, size_t length);
+void socket_send_input(struct attachment *a, const char *bytes, size_t length);
 
 /* A new connection is attached. taken: bytes of our input that have arrived; -1: unknown. */
-void socket_take_up(struct attachment *a, int64_t taken);
+void socket_resume_input(struct attachment *a, int64_t taken);
 
 /* A receipt for input on the current connection. */
-void socket_take_receipt(struct attachment *a, int64_t taken);
+void socket_handle_receipt(struct attachment *a, int64_t taken);
 
 /* Wait a limited time until all input has arrived. Runs the loop. */
 void socket_flush(struct attachment *a);
@@ -173,28 +173,28 @@ void socket_flush(struct attachment *a);
  * Clear the terminal for a view, after having kept a snapshot of the session. Runs the loop, so do
  * not call it from a callback.
  */
-void cover_open(struct attachment *a);
+void overlay_open(struct attachment *a);
 
 /* Leave the view: draw the snapshot and continue the session at its offset. */
-void cover_close(struct attachment *a);
+void overlay_close(struct attachment *a);
 
 /* Keep a snapshot and its offset. Returns whether one has come. Runs the loop. */
-bool cover_keep(struct attachment *a);
+bool overlay_keep_snapshot(struct attachment *a);
 
 /* Wait a limited time until the session is shown. Returns whether it is. Runs the loop. */
-bool cover_await(struct attachment *a);
+bool overlay_await_session(struct attachment *a);
 
 /* Clear the terminal for a view again, for example after a resize. */
-void cover_show(void);
+void overlay_clear(void);
 
 /* A snapshot begins while a view is shown or waits for it. */
-void cover_begin_kept(struct attachment *a, const json_t *message);
+void overlay_begin_snapshot(struct attachment *a, const json_t *message);
 
 /* Bytes of that snapshot. */
-void cover_take_kept(struct attachment *a, const char *bytes, size_t length);
+void overlay_add_snapshot(struct attachment *a, const char *bytes, size_t length);
 
 /* The offset behind that snapshot, or where output continues without one. */
-void cover_take_sync(struct attachment *a, uint64_t offset);
+void overlay_handle_sync(struct attachment *a, uint64_t offset);
 
 /* Execute an action of a key behind the prefix. Runs the loop. */
-void switch_do(struct attachment *a, enum prefix_action action);
+void switch_run(struct attachment *a, enum prefix_action action);

@@ -9,7 +9,7 @@
 /* The view. */
 struct chooser {
 	struct attachment *a;
-	const struct roll *roll;
+	const struct session_menu *session_menu;
 	size_t at, first; /* the selected entry; the one at the top */
 	unsigned cols, rows;
 };
@@ -17,7 +17,7 @@ struct chooser {
 static void draw_session(struct canvas *c, const struct chooser *ch, size_t index)
 {
 	char line[1024], name[300] = "", people[40] = "";
-	const json_t *s = ch->roll->sessions[index];
+	const json_t *s = ch->session_menu->sessions[index];
 	const char *id = answer_text(s, "id"), *called = answer_text(s, "name");
 	json_int_t clients = json_integer_value(json_object_get(s, "clients"));
 	if (*called && strcmp(called, id) != 0)
@@ -46,15 +46,16 @@ static void draw(struct chooser *ch)
 		ch->first = ch->at + 1 - shown;
 	canvas_clear(&c);
 	if (ch->rows > 1)
-		view_foot(&c, ch->cols, ch->rows, " arrows choose, Enter shows it, q goes back");
-	for (size_t i = ch->first; i < ch->roll->count && i < ch->first + shown; i++)
+		view_draw_footer(
+			&c, ch->cols, ch->rows, " arrows choose, Enter shows it, q goes back");
+	for (size_t i = ch->first; i < ch->session_menu->count && i < ch->first + shown; i++)
 		draw_session(&c, ch, i);
 	view_show(ch->a, &c);
 }
 
 static size_t move(const struct chooser *ch, enum key key)
 {
-	size_t last = ch->roll->count - 1, page = ch->rows > 2 ? ch->rows - 2 : 1;
+	size_t last = ch->session_menu->count - 1, page = ch->rows > 2 ? ch->rows - 2 : 1;
 	switch (key) {
 	case KEY_UP:
 		return ch->at > 0 ? ch->at - 1 : last;
@@ -73,9 +74,9 @@ static size_t move(const struct chooser *ch, enum key key)
 	}
 }
 
-const char *chooser_run(struct attachment *a, const struct roll *r)
+const char *chooser_run(struct attachment *a, const struct session_menu *r)
 {
-	struct chooser ch = {.a = a, .roll = r, .at = roll_find(r, a->session)};
+	struct chooser ch = {.a = a, .session_menu = r, .at = session_menu_find(r, a->session)};
 	if (r->count == 0)
 		return NULL;
 	if (ch.at == r->count)
@@ -88,7 +89,7 @@ const char *chooser_run(struct attachment *a, const struct roll *r)
 		if (input.event == VIEW_RESIZED)
 			continue;
 		/* Letters are keys, as in `ringside wall`. */
-		enum key key = input.event == VIEW_TEXT ? key_take(&a->keys, input.byte) : input.key;
+		enum key key = input.event == VIEW_TEXT ? key_feed(&a->keys, input.byte) : input.key;
 		if (key == KEY_LEAVE)
 			return NULL;
 		if (key == KEY_ENTER)

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "ws/client/attach/attachment.h"
-#include "ws/client/attach/roll.h"
+#include "ws/client/attach/session_menu.h"
 
 /*
- * Run between cover_open() and cover_close(). Returns the chosen id, which points into r, or NULL.
+ * Run between overlay_open() and overlay_close(). Returns the chosen id, which points into r, or NULL.
  */
-const char *chooser_run(struct attachment *a, const struct roll *r);
+const char *chooser_run(struct attachment *a, const struct session_menu *r);

@@ -40,7 +40,7 @@ void display_ask_snapshot(struct attachment *a)
 {
 	a->dirty = false;
 	if (a->mirror.on) {
-		mirror_touch(a);
+		mirror_mark_stale(a);
 		return;
 	}
 	socket_send(a,
@@ -109,11 +109,11 @@ static void begin_snapshot(struct attachment *a, const json_t *message)
 	a->snapshot_left = (uint64_t)json_integer_value(json_object_get(message, "bytes"));
 	update_size(a, message);
 	if (a->mirror.on) {
-		mirror_touch(a);
+		mirror_mark_stale(a);
 		return;
 	}
 	if (a->covering || a->covered) {
-		cover_begin_kept(a, message);
+		overlay_begin_snapshot(a, message);
 		return;
 	}
 	/* Do not draw it twice if the session is about to get our size. */
@@ -133,11 +133,11 @@ static void handle_sync(struct attachment *a, const json_t *message)
 		a->offset = a->live;
 		a->synced = true;
 		attach_begin(a);
-		mirror_touch(a);
+		mirror_mark_stale(a);
 		return;
 	}
 	if (a->covering || a->covered) {
-		cover_take_sync(a, a->live);
+		overlay_handle_sync(a, a->live);
 		return;
 	}
 	a->offset = a->live;
@@ -170,7 +170,7 @@ static void handle_exit(struct attachment *a, const json_t *message)
 	if (!a->mirror.on && (a->covered || a->covering))
 		a->uncovered = true;
 	else
-		attach_lose_session(a, 0, "ended");
+		attach_end_or_next(a, 0, "ended");
 }
 
 static void handle_attached(struct attachment *a, const json_t *message)
@@ -181,22 +181,22 @@ static void handle_attached(struct attachment *a, const json_t *message)
 	const json_t *input = json_object_get(message, "input");
 	a->pause_ms = 0;
 	uv_timer_stop(&a->notice);
-	socket_take_back_notice(a);
-	socket_settle(a);
-	socket_take_up(a, json_is_integer(input) ? (int64_t)json_integer_value(input) : -1);
+	socket_erase_notice(a);
+	socket_close_old(a);
+	socket_resume_input(a, json_is_integer(input) ? (int64_t)json_integer_value(input) : -1);
 	if (other) {
 		snprintf(a->reason, sizeof a->reason, "was deleted");
-		attach_lose_session(a, CLI_GONE, "deleted");
+		attach_end_or_next(a, CLI_GONE, "deleted");
 	}
 }
 
-void display_take_message(struct attachment *a, const char *text, size_t length)
+void display_handle_message(struct attachment *a, const char *text, size_t length)
 {
 	json_t *message = json_loadb(text, length, 0, NULL);
 	const char *type = json_string_value(json_object_get(message, "type"));
 	if (!type)
 		type = "";
-	mirror_take_message(a, message);
+	mirror_handle_message(a, message);
 	if (strcmp(type, "attached") == 0)
 		handle_attached(a, message);
 	else if (strcmp(type, "snapshot") == 0)
@@ -210,10 +210,10 @@ void display_take_message(struct attachment *a, const char *text, size_t length)
 	else if (strcmp(type, "exit") == 0)
 		handle_exit(a, message);
 	else if (strcmp(type, "input") == 0)
-		socket_take_receipt(
+		socket_handle_receipt(
 			a, (int64_t)json_integer_value(json_object_get(message, "taken")));
 	if (strcmp(type, "resize") == 0)
-		mirror_touch(a);
+		mirror_mark_stale(a);
 	json_decref(message);
 }
 
@@ -224,7 +224,7 @@ static void draw(struct attachment *a, const char *bytes, size_t length)
 	while (length > 0 && !a->over) {
 		size_t piece = length < PIECE ? length : PIECE;
 		if (!tty_write(shown, guard_filter(&a->guard, bytes, piece, shown)))
-			attach_lose_terminal(a);
+			attach_end_no_terminal(a);
 		bytes += piece;
 		length -= piece;
 	}
@@ -234,7 +234,7 @@ static void draw_snapshot(struct attachment *a, const char *bytes, size_t length
 {
 	const char *head;
 	size_t head_length;
-	size_t taken = redraw_take(&a->redraw, bytes, length, last, &head, &head_length);
+	size_t taken = redraw_filter(&a->redraw, bytes, length, last, &head, &head_length);
 	draw(a, head, head_length);
 	draw(a, bytes + taken, length - taken);
 }
@@ -252,12 +252,12 @@ static void add_snapshot(struct attachment *a, const char *bytes, size_t length)
 	if (a->mirror.on)
 		return;
 	if (a->covering || a->covered)
-		cover_take_kept(a, bytes, length);
+		overlay_add_snapshot(a, bytes, length);
 	else if (!a->passed)
 		draw_snapshot(a, bytes, length, a->snapshot_left == 0);
 }
 
-void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
+void display_handle_bytes(struct attachment *a, const void *bytes, size_t length)
 {
 	size_t first = a->snapshot_left < length ? (size_t)a->snapshot_left : length;
 	if (a->over)
@@ -267,7 +267,7 @@ void display_take_bytes(struct attachment *a, const void *bytes, size_t length)
 	a->live += length - first;
 	if (a->mirror.on) {
 		a->offset = a->live;
-		mirror_touch(a);
+		mirror_mark_stale(a);
 		return;
 	}
 	/* A view is shown: this output is requested again afterwards. */

@@ -136,7 +136,7 @@ static enum keyboard_state next_state(enum keyboard_state state, char c)
  */
 static size_t drop_reports(struct keyboard *k, char *bytes, size_t length, size_t *ret_taken)
 {
-	static const char answer[] = KEYBOARD_FENCED;
+	static const char answer[] = KEYBOARD_FENCE_ANSWER;
 	size_t i = 0, kept = 0;
 	while (i < length && k->fenced) {
 		char c = bytes[i++];
@@ -156,9 +156,9 @@ static size_t drop_reports(struct keyboard *k, char *bytes, size_t length, size_
 /* Remove late answers. Returns the new length. */
 static size_t drop_answers(struct keyboard *k, char *bytes, size_t length)
 {
-	size_t n = sizeof KEYBOARD_FENCED - 1;
+	size_t n = sizeof KEYBOARD_FENCE_ANSWER - 1;
 	for (size_t i = 0; i + n <= length;) {
-		if (memcmp(bytes + i, KEYBOARD_FENCED, n) != 0) {
+		if (memcmp(bytes + i, KEYBOARD_FENCE_ANSWER, n) != 0) {
 			i++;
 			continue;
 		}
@@ -286,7 +286,7 @@ static size_t find_key(struct keyboard *k, const char *bytes, size_t length, siz
 			(n = measure_key(bytes + i, length - i, k->prefix)) > 0;
 		if (n > 0) {
 			*ret_length = n;
-			*ret_what = is_prefix ? KEYBOARD_COMMAND : KEYBOARD_DETACHED;
+			*ret_what = is_prefix ? KEYBOARD_COMMAND : KEYBOARD_DETACH_KEY;
 			return i;
 		}
 		track_paste(k, bytes[i]);
@@ -320,7 +320,7 @@ size_t keyboard_filter(
 	}
 	size_t at = find_key(k, bytes, length, &n, &what);
 	k->prefixed = what == KEYBOARD_COMMAND;
-	ret_found->what = what == KEYBOARD_DETACHED ? what : KEYBOARD_NOTHING;
+	ret_found->what = what == KEYBOARD_DETACH_KEY ? what : KEYBOARD_NOTHING;
 	ret_found->rest = length - at - n;
 	return keep(k, bytes, at);
 }

@@ -10,8 +10,8 @@
 /* The default detach key, C-\, as in abduco and dtach: programs use it least. */
 #define KEYBOARD_DETACH '\x1c'
 
-#define KEYBOARD_FENCE "\033[5n" /* a query that each terminal answers with KEYBOARD_FENCED */
-#define KEYBOARD_FENCED "\033[0n"
+#define KEYBOARD_FENCE "\033[5n" /* a query that each terminal answers with KEYBOARD_FENCE_ANSWER */
+#define KEYBOARD_FENCE_ANSWER "\033[0n"
 
 /* Where the parser is, while a fence is up. */
 enum keyboard_state { KEYBOARD_TEXT, KEYBOARD_ESCAPE, KEYBOARD_CSI, KEYBOARD_STRING, KEYBOARD_ONE };
@@ -19,8 +19,8 @@ enum keyboard_state { KEYBOARD_TEXT, KEYBOARD_ESCAPE, KEYBOARD_CSI, KEYBOARD_STR
 /* What was found in the input. */
 enum keyboard_what {
 	KEYBOARD_NOTHING,
-	KEYBOARD_DETACHED, /* the detach key */
-	KEYBOARD_COMMAND,  /* a key behind the prefix */
+	KEYBOARD_DETACH_KEY, /* the detach key */
+	KEYBOARD_COMMAND,    /* a key behind the prefix */
 };
 
 #define KEYBOARD_UNKNOWN 0 /* a key behind the prefix that is not a character, such as an arrow */

@@ -131,7 +131,7 @@ static void draw(struct attachment *a)
 	put_rows(m, &c, cols, shown);
 	if (shown < rows)
 		put_status_line(a, &c, shown, cols);
-	modes_put(&c, &m->shown, &m->wanted);
+	modes_write_changes(&c, &m->shown, &m->wanted);
 	m->shown = m->wanted;
 	if (m->status.rung)
 		canvas_bytes(&c, "\a", 1);
@@ -139,7 +139,7 @@ static void draw(struct attachment *a)
 	put_cursor(m, &c, cols, shown);
 	canvas_bytes(&c, end_update, sizeof end_update - 1);
 	if (!tty_write(c.bytes, c.length))
-		attach_lose_terminal(a);
+		attach_end_no_terminal(a);
 	m->anew = c.failed;
 	canvas_finish(&c);
 }
@@ -154,7 +154,7 @@ void mirror_show(struct attachment *a)
 	m->anew = true;
 	a->resized = false;
 	draw(a);
-	mirror_touch(a);
+	mirror_mark_stale(a);
 }
 
 static void send_request(struct mirror *m, const char *kind, char *path)
@@ -198,7 +198,7 @@ static void fetch_if_stale(struct attachment *a)
 			m->picture.plain ? "" : "&cells=1", m->since));
 }
 
-void mirror_touch(struct attachment *a)
+void mirror_mark_stale(struct attachment *a)
 {
 	a->mirror.stale = true;
 	fetch_if_stale(a);
@@ -210,7 +210,7 @@ static void handle_picture(struct attachment *a, const json_t *message)
 	const json_t *body = json_object_get(message, "body");
 	m->fetched = false;
 	int rc = json_integer_value(json_object_get(message, "status")) == 200
-		? picture_take(&m->picture, body, m->since)
+		? picture_update(&m->picture, body, m->since)
 		: -EPROTO;
 	if (rc < 0) {
 		m->stale = true;
@@ -235,7 +235,7 @@ static void handle_event(struct attachment *a, const json_t *message)
 {
 	const char *data = json_string_value(json_object_get(message, "data"));
 	json_t *event = data ? json_loads(data, 0, NULL) : NULL;
-	if (event && status_take_event(&a->mirror.status, event))
+	if (event && status_handle_event(&a->mirror.status, event))
 		draw(a);
 	json_decref(event);
 }
@@ -344,13 +344,13 @@ void mirror_begin(struct attachment *a)
 	draw(a);
 }
 
-void mirror_take_message(struct attachment *a, const json_t *message)
+void mirror_handle_message(struct attachment *a, const json_t *message)
 {
-	if (status_take_message(&a->mirror.status, message))
+	if (status_handle_message(&a->mirror.status, message))
 		draw(a);
 }
 
-void mirror_miss_server(struct attachment *a)
+void mirror_show_away(struct attachment *a)
 {
 	a->mirror.status.away = true;
 	draw(a);
@@ -390,7 +390,7 @@ void mirror_open(struct attachment *a)
 	/* wcwidth() needs a UTF-8 locale. */
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
-	m->back = a->drawn && cover_keep(a);
+	m->back = a->drawn && overlay_keep_snapshot(a);
 	if (a->over)
 		return;
 	m->status.bells = -1; /* the terminal has rung earlier bells itself */

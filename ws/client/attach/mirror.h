@@ -49,13 +49,13 @@ void mirror_close(struct attachment *a);
 void mirror_show(struct attachment *a);
 
 /* The screen may have changed: fetch it. */
-void mirror_touch(struct attachment *a);
+void mirror_mark_stale(struct attachment *a);
 
 /* Another session is attached. */
 void mirror_begin(struct attachment *a);
 
 /* Handle a message of the terminal socket. */
-void mirror_take_message(struct attachment *a, const json_t *message);
+void mirror_handle_message(struct attachment *a, const json_t *message);
 
 /* Show that the server is away. */
-void mirror_miss_server(struct attachment *a);
+void mirror_show_away(struct attachment *a);

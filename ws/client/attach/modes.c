@@ -84,7 +84,7 @@ static void put_mouse(struct canvas *c, const struct modes *from, const struct m
 		put_private(c, mice[to->mouse], false, true);
 }
 
-void modes_put(struct canvas *c, const struct modes *from, const struct modes *to)
+void modes_write_changes(struct canvas *c, const struct modes *from, const struct modes *to)
 {
 	put_private(c, 1, from->application_cursor, to->application_cursor);
 	if (from->application_keypad != to->application_keypad)

@@ -22,4 +22,4 @@ struct modes {
 struct modes modes_of(const json_t *answer);
 
 /* Append the sequences that change the terminal's modes. */
-void modes_put(struct canvas *c, const struct modes *from, const struct modes *to);
+void modes_write_changes(struct canvas *c, const struct modes *from, const struct modes *to);

@@ -32,7 +32,7 @@ static size_t drop_pops(char *head, size_t length)
 	return length;
 }
 
-size_t redraw_take(struct redraw *r, const char *bytes, size_t length, bool last,
+size_t redraw_filter(struct redraw *r, const char *bytes, size_t length, bool last,
 	const char **ret_head, size_t *ret_head_length)
 {
 	size_t taken = 0;

@@ -20,5 +20,5 @@ struct redraw {
  * Filter bytes of a snapshot; last: its last ones. The terminal gets *ret_head_length bytes of
  * *ret_head, and then the given bytes from the returned offset on.
  */
-size_t redraw_take(struct redraw *r, const char *bytes, size_t length, bool last,
+size_t redraw_filter(struct redraw *r, const char *bytes, size_t length, bool last,
 	const char **ret_head, size_t *ret_head_length);

@@ -90,7 +90,7 @@ static uint64_t fetch_part(struct scroller *s, uint64_t from, uint64_t to, bool 
 	if (good && !*ret_again) {
 		const json_t *scrollback = json_object_get(answer.json, "scrollback");
 		uint64_t first = number_of(scrollback, "first");
-		picture_take_lines(&s->page, answer.json, s->past.top);
+		picture_set_lines(&s->page, answer.json, s->past.top);
 		past_extend(&s->past, first,
 			first + number_of(scrollback, "count") + s->screen_rows, s->past.rows);
 		next = json_is_integer(json_object_get(answer.json, "next"))
@@ -135,7 +135,7 @@ static void fetch_oldest(struct scroller *s)
 		s->past.top = first;
 		past_extend(&s->past, first,
 			first + number_of(scrollback, "count") + s->screen_rows, s->past.rows);
-		picture_take_lines(&s->page, answer.json, s->past.top);
+		picture_set_lines(&s->page, answer.json, s->past.top);
 	}
 	answer_finish(&answer);
 }
@@ -156,7 +156,7 @@ static void mark_found(struct scroller *s)
 	for (size_t i = 0; i < p->found_count; i++) {
 		const struct past_match *m = &p->found[i];
 		if (m->line >= p->top && m->line - p->top < p->rows)
-			picture_mark(&s->page, (unsigned)(m->line - p->top), m->column, m->columns,
+			picture_toggle(&s->page, (unsigned)(m->line - p->top), m->column, m->columns,
 				i == p->at ? PEN_INVERSE | PEN_BOLD | PEN_UNDERLINE : PEN_INVERSE);
 	}
 }
@@ -177,7 +177,7 @@ static void draw_foot(const struct scroller *s, struct canvas *c)
 			" lines %" PRIu64 "-%" PRIu64 " of %" PRIu64
 			"%s; / searches, n N older newer, q goes back",
 			p->top - p->first + 1, last - p->first, p->end - p->first, found);
-	view_foot(c, s->cols, s->rows, line);
+	view_draw_footer(c, s->cols, s->rows, line);
 }
 
 static void draw(struct scroller *s)
@@ -273,7 +273,7 @@ static bool handle_text(struct scroller *s, unsigned char byte)
 	case CONTROL('F'):
 		return handle_key(s, KEY_PAGE_DOWN);
 	default:
-		return handle_key(s, key_take(&s->a->keys, byte));
+		return handle_key(s, key_feed(&s->a->keys, byte));
 	}
 }
 

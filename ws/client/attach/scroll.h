@@ -3,5 +3,5 @@
 
 #include "ws/client/attach/attachment.h"
 
-/* Run it between cover_open() and cover_close(). search: begin with a search. */
+/* Run it between overlay_open() and overlay_close(). search: begin with a search. */
 void scroll_run(struct attachment *a, bool search);

@@ -50,14 +50,14 @@ static void on_text(void *user, const char *text, size_t length)
 {
 	struct attachment *a = owner(user);
 	if (a)
-		display_take_message(a, text, length);
+		display_handle_message(a, text, length);
 }
 
 static void on_binary(void *user, const void *bytes, size_t length)
 {
 	struct attachment *a = owner(user);
 	if (a)
-		display_take_bytes(a, bytes, length);
+		display_handle_bytes(a, bytes, length);
 }
 
 static void on_opened(void *user)
@@ -77,7 +77,7 @@ static void on_notice(uv_timer_t *timer)
 	char text[256], key[8] = "";
 	a->away = true;
 	if (a->mirror.on) {
-		mirror_miss_server(a);
+		mirror_show_away(a);
 		return;
 	}
 	if (a->covered)
@@ -100,7 +100,7 @@ static void on_notice(uv_timer_t *timer)
 	a->dirty = a->noticed = true;
 }
 
-void socket_take_back_notice(struct attachment *a)
+void socket_erase_notice(struct attachment *a)
 {
 	unsigned cols, rows;
 	char text[32];
@@ -127,7 +127,8 @@ static void try_later(struct attachment *a)
 
 static bool is_long_away(const struct attachment *a)
 {
-	return a->missing_ms > 0 && uv_now(&a->cli->loop) - a->missing_ms > LONG_MS;
+	return a->unconfirmed_since_ms > 0 &&
+		uv_now(&a->cli->loop) - a->unconfirmed_since_ms > LONG_MS;
 }
 
 static void bell(void)
@@ -135,7 +136,7 @@ static void bell(void)
 	tty_write("\a", 1);
 }
 
-void socket_type(struct attachment *a, const char *bytes, size_t length)
+void socket_send_input(struct attachment *a, const char *bytes, size_t length)
 {
 	/* The user knows that input is dropped. */
 	if (is_long_away(a) || a->away)
@@ -145,7 +146,7 @@ void socket_type(struct attachment *a, const char *bytes, size_t length)
 		client_socket_send(a->socket, true, bytes, length);
 }
 
-void socket_take_up(struct attachment *a, int64_t taken)
+void socket_resume_input(struct attachment *a, int64_t taken)
 {
 	struct delivery *d = &a->delivery;
 	bool lost = delivery_resume(d, taken >= 0, taken >= 0 ? (uint64_t)taken : 0);
@@ -155,12 +156,12 @@ void socket_take_up(struct attachment *a, int64_t taken)
 		bell();
 	a->heard = true;
 	a->away = false;
-	a->missing_ms = 0;
+	a->unconfirmed_since_ms = 0;
 	if (d->length > 0)
 		client_socket_send(a->socket, true, d->bytes, d->length);
 }
 
-void socket_take_receipt(struct attachment *a, int64_t taken)
+void socket_handle_receipt(struct attachment *a, int64_t taken)
 {
 	if (taken >= 0)
 		delivery_receipt(&a->delivery, (uint64_t)taken);
@@ -171,8 +172,8 @@ static void mark_disconnected(struct attachment *a)
 {
 	a->socket = NULL;
 	a->heard = false;
-	if (a->missing_ms == 0)
-		a->missing_ms = uv_now(&a->cli->loop);
+	if (a->unconfirmed_since_ms == 0)
+		a->unconfirmed_since_ms = uv_now(&a->cli->loop);
 	a->ready = false;
 	a->synced = a->synced && (a->drawn || a->mirror.on || a->passed);
 	a->snapshot_left = 0;
@@ -192,7 +193,7 @@ static void on_closed(void *user, int code, const char *reason)
 	case 4410:
 	case -404:
 		snprintf(a->reason, sizeof a->reason, "was deleted");
-		attach_lose_session(a, CLI_GONE, "deleted");
+		attach_end_or_next(a, CLI_GONE, "deleted");
 		return;
 	case 4401:
 	case -401:
@@ -282,18 +283,18 @@ void socket_connect(struct attachment *a)
 {
 	if (open_socket(a) == 0)
 		return;
-	socket_drop(a);
+	socket_disconnect(a);
 	try_later(a);
 }
 
-void socket_settle(struct attachment *a)
+void socket_close_old(struct attachment *a)
 {
 	for (size_t i = 0; i < 2; i++)
 		if (&a->lines[i] != a->line)
 			close_line(&a->lines[i]);
 }
 
-void socket_drop(struct attachment *a)
+void socket_disconnect(struct attachment *a)
 {
 	close_line(&a->lines[0]);
 	close_line(&a->lines[1]);
@@ -305,15 +306,15 @@ void socket_drop(struct attachment *a)
 static void on_timeout(uv_timer_t *timer)
 {
 	struct attachment *a = timer->data;
-	a->cover_late = true;
+	a->request_timed_out = true;
 }
 
 void socket_flush(struct attachment *a)
 {
 	bool over = a->over;
-	a->cover_late = false;
+	a->request_timed_out = false;
 	uv_timer_start(&a->cover, on_timeout, FLUSH_MS, 0);
-	while (a->socket && a->delivery.length > 0 && !a->cover_late && a->over == over)
+	while (a->socket && a->delivery.length > 0 && !a->request_timed_out && a->over == over)
 		uv_run(&a->cli->loop, UV_RUN_ONCE);
 	uv_timer_stop(&a->cover);
 }

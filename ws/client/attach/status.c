@@ -20,22 +20,22 @@ static void add(char *text, size_t size, const char *separator, const char *more
 	snprintf(text + length, size - length, "%s%s", length > 0 ? separator : "", more);
 }
 
-static enum standing assess(const json_t *session, char words[STANDING_WORDS_MAX])
+static enum attention assess(const json_t *session, char words[ATTENTION_WORDS_MAX])
 {
 	const json_t *activity = json_object_get(session, "activity");
 	bool called = json_is_true(json_object_get(activity, "unread"));
-	return standing_of(session, json_is_object(activity) ? activity : NULL, called, words);
+	return attention_of(session, json_is_object(activity) ? activity : NULL, called, words);
 }
 
 static void count(struct status *s)
 {
 	const char *id;
 	json_t *session;
-	char words[STANDING_WORDS_MAX];
+	char words[ATTENTION_WORDS_MAX];
 	s->needing = 0;
 	json_object_foreach (s->sessions, id, session)
 		if (strcmp(id, s->session) != 0)
-			s->needing += assess(session, words) <= STANDING_STUCK;
+			s->needing += assess(session, words) <= ATTENTION_STUCK;
 	session = json_object_get(s->sessions, s->session);
 	s->words[0] = '\0';
 	if (session)
@@ -72,7 +72,7 @@ static void set_name(struct status *s, const char *name)
 	snprintf(s->name, sizeof s->name, "%s", strcmp(name, s->session) == 0 ? "" : name);
 }
 
-bool status_take_message(struct status *s, const json_t *message)
+bool status_handle_message(struct status *s, const json_t *message)
 {
 	const char *type = text_of(message, "type");
 	if (strcmp(type, "attached") == 0) {
@@ -115,7 +115,7 @@ static void set_activities(struct status *s, const json_t *list)
 	}
 }
 
-bool status_take_event(struct status *s, const json_t *event)
+bool status_handle_event(struct status *s, const json_t *event)
 {
 	const char *type = text_of(event, "type");
 	if (strcmp(type, "sessions") == 0)

@@ -1,7 +1,7 @@
 /* The status line: about the shown session, the other sessions, and the server. Pure. */
 #pragma once
 
-#include "ws/client/draw/standing.h"
+#include "ws/client/draw/attention.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 /* What the line shows. Zeroed at first. */
 struct status {
 	char session[STATUS_ID_MAX + 1];
-	char name[STATUS_NAME_MAX + 1]; /* "": same as the id */
-	char words[STANDING_WORDS_MAX]; /* what runs in it */
+	char name[STATUS_NAME_MAX + 1];  /* "": same as the id */
+	char words[ATTENTION_WORDS_MAX]; /* what runs in it */
 	char people[STATUS_PEOPLE_MAX + 1], lease[STATUS_PEOPLE_MAX + 1];
 	json_int_t client;   /* our number among the attached clients */
 	json_int_t bells;    /* count of bells so far; -1: unknown */
@@ -31,10 +31,10 @@ struct status {
 void status_begin(struct status *s, const char *session);
 
 /* Handle a message of the terminal socket. Returns whether the line may have changed. */
-bool status_take_message(struct status *s, const json_t *message);
+bool status_handle_message(struct status *s, const json_t *message);
 
 /* Handle an event of /api/session/events?activity=1. Returns whether the line may have changed. */
-bool status_take_event(struct status *s, const json_t *event);
+bool status_handle_event(struct status *s, const json_t *event);
 
 /*
  * Write the line, in UTF-8. leave: the detach key, or "". The line may contain names of clients,

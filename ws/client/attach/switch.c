@@ -28,14 +28,14 @@ static void report(struct attachment *a, const char *words)
 		return;
 	bool covered = a->covered;
 	if (!covered)
-		cover_open(a);
-	view_tell(a, &words, 1);
+		overlay_open(a);
+	view_show_lines(a, &words, 1);
 	if (!covered)
-		cover_close(a);
+		overlay_close(a);
 }
 
 /* Fetch the list of sessions. Returns false on an error, which has been shown. */
-static bool fetch_roll(struct attachment *a, struct roll *r)
+static bool fetch_roll(struct attachment *a, struct session_menu *r)
 {
 	struct answer answer;
 	char words[VIEW_WORDS_MAX];
@@ -47,7 +47,7 @@ static bool fetch_roll(struct attachment *a, struct roll *r)
 		answer_finish(&answer);
 		return false;
 	}
-	roll_take(r, answer.json, a->session, attach_here(a->cli));
+	session_menu_set(r, answer.json, a->session, attach_own_session(a->cli));
 	answer_finish(&answer);
 	return true;
 }
@@ -60,7 +60,7 @@ static void show(struct attachment *a, const char *id)
 	socket_flush(a);
 	if (a->over)
 		return;
-	socket_drop(a);
+	socket_disconnect(a);
 	uv_timer_stop(&a->fence);
 	uv_timer_stop(&a->size);
 	snprintf(a->session, sizeof a->session, "%s", next);
@@ -80,45 +80,45 @@ static void show(struct attachment *a, const char *id)
 
 static void step(struct attachment *a, int by)
 {
-	struct roll r;
+	struct session_menu r;
 	if (!fetch_roll(a, &r))
 		return;
-	const char *id = roll_step(&r, a->session, by);
+	const char *id = session_menu_step(&r, a->session, by);
 	if (id)
 		show(a, id);
 	else
 		ring();
-	roll_finish(&r);
+	session_menu_finish(&r);
 }
 
 /* The session has ended: show another one, or end the attachment. */
 static void show_next_or_end(struct attachment *a)
 {
-	struct roll r;
+	struct session_menu r;
 	if (!fetch_roll(a, &r)) {
 		attach_end(a, a->status, a->how);
 		return;
 	}
-	const char *id = roll_step(&r, a->session, 1);
+	const char *id = session_menu_step(&r, a->session, 1);
 	if (id)
 		show(a, id);
 	else
 		attach_end(a, a->status, a->how);
-	roll_finish(&r);
+	session_menu_finish(&r);
 }
 
 static void choose(struct attachment *a)
 {
-	struct roll r;
+	struct session_menu r;
 	char id[ATTACH_ID_MAX + 1] = "";
-	cover_open(a);
+	overlay_open(a);
 	if (!a->over && fetch_roll(a, &r)) {
 		const char *chosen = chooser_run(a, &r);
 		if (chosen && strcmp(chosen, a->session) != 0)
 			snprintf(id, sizeof id, "%s", chosen);
-		roll_finish(&r);
+		session_menu_finish(&r);
 	}
-	cover_close(a);
+	overlay_close(a);
 	if (id[0] && !a->over)
 		show(a, id);
 }
@@ -152,7 +152,7 @@ static void end_session(struct attachment *a)
 	char question[ATTACH_ID_MAX + 80];
 	snprintf(question, sizeof question, "end session %s, and all that runs in it? (y/n)",
 		a->session);
-	cover_open(a);
+	overlay_open(a);
 	bool sure = view_confirm(a, question);
 	if (sure && !a->over) {
 		view_ask(a, "POST", strdup("/api/session/delete"),
@@ -161,14 +161,14 @@ static void end_session(struct attachment *a)
 			report(a, words);
 		answer_finish(&answer);
 	}
-	cover_close(a);
+	overlay_close(a);
 }
 
 static void scroll(struct attachment *a, bool search)
 {
-	cover_open(a);
+	overlay_open(a);
 	scroll_run(a, search);
-	cover_close(a);
+	overlay_close(a);
 }
 
 static void toggle_status(struct attachment *a)
@@ -188,18 +188,18 @@ static void help(struct attachment *a)
 	snprintf(first, sizeof first, "Keys behind %s:", key);
 	for (const char *line; count < HELP_MAX && (line = prefix_help(count - 1)); count++)
 		lines[count] = line;
-	cover_open(a);
-	view_tell(a, lines, count);
-	cover_close(a);
+	overlay_open(a);
+	view_show_lines(a, lines, count);
+	overlay_close(a);
 }
 
-void switch_do(struct attachment *a, enum prefix_action action)
+void switch_run(struct attachment *a, enum prefix_action action)
 {
 	if (action == PREFIX_ENDED) {
 		show_next_or_end(a);
 		return;
 	}
-	if ((a->options.read_only && action == PREFIX_KILL) || !cover_await(a)) {
+	if ((a->options.read_only && action == PREFIX_KILL) || !overlay_await_session(a)) {
 		ring();
 		return;
 	}

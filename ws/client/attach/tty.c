@@ -1,6 +1,6 @@
 #include "ws/client/attach/tty.h"
 
-#include "ws/client/attach/modest.h"
+#include "ws/client/attach/downgrade.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static struct {
 	bool open;
 	bool ours; /* it is raw now */
 	bool is_inline;
-	struct modest modest;            /* filters output for this TERM */
+	struct downgrade downgrade;      /* filters output for this TERM */
 	char crash[sizeof leave_inline]; /* written after a crash, already filtered */
 	size_t crash_length;
 } tty = {.fd = -1};
@@ -78,8 +78,8 @@ static bool write_all(void *user, const void *bytes, size_t length)
 
 bool tty_write(const void *bytes, size_t length)
 {
-	return tty.modest.kind ? modest_write(&tty.modest, bytes, length)
-			       : write_all(NULL, bytes, length);
+	return tty.downgrade.kind ? downgrade_write(&tty.downgrade, bytes, length)
+				  : write_all(NULL, bytes, length);
 }
 
 static const char *leave_text(size_t *ret_length)
@@ -123,10 +123,10 @@ static void prepare_filters(void)
 {
 	size_t length;
 	const char *text = leave_text(&length);
-	modest_init(&tty.modest, getenv("TERM"), append_to_crash, NULL);
+	downgrade_init(&tty.downgrade, getenv("TERM"), append_to_crash, NULL);
 	tty.crash_length = 0;
-	modest_write(&tty.modest, text, length);
-	modest_init(&tty.modest, getenv("TERM"), write_all, NULL);
+	downgrade_write(&tty.downgrade, text, length);
+	downgrade_init(&tty.downgrade, getenv("TERM"), write_all, NULL);
 }
 
 static void make_raw(void)

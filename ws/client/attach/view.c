@@ -28,7 +28,7 @@ static bool next_key(struct attachment *a, struct view_input *ret)
 			return true;
 		}
 		bool is_text = a->keys.state == KEY_IN_TEXT && byte != '\033';
-		enum key key = is_text ? KEY_NONE : key_take(&a->keys, byte);
+		enum key key = is_text ? KEY_NONE : key_feed(&a->keys, byte);
 		if (!is_text && key == KEY_NONE)
 			continue;
 		*ret = (struct view_input){
@@ -47,7 +47,7 @@ struct view_input view_read(struct attachment *a)
 			return (struct view_input){.event = VIEW_OVER};
 		if (a->resized) {
 			a->resized = false;
-			cover_show();
+			overlay_clear();
 			return (struct view_input){.event = VIEW_RESIZED};
 		}
 		if (next_key(a, &input))
@@ -85,10 +85,10 @@ void view_show(struct attachment *a, struct canvas *c)
 		tty_write(c->bytes, c->length) && tty_write(end_update, sizeof end_update - 1);
 	canvas_finish(c);
 	if (!good)
-		attach_lose_terminal(a);
+		attach_end_no_terminal(a);
 }
 
-void view_foot(struct canvas *c, unsigned cols, unsigned rows, const char *text)
+void view_draw_footer(struct canvas *c, unsigned cols, unsigned rows, const char *text)
 {
 	canvas_line(c, rows > 0 ? rows - 1 : 0, cols, text);
 }
@@ -103,11 +103,11 @@ static void show_lines(struct attachment *a, const char *const *lines, size_t co
 		canvas_move(&c, 0, i);
 		canvas_text(&c, lines[i], cols);
 	}
-	view_foot(&c, cols, rows, count == 1 && rows == 1 ? lines[0] : " any key goes back");
+	view_draw_footer(&c, cols, rows, count == 1 && rows == 1 ? lines[0] : " any key goes back");
 	view_show(a, &c);
 }
 
-void view_tell(struct attachment *a, const char *const *lines, size_t count)
+void view_show_lines(struct attachment *a, const char *const *lines, size_t count)
 {
 	struct view_input input;
 	do {
@@ -123,7 +123,7 @@ bool view_confirm(struct attachment *a, const char *question)
 		struct canvas c = {0};
 		tty_size(&cols, &rows);
 		canvas_clear(&c);
-		view_foot(&c, cols, rows, question);
+		view_draw_footer(&c, cols, rows, question);
 		view_show(a, &c);
 		struct view_input input = view_read(a);
 		if (input.event != VIEW_RESIZED)

@@ -40,10 +40,10 @@ int view_ask(struct attachment *a, const char *method, char *path, json_t *body,
 void view_show(struct attachment *a, struct canvas *c);
 
 /* Draw the last row of a window. */
-void view_foot(struct canvas *c, unsigned cols, unsigned rows, const char *text);
+void view_draw_footer(struct canvas *c, unsigned cols, unsigned rows, const char *text);
 
 /* Show lines until a key is pressed. Runs the loop. */
-void view_tell(struct attachment *a, const char *const *lines, size_t count);
+void view_show_lines(struct attachment *a, const char *const *lines, size_t count);
 
 /* Ask a question in the last row of an empty screen. Returns whether y was typed. Runs the loop. */
 bool view_confirm(struct attachment *a, const char *question);

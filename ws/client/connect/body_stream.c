@@ -80,7 +80,7 @@ static void on_head(void *user, int status, const char *content_type)
 static void on_body(void *user, const void *bytes, size_t length)
 {
 	struct body_stream *s = user;
-	int rc = s->over ? 0 : answer_add(s->answer, bytes, length);
+	int rc = s->over ? 0 : answer_append(s->answer, bytes, length);
 	if (rc < 0)
 		fail(s, rc);
 }

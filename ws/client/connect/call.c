@@ -71,7 +71,7 @@ static void on_head(void *user, int status, const char *content_type)
 	client_call_header(k->call, "ringside-omitted:", a->omitted, sizeof a->omitted);
 }
 
-int answer_add(struct answer *a, const void *bytes, size_t length)
+int answer_append(struct answer *a, const void *bytes, size_t length)
 {
 	char *body = a->length + length <= CALL_ANSWER_MAX ? realloc(a->body, a->length + length + 1)
 							   : NULL;
@@ -84,7 +84,7 @@ int answer_add(struct answer *a, const void *bytes, size_t length)
 	return 0;
 }
 
-void answer_read(struct answer *a)
+void answer_parse(struct answer *a)
 {
 	if (a->body && strncmp(a->type, "application/json", 16) == 0)
 		a->json = json_loadb(a->body, a->length, JSON_DECODE_ANY, NULL);
@@ -93,7 +93,7 @@ void answer_read(struct answer *a)
 static void on_body(void *user, const void *bytes, size_t length)
 {
 	struct request *k = user;
-	int rc = answer_add(k->answer, bytes, length);
+	int rc = answer_append(k->answer, bytes, length);
 	if (rc < 0)
 		k->error = rc;
 }
@@ -167,11 +167,11 @@ int call_try(
 	if (rc < 0)
 		answer_finish(ret_answer);
 	else
-		answer_read(ret_answer);
+		answer_parse(ret_answer);
 	return rc;
 }
 
-int call_lost(struct cli *cli, int error)
+int call_report_lost(struct cli *cli, int error)
 {
 	if (error == -ECONNREFUSED || error == -ECONNRESET)
 		cli->status = CLI_NO_SERVER;
@@ -185,17 +185,17 @@ int call_lost(struct cli *cli, int error)
 	return cli->status != 0 ? cli->status : CLI_FAILED;
 }
 
-int call_ask(
+int call_request(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer)
 {
 	int rc = call_try(cli, method, path, body, ret_answer);
 	if (rc == 0)
 		return 0;
-	rc = call_lost(cli, rc);
+	rc = call_report_lost(cli, rc);
 	return rc != 0 ? rc : CLI_FAILED; /* never 0: *ret_answer is empty */
 }
 
-int call_complain(struct cli *cli, const struct answer *a)
+int call_report_error(struct cli *cli, const struct answer *a)
 {
 	const char *code = json_string_value(json_object_get(a->json, "code"));
 	const char *message = json_string_value(json_object_get(a->json, "message"));
@@ -219,10 +219,10 @@ int call_complain(struct cli *cli, const struct answer *a)
 int call_api(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer)
 {
-	int rc = call_ask(cli, method, path, body, ret_answer);
+	int rc = call_request(cli, method, path, body, ret_answer);
 	if (rc != 0 || (ret_answer->status >= 200 && ret_answer->status < 300))
 		return rc;
-	rc = call_complain(cli, ret_answer);
+	rc = call_report_error(cli, ret_answer);
 	answer_finish(ret_answer);
 	return rc;
 }

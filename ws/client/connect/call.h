@@ -36,27 +36,27 @@ int call_try(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
 /* Like call_try(), but report a missing answer. Returns 0 or the exit status. */
-int call_ask(
+int call_request(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
-/* Like call_ask(), but report answers other than 2xx as well. Returns 0 or the exit status. */
+/* Like call_request(), but report answers other than 2xx as well. Returns 0 or the exit status. */
 int call_api(
 	struct cli *cli, const char *method, char *path, json_t *body, struct answer *ret_answer);
 
 /* Report that there was no answer because of error, a negative errno. Returns the exit status. */
-int call_lost(struct cli *cli, int error);
+int call_report_lost(struct cli *cli, int error);
 
 /* Report an answer that is an error. Returns the exit status. */
-int call_complain(struct cli *cli, const struct answer *a);
+int call_report_error(struct cli *cli, const struct answer *a);
 
 /* Returns a text field of a JSON object; "" if it is missing. */
 const char *answer_text(const json_t *object, const char *field);
 
 /* Append received bytes to the body. Returns 0 or -ENOMEM. */
-int answer_add(struct answer *a, const void *bytes, size_t length);
+int answer_append(struct answer *a, const void *bytes, size_t length);
 
 /* Parse the complete body if its type is JSON. */
-void answer_read(struct answer *a);
+void answer_parse(struct answer *a);
 
 /* Free what the answer owns. */
 void answer_finish(struct answer *a);

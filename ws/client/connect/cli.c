@@ -63,7 +63,7 @@ int cli_fail(struct cli *cli, const char *format, ...)
 	return cli->status;
 }
 
-size_t cli_common_words(const char *word)
+size_t cli_count_common_words(const char *word)
 {
 	size_t length = strcspn(word, "=");
 	for (const struct option *o = common; o->name && strncmp(word, "--", 2) == 0; o++)
@@ -86,7 +86,7 @@ void cli_print_help(FILE *out, const struct command *c)
 		c->starts ? "  --no-start            start no server if none runs\n" : "");
 }
 
-void cli_take_config(struct cli *cli)
+void cli_apply_config(struct cli *cli)
 {
 	const char *socket = getenv("RINGSIDE_SOCKET"), *token = getenv("RINGSIDE_TOKEN");
 	cli->no_start = cli->no_start || cli->config.no_start;
@@ -143,7 +143,7 @@ static bool handle_common(struct cli *cli, int option)
 static void remove_cancelled(struct cli *cli, const char *shorts)
 {
 	bool taken[OPPOSITES_MAX];
-	cli->argc = opposite_take_back(cli->argc, cli->argv, shorts, cli->options, taken);
+	cli->argc = opposite_remove(cli->argc, cli->argv, shorts, cli->options, taken);
 	for (size_t i = 0; cli->options[i].name; i++)
 		if (cli->options[i].val == OPT_NO_START && taken[i])
 			cli->config.no_start = false;
@@ -176,7 +176,7 @@ int cli_option(struct cli *cli, const char *shorts, const struct option *own)
 		cli_usage(cli, "unknown option %s; see ringside %s --help", cli->argv[optind - 1],
 			cli->command->name);
 	else if (option == -1)
-		cli_take_config(cli);
+		cli_apply_config(cli);
 	return option == ':' ? '?' : option;
 }
 
@@ -195,7 +195,7 @@ const char *cli_session(struct cli *cli)
 	return given;
 }
 
-bool cli_done(struct cli *cli)
+bool cli_expect_end(struct cli *cli)
 {
 	if (optind >= cli->argc)
 		return true;
@@ -213,7 +213,7 @@ bool cli_seconds(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
-bool cli_number(const char *text, uint64_t max, uint64_t *ret_number)
+bool cli_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 {
 	char *end;
 	errno = 0;
@@ -224,7 +224,7 @@ bool cli_number(const char *text, uint64_t max, uint64_t *ret_number)
 	return true;
 }
 
-bool cli_variable(json_t *variables, const char *text)
+bool cli_add_variable(json_t *variables, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	json_t *value = equals && equals > text ? json_string(equals + 1) : NULL;

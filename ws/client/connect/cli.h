@@ -85,10 +85,10 @@ int cli_option(struct cli *cli, const char *shorts, const struct option *own);
  * Use the config file's server unless another one is named. Only needed to look at the choice
  * before the last cli_option() and connection_open(), which call it.
  */
-void cli_take_config(struct cli *cli);
+void cli_apply_config(struct cli *cli);
 
 /* Returns the number of words of a common option with its value: 1 or 2, or 0 for other words. */
-size_t cli_common_words(const char *word);
+size_t cli_count_common_words(const char *word);
 
 /* Print the text of `ringside COMMAND --help`. */
 void cli_print_help(FILE *out, const struct command *c);
@@ -103,7 +103,7 @@ const char *cli_argument(struct cli *cli);
 const char *cli_session(struct cli *cli);
 
 /* Check that no argument is left; otherwise report it and return false. */
-bool cli_done(struct cli *cli);
+bool cli_expect_end(struct cli *cli);
 
 /* Report a wrong command line on standard error. Returns the exit status. */
 int cli_usage(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -115,10 +115,10 @@ int cli_fail(struct cli *cli, const char *format, ...) __attribute__((format(pri
 bool cli_seconds(const char *text, uint64_t *ret_ms);
 
 /* Parse a whole number. Returns false if text is not one, or greater than max. */
-bool cli_number(const char *text, uint64_t max, uint64_t *ret_number);
+bool cli_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
 
 /* Add "NAME=VALUE" to an object of variables. Returns false for text of another form. */
-bool cli_variable(json_t *variables, const char *text);
+bool cli_add_variable(json_t *variables, const char *text);
 
 /* Print JSON as one line on standard output. Takes value. Returns 0 or the exit status. */
 int cli_print_json(struct cli *cli, json_t *value);

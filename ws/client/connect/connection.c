@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Another user could serve a socket of their own in such a directory. */
-bool connection_is_ours(const char *dir)
+bool connection_is_private_dir(const char *dir)
 {
 	struct stat st;
 	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
@@ -79,7 +79,7 @@ static int choose_socket(struct cli *cli)
 	} else {
 		char dir[PATH_MAX];
 		cli->strange = local_socket_find_dir(dir);
-		if (access(dir, F_OK) == 0 && !connection_is_ours(dir))
+		if (access(dir, F_OK) == 0 && !connection_is_private_dir(dir))
 			return cli_fail(cli, "%s is not a directory of this user", dir);
 		snprintf(cli->path, sizeof cli->path, "%s/" LOCAL_SOCKET_NAME, dir);
 	}
@@ -188,7 +188,7 @@ static int find_token(struct cli *cli)
 
 int connection_open(struct cli *cli)
 {
-	cli_take_config(cli);
+	cli_apply_config(cli);
 	int rc = find_token(cli);
 	cli->starts = cli->starts || cli->command->starts;
 	if (rc == 0)

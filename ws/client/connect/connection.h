@@ -28,4 +28,4 @@ int connection_probe(const struct cli *cli);
 int connection_peer(const struct cli *cli, pid_t *ret_pid);
 
 /* Whether only this user and root can write to a directory. */
-bool connection_is_ours(const char *dir);
+bool connection_is_private_dir(const char *dir);

@@ -55,17 +55,17 @@ static const char *find_field(const char *text, size_t length, const char *name,
 	return NULL;
 }
 
-bool link_is_meant(const char *word)
+bool link_is_url(const char *word)
 {
 	return strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0;
 }
 
-int link_read(const char *text, struct link *ret_link)
+int link_parse(const char *text, struct link *ret_link)
 {
 	size_t base = strcspn(text, "?#"), before = strcspn(text, "#"), length;
 	const char *hash = text + before, *query = text + base + (base < before);
 	*ret_link = (struct link){.owner = false};
-	if (!link_is_meant(text) || base > LINK_BASE_MAX || !*hash)
+	if (!link_is_url(text) || base > LINK_BASE_MAX || !*hash)
 		return -EINVAL;
 	memcpy(ret_link->base, text, base);
 	const char *session = find_field(query, (size_t)(hash - query), "s", &length);

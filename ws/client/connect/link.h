@@ -17,7 +17,7 @@ struct link {
 };
 
 /* Whether a word begins with http:// or https://. */
-bool link_is_meant(const char *word);
+bool link_is_url(const char *word);
 
 /* Returns 0, or -EINVAL if there is no token or a part is too long; *ret_link is undefined then. */
-int link_read(const char *text, struct link *ret_link);
+int link_parse(const char *text, struct link *ret_link);

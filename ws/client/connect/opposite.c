@@ -60,7 +60,7 @@ static int remove_marked(int argc, char **argv, const int *words)
 	return kept;
 }
 
-int opposite_take_back(int argc, char **argv, const char *shorts, const struct option *options,
+int opposite_remove(int argc, char **argv, const char *shorts, const struct option *options,
 	bool taken[OPPOSITES_MAX])
 {
 	struct table t;

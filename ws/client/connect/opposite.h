@@ -15,5 +15,5 @@
  * the first word that is not one). taken[i]: options[i] is cancelled. Returns the new argc. Resets
  * getopt_long().
  */
-int opposite_take_back(int argc, char **argv, const char *shorts, const struct option *options,
+int opposite_remove(int argc, char **argv, const char *shorts, const struct option *options,
 	bool taken[OPPOSITES_MAX]);

@@ -123,7 +123,7 @@ static int make_dir(struct cli *cli, struct start *s)
 		cli->path);
 	if (mkdir(s->dir, 0700) < 0 && errno != EEXIST)
 		return cli_fail(cli, "%s: %s", s->dir, strerror(errno));
-	if (!connection_is_ours(s->dir))
+	if (!connection_is_private_dir(s->dir))
 		return cli_fail(cli, "%s is not a directory of this user", s->dir);
 	return 0;
 }
@@ -274,7 +274,7 @@ int start_server(struct cli *cli)
 	return rc;
 }
 
-int start_open(struct cli *cli)
+int start_connect(struct cli *cli)
 {
 	cli->starts = true;
 	return connection_open(cli);

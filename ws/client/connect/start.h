@@ -9,7 +9,7 @@
  * $RINGSIDE_SOCKET). Its log is in its runtime directory. Two calls at once start one server.
  * Returns 0 once the server accepts connections, or the exit status; errors are reported.
  */
-int start_open(struct cli *cli);
+int start_connect(struct cli *cli);
 
 /*
  * Start a server that listens on cli->path, in the default runtime directory. Returns 0 once it

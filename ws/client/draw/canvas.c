@@ -1,6 +1,6 @@
 /*
  * Each row is positioned by itself and filled with blanks, so that a terminal with other widths of
- * characters does not shift what follows. Text of other programs passes glyph_take().
+ * characters does not shift what follows. Text of other programs passes glyph_next().
  */
 #include "ws/client/draw/canvas.h"
 
@@ -53,7 +53,7 @@ unsigned canvas_text(struct canvas *p, const char *text, unsigned cols)
 	struct glyph g;
 	unsigned used = 0;
 	const char *end = text + strlen(text);
-	while (glyph_take(&text, end, &g) && used + g.width <= cols) {
+	while (glyph_next(&text, end, &g) && used + g.width <= cols) {
 		canvas_bytes(p, g.text, g.length);
 		used += g.width;
 	}

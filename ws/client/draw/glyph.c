@@ -53,7 +53,7 @@ static void add_bytes(struct glyph *g, const char *bytes, unsigned n)
 	g->length += n;
 }
 
-bool glyph_take(const char **text, const char *end, struct glyph *ret_glyph)
+bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph)
 {
 	struct glyph g = {.length = 0};
 	const char *p = *text;

@@ -21,4 +21,4 @@ struct glyph {
  * characters that change the direction of writing are skipped. Returns false at the end. Widths
  * come from wcwidth(), so the locale must be a UTF-8 one.
  */
-bool glyph_take(const char **text, const char *end, struct glyph *ret_glyph);
+bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph);

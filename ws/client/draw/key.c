@@ -99,7 +99,7 @@ static enum key parse_sequence(struct key_reader *k, unsigned char byte)
 	return key;
 }
 
-enum key key_take(struct key_reader *k, unsigned char byte)
+enum key key_feed(struct key_reader *k, unsigned char byte)
 {
 	switch (k->state) {
 	case KEY_IN_TEXT:

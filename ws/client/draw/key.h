@@ -28,4 +28,4 @@ struct key_reader {
 };
 
 /* Parse a byte. Returns the key that it completes, or KEY_NONE. */
-enum key key_take(struct key_reader *k, unsigned char byte);
+enum key key_feed(struct key_reader *k, unsigned char byte);

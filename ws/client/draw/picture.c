@@ -61,7 +61,7 @@ static void put_text(struct picture *p, unsigned row, unsigned column, unsigned 
 	bool hidden = json_is_true(json_object_get(run, "conceal"));
 	for (unsigned i = column; i < last; i++)
 		cells[i].pen = pen;
-	while (s && !hidden && column < last && glyph_take(&s, end, &g)) {
+	while (s && !hidden && column < last && glyph_next(&s, end, &g)) {
 		if (column + g.width > last)
 			break;
 		cells[column].glyph = g;
@@ -116,7 +116,7 @@ static int set_size(struct picture *p, unsigned rows, unsigned cols)
 	return 0;
 }
 
-int picture_take(struct picture *p, const json_t *answer, uint64_t since)
+int picture_update(struct picture *p, const json_t *answer, uint64_t since)
 {
 	size_t i;
 	json_t *line;
@@ -157,7 +157,7 @@ int picture_blank(struct picture *p, unsigned rows, unsigned cols)
 	return rc;
 }
 
-void picture_take_lines(struct picture *p, const json_t *answer, uint64_t top)
+void picture_set_lines(struct picture *p, const json_t *answer, uint64_t top)
 {
 	size_t i;
 	json_t *line;
@@ -168,7 +168,7 @@ void picture_take_lines(struct picture *p, const json_t *answer, uint64_t top)
 	}
 }
 
-void picture_mark(
+void picture_toggle(
 	struct picture *p, unsigned row, unsigned column, unsigned columns, unsigned attributes)
 {
 	for (unsigned i = column; row < p->rows && i < p->kept && i - column < columns; i++)

@@ -53,16 +53,16 @@ struct picture {
  * changes another version, or has not all rows (plain is set then); -EPROTO for an invalid answer;
  * -ENOMEM. On errors the picture is unchanged or empty.
  */
-int picture_take(struct picture *p, const json_t *answer, uint64_t since);
+int picture_update(struct picture *p, const json_t *answer, uint64_t since);
 
 /* Make a blank picture of that size. Returns 0, -EPROTO for an invalid size, or -ENOMEM. */
 int picture_blank(struct picture *p, unsigned rows, unsigned cols);
 
 /* Set rows from an answer of /scrollback?cells=1; line number top is the first row. */
-void picture_take_lines(struct picture *p, const json_t *answer, uint64_t top);
+void picture_set_lines(struct picture *p, const json_t *answer, uint64_t top);
 
 /* Toggle attributes of cells; cells outside of the picture are ignored. */
-void picture_mark(
+void picture_toggle(
 	struct picture *p, unsigned row, unsigned column, unsigned columns, unsigned attributes);
 
 /* Free the cells and zero all fields. */

@@ -14,7 +14,7 @@ static const struct option options[] = {
 
 int files_print(void *user, const void *bytes, size_t length)
 {
-	int rc = target_put(STDOUT_FILENO, bytes, length);
+	int rc = target_write_all(STDOUT_FILENO, bytes, length);
 	return rc < 0 ? cli_fail(user, "standard output: %s", strerror(-rc)) : 0;
 }
 

@@ -59,10 +59,10 @@ static int fetch_to_file(struct plan *p, const char *path)
 	 * kill us.
 	 */
 	signals.user = &d;
-	if (t.whole_only)
+	if (t.is_replacement)
 		interrupt_open(&signals, p->cli);
 	rc = download_file(&d, &p->from);
-	if (t.whole_only)
+	if (t.is_replacement)
 		interrupt_close(&signals, p->cli);
 	if (rc == 0)
 		rc = target_commit(&t);
@@ -99,7 +99,7 @@ static int fetch(struct plan *p)
 	if (!*name)
 		return cli_fail(p->cli, "%s: is a directory", p->from.path);
 	char *path = path_within(p->to.path, name);
-	int rc = path ? fetch_to_file(p, path) : call_lost(p->cli, -ENOMEM);
+	int rc = path ? fetch_to_file(p, path) : call_report_lost(p->cli, -ENOMEM);
 	free(path);
 	return rc;
 }
@@ -144,7 +144,7 @@ static int send_to_session(struct plan *p)
 			return cli_fail(p->cli, "%s: %s", p->from.path, strerror(EISDIR));
 		path = path_within(p->to.path, name);
 		if (!path)
-			return call_lost(p->cli, -ENOMEM);
+			return call_report_lost(p->cli, -ENOMEM);
 		p->to.path = path;
 	}
 	int rc = send_file(p);
@@ -157,9 +157,9 @@ static int parse_arguments(struct cli *cli, const char *session, struct plan *p)
 	const char *from = cli_argument(cli), *to = from ? cli_argument(cli) : NULL;
 	if (!to)
 		return cli_usage(cli, "SRC or DST is missing; one of them is [SESSION]:PATH");
-	if (!cli_done(cli))
+	if (!cli_expect_end(cli))
 		return cli->status;
-	if (!place_read(from, session, &p->from) || !place_read(to, session, &p->to))
+	if (!place_parse(from, session, &p->from) || !place_parse(to, session, &p->to))
 		return cli_usage(cli, "a session's id has at most %u bytes", PLACE_SESSION_MAX);
 	if ((p->from.kind == PLACE_SESSION) == (p->to.kind == PLACE_SESSION))
 		return cli_usage(cli,

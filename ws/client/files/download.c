@@ -22,7 +22,7 @@ static void on_body(void *user, const void *bytes, size_t length)
 	if (d->over)
 		return;
 	if (!d->good) {
-		d->error = answer_add(&d->answer, bytes, length);
+		d->error = answer_append(&d->answer, bytes, length);
 		d->over = d->error < 0;
 		return;
 	}
@@ -50,11 +50,11 @@ static int find_status(struct download *d)
 	if (d->status != 0)
 		return d->status;
 	if (d->error < 0)
-		return call_lost(d->cli, d->error);
+		return call_report_lost(d->cli, d->error);
 	if (d->good)
 		return 0;
-	answer_read(&d->answer);
-	return call_complain(d->cli, &d->answer);
+	answer_parse(&d->answer);
+	return call_report_error(d->cli, &d->answer);
 }
 
 int download_file(struct download *d, const struct place *from)

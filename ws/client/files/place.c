@@ -15,7 +15,7 @@ bool place_of_session(const char *path, const char *session, struct place *ret)
 	return true;
 }
 
-bool place_read(const char *text, const char *session, struct place *ret)
+bool place_parse(const char *text, const char *session, struct place *ret)
 {
 	size_t length = strcspn(text, ":/");
 	if (text[length] != ':') {

@@ -17,7 +17,7 @@ struct place {
  * is borrowed while ret is used. session: used for ":PATH"; may be NULL. Returns false if the
  * session's id is too long.
  */
-bool place_read(const char *text, const char *session, struct place *ret);
+bool place_parse(const char *text, const char *session, struct place *ret);
 
 /* The place of a file of a session. Returns false if the session's id is too long. */
 bool place_of_session(const char *path, const char *session, struct place *ret);

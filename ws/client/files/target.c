@@ -44,8 +44,8 @@ static int find_old(struct target *t, bool parents)
 		return -ENOENT;
 	if (!t->exists)
 		return parents ? make_parents(t->path) : 0;
-	t->whole_only = S_ISREG(t->old.st_mode);
-	if (!t->whole_only)
+	t->is_replacement = S_ISREG(t->old.st_mode);
+	if (!t->is_replacement)
 		return 0;
 	return realpath(t->name, t->path) && access(t->path, W_OK) == 0 ? 0 : -errno;
 }
@@ -54,7 +54,7 @@ static int open_beside(struct target *t)
 {
 	const char *slash = strrchr(t->path, '/');
 	int length = slash ? (int)(slash - t->path) : 0;
-	t->whole_only = true;
+	t->is_replacement = true;
 	snprintf(t->beside, sizeof t->beside, "%.*s%s", slash ? length : 1, slash ? t->path : ".",
 		TARGET_BESIDE);
 	t->fd = mkostemp(t->beside, O_CLOEXEC);
@@ -65,7 +65,7 @@ int target_open(struct target *t, struct cli *cli, const char *name, bool parent
 {
 	*t = (struct target){.cli = cli, .name = name, .fd = -1};
 	int rc = find_old(t, parents);
-	if (rc == 0 && t->exists && !t->whole_only) {
+	if (rc == 0 && t->exists && !t->is_replacement) {
 		t->fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		rc = t->fd < 0 ? -errno : 0;
 	} else if (rc == 0) {
@@ -74,7 +74,7 @@ int target_open(struct target *t, struct cli *cli, const char *name, bool parent
 	return rc < 0 ? fail(t, rc) : 0;
 }
 
-int target_put(int fd, const void *bytes, size_t length)
+int target_write_all(int fd, const void *bytes, size_t length)
 {
 	for (const char *p = bytes; length > 0;) {
 		ssize_t n = write(fd, p, length);
@@ -92,7 +92,7 @@ int target_put(int fd, const void *bytes, size_t length)
 
 int target_write(struct target *t, const void *bytes, size_t length)
 {
-	int rc = target_put(t->fd, bytes, length);
+	int rc = target_write_all(t->fd, bytes, length);
 	return rc < 0 ? fail(t, rc) : 0;
 }
 
@@ -111,16 +111,16 @@ static int set_rights(const struct target *t)
 
 int target_commit(struct target *t)
 {
-	int rc = t->whole_only ? set_rights(t) : 0;
-	if (rc == 0 && t->whole_only && fsync(t->fd) < 0)
+	int rc = t->is_replacement ? set_rights(t) : 0;
+	if (rc == 0 && t->is_replacement && fsync(t->fd) < 0)
 		rc = -errno;
-	if (rc == 0 && t->whole_only && rename(t->beside, t->path) < 0)
+	if (rc == 0 && t->is_replacement && rename(t->beside, t->path) < 0)
 		rc = -errno;
 	if (rc < 0) {
 		target_abort(t);
 		return fail(t, rc);
 	}
-	rc = close(t->fd) < 0 && !t->whole_only ? -errno : 0;
+	rc = close(t->fd) < 0 && !t->is_replacement ? -errno : 0;
 	t->fd = -1;
 	return rc < 0 ? fail(t, rc) : 0;
 }
@@ -131,6 +131,6 @@ void target_abort(struct target *t)
 		return;
 	close(t->fd);
 	t->fd = -1;
-	if (t->whole_only)
+	if (t->is_replacement)
 		unlink(t->beside);
 }

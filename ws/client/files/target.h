@@ -12,7 +12,7 @@ struct target {
 	struct cli *cli;
 	const char *name; /* as it was given; borrowed */
 	int fd;
-	bool whole_only; /* written to a temporary file; false: in place, as devices and pipes */
+	bool is_replacement; /* written to a temporary file; false: in place, as devices and pipes */
 	bool exists;
 	struct stat old;                              /* of the existing file */
 	char path[PATH_MAX];                          /* the file to replace, links resolved */
@@ -35,4 +35,4 @@ int target_commit(struct target *t);
 void target_abort(struct target *t);
 
 /* Write all bytes, also to a descriptor that is non-blocking. Returns 0 or a negative errno. */
-int target_put(int fd, const void *bytes, size_t length);
+int target_write_all(int fd, const void *bytes, size_t length);

@@ -9,13 +9,13 @@
 static int find_status(struct cli *cli, const struct body_stream *s, const char *name)
 {
 	struct answer *a = s->answer;
-	answer_read(a);
+	answer_parse(a);
 	if (s->read_error < 0)
 		return cli_fail(cli, "%s: %s", name, strerror(-s->read_error));
 	if (s->error < 0)
-		return call_lost(cli, s->error);
+		return call_report_lost(cli, s->error);
 	if (a->status < 200 || a->status > 299)
-		return call_complain(cli, a);
+		return call_report_error(cli, a);
 	const json_t *size = json_object_get(a->json, "size");
 	if (!size || (uint64_t)json_integer_value(size) != s->size)
 		return cli_fail(cli, "the server has not received as many bytes as were sent");
@@ -28,7 +28,7 @@ int upload_file(struct cli *cli, const struct upload_source *from, const struct 
 	*ret_answer = (struct answer){0};
 	struct body_stream *s = calloc(1, sizeof *s);
 	if (!s)
-		return call_lost(cli, -ENOMEM);
+		return call_report_lost(cli, -ENOMEM);
 	*s = (struct body_stream){.cli = cli, .fd = from->fd, .answer = ret_answer};
 	body_stream_open(s, "PUT", place_url(to, from->parents));
 	while (!s->over)

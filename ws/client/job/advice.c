@@ -25,7 +25,7 @@ static void on_head(void *user, int status, const char *content_type)
 static void on_body(void *user, const void *bytes, size_t length)
 {
 	struct advice *a = user;
-	(void)answer_add(&a->answer, bytes, length); /* cut off, it is not parsed */
+	(void)answer_append(&a->answer, bytes, length); /* cut off, it is not parsed */
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -35,7 +35,7 @@ static void on_done(void *user, int error)
 	struct advice *a = user;
 	a->call = NULL;
 	if (error == 0)
-		answer_read(&a->answer);
+		answer_parse(&a->answer);
 	bool waits = strcmp(answer_text(a->answer.json, "type"), "input") == 0;
 	bool again = error < 0 || strcmp(answer_text(a->answer.json, "type"), "timeout") == 0;
 	answer_finish(&a->answer);

@@ -91,7 +91,7 @@ static int parse_option(struct exec_job *e, int option)
 		e->detach = true;
 		return 0;
 	default:
-		return job_take_option(&e->job, option);
+		return job_parse_option(&e->job, option);
 	}
 }
 
@@ -99,7 +99,7 @@ static int parse_options(struct exec_job *e)
 {
 	struct cli *cli = e->job.cli;
 	int option, rc = 0;
-	while (job_spell_out(cli), rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
+	while (job_expand_it(cli), rc == 0 && (option = cli_option(cli, "+:t:id", options)) != -1)
 		rc = option == '?' ? cli->status : parse_option(e, option);
 	return rc;
 }
@@ -119,7 +119,7 @@ static int parse_line(void *user)
 	/* Options may also stand between the session and the command. */
 	rc = parse_options(e);
 	if (rc == 0)
-		rc = job_take_command(&e->job);
+		rc = job_parse_command(&e->job);
 	if (rc != 0)
 		return rc;
 	if (e->interactive &&
@@ -251,7 +251,7 @@ static void on_event(void *user, const json_t *event)
 	const char *cursor = json_string_value(json_object_get(event, "cursor"));
 	if (!type)
 		return;
-	if (!job_take_output(j, event) && strcmp(type, "end") == 0)
+	if (!job_handle_output(j, event) && strcmp(type, "end") == 0)
 		j->end = json_incref(json_object_get(event, "data"));
 	/* Before that event another command of the queue may run. */
 	if (e->advises && !e->advice.open && strcmp(type, "start") == 0)
@@ -286,7 +286,7 @@ static int follow_exec(struct exec_job *e)
 			patience = (struct patience){0};
 		bool refused = rc == -EPROTO && f.answer.json;
 		if (refused)
-			call_complain(cli, &f.answer);
+			call_report_error(cli, &f.answer);
 		e->following = NULL;
 		event_stream_finish(&f);
 		if (refused)
@@ -315,7 +315,7 @@ static int await_end(struct exec_job *e)
 		json_t *data = json_object_get(a.json, "data");
 		const char *state = json_string_value(json_object_get(data, "state"));
 		if (a.status != 200) {
-			call_complain(cli, &a);
+			call_report_error(cli, &a);
 			answer_finish(&a);
 			return cli->status;
 		}
@@ -353,7 +353,7 @@ static int submit_exec(struct exec_job *e)
 		else if (e->detach && puts(e->id) >= 0)
 			rc = cli_flush(cli);
 	} else {
-		rc = call_complain(cli, &a);
+		rc = call_report_error(cli, &a);
 		advice_busy(cli, &a);
 	}
 	answer_finish(&a);
@@ -373,7 +373,7 @@ static int find_status(struct exec_job *e)
 			"%llu bytes of its output are lost: they were not read in time",
 			(unsigned long long)j->lost);
 	if (input_is_cut(&j->input, e->server_lost))
-		return input_complain(&j->input);
+		return input_report_cut(&j->input);
 	status = job_end_status(j);
 	if (json_is_true(json_object_get(j->end, "suspect")))
 		return cli_fail(j->cli,
@@ -411,7 +411,7 @@ static void send_input(struct exec_job *e)
 	while (!input_is_over(&j->input) && j->interrupt.count == 0)
 		uv_run(&j->cli->loop, UV_RUN_ONCE);
 	if (input_is_cut(&j->input, true))
-		j->cli->status = input_complain(&j->input);
+		j->cli->status = input_report_cut(&j->input);
 }
 
 static int submit_and_follow(struct exec_job *e)

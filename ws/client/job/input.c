@@ -100,7 +100,7 @@ bool input_is_cut(const struct input *i, bool server_lost)
 	return s->read_error < 0 || i->answer.status != 200;
 }
 
-int input_complain(const struct input *i)
+int input_report_cut(const struct input *i)
 {
 	const struct body_stream *s = i->stream;
 	if (s->read_error < 0)

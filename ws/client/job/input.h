@@ -39,7 +39,7 @@ bool input_is_over(const struct input *i);
 bool input_is_cut(const struct input *i, bool server_lost);
 
 /* Report that. Returns the exit status. */
-int input_complain(const struct input *i);
+int input_report_cut(const struct input *i);
 
 /* Stop sending: the command reads the end of its input. */
 void input_close(struct input *i);

@@ -42,7 +42,7 @@ static void on_input(uv_poll_t *poll, int status, int events)
 		client_socket_send(i->socket, true, bytes, length);
 	if (i->socket && client_socket_queued(i->socket) > QUEUE_MAX)
 		uv_poll_stop(poll);
-	if (found.what == KEYBOARD_DETACHED)
+	if (found.what == KEYBOARD_DETACH_KEY)
 		i->left(i->user);
 }
 

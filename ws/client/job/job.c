@@ -27,15 +27,16 @@ int job_put_text(struct job *j, const char *field, const char *text)
 	return cli_usage(j->cli, "--%s is not UTF-8", field);
 }
 
-int job_take_option(struct job *j, int option)
+int job_parse_option(struct job *j, int option)
 {
 	uint64_t ms;
 	switch (option) {
 	case JOB_CWD:
 		return job_put_text(j, "cwd", optarg);
 	case JOB_ENV:
-		return cli_variable(j->env, optarg) ? 0
-						    : cli_usage(j->cli, "--env must be NAME=VALUE");
+		return cli_add_variable(j->env, optarg)
+			? 0
+			: cli_usage(j->cli, "--env must be NAME=VALUE");
 	case JOB_TIMEOUT:
 		if (!cli_seconds(optarg, &ms) || ms == 0)
 			return cli_usage(j->cli, "--timeout must be a number of seconds above 0");
@@ -46,7 +47,7 @@ int job_take_option(struct job *j, int option)
 	}
 }
 
-void job_spell_out(struct cli *cli)
+void job_expand_it(struct cli *cli)
 {
 	static char interactive[] = "--interactive";
 	const char *word = optind < cli->argc ? cli->argv[optind] : "";
@@ -54,7 +55,7 @@ void job_spell_out(struct cli *cli)
 		cli->argv[optind] = interactive;
 }
 
-int job_take_command(struct job *j)
+int job_parse_command(struct job *j)
 {
 	char *command = quoting_command(j->cli);
 	if (!command)
@@ -66,7 +67,7 @@ int job_take_command(struct job *j)
 	return 0;
 }
 
-bool job_take_output(struct job *j, const json_t *event)
+bool job_handle_output(struct job *j, const json_t *event)
 {
 	const char *type = json_string_value(json_object_get(event, "type"));
 	const json_t *data = json_object_get(event, "data");

@@ -36,10 +36,10 @@ enum { JOB_CWD = 256, JOB_ENV, JOB_OPTION_OWN, JOB_TIMEOUT = 't', JOB_STDIN = 'i
 void job_open(struct job *j, struct cli *cli);
 
 /* Handle one of JOB_OPTIONS, with the value in optarg. Returns 0 or the exit status. */
-int job_take_option(struct job *j, int option);
+int job_parse_option(struct job *j, int option);
 
 /* Replace a following -it, as docker has it, by --interactive. Call it before each cli_option(). */
-void job_spell_out(struct cli *cli);
+void job_expand_it(struct cli *cli);
 
 /*
  * Add a text to the request; field is also the option's name. Returns 0, or the exit status if it
@@ -51,10 +51,10 @@ int job_put_text(struct job *j, const char *field, const char *text);
  * Add the remaining arguments, as the command, and the variables to the request. Returns 0 or the
  * exit status.
  */
-int job_take_command(struct job *j);
+int job_parse_command(struct job *j);
 
 /* Handle an event of the answer. Returns false if it is not about output. */
-bool job_take_output(struct job *j, const json_t *event);
+bool job_handle_output(struct job *j, const json_t *event);
 
 /* What differs between the commands. */
 struct job_callbacks {

@@ -63,7 +63,7 @@ static int parse_option(struct run_job *r, int option)
 		r->interactive = true;
 		return 0;
 	default:
-		return job_take_option(&r->job, option);
+		return job_parse_option(&r->job, option);
 	}
 }
 
@@ -72,10 +72,10 @@ static int parse_line(void *user)
 	struct run_job *r = user;
 	struct cli *cli = r->job.cli;
 	int option, rc = 0;
-	while (job_spell_out(cli), rc == 0 && (option = cli_option(cli, "+:t:i", options)) != -1)
+	while (job_expand_it(cli), rc == 0 && (option = cli_option(cli, "+:t:i", options)) != -1)
 		rc = option == '?' ? cli->status : parse_option(r, option);
 	if (rc == 0)
-		rc = job_take_command(&r->job);
+		rc = job_parse_command(&r->job);
 	if (rc == 0 && r->interactive && (r->streams || r->job.reads_stdin || cli->json))
 		return cli_usage(cli,
 			"--interactive cannot be used with --stdin, --pipes, --terminals or --json");
@@ -103,7 +103,7 @@ static void on_event(void *user, const json_t *event)
 	const char *type = json_string_value(json_object_get(event, "type"));
 	if (!type)
 		return;
-	if (!job_take_output(&r->job, event) && strcmp(type, "complete") == 0)
+	if (!job_handle_output(&r->job, event) && strcmp(type, "complete") == 0)
 		r->job.end = json_incref((json_t *)event);
 	if (r->job.output.error < 0)
 		r->stream.over = true;
@@ -120,7 +120,7 @@ static int find_status(struct run_job *r, int rc)
 	if (status != 0)
 		return status;
 	if (rc == -EPROTO && r->stream.answer.status != 200)
-		return call_complain(cli, &r->stream.answer);
+		return call_report_error(cli, &r->stream.answer);
 	if (rc == -EPROTO && cli->json)
 		j->end = json_incref(r->stream.answer.json);
 	if (!json_is_integer(json_object_get(j->end, "exitCode")))
@@ -131,7 +131,7 @@ static int find_status(struct run_job *r, int rc)
 		return cli_fail(
 			cli, "%llu bytes of its output are lost", (unsigned long long)j->lost);
 	if (input_is_cut(&j->input, false))
-		return input_complain(&j->input);
+		return input_report_cut(&j->input);
 	return job_end_status(j);
 }
 

@@ -108,7 +108,7 @@ static void delete_session(struct terminal_job *t)
 	int rc = call_try(t->job->cli, "POST", strdup("/api/session/delete"),
 		json_pack("{s:s}", "sessionId", t->id), &a);
 	if (rc == 0 && a.status != 200 && !t->gone)
-		call_complain(t->job->cli, &a);
+		call_report_error(t->job->cli, &a);
 	else if (rc < 0)
 		cli_fail(t->job->cli,
 			"lost the connection to the server; the command may still run in session %s",
@@ -164,7 +164,7 @@ static int follow(struct terminal_job *t)
 			rc = event_stream_wait(&f);
 		t->follow = NULL;
 		away_ms = f.streaming ? 0 : away_ms + PAUSE_MS;
-		int status = rc == -EPROTO && !t->over ? call_complain(cli, &f.answer) : 0;
+		int status = rc == -EPROTO && !t->over ? call_report_error(cli, &f.answer) : 0;
 		event_stream_finish(&f);
 		if (status != 0)
 			return status;

@@ -5,7 +5,7 @@
 #include "ws/client/tmux/script.h"
 #include "ws/client/tmux/settings.h"
 #include "ws/client/tmux/state.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -38,14 +38,14 @@ const struct command_row *commands_find(struct tmux *t, const char *name)
 int commands_pause(struct tmux *t)
 {
 	int rc = state_close(t);
-	world_end_lost(t);
+	backend_delete_lost(t);
 	return tmux_flush(t) != 0 ? 1 : rc;
 }
 
 int commands_resume(struct tmux *t)
 {
 	int rc = state_open(t);
-	return rc == 0 ? world_refresh(t) : rc;
+	return rc == 0 ? backend_refresh(t) : rc;
 }
 
 int commands_target(struct call *c, enum target_type type, struct place *ret_place)
@@ -93,7 +93,7 @@ static const char *find_alias(struct tmux *t, const char *name)
 
 static bool needs_no_server(const struct command_row *r)
 {
-	return (r->flags & (ROW_STARTS | ROW_NOTHING)) != 0;
+	return (r->flags & (ROW_STARTS_SERVER | ROW_NEEDS_NO_SERVER)) != 0;
 }
 
 /* Parse a command. Returns 0, or 1 with an error. */

@@ -16,8 +16,8 @@ struct call {
 
 /* Flags of a row. */
 enum {
-	ROW_STARTS = 1,  /* starts a tmux server if none is running */
-	ROW_NOTHING = 2, /* needs no tmux server */
+	ROW_STARTS_SERVER = 1,   /* starts a tmux server if none is running */
+	ROW_NEEDS_NO_SERVER = 2, /* needs no tmux server */
 };
 
 /* A command in the table. */

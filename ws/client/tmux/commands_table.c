@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const struct command_row table[] = {
-	{"attach-session", "attach", "dErxc:f:t:", 0, 0, ROW_STARTS, do_attach_session,
+	{"attach-session", "attach", "dErxc:f:t:", 0, 0, ROW_STARTS_SERVER, do_attach_session,
 		"[-dErx] [-c working-directory] [-f flags] [-t target-session]"},
 	{"bind-key", "bind", "", 0, -1, 0, NULL,
 		"[-nr] [-T key-table] [-N note] key [command [arguments]]"},
@@ -54,7 +54,8 @@ static const struct command_row table[] = {
 		"[-abdk] [-s src-window] [-t dst-window]"},
 	{"list-buffers", "lsb", "F:f:", 0, 0, 0, do_list_buffers, "[-F format] [-f filter]"},
 	{"list-clients", "lsc", "F:t:", 0, 0, 0, do_list_clients, "[-F format] [-t target-session]"},
-	{"list-commands", "lscm", "F:", 0, 1, ROW_NOTHING, do_list_commands, "[-F format] [command]"},
+	{"list-commands", "lscm", "F:", 0, 1, ROW_NEEDS_NO_SERVER, do_list_commands,
+		"[-F format] [command]"},
 	{"list-keys", "lsk", "", 0, -1, 0, NULL, "[-1aN] [-P prefix-string] [-T key-table] [key]"},
 	{"list-panes", "lsp", "asF:f:t:", 0, 0, 0, do_list_panes,
 		"[-as] [-F format] [-f filter] [-t target-window]"},
@@ -70,7 +71,7 @@ static const struct command_row table[] = {
 		"[-bdfhv] [-l size] [-s src-pane] [-t dst-pane]"},
 	{"move-window", "movew", "abdkrs:t:", 0, 0, 0, do_move_window,
 		"[-abdkr] [-s src-window] [-t dst-window]"},
-	{"new-session", "new", "Ac:dDe:EF:f:n:Ps:t:x:Xy:", 0, -1, ROW_STARTS, do_new_session,
+	{"new-session", "new", "Ac:dDe:EF:f:n:Ps:t:x:Xy:", 0, -1, ROW_STARTS_SERVER, do_new_session,
 		"[-AdDEPX] [-c start-directory] [-e environment] [-F format] [-f flags] [-n window-name] [-s session-name] [-t target-session] [-x width] [-y height] [shell-command]"},
 	{"new-window", "neww", "abc:de:F:kn:PSt:", 0, -1, 0, do_new_window,
 		"[-abdkPS] [-c start-directory] [-e environment] [-F format] [-n window-name] [-t target-window] [shell-command]"},
@@ -131,7 +132,7 @@ static const struct command_row table[] = {
 	{"source-file", "source", "Fnqv", 1, -1, 0, do_source_file, "[-Fnqv] path ..."},
 	{"split-window", "splitw", "bc:de:fF:hIl:p:Pt:vZ", 0, -1, 0, do_split_window,
 		"[-bdefhIPvZ] [-c start-directory] [-e environment] [-F format] [-l size] [-t target-pane][shell-command]"},
-	{"start-server", "start", "", 0, 0, ROW_STARTS, do_start_server, ""},
+	{"start-server", "start", "", 0, 0, ROW_STARTS_SERVER, do_start_server, ""},
 	{"suspend-client", "suspendc", "t:", 0, 0, 0, do_no_client, "[-t target-client]"},
 	{"swap-pane", "swapp", "dDs:t:UZ", 0, 0, 0, do_swap_pane,
 		"[-dDUZ] [-s src-pane] [-t dst-pane]"},

@@ -4,7 +4,7 @@
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/script.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ int do_load_buffer(struct call *c)
 {
 	const char *path = c->args.items[0];
 	struct text bytes = {.arena = &c->t->arena};
-	bool waits = !script_is_file(path);
+	bool waits = !script_cannot_block(path);
 	if (waits && commands_pause(c->t) != 0)
 		return 1;
 	int error = read_all(path, &bytes);
@@ -112,7 +112,7 @@ int do_save_buffer(struct call *c)
 		tmux_say_bytes(c->t, bytes, length);
 		return 0;
 	}
-	bool waits = !script_is_file(path);
+	bool waits = !script_cannot_block(path);
 	if (waits && commands_pause(c->t) != 0)
 		return 1;
 	int error = write_all(path, args_has(&c->args, 'a') ? "ae" : "we", bytes, length);
@@ -207,7 +207,7 @@ static int paste(struct call *c, const struct pane *p, const char *bytes, size_t
 	struct answer a;
 	int rc = 0;
 	if (args_has(&c->args, 'p')) {
-		rc = world_ask(c->t, "POST", call_path(p->session, "/keys"),
+		rc = backend_request(c->t, "POST", call_path(p->session, "/keys"),
 			json_pack("{s:s}", "paste", quote_utf8(&c->t->arena, bytes)), &a);
 		if (rc == 0)
 			answer_finish(&a);
@@ -217,7 +217,7 @@ static int paste(struct call *c, const struct pane *p, const char *bytes, size_t
 		size_t n = length - done < PIECE ? length - done : PIECE;
 		while (n > 0 && done + n < length && ((unsigned char)bytes[done + n] & 0xc0) == 0x80)
 			n--;
-		rc = world_ask(c->t, "POST", call_path(p->session, "/keys"),
+		rc = backend_request(c->t, "POST", call_path(p->session, "/keys"),
 			json_pack("{s:s}", "text",
 				quote_utf8(
 					&c->t->arena, arena_copy_n(&c->t->arena, bytes + done, n))),

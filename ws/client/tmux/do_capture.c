@@ -6,7 +6,7 @@
 #include "ws/client/tmux/capture_style.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -103,7 +103,7 @@ static int add_above(struct capture *x, const struct pane *p, int64_t from, int6
 	struct answer a;
 	struct call *c = x->c;
 	while (from < to) {
-		int rc = world_ask(c->t, "GET",
+		int rc = backend_request(c->t, "GET",
 			call_path(p->session, "/scrollback?%s&from=%" PRId64 "&to=%" PRId64,
 				choose_query(c), from, to),
 			NULL, &a);
@@ -119,7 +119,7 @@ static int add_above(struct capture *x, const struct pane *p, int64_t from, int6
 		if (json_is_integer(next))
 			reached = (uint64_t)json_integer_value(next);
 		else if (!a.json && a.to[0])
-			cli_number(a.to, INT64_MAX, &reached);
+			cli_parse_number(a.to, INT64_MAX, &reached);
 		answer_finish(&a);
 		from = (int64_t)reached > from ? (int64_t)reached : to;
 	}
@@ -131,11 +131,11 @@ static int add_screen(struct capture *x, struct pane *p, int64_t from, int64_t t
 	struct answer a;
 	struct call *c = x->c;
 	if (strcmp(choose_query(c), "format=text") == 0) {
-		add_lines(x, json_object_get(world_screen(c->t, p), "lines"), (size_t)from,
+		add_lines(x, json_object_get(backend_screen(c->t, p), "lines"), (size_t)from,
 			(size_t)to);
 		return 0;
 	}
-	int rc = world_ask(
+	int rc = backend_request(
 		c->t, "GET", call_path(p->session, "/screen?%s", choose_query(c)), NULL, &a);
 	if (rc != 0)
 		return rc;
@@ -162,7 +162,7 @@ static struct text escape(struct call *c, const struct text *in)
 
 static int capture(struct call *c, const struct place *at, struct text *out)
 {
-	const json_t *screen = world_screen(c->t, at->pane);
+	const json_t *screen = backend_screen(c->t, at->pane);
 	int64_t limit;
 	struct capture x = {.c = c, .out = out};
 	struct range r = {.rows = json_integer_value(json_object_get(screen, "rows"))};
@@ -170,7 +170,7 @@ static int capture(struct call *c, const struct place *at, struct text *out)
 		return at->pane->info
 			? tmux_error(c->t, "the screen of pane %%%u cannot be fetched", at->pane->id)
 			: 0;
-	r.above = world_history(c->t, at->pane, &r.first, &limit);
+	r.above = backend_history(c->t, at->pane, &r.first, &limit);
 	if (json_is_true(json_object_get(screen, "alternate")))
 		r.above = 0;
 	r.top = read_row(c, at, 'S', &r);
@@ -197,7 +197,7 @@ int do_capture_pane(struct call *c)
 	if (rc != 0)
 		return rc;
 	if (args_has(&c->args, 'a')) {
-		bool on = json_is_true(json_object_get(world_screen(c->t, at.pane), "alternate"));
+		bool on = json_is_true(json_object_get(backend_screen(c->t, at.pane), "alternate"));
 		if (on || !args_has(&c->args, 'q'))
 			return tmux_error(c->t,
 				on ? "capture-pane -a: not available here" : "no alternate screen");
@@ -226,11 +226,11 @@ int do_clear_history(struct call *c)
 	int rc = commands_target(c, TARGET_PANE, &at);
 	if (rc != 0)
 		return rc;
-	if (!world_screen(c->t, at.pane))
+	if (!backend_screen(c->t, at.pane))
 		return at.pane->info
 			? tmux_error(c->t, "the screen of pane %%%u cannot be fetched", at.pane->id)
 			: 0;
-	int64_t count = world_history(c->t, at.pane, &first, &limit);
+	int64_t count = backend_history(c->t, at.pane, &first, &limit);
 	at.pane->cleared = (uint64_t)(first + count);
 	return 0;
 }

@@ -34,7 +34,7 @@ int do_set_environment(struct call *c)
 		return tmux_error(c->t, "variable name contains =");
 	if (find_table(c, &table) != 0)
 		return 1;
-	target_here(c->t, &at);
+	target_current(c->t, &at);
 	if (args_has(&c->args, 'u') || args_has(&c->args, 'r')) {
 		if (value)
 			return tmux_error(c->t, "can't specify a value with -%c",

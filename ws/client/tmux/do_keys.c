@@ -6,7 +6,7 @@
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/key_name.h"
 #include "ws/client/tmux/settings.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static int type(struct call *c, struct pane *p, const json_t *requests)
 	json_array_foreach (requests, i, body) {
 		if (p->dead || !p->info || p->input_off)
 			return 0;
-		int rc = world_ask(
+		int rc = backend_request(
 			c->t, "POST", call_path(p->session, "/keys"), json_incref(body), &a);
 		if (rc != 0)
 			return rc;

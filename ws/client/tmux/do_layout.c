@@ -5,7 +5,7 @@
 #include "ws/client/tmux/layout_text.h"
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/settings.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ int do_select_layout(struct call *c)
 			return 1;
 	}
 	json_object_set_new(w->options, OLD_LAYOUT, json_string(old));
-	return world_fit(t, w);
+	return backend_resize_panes(t, w);
 }
 
 static int zoom(struct call *c, const struct place *at)
@@ -91,7 +91,7 @@ static int zoom(struct call *c, const struct place *at)
 		model_activate(w, at->pane);
 		w->zoomed = true;
 	}
-	return world_fit(c->t, w);
+	return backend_resize_panes(c->t, w);
 }
 
 /* Resize by -x or -y: cells or a percentage. Returns false with an error. */
@@ -144,7 +144,7 @@ int do_resize_pane(struct call *c)
 		layout_resize_pane(at.window, at.pane, CELL_COLUMN, -step);
 	else if (args_has(&c->args, 'D'))
 		layout_resize_pane(at.window, at.pane, CELL_COLUMN, step);
-	return world_fit(c->t, at.window);
+	return backend_resize_panes(c->t, at.window);
 }
 
 /* Swap two panes of one window, or of two. */
@@ -158,9 +158,9 @@ static void swap_panes(struct pane *a, struct pane *b)
 	DL_REPLACE_ELEM(wb->panes, b, &mark_b);
 	DL_REPLACE_ELEM(wa->panes, &mark_a, b);
 	DL_REPLACE_ELEM(wb->panes, &mark_b, a);
-	layout_make_leaf(cell, NULL);
-	layout_make_leaf(b->cell, a);
-	layout_make_leaf(cell, b);
+	layout_set_pane(cell, NULL);
+	layout_set_pane(b->cell, a);
+	layout_set_pane(cell, b);
 	a->window = wb;
 	b->window = wa;
 	if (wa != wb) {
@@ -196,7 +196,7 @@ int do_swap_pane(struct call *c)
 	swap_panes(from.pane, to.pane);
 	if (!args_has(&c->args, 'd') && a == b)
 		model_activate(a, to.pane);
-	return world_fit(c->t, a) | (a == b ? 0 : world_fit(c->t, b));
+	return backend_resize_panes(c->t, a) | (a == b ? 0 : backend_resize_panes(c->t, b));
 }
 
 int do_rotate_window(struct call *c)
@@ -219,11 +219,11 @@ int do_rotate_window(struct call *c)
 		DL_APPEND(w->panes, moved);
 	k = 0;
 	DL_FOREACH (w->panes, p)
-		layout_make_leaf(cells[k++], p);
+		layout_set_pane(cells[k++], p);
 	w->zoomed = w->zoomed && args_has(&c->args, 'Z');
 	p = w->active;
 	model_activate(w, args_has(&c->args, 'D') ? p->prev : p->next ? p->next : w->panes);
-	return world_fit(c->t, w);
+	return backend_resize_panes(c->t, w);
 }
 
 /* Remove a pane from its window, and keep the pane. A window without panes is removed. */
@@ -233,15 +233,15 @@ static void detach_pane(struct call *c, struct pane *p)
 	json_t *options = json_incref(p->options), *argv = json_incref(p->argv),
 	       *env = json_incref(p->env);
 	int pipe = p->pipe;
-	uint64_t began = p->pipe_began;
-	p->pipe = 0; /* keeps world_drop_pane() from killing it */
-	world_drop_pane(c->t, p);
+	uint64_t began = p->pipe_start_time;
+	p->pipe = 0; /* keeps backend_remove_pane() from killing it */
+	backend_remove_pane(c->t, p);
 	(void)w;
 	p->options = options;
 	p->argv = argv;
 	p->env = env;
 	p->pipe = pipe;
-	p->pipe_began = began;
+	p->pipe_start_time = began;
 	p->prev = p->next = NULL;
 }
 
@@ -276,7 +276,7 @@ int do_break_pane(struct call *c)
 	DL_APPEND(w->panes, from.pane);
 	from.pane->window = w;
 	w->active = from.pane;
-	w->name = name ? quote_visible(&t->arena, name, false) : world_command(t, from.pane);
+	w->name = name ? quote_visible(&t->arena, name, false) : backend_command(t, from.pane);
 	layout_init(&t->model, w, from.pane);
 	struct link *l = model_add_link(&t->model, s, index, w);
 	if (!args_has(&c->args, 'd'))
@@ -285,7 +285,7 @@ int do_break_pane(struct call *c)
 		commands_print(c,
 			&(struct place){.session = s, .link = l, .window = w, .pane = from.pane},
 			"#{session_name}:#{window_index}.#{pane_index}");
-	return world_fit(t, w);
+	return backend_resize_panes(t, w);
 }
 
 int do_join_pane(struct call *c)
@@ -326,11 +326,11 @@ int do_join_pane(struct call *c)
 	else
 		DL_APPEND_ELEM(to.window->panes, to.pane, from.pane);
 	from.pane->window = to.window;
-	layout_make_leaf(cell, from.pane);
+	layout_set_pane(cell, from.pane);
 	if (!args_has(&c->args, 'd')) {
 		model_activate(to.window, from.pane);
 		if (to.link)
 			model_select(&t->model, to.link);
 	}
-	return world_fit(t, to.window);
+	return backend_resize_panes(t, to.window);
 }

@@ -141,11 +141,11 @@ static int compare_names(const void *a, const void *b)
 static void say_all(struct call *c, struct format *f)
 {
 	size_t count = 0;
-	while (format_facts_name(count))
+	while (format_variables_name(count))
 		count++;
 	const char **names = arena_alloc(&c->t->arena, count * sizeof *names);
 	for (size_t i = 0; i < count; i++)
-		names[i] = format_facts_name(i);
+		names[i] = format_variables_name(i);
 	qsort(names, count, sizeof *names, compare_names);
 	for (size_t i = 0; i < count; i++) {
 		const char *value = format_find(f, names[i], 0, NULL);

@@ -3,7 +3,7 @@
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/layout.h"
 #include "ws/client/tmux/spawn.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static struct pane *add_pane(
 	if (split->full)
 		after = before ? w->panes : NULL;
 	struct pane *p = model_add_pane(w, &c->t->model, (unsigned)id, after, before);
-	layout_make_leaf(cell, p);
+	layout_set_pane(cell, p);
 	return p;
 }
 
@@ -86,13 +86,13 @@ int do_split_window(struct call *c)
 	if (!p)
 		return 1;
 	if (spawn_pane(c, p, at.session) != 0) {
-		world_drop_pane(c->t, p);
+		backend_remove_pane(c->t, p);
 		return 1;
 	}
 	if (!args_has(&c->args, 'd'))
 		model_activate(at.window, p);
 	at.window->zoomed = args_has(&c->args, 'Z');
-	rc = world_fit(c->t, at.window);
+	rc = backend_resize_panes(c->t, at.window);
 	at.pane = p;
 	if (args_has(&c->args, 'P'))
 		commands_print(c, &at, "#{session_name}:#{window_index}.#{pane_index}");
@@ -107,15 +107,15 @@ int do_kill_pane(struct call *c)
 	if (rc != 0)
 		return rc;
 	if (!args_has(&c->args, 'a')) {
-		rc = world_end(c->t, at.pane);
-		world_drop_pane(c->t, at.pane);
+		rc = backend_kill_pane(c->t, at.pane);
+		backend_remove_pane(c->t, at.pane);
 		return rc;
 	}
 	DL_FOREACH_SAFE (at.window->panes, p, next) {
 		if (p == at.pane)
 			continue;
-		rc |= world_end(c->t, p);
-		world_drop_pane(c->t, p);
+		rc |= backend_kill_pane(c->t, p);
+		backend_remove_pane(c->t, p);
 	}
 	return rc;
 }
@@ -132,9 +132,9 @@ static bool switch_input(const struct call *c, struct pane *p)
 static void set_title(struct call *c, const struct place *at, const char *title)
 {
 	struct pane *p = at->pane;
-	const char *own = json_string_value(json_object_get(world_screen(c->t, p), "title"));
+	const char *own = json_string_value(json_object_get(backend_screen(c->t, p), "title"));
 	p->title = format_at(c->t, at, title);
-	p->title_then = arena_copy(&c->t->arena, own ? own : "");
+	p->title_replaced = arena_copy(&c->t->arena, own ? own : "");
 }
 
 /* -L, -R, -U, -D: change the place to the neighbour on that side. */
@@ -170,7 +170,7 @@ int do_last_pane(struct call *c)
 		return 0;
 	at.window->zoomed = at.window->zoomed && args_has(&c->args, 'Z');
 	model_activate(at.window, at.window->last);
-	return world_fit(c->t, at.window);
+	return backend_resize_panes(c->t, at.window);
 }
 
 int do_select_pane(struct call *c)
@@ -206,7 +206,7 @@ int do_select_pane(struct call *c)
 	at.window->zoomed = at.window->zoomed &&
 		(args_has(&c->args, 'Z') || at.pane == at.window->active);
 	model_activate(at.window, at.pane);
-	return world_fit(c->t, at.window);
+	return backend_resize_panes(c->t, at.window);
 }
 
 /* Restart the same program, unless another is given. */
@@ -215,15 +215,15 @@ static int respawn(struct call *c, struct pane *p, struct session *s)
 	json_t *argv = json_incref(p->argv), *env = json_incref(p->env);
 	char *command = p->command, *cwd = p->cwd;
 	bool same = c->args.count == 0;
-	int rc = world_end(c->t, p);
-	world_end_pipe(p);
+	int rc = backend_kill_pane(c->t, p);
+	backend_kill_pipe(p);
 	json_decref(p->screen);
 	p->screen = NULL;
 	if (rc == 0 && same) {
 		bool given = args_value(&c->args, 'c') != NULL;
 		spawn_variables(c, env);
-		rc = world_start(c->t, p,
-			&(struct world_start){.cwd = given
+		rc = backend_start_pane(c->t, p,
+			&(struct backend_start_pane){.cwd = given
 					? spawn_directory(c, &(struct place){.session = s, .pane = p})
 					: cwd,
 				.argv = argv,
@@ -263,8 +263,8 @@ int do_respawn(struct call *c)
 		DL_FOREACH_SAFE (at.window->panes, p, next) {
 			if (p == at.pane)
 				continue;
-			rc |= world_end(c->t, p);
-			world_drop_pane(c->t, p);
+			rc |= backend_kill_pane(c->t, p);
+			backend_remove_pane(c->t, p);
 		}
 	}
 	return rc != 0 ? rc : respawn(c, at.pane, at.session);

@@ -46,7 +46,7 @@ int do_run_shell(struct call *c)
 	if (target && target_find(t, target, TARGET_PANE, 0, &at) != 0)
 		return 1;
 	if (!target)
-		target_here(t, &at);
+		target_current(t, &at);
 	if (delay && (end == delay || *end || !(seconds >= 0 && seconds < 1e8)))
 		return tmux_error(t, "invalid delay time: %s", delay);
 	const char *given = args_item(&c->args, 0);
@@ -55,7 +55,7 @@ int do_run_shell(struct call *c)
 			     : commands_run_text(t, given);
 	char *command = format_at(t, &at, given);
 	if (args_has(&c->args, 'b'))
-		return script_run_behind(t, command, seconds);
+		return script_run_background(t, command, seconds);
 	if (delay) {
 		if (commands_pause(t) != 0)
 			return 1;
@@ -89,7 +89,7 @@ int do_if_shell(struct call *c)
 		if (commands_target(c, TARGET_PANE, &at) != 0)
 			return 1;
 	} else {
-		target_here(t, &at);
+		target_current(t, &at);
 	}
 	char *condition = format_at(t, &at, c->args.items[0]);
 	bool yes = format_is_true(condition);
@@ -124,7 +124,7 @@ static int source(struct call *c, const char *path)
 {
 	struct tmux *t = c->t;
 	struct script_line *line;
-	bool waits = !script_is_file(path);
+	bool waits = !script_cannot_block(path);
 	if (waits && commands_pause(t) != 0)
 		return 1;
 	char *text = read_file(t, path);
@@ -164,7 +164,7 @@ int do_source_file(struct call *c)
 	for (unsigned i = 0; i < c->args.count; i++) {
 		struct place at = {.index = -1};
 		glob_t found;
-		target_here(c->t, &at);
+		target_current(c->t, &at);
 		const char *path = args_has(&c->args, 'F') ? format_at(c->t, &at, c->args.items[i])
 							   : c->args.items[i];
 		if (strcmp(path, "-") == 0 || glob(path, 0, NULL, &found) != 0) {

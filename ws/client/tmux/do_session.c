@@ -9,7 +9,7 @@
 #include "ws/client/tmux/spawn.h"
 #include "ws/client/tmux/state.h"
 #include "ws/client/tmux/wake.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -43,10 +43,10 @@ static void start_server(struct tmux *t)
 {
 	if (t->model.started != 0)
 		return;
-	settings_begin(t);
+	settings_set_defaults(t);
 	t->model.started = time(NULL);
 	t->model.pid = getpid();
-	if (t->file && script_is_file(t->file))
+	if (t->file && script_cannot_block(t->file))
 		run_file(t);
 }
 
@@ -80,7 +80,7 @@ static bool parse_side(struct call *c, char letter, int terminal, int *side)
 static bool choose_size(struct call *c, struct new_session *n)
 {
 	struct winsize size = {0};
-	if (!settings_read_size(settings_get(c->t, NULL, "default-size"), &n->cols, &n->rows)) {
+	if (!settings_parse_size(settings_get(c->t, NULL, "default-size"), &n->cols, &n->rows)) {
 		n->cols = 80;
 		n->rows = 24;
 	}
@@ -164,7 +164,7 @@ static int create(struct call *c, const struct new_session *n)
 	base = atoi(settings_get(t, s, "base-index")); // NOLINT(cert-err34-c): already checked
 	model_select(m, model_add_link(m, s, base, w));
 	if (spawn_pane(c, p, s) != 0) {
-		world_drop_session(t, s);
+		backend_remove_session(t, s);
 		return 1;
 	}
 	if (args_has(&c->args, 'P'))
@@ -184,7 +184,7 @@ int do_new_session(struct call *c)
 	start_server(t);
 	if (given) {
 		struct place here = {.index = -1};
-		target_here(t, &here);
+		target_current(t, &here);
 		n.name = quote_session_name(&t->arena, format_at(t, &here, given));
 		if (!*n.name)
 			return tmux_error(t, "invalid session: %s", given);
@@ -217,10 +217,10 @@ int do_kill_session(struct call *c)
 	if (rc != 0 || args_has(&c->args, 'C'))
 		return rc;
 	if (!args_has(&c->args, 'a'))
-		return world_end_session(c->t, at.session);
+		return backend_kill_session(c->t, at.session);
 	DL_FOREACH_SAFE (c->t->model.sessions, s, next)
 		if (s != at.session)
-			rc |= world_end_session(c->t, s);
+			rc |= backend_kill_session(c->t, s);
 	return rc;
 }
 
@@ -229,7 +229,7 @@ int do_kill_server(struct call *c)
 	int rc = 0;
 	wake_all(c->t);
 	while (c->t->model.sessions)
-		rc |= world_end_session(c->t, c->t->model.sessions);
+		rc |= backend_kill_session(c->t, c->t->model.sessions);
 	return rc;
 }
 

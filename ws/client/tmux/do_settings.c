@@ -147,7 +147,7 @@ static const char *read_value(
 		tmux_error(c->t, "not a suitable shell: %s", value);
 		return NULL;
 	}
-	if (s && strcmp(s->name, "default-size") == 0 && !settings_read_size(value, &cols, &rows)) {
+	if (s && strcmp(s->name, "default-size") == 0 && !settings_parse_size(value, &cols, &rows)) {
 		tmux_error(c->t, "value is invalid: %s", value);
 		return NULL;
 	}
@@ -225,7 +225,7 @@ static int set(struct call *c, const struct scope *in, const struct setting *s, 
 		value = arena_print(&c->t->arena, "%s%s", now, value);
 	else if (appends && now && s && s->type == SETTING_STYLE && *now)
 		value = arena_print(&c->t->arena, "%s,%s", now, value);
-	if (s && s->type == SETTING_STYLE && !style_is(value))
+	if (s && s->type == SETTING_STYLE && !style_is_valid(value))
 		return tmux_error(c->t, "invalid style: %s", value);
 	json_object_set_new(in->own, name, json_string(value));
 	return 0;
@@ -264,7 +264,7 @@ int do_set_option(struct call *c)
 	char *name;
 	bool none;
 	struct place at = {.index = -1};
-	target_here(c->t, &at);
+	target_current(c->t, &at);
 	if (args_value(&c->args, 't'))
 		target_find(c->t, args_value(&c->args, 't'), TARGET_PANE, TARGET_QUIET, &at);
 	const char *value = c->args.count > 1 ? c->args.items[1] : NULL;

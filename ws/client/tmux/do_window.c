@@ -5,7 +5,7 @@
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/settings.h"
 #include "ws/client/tmux/spawn.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,13 +103,13 @@ int do_new_window(struct call *c)
 	if (spawn_pane(c, p, s) != 0) {
 		if (old)
 			old->index = index;
-		world_drop_pane(t, p);
+		backend_remove_pane(t, p);
 		return 1;
 	}
 	if (!args_has(&c->args, 'd') || (old && old == s->current))
 		model_select(m, l);
 	if (old)
-		rc = world_end_window(t, old->window);
+		rc = backend_kill_window(t, old->window);
 	if (args_has(&c->args, 'P'))
 		commands_print(c, &(struct place){.session = s, .link = l, .window = w, .pane = p},
 			"#{session_name}:#{window_index}.#{pane_index}");
@@ -124,10 +124,10 @@ int do_kill_window(struct call *c)
 	if (rc != 0)
 		return rc;
 	if (!args_has(&c->args, 'a'))
-		return world_end_window(c->t, at.window);
+		return backend_kill_window(c->t, at.window);
 	DL_FOREACH_SAFE (at.session->links, l, next)
 		if (l->window != at.window)
-			rc |= world_end_window(c->t, l->window);
+			rc |= backend_kill_window(c->t, l->window);
 	return rc;
 }
 
@@ -142,12 +142,12 @@ int do_unlink_window(struct call *c)
 	DL_FOREACH (c->t->model.sessions, s)
 		n += model_link_of(s, at.window) != NULL;
 	if (n > 1) {
-		world_drop_link(c->t, at.link);
+		backend_remove_link(c->t, at.link);
 		return 0;
 	}
 	if (!args_has(&c->args, 'k'))
 		return tmux_error(c->t, "window only linked to one session");
-	return world_end_window(c->t, at.window);
+	return backend_kill_window(c->t, at.window);
 }
 
 int do_select_window(struct call *c)
@@ -225,11 +225,11 @@ int do_move_window(struct call *c)
 	if (old)
 		old->index = -1;
 	struct link *l = model_add_link(&t->model, to.session, index, from.window);
-	int rc = old ? world_end_window(t, old->window) : 0;
+	int rc = old ? backend_kill_window(t, old->window) : 0;
 	if (!args_has(&c->args, 'd') || (moves && current && from.session == to.session))
 		model_select(&t->model, l);
 	if (moves)
-		world_drop_link(t, from.link);
+		backend_remove_link(t, from.link);
 	return rc;
 }
 
@@ -262,7 +262,7 @@ int do_resize_window(struct call *c)
 	int cols = (int)at.window->cols, rows = (int)at.window->rows;
 	/* The size of the largest or smallest client: without clients, tmux uses default-size. */
 	if (args_has(&c->args, 'a') || args_has(&c->args, 'A'))
-		settings_read_size(settings_get(c->t, at.session, "default-size"), &cols, &rows);
+		settings_parse_size(settings_get(c->t, at.session, "default-size"), &cols, &rows);
 	if (args_value(&c->args, 'x') &&
 		!commands_number(c, "width", args_value(&c->args, 'x'), bounds, &cols))
 		return 1;
@@ -278,5 +278,5 @@ int do_resize_window(struct call *c)
 	at.window->cols = (unsigned)cols;
 	at.window->rows = (unsigned)rows;
 	json_object_set_new(at.window->options, "window-size", json_string("manual"));
-	return world_fit(c->t, at.window);
+	return backend_resize_panes(c->t, at.window);
 }

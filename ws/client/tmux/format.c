@@ -5,7 +5,7 @@
 #include "ws/client/tmux/format.h"
 
 #include "ws/client/tmux/quote.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -327,7 +327,7 @@ static const char *special(struct format *f, char which, const char *text)
 	const struct link *l = NULL;
 	if (which == 'N' && f->at.session)
 		DL_FOREACH (f->at.session->links, l)
-			if (strcmp(world_window_name(f->t, l->window), own) == 0)
+			if (strcmp(backend_window_name(f->t, l->window), own) == 0)
 				return "1";
 	return which == 'N' ? "0" : "";
 }

@@ -46,7 +46,7 @@ enum {
  */
 char *format_find(struct format *f, const char *name, unsigned how, const char *time_format);
 /* The value of a built-in variable, or NULL. For a time, sets *ret_time (in seconds) and returns NULL. */
-char *format_facts_find(const struct format *f, const char *name, time_t *ret_time);
+char *format_variables_find(const struct format *f, const char *name, time_t *ret_time);
 
 /* #{e|…}: calculate with floating-point numbers. Returns NULL if an operand or the operator is invalid. */
 char *format_calculate(struct format *f, const char *op, bool fractions, unsigned places,
@@ -63,4 +63,4 @@ size_t format_width(struct arena *a, const char *text);
 /* #(command): start it in the background. Returns "", as tmux does before the command has printed. */
 char *format_run(struct format *f, const char *command);
 /* The name of the i-th built-in variable, or NULL after the last. */
-const char *format_facts_name(size_t i);
+const char *format_variables_name(size_t i);

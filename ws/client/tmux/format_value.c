@@ -157,7 +157,7 @@ char *format_quote(struct format *f, const char *text, const char *which)
 char *format_run(struct format *f, const char *command)
 {
 	if (f->jobs++ < FORMAT_JOBS_MAX)
-		script_run_behind(f->t, command, 0);
+		script_run_background(f->t, command, 0);
 	return arena_copy(&f->t->arena, "");
 }
 
@@ -193,7 +193,7 @@ static char *dirname_of(struct format *f, const char *path)
 static const char *find_option(struct format *f, const char *name)
 {
 	bool ambiguous;
-	const char *found = settings_look(f->t, &f->at, name);
+	const char *found = settings_find_value(f->t, &f->at, name);
 	const struct setting *s = found && *name != '@' ? settings_find(name, &ambiguous) : NULL;
 	if (s && s->type == SETTING_FLAG)
 		return strcmp(found, "on") == 0 ? "1" : "0";
@@ -207,7 +207,7 @@ char *format_find(struct format *f, const char *name, unsigned how, const char *
 	if (!found)
 		found = json_string_value(json_object_get(f->more, name));
 	if (!found)
-		found = format_facts_find(f, name, &when);
+		found = format_variables_find(f, name, &when);
 	if (!found && when == 0 && f->at.session)
 		found = json_string_value(json_object_get(f->at.session->environment, name));
 	if (!found && when == 0)

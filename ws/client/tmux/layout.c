@@ -14,7 +14,7 @@ struct cell *layout_cell(struct model *m, struct cell *parent, enum cell_type ty
 	return c;
 }
 
-void layout_make_leaf(struct cell *c, struct pane *p)
+void layout_set_pane(struct cell *c, struct pane *p)
 {
 	c->type = CELL_PANE;
 	c->pane = p;
@@ -58,7 +58,7 @@ static void fix_offsets(struct cell *c)
 	}
 }
 
-void layout_fix(struct window *w)
+void layout_set_offsets(struct window *w)
 {
 	if (!w->layout)
 		return;
@@ -113,7 +113,7 @@ void layout_init(struct model *m, struct window *w, struct pane *p)
 {
 	w->layout = layout_cell(m, NULL, CELL_PANE);
 	set_size(w->layout, (int)w->cols, (int)w->rows);
-	layout_make_leaf(w->layout, p);
+	layout_set_pane(w->layout, p);
 }
 
 /* The new size of a child, in proportion to its old one. */
@@ -265,7 +265,7 @@ struct cell *layout_split(struct model *m, struct pane *p, const struct layout_s
 		if (split->full)
 			resize_children(c);
 	}
-	layout_fix(w);
+	layout_set_offsets(w);
 	return added;
 }
 
@@ -286,7 +286,7 @@ void layout_close(struct window *w, struct pane *p)
 		DL_DELETE(parent->children, only); /* NOLINT(clang-analyzer-*): in utlist */
 		replace_cell(w, parent, only);
 	}
-	layout_fix(w);
+	layout_set_offsets(w);
 }
 
 static void resize_side(struct cell *c, enum cell_type type, int size)
@@ -304,7 +304,7 @@ void layout_resize(struct window *w, int cols, int rows)
 		return;
 	resize_side(w->layout, CELL_ROW, cols);
 	resize_side(w->layout, CELL_COLUMN, rows);
-	layout_fix(w);
+	layout_set_offsets(w);
 }
 
 static int grow(struct cell *c, enum cell_type type, int needed)
@@ -359,7 +359,7 @@ void layout_resize_pane(struct window *w, struct pane *p, enum cell_type type, i
 			break;
 		change += change > 0 ? -done : done;
 	}
-	layout_fix(w);
+	layout_set_offsets(w);
 }
 
 void layout_resize_pane_to(struct window *w, struct pane *p, enum cell_type type, int size)
@@ -399,5 +399,5 @@ void layout_spread_out(struct window *w, struct pane *p)
 	struct cell *parent = p->cell ? p->cell->parent : NULL;
 	while (parent && !layout_spread(parent))
 		parent = parent->parent;
-	layout_fix(w);
+	layout_set_offsets(w);
 }

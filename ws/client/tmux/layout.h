@@ -42,10 +42,10 @@ void layout_spread_out(struct window *w, struct pane *p);
 /* Create a cell, which is not yet in its parent's list. For the files layout*.c. */
 struct cell *layout_cell(struct model *m, struct cell *parent, enum cell_type type);
 /* Put a pane into a cell; NULL: none. */
-void layout_make_leaf(struct cell *c, struct pane *p);
+void layout_set_pane(struct cell *c, struct pane *p);
 /* Make the children of a cell equally large. Returns whether a size changed. */
 bool layout_spread(struct cell *parent);
 /* Grow or shrink one side of a cell, with all that it contains. */
 void layout_adjust(struct cell *c, enum cell_type type, int change);
 /* Calculate the offsets of all cells. */
-void layout_fix(struct window *w);
+void layout_set_offsets(struct window *w);

@@ -50,7 +50,7 @@ static void set_even(struct model *m, struct window *w, enum cell_type type)
 	w->layout = add(m, NULL, type, type == CELL_ROW ? at_least(cols, least) : cols,
 		type == CELL_ROW ? rows : at_least(rows, least));
 	DL_FOREACH (w->panes, p)
-		layout_make_leaf(add(m, w->layout, CELL_PANE, cols, rows), p);
+		layout_set_pane(add(m, w->layout, CELL_PANE, cols, rows), p);
 	layout_spread(w->layout);
 }
 
@@ -95,18 +95,18 @@ static void set_main(struct model *m, struct window *w, enum cell_type type,
 				: divide((int)w->cols - 1, sizes->main_cols, sizes->other_cols, 80);
 	int across = at_least((int)(below ? w->cols : w->rows), least), all = s.main + s.other + 1;
 	w->layout = add(m, NULL, type, below ? across : all, below ? all : across);
-	layout_make_leaf(
+	layout_set_pane(
 		add(m, w->layout, CELL_PANE, below ? across : s.main, below ? s.main : across),
 		w->panes);
 	struct cell *rest = add(m, w->layout, below ? CELL_ROW : CELL_COLUMN,
 		below ? across : s.other, below ? s.other : across);
 	if (n == 1) {
-		layout_make_leaf(rest, w->panes->next);
+		layout_set_pane(rest, w->panes->next);
 		return;
 	}
 	for (struct pane *p = w->panes->next; p; p = p->next)
-		layout_make_leaf(add(m, rest, CELL_PANE, below ? LAYOUT_SIDE_MIN : s.other,
-					 below ? s.other : LAYOUT_SIDE_MIN),
+		layout_set_pane(add(m, rest, CELL_PANE, below ? LAYOUT_SIDE_MIN : s.other,
+					below ? s.other : LAYOUT_SIDE_MIN),
 			p);
 	layout_spread(rest);
 }
@@ -117,13 +117,13 @@ static struct pane *add_tiles(
 {
 	int columns = sizes[0], cols = sizes[1], rows = sizes[2], used = -1;
 	if (columns == 1 || !p->next) {
-		layout_make_leaf(add(m, w->layout, CELL_PANE, (int)w->cols, rows), p);
+		layout_set_pane(add(m, w->layout, CELL_PANE, (int)w->cols, rows), p);
 		return p->next;
 	}
 	struct cell *row = add(m, w->layout, CELL_ROW, (int)w->cols, rows), *last = NULL;
 	for (int i = 0; i < columns && p; i++, p = p->next) {
 		last = add(m, row, CELL_PANE, cols, rows);
-		layout_make_leaf(last, p);
+		layout_set_pane(last, p);
 		used += cols + 1;
 	}
 	if (last && (int)w->cols > used)
@@ -164,5 +164,5 @@ void layout_set_apply(
 		set_even(m, w, which == EVEN_HORIZONTAL ? CELL_ROW : CELL_COLUMN);
 	w->cols = (unsigned)w->layout->cols;
 	w->rows = (unsigned)w->layout->rows;
-	layout_fix(w);
+	layout_set_offsets(w);
 }

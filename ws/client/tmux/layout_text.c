@@ -36,7 +36,7 @@ static void write_cell(struct text *t, const struct cell *c)
 	text_puts(t, c->type == CELL_ROW ? "}" : "]");
 }
 
-char *layout_text_seal(struct arena *a, const char *cells)
+char *layout_text_add_checksum(struct arena *a, const char *cells)
 {
 	return arena_print(a, "%04x,%s", sum(cells), cells);
 }
@@ -47,7 +47,7 @@ char *layout_text_write(struct arena *a, const struct cell *root)
 	if (!root)
 		return arena_copy(a, "");
 	write_cell(&t, root);
-	return layout_text_seal(a, text_get(&t));
+	return layout_text_add_checksum(a, text_get(&t));
 }
 
 char *layout_text_write_zoomed(struct arena *a, const struct window *w)
@@ -138,7 +138,7 @@ static struct pane *assign(struct cell *c, struct pane *p)
 {
 	struct cell *child;
 	if (c->type == CELL_PANE) {
-		layout_make_leaf(c, p);
+		layout_set_pane(c, p);
 		return p->next;
 	}
 	DL_FOREACH (c->children, child)
@@ -176,7 +176,7 @@ static bool apply(struct model *m, struct window *w, const char *text, bool own)
 	w->cols = (unsigned)w->layout->cols;
 	w->rows = (unsigned)w->layout->rows;
 	assign(w->layout, w->panes);
-	layout_fix(w);
+	layout_set_offsets(w);
 	return true;
 }
 

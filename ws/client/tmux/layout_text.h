@@ -8,7 +8,7 @@
 /* The text of a layout, with its checksum; "" for NULL. */
 char *layout_text_write(struct arena *a, const struct cell *root);
 /* Put the checksum in front of cells such as "80x24,0,0,0". */
-char *layout_text_seal(struct arena *a, const char *cells);
+char *layout_text_add_checksum(struct arena *a, const char *cells);
 /* The visible layout: if the window is zoomed, the active pane has all of it. */
 char *layout_text_write_zoomed(struct arena *a, const struct window *w);
 /*

@@ -215,7 +215,7 @@ struct link *model_link_of(const struct session *s, const struct window *w)
 	return l;
 }
 
-struct link *model_best_link(const struct model *m, const struct window *w)
+struct link *model_last_used_link(const struct model *m, const struct window *w)
 {
 	struct link *best = NULL;
 	const struct session *s;
@@ -227,7 +227,7 @@ struct link *model_best_link(const struct model *m, const struct window *w)
 	return best;
 }
 
-struct session *model_best_session(const struct model *m)
+struct session *model_last_used_session(const struct model *m)
 {
 	struct session *s, *best = NULL;
 	DL_FOREACH (m->sessions, s)

@@ -17,13 +17,13 @@ struct cell; /* of a layout: layout.h */
 
 /* A pane. */
 struct pane {
-	unsigned id;         /* of %id */
-	char *session;       /* id of the session of Ringside */
-	char *title;         /* set by select-pane -T, or NULL */
-	char *title_then;    /* the program's title at that time: a later one replaces title */
-	char *command, *cwd; /* as started; command may be "" */
-	json_t *argv, *env;  /* as started, for respawn-pane; argv may be NULL; owned */
-	json_t *options;     /* object; owned */
+	unsigned id;          /* of %id */
+	char *session;        /* id of the session of Ringside */
+	char *title;          /* set by select-pane -T, or NULL */
+	char *title_replaced; /* the program's title at that time: a later one replaces title */
+	char *command, *cwd;  /* as started; command may be "" */
+	json_t *argv, *env;   /* as started, for respawn-pane; argv may be NULL; owned */
+	json_t *options;      /* object; owned */
 	struct window *window;
 	struct cell *cell;    /* in the window's layout */
 	unsigned turn;        /* value of window.turns when it became active; 0: never */
@@ -35,9 +35,9 @@ struct pane {
 	uint64_t cleared;     /* rows with lower numbers were removed by clear-history */
 	unsigned history;     /* history-limit at its start; 0: the default */
 	int pipe;             /* pid of the process of pipe-pane; 0: none */
-	uint64_t pipe_began;  /* start time of that process, in ticks, because pids are reused */
-	json_t *info;         /* element of model.list; borrowed; NULL: the session is gone */
-	json_t *screen;       /* as fetched in this call; owned; NULL: not fetched */
+	uint64_t pipe_start_time; /* start time of that process, in ticks, because pids are reused */
+	json_t *info;             /* element of model.list; borrowed; NULL: the session is gone */
+	json_t *screen;           /* as fetched in this call; owned; NULL: not fetched */
 	struct pane *prev, *next;
 };
 
@@ -131,9 +131,9 @@ struct link *model_link_at(const struct session *s, int index);
 /* The link of a window in a session, or NULL. */
 struct link *model_link_of(const struct session *s, const struct window *w);
 /* The link of a window in the session that was used last, or NULL. */
-struct link *model_best_link(const struct model *m, const struct window *w);
+struct link *model_last_used_link(const struct model *m, const struct window *w);
 /* The session that was used last, or NULL. */
-struct session *model_best_session(const struct model *m);
+struct session *model_last_used_session(const struct model *m);
 /* The sessions by name. */
 struct session **model_sessions_sorted(struct model *m, size_t *ret_count);
 

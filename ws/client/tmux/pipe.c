@@ -10,7 +10,7 @@
 #include "ws/client/connect/event_stream.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,8 +69,8 @@ int do_pipe_pane(struct call *c)
 	if (rc != 0)
 		return rc;
 	struct pane *p = at.pane;
-	bool open_one = p->pipe > 0 && world_birth(p->pipe) == p->pipe_began;
-	world_end_pipe(p);
+	bool open_one = p->pipe > 0 && backend_process_start(p->pipe) == p->pipe_start_time;
+	backend_kill_pipe(p);
 	if (c->args.count == 0 || !*c->args.items[0] || (open_one && args_has(&c->args, 'o')))
 		return 0;
 	if (!p->info || p->dead)
@@ -79,14 +79,14 @@ int do_pipe_pane(struct call *c)
 	char *offset = arena_print(&c->t->arena, "%" PRId64,
 		(int64_t)json_integer_value(json_object_get(p->info, "offset")));
 	bool in = args_has(&c->args, 'I'), out = args_has(&c->args, 'O') || !in;
-	char name[] = "ringside", tmux[] = "tmux", word[] = PIPE_WORD;
+	char name[] = "ringside", tmux[] = "tmux", word[] = PIPE_COMMAND;
 	char *argv[] = {name, tmux, word, c->t->cli->path, p->session, offset,
 		arena_print(&c->t->arena, "%s%s", in ? "I" : "", out ? "O" : ""),
 		format_expand(&f, c->args.items[0]), NULL};
 	p->pipe = start(argv);
 	if (p->pipe < 0)
 		return tmux_error(c->t, "fork: %s", strerror(errno));
-	p->pipe_began = world_birth(p->pipe);
+	p->pipe_start_time = backend_process_start(p->pipe);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include "ws/client/tmux/tmux.h"
 
-#define PIPE_WORD "pipe-feed" /* internal command that runs pipe_feed() */
+#define PIPE_COMMAND "pipe-feed" /* internal command that runs pipe_feed() */
 
 /* Run that process. Arguments: SOCKET SESSION OFFSET FLAGS COMMAND. Returns its exit status. */
 int pipe_feed(struct tmux *t, int argc, char **argv);

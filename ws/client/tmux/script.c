@@ -284,7 +284,7 @@ char *script_parse(struct tmux *t, const char *text, struct script_line **ret_fi
 	return (char *)r.wrong;
 }
 
-bool script_is_file(const char *path)
+bool script_cannot_block(const char *path)
 {
 	struct stat st;
 	if (strcmp(path, "-") == 0)
@@ -292,7 +292,7 @@ bool script_is_file(const char *path)
 	return stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
 }
 
-int script_run_behind(struct tmux *t, const char *command, double delay)
+int script_run_background(struct tmux *t, const char *command, double delay)
 {
 	pid_t pid = fork();
 	if (pid < 0)

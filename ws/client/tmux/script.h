@@ -20,12 +20,12 @@ char *script_parse(struct tmux *t, const char *text, struct script_line **ret_fi
  * Whether reading or writing a path cannot block on another process. Release the lock otherwise: the process
  * at the other end of a FIFO, a device or "-" may need it.
  */
-bool script_is_file(const char *path);
+bool script_cannot_block(const char *path);
 /*
  * Start a shell command in the background after a delay in seconds. Its output is discarded. Returns 0, or 1
  * with an error.
  */
-int script_run_behind(struct tmux *t, const char *command, double delay);
+int script_run_background(struct tmux *t, const char *command, double delay);
 /*
  * Run a shell command. Returns its output. *ret_status, which may be NULL: as of waitpid(2); -1: it could not
  * be started.

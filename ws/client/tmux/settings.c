@@ -67,7 +67,7 @@ static void import_environment(struct tmux *t)
 	}
 }
 
-void settings_begin(struct tmux *t)
+void settings_set_defaults(struct tmux *t)
 {
 	const char *shell = getenv("SHELL");
 	for (const struct setting *s = settings_table(); s->name; s++)
@@ -87,7 +87,7 @@ static const char *find_first(json_t *const tables[], size_t count, const char *
 	return NULL;
 }
 
-const char *settings_look(struct tmux *t, const struct place *at, const char *name)
+const char *settings_find_value(struct tmux *t, const struct place *at, const char *name)
 {
 	json_t *const tables[] = {at->pane ? at->pane->options : NULL,
 		at->window ? at->window->options : NULL, t->model.window_options,
@@ -98,24 +98,26 @@ const char *settings_look(struct tmux *t, const struct place *at, const char *na
 
 const char *settings_get(struct tmux *t, const struct session *s, const char *name)
 {
-	const char *value = settings_look(t, &(struct place){.session = (struct session *)s}, name);
+	const char *value = settings_find_value(
+		t, &(struct place){.session = (struct session *)s}, name);
 	return value ? value : "";
 }
 
 const char *settings_of_window(struct tmux *t, const struct window *w, const char *name)
 {
-	const char *value = settings_look(t, &(struct place){.window = (struct window *)w}, name);
+	const char *value = settings_find_value(
+		t, &(struct place){.window = (struct window *)w}, name);
 	return value ? value : "";
 }
 
 const char *settings_of_pane(struct tmux *t, const struct pane *p, const char *name)
 {
 	const struct place at = {.pane = (struct pane *)p, .window = p ? p->window : NULL};
-	const char *value = settings_look(t, &at, name);
+	const char *value = settings_find_value(t, &at, name);
 	return value ? value : "";
 }
 
-bool settings_read_size(const char *text, int *ret_cols, int *ret_rows)
+bool settings_parse_size(const char *text, int *ret_cols, int *ret_rows)
 {
 	char *x, *end = NULL;
 	long cols = strtol(text, &x, 10), rows = *x == 'x' ? strtol(x + 1, &end, 10) : 0;

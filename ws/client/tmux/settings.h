@@ -31,7 +31,7 @@ const struct setting *settings_table(void);
 const struct setting *settings_find(const char *name, bool *ret_ambiguous);
 
 /* Set the global options to their defaults, and import the environment of this process. */
-void settings_begin(struct tmux *t);
+void settings_set_defaults(struct tmux *t);
 
 /* The value of an option for a session, own or inherited, or "". s may be NULL. */
 const char *settings_get(struct tmux *t, const struct session *s, const char *name);
@@ -40,10 +40,10 @@ const char *settings_of_window(struct tmux *t, const struct window *w, const cha
 /* The value of an option for a pane, own or inherited, or "". p may be NULL. */
 const char *settings_of_pane(struct tmux *t, const struct pane *p, const char *name);
 /* The value of an option of any scope at a place, or NULL. */
-const char *settings_look(struct tmux *t, const struct place *at, const char *name);
+const char *settings_find_value(struct tmux *t, const struct place *at, const char *name);
 
 /* Parse a size such as "80x24". Returns false if it is invalid, or larger than a window can be. */
-bool settings_read_size(const char *text, int *ret_cols, int *ret_rows);
+bool settings_parse_size(const char *text, int *ret_cols, int *ret_rows);
 
 /* The environment of a new pane: global, and that of its session (may be NULL). Returns owned. */
 json_t *settings_environment(struct tmux *t, const struct session *s);

@@ -4,7 +4,7 @@
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/settings.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void spawn_variables(const struct call *c, json_t *into)
 {
 	for (unsigned i = 0; i < c->args.flag_count; i++)
 		if (c->args.flags[i].letter == 'e' && c->args.flags[i].value)
-			cli_variable(into, c->args.flags[i].value);
+			cli_add_variable(into, c->args.flags[i].value);
 }
 
 /* The command as one line, for pane_start_command. */
@@ -69,7 +69,7 @@ char *spawn_window_name(struct call *c, struct session *s)
 	if (!command)
 		command = c->args.count > 1 ? c->args.items[0]
 					    : settings_get(c->t, s, "default-shell");
-	return quote_visible(&c->t->arena, world_program(c->t, command), false);
+	return quote_visible(&c->t->arena, backend_program_name(c->t, command), false);
 }
 
 int spawn_next_pane(struct call *c)
@@ -105,7 +105,7 @@ int spawn_pane(struct call *c, struct pane *p, struct session *s)
 	p->argv = argv;
 	p->env = env;
 	p->command = describe(c);
-	return world_start(c->t, p,
-		&(struct world_start){
+	return backend_start_pane(c->t, p,
+		&(struct backend_start_pane){
 			.cwd = spawn_directory(c, &at), .argv = argv, .env = env, .place = s});
 }

@@ -12,11 +12,11 @@
 /* Acquire the lock and read the state. Returns 0, or a status to exit with. */
 int state_open(struct tmux *t);
 /* Write the state and keep the lock. Returns 0, or a status to exit with. */
-int state_keep(struct tmux *t);
+int state_write(struct tmux *t);
 /*
  * Write the state, or remove the files if no session is left; release the lock. Returns 0, or a status to exit
  * with.
  */
 int state_close(struct tmux *t);
 /* The path of a file of this tmux server: PATH and suffix. */
-char *state_name(struct tmux *t, const char *suffix);
+char *state_path(struct tmux *t, const char *suffix);

@@ -132,7 +132,7 @@ static const char *read_pane(struct model *m, struct window *w, const json_t *o)
 	p->cwd = arena_copy(m->arena, text_of(o, "cwd"));
 	if (json_object_get(o, "title")) {
 		p->title = arena_copy(m->arena, text_of(o, "title"));
-		p->title_then = arena_copy(m->arena, text_of(o, "titleThen"));
+		p->title_replaced = arena_copy(m->arena, text_of(o, "titleThen"));
 	}
 	read_start(p, o);
 	read_settings(p->options, o, "options", false);
@@ -148,7 +148,7 @@ static const char *read_pane(struct model *m, struct window *w, const json_t *o)
 	p->cleared = count64_of(o, "cleared");
 	p->history = count_of(o, "history");
 	p->pipe = (int)count_of(o, "pipe");
-	p->pipe_began = (uint64_t)number_of(o, "pipeBegan");
+	p->pipe_start_time = (uint64_t)number_of(o, "pipeBegan");
 	m->next_pane = larger(m->next_pane, p->id + 1);
 	return NULL;
 }
@@ -274,7 +274,7 @@ const char *state_json_read(struct model *m, const json_t *o)
 		if (!wrong)
 			wrong = read_session(m, item);
 	DL_FOREACH (m->windows, w)
-		if (!wrong && !model_best_link(m, w))
+		if (!wrong && !model_last_used_link(m, w))
 			wrong = "a window is in no session";
 	bool any = m->sessions || json_array_size(m->begun) > 0;
 	return wrong ? wrong : any ? NULL : "it has no sessions";
@@ -287,7 +287,8 @@ static json_t *write_pane(const struct pane *p)
 		(int)p->id, "turn", (int)p->turn, "session", p->session, "command", p->command,
 		"cwd", p->cwd, "options", p->options, "cols", (int)p->cols, "rows", (int)p->rows,
 		"dead", (int)p->dead, "signalled", (int)p->signalled, "status", p->status, "diedAt",
-		(json_int_t)p->died_at, "pipe", p->pipe, "pipeBegan", (json_int_t)p->pipe_began);
+		(json_int_t)p->died_at, "pipe", p->pipe, "pipeBegan",
+		(json_int_t)p->pipe_start_time);
 	if (o && (p->cleared > 0 || p->history > 0))
 		json_object_update_new(o,
 			json_pack("{s:I, s:i}", "cleared", (json_int_t)p->cleared, "history",
@@ -296,7 +297,8 @@ static json_t *write_pane(const struct pane *p)
 		json_object_set_new(o, "inputOff", json_true());
 	if (o && p->title) {
 		json_object_set_new(o, "title", json_string(p->title));
-		json_object_set_new(o, "titleThen", json_string(p->title_then ? p->title_then : ""));
+		json_object_set_new(
+			o, "titleThen", json_string(p->title_replaced ? p->title_replaced : ""));
 	}
 	if (o && p->argv)
 		json_object_set(o, "argv", p->argv);

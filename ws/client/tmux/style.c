@@ -83,7 +83,7 @@ static bool is_word(const char *word)
 	return is_attributes(word);
 }
 
-bool style_is(const char *text)
+bool style_is_valid(const char *text)
 {
 	char word[WORD_MAX + 1];
 	if (strstr(text, "#{"))

@@ -4,4 +4,4 @@
 #include <stdbool.h>
 
 /* Whether a text is a valid style. A text with formats is accepted, because it cannot be checked yet. */
-bool style_is(const char *text);
+bool style_is_valid(const char *text);

@@ -3,7 +3,7 @@
 
 #include "ws/client/tmux/layout.h"
 #include "ws/client/tmux/settings.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void target_complete(struct tmux *t, struct place *p)
 	if (p->window && p->session && !p->link)
 		p->link = model_link_of(p->session, p->window);
 	if (p->window && !p->link)
-		p->link = model_best_link(&t->model, p->window);
+		p->link = model_last_used_link(&t->model, p->window);
 	if (p->session && !p->link && !p->window)
 		p->link = p->session->current;
 	if (p->link) {
@@ -37,13 +37,13 @@ void target_complete(struct tmux *t, struct place *p)
 		p->pane = p->window->active;
 }
 
-bool target_here(struct tmux *t, struct place *ret_place)
+bool target_current(struct tmux *t, struct place *ret_place)
 {
 	struct place p = {.index = -1};
 	if (t->pane >= 0)
 		p.pane = model_pane_by_id(&t->model, (unsigned)t->pane);
 	if (!p.pane)
-		p.session = model_best_session(&t->model);
+		p.session = model_last_used_session(&t->model);
 	target_complete(t, &p);
 	*ret_place = p;
 	return p.session != NULL;
@@ -130,7 +130,7 @@ static bool find_window_by_name(struct search *f, const char *name)
 	struct link *l, *found = NULL;
 	for (int how = 0; how < (f->exact_window ? 1 : 3) && !found; how++) {
 		DL_FOREACH (f->at.session->links, l) {
-			const char *own = world_window_name(f->t, l->window);
+			const char *own = backend_window_name(f->t, l->window);
 			bool fits = how == 0 ? strcmp(own, name) == 0
 				: how == 1   ? strncmp(own, name, strlen(name)) == 0
 					     : fnmatch(name, own, 0) == 0;
@@ -374,7 +374,7 @@ int target_find(struct tmux *t, const char *spec, enum target_type type, unsigne
 	struct place *ret_place)
 {
 	struct search f = {.t = t, .at = {.index = -1}, .indices = (flags & TARGET_INDEX) != 0};
-	bool here = target_here(t, &f.here);
+	bool here = target_current(t, &f.here);
 	*ret_place = (struct place){.index = -1};
 	if (spec && (strcmp(spec, "{mouse}") == 0 || strcmp(spec, "=") == 0))
 		return flags & TARGET_QUIET ? 1 : tmux_error(t, "no mouse target");

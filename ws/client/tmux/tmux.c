@@ -10,7 +10,7 @@
 #include "ws/client/tmux/quote.h"
 #include "ws/client/tmux/state.h"
 #include "ws/client/tmux/wake.h"
-#include "ws/client/tmux/world.h"
+#include "ws/client/tmux/backend.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -92,7 +92,8 @@ static int parse_common_option(struct tmux *t, const char *word, const char *nex
 static int parse_options(struct tmux *t, int argc, char **argv, struct head *h)
 {
 	int i = 1;
-	for (; i < argc && cli_common_words(argv[i]) > 0; i += (int)cli_common_words(argv[i]))
+	for (; i < argc && cli_count_common_words(argv[i]) > 0;
+		i += (int)cli_count_common_words(argv[i]))
 		if (parse_common_option(t, argv[i], i + 1 < argc ? argv[i + 1] : "") != 0)
 			return 1;
 	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
@@ -191,7 +192,7 @@ static bool can_start(char **words, int count)
 	for (int i = 0; i < count; i++) {
 		size_t length = strlen(words[i]);
 		for (const struct command_row *r = commands_table(); begins && r->name; r++)
-			if ((r->flags & ROW_STARTS) && length > 0 &&
+			if ((r->flags & ROW_STARTS_SERVER) && length > 0 &&
 				(strncmp(r->name, words[i], length) == 0 ||
 					strcmp(r->alias, words[i]) == 0))
 				return true;
@@ -214,7 +215,7 @@ static int run_words(struct tmux *t, int count, char **words)
 	char name[] = "new-session", *usual[] = {name};
 	int rc = state_open(t);
 	if (rc == 0)
-		rc = world_refresh(t);
+		rc = backend_refresh(t);
 	/* If all panes have exited, so has the tmux server. */
 	if (rc == 0 && t->model.started != 0 && !t->model.sessions) {
 		json_t *list = json_incref(t->model.list);
@@ -228,7 +229,7 @@ static int run_words(struct tmux *t, int count, char **words)
 	if (t->lock >= 0) {
 		int closed = state_close(t);
 		rc = rc != 0 ? rc : closed;
-		world_end_lost(t);
+		backend_delete_lost(t);
 	}
 	return rc;
 }
@@ -252,7 +253,7 @@ static int run_call(struct tmux *t)
 	struct head h = {0};
 	int argc = t->cli->argc;
 	char **argv = t->cli->argv;
-	if (argc > 1 && strcmp(argv[1], PIPE_WORD) == 0)
+	if (argc > 1 && strcmp(argv[1], PIPE_COMMAND) == 0)
 		return pipe_feed(t, argc - 2, argv + 2);
 	int rc = parse_options(t, argc, argv, &h);
 	if (rc == 0 && t->help) {

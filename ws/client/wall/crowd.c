@@ -1,6 +1,6 @@
 /*
  * A tile for each session. A new session with the id of an old one has another epoch, and gets another tile.
- * Tiles are sorted by need of attention and then by id, so a tile moves only if its standing changes. If memory
+ * Tiles are sorted by need of attention and then by id, so a tile moves only if its attention changes. If memory
  * is short, sessions are left out.
  */
 #include "ws/client/wall/crowd.h"
@@ -17,11 +17,11 @@ static const char *text_of(const json_t *object, const char *name)
 
 static void update_standing(struct tile *t)
 {
-	char words[STANDING_WORDS_MAX];
-	enum standing standing = standing_of(t->session, t->state, t->called, words);
-	if (standing == t->standing && strcmp(words, t->words) == 0)
+	char words[ATTENTION_WORDS_MAX];
+	enum attention attention = attention_of(t->session, t->state, t->called, words);
+	if (attention == t->attention && strcmp(words, t->words) == 0)
 		return;
-	t->standing = standing;
+	t->attention = attention;
 	memcpy(t->words, words, sizeof t->words);
 	t->dirty = true;
 }
@@ -51,7 +51,7 @@ static struct tile *add_tile(struct crowd *c, const char *id, const char *epoch)
 	struct tile *t = calloc(1, sizeof *t);
 	if (!t)
 		return NULL;
-	t->serial = ++c->serials;
+	t->serial = ++c->last_serial;
 	t->stale = true;
 	snprintf(t->id, sizeof t->id, "%s", id);
 	snprintf(t->epoch, sizeof t->epoch, "%s", epoch);
@@ -96,7 +96,7 @@ static void remove_unlisted(struct crowd *c, void (*gone)(void *user, struct til
 	c->count = kept;
 }
 
-bool crowd_take_list(struct crowd *c, const json_t *sessions,
+bool crowd_update_list(struct crowd *c, const json_t *sessions,
 	void (*gone)(void *user, struct tile *tile), void *user)
 {
 	size_t i;
@@ -105,7 +105,8 @@ bool crowd_take_list(struct crowd *c, const json_t *sessions,
 	json_array_foreach (sessions, i, session) {
 		const char *id = text_of(session, "id"), *epoch = text_of(session, "epoch");
 		if (i >= CROWD_MAX || !*id || strlen(id) > TILE_ID_MAX ||
-			strlen(epoch) >= sizeof c->tiles[0]->epoch || strcmp(id, c->left_out) == 0)
+			strlen(epoch) >= sizeof c->tiles[0]->epoch ||
+			strcmp(id, c->own_session) == 0)
 			continue;
 		struct tile *t = find_session(c, id, epoch);
 		if (!t)
@@ -118,7 +119,7 @@ bool crowd_take_list(struct crowd *c, const json_t *sessions,
 	return whole;
 }
 
-void crowd_take_state(struct tile *t, const json_t *state)
+void crowd_update_state(struct tile *t, const json_t *state)
 {
 	json_t *copy = json_deep_copy(state);
 	json_decref(t->state);
@@ -126,7 +127,7 @@ void crowd_take_state(struct tile *t, const json_t *state)
 	update_standing(t);
 }
 
-void crowd_call(struct tile *t, bool called)
+void crowd_set_called(struct tile *t, bool called)
 {
 	t->dirty = t->dirty || t->called != called;
 	t->called = called;
@@ -136,8 +137,8 @@ void crowd_call(struct tile *t, bool called)
 static int compare(const void *a, const void *b)
 {
 	const struct tile *s = *(struct tile *const *)a, *t = *(struct tile *const *)b;
-	if (s->standing != t->standing)
-		return s->standing < t->standing ? -1 : 1;
+	if (s->attention != t->attention)
+		return s->attention < t->attention ? -1 : 1;
 	int order = strcmp(s->id, t->id);
 	return order ? order : s->serial < t->serial ? -1 : 1;
 }
@@ -160,7 +161,7 @@ struct tile *crowd_find(const struct crowd *c, uint64_t serial)
 	return NULL;
 }
 
-unsigned crowd_place(const struct crowd *c, uint64_t serial)
+unsigned crowd_index(const struct crowd *c, uint64_t serial)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (c->tiles[i]->serial == serial)
@@ -168,11 +169,11 @@ unsigned crowd_place(const struct crowd *c, uint64_t serial)
 	return 0;
 }
 
-unsigned crowd_count(const struct crowd *c, enum standing standing)
+unsigned crowd_count(const struct crowd *c, enum attention attention)
 {
 	unsigned n = 0;
 	for (size_t i = 0; i < c->count; i++)
-		n += c->tiles[i]->standing == standing;
+		n += c->tiles[i]->attention == attention;
 	return n;
 }
 

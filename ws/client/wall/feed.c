@@ -74,7 +74,7 @@ static void ask_wait(struct wall *w, struct tile *t)
 
 static bool has_ended(const struct tile *t)
 {
-	return t->standing == STANDING_ENDED;
+	return t->attention == ATTENTION_ENDED;
 }
 
 static void follow(struct wall *w, struct tile *t)
@@ -106,15 +106,15 @@ static void forget_picture(struct wall *w, struct tile *t)
 /* Request the next state of those that are not followed, because there are too many sessions. */
 static void survey(struct wall *w, uint64_t now)
 {
-	if (w->surveying || now < w->survey_ms || w->crowd.count <= WALL_FOLLOWED_MAX)
+	if (w->survey_pending || now < w->survey_ms || w->crowd.count <= WALL_FOLLOWED_MAX)
 		return;
-	size_t from = crowd_place(&w->crowd, w->survey);
+	size_t from = crowd_index(&w->crowd, w->survey);
 	for (size_t i = 1; i <= w->crowd.count; i++) {
 		struct tile *t = w->crowd.tiles[(from + i) % w->crowd.count];
 		if (t->followed || has_ended(t))
 			continue;
 		w->survey = t->serial;
-		w->surveying = ask(w, SURVEY, t->serial, call_path(t->id, "/state"), NULL);
+		w->survey_pending = ask(w, SURVEY, t->serial, call_path(t->id, "/state"), NULL);
 		w->survey_ms = now + WALL_SURVEY_MS;
 		return;
 	}
@@ -122,17 +122,17 @@ static void survey(struct wall *w, uint64_t now)
 
 static void on_due(uv_timer_t *timer)
 {
-	feed_look(timer->data);
+	feed_request_due(timer->data);
 }
 
-void feed_look(struct wall *w)
+void feed_request_due(struct wall *w)
 {
 	uint64_t now = uv_now(&w->cli->loop), next = UINT64_MAX;
 	if (!w->opened || w->over)
 		return;
 	for (size_t i = 0; i < w->crowd.count; i++) {
 		struct tile *t = w->crowd.tiles[i];
-		bool shown = view_shows(w, t);
+		bool shown = view_is_shown(w, t);
 		if (!shown && (t->picture.cells || t->waited))
 			forget_picture(w, t);
 		if (now < t->due_ms) {
@@ -161,8 +161,8 @@ static void on_gone(void *user, struct tile *t)
 	}
 	if (t->waited)
 		cancel(w, WAIT, t->serial);
-	if (w->surveying && w->survey == t->serial)
-		w->surveying = false;
+	if (w->survey_pending && w->survey == t->serial)
+		w->survey_pending = false;
 }
 
 static void update_list(struct wall *w, const json_t *event)
@@ -171,7 +171,7 @@ static void update_list(struct wall *w, const json_t *event)
 	if (!json_is_array(sessions))
 		return;
 	w->listed = true;
-	if (!crowd_take_list(&w->crowd, sessions, on_gone, w))
+	if (!crowd_update_list(&w->crowd, sessions, on_gone, w))
 		wall_end(w, CLI_FAILED, "out of memory");
 	for (size_t i = 0; i < w->crowd.count; i++)
 		if (has_ended(w->crowd.tiles[i]) && !w->crowd.tiles[i]->still)
@@ -183,20 +183,20 @@ static void update_tile(struct tile *t, const json_t *event)
 	const char *type = answer_text(event, "type");
 	bool alone = json_integer_value(json_object_get(t->session, "clients")) == 0;
 	if (strcmp(type, "state") == 0)
-		crowd_take_state(t, json_object_get(event, "state"));
+		crowd_update_state(t, json_object_get(event, "state"));
 	else if (alone && (strcmp(type, "bell") == 0 || strcmp(type, "notification") == 0))
-		crowd_call(t, true);
+		crowd_set_called(t, true);
 }
 
 static void update_picture(struct wall *w, struct tile *t, const json_t *body)
 {
-	int rc = picture_take(&t->picture, body, t->since);
+	int rc = picture_update(&t->picture, body, t->since);
 	t->dirty = true;
 	if (rc < 0)
 		t->stale = true;
 	if (rc == -ENOMEM)
 		wall_end(w, CLI_FAILED, "out of memory");
-	t->due_ms = uv_now(&w->cli->loop) + (rc == -EPROTO ? WALL_RETRY_MS : WALL_REST_MS);
+	t->due_ms = uv_now(&w->cli->loop) + (rc == -EPROTO ? WALL_RETRY_MS : WALL_PICTURE_MS);
 }
 
 static void finish_wait(struct tile *t, const json_t *body)
@@ -219,7 +219,7 @@ static void finish_request(struct wall *w, enum subject subject, struct tile *t)
 	if (subject == PICTURE)
 		t->fetched = false;
 	if (subject == SURVEY)
-		w->surveying = false;
+		w->survey_pending = false;
 }
 
 static void handle_answer(
@@ -236,12 +236,12 @@ static void handle_answer(
 	}
 	if (subject == WAIT)
 		finish_wait(t, body);
-	else if (subject == PICTURE && view_shows(w, t))
+	else if (subject == PICTURE && view_is_shown(w, t))
 		update_picture(w, t, body);
 	else if (subject == PICTURE)
 		t->stale = true;
 	else if (subject == SURVEY)
-		crowd_take_state(t, json_object_get(body, "state"));
+		crowd_update_state(t, json_object_get(body, "state"));
 }
 
 static void handle_stream(
@@ -281,7 +281,7 @@ static void on_text(void *user, const char *text, size_t length)
 	json_decref(message);
 	view_arrange(w);
 	view_draw(w);
-	feed_look(w);
+	feed_request_due(w);
 }
 
 /* The connection */
@@ -299,7 +299,7 @@ static void on_opened(void *user)
 /* The next connection sends all requests again. */
 static void forget_requests(struct wall *w)
 {
-	w->opened = w->surveying = false;
+	w->opened = w->survey_pending = false;
 	w->followed = 0;
 	for (size_t i = 0; i < w->crowd.count; i++) {
 		struct tile *t = w->crowd.tiles[i];

@@ -11,14 +11,14 @@ static unsigned first_row(const struct picture *s, unsigned rows)
 
 static const char *title_pen(const struct tile *t, bool chosen)
 {
-	switch (t->standing) {
-	case STANDING_ASKS:
+	switch (t->attention) {
+	case ATTENTION_INPUT:
 		return chosen ? "\033[0;1;7;33m" : "\033[0;4;33m";
-	case STANDING_CALLS:
+	case ATTENTION_CALLED:
 		return chosen ? "\033[0;1;7;35m" : "\033[0;4;35m";
-	case STANDING_STUCK:
+	case ATTENTION_STUCK:
 		return chosen ? "\033[0;1;7;31m" : "\033[0;4;31m";
-	case STANDING_ENDED:
+	case ATTENTION_ENDED:
 		return chosen ? "\033[0;1;7m" : "\033[0;2;4m";
 	default:
 		return chosen ? "\033[0;1;7m" : "\033[0;4m";

@@ -11,7 +11,7 @@
 
 static const char begin_update[] = "\033[?2026h", end_update[] = "\033[?2026l";
 
-bool view_shows(const struct wall *w, const struct tile *t)
+bool view_is_shown(const struct wall *w, const struct tile *t)
 {
 	unsigned first = w->page * w->tiling.per_page;
 	for (unsigned i = 0; i < tiling_on_page(&w->tiling, w->page); i++)
@@ -45,7 +45,7 @@ void view_arrange(struct wall *w)
 	tiling_make(&w->tiling, count, cols, rows);
 	w->dirty = w->dirty || before.count != count || before.cols != cols || before.rows != rows;
 	/* The chosen session stays chosen wherever it moves. If it is gone, the one at its position is chosen. */
-	unsigned at = crowd_find(&w->crowd, w->chosen) ? crowd_place(&w->crowd, w->chosen) : w->at;
+	unsigned at = crowd_find(&w->crowd, w->chosen) ? crowd_index(&w->crowd, w->chosen) : w->at;
 	if (!w->dirty && at == w->at && w->chosen)
 		return;
 	choose(w, at < count ? at : count > 0 ? count - 1 : 0);
@@ -60,7 +60,7 @@ static void draw_foot(const struct wall *w, struct canvas *p)
 {
 	char text[200], page[48] = "";
 	unsigned needed = 0;
-	for (unsigned s = STANDING_ASKS; s <= STANDING_STUCK; s++)
+	for (unsigned s = ATTENTION_INPUT; s <= ATTENTION_STUCK; s++)
 		needed += crowd_count(&w->crowd, s);
 	if (w->tiling.pages > 1)
 		snprintf(page, sizeof page, " page %u of %u;", w->page + 1, w->tiling.pages);

@@ -72,11 +72,11 @@ static void on_input(uv_poll_t *poll, int status, int events)
 		return;
 	}
 	for (long i = 0; i < n && !w->over; i++)
-		handle_key(w, key_take(&w->keys, bytes[i]));
+		handle_key(w, key_feed(&w->keys, bytes[i]));
 	if (w->over)
 		return;
 	view_draw(w);
-	feed_look(w);
+	feed_request_due(w);
 }
 
 /* The terminal */
@@ -102,7 +102,7 @@ static void on_signal(uv_signal_t *handle, int signo)
 		w->dirty = true;
 		view_arrange(w);
 		view_draw(w);
-		feed_look(w);
+		feed_request_due(w);
 		break;
 	case SIGTSTP:
 		hide_screen();
@@ -184,7 +184,7 @@ static int watch_and_attach(struct wall *w)
 		struct tile *t = crowd_find(&w->crowd, w->chosen);
 		char id[TILE_ID_MAX + 1];
 		snprintf(id, sizeof id, "%s", t->id);
-		crowd_call(t, false);
+		crowd_set_called(t, false);
 		rc = attach_session(w->cli, id, &w->options);
 		if (rc >= 128) /* by a signal */
 			return rc;
@@ -206,7 +206,7 @@ static int parse_options(struct cli *cli, struct attach_options *o)
 		else
 			o->no_resize = true;
 	}
-	return cli_done(cli) ? 0 : cli->status;
+	return cli_expect_end(cli) ? 0 : cli->status;
 }
 
 static int run_wall(struct cli *cli)
@@ -220,9 +220,9 @@ static int run_wall(struct cli *cli)
 	/* The locale determines the widths of characters. */
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
-	const char *here = attach_here(cli);
+	const char *here = attach_own_session(cli);
 	if (here)
-		snprintf(w.crowd.left_out, sizeof w.crowd.left_out, "%s", here);
+		snprintf(w.crowd.own_session, sizeof w.crowd.own_session, "%s", here);
 	rc = watch_and_attach(&w);
 	crowd_finish(&w.crowd);
 	return rc;

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #define WALL_SIGNALS 6
-#define WALL_REST_MS 300u   /* between two pictures of one session */
-#define WALL_RETRY_MS 1000u /* after a refused request */
-#define WALL_SURVEY_MS 100u /* between two requests for states that are not followed */
+#define WALL_PICTURE_MS 300u /* between two pictures of one session */
+#define WALL_RETRY_MS 1000u  /* after a refused request */
+#define WALL_SURVEY_MS 100u  /* between two requests for states that are not followed */
 /* States that are followed by a stream. With the pictures, they stay below the server's limit of requests. */
 #define WALL_FOLLOWED_MAX 80u
 
@@ -32,9 +32,9 @@ struct wall {
 	bool listed;                  /* the list of sessions has arrived */
 	unsigned pause_ms;            /* before the next attempt to connect */
 	unsigned followed;            /* number of state streams */
-	uint64_t survey;    /* serial of the tile whose state is, or was last, requested */
-	bool surveying;     /* that request is pending */
-	uint64_t survey_ms; /* loop time of the next one */
+	uint64_t survey;     /* serial of the tile whose state is, or was last, requested */
+	bool survey_pending; /* that request is pending */
+	uint64_t survey_ms;  /* loop time of the next one */
 	uv_timer_t retry, due;
 	/* The terminal: */
 	uv_poll_t input;
@@ -52,13 +52,13 @@ void feed_open(struct wall *w);
 /* Disconnect. The tiles keep their pictures. */
 void feed_close(struct wall *w);
 /* Send the requests that are due. */
-void feed_look(struct wall *w);
+void feed_request_due(struct wall *w);
 
 /* Sort and arrange the tiles, after sessions or the window have changed. */
 void view_arrange(struct wall *w);
 /* Choose another tile. */
 void view_move(struct wall *w, enum tiling_step step);
 /* Whether a tile is on the page that is shown. */
-bool view_shows(const struct wall *w, const struct tile *t);
+bool view_is_shown(const struct wall *w, const struct tile *t);
 /* Draw what has changed. */
 void view_draw(struct wall *w);

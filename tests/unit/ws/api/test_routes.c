@@ -65,11 +65,11 @@ static bool is_of_bridge(const struct route_row *row)
 
 Test(routes, each_is_described_with_who_may)
 {
-	static const char *const roles[] = {[WHO_ANYBODY] = "anybody",
-		[WHO_VIEWER] = "viewer",
-		[WHO_DRIVER] = "driver",
-		[WHO_OWNER_OR_TRUSTED] = "trusted",
-		[WHO_OWNER] = "owner"};
+	static const char *const roles[] = {[ROUTE_PUBLIC] = "anybody",
+		[ROUTE_VIEWER] = "viewer",
+		[ROUTE_DRIVER] = "driver",
+		[ROUTE_OWNER_OR_TRUSTED] = "trusted",
+		[ROUTE_OWNER] = "owner"};
 	json_t *document = load_document();
 	unsigned count = 0;
 	for (size_t i = 0; i < table()->count; i++) {

@@ -67,7 +67,7 @@ Test(limiter_fail, clock_that_goes_back_does_not_lock_out_for_ever)
 	cr_assert_eq(failures_allowed("a", 1000000 + LIMITER_REFILL_MS), 1);
 }
 
-Test(limiter_network, what_counts_as_one)
+Test(limiter_get_network, what_counts_as_one)
 {
 	static const struct {
 		const char *peer, *want;
@@ -76,7 +76,7 @@ Test(limiter_network, what_counts_as_one)
 		{"::1", "::1"}, {"unix", "unix"}, {"", ""}, {"a:b", "a:b"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char network[LIMITER_PEER_MAX];
-		limiter_network(cases[i].peer, network);
+		limiter_get_network(cases[i].peer, network);
 		cr_expect_str_eq(network, cases[i].want, "%s: %s", cases[i].peer, network);
 	}
 }

@@ -150,9 +150,9 @@ Test(links_check, one_that_is_good_once_is_spent)
 	cr_assert_eq(links_issue(&l, &a, NOW, &once), 0);
 	cr_assert_eq(links_issue(&l, &b, NOW, &often), 0);
 	cr_expect(links_check(&l, once, NOW));
-	links_spend(&l, a.id);
-	links_spend(&l, b.id);
-	links_spend(&l, "unknown");
+	links_mark_used(&l, a.id);
+	links_mark_used(&l, b.id);
+	links_mark_used(&l, "unknown");
 	cr_expect_null(links_check(&l, once, NOW));
 	cr_expect(links_find(&l, a.id), "who has come by it stays");
 	cr_expect(links_check(&l, often, NOW));

@@ -28,7 +28,7 @@ static void read_shown(FILE *file)
 
 static int run_program(const char *line)
 {
-	static const struct program_about about = {serve_options_help, NULL};
+	static const struct program_info about = {serve_options_help, NULL};
 	char text[512], *rest = text, *argv[WORDS + 1] = {(char *)"ringside"}, **all = argv;
 	int argc = 1;
 	snprintf(text, sizeof text, "%s", line);

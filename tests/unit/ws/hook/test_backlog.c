@@ -30,10 +30,10 @@ static const char *try_once(
 {
 	static char id[HOOK_ID_SIZE];
 	uint64_t wait;
-	const struct hook_event *e = backlog_take(b, now, &wait);
+	const struct hook_event *e = backlog_begin(b, now, &wait);
 	snprintf(id, sizeof id, "%s", e ? e->id : "");
 	if (e)
-		*ret_outcome = backlog_answered(b, &(struct backlog_answer){.status = status}, now);
+		*ret_outcome = backlog_end(b, &(struct backlog_answer){.status = status}, now);
 	return id;
 }
 
@@ -42,7 +42,7 @@ Test(backlog, arrives_in_order)
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
 	uint64_t wait;
-	cr_assert_null(backlog_take(&b, 1, &wait));
+	cr_assert_null(backlog_begin(&b, 1, &wait));
 	cr_assert_eq(wait, UINT64_MAX);
 	add(&b, "s", HOOK_LINE, "1");
 	add(&b, "s", HOOK_LINE, "2");
@@ -66,7 +66,7 @@ Test(backlog, tried_again_after_pauses_that_double_and_then_given_up)
 	for (unsigned i = 1; i < HOOK_TRIES; i++) {
 		cr_assert_str_eq(try_once(&b, now, i % 2 ? 500 : 0, &outcome), "1");
 		cr_assert_eq(outcome, BACKLOG_AGAIN);
-		cr_assert_null(backlog_take(&b, now + pause - 1, &wait));
+		cr_assert_null(backlog_begin(&b, now + pause - 1, &wait));
 		cr_assert_eq(wait, 1);
 		now += pause;
 		pause = pause * 2 < HOOK_PAUSE_MAX_MS ? pause * 2 : HOOK_PAUSE_MAX_MS;
@@ -75,12 +75,12 @@ Test(backlog, tried_again_after_pauses_that_double_and_then_given_up)
 	cr_assert_eq(outcome, BACKLOG_GIVEN_UP);
 	cr_assert_eq(b.counts.given_up, 1);
 	/* The receiver is left alone for as long, whatever is next. */
-	cr_assert_null(backlog_take(&b, now + HOOK_PAUSE_MAX_MS - 1, &wait));
+	cr_assert_null(backlog_begin(&b, now + HOOK_PAUSE_MAX_MS - 1, &wait));
 	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 200, &outcome), "2");
 	/* And then it is as if nothing had been. */
 	add(&b, "s", HOOK_LINE, "3");
 	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 500, &outcome), "3");
-	cr_assert_not_null(backlog_take(&b, now + HOOK_PAUSE_MAX_MS + HOOK_PAUSE_MS, &wait));
+	cr_assert_not_null(backlog_begin(&b, now + HOOK_PAUSE_MAX_MS + HOOK_PAUSE_MS, &wait));
 	cr_assert_eq(backlog_finish(&b), 1);
 	ASSERT_NO_LEAKS();
 }
@@ -98,13 +98,13 @@ Test(backlog, what_the_receiver_asks_for_is_heeded_up_to_a_limit)
 		struct backlog b = {0};
 		uint64_t wait;
 		add(&b, "s", HOOK_LINE, "1");
-		cr_assert_not_null(backlog_take(&b, 1, &wait));
-		backlog_answered(&b,
+		cr_assert_not_null(backlog_begin(&b, 1, &wait));
+		backlog_end(&b,
 			&(struct backlog_answer){.status = 429,
 				.retry_after_ms = cases[i].asked,
 				.random = cases[i].random},
 			1);
-		cr_assert_null(backlog_take(&b, 1, &wait));
+		cr_assert_null(backlog_begin(&b, 1, &wait));
 		cr_expect_eq(wait, cases[i].pause, "%zu: %llu", i, (unsigned long long)wait);
 		backlog_finish(&b);
 	}
@@ -174,7 +174,7 @@ Test(backlog, oldest_goes_when_it_is_full_but_not_the_one_under_way)
 	char session[16], id[16];
 	enum backlog_outcome outcome;
 	add(&b, "0", HOOK_LINE, "first");
-	cr_assert_str_eq(backlog_take(&b, 1, &wait)->id, "first");
+	cr_assert_str_eq(backlog_begin(&b, 1, &wait)->id, "first");
 	for (unsigned i = 1; i < HOOK_WAITING_MAX + 3; i++) {
 		snprintf(session, sizeof session, "%u", i);
 		snprintf(id, sizeof id, "%u", i);
@@ -182,8 +182,7 @@ Test(backlog, oldest_goes_when_it_is_full_but_not_the_one_under_way)
 	}
 	cr_assert_eq(b.counts.waiting, HOOK_WAITING_MAX);
 	cr_assert_eq(b.counts.dropped, 3);
-	cr_assert_eq(
-		backlog_answered(&b, &(struct backlog_answer){.status = 200}, 1), BACKLOG_ARRIVED);
+	cr_assert_eq(backlog_end(&b, &(struct backlog_answer){.status = 200}, 1), BACKLOG_ARRIVED);
 	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "4");
 	cr_assert_eq(b.counts.told, b.counts.arrived + b.counts.dropped + backlog_finish(&b));
 	ASSERT_NO_LEAKS();
@@ -219,7 +218,7 @@ Test(backlog, bells_that_wait_are_one)
 	cr_assert_eq(b.counts.merged, 2);
 	cr_assert_eq(b.counts.waiting, 5);
 	/* One that is under way may have been read already. */
-	cr_assert_str_eq(backlog_take(&b, 1, &wait)->id, "1");
+	cr_assert_str_eq(backlog_begin(&b, 1, &wait)->id, "1");
 	add(&b, "s", HOOK_BELL, "8");
 	cr_assert_eq(b.counts.waiting, 6);
 	backlog_finish(&b);

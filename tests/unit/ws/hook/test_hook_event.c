@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <string.h>
 
-static const struct hook_matter failed = {.kind = HOOK_FAILED,
+static const struct hook_contents failed = {.kind = HOOK_FAILED,
 	.session = "work:1",
 	.epoch = 0x1f,
 	.at_ms = 1000,
@@ -17,7 +17,7 @@ static const struct hook_matter failed = {.kind = HOOK_FAILED,
 	.clients = 2,
 	.url = "http://127.0.0.1:7070/"};
 
-static json_t *body_of(const struct hook_matter *m, char id[HOOK_ID_SIZE])
+static json_t *body_of(const struct hook_contents *m, char id[HOOK_ID_SIZE])
 {
 	struct hook_event *e = hook_event_create(m);
 	cr_assert_not_null(e);
@@ -49,7 +49,7 @@ Test(hook_event_create, everything_that_there_is)
 
 Test(hook_event_create, what_is_not_known_is_null)
 {
-	const struct hook_matter bell = {.kind = HOOK_BELL, .session = "s", .status = -1};
+	const struct hook_contents bell = {.kind = HOOK_BELL, .session = "s", .status = -1};
 	char id[HOOK_ID_SIZE];
 	json_t *body = body_of(&bell, id), *data = json_object_get(body, "data");
 	static const char *const none[] = {"author", "block", "exitCode", "humanUrl"};
@@ -64,7 +64,7 @@ Test(hook_event_create, longest_names_fit)
 	memset(session, 'x', NAME_ID_MAX);
 	memset(author, '"', NAME_AUTHOR_MAX);
 	memset(url, 'u', sizeof url - 1);
-	struct hook_matter m = failed;
+	struct hook_contents m = failed;
 	char id[HOOK_ID_SIZE];
 	m.session = session;
 	m.author = author;
@@ -75,7 +75,7 @@ Test(hook_event_create, longest_names_fit)
 Test(hook_event_create, what_cannot_be_signed_is_none)
 {
 	static char url[HOOK_BODY_MAX];
-	struct hook_matter m = failed;
+	struct hook_contents m = failed;
 	memset(url, 'u', sizeof url - 1);
 	m.url = url;
 	cr_assert_null(hook_event_create(&m));
@@ -85,7 +85,7 @@ Test(hook_event_create, what_cannot_be_signed_is_none)
 	ASSERT_NO_LEAKS();
 }
 
-Test(hook_judge_command, commands)
+Test(hook_command_get_kind, commands)
 {
 	static const struct {
 		struct hook_command command;
@@ -108,7 +108,8 @@ Test(hook_judge_command, commands)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum hook_kind kind = 0;
-		cr_expect_eq(hook_judge_command(&cases[i].command, &kind), cases[i].told, "%zu", i);
+		cr_expect_eq(
+			hook_command_get_kind(&cases[i].command, &kind), cases[i].told, "%zu", i);
 		cr_expect_eq(kind, cases[i].kind, "%zu", i);
 	}
 }

@@ -6,11 +6,11 @@
 #include <netinet/in.h>
 #include <string.h>
 
-Test(hook_url_judge, addresses)
+Test(hook_url_check, addresses)
 {
 	static const struct {
 		const char *url;
-		enum hook_url_verdict verdict;
+		enum hook_url_result verdict;
 		const char *name;
 	} cases[] = {
 		{"https://example.com/hook", HOOK_URL_GOOD, "https://example.com"},
@@ -46,19 +46,19 @@ Test(hook_url_judge, addresses)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hook_url url = {.name = "untouched"};
 		cr_expect_eq(
-			hook_url_judge(cases[i].url, &url), cases[i].verdict, "%s", cases[i].url);
+			hook_url_check(cases[i].url, &url), cases[i].verdict, "%s", cases[i].url);
 		cr_expect_str_eq(url.name, cases[i].name ? cases[i].name : "untouched");
 	}
 }
 
-Test(hook_url_judge, one_that_is_too_long)
+Test(hook_url_check, one_that_is_too_long)
 {
 	char url[HOOK_URL_MAX + 2] = "https://example.com/";
 	struct hook_url ret;
 	memset(url + strlen(url), 'x', sizeof url - 1 - strlen("https://example.com/"));
-	cr_assert_eq(hook_url_judge(url, &ret), HOOK_URL_INVALID);
+	cr_assert_eq(hook_url_check(url, &ret), HOOK_URL_INVALID);
 	url[HOOK_URL_MAX] = '\0';
-	cr_assert_eq(hook_url_judge(url, &ret), HOOK_URL_GOOD);
+	cr_assert_eq(hook_url_check(url, &ret), HOOK_URL_GOOD);
 }
 
 Test(hook_address_is_loopback, addresses)

@@ -27,7 +27,7 @@ TestSuite(api_mcp_left, .init = open_all, .fini = memory_api_clear_up, .timeout 
 
 #define CLOSE_ALL()                                       \
 	do {                                              \
-		mcp_left_close(&mcp.left);                \
+		mcp_detached_close(&mcp.left);            \
 		mcp_cursors_close(&mcp.cursors);          \
 		uv_close((uv_handle_t *)&mcp.tick, NULL); \
 		MEMORY_API_CLOSE();                       \
@@ -47,7 +47,7 @@ static const struct exec *begin(const char *session, uint64_t caller)
 static const char *told(uint64_t caller)
 {
 	static char text[256];
-	json_t *news = mcp_left_news(&mcp, caller);
+	json_t *news = mcp_detached_next_ended(&mcp, caller);
 	snprintf(text, sizeof text, "%s", news ? json_string_value(news) : "");
 	json_decref(news);
 	return text;
@@ -188,7 +188,7 @@ static void note(uint64_t client, unsigned number)
 {
 	struct mcp_call c = {.mcp = &mcp, .client = client, .session = "s"};
 	snprintf(c.exec, sizeof c.exec, "exec_%u", number);
-	mcp_left_note(&mcp.left, &c);
+	mcp_detached_add(&mcp.left, &c);
 }
 
 Test(api_mcp_left, who_leaves_many_takes_nobody_elses_place)
@@ -198,15 +198,15 @@ Test(api_mcp_left, who_leaves_many_takes_nobody_elses_place)
 	const struct exec *e = begin("s", ME);
 	struct mcp_call mine = {.mcp = &mcp, .client = ME, .session = "s"};
 	snprintf(mine.exec, sizeof mine.exec, "%s", e->id);
-	mcp_left_note(&mcp.left, &mine);
-	for (unsigned i = 0; i < 2 * MCP_LEFT_TOTAL; i++)
+	mcp_detached_add(&mcp.left, &mine);
+	for (unsigned i = 0; i < 2 * MCP_DETACHED_TOTAL; i++)
 		note(ME + 1, i);
-	cr_expect_eq(mcp.left.count, MCP_LEFT_MAX + 1);
+	cr_expect_eq(mcp.left.count, MCP_DETACHED_MAX + 1);
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
 	memory_shell_end("s", 0);
 	cr_expect_str_eq(told(ME), want);
-	for (unsigned i = 0; i < 2 * MCP_LEFT_TOTAL; i++)
+	for (unsigned i = 0; i < 2 * MCP_DETACHED_TOTAL; i++)
 		note(ME + 2 + i, i);
-	cr_expect_eq(mcp.left.count, MCP_LEFT_TOTAL);
+	cr_expect_eq(mcp.left.count, MCP_DETACHED_TOTAL);
 	CLOSE_ALL();
 }

@@ -82,7 +82,7 @@ static void say(const char *text)
 /* As who has typed, and is shown what came of it. */
 static void on_typed_state(struct mcp_call *c, const struct mcp_answer *a)
 {
-	uint64_t known = mcp_seen(c);
+	uint64_t known = mcp_shown_offset(c);
 	cr_assert(mcp_succeeded(c, a));
 	mcp_keep_state(c, a);
 	mcp_look(c, &(struct mcp_look){.known = known, .typed = true});

@@ -44,7 +44,7 @@ static void say(const char *session)
 static const char *told(const char *scope)
 {
 	static char text[MCP_URI_SIZE];
-	json_t *news = mcp_subscriptions_news(&mcp, scope);
+	json_t *news = mcp_subscriptions_next_change(&mcp, scope);
 	const char *uri = json_string_value(json_object_get(json_object_get(news, "params"), "uri"));
 	snprintf(text, sizeof text, "%s", uri ? uri : "");
 	json_decref(news);

@@ -50,10 +50,10 @@ Test(mcp_lean, what_says_nothing_is_left_out)
 
 Test(mcp_lean, errors_say_what_to_do_next)
 {
-	cr_expect_not_null(mcp_next_of("RESOURCE_BUSY"));
-	cr_expect_not_null(mcp_next_of("SESSION_TERMINATED"));
-	cr_expect_not_null(mcp_next_of("RANGE_GONE"));
-	cr_expect_null(mcp_next_of("NOTHING"));
+	cr_expect_not_null(mcp_next_after_error("RESOURCE_BUSY"));
+	cr_expect_not_null(mcp_next_after_error("SESSION_TERMINATED"));
+	cr_expect_not_null(mcp_next_after_error("RANGE_GONE"));
+	cr_expect_null(mcp_next_after_error("NOTHING"));
 }
 
 Test(mcp_lean, whoever_may_have_run_is_looked_after_first)
@@ -62,7 +62,7 @@ Test(mcp_lean, whoever_may_have_run_is_looked_after_first)
 		const char *by, *next; /* what is in it */
 	} ends[] = {
 		{"not_started", "it has not run: exec again"},
-		{"busy", "it has not run, as its turn did not come"},
+		{"busy", "it has not run, because another command still runs"},
 		{"cancelled", "it has not run"},
 		{"lost", "it may have run"},
 		{"unknown", "it may have run"},
@@ -70,5 +70,5 @@ Test(mcp_lean, whoever_may_have_run_is_looked_after_first)
 	};
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		cr_expect_not_null(
-			strstr(mcp_next_of_end(ends[i].by), ends[i].next), "%s", ends[i].by);
+			strstr(mcp_next_after_end(ends[i].by), ends[i].next), "%s", ends[i].by);
 }

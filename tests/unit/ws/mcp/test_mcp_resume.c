@@ -76,7 +76,7 @@ Test(mcp_resume, is_nobody_elses_and_nothing_else)
 	cr_expect_not(mcp_resume_read(changed, &driver, key, &got));
 	/* Neither is an id of a session, nor is that one of these. */
 	cr_expect_not(mcp_ticket_read(text, &driver, key, &t));
-	cr_assert_eq(mcp_ticket_draw(&t), 0);
+	cr_assert_eq(mcp_ticket_create_id(&t), 0);
 	mcp_ticket_sign(&t, &driver, key, ticket);
 	cr_expect_not(mcp_resume_read(ticket, &driver, key, &got));
 	cr_expect_str_eq(got.session, "untouched");

@@ -69,17 +69,17 @@ Test(mcp_sessions, what_was_ended_is_remembered_up_to_a_limit)
 {
 	struct mcp_sessions all = {0};
 	char id[16];
-	cr_assert(!mcp_sessions_barred(&all, "0"));
-	cr_assert(!mcp_sessions_barred(&all, ""));
+	cr_assert(!mcp_sessions_is_ended(&all, "0"));
+	cr_assert(!mcp_sessions_is_ended(&all, ""));
 	for (unsigned i = 0; i <= MCP_ENDED_MAX; i++) {
 		snprintf(id, sizeof id, "%u", i);
-		mcp_sessions_bar(&all, id);
-		cr_assert(mcp_sessions_barred(&all, id));
+		mcp_sessions_mark_ended(&all, id);
+		cr_assert(mcp_sessions_is_ended(&all, id));
 	}
-	cr_assert(!mcp_sessions_barred(&all, "0"), "the first one of them");
-	cr_assert(mcp_sessions_barred(&all, "1"));
+	cr_assert(!mcp_sessions_is_ended(&all, "0"), "the first one of them");
+	cr_assert(mcp_sessions_is_ended(&all, "1"));
 	mcp_sessions_close(&all);
-	cr_assert(!mcp_sessions_barred(&all, "1"));
+	cr_assert(!mcp_sessions_is_ended(&all, "1"));
 	ASSERT_NO_LEAKS();
 }
 

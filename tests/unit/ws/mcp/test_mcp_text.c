@@ -130,9 +130,9 @@ Test(mcp_text, whatever_hides_in_a_value_is_written_out)
 	json_t *expected = json_pack("{s:s, s:{s:[s, i, {s:s}]}, s:s}", "title", "a\\u{202E}b",
 		"terminal", "blocks", "plain", 1, "command", "\\u{2066}x\\u{2069}", "cwd",
 		"caf\u00e9");
-	mcp_show_texts(value);
+	mcp_escape_texts(value);
 	cr_expect(json_equal(value, expected));
 	json_decref(value);
 	json_decref(expected);
-	mcp_show_texts(NULL);
+	mcp_escape_texts(NULL);
 }

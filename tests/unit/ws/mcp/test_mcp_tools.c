@@ -1,6 +1,6 @@
 #include "tests/lib/leak.h"
 #include "ws/mcp/call.h"
-#include "ws/mcp/map.h"
+#include "ws/mcp/tool_table.h"
 #include "ws/mcp/tools.h"
 
 #include <criterion/criterion.h>
@@ -76,8 +76,8 @@ Test(mcp_tools, what_a_model_is_told_of_is_short, .init = setup, .fini = teardow
 	json_array_foreach (mcp_tools_list(&tools, MCP_TRUSTED, ""), i, one)
 		if (strcmp(json_string_value(json_object_get(one, "name")), "exec") == 0)
 			exec = one;
-	static const char *const told[] = {"yield_ms", "only timeout_ms ends it",
-		"Busy:", "After exit", "password", "Default: your own"};
+	static const char *const told[] = {"yield_ms", "Only timeout_ms ends it",
+		"If the shell is busy", "After exit", "passwords", "Default: your own"};
 	char *all = json_dumps(exec, JSON_COMPACT);
 	for (i = 0; i < sizeof told / sizeof *told; i++)
 		cr_expect_not_null(strstr(all, told[i]), "%s", told[i]);

@@ -1,4 +1,4 @@
-#include "ws/mcp/words.h"
+#include "ws/mcp/result_text.h"
 
 #include "tests/lib/leak.h"
 

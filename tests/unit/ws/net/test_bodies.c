@@ -4,27 +4,27 @@
 
 static uint64_t gauge;
 
-Test(bodies_take, no_more_than_there_is, .timeout = 10)
+Test(bodies_reserve, no_more_than_there_is, .timeout = 10)
 {
 	struct bodies b = {.gauge = &gauge};
-	cr_assert(bodies_take(&b, BODIES_MAX - 1, false));
-	cr_assert_not(bodies_take(&b, 2, false));
-	cr_assert_not(bodies_take(&b, SIZE_MAX, false));
-	cr_assert(bodies_take(&b, 1, true));
+	cr_assert(bodies_reserve(&b, BODIES_MAX - 1, false));
+	cr_assert_not(bodies_reserve(&b, 2, false));
+	cr_assert_not(bodies_reserve(&b, SIZE_MAX, false));
+	cr_assert(bodies_reserve(&b, 1, true));
 	cr_assert_eq(gauge, BODIES_MAX);
-	bodies_give(&b, 1, true);
-	bodies_give(&b, BODIES_MAX - 1, false);
+	bodies_release(&b, 1, true);
+	bodies_release(&b, BODIES_MAX - 1, false);
 	cr_assert_eq(gauge, 0);
 }
 
-Test(bodies_take, who_has_no_credentials_cannot_take_all, .timeout = 10)
+Test(bodies_reserve, who_has_no_credentials_cannot_take_all, .timeout = 10)
 {
 	struct bodies b = {.gauge = &gauge};
 	size_t taken = 0;
-	while (bodies_take(&b, BODY_ANONYMOUS_MAX, true))
+	while (bodies_reserve(&b, BODY_ANONYMOUS_MAX, true))
 		taken += BODY_ANONYMOUS_MAX;
 	cr_assert_eq(taken, BODIES_ANONYMOUS_MAX);
-	cr_assert(bodies_take(&b, BODIES_MAX - taken, false));
+	cr_assert(bodies_reserve(&b, BODIES_MAX - taken, false));
 }
 
 Test(bodies_is_slow, after_the_first_moments_on_average, .timeout = 10)

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a body means: its bytes, in pieces of step. Returns what chunked_take() said last; *ret_rest: bytes behind it. */
+/* What a body means: its bytes, in pieces of step. Returns what chunked_decode() said last; *ret_rest: bytes behind it. */
 static int take(const char *text, size_t length, size_t step, char *body, size_t *ret_rest)
 {
 	struct chunked c = {0};
 	size_t at = 0, got = 0;
 	int rc = 0;
-	while (rc == 0 && at < length && !chunked_is_over(&c)) {
+	while (rc == 0 && at < length && !chunked_is_complete(&c)) {
 		size_t size = length - at < step ? length - at : step, used, n;
 		char *piece = malloc(size);
 		memcpy(piece, text + at, size);
-		rc = chunked_take(&c, piece, size, &used, &n);
+		rc = chunked_decode(&c, piece, size, &used, &n);
 		cr_assert(n <= used && used <= size);
 		if (rc == 0)
-			cr_assert(used == size || chunked_is_over(&c));
+			cr_assert(used == size || chunked_is_complete(&c));
 		memcpy(body + got, piece, n);
 		got += n;
 		at += used;
@@ -27,10 +27,10 @@ static int take(const char *text, size_t length, size_t step, char *body, size_t
 	}
 	body[got] = '\0';
 	*ret_rest = length - at;
-	return rc == 0 && !chunked_is_over(&c) ? -EAGAIN : rc;
+	return rc == 0 && !chunked_is_complete(&c) ? -EAGAIN : rc;
 }
 
-Test(chunked_take, table)
+Test(chunked_decode, table)
 {
 	static const struct {
 		const char *text, *body;
@@ -97,7 +97,7 @@ Test(chunked_take, table)
 		}
 }
 
-Test(chunked_take, a_nul_is_no_text)
+Test(chunked_decode, a_nul_is_no_text)
 {
 	char body[16];
 	size_t rest;
@@ -105,12 +105,12 @@ Test(chunked_take, a_nul_is_no_text)
 	cr_assert_eq(take("\0", 1, 1, body, &rest), -EINVAL);
 }
 
-Test(chunked_take, the_largest_size_is_counted_down)
+Test(chunked_decode, the_largest_size_is_counted_down)
 {
 	struct chunked c = {0};
 	char text[] = "ffffffffffffffff\r\nabc";
 	size_t used, size;
-	cr_assert_eq(chunked_take(&c, text, sizeof text - 1, &used, &size), 0);
+	cr_assert_eq(chunked_decode(&c, text, sizeof text - 1, &used, &size), 0);
 	cr_assert_eq(size, 3);
 	cr_assert_eq(memcmp(text, "abc", 3), 0);
 	cr_assert_eq(chunked_left(&c), UINT64_MAX - 3);
@@ -129,13 +129,13 @@ static int take_long(const char *head, const char *more, size_t n)
 	return rc;
 }
 
-Test(chunked_take, extensions_of_a_chunk_are_bounded)
+Test(chunked_decode, extensions_of_a_chunk_are_bounded)
 {
 	cr_assert_eq(take_long("1;", "x", CHUNKED_LINE_MAX - 2), -EAGAIN);
 	cr_assert_eq(take_long("1;", "x", CHUNKED_LINE_MAX - 1), -E2BIG);
 }
 
-Test(chunked_take, extensions_of_a_body_are_bounded)
+Test(chunked_decode, extensions_of_a_body_are_bounded)
 {
 	size_t most = CHUNKED_EXTENSIONS_MAX / 100;
 	char chunk[128];
@@ -144,27 +144,27 @@ Test(chunked_take, extensions_of_a_body_are_bounded)
 	cr_assert_eq(take_long("", chunk, most + 1), -E2BIG);
 }
 
-Test(chunked_take, trailers_are_bounded)
+Test(chunked_decode, trailers_are_bounded)
 {
 	cr_assert_eq(take_long("0\r\n", "A: bcd\r\n", 100), -EAGAIN);
 	cr_assert_eq(take_long("0\r\n", "A: bcd\r\n", CHUNKED_TRAILERS_MAX / 7 + 1), -E2BIG);
 	cr_assert_eq(take_long("0\r\nA: ", "b", CHUNKED_TRAILERS_MAX), -E2BIG);
 }
 
-Test(chunked_take, what_is_wrong_once_stays_wrong)
+Test(chunked_decode, what_is_wrong_once_stays_wrong)
 {
 	struct chunked c = {0};
 	char text[] = "1 ";
 	size_t used, size;
-	cr_assert_eq(chunked_take(&c, text, 2, &used, &size), -EINVAL);
+	cr_assert_eq(chunked_decode(&c, text, 2, &used, &size), -EINVAL);
 	for (int i = 0; i < 3; i++) {
 		char more[] = "\r\n0\r\n\r\n";
-		cr_assert_eq(chunked_take(&c, more, strlen(more), &used, &size), -EINVAL);
-		cr_assert_not(chunked_is_over(&c));
+		cr_assert_eq(chunked_decode(&c, more, strlen(more), &used, &size), -EINVAL);
+		cr_assert_not(chunked_is_complete(&c));
 	}
 }
 
-Test(chunked_take, a_million_chunks_of_one_byte, .timeout = 10)
+Test(chunked_decode, a_million_chunks_of_one_byte, .timeout = 10)
 {
 	struct chunked c = {0};
 	enum { AT_ONCE = 1000 };
@@ -174,7 +174,7 @@ Test(chunked_take, a_million_chunks_of_one_byte, .timeout = 10)
 		size_t used, size;
 		for (int i = 0; i < AT_ONCE; i++)
 			memcpy(text + (size_t)i * 6, "1\r\nz\r\n", 6);
-		cr_assert_eq(chunked_take(&c, text, AT_ONCE * 6, &used, &size), 0);
+		cr_assert_eq(chunked_decode(&c, text, AT_ONCE * 6, &used, &size), 0);
 		cr_assert_eq(used, AT_ONCE * 6);
 		got += size;
 	}

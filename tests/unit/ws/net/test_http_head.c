@@ -139,20 +139,21 @@ Test(http_head_coding, table, .timeout = 10)
 		{"Transfer-Encoding: gzip, chunked\r\n", HTTP_CODING_UNKNOWN},
 		{"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", HTTP_CODING_UNKNOWN},
 		{"Transfer-Encoding: identity, chunked\r\n", HTTP_CODING_UNKNOWN},
-		{"Transfer-Encoding:\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: ,\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: gzip\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: identity\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: xchunked\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked;a=b\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: \"chunked\"\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked, gzip\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked,\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: , chunked\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked, chunked\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", HTTP_CODING_WRONG},
-		{"Transfer-Encoding: chunked chunked\r\n", HTTP_CODING_WRONG},
+		{"Transfer-Encoding:\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: ,\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: gzip\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: identity\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: xchunked\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked;a=b\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: \"chunked\"\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked, gzip\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked,\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: , chunked\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked, chunked\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+			HTTP_CODING_INVALID},
+		{"Transfer-Encoding: chunked chunked\r\n", HTTP_CODING_INVALID},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char head[256];
@@ -163,5 +164,5 @@ Test(http_head_coding, table, .timeout = 10)
 	}
 	struct http_head h;
 	cr_assert_eq(parse_text("PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", &h), 0);
-	cr_assert_eq(http_head_coding(&h), HTTP_CODING_WRONG);
+	cr_assert_eq(http_head_coding(&h), HTTP_CODING_INVALID);
 }

@@ -65,7 +65,7 @@ Test(peer_user, is_found_over_tcp_by_whatever_family)
 		uid_t uid = 12345;
 		cr_assert_eq(peer_user_find(diag, p.server, &uid), 0, "%zu", i);
 		cr_assert_eq(uid, geteuid());
-		cr_assert(peer_user_is_ours(diag, p.server));
+		cr_assert(peer_user_is_trusted(diag, p.server));
 		close(p.client);
 		close(p.server);
 	}
@@ -83,10 +83,10 @@ Test(peer_user, another_user_is_another)
 	uid_t uid;
 	cr_assert_eq(peer_user_find(diag, theirs.server, &uid), 0);
 	cr_assert_eq(uid, 4321);
-	cr_assert(peer_user_is_ours(diag, theirs.server));
-	cr_assert(peer_user_is_ours(diag, ours.server), "root may always");
+	cr_assert(peer_user_is_trusted(diag, theirs.server));
+	cr_assert(peer_user_is_trusted(diag, ours.server), "root may always");
 	cr_assert_eq(seteuid(0), 0);
-	cr_assert_not(peer_user_is_ours(diag, theirs.server));
+	cr_assert_not(peer_user_is_trusted(diag, theirs.server));
 }
 
 /* The kernel says root of a socket that no process has any more: whoever sends and closes is not root. */
@@ -100,7 +100,7 @@ Test(peer_user, who_has_closed_is_nobody)
 	cr_assert_eq(uid, geteuid());
 	close(p.client);
 	cr_assert_eq(peer_user_find(diag, p.server, &uid), -ENOENT);
-	cr_assert_not(peer_user_is_ours(diag, p.server));
+	cr_assert_not(peer_user_is_trusted(diag, p.server));
 	close(p.server);
 	close(diag);
 }
@@ -120,7 +120,7 @@ Test(peer_user, what_cannot_be_asked_is_nobodys)
 	uid_t uid;
 	cr_assert_eq(peer_user_find(-ENOENT, p.server, &uid), -ENOENT);
 	cr_assert_lt(peer_user_find(-1, p.server, &uid), 0);
-	cr_assert_not(peer_user_is_ours(-1, p.server));
+	cr_assert_not(peer_user_is_trusted(-1, p.server));
 	int fd = socket(AF_INET, SOCK_STREAM, 0), diag = peer_user_open();
 	cr_assert_eq(peer_user_find(diag, fd, &uid), -ENOTCONN);
 }

@@ -51,26 +51,26 @@ Test(peers_enter, few_connections_are_shared_too, .timeout = 10)
 {
 	struct peers all = {.connections_max = 4};
 	struct peer *entered[60];
-	cr_assert_eq(enter(&all, "192.0.2.1", entered, 60), PEERS_STRANGERS_MIN);
+	cr_assert_eq(enter(&all, "192.0.2.1", entered, 60), PEERS_UNAUTHENTICATED_MIN);
 	peers_finish(&all);
 }
 
-Test(peers_fail, a_burst_and_then_a_rate, .timeout = 10)
+Test(peers_count_failure, a_burst_and_then_a_rate, .timeout = 10)
 {
 	struct peers all = {.connections_max = 100};
 	unsigned n = 0;
-	while (n < 10000 && !peers_fail(&all, "192.0.2.1", 1000))
+	while (n < 10000 && !peers_count_failure(&all, "192.0.2.1", 1000))
 		n++;
 	cr_assert_eq(n, PEERS_FAILURES_BURST);
-	cr_assert_not(peers_fail(&all, "192.0.2.2", 1000), "another is another");
-	cr_assert_not(peers_fail(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
-	cr_assert(peers_fail(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
+	cr_assert_not(peers_count_failure(&all, "192.0.2.2", 1000), "another is another");
+	cr_assert_not(peers_count_failure(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
+	cr_assert(peers_count_failure(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
 	for (unsigned i = 0; i < 2 * PEERS_FAILURES_BURST; i++)
-		cr_assert_not(peers_fail(&all, "unix", 2000));
+		cr_assert_not(peers_count_failure(&all, "unix", 2000));
 	peers_finish(&all);
 }
 
-Test(peers_fail, memory_is_bounded, .timeout = 30)
+Test(peers_count_failure, memory_is_bounded, .timeout = 30)
 {
 	struct peers all = {.connections_max = 100};
 	struct peer *stays;
@@ -78,7 +78,7 @@ Test(peers_fail, memory_is_bounded, .timeout = 30)
 	for (unsigned i = 0; i < 3 * PEERS_KEPT; i++) {
 		char address[LIMITER_PEER_MAX];
 		snprintf(address, sizeof address, "10.%u.%u.%u", i >> 16, i >> 8 & 255, i & 255);
-		peers_fail(&all, address, i);
+		peers_count_failure(&all, address, i);
 	}
 	cr_assert_leq(HASH_COUNT(all.table), PEERS_KEPT + 1);
 	peers_leave(&all, stays);

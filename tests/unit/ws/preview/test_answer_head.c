@@ -34,8 +34,8 @@ Test(answer_head_parse, takes_it_apart, .timeout = 10)
 	cr_assert_str_eq(h.reason, "Not  here");
 	cr_assert_eq(h.fields_count, 3);
 	cr_assert_str_eq(answer_head_field(&h, "a"), "b");
-	cr_assert(answer_head_lists(&h, "connection", "x"));
-	cr_assert_not(answer_head_lists(&h, "connection", "xy"));
+	cr_assert(answer_head_has_token(&h, "connection", "x"));
+	cr_assert_not(answer_head_has_token(&h, "connection", "xy"));
 	cr_assert_eq(parse("HTTP/1.0 200\r\n\r\n", &h), 0);
 	cr_assert_str_eq(h.reason, "");
 }

@@ -47,7 +47,7 @@ static enum rpc_piece on_next(void *user, json_t **ret_piece, size_t *ret_size)
 	api.pieces--;
 	char *bytes = malloc(api.piece_size);
 	memset(bytes, 'z', api.piece_size);
-	*ret_piece = wire_of_bytes(bytes, api.piece_size);
+	*ret_piece = wire_from_bytes(bytes, api.piece_size);
 	*ret_size = api.piece_size;
 	free(bytes);
 	return RPC_PIECE;
@@ -110,8 +110,8 @@ static void on_call(void *user, struct rpc_call *c)
 	(void)user;
 	api.called++;
 	if (strcmp(method, "echo") == 0) {
-		json_t *plain = argument ? wire_plain(argument) : NULL;
-		rpc_call_resolve(c, plain ? wire_of(plain) : wire_undefined());
+		json_t *plain = argument ? wire_to_json(argument) : NULL;
+		rpc_call_resolve(c, plain ? wire_from_json(plain) : wire_undefined());
 		json_decref(plain);
 	} else if (strcmp(method, "fail") == 0) {
 		rpc_call_reject(c, wire_error("Error", "no", "CODE", json_pack("{s:i}", "a", 1)));
@@ -120,7 +120,7 @@ static void on_call(void *user, struct rpc_call *c)
 	} else if (strcmp(method, "file") == 0) {
 		rpc_call_stream(c, &source, json_pack("{s:i}", "size", 3), "content", &api.flow);
 	} else if (strcmp(method, "back") == 0) {
-		bool there = rpc_call_back(
+		bool there = rpc_call_function(
 			c, 0, "f", json_pack("[[s]]", "hello"), on_returned, NULL);
 		rpc_call_resolve(c, json_boolean(there));
 	} else if (strcmp(method, "read") == 0) {

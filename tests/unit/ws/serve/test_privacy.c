@@ -7,29 +7,29 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-Test(privacy_take, wipes_every_one_of_the_name)
+Test(privacy_remove_variable, wipes_every_one_of_the_name)
 {
 	char first[] = "SECRET=one", other[] = "SECRETS=kept", second[] = "SECRET=two",
 	     bare[] = "SECRET";
 	char *environment[] = {first, other, second, bare, NULL};
-	char *taken = privacy_take(environment, "SECRET");
+	char *taken = privacy_remove_variable(environment, "SECRET");
 	cr_assert_str_eq(taken, "one");
 	for (size_t i = 0; i < sizeof first; i++)
 		cr_assert(first[i] == '\0' && second[i] == '\0');
 	cr_assert_str_eq(environment[0], "SECRETS=kept");
 	cr_assert_str_eq(environment[1], "SECRET");
 	cr_assert_null(environment[2]);
-	privacy_forget(taken);
+	privacy_wipe(taken);
 	ASSERT_NO_LEAKS();
 }
 
-Test(privacy_take, there_is_none)
+Test(privacy_remove_variable, there_is_none)
 {
 	char other[] = "A=b";
 	char *environment[] = {other, NULL};
-	cr_assert_null(privacy_take(environment, "SECRET"));
+	cr_assert_null(privacy_remove_variable(environment, "SECRET"));
 	cr_assert_eq(environment[0], other);
-	privacy_forget(NULL);
+	privacy_wipe(NULL);
 }
 
 Test(privacy_begin, neither_traced_nor_dumped)

@@ -146,7 +146,7 @@ void dispatcher_handle(struct dispatcher *d, struct request *r)
 	api.method = r->method;
 	api.body_length = r->body_length;
 	snprintf(api.body, sizeof api.body, "%s", r->body);
-	snprintf(api.session, sizeof api.session, "%s", r->session_hint);
+	snprintf(api.session, sizeof api.session, "%s", r->session_header);
 	api.params[0] = '\0';
 	for (size_t i = 0; i < r->params_count; i++)
 		snprintf(api.params + strlen(api.params), sizeof api.params - strlen(api.params),

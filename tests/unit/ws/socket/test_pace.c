@@ -26,7 +26,7 @@ static void pass(struct line *l, uint64_t ms, bool floods)
 	l->most = 0;
 	cr_assert_lt(l->way_ms, sizeof said / sizeof *said);
 	for (uint64_t end = l->now_ms + ms; l->now_ms < end; l->now_ms++) {
-		for (size_t room; floods && (room = pace_room(&l->pace, FRAME)) > 0;)
+		for (size_t room; floods && (room = pace_frame_max(&l->pace, FRAME)) > 0;)
 			pace_sent(&l->pace, room, l->now_ms);
 		uint64_t waiting = l->pace.sent - l->delivered;
 		if (waiting > l->most)
@@ -37,9 +37,9 @@ static void pass(struct line *l, uint64_t ms, bool floods)
 		if (l->way_ms > 0) {
 			uint64_t came = said[l->now_ms % l->way_ms];
 			said[l->now_ms % l->way_ms] = l->acked;
-			pace_reached(&l->pace, came, l->now_ms);
+			pace_acked(&l->pace, came, l->now_ms);
 		} else {
-			pace_reached(&l->pace, l->acked, l->now_ms);
+			pace_acked(&l->pace, l->acked, l->now_ms);
 		}
 	}
 }
@@ -106,7 +106,7 @@ Test(pace, who_says_nothing_is_not_held_back)
 	pace_init(&p, false);
 	for (int i = 0; i < 1000; i++)
 		pace_sent(&p, FRAME, 0);
-	cr_assert_eq(pace_room(&p, FRAME), FRAME);
+	cr_assert_eq(pace_frame_max(&p, FRAME), FRAME);
 	cr_assert_eq(pace_lag(&p, 1 << 20), 1 << 20);
 	cr_assert_not(pace_is_empty(&p));
 }
@@ -116,17 +116,17 @@ Test(pace, what_cannot_be_is_not_believed)
 	struct pace p;
 	pace_init(&p, true);
 	size_t room;
-	while ((room = pace_room(&p, FRAME)) > 0)
+	while ((room = pace_frame_max(&p, FRAME)) > 0)
 		pace_sent(&p, room, 0);
 	static const uint64_t lies[] = {UINT64_MAX, PACE_WINDOW_FIRST + 1, 0};
 	for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
-		pace_reached(&p, lies[i], 1);
+		pace_acked(&p, lies[i], 1);
 	cr_assert_eq(p.acked, 0);
-	cr_assert_eq(pace_room(&p, FRAME), 0);
-	pace_reached(&p, PACE_WINDOW_FIRST / 2, 1);
-	pace_reached(&p, 1, 1);
+	cr_assert_eq(pace_frame_max(&p, FRAME), 0);
+	pace_acked(&p, PACE_WINDOW_FIRST / 2, 1);
+	pace_acked(&p, 1, 1);
 	cr_assert_eq(p.acked, PACE_WINDOW_FIRST / 2);
-	cr_assert_gt(pace_room(&p, FRAME), 0);
-	cr_assert_leq(pace_room(&p, 1), 1);
-	cr_assert_eq(pace_room(&p, 0), 0);
+	cr_assert_gt(pace_frame_max(&p, FRAME), 0);
+	cr_assert_leq(pace_frame_max(&p, 1), 1);
+	cr_assert_eq(pace_frame_max(&p, 0), 0);
 }

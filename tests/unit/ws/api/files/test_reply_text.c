@@ -62,7 +62,7 @@ Test(reply_text, an_object)
 	reply_text_raw(&a, ",\"t\":");
 	reply_text_now(&a);
 	reply_text_raw(&a, ",\"f\":");
-	reply_text_flag(&a, false);
+	reply_text_bool(&a, false);
 	reply_text_raw(&a, "}");
 	json_t *json = parsed(&a);
 	cr_assert_str_eq(json_string_value(json_object_get(json, "b")), "AAECAw==");

@@ -115,9 +115,9 @@ Test(run_json, ends)
 Test(run_json, a_line_is_added)
 {
 	json_t *body = json_pack("{s:s, s:s, s:s}", "a", "text", "b", "line\n", "c", "");
-	cr_assert(run_add_line(body, "a", "more\n"));
-	cr_assert(run_add_line(body, "b", "more\n"));
-	cr_assert(run_add_line(body, "c", "more\n"));
+	cr_assert(run_json_add_line(body, "a", "more\n"));
+	cr_assert(run_json_add_line(body, "b", "more\n"));
+	cr_assert(run_json_add_line(body, "c", "more\n"));
 	json_t *want = json_pack(
 		"{s:s, s:s, s:s}", "a", "text\nmore\n", "b", "line\nmore\n", "c", "more\n");
 	cr_expect(json_equal(body, want));

@@ -8,7 +8,7 @@
 static struct request *make(const char *target)
 {
 	struct request *r = request_create();
-	cr_assert_eq(request_take_target(r, target), 0);
+	cr_assert_eq(request_parse_target(r, target), 0);
 	return r;
 }
 

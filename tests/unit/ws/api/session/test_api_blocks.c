@@ -160,7 +160,7 @@ Test(api_blocks, links_have_output_drawn_in_turn_and_owners_at_once)
 	struct call *first = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	struct call *second = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	struct call *gone = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
-	cr_assert_eq(memory_api.api.drawers.busy, 1);
+	cr_assert_eq(memory_api.api.drawing_rota.busy, 1);
 	call_await(first);
 	cr_assert_not(second->answered);
 	cr_assert_eq(memory_api_status(line, NULL), 200);
@@ -169,10 +169,10 @@ Test(api_blocks, links_have_output_drawn_in_turn_and_owners_at_once)
 	cr_assert_eq(call_status(second), 200);
 	/* Whoever goes while a thread draws keeps the turn until that is through. */
 	struct call *out = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
-	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawers.busy == 1));
+	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawing_rota.busy == 1));
 	call_end(out);
-	cr_assert_eq(memory_api.api.drawers.busy, 1);
-	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawers.busy == 0));
+	cr_assert_eq(memory_api.api.drawing_rota.busy, 1);
+	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawing_rota.busy == 0));
 	MEMORY_API_CLOSE();
 }
 

@@ -15,7 +15,7 @@ static bool filter(struct keyboard *k, const char *text)
 	struct keyboard_found found;
 	snprintf(kept, sizeof kept, "%s", text);
 	kept[keyboard_filter(k, kept, strlen(text), &found)] = '\0';
-	return found.what == KEYBOARD_DETACHED;
+	return found.what == KEYBOARD_DETACH_KEY;
 }
 
 Test(keyboard_parse, names_and_what_is_none)
@@ -118,7 +118,7 @@ static const char *steer(struct keyboard *k, const char *text, size_t piece)
 			cr_assert_lt(found.rest, left);
 			memcpy(seen + n, bytes, got);
 			n += got;
-			if (found.what == KEYBOARD_DETACHED)
+			if (found.what == KEYBOARD_DETACH_KEY)
 				n += (size_t)sprintf(seen + n, "<detached>");
 			else if (found.what == KEYBOARD_COMMAND)
 				n += (size_t)sprintf(

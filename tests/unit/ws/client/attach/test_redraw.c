@@ -16,7 +16,7 @@ static char *redraw(const char *bytes, size_t length, size_t n)
 	for (size_t i = 0; i < length; i += n) {
 		const char *head;
 		size_t head_length, piece = length - i < n ? length - i : n;
-		size_t taken = redraw_take(
+		size_t taken = redraw_filter(
 			&r, bytes + i, piece, i + piece == length, &head, &head_length);
 		memcpy(out + at, head, head_length);
 		at += head_length;
@@ -35,18 +35,18 @@ static void check(const char *bytes, const char *want)
 	}
 }
 
-Test(redraw_take, the_reset_and_the_titles_are_left_out)
+Test(redraw_filter, the_reset_and_the_titles_are_left_out)
 {
 	check("\030\033c\033[20l\033]104\033\\" TITLES "text", "\033[20l\033]104\033\\text");
 }
 
-Test(redraw_take, what_does_not_begin_so_stays)
+Test(redraw_filter, what_does_not_begin_so_stays)
 {
 	check("text" TITLES, "text" TITLES);
 	check("x", "x");
 }
 
-Test(redraw_take, a_long_one)
+Test(redraw_filter, a_long_one)
 {
 	char bytes[3000] = "\030\033c" TITLES, want[3000] = "";
 	size_t prefix = strlen(bytes);

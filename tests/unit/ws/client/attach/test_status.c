@@ -9,7 +9,7 @@ static bool tell(struct status *s, bool event, const char *text)
 {
 	json_t *message = json_loads(text, 0, NULL);
 	cr_assert(message, "%s", text);
-	bool changed = event ? status_take_event(s, message) : status_take_message(s, message);
+	bool changed = event ? status_handle_event(s, message) : status_handle_message(s, message);
 	json_decref(message);
 	return changed;
 }
@@ -64,8 +64,8 @@ Test(status_line, cuts_what_is_long)
 	json_t *lease = json_pack("{s:s, s:{s:s}}", "type", "lease", "lease", "owner", name);
 	json_t *people = json_pack("{s:s, s:[{s:i, s:s}, {s:i, s:s}]}", "type", "presence",
 		"clients", "id", 1, "name", name, "id", 2, "name", name);
-	cr_expect(status_take_message(&s, state) && status_take_message(&s, lease) &&
-		status_take_message(&s, people));
+	cr_expect(status_handle_message(&s, state) && status_handle_message(&s, lease) &&
+		status_handle_message(&s, people));
 	status_line(&s, "", text);
 	cr_expect_lt(strlen(text), STATUS_TEXT_MAX);
 	json_decref(state);
@@ -86,13 +86,13 @@ static struct modes read_modes(const char *text)
 static void expect_change(const struct modes *from, const struct modes *to, const char *bytes)
 {
 	struct canvas c = {0};
-	modes_put(&c, from, to);
+	modes_write_changes(&c, from, to);
 	canvas_bytes(&c, "", 1);
 	cr_expect_str_eq(c.bytes, bytes);
 	canvas_finish(&c);
 }
 
-Test(modes_put, what_differs_and_nothing_else)
+Test(modes_write_changes, what_differs_and_nothing_else)
 {
 	static const struct modes none;
 	const struct modes m = read_modes(

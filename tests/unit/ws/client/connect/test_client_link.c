@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-Test(link_read, addresses)
+Test(link_parse, addresses)
 {
 	static const struct {
 		const char *text, *base, *session, *token;
@@ -20,7 +20,7 @@ Test(link_read, addresses)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct link l;
-		cr_assert_eq(link_read(cases[i].text, &l), 0, "case %zu", i);
+		cr_assert_eq(link_parse(cases[i].text, &l), 0, "case %zu", i);
 		cr_expect_str_eq(l.base, cases[i].base, "case %zu: %s", i, l.base);
 		cr_expect_str_eq(l.session, cases[i].session, "case %zu: %s", i, l.session);
 		cr_expect_str_eq(l.token, cases[i].token, "case %zu: %s", i, l.token);
@@ -29,7 +29,7 @@ Test(link_read, addresses)
 	}
 }
 
-Test(link_read, what_is_none)
+Test(link_parse, what_is_none)
 {
 	static const char *const cases[] = {"", "box", "ftp://h/#link=a", "http://h/", "http://h/#",
 		"http://h/#link", "http://h/#link=", "http://h/#other=a", "http://h/?link=a",
@@ -38,10 +38,10 @@ Test(link_read, what_is_none)
 		"http://h/?s=#link=a", "http://h/?s=%20#link=a", "http://h/#link=\xc3\xa9"};
 	struct link l;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_lt(link_read(cases[i], &l), 0, "case %zu", i);
+		cr_expect_lt(link_parse(cases[i], &l), 0, "case %zu", i);
 }
 
-Test(link_read, lengths)
+Test(link_parse, lengths)
 {
 	struct link l;
 	char text[4096];
@@ -49,8 +49,8 @@ Test(link_read, lengths)
 		int at = snprintf(text, sizeof text, "http://h/#link=");
 		memset(text + at, 'a', n);
 		text[at + (int)n] = '\0';
-		cr_assert_eq(link_read(text, &l) == 0, n < CLI_TOKEN_MAX, "token of %zu", n);
+		cr_assert_eq(link_parse(text, &l) == 0, n < CLI_TOKEN_MAX, "token of %zu", n);
 		snprintf(text, sizeof text, "http://%0*d/?s=%0*d#link=a", (int)n, 0, (int)n, 0);
-		cr_assert_eq(link_read(text, &l) == 0, n <= LINK_SESSION_MAX, "%zu", n);
+		cr_assert_eq(link_parse(text, &l) == 0, n <= LINK_SESSION_MAX, "%zu", n);
 	}
 }

@@ -21,7 +21,7 @@ static const char *left(const char *line, const char *shorts, bool taken[OPPOSIT
 	while (rest && argc < 31)
 		argv[argc++] = strsep(&rest, " ");
 	argv[argc] = NULL;
-	argc = opposite_take_back(argc, argv, shorts, options, taken);
+	argc = opposite_remove(argc, argv, shorts, options, taken);
 	cr_expect_null(argv[argc]);
 	joined[0] = '\0';
 	for (int i = 1; i < argc; i++)

@@ -17,14 +17,14 @@ static void take_all(const char *text, size_t length, char *seen)
 	struct glyph g;
 	const char *end = text + length;
 	*seen = '\0';
-	while (glyph_take(&text, end, &g)) {
+	while (glyph_next(&text, end, &g)) {
 		strncat(seen, g.text, g.length);
 		strcat(seen, g.width == 2 ? ">" : "|");
 	}
 	cr_assert_eq(text, end);
 }
 
-Test(glyph_take, texts, .init = use_utf8)
+Test(glyph_next, texts, .init = use_utf8)
 {
 	static const struct {
 		const char *text, *seen;
@@ -60,20 +60,20 @@ Test(glyph_take, texts, .init = use_utf8)
 	}
 }
 
-Test(glyph_take, marks_beyond_all_measure_are_left_out, .init = use_utf8)
+Test(glyph_next, marks_beyond_all_measure_are_left_out, .init = use_utf8)
 {
 	char text[202] = "e";
 	struct glyph g;
 	for (size_t i = 1; i + 1 < sizeof text; i += 2)
 		memcpy(text + i, "\xcc\x81", 2);
 	const char *p = text, *end = text + strlen(text);
-	cr_assert(glyph_take(&p, end, &g));
+	cr_assert(glyph_next(&p, end, &g));
 	cr_assert_eq(p, end);
 	cr_assert_leq(g.length, GLYPH_BYTES_MAX);
 	cr_assert_eq(g.width, 1);
 }
 
-Test(glyph_take, no_bytes_are_a_control, .init = use_utf8)
+Test(glyph_next, no_bytes_are_a_control, .init = use_utf8)
 {
 	srand(1);
 	for (unsigned round = 0; round < 20000; round++) {
@@ -82,7 +82,7 @@ Test(glyph_take, no_bytes_are_a_control, .init = use_utf8)
 		for (size_t i = 0; i < sizeof text; i++)
 			text[i] = (char)(rand() >> 8);
 		const char *p = text;
-		while (glyph_take(&p, text + sizeof text, &g))
+		while (glyph_next(&p, text + sizeof text, &g))
 			for (unsigned i = 0; i < g.length; i++) {
 				unsigned char c = (unsigned char)g.text[i];
 				cr_assert(c >= 0x20 && c != 0x7f);

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-Test(key_take, sequences)
+Test(key_feed, sequences)
 {
 	static const struct {
 		const char *bytes;
@@ -31,7 +31,7 @@ Test(key_take, sequences)
 		struct key_reader k = {0};
 		size_t seen = 0;
 		for (const char *p = cases[i].bytes; *p; p++) {
-			enum key key = key_take(&k, (unsigned char)*p);
+			enum key key = key_feed(&k, (unsigned char)*p);
 			if (key == KEY_NONE)
 				continue;
 			cr_assert_lt(seen, 4, "case %zu", i);

@@ -10,7 +10,7 @@ static int take(struct picture *p, uint64_t since, const char *text)
 {
 	json_t *answer = json_loads(text, 0, NULL);
 	cr_assert(answer, "%s", text);
-	int rc = picture_take(p, answer, since);
+	int rc = picture_update(p, answer, since);
 	json_decref(answer);
 	return rc;
 }
@@ -42,7 +42,7 @@ static void use_utf8(void)
 #define SIZE \
 	"\"rows\":2,\"cols\":8,\"offset\":7,\"next\":null,\"cursor\":{\"row\":1,\"col\":2,\"visible\":true}"
 
-Test(picture_take, changes_of_rows, .init = use_utf8)
+Test(picture_update, changes_of_rows, .init = use_utf8)
 {
 	struct picture p = {0};
 	cr_assert_eq(
@@ -69,7 +69,7 @@ Test(picture_take, changes_of_rows, .init = use_utf8)
 	picture_finish(&p);
 }
 
-Test(picture_take, changes_of_what_is_not_here_are_asked_for_again, .init = use_utf8)
+Test(picture_update, changes_of_what_is_not_here_are_asked_for_again, .init = use_utf8)
 {
 	struct picture p = {0};
 	cr_assert_eq(take(&p, 5, "{" SIZE ",\"version\":6,\"lines\":[]}"), -EAGAIN);
@@ -79,7 +79,7 @@ Test(picture_take, changes_of_what_is_not_here_are_asked_for_again, .init = use_
 	cr_assert_eq(p.version, 0);
 }
 
-Test(picture_take, what_is_not_all_is_asked_for_plain, .init = use_utf8)
+Test(picture_update, what_is_not_all_is_asked_for_plain, .init = use_utf8)
 {
 	struct picture p = {0};
 	cr_assert_eq(take(&p, 0, "{\"rows\":1,\"cols\":9,\"next\":5,\"version\":6,\"lines\":[]}"),
@@ -93,7 +93,7 @@ Test(picture_take, what_is_not_all_is_asked_for_plain, .init = use_utf8)
 	picture_finish(&p);
 }
 
-Test(picture_take, nothing_is_written_outside, .init = use_utf8)
+Test(picture_update, nothing_is_written_outside, .init = use_utf8)
 {
 	static const char *const runs[] = {
 		"{\"column\":7,\"columns\":2,\"text\":\"ab\"}",
@@ -120,7 +120,7 @@ Test(picture_take, nothing_is_written_outside, .init = use_utf8)
 	}
 }
 
-Test(picture_take, odd_sizes)
+Test(picture_update, odd_sizes)
 {
 	static const char *const answers[] = {"{}", "{\"rows\":0,\"cols\":5}",
 		"{\"rows\":5,\"cols\":-1}", "{\"rows\":\"5\",\"cols\":5}"};

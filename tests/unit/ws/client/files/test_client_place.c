@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-Test(place_read, words)
+Test(place_parse, words)
 {
 	static const struct {
 		const char *text, *option;
@@ -28,25 +28,25 @@ Test(place_read, words)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct place p;
-		cr_assert(place_read(cases[i].text, cases[i].option, &p));
+		cr_assert(place_parse(cases[i].text, cases[i].option, &p));
 		cr_assert_eq((int)p.kind, cases[i].kind, "%s", cases[i].text);
 		cr_assert_str_eq(p.session, cases[i].session);
 		cr_assert_str_eq(p.path, cases[i].path);
 	}
 }
 
-Test(place_read, ids_that_are_too_long)
+Test(place_parse, ids_that_are_too_long)
 {
 	char text[PLACE_SESSION_MAX + 3] = "";
 	struct place p;
 	memset(text, 'x', PLACE_SESSION_MAX);
 	strcat(text, ":");
-	cr_assert(place_read(text, NULL, &p));
+	cr_assert(place_parse(text, NULL, &p));
 	cr_assert_eq(strlen(p.session), PLACE_SESSION_MAX);
 	memset(text, 'x', PLACE_SESSION_MAX + 1);
-	cr_assert_not(place_read(":a", text, &p));
+	cr_assert_not(place_parse(":a", text, &p));
 	strcat(text, ":");
-	cr_assert_not(place_read(text, NULL, &p));
+	cr_assert_not(place_parse(text, NULL, &p));
 }
 
 Test(place_name, of_paths)
@@ -72,7 +72,7 @@ Test(place_url, of_places)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct place p;
-		cr_assert(place_read(cases[i].text, NULL, &p));
+		cr_assert(place_parse(cases[i].text, NULL, &p));
 		char *url = place_url(&p, cases[i].parents);
 		cr_assert_str_eq(url, cases[i].url);
 		free(url);

@@ -16,7 +16,7 @@ static void check(const struct expected *cases, size_t count)
 	struct tmux t;
 	struct place here;
 	tmux_model_begin(&t);
-	cr_assert(target_here(&t, &here));
+	cr_assert(target_current(&t, &here));
 	for (size_t i = 0; i < count; i++)
 		cr_expect_str_eq(format_at(&t, &here, cases[i].format), cases[i].want, "%s: %s",
 			cases[i].format, format_at(&t, &here, cases[i].format));
@@ -121,7 +121,7 @@ Test(tmux_format, what_would_not_end, .timeout = 60)
 	struct tmux t;
 	struct place here;
 	tmux_model_begin(&t);
-	cr_assert(target_here(&t, &here));
+	cr_assert(target_current(&t, &here));
 	for (int i = 0; i < 90; i++) {
 		char name[16], value[64];
 		snprintf(name, sizeof name, "@n%d", i);

@@ -65,7 +65,7 @@ static bool apply(unsigned panes, const char *cells, const char *want)
 	struct room r;
 	begin(&r, panes);
 	const char *before = layout_text_write(&r.arena, r.w->layout);
-	bool taken = layout_text_apply(&r.m, r.w, layout_text_seal(&r.arena, cells));
+	bool taken = layout_text_apply(&r.m, r.w, layout_text_add_checksum(&r.arena, cells));
 	const char *after = layout_text_write(&r.arena, r.w->layout);
 	if (!taken)
 		cr_expect_str_eq(after, before, "what is refused changes nothing");
@@ -112,7 +112,7 @@ Test(tmux_layout, is_restored_as_it_was)
 	static const char cells[] = "80x4,0,0[80x2,0,0[80x1,0,0,0,80x1,0,2,1],80x1,0,3,2]";
 	struct room r;
 	begin(&r, 3);
-	const char *text = layout_text_seal(&r.arena, cells);
+	const char *text = layout_text_add_checksum(&r.arena, cells);
 	cr_expect(!layout_text_apply(&r.m, r.w, text));
 	cr_expect(layout_text_restore(&r.m, r.w, text));
 	cr_expect_str_eq(layout_text_write(&r.arena, r.w->layout), text);
@@ -127,7 +127,7 @@ Test(tmux_layout, too_deep)
 	struct text t = {.arena = &r.arena};
 	for (unsigned i = 0; i < 100000; i++)
 		text_puts(&t, "80x24,0,0{");
-	cr_expect(!layout_text_apply(&r.m, r.w, layout_text_seal(&r.arena, text_get(&t))));
+	cr_expect(!layout_text_apply(&r.m, r.w, layout_text_add_checksum(&r.arena, text_get(&t))));
 	end(&r);
 }
 

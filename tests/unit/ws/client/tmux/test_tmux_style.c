@@ -14,9 +14,9 @@ Test(tmux_style, words)
 		"bg=#a0b1c", "bg=#a0b1cg", "fg=colour256", "fg=colour", "fg=colour-1", "fg=8",
 		"range=window|", "range=window|-1", "align=", "no", "fg=red\t", "fg=r\xc3\xb6t"};
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-		cr_expect(style_is(good[i]), "%s", good[i]);
+		cr_expect(style_is_valid(good[i]), "%s", good[i]);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		cr_expect(!style_is(bad[i]), "%s", bad[i]);
+		cr_expect(!style_is_valid(bad[i]), "%s", bad[i]);
 }
 
 Test(tmux_style, a_word_without_end)
@@ -24,7 +24,7 @@ Test(tmux_style, a_word_without_end)
 	char text[70000];
 	memset(text, 'b', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
-	cr_expect(!style_is(text));
+	cr_expect(!style_is_valid(text));
 }
 
 static void expect_after(

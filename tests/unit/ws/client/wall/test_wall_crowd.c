@@ -19,7 +19,7 @@ static void take(struct crowd *c, const char *text)
 	json_t *list = json_loads(text, 0, NULL);
 	cr_assert(list, "%s", text);
 	left = 0;
-	cr_assert(crowd_take_list(c, list, on_gone, NULL));
+	cr_assert(crowd_update_list(c, list, on_gone, NULL));
 	json_decref(list);
 	crowd_sort(c);
 }
@@ -28,7 +28,7 @@ static void tell(struct crowd *c, size_t at, const char *text)
 {
 	json_t *state = json_loads(text, 0, NULL);
 	cr_assert(state, "%s", text);
-	crowd_take_state(c->tiles[at], state);
+	crowd_update_state(c->tiles[at], state);
 	json_decref(state);
 }
 
@@ -43,9 +43,9 @@ static void expect(const struct crowd *c, const char *ids)
 #define SESSION(id, epoch) \
 	"{\"id\":\"" id "\",\"epoch\":\"" epoch "\",\"state\":\"running\",\"clients\":0}"
 
-Test(crowd_take_list, comings_and_goings)
+Test(crowd_update_list, comings_and_goings)
 {
-	struct crowd c = {.left_out = "here"};
+	struct crowd c = {.own_session = "here"};
 	take(&c, "[" SESSION("b", "1") "," SESSION("a", "1") "," SESSION("here", "1") "]");
 	expect(&c, "a b ");
 	uint64_t serial = c.tiles[0]->serial;
@@ -77,44 +77,46 @@ Test(crowd_sort, who_needs_somebody_comes_first)
 	tell(&c, 2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
 	tell(&c, 3,
 		"{\"status\":\"waiting_input\",\"certain\":true,\"input\":\"line\",\"foreground\":{\"name\":\"python3\"}}");
-	crowd_call(c.tiles[4], true);
+	crowd_set_called(c.tiles[4], true);
 	cr_assert(crowd_sort(&c));
 	expect(&c, "c d f b a e ");
 	cr_expect_str_eq(c.tiles[0]->words, "python3 waits for input");
 	cr_expect_str_eq(c.tiles[5]->words, "ended: 3");
-	cr_expect_eq(crowd_count(&c, STANDING_ASKS), 1);
+	cr_expect_eq(crowd_count(&c, ATTENTION_INPUT), 1);
 	cr_expect_not(crowd_sort(&c), "nothing moves when nothing is new");
-	cr_expect_eq(crowd_place(&c, c.tiles[2]->serial), 2);
+	cr_expect_eq(crowd_index(&c, c.tiles[2]->serial), 2);
 	crowd_finish(&c);
 }
 
-Test(standing_of, states)
+Test(attention_of, states)
 {
 	static const struct {
 		const char *state;
-		enum standing standing;
+		enum attention attention;
 	} cases[] = {
-		{"{\"status\":\"prompt\"}", STANDING_IDLE},
-		{"{\"status\":\"running\"}", STANDING_RUNS},
-		{"{\"status\":\"starting\"}", STANDING_RUNS},
-		{"{\"status\":\"fullscreen\",\"input\":\"raw\",\"certain\":true}", STANDING_RUNS},
+		{"{\"status\":\"prompt\"}", ATTENTION_IDLE},
+		{"{\"status\":\"running\"}", ATTENTION_RUNS},
+		{"{\"status\":\"starting\"}", ATTENTION_RUNS},
+		{"{\"status\":\"fullscreen\",\"input\":\"raw\",\"certain\":true}", ATTENTION_RUNS},
 		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":false}",
-			STANDING_RUNS},
-		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":true}", STANDING_ASKS},
+			ATTENTION_RUNS},
+		{"{\"status\":\"waiting_input\",\"input\":\"line\",\"certain\":true}",
+			ATTENTION_INPUT},
 		{"{\"status\":\"waiting_input\",\"input\":\"password\",\"certain\":false}",
-			STANDING_ASKS},
-		{"{\"status\":\"stopped\"}", STANDING_STUCK},
-		{"{\"status\":7,\"foreground\":[]}", STANDING_RUNS},
+			ATTENTION_INPUT},
+		{"{\"status\":\"stopped\"}", ATTENTION_STUCK},
+		{"{\"status\":7,\"foreground\":[]}", ATTENTION_RUNS},
 	};
 	json_t *session = json_loads("{\"state\":\"running\"}", 0, NULL);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char words[STANDING_WORDS_MAX];
+		char words[ATTENTION_WORDS_MAX];
 		json_t *state = json_loads(cases[i].state, 0, NULL);
-		cr_expect_eq(standing_of(session, state, false, words), cases[i].standing,
+		cr_expect_eq(attention_of(session, state, false, words), cases[i].attention,
 			"case %zu", i);
-		enum standing called = standing_of(session, state, true, words);
+		enum attention called = attention_of(session, state, true, words);
 		cr_expect_eq(called,
-			cases[i].standing < STANDING_CALLS ? cases[i].standing : STANDING_CALLS);
+			cases[i].attention < ATTENTION_CALLED ? cases[i].attention
+							      : ATTENTION_CALLED);
 		json_decref(state);
 	}
 	json_decref(session);

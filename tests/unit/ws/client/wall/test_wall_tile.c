@@ -15,7 +15,7 @@ static void load(struct tile *t, const char *text)
 {
 	json_t *answer = json_loads(text, 0, NULL);
 	cr_assert(answer, "%s", text);
-	cr_assert_eq(picture_take(&t->picture, answer, 0), 0);
+	cr_assert_eq(picture_update(&t->picture, answer, 0), 0);
 	json_decref(answer);
 }
 
@@ -50,7 +50,7 @@ static void show(struct canvas *p, char *seen, size_t size)
 
 Test(tile_paint, rows_up_to_the_cursor_in_their_place, .init = use_utf8)
 {
-	struct tile t = {.id = "box", .words = "at its prompt", .standing = STANDING_IDLE};
+	struct tile t = {.id = "box", .words = "at its prompt", .attention = ATTENTION_IDLE};
 	struct canvas p = {0};
 	char seen[1024];
 	load(&t, LINES);

@@ -1,0 +1,116 @@
+#include "tests/lib/leak.h"
+#include "ws/client/resend.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(again, .timeout = 60);
+
+static json_t *call(const char *tool, const char *args)
+{
+	return json_pack("{s:i, s:s, s:{s:s, s:o}}", "id", 7, "method", "tools/call", "params",
+		"name", tool, "arguments", json_loads(args, 0, NULL));
+}
+
+static const char *key_of(const json_t *message)
+{
+	return json_string_value(json_object_get(
+		json_object_get(json_object_get(message, "params"), "arguments"), "key"));
+}
+
+Test(again, what_may_be_asked_twice)
+{
+	static const struct {
+		const char *tool, *args;
+		bool safe;
+	} cases[] = {
+		{"exec_read", "{}", true},
+		{"wait", "{}", true},
+		{"snapshot", "{}", true},
+		{"exec", "{\"command\":\"rm x\"}", false},
+		{"exec", "{\"command\":\"rm x\",\"key\":\"k\"}", true},
+		{"exec", "{\"command\":\"rm x\",\"key\":1}", false},
+		{"send_keys", "{\"key\":\"k\"}", false},
+		{"exec_command", "{\"cmd\":\"rm x\",\"key\":\"k\"}", false},
+		{"write_file", "{}", false},
+		{"session_create", "{}", false},
+		{"", "{}", false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		json_t *message = call(cases[i].tool, cases[i].args);
+		cr_assert_eq(resend_is_safe(message), cases[i].safe, "%s %s", cases[i].tool,
+			cases[i].args);
+		json_decref(message);
+	}
+	json_t *list = json_loads("{\"id\":1,\"method\":\"tools/list\"}", 0, NULL);
+	cr_assert(resend_is_safe(list));
+	cr_assert(!resend_is_safe(NULL));
+	json_decref(list);
+	ASSERT_NO_LEAKS();
+}
+
+Test(again, a_command_gets_a_key_of_its_own)
+{
+	json_t *one = call("exec", "{\"command\":\"x\"}"),
+	       *two = call("exec", "{\"command\":\"x\"}");
+	json_t *given = call("exec", "{\"key\":\"mine\"}"), *other = call("snapshot", "{}");
+	cr_assert(resend_prepare(one) && resend_prepare(two));
+	cr_assert_eq(strlen(key_of(one)), 32);
+	cr_assert_str_neq(key_of(one), key_of(two));
+	cr_assert(resend_is_safe(one));
+	cr_assert(!resend_prepare(given));
+	cr_assert_str_eq(key_of(given), "mine");
+	cr_assert(!resend_prepare(other) && !resend_prepare(NULL));
+	json_decref(one);
+	json_decref(two);
+	json_decref(given);
+	json_decref(other);
+	ASSERT_NO_LEAKS();
+}
+
+Test(again, the_next_server_is_told)
+{
+	json_t *plain = call("exec", "{}"),
+	       *list = json_loads("{\"method\":\"tools/list\"}", 0, NULL);
+	resend_mark(plain);
+	resend_mark(list);
+	cr_assert(json_is_true(json_object_get(
+		json_object_get(json_object_get(plain, "params"), "_meta"), RESEND_META)));
+	cr_assert_null(json_object_get(list, "params"));
+	json_decref(plain);
+	json_decref(list);
+	ASSERT_NO_LEAKS();
+}
+
+Test(again, what_is_answered_instead)
+{
+	json_t *message = call("send_keys", "{}"), *lost = resend_failure(message, true, "/run/x");
+	json_t *result = json_object_get(lost, "result");
+	const char *text = json_string_value(
+		json_object_get(json_array_get(json_object_get(result, "content"), 0), "text"));
+	cr_assert_eq(json_integer_value(json_object_get(lost, "id")), 7);
+	cr_assert(json_is_true(json_object_get(result, "isError")));
+	cr_assert_null(json_object_get(result, "resultType"));
+	cr_assert_eq(strncmp(text, "ANSWER_LOST: ", 13), 0, "%s", text);
+	cr_assert_not_null(strstr(text, "not known whether send_keys was done"));
+	json_decref(lost);
+	lost = resend_failure(message, false, "/run/x");
+	text = json_string_value(json_object_get(
+		json_array_get(json_object_get(json_object_get(lost, "result"), "content"), 0),
+		"text"));
+	cr_assert_not_null(strstr(text, "nothing of send_keys was done"));
+	json_decref(lost);
+	json_object_set_new(json_object_get(message, "params"), "_meta",
+		json_pack("{s:s}", "io.modelcontextprotocol/protocolVersion", "2026-07-28"));
+	lost = resend_failure(message, true, "/run/x");
+	cr_assert_str_eq(
+		json_string_value(json_object_get(json_object_get(lost, "result"), "resultType")),
+		"complete");
+	json_decref(lost);
+	json_object_set_new(message, "method", json_string("ping"));
+	lost = resend_failure(message, true, "/run/x");
+	cr_assert_not_null(json_object_get(lost, "error"));
+	json_decref(lost);
+	json_decref(message);
+	ASSERT_NO_LEAKS();
+}

@@ -1,0 +1,493 @@
+/*
+ * Connections; see conn.h. There may be thousands, so they have an epoll instance of their own, which is one descriptor to
+ * the loop.
+ *
+ * A dropped connection is freed in the next turn, because other events of this turn may point to it.
+ */
+#include "ws/net/conn.h"
+
+#include "ws/log.h"
+#include "ws/net/exchange.h"
+#include "ws/net/relay.h"
+#include "ws/net/tls.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define EVENTS_MAX 64
+#define LINGER_MS 2000u        /* without input */
+#define LINGER_ALL_MS 10000u   /* in all */
+#define LINGER_MAX DISCARD_MAX /* bytes that are read and thrown away */
+#define HALF_CLOSED_ASK_S 15
+#define IN_SIZE_MIN ((size_t)1024)
+
+struct conns {
+	struct server *server;
+	struct conn *all, *over; /* lists */
+	struct conn *ready;      /* list, by ready_next */
+	int epoll_fd;
+	uv_poll_t poll;
+	uv_idle_t idle;
+};
+
+unsigned conns_count(const struct server *s)
+{
+	return (unsigned)s->options.metrics->callers - s->tunnels;
+}
+
+void conn_watch(struct conn *c, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = c};
+	int epoll_fd = c->server->conns->epoll_fd;
+	if (c->watched == events && c->polled)
+		return;
+	if (epoll_ctl(epoll_fd, c->polled ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd, &event) < 0) {
+		conn_drop(c);
+		return;
+	}
+	c->polled = true;
+	c->watched = events;
+}
+
+void conn_unwatch(struct conn *c)
+{
+	if (c->polled)
+		epoll_ctl(c->server->conns->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+	c->polled = false;
+}
+
+static void on_idle(uv_idle_t *idle);
+
+void conn_wake(struct conn *c)
+{
+	struct conns *t = c->server->conns;
+	if (c->ready || c->state == CONN_OVER)
+		return;
+	c->ready = true;
+	DL_APPEND2(t->ready, c, ready_prev, ready_next);
+	uv_idle_start(&t->idle, on_idle);
+}
+
+static void clear_ready(struct conn *c)
+{
+	if (c->ready)
+		DL_DELETE2(c->server->conns->ready, c, ready_prev, ready_next);
+	c->ready = false;
+}
+
+static void end_unauthenticated(struct conn *c)
+{
+	peers_leave(&c->server->peers, c->stranger);
+	c->stranger = NULL;
+}
+
+bool conn_set_principal(struct conn *c, const struct principal *p)
+{
+	end_unauthenticated(c);
+	if (quota_is_of(&c->place, p))
+		return true;
+	quota_release(&c->place);
+	return server_acquire_quota(c->server, QUOTA_CONNECTIONS, p, &c->place);
+}
+
+void conn_retire(struct conn *c)
+{
+	end_unauthenticated(c);
+	quota_release(&c->place);
+	struct conns *t = c->server->conns;
+	struct metrics *m = c->server->options.metrics;
+	clear_ready(c);
+	if (c->exchange)
+		exchange_free(c->exchange);
+	c->exchange = NULL;
+	relay_detach(c);
+	SSL_free(c->ssl);
+	c->ssl = NULL;
+	m->callers--;
+	m->connections_silent -= c->state == CONN_SILENT || c->state == CONN_HANDSHAKE;
+	c->state = CONN_OVER;
+	DL_DELETE(t->all, c);
+	DL_APPEND(t->over, c);
+}
+
+void conn_drop(struct conn *c)
+{
+	if (c->state == CONN_OVER)
+		return;
+	conn_unwatch(c);
+	if (!c->served)
+		c->server->options.metrics->header_timeouts++;
+	conn_retire(c);
+	close(c->fd);
+	c->fd = -1;
+}
+
+static void free_over(struct conns *t)
+{
+	struct conn *c, *next;
+	DL_FOREACH_SAFE (t->over, c, next) {
+		DL_DELETE(t->over, c);
+		free(c->in);
+		free(c->out);
+		free(c);
+	}
+}
+
+void conn_set_state(struct conn *c, enum conn_state state, uint64_t limit_ms)
+{
+	struct metrics *m = c->server->options.metrics;
+	bool was_silent = c->state == CONN_SILENT || c->state == CONN_HANDSHAKE;
+	bool is_silent = state == CONN_SILENT || state == CONN_HANDSHAKE;
+	m->connections_silent += is_silent;
+	m->connections_silent -= was_silent;
+	c->state = state;
+	c->limit_ms = limit_ms;
+	c->since_ms = server_now_ms(c->server);
+}
+
+/* The result of conn_read() and conn_write() after SSL_read() or SSL_write() has failed with n. */
+static long tls_result(struct conn *c, int n)
+{
+	switch (SSL_get_error(c->ssl, n)) {
+	case SSL_ERROR_WANT_READ:
+	case SSL_ERROR_WANT_WRITE:
+		return 0;
+	case SSL_ERROR_ZERO_RETURN:
+		return -ENOTCONN;
+	default:
+		return -ECONNRESET;
+	}
+}
+
+long conn_read(struct conn *c, void *bytes, size_t size)
+{
+	if (c->ssl) {
+		ERR_clear_error();
+		int n = SSL_read(c->ssl, bytes, (int)size);
+		return n > 0 ? n : tls_result(c, n);
+	}
+	ssize_t n = recv(c->fd, bytes, size, 0);
+	if (n > 0)
+		return n;
+	return n == 0 ? -ENOTCONN : errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+long conn_write(struct conn *c, const void *bytes, size_t length)
+{
+	if (c->ssl) {
+		ERR_clear_error();
+		int n = SSL_write(c->ssl, bytes, (int)length);
+		return n > 0 ? n : tls_result(c, n);
+	}
+	ssize_t n = send(c->fd, bytes, length, MSG_NOSIGNAL);
+	if (n >= 0)
+		return n;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+/* Double the size of c->in. */
+static int grow(struct conn *c)
+{
+	size_t size = c->in_size ? c->in_size * 2 : IN_SIZE_MIN;
+	char *in = realloc(c->in, size + 1);
+	if (!in)
+		return -ENOMEM;
+	c->in = in;
+	c->in_size = size;
+	return 0;
+}
+
+/* Ensure that c->in has space for at least one byte. */
+static long reserve_in(struct conn *c)
+{
+	if (c->in_length == HTTP_HEAD_MAX)
+		return -ENOBUFS;
+	return c->in_length < c->in_size ? 0 : grow(c);
+}
+
+long conn_fill(struct conn *c)
+{
+	long n = reserve_in(c);
+	if (n == 0)
+		n = conn_read(c, c->in + c->in_length, c->in_size - c->in_length);
+	if (n > 0)
+		c->in_length += (size_t)n;
+	return n;
+}
+
+void conn_consume(struct conn *c, size_t length)
+{
+	c->in_length -= length;
+	if (c->in_length > 0) {
+		memmove(c->in, c->in + length, c->in_length);
+		return;
+	}
+	free(c->in);
+	c->in = NULL;
+	c->in_size = 0;
+}
+
+int conn_unread(struct conn *c, const char *bytes, size_t length)
+{
+	if (length == 0)
+		return 0;
+	assert(c->in_length == 0 && length <= HTTP_HEAD_MAX);
+	while (c->in_size < length)
+		if (grow(c) < 0)
+			return -ENOMEM;
+	memcpy(c->in, bytes, length);
+	c->in_length = length;
+	return 0;
+}
+
+void conn_shutdown(struct conn *c)
+{
+	if (c->ssl) {
+		ERR_clear_error();
+		SSL_shutdown(c->ssl);
+	}
+	shutdown(c->fd, SHUT_WR);
+}
+
+void conn_linger(struct conn *c)
+{
+	conn_shutdown(c);
+	conn_set_state(c, CONN_LINGER, LINGER_MS);
+	c->lingers_ms = c->since_ms;
+	if (c->at_end)
+		conn_drop(c);
+	else
+		conn_watch(c, EPOLLIN);
+}
+
+/* Read and drop input until its end: to close earlier would send RST, and the peer could lose the answer. */
+static void drain(struct conn *c)
+{
+	char *scratch = (char *)c->server->scratch;
+	long n = 1;
+	for (int i = 0; i < 4 && n > 0; i++) {
+		/* Raw bytes, also of TLS: nothing is decrypted any more. */
+		ssize_t got = recv(c->fd, scratch, 64 << 10, 0);
+		n = got > 0 ? got : got == 0 || errno != EAGAIN ? -1 : 0;
+		c->drained += n > 0 ? (size_t)n : 0;
+	}
+	uint64_t now_ms = server_now_ms(c->server);
+	if (n < 0 || c->drained > LINGER_MAX || now_ms - c->lingers_ms > LINGER_ALL_MS)
+		conn_drop(c);
+	else
+		c->since_ms = now_ms;
+}
+
+static bool is_tls(const struct conn *c)
+{
+	return !c->arrival.unix_socket && c->server->options.tls_cert;
+}
+
+/*
+ * The peer has shut down its sending side: it has closed the socket, or waits for its answer (nc -N). TCP does not
+ * tell which, but a closed socket answers with RST when something is sent. If there is nothing to send, keepalive
+ * probes do that: the peer's kernel forgets a closed connection after a minute. A unix socket reports EPOLLHUP.
+ */
+static void half_closed(struct conn *c)
+{
+	int seconds = HALF_CLOSED_ASK_S;
+	c->at_end = true;
+	conn_watch(c, 0);
+	if (c->state == CONN_OVER || c->arrival.unix_socket)
+		return;
+	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+	setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+	http1_probe(c);
+}
+
+static void on_event(struct conn *c, uint32_t events)
+{
+	switch (c->state) {
+	case CONN_SILENT:
+		if (is_tls(c))
+			tls_begin(c);
+		else
+			http1_begin(c);
+		return;
+	case CONN_HANDSHAKE:
+		tls_turn(c);
+		return;
+	case CONN_HEAD:
+	case CONN_BODY:
+		http1_readable(c);
+		return;
+	case CONN_ANSWER:
+		/* EPOLLRDHUP alone: the peer may still read the answer. */
+		if (events & (EPOLLHUP | EPOLLERR))
+			conn_drop(c);
+		else if (c->watched & events & EPOLLRDHUP)
+			half_closed(c);
+		else
+			http1_turn(c);
+		return;
+	case CONN_RELAY:
+		relay_on_conn(c, events);
+		return;
+	case CONN_LINGER:
+		drain(c);
+		return;
+	case CONN_OVER:
+		return;
+	}
+}
+
+static void on_poll(uv_poll_t *poll, int status, int uv_events)
+{
+	struct conns *t = poll->data;
+	struct epoll_event events[EVENTS_MAX];
+	(void)status;
+	(void)uv_events;
+	free_over(t);
+	int count = epoll_wait(t->epoll_fd, events, EVENTS_MAX, 0);
+	for (int i = 0; i < count; i++)
+		on_event(events[i].data.ptr, events[i].events);
+}
+
+/* Call each connection once that is in the list now; it may be appended again meanwhile. */
+static void on_idle(uv_idle_t *idle)
+{
+	struct conns *t = idle->data;
+	struct conn *c;
+	size_t count;
+	DL_COUNT2(t->ready, c, count, ready_next);
+	for (; count > 0 && t->ready; count--) {
+		c = t->ready;
+		clear_ready(c);
+		http1_turn(c);
+	}
+	free_over(t);
+	if (!t->ready)
+		uv_idle_stop(idle);
+}
+
+/*
+ * Write the peer's address for the limits and the log. Returns false if there is none, because the peer reset the connection
+ * before accept(): what it sent could still be read, without any limit.
+ */
+static bool read_peer_address(bool unix_socket, int fd, char peer[LIMITER_PEER_MAX])
+{
+	struct sockaddr_storage address = {0};
+	socklen_t length = sizeof address;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
+	snprintf(peer, LIMITER_PEER_MAX, "unix");
+	if (unix_socket)
+		return true;
+	if (getpeername(fd, (struct sockaddr *)&address, &length) < 0)
+		return false;
+	if (address.ss_family == AF_INET)
+		uv_ip4_name(v4, peer, LIMITER_PEER_MAX);
+	else if (address.ss_family == AF_INET6)
+		uv_ip6_name(v6, peer, LIMITER_PEER_MAX);
+	return true;
+}
+
+void conn_accept(struct server *s, const struct listener *from, enum conn_trust by, int fd)
+{
+	char peer[LIMITER_PEER_MAX];
+	struct peer *stranger;
+	if (!read_peer_address(from->unix_socket, fd, peer)) {
+		close(fd);
+		return;
+	}
+	if (!peers_enter(&s->peers, peer, &stranger)) {
+		s->options.metrics->strangers_refused++;
+		close(fd);
+		return;
+	}
+	struct conn *c = calloc(1, sizeof *c);
+	if (!c) {
+		peers_leave(&s->peers, stranger);
+		close(fd);
+		return;
+	}
+	c->server = s;
+	c->arrival = (struct arrival){.unix_socket = from->unix_socket, .by = by};
+	c->fd = fd;
+	c->stranger = stranger;
+	memcpy(c->peer, peer, sizeof c->peer);
+	c->state = CONN_OVER; /* not counted as silent yet */
+	DL_APPEND(s->conns->all, c);
+	s->options.metrics->callers++;
+	conn_set_state(c, CONN_SILENT, (uint64_t)s->options.header_timeout_s * 1000);
+	conn_watch(c, EPOLLIN);
+}
+
+/* Whether it has exceeded the time limit of its state. */
+static bool is_late(const struct conn *c, uint64_t now_ms)
+{
+	const struct exchange *x = c->exchange;
+	if (c->limit_ms == 0 || c->state == CONN_BODY || (x && x->downloading && !x->over))
+		return false; /* stream_sweep() checks the exchange */
+	if (c->state == CONN_ANSWER)
+		return x && (x->answered || x->over) && now_ms - x->answered_ms > c->limit_ms &&
+			bodies_is_slow(now_ms - x->answered_ms, c->limit_ms, x->sent_total);
+	return now_ms - c->since_ms > c->limit_ms;
+}
+
+void conns_sweep(struct server *s)
+{
+	struct conn *c, *next;
+	uint64_t now_ms = server_now_ms(s);
+	DL_FOREACH_SAFE (s->conns->all, c, next)
+		if (c->state == CONN_RELAY)
+			relay_check_timeouts(c, now_ms);
+		else if (is_late(c, now_ms))
+			conn_drop(c);
+}
+
+int conns_open(struct server *s)
+{
+	struct conns *t = calloc(1, sizeof *t);
+	if (!t)
+		return -ENOMEM;
+	t->server = s;
+	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (t->epoll_fd < 0) {
+		int rc = -errno;
+		log_write(LOG_ERROR, "server", "cannot watch connections", "error", strerror(-rc),
+			NULL);
+		free(t);
+		return rc;
+	}
+	t->poll.data = t->idle.data = t;
+	uv_poll_init(s->options.loop, &t->poll, t->epoll_fd);
+	uv_idle_init(s->options.loop, &t->idle);
+	uv_poll_start(&t->poll, UV_READABLE, on_poll);
+	s->conns = t;
+	return 0;
+}
+
+void conns_close(struct server *s)
+{
+	struct conns *t = s->conns;
+	struct conn *c, *next;
+	DL_FOREACH_SAFE (t->all, c, next)
+		conn_drop(c);
+	uv_close((uv_handle_t *)&t->poll, NULL);
+	uv_close((uv_handle_t *)&t->idle, NULL);
+	close(t->epoll_fd);
+	t->epoll_fd = -1;
+}
+
+void conns_free(struct server *s)
+{
+	free_over(s->conns);
+	free(s->conns);
+}

@@ -13,7 +13,7 @@ struct claim {
 	void (*withdraw)(struct claim *c);
 	void *of; /* private to the code that accepted the claim */
 	/* The principal: claims with equal strings belong to one; "" is the owners. Never NULL. */
-	const char *who;
+	const char *key;
 	/* What the principal came by (a link, a login): claims with equal strings are withdrawn together. Never NULL. */
 	const char *by;
 	struct claim *next; /* private to the code that accepted the claim: list */

@@ -21,7 +21,7 @@ struct access_claim {
 	struct principal principal;
 	struct quota_place places[ACCESS_PLACES];
 	bool stale; /* on the list of claims to withdraw */
-	char who[LINK_ID_SIZE];
+	char key[LINK_ID_SIZE];
 	char by[LINK_ID_SIZE + LOGIN_ID_SIZE + 24];
 };
 
@@ -44,15 +44,15 @@ bool access_is_current(const struct access *a, const struct principal *p)
 	return !a || auth_is_current(a->auth, p, clock_wall_ms());
 }
 
-bool access_may(const struct access *a, const struct principal *p, enum route_access who)
+bool access_may(const struct access *a, const struct principal *p, enum route_access access)
 {
 	static const enum role least[] = {[ROUTE_PUBLIC] = ROLE_VIEWER,
 		[ROUTE_VIEWER] = ROLE_VIEWER,
 		[ROUTE_DRIVER] = ROLE_DRIVER,
 		[ROUTE_OWNER_OR_TRUSTED] = ROLE_OWNER,
 		[ROUTE_OWNER] = ROLE_OWNER};
-	bool trusted = who == ROUTE_OWNER_OR_TRUSTED && a && a->drivers_may_all;
-	return p->role >= (trusted ? ROLE_DRIVER : least[who]);
+	bool trusted = access == ROUTE_OWNER_OR_TRUSTED && a && a->drivers_may_all;
+	return p->role >= (trusted ? ROLE_DRIVER : least[access]);
 }
 
 bool access_session(const struct principal *p, const char *asked, const char **ret_id)
@@ -187,10 +187,10 @@ int access_claim(struct access *a, const struct principal *p,
 	c->access = a;
 	c->principal = *p;
 	/* All owners are one claimant; each link is one. */
-	snprintf(c->who, sizeof c->who, "%s", p->link);
+	snprintf(c->key, sizeof c->key, "%s", p->link);
 	snprintf(c->by, sizeof c->by, "%s %s %llu", p->link, p->login,
 		(unsigned long long)p->expires_ms);
-	c->claim = (struct claim){.released = on_released, .who = c->who, .by = c->by};
+	c->claim = (struct claim){.released = on_released, .key = c->key, .by = c->by};
 	DL_APPEND(a->claims, c);
 	for (unsigned i = 0; i < ACCESS_PLACES; i++) {
 		if (quota_acquire(&a->quotas, want[i].kind, want[i].amount, p, &c->places[i]))
@@ -264,7 +264,7 @@ void access_sweep(struct access *a)
 		a->stale_claims->claim.withdraw(&a->stale_claims->claim);
 }
 
-void access_owner_key(const struct principal *p, const char *of, char *ret_whose, size_t size)
+void access_owner_key(const struct principal *p, const char *of, char *ret_owner, size_t size)
 {
-	snprintf(ret_whose, size, "%s:%s", p->link[0] ? "link" : "owner", p->link[0] ? p->link : of);
+	snprintf(ret_owner, size, "%s:%s", p->link[0] ? "link" : "owner", p->link[0] ? p->link : of);
 }

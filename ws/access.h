@@ -66,8 +66,8 @@ bool access_stream(struct request *r);
 /* Whether p's link and login are still valid. */
 bool access_is_current(const struct access *a, const struct principal *p);
 
-/* Whether p's role permits what who requires. If a is NULL, no driver is trusted. */
-bool access_may(const struct access *a, const struct principal *p, enum route_access who);
+/* Whether p's role permits what access requires. If a is NULL, no driver is trusted. */
+bool access_may(const struct access *a, const struct principal *p, enum route_access access);
 
 /*
  * Get the session that a request of p is about. asked: the id it names, or NULL. A link always stands for its own session.
@@ -105,7 +105,7 @@ bool access_acquire(
 	struct access *a, struct request *r, enum quota_kind kind, struct quota_place *place);
 
 /* Write a key that is the same for all work that shares a limit: "link:ID" for a link, "owner:OF" for owners. */
-void access_owner_key(const struct principal *p, const char *of, char *ret_whose, size_t size);
+void access_owner_key(const struct principal *p, const char *of, char *ret_owner, size_t size);
 
 /* Answer r with the error of access_count_answer(). */
 void access_refuse_answer(struct request *r, int error);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Check credentials and role. Returns false after r was answered. */
-static bool admit_caller(struct dispatcher *d, struct request *r, enum route_access who)
+static bool admit_caller(struct dispatcher *d, struct request *r, enum route_access access)
 {
-	if (who == ROUTE_PUBLIC)
+	if (access == ROUTE_PUBLIC)
 		return true;
 	if (r->auth == AUTH_LIMITED) {
 		d->metrics->auth_limited++;
@@ -28,8 +28,8 @@ static bool admit_caller(struct dispatcher *d, struct request *r, enum route_acc
 		d->metrics->auth_failures++;
 		reply_error(r, "ACCESS_ENDED",
 			"The link has been revoked or has expired, or the login has ended", NULL);
-	} else if (!access_may(d->access, &r->principal, who)) {
-		bool typing = who == ROUTE_DRIVER;
+	} else if (!access_may(d->access, &r->principal, access)) {
+		bool typing = access == ROUTE_DRIVER;
 		reply_error(r, typing ? "READ_ONLY" : "PERMISSION_DENIED",
 			typing ? "This link is for watching only" : "Only the owner may do that",
 			NULL);
@@ -63,7 +63,7 @@ static bool admit_answer(struct dispatcher *d, struct request *r)
 	static const char *const readable[] = {"/api/auth/whoami", "/api/session/{}"};
 	const struct principal *p = &r->principal;
 	const struct session *s = sessions_find(d->sessions, p->session);
-	bool may = r->match.row->who == ROUTE_PUBLIC;
+	bool may = r->match.row->access == ROUTE_PUBLIC;
 	if (may || !p->answers)
 		return true;
 	for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
@@ -92,7 +92,7 @@ static bool admit(struct dispatcher *d, struct request *r, struct session **ret_
 		return false;
 	}
 	const struct route_row *row = r->match.row;
-	if (!admit_caller(d, r, row->who) || (r->auth == AUTH_OK && !admit_answer(d, r)))
+	if (!admit_caller(d, r, row->access) || (r->auth == AUTH_OK && !admit_answer(d, r)))
 		return false;
 	if (row->session)
 		*ret_session = find_session(d, r);

@@ -27,7 +27,7 @@ enum route_access { ROUTE_PUBLIC, ROUTE_VIEWER, ROUTE_DRIVER, ROUTE_OWNER_OR_TRU
 struct route_row {
 	enum method method;
 	const char *path; /* "{}" matches a whole segment, at most two of them; NULL: the end of the rows */
-	enum route_access who;
+	enum route_access access;
 	/* Handler of a route without a session. */
 	void (*plain)(struct request *r);
 	/* Handler of a route whose first "{}" is a session's id; the session exists, and r may see it. */

@@ -71,14 +71,14 @@ static int set_rights(const struct crew_options *o)
 
 /* Limits */
 
-/* Count an owner's running jobs, and the stuck ones of them. whose: one letter counts all owners that start with it. */
-static unsigned count_busy(const struct crew *c, const char *whose, unsigned *ret_stuck)
+/* Count an owner's running jobs, and the stuck ones of them. owner: one letter counts all owners that start with it. */
+static unsigned count_busy(const struct crew *c, const char *owner, unsigned *ret_stuck)
 {
 	unsigned count = 0, stuck = 0;
 	const struct job *job;
-	bool all = !whose[1];
+	bool all = !owner[1];
 	DL_FOREACH (c->busy, job)
-		if (all ? job->whose[0] == whose[0] : strcmp(job->whose, whose) == 0) {
+		if (all ? job->owner[0] == owner[0] : strcmp(job->owner, owner) == 0) {
 			count++;
 			stuck += job->stuck;
 		}
@@ -92,11 +92,11 @@ static bool is_at_limit(const struct crew *c, const struct job *job, bool *ret_s
 	static const char guests[] = {CREW_GUEST, '\0'};
 	unsigned stuck;
 	*ret_stuck = false;
-	if (c->options.patient || !job->whose[0])
+	if (c->options.patient || !job->owner[0])
 		return false;
-	bool at_limit = count_busy(c, job->whose, &stuck) >= CREW_OWNER_MAX;
+	bool at_limit = count_busy(c, job->owner, &stuck) >= CREW_OWNER_MAX;
 	*ret_stuck = at_limit && stuck >= CREW_OWNER_MAX;
-	if (at_limit || job->whose[0] != CREW_GUEST)
+	if (at_limit || job->owner[0] != CREW_GUEST)
 		return at_limit;
 	at_limit = count_busy(c, guests, &stuck) >= CREW_GUESTS_MAX;
 	*ret_stuck = at_limit && stuck >= CREW_GUESTS_MAX;
@@ -226,18 +226,18 @@ static void on_finished(uv_async_t *async)
 	}
 }
 
-/* Mark jobs of one owner that have run too long. *ret_whose: the owner. Returns their number. */
-static unsigned mark_stuck(struct crew *c, char ret_whose[CREW_OWNER_SIZE])
+/* Mark jobs of one owner that have run too long. *ret_owner: the owner. Returns their number. */
+static unsigned mark_stuck(struct crew *c, char ret_owner[CREW_OWNER_SIZE])
 {
 	unsigned count = 0;
 	struct job *job;
 	uv_mutex_lock(&c->lock);
 	uint64_t now = now_ms(); /* after the lock: no job has begun later */
 	DL_FOREACH (c->busy, job) {
-		bool other = count > 0 && strcmp(job->whose, ret_whose) != 0;
+		bool other = count > 0 && strcmp(job->owner, ret_owner) != 0;
 		if (job->stuck || other || now - job->begun_ms < CREW_STUCK_MS)
 			continue;
-		memcpy(ret_whose, job->whose, CREW_OWNER_SIZE);
+		memcpy(ret_owner, job->owner, CREW_OWNER_SIZE);
 		job->stuck = true;
 		count++;
 	}
@@ -270,11 +270,11 @@ static void unblock_queue(struct crew *c)
 static void on_tick(uv_timer_t *timer)
 {
 	struct crew *c = timer->data;
-	char whose[CREW_OWNER_SIZE];
+	char owner[CREW_OWNER_SIZE];
 	unsigned count;
-	while ((count = mark_stuck(c, whose)) > 0)
+	while ((count = mark_stuck(c, owner)) > 0)
 		if (c->options.stuck)
-			c->options.stuck(c->options.stuck_user, whose, count);
+			c->options.stuck(c->options.stuck_user, owner, count);
 	unblock_queue(c);
 }
 
@@ -304,10 +304,10 @@ static bool is_queue_full(const struct crew *c, const struct job *job)
 {
 	const struct job *other;
 	unsigned guests = 0;
-	if (c->queued < CREW_QUEUE_GUESTS || job->whose[0] != CREW_GUEST)
+	if (c->queued < CREW_QUEUE_GUESTS || job->owner[0] != CREW_GUEST)
 		return c->queued >= CREW_QUEUE;
 	DL_FOREACH (c->queue, other)
-		guests += other->whose[0] == CREW_GUEST;
+		guests += other->owner[0] == CREW_GUEST;
 	return guests >= CREW_QUEUE_GUESTS || c->queued >= CREW_QUEUE;
 }
 
@@ -357,14 +357,14 @@ void crew_send_required(struct crew *c, struct job *job)
 	job->done(job, 0);
 }
 
-unsigned crew_count(struct crew *c, const char *whose)
+unsigned crew_count(struct crew *c, const char *owner)
 {
 	unsigned stuck;
 	const struct job *job;
 	uv_mutex_lock(&c->lock);
-	unsigned count = count_busy(c, whose, &stuck);
+	unsigned count = count_busy(c, owner, &stuck);
 	DL_FOREACH (c->queue, job)
-		count += strcmp(job->whose, whose) == 0;
+		count += strcmp(job->owner, owner) == 0;
 	uv_mutex_unlock(&c->lock);
 	return count;
 }

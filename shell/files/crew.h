@@ -3,7 +3,7 @@
  * libuv's threads. Threads have the rights of the files' user: with --session-user, that user's; with
  * --isolate, no capabilities.
  *
- * Each job names its owner (`whose`). The jobs of one owner, and of all guests together, may occupy a limited
+ * Each job names its owner. The jobs of one owner, and of all guests together, may occupy a limited
  * number of threads. A job that runs longer than CREW_STUCK_MS is stuck: it is reported, and a spare thread
  * replaces its thread. If all threads that an owner may occupy are stuck, the owner's further jobs fail.
  */
@@ -38,7 +38,7 @@ struct job {
 	 */
 	void (*done)(struct job *job, int error);
 	int error;
-	char whose[CREW_OWNER_SIZE]; /* the owner; "": no owner, no limits */
+	char owner[CREW_OWNER_SIZE]; /* the owner; "": no owner, no limits */
 	bool owed;                   /* must run, as it releases something: never refused */
 	/* Private: */
 	uint64_t begun_ms;
@@ -52,7 +52,7 @@ struct crew_options {
 	bool patient;     /* jobs do not wait for disks: no limits, never stuck */
 	unsigned threads; /* at most, without spare ones; 0: CREW_MAX */
 	/* On the loop: count more jobs of this owner are stuck. NULL: not wanted. */
-	void (*stuck)(void *user, const char *whose, unsigned count);
+	void (*stuck)(void *user, const char *owner, unsigned count);
 	void *stuck_user;
 };
 
@@ -76,7 +76,7 @@ int crew_send(struct crew *c, struct job *job);
 void crew_send_required(struct crew *c, struct job *job);
 
 /* The number of running and waiting jobs of an owner. */
-unsigned crew_count(struct crew *c, const char *whose);
+unsigned crew_count(struct crew *c, const char *owner);
 
 /* Numbers for metrics. */
 struct crew_counts {

@@ -344,7 +344,7 @@ int waits_create(const struct waits_options *o, struct waits **ret_waits)
 
 static const char *link_of(const struct wait_options *o)
 {
-	return o->claim ? o->claim->who : "";
+	return o->claim ? o->claim->key : "";
 }
 
 static struct wait *find_key(const struct waits *h, const struct wait_options *o)

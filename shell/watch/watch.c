@@ -253,7 +253,7 @@ static void on_handle_closed(uv_handle_t *handle)
 	}
 	w->job.work = finish_source;
 	w->job.done = on_finished;
-	w->job.whose[0] = '\0'; /* no owner, so no limits */
+	w->job.owner[0] = '\0'; /* no owner, so no limits */
 	w->out = true;
 	crew_send_required(w->all->crew, &w->job);
 }
@@ -450,8 +450,8 @@ static void on_opened(struct job *job, int error)
 		return;
 	}
 	/* From now on, only jobs on the same disk share its limits. */
-	size_t length = strlen(w->job.whose);
-	snprintf(w->job.whose + length, sizeof w->job.whose - length, " %" PRIxMAX,
+	size_t length = strlen(w->job.owner);
+	snprintf(w->job.owner + length, sizeof w->job.owner - length, " %" PRIxMAX,
 		(uintmax_t)w->source.device);
 	w->polls = true;
 	w->poll.data = w;
@@ -496,7 +496,7 @@ static int create_watch(struct watches *all, const struct watch_filter *filter,
 	}
 	w->all = all;
 	w->filter = *filter;
-	snprintf(w->job.whose, sizeof w->job.whose, "%s", place->whose);
+	snprintf(w->job.owner, sizeof w->job.owner, "%s", place->owner);
 	snprintf(w->id, sizeof w->id, "watch-%" PRIu64 "-%" PRIu64, ++all->ids, clock_wall_ms());
 	open_timers(w);
 	int rc = send_out(w, work_open, on_opened);

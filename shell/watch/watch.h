@@ -71,7 +71,7 @@ void watches_close(struct watches *all);
 struct watch_place {
 	const char *path;  /* in events */
 	const char *real;  /* in the server's file system */
-	const char *whose; /* owner of the jobs, see struct job; the first follower's counts */
+	const char *owner; /* owner of the jobs, see struct job; the first follower's counts */
 };
 
 /*

@@ -73,7 +73,7 @@ void cwd_check(struct api *a, struct request *r, const char *cwd,
 	memcpy(l->cwd, cwd, length + 1);
 	l->job.work = on_work;
 	l->job.done = on_done;
-	access_owner_key(&r->principal, r->match.id, l->job.whose, sizeof l->job.whose);
+	access_owner_key(&r->principal, r->match.id, l->job.owner, sizeof l->job.owner);
 	r->gone = on_gone;
 	r->gone_user = l;
 	int rc = crew_send(a->crew, &l->job);

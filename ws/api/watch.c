@@ -343,10 +343,10 @@ static void follow(struct api *a, struct request *r, const struct params *params
 	f->follower.user = f;
 	pending_open(&f->pending, a->announce.loop, r, f, NULL);
 	pending_after(&f->pending, BEGIN_MAX_MS, check ? on_check_late : on_late);
-	char whose[CREW_OWNER_SIZE - 24]; /* the watch appends a disk's name */
-	access_owner_key(&r->principal, r->principal.session, whose, sizeof whose);
+	char owner[CREW_OWNER_SIZE - 24]; /* the watch appends a disk's name */
+	access_owner_key(&r->principal, r->principal.session, owner, sizeof owner);
 	int rc = watches_follow(a->watches, &params->filter,
-		&(struct watch_place){.path = params->path, .real = params->place, .whose = whose},
+		&(struct watch_place){.path = params->path, .real = params->place, .owner = owner},
 		&f->follower);
 	if (rc == -EUSERS)
 		reply_error(r, "LIMIT_REACHED", "Too many directories are being watched",

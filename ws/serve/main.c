@@ -255,14 +255,14 @@ static int open_server(struct program *p)
 	return rc;
 }
 
-/* Called once when threads for files get stuck on behalf of `whose`. */
-static void on_files_stuck(void *user, const char *whose, unsigned count)
+/* Called once when threads for files get stuck on behalf of `owner`. */
+static void on_files_stuck(void *user, const char *owner, unsigned count)
 {
 	char text[16];
 	(void)user;
 	snprintf(text, sizeof text, "%u", count);
 	log_write(LOG_WARN, "files", "a disk does not answer", "threads", text, "for",
-		*whose ? whose : "the server", NULL);
+		*owner ? owner : "the server", NULL);
 }
 
 static void open_signals(struct program *p)

@@ -261,8 +261,8 @@ Test(access, claims_are_withdrawn)
 	cr_assert_eq(access_claim(&access_all, &viewer, want, &mine, NULL), 0);
 	cr_assert_eq(access_claim(&access_all, &owner, want, &owners, NULL), 0);
 	mine->withdraw = owners->withdraw = on_withdrawn;
-	cr_assert_str_eq(mine->who, link_id);
-	cr_assert_str_eq(owners->who, "");
+	cr_assert_str_eq(mine->key, link_id);
+	cr_assert_str_eq(owners->key, "");
 	cr_assert_eq(access_all.quotas.had[QUOTA_PATTERNS], 3);
 	revoke_link();
 	cr_assert_eq(withdrawn, 1);

@@ -85,7 +85,7 @@ static void on_packable(struct job *job, int error)
 	struct request *r = p->request;
 	struct pack *pack = p->pack;
 	const struct tar_stream_options options = {.crew = p->api->crew,
-		.whose = p->job.whose,
+		.owner = p->job.owner,
 		.type = "application/octet-stream",
 		.module = "bridge",
 		.partial = true, /* programs may change files meanwhile */
@@ -149,7 +149,7 @@ static void persist_in(struct request *r, struct sandbox *s, void *user)
 	p->request = request_ref(r);
 	(void)sandbox_place(s->root, &p->place); /* s->root fits */
 	p->job = (struct job){.work = on_pack, .done = on_packable};
-	access_owner_key(&r->principal, s->id, p->job.whose, sizeof p->job.whose);
+	access_owner_key(&r->principal, s->id, p->job.owner, sizeof p->job.owner);
 	if (!access_acquire(p->api->access, r, QUOTA_FORKS, &p->quota)) {
 		destroy_persistence(p);
 		return;
@@ -258,7 +258,7 @@ static void hydrate_in(struct request *r, struct sandbox *s, void *user)
 		return;
 	}
 	h->api = api_of(r);
-	access_owner_key(&r->principal, s->id, h->job.whose, sizeof h->job.whose);
+	access_owner_key(&r->principal, s->id, h->job.owner, sizeof h->job.owner);
 	(void)sandbox_place(s->root, &h->place); /* s->root fits */
 	bridge_body_receive(h->api->bridge, r, on_body, h);
 }

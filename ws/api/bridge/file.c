@@ -159,7 +159,7 @@ static struct call *begin(struct request *r, const struct sandbox *s)
 	}
 	c->api = api_of(r);
 	c->request = request_ref(r);
-	access_owner_key(&r->principal, s->id, c->job.whose, sizeof c->job.whose);
+	access_owner_key(&r->principal, s->id, c->job.owner, sizeof c->job.owner);
 	if (parse_path(c, s))
 		return c;
 	destroy(c);

@@ -231,7 +231,7 @@ static void write_changes(struct api *a, struct sandbox *s)
 		return;
 	}
 	w->job = (struct job){.work = on_write, .done = on_written};
-	access_owner_key(&s->changes->request->principal, s->id, w->job.whose, sizeof w->job.whose);
+	access_owner_key(&s->changes->request->principal, s->id, w->job.owner, sizeof w->job.owner);
 	w->api = a;
 	memcpy(w->id, s->id, sizeof w->id);
 	snprintf(w->folder, sizeof w->folder, "%s/%s", a->workspace, SANDBOX_FOLDER);

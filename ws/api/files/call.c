@@ -160,7 +160,7 @@ static void submit(struct file_call *c)
 	struct request *r = c->request;
 	c->job.work = on_work;
 	c->job.done = on_done;
-	access_owner_key(&r->principal, c->session, c->job.whose, sizeof c->job.whose);
+	access_owner_key(&r->principal, c->session, c->job.owner, sizeof c->job.owner);
 	int rc = crew_send(c->api->crew, &c->job);
 	if (rc < 0) {
 		file_call_refuse(c, rc);

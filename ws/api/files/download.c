@@ -181,7 +181,7 @@ static void send_tar(struct file_call *c)
 	struct request *r = c->request;
 	struct pack *pack = c->pack;
 	const struct tar_stream_options options = {.crew = c->api->crew,
-		.whose = c->job.whose,
+		.owner = c->job.owner,
 		.type = "application/x-tar",
 		.module = "files",
 		.partial = c->partial,
@@ -231,7 +231,7 @@ static void reply_file(struct file_call *c)
 	}
 	c->api->file_streams++;
 	d->job = (struct job){.work = on_work, .done = on_done};
-	memcpy(d->job.whose, c->job.whose, sizeof d->job.whose);
+	memcpy(d->job.owner, c->job.owner, sizeof d->job.owner);
 	d->call = c;
 	d->offset = first;
 	d->end = c->endless ? UINT64_MAX : end;

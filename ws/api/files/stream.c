@@ -230,7 +230,7 @@ static void open_stream(struct file_call *c)
 	c->api->file_streams++;
 	s->call = c;
 	s->job = (struct job){.work = on_work, .done = on_done};
-	memcpy(s->job.whose, c->job.whose, sizeof s->job.whose);
+	memcpy(s->job.owner, c->job.owner, sizeof s->job.owner);
 	memcpy(s->type, c->type, sizeof s->type);
 	s->binary = file_type_is_binary(s->type, NULL);
 	s->state = error < 0 ? STREAM_LAST : STREAM_CHUNKS;

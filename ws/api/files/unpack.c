@@ -305,9 +305,9 @@ static void receive_archive(struct file_call *c)
 	c->archive = NULL;
 	u->call = c;
 	u->async.data = u;
-	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
+	memcpy(u->job.owner, c->job.owner, sizeof u->job.owner);
 	if (a->unpacking >= api_share(u->call->request, UNPACKERS_MAX) ||
-		crew_count(a->unpackers, u->job.whose) >= UNPACKERS_EACH_MAX) {
+		crew_count(a->unpackers, u->job.owner) >= UNPACKERS_EACH_MAX) {
 		reply_error(
 			c->request, "LIMIT_REACHED", "Too many archives are being unpacked", NULL);
 		give_up(u);

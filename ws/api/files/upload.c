@@ -251,7 +251,7 @@ static void receive_file(struct file_call *c)
 	struct file_upload *u = c->upload;
 	c->upload = NULL;
 	u->call = c;
-	memcpy(u->job.whose, c->job.whose, sizeof u->job.whose);
+	memcpy(u->job.owner, c->job.owner, sizeof u->job.owner);
 	c->api->file_streams++;
 	if (c->api->file_streams > api_share(c->request, FILE_STREAMS_MAX)) {
 		reply_error(c->request, "LIMIT_REACHED", "Too many files are being read or written",

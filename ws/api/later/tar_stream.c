@@ -125,7 +125,7 @@ int tar_stream_reply(struct request *r, struct pack *pack, const struct tar_stre
 	}
 	t->job = (struct job){.work = on_work, .done = on_done};
 	t->options = *options;
-	snprintf(t->job.whose, sizeof t->job.whose, "%s", options->whose);
+	snprintf(t->job.owner, sizeof t->job.owner, "%s", options->owner);
 	t->request = request_ref(r);
 	t->pack = pack;
 	*ret = t;

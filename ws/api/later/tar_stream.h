@@ -16,7 +16,7 @@ struct tar_stream;
 /* How an archive is sent. */
 struct tar_stream_options {
 	struct crew *crew;  /* borrowed */
-	const char *whose;  /* owner of the job, see shell/files/crew.h; borrowed for the call */
+	const char *owner;  /* owner of the job, see shell/files/crew.h; borrowed for the call */
 	const char *type;   /* Content-Type: a literal */
 	const char *module; /* of log lines: a literal */
 	bool partial;       /* succeed even if files were left out */

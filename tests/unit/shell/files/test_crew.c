@@ -94,11 +94,11 @@ Test(crew, who_is_stuck_takes_a_thread_and_no_more, .timeout = 30)
 
 /* Tasks that wait at the gate. Returns how many of them were taken before one was refused. */
 static unsigned send_until_refused(
-	struct task *tasks, unsigned most, const char *whose, uv_sem_t *gate)
+	struct task *tasks, unsigned most, const char *owner, uv_sem_t *gate)
 {
 	for (unsigned sent = 0; sent < most; sent++) {
 		tasks[sent] = (struct task){.job = {.work = on_work, .done = on_done}, .gate = gate};
-		snprintf(tasks[sent].job.whose, sizeof tasks[sent].job.whose, "%s", whose);
+		snprintf(tasks[sent].job.owner, sizeof tasks[sent].job.owner, "%s", owner);
 		if (crew_send(crew, &tasks[sent].job) < 0)
 			return sent;
 	}
@@ -165,19 +165,19 @@ Test(crew_close, does_not_wait_for_who_is_stuck, .timeout = 30)
 
 static unsigned told;
 
-static void on_stuck(void *user, const char *whose, unsigned count)
+static void on_stuck(void *user, const char *owner, unsigned count)
 {
 	(void)user;
-	cr_assert(strcmp(whose, "owner:a") == 0 || strcmp(whose, "link:b") == 0);
+	cr_assert(strcmp(owner, "owner:a") == 0 || strcmp(owner, "link:b") == 0);
 	told += count;
 }
 
-static struct task *send_for(const char *whose, uv_sem_t *gate, int want)
+static struct task *send_for(const char *owner, uv_sem_t *gate, int want)
 {
 	struct task *t = calloc(1, sizeof *t);
 	t->gate = gate;
 	t->job = (struct job){.work = on_work, .done = on_done};
-	snprintf(t->job.whose, sizeof t->job.whose, "%s", whose);
+	snprintf(t->job.owner, sizeof t->job.owner, "%s", owner);
 	cr_assert_eq(crew_send(crew, &t->job), want);
 	return t;
 }
@@ -215,7 +215,7 @@ Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .ti
 	cr_assert_eq(n.refused_total, 2);
 	/* What is owed waits all the same. */
 	struct task *owed = calloc(1, sizeof *owed);
-	owed->job = (struct job){.work = on_work, .done = on_done, .whose = "owner:a"};
+	owed->job = (struct job){.work = on_work, .done = on_done, .owner = "owner:a"};
 	crew_send_required(crew, &owed->job);
 	for (unsigned i = 0; i < 2 * CREW_OWNER_MAX; i++)
 		uv_sem_post(&gate);

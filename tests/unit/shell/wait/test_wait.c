@@ -272,7 +272,7 @@ static void ignore_release(struct claim *claim)
 static void ask_for(
 	struct waiting *w, struct asker *a, const char *who, const struct wait_condition *c)
 {
-	*a = (struct asker){.claim = {.who = who, .by = "", .released = ignore_release},
+	*a = (struct asker){.claim = {.key = who, .by = "", .released = ignore_release},
 		.waiter = {.done = on_asker_done, .gone = on_asker_gone, .user = a}};
 	const struct wait_options o = {
 		.conditions = c, .count = 1, .timeout_ms = 60000, .claim = &a->claim};

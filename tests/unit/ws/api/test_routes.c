@@ -80,7 +80,7 @@ Test(routes, each_is_described_with_who_may)
 			cr_expect_not_null(operation, "%s %s is not described",
 				method_name(row->method), row->path);
 			const char *role = json_string_value(json_object_get(operation, "x-role"));
-			cr_expect_str_eq(role ? role : "none", roles[row->who], "%s %s",
+			cr_expect_str_eq(role ? role : "none", roles[row->access], "%s %s",
 				method_name(row->method), row->path);
 		}
 	}

@@ -1,7 +1,6 @@
 /*
  * The file "blocks": a line of JSON for each block that is done. Invalid lines are skipped. A failed write is counted,
- * and the whole file is written again when there is space. "principal" is the author; "author" is the name that the
- * client gave itself, a name kept from older versions of the file.
+ * and the whole file is written again when there is space.
  */
 #include "shell/block/internal.h"
 #include "shell/store/lines.h"
@@ -29,11 +28,11 @@ static json_t *make_line(const struct block *b)
 	return json_pack(
 		"{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:b, s:s, s:I, s:I}",
 		"start", (json_int_t)b->start, "end", (json_int_t)b->end, "exact", b->exact,
-		"command", text_or_null(b->command), "author", b->label ? b->label : "", "exec",
+		"command", text_or_null(b->command), "label", b->label ? b->label : "", "exec",
 		b->exec, "status", b->status, "statuses", statuses, "cwd", text_or_null(b->cwd),
 		"cwdAfter", text_or_null(b->cwd_after), "started", (json_int_t)b->started_ms,
 		"ended", (json_int_t)b->ended_ms, "interleaved", b->interleaved, "suspect",
-		b->suspect, "principal", b->author ? b->author : "", "inputMark",
+		b->suspect, "author", b->author ? b->author : "", "inputMark",
 		(json_int_t)b->input_mark, "endMark", (json_int_t)b->end_mark);
 }
 
@@ -48,11 +47,11 @@ static struct block *read_line(json_t *root)
 	if (!b)
 		return NULL;
 	if (json_unpack(root,
-		    "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s?:s, s?:I, s?:I}",
-		    "start", &start, "end", &end, "exact", &exact, "command", &command, "author",
+		    "{s:I, s:I, s:b, s:o, s:s, s:s, s:i, s:o, s:o, s:o, s:I, s:I, s:b, s:s, s:I, s:I}",
+		    "start", &start, "end", &end, "exact", &exact, "command", &command, "label",
 		    &label, "exec", &exec, "status", &b->status, "statuses", &statuses, "cwd", &cwd,
 		    "cwdAfter", &after, "started", &started, "ended", &ended, "interleaved",
-		    &interleaved, "principal", &author, "inputMark", &input_mark, "endMark",
+		    &interleaved, "author", &author, "inputMark", &input_mark, "endMark",
 		    &end_mark) < 0 ||
 		end < start || start < 0 || strlen(label) > BLOCK_AUTHOR_MAX ||
 		strlen(author) > BLOCK_AUTHOR_MAX || strlen(exec) > RECORD_ID_MAX) {

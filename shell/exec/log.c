@@ -3,8 +3,7 @@
  * before the client gets an answer, and another when the exec is done. The header of the script, in
  * the holder's memory, names the exec that was typed last and when it began. Execs are typed in the
  * order of their numbers, so one that is not done and has a higher number than that in the header
- * was never typed. The file may be missing; malformed lines are skipped. "principal" is the author
- * of the request, "author" is the label, as in older files.
+ * was never typed. The file may be missing; malformed lines are skipped.
  */
 #include "ring/utf8.h"
 #include "shell/clock.h"
@@ -42,11 +41,11 @@ static json_t *command_json(const struct exec *e)
 static json_t *common_json(const struct exec *e)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:I, s:I, s:s, s:I}", "id",
-		e->id, "key", e->key, "author", e->label, "command", command_json(e), "length",
+		e->id, "key", e->key, "label", e->label, "command", command_json(e), "length",
 		(json_int_t)e->length, "streams", (int)e->plan.streams, "submitted",
 		(json_int_t)e->submitted_ms, "typedOffset", (json_int_t)e->typed_offset,
 		"typedPosition", (json_int_t)e->typed_position, "number", (json_int_t)e->number,
-		"principal", e->author, "caller", (json_int_t)e->caller);
+		"author", e->author, "caller", (json_int_t)e->caller);
 }
 
 /* The end of the header: the start, in a fixed length, so that it can be overwritten. */
@@ -160,12 +159,12 @@ static struct exec *read_common(const json_t *root)
 	json_int_t length, submitted, offset, position;
 	int streams;
 	if (json_unpack((json_t *)(uintptr_t)root, "{s:s, s:s, s:s, s?:s, s:I, s:i, s:I, s:I, s:I}",
-		    "id", &id, "key", &key, "author", &label, "command", &command, "length",
-		    &length, "streams", &streams, "submitted", &submitted, "typedOffset", &offset,
+		    "id", &id, "key", &key, "label", &label, "command", &command, "length", &length,
+		    "streams", &streams, "submitted", &submitted, "typedOffset", &offset,
 		    "typedPosition", &position) < 0 &&
 		json_unpack((json_t *)(uintptr_t)root,
 			"{s:s, s:s, s:s, s:n, s:I, s:i, s:I, s:I, s:I}", "id", &id, "key", &key,
-			"author", &label, "command", "length", &length, "streams", &streams,
+			"label", &label, "command", "length", &length, "streams", &streams,
 			"submitted", &submitted, "typedOffset", &offset, "typedPosition",
 			&position) < 0)
 		return NULL;
@@ -188,7 +187,7 @@ static struct exec *read_common(const json_t *root)
 	e->status = -1;
 	e->adopted = true;
 	e->output_max = EXEC_OUTPUT_DEFAULT;
-	const char *author = json_string_value(json_object_get(root, "principal"));
+	const char *author = json_string_value(json_object_get(root, "author"));
 	if (exec_set_names(e, &(struct exec_names){key, author, label, NULL}) && e->command)
 		return e;
 	free(e->names);

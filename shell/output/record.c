@@ -86,7 +86,7 @@ static bool parse(char *text, const char *nonce, struct record *record)
 	switch (fields[0][0]) {
 	case 'P':
 		record->kind = RECORD_PROMPT;
-		/* Shells of an earlier version send no time, or no statuses either. */
+		/* fish sends neither the time nor what follows it. */
 		if (count < 5 || !parse_number(fields[2], 255, &n) || !parse_id(record, fields[3]))
 			return false;
 		if (count >= 6 && !parse_statuses(record, fields[5]))

@@ -51,7 +51,7 @@ Test(local_socket_default_dir, otherwise_in_tmp)
 		{"/nowhere/at/all", "No such file"},
 		{"/etc/passwd", "no directory"},
 		{"/proc/self/exe", "symbolic link"},
-		{"/var/tmp", "others"},
+		{"/var/tmp", "other users"},
 	};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		const char *got = default_with(others[i].xdg);

@@ -60,19 +60,16 @@ static struct session *find_session(struct dispatcher *d, struct request *r)
  */
 static bool admit_answer(struct dispatcher *d, struct request *r)
 {
-	static const char *const readable[] = {"/api/auth/whoami", "/api/session/{}"};
 	const struct principal *p = &r->principal;
 	const struct session *s = sessions_find(d->sessions, p->session);
-	bool may = r->match.row->access == ROUTE_PUBLIC;
-	if (may || !p->answers)
+	const struct route_row *row = r->match.row;
+	if (row->access == ROUTE_PUBLIC || !p->answers)
 		return true;
-	for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
-		may |= r->method == METHOD_GET && strcmp(r->match.row->path, readable[i]) == 0;
-	if (may && s && session_epoch(s) == p->epoch && session_prompt_is_open(s, &p->prompt))
+	if (row->prompt && s && session_epoch(s) == p->epoch && session_prompt_is_open(s, &p->prompt))
 		return true;
 	reply_error(r, "PERMISSION_DENIED",
-		may ? "The prompt has been answered or has ended"
-		    : "This link is only for answering a prompt at the terminal",
+		row->prompt ? "The prompt has been answered or has ended"
+			    : "This link is only for answering a prompt at the terminal",
 		NULL);
 	return false;
 }

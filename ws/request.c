@@ -55,7 +55,6 @@ void request_unref(struct request *r)
 	free_reply(r);
 	for (size_t i = 0; i < REQUEST_HEADERS; i++)
 		free(r->headers[i]);
-	free(r->mcp);
 	free(r->path);
 	free(r->body);
 	json_decref(r->json);

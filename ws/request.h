@@ -18,7 +18,6 @@
 #include <stddef.h>
 
 struct access;
-struct mcp_headers;
 
 #define REQUEST_PARAMS_MAX 16u
 #define REQUEST_BODY_MAX ((size_t)1 << 20) /* bytes, unless the route's row says otherwise */
@@ -26,7 +25,7 @@ struct mcp_headers;
 #define REPLY_RETRY_S "30" /* Retry-After of a 503 */
 #define STREAM_QUIET_S 15u /* a silent stream sends a sign of life after this time */
 
-/* Headers for ranges and conditions (RFC 9110 13, 14). */
+/* Headers that handlers read: for ranges and conditions (RFC 9110 13, 14), and for MCP. */
 enum request_header {
 	HEADER_RANGE,
 	HEADER_IF_RANGE,
@@ -35,9 +34,15 @@ enum request_header {
 	HEADER_IF_MODIFIED_SINCE,
 	HEADER_IF_UNMODIFIED_SINCE,
 	HEADER_CONTENT_RANGE,
+	HEADER_ACCEPT,
+	HEADER_MCP_PROTOCOL_VERSION,
+	HEADER_MCP_METHOD,
+	HEADER_MCP_NAME,
+	HEADER_MCP_SESSION_ID,
 	REQUEST_HEADERS
 };
-#define REQUEST_HEADER_SIZE 256u /* of a value, with its NUL; longer ones are refused */
+#define REQUEST_HEADER_SIZE \
+	256u /* of a condition or range, with its NUL; longer ones are refused */
 
 /* A complete answer. */
 struct reply {
@@ -87,7 +92,8 @@ struct request {
 	char *body; /* NUL-terminated */
 	size_t body_length;
 	json_t *json; /* the body, if the transport has parsed it; owned; NULL: it is in body */
-	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent, or not supported by the transport */
+	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent */
+	bool has_headers;               /* the transport is HTTP, which sends headers */
 	struct upload upload;           /* the body of a route with `.upload`; body is NULL then */
 	char peer[LIMITER_PEER_MAX];
 	char agent[LOGIN_AGENT_SIZE];         /* User-Agent, cut; "" */
@@ -98,7 +104,6 @@ struct request {
 	bool accepts_tar;            /* Accept has application/x-tar */
 	bool sends_tar;              /* Content-Type is application/x-tar */
 	bool session_header_invalid; /* X-Session-Id is not a valid id */
-	struct mcp_headers *mcp; /* ws/mcp/headers.h, of /mcp; owned, from malloc(); NULL: none */
 	struct principal principal;
 	uint64_t caller; /* distinguishes clients of one principal, see ws/mcp/own.h; 0: unknown */
 	char author[NAME_AUTHOR_MAX + 1]; /* of principal; "" until it is first needed */

@@ -39,6 +39,8 @@ struct route_row {
 	bool upload_slow; /* no minimum rate for such a body */
 	uint64_t upload_max; /* its limit in bytes, beyond which it is answered with 413; 0: no limit */
 	size_t body_max;     /* limit of a body that is received completely; 0: REQUEST_BODY_MAX */
+	/* The page of a link for answering a prompt reads it, see struct principal. */
+	bool prompt;
 	/* A POST that changes nothing and may be repeated, so its answer may be refused when memory is short. */
 	bool reads;
 	/* For load balancers and monitors: served with any Host header, or none. It reveals nothing about sessions. */

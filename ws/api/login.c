@@ -209,7 +209,7 @@ static void revoke_logins(struct request *r)
 const struct route_row api_login_rows[] = {
 	{METHOD_POST, "/api/auth/login", ROUTE_PUBLIC, .plain = log_in},
 	{METHOD_POST, "/api/auth/logout", ROUTE_PUBLIC, .plain = log_out},
-	{METHOD_GET, "/api/auth/whoami", ROUTE_VIEWER, .plain = show_principal},
+	{METHOD_GET, "/api/auth/whoami", ROUTE_VIEWER, .plain = show_principal, .prompt = true},
 	{METHOD_GET, "/api/auth/logins", ROUTE_OWNER, .plain = list_logins},
 	{METHOD_DELETE, "/api/auth/logins", ROUTE_OWNER, .plain = revoke_logins},
 	{METHOD_DELETE, "/api/auth/logins/{}", ROUTE_OWNER, .plain = revoke_login},

@@ -72,7 +72,7 @@ static int create_session(struct mcp *m, const struct principal *p, const struct
 static int create_client_session(struct mcp *m, struct request *r,
 	const struct rpc_message *message, const char *version, const char *scope)
 {
-	bool headers = r->mcp && r->mcp->known;
+	bool headers = mcp_has_headers(r);
 	const json_t *capabilities = json_object_get(message->params, "capabilities");
 	const json_t *elicitation = json_object_get(capabilities, "elicitation");
 	struct mcp_ticket ticket = {.batches = strcmp(version, "2025-03-26") == 0,
@@ -118,7 +118,7 @@ static void initialize(
 		rpc_result(message->id,
 			json_pack("{s:s, s:{s:{}, s:{}, s:{s:b}}, s:o, s:s}", "protocolVersion",
 				version, "capabilities", "tools", "logging", "resources",
-				"subscribe", *scope || (r->mcp && r->mcp->known), "serverInfo",
+				"subscribe", *scope || mcp_has_headers(r), "serverInfo",
 				mcp_server_info(m), "instructions", mcp_instructions)));
 }
 
@@ -146,20 +146,21 @@ static int find_session(
 static bool find_header_session(struct mcp *m, struct request *r, const struct rpc_message *message,
 	struct mcp_session **ret_session)
 {
-	const struct mcp_headers *h = r->mcp;
+	const char *version = r->headers[HEADER_MCP_PROTOCOL_VERSION];
+	const char *id = r->headers[HEADER_MCP_SESSION_ID];
 	*ret_session = NULL;
-	if (!h || !h->known)
+	if (!mcp_has_headers(r))
 		return true;
-	if (h->has_version && !mcp_version_is_legacy(h->version)) {
-		mcp_refuse_version(r, message->id, h->version);
+	if (version && !mcp_version_is_legacy(version)) {
+		mcp_refuse_version(r, message->id, version);
 		return false;
 	}
-	if (!h->has_session) {
+	if (!id) {
 		mcp_refuse(r, 400, message->id, RPC_INVALID_REQUEST,
 			"Mcp-Session-Id is required: initialize first", NULL);
 		return false;
 	}
-	int rc = find_session(m, &r->principal, h->session, ret_session);
+	int rc = find_session(m, &r->principal, id, ret_session);
 	if (rc == -EUSERS)
 		mcp_refuse_quota(r, message->id, QUOTA_MCP_SESSIONS);
 	else if (rc == -ENOENT)
@@ -236,15 +237,15 @@ void mcp_legacy_handle(
 
 void mcp_legacy_end(struct mcp *m, struct request *r)
 {
-	const struct mcp_headers *h = r->mcp;
-	if (!h || !h->known || !h->has_session) {
+	const char *id = mcp_has_headers(r) ? r->headers[HEADER_MCP_SESSION_ID] : NULL;
+	if (!id) {
 		reply_header(r, "Allow", "POST");
 		mcp_refuse(
 			r, 405, NULL, RPC_INVALID_REQUEST, "DELETE requires Mcp-Session-Id", NULL);
 		return;
 	}
 	struct mcp_ticket ticket;
-	if (!mcp_ticket_read(h->session, &r->principal, m->key, &ticket) ||
+	if (!mcp_ticket_read(id, &r->principal, m->key, &ticket) ||
 		mcp_sessions_is_ended(&m->sessions, ticket.id)) {
 		mcp_refuse(
 			r, 404, NULL, RPC_INVALID_REQUEST, "Unknown or ended Mcp-Session-Id", NULL);
@@ -264,12 +265,12 @@ void mcp_legacy_end(struct mcp *m, struct request *r)
 
 void mcp_legacy_follow(struct mcp *m, struct request *r, struct mcp_sender *sender)
 {
-	const struct mcp_headers *h = r->mcp;
+	const char *accept = r->headers[HEADER_ACCEPT];
 	struct rpc_message none = {.kind = RPC_NOTIFICATION};
 	struct mcp_session *session;
 	char caller[EXEC_READER_SIZE];
-	bool named = h && (sender->scope[0] || (h->known && h->has_session));
-	if (!named || !strstr(h->accept, "text/event-stream")) {
+	bool named = sender->scope[0] || (mcp_has_headers(r) && r->headers[HEADER_MCP_SESSION_ID]);
+	if (!named || !accept || !strstr(accept, "text/event-stream")) {
 		reply_header(r, "Allow", "POST");
 		mcp_refuse(r, 405, NULL, RPC_INVALID_REQUEST,
 			"GET requires a session and Accept: text/event-stream", NULL);

@@ -39,31 +39,37 @@ static char *decode_name(const char *value)
 	return name;
 }
 
-static bool name_matches(const struct mcp_headers *h, const char *name)
+static bool name_matches(const char *header, const char *name)
 {
-	char *said = h->has_name ? decode_name(h->name) : NULL;
+	char *said = header ? decode_name(header) : NULL;
 	bool same = said && strcmp(said, name) == 0;
 	free(said);
 	return same;
 }
 
+static bool is_equal(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
 /* The error if the headers contradict the message; NULL: they match. */
-static const char *mismatch(const struct mcp_headers *h, const struct rpc_message *m)
+static const char *mismatch(const struct request *r, const struct rpc_message *m)
 {
 	const char *version = json_string_value(
 		json_object_get(m->meta, MCP_META "protocolVersion"));
+	char *const *h = r->headers;
 	bool reads = strcmp(m->method, "resources/read") == 0;
 	bool named = reads || strcmp(m->method, "tools/call") == 0;
 	const char *name = json_string_value(json_object_get(m->params, reads ? "uri" : "name"));
-	if (!h || !h->known)
+	if (!mcp_has_headers(r))
 		return NULL;
-	if (!h->has_version || !version || strcmp(h->version, version) != 0)
+	if (!is_equal(h[HEADER_MCP_PROTOCOL_VERSION], version))
 		return "Header mismatch: MCP-Protocol-Version is not that of params._meta";
 	if (m->kind == RPC_NOTIFICATION)
 		return NULL;
-	if (!h->has_method || strcmp(h->method, m->method) != 0)
+	if (!is_equal(h[HEADER_MCP_METHOD], m->method))
 		return "Header mismatch: Mcp-Method is not the method";
-	if (named && name && !name_matches(h, name))
+	if (named && name && !name_matches(h[HEADER_MCP_NAME], name))
 		return reads ? "Header mismatch: Mcp-Name is not params.uri"
 			     : "Header mismatch: Mcp-Name is not params.name";
 	return NULL;
@@ -96,7 +102,7 @@ static void handle_modern(
 	struct rpc_message message;
 	rpc_message(input, 0, &message);
 	const json_t *version = json_object_get(message.meta, MCP_META "protocolVersion");
-	const char *problem = mismatch(r->mcp, &message);
+	const char *problem = mismatch(r, &message);
 	if (message.kind == RPC_RESPONSE)
 		mcp_refuse(r, 400, NULL, RPC_INVALID_REQUEST,
 			"Unexpected response: the server sent no request", NULL);
@@ -130,15 +136,16 @@ static bool is_modern(const struct request *r, const struct rpc_input *input)
 	rpc_message(input, 0, &message);
 	if (input->batch || strcmp(message.method, "initialize") == 0)
 		return false;
+	const char *version = r->headers[HEADER_MCP_PROTOCOL_VERSION];
 	return json_object_get(message.meta, MCP_META "protocolVersion") ||
-		(r->mcp && r->mcp->known && r->mcp->has_version && !r->mcp->has_session &&
-			!mcp_version_is_legacy(r->mcp->version));
+		(mcp_has_headers(r) && version && !r->headers[HEADER_MCP_SESSION_ID] &&
+			!mcp_version_is_legacy(version));
 }
 
 /* Parse Accept. Returns false after answering r if it accepts nothing that we send. */
 static bool parse_accept(struct request *r, struct mcp_sender *s)
 {
-	const char *accept = r->mcp ? r->mcp->accept : "";
+	const char *accept = r->headers[HEADER_ACCEPT] ? r->headers[HEADER_ACCEPT] : "";
 	bool any = !*accept || strstr(accept, "*/*");
 	s->accepts_json = any || strcasestr(accept, "application/json") ||
 		strcasestr(accept, "application/*");
@@ -170,8 +177,6 @@ static bool parse_scope(struct request *r, struct mcp_sender *s)
 	}
 	auth_author(&r->principal, author);
 	snprintf(s->scope, sizeof s->scope, "stdio:%s:%s", author, key);
-	if (r->mcp)
-		r->mcp->known = false;
 	return true;
 }
 

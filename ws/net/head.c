@@ -1,6 +1,5 @@
 /* Extracts the headers that are used, and checks Host, Origin and credentials. */
 #include "ws/log.h"
-#include "ws/mcp/headers.h"
 #include "ws/net/internal.h"
 #include "ws/net/relay.h"
 
@@ -11,7 +10,9 @@
 #include <strings.h>
 
 #define CONDITIONAL "/api/file/" /* routes that support conditions and ranges */
-#define BRIDGE "/v1/"            /* routes with Session-Id instead of X-Session-Id */
+#define MCP "/mcp"
+#define MCP_HEADER_SIZE 512u /* of a value of MCP, with its NUL */
+#define BRIDGE "/v1/"        /* routes with Session-Id instead of X-Session-Id */
 
 /* Whether a Content-Encoding changes nothing. */
 static bool is_identity(const char *encoding)
@@ -33,28 +34,49 @@ static const char *copy_single(
 	return NULL;
 }
 
-/* Copy conditions. One that does not fit is an error: to ignore it could overwrite a file. */
-static const char *copy_conditions(const struct http_head *http, struct head *h)
+/*
+ * Copy the headers that handlers read, if the route is for them. A condition that is too long or repeated is an error: to
+ * ignore it could overwrite a file. A header of MCP that is too long is present and empty.
+ */
+static const char *copy_headers(const struct http_head *http, struct head *h)
 {
-	static const char *const names[REQUEST_HEADERS] = {
-		[HEADER_RANGE] = "range",
-		[HEADER_IF_RANGE] = "if-range",
-		[HEADER_IF_MATCH] = "if-match",
-		[HEADER_IF_NONE_MATCH] = "if-none-match",
-		[HEADER_IF_MODIFIED_SINCE] = "if-modified-since",
-		[HEADER_IF_UNMODIFIED_SINCE] = "if-unmodified-since",
-		[HEADER_CONTENT_RANGE] = "content-range",
+	static const struct {
+		const char *name;
+		bool mcp;
+	} wanted[REQUEST_HEADERS] = {
+		[HEADER_RANGE] = {"range"},
+		[HEADER_IF_RANGE] = {"if-range"},
+		[HEADER_IF_MATCH] = {"if-match"},
+		[HEADER_IF_NONE_MATCH] = {"if-none-match"},
+		[HEADER_IF_MODIFIED_SINCE] = {"if-modified-since"},
+		[HEADER_IF_UNMODIFIED_SINCE] = {"if-unmodified-since"},
+		[HEADER_CONTENT_RANGE] = {"content-range"},
+		[HEADER_ACCEPT] = {"accept", true},
+		[HEADER_MCP_PROTOCOL_VERSION] = {"mcp-protocol-version", true},
+		[HEADER_MCP_METHOD] = {"mcp-method", true},
+		[HEADER_MCP_NAME] = {"mcp-name", true},
+		[HEADER_MCP_SESSION_ID] = {"mcp-session-id", true},
 	};
-	const char *problem = NULL;
-	bool has;
-	for (size_t i = 0; !problem && i < REQUEST_HEADERS; i++) {
-		problem = copy_single(
-			http, names[i], h->conditions[i], sizeof h->conditions[i], &has);
-		/* An empty list matches nothing. It must not count as absent, which matches everything. */
-		if (!problem && !has && http_head_field(http, names[i]))
-			memcpy(h->conditions[i], ",", sizeof ",");
+	bool mcp = strcmp(h->path, MCP) == 0;
+	if (!mcp && strncmp(h->path, CONDITIONAL, sizeof CONDITIONAL - 1) != 0)
+		return NULL;
+	for (size_t i = 0; i < REQUEST_HEADERS; i++) {
+		const char *value = http_head_field(http, wanted[i].name);
+		if (!value || wanted[i].mcp != mcp)
+			continue;
+		if (!mcp && http_head_count(http, wanted[i].name) > 1)
+			return "VALIDATION_FAILED";
+		if (!mcp && strlen(value) >= REQUEST_HEADER_SIZE)
+			return "REQUEST_TOO_LARGE";
+		if (!mcp && !*value)
+			value = ","; /* an empty list matches nothing */
+		if (mcp && strlen(value) >= MCP_HEADER_SIZE)
+			value = "";
+		h->headers[i] = strdup(value);
+		if (!h->headers[i])
+			return "INTERNAL_ERROR";
 	}
-	return problem;
+	return NULL;
 }
 
 /* Join the Cookie headers. */
@@ -86,29 +108,6 @@ static void copy_session(const struct http_head *http, struct head *h)
 		snprintf(h->session, sizeof h->session, "%s", value);
 	else
 		memset(h->session, 'x', sizeof h->session - 1);
-}
-
-/* Copy a header of MCP; "" if it is too long. Returns whether it is present. */
-static bool copy_mcp_field(const struct http_head *http, const char *name, char text[MCP_HEADER_MAX])
-{
-	const char *value = http_head_field(http, name);
-	if (value && strlen(value) < MCP_HEADER_MAX)
-		snprintf(text, MCP_HEADER_MAX, "%s", value);
-	return value != NULL;
-}
-
-static struct mcp_headers *create_mcp(const struct http_head *http)
-{
-	struct mcp_headers *m = calloc(1, sizeof *m);
-	if (!m)
-		return NULL;
-	m->known = true;
-	copy_mcp_field(http, "accept", m->accept);
-	m->has_version = copy_mcp_field(http, "mcp-protocol-version", m->version);
-	m->has_method = copy_mcp_field(http, "mcp-method", m->method);
-	m->has_name = copy_mcp_field(http, "mcp-name", m->name);
-	m->has_session = copy_mcp_field(http, "mcp-session-id", m->session);
-	return m;
 }
 
 /* Copy a header, cut if it is too long. */
@@ -209,11 +208,7 @@ const char *head_extract(const struct http_head *http, struct head *h)
 	}
 	found = decode_target(http, h);
 	problem = problem ? problem : found;
-	if (h->path && strcmp(h->path, "/mcp") == 0)
-		h->mcp = create_mcp(http);
-	if (!problem && strncmp(h->path, CONDITIONAL, sizeof CONDITIONAL - 1) == 0)
-		problem = copy_conditions(http, h);
-	return problem;
+	return problem ? problem : copy_headers(http, h);
 }
 
 void head_free(struct head *h)
@@ -221,10 +216,12 @@ void head_free(struct head *h)
 	for (size_t i = 0; i < h->params_count; i++)
 		free(h->params[i]);
 	h->params_count = 0;
+	for (size_t i = 0; i < REQUEST_HEADERS; i++) {
+		free(h->headers[i]);
+		h->headers[i] = NULL;
+	}
 	free(h->path);
-	free(h->mcp);
 	h->path = NULL;
-	h->mcp = NULL;
 }
 
 /* W3C Fetch Metadata: a navigation. No other page can read its answer. */

@@ -262,13 +262,11 @@ static bool admit(
 	r->accepts_tar = h->accepts_tar;
 	r->sends_tar = head_is_tar(h);
 	r->secure = head_is_secure(x->server, arrival, h);
-	for (size_t i = 0; !problem && i < REQUEST_HEADERS; i++)
-		if (h->conditions[i][0] && !(r->headers[i] = strdup(h->conditions[i])))
-			problem = "INTERNAL_ERROR";
+	r->has_headers = true;
+	memcpy(r->headers, h->headers, sizeof r->headers);
+	memset(h->headers, 0, sizeof h->headers);
 	r->path = h->path;
-	r->mcp = h->mcp;
 	h->path = NULL;
-	h->mcp = NULL;
 	struct refusal refusal = {0};
 	r->auth = problem ? AUTH_OK : AUTH_MISSING; /* an invalid head does not count as a failure */
 	h->probe = !problem && row_of(x)->probe;

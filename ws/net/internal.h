@@ -98,8 +98,8 @@ struct head {
 	char authorization[1200], cookie[6000];
 	char session[NAME_ID_MAX + 2]; /* X-Session-Id; invalid if it was too long */
 	char accept_encoding[256], if_none_match[128];
-	char conditions[REQUEST_HEADERS][REQUEST_HEADER_SIZE]; /* "" = absent */
-	char content_type[64];                                 /* cut */
+	char *headers[REQUEST_HEADERS];      /* owned; NULL: absent, or not for this route */
+	char content_type[64];               /* cut */
 	char fetch_site[16], fetch_mode[16]; /* Sec-Fetch-Site, -Mode; set by the browser */
 	char agent[LOGIN_AGENT_SIZE];        /* User-Agent, cut */
 	char forwarded[256];                 /* Forwarded, cut; used from trusted peers only */
@@ -121,7 +121,6 @@ struct head {
 	char *path;                       /* decoded; owned */
 	char *params[REQUEST_PARAMS_MAX]; /* decoded; owned */
 	size_t params_count;
-	struct mcp_headers *mcp; /* owned; NULL = not /mcp */
 };
 
 /* listen.c: open all listeners. Returns 0 or a negative errno, which has been logged. */

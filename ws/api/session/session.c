@@ -287,7 +287,7 @@ static void show_output(struct request *r, struct session *s)
 
 const struct route_row api_session_rows[] = {
 	{METHOD_POST, "/api/session/delete", ROUTE_OWNER, .plain = delete_session},
-	{METHOD_GET, "/api/session/{}", ROUTE_VIEWER, .session = show_session},
+	{METHOD_GET, "/api/session/{}", ROUTE_VIEWER, .session = show_session, .prompt = true},
 	{METHOD_POST, "/api/session/{}/rename", ROUTE_OWNER, .session = rename_session},
 	{METHOD_POST, "/api/session/{}/notify", ROUTE_DRIVER, .session = notify_watchers},
 	{METHOD_POST, "/api/session/{}/resize", ROUTE_DRIVER, .session = resize_session},

@@ -1,5 +1,5 @@
-/* See pty/enter.h. The control group needs the privileges that the change of user drops. */
-#include "pty/enter.h"
+/* The control group needs the privileges that the change of user drops. */
+#include "pty/holder/enter.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "pty/enter.h"
+#include "pty/holder/enter.h"
 #include "pty/starter.h"
 #include "pty/wire.h"
 #include "ring/control.h"

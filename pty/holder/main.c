@@ -1,6 +1,6 @@
 /* ringside-holder: set-up and the loop. See holder.h. */
 #include "pty/holder/holder.h"
-#include "pty/enter.h"
+#include "pty/holder/enter.h"
 #include "pty/peeker.h"
 #include "pty/runner.h"
 #include "pty/supervise.h"

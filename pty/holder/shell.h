@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "pty/enter.h"
+#include "pty/holder/enter.h"
 #include "pty/wire.h"
 
 #include <stdint.h>

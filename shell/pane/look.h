@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ring/live.h"
+#include "ring/live/live.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ring/live.h"
+#include "ring/live/live.h"
 #include "shell/pane/budget.h"
 #include "shell/pane/journal.h"
 #include "shell/pane/screening.h"

@@ -11,13 +11,6 @@
 static const char *const policies[] = {
 	[SIZE_LATEST] = "latest", [SIZE_SMALLEST] = "smallest", [SIZE_FIXED] = "fixed", [SIZE_OWNER] = "owner"};
 
-const char *role_name(enum role role)
-{
-	static const char *const names[] = {
-		[ROLE_VIEWER] = "viewer", [ROLE_DRIVER] = "driver", [ROLE_OWNER] = "owner"};
-	return names[role];
-}
-
 const char *size_policy_name(enum size_policy policy)
 {
 	return policies[policy];

@@ -6,18 +6,13 @@
 #pragma once
 
 #include "shell/name.h"
+#include "shell/role.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define PRESENCE_COLORS 8u
 #define PRESENCE_SIDE_MAX 1000u /* most rows and columns of a window */
-
-/* What a client may do. */
-enum role { ROLE_VIEWER, ROLE_DRIVER, ROLE_OWNER };
-
-/* "viewer", "driver" or "owner". */
-const char *role_name(enum role role);
 
 /* Which window sets the session's size. */
 enum size_policy {

@@ -62,12 +62,6 @@ static inline bool session_end_is_known(enum session_end end)
 	return end == SESSION_END_EXITED || end == SESSION_END_SIGNAL;
 }
 
-/* A hidden prompt (one without echo): offset, count of answers, and foreground group when it was seen. */
-struct session_prompt {
-	uint64_t offset, answers;
-	pid_t group;
-};
-
 /* A client that follows a session; the client owns the memory. No callback may detach another viewer. */
 struct session_viewer {
 	struct session_viewer *prev, *next;

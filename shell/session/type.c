@@ -192,16 +192,16 @@ bool session_terminal_modes(const struct session *s, struct termios *ret_line)
 	return tcgetattr(s->pane.held.link.master_fd, ret_line) == 0;
 }
 
-void session_prompt(const struct session *s, struct session_prompt *ret_prompt)
+void session_prompt(const struct session *s, struct prompt_id *ret_prompt)
 {
-	*ret_prompt = (struct session_prompt){.offset = session_head(s),
+	*ret_prompt = (struct prompt_id){.offset = session_head(s),
 		.answers = s->typing.answers,
 		.group = tcgetpgrp(s->pane.held.link.master_fd)};
 }
 
-bool session_prompt_is_open(const struct session *s, const struct session_prompt *prompt)
+bool session_prompt_is_open(const struct session *s, const struct prompt_id *prompt)
 {
-	struct session_prompt now;
+	struct prompt_id now;
 	struct termios modes;
 	if (s->state != SESSION_RUNNING)
 		return false;

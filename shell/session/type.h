@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "shell/prompt.h"
 #include "shell/session/session.h"
 
 #include <termios.h>
@@ -37,7 +38,7 @@ void session_end_paste(struct session *s, uint64_t typist);
 bool session_terminal_modes(const struct session *s, struct termios *ret_line);
 
 /* Describe the hidden prompt at this time. */
-void session_prompt(const struct session *s, struct session_prompt *ret_prompt);
+void session_prompt(const struct session *s, struct prompt_id *ret_prompt);
 
 /* Whether that prompt still waits: no output, no answer, the same foreground process group, and no echo. */
-bool session_prompt_is_open(const struct session *s, const struct session_prompt *prompt);
+bool session_prompt_is_open(const struct session *s, const struct prompt_id *prompt);

@@ -4,7 +4,7 @@
  */
 #include "shell/clock.h"
 #include "ws/api/api.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/rows.h"
 #include "ws/log.h"
 

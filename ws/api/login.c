@@ -3,8 +3,8 @@
  * been stored on disk.
  */
 #include "ws/api/api.h"
-#include "ws/api/json/activity.h"
-#include "ws/api/json/session.h"
+#include "ws/json/activity.h"
+#include "ws/json/session.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"

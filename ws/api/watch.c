@@ -6,7 +6,7 @@
 #include "shell/bounds.h"
 #include "shell/watch/watch.h"
 #include "ws/api/api.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/later/pending.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "shell/session/presence.h"
 #include "ws/auth/limiter.h"
 #include "ws/auth/links.h"
 #include "ws/auth/logins.h"
@@ -31,7 +30,7 @@ struct principal {
 	uint64_t expires_ms;           /* wall clock; 0 = never */
 	/* It may only answer this prompt at the terminal while it waits (session_prompt_is_open()); role is viewer. */
 	bool answers;
-	struct session_prompt prompt;
+	struct prompt_id prompt;
 };
 
 /* Result of a check of credentials. */

@@ -4,8 +4,9 @@
  */
 #pragma once
 
-#include "shell/session/presence.h"
-#include "shell/session/session.h"
+#include "shell/name.h"
+#include "shell/prompt.h"
+#include "shell/role.h"
 #include "ws/auth/durable.h"
 
 #include <stddef.h>
@@ -27,7 +28,7 @@ struct link_entry {
 	bool passing;                    /* in memory only: it ends with this server */
 	bool answers; /* passing, and only for answering prompt: one login or terminal socket */
 	bool spent;   /* that one use is over */
-	struct session_prompt prompt;
+	struct prompt_id prompt;
 };
 
 /* The register. */

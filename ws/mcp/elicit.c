@@ -26,7 +26,7 @@ struct mcp_elicit {
 	char scope[MCP_SESSION_ID_SIZE];
 	char session[NAME_ID_MAX + 1];
 	uint64_t epoch; /* of the session */
-	struct session_prompt prompt;
+	struct prompt_id prompt;
 	enum answer answer;
 };
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "shell/session/session.h"
+#include "shell/prompt.h"
 #include "ws/mcp/ticket.h"
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct mcp_resume {
 	char session[NAME_ID_MAX + 1];
 	char exec[NAME_ID_MAX + 1]; /* "": there is none */
 	uint64_t epoch;             /* of the session */
-	struct session_prompt prompt;
+	struct prompt_id prompt;
 	uint64_t after; /* offset of the terminal state that the client has received */
 	bool accepted;  /* the person opens the terminal; not in the text */
 };

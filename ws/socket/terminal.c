@@ -5,7 +5,7 @@
 #include "shell/session/type.h"
 #include "ws/error.h"
 #include "ws/request.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 
 #include <errno.h>
 #include <inttypes.h>

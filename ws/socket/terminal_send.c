@@ -7,8 +7,8 @@
 #include "ws/socket/terminal_internal.h"
 
 #include "ws/request.h"
-#include "ws/api/json/block.h"
-#include "ws/api/json/session.h"
+#include "ws/json/block.h"
+#include "ws/json/session.h"
 #include "ws/text.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "shell/memory_stream.h"
 #include "ws/api/api.h"
 #include "ws/api/backup/fields.h"
-#include "ws/api/json/run.h"
+#include "ws/json/run.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"

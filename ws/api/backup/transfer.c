@@ -6,7 +6,7 @@
 
 #include "shell/clock.h"
 #include "ws/api/backup/fields.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"
 #include "ws/error.h"

@@ -9,7 +9,7 @@
 #include "shell/run/run.h"
 #include "shell/memory_stream.h"
 #include "ws/api/bridge/sandbox.h"
-#include "ws/api/json/run.h"
+#include "ws/json/run.h"
 #include "ws/api/later/output_queue.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"

@@ -7,7 +7,7 @@
 #include "shell/clock.h"
 #include "shell/session/sessions.h"
 #include "ws/api/later/event_queue.h"
-#include "ws/api/json/exec.h"
+#include "ws/json/exec.h"
 #include "ws/api/read/refuse.h"
 #include "ws/base64.h"
 #include "ws/text.h"

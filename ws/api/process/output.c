@@ -5,7 +5,7 @@
 #include "ring/utf8.h"
 #include "shell/memory_stream.h"
 #include "shell/output/streams.h"
-#include "ws/api/json/process.h"
+#include "ws/json/process.h"
 #include "ws/api/later/pending.h"
 #include "ws/api/process/process.h"
 #include "ws/api/read/query.h"

@@ -2,7 +2,7 @@
 #include "ws/api/process/port.h"
 
 #include "ws/api/read/body.h"
-#include "ws/api/json/process.h"
+#include "ws/json/process.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 

@@ -6,8 +6,8 @@
  */
 #include "ring/utf8.h"
 #include "shell/output/streams.h"
-#include "ws/api/json/process.h"
-#include "ws/api/json/session.h"
+#include "ws/json/process.h"
+#include "ws/json/session.h"
 #include "ws/api/process/process.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"

@@ -5,7 +5,7 @@
 #include "shell/output/streams.h"
 #include "shell/wait/log_match.h"
 #include "ws/api/read/body.h"
-#include "ws/api/json/process.h"
+#include "ws/json/process.h"
 #include "ws/api/later/pending.h"
 #include "ws/api/process/port.h"
 #include "ws/api/process/process.h"

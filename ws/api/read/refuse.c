@@ -3,9 +3,9 @@
 
 #include "shell/store/directory.h"
 #include "ws/api/read/body.h"
-#include "ws/api/json/exec.h"
-#include "ws/api/json/run.h"
-#include "ws/api/json/session.h"
+#include "ws/json/exec.h"
+#include "ws/json/run.h"
+#include "ws/json/session.h"
 #include "ws/error.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "ws/api/session/block.h"
 
 #include "ws/api/api.h"
-#include "ws/api/json/block.h"
+#include "ws/json/block.h"
 #include "ws/api/read/query.h"
 #include "ws/api/rows.h"
 #include "ws/api/session/with_screen.h"

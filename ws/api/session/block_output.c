@@ -6,7 +6,7 @@
 #include "ring/utf8.h"
 #include "shell/block/output.h"
 #include "ws/api/api.h"
-#include "ws/api/json/block.h"
+#include "ws/json/block.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"

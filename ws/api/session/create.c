@@ -4,7 +4,7 @@
 #include "ws/api/api.h"
 #include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 #include "ws/error.h"

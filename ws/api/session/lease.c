@@ -2,7 +2,7 @@
 #include "shell/clock.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"

@@ -3,8 +3,8 @@
  * ?activity, the activities that have changed.
  */
 #include "ws/api/api.h"
-#include "ws/api/json/activity.h"
-#include "ws/api/json/session.h"
+#include "ws/json/activity.h"
+#include "ws/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"

@@ -2,7 +2,7 @@
 #include "shell/clock.h"
 #include "shell/session/type.h"
 #include "ws/api/api.h"
-#include "ws/api/json/state.h"
+#include "ws/json/state.h"
 #include "ws/api/rows.h"
 
 #include <stdio.h>

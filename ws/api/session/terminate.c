@@ -7,7 +7,7 @@
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/read/typist.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/rows.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "shell/wait/log_match.h"
 #include "shell/wait/wait.h"
 #include "ws/api/api.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"

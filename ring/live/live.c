@@ -2,9 +2,9 @@
  * The screen follows the history and restarts where its bytes have been overwritten. After an
  * allocation failure it is NULL for good. Neither that nor a failed checkpoint blocks the program.
  */
-#include "ring/live.h"
+#include "ring/live/live.h"
 
-#include "ring/checkpoint.h"
+#include "ring/live/checkpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 #include "tests/lib/leak.h"
-#include "ws/api/json/run.h"
+#include "ws/json/run.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-#include "ring/checkpoint.h"
-#include "ring/live.h"
+#include "ring/live/checkpoint.h"
+#include "ring/live/live.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_ring.h"
 #include "tests/lib/random.h"

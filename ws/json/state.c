@@ -1,7 +1,7 @@
 /* States of sessions as JSON. */
-#include "ws/api/json/state.h"
+#include "ws/json/state.h"
 
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/text.h"
 
 #include <string.h>

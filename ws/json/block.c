@@ -1,8 +1,8 @@
 /* Blocks as JSON. Invalid UTF-8 in commands and names is replaced. */
-#include "ws/api/json/block.h"
+#include "ws/json/block.h"
 
 #include "shell/session/session.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/text.h"
 
 #include <inttypes.h>

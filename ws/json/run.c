@@ -1,8 +1,8 @@
 /* Results of runs as JSON: how the run ended, and its output, which may have a gap in the middle. */
-#include "ws/api/json/run.h"
+#include "ws/json/run.h"
 
 #include "ring/utf8.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/base64.h"
 #include "ws/text.h"
 

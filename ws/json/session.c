@@ -1,5 +1,5 @@
 /* Sessions, their exits, times, signals and leases as JSON. */
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 
 #include "shell/clock.h"
 

@@ -1,8 +1,8 @@
 /* Activities as JSON. Commands are cut, because a list may have hundreds. Texts may be anything but UTF-8. */
-#include "ws/api/json/activity.h"
+#include "ws/json/activity.h"
 
 #include "ring/utf8.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/text.h"
 
 #include <string.h>

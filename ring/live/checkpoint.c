@@ -2,7 +2,7 @@
  * A slot's number is 0 while it is written, and a checksum covers its contents, so a slot torn by a
  * crash is never read.
  */
-#include "ring/checkpoint.h"
+#include "ring/live/checkpoint.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Processes as JSON, with the names of the container's protocol. */
-#include "ws/api/json/process.h"
+#include "ws/json/process.h"
 
 #include "shell/clock.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 
 #include <sys/wait.h>
 

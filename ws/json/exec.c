@@ -1,9 +1,9 @@
 /* Execs as JSON, and their output, from the kept excerpts or from the ring. */
-#include "ws/api/json/exec.h"
+#include "ws/json/exec.h"
 
 #include "ring/utf8.h"
 #include "shell/session/session.h"
-#include "ws/api/json/session.h"
+#include "ws/json/session.h"
 #include "ws/base64.h"
 #include "ws/text.h"
 

@@ -1,4 +1,4 @@
-#include "ring/checkpoint.h"
+#include "ring/live/checkpoint.h"
 #include "tests/lib/leak.h"
 
 #include <criterion/criterion.h>

@@ -206,7 +206,7 @@ async function* places(server, viewer) {
 	}
 	const guest = server.api.as(viewer);
 	for (const { method, route, least } of routes) {
-		if (method !== 'GET' || !['viewer', 'anybody'].includes(least) || /ws|stream$|events$|\{(exec|block)\}/.test(route)) continue;
+		if (method !== 'GET' || !['viewer', 'public'].includes(least) || /ws|stream$|events$|\{(exec|block)\}/.test(route)) continue;
 		const { text } = await guest.raw(method, `${route.replace('{id}', id)}?from=0&q=e`);
 		yield [`what a viewer reads at ${route}`, text];
 	}

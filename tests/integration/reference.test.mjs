@@ -90,7 +90,7 @@ test('the document is OpenAPI 3.1, as far as that is cheaply told', () => {
 		assert.match(route, /^\/[^?#]*$/, where);
 		assert.ok(operation.operationId && operation.summary, where);
 		assert.ok(operation.tags.length > 0 && operation.tags.every((tag) => tags.includes(tag)), where);
-		assert.ok(['anybody', 'viewer', 'driver', 'trusted', 'owner'].includes(operation['x-role']), where);
+		assert.ok(['public', 'viewer', 'driver', 'trusted', 'owner'].includes(operation['x-role']), where);
 		const parameters = (operation.parameters ?? []).map(followed);
 		for (const each of parameters) {
 			assert.ok(each.name && ['path', 'query', 'header'].includes(each.in) && each.schema, `${where}: ${each.name}`);
@@ -217,7 +217,7 @@ scenario('every operation is served, and answers as it says', async (server) => 
 			operation.requestBody ? {} : undefined);
 		assert.ok(!['UNKNOWN_ERROR', 'METHOD_NOT_ALLOWED'].includes(answer.json?.code), `${where}: ${JSON.stringify(answer.json)}`);
 		if (answer.streams) assert.ok(operation.responses[200].content['text/event-stream'], `${where} streams`);
-		if (operation['x-role'] !== 'anybody') {
+		if (operation['x-role'] !== 'public') {
 			const stranger = await server.api.as(null).raw(method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'), operation.requestBody ? {} : undefined);
 			assertError(stranger, 401, 'UNAUTHENTICATED', where);
 		}

@@ -29,9 +29,9 @@ const sandbox = '/v1/sandbox/abuse';
 
 /** In an order in which one after the other can be asked by somebody who may. */
 export const routes = [
-	row('anybody', 'GET /', undefined, { undescribed: true }),
-	row('anybody', 'GET /healthz'),
-	row('anybody', 'GET /readyz'),
+	row('public', 'GET /', undefined, { undescribed: true }),
+	row('public', 'GET /healthz'),
+	row('public', 'GET /readyz'),
 	row('owner', 'GET /api/drain'),
 	row('owner', 'POST /api/drain'),
 	row('owner', 'DELETE /api/drain'),
@@ -44,7 +44,7 @@ export const routes = [
 	// No such client; by the control socket its header is not heard, so none is named.
 	row('viewer', 'DELETE /mcp', undefined, { headers: { 'Mcp-Session-Id': 'x'.repeat(32), 'MCP-Protocol-Version': '2025-11-25' }, status: [404, 405] }),
 	row('owner', 'GET /metrics'),
-	row('anybody', 'GET /health', undefined, { undescribed: true }),
+	row('public', 'GET /health', undefined, { undescribed: true }),
 	row('viewer', 'GET /v1/openapi.json', undefined, { undescribed: true }),
 	...[['GET', '/v1/pool/stats'], ['POST', '/v1/pool/prime', undefined, { status: 501 }], ['POST', '/v1/pool/shutdown-prewarmed', undefined, { status: 501 }], ['POST', '/v1/sandbox', {}], ['GET', `${sandbox}/running`], ['POST', `${sandbox}/exec`, { argv: ['touch', 'abuse'] }, { stream: true, status: [200, 501] }], ['GET', `${sandbox}/pty`, undefined, { socket: true }],
 		['PUT', `${sandbox}/file/workspace/abuse`, 'abuse'], ['GET', `${sandbox}/file/workspace/abuse`], ['POST', `${sandbox}/persist`, {}, { stream: true, status: [200, 501] }],
@@ -56,8 +56,8 @@ export const routes = [
 	row('viewer', 'GET /api/version'),
 	row('viewer', 'GET /api/commands'),
 	row('viewer', 'GET /api/openapi.json'),
-	row('anybody', 'POST /api/auth/login', { token: '{owner}' }),
-	row('anybody', 'POST /api/auth/logout', {}, { ends: true }),
+	row('public', 'POST /api/auth/login', { token: '{owner}' }),
+	row('public', 'POST /api/auth/logout', {}, { ends: true }),
 	row('viewer', 'GET /api/auth/whoami'),
 	row('owner', 'GET /api/auth/logins'),
 	row('owner', 'DELETE /api/auth/logins/{loginId}', undefined, { may: none('loginId'), status: 404 }),
@@ -235,7 +235,7 @@ export function refusal(who, least, { about = {}, names = false, trusted = false
 	const driver = trusted ? 3 : 2;
 	const ranks = { viewer: 1, answer: 1, driver, other: driver, trusted: 3, owner: 4 };
 	const needed = { viewer: 1, driver: 2, trusted: 3, owner: 4 };
-	if (least === 'anybody') return undefined;
+	if (least === 'public') return undefined;
 	if (nobodies.includes(who)) return '401 UNAUTHENTICATED';
 	if (ranks[who] < needed[least]) return least === 'driver' ? '403 READ_ONLY' : '403 PERMISSION_DENIED';
 	if (who === 'answer') return seenToAnswer.includes(`${about.method} ${about.route}`) ? undefined : '403 PERMISSION_DENIED';

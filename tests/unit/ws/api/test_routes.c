@@ -65,7 +65,7 @@ static bool is_of_bridge(const struct route_row *row)
 
 Test(routes, each_is_described_with_who_may)
 {
-	static const char *const roles[] = {[ROUTE_PUBLIC] = "anybody",
+	static const char *const roles[] = {[ROUTE_PUBLIC] = "public",
 		[ROUTE_VIEWER] = "viewer",
 		[ROUTE_DRIVER] = "driver",
 		[ROUTE_OWNER_OR_TRUSTED] = "trusted",

@@ -26,7 +26,7 @@ check_release() {
 	packaged=$(sed -nE '1s/^ringside \(([^)]*)\).*/\1/p' debian/changelog)
 	[ "$packaged" = "$release" ] || complain "debian/changelog: is about $packaged, meson.build about $release"
 	grep -qxF "## Unreleased" CHANGELOG.md || complain "CHANGELOG.md: has no section Unreleased"
-	if [ "$release" != 0.1.0 ]; then
+	if [ "$release" != 0.2.0 ]; then # not released yet
 		grep -qE "^## ${release//./\\.} \([0-9]{4}-[0-9]{2}-[0-9]{2}\)\$" CHANGELOG.md ||
 			complain "CHANGELOG.md: has no section $release"
 	fi

@@ -73,10 +73,10 @@ def check_table(root, _):
     listed = LISTED.findall((root / "README.md").read_text())
     for folder in find_folders(root):
         if folder not in listed:
-            yield f"README.md: the table of rooms has no {folder}"
+            yield f"README.md: the table of folders has no {folder}"
     for folder in listed:
         if not (root / folder / "README.md").is_file():
-            yield f"README.md: the table of rooms has {folder}, which has no README.md"
+            yield f"README.md: the table of folders has {folder}, which has no README.md"
 
 
 def read_block(text, word):
@@ -121,8 +121,8 @@ BROKEN = (
     (check_folders, "ring/README.md: its map lacks fresh", "ring/fresh.c", "add"),
     (check_folders, "ring/README.md: its map has scan, which is not there", "ring/scan.[ch]", "remove"),
     (check_folders, "pty/holder: has no README.md", "pty/holder/README.md", "remove"),
-    (check_table, "README.md: the table of rooms has no ring/search", "README.md", (r"(?m)^\| \[`ring/search`.*\n", "")),
-    (check_table, "README.md: the table of rooms has pty/holder, which", "pty/holder/*", "remove"),
+    (check_table, "README.md: the table of folders has no ring/search", "README.md", (r"(?m)^\| \[`ring/search`.*\n", "")),
+    (check_table, "README.md: the table of folders has pty/holder, which", "pty/holder/*", "remove"),
     (check_options, "its options are not those", "ws/serve/README.md", ("--ring-size SIZE ", "--ring-size BYTES")),
     (check_options, "ws/client/ringside.1: does not name --clipboard", "ws/client/ringside.1", (".*clipboard.*\n", "")),
     (check_run, "./run --help: lacks", "ws/serve/README.md", ("(?m)^Usage: ringside serve", "Usage:")),

@@ -7,8 +7,10 @@ __rs_qe=${__rs_t//[!0-9]/}
 __rs_n=@NONCE@ __rs_f=@PATH@ __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_pa='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]' __rs_pb='\[\e]133;B;aid='$__rs_n'\a\]'
 __rs_sa='\[\e]133;P;k=s;aid='$__rs_n'\a\]' __rs_sb='\[\e]133;P;k=e;aid='$__rs_n'\a\]'
-__rs_hook='{ __rs_prompt; } 4>&2 2>/dev/null 3>&1 >/dev/null
-for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 4>&2 2>/dev/null 3>&1 >/dev/null; done'
+# Not 3 and 4, where bash opens a pipe on which its child waits. Interrupted behind the fork, bash closes that pipe, by number,
+# at the next command alone, and waits for the child: a copy of it, saved for a redirection, would keep both waiting for ever.
+__rs_hook='{ __rs_prompt; } 9>&2 2>/dev/null 8>&1 >/dev/null
+for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 9>&2 2>/dev/null 8>&1 >/dev/null; done'
 __rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'
 # Sets all variables that are not readonly, also again after users have unset them.
 __rs_all='__rs_ok=1 __rs_id= __rs_d=() __rs_q=() __rs_u= __rs_ho= __rs_h= __rs_sl= __rs_sp=0 __rs_bf= __rs_xt= __rs_dt= __rs_sw= __rs_re=
@@ -319,8 +321,8 @@ __rs_prompt() {
 		__rs_ho= __rs_hd= __rs_nt=
 		# The command was interrupted, so __rs_settle has not run.
 		[[ -z $__rs_lw || -z ${__rs_id-} ]] || __rs_nt=late
-		[[ ! -p /dev/fd/4 ]] || __rs_nt=away
-		[[ /dev/fd/3 -ef /dev/fd/255 || /dev/fd/3 -ef /dev/fd/0 || /dev/fd/3 -ef /dev/tty ]] || __rs_nt=away __rs_aw=away
+		[[ ! -p /dev/fd/9 ]] || __rs_nt=away
+		[[ /dev/fd/8 -ef /dev/fd/255 || /dev/fd/8 -ef /dev/fd/0 || /dev/fd/8 -ef /dev/tty ]] || __rs_nt=away __rs_aw=away
 		__rs_where
 		[[ -n $__rs_an && -z $__rs_d ]] ||
 			\builtin printf '\e]133;D;%s;aid=%s;id=%s\a%b' "$__rs_pr" "$__rs_n" "$__rs_d" "${__rs_d:+\e[m}" >/dev/tty

@@ -7,8 +7,8 @@ __rs_qe=${__rs_t//[!0-9]/}
 __rs_n=@NONCE@ __rs_f=@PATH@ __rs_b=${EPOCHREALTIME//[!0-9]/}
 __rs_pa='\[\e]133;D;$?;aid='$__rs_n';id=${__rs_d-}\a\e]133;A;aid='$__rs_n'\a\]' __rs_pb='\[\e]133;B;aid='$__rs_n'\a\]'
 __rs_sa='\[\e]133;P;k=s;aid='$__rs_n'\a\]' __rs_sb='\[\e]133;P;k=e;aid='$__rs_n'\a\]'
-# Not 3 and 4, where bash opens a pipe on which its child waits. Interrupted behind the fork, bash closes that pipe, by number,
-# at the next command alone, and waits for the child: a copy of it, saved for a redirection, would keep both waiting for ever.
+# Not 3 and 4: bash opens a pipe there, on which its child waits. If it is interrupted after the fork, it closes the pipe, by
+# number, only at the next command, and waits for the child. A copy of the pipe, saved for a redirection, would block both for ever.
 __rs_hook='{ __rs_prompt; } 9>&2 2>/dev/null 8>&1 >/dev/null
 for __rs_t in "${__rs_no[@]}"; do { __rs_re=1; __rs_slow; __rs_prompt; } 9>&2 2>/dev/null 8>&1 >/dev/null; done'
 __rs_line=' \builtin eval "$__rs_x"; { __rs_end "$__rs_la" && __rs_z() (x); } 2>/dev/null'

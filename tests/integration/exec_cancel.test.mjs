@@ -6,7 +6,7 @@ import { together } from './lib/together.mjs';
 import { slowness } from './lib/until.mjs';
 
 const shared = together();
-// Before anything but INT is sent. The answer comes at the end of the command; what takes so long hangs, however busy the machine is.
+// Time before another signal than INT is sent. A command that takes so long hangs, also on a busy machine.
 const graceMs = Math.min(60_000, 20_000 * slowness);
 const commands = ['sleep 60', 'sleep 60 | cat', 'read line', 'yes | cat >/dev/null', 'while :; do :; done', '(sleep 60; echo no)', 'sh -c "sleep 60; :"', 'read -s -n 1 key', 'for i in 1 2 3; do sleep 60; done'];
 

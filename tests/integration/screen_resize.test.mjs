@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { loadCorpus } from '../corpus/load.mjs';
 import { step } from '../lib/grammar.mjs';
-import { all, differs, told } from '../lib/rounds.mjs';
+import { all, describe, differs } from '../lib/rounds.mjs';
 import { Ours } from '../lib/screen.mjs';
 import { times } from './lib/soak.mjs';
 
@@ -54,7 +54,7 @@ for (const [name, [cols, rows, list]] of Object.entries(ONCE))
 			return Array.isArray(item) ? { resize: item } : { bytes: Buffer.from(item) };
 		}) };
 		const found = await differs(ours, round);
-		assert.ok(!found, found && told(round, found));
+		assert.ok(!found, found && describe(round, found));
 	});
 
 const beginning = (random) => ({ cols: 2 + random.below(24), rows: 1 + random.below(12), scrollback: random.pick([50, 1000]) });

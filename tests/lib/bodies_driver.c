@@ -1,12 +1,12 @@
 /*
- * The server's border with nothing behind it but routes for bodies: the real connections, TLS, limits and roles, and handlers
- * that take and give as many bytes as they are asked for, at the pace they are asked for. It takes the options of `serve`.
+ * The server's real connections, TLS, limits and roles, with routes that only receive and send bodies, at a given pace. Takes
+ * the options of `serve`.
  *
- *   PUT /test/take?later=MS&pause=MS&answer=BYTES   tells how much has come, and its hash; begins later, pauses behind each
- *                                                   piece, or answers when so much has come
- *   PUT /test/bounded                               takes 1,000,000 bytes at most
- *   GET /test/give?length=N&unknown=1&pause=MS&fail=BYTES   gives so many
- *   GET /test/seen                                  what has become of all of that
+ *   PUT /test/take?later=MS&pause=MS&answer=BYTES   answers with the number of bytes and their hash. Begins after MS, pauses
+ *                                                   after each piece, or answers after BYTES bytes
+ *   PUT /test/bounded                               receives up to 1,000,000 bytes
+ *   GET /test/give?length=N&unknown=1&pause=MS&fail=BYTES   sends N bytes
+ *   GET /test/seen                                  counts of all of these
  */
 #include "ws/access.h"
 #include "ws/dispatcher.h"
@@ -27,7 +27,7 @@
 static struct {
 	uv_loop_t loop;
 	struct serve_options options;
-	struct sessions sessions; /* there are none */
+	struct sessions sessions; /* empty */
 	struct metrics metrics;
 	struct auth auth;
 	struct access access;
@@ -85,7 +85,7 @@ static void on_piece(void *user, const char *bytes, size_t length)
 	p.taken += length;
 	p.pieces++;
 	if (t->bytes >= t->answer_at) {
-		reply_error(t->request, "NO_SPACE", "That is enough", NULL);
+		reply_error(t->request, "NO_SPACE", "Received the bytes of ?answer=", NULL);
 		end_taking(t);
 	} else if (t->pause_ms > 0) {
 		upload_pause(t->request);
@@ -173,7 +173,7 @@ static enum download_state on_next(void *user, const char **ret_bytes, size_t *r
 							: GIVEN_AT_ONCE;
 	if (size == 0)
 		return DOWNLOAD_END;
-	/* The byte at each place is known, and says which 64 KiB it is of. */
+	/* Each byte follows from its offset, and differs between chunks of 64 KiB. */
 	for (size_t i = 0; i < size; i++)
 		g->piece[i] = (char)((i * 7 + (g->at >> 16)) & 0xff);
 	g->at += size;
@@ -218,7 +218,7 @@ static void show_seen(struct request *r)
 			(json_int_t)p.closed, "open", (json_int_t)p.open, "why", p.why));
 }
 
-/* What is asked of a server when a test ends. */
+/* What a test asks a server at its end. */
 static void show_nothing(struct request *r)
 {
 	reply_success(r, json_pack("{s:[], s:[]}", "data", "processes"));

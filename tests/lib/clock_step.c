@@ -1,6 +1,6 @@
 /*
- * A wall clock that a test steps, for programs that are started with it (LD_PRELOAD): CLOCK_STATE is a file that begins with
- * the seconds (8 bytes) by which it is off.
+ * Steps the wall clock of programs that are started with it (LD_PRELOAD). CLOCK_STATE is a file that begins with the
+ * offset in seconds (8 bytes).
  */
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -1,7 +1,4 @@
-/*
- * A screen that is fed by a test, and all that it has said. For unit tests and fuzzing alike, so what goes
- * wrong aborts.
- */
+/* A screen that a test feeds, with its replies and events. Unit tests and fuzz targets share it, so failures abort. */
 #pragma once
 
 #include "ring/screen/screen_internal.h"
@@ -27,8 +24,8 @@ struct drawn_text {
 
 struct drawn {
 	struct screen *screen;
-	struct drawn_text replies;         /* one behind the other */
-	struct drawn_text events;          /* a line each: offset, name, text, [detail] */
+	struct drawn_text replies;         /* concatenated */
+	struct drawn_text events;          /* one per line: offset, name, text, [detail] */
 	uint64_t reply_at;                 /* offset of the newest reply */
 	void (*on_reply)(struct drawn *d); /* or NULL */
 	void *user;                        /* for on_reply */
@@ -59,14 +56,13 @@ __attribute__((format(printf, 2, 3))) static inline void drawn_format(
 	drawn_put(to, text, (size_t)length);
 }
 
-/* Empty it. */
 static inline void drawn_clear(struct drawn_text *t)
 {
 	t->length = 0;
 	drawn_put(t, "", 0);
 }
 
-/* Whether it is UTF-8 of printable characters, and ends with a NUL. */
+/* Whether text is UTF-8 of printable characters and ends with a NUL. */
 static inline bool drawn_is_clean(const char *text, size_t length)
 {
 	const uint8_t *at = (const uint8_t *)text, *end = at + length;
@@ -148,8 +144,8 @@ static inline void drawn_finish(struct drawn *d)
 }
 
 /*
- * How many cells a call may touch beyond its work and twice its bytes: what one sequence can, at the most.
- * That is to repeat a cluster all over the screen, which scrolls with every other column of it.
+ * How many cells one call may touch beyond its work and twice its bytes: the most that one sequence can touch. That is
+ * a repeated cluster that fills the screen and scrolls it with every second column.
  */
 static inline size_t drawn_slack(const struct screen *s)
 {
@@ -157,10 +153,10 @@ static inline size_t drawn_slack(const struct screen *s)
 	return (most > 16384 ? most : 16384) * (SCREEN_CLUSTER_MAX + 4) * 2;
 }
 
-/* Feed one piece, in as many calls as it takes. */
+/* Feed one piece, in as many calls as it needs. */
 static inline void drawn_feed(struct drawn *d, const void *bytes, size_t length, size_t work)
 {
-	/* In memory of its own, so that ASan sees what is read beyond. */
+	/* A copy of its own, so that ASan finds reads beyond the end. */
 	uint8_t *copy = malloc(length ? length : 1);
 	uint64_t offset = screen_offset(d->screen);
 	DRAWN_CHECK(copy != NULL);
@@ -192,14 +188,13 @@ static inline const struct style *drawn_style(const struct screen *s, uint32_t n
 	return style;
 }
 
-/* A row of a buffer. */
 static inline const struct line *drawn_line(const struct buffer *b, unsigned y)
 {
 	unsigned i = b->first + y;
 	return b->rows[i >= b->count ? i - b->count : i];
 }
 
-/* A row as text: a blank for what is empty, nothing behind the last character. */
+/* A row as text: blanks for empty cells, nothing after the last character. */
 static inline const char *drawn_row(const struct drawn *d, unsigned y)
 {
 	static char text[SCREEN_SIDE_MAX * 32];
@@ -222,7 +217,7 @@ static inline const char *drawn_row(const struct drawn *d, unsigned y)
 	return text;
 }
 
-/* All rows, the empty ones at the bottom left out. */
+/* All rows, without the empty ones at the bottom. */
 static inline const char *drawn_rows(const struct drawn *d)
 {
 	static char text[1 << 16];

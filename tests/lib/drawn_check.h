@@ -1,4 +1,4 @@
-/* What has to hold of a screen at every moment, whatever it has been fed. Aborts when it does not. */
+/* What must hold of every screen at all times. Aborts if it does not. */
 #pragma once
 
 #include "ring/screen/grid/charset.h"

@@ -1,6 +1,6 @@
 /*
- * What two screens have in common. exact: to be told apart by nothing at all; otherwise one was made by
- * the other's snapshot, which gives links other ids, and does not know what was above its oldest line.
+ * Compares two screens. exact: they must be equal in everything. Otherwise the second was made from the first's
+ * snapshot, which changes the ids of links and does not say whether a line above its oldest one wrapped.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ static inline void drawn_same_bytes(const void *a, size_t a_length, const void *
 	DRAWN_CHECK(a_length == 0 || memcmp(a, b, a_length) == 0);
 }
 
-/* The address of a link, with its id if that counts as well. */
+/* The address of a link, and if exact its id too. */
 static inline const char *drawn_link(
 	const struct screen *s, uint32_t number, bool exact, size_t *ret_length)
 {
@@ -26,7 +26,7 @@ static inline const char *drawn_link(
 	return link + skip;
 }
 
-/* What kind of underline there is to be seen. DECRC brings back that there is one, but not which. */
+/* The visible kind of underline. DECRC restores that there is one, but not which kind. */
 static inline unsigned drawn_underline(const struct style *style)
 {
 	if (!(style->flags & STYLE_UNDERLINE))
@@ -47,7 +47,7 @@ static inline void drawn_same_style(const struct screen *a, const struct style *
 	DRAWN_CHECK(!exact || x->underline == y->underline);
 	if (exact || drawn_underline(x) != UNDERLINE_NONE)
 		DRAWN_CHECK(x->underline_color == y->underline_color);
-	/* A link may stay in the pen of which nothing is seen. */
+	/* A link may remain in the pen without being visible. */
 	if (!exact && !(x->flags & STYLE_EXTENDED))
 		return;
 	DRAWN_CHECK((x->link != 0) == (y->link != 0));
@@ -63,7 +63,7 @@ static inline void drawn_same_cell(
 	const struct screen *a, struct cell x, const struct screen *b, struct cell y, bool exact)
 {
 	DRAWN_CHECK(cell_width(x) == cell_width(y));
-	/* The second half of a wide character is drawn with the first: how it looks itself is not seen. */
+	/* The second half of a wide character is drawn with the first: its own style is not visible. */
 	bool seen = exact || !cell_is_tail(x);
 	if (seen && (x.style != 0 || y.style != 0))
 		drawn_same_style(a, drawn_style(a, x.style), b, drawn_style(b, y.style), exact);
@@ -85,7 +85,7 @@ static inline void drawn_same_line(const struct screen *a, const struct line *x,
 		drawn_same_cell(a, x->cells[i], b, y->cells[i], exact);
 }
 
-/* The cell that a wrap is pending behind has something in it once a snapshot has brought it back. */
+/* After a snapshot, the cell before a pending wrap has content. */
 static inline bool drawn_is_filled(const struct screen *a, const struct buffer *x, unsigned row)
 {
 	return x == a->active && row == x->y && x->x >= a->cols;
@@ -95,7 +95,7 @@ static inline void drawn_same_rows(const struct screen *a, const struct buffer *
 	const struct screen *b, const struct buffer *y, bool exact)
 {
 	DRAWN_CHECK((x->rows != NULL) == (y->rows != NULL));
-	/* What was above the oldest line that there is left is not known any more. */
+	/* The snapshot does not contain what was above the oldest line that is left. */
 	bool first = !exact && x == &a->primary && b->scrollback.count == 0;
 	for (unsigned row = 0; x->rows && row < a->rows; row++) {
 		bool filled = !exact && drawn_is_filled(a, x, row) &&
@@ -119,7 +119,7 @@ static inline void drawn_same_kitty(const struct kitty_stack *x, const struct ki
 	DRAWN_CHECK(memcmp(x->saved, y->saved, x->count) == 0);
 }
 
-/* Of the scrollback the newest lines, as many as the second has. */
+/* Compare the newest lines of the scrollback, as many as b has. */
 static inline void drawn_same_scrollback(const struct screen *a, const struct screen *b, bool exact)
 {
 	DRAWN_CHECK(a->scrollback.count >= b->scrollback.count);
@@ -141,7 +141,7 @@ static inline void drawn_same_titles(const struct title_stack *x, const struct t
 		DRAWN_CHECK(strcmp(x->items[i], y->items[i]) == 0);
 }
 
-/* Whether the cursor blinks is the viewer's choice until a program makes it. */
+/* Whether the cursor blinks is the viewer's choice until a program sets it. */
 static inline void drawn_same_modes(const struct screen_modes *x, const struct screen_modes *y)
 {
 	DRAWN_CHECK(x->application_cursor == y->application_cursor);
@@ -180,12 +180,12 @@ static inline void drawn_same_saved(const struct saved_cursor *x, const struct s
 
 static inline void drawn_same_strings(const struct screen *a, const struct screen *b)
 {
-	/* What was never set is not set back. */
+	/* A snapshot does not reset what was never set. */
 	DRAWN_CHECK(!a->title || strcmp(screen_title(a), screen_title(b)) == 0);
 	DRAWN_CHECK(!a->icon || strcmp(screen_icon(a), screen_icon(b)) == 0);
 }
 
-/* What no sequence takes back. */
+/* What no sequence restores. */
 static inline void drawn_same_past(const struct screen *a, const struct screen *b)
 {
 	DRAWN_CHECK(strcmp(screen_cwd(a), screen_cwd(b)) == 0);
@@ -193,7 +193,7 @@ static inline void drawn_same_past(const struct screen *a, const struct screen *
 	drawn_same_titles(&a->icons, &b->icons);
 }
 
-/* All that two screens have that were fed the same, but in other pieces. */
+/* Compare two screens that were fed the same in different pieces. */
 static inline void drawn_expect_same(const struct drawn *left, const struct drawn *right)
 {
 	const struct screen *a = left->screen, *b = right->screen;
@@ -230,7 +230,7 @@ static inline void drawn_expect_same(const struct drawn *left, const struct draw
 		left->events.bytes, left->events.length, right->events.bytes, right->events.length);
 }
 
-/* The same, and it has answered the same. */
+/* Compare their replies. */
 static inline void drawn_expect_same_replies(const struct drawn *left, const struct drawn *right)
 {
 	drawn_same_bytes(left->replies.bytes, left->replies.length, right->replies.bytes,

@@ -1,4 +1,4 @@
-/* A folder of one's own below $TMPDIR, gone with folder_remove(). */
+/* A temporary directory below $TMPDIR, until folder_remove(). */
 #pragma once
 
 #include <criterion/criterion.h>
@@ -37,7 +37,6 @@ static inline void folder_remove(struct folder *f)
 	nftw(f->path, folder_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Write a file there. */
 static inline void folder_put(const struct folder *f, const char *name, const char *text)
 {
 	int fd = openat(f->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

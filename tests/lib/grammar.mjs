@@ -1,9 +1,9 @@
 /*
- * Terminal output at random, made of pieces that mean something: mostly what programs send, with numbers
- * at and beyond the edges. The same seed makes the same output.
+ * Random terminal output, made of meaningful pieces: mostly what programs send, with numbers at and beyond the limits.
+ * The same seed makes the same output.
  */
 
-/** Numbers from 0 up to below n, evenly. */
+/** Uniform integers from 0 to n - 1. */
 export class Random {
 	constructor(seed) {
 		this.state = seed >>> 0;
@@ -39,7 +39,7 @@ const OTHERS = ['s', 'u', 'g', '3g', '!p', '2 q', '5 q', ' q', '7 q', '1"q', '0"
 const COLORS = ['4;1;#123456', '4;200;rgb:1/2/3', '104;1', '104', '10;#abcdef', '11;#012345', '12;#fff', '110', '111'];
 const TITLES = ['22;0', '23;0', '22;2', '23;1'];
 const C1 = ['\x84', '\x85', '\x88', '\x8d', '\x9b5n', '\x9d0;x\x9c'];
-/* What is rarely met by chance. */
+/* Sequences that chance rarely makes. */
 const SEVERAL = ['\x1b[4m\x1b7\x1b[m\x1b8', '\x1b7\x1b[4m\x1b8', '\0\x1b[?7l世世世世世世世世世世世世世世世世', '\0世世世\b\b\b\x1b[@',
 	'\x1b[999C世\x1b[3b', '\x1b[999C\x1b[2D世\x1b[D\x1b[P'];
 
@@ -49,7 +49,7 @@ export function piece(random) {
 	const number = () => pick(NUMBERS);
 	const word = () => pick([() => WORDS.slice(0, 1 + random.below(30)), () => 'x'.repeat(random.below(60)),
 		() => pick(CHARACTERS)])();
-	/* A NUL, which does nothing: to xterm.js it makes a difference where a stretch of text has been cut. */
+	/* A NUL, which does nothing: xterm.js behaves differently depending on where a run of text is cut. */
 	const text = () => `\0${Array.from({ length: 1 + random.below(3) }, word).join('')}`;
 	const makers = [
 		text,
@@ -79,13 +79,13 @@ export function piece(random) {
 		() => `\x1b[${pick(TITLES)}t`,
 		() => `\x1b]${pick(COLORS)}\x1b\\`,
 		() => (random.below(10) === 0 ? '\x1bc' : ''),
-		/* Behind, a NUL ends a character that is not whole. */
+		/* The NUL at the end finishes an incomplete character. */
 		() => [0, ...Array.from({ length: 1 + random.below(6) }, () => random.below(256)), 0],
 	];
 	return Buffer.from(pick(makers)());
 }
 
-/** A step of a session: some output, or, if they may come, now and then a resize. */
+/** A step of a session: output or, if resizes are allowed, sometimes a resize. */
 export function step(random, resizes) {
 	if (resizes && random.below(14) === 0)
 		return { resize: [2 + random.below(30), 1 + random.below(14)] };

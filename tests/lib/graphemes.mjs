@@ -1,7 +1,7 @@
-/* The page's addon for clusters, as a browser loads it. */
+/* The page's addon for grapheme clusters, loaded as in a browser. */
 import { createRequire } from 'node:module';
 
-/** Its class. The addon would decode its tables with a Buffer, take what that shares with others for them, and read rubbish. */
+/** The addon's class. With a Buffer it would decode its tables into Buffer's shared pool and read garbage from it. */
 export function graphemesAddon() {
 	const { Buffer } = globalThis;
 	globalThis.Buffer = undefined;
@@ -12,16 +12,16 @@ export function graphemesAddon() {
 	}
 }
 
-export const GRAPHEMES = '15-graphemes'; // what the addon calls it
+export const GRAPHEMES = '15-graphemes'; // the addon's name for it
 
-/** What it says of characters, for a terminal that there is none of. */
+/** The addon's provider, without a terminal. */
 export function graphemesProvider() {
 	const providers = new Map();
 	new (graphemesAddon())().activate({ unicode: { register: (provider) => providers.set(provider.version, provider) } });
 	return providers.get(GRAPHEMES);
 }
 
-/** Mode 2027, and what a reset brings back, as web/src/term/clusters.ts has it. */
+/** Follow mode 2027 and resets, as web/src/term/clusters.ts does. */
 export function followClusters(terminal, unicode) {
 	const use = (clusters) => {
 		const version = clusters ? GRAPHEMES : '11';

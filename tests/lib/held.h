@@ -1,4 +1,4 @@
-/* A real holder with a real shell, followed through a link as the server does. */
+/* A real holder with a real shell, which the test follows through a link as the server does. */
 #pragma once
 
 #include "pty/enter.h"
@@ -80,7 +80,7 @@ static inline void held_take_events(struct held *h)
 	}
 }
 
-/* Consume whatever there is, until the link may sleep. */
+/* Consume everything, until the link may sleep. */
 static inline void held_consume(struct held *h)
 {
 	do {
@@ -135,7 +135,7 @@ static inline void held_on_far(uv_timer_t *timer)
 	(void)timer;
 }
 
-/* A folder, a loop and an idle link. */
+/* Make a directory, a loop and an idle link. */
 static inline void held_init(struct held *h)
 {
 	*h = (struct held){.janitor = -1};
@@ -147,7 +147,7 @@ static inline void held_init(struct held *h)
 	cr_assert_eq(link_init(&h->link, &h->loop, dup(h->folder.fd), &held_callbacks, h), 0);
 }
 
-/* If the test crashes nobody else would end the holder. */
+/* Kill the holder if the test crashes. */
 static inline void held_watch(struct held *h)
 {
 	int fds[2];
@@ -211,14 +211,14 @@ static inline void held_start_with(
 		held_consume(h);
 }
 
-/* An interactive bash without anybody's settings. */
+/* Start an interactive bash without startup files. */
 static inline void held_start(struct held *h)
 {
 	static const char *const argv[] = {"bash", "--norc", "--noprofile", NULL};
 	held_start_with(h, &(struct spawn_options){0}, argv);
 }
 
-/* bash -c script, in the session's folder: links to the FIFOs are ./f, ./o and ./e. */
+/* Run bash -c script in the session's directory, where ./f, ./o and ./e link to the FIFOs. */
 static inline void held_run(struct held *h, const char *script)
 {
 	static const char links[] =
@@ -259,7 +259,7 @@ static inline void held_wait_exit(struct held *h)
 	cr_assert(exited, "no exit; output: %s", h->text ? h->text : "");
 }
 
-/* Let go of the holder, which lives on. */
+/* Detach from the holder, which lives on. */
 static inline void held_close_link(struct held *h)
 {
 	link_close(&h->link, held_on_closed);
@@ -271,7 +271,7 @@ static inline bool held_is_alive(pid_t pid)
 	return kill(pid, 0) == 0;
 }
 
-/* End everything; whatever state it is in. */
+/* Kill the holder and free everything, in any state. */
 static inline void held_finish(struct held *h)
 {
 	if (h->link.state == LINK_ATTACHED && !h->link.closing && link_end(&h->link, 20) == 0)

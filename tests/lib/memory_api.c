@@ -1,4 +1,4 @@
-/* See memory_api.h. What is opened, and in which order it is closed, is as in main.c. */
+/* See memory_api.h. The order of opening and closing is that of ws/serve/main.c. */
 #include "tests/lib/memory_api.h"
 
 #include "shell/files/crew.h"
@@ -111,7 +111,7 @@ void memory_api_end_tables(void)
 void memory_api_restart(void)
 {
 	struct memory_api *m = &memory_api;
-	cr_assert_null(m->calls, "whoever asks has gone before");
+	cr_assert_null(m->calls, "calls must end before the restart");
 	close_tables(m);
 	api_close(&m->api);
 	uv_unref((uv_handle_t *)&m->alive);
@@ -150,15 +150,15 @@ void memory_api_close(void)
 void memory_api_clear_up(void)
 {
 	if (memory_api.open)
-		folder_remove(&memory_api.folder); /* the test has failed before its end */
+		folder_remove(&memory_api.folder); /* the test failed before memory_api_close() */
 }
 
-/* What there is */
+/* Sessions and processes */
 
 struct session *memory_api_session(const char *id)
 {
 	struct session *s = sessions_find(&memory_api.sessions, id);
-	cr_assert_not_null(s, "there is no session %s", id);
+	cr_assert_not_null(s, "no session %s", id);
 	return s;
 }
 
@@ -172,7 +172,7 @@ struct memory_holder *memory_api_holder(const char *session)
 struct process *memory_api_process(const char *id)
 {
 	struct process *p = processes_find(&memory_api.processes, id);
-	cr_assert_not_null(p, "there is no process %s", id);
+	cr_assert_not_null(p, "no process %s", id);
 	return p;
 }
 
@@ -210,7 +210,7 @@ struct session *memory_api_start_ended(const char *id, int status)
 struct session *memory_api_start_slow(const char *id)
 {
 	memory_holder_delay_next();
-	begin_session(id); /* it is closed with all */
+	begin_session(id); /* memory_api_close() ends the call */
 	return memory_api_session(id);
 }
 

@@ -1,7 +1,7 @@
 /*
- * The API without a network and without a process: the real dispatcher, routes, handlers and tables, whose sessions and
- * processes have their holders in memory (tests/lib/memory_holder.h), on a loop that turns while a test waits. A test asks
- * as a transport does, and gets what a transport would send.
+ * The API without a network and without processes: the real dispatcher, routes, handlers and tables. Sessions and
+ * processes have holders in memory (tests/lib/memory_holder.h). The loop runs while a test waits. A test sends requests
+ * and gets answers as a transport does.
  */
 #pragma once
 
@@ -19,10 +19,10 @@
 #include <criterion/criterion.h>
 #include <stdbool.h>
 
-#define MEMORY_API_SESSIONS 4u  /* at most */
-#define MEMORY_API_PROCESSES 3u /* that run */
+#define MEMORY_API_SESSIONS 4u  
+#define MEMORY_API_PROCESSES 3u /* that run at once */
 
-/* What there is of a server. */
+/* The parts of a server. */
 struct memory_api {
 	struct folder folder; /* the runtime directory */
 	uv_loop_t loop;
@@ -36,12 +36,15 @@ struct memory_api {
 	struct control_sockets controls;
 	struct api api;
 	struct dispatcher dispatcher;
-	struct call *calls; /* that have not ended */
+	struct call *calls; /* which call_end() has not freed */
 	bool open;
 };
 extern struct memory_api memory_api;
 
-/* For .init and .fini of a suite; and the last line of each test, where what was leaked or left open fails it. */
+/*
+ * memory_api_open() and memory_api_clear_up() are .init and .fini of a suite. The macro is the last line of each test:
+ * it fails if memory is leaked or something is still open.
+ */
 void memory_api_open(void);
 void memory_api_clear_up(void);
 #define MEMORY_API_CLOSE()          \
@@ -51,24 +54,24 @@ void memory_api_clear_up(void);
 	} while (0)
 void memory_api_close(void);
 
-/* The tables are closed as if the server ended, which open requests are told; nothing can be asked afterwards. */
+/* Close the tables as at the end of the server; pending requests are answered. No request may follow. */
 void memory_api_end_tables(void);
 
-/* The next server, which adopts what the last one has left: holders that answer have been attached to. */
+/* Start the next server, which adopts what the last one left. On return it has attached to all holders that respond. */
 void memory_api_restart(void);
 
-/* Sessions and processes by their id, which must be there; and their holders. */
+/* Find sessions, processes and their holders by id; they must exist. */
 struct session *memory_api_session(const char *id);
 struct memory_holder *memory_api_holder(const char *session);
 struct process *memory_api_process(const char *id);
 struct memory_holder *memory_api_process_holder(const char *id);
 
-/* A session that runs. Its shell cannot be given commands: it is no bash. */
+/* Start a session. Its shell is no bash, so it cannot run commands. */
 struct session *memory_api_start(const char *id);
 
-/* One whose shell has ended with this wait(2) status, or whose holder has not answered yet. */
+/* Start a session whose shell has exited with this wait(2) status; one whose holder has not responded yet. */
 struct session *memory_api_start_ended(const char *id, int status);
 struct session *memory_api_start_slow(const char *id);
 
-/* Turn the loop until all that holders have said has been read. */
+/* Run the loop until all output of holders has been consumed. */
 void memory_api_settle(void);

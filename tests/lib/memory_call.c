@@ -1,6 +1,6 @@
 /*
- * See memory_call.h. The part of a transport is played as ws/net does: an answer is read when it has been given, events
- * are pulled when they are wanted, and the request is abandoned at the end, however it went.
+ * See memory_call.h. It plays the transport's part as ws/net does: it reads the answer when there is one, pulls events
+ * when a test wants them, and abandons the request at the end.
  */
 #include "tests/lib/memory_call.h"
 
@@ -18,7 +18,7 @@ const char *const memory_api_hostile[] = {"", " ", "\t", "..", ".", "/", "../../
 	"\n", "a\nb", "\r\nX-Header: 1", "\xe2\x80\xae" /* right to left */, "\xef\xbb\xbf",
 	"\xf0\x9f\x92\xa9", "NaN", "-1", "0", "18446744073709551616", "null", "__proto__", NULL};
 
-/* Asking */
+/* Requests */
 
 static void on_answered(void *user)
 {
@@ -82,7 +82,7 @@ struct call *memory_api_ask(const struct ask *ask)
 	take_line(c);
 	take_asker(r, ask);
 	if (ask->body) {
-		/* No more than it has, so that whoever reads on is found. */
+		/* An exact copy, so that ASan finds reads beyond the end. */
 		r->body_length = ask->length ? ask->length : strlen(ask->body);
 		r->body = malloc(r->body_length + 1);
 		cr_assert_not_null(r->body);
@@ -129,7 +129,6 @@ int memory_api_status(const char *line, const char *body)
 
 /* Answers */
 
-/* "/api/session/{sessionId}" as "/api/session/{}". */
 static void strip_names(const char *from, char *to)
 {
 	bool name = false;
@@ -142,7 +141,7 @@ static void strip_names(const char *from, char *to)
 	*to = '\0';
 }
 
-/* What the API's description says of a route's answers with a status. NULL: nothing. */
+/* What api/openapi.json says of a route's answers with a status, or NULL. */
 static const char *described(const struct route_row *row, int status)
 {
 	static json_t *document;
@@ -168,7 +167,6 @@ static const char *described(const struct route_row *row, int status)
 	return NULL;
 }
 
-/* Of an error with this status. */
 static void check_error(const struct call *c, int status)
 {
 	const char *code = json_string_value(json_object_get(c->json, "code"));
@@ -180,15 +178,14 @@ static void check_error(const struct call *c, int status)
 	cr_expect_eq(
 		json_integer_value(json_object_get(c->json, "httpStatus")), status, "%s", c->line);
 	cr_expect_eq(error_status(code), status, "%s: %s", c->line, code);
-	/* What can go wrong everywhere is said once. */
+	/* Errors that every route can have are described only once. */
 	const struct route_row *row = c->request->match.row;
 	bool anywhere = strcmp(code, "INTERNAL_ERROR") == 0 || strcmp(code, "OUT_OF_MEMORY") == 0;
 	const char *says = row && !anywhere ? described(row, status) : code;
-	cr_expect(says && strstr(says, code), "%s: %s %d is not described: %s", c->line, code,
+	cr_expect(says && strstr(says, code), "%s: %s %d is missing in openapi.json: %s", c->line, code,
 		status, says ? says : "nothing");
 }
 
-/* Of an answer as a whole: once it is there. */
 static void check_reply(struct call *c)
 {
 	const struct reply *reply = &c->request->reply;
@@ -252,7 +249,7 @@ const json_t *call_get(const struct call *c, const char *path_in)
 static void complain(const struct call *c, const char *name)
 {
 	char *text = c->json ? json_dumps(c->json, 0) : NULL;
-	cr_assert_fail("%s: %s is missing, or of another type: %s", c->line, name,
+	cr_assert_fail("%s: %s is missing or has another type: %s", c->line, name,
 		text ? text : call_body(c));
 }
 
@@ -299,7 +296,7 @@ const char *call_field(const struct call *c)
 
 /* Streams */
 
-/* Pull one. Returns false when there is none now. */
+/* Pull one event. Returns false if there is none yet. */
 static bool pull(struct call *c)
 {
 	struct request *r = c->request;

@@ -1,6 +1,6 @@
 /*
- * See memory_holder.h. Each link has a set of callbacks that are due, which its timer tells one after another, so that
- * none comes from inside the function that causes it.
+ * See memory_holder.h. Each link has a set of due callbacks. Its timer calls them one by one, so that none comes from
+ * inside the function that causes it.
  */
 #include "tests/lib/memory_holder.h"
 
@@ -31,7 +31,7 @@ enum due {
 	DUE_REGAINED = 64
 };
 
-/* What a link has beside its struct. */
+/* The state of a link that struct link has no field for. */
 struct end {
 	struct end *next;
 	struct link *link;
@@ -52,7 +52,7 @@ static struct end *end_of(const struct link *l)
 {
 	struct end *e;
 	LL_SEARCH_SCALAR(ends, e, link, l);
-	cr_assert_not_null(e, "not a link that is open");
+	cr_assert_not_null(e, "the link is not open");
 	return e;
 }
 
@@ -91,12 +91,12 @@ static int map(struct link *l)
 	return rc;
 }
 
-static void tell_attached(struct link *l)
+static void call_attached(struct link *l)
 {
 	cr_assert_eq(map(l), 0);
 	l->state = LINK_ATTACHED;
 	const struct memory_holder *h = memory_holder_of(l);
-	/* The script is where a holder has it, of which this process takes the place as long as it is looked for there. */
+	/* The script must have the holder's descriptor, which code looks up in this process meanwhile. */
 	int before = h->script_fd >= 0 ? fcntl(WIRE_FIXED_FD_SCRIPT, F_DUPFD_CLOEXEC, 0) : -1;
 	bool placed = h->script_fd >= 0 && h->script_fd != WIRE_FIXED_FD_SCRIPT;
 	if (placed)
@@ -110,13 +110,13 @@ static void tell_attached(struct link *l)
 	}
 }
 
-static void tell_regained(struct link *l)
+static void call_regained(struct link *l)
 {
 	l->taken = false;
 	l->callbacks->regained(l->user);
 }
 
-/* The one that comes first; another turn of the loop for what is left. */
+/* Call the first due callback; the rest in the next turns of the loop. */
 static void on_due(uv_timer_t *timer)
 {
 	struct link *l = timer->data;
@@ -129,7 +129,7 @@ static void on_due(uv_timer_t *timer)
 	if (due & (DUE_FAILED | DUE_LOST))
 		l->state = LINK_LOST;
 	if (due == DUE_ATTACHED)
-		tell_attached(l);
+		call_attached(l);
 	else if (due == DUE_FAILED)
 		l->callbacks->failed(l->user, e->stage, e->error);
 	else if (due == DUE_WAKE)
@@ -139,7 +139,7 @@ static void on_due(uv_timer_t *timer)
 	else if (due == DUE_TAKEN)
 		l->callbacks->taken(l->user);
 	else if (due == DUE_REGAINED)
-		tell_regained(l);
+		call_regained(l);
 	else if (due == DUE_LOST && was_attached)
 		l->callbacks->lost(l->user, e->was_taken);
 	else if (due == DUE_LOST)
@@ -165,7 +165,7 @@ static struct memory_holder *make(const struct spawn_options *o)
 	struct memory_holder *h = calloc(1, sizeof *h);
 	const struct ring_options ring = {.size = o->ring_size, .rows = o->rows, .cols = o->cols};
 	cr_assert_not_null(h);
-	/* With the lock, which goes with what was opened. */
+	/* The copy of the descriptor shares the lock of the directory. */
 	h->dir_fd = fcntl(o->dir_fd, F_DUPFD_CLOEXEC, 0);
 	cr_assert_geq(h->dir_fd, 0);
 	cr_assert_eq(ring_create(&h->ring, &ring, &h->ring_fd), 0);
@@ -178,7 +178,7 @@ static struct memory_holder *make(const struct spawn_options *o)
 	return h;
 }
 
-/* It lets go of its directory. */
+/* Remove the holder, which unlocks its directory. */
 static void leave(struct memory_holder *h)
 {
 	LL_DELETE(holders, h);
@@ -243,7 +243,7 @@ static void wake(struct memory_holder *h)
 void memory_holder_put(struct memory_holder *h, const void *bytes, size_t length)
 {
 	uint64_t waits = stream_head(&h->ring.bytes) - atomic_load(&h->control.page->tail);
-	cr_assert_leq(waits + length, h->ring.bytes.size, "the ring is full, a holder would wait");
+	cr_assert_leq(waits + length, h->ring.bytes.size, "the ring is full: a real holder would wait");
 	memory_ring_put(&h->ring, bytes, length);
 	wake(h);
 }
@@ -368,7 +368,7 @@ static struct memory_holder *holder_in(int dir_fd)
 	return NULL;
 }
 
-/* It has another link now: that which has it learns so. */
+/* Attach another link to the holder; the former one is lost or taken. */
 static void take_over(struct memory_holder *h, struct link *l)
 {
 	struct link *before = h->link;
@@ -386,7 +386,7 @@ int link_adopt(struct link *l)
 	struct memory_holder *h = holder_in(l->dir_fd);
 	if (!h || !h->listening)
 		return -ENOENT;
-	if (h->stranger)
+	if (h->foreign)
 		return -EPERM;
 	if (h->backlogged)
 		return -EAGAIN;
@@ -415,7 +415,6 @@ void link_abandon(struct link *l, bool taken)
 	l->callbacks->lost(l->user, taken);
 }
 
-/* The holder, if it can be asked for something. */
 static int find_attached(const struct link *l, struct memory_holder **ret_holder)
 {
 	struct memory_holder *h = memory_holder_of(l);
@@ -591,7 +590,7 @@ bool link_is_unresponsive(const struct link *l)
 static void on_timer_closed(uv_handle_t *handle)
 {
 	struct link *l = handle->data;
-	l->close_cb(l->user); /* last: l may be freed by it */
+	l->close_cb(l->user); /* last: may free l */
 }
 
 void link_close(struct link *l, void (*close_cb)(void *user))

@@ -1,6 +1,6 @@
 /*
- * A pane without a holder: its ring is written by the test, and so is what its terminal is given read. No process is in
- * it: nobody is in the foreground, as the shell, which has number 0, would be.
+ * A pane without a holder: the test writes its ring and reads the terminal's input. It has no process, and the
+ * foreground is always that of the shell, whose pid is 0.
  */
 #pragma once
 
@@ -78,7 +78,7 @@ static inline void memory_pane_finish(struct memory_pane *m)
 	folder_remove(&m->folder);
 }
 
-/* Append output, and consume it. */
+/* Append output and consume it. */
 static inline void memory_pane_say(struct memory_pane *m, const char *format, ...)
 {
 	char text[4096];
@@ -90,13 +90,13 @@ static inline void memory_pane_say(struct memory_pane *m, const char *format, ..
 	history_consume(&m->pane.history, SIZE_MAX, false);
 }
 
-/* A mark of the shell: "C;id=exec_1" without the nonce. */
+/* Append a mark of the shell, "C;id=exec_1" without the nonce. */
 static inline void memory_pane_mark(struct memory_pane *m, const char *kind, const char *rest)
 {
 	memory_pane_say(m, "\033]133;%s;aid=" MEMORY_PANE_NONCE "%s\a", kind, rest);
 }
 
-/* A record: what is behind the kind and the nonce, with '|' for what separates its fields. */
+/* Append a record: the fields after the kind and the nonce, with '|' as separator. */
 static inline void memory_pane_record(struct memory_pane *m, char kind, const char *rest)
 {
 	char text[1024];
@@ -108,7 +108,7 @@ static inline void memory_pane_record(struct memory_pane *m, char kind, const ch
 	history_consume(&m->pane.history, SIZE_MAX, false);
 }
 
-/* What has been typed since the last time. */
+/* What has been typed since the last call. */
 static inline const char *memory_pane_typed(struct memory_pane *m)
 {
 	static char text[4096];

@@ -1,4 +1,4 @@
-/* A ring in this process, written by the test as the holder would. */
+/* A ring in this process, which the test writes as a holder does. */
 #pragma once
 
 #include "ring/control.h"
@@ -18,7 +18,6 @@ static inline void memory_ring_make(struct ring *r, size_t size)
 	close(fd);
 }
 
-/* Append output. */
 static inline void memory_ring_put(struct ring *r, const void *bytes, size_t length)
 {
 	memcpy(stream_reserve(&r->bytes, length), bytes, length);
@@ -30,7 +29,7 @@ static inline void memory_ring_say(struct ring *r, const char *text)
 	memory_ring_put(r, text, strlen(text));
 }
 
-/* Append an event at the ring's head, which happens now. */
+/* Append an event at the ring's head, with the current time. */
 static inline void memory_ring_event(
 	struct ring *r, enum event_type type, const void *payload, size_t length)
 {
@@ -51,7 +50,7 @@ static inline void memory_ring_resize(struct ring *r, unsigned rows, unsigned co
 	memory_ring_event(r, EVENT_RESIZE, &size, sizeof size);
 }
 
-/* The shell has ended. */
+/* The shell exits. */
 static inline void memory_ring_exit(struct ring *r, int status)
 {
 	r->header->exit_status = status;

@@ -1,7 +1,7 @@
 /*
- * A bash with the shell integration, played by the test: of a session of tests/lib/memory_api.h, whose holder is equipped.
- * It says by marks and records what the real one would: that it is at its prompt, that a command begins, and how it ended.
- * What it was asked to run is the executor's current exec; that it was typed is looked at.
+ * A test in the place of a bash with the shell integration, in a session of tests/lib/memory_api.h whose holder is
+ * equipped. It writes the marks and records that bash would write: for the prompt, the start of a command and its end.
+ * The command is the executor's current exec; the helpers check that it was typed.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A mark: "C;id=exec_1" without the nonce, which goes behind its first field. */
+/* Write a mark: "C;id=exec_1" without the nonce, which follows its first field. */
 static inline void memory_shell_mark(const char *session, const char *kind, const char *rest)
 {
 	char text[512];
@@ -19,7 +19,7 @@ static inline void memory_shell_mark(const char *session, const char *kind, cons
 	memory_holder_say(memory_api_holder(session), text);
 }
 
-/* A record, with '|' for what separates its fields. */
+/* Write a record, with '|' as separator. */
 static inline void memory_shell_record(const char *session, char kind, const char *rest)
 {
 	char text[1024];
@@ -30,7 +30,6 @@ static inline void memory_shell_record(const char *session, char kind, const cha
 	memory_holder_record(memory_api_holder(session), text);
 }
 
-/* It shows its prompt. */
 static inline void memory_shell_prompt(const char *session)
 {
 	memory_shell_mark(session, "A", "");
@@ -39,7 +38,7 @@ static inline void memory_shell_prompt(const char *session)
 	memory_api_settle();
 }
 
-/* A session whose shell is at its first prompt. */
+/* Start a session whose shell shows its first prompt. */
 static inline struct session *memory_shell_start(const char *id)
 {
 	char body[256];
@@ -52,11 +51,11 @@ static inline struct session *memory_shell_start(const char *id)
 	return s;
 }
 
-/* The seal of what was typed last. */
+/* The seal of the last command that was typed. */
 static char memory_shell_seal[2 * SEAL_DIGITS + 1];
 
-/* What was typed for it, whose turn it is; waits for that. */
-static inline struct exec *memory_shell_take(const char *session)
+/* Wait until the current exec has been typed, and check the seal. */
+static inline struct exec *memory_shell_await_typed(const char *session)
 {
 	const struct memory_holder *h = memory_api_holder(session);
 	struct executor *x = session_executor(memory_api_session(session));
@@ -72,10 +71,10 @@ static inline struct exec *memory_shell_take(const char *session)
 	return x->current;
 }
 
-/* It begins the command that was typed. */
+/* Begin the command that was typed. */
 static inline struct exec *memory_shell_begin(const char *session)
 {
-	struct exec *e = memory_shell_take(session);
+	struct exec *e = memory_shell_await_typed(session);
 	char text[128];
 	snprintf(text, sizeof text, ";id=%s", e->id);
 	memory_shell_mark(session, "C", text);
@@ -86,7 +85,7 @@ static inline struct exec *memory_shell_begin(const char *session)
 	return e;
 }
 
-/* The one that runs ends, and there is a prompt again. */
+/* End the current command and show the prompt. */
 static inline void memory_shell_end(const char *session, int status)
 {
 	const struct exec *e = session_executor(memory_api_session(session))->current;
@@ -102,7 +101,7 @@ static inline void memory_shell_end(const char *session, int status)
 	memory_shell_prompt(session);
 }
 
-/* The command that was typed prints this and ends so. */
+/* Run the command that was typed: it prints output and ends with status. */
 static inline void memory_shell_run(const char *session, const char *output, int status)
 {
 	memory_shell_begin(session);
@@ -110,7 +109,7 @@ static inline void memory_shell_run(const char *session, const char *output, int
 	memory_shell_end(session, status);
 }
 
-/* Somebody types a line at the prompt, which prints this and ends so. */
+/* A person types a line at the prompt; it prints output and ends with status. */
 static inline void memory_shell_human(
 	const char *session, const char *line, const char *output, int status)
 {

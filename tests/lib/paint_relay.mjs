@@ -1,4 +1,4 @@
-// In a terminal that is to be painted: what comes by the socket goes to it as it is, and what it says goes back.
+// Runs in a terminal under test: relays bytes from the socket to the terminal, and the terminal's replies back.
 import net from 'node:net';
 
 process.stdin.setRawMode(true);

@@ -1,5 +1,5 @@
-// What is painted into other terminals, in the words of one: {cursor: [row, col], rows: [[cell]]} with a cell {text, style},
-// where text is '' for the second half of a wide character and ' ' for a blank.
+// What other terminals show, in one form: {cursor: [row, col], rows: [[cell]]} with a cell {text, style}, where text is
+// '' for the second half of a wide character and ' ' for a blank.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -14,7 +14,7 @@ const BUILD = process.env.RINGSIDE_BIN ?? fileURLToPath(new URL('../../build', i
 const DEADLINE = 30_000 * slowness;
 const PLAIN = { fg: '-', bg: '-', line: '-', attrs: '', under: 0 };
 
-/** Our own: the lines of screen_driver's dump. */
+/** Our screen, from the lines of screen_driver's dump. */
 export function ofDump(lines) {
 	const [, rows, cols, , alternate] = /size (\d+) (\d+) base (\d+) alternate (\d)/.exec(lines[0]).map(Number);
 	const name = alternate ? 'A' : 'P';
@@ -60,7 +60,7 @@ function ourCells(line, cols) {
 	return cells;
 }
 
-/** libvterm's, in a process that it may end. */
+/** libvterm, in a process of its own, because it may crash. */
 export class Vterm {
 	#child = spawn(path.join(BUILD, 'tests/differential/painted'), { stdio: ['pipe', 'pipe', 'inherit'] });
 	#waiting = [];
@@ -71,10 +71,10 @@ export class Vterm {
 			if (line === '.') this.#waiting.shift()?.resolve(this.#lines.splice(0));
 			else this.#lines.push(line);
 		});
-		this.#child.stdin.on('error', () => {}); // its end is told below
+		this.#child.stdin.on('error', () => {}); // its exit is handled below
 		this.ended = new Promise((resolve) => {
 			this.#child.on('exit', (code, signal) => {
-				this.#waiting.splice(0).forEach(({ reject }) => reject(new Error(`libvterm has ended: ${signal ?? code}`)));
+				this.#waiting.splice(0).forEach(({ reject }) => reject(new Error(`libvterm exited: ${signal ?? code}`)));
 				resolve({ code, signal });
 			});
 		});
@@ -115,10 +115,10 @@ export class Vterm {
 	}
 }
 
-const DRAWN = [...'◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·']; // of ` to ~
+const DRAWN = [...'◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·']; // for ` to ~
 const SGR = { 1: 'b', 2: 'd', 3: 'i', 5: 'k', 7: 'r', 8: 'c', 9: 's', 53: 'o' };
 
-/** Takes the parameters of an SGR from a list. */
+/** Apply the parameters of an SGR to a style. */
 function paneStyle(style, parameters) {
 	const p = parameters.split(';');
 	let s = { ...style };
@@ -126,7 +126,7 @@ function paneStyle(style, parameters) {
 		const [n, sub] = p[i].split(':').map((part) => Number(part || 0));
 		if (n === 0) s = { ...PLAIN };
 		else if (SGR[n] && sub === undefined) s.attrs = [...new Set([...s.attrs, SGR[n]])].join('');
-		else if (n === 5 && sub === 3) s.attrs = [...new Set([...s.attrs, 'o'])].join(''); // as tmux writes 53
+		else if (n === 5 && sub === 3) s.attrs = [...new Set([...s.attrs, 'o'])].join(''); // tmux writes 53 like this
 		else if (n === 4) s.under = sub ?? 1;
 		else if (n === 38 || n === 48 || n === 58) {
 			const parts = p[i].includes(':') ? p[i].split(':').slice(1).filter((part) => part !== '') : p.slice(i + 1);
@@ -146,14 +146,14 @@ function paneStyle(style, parameters) {
 	return s;
 }
 
-/** tmux's, in a window of its own, on a server of its own. */
+/** A pane of tmux, in a window and a server of its own. */
 export class Pane {
 	#root = mkdtempSync(path.join(os.tmpdir(), 'rs-paint-'));
 	#place = ['-S', path.join(this.#root, 'tmux'), '-f', '/dev/null'];
 	#env = { PATH: process.env.PATH, HOME: this.#root, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
-	#heard = '';
+	#replies = '';
 	#waiting = null;
-	#asked = []; // of the client that stays
+	#asked = []; // requests to the control client
 
 	tmux(...args) {
 		return new Promise((resolve, reject) => {
@@ -164,7 +164,10 @@ export class Pane {
 		});
 	}
 
-	/** Begins a client that takes commands on its standard input: to begin one for each takes longer than what it does. */
+	/**
+	 * Start a control client that reads commands from its standard input: starting one for each command is slower
+	 * than the command.
+	 */
 	async #attach() {
 		this.control = spawn('tmux', [...this.#place, '-C', 'attach-session', '-f', 'no-output,ignore-size'], { env: this.#env, stdio: ['pipe', 'pipe', 'inherit'] });
 		let rest = '';
@@ -184,8 +187,8 @@ export class Pane {
 				} else answer.lines.push(line);
 			}
 		});
-		this.control.stdin.on('error', () => {}); // its end is told below
-		this.control.on('exit', (code, signal) => this.#asked.splice(0).forEach(({ reject }) => reject(new Error(`tmux has ended: ${signal ?? code}`))));
+		this.control.stdin.on('error', () => {}); // its exit is handled below
+		this.control.on('exit', (code, signal) => this.#asked.splice(0).forEach(({ reject }) => reject(new Error(`tmux exited: ${signal ?? code}`))));
 		await this.#answer(); // to the attach
 	}
 
@@ -208,36 +211,36 @@ export class Pane {
 			fileURLToPath(new URL('paint_relay.mjs', import.meta.url)), place, ';', 'set-option', '-g', 'status', 'off', ';',
 			'set-option', '-g', 'window-size', 'manual');
 		this.socket = await Promise.race([connected, new Promise((_, reject) => {
-			setTimeout(() => reject(new Error('nothing runs in tmux')), DEADLINE).unref();
+			setTimeout(() => reject(new Error('the relay in tmux has not connected')), DEADLINE).unref();
 		})]);
 		this.socket.setEncoding('latin1').on('data', (text) => {
-			this.#heard += text;
-			if (this.#waiting && this.#heard.includes('\x1b[0n')) this.#waiting();
+			this.#replies += text;
+			if (this.#waiting && this.#replies.includes('\x1b[0n')) this.#waiting();
 		});
 		this.socket.on('error', () => {});
 		await this.#attach();
 		return this;
 	}
 
-	/** Columns of characters, as it counts them. */
+	/** The columns of characters, as tmux counts them. */
 	async widths(codes) {
 		const line = codes.map((code) => `\r\x1b[Kx${String.fromCodePoint(code)}\x1b[6n`).join('');
-		const said = await this.feed(Buffer.from(`\x18\x1bc${line}\x1bc`));
-		return [...said.matchAll(/\x1b\[\d+;(\d+)R/g)].map(([, col]) => Number(col) - 2);
+		const replies = await this.feed(Buffer.from(`\x18\x1bc${line}\x1bc`));
+		return [...replies.matchAll(/\x1b\[\d+;(\d+)R/g)].map(([, col]) => Number(col) - 2);
 	}
 
-	/** Bytes, and until it has taken them. */
+	/** Feed bytes and wait until tmux has processed them. */
 	async feed(bytes) {
-		this.#heard = '';
+		this.#replies = '';
 		this.socket.write(Buffer.concat([Buffer.from(bytes), Buffer.from('\x1b[5n')]));
 		let late;
 		await new Promise((resolve, reject) => {
 			this.#waiting = resolve;
-			late = setTimeout(() => reject(new Error(`tmux does not answer behind ${JSON.stringify(bytes.toString().slice(-200))}`)), DEADLINE);
+			late = setTimeout(() => reject(new Error(`tmux does not answer after ${JSON.stringify(bytes.toString().slice(-200))}`)), DEADLINE);
 		});
 		clearTimeout(late);
 		this.#waiting = null;
-		return this.#heard.replace('\x1b[0n', '');
+		return this.#replies.replace('\x1b[0n', '');
 	}
 
 	async look() {
@@ -261,7 +264,7 @@ export class Pane {
 		if (this.cols !== cols || this.rows !== rows)
 			await this.#ask(`resize-window -x ${cols} -y ${rows}`);
 		[this.cols, this.rows] = [cols, rows];
-		this.heard = await this.feed(bytes);
+		this.replies = await this.feed(bytes);
 		return this.look();
 	}
 

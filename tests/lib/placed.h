@@ -1,4 +1,4 @@
-/* A place that has been entered, in a folder of one's own. See shell/files/place.h. */
+/* An entered place (shell/files/place.h) in a temporary directory. */
 #pragma once
 
 #include "shell/files/place.h"

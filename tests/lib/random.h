@@ -1,4 +1,4 @@
-/* Numbers that look random and are the same in every run (xorshift64*). */
+/* Pseudo-random numbers, the same in every run (xorshift64*). */
 #pragma once
 
 #include <stdint.h>

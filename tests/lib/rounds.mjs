@@ -1,6 +1,7 @@
 /*
- * Rounds of output, resizes and snapshots: the server's screen and xterm.js headless after each step, told as short as it
- * can be where they differ. A round is as minimise.mjs has it, with the scrollback and, unless that is '11', `unicode`.
+ * Compares the server's screen with headless xterm.js after each step of rounds of output, resizes and snapshots, and
+ * reports the shortest round that differs. A round is that of minimise.mjs with `scrollback` and, unless it is '11',
+ * `unicode`.
  */
 import assert from 'node:assert/strict';
 import { Random } from './grammar.mjs';
@@ -12,13 +13,13 @@ const seed = Number(process.env.SEED ?? 1);
 
 const escaped = (bytes) => JSON.stringify(Buffer.from(bytes).toString('latin1'));
 
-export function told({ cols, rows, scrollback, unicode = '11', steps }, { ours: mine, theirs }) {
+export function describe({ cols, rows, scrollback, unicode = '11', steps }, { ours: mine, theirs }) {
 	const lines = steps.map(({ bytes, resize }) => (resize ? `resize ${resize}` : bytes ? escaped(bytes) : '-- a snapshot'));
 	return `${cols} x ${rows}, scrollback ${scrollback}, ${unicode}\n${lines.join('\n')}\n  ${JSON.stringify(mine)}\n  ${JSON.stringify(theirs)}`;
 }
 
-/* apart: ours gets one byte after the other. */
-function take(screen, { bytes, resize, apart }) {
+/* apart: ours gets the bytes one by one. */
+function feedStep(screen, { bytes, resize, apart }) {
 	if (resize)
 		screen.resize(...resize);
 	else if (apart && screen instanceof Ours)
@@ -27,10 +28,10 @@ function take(screen, { bytes, resize, apart }) {
 		screen.feed(bytes);
 }
 
-/** What a terminal has that a snapshot was drawn in, and one that has seen it all. */
+/** Compare a terminal that a snapshot was drawn in with one that was fed everything. */
 function compared(copy, theirs) {
 	const [mine, wanted] = [copy.dump(), theirs.dump()];
-	/* A title and a blinking cursor that the program has not asked for are what the terminal had before. */
+	/* If the program has not set a title or a blinking cursor, the terminal keeps what it had before. */
 	for (const [i, line] of wanted.entries()) {
 		if (line === 'title ' || line === 'icon ')
 			mine[i] = line;
@@ -40,7 +41,10 @@ function compared(copy, theirs) {
 	return difference(restorable(mine), restorable(wanted));
 }
 
-/** The first difference of a round, with the number of the step in `at`, or null. sparse: output alone is not compared each time. */
+/**
+ * The first difference of a round, with the step's index in `at`, or null. sparse: compare after resizes, cuts and the
+ * last step only.
+ */
 export async function differs(ours, { cols, rows, scrollback, unicode, steps, sparse }) {
 	const theirs = new Reference(cols, rows, scrollback, unicode);
 	let copy = null;
@@ -51,14 +55,14 @@ export async function differs(ours, { cols, rows, scrollback, unicode, steps, sp
 		if (next.cut) {
 			theirs.forget();
 			copy = new Reference(cols, rows, scrollback, unicode);
-			assert.ok(copy.feed(await ours.snapshot(ALL)), 'the snapshot is too much for xterm.js');
-			assert.equal(copy.replies, '', 'a snapshot asks nothing');
+			assert.ok(copy.feed(await ours.snapshot(ALL)), 'xterm.js fails on the snapshot');
+			assert.equal(copy.replies, '', 'a snapshot contains no queries');
 			copy.feed(fed.subarray(await ours.resumeOffset()));
 		} else {
-			take(theirs, next);
+			feedStep(theirs, next);
 			if (theirs.dead)
 				break;
-			take(copy ?? ours, next);
+			feedStep(copy ?? ours, next);
 			[cols, rows] = next.resize ?? [cols, rows];
 			fed = next.resize ? fed : Buffer.concat([fed, next.bytes]);
 		}
@@ -75,7 +79,7 @@ export async function differs(ours, { cols, rows, scrollback, unicode, steps, sp
 	return found;
 }
 
-/** Rounds one after the other; the first differences, as short as they can be. */
+/** Run count rounds. Fails with the first differences, minimised, if fewer than this share are equal. */
 export async function all(t, ours, count, make, share) {
 	const failures = [];
 	let failed = 0;
@@ -87,10 +91,10 @@ export async function all(t, ours, count, make, share) {
 		failed++;
 		if (failures.length < 5) {
 			const short = await minimise(round, (shorter) => differs(ours, shorter));
-			failures.push(`${name ?? 'round'} ${i}: ${told(short, await differs(ours, short))}`);
+			failures.push(`${name ?? 'round'} ${i}: ${describe(short, await differs(ours, short))}`);
 		}
 	}
-	t.diagnostic(`${count - failed} of ${count} the same`);
+	t.diagnostic(`${count - failed} of ${count} equal`);
 	assert.ok(failed <= (1 - share) * count, failures.join('\n'));
 	failures.forEach((failure) => t.diagnostic(failure));
 }

@@ -1,8 +1,8 @@
 /*
- * Scan for tests in another language. Reads lines of hexadecimal digits, each a program's output, and feeds
- * it byte by byte. Answers each with a line: for every prefix, the empty one included, whether it may be cut
- * there (1 or 0); the output as clients get it, in hexadecimal; and what was taken for queries, as
- * start+length, with m behind those that are too long to be judged.
+ * Runs ring/scan for tests in another language. Each line of input is a program's output in hexadecimal, which is fed
+ * byte by byte. The answer is a line: for every prefix, including the empty one, whether output may be cut there (1 or
+ * 0); the output as clients get it, in hexadecimal; and the queries found, as start+length, with an m if the query is
+ * too long to be judged.
  */
 #include "ring/queries.h"
 #include "tests/lib/scanned.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replace the digits by the bytes that they stand for. Returns how many. */
+/* Decode hexadecimal digits in place. Returns the number of bytes. */
 static size_t decode(char *line)
 {
 	size_t length = 0;

@@ -1,7 +1,7 @@
 /*
- * What scan says of some bytes, in a form that does not depend on how they were fed: the ranges that
- * remain after later ones have replaced what lies inside them, with muted pieces joined. Checks on the
- * way what has to hold at every moment. For unit tests and fuzzing alike, so it aborts on failure.
+ * The result of ring/scan in a form that does not depend on the pieces: ranges that later ones have not replaced, with
+ * adjacent muted ranges joined. Checks on the way what must hold at all times. Unit tests and fuzz targets share it, so
+ * failures abort.
  */
 #pragma once
 
@@ -46,9 +46,9 @@ static inline void scanned_on_query(void *user, const struct scan_query *query)
 	SCANNED_CHECK(query->length > 0);
 	SCANNED_CHECK(query->length <= SCAN_STRING_MAX);
 	SCANNED_CHECK(query->start >= s->shown);
-	/* Not beyond what has been fed, the byte being looked at included. */
+	/* Not beyond what has been fed, including the current byte. */
 	SCANNED_CHECK(query->start + query->length <= s->scan.offset + 1);
-	/* Ascending, or around what came last. */
+	/* Ascending, or around the last one. */
 	SCANNED_CHECK(query->start >= s->last ||
 		query->start + query->length >= last->start + last->length);
 	s->last = query->start;
@@ -69,11 +69,10 @@ static inline void scanned_on_query(void *user, const struct scan_query *query)
 	s->ranges[s->count++] = *query;
 }
 
-/* Feed one piece. */
 static inline void scanned_feed(struct scanned *s, const void *bytes, size_t length)
 {
 	uint64_t offset = s->scan.offset, ground = s->scan.ground;
-	/* In memory of its own, so that ASan sees what is read beyond. */
+	/* A copy of its own, so that ASan finds reads beyond the end. */
 	uint8_t *copy = malloc(length ? length : 1);
 	SCANNED_CHECK(copy != NULL);
 	memcpy(copy, bytes, length);
@@ -86,7 +85,7 @@ static inline void scanned_feed(struct scanned *s, const void *bytes, size_t len
 	SCANNED_CHECK(s->scan.ground <= s->scan.settled);
 	SCANNED_CHECK(s->scan.ground >= ground);
 	if (s->count > 0) {
-		/* A query is never settled by half; what is too long to be judged may be. */
+		/* A query is settled as a whole, unless it is too long to be judged. */
 		const struct scan_query *last = &s->ranges[s->count - 1];
 		SCANNED_CHECK(last->muted || last->start + last->length <= s->scan.settled ||
 			last->start >= s->scan.settled);

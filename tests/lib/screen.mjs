@@ -1,6 +1,6 @@
 /*
- * The screen of the server (through screen_driver) and xterm.js headless, side by side: both can be fed,
- * resized, and written down in the same words.
+ * The server's screen (through screen_driver) and headless xterm.js side by side: both can be fed, resized and dumped
+ * in the same form.
  */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const SIDE_MIN = 2;
 const TITLE_MAX = 4096; // bytes
 const CLUSTER_MAX = 32; // characters of a cell
 
-/** Our screen, in a process of its own. */
+/** Our screen, in its own process. */
 export class Ours {
 	#child = spawn(DRIVER, { stdio: ['pipe', 'pipe', 'inherit'] });
 	#waiting = [];
@@ -39,28 +39,28 @@ export class Ours {
 		});
 		this.#child.on('exit', (code, signal) => {
 			for (const { reject } of this.#waiting.splice(0))
-				reject(new Error(`the driver has ended: ${code ?? signal}`));
+				reject(new Error(`the driver exited: ${code ?? signal}`));
 		});
 	}
 
-	#tell(line) {
+	#send(line) {
 		this.#child.stdin.write(`${line}\n`);
 	}
 
 	#ask(line, many) {
 		return new Promise((resolve, reject) => {
 			this.#waiting.push({ resolve, reject, many });
-			this.#tell(line);
+			this.#send(line);
 		});
 	}
 
-	start(cols, rows, scrollback, unicode = '11') { this.#tell(`new ${rows} ${cols} ${scrollback} ${unicode}`); }
+	start(cols, rows, scrollback, unicode = '11') { this.#send(`new ${rows} ${cols} ${scrollback} ${unicode}`); }
 	feed(bytes) {
 		if (bytes.length > 0)
-			this.#tell(`feed ${Buffer.from(bytes).toString('hex')}`);
+			this.#send(`feed ${Buffer.from(bytes).toString('hex')}`);
 	}
-	resize(cols, rows) { this.#tell(`size ${rows} ${cols}`); }
-	/** Of these bytes, which would lie right before a place between two sequences and two characters. */
+	resize(cols, rows) { this.#send(`size ${rows} ${cols}`); }
+	/** For each byte, whether it leaves the parser between two sequences and two characters. */
 	async grounds(bytes) {
 		return [...await this.#ask(`grounds ${Buffer.from(bytes).toString('hex')}`)].map((flag) => flag === '1');
 	}
@@ -95,11 +95,11 @@ function flags(fg, bg) {
 
 const hex = (value) => value.toString(16);
 
-const PLAIN = '0,0,0'; // the style of a cell that nothing is set for
-const CONTENT = 0x3fffff; // of a cell of xterm.js: its character, or that it has several
+const PLAIN = '0,0,0'; // the default style
+const CONTENT = 0x3fffff; // bits of xterm.js' cells: the character, or that there are several
 const styles = new Map();
 
-/** [flags, text] of a pair of attributes: there are few pairs, and millions of cells. */
+/** [flags, text] of a pair of attributes, cached: there are few pairs and millions of cells. */
 function styleOf(fg, bg) {
 	if (!styles.has(fg))
 		styles.set(fg, new Map());
@@ -113,7 +113,7 @@ function styleOf(fg, bg) {
 	return style;
 }
 
-/** As much of a title as the server keeps. */
+/** A title, cut as the server does. */
 function title(text) {
 	const bytes = Buffer.from(text);
 	let end = Math.min(bytes.length, TITLE_MAX);
@@ -122,7 +122,7 @@ function title(text) {
 	return bytes.subarray(0, end).toString();
 }
 
-/** The width tables of the page: the addon itself, whose package is the page's. */
+/** The page's width tables: the addon of the page's own package. */
 function unicode11() {
 	const { Unicode11Addon } = createRequire(new URL('../../web/package.json', import.meta.url))(
 		'@xterm/addon-unicode11');
@@ -130,8 +130,8 @@ function unicode11() {
 }
 
 /*
- * Two bugs of xterm.js lose text when lines are laid out anew for fewer columns. We do not copy them: they
- * are mended here.
+ * xterm.js has two bugs that lose text when lines are reflowed to fewer columns. The server does not copy them, so they
+ * are fixed here.
  */
 function mend(buffer) {
 	const lines = Object.getPrototypeOf(buffer.lines);
@@ -140,20 +140,20 @@ function mend(buffer) {
 	const { addCodepointToCell, copyCellsFrom } = line;
 	if (set.mended)
 		return;
-	/* Where there are too many lines, what no longer fits at the top overwrites what is at the bottom. */
+	/* When there are too many lines, those that no longer fit at the top overwrite those at the bottom. */
 	lines.set = function setUnlessBefore(index, value) {
 		if (index >= 0)
 			set.call(this, index, value);
 	};
 	lines.set.mended = true;
-	/* A cell has room for so many, though what else joins may still make it wider. */
-	line.addCodepointToCell = function addWhileThereIsRoom(at, code, width) {
+	/* A cell holds at most CLUSTER_MAX characters, though more of them may still make it wider. */
+	line.addCodepointToCell = function addUnlessFull(at, code, width) {
 		const text = this.isCombined(at) ? this._combined[at] : '';
 		addCodepointToCell.call(this, at, code, width);
 		if ([...text].length >= CLUSTER_MAX)
 			this._combined[at] = text;
 	};
-	/* Combined characters are moved without looking where they land, so one may become the other. */
+	/* Combined characters are moved without a check of the target, so one may overwrite another. */
 	line.copyCellsFrom = function copyWithCombined(from, fromCol, toCol, length, inReverse) {
 		const moved = [];
 		for (let i = 0; i < length; i++)
@@ -165,7 +165,7 @@ function mend(buffer) {
 	};
 }
 
-/** xterm.js, as the page has it. */
+/** xterm.js, as the page uses it. */
 export class Reference {
 	constructor(cols, rows, scrollback, unicode = '11') {
 		this.terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true,
@@ -181,7 +181,7 @@ export class Reference {
 		this.dead = false;
 	}
 
-	/** What the program has set, as the page's theme would have to follow it. */
+	/** The colours that the program has set, as the page's theme follows them. */
 	#color({ type, index, color }) {
 		if (type === 1)
 			this.colors.set(index, color.map((part) => part.toString(16).padStart(2, '0')).join(''));
@@ -191,7 +191,7 @@ export class Reference {
 			this.colors.delete(index);
 	}
 
-	/** Returns false when xterm.js itself failed on them. */
+	/** Returns false if xterm.js failed. */
 	feed(bytes) {
 		try {
 			this.core._inputHandler.parse(Uint8Array.from(bytes));
@@ -208,23 +208,23 @@ export class Reference {
 			this.dead = true;
 			return;
 		}
-		/* An alternate buffer that is not in use keeps its old limit, and would get a scrollback by it. */
+		/* An unused alternate buffer keeps its old limit, and would thereby get a scrollback. */
 		const { alt } = this.core._bufferService.buffers;
 		if (alt.lines.length === 0)
 			alt.lines.maxLength = this.terminal.rows;
 	}
 
-	/** Frees it. Returns null. */
+	/** Free the terminal. Returns null. */
 	end() {
 		this.terminal.dispose();
 		return null;
 	}
 
 	/**
-	 * Halves of wide characters that no bytes bring: a second one in the first column or, alone, in the last two; a first one in
-	 * the last, of which the background stays, or before another wide character or one in another style. Before an empty
-	 * cell in another style it has its second half. And an empty cell in the last column of the last row has no style but a
-	 * background.
+	 * Remove halves of wide characters that no bytes produce: a second half in the first column or, alone, in the
+	 * last two; a first half in the last column, whose background stays, or before another wide character or one in
+	 * another style. If an empty cell in another style follows, give it the second half. An empty cell in the last
+	 * column of the last row has no style but a background.
 	 */
 	#forgetHalves(line, cols, last, blank) {
 		const isTail = (x) => line.getWidth(x) === 0 && !line.hasContent(x);
@@ -250,7 +250,7 @@ export class Reference {
 			background(cols - 1);
 	}
 
-	/** Whether the rest of the last row can be drawn behind what its last column is left with. */
+	/** Whether the rest of the last row can be drawn after the content of its last column. */
 	#edgeStays(line, cols) {
 		if (line.getWidth(cols - 2) === 1 && !line.hasContent(cols - 2)
 			&& (line.getFg(cols - 2) !== 0 || (line.getBg(cols - 2) & ~0x3ffffff) !== 0))
@@ -263,7 +263,7 @@ export class Reference {
 		return true;
 	}
 
-	/** A pen that DECRC of the other buffer has brought, as SGR makes what looks like it. */
+	/** Change a pen that DECRC restored from the other buffer to one of the same look that SGR can make. */
 	#forgetPen(saved) {
 		const pen = this.core._inputHandler._curAttrData;
 		const [underline, extended] = [0x10000000, 0x10000000];
@@ -275,7 +275,7 @@ export class Reference {
 		if (pen.fg & underline && !(pen.bg & extended))
 			ext.underlineColor = 0;
 		const link = pen.bg & extended ? ext.urlId : 0;
-		ext.urlId = 0; // as long as there is a link, its own style is told
+		ext.urlId = 0; // with a link, the style's own value is reported
 		if (!(pen.fg & underline))
 			ext.underlineStyle = 0;
 		else if (!(pen.bg & extended) || (ext.underlineStyle === 0 && link !== 0))
@@ -287,9 +287,9 @@ export class Reference {
 	}
 
 	/**
-	 * Takes away what no bytes bring to another terminal of this size, though it may come to light after a resize: cells
-	 * and tab stops beyond the right edge, some halves, and saved cursors that are outside of where a cursor can be. In the
-	 * alternate buffer the cursor waits behind a blank only.
+	 * Remove what no bytes produce in another terminal of this size, though a resize may reveal it: cells and tab
+	 * stops beyond the right edge, some halves, and saved cursors outside of the screen. In the alternate buffer
+	 * the cursor waits only after a blank.
 	 */
 	forget() {
 		const { cols, rows } = this.terminal;
@@ -318,7 +318,7 @@ export class Reference {
 		normal.savedY = Math.max(normal.savedY, 0);
 	}
 
-	/** Between two sequences and two characters. */
+	/** Whether the parser is between two sequences and two characters. */
 	isGround() {
 		const { _parser: parser, _utf8Decoder: decoder } = this.core._inputHandler;
 		return parser.currentState === 0 && decoder.interim[0] === 0;
@@ -337,7 +337,7 @@ export class Reference {
 		const data = line._data;
 		const end = Math.min(cols, line.length);
 		let text = '';
-		let extent = 0; // of it, up to the last cell that is not blank
+		let extent = 0; // length up to the last cell that is not blank
 		for (let x = 0; x < end; x++) {
 			const content = data[x * 3];
 			const fg = data[x * 3 + 1];
@@ -363,7 +363,7 @@ export class Reference {
 		return charset === undefined ? 'B' : charsets.get(charset) ?? '?';
 	}
 
-	/** Names of the charset objects, learnt from the terminal itself. */
+	/** Names of the charset objects, found by probing a terminal. */
 	get charsets() {
 		if (Reference.charsets)
 			return Reference.charsets;
@@ -433,7 +433,7 @@ export class Reference {
 	}
 }
 
-/* xterm.js forgets a link once none of the lines that it has seen it on is left, even if its cells are. */
+/* xterm.js drops a link once all lines where it registered it are gone, even if its cells are still there. */
 function withoutLinks(line) {
 	return line.replace(/(\x02[^\x03]*,)[^,\x03]+\x03/g, '$1?\x03');
 }
@@ -444,8 +444,8 @@ function same(ours, theirs) {
 }
 
 /**
- * A style as it looks: DECRC may bring back that there was an underline or a link, and leaves what is kept
- * about them as it is.
+ * A style as it looks: DECRC may restore that there was an underline or a link, but leaves the stored details
+ * unchanged.
  */
 function look(fg, bg, flags, underline = '0', color = '0', link = '') {
 	const all = parseInt(flags, 16);
@@ -455,10 +455,9 @@ function look(fg, bg, flags, underline = '0', color = '0', link = '') {
 }
 
 /**
- * What of a dump a snapshot brings back. Not: that output is being held back (?2026); the column of the
- * cursor in the primary buffer while the alternate one is in use, which counts for nothing; saved cursors
- * that are outside of where a cursor can be, for a buffer that is not in use does not follow resizes; and
- * what is kept about underlines and links and cannot be seen.
+ * The part of a dump that a snapshot restores. It leaves out: that output is held back (?2026); the column of the
+ * primary buffer's cursor while the alternate buffer is active, which has no effect; saved cursors outside of the
+ * screen, because an inactive buffer does not follow resizes; and invisible details of underlines and links.
  */
 export function restorable(dump) {
 	const [, rows, cols, alternate] = /^size (\d+) (\d+) base \d+ alternate (\d)/.exec(dump[0]);

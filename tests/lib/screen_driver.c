@@ -1,16 +1,16 @@
 /*
- * Drives a screen for tests in other languages. Commands on stdin, a line each; answers on stdout:
- *   new ROWS COLS SCROLLBACK [UNICODE]   a fresh screen
- *   feed HEX                   output, in one piece
- *   size ROWS COLS             a resize
- *   grounds HEX                output, byte by byte: whether each leaves the parser in its ground state
+ * Drives a screen for tests in other languages. Each line of stdin is a command; answers go to stdout.
+ *   new ROWS COLS SCROLLBACK [UNICODE]   create a screen
+ *   feed HEX                   feed output, in one piece
+ *   size ROWS COLS             resize
+ *   grounds HEX                feed output byte by byte: whether each leaves the parser in its ground state
  *   resume                     screen_resume_offset()
- *   widths                     a digit for each code point there can be
- *   graphemes                  the same: two digits of hexadecimal, what kind it is and its width
+ *   widths                     a digit for each code point
+ *   graphemes                  two hexadecimal digits for each code point: its kind and its width
  *   dump                       the state, see dump(); ends with a line "."
- *   snapshot LINES             the snapshot in hexadecimal, with at most so many lines of scrollback
- *   replies                    what has been replied since the last time, in hexadecimal
- *   events                     how many events there were since the last time
+ *   snapshot LINES             the snapshot in hexadecimal, with up to LINES lines of scrollback
+ *   replies                    replies since the last time, in hexadecimal
+ *   events                     number of events since the last time
  */
 #include "ring/screen/screen_internal.h"
 #include "ring/screen/view/snapshot.h"
@@ -59,7 +59,6 @@ static unsigned digit(char c)
 	return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* In place. */
 static size_t from_hex(char *text)
 {
 	size_t n = 0;
@@ -111,7 +110,7 @@ static void create(const char *line, unsigned rows, unsigned cols, unsigned scro
 		exit(1);
 }
 
-/* Some sets have two names. */
+/* Some charsets have two names. */
 static char charset(uint8_t final)
 {
 	return final == '5' ? 'C' : final == '6' ? 'E' : final == '7' ? 'H' : (char) final;
@@ -142,7 +141,7 @@ static void put_style(uint32_t number)
 	}
 }
 
-/* Each cell: text, width unless 1, style unless default. Trailing untouched cells are left out. */
+/* Each cell: text, width unless it is 1, style unless default. Trailing untouched cells are omitted. */
 static void put_line(char name, const struct line *line, unsigned cols)
 {
 	unsigned extent = line_extent(line);

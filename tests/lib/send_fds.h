@@ -1,4 +1,4 @@
-/* A message with descriptors, as over a holder's socket. */
+/* Sends descriptors, as over a holder's socket. */
 #pragma once
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 #define SEND_FDS_MAX 64u
 
-/* Send length bytes, with the same descriptor count times. */
+/* Send length bytes with count copies of one descriptor. */
 static inline void send_fds(int to, const void *bytes, size_t length, int fd, size_t count)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(SEND_FDS_MAX * sizeof(int))] = {0};

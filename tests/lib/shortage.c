@@ -1,11 +1,11 @@
-/* What is allocated, and whether it is; sizes are the allocator's. One thread. */
+/* See shortage.h. Counts the allocator's sizes. For one thread. */
 #include "tests/lib/shortage.h"
 
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the linker makes of malloc() and of the one that is wrapped. */
+/* The names that the linker gives to malloc() and to the function that wraps it. */
 void *__real_malloc(size_t size);               // NOLINT(bugprone-reserved-identifier)
 void *__real_calloc(size_t count, size_t size); // NOLINT(bugprone-reserved-identifier)
 void *__real_realloc(void *p, size_t size);     // NOLINT(bugprone-reserved-identifier)
@@ -15,20 +15,20 @@ void *__wrap_calloc(size_t count, size_t size); // NOLINT(bugprone-reserved-iden
 void *__wrap_realloc(void *p, size_t size);     // NOLINT(bugprone-reserved-identifier)
 void __wrap_free(void *p);                      // NOLINT(bugprone-reserved-identifier)
 
-static bool short_of_it;
+static bool is_short;
 static size_t left, refused, asked;
 static int64_t now, peak;
 
 void shortage_after(size_t n)
 {
-	short_of_it = true;
+	is_short = true;
 	left = n;
 	refused = 0;
 }
 
 size_t shortage_over(void)
 {
-	short_of_it = false;
+	is_short = false;
 	return refused;
 }
 
@@ -51,7 +51,7 @@ size_t shortage_peak(void)
 static bool refuse(void)
 {
 	asked++;
-	if (!short_of_it)
+	if (!is_short)
 		return false;
 	if (left > 0) {
 		left--;

@@ -1,7 +1,7 @@
 /*
- * An allocator that refuses when a test says so, for programs that are started with it (LD_PRELOAD) and whose file has the
- * name in STARVE_PROGRAM. STARVE_STATE is a file of numbers that the test shares with it: how many calls to go until one is
- * refused (0: none is), how many behind that are refused as well, and how often it has been called.
+ * An allocator that fails on demand, for programs that are started with it (LD_PRELOAD) and whose file has the
+ * name $STARVE_PROGRAM. STARVE_STATE is a file of numbers shared with the test: the calls until one fails (0: none fails),
+ * how many after that fail too, and the number of calls so far.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * A table of things: the least that can be held, in holders in memory (tests/lib/memory_holder.h). What is known of one
- * is its id, in the file "thing" of its directory.
+ * A table of things: the smallest kind of held object (shell/held/held.h), with holders in memory
+ * (tests/lib/memory_holder.h). A thing has only an id, in the file "thing" of its directory.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct thing {
 static struct {
 	struct folder folder;
 	uv_loop_t loop;
-	uv_timer_t alive; /* what else a server has: without anything a loop does not turn */
+	uv_timer_t alive; /* keeps the loop alive */
 	struct held_table table;
 	unsigned attached, failed, lost, regained, turns, found, unseen, again, ended, freed,
 		sweeps, changed;
@@ -236,7 +236,7 @@ static inline void things_open(void)
 	cr_assert_eq(held_table_open(&t.table, &t.loop, &things_kind, &t, t.folder.fd), 0);
 }
 
-/* Let go of all; holders live on. */
+/* Close the table; holders live on. */
 static inline void things_close(void)
 {
 	held_table_close(&t.table);
@@ -273,7 +273,9 @@ static inline void things_put(int dir_fd, const char *name, const char *text)
 	close(fd);
 }
 
-/* A directory as a server leaves it, locked as long as the descriptor that is returned, or a holder, is there. */
+/*
+ * Make a directory as a server leaves it. It is locked until the returned descriptor is closed and its holder has gone.
+ */
 static inline int things_make_directory(const char *id, char ret_name[DIRECTORY_NAME_SIZE])
 {
 	int fd;
@@ -287,7 +289,7 @@ static inline bool things_has_directory(const char *name)
 	return faccessat(t.table.dir_fd, name, F_OK, 0) == 0;
 }
 
-/* As an earlier server has left it. */
+/* Leave a thing of an earlier server. */
 static inline struct memory_holder *things_leave(const char *id, bool listening)
 {
 	char name[DIRECTORY_NAME_SIZE];
@@ -307,7 +309,7 @@ static inline void things_on_answer(
 	t.error = error;
 }
 
-/* A new one, which is starting. */
+/* Begin to start a thing. */
 static inline struct thing *things_begin(const char *id, struct held_waiter *w)
 {
 	char name[DIRECTORY_NAME_SIZE];

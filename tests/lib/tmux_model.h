@@ -1,7 +1,7 @@
 /*
- * A tmux as its commands find it, without a server and a file: two sessions, three windows (one of them in both), five
- * panes. What is where: alpha ($0) has 0:work (@0: %0 %1 %2, of which %1 is active) and 1:log (@1: %3); beta ($1) has
- * 1:log and 5:empty (@2: %4).
+ * A tmux state for unit tests, without a server or a file: two sessions, three windows (one in both sessions) and five
+ * panes. alpha ($0) has 0:work (@0: %0 %1 %2, %1 is active) and 1:log (@1: %3); beta ($1) has 1:log and 5:empty (@2:
+ * %4).
  */
 #pragma once
 

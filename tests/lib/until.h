@@ -1,4 +1,4 @@
-/* Waiting for something with a deadline. Never sleep and hope. */
+/* Waits for a condition with a deadline. Tests never sleep instead. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ static inline long long until_now_ms(void)
 	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* For a `do ... while (until_again(deadline))` around a probe. */
+/* For do ... while (until_again(deadline)) around a probe. */
 static inline bool until_again(long long deadline)
 {
 	struct timespec pause = {.tv_nsec = 2000000};
@@ -24,7 +24,7 @@ static inline bool until_again(long long deadline)
 	return true;
 }
 
-/* Wait until the expression is true; ends as a value: whether it became so. */
+/* Wait until the expression is true. The value is whether it became true. */
 #define UNTIL(expression)                                                         \
 	__extension__({                                                           \
 		long long until_deadline = until_now_ms() + UNTIL_MS;             \
@@ -34,7 +34,7 @@ static inline bool until_again(long long deadline)
 		until_ok;                                                         \
 	})
 
-/* The same while the loop turns. */
+/* The same while the loop runs. */
 #define LOOP_UNTIL(loop, expression)                                                  \
 	__extension__({                                                               \
 		long long until_deadline = until_now_ms() + UNTIL_MS;                 \

@@ -1,4 +1,4 @@
-// What a Worker has for its backups: a bucket of R2, in memory, and the stream of a known length that fills it.
+// A Worker's storage for backups, in memory: an R2 bucket, and the stream of known length that fills it.
 globalThis.FixedLengthStream ??= class extends TransformStream {
 	constructor() {
 		super();

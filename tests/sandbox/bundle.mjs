@@ -1,4 +1,4 @@
-// What the published clients need to run in Node, unmodified: each is bundled at run time, and its sockets carry our tokens.
+// Runs the published clients unmodified in Node: each is bundled at run time, and its WebSockets carry our tokens.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { webcrypto } from 'node:crypto';
 import os from 'node:os';
@@ -9,9 +9,9 @@ import WebSocket from 'ws';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** Credentials by host: the client's WebSocket has no place for headers, as a browser's has none. */
+/** Tokens by host, because the client's WebSocket, like a browser's, cannot set headers. */
 const tokens = new Map();
-/** And the sockets there. */
+/** Open sockets by host. */
 const sockets = new Map();
 
 class AuthorizedWebSocket extends WebSocket {
@@ -24,7 +24,7 @@ class AuthorizedWebSocket extends WebSocket {
 globalThis.WebSocket = AuthorizedWebSocket;
 globalThis.crypto ??= webcrypto;
 
-/** The modules that Node does not have. */
+/** Stubs of the modules that Node does not have. */
 const workers = {
 	name: 'workers',
 	setup(build) {
@@ -32,7 +32,7 @@ const workers = {
 	},
 };
 
-/** A module of these contents, with all that it imports. */
+/** Bundle and import a module of these contents. */
 export async function bundle(contents) {
 	const folder = mkdtempSync(path.join(os.tmpdir(), 'rs-sdk-'));
 	try {
@@ -53,7 +53,7 @@ export async function bundle(contents) {
 	}
 }
 
-/** Lets sockets to this server carry its token; they end with its clients. */
+/** Let sockets to this server carry its token; they are closed with its clients. */
 export function authorize(server) {
 	const opened = new Set();
 	tokens.set(server.host, server.token);

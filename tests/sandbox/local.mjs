@@ -1,9 +1,9 @@
-// The client's Sandbox class outside Workers: a Durable Object whose container is a server of ours.
+// The client's Sandbox class outside of Workers: a Durable Object whose container is one of our servers.
 import { until } from '../integration/lib/until.mjs';
 import { authorize } from './bundle.mjs';
 import { sdk, transports } from './sdk.mjs';
 
-/** The state that a Durable Object has, in memory. */
+/** A Durable Object's state, in memory. */
 class FakeState {
 	constructor(name) {
 		const map = new Map();
@@ -36,7 +36,7 @@ class FakeState {
 	waitUntil() {}
 }
 
-/** A socket as Workers hand it out with an answer: nothing comes before it is accepted. */
+/** A socket as Workers return it with an answer: no message comes before it is accepted. */
 function upgraded(url) {
 	return new Promise((resolve, reject) => {
 		const socket = new WebSocket(url);
@@ -77,7 +77,7 @@ function classFor(server) {
 	};
 }
 
-/** What getSandbox() takes: the binding of a namespace, with one object for each name. */
+/** The binding of a namespace for getSandbox(), with one object for each name. */
 export function namespaceOf(server, env = {}) {
 	authorize(server);
 	const Local = classFor(server);
@@ -88,7 +88,10 @@ export function namespaceOf(server, env = {}) {
 			if (!objects.has(name)) objects.set(name, new Local(new FakeState(name), env));
 			return objects.get(name);
 		},
-		/** A Durable Object's requests wait until it has started, and come in the order they were made. */
+		/**
+		 * A Durable Object's requests wait until it has started, and arrive in the order in which they were
+		 * made.
+		 */
 		async started(name) {
 			const object = objects.get(name);
 			await object.ctx.blocked;
@@ -100,7 +103,7 @@ export function namespaceOf(server, env = {}) {
 	};
 }
 
-/** The client of a server over each transport, also over that which a Sandbox alone has. */
+/** The client of a server over each transport, including the one that only a Sandbox has. */
 export const everyTransport = {
 	...transports,
 	RPC: (server) => namespaceOf(server, { SANDBOX_TRANSPORT: 'rpc' }).get('box').client,

@@ -1,4 +1,4 @@
-// The published Sandbox client, unmodified, and told where our server is.
+// The published Sandbox client, unmodified, pointed at our server.
 import { authorize, bundle } from './bundle.mjs';
 
 export { authorize };
@@ -22,7 +22,7 @@ export const transports = {
 	},
 };
 
-/** What the client's parser makes of a stream of events. */
+/** Parse a stream of events with the client's parser. */
 export async function eventsOf(stream) {
 	const events = [];
 	for await (const event of sdk.parseSSEStream(stream)) events.push(event);

@@ -1,4 +1,4 @@
-// Stands for the module `cloudflare:workers`, which only Workers have: as much as the client looks at.
+// Stub of the module `cloudflare:workers`, which only Workers have: the parts that the client uses.
 export class DurableObject {
 	constructor(ctx, env) {
 		this.ctx = ctx;

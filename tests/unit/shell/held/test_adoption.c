@@ -307,7 +307,7 @@ Test(adoption, what_is_taken_while_it_is_being_ended_is_ended)
 Test(adoption, a_stranger_in_its_place_is_refused_once)
 {
 	struct memory_holder *h = things_leave("a", true);
-	h->stranger = true;
+	h->foreign = true;
 	cr_assert_eq(held_adopt(&t.table), 0);
 	cr_expect_null(held_find(&t.table, "a"));
 	cr_expect_eq(t.complaints, 1);
@@ -323,7 +323,7 @@ Test(adoption, a_stranger_of_its_id_does_not_end_the_real_one)
 {
 	struct memory_holder *h = things_leave("a", true);
 	h->mute = true; /* whichever is found first */
-	things_leave("a", true)->stranger = true;
+	things_leave("a", true)->foreign = true;
 	cr_expect_leq(held_adopt(&t.table), 1);
 	memory_holder_answer(h);
 	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 1 && !held_is_adopting(&t.table)));

@@ -1,6 +1,6 @@
-// The page for everyone: what axe finds, what is read as text, and the way to the end.
+// Accessibility of the page: axe's findings, the text for screen readers, and the way to the end.
 //
-// SHOTS: a folder for pictures.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { typeLine } from '../integration/lib/blocks.mjs';
 import { scenario } from '../integration/lib/server.mjs';
@@ -9,7 +9,7 @@ import { findings } from './lib/axe.mjs';
 import { launch, open as openPage, skip } from './lib/browser.mjs';
 
 async function open(server, options = {}) {
-	// axe is put into the page, which the page's own policy is there to prevent.
+	// The page's own policy would block axe.
 	const context = await (await launch(server)).newContext({ viewport: { width: 1000, height: 600 }, reducedMotion: 'reduce', bypassCSP: true, ...options });
 	return openPage(context, server.loginUrl);
 }
@@ -22,7 +22,7 @@ async function sound(page, what) {
 	assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
 }
 
-scenario('the commands beside the terminal by keys alone; the text of the terminal is text of the page, and the end is one press away', { skip, timeout: 90_000 }, async (server) => {
+scenario('commands are reachable by keys, the text of the terminal is on the page, and one key goes to the end', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	for (const line of [': first', '(exit 3)', ': third']) await typeLine(server, 'main', line);
 	const page = await open(server);
@@ -34,7 +34,7 @@ scenario('the commands beside the terminal by keys alone; the text of the termin
 	await at(/^: third: succeeded/);
 	await page.keyboard.press('ArrowUp');
 	await at(/^\(exit 3\): failed with 3/);
-	assert.equal(await page.locator('[data-testid=block][tabindex="0"]').count(), 1, 'one of them is where Tab goes');
+	assert.equal(await page.locator('[data-testid=block][tabindex="0"]').count(), 1, 'Tab reaches one block');
 	await page.keyboard.press('Enter');
 	await at(/^Copy command$/);
 	assert.match(await page.getByTestId('block-card').innerText(), /Failed with 3/);
@@ -64,11 +64,11 @@ scenario('the commands beside the terminal by keys alone; the text of the termin
 	const read = await text.textContent();
 	assert.match(read, /\n1\n2\n3\n[^]*\n300\n/);
 	assert.ok(read.includes('\n1-2-3-4-5-6-7-8-9-10-11-12-13-14-15-16-17-18-19-20-21-22-23-24-25-26-27-28-29-30-31-32-33-34-35-36-37-38-39-40-41-42'
-		+ '-43-44-45-46-47-48-49-50-51-52-53-54-55-56-57-58-59-60-\n'), 'a wrapped line is whole');
-	assert.ok(await text.evaluate((element) => element.scrollTop > 0 && element.scrollTop + element.clientHeight >= element.scrollHeight - 2), 'it begins at the end');
+		+ '-43-44-45-46-47-48-49-50-51-52-53-54-55-56-57-58-59-60-\n'), 'a wrapped line is one line');
+	assert.ok(await text.evaluate((element) => element.scrollTop > 0 && element.scrollTop + element.clientHeight >= element.scrollHeight - 2), 'the text is scrolled to its end');
 	await text.click();
 	await page.keyboard.press('Control+a');
-	assert.equal((await page.evaluate(() => String(getSelection()))).trim(), read.trim(), 'all of it can be selected, and nothing else');
+	assert.equal((await page.evaluate(() => String(getSelection()))).trim(), read.trim(), 'the whole text is selected, and nothing else');
 	await shot(page, 'read-mode');
 	await page.keyboard.press('Escape');
 	await page.getByTestId('read').waitFor({ state: 'detached' });
@@ -76,7 +76,7 @@ scenario('the commands beside the terminal by keys alone; the text of the termin
 	const button = page.getByTestId('new-output');
 	assert.ok(await button.isHidden());
 	await page.evaluate(() => window.ringside.terminal.scrollToLine(50));
-	assert.ok(await button.isHidden(), 'there is nothing new');
+	assert.ok(await button.isHidden(), 'no new output, no button');
 	await server.run('main', 'echo more');
 	await button.waitFor();
 	await shot(page, 'new-output');
@@ -94,7 +94,7 @@ scenario('the commands beside the terminal by keys alone; the text of the termin
 	await button.waitFor({ state: 'hidden' });
 });
 
-scenario('axe finds nothing in any colours, in what is there and what comes and goes', { skip, timeout: 240_000 }, async (server) => {
+scenario('axe finds nothing in any colour scheme, in any view, dialog or notice', { skip, timeout: 240_000 }, async (server) => {
 	for (const id of ['main', 'ended', 'asks', 'robot']) await server.session({ id });
 	await server.api.input('ended', 'exit 3\r');
 	const page = await open(server, { colorScheme: 'light' });
@@ -111,7 +111,7 @@ scenario('axe finds nothing in any colours, in what is there and what comes and 
 		}
 	};
 	await page.locator('[data-testid=session-item][data-session-id=main] a').click();
-	await until('the others out of sight', () => new URL(page.url()).searchParams.get('s') === 'main');
+	await until('only session main', () => new URL(page.url()).searchParams.get('s') === 'main');
 	await page.locator('[data-session-id=robot][data-kind=idle]').waitFor();
 	await page.locator('[data-session-id=ended][data-kind=ended]').waitFor();
 	await each('main');
@@ -164,16 +164,16 @@ scenario('axe finds nothing in any colours, in what is there and what comes and 
 	await each('sign in');
 });
 
-/** What of the page's controls is cut off, or lies on another. */
+/** Controls of the page that are cut off or overlap another. */
 const squeezed = (page) => page.evaluate(() => {
-	// What lies over all else is looked at alone.
+	// An overlay is checked alone.
 	const scope = document.querySelector('dialog[open]') ?? document.querySelector('.blocks-panel') ?? document;
 	const all = [...scope.querySelectorAll('button, a[href], input, select')].filter((each) => {
 		const { width, height } = each.getBoundingClientRect();
 		return width > 1 && height > 1 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
 			&& each.closest('[inert], .xterm, .gutter') === null;
 	});
-	/** Whether one can scroll to it. */
+	/** Whether the user can scroll to it. */
 	const scrolls = (each) => {
 		for (let up = each.parentElement; up !== null; up = up.parentElement)
 			if (/auto|scroll/.test(getComputedStyle(up).overflowY) && up.scrollHeight > up.clientHeight) return true;
@@ -198,8 +198,8 @@ const squeezed = (page) => page.evaluate(() => {
 	return problems;
 });
 
-// At 200 % a window has half as many pixels of style sheets in either direction.
-scenario('at 200 % nothing lies on another, and nothing is cut', { skip, timeout: 120_000 }, async (server) => {
+// At 200 % a window has half as many CSS pixels in both directions.
+scenario('at 200 % no control overlaps another or is cut off', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	await server.session({ id: 'asks', name: 'A session with a rather long name' });
 	const page = await open(server, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2, colorScheme: 'light' });

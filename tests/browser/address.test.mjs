@@ -1,6 +1,6 @@
-// Where the page is opened: by a port that is forwarded, and by a name that is wrong.
+// The address that the page is opened by: a forwarded port, and a wrong host name.
 //
-// SHOTS: a folder for pictures.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { scenario, slowness } from '../integration/lib/server.mjs';
@@ -15,7 +15,7 @@ async function newPage(server) {
 	return page;
 }
 
-/** As `ssh -L` does it: another port of this machine, behind which is the server's. */
+/** Forward another local port to the server's, like `ssh -L`. */
 async function forward(server) {
 	const sockets = new Set();
 	const forwarder = net.createServer((from) => {
@@ -31,7 +31,7 @@ async function forward(server) {
 	return forwarder.address().port;
 }
 
-scenario('through another local port the page works', { skip, timeout: 60_000 }, async (server) => {
+scenario('the page works through a forwarded port', { skip, timeout: 60_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const port = await forward(server);
 	for (const name of ['localhost', '127.0.0.1']) {
@@ -44,14 +44,14 @@ scenario('through another local port the page works', { skip, timeout: 60_000 },
 		await server.outputMatches('main', new RegExp(`by-${name}\\r\\n`));
 		assert.deepEqual(page.errors, []);
 	}
-	// A page of one port is still another origin than one of another.
+	// A page of one port still has another origin than a page of another port.
 	const page = await newPage(server);
 	await page.goto(`http://localhost:${port}/healthz`);
 	assert.equal(await page.evaluate((to) => fetch(`http://localhost:${to}/api/session/list`, { credentials: 'include' })
 		.then(({ status }) => status, () => 'refused'), server.port), 'refused');
 });
 
-scenario('what a browser gets for an error is a page, and programs get JSON', { skip, timeout: 60_000 }, async (server) => {
+scenario('an error is a page for browsers and JSON for programs', { skip, timeout: 60_000 }, async (server) => {
 	const page = await newPage(server);
 	const answer = await page.goto(`http://evil.example:${server.port}/`);
 	assert.equal(answer.status(), 403);
@@ -65,6 +65,6 @@ scenario('what a browser gets for an error is a page, and programs get JSON', { 
 	await page.goto(server.base);
 	const asked = await page.evaluate(() => fetch('/api/nothing').then((response) => response.json()));
 	assert.equal(typeof asked.code, 'string');
-	// By a name without TLS browsers do without one of our headers, and say so.
+	// Without TLS, browsers ignore one of our headers and log that.
 	assert.deepEqual(page.errors.filter((text) => !/status of 40|Cross-Origin-Opener-Policy/.test(text)), []);
 });

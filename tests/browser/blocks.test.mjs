@@ -1,4 +1,4 @@
-// Commands beside the terminal: where they are, live and after a reload, and what can be done with them.
+// Commands beside the terminal: their position, live and after a reload, and their actions.
 import assert from 'node:assert/strict';
 import { blocksOf, typeLine } from '../integration/lib/blocks.mjs';
 import { scenario } from '../integration/lib/server.mjs';
@@ -16,14 +16,14 @@ const list = (server) => blocksOf(server, id);
 
 const type = (server, line) => typeLine(server, id, line);
 
-/** What the gutter shows: of each stretch the block, its state and rows; and the codes. */
+/** The gutter: the block, state and rows of each stretch, and the exit codes. */
 const gutter = (page) => page.evaluate(() => ({
 	stretches: [...document.querySelectorAll('[data-testid=block]')].map(({ dataset, style }) =>
 		[dataset.blockId, dataset.state, dataset.rows, style.top, style.height]).sort(),
 	codes: [...document.querySelectorAll('[data-testid=block-code]')].map(({ textContent, style }) => [textContent, style.top]),
 }));
 
-/** It shows the block, as of the end of the output. */
+/** Wait until the gutter shows the block, at the end of the output. */
 async function shows(page, block) {
 	await until(`block ${block.id} in the gutter`, async () =>
 		(await gutter(page)).stretches.some(([shown, state]) => shown === block.id && state !== 'running')
@@ -43,7 +43,7 @@ const topLine = (page) => page.evaluate(() => {
 	return active.getLine(active.viewportY).translateToString(true);
 });
 
-scenario('the card: copies what has left the scrollback, types again without sending', { skip, args: ['--scrollback', '200'], timeout: 90_000 }, async (server) => {
+scenario('the card copies output that has left the scrollback, and types a command again without sending it', { skip, args: ['--scrollback', '200'], timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const page = await open(server);
 	const hostile = await type(server, ': "<img src=x onerror=alert(1)>"');
@@ -65,10 +65,10 @@ scenario('the card: copies what has left the scrollback, types again without sen
 	await hover(page, many);
 	await page.getByTestId('block-rerun').click();
 	await server.outputMatches(id, /seq -f "%099g" 10486/, offset);
-	assert.equal((await list(server)).length, count, 'it has been sent');
+	assert.equal((await list(server)).length, count, 'the command was sent');
 	await page.keyboard.press('Control+c');
 
-	// Who only watches may copy, and not type.
+	// A viewer may copy, but not type.
 	const { path } = await server.api.call('POST', `/api/session/${id}/links`, { role: 'viewer', expiresInMs: 600_000 });
 	const viewer = await open(server, undefined, server.url.replace(/\/$/, '') + path);
 	const last = await type(server, 'echo last; (exit 4)');
@@ -80,7 +80,7 @@ scenario('the card: copies what has left the scrollback, types again without sen
 	await until('the output', async () => (await clipboard(viewer)).trim() === 'last');
 });
 
-scenario('from command to command; the header, and its Stop; ticks; a link; the gutter, and the same after a reload and another width', { skip, timeout: 90_000 }, async (server) => {
+scenario('moving between commands, the header and its Stop, ticks and links work; the gutter is the same after a reload and at another width', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const page = await open(server);
 	for (const name of ['one', 'two', 'three']) await type(server, `: ${name}; seq 60; (exit 5)`);
@@ -110,10 +110,10 @@ scenario('from command to command; the header, and its Stop; ticks; a link; the 
 
 	await page.goto(`${server.url.replace(/\/$/, '')}/?s=${id}&block=${second.id}`);
 	await live(page);
-	await until('the one of the link', async () => (await topLine(page)).includes(': two;'));
+	await until('the command of the link', async () => (await topLine(page)).includes(': two;'));
 	await page.close();
 
-	// The gutter: failures with their codes, and the same after a reload and another width.
+	// The gutter: failures with their codes, the same after a reload and at another width.
 	{
 		const page = await open(server);
 		await type(server, 'clear');
@@ -125,7 +125,7 @@ scenario('from command to command; the header, and its Stop; ticks; a link; the 
 		const before = await gutter(page);
 		assert.ok(before.stretches.length >= 3, JSON.stringify(before));
 		assert.deepEqual(before.codes.map(([code]) => code), ['3']);
-		// The row of a stretch is that of its command.
+		// A stretch begins in the row of its command.
 		const rows = await page.evaluate(() => {
 			const { terminal } = window.ringside;
 			const { viewportY } = terminal.buffer.active;
@@ -146,7 +146,7 @@ scenario('from command to command; the header, and its Stop; ticks; a link; the 
 		const size = () => page.evaluate(() => [window.ringside.terminal.cols, window.ringside.terminal.rows]);
 		const [wide] = await size();
 		await page.setViewportSize({ width: 800, height: 600 });
-		await until('another size, of both', async () => {
+		await until('another size in the page and the session', async () => {
 			const { cols, rows: high } = await server.api.get(id);
 			return cols < wide && JSON.stringify(await size()) === JSON.stringify([cols, high]);
 		});
@@ -161,7 +161,7 @@ scenario('from command to command; the header, and its Stop; ticks; a link; the 
 		await until('the same gutter', async () => JSON.stringify(await narrow()) === JSON.stringify(resized)).catch(async () =>
 			assert.deepEqual(await narrow(), resized));
 
-		// Full screen programs have the terminal to themselves.
+		// Full-screen programs hide the gutter.
 		await server.api.input(id, 'printf "\\e[?1049h"; read; printf "\\e[?1049l"\r');
 		await page.getByTestId('gutter').waitFor({ state: 'hidden' });
 		await server.api.input(id, '\r');
@@ -169,7 +169,7 @@ scenario('from command to command; the header, and its Stop; ticks; a link; the 
 	}
 });
 
-scenario('the panel: commands of all sessions, filtered; a click leads there; a row stays where somebody is at it', { skip, timeout: 90_000 }, async (server) => {
+scenario('the panel lists and filters commands of all sessions, a click goes to a command, and a row that is in use stays in place', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'other' });
 	await server.api.input('other', ': elsewhere; (exit 9)\r');
 	await server.session({ id });
@@ -196,7 +196,7 @@ scenario('the panel: commands of all sessions, filtered; a click leads there; a 
 	await page.getByTestId('blocks-panel').waitFor({ state: 'detached' });
 	await page.close();
 
-	// A row stays where somebody is at it, and only what is new is asked for.
+	// A row that is in use stays in place, and only new commands are fetched.
 	{
 		for (let at = 0; at < 30; at += 1) await server.api.input(id, `: number ${at}\r`);
 		await type(server, ': the last');
@@ -213,12 +213,12 @@ scenario('the panel: commands of all sessions, filtered; a click leads there; a 
 		const same = () => page.evaluate(() => window.row.isConnected && document.activeElement === window.row);
 		const asked = [];
 		page.on('request', (request) => asked.push(new URL(request.url())));
-		// Pressed, and not let go while news come.
+		// Commands arrive while the mouse button is pressed.
 		await found.hover();
 		await page.mouse.down();
 		await type(server, ': news');
 		await rows.filter({ hasText: ': news' }).waitFor();
-		assert.ok(await same(), 'it is the same row');
+		assert.ok(await same(), 'the row was replaced');
 		const [box, moved] = [await found.boundingBox(), asked.filter(({ pathname }) => pathname.endsWith('/blocks'))];
 		assert.ok(moved.length > 0);
 		for (const { pathname, searchParams } of moved) {
@@ -232,8 +232,8 @@ scenario('the panel: commands of all sessions, filtered; a click leads there; a 
 			element.scrollTop = element.scrollHeight;
 		});
 		await rows.filter({ hasText: /^: number 0(?!;)/ }).waitFor();
-		assert.ok(await page.evaluate(() => window.row.isConnected), 'nor is it gone when it is out of sight');
+		assert.ok(await page.evaluate(() => window.row.isConnected), 'the row was removed while out of sight');
 		await page.getByTestId('panel-text').fill('number');
-		await until('it is filtered away', () => page.evaluate(() => !window.row.isConnected));
+		await until('the filter to remove the row', () => page.evaluate(() => !window.row.isConnected));
 	}
 });

@@ -1,4 +1,5 @@
-// What happens where nobody looks, or where somebody looks at more than one thing: it is told once, and acts where it is seen.
+// Events in sessions that are not in front, or are in several panes: each is reported once, and actions apply to the
+// visible session.
 import assert from 'node:assert/strict';
 import { typeLine } from '../integration/lib/blocks.mjs';
 import { scenario } from '../integration/lib/server.mjs';
@@ -13,7 +14,7 @@ const newContext = async (server, options = {}) =>
 	(await launch(server)).newContext({ reducedMotion: 'reduce', viewport: { width: 1200, height: 700 }, ...options });
 const live = (page) => until('connection', () => page.evaluate(() => window.ringside?.connection?.state.kind === 'live'), { timeout: 20_000 });
 
-scenario('the end of a command is told wherever one looks by then', { skip, timeout: 90_000 }, async (server) => {
+scenario('the end of a command is reported in whichever session is in front', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'works', name: 'The works' });
 	await server.session({ id: 'other' });
 	const page = await open(await newContext(server), at(server, 's=works'));
@@ -33,7 +34,7 @@ scenario('the end of a command is told wherever one looks by then', { skip, time
 	assert.equal(await told.count(), 1);
 });
 
-scenario('what the wall covers comes out before something is done with it; a page that was signed out does nothing more', { skip, timeout: 90_000 }, async (server) => {
+scenario('the wall closes before an action on what it covers; a signed-out page does nothing more', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	await typeLine(server, 'main', ': wanted; seq 100');
 	const page = await open(await newContext(server), at(server, 's=main'));
@@ -67,7 +68,7 @@ scenario('what the wall covers comes out before something is done with it; a pag
 	await gone();
 	await server.outputMatches('main', /: wanted; seq 100/, offset);
 
-	// Signed out, it does nothing more.
+	// The signed-out page does nothing more.
 	await page.getByRole('button', { name: 'Sign out' }).click();
 	await page.getByTestId('sign-in').waitFor();
 	const asked = [];
@@ -87,8 +88,8 @@ scenario('what the wall covers comes out before something is done with it; a pag
 	assert.deepEqual(errors, []);
 });
 
-scenario('a link to a command is for its session, not for the one beside it; what is seen in a tile is not told of', { skip, timeout: 90_000 }, async (server) => {
-	// The same in both, so that their commands are called the same.
+scenario('a link to a command applies to its own session, not to the tile beside it; what a tile shows is not reported', { skip, timeout: 90_000 }, async (server) => {
+	// The same commands in both sessions, so that their blocks have the same ids.
 	for (const id of ['one', 'two']) {
 		await server.api.create({ id });
 		await until('its prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
@@ -105,16 +106,16 @@ scenario('a link to a command is for its session, not for the one beside it; wha
 		return active.getLine(active.viewportY).translateToString(true).includes(': wanted;');
 	}));
 	await page.getByTestId('pane').nth(1).getByTestId('terminal').click();
-	await until('the other one in front', () => query(page).get('s') === 'two');
+	await until('session two in front', () => query(page).get('s') === 'two');
 	await page.getByTestId('pane').nth(1).locator('[data-testid=block]').first().waitFor();
 	const { viewportY, baseY } = await page.evaluate(() => {
 		const { active } = window.ringside.terminal.buffer;
 		return { viewportY: active.viewportY, baseY: active.baseY };
 	});
 	assert.ok(baseY > 100);
-	assert.equal(viewportY, baseY, 'it is at its end');
+	assert.equal(viewportY, baseY, 'the other session was scrolled');
 
-	// What is seen in a tile is not told of.
+	// What a tile shows is not reported.
 	{
 		for (const id of ['front', 'beside', 'hidden']) await server.session({ id });
 		const page = await open(await newContext(server), at(server, 's=front&tile=front&tile=beside'));

@@ -1,6 +1,6 @@
-// Files that are dropped and pasted: where they go, what is typed, and what is refused.
+// Dropped and pasted files: their directory, the paths that are typed, and what is refused.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// CHROMIUM: the browser's executable, by default /usr/bin/chromium. SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const typed = (page, text) => until(`“${text}” on the screen`, () => page.ev
 	return all.includes(wanted);
 }, text));
 
-/** Files of the page's own making: {name, text or size, type}. */
+/** Files that the page makes itself: {name, text or size, type}. */
 const bring = (page, kind, files) => page.evaluate(([type, list]) => {
 	const data = new DataTransfer();
 	for (const { name, text, size, mime } of list) data.items.add(new File([text ?? new Uint8Array(size)], name, { type: mime ?? 'text/plain' }));
@@ -26,7 +26,7 @@ const bring = (page, kind, files) => page.evaluate(([type, list]) => {
 		: new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
 }, [kind, files]);
 
-/** As from the desk. */
+/** Drop files as from the desktop. */
 async function drop(page, files) {
 	const { x, y, width, height } = await page.getByTestId('terminal').boundingBox();
 	const cdp = await page.context().newCDPSession(page);
@@ -45,9 +45,9 @@ async function begin(server) {
 	return { dir, browser, context, page: await open(context, server.loginUrl) };
 }
 
-scenario('files go where the shell is, under names of their own, and their paths wait to be sent', { skip, timeout: 90_000 }, async (server) => {
+scenario('files go to the directory of the shell under unused names, and their paths are typed without Enter', { skip, timeout: 90_000 }, async (server) => {
 	const { dir, page } = await begin(server);
-	await until('a prompt that knows pastes', () => page.evaluate(() => window.ringside.terminal.modes.bracketedPasteMode));
+	await until('a prompt with bracketed paste', () => page.evaluate(() => window.ringside.terminal.modes.bracketedPasteMode));
 	const desk = path.join(server.root, 'desk');
 	mkdirSync(path.join(desk, 'folder'), { recursive: true });
 	writeFileSync(path.join(desk, 'note.txt'), 'from the desk');
@@ -62,7 +62,7 @@ scenario('files go where the shell is, under names of their own, and their paths
 	assert.equal(statSync(path.join(dir, 'empty')).size, 0);
 	assert.ok(!existsSync(path.join(dir, 'folder')));
 
-	// The shell reads what was typed as the paths; nothing of it has been sent before.
+	// The shell parses what was typed as the paths; nothing was sent before Enter.
 	await page.getByTestId('terminal').click();
 	await page.keyboard.press('Home');
 	await page.keyboard.type('printf "[%s]\\n" ');
@@ -82,7 +82,7 @@ scenario('files go where the shell is, under names of their own, and their paths
 	assert.deepEqual([...names].sort(), ['-rf', '.._.._up', 'a__[201~_touch ran_', 'empty', 'note-1.txt', 'note.txt', '日本 $(touch ran)',
 		`${'x'.repeat(248)}.png`].sort());
 
-	// A directory whose name is keys is not typed.
+	// A directory name that contains keys is not typed.
 	await server.run('main', 'mkdir $\'k\\ey\\e[201~\\r\' && cd k*');
 	await bring(page, 'drop', [{ name: '-r.txt', text: 'x' }]);
 	await typed(page, './-r.txt ');
@@ -94,13 +94,13 @@ scenario('files go where the shell is, under names of their own, and their paths
 	const [, place] = await server.outputMatches('main', /(\/tmp\/ringside-[0-9a-f]{24})\/image\.png/);
 	try {
 		assert.equal(readFileSync(`${place}/image.png`, 'utf8'), 'a picture');
-		assert.equal(statSync(place).mode & 0o777, 0o700, 'others can see what was pasted');
+		assert.equal(statSync(place).mode & 0o777, 0o700, 'other users can read the pasted files');
 	} finally {
 		rmSync(place, { recursive: true });
 	}
 });
 
-scenario('what cannot be brought is said: cancelled, lost, too large, leased, nobody there to read it', { skip, timeout: 90_000 }, async (server) => {
+scenario('the page reports an upload that is cancelled, interrupted or too large, and paths that cannot be typed', { skip, timeout: 90_000 }, async (server) => {
 	const { dir, browser, page, context } = await begin(server);
 	const row = page.getByTestId('upload');
 	const cdp = await context.newCDPSession(page);
@@ -112,22 +112,22 @@ scenario('what cannot be brought is said: cancelled, lost, too large, leased, no
 	await shot(page, 'files-sending');
 	await row.first().getByRole('button', { name: 'Cancel' }).click();
 	await typed(page, '/next\' ');
-	assert.deepEqual(readdirSync(dir), ['next'], 'what was cancelled has left something');
+	assert.deepEqual(readdirSync(dir), ['next'], 'a cancelled upload left a file');
 
 	await bring(page, 'drop', [{ name: 'big', size: 3_000_000 }]);
 	await under();
 	await server.kill();
-	await speed(-1); // what is slow is told late as well
+	await speed(-1); // a throttled connection also reports its end late
 	await row.filter({ hasText: 'The connection was lost' }).waitFor();
 	await shot(page, 'files-lost');
 	await server.start();
 	await until('connection', () => page.evaluate(() => window.ringside.connection.state.kind === 'live'), { timeout: 20_000 });
-	assert.deepEqual(readdirSync(dir), ['next'], 'half a file is there');
+	assert.deepEqual(readdirSync(dir), ['next'], 'an interrupted upload left a file');
 	await row.getByRole('button', { name: 'Try again' }).click();
 	await typed(page, '/big\' ');
 	assert.equal(statSync(path.join(dir, 'big')).size, 3_000_000);
 
-	// As of a proxy that has a limit of its own.
+	// As from a proxy with a limit of its own.
 	await page.route('**/api/file/**', (route) => route.fulfill({ status: 413, contentType: 'text/html', body: '<h1>413</h1>' }));
 	await bring(page, 'drop', [{ name: 'large', text: 'large' }]);
 	await row.filter({ hasText: 'larger than the server' }).getByRole('button', { name: 'Dismiss' }).click();
@@ -135,7 +135,7 @@ scenario('what cannot be brought is said: cancelled, lost, too large, leased, no
 	await bring(page, 'drop', Array.from({ length: 101 }, (_, n) => ({ name: `many ${n}`, text: '' })));
 	await toast(page, 'too many at once');
 
-	// cat cannot tell a paste from keys.
+	// cat does not distinguish a paste from keys.
 	await server.api.input('main', '\x15cat\r');
 	await until('cat', () => page.evaluate(() => !window.ringside.terminal.modes.bracketedPasteMode));
 	await bring(page, 'drop', [{ name: 'offered', text: 'x' }]);

@@ -1,4 +1,5 @@
-// What somebody is needed for: cards above the list of sessions, a password typed into one of them, news of what nobody saw.
+// The inbox above the list of sessions: cards of sessions that need a person, a password typed into a card, and unseen
+// notifications.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
@@ -8,7 +9,7 @@ import { until } from '../integration/lib/until.mjs';
 import { findings } from './lib/axe.mjs';
 import { launch, open, skip } from './lib/browser.mjs';
 
-scenario('a password is typed into its card, and what nobody saw is told', { skip, timeout: 120_000 }, async (server) => {
+scenario('a password is typed into its card, and unseen notifications are shown', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['front', 'asks', 'robots']) await server.session({ id });
 	const browser = await launch(server);
 	const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -23,7 +24,7 @@ scenario('a password is typed into its card, and what nobody saw is told', { ski
 
 	await server.api.call('POST', '/api/session/robots/exec', { command: "printf '\\033]9;<b>built</b>\\007'; false" });
 	await item('robots', 'failed').waitFor();
-	await until('what it said', async () => await item('robots', 'notification').locator('bdi').textContent() === '<b>built</b>');
+	await until('the notification', async () => await item('robots', 'notification').locator('bdi').textContent() === '<b>built</b>');
 
 	await server.api.input('asks', 'read -s word; echo "${#word} characters"\r');
 	const card = item('asks', 'password');
@@ -41,11 +42,11 @@ scenario('a password is typed into its card, and what nobody saw is told', { ski
 	await until('the answer', async () => /9 characters|10 characters/.test(await output()), { timeout: 20_000 });
 	assert.doesNotMatch(await output(), /hunter2/);
 	assert.doesNotMatch(JSON.stringify(await server.api.call('GET', '/api/session/asks/typed')), /hunter2/);
-	assert.equal((await server.api.get('asks')).cols, cols, 'nobody has resized it');
+	assert.equal((await server.api.get('asks')).cols, cols, 'the session was not resized');
 
 	await item('robots', 'notification').getByTestId('inbox-drop').click();
 	await item('robots', 'notification').waitFor({ state: 'detached' });
-	assert.equal(await page.evaluate(() => window.asked), 0, 'never unbidden');
+	assert.equal(await page.evaluate(() => window.asked), 0, 'permission is never requested unasked');
 	await page.getByTestId('notify').click();
 	assert.equal(await page.evaluate(() => window.asked), 1);
 	await item('robots', 'failed').locator('.inbox-open').click();
@@ -53,11 +54,11 @@ scenario('a password is typed into its card, and what nobody saw is told', { ski
 	assert.equal(new URL(page.url()).searchParams.get('s'), 'robots');
 });
 
-scenario('who comes by a link for a secret gets its card, and no terminal', { skip, timeout: 120_000 }, async (server) => {
+scenario('a link for a secret shows its card and no terminal', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'asks', name: 'Web server' });
 	const ran = [];
 	const ask = async (command) => {
-		ran.push(server.api.call('POST', '/api/session/asks/exec', { command, label: 'Deploy bot' })); // answered at its end
+		ran.push(server.api.call('POST', '/api/session/asks/exec', { command, label: 'Deploy bot' })); // responds when the command ends
 		const { state } = await server.api.call('POST', '/api/session/asks/wait', { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
 		return state.humanUrl;
 	};

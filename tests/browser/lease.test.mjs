@@ -1,4 +1,4 @@
-// The keyboard is a program's, then a person's, then the program's again: a frame says whose.
+// A lease goes from a program to a person and back; the frame shows who has it.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
@@ -7,7 +7,7 @@ import { launch, open, skip } from './lib/browser.mjs';
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 const lease = '/api/session/main/lease';
 
-scenario('taken over, kept over a reload, given back with a note; and let finish', { skip, timeout: 90_000 }, async (server) => {
+scenario('a lease is taken over, survives a reload and is given back with a note; or the program may finish first', { skip, timeout: 90_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 'main' });
 	const page = await open(await (await launch(server)).newContext({ colorScheme: 'dark' }), server.loginUrl);
@@ -24,7 +24,7 @@ scenario('taken over, kept over a reload, given back with a note; and let finish
 	assert.equal((await api.get('main')).offset, offset);
 	await page.setViewportSize({ width: 390, height: 740 });
 	await page.getByRole('button', { name: /^Sessions/ }).waitFor();
-	await until('the buttons are there to be pressed', async () => (await page.getByTestId('lease-after').boundingBox())?.x > 0);
+	await until('the buttons of the lease', async () => (await page.getByTestId('lease-after').boundingBox())?.x > 0);
 	await shot(page, 'lease-theirs-phone');
 	await page.getByTestId('lease-take').click();
 	await frame.filter({ hasText: 'You' }).waitFor();
@@ -50,7 +50,7 @@ scenario('taken over, kept over a reload, given back with a note; and let finish
 
 	const id = (await api.call('POST', lease, { owner: 'robot', ttlMs: 600_000 })).lease.id;
 	const { data } = await api.call('POST', '/api/session/main/exec', { command: 'cat', yieldMs: 0, lease: id });
-	await until('it runs', async () => (await api.call('GET', `/api/session/main/exec/${data.id}`)).data.state === 'running');
+	await until('the command to run', async () => (await api.call('GET', `/api/session/main/exec/${data.id}`)).data.state === 'running');
 	await page.getByTestId('lease-after').click();
 	await badge.filter({ hasText: /robot has the keyboard; .* is next/ }).waitFor();
 	await shot(page, 'lease-after-light');

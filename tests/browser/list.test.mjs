@@ -1,4 +1,4 @@
-// The list of sessions says what each is at, and the tab how many of them wait for somebody.
+// The list shows the state of each session, and the tab's title the number of sessions that wait for a person.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
@@ -10,8 +10,8 @@ import { launch, open, skip } from './lib/browser.mjs';
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: path.join(process.env.SHOTS, `list-${name}.png`) });
 
-/** Until the row says that, and is of that kind. */
-async function says(page, id, kind, fits) {
+/** Wait until the row has this kind and a text that fits. */
+async function rowShows(page, id, kind, fits) {
 	const row = page.getByTestId('session-item').and(page.locator(`[data-session-id="${id}"]`));
 	let last;
 	await until(() => `${id}: ${kind} ${fits}, but ${JSON.stringify(last)}`, async () => {
@@ -23,51 +23,51 @@ async function says(page, id, kind, fits) {
 const titled = (page, pattern) => until(() => `a title like ${pattern}`, async () => pattern.test(await page.title()), { timeout: 30_000 });
 const picture = (page) => page.locator('link[rel=icon]').getAttribute('href');
 
-scenario('rows, title and picture tell what sessions are at, to all pages, and by the next server', { skip, timeout: 120_000 }, async (server) => {
+scenario('rows, title and icon show the states of sessions, in all pages and after a restart', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await server.session({ id });
 	const browser = await launch(server);
 	const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' });
 	const one = await open(context, `${server.base}/?s=front${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
 	const other = await open(context, `${server.base}/?s=front`);
-	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await says(one, id, 'idle', /idle$/);
+	for (const id of ['front', 'works', 'fails', 'asks', 'hostile']) await rowShows(one, id, 'idle', /idle$/);
 	assert.match(await picture(one), /\.svg$/);
 	await server.api.input('works', 'sleep 1000\r');
 	await server.api.input('fails', 'false\r');
 	await server.api.input('asks', 'read -s word\r');
 	await server.api.input('hostile', ": '<img src=x onerror=\"document.title=1\">'; false\r");
 	for (const page of [one, other]) {
-		await says(page, 'works', 'works', /^▶ ?sleep 1000 ?0:\d\d$/);
-		await says(page, 'fails', 'failed', /^✗ ?1 false$/);
-		await says(page, 'asks', 'waits', /^password · read -s word$/);
-		await says(page, 'hostile', 'failed', /^✗ ?1 : '<img src=x/);
+		await rowShows(page, 'works', 'works', /^▶ ?sleep 1000 ?0:\d\d$/);
+		await rowShows(page, 'fails', 'failed', /^✗ ?1 false$/);
+		await rowShows(page, 'asks', 'waits', /^password · read -s word$/);
+		await rowShows(page, 'hostile', 'failed', /^✗ ?1 : '<img src=x/);
 		await titled(page, /^\(1\) /);
 		assert.match(await picture(page), /^data:image\/svg\+xml,/);
 		assert.equal(await page.locator('img').count(), 0);
 	}
 	const time = one.getByTestId('session-item').and(one.locator('[data-session-id="works"]')).getByTestId('session-time');
 	const before = await time.textContent();
-	await until('time to go on', async () => await time.textContent() !== before, { timeout: 20_000 });
+	await until('a new time', async () => await time.textContent() !== before, { timeout: 20_000 });
 	await shot(one, 'light');
 	await one.emulateMedia({ colorScheme: 'dark' });
 	await shot(one, 'dark');
 	await server.api.input('asks', 'secret\r');
-	await says(one, 'asks', 'idle', /idle$/);
+	await rowShows(one, 'asks', 'idle', /idle$/);
 	await titled(other, /^(?!\()/);
 	assert.match(await picture(other), /\.svg$/);
 	await server.kill();
 	await server.start();
-	await says(one, 'works', 'works', /^▶ ?sleep 1000 ?\d+:\d\d$/);
+	await rowShows(one, 'works', 'works', /^▶ ?sleep 1000 ?\d+:\d\d$/);
 	await server.api.input('works', '\x03');
-	await says(one, 'works', 'idle', /idle$/);
+	await rowShows(one, 'works', 'idle', /idle$/);
 });
 
-scenario('many sessions: a row for each, and those that are told of alone change', { skip, timeout: 120_000 }, async (server) => {
+scenario('many sessions: only rows of sessions that changed are redrawn', { skip, timeout: 120_000 }, async (server) => {
 	const ids = Array.from({ length: times(10, 50) }, (_, i) => `s${i}`);
 	const last = ids.at(-1);
 	for (const id of ids) await server.api.call('POST', '/api/session/create', { id, shell: '/bin/sh' });
 	const context = await (await launch(server)).newContext();
 	const page = await open(context, `${server.base}/?s=s0${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
-	await until('all that are idle', async () => await page.locator('[data-testid="session-item"][data-kind="idle"]').count() === ids.length, { timeout: 60_000 });
+	await until('all idle rows', async () => await page.locator('[data-testid="session-item"][data-kind="idle"]').count() === ids.length, { timeout: 60_000 });
 	await page.evaluate(() => {
 		window.changed = new Set();
 		new MutationObserver((records) => {
@@ -78,7 +78,7 @@ scenario('many sessions: a row for each, and those that are told of alone change
 		}).observe(document.querySelector('[data-testid="session-list"]'), { childList: true, characterData: true, subtree: true });
 	});
 	await server.api.input(last, 'cat\r');
-	await says(page, last, 'waits', /^a line · cat$/);
+	await rowShows(page, last, 'waits', /^a line · cat$/);
 	await titled(page, /^\(1\) /);
 	assert.ok(await page.evaluate((id) => window.changed.has(id) && !window.changed.has('s7'), last));
 });

@@ -1,6 +1,7 @@
-// One field for sessions, actions and commands, by keys alone; what a new session begins with; and keys that are the shell's.
+// The palette finds sessions, actions and commands by keys alone; defaults of a new session; keys that belong to the
+// shell.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// CHROMIUM: the browser's executable, by default /usr/bin/chromium. SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +14,7 @@ const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${pro
 const inFront = (page, id) => until(`${id} in front`, () => page.evaluate((wanted) => new URLSearchParams(window.location.search).get('s') === wanted
 	&& window.ringside.connection?.state.kind === 'live', id), { timeout: 20_000 });
 
-scenario('sessions, actions and commands are found by some letters', { skip, timeout: 90_000 }, async (server) => {
+scenario('sessions, actions and commands are found by a few letters', { skip, timeout: 90_000 }, async (server) => {
 	const here = path.join(server.root, 'here');
 	mkdirSync(here);
 	await server.session({ id: 'main', cwd: here });
@@ -50,7 +51,7 @@ scenario('sessions, actions and commands are found by some letters', { skip, tim
 	await page.keyboard.press('ArrowUp');
 	await page.keyboard.press('ArrowUp');
 	await page.keyboard.press('ArrowDown');
-	assert.equal(await chosen(), first, 'it goes round');
+	assert.equal(await chosen(), first, 'the selection wraps around');
 	assert.equal(await page.locator('[role=option][aria-selected=true]').count(), 1);
 	await page.keyboard.press('Control+Shift+P');
 	await closed();
@@ -68,7 +69,7 @@ scenario('sessions, actions and commands are found by some letters', { skip, tim
 	await page.keyboard.press('Alt+1');
 	await inFront(page, 'main');
 
-	// Typed for somebody to send; not sent.
+	// The command is typed, but not sent.
 	await until('a prompt', () => page.evaluate(() => window.ringside.terminal.modes.bracketedPasteMode));
 	const { offset } = await server.api.get('main');
 	await page.keyboard.press('Control+Shift+P');
@@ -78,7 +79,7 @@ scenario('sessions, actions and commands are found by some letters', { skip, tim
 	await server.outputMatches('main', /echo a-long-command/, offset);
 	await page.keyboard.press('Control+u');
 
-	// What readline needs is the shell's.
+	// Keys that readline uses go to the shell.
 	await server.run('main', 'stty -ixon; echo one-two');
 	const before = (await server.api.get('main')).offset;
 	await page.keyboard.press('Control+p');
@@ -94,7 +95,7 @@ scenario('sessions, actions and commands are found by some letters', { skip, tim
 	await page.getByRole('heading', { name: 'renamed here' }).waitFor();
 });
 
-scenario('a new session is where this one is', { skip, timeout: 90_000 }, async (server) => {
+scenario('a new session begins in the directory of the current one', { skip, timeout: 90_000 }, async (server) => {
 	const here = path.join(server.root, 'here');
 	mkdirSync(here);
 	await server.session({ id: 'main' });
@@ -113,7 +114,7 @@ scenario('a new session is where this one is', { skip, timeout: 90_000 }, async 
 	await page.keyboard.press('Enter');
 	const third = await until('a third', async () => (await others()).find((session) => session.cwd === '/tmp'));
 	await inFront(page, third.id);
-	// Where nobody can be any more.
+	// A directory that no longer exists.
 	await page.keyboard.press('Alt+2');
 	await inFront(page, id);
 	rmSync(here, { recursive: true });

@@ -1,4 +1,4 @@
-// The clipboard and what is dropped: nothing runs or leads away unasked.
+// Pasting and dropping: nothing runs, and the page does not navigate, without a question.
 //
 // SHOTS: a folder for pictures.
 import assert from 'node:assert/strict';
@@ -6,13 +6,13 @@ import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { launch, open, skip } from './lib/browser.mjs';
 
-scenario('lines are asked about, Ctrl-C copies, and a lease is one toast', { skip, timeout: 90_000 }, async (server) => {
+scenario('several lines need a confirmation, Ctrl-C copies a selection, and a lease is one toast', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const browser = await launch(server);
 	const context = await browser.newContext({ viewport: { width: 900, height: 500 }, permissions: ['clipboard-read', 'clipboard-write'] });
 	const page = await open(context, server.loginUrl);
 	await page.getByTestId('terminal').click();
-	const happens = (type, items) => page.evaluate(([kind, list]) => {
+	const dispatch = (type, items) => page.evaluate(([kind, list]) => {
 		const data = new DataTransfer();
 		for (const { text } of list) data.setData('text/plain', text);
 		const target = document.querySelector('.xterm-helper-textarea');
@@ -21,25 +21,25 @@ scenario('lines are asked about, Ctrl-C copies, and a lease is one toast', { ski
 		return !target.dispatchEvent(event);
 	}, [type, items]);
 
-	// bash takes a paste as one; cat does not.
+	// bash supports bracketed paste; cat does not.
 	await server.api.input('main', 'cat -v\r');
 	await until('cat', () => page.evaluate(() => !window.ringside.terminal.modes.bracketedPasteMode));
-	await happens('paste', [{ text: 'one\ntwo\nthree' }]);
+	await dispatch('paste', [{ text: 'one\ntwo\nthree' }]);
 	await page.getByRole('dialog').filter({ hasText: 'Paste 3 lines?' }).waitFor();
 	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/paste-asks.png` });
 	await page.keyboard.press('Escape');
-	await happens('paste', [{ text: 'a line\n' }]);
+	await dispatch('paste', [{ text: 'a line\n' }]);
 	await server.outputMatches('main', /a line\r\na line\r\n/);
-	assert.ok(!(await server.api.text('main')).includes('two'), 'it was pasted unasked');
-	await happens('paste', [{ text: 'four\nfive\n' }]);
+	assert.ok(!(await server.api.text('main')).includes('two'), 'the lines were pasted without a question');
+	await dispatch('paste', [{ text: 'four\nfive\n' }]);
 	await page.getByTestId('confirm').click();
 	await server.outputMatches('main', /four\r\n[^]*five\r\n/);
 
-	assert.equal(await happens('dragover', []), true, 'the browser would open what is dropped');
+	assert.equal(await dispatch('dragover', []), true, 'the browser would open the dropped file');
 	await page.evaluate(() => window.ringside.terminal.selectAll());
 	await page.keyboard.press('Control+c');
 	await until('the copy', async () => (await page.evaluate(() => navigator.clipboard.readText())).includes('a line'));
-	assert.ok(!(await server.api.text('main')).includes('^C'), 'it has interrupted');
+	assert.ok(!(await server.api.text('main')).includes('^C'), 'Ctrl-C interrupted the program');
 	await page.keyboard.press('Control+c');
 	await server.outputMatches('main', /\^C/);
 	await server.rests('main');
@@ -53,7 +53,7 @@ scenario('lines are asked about, Ctrl-C copies, and a lease is one toast', { ski
 	assert.equal(await refused.count(), 1);
 });
 
-scenario('the key bar pastes, from a field where the clipboard is not to be had, and interrupts', { skip, timeout: 90_000 }, async (server) => {
+scenario('the key bar interrupts, and pastes, from a field if the clipboard is unavailable', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const browser = await launch(server);
 	const phone = { viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true };
@@ -65,7 +65,7 @@ scenario('the key bar pastes, from a field where the clipboard is not to be had,
 		const { inside, wide } = await button.evaluate((element) => ({
 			inside: element.scrollWidth <= element.clientWidth, wide: element.getBoundingClientRect().right <= window.innerWidth,
 		}));
-		assert.ok(inside && wide, `no room for ${await button.getAttribute('aria-label')}`);
+		assert.ok(inside && wide, `no space for ${await button.getAttribute('aria-label')}`);
 	}
 
 	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/key-bar-first.png` });
@@ -80,7 +80,7 @@ scenario('the key bar pastes, from a field where the clipboard is not to be had,
 	await key('Paste').tap();
 	await page.locator('.toast').filter({ hasText: 'no text on the clipboard' }).waitFor();
 
-	// As without TLS, or where somebody has said no.
+	// As without TLS, or if permission was denied.
 	await context.clearPermissions();
 	await page.evaluate(() => { navigator.clipboard.readText = () => Promise.reject(new Error('denied')); });
 	await key('Paste').tap();

@@ -1,4 +1,4 @@
-// Who is there: a link's name comes with its visitor, tabs of somebody are one person, and nobody is their own ghost.
+// Presence: a link has a name, several tabs of one browser are one person, and a lost connection leaves no entry.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
@@ -10,7 +10,7 @@ const people = (page, count, pattern) => until(() => `${count} people, ${pattern
 	return lines.length === count && pattern.test(lines.join('\n'));
 }, { timeout: 20_000 });
 
-scenario('a link for Grace is Grace, two tabs are one person, and a lost connection leaves nobody', { skip, timeout: 90_000 }, async (server) => {
+scenario('a link shows its name, two tabs are one person, and a lost connection leaves no entry', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const { path } = await server.api.call('POST', '/api/session/main/links', { role: 'driver', name: 'Grace' });
 	const browser = await launch(server);
@@ -30,7 +30,7 @@ scenario('a link for Grace is Grace, two tabs are one person, and a lost connect
 	await people(grace, 2, /, owner, typ/);
 	await second.close();
 
-	// Grace calls herself otherwise, and stays that when she comes again.
+	// The guest changes the name, which is kept when the guest returns.
 	await grace.getByTestId('presence').click();
 	await grace.getByTestId('my-name').fill('Grace H.');
 	await grace.getByTestId('confirm').click();
@@ -38,7 +38,7 @@ scenario('a link for Grace is Grace, two tabs are one person, and a lost connect
 	await grace.reload();
 	await people(ada, 2, /^Grace H\., can type$/m);
 
-	// As when a laptop changes networks: the server has not noticed, the page comes again.
+	// As when a laptop changes networks: the page reconnects before the server notices.
 	await ada.evaluate(() => {
 		const { close } = WebSocket.prototype;
 		WebSocket.prototype.close = () => {};
@@ -47,6 +47,6 @@ scenario('a link for Grace is Grace, two tabs are one person, and a lost connect
 		WebSocket.prototype.close = close;
 	});
 	await until('connection', () => ada.evaluate(() => window.ringside.connection.state.kind === 'live'));
-	await until('no ghost', async () => (await server.api.get('main')).clients === 2);
+	await until('only the new connection', async () => (await server.api.get('main')).clients === 2);
 	assert.match(await here(ada), /\(you\), owner/);
 });

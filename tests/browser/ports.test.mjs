@@ -1,11 +1,11 @@
-// Ports in the page: what begins to listen in a session is offered to the owner, and opens in an origin of its own.
+// Ports in the page: a port that a session listens on is offered to the owner, and opens in an origin of its own.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { launch, skip } from './lib/browser.mjs';
 
-/** A program with a page that tries what it may, and a WebSocket. */
+/** A program with a WebSocket and a page that tries to reach Ringside. */
 const program = `
 const http = require("http"), crypto = require("crypto");
 const page = "<!doctype html><title>mine</title><h1>Hello from a port</h1><script>const s = new WebSocket((location.protocol === 'https:' ? 'wss:' : 'ws:') + '//' + location.host + '/socket'); s.onmessage = (m) => { document.title = m.data; }; s.onopen = () => s.send('x');</script>";
@@ -35,7 +35,7 @@ async function start(server, id, name = 'web.cjs') {
 	return Number((await server.outputMatches(id, /at (\d+)\r\n/, offset))[1]);
 }
 
-scenario('a port that begins to listen is offered, opens, and has no rights here', { skip, timeout: 120_000 }, async (server) => {
+scenario('a port that begins to listen is offered, opens, and has no access to Ringside', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'main', cwd: server.cwd });
 	const { context, page, errors } = await open(server, server.loginUrl);
 	const offers = page.getByTestId('port-offers');
@@ -48,16 +48,16 @@ scenario('a port that begins to listen is offered, opens, and has no rights here
 	await opened.waitForLoadState();
 	assert.match(new URL(opened.url()).hostname, new RegExp(`^${port}-main-[a-z0-9]{16}\\.localhost$`));
 	assert.equal(await opened.locator('h1').textContent(), 'Hello from a port');
-	// The WebSocket has passed, and the program takes its own page for its own.
+	// The WebSocket works, and the program accepts its page's origin as its own.
 	await until('the WebSocket', async () => await opened.title() === `origin http://localhost:${port}`);
 	assert.equal(await opened.evaluate(() => window.opener), null);
 	assert.ok(!(await opened.evaluate(() => document.cookie)).includes('ringside'));
-	// Ringside's own API is out of its reach.
+	// Ringside's own API is out of reach.
 	const reached = await opened.evaluate((base) => fetch(`${base}/api/session/list`, { credentials: 'include' }).then(({ status }) => status, () => 'failed'), server.base);
 	assert.equal(reached, 'failed');
 	assert.match(await opened.evaluate(() => fetch('/api/session/list').then((answer) => answer.text())), /Hello from a port/);
 	await opened.close();
-	// Dismissed, it stays away; ended, it is forgotten.
+	// A dismissed port stays dismissed; when its program ends it is forgotten.
 	await offer.locator('.port-dismiss').click();
 	assert.equal(await offers.locator('.port-offer').count(), 0);
 	await server.api.input('main', '\x03');
@@ -69,7 +69,7 @@ scenario('a port that begins to listen is offered, opens, and has no rights here
 	assert.deepEqual(errors, []);
 });
 
-scenario('by its path a page is in a sandbox', { skip, timeout: 120_000 }, async (server) => {
+scenario('a page under a path is sandboxed', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'main', cwd: server.cwd });
 	const port = await start(server, 'main');
 	const { page, context } = await open(server, server.loginUrl);
@@ -79,7 +79,7 @@ scenario('by its path a page is in a sandbox', { skip, timeout: 120_000 }, async
 	assert.equal(await other.evaluate(() => self.origin), 'null');
 	assert.equal(await other.evaluate(() => { try { return document.cookie; } catch (error) { return error.name; } }), 'SecurityError');
 	assert.equal(await other.evaluate((base) => fetch(`${base}/api/session/list`, { credentials: 'include' }).then(({ status }) => status, () => 'failed'), server.base), 'failed');
-	// Nor is it a part of Ringside's own page.
+	// Ringside's own page cannot embed it.
 	const loaded = (what) => page.evaluate(([kind, url]) => new Promise((resolve) => {
 		const element = Object.assign(document.createElement(kind), kind === 'img' ? { src: url } : { src: url });
 		element.onload = () => resolve('loaded');
@@ -90,7 +90,7 @@ scenario('by its path a page is in a sandbox', { skip, timeout: 120_000 }, async
 	assert.equal((await context.cookies()).some(({ name }) => name === 'seen'), false);
 });
 
-scenario('guests are offered nothing', { skip, timeout: 120_000 }, async (server) => {
+scenario('guests get no offers of ports', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'main', cwd: server.cwd });
 	const port = await start(server, 'main');
 	const { path } = await server.api.call('POST', '/api/session/main/links', { role: 'driver' });

@@ -1,4 +1,4 @@
-// The page comes back: snapshots in a real browser, the reader's place, and whose size it is.
+// The page after a reload or reconnect: snapshots in a real browser, the scroll position, and the size of the session.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { stays, until } from '../integration/lib/until.mjs';
@@ -6,11 +6,11 @@ import { launch, live, open as openPage, skip } from './lib/browser.mjs';
 
 const id = 'main';
 
-/** A page of somebody's own. */
+/** A page in a browser context of its own. */
 const open = async (server, viewport = { width: 1100, height: 700 }) =>
 	openPage(await (await launch(server)).newContext({ viewport }), server.loginUrl);
 
-/** What there is to see, and how much there is to scroll; after scrolling, if a line is given. */
+/** The visible rows and the length of the scrollback, after scrolling to a line if one is given. */
 const view = (page, scrollTo) => page.evaluate((to) => {
 	const { terminal } = window.ringside;
 	if (to !== undefined) terminal.scrollToLine(to);
@@ -30,7 +30,7 @@ async function caughtUp(server, page) {
 
 const scrollTo = (page, line) => page.evaluate((to) => window.ringside.terminal.scrollToLine(to), line);
 
-/** Notes in every frame how long the history is; returns how to read the notes. */
+/** Record the length of the history in every frame. Returns a function that reads the record. */
 async function watchFrames(page) {
 	await page.evaluate(() => {
 		window.lengths = new Set();
@@ -43,32 +43,32 @@ async function watchFrames(page) {
 	return () => page.evaluate(() => [...window.lengths]);
 }
 
-scenario('a long history: the end is there at once, the rest when it is looked for', { skip, timeout: 80_000 }, async (server) => {
+scenario('a long history: its end is there at once, the rest after scrolling up', { skip, timeout: 80_000 }, async (server) => {
 	await server.session({ id });
 	await server.run(id, 'seq -f "line %g of many" 6000 | tail -n 6000; echo pri""nted');
 	const page = await open(server);
 	await caughtUp(server, page);
 	assert.ok((await view(page)).rows.includes('line 6000 of many'));
-	// What is above the screen follows by itself.
+	// Lines above the screen follow without scrolling.
 	await until('lines above', async () => (await view(page)).baseY > 0);
 	const first = await view(page);
-	// A thousand; but those that the window has room for, if it got its size later, are on the screen.
+	// A thousand lines, less those that are on the screen if the window got its size later.
 	assert.ok(first.baseY >= 900 && first.baseY < 1100, `${first.baseY} lines to begin with`);
 
 	const lengths = await watchFrames(page);
-	const before = await view(page, 20); // at once: the rest may be there a moment later
+	const before = await view(page, 20); // immediately: the rest may arrive soon
 	await until('the whole history', async () => (await view(page)).baseY > 5000);
 	const after = await view(page);
-	assert.deepEqual(after.rows, before.rows, 'the text has moved');
-	assert.deepEqual((await lengths()).sort((a, b) => a - b), [before.length, after.length], 'it was seen half drawn');
-	assert.ok(await page.getByTestId('new-output').isHidden(), 'what was there before is not new');
+	assert.deepEqual(after.rows, before.rows, 'the text moved');
+	assert.deepEqual((await lengths()).sort((a, b) => a - b), [before.length, after.length], 'a half drawn history was visible');
+	assert.ok(await page.getByTestId('new-output').isHidden(), 'old output counts as new');
 	await scrollTo(page, 0);
 	await shows(page, 'line 1 of many');
 	await server.run(id, 'echo more');
 	await page.getByTestId('new-output').waitFor();
 });
 
-scenario('who has scrolled up stays at the text through a crash and a flood', { skip, timeout: 90_000 }, async (server) => {
+scenario('a scrolled-up page stays at its text through a crash and a flood', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	await server.run(id, 'seq -f "line %g of many" 500');
 	const reader = await open(server);
@@ -81,7 +81,7 @@ scenario('who has scrolled up stays at the text through a crash and a flood', { 
 		else await scrollTo(reader, viewportY - 20);
 		return at === 0;
 	});
-	// More bytes than anybody is sent one by one, in few lines.
+	// More bytes than a page is sent as a stream, in few lines.
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, 'sleep 1; filler=$(printf "\\e[m%.0s" {1..400}); for i in {1..2500}; do echo "$filler more $i"; done; echo o""ver\r');
 	await server.kill('SIGKILL');
@@ -89,12 +89,12 @@ scenario('who has scrolled up stays at the text through a crash and a flood', { 
 	await server.outputMatches(id, /over/, offset, { timeout: 30_000 });
 	for (const page of [reader, watcher]) await live(page);
 	for (const page of [reader, watcher]) await caughtUp(server, page);
-	// The screen alone may have come first, and all lines when it was calm.
+	// The screen may have come first, and all lines once the output stopped.
 	await until('the text that was read', async () => (await view(reader)).rows[0] === 'line 200 of many');
 	const { rows, viewportY, baseY } = await view(watcher);
-	assert.equal(viewportY, baseY, 'the one at the end is not there any more');
+	assert.equal(viewportY, baseY, 'the page that was at the end is not');
 	assert.ok(rows.includes('over'));
-	assert.equal(await reader.locator('.toast').count(), 0, 'the page nags');
+	assert.equal(await reader.locator('.toast').count(), 0, 'the page shows toasts');
 
 	await reader.reload();
 	await live(reader);
@@ -103,7 +103,7 @@ scenario('who has scrolled up stays at the text through a crash and a flood', { 
 	assert.deepEqual(again.rows, rows);
 });
 
-scenario('a full screen program is there again, and what is below it', { skip, timeout: 60_000 }, async (server) => {
+scenario('a full-screen program and the screen below it are restored', { skip, timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const page = await open(server);
 	await page.getByTestId('terminal').click();
@@ -121,24 +121,24 @@ scenario('a full screen program is there again, and what is below it', { skip, t
 	await shows(page, 'below');
 });
 
-scenario('coming back types nothing; the focus is told to who asked for it', { skip, timeout: 60_000 }, async (server) => {
+scenario('a reload types nothing; focus reports go to the program that requested them', { skip, timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	await server.api.input(id, 'printf "\\e[c\\e[6n\\e]11;?\\a"; read -t 1 -s -d ""; printf "\\e[?1004h"; stty raw -echo; echo rea""dy; od -An -tx1 -w3 -v\r');
 	await server.outputMatches(id, /ready/);
 	const page = await open(server);
 	const reports = async () => (await server.api.text(id, 0)).match(/1b 5b 4[9f]/g) ?? [];
-	await until('word of the focus', async () => (await reports()).at(-1) === '1b 5b 49');
+	await until('a report of the focus', async () => (await reports()).at(-1) === '1b 5b 49');
 	await page.evaluate(() => document.activeElement.blur());
-	await until('word of its end', async () => (await reports()).at(-1) === '1b 5b 4f');
+	await until('a report of the lost focus', async () => (await reports()).at(-1) === '1b 5b 4f');
 	const { offset } = await server.api.get(id);
 	await page.reload({ waitUntil: 'commit' });
 	await live(page);
 	await caughtUp(server, page);
-	await until('word of the focus', async () => (await reports()).at(-1) === '1b 5b 49');
-	await stays('only that', async () => (await server.api.text(id, offset)).replaceAll(/[\r\n ]/g, '') === '1b5b49', 500);
+	await until('a report of the focus', async () => (await reports()).at(-1) === '1b 5b 49');
+	await stays('one report only', async () => (await server.api.text(id, offset)).replaceAll(/[\r\n ]/g, '') === '1b5b49', 500);
 });
 
-scenario('whose size it is can be chosen', { skip, timeout: 60_000 }, async (server) => {
+scenario('the window that determines the size can be chosen', { skip, timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const large = await open(server);
 	const small = await open(server, { width: 800, height: 500 });
@@ -156,8 +156,8 @@ scenario('whose size it is can be chosen', { skip, timeout: 60_000 }, async (ser
 	await until('smallest window', async () => (await size()).sizePolicy === 'smallest');
 	await until('a badge in the large window', async () =>
 		/^Smallest window|’s size/.test(await large.getByTestId('size-badge').innerText()));
-	assert.ok(await small.getByTestId('size-badge').isHidden(), 'a badge in the window that has its size');
-	assert.equal(await large.getByTestId('size-badge').getByRole('button').count(), 0, 'it cannot be taken, but is offered');
+	assert.ok(await small.getByTestId('size-badge').isHidden(), 'a badge in the window that determines the size');
+	assert.equal(await large.getByTestId('size-badge').getByRole('button').count(), 0, 'the size is offered but cannot be changed');
 
 	await menu.selectOption('fixed');
 	await large.getByTestId('size-cols').fill('60');
@@ -176,6 +176,6 @@ scenario('whose size it is can be chosen', { skip, timeout: 60_000 }, async (ser
 	await menu.selectOption('latest');
 	await until('latest', async () => (await size()).sizePolicy === 'latest');
 	await small.keyboard.type('y');
-	await until('no badge where somebody types', () => small.getByTestId('size-badge').isHidden());
+	await until('no badge in the window that types', () => small.getByTestId('size-badge').isHidden());
 	assert.notEqual((await size()).cols, 60);
 });

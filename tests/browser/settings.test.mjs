@@ -1,6 +1,6 @@
-// How somebody wants the page: at once, kept, put back; and what a hostile storage does to it.
+// Settings of the page: they apply at once, are kept and can be reset; a corrupt storage is ignored.
 //
-// CHROMIUM: the browser's executable, /usr/bin/chromium if it is not set. SHOTS: a folder for pictures.
+// CHROMIUM: the browser's executable, by default /usr/bin/chromium. SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
@@ -10,7 +10,7 @@ import { launch, open, skip } from './lib/browser.mjs';
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 const option = (page, name) => page.evaluate((key) => window.ringside.terminal.options[key], name);
 
-scenario('settings count at once, are kept, and put back', { skip, timeout: 90_000 }, async (server) => {
+scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const browser = await launch(server);
 	const context = await browser.newContext({
@@ -52,7 +52,7 @@ scenario('settings count at once, are kept, and put back', { skip, timeout: 90_0
 		[22, 1.6, 'underline', false, 'rgb(0, 43, 54)']);
 	await shot(page, 'settings-kept');
 
-	// Ctrl-C interrupts although something is selected; Alt and a digit are the shell's.
+	// Ctrl-C interrupts even if text is selected; Alt and a digit go to the shell.
 	await server.api.input('main', 'cat -v\r');
 	await until('cat', () => page.evaluate(() => !window.ringside.terminal.modes.bracketedPasteMode));
 	await page.getByTestId('terminal').click();
@@ -63,7 +63,7 @@ scenario('settings count at once, are kept, and put back', { skip, timeout: 90_0
 	await server.outputMatches('main', /\^C/);
 	await server.rests('main');
 
-	// Another tab of the same browser follows.
+	// Another tab of the same browser applies them too.
 	const other = await open(context, `${server.base}/?s=main`);
 	await page.getByTestId('open-settings').click();
 	await page.getByTestId('settings-reset').click();
@@ -76,7 +76,7 @@ scenario('settings count at once, are kept, and put back', { skip, timeout: 90_0
 	await page.getByTestId('settings').waitFor({ state: 'detached' });
 	await other.close();
 
-	// Whatever is in the storage, the page is there.
+	// The page loads whatever the storage contains.
 	for (const value of ['{"fontSize":"1e9","lineHeight":0,"cursor":{"a":1},"blink":"on"}', '"<img src=x onerror=alert(1)>'.repeat(1000)]) {
 		await page.evaluate((text) => {
 			localStorage.setItem('ringside.settings', text);

@@ -1,6 +1,6 @@
-// The page in a real browser: two people share a shell, through a crash of the server.
+// The page in a real browser: two people share a shell through a crash of the server.
 //
-// SHOTS: a folder for pictures.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,10 +8,10 @@ import { scenario, slowness } from '../integration/lib/server.mjs';
 import { pause, stays, until } from '../integration/lib/until.mjs';
 import { launch, live, skip } from './lib/browser.mjs';
 
-/** What a dead server makes a browser say; only looked over while there is none. */
+/** Errors that a browser logs while the server is down; ignored only then. */
 const awayErrors = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_SOCKET|ERR_NETWORK|WebSocket connection to/;
 
-/** One person: a browser context with a page that watches for everything that goes wrong. */
+/** One person: a browser context with a page that records all errors. */
 class Person {
 	constructor(server, name) {
 		this.server = server;
@@ -20,7 +20,7 @@ class Person {
 		this.away = false;
 	}
 
-	/** enter: what it takes until the page is live. */
+	/** enter: makes the page live. */
 	static async open(server, name, { url = server.loginUrl, enter, ...options } = {}) {
 		const person = new Person(server, name);
 		const browser = await launch(server);
@@ -53,7 +53,7 @@ class Person {
 		return this.page.getByTestId(testId);
 	}
 
-	/** The text of the whole buffer, wrapped rows joined. */
+	/** The text of the whole buffer, with wrapped rows joined. */
 	text() {
 		return this.page.evaluate(() => {
 			const buffer = window.ringside.terminal.buffer.active;
@@ -83,7 +83,7 @@ class Person {
 		return this.page.evaluate(() => window.ringside.connection.offset);
 	}
 
-	/** Everything up to the session's head is on the screen. */
+	/** Wait until the screen shows everything up to the session's head. */
 	async caughtUp(id) {
 		await until(`end of the output at ${this.name}`, async () => {
 			const { offset } = await this.server.api.get(id);
@@ -111,7 +111,7 @@ const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${pro
 
 async function onlySession(server) {
 	const { sessions } = await server.api.list();
-	assert.equal(sessions.length, 1, 'there is not just one session');
+	assert.equal(sessions.length, 1, 'more or less than one session');
 	return sessions[0];
 }
 
@@ -126,7 +126,7 @@ scenario('two people open the address, share a shell, and live through a crash o
 		assert.ok(!page.url().includes(server.token), 'the token is still in the address');
 		assert.ok(!(await page.content()).includes(server.token), 'the token is in the page');
 		assert.ok(!(await page.evaluate(() => JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }) + document.cookie)).includes(server.token),
-			'the token is where scripts can read it');
+			'scripts can read the token');
 	}
 
 	await ada.runs('echo hello-$((40+2))');
@@ -146,9 +146,9 @@ scenario('two people open the address, share a shell, and live through a crash o
 		for (const person of everyone) await person.shows(new RegExp(`^line-${lines}-of`, 'm'));
 		everyone.forEach((person) => { person.away = true; });
 		await server.kill('SIGKILL');
-		await pause(lines === 200 ? 1500 : 150); // long enough for the page to say so, or not
+		await pause(lines === 200 ? 1500 : 150); // long enough for a banner, or too short for it
 		if (lines === 200) {
-			await until('word of it', async () => /reconnect|lost/i.test(await ada.at('banner').innerText()));
+			await until('a banner', async () => /reconnect|lost/i.test(await ada.at('banner').innerText()));
 		}
 		await server.start();
 		for (const person of everyone) await person.live();
@@ -157,9 +157,9 @@ scenario('two people open the address, share a shell, and live through a crash o
 	for (const person of everyone) await person.shows(/^over$/m, { timeout: 30_000 });
 	for (const person of everyone) {
 		await person.caughtUp(id);
-		assert.equal(await person.page.evaluate(() => window.notReloaded), true, 'the page was loaded again');
+		assert.equal(await person.page.evaluate(() => window.notReloaded), true, 'the page was reloaded');
 		const numbers = [...(await person.text()).matchAll(/^line-(\d+)-of-the-counter$/gm)].map(([, number]) => Number(number));
-		assert.deepEqual(numbers, Array.from({ length: 400 }, (_, at) => at + 1), `${person.name}: lines are lost or doubled`);
+		assert.deepEqual(numbers, Array.from({ length: 400 }, (_, at) => at + 1), `${person.name}: lines are lost or repeated`);
 		await until('no banner', () => person.at('banner').isHidden());
 	}
 	assert.equal(await ada.text(), await bob.text());
@@ -170,11 +170,11 @@ scenario('two people open the address, share a shell, and live through a crash o
 	await ada.live();
 	await ada.shows(/^go-on-9$/m);
 	await ada.caughtUp(id);
-	assert.equal(await ada.text(), await bob.text(), 'a new page shows something else');
+	assert.equal(await ada.text(), await bob.text(), 'a new page shows another text');
 	everyone.forEach((person) => person.well());
 });
 
-scenario('a viewer watches, and cannot type; a driver types, and nothing else', { skip, timeout: 80_000 }, async (server) => {
+scenario('a viewer can only watch; a driver can only type', { skip, timeout: 80_000 }, async (server) => {
 	const { api } = server;
 	const ada = await Person.open(server, 'Ada');
 	const { id } = await onlySession(server);
@@ -186,7 +186,7 @@ scenario('a viewer watches, and cannot type; a driver types, and nothing else', 
 	await ada.page.keyboard.press('Escape');
 
 	const vi = await Person.open(server, 'Vi', { url });
-	assert.ok(!vi.page.url().includes('eyJ'), 'the link is still in the address');
+	assert.ok(!vi.page.url().includes('eyJ'), 'the link\'s token is still in the address');
 	assert.match(await vi.at('role-badge').innerText(), /watch|view|read/i);
 	assert.equal(await vi.at('session-list').count(), 0, 'a guest sees the list of sessions');
 	assert.equal(await vi.at('share').count(), 0);
@@ -216,7 +216,7 @@ scenario('a viewer watches, and cannot type; a driver types, and nothing else', 
 	assert.equal(await dora.at('share').count(), 0);
 	dora.well();
 
-	// Taken back: the viewer is told, and coming again is no use.
+	// A revoked viewer is told so, and cannot come back.
 	const { links } = await api.call('GET', `/api/session/${id}/links`);
 	await api.call('DELETE', `/api/session/${id}/links/${links.find(({ role }) => role === 'viewer').id}`);
 	await vi.at('banner').filter({ hasText: /ended|revoked|taken back|expired/i }).waitFor();
@@ -228,7 +228,7 @@ scenario('a viewer watches, and cannot type; a driver types, and nothing else', 
 	ada.well();
 });
 
-scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
+scenario('the page works on a phone', { skip, timeout: 60_000 }, async (server) => {
 	const phone = await Person.open(server, 'the phone', {
 		viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 3,
 	});
@@ -238,7 +238,7 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	const box = await bar.boundingBox();
 	assert.ok(box.x >= 0 && box.x + box.width <= 390.5 && box.y + box.height <= 844.5, `the key bar is at ${JSON.stringify(box)}`);
 	assert.equal(await phone.page.evaluate(() => document.documentElement.scrollWidth), 390, 'the page is wider than the phone');
-	// It shows what there is, as wide as it is, and changes nothing.
+	// The page shows the terminal in its own width and does not resize it.
 	const size = () => phone.page.evaluate(() => {
 		const { cols, element } = window.ringside.terminal;
 		return { cols, width: element.querySelector('.xterm-screen').getBoundingClientRect().width };
@@ -265,7 +265,7 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	await phone.shows(/echo x-\/~7\|/);
 	await tap('Ctrl');
 	await phone.page.keyboard.type('c');
-	await phone.shows(/\^C/); // what is typed right after it, the terminal throws away
+	await phone.shows(/\^C/); // the terminal discards keys right after ^C
 	await phone.page.keyboard.type('sleep 1000');
 	await phone.page.keyboard.press('Enter');
 	await phone.shows(/sleep 1000/);
@@ -275,9 +275,9 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	await phone.page.keyboard.type('echo ba""ck');
 	await phone.page.keyboard.press('Enter');
 	await phone.shows(/^back$/m);
-	assert.equal((await server.api.get(id)).cols, 80, 'typing has changed its size');
+	assert.equal((await server.api.get(id)).cols, 80, 'typing resized the session');
 
-	// Two fingers make it larger.
+	// Pinching zooms.
 	const { width } = await size();
 	const session = await phone.page.context().newCDPSession(phone.page);
 	const fingers = (type, ...xs) => session.send('Input.dispatchTouchEvent', { type, touchPoints: xs.map((x, i) => ({ x, y: 200, id: i })) });
@@ -291,10 +291,10 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	await fingers('touchMove', 150, 200);
 	await fingers('touchMove', 180, 185);
 	await fingers('touchEnd');
-	await until('as before', async () => Math.abs((await size()).width - width) < 3);
+	await until('the width of before', async () => Math.abs((await size()).width - width) < 3);
 	await shot(phone.page, 'phone-fit');
 
-	// The session gets its size only when somebody wants that.
+	// The session gets the phone's size only on request.
 	await phone.at('size-badge').getByRole('button').tap();
 	await until('the size of the phone', async () => {
 		const { cols } = await server.api.get(id);
@@ -303,46 +303,46 @@ scenario('on a phone', { skip, timeout: 60_000 }, async (server) => {
 	phone.well();
 });
 
-scenario('what `ringside notify` and `open` say is shown to all who watch, as text', { skip, timeout: 60_000 }, async (server) => {
+scenario('`ringside notify` and `open` show text to all clients of a session', { skip, timeout: 60_000 }, async (server) => {
 	const ada = await Person.open(server, 'Ada');
 	const { id } = await onlySession(server);
 	const { path: fragment } = await server.api.link(id, 'viewer');
 	const guest = await Person.open(server, 'Guest', { url: `${server.base}${fragment}` });
 	await ada.shows(/[$#] $/m);
-	const told = (text, title) => server.api.call('POST', `/api/session/${id}/notify`, { text, title });
-	await told('are <b>green</b>', 'Tests');
+	const notify = (text, title) => server.api.call('POST', `/api/session/${id}/notify`, { text, title });
+	await notify('are <b>green</b>', 'Tests');
 	for (const person of [ada, guest]) {
 		const notice = person.page.locator('.toast.notice').filter({ hasText: 'are <b>green</b>' });
 		await notice.waitFor();
 		assert.equal((await notice.innerText()).replace(/\s+/g, ' '), 'Tests are <b>green</b>');
 		assert.deepEqual([await notice.locator('strong').innerText(), await notice.locator('b, a').count()], ['Tests', 0]);
 	}
-	await told('https://example.com/report?a=1&b=2');
+	await notify('https://example.com/report?a=1&b=2');
 	const address = guest.page.locator('.toast.notice a');
 	await address.waitFor();
 	assert.deepEqual([await address.getAttribute('href'), await address.getAttribute('rel'), await address.getAttribute('target')],
 		['https://example.com/report?a=1&b=2', 'noopener noreferrer', '_blank']);
-	await told('javascript:alert(1)');
+	await notify('javascript:alert(1)');
 	await ada.page.locator('.toast.notice').filter({ hasText: 'alert(1)' }).waitFor();
 	assert.equal(await ada.page.locator('.toast.notice a[href^="javascript"]').count(), 0);
-	// However many there are, the page is not full of them; and none is left behind.
-	for (let n = 1; n <= 7; n += 1) await told(`number ${n}`);
+	// Many notices do not fill the page, and all go away.
+	for (let n = 1; n <= 7; n += 1) await notify(`number ${n}`);
 	await ada.page.locator('.toast.notice').filter({ hasText: 'number 7' }).waitFor();
 	assert.ok(await ada.page.locator('.toast.notice').count() <= 5);
-	// So is that the server is being emptied, also to who comes then.
-	const says = (person, text) => person.page.locator('.toast').filter({ hasText: text }).waitFor();
+	// Draining the server shows a notice too, also in pages that open later.
+	const sees = (person, text) => person.page.locator('.toast').filter({ hasText: text }).waitFor();
 	await server.api.call('POST', '/api/drain');
-	await Promise.all([ada, guest].map((person) => says(person, 'nothing new begins here')));
+	await Promise.all([ada, guest].map((person) => sees(person, 'nothing new begins here')));
 	await guest.page.reload();
-	await says(guest, 'nothing new begins here');
+	await sees(guest, 'nothing new begins here');
 	await server.api.call('DELETE', '/api/drain');
-	await Promise.all([ada, guest].map((person) => says(person, 'begin here again')));
+	await Promise.all([ada, guest].map((person) => sees(person, 'begin here again')));
 	await until('the notices to go', async () => await ada.page.locator('.toast.notice').count() === 0, { timeout: 25_000, interval: 250 });
 	ada.well();
 	guest.well();
 });
 
-scenario('nobody comes in without a token; the page reaches nobody but its server, and needs nothing more', { skip, timeout: 60_000 }, async (server) => {
+scenario('access needs a token; the page connects only to its server, and needs nothing else', { skip, timeout: 60_000 }, async (server) => {
 	const ada = await Person.open(server, 'Ada', { url: `${server.base}/`, enter: async (person) => {
 		const token = person.at('sign-in-token');
 		await token.fill('wrong-token');
@@ -358,8 +358,8 @@ scenario('nobody comes in without a token; the page reaches nobody but its serve
 	await ada.runs('printf "\\033]8;;http://x.example/\\033\\\\link\\033]8;;\\033\\\\ \\033[1;3;4;31m\\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\033[m drawn\\n"');
 	await ada.shows(/drawn/);
 	ada.well();
-	assert.equal(await ada.page.evaluate(() => document.fonts.size), 0, 'fonts are those of the machine');
-	// Even what somebody gets to run in it.
+	assert.equal(await ada.page.evaluate(() => document.fonts.size), 0, 'the page loads no fonts');
+	// Not even an injected script.
 	const tried = await ada.page.evaluate(async ({ port }) => {
 		const blocked = [];
 		window.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => blocked.push(effectiveDirective));

@@ -1,6 +1,6 @@
-// A page at the other end of a slow line: what is typed shows soon, however much is printed.
+// A page behind a slow line: keys are echoed soon, whatever is printed.
 //
-// SHOTS: a folder for pictures.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { Road } from '../integration/lib/road.mjs';
 import { scenario, slowness } from '../integration/lib/server.mjs';
@@ -14,7 +14,9 @@ const text = (page) => page.evaluate(() => {
 	return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true)).join('\n').trimEnd();
 });
 
-/** A page at the end of such a line. came(): bytes of its terminal so far; before(): those that came until this text had. */
+/**
+ * A page behind such a line. came(): bytes of its terminal so far; before(): those that came before the awaited text.
+ */
 async function openSlowly(server, awaited = undefined) {
 	const road = await Road.buildWide(server, PACE);
 	const page = await (await launch(server)).newPage({ viewport: { width: 900, height: 500 } });
@@ -31,7 +33,7 @@ async function openSlowly(server, awaited = undefined) {
 	return { page, came: () => came, before: () => before };
 }
 
-scenario('on a slow line the prompt comes before what is above it', { skip, timeout: 120_000 }, async (server) => {
+scenario('on a slow line the screen comes before the scrollback', { skip, timeout: 120_000 }, async (server) => {
 	const lines = 3000;
 	await server.session({ id: 'main' });
 	await server.api.input('main', `seq -f 'line %.0f of what is above the screen, of some length' ${lines}; echo la""st\r`);
@@ -43,10 +45,10 @@ scenario('on a slow line the prompt comes before what is above it', { skip, time
 		return /\nlast\n.*[$#]$/.test(shown);
 	}, { timeout: 30_000, progress: came });
 	console.log(`# the prompt after ${before()} bytes`);
-	// Of which 1000 lines would be five times as many.
+	// 1000 lines would be five times as many.
 	assert.ok(before() < PACE / 2, `${before()} bytes came first`);
 
-	// What is above follows by itself, as much as the page asks for at first; the rest when somebody scrolls there.
+	// The scrollback follows without scrolling, as much as the page requests first; the rest after scrolling there.
 	await until('the lines above', async () => (await text(page)).includes(`line ${lines - 900} of`), { timeout: 60_000, progress: came });
 	assert.ok(!(await text(page)).includes('line 1 of'));
 	await page.getByTestId('status').filter({ hasText: 'Connected' }).waitFor();
@@ -62,7 +64,7 @@ scenario('on a slow line an interrupt overtakes a flood', { skip, timeout: 120_0
 	await page.keyboard.type('yes "a line of a flood"');
 	await page.keyboard.press('Enter');
 	await page.getByTestId('status').filter({ hasText: 'Catching up' }).waitFor();
-	// What was on its way before anything was known of the line is through.
+	// Bytes that were sent before the pace was known have passed.
 	const flooded = came();
 	await until('some seconds of the flood', () => came() > flooded + PACE / 2, { timeout: 60_000, progress: came });
 	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/slow-line-flood.png` });
@@ -75,10 +77,10 @@ scenario('on a slow line an interrupt overtakes a flood', { skip, timeout: 120_0
 		return /\^C[^]*\n[$#]$/.test(shown);
 	}, { timeout: 30_000 });
 	console.log(`# ${came() - before} bytes and ${Date.now() - began} ms later`);
-	// Not a time, for the machine may be busy: without a pace it is 14 seconds of bytes and more.
+	// Bytes, not time: the machine may be busy. Without pacing it is 14 seconds of bytes and more.
 	assert.ok(came() - before < 10 * PACE, `${came() - before} bytes came first`);
 
-	// It is back in the stream, and keys are as quick as the line is.
+	// The page follows the stream again, and echoes at the speed of the line.
 	await page.getByTestId('status').filter({ hasText: 'Connected' }).waitFor();
 	await page.keyboard.type('echo ba""ck');
 	await page.keyboard.press('Enter');

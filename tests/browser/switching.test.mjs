@@ -1,25 +1,25 @@
-// Switching sessions, many times: what was in front is gone, with its GPU context and its elements.
+// Switching sessions many times frees the GPU context and the elements of the former session.
 import assert from 'node:assert/strict';
 import { scenario, slowness } from '../integration/lib/server.mjs';
 import { times } from '../integration/lib/soak.mjs';
 import { until } from '../integration/lib/until.mjs';
 import { launch, skip } from './lib/browser.mjs';
 
-// With WebGL, drawn by the CPU.
+// WebGL rendered by the CPU.
 const flags = ['--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const SWITCHES = times(10, 120);
 
-scenario('many switches of sessions leak no GPU contexts and no elements', { skip, timeout: 180_000 }, async (server) => {
+scenario('switching sessions leaks no GPU contexts and no elements', { skip, timeout: 180_000 }, async (server) => {
 	await server.session({ id: 'one' });
 	await server.session({ id: 'two' });
 	const page = await (await launch(server, { flags })).newPage();
 	page.setDefaultTimeout(15_000 * slowness);
-	const said = [];
-	page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
-	page.on('pageerror', (error) => said.push(String(error)));
+	const logged = [];
+	page.on('console', (message) => logged.push(`${message.type()}: ${message.text()}`));
+	page.on('pageerror', (error) => logged.push(String(error)));
 	await page.addInitScript(() => {
-		// Contexts that are neither lost nor collected count against the browser's sixteen.
+		// Contexts that are neither lost nor collected count towards the browser's limit of sixteen.
 		window.contexts = [];
 		const { getContext } = HTMLCanvasElement.prototype;
 		HTMLCanvasElement.prototype.getContext = function made(kind, ...rest) {
@@ -49,12 +49,12 @@ scenario('many switches of sessions leak no GPU contexts and no elements', { ski
 	const before = await count();
 	assert.equal(before.contexts, 1);
 	for (let i = 0; i < SWITCHES; i += 1) await choose(i % 2 === 0 ? 'one' : 'two');
-	// What the browser holds for a moment (an animation, a message on its way) it lets go of by itself.
+	// The browser keeps some things for a moment (an animation, a pending message).
 	let after;
 	await until(() => `no more than before: ${JSON.stringify({ before, after })}`, async () => {
 		after = await count();
 		return after.contexts === 1 && after.nodes <= before.nodes * 1.2 && after.jsEventListeners <= before.jsEventListeners * 1.2;
 	}, { timeout: 20_000 });
 	if (process.env.SHOTS) console.log(JSON.stringify({ before, after }));
-	assert.deepEqual(said.filter((text) => /WebGL|^error|exception/i.test(text)), []);
+	assert.deepEqual(logged.filter((text) => /WebGL|^error|exception/i.test(text)), []);
 });

@@ -1,4 +1,4 @@
-// Terminals side by side: chosen on the wall, named by the address, each typed into.
+// Terminals side by side: selected on the wall, in the address, each with its own input.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ const front = (page, id) => until(`${id} in front`, async () => await pane(page,
 	&& query(page).get('s') === id && await page.getByTestId('status').getAttribute('data-state') === 'live', { timeout: 30_000 });
 const printed = (server, id, text) => until(`${text} in ${id}`, async () => String(await server.api.output(id)).includes(text), { timeout: 30_000 });
 
-scenario('three terminals side by side: chosen on the wall, typed into, in the address, closed', { skip, timeout: 120_000 }, async (server) => {
+scenario('terminals side by side are selected on the wall, in the address, and can be typed into and closed', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['one', 'two', 'three', 'four']) await server.api.create({ id });
 	const context = await (await launch(server)).newContext({ colorScheme: 'dark', reducedMotion: 'reduce', bypassCSP: true, viewport: { width: 1400, height: 800 } });
 	const page = await open(context, `${server.base}/?s=one${server.loginUrl.slice(server.loginUrl.indexOf('#'))}`);
@@ -58,7 +58,7 @@ scenario('three terminals side by side: chosen on the wall, typed into, in the a
 	await until('the keyboard', () => page.evaluate(() => document.activeElement.closest('.pane')?.dataset.sessionId === 'two'));
 	await page.getByTestId('session-item').and(page.locator('[data-session-id="four"]')).click();
 	await front(page, 'four');
-	assert.deepEqual(query(page).getAll('tile'), ['one', 'four', 'three'], 'in the place of what was in front');
+	assert.deepEqual(query(page).getAll('tile'), ['one', 'four', 'three'], 'session four replaces the one in front');
 	await page.getByTestId('session-item').and(page.locator('[data-session-id="three"]')).click();
 	await front(page, 'three');
 	assert.equal(await page.getByTestId('pane').count(), 3);

@@ -1,6 +1,6 @@
-// Typing in a real browser: early, into a connection that is lost, and what the page says of it.
+// Typing in a real browser: before the connection is there, and while it is lost.
 //
-// SHOTS: a folder for pictures.
+// SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';
@@ -18,19 +18,19 @@ const shows = (page, pattern) => until(() => `${pattern}`, async () => pattern.t
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 
-scenario('keys that were not delivered are kept, shown, and sent once or dropped', { skip, timeout: 120_000 }, async (server) => {
+scenario('undelivered keys are kept, shown, and sent once or dropped', { skip, timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const page = await open(server);
 	const note = page.getByTestId('undelivered');
 	await page.getByTestId('terminal').click();
 	await page.keyboard.type('echo se');
 	await shows(page, /echo se$/m);
-	// A server that answers no more has not even got them; it does not come back.
+	// A stopped server has not received the keys; it does not come back.
 	await server.kill('SIGSTOP');
 	await page.keyboard.type('cret');
 	await page.getByTestId('status').filter({ hasText: /^No answer for \d+ s$/ }).waitFor();
 	await note.filter({ hasText: '4 keys not delivered' }).waitFor();
-	assert.equal(await page.getByTestId('undelivered-send').count(), 0, 'it cannot be sent now');
+	assert.equal(await page.getByTestId('undelivered-send').count(), 0, 'keys cannot be sent while disconnected');
 	await shot(page, 'typing-silent');
 	await server.kill('SIGKILL');
 	await page.getByTestId('banner').filter({ hasText: 'connection was lost' }).waitFor();
@@ -41,8 +41,8 @@ scenario('keys that were not delivered are kept, shown, and sent once or dropped
 	await live(page);
 	await note.filter({ hasText: '5 keys not delivered:' }).waitFor();
 	assert.ok(!(await text(page)).includes('secret'));
-	assert.ok(!(await note.locator('code').isVisible()), 'it may be a password');
-	// What is typed now does not overtake them.
+	assert.ok(!(await note.locator('code').isVisible()), 'the keys are visible, but may be a password');
+	// New keys do not overtake them.
 	await page.keyboard.type('$((40+2))');
 	await note.filter({ hasText: '14 keys not delivered:' }).waitFor();
 	await shot(page, 'typing-asks');
@@ -67,7 +67,7 @@ scenario('keys that were not delivered are kept, shown, and sent once or dropped
 	assert.ok(!(await text(page)).includes('dropped'));
 });
 
-scenario('a short interruption asks nothing, and nothing is lost; nor what is typed at once into a session that is created', { skip, timeout: 90_000 }, async (server) => {
+scenario('keys typed during a short interruption, or into a session that is being created, are sent without a question', { skip, timeout: 90_000 }, async (server) => {
 	await server.session({ id: 'main' });
 	const page = await open(server);
 	await page.getByTestId('terminal').click();
@@ -82,7 +82,7 @@ scenario('a short interruption asks nothing, and nothing is lost; nor what is ty
 	await shows(page, /^once-2$/m);
 	assert.ok(await page.getByTestId('undelivered').isHidden());
 
-	// As a slow line has it: the terminal is there, its connection is not.
+	// As on a slow line: the terminal exists, its connection does not yet.
 	await page.evaluate(() => {
 		const Slow = class extends WebSocket {
 			#held = [];

@@ -1,4 +1,4 @@
-// The wall: all sessions at once, live and small, those first that need somebody; what can be done there, and what it leaves alone.
+// The wall: all sessions live and small, first those that need a person; its actions, and that it resizes nothing.
 //
 // SHOTS: a directory for screenshots.
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: path.j
 const fragment = (server) => server.loginUrl.slice(server.loginUrl.indexOf('#'));
 const tile = (page, id) => page.getByTestId('wall-tile').and(page.locator(`[data-session-id="${id}"]`));
 
-/** Until the tiles stand in that order. */
+/** Wait until the tiles have this order. */
 const ordered = async (page, ids) => {
 	let last;
 	await until(() => `${ids}, but ${last}`, async () => {
@@ -22,7 +22,7 @@ const ordered = async (page, ids) => {
 	}, { timeout: 30_000 });
 };
 
-/** Until the miniature of a session has that many pixels of a colour, for a test of the number. */
+/** Wait until a session's miniature has a fitting number of pixels of a colour. */
 async function painted(page, id, color, fits) {
 	let last;
 	await until(() => `${id}: ${fits} pixels of ${color}, but ${last}`, async () => {
@@ -48,7 +48,7 @@ async function openWall(context, server, query = '') {
 	return page;
 }
 
-scenario('the wall: live, in order, with its actions, by keys, through a restart, and it resizes nothing', { skip, timeout: 120_000 }, async (server) => {
+scenario('the wall is live and ordered, has actions and keys, survives a restart and resizes nothing', { skip, timeout: 120_000 }, async (server) => {
 	for (const id of ['a-quiet', 'b-works', 'c-fails', 'd-asks', 'e-secret']) await server.api.create({ id });
 	await server.api.input('b-works', "clear; printf '\\033[48;2;1;200;3m%200s\\033[m'; sleep 1000\r");
 	await server.api.input('c-fails', ": '<img src=x onerror=\"document.title=1\">'; false\r");
@@ -100,7 +100,7 @@ scenario('the wall: live, in order, with its actions, by keys, through a restart
 	await server.api.input('e-secret', 'exit 3\r');
 	await ordered(page, ['c-fails', 'a-quiet', 'd-asks', 'e-secret']);
 	await tile(page, 'e-secret').and(page.locator('[data-kind="ended"]')).waitFor();
-	assert.deepEqual(await server.api.get('a-quiet').then((session) => [session.cols, session.rows, session.clients]), [cols, rows, 0], 'nobody has attached or resized');
+	assert.deepEqual(await server.api.get('a-quiet').then((session) => [session.cols, session.rows, session.clients]), [cols, rows, 0], 'the wall attached or resized');
 
 	await tile(page, 'c-fails').getByTestId('wall-open').focus();
 	await page.keyboard.press('ArrowRight');
@@ -112,7 +112,7 @@ scenario('the wall: live, in order, with its actions, by keys, through a restart
 	const size = await server.api.get('a-quiet').then((session) => [session.cols, session.rows]);
 	await page.keyboard.press('Control+Shift+L');
 	await page.getByTestId('wall').waitFor();
-	await until('the one that was in front', () => page.evaluate(() => document.activeElement.closest('.tile')?.dataset.sessionId === 'a-quiet'));
+	await until('the session that was in front', () => page.evaluate(() => document.activeElement.closest('.tile')?.dataset.sessionId === 'a-quiet'));
 	assert.equal(new URL(page.url()).searchParams.get('view'), 'wall');
 	await page.keyboard.press('Escape');
 	await page.getByTestId('wall').waitFor({ state: 'detached' });
@@ -121,7 +121,7 @@ scenario('the wall: live, in order, with its actions, by keys, through a restart
 	assert.deepEqual(said, []);
 });
 
-scenario('many sessions: only those in sight are asked for, a phone has one column, a guest one session', { skip, timeout: 120_000 }, async (server) => {
+scenario('with many sessions only visible ones are fetched, a phone has one column, and a guest one session', { skip, timeout: 120_000 }, async (server) => {
 	const ids = Array.from({ length: times(20, 100) }, (_, i) => `s${String(i).padStart(2, '0')}`);
 	const last = ids.at(-1);
 	await Promise.all(ids.map((id) => server.api.create({ id, shell: '/bin/sh' })));
@@ -138,14 +138,14 @@ scenario('many sessions: only those in sight are asked for, a phone has one colu
 	});
 	const page = await openWall(context, server);
 	await until('a tile for each', async () => await page.getByTestId('wall-tile').count() === ids.length, { timeout: 30_000 });
-	await until('the first are asked for', () => page.evaluate(() => window.asked.size > 2));
+	await until('requests for the first tiles', () => page.evaluate(() => window.asked.size > 2));
 	const boxes = await page.getByTestId('wall-tile').evaluateAll((tiles) => tiles.slice(0, 3).map((each) => each.getBoundingClientRect().x));
 	assert.equal(new Set(boxes).size, 1, 'one column');
 	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
-	assert.ok(await page.evaluate(() => window.asked.size < 12), 'those out of sight are not');
+	assert.ok(await page.evaluate(() => window.asked.size < 12), 'tiles out of sight were requested');
 	await shot(page, 'phone');
 	await page.locator('.wall-scroller').evaluate((element) => { element.scrollTop = element.scrollHeight; });
-	await until('the last are asked for', () => page.evaluate((id) => window.asked.has(id), last));
+	await until('a request for the last tile', () => page.evaluate((id) => window.asked.has(id), last));
 	await server.api.input(last, "printf '\\033[48;2;1;2;200m%400s\\033[m'\r");
 	await painted(page, last, [1, 2, 200], (count) => count > 100);
 
@@ -156,7 +156,7 @@ scenario('many sessions: only those in sight are asked for, a phone has one colu
 	await seen.locator('.wall[data-state="live"]').waitFor();
 	await tile(seen, 's07').waitFor();
 	assert.equal(await seen.getByTestId('wall-tile').count(), 1);
-	assert.equal(await seen.getByTestId('wall-interrupt').count(), 0, 'who may watch may not type');
+	assert.equal(await seen.getByTestId('wall-interrupt').count(), 0, 'a viewer has a button to interrupt');
 	await tile(seen, 's07').getByTestId('wall-open').click();
 	await until('the session', () => seen.evaluate(() => window.ringside.connection?.state.kind === 'live'), { timeout: 20_000 });
 	assert.equal(new URL(seen.url()).searchParams.has('link'), true);

@@ -1,10 +1,10 @@
-// What axe has to say about a page; see axe-core.
+// Runs axe-core on a page.
 import { createRequire } from 'node:module';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
 
-/** All of it, whoever of the page it is about; xterm.js's own insides are its own. The page's context needs bypassCSP. */
+/** All findings on the page except those inside xterm.js. The page's context needs bypassCSP. */
 export async function findings(page) {
 	if (await page.evaluate(() => !window.axe)) await page.addScriptTag({ path: axe });
 	return page.evaluate(async (values) => {

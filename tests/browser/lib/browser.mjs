@@ -1,4 +1,4 @@
-// A browser, and pages of a server in it. CHROMIUM: its executable, /usr/bin/chromium if it is not set.
+// A browser, and pages of a server in it. CHROMIUM: its executable, by default /usr/bin/chromium.
 import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
@@ -9,15 +9,15 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-/** Why there is nothing to run, or false. */
-export const skip = existsSync(executablePath) ? false : `there is no browser at ${executablePath} (set CHROMIUM)`;
+/** The reason to skip, or false. */
+export const skip = existsSync(executablePath) ? false : `no browser at ${executablePath} (set CHROMIUM)`;
 
-let running; // to begin one takes as long as a scenario does, so those of a file share it
+let running; // shared by a file's scenarios: starting a browser takes as long as a scenario
 after(() => running?.then((browser) => browser.close(), () => {}));
 
 /**
- * What opens contexts and pages for a server, which end with it. They share nothing but the browser. flags: those it is begun
- * with; the same each time in a file.
+ * Returns functions that open contexts and pages for a server, which close with it. Only the browser is shared. flags:
+ * the browser's; they must be the same in a whole file.
  */
 export async function launch(server, { flags = args, more = [] } = {}) {
 	if (!(await running?.catch(() => undefined))?.isConnected()) running = chromium.launch({ executablePath, args: [...flags, ...more] });
@@ -30,11 +30,11 @@ export async function launch(server, { flags = args, more = [] } = {}) {
 	return { newContext, newPage: async (options) => (await newContext(options)).newPage() };
 }
 
-/** Until its terminal is. */
+/** Wait until the page's terminal is connected. */
 export const live = (page, timeout = 20_000) => until('connection', () => page.evaluate(
 	() => window.ringside?.connection?.state.kind === 'live'), { timeout, interval: 40 });
 
-/** A page whose terminal is live. */
+/** Open a page and wait until its terminal is connected. */
 export async function open(context, url) {
 	const page = await context.newPage();
 	page.setDefaultTimeout(15_000 * slowness);

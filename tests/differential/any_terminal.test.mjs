@@ -1,5 +1,5 @@
-// A snapshot draws the same in terminals that know nothing of xterm.js: in tmux and in libvterm, used as it is. No byte of it
-// is kept from them; what they cannot have is told below, and nothing else may differ.
+// A snapshot looks the same in terminals other than xterm.js: in tmux and in libvterm, without rules. They get every
+// byte; only the features that they lack, listed below, may differ.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadCorpus } from '../corpus/load.mjs';
@@ -10,11 +10,12 @@ import { Ours } from '../lib/screen.mjs';
 const NARROW = '\u25a1';
 const WIDE = '\u4e16';
 const CAN = 0x18;
-const points = times(2, 40); // of each stream
+const points = times(2, 40); // in each stream
 
 /**
- * Characters on which the three do not agree, as one of the same width on which they do: tables of widths are of different
- * years, and each has its own limits for marks. Of those that join only the accents of Latin are left, two at a time.
+ * Replaces characters for which the three terminals differ by others of the same width for which they agree: their
+ * width tables are from different years, and each has its own limits for marks. Of combining characters it keeps the
+ * accents of Latin, two at most.
  */
 class Characters {
 	#ours;
@@ -51,7 +52,7 @@ class Characters {
 
 const letters = (style, known) => [...style.attrs].filter((letter) => known.attrs.includes(letter)).sort().join('');
 
-/** How a cell looks, as far as the terminal knows such a thing. Of a blank one its colour counts alone. */
+/** The look of a cell, as far as the terminal supports it. For a blank cell only the background counts. */
 function look({ text, style }, known) {
 	const under = style.under > known.under ? 1 : style.under;
 	const attrs = letters(style, known);
@@ -59,9 +60,9 @@ function look({ text, style }, known) {
 	return [style.fg, style.bg, attrs, style.link ? '' : under, known.line && under > 0 ? style.line : ''].join(' ');
 }
 
-/** What differs first, or ''. */
+/** The first difference, or ''. */
 function compare(ours, theirs, known) {
-	// Behind the last column it waits in it, of a wide character perhaps in the first of its two.
+	// After the last column the cursor waits in it; for a wide character perhaps in the first of its two.
 	const [row, col] = theirs.cursor;
 	if (ours.cursor[0] !== row || (ours.cursor[1] !== col && !(ours.beyond && col >= ours.cursor[1] - 1)))
 		return `cursor ${ours.cursor} against ${theirs.cursor}`;
@@ -71,7 +72,7 @@ function compare(ours, theirs, known) {
 		const [a, b] = [mine, other].map((row) => row.map(({ text }) => text).join('').trimEnd());
 		if (a !== b) return `row ${y}: ${JSON.stringify(a)} against ${JSON.stringify(b)}`;
 		for (const [x, cell] of mine.entries()) {
-			// What has been erased at the end of a row is not captured.
+			// tmux does not capture erased cells at the end of a row.
 			if (other[x] === undefined) break;
 			const [p, q] = [look(cell, known), look({ ...other[x], style: { ...other[x].style, link: cell.style.link } }, known)];
 			if (p !== q) return `row ${y}, ${JSON.stringify(cell.text)} at ${x}: ${p} against ${q}`;
@@ -85,10 +86,10 @@ const KNOWN = {
 	libvterm: { attrs: 'bikrs', under: 3, line: false }, // no dim, conceal, overline, dots, dashes and colours of lines
 };
 
-/** Some places in a stream, the end among them. */
+/** Some positions in a stream, including its end. */
 const places = (count) => new Set(Array.from({ length: points }, (_, i) => Math.floor(((i + 1) * count) / points) - 1));
 
-test('snapshots look the same in tmux and in libvterm, and so does what comes behind them', async (t) => {
+test('snapshots, and output after them, look the same in tmux and in libvterm', async (t) => {
 	const ours = new Ours();
 	const pane = await new Pane().open();
 	const vterm = new Vterm();
@@ -110,16 +111,16 @@ test('snapshots look the same in tmux and in libvterm, and so does what comes be
 			const difference = compare(mine, await terminal.paint(cols, rows, snapshot), KNOWN[name]);
 			if (difference) found.push(`${name}, ${where}: ${difference}`);
 		}
-		assert.equal(pane.heard ?? '', '', `${where}: the terminal has answered`);
+		assert.equal(pane.replies ?? '', '', `${where}: the terminal replied`);
 		painted++;
 	};
 
-	/** A program goes on where it was: pen, modes, a wrap that waits; then its end, and the shell's screen again. */
-	const goOn = async (where) => {
-		ours.feed([CAN]); // where a stream ends within a sequence
+	/** A program continues: pen, modes, a pending wrap; then it ends and the shell's screen returns. */
+	const continueOutput = async (where) => {
+		ours.feed([CAN]); // the stream may end within a sequence
 		const dump = await ours.dump();
 		const alternate = / alternate 1$/.test(dump[0]);
-		// libvterm has one place for a cursor that is saved, for both buffers.
+		// libvterm has one saved cursor for both buffers.
 		const both = dump.some((line) => /^A saved (?!0 0 0 0 0 B)/.test(line));
 		for (const more of alternate ? ['Z', '\x1b[?1049l\r\nY'] : ['Z\r\nY']) {
 			ours.feed(Buffer.from(more));
@@ -130,7 +131,7 @@ test('snapshots look the same in tmux and in libvterm, and so does what comes be
 			for (const [name] of terminals) {
 				if (name === 'libvterm' && alternate && both) continue;
 				const difference = compare(mine, shown[name], KNOWN[name]);
-				if (difference) found.push(`${name}, ${where}, behind ${JSON.stringify(more)}: ${difference}`);
+				if (difference) found.push(`${name}, ${where}, after ${JSON.stringify(more)}: ${difference}`);
 			}
 		}
 	};
@@ -144,7 +145,7 @@ test('snapshots look the same in tmux and in libvterm, and so does what comes be
 				else ours.feed(bytes);
 				if (those.has(i)) await paint(`${name}, step ${i}`);
 			}
-			await goOn(name);
+			await continueOutput(name);
 		}
 	} finally {
 		ours.end();
@@ -153,6 +154,6 @@ test('snapshots look the same in tmux and in libvterm, and so does what comes be
 	}
 	assert.deepEqual(ended, { code: 0, signal: null });
 	t.diagnostic(`${painted} snapshots`);
-	assert.ok(painted > 250, 'the corpus is painted');
+	assert.ok(painted > 250, 'too few snapshots');
 	assert.deepEqual(found, []);
 });

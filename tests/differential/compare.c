@@ -12,7 +12,7 @@
 uint32_t compare_stand_in(uint32_t code)
 {
 	static const uint32_t of_width[] = {MARK, NARROW, WIDE};
-	/* Two slanted signs of the line drawing set, which the others have upright. */
+	/* libvterm draws two slanted signs of the line drawing set upright. */
 	if (code == 0x2a7d || code == 0x2a7e)
 		return code == 0x2a7d ? 0x2264 : 0x2265;
 	if (code == 0xfffe || code == 0xffff)
@@ -68,7 +68,7 @@ struct difference compare(
 	screen_cursor(s, &d.ours[0], &d.ours[1]);
 	d.ours[1] = d.ours[1] < s->cols ? d.ours[1] : s->cols - 1;
 	second_cursor(v, &d.theirs[0], &d.theirs[1]);
-	/* Behind a wide character it waits in the first of its columns. */
+	/* Behind a wide character, libvterm's cursor waits in the first of its columns. */
 	bool wide = s->active->x >= s->cols && screen_line(s, d.ours[0])->length >= s->cols &&
 		cell_is_tail(screen_line(s, d.ours[0])->cells[s->cols - 1]);
 	d.cursor = d.ours[0] != d.theirs[0] ||

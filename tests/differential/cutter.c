@@ -1,4 +1,4 @@
-/* The stream is cut where our parser comes back to its ground state, and is what it takes it for. */
+/* Cuts the stream where our parser returns to its ground state; the parser's last action gives the kind of piece. */
 #include "cutter.h"
 
 #include "ring/utf8.h"
@@ -35,7 +35,7 @@ static void on_escape(void *user, uint32_t id)
 {
 	struct cutter *c = user;
 	c->piece.id = id;
-	/* ST, behind a string that ended at its ESC. */
+	/* ST, after a string that ended at its ESC. */
 	note(c, id == '\\' ? PIECE_NOTHING : PIECE_ESCAPE);
 }
 
@@ -91,7 +91,7 @@ static bool is_text(uint8_t byte)
 	return byte >= 0x20 && byte < 0x7f;
 }
 
-/* Whether a sequence begins within these bytes, or one of them is no part of any. */
+/* Whether a sequence begins within these bytes, or a byte belongs to no sequence. */
 static bool is_broken(const struct piece *t)
 {
 	if (t->kind == PIECE_STRING || t->kind == PIECE_MIXED)

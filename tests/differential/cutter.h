@@ -1,6 +1,6 @@
 /*
- * What a stream is cut into for the comparison: the shortest pieces between which a terminal is in the middle of
- * nothing. Text is taken together, as far as the caller wants it.
+ * Cuts a stream into the shortest pieces after which a terminal is in its ground state. Text is kept together, up to
+ * the caller's limit.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ enum piece_kind {
 	PIECE_ESCAPE,    /* id */
 	PIECE_CSI,       /* id, params */
 	PIECE_STRING,    /* OSC, DCS, APC, PM or SOS */
-	PIECE_NOTHING,   /* bytes that mean nothing */
-	PIECE_MIXED, /* controls within a sequence, one sequence cut off by another, or no UTF-8 */
+	PIECE_NOTHING,   /* bytes without an effect */
+	PIECE_MIXED, /* a control within a sequence, an aborted sequence, or invalid UTF-8 */
 };
 
 struct piece {
@@ -29,16 +29,16 @@ struct piece {
 /* Cuts a stream. */
 struct cutter {
 	struct parser parser;
-	struct piece piece; /* what the bytes so far come to */
-	unsigned actions;   /* of them */
+	struct piece piece; /* of the bytes so far */
+	unsigned actions;   /* in the piece */
 };
 
 void cutter_init(struct cutter *c);
 void cutter_finish(struct cutter *c);
 
 /*
- * The next piece of some bytes. text_max: of it at most so many characters of text, at least 1. Returns false when the bytes end
- * before it does: those that are left are to come again, with what follows them.
+ * Get the next piece. text_max: its most characters of text, at least 1. Returns false if the bytes end before the
+ * piece does: then pass the rest again, with further bytes.
  */
 bool cutter_next(struct cutter *c, const uint8_t *bytes, size_t length, size_t text_max,
 	struct piece *ret_piece);

@@ -1,13 +1,13 @@
 /*
- * A second opinion on our screen: libvterm's, for the same output. Commands on stdin, a line each; answers on stdout, each
- * ends with a line ".":
- *   new ROWS COLS        two fresh screens, for another stream
- *   feed HEX             output; what it leaves unfinished is taken with the next
+ * Compares our screen with libvterm's for the same output. Each line of stdin is a command; an answer on stdout ends with a
+ * line ".":
+ *   new ROWS COLS        two new screens, for another stream
+ *   feed HEX             output; an unfinished sequence waits for the next
  *   size ROWS COLS       a resize
- *   without RULE         a rule does not hold from now on
- *   end                  what was found in the stream, if anything
- *   rules                for each rule: name, section, what it says, its example in hexadecimal, how often it was used
- *   figures              pieces, comparisons, paintings, paintings for which the snapshot alone did not do
+ *   without RULE         disable a rule from now on
+ *   end                  the finding in the stream, if any
+ *   rules                for each rule: name, section, explanation, its example in hexadecimal, number of uses
+ *   figures              pieces, comparisons, snapshots painted, those that libvterm draws differently
  */
 #include "opinion.h"
 
@@ -20,7 +20,7 @@ static struct opinion opinion;
 static bool open;
 static unsigned long *used;
 static unsigned long pieces, compared, painted, unlike;
-static uint8_t *left; /* bytes that are not whole yet */
+static uint8_t *left; /* bytes of an unfinished piece */
 static size_t left_length;
 static char without[64];
 
@@ -74,7 +74,7 @@ static void put_rules(void)
 	}
 }
 
-/* Whether a line is this command; ret_rest: what follows it. */
+/* Whether a line is this command. ret_rest: its arguments. */
 static bool is_command(char *line, const char *name, char **ret_rest)
 {
 	size_t length = strlen(name);
@@ -82,8 +82,8 @@ static bool is_command(char *line, const char *name, char **ret_rest)
 	return strncmp(line, name, length) == 0;
 }
 
-/* Returns whether that is a command with an answer. */
-static bool act(char *line)
+/* Run a command. Returns whether it has an answer. */
+static bool run_command(char *line)
 {
 	char *rest;
 	if (is_command(line, "new ", &rest) || is_command(line, "size ", &rest)) {
@@ -116,7 +116,7 @@ int main(void)
 	size_t size = 0;
 	used = calloc(rules_count, sizeof *used);
 	while (getline(&line, &size, stdin) > 0) {
-		if (!act(line))
+		if (!run_command(line))
 			continue;
 		puts(".");
 		fflush(stdout);

@@ -1,5 +1,5 @@
-// A second opinion on the server's screen: libvterm's, for the same output. What differs in text or cursor has a rule in
-// rules.c, or is a bug. libvterm is kept from what it does not survive.
+// Compares the server's screen with libvterm's for the same output. A difference in text or cursor must have a rule in
+// rules.c, or is a bug. Input that crashes libvterm is changed before it gets there.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { Random, step } from '../lib/grammar.mjs';
 
 const DRIVER = path.join(process.env.RINGSIDE_BIN ?? 'build', 'tests/differential/differential');
 
-/** Both screens, in a process that libvterm may end. */
+/** Both screens, in a process of their own, because libvterm may crash. */
 class Opinion {
 	#child = spawn(DRIVER, { stdio: ['pipe', 'pipe', 'inherit'], timeout: times(600, 7200) * 1000 });
 	#waiting = [];
@@ -24,26 +24,26 @@ class Opinion {
 			else
 				this.#lines.push(line);
 		});
-		this.#child.stdin.on('error', () => {}); // its end is told below
+		this.#child.stdin.on('error', () => {}); // its exit is handled below
 		this.ended = new Promise((resolve) => {
 			this.#child.on('exit', (code, signal) => {
-				this.#waiting.splice(0).forEach(({ reject }) => reject(new Error(`it has ended: ${signal ?? code}`)));
+				this.#waiting.splice(0).forEach(({ reject }) => reject(new Error(`the program exited: ${signal ?? code}`)));
 				resolve({ code, signal });
 			});
 		});
 	}
 
-	tell(line) { this.#child.stdin.write(`${line}\n`); }
+	send(line) { this.#child.stdin.write(`${line}\n`); }
 	ask(line) {
-		this.tell(line);
+		this.send(line);
 		return new Promise((resolve, reject) => { this.#waiting.push({ resolve, reject }); });
 	}
 
-	/** What is found in a stream. */
+	/** The finding in a stream, or none. */
 	async judge({ cols, rows, steps }) {
-		this.tell(`new ${rows} ${cols}`);
+		this.send(`new ${rows} ${cols}`);
 		for (const { bytes, resize } of steps)
-			this.tell(resize ? `size ${resize[1]} ${resize[0]}` : `feed ${Buffer.from(bytes).toString('hex')}`);
+			this.send(resize ? `size ${resize[1]} ${resize[0]}` : `feed ${Buffer.from(bytes).toString('hex')}`);
 		return (await this.ask('end')).join('\n');
 	}
 
@@ -64,7 +64,7 @@ class Opinion {
 	}
 }
 
-/** A new process, which ends well. */
+/** Run body with a new process, which must exit with status 0. */
 async function withOpinion(body) {
 	const opinion = new Opinion();
 	try {
@@ -76,13 +76,13 @@ async function withOpinion(body) {
 
 async function report(t, opinion) {
 	const [tokens, compared, painted, unlike] = (await opinion.ask('figures'))[0].split(' ').map(Number);
-	t.diagnostic(`${tokens} tokens, ${compared} comparisons, ${painted} snapshots, ${unlike} of which libvterm draws otherwise`);
+	t.diagnostic(`${tokens} tokens, ${compared} comparisons, ${painted} snapshots, ${unlike} drawn differently by libvterm`);
 	for (const { name, used } of await opinion.rules())
 		t.diagnostic(`${name}: ${used}`);
 	return { compared, painted, unlike };
 }
 
-test('recordings and streams by hand are what libvterm makes of them', async (t) => {
+test('recordings and hand-written streams look the same in libvterm', async (t) => {
 	await withOpinion(async (opinion) => {
 		const found = [];
 		for (const stream of loadCorpus()) {
@@ -91,7 +91,7 @@ test('recordings and streams by hand are what libvterm makes of them', async (t)
 				found.push(`${stream.name}: ${finding}`);
 		}
 		const { compared } = await report(t, opinion);
-		assert.ok(compared > 100000, 'the corpus is compared');
+		assert.ok(compared > 100000, 'too few comparisons');
 		assert.deepEqual(found, []);
 	});
 });
@@ -99,7 +99,7 @@ test('recordings and streams by hand are what libvterm makes of them', async (t)
 const seed = Number(process.env.SEED ?? 1);
 const rounds = times(400, 100000, 'DIFFERENTIAL_ROUNDS');
 
-/** As few steps as lead to a finding. */
+/** Minimise a stream that leads to a finding. */
 async function minimise(opinion, stream) {
 	let { steps } = stream;
 	for (let i = steps.length - 1; i >= 0; i--) {
@@ -110,7 +110,7 @@ async function minimise(opinion, stream) {
 	return steps.map(({ bytes, resize }) => (resize ? `resize ${resize}` : JSON.stringify(Buffer.from(bytes).toString('latin1'))));
 }
 
-test('so is output at random', async (t) => {
+test('random output looks the same in libvterm', async (t) => {
 	await withOpinion(async (opinion) => {
 		const random = new Random(seed);
 		for (let round = 0; round < rounds; round++) {
@@ -127,7 +127,7 @@ test('so is output at random', async (t) => {
 	});
 });
 
-test('each rule is needed: without it there is a difference', async () => {
+test('each rule is needed: without it, its example differs', async () => {
 	await withOpinion(async (opinion) => {
 		const rules = await opinion.rules();
 		for (const { name, section, example } of rules) {
@@ -136,7 +136,7 @@ test('each rule is needed: without it there is a difference', async () => {
 		}
 		const idle = [];
 		for (const { name, example } of rules) {
-			opinion.tell(`without ${name}`);
+			opinion.send(`without ${name}`);
 			if (await opinion.judge(example) === '')
 				idle.push(name);
 		}

@@ -33,8 +33,8 @@ void opinion_finish(struct opinion *o)
 	second_destroy(o->v);
 }
 
-/* Compare what either has changed. */
-static struct difference look(struct opinion *o)
+/* Compare the rows that have changed on either side. */
+static struct difference compare_changed(struct opinion *o)
 {
 	unsigned first, end;
 	second_changed(o->v, &first, &end);
@@ -48,7 +48,7 @@ static struct difference look(struct opinion *o)
 	return compare(o->s, o->v, first, end);
 }
 
-/* Modes and margins, which libvterm has once for both buffers, and tab stops. */
+/* Set modes and margins, which libvterm keeps once for both buffers, and tab stops. */
 static void put_hidden(struct opinion *o)
 {
 	const struct screen *s = o->s;
@@ -61,7 +61,7 @@ static void put_hidden(struct opinion *o)
 		s->modes.insert ? 'h' : 'l', s->modes.wraparound ? 'h' : 'l');
 }
 
-/* Cell of ours, printed where the cursor is. */
+/* Print a cell of ours at the cursor. */
 static void put_cell(struct opinion *o, unsigned row, unsigned col)
 {
 	uint32_t codes[SCREEN_CLUSTER_MAX];
@@ -69,7 +69,7 @@ static void put_cell(struct opinion *o, unsigned row, unsigned col)
 	second_put(o->v, n > 0 ? codes : (const uint32_t[]){' '}, n > 0 ? n : 1);
 }
 
-/* Bring the second one's cursor to ours, and let a wrap wait if ours does. */
+/* Bring the second cursor to ours, with a pending wrap if ours has one. */
 static void follow(struct opinion *o)
 {
 	const struct screen *s = o->s;
@@ -80,7 +80,7 @@ static void follow(struct opinion *o)
 	if (waits && x > 0 && x < line->length && cell_is_tail(line->cells[x]) &&
 		cell_width(line->cells[x - 1]) == 2)
 		x--;
-	/* DECRC brings it anywhere, and any sequence behind into the region. */
+	/* DECRC moves the cursor anywhere; the next sequence moves it into the region. */
 	if (s->modes.origin)
 		second_print(o->v, "\033[?6l\033[%u;%uH\0337\033[?6h\0338", b->y + 1, x + 1);
 	else
@@ -92,7 +92,7 @@ static void follow(struct opinion *o)
 	second_print(o->v, s->modes.insert ? "\033[4h" : "");
 }
 
-/* Cell by cell, from the right, so that no mark joins what is before it. */
+/* Paint cell by cell from the right, so that no mark joins an earlier cell. */
 static void paint_cells(struct opinion *o)
 {
 	second_print(o->v, "\033[?6l\033[4l\033[?7h\033[r\033[H\033[2J");
@@ -106,7 +106,7 @@ static void paint_cells(struct opinion *o)
 		}
 }
 
-/* A second terminal that takes our snapshot, as one would that somebody attaches with. */
+/* Paint a new second terminal from our snapshot, as for a client that attaches. */
 static void paint_anew(struct opinion *o)
 {
 	struct snapshot snapshot;
@@ -143,12 +143,12 @@ static void paint_anew(struct opinion *o)
 	opinion_finish(&copy);
 }
 
-static void tell(struct opinion *o, const struct piece *t, const struct difference *d)
+static void print_finding(struct opinion *o, const struct piece *t, const struct difference *d)
 {
 	if (o->painting)
 		return;
 	o->stopped = true;
-	printf("difference behind ");
+	printf("difference after ");
 	for (size_t i = 0; i < t->length && i < SHOWN_MAX; i++)
 		printf(t->bytes[i] > ' ' && t->bytes[i] < 0x7f && t->bytes[i] != '\\' ? "%c"
 										      : "\\x%02x",
@@ -164,9 +164,9 @@ static void feed_ours(struct screen *s, const struct piece *t)
 		at += screen_feed(s, t->bytes + at, t->length - at, SIZE_MAX);
 }
 
-/* What the rules make of a piece, before our screen has it. */
+/* How a piece is fed to the second terminal, decided before our screen gets it. */
 struct verdict {
-	const struct rule *instead; /* whose bytes the second one gets, or NULL */
+	const struct rule *instead; /* whose bytes the second terminal gets, or NULL */
 	bool any, may_differ, afresh, ours;
 };
 
@@ -188,7 +188,7 @@ static struct verdict judge(struct opinion *o, const struct piece *t)
 	return j;
 }
 
-static void take(struct opinion *o, const struct piece *t)
+static void feed_piece(struct opinion *o, const struct piece *t)
 {
 	struct verdict j = judge(o, t);
 	o->pieces++;
@@ -197,13 +197,13 @@ static void take(struct opinion *o, const struct piece *t)
 	else
 		second_feed(o->v, t->bytes, t->length);
 	feed_ours(o->s, t);
-	struct difference d = look(o);
+	struct difference d = compare_changed(o);
 	if (j.ours || (j.may_differ && d.text)) {
 		paint_anew(o);
 		return;
 	}
 	if (d.text || (d.cursor && !j.any)) {
-		tell(o, t, &d);
+		print_finding(o, t, &d);
 		return;
 	}
 	if (j.afresh && !o->painting)
@@ -223,7 +223,7 @@ size_t opinion_feed(struct opinion *o, const uint8_t *bytes, size_t length)
 		unsigned x = o->s->active->x, cols = o->s->cols;
 		if (!cutter_next(&o->cutter, bytes + at, length - at, x < cols ? cols - x : 1, &t))
 			return at;
-		take(o, &t);
+		feed_piece(o, &t);
 		at += t.length;
 	}
 	return length;

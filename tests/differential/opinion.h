@@ -1,6 +1,6 @@
 /*
- * Both terminals, fed the same: after each piece they are compared, and what differs has a rule or is a finding. Then the second
- * one is painted anew, with our snapshot.
+ * Feeds both terminals the same and compares them after each piece: a difference without a rule is a finding. Then
+ * paints the second terminal anew, from our snapshot.
  */
 #pragma once
 
@@ -11,21 +11,21 @@ struct opinion {
 	struct screen *s;
 	struct second *v;
 	struct cutter cutter;
-	uint64_t seen;       /* version of our screen that was compared */
-	const char *without; /* name of a rule that does not hold, or NULL */
-	bool painting;       /* a snapshot is being taken: findings are not told */
-	bool stopped;        /* there is a finding */
-	unsigned long pieces, compared, painted, unlike; /* unlike: snapshots that did not suffice */
-	unsigned long *used;                             /* of each rule, how often; borrowed */
+	uint64_t seen;       /* version of our screen at the last comparison */
+	const char *without; /* name of the disabled rule, or NULL */
+	bool painting;       /* a snapshot is fed: findings are not printed */
+	bool stopped;        /* after a finding */
+	unsigned long pieces, compared, painted, unlike; /* unlike: snapshots that libvterm draws differently */
+	unsigned long *used;                             /* uses of each rule; borrowed */
 };
 
-/* Begin with an empty screen. used: for rules_count numbers. */
+/* Begin with an empty screen. used: rules_count counters. */
 void opinion_init(struct opinion *o, unsigned rows, unsigned cols, unsigned long *used);
 void opinion_finish(struct opinion *o);
 
 /*
- * Take output, from between two sequences on. A finding is printed, and ends it. Returns bytes taken: what is unfinished is to come
- * again, with more.
+ * Feed output that begins between two sequences. A finding is printed and ends the comparison. Returns the bytes
+ * consumed: pass the rest again, with further bytes.
  */
 size_t opinion_feed(struct opinion *o, const uint8_t *bytes, size_t length);
 

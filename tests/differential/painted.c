@@ -1,9 +1,9 @@
 /*
- * What libvterm makes of bytes as they are: no rules keep it from anything. Commands on stdin, a line each:
- *   paint ROWS COLS HEX   a fresh screen, and the bytes; what it shows then is on stdout: "cursor ROW COL", a line for each row, "."
- *   more HEX              further bytes, and the same
- * A cell: its text, \x02, foreground, background and attributes, \x03. A colour is "-", an index, or #RRGGBB. The second half
- * of a wide character has \x01 for its text.
+ * libvterm's screen for unchanged bytes, without rules. Each line of stdin is a command:
+ *   paint ROWS COLS HEX   feed a new screen; print it: "cursor ROW COL", a line for each row, "."
+ *   more HEX              feed further bytes; print it
+ * A cell is its text, \x02, foreground, background and attributes, \x03. A colour is "-", an index, or #RRGGBB. The second half
+ * of a wide character has the text \x01.
  */
 #include "ring/utf8.h"
 

@@ -1,4 +1,4 @@
-/* Which sequences they are; the table is at the end. */
+/* The sequences that the rules apply to; the table is at the end. */
 #include "rules.h"
 
 #include "compare.h"
@@ -59,7 +59,7 @@ static void nothing(struct second *v, const struct screen *s, const struct piece
 	(void)t;
 }
 
-/* Strings, and what is broken */
+/* Strings, broken sequences */
 
 static bool is_string(const struct screen *s, const struct piece *t)
 {
@@ -118,7 +118,7 @@ static bool row_is_wide(const struct screen *s, unsigned y)
 	return false;
 }
 
-static bool meets_wide(const struct screen *s, const struct piece *t)
+static bool touches_wide(const struct screen *s, const struct piece *t)
 {
 	unsigned y = s->active->y;
 	if (is_csi(t, "@PXJK") || t->id == SEQUENCE('?', 'J') || t->id == SEQUENCE('?', 'K') ||
@@ -131,7 +131,7 @@ static bool meets_wide(const struct screen *s, const struct piece *t)
 	return false;
 }
 
-/* Charsets: its own are left alone, and it gets what they come to. */
+/* Charsets: the second terminal gets the mapped characters instead of charsets. */
 
 static bool selects_charset(const struct screen *s, const struct piece *t)
 {
@@ -173,7 +173,7 @@ static bool is_at_edge(const struct screen *s, const struct piece *t)
 	return t->kind == PIECE_CONTROL || t->kind == PIECE_CSI || t->kind == PIECE_ESCAPE;
 }
 
-static bool has_no_room(const struct screen *s, const struct piece *t)
+static bool has_no_space(const struct screen *s, const struct piece *t)
 {
 	return t->kind == PIECE_CHARACTER && s->active->x < s->cols &&
 		s->active->x + width_of(t->code) > s->cols;
@@ -228,7 +228,7 @@ static void put_and_return(struct second *v, const struct screen *s, const struc
 	second_print(v, "\r");
 }
 
-/* Cells beyond the right edge, which a narrower screen keeps in its alternate buffer. */
+/* Whether a row has cells beyond the right edge, which a narrower screen keeps in its alternate buffer. */
 static bool has_more(const struct screen *s, unsigned y)
 {
 	const struct line *line = screen_line(s, y);
@@ -260,7 +260,7 @@ static bool shifts_columns(const struct screen *s, const struct piece *t)
 	return t->kind == PIECE_CSI && (t->id == SEQUENCE(' ', '@') || t->id == SEQUENCE(' ', 'A'));
 }
 
-/* Cursors that are saved, buffers, resets */
+/* Saved cursors, buffers, resets */
 
 static bool saves(const struct screen *s, const struct piece *t)
 {
@@ -285,7 +285,7 @@ static void put_restore(struct second *v, const struct screen *s, const struct p
 {
 	(void)s;
 	(void)t;
-	second_print(v, "\0338\033[0n"); /* behind which it looks where the cursor is */
+	second_print(v, "\0338\033[0n"); /* after the next sequence it updates the cursor */
 }
 
 static bool is_switch(const struct piece *t)
@@ -360,72 +360,72 @@ static bool is_alignment(const struct screen *s, const struct piece *t)
 const struct rule rules[] = {
 	{"strings",
 		"Device-Control functions; Operating System Commands; Application Program-Command functions",
-		"A string draws nothing. libvterm prints APC, PM and SOS, and what follows a string that comes in two pieces.",
+		"A string draws nothing. libvterm prints APC, PM and SOS, and output after a string that comes in two pieces.",
 		is_string, nothing, RULE_FOLLOWS, "a\033_bcd\033\\e"},
 	{"broken", "-",
-		"What a control within a sequence does, and bytes that are no UTF-8 (nothing, in xterm.js), is the parser's choice.",
+		"The effect of controls within a sequence and of invalid UTF-8 (none, in xterm.js) is not specified.",
 		is_mixed, nothing, RULE_TAKES_OURS, "ab\033[2\nCx\xff\xffy"},
 	{"c1", "C1 (8-Bit) Control Characters",
-		"They come as UTF-8 to a terminal that takes UTF-8. libvterm takes them for characters then.",
+		"A UTF-8 terminal gets them in UTF-8. libvterm then prints them.",
 		is_c1, put_as_escape, RULE_MAY_DIFFER,
 		"ab\xc2\x85"
 		"c"},
 	{"repeat", CSI_FUNCTIONS ": REP",
-		"The character comes again, wrapping as it would. libvterm stops at the edge, or never.",
+		"The character is repeated with wraps. libvterm stops at the edge, or never.",
 		survive_is_repetition, survive_put_repeated, RULE_MAY_DIFFER, "\033[18Gx\033[9b"},
 	{"several-modes", CSI_FUNCTIONS ": SM, RM, DECSET, DECRST",
-		"Each mode counts. libvterm looks at the first.", is_several, put_each_mode,
+		"All modes are set. libvterm sets the first.", is_several, put_each_mode,
 		RULE_STARTS_AFRESH, "\033[2;4r\033[?7;6hx"},
 	{"alternate", "The Alternate Screen Buffer",
 		"47 is older than 1047. xterm.js keeps cursor, margins and tab stops for each buffer, libvterm for both.",
 		opens_alternate, put_each_mode, RULE_STARTS_AFRESH, "ab\033[?47hc"},
 	{"primary", "The Alternate Screen Buffer",
-		"What comes back was painted for libvterm, when it last had something that it has not. Opened again, it erases.",
+		"The primary buffer may have been painted anew before. Opened again, libvterm erases the alternate buffer.",
 		leaves_alternate, put_each_mode, RULE_TAKES_OURS, "\033[?1047hab\033[?1047h"},
 	{"unknown", CSI_FUNCTIONS "; " ESC_FUNCTIONS,
-		"Left and right margins, lines of double size, HPB, VPB, TBC 5 and S8C1T are unknown to xterm.js.",
+		"xterm.js lacks left and right margins, double-size lines, HPB, VPB, TBC 5 and S8C1T.",
 		is_unknown_here, nothing, RULE_FOLLOWS, "abc\033[2jd"},
 	{"much", CSI_FUNCTIONS,
-		"libvterm has room for 16 parameters, adds them to int, and takes sub-parameters for parameters.",
+		"libvterm has 16 parameters, adds them to int, and treats sub-parameters as parameters.",
 		survive_is_much, survive_put_less, RULE_MAY_DIFFER, "\033[3:7Hx"},
-	{"soft-reset", CSI_FUNCTIONS ": DECSTR", "libvterm does not know it.", is_soft_reset,
+	{"soft-reset", CSI_FUNCTIONS ": DECSTR", "libvterm lacks it.", is_soft_reset,
 		nothing, RULE_TAKES_OURS, "\033[4h\033[!pab\033[Hx"},
 	{"reset", ESC_FUNCTIONS ": RIS",
-		"It ends the alternate buffer, too, which stays in libvterm; in xterm.js LNM stays.",
+		"It leaves the alternate buffer; libvterm does not. xterm.js keeps LNM.",
 		is_reset, put_reset, RULE_MAY_DIFFER, "\033[20h\033cab\ncd"},
-	{"shift-columns", CSI_FUNCTIONS ": SL, SR", "libvterm does not know them.", shifts_columns,
+	{"shift-columns", CSI_FUNCTIONS ": SL, SR", "libvterm lacks them.", shifts_columns,
 		nothing, RULE_TAKES_OURS, "abc\033[ @"},
 	{"charset", ESC_FUNCTIONS ": SCS; " OLD_FUNCTIONS ": SO, SI",
-		"libvterm has UK and line drawing, no national ones, does not save them, and takes LS1R to LS3R for the right half.",
+		"libvterm has only UK and line drawing, does not save charsets, and applies LS1R to LS3R to the right half.",
 		selects_charset, nothing, RULE_FOLLOWS, "\0337\033(0\0338a"},
-	{"in-charset", ESC_FUNCTIONS ": SCS", "So it gets the characters that they come to.",
+	{"in-charset", ESC_FUNCTIONS ": SCS", "libvterm gets the mapped characters.",
 		is_in_charset, put_mapped, RULE_MAY_DIFFER, "\033(K[\\]"},
 	{"width", "-",
-		"Unicode 11 counts here. libvterm has older tables; a character of the same width stands in.",
+		"Widths are those of Unicode 11. libvterm has older tables and gets a replacement of the same width.",
 		is_counted_otherwise, put_stand_in, RULE_MAY_DIFFER,
 		"a\xf0\x9f\xa6\xbe"
 		"b"},
 	{"marks", "-",
-		"A mark joins what has just been printed, and is alone elsewhere. libvterm goes by the place.",
+		"A mark joins the character printed just before, otherwise it is alone. In libvterm it joins the cell before it.",
 		is_mark, NULL, RULE_MAY_DIFFER,
 		"a\r\033[C\xcc\x81"
 		"b"},
 	{"halves", "-",
-		"Who overwrites a half of a wide character blanks the other one. libvterm leaves it.",
-		meets_wide, NULL, RULE_MAY_DIFFER, "\xe4\xb8\x96\bx"},
+		"Overwriting a half of a wide character blanks the other half. libvterm keeps it.",
+		touches_wide, NULL, RULE_MAY_DIFFER, "\xe4\xb8\x96\bx"},
 	{"edge", CSI_FUNCTIONS ": DECSET 7",
-		"Behind the last column there is nothing to erase, a line feed ends the wait for the wrap, and DECSC keeps the column.",
+		"After the last column there is nothing to erase, a line feed clears the pending wrap, and DECSC saves the column.",
 		is_at_edge, NULL, RULE_MAY_DIFFER, "01234567890123456789\033[K"},
-	{"no-room", CSI_FUNCTIONS ": DECSET 7",
-		"What has no room in the last column leaves it blank, and is lost without wrapping. libvterm wraps it, and leaves the column.",
-		has_no_room, NULL, RULE_MAY_DIFFER, "\033[?7l\033[20G\xe4\xb8\x96"},
+	{"no-space", CSI_FUNCTIONS ": DECSET 7",
+		"Without wrapping, a character that does not fit the last column is lost and blanks it. libvterm wraps it and keeps the column.",
+		has_no_space, NULL, RULE_MAY_DIFFER, "\033[?7l\033[20G\xe4\xb8\x96"},
 	{"insert-wide", CSI_FUNCTIONS ": SM 4",
-		"A wide character makes room for both its halves. In libvterm for one.",
+		"A wide character inserts two columns. In libvterm one.",
 		inserts_wide, NULL, RULE_MAY_DIFFER, "abc\r\033[4h\xe4\xb8\x96"},
 	{"selective", CSI_FUNCTIONS ": DECSCA, DECSED, DECSEL",
-		"In xterm.js SGR 0 ends the protection, and DECRC brings it back.",
+		"In xterm.js SGR 0 ends the protection, and DECRC restores it.",
 		erases_selectively, NULL, RULE_MAY_DIFFER, "\033[1\"q\033[mab\033[?2J"},
-	{"reverse-wrap", CSI_FUNCTIONS ": DECSET 45", "libvterm does not know it.", wraps_back,
+	{"reverse-wrap", CSI_FUNCTIONS ": DECSET 45", "libvterm lacks it.", wraps_back,
 		NULL, RULE_MAY_DIFFER, "\033[?45h0123456789012345678901\b\b\b\bx"},
 	{"margins", CSI_FUNCTIONS ": CUU, CUD, CNL, CPL",
 		"They stop at the margins of the region. In libvterm at those of the screen.",
@@ -434,25 +434,25 @@ const struct rule rules[] = {
 		"In origin mode xterm.js moves the row as well; xterm and libvterm do not.",
 		moves_in_row, NULL, RULE_FOLLOWS, "\033[3;5r\033[?6h\033[4Gx"},
 	{"no-region", CSI_FUNCTIONS ": DECSTBM",
-		"One that is none is ignored. libvterm takes it for the whole screen.",
+		"An invalid region is ignored. In libvterm it is the whole screen.",
 		is_no_region, nothing, RULE_FOLLOWS, "\033[2;4r\033[5;5H\033[4;2rx"},
 	{"shift-lines", CSI_FUNCTIONS ": IL, DL",
-		"The cursor comes to the first column. In libvterm it stays in its own.",
+		"The cursor moves to the first column. In libvterm it keeps its column.",
 		shifts_lines, put_and_return, RULE_FOLLOWS, "abc\033[Ld"},
 	{"beyond-edge", CSI_FUNCTIONS ": DCH, DECDC",
-		"What a resize has left beyond the right edge of the alternate buffer comes back. libvterm has cut it off.",
+		"Cells that a resize left beyond the right edge of the alternate buffer return. libvterm has dropped them.",
 		brings_more, NULL, RULE_MAY_DIFFER, "\033[?1047h01234567890123456789\r\x1c\033[P"},
 	{"edit-outside", CSI_FUNCTIONS ": ICH, DCH",
 		"They act beyond the region as well. In libvterm they do not.", edits_outside, NULL,
 		RULE_MAY_DIFFER, "\033[2;4r\033[6;1Habc\033[6;1H\033[P"},
 	{"save", CSI_FUNCTIONS ": SCOSC",
-		"Without DECLRMM it is DECSC. libvterm takes it for DECSLRM.", saves, put_save,
+		"Without DECLRMM it is DECSC. libvterm treats it as DECSLRM.", saves, put_save,
 		RULE_FOLLOWS, "abc\033[2;5sx\033[uy"},
 	{"restore", CSI_FUNCTIONS ": SCORC; " ESC_FUNCTIONS ": DECRC",
-		"Both are the same; libvterm knows DECRC alone. xterm.js keeps the cursor within the origin's region.",
+		"Both are the same; libvterm has only DECRC. xterm.js keeps the cursor within the origin's region.",
 		restores, put_restore, RULE_FOLLOWS, "ab\0337\r\nc\033[ud"},
 	{"alignment", ESC_FUNCTIONS ": DECALN",
-		"The cursor comes home. In libvterm it stays; in origin mode xterm.js begins at the region.",
+		"The cursor moves home. In libvterm it stays; in origin mode xterm.js begins at the region.",
 		is_alignment, NULL, RULE_MAY_DIFFER, "ab\033#8x"},
 };
 

@@ -1,7 +1,7 @@
 /*
- * The table of what libvterm 0.1.4 does otherwise than xterm.js, and so than we. A piece to which no rule applies has to leave
- * both with the same text and the same cursor. Where one does, it says why: which section of xterm's ctlseqs decides, or that
- * none does.
+ * The table of differences between libvterm 0.1.4 and xterm.js, which our screen follows. If no rule applies to a
+ * piece, both terminals must have the same text and cursor after it. A rule names the section of xterm's ctlseqs that
+ * decides, if there is one.
  */
 #pragma once
 
@@ -10,24 +10,24 @@
 
 #include "ring/screen/screen_internal.h"
 
-/* What becomes of the second terminal, once both have had the piece. */
+/* How the second terminal continues after the piece. */
 enum rule_then {
-	RULE_FOLLOWS, /* only the cursor, or that a wrap is pending, may differ, and is brought into line */
-	RULE_MAY_DIFFER, /* if the text does as well, it is painted anew */
-	RULE_STARTS_AFRESH, /* the text must be the same, what is not seen is not: it is painted anew */
-	RULE_TAKES_OURS, /* it has nothing like it: it is painted anew */
+	RULE_FOLLOWS, /* only the cursor or a pending wrap may differ, and is corrected */
+	RULE_MAY_DIFFER, /* the text may differ too: then it is painted anew */
+	RULE_STARTS_AFRESH, /* the text must be equal, hidden state is not: it is painted anew */
+	RULE_TAKES_OURS, /* it lacks the feature: it is painted anew */
 };
 
 struct rule {
 	const char *name;
-	const char *section; /* of ctlseqs, or "-" */
+	const char *section; /* section of ctlseqs, or "-" */
 	const char *says;
 	/* s: our screen before the piece */
 	bool (*applies)(const struct screen *s, const struct piece *t);
-	/* What the second terminal gets instead of the piece; NULL: the piece as it is. */
+	/* What the second terminal gets instead; NULL: the piece itself. */
 	void (*instead)(struct second *v, const struct screen *s, const struct piece *t);
 	enum rule_then then;
-	const char *example; /* in 20 columns, 6 rows, and behind \x1c in 15: without the rule they differ there */
+	const char *example; /* differs without the rule; in 20 columns and 6 rows, after \x1c in 15 columns */
 };
 
 extern const struct rule rules[];

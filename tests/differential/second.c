@@ -8,7 +8,7 @@
 #include <string.h>
 #include <vterm.h>
 
-#define WRITE_MAX 4096u /* it has what is written on its stack, four times */
+#define WRITE_MAX 4096u /* libvterm copies input to its stack, four times */
 #define TOGETHER_MAX 64u
 #define CODES 0x110000u
 #define SECOND_HALF ((uint32_t)-1)
@@ -49,7 +49,7 @@ struct second *second_create(unsigned rows, unsigned cols)
 	vterm_screen_enable_altscreen(v->screen, 1);
 	vterm_screen_set_callbacks(v->screen, &callbacks, v);
 	vterm_screen_reset(v->screen, 1);
-	/* What DECRC brings before the first DECSC would be left to chance. */
+	/* Define the position that DECRC restores before the first DECSC. */
 	second_print(v, "\0337");
 	return v;
 }

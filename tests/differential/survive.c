@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define PARAMS_MAX 15u /* libvterm has room for 16 */
-#define VALUE_MAX 9999 /* and adds them to int */
+#define PARAMS_MAX 15u /* libvterm has 16 */
+#define VALUE_MAX 9999 /* it adds them to int */
 #define REPEATED_MAX 4000u
 
 static void put_params(struct second *v, const struct piece *t)
@@ -40,7 +40,7 @@ void survive_put_less(struct second *v, const struct screen *s, const struct pie
 {
 	(void)s;
 	if (t->id == 'm' || t->id >> 16 > 0)
-		return; /* colours are no text */
+		return; /* SGR does not change text */
 	put_params(v, t);
 }
 
@@ -70,7 +70,7 @@ void survive_put_repeated(struct second *v, const struct screen *s, const struct
 {
 	uint32_t codes[SCREEN_CLUSTER_MAX];
 	unsigned n = screen_param_or_one(&t->params, 0), count = last_cell(s, codes);
-	/* In a charset other than ASCII they have been replaced once already. */
+	/* In a charset other than ASCII they have been mapped once already. */
 	for (unsigned i = 0; i < count; i++)
 		codes[i] = compare_stand_in(charset_map(s->charsets.current, codes[i]));
 	for (unsigned i = 0; count > 0 && i < n && i < REPEATED_MAX; i++)

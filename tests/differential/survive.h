@@ -1,4 +1,4 @@
-/* Control sequences that libvterm does not survive, or of which it does not know where they end. */
+/* Control sequences that crash libvterm, or whose end it does not find. */
 #pragma once
 
 #include "second.h"
@@ -6,14 +6,17 @@
 
 #include "ring/screen/screen_internal.h"
 
-/* Whether a sequence has more, or greater, parameters than it has room for, or sub-parameters, which it takes for parameters. */
+/*
+ * Whether a sequence has too many or too large parameters for libvterm, or sub-parameters, which it treats as
+ * parameters.
+ */
 bool survive_is_much(const struct screen *s, const struct piece *t);
 
-/* Give it as many as it has room for. */
+/* Put the sequence with as many parameters as libvterm has. */
 void survive_put_less(struct second *v, const struct screen *s, const struct piece *t);
 
-/* REP, for which it may never come to an end. */
+/* Whether it is REP, which may never end in libvterm. */
 bool survive_is_repetition(const struct screen *s, const struct piece *t);
 
-/* Give it the character that is repeated, as often. */
+/* Put the repeated character instead, as often. */
 void survive_put_repeated(struct second *v, const struct screen *s, const struct piece *t);

@@ -1,8 +1,7 @@
 /*
- * Adoption: many sessions, kill -9 of the server, a new one: how long until it answers, until it calls all
- * of them running, and until a client of each has its screen? Those whose ring has been overwritten many
- * times come back from a checkpoint and half a ring behind it. The measure is the start of a server that
- * finds none.
+ * Adoption: with many sessions, kill the server and start a new one. Measures the time until it answers, until all
+ * sessions are running, and until a client of each has its screen. Sessions whose ring has been overwritten many times
+ * are restored from a checkpoint and half a ring of output. The baseline is the start of a server without sessions.
  */
 #include "client.h"
 #include "process.h"
@@ -17,7 +16,7 @@
 
 #define SESSIONS 200
 #define MANY_SESSIONS 1000
-#define COMMANDS 3           /* of programs, in each session */
+#define COMMANDS 3           /* run through the API, in each session */
 #define SCROLLED_SESSIONS 20 /* their rings are full */
 #define ROUNDS_MAX 101
 #define ANSWER ((size_t)4 << 20)
@@ -50,8 +49,8 @@ static double ms_since(uint64_t start)
 	return (double)(stats_now_ns() - start) / 1e6;
 }
 
-/* A client of each session has all of its screen, in which text is to be found. */
-static void look_at_all(const struct target *t, unsigned sessions, const char *text)
+/* Read the whole screen of each session with a client, and find text in it. */
+static void read_all_screens(const struct target *t, unsigned sessions, const char *text)
 {
 	char id[16];
 	for (unsigned i = 0; i < sessions; i++) {
@@ -62,7 +61,7 @@ static void look_at_all(const struct target *t, unsigned sessions, const char *t
 	}
 }
 
-/* Kill and start again. */
+/* Kill and restart the server. */
 static void restart(struct target *t, unsigned sessions, struct times *times, unsigned n)
 {
 	target_kill(t);
@@ -78,7 +77,7 @@ static void restart(struct target *t, unsigned sessions, struct times *times, un
 	}
 	times->running[n] = ms_since(start);
 	times->cpu[n] = process_cpu(t->pid) * 1e3;
-	look_at_all(t, sessions, "READY");
+	read_all_screens(t, sessions, "READY");
 	times->screens[n] = ms_since(start);
 }
 
@@ -102,8 +101,8 @@ static void print_case(const char *name, unsigned sessions, struct times *t, uns
 	stats_add(line, cpu, "%s_cpu_ms", name);
 }
 
-/* A bash of ours in each, and what programs have run in it. */
-static void work_in(const struct target *t, const char *id)
+/* Run bash with commands of programs in each session. */
+static void run_commands(const struct target *t, const char *id)
 {
 	char request[64];
 	snprintf(request, sizeof request, "POST /api/session/%s/exec", id);
@@ -113,7 +112,7 @@ static void work_in(const struct target *t, const char *id)
 			die(answer);
 }
 
-/* All sessions run the same program; the table is for what they have written by then. */
+/* Run the same program in all sessions. The table shows what they have written. */
 static void run_case(const char *name, const char *program, unsigned sessions,
 	const char *script_text, unsigned rounds, struct stats_line *line)
 {
@@ -128,9 +127,9 @@ static void run_case(const char *name, const char *program, unsigned sessions,
 		snprintf(id, sizeof id, "a%u", i);
 		target_session(&t, id, script_text ? script : "bash");
 		if (!script_text)
-			work_in(&t, id);
+			run_commands(&t, id);
 	}
-	look_at_all(&t, sessions, "READY");
+	read_all_screens(&t, sessions, "READY");
 	for (unsigned n = 0; n < rounds; n++) {
 		restart(&none, 0, &empty, n);
 		times.empty[n] = empty.running[n];

@@ -1,9 +1,9 @@
-// What a day's work costs an agent, over MCP with its published client: calls, tokens and seconds for each task.
+// The cost of a day's work for an agent that uses MCP with its published client: calls, tokens and seconds for each task.
 //
-//	node tests/bench/agent_day.mjs BUILD [BUILD...]      (directories with `ringside` and `ringside-holder`)
+// node tests/bench/agent_day.mjs BUILD [BUILD...]      (directories with `ringside` and `ringside-holder`)
 //
-// A token is taken for four characters. An agent here does what models do with these tools: it looks whether the answer
-// has what it waits for, asks for the rest where it has not, and never knows how long something takes.
+// A token counts as four characters. The agent acts as models do: it checks whether an answer has the expected text, asks for
+// the rest if not, and has no idea how long something takes.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-const LOOKS_MAX = 40; // of a task that does not come to an end
+const LOOKS_MAX = 40; // per task
 const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 const git = 'git -c user.name=a -c user.email=a@b';
 
-/** A server of that build, in a directory of its own: {base, token, dir, stop}. */
+/** Start the server of a build in a directory of its own. Returns {base, token, dir, stop}. */
 async function serve(build) {
 	const root = mkdtempSync(path.join(os.tmpdir(), 'rs-day-'));
 	for (const name of ['home', 'work']) mkdirSync(path.join(root, name));
@@ -33,7 +33,7 @@ async function serve(build) {
 			const found = /^Ringside is at (http:[^\s#]+)/m.exec(text);
 			if (found) resolve(found[1]);
 		});
-		ended.then(() => reject(new Error(`${build} does not start`)));
+		ended.then(() => reject(new Error(`${build} did not start`)));
 	});
 	return {
 		base: new URL(base).origin, token: 'a'.repeat(32), dir: path.join(root, 'work'),
@@ -70,7 +70,7 @@ class Agent {
 		return { ...result.structuredContent, said };
 	}
 
-	/** Until the answer has it: asks again, waiting each time as long as models do. */
+	/** Ask again until the answer has the text, waiting each time as long as models do. */
 	async until(has, answer, again) {
 		for (let looks = 0; !has(answer); looks += 1) {
 			assert.ok(looks < LOOKS_MAX, answer.said);
@@ -79,18 +79,18 @@ class Agent {
 		return answer;
 	}
 
-	/** A command to its end. */
+	/** Run a command to its end. */
 	async run(command, more = {}) {
 		return this.until(({ state }) => state === 'done', await this.call('exec', { command, ...more }),
 			({ exec_id }) => this.call('exec_read', { exec_id, wait_ms: 10_000 }));
 	}
 
-	/** Keys, and a look at the screen until it shows that. */
+	/** Type keys and read the screen until it shows the text. */
 	async type(keys, shows) {
 		return this.until(({ said }) => shows.test(said), await this.call('send_keys', keys), () => this.call('snapshot'));
 	}
 
-	/** After what has been typed the command ends. */
+	/** Wait for the end of the command that was typed. */
 	end(exec) {
 		return this.until(({ state }) => state === 'done', exec, ({ exec_id }) => this.call('exec_read', { exec_id, wait_ms: 10_000 }));
 	}
@@ -156,7 +156,7 @@ const tasks = {
 	password: async (a) => {
 		const asks = await a.call('exec', { command: 'read -s -p "Password: " x; echo; echo "length ${#x}"' });
 		assert.equal(asks.terminal.input, 'password', asks.said);
-		// Here the person types.
+		// The person types here.
 		await fetch(`${a.server.base}/api/session/day/input`, {
 			method: 'POST', headers: { Authorization: `Bearer ${a.server.token}`, 'Content-Type': 'application/json' }, body: JSON.stringify({ data: 'secret\r' }),
 		});
@@ -195,7 +195,7 @@ async function day(build) {
 	const sum = { calls: 0, text: 0, structured: 0, late: 0, seconds: 0 };
 	try {
 		await agent.connect();
-		// Before commands waited for their turn by themselves an agent had to ask for that.
+		// Older builds queue a command only on request.
 		agent.queues = true;
 		console.log(`\n${build}: ${Math.round(agent.tools)} tokens of tools\n`);
 		console.log('| task | calls | tokens as text | tokens as structured content | calls that waited out their time | s |\n|---|---|---|---|---|---|');

@@ -1,8 +1,7 @@
 /*
- * Attaching: from connect() to `ready`, with the snapshot that a client gets then: of a session that has
- * written nothing, of a full-screen program, of one with 10 000 lines of scrollback, and of that the screen
- * alone; and continuing where a client was with the last 64 KB. Measures: a request for /healthz on a new
- * connection, and as many bytes as the largest snapshot over plain TCP.
+ * Attaching, from connect() to `ready` with the snapshot: to a session that has written nothing, to one with a
+ * full-screen program, and to one with 10,000 lines of scrollback, with and without them; and resuming with the last 64
+ * KB. Baselines: a request for /healthz on a new connection, and as many bytes as the largest snapshot over plain TCP.
  */
 #include "client.h"
 #include "process.h"
@@ -35,7 +34,7 @@ enum way {
 	WAYS
 };
 
-/* What is asked for in each. */
+/* The request of each. */
 static const struct {
 	const char *name, *session, *query;
 } ways[WAYS] = {
@@ -56,7 +55,7 @@ struct samples {
 
 static uint8_t buffer[CLIENT_READ];
 
-/* A process that sends as much as a full ring to whoever connects. Returns its port. */
+/* Start a process that sends as much as a full ring to each connection. Returns its port. */
 static unsigned start_plain(size_t bytes, pid_t *ret_pid)
 {
 	struct sockaddr_in address = {
@@ -107,7 +106,7 @@ struct scene {
 	struct target target;
 	unsigned plain_port;
 	char rest[96];        /* the query that continues */
-	uint64_t bytes[WAYS]; /* that came */
+	uint64_t bytes[WAYS]; /* received */
 };
 
 static void once(struct scene *s, enum way way)
@@ -122,7 +121,7 @@ static void once(struct scene *s, enum way way)
 		die(answer);
 }
 
-/* A session that has written so much of a stream and now waits. */
+/* Start a session that writes so much of a stream and then waits. */
 static void fill(const struct target *t, const char *session, enum stream_kind kind, size_t cap)
 {
 	char script[128], path[128], text[512];
@@ -145,7 +144,7 @@ static void fill(const struct target *t, const char *session, enum stream_kind k
 	client_close(c);
 }
 
-/* Where a client would go on that lacks the last bytes of a session. */
+/* Where a client that lacks the last bytes of a session resumes. */
 static void find_rest(struct scene *s, const char *session)
 {
 	char request[64], answer[4096];

@@ -35,15 +35,15 @@ void client_buffer_little(const struct client *c)
 	setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
 }
 
-/* The number behind a field's name, or 0. */
+/* The number after a field's name, or 0. */
 static uint64_t number(const char *text, const char *field)
 {
 	const char *at = strstr(text, field);
 	return at ? strtoull(at + strlen(field), NULL, 10) : 0;
 }
 
-/* A text frame has ended. */
-static void take_text(struct client *c)
+/* Handle a complete text frame. */
+static void handle_text(struct client *c)
 {
 	c->text[c->text_length] = '\0';
 	if (strstr(c->text, "\"type\":\"ready\""))
@@ -61,7 +61,7 @@ static void take_text(struct client *c)
 	c->text_length = 0;
 }
 
-/* A naive search will do for the words that are looked for: they do not overlap themselves. */
+/* A naive search is enough for these texts, which do not overlap themselves. */
 static void look_for_wanted(struct client *c, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n && c->wanted[c->wanted_found]; i++) {
@@ -72,7 +72,7 @@ static void look_for_wanted(struct client *c, const uint8_t *p, size_t n)
 	}
 }
 
-static void take_payload(struct client *c, const uint8_t *p, size_t n)
+static void handle_payload(struct client *c, const uint8_t *p, size_t n)
 {
 	if (c->binary) {
 		if (c->wanted)
@@ -92,8 +92,8 @@ static void take_payload(struct client *c, const uint8_t *p, size_t n)
 	c->left -= n;
 }
 
-/* Begin a frame if its header is complete. */
-static void take_header(struct client *c)
+/* Begin a frame when its header is complete. */
+static void handle_header(struct client *c)
 {
 	unsigned opcode = c->header[0] & 15, short_length = c->header[1];
 	unsigned need = short_length == 127 ? 10 : short_length == 126 ? 4 : 2;
@@ -120,17 +120,17 @@ static void parse(struct client *c, const uint8_t *p, size_t n)
 		if (!c->in_frame) {
 			c->header[c->header_length++] = *p++;
 			if (c->header_length >= 2)
-				take_header(c);
+				handle_header(c);
 		} else {
 			size_t part = (size_t)(end - p) < c->left ? (size_t)(end - p)
 								  : (size_t)c->left;
-			take_payload(c, p, part);
+			handle_payload(c, p, part);
 			p += part;
 		}
 		if (c->in_frame && c->left == 0) {
 			c->in_frame = false;
 			if (!c->binary)
-				take_text(c);
+				handle_text(c);
 		}
 	}
 }
@@ -145,7 +145,7 @@ size_t client_read(struct client *c, uint8_t *buffer, size_t size)
 		return 0;
 	}
 	if (n <= 0)
-		die("the server has closed the connection");
+		die("the server closed the connection");
 	parse(c, buffer, (size_t)n);
 	return (size_t)n;
 }
@@ -230,7 +230,7 @@ void client_wait(struct client *c)
 
 void client_type(struct client *c, const void *keys, size_t length)
 {
-	/* The mask is zero, so that the payload is as it is. */
+	/* The mask is zero, so the payload stays as it is. */
 	uint8_t frame[6 + 125] = {0x80 | OPCODE_BINARY, (uint8_t)(0x80 | length)};
 	if (length > 125)
 		die("keystrokes");

@@ -1,7 +1,6 @@
 /*
- * Echo of a keystroke: bare PTY against ringside, through the terminal's own echo (cat) and through
- * readline (bash), idle and beside a session that floods; a byte over loopback TCP and back is the second
- * measure. Each round takes all of them in turn.
+ * The echo of a key, on a bare PTY and in ringside: by the terminal (cat) and by readline (bash), idle and beside a
+ * session that floods. The other baseline is a byte over loopback TCP and back. Each round measures all in turn.
  */
 #include "noise.h"
 #include "path.h"
@@ -11,9 +10,9 @@
 
 #include <stdio.h>
 
-#define KEYS 300 /* in a round */
+#define KEYS 300 /* per round */
 #define PACE_US 2000
-#define PROMPT_MS 300 /* of silence: it is there */
+#define PROMPT_MS 300 /* of silence after the prompt */
 #define ROUNDS_MAX 101
 
 enum way { WAY_BARE, WAY_RINGSIDE, WAY_TCP, WAYS };
@@ -56,7 +55,7 @@ static void print_case(const char *name, struct series *s, unsigned rounds, stru
 	stats_add(line, least, "%s_extra_best_us", name);
 }
 
-/* bash as people get it: one that has not been set up by the server is held back while that waits for its prompt. */
+/* Start bash as in normal use: the server holds output of an unprepared bash back until its prompt. */
 static struct path open_bash(const struct target *t)
 {
 	target_session_with(t, "bash", "\"shell\":\"/bin/bash\"");
@@ -65,7 +64,7 @@ static struct path open_bash(const struct target *t)
 	return p;
 }
 
-/* One program, idle: keys back to back, and with the pauses of a (fast) machine between them. */
+/* Measure one program, idle: keys back to back, and with the pauses of a fast typist. */
 static void measure_idle(struct path *paths, struct series s[][WAYS], unsigned round)
 {
 	for (int w = 0; w < WAYS; w++)

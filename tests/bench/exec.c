@@ -1,7 +1,7 @@
 /*
- * Commands in a session's shell, asked for over one HTTP connection: builtins that succeed and fail, a program,
- * output, many sessions at once. The measure is the same kind of bash on a bare PTY: a line typed until its prompt is back,
- * a loop of /bin/true, output until it has come. Each round takes all of them in turn.
+ * Commands in a session's shell over one HTTP connection: builtins that succeed and fail, a program, output, many
+ * sessions at once. The baseline is a similar bash on a bare PTY: a typed line until the prompt, a loop of /bin/true,
+ * output until its end. Each round measures all in turn.
  */
 #include "process.h"
 #include "stats.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMANDS 100 /* in a round */
+#define COMMANDS 100 /* per round */
 #define SESSIONS 20
-#define COMMANDS_EACH 10 /* of each of so many sessions */
+#define COMMANDS_EACH 10 /* in each of SESSIONS */
 #define ROUNDS_MAX 101
 #define WAIT_MS 60000
 #define SAMPLE_MS 10
@@ -25,20 +25,20 @@
 #define MEGABYTE "head -c 1000000 /dev/zero | tr '\\\\0' x"
 #define FLOOD "yes 0123456789abcdef0123456789abcdef012345678 | head -c 100000000"
 
-/* A session whose shell is asked over a connection that is kept. */
-struct asked {
+/* A session that runs commands over a persistent connection. */
+struct requester {
 	struct web web;
 	char path[64];
-	bool fails; /* what it has asked for ends with status 1 */
+	bool fails; /* its command exits with status 1 */
 };
 
-static void asked_open(struct asked *a, const struct target *t, const char *session)
+static void requester_open(struct requester *a, const struct target *t, const char *session)
 {
 	web_open(&a->web, t->port);
 	snprintf(a->path, sizeof a->path, "/api/session/%s/exec", session);
 }
 
-static void ask(struct asked *a, const char *command)
+static void ask(struct requester *a, const char *command)
 {
 	char body[512];
 	snprintf(body, sizeof body, "{\"command\":\"%s\"}", command);
@@ -46,8 +46,8 @@ static void ask(struct asked *a, const char *command)
 	a->fails = strcmp(command, "false") == 0;
 }
 
-/* Read once. Returns whether the answer is complete: of a command that was run, with the status it should have. */
-static bool read_answer(struct asked *a)
+/* Read once. Returns whether the answer is complete; its command must have run with the expected status. */
+static bool read_answer(struct requester *a)
 {
 	const char *body = web_read(&a->web);
 	if (!body)
@@ -71,7 +71,7 @@ static double us_since(uint64_t start)
 	return (double)(stats_now_ns() - start) / 1e3;
 }
 
-static double exec_us(struct asked *w, const char *command)
+static double exec_us(struct requester *w, const char *command)
 {
 	uint64_t start = stats_now_ns();
 	ask(w, command);
@@ -81,8 +81,8 @@ static double exec_us(struct asked *w, const char *command)
 	return us_since(start);
 }
 
-/* All sessions have a command each at any time. Returns commands in a second. */
-static double exec_all(struct asked *all, unsigned count, unsigned each)
+/* Keep one command running in each session. Returns commands per second. */
+static double exec_all(struct requester *all, unsigned count, unsigned each)
 {
 	struct pollfd polled[SESSIONS];
 	unsigned left[SESSIONS], running = count;
@@ -119,7 +119,7 @@ static double typed_us(int master, const char *line)
 	return us_since(start);
 }
 
-/* /bin/true by the shell itself, as it says. */
+/* Run /bin/true in a loop in the shell, which reports the time. */
 static double loop_us(int master)
 {
 	char line[256], text[4096];
@@ -153,7 +153,7 @@ struct series {
 };
 
 static void measure_command(
-	struct asked *w, int master, struct series *s, enum row row, unsigned round)
+	struct requester *w, int master, struct series *s, enum row row, unsigned round)
 {
 	static const char *const commands[] = {":", "false", "/bin/true"};
 	double us[COMMANDS], bare[COMMANDS];
@@ -168,14 +168,14 @@ static void measure_command(
 	s->bare[row][round] = stats_median(bare, COMMANDS);
 }
 
-static void measure_megabyte(struct asked *w, int master, struct series *s, unsigned round)
+static void measure_megabyte(struct requester *w, int master, struct series *s, unsigned round)
 {
 	double us[5], bare[5];
 	for (unsigned i = 0; i < 5; i++) {
 		us[i] = exec_us(w, MEGABYTE);
 		if (w->web.length < 1000000)
 			die("output is missing");
-		/* A line end before the prompt. */
+		/* Let the line end before the prompt. */
 		bare[i] = typed_us(master, "head -c 1000000 /dev/zero | tr '\\0' x; echo\r");
 	}
 	s->us[ROW_MEGABYTE][round] = stats_median(us, 5);
@@ -183,8 +183,8 @@ static void measure_megabyte(struct asked *w, int master, struct series *s, unsi
 	s->bare[ROW_MEGABYTE][round] = stats_median(bare, 5);
 }
 
-/* A hundred million bytes. What the server's memory was, has been at most, and is. */
-static void measure_flood(const struct target *t, struct asked *w, double ret_kib[3], double *ret_ms)
+/* Print a hundred million bytes. ret_kib: memory of the server before, at most, and after. */
+static void measure_flood(const struct target *t, struct requester *w, double ret_kib[3], double *ret_ms)
 {
 	uint64_t start = stats_now_ns();
 	struct pollfd p = {.fd = w->web.fd, .events = POLLIN};
@@ -228,7 +228,7 @@ static void print(struct series *s, unsigned rounds, struct stats_line *line)
 		stats_add(line, p99, "%s_p99_us", names[row]);
 		stats_add(line, ratio, "%s_ratio", names[row]);
 	}
-	printf("true by the shell itself, in a loop: %.0f, ratio to that %.2f\n",
+	printf("true in a loop of the shell: %.0f, ratio to that %.2f\n",
 		stats_median(s->loop, rounds), loop);
 	printf("%d sessions at once: %.0f commands a second, one %.0f, ratio %.2f\n", SESSIONS,
 		stats_median(s->all, rounds), stats_median(s->one, rounds), scale);
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 	static struct stats_line line;
 	static struct series s;
 	static struct target t;
-	static struct asked all[SESSIONS];
+	static struct requester all[SESSIONS];
 	char id[16];
 	unsigned rounds = 7;
 	double kib[3], ms;
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		snprintf(id, sizeof id, "e%u", i);
 		target_session(&t, id, "/bin/bash");
-		asked_open(&all[i], &t, id);
+		requester_open(&all[i], &t, id);
 	}
 	exec_all(all, SESSIONS, 2);
 	for (unsigned i = 0; i < rounds; i++) {

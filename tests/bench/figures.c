@@ -51,7 +51,7 @@ void figure_add_exact(struct figure *f, unsigned exact, unsigned receivers)
 	f->receivers += receivers;
 }
 
-/* Of a copy: sorting would tear the rounds apart. */
+/* Of a copy, because sorting would mix up the rounds. */
 static double middle(const struct series *s, double q)
 {
 	struct series copy = *s;
@@ -81,7 +81,7 @@ double figure_ratio(const struct figure *f, enum way base)
 	return middle(&ratios, 0.5);
 }
 
-/* Three digits that count, or a dash. */
+/* Print three significant digits, or a dash. */
 static void print_cell(FILE *to, double value, int width)
 {
 	if (isnan(value))
@@ -116,7 +116,7 @@ void figures_print(const struct figures *f, FILE *to)
 	}
 }
 
-/* NAN is null. */
+/* A number, or null for NAN. */
 static json_t *number(double value)
 {
 	return isnan(value) ? json_null() : json_real(value);
@@ -172,7 +172,7 @@ static void read_figure(struct figures *f, json_t *all)
 	if (json_unpack(all, "{s:s, s:s, s:s, s:b, s:b, s:i, s:i}", "row", &row, "name", &name,
 		    "unit", &unit, "moreIsBetter", &more, "worst", &worst, "exact", &exact,
 		    "receivers", &receivers) < 0)
-		die("no figures of ours");
+		die("not a JSON file of bench-table");
 	struct figure *g = figures_at(f, row, name, unit, more ? BETTER_MORE : BETTER_LESS);
 	g->worst = worst;
 	figure_add_exact(g, (unsigned)exact, (unsigned)receivers);

@@ -1,6 +1,6 @@
 /*
- * What a table of measurements consists of: figures, each with a value for every round and every way, and what can be
- * said of them. Ratios are taken within a round, so that noise hits both sides alike.
+ * The figures of a table of measurements, each with a value for every round and way. Ratios are taken within a round,
+ * so that noise affects both sides.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #define FIGURES_MAX 64u
 #define FIGURES_ROUNDS_MAX 25u
 
-/* How the same program is reached. */
+/* The ways to reach the same program. */
 enum way { WAY_BARE, WAY_RELAY, WAY_RINGSIDE, WAYS };
 
 enum better { BETTER_LESS, BETTER_MORE };
@@ -21,14 +21,14 @@ struct series {
 };
 
 struct figure {
-	char row[16];  /* that it belongs to */
-	char name[64]; /* for people; nothing in it that XML would escape */
+	char row[16];  /* of the table */
+	char name[64]; /* to display; without characters that XML escapes */
 	char unit[8];  /* "us", "MB/s", … */
 	enum better better;
-	bool worst; /* the worst of all rounds is told, not their median */
+	bool worst; /* report the worst of all rounds instead of the median */
 	struct series values[WAYS];
-	struct series cpu[WAYS];   /* CPU seconds for a GiB */
-	unsigned exact, receivers; /* of so many that were checked, so many got each byte once */
+	struct series cpu[WAYS];   /* CPU seconds per GiB */
+	unsigned exact, receivers; /* clients that got each byte once, and clients that were checked */
 };
 
 struct figures {
@@ -36,23 +36,23 @@ struct figures {
 	unsigned count;
 };
 
-/* The figure of that name; made when it is new. */
+/* Find or create the figure of that name. */
 struct figure *figures_at(
 	struct figures *f, const char *row, const char *name, const char *unit, enum better better);
 
-/* The value of a round. */
+/* Add the value of a round. */
 void figure_add(struct figure *f, enum way way, double value);
 void figure_add_cpu(struct figure *f, enum way way, double seconds_per_gib);
 void figure_add_exact(struct figure *f, unsigned exact, unsigned receivers);
 
-/* Its value by a way, CPU seconds for a GiB, and how many times that is of another way's; NAN where there is none. */
+/* The figure's value by a way, CPU seconds per GiB, and ratio to another way; NAN if there is none. */
 double figure_value(const struct figure *f, enum way way);
 double figure_cpu(const struct figure *f, enum way way);
 double figure_ratio(const struct figure *f, enum way base);
 
-/* The table, in Markdown that is legible as it is. */
+/* Print the table as readable Markdown. */
 void figures_print(const struct figures *f, FILE *to);
 
-/* All of it, with the values of each round; and add what such a file has. Failures end the benchmark. */
+/* Write the values of all rounds to a file; read such a file and add its figures. Failures end the benchmark. */
 void figures_write_json(const struct figures *f, const char *path);
 void figures_read_json(struct figures *f, const char *path);

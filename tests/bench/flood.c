@@ -1,8 +1,8 @@
 /*
- * Throughput: a program that floods its terminal, read by a tight loop on a bare PTY, by one client and
- * by ten clients of a session, and by nobody but the session's screen. Rounds are interleaved, ratios are
- * taken within a round. Clients that keep up are measured here, so they ask for no snapshots however far
- * they are behind; in the end, one that reads slowly gets snapshots beside one that must not notice it.
+ * Throughput: a program that floods its terminal, read by a tight loop on a bare PTY, by one client, by ten clients of
+ * a session, and only by the session's screen. Ratios are taken within a round. Clients that keep up are measured, so
+ * they request no snapshots however far behind they are. At the end, a slow client gets snapshots beside a fast one
+ * that it must not slow down.
  */
 #include "client.h"
 #include "load.h"
@@ -21,29 +21,29 @@
 
 #define CLIENTS 10
 #define ROUNDS_MAX 101
-#define RING_BYTES (32ul << 20) /* so large that no client is left behind */
+#define RING_BYTES (32ul << 20) /* so large that no client falls too far behind */
 #define ALL_BYTES "&lag=1000000000000"
 
-#define SLOW_TIMES 24   /* a longer flood, for there are few snapshots in a second */
-#define SLOW_READ 1000u /* bytes in SLOW_MS: 100 KB/s */
+#define SLOW_TIMES 24   /* a longer flood, because there are few snapshots per second */
+#define SLOW_READ 1000u /* bytes per SLOW_MS: 100 KB/s */
 #define SLOW_MS 10
 
-/* How the output is read. */
+/* The readers of the output. */
 enum way { WAY_BARE, WAY_ONE, WAY_TEN, WAY_NONE, WAYS };
 
-/* How one load went through ringside, and the bare PTY beside it. */
+/* One load in ringside and on the bare PTY. */
 struct result {
 	double seconds[WAYS][ROUNDS_MAX];
 	double server[WAYS][ROUNDS_MAX], holder[WAYS][ROUNDS_MAX]; /* CPU seconds */
 	double reader[ROUNDS_MAX];      /* CPU seconds of the bare reader */
-	double frame[WAYS][ROUNDS_MAX]; /* bytes in a frame */
+	double frame[WAYS][ROUNDS_MAX]; /* bytes per frame */
 	unsigned skips;
 };
 
-/* What a slow client got, and what it did to the other one. */
+/* A slow client's snapshots, and its effect on a fast client. */
 struct slow {
-	double alone[ROUNDS_MAX], beside[ROUNDS_MAX];    /* seconds that the fast one took */
-	double snapshots[ROUNDS_MAX], bytes[ROUNDS_MAX]; /* in a second; of one */
+	double alone[ROUNDS_MAX], beside[ROUNDS_MAX];    /* seconds of the fast client */
+	double snapshots[ROUNDS_MAX], bytes[ROUNDS_MAX]; /* per second; bytes of each */
 };
 
 static uint8_t buffer[CLIENT_READ];
@@ -76,17 +76,17 @@ static double run_bare(struct load *l, double *ret_cpu)
 	if (l->bytes == 0)
 		l->bytes = bytes;
 	if (bytes != l->bytes)
-		die("the bare PTY has lost bytes");
+		die("the bare PTY lost bytes");
 	return (double)(end - start) / 1e9;
 }
 
-/* Whether it has all that it will get. */
+/* Whether the client has received everything. */
 static bool is_done(const struct client *c, uint64_t end)
 {
 	return c->offset >= end || c->exited;
 }
 
-/* A client of its own pace. */
+/* A client with its own pace. */
 struct slow_reader {
 	struct client *client;
 	uint64_t next_ns;
@@ -133,7 +133,7 @@ static uint64_t read_all(
 	return stats_now_ns();
 }
 
-/* After the end of the program: nothing was lost, nothing came twice. */
+/* After the end of the program: no byte was lost or repeated. */
 static void check(const struct load *l, struct client *c, struct result *r)
 {
 	while (!c->exited)
@@ -141,10 +141,10 @@ static void check(const struct load *l, struct client *c, struct result *r)
 	errno = 0;
 	r->skips += c->skips;
 	if (c->skips == 0 && c->bytes != l->bytes)
-		die("a client has got a wrong number of bytes");
+		die("a client received a wrong number of bytes");
 }
 
-/* Read what has come so far, such as presence. From here on bytes are counted. */
+/* Read pending messages, such as presence, and count bytes from here on. */
 static void settle(struct client **clients, unsigned count)
 {
 	usleep(20000);
@@ -186,7 +186,7 @@ static double run_clients(const struct target *t, const struct load *l, enum way
 	return (double)(end - start) / 1e9;
 }
 
-/* Nobody watches: until the program has ended and a new client has the screen. */
+/* No client watches: measure until the program has ended and a new client has the screen. */
 static double run_unwatched(
 	const struct target *t, const struct load *l, struct result *r, unsigned round)
 {
@@ -215,7 +215,7 @@ static double run_unwatched(
 	return seconds;
 }
 
-/* One that reads as fast as it can, with or without one beside it that does not. */
+/* Measure a client that reads as fast as it can, with or without a slow one beside it. */
 static double run_beside(
 	const struct target *t, const struct load *l, bool beside, struct slow *r, unsigned round)
 {
@@ -309,8 +309,8 @@ static void run_slow(
 	double mib = (double)l->bytes / 1048576, kept = stats_median(ratio, rounds);
 	double snapshots = stats_median(r.snapshots, rounds), bytes = stats_median(r.bytes, rounds);
 	double seconds = stats_median(r.beside, rounds);
-	printf("slow: %.0f MiB of %s in %.1f s beside a client that reads %u KB/s: %.2f of the speed without it;\n"
-	       "      that one got %.1f snapshots a second of %.1f KiB\n",
+	printf("slow: %.0f MiB of %s in %.1f s beside a client that reads %u KB/s: %.2f of its speed without the slow client;\n"
+	       "      the slow client got %.1f snapshots a second of %.1f KiB\n",
 		mib, stream_name(l->stream), seconds, SLOW_READ / SLOW_MS, kept, snapshots,
 		bytes / 1024);
 	stats_add(line, kept, "%s_kept", l->name);

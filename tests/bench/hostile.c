@@ -1,8 +1,7 @@
 /*
- * Output that is made to be expensive, on a screen in memory: what a byte of it costs next to a byte of plain text on
- * a screen of the same size, how long the longest stretch takes that nothing can interrupt, and what memory it needs.
- * Resizes, snapshots and restores of full screens follow. CPU time; each case runs in a child, so that its peak of
- * memory is its own, and ends after two seconds at the latest: ">" says so.
+ * Expensive output on a screen in memory: its cost for a byte compared to plain text on a screen of the same size, the
+ * longest time that cannot be interrupted, and its memory. Then resizes, snapshots and restores of full screens. CPU
+ * time; each case runs in a child, so that the peak of memory is its own, and stops after two seconds, which ">" shows.
  */
 #include "pattern.h"
 #include "process.h"
@@ -60,12 +59,12 @@ static struct screen *make_screen(const struct size *size)
 	return s;
 }
 
-/* What a case has come to. */
+/* The result of a case. */
 struct result {
-	double ns;    /* of a byte */
+	double ns;    /* per byte */
 	double stall; /* the longest feed, in milliseconds */
-	double mib;   /* peak of memory, without the input */
-	bool cut;     /* it took too long */
+	double mib;   /* peak of memory without the input */
+	bool cut;     /* stopped after SECONDS_MAX */
 };
 
 static void feed(struct screen *s, const char *bytes, size_t length, struct result *r)
@@ -85,8 +84,8 @@ static void feed(struct screen *s, const char *bytes, size_t length, struct resu
 	r->cut = at < length;
 }
 
-/* Run in a child, which is given the case. */
-static struct result apart(struct result (*run)(const void *a, const void *b, size_t length),
+/* Run a case in a child. */
+static struct result run_in_child(struct result (*run)(const void *a, const void *b, size_t length),
 	const void *a, const void *b, size_t length)
 {
 	int fds[2], status;
@@ -137,7 +136,7 @@ static void measure_loads(size_t length, const char *only, struct stats_line *li
 		printf("  %4u x %-25u", sizes[k].cols, sizes[k].rows);
 	printf("\n");
 	for (size_t k = 0; k < SIZES; k++)
-		text[k] = apart(run_load, pattern_at(0), &sizes[k], LONG);
+		text[k] = run_in_child(run_load, pattern_at(0), &sizes[k], LONG);
 	const struct pattern *p;
 	for (size_t i = 0; (p = pattern_at(i)); i++) {
 		double worst = 0;
@@ -145,7 +144,7 @@ static void measure_loads(size_t length, const char *only, struct stats_line *li
 			continue;
 		printf("%-18s", p->name);
 		for (size_t k = 0; k < SIZES; k++) {
-			struct result r = apart(run_load, p, &sizes[k], length);
+			struct result r = run_in_child(run_load, p, &sizes[k], length);
 			print(&r, &text[k]);
 			if (r.ns / text[k].ns > worst)
 				worst = r.ns / text[k].ns;
@@ -157,7 +156,7 @@ static void measure_loads(size_t length, const char *only, struct stats_line *li
 	}
 }
 
-/* A full scrollback, whose lines are as `again` says. */
+/* A full scrollback of lines like `again`. */
 struct full {
 	const char *name;
 	struct size size, to;
@@ -211,8 +210,8 @@ static void measure_resizes(struct stats_line *line)
 	printf("\nResizes with a full scrollback: ms and MiB there; ms and MiB back\n");
 	for (size_t i = 0; i < sizeof fulls / sizeof *fulls; i++) {
 		const struct full *f = &fulls[i];
-		struct result there = apart(run_resize, f, NULL, 0),
-			      back = apart(run_resize, f, f, 0);
+		struct result there = run_in_child(run_resize, f, NULL, 0),
+			      back = run_in_child(run_resize, f, f, 0);
 		printf("%-18s %4u x %-4u to %4u x %-4u %8u lines %9.2f %7.1f %9.2f %7.1f\n",
 			f->name, f->size.cols, f->size.rows, f->to.cols, f->to.rows, f->scrollback,
 			there.stall, there.mib, back.stall, back.mib);
@@ -221,7 +220,7 @@ static void measure_resizes(struct stats_line *line)
 	}
 }
 
-/* A screen of which each cell has a style of its own. */
+/* A screen with a different style in each cell. */
 static struct result run_snapshot(const void *size, const void *restore, size_t length)
 {
 	const struct size *z = size;
@@ -253,8 +252,8 @@ static void measure_snapshots(struct stats_line *line)
 {
 	printf("\nEach cell in a style of its own: bytes of a snapshot a cell, ms, MiB; ms and MiB to restore it\n");
 	for (size_t k = 0; k < SIZES; k++) {
-		struct result taken = apart(run_snapshot, &sizes[k], NULL, 0),
-			      put = apart(run_snapshot, &sizes[k], &sizes[k], 0);
+		struct result taken = run_in_child(run_snapshot, &sizes[k], NULL, 0),
+			      put = run_in_child(run_snapshot, &sizes[k], &sizes[k], 0);
 		printf("%4u x %-4u %8.1f %9.2f %7.1f %9.2f %7.1f\n", sizes[k].cols, sizes[k].rows,
 			taken.ns, taken.stall, taken.mib, put.stall, put.mib);
 		stats_add(line, taken.stall, "snapshot_%zu_ms", k);

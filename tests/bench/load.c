@@ -7,7 +7,7 @@
 
 #define FILE_BYTES ((size_t)16 << 20)
 
-/* As a program writes it: the terminal puts the CR in front of LF. */
+/* Written as by a program: the terminal inserts CR before LF. */
 static void write_file(const char *path, enum stream_kind kind)
 {
 	uint8_t *bytes = malloc(FILE_BYTES);
@@ -25,8 +25,8 @@ static void write_file(const char *path, enum stream_kind kind)
 }
 
 /*
- * The file comes first, unmeasured: it touches the pages of the ring, as any long session has done. Nothing comes behind
- * READY, so that who has seen it can count.
+ * The file is first written unmeasured: that touches the pages of the ring, as in any long session. Nothing follows
+ * READY, so a reader can count from there.
  */
 void load_make(const struct target *t, struct load *l)
 {

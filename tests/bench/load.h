@@ -1,4 +1,4 @@
-/* A program that floods its terminal with a stream when it is told to. */
+/* A program that floods its terminal with a stream on demand. */
 #pragma once
 
 #include "streams.h"
@@ -9,14 +9,14 @@
 struct load {
 	const char *name;
 	enum stream_kind stream;
-	unsigned times;    /* that it is written */
-	const char *modes; /* of stty */
+	unsigned times;    /* repetitions of the stream */
+	const char *modes; /* arguments of stty */
 	char script[128];
-	uint64_t bytes; /* that come out of the terminal */
+	uint64_t bytes; /* output of the terminal */
 };
 
 /*
- * Write the script and its file into the target's directory. The program writes some megabytes that nobody measures and
- * READY, waits for a line, writes the stream and ends.
+ * Write the script and its file into the target's directory. The program writes some megabytes and READY, waits for a
+ * line, writes the stream and exits.
  */
 void load_make(const struct target *t, struct load *l);

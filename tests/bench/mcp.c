@@ -1,6 +1,6 @@
 /*
- * The same command asked for over MCP and over the API, on a kept HTTP connection each, in turn. The measure
- * of MCP is the API: what it adds is the reading of the message, the checks, and the result's text.
+ * The same command over MCP and over the API, in turn, on a persistent HTTP connection each. The API is the baseline:
+ * MCP adds parsing the message, checks, and the result's text.
  */
 #include "process.h"
 #include "stats.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMANDS 200 /* in a round, of each kind */
+#define COMMANDS 200 /* per round and way */
 #define ROUNDS_MAX 101
 
-/* A connection, what is sent on it each time, and what has to be in the answer. */
+/* A connection, the request that is sent each time, and the text that the answer must contain. */
 struct way {
 	struct web web;
 	const char *path, *headers, *expected;
@@ -32,7 +32,7 @@ static double ask_us(struct way *w)
 	return us;
 }
 
-/* Both in turn; the medians. */
+/* Measure both in turn. Returns the medians. */
 static void measure(struct way *api, struct way *mcp, double *ret_api, double *ret_mcp)
 {
 	static double us[2][COMMANDS];

@@ -1,7 +1,6 @@
 /*
- * Memory of idle sessions beyond bash's own, and of attached clients. PSS, so that what is shared is
- * counted once: the holder's, and what the server has grown by. The ring's pages are in both, in halves;
- * its memfd is shown beside them to prove that none are missed.
+ * Memory of idle sessions beyond bash's own, and of attached clients. PSS, so that shared pages are counted once: the
+ * holder's, and the growth of the server. Half of the ring's pages count in each; its memfd is shown as a check.
  */
 #include "client.h"
 #include "process.h"
@@ -19,7 +18,7 @@
 
 static uint8_t buffer[CLIENT_READ];
 
-/* Bashes on bare PTYs, as many: the baseline. Returns the PSS of one. */
+/* The baseline: as many bashes on bare PTYs. Returns the PSS of one. */
 static double weigh_bare(const char *bash)
 {
 	pid_t pids[SESSIONS];
@@ -36,7 +35,7 @@ static double weigh_bare(const char *bash)
 	return sum / SESSIONS;
 }
 
-/* Presence goes to everybody: nobody may be choked when it is measured. */
+/* Presence messages go to all clients: read them, so that none is blocked during the measurement. */
 static void read_all(struct client **clients, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -69,7 +68,7 @@ int main(int argc, char **argv)
 	static struct target t;
 	pid_t shells[SESSIONS];
 	char bash[128], id[16];
-	unsigned rounds = 1; /* of no use here: this is not noisy */
+	unsigned rounds = 1; /* unused: this is not noisy */
 	const char *program = target_arguments(argc, argv, &rounds);
 	target_open(&t, program, 4ul << 20);
 	target_script(&t, "bash",

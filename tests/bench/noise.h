@@ -1,16 +1,16 @@
-/* Terminals that are read as fast as they can be, by one process of their own, while something else is measured. */
+/* Terminals that a separate process reads as fast as it can, while something else is measured. */
 #pragma once
 
 #include "path.h"
 
 /*
- * Type a line into each, on which its program begins, and start reading; what comes is not looked at.
- * paths: count, open; nobody else may read them until noise_end().
+ * Type a line into each, which starts its program, and start reading; the output is discarded. paths: count, open; only
+ * this process reads them until noise_end().
  */
 pid_t noise_start(const struct path *paths, unsigned count);
 
-/* Let it have begun, so that what is measured is beside it; milliseconds. */
+/* Wait so long, in milliseconds, before measuring beside it. */
 #define NOISE_MS 100
 
-/* End it, and close the paths. */
+/* Stop it and close the paths. */
 void noise_end(pid_t pid, struct path *paths, unsigned count);

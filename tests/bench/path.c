@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINE 40 /* keys, then the line is thrown away */
+#define LINE 40 /* keys before the line is erased */
 #define KILL_LINE "\x15"
 #define WAIT_MS 10000
 #define DRAIN_MS 20
@@ -26,7 +26,7 @@ static void wait_readable(int fd)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	errno = 0;
 	if (poll(&p, 1, WAIT_MS) <= 0)
-		die("nothing comes");
+		die("no output");
 }
 
 struct path path_bare(const char *script)
@@ -122,7 +122,7 @@ size_t path_read(struct path *p)
 	}
 	ssize_t n = read(p->fd, buffer, sizeof buffer);
 	if (n < 0 && errno != EAGAIN &&
-		errno != EIO) /* EIO: the last that had the terminal has gone */
+		errno != EIO) /* EIO: the last process with the terminal has gone */
 		die("read");
 	p->ended = n == 0 || (n < 0 && errno == EIO);
 	errno = 0;
@@ -149,7 +149,7 @@ void path_settle(struct path *p)
 		p->client->bytes = p->client->skips = 0;
 }
 
-/* Wait until the terminal's answer ends in this byte. */
+/* Wait until the output ends in this byte. */
 static void await(struct path *p, uint8_t last)
 {
 	uint8_t got = 0;

@@ -1,4 +1,4 @@
-/* Output that is made to be expensive for a terminal: one sequence over and over. */
+/* Output that is expensive for a terminal: one sequence repeated. */
 #pragma once
 
 #include <stddef.h>
@@ -6,14 +6,14 @@
 struct pattern {
 	const char *name;
 	const char *before; /* once */
-	const char *again; /* a "%" in it is a number that counts up, as three bytes apart by semicolons */
+	const char *again; /* "%" stands for a counter, as three bytes with semicolons between */
 };
 
-/* The i-th of all, the first of which is plain text; or NULL. */
+/* The i-th pattern, or NULL. The first is plain text. */
 const struct pattern *pattern_at(size_t i);
 
-/* By its name, which has to be one. */
+/* Find a pattern by name; it must exist. */
 const struct pattern *pattern_find(const char *name);
 
-/* Fill bytes, which has room for length of it and a sequence more. Returns the bytes, whole sequences. */
+/* Fill bytes, which has space for length and one sequence more. Returns the number of bytes, in whole sequences. */
 size_t pattern_make(const struct pattern *p, char *bytes, size_t length);

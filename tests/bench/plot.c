@@ -5,8 +5,8 @@
 #include <math.h>
 
 #define WIDTH 960
-#define LABELS 320 /* what stands left of the axis */
-#define VALUES 60  /* right of it: for a number behind the longest bar */
+#define LABELS 320 /* left of the axis */
+#define VALUES 60  /* right of the axis: for the number after the longest bar */
 #define TOP 84
 #define BAR 9
 #define LINE (2 * BAR + 10) /* two bars and the gap */
@@ -31,7 +31,7 @@ static bool is_shown(const struct figure *g)
 	return !isnan(cost(g, WAY_BARE)) || !isnan(cost(g, WAY_RELAY));
 }
 
-/* All bars fit, and 1 is on it. */
+/* Find an axis that fits all bars and includes 1. */
 static struct axis find_axis(const struct figures *f)
 {
 	struct axis a = {-1, 1};
@@ -58,7 +58,7 @@ static void write_head(FILE *to, int height)
 		"font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 		"<text x=\"16\" y=\"24\" font-size=\"16\" font-weight=\"bold\">What Ringside costs</text>\n"
-		"<text x=\"16\" y=\"44\">as a multiple of the same without it; shorter is better, left of 1 is "
+		"<text x=\"16\" y=\"44\">as a multiple of the others' cost; shorter is better, left of 1 is "
 		"faster than the other</text>\n",
 		WIDTH, height, WIDTH, height);
 	for (int w = WAY_BARE; w <= WAY_RELAY; w++) {
@@ -86,7 +86,7 @@ static void write_bar(FILE *to, const struct axis *a, double value, const char *
 	double x = place(a, log2(value)), one = place(a, 0);
 	if (isnan(value))
 		return;
-	/* The number stands right of a bar, and of 1 when the bar goes to the left. */
+	/* The number is right of the bar, and right of 1 if the bar goes to the left. */
 	fprintf(to,
 		"<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"
 		"<text x=\"%.1f\" y=\"%d\" font-size=\"10\">%.*f</text>\n",

@@ -32,8 +32,8 @@ static size_t read_proc(pid_t pid, const char *file, char *text, size_t cap)
 	return n;
 }
 
-/* The fields of /proc/PID/stat behind the name, which may contain anything. */
-static const char *behind_name(const char *stat)
+/* The fields of /proc/PID/stat after the name, which may contain any character. */
+static const char *after_name(const char *stat)
 {
 	const char *end = strrchr(stat, ')');
 	if (!end)
@@ -64,7 +64,7 @@ pid_t process_parent(pid_t pid)
 	char text[1024];
 	int parent;
 	read_proc(pid, "stat", text, sizeof text);
-	if (sscanf(behind_name(text), "%*c %d", &parent) != 1)
+	if (sscanf(after_name(text), "%*c %d", &parent) != 1)
 		die("/proc/PID/stat");
 	return parent;
 }
@@ -146,7 +146,7 @@ void process_expect(int master, const char *text)
 		got[have] = '\0';
 		if (strstr(got, text))
 			return;
-		/* The text may have begun at the end of what there is. */
+		/* The text may have begun at the end of the earlier output. */
 		size_t keep = have < length ? have : length;
 		memmove(got, got + have - keep, keep);
 		have = keep;

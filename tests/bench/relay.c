@@ -15,25 +15,25 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define READ_SIZE 65536 /* libuv's; a terminal hands over 4 KB at a time */
+#define READ_SIZE 65536 /* libuv's; a terminal returns 4 KB at a time */
 
-/* A connection's end of a PTY. It outlives the connection until libuv has let go of it. */
+/* A connection's end of a PTY. It outlives the connection until libuv has closed it. */
 struct relayed {
 	uv_pipe_t pipe;
 	struct lws *wsi;
 	pid_t pid;
-	size_t length; /* of what has been read and not written yet */
+	size_t length; /* read, but not written yet */
 	bool ended;
 	uint8_t bytes[LWS_PRE + READ_SIZE];
 };
 
-/* The process. */
-struct house {
+/* The relay's process. */
+struct relay_process {
 	uv_loop_t loop;
 	const char *dir;
 };
 
-/* What libwebsockets keeps of a connection. */
+/* The data that libwebsockets keeps for a connection. */
 struct slot {
 	struct relayed *relayed;
 };
@@ -62,7 +62,7 @@ static void on_closed(uv_handle_t *h)
 	free(h->data);
 }
 
-/* Between fork() and exec: nothing of the relay's is left open, or a connection would not end with it. */
+/* After fork(), close everything of the relay: otherwise a connection would not end with it. */
 static _Noreturn void run_program(const char *path)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,7 +74,7 @@ static _Noreturn void run_program(const char *path)
 
 static struct relayed *start_program(struct lws *wsi)
 {
-	struct house *house = lws_context_user(lws_get_context(wsi));
+	struct relay_process *house = lws_context_user(lws_get_context(wsi));
 	struct winsize size = {.ws_row = 24, .ws_col = 80};
 	struct relayed *x = calloc(1, sizeof *x);
 	char argument[64], path[256];
@@ -100,7 +100,7 @@ static struct relayed *start_program(struct lws *wsi)
 static int write_frame(struct relayed *x)
 {
 	if (x->ended)
-		return -1; /* which closes the connection, behind what has been written */
+		return -1; /* closes the connection after all that has been written */
 	if (x->length > 0) {
 		int n = lws_write(x->wsi, x->bytes + LWS_PRE, x->length, LWS_WRITE_BINARY);
 		if (n < (int)x->length)
@@ -154,11 +154,11 @@ static _Noreturn void run_relay(const char *dir, int tell)
 	static const struct lws_protocols protocols[] = {
 		{.name = "relay", .callback = on_event, .per_session_data_size = sizeof(struct slot)},
 		{0}};
-	static struct house house;
+	static struct relay_process house;
 	void *loops[] = {&house.loop};
 	house.dir = dir;
 	uv_loop_init(&house.loop);
-	signal(SIGCHLD, SIG_IGN); /* nobody asks how programs have ended */
+	signal(SIGCHLD, SIG_IGN); /* programs are not waited for */
 	lws_set_log_level(LLL_ERR, NULL);
 	struct lws_context *context = lws_create_context(
 		&(struct lws_context_creation_info){.iface = "127.0.0.1",
@@ -188,7 +188,7 @@ void relay_open(struct relay *r, const char *dir)
 	close(fds[1]);
 	errno = 0;
 	if (read(fds[0], &port, sizeof port) != sizeof port || port <= 0)
-		die("the relay does not start");
+		die("the relay did not start");
 	close(fds[0]);
 	r->port = (unsigned)port;
 }

@@ -1,7 +1,7 @@
 /*
- * The plainest way to a terminal in a browser, as ttyd has it: one process, a program on a PTY for each WebSocket, one
- * binary frame for what one read() gives, and no further read() until that has been written. It keeps nothing, looks at
- * nothing and forgets the program when the connection ends: what Ringside costs beyond this is the price of sessions.
+ * The simplest terminal in a browser, like ttyd's: one process, a program on a PTY for each WebSocket, one binary frame
+ * for each read(), and no further read() until that frame has been written. It keeps no history, parses nothing and
+ * drops the program when the connection ends. Ringside's additional cost is the price of sessions.
  */
 #pragma once
 
@@ -12,6 +12,8 @@ struct relay {
 	unsigned port;
 };
 
-/* Start it; it dies with the benchmark. dir: of the programs, each of which a client names as its session; borrowed. */
+/*
+ * Start the relay, which dies with the benchmark. dir: borrowed; has the programs, which clients name as their session.
+ */
 void relay_open(struct relay *r, const char *dir);
 void relay_close(struct relay *r);

@@ -1,7 +1,7 @@
 /*
- * A stateless exec of `true` through shell/run/run.h, in terminals and in pipes, against what it cannot be
- * faster than: posix_spawn of `bash -c true` in a PTY, waited for. Taken in turn, so that noise hits all
- * alike. A server is as large as the last argument says (-m MiB), for the cost of large processes.
+ * A run of `true` through shell/run/run.h, in terminals and in pipes, against the fastest possible: posix_spawn of
+ * `bash -c true` in a PTY and a wait for it. Measured in turn, so that noise affects all. -m MiB makes the process that
+ * large, for the cost of forking large processes.
  */
 #include "shell/run/run.h"
 
@@ -42,7 +42,7 @@ static double bare_us(void)
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	if (posix_spawn(&pid, "/bin/bash", &actions, &attributes, argv, environ) != 0)
 		die("posix_spawn");
-	/* Until nobody has the terminal open. */
+	/* Until no process has the terminal open. */
 	while (read(master, &byte, 1) > 0)
 		;
 	if (waitpid(pid, &status, 0) != pid || status != 0)

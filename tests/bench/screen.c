@@ -1,10 +1,9 @@
 /*
- * The screen in memory, without a server: how fast it takes output, how long it takes to write itself
- * down, to come back, to be laid out anew and to be read, and what memory it needs. CPU time, because other
- * programs are running; rounds are interleaved, ratios are taken within a round.
+ * The screen in memory, without a server: how fast it processes output, makes snapshots, restores them, reflows and
+ * renders, and how much memory it needs. CPU time, because other programs are running; ratios are taken within a round.
  *
- * Measures: scan alone, which every byte passes as well, and libvterm if it was there to build with. It
- * crashes on ordinary input, so it runs in a child, and gets whole lines.
+ * Baselines: scan alone, which every byte passes too, and libvterm, if it was found. It crashes on ordinary input, so
+ * it runs in a child and gets whole lines.
  */
 #include "process.h"
 #include "stats.h"
@@ -30,7 +29,7 @@
 
 #define BYTES ((size_t)16 << 20)
 #define VTERM_SCREEN_BYTES ((size_t)1 << 20) /* it would take seconds for all of them */
-#define VTERM_WRITE ((size_t)16 << 10)       /* it has its input on the stack four times */
+#define VTERM_WRITE ((size_t)16 << 10)       /* it copies input to its stack four times */
 #define SLICE ((size_t)64 << 10)             /* as live.c feeds */
 #define SCROLLBACK 10000u
 #define ROUNDS_MAX 101
@@ -60,7 +59,7 @@ static const struct load loads[] = {
 
 #define LOADS (sizeof loads / sizeof *loads)
 
-/* Bytes of output; made when they are wanted. */
+/* Bytes of output, made on first use. */
 static struct {
 	uint8_t *bytes;
 	size_t length;
@@ -139,7 +138,7 @@ static double screen_speed(const struct load *l)
 }
 
 #ifdef HAVE_VTERM
-/* Bytes of one write: whole lines; where there are none, up to a sequence. */
+/* The bytes of one write: whole lines or, without lines, up to a sequence. */
 static size_t vterm_piece(const uint8_t *bytes, size_t left)
 {
 	if (left <= VTERM_WRITE)
@@ -207,7 +206,7 @@ static double vterm_speed(const struct load *l, bool whole_screen)
 	return (double)length / 1e6 / seconds;
 }
 
-/* In a child. Returns NaN when it crashes. */
+/* Measured in a child. Returns NaN if it crashes. */
 static double guarded_vterm_speed(const struct load *l, bool whole_screen)
 {
 	int fds[2], status;
@@ -235,12 +234,12 @@ static double guarded_vterm_speed(const struct load *l, bool whole_screen)
 }
 #endif
 
-/* MB/s of all rounds. */
+/* MB/s in all rounds. */
 struct speeds {
 	double scan[ROUNDS_MAX], screen[ROUNDS_MAX], state[ROUNDS_MAX], vterm[ROUNDS_MAX];
 };
 
-/* NaN: it was not measured. */
+/* NaN: not measured. */
 static void print_value(double value, int decimals)
 {
 #ifdef HAVE_VTERM
@@ -254,7 +253,7 @@ static void print_value(double value, int decimals)
 		printf(" %8.*f", decimals, value);
 }
 
-/* Of the rounds' ratios; NaN if any is. */
+/* The ratio in all rounds; NaN if any value is. */
 static double ratio(const double *a, const double *b, unsigned rounds)
 {
 	double r[ROUNDS_MAX];
@@ -306,7 +305,7 @@ static void measure_speed(unsigned rounds, struct stats_line *line)
 			speeds[i].state[n] = guarded_vterm_speed(l, false);
 			speeds[i].vterm[n] = guarded_vterm_speed(l, true);
 		}
-	printf("screen: MB of output taken in a second of CPU time, scrollback of %u lines, %zu MiB each;\n"
+	printf("screen: MB of output per second of CPU time, scrollback of %u lines, %zu MiB each;\n"
 	       "scan alone; libvterm's state layer without callbacks that do anything, its VTermScreen; ratios to them\n"
 	       "output              best  median           scan   vtstate  vtscreen  /scan "
 	       " /vtstate/vtscreen\n",
@@ -315,7 +314,7 @@ static void measure_speed(unsigned rounds, struct stats_line *line)
 		print_load(&loads[i], &speeds[i], rounds, line);
 }
 
-/* What can be done with a screen that has its whole scrollback. */
+/* The operations on a screen with a full scrollback. */
 
 enum task {
 	TASK_SNAPSHOT,
@@ -336,10 +335,10 @@ static const char *const task_names[TASKS] = {"snapshot", "snapshot0", "checkpoi
 struct scene {
 	struct screen *screen;
 	const struct size *size;
-	size_t bytes[TASKS]; /* that came out or went in */
+	size_t bytes[TASKS]; /* written or read */
 };
 
-static void write_down(struct scene *scene, enum task task)
+static void make_snapshot(struct scene *scene, enum task task)
 {
 	struct snapshot snapshot;
 	unsigned lines = task == TASK_SNAPSHOT_SCREEN ? 0 : SCROLLBACK;
@@ -377,7 +376,7 @@ static double restore(struct scene *scene)
 	return seconds;
 }
 
-/* There and back; only the way there is measured. */
+/* Resize and resize back; only the first is measured. */
 static double resize(struct scene *scene, int rows, int cols)
 {
 	const struct size *size = scene->size;
@@ -409,7 +408,7 @@ static double perform(struct scene *scene, enum task task)
 		render(scene, task);
 		break;
 	default:
-		write_down(scene, task);
+		make_snapshot(scene, task);
 	}
 	return cpu() - start;
 }
@@ -441,7 +440,7 @@ static void measure_scene(const struct load *l, unsigned rounds, struct stats_li
 	size_t before = heap();
 	scene.screen = make_screen(l->size);
 	size_t idle = heap() - before;
-	/* A full-screen program that was started from a shell with history. */
+	/* A full-screen program, started from a shell with history. */
 	if (l->kind == STREAM_REDRAW_80X24) {
 		size_t text_length;
 		const uint8_t *text = stream(STREAM_TEXT, &text_length);
@@ -485,7 +484,7 @@ int main(int argc, char **argv)
 	rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
 	measure_speed(rounds, &line);
 	printf("\nscreen: lines of scrollback; KiB of heap of an idle screen and with them, and as the screen counts;\n"
-	       "milliseconds of CPU time for a snapshot with all lines and with none, a checkpoint, taking that,\n"
+	       "milliseconds of CPU time for a snapshot with all lines and with none, a checkpoint, restoring that,\n"
 	       "20 columns more, 20 fewer, 10 rows more, all as text, all as HTML; KiB of snapshot, checkpoint, text\n"
 	       "output            lines     idle     full  counted    snap   snap0   check restore   widen  narrow    rows    text    html    snap   check    text\n");
 	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)

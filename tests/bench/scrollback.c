@@ -1,8 +1,7 @@
 /*
- * Lines above a screen, frozen and not: what 10,000 of them take, how long a search over all of them takes, a snapshot, a
- * new width, and what comes while there are that many. The log of a compiler with colours on 80 columns; without its links,
- * of which each is kept for itself and for whole, frozen or not. CPU time; each round does both, and ratios are taken within
- * a round.
+ * Scrollback, frozen and not: the memory of 10,000 lines, the time of a search over all, a snapshot, a new width, and
+ * further output. The lines are a compiler's log with colours, 80 columns wide, without links, each of which is stored
+ * separately in either case. CPU time; each round measures both, and ratios are taken within a round.
  */
 #include "process.h"
 #include "stats.h"
@@ -28,7 +27,7 @@
 #define PIECE \
 	((size_t)16 << 10) /* of output between two moments in which there is nothing else to do */
 #define ROUNDS_MAX 101
-#define SEARCH_MS 30.0 /* that somebody who types what is searched for waits at most */
+#define SEARCH_MS 30.0 /* the most that a user who types a search term should wait */
 
 enum value { KIB, FREEZE, SEARCH, SNAPSHOT, NARROW, PUSH, VALUES };
 
@@ -174,7 +173,7 @@ int main(int argc, char **argv)
 		print(plain[i], frozen[i], rounds, (enum value)i, &line);
 	double search = stats_median(frozen[SEARCH], rounds);
 	double pushed = stats_median(frozen[PUSH], rounds) / stats_median(plain[PUSH], rounds);
-	printf("a search over all frozen: %.1f ms, %s %.0f ms; output beside them: %.2f of what it is without\n",
+	printf("a search over all frozen: %.1f ms, %s %.0f ms; output beside them: %.2f of its speed without\n",
 		search, search <= SEARCH_MS ? "within" : "MORE THAN", SEARCH_MS, pushed);
 	stats_print(&line, "scrollback");
 	return 0;

@@ -10,13 +10,12 @@ uint64_t stats_now_ns(void);
 /* The q-quantile (0 to 1) of count > 0 values; sorts them. */
 double stats_quantile(double *values, size_t count, double q);
 
-/* The same for 0.5. */
 double stats_median(double *values, size_t count);
 
 /* How noisy count > 0 values are: half the distance of the quartiles, relative to the median. Sorts them. */
 double stats_noise(double *values, size_t count);
 
-/* A line of key=value, collected while the table is printed. */
+/* A line of key=value pairs, collected while the table is printed. */
 struct stats_line {
 	char text[8192];
 	size_t length;

@@ -14,7 +14,7 @@
 struct stream {
 	char *dst;
 	size_t cap, length;
-	bool full; /* something did not fit: what is being made is dropped */
+	bool full; /* something did not fit: the unit in progress is dropped */
 	struct random random;
 };
 
@@ -115,7 +115,7 @@ static void data_line(struct stream *s)
 		(int)('A' + n % 22), (int)('0' + n % 10));
 }
 
-/* JSON without a line break, of some hundreds or thousands of columns. */
+/* JSON without a line break, hundreds or thousands of columns long. */
 static void long_line(struct stream *s)
 {
 	unsigned count = 5 + below(s, 80);
@@ -207,7 +207,7 @@ struct screen {
 	unsigned cols, rows;
 };
 
-/* A meter of htop, as wide as it is told. */
+/* A meter of htop, of a given width. */
 static void meter(struct stream *s, const char *name, unsigned width)
 {
 	unsigned bar = width - 8, used = below(s, bar), green = used / 2;

@@ -1,6 +1,6 @@
 /*
- * The table: the figures by which Ringside's speed is judged, each against a bare PTY and against a plain relay in the
- * same round. README.md says how to read it.
+ * The table of Ringside's speed: each figure is measured against a bare PTY and a plain relay in the same round.
+ * README.md explains it.
  */
 #include "figures.h"
 #include "plot.h"
@@ -19,7 +19,7 @@
 struct row {
 	const char *name;
 	void (*run)(struct scene *s);
-	bool once; /* however many rounds there are: it takes long, or is not noisy */
+	bool once; /* in one round only: it takes long, or is not noisy */
 };
 
 static const struct row rows[] = {
@@ -67,7 +67,7 @@ static _Noreturn void usage(const char *program)
 	exit(2);
 }
 
-/* Returns whether all that are listed are rows. */
+/* Choose the rows of a list. Returns false if one does not exist. */
 static bool choose(struct options *o, char *list)
 {
 	char *rest;
@@ -83,7 +83,7 @@ static bool choose(struct options *o, char *list)
 	return true;
 }
 
-/* figures: where those of earlier runs go. */
+/* figures: receives those of earlier runs. */
 static struct options read_options(int argc, char **argv, struct figures *figures)
 {
 	struct options o = {.rounds = ROUNDS};
@@ -112,8 +112,8 @@ static struct options read_options(int argc, char **argv, struct figures *figure
 	return o;
 }
 
-/* To whoever waits at a terminal; row: NULL when all is done. */
-static void tell(unsigned round, unsigned rounds, const char *row)
+/* Show progress on a terminal. row: NULL at the end. */
+static void show_progress(unsigned round, unsigned rounds, const char *row)
 {
 	if (!isatty(2))
 		return;
@@ -131,10 +131,10 @@ int main(int argc, char **argv)
 	for (unsigned round = 0; round < o.rounds; round++)
 		for (size_t i = 0; i < ROWS; i++)
 			if (o.wanted[i] && (round == 0 || !rows[i].once)) {
-				tell(round, o.rounds, rows[i].name);
+				show_progress(round, o.rounds, rows[i].name);
 				rows[i].run(&s);
 			}
-	tell(0, 0, NULL);
+	show_progress(0, 0, NULL);
 	figures_print(&s.figures, stdout);
 	if (o.json)
 		figures_write_json(&s.figures, o.json);

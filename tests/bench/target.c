@@ -31,10 +31,10 @@ const char *target_arguments(int argc, char **argv, unsigned *ret_rounds)
 	return program;
 }
 
-/* Where exit() finds them: a benchmark that fails must not leave sessions behind. */
+/* exit() closes these: a benchmark that fails must not leave sessions behind. */
 static struct target *open_targets;
 
-/* The end of it. */
+/* Print the end of the log. */
 static void print_log(const struct target *t)
 {
 	char text[4096];
@@ -42,7 +42,7 @@ static void print_log(const struct target *t)
 	int fd = open(text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	(void)lseek(fd, -(off_t)sizeof text, SEEK_END); /* fails when it is short: then all of it */
+	(void)lseek(fd, -(off_t)sizeof text, SEEK_END); /* fails if the log is short: then print all */
 	ssize_t n = read(fd, text, sizeof text);
 	if (n > 0)
 		fwrite(text, 1, (size_t)n, stderr);
@@ -99,10 +99,10 @@ void target_start(struct target *t)
 	close(fds[0]);
 	errno = 0;
 	if (sscanf(line, "Ringside is at http://127.0.0.1:%u/", &t->port) != 1)
-		die("ringside does not start");
+		die("ringside did not start");
 }
 
-/* Nobody's own files take part. */
+/* Use an empty home, so that the user's files have no effect. */
 static void make_home(const struct target *t)
 {
 	char home[80];
@@ -149,7 +149,7 @@ void target_close(struct target *t)
 	}
 	if (status != 0) {
 		print_log(t);
-		fprintf(stderr, "ringside has ended with wait status %#x\n", (unsigned)status);
+		fprintf(stderr, "ringside exited with wait status %#x\n", (unsigned)status);
 	}
 	snprintf(command, sizeof command, "rm -rf %s", t->dir);
 	if (system(command) != 0)

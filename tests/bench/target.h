@@ -1,6 +1,6 @@
 /*
- * The server under test, in a runtime directory of its own. It dies with the benchmark, and its sessions
- * with it. The end of its log is shown when something fails.
+ * The server under test, with a runtime directory of its own. The server and its sessions die with the benchmark. The
+ * end of its log is printed if something fails.
  */
 #pragma once
 
@@ -9,39 +9,39 @@
 struct target {
 	const char *program;     /* path of ringside */
 	unsigned long ring_size; /* 0: the server's default */
-	char dir[64];            /* ours: runtime directory and scripts */
+	char dir[64];            /* the runtime directory and scripts */
 	pid_t pid;
 	unsigned port;
-	struct target *next; /* of those that are open */
+	struct target *next; /* list of open targets */
 	pid_t owner;         /* the benchmark itself, not one of its children */
 };
 
 /*
- * program: argv[1] or $RINGSIDE. Returns once it has said where it listens. An empty directory becomes $HOME, of the
- * benchmark as well, so that nobody's own files take part.
+ * Start the server. program: argv[1] or $RINGSIDE. Returns when the server has printed its address. An empty directory
+ * becomes $HOME, also of the benchmark, so that the user's files have no effect.
  */
 void target_open(struct target *t, const char *program, unsigned long ring_size);
 
-/* Start it again after target_kill(). */
+/* Restart it after target_kill(). */
 void target_start(struct target *t);
 void target_kill(struct target *t);
 
-/* End the server and its sessions and remove the directory. Comes by itself when the benchmark exits. */
+/* Kill the server and its sessions and remove the directory. Happens automatically when the benchmark exits. */
 void target_close(struct target *t);
 
-/* Request; returns the status, and the whole answer in answer[cap]. body may be NULL. */
+/* Send a request. Returns the status, and the whole answer in answer[cap]. body may be NULL. */
 int target_http(
 	const struct target *t, const char *request, const char *body, char *answer, size_t cap);
 
-/* Create a session that runs a program. Returns the pid of that. */
+/* Create a session that runs a program. Returns the program's pid. */
 pid_t target_session(const struct target *t, const char *id, const char *program);
 
-/* The same, with options as they stand in the request's body, such as "\"shell\":\"/bin/sh\"". */
+/* The same with further options in the request's body, such as "\"shell\":\"/bin/sh\"". */
 pid_t target_session_with(const struct target *t, const char *id, const char *options);
 void target_delete(const struct target *t, const char *id);
 
 /* Write a shell script into the directory; ret_path: at least 128 bytes. */
 void target_script(const struct target *t, const char *name, const char *text, char *ret_path);
 
-/* Path of ringside from the arguments; *ret_rounds: from option -n, otherwise untouched. */
+/* Parse the arguments. Returns ringside's path. *ret_rounds: from option -n, otherwise untouched. */
 const char *target_arguments(int argc, char **argv, unsigned *ret_rounds);

@@ -1,7 +1,6 @@
 /*
- * Waiting: how much later than the bytes themselves the answer of a wait comes that they make true; what it costs to
- * look into the program in the foreground and to read the screen; and the CPU that pending waits take while nothing
- * happens.
+ * Waits: the delay between the bytes that satisfy a wait and its answer; the cost of inspecting the foreground program
+ * and of reading the screen; and the CPU time of pending waits while nothing happens.
  */
 #include "client.h"
 #include "process.h"
@@ -19,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMES 200 /* in a round */
+#define TIMES 200 /* per round */
 #define ROUNDS_MAX 101
-#define SESSIONS 100 /* that wait */
+#define SESSIONS 100 /* with pending waits */
 #define IDLE_S 5
 
 static uint8_t buffer[CLIENT_READ];
@@ -38,8 +37,8 @@ static void send_wait(int fd, unsigned port, const char *session, const char *un
 		die("wait");
 }
 
-/* The answer to what has been asked on a connection. */
-static void take_answer(int fd, char *answer, size_t cap)
+/* Read the whole answer of a request. */
+static void read_answer(int fd, char *answer, size_t cap)
 {
 	size_t have = 0;
 	answer[0] = '\0';
@@ -50,7 +49,7 @@ static void take_answer(int fd, char *answer, size_t cap)
 		have += (size_t)n;
 		answer[have] = '\0';
 	}
-	/* All of it: the connection is used again. */
+	/* All of it, because the connection is used again. */
 	const char *length = strstr(answer, "ontent-"), *body = strstr(answer, "\r\n\r\n");
 	while (length && strncmp(length, "ontent-length: ", 15) != 0 &&
 		strncmp(length, "ontent-Length: ", 15) != 0)
@@ -67,14 +66,14 @@ static void take_answer(int fd, char *answer, size_t cap)
 	}
 }
 
-/* How much later the answer comes than the bytes, in microseconds; 0 when it comes before. */
+/* The delay of the answer after the bytes, in microseconds; 0 if it comes first. */
 static double measure_one(const struct target *t, struct client *c, int http)
 {
 	static const char until[] = "{\"type\":\"match\",\"pattern\":\"^[x-z]\"}";
 	char answer[8192];
 	uint64_t shown = 0, answered = 0, before = c->bytes;
 	send_wait(http, t->port, "wait", until);
-	usleep(2000); /* it has been taken */
+	usleep(2000); /* the server has received it */
 	client_type(c, "x\r", 2);
 	while (shown == 0 || answered == 0) {
 		struct pollfd fds[] = {{.fd = c->fd, .events = POLLIN},
@@ -88,7 +87,7 @@ static double measure_one(const struct target *t, struct client *c, int http)
 				shown = stats_now_ns();
 		}
 		if (fds[1].revents & POLLIN) {
-			take_answer(http, answer, sizeof answer);
+			read_answer(http, answer, sizeof answer);
 			answered = stats_now_ns();
 			errno = 0;
 			if (!strstr(answer, "\"match\""))
@@ -113,7 +112,7 @@ static void measure_match(const struct target *t, unsigned rounds, struct stats_
 		p50[round] = stats_quantile(us, TIMES, 0.5);
 		p99[round] = stats_quantile(us, TIMES, 0.99);
 	}
-	printf("answer of a wait for text, behind the bytes   p50 %8.1f us   p99 %8.1f us\n",
+	printf("answer of a wait for text, after the bytes    p50 %8.1f us   p99 %8.1f us\n",
 		stats_median(p50, rounds), stats_median(p99, rounds));
 	stats_add(line, stats_median(p50, rounds), "match_p50_us");
 	stats_add(line, stats_median(p99, rounds), "match_p99_us");
@@ -141,7 +140,7 @@ static void measure_look(const struct target *t, struct stats_line *line)
 		foreground_look(&target, &f);
 		us[i] = (double)(stats_now_ns() - start) / 1000;
 	}
-	printf("looking into a pipeline of three processes    p50 %8.1f us   p99 %8.1f us\n",
+	printf("inspecting a pipeline of three processes      p50 %8.1f us   p99 %8.1f us\n",
 		stats_quantile(us, TIMES, 0.5), stats_quantile(us, TIMES, 0.99));
 	stats_add(line, stats_quantile(us, TIMES, 0.5), "look_p50_us");
 	process_kill(pid);
@@ -198,7 +197,7 @@ static void measure_idle(const struct target *t, struct stats_line *line)
 			fds[k][i] = client_connect(t->port);
 			send_wait(fds[k][i], t->port, id, k ? input : text);
 		}
-		sleep(8); /* the longer it is quiet, the less often a program is looked into */
+		sleep(8); /* a program is inspected less often the longer it is quiet */
 		some[k] = idle_cpu(t);
 	}
 	printf("CPU of %d idle sessions: %.2f %%, with a wait for text each: %.2f %%, and for input: %.2f %%\n",

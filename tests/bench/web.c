@@ -48,7 +48,7 @@ void web_ask(struct web *w, const char *path, const char *headers, const char *b
 	web_send(w, "POST", path, headers, body);
 }
 
-/* Some more of what comes; returns where it begins. */
+/* Read more of the answer. Returns where it begins. */
 static const char *read_more(struct web *w)
 {
 	size_t had = w->length;

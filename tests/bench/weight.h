@@ -1,4 +1,4 @@
-/* What sessions weigh. PSS, in KiB, so that what is shared is counted once. */
+/* Memory of sessions. PSS in KiB, so that shared pages are counted once. */
 #pragma once
 
 #include "target.h"
@@ -11,10 +11,10 @@ struct weights {
 	double tables; /* page tables of the holders, which are not in their PSS */
 };
 
-/* Make the server load what its first request of all makes it load: that is no session's. */
+/* Let the server load what its first request needs, so that no session is charged for it. */
 void weight_warm(const struct target *t);
 
 double weight_server(const struct target *t);
 
-/* shells: pids of their shells, whose parents are the holders. */
+/* shells: pids of the shells, whose parents are the holders. */
 struct weights weight_sessions(const pid_t *shells, unsigned count);

@@ -1,7 +1,7 @@
 /*
- * Memory of a server with light work: sessions with commands, screens that are asked for, viewers that come and go,
- * processes, and some sessions that end and are followed by others, as fast as they can. Its size is told before,
- * round by round, and when all has been deleted: it should rise to a level and stay there, and come back.
+ * Memory of a server under light work: sessions with commands, screens that are read, viewers, processes, and sessions
+ * that end and are replaced, all as fast as possible. The size is printed before, after each round, and after
+ * everything has been deleted: it should rise to a level, stay there, and come back.
  */
 #include "client.h"
 #include "process.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define SESSIONS 50
-#define REPLACED 5 /* of them in a round */
+#define REPLACED 5 /* sessions per round */
 #define LINES 10   /* of the table */
 #define SETTLE_S 6
 #define SETTLED_KIB 1024.0
@@ -47,7 +47,7 @@ static void execute(const struct target *t, const char *id, const char *command,
 	ask(t, request, body);
 }
 
-/* A viewer that comes, sees the screen, and goes. */
+/* A viewer that attaches, gets the screen, and detaches. */
 static void view(const struct target *t, const char *id)
 {
 	struct client *c = client_open(t->port, id, "", NULL);
@@ -55,7 +55,7 @@ static void view(const struct target *t, const char *id)
 	client_close(c);
 }
 
-/* A turn of one session. */
+/* One round of work in a session. */
 static void work(const struct target *t, const char *id, unsigned round, unsigned n)
 {
 	char text[256];
@@ -87,7 +87,7 @@ static double pss(const struct target *t)
 	return process_kib(t->pid, "smaps_rollup", "\nPss:");
 }
 
-static void tell(const struct target *t, const char *when, double before)
+static void print_memory(const struct target *t, const char *when, double before)
 {
 	printf("%-12s rss %7.0f  pss %7.0f  for each session %6.1f\n", when, rss(t), pss(t),
 		(rss(t) - before) / SESSIONS);
@@ -118,19 +118,19 @@ int main(int argc, char **argv)
 	unsigned rounds = 20, serial[SESSIONS] = {0};
 	char id[32];
 	target_open(&t, target_arguments(argc, argv, &rounds), 4ul << 20);
-	/* What the first of all makes the server load is not the work's. */
+	/* Let the server load what its first request needs: that does not count. */
 	create(&t, "first");
 	execute(&t, "first", "true", false);
 	view(&t, "first");
 	target_delete(&t, "first");
 	double before = rss(&t), middle = 0, peak = 0;
 	printf("work: KiB of the server with %d sessions\n", SESSIONS);
-	tell(&t, "before", before);
+	print_memory(&t, "before", before);
 	for (unsigned n = 0; n < SESSIONS; n++) {
 		snprintf(id, sizeof id, "w%u.0", n);
 		create(&t, id);
 	}
-	tell(&t, "idle", before);
+	print_memory(&t, "idle", before);
 	double idle = rss(&t);
 	for (unsigned round = 0; round < rounds; round++) {
 		for (unsigned n = 0; n < SESSIONS; n++) {
@@ -147,14 +147,14 @@ int main(int argc, char **argv)
 		middle = round == rounds / 2 ? now : middle;
 		snprintf(id, sizeof id, "round %u", round + 1);
 		if (round % ((rounds + LINES - 1) / LINES) == 0 || round + 1 == rounds)
-			tell(&t, id, before);
+			print_memory(&t, id, before);
 	}
 	double last = rss(&t);
 	delete_all(&t, serial);
-	tell(&t, "deleted", before);
+	print_memory(&t, "deleted", before);
 	for (unsigned i = 0; i < SETTLE_S && rss(&t) > before + SETTLED_KIB; i++)
 		sleep(1);
-	tell(&t, "at rest", before);
+	print_memory(&t, "at rest", before);
 	stats_add(&line, before, "before_kib");
 	stats_add(&line, idle, "idle_kib");
 	stats_add(&line, middle, "middle_kib");

@@ -1,4 +1,4 @@
-/* Rows: the prompt of a new shell, commands in a shell that is there, and commands on their own. */
+/* Rows: the prompt of a new shell, commands in an existing shell, and runs. */
 #include "process.h"
 #include "stats.h"
 #include "table/rows.h"
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SHELLS 20    /* in a round */
-#define COMMANDS 100 /* in a round, of each kind */
+#define SHELLS 20    /* per round */
+#define COMMANDS 100 /* per round, of each kind */
 #define RUNS 200
 #define AT_ONCE 8
 #define WAIT_MS 10000
@@ -28,7 +28,7 @@ static double us_since(uint64_t start)
 	return (double)(stats_now_ns() - start) / 1e3;
 }
 
-/* The end of bash's prompt where nobody has set one. */
+/* The end of bash's default prompt. */
 static const char *default_prompt(void)
 {
 	return geteuid() == 0 ? "# " : "$ ";
@@ -76,7 +76,7 @@ void row_prompt(struct scene *s)
 		scene_add_times(s, "prompt", "prompt of a new session", (enum way)w, us[w], SHELLS);
 }
 
-/* A home of somebody who has used bash for years. ret_path: at least 96 bytes. */
+/* Make a home like that of a long-time bash user. ret_path: at least 96 bytes. */
 static void make_rich_home(const struct scene *s, char *ret_path)
 {
 	char file[128];
@@ -100,7 +100,7 @@ static void make_rich_home(const struct scene *s, char *ret_path)
 	fclose(f);
 }
 
-/* A bash on a bare PTY as the session's is; rich: the home, or NULL for none. */
+/* Start a bash on a bare PTY like the session's. rich: the home, or NULL for none. */
 static int open_bare(const struct scene *s, const char *rich, pid_t *ret_pid)
 {
 	char text[512], path[128];
@@ -126,16 +126,16 @@ static double typed_us(int master, const char *command)
 	return us_since(start);
 }
 
-/* A command that is asked for over a route, and typed into a shell of the same kind. */
-struct asked {
+/* A command over a route of the API, and typed into the same kind of shell. */
+struct request_case {
 	const char *row, *name;
 	const char *rich; /* home, or NULL for an empty one */
 	const char *command;
-	const char *path, *session; /* the route; what its body names, or NULL */
+	const char *path, *session; /* the route; the session in its body, or NULL */
 };
 
-/* Both in turn, so that noise hits both alike. */
-static void measure_command(struct scene *s, const struct asked *a)
+/* Measure both in turn, so that noise affects both. */
+static void measure_command(struct scene *s, const struct request_case *a)
 {
 	double us[2][COMMANDS];
 	char body[256];
@@ -168,7 +168,7 @@ void row_execute(struct scene *s)
 	target_session_with(&s->target, "rich", options);
 	for (unsigned i = 0; i < 4; i++) {
 		char name[64];
-		struct asked a = {.row = "execute",
+		struct request_case a = {.row = "execute",
 			.name = name,
 			.rich = i < 2 ? NULL : rich,
 			.command = i % 2 ? "/bin/true" : ":",
@@ -184,7 +184,7 @@ void row_execute(struct scene *s)
 
 void row_exec(struct scene *s)
 {
-	static const struct asked all[] = {
+	static const struct request_case all[] = {
 		{"exec", "session exec :", NULL, ":", "/api/session/exec/exec", NULL},
 		{"exec", "session exec /bin/true", NULL, "/bin/true", "/api/session/exec/exec", NULL},
 	};
@@ -204,7 +204,7 @@ static pid_t spawn_true(void)
 	return pid;
 }
 
-/* So many at once, by this process itself. Returns commands in a second. */
+/* Run at_once processes in parallel from this process. Returns commands per second. */
 static double spawn_all(unsigned at_once)
 {
 	pid_t running[AT_ONCE];
@@ -219,7 +219,7 @@ static double spawn_all(unsigned at_once)
 	return RUNS / us_since(start) * 1e6;
 }
 
-/* So many connections, each of which has one running. */
+/* Run a command on each of at_once connections. Returns commands per second. */
 static double run_all(const struct scene *s, unsigned at_once)
 {
 	static const char body[] = "{\"command\":\"true\"}";

@@ -1,4 +1,4 @@
-/* Rows: how long a key takes to come back, whatever else goes on. */
+/* Rows: how long the echo of a key takes, with other load. */
 #include "noise.h"
 #include "pattern.h"
 #include "process.h"
@@ -11,7 +11,7 @@
 
 #define KEYS 300
 #define FLOODS 10
-#define PACE_US 2000 /* of keys beside hostile output: so that they meet all of it */
+#define PACE_US 2000 /* between keys beside hostile output, to cover all of it */
 #define PATTERN_BYTES ((size_t)4 << 20)
 #define STYLES_BYTES ((size_t)48 << 20) /* two million styles */
 
@@ -20,7 +20,7 @@ static void make_cat(const struct scene *s, char *ret_path)
 	target_script(&s->target, "cat", "#!/bin/sh\necho READY\nexec cat\n", ret_path);
 }
 
-/* With count terminals beside it that run a script. Returns the times, KEYS of them. */
+/* Measure the echo beside count terminals that run a script. Returns KEYS times. */
 static double *echo_beside(
 	const struct scene *s, enum way way, const char *script, unsigned count, unsigned pace_us)
 {
@@ -68,7 +68,7 @@ void row_echo_floods(struct scene *s)
 	measure(s, "echo-floods", "echo beside ten floods", FLOODS);
 }
 
-/* A script that writes a pattern for ever. */
+/* Write a script that prints a pattern for ever. */
 static void make_hostile(const struct scene *s, const char *pattern, size_t size, char *ret_path)
 {
 	char path[96], text[512];

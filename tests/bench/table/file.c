@@ -1,4 +1,4 @@
-/* Rows: files and directories over the API, what is told of them, and code; each against the system calls that it comes down to. */
+/* Rows: files, directories and watches over the API, and code; each against the corresponding system calls. */
 #include "process.h"
 #include "stats.h"
 #include "table/rows.h"
@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define TIMES 200 /* in a round, of each */
+#define TIMES 200 /* per round, of each */
 #define SMALL 4096u
 #define LARGE ((size_t)100 << 20)
 #define CHUNK ((size_t)128 << 10)
@@ -41,7 +41,7 @@ static void format_path(char ret_path[128], const char *dir, const char *name)
 
 /* Small files */
 
-/* What the server does as well: the content is safe before it has the name, and then the name is. */
+/* Like the server: sync the content before the rename, and then the rename. */
 static double write_us(const char *dir, const char *content)
 {
 	char path[128], temporary[128];
@@ -94,7 +94,7 @@ static void measure_small(struct scene *s, const char *dir, const char *where)
 	}
 }
 
-/* A directory in memory, if there is some. ret_dir: at least 64 bytes. */
+/* Make a directory in memory, if possible. ret_dir: at least 64 bytes. */
 static bool make_in_memory(char *ret_dir)
 {
 	struct statfs fs;
@@ -121,7 +121,7 @@ void row_small(struct scene *s)
 	measure_small(s, s->target.dir, "on the disk");
 }
 
-/* A large file, down */
+/* Download of a large file */
 
 static void make_large(const char *path)
 {
@@ -136,7 +136,7 @@ static void make_large(const char *path)
 		die(path);
 }
 
-/* As cp(1) copies: by read(2) and write(2). */
+/* Copy as cp(1) does, by read(2) and write(2). */
 static _Noreturn void copy(const char *path, int to)
 {
 	static char chunk[CHUNK];
@@ -148,7 +148,7 @@ static _Noreturn void copy(const char *path, int to)
 	_exit(n < 0);
 }
 
-/* Read so many bytes and throw them away. */
+/* Read and discard left bytes. */
 static void read_away(int fd, size_t left)
 {
 	static char chunk[CHUNK];
@@ -189,7 +189,7 @@ static double downloaded_us(const struct scene *s, const char *path)
 	size_t length = web_head(&w, &body);
 	errno = 0;
 	if (length != LARGE)
-		die("a large file of another size");
+		die("the download has another size");
 	read_away(w.fd, LARGE - body);
 	double us = us_since(start);
 	web_close(&w);
@@ -208,7 +208,7 @@ void row_download(struct scene *s)
 	unlink(path);
 }
 
-/* A large file, up: what is done here is what the server does with what comes, see write_us() */
+/* Upload of a large file: the baseline does what the server does with the bytes, see write_us() */
 
 static void send_large(int to)
 {
@@ -222,7 +222,7 @@ static void send_large(int to)
 	}
 }
 
-/* All that comes, into a file that has its name once it is safe. */
+/* Copy everything into a file, sync it, and rename it. */
 static void save(int from, const char *dir)
 {
 	static char chunk[CHUNK];
@@ -304,7 +304,7 @@ void row_upload(struct scene *s)
 	measure_upload(s, s->target.dir, "on the disk");
 }
 
-/* A directory with much in it */
+/* A large directory */
 
 static double listed_us(const char *dir)
 {
@@ -353,7 +353,7 @@ void row_list(struct scene *s)
 	remove_all(dir);
 }
 
-/* What is told of files, from before the system call on */
+/* Events of files, from before the system call */
 
 static double make_us(const char *dir, unsigned i, char *ret_name, uint64_t *ret_start)
 {
@@ -383,7 +383,7 @@ static void watch_bare(const char *dir, double us[EVENTS])
 	close(fd);
 }
 
-static void watch_asked(const struct scene *s, const char *dir, double us[EVENTS])
+static void watch_api(const struct scene *s, const char *dir, double us[EVENTS])
 {
 	char name[32], body[256];
 	uint64_t start;
@@ -408,13 +408,13 @@ void row_watch(struct scene *s)
 	if (mkdir(dir, 0777) < 0)
 		die(dir);
 	watch_bare(dir, us[0]);
-	watch_asked(s, dir, us[1]);
+	watch_api(s, dir, us[1]);
 	scene_add_times(s, "watch", "event of a new file", WAY_BARE, us[0], EVENTS);
 	scene_add_times(s, "watch", "event of a new file", WAY_RINGSIDE, us[1], EVENTS);
 	remove_all(dir);
 }
 
-/* Code in a context that has run some already, against a Python at the other end of pipes that evaluates lines */
+/* Code in a context that has run code before, against a Python that evaluates lines of its standard input */
 
 #define EVALUATE \
 	"import sys\nfor line in sys.stdin:\n print(eval(compile(line, '', 'eval')), flush=True)"

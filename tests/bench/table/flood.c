@@ -1,4 +1,4 @@
-/* Rows: output as fast as it comes, with nothing lost on the way, and what it costs. */
+/* Rows: output at full speed, without losses, and its cost. */
 #include "load.h"
 #include "process.h"
 #include "stats.h"
@@ -16,17 +16,17 @@
 #define SILENCE_MS 10000
 #define GIB 1073741824.0
 
-/* Long enough for clients to fall behind that do not keep up. */
+/* Long enough for slow clients to fall behind. */
 static struct load one_load = {.name = "table", .stream = STREAM_TEXT, .times = 4, .modes = "sane"};
-/* Of each of ten. */
+/* For each of ten sessions. */
 static struct load small_load = {
 	.name = "small", .stream = STREAM_TEXT, .times = 1, .modes = "sane"};
 
-/* What has gone through some terminals. */
+/* The traffic of some terminals. */
 struct flow {
 	double seconds; /* from the start to the last byte */
-	double cpu;     /* seconds of what carried it */
-	uint64_t bytes; /* that arrived */
+	double cpu;     /* CPU seconds of the server and the holders, or of the relay */
+	uint64_t bytes; /* received */
 	unsigned exact; /* readers that got each byte once */
 };
 
@@ -41,7 +41,7 @@ static int watch(struct path *paths, unsigned count)
 	return epoll;
 }
 
-/* Read all until all programs have ended. Returns when the last byte came. */
+/* Read everything until all programs have exited. Returns the time of the last byte. */
 static uint64_t read_all(struct path *paths, unsigned count)
 {
 	int epoll = watch(paths, count);
@@ -68,7 +68,7 @@ static uint64_t read_all(struct path *paths, unsigned count)
 	return last;
 }
 
-/* Whether it got as many bytes as the program has written, and none of them as a snapshot instead. */
+/* Whether a client got as many bytes as the program wrote, without snapshots instead. */
 static bool is_exact(const struct path *p, const struct load *l)
 {
 	const struct client *c = p->client;
@@ -82,7 +82,7 @@ static bool is_exact(const struct path *p, const struct load *l)
 	return false;
 }
 
-/* Start the programs of the first so many paths; the others are further readers. Closes the paths. */
+/* Start the programs of the first paths; the others are further readers. Closes the paths. */
 static struct flow run(const struct scene *s, enum way way, const struct load *l,
 	struct path *paths, unsigned count, unsigned programs)
 {
@@ -104,7 +104,7 @@ static struct flow run(const struct scene *s, enum way way, const struct load *l
 	return f;
 }
 
-/* One terminal that is read alone. The bare one says how much there is. */
+/* One terminal with one reader. The bare terminal determines the number of bytes. */
 static struct flow run_one(const struct scene *s, enum way way, struct load *l)
 {
 	if (!l->script[0])
@@ -114,7 +114,7 @@ static struct flow run_one(const struct scene *s, enum way way, struct load *l)
 	if (way == WAY_BARE && l->bytes == 0)
 		l->bytes = f.bytes;
 	if (way != WAY_RINGSIDE && f.bytes != l->bytes)
-		die("what Ringside is held against loses bytes");
+		die("the bare terminal or the relay lost bytes");
 	return f;
 }
 
@@ -137,7 +137,7 @@ void row_flood(struct scene *s)
 	}
 }
 
-/* Until the program has ended and whoever comes then has its screen. */
+/* Until the program has exited and a new client has its screen. */
 static struct flow run_unwatched(const struct scene *s, struct load *l)
 {
 	struct flow f = {.bytes = l->bytes};
@@ -165,8 +165,8 @@ static struct flow run_unwatched(const struct scene *s, struct load *l)
 void row_unwatched(struct scene *s)
 {
 	struct flow bare = run_one(s, WAY_BARE, &one_load), f = run_unwatched(s, &one_load);
-	add_speed(s, "unwatched", "flood, nobody attached", WAY_BARE, &bare);
-	add_speed(s, "unwatched", "flood, nobody attached", WAY_RINGSIDE, &f);
+	add_speed(s, "unwatched", "flood, no client", WAY_BARE, &bare);
+	add_speed(s, "unwatched", "flood, no client", WAY_RINGSIDE, &f);
 }
 
 void row_clients(struct scene *s)

@@ -1,18 +1,18 @@
 /*
- * The rows of the table: each measures one thing by all ways that there are to it, once in a round, and adds what it has
- * found to the figures of the scene. It leaves nothing running.
+ * The rows of the table. Each is called once per round, measures one thing by all available ways, adds values to the
+ * figures of the scene, and leaves nothing running.
  */
 #pragma once
 
 struct scene;
 
-/* Echo of keystrokes: alone, beside one flood and ten, and beside output that is made to be expensive. */
+/* Echo of keys: alone, beside one flood and ten, and beside expensive output. */
 void row_echo(struct scene *s);
 void row_echo_flood(struct scene *s);
 void row_echo_floods(struct scene *s);
 void row_neighbour(struct scene *s);
 
-/* Output: to one client, to nobody, to ten clients of one session, of ten sessions. */
+/* Output: to one client, to no client, to ten clients of one session, of ten sessions. */
 void row_flood(struct scene *s);
 void row_unwatched(struct scene *s);
 void row_clients(struct scene *s);
@@ -24,17 +24,17 @@ void row_execute(struct scene *s);
 void row_exec(struct scene *s);
 void row_run(struct scene *s);
 
-/* Files: small ones, a large one down and up, a directory with much in it; what is told of them. */
+/* Files: small ones, a large one down and up, a large directory; events. */
 void row_small(struct scene *s);
 void row_download(struct scene *s);
 void row_upload(struct scene *s);
 void row_list(struct scene *s);
 void row_watch(struct scene *s);
 
-/* Code that keeps what it has made. */
+/* Code in a context. */
 void row_code(struct scene *s);
 
-/* Many: what an idle session weighs, clients that look on, a thousand sessions, clients that come during a flood. */
+/* Many: memory of idle sessions, viewers, a thousand sessions, clients that attach during a flood. */
 void row_memory(struct scene *s);
 void row_viewers(struct scene *s);
 void row_idle(struct scene *s);

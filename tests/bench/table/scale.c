@@ -1,4 +1,4 @@
-/* Rows: many sessions, many clients; what they take while little or nothing happens. */
+/* Rows: many sessions and clients, with little or no activity. */
 #include "load.h"
 #include "noise.h"
 #include "process.h"
@@ -17,9 +17,9 @@
 
 #define FEW 50 /* sessions whose memory is weighed */
 #define SESSIONS 100
-#define VIEWERS 10 /* of each */
+#define VIEWERS 10 /* per session */
 #define KEYS 500
-#define PACE_US 10000 /* of keys: each session gets one in a second */
+#define PACE_US 10000 /* between keys: one per second in each session */
 #define IDLE 1000
 #define IDLE_S 5
 #define ATTACHES 100
@@ -28,7 +28,7 @@
 
 static uint8_t buffer[CLIENT_READ];
 
-/* Many connections. */
+/* Permit many connections. */
 static void raise_limits(void)
 {
 	struct rlimit limit;
@@ -50,7 +50,7 @@ static double idle_percent(const struct target *t)
 	return (process_cpu(t->pid) - before) * 100 / IDLE_S;
 }
 
-/* Sessions of the ordinary shell, on a server of their own. shells: room for count. */
+/* Open sessions with the ordinary shell, on a server of their own. shells: space for count. */
 static double open_idle(struct target *t, const char *program, pid_t *shells, unsigned count)
 {
 	char id[16];
@@ -65,7 +65,7 @@ static double open_idle(struct target *t, const char *program, pid_t *shells, un
 	return before;
 }
 
-/* KiB of each session: what the server has grown by, and the holder's. */
+/* KiB per session: growth of the server, and the holder's. */
 static double weigh_idle(const struct target *t, double before, const pid_t *shells, unsigned count)
 {
 	struct weights w = weight_sessions(shells, count);
@@ -92,7 +92,7 @@ void row_idle(struct scene *s)
 	target_close(&t);
 }
 
-/* Who watches, and what is read of all. */
+/* The viewers, and the bytes read from them. */
 struct audience {
 	struct client *clients[SESSIONS][VIEWERS];
 	int epoll;
@@ -130,7 +130,7 @@ static void seat_audience(struct audience *a, const struct scene *s)
 		read_some(a, 10);
 }
 
-/* Until the last viewer has it: the typist sees it no later. */
+/* Type a key and wait until the last viewer has its echo; the typist has it before. */
 static double show_key(struct audience *a, unsigned session, const char *key)
 {
 	struct client **all = a->clients[session];
@@ -187,7 +187,7 @@ void row_attach(struct scene *s)
 	double us[ATTACHES];
 	char script[128], text[256];
 	struct load l = {.name = "attach", .stream = STREAM_TEXT, .times = 1, .modes = "sane"};
-	load_make(&s->target, &l); /* for its file */
+	load_make(&s->target, &l); /* makes the file */
 	snprintf(text, sizeof text, "#!/bin/sh\necho READY\nread go\nwhile cat %s/%s; do :; done\n",
 		s->target.dir, stream_name(l.stream));
 	target_script(&s->target, "for_ever", text, script);

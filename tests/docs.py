@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Check what the documents say of the tree and of the program: one line for each thing that is missing or untrue.
+"""Check the documents against the tree and the program. Prints a line for each error.
 
     tests/docs.py [--self-test] SOURCE-ROOT RINGSIDE
 
-- Every folder with sources of ours has a README.md, whose map names every pair of the folder, and no other.
+- Every folder with C sources has a README.md, whose map names every pair of the folder, and no other.
 - The table of folders in the top README.md has every folder, and no other.
 - ws/serve/README.md has the help of `ringside serve` word for word, and ./run shows it where nothing is built.
 - The man page has every option of the server.
@@ -27,25 +27,25 @@ def stem(name):
 
 
 def find_folders(root):
-    """The folders with sources in C, relative to root."""
+    """The folders with C sources, relative to root."""
     return sorted({str(path.parent.relative_to(root)) for layer in ("ring", "pty", "shell", "ws")
         for path in (root / layer).rglob("*.[ch]")})
 
 
 def find_pairs(folder):
-    """What a folder is made of: NAME for NAME.c, NAME.h or both, and other files by their whole names."""
+    """The contents of a folder: NAME for NAME.c, NAME.h or both; other files by full name."""
     skipped = ("meson.build", "README.md")
     return {stem(each.name) for each in os.scandir(folder) if each.is_file() and each.name not in skipped}
 
 
 def read_mapped(text):
-    """What a README's map names: each `name` in the first column of any table."""
+    """Each `name` in the first column of any table of a README."""
     cells = re.findall(r"^\| ([^|]*)", text, re.MULTILINE)
     return {stem(name) for cell in cells for name in NAME.findall(cell)}
 
 
 def read_claimed(text):
-    """What only the maps name, the tables that begin with | pair | or | file |, without the folders below."""
+    """Names in the maps: tables that begin with | pair | or | file |, without links to folders."""
     found = set()
     in_map = False
     for line in text.splitlines():
@@ -66,7 +66,7 @@ def check_folders(root, _):
         for pair in sorted(pairs - read_mapped(text)):
             yield f"{folder}/README.md: its map lacks {pair}"
         for pair in sorted(read_claimed(text) - pairs):
-            yield f"{folder}/README.md: its map has {pair}, which is not there"
+            yield f"{folder}/README.md: its map has {pair}, which does not exist"
 
 
 def check_table(root, _):
@@ -80,20 +80,20 @@ def check_table(root, _):
 
 
 def read_block(text, word):
-    """The blocks of a README between ``` lines that begin with a word."""
+    """The fenced blocks of a README that begin with a word."""
     blocks = re.findall(r"^```[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     return "".join(block for block in blocks if block.startswith(word))
 
 
 def check_options(root, program):
     shown = subprocess.run([program, "serve", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    # What follows is about the other commands.
+    # The rest is about the other commands.
     shown = shown.split("\n\nAgainst a running server")[0].rstrip("\n") + "\n"
-    said = read_block((root / "ws/serve/README.md").read_text(), "Usage: ringside serve")
-    if said != shown:
-        yield from difflib.unified_diff(said.splitlines(), shown.splitlines(), "ws/serve/README.md",
+    documented = read_block((root / "ws/serve/README.md").read_text(), "Usage: ringside serve")
+    if documented != shown:
+        yield from difflib.unified_diff(documented.splitlines(), shown.splitlines(), "ws/serve/README.md",
             "ringside serve --help", lineterm="")
-        yield "ws/serve/README.md: its options are not those of ringside serve --help"
+        yield "ws/serve/README.md: its options differ from ringside serve --help"
     manual = (root / "ws/client/ringside.1").read_text().replace("\\-", "-")
     for option in re.findall(r"(?:^  |, )(--[a-z-]+)", shown, re.MULTILINE):
         if not re.search(rf"{option}([^a-z-]|$)", manual, re.MULTILINE):
@@ -101,7 +101,7 @@ def check_options(root, program):
 
 
 def check_run(root, _):
-    """./run --help of a tree where nothing is built, which it reads from the README."""
+    """./run --help in a tree where nothing is built reads the README."""
     with tempfile.TemporaryDirectory() as bare:
         for name in ("run", "tests/setup.sh", "ws/serve/README.md"):
             (pathlib.Path(bare) / name).parent.mkdir(parents=True, exist_ok=True)
@@ -115,15 +115,15 @@ def check_run(root, _):
 
 CHECKS = (check_folders, check_table, check_options, check_run)
 
-# What is to be complained of, by which check, when a file is edited (pattern, replacement), added or removed.
+# (check, error it must report, file, change): the file is edited (pattern, replacement), added or removed.
 BROKEN = (
     (check_folders, "ring/README.md: its map lacks scan", "ring/README.md", (r"(?m)^\| `scan` .*\n", "")),
     (check_folders, "ring/README.md: its map lacks fresh", "ring/fresh.c", "add"),
-    (check_folders, "ring/README.md: its map has scan, which is not there", "ring/scan.[ch]", "remove"),
+    (check_folders, "ring/README.md: its map has scan, which does not exist", "ring/scan.[ch]", "remove"),
     (check_folders, "pty/holder: has no README.md", "pty/holder/README.md", "remove"),
     (check_table, "README.md: the table of folders has no ring/search", "README.md", (r"(?m)^\| \[`ring/search`.*\n", "")),
     (check_table, "README.md: the table of folders has pty/holder, which", "pty/holder/*", "remove"),
-    (check_options, "its options are not those", "ws/serve/README.md", ("--ring-size SIZE ", "--ring-size BYTES")),
+    (check_options, "its options differ", "ws/serve/README.md", ("--ring-size SIZE ", "--ring-size BYTES")),
     (check_options, "ws/client/ringside.1: does not name --clipboard", "ws/client/ringside.1", (".*clipboard.*\n", "")),
     (check_run, "./run --help: lacks", "ws/serve/README.md", ("(?m)^Usage: ringside serve", "Usage:")),
 )
@@ -138,7 +138,7 @@ def copy_tree(root, tree):
 
 
 def break_tree(tree, name, change):
-    """Do to the files what the change says; returns what puts them back."""
+    """Apply a change to the files. Returns a function that reverts it."""
     before = {path: path.read_bytes() for path in tree.glob(name) if path.is_file()}
     if change == "add":
         (tree / name).touch()
@@ -165,7 +165,7 @@ def self_test(root, program):
         for check, words, name, change in BROKEN:
             restore = break_tree(tree, name, change)
             if not any(words in line for line in check(tree, program)):
-                yield f'self-test: no check says "{words}" after {name}: {change}'
+                yield f'self-test: no check reports "{words}" after {name}: {change}'
             restore()
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What README.md promises, on a machine that has nothing: a bare Debian 12 is made from its packages, and in it a clean
-# clone is started by ./run, serves, and passes ./test --quick. So what tests/setup.sh does not list is found missing.
-# usage: fresh.sh SOURCE-ROOT; what git has there as HEAD is tried. 77: it cannot be done here, and why.
+# Check README.md's promise on a bare Debian 12, made from its packages: ./run starts a clean clone, it serves and
+# passes ./test --quick. This finds packages that tests/setup.sh does not list.
+#
+# usage: fresh.sh SOURCE-ROOT; tests git's HEAD there. Exits with 77 and a reason if it cannot run here.
 set -euo pipefail
 
 root=$1
@@ -11,7 +12,7 @@ skip() {
 	exit 77
 }
 
-# Outside
+# Outside of the new root
 
 make_root() {
 	mmdebstrap --quiet --variant=minbase bookworm "$scratch/root" >"$scratch/log" 2>&1 ||
@@ -22,22 +23,21 @@ make_root() {
 	cp "$0" "$scratch/root/fresh.sh"
 }
 
-# All that comes along of this machine is how it reaches others: a proxy, and the certificates of one that looks into
-# what passes.
-find_reach() {
+# The only settings of this machine that are kept are those for network access: a proxy, and its certificates.
+find_network() {
 	local name
-	reach=(PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8)
+	network=(PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8)
 	for name in http_proxy https_proxy no_proxy; do
-		[ -z "${!name:-}" ] || reach+=("$name=${!name}")
+		[ -z "${!name:-}" ] || network+=("$name=${!name}")
 	done
 	if [ -r "${NODE_EXTRA_CA_CERTS:-}" ]; then
-		install -D -m 644 -- "$NODE_EXTRA_CA_CERTS" "$scratch/root/etc/ssl/reach.pem"
-		reach+=(NODE_EXTRA_CA_CERTS=/etc/ssl/reach.pem)
+		install -D -m 644 -- "$NODE_EXTRA_CA_CERTS" "$scratch/root/etc/ssl/network.pem"
+		network+=(NODE_EXTRA_CA_CERTS=/etc/ssl/network.pem)
 	fi
 }
 
-# In namespaces of our own, for mounts and processes: nothing stays of either, whatever happens. Not by chroot alone,
-# where nobody may make a user namespace.
+# Enter the root in mount and pid namespaces of our own, so that nothing remains of either. chroot alone would not
+# permit user namespaces.
 enter() {
 	cd "$scratch/root"
 	mount --bind . .
@@ -47,10 +47,10 @@ enter() {
 	mount --rbind /dev dev
 	pivot_root . mnt
 	umount -l mnt
-	exec env -i "${reach[@]}" chroot . /fresh.sh /ringside inside
+	exec env -i "${network[@]}" chroot . /fresh.sh /ringside inside
 }
 
-# Inside
+# Inside of the new root
 
 fail() {
 	printf 'fresh.sh: %s\n' "$*"
@@ -58,7 +58,7 @@ fail() {
 	exit 1
 }
 
-# From ./run, which installs and builds first.
+# Wait for the address that ./run prints; it installs and builds first.
 wait_for_url() {
 	local until=$((SECONDS + 1800))
 	until grep -q http: /url; do
@@ -68,7 +68,7 @@ wait_for_url() {
 	done
 }
 
-# There is no curl.
+# Request /healthz; curl is not installed.
 health() {
 	local port
 	port=$(sed -nE 's|.*http://127\.0\.0\.1:([0-9]+).*|\1|p' /url | head -n 1)
@@ -77,32 +77,32 @@ health() {
 	grep '^ok' <&3
 }
 
-run_and_ask() {
+check_server() {
 	local ringside=/ringside/build/ringside
 	/ringside/run --listen 127.0.0.1:0 >/url 2>/log &
 	server=$!
 	wait_for_url
 	[ "$(health)" = ok ] || fail "no answer"
-	$ringside new fresh >>/log 2>&1 || fail "no session"
+	$ringside new fresh >>/log 2>&1 || fail "ringside new fails"
 	# shellcheck disable=SC2016 # for the session's shell
-	[ "$($ringside exec fresh 'echo $((6 * 7))' 2>>/log)" = 42 ] || fail "no command"
-	$ringside kill fresh >>/log 2>&1 || fail "the session does not end"
+	[ "$($ringside exec fresh 'echo $((6 * 7))' 2>>/log)" = 42 ] || fail "ringside exec fails"
+	$ringside kill fresh >>/log 2>&1 || fail "ringside kill fails"
 	kill -TERM "$server"
-	wait "$server" || fail "./run ends with $?"
+	wait "$server" || fail "./run exits with $?"
 }
 
 if [ "${2:-}" = inside ]; then
-	run_and_ask
+	check_server
 	bash /ringside/test --quick >/log 2>&1 || fail "./test --quick"
 	tail -n 1 /log
 	exit
 fi
 if [ "${2:-}" = enter ]; then
 	: "${scratch:?}"
-	find_reach
+	find_network
 	enter
 fi
-[ "$(id -u)" -eq 0 ] || skip "only root"
+[ "$(id -u)" -eq 0 ] || skip "needs root"
 for tool in mmdebstrap unshare pivot_root git; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a test that does not end is at: its processes, and the stacks of those that are Ringside's.
+"""Processes of a test that hangs, and the stacks of those that run Ringside's programs.
 
     tests/hang.py TREE PID…    print that of these processes
 
-A Watch looks at the children of `meson test` every two seconds. Shortly before meson kills one for taking too long, it
-writes down all its descendants, while they are still there.
+A Watch checks the children of `meson test` every two seconds. Shortly before meson kills one for its timeout, the Watch
+records all its descendants.
 """
 import json
 import os
@@ -14,9 +14,9 @@ import sys
 import threading
 import time
 
-EVERY = 2  # seconds between two looks
-AHEAD = 20  # seconds before meson's limit, or half of a shorter one
-STACKS_MAX = 8  # processes, each of which stops for a second or so
+EVERY = 2  # seconds between checks
+AHEAD = 20  # seconds before meson's timeout, or half of a shorter timeout
+STACKS_MAX = 8  # at most; each stops for about a second
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -28,7 +28,7 @@ def read(path):
 
 
 def parents():
-    """{pid: parent} of all processes."""
+    """{pid: parent's pid} of all processes."""
     found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         fields = read(f"/proc/{name}/stat").rpartition(")")[2].split()
@@ -38,7 +38,7 @@ def parents():
 
 
 def descendants(root):
-    """The process and all that come from it, those that started first in front."""
+    """The process and its descendants, parents before children."""
     tree = parents()
     found = [root]
     for pid in found:
@@ -78,19 +78,19 @@ def is_ours(pid, tree):
         return False
 
 
-def look(pids, tree):
-    """What these processes are at, as text."""
+def report(pids, tree):
+    """The state of these processes, as text."""
     ours = [each for each in pids if is_ours(each, tree)]
     return "\n".join(["--- processes", *map(describe, pids), "--- stacks", *map(stacks, ours[:STACKS_MAX])]) + "\n"
 
 
 class Watch:
-    """Looks at the tests that `meson test` runs, as a thread, from start() to stop()."""
+    """Watches the tests that `meson test` runs, in a thread, until stop()."""
 
     def __init__(self, tree, meson_pid):
         self.tree = tree
         self.meson_pid = meson_pid
-        self.found = {}  # command of a test that hung: what it was at
+        self.found = {}  # command of a test that hung: report
         tests = json.loads((tree / "meson-info" / "intro-tests.json").read_text())
         self.limits = {tuple(each["cmd"]): each["timeout"] for each in tests}
         self.over = threading.Event()
@@ -103,14 +103,14 @@ class Watch:
                 key = tuple(command(pid))
                 limit = self.limits.get(key)
                 if limit and key not in self.found and age(pid) > limit - min(AHEAD, limit / 2):
-                    self.found[key] = look(descendants(pid), self.tree)
+                    self.found[key] = report(descendants(pid), self.tree)
 
     def stop(self):
-        """{command: text} of the tests that hung."""
+        """Returns {command: report} of the tests that hung."""
         self.over.set()
         self.thread.join()
         return self.found
 
 
 if __name__ == "__main__":
-    print(look([int(each) for each in sys.argv[2:]], pathlib.Path(sys.argv[1]).resolve()), end="")
+    print(report([int(each) for each in sys.argv[2:]], pathlib.Path(sys.argv[1]).resolve()), end="")

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Whether what a release build promises of its programs has come into them: position-independent, bound and read-only before
-# they run, no stack that can be executed, canaries, checked copies, memory set to 0, marks of where calls may go.
+# Check that the programs of a release build have the hardening that it promises: position-independent code, RELRO and
+# BIND_NOW, no executable stack, canaries, checked copies, zero-initialised variables, control-flow marks (CET).
 #
 # usage: hardened.sh BUILD
 #
-# Marks of calls are looked for in our objects: Debian's startup files and C library have none, so that the linker leaves
-# them out of the programs. In a build that is no release (or has sanitizers) there is nothing to look for: the exit
-# code says skipped.
+# CET marks are checked in our objects: Debian's startup files and C library lack them, so the linker drops them from
+# programs. If BUILD is not a release build, or has sanitizers, the test is skipped.
 set -uo pipefail
 
 build=${1:?usage: hardened.sh BUILD}
@@ -17,34 +16,34 @@ wrong() {
 	rc=1
 }
 
-# expect WHAT FILE PATTERN OPTIONS…: what readelf says of the file
+# expect WHAT FILE PATTERN OPTIONS…: report WHAT if readelf's output does not match PATTERN.
 expect() {
-	local what=$1 file=$2 pattern=$3 # not through a pipe: whoever finds it early breaks that
+	local what=$1 file=$2 pattern=$3 # not through a pipe: grep -q would break it early
 	shift 3
 	grep -Eq -- "$pattern" <<<"$(LC_ALL=C readelf "$@" "$file" 2>&1)" || wrong "$file: $what"
 }
 
 if ! grep -q '_FORTIFY_SOURCE' "$build/compile_commands.json"; then
-	echo "hardened.sh: $build is no release build" >&2
+	echo "hardened.sh: $build is not a release build" >&2
 	exit 77
 fi
 
 for program in ringside ringside-server ringside-holder; do
 	file=$build/$program
-	expect 'is not position-independent' "$file" '^ *Type: *DYN' -hW
-	expect 'is bound late' "$file" 'FLAGS.*(BIND_NOW|NOW)' -dW
-	expect 'has a table of addresses that can be written' "$file" 'GNU_RELRO' -lW
-	expect 'has a stack that can be executed' "$file" 'GNU_STACK( +0x[0-9a-f]+){5} RW +0x' -lW
+	expect 'not position-independent' "$file" '^ *Type: *DYN' -hW
+	expect 'no BIND_NOW' "$file" 'FLAGS.*(BIND_NOW|NOW)' -dW
+	expect 'no RELRO' "$file" 'GNU_RELRO' -lW
+	expect 'executable stack' "$file" 'GNU_STACK( +0x[0-9a-f]+){5} RW +0x' -lW
 done
-expect 'has no canaries' "$build/ringside-server" '__stack_chk_fail' --dyn-syms -W
-expect 'has no checked copies' "$build/ringside-server" '__(memcpy|snprintf|vsnprintf)_chk' --dyn-syms -W
+expect 'no stack canaries' "$build/ringside-server" '__stack_chk_fail' --dyn-syms -W
+expect 'no checked copies (_FORTIFY_SOURCE)' "$build/ringside-server" '__(memcpy|snprintf|vsnprintf)_chk' --dyn-syms -W
 
-# What cannot be seen in a program is in the list of what compiled it.
+# Other options leave no trace in a program, so check the compile command.
 compiled=$(grep -E '"command": .*ws/serve/main\.c"' "$build/compile_commands.json" | grep -v /tests/)
 for option in -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero; do
 	[[ $compiled == *" $option "* ]] || wrong "ws/serve/main.c is compiled without $option"
 done
 if [ "$(uname -m)" = x86_64 ]; then
-	expect 'has no marks of where calls may go' "$build/ringside-server.p/ws_serve_main.c.o" 'x86 feature: IBT, SHSTK' -n
+	expect 'no CET marks' "$build/ringside-server.p/ws_serve_main.c.o" 'x86 feature: IBT, SHSTK' -n
 fi
 exit "$rc"

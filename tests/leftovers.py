@@ -1,7 +1,7 @@
-"""What a run of tests leaves behind: processes, mounts, control groups, temporary files.
+"""What a run of tests leaves behind: processes, mounts, control groups and temporary files.
 
-A process that outlives its parent comes to the nearest subreaper above it, prctl(2): to us. Temporary files of tests are
-in a directory of this run, $TMPDIR. So all that is found is of this run, and of no other on the same machine.
+This process is the subreaper, prctl(2), of the tests: it becomes the parent of orphans. Temporary files of tests are in a
+directory of this run, $TMPDIR. So everything found belongs to this run, and not to another one on the machine.
 """
 import ctypes
 import itertools
@@ -17,12 +17,12 @@ import time
 import hang
 
 PR_SET_CHILD_SUBREAPER = 36
-GROUP = re.compile(r"ringside-test-(\d+)-")  # as integration/lib/groups.mjs names them, by a pid
-ENDS_WITHIN = 10  # seconds; a process that has been told to end may take a moment
+GROUP = re.compile(r"ringside-test-(\d+)-")  # named by integration/lib/groups.mjs; the number is a pid
+ENDS_WITHIN = 10  # seconds that processes get to exit
 
 
-def make_folder():
-    """With a short name: the paths of sockets below it have 107 characters, and rows of terminals 80."""
+def make_directory():
+    """Make a directory with a short name: paths of sockets have at most 107 characters, rows of terminals 80."""
     for i in itertools.count():
         folder = f"{tempfile.gettempdir()}/t{i}"
         try:
@@ -33,10 +33,10 @@ def make_folder():
 
 
 def start():
-    """Become the subreaper of what is run from now on, with a directory for its temporary files."""
+    """Become the subreaper of all processes from now on, and make a directory for their temporary files."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    folder = make_folder()
-    os.chmod(folder, 0o1777)  # some tests are other users
+    folder = make_directory()
+    os.chmod(folder, 0o1777)  # some tests run as other users
     os.environ["TMPDIR"] = folder
     return folder
 
@@ -50,7 +50,7 @@ def reap():
 
 
 def find_processes():
-    """Our children that live: when nothing runs any more, those of tests."""
+    """Living children of this process. After the tests these are leftovers."""
     reap()
     return [pid for pid, parent in hang.parents().items() if parent == os.getpid()]
 
@@ -61,7 +61,7 @@ def find_mounts(folder):
 
 
 def find_groups():
-    """Those of tests that have ended, the inner ones first."""
+    """Control groups of tests that have ended, inner ones first."""
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
         for name in folders:
             pid = GROUP.match(name)
@@ -79,9 +79,9 @@ def wait_for_none(act=lambda pid: None):
 
 
 def finish(folder):
-    """Remove all that is left, and return a line for each thing."""
+    """Remove all leftovers. Returns a line for each."""
     left = [f"process {hang.describe(pid)}" for pid in wait_for_none()]
-    wait_for_none(lambda pid: os.kill(pid, signal.SIGKILL))  # the children of one come when it has gone
+    wait_for_none(lambda pid: os.kill(pid, signal.SIGKILL))  # children of a killed process become ours
     for mount in find_mounts(folder):
         left.append(f"mount {mount}")
         subprocess.run(["umount", "-l", mount], check=False)

@@ -1,5 +1,5 @@
-# Set-up that ./run and ./test share; to be sourced by bash with $root set to the source tree.
-# Everything it prints goes to stderr: stdout belongs to the server, or to the tests.
+# Set-up for ./run and ./test. Source it in bash with $root set to the source tree. Prints to stderr only: stdout
+# belongs to the server or to the tests.
 # shellcheck shell=bash disable=SC2034 # the lists are for the scripts that source it
 
 : "${root:?}"
@@ -26,7 +26,7 @@ die() {
 	exit 1
 }
 
-# quietly COMMAND…: run it without input, and show what it printed only if it fails.
+# quietly COMMAND…: run it without input; print its output only if it fails.
 quietly() {
 	local log rc=0
 	log=$(mktemp)
@@ -38,7 +38,7 @@ quietly() {
 	return "$rc"
 }
 
-# Hold the lock on the source tree, so that a ./run and a ./test never install or build at once.
+# Lock the source tree, so that ./run and ./test never install or build at the same time.
 setup_lock() {
 	exec 9<"$root"
 	if command -v flock >/dev/null && ! flock -n 9; then
@@ -59,7 +59,7 @@ node_is_usable() {
 	[ "${version%%.*}" -ge "$NODE_MAJOR" ] 2>/dev/null
 }
 
-# Print those of the packages that are not installed, one a line.
+# Print the packages that are not installed, one a line.
 missing_packages() {
 	local installed package
 	installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null) || :
@@ -71,7 +71,7 @@ missing_packages() {
 	done
 }
 
-# Print the command that becomes root, nothing if we are, or fail.
+# Print the command to become root (empty if we are root), or fail.
 root_command() {
 	if [ "$(id -u)" -eq 0 ]; then
 		return 0
@@ -96,7 +96,7 @@ On Debian 12, as root:
     apt-get update
     apt-get install --no-install-recommends $*
 
-On other distributions install the same under their names there: a C17 compiler, meson, ninja,
+On other distributions install their equivalents: a C17 compiler, meson, ninja,
 pkg-config, Node.js $NODE_MAJOR or newer with npm, and the development files of libuv, libwebsockets
 (with its libuv event library), jansson, uthash, OpenSSL, libjwt, libmagic, libarchive, libcurl and zstd; for ./test also
 Criterion, clang with its sanitizers, clang-format, clang-tidy, codespell, shellcheck, tmux, zsh, fish and Chromium.
@@ -110,11 +110,11 @@ install_packages() {
 	shift
 	say "Installing $# Debian packages: $*"
 	if [ "$become" = sudo ]; then
-		sudo -v || die "sudo did not let us in."
+		sudo -v || die "sudo failed."
 	fi
 	# shellcheck disable=SC2206 # one word or two, or none
 	apt=($become env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
-	quietly "${apt[@]}" update || say "apt-get update failed: going on with the lists of last time."
+	quietly "${apt[@]}" update || say "apt-get update failed: using the existing package lists."
 	quietly "${apt[@]}" install -y --no-install-recommends "$@" || die "apt-get install failed."
 }
 
@@ -124,23 +124,23 @@ setup_packages() {
 	if [ -z "${RINGSIDE_SKIP_PACKAGES:-}" ]; then
 		node_is_usable || wanted+=(nodejs npm)
 		if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-			explain_packages "Ringside installs what it needs with apt-get, which is not here." \
+			explain_packages "Ringside installs what it needs with apt-get, which is not installed." \
 				"${wanted[@]}"
 		fi
 		mapfile -t missing < <(missing_packages "${wanted[@]}")
 		if [ ${#missing[@]} -gt 0 ]; then
 			become=$(root_command) || explain_packages \
-				"Packages are missing, and installing them takes root, or sudo." "${missing[@]}"
+				"Packages are missing. Installing them requires root or sudo." "${missing[@]}"
 			install_packages "$become" "${missing[@]}"
 		fi
 	fi
 	if ! node_is_usable; then
-		die "needs Node.js $NODE_MAJOR or newer, with npm. PATH leads to" \
+		die "needs Node.js $NODE_MAJOR or newer, with npm. PATH has" \
 			"$(command -v node || echo none) $(node --version 2>/dev/null || :)"
 	fi
 }
 
-# setup_npm FOLDER: install what its package-lock.json says, unless the stamp says that it is there.
+# setup_npm FOLDER: install the packages of its package-lock.json, unless the stamp shows that they are installed.
 setup_npm() {
 	local folder=$root/$1 sum stamp
 	stamp=$folder/node_modules/.stamp
@@ -153,14 +153,14 @@ setup_npm() {
 	printf '%s\n' "$sum" >"$stamp"
 }
 
-# Whether the folder is a build tree of these sources; it is not if they have been moved or copied.
+# Whether the folder is a build tree of these sources, which have not been moved or copied since.
 tree_is_ours() {
 	local tree=$root/$1
 	[ -f "$tree/build.ninja" ] &&
 		grep -qF "\"source\": \"$root\"" "$tree/meson-info/meson-info.json" 2>/dev/null
 }
 
-# setup_tree FOLDER KEY=VALUE…: configure a build tree, as far as it is not so already.
+# setup_tree FOLDER KEY=VALUE…: configure a build tree, unless it already is.
 setup_tree() {
 	local tree=$root/$1 option changed=() options
 	shift
@@ -180,7 +180,7 @@ setup_tree() {
 	fi
 }
 
-# build_tree FOLDER TARGET…: all that the tree has, if no target is named.
+# build_tree FOLDER TARGET…: build the targets, or all.
 build_tree() {
 	local folder=$1
 	shift

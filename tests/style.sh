@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Check the style of the files that git knows or would take: formatting of C, spelling, shell scripts,
-# types of the web page. Prints what is wrong, runs all the checks in any case.
+# Check the style of all files that git tracks or would add: formatting of C, spelling, shell scripts, types of the web
+# page. Runs all checks and prints what is wrong.
 set -uo pipefail
 
-# Right, though codespell does not think so: words of code, and halves of words of test data.
+# Words that codespell reports wrongly: words of code, and parts of words in test data.
 words=fro,hel,nd,ontext,te,unstall
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 rc=0
 
-# Print the files, each ended by NUL; without git all but what is built or fetched.
+# Print the files, each terminated by NUL; without git, all files except built and fetched ones.
 files() {
 	git -c safe.directory='*' ls-files -z -co --exclude-standard 2>/dev/null ||
 		find . \( -name .git -o -name node_modules -o -name dist -o -name 'build*' \) -prune -o \
@@ -36,7 +36,7 @@ while IFS= read -r -d '' file; do
 	*.sh) scripts+=("$file") ;;
 	esac
 	case $file in
-	# Exact bytes, names of others, words of other languages.
+	# Exact bytes, names of others, other languages.
 	*/corpus/* | *package-lock.json | *.vt | *.bin | *.png | *.ico | *.woff2 | LICENSE) ;;
 	*) texts+=("$file") ;;
 	esac
@@ -49,7 +49,7 @@ while IFS= read -r -d '' file; do
 	esac
 done < <(files)
 
-[ ${#sources[@]} -eq 0 ] || check "clang-format (-i mends it)" \
+[ ${#sources[@]} -eq 0 ] || check "clang-format (-i fixes it)" \
 	clang-format --dry-run -Werror --ferror-limit=1 "${sources[@]}"
 [ ${#texts[@]} -eq 0 ] || check codespell \
 	codespell --quiet-level 3 --ignore-words-list "$words" "${texts[@]}"

@@ -3,14 +3,13 @@
 
     tests/suite.py [--after GROUP] TREE RESULTS [ARGUMENT OF meson test…]
 
-A test that passes in one of its RETRIES counts as passed, and is reported as flaky. GROUP is of processes that run beside
-the tests: before one is run again they have all they need, and come to their end. Appends one line for each finding to
-RESULTS, in these words:
+A test that passes in one of its RETRIES counts as passed and is reported as flaky. GROUP is a process group that runs beside
+the tests: before a retry it gets full priority and must end. Appends one line for each result to RESULTS:
 
     passed N | skipped N | flaky NAME LOG | failed NAME LOG | left WHAT…
 
-LOG is what the test printed when it failed first, TREE/meson-logs/failed/NAME.log. Exits with 0 if all passed, with FAILED if
-a test failed; with any other status RESULTS is not complete.
+LOG is TREE/meson-logs/failed/NAME.log, with the output of the first failure. Exits with 0 if all passed, with FAILED if a
+test failed; with any other status RESULTS is not complete.
 """
 import json
 import os
@@ -24,7 +23,7 @@ import leftovers
 
 FAILED = 10  # not 1, with which Python ends when this program fails
 RETRIES = 2
-RETRIED_MAX = 20  # with more failures the fault is not chance
+RETRIED_MAX = 20  # more failures are not flaky tests
 GOOD = {"OK", "EXPECTEDFAIL"}
 
 
@@ -33,27 +32,27 @@ class Failure:
 
     def __init__(self, record, folder):
         suites, _, self.test = record["name"].rpartition(" / ")
-        self.suite = suites.split("+")[0]  # project:suite; a name alone may be one of a unit and of an integration test
+        self.suite = suites.split("+")[0]  # project:suite; a unit and an integration test may have the same name
         self.name = f"{self.suite.rpartition(':')[2]}/{self.test}"
         self.log = folder / (self.name.replace("/", "-") + ".log")
         self.log.write_text(describe(record))
 
 
 def describe(record):
-    """All that is known of one run of a test, as text."""
+    """One run of a test, as text."""
     parts = [f"{record['name']}: {record['result']}, status {record['returncode']}, {record['duration']:.1f} s",
         " ".join(record["command"]), record.get("stdout") or "", record.get("stderr") or "", record.get("hung", "")]
     return "\n".join(parts) + "\n"
 
 
 def run_meson(tree, logbase, arguments):
-    """The exit status of meson, and a record of each run of a test."""
+    """Returns meson's exit status and a record for each test that ran."""
     log = tree / "meson-logs" / f"{logbase}.json"
     log.unlink(missing_ok=True)
     meson = subprocess.Popen(["meson", "test", "-C", tree, "--no-rebuild", "--print-errorlogs", "--logbase", logbase, *arguments])
     watch = hang.Watch(tree, meson.pid)
     while (child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid) != meson.pid:
-        os.waitpid(child, 0)  # what a test has left to us, see leftovers.py
+        os.waitpid(child, 0)  # an orphan of a test, see leftovers.py
     status = meson.wait()
     hung = watch.stop()
     records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -63,11 +62,11 @@ def run_meson(tree, logbase, arguments):
 
 
 def wait_for_group(group):
-    """Let those of a process group have all they need, and wait until all have ended."""
+    """Give a process group full priority and wait until it has ended."""
     try:
         os.setpriority(os.PRIO_PGRP, group, 0)
     except OSError:
-        pass  # they have ended, or only root may
+        pass  # the group has ended, or this needs root
     try:
         while True:
             os.killpg(group, 0)
@@ -77,7 +76,7 @@ def wait_for_group(group):
 
 
 def passes_alone(tree, failure):
-    """Whether it passes when it is run again; what it printed otherwise is added to its log."""
+    """Whether a retry passes. Adds the output of failed retries to the log."""
     for _ in range(RETRIES):
         print(f"Running {failure.name} again, alone.", flush=True)
         status, records = run_meson(tree, "retrylog", ["--num-processes", "1", "--suite", failure.suite, failure.test])
@@ -120,7 +119,7 @@ def main():
         else:
             lines.append(f"failed {failure.name} {failure.log}")
             broken = True
-    # The status of meson is the number of failures. With any other it ended before all tests had run.
+    # meson exits with the number of failures; otherwise it did not run all tests.
     bad = sum(record["result"] not in GOOD | {"SKIP"} for record in records)
     if status != bad % 256:
         print(f"meson test ended with status {status}.", flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What suite.py reports of tests that pass, are skipped, fail always, and fail now and then: in a project of its own.
+# Test suite.py on a sample project, with tests that pass, are skipped, fail always, fail sometimes, and more.
 set -euo pipefail
 
 suite=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/suite.py
@@ -35,7 +35,8 @@ fail() {
 
 options=()
 
-# expect STATUS LINE…: that suite.py, run with $options for those in $suites, ends with STATUS, and RESULTS has these lines, in any order.
+# expect STATUS LINE…: run suite.py with $options for $suites. It must exit with STATUS and write these lines to
+# RESULTS, in any order.
 expect() {
 	local rc=0 status=$1 want
 	shift
@@ -45,7 +46,7 @@ expect() {
 	cp "$dir/results" "$dir/results.raw"
 	sed -i '/^left process /d; s|^left file .*/file$|left file the file|' "$dir/results"
 	want=$(printf '%s\n' "$@" | LC_ALL=C sort)
-	[ "$(LC_ALL=C sort "$dir/results")" = "$want" ] || fail "not what was expected: $want"
+	[ "$(LC_ALL=C sort "$dir/results")" = "$want" ] || fail "expected other results: $want"
 }
 
 meson setup "$dir/tree" "$dir/source" >/dev/null
@@ -57,10 +58,10 @@ grep -q '^flaky: second/same (first failure: ' "$dir/log" || fail "the flaky tes
 
 suites=(good bad)
 expect 10 'passed 1' 'skipped 0' "failed bad/same $logs/bad-same.log"
-[ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log has not all three runs of what failed"
+[ "$(grep -cx 'this is why' "$logs/bad-same.log")" -eq 3 ] || fail "the log lacks one of the three runs"
 
-# The third try would come too early as well, did it not wait for what runs beside it.
-# shellcheck disable=SC2016 # for that bash
+# Without --after, the third try would come before the process beside the tests has ended.
+# shellcheck disable=SC2016 # for the inner bash
 setsid bash -c 'cd "$1"; until [ -e tried ]; do sleep 0.1; done; sleep 4; touch over' beside "$dir/tree" &
 options=(--after $!)
 suites=(beside)
@@ -72,15 +73,15 @@ expect 10 'passed 0' 'skipped 0' "failed meson-test ${logs%/*}"
 
 suites=(untidy)
 expect 0 'passed 1' 'skipped 0' "left file the file"
-[ -z "$(ls -A "$dir/tmp")" ] || fail "the file is still there"
-grep -q '^left process [0-9]* S (sleeping) in .*: sleep 1000$' "$dir/results.raw" || fail "the process was not found"
+[ -z "$(ls -A "$dir/tmp")" ] || fail "the leftover file still exists"
+grep -q '^left process [0-9]* S (sleeping) in .*: sleep 1000$' "$dir/results.raw" || fail "the leftover process is not reported"
 
 suites=(hanging)
 expect 10 'passed 0' 'skipped 0' "failed hanging/hangs $logs/hanging-hangs.log"
-grep -q 'this far' "$logs/hanging-hangs.log" || fail "the log lacks what the test printed before it hung"
-grep -Eq '^[0-9]+ S \(sleeping\) in .*: sleep 1000$' "$logs/hanging-hangs.log" || fail "the log lacks the processes of what hung"
+grep -q 'this far' "$logs/hanging-hangs.log" || fail "the log lacks the output from before the hang"
+grep -Eq '^[0-9]+ S \(sleeping\) in .*: sleep 1000$' "$logs/hanging-hangs.log" || fail "the log lacks the processes of the test that hung"
 
 rc=0
 "$suite" "$dir/nowhere" "$dir/results" >"$dir/log" 2>&1 || rc=$?
-[ "$rc" -ne 0 ] || fail "a tree that is not there passes"
-[ "$rc" -ne 10 ] || fail "a tree that is not there has results"
+[ "$rc" -ne 0 ] || fail "a missing tree passes"
+[ "$rc" -ne 10 ] || fail "a missing tree has results"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""clang-tidy over our sources, by .clang-tidy: as many at once as there are processors, and only those that have
-changed since they were found clean. Needs a tree that is configured, and built: it says what each source includes.
+"""Run clang-tidy with .clang-tidy on our sources, in parallel, except on those that are unchanged since they were clean. Needs
+a tree that is configured and built, because the build records includes.
 
-    tests/tidy.py [--deep] [SOURCE…]    all that are built into the server, its client and its holder, if none is named
+    tests/tidy.py [--deep] [SOURCE…]    default: all sources of the server, its client and its holder
 
-The analyzer looks at NODES states of each function, at most. --deep leaves it its own limit, which takes three times as long.
+The analyzer is limited to NODES states for each function. --deep uses its own limit, which takes three times as long.
 
-What was clean is remembered in TREE/tidy/ by the hash of all that decides: the source and what it includes, how it is
-compiled, .clang-tidy, and clang-tidy itself. Prints what is wrong; exits with 1 if anything is.
+TREE/tidy/ has a file for each clean source, named by the hash of the source, its includes, its compile command, .clang-tidy
+and clang-tidy. Prints what is wrong; exits with 1 if anything is.
 """
 import concurrent.futures
 import hashlib
@@ -21,11 +21,11 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OURS = re.compile(r"(ring|pty|shell|ws)/.*\.c|main\.c")
-# The warning options of the tree are gcc's.
+# The tree's warning options are gcc's.
 ARGUMENTS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
-NODES = 60000  # its own limit is 225,000; below 50,000 it reports what cannot be, as it no longer follows the callers
+NODES = 60000  # its own limit is 225,000; below 50,000 it gives false positives
 BOUNDED = [f"--extra-arg={each}" for each in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={NODES}")]
-FORGET_AFTER = 14 * 86400  # seconds; a branch that is left and taken up again costs nothing
+FORGET_AFTER = 14 * 86400  # seconds; so switching branches costs nothing
 
 
 def find_tree():
@@ -36,7 +36,7 @@ def find_tree():
 
 
 def read_commands(tree):
-    """{source, relative to ROOT: {output, command}} of what is ours."""
+    """{source relative to ROOT: {output, command}} of our sources."""
     found = {}
     for each in json.loads((tree / "compile_commands.json").read_text()):
         path = pathlib.Path(each["directory"], each["file"]).resolve()
@@ -47,7 +47,7 @@ def read_commands(tree):
 
 
 def read_includes(tree):
-    """{object: [path of what it was made from]}, as ninja remembers from the last build."""
+    """{object: [paths that it includes]}, as ninja recorded in the last build."""
     listed = subprocess.run(["ninja", "-C", tree, "-t", "deps"], stdout=subprocess.PIPE, text=True, check=True)
     found = {}
     for block in listed.stdout.split("\n\n"):
@@ -58,7 +58,7 @@ def read_includes(tree):
 
 
 class Cache:
-    """Which sources have been clean, by hash: one empty file each."""
+    """The clean sources: one empty file each, named by a hash."""
 
     def __init__(self, tree, arguments):
         self.folder = tree / "tidy"
@@ -75,7 +75,7 @@ class Cache:
         return self.hashes[path]
 
     def stamp(self, command):
-        """Where it would say that this is clean; None if it is not known what is included."""
+        """The path of a source's file; None if its includes are unknown."""
         paths = self.includes.get(command["output"])
         if not paths:
             return None
@@ -91,13 +91,13 @@ class Cache:
 
 
 def run_tidy(tree, arguments, source):
-    """What is wrong with it, as text; empty if nothing is."""
+    """Findings as text, or ""."""
     done = subprocess.run(["clang-tidy", "-p", tree, *arguments, ROOT / source], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True)
     if done.returncode == 0:
         return ""
     lines = [line for line in done.stdout.split("\n") if re.search(r"error:|warning:", line)]
-    return "\n".join(lines) or f"{source}: clang-tidy ended with {done.returncode}\n{done.stdout}"
+    return "\n".join(lines) or f"{source}: clang-tidy exited with {done.returncode}\n{done.stdout}"
 
 
 def main():

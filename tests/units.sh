@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The units of systemd: what they tell the server to do it knows, what they promise is in them, and systemd takes them.
-# usage: units.sh options RINGSIDE UNIT… | units.sh verify RINGSIDE UNIT…; 77: there is no systemd here.
+# Check the systemd units: the server has their options, they have the settings that it needs, and systemd accepts them.
+# usage: units.sh options RINGSIDE UNIT… | units.sh verify RINGSIDE UNIT…. Exits with 77 without systemd.
 set -euo pipefail
 
 rc=0
@@ -21,30 +21,30 @@ check_options() {
 				complain "${unit##*/}: ringside serve has no $option"
 		done < <(sed -nE 's/^#? *(ExecStart|Environment)=//p' "$unit" | grep -oE -- '--[a-z-]+')
 		lines=$'\n'$(<"$unit")$'\n'
-		# Sessions outlive the server, and have groups.
+		# Sessions outlive the server and have control groups.
 		for option in KillMode=process Type=notify 'Delegate=pids memory' LoadCredential=ringside.token; do
-			[[ $lines == *$'\n'"$option"$'\n'* ]] || complain "${unit##*/}: has no $option"
+			[[ $lines == *$'\n'"$option"$'\n'* ]] || complain "${unit##*/}: lacks $option"
 		done
 	done
 }
 
-# As they would be installed: with a program that is there.
+# Verify the units as installed, with the path of an existing program.
 check_verify() {
-	local program=$1 unit said manager
+	local program=$1 unit errors manager
 	shift
 	command -v systemd-analyze >/dev/null || exit 77
 	copies=$(mktemp -d)
 	trap 'rm -rf "$copies"' EXIT
-	# A socket is looked at with its service.
+	# A socket is verified with its service.
 	for unit; do
 		sed "s|^ExecStart=[^ ]*|ExecStart=$(realpath "$program")|" "$unit" >"$copies/${unit##*/}"
 	done
 	for unit; do
 		manager=--user
 		[[ $unit == *@* ]] && manager=--system
-		said=$(XDG_RUNTIME_DIR=$copies systemd-analyze verify "$manager" --man=no "$copies/${unit##*/}" 2>&1) ||
-			complain "${unit##*/}: $said"
-		! grep -F "$copies" <<<"$said" || complain "${unit##*/}: see above"
+		errors=$(XDG_RUNTIME_DIR=$copies systemd-analyze verify "$manager" --man=no "$copies/${unit##*/}" 2>&1) ||
+			complain "${unit##*/}: $errors"
+		! grep -F "$copies" <<<"$errors" || complain "${unit##*/}: see above"
 	done
 }
 
@@ -53,6 +53,6 @@ shift
 case $check in
 options) check_options "$@" ;;
 verify) check_verify "$@" ;;
-*) complain "units.sh: options or verify" ;;
+*) complain "units.sh: the first argument must be options or verify" ;;
 esac
 exit "$rc"

@@ -1,4 +1,4 @@
-"""The home folder in which scenes play: small files of all kinds, made anew for each scene."""
+"""The home directory of scenes: small files of all kinds, made anew for each scene."""
 import os
 import shutil
 import subprocess

@@ -16,7 +16,7 @@ export function parseRecording(text) {
 const token = /\\(?:x(?<byte>[0-9a-fA-F]{2})|u(?<code>[0-9a-fA-F]{4}|\{[0-9a-fA-F]{1,6}\})|R\{(?<cols>\d+),(?<rows>\d+)\}|\*(?<times>\d+)\(|(?<other>.))|(?<text>[^\\]+)/gsu;
 const single = { e: '\x1b', r: '\r', n: '\n', t: '\t', b: '\b', a: '\x07', '\\': '\\' };
 
-/** The tokens up to the end, or to the `\)` of a group, as functions that emit(bytes or step). */
+/** Parse tokens up to the end, or to the `\)` of a group. Returns functions that call emit(bytes or step). */
 function parseGroup(tokens, emit, depth) {
 	const items = [];
 	for (let next = tokens.next(); !next.done; next = tokens.next()) {
@@ -36,7 +36,7 @@ function parseGroup(tokens, emit, depth) {
 			});
 		} else throw new Error(`unknown escape \\${other}`);
 	}
-	if (depth > 0) throw new Error('a \\) is missing');
+	if (depth > 0) throw new Error('\\) is missing');
 	return items;
 }
 

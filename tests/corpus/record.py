@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Record real programs' terminal output: see README.md.
 
-    ./record.py [NAME…]     all scenes of scenes.py, or those whose names begin so; as root
+    ./record.py [NAME…]     all scenes of scenes.py, or those whose names begin with NAME; as root
     ./record.py --list
 
-Each scene is played in an interactive bash on a PTY of its own. All of them run in namespaces of their
-own, with another host name, an empty /tmp and no other processes, so that a recording says nothing of
-the machine it was made on; what still does is refused at the end.
+Each scene is played in an interactive bash on a PTY of its own. All run in namespaces of their own, with another host name,
+an empty /tmp and no other processes, so that recordings contain nothing of the machine. Those that still do are refused.
 """
 import base64
 import fcntl
@@ -27,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HOME = '/tmp/home'
 PATH = '/usr/bin:/bin:/usr/sbin:/sbin:/usr/libexec/ncurses-examples:/usr/games'
 
-# What a terminal would say, for programs that hang otherwise; %s is the scene's cursor position.
+# Replies of a terminal, for programs that hang otherwise; %s is the scene's cursor position.
 ANSWERS = [
     (rb'\x1b\[0?c', '\x1b[?62;1;6;22c'),
     (rb'\x1b\[>0?c', '\x1b[>0;276;0c'),
@@ -41,7 +40,7 @@ def set_size(fd, cols, rows):
 
 
 def end_processes():
-    """All others in our namespace, where we are process 1."""
+    """Kill all other processes in our pid namespace, where we are process 1."""
     assert os.getpid() == 1
     try:
         os.kill(-1, signal.SIGKILL)
@@ -52,7 +51,7 @@ def end_processes():
 
 
 class Recorder:
-    """One program on a PTY, and what came out of it."""
+    """One program on a PTY, and its output."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -86,7 +85,7 @@ class Recorder:
             keys = keys[done:]
 
     def press(self, keys):
-        """Type one key after the other, so that nobody takes it for a paste."""
+        """Type one key after the other, so that the program does not see a paste."""
         for key in re.findall(r'\x1b(?:\[[0-9;]*[A-Za-z~]|O.|.)|.', keys, re.DOTALL):
             self.type(key.encode())
             self.read(self.scene.pace, self.scene.pace)
@@ -97,7 +96,7 @@ class Recorder:
             self.type((said % self.scene.cursor if '%' in said else said).encode())
 
     def read(self, quiet, limit):
-        """Read until nothing came for `quiet` seconds, at most for `limit` seconds."""
+        """Read until there is no output for `quiet` seconds, at most for `limit` seconds."""
         end = time.monotonic() + limit
         while not self.ended and time.monotonic() < end:
             wait = min(quiet, end - time.monotonic())
@@ -105,7 +104,7 @@ class Recorder:
                 return
             try:
                 data = os.read(self.fd, 65536)
-            except OSError:  # EIO: the shell has ended
+            except OSError:  # EIO: the shell has exited
                 data = b''
             data = data[:self.scene.most - self.total]
             self.pending += data
@@ -145,7 +144,7 @@ class Recorder:
 
 
 def betrays(events, forbidden):
-    """The words in the output, which may be split by nothing but escape sequences, that must not be."""
+    """The forbidden words in the output; escape sequences may split them."""
     data = b''.join(base64.b64decode(e['o']) for e in events if 'o' in e)
     text = re.sub(rb'\x1b(\[[0-9:;<=>?]*[ -/]*[@-~]|[ -/]*[0-Z\\^-~])', b'', data)
     return [w for w in forbidden if re.search(rb'(?<![\w.-])' + re.escape(w.encode()) + rb'(?![\w-])',
@@ -153,10 +152,7 @@ def betrays(events, forbidden):
 
 
 def hide_machine():
-    """
-    Give the machine a common name, and us a root folder with nothing but the system in it. Our own folder
-    stays the current one, out of reach of those who do not have it.
-    """
+    """Set a common host name, and make a root with only the system in it. Our own directory stays the current one."""
     def mount(*arguments):
         subprocess.run(['mount', *arguments], check=True)
 
@@ -170,7 +166,7 @@ def hide_machine():
     for name in ('bin', 'sbin', 'lib', 'lib64'):
         os.symlink(f'usr/{name}', f'{root}/{name}')
     os.chmod(f'{root}/tmp', 0o1777)
-    # Of apt's settings only where Debian is.
+    # Of apt's settings keep only the mirror.
     source = '/etc/apt/sources.list.d/debian.sources'
     kept = b''
     if os.path.exists(source):
@@ -201,7 +197,7 @@ def record(scene, forbidden):
 def main():
     os.chdir(HERE)
     if sys.argv[1:2] != ['--inside']:
-        # The paths and names that are known here and must not be in a recording.
+        # Paths and names of this machine that must not be in a recording.
         forbidden = {socket.gethostname(), HERE, os.path.expanduser('~'), os.environ.get('SUDO_USER', '')}
         forbidden |= {'/' + part for part in HERE.split('/')[1:-2]}
         forbidden -= {'', '/', '/root', 'localhost'}

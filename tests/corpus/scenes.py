@@ -1,4 +1,4 @@
-"""What is recorded: programs and the keys that are typed at them."""
+"""The scenes to record: programs and keys."""
 import re
 from dataclasses import dataclass, field
 
@@ -16,17 +16,17 @@ def ctrl(text):
 @dataclass
 class Scene:
     name: str
-    program: str  # the command that is typed at the shell
+    program: str  # the command line
     steps: list  # str: keys; (cols, rows): a resize; float: this many seconds; or see until()
     cols: int = 80
     rows: int = 24
     env: dict = field(default_factory=dict)
-    most: int = 48 << 10  # bytes; what comes after these is cut
-    quiet: float = 0.15  # seconds without output after which a step is over
-    patience: float = 1.5  # seconds after which it is over in any case
+    most: int = 48 << 10  # bytes; further output is cut off
+    quiet: float = 0.15  # seconds without output that end a step
+    patience: float = 1.5  # seconds that end it in any case
     answers: bool = False  # to device attributes and cursor position queries
-    cursor: str = '1;1'  # the position that is answered
-    pace: float = 0.0  # seconds between keys, where programs would take fast ones for a paste
+    cursor: str = '1;1'  # the position in replies
+    pace: float = 0.0  # seconds between keys, if a program would see a paste otherwise
 
 
 SCENES = []
@@ -159,10 +159,10 @@ scene('screen', 'screen -c /dev/null -h 100', ' ', SCREEN + ':', 'caption always
       SCREEN + '|', (100, 30), SCREEN + 'w', 'vim words.c\r', ctrl('d'), ':q\r', SCREEN + 'Q', SCREEN + '?',
       ' ', 'exit\r', 'exit\r', **TO_TMUX)
 
-# Tests of terminals. Vttest has menus, and tests of several pages, after each of which one pushes Return.
+# Tests of terminals. vttest has menus, and tests of several pages, each followed by Return.
 
 def until(text, keys, most):
-    """Type keys again and again, `most` times, until a step's output matches."""
+    """Type keys repeatedly, at most `most` times, until a step's output matches."""
     def take(last):
         for _ in range(most):
             if re.search(text, last()):

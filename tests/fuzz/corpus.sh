@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The corpora of the fuzz targets are thousands of tiny files: the repository has them as one archive for each target,
-# corpus/TARGET.tar, the same bytes whoever packs it. The tests read it as it is, see fuzz_main.c.
+# The corpora of fuzz targets are thousands of small files. The repository has one archive for each target, corpus/TARGET.tar;
+# packing is reproducible. The tests read the archive itself, see fuzz_main.c.
 #
-# usage: corpus.sh unpack TARGET FOLDER    makes FOLDER anew, with the target's inputs
-#        corpus.sh pack TARGET FOLDER      makes the archive of all the files in FOLDER
-#        corpus.sh add TARGET FILE…        puts more files into the archive, by their names
+# usage: corpus.sh unpack TARGET FOLDER    make FOLDER anew, with the target's inputs
+#        corpus.sh pack TARGET FOLDER      make the archive from all files in FOLDER
+#        corpus.sh add TARGET FILE…        add files to the archive
 #
-# Fails when there would be no inputs, so that a corpus cannot be lost unnoticed.
+# Fails if there are no inputs, so that a corpus cannot be lost unnoticed.
 set -euo pipefail
 
 archives=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/corpus
@@ -33,7 +33,7 @@ unpack() {
 	has_files "$2" || die "$1 has no files"
 }
 
-# pack ARCHIVE FOLDER: flat, and nothing in it that tells when, where or by whom it was made.
+# pack ARCHIVE FOLDER: pack the files without directories, times and owners.
 pack() {
 	has_files "$2" || die "$2 has no files"
 	[ -z "$(find "$2" -mindepth 1 ! -type f -print -quit)" ] || die "$2 has more than files"
@@ -48,7 +48,7 @@ add() {
 	local archive=$1 folder
 	shift
 	folder=$(mktemp -d)
-	# shellcheck disable=SC2064 # the folder of now
+	# shellcheck disable=SC2064 # expand $folder now
 	trap "rm -rf '$folder'" EXIT
 	[ ! -f "$archive" ] || tar -x --no-same-owner -f "$archive" -C "$folder"
 	cp -- "$@" "$folder"

@@ -156,7 +156,7 @@ test('what is said on the terminal socket is described', () => {
 	const readme = source('ws/README.md').split('## The terminal socket')[1];
 	const texts = { 'ws/README.md': readme, 'ws/api/openapi.json': socketsTag['x-terminal-socket'] };
 	const types = new Set([
-		...named('ws/socket/terminal_tell.c', /"type",\s*(?:json_string\()?"(\w+)"/g),
+		...named('ws/socket/terminal_send.c', /"type",\s*(?:json_string\()?"(\w+)"/g),
 		...named('ws/socket/message.c', /strcmp\(\w+, "(\w+)"\) == 0/g),
 	]);
 	for (const [name, text] of Object.entries(texts))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether debian/ still says what the tree says: the release, what is built with, what is installed. Takes no time, builds nothing.
+# Check debian/ against the tree: the release, the build dependencies, the installed files. Builds nothing.
 # usage: check.sh SOURCE-ROOT RELEASE
 set -euo pipefail
 
@@ -15,7 +15,7 @@ complain() {
 	rc=1
 }
 
-# Print the names in a field of debian/control: field NAME.
+# field NAME: print the names in a field of debian/control.
 field() {
 	awk -v name="$1:" '$1 == name { inside = 1; sub(/^[^:]*:/, "") } /^[^ ]*:/ && $1 != name { inside = 0 } inside' debian/control |
 		sed 's/([^)]*)//g' | tr -s ', ' '\n' | grep -E '^[a-z0-9]' || :
@@ -24,15 +24,16 @@ field() {
 check_release() {
 	local packaged
 	packaged=$(sed -nE '1s/^ringside \(([^)]*)\).*/\1/p' debian/changelog)
-	[ "$packaged" = "$release" ] || complain "debian/changelog: is about $packaged, meson.build about $release"
-	grep -qxF "## Unreleased" CHANGELOG.md || complain "CHANGELOG.md: has no section Unreleased"
+	[ "$packaged" = "$release" ] || complain "debian/changelog: has $packaged, but meson.build has $release"
+	grep -qxF "## Unreleased" CHANGELOG.md || complain "CHANGELOG.md: lacks the section Unreleased"
 	if [ "$release" != 0.2.0 ]; then # not released yet
 		grep -qE "^## ${release//./\\.} \([0-9]{4}-[0-9]{2}-[0-9]{2}\)\$" CHANGELOG.md ||
-			complain "CHANGELOG.md: has no section $release"
+			complain "CHANGELOG.md: lacks the section $release"
 	fi
 }
 
-# What ./run installs is built with, but for what every Debian builds with; of libwebsockets' event library only the file is wanted.
+# The packages of ./run must be build dependencies, except build-essential ones; of libwebsockets' event library only
+# the file is needed at run time.
 check_depends() {
 	local name builds
 	builds=$(field Build-Depends)
@@ -40,25 +41,25 @@ check_depends() {
 		case $name in
 		gcc | libc6-dev | ninja-build | libwebsockets-evlib-uv) continue ;;
 		esac
-		grep -qxF "$name" <<<"$builds" || complain "debian/control: is not built with $name, of tests/setup.sh"
+		grep -qxF "$name" <<<"$builds" || complain "debian/control: Build-Depends lacks $name of tests/setup.sh"
 	done
-	grep -qxF libwebsockets-evlib-uv <<<"$(field Depends)" || complain "debian/control: no libwebsockets-evlib-uv"
+	grep -qxF libwebsockets-evlib-uv <<<"$(field Depends)" || complain "debian/control: Depends lacks libwebsockets-evlib-uv"
 }
 
-# There is one package, which has all that is installed: no list of files that could go stale.
+# The only package has all installed files, so no list of files can be outdated.
 check_files() {
 	local file
 	for file in debian/*.install debian/not-installed; do
-		[ ! -e "$file" ] || complain "$file: the package has all that meson installs"
+		[ ! -e "$file" ] || complain "$file: not needed: the package has all files that meson installs"
 	done
 	[ "$(grep -c '^Package:' debian/control)" -eq 1 ] || complain "debian/control: more than one package"
 	for file in debian/rules debian/tests/session; do
-		[ -x "$file" ] || complain "$file: is no program"
+		[ -x "$file" ] || complain "$file: is not executable"
 	done
 	for file in $(field Tests) $(sed -n 's/^Tests: *//p' debian/tests/control); do
-		[ -x "debian/tests/$file" ] || complain "debian/tests/control: there is no debian/tests/$file"
+		[ -x "debian/tests/$file" ] || complain "debian/tests/control: debian/tests/$file does not exist"
 	done
-	make -n -f debian/rules clean >/dev/null 2>&1 || complain "debian/rules: is no makefile"
+	make -n -f debian/rules clean >/dev/null 2>&1 || complain "debian/rules: is not a makefile"
 }
 
 check_release

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Build the image of Containerfile with the package that package.sh has left, and run it. The base is made from Debian's packages, as no
-# registry may be reachable; images and containers are in a place of their own, which goes at the end.
-# usage: image.sh SOURCE-ROOT OUT; OUT has the package. 77: it cannot be done here, and why.
+# Build the image of Containerfile with the package that package.sh made, and run it. The base is made from Debian's
+# packages, because a registry may be unreachable. Images and containers are in a temporary directory.
+# usage: image.sh SOURCE-ROOT OUT; OUT has the package. Exits with 77 and a reason if it cannot run here.
 set -euo pipefail
 
 root=$1
@@ -43,7 +43,7 @@ wait_for() {
 	fail "no $what"
 }
 
-# Where control groups of both versions are mixed, crun refuses to run: it gets to see the second alone, in a place of its own.
+# crun refuses to run if both versions of control groups are mounted: mount only version 2, in our own namespace.
 prepare_groups() {
 	mount --make-rprivate /
 	[ -e /sys/fs/cgroup/cgroup.controllers ] || {
@@ -59,11 +59,11 @@ start() {
 }
 
 if [ "${3:-}" != inside ]; then
-	[ "$(id -u)" -eq 0 ] || skip "only root"
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	for tool in podman mmdebstrap unshare ip curl; do
 		command -v "$tool" >/dev/null || skip "$tool is not installed"
 	done
-	ls "$out"/ringside_*.deb >/dev/null 2>&1 || skip "there is no package: packaging-package makes it"
+	ls "$out"/ringside_*.deb >/dev/null 2>&1 || skip "no package in $out: packaging-package makes it"
 	scratch=$(mktemp -d)
 	export scratch
 	trap clean_up EXIT
@@ -78,7 +78,7 @@ if [ "${3:-}" != inside ]; then
 		tail -n 40 "$scratch/log"
 		exit 1
 	}
-	# With a network of its own, where its port is free.
+	# In a network namespace of its own, where the port is free.
 	unshare --mount --net bash "$0" "$root" "$out" inside
 	exit
 fi
@@ -87,32 +87,32 @@ fi
 ip link set lo up
 prepare_groups
 pod run --rm --cgroups=disabled --network=host --ulimit=nofile=1024:1024 --ulimit=nproc=4096:4096 --entrypoint true ringside \
-	>"$scratch/log" 2>&1 || skip "podman runs nothing here: $(tail -n 1 "$scratch/log")"
+	>"$scratch/log" 2>&1 || skip "podman cannot run containers here: $(tail -n 1 "$scratch/log")"
 
 start
-[ "$(curl -sS http://127.0.0.1:7070/healthz)" = ok ] || fail "its port does not answer"
-[ "$(inside cat /proc/1/comm)" = tini ] || fail "the server is the first process"
+[ "$(curl -sS http://127.0.0.1:7070/healthz)" = ok ] || fail "/healthz on port 7070 is not ok"
+[ "$(inside cat /proc/1/comm)" = tini ] || fail "process 1 is not tini"
 inside ringside new work >/dev/null
-[ "$(inside ringside exec work 'id -un; pwd')" = $'ringside\n/home/ringside' ] || fail "a session is not that user's"
+[ "$(inside ringside exec work 'id -un; pwd')" = $'ringside\n/home/ringside' ] || fail "a session is not that of user ringside in /home/ringside"
 token=$(inside cat /run/ringside/token)
 curl -sS -H "Authorization: Bearer $token" http://127.0.0.1:7070/api/session/work/exec -d '{"command":"echo hello"}' |
-	grep -q '"exitCode":0' || fail "no command over HTTP"
-# Who looks after containers asks for this; start() has asked as well.
+	grep -q '"exitCode":0' || fail "a command over HTTP fails"
+# The health check that container managers run; start() has run it too.
 health=$(pod image inspect --format '{{json .HealthCheck.Test}}' ringside)
-[ "$health" = '["CMD","ringside","ls"]' ] || fail "its health is asked for by $health"
-# What a session leaves behind is reaped when it ends.
+[ "$health" = '["CMD","ringside","ls"]' ] || fail "the health check is $health"
+# Leftovers of a session are reaped when it ends.
 inside ringside exec work '(setsid sh -c "sleep 0.2" &)' >/dev/null
 inside ringside kill work
 wait_for "end of the session" inside bash -c '! ringside ls | grep work'
 wait_for "reaping" inside bash -c '! grep -l "^State:.Z" /proc/[0-9]*/status'
-# A server that is killed takes the container with it, and the volume has what is to be kept.
+# If the server is killed the container ends; the volume keeps the runtime directory.
 pod stop -t 20 ringside >/dev/null
 code=$(pod inspect --format '{{.State.ExitCode}}' ringside)
-[ "$code" -eq 0 ] || fail "it ends with $code when it is stopped"
+[ "$code" -eq 0 ] || fail "the container exits with $code when it is stopped"
 pod rm ringside >/dev/null
 start
-[ "$(inside cat /run/ringside/token)" = "$token" ] || fail "the token is another one"
-# The package's own test, installed as it is; it is the container's user.
+[ "$(inside cat /run/ringside/token)" = "$token" ] || fail "the token has changed"
+# The package's own test, as the container's user.
 pod cp "$root/debian/tests/session" ringside:/tmp/session
 inside bash -c 'cd /tmp && env -u RINGSIDE_SOCKET /tmp/session' || fail "debian/tests/session"
 pod rm -f -t 0 ringside >/dev/null

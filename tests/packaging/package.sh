@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build the Debian package in a copy of the tree, look at it, and run a session of what is in it.
-# usage: package.sh SOURCE-ROOT OUT; OUT gets the packages. 77: the tools are not here.
+# Build the Debian package in a copy of the tree, check its contents, and run a session from it.
+# usage: package.sh SOURCE-ROOT OUT; OUT gets the packages. Exits with 77 if tools are missing.
 set -euo pipefail
 
 root=$1
@@ -28,15 +28,15 @@ copy_tree() {
 	[ ! -d "$root/web/node_modules" ] || cp -a "$root/web/node_modules" "$scratch/tree/web/"
 }
 
-# Everything that meson installs is in the package, under the same name.
+# The package must contain every file that meson installs, under the same path.
 check_content() {
 	local place
 	python3 -c 'import json, sys; print("\n".join(json.load(open(sys.argv[1])).values()))' \
-		"$scratch"/tree/obj-*/meson-info/intro-installed.json >"$scratch/promised"
-	[ -s "$scratch/promised" ] || fail "meson promises nothing"
+		"$scratch"/tree/obj-*/meson-info/intro-installed.json >"$scratch/installed"
+	[ -s "$scratch/installed" ] || fail "meson installs nothing"
 	while read -r place; do
 		[ -s "$scratch/root$place" ] || [ -s "$scratch/root$place.gz" ] || fail "$place is not in the package"
-	done <"$scratch/promised"
+	done <"$scratch/installed"
 }
 
 copy_tree
@@ -50,7 +50,7 @@ lintian --fail-on error,warning,info "$scratch"/ringside_*.changes || fail "lint
 "$root/tests/hardened.sh" "$scratch"/tree/obj-* || fail "the programs are not hardened, see above"
 "$root/tests/units.sh" verify "$scratch/root/usr/bin/ringside" \
 	"$scratch"/root/lib/systemd/system/ringside* "$scratch"/root/usr/lib/systemd/user/ringside* || [ $? -eq 77 ]
-# As autopkgtest would, but from where it has been unpacked.
+# As autopkgtest does, but from the unpacked package.
 PATH=$scratch/root/usr/bin:$PATH "$root/debian/tests/session"
 mkdir -p "$out"
 rm -f "$out"/*.deb

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Hours of ordinary work in front of a clock: sessions that come and go, commands, keys, viewers, runs, processes, links
-// and agents, and once a minute a line of what the server has: memory, descriptors, holders, files, and how long a
-// ping takes beside all that. At the end everything is deleted, and what is left then is told as well.
+// Hours of ordinary work: sessions that start and end, commands, keys, viewers, runs, processes, links and agents. Once a minute
+// prints a line about the server: memory, descriptors, holders, files, and the latency of a ping. At the end everything is
+// deleted and measured once more.
 //
 //   tests/soak/soak.mjs [MINUTES]     default $RINGSIDE_SOAK_MINUTES, or 2; a line every 30th of that, at most a minute
 //
-// RINGSIDE_BIN: the folder of the programs. SEED repeats the work. Sizes mean something in a release build only; the
-// counts are held against what there should be in any.
+// RINGSIDE_BIN: the directory of the programs. SEED repeats the work. Sizes are meaningful in a release build only; counts are
+// checked in any.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { pause, until } from '../integration/lib/until.mjs';
 
 const minutes = Number(process.argv[2] ?? process.env.RINGSIDE_SOAK_MINUTES ?? 2);
 const seed = Number(process.env.SEED ?? 1);
-const SESSIONS = 24; // at a time
+const SESSIONS = 24; // at once
 const WORKERS = 6;
 const every = Math.min(60_000, minutes * 60_000 / 30);
 const MIB = 1 << 20;
@@ -26,7 +26,7 @@ const MIB = 1 << 20;
 const random = new Random(seed);
 const server = new Server({ args: ['--ended-ttl', '20', '--process-ttl', '20', '--kept-processes', '20'] });
 const { api } = server;
-const sessions = new Map(); // id: whether somebody works in it
+const sessions = new Map(); // id: whether a worker uses it
 const tally = {};
 const failures = new Map();
 let over = false;
@@ -36,7 +36,7 @@ const rollup = (pid, field) => {
 	try {
 		return Number(new RegExp(`^${field}: +(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))[1]) * 1024;
 	} catch {
-		return 0; // it has ended
+		return 0; // the process has exited
 	}
 };
 const files = (folder) => readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
@@ -60,7 +60,7 @@ async function latency() {
 	return { median: took[25], most: took[49] };
 }
 
-/** What the server has now. */
+/** Measure the server. */
 async function sample() {
 	const holders = processesNaming(server.root).filter((pid) => /^ringside-holder/.test(cmdline(pid)));
 	const { median, most } = await latency();
@@ -73,7 +73,7 @@ async function sample() {
 
 const columns = [['time', 8], ['rss', 8], ['pss', 8], ['fds', 5], ['holders', 8], ['MiB', 6], ['files', 6], ['sessions', 9], ['ping', 7], ['worst', 8], ['work', 8]];
 const row = (cells) => console.log(cells.map((cell, at) => String(cell).padStart(columns[at][1])).join(' '));
-function tell(label, s) {
+function print(label, s) {
 	row([label, (s.rss / MIB).toFixed(1), (s.pss / MIB).toFixed(1), s.fds, s.holders, (s.holdersPss / MIB).toFixed(1), s.files, s.sessions,
 		s.median.toFixed(1), s.most.toFixed(1), count]);
 }
@@ -87,8 +87,8 @@ async function open() {
 	sessions.set(id, false);
 }
 
-/** A session that nobody else works in. */
-function take() {
+/** Reserve a session that no other worker uses. */
+function reserve() {
 	const free = [...sessions].filter(([, busy]) => !busy).map(([id]) => id);
 	const id = free.length ? random.pick(free) : undefined;
 	if (id) sessions.set(id, true);
@@ -131,7 +131,7 @@ async function one() {
 	count += 1;
 	if (sessions.size < SESSIONS || random.below(60) === 0) return open();
 	const outside = random.below(5) === 0;
-	const id = outside ? undefined : take();
+	const id = outside ? undefined : reserve();
 	if (!id) {
 		const what = random.pick(Object.keys(beside));
 		tally[what] = (tally[what] ?? 0) + 1;
@@ -168,16 +168,16 @@ async function soak() {
 	const first = await sample();
 	console.log(`# ${minutes} minutes, SEED=${seed}; MiB of the server (rss, pss) and of its holders, ms of a ping`);
 	row(columns.map(([name]) => name));
-	tell('begin', first);
+	print('begin', first);
 	const workers = Array.from({ length: WORKERS }, worker);
 	const begun = Date.now();
 	const samples = [];
 	while (Date.now() - begun < minutes * 60_000) {
 		await pause(every);
-		assert.ok(server.child && isAlive(server.pid), 'the server has ended');
+		assert.ok(server.child && isAlive(server.pid), 'the server died');
 		const now = await sample();
 		samples.push(now);
-		tell(`${((Date.now() - begun) / 60_000).toFixed(1)} min`, now);
+		print(`${((Date.now() - begun) / 60_000).toFixed(1)} min`, now);
 	}
 	over = true;
 	await Promise.all(workers);
@@ -185,26 +185,26 @@ async function soak() {
 	for (const { id } of (await api.call('GET', '/api/process/list')).processes) await api.raw('DELETE', `/api/process/${id}?remove=true&graceMs=0`);
 	sessions.clear();
 	await until('end of all holders', () => processesNaming(server.root).length === 1, { timeout: 60_000 });
-	// What is done in the background, a little at a time, has its time.
+	// Wait for background work, which is done step by step.
 	const rest = await until('rest', async () => {
 		const now = await sample();
 		return now.fds <= first.fds + 2 && now;
 	}, { timeout: 60_000 });
-	tell('rest', rest);
+	print('rest', rest);
 	console.log(`# ${JSON.stringify(tally)}`);
 	return { first, samples, rest };
 }
 
-/** What is told is also held against what there should be. */
+/** Check the samples. */
 function judge({ first, samples, rest }) {
-	assert.deepEqual([...failures], [], 'some of it failed');
+	assert.deepEqual([...failures], [], 'requests failed');
 	for (const { holders, sessions: there } of samples) assert.ok(holders <= there + 20 + WORKERS * 2, `${holders} holders of ${there} sessions`);
-	assert.ok(rest.files <= first.files + 5, `${rest.files} files are left, ${first.files} there were`);
+	assert.ok(rest.files <= first.files + 5, `${rest.files} files are left, ${first.files} at first`);
 	const third = samples[Math.floor(samples.length / 3)];
 	const last = samples.at(-1);
 	const growth = (last.rss - third.rss) / MIB;
 	console.log(`# the last two thirds: ${growth.toFixed(1)} MiB more; at rest ${((rest.rss - first.rss) / MIB).toFixed(1)} MiB more than at first`);
-	assert.ok(last.fds <= third.fds + 60, `${last.fds} descriptors, ${third.fds} there were`);
+	assert.ok(last.fds <= third.fds + 60, `${last.fds} descriptors, ${third.fds} after a third`);
 	if (sanitized()) return;
 	assert.ok(growth < 24, `memory grows: ${growth} MiB in the last two thirds`);
 	assert.ok(rest.rss - first.rss < 24 * MIB, `at rest it has ${(rest.rss / MIB).toFixed(1)} MiB, at first ${(first.rss / MIB).toFixed(1)}`);

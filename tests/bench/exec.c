@@ -184,7 +184,8 @@ static void measure_megabyte(struct requester *w, int master, struct series *s, 
 }
 
 /* Print a hundred million bytes. ret_kib: memory of the server before, at most, and after. */
-static void measure_flood(const struct target *t, struct requester *w, double ret_kib[3], double *ret_ms)
+static void measure_flood(
+	const struct target *t, struct requester *w, double ret_kib[3], double *ret_ms)
 {
 	uint64_t start = stats_now_ns();
 	struct pollfd p = {.fd = w->web.fd, .events = POLLIN};

@@ -28,7 +28,7 @@ struct figure {
 	bool worst; /* report the worst of all rounds instead of the median */
 	struct series values[WAYS];
 	struct series cpu[WAYS];   /* CPU seconds per GiB */
-	unsigned exact, receivers; /* clients that got each byte once, and clients that were checked */
+	unsigned exact, receivers; /* clients that got each byte once, of those checked */
 };
 
 struct figures {

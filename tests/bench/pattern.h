@@ -6,7 +6,7 @@
 struct pattern {
 	const char *name;
 	const char *before; /* once */
-	const char *again; /* "%" stands for a counter, as three bytes with semicolons between */
+	const char *again;  /* "%" stands for a counter, as three bytes with semicolons between */
 };
 
 /* The i-th pattern, or NULL. The first is plain text. */

@@ -42,7 +42,7 @@ static void print_log(const struct target *t)
 	int fd = open(text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	(void)lseek(fd, -(off_t)sizeof text, SEEK_END); /* fails if the log is short: then print all */
+	(void)lseek(fd, -(off_t)sizeof text, SEEK_END); /* fails if the log is short */
 	ssize_t n = read(fd, text, sizeof text);
 	if (n > 0)
 		fwrite(text, 1, (size_t)n, stderr);

@@ -1,4 +1,4 @@
-// A lease goes from a program to a person and back; the frame shows who has it.
+// A lease goes from a program to a person and back; the frame shows its owner.
 import assert from 'node:assert/strict';
 import { scenario } from '../integration/lib/server.mjs';
 import { until } from '../integration/lib/until.mjs';

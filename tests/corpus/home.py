@@ -184,9 +184,9 @@ def write(path, text, mode=0o644):
 
 def git(folder, *arguments):
     env = {'PATH': os.environ['PATH'], 'HOME': os.path.dirname(folder), 'GIT_CONFIG_NOSYSTEM': '1'}
-    for who in ('AUTHOR', 'COMMITTER'):
-        env |= {f'GIT_{who}_NAME': 'Ada', f'GIT_{who}_EMAIL': 'ada@example.org',
-                f'GIT_{who}_DATE': '2023-11-14T12:00:00Z'}
+    for role in ('AUTHOR', 'COMMITTER'):
+        env |= {f'GIT_{role}_NAME': 'Ada', f'GIT_{role}_EMAIL': 'ada@example.org',
+                f'GIT_{role}_DATE': '2023-11-14T12:00:00Z'}
     subprocess.run(['git', '-C', folder, *arguments], env=env, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
 

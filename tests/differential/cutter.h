@@ -14,7 +14,7 @@ enum piece_kind {
 	PIECE_CSI,       /* id, params */
 	PIECE_STRING,    /* OSC, DCS, APC, PM or SOS */
 	PIECE_NOTHING,   /* bytes without an effect */
-	PIECE_MIXED, /* a control within a sequence, an aborted sequence, or invalid UTF-8 */
+	PIECE_MIXED,     /* a control within a sequence, an aborted sequence, or invalid UTF-8 */
 };
 
 struct piece {

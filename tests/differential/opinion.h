@@ -15,7 +15,7 @@ struct opinion {
 	const char *without; /* name of the disabled rule, or NULL */
 	bool painting;       /* a snapshot is fed: findings are not printed */
 	bool stopped;        /* after a finding */
-	unsigned long pieces, compared, painted, unlike; /* unlike: snapshots that libvterm draws differently */
+	unsigned long pieces, compared, painted, unlike; /* unlike: snapshots drawn differently */
 	unsigned long *used;                             /* uses of each rule; borrowed */
 };
 

@@ -12,10 +12,10 @@
 
 /* How the second terminal continues after the piece. */
 enum rule_then {
-	RULE_FOLLOWS, /* only the cursor or a pending wrap may differ, and is corrected */
-	RULE_MAY_DIFFER, /* the text may differ too: then it is painted anew */
+	RULE_FOLLOWS,       /* only the cursor or a pending wrap may differ, and is corrected */
+	RULE_MAY_DIFFER,    /* the text may differ too: then it is painted anew */
 	RULE_STARTS_AFRESH, /* the text must be equal, hidden state is not: it is painted anew */
-	RULE_TAKES_OURS, /* it lacks the feature: it is painted anew */
+	RULE_TAKES_OURS,    /* it lacks the feature: it is painted anew */
 };
 
 struct rule {

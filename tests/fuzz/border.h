@@ -1,15 +1,15 @@
 /*
- * What the fuzz targets of connections share: the server's border as it is, with a few routes behind it that answer at once, or in
- * the next turn of the loop, whatever the time is. What goes in comes by a pair of sockets, as if it had been accepted.
+ * Shared by the fuzz targets of connections: the server's border (its connections, limits and dispatcher), with a few routes that
+ * answer at once or in the next turn of the loop, independent of time. Input arrives by a socket pair, like an accepted connection.
  *
- *   PUT /take?later=1&pause=1&answer=N      takes a body as it comes: begins in the next turn, pauses behind each piece, or
- *                                           answers when so much has come
- *   PUT /bounded                            takes BORDER_BOUNDED bytes at most
- *   POST /whole?later=1                     takes a body that has come whole
- *   GET /give?length=N&unknown=1&pause=1&fail=N   gives so many bytes, each BORDER_GIVEN
- *   GET /events?count=N                     gives so many events, one in each turn
+ *   PUT /take?later=1&pause=1&answer=N      receives a body as a stream: begins in the next turn, pauses after each piece, or
+ *                                           answers after N bytes
+ *   PUT /bounded                            receives at most BORDER_BOUNDED bytes
+ *   POST /whole?later=1                     receives a whole body
+ *   GET /give?length=N&unknown=1&pause=1&fail=N   sends N bytes of BORDER_GIVEN
+ *   GET /events?count=N                     sends N events, one in each turn
  *
- * By the command line's socket who comes is the owner; by the others that takes BORDER_TOKEN. After each input nothing may be left.
+ * The client is the owner on the command line's socket; on the others it needs BORDER_TOKEN. Every input must leave nothing behind.
  */
 #pragma once
 
@@ -32,11 +32,10 @@
 #define BORDER_TOKEN "token-of-the-fuzz-targets"
 #define BORDER_BOUNDED 1000u
 #define BORDER_GIVEN 'g'
-#define BORDER_TURNS_MAX \
-	20000u /* until nothing happens any more: what takes longer goes round in circles */
+#define BORDER_TURNS_MAX 20000u             /* an input that takes more turns loops for ever */
 #define BORDER_LENGTH_MAX ((size_t)8 << 20) /* bytes of all answers to one input */
 
-/* A request that a handler has, and what it does in the next turn. */
+/* A pending request of a handler, and its work in the next turn. */
 struct border_work {
 	struct border_work *prev, *next;
 	struct request *request;             /* our reference */
@@ -47,7 +46,7 @@ struct border_work {
 
 static struct {
 	uv_loop_t loop;
-	struct sessions sessions; /* there are none */
+	struct sessions sessions; /* empty */
 	struct metrics metrics;
 	struct auth auth;
 	struct access access;
@@ -61,7 +60,7 @@ static struct {
 
 static char border_folder[] = "/tmp/fuzz-border-XXXXXX";
 
-/* The handlers */
+/* Handlers */
 
 static inline uint64_t border_number(const struct request *r, const char *name, uint64_t otherwise)
 {
@@ -97,7 +96,7 @@ static inline void border_on_piece(void *user, const char *bytes, size_t length)
 	FUZZ_CHECK(length > 0 && bytes && !w->turn);
 	w->bytes += length;
 	if (w->bytes >= w->answer_at) {
-		reply_error(w->request, "NO_SPACE", "That is enough", NULL);
+		reply_error(w->request, "NO_SPACE", "Received the bytes of ?answer=", NULL);
 		border_end(w);
 	} else if (w->pauses) {
 		upload_pause(w->request);
@@ -203,7 +202,7 @@ static inline void border_give(struct request *r)
 		&(struct download_source){.next = border_next, .closed = border_closed, .user = w});
 }
 
-static inline void border_tell(struct border_work *w)
+static inline void border_send_event(struct border_work *w)
 {
 	w->turn = NULL;
 	if (w->left == 0) {
@@ -221,7 +220,7 @@ static inline char *border_event(void *user)
 		return NULL;
 	w->rested = false;
 	w->left--;
-	w->turn = border_tell;
+	w->turn = border_send_event;
 	return strdup("{\"type\":\"tick\"}");
 }
 
@@ -229,7 +228,7 @@ static inline void border_events(struct request *r)
 {
 	struct border_work *w = border_begin(r);
 	w->left = border_number(r, "count", 0) & 0xff;
-	w->turn = border_tell;
+	w->turn = border_send_event;
 	reply_stream(r,
 		&(struct event_stream){.next = border_event, .closed = border_closed, .user = w});
 }
@@ -245,7 +244,7 @@ static const struct route_row border_rows[] = {
 	{.path = NULL},
 };
 
-/* The server */
+/* Server */
 
 static inline void border_remove_folder(void)
 {
@@ -282,7 +281,7 @@ static inline void border_listen(void)
 	FUZZ_CHECK(server_open(&options, &border.server) == 0);
 }
 
-/* Once for each process: it lives as long as that. */
+/* Open it once for each process; it is never closed. */
 static inline void border_open(void)
 {
 	if (border.server)
@@ -304,12 +303,12 @@ static inline void border_open(void)
 	border_listen();
 }
 
-/* A connection */
+/* Connections */
 
 struct border_answers {
-	char *bytes; /* and a NUL behind them; owned */
+	char *bytes; /* NUL-terminated; owned */
 	size_t length, size;
-	bool ended; /* and no more comes */
+	bool ended; /* the connection is closed */
 };
 
 static inline const struct listener *border_listener(bool command, bool unix_socket)
@@ -331,7 +330,7 @@ static inline int border_connect(enum conn_trust by, bool unix_socket)
 	return fds[0];
 }
 
-/* Take what has come. Returns whether anything has. */
+/* Read pending bytes. Returns whether there were any. */
 static inline bool border_receive(int fd, struct border_answers *a)
 {
 	if (a->length + 1 >= a->size) {
@@ -347,7 +346,7 @@ static inline bool border_receive(int fd, struct border_answers *a)
 	return n > 0 || a->ended != was_ended;
 }
 
-/* One turn of the loop, and what the handlers do in it. Returns whether there is more to do. */
+/* Run one turn of the loop and of the handlers' work. Returns whether there is more to do. */
 static inline bool border_turn(void)
 {
 	struct border_work *w, *next;
@@ -363,7 +362,7 @@ static inline bool border_turn(void)
 	return more || uv_backend_timeout(&border.loop) == 0 || poll(&events, 1, 0) > 0;
 }
 
-/* Let the server do what there is to do, and take what it answers. */
+/* Let the server work until it is idle, and read its answers. */
 static inline void border_settle(int fd, struct border_answers *a)
 {
 	unsigned turns = 0;
@@ -375,7 +374,7 @@ static inline void border_settle(int fd, struct border_answers *a)
 	}
 }
 
-/* Send bytes, as far as anybody takes them. */
+/* Send bytes while the server reads. */
 static inline void border_send(int fd, struct border_answers *a, const uint8_t *bytes, size_t length)
 {
 	for (size_t sent = 0; sent < length && !a->ended;) {
@@ -388,7 +387,7 @@ static inline void border_send(int fd, struct border_answers *a, const uint8_t *
 	}
 }
 
-/* The client has gone: nothing is left of it. */
+/* Disconnect the client and check that nothing is left of it. */
 static inline void border_close(int fd)
 {
 	const struct metrics *m = &border.metrics;
@@ -399,6 +398,6 @@ static inline void border_close(int fd)
 	FUZZ_CHECK(!s->exchanges && !s->sockets && !border.works && !border.access.requests);
 	FUZZ_CHECK(m->body_bytes == 0 && m->streams == 0 && m->strangers == 0);
 	FUZZ_CHECK(m->connections_silent == 0 && m->control_sockets == 0 && m->rpc_sockets == 0);
-	/* One input has no share in what the next may do. */
+	/* No input may affect the next one. */
 	border.auth.limiter = (struct limiter){0};
 }

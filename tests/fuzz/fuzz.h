@@ -1,6 +1,6 @@
 /*
- * What fuzz targets share. Each is one function over one input; the input is in memory of its exact size,
- * so that ASan sees what is read beyond it.
+ * Shared by the fuzz targets. Each is one function of one input, in memory of its exact size, so that ASan finds reads
+ * beyond it.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What libFuzzer calls. Returns 0. */
+/* libFuzzer calls this. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(condition)                                                                     \
@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                                 \
 	} while (0)
 
-/* The input that has not been used yet. */
+/* The rest of the input. */
 struct fuzz_input {
 	const uint8_t *at;
 	size_t left;
 };
 
-/* The next byte, 0 when there is none. */
+/* The next byte, or 0 at the end. */
 static inline uint8_t fuzz_byte(struct fuzz_input *in)
 {
 	if (in->left == 0)
@@ -44,7 +44,7 @@ static inline void *fuzz_alloc(size_t size)
 	return p;
 }
 
-/* The bytes up to the next separator, or all that is left, as a string. The caller frees. */
+/* The bytes up to the next separator, or the rest, as a string. The caller frees it. */
 static inline char *fuzz_text(struct fuzz_input *in, char separator)
 {
 	const uint8_t *end = in->left > 0 ? memchr(in->at, separator, in->left) : NULL;
@@ -61,8 +61,8 @@ static inline char *fuzz_text(struct fuzz_input *in, char separator)
 }
 
 /*
- * Terminal output with its long runs written short, for limits of thousands of bytes would be out of a
- * fuzzer's reach: FE c n stands for 16 n times c. Returns its length, at most cap.
+ * Terminal output with long runs in a short form, because a fuzzer would not find limits of thousands of bytes: FE c n
+ * stands for 16 n times c. Returns the length, at most cap.
  */
 static inline size_t fuzz_unfold(struct fuzz_input *in, uint8_t *bytes, size_t cap)
 {
@@ -81,8 +81,8 @@ static inline size_t fuzz_unfold(struct fuzz_input *in, uint8_t *bytes, size_t c
 }
 
 /*
- * Whether got is what may stand in place of original, a query that is hidden: NULs; its C0 controls but
- * ENQ, for they have acted, unless it is a string; and one terminator of what came before.
+ * Whether got may replace original, a hidden query: by NULs; by its C0 controls except ENQ, which have had their
+ * effect, unless it is a string; and by one terminator of the sequence before.
  */
 static inline bool fuzz_is_blanked(
 	const uint8_t *got, const uint8_t *original, size_t length, bool string)

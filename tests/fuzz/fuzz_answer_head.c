@@ -1,4 +1,4 @@
-/* Heads of HTTP/1.1 answers: what is taken says the same when it is written down and read again. */
+/* Heads of HTTP/1.1 answers: an accepted head, written and parsed again, is the same. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/preview/answer_head.h"
 

@@ -1,4 +1,4 @@
-/* Accept-Encoding headers. Input: which encodings there are, then the header. */
+/* Accept-Encoding headers. Input: the available encodings, then the header. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/asset.h"
 

@@ -1,6 +1,6 @@
 /*
- * Three lines: an Authorization header, a Cookie header, a link's id; and the whole as a token. Nothing of
- * it may ever let anybody in, for the key and the token are unknown to who writes the input.
+ * Three lines: an Authorization header, a Cookie header, a link's id; and the whole input as a token. None may ever
+ * authenticate, because the input does not contain the key and the token.
  */
 #include "tests/fuzz/fuzz.h"
 #include "ws/auth/auth.h"
@@ -32,7 +32,7 @@ static void prepare(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct principal who = {.role = ROLE_VIEWER, .session = "untouched"};
+	struct principal principal = {.role = ROLE_VIEWER, .session = "untouched"};
 	struct token_claims claims;
 	char cookie[AUTH_COOKIE_SIZE];
 	prepare();
@@ -47,17 +47,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (*at)
 			*at++ = '\0';
 	}
-	/* Without the first header too, so that the cookie counts. */
+	/* Also without the first header, so that the cookie is used. */
 	for (int i = 0; i < 2; i++) {
 		struct credentials c = {.authorization = i ? NULL : lines[0],
 			.cookie = lines[1],
 			.link = lines[2],
 			.peer = "peer"};
-		FUZZ_CHECK(auth_check(&a, &c, &who) != AUTH_OK);
-		FUZZ_CHECK(strcmp(who.session, "untouched") == 0);
+		FUZZ_CHECK(auth_check(&a, &c, &principal) != AUTH_OK);
+		FUZZ_CHECK(strcmp(principal.session, "untouched") == 0);
 	}
 	const struct auth_request request = {.token = copy, .peer = "peer", .agent = copy};
-	FUZZ_CHECK(auth_login(&a, &request, &who, cookie) != AUTH_OK);
+	FUZZ_CHECK(auth_login(&a, &request, &principal, cookie) != AUTH_OK);
 	FUZZ_CHECK(token_verify(copy, a.links.key, LINKS_KEY_SIZE, 0, &claims) < 0);
 	free(text);
 	free(copy);

@@ -1,8 +1,8 @@
-/* Cookie headers. Input: how much room there is, the cookie's name, a newline, the header. */
+/* Cookie headers. Input: the size of the buffer, the cookie's name, a newline, the header. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/auth/auth.h"
 
-/* The first cookie of that name, found in another way; NULL if there is none. */
+/* The first cookie of that name, found by another algorithm, or NULL. */
 static char *find(const char *header, const char *name)
 {
 	char *copy = strdup(header), *rest = copy, *part, *found = NULL;

@@ -1,7 +1,7 @@
 /*
- * Blocks. Input: a byte that says what follows. 0: bytes as they are before they are compressed, and how many lines of how
- * many bytes they are said to be, which may be lies: nothing else than -EBADMSG may come of it, or lines that lie where there
- * is memory. Otherwise steps of a scrollback that is frozen now and then, beside one that never is: both have the same lines.
+ * Blocks of lines. Input: a byte that chooses what follows. 0: uncompressed bytes, with possibly false counts of lines
+ * and bytes: decoding must return -EBADMSG or lines within the memory. Otherwise steps of a scrollback that is
+ * sometimes frozen, beside one that never is: both must have the same lines.
  */
 #include "ring/screen/grid/scrollback.h"
 #include "tests/fuzz/fuzz.h"
@@ -34,7 +34,9 @@ static void decode(struct fuzz_input *in)
 	free(lines);
 }
 
-/* A line of what comes next: its length, whether it is wrapped, and cells of one byte, whose styles change with some. */
+/*
+ * Make a line of the input: its length, whether it is wrapped, and cells of one byte, some of which change the style.
+ */
 static struct line *make_line(struct fuzz_input *in)
 {
 	unsigned length = number(in) % PACKED_CELLS_MAX + 1, style = 0;

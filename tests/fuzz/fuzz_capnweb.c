@@ -1,4 +1,4 @@
-/* What clients say at /rpc, a message a line, to methods that echo, wait, stream and read. What is said is JSON. */
+/* Messages of clients at /rpc, one a line, to methods that echo, wait, stream and read. All output must be JSON. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/rpc/engine.h"
 #include "ws/rpc/wire.h"
@@ -37,7 +37,7 @@ static void on_nothing(void *user)
 	(void)user;
 }
 
-static void on_reader_gone(void *user)
+static void on_reader_closed(void *user)
 {
 	(void)user;
 	api.reader = NULL;
@@ -73,7 +73,7 @@ static void on_call(void *user, struct rpc_call *c)
 	static const struct rpc_source source = {.next = on_next, .closed = on_nothing};
 	static const struct rpc_source values = {.next = on_next_value, .closed = on_nothing};
 	static const struct rpc_sink sink = {
-		.piece = on_piece, .complete = on_reader_gone, .broken = on_reader_gone};
+		.piece = on_piece, .complete = on_reader_closed, .broken = on_reader_closed};
 	const json_t *argument = rpc_call_argument(c, 0);
 	size_t length;
 	(void)user;
@@ -118,7 +118,7 @@ static void on_cancelled(void *user, struct rpc_call *c)
 			api.later[i] = api.later[--api.later_count];
 }
 
-static void say_all(struct rpc_engine *e)
+static void send_all(struct rpc_engine *e)
 {
 	char *text;
 	size_t length;
@@ -142,11 +142,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t length = end ? (size_t)(end - data) - at : size - at;
 		if (length > 0)
 			rpc_engine_receive(e, (const char *)data + at, length);
-		/* An empty line: what waits is answered. */
+		/* An empty line: answer the waiting calls. */
 		while (length == 0 && api.later_count > 0)
 			rpc_call_resolve(
 				api.later[--api.later_count], json_pack("{s:[[i]]}", "a", 1));
-		say_all(e);
+		send_all(e);
 		at += length + 1;
 	}
 	rpc_engine_destroy(e);

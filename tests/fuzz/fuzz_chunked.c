@@ -1,6 +1,6 @@
 /*
- * Bodies in chunks: however they are cut, they mean the same; what has been taken, written down again in chunks of other
- * sizes, is the same body; and what was wrong stays wrong.
+ * Bodies in chunks: in any pieces they give the same result; an accepted body, written in chunks of other sizes, is the
+ * same; and an invalid one stays invalid.
  */
 #include "tests/fuzz/fuzz.h"
 #include "ws/net/chunked.h"
@@ -16,8 +16,8 @@ struct outcome {
 	char *body;
 };
 
-/* Take it in pieces of step bytes. */
-static struct outcome take(const char *bytes, size_t length, size_t step)
+/* Parse a body in pieces of step bytes. */
+static struct outcome parse(const char *bytes, size_t length, size_t step)
 {
 	struct chunked c = {0};
 	struct outcome o = {.body = fuzz_alloc(length + 1)};
@@ -40,7 +40,7 @@ static struct outcome take(const char *bytes, size_t length, size_t step)
 	return o;
 }
 
-/* Write a body in chunks of up to `each` bytes and read it back. */
+/* Write a body in chunks of up to `each` bytes and parse it. */
 static void check_again(const struct outcome *o, size_t each)
 {
 	char *text = fuzz_alloc(o->size * 8 + 16);
@@ -53,7 +53,7 @@ static void check_again(const struct outcome *o, size_t each)
 		n += (size_t)sprintf(text + n, "\r\n");
 	}
 	n += (size_t)sprintf(text + n, "0\r\n\r\n");
-	struct outcome again = take(text, n, 13);
+	struct outcome again = parse(text, n, 13);
 	FUZZ_CHECK(again.over && again.used == n && again.size == o->size);
 	FUZZ_CHECK(memcmp(again.body, o->body, o->size) == 0);
 	free(again.body);
@@ -65,9 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > BODY_MAX)
 		return 0;
 	const char *bytes = (const char *)data;
-	struct outcome whole = take(bytes, size, size ? size : 1);
+	struct outcome whole = parse(bytes, size, size ? size : 1);
 	for (size_t step = 1; step < 40; step = step * 2 + 1) {
-		struct outcome cut = take(bytes, size, step);
+		struct outcome cut = parse(bytes, size, step);
 		FUZZ_CHECK(cut.rc == whole.rc && cut.over == whole.over && cut.used == whole.used);
 		FUZZ_CHECK(cut.size == whole.size && memcmp(cut.body, whole.body, cut.size) == 0);
 		free(cut.body);

@@ -1,6 +1,6 @@
 /*
- * Links that ringside attach is given. Input: the link. What is sent must be fit for a header and a request, and the address that
- * is told to others must have nothing of what stands behind its # or ?, whatever was given.
+ * Links for ringside attach. Input: the link. Whatever it is, the results must be safe in a header and a request, and
+ * the address that is shown to others must not contain what follows its # or ?.
  */
 #include "tests/fuzz/fuzz.h"
 #include "ws/client/connect/link.h"

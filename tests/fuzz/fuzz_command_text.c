@@ -1,6 +1,6 @@
 /*
- * The text of a command, from what the terminal showed. Input: columns, then the output, folded. What comes out is
- * text, whatever was drawn, and only where there is a prompt.
+ * The text of a command, from the terminal's output. Input: columns, then the output, folded. The result must be text,
+ * and must be found only at a prompt.
  */
 #include "shell/block/command_text.h"
 #include "tests/fuzz/fuzz.h"
@@ -8,7 +8,7 @@
 #define NONCE "n"
 #define OUTPUT_MAX ((size_t)24 << 10)
 
-/* Lines of whole characters, without controls. */
+/* Lines of whole characters without controls. */
 static void check_text(const char *text)
 {
 	size_t length = strlen(text), left = 0;

@@ -1,4 +1,4 @@
-/* Config files: what is taken is what is written again, and nothing of it lies outside. */
+/* Config files: the words found lie within the text; written and parsed again, they are the same. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/client/config/config_text.h"
 
@@ -21,7 +21,7 @@ static void check_inside(const char *word, const char *text, size_t length)
 	FUZZ_CHECK(!word || (word >= text && word + strlen(word) <= text + length));
 }
 
-/* Written anew, and taken again, it is the same. */
+/* Written and parsed again, it must be the same. */
 static void check_again(const struct config_text *t)
 {
 	static struct config_text again;

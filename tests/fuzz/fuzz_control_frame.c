@@ -1,4 +1,4 @@
-/* What clients say on the control socket, and the targets of their requests. */
+/* Messages of clients on the control socket, and the targets of their requests. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/socket/control_frame.h"
 #include "ws/request.h"
@@ -26,7 +26,7 @@ static void check_request(const struct control_frame *f, const char *text, size_
 	FUZZ_CHECK((f->body != NULL) == (body && !json_is_null(body)));
 	if (!f->body)
 		return;
-	/* The very part of the text that is the body. */
+	/* The body's exact part of the text. */
 	FUZZ_CHECK(f->body >= text && f->body + f->body_length <= text + length);
 	json_t *same = json_loadb(f->body, f->body_length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	FUZZ_CHECK(json_equal(same, body));

@@ -1,6 +1,6 @@
 /*
- * The event log of a ring whose writer means harm. Input: the log's size, where it is read from, head and
- * reserved, then what lies in memory, over and over.
+ * The event log of a ring with a malicious writer. Input: the log's size, the offset to read from, head and reserved,
+ * then the memory's content, repeated.
  */
 #include "ring/event.h"
 #include "tests/fuzz/fuzz.h"
@@ -9,7 +9,7 @@
 
 #define READS_MAX 512u
 
-static uint64_t take_number(struct fuzz_input *in)
+static uint64_t read_number(struct fuzz_input *in)
 {
 	uint64_t n = 0;
 	for (int i = 0; i < 8; i++)
@@ -23,12 +23,12 @@ static void check_event(
 	const uint8_t *at = log->data + (before & (log->size - 1));
 	FUZZ_CHECK(e->header.length <= EVENT_PAYLOAD_MAX);
 	FUZZ_CHECK(after - before == event_size(e->header.length));
-	/* Nobody writes meanwhile, so it is what lies there. */
+	/* There is no concurrent writer, so this is what is in memory. */
 	FUZZ_CHECK(memcmp(&e->header, at, sizeof e->header) == 0);
 	FUZZ_CHECK(memcmp(e->payload, at + sizeof e->header, e->header.length) == 0);
 }
 
-/* Fill the log with what is left of the input, over and over; both halves are the same memory. */
+/* Fill the log with the rest of the input, repeated; both halves are the same memory. */
 static void fill(struct stream *log, const struct fuzz_input *in)
 {
 	size_t done = in->left < log->size ? in->left : log->size;
@@ -64,14 +64,14 @@ static void read_all(const struct stream *log, uint64_t offset)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
-	/* What ring_open() lets pass. */
+	/* The sizes that ring_open() accepts. */
 	size_t log_size = (size_t)8192 << fuzz_byte(&in) % 3;
-	uint64_t offset = take_number(&in) & ~UINT64_C(7), head = take_number(&in);
+	uint64_t offset = read_number(&in) & ~UINT64_C(7), head = read_number(&in);
 	struct stream_shared shared = {.size = log_size};
 	struct stream log = {.shared = &shared, .size = log_size, .data = fuzz_alloc(2 * log_size)};
-	/* A head near the offset is worth more than any head. */
+	/* A head near the offset finds more than a random one. */
 	atomic_store(&shared.head, head & 1 ? offset + (head >> 1 & 0xffff) : head);
-	atomic_store(&shared.reserved, take_number(&in));
+	atomic_store(&shared.reserved, read_number(&in));
 	if (atomic_load(&shared.reserved) & 1)
 		atomic_store(&shared.reserved, atomic_load(&shared.head));
 	fill(&log, &in);

@@ -1,4 +1,4 @@
-/* Frames of an executor: in one piece and in two they are the same, and none is larger than it may be. */
+/* Frames of an executor: the same in one piece and in two, and none larger than the limit. */
 #include "shell/context/executor_record.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /*
- * The finder. Input: a byte that says where the output is cut, one that chooses a pattern, then the output.
+ * The finder. Input: a byte that determines the pieces, one that chooses a pattern, then the output.
  *
- * For a pattern that asks for the end of a line cutting changes nothing. For any other it may find less at once, but
- * never something else; and whatever is found lies where it says.
+ * For a pattern that includes the end of a line, pieces must not matter. For others it may find less at first, but
+ * never anything else. Every match must be where it is reported.
  */
 #include "ring/search/finder.h"
 #include "tests/fuzz/fuzz.h"
@@ -17,7 +17,7 @@ struct found {
 	uint64_t start, end;
 };
 
-/* No bytes: look at the line as it is. */
+/* Without bytes: search the current line. */
 static bool feed(struct finder *f, const uint8_t *bytes, size_t length)
 {
 	uint64_t most = f->done + finder_max_work(f, length);

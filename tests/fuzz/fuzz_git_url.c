@@ -1,4 +1,7 @@
-/* Addresses of git repositories. Input: the text. What is taken out of one leaves an address, and none of it is in there. */
+/*
+ * Addresses of git repositories. Input: the text. Without its credentials, an address must still be one, and must not
+ * contain them.
+ */
 #include "shell/git/url.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (valid && git_url_login(text, &login)) {
 		FUZZ_CHECK(strlen(login.plain) < strlen(text));
 		FUZZ_CHECK(!has_controls(login.user) && !has_controls(login.password));
-		/* Nothing is left before its host. */
+		/* Nothing is left before the host. */
 		const char *host = strstr(login.plain, "://") + 3;
 		FUZZ_CHECK(!memchr(host, '@', strcspn(host, "/?#")));
 		FUZZ_CHECK(git_url_is_valid(login.plain, &why));

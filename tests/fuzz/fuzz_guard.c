@@ -1,9 +1,9 @@
 /*
- * What of a session's output reaches a user's terminal. Input: a byte that decides whether the clipboard may be set and
- * where the output is cut, then the output.
+ * The part of a session's output that reaches a user's terminal. Input: a byte that determines whether the clipboard
+ * may be set, and the pieces; then the output.
  *
- * Cutting must change nothing; what comes out must be plain UTF-8 without a question or a C1 control, and pass once
- * more as it is. Terminals that take less get that without what they would print, wherever it is cut.
+ * Pieces must not matter. The result must be UTF-8 without queries and C1 controls, and pass unchanged a second time.
+ * Limited terminals must get it without sequences that they would print, in any pieces.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/lib/random.h"
@@ -15,7 +15,7 @@
 
 #define OUTPUT_MAX ((size_t)24 << 10)
 
-static size_t take_pieces(
+static size_t filter_pieces(
 	bool clipboard, const char *bytes, size_t length, struct random *r, char *out)
 {
 	struct guard g = {.clipboard = clipboard};
@@ -63,7 +63,7 @@ static bool add(void *user, const void *bytes, size_t length)
 	return true;
 }
 
-static void check_modest(const char *term, const char *bytes, size_t length, struct random *r)
+static void check_downgrade(const char *term, const char *bytes, size_t length, struct random *r)
 {
 	struct sum whole = {0}, pieces = {0};
 	struct downgrade m;
@@ -93,13 +93,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct guard g = {.clipboard = clipboard};
 	size_t n = guard_filter(&g, (const char *)output, length, whole);
 	FUZZ_CHECK(n <= GUARD_OUTPUT_MAX(length));
-	FUZZ_CHECK(take_pieces(clipboard, (const char *)output, length, &r, again) == n &&
+	FUZZ_CHECK(filter_pieces(clipboard, (const char *)output, length, &r, again) == n &&
 		memcmp(whole, again, n) == 0);
 	g = (struct guard){.clipboard = clipboard};
 	FUZZ_CHECK(guard_filter(&g, whole, n, again) == n && memcmp(whole, again, n) == 0);
 	check_quiet(whole, n);
 	static const char *const terms[] = {"linux", "vt220", "screen", "dumb"};
-	check_modest(terms[seed >> 1 & 3], whole, n, &r);
-	check_modest(terms[seed >> 1 & 3], (const char *)output, length, &r);
+	check_downgrade(terms[seed >> 1 & 3], whole, n, &r);
+	check_downgrade(terms[seed >> 1 & 3], (const char *)output, length, &r);
 	return 0;
 }

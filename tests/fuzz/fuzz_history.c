@@ -1,6 +1,6 @@
 /*
- * A session's ring, its history and two readers of it. Input: a little program, see run_step(). What the
- * readers get is compared with a plain copy of all output and with what scan says of it as a whole.
+ * A session's ring, its history and two readers. Input: steps, see run_step(). What the readers get is compared with a
+ * plain copy of all output and with the result of scan for the whole.
  */
 #include "ring/control.h"
 #include "ring/history.h"
@@ -10,13 +10,13 @@
 #define OUTPUT_MAX ((size_t)384 << 10)
 #define WRITE_MAX ((size_t)8 << 10)
 #define STEPS_MAX 120u
-#define GROUNDS_MAX 6u /* places that are looked at closely, which takes long */
+#define GROUNDS_MAX 6u /* places that are checked closely, which is slow */
 
 struct reader {
 	struct history_cursor cursor;
 	bool told_end;
-	bool whole;       /* it began between two sequences, and nothing is missing since */
-	struct scan scan; /* what its terminal makes of it */
+	bool whole;       /* it began between two sequences and has missed nothing since */
+	struct scan scan; /* the state of its terminal */
 };
 
 struct model {
@@ -24,10 +24,10 @@ struct model {
 	struct control_page page;
 	struct control control;
 	struct history history;
-	struct scanned scanned; /* of all that history has consumed */
+	struct scanned scanned; /* all that history has consumed */
 	uint64_t base;          /* where scanned began */
-	unsigned grounds;       /* looked at closely */
-	uint64_t tail;          /* what the writer believes to be consumed */
+	unsigned grounds;       /* checked closely */
+	uint64_t tail;          /* consumed, as far as the writer has seen */
 	uint8_t output[OUTPUT_MAX];
 	size_t length;
 	struct history_size sizes[STEPS_MAX + 1];
@@ -35,7 +35,7 @@ struct model {
 	struct reader readers[2];
 };
 
-/* One for all runs: to map it anew each time would take most of the time. */
+/* One for all runs, because mapping it for each run would be slow. */
 static struct model m;
 
 static void reset(void)
@@ -63,7 +63,7 @@ static void reset(void)
 	m.sizes_count = 1;
 }
 
-/* The server */
+/* Server */
 
 static bool has_exited(void)
 {
@@ -95,7 +95,7 @@ static void consume(size_t budget)
 	follow();
 }
 
-/* Between two sequences, which may take a look at what follows: it ends half a character. */
+/* Check that offset is between two sequences. After an incomplete character only further bytes show that. */
 static void expect_ground(uint64_t offset)
 {
 	struct scanned s;
@@ -109,11 +109,11 @@ static void expect_ground(uint64_t offset)
 	scanned_finish(&s);
 }
 
-/* The size at a cursor that has just been placed. */
+/* Check the size at a cursor that has just been placed. */
 static void expect_size(const struct history_cursor *c)
 {
 	size_t i = m.sizes_count - 1;
-	/* Events are consumed with the bytes, so the history may not know the newest yet. */
+	/* Events are consumed with the bytes, so the history may not have the newest yet. */
 	while (i > 0 && (m.sizes[i].offset > c->offset || i >= m.history.sizes_count))
 		i--;
 	struct history_size size = history_size_at(&m.history, c);
@@ -129,7 +129,7 @@ static void place(struct reader *r, bool resume, uint64_t offset)
 	FUZZ_CHECK(at >= oldest && at <= m.length);
 	FUZZ_CHECK(!exact || at == offset);
 	FUZZ_CHECK(lost == (resume && offset < at ? at - offset : 0));
-	/* The oldest byte itself is the way out when a sequence is as long as the ring. */
+	/* If a sequence is as long as the ring, the oldest byte is used. */
 	if (!exact && at != oldest)
 		expect_ground(at);
 	expect_size(&r->cursor);
@@ -138,7 +138,7 @@ static void place(struct reader *r, bool resume, uint64_t offset)
 	scan_init(&r->scan, at);
 }
 
-/* Another server takes over: all but the ring and the control page is gone. */
+/* Restart the server: only the ring and the control page remain. */
 static void restart(void)
 {
 	history_finish(&m.history);
@@ -154,9 +154,9 @@ static void restart(void)
 		place(&m.readers[i], true, m.readers[i].cursor.offset);
 }
 
-/* The holder */
+/* Holder */
 
-/* It never overwrites what is not consumed: it waits. */
+/* The holder never overwrites unconsumed bytes: it waits. */
 static void put(const uint8_t *bytes, size_t length)
 {
 	if (has_exited() || length > OUTPUT_MAX - m.length)
@@ -207,7 +207,7 @@ static void leave(void)
 	atomic_store(&m.ring.header->exited, 1);
 }
 
-/* The readers */
+/* Readers */
 
 /* The first range that ends after offset. */
 static size_t find_range(uint64_t offset)
@@ -224,7 +224,7 @@ static size_t find_range(uint64_t offset)
 	return low;
 }
 
-/* Compare what a reader got of [from, to): all but the queries is untouched. */
+/* Compare a reader's bytes of [from, to): all but the queries must be unchanged. */
 static void expect_bytes(const uint8_t *got, uint64_t from, uint64_t to)
 {
 	uint64_t at = from;
@@ -236,7 +236,7 @@ static void expect_bytes(const uint8_t *got, uint64_t from, uint64_t to)
 		if (start >= to)
 			break;
 		FUZZ_CHECK(memcmp(got + (at - from), m.output + at, (size_t)(start - at)) == 0);
-		/* Muted pieces that were joined are blanked one by one. */
+		/* Adjacent muted ranges are blanked one by one. */
 		FUZZ_CHECK(range->muted ||
 			fuzz_is_blanked(got + (start - from), m.output + start,
 				(size_t)(end - start), range->string));
@@ -245,11 +245,11 @@ static void expect_bytes(const uint8_t *got, uint64_t from, uint64_t to)
 	FUZZ_CHECK(memcmp(got + (at - from), m.output + at, (size_t)(to - at)) == 0);
 }
 
-/* What is too long to be judged is no question yet. */
+/* A string that is too long to be judged is no query yet. */
 static void refuse_query(void *user, const struct scan_query *query)
 {
 	(void)user;
-	FUZZ_CHECK(query->muted && "no question is left");
+	FUZZ_CHECK(query->muted && "no query is left");
 }
 
 /* Whether offset is inside a character, as far as the lead byte tells. */
@@ -267,7 +267,7 @@ static bool is_inside_character(uint64_t offset)
 	return false;
 }
 
-static void take_bytes(struct reader *r, const uint8_t *got, uint64_t from, size_t length)
+static void check_bytes(struct reader *r, const uint8_t *got, uint64_t from, size_t length)
 {
 	const struct history_cursor *c = &r->cursor;
 	FUZZ_CHECK(length > 0 && c->offset == from + length);
@@ -276,15 +276,15 @@ static void take_bytes(struct reader *r, const uint8_t *got, uint64_t from, size
 	if (r->whole)
 		scan_feed(&r->scan, got, length, refuse_query, NULL);
 	uint64_t limit = history_limit(&m.history), due = limit;
-	/* A size is told where it became valid, or before the query that it came into. */
+	/* A size is reported where it became valid, or before the query that it interrupted. */
 	if (c->sizes < m.history.sizes_count)
 		due = queries_start(&m.history.queries, m.sizes[c->sizes].offset);
 	FUZZ_CHECK(c->offset <= due);
-	/* What is cut for want of room is cut between two characters. */
+	/* If the buffer is too small, bytes are cut between two characters. */
 	FUZZ_CHECK(c->offset == due || c->offset == limit || !is_inside_character(c->offset));
 }
 
-static enum history_item take(struct reader *r, size_t cap)
+static enum history_item read_item(struct reader *r, size_t cap)
 {
 	struct history *h = &m.history;
 	struct history_cursor *c = &r->cursor;
@@ -297,7 +297,7 @@ static enum history_item take(struct reader *r, size_t cap)
 		break;
 	case HISTORY_BYTES:
 		FUZZ_CHECK(read.length <= cap && from >= oldest);
-		take_bytes(r, got, from, read.length);
+		check_bytes(r, got, from, read.length);
 		break;
 	case HISTORY_SIZE:
 		FUZZ_CHECK(c->offset == from && c->sizes == sizes + 1 && sizes < m.sizes_count);
@@ -322,16 +322,16 @@ static enum history_item take(struct reader *r, size_t cap)
 	return read.item;
 }
 
-/* Until there is nothing more. A reader that waits for a sequence as long as the ring has nothing, too. */
+/* Read to the end. A reader that waits for a sequence as long as the ring gets nothing either. */
 static void drain(struct reader *r)
 {
 	for (size_t i = 0; i < OUTPUT_MAX; i++) {
-		if (take(r, SCAN_STRING_MAX + 1) != HISTORY_NOTHING)
+		if (read_item(r, SCAN_STRING_MAX + 1) != HISTORY_NOTHING)
 			continue;
 		FUZZ_CHECK(r->told_end || r->cursor.offset < history_oldest(&m.history));
 		return;
 	}
-	FUZZ_CHECK(!"reading comes to no end");
+	FUZZ_CHECK(!"reading does not end");
 }
 
 /* Each step is a byte, then its arguments. */
@@ -353,16 +353,16 @@ static void run_step(struct fuzz_input *in)
 		consume(1 + (size_t)fuzz_byte(in) * 64);
 		break;
 	case 4:
-	case 5: /* room, 256 bytes each */
-		take(r, SCAN_STRING_MAX + 1 + (size_t)fuzz_byte(in) * 256);
+	case 5: /* buffer size, 256 bytes each */
+		read_item(r, SCAN_STRING_MAX + 1 + (size_t)fuzz_byte(in) * 256);
 		break;
-	case 6: /* how far behind the newest byte, two bytes; 0: the oldest place */
+	case 6: /* distance to the newest byte, two bytes; 0: the oldest offset */
 	{
 		uint64_t back = (uint64_t)fuzz_byte(in) << 8 | fuzz_byte(in);
 		place(r, back > 0, back - 1 <= m.length ? m.length - (back - 1) : 0);
 		break;
 	}
-	default: /* 0: the program ends; 1: another server; else a few bytes are consumed */
+	default: /* 0: the shell exits; 1: a restart; else consume a few bytes */
 		step = fuzz_byte(in);
 		if (step == 0)
 			leave();

@@ -1,4 +1,4 @@
-/* Files with keys of webhooks, and their addresses: a key is whole or none, and a name has nothing of what may be secret. */
+/* Key files and addresses of webhooks: a key is complete or missing, and a name contains no possible secret. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/hook/hook_key.h"
 #include "ws/hook/hook_url.h"

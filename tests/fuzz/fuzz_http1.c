@@ -1,9 +1,9 @@
 /*
- * A connection of HTTP/1.1, from its first byte to its end, through the server's border to handlers and back: see border.h. Input: a
- * byte of how it comes, a seed of where it is cut, and what the client sends.
+ * An HTTP/1.1 connection from its first byte to its end, through the server's border to handlers and back: see
+ * border.h. Input: a byte of options, a seed for the pieces, and the client's bytes.
  *
- * Each answer is one, and there are no more than heads have come; cut elsewhere, the same comes of the same bytes; and when the client has
- * gone, nothing is left of it.
+ * Every answer must be valid, with no more answers than requests. Other pieces of the same bytes must give the same
+ * answers. After the client has disconnected, nothing may be left of it.
  */
 #include "tests/fuzz/border.h"
 #include "tests/fuzz/pieces.h"
@@ -13,7 +13,7 @@
 enum {
 	HOW_OWNER = 1,
 	HOW_UNIX = 2,
-	HOW_GONE = 4, /* the client reads nothing, and closes */
+	HOW_GONE = 4, /* the client reads nothing and disconnects */
 };
 
 struct answer {
@@ -26,7 +26,7 @@ struct answer {
 struct answers {
 	struct answer list[ANSWERS_MAX];
 	size_t count;
-	bool upgraded; /* what follows is no HTTP */
+	bool upgraded; /* the rest is not HTTP */
 };
 
 static bool has_text(const uint8_t *bytes, size_t length, const char *text)
@@ -34,7 +34,7 @@ static bool has_text(const uint8_t *bytes, size_t length, const char *text)
 	return length > 0 && memmem(bytes, length, text, strlen(text));
 }
 
-/* How many heads may be in there, at most: each ends with an empty line, or has grown too long. */
+/* An upper bound of the heads in these bytes: each ends with an empty line, or is too long. */
 static size_t heads_in(const uint8_t *bytes, size_t length)
 {
 	size_t count = length / HTTP_HEAD_MAX;
@@ -45,7 +45,7 @@ static size_t heads_in(const uint8_t *bytes, size_t length)
 	return count;
 }
 
-/* The value of a field in a head of an answer; NULL: there is none. There are never two. */
+/* The value of a field in an answer's head, or NULL. There are never two. */
 static const char *field_of(const char *head, const char *end, const char *name)
 {
 	const char *found = NULL;
@@ -60,7 +60,7 @@ static const char *field_of(const char *head, const char *end, const char *name)
 	return found;
 }
 
-/* Each line of a head is "name: value", of what may be in there. */
+/* Each line of a head must be "name: value" with valid characters. */
 static void check_fields(const char *head, const char *end)
 {
 	for (const char *line = strstr(head, "\r\n") + 2; line < end;) {
@@ -73,8 +73,8 @@ static void check_fields(const char *head, const char *end)
 	}
 }
 
-/* Take the chunks of a body. Returns what is behind them; NULL: they are not whole. */
-static const char *take_chunks(const char *at, const char *end, struct answer *a)
+/* Parse the chunks of a body. Returns what follows them, or NULL if they are incomplete. */
+static const char *parse_chunks(const char *at, const char *end, struct answer *a)
 {
 	for (;;) {
 		char *line;
@@ -94,8 +94,8 @@ static const char *take_chunks(const char *at, const char *end, struct answer *a
 	}
 }
 
-/* Take a body. Returns what is behind it. */
-static const char *take_body(
+/* Parse a body. Returns what follows it. */
+static const char *parse_body(
 	const char *head, const char *at, const char *end, bool may_be_head, struct answer *a)
 {
 	const char *length = field_of(head, at - 2, "content-length");
@@ -107,12 +107,12 @@ static const char *take_body(
 		FUZZ_CHECK(!coding && (!length || a->status == 304));
 		return at;
 	}
-	/* To HEAD, which is not told: nothing that is given begins like that. */
+	/* Perhaps an answer to HEAD, which has no body. No body begins like a head. */
 	if (may_be_head && (at == end || strncmp(at, "HTTP/1.1 ", 9) == 0))
 		return at;
 	if (coding) {
 		FUZZ_CHECK(strncmp(coding, "chunked\r\n", 9) == 0);
-		behind = take_chunks(at, end, a);
+		behind = parse_chunks(at, end, a);
 	} else if (length) {
 		size_t size = strtoul(length, NULL, 10);
 		behind = size <= (size_t)(end - at) ? at + size : NULL;
@@ -140,11 +140,11 @@ static void read_answers(const struct border_answers *got, bool may_be_head, str
 		const char *connection = field_of(at, last + 2, "connection");
 		a.closes = connection && strncmp(connection, "close\r\n", 7) == 0;
 		ret->upgraded = a.status == 101;
-		const char *behind = take_body(at, last + 4, end, may_be_head, &a);
+		const char *behind = parse_body(at, last + 4, end, may_be_head, &a);
 		at = behind;
 		if (a.status == 100)
 			continue;
-		/* Nothing follows an answer that is the last. */
+		/* Nothing follows the last answer. */
 		FUZZ_CHECK(ret->count == 0 || !ret->list[ret->count - 1].closes);
 		FUZZ_CHECK(ret->count < ANSWERS_MAX);
 		ret->list[ret->count++] = a;
@@ -158,17 +158,17 @@ struct client {
 	bool may_be_head, may_fail, may_upgrade;
 };
 
-/* What has been answered so far goes with what has been sent. */
+/* Check the number of answers so far against the requests sent. */
 static void check_count(
 	const struct client *c, size_t sent, const struct border_answers *got, struct answers *all)
 {
 	if (c->may_upgrade)
-		return; /* then libwebsockets answers, and what it is sent has lines as well */
+		return; /* then libwebsockets answers, and the client's frames may contain lines */
 	read_answers(got, c->may_be_head, all);
 	FUZZ_CHECK(all->count <= heads_in(c->bytes, sent) + (sent >= HTTP_HEAD_MAX));
 }
 
-/* Send all of it in pieces of at most so much, and to the end. *ret: nothing where the client has gone. */
+/* Send everything in pieces of at most `most` bytes. *ret: empty if the client has disconnected. */
 static void run(const struct client *c, struct random *r, size_t most, struct answers *ret)
 {
 	struct border_answers got = {0};
@@ -196,7 +196,10 @@ static void run(const struct client *c, struct random *r, size_t most, struct an
 	free(got.bytes);
 }
 
-/* Both are of the same bytes. What is wrong with a body that is too long as well depends on how much of it is read at once. */
+/*
+ * Compare the answers to the same bytes. If a body is both invalid and too long, the error depends on the sizes of
+ * reads.
+ */
 static void expect_same(const struct answers *a, const struct answers *b)
 {
 	FUZZ_CHECK(a->count == b->count);

@@ -1,4 +1,4 @@
-/* Heads of HTTP/1.1 requests: what is taken says the same when it is written down and read again. */
+/* Heads of HTTP/1.1 requests: an accepted head, written and parsed again, is the same. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/net/http_head.h"
 

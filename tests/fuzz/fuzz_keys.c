@@ -1,4 +1,4 @@
-/* Names of keys: what is taken for one can be sent in every mode. */
+/* Names of keys: every valid name can be sent in every mode. */
 #include "shell/input/keys.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.application_cursor = switches & 1,
 		.application_keypad = switches & 2,
 		.modify_other_keys = (switches >> 2) % 3};
-	/* A copy of its exact size: nothing beyond it may be read. */
+	/* A copy of its exact size, so that ASan finds reads beyond it. */
 	char *name = fuzz_alloc(in.left);
 	if (in.left > 0)
 		memcpy(name, in.at, in.left);

@@ -1,13 +1,13 @@
 /*
- * Labels against a plain list of them. Input: the floor, then steps, see run_step(). What was forgotten may not
- * be asked for; everything else must be right, however many labels there were.
+ * Labels against a plain list of them. Input: the floor, then steps, see run_step(). Labels that were dropped must not
+ * be requested; all others must be right, for any number of labels.
  */
 #include "ring/labels.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ADDED_MAX 40000u
 #define STEPS_MAX 200u
-#define SAMPLES 64u /* labels that are looked at after each step */
+#define SAMPLES 64u /* labels that are checked after each step */
 
 struct model {
 	struct labels labels;
@@ -16,12 +16,12 @@ struct model {
 	unsigned count;
 	enum event_source before;
 	uint64_t head, forgotten;
-	bool full; /* it has had to forget by itself */
+	bool full; /* labels were dropped for lack of space */
 };
 
 static struct model m;
 
-/* Labels up to and with offset. */
+/* The number of labels up to and including offset. */
 static unsigned count_until(uint64_t offset)
 {
 	unsigned low = 0, high = m.count;
@@ -62,7 +62,7 @@ static void check(void)
 	expect_same(m.head);
 }
 
-/* Whether there is room for one more. */
+/* Add a label to the model. Returns false if it is full. */
 static bool note(uint64_t offset, enum event_source source)
 {
 	bool same = m.count > 0 && m.offsets[m.count - 1] == offset;
@@ -82,7 +82,7 @@ static void add(uint64_t step, enum event_source source)
 		labels_add(&m.labels, offset, source);
 }
 
-/* As it comes from the log: offset, type, length, payload. */
+/* An event as in the log: offset, type, length, payload. */
 static void add_event(struct fuzz_input *in)
 {
 	struct event e = {.header = {.offset = m.head + fuzz_byte(in),
@@ -106,11 +106,11 @@ static void run_step(struct fuzz_input *in)
 	case 0: /* distance */
 		add(fuzz_byte(in), source);
 		break;
-	case 1: /* many of them: how many, 64 each */
+	case 1: /* many: the number, 64 each */
 		for (unsigned n = fuzz_byte(in) * 64u; n > 0; n--)
 			add(1 + (step >> 6), (enum event_source)((source + n) & 3));
 		break;
-	case 2: /* how far from the newest byte, or, with the next bit, from the oldest label */
+	case 2: /* distance from the newest byte or, with the next bit, from the oldest label */
 	{
 		uint64_t distance = (uint64_t)fuzz_byte(in) << (step >> 3 & 15);
 		uint64_t offset = m.head > distance ? m.head - distance : 0;

@@ -1,11 +1,12 @@
 /*
- * Where the records of an event log begin, when its writer means harm. Input as for fuzz_event.c: the log's size, the
- * tail, head and reserved, then what lies in memory, over and over. What is found must be read up to the tail.
+ * The start of the records in an event log with a malicious writer. Input as for fuzz_event.c: the log's size, the
+ * tail, head and reserved, then the memory's content, repeated. From the result on, the log must be readable up to the
+ * tail.
  */
 #include "ring/labels.h"
 #include "tests/fuzz/fuzz.h"
 
-static uint64_t take_number(struct fuzz_input *in)
+static uint64_t read_number(struct fuzz_input *in)
 {
 	uint64_t n = 0;
 	for (int i = 0; i < 8; i++)
@@ -45,12 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
 	size_t log_size = (size_t)8192 << fuzz_byte(&in) % 3;
-	uint64_t tail = take_number(&in) & ~UINT64_C(7), head = take_number(&in);
+	uint64_t tail = read_number(&in) & ~UINT64_C(7), head = read_number(&in);
 	struct stream_shared shared = {.size = log_size};
 	struct stream log = {.shared = &shared, .size = log_size, .data = fuzz_alloc(2 * log_size)};
-	/* Numbers near the tail are worth more than any numbers. */
+	/* Numbers near the tail find more than random ones. */
 	atomic_store(&shared.head, head & 1 ? tail + (head >> 1 & 0xffff) : head);
-	head = take_number(&in);
+	head = read_number(&in);
 	atomic_store(&shared.reserved, head & 1 ? tail + (head >> 1 & 0xffff) : head);
 	fill(&log, &in);
 	check(&log, tail);

@@ -1,6 +1,6 @@
 /*
- * Runs a target without libFuzzer: over files, the files of directories and with --corpus those of an archive, or over
- * stdin (afl-fuzz). Fails when there is none, so that a corpus cannot be lost unnoticed.
+ * Runs a target without libFuzzer: on files, on the files of directories, with --corpus on those of an archive, or on
+ * stdin (afl-fuzz). Fails if there are no files, so that a corpus cannot be lost unnoticed.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -12,7 +12,7 @@
 
 static uint8_t bytes[INPUT_MAX];
 
-/* Run the target over that many of the bytes. */
+/* Run the target on the first size bytes. */
 static void run_bytes(size_t size)
 {
 	uint8_t *copy = fuzz_alloc(size);
@@ -30,7 +30,7 @@ static bool run_stream(FILE *f)
 	return true;
 }
 
-/* First, for a target that finds something does not return. */
+/* Print the name first, because a target that finds something does not return. */
 static void announce(const char *path, const char *name)
 {
 	printf("%s%s%s\n", path, name[0] ? ": " : "", name);
@@ -72,7 +72,7 @@ struct entry {
 	char rest[355];
 };
 
-/* Read the content of a file, and what fills up its last block. Whether it is all there. */
+/* Read a file's content and the padding of its last block. Returns whether it is complete. */
 static bool read_content(FILE *f, size_t size)
 {
 	size_t padded = (size + sizeof(struct entry) - 1) / sizeof(struct entry) *
@@ -88,19 +88,20 @@ static int run_entries(const char *path, FILE *f)
 	while (fread(&e, sizeof e, 1, f) == 1) {
 		char name[sizeof e.name + 1] = "", size[sizeof e.size + 1] = "";
 		if (e.name[0] == '\0')
-			return count; /* the end, which is of zeros */
+			return count; /* the end, a block of zeros */
 		memcpy(name, e.name, sizeof e.name);
 		memcpy(size, e.size, sizeof e.size);
 		size_t length = strtoul(size, NULL, 8);
 		if (e.type != '0' || !read_content(f, length)) {
-			fprintf(stderr, "%s: %s is no file, too large or cut short\n", path, name);
+			fprintf(stderr, "%s: %s is not a file, too large, or truncated\n", path,
+				name);
 			return -1;
 		}
 		announce(path, name);
 		run_bytes(length);
 		count++;
 	}
-	fprintf(stderr, "%s: cut short\n", path);
+	fprintf(stderr, "%s: truncated\n", path);
 	return -1;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Marks in the output of a terminal. Input: a byte that decides where it is cut, then the output, folded.
- * Cutting must change nothing; text, marks and what is held back are the output, nothing else; what the shell
- * prints is found; and what has another nonce is not.
+ * Marks in terminal output. Input: a byte that determines the pieces, then the output, folded. Pieces must not matter.
+ * Text, marks and held back bytes together must be the output. Marks of the shell must be found, those with another
+ * nonce must not.
  */
 #include "shell/output/marks.h"
 #include "tests/fuzz/pieces.h"
@@ -13,7 +13,7 @@
 
 struct seen {
 	const uint8_t *bytes;
-	uint64_t at; /* offset up to which something has come */
+	uint64_t at; /* offset of the end of what has come */
 	uint64_t hash;
 	uint64_t starts[MARKS_MAX];
 	size_t count;
@@ -62,7 +62,7 @@ static void feed(struct seen *s, struct marks *m, size_t length, struct random *
 	s->count = 0;
 	for (size_t at = 0, n; at < length; at += n) {
 		n = most > 0 ? pieces_next(r, most, length - at) : length;
-		/* Of its exact size, so that what is read beyond it is seen. */
+		/* Of its exact size, so that ASan finds reads beyond it. */
 		uint8_t *piece = fuzz_alloc(n);
 		memcpy(piece, s->bytes + at, n);
 		marks_feed(m, NONCE, BASE + at, piece, n, &callbacks);
@@ -81,7 +81,7 @@ static bool has_start(const struct seen *s, uint64_t start)
 	return false;
 }
 
-/* What the shell prints is found wherever it stands. */
+/* A mark of the shell is found at any position. */
 static void expect_found(const struct seen *s, size_t length, const char *mark)
 {
 	const uint8_t *at = s->bytes, *end = s->bytes + length;

@@ -1,4 +1,4 @@
-/* What clients send to /mcp, and arguments against the schemas of all tools. */
+/* Messages of clients to /mcp, and arguments against the schemas of all tools. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/mcp/rpc.h"
 #include "ws/mcp/tools.h"

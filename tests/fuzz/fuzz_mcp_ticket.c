@@ -1,6 +1,6 @@
 /*
- * Ids of MCP's sessions. Input: a line for the name of a client, and then an id that somebody has made up. What is ours is
- * read as it was signed; what is not is refused, also where the one is put behind the other.
+ * Ids of MCP sessions. Input: a line with a client's name, then a forged id. Our ids are read as they were signed; all
+ * others are refused, also after one of ours.
  */
 #include "tests/fuzz/fuzz.h"
 #include "ws/mcp/ticket.h"

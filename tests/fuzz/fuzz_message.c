@@ -1,4 +1,4 @@
-/* Control messages of the terminal socket, as they come. */
+/* Control messages of the terminal socket. */
 #include "ring/screen/screen.h"
 #include "shell/session/presence.h"
 #include "tests/fuzz/fuzz.h"
@@ -12,7 +12,7 @@ static bool is_side(unsigned side)
 	return side >= 1 && side <= PRESENCE_SIDE_MAX;
 }
 
-/* What is echoed into the answer to a ping. */
+/* The time, which is echoed in the answer to a ping. */
 static void check_time(const char *time)
 {
 	FUZZ_CHECK(memchr(time, '\0', MESSAGE_TIME_MAX));

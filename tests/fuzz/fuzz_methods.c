@@ -1,6 +1,4 @@
-/*
- * What calls at /rpc become as requests, and answers as values. Input: [space, method, arguments, answer], JSON.
- */
+/* Calls at /rpc as requests, and answers as values. Input: [space, method, arguments, answer] in JSON. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/rpc/methods.h"
 #include "ws/rpc/wire.h"
@@ -14,7 +12,7 @@ static void check_expression(json_t *value)
 	json_decref(value);
 }
 
-static void take(const struct method_row *row, const json_t *arguments, const json_t *answer)
+static void check_method(const struct method_row *row, const json_t *arguments, const json_t *answer)
 {
 	static char path[METHODS_PATH_SIZE];
 	json_t *body = NULL;
@@ -39,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_t *arguments = json_array_get(input, 2), *answer = json_array_get(input, 3);
 	if (space && name && json_is_array(arguments) && json_is_object(answer) &&
 		methods_find(space, name))
-		take(methods_choose(space, name, arguments), arguments, answer);
+		check_method(methods_choose(space, name, arguments), arguments, answer);
 	json_decref(input);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Host and Origin headers. Input, line by line: the headers, what is allowed besides our own listener.
- * The first byte decides about TLS and the port.
+ * Host and Origin headers. Input, line by line: the headers, and what is allowed besides our own listener. The first
+ * byte determines TLS and the port.
  */
 #include "tests/fuzz/fuzz.h"
 #include "ws/auth/origin.h"
@@ -16,7 +16,7 @@ static bool is_own(const struct origin_policy *p, const char *host)
 	return false;
 }
 
-/* Loopback's names, with any port. */
+/* Names of loopback, with any port. */
 static bool is_loopback(const struct origin_policy *p, const char *host)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -29,7 +29,7 @@ static bool is_loopback(const struct origin_policy *p, const char *host)
 	return false;
 }
 
-/* Nobody is let in who is not named: whole, or but for a port. */
+/* Only listed hosts are allowed: exactly, or with a different port. */
 static void check_host(const struct origin_policy *p, const char *host, const char *entry)
 {
 	if (!origin_host_is_allowed(p, host)) {
@@ -41,7 +41,7 @@ static void check_host(const struct origin_policy *p, const char *host, const ch
 	size_t length = strlen(entry);
 	FUZZ_CHECK(p->hosts_count > 0 && length > 0 && strncasecmp(host, entry, length) == 0);
 	FUZZ_CHECK(host[length] == '\0' || host[length] == ':');
-	/* Only a port may follow, whatever that is. */
+	/* Only a port may follow, of any number. */
 	FUZZ_CHECK(host[length] == '\0' || !strchr(host + length + 1, ':'));
 }
 

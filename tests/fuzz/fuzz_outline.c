@@ -1,7 +1,6 @@
 /*
- * The outline of a ring that a holder writes: read as it grows, in steps, and once more from its beginning. Input: steps,
- * see run_step(). Both must find the same, in the same order, and what was written through the FIFOs as it
- * was written.
+ * The outline of a ring, read as a holder writes it, in steps, and once more from the beginning. Input: steps, see
+ * run_step(). Both must find the same in the same order, and text of the FIFOs must be found as it was written.
  */
 #include "shell/output/outline.h"
 #include "tests/fuzz/pieces.h"
@@ -12,24 +11,24 @@
 #define WRITE_MAX ((size_t)2 << 10)
 #define STEPS_MAX 200u
 
-/* What a reader has found. */
+/* The findings of a reader. */
 struct seen {
 	struct outline outline;
 	uint64_t hash;  /* of all text, marks and records */
-	uint64_t exact; /* of what did not go to the terminal */
+	uint64_t exact; /* of text that did not go to the terminal */
 	uint64_t lost, records;
 };
 
 struct model {
 	struct ring ring;
 	enum event_source speaking;
-	uint64_t exact; /* hash of what was written, but not to the terminal */
+	uint64_t exact; /* hash of what was written elsewhere than to the terminal */
 	size_t written;
-	bool doubtful; /* labels came that nobody has set */
+	bool doubtful; /* there were labels that the holder did not set */
 	struct seen live;
 };
 
-/* One for all runs: to map it anew each time would take most of the time. */
+/* One for all runs, because mapping it for each run would be slow. */
 static struct model m;
 
 static void on_text(
@@ -97,7 +96,7 @@ static void read_on(struct seen *s, uint64_t limit, size_t budget)
 	FUZZ_CHECK(more == (s->outline.offset < limit));
 }
 
-/* The holder */
+/* Holder */
 
 static void reset(void)
 {
@@ -117,7 +116,7 @@ static void reset(void)
 	begin(&m.live);
 }
 
-static void say(uint32_t type, const void *payload, size_t length)
+static void append(uint32_t type, const void *payload, size_t length)
 {
 	struct event_header header = {.offset = stream_head(&m.ring.bytes),
 		.time_ns = 1,
@@ -127,7 +126,7 @@ static void say(uint32_t type, const void *payload, size_t length)
 		event_append(&m.ring.events, &header, payload);
 }
 
-/* It never overwrites what is not consumed: it waits. Returns whether it has written. */
+/* Write text. The holder never overwrites unconsumed bytes: it waits. Returns whether it wrote. */
 static bool put(enum event_source source, const uint8_t *text, size_t length)
 {
 	uint8_t *out;
@@ -140,7 +139,7 @@ static bool put(enum event_source source, const uint8_t *text, size_t length)
 	if (stream_head(&m.ring.bytes) + 2 * length > m.live.outline.offset + RING_SIZE_MIN)
 		read_on(&m.live, stream_head(&m.ring.bytes), SIZE_MAX);
 	if (source != m.speaking)
-		say(EVENT_SOURCE, &label, sizeof label);
+		append(EVENT_SOURCE, &label, sizeof label);
 	m.speaking = source;
 	out = stream_reserve(&m.ring.bytes, 2 * length);
 	for (size_t i = 0; i < length; i++) {
@@ -155,8 +154,8 @@ static bool put(enum event_source source, const uint8_t *text, size_t length)
 	return true;
 }
 
-/* The next so many bytes of the input, unfolded. */
-static size_t take(struct fuzz_input *in, size_t size, uint8_t bytes[WRITE_MAX])
+/* Unfold the next size bytes of the input. */
+static size_t next_bytes(struct fuzz_input *in, size_t size, uint8_t bytes[WRITE_MAX])
 {
 	struct fuzz_input part = {in->at, size < in->left ? size : in->left};
 	in->at += part.left;
@@ -173,17 +172,17 @@ static void run_step(struct fuzz_input *in)
 	case 0:
 	case 1:
 	case 2:
-	case 3: /* somebody writes */
-		put((enum event_source)(step & 3), bytes, take(in, step >> 3, bytes));
+	case 3: /* text is written */
+		put((enum event_source)(step & 3), bytes, next_bytes(in, step >> 3, bytes));
 		break;
-	case 4: /* something comes through the sentinel FIFO */
-		say(EVENT_FIFO, bytes, take(in, step >> 3, bytes));
+	case 4: /* a record comes through the sentinel FIFO */
+		append(EVENT_FIFO, bytes, next_bytes(in, step >> 3, bytes));
 		break;
-	case 5: /* any event, labels that make no sense among them */
+	case 5: /* any event, including invalid labels */
 		m.doubtful = true;
-		say(fuzz_byte(in), bytes, take(in, step >> 3 & 7, bytes));
+		append(fuzz_byte(in), bytes, next_bytes(in, step >> 3 & 7, bytes));
 		break;
-	default: /* the live reader goes on: how far before the newest byte, how much */
+	default: /* the live reader continues: distance to the newest byte, budget */
 	{
 		uint64_t head = stream_head(&m.ring.bytes), back = fuzz_byte(in);
 		read_on(&m.live, head > back ? head - back : 0, 1 + (size_t)fuzz_byte(in));
@@ -191,7 +190,7 @@ static void run_step(struct fuzz_input *in)
 	}
 }
 
-/* Until there is nothing more, and nothing is held back for a byte to come. */
+/* Read to the end, until nothing is held back for a further byte. */
 static void finish(struct seen *s)
 {
 	uint64_t head = stream_head(&m.ring.bytes);
@@ -216,7 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(m.live.lost == 0 && late.lost == stream_oldest(&m.ring.bytes));
 	FUZZ_CHECK(late.records == m.live.records);
 	FUZZ_CHECK(late.lost > 0 || late.hash == m.live.hash);
-	/* The last byte is the terminal's, so nothing is held back. */
+	/* The last byte comes from the terminal, so nothing is held back. */
 	FUZZ_CHECK(m.doubtful || !ended || m.live.exact == m.exact);
 	return 0;
 }

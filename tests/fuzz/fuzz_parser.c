@@ -1,7 +1,7 @@
 /*
- * The parser. Input: a byte that decides where the output is cut, then the output, folded.
+ * The parser. Input: a byte that determines the pieces, then the output, folded.
  *
- * Cutting and pausing must change nothing; all that comes must be within what parser.h promises.
+ * Pieces and pauses must not matter; all results must be within the limits of parser.h.
  */
 #include "ring/screen/parser.h"
 #include "tests/fuzz/fuzz.h"
@@ -9,12 +9,12 @@
 
 #define OUTPUT_MAX ((size_t)48 << 10)
 
-/* What came, in a form that does not depend on how text was cut: it is put down character by character. */
+/* The results in a form that does not depend on the pieces: text is recorded character by character. */
 struct record {
 	struct parser parser;
 	uint8_t *bytes;
 	size_t length, capacity;
-	size_t fed; /* as far as this, bytes have been handed over */
+	size_t fed; /* bytes fed so far */
 	bool pausing, pause;
 };
 
@@ -30,7 +30,7 @@ static void put(struct record *r, const void *bytes, size_t length)
 	r->length += length;
 }
 
-/* What kind of thing came, and where; and what has to hold whenever something comes. */
+/* Record the kind and offset of a result, and check what holds for every result. */
 static void put_kind(struct record *r, char kind)
 {
 	const struct parser *p = &r->parser;
@@ -148,7 +148,7 @@ static void finish(struct record *r)
 	free(r->bytes);
 }
 
-/* In memory of its own, so that ASan sees what is read beyond. */
+/* Feed a copy, so that ASan finds reads beyond it. */
 static void feed(struct record *r, const uint8_t *bytes, size_t length)
 {
 	uint8_t *copy = fuzz_alloc(length);
@@ -196,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t length = fuzz_unfold(&in, bytes, sizeof bytes);
 	begin(&whole, false);
 	feed(&whole, bytes, length);
-	/* Byte by byte, unless that would take too long. */
+	/* Byte by byte, unless that is too slow. */
 	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 1 : 48);
 	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 4 : 512);
 	feed_in_pieces(&whole, bytes, length, &r, length / 2 + 1);

@@ -1,9 +1,9 @@
 /*
- * Paths of requests: what their texts are made into, and what is opened by them. Input: a directory, LF and a path, with long runs
- * written short, see fuzz_unfold().
+ * Paths of requests, as texts and as files. Input: a directory, LF and a path, with long runs in a short form, see
+ * fuzz_unfold().
  *
- * What is joined says what it would say name by name, and joined again it stays. Nothing outside of a place is found, opened or made by a path,
- * whatever links it goes through.
+ * A joined path must equal that of a model, and joining it again must not change it. A path must never find, open or
+ * make anything outside of its place, whatever links it contains.
  */
 #include "shell/files/copy.h"
 #include "shell/files/place.h"
@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #define TEXT_MAX ((size_t)3 * BODY_PATH_MAX)
-#define MADE_MAX ((size_t)2 * COPY_DEPTH_MAX) /* bytes: what is made can be removed */
+#define MADE_MAX ((size_t)2 * COPY_DEPTH_MAX) /* bytes, so that it can be removed */
 #define NAMES_MAX ((size_t)TEXT_MAX / 2 + 1)
 
-/* The texts */
+/* Texts */
 
-/* The names of a path behind those that are there. Returns how many there are. */
+/* Append the names of a path to count names. Returns the new count. */
 static size_t split(char *text, char *names[NAMES_MAX], size_t count)
 {
 	char *state = NULL;
@@ -34,7 +34,7 @@ static size_t split(char *text, char *names[NAMES_MAX], size_t count)
 	return count;
 }
 
-/* What base and path are together. */
+/* Join base and path as a model does. */
 static void model_join(const char *base, const char *path, char *ret)
 {
 	static char *names[2 * NAMES_MAX];
@@ -51,7 +51,7 @@ static void model_join(const char *base, const char *path, char *ret)
 	free(texts[1]);
 }
 
-/* Whether there is nothing in an absolute path that would be left out, or lead back. */
+/* Whether an absolute path has no names that a join would remove. */
 static bool is_joined(const char *path)
 {
 	size_t length = strlen(path);
@@ -62,7 +62,7 @@ static bool is_joined(const char *path)
 		(length < 3 || strcmp(path + length - 3, "/..") != 0);
 }
 
-/* Returns whether it fits. */
+/* Returns whether the joined path fits. */
 static bool check_join(const char *base, const char *path, char joined[BODY_PATH_MAX])
 {
 	static char model[2 * TEXT_MAX];
@@ -110,7 +110,7 @@ static bool check_sandbox(const char *path, char below[PLACE_PATH_MAX])
 	return true;
 }
 
-/* The files */
+/* Files */
 
 static char base[] = "/tmp/fuzz-path-XXXXXX";
 static int base_fd = -1;
@@ -122,7 +122,7 @@ static void remove_base(void)
 	close(fd);
 }
 
-/* A place with ways out of it, if links were followed. */
+/* Make a place with links that lead out of it. */
 static void make_place(void)
 {
 	static const char *const links[][2] = {{"..", "up"}, {"/", "root"}, {"a", "in"},
@@ -158,7 +158,7 @@ static void expect_inside(int fd)
 	FUZZ_CHECK(workspace_contains(root, path));
 }
 
-/* Whatever it leads through, it is in the place. */
+/* What a path opens must be inside of the place. */
 static void check_open(const struct place *p, const char *path)
 {
 	struct place_entry e;
@@ -175,7 +175,7 @@ static void check_open(const struct place *p, const char *path)
 	place_entry_close(&e);
 }
 
-/* Beside the place there is what was there, and nothing in it. */
+/* The files beside the place must be unchanged. */
 static void check_outside(void)
 {
 	const struct dirent *e;
@@ -197,13 +197,13 @@ static void check_files(const char *path)
 	snprintf(root, sizeof root, "%s/place", base);
 	FUZZ_CHECK(sandbox_place(root, &p) && place_enter(&p) == 0);
 	check_open(&p, path);
-	/* A room: its root is that of all paths, and who asks is somewhere in it. */
+	/* A sandbox: all paths begin at its root, and the current directory is somewhere in it. */
 	struct place room = {.root_fd = p.cwd_fd, .cwd_fd = -1, .inside = "/a"};
 	check_open(&room, path);
 	place_leave(&p);
 }
 
-/* Directories that are missing are made inside, or nowhere. */
+/* Missing parent directories must be made inside, or not at all. */
 static void check_parents(const char *path)
 {
 	struct place p;
@@ -214,7 +214,7 @@ static void check_parents(const char *path)
 	place_leave(&p);
 	FUZZ_CHECK(rc <= 0);
 	check_outside();
-	/* Some may have been made before one that cannot be. */
+	/* Some may have been made before one that failed. */
 	FUZZ_CHECK(copy_remove_tree(base_fd, "place") == 0);
 	make_place();
 }

@@ -1,4 +1,4 @@
-/* Hosts of previews, and the headers that are changed on their way: what goes on is never more than it may be. */
+/* Hosts of previews, and the headers that are changed when forwarded: none may exceed its limits. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/http_field.h"
 #include "ws/preview/pass.h"
@@ -19,7 +19,7 @@ static void check_name(const char *host)
 	FUZZ_CHECK(memcmp(&name, &again, sizeof name) == 0);
 }
 
-/* One line or none, and nothing in it that is Ringside's. */
+/* A changed field must be one line or none, and contain nothing of Ringside's. */
 static void check_field(const char *name, const char *value, bool by_path, bool answer)
 {
 	const struct pass p = {.port = 5173,

@@ -1,6 +1,6 @@
 /*
- * The texts of /proc/PID/status and stat. Any text must be refused or understood; and what the kernel writes of a process
- * whose name is the input must be understood as it was meant.
+ * The texts of /proc/PID/status and stat. Any text must be parsed or refused; texts of the kernel for a process with
+ * the input as its name must be parsed correctly.
  */
 #include "pty/proc/proc.h"
 #include "tests/fuzz/fuzz.h"
@@ -16,7 +16,7 @@ static void check_any(const char *text)
 		FUZZ_CHECK(ticks == 1);
 }
 
-/* As string_escape_str() of the kernel does it in "status". The caller's. */
+/* Escape as the kernel's string_escape_str() does in "status". The caller frees it. */
 static char *escape(const char *name)
 {
 	char *text = malloc(2 * strlen(name) + 1), *to = text;
@@ -30,7 +30,7 @@ static char *escape(const char *name)
 	return text;
 }
 
-/* As fs/proc/array.c prints them. */
+/* Check the texts that fs/proc/array.c prints. */
 static void check_name(const char *name, uint8_t seed)
 {
 	char *status = NULL, *stat = NULL, *escaped = escape(name);

@@ -1,4 +1,4 @@
-/* The header Range. Input: the size of the file, eight bytes; the text. A part lies within the file. */
+/* Range headers. Input: the size of the file, eight bytes; the header. A part must lie within the file. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/api/files/condition.h"
 
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < sizeof whole)
 		return 0;
 	memcpy(&whole, data, sizeof whole);
-	whole >>= whole & 63; /* small ones as well */
+	whole >>= whole & 63; /* small sizes too */
 	size_t length = size - sizeof whole < sizeof text - 1 ? size - sizeof whole
 							      : sizeof text - 1;
 	memcpy(text, data + sizeof whole, length);

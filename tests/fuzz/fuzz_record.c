@@ -1,7 +1,6 @@
 /*
- * Records of a session's shell, between whatever else somebody writes into the FIFO. Input: a byte that
- * decides where it is cut, then the bytes, folded. Cutting must change nothing, and each record must say what
- * its fields say.
+ * Records of a session's shell among other bytes in the FIFO. Input: a byte that determines the pieces, then the bytes,
+ * folded. Pieces must not matter, and each record must match its fields.
  */
 #include "shell/output/record.h"
 #include "tests/fuzz/pieces.h"
@@ -46,7 +45,7 @@ static void feed(const uint8_t *bytes, size_t length, struct random *r, size_t m
 	}
 }
 
-/* One record's text, taken apart. */
+/* The text of one record, split into fields. */
 struct fields {
 	char text[INPUT_MAX + 1];
 	char *at[FIELDS_MAX];
@@ -56,7 +55,7 @@ struct fields {
 
 static void on_only_record(void *user, const struct record *record)
 {
-	/* Where things are, counted from the letter; fewest: shells of earlier servers say less. */
+	/* Positions of the fields after the letter; fewest: records of older servers have fewer. */
 	static const struct {
 		char letter;
 		size_t fewest, fields, id, number, cwd;
@@ -78,7 +77,7 @@ static void on_only_record(void *user, const struct record *record)
 	FUZZ_CHECK(strcmp(cwd > 0 ? f->at[cwd] : "", record->cwd) == 0);
 }
 
-/* Each by itself: nothing but what its fields say may be found. */
+/* Feed each record alone: the result must match its fields. */
 static void check_one_by_one(const uint8_t *bytes, size_t length, uint64_t expected)
 {
 	static struct fields f;

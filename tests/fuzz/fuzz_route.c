@@ -1,4 +1,4 @@
-/* Requests' paths. Input: a method, a newline, the path. What was found must lead back to the path. */
+/* Paths of requests. Input: a method, a newline, the path. A match must lead back to the path. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/api/api.h"
 #include "ws/mcp/mcp.h"

@@ -1,9 +1,8 @@
 /*
- * Scan and what is done with its ranges. Input: a byte that decides where the output is cut, then the
- * output, folded.
+ * Scan, and the use of its ranges. Input: a byte that determines the pieces, then the output, folded.
  *
- * Cutting must change nothing; queries_apply() must blank the ranges and touch nothing else; and what it
- * leaves must ask nothing, and be between two sequences where the output was.
+ * Pieces must not matter. queries_apply() must blank the ranges and change nothing else; the result must contain no
+ * query, and be between two sequences wherever the output was.
  */
 #include "ring/queries.h"
 #include "tests/fuzz/fuzz.h"
@@ -32,7 +31,7 @@ static void on_query(void *user, const struct scan_query *query)
 	queries_add(user, query);
 }
 
-/* Ranges are touched, and nothing else. */
+/* Only the ranges may change. */
 static void expect_blanked(
 	const struct scanned *s, const uint8_t *bytes, size_t length, const uint8_t *got)
 {
@@ -41,7 +40,7 @@ static void expect_blanked(
 		const struct scan_query *range = &s->ranges[i];
 		FUZZ_CHECK(memcmp(got + at, bytes + at, (size_t)(range->start - at)) == 0);
 		at = range->start + range->length;
-		/* Muted pieces that were joined are blanked one by one. */
+		/* Adjacent muted ranges are blanked one by one. */
 		FUZZ_CHECK(range->muted ||
 			fuzz_is_blanked(got + range->start, bytes + range->start, range->length,
 				range->string));
@@ -64,11 +63,11 @@ static void apply(const struct queries *q, uint8_t *bytes, size_t length, size_t
 	free(piece);
 }
 
-/* What is too long to be judged is no question yet. */
+/* A string that is too long to be judged is no query yet. */
 static void refuse_query(void *user, const struct scan_query *query)
 {
 	(void)user;
-	FUZZ_CHECK(query->muted && "no question is left");
+	FUZZ_CHECK(query->muted && "no query is left");
 }
 
 static void ignore_query(void *user, const struct scan_query *query)
@@ -77,7 +76,7 @@ static void ignore_query(void *user, const struct scan_query *query)
 	(void)query;
 }
 
-/* A terminal that gets only what is left answers nothing, and is between two sequences in the end. */
+/* A terminal that gets the result must not reply, and must end between two sequences. */
 static void expect_quiet(const struct scanned *s, const uint8_t *bytes, const uint8_t *got)
 {
 	struct scan before, after;
@@ -120,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t length = fuzz_unfold(&in, bytes, sizeof bytes);
 	scanned_init(&whole, 0);
 	scanned_feed(&whole, bytes, length);
-	/* Byte by byte, unless that would take too long. */
+	/* Byte by byte, unless that is too slow. */
 	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 1 : 48);
 	feed_in_pieces(&whole, bytes, length, &r, length < 4096 ? 4 : 512);
 	feed_in_pieces(&whole, bytes, length, &r, length / 2 + 1);

@@ -1,9 +1,9 @@
 /*
- * Scan and the screen have to agree on where output may be cut, and on what is a question.
- * Input: a byte that is not used, then the output, folded.
+ * Scan and the screen must agree on where output may be cut, and on what a query is. Input: an unused byte, then the
+ * output, folded.
  *
- * What makes the screen answer lies in a range that scan has reported; with these blanked the screen
- * answers nothing, and is in the same state.
+ * The bytes that make the screen reply must be in a range of scan. If these are blanked, the screen must not reply, and
+ * must have the same state.
  */
 #include "ring/queries.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,7 +15,7 @@
 #define COLS 20u
 #define ANSWERS_MAX 65536u
 
-/* Behind which bytes the screen has answered. */
+/* The offsets of the bytes after which the screen replied. */
 static uint64_t answers[ANSWERS_MAX];
 static size_t answers_count;
 
@@ -25,7 +25,7 @@ static void on_answer(struct drawn *d)
 	answers[answers_count++] = d->reply_at;
 }
 
-/* Byte by byte, both of them. */
+/* Feed both byte by byte. */
 static void feed(struct drawn *d, struct scanned *s, const uint8_t *bytes, size_t length)
 {
 	for (size_t at = 0; at < length; at++) {
@@ -37,12 +37,12 @@ static void feed(struct drawn *d, struct scanned *s, const uint8_t *bytes, size_
 
 static bool is_reported(const struct scanned *s, uint64_t at)
 {
-	/* No client has been shown it yet. */
+	/* No client has seen it yet. */
 	if (at > s->scan.settled)
 		return true;
 	for (size_t i = 0; i < s->count; i++) {
 		const struct scan_query *range = &s->ranges[i];
-		/* A string acts at the ESC of its terminator, or at an ESC that is another sequence's. */
+		/* A string takes effect at the ESC of its terminator, or at an ESC of another sequence. */
 		if (at > range->start && at <= range->start + range->length + range->string)
 			return true;
 	}
@@ -70,9 +70,9 @@ static uint8_t *blanked(const uint8_t *bytes, size_t length)
 }
 
 /*
- * Whether what is hidden does nothing but ask. What is too long to be judged may do anything; controls
- * between the ESC of a string and what follows have acted, which inside a string they would not; and a
- * string that a C1 control cuts short does nothing at all, while NULs keep REP from repeating.
+ * Whether the hidden ranges are nothing but queries. Not if a string is too long to be judged; if a control follows the
+ * ESC of a string, which takes effect only outside of a string; or if a C1 control aborts a string, which then has no
+ * effect, while its NULs end REP's repetition.
  */
 static bool is_pure(const struct scanned *s, const uint8_t *bytes, size_t length)
 {
@@ -101,12 +101,12 @@ static void expect_quiet(const struct scanned *s, const uint8_t *bytes)
 	drawn_feed(&quiet, copy, length, SIZE_MAX);
 	FUZZ_CHECK(quiet.replies.length == 0);
 	if (is_pure(s, bytes, length) && parser_is_ground(&whole.screen->parser)) {
-		/* Colours are set with what asks for others. */
+		/* A sequence may both query colours and set others. */
 		palette_restore(&whole.screen->palette, -1);
 		palette_restore(&quiet.screen->palette, -1);
 		memset(whole.screen->palette.dynamic, 0, sizeof whole.screen->palette.dynamic);
 		memset(quiet.screen->palette.dynamic, 0, sizeof quiet.screen->palette.dynamic);
-		/* What looks like a question may have set the clipboard. */
+		/* A range may have set the clipboard. */
 		drawn_clear(&whole.events);
 		drawn_clear(&quiet.events);
 		drawn_expect_same(&whole, &quiet);

@@ -1,13 +1,13 @@
 /*
  * The screen. Input: see screen_input.h.
  *
- * After each step all that has to hold holds. A second screen gets the same byte by byte, or in pieces,
- * and ends in the same state; and so does one that is muted, which says nothing.
+ * After each step all invariants must hold. A second screen, fed byte by byte or in pieces, must have the same state;
+ * so must one that is muted, and it must not reply.
  */
 #include "tests/fuzz/screen_input.h"
 #include "tests/lib/random.h"
 
-/* Memory that is not shared between the screens: the input is too short to need more. */
+/* Memory for each screen: the input is too short to need more. */
 #define MEMORY_MAX ((size_t)64 << 20)
 
 static void feed_in_pieces(

@@ -1,6 +1,6 @@
 /*
- * Segments of a recording. Input: a file, as somebody may have left it. Each part is looked at, and unpacked if it is a frame:
- * nothing is read beyond it, what is told lies in it, and records that were read are put back as the same bytes.
+ * Segments of a recording. Input: a file with any content. Each part is checked, and unpacked if it is a frame: reads
+ * and results must be within it, and records that were read must be written as the same bytes.
  */
 #include "shell/recording/segment.h"
 #include "tests/fuzz/fuzz.h"
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t left = size - at < SEGMENT_PART_MAX ? size - at : SEGMENT_PART_MAX,
 		       length = 0;
 		enum segment_part part;
-		/* In memory of its size. */
+		/* A copy of its exact size. */
 		uint8_t *bytes = malloc(left);
 		memcpy(bytes, data + at, left);
 		int rc = segment_find_part(bytes, left, &part, &length);

@@ -1,9 +1,8 @@
 /*
  * The snapshot. Input: see screen_input.h.
  *
- * A fresh screen that gets the snapshot, and one that has been used, look the same as the screen it was
- * taken of; so does one that gets a snapshot of that, and then the bytes are the same. Nothing in a snapshot
- * makes a terminal answer.
+ * A new screen and a used one that are fed the snapshot must look like the original. So must one that is fed a snapshot
+ * of the new screen, whose bytes must be the same. A snapshot must not make a terminal reply.
  */
 #include "ring/screen/view/snapshot.h"
 #include "ring/screen/grid/width.h"
@@ -11,7 +10,7 @@
 
 #include <limits.h>
 
-static struct snapshot take(struct drawn *d, unsigned lines)
+static struct snapshot make_snapshot(struct drawn *d, unsigned lines)
 {
 	struct snapshot snapshot;
 	FUZZ_CHECK(screen_snapshot(d->screen, lines, &snapshot) == 0);
@@ -19,7 +18,7 @@ static struct snapshot take(struct drawn *d, unsigned lines)
 	return snapshot;
 }
 
-/* The character in a cell, without the marks behind it. */
+/* The character in a cell, without its marks. */
 static uint32_t first_code(const struct screen *s, struct cell cell)
 {
 	size_t size = 0;
@@ -31,12 +30,12 @@ static uint32_t first_code(const struct screen *s, struct cell cell)
 }
 
 /*
- * Halves of wide characters whose other half has been overwritten in a run of characters, where xterm.js
- * leaves it: there is no other way to bring them back.
+ * Whether a line has halves of wide characters without the other half, which xterm.js leaves when a run of characters
+ * overwrites it. A snapshot cannot restore them.
  */
 static bool has_halves(const struct screen *s, const struct line *line, unsigned cols)
 {
-	/* One that is not seen, in the last column, is left out. */
+	/* An invisible half in the last column is not in the snapshot. */
 	if (line->used >= cols && line->cells[cols - 1].text == 0) {
 		const struct style *style = drawn_style(s, line->cells[cols - 1].style);
 		const struct style erased = {.bg = style->bg};
@@ -46,8 +45,8 @@ static bool has_halves(const struct screen *s, const struct line *line, unsigned
 	for (unsigned x = 0; x < cols && x < line->used; x++) {
 		struct cell cell = line->cells[x];
 		/*
-		 * A mark that has joined an empty cell: a resize has come between it and its character. Others may have joined
-		 * it. What follows a character may well make it wider.
+		 * A mark in an empty cell: a resize separated it from its character. Further marks may have joined it.
+		 * A mark may make a character wider.
 		 */
 		uint32_t code = first_code(s, cell);
 		bool marks = !(cell.text & CELL_CLUSTER) || width_of(code) == 0;
@@ -66,8 +65,8 @@ static bool has_halves(const struct screen *s, const struct line *line, unsigned
 static bool is_odd(const struct screen *s)
 {
 	const struct buffer *buffers[] = {&s->primary, &s->alternate};
-	/* In a single row what has been wrapped is out of reach. */
-	bool odd = s->rows == 1 || s->had_graphemes; /* nor is all of a cluster that has been cut */
+	/* In a single row, wrapped text is out of reach. */
+	bool odd = s->rows == 1 || s->had_graphemes; /* so is a part of a cluster that was cut */
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned y = 0; buffers[i]->rows && y < s->rows; y++)
 			odd = odd || has_halves(s, drawn_line(buffers[i], y), s->cols);
@@ -79,8 +78,8 @@ static bool is_odd(const struct screen *s)
 	return odd;
 }
 
-/* What can be seen of two screens, and what will be seen as they go on. */
-static void expect_alike(const struct drawn *left, const struct drawn *right)
+/* Compare what is visible on two screens now and later. */
+static void expect_equivalent(const struct drawn *left, const struct drawn *right)
 {
 	const struct screen *a = left->screen, *b = right->screen;
 	unsigned row[2], col[2];
@@ -108,18 +107,18 @@ static void restore(struct drawn *from, struct drawn *to, const struct snapshot 
 	FUZZ_CHECK(screen_scrollback(to->screen) == snapshot->lines);
 	drawn_check(to);
 	if (!is_odd(from->screen))
-		expect_alike(from, to);
+		expect_equivalent(from, to);
 }
 
-/* A snapshot of what a snapshot has made. Returns it. */
-static struct snapshot again(struct drawn *from, const struct snapshot *snapshot)
+/* Returns a snapshot of a screen that was restored from a snapshot. */
+static struct snapshot resnapshot(struct drawn *from, const struct snapshot *snapshot)
 {
 	struct drawn fresh;
 	drawn_init(&fresh, screen_rows(from->screen), screen_cols(from->screen),
 		screen_scrollback_max(from->screen));
 	restore(from, &fresh, snapshot);
 	drawn_same_past(from->screen, fresh.screen);
-	struct snapshot other = take(&fresh, snapshot->lines);
+	struct snapshot other = make_snapshot(&fresh, snapshot->lines);
 	drawn_finish(&fresh);
 	return other;
 }
@@ -153,9 +152,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in = (struct fuzz_input){data, size};
 	run(&in, &used);
 	screen_resize(used.screen, screen_rows(d.screen), screen_cols(d.screen));
-	struct snapshot first = take(&d, lines < 128 ? UINT32_MAX : lines - 128);
+	struct snapshot first = make_snapshot(&d, lines < 128 ? UINT32_MAX : lines - 128);
 	restore(&d, &used, &first);
-	struct snapshot second = again(&d, &first), third = again(&d, &second);
+	struct snapshot second = resnapshot(&d, &first), third = resnapshot(&d, &second);
 	if (!is_odd(d.screen))
 		drawn_same_bytes(second.bytes, second.length, third.bytes, third.length);
 	free(first.bytes);

@@ -1,16 +1,16 @@
 /*
- * A command's streams, taken apart again. Input: the ring's size and what is read, then steps: who writes, how
- * much, and the bytes, folded. What comes out, fed in pieces or read from the ring, must be what was written, as
- * far as the ring has it.
+ * A command's streams, split by source. Input: the ring's size and the sources to read, then steps: the source, the
+ * length, and the bytes, folded. What is read, in pieces or from the ring, must be what was written, as far as the ring
+ * still has it.
  */
 #include "shell/output/streams.h"
 #include "tests/fuzz/pieces.h"
 
 #define WRITTEN_MAX ((size_t)32 << 10)
-#define WRITE_MAX ((size_t)2 << 10) /* what the holder reads at once from a pipe */
+#define WRITE_MAX ((size_t)2 << 10) /* one read() of the holder from a pipe */
 #define STEPS_MAX 200u
 
-/* Bytes and who wrote them, in order. */
+/* Bytes and their sources, in order. */
 struct text {
 	uint8_t bytes[WRITTEN_MAX], sources[WRITTEN_MAX];
 	size_t length;
@@ -28,7 +28,7 @@ struct model {
 
 static struct model m;
 
-static void take(struct text *t, enum event_source source, const uint8_t *bytes, size_t length)
+static void append(struct text *t, enum event_source source, const uint8_t *bytes, size_t length)
 {
 	FUZZ_CHECK(length > 0 && length <= WRITTEN_MAX - t->length);
 	memcpy(t->bytes + t->length, bytes, length);
@@ -38,12 +38,12 @@ static void take(struct text *t, enum event_source source, const uint8_t *bytes,
 
 static void on_output(void *user, enum event_source source, const uint8_t *data, size_t length)
 {
-	take(user, source, data, length);
+	append(user, source, data, length);
 }
 
-/* The holder */
+/* Holder */
 
-/* Publish; the second half of the storage is the same as the first. */
+/* Publish bytes. The second half of the storage maps the same memory as the first. */
 static void publish(const uint8_t *bytes, size_t length)
 {
 	uint64_t head = stream_head(&m.ring);
@@ -61,7 +61,7 @@ static void put(enum event_source source, const uint8_t *text, size_t length)
 	size_t size = 0;
 	if (length == 0 || length > WRITTEN_MAX - m.written.length)
 		return;
-	take(&m.written, source, text, length);
+	append(&m.written, source, text, length);
 	if (source != m.speaking) {
 		labels_add(&m.labels, stream_head(&m.ring), source);
 		streams_label(&m.streams, source, on_output, &m.got);
@@ -90,9 +90,9 @@ static void run_step(struct fuzz_input *in)
 	put((enum event_source)(step & 3), text, fuzz_unfold(&part, text, sizeof text));
 }
 
-/* The readers */
+/* Readers */
 
-/* Leave only what is of these sources. */
+/* Keep only the bytes of these sources. */
 static void filter(struct text *t, unsigned sources)
 {
 	size_t kept = 0;
@@ -131,7 +131,7 @@ static void read_all(unsigned sources, size_t most)
 		if (some) {
 			FUZZ_CHECK(piece.length > 0 && piece.length <= cap && cursor > before);
 			FUZZ_CHECK(sources & 1u << piece.source);
-			take(&m.got, piece.source, room, piece.length);
+			append(&m.got, piece.source, room, piece.length);
 		}
 		free(room);
 		if (!some)

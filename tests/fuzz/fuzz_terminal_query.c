@@ -1,4 +1,4 @@
-/* The query of a request for a terminal socket. Input: its parameters, decoded, with NULs between them. */
+/* The query of a terminal socket's request. Input: its parameters, decoded, with NULs between them. */
 #include "tests/fuzz/fuzz.h"
 #include "ws/request.h"
 #include "ws/socket/terminal.h"

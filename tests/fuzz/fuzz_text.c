@@ -1,9 +1,9 @@
-/* Bytes of programs as text for JSON: whatever they are and wherever they are cut, it is the same valid text. */
+/* Bytes of programs as text for JSON: any bytes in any pieces give the same valid text. */
 #include "ring/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "ws/text.h"
 
-/* The text of data in pieces whose sizes come from the input, or in one. */
+/* Decode data in one piece, or in pieces with sizes from the input. */
 static size_t decode(const uint8_t *data, size_t size, size_t piece, char *dst, bool *ret_lossy)
 {
 	struct text_decoder d = {0};
@@ -22,7 +22,7 @@ static size_t decode(const uint8_t *data, size_t size, size_t piece, char *dst, 
 	return n;
 }
 
-/* What is cut off at the ends of a part is what would have been replaced there. */
+/* The bytes that are cut off at the ends of a part are those that would have been replaced. */
 static void check_ends(const uint8_t *data, size_t size, size_t cut, bool lossy)
 {
 	bool head_lossy, tail_lossy;

@@ -1,4 +1,4 @@
-/* Formats of `ringside tmux`: whatever they are, they end, and leave nothing behind. Commands (#()) are not run. */
+/* Formats of `ringside tmux`: all must terminate and leak nothing. Commands (#()) are not run. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/format.h"

@@ -1,6 +1,6 @@
 /*
- * Layouts of `ringside tmux` as text. One that is taken gives every pane a cell that it can have, is written as it is
- * read, and stays whole when its window is resized and panes of it are closed and split.
+ * Layouts of `ringside tmux` as text. A valid layout must give every pane a possible cell, be written as it was read,
+ * and stay valid when its window is resized and its panes are closed and split.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/lib/random.h"
@@ -31,7 +31,7 @@ static void check(const struct window *w)
 	FUZZ_CHECK(check_cell(w->layout) == model_count_panes(w));
 }
 
-/* As it is written, it is taken again, and is the same. */
+/* Written and parsed again, a layout must be the same. */
 static void check_text(struct model *m, struct window *w)
 {
 	char *text = layout_text_write(m->arena, w->layout);
@@ -76,7 +76,7 @@ static void change(struct model *m, struct window *w, struct random *r)
 		break;
 	default: {
 		struct cell *c = layout_split(m, p, &split);
-		/* Panes stand in the order of their cells. */
+		/* Panes have the order of their cells. */
 		if (split.full)
 			p = split.before ? w->panes : w->panes->prev;
 		if (c)
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!w->layout)
 		layout_init(&m, w, w->panes);
 	check(w);
-	/* A fuzzer finds no sums: ours is as good. */
+	/* A fuzzer does not find checksums, so compute the right one. */
 	if (layout_text_apply(&m, w, layout_text_add_checksum(&arena, text)))
 		check_text(&m, w);
 	check(w);

@@ -1,4 +1,4 @@
-/* Commands of tmux as text, as in a file; and any text as a word of such a command, quoted and read again. */
+/* Commands of tmux as text, as in a file; and any text as a quoted word of such a command, parsed again. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/quote.h"
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!script_parse(&t, text, &line))
 		check_lines(line);
 	const char *word = quote_utf8(&t.arena, text), *quoted = quote_word(&t.arena, text);
-	/* In single quotes tmux itself writes escapes, which it then reads as they stand. */
+	/* In single quotes, tmux writes escapes that it then reads literally. */
 	if (strcmp(word, text) == 0 && *quoted != '\'') {
 		FUZZ_CHECK(!script_parse(&t, arena_print(&t.arena, "set %s", quoted), &line));
 		FUZZ_CHECK(line && !line->next && line->count == 2 &&

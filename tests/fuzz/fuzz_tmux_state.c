@@ -1,6 +1,6 @@
 /*
- * The state file of `ringside tmux`. What is taken is whole: each window has panes, each session windows; it is written
- * as it is, taken again, and formats and targets find their way in it.
+ * The state file of `ringside tmux`. A valid state is complete: each window has panes, each session has windows.
+ * Written and parsed again it is the same, and formats and targets can use it.
  */
 #include "tests/fuzz/fuzz.h"
 #include "ws/client/tmux/format.h"

@@ -1,4 +1,4 @@
-/* Targets of `ringside tmux`: what is found belongs together, and is of the model. */
+/* Targets of `ringside tmux`: the session, window and pane found must belong together and to the model. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/target.h"

@@ -1,6 +1,6 @@
 /*
- * Archives: whatever they are, nothing outside of the place changes, and nothing in it is of a kind that is not unpacked. The input
- * is a tar archive.
+ * Archives. Input: a tar archive. Unpacking must change nothing outside of the place, and create only allowed kinds of
+ * files.
  */
 #include "shell/files/copy.h"
 #include "shell/files/unpack.h"
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(place_of_directory(&p, root));
 	p.beneath = true;
 	FUZZ_CHECK(place_enter(&p) == 0);
-	/* What is there already may be a link to outside. */
+	/* Existing entries may be links to the outside. */
 	FUZZ_CHECK(symlinkat("..", p.cwd_fd, "up") == 0);
 	unpack_bytes(&p, data, size, (uint64_t)1 << 30, &result);
 	unpack_finish(&result);

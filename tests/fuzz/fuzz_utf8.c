@@ -1,11 +1,11 @@
-/* UTF-8: what is valid, where it is cut, and what is missing at its ends all agree, and with the C library. */
+/* UTF-8: validity, cuts and incomplete ends must agree with each other and with the C library. */
 #include "ring/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <locale.h>
 #include <wchar.h>
 
-/* The bytes of the character that bytes begin with, by the C library; 0 when there is none. */
+/* Decode the first character with the C library. Returns its bytes, or 0. */
 static size_t libc_decode(const uint8_t *bytes, size_t length, uint32_t *ret_code)
 {
 	static locale_t utf8;
@@ -19,7 +19,7 @@ static size_t libc_decode(const uint8_t *bytes, size_t length, uint32_t *ret_cod
 	uselocale(before);
 	*ret_code = (uint32_t)wide;
 	if (n == (size_t)-1 || n == (size_t)-2 ||
-		wide > 0x10ffff) /* glibc lets what is beyond Unicode pass */
+		wide > 0x10ffff) /* glibc accepts code points beyond Unicode */
 		return 0;
 	return n > 0 ? n : length > 0;
 }
@@ -40,7 +40,7 @@ static void check_character(const uint8_t *bytes, size_t length)
 	FUZZ_CHECK(!utf8_continues(bytes, size, 0x80));
 }
 
-/* The same by steps of whole characters. */
+/* The same in steps of whole characters. */
 static bool is_valid(const uint8_t *bytes, size_t length)
 {
 	uint32_t code;

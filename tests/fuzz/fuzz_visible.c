@@ -1,4 +1,4 @@
-/* Text for models: whatever the bytes are, what comes out is UTF-8 of characters that are seen, and stays as it is. */
+/* Text for models: any bytes become UTF-8 of visible characters, which a second pass does not change. */
 #include "ring/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "ws/mcp/visible.h"

@@ -1,12 +1,12 @@
-/* Patterns of paths, held against trial and error. */
+/* Patterns of paths, against backtracking. */
 #include "shell/watch/path_pattern.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>
 
-#define SMALL 12u /* bytes: trial and error takes for ever */
+#define SMALL 12u /* bytes: backtracking is slow */
 
-/* Whether text, without wildcards that are left out, is all of path up to a place where a name ends. */
+/* Whether the pattern text matches path from its start to the end of a name. */
 static bool matches(const char *text, size_t length, const char *path, size_t rest)
 {
 	if (length == 0)
@@ -27,7 +27,7 @@ static bool matches(const char *text, size_t length, const char *path, size_t re
 		return *text == *path && matches(text + 1, length - 1, path + 1, rest - 1);
 	if (*path == '/' || ((unsigned char)*path & 0xc0) == 0x80)
 		return false;
-	/* One character: its inner bytes may all be taken. */
+	/* One character, whatever its continuation bytes. */
 	for (size_t i = 1;; i++) {
 		if (matches(text + 1, length - 1, path + i, rest - i))
 			return true;
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	path_pattern_prepare(&p, text, length);
 	FUZZ_CHECK(p.steps <= length);
 	bool found = path_pattern_matches(&p, path, rest);
-	/* What fits a directory fits all below it. */
+	/* A pattern that matches a directory matches everything below it. */
 	if (found && rest > 0 && rest < 4096) {
 		char below[4100];
 		memcpy(below, path, rest);

@@ -1,14 +1,14 @@
 /*
- * The holder's socket: packets of any length and content on three connections. Each packet in the input is a
- * byte that chooses connection and form, a length, and the bytes; in the second form these are type, a and
- * b of a message that is otherwise right.
+ * The holder's socket: packets of any length and content on three connections. A packet in the input is a byte that
+ * chooses the connection and the form, a length, and the bytes; in the second form these are type, a and b of an
+ * otherwise valid message.
  */
 #include <signal.h>
 #include <sys/types.h>
 
 int fuzz_kill(pid_t pid, int signo);
 
-#define kill fuzz_kill /* nothing here may signal anybody */
+#define kill fuzz_kill /* nothing here may signal a process */
 #include "pty/holder/serve.c"
 #undef kill
 
@@ -22,7 +22,7 @@ static struct holder h;
 static struct ring_header header;
 static _Atomic uint64_t resized, signalled;
 
-/* What serve.c needs of the others. */
+/* The functions of other files that serve.c needs. */
 int fuzz_kill(pid_t pid, int signo)
 {
 	(void)pid;
@@ -87,8 +87,8 @@ int starter_client_send_terminal(struct holder *holder, int slave)
 	return -ESRCH;
 }
 
-/* Read the answers, and let go of descriptors that came with them. Returns how many messages. */
-static unsigned hear(int fd, struct wire_message *last)
+/* Read the answers and close the descriptors in them. Returns the number of messages. */
+static unsigned read_answers(int fd, struct wire_message *last)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(32 * sizeof(int))];
 	unsigned count = 0;
@@ -171,7 +171,7 @@ static void one_packet(const int peers[PEERS], uint8_t form, const uint8_t *byte
 	}
 	serve_connection(&h, index);
 	FUZZ_CHECK(h.owner >= -1 && h.owner < PEERS && (h.owner < 0 || h.connections[h.owner] >= 0));
-	unsigned count = hear(peers[index], &answer);
+	unsigned count = read_answers(peers[index], &answer);
 	FUZZ_CHECK(count <= 1);
 	if (h.connections[index] < 0)
 		FUZZ_CHECK(count == 0);
@@ -179,9 +179,9 @@ static void one_packet(const int peers[PEERS], uint8_t form, const uint8_t *byte
 		FUZZ_CHECK(answer.status == -EPERM);
 	if (owner != index)
 		FUZZ_CHECK(resized + signalled == before && h.ending == ending);
-	/* Who lost the session is told and hung up on. */
+	/* A connection that lost the session is told and closed. */
 	if (owner >= 0 && owner != h.owner && owner != index)
-		FUZZ_CHECK(hear(peers[owner], &answer) == 1 && answer.type == WIRE_TAKEN &&
+		FUZZ_CHECK(read_answers(peers[owner], &answer) == 1 && answer.type == WIRE_TAKEN &&
 			h.connections[owner] < 0);
 }
 

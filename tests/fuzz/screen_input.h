@@ -1,9 +1,9 @@
 /*
- * What the fuzz targets of the screen take: rows, columns, lines of scrollback and a seed, a byte each;
- * then output as it is, but for bytes that are in no UTF-8 and so make commands:
+ * The input of the screen's fuzz targets: rows, columns, lines of scrollback and a seed, a byte each; then output. Bytes that do
+ * not occur in UTF-8 are commands:
  *   FF rows cols   a resize
  *   FE c n         16 n times c
- *   FD             the output is cut here
+ *   FD             the end of a piece
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "tests/lib/drawn_same.h"
 
 #define SCREEN_OUTPUT_MAX ((size_t)32 << 10)
-#define SCREEN_CELLS_MAX 40000u /* larger screens would take all the time */
+#define SCREEN_CELLS_MAX 40000u /* larger screens are too slow */
 
 enum screen_step_type { STEP_NOTHING, STEP_OUTPUT, STEP_RESIZE };
 
@@ -23,7 +23,7 @@ struct screen_step {
 	unsigned rows, cols;
 };
 
-/* Small sides mostly; the largest are where the limits are. */
+/* Mostly small sides; the largest are at the limits. */
 static inline unsigned screen_side(uint8_t byte)
 {
 	return byte < 160 ? byte : 160 + (byte - 160) * 840 / 95;

@@ -19,7 +19,7 @@
 #include <criterion/criterion.h>
 #include <stdbool.h>
 
-#define MEMORY_API_SESSIONS 4u  
+#define MEMORY_API_SESSIONS 4u
 #define MEMORY_API_PROCESSES 3u /* that run at once */
 
 /* The parts of a server. */

@@ -182,8 +182,8 @@ static void check_error(const struct call *c, int status)
 	const struct route_row *row = c->request->match.row;
 	bool anywhere = strcmp(code, "INTERNAL_ERROR") == 0 || strcmp(code, "OUT_OF_MEMORY") == 0;
 	const char *says = row && !anywhere ? described(row, status) : code;
-	cr_expect(says && strstr(says, code), "%s: %s %d is missing in openapi.json: %s", c->line, code,
-		status, says ? says : "nothing");
+	cr_expect(says && strstr(says, code), "%s: %s %d is missing in openapi.json: %s", c->line,
+		code, status, says ? says : "nothing");
 }
 
 static void check_reply(struct call *c)

@@ -243,7 +243,7 @@ static void wake(struct memory_holder *h)
 void memory_holder_put(struct memory_holder *h, const void *bytes, size_t length)
 {
 	uint64_t waits = stream_head(&h->ring.bytes) - atomic_load(&h->control.page->tail);
-	cr_assert_leq(waits + length, h->ring.bytes.size, "the ring is full: a real holder would wait");
+	cr_assert_leq(waits + length, h->ring.bytes.size, "the ring is full, a holder would wait");
 	memory_ring_put(&h->ring, bytes, length);
 	wake(h);
 }

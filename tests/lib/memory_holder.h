@@ -20,14 +20,14 @@
 
 struct memory_holder {
 	struct memory_holder *next;
-	int dir_fd;      /* holds the directory's lock */
-	bool listening;  /* accepts connections */
-	bool backlogged; /* is stopped: its backlog is full */
-	bool mute;       /* accepts requests and does not answer */
-	bool full;       /* the program in it does not read its input */
-	bool foreign;    /* belongs to another user: attaching fails */
-	bool silent;     /* is unresponsive */
-	pid_t pid; /* a process in its place, or 0: its descendants belong to the session */
+	int dir_fd;        /* holds the directory's lock */
+	bool listening;    /* accepts connections */
+	bool backlogged;   /* is stopped: its backlog is full */
+	bool mute;         /* accepts requests and does not answer */
+	bool full;         /* the program in it does not read its input */
+	bool foreign;      /* belongs to another user: attaching fails */
+	bool silent;       /* is unresponsive */
+	pid_t pid;         /* a process in its place, or 0: its descendants belong to the session */
 	int end_error;     /* what it answers when it is asked to end; 0: it ends */
 	struct link *link; /* attached, or NULL */
 	struct ring ring;  /* which it writes */

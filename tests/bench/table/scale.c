@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FEW 50 /* sessions whose memory is weighed */
+#define FEW 50 /* sessions for the memory of one */
 #define SESSIONS 100
 #define VIEWERS 10 /* per session */
 #define KEYS 500

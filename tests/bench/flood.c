@@ -107,7 +107,7 @@ static uint64_t read_all(
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	unsigned left = count;
-	uint64_t heard = stats_now_ns();
+	uint64_t last_read = stats_now_ns();
 	for (unsigned i = 0; i < count; i++) {
 		struct epoll_event e = {.events = EPOLLIN, .data.ptr = clients[i]};
 		if (epoll_ctl(epoll, EPOLL_CTL_ADD, clients[i]->fd, &e) < 0)
@@ -118,8 +118,8 @@ static uint64_t read_all(
 		int n = epoll_wait(epoll, events, CLIENTS, slow ? SLOW_MS : 1000);
 		errno = 0;
 		if (n > 0)
-			heard = stats_now_ns();
-		else if (n < 0 || stats_now_ns() - heard > 10000000000)
+			last_read = stats_now_ns();
+		else if (n < 0 || stats_now_ns() - last_read > 10000000000)
 			die("bytes are missing");
 		for (int i = 0; i < n; i++) {
 			struct client *c = events[i].data.ptr;

@@ -16,7 +16,7 @@ async function open(server, options = {}) {
 
 const shot = (page, name) => process.env.SHOTS && page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 
-async function sound(page, what) {
+async function expectNoFindings(page, what) {
 	const found = await findings(page);
 	await shot(page, `accessible-${what.replaceAll(' ', '-')}`);
 	assert.deepEqual(found, [], `${what}:\n${found.join('\n')}`);
@@ -38,7 +38,7 @@ scenario('commands are reachable by keys, the text of the terminal is on the pag
 	await page.keyboard.press('Enter');
 	await at(/^Copy command$/);
 	assert.match(await page.getByTestId('block-card').innerText(), /Failed with 3/);
-	await sound(page, 'card by keys');
+	await expectNoFindings(page, 'card by keys');
 	await page.keyboard.press('Escape');
 	await page.getByTestId('block-card').waitFor({ state: 'hidden' });
 	await at(/^\(exit 3\): failed with 3/);
@@ -107,7 +107,7 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 		for (const [name, media] of [['light', { colorScheme: 'light', forcedColors: 'none' }], ['dark', { colorScheme: 'dark', forcedColors: 'none' }],
 			['forced colours', { colorScheme: 'dark', forcedColors: 'active' }]]) {
 			await page.emulateMedia(media);
-			await sound(page, `${name} ${what}`);
+			await expectNoFindings(page, `${name} ${what}`);
 		}
 	};
 	await page.locator('[data-testid=session-item][data-session-id=main] a').click();
@@ -153,7 +153,7 @@ scenario('axe finds nothing in any colour scheme, in any view, dialog or notice'
 			new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
 	});
 	await page.getByTestId('upload').waitFor();
-	await sound(page, 'uploads');
+	await expectNoFindings(page, 'uploads');
 	await page.keyboard.press('Control+Shift+L');
 	await page.locator('.wall[data-state="live"]').waitFor();
 	await page.getByTestId('wall-tile').first().waitFor();

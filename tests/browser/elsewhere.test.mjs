@@ -27,11 +27,11 @@ scenario('the end of a command is reported in whichever session is in front', { 
 	await until('the other session', () => query(page).get('s') === 'other');
 	await live(page);
 	await server.api.input('works', 'x\r');
-	const told = page.locator('.notice');
-	await told.waitFor();
-	assert.match(await told.innerText(), /^Failed with 6 in The works\s+read -p/);
+	const notice = page.locator('.notice');
+	await notice.waitFor();
+	assert.match(await notice.innerText(), /^Failed with 6 in The works\s+read -p/);
 	await server.run('works', 'true');
-	assert.equal(await told.count(), 1);
+	assert.equal(await notice.count(), 1);
 });
 
 scenario('the wall closes before an action on what it covers; a signed-out page does nothing more', { skip, timeout: 90_000 }, async (server) => {

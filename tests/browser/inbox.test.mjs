@@ -63,7 +63,7 @@ scenario('a link for a secret shows its card and no terminal', { skip, timeout: 
 		return state.humanUrl;
 	};
 	const browser = await launch(server);
-	const come = async (url, options = {}) => {
+	const visit = async (url, options = {}) => {
 		const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce', bypassCSP: true, ...options });
 		const page = await context.newPage();
 		page.setDefaultTimeout(60_000);
@@ -71,7 +71,7 @@ scenario('a link for a secret shows its card and no terminal', { skip, timeout: 
 		await page.getByTestId('answer').waitFor();
 		return page;
 	};
-	const page = await come(await ask('read -s -p "<b>word</b>: " word; echo "${#word} characters"'));
+	const page = await visit(await ask('read -s -p "<b>word</b>: " word; echo "${#word} characters"'));
 	assert.match(await page.getByTestId('answer').innerText(), /In\s*Web server, by Deploy bot/);
 	assert.match(await page.getByTestId('answer-command').innerText(), /read -s -p "<b>word/);
 	assert.equal(await page.locator('.xterm').count(), 0);
@@ -87,7 +87,7 @@ scenario('a link for a secret shows its card and no terminal', { skip, timeout: 
 	await page.getByTestId('answer-over').filter({ hasText: 'has been sent' }).waitFor();
 	await server.outputMatches('asks', /7 characters/);
 
-	const late = await come(await ask('read -s other; echo "got ${#other}"'), { viewport: { width: 390, height: 800 } });
+	const late = await visit(await ask('read -s other; echo "got ${#other}"'), { viewport: { width: 390, height: 800 } });
 	await server.api.input('asks', 'xyz\r');
 	await server.outputMatches('asks', /got 3/);
 	await late.getByTestId('answer-over').filter({ hasText: 'no more' }).waitFor();

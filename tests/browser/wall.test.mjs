@@ -58,9 +58,9 @@ scenario('the wall is live and ordered, has actions and keys, survives a restart
 	const browser = await launch(server);
 	const context = await browser.newContext({ colorScheme: 'dark', reducedMotion: 'reduce', bypassCSP: true, viewport: { width: 1200, height: 700 } });
 	await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-	const said = [];
+	const errors = [];
 	const page = await openWall(context, server);
-	page.on('pageerror', (error) => said.push(String(error)));
+	page.on('pageerror', (error) => errors.push(String(error)));
 	await ordered(page, ['d-asks', 'e-secret', 'c-fails', 'b-works', 'a-quiet']);
 	await painted(page, 'b-works', [1, 200, 3], (count) => count > 100);
 	assert.equal(await page.locator('.wall img').count(), 0);
@@ -118,7 +118,7 @@ scenario('the wall is live and ordered, has actions and keys, survives a restart
 	await page.getByTestId('wall').waitFor({ state: 'detached' });
 	await until('the terminal', () => page.evaluate(() => document.activeElement.closest('.xterm') !== null));
 	assert.deepEqual(await server.api.get('a-quiet').then((session) => [session.cols, session.rows]), size);
-	assert.deepEqual(said, []);
+	assert.deepEqual(errors, []);
 });
 
 scenario('with many sessions only visible ones are fetched, a phone has one column, and a guest one session', { skip, timeout: 120_000 }, async (server) => {

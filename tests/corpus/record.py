@@ -113,7 +113,7 @@ class Recorder:
             if self.scene.answers:
                 self.answer(data)
 
-    def take(self, step):
+    def play_step(self, step):
         """One step of a scene: see scenes.py."""
         quiet, limit = self.scene.quiet, self.scene.patience
         if isinstance(step, tuple):
@@ -122,7 +122,7 @@ class Recorder:
             quiet = limit = step
         elif callable(step):
             for keys in step(lambda: self.last):
-                self.take(keys)
+                self.play_step(keys)
             return
         elif self.scene.pace:
             self.press(step)
@@ -135,7 +135,7 @@ class Recorder:
     def play(self):
         self.read(0.3, 5)
         for step in self.scene.steps:
-            self.take(step)
+            self.play_step(step)
             if self.ended:
                 break
         self.flush()

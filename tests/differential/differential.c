@@ -67,7 +67,7 @@ static void feed(const char *hex)
 static void put_rules(void)
 {
 	for (unsigned i = 0; i < rules_count; i++) {
-		printf("%s\t%s\t%s\t", rules[i].name, rules[i].section, rules[i].says);
+		printf("%s\t%s\t%s\t", rules[i].name, rules[i].section, rules[i].explanation);
 		for (const char *c = rules[i].example; *c; c++)
 			printf("%02x", (unsigned char)*c);
 		printf("\t%lu\n", used[i]);

@@ -49,12 +49,12 @@ class Opinion {
 
 	async rules() {
 		return (await this.ask('rules')).map((line) => {
-			const [name, section, says, example, used] = line.split('\t');
+			const [name, section, explanation, example, used] = line.split('\t');
 			const [wide, narrow] = Buffer.from(example, 'hex').toString('latin1').split('\x1c');
 			const steps = [{ bytes: Buffer.from(wide, 'latin1') }];
 			if (narrow)
 				steps.push({ resize: [15, 6] }, { bytes: Buffer.from(narrow, 'latin1') });
-			return { name, section, says, example: { cols: 20, rows: 6, steps }, used: Number(used) };
+			return { name, section, explanation, example: { cols: 20, rows: 6, steps }, used: Number(used) };
 		});
 	}
 

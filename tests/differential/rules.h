@@ -21,7 +21,7 @@ enum rule_then {
 struct rule {
 	const char *name;
 	const char *section; /* section of ctlseqs, or "-" */
-	const char *says;
+	const char *explanation;
 	/* s: our screen before the piece */
 	bool (*applies)(const struct screen *s, const struct piece *t);
 	/* What the second terminal gets instead; NULL: the piece itself. */

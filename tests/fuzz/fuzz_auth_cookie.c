@@ -20,11 +20,12 @@ static char *find(const char *header, const char *name)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
-	size_t room = 1 + fuzz_byte(&in);
-	char *name = fuzz_text(&in, '\n'), *header = fuzz_text(&in, '\0'), *value = fuzz_alloc(room);
+	size_t capacity = 1 + fuzz_byte(&in);
+	char *name = fuzz_text(&in, '\n'), *header = fuzz_text(&in, '\0'),
+	     *value = fuzz_alloc(capacity);
 	char *want = find(header, name);
-	bool found = auth_find_cookie(header, name, value, room);
-	FUZZ_CHECK(found == (want && strlen(want) < room));
+	bool found = auth_find_cookie(header, name, value, capacity);
+	FUZZ_CHECK(found == (want && strlen(want) < capacity));
 	if (found)
 		FUZZ_CHECK(strcmp(value, want) == 0);
 	free(want);

@@ -23,10 +23,10 @@ static size_t filter_pieces(
 	for (size_t at = 0; at < length;) {
 		size_t piece = 1 + (size_t)random_below(r, 64);
 		piece = piece < length - at ? piece : length - at;
-		char *room = (char *)fuzz_alloc(GUARD_OUTPUT_MAX(piece));
-		size_t got = guard_filter(&g, bytes + at, piece, room);
-		memcpy(out + n, room, got);
-		free(room);
+		char *filtered = (char *)fuzz_alloc(GUARD_OUTPUT_MAX(piece));
+		size_t got = guard_filter(&g, bytes + at, piece, filtered);
+		memcpy(out + n, filtered, got);
+		free(filtered);
 		n += got;
 		at += piece;
 	}

@@ -198,8 +198,8 @@ static void check_files(const char *path)
 	FUZZ_CHECK(sandbox_place(root, &p) && place_enter(&p) == 0);
 	check_open(&p, path);
 	/* A sandbox: all paths begin at its root, and the current directory is somewhere in it. */
-	struct place room = {.root_fd = p.cwd_fd, .cwd_fd = -1, .inside = "/a"};
-	check_open(&room, path);
+	struct place sandbox = {.root_fd = p.cwd_fd, .cwd_fd = -1, .inside = "/a"};
+	check_open(&sandbox, path);
 	place_leave(&p);
 }
 

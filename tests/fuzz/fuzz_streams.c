@@ -124,16 +124,16 @@ static void read_all(unsigned sources, size_t most)
 	m.got.length = 0;
 	for (;;) {
 		size_t cap = 1 + (size_t)random_below(&m.random, most);
-		uint8_t *room = fuzz_alloc(cap);
+		uint8_t *buffer = fuzz_alloc(cap);
 		uint64_t before = cursor;
-		bool some = streams_read(&range, &cursor, room, cap, &piece);
+		bool some = streams_read(&range, &cursor, buffer, cap, &piece);
 		lost += piece.lost;
 		if (some) {
 			FUZZ_CHECK(piece.length > 0 && piece.length <= cap && cursor > before);
 			FUZZ_CHECK(sources & 1u << piece.source);
-			append(&m.got, piece.source, room, piece.length);
+			append(&m.got, piece.source, buffer, piece.length);
 		}
-		free(room);
+		free(buffer);
 		if (!some)
 			break;
 	}

@@ -55,14 +55,14 @@ static void free_with_timer(uv_handle_t *timer)
 
 /* Uploads */
 
-struct taking {
+struct upload_state {
 	uv_timer_t timer;
 	struct request *request; /* our reference */
 	EVP_MD_CTX *hash;
 	uint64_t bytes, largest, pause_ms, answer_at;
 };
 
-static void end_taking(struct taking *t)
+static void end_upload(struct upload_state *t)
 {
 	EVP_MD_CTX_free(t->hash);
 	request_unref(t->request);
@@ -72,13 +72,13 @@ static void end_taking(struct taking *t)
 
 static void on_resume(uv_timer_t *timer)
 {
-	struct taking *t = timer->data;
+	struct upload_state *t = timer->data;
 	upload_resume(t->request);
 }
 
 static void on_piece(void *user, const char *bytes, size_t length)
 {
-	struct taking *t = user;
+	struct upload_state *t = user;
 	EVP_DigestUpdate(t->hash, bytes, length);
 	t->bytes += length;
 	t->largest = length > t->largest ? length : t->largest;
@@ -86,7 +86,7 @@ static void on_piece(void *user, const char *bytes, size_t length)
 	p.pieces++;
 	if (t->bytes >= t->answer_at) {
 		reply_error(t->request, "NO_SPACE", "Received the bytes of ?answer=", NULL);
-		end_taking(t);
+		end_upload(t);
 	} else if (t->pause_ms > 0) {
 		upload_pause(t->request);
 		uv_timer_start(&t->timer, on_resume, t->pause_ms, 0);
@@ -95,7 +95,7 @@ static void on_piece(void *user, const char *bytes, size_t length)
 
 static void on_complete(void *user)
 {
-	struct taking *t = user;
+	struct upload_state *t = user;
 	unsigned char sum[32];
 	char text[65];
 	EVP_DigestFinal_ex(t->hash, sum, NULL);
@@ -105,29 +105,29 @@ static void on_complete(void *user)
 	reply_success(t->request,
 		json_pack("{s:I, s:s, s:I}", "bytes", (json_int_t)t->bytes, "sha256", text,
 			"largest", (json_int_t)t->largest));
-	end_taking(t);
+	end_upload(t);
 }
 
 static void on_broken(void *user, enum upload_end why)
 {
 	p.broken++;
 	p.why = (int)why;
-	end_taking(user);
+	end_upload(user);
 }
 
-static void begin_taking(uv_timer_t *timer)
+static void begin_upload(uv_timer_t *timer)
 {
 	static const struct upload_sink sink = {
 		.piece = on_piece, .complete = on_complete, .broken = on_broken};
 	struct upload_sink own = sink;
-	struct taking *t = timer->data;
+	struct upload_state *t = timer->data;
 	own.user = t;
 	upload_begin(t->request, &own);
 }
 
-static void take(struct request *r)
+static void receive(struct request *r)
 {
-	struct taking *t = calloc(1, sizeof *t);
+	struct upload_state *t = calloc(1, sizeof *t);
 	t->request = request_ref(r);
 	t->hash = EVP_MD_CTX_new();
 	EVP_DigestInit_ex(t->hash, EVP_sha256(), NULL);
@@ -137,14 +137,14 @@ static void take(struct request *r)
 	t->timer.data = t;
 	p.open++;
 	if (request_param(r, "later"))
-		uv_timer_start(&t->timer, begin_taking, number(r, "later", 0), 0);
+		uv_timer_start(&t->timer, begin_upload, number(r, "later", 0), 0);
 	else
-		begin_taking(&t->timer);
+		begin_upload(&t->timer);
 }
 
 /* Downloads */
 
-struct giving {
+struct download_source_state {
 	uv_timer_t timer;
 	struct request *request; /* our reference */
 	char *piece;
@@ -154,14 +154,14 @@ struct giving {
 
 static void on_more(uv_timer_t *timer)
 {
-	struct giving *g = timer->data;
+	struct download_source_state *g = timer->data;
 	g->rested = true;
 	download_more(g->request);
 }
 
 static enum download_state on_next(void *user, const char **ret_bytes, size_t *ret_length)
 {
-	struct giving *g = user;
+	struct download_source_state *g = user;
 	if (g->at >= g->fail_at)
 		return DOWNLOAD_FAILED;
 	if (g->pause_ms > 0 && !g->rested) {
@@ -185,7 +185,7 @@ static enum download_state on_next(void *user, const char **ret_bytes, size_t *r
 
 static void on_closed(void *user)
 {
-	struct giving *g = user;
+	struct download_source_state *g = user;
 	p.closed++;
 	p.open--;
 	free(g->piece);
@@ -195,7 +195,7 @@ static void on_closed(void *user)
 
 static void give(struct request *r)
 {
-	struct giving *g = calloc(1, sizeof *g);
+	struct download_source_state *g = calloc(1, sizeof *g);
 	g->request = request_ref(r);
 	g->piece = malloc(GIVEN_AT_ONCE);
 	g->length = number(r, "length", 0);
@@ -225,8 +225,8 @@ static void show_nothing(struct request *r)
 }
 
 static const struct route_row rows[] = {
-	{METHOD_PUT, "/test/take", ROUTE_OWNER, .plain = take, .upload = true},
-	{METHOD_PUT, "/test/bounded", ROUTE_OWNER, .plain = take, .upload = true,
+	{METHOD_PUT, "/test/take", ROUTE_OWNER, .plain = receive, .upload = true},
+	{METHOD_PUT, "/test/bounded", ROUTE_OWNER, .plain = receive, .upload = true,
 		.upload_max = 1000000},
 	{METHOD_GET, "/test/give", ROUTE_OWNER, .plain = give},
 	{METHOD_GET, "/test/seen", ROUTE_OWNER, .plain = show_seen},

@@ -17,7 +17,7 @@
 struct held {
 	struct folder folder;
 	uv_loop_t loop;
-	uv_timer_t far; /* keeps the loop turning */
+	uv_timer_t far; /* keeps the loop alive */
 	struct reaper reaper;
 	struct link link;
 	bool attached, failed, lost, taken, ended, closed, terminal;
@@ -30,7 +30,7 @@ struct held {
 	size_t events_count, events_capacity;
 	uint64_t tail, events_tail;
 	pid_t holder;
-	int janitor; /* the holder is killed when this is closed without a word */
+	int janitor; /* if this closes without a byte, the holder is killed */
 };
 
 static inline void held_on_attached(void *user)
@@ -57,7 +57,7 @@ static inline void held_take_bytes(struct held *h)
 		}
 		uint64_t before = h->tail;
 		n = stream_read(&h->link.ring.bytes, &h->tail, h->text + h->length, 65536);
-		cr_assert_eq(h->tail, before + n, "the overrun rule was broken");
+		cr_assert_eq(h->tail, before + n, "output was overwritten");
 		h->length += n;
 		h->text[h->length] = '\0';
 	} while (n > 0);
@@ -73,7 +73,7 @@ static inline void held_take_events(struct held *h)
 		}
 		int rc = event_read(
 			&h->link.ring.events, &h->events_tail, &h->events[h->events_count]);
-		cr_assert_geq(rc, 0, "the overrun rule was broken for events");
+		cr_assert_geq(rc, 0, "events were overwritten");
 		if (rc == 0)
 			return;
 		h->events_count++;
@@ -173,7 +173,7 @@ static inline void held_watch(struct held *h)
 static inline const char *held_holder(void)
 {
 	const char *holder = getenv("RINGSIDE_HOLDER");
-	cr_assert_not_null(holder, "RINGSIDE_HOLDER must say where ringside-holder is");
+	cr_assert_not_null(holder, "RINGSIDE_HOLDER must be the path of ringside-holder");
 	return holder;
 }
 

@@ -26,7 +26,7 @@
 struct memory_api {
 	struct folder folder; /* the runtime directory */
 	uv_loop_t loop;
-	uv_timer_t alive; /* what else a server has: without anything a loop does not turn */
+	uv_timer_t alive; /* keeps the loop alive */
 	struct sessions sessions;
 	struct processes processes;
 	struct runs *runs;

@@ -42,7 +42,7 @@ static void on_more(void *user)
 static const struct request_transport transport = {
 	.answered = on_answered, .streaming = on_streaming, .more = on_more};
 
-static void take_line(struct call *c)
+static void parse_line(struct call *c)
 {
 	char method[8];
 	int length = 0;
@@ -51,7 +51,7 @@ static void take_line(struct call *c)
 	cr_assert_eq(request_parse_target(c->request, c->line + length), 0, "%s", c->line);
 }
 
-static void take_asker(struct request *r, const struct ask *ask)
+static void set_principal(struct request *r, const struct ask *ask)
 {
 	static const enum role roles[] = {
 		[BY_OWNER] = ROLE_OWNER, [BY_DRIVER] = ROLE_DRIVER, [BY_VIEWER] = ROLE_VIEWER};
@@ -79,8 +79,8 @@ struct call *memory_api_ask(const struct ask *ask)
 	c->request = r;
 	snprintf(c->line, sizeof c->line, "%s", ask->line);
 	cr_assert_lt(strlen(ask->line), sizeof c->line, "%s", ask->line);
-	take_line(c);
-	take_asker(r, ask);
+	parse_line(c);
+	set_principal(r, ask);
 	if (ask->body) {
 		/* An exact copy, so that ASan finds reads beyond the end. */
 		r->body_length = ask->length ? ask->length : strlen(ask->body);

@@ -16,7 +16,7 @@ enum asker { BY_OWNER, BY_DRIVER, BY_VIEWER, BY_NOBODY };
 struct ask {
 	const char *line; /* "POST /api/session/create?a=b", the target as it is in HTTP */
 	const char *body; /* NULL: none */
-	size_t length;    /* of the body; 0: that of the string */
+	size_t length;    /* of the body; 0: strlen(body) */
 	enum asker by;
 	const char *only; /* the session that the link is for; NULL: all */
 	const char *hint; /* the header X-Session-Id */

@@ -28,12 +28,12 @@ struct memory_holder {
 	bool foreign;      /* belongs to another user: attaching fails */
 	bool silent;       /* is unresponsive */
 	pid_t pid;         /* a process in its place, or 0: its descendants belong to the session */
-	int end_error;     /* what it answers when it is asked to end; 0: it ends */
+	int end_error;     /* the answer to a request to end; 0: it ends */
 	struct link *link; /* attached, or NULL */
 	struct ring ring;  /* which it writes */
 	int ring_fd, control_fd;
 	struct control control;
-	int master_fd, slave_fd, script_fd; /* of one that is equipped, otherwise -1 */
+	int master_fd, slave_fd, script_fd; /* -1 unless equipped */
 	char *input;                        /* unread, NUL-terminated */
 	size_t input_length;
 	unsigned rows, cols, resizes;

@@ -46,7 +46,7 @@ static inline struct session *memory_shell_start(const char *id)
 	snprintf(body, sizeof body, "{'id':'%s','shell':'bash'}", id);
 	cr_assert_eq(memory_api_status("POST /api/session/create", body), 200);
 	struct session *s = memory_api_session(id);
-	cr_assert(s->executor.open, "it cannot be given commands");
+	cr_assert(s->executor.open, "the session cannot run commands");
 	memory_shell_prompt(id);
 	return s;
 }
@@ -90,7 +90,7 @@ static inline void memory_shell_end(const char *session, int status)
 {
 	const struct exec *e = session_executor(memory_api_session(session))->current;
 	char text[128], kind[16];
-	cr_assert_not_null(e, "nothing runs");
+	cr_assert_not_null(e, "no command is running");
 	snprintf(kind, sizeof kind, "D;%d", status);
 	snprintf(text, sizeof text, ";id=%s;q=%.*s", e->id, (int)SEAL_DIGITS, memory_shell_seal);
 	memory_shell_mark(session, kind, text);

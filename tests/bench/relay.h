@@ -12,8 +12,6 @@ struct relay {
 	unsigned port;
 };
 
-/*
- * Start the relay, which dies with the benchmark. dir: borrowed; has the programs, which clients name as their session.
- */
+/* Start the relay, which dies with the benchmark. dir: borrowed; has the programs, which clients name as their session. */
 void relay_open(struct relay *r, const char *dir);
 void relay_close(struct relay *r);

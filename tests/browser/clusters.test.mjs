@@ -8,9 +8,7 @@ import { until } from '../integration/lib/until.mjs';
 import { launch, open, skip } from './lib/browser.mjs';
 
 const [CLUSTERS, COLUMNS, RIS] = ['\x1b[?2027h', '\x1b[?2027l', '\x1bc'];
-/*
- * A flag, a family, decomposed Hangul, Devanagari, an emoji heart, and letters with marks, each followed by a red bar.
- */
+/* A flag, a family, decomposed Hangul, Devanagari, an emoji heart, and letters with marks, each followed by a red bar. */
 const TEXT = ['🇩🇪', '👨‍👩‍👧', '한', 'क्षि', '❤️', 'e\u0301', '你'].map((cluster) => `${cluster}\x1b[31m|\x1b[m`).join('');
 const WHOLE = [2, 5, 8, 11, 14, 16, 19]; // columns of the bars, with clusters
 
@@ -32,10 +30,7 @@ async function drawn(server, id) {
 		.filter((bars) => bars.length > 0);
 }
 
-/**
- * Wait until the page shows what the server's screen has in so many rows, which differ from before. Returns the
- * columns.
- */
+/** Wait until the page shows what the server's screen has in so many rows, which differ from before. Returns the columns. */
 async function sameColumns(server, page, id, rows) {
 	let mine;
 	let theirs;

@@ -14,9 +14,7 @@ const text = (page) => page.evaluate(() => {
 	return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true)).join('\n').trimEnd();
 });
 
-/**
- * A page behind such a line. came(): bytes of its terminal so far; before(): those that came before the awaited text.
- */
+/** A page behind such a line. came(): bytes of its terminal so far; before(): those that came before the awaited text. */
 async function openSlowly(server, awaited = undefined) {
 	const road = await Road.buildWide(server, PACE);
 	const page = await (await launch(server)).newPage({ viewport: { width: 900, height: 500 } });

@@ -6,10 +6,7 @@
 
 #include "ring/screen/screen_internal.h"
 
-/*
- * Whether a sequence has too many or too large parameters for libvterm, or sub-parameters, which it treats as
- * parameters.
- */
+/* Whether a sequence has too many or too large parameters for libvterm, or sub-parameters, which it treats as parameters. */
 bool survive_is_much(const struct screen *s, const struct piece *t);
 
 /* Put the sequence with as many parameters as libvterm has. */

@@ -34,9 +34,7 @@ static void decode(struct fuzz_input *in)
 	free(lines);
 }
 
-/*
- * Make a line of the input: its length, whether it is wrapped, and cells of one byte, some of which change the style.
- */
+/* Make a line of the input: its length, whether it is wrapped, and cells of one byte, some of which change the style. */
 static struct line *make_line(struct fuzz_input *in)
 {
 	unsigned length = number(in) % PACKED_CELLS_MAX + 1, style = 0;

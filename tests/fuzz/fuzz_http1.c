@@ -196,10 +196,7 @@ static void run(const struct client *c, struct random *r, size_t most, struct an
 	free(got.bytes);
 }
 
-/*
- * Compare the answers to the same bytes. If a body is both invalid and too long, the error depends on the sizes of
- * reads.
- */
+/* Compare the answers to the same bytes. If a body is both invalid and too long, the error depends on the sizes of reads. */
 static void expect_same(const struct answers *a, const struct answers *b)
 {
 	FUZZ_CHECK(a->count == b->count);

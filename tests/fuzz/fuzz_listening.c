@@ -1,6 +1,4 @@
-/*
- * The kernel's table of sockets: within limits, sorted, and the same as a whole and in two parts that end with a line.
- */
+/* The kernel's table of sockets: within limits, sorted, and the same as a whole and in two parts that end with a line. */
 #include "shell/ports/listening.h"
 #include "tests/fuzz/fuzz.h"
 

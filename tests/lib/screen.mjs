@@ -443,10 +443,7 @@ function same(ours, theirs) {
 		&& withoutLinks(ours) === withoutLinks(theirs));
 }
 
-/**
- * A style as it looks: DECRC may restore that there was an underline or a link, but leaves the stored details
- * unchanged.
- */
+/** A style as it looks: DECRC may restore that there was an underline or a link, but leaves the stored details unchanged. */
 function look(fg, bg, flags, underline = '0', color = '0', link = '') {
 	const all = parseInt(flags, 16);
 	const line = !(all & 8) ? 0 : all & 0x400 ? Number(underline) : 1;

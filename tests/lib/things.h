@@ -273,9 +273,7 @@ static inline void things_put(int dir_fd, const char *name, const char *text)
 	close(fd);
 }
 
-/*
- * Make a directory as a server leaves it. It is locked until the returned descriptor is closed and its holder has gone.
- */
+/* Make a directory as a server leaves it. It is locked until the returned descriptor is closed and its holder has gone. */
 static inline int things_make_directory(const char *id, char ret_name[DIRECTORY_NAME_SIZE])
 {
 	int fd;

@@ -88,10 +88,7 @@ export function namespaceOf(server, env = {}) {
 			if (!objects.has(name)) objects.set(name, new Local(new FakeState(name), env));
 			return objects.get(name);
 		},
-		/**
-		 * A Durable Object's requests wait until it has started, and arrive in the order in which they were
-		 * made.
-		 */
+		/** A Durable Object's requests wait until it has started, and arrive in the order in which they were made. */
 		async started(name) {
 			const object = objects.get(name);
 			await object.ctx.blocked;

@@ -110,7 +110,7 @@ struct request {
 	enum auth_result auth;            /* whether principal is valid */
 	/* Name of the object whose fields are being read, for errors; "": the body itself. */
 	char within[REQUEST_WITHIN_SIZE];
-	struct directory_found directory; /* the working directory, see ws/api/directory.h */
+	struct directory_found directory; /* the working directory, see ws/api/cwd_check.h */
 	struct route_match match;
 	struct reply reply;
 	bool done;                  /* answered */

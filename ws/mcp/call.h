@@ -81,7 +81,7 @@ struct mcp_call {
 	struct mcp_resume resume; /* the earlier call that it continues */
 	bool failed;              /* the result is an error */
 	bool has_scope;           /* scope is not "" */
-	bool reports_end;         /* the end of its command is reported later, see ws/mcp/left.h */
+	bool reports_end;         /* the end of its command is reported later, see ws/mcp/detached.h */
 	bool bare;                /* see struct mcp_call_options */
 	bool exact;               /* structured content is a file's, and not escaped */
 	bool restored;            /* the MCP session is from an earlier server, or was dropped */

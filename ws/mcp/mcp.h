@@ -8,7 +8,7 @@
  * event stream if the client accepts that.
  *
  * In the first kind a request to the client is part of a call's result, and the next call continues
- * it (ws/mcp/resume.h). Notifications are sent on streams (ws/mcp/news.h).
+ * it (ws/mcp/resume.h). Notifications are sent on streams (ws/mcp/notify.h).
  *
  * ?stdio=KEY is for a program that forwards messages from its standard input. The headers are then
  * ignored, and messages with the same KEY and the same credentials come from one client.
@@ -52,7 +52,7 @@ struct mcp {
 	struct mcp_subscriptions subscriptions;
 	struct mcp_exchange *exchanges; /* list */
 	size_t exchanges_count;
-	struct mcp_stream *streams; /* list, see ws/mcp/news.h */
+	struct mcp_stream *streams; /* list, see ws/mcp/notify.h */
 	size_t streams_count;
 	uv_timer_t tick; /* runs while there are exchanges, or streams with something to watch */
 	bool stopping;

@@ -1,6 +1,6 @@
 /*
  * Subscriptions to changes of resources, by the clients of the revisions with sessions and by
- * streams of subscriptions/listen (ws/mcp/news.h). A screen changes with each byte of output and
+ * streams of subscriptions/listen (ws/mcp/notify.h). A screen changes with each byte of output and
  * with its size; a block with each byte of output while it runs, and when it ends. The first change
  * is reported at once, further ones every MCP_UPDATED_MS.
  */

@@ -35,7 +35,7 @@ static void expect_failure(
 	cr_assert(h.failed);
 	cr_assert_eq(h.stage, stage, "stage %d", h.stage);
 	cr_assert_eq(h.error, error, "error %d", h.error);
-	/* What it made it has taken away, and it is no zombie. */
+	/* Its leftovers are removed and it is reaped. */
 	cr_assert(LOOP_UNTIL(&h.loop, h.reaper.count == 0));
 	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
 }
@@ -52,7 +52,7 @@ Test(link_start, attaches)
 	held_expect(&h, "42x\r\n");
 }
 
-Test(link_start, socket_and_fifos_are_ours_alone)
+Test(link_start, socket_and_fifos_are_private)
 {
 	static const int places[] = {WIRE_FIXED_FD_FIFO, WIRE_FIXED_FD_STDOUT, WIRE_FIXED_FD_STDERR};
 	static const char *const names[] = {"f", "o", "e"};
@@ -70,8 +70,8 @@ Test(link_start, socket_and_fifos_are_ours_alone)
 	}
 }
 
-/* Taken by ours in vain as long as the holder or its guard lives. */
-Test(link_start, lock_of_the_directory_tells_whether_somebody_is_left)
+/* The lock cannot be acquired while the holder or its guard lives. */
+Test(link_start, lock_of_the_directory_is_held_while_holder_or_guard_live)
 {
 	held_start(&h);
 	cr_expect_eq(flock(h.link.dir_fd, LOCK_EX | LOCK_NB), -1);
@@ -80,7 +80,7 @@ Test(link_start, lock_of_the_directory_tells_whether_somebody_is_left)
 	cr_expect(UNTIL(flock(h.link.dir_fd, LOCK_EX | LOCK_NB) == 0));
 }
 
-Test(link_start, shell_has_its_terminal_and_nothing_else)
+Test(link_start, shell_has_its_terminal_and_no_other_descriptor)
 {
 	held_run(&h,
 		"ls /proc/$$/fd >list; tr '\\n' ' ' <list; readlink /proc/$$/fd/0 | grep -c pts; stty size; "
@@ -102,7 +102,7 @@ Test(link_start, shell_has_default_signals)
 	cr_assert_eq(ignored, 0, "%s", h.text);
 }
 
-Test(link_start, limit_of_descriptors)
+Test(link_start, shell_has_the_limit_of_descriptors)
 {
 	const char *const argv[] = {"bash", "--norc", "-c", "ulimit -Sn; echo end", NULL};
 	held_start_with(&h, &(struct spawn_options){.nofile = 333}, argv);
@@ -110,23 +110,23 @@ Test(link_start, limit_of_descriptors)
 	cr_assert_eq(strncmp(h.text, "333\r\n", 5), 0, "%s", h.text);
 }
 
-Test(link_start, shell_that_does_not_exist)
+Test(link_start, missing_shell_is_reported)
 {
 	expect_failure(&(struct spawn_options){0}, "/nonexistent/shell", REPORT_EXEC, -ENOENT);
 }
 
-Test(link_start, shell_that_may_not_be_executed)
+Test(link_start, shell_that_is_not_executable_is_reported)
 {
 	expect_failure(&(struct spawn_options){0}, "/etc/passwd", REPORT_EXEC, -EACCES);
 }
 
-Test(link_start, folder_that_does_not_exist)
+Test(link_start, missing_directory_is_reported)
 {
 	expect_failure(
 		&(struct spawn_options){.cwd = "/nonexistent"}, "bash", REPORT_CHDIR, -ENOENT);
 }
 
-Test(link_start, folder_that_is_none)
+Test(link_start, directory_that_is_a_file_is_reported)
 {
 	expect_failure(
 		&(struct spawn_options){.cwd = "/etc/passwd"}, "bash", REPORT_CHDIR, -ENOTDIR);
@@ -138,19 +138,19 @@ Test(link_start, holder_that_dies_before_it_reports)
 		&(struct spawn_options){.holder = "/bin/false"}, "bash", REPORT_SETUP, -ECHILD);
 }
 
-Test(link_start, control_page_that_is_too_small)
+Test(link_start, control_page_that_is_too_small_is_reported)
 {
 	expect_failure(&(struct spawn_options){.control_size = 100}, "bash", REPORT_SETUP, -ECHILD);
 }
 
-Test(link_start, holder_that_does_not_exist)
+Test(link_start, missing_holder_is_reported)
 {
 	const char *const argv[] = {"bash", NULL};
 	held_init(&h);
 	cr_assert_eq(held_try(&h, &(struct spawn_options){.holder = "/nonexistent"}, argv), -ENOENT);
 }
 
-Test(link_start, folder_that_is_taken_keeps_what_it_has)
+Test(link_start, directory_of_a_running_holder_is_refused_and_unchanged)
 {
 	const char *const argv[] = {"bash", NULL};
 	held_init(&h);
@@ -160,7 +160,7 @@ Test(link_start, folder_that_is_taken_keeps_what_it_has)
 	cr_assert(h.failed && h.stage == REPORT_SETUP && h.error == -EEXIST);
 }
 
-Test(link_write, keystrokes_come_in_order)
+Test(link_write, keystrokes_arrive_in_order)
 {
 	held_start(&h);
 	for (int i = 0; i < 50; i++) {
@@ -178,7 +178,7 @@ Test(link_write, keystrokes_come_in_order)
 	}
 }
 
-Test(link_write, waits_for_a_slow_reader_and_loses_nothing)
+Test(link_write, input_waits_for_a_slow_reader_and_is_not_lost)
 {
 	enum { LENGTH = 1 << 20 };
 	static char bytes[LENGTH];
@@ -204,7 +204,7 @@ Test(link_write, waits_for_a_slow_reader_and_loses_nothing)
 	free(got);
 }
 
-Test(link_write, queue_has_a_limit_and_takes_all_or_nothing)
+Test(link_write, queue_is_limited_and_accepts_all_or_nothing)
 {
 	static char bytes[LINK_INPUT_MAX];
 	memset(bytes, 'x', sizeof bytes);
@@ -218,7 +218,7 @@ Test(link_write, queue_has_a_limit_and_takes_all_or_nothing)
 	cr_assert_eq(link_write(&h.link, "x", 1), -ENOBUFS);
 }
 
-Test(link_write, after_the_shell_has_ended_is_harmless)
+Test(link_write, input_after_the_exit_is_harmless)
 {
 	static char bytes[100000];
 	memset(bytes, 'x', sizeof bytes);
@@ -229,7 +229,7 @@ Test(link_write, after_the_shell_has_ended_is_harmless)
 	cr_assert(LOOP_UNTIL(&h.loop, link_input_queued(&h.link) == 0));
 }
 
-Test(link_write, not_attached)
+Test(link_write, needs_an_attached_holder)
 {
 	held_init(&h);
 	cr_assert_eq(link_write(&h.link, "x", 1), -ENOTCONN);
@@ -238,7 +238,7 @@ Test(link_write, not_attached)
 	cr_assert_eq(link_end(&h.link, 0), -ENOTCONN);
 }
 
-Test(link_resize, event_has_the_offset_of_the_change)
+Test(link_resize, event_has_the_offset_of_the_resize)
 {
 	struct event_resize size;
 	held_run(&h, "trap 'stty size' WINCH; echo one; while :; do read -t 0.01; done");
@@ -256,13 +256,13 @@ Test(link_resize, event_has_the_offset_of_the_change)
 	cr_assert_eq(h.link.ring.header->rows, 24, "what it was at birth");
 }
 
-Test(link_resize, what_was_printed_before_it_lies_before_it)
+Test(link_resize, output_printed_before_a_resize_precedes_its_event)
 {
 	held_run(&h,
 		"trap : WINCH; for i in {1..200}; do echo line$i; done; echo printed >f; "
 		"while :; do read -t 0.01; done");
 	h.idle = true;
-	/* The FIFO record says that all has been printed. */
+	/* After this FIFO record all has been printed. */
 	cr_assert(
 		LOOP_UNTIL(&h.loop, (held_take_events(&h), held_event(&h, EVENT_FIFO, 0) != NULL)));
 	cr_assert_eq(link_resize(&h.link, 31, 101), 0);
@@ -275,7 +275,7 @@ Test(link_resize, what_was_printed_before_it_lies_before_it)
 	held_consume(&h);
 }
 
-Test(link_resize, sizes_that_make_no_sense_change_nothing)
+Test(link_resize, invalid_sizes_change_nothing)
 {
 	held_run(&h, "echo go; read x; stty size; echo end");
 	held_expect(&h, "go\r\n");
@@ -289,7 +289,7 @@ Test(link_resize, sizes_that_make_no_sense_change_nothing)
 	cr_assert_null(held_event(&h, EVENT_RESIZE, 0));
 }
 
-Test(link_signal, foreground_group)
+Test(link_signal, foreground_group_gets_the_signal)
 {
 	held_start(&h);
 	held_type(&h, "sh -c 'echo go''ing; exec sleep 1000'; echo status$?\n");
@@ -298,7 +298,7 @@ Test(link_signal, foreground_group)
 	held_expect(&h, "status143");
 }
 
-Test(link_signal, shell)
+Test(link_signal, shell_gets_the_signal)
 {
 	held_run(&h, "trap 'echo usr1' USR1; echo ready; while :; do sleep 0.01; done");
 	held_expect(&h, "ready\r\n");
@@ -306,7 +306,7 @@ Test(link_signal, shell)
 	held_expect(&h, "usr1\r\n");
 }
 
-Test(link_close, holder_lives_on_and_is_found_again)
+Test(link_close, holder_lives_on_and_can_be_adopted)
 {
 	held_start(&h);
 	held_type(&h, "x=kept; (sleep 0.2; echo la''ter) &\n");
@@ -324,7 +324,7 @@ Test(link_close, holder_lives_on_and_is_found_again)
 	held_expect(&h, "kept.\r\n");
 }
 
-Test(link_close, idle_link)
+Test(link_close, link_that_was_never_started)
 {
 	held_init(&h);
 	held_close_link(&h);
@@ -345,7 +345,7 @@ static void on_attached_close(void *user)
 	link_close(&((struct held *)user)->link, held_on_closed);
 }
 
-Test(link_close, from_within_a_callback)
+Test(link_close, from_a_callback)
 {
 	static const struct link_callbacks callbacks = {
 		.attached = on_attached_close, .failed = held_on_failed};
@@ -369,7 +369,7 @@ Test(link_close, with_input_waiting)
 	cr_assert(held_is_alive(shell));
 }
 
-Test(link_sleep, says_no_when_there_is_something)
+Test(link_sleep, refuses_to_sleep_while_output_waits)
 {
 	held_start(&h);
 	held_type(&h, "echo o''ne\n");
@@ -392,13 +392,13 @@ Test(link_sleep, no_wakeup_is_missed)
 	}
 }
 
-Test(link_adopt, nobody_there)
+Test(link_adopt, missing_holder)
 {
 	held_init(&h);
 	cr_assert_eq(link_adopt(&h.link), -ENOENT);
 }
 
-/* Its guard removes the socket a moment later. */
+/* The guard of the killed holder removes the socket a moment later. */
 static void expect_gone(int rc)
 {
 	cr_assert(rc == -ECONNREFUSED || rc == -ENOENT, "%d", rc);
@@ -448,13 +448,13 @@ Test(link_adopt, takes_over_from_another_server)
 	free(second.events);
 }
 
-static unsigned takings, regains;
-static bool at_once; /* it is taken back as soon as it is known */
+static unsigned times_taken, times_regained;
+static bool at_once; /* Reattach from the callback taken. */
 
 static void on_taken(void *user)
 {
 	struct held *held = user;
-	takings++;
+	times_taken++;
 	if (at_once)
 		cr_assert_eq(link_reattach(&held->link), 0);
 }
@@ -462,102 +462,102 @@ static void on_taken(void *user)
 static void on_regained(void *user)
 {
 	(void)user;
-	regains++;
+	times_regained++;
 }
 
-/* The same holder, with two links. */
-static struct held thief;
+/* A second link to the same holder. */
+static struct held rival;
 
-static void steal(void)
+static void take_over(void)
 {
-	thief = (struct held){.janitor = -1};
-	cr_assert_eq(link_init(&thief.link, &h.loop, dup(h.folder.fd), &held_callbacks, &thief), 0);
-	cr_assert_eq(link_adopt(&thief.link), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, thief.attached));
+	rival = (struct held){.janitor = -1};
+	cr_assert_eq(link_init(&rival.link, &h.loop, dup(h.folder.fd), &held_callbacks, &rival), 0);
+	cr_assert_eq(link_adopt(&rival.link), 0);
+	cr_assert(LOOP_UNTIL(&h.loop, rival.attached));
 }
 
-static void end_thief(void)
+static void close_rival(void)
 {
-	link_close(&thief.link, held_on_closed);
-	cr_assert(LOOP_UNTIL(&h.loop, thief.closed));
+	link_close(&rival.link, held_on_closed);
+	cr_assert(LOOP_UNTIL(&h.loop, rival.closed));
 }
 
-static void start_guarded(void)
+static void start_with_callbacks(void)
 {
 	static struct link_callbacks callbacks;
 	callbacks = held_callbacks;
 	callbacks.taken = on_taken;
 	callbacks.regained = on_regained;
-	takings = regains = 0;
+	times_taken = times_regained = 0;
 	held_start(&h);
 	h.link.callbacks = &callbacks;
 }
 
-Test(link_reattach, what_was_taken_is_ours_again)
+Test(link_reattach, link_that_was_taken_over_is_attached_again)
 {
-	start_guarded();
+	start_with_callbacks();
 	held_type(&h, "read x; echo got$x\n");
-	steal();
-	cr_assert(LOOP_UNTIL(&h.loop, takings == 1));
+	take_over();
+	cr_assert(LOOP_UNTIL(&h.loop, times_taken == 1));
 	cr_assert_not(h.lost);
 	cr_assert_eq(h.link.state, LINK_ATTACHED);
 	cr_assert_eq(link_resize(&h.link, 30, 90), -ENOTCONN);
 	held_type(&h, "meanwhile\n");
 	cr_assert_eq(link_reattach(&h.link), 0);
-	cr_assert(LOOP_UNTIL(&h.loop, regains == 1 && thief.lost));
-	cr_assert(thief.taken);
+	cr_assert(LOOP_UNTIL(&h.loop, times_regained == 1 && rival.lost));
+	cr_assert(rival.taken);
 	held_consume(&h);
 	held_expect(&h, "gotmeanwhile\r\n");
 	cr_assert_eq(link_resize(&h.link, 30, 90), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_RESIZE, 0) != NULL));
 	held_type(&h, "echo as''before\n");
 	held_expect(&h, "asbefore\r\n");
-	end_thief();
+	close_rival();
 	ASSERT_NO_LEAKS();
 }
 
-Test(link_reattach, again_and_again)
+Test(link_reattach, repeatedly)
 {
-	start_guarded();
+	start_with_callbacks();
 	for (unsigned i = 1; i <= 20; i++) {
-		steal();
-		cr_assert(LOOP_UNTIL(&h.loop, takings == i));
+		take_over();
+		cr_assert(LOOP_UNTIL(&h.loop, times_taken == i));
 		cr_assert_eq(link_reattach(&h.link), 0);
 		cr_assert_eq(link_reattach(&h.link), 0, "it is under way");
-		cr_assert(LOOP_UNTIL(&h.loop, regains == i));
-		end_thief();
+		cr_assert(LOOP_UNTIL(&h.loop, times_regained == i));
+		close_rival();
 	}
 	cr_assert_eq(link_reattach(&h.link), -EINVAL);
 	held_type(&h, "echo still''here\n");
 	held_expect(&h, "stillhere\r\n");
 }
 
-Test(link_reattach, as_soon_as_it_is_known)
+Test(link_reattach, from_the_callback_taken)
 {
-	start_guarded();
+	start_with_callbacks();
 	at_once = true;
 	for (unsigned i = 1; i <= 20; i++) {
-		steal();
-		cr_assert(LOOP_UNTIL(&h.loop, regains == i && thief.lost));
-		end_thief();
+		take_over();
+		cr_assert(LOOP_UNTIL(&h.loop, times_regained == i && rival.lost));
+		close_rival();
 	}
-	cr_assert_eq(takings, 20);
+	cr_assert_eq(times_taken, 20);
 }
 
-Test(link_reattach, not_from_the_dead)
+Test(link_reattach, fails_if_the_holder_has_died)
 {
-	start_guarded();
-	steal();
-	cr_assert(LOOP_UNTIL(&h.loop, takings == 1));
+	start_with_callbacks();
+	take_over();
+	cr_assert(LOOP_UNTIL(&h.loop, times_taken == 1));
 	kill(h.holder, SIGKILL);
-	cr_assert(LOOP_UNTIL(&h.loop, thief.lost));
+	cr_assert(LOOP_UNTIL(&h.loop, rival.lost));
 	expect_gone(link_reattach(&h.link));
 	link_abandon(&h.link, false);
 	cr_assert(h.lost && !h.taken);
-	end_thief();
+	close_rival();
 }
 
-/* Something in the holder's place that answers what it is asked first with m and count descriptors. */
+/* A socket in the holder's place that answers the first request with m and count descriptors. */
 static void fake_holder(const struct wire_message *m, size_t length, size_t count)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -580,7 +580,7 @@ static void fake_holder(const struct wire_message *m, size_t length, size_t coun
 	close(listener);
 }
 
-Test(link_adopt, one_that_says_it_was_taken)
+Test(link_adopt, holder_that_is_attached_elsewhere)
 {
 	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_TAKEN};
 	fake_holder(&m, sizeof m, 0);
@@ -617,25 +617,25 @@ Test(link_adopt, answer_with_too_few_descriptors)
 	cr_assert(h.failed);
 }
 
-Test(link_adopt, answer_with_descriptors_of_other_things)
+Test(link_adopt, answer_with_descriptors_of_the_wrong_kind)
 {
 	fake_holder(&answer, sizeof answer, WIRE_FDS);
 	cr_assert(h.failed, "they are no ring");
 }
 
-Test(link_adopt, holder_that_sends_more_descriptors)
+Test(link_adopt, answer_with_an_additional_descriptor)
 {
 	fake_holder(&answer, sizeof answer, WIRE_FDS + 1);
 	cr_assert(h.failed, "they are no ring");
 }
 
-Test(link_adopt, holder_that_sends_many_more_descriptors)
+Test(link_adopt, answer_with_many_additional_descriptors)
 {
 	fake_holder(&answer, sizeof answer, 16);
 	cr_assert(h.failed, "they are no ring");
 }
 
-Test(link_adopt, answer_of_another_protocol)
+Test(link_adopt, answer_of_another_version)
 {
 	struct wire_message m = answer;
 	m.magic ^= 1;

@@ -1,4 +1,4 @@
-/* What waits for a descriptor that does not block: nothing is lost, doubled or overtaken. */
+/* The queue of a non-blocking descriptor: bytes are never lost, duplicated or reordered. */
 #include "pty/outbox.h"
 #include "tests/lib/leak.h"
 
@@ -26,7 +26,7 @@ static unsigned char pattern(size_t i)
 	return (unsigned char)(i * 7 + (i >> 8));
 }
 
-/* Read what is there, which has to be the pattern from *at on. */
+/* Read all available bytes, which must be the pattern from *at on. */
 static size_t drain(size_t *at)
 {
 	unsigned char bytes[1024];
@@ -37,7 +37,7 @@ static size_t drain(size_t *at)
 	return *at - before;
 }
 
-Test(outbox, all_at_once)
+Test(outbox, everything_is_written_at_once)
 {
 	struct outbox o = {0};
 	cr_expect_eq(outbox_write(&o, ends[1], "hello", 5), 5);
@@ -46,7 +46,7 @@ Test(outbox, all_at_once)
 	cr_expect_eq(outbox_flush(&o, ends[1]), 0);
 }
 
-Test(outbox, what_does_not_fit_waits_and_keeps_its_order)
+Test(outbox, bytes_that_do_not_fit_wait_in_order)
 {
 	struct outbox o = {0};
 	enum { LENGTH = 50000 };
@@ -54,7 +54,7 @@ Test(outbox, what_does_not_fit_waits_and_keeps_its_order)
 	size_t sent = 0, got = 0;
 	for (size_t i = 0; i < LENGTH; i++)
 		bytes[i] = pattern(i);
-	/* In pieces of many sizes, some while others wait. */
+	/* In pieces of many sizes, some while earlier ones wait. */
 	for (size_t piece = 1; sent < LENGTH; piece = piece * 3 % 4999 + 1) {
 		piece = piece < LENGTH - sent ? piece : LENGTH - sent;
 		bool waits = outbox_queued(&o) > 0;
@@ -75,7 +75,7 @@ Test(outbox, what_does_not_fit_waits_and_keeps_its_order)
 	ASSERT_NO_LEAKS();
 }
 
-Test(outbox, a_descriptor_that_takes_none)
+Test(outbox, closed_reader_is_an_error)
 {
 	struct outbox o = {0};
 	close(ends[0]);
@@ -88,7 +88,7 @@ Test(outbox, a_descriptor_that_takes_none)
 	ASSERT_NO_LEAKS();
 }
 
-Test(outbox, a_full_one)
+Test(outbox, full_pipe_keeps_the_rest_queued)
 {
 	struct outbox o = {0};
 	static const char bytes[4097];

@@ -1,4 +1,4 @@
-/* What may come over a holder's socket from somebody who is none. */
+/* Packets from a process that pretends to be a holder. */
 #include "pty/packet.h"
 
 #include "tests/lib/leak.h"
@@ -33,7 +33,7 @@ static void tear_down(void)
 
 TestSuite(packet, .init = set_up, .fini = tear_down, .timeout = 20);
 
-/* Descriptors that are open. */
+/* Number of open descriptors. */
 static unsigned open_fds(void)
 {
 	unsigned count = 0;
@@ -44,35 +44,35 @@ static unsigned open_fds(void)
 	return count;
 }
 
-static struct wire_message whole(unsigned version)
+static struct wire_message make_message(unsigned version)
 {
 	return (struct wire_message){
 		.magic = WIRE_MAGIC, .version = (uint16_t)version, .type = WIRE_ATTACH};
 }
 
-static void say(const void *bytes, size_t length, unsigned count)
+static void send_packet(const void *bytes, size_t length, unsigned count)
 {
 	send_fds(theirs, bytes, length, ours, count);
 }
 
-/* It is refused, and nothing of it stays. */
+/* The packet is refused, and none of its descriptors stays open. */
 static void expect_refused(const void *bytes, size_t length, unsigned count)
 {
 	struct packet p;
 	unsigned before = open_fds();
-	say(bytes, length, count);
+	send_packet(bytes, length, count);
 	cr_expect_eq(packet_receive(ours, &p), -EPROTO);
 	cr_expect_eq(p.count, 0);
 	cr_expect_eq(open_fds(), before, "%u descriptors", count);
 }
 
-Test(packet, a_message_with_its_descriptors)
+Test(packet, message_with_its_descriptors)
 {
 	struct packet p;
-	struct wire_message m = whole(WIRE_VERSION);
+	struct wire_message m = make_message(WIRE_VERSION);
 	unsigned before = open_fds();
 	cr_assert_eq(packet_receive(ours, &p), -EAGAIN);
-	say(&m, sizeof m, WIRE_FDS);
+	send_packet(&m, sizeof m, WIRE_FDS);
 	cr_assert_eq(packet_receive(ours, &p), 0);
 	cr_assert_eq(p.count, WIRE_FDS);
 	cr_expect(fcntl(p.fds[0], F_GETFD) & FD_CLOEXEC);
@@ -84,9 +84,9 @@ Test(packet, a_message_with_its_descriptors)
 	cr_expect_eq(packet_receive(ours, &p), -ECONNRESET);
 }
 
-Test(packet, what_is_cut_short_is_refused)
+Test(packet, truncated_packets_are_refused)
 {
-	struct wire_message m = whole(WIRE_VERSION);
+	struct wire_message m = make_message(WIRE_VERSION);
 	struct {
 		struct wire_message m;
 		char more[4];
@@ -99,9 +99,9 @@ Test(packet, what_is_cut_short_is_refused)
 	expect_refused(&m, sizeof m, WIRE_FDS);
 }
 
-Test(packet, more_descriptors_than_there_are_are_refused_and_closed)
+Test(packet, too_many_descriptors_are_refused_and_closed)
 {
-	struct wire_message m = whole(WIRE_VERSION), newer = whole(WIRE_VERSION + 1);
+	struct wire_message m = make_message(WIRE_VERSION), newer = make_message(WIRE_VERSION + 1);
 	expect_refused(&m, sizeof m, WIRE_FDS + 1);
 	expect_refused(&m, sizeof m, PACKET_FDS_MAX);
 	expect_refused(&m, sizeof m, PACKET_FDS_MAX + 1);
@@ -114,8 +114,8 @@ Test(packet, a_newer_holder_may_send_more)
 	struct {
 		struct wire_message m;
 		char more[100];
-	} newer = {.m = whole(WIRE_VERSION + 1)};
-	say(&newer, sizeof newer, WIRE_FDS + 2);
+	} newer = {.m = make_message(WIRE_VERSION + 1)};
+	send_packet(&newer, sizeof newer, WIRE_FDS + 2);
 	cr_assert_eq(packet_receive(ours, &p), 0);
 	cr_expect_eq(p.count, WIRE_FDS + 2);
 	packet_close_fds(&p, 0);

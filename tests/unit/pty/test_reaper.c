@@ -11,7 +11,7 @@
 
 static uv_loop_t loop;
 static struct reaper r;
-static uv_idle_t busy; /* the reaper alone does not keep a loop turning */
+static uv_idle_t busy; /* the reaper's own handle is unreferenced */
 
 static void set_up(void)
 {
@@ -28,8 +28,8 @@ static void tear_down(void)
 
 TestSuite(reaper, .init = set_up, .fini = tear_down, .timeout = 30);
 
-/* A child that lives until its pipe is closed. */
-static pid_t child(int *ret_fd)
+/* Start a child that lives until its pipe is closed. */
+static pid_t start_child(int *ret_fd)
 {
 	int fds[2];
 	char c;
@@ -56,13 +56,13 @@ static bool is_gone(pid_t pid)
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-Test(reaper, waits_for_its_children)
+Test(reaper, reports_its_children)
 {
 	int fds[40];
 	pid_t pids[40];
 	for (int i = 0; i < 40; i++) {
 		cr_assert_eq(reaper_reserve(&r), 0);
-		pids[i] = child(&fds[i]);
+		pids[i] = start_child(&fds[i]);
 		reaper_add(&r, pids[i]);
 	}
 	cr_assert_eq(r.count, 40);
@@ -77,12 +77,12 @@ Test(reaper, waits_for_its_children)
 	ASSERT_NO_LEAKS();
 }
 
-Test(reaper, child_that_ended_before_it_was_known)
+Test(reaper, child_that_ended_before_it_was_added)
 {
 	int fd;
 	siginfo_t info;
 	cr_assert_eq(reaper_reserve(&r), 0);
-	pid_t pid = child(&fd);
+	pid_t pid = start_child(&fd);
 	close(fd);
 	cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	reaper_add(&r, pid);
@@ -90,10 +90,10 @@ Test(reaper, child_that_ended_before_it_was_known)
 	cr_assert(is_gone(pid));
 }
 
-Test(reaper, leaves_the_children_of_others_alone)
+Test(reaper, leaves_other_children_alone)
 {
 	int fd, status;
-	pid_t pid = child(&fd);
+	pid_t pid = start_child(&fd);
 	close(fd);
 	uv_idle_init(&loop, &busy);
 	uv_idle_start(&busy, on_idle);

@@ -26,7 +26,7 @@ static void tear_down(void)
 
 TestSuite(spawn_holder, .init = set_up, .fini = tear_down, .timeout = 30);
 
-static unsigned descriptors(void)
+static unsigned count_descriptors(void)
 {
 	unsigned n = 0;
 	DIR *d = opendir("/proc/self/fd");
@@ -53,8 +53,8 @@ static int start(const char *holder, const char *const *argv, pid_t *ret_pid, in
 	return spawn_holder(&o, ret_pid, ret_fd);
 }
 
-/* What comes through the report pipe until its end. */
-static ssize_t report_of(int fd, void *bytes, size_t size)
+/* Read the report pipe to its end. */
+static ssize_t read_report(int fd, void *bytes, size_t size)
 {
 	size_t length = 0;
 	for (;;) {
@@ -70,8 +70,8 @@ static ssize_t report_of(int fd, void *bytes, size_t size)
 	return (ssize_t)length;
 }
 
-/* A program in the holder's place: a shell script that writes to descriptor 4. */
-static const char *script(const char *text)
+/* A shell script in the holder's place, which writes to descriptor 4. */
+static const char *write_script(const char *text)
 {
 	static char path[300];
 	folder_put(&folder, "fake", text);
@@ -83,13 +83,13 @@ static const char *script(const char *text)
 Test(spawn_holder, missing_program)
 {
 	const char *const argv[] = {"bash", NULL};
-	unsigned before = descriptors();
+	unsigned before = count_descriptors();
 	pid_t pid = 77;
 	int fd = 77;
 	cr_assert_eq(start("/nonexistent", argv, &pid, &fd), -ENOENT);
 	cr_assert_eq(pid, 77);
 	cr_assert_eq(fd, 77);
-	cr_assert_eq(descriptors(), before);
+	cr_assert_eq(count_descriptors(), before);
 	ASSERT_NO_LEAKS();
 }
 
@@ -115,28 +115,29 @@ Test(spawn_holder, program_that_dies_at_once)
 	pid_t pid;
 	int fd, status;
 	cr_assert_eq(start("/bin/false", argv, &pid, &fd), 0);
-	cr_assert_eq(report_of(fd, &byte, 1), 0);
+	cr_assert_eq(read_report(fd, &byte, 1), 0);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 }
 
-Test(spawn_holder, gives_the_arguments_and_nothing_else)
+Test(spawn_holder, passes_the_arguments_and_no_other_descriptors)
 {
 	const char *const argv[] = {"bash", "-c", "two words", "", NULL};
 	char text[4096] = "", session[50];
 	pid_t pid;
 	int fd, status;
-	/* Descriptors without CLOEXEC must not get through. */
+	/* Descriptors without CLOEXEC must not be inherited. */
 	int low = fcntl(1, F_DUPFD, 5), high = fcntl(1, F_DUPFD, 100);
 	cr_assert_eq(
-		start(script("#!/bin/bash\n"
-			     "d=/proc/$$/fd\n"
-			     "ls $d >$d/3/list\n"
-			     "readlink $d/0 $d/1 $d/2 $d/3 >$d/3/links\n"
-			     "{ printf '[%s]' \"$@\"; echo; env | grep FROM; tr '\\n' ' ' <$d/3/list; cat $d/3/links;\n"
-			     "ps -o sid= -p $$ | tr -d ' '; } >&4\n"),
+		start(write_script(
+			      "#!/bin/bash\n"
+			      "d=/proc/$$/fd\n"
+			      "ls $d >$d/3/list\n"
+			      "readlink $d/0 $d/1 $d/2 $d/3 >$d/3/links\n"
+			      "{ printf '[%s]' \"$@\"; echo; env | grep FROM; tr '\\n' ' ' <$d/3/list; cat $d/3/links;\n"
+			      "ps -o sid= -p $$ | tr -d ' '; } >&4\n"),
 			argv, &pid, &fd),
 		0);
-	report_of(fd, text, sizeof text - 1);
+	read_report(fd, text, sizeof text - 1);
 	waitpid(pid, &status, 0);
 	close(high);
 	close(low);
@@ -146,7 +147,7 @@ Test(spawn_holder, gives_the_arguments_and_nothing_else)
 			"[--nofile][0][--owner][0][--cwd][/][--][bash][-c][two words][]"),
 		"%s", text);
 	cr_expect_not_null(strstr(text, "FROM_TEST=1"), "%s", text);
-	/* 255 is bash's own, for the script. */
+	/* descriptor 255 is bash's own, for the script */
 	cr_expect_not_null(
 		strstr(text, "\n0 1 2 255 3 4 /dev/null\n/dev/null\n/dev/null\n/"), "%s", text);
 	cr_expect_not_null(strstr(text, folder.path), "%s", text);
@@ -154,7 +155,7 @@ Test(spawn_holder, gives_the_arguments_and_nothing_else)
 	cr_expect_not_null(strstr(text, session), "a session of its own: %s", text);
 }
 
-Test(spawn_holder, signals_are_as_they_were_born)
+Test(spawn_holder, signals_have_their_defaults)
 {
 	const char *const argv[] = {"bash", NULL};
 	char text[4096] = "";
@@ -168,10 +169,11 @@ Test(spawn_holder, signals_are_as_they_were_born)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
-	cr_assert_eq(start(script("#!/bin/sh\ngrep -E 'SigBlk|SigIgn' /proc/self/status >&4\n"),
-			     argv, &pid, &fd),
+	cr_assert_eq(
+		start(write_script("#!/bin/sh\ngrep -E 'SigBlk|SigIgn' /proc/self/status >&4\n"),
+			argv, &pid, &fd),
 		0);
-	report_of(fd, text, sizeof text - 1);
+	read_report(fd, text, sizeof text - 1);
 	waitpid(pid, &status, 0);
 	cr_assert_eq(sscanf(text, "SigBlk: %llx SigIgn: %llx", &blocked, &ignored), 2, "%s", text);
 	cr_assert_eq(blocked, 0);

@@ -46,8 +46,8 @@ struct outcome {
 	size_t length[2];
 };
 
-/* All that can be read now. */
-static void take(int fd, char *text, size_t *length)
+/* Read all available bytes. */
+static void read_available(int fd, char *text, size_t *length)
 {
 	ssize_t n;
 	while ((n = read(fd, text + *length, OUTPUT_SIZE - 1 - *length)) > 0)
@@ -55,7 +55,7 @@ static void take(int fd, char *text, size_t *length)
 	text[*length] = '\0';
 }
 
-/* Whether its runner has told that it has ended, and how. */
+/* Whether the runner has reported that the command has ended; o->status gets its status. */
 static bool has_ended(const struct throwaway *t, struct outcome *o)
 {
 	struct runner_message m;
@@ -68,7 +68,7 @@ static bool has_ended(const struct throwaway *t, struct outcome *o)
 	return false;
 }
 
-/* Read until it has ended, then what is left; and let its runner go, with whatever else there is. */
+/* Read until the command has ended, then the rest, and let the runner kill the leftovers and exit. */
 static void wait_for(struct throwaway *t, struct outcome *o)
 {
 	const struct runner_message release = {.type = RUNNER_RELEASE};
@@ -79,14 +79,15 @@ static void wait_for(struct throwaway *t, struct outcome *o)
 	while (!has_ended(t, o)) {
 		cr_assert_gt(poll(p, 3, 20000), 0, "it does not end");
 		for (int i = 0; i < 2; i++) {
-			take(i == 0 ? t->out : t->err, o->text[i], &o->length[i]);
+			read_available(i == 0 ? t->out : t->err, o->text[i], &o->length[i]);
 			if (p[i].revents & POLLHUP)
 				p[i].fd = -1;
 		}
 	}
-	take(t->out, o->text[0], &o->length[0]);
-	take(t->err, o->text[1], &o->length[1]);
-	(void)send(t->socket_fd, &release, sizeof release, MSG_NOSIGNAL); /* it may have ended */
+	read_available(t->out, o->text[0], &o->length[0]);
+	read_available(t->err, o->text[1], &o->length[1]);
+	(void)send(t->socket_fd, &release, sizeof release,
+		MSG_NOSIGNAL); /* the runner may have exited */
 	cr_assert_eq(waitpid(t->runner, NULL, 0), t->runner);
 	close(t->out);
 	close(t->err);
@@ -102,7 +103,7 @@ static void run(const struct throwaway_options *o, struct outcome *ret)
 	wait_for(&t, ret);
 }
 
-static void forget(struct outcome *o)
+static void outcome_free(struct outcome *o)
 {
 	free(o->text[0]);
 	free(o->text[1]);
@@ -117,7 +118,7 @@ static void expect(const char *command, bool terminals, int code, const char *ou
 		command, (unsigned)got.status);
 	cr_expect_str_eq(got.text[0], out, "%s: stdout %s", command, got.text[0]);
 	cr_expect_str_eq(got.text[1], err, "%s: stderr %s", command, got.text[1]);
-	forget(&got);
+	outcome_free(&got);
 }
 
 static void expect_both(const char *command, int code, const char *out, const char *err)
@@ -126,7 +127,7 @@ static void expect_both(const char *command, int code, const char *out, const ch
 	expect(command, true, code, out, err);
 }
 
-static unsigned descriptors(void)
+static unsigned count_descriptors(void)
 {
 	unsigned n = 0;
 	DIR *d = opendir("/proc/self/fd");
@@ -138,13 +139,13 @@ static unsigned descriptors(void)
 
 TestSuite(throwaway, .timeout = 60);
 
-Test(throwaway, streams_are_apart_and_bytes_exact)
+Test(throwaway, streams_are_separate_and_bytes_exact)
 {
 	expect_both("echo out; echo err >&2; exit 7", 7, "out\n", "err\n");
 	expect_both("printf 'a\\tb\\r\\nc'; printf 'x\\r\\ny\\n' >&2", 0, "a\tb\r\nc", "x\r\ny\n");
 }
 
-Test(throwaway, terminals_are_terminals)
+Test(throwaway, streams_are_terminals_if_requested)
 {
 	expect("test -t 0; echo $?; test -t 1; echo $?; test -t 2; echo $?", true, 0, "1\n0\n0\n",
 		"");
@@ -153,13 +154,13 @@ Test(throwaway, terminals_are_terminals)
 	expect("stty size <&1; stty size <&2", true, 0, "33 77\n33 77\n", "");
 }
 
-Test(throwaway, nobody_answers_at_a_terminal)
+Test(throwaway, reading_a_terminal_fails_at_once)
 {
 	expect("read -r x <&1; echo $? $x; (exec </dev/tty) 2>/dev/null; echo $?", true, 0,
 		"1\n1\n", "");
 }
 
-Test(throwaway, standard_input)
+Test(throwaway, standard_input_is_delivered_whole)
 {
 	struct outcome got;
 	struct throwaway_options o = options("cat; echo -n end; cat", true);
@@ -168,15 +169,15 @@ Test(throwaway, standard_input)
 	run(&o, &got);
 	cr_assert_eq(got.length[0], 8);
 	cr_assert_eq(memcmp(got.text[0], "a\0b\n\377end", 8), 0);
-	forget(&got);
+	outcome_free(&got);
 	o.input_length = 0;
 	run(&o, &got);
 	cr_assert_str_eq(got.text[0], "end");
-	forget(&got);
+	outcome_free(&got);
 	expect_both("cat; readlink /proc/self/fd/0", 0, "/dev/null\n", "");
 }
 
-Test(throwaway, nothing_else_is_inherited)
+Test(throwaway, no_other_descriptor_or_variable_is_inherited)
 {
 	int low = fcntl(1, F_DUPFD, 5), high = fcntl(1, F_DUPFD, 100);
 	/* The fourth is that of ls for the directory. */
@@ -186,7 +187,7 @@ Test(throwaway, nothing_else_is_inherited)
 	close(high);
 }
 
-Test(throwaway, session_group_and_signals)
+Test(throwaway, has_its_own_session_and_default_signals)
 {
 	struct throwaway t;
 	struct outcome got;
@@ -219,10 +220,10 @@ Test(throwaway, session_group_and_signals)
 	cr_expect_eq(ignored & ~UINT64_C(0x180000000), 0);
 	cr_expect_eq(codes[0], 128 + SIGPIPE);
 	cr_expect_eq(codes[1], 0);
-	forget(&got);
+	outcome_free(&got);
 }
 
-Test(throwaway, limit_of_descriptors)
+Test(throwaway, command_has_the_limit_of_descriptors)
 {
 	struct rlimit limit, after;
 	struct outcome got;
@@ -236,25 +237,25 @@ Test(throwaway, limit_of_descriptors)
 	snprintf(want, sizeof want, "123\n%llu\n", (unsigned long long)limit.rlim_max);
 	if (limit.rlim_max != RLIM_INFINITY)
 		cr_expect_str_eq(got.text[0], want);
-	forget(&got);
+	outcome_free(&got);
 	getrlimit(RLIMIT_NOFILE, &after);
 	cr_expect_eq(after.rlim_cur, limit.rlim_cur);
-	/* With more descriptors in use than the command may have. */
+	/* The parent has more descriptors open than the command may. */
 	int held[200];
 	for (int i = 0; i < 200; i++)
 		held[i] = fcntl(1, F_DUPFD_CLOEXEC, 3);
 	run(&o, &got);
 	cr_expect_eq(strncmp(got.text[0], "123\n", 4), 0, "%s", got.text[0]);
-	forget(&got);
+	outcome_free(&got);
 	o.terminals = true;
 	run(&o, &got);
 	cr_expect_eq(strncmp(got.text[0], "123\n", 4), 0, "%s", got.text[0]);
-	forget(&got);
+	outcome_free(&got);
 	for (int i = 0; i < 200; i++)
 		close(held[i]);
 }
 
-/* A command of the given length: a comment of it in front of tail, on the same line or before it. */
+/* A command of the given length: comment padding before tail, on the same line or on one before it. */
 static char *long_command(size_t length, const char *head, const char *tail)
 {
 	char *text = malloc(length + 1);
@@ -265,7 +266,7 @@ static char *long_command(size_t length, const char *head, const char *tail)
 	return text;
 }
 
-Test(throwaway, long_commands_are_like_short_ones)
+Test(throwaway, long_commands_work_as_short_ones)
 {
 	static const char tail[] =
 		"\necho $0 $LINENO $#; ls -1 /proc/self/fd | wc -l; (exit 3); echo $?\n"
@@ -282,14 +283,14 @@ Test(throwaway, long_commands_are_like_short_ones)
 	run(&o, &got);
 	cr_expect_eq(WEXITSTATUS(got.status), 2, "%x", (unsigned)got.status);
 	cr_expect_not_null(strstr(got.text[1], "unexpected EOF"));
-	forget(&got);
+	outcome_free(&got);
 	free(open_quote);
 }
 
-Test(throwaway, missing_directory_or_bash)
+Test(throwaway, missing_directory_or_bash_is_an_error)
 {
 	struct throwaway t;
-	unsigned before = descriptors();
+	unsigned before = count_descriptors();
 	struct throwaway_options o = options("echo never", true);
 	o.cwd = "/nonexistent";
 	cr_expect_eq(throwaway_start(&o, &t), -ENOENT);
@@ -298,11 +299,11 @@ Test(throwaway, missing_directory_or_bash)
 	o.cwd = "/";
 	o.bash = "/nonexistent";
 	cr_expect_eq(throwaway_start(&o, &t), -ENOENT);
-	cr_expect_eq(descriptors(), before);
+	cr_expect_eq(count_descriptors(), before);
 	ASSERT_NO_LEAKS();
 }
 
-Test(throwaway, descriptors_are_short)
+Test(throwaway, each_shortage_of_descriptors_is_an_error)
 {
 	struct throwaway t;
 	struct rlimit limit;
@@ -314,8 +315,8 @@ Test(throwaway, descriptors_are_short)
 	o.input_length = 1;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	rlim_t before = limit.rlim_cur;
-	unsigned open_before = descriptors();
-	/* Each time it gets one step further. */
+	unsigned open_before = count_descriptors();
+	/* Each iteration fails one step later. */
 	for (rlim_t most = 16; most < 24; most++) {
 		limit.rlim_cur = most;
 		setrlimit(RLIMIT_NOFILE, &limit);
@@ -325,17 +326,17 @@ Test(throwaway, descriptors_are_short)
 		if (rc == 0) {
 			struct outcome got;
 			wait_for(&t, &got);
-			forget(&got);
+			outcome_free(&got);
 		} else {
 			cr_expect(rc == -EMFILE || rc == -EINVAL, "%d", rc);
 		}
-		cr_expect_eq(descriptors(), open_before, "after %d", (int)most);
+		cr_expect_eq(count_descriptors(), open_before, "after %d", (int)most);
 		cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
 	}
 	free(command);
 }
 
-Test(throwaway, the_last_bytes_are_there_when_it_has_ended)
+Test(throwaway, last_bytes_are_readable_when_the_command_has_ended)
 {
 	for (int i = 0; i < 60; i++) {
 		struct outcome got;
@@ -344,11 +345,11 @@ Test(throwaway, the_last_bytes_are_there_when_it_has_ended)
 		run(&o, &got);
 		cr_assert_eq(got.length[0], 5000, "%zu", got.length[0]);
 		cr_assert_eq(got.length[1], 3000, "%zu", got.length[1]);
-		forget(&got);
+		outcome_free(&got);
 	}
 }
 
-Test(throwaway, background_child_holds_nothing_up_and_lives_on)
+Test(throwaway, background_job_delays_nothing_and_lives_on)
 {
 	for (int terminals = 0; terminals < 2; terminals++) {
 		struct outcome got;
@@ -357,12 +358,12 @@ Test(throwaway, background_child_holds_nothing_up_and_lives_on)
 		pid_t pid = (pid_t)strtol(got.text[0], NULL, 10);
 		cr_assert_gt(pid, 1);
 		cr_expect_eq(kill(pid, SIGKILL), 0, "it was still there");
-		forget(&got);
+		outcome_free(&got);
 	}
 }
 
-/* Two numbers that the command prints. */
-static void read_two(int fd, pid_t ret_pids[2])
+/* Read two pids that the command prints. */
+static void read_pids(int fd, pid_t ret_pids[2])
 {
 	char text[64] = "";
 	size_t length = 0;
@@ -376,7 +377,7 @@ static void read_two(int fd, pid_t ret_pids[2])
 	}
 }
 
-/* What it says last. */
+/* Wait for RUNNER_ALONE, the runner's last message. */
 static void wait_until_alone(const struct throwaway *t)
 {
 	struct pollfd p = {t->socket_fd, POLLIN, 0};
@@ -392,8 +393,8 @@ static bool is_alive(pid_t pid)
 	return kill(pid, 0) == 0;
 }
 
-/* A member of the command's group that outlives it, and one that does not. */
-Test(throwaway, spares_what_has_left_the_group_and_nothing_else)
+/* One process stays in the command's group and one leaves it. */
+Test(throwaway, spares_only_processes_that_have_left_the_group)
 {
 	const struct runner_message end = {.type = RUNNER_KILL}, term = {.type = RUNNER_TERMINATE};
 	for (int ends = 0; ends < 2; ends++) {
@@ -405,7 +406,7 @@ Test(throwaway, spares_what_has_left_the_group_and_nothing_else)
 			false);
 		o.spares = true;
 		cr_assert_eq(throwaway_start(&o, &t), 0);
-		read_two(t.out, pids);
+		read_pids(t.out, pids);
 		cr_assert(UNTIL(getpgid(pids[1]) == pids[1]));
 		(void)send(t.socket_fd, &term, sizeof term, MSG_NOSIGNAL);
 		(void)send(t.socket_fd, &end, sizeof end, MSG_NOSIGNAL);

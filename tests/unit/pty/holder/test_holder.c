@@ -1,4 +1,4 @@
-/* The holder itself: what it puts where, and what it says on its socket. */
+/* The holder: events, sources, respawn, the overrun rule, the socket, the guard and the starter. */
 #include "pty/starter.h"
 #include "tests/lib/held.h"
 
@@ -24,7 +24,7 @@ TestSuite(holder_starter, .fini = tear_down, .timeout = 60);
 TestSuite(holder_end, .fini = tear_down, .timeout = 60);
 TestSuite(holder_signals, .fini = tear_down, .timeout = 60);
 
-/* Number of a FIFO record: the last one, where a read has given several at once. */
+/* Number in the last line of a FIFO record: one read may have got several records. */
 static int last_number(const struct event *e)
 {
 	char text[EVENT_PAYLOAD_MAX + 1];
@@ -36,7 +36,7 @@ static int last_number(const struct event *e)
 	return atoi(line ? line + 1 : text);
 }
 
-Test(holder_feed, what_was_printed_before_a_record_lies_before_it)
+Test(holder_feed, output_printed_before_a_record_precedes_it_in_the_ring)
 {
 	const char *at;
 	held_run(&h,
@@ -67,14 +67,14 @@ Test(holder_feed, long_record_is_whole)
 	cr_assert_arr_eq(e->payload + 4090, "00007\n", 6);
 }
 
-Test(holder_feed, writer_of_the_fifo_that_dies_ends_nothing)
+Test(holder_feed, death_of_a_fifo_writer_does_not_matter)
 {
 	held_run(&h, "for i in 1 2 3; do sh -c 'echo x >f'; done; echo still''here; read x");
 	held_expect(&h, "stillhere\r\n");
 	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
 }
 
-Test(holder_feed, events_have_a_time)
+Test(holder_feed, events_have_a_timestamp)
 {
 	struct timespec now;
 	held_run(&h, "echo x >f; read x");
@@ -84,7 +84,7 @@ Test(holder_feed, events_have_a_time)
 	cr_assert(seconds <= (uint64_t)now.tv_sec && seconds + 60 > (uint64_t)now.tv_sec);
 }
 
-/* All that one source wrote. */
+/* The output of one source. */
 static const char *text_of(enum event_source source)
 {
 	static char text[65536];
@@ -108,7 +108,7 @@ static const char *text_of(enum event_source source)
 	return text;
 }
 
-Test(holder_sources, pipes_are_labelled_and_get_their_crs)
+Test(holder_sources, pipes_are_labelled_and_get_crs)
 {
 	held_run(&h,
 		"exec 3>f; echo tty1; printf 'a\\nb\\n' >o; echo 1 >&3; printf 'e1\\ne2' >e; echo 2 >&3;\n"
@@ -117,7 +117,7 @@ Test(holder_sources, pipes_are_labelled_and_get_their_crs)
 	cr_assert_str_eq(text_of(EVENT_SOURCE_STDOUT), "a\r\nb\r\nc\r\r\n", "exact but for the CRs");
 	cr_assert_str_eq(text_of(EVENT_SOURCE_STDERR), "e1\r\ne2");
 	cr_assert_str_eq(text_of(EVENT_SOURCE_TERMINAL), "tty1\r\ntty2\r\n");
-	/* In the ring before the record that was written behind them. */
+	/* In the ring before the record that was written after them. */
 	for (size_t i = 0; i < h.events_count; i++) {
 		const struct event *e = &h.events[i];
 		if (e->header.type == EVENT_FIFO && last_number(e) >= 2)
@@ -126,7 +126,7 @@ Test(holder_sources, pipes_are_labelled_and_get_their_crs)
 	}
 }
 
-Test(holder_sources, much_through_a_pipe_is_exact)
+Test(holder_sources, large_output_through_a_pipe_is_exact)
 {
 	held_run(&h, "seq 1 20000 >o; echo 1 >f; exit 0");
 	held_wait_exit(&h);
@@ -161,7 +161,7 @@ Test(holder_exit, status_and_offset_are_published)
 	cr_assert_null(held_event(&h, EVENT_EXIT, 1));
 }
 
-Test(holder_exit, by_a_signal)
+Test(holder_exit, exit_by_a_signal_is_reported)
 {
 	held_run(&h, "kill -9 $$");
 	held_wait_exit(&h);
@@ -169,14 +169,14 @@ Test(holder_exit, by_a_signal)
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-Test(holder_exit, is_that_of_the_shell_not_of_its_children)
+Test(holder_exit, status_is_the_shells_not_its_childrens)
 {
 	held_run(&h, "(exit 3) & (sleep 0.3; echo late) & wait %1; exit 4");
 	held_wait_exit(&h);
 	cr_assert_eq(WEXITSTATUS(h.link.ring.header->exit_status), 4);
 }
 
-Test(holder_exit, last_words_are_never_lost)
+Test(holder_exit, output_before_the_exit_is_never_lost)
 {
 	for (int i = 0; i < 15; i++) {
 		held_run(&h, "printf 'last words'; echo 1 >f; printf '!'; exit 0");
@@ -188,7 +188,7 @@ Test(holder_exit, last_words_are_never_lost)
 	}
 }
 
-Test(holder_exit, terminal_kept_open_by_a_child_does_not_delay_it)
+Test(holder_exit, terminal_kept_open_by_a_child_does_not_delay_the_exit)
 {
 	held_run(&h,
 		"(trap '' HUP; touch ready; exec sleep 1000) & echo child$!; "
@@ -198,7 +198,7 @@ Test(holder_exit, terminal_kept_open_by_a_child_does_not_delay_it)
 	cr_assert(held_is_alive(child));
 }
 
-Test(holder_exit, holder_goes_when_its_time_is_over)
+Test(holder_exit, holder_exits_when_its_ttl_is_over)
 {
 	const char *const argv[] = {"bash", "-c", "exit 0", NULL};
 	held_start_with(&h, &(struct spawn_options){.ttl_s = 1}, argv);
@@ -226,7 +226,7 @@ static struct event_shell shell_event(size_t n)
 	return shell;
 }
 
-Test(holder_respawn, another_shell_on_the_same_terminal)
+Test(holder_respawn, new_shell_gets_the_same_terminal)
 {
 	run_again("echo shell$$ $(tty) $(ps -o tpgid=,sid= $$); read x; exit 7");
 	pid_t first = h.link.info.shell_pid;
@@ -239,7 +239,7 @@ Test(holder_respawn, another_shell_on_the_same_terminal)
 	cr_assert_eq(h.link.info.shell_pid, first, "until it is followed");
 	link_update_shell_pid(&h.link);
 	cr_assert_eq(h.link.info.shell_pid, shell.pid);
-	/* All of the first is before the event, all of the second behind it. */
+	/* The first shell's output is before the event, the second shell's after it. */
 	uint64_t offset = held_event(&h, EVENT_SHELL, 0)->header.offset;
 	char wanted[40];
 	snprintf(wanted, sizeof wanted, "shell%d", shell.pid);
@@ -255,7 +255,7 @@ Test(holder_respawn, another_shell_on_the_same_terminal)
 	cr_assert_eq(atomic_load(&h.link.ring.header->exited), 0);
 }
 
-Test(holder_respawn, terminal_as_it_was_at_first)
+Test(holder_respawn, terminal_modes_are_reset_and_its_size_is_kept)
 {
 	run_again(
 		"stty size; stty -a | grep -o -w -e -icanon -e icanon; stty raw; echo end; read x; kill -9 $$");
@@ -269,7 +269,7 @@ Test(holder_respawn, terminal_as_it_was_at_first)
 	cr_assert_null(held_event(&h, EVENT_SHELL, 1), "it has read what was not its own");
 }
 
-Test(holder_respawn, in_the_directory_of_the_last_record)
+Test(holder_respawn, new_shell_starts_in_the_directory_of_the_last_record)
 {
 	run_again(
 		"pwd; f=$PWD; [ $f = /usr ] && { echo here; read x; }; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; exit 0");
@@ -279,7 +279,7 @@ Test(holder_respawn, in_the_directory_of_the_last_record)
 	held_expect(&h, "/usr\r\nhere");
 }
 
-Test(holder_respawn, those_that_end_at_once_come_later_and_later_and_then_no_more)
+Test(holder_respawn, shells_that_end_at_once_restart_after_growing_pauses_then_no_more)
 {
 	long long before = until_now_ms();
 	run_again("echo once; exit 3");
@@ -291,7 +291,7 @@ Test(holder_respawn, those_that_end_at_once_come_later_and_later_and_then_no_mor
 	cr_assert_eq(WEXITSTATUS(h.link.ring.header->exit_status), 3);
 }
 
-Test(holder_respawn, one_that_cannot_be_started_again_is_the_end)
+Test(holder_respawn, session_exits_when_the_shell_cannot_be_started_again)
 {
 	char path[300];
 	held_init(&h);
@@ -304,7 +304,7 @@ Test(holder_respawn, one_that_cannot_be_started_again_is_the_end)
 	h.holder = h.link.info.holder_pid;
 	held_watch(&h);
 	held_consume(&h);
-	held_expect(&h, "begun"); /* bash has opened it */
+	held_expect(&h, "begun"); /* bash has opened the script */
 	unlinkat(h.folder.fd, "shell", 0);
 	held_type(&h, "\n");
 	held_wait_exit(&h);
@@ -312,7 +312,7 @@ Test(holder_respawn, one_that_cannot_be_started_again_is_the_end)
 	cr_assert_null(held_event(&h, EVENT_SHELL, 0));
 }
 
-Test(holder_respawn, what_a_shell_has_left_behind_lives_and_is_ended_with_the_session)
+Test(holder_respawn, background_job_survives_the_shell_and_is_killed_with_the_session)
 {
 	run_again("[ -e child ] || { (trap '' HUP; echo $BASHPID >child; exec sleep 1000) & }; "
 		  "until [ -s child ]; do sleep 0.01; done; echo child$(cat child); read x");
@@ -341,12 +341,12 @@ static void expect_sequence(const char *at, int last)
 	}
 }
 
-Test(holder_overrun, nothing_is_overwritten_while_nobody_consumes)
+Test(holder_overrun, nothing_is_overwritten_while_the_server_consumes_nothing)
 {
 	const char *const argv[] = {"bash", "--norc", "-c", "seq 1 100000; exit 5", NULL};
 	h = (struct held){0};
 	held_start_with(&h, &(struct spawn_options){.ring_size = RING_SIZE_MIN}, argv);
-	/* held_start_with() may have consumed a little; from now on nobody does. */
+	/* held_start_with() may have consumed a little; from now on nothing is consumed. */
 	h.idle = true;
 	const struct ring *ring = &h.link.ring;
 	cr_assert(LOOP_UNTIL(&h.loop, atomic_load(&ring->header->blocked) == 1));
@@ -364,7 +364,7 @@ Test(holder_overrun, nothing_is_overwritten_while_nobody_consumes)
 	cr_assert_eq(WEXITSTATUS(ring->header->exit_status), 5);
 }
 
-Test(holder_overrun, input_and_signals_work_while_it_is_blocked)
+Test(holder_overrun, input_and_signals_work_while_the_output_is_blocked)
 {
 	const char *const argv[] = {"bash", "--norc", "-c",
 		"trap 'touch got' USR1; while :; do echo xxxxxxxxxxxx; done", NULL};
@@ -377,7 +377,7 @@ Test(holder_overrun, input_and_signals_work_while_it_is_blocked)
 	cr_assert(LOOP_UNTIL(&h.loop, faccessat(h.folder.fd, "got", F_OK, 0) == 0));
 }
 
-/* Bytes of all FIFO records. */
+/* Size of all FIFO records in bytes. */
 static size_t record_bytes(void)
 {
 	size_t bytes = 0;
@@ -401,7 +401,7 @@ Test(holder_overrun, events_are_not_overwritten_either)
 		record_bytes());
 }
 
-Test(holder_overrun, resize_while_it_is_blocked_is_not_forgotten)
+Test(holder_overrun, resize_while_the_output_is_blocked_is_kept)
 {
 	const char *const argv[] = {
 		"bash", "--norc", "-c", "while :; do echo xxxxxxxxxxxx; done", NULL};
@@ -419,8 +419,8 @@ Test(holder_overrun, resize_while_it_is_blocked_is_not_forgotten)
 		"the terminal keeps its old size");
 }
 
-/* A connection of one's own. */
-static int dial(void)
+/* A connection besides the link's. */
+static int connect_holder(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct timeval limit = {.tv_sec = 15};
@@ -431,7 +431,7 @@ static int dial(void)
 	return fd;
 }
 
-static void say(int fd, enum wire_type type, uint32_t a, uint32_t b)
+static void send_message(int fd, enum wire_type type, uint32_t a, uint32_t b)
 {
 	struct wire_message m = {.magic = WIRE_MAGIC,
 		.version = WIRE_VERSION,
@@ -442,8 +442,8 @@ static void say(int fd, enum wire_type type, uint32_t a, uint32_t b)
 	cr_assert_eq(send(fd, &m, sizeof m, MSG_NOSIGNAL), (ssize_t)sizeof m);
 }
 
-/* The next message; *ret_fds gets the number of descriptors that came with it (closed here). */
-static struct wire_message hear(int fd, size_t *ret_fds)
+/* Receive a message; *ret_fds gets the number of descriptors that came with it (they are closed here). */
+static struct wire_message receive_message(int fd, size_t *ret_fds)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(32 * sizeof(int))];
 	struct wire_message m = {0};
@@ -467,57 +467,57 @@ static struct wire_message hear(int fd, size_t *ret_fds)
 	return m;
 }
 
-static struct wire_message ask(int fd, enum wire_type type, uint32_t a, uint32_t b)
+static struct wire_message call(int fd, enum wire_type type, uint32_t a, uint32_t b)
 {
-	say(fd, type, a, b);
-	struct wire_message m = hear(fd, NULL);
+	send_message(fd, type, a, b);
+	struct wire_message m = receive_message(fd, NULL);
 	cr_assert_eq(m.type, type);
 	cr_assert_eq(m.serial, 77);
 	return m;
 }
 
-static void expect_hung_up(int fd)
+static void expect_closed(int fd)
 {
 	char byte;
 	cr_assert_eq(recv(fd, &byte, 1, 0), 0);
 	close(fd);
 }
 
-static void expect_still_ours(void)
+static void expect_still_attached(void)
 {
 	held_type(&h, "echo still''ours\n");
 	held_expect(&h, "stillours\r\n");
 	cr_assert_not(h.lost);
 }
 
-Test(holder_wire, hello_takes_nothing_over)
+Test(holder_wire, hello_does_not_take_over)
 {
 	held_start(&h);
-	int fd = dial();
-	struct wire_message m = ask(fd, WIRE_HELLO, 0, 0);
+	int fd = connect_holder();
+	struct wire_message m = call(fd, WIRE_HELLO, 0, 0);
 	cr_assert_eq(m.status, 0);
 	cr_assert_eq(m.u.info.epoch, h.link.info.epoch);
 	cr_assert_eq(m.u.info.holder_pid, h.holder);
 	cr_assert_eq(m.u.info.shell_pid, h.link.info.shell_pid);
 	cr_assert_eq(link_resize(&h.link, 30, 90), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_RESIZE, 0) != NULL));
-	expect_still_ours();
+	expect_still_attached();
 	close(fd);
 }
 
-Test(holder_wire, second_attach_takes_over_and_the_first_is_told)
+Test(holder_wire, second_attach_takes_over_and_the_first_connection_is_notified)
 {
 	size_t fds;
 	held_start(&h);
-	int fd = dial();
-	say(fd, WIRE_ATTACH, 0, 0);
-	struct wire_message m = hear(fd, &fds);
+	int fd = connect_holder();
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	struct wire_message m = receive_message(fd, &fds);
 	cr_assert_eq(m.status, 0);
 	cr_assert_eq(fds, WIRE_FDS);
 	cr_assert(LOOP_UNTIL(&h.loop, h.lost));
 	cr_assert(h.taken);
-	cr_assert_eq(ask(fd, WIRE_RESIZE, 30, 90).status, 0);
-	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	cr_assert_eq(call(fd, WIRE_RESIZE, 30, 90).status, 0);
+	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
 	h.ended = true;
 	close(fd);
 }
@@ -525,62 +525,62 @@ Test(holder_wire, second_attach_takes_over_and_the_first_is_told)
 Test(holder_wire, owner_may_attach_again)
 {
 	held_run(&h, "read x");
-	int fd = dial();
-	say(fd, WIRE_ATTACH, 0, 0);
-	hear(fd, NULL);
-	say(fd, WIRE_ATTACH, 0, 0);
-	struct wire_message m = hear(fd, NULL);
+	int fd = connect_holder();
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	receive_message(fd, NULL);
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	struct wire_message m = receive_message(fd, NULL);
 	cr_assert_eq(m.type, WIRE_ATTACH, "and not that it was taken");
-	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
 	h.ended = true;
 	close(fd);
 }
 
-Test(holder_wire, only_the_owner_may_change_anything)
+Test(holder_wire, only_the_attached_connection_may_change_anything)
 {
 	held_start(&h);
-	int fd = dial();
-	cr_assert_eq(ask(fd, WIRE_RESIZE, 30, 90).status, -EPERM);
-	cr_assert_eq(ask(fd, WIRE_SIGNAL, SIGKILL, WIRE_TARGET_SHELL).status, -EPERM);
-	cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 1, 0).status, -EPERM);
-	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, -EPERM);
-	expect_still_ours();
+	int fd = connect_holder();
+	cr_assert_eq(call(fd, WIRE_RESIZE, 30, 90).status, -EPERM);
+	cr_assert_eq(call(fd, WIRE_SIGNAL, SIGKILL, WIRE_TARGET_SHELL).status, -EPERM);
+	cr_assert_eq(call(fd, WIRE_STDERR_PTY, 1, 0).status, -EPERM);
+	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, -EPERM);
+	expect_still_attached();
 	close(fd);
 }
 
 Test(holder_wire, unknown_types_are_answered)
 {
 	held_start(&h);
-	int fd = dial();
-	say(fd, WIRE_ATTACH, 0, 0);
-	hear(fd, NULL);
-	cr_assert_eq(ask(fd, (enum wire_type)0, 0, 0).status, -EOPNOTSUPP);
-	cr_assert_eq(ask(fd, (enum wire_type)1000, 0, 0).status, -EOPNOTSUPP);
-	cr_assert_eq(ask(fd, WIRE_SIGNAL, 9999, WIRE_TARGET_SHELL).status, -EINVAL);
-	cr_assert_eq(ask(fd, WIRE_RESIZE, 0, 0).status, -EINVAL);
-	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	int fd = connect_holder();
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	receive_message(fd, NULL);
+	cr_assert_eq(call(fd, (enum wire_type)0, 0, 0).status, -EOPNOTSUPP);
+	cr_assert_eq(call(fd, (enum wire_type)1000, 0, 0).status, -EOPNOTSUPP);
+	cr_assert_eq(call(fd, WIRE_SIGNAL, 9999, WIRE_TARGET_SHELL).status, -EINVAL);
+	cr_assert_eq(call(fd, WIRE_RESIZE, 0, 0).status, -EINVAL);
+	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
 	h.ended = true;
 	close(fd);
 }
 
-Test(holder_wire, nonsense_is_hung_up_on)
+Test(holder_wire, invalid_messages_close_the_connection)
 {
 	struct wire_message m = {.magic = WIRE_MAGIC ^ 1, .type = WIRE_HELLO};
 	held_start(&h);
-	int fd = dial();
+	int fd = connect_holder();
 	cr_assert_eq(send(fd, &m, sizeof m, 0), (ssize_t)sizeof m);
-	expect_hung_up(fd);
+	expect_closed(fd);
 	m.magic = WIRE_MAGIC;
-	fd = dial();
+	fd = connect_holder();
 	cr_assert_eq(send(fd, &m, sizeof m - 1, 0), (ssize_t)sizeof m - 1);
-	expect_hung_up(fd);
-	fd = dial();
+	expect_closed(fd);
+	fd = connect_holder();
 	cr_assert_eq(send(fd, "x", 1, 0), 1);
-	expect_hung_up(fd);
-	expect_still_ours();
+	expect_closed(fd);
+	expect_still_attached();
 }
 
-Test(holder_wire, longer_message_of_a_newer_server)
+Test(holder_wire, longer_message_of_a_newer_server_is_accepted)
 {
 	struct {
 		struct wire_message m;
@@ -590,21 +590,21 @@ Test(holder_wire, longer_message_of_a_newer_server)
 			     .type = WIRE_HELLO,
 			     .serial = 3}};
 	held_start(&h);
-	int fd = dial();
+	int fd = connect_holder();
 	cr_assert_eq(send(fd, &message, sizeof message, 0), (ssize_t)sizeof message);
-	struct wire_message m = hear(fd, NULL);
+	struct wire_message m = receive_message(fd, NULL);
 	cr_assert(m.type == WIRE_HELLO && m.serial == 3 && m.version == WIRE_VERSION);
 	close(fd);
 }
 
-Test(holder_wire, more_connections_than_it_serves)
+Test(holder_wire, connections_beyond_the_limit_are_refused)
 {
 	int fds[20];
 	char byte;
 	unsigned refused = 0;
 	held_start(&h);
 	for (int i = 0; i < 20; i++) {
-		fds[i] = dial();
+		fds[i] = connect_holder();
 		struct wire_message m = {.magic = WIRE_MAGIC, .type = WIRE_HELLO};
 		(void)!send(fds[i], &m, sizeof m, MSG_NOSIGNAL);
 		refused += recv(fds[i], &byte, 1, 0) <= 0;
@@ -612,13 +612,13 @@ Test(holder_wire, more_connections_than_it_serves)
 	cr_assert_gt(refused, 0);
 	for (int i = 0; i < 20; i++)
 		close(fds[i]);
-	expect_still_ours();
-	int fd = dial();
-	cr_assert_eq(ask(fd, WIRE_HELLO, 0, 0).status, 0);
+	expect_still_attached();
+	int fd = connect_holder();
+	cr_assert_eq(call(fd, WIRE_HELLO, 0, 0).status, 0);
 	close(fd);
 }
 
-Test(holder_wire, descriptors_are_not_taken)
+Test(holder_wire, message_with_descriptors_closes_the_connection)
 {
 	struct wire_message m = {.magic = WIRE_MAGIC, .version = WIRE_VERSION, .type = WIRE_HELLO};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -632,11 +632,11 @@ Test(holder_wire, descriptors_are_not_taken)
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(int));
 	held_start(&h);
-	int fd = dial();
+	int fd = connect_holder();
 	memcpy(CMSG_DATA(header), &fd, sizeof fd);
 	cr_assert_eq(sendmsg(fd, &message, MSG_NOSIGNAL), (ssize_t)sizeof m);
-	expect_hung_up(fd);
-	expect_still_ours();
+	expect_closed(fd);
+	expect_still_attached();
 }
 
 Test(holder_wire, second_terminal_for_standard_error)
@@ -647,15 +647,15 @@ Test(holder_wire, second_terminal_for_standard_error)
 		"read name; echo got $name; [ -t 3 ] 3>$name && echo is''tty; printf 'e1\\ne2\\n' >$name; echo 1 >f; read x");
 	held_close_link(&h);
 	h.closed = h.attached = false;
-	/* By hand, for the link does not ask for it yet. */
-	int fd = dial();
-	say(fd, WIRE_ATTACH, 0, 0);
-	hear(fd, NULL);
-	cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 0, 0).status, -ENOENT);
-	struct wire_message m = ask(fd, WIRE_STDERR_PTY, 1, 0);
+	/* By hand: the link does not send this request itself. */
+	int fd = connect_holder();
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	receive_message(fd, NULL);
+	cr_assert_eq(call(fd, WIRE_STDERR_PTY, 0, 0).status, -ENOENT);
+	struct wire_message m = call(fd, WIRE_STDERR_PTY, 1, 0);
 	cr_assert_eq(m.status, 0);
 	cr_assert_eq(strncmp(m.u.text, "/dev/pts/", 9), 0);
-	cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 1, 0).status, -EBUSY);
+	cr_assert_eq(call(fd, WIRE_STDERR_PTY, 1, 0).status, -EBUSY);
 	cr_assert_eq(link_init(&h.link, &h.loop, dup(h.folder.fd), &held_callbacks, &h), 0);
 	cr_assert_eq(link_adopt(&h.link), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, h.attached));
@@ -674,19 +674,19 @@ Test(holder_wire, second_terminal_for_standard_error)
 Test(holder_wire, second_terminal_can_be_opened_again_and_again)
 {
 	held_run(&h, "read x");
-	int fd = dial();
-	say(fd, WIRE_ATTACH, 0, 0);
-	hear(fd, NULL);
+	int fd = connect_holder();
+	send_message(fd, WIRE_ATTACH, 0, 0);
+	receive_message(fd, NULL);
 	for (int i = 0; i < 100; i++) {
-		cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 1, 0).status, 0);
-		cr_assert_eq(ask(fd, WIRE_STDERR_PTY, 0, 0).status, 0);
+		cr_assert_eq(call(fd, WIRE_STDERR_PTY, 1, 0).status, 0);
+		cr_assert_eq(call(fd, WIRE_STDERR_PTY, 0, 0).status, 0);
 	}
-	cr_assert_eq(ask(fd, WIRE_END, 0, 0).status, 0);
+	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
 	h.ended = true;
 	close(fd);
 }
 
-Test(holder_end, whole_tree_is_gone_with_its_daemons)
+Test(holder_end, the_whole_tree_is_killed_with_its_daemons)
 {
 	pid_t pids[4];
 	held_run(&h,
@@ -710,7 +710,7 @@ Test(holder_end, whole_tree_is_gone_with_its_daemons)
 	cr_assert_eq(faccessat(h.folder.fd, WIRE_SOCKET, F_OK, 0), -1);
 }
 
-Test(holder_end, processes_that_hang_up_are_not_killed)
+Test(holder_end, processes_that_exit_on_hangup_are_not_killed)
 {
 	held_run(&h,
 		"trap 'sleep 0.05; touch cleaned; exit' HUP; echo go; while :; do sleep 0.01; done");
@@ -720,7 +720,7 @@ Test(holder_end, processes_that_hang_up_are_not_killed)
 	cr_assert_eq(faccessat(h.folder.fd, "cleaned", F_OK, 0), 0);
 }
 
-Test(holder_end, stopped_processes_go_too)
+Test(holder_end, stopped_processes_are_killed)
 {
 	held_run(&h, "sleep 1000 & kill -STOP $!; echo pid=$!.; kill -STOP $$");
 	held_expect(&h, ".\r\n");
@@ -730,7 +730,7 @@ Test(holder_end, stopped_processes_go_too)
 	cr_assert_not(held_is_alive(child));
 }
 
-Test(holder_end, process_that_forks_without_end)
+Test(holder_end, processes_that_fork_without_end_are_killed)
 {
 	held_run(&h,
 		"trap '' HUP TERM; f() { (trap '' HUP; sleep 0.01; f) & }; for i in 1 2 3 4; do f; done; echo go; wait; sleep 1000");
@@ -740,7 +740,7 @@ Test(holder_end, process_that_forks_without_end)
 	cr_assert_eq(h.error, 0);
 }
 
-Test(holder_end, while_the_ring_is_full)
+Test(holder_end, works_while_the_ring_is_full)
 {
 	const char *const argv[] = {
 		"bash", "--norc", "-c", "trap '' HUP; while :; do echo xxxxxxxxxxxx; done", NULL};
@@ -752,7 +752,7 @@ Test(holder_end, while_the_ring_is_full)
 	cr_assert_eq(h.error, 0);
 }
 
-Test(holder_end, after_the_shell_has_ended)
+Test(holder_end, works_after_the_shell_has_ended)
 {
 	held_run(&h, "exit 0");
 	held_wait_exit(&h);
@@ -761,16 +761,16 @@ Test(holder_end, after_the_shell_has_ended)
 	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder)));
 }
 
-Test(holder_signals, nothing_but_kill_ends_it)
+Test(holder_signals, only_sigkill_terminates_the_holder)
 {
 	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGCHLD};
 	held_start(&h);
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		cr_assert_eq(kill(h.holder, signals[i]), 0);
-	expect_still_ours();
+	expect_still_attached();
 }
 
-Test(holder_signals, it_holds_nothing_of_its_starter)
+Test(holder_signals, holder_inherits_nothing_from_its_starter)
 {
 	char path[64], target[300];
 	held_start(&h);
@@ -787,7 +787,7 @@ Test(holder_signals, it_holds_nothing_of_its_starter)
 	cr_assert_eq(getsid(h.holder), h.holder);
 }
 
-Test(holder_signals, it_sleeps_when_nothing_happens)
+Test(holder_signals, idle_holder_uses_no_cpu_time)
 {
 	char path[64], text[2000];
 	long long before = 0, after = 0;
@@ -806,7 +806,7 @@ Test(holder_signals, it_sleeps_when_nothing_happens)
 	cr_assert_leq(after - before, 5, "%lld wake-ups in 0.2 s", after - before);
 }
 
-/* Pids that a script has printed, as "pid1=NUMBER." and so on. */
+/* Pids that a script has printed as "pid1=PID." and so on. */
 static void read_pids(pid_t *pids, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -830,7 +830,7 @@ static void expect_gone(const pid_t *pids, int count)
 		cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(pids[i])), "process %d lives", i + 1);
 }
 
-Test(holder_guard, ends_what_a_killed_holder_leaves)
+Test(holder_guard, kills_what_a_killed_holder_leaves)
 {
 	pid_t pids[4];
 	held_run(&h, daemons);
@@ -853,7 +853,7 @@ static pid_t parent_of(pid_t pid)
 	return atoi(strrchr(text, ')') + 4);
 }
 
-Test(holder_guard, terminated_it_ends_its_holder_too)
+Test(holder_guard, terminated_guard_kills_its_holder_too)
 {
 	pid_t pids[4], guard;
 	held_run(&h, daemons);
@@ -865,7 +865,7 @@ Test(holder_guard, terminated_it_ends_its_holder_too)
 	cr_assert(LOOP_UNTIL(&h.loop, !held_is_alive(h.holder) && !held_is_alive(guard)));
 }
 
-Test(holder_guard, is_gone_when_its_holder_has_ended)
+Test(holder_guard, exits_after_its_holder)
 {
 	held_start(&h);
 	pid_t guard = parent_of(h.holder);
@@ -893,7 +893,7 @@ static void start_behind(bool respawn, const char *script)
 	held_consume(&h);
 }
 
-Test(holder_starter, shell_has_its_terminal_its_pid_and_its_status)
+Test(holder_starter, shell_has_its_terminal_pid_and_status)
 {
 	start_behind(false,
 		"tty; ps -o stat= -p $$ | grep -c '[s].*+'; echo pid1=$$.; read x; echo got $x >/proc/$PPID/fd/7; kill -USR1 $$");
@@ -909,7 +909,7 @@ Test(holder_starter, shell_has_its_terminal_its_pid_and_its_status)
 	cr_assert(WIFSIGNALED(exit.status) && WTERMSIG(exit.status) == SIGUSR1);
 }
 
-Test(holder_starter, what_cannot_be_started_is_told)
+Test(holder_starter, shell_that_cannot_be_executed_is_reported)
 {
 	held_init(&h);
 	const char *const wrapper[] = {held_holder(), STARTER_OPTION, "--directory", h.folder.path,
@@ -923,7 +923,7 @@ Test(holder_starter, what_cannot_be_started_is_told)
 	cr_assert_eq(h.error, -ENOENT);
 }
 
-Test(holder_starter, that_cannot_be_reached_is_told)
+Test(holder_starter, starter_that_cannot_be_run_is_reported)
 {
 	held_init(&h);
 	const char *const wrapper[] = {"/bin/false", NULL};
@@ -935,12 +935,12 @@ Test(holder_starter, that_cannot_be_reached_is_told)
 	cr_assert_eq(h.stage, REPORT_SETUP);
 }
 
-Test(holder_starter, another_shell_follows)
+Test(holder_starter, new_shell_follows_in_the_last_directory)
 {
 	start_behind(true,
 		"echo here$PWD; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; sleep 1000 & exit $x");
 	held_expect(&h, "here");
-	/* The starter notes where the shell is, which may end before; it takes messages in their order. */
+	/* The starter handles messages in their order: once the terminal is open, it has the directory. */
 	cr_assert(LOOP_UNTIL(&h.loop, held_event(&h, EVENT_FIFO, 0) != NULL));
 	cr_assert_eq(link_open_terminal(&h.link), 0);
 	cr_assert(LOOP_UNTIL(&h.loop, h.terminal));
@@ -957,7 +957,7 @@ Test(holder_starter, another_shell_follows)
 	cr_assert_eq(h.error, 0);
 }
 
-Test(holder_starter, killed_it_ends_the_session)
+Test(holder_starter, killed_starter_ends_the_session)
 {
 	pid_t pids[4];
 	start_behind(false, daemons);

@@ -86,7 +86,10 @@ Test(proc_parse_start_time, texts)
 	}
 }
 
-/* A child that waits for its end; with a grandchild, whose number *ret_below is, if that is asked for. */
+/*
+ * A child that sleeps until it is killed. If ret_below is set, the child has a child too, whose pid *ret_below
+ * gets.
+ */
 static pid_t start(pid_t *ret_below)
 {
 	int fds[2];
@@ -108,13 +111,13 @@ static pid_t start(pid_t *ret_below)
 	return child;
 }
 
-static void end(pid_t child)
+static void kill_child(pid_t child)
 {
 	kill(child, SIGKILL);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 }
 
-Test(proc, a_process_and_its_end)
+Test(proc, process_and_its_end)
 {
 	struct proc_status s;
 	pid_t pid = start(NULL);
@@ -141,7 +144,7 @@ static void *wait_for_ever(void *nothing)
 	return nothing;
 }
 
-/* So many that how many threads there are is not read any more. */
+/* Enough groups that /proc/PID/status is cut before its number of threads. */
 static void join_groups(void)
 {
 	static gid_t groups[4000];
@@ -151,8 +154,8 @@ static void join_groups(void)
 		cr_assert_eq(setgroups(4000, groups), 0);
 }
 
-/* The kernel says of its first thread that it is a zombie. */
-static void live_on_in_other_threads(bool in_groups)
+/* A process whose first thread is a zombie to the kernel, while another thread runs. */
+static void check_other_threads(bool in_groups)
 {
 	struct proc_status s;
 	pthread_t thread;
@@ -174,10 +177,10 @@ static void live_on_in_other_threads(bool in_groups)
 	waitpid(pid, NULL, 0);
 }
 
-Test(proc, a_process_lives_on_in_its_other_threads, .timeout = 30)
+Test(proc, process_lives_on_in_its_other_threads, .timeout = 30)
 {
-	live_on_in_other_threads(false);
-	live_on_in_other_threads(true);
+	check_other_threads(false);
+	check_other_threads(true);
 }
 
 Test(proc, files_are_read_up_to_a_size)
@@ -192,7 +195,7 @@ Test(proc, files_are_read_up_to_a_size)
 	close(fd);
 }
 
-Test(proc, links_are_whole_or_not_known)
+Test(proc, links_are_whole_or_unknown)
 {
 	char path[64], small[4];
 	cr_assert_eq(chdir("/proc"), 0);
@@ -203,7 +206,7 @@ Test(proc, links_are_whole_or_not_known)
 	cr_assert_eq(proc_read_link(0, "cwd", path, sizeof path), 0);
 }
 
-Test(proc, who_is_below_whom)
+Test(proc, descendants)
 {
 	pid_t below, pid = start(&below);
 	cr_assert(proc_is_descendant(below, pid));
@@ -212,11 +215,11 @@ Test(proc, who_is_below_whom)
 	cr_assert_not(proc_is_descendant(pid, below));
 	cr_assert_not(proc_is_descendant(getpid(), pid));
 	kill(below, SIGKILL);
-	end(pid);
+	kill_child(pid);
 	cr_assert_not(proc_is_descendant(pid, getpid()));
 }
 
-Test(proc, the_number_in_a_namespace_is_ours_in_our_own)
+Test(proc, pid_in_our_own_namespace_is_the_same)
 {
 	cr_assert_eq(proc_inner_pid(getpid()), getpid());
 }
@@ -241,7 +244,7 @@ static void *fork_and_stay(void *user)
 	return NULL;
 }
 
-Test(proc, children_of_all_threads)
+Test(proc, children_of_all_threads_are_found)
 {
 	pid_t first = start(NULL), second = 0;
 	pthread_t thread;
@@ -256,11 +259,11 @@ Test(proc, children_of_all_threads)
 	struct seen one = {.most = 1};
 	proc_each_child(getpid(), see, &one);
 	cr_assert_eq(one.count, 1, "it goes on");
-	end(first);
-	end(second);
+	kill_child(first);
+	kill_child(second);
 }
 
-Test(proc, the_youngest_come_first)
+Test(proc, youngest_children_come_first)
 {
 	pid_t list[2];
 	bool more;
@@ -269,16 +272,16 @@ Test(proc, the_youngest_come_first)
 	cr_assert(more);
 	cr_assert(list[0] == pids[2] && list[1] == pids[1]);
 	for (unsigned i = 0; i < 3; i++)
-		end(pids[i]);
+		kill_child(pids[i]);
 	cr_assert_eq(proc_children(getpid(), NULL, list, 2, &more), 0);
 	cr_assert_not(more);
 }
 
-Test(proc, all_of_the_machine)
+Test(proc, all_processes_of_the_machine_are_listed)
 {
 	pid_t pid = start(NULL);
 	struct seen s = {.wanted = pid, .most = 2};
 	cr_assert_eq(proc_each(see, &s), 0);
 	cr_assert_eq(s.count, 1);
-	end(pid);
+	kill_child(pid);
 }

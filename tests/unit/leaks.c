@@ -1,6 +1,6 @@
 /*
- * Who looks for leaks: the tests, each in a process of its own, not the runner, of which Criterion itself now and
- * then loses 48 bytes. LeakSanitizer asks when a process ends (see lsan_interface.h).
+ * Only the processes of the tests are checked for leaks. The runner is not: Criterion itself loses 48 bytes at
+ * times. LeakSanitizer calls this when a process ends (see lsan_interface.h).
  */
 #include <stdlib.h>
 
@@ -8,5 +8,5 @@ int __lsan_is_turned_off(void); // NOLINT(bugprone-reserved-identifier): the nam
 
 int __lsan_is_turned_off(void) // NOLINT(bugprone-reserved-identifier)
 {
-	return getenv("BXFI_MAP") == NULL; /* BoxFort has set it in the processes of the tests */
+	return getenv("BXFI_MAP") == NULL; /* BoxFort sets it in the processes of the tests */
 }

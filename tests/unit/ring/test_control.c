@@ -51,7 +51,7 @@ Test(control_create, size_is_sealed)
 	cr_assert_eq(control_create(&c, 4096, &fd), 0);
 	cr_assert_eq(ftruncate(fd, 100), -1);
 	cr_assert_eq(ftruncate(fd, 8192), -1);
-	cr_assert_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1, "the peer cannot seal us out");
+	cr_assert_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1, "the peer cannot add seals");
 	cr_assert_neq(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
 	control_close(&c);
 	close(fd);
@@ -68,7 +68,7 @@ Test(control_create, layout_is_frozen)
 	cr_assert_leq(sizeof(struct control_page), 4096);
 }
 
-Test(control_open, copy_is_accepted)
+Test(control_open, sealed_copy_is_accepted)
 {
 	struct control c;
 	int fd = forge(CONTROL_MAGIC, CONTROL_VERSION, 4096, SEALS);
@@ -98,7 +98,7 @@ Test(control_open, too_short)
 		forge(CONTROL_MAGIC, CONTROL_VERSION, sizeof(struct control_page) - 1, SEALS));
 }
 
-Test(control_close, what_was_never_mapped_is_fine)
+Test(control_close, closing_an_unmapped_control_does_nothing)
 {
 	struct control c = {0};
 	control_close(&c);

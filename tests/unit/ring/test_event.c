@@ -26,7 +26,7 @@ Test(event_size, is_a_multiple_of_eight_with_the_header)
 	cr_assert_eq(event_size(EVENT_PAYLOAD_MAX), 32 + 4096);
 }
 
-Test(event_read, nothing_there_yet)
+Test(event_read, empty_log_gives_nothing)
 {
 	struct ring r;
 	struct event e;
@@ -59,7 +59,7 @@ Test(event_read, gives_back_what_was_appended)
 	ring_close(&r);
 }
 
-Test(event_read, reader_that_was_lapped_is_told_and_moved_to_the_head)
+Test(event_read, lapped_reader_is_notified_and_moved_to_the_head)
 {
 	static const uint8_t payload[EVENT_PAYLOAD_MAX];
 	struct ring r;
@@ -121,7 +121,7 @@ Test(event_append, refuses_a_payload_beyond_the_limit, .signal = SIGABRT)
 	append(&r.events, 0, payload, sizeof payload);
 }
 
-/* The n-th event of a run: length and content follow from n. */
+/* The n-th event of a sequence: length and content follow from n. */
 static size_t nth_event(uint64_t n, uint8_t *payload)
 {
 	struct random r = {n * 2 + 1};
@@ -150,27 +150,27 @@ Test(event_model, random_appends_and_reads_give_events_in_order, .timeout = 30)
 	uint64_t written = 0, next[3] = {0}, offsets[3] = {0}, lapped = 0;
 	memory_ring_make(&r, 0);
 	for (int i = 0; i < 50000; i++) {
-		size_t who = random_below(&random, 3);
+		size_t reader = random_below(&random, 3);
 		if (random_below(&random, 2)) {
 			append(&r.events, written, payload, nth_event(written, payload));
 			written++;
 			continue;
 		}
-		/* The first reads often, the last hardly ever. */
-		if (who > 0 && random_below(&random, who == 1 ? 10 : 2000) != 0)
+		/* The first reader reads often, the last rarely. */
+		if (reader > 0 && random_below(&random, reader == 1 ? 10 : 2000) != 0)
 			continue;
 		int rc;
-		while ((rc = event_read(&r.events, &offsets[who], &e)) != 0) {
+		while ((rc = event_read(&r.events, &offsets[reader], &e)) != 0) {
 			if (rc == -ENODATA) {
 				lapped++;
-				next[who] = written;
+				next[reader] = written;
 				continue;
 			}
 			cr_assert_eq(rc, 1);
 			cr_assert(is_nth_event(&e));
-			cr_assert_eq(e.header.offset, next[who]++);
+			cr_assert_eq(e.header.offset, next[reader]++);
 		}
-		cr_assert_eq(next[who], written);
+		cr_assert_eq(next[reader], written);
 	}
 	cr_assert_gt(lapped, 0, "the last reader was lapped");
 	ring_close(&r);
@@ -193,12 +193,12 @@ static int read_events(const struct ring *r)
 		next = e.header.offset + 1;
 		got++;
 		if (got % 5000 == 0)
-			usleep(3000); /* fall behind */
+			usleep(3000); /* lag behind */
 	}
 	return 0;
 }
 
-Test(event_processes, reader_gets_whole_events_or_is_told, .timeout = 60)
+Test(event_processes, reader_gets_whole_events_or_is_notified, .timeout = 60)
 {
 	static uint8_t payload[EVENT_PAYLOAD_MAX];
 	struct ring r;

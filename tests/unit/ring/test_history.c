@@ -15,7 +15,7 @@ struct fixture {
 	struct control control;
 	struct history history;
 	struct history_cursor cursor;
-	char text[CAP + 1]; /* what the last read gave, '.' for NUL */
+	char text[CAP + 1]; /* bytes of the last read, with '.' for NUL */
 };
 
 static struct fixture f;
@@ -43,20 +43,20 @@ TestSuite(history_gap, .init = set_up, .fini = tear_down);
 TestSuite(history_end, .init = set_up, .fini = tear_down);
 TestSuite(history_consume, .init = set_up, .fini = tear_down);
 
-/* The program prints, and the server consumes it. */
-static void say(const char *text)
+/* The program prints, and the server consumes the output. */
+static void print(const char *text)
 {
 	memory_ring_say(&f.ring, text);
 	while (history_consume(&f.history, 1 << 20, false))
 		;
 }
 
-static void say_lines(size_t bytes)
+static void print_lines(size_t bytes)
 {
 	static const char line[] =
 		"0123456789 123456789 123456789 123456789 123456789 123456789 12\r\n";
 	for (size_t done = 0; done < bytes; done += sizeof line - 1)
-		say(line);
+		print(line);
 }
 
 static struct history_read next_for(struct history_cursor *c, size_t cap)
@@ -82,11 +82,11 @@ static enum history_item next(void)
 
 Test(history_read, fresh_reader_gets_everything_once)
 {
-	say("hello");
+	print("hello");
 	cr_assert_eq(history_seek(&f.history, &f.cursor, false, 0), 0);
 	EXPECT_BYTES("hello");
 	cr_assert_eq(next(), HISTORY_NOTHING);
-	say(" world");
+	print(" world");
 	EXPECT_BYTES(" world");
 	cr_assert_eq(next(), HISTORY_NOTHING);
 	cr_assert_eq(f.cursor.offset, 11);
@@ -99,30 +99,30 @@ Test(history_read, bytes_wait_until_they_are_consumed)
 	cr_assert_eq(next(), HISTORY_NOTHING);
 }
 
-Test(history_read, unfinished_character_and_query_wait)
+Test(history_read, unfinished_character_and_query_are_held_back)
 {
 	history_seek(&f.history, &f.cursor, false, 0);
-	say("ab\xe2\x82");
+	print("ab\xe2\x82");
 	EXPECT_BYTES("ab");
 	cr_assert_eq(next(), HISTORY_NOTHING);
-	say("\xac\x1b[6");
+	print("\xac\x1b[6");
 	EXPECT_BYTES("\xe2\x82\xac");
 	cr_assert_eq(next(), HISTORY_NOTHING);
-	say("m");
+	print("m");
 	EXPECT_BYTES("\x1b[6m");
 }
 
-Test(history_read, takes_at_most_cap)
+Test(history_read, returns_at_most_cap_bytes)
 {
 	struct history_read r;
-	say_lines(30000);
+	print_lines(30000);
 	history_seek(&f.history, &f.cursor, false, 0);
 	r = next_for(&f.cursor, SCAN_STRING_MAX + 1);
 	cr_assert_eq(r.length, SCAN_STRING_MAX + 1);
 	cr_assert_eq(f.cursor.offset, SCAN_STRING_MAX + 1);
 }
 
-/* Text of ASCII, then the character over and over; every piece but the last is cut by its cap. */
+/* Text of ASCII, then the character again and again; each read but the last is cut by its cap. */
 static void expect_whole_characters(const char *character, size_t ascii)
 {
 	const size_t size = strlen(character), cap = SCAN_STRING_MAX + 1;
@@ -142,7 +142,7 @@ static void expect_whole_characters(const char *character, size_t ascii)
 	}
 }
 
-Test(history_read, cap_cuts_no_character)
+Test(history_read, cap_does_not_split_a_character)
 {
 	const char *const characters[] = {"x", "\xc3\xa9", "\xe2\x80\x99", "\xf0\x9f\x98\x80"};
 	for (size_t i = 0; i < sizeof characters / sizeof *characters; i++)
@@ -150,9 +150,9 @@ Test(history_read, cap_cuts_no_character)
 			expect_whole_characters(characters[i], ascii);
 }
 
-Test(history_read, bytes_that_are_no_characters_are_cut_by_cap)
+Test(history_read, invalid_utf8_is_cut_by_cap)
 {
-	/* Continuations without a beginning, more of them than a character has, and what no decoder takes. */
+	/* Stray continuation bytes, more of them than a character has, and bytes that no decoder accepts. */
 	const char *const ends[] = {
 		"\x80\x80\x80", "\xc3\xa9\x80", "\xe2\x82\xac\x80", "\xf8\xff\xf8"};
 	const size_t cap = SCAN_STRING_MAX + 1;
@@ -160,8 +160,8 @@ Test(history_read, bytes_that_are_no_characters_are_cut_by_cap)
 		uint64_t from = stream_head(&f.ring.bytes);
 		for (size_t n = cap - strlen(ends[i]); n > 0; n--)
 			memory_ring_say(&f.ring, "x");
-		say(ends[i]);
-		say("more");
+		print(ends[i]);
+		print("more");
 		history_seek(&f.history, &f.cursor, true, from);
 		cr_assert_eq(next_for(&f.cursor, cap).length, cap);
 		EXPECT_BYTES("more");
@@ -170,58 +170,58 @@ Test(history_read, bytes_that_are_no_characters_are_cut_by_cap)
 
 Test(history_seek, resume_is_exact)
 {
-	say("hello world");
+	print("hello world");
 	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 6), 0);
 	EXPECT_BYTES("world");
 }
 
 Test(history_seek, resume_at_the_end_waits_for_more)
 {
-	say("hello");
+	print("hello");
 	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 5), 0);
 	cr_assert_eq(next(), HISTORY_NOTHING);
-	say("x");
+	print("x");
 	EXPECT_BYTES("x");
 }
 
 Test(history_seek, resume_within_a_sequence_is_exact)
 {
-	say("ab\x1b[31mred");
+	print("ab\x1b[31mred");
 	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 4), 0);
 	EXPECT_BYTES("31mred");
 }
 
-Test(history_seek, resume_beyond_the_end_begins_anew)
+Test(history_seek, resume_beyond_the_end_starts_over)
 {
-	say("hello");
+	print("hello");
 	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 6), 0);
 	cr_assert_eq(f.cursor.offset, 0);
 	EXPECT_BYTES("hello");
 }
 
-Test(history_seek, resume_before_what_is_settled_but_behind_the_head_goes_on)
+Test(history_seek, resume_in_a_held_back_sequence_continues_there)
 {
-	say("ab\x1b[6");
+	print("ab\x1b[6");
 	cr_assert_eq(history_seek(&f.history, &f.cursor, true, 4), 0);
 	cr_assert_eq(next(), HISTORY_NOTHING);
-	say("n");
+	print("n");
 	EXPECT_BYTES("..");
 }
 
-Test(history_seek, resume_out_of_the_ring_tells_what_is_lost)
+Test(history_seek, resume_before_the_oldest_byte_reports_what_is_lost)
 {
-	say_lines(2 * RING_SIZE_MIN);
+	print_lines(2 * RING_SIZE_MIN);
 	uint64_t lost = history_seek(&f.history, &f.cursor, true, 10);
 	cr_assert_eq(lost, f.cursor.offset - 10);
 	cr_assert_geq(f.cursor.offset, history_oldest(&f.history));
 	cr_assert_eq(next(), HISTORY_BYTES);
 }
 
-Test(history_seek, oldest_place_is_between_two_sequences, .timeout = 30)
+Test(history_seek, oldest_offset_is_between_two_sequences, .timeout = 30)
 {
-	/* One coloured run after another: a cut anywhere would show remains of them. */
+	/* One coloured run after another: a cut anywhere else would show parts of a sequence. */
 	for (int i = 0; i < 40000; i++)
-		say("\x1b[38;5;196mx\x1b[0m");
+		print("\x1b[38;5;196mx\x1b[0m");
 	cr_assert_gt(history_oldest(&f.history), 0);
 	history_seek(&f.history, &f.cursor, false, 0);
 	cr_assert_lt(f.cursor.offset - history_oldest(&f.history), RING_SIZE_MIN / 64, "it is near");
@@ -231,14 +231,14 @@ Test(history_seek, oldest_place_is_between_two_sequences, .timeout = 30)
 		cr_assert_eq(f.text[1], '[');
 }
 
-Test(history_sizes, first_reader_hears_of_later_sizes_at_their_offsets)
+Test(history_sizes, reader_gets_later_sizes_at_their_offsets)
 {
-	say("one");
+	print("one");
 	memory_ring_resize(&f.ring, 30, 100);
-	say("two");
+	print("two");
 	memory_ring_resize(&f.ring, 31, 101);
 	memory_ring_resize(&f.ring, 32, 102);
-	say("three");
+	print("three");
 	history_seek(&f.history, &f.cursor, false, 0);
 	struct history_size at = history_size_at(&f.history, &f.cursor);
 	cr_assert(at.rows == 24 && at.cols == 80);
@@ -257,13 +257,13 @@ Test(history_sizes, first_reader_hears_of_later_sizes_at_their_offsets)
 	cr_assert_eq(next(), HISTORY_NOTHING);
 }
 
-Test(history_sizes, resumed_reader_knows_the_size_at_its_offset)
+Test(history_sizes, resumed_reader_has_the_size_of_its_offset)
 {
-	say("one");
+	print("one");
 	memory_ring_resize(&f.ring, 30, 100);
-	say("two");
+	print("two");
 	memory_ring_resize(&f.ring, 31, 101);
-	say("three");
+	print("three");
 	history_seek(&f.history, &f.cursor, true, 4);
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 30);
 	EXPECT_BYTES("wo");
@@ -275,12 +275,12 @@ Test(history_sizes, resumed_reader_knows_the_size_at_its_offset)
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 24);
 }
 
-Test(history_sizes, are_numbered_in_order)
+Test(history_sizes, sizes_are_numbered_in_order)
 {
-	say("one");
+	print("one");
 	memory_ring_resize(&f.ring, 30, 100);
 	memory_ring_resize(&f.ring, 31, 101);
-	say("two");
+	print("two");
 	cr_assert_eq(f.history.sizes_count, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		struct history_size size = history_size_number(&f.history, i);
@@ -289,13 +289,13 @@ Test(history_sizes, are_numbered_in_order)
 	}
 }
 
-Test(history_sizes, placed_reader_knows_the_size_whatever_the_ring_still_has)
+Test(history_sizes, placed_reader_has_the_size_of_any_offset)
 {
-	say("one");
+	print("one");
 	memory_ring_resize(&f.ring, 30, 100);
-	say_lines(2 * RING_SIZE_MIN);
+	print_lines(2 * RING_SIZE_MIN);
 	memory_ring_resize(&f.ring, 31, 101);
-	say("");
+	print("");
 	history_place(&f.history, &f.cursor, 2);
 	cr_assert_eq(f.cursor.offset, 2);
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 24);
@@ -305,37 +305,37 @@ Test(history_sizes, placed_reader_knows_the_size_whatever_the_ring_still_has)
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 31);
 }
 
-Test(history_sizes, size_behind_the_last_byte_is_told)
+Test(history_sizes, size_after_the_last_byte_is_reported)
 {
-	say("one");
+	print("one");
 	memory_ring_resize(&f.ring, 30, 100);
-	say("");
+	print("");
 	history_seek(&f.history, &f.cursor, false, 0);
 	EXPECT_BYTES("one");
 	cr_assert_eq(next(), HISTORY_SIZE);
 	cr_assert_eq(next(), HISTORY_NOTHING);
 }
 
-Test(history_sizes, other_events_are_no_sizes)
+Test(history_sizes, other_events_are_ignored)
 {
 	memory_ring_event(&f.ring, EVENT_FIFO, "x", 1);
 	memory_ring_event(&f.ring, EVENT_SOURCE, &(uint32_t){1}, 4);
 	memory_ring_event(&f.ring, (enum event_type)99, "?", 1);
 	memory_ring_event(&f.ring, EVENT_RESIZE, "x", 1);
-	say("one");
+	print("one");
 	history_seek(&f.history, &f.cursor, false, 0);
 	EXPECT_BYTES("one");
 	cr_assert_eq(next(), HISTORY_NOTHING);
 	cr_assert_eq(f.history.events_lost, 0);
 }
 
-Test(history_sizes, more_than_are_kept)
+Test(history_sizes, more_sizes_than_are_kept)
 {
 	for (unsigned i = 0; i < HISTORY_RESIZES + 100; i++) {
-		say("x");
+		print("x");
 		memory_ring_resize(&f.ring, 1 + i % 900, 80);
 	}
-	say("y");
+	print("y");
 	history_seek(&f.history, &f.cursor, false, 0);
 	struct history_read r;
 	uint64_t bytes = 0, sizes = 0;
@@ -349,26 +349,26 @@ Test(history_sizes, more_than_are_kept)
 	cr_assert_eq(bytes, HISTORY_RESIZES + 101);
 	cr_assert_geq(sizes, HISTORY_RESIZES - 1);
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 1 + (HISTORY_RESIZES + 99) % 900);
-	/* Number 101 is the oldest that is known, and has the rows of i = 100. */
+	/* Number 101 is the oldest that is kept, and has the rows of i = 100. */
 	cr_assert_eq(f.history.sizes_count, HISTORY_RESIZES + 101);
 	for (unsigned i = 0; i < 103; i++)
 		cr_expect_eq(history_size_number(&f.history, i).rows, i < 102 ? 101 : 102, "%u", i);
 }
 
-Test(history_queries, are_blanked)
+Test(history_queries, queries_become_nuls)
 {
-	say("a\x1b[6nb\x1b]11;?\ac\x05"
-	    "d");
+	print("a\x1b[6nb\x1b]11;?\ac\x05"
+	      "d");
 	history_seek(&f.history, &f.cursor, false, 0);
 	EXPECT_BYTES("a....b.......c.d");
 }
 
-Test(history_queries, are_blanked_for_every_reader_live_or_not)
+Test(history_queries, queries_become_nuls_for_live_and_late_readers)
 {
 	struct history_cursor first, second, late;
 	history_seek(&f.history, &first, false, 0);
 	history_seek(&f.history, &second, false, 0);
-	say("a\x1b[6nb");
+	print("a\x1b[6nb");
 	struct history_cursor *const readers[] = {&first, &second, &late};
 	history_seek(&f.history, &late, true, 0);
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
@@ -377,7 +377,7 @@ Test(history_queries, are_blanked_for_every_reader_live_or_not)
 	}
 }
 
-Test(history_queries, small_reads_do_not_cut_a_query)
+Test(history_queries, small_reads_do_not_split_a_query)
 {
 	char string[SCAN_STRING_MAX + 1] = "\x1b]10;", blank[SCAN_STRING_MAX + 1];
 	memset(string + 5, 'x', sizeof string - 8);
@@ -385,23 +385,23 @@ Test(history_queries, small_reads_do_not_cut_a_query)
 	cr_assert_eq(strlen(string), SCAN_STRING_MAX);
 	memset(blank, '.', SCAN_STRING_MAX);
 	blank[SCAN_STRING_MAX] = '\0';
-	say("abc");
-	say(string);
+	print("abc");
+	print(string);
 	history_seek(&f.history, &f.cursor, false, 0);
 	cr_assert_eq(next_for(&f.cursor, SCAN_STRING_MAX + 1).length, 3);
 	cr_assert_eq(next_for(&f.cursor, SCAN_STRING_MAX + 1).length, SCAN_STRING_MAX);
 	cr_assert_str_eq(f.text, blank);
 }
 
-/* It ends the title before it, and ESC alone, behind which a c would follow, would not. */
+/* The query's ESC ends the title. A lone ESC would not, because "c" follows it. */
 Test(history_queries, resize_within_a_query_does_not_break_it)
 {
 	char got[64] = "";
 	struct history_read r;
 	history_seek(&f.history, &f.cursor, false, 0);
-	say("\x1b]0;t\x1b");
+	print("\x1b]0;t\x1b");
 	memory_ring_resize(&f.ring, 30, 100);
-	say("[6nc");
+	print("[6nc");
 	while ((r = next_for(&f.cursor, CAP)).item != HISTORY_NOTHING)
 		if (r.item == HISTORY_BYTES)
 			strcat(got, f.text);
@@ -410,13 +410,13 @@ Test(history_queries, resize_within_a_query_does_not_break_it)
 	cr_assert_str_eq(got, "\x1b]0;t<>\x1b\\..c");
 }
 
-Test(history_gap, reader_that_fell_out_is_moved_to_a_safe_place)
+Test(history_gap, reader_that_fell_behind_is_moved_to_a_safe_offset)
 {
-	say("first");
+	print("first");
 	history_seek(&f.history, &f.cursor, false, 0);
 	EXPECT_BYTES("first");
 	for (int i = 0; i < 20000; i++)
-		say("\x1b[38;5;196mx\x1b[0m");
+		print("\x1b[38;5;196mx\x1b[0m");
 	struct history_read r = next_for(&f.cursor, CAP);
 	cr_assert_eq(r.item, HISTORY_GAP);
 	cr_assert_eq(r.skipped, f.cursor.offset - 5);
@@ -426,14 +426,14 @@ Test(history_gap, reader_that_fell_out_is_moved_to_a_safe_place)
 	cr_assert(f.text[0] == 'x' || (f.text[0] == '\x1b' && f.text[1] == '['));
 }
 
-Test(history_gap, tells_the_size_at_its_new_place)
+Test(history_gap, has_the_size_of_the_new_offset)
 {
 	history_seek(&f.history, &f.cursor, false, 0);
-	say("first");
+	print("first");
 	memory_ring_resize(&f.ring, 30, 100);
-	say_lines(RING_SIZE_MIN + 1000);
+	print_lines(RING_SIZE_MIN + 1000);
 	memory_ring_resize(&f.ring, 31, 101);
-	say("last");
+	print("last");
 	struct history_read r = next_for(&f.cursor, CAP);
 	cr_assert_eq(r.item, HISTORY_GAP);
 	cr_assert_eq(r.size.rows, 30);
@@ -444,28 +444,28 @@ Test(history_gap, tells_the_size_at_its_new_place)
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 31);
 }
 
-Test(history_gap, output_with_forgotten_ranges_is_not_shown)
+Test(history_gap, output_whose_queries_were_forgotten_is_not_shown)
 {
 	history_seek(&f.history, &f.cursor, false, 0);
-	say("ab");
+	print("ab");
 	for (unsigned i = 0; i < 70; i++) {
 		char enq[1001];
 		memset(enq, 5, 1000);
 		enq[1000] = '\0';
-		say(enq);
+		print(enq);
 	}
-	/* 70000 queries in a ring of 65536 bytes cannot be; fewer are kept than there are bytes only then. */
+	/* A ring of 65536 bytes cannot have 70000 queries; only with fewer than ring bytes some are forgotten. */
 	cr_assert_leq(f.history.queries.count, QUERIES_MAX);
 	cr_assert_eq(next(), HISTORY_GAP);
 	while (next() == HISTORY_BYTES)
 		cr_assert_null(strchr(f.text, 5));
 }
 
-Test(history_end, comes_once_behind_the_last_byte)
+Test(history_end, comes_once_after_the_last_byte)
 {
-	say("bye");
+	print("bye");
 	memory_ring_exit(&f.ring, 0);
-	say("");
+	print("");
 	cr_assert(f.history.ended);
 	cr_assert_eq(f.history.end_offset, 3);
 	history_seek(&f.history, &f.cursor, false, 0);
@@ -474,21 +474,21 @@ Test(history_end, comes_once_behind_the_last_byte)
 	cr_assert_eq(next(), HISTORY_NOTHING);
 }
 
-Test(history_end, shows_what_was_held_back)
+Test(history_end, bytes_that_were_held_back_come_before_it)
 {
-	say("a\x1b[6");
+	print("a\x1b[6");
 	history_seek(&f.history, &f.cursor, false, 0);
 	EXPECT_BYTES("a");
 	cr_assert_eq(next(), HISTORY_NOTHING);
 	memory_ring_exit(&f.ring, 0);
-	say("");
+	print("");
 	EXPECT_BYTES("\x1b[6");
 	cr_assert_eq(next(), HISTORY_END);
 }
 
-Test(history_end, lost_holder_ends_it_too)
+Test(history_end, lost_holder_ends_the_history)
 {
-	say("a");
+	print("a");
 	history_seek(&f.history, &f.cursor, false, 0);
 	memory_ring_say(&f.ring, "b");
 	while (history_consume(&f.history, 1000, true))
@@ -497,9 +497,9 @@ Test(history_end, lost_holder_ends_it_too)
 	cr_assert_eq(next(), HISTORY_END);
 }
 
-Test(history_end, is_not_told_before_all_is_consumed)
+Test(history_end, comes_only_when_all_is_consumed)
 {
-	say_lines(RING_SIZE_MIN / 2);
+	print_lines(RING_SIZE_MIN / 2);
 	memory_ring_say(&f.ring, "more");
 	memory_ring_exit(&f.ring, 0);
 	cr_assert_not(f.history.ended);
@@ -509,19 +509,19 @@ Test(history_end, is_not_told_before_all_is_consumed)
 	cr_assert(f.history.ended);
 }
 
-Test(history_end, size_behind_the_last_byte_comes_before_it)
+Test(history_end, size_after_the_last_byte_comes_before_it)
 {
-	say("bye");
+	print("bye");
 	memory_ring_resize(&f.ring, 30, 100);
 	memory_ring_exit(&f.ring, 0);
-	say("");
+	print("");
 	history_seek(&f.history, &f.cursor, false, 0);
 	EXPECT_BYTES("bye");
 	cr_assert_eq(next(), HISTORY_SIZE);
 	cr_assert_eq(next(), HISTORY_END);
 }
 
-Test(history_consume, keeps_to_its_budget)
+Test(history_consume, consumes_at_most_its_budget)
 {
 	memory_ring_say(&f.ring, "hello world");
 	cr_assert(history_consume(&f.history, 4, false));
@@ -530,18 +530,18 @@ Test(history_consume, keeps_to_its_budget)
 	cr_assert_eq(history_limit(&f.history), 11);
 }
 
-/* The writer was told that it may go on; what it has overwritten since cannot be claimed back. */
-Test(history_consume, never_goes_back)
+/* The writer was allowed to continue, so what it has overwritten since cannot be claimed back. */
+Test(history_consume, consumed_offset_never_decreases)
 {
 	static const char *const ends[] = {"\x1b_", "\x1b", "[", "6n", "\x1b_", "\xc2", "\x9b",
 		"6n", "\x1b_", "\xe2\x82", "\xac", "x"};
 	uint64_t consumed = 0;
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		say(ends[i]);
+		print(ends[i]);
 		cr_assert_geq(history_consumed(&f.history), consumed, "behind %zu", i);
 		consumed = history_consumed(&f.history);
 		if (ends[i][strlen(ends[i]) - 1] == '_')
-			say_lines(RING_SIZE_MIN / 3);
+			print_lines(RING_SIZE_MIN / 3);
 	}
 	cr_assert_eq(consumed, f.history.scan.offset);
 }
@@ -551,27 +551,27 @@ Test(history_consume, damaged_events_are_counted_and_skipped)
 	struct event_header bad = {.type = EVENT_RESIZE, .length = UINT32_MAX};
 	memcpy(stream_reserve(&f.ring.events, sizeof bad), &bad, sizeof bad);
 	stream_commit(&f.ring.events, sizeof bad);
-	say("a");
+	print("a");
 	cr_assert_eq(f.history.events_lost, 1);
 	memory_ring_resize(&f.ring, 30, 100);
-	say("b");
+	print("b");
 	cr_assert_eq(f.history.events_lost, 1);
 	history_seek(&f.history, &f.cursor, true, 2);
 	cr_assert_eq(history_size_at(&f.history, &f.cursor).rows, 30);
 }
 
-/* A server that finds a session running. */
+/* A server that finds a running session. */
 static void adopt(struct history *h, const struct control *control)
 {
 	cr_assert_eq(history_init(h, &f.ring, control), 0);
 	history_catch_up(h);
 }
 
-Test(history_catch_up, says_what_came_before)
+Test(history_catch_up, sets_mute_before_to_the_head)
 {
 	struct history h;
 	set_up();
-	say("a\x1b[6nb");
+	print("a\x1b[6nb");
 	cr_assert_eq(f.history.mute_before, 0, "not when the session is new");
 	adopt(&h, &f.control);
 	cr_assert_eq(h.mute_before, 6);
@@ -588,7 +588,7 @@ Test(history_catch_up, queries_stay_blanked)
 {
 	struct history h;
 	set_up();
-	say("a\x1b[6nb\x1b[5");
+	print("a\x1b[6nb\x1b[5");
 	adopt(&h, &f.control);
 	history_seek(&h, &f.cursor, false, 0);
 	memory_ring_say(&f.ring, "n\x1b[5nc");
@@ -600,14 +600,14 @@ Test(history_catch_up, queries_stay_blanked)
 	tear_down();
 }
 
-/* The secret of the shell's marks */
+/* Secrets of the shell's marks */
 
 #define SECRET "0123456789abcdef0123456789ABCDEF"
 #define OTHER "0123456789abcdef0123456789ABCDEE"
 #define MARK "\x1b]133;D;7;aid=" SECRET ";id=exec_1\a"
 #define HIDDEN ".]133;D;7;aid=********************************;id=exec_1\a"
 
-/* What a reader gets from offset on, of all that there is, ESC as '.'. */
+/* What a reader gets from offset to the end, with ESC as '.'. */
 static void expect_from(struct history *h, uint64_t offset, const char *want)
 {
 	struct history_cursor c;
@@ -620,7 +620,7 @@ static void expect_from(struct history *h, uint64_t offset, const char *want)
 		f.text, want);
 }
 
-Test(history_secret, of_a_mark_is_hidden_wherever_the_mark_is_cut, .timeout = 30)
+Test(history_secret, secret_of_a_mark_is_hidden_wherever_the_mark_is_split, .timeout = 30)
 {
 	static const char text[] = "a" MARK "b", want[] = "a" HIDDEN "b";
 	for (size_t cut = 0; cut < sizeof text; cut++) {
@@ -647,16 +647,16 @@ Test(history_secret, of_a_mark_is_hidden_wherever_the_mark_is_cut, .timeout = 30
 	}
 }
 
-Test(history_secret, is_hidden_from_whoever_resumes_anywhere)
+Test(history_secret, secret_is_hidden_from_readers_that_resume_anywhere)
 {
 	static const char want[] = "a" HIDDEN "b" HIDDEN;
 	history_set_secret(&f.history, SECRET);
-	say("a" MARK "b" MARK);
+	print("a" MARK "b" MARK);
 	for (size_t offset = 0; offset < sizeof want - 1; offset++)
 		expect_from(&f.history, offset, want + offset);
 }
 
-Test(history_secret, is_hidden_one_byte_at_a_time)
+Test(history_secret, secret_is_hidden_when_bytes_come_one_by_one)
 {
 	static const char text[] = "a" MARK;
 	history_set_secret(&f.history, SECRET);
@@ -667,34 +667,34 @@ Test(history_secret, is_hidden_one_byte_at_a_time)
 	expect_from(&f.history, 0, "a" HIDDEN);
 }
 
-Test(history_secret, is_hidden_where_it_is_no_mark)
+Test(history_secret, secret_outside_of_a_mark_is_hidden)
 {
 	history_set_secret(&f.history, SECRET);
-	say("PS1='\\e]133;A;aid=" SECRET "'\r\n" SECRET SECRET);
+	print("PS1='\\e]133;A;aid=" SECRET "'\r\n" SECRET SECRET);
 	expect_from(&f.history, 0,
 		"PS1='\\e]133;A;aid=********************************'\r\n"
 		"****************************************************************");
 }
 
-Test(history_secret, of_a_mark_that_is_aborted_is_hidden)
+Test(history_secret, secret_of_an_aborted_mark_is_hidden)
 {
 	history_set_secret(&f.history, SECRET);
-	say("\x1b]133;D;7;aid=" SECRET "\x18z");
+	print("\x1b]133;D;7;aid=" SECRET "\x18z");
 	expect_from(&f.history, 0, ".]133;D;7;aid=********************************\x18z");
 }
 
-Test(history_secret, marks_of_others_pass)
+Test(history_secret, marks_of_other_programs_are_unchanged)
 {
 	history_set_secret(&f.history, SECRET);
-	say("\x1b]133;A\a\x1b]133;D;0;aid=" OTHER "\a\x1b]133;C;aid=0123?\a");
+	print("\x1b]133;A\a\x1b]133;D;0;aid=" OTHER "\a\x1b]133;C;aid=0123?\a");
 	expect_from(&f.history, 0, ".]133;A\a.]133;D;0;aid=" OTHER "\a.]133;C;aid=0123?\a");
 }
 
-Test(history_secret, stays_hidden_under_the_next_server)
+Test(history_secret, secret_stays_hidden_under_the_next_server)
 {
 	struct history h;
 	history_set_secret(&f.history, SECRET);
-	say("a" MARK "b\x1b]133;A;ai");
+	print("a" MARK "b\x1b]133;A;ai");
 	cr_assert_eq(history_init(&h, &f.ring, &f.control), 0);
 	history_set_secret(&h, SECRET);
 	history_catch_up(&h);
@@ -705,17 +705,17 @@ Test(history_secret, stays_hidden_under_the_next_server)
 	history_finish(&h);
 }
 
-Test(history_secret, stays_hidden_where_the_ring_begins_within_it, .timeout = 30)
+Test(history_secret, secret_stays_hidden_where_the_ring_begins_within_it, .timeout = 30)
 {
 	struct history h;
 	const size_t into = sizeof "\x1b]133;D;7;aid=0123456789" - 1;
 	history_set_secret(&f.history, SECRET);
 	while (stream_head(&f.ring.bytes) < 2 * RING_SIZE_MIN)
-		say("0123456789012345678901234567890123456789012345678901234567890\r\n");
+		print("0123456789012345678901234567890123456789012345678901234567890\r\n");
 	uint64_t at = stream_head(&f.ring.bytes);
-	say(MARK);
+	print(MARK);
 	while (stream_oldest(&f.ring.bytes) < at + into)
-		say("x");
+		print("x");
 	cr_assert_eq(stream_oldest(&f.ring.bytes), at + into);
 	cr_assert_eq(history_init(&h, &f.ring, NULL), 0);
 	history_set_secret(&h, SECRET);
@@ -726,22 +726,22 @@ Test(history_secret, stays_hidden_where_the_ring_begins_within_it, .timeout = 30
 	history_finish(&h);
 }
 
-Test(history_secret, is_hidden_in_a_copy_of_the_ring)
+Test(history_secret, secret_is_hidden_in_a_copy_of_the_ring)
 {
 	char copy[] = MARK;
 	history_set_secret(&f.history, SECRET);
-	say(MARK);
+	print(MARK);
 	history_redact(&f.history, 20, (uint8_t *)copy + 20, sizeof copy - 21);
 	cr_assert_str_eq(copy, "\x1b]133;D;7;aid=012345**************************;id=exec_1\a");
 }
 
-Test(history_catch_up, wrapped_ring_begins_at_ground_that_the_last_server_knew, .timeout = 30)
+Test(history_catch_up, wrapped_ring_starts_at_a_ground_state_of_the_last_server, .timeout = 30)
 {
 	struct history h;
 	set_up();
-	/* "[31m" is also text: only a server that has seen the ESC can know. */
+	/* "[31m" is also text: only a server that has read the ESC can decide. */
 	for (int i = 0; i < 20000; i++)
-		say("\x1b]0;[6n[6n\a\x1b[31mx");
+		print("\x1b]0;[6n[6n\a\x1b[31mx");
 	adopt(&h, &f.control);
 	cr_assert_gt(h.cut_floor, stream_oldest(&f.ring.bytes));
 	history_seek(&h, &f.cursor, false, 0);
@@ -759,7 +759,7 @@ Test(history_catch_up, works_without_a_control_page, .timeout = 30)
 {
 	struct history h;
 	set_up();
-	say_lines(2 * RING_SIZE_MIN + 17);
+	print_lines(2 * RING_SIZE_MIN + 17);
 	adopt(&h, NULL);
 	history_seek(&h, &f.cursor, false, 0);
 	cr_assert_eq(history_read(&h, &f.cursor, f.text, CAP).item, HISTORY_BYTES);
@@ -767,11 +767,11 @@ Test(history_catch_up, works_without_a_control_page, .timeout = 30)
 	tear_down();
 }
 
-Test(history_catch_up, garbage_in_the_control_page_does_no_harm, .timeout = 30)
+Test(history_catch_up, garbage_in_the_control_page_is_harmless, .timeout = 30)
 {
 	struct history h;
 	set_up();
-	say_lines(2 * RING_SIZE_MIN);
+	print_lines(2 * RING_SIZE_MIN);
 	for (unsigned i = 0; i < CONTROL_GROUNDS; i++)
 		f.page.ground[i] = i % 2 ? UINT64_MAX - i : i;
 	adopt(&h, &f.control);
@@ -784,17 +784,17 @@ Test(history_catch_up, garbage_in_the_control_page_does_no_harm, .timeout = 30)
 	tear_down();
 }
 
-Test(history_catch_up, lost_events_do_not_lose_the_present_size)
+Test(history_catch_up, current_size_survives_lost_events)
 {
 	struct history h;
 	set_up();
 	static const uint8_t record[EVENT_PAYLOAD_MAX];
 	memory_ring_resize(&f.ring, 30, 100);
 	atomic_store(&f.ring.header->geometry, 30u << 16 | 100);
-	say("a");
+	print("a");
 	for (size_t done = 0; done < 2 * RING_EVENTS_SIZE; done += sizeof record) {
 		memory_ring_event(&f.ring, EVENT_FIFO, record, sizeof record);
-		say("b");
+		print("b");
 	}
 	adopt(&h, &f.control);
 	history_seek(&h, &f.cursor, true, stream_head(&f.ring.bytes));
@@ -805,8 +805,8 @@ Test(history_catch_up, lost_events_do_not_lose_the_present_size)
 }
 
 /*
- * Random output, random readers. A reader that is never told of a gap gets exactly the output with its
- * queries blanked; one that is, goes on exactly from its new offset.
+ * Random output, random readers. A reader without a gap gets exactly the output with NULs for its queries; one
+ * with a gap continues exactly from its new offset.
  */
 static void expect_replay(const uint8_t *all, const uint8_t *blanked, uint64_t from, size_t length)
 {
@@ -859,7 +859,7 @@ Test(history_model, random_output_and_readers, .timeout = 60)
 			memset(blanked + head, 0, length);
 		head += length;
 		memory_ring_put(&f.ring, part, length);
-		/* The overrun rule: what is not consumed is never overwritten. */
+		/* The overrun rule: bytes that are not consumed are never overwritten. */
 		if (random_below(&r, 50) == 0 || head - f.history.scan.offset > RING_SIZE_MIN / 2)
 			while (history_consume(&f.history, 1 + random_below(&r, 9000), false))
 				;

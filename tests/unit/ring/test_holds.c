@@ -9,14 +9,14 @@ TestSuite(holds, .timeout = 60);
 static struct holds all;
 static uint64_t now;
 
-/* The writer is so far ahead, and waits for room. */
+/* A writer that has written up to head and waits for space. */
 static struct holds_writer writer(uint64_t head)
 {
 	return (struct holds_writer){
 		.head = head, .size = SIZE, .events_size = 65536, .blocked = true};
 }
 
-/* So many ms pass. Returns when h was dropped, or UINT64_MAX. */
+/* Let ms pass. Returns the time when h was dropped, or UINT64_MAX. */
 static uint64_t pass(const struct holds_writer *w, uint64_t ms, const struct hold *h)
 {
 	for (uint64_t end = now + ms; now < end;) {
@@ -28,7 +28,7 @@ static uint64_t pass(const struct holds_writer *w, uint64_t ms, const struct hol
 	return UINT64_MAX;
 }
 
-Test(holds, the_least_counts)
+Test(holds, lowest_offset_and_position_count)
 {
 	struct hold a = {0}, b = {0};
 	uint64_t offset = 500, position = 50;
@@ -40,7 +40,7 @@ Test(holds, the_least_counts)
 	cr_expect_eq(offset, 100);
 	cr_expect_eq(position, 20);
 	hold_move(&a, 300, UINT64_MAX);
-	hold_move(&a, 10, UINT64_MAX); /* never back */
+	hold_move(&a, 10, UINT64_MAX); /* a hold never moves back */
 	offset = 500;
 	holds_min(&all, &offset, &position);
 	cr_expect_eq(offset, 200);
@@ -54,7 +54,7 @@ Test(holds, the_least_counts)
 	cr_expect_null(all.first);
 }
 
-Test(holds, one_that_is_not_read_is_dropped_in_time)
+Test(holds, unread_hold_is_dropped_after_the_stall_time)
 {
 	struct hold h = {0};
 	struct holds_writer w = writer(SIZE);
@@ -65,23 +65,23 @@ Test(holds, one_that_is_not_read_is_dropped_in_time)
 	cr_expect_eq(all.count, 0);
 }
 
-Test(holds, nothing_is_dropped_while_the_writer_has_room)
+Test(holds, no_hold_is_dropped_while_the_writer_has_space)
 {
 	struct hold h = {0};
 	struct holds_writer w = writer(SIZE);
 	w.blocked = false;
 	holds_add(&all, &h, 0, 0);
 	cr_expect_eq(pass(&w, 100 * HOLD_STALL_MS, &h), UINT64_MAX);
-	/* Nor one that the writer does not wait for. */
+	/* A hold that does not block the writer is kept too. */
 	w.blocked = true;
 	hold_move(&h, SIZE / 2 + 1, 0);
 	cr_expect_eq(pass(&w, 100 * HOLD_STALL_MS, &h), UINT64_MAX);
-	/* But one whose events it waits for. */
+	/* A hold whose events block the writer is dropped. */
 	w.events = w.events_size;
 	cr_expect_neq(pass(&w, 2 * HOLD_STALL_MS, &h), UINT64_MAX);
 }
 
-Test(holds, a_byte_now_and_then_is_not_enough)
+Test(holds, reading_a_byte_now_and_then_is_not_enough)
 {
 	struct hold h = {0};
 	uint64_t at = UINT64_MAX, offset = 0;
@@ -94,7 +94,7 @@ Test(holds, a_byte_now_and_then_is_not_enough)
 	cr_expect_leq(at, HOLD_STALL_MS + 2 * HOLD_TICK_MS);
 }
 
-Test(holds, whoever_reads_is_never_dropped)
+Test(holds, hold_of_an_active_reader_is_never_dropped)
 {
 	struct hold h = {0};
 	uint64_t offset = 0;
@@ -105,13 +105,13 @@ Test(holds, whoever_reads_is_never_dropped)
 		offset += 1000 * (HOLD_RATE + 1);
 		hold_move(&h, offset, UINT64_MAX);
 	}
-	/* And what it has earned is not more than one stall. */
+	/* Earlier progress counts for one stall at most. */
 	struct holds_writer w = writer(offset + SIZE);
 	uint64_t before = now;
 	cr_expect_leq(pass(&w, 10 * HOLD_STALL_MS, &h) - before, HOLD_STALL_MS + 2 * HOLD_TICK_MS);
 }
 
-Test(holds, many_together_stall_no_longer_than_one)
+Test(holds, many_holds_stall_no_longer_than_one)
 {
 	static struct hold h[HOLDS_MAX];
 	struct hold more = {0};
@@ -127,12 +127,12 @@ Test(holds, many_together_stall_no_longer_than_one)
 	cr_expect_leq(now, HOLD_STALL_MS + HOLDS_MAX * HOLD_TICK_MS);
 }
 
-Test(holds, time_that_nobody_has_seen_costs_nothing)
+Test(holds, time_without_ticks_does_not_count)
 {
 	struct hold h = {0};
 	struct holds_writer w = writer(SIZE);
 	holds_add(&all, &h, 0, UINT64_MAX);
-	/* A server that was stopped meanwhile. */
+	/* The server was stopped meanwhile. */
 	for (int i = 0; i < 3; i++) {
 		now += 100 * HOLD_STALL_MS;
 		cr_expect_not(holds_tick(&all, &w, now));
@@ -140,7 +140,7 @@ Test(holds, time_that_nobody_has_seen_costs_nothing)
 	cr_expect(h.held);
 }
 
-Test(holds, one_that_nobody_comes_for_expires)
+Test(holds, unclaimed_hold_expires)
 {
 	struct hold kept = {0}, reader = {0};
 	struct holds_writer w = writer(10);

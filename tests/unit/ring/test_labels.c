@@ -16,7 +16,7 @@ static void assert_writer(
 	cr_assert_eq(found_end, end, "end of the run at %llu", (unsigned long long)offset);
 }
 
-Test(labels, know_who_wrote_what)
+Test(labels, each_byte_has_its_source)
 {
 	struct labels l;
 	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
@@ -31,7 +31,7 @@ Test(labels, know_who_wrote_what)
 	ASSERT_NO_LEAKS();
 }
 
-Test(labels, of_two_at_one_offset_the_later_counts)
+Test(labels, later_label_at_the_same_offset_counts)
 {
 	struct labels l;
 	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
@@ -43,7 +43,7 @@ Test(labels, of_two_at_one_offset_the_later_counts)
 	labels_finish(&l);
 }
 
-Test(labels, forgetting_keeps_the_writer_of_what_is_left)
+Test(labels, forgetting_keeps_the_source_of_the_rest)
 {
 	struct labels l;
 	labels_init(&l, 0, EVENT_SOURCE_TERMINAL);
@@ -74,7 +74,7 @@ Test(labels, too_many_raise_the_floor)
 	ASSERT_NO_LEAKS();
 }
 
-Test(labels, take_events_of_their_type_only)
+Test(labels, only_events_of_type_source_are_added)
 {
 	struct labels l;
 	struct event e = {
@@ -95,7 +95,7 @@ Test(labels, take_events_of_their_type_only)
 	labels_finish(&l);
 }
 
-/* A log that has gone round, with the records before `tail` consumed. */
+/* A log that has wrapped, whose records before `tail` are consumed. */
 static uint64_t write_log(struct ring *r, unsigned records, struct random *random)
 {
 	static const uint8_t junk[EVENT_PAYLOAD_MAX] = "p 1\n";
@@ -109,7 +109,7 @@ static uint64_t write_log(struct ring *r, unsigned records, struct random *rando
 	return stream_head(&r->events);
 }
 
-Test(labels, log_is_read_from_its_beginning_while_that_is_there)
+Test(labels, log_that_has_not_wrapped_is_read_from_its_beginning)
 {
 	struct ring r;
 	memory_ring_make(&r, RING_SIZE_MIN);
@@ -118,7 +118,7 @@ Test(labels, log_is_read_from_its_beginning_while_that_is_there)
 	ring_close(&r);
 }
 
-Test(labels, log_that_has_gone_round_is_read_from_its_oldest_whole_record)
+Test(labels, wrapped_log_is_read_from_its_oldest_whole_record)
 {
 	for (unsigned seed = 1; seed < 20; seed++) {
 		struct random random = {seed};
@@ -138,7 +138,7 @@ Test(labels, log_that_has_gone_round_is_read_from_its_oldest_whole_record)
 	}
 }
 
-Test(labels, log_without_a_record_that_can_be_recognised_begins_at_its_tail)
+Test(labels, log_without_a_recognisable_record_is_read_from_its_tail)
 {
 	struct ring r;
 	memory_ring_make(&r, RING_SIZE_MIN);
@@ -152,7 +152,7 @@ Test(labels, log_without_a_record_that_can_be_recognised_begins_at_its_tail)
 	ring_close(&r);
 }
 
-Test(labels, log_whose_header_makes_no_sense_begins_at_its_tail, .timeout = 10)
+Test(labels, log_with_an_invalid_header_is_read_from_its_tail, .timeout = 10)
 {
 	static const uint64_t heads[] = {UINT64_C(1) << 62, UINT64_MAX - 7, UINT64_MAX};
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {

@@ -6,7 +6,7 @@
 #define MS UINT64_C(1000000)
 #define START (1000000 * MS)
 
-/* Keep it waiting, looked at each millisecond, as long as that lasts; at most for so many. Returns how many. */
+/* Count the milliseconds that the writer may wait, at most `most`; check every millisecond. */
 static unsigned wait_on(struct patience *p, uint64_t *now, unsigned most)
 {
 	unsigned waited = 0;
@@ -19,7 +19,7 @@ static unsigned wait_on(struct patience *p, uint64_t *now, unsigned most)
 
 TestSuite(patience);
 
-Test(patience, it_is_whole_at_first_and_ends)
+Test(patience, full_patience_is_used_up)
 {
 	struct patience p = {0};
 	uint64_t now = START;
@@ -27,7 +27,7 @@ Test(patience, it_is_whole_at_first_and_ends)
 	cr_expect_not(patience_allows_wait(&p, now, true));
 }
 
-Test(patience, nobody_who_waits_costs_nothing)
+Test(patience, time_without_waiting_costs_nothing)
 {
 	struct patience p = {0};
 	uint64_t now = START;
@@ -36,7 +36,7 @@ Test(patience, nobody_who_waits_costs_nothing)
 	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
 }
 
-Test(patience, it_comes_back_in_a_second_and_is_no_more_than_whole)
+Test(patience, refills_in_a_second_up_to_its_maximum)
 {
 	struct patience p = {0};
 	uint64_t now = START;
@@ -51,8 +51,8 @@ Test(patience, it_comes_back_in_a_second_and_is_no_more_than_whole)
 	cr_expect_eq(wait_on(&p, &now, 10000), PATIENCE_MS);
 }
 
-/* However the waiting is spread: in ten seconds of a writer that always wants to, it waits for half of one. */
-Test(patience, it_is_so_much_of_each_second_in_the_long_run)
+/* However the waiting is spread: in ten seconds a writer that always has to wait waits for half a second. */
+Test(patience, long_term_average_is_bounded)
 {
 	struct patience p = {0};
 	uint64_t now = START;
@@ -63,7 +63,7 @@ Test(patience, it_is_so_much_of_each_second_in_the_long_run)
 	cr_expect_leq(waited, 11 * PATIENCE_MS + 10, "%u", waited);
 }
 
-Test(patience, a_look_that_comes_late_counts_what_was_waited)
+Test(patience, late_check_counts_the_time_waited)
 {
 	struct patience p = {0};
 	cr_assert(patience_allows_wait(&p, START, true));

@@ -11,7 +11,7 @@ TestSuite(piped, .timeout = 60);
 
 #define SIZE 4096u
 
-/* What is shown of text, NULs left out: all pieces of at most `step` bytes, from `offset` on. */
+/* The visible part of text without NULs, fed in pieces of `step` bytes at offset. */
 static void show(const char *text, size_t length, size_t step, uint64_t offset, char *shown)
 {
 	struct piped p;
@@ -48,7 +48,7 @@ static void expect(const char *text, const char *wanted)
 	}
 }
 
-Test(piped, text_colours_and_moves_are_shown)
+Test(piped, text_colours_and_cursor_moves_are_shown)
 {
 	static const char *const plain[] = {"abc\r\n\tdef\b\a",
 		"gr\xc3\xb6\xc3\x9f"
@@ -59,7 +59,7 @@ Test(piped, text_colours_and_moves_are_shown)
 	ASSERT_NO_LEAKS();
 }
 
-Test(piped, what_asks_or_lasts_is_hidden)
+Test(piped, queries_and_lasting_changes_are_hidden)
 {
 	static const char *const hidden[] = {"\033[c", "\033[>c", "\033[6n", "\033[?6n", "\033[5n",
 		"\033Z", "\005", "\033[?2004h", "\033[?1049h", "\033[?1000;1006h", "\033[?25l",
@@ -89,7 +89,7 @@ Test(piped, what_asks_or_lasts_is_hidden)
 	ASSERT_NO_LEAKS();
 }
 
-Test(piped, what_is_not_finished_is_hidden_and_swallows_nothing)
+Test(piped, unfinished_sequences_are_hidden_and_swallow_nothing)
 {
 	static const char *const open[] = {"\033", "\033[", "\033[1;3", "\033[?", "\033(",
 		"\033]0;ti", "\033]", "\033P", "\033Pq#1", "\033_x", "\xc3", "\xe2\x82",
@@ -98,7 +98,7 @@ Test(piped, what_is_not_finished_is_hidden_and_swallows_nothing)
 	for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
 		snprintf(text, sizeof text, "x%s", open[i]);
 		expect(text, "x");
-		/* And what comes after it from somebody else is judged anew. */
+		/* Output of the next writer is parsed anew. */
 		struct piped p;
 		piped_init(&p, SIZE);
 		size_t done = piped_feed(&p, 0, (const uint8_t *)text, strlen(text), true);
@@ -110,7 +110,7 @@ Test(piped, what_is_not_finished_is_hidden_and_swallows_nothing)
 		cr_expect_str_eq((char *)copy, "m\\y\xc2\xa9");
 		piped_finish(&p);
 	}
-	/* A character that is not finished hides nothing that follows. */
+	/* An unfinished character hides nothing after it. */
 	show("a\xc3\nb\xe2\x82\n\033[1mc", 13, 13, 0, shown);
 	cr_expect_str_eq(shown, "a\nb\n\033[1mc");
 	ASSERT_NO_LEAKS();
@@ -132,7 +132,7 @@ Test(piped, splitting_changes_nothing)
 	}
 }
 
-Test(piped, the_ring_goes_round)
+Test(piped, bits_are_reused_when_the_ring_wraps)
 {
 	struct piped p;
 	uint8_t bytes[SIZE];

@@ -10,7 +10,7 @@ static void add(struct queries *q, uint64_t start, uint32_t length)
 	queries_add(q, &(struct scan_query){.start = start, .length = length});
 }
 
-/* Apply to text that begins at offset; what clients get, with '.' for each NUL. */
+/* Apply q to text at offset; ret_text gets what clients get, with '.' for each NUL. */
 static size_t apply(const struct queries *q, uint64_t offset, const char *text, char *ret_text)
 {
 	size_t length = strlen(text);
@@ -24,7 +24,7 @@ static size_t apply(const struct queries *q, uint64_t offset, const char *text, 
 	return whole;
 }
 
-Test(queries_apply, nothing_known_changes_nothing)
+Test(queries_apply, without_queries_nothing_changes)
 {
 	struct queries q;
 	char out[32];
@@ -47,7 +47,7 @@ Test(queries_apply, ranges_become_nuls_of_the_same_length)
 	ASSERT_NO_LEAKS();
 }
 
-Test(queries_apply, controls_inside_a_control_sequence_still_act)
+Test(queries_apply, controls_inside_a_control_sequence_stay)
 {
 	struct queries q;
 	char out[32];
@@ -61,7 +61,7 @@ Test(queries_apply, controls_inside_a_control_sequence_still_act)
 	queries_finish(&q);
 }
 
-Test(queries_apply, controls_inside_a_string_are_part_of_it)
+Test(queries_apply, controls_inside_a_string_are_hidden)
 {
 	struct queries q;
 	char out[32];
@@ -72,8 +72,8 @@ Test(queries_apply, controls_inside_a_string_are_part_of_it)
 	queries_finish(&q);
 }
 
-/* What is left of a sequence that ended another must still end it: `ESC [ ESC [ 6 n c` is no DA1. */
-Test(queries_apply, terminator_stands_for_what_ended_something)
+/* What is left of a sequence that ended another one must still end it: `ESC [ ESC [ 6 n c` is no DA1. */
+Test(queries_apply, terminator_replaces_a_query_that_ended_a_sequence)
 {
 	struct queries q;
 	char out[32];
@@ -86,11 +86,11 @@ Test(queries_apply, terminator_stands_for_what_ended_something)
 		out);
 	cr_assert_str_eq(out, "\x1b[\x1b\\..cabc\x18...x");
 	apply(&q, 3, "[6nc", out);
-	cr_assert_str_eq(out, "...c", "its introducer was somebody else's to see");
+	cr_assert_str_eq(out, "...c", "its introducer was in the previous read");
 	queries_finish(&q);
 }
 
-Test(queries_apply, controls_before_the_string_terminator_still_act)
+Test(queries_apply, controls_before_the_string_terminator_stay)
 {
 	struct queries q;
 	char out[32];
@@ -101,7 +101,7 @@ Test(queries_apply, controls_before_the_string_terminator_still_act)
 	queries_finish(&q);
 }
 
-Test(queries_apply, what_is_too_long_to_be_judged_is_hidden_as_well)
+Test(queries_apply, muted_sequences_are_hidden_too)
 {
 	struct queries q;
 	char out[32];
@@ -113,8 +113,8 @@ Test(queries_apply, what_is_too_long_to_be_judged_is_hidden_as_well)
 	queries_finish(&q);
 }
 
-/* One client reads it after the other, and again when it comes back. */
-Test(queries_apply, is_the_same_every_time)
+/* One client reads it after the other, and again after a reconnect. */
+Test(queries_apply, gives_the_same_every_time)
 {
 	struct queries q;
 	char out[32];
@@ -127,7 +127,7 @@ Test(queries_apply, is_the_same_every_time)
 	queries_finish(&q);
 }
 
-Test(queries_apply, stops_before_a_query_that_would_be_cut)
+Test(queries_apply, stops_before_a_query_that_would_be_split)
 {
 	struct queries q;
 	char out[32];
@@ -139,7 +139,7 @@ Test(queries_apply, stops_before_a_query_that_would_be_cut)
 	queries_finish(&q);
 }
 
-Test(queries_apply, reader_that_begins_inside_gets_nuls)
+Test(queries_apply, reader_that_starts_inside_a_query_gets_nuls)
 {
 	struct queries q;
 	char out[32];
@@ -150,7 +150,7 @@ Test(queries_apply, reader_that_begins_inside_gets_nuls)
 	queries_finish(&q);
 }
 
-Test(queries_add, a_sequence_replaces_what_was_reported_inside_it)
+Test(queries_add, sequence_replaces_queries_inside_it)
 {
 	struct queries q;
 	char out[32];
@@ -166,7 +166,7 @@ Test(queries_add, a_sequence_replaces_what_was_reported_inside_it)
 	queries_finish(&q);
 }
 
-Test(queries_trim, forgets_what_lies_before)
+Test(queries_trim, forgets_earlier_queries)
 {
 	struct queries q;
 	queries_init(&q);
@@ -182,7 +182,7 @@ Test(queries_trim, forgets_what_lies_before)
 	queries_finish(&q);
 }
 
-Test(queries_add, beyond_the_limit_the_floor_rises)
+Test(queries_add, too_many_raise_the_floor)
 {
 	struct queries q;
 	queries_init(&q);

@@ -18,7 +18,7 @@ static void tear_down(void)
 	close(fd);
 }
 
-static uint64_t taken(uint64_t key)
+static uint64_t count_taken(uint64_t key)
 {
 	uint64_t n = UINT64_MAX;
 	cr_assert(receipts_find(&control, key, &n));
@@ -27,72 +27,72 @@ static uint64_t taken(uint64_t key)
 
 TestSuite(receipts, .init = set_up, .fini = tear_down);
 
-Test(receipts, who_has_none_has_typed_nothing_as_long_as_all_are_kept)
+Test(receipts, without_a_receipt_nothing_counts_as_taken_while_all_are_kept)
 {
 	uint64_t n = 7;
 	cr_assert_not(receipts_find(&(struct control){0}, 1, &n));
 	cr_assert_eq(n, 7);
-	cr_assert_eq(taken(1), 0);
+	cr_assert_eq(count_taken(1), 0);
 	receipts_note(&control, 2, 5, 5, 5);
-	cr_assert_eq(taken(1), 0);
+	cr_assert_eq(count_taken(1), 0);
 	atomic_store(&control.page->receipts[0].key, 0); /* torn by a crash */
 	cr_assert_not(receipts_find(&control, 1, &n));
 }
 
-Test(receipts, what_is_written_in_part_is_taken_in_part)
+Test(receipts, part_of_the_input_is_confirmed)
 {
 	receipts_note(&control, 1, 100, 100, 100);
-	cr_assert_eq(taken(1), 0);
+	cr_assert_eq(count_taken(1), 0);
 	receipts_announce(&control, 100);
 	receipts_confirm(&control, 30);
-	cr_assert_eq(taken(1), 30);
+	cr_assert_eq(count_taken(1), 30);
 	receipts_confirm(&control, 70);
-	cr_assert_eq(taken(1), 100);
+	cr_assert_eq(count_taken(1), 100);
 }
 
-Test(receipts, others_bytes_between_count_for_nobody_else)
+Test(receipts, bytes_of_another_client_do_not_count)
 {
 	receipts_note(&control, 1, 10, 10, 10);
 	receipts_note(&control, 2, 5, 15, 5);
 	receipts_note(&control, 1, 20, 25, 10);
 	receipts_confirm(&control, 12);
-	cr_assert_eq(taken(1), 10);
-	cr_assert_eq(taken(2), 2);
+	cr_assert_eq(count_taken(1), 10);
+	cr_assert_eq(count_taken(2), 2);
 	receipts_confirm(&control, 8);
-	cr_assert_eq(taken(1), 15);
-	cr_assert_eq(taken(2), 5);
+	cr_assert_eq(count_taken(1), 15);
+	cr_assert_eq(count_taken(2), 5);
 }
 
-Test(receipts, a_server_that_dies_while_it_writes_counts_that_as_taken)
+Test(receipts, input_that_a_killed_server_was_writing_counts_as_taken)
 {
 	receipts_note(&control, 1, 10, 10, 10);
 	receipts_settle(&control);
-	cr_assert_eq(taken(1), 0, "it had not begun");
+	cr_assert_eq(count_taken(1), 0, "writing had not begun");
 	receipts_announce(&control, 4);
 	receipts_settle(&control);
-	cr_assert_eq(taken(1), 4);
+	cr_assert_eq(count_taken(1), 4);
 }
 
-Test(receipts, what_is_refused_counts_as_taken)
+Test(receipts, refused_input_counts_as_taken)
 {
 	receipts_note(&control, 1, 10, 10, 10);
 	receipts_correct(&control, 0, 10);
-	cr_assert_eq(taken(1), 10);
+	cr_assert_eq(count_taken(1), 10);
 	receipts_note(&control, 1, 30, 20, 20);
 	receipts_correct(&control, 5, 15);
-	cr_assert_eq(taken(1), 25);
+	cr_assert_eq(count_taken(1), 25);
 }
 
-Test(receipts, one_that_types_on_while_nothing_is_read_needs_no_more_room)
+Test(receipts, notes_of_one_client_share_a_receipt)
 {
 	for (unsigned i = 1; i <= 3 * CONTROL_RECEIPTS; i++)
 		receipts_note(&control, 1, i * 10, i * 10, 10);
 	cr_assert_eq(atomic_load(&control.page->receipts_count), 1);
 	receipts_confirm(&control, 15);
-	cr_assert_eq(taken(1), 15);
+	cr_assert_eq(count_taken(1), 15);
 }
 
-Test(receipts, of_whoever_has_not_typed_for_long_nothing_is_known)
+Test(receipts, oldest_receipt_is_forgotten)
 {
 	uint64_t n;
 	for (unsigned i = 1; i <= CONTROL_RECEIPTS + 1; i++)
@@ -101,7 +101,7 @@ Test(receipts, of_whoever_has_not_typed_for_long_nothing_is_known)
 	cr_assert(receipts_find(&control, 2, &n));
 }
 
-Test(receipts, a_page_full_of_nonsense_harms_nobody)
+Test(receipts, garbage_in_the_page_is_harmless)
 {
 	uint64_t n;
 	for (size_t i = 0; i < CONTROL_RECEIPTS; i++) {

@@ -22,7 +22,7 @@ static int make(struct ring *r)
 	return fd;
 }
 
-/* A file that ring_open() is shown: a copy of a real ring that edit() has spoilt. */
+/* A copy of a real ring, changed by edit(), for ring_open(). Returns its descriptor. */
 static int forge(void (*edit)(struct ring_header *), int seals)
 {
 	struct ring r;
@@ -158,7 +158,7 @@ Test(ring_create, creator_goes_on_writing_after_the_seals)
 	ASSERT_NO_LEAKS();
 }
 
-Test(ring_create, pages_cost_nothing_until_touched)
+Test(ring_create, untouched_pages_cost_no_memory)
 {
 	struct ring r;
 	struct stat st;
@@ -209,7 +209,7 @@ Test(ring_open, reader_cannot_make_its_mapping_writable)
 	close(fd);
 }
 
-Test(ring_open, unspoilt_copy_is_accepted)
+Test(ring_open, unchanged_copy_is_accepted)
 {
 	struct ring r;
 	int fd = forge(NULL, SEALS);

@@ -13,7 +13,7 @@ struct example {
 	const char *name;
 	const char *in;
 	size_t length;
-	const char *want; /* "start+length…": s = string, e = ends something unfinished, m = muted */
+	const char *want; /* "start+length…": s = string, e = ends an unfinished sequence, m = muted */
 	uint64_t unsettled; /* bytes at the end that may not be shown yet */
 	uint64_t open;      /* bytes at the end since the newest safe cut */
 };
@@ -98,7 +98,7 @@ static const struct example examples[] = {
 	{"numbers near those that ask", BYTES("\x1b]9;hi?\a\x1b]98;?\a\x1b]177;?\a\x1b]5523;?\a"),
 		""},
 
-	/* A malformed CSI does nothing, but it has a final byte all the same. */
+	/* A malformed CSI does nothing, but it has a final byte too. */
 	{"prefix behind a parameter", BYTES("\x1b[6?n\x1b[0>c"), ""},
 	{"prefix behind a prefix", BYTES("\x1b[>>c\x1b[??6n"), ""},
 	{"prefix behind a separator", BYTES("\x1b[;?6n"), ""},
@@ -256,7 +256,7 @@ static const struct example examples[] = {
 	{"ESC at the end of a sixel", BYTES("\x1bPq#0\x1b"), "", 1, 6},
 };
 
-/* Ranges as the table writes them; the caller frees. */
+/* Ranges in the table's format; the caller frees the text. */
 static char *ranges_text(const struct scanned *s)
 {
 	char *text = NULL;
@@ -282,7 +282,7 @@ static void expect(const struct example *e, const struct scanned *s, size_t spli
 	free(text);
 }
 
-/* In one piece, in two pieces wherever they may be cut, and byte by byte. */
+/* In one piece, in two pieces with every possible cut, and byte by byte. */
 static void try_all_cuts(const struct example *e)
 {
 	struct scanned s;
@@ -300,7 +300,7 @@ static void try_all_cuts(const struct example *e)
 	scanned_finish(&s);
 }
 
-/* One test for each line of the table would be a thousand processes; but a failure names its line. */
+/* One test per line of the table would be a thousand processes. A failure names its line. */
 Test(scan_feed, examples_at_every_cut, .timeout = 30)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
@@ -320,7 +320,7 @@ Test(scan_feed, offsets_are_absolute)
 	scanned_finish(&s);
 }
 
-/* prefix, count times c, suffix; at a few cuts. */
+/* prefix, count times c, suffix; with a few cuts. */
 static void expect_long(
 	const char *prefix, char c, size_t count, const char *suffix, const char *want)
 {
@@ -379,7 +379,7 @@ Test(scan_limits, longer_string_is_muted)
 	expect_long("\x1b_G", '?', 20000, "\x1b\\", "0+20005sm");
 }
 
-Test(scan_limits, long_strings_that_ask_nothing_are_left_alone)
+Test(scan_limits, long_strings_that_are_no_queries_are_unchanged)
 {
 	expect_long("\x1b]0;", 'x', 20000, "?\a", "");
 	expect_long("\x1bPq", '?', 20000, "\x1b\\", "");
@@ -416,7 +416,7 @@ Test(scan_limits, muted_sequence_ends_where_a_c1_begins)
 
 Test(scan_limits, muted_sequence_ends_at_a_character)
 {
-	/* Its first byte is hidden with it: xterm.js does not print the character either. */
+	/* Its first byte is hidden too: xterm.js does not print the character either. */
 	expect_long("\x1b[", '1', 2000, "\xc3\xa9\x1b[6n", "0+2003m 2004+4");
 }
 
@@ -431,7 +431,7 @@ Test(scan_limits, header_of_a_string_ends_at_a_character)
 	expect_long("\x1bP", '1', 9000, "\xc3\xa9\x1b[6n", "0+9003sm 9004+4");
 }
 
-Test(scan_limits, ignored_sequence_is_left_alone)
+Test(scan_limits, ignored_sequence_is_unchanged)
 {
 	expect_long("\x1b[1?", '1', 5000, "c", "");
 	expect_long("\x1bP1?", '1', 20000, "$q\x1b\\", "");
@@ -451,7 +451,7 @@ Test(scan_limits, too_long_is_hidden_but_not_held_back)
 	scanned_finish(&s);
 }
 
-/* Bytes that parsers care about, more often than others. */
+/* Random bytes, mostly of those that parsers treat specially. */
 static size_t random_bytes(struct random *r, uint8_t *bytes, size_t cap)
 {
 	static const char *const parts[] = {"\x1b[", "\x1b]", "\x1bP", "\x1b\\", "\xc2\x9b",
@@ -464,7 +464,7 @@ static size_t random_bytes(struct random *r, uint8_t *bytes, size_t cap)
 		const char *part = parts[random_below(r, sizeof parts / sizeof *parts)];
 		size_t size = strlen(part), times = 1;
 		if (random_below(r, 60) == 0)
-			times = random_below(r, 3000); /* something long */
+			times = random_below(r, 3000); /* a long run */
 		for (; times > 0 && length + size < cap; times--) {
 			memcpy(bytes + length, part, size);
 			length += size;

@@ -29,7 +29,7 @@ static void put(struct stream *s, const void *bytes, size_t n)
 	stream_commit(s, n);
 }
 
-/* What byte stands at an offset, whoever asks. */
+/* The byte at an offset, the same for all readers. */
 static uint8_t byte_at(uint64_t offset)
 {
 	return (uint8_t)((offset * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
@@ -49,7 +49,7 @@ Test(stream_map, storage_is_mapped_twice_in_a_row)
 	struct stream s;
 	struct stream_shared shared;
 	close(make(&s, &shared, SIZE, SIZE));
-	/* Compilers take two addresses for two places. */
+	/* Compilers consider the two addresses different objects. */
 	volatile uint8_t *data = s.data;
 	data[0] = 'a';
 	cr_assert_eq(data[SIZE], 'a');
@@ -79,7 +79,7 @@ Test(stream_map, reader_sees_bytes_and_cannot_write, .signal = SIGSEGV)
 		stream_map(&reader, &shared, &(struct stream_storage){.size = SIZE, .fd = fd}), 0);
 	cr_assert_eq(memcmp(reader.data, "abc", 3), 0);
 #ifdef LEAK_CHECK
-	signal(SIGSEGV, SIG_DFL); /* ASan would turn it into an exit code */
+	signal(SIGSEGV, SIG_DFL); /* ASan would turn the signal into an exit code */
 #endif
 	reader.data[0] = 'x';
 }
@@ -98,7 +98,7 @@ Test(stream_read, empty_stream_gives_nothing)
 	stream_unmap(&s);
 }
 
-Test(stream_read, takes_at_most_cap_and_goes_on)
+Test(stream_read, read_returns_at_most_cap_bytes)
 {
 	struct stream s;
 	struct stream_shared shared;
@@ -145,7 +145,7 @@ Test(stream_read, reader_ahead_of_head_gets_nothing_and_stays)
 	stream_unmap(&s);
 }
 
-Test(stream_reserve, makes_old_bytes_unsafe_before_they_are_published)
+Test(stream_reserve, old_bytes_are_unsafe_before_the_new_ones_are_published)
 {
 	struct stream s;
 	struct stream_shared shared;
@@ -168,11 +168,11 @@ Test(stream_reserve, committing_less_keeps_the_mark)
 	stream_reserve(&s, 1000);
 	stream_commit(&s, 1);
 	cr_assert_eq(stream_head(&s), SIZE + 1);
-	cr_assert_eq(stream_oldest(&s), 1000, "what may have been touched is not whole any more");
+	cr_assert_eq(stream_oldest(&s), 1000, "bytes that may be overwritten are not whole");
 	stream_unmap(&s);
 }
 
-/* Everything ever written, kept beside the stream. */
+/* All bytes ever written, kept beside the stream. */
 struct model {
 	struct stream s;
 	struct stream_shared shared;
@@ -212,7 +212,7 @@ static void model_read(struct model *m, uint64_t *offset)
 	cr_assert_eq(stream_head(&m->s), m->written);
 }
 
-Test(stream_model, behaves_as_an_array_of_all_bytes, .timeout = 30)
+Test(stream_model, behaves_like_an_array_of_all_bytes, .timeout = 30)
 {
 	enum { ROUNDS = 60000, READERS = 4 };
 	struct model m = {.random = {42}};
@@ -227,7 +227,7 @@ Test(stream_model, behaves_as_an_array_of_all_bytes, .timeout = 30)
 		case 1:
 			model_write(&m);
 			break;
-		case 2: /* a reader that asks for any place */
+		case 2: /* a reader that starts at a random offset */
 			*offset = random_below(&m.random, m.written + 2);
 			break;
 		default:
@@ -240,7 +240,7 @@ Test(stream_model, behaves_as_an_array_of_all_bytes, .timeout = 30)
 	ASSERT_NO_LEAKS();
 }
 
-/* Two processes: whatever a reader gets is right, or it is told that it was lapped. */
+/* Two processes: a reader gets the right bytes, or is told that it was lapped. */
 static _Noreturn void write_until_killed(struct stream *s)
 {
 	struct random r = {7};
@@ -294,7 +294,7 @@ Test(stream_processes, readers_get_exact_bytes_or_are_moved, .timeout = 60)
 	munmap(shared, SIZE);
 }
 
-Test(stream_processes, holds_tells_a_torn_read, .timeout = 60)
+Test(stream_processes, holds_detects_a_torn_read, .timeout = 60)
 {
 	struct stream s;
 	struct stream_shared *shared = mmap(
@@ -309,7 +309,7 @@ Test(stream_processes, holds_tells_a_torn_read, .timeout = 60)
 		uint64_t from = stream_oldest(&s);
 		size_t n = stream_head(&s) - from;
 		if (n > SIZE)
-			continue; /* the two were not looked at together */
+			continue; /* not an atomic look at both */
 		if (!stream_copy(&s, from, got, n)) {
 			torn++;
 			continue;

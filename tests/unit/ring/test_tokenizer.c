@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One letter for each token; t behind a string's end, a behind what was aborted. */
+/* One letter for each token; t after a string's end, a after an abort. */
 static const char letters[] = {
 	[TOKEN_NONE] = '.',
 	[TOKEN_PRINT] = 'p',
@@ -23,7 +23,7 @@ static const char letters[] = {
 
 static const struct {
 	const char *name, *in, *want;
-	bool ground; /* in the end */
+	bool ground; /* whether the state is ground at the end */
 } examples[] = {
 	{"text and controls", "a\r\n", "pxx", true},
 	{"UTF-8", "\xc3\xa9\xe2\x82\xac", ".p..p", true},
@@ -77,7 +77,7 @@ static void expect_tokens(const char *name, const char *in, const char *want, bo
 	cr_expect_eq(tokenizer_is_ground(&t), ground, "%s", name);
 }
 
-Test(tokenizer_feed, says_what_each_byte_is)
+Test(tokenizer_feed, classifies_each_byte)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
 		expect_tokens(
@@ -95,7 +95,7 @@ Test(tokenizer_feed, keeps_prefix_and_intermediates)
 	cr_expect_eq(t.code, 'p');
 }
 
-Test(tokenizer_feed_character, is_the_same_as_its_bytes)
+Test(tokenizer_feed_character, character_gives_the_same_as_its_bytes)
 {
 	struct tokenizer t = {0};
 	cr_expect_eq(tokenizer_feed_character(&t, 0x20ac, 3), TOKEN_PRINT);

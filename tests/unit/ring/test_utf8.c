@@ -1,4 +1,4 @@
-/* UTF-8: what is a character, and where text may be cut. */
+/* UTF-8: which bytes are characters, and where text may be cut. */
 #include "ring/utf8.h"
 
 #include <criterion/criterion.h>
@@ -35,7 +35,7 @@ Test(utf8_decode, characters_of_each_size)
 	}
 }
 
-Test(utf8_decode, what_is_no_character)
+Test(utf8_decode, invalid_bytes)
 {
 	static const char *const cases[] = {"", "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3",
 		"\xc3z", "\xe0\x9f\xbf", "\xe2\x82", "\xe2\x82z", "\xed\xa0\x80", "\xed\xbf\xbf",
@@ -49,7 +49,7 @@ Test(utf8_decode, what_is_no_character)
 	}
 }
 
-Test(utf8_decode, a_string_needs_no_length)
+Test(utf8_decode, terminated_text_needs_no_length)
 {
 	uint32_t code;
 	cr_expect_eq(utf8_decode((const uint8_t *)"\xf0\x9f", UTF8_MAX, &code), 0);
@@ -73,7 +73,7 @@ Test(utf8_encode, every_code_point_comes_back)
 	}
 }
 
-Test(utf8_lead_length, is_the_pattern_alone)
+Test(utf8_lead_length, depends_on_the_lead_byte_alone)
 {
 	cr_expect_eq(utf8_lead_length(0xc0), 2);
 	cr_expect_eq(utf8_lead_length(0xf7), 4);
@@ -102,7 +102,7 @@ Test(utf8_continues, bounds_of_the_second_byte)
 	cr_expect(utf8_continues((const uint8_t *)"\xe0\xa0", 2, 0x80));
 }
 
-Test(utf8_is_valid, also_with_nul_in_it)
+Test(utf8_is_valid, nul_is_valid)
 {
 	cr_expect(utf8_is_valid("", 0));
 	cr_expect(utf8_is_valid("a\0\xc3\xa9", 4));
@@ -111,7 +111,7 @@ Test(utf8_is_valid, also_with_nul_in_it)
 	cr_expect(utf8_is_valid_string("gr\xc3\xbc\xc3\x9f"));
 }
 
-Test(utf8_is_clean, has_no_controls)
+Test(utf8_is_clean, rejects_control_characters)
 {
 	static const struct {
 		const char *text;
@@ -126,14 +126,14 @@ Test(utf8_is_clean, has_no_controls)
 
 Test(utf8_cut, between_characters)
 {
-	static const char text[] = "a\xc3\xa9\xf0\x9f\x98\x80z"; /* borders at 0, 1, 3, 7, 8 */
+	static const char text[] = "a\xc3\xa9\xf0\x9f\x98\x80z"; /* boundaries at 0, 1, 3, 7, 8 */
 	static const size_t want[] = {0, 1, 1, 3, 3, 3, 3, 7, 8, 8};
 	for (size_t max = 0; max < sizeof want / sizeof *want; max++)
 		cr_expect_eq(utf8_cut(text, 8, max), want[max], "%zu", max);
 	cr_expect_eq(utf8_cut("\x80\x80\x80", 3, 2), 0);
 }
 
-Test(utf8_leading_continuations, the_rest_of_a_character)
+Test(utf8_leading_continuations, rest_of_a_split_character)
 {
 	cr_expect_eq(utf8_leading_continuations("ab", 2, 3), 0);
 	cr_expect_eq(utf8_leading_continuations("\xa9z", 2, 3), 1);
@@ -143,7 +143,7 @@ Test(utf8_leading_continuations, the_rest_of_a_character)
 	cr_expect_eq(utf8_leading_continuations("", 0, 3), 0);
 }
 
-Test(utf8_incomplete, the_beginning_of_a_character)
+Test(utf8_incomplete, beginning_of_a_split_character)
 {
 	cr_expect_eq(utf8_incomplete("ab", 2), 0);
 	cr_expect_eq(utf8_incomplete("a\xc3", 2), 1);

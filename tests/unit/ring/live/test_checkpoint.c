@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define PAGE ((size_t)4096)
-#define HEAD ((size_t)48) /* bytes of a slot before its checkpoint */
+#define HEAD ((size_t)48) /* size of a slot's header */
 #define NUMBER ((size_t)8)
 #define LENGTH ((size_t)32)
 
@@ -31,7 +31,7 @@ static void tear_down(void)
 	close(fd);
 }
 
-/* Its bytes are good until the next call. */
+/* The checkpoint's bytes are valid until the next call. */
 static bool find_checkpoint(const struct control *of, struct checkpoint *ret_checkpoint)
 {
 	static void *bytes;
@@ -53,7 +53,7 @@ static bool save(uint64_t offset, const char *text)
 			.length = strlen(text)});
 }
 
-/* The first byte of a slot, as it lies in the memfd. */
+/* The first byte of slot i in the memfd. */
 static char *slot(unsigned i)
 {
 	return (char *)control.page + PAGE + i * 2 * PAGE;
@@ -71,13 +71,13 @@ static void set(char *at, uint64_t value)
 	memcpy(at, &value, sizeof value);
 }
 
-/* What is found, or NULL; it is good until the next call. */
-static const char *found(void)
+/* The newest checkpoint's bytes as text, or NULL; valid until the next call. */
+static const char *find_text(void)
 {
 	static char text[64];
 	struct checkpoint c = {.offset = 7777};
 	if (!find_checkpoint(&control, &c)) {
-		cr_assert_eq(c.offset, 7777, "nothing is found, but written");
+		cr_assert_eq(c.offset, 7777, "ret_checkpoint changed although nothing was found");
 		return NULL;
 	}
 	cr_assert_lt(c.length, sizeof text);
@@ -88,10 +88,10 @@ static const char *found(void)
 
 Test(checkpoint, none_at_first)
 {
-	cr_assert_null(found());
+	cr_assert_null(find_text());
 }
 
-Test(checkpoint, comes_back_as_it_was)
+Test(checkpoint, is_read_as_it_was_written)
 {
 	struct checkpoint c;
 	cr_assert(save(12345678901, "hello"));
@@ -102,10 +102,10 @@ Test(checkpoint, comes_back_as_it_was)
 	cr_assert_arr_eq(c.bytes, "hello", 5);
 }
 
-Test(checkpoint, of_no_bytes_is_one)
+Test(checkpoint, empty_checkpoint_is_valid)
 {
 	cr_assert(save(1, ""));
-	cr_assert_str_eq(found(), "");
+	cr_assert_str_eq(find_text(), "");
 }
 
 Test(checkpoint, newest_is_found)
@@ -114,7 +114,7 @@ Test(checkpoint, newest_is_found)
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(text, sizeof text, "number %u", i);
 		cr_assert(save(i, text));
-		cr_assert_str_eq(found(), text);
+		cr_assert_str_eq(find_text(), text);
 	}
 }
 
@@ -125,7 +125,7 @@ Test(checkpoint, slots_are_written_in_turn)
 		cr_assert(save(i, "text"));
 		uint64_t now[2] = {get(slot(0) + NUMBER), get(slot(1) + NUMBER)};
 		cr_assert_eq(now[i % 2], i + 1);
-		cr_assert_eq(now[1 - i % 2], before[1 - i % 2], "the other one is left alone");
+		cr_assert_eq(now[1 - i % 2], before[1 - i % 2], "the other slot does not change");
 		memcpy(before, now, sizeof now);
 	}
 }
@@ -140,15 +140,15 @@ Test(checkpoint, is_found_by_another_server)
 	cr_assert(find_checkpoint(&other, &c));
 	cr_assert_eq(c.offset, 2);
 	cr_assert_arr_eq(c.bytes, "two", 3);
-	/* And it goes on where the one before was. */
+	/* It continues the sequence of the first server. */
 	cr_assert(checkpoint_write(&other,
 		&(struct checkpoint){
 			.offset = 3, .rows = 1, .cols = 2, .bytes = "three", .length = 5}));
-	cr_assert_str_eq(found(), "three");
+	cr_assert_str_eq(find_text(), "three");
 	control_close(&other);
 }
 
-Test(checkpoint, takes_all_the_room_and_not_a_byte_more)
+Test(checkpoint, fills_its_slot_exactly)
 {
 	struct checkpoint c;
 	size_t room = checkpoint_capacity(&control);
@@ -160,7 +160,7 @@ Test(checkpoint, takes_all_the_room_and_not_a_byte_more)
 		&(struct checkpoint){.rows = 1, .cols = 1, .bytes = bytes, .length = room + 1}));
 	cr_assert_not(checkpoint_write(&control,
 		&(struct checkpoint){.rows = 1, .cols = 1, .bytes = bytes, .length = SIZE_MAX}));
-	cr_assert_str_eq(found(), "before", "what is refused touches nothing");
+	cr_assert_str_eq(find_text(), "before", "a refused write changes nothing");
 	for (unsigned i = 0; i < 2; i++)
 		cr_assert(checkpoint_write(&control,
 			&(struct checkpoint){
@@ -168,16 +168,16 @@ Test(checkpoint, takes_all_the_room_and_not_a_byte_more)
 	cr_assert(find_checkpoint(&control, &c));
 	cr_assert(c.offset == 1 && c.length == room);
 	cr_assert_arr_eq(c.bytes, bytes, room);
-	set(slot(0) + NUMBER, 0); /* there the newest is, for "before" was in it */
+	set(slot(0) + NUMBER, 0); /* Invalidates the newest checkpoint, which is in slot 0. */
 	cr_assert(find_checkpoint(&control, &c));
-	cr_assert(c.offset == 0 && c.length == room, "they do not overlap");
+	cr_assert(c.offset == 0 && c.length == room, "the slots do not overlap");
 	cr_assert_arr_eq(c.bytes, bytes, room);
 	free(bytes);
 	ASSERT_NO_LEAKS();
 }
 
-/* A holder of an older version makes a memfd of one page; others may be too small for two slots. */
-Test(checkpoint, memfd_without_room)
+/* A holder of an older version makes a memfd of one page; other sizes may be too small for two slots. */
+Test(checkpoint, memfd_too_small_for_two_slots)
 {
 	static const size_t sizes[] = {PAGE, PAGE + 1, 2 * PAGE, 3 * PAGE - 1};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -186,7 +186,7 @@ Test(checkpoint, memfd_without_room)
 		cr_expect_eq(checkpoint_capacity(&control), 0);
 		cr_expect_not(save(1, "x"));
 		cr_expect_not(save(1, ""));
-		cr_expect_null(found());
+		cr_expect_null(find_text());
 	}
 	tear_down();
 	make(3 * PAGE);
@@ -194,7 +194,7 @@ Test(checkpoint, memfd_without_room)
 	cr_assert(save(1, "x"));
 }
 
-/* Wherever it is wrong. The padding behind its last byte is nobody's. */
+/* A wrong byte anywhere but in the padding, which is not checked. */
 Test(checkpoint_torn, a_wrong_byte_anywhere_gives_the_older_one)
 {
 	static const char newest[] = "the newest one";
@@ -202,52 +202,52 @@ Test(checkpoint_torn, a_wrong_byte_anywhere_gives_the_older_one)
 	cr_assert(save(UINT64_C(0x1112131415161718), newest));
 	for (size_t i = 0; i < HEAD + sizeof newest - 1; i++) {
 		char *byte = slot(1) + i;
-		/* Another number may be as good: it is the order, and no part of what is kept. */
+		/* The sequence number is not part of the checksum. */
 		if (i >= NUMBER && i < NUMBER + 8)
 			continue;
 		for (unsigned bit = 0; bit < 8; bit++) {
 			*byte ^= (char)(1u << bit);
-			cr_assert_str_eq(found(), "the older one", "byte %zu, bit %u", i, bit);
+			cr_assert_str_eq(find_text(), "the older one", "byte %zu, bit %u", i, bit);
 			*byte ^= (char)(1u << bit);
 		}
 	}
-	cr_assert_str_eq(found(), newest);
+	cr_assert_str_eq(find_text(), newest);
 }
 
-Test(checkpoint_torn, wrong_ones_are_none)
+Test(checkpoint_torn, none_is_found_if_both_are_wrong)
 {
 	cr_assert(save(1, "one"));
 	cr_assert(save(2, "two"));
 	for (unsigned i = 0; i < 2; i++)
 		slot(i)[HEAD] ^= 1;
-	cr_assert_null(found());
+	cr_assert_null(find_text());
 }
 
-/* Killed while it wrote: the number is 0 then. */
-Test(checkpoint_torn, number_0_is_none)
+/* The server was killed while it wrote: the number is 0 then. */
+Test(checkpoint_torn, number_0_is_invalid)
 {
 	cr_assert(save(1, "one"));
 	cr_assert(save(2, "two"));
 	set(slot(1) + NUMBER, 0);
-	cr_assert_str_eq(found(), "one");
+	cr_assert_str_eq(find_text(), "one");
 	set(slot(0) + NUMBER, 0);
-	cr_assert_null(found());
+	cr_assert_null(find_text());
 }
 
-Test(checkpoint_torn, the_next_is_written_over_it)
+Test(checkpoint_torn, next_one_overwrites_the_torn_slot)
 {
 	cr_assert(save(1, "one"));
 	cr_assert(save(2, "two"));
 	cr_assert(save(3, "three"));
 	set(slot(0) + NUMBER, 0);
-	cr_assert_str_eq(found(), "two");
+	cr_assert_str_eq(find_text(), "two");
 	cr_assert(save(4, "four"));
-	cr_assert_str_eq(found(), "four");
+	cr_assert_str_eq(find_text(), "four");
 	set(slot(0) + NUMBER, 0);
-	cr_assert_str_eq(found(), "two", "that one was whole all the time");
+	cr_assert_str_eq(find_text(), "two", "slot 1 was never torn");
 }
 
-Test(checkpoint_torn, half_of_the_bytes)
+Test(checkpoint_torn, half_written_bytes_are_detected)
 {
 	struct checkpoint c;
 	size_t room = checkpoint_capacity(&control);
@@ -259,14 +259,14 @@ Test(checkpoint_torn, half_of_the_bytes)
 		&(struct checkpoint){.offset = 2, .rows = 1, .cols = 1, .bytes = a, .length = room}));
 	cr_assert(find_checkpoint(&control, &c));
 	cr_assert_eq(c.offset, 2);
-	/* As if the number had reached the memory before the rest. */
+	/* As if the number had been written to memory before the rest. */
 	memcpy(slot(1) + HEAD, b, room / 2);
-	cr_assert_str_eq(found(), "older");
+	cr_assert_str_eq(find_text(), "older");
 	free(a);
 	free(b);
 }
 
-Test(checkpoint_torn, garbage_for_a_length_is_never_read)
+Test(checkpoint_torn, wrong_lengths_are_never_used)
 {
 	static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX - HEAD, UINT64_C(1) << 63,
 		5 * PAGE, 2 * PAGE - HEAD + 1, 2 * PAGE - HEAD, 4, 2, 0};
@@ -274,21 +274,21 @@ Test(checkpoint_torn, garbage_for_a_length_is_never_read)
 	cr_assert(save(2, "two"));
 	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
 		set(slot(1) + LENGTH, lengths[i]);
-		cr_expect_str_eq(found(), "one", "%llx", (unsigned long long)lengths[i]);
+		cr_expect_str_eq(find_text(), "one", "%llx", (unsigned long long)lengths[i]);
 		set(slot(0) + LENGTH, lengths[i]);
-		cr_expect_null(found(), "%llx", (unsigned long long)lengths[i]);
+		cr_expect_null(find_text(), "%llx", (unsigned long long)lengths[i]);
 		set(slot(0) + LENGTH, 3);
 	}
 }
 
-Test(checkpoint_torn, garbage_all_over_is_none_and_does_not_stay)
+Test(checkpoint_torn, garbage_in_both_slots_is_ignored_and_overwritten)
 {
 	memset(slot(0), 0xa5, 4 * PAGE);
-	cr_assert_null(found());
+	cr_assert_null(find_text());
 	cr_assert(save(1, "one"));
-	cr_assert_str_eq(found(), "one");
+	cr_assert_str_eq(find_text(), "one");
 	cr_assert(save(2, "two"));
-	cr_assert_str_eq(found(), "two");
+	cr_assert_str_eq(find_text(), "two");
 	memset(slot(1), 0, 2 * PAGE);
-	cr_assert_str_eq(found(), "one");
+	cr_assert_str_eq(find_text(), "one");
 }

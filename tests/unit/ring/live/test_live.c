@@ -13,15 +13,15 @@
 #define CONTROL_SIZE (PAGE + 2 * (512 * 1024))
 #define HALF (RING_SIZE_MIN / 2)
 #define SCROLLBACK 200u
-#define WORK ((size_t)1 << 20) /* more than all of it takes */
+#define WORK ((size_t)1 << 20) /* more than all the work takes */
 
-/* What a screen has said since it was last asked. */
+/* Replies and events of a screen since the last check. */
 struct heard {
 	char replies[8192];
 	char events[8192]; /* offset, type and text of each */
 };
 
-/* What a server has of a session. */
+/* A server's state of a session. */
 struct server {
 	struct history history;
 	struct live live;
@@ -33,7 +33,7 @@ struct fixture {
 	struct control control;
 	int fd;
 	struct server s;
-	uint64_t tail; /* the last that was told */
+	uint64_t tail; /* tail that the holder got last */
 };
 
 static struct fixture f;
@@ -63,7 +63,7 @@ static void on_event(void *user, const struct screen_event *e)
 
 static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
 
-static void serve(struct server *s, bool adopt, const struct control *control, unsigned scrollback)
+static void start(struct server *s, bool adopt, const struct control *control, unsigned scrollback)
 {
 	*s = (struct server){0};
 	cr_assert_eq(history_init(&s->history, &f.ring, control), 0);
@@ -82,7 +82,7 @@ static void stop(struct server *s)
 	history_finish(&s->history);
 }
 
-/* Its bytes are good until the next call. */
+/* The checkpoint's bytes are valid until the next call. */
 static bool find_checkpoint(const struct control *of, struct checkpoint *ret_checkpoint)
 {
 	static void *bytes;
@@ -96,7 +96,7 @@ static void make(size_t control_size)
 	f = (struct fixture){0};
 	memory_ring_make(&f.ring, RING_SIZE_MIN);
 	cr_assert_eq(control_create(&f.control, control_size, &f.fd), 0);
-	serve(&f.s, false, &f.control, SCROLLBACK);
+	start(&f.s, false, &f.control, SCROLLBACK);
 }
 
 static void set_up(void)
@@ -124,29 +124,29 @@ static void consume(struct server *s)
 		;
 }
 
-/* The program prints, and the server takes it in. */
-static struct screen *say(const char *text)
+/* The program prints, and the server consumes the output. */
+static struct screen *print(const char *text)
 {
 	memory_ring_say(&f.ring, text);
 	consume(&f.s);
 	return live_screen(&f.s.live);
 }
 
-/* What a server tells the holder now; checks that it does not lie. */
-static uint64_t tell(void)
+/* Report the tail to the holder, after checking it. */
+static uint64_t report_tail(void)
 {
 	struct live *l = &f.s.live;
 	uint64_t tail = live_tail(l, true);
 	cr_assert_leq(tail, history_consumed(&f.s.history));
 	cr_assert_geq(tail, f.tail);
 	cr_assert_leq(tail, screen_offset(l->screen));
-	cr_assert_leq(tail, l->checkpoint, "what is needed to find the screen again may go");
+	cr_assert_leq(tail, l->checkpoint, "the tail is beyond the checkpoint");
 	f.tail = tail;
 	return tail;
 }
 
-/* Print lines of 64 bytes, telling the holder after each. It never overwrites what is not consumed. */
-static void say_lines(size_t bytes)
+/* Print lines of 64 bytes and report the tail after each. Never overwrites bytes that are not consumed. */
+static void print_lines(size_t bytes)
 {
 	static unsigned number;
 	char line[80];
@@ -158,13 +158,13 @@ static void say_lines(size_t bytes)
 		cr_assert_eq(strlen(line), 64);
 		cr_assert_leq(stream_head(&f.ring.bytes) + 64, f.tail + RING_SIZE_MIN,
 			"the holder would wait for ever");
-		say(line);
-		tell();
+		print(line);
+		report_tail();
 	}
 }
 
-/* heard: what it says; may be NULL. */
-static struct screen *plain_heard(unsigned rows, unsigned cols, struct heard *heard)
+/* heard gets its replies and events; may be NULL. */
+static struct screen *make_screen_with(unsigned rows, unsigned cols, struct heard *heard)
 {
 	struct screen *s;
 	cr_assert_eq(screen_create(&s,
@@ -177,9 +177,9 @@ static struct screen *plain_heard(unsigned rows, unsigned cols, struct heard *he
 	return s;
 }
 
-static struct screen *plain(unsigned rows, unsigned cols)
+static struct screen *make_screen(unsigned rows, unsigned cols)
 {
-	return plain_heard(rows, cols, NULL);
+	return make_screen_with(rows, cols, NULL);
 }
 
 static void feed(struct screen *s, const char *text)
@@ -188,7 +188,7 @@ static void feed(struct screen *s, const char *text)
 		at += screen_feed(s, text + at, length - at, SIZE_MAX);
 }
 
-/* Nothing that anybody could see tells them apart. */
+/* The screens have the same snapshot, offsets and scrollback. */
 static void expect_same(struct screen *a, struct screen *b)
 {
 	struct snapshot x, y;
@@ -207,7 +207,7 @@ static void expect_same(struct screen *a, struct screen *b)
 		size_t at = 0, most = x.length < y.length ? x.length : y.length;
 		while (at < most && x.bytes[at] == y.bytes[at])
 			at++;
-		cr_assert_fail("they differ at %zu of %zu and %zu", at, x.length, y.length);
+		cr_assert_fail("snapshots differ at %zu of %zu and %zu", at, x.length, y.length);
 	}
 	free(x.bytes);
 	free(y.bytes);
@@ -220,23 +220,23 @@ static void expect_heard(struct server *s, const char *replies, const char *even
 	s->heard = (struct heard){0};
 }
 
-Test(live_follow, draws_what_is_printed)
+Test(live_follow, draws_output)
 {
-	struct screen *want = plain(24, 80);
+	struct screen *want = make_screen(24, 80);
 	expect_same(f.s.live.screen, want);
 	feed(want, "hello \x1b[31mwor");
-	expect_same(say("hello \x1b[31mwor"), want);
+	expect_same(print("hello \x1b[31mwor"), want);
 	feed(want, "ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd");
-	expect_same(say("ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd"), want);
+	expect_same(print("ld\r\n\x1b]0;title\a\x1b[?2004h\xe4\xbd"), want);
 	feed(want, "\xa0");
-	expect_same(say("\xa0"), want);
+	expect_same(print("\xa0"), want);
 	screen_destroy(want);
 	stop(&f.s);
 	ASSERT_NO_LEAKS();
-	serve(&f.s, true, &f.control, SCROLLBACK);
+	start(&f.s, true, &f.control, SCROLLBACK);
 }
 
-Test(live_follow, waits_until_the_history_has_consumed_it)
+Test(live_follow, waits_until_the_history_has_consumed_the_output)
 {
 	memory_ring_say(&f.ring, "hello");
 	cr_assert_not(live_follow(&f.s.live, WORK));
@@ -246,9 +246,9 @@ Test(live_follow, waits_until_the_history_has_consumed_it)
 	cr_assert_eq(screen_offset(f.s.live.screen), 2);
 }
 
-Test(live_follow, takes_sizes_where_they_changed)
+Test(live_follow, resizes_at_the_offset_of_the_event)
 {
-	struct screen *want = plain(24, 80);
+	struct screen *want = make_screen(24, 80);
 	memory_ring_say(&f.ring, "one two three\r\n");
 	memory_ring_resize(&f.ring, 5, 6);
 	memory_ring_resize(&f.ring, 7, 8);
@@ -268,15 +268,15 @@ Test(live_follow, takes_sizes_where_they_changed)
 	screen_destroy(want);
 }
 
-Test(live_follow, takes_a_size_without_output)
+Test(live_follow, resizes_without_output)
 {
 	memory_ring_resize(&f.ring, 5, 6);
-	say("");
+	print("");
 	cr_assert_eq(screen_rows(f.s.live.screen), 5);
 	cr_assert_eq(screen_cols(f.s.live.screen), 6);
 }
 
-Test(live_follow, does_no_more_than_it_is_asked)
+Test(live_follow, work_is_bounded)
 {
 	struct live *l = &f.s.live;
 	memory_ring_say(&f.ring, "\x1b[2J\x1b[2J\x1b[2J\x1b[2Jx");
@@ -290,7 +290,7 @@ Test(live_follow, does_no_more_than_it_is_asked)
 	cr_assert(screen_offset(l->screen) > one && screen_offset(l->screen) < 17);
 	cr_assert_not(live_follow(l, WORK));
 	cr_assert_eq(screen_offset(l->screen), 17);
-	cr_assert_not(live_follow(l, 0), "there is nothing left to do");
+	cr_assert_not(live_follow(l, 0), "no work is left");
 }
 
 Test(live_follow, splits_of_the_work_make_no_difference)
@@ -309,7 +309,7 @@ Test(live_follow, splits_of_the_work_make_no_difference)
 	live_screen(&f.s.live);
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
 		unsigned turns = 1;
-		serve(&other, false, NULL, SCROLLBACK);
+		start(&other, false, NULL, SCROLLBACK);
 		consume(&other);
 		while (live_follow(&other.live, works[i]))
 			turns++;
@@ -319,33 +319,33 @@ Test(live_follow, splits_of_the_work_make_no_difference)
 	}
 }
 
-Test(live_follow, without_a_screen_there_is_nothing_to_do)
+Test(live_follow, without_a_screen_it_does_nothing)
 {
 	live_finish(&f.s.live);
-	cr_assert_null(say("hello"));
+	cr_assert_null(print("hello"));
 	cr_assert_not(live_follow(&f.s.live, WORK));
 	cr_assert_eq(live_tail(&f.s.live, true), 5);
 	live_correct_size(&f.s.live, 10, 10);
 }
 
-Test(live_mute, what_is_new_is_answered_and_told_once)
+Test(live_mute, new_queries_are_answered_once)
 {
-	say("a\x1b[6n\x1b]0;title\a");
+	print("a\x1b[6n\x1b]0;title\a");
 	expect_heard(&f.s, "\x1b[1;2R", "15:1:title 15:2:title ");
 	live_follow(&f.s.live, WORK);
-	say("b\a");
+	print("b\a");
 	expect_heard(&f.s, "", "17:0: ");
 }
 
-Test(live_mute, what_an_earlier_server_has_seen_is_not)
+Test(live_mute, queries_drawn_by_an_earlier_server_are_not_answered)
 {
 	struct server other;
-	say("a\x1b[6n\x1b]0;title\a\a");
-	serve(&other, true, &f.control, SCROLLBACK);
+	print("a\x1b[6n\x1b]0;title\a\a");
+	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(other.history.mute_before, 16);
 	live_screen(&other.live);
 	expect_heard(&other, "", "");
-	cr_assert_str_eq(screen_title(other.live.screen), "title", "it has had its effect");
+	cr_assert_str_eq(screen_title(other.live.screen), "title", "the title is set all the same");
 	memory_ring_say(&f.ring, "\x1b[5n\a");
 	consume(&other);
 	live_screen(&other.live);
@@ -353,34 +353,34 @@ Test(live_mute, what_an_earlier_server_has_seen_is_not)
 	stop(&other);
 }
 
-/* It was read, or not even that, but not drawn when the server died: the program still waits. */
-Test(live_mute, what_nobody_has_answered_is)
+/* The output was consumed, or not even that, but not drawn when the server died: the program still waits. */
+Test(live_mute, unanswered_queries_are_answered_by_the_next_server)
 {
 	struct server other, last;
-	say("\x1b[6n\a");
+	print("\x1b[6n\a");
 	expect_heard(&f.s, "\x1b[1;1R", "5:0: ");
 	memory_ring_say(&f.ring, "ab\x1b[6n\a");
 	consume(&f.s);
 	memory_ring_say(&f.ring, "\x1b[5n");
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
 	expect_heard(&other, "\x1b[1;3R\x1b[0n", "");
 	stop(&other);
-	serve(&last, true, &f.control, SCROLLBACK);
+	start(&last, true, &f.control, SCROLLBACK);
 	live_screen(&last.live);
 	expect_heard(&last, "", "");
 	stop(&last);
 }
 
-/* Nobody has said how far it has been answered: it is taken for all. */
-Test(live_mute, all_is_answered_where_nobody_says)
+/* Nothing says what has been answered, so all of it counts as answered. */
+Test(live_mute, without_a_record_all_earlier_queries_count_as_answered)
 {
 	struct server other;
-	say("a");
+	print("a");
 	memory_ring_say(&f.ring, "\x1b[6n");
 	consume(&f.s);
 	atomic_store(&f.control.page->answered, 0);
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
 	expect_heard(&other, "", "");
 	memory_ring_say(&f.ring, "\x1b[5n");
@@ -390,12 +390,12 @@ Test(live_mute, all_is_answered_where_nobody_says)
 	stop(&other);
 }
 
-/* Consumed together, but the earlier server has seen only the first half. */
-Test(live_mute, ends_at_the_very_byte)
+/* Consumed together, but the earlier server had drawn only the first half. */
+Test(live_mute, mute_ends_at_the_exact_byte)
 {
 	struct server other;
-	say("\x1b[6n\x1b[6n\a");
-	serve(&other, true, &f.control, SCROLLBACK);
+	print("\x1b[6n\x1b[6n\a");
+	start(&other, true, &f.control, SCROLLBACK);
 	memory_ring_say(&f.ring, "\a\x1b[5n");
 	consume(&other);
 	live_screen(&other.live);
@@ -403,12 +403,12 @@ Test(live_mute, ends_at_the_very_byte)
 	stop(&other);
 }
 
-/* Nobody has answered it, for its end was not there yet. */
+/* Its end was missing, so it was not answered. */
 Test(live_mute, query_cut_by_the_crash_is_answered)
 {
 	struct server other;
-	say("ab\x1b[6");
-	serve(&other, true, &f.control, SCROLLBACK);
+	print("ab\x1b[6");
+	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
 	memory_ring_say(&f.ring, "n");
 	consume(&other);
@@ -417,13 +417,13 @@ Test(live_mute, query_cut_by_the_crash_is_answered)
 	stop(&other);
 }
 
-Test(live_mute, restored_screen_says_nothing)
+Test(live_mute, restored_screen_does_not_reply)
 {
 	struct server other;
-	say("\x1b]0;title\a\x1b]7;file:///tmp\a\x1b[?1004h\a\x1b[6n");
-	say_lines(HALF);
+	print("\x1b]0;title\a\x1b]7;file:///tmp\a\x1b[?1004h\a\x1b[6n");
+	print_lines(HALF);
 	cr_assert_eq(f.s.live.checkpoints, 1);
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
 	expect_heard(&other, "", "");
 	cr_assert_str_eq(screen_title(other.live.screen), "title");
@@ -431,45 +431,45 @@ Test(live_mute, restored_screen_says_nothing)
 	stop(&other);
 }
 
-Test(live_tail, checkpoint_is_taken_at_half_the_ring)
+Test(live_tail, checkpoint_is_written_at_half_the_ring)
 {
 	struct live *l = &f.s.live;
-	say_lines(HALF - 64);
+	print_lines(HALF - 64);
 	cr_assert_eq(l->checkpoints, 0);
 	cr_assert_eq(f.tail, 0);
-	say_lines(64);
+	print_lines(64);
 	cr_assert_eq(l->checkpoints, 1);
 	cr_assert_eq(f.tail, HALF);
-	say_lines(HALF - 64);
+	print_lines(HALF - 64);
 	cr_assert_eq(l->checkpoints, 1);
 	cr_assert_eq(f.tail, HALF);
-	say_lines(64);
+	print_lines(64);
 	cr_assert_eq(l->checkpoints, 2);
 	cr_assert_eq(f.tail, 2 * HALF);
-	say_lines(10 * HALF);
+	print_lines(10 * HALF);
 	cr_assert_eq(l->checkpoints, 12);
 	cr_assert_eq(l->checkpoint_failures, 0);
 }
 
-Test(live_tail, checkpoint_is_where_the_screen_can_go_on)
+Test(live_tail, checkpoint_is_where_the_screen_can_resume)
 {
 	struct checkpoint c;
-	say_lines(HALF - 64);
-	say("0123456789 123456789 123456789 123456789 123456789 123456789 1234\x1b[3");
-	cr_assert_eq(tell(), HALF + 1);
+	print_lines(HALF - 64);
+	print("0123456789 123456789 123456789 123456789 123456789 123456789 1234\x1b[3");
+	cr_assert_eq(report_tail(), HALF + 1);
 	cr_assert(find_checkpoint(&f.control, &c));
 	cr_assert_eq(c.offset, HALF + 1);
 	cr_assert(c.rows == 24 && c.cols == 80);
 }
 
-Test(live_tail, is_not_before_the_screen_has_caught_up)
+Test(live_tail, stays_behind_the_screen)
 {
 	memory_ring_say(&f.ring, "\x1b[2J\x1b[2J\x1b[2J");
 	consume(&f.s);
 	live_follow(&f.s.live, 1);
 	cr_assert_eq(live_tail(&f.s.live, true), 0);
 	stop(&f.s);
-	serve(&f.s, false, NULL, SCROLLBACK);
+	start(&f.s, false, NULL, SCROLLBACK);
 	consume(&f.s);
 	live_follow(&f.s.live, 1);
 	cr_assert_eq(live_tail(&f.s.live, true), screen_offset(f.s.live.screen));
@@ -479,21 +479,21 @@ Test(live_tail, is_not_before_the_screen_has_caught_up)
 Test(live_tail, without_a_control_page_follows_the_screen)
 {
 	stop(&f.s);
-	serve(&f.s, false, NULL, SCROLLBACK);
-	say("abc\x1b[3");
+	start(&f.s, false, NULL, SCROLLBACK);
+	print("abc\x1b[3");
 	cr_assert_eq(live_tail(&f.s.live, true), 3);
 	cr_assert_eq(f.s.live.checkpoints, 0);
 }
 
-Test(live_tail, checkpoint_without_room_for_all_lines_has_fewer)
+Test(live_tail, checkpoint_has_as_many_lines_as_fit)
 {
 	struct server other;
 	tear_down();
 	make(PAGE + 2 * 2 * PAGE);
-	say_lines(HALF);
+	print_lines(HALF);
 	cr_assert_eq(f.s.live.checkpoints, 1);
 	cr_assert_eq(f.s.live.checkpoint_failures, 0);
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(screen_offset(other.live.screen), HALF);
 	unsigned lines = screen_scrollback(other.live.screen);
 	cr_assert(lines > 0 && lines < SCROLLBACK / 2, "%u lines", lines);
@@ -502,55 +502,55 @@ Test(live_tail, checkpoint_without_room_for_all_lines_has_fewer)
 	stop(&other);
 }
 
-/* Without a checkpoint the screen is lost with the server, but the program must go on. */
-Test(live_tail, memfd_without_room_stops_nobody)
+/* Without a checkpoint the screen is lost with the server, but the program must not be blocked. */
+Test(live_tail, memfd_without_space_does_not_block_the_program)
 {
 	tear_down();
 	make(PAGE);
-	say_lines(5 * HALF);
+	print_lines(5 * HALF);
 	cr_assert_eq(f.s.live.checkpoints, 0);
 	cr_assert_geq(f.s.live.checkpoint_failures, 5);
 	cr_assert_geq(f.tail, 5 * HALF);
 }
 
-Test(live_tail, sequence_that_never_ends_stops_nobody)
+Test(live_tail, endless_sequence_does_not_block_the_program)
 {
 	static const char *const begins[] = {"\x1b_", "\x1b]0;", "\x1b[", "\x1bPq"};
 	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
 		tear_down();
 		set_up();
-		say("before");
-		say(begins[i]);
+		print("before");
+		print(begins[i]);
 		for (size_t done = 0; done < 4 * RING_SIZE_MIN; done += 64) {
 			cr_assert_leq(stream_head(&f.ring.bytes) + 64, f.tail + RING_SIZE_MIN,
 				"the program waits for ever in %s", begins[i] + 1);
-			say("0000000000000000000000000000000000000000000000000000000000000000");
-			tell();
+			print("0000000000000000000000000000000000000000000000000000000000000000");
+			report_tail();
 		}
 		cr_assert_leq(f.s.live.checkpoints, 10, "%llu checkpoints in %s",
 			(unsigned long long)f.s.live.checkpoints, begins[i] + 1);
 	}
 }
 
-Test(live_restore, checkpoint_and_the_rest_are_the_whole)
+Test(live_restore, checkpoint_and_later_output_give_the_same_screen)
 {
 	struct server other;
-	say_lines(3 * HALF);
-	say("\x1b[5;10H\x1b[1;32mgreen\x1b[?25l\x1b[3;20r\x1b]2;title\a");
-	say_lines(HALF / 2);
+	print_lines(3 * HALF);
+	print("\x1b[5;10H\x1b[1;32mgreen\x1b[?25l\x1b[3;20r\x1b]2;title\a");
+	print_lines(HALF / 2);
 	cr_assert_eq(f.s.live.checkpoints, 3);
 	cr_assert_gt(stream_oldest(&f.ring.bytes), 0);
-	serve(&other, true, &f.control, SCROLLBACK);
-	cr_assert_eq(screen_offset(other.live.screen), 3 * HALF, "it begins with the checkpoint");
+	start(&other, true, &f.control, SCROLLBACK);
+	cr_assert_eq(screen_offset(other.live.screen), 3 * HALF, "it starts with the checkpoint");
 	cr_assert_eq(other.live.checkpoint, 3 * HALF);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	cr_assert_gt(screen_version(other.live.screen), 1000);
-	cr_assert_eq(live_tail(&other.live, true), f.tail, "it needs no more and no less");
+	cr_assert_eq(live_tail(&other.live, true), f.tail, "the tail is the same");
 	stop(&other);
 	ASSERT_NO_LEAKS();
 }
 
-Test(live_restore, unfinished_sequences_and_characters_are_the_whole)
+Test(live_restore, unfinished_sequences_and_characters_are_continued)
 {
 	static const char *const ends[] = {
 		"\x1b", "\x1b[3", "\x1b]0;ti", "\x1bP$q", "\x1b_a", "\xe4", "\xe4\xbd"};
@@ -558,12 +558,12 @@ Test(live_restore, unfinished_sequences_and_characters_are_the_whole)
 		struct server other;
 		tear_down();
 		set_up();
-		say_lines(HALF - 64);
-		say("0123456789 123456789 123456789 123456789 123456789 123456789 123456789");
-		say(ends[i]);
-		tell();
+		print_lines(HALF - 64);
+		print("0123456789 123456789 123456789 123456789 123456789 123456789 123456789");
+		print(ends[i]);
+		report_tail();
 		cr_assert_eq(f.s.live.checkpoints, 1);
-		serve(&other, true, &f.control, SCROLLBACK);
+		start(&other, true, &f.control, SCROLLBACK);
 		cr_assert_eq(
 			screen_offset(other.live.screen), screen_resume_offset(f.s.live.screen));
 		expect_same(live_screen(&other.live), f.s.live.screen);
@@ -571,63 +571,63 @@ Test(live_restore, unfinished_sequences_and_characters_are_the_whole)
 	}
 }
 
-Test(live_restore, sizes_behind_the_checkpoint_are_taken)
+Test(live_restore, sizes_after_the_checkpoint_are_applied)
 {
 	struct server other;
 	memory_ring_resize(&f.ring, 20, 70);
-	say_lines(HALF + 1000);
+	print_lines(HALF + 1000);
 	memory_ring_resize(&f.ring, 10, 40);
-	say_lines(1000);
+	print_lines(1000);
 	memory_ring_resize(&f.ring, 30, 60);
-	say("");
-	serve(&other, true, &f.control, SCROLLBACK);
+	print("");
+	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(screen_rows(other.live.screen), 20);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	stop(&other);
 }
 
-/* Nothing was printed between the checkpoint and them. */
-Test(live_restore, sizes_at_the_very_place_of_the_checkpoint_are_taken)
+/* Nothing was printed between the checkpoint and the resizes. */
+Test(live_restore, sizes_at_the_offset_of_the_checkpoint_are_applied)
 {
 	struct server other;
 	memory_ring_resize(&f.ring, 20, 70);
-	say_lines(HALF);
+	print_lines(HALF);
 	cr_assert_eq(f.s.live.checkpoints, 1);
 	memory_ring_resize(&f.ring, 10, 40);
 	memory_ring_resize(&f.ring, 30, 60);
-	say("");
+	print("");
 	cr_assert_eq(screen_rows(f.s.live.screen), 30);
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	expect_same(live_screen(&other.live), f.s.live.screen);
-	say("more");
+	print("more");
 	consume(&other);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	stop(&other);
 }
 
-Test(live_restore, sizes_right_before_the_checkpoint_are_not_taken_again)
+Test(live_restore, sizes_just_before_the_checkpoint_are_not_applied_again)
 {
 	struct server other;
 	memory_ring_resize(&f.ring, 20, 70);
-	say_lines(HALF - 64);
+	print_lines(HALF - 64);
 	memory_ring_say(
 		&f.ring, "0123456789 123456789 123456789 123456789 123456789 123456789 123\n");
 	memory_ring_resize(&f.ring, 3, 10);
 	memory_ring_resize(&f.ring, 30, 60);
-	say("");
-	tell();
+	print("");
+	report_tail();
 	cr_assert_eq(f.s.live.checkpoints, 1);
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	stop(&other);
 }
 
-/* Whatever has been written there: begin with what the ring has. */
+/* Write this checkpoint: the next server must start with the oldest bytes of the ring. */
 static void expect_ignored(const struct checkpoint *c)
 {
 	struct server other;
 	cr_assert(checkpoint_write(&f.control, c));
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(screen_offset(other.live.screen), other.history.cut_floor);
 	cr_assert_geq(screen_offset(other.live.screen), stream_oldest(&f.ring.bytes));
 	cr_assert_eq(other.live.checkpoint, other.history.cut_floor);
@@ -648,9 +648,9 @@ static struct checkpoint wrong(uint64_t offset, unsigned rows, unsigned cols)
 		.length = sizeof bytes - 1};
 }
 
-Test(live_restore, checkpoint_whose_place_has_left_the_ring_is_ignored)
+Test(live_restore, checkpoint_that_has_left_the_ring_is_ignored)
 {
-	say_lines(5 * HALF);
+	print_lines(5 * HALF);
 	struct checkpoint c = wrong(stream_oldest(&f.ring.bytes) - 1, 10, 10);
 	expect_ignored(&c);
 	c = wrong(0, 10, 10);
@@ -659,7 +659,7 @@ Test(live_restore, checkpoint_whose_place_has_left_the_ring_is_ignored)
 
 Test(live_restore, checkpoint_beyond_the_ring_is_ignored)
 {
-	say_lines(HALF / 2);
+	print_lines(HALF / 2);
 	struct checkpoint c = wrong(stream_head(&f.ring.bytes) + 1, 10, 10);
 	expect_ignored(&c);
 	c = wrong(UINT64_MAX, 10, 10);
@@ -668,7 +668,7 @@ Test(live_restore, checkpoint_beyond_the_ring_is_ignored)
 
 Test(live_restore, checkpoint_of_an_impossible_size_is_ignored)
 {
-	say_lines(HALF / 2);
+	print_lines(HALF / 2);
 	static const unsigned sides[][2] = {{0, 80}, {24, 0}, {SCREEN_SIDE_MAX + 1, 80},
 		{24, SCREEN_SIDE_MAX + 1}, {UINT32_MAX, UINT32_MAX}};
 	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
@@ -677,11 +677,11 @@ Test(live_restore, checkpoint_of_an_impossible_size_is_ignored)
 	}
 }
 
-Test(live_restore, checkpoint_of_garbage_does_no_harm)
+Test(live_restore, checkpoint_of_garbage_is_harmless)
 {
 	static char bytes[100000];
 	struct random r = {42};
-	say_lines(HALF);
+	print_lines(HALF);
 	for (unsigned round = 0; round < 20; round++) {
 		struct server other;
 		for (size_t i = 0; i < sizeof bytes; i++)
@@ -692,52 +692,52 @@ Test(live_restore, checkpoint_of_garbage_does_no_harm)
 				.cols = 80,
 				.bytes = bytes,
 				.length = sizeof bytes}));
-		serve(&other, true, &f.control, SCROLLBACK);
+		start(&other, true, &f.control, SCROLLBACK);
 		cr_assert_eq(screen_offset(live_screen(&other.live)), stream_head(&f.ring.bytes));
 		expect_heard(&other, "", "");
 		stop(&other);
 	}
 }
 
-Test(live_restore, torn_checkpoint_gives_the_one_before)
+Test(live_restore, torn_checkpoint_falls_back_to_the_previous_one)
 {
 	struct server other;
 	struct checkpoint c;
-	say_lines(2 * HALF + HALF / 2);
+	print_lines(2 * HALF + HALF / 2);
 	cr_assert_eq(f.s.live.checkpoints, 2);
 	cr_assert(find_checkpoint(&f.control, &c));
 	char *there = memmem(f.control.page, f.control.size, c.bytes, c.length);
 	cr_assert_not_null(there);
 	*there ^= 1;
-	serve(&other, true, &f.control, SCROLLBACK);
-	cr_assert_eq(other.live.checkpoint, HALF, "which the ring still continues");
+	start(&other, true, &f.control, SCROLLBACK);
+	cr_assert_eq(other.live.checkpoint, HALF, "the ring still has all bytes after it");
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	stop(&other);
 }
 
-Test(live_restore, without_a_checkpoint_begins_with_the_ring)
+Test(live_restore, without_a_checkpoint_starts_with_the_ring)
 {
 	struct server other;
-	say_lines(HALF / 2);
-	serve(&other, true, &f.control, SCROLLBACK);
+	print_lines(HALF / 2);
+	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(screen_offset(other.live.screen), 0);
 	expect_same(live_screen(&other.live), f.s.live.screen);
 	stop(&other);
 }
 
-/* The server before has told the holder that it may, and left no checkpoint. */
-Test(live_restore, what_is_overwritten_meanwhile_is_left_out)
+/* The earlier server allowed the holder to overwrite this, and left no checkpoint. */
+Test(live_restore, output_overwritten_meanwhile_is_skipped)
 {
 	struct server other;
 	tear_down();
 	make(PAGE);
-	say_lines(2 * HALF);
-	serve(&other, true, &f.control, SCROLLBACK);
+	print_lines(2 * HALF);
+	start(&other, true, &f.control, SCROLLBACK);
 	uint64_t version = screen_version(other.live.screen);
 	cr_assert_eq(screen_offset(other.live.screen), 0);
 	for (size_t done = 0; done < HALF; done += 8)
 		memory_ring_say(&f.ring, "newer\x1b[m");
-	say("\r\nlast");
+	print("\r\nlast");
 	consume(&other);
 	expect_heard(&other, "", "");
 	cr_assert_not_null(live_screen(&other.live));
@@ -752,7 +752,7 @@ Test(live_restore, what_is_overwritten_meanwhile_is_left_out)
 	stop(&other);
 }
 
-/* The log of events has lost what came before, and with it where the size changed. */
+/* Fill the event log until it has lost the resizes. */
 static void lose_events(void)
 {
 	static const uint8_t record[EVENT_PAYLOAD_MAX];
@@ -762,24 +762,24 @@ static void lose_events(void)
 	}
 }
 
-Test(live_correct_size, takes_the_size_when_events_were_lost)
+Test(live_correct_size, sets_the_size_when_events_were_lost)
 {
-	say("hello");
+	print("hello");
 	lose_events();
 	live_correct_size(&f.s.live, 30, 100);
 	cr_assert_eq(screen_rows(f.s.live.screen), 30);
 	cr_assert_eq(screen_cols(f.s.live.screen), 100);
 }
 
-Test(live_correct_size, leaves_it_to_the_events_otherwise)
+Test(live_correct_size, otherwise_events_give_the_size)
 {
-	say("hello");
+	print("hello");
 	live_correct_size(&f.s.live, 30, 100);
 	cr_assert_eq(screen_rows(f.s.live.screen), 24);
 	cr_assert_eq(screen_cols(f.s.live.screen), 80);
 }
 
-/* Something of what programs print, whole or not. */
+/* Output of a random kind, whole or not. */
 static const char *some_output(struct random *r)
 {
 	static const char *const parts[] = {"some text ", "0123456789 123456789 123456789 ", "\r\n",
@@ -795,21 +795,21 @@ static const char *some_output(struct random *r)
 	return parts[random_below(r, sizeof parts / sizeof *parts)];
 }
 
-/* The answers to all that was asked since the last time, by whichever server. */
+/* All queries since the last check were answered, by this server or an earlier one. */
 static void expect_answers(struct server *s, struct heard *answers)
 {
 	cr_assert_str_eq(s->heard.replies, answers->replies);
 	answers->replies[0] = answers->events[0] = s->heard.replies[0] = '\0';
 }
 
-/* A server dies after any byte, again and again, and the next one goes on as if nothing had been. */
+/* A server dies after any byte, again and again, and the next one continues without a difference. */
 Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct random r = {seed * 7919};
 		uint64_t restarts = 0, with_checkpoint = 0;
 		struct heard answers = {0};
-		struct screen *want = plain_heard(24, 80, &answers);
+		struct screen *want = make_screen_with(24, 80, &answers);
 		set_up();
 		for (unsigned step = 0; step < 12000; step++) {
 			const char *part = some_output(&r);
@@ -832,11 +832,11 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 					live_screen(&f.s.live);
 					expect_answers(&f.s, &answers);
 					f.s.heard = (struct heard){0};
-					tell();
+					report_tail();
 				}
 				if (random_below(&r, 800) == 0) {
 					stop(&f.s);
-					serve(&f.s, true, &f.control, SCROLLBACK);
+					start(&f.s, true, &f.control, SCROLLBACK);
 					restarts++;
 					with_checkpoint += f.s.live.checkpoint > 0;
 					expect_same(live_screen(&f.s.live), want);
@@ -854,9 +854,9 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 	}
 }
 
-/* Elsewhere: what live_work() does may be done on any thread, so nothing else of it is touched in between. */
+/* On a worker: live_work() may run on any thread, so nothing else is called in between. */
 
-static void work_elsewhere(struct live *l)
+static void work_on_worker(struct live *l)
 {
 	cr_assert(l->away);
 	live_work(l);
@@ -866,43 +866,43 @@ static void work_elsewhere(struct live *l)
 
 TestSuite(live_away, .init = set_up, .fini = tear_down);
 
-Test(live_away, draws_what_is_printed)
+Test(live_away, draws_output)
 {
-	struct screen *want = plain(24, 80);
+	struct screen *want = make_screen(24, 80);
 	memory_ring_say(&f.ring, "one\r\n\033]0;title\atwo\a");
 	feed(want, "one\r\n\033]0;title\atwo\a");
 	consume(&f.s);
 	cr_assert_eq(live_backlog(&f.s.live), 19);
 	cr_assert(live_start_work(&f.s.live));
-	cr_assert_eq(live_backlog(&f.s.live), 0, "it is on its way");
+	cr_assert_eq(live_backlog(&f.s.live), 0, "a worker draws it");
 	live_work(&f.s.live);
 	expect_heard(&f.s, "", "");
 	live_take_back(&f.s.live);
 	expect_heard(&f.s, "", "15:1:title 15:2:title 19:0: ");
 	expect_same(live_screen(&f.s.live), want);
-	cr_assert_not(live_start_work(&f.s.live), "there is nothing left to do");
+	cr_assert_not(live_start_work(&f.s.live), "no work is left");
 	screen_destroy(want);
 }
 
-Test(live_away, goes_as_far_as_the_next_question)
+Test(live_away, stops_at_the_next_query)
 {
 	memory_ring_say(&f.ring, "one\033[6ntwo\033[6n");
 	consume(&f.s);
 	cr_assert(live_has_query(&f.s.live, 7));
 	cr_assert_not(live_has_query(&f.s.live, 6));
 	cr_assert(live_start_work(&f.s.live));
-	work_elsewhere(&f.s.live);
+	work_on_worker(&f.s.live);
 	expect_heard(&f.s, "\033[1;4R", "");
 	cr_assert_eq(screen_offset(f.s.live.screen), 7);
 	cr_assert(live_start_work(&f.s.live));
-	work_elsewhere(&f.s.live);
+	work_on_worker(&f.s.live);
 	expect_heard(&f.s, "\033[1;7R", "");
 	cr_assert_not(live_has_query(&f.s.live, 100));
 }
 
-Test(live_away, goes_as_far_as_the_next_size)
+Test(live_away, stops_at_the_next_size)
 {
-	struct screen *want = plain(24, 80);
+	struct screen *want = make_screen(24, 80);
 	memory_ring_say(&f.ring, "before");
 	memory_ring_resize(&f.ring, 10, 20);
 	memory_ring_say(&f.ring, "behind");
@@ -911,26 +911,26 @@ Test(live_away, goes_as_far_as_the_next_size)
 	screen_resize(want, 10, 20);
 	feed(want, "behind");
 	cr_assert(live_start_work(&f.s.live));
-	work_elsewhere(&f.s.live);
+	work_on_worker(&f.s.live);
 	cr_assert_eq(screen_offset(f.s.live.screen), 6);
 	cr_assert(live_start_work(&f.s.live));
-	work_elsewhere(&f.s.live);
+	work_on_worker(&f.s.live);
 	expect_same(f.s.live.screen, want);
 	screen_destroy(want);
 }
 
-Test(live_away, ends_soon_when_it_is_wanted)
+Test(live_away, stops_soon_after_a_recall)
 {
 	memory_ring_say(&f.ring, "some text");
 	consume(&f.s);
 	cr_assert(live_start_work(&f.s.live));
 	live_recall(&f.s.live);
-	work_elsewhere(&f.s.live);
+	work_on_worker(&f.s.live);
 	cr_assert_eq(screen_offset(f.s.live.screen), 0);
 	cr_assert_eq(screen_offset(live_screen(&f.s.live)), 9);
 }
 
-Test(live_away, what_came_before_it_was_sent_is_all_that_it_takes)
+Test(live_away, works_only_on_output_from_before_its_start)
 {
 	memory_ring_say(&f.ring, "first");
 	consume(&f.s);
@@ -938,13 +938,13 @@ Test(live_away, what_came_before_it_was_sent_is_all_that_it_takes)
 	memory_ring_say(&f.ring, "second");
 	consume(&f.s);
 	cr_assert_eq(live_backlog(&f.s.live), 6);
-	work_elsewhere(&f.s.live);
+	work_on_worker(&f.s.live);
 	cr_assert_eq(screen_offset(f.s.live.screen), 5);
 	cr_assert_eq(live_backlog(&f.s.live), 6);
 }
 
-/* Print a number of bytes, of which the screen takes its part elsewhere. */
-static void say_away(size_t bytes)
+/* Print a number of bytes, which the screen draws on a worker. */
+static void print_on_worker(size_t bytes)
 {
 	struct live *l = &f.s.live;
 	static char line[65];
@@ -956,28 +956,28 @@ static void say_away(size_t bytes)
 	}
 	uint64_t tail = live_tail(l, false);
 	cr_assert(live_start_work(l));
-	cr_assert_eq(live_tail(l, false), tail, "what it takes elsewhere has to stay");
-	work_elsewhere(l);
+	cr_assert_eq(live_tail(l, false), tail, "bytes that a worker draws must stay");
+	work_on_worker(l);
 }
 
-Test(live_away, checkpoint_is_taken_there)
+Test(live_away, checkpoint_is_written_on_the_worker)
 {
 	struct live *l = &f.s.live;
-	say_away(HALF - 64);
+	print_on_worker(HALF - 64);
 	cr_assert_eq(l->checkpoints, 0);
 	cr_assert_not(live_needs_checkpoint(l));
 	cr_assert_eq(live_tail(l, false), 0);
-	say_away(64);
+	print_on_worker(64);
 	cr_assert_eq(l->checkpoints, 1);
 	cr_assert_eq(live_tail(l, false), HALF);
 	struct server other;
-	serve(&other, true, &f.control, SCROLLBACK);
+	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(other.live.checkpoint, HALF);
 	expect_same(live_screen(&other.live), l->screen);
 	stop(&other);
 }
 
-Test(live_away, one_that_is_owed_is_an_errand_of_its_own)
+Test(live_away, checkpoint_that_is_due_is_a_job_of_its_own)
 {
 	struct live *l = &f.s.live;
 	for (size_t done = 0; done < HALF; done += 8)
@@ -988,16 +988,16 @@ Test(live_away, one_that_is_owed_is_an_errand_of_its_own)
 	cr_assert(live_needs_checkpoint(l));
 	cr_assert_eq(live_tail(l, false), 0);
 	cr_assert(live_start_work(l));
-	work_elsewhere(l);
+	work_on_worker(l);
 	cr_assert_eq(l->checkpoints, 1);
 	cr_assert_not(live_start_work(l));
 	cr_assert_eq(live_tail(l, false), HALF);
 }
 
-Test(live_away, old_lines_are_frozen_when_that_is_asked_for)
+Test(live_away, old_lines_are_frozen_if_requested)
 {
 	struct server other;
-	serve(&other, true, NULL, 5000);
+	start(&other, true, NULL, 5000);
 	struct live *l = &other.live;
 	for (unsigned i = 0; i < 300; i++) {
 		memory_ring_say(&f.ring, "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\n");
@@ -1005,29 +1005,29 @@ Test(live_away, old_lines_are_frozen_when_that_is_asked_for)
 		live_screen(l);
 	}
 	cr_assert(live_can_freeze(l));
-	cr_assert_not(live_start_work(l), "there is nothing else to do");
+	cr_assert_not(live_start_work(l), "no other work is left");
 	l->freeze = true;
 	cr_assert(live_start_work(l));
 	live_recall(l);
-	work_elsewhere(l);
-	cr_assert(live_can_freeze(l), "the screen was wanted back");
+	work_on_worker(l);
+	cr_assert(live_can_freeze(l), "the screen was recalled");
 	l->freeze = true;
 	cr_assert(live_start_work(l));
 	size_t before = screen_memory(l->screen);
 	uint64_t version = screen_version(l->screen);
-	work_elsewhere(l);
+	work_on_worker(l);
 	cr_assert_not(l->freeze);
 	cr_assert_lt(screen_memory(l->screen), before);
-	cr_assert_eq(screen_version(l->screen), version, "nothing is to be seen of it");
+	cr_assert_eq(screen_version(l->screen), version, "freezing changes nothing visible");
 	cr_assert_not(live_can_freeze(l));
 	stop(&other);
 }
 
-Test(live_away, what_an_earlier_server_has_seen_is_taken_here)
+Test(live_away, output_of_an_earlier_server_is_drawn_on_the_loop)
 {
 	memory_ring_say(&f.ring, "\033[6n");
 	struct server other;
-	serve(&other, true, NULL, SCROLLBACK);
+	start(&other, true, NULL, SCROLLBACK);
 	cr_assert_not(live_can_lend(&other.live));
 	cr_assert_not(live_start_work(&other.live));
 	live_screen(&other.live);
@@ -1040,7 +1040,7 @@ Test(live_away, splits_make_no_difference)
 {
 	struct random r = {.state = 77};
 	struct live *l = &f.s.live;
-	struct screen *want = plain(24, 80);
+	struct screen *want = make_screen(24, 80);
 	for (unsigned i = 0; i < 2000; i++) {
 		char text[64];
 		snprintf(text, sizeof text, "\033[%um%u\033[%u;%uH%s",
@@ -1050,7 +1050,7 @@ Test(live_away, splits_make_no_difference)
 		feed(want, text);
 		consume(&f.s);
 		if (random_below(&r, 3) == 0 && live_start_work(l))
-			work_elsewhere(l);
+			work_on_worker(l);
 		if (random_below(&r, 9) == 0)
 			live_follow(l, 100);
 		f.tail = live_tail(l, false);

@@ -1,4 +1,4 @@
-/* Lines in bulk: what comes out is what comes out of the same byte by byte. */
+/* Lines in bulk give the same screen as their bytes one by one. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"
@@ -21,7 +21,7 @@ static void put(struct text *t, const char *bytes)
 	t->length += n;
 }
 
-/* What lines of bulk are made of. */
+/* What the lines are made of. */
 static const char *const usual[] = {"a", "word ", "some more text", "   ", "\t", "\t\t", "\x1b[31m",
 	"\x1b[0m", "\x1b[m", "\x1b[1;4;38;5;200m", "\x1b[44m", "\x1b[49m", "\x1b[7m",
 	"\x1b[48;2;1;2;3m", "é", "→", "日本", "終", "🚀", "─────", "e\xcc\x81",
@@ -31,7 +31,7 @@ static const char *const usual[] = {"a", "word ", "some more text", "   ", "\t",
 	"a line of text that is longer than some screens are wide, and goes on",
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
 
-/* And what ends it. */
+/* How the lines end. */
 static const char *const unusual[] = {"\b", "\a", "\x1b[K", "\x1b[2J", "\x1b[H", "\x1b[3;9r",
 	"\x1b[r", "\xcc\x81", "\t\xcc\x81", "\x1b[m\xcc\x81", "\x1b[1K", "\x1b]8;;\x18",
 	"e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc"
@@ -46,7 +46,7 @@ static const char *const unusual[] = {"\b", "\a", "\x1b[K", "\x1b[2J", "\x1b[H",
 
 static const char *const ends[] = {"\r\n", "\r\n", "\r\n", "\r\r\n"};
 
-/* One line in `odd` has something unusual in it; 0: none. */
+/* One line in `odd` has an unusual sequence; 0: no line. */
 static void make_text(struct text *t, struct random *r, unsigned odd)
 {
 	t->length = 0;
@@ -107,8 +107,8 @@ static void compare_sizes(unsigned odd)
 	ASSERT_NO_LEAKS();
 }
 
-/* The row at the bottom is blank, has been there for a while, and the pen has another background since. */
-Test(screen_bulk, begins_in_a_row_that_was_there)
+/* The bottom row is blank and old, and the pen has got another background since. */
+Test(screen_bulk, starts_in_an_old_row)
 {
 	static struct text t;
 	struct drawn whole, each;
@@ -136,18 +136,18 @@ Test(screen_bulk, lines_of_text)
 	compare_sizes(0);
 }
 
-Test(screen_bulk, lines_with_now_and_then_something_else)
+Test(screen_bulk, lines_with_a_few_other_sequences)
 {
 	compare_sizes(50);
 }
 
-Test(screen_bulk, lines_with_much_else)
+Test(screen_bulk, lines_with_many_other_sequences)
 {
 	compare_sizes(4);
 }
 
-/* How much is touched of so many short lines that come at once. */
-static size_t work_of(unsigned scrollback, unsigned lines)
+/* Work for a number of short lines that come at once. */
+static size_t measure_work(unsigned scrollback, unsigned lines)
 {
 	struct drawn d;
 	drawn_init(&d, 24, 80, scrollback);
@@ -168,17 +168,17 @@ static size_t work_of(unsigned scrollback, unsigned lines)
 	return work;
 }
 
-/* Printed one by one they touch a row each. */
-Test(screen_bulk, takes_less_than_printing)
+/* Lines that are printed one by one touch a whole row each. */
+Test(screen_bulk, costs_less_than_printing)
 {
-	size_t all = work_of(10000, 12000), most_passed = work_of(100, 12000);
+	size_t all = measure_work(10000, 12000), most_passed = measure_work(100, 12000);
 	cr_assert_lt(all, 12000 * 30, "%zu", all);
 	cr_assert_lt(most_passed, 12000 * 5, "%zu", most_passed);
 	ASSERT_NO_LEAKS();
 }
 
-/* However many styles there are: none is forgotten that a line still has. */
-Test(screen_bulk, more_styles_than_there_is_room_for)
+/* More styles than the table holds: a style that a line uses is never dropped. */
+Test(screen_bulk, more_styles_than_the_table_holds)
 {
 	struct drawn whole, each;
 	drawn_init(&whole, 4, 40, 50);

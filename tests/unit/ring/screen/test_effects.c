@@ -5,30 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
-static char heard[1 << 16];
+static char recorded[1 << 16];
 
-static void hear(const char *before, const char *text, size_t length, const char *behind)
+static void record_effect(const char *before, const char *text, size_t length, const char *behind)
 {
-	size_t used = strlen(heard);
-	snprintf(heard + used, sizeof heard - used, "%s%.*s%s", before, (int)length, text, behind);
+	size_t used = strlen(recorded);
+	snprintf(recorded + used, sizeof recorded - used, "%s%.*s%s", before, (int)length, text,
+		behind);
 }
 
 static void on_reply(void *user, const char *bytes, size_t length)
 {
-	cr_assert_eq(user, &heard);
-	hear("reply:", bytes, length, " ");
+	cr_assert_eq(user, &recorded);
+	record_effect("reply:", bytes, length, " ");
 }
 
 static void on_event(void *user, const struct screen_event *e)
 {
 	char head[96];
-	cr_assert_eq(user, &heard);
+	cr_assert_eq(user, &recorded);
 	cr_assert_eq(e->text[e->length], '\0');
 	snprintf(head, sizeof head, "%d@%llu,%llu,%u,%d:", (int)e->type,
 		(unsigned long long)e->offset, (unsigned long long)e->line, e->column, e->number);
-	hear(head, e->text, e->length, e->detail ? "[" : " ");
+	record_effect(head, e->text, e->length, e->detail ? "[" : " ");
 	if (e->detail)
-		hear("", e->detail, e->detail_length, "] ");
+		record_effect("", e->detail, e->detail_length, "] ");
 }
 
 static const struct screen_callbacks callbacks = {.reply = on_reply, .event = on_event};
@@ -44,7 +45,7 @@ static struct screen_event event(enum screen_event_type type, const char *text)
 		.length = strlen(text)};
 }
 
-Test(effects, all_of_it_in_its_order_and_once)
+Test(effects, are_delivered_once_in_order)
 {
 	struct effects s = {0};
 	struct screen_event title = event(SCREEN_TITLE, "a title"),
@@ -55,16 +56,17 @@ Test(effects, all_of_it_in_its_order_and_once)
 	effects_event(&s, &title);
 	effects_event(&s, &note);
 	effects_reply(&s, "", 0);
-	effects_deliver(&s, &callbacks, &heard);
-	cr_assert_str_eq(heard, "reply:\033[1;1R 1@7,3,5,133:a title 4@7,3,5,133:[detail] reply: ");
-	heard[0] = '\0';
-	effects_deliver(&s, &callbacks, &heard);
-	cr_assert_str_eq(heard, "");
+	effects_deliver(&s, &callbacks, &recorded);
+	cr_assert_str_eq(
+		recorded, "reply:\033[1;1R 1@7,3,5,133:a title 4@7,3,5,133:[detail] reply: ");
+	recorded[0] = '\0';
+	effects_deliver(&s, &callbacks, &recorded);
+	cr_assert_str_eq(recorded, "");
 	effects_finish(&s);
 	ASSERT_NO_LEAKS();
 }
 
-Test(effects, bells_in_a_row_are_one)
+Test(effects, consecutive_bells_are_one)
 {
 	struct effects s = {0};
 	struct screen_event bell = event(SCREEN_BELL, ""), icon = event(SCREEN_ICON, "i");
@@ -75,15 +77,15 @@ Test(effects, bells_in_a_row_are_one)
 	effects_reply(&s, "r", 1);
 	effects_event(&s, &bell);
 	effects_event(&s, &bell);
-	effects_deliver(&s, &callbacks, &heard);
+	effects_deliver(&s, &callbacks, &recorded);
 	effects_event(&s, &bell);
-	effects_deliver(&s, &callbacks, &heard);
-	cr_assert_str_eq(heard,
+	effects_deliver(&s, &callbacks, &recorded);
+	cr_assert_str_eq(recorded,
 		"0@7,3,5,133: 2@7,3,5,133:i 0@7,3,5,133: reply:r 0@7,3,5,133: 0@7,3,5,133: ");
 	effects_finish(&s);
 }
 
-Test(effects, is_bounded_and_says_what_it_lost)
+Test(effects, are_bounded_and_count_what_is_lost)
 {
 	struct effects s = {0};
 	static char text[4096];
@@ -93,9 +95,9 @@ Test(effects, is_bounded_and_says_what_it_lost)
 		effects_event(&s, &title);
 	cr_assert_leq(s.length, EFFECTS_MAX);
 	cr_assert_gt(s.lost, EFFECTS_MAX / sizeof text / 2);
-	static const struct screen_callbacks deaf = {0};
-	effects_deliver(&s, &deaf, NULL);
-	cr_assert_null(s.bytes, "so much is not kept");
+	static const struct screen_callbacks without_callbacks = {0};
+	effects_deliver(&s, &without_callbacks, NULL);
+	cr_assert_null(s.bytes, "a large buffer is freed");
 	cr_assert_gt(s.lost, 0);
 	effects_finish(&s);
 	ASSERT_NO_LEAKS();

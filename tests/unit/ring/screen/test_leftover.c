@@ -1,4 +1,4 @@
-/* What a program has left on its terminal is found, and undone where the cursor is. */
+/* Modes that a program has left on its terminal are found, and undone without moving the cursor. */
 #include "ring/screen/leftover.h"
 
 #include "ring/screen/screen.h"
@@ -65,7 +65,7 @@ Test(leftover, each_is_found_and_undone_and_the_cursor_stays)
 	finish();
 }
 
-Test(leftover, the_alternate_screen_goes_with_all_that_was_set_there)
+Test(leftover, alternate_screen_is_left_with_all_its_modes)
 {
 	unsigned row, col;
 	drawn_type(&d,
@@ -78,7 +78,7 @@ Test(leftover, the_alternate_screen_goes_with_all_that_was_set_there)
 	finish();
 }
 
-Test(leftover, a_pen_that_the_prompt_ends_with_is_none)
+Test(leftover, pen_at_the_end_of_the_prompt_is_no_leftover)
 {
 	drawn_type(&d, "\033[1;32m$ \033]133;B\a");
 	cr_expect_eq(leftover_find(d.screen), 0);

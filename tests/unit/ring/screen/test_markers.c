@@ -1,4 +1,4 @@
-/* In which lines the shell's marks were, while lines come, go, and are laid out anew. */
+/* The lines of the shell's marks, while lines are added, dropped and reflowed. */
 #include "ring/screen/markers.h"
 
 #include "ring/screen/view/snapshot.h"
@@ -26,8 +26,8 @@ static void finish(void)
 
 TestSuite(markers, .init = set_up, .timeout = 30);
 
-/* Returns the offset behind it. */
-static uint64_t say(const char *text)
+/* Returns the offset after it. */
+static uint64_t print(const char *text)
 {
 	drawn_type(now, text);
 	return screen_offset(now->screen);
@@ -40,20 +40,20 @@ static void expect_line(uint64_t offset, int want)
 	cr_expect_eq(found ? (int)line : -1, want, "%d, not %d", found ? (int)line : -1, want);
 }
 
-static void say_lines(unsigned n)
+static void print_lines(unsigned n)
 {
 	while (n-- > 0)
-		say("x\r\n");
+		print("x\r\n");
 }
 
-Test(markers, are_where_the_cursor_was)
+Test(markers, line_is_that_of_the_cursor)
 {
-	uint64_t line, prompt = say("one\r\n$ " INPUT);
+	uint64_t line, prompt = print("one\r\n$ " INPUT);
 	bool left = true;
 	cr_assert(screen_marked_line(d.screen, prompt, &line, &left));
 	cr_expect_eq(line, 1);
 	cr_expect_not(left);
-	uint64_t end = say("ls\r\n" START "file\r\n" END);
+	uint64_t end = print("ls\r\n" START "file\r\n" END);
 	cr_assert(screen_marked_line(d.screen, end, &line, &left));
 	cr_expect_eq(line, 3);
 	cr_expect(left);
@@ -61,23 +61,23 @@ Test(markers, are_where_the_cursor_was)
 	finish();
 }
 
-Test(markers, keep_their_line_as_it_scrolls_and_go_with_it)
+Test(markers, scroll_with_their_line_and_are_dropped_with_it)
 {
-	uint64_t prompt = say("one\r\n$ " INPUT);
-	say("\r\n");
-	say_lines(12);
+	uint64_t prompt = print("one\r\n$ " INPUT);
+	print("\r\n");
+	print_lines(12);
 	expect_line(prompt, 1);
-	say_lines(3);
+	print_lines(3);
 	expect_line(prompt, -1);
 	finish();
 }
 
-Test(markers, follow_their_line_into_another_width_and_back)
+Test(markers, follow_their_line_when_it_is_reflowed)
 {
-	uint64_t first = say("aaaaaaaaaaaaaaa\r\n$ " INPUT);
-	say("\r\n");
-	uint64_t second = say("bbbbbbbbbbbbbbb\r\n$ " INPUT);
-	say("\r\nend");
+	uint64_t first = print("aaaaaaaaaaaaaaa\r\n$ " INPUT);
+	print("\r\n");
+	uint64_t second = print("bbbbbbbbbbbbbbb\r\n$ " INPUT);
+	print("\r\nend");
 	screen_resize(d.screen, 5, 8);
 	expect_line(first, 2);
 	expect_line(second, 5);
@@ -87,11 +87,11 @@ Test(markers, follow_their_line_into_another_width_and_back)
 	finish();
 }
 
-Test(markers, of_a_line_that_is_joined_are_where_it_went)
+Test(markers, of_a_joined_line_are_where_its_text_is)
 {
 	screen_resize(d.screen, 5, 8);
-	uint64_t prompt = say("aaaaaaaaaaa$ " INPUT);
-	say("\r\n\r\n");
+	uint64_t prompt = print("aaaaaaaaaaa$ " INPUT);
+	print("\r\n\r\n");
 	expect_line(prompt, 1);
 	screen_resize(d.screen, 5, 20);
 	expect_line(prompt, 0);
@@ -100,67 +100,67 @@ Test(markers, of_a_line_that_is_joined_are_where_it_went)
 
 Test(markers, are_erased_with_their_rows)
 {
-	uint64_t above = say("$ " INPUT);
-	say("\r\n");
-	uint64_t there = say("$ " INPUT);
-	say("\r\n");
-	say("\x1b[2;1H\x1b[J");
+	uint64_t above = print("$ " INPUT);
+	print("\r\n");
+	uint64_t there = print("$ " INPUT);
+	print("\r\n");
+	print("\x1b[2;1H\x1b[J");
 	expect_line(above, 0);
-	expect_line(there, 1); /* the cursor's own row is erased, and stays */
-	say("\x1b[2J");
+	expect_line(there, 1); /* the cursor's own row is erased, but its marker stays */
+	print("\x1b[2J");
 	expect_line(above, -1);
 	expect_line(there, -1);
 	finish();
 }
 
-Test(markers, go_with_the_scrollback_and_with_a_reset)
+Test(markers, are_dropped_with_the_scrollback_and_by_a_reset)
 {
-	uint64_t old = say("$ " INPUT);
-	say("\r\n");
-	say_lines(6);
-	uint64_t prompt = say("$ " INPUT);
-	say("\x1b[3J");
+	uint64_t old = print("$ " INPUT);
+	print("\r\n");
+	print_lines(6);
+	uint64_t prompt = print("$ " INPUT);
+	print("\x1b[3J");
 	expect_line(old, -1);
 	expect_line(prompt, 7);
-	say("\x1b"
-	    "c");
+	print("\x1b"
+	      "c");
 	expect_line(prompt, -1);
 	finish();
 }
 
-Test(markers, of_a_prompt_that_is_drawn_again_the_last_counts)
+Test(markers, of_a_redrawn_prompt_the_last_counts)
 {
-	uint64_t first = say("$ " INPUT), again = say("\r$ " INPUT);
+	uint64_t first = print("$ " INPUT), again = print("\r$ " INPUT);
 	expect_line(first, -1);
 	expect_line(again, 0);
 	finish();
 }
 
-Test(markers, of_ends_the_first_counts)
+Test(markers, of_several_ends_the_first_counts)
 {
-	uint64_t end = say("$ " INPUT "\r\n" START END), again = say(END "$ " INPUT);
+	uint64_t end = print("$ " INPUT "\r\n" START END), again = print(END "$ " INPUT);
 	expect_line(end, 1);
 	expect_line(again, 1);
 	cr_expect_eq(d.screen->markers.count, 3, "two prompts, one end");
 	finish();
 }
 
-Test(markers, are_none_of_the_alternate_buffer)
+Test(markers, do_not_exist_in_the_alternate_buffer)
 {
-	uint64_t prompt = say("\x1b[?1049h$ " INPUT);
+	uint64_t prompt = print("\x1b[?1049h$ " INPUT);
 	expect_line(prompt, -1);
 	finish();
 }
 
-Test(markers, come_back_with_a_checkpoint)
+Test(markers, are_restored_from_a_checkpoint)
 {
 	struct snapshot snapshot;
 	struct drawn other;
-	uint64_t gone = say("$ " INPUT);
-	say("\r\n");
-	say_lines(8);
-	uint64_t prompt = say("$ " INPUT);
-	say("\r\n" START "out\r\n");
+	uint64_t gone = print("$ " INPUT);
+	print("\r\n");
+	print_lines(8);
+	uint64_t prompt = print("$ " INPUT);
+	print("\r\n" START "out\r\n");
 	cr_assert_eq(screen_checkpoint(d.screen, 2, &snapshot), 0);
 	drawn_init(&other, 5, 20, 10);
 	other.screen->parser.offset = screen_offset(d.screen);
@@ -170,7 +170,7 @@ Test(markers, come_back_with_a_checkpoint)
 	now = &other;
 	expect_line(gone, -1);
 	expect_line(prompt, 9);
-	expect_line(say(END), 11);
+	expect_line(print(END), 11);
 	drawn_finish(&other);
 	ASSERT_NO_LEAKS();
 }
@@ -180,14 +180,14 @@ Test(markers, are_bounded)
 	drawn_finish(&d);
 	drawn_init(&d, 5, 20, 100000);
 	for (unsigned i = 0; i < MARKERS_MAX * 2; i++)
-		say(INPUT "\r\n");
-	uint64_t last = say(INPUT);
+		print(INPUT "\r\n");
+	uint64_t last = print(INPUT);
 	cr_expect_leq(d.screen->markers.count, MARKERS_MAX);
 	expect_line(last, MARKERS_MAX * 2);
 	finish();
 }
 
-Test(markers, without_the_secret_are_a_programs)
+Test(markers, without_the_secret_are_ignored)
 {
 	struct screen *s;
 	uint64_t line;

@@ -55,7 +55,7 @@ Test(palette_parse, examples)
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		const struct example *e = &examples[i];
 		uint32_t rgb = 0;
-		/* In memory of its own, so that ASan sees what is read beyond. */
+		/* On the heap, so that ASan detects reads beyond the end. */
 		size_t length = strlen(e->spec);
 		char *spec = malloc(length ? length : 1);
 		memcpy(spec, e->spec, length);
@@ -79,7 +79,7 @@ Test(palette_get, cube_and_greys_are_those_of_xterm)
 		cr_expect_eq(palette_get(&p, cases[i].index), cases[i].want, "%u", cases[i].index);
 }
 
-Test(palette_set, is_got)
+Test(palette_set, returns_the_colour_that_was_set)
 {
 	struct palette p = {0};
 	uint32_t before = palette_get(&p, 2);
@@ -92,7 +92,7 @@ Test(palette_set, is_got)
 	ASSERT_NO_LEAKS();
 }
 
-Test(palette_restore, one)
+Test(palette_restore, one_colour)
 {
 	struct palette p = {0};
 	uint32_t before = palette_get(&p, 1);
@@ -104,7 +104,7 @@ Test(palette_restore, one)
 	palette_restore(&p, -1);
 }
 
-Test(palette_restore, all)
+Test(palette_restore, all_colours)
 {
 	struct palette p = {0};
 	uint32_t before = palette_get(&p, 1);
@@ -117,7 +117,7 @@ Test(palette_restore, all)
 	ASSERT_NO_LEAKS();
 }
 
-Test(palette_dynamic, what_is_set_or_the_theme)
+Test(palette_dynamic, is_set_or_from_the_theme)
 {
 	struct palette p = {0};
 	uint32_t theme = palette_dynamic(&p, 1);

@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of a literal, NULs included. */
+/* The bytes of a literal, with its NULs. */
 #define BYTES(text) .in = text, .length = sizeof(text) - 1
 
 /*
- * What came, as text: 'x' printed text; U+n a character; ^n a control; ESC, CSI, OSC and DCS, with what was
- * collected, the parameters and the rest in brackets.
+ * Callbacks as text: 'x' printed text; U+n a character; ^n a control; ESC, CSI, OSC and DCS with what was
+ * collected, the parameters, and the rest in brackets.
  */
 struct record {
 	struct parser parser;
 	FILE *f;
 	char *text;
 	size_t size;
-	bool printing; /* text goes on */
+	bool printing; /* text continues */
 	bool pause;
 	unsigned calls;
 };
@@ -121,7 +121,7 @@ static void start(struct record *r)
 
 static void feed(struct record *r, const char *bytes, size_t length)
 {
-	/* In memory of its own, so that ASan sees what is read beyond. */
+	/* On the heap, so that ASan detects reads beyond the end. */
 	uint8_t *copy = malloc(length ? length : 1);
 	memcpy(copy, bytes, length);
 	cr_assert_eq(parser_feed(&r->parser, copy, length, NULL), length);
@@ -133,7 +133,7 @@ static void feed_text(struct record *r, const char *text)
 	feed(r, text, strlen(text));
 }
 
-/* What came so far. */
+/* The record so far. */
 static const char *seen(struct record *r)
 {
 	if (r->printing)
@@ -289,7 +289,7 @@ static const struct example examples[] = {
 	{"CAN ends an APC", BYTES("\x1b_a\x18."), "^18 '.'"},
 };
 
-/* pieces: bytes fed at a time. */
+/* pieces: bytes per call. */
 static void expect(const struct example *e, size_t cut, size_t pieces)
 {
 	struct record r;
@@ -303,7 +303,7 @@ static void expect(const struct example *e, size_t cut, size_t pieces)
 	finish(&r);
 }
 
-/* One test for each line of the table would be a hundred processes; but a failure names its line. */
+/* One test per line of the table would be a hundred processes. A failure names its line. */
 Test(parser_feed, examples_at_every_cut, .timeout = 30)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -331,7 +331,7 @@ Test(parser_feed, pause_ends_the_feed_after_a_callback)
 	finish(&r);
 }
 
-Test(parser_feed, nothing_is_taken_while_paused)
+Test(parser_feed, paused_parser_consumes_nothing)
 {
 	struct record r;
 	start(&r);
@@ -340,7 +340,7 @@ Test(parser_feed, nothing_is_taken_while_paused)
 	finish(&r);
 }
 
-/* count parameters of the same digit. */
+/* count parameters with the same digit. */
 static void feed_params(struct record *r, unsigned count, char separator)
 {
 	feed_text(r, "\x1b[1");
@@ -349,7 +349,7 @@ static void feed_params(struct record *r, unsigned count, char separator)
 	feed_text(r, "m");
 }
 
-Test(parser_limits, as_many_parameters_as_there_are)
+Test(parser_limits, most_parameters_are_kept)
 {
 	struct record r;
 	start(&r);
@@ -399,7 +399,7 @@ Test(parser_limits, subparameters_of_dropped_parameters)
 	finish(&r);
 }
 
-Test(parser_limits, any_number_of_intermediates)
+Test(parser_limits, many_intermediates)
 {
 	struct record r;
 	start(&r);
@@ -423,7 +423,7 @@ static void feed_many(struct record *r, char c, size_t count)
 	free(bytes);
 }
 
-Test(parser_limits, long_string_is_whole)
+Test(parser_limits, longest_string_is_whole)
 {
 	struct record r;
 	start(&r);
@@ -436,7 +436,7 @@ Test(parser_limits, long_string_is_whole)
 	ASSERT_NO_LEAKS();
 }
 
-Test(parser_limits, longer_string_is_dropped_whole)
+Test(parser_limits, longer_string_is_dropped)
 {
 	struct record r;
 	start(&r);
@@ -451,7 +451,7 @@ Test(parser_limits, longer_string_is_dropped_whole)
 	ASSERT_NO_LEAKS();
 }
 
-Test(parser_limits, memory_of_a_long_string_is_given_back)
+Test(parser_limits, memory_of_a_long_string_is_freed)
 {
 	static const char *const ends[] = {"\a", "\x1b\\", "\x18", "\xc2\x9c", "\xc2\x84",
 		"\xc2\x9b"
@@ -467,7 +467,7 @@ Test(parser_limits, memory_of_a_long_string_is_given_back)
 	}
 }
 
-Test(parser_limits, endless_sequences_take_no_memory)
+Test(parser_limits, endless_sequences_use_no_memory)
 {
 	static const char *const starts[] = {"\x1b[", "\x1b[1?", "\x1b_", "\x1bP1;", "\x1bP1?"};
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -480,7 +480,7 @@ Test(parser_limits, endless_sequences_take_no_memory)
 	}
 }
 
-Test(parser_is_ground, between_sequences_and_characters_only)
+Test(parser_is_ground, is_true_between_sequences_and_characters)
 {
 	const char in[] = "a\x1b[1mb\xe2\x82\xac\x1b]0;t\ac";
 	struct record r;
@@ -493,7 +493,7 @@ Test(parser_is_ground, between_sequences_and_characters_only)
 	finish(&r);
 }
 
-Test(parser_start, is_where_the_sequence_began)
+Test(parser_start, is_the_start_of_the_sequence)
 {
 	struct record r;
 	start(&r);
@@ -519,7 +519,7 @@ Test(parser_init, offsets_are_absolute)
 	finish(&r);
 }
 
-Test(parser_reset, forgets_what_is_under_way)
+Test(parser_reset, drops_an_unfinished_sequence)
 {
 	static const char *const starts[] = {
 		"\x1b", "\x1b(", "\x1b[1;", "\x1b[1?", "\x1b]0;t", "\x1bP1;", "\x1bPq1", "\x1b_a"};

@@ -7,11 +7,11 @@
 #include <malloc.h>
 
 #ifdef LEAK_CHECK
-/* Of allocator_interface.h, which gcc does not have. */
+/* From allocator_interface.h, which gcc does not have. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
-/* What the heap holds, whoever has taken it. */
+/* Bytes allocated on the heap. */
 static size_t heap_used(void)
 {
 #ifdef LEAK_CHECK
@@ -34,7 +34,7 @@ static void expect_cursor(const struct drawn *d, unsigned want_row, unsigned wan
 	cr_expect(row == want_row && col == want_col, "cursor at %u, %u", row, col);
 }
 
-/* In a screen of its own nothing can be left over, so each test ends here. */
+/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
 #define FINISH(d)                  \
 	do {                       \
 		drawn_check(d);    \
@@ -49,7 +49,7 @@ struct picture {
 	unsigned row, col; /* of the cursor */
 };
 
-/* Rows and columns for all of them. */
+/* Rows and columns of all pictures. */
 #define PICTURE_ROWS 4
 #define PICTURE_COLS 8
 
@@ -181,7 +181,7 @@ static void expect_picture(const struct picture *p, size_t cut)
 	drawn_finish(&d);
 }
 
-/* One test for each line of the table would be a hundred processes; but a failure names its line. */
+/* One test per line of the table would be a hundred processes. A failure names its line. */
 Test(screen_feed, pictures_at_every_cut, .timeout = 60)
 {
 	for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
@@ -190,7 +190,7 @@ Test(screen_feed, pictures_at_every_cut, .timeout = 60)
 	ASSERT_NO_LEAKS();
 }
 
-Test(screen_work, state_does_not_depend_on_it)
+Test(screen_work, result_does_not_depend_on_it)
 {
 	struct drawn d, other;
 	start(&d, 6, 10);
@@ -206,7 +206,7 @@ Test(screen_work, state_does_not_depend_on_it)
 
 /* Life */
 
-Test(screen_create, sides_out_of_range)
+Test(screen_create, invalid_sizes_are_refused)
 {
 	struct screen *s;
 	static const unsigned sides[][2] = {{0, 80}, {24, 0}, {SCREEN_SIDE_MAX + 1, 80},
@@ -218,7 +218,7 @@ Test(screen_create, sides_out_of_range)
 			-EINVAL);
 }
 
-Test(screen_create, one_column_is_taken_for_two)
+Test(screen_create, one_column_becomes_two)
 {
 	struct drawn d;
 	start(&d, 1, 1);
@@ -227,7 +227,7 @@ Test(screen_create, one_column_is_taken_for_two)
 	FINISH(&d);
 }
 
-Test(screen_create, the_largest)
+Test(screen_create, largest_size)
 {
 	struct drawn d;
 	start(&d, SCREEN_SIDE_MAX, SCREEN_SIDE_MAX);
@@ -236,12 +236,12 @@ Test(screen_create, the_largest)
 	FINISH(&d);
 }
 
-Test(screen_destroy, nothing_is_fine)
+Test(screen_destroy, null_is_allowed)
 {
 	screen_destroy(NULL);
 }
 
-Test(screen_destroy, in_the_middle_of_anything)
+Test(screen_destroy, unfinished_sequences_are_freed)
 {
 	static const char *const open[] = {"\x1b", "\x1b[1;2", "\x1b]0;title", "\x1bP$q", "\x1b_x",
 		"\xe4\xbd", "\x1b[?1049h", "\x1b[22;0t\x1b]8;;http://a\a\x1b]4;1;#fff\ax\xcc\x81"};
@@ -253,7 +253,7 @@ Test(screen_destroy, in_the_middle_of_anything)
 	}
 }
 
-Test(screen_memory, an_idle_screen_takes_little)
+Test(screen_memory, idle_screen_takes_little)
 {
 	struct screen *s;
 	size_t before = heap_used();
@@ -266,7 +266,7 @@ Test(screen_memory, an_idle_screen_takes_little)
 	screen_destroy(s);
 }
 
-Test(screen_memory, is_about_true)
+Test(screen_memory, is_about_the_heap_used)
 {
 	struct drawn d;
 	size_t before = heap_used();
@@ -342,7 +342,7 @@ static size_t link_at(const struct drawn *d, unsigned x, const char **ret_uri)
 	return *ret_uri ? length : 0;
 }
 
-Test(screen_link, of_cells)
+Test(screen_link, is_returned_for_its_cells)
 {
 	struct drawn d;
 	start(&d, 2, 20);
@@ -355,7 +355,7 @@ Test(screen_link, of_cells)
 	FINISH(&d);
 }
 
-Test(screen_link, the_same_id_and_address_are_one_link)
+Test(screen_link, same_id_and_address_give_the_same_link)
 {
 	struct drawn d;
 	start(&d, 2, 20);
@@ -372,7 +372,7 @@ Test(screen_link, the_same_id_and_address_are_one_link)
 	FINISH(&d);
 }
 
-Test(screen_link, too_long_is_ignored)
+Test(screen_link, too_long_ones_are_ignored)
 {
 	struct drawn d;
 	start(&d, 2, 20);
@@ -387,7 +387,7 @@ Test(screen_link, too_long_is_ignored)
 	FINISH(&d);
 }
 
-Test(screen_link, malformed_ones)
+Test(screen_link, malformed_ones_do_no_harm)
 {
 	struct drawn d;
 	start(&d, 2, 20);
@@ -399,7 +399,7 @@ Test(screen_link, malformed_ones)
 
 /* Strings that programs set */
 
-Test(screen_title, only_a_few_are_put_aside)
+Test(screen_title, stack_is_limited)
 {
 	struct drawn d;
 	start(&d, 2, 8);
@@ -427,12 +427,12 @@ Test(screen_cwd, long_paths)
 	drawn_type(&d, "\x1b]7;file:///tmp\a\x1b]7;file:///");
 	drawn_type_many(&d, "%41", SCREEN_CWD_MAX);
 	drawn_type(&d, "\a");
-	cr_expect_str_eq(screen_cwd(d.screen), "/tmp", "one that is too long is ignored");
+	cr_expect_str_eq(screen_cwd(d.screen), "/tmp", "a path that is too long is ignored");
 	FINISH(&d);
 }
 
-/* What is not UTF-8 could not be told to anybody. */
-Test(screen_cwd, paths_that_are_not_utf_8)
+/* A path that is not UTF-8 cannot be sent to clients. */
+Test(screen_cwd, paths_that_are_not_utf_8_are_ignored)
 {
 	static const char *const paths[] = {"%ff", "%c2", "%c2%9b", "%ed%a0%80", "%e4%bd", "%c0%af"};
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -448,7 +448,7 @@ Test(screen_cwd, paths_that_are_not_utf_8)
 
 /* Offsets and versions */
 
-Test(screen_resume_offset, where_a_sequence_or_character_began)
+Test(screen_resume_offset, is_the_start_of_an_unfinished_sequence_or_character)
 {
 	static const struct {
 		const char *in;
@@ -465,7 +465,7 @@ Test(screen_resume_offset, where_a_sequence_or_character_began)
 	}
 }
 
-Test(screen_row_version, of_the_rows_that_change)
+Test(screen_row_version, changes_for_changed_rows)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -479,7 +479,7 @@ Test(screen_row_version, of_the_rows_that_change)
 	FINISH(&d);
 }
 
-Test(screen_row_version, of_all_when_they_move)
+Test(screen_row_version, changes_for_all_rows_when_they_move)
 {
 	static const char *const moves[] = {"\x1b[4H\n", "\x1b[H\x1bM", "\x1b[L", "\x1b[S",
 		"\x1b[?1049h",

@@ -1,4 +1,4 @@
-/* How much time and memory output can take. */
+/* Time and memory that output can cost. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/random.h"
@@ -8,13 +8,13 @@
 #include <time.h>
 
 #ifdef LEAK_CHECK
-/* Of allocator_interface.h, which gcc does not have. */
+/* From allocator_interface.h, which gcc does not have. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
 #define MIB ((size_t)1 << 20)
 
-/* What the heap holds, whoever has taken it. */
+/* Bytes allocated on the heap. */
 static size_t heap_used(void)
 {
 #ifdef LEAK_CHECK
@@ -30,7 +30,7 @@ static void start(struct drawn *d, unsigned rows, unsigned cols)
 	drawn_init(d, rows, cols, 100);
 }
 
-/* In a screen of its own nothing can be left over, so each test ends here. */
+/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
 #define FINISH(d)                  \
 	do {                       \
 		drawn_check(d);    \
@@ -38,8 +38,8 @@ static void start(struct drawn *d, unsigned rows, unsigned cols)
 		ASSERT_NO_LEAKS(); \
 	} while (0)
 
-/* Bytes that are taken at once of a sequence over and over. */
-static size_t taken_of(struct drawn *d, const char *sequence, unsigned times, size_t work)
+/* How many bytes of a repeated sequence one call consumes. */
+static size_t measure_consumed(struct drawn *d, const char *sequence, unsigned times, size_t work)
 {
 	size_t length = strlen(sequence);
 	char *bytes = malloc(length * times);
@@ -50,7 +50,7 @@ static size_t taken_of(struct drawn *d, const char *sequence, unsigned times, si
 	return taken;
 }
 
-Test(screen_work, bounds_what_few_bytes_can_do)
+Test(screen_work, bounds_a_call)
 {
 	static const char *const sequences[] = {"\x1b#8", "\x1b[2J", "\x1b[S", "\x1b[T",
 		"\x1b[H\x1b[L", "\x1b[M", "x\x1b[99999b", "\x1b[?1049h\x1b[?1049l", "\x1b[ @", "\n",
@@ -61,7 +61,7 @@ Test(screen_work, bounds_what_few_bytes_can_do)
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		struct drawn d;
 		start(&d, 100, 200);
-		size_t taken = taken_of(&d, sequences[i], 20000, 200000);
+		size_t taken = measure_consumed(&d, sequences[i], 20000, 200000);
 		cr_expect_geq(taken, 1);
 		cr_expect_leq(taken, 20000 * strlen(sequences[i]) / 2, "%s: %zu", sequences[i] + 1,
 			taken);
@@ -70,7 +70,7 @@ Test(screen_work, bounds_what_few_bytes_can_do)
 	}
 }
 
-Test(screen_work, at_least_one_byte_is_taken)
+Test(screen_work, call_consumes_at_least_one_byte)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -130,13 +130,13 @@ Test(screen_growth, a_million_styles_in_the_scrollback, .timeout = 60)
 		screen_feed(g.d.screen, text, (size_t)length, SIZE_MAX);
 	}
 	cr_expect_leq(g.d.screen->styles.count, SCREEN_STYLES_MAX);
-	/* What is seen now is right. */
+	/* The newest style is right. */
 	cr_expect_eq(drawn_style_at(&g.d, 23, 0)->fg & COLOR_MODE, COLOR_RGB);
 	expect_bounded(&g, 64 * MIB);
 }
 
-/* A table that is just about full must not be swept for each style that comes. */
-Test(screen_growth, styles_that_come_and_go_beside_many, .timeout = 120)
+/* A table that is almost full must not be swept for each new style. */
+Test(screen_growth, short_lived_styles_beside_many_others, .timeout = 120)
 {
 	struct growth g;
 	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
@@ -155,7 +155,7 @@ Test(screen_growth, styles_that_come_and_go_beside_many, .timeout = 120)
 			i >> 8 & 255, i & 255);
 		screen_feed(s, text, (size_t)length, SIZE_MAX);
 	}
-	/* A sweep for each would take minutes. */
+	/* One sweep per style would take minutes. */
 	cr_expect_lt(seconds() - begin, 10.0);
 	expect_bounded(&g, 64 * MIB);
 }
@@ -185,7 +185,7 @@ Test(screen_growth, long_links, .timeout = 60)
 	expect_bounded(&g, 64 * MIB);
 }
 
-Test(screen_growth, zalgo, .timeout = 60)
+Test(screen_growth, many_combining_marks, .timeout = 60)
 {
 	struct growth g;
 	grow(&g, SCREEN_SCROLLBACK_DEFAULT);
@@ -239,11 +239,11 @@ Test(screen_growth, kitty_stacks)
 	expect_bounded(&g, MIB);
 }
 
-Test(screen_growth, lone_marks_go_nowhere)
+Test(screen_growth, lone_marks_use_no_memory)
 {
 	struct growth g;
 	grow(&g, 100);
-	/* Each is behind a control, so that it joins nothing. */
+	/* A control before each mark, so that it joins no cell. */
 	for (unsigned i = 0; i < 100000; i++)
 		screen_feed(g.d.screen, "\xcc\x81", 3, SIZE_MAX);
 	drawn_check(&g.d);
@@ -251,7 +251,7 @@ Test(screen_growth, lone_marks_go_nowhere)
 	expect_bounded(&g, MIB);
 }
 
-Test(screen_growth, a_full_scrollback_of_wide_lines, .timeout = 60)
+Test(screen_growth, full_scrollback_of_wide_lines, .timeout = 60)
 {
 	struct growth g = {.before = heap_used()};
 	drawn_init(&g.d, 24, 1000, 2000);

@@ -1,4 +1,4 @@
-/* What other emulators have stumbled over, a test for each. */
+/* Known bugs of other emulators, a test for each. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"
@@ -28,7 +28,7 @@ static void expect_cursor(const struct drawn *d, unsigned want_row, unsigned wan
 	cr_expect(row == want_row && col == want_col, "cursor at %u, %u", row, col);
 }
 
-/* In a screen of its own nothing can be left over, so each test ends here. */
+/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
 #define FINISH(d)                  \
 	do {                       \
 		drawn_check(d);    \
@@ -112,7 +112,7 @@ Test(screen_hazard, repeat_after_a_lone_mark)
 	FINISH(&d);
 }
 
-Test(screen_hazard, repeat_after_anything_but_a_character)
+Test(screen_hazard, repeat_only_after_a_character)
 {
 	static const char *const between[] = {"\r", "\x1b[C", "\x1b[m",
 		"\x1b"
@@ -153,7 +153,7 @@ Test(screen_hazard, repeat_of_a_cluster)
 	FINISH(&d);
 }
 
-Test(screen_hazard, repeat_for_ever, .timeout = 20)
+Test(screen_hazard, endless_repeat, .timeout = 20)
 {
 	struct drawn d;
 	start(&d, 24, 80);
@@ -163,8 +163,8 @@ Test(screen_hazard, repeat_for_ever, .timeout = 20)
 	FINISH(&d);
 }
 
-/* It prints as many as it says, wherever they go. */
-Test(screen_hazard, repeat_is_printing, .timeout = 60)
+/* It prints as many characters as requested, across lines. */
+Test(screen_hazard, repeat_equals_printing, .timeout = 60)
 {
 	static const char *const before[] = {"", "\x1b[2;3r\x1b[2H", "\x1b[2;3r\x1b[4H", "\x1b[4h",
 		"\x1b[41m", "\x1b[?1049h\x1b[41m", "\x1b[4h\x1b[?1049h\x1b[42mabc\xe4\xbd\xa0",
@@ -210,7 +210,7 @@ Test(screen_hazard, wide_character_in_two_columns)
 	FINISH(&d);
 }
 
-Test(screen_hazard, wide_characters_when_one_column_is_asked_for)
+Test(screen_hazard, wide_characters_on_a_screen_of_one_column)
 {
 	struct drawn d;
 	start(&d, 3, 4);
@@ -224,7 +224,7 @@ Test(screen_hazard, wide_characters_when_one_column_is_asked_for)
 	FINISH(&d);
 }
 
-Test(screen_hazard, wide_character_loses_its_head)
+Test(screen_hazard, wide_character_whose_head_is_overwritten)
 {
 	struct drawn d;
 	start(&d, 2, 8);
@@ -233,7 +233,7 @@ Test(screen_hazard, wide_character_loses_its_head)
 	FINISH(&d);
 }
 
-Test(screen_hazard, wide_character_loses_its_tail)
+Test(screen_hazard, wide_character_whose_tail_is_overwritten)
 {
 	struct drawn d;
 	start(&d, 2, 8);
@@ -251,7 +251,7 @@ Test(screen_hazard, wide_character_over_two_others)
 	FINISH(&d);
 }
 
-Test(screen_hazard, more_marks_than_fit)
+Test(screen_hazard, too_many_marks_are_dropped)
 {
 	struct drawn d;
 	start(&d, 2, 8);
@@ -273,17 +273,17 @@ Test(screen_hazard, seven_marks_are_kept)
 	FINISH(&d);
 }
 
-Test(screen_hazard, joiners_and_selectors_join)
+Test(screen_hazard, joiners_and_selectors_join_their_cell)
 {
 	struct drawn d;
 	start(&d, 2, 20);
-	/* A family, and a heart with VS16: the widths are those of the tables of Unicode 11. */
+	/* A family, and a heart with VS16. The widths are those of the tables of Unicode 11. */
 	drawn_type(&d, "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9|\xe2\x9d\xa4\xef\xb8\x8f|");
 	expect_cursor(&d, 0, 7);
 	FINISH(&d);
 }
 
-Test(screen_hazard, margins_do_not_survive_a_resize)
+Test(screen_hazard, margins_are_reset_by_a_resize)
 {
 	struct drawn d;
 	start(&d, 24, 80);
@@ -297,7 +297,7 @@ Test(screen_hazard, margins_do_not_survive_a_resize)
 	FINISH(&d);
 }
 
-Test(screen_hazard, margins_of_the_alternate_buffer_do_not_either)
+Test(screen_hazard, margins_of_the_alternate_buffer_are_reset_too)
 {
 	struct drawn d;
 	start(&d, 24, 80);
@@ -309,7 +309,7 @@ Test(screen_hazard, margins_of_the_alternate_buffer_do_not_either)
 	FINISH(&d);
 }
 
-Test(screen_hazard, saved_cursor_beyond_a_smaller_screen)
+Test(screen_hazard, saved_cursor_outside_of_a_smaller_screen)
 {
 	struct drawn d;
 	start(&d, 24, 80);
@@ -328,7 +328,7 @@ Test(screen_hazard, saved_cursor_beyond_a_smaller_screen)
 	FINISH(&d);
 }
 
-Test(screen_hazard, saved_cursor_of_the_alternate_buffer_beyond_it)
+Test(screen_hazard, saved_cursor_of_the_alternate_buffer_outside_of_it)
 {
 	struct drawn d;
 	start(&d, 24, 80);
@@ -347,7 +347,7 @@ Test(screen_hazard, saved_cursor_of_the_alternate_buffer_beyond_it)
 	FINISH(&d);
 }
 
-Test(screen_hazard, saved_cursor_behind_a_pending_wrap)
+Test(screen_hazard, saved_cursor_with_a_pending_wrap)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -458,7 +458,7 @@ Test(screen_hazard, long_title_is_cut_between_characters)
 	}
 }
 
-Test(screen_hazard, character_cut_short_by_a_control)
+Test(screen_hazard, character_interrupted_by_a_control)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -525,7 +525,7 @@ Test(screen_hazard, ed_3_drops_the_scrollback)
 	FINISH(&d);
 }
 
-Test(screen_hazard, old_ways_into_the_alternate_buffer)
+Test(screen_hazard, old_modes_of_the_alternate_buffer)
 {
 	static const char *const ways[] = {"47", "1047", "1049"};
 	for (size_t i = 0; i < 3; i++) {
@@ -546,7 +546,7 @@ Test(screen_hazard, old_ways_into_the_alternate_buffer)
 	}
 }
 
-Test(screen_hazard, way_1049_brings_the_cursor_back)
+Test(screen_hazard, mode_1049_restores_the_cursor)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -556,7 +556,7 @@ Test(screen_hazard, way_1049_brings_the_cursor_back)
 	FINISH(&d);
 }
 
-Test(screen_hazard, leaving_an_alternate_buffer_that_was_not_entered)
+Test(screen_hazard, leaving_the_alternate_buffer_without_entering_it)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -594,7 +594,7 @@ Test(screen_hazard, full_reset_drops_the_scrollback)
 	FINISH(&d);
 }
 
-Test(screen_hazard, lines_are_laid_out_anew)
+Test(screen_hazard, lines_are_reflowed)
 {
 	struct drawn d;
 	start(&d, 6, 20);
@@ -606,7 +606,7 @@ Test(screen_hazard, lines_are_laid_out_anew)
 	FINISH(&d);
 }
 
-Test(screen_hazard, lines_of_the_scrollback_are_laid_out_anew)
+Test(screen_hazard, lines_of_the_scrollback_are_reflowed)
 {
 	struct drawn d;
 	start(&d, 2, 8);
@@ -618,7 +618,7 @@ Test(screen_hazard, lines_of_the_scrollback_are_laid_out_anew)
 	FINISH(&d);
 }
 
-Test(screen_hazard, wide_characters_are_laid_out_anew)
+Test(screen_hazard, wide_characters_are_reflowed)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -634,7 +634,7 @@ Test(screen_hazard, wide_characters_are_laid_out_anew)
 	FINISH(&d);
 }
 
-Test(screen_hazard, alternate_buffer_is_not_laid_out_anew)
+Test(screen_hazard, alternate_buffer_is_not_reflowed)
 {
 	struct drawn d;
 	start(&d, 2, 8);
@@ -646,7 +646,7 @@ Test(screen_hazard, alternate_buffer_is_not_laid_out_anew)
 	FINISH(&d);
 }
 
-/* A line that continued one that is gone has nothing in it. */
+/* A line that continues a dropped line, and is empty. */
 Test(screen_hazard, narrowing_an_empty_continuation)
 {
 	struct drawn d;
@@ -668,7 +668,7 @@ Test(screen_hazard, erased_cells_keep_the_background_only)
 	FINISH(&d);
 }
 
-Test(screen_hazard, protected_cells_are_spared)
+Test(screen_hazard, protected_cells_are_not_erased)
 {
 	struct drawn d;
 	start(&d, 2, 8);

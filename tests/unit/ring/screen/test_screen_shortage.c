@@ -1,4 +1,4 @@
-/* What a screen takes of memory at most, and what becomes of it when there is none. */
+/* The most memory that a screen takes, and what happens when there is none. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"
@@ -21,7 +21,7 @@ static void finish(struct drawn *d)
 	drawn_finish(d);
 }
 
-/* Lines of so many columns until the scrollback is full. */
+/* Print lines until the scrollback is full. */
 static void fill(struct drawn *d, const char *text)
 {
 	while (d->screen->scrollback.dropped == 0)
@@ -43,7 +43,7 @@ static const struct resize {
 	{"all work and no play makes jack a dull boy\r\n", 2, 1000},
 };
 
-Test(screen_shortage, a_resize_takes_no_more_than_the_lines_that_are_kept, .timeout = 60)
+Test(screen_shortage, resize_needs_no_more_than_the_kept_lines, .timeout = 60)
 {
 	for (size_t i = 0; i < sizeof resizes / sizeof *resizes; i++) {
 		struct drawn d;
@@ -51,7 +51,7 @@ Test(screen_shortage, a_resize_takes_no_more_than_the_lines_that_are_kept, .time
 		fill(&d, resizes[i].text);
 		shortage_count();
 		cr_assert_eq(screen_resize(d.screen, 24, resizes[i].to), 0);
-		/* Once as they come, once where they are kept. */
+		/* Once for the new lines, once for the lines that are kept. */
 		cr_expect_lt(shortage_peak(), 10 * MIB, "%zu: %zu bytes", i, shortage_peak());
 		cr_expect_lt(shortage_asked(), 12000, "%zu: %zu times", i, shortage_asked());
 		finish(&d);
@@ -59,8 +59,8 @@ Test(screen_shortage, a_resize_takes_no_more_than_the_lines_that_are_kept, .time
 	ASSERT_NO_LEAKS();
 }
 
-/* Cut short at each allocation in turn: the screen is whole, and goes on. */
-Test(screen_shortage, a_resize_without_memory_is_told, .timeout = 100)
+/* Each allocation fails in turn: the screen stays consistent and usable. */
+Test(screen_shortage, resize_without_memory_is_an_error, .timeout = 100)
 {
 	static const unsigned sides[][2] = {{24, 3}, {30, 7}, {3, 40}, {50, 40}, {24, 21}};
 	for (size_t k = 0; k < 2 * sizeof sides / sizeof *sides; k++) {
@@ -94,15 +94,15 @@ static const char *const floods[] = {"x\x1b[99999b", "\xe4\xbd\xa0\x1b[99999b",
 	"\x1b"
 	"c"};
 
-/* Where all rows look alike, a sequence costs what a few rows do, and memory only what is then seen. */
-Test(screen_shortage, what_few_bytes_can_do_to_a_large_screen, .timeout = 100)
+/* If all rows are alike, a sequence costs as much as a few rows, and memory only for what is visible then. */
+Test(screen_shortage, cost_of_short_sequences_on_a_large_screen, .timeout = 100)
 {
 	enum { TIMES = 200, SIDE = 1000 };
 	for (size_t i = 0; i < sizeof floods / sizeof *floods; i++) {
 		struct drawn d;
 		drawn_init(&d, SIDE, SIDE, 3000);
 		screen_mute(d.screen, true);
-		/* Each row has had a line of its own, which is kept for another. */
+		/* Each row has had a line of its own, which is kept for reuse. */
 		for (unsigned y = 0; y < SIDE; y++)
 			drawn_type(&d, "x\n");
 		drawn_type(&d, "\x1b#8\x1b[H");
@@ -122,7 +122,7 @@ Test(screen_shortage, what_few_bytes_can_do_to_a_large_screen, .timeout = 100)
 	ASSERT_NO_LEAKS();
 }
 
-/* All that output takes may be missing. */
+/* Every allocation of output may fail. */
 Test(screen_shortage, output_without_memory, .timeout = 100)
 {
 	static const char output[] =
@@ -152,7 +152,7 @@ Test(screen_shortage, output_without_memory, .timeout = 100)
 	ASSERT_NO_LEAKS();
 }
 
-/* A screen with lines that are frozen; without memory for that they are not. */
+/* A screen with frozen lines. If memory is short, they are not frozen. */
 static void init_frozen(struct drawn *d, size_t n)
 {
 	drawn_init(d, 24, 20, 60);
@@ -161,7 +161,7 @@ static void init_frozen(struct drawn *d, size_t n)
 	scrollback_freeze(&d->screen->scrollback, 2, 300, UINT_MAX);
 }
 
-Test(screen_shortage, freezing_without_memory_leaves_all_as_it_is)
+Test(screen_shortage, freezing_without_memory_changes_nothing)
 {
 	size_t refused = 1;
 	for (size_t n = 0; refused > 0; n++) {
@@ -220,8 +220,8 @@ static int read_frozen(struct screen *s, enum reading how, struct pattern *patte
 	return rc;
 }
 
-/* Nobody takes lines that could not be read for empty ones. */
-Test(screen_shortage, frozen_lines_are_there_or_it_is_told, .timeout = 60)
+/* Lines that could not be read must not be taken for empty lines. */
+Test(screen_shortage, reading_frozen_lines_without_memory_is_an_error, .timeout = 60)
 {
 	struct pattern *pattern;
 	const char *problem;
@@ -244,7 +244,7 @@ Test(screen_shortage, frozen_lines_are_there_or_it_is_told, .timeout = 60)
 	ASSERT_NO_LEAKS();
 }
 
-/* Output that changes frozen lines, or makes them go: it reads blocks for that. */
+/* Output that changes or drops frozen lines. It reads blocks for that. */
 static const struct reaching {
 	const char *what;
 	unsigned cols;
@@ -257,8 +257,8 @@ static const struct reaching {
 		"\x1b[24;400Hx\x1b[10S"},
 };
 
-/* What was read for that does not stay, and that it could not be read concerns nobody who asks for lines later. */
-Test(screen_shortage, output_that_reaches_frozen_lines_leaves_nothing_read, .timeout = 60)
+/* The blocks that output has read are not kept, and a failure to read them is not reported to later readers. */
+Test(screen_shortage, output_that_changes_frozen_lines_keeps_no_blocks, .timeout = 60)
 {
 	for (size_t i = 0; i < sizeof reaching / sizeof *reaching; i++) {
 		size_t refused = 1;

@@ -1,4 +1,4 @@
-/* What a screen says: answers to questions, and events. */
+/* Replies to queries, and events. */
 #include "tests/lib/drawn_check.h"
 #include "tests/lib/drawn_same.h"
 #include "tests/lib/leak.h"
@@ -10,7 +10,7 @@ static void start(struct drawn *d, unsigned rows, unsigned cols)
 	drawn_init(d, rows, cols, 100);
 }
 
-/* In a screen of its own nothing can be left over, so each test ends here. */
+/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
 #define FINISH(d)                  \
 	do {                       \
 		drawn_check(d);    \
@@ -110,9 +110,9 @@ static const struct exchange answers[] = {
 	{"XTGETTCAP in either case", "\x1bP+q636F6C6F7273\x1b\\",
 		"\x1bP1+r636f6c6f7273=323536\x1b\\"},
 	{"XTGETTCAP of something else", "\x1bP+q5a5a;544e\x1b\\", "\x1bP0+r\x1b\\"},
-	{"clipboard is nobody's", "\x1b]52;c;?\a\x1b]52;;?\a", "\x1b]52;c;\x1b\\\x1b]52;c;\x1b\\"},
+	{"clipboard reads as empty", "\x1b]52;c;?\a\x1b]52;;?\a", "\x1b]52;c;\x1b\\\x1b]52;c;\x1b\\"},
 
-	{"title is nobody's", "\x1b]2;rm -rf /\a\x1b]1;rm\a\x1b[21t\x1b[20t",
+	{"title reads as empty", "\x1b]2;rm -rf /\a\x1b]1;rm\a\x1b[21t\x1b[20t",
 		"\x1b]l\x1b\\\x1b]L\x1b\\"},
 	{"DECRQSS does not echo", "\x1bP$qrm -rf /\r\x1b\\", "\x1bP0$r\x1b\\"},
 	{"XTGETTCAP does not echo", "\x1bP+q726d202d7266202f0d\x1b\\\x1bP+q\rls\r\x1b\\",
@@ -137,7 +137,7 @@ static void expect_answer(const struct exchange *e, size_t cut)
 	drawn_finish(&d);
 }
 
-Test(screen_reply, answers_at_every_cut, .timeout = 60)
+Test(screen_reply, replies_at_every_cut, .timeout = 60)
 {
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
 		for (size_t cut = 0; cut <= strlen(answers[i].in); cut++)
@@ -217,7 +217,7 @@ Test(screen_event, offsets_are_absolute)
 
 /* Muted */
 
-static void type_everything(struct drawn *d)
+static void type_all(struct drawn *d)
 {
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
 		drawn_type(d, answers[i].in);
@@ -230,7 +230,7 @@ Test(screen_mute, neither_replies_nor_events)
 	struct drawn d;
 	start(&d, 4, 8);
 	screen_mute(d.screen, true);
-	type_everything(&d);
+	type_all(&d);
 	cr_expect_eq(d.replies.length, 0);
 	cr_expect_eq(d.events.length, 0);
 	FINISH(&d);
@@ -242,15 +242,15 @@ Test(screen_mute, state_is_the_same)
 	start(&d, 4, 8);
 	start(&muted, 4, 8);
 	screen_mute(muted.screen, true);
-	type_everything(&d);
-	type_everything(&muted);
+	type_all(&d);
+	type_all(&muted);
 	drawn_clear(&d.events);
 	drawn_expect_same(&d, &muted);
 	drawn_finish(&muted);
 	FINISH(&d);
 }
 
-Test(screen_mute, can_be_taken_back)
+Test(screen_mute, can_be_undone)
 {
 	struct drawn d;
 	start(&d, 4, 8);
@@ -263,7 +263,7 @@ Test(screen_mute, can_be_taken_back)
 	FINISH(&d);
 }
 
-Test(screen_mute, without_callbacks)
+Test(screen_mute, works_without_callbacks)
 {
 	struct screen *s;
 	const struct screen_callbacks none = {0};

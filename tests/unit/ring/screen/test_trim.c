@@ -1,4 +1,4 @@
-/* Lines that are given up, and what stays as it was. */
+/* Dropping old lines to free memory, and what must not change. */
 #include "ring/screen/trim.h"
 
 #include "ring/screen/view/snapshot.h"
@@ -15,8 +15,8 @@
 
 static struct drawn d;
 
-/* Numbered lines, each with styles and a combined character of its own. */
-static void say_lines(unsigned from, unsigned to)
+/* Numbered lines, each with its own styles and combined character. */
+static void print_lines(unsigned from, unsigned to)
 {
 	char line[160];
 	for (unsigned i = from; i < to; i++) {
@@ -31,10 +31,10 @@ static void say_lines(unsigned from, unsigned to)
 static void set_up(void)
 {
 	drawn_init(&d, 24, 80, 10000);
-	say_lines(0, LINES);
+	print_lines(0, LINES);
 }
 
-/* In a screen of its own nothing can be left over, so each test ends here. */
+/* Each test of a screen ends with this: the screen is consistent, and nothing leaks. */
 static void finish(void)
 {
 	drawn_check(&d);
@@ -56,7 +56,7 @@ static void expect_same(struct snapshot *a, struct snapshot *b)
 	free(b->bytes);
 }
 
-Test(screen_trim, gives_up_about_as_much_as_is_asked_for_and_nothing_else, .init = set_up)
+Test(screen_trim, drops_about_as_much_as_requested_and_nothing_else, .init = set_up)
 {
 	struct screen_weight before = screen_measure(d.screen);
 	uint64_t version = screen_version(d.screen);
@@ -73,7 +73,7 @@ Test(screen_trim, gives_up_about_as_much_as_is_asked_for_and_nothing_else, .init
 	finish();
 }
 
-Test(screen_trim, to_nothing_leaves_what_is_on_the_screen, .init = set_up)
+Test(screen_trim, dropping_all_keeps_the_visible_rows, .init = set_up)
 {
 	struct snapshot was = picture(0);
 	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), LINES - 23);
@@ -81,31 +81,31 @@ Test(screen_trim, to_nothing_leaves_what_is_on_the_screen, .init = set_up)
 	expect_same(&was, &is);
 	cr_expect_eq(screen_measure(d.screen).lines, 0);
 	cr_expect_lt(screen_memory(d.screen), 400 << 10, "%zu", screen_memory(d.screen));
-	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), 0, "there is no more");
+	cr_expect_eq(screen_trim(d.screen, SIZE_MAX), 0, "no line is left");
 	finish();
 }
 
-Test(screen_trim, little_is_one_line_at_least, .init = set_up)
+Test(screen_trim, drops_at_least_one_line, .init = set_up)
 {
 	cr_expect_geq(screen_trim(d.screen, 1), 1);
 	finish();
 }
 
-Test(screen_trim, what_comes_after_is_as_in_any_other, .init = set_up)
+Test(screen_trim, later_output_gives_the_same_screen, .init = set_up)
 {
 	screen_trim(d.screen, SIZE_MAX);
-	say_lines(LINES, 2 * LINES);
+	print_lines(LINES, 2 * LINES);
 	cr_expect_eq(screen_dropped(d.screen) + screen_scrollback(d.screen), 2 * LINES - 23);
 	struct snapshot is = picture(LINES - 23);
 	drawn_finish(&d);
 	drawn_init(&d, 24, 80, 10000);
-	say_lines(0, 2 * LINES);
+	print_lines(0, 2 * LINES);
 	struct snapshot was = picture(LINES - 23);
 	expect_same(&was, &is);
 	finish();
 }
 
-Test(screen_trim, a_screen_in_its_other_buffer_keeps_both, .init = set_up)
+Test(screen_trim, alternate_buffer_keeps_both_buffers, .init = set_up)
 {
 	drawn_type(&d, "\x1b[?1049h\x1b[31mfull\x1b[5;5Hscreen");
 	struct snapshot was = picture(0);
@@ -117,8 +117,8 @@ Test(screen_trim, a_screen_in_its_other_buffer_keeps_both, .init = set_up)
 	finish();
 }
 
-/* What a session with much behind it costs, all of it: the figure of the room's README.md, with some room. */
-Test(screen_freeze, ten_thousand_lines_of_a_build_with_colours_take_little)
+/* The memory of a session with a long history: the figure in ring/README.md, with some margin. */
+Test(screen_freeze, ten_thousand_coloured_lines_take_little_memory)
 {
 	static uint8_t log[2 << 20];
 	size_t length = stream_without_links(log, stream_make(STREAM_COMPILER, log, sizeof log));

@@ -16,14 +16,14 @@ static struct pattern *compile(const char *text)
 	return p;
 }
 
-/* One byte of a piece, then the rest: every place to cut at. */
+/* The output is fed as one byte and the rest, cut at every place. */
 static const struct {
 	const char *pattern, *output;
-	const char *text;    /* of the match; NULL: none */
+	const char *text;    /* of the match; NULL: no match */
 	uint64_t start, end; /* its bytes */
-	bool settled;        /* only once nothing follows */
+	bool settled;        /* only after a flush */
 } cases[] = {
-	{"b+", "abbbc", "b", 1, 2}, /* as soon as it is there; see the loop for the other way */
+	{"b+", "abbbc", "b", 1, 2}, /* settled without a flush; test with another order */
 	{"^b", "a\r\nb\r\n", "b", 3, 4},
 	{"^b", "ab\r\n", NULL, 0, 0},
 	{"ready", "\033[1mre\033[0;31mad\033[my", "ready", 4, 19},
@@ -48,7 +48,7 @@ static bool needs_line_end(const char *pattern)
 	return pattern[strlen(pattern) - 1] == '$';
 }
 
-/* Feed it in two pieces, or a byte at a time (cut 0). Returns whether it is found. */
+/* Feed the output in two pieces, or byte by byte (cut 0). Returns whether the pattern was found. */
 static bool feed(struct finder *f, const char *output, size_t cut)
 {
 	size_t length = strlen(output);
@@ -78,7 +78,7 @@ Test(finder, cases, .timeout = 60)
 			cr_expect_eq(found, cases[i].text != NULL, "%zu: cut at %zu", i, cut);
 			size_t length = found ? finder_text(&f, text, sizeof text) : 0;
 			text[length] = '\0';
-			/* How many of them there are depends on the pieces. */
+			/* How many there are depends on the pieces. */
 			if (found && strcmp(cases[i].pattern, "b+") == 0)
 				cr_expect(text[0] == 'b' && f.start == 1001 &&
 					f.end == 1001 + length);
@@ -95,13 +95,13 @@ Test(finder, cases, .timeout = 60)
 	ASSERT_NO_LEAKS();
 }
 
-Test(finder, text_before_does_not_count)
+Test(finder, text_before_the_start_does_not_count)
 {
 	static struct finder f;
 	struct pattern *p = compile("a+");
 	finder_init(&f, p, 10, 13, false);
 	cr_expect_not(finder_feed(&f, (const uint8_t *)"\033[0", 3));
-	cr_expect_not(finder_feed(&f, (const uint8_t *)"m", 1), "it is the end of a sequence");
+	cr_expect_not(finder_feed(&f, (const uint8_t *)"m", 1), "m ends a sequence");
 	cr_expect(finder_feed(&f, (const uint8_t *)"aa", 2));
 	cr_expect_eq(f.start, 14);
 	finder_finish(&f);
@@ -112,7 +112,7 @@ Test(finder, text_before_does_not_count)
 	ASSERT_NO_LEAKS();
 }
 
-Test(finder, end_of_a_long_line)
+Test(finder, match_at_the_end_of_a_long_line)
 {
 	static struct finder f;
 	struct pattern *p = compile("x9+");
@@ -124,7 +124,7 @@ Test(finder, end_of_a_long_line)
 	cr_expect_eq(f.start, sizeof many);
 	cr_expect_eq(f.end, sizeof many + 3);
 	finder_finish(&f);
-	/* What is in the middle is found too. */
+	/* A match in the middle is found too. */
 	memcpy(many + FINDER_LINE - 1, "x9", 2);
 	finder_init(&f, p, 0, 0, false);
 	cr_expect(finder_feed(&f, (const uint8_t *)many, sizeof many));
@@ -134,7 +134,7 @@ Test(finder, end_of_a_long_line)
 	ASSERT_NO_LEAKS();
 }
 
-Test(finder, what_was_lost_parts)
+Test(finder, lost_output_separates_text)
 {
 	static struct finder f;
 	struct pattern *p = compile("ab");
@@ -150,8 +150,8 @@ Test(finder, what_was_lost_parts)
 	ASSERT_NO_LEAKS();
 }
 
-/* Of what is costly, in pieces: the most that was said before each. */
-Test(finder, work_is_never_more_than_the_most)
+/* Costly patterns in pieces: the work stays below the announced maximum. */
+Test(finder, work_is_at_most_the_announced_maximum)
 {
 	static struct finder f;
 	static const struct {
@@ -179,8 +179,8 @@ Test(finder, work_is_never_more_than_the_most)
 	ASSERT_NO_LEAKS();
 }
 
-/* What was shown there before has been looked at: what is there now is another line. */
-Test(finder, a_line_that_was_taken_back)
+/* The line was searched, then part of it was erased: it is searched again. */
+Test(finder, changed_line_is_searched_again)
 {
 	static struct finder f;
 	struct pattern *p = compile("foo$");
@@ -196,7 +196,7 @@ Test(finder, a_line_that_was_taken_back)
 	ASSERT_NO_LEAKS();
 }
 
-Test(finder, the_cursor_moves_over_few_blanks)
+Test(finder, cursor_move_counts_as_a_few_blanks)
 {
 	static struct finder f;
 	struct pattern *p = compile("a {64}b");

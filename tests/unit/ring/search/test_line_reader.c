@@ -1,4 +1,4 @@
-/* Lines of output without a screen: what is text, where it lies, and where a line ends. */
+/* Lines of output without a screen: which bytes are text, their offsets, and where a line ends. */
 #include "ring/search/line_reader.h"
 #include "tests/lib/leak.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was read: lines with their text, and with the bytes of each character. */
+/* What was read: lines with their text, and the offsets of each character. */
 struct got {
 	char line[100], text[400], places[400];
 	size_t count;
@@ -96,7 +96,7 @@ static const struct {
 	{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "***|"},
 };
 
-Test(line_reader, wherever_it_is_cut)
+Test(line_reader, result_is_the_same_at_every_cut)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const uint8_t *in = (const uint8_t *)cases[i].in;
@@ -117,7 +117,7 @@ Test(line_reader, wherever_it_is_cut)
 	ASSERT_NO_LEAKS();
 }
 
-Test(line_reader, tells_the_bytes_of_each_character)
+Test(line_reader, reports_the_bytes_of_each_character)
 {
 	struct got g = {0};
 	struct line_reader r;
@@ -128,7 +128,7 @@ Test(line_reader, tells_the_bytes_of_each_character)
 	line_reader_finish(&r);
 }
 
-Test(line_reader, goes_on_behind_what_is_lost)
+Test(line_reader, starts_over_after_lost_bytes)
 {
 	struct got g = {0};
 	struct line_reader r;

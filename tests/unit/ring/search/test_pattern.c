@@ -115,7 +115,7 @@ Test(pattern_find, plain_text_has_no_special_characters)
 	cr_expect_str_eq(find_all("\\d{2}", 0, "12 \\d{2}"), "3-8");
 }
 
-Test(pattern_find, any_case)
+Test(pattern_find, ignores_case)
 {
 	cr_expect_str_eq(find_all("HeLLo", PATTERN_ANY_CASE, "hello HELLO"), "0-5 6-11");
 	cr_expect_str_eq(find_all("straße Ü", PATTERN_ANY_CASE, "STRAßE ü"), "0-8");
@@ -125,7 +125,7 @@ Test(pattern_find, any_case)
 	cr_expect_str_eq(find_all("hello", 0, "HELLO"), "");
 }
 
-Test(pattern_create, what_is_wrong)
+Test(pattern_create, syntax_errors_are_reported)
 {
 	static const char *const wrong[] = {"(", ")", "a)", "(a", "[", "[a", "[]", "[^]",
 		"[[:nope:]]", "[[:alpha", "*", "+a", "a|*", "(?:a)", "\\", "\\1", "(a)\\1", "\\q",
@@ -142,7 +142,7 @@ Test(pattern_create, what_is_wrong)
 	ASSERT_NO_LEAKS();
 }
 
-Test(pattern_create, what_is_too_large)
+Test(pattern_create, too_large_patterns_are_refused)
 {
 	static const char *const large[] = {
 		"(((a{255}){255}){255}){255}", "a{255}b{255}c{255}", "((a|b){100}){6}"};
@@ -164,7 +164,7 @@ Test(pattern_create, what_is_too_large)
 	pattern_destroy(p);
 }
 
-/* The work is at most the text's length times the pattern's, whatever the pattern. */
+/* The work is at most the text's length times the pattern's, for any pattern. */
 Test(pattern_find, no_pattern_is_catastrophic, .timeout = 30)
 {
 	static const char *const evil[] = {"(a*)*b", "(a+)+$b", "(a|aa)+b", "(a|a)*b",
@@ -203,8 +203,8 @@ static void write_random(struct random *r, char *to, unsigned depth)
 	}
 }
 
-/* It finds what libc finds, where libc's is not empty. */
-Test(pattern_find, the_same_as_regexec, .timeout = 60)
+/* Results equal those of libc's regexec(), except for empty matches. */
+Test(pattern_find, same_matches_as_regexec, .timeout = 60)
 {
 	struct random r = {.state = 7};
 	unsigned compared = 0;

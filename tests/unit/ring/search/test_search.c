@@ -55,7 +55,7 @@ static void begin(const char *text, unsigned flags, unsigned limit, uint64_t wor
 }
 
 /* Matches as "line:column+columns=text" or "@offset:column+columns=text". */
-static const char *results(void)
+static const char *format_results(void)
 {
 	static char text[4096];
 	size_t at = 0;
@@ -77,7 +77,7 @@ static const char *search(const char *text, unsigned flags)
 	begin(text, flags, 100, UINT64_MAX);
 	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
 	cr_assert_eq(found.next_line, 0);
-	return results();
+	return format_results();
 }
 
 Test(search_screen, newest_line_first_and_from_left_to_right)
@@ -100,7 +100,7 @@ Test(search_screen, soft_wraps_are_joined)
 	cr_assert_eq(memcmp(found.matches[0].text, "12345678foobar", 14), 0);
 }
 
-Test(search_screen, hard_line_ends_are_not)
+Test(search_screen, hard_line_ends_are_not_joined)
 {
 	feed("1234567foo\r\nbar");
 	cr_expect_str_eq(search("foobar", 0), "");
@@ -113,7 +113,7 @@ Test(search_screen, wide_and_combining_characters_count_as_columns)
 	cr_expect_str_eq(search("x", 0), "0:4+1=x ");
 	cr_expect_str_eq(search("\xe7\x95\x8cx", 0), "0:2+3=\xe7\x95\x8cx ");
 	cr_expect_str_eq(search("\xcc\x81z", 0), "0:6+2=\xcc\x81z ");
-	/* Before a wide character that did not fit there is no blank. */
+	/* A column left free before a wide character is no blank. */
 	make(3, 10, 0);
 	feed("123456789\xe7\x95\x8c");
 	cr_expect_str_eq(search("9\xe7\x95\x8c", 0), "0:8+3=9\xe7\x95\x8c ");
@@ -128,7 +128,7 @@ Test(search_screen, case_and_expressions)
 	cr_expect_str_eq(search("x*", PATTERN_REGEX), "");
 }
 
-Test(search_screen, blanks_at_the_end_are_not_there)
+Test(search_screen, trailing_blanks_do_not_count)
 {
 	feed("foo   \r\n   ");
 	cr_expect_str_eq(search("o$", PATTERN_REGEX), "0:2+1=o ");
@@ -143,7 +143,7 @@ Test(search_screen, line_numbers_are_absolute)
 	cr_expect_str_eq(search("x[a-j]", PATTERN_REGEX), "9:0+2=xj 8:0+2=xi 7:0+2=xh ");
 }
 
-Test(search_screen, offset_of_the_line)
+Test(search_screen, match_has_the_offset_of_its_line)
 {
 	feed("one\r\ntwo\r\n\r\n\r\n\r\n");
 	search("two", 0);
@@ -152,21 +152,21 @@ Test(search_screen, offset_of_the_line)
 	cr_expect_leq(found.matches[0].offset, 5);
 }
 
-Test(search_screen, goes_on_where_it_stopped_at_the_limit)
+Test(search_screen, continues_after_the_limit_of_matches)
 {
 	for (char c = 'a'; c <= 'f'; c++)
 		feed((char[]){'x', c, '\r', '\n', '\0'});
 	begin("x", 0, 2, UINT64_MAX);
 	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
-	cr_expect_str_eq(results(), "5:0+1=x 4:0+1=x ");
+	cr_expect_str_eq(format_results(), "5:0+1=x 4:0+1=x ");
 	cr_assert_eq(found.next_line, 4);
 	begin("x", 0, 100, UINT64_MAX);
 	cr_assert_eq(search_screen(&found, s, 4), 0);
-	cr_expect_str_eq(results(), "3:0+1=x 2:0+1=x 1:0+1=x 0:0+1=x ");
+	cr_expect_str_eq(format_results(), "3:0+1=x 2:0+1=x 1:0+1=x 0:0+1=x ");
 	cr_assert_eq(found.next_line, 0);
 }
 
-Test(search_screen, goes_on_where_the_work_was_done)
+Test(search_screen, continues_after_the_limit_of_work)
 {
 	uint64_t before = SEARCH_NO_LINE;
 	unsigned requests = 0, matches = 0;
@@ -184,7 +184,7 @@ Test(search_screen, goes_on_where_the_work_was_done)
 	cr_expect_gt(requests, 10);
 }
 
-Test(search_screen, before_the_oldest_line_there_is_nothing)
+Test(search_screen, nothing_before_the_oldest_line)
 {
 	feed("x");
 	begin("x", 0, 10, UINT64_MAX);
@@ -199,7 +199,7 @@ Test(search_screen, endless_line_is_searched_in_pieces)
 		feed("012345needle9");
 	begin("needle", 0, 10000, UINT64_MAX);
 	cr_assert_eq(search_screen(&found, s, SEARCH_NO_LINE), 0);
-	/* Those on a seam are not found. */
+	/* A match on the border of two pieces is not found. */
 	cr_expect_geq(found.count, 996);
 	for (size_t i = 0; i < found.count; i++)
 		cr_expect_leq(found.matches[i].text_length, SEARCH_TEXT_MAX);
@@ -218,7 +218,7 @@ Test(search_screen, long_match_and_long_line_are_cut)
 	cr_expect(found.matches[0].text_length == SEARCH_TEXT_MAX);
 }
 
-Test(search_screen, hostile_patterns_are_done_in_time, .timeout = 30)
+Test(search_screen, hostile_patterns_end_in_time, .timeout = 30)
 {
 	make(50, 1000, 1000);
 	for (unsigned i = 0; i < 3000; i++)
@@ -240,10 +240,10 @@ static const char *search_raw(struct ring *r, const char *text, unsigned flags)
 	begin(text, flags, 100, UINT64_MAX);
 	cr_assert_eq(search_ring(&found, &r->bytes, UINT64_MAX), 0);
 	cr_assert_eq(found.next_offset, 0);
-	return results();
+	return format_results();
 }
 
-Test(search_ring, text_without_its_sequences)
+Test(search_ring, sequences_are_no_text)
 {
 	struct ring r;
 	memory_ring_make(&r, RING_SIZE_MIN);
@@ -256,7 +256,7 @@ Test(search_ring, text_without_its_sequences)
 	ASSERT_NO_LEAKS();
 }
 
-Test(search_ring, what_moves_the_cursor)
+Test(search_ring, cursor_moves)
 {
 	struct ring r;
 	memory_ring_make(&r, RING_SIZE_MIN);
@@ -293,7 +293,7 @@ Test(search_ring, newest_first_over_many_pieces)
 	ring_close(&r);
 }
 
-Test(search_ring, goes_on_where_the_work_was_done)
+Test(search_ring, continues_after_the_limit_of_work)
 {
 	struct ring r;
 	unsigned requests = 0, matches = 0;
@@ -309,7 +309,7 @@ Test(search_ring, goes_on_where_the_work_was_done)
 		matches += (unsigned)found.count;
 		requests++;
 	} while (before > 0);
-	/* The ring's oldest line may have lost its beginning, and the rest of it be a match or not. */
+	/* The oldest line may have lost its beginning, so its rest may match or not. */
 	cr_expect_geq(matches, RING_SIZE_MIN / 16 - 1 > 4000 ? 4000 : RING_SIZE_MIN / 16 - 1);
 	cr_expect_gt(requests, 5);
 	ring_close(&r);
@@ -323,7 +323,7 @@ Test(search_ring, output_without_any_line_end)
 		memory_ring_say(&r, "needle..");
 	begin("needle", 0, 10000, UINT64_MAX);
 	cr_assert_eq(search_ring(&found, &r.bytes, UINT64_MAX), 0);
-	/* Those on a seam are not found. */
+	/* A match on the border of two pieces is not found. */
 	cr_expect_geq(found.count, 2990);
 	cr_expect_eq(found.next_offset, 0);
 	ring_close(&r);
@@ -344,7 +344,7 @@ Test(search_ring, random_bytes, .timeout = 60)
 	ring_close(&r);
 }
 
-Test(search_border, begins_with_the_oldest_line)
+Test(search_border, starts_with_the_oldest_line)
 {
 	make(2, 10, 2);
 	cr_expect_eq(search_border(s), 0);

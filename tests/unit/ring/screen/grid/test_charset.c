@@ -3,14 +3,14 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(charset_exists, sets_that_xterm_js_has)
+Test(charset_exists, has_the_sets_of_xterm_js)
 {
 	const char finals[] = "B04A5C6E7HRQKYZ=";
 	for (const char *f = finals; *f; f++)
 		cr_expect(charset_exists((uint8_t)*f), "%c", *f);
 }
 
-Test(charset_exists, other_bytes_name_none)
+Test(charset_exists, other_bytes_are_no_charset)
 {
 	const char finals[] = "B04A5C6E7HRQKYZ=";
 	for (unsigned f = 0; f < 256; f++)
@@ -18,7 +18,7 @@ Test(charset_exists, other_bytes_name_none)
 			cr_expect_not(charset_exists((uint8_t)f), "%u", f);
 }
 
-Test(charset_map, ascii_maps_nothing)
+Test(charset_map, ascii_changes_nothing)
 {
 	for (uint32_t code = 0x20; code < 0x7f; code++)
 		cr_expect_eq(charset_map('B', code), code);
@@ -36,7 +36,7 @@ Test(charset_map, line_drawing)
 			cases[i].ascii);
 }
 
-Test(charset_map, british_has_only_its_pound)
+Test(charset_map, british_has_only_its_pound_sign)
 {
 	for (uint32_t code = 0x20; code < 0x7f; code++)
 		cr_expect_eq(charset_map('A', code), code == '#' ? 0xa3 : code);
@@ -55,7 +55,7 @@ Test(charset_map, national_sets)
 			cases[i].want, "%c %c", cases[i].final, cases[i].ascii);
 }
 
-Test(charset_map, two_names_of_one_set)
+Test(charset_map, alternative_name_gives_the_same_set)
 {
 	const char *const pairs[] = {"5C", "6E", "7H"};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -64,7 +64,7 @@ Test(charset_map, two_names_of_one_set)
 				charset_map((uint8_t)pairs[i][1], code));
 }
 
-Test(charset_map, only_ascii_is_mapped)
+Test(charset_map, only_ascii_is_changed)
 {
 	cr_expect_eq(charset_map('0', 0xf1), 0xf1);
 	cr_expect_eq(charset_map('0', 0x171), 0x171);

@@ -11,7 +11,7 @@
 
 #define LINES 2000u
 
-/* Line n of a log: a number, words, and a colour for some of them. */
+/* Line n of a log: a number, words and some colours. */
 static struct line *make(unsigned n, unsigned length)
 {
 	struct line *line = line_create(length);
@@ -54,7 +54,7 @@ static void expect_line(const struct packed *p, unsigned n)
 	free(line);
 }
 
-/* Two scrollbacks with the same lines. */
+/* Both scrollbacks have the same lines. */
 static void expect_same(const struct scrollback *a, const struct scrollback *b)
 {
 	cr_assert_eq(a->count, b->count);
@@ -68,7 +68,7 @@ static void expect_same(const struct scrollback *a, const struct scrollback *b)
 	}
 }
 
-Test(scrollback_freeze, older_lines_read_as_before_and_take_little)
+Test(scrollback_freeze, frozen_lines_are_readable_and_take_less_memory)
 {
 	struct scrollback b;
 	fill(&b, LINES);
@@ -90,14 +90,14 @@ Test(scrollback_freeze, older_lines_read_as_before_and_take_little)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_freeze, too_little_is_left_alone)
+Test(scrollback_freeze, few_lines_are_not_frozen)
 {
 	struct scrollback b;
 	fill(&b, 150);
 	cr_expect_not(scrollback_can_freeze(&b, 100, BLOCK_BYTES));
 	cr_expect_eq(freeze(&b), 0);
 	cr_expect_null(b.frozen);
-	cr_expect_eq(scrollback_freeze(&b, 0, 1, 3), 3, "no more than is asked for");
+	cr_expect_eq(scrollback_freeze(&b, 0, 1, 3), 3, "no more than requested");
 	cr_expect_eq(b.frozen_lines, 3);
 	cr_expect_gt(scrollback_freeze(&b, 0, 1, UINT_MAX), 0);
 	cr_expect_eq(b.used, 0);
@@ -110,7 +110,7 @@ Test(scrollback_freeze, too_little_is_left_alone)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_freeze, lines_go_one_by_one)
+Test(scrollback_freeze, frozen_lines_are_dropped_one_by_one)
 {
 	struct scrollback b;
 	fill(&b, LINES);
@@ -128,7 +128,7 @@ Test(scrollback_freeze, lines_go_one_by_one)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_freeze, bytes_are_bounded_as_ever)
+Test(scrollback_freeze, bytes_stay_bounded)
 {
 	struct scrollback plain, frozen;
 	struct random r = {1};
@@ -158,8 +158,8 @@ Test(scrollback_freeze, bytes_are_bounded_as_ever)
 	ASSERT_NO_LEAKS();
 }
 
-/* Lines that are the same come apart, until a block is two. */
-Test(scrollback_freeze, lines_that_are_unwrapped)
+/* Unwrapping lines of a run splits the run, until one block becomes two. */
+Test(scrollback_freeze, frozen_lines_can_be_unwrapped)
 {
 	struct scrollback plain, frozen;
 	struct random r = {2};
@@ -188,7 +188,7 @@ Test(scrollback_freeze, lines_that_are_unwrapped)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_thaw, is_as_if_nothing_had_been_frozen)
+Test(scrollback_thaw, gives_the_same_as_without_freezing)
 {
 	struct scrollback b;
 	fill(&b, LINES);
@@ -221,7 +221,7 @@ static struct block *make_block(unsigned lines)
 	return block;
 }
 
-Test(block, no_bit_of_it_may_be_another)
+Test(block, any_flipped_bit_is_detected)
 {
 	struct block_reader *r = block_reader_create();
 	struct block *block = make_block(20);
@@ -232,7 +232,7 @@ Test(block, no_bit_of_it_may_be_another)
 	for (uint32_t i = 0; i < block->size * 8; i++) {
 		block->bytes[i / 8] ^= (uint8_t)(1u << i % 8);
 		int rc = block_read(r, block, &lines);
-		if (rc == 0) { /* some bits of the format mean nothing */
+		if (rc == 0) { /* some bits of the format are unused */
 			expect_line(
 				(struct packed *)(void *)(lines->bytes + lines->line[19].at), 19);
 			free(lines);
@@ -246,7 +246,7 @@ Test(block, no_bit_of_it_may_be_another)
 	ASSERT_NO_LEAKS();
 }
 
-Test(block, sizes_that_are_not_its_own)
+Test(block, wrong_sizes_are_detected)
 {
 	struct block_reader *r = block_reader_create();
 	struct block *block = make_block(20);
@@ -263,7 +263,7 @@ Test(block, sizes_that_are_not_its_own)
 	ASSERT_NO_LEAKS();
 }
 
-Test(block, is_full_at_some_time)
+Test(block, becomes_full)
 {
 	struct block_writer *w = block_writer_create();
 	struct scrollback b;
@@ -275,15 +275,15 @@ Test(block, is_full_at_some_time)
 	cr_expect_eq(block->entries, added);
 	cr_expect_leq(block->stored, BLOCK_BYTES);
 	cr_expect_gt(block->stored, BLOCK_BYTES - 200);
-	cr_expect(block_writer_add(w, scrollback_get(&b, added), 1), "it begins anew");
+	cr_expect(block_writer_add(w, scrollback_get(&b, added), 1), "the next block starts empty");
 	free(block);
 	block_writer_destroy(w);
 	scrollback_finish(&b);
 	ASSERT_NO_LEAKS();
 }
 
-/* A block that is damaged where its lines are asked for. */
-Test(frozen, a_damaged_block_is_told)
+/* A block that is damaged in the middle. */
+Test(frozen, damaged_block_is_reported)
 {
 	struct frozen *f = frozen_create();
 	struct block *good = make_block(20), *bad = make_block(20);
@@ -297,7 +297,7 @@ Test(frozen, a_damaged_block_is_told)
 	cr_expect_null(frozen_get(f, 25, NULL));
 	cr_expect(frozen_failed(f));
 	expect_line(frozen_get(f, 5, NULL), 0);
-	cr_expect(frozen_failed(f), "it was not all there");
+	cr_expect(frozen_failed(f), "the failure stays until the cache is dropped");
 	frozen_drop_cache(f);
 	cr_expect_not(frozen_failed(f));
 	frozen_destroy(f);

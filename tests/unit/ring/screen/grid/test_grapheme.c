@@ -2,11 +2,11 @@
 
 #include <criterion/criterion.h>
 
-/* Every code point is compared with the addon's by tests/integration; here is which of them share a cell. */
+/* Examples of code points that share a cell. tests/integration compares every code point with the addon. */
 struct example {
 	const char *name;
-	uint32_t codes[8];    /* ended by 0 */
-	const char *clusters; /* columns of each, once it is whole */
+	uint32_t codes[8];    /* terminated by 0 */
+	const char *clusters; /* columns of each cluster once it is complete */
 };
 
 static const struct example examples[] = {

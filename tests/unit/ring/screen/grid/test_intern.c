@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MANY ((size_t)1 << 24) /* bytes: more than are needed */
+#define MANY ((size_t)1 << 24) /* bytes: more than the tests need */
 
 static uint32_t put(struct intern *t, const char *text)
 {
 	return intern_put(t, text, strlen(text));
 }
 
-/* As many different strings, beginning with the one of this number. Returns the last one's number. */
+/* Put count different strings, starting with number first. Returns the last one's id. */
 static uint32_t put_many(struct intern *t, unsigned first, unsigned count)
 {
 	uint32_t number = 0;
@@ -24,7 +24,7 @@ static uint32_t put_many(struct intern *t, unsigned first, unsigned count)
 	return number;
 }
 
-Test(intern_put, numbers_begin_at_one)
+Test(intern_put, ids_start_at_one)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
@@ -34,7 +34,7 @@ Test(intern_put, numbers_begin_at_one)
 	ASSERT_NO_LEAKS();
 }
 
-Test(intern_put, the_same_bytes_have_one_number)
+Test(intern_put, same_bytes_get_the_same_id)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
@@ -45,7 +45,7 @@ Test(intern_put, the_same_bytes_have_one_number)
 	intern_finish(&t);
 }
 
-Test(intern_put, length_and_nul_tell_apart)
+Test(intern_put, length_and_nul_count)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
@@ -56,7 +56,7 @@ Test(intern_put, length_and_nul_tell_apart)
 	intern_finish(&t);
 }
 
-Test(intern_put, no_more_than_max)
+Test(intern_put, count_is_limited)
 {
 	struct intern t;
 	intern_init(&t, 20, MANY);
@@ -68,7 +68,7 @@ Test(intern_put, no_more_than_max)
 	ASSERT_NO_LEAKS();
 }
 
-Test(intern_put, no_more_than_so_many_bytes)
+Test(intern_put, bytes_are_limited)
 {
 	struct intern t;
 	static char text[1000];
@@ -96,19 +96,19 @@ static void put_lines(struct intern *t, uint32_t max, size_t max_bytes)
 		intern_use(t, put_many(t, i, 1), 100 + i);
 }
 
-Test(intern_oldest, that_there_is_while_there_is_room)
+Test(intern_oldest, oldest_line_keeps_its_strings_while_there_is_space)
 {
 	struct intern t;
 	put_lines(&t, 2000, MANY);
 	cr_expect_eq(intern_oldest(&t, 100, 1100), 100);
 	intern_finish(&t);
 	put_lines(&t, 1000, MANY);
-	/* Those of the lines that have gone do not count. */
+	/* Strings of lines that have left the scrollback do not count. */
 	cr_expect_eq(intern_oldest(&t, 300, 1100), 300);
 	intern_finish(&t);
 }
 
-Test(intern_oldest, the_newest_half_stays)
+Test(intern_oldest, newest_half_keeps_its_strings_when_full)
 {
 	struct intern t;
 	put_lines(&t, 1000, MANY);
@@ -120,7 +120,7 @@ Test(intern_oldest, the_newest_half_stays)
 	intern_finish(&t);
 }
 
-Test(intern_oldest, bytes_count_as_well)
+Test(intern_oldest, bytes_count_too)
 {
 	struct intern t;
 	put_lines(&t, 10000, MANY);
@@ -130,7 +130,7 @@ Test(intern_oldest, bytes_count_as_well)
 	intern_finish(&t);
 }
 
-Test(intern_oldest, none_where_lines_do_not_matter)
+Test(intern_oldest, no_line_keeps_its_strings_if_marked_ones_fill_the_table)
 {
 	struct intern t;
 	put_lines(&t, 1000, MANY);
@@ -140,7 +140,7 @@ Test(intern_oldest, none_where_lines_do_not_matter)
 	intern_finish(&t);
 }
 
-Test(intern_sweep, what_lines_use_stays_as_long_as_they)
+Test(intern_sweep, strings_stay_as_long_as_their_lines)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
@@ -159,7 +159,7 @@ Test(intern_sweep, what_lines_use_stays_as_long_as_they)
 	ASSERT_NO_LEAKS();
 }
 
-Test(intern_use_like, is_used_as_long_and_marked)
+Test(intern_use_like, string_stays_as_long_as_the_other)
 {
 	struct intern t, of;
 	intern_init(&t, 100, MANY);
@@ -182,7 +182,7 @@ Test(intern_use_like, is_used_as_long_and_marked)
 	ASSERT_NO_LEAKS();
 }
 
-Test(intern_set_cells, large_screens_are_looked_at_rarely)
+Test(intern_set_cells, large_screens_are_swept_rarely)
 {
 	struct intern t;
 	intern_init(&t, 100000, MANY);
@@ -194,7 +194,7 @@ Test(intern_set_cells, large_screens_are_looked_at_rarely)
 	intern_finish(&t);
 }
 
-Test(intern_get, gives_the_bytes_back)
+Test(intern_get, returns_the_same_bytes)
 {
 	struct intern t;
 	size_t length;
@@ -207,11 +207,11 @@ Test(intern_get, gives_the_bytes_back)
 	intern_finish(&t);
 }
 
-Test(intern_get, unknown_numbers_are_nothing)
+Test(intern_get, unknown_ids_give_null)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
-	cr_expect_null(intern_get(&t, 1, NULL), "nothing is there yet");
+	cr_expect_null(intern_get(&t, 1, NULL), "the table is empty");
 	put(&t, "a");
 	cr_expect_null(intern_get(&t, 0, NULL));
 	cr_expect_null(intern_get(&t, 2, NULL));
@@ -219,7 +219,7 @@ Test(intern_get, unknown_numbers_are_nothing)
 	intern_finish(&t);
 }
 
-Test(intern_sweep, forgets_what_is_not_marked)
+Test(intern_sweep, drops_unmarked_strings)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
@@ -245,7 +245,7 @@ Test(intern_sweep, marks_last_for_one_sweep)
 	intern_finish(&t);
 }
 
-Test(intern_sweep, free_numbers_are_used_again)
+Test(intern_sweep, free_ids_are_used_again)
 {
 	struct intern t;
 	intern_init(&t, 1000, MANY);
@@ -260,7 +260,7 @@ Test(intern_sweep, free_numbers_are_used_again)
 	ASSERT_NO_LEAKS();
 }
 
-Test(intern_mark, nonsense_is_ignored)
+Test(intern_mark, invalid_ids_are_ignored)
 {
 	struct intern t;
 	intern_init(&t, 100, MANY);
@@ -272,7 +272,7 @@ Test(intern_mark, nonsense_is_ignored)
 	intern_finish(&t);
 }
 
-Test(intern_needs_sweep, not_for_a_few)
+Test(intern_needs_sweep, few_strings_need_no_sweep)
 {
 	struct intern t;
 	intern_init(&t, 100000, MANY);
@@ -283,8 +283,8 @@ Test(intern_needs_sweep, not_for_a_few)
 	intern_finish(&t);
 }
 
-/* Or a program could make each of its sequences cost as much as the whole screen. */
-Test(intern_needs_sweep, not_again_soon_after_a_useless_one)
+/* Otherwise a program could make each of its sequences cost as much as the whole screen. */
+Test(intern_needs_sweep, useless_sweep_is_not_repeated_soon)
 {
 	struct intern t;
 	intern_init(&t, 100000, MANY);
@@ -298,7 +298,7 @@ Test(intern_needs_sweep, not_again_soon_after_a_useless_one)
 	intern_finish(&t);
 }
 
-Test(intern_needs_sweep, rare_when_full)
+Test(intern_needs_sweep, sweeps_are_rare_when_full)
 {
 	struct intern t;
 	unsigned sweeps = 0;

@@ -9,8 +9,8 @@
 static const struct cell blank = {0};
 
 /*
- * Lines as text: a character stands for a narrow cell of it, "<>" for a wide character, '.' for an
- * untouched cell, '_' for an empty one with a style.
+ * Lines as text: a character for a narrow cell, "<>" for a wide character, '.' for an untouched cell, '_' for an
+ * empty cell with a style.
  */
 static struct line *make(const char *text)
 {
@@ -48,28 +48,28 @@ static void expect(struct line *line, const char *want)
 	free(line);
 }
 
-Test(cell, widths_survive)
+Test(cell, width_is_kept)
 {
 	for (unsigned width = 0; width <= 2; width++)
 		cr_expect_eq(cell_width(cell_make('x', width, 3)), width);
 	cr_expect_eq(cell_width(blank), 1);
 }
 
-Test(cell, tail_is_no_lone_mark)
+Test(cell, tail_differs_from_a_lone_mark)
 {
 	cr_expect(cell_is_tail(cell_make(0, 0, 5)));
 	cr_expect_not(cell_is_tail(cell_make(0x301, 0, 5)));
 	cr_expect_not(cell_is_tail(blank));
 }
 
-Test(cell, untouched_is_neither_written_nor_coloured)
+Test(cell, untouched_cell_has_neither_text_nor_style)
 {
 	cr_expect(cell_is_untouched(blank));
 	cr_expect_not(cell_is_untouched(cell_make(' ', 1, 0)));
 	cr_expect_not(cell_is_untouched((struct cell){.style = 1}));
 }
 
-Test(line_put, nothing_behind_the_end)
+Test(line_put, positions_after_the_end_are_ignored)
 {
 	struct line *line = line_create(3);
 	line_put(line, 3, cell_make('x', 1, 0));
@@ -88,17 +88,17 @@ static void expect_copied(const char *from, unsigned length, const char *want)
 	expect(line, from);
 }
 
-Test(line_copy, into_a_longer_one)
+Test(line_copy, copy_to_a_longer_line)
 {
 	expect_copied("ab", 5, "ab...");
 }
 
-Test(line_copy, what_is_beyond_is_lost)
+Test(line_copy, copy_to_a_shorter_line_is_cut)
 {
 	expect_copied("abcd", 2, "ab");
 }
 
-Test(line_unref, the_last_frees_it)
+Test(line_unref, last_reference_frees_the_line)
 {
 	struct line *line = make("a");
 	line->shares = 1;
@@ -109,7 +109,7 @@ Test(line_unref, the_last_frees_it)
 	ASSERT_NO_LEAKS();
 }
 
-Test(line_set, as_far_as_there_are_cells)
+Test(line_set, only_existing_cells_are_set)
 {
 	struct line *line = make("abcd");
 	line_set(line, 2, 100, cell_make('x', 1, 0));
@@ -119,7 +119,7 @@ Test(line_set, as_far_as_there_are_cells)
 	expect(line, "abcd");
 }
 
-Test(line_set, blank_at_the_end_is_forgotten)
+Test(line_set, trailing_blanks_are_dropped)
 {
 	struct line *line = make("abcd");
 	line_set(line, 1, 4, blank);
@@ -127,7 +127,7 @@ Test(line_set, blank_at_the_end_is_forgotten)
 	expect(line, "a...");
 }
 
-Test(line_fill, every_cell)
+Test(line_fill, fills_every_cell)
 {
 	struct line *line = make("a<>..");
 	line_fill(line, cell_make('E', 1, 0));
@@ -198,7 +198,7 @@ Test(line_erase, examples)
 	run(cases, sizeof cases / sizeof *cases, erase);
 }
 
-Test(line_erase, spares_what_is_protected)
+Test(line_erase, protected_cells_are_spared)
 {
 	struct intern styles;
 	intern_init(&styles, 100, 10000);
@@ -212,7 +212,7 @@ Test(line_erase, spares_what_is_protected)
 	ASSERT_NO_LEAKS();
 }
 
-Test(line_trimmed, ends_with_content)
+Test(line_trimmed, ends_at_the_last_content)
 {
 	static const struct {
 		const char *text;
@@ -227,7 +227,7 @@ Test(line_trimmed, ends_with_content)
 	}
 }
 
-Test(line_trimmed, looks_no_further_than_what_is_used)
+Test(line_trimmed, looks_only_at_used_cells)
 {
 	struct line *line = make("abcd");
 	line_set(line, 0, 4, blank);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of some text in one style, of the width of the text. */
+/* A line of text in one style, as wide as the text. */
 static struct line *make(const char *text, uint32_t style)
 {
 	unsigned length = (unsigned)strlen(text);
@@ -31,7 +31,7 @@ static void expect(const struct scrollback *b, size_t i, const char *want)
 	cr_expect_eq(memcmp(packed_text(p), want, p->bytes), 0, "line %zu", i);
 }
 
-/* What went in comes out. */
+/* The line is unchanged after packing and unpacking. */
 static void expect_same(struct scrollback *b, const struct line *line)
 {
 	scrollback_push(b, line);
@@ -62,7 +62,7 @@ Test(scrollback_push, oldest_first)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_push, oldest_gives_way)
+Test(scrollback_push, oldest_line_is_dropped)
 {
 	struct scrollback b;
 	scrollback_init(&b, 3);
@@ -76,7 +76,7 @@ Test(scrollback_push, oldest_gives_way)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_push, none_are_kept)
+Test(scrollback_push, capacity_zero_keeps_nothing)
 {
 	struct scrollback b;
 	scrollback_init(&b, 0);
@@ -92,7 +92,7 @@ Test(scrollback_push, bytes_are_bounded)
 	struct scrollback b;
 	struct random r = {1};
 	scrollback_init(&b, 100);
-	/* A style for each cell, and characters that take the most. */
+	/* A style for each cell, and the characters that need most bytes. */
 	struct line *line = line_create(1000);
 	for (unsigned i = 0; i < 1000; i++)
 		line_put(line, i, cell_make(CELL_CLUSTER | (i + 1), 1, (uint32_t)random_next(&r)));
@@ -105,7 +105,7 @@ Test(scrollback_push, bytes_are_bounded)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_push, blank_lines_take_little)
+Test(scrollback_push, blank_lines_take_few_bytes)
 {
 	struct scrollback b;
 	struct line *line = line_create(1000);
@@ -117,7 +117,7 @@ Test(scrollback_push, blank_lines_take_little)
 	scrollback_finish(&b);
 }
 
-Test(scrollback_push, bytes_are_those_of_the_lines)
+Test(scrollback_push, bytes_are_the_sum_of_the_lines)
 {
 	struct scrollback b;
 	scrollback_init(&b, 5);
@@ -131,7 +131,7 @@ Test(scrollback_push, bytes_are_those_of_the_lines)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_drop, counts_what_is_gone)
+Test(scrollback_drop, counts_dropped_lines)
 {
 	struct scrollback b;
 	scrollback_init(&b, 10);
@@ -145,7 +145,7 @@ Test(scrollback_drop, counts_what_is_gone)
 	scrollback_finish(&b);
 }
 
-Test(scrollback_put, many_round_the_ring)
+Test(scrollback_put, works_when_the_ring_of_lines_wraps)
 {
 	struct scrollback b;
 	char text[16];
@@ -162,7 +162,7 @@ Test(scrollback_put, many_round_the_ring)
 	ASSERT_NO_LEAKS();
 }
 
-/* Lines "one", so many "same", "last", of which n of the oldest go. */
+/* Lines "one", `same` times "same", "last"; then the oldest `drop` lines are dropped. */
 static void push_runs(struct scrollback *b, unsigned same, unsigned drop)
 {
 	struct line *line = line_create(4);
@@ -177,7 +177,7 @@ static void push_runs(struct scrollback *b, unsigned same, unsigned drop)
 	free(line);
 }
 
-Test(scrollback_push_many, takes_no_more_than_one_does)
+Test(scrollback_push_many, run_takes_the_memory_of_one_line)
 {
 	struct scrollback b;
 	push_runs(&b, 900, 0);
@@ -191,7 +191,7 @@ Test(scrollback_push_many, takes_no_more_than_one_does)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_push_many, goes_bit_by_bit)
+Test(scrollback_push_many, lines_of_a_run_are_dropped_one_by_one)
 {
 	struct scrollback b;
 	push_runs(&b, 10, 4);
@@ -207,7 +207,7 @@ Test(scrollback_push_many, goes_bit_by_bit)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_push_many, more_than_there_is_room_for)
+Test(scrollback_push_many, run_longer_than_the_capacity)
 {
 	struct scrollback b;
 	push_runs(&b, 5000, 0);
@@ -219,8 +219,8 @@ Test(scrollback_push_many, more_than_there_is_room_for)
 	ASSERT_NO_LEAKS();
 }
 
-/* Each line but those that have been unwrapped goes on, whichever they are and in which order. */
-Test(scrollback_unwrap, one_of_many)
+/* All lines of a run stay wrapped except those that were unwrapped, in any order. */
+Test(scrollback_unwrap, lines_of_a_run)
 {
 	static const size_t orders[][4] = {{1, 2, 3, 4}, {10, 9, 8, 7}, {5, 1, 10, 6}, {3, 8, 2, 9},
 		{4, 4, 4, 4}, {1, 3, 2, 9}, {10, 8, 9, 1}};
@@ -276,7 +276,7 @@ Test(scrollback_unpack, styles)
 	scrollback_finish(&b);
 }
 
-Test(scrollback_unpack, cells_that_are_not_text)
+Test(scrollback_unpack, cells_without_text)
 {
 	static const struct cell odd[] = {
 		{0},                                     /* untouched in the middle */
@@ -295,7 +295,7 @@ Test(scrollback_unpack, cells_that_are_not_text)
 	scrollback_finish(&b);
 }
 
-Test(scrollback_unpack, wide_characters_and_their_halves)
+Test(scrollback_unpack, wide_characters_and_their_tails)
 {
 	const struct cell head = cell_make(0x4e00, 2, 1), tail = cell_make(0, 0, 1);
 	const struct cell other_tail = cell_make(0, 0, 2), x = cell_make('x', 1, 1);
@@ -320,7 +320,7 @@ Test(scrollback_unpack, wide_characters_and_their_halves)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_unpack, any_cells)
+Test(scrollback_unpack, random_cells)
 {
 	static const uint32_t codes[] = {
 		0, ' ', 'a', '~', 0xe9, 0x20ac, 0x4e00, 0x1f600, 0x10ffff, 0x301};
@@ -346,7 +346,7 @@ Test(scrollback_unpack, any_cells)
 	ASSERT_NO_LEAKS();
 }
 
-Test(scrollback_unpack, shorter_than_it_was)
+Test(scrollback_unpack, into_fewer_cells)
 {
 	struct scrollback b;
 	scrollback_init(&b, 10);

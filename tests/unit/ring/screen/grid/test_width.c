@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-/* Every code point is compared with the addon's by tests/integration; here is what must never change. */
+/* Widths that must never change. tests/integration compares every code point with the addon. */
 struct example {
 	const char *name;
 	uint32_t first, last;
@@ -50,7 +50,7 @@ Test(width_of, examples)
 				examples[i].name, code, width_of(code));
 }
 
-Test(width_of, never_more_than_two)
+Test(width_of, is_at_most_two)
 {
 	unsigned most = 0;
 	for (uint32_t code = 0; code <= 0x10ffff; code++)
@@ -58,7 +58,7 @@ Test(width_of, never_more_than_two)
 	cr_assert_eq(most, 2);
 }
 
-Test(width_of, beyond_unicode_is_narrow)
+Test(width_of, beyond_unicode_is_one)
 {
 	cr_expect_eq(width_of(0x110000), 1);
 	cr_expect_eq(width_of(UINT32_MAX), 1);

@@ -38,7 +38,7 @@ static void tear_down(void)
 TestSuite(render_lines, .init = set_up, .fini = tear_down);
 TestSuite(render_next, .init = set_up, .fini = tear_down);
 
-/* Everything there is, in memory that lives until the next call. */
+/* All lines, in memory that is valid until the next call. */
 static const char *render(enum render_format format, bool join)
 {
 	static char text[1 << 16];
@@ -60,7 +60,7 @@ static const char *text(bool join)
 	return render(RENDER_TEXT, join);
 }
 
-/* What is between <pre …>, its newline, and the rows that are blank. */
+/* The text between <pre …> with its newline and the rows that are blank. */
 static const char *html(void)
 {
 	static char inner[1 << 16];
@@ -89,7 +89,7 @@ static const char *ansi(void)
 
 /* Plain text */
 
-Test(render_lines, text_without_the_blanks_at_the_end)
+Test(render_lines, text_has_no_trailing_blanks)
 {
 	feed("one  \r\n\033[4Ctwo \033[41m  \033[m\r\n");
 	cr_assert_str_eq(text(false), "one\n    two\n\n\n");
@@ -103,7 +103,7 @@ Test(render_lines, soft_wraps_are_kept_or_joined)
 	cr_expect_str_eq(text(true), "0123456789abc\nnext\n\n");
 }
 
-Test(render_lines, blanks_at_a_soft_wrap_count)
+Test(render_lines, blanks_at_a_soft_wrap_are_kept)
 {
 	feed("01234    9abc");
 	cr_expect_str_eq(text(true), "01234    9abc\n\n\n");
@@ -135,19 +135,19 @@ Test(render_lines, half_of_a_wide_character_is_a_blank)
 	cr_expect_str_eq(text(false), " x\xe7\x95\x8c\n\n\n\n");
 }
 
-Test(render_lines, concealed_text_is_text)
+Test(render_lines, concealed_text_is_included)
 {
 	feed("a\033[8msecret\033[mb");
 	cr_expect_str_eq(text(false), "asecretb\n\n\n\n");
 }
 
-Test(render_lines, scrollback_by_absolute_number)
+Test(render_lines, lines_have_absolute_numbers)
 {
 	struct rendered r;
 	make(2, 10, 3);
 	for (char c = 'a'; c <= 'h'; c++)
 		feed((char[]){'\r', '\n', c, '\0'});
-	/* The first line is blank, then a to h: of 9 lines 7 have left the screen and 3 of them are kept. */
+	/* The first line is blank, then a to h: of 9 lines 7 have left the screen, and 3 of them are kept. */
 	cr_assert_eq(screen_dropped(s), 4);
 	struct render_options all = {.to = UINT64_MAX, .max = SIZE_MAX};
 	cr_assert_eq(render_lines(s, RENDER_TEXT, &all, &r), 0);
@@ -164,7 +164,7 @@ Test(render_lines, scrollback_by_absolute_number)
 	free(r.bytes);
 }
 
-Test(render_lines, stops_after_so_many_bytes)
+Test(render_lines, stops_at_the_limit_of_bytes)
 {
 	struct rendered r;
 	feed("one\r\ntwo\r\nthree\r\nfour");
@@ -179,7 +179,7 @@ Test(render_lines, stops_after_so_many_bytes)
 	free(r.bytes);
 }
 
-Test(render_lines, joined_line_that_is_cut_by_the_range_ends)
+Test(render_lines, joined_line_ends_at_the_end_of_the_range)
 {
 	struct rendered r;
 	feed("0123456789abc");
@@ -189,7 +189,7 @@ Test(render_lines, joined_line_that_is_cut_by_the_range_ends)
 	free(r.bytes);
 }
 
-Test(render_lines, alternate_screen_does_not_go_on_from_the_scrollback)
+Test(render_lines, alternate_screen_does_not_continue_the_scrollback)
 {
 	make(2, 10, 10);
 	feed("0123456789\r\n\n\033[?1049h\033[Hfull\r\n\033[2;1H0123456789abcdefghi");
@@ -207,7 +207,7 @@ Test(render_lines, line_longer_than_the_screen_is_cut)
 
 /* ANSI */
 
-Test(render_lines, ansi_says_styles_once_and_ends_them_with_the_line)
+Test(render_lines, ansi_sets_styles_once_and_resets_them_at_the_end)
 {
 	feed("a\033[1;31mbc\033[0m d\r\n\033[44m  \033[m\r\n\033[4:3;58:5:9mu");
 	cr_expect_str_eq(ansi(),
@@ -223,13 +223,13 @@ Test(render_lines, ansi_links_are_closed)
 	cr_expect_str_eq(ansi(), "\033]8;id=x;http://a.b/\033\\link\033]8;;\033\\");
 }
 
-Test(render_lines, ansi_protects_nothing)
+Test(render_lines, ansi_has_no_protection)
 {
 	feed("\033[1\"qprotected");
 	cr_expect_str_eq(ansi(), "protected");
 }
 
-Test(render_lines, ansi_draws_the_same_again)
+Test(render_lines, ansi_draws_the_same_screen)
 {
 	feed("\033[1;33;45mone\033[m \033[7mtwo\033[m\r\n\033[38;2;1;2;3mthree\r\n\033[9;53mfour");
 	char *first = strdup(render(RENDER_ANSI, false)), *rest = first, *line;
@@ -293,14 +293,14 @@ Test(render_lines, html_styles)
 	}
 }
 
-Test(render_lines, html_has_the_colours_that_the_program_has_set)
+Test(render_lines, html_has_the_colours_set_by_the_program)
 {
 	feed("\033]4;1;#123456\033\\\033]10;#ffffff\033\\\033]11;#000000\033\\\033[31mx");
 	cr_expect(strstr(render(RENDER_HTML, false), "color:#ffffff;background:#000000"));
 	cr_expect_str_eq(html(), "<span style=\"color:#123456\">x</span>");
 }
 
-/* Only what a click may lead to is a link; nothing breaks out of the attribute. */
+/* Only addresses that are safe to click become links, and nothing can break out of the attribute. */
 Test(render_lines, html_links)
 {
 	static const struct {
@@ -355,7 +355,7 @@ Test(render_lines, html_link_with_an_id_and_styles_in_it)
 		"style=\"font-weight:bold\">b</span>c</a>d");
 }
 
-Test(render_lines, html_link_that_is_too_long_is_none)
+Test(render_lines, html_link_that_is_too_long_is_dropped)
 {
 	char sequence[RENDER_HTML_LINK_MAX + 64] = "\033]8;;http://";
 	memset(sequence + 12, 'a', RENDER_HTML_LINK_MAX);
@@ -364,7 +364,7 @@ Test(render_lines, html_link_that_is_too_long_is_none)
 	cr_expect_str_eq(html(), "x");
 }
 
-Test(render_lines, html_first_row_that_is_blank_is_not_lost)
+Test(render_lines, html_blank_first_row_is_kept)
 {
 	feed("\r\nx");
 	cr_expect(strstr(render(RENDER_HTML, false), "\">\n\nx\n\n\n</pre>\n"));
@@ -372,7 +372,7 @@ Test(render_lines, html_first_row_that_is_blank_is_not_lost)
 
 /* Line by line */
 
-/* All lines as "number+count text; …", and of each its runs as "[column,columns,fg text]". */
+/* All lines as "number+count text; …", and the runs of each as "[column,columns,fg text]". */
 static const char *read_lines(const struct render_options *options, bool runs)
 {
 	static char read[4096];
@@ -418,21 +418,21 @@ Test(render_next, runs_of_one_style)
 		"0+1 ab\xe7\x95\x8c  c;[0,1,0 a][1,3,1000001 b\xe7\x95\x8c][4,3,0   c]");
 }
 
-Test(render_next, runs_of_joined_lines_go_on)
+Test(render_next, runs_of_joined_lines_continue)
 {
 	feed("\033[31m0123456789ab");
 	struct render_options o = {.to = 2, .join = true};
 	cr_expect_str_eq(read_lines(&o, true), "0+2 0123456789ab;[0,12,1000001 0123456789ab]");
 }
 
-Test(render_next, links_as_they_are)
+Test(render_next, links_are_returned_unchanged)
 {
 	feed("\033]8;;javascript:x\033\\a\033]8;id=7;http://b/\033\\b");
 	struct render_options o = {.to = 1};
 	cr_expect_str_eq(read_lines(&o, true), "0+1 ab;[0,1,0 a javascript:x][1,1,0 b http://b/]");
 }
 
-Test(render_next, only_what_has_changed)
+Test(render_next, only_changed_lines)
 {
 	feed("one\r\ntwo\r\n0123456789x");
 	struct render_options o = {.to = UINT64_MAX, .since = screen_version(s)};
@@ -442,17 +442,17 @@ Test(render_next, only_what_has_changed)
 	o.since = screen_version(s);
 	feed("\033[4;3Hy");
 	cr_expect_str_eq(read_lines(&o, false), "3+1w x y;");
-	/* A joined line has changed when one of its rows has. */
+	/* A joined line has changed if one of its rows has. */
 	o.join = true;
 	cr_expect_str_eq(read_lines(&o, false), "2+2 0123456789x y;");
-	/* All rows move. */
+	/* All rows have moved. */
 	feed("\r\n\n");
 	o.join = false;
 	o.from = screen_dropped(s) + screen_scrollback(s);
 	cr_expect_str_eq(read_lines(&o, false), "2+1 0123456789;3+1w x y;4+1 ;5+1 ;");
 }
 
-Test(render_next, offsets_are_those_of_the_lines)
+Test(render_next, lines_have_their_offsets)
 {
 	struct render *r;
 	struct render_line line;
@@ -465,7 +465,7 @@ Test(render_next, offsets_are_those_of_the_lines)
 	render_destroy(r);
 }
 
-Test(render_next, endless_line_is_cut_somewhere)
+Test(render_next, endless_line_is_cut)
 {
 	make(4, 1000, 1000);
 	for (unsigned i = 0; i < 100; i++) {
@@ -488,7 +488,7 @@ Test(render_next, endless_line_is_cut_somewhere)
 	render_destroy(r);
 }
 
-/* Random output: nothing that is rendered has what would be dangerous. */
+/* Random output: the HTML never has anything dangerous. */
 Test(render_lines, hostile_output_gives_harmless_html)
 {
 	static const char *const pieces[] = {"<", ">", "&", "\"", "'", "\xcc\x81", "\xe7\x95\x8c",

@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-/* What can be seen of two screens, and what will be seen as they go on. */
+/* The screens look alike, and have the same state for further output. */
 static void expect_alike(const struct screen *a, const struct screen *b)
 {
 	unsigned row[2], col[2];
@@ -41,7 +41,7 @@ static void restore(struct drawn *from, struct drawn *to, unsigned lines)
 	cr_expect(parser_is_ground(&to->screen->parser));
 }
 
-/* What is drawn before, and what comes after: it shows what cannot be seen. */
+/* Output before the snapshot, and output after it, which makes invisible state visible. */
 struct example {
 	const char *name;
 	const char *in, *after;
@@ -150,7 +150,7 @@ Test(screen_snapshot, examples)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		struct drawn d, other;
-		/* A failed check aborts: this says where. */
+		/* A failed check aborts: this prints the case. */
 		fprintf(stderr, "%s\n", examples[i].name);
 		drawn_init(&d, 4, 10, 100);
 		drawn_type(&d, examples[i].in);
@@ -166,8 +166,8 @@ Test(screen_snapshot, examples)
 	ASSERT_NO_LEAKS();
 }
 
-/* The same for a terminal that has been used for something else before. */
-Test(screen_snapshot, onto_a_used_terminal)
+/* The same on a terminal that another program has used. */
+Test(screen_snapshot, restores_a_used_terminal)
 {
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		struct drawn d, other;
@@ -190,7 +190,7 @@ Test(screen_snapshot, onto_a_used_terminal)
 	ASSERT_NO_LEAKS();
 }
 
-Test(screen_snapshot, only_so_many_lines)
+Test(screen_snapshot, number_of_lines_is_limited)
 {
 	struct drawn d, other;
 	drawn_init(&d, 2, 10, 100);
@@ -223,7 +223,7 @@ Test(screen_snapshot, does_not_change_the_screen)
 	ASSERT_NO_LEAKS();
 }
 
-Test(screen_snapshot, begins_with_can_and_a_full_reset)
+Test(screen_snapshot, starts_with_can_and_a_full_reset)
 {
 	struct drawn d;
 	struct snapshot snapshot;
@@ -239,7 +239,7 @@ Test(screen_snapshot, begins_with_can_and_a_full_reset)
 	drawn_finish(&d);
 }
 
-/* The browser would not show anything from then on. */
+/* Otherwise the browser would show nothing more. */
 Test(screen_snapshot, never_leaves_synchronized_output_on)
 {
 	struct drawn d, other;
@@ -251,7 +251,7 @@ Test(screen_snapshot, never_leaves_synchronized_output_on)
 	drawn_finish(&other);
 }
 
-Test(screen_snapshot, of_sides_at_their_limits)
+Test(screen_snapshot, of_the_smallest_and_largest_screen)
 {
 	static const unsigned sides[][2] = {{1, 2}, {1, 1000}, {1000, 2}, {2, 2}};
 	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
@@ -280,8 +280,8 @@ Test(screen_snapshot, in_the_middle_of_a_sequence)
 	drawn_finish(&other);
 }
 
-/* Each cell changes to the other of two long links: there are two, but they are written for each. */
-Test(screen_snapshot, links_are_bounded, .timeout = 60)
+/* The cells alternate between two long links: each cell writes its link again. */
+Test(screen_snapshot, size_of_links_is_bounded, .timeout = 60)
 {
 	static char text[SCREEN_LINK_MAX];
 	struct drawn d, other;

@@ -9,7 +9,7 @@ static const char mounts[] =
 	"25 22 0:23 / /sys/fs/cgroup/pids rw,nosuid - cgroup cgroup rw,pids\n"
 	"26 22 0:24 / /sys/fs/cgroup rw,nosuid,nodev shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-Test(cgroup_find, our_group_is_below_the_place_where_v2_is_mounted)
+Test(cgroup_find, our_cgroup_is_below_the_mount_of_v2)
 {
 	static const struct {
 		const char *name, *own, *want;
@@ -31,7 +31,7 @@ Test(cgroup_find, our_group_is_below_the_place_where_v2_is_mounted)
 	}
 }
 
-Test(cgroup_find, a_mount_that_shows_a_part_counts_from_there)
+Test(cgroup_find, mount_of_a_part_is_the_root)
 {
 	static const char part[] = "26 22 0:24 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
 	char path[PATH_MAX];
@@ -43,7 +43,7 @@ Test(cgroup_find, a_mount_that_shows_a_part_counts_from_there)
 	cr_expect(eq(int, cgroup_find(part, "0::/other\n", path), 0));
 }
 
-Test(cgroup_find, without_v2_there_is_none)
+Test(cgroup_find, without_v2_there_is_no_path)
 {
 	char path[PATH_MAX];
 	cr_expect(eq(int,
@@ -51,6 +51,6 @@ Test(cgroup_find, without_v2_there_is_none)
 			path),
 		0));
 	cr_expect(eq(int, cgroup_find("", "0::/a\n", path), 0));
-	/* A word that only looks like it. */
+	/* A word that only looks similar. */
 	cr_expect(eq(int, cgroup_find("1 2 0:1 / / rw - ext4 cgroup2 rw\n", "0::/a\n", path), 0));
 }

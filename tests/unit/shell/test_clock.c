@@ -27,7 +27,7 @@ Test(clock_format, does_not_depend_on_the_time_zone)
 	expect(1795238220123, "2026-11-21T05:17:00.123Z");
 }
 
-Test(clock_format, time_beyond_the_calendar_is_still_text)
+Test(clock_format, time_beyond_the_calendar_is_text_too)
 {
 	char text[CLOCK_TEXT_SIZE];
 	memset(text, 'x', sizeof text);
@@ -36,7 +36,7 @@ Test(clock_format, time_beyond_the_calendar_is_still_text)
 	cr_assert_eq(text[strlen(text) - 1], 'Z');
 }
 
-Test(clock_wall_ms, is_now)
+Test(clock_wall_ms, is_the_current_time)
 {
 	uint64_t before = (uint64_t)time(NULL) * 1000, now = clock_wall_ms();
 	cr_assert(now >= before && now < before + 60000);

@@ -33,7 +33,7 @@ static char **pass(const char *const *base, const char *const *asked, size_t cou
 	return environment_inherit((char *const *)(uintptr_t)base, asked, count);
 }
 
-Test(environment_inherit, what_a_login_has)
+Test(environment_inherit, login_variables_are_inherited)
 {
 	const char *base[] = {"PATH=/bin:/usr/bin", "HOME=/root", "USER=root", "LOGNAME=root",
 		"SHELL=/bin/bash", "LANG=C.UTF-8", "LC_TIME=C", "LC_ALL=", "TZ=:UTC", "TMPDIR=/tmp",
@@ -47,7 +47,7 @@ Test(environment_inherit, what_a_login_has)
 	ASSERT_NO_LEAKS();
 }
 
-Test(environment_inherit, nothing_else)
+Test(environment_inherit, other_variables_are_dropped)
 {
 	const char *base[] = {"AWS_SECRET_ACCESS_KEY=x", "GITHUB_TOKEN=x", "RINGSIDE_TOKEN=x",
 		"RINGSIDE_ANYTHING=x", "NOTIFY_SOCKET=/x", "LISTEN_FDS=1", "SSH_AUTH_SOCK=/x",
@@ -61,7 +61,7 @@ Test(environment_inherit, nothing_else)
 	environment_destroy(list);
 }
 
-Test(environment_inherit, what_is_asked_for)
+Test(environment_inherit, requested_variables_are_inherited)
 {
 	const char *base[] = {
 		"AWS_PROFILE=work", "HOME=/root", "SSH_AUTH_SOCK=/a", "SSH_AUTH=b", NULL};
@@ -96,7 +96,7 @@ Test(environment_may_request, table)
 	cr_expect(environment_may_request(long_name));
 }
 
-Test(environment_create, says_which_terminal_it_is)
+Test(environment_create, sets_the_type_of_the_terminal)
 {
 	const char *base[] = {"HOME=/root", NULL}, *told[] = {"TERM=vt100", NULL};
 	char **list = create(base, NULL, NULL, 0);
@@ -111,7 +111,7 @@ Test(environment_create, says_which_terminal_it_is)
 	environment_destroy(list);
 }
 
-Test(environment_create, characters_are_utf_8_unless_something_says_otherwise)
+Test(environment_create, sets_utf_8_unless_given)
 {
 	static const char *const said[] = {"LC_ALL=C", "LC_CTYPE=de_DE.UTF-8", "LANG="};
 	const char *base[] = {"LC_TIME=C", NULL}, *const names[] = {"LANG"}, *const values[] = {"C"};
@@ -142,7 +142,7 @@ Test(environment_create, given_values_win)
 	ASSERT_NO_LEAKS();
 }
 
-Test(environment_create, a_name_is_not_the_beginning_of_another)
+Test(environment_create, prefix_of_a_name_is_another_name)
 {
 	const char *base[] = {"AB=1", "A=2", NULL};
 	const char *const names[] = {"A"}, *const values[] = {"3"};
@@ -152,7 +152,7 @@ Test(environment_create, a_name_is_not_the_beginning_of_another)
 	environment_destroy(list);
 }
 
-Test(environment_create, strange_entries_are_left_out)
+Test(environment_create, invalid_entries_are_left_out)
 {
 	const char *base[] = {"NOEQUALS", "=x", "", "A=1", "A=2", NULL};
 	char **list = create(base, NULL, NULL, 0);
@@ -161,7 +161,7 @@ Test(environment_create, strange_entries_are_left_out)
 	environment_destroy(list);
 }
 
-Test(environment_create, empty_base)
+Test(environment_create, empty_base_is_allowed)
 {
 	const char *base[] = {NULL};
 	char **list = create(base, NULL, NULL, 0);
@@ -169,7 +169,7 @@ Test(environment_create, empty_base)
 	environment_destroy(list);
 }
 
-Test(environment_with, one_more_which_wins)
+Test(environment_with, adds_a_variable_which_wins)
 {
 	char a[] = "A=1", b[] = "AB=2", *base[] = {a, b, NULL};
 	char **list = environment_with(base, "A", "3");
@@ -184,7 +184,7 @@ Test(environment_with, one_more_which_wins)
 	ASSERT_NO_LEAKS();
 }
 
-Test(environment_destroy, null_is_fine)
+Test(environment_destroy, null_is_allowed)
 {
 	environment_destroy(NULL);
 }

@@ -12,22 +12,22 @@
 #define PIECES 4096u
 #define PIECE ((size_t)4 << 10)
 
-Test(heap_trim_is_due, only_what_was_freed_since_counts)
+Test(heap_trim_is_due, only_memory_freed_since_the_last_time_counts)
 {
 	struct heap_trim h = {0};
 	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN - 1));
 	cr_assert(heap_trim_is_due(&h, HEAP_TRIM_MIN));
-	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN), "it has been given back");
+	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN), "it was trimmed already");
 	cr_assert_not(heap_trim_is_due(&h, 2 * HEAP_TRIM_MIN - 1));
 	cr_assert(heap_trim_is_due(&h, 2 * HEAP_TRIM_MIN));
-	/* Half of it is used, and freed again. */
+	/* Half of it is used and freed again. */
 	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN));
 	cr_assert(heap_trim_is_due(&h, 2 * HEAP_TRIM_MIN));
 	cr_assert_not(heap_trim_is_due(&h, 0));
 	cr_assert_not(heap_trim_is_due(&h, HEAP_TRIM_MIN / 2));
 }
 
-#ifndef LEAK_CHECK /* sanitizers keep what is freed */
+#ifndef LEAK_CHECK /* sanitizers keep freed memory */
 static size_t resident(void)
 {
 	unsigned long size = 0, pages = 0;
@@ -42,7 +42,7 @@ static void on_alive(uv_timer_t *timer)
 	(void)timer;
 }
 
-Test(heap_trim, holes_are_given_back, .timeout = 60)
+Test(heap_trim, holes_are_returned_to_the_kernel, .timeout = 60)
 {
 	static char *pieces[PIECES];
 	uv_loop_t loop;
@@ -57,7 +57,7 @@ Test(heap_trim, holes_are_given_back, .timeout = 60)
 		memset(pieces[i], 1, PIECE);
 	}
 	size_t full = resident();
-	/* Each sixteenth lives on, the last of all among them. */
+	/* Every sixteenth piece is kept, and the last one. */
 	for (unsigned i = 0; i + 1 < PIECES; i++) {
 		if (i % 16 != 0) {
 			free(pieces[i]);

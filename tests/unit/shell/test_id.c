@@ -1,4 +1,4 @@
-/* Ids: their form, that they differ, and that a kernel without random numbers is not overlooked. */
+/* Ids: their form, that they differ, and that a failing random source is reported. */
 #include "shell/id.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-Test(id_digits, are_of_their_base)
+Test(id_digits, are_digits_of_their_base)
 {
 	char text[65];
 	cr_assert_eq(id_digits(text, 64, 36), 0);
@@ -21,7 +21,7 @@ Test(id_digits, are_of_their_base)
 	cr_expect_str_eq(text, "");
 }
 
-Test(id_hex, fills_a_text_and_differs)
+Test(id_hex, fills_the_text_and_differs)
 {
 	char one[33], other[33];
 	cr_assert_eq(id_hex(one, sizeof one), 0);
@@ -31,7 +31,7 @@ Test(id_hex, fills_a_text_and_differs)
 	cr_expect_str_neq(one, other);
 }
 
-Test(id_stamped, has_the_word_and_the_time)
+Test(id_stamped, has_the_prefix_and_the_time)
 {
 	char id[ID_STAMPED_SIZE];
 	cr_assert_eq(id_stamped(id, "session", 1700000000123, 12, 16), 0);
@@ -40,7 +40,7 @@ Test(id_stamped, has_the_word_and_the_time)
 	cr_assert_eq(id_stamped(id, "sixteen_letters_", UINT64_MAX, 12, 16), 0);
 }
 
-Test(id_random, more_than_the_kernel_gives_at_once)
+Test(id_random, long_requests_are_filled_in_parts)
 {
 	unsigned char bytes[1000] = {0};
 	size_t zeros = 0;
@@ -50,7 +50,7 @@ Test(id_random, more_than_the_kernel_gives_at_once)
 	cr_expect_lt(zeros, 100);
 }
 
-/* From here on the kernel has none; only this test's process is concerned. */
+/* From here on the kernel has no random bytes, for this test's process only. */
 static void refuse_random(void)
 {
 	struct sock_filter code[] = {
@@ -64,7 +64,7 @@ static void refuse_random(void)
 	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-Test(id_random, a_failure_is_passed_on)
+Test(id_random, failure_is_reported)
 {
 	char text[ID_STAMPED_SIZE] = "before";
 	unsigned char byte;

@@ -8,7 +8,7 @@
 
 TestSuite(json_read, .timeout = 60);
 
-/* A text that has all there is, and tokens of more than one piece. */
+/* A text with every kind of token, some of them longer than a piece. */
 static char *make_text(size_t most)
 {
 	char *text = malloc(most + 256), *at = text;
@@ -21,7 +21,7 @@ static char *make_text(size_t most)
 	return text;
 }
 
-Test(json_read, reads_as_jansson_does)
+Test(json_read, same_result_as_jansson)
 {
 	static const char *const texts[] = {
 		"{}", "[", "1 2", "", "\"\\x\"", "[1,{\"a\":2}]", "nul", "{\"a\":1,\"a\":2}"};
@@ -39,7 +39,7 @@ Test(json_read, reads_as_jansson_does)
 	}
 }
 
-Test(json_read, whatever_cannot_be_had_it_says_so)
+Test(json_read, lack_of_memory_is_reported)
 {
 	json_read_open();
 	static const size_t sizes[] = {10, 5000, 40000};

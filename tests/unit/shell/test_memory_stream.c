@@ -8,7 +8,7 @@
 
 TestSuite(memory_stream, .timeout = 60);
 
-Test(memory_stream, has_what_was_written)
+Test(memory_stream, has_the_bytes_that_were_written)
 {
 	char *text;
 	size_t length;
@@ -30,8 +30,8 @@ Test(memory_stream, has_what_was_written)
 	free(text);
 }
 
-/* All of it, or nothing. */
-Test(memory_stream, is_whole_or_says_that_it_is_not)
+/* All of the text, or nothing. */
+Test(memory_stream, is_complete_or_fails)
 {
 	for (size_t n = 0;; n++) {
 		char *text = NULL;

@@ -70,7 +70,7 @@ Test(name_is_text, refuses)
 		cr_expect_not(name_is_text(cases[i].text), "%s", cases[i].what);
 }
 
-Test(name_is_text, counts_characters_not_bytes)
+Test(name_is_text, characters_are_counted_not_bytes)
 {
 	char text[NAME_BYTES_MAX + 8] = "";
 	for (unsigned i = 0; i < NAME_TEXT_MAX; i++)

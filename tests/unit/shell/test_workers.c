@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ERRANDS 200
+#define ITEMS 200
 
 struct job {
 	struct work_item work_item;
 	atomic_int begun, done;
 	int back;
-	uv_sem_t *gate; /* it waits for that, if it is not NULL */
+	uv_sem_t *gate; /* the work waits for it unless NULL */
 };
 
 static uv_loop_t loop;
@@ -63,29 +63,29 @@ static struct job make(uv_sem_t *gate)
 
 static bool all_are_back(const struct job *jobs, int times)
 {
-	for (int i = 0; i < ERRANDS; i++)
+	for (int i = 0; i < ITEMS; i++)
 		if (jobs[i].back != times)
 			return false;
 	return true;
 }
 
-Test(workers, all_are_done_once_and_come_back)
+Test(workers, each_item_is_worked_on_once_and_returned)
 {
-	static struct job jobs[ERRANDS];
+	static struct job jobs[ITEMS];
 	open_with(3);
-	for (int i = 0; i < ERRANDS; i++)
+	for (int i = 0; i < ITEMS; i++)
 		jobs[i] = make(NULL);
 	for (int times = 1; times <= 3; times++) {
-		for (int i = 0; i < ERRANDS; i++)
+		for (int i = 0; i < ITEMS; i++)
 			workers_queue(workers, &jobs[i].work_item);
 		cr_assert(LOOP_UNTIL(&loop, all_are_back(jobs, times)));
 	}
-	for (int i = 0; i < ERRANDS; i++)
+	for (int i = 0; i < ITEMS; i++)
 		cr_assert_eq(atomic_load(&jobs[i].done), 3);
 	tear_down();
 }
 
-Test(workers, one_that_waits_is_had_back_unworked)
+Test(workers, queued_item_can_be_cancelled)
 {
 	uv_sem_t gate;
 	open_with(1);
@@ -103,7 +103,7 @@ Test(workers, one_that_waits_is_had_back_unworked)
 	tear_down();
 }
 
-Test(workers, one_that_is_worked_at_is_waited_for)
+Test(workers, cancel_waits_for_the_current_item)
 {
 	uv_sem_t gate;
 	open_with(1);
@@ -116,9 +116,9 @@ Test(workers, one_that_is_worked_at_is_waited_for)
 	int done = atomic_load(&job.done);
 	for (int i = 0; i < 10; i++)
 		uv_run(&loop, UV_RUN_NOWAIT);
-	cr_assert_eq(job.back, 0, "it was had back before");
+	cr_assert_eq(job.back, 0, "it was cancelled");
 	cr_assert_eq(atomic_load(&job.done), done);
-	/* And can be sent again. */
+	/* The item can be queued again. */
 	uv_sem_post(&gate);
 	workers_queue(workers, &job.work_item);
 	cr_assert(LOOP_UNTIL(&loop, job.back == 1));
@@ -126,7 +126,7 @@ Test(workers, one_that_is_worked_at_is_waited_for)
 	tear_down();
 }
 
-Test(workers, one_that_is_done_but_not_back_is_home)
+Test(workers, finished_item_can_be_cancelled)
 {
 	open_with(1);
 	struct job job = make(NULL);
@@ -139,7 +139,7 @@ Test(workers, one_that_is_done_but_not_back_is_home)
 	tear_down();
 }
 
-#define LATE 12 /* errands that are not patient */
+#define LATE 12 /* items that are not patient */
 
 static char order[LATE + 5];
 
@@ -149,8 +149,8 @@ static void on_ordered_work(struct work_item *work_item)
 	on_work(work_item);
 }
 
-/* While the only thread is busy others come: patient ones first. */
-Test(workers, patient_ones_wait_for_a_few_others)
+/* Queued while the only thread is busy, patient items first. */
+Test(workers, patient_items_wait_for_a_few_others)
 {
 	static struct job jobs[LATE + 2];
 	uv_sem_t gate;
@@ -175,13 +175,13 @@ Test(workers, patient_ones_wait_for_a_few_others)
 	workers_prioritize(workers, &hurried.work_item);
 	uv_sem_post(&gate);
 	cr_assert(LOOP_UNTIL(&loop, strlen(order) == LATE + 3));
-	cr_expect_str_eq(order, "uuuupuuuupuuuuu", "the last has not waited");
+	cr_expect_str_eq(order, "uuuupuuuupuuuuu", "the prioritized item did not wait");
 	cr_expect_eq(atomic_load(&recalled.done), 0);
 	uv_sem_destroy(&gate);
 	tear_down();
 }
 
-Test(workers, as_many_as_suit_the_machine)
+Test(workers, number_of_threads_suits_the_machine)
 {
 	cr_assert_geq(workers_suitable(), 1);
 	cr_assert_leq(workers_suitable(), WORKERS_MAX);

@@ -1,4 +1,4 @@
-/* Patterns: which may be given, and as what lines mksquashfs reads them. */
+/* Exclude patterns: which are valid, and the lines that mksquashfs reads. */
 #include "shell/backup/exclude_pattern.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* Where parts of an archive may be sent. */
+/* Addresses to which parts of an archive may be sent. */
 #include "shell/backup/parts.h"
 
 #include <arpa/inet.h>
@@ -46,7 +46,7 @@ static bool is_refused(const char *text)
 	return parts_address_is_refused((const struct sockaddr *)&six);
 }
 
-Test(parts_address_is_refused, those_that_are)
+Test(parts_address_is_refused, private_addresses)
 {
 	static const char *const cases[] = {"169.254.169.254", "169.254.0.1", "0.0.0.0", "0.1.2.3",
 		"224.0.0.1", "255.255.255.255", "::", "fe80::1", "ff02::1", "fd00:ec2::254",
@@ -56,7 +56,7 @@ Test(parts_address_is_refused, those_that_are)
 		cr_expect(is_refused(cases[i]), "%s", cases[i]);
 }
 
-Test(parts_address_is_refused, others)
+Test(parts_address_is_refused, public_addresses)
 {
 	static const char *const cases[] = {"127.0.0.1", "10.0.0.1", "192.168.1.1", "169.253.1.1",
 		"169.255.1.1", "223.255.255.255", "1.1.1.1", "::1", "fd00::1", "2606:4700::1111",

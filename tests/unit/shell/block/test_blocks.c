@@ -1,4 +1,4 @@
-/* Blocks from marks and records alone, without a shell and without whoever runs commands for programs. */
+/* Blocks from marks and records, without a shell or an executor. */
 #include "shell/block/blocks.h"
 #include "shell/block/internal.h"
 #include "shell/block/output.h"
@@ -7,17 +7,17 @@
 
 #include <string.h>
 
-struct told {
+struct fixture {
 	struct memory_pane memory;
 	struct blocks blocks;
 	struct typed typed;
 	uint64_t not_kept;
-	const char *exec; /* that is known, or NULL */
+	const char *exec; /* id of the exec that exists, or NULL */
 };
 
 static bool find_exec(void *user, const char *id, struct block_exec *ret_exec)
 {
-	const struct told *t = user;
+	const struct fixture *t = user;
 	if (!t->exec || strcmp(t->exec, id) != 0)
 		return false;
 	*ret_exec = (struct block_exec){
@@ -25,7 +25,7 @@ static bool find_exec(void *user, const char *id, struct block_exec *ret_exec)
 	return true;
 }
 
-static void wire_blocks(struct told *t)
+static void wire_blocks(struct fixture *t)
 {
 	t->blocks = (struct blocks){.pane = &t->memory.pane,
 		.nonce = MEMORY_PANE_NONCE,
@@ -35,22 +35,22 @@ static void wire_blocks(struct told *t)
 		.user = t};
 }
 
-static void make_told(struct told *t)
+static void make_fixture(struct fixture *t)
 {
-	*t = (struct told){.not_kept = 0};
+	*t = (struct fixture){.not_kept = 0};
 	memory_pane_make(&t->memory);
 	wire_blocks(t);
 }
 
-static void finish_told(struct told *t)
+static void finish_fixture(struct fixture *t)
 {
 	blocks_close(&t->blocks);
 	typed_finish(&t->typed);
 	memory_pane_finish(&t->memory);
 }
 
-/* A mark here, of no bytes. */
-static void tell_mark(struct told *t, enum mark_kind kind, const char *id, int status)
+/* A mark at the current offset, without bytes. */
+static void add_mark(struct fixture *t, enum mark_kind kind, const char *id, int status)
 {
 	uint64_t at = pane_head(&t->memory.pane);
 	struct mark mark = {.kind = kind, .start = at, .end = at, .status = status};
@@ -58,41 +58,41 @@ static void tell_mark(struct told *t, enum mark_kind kind, const char *id, int s
 	blocks_mark(&t->blocks, &mark, 1000, false);
 }
 
-static void tell_prompt(struct told *t, int status, const char *cwd)
+static void add_prompt_record(struct fixture *t, int status, const char *cwd)
 {
 	struct record record = {
 		.kind = RECORD_PROMPT, .status = status, .cwd = (char *)(uintptr_t)cwd};
 	blocks_record(&t->blocks, &record, 2000, pane_head(&t->memory.pane));
 }
 
-static enum journal_type journal_type_of(const struct told *t, uint64_t number)
+static enum journal_type journal_type_of(const struct fixture *t, uint64_t number)
 {
 	const struct journal_entry *entry = journal_get(&t->memory.pane.journal, number);
 	cr_assert(entry, "there is no entry %d", (int)number);
 	return entry->type;
 }
 
-/* What somebody runs at the prompt. */
-static void run_command(struct told *t, const char *output, int status)
+/* A person runs a command at the prompt. */
+static void run_command(struct fixture *t, const char *output, int status)
 {
 	memory_pane_say(&t->memory, "$ ");
-	tell_mark(t, MARK_PROMPT, "", -1);
+	add_mark(t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t->memory, "x\r\n");
-	tell_mark(t, MARK_START, "", -1);
+	add_mark(t, MARK_START, "", -1);
 	memory_pane_say(&t->memory, "%s", output);
-	tell_mark(t, MARK_END, "", status);
+	add_mark(t, MARK_END, "", status);
 }
 
-Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout = 30)
+Test(blocks, starts_with_its_mark_and_ends_with_its_record, .timeout = 30)
 {
-	static struct told t;
+	static struct fixture t;
 	struct block_output o;
-	make_told(&t);
+	make_fixture(&t);
 	run_command(&t, "hello\r\n", 2);
 	const struct block *b = t.blocks.list;
 	cr_assert(b && b->done && b->exact && b->status == 2 && !b->settled);
-	cr_assert_eq(t.memory.pane.journal.count, 1, "its record has not come");
-	tell_prompt(&t, 2, "/srv");
+	cr_assert_eq(t.memory.pane.journal.count, 1, "the record is missing");
+	add_prompt_record(&t, 2, "/srv");
 	cr_assert(b->settled && b->stored);
 	cr_assert_str_eq(b->cwd_after, "/srv");
 	cr_assert_eq(journal_type_of(&t, 0), JOURNAL_BLOCK_STARTED);
@@ -103,11 +103,11 @@ Test(blocks, a_command_begins_with_its_mark_and_ends_with_its_record, .timeout =
 	cr_assert_eq(memcmp(o.text, "hello\r\n", o.length), 0);
 	free(o.text);
 	cr_assert_eq(t.not_kept, 0);
-	finish_told(&t);
+	finish_fixture(&t);
 	ASSERT_NO_LEAKS();
 }
 
-static void tell_prompt_at(struct told *t, uint64_t time_us)
+static void add_prompt_record_at(struct fixture *t, uint64_t time_us)
 {
 	const struct record record = {.kind = RECORD_PROMPT,
 		.cwd = "/",
@@ -116,8 +116,8 @@ static void tell_prompt_at(struct told *t, uint64_t time_us)
 	blocks_record(&t->blocks, &record, time_us / 1000, pane_head(&t->memory.pane));
 }
 
-/* The mark of a line, by another program than the other marks. */
-static void tell_start_of(struct told *t, uint64_t time_us, uint64_t now_ms)
+/* The start mark of a typed line, with its time. */
+static void add_start_at(struct fixture *t, uint64_t time_us, uint64_t now_ms)
 {
 	uint64_t at = pane_head(&t->memory.pane);
 	const struct mark mark = {
@@ -125,106 +125,106 @@ static void tell_start_of(struct told *t, uint64_t time_us, uint64_t now_ms)
 	blocks_mark(&t->blocks, &mark, now_ms, false);
 }
 
-Test(blocks, marks_of_lines_may_come_late, .timeout = 30)
+Test(blocks, start_marks_may_come_late, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
+	static struct fixture t;
+	make_fixture(&t);
 	t.exec = "e";
-	tell_prompt_at(&t, 1000);
-	tell_mark(&t, MARK_PROMPT, "", -1);
-	tell_mark(&t, MARK_START, "e", -1);
+	add_prompt_record_at(&t, 1000);
+	add_mark(&t, MARK_PROMPT, "", -1);
+	add_mark(&t, MARK_START, "e", -1);
 	memory_pane_say(&t.memory, "out");
-	tell_start_of(&t, 2000, 1000);
+	add_start_at(&t, 2000, 1000);
 	const struct block *e = block_last(&t.blocks);
 	cr_assert_str_eq(e->exec, "e");
-	cr_assert_not(e->done, "the line that calls a script is none");
-	tell_mark(&t, MARK_END, "e", 0);
-	tell_prompt_at(&t, 3000);
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	cr_assert_not(e->done, "the line that runs the script is no block");
+	add_mark(&t, MARK_END, "e", 0);
+	add_prompt_record_at(&t, 3000);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
-	tell_start_of(&t, 2000, 1000);
-	cr_assert_eq(block_last(&t.blocks), e, "nor is it behind its end");
+	add_start_at(&t, 2000, 1000);
+	cr_assert_eq(block_last(&t.blocks), e, "it is no block after the end either");
 
-	/* What somebody runs, whose mark comes after the prompt that follows. */
-	tell_mark(&t, MARK_END, "", 0);
-	tell_start_of(&t, 4000, 1000);
-	tell_mark(&t, MARK_END, "", 0);
-	tell_prompt_at(&t, 5000);
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	/* A typed command whose start mark comes after the next prompt. */
+	add_mark(&t, MARK_END, "", 0);
+	add_start_at(&t, 4000, 1000);
+	add_mark(&t, MARK_END, "", 0);
+	add_prompt_record_at(&t, 5000);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
-	tell_mark(&t, MARK_END, "", 0);
-	tell_prompt_at(&t, 7000);
-	tell_start_of(&t, 6000, 1000);
+	add_mark(&t, MARK_END, "", 0);
+	add_prompt_record_at(&t, 7000);
+	add_start_at(&t, 6000, 1000);
 	const struct block *late = block_last(&t.blocks);
 	cr_assert(late != e && late->done && late->settled && !late->exact);
 	cr_assert_not(blocks_running(&t.blocks));
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, the_clock_may_be_put_back, .timeout = 30)
+Test(blocks, clock_may_be_set_back, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
-	tell_prompt_at(&t, 9000000);
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	static struct fixture t;
+	make_fixture(&t);
+	add_prompt_record_at(&t, 9000000);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
-	tell_start_of(&t, 5000000, 5000);
+	add_start_at(&t, 5000000, 5000);
 	cr_assert(blocks_running(&t.blocks));
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-/* Somebody has a prompt without marks. */
-Test(blocks, lines_behind_an_exec_without_a_mark_of_a_prompt, .timeout = 30)
+/* The user's prompt has no marks. */
+Test(blocks, line_after_an_exec_without_a_prompt_mark, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
+	static struct fixture t;
+	make_fixture(&t);
 	t.exec = "e";
-	tell_mark(&t, MARK_START, "e", -1);
+	add_mark(&t, MARK_START, "e", -1);
 	memory_pane_say(&t.memory, "out");
-	tell_mark(&t, MARK_END, "e", 0);
+	add_mark(&t, MARK_END, "e", 0);
 	memory_pane_say(&t.memory, "$ ");
-	tell_start_of(&t, 2000000, 2000);
+	add_start_at(&t, 2000000, 2000);
 	cr_assert(blocks_running(&t.blocks));
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, a_line_behind_an_exec_whose_mark_comes_late, .timeout = 30)
+Test(blocks, line_after_an_exec_whose_mark_is_late, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
+	static struct fixture t;
+	make_fixture(&t);
 	t.exec = "e";
-	tell_mark(&t, MARK_START, "e", -1);
+	add_mark(&t, MARK_START, "e", -1);
 	memory_pane_say(&t.memory, "out");
-	tell_mark(&t, MARK_END, "e", 0);
-	tell_prompt_at(&t, 4000000);
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	add_mark(&t, MARK_END, "e", 0);
+	add_prompt_record_at(&t, 4000000);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
-	tell_start_of(&t, 3000000, 5000);
+	add_start_at(&t, 3000000, 5000);
 	cr_assert_str_empty(block_last(&t.blocks)->exec);
 	cr_assert(block_last(&t.blocks)->done);
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, a_line_is_over_with_the_next_prompt, .timeout = 30)
+Test(blocks, line_ends_with_the_next_prompt, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	static struct fixture t;
+	make_fixture(&t);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "$ ");
-	tell_mark(&t, MARK_END, "", 0);
-	tell_start_of(&t, 1000, 1000);
+	add_mark(&t, MARK_END, "", 0);
+	add_start_at(&t, 1000, 1000);
 	cr_assert(blocks_running(&t.blocks));
-	tell_prompt_at(&t, 2000);
+	add_prompt_record_at(&t, 2000);
 	uint64_t due = t.blocks.due_ms;
-	cr_assert(due > 0 && blocks_running(&t.blocks), "its end may be on its way");
+	cr_assert(due > 0 && blocks_running(&t.blocks), "its end mark may be late");
 	cr_assert_not(blocks_tick(&t.blocks, due));
 	cr_assert_not(blocks_running(&t.blocks));
 	cr_assert(block_last(&t.blocks)->settled && !block_last(&t.blocks)->exact);
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-/* Somebody types here. */
-static void type_line(struct told *t, const char *by)
+/* Note that this author has typed a line. */
+static void type_line(struct fixture *t, const char *by)
 {
 	const struct typed_note note = {.offset = pane_head(&t->memory.pane),
 		.author = by,
@@ -235,39 +235,39 @@ static void type_line(struct told *t, const char *by)
 	typed_add(&t->typed, &note);
 }
 
-static void assert_author(const struct told *t, const char *by)
+static void assert_author(const struct fixture *t, const char *by)
 {
 	const struct block *b = blocks_running(&t->blocks);
 	cr_assert(b && b->author);
 	cr_assert_str_eq(b->author, by);
 }
 
-Test(blocks, who_typed_it, .timeout = 30)
+Test(blocks, author_is_the_typist, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	static struct fixture t;
+	make_fixture(&t);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	type_line(&t, "ada");
-	tell_mark(&t, MARK_START, "", -1);
+	add_mark(&t, MARK_START, "", -1);
 	assert_author(&t, "ada");
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, who_typed_it_ahead_of_the_prompt, .timeout = 30)
+Test(blocks, author_has_typed_ahead_of_the_prompt, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
+	static struct fixture t;
+	make_fixture(&t);
 	run_command(&t, "hello\r\n", 0);
 	type_line(&t, "ada");
 	memory_pane_say(&t.memory, "$ ");
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	memory_pane_say(&t.memory, "x\r\n");
-	tell_mark(&t, MARK_START, "", -1);
+	add_mark(&t, MARK_START, "", -1);
 	assert_author(&t, "ada");
-	tell_mark(&t, MARK_END, "", 0);
-	/* When the mark is met others may have typed behind it. */
+	add_mark(&t, MARK_END, "", 0);
+	/* When the mark arrives, another author may have typed after it. */
 	memory_pane_say(&t.memory, "$ ");
-	tell_mark(&t, MARK_PROMPT, "", -1);
+	add_mark(&t, MARK_PROMPT, "", -1);
 	type_line(&t, "bob");
 	memory_pane_say(&t.memory, "x\r\n");
 	const struct mark late = {.kind = MARK_START,
@@ -278,34 +278,34 @@ Test(blocks, who_typed_it_ahead_of_the_prompt, .timeout = 30)
 	type_line(&t, "ada");
 	blocks_mark(&t.blocks, &late, 1000, false);
 	assert_author(&t, "bob");
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, without_a_record_it_is_over_in_time, .timeout = 30)
+Test(blocks, without_a_record_it_settles_in_time, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
+	static struct fixture t;
+	make_fixture(&t);
 	run_command(&t, "", 0);
-	tell_mark(&t, MARK_INPUT, "", -1);
+	add_mark(&t, MARK_INPUT, "", -1);
 	uint64_t due = t.blocks.due_ms;
 	cr_assert_gt(due, 0);
 	cr_assert(blocks_tick(&t.blocks, due - 1));
 	cr_assert_not(t.blocks.list->settled);
 	cr_assert_not(blocks_tick(&t.blocks, due));
 	cr_assert(t.blocks.list->settled);
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, what_a_program_runs_is_seen_when_it_runs, .timeout = 30)
+Test(blocks, block_of_an_exec_is_visible_once_it_runs, .timeout = 30)
 {
-	static struct told t;
+	static struct fixture t;
 	char id[BLOCK_ID_MAX + 1];
-	make_told(&t);
+	make_fixture(&t);
 	t.exec = "exec_1";
 	memory_pane_say(&t.memory, "$ ");
-	tell_mark(&t, MARK_START, "exec_1", -1);
+	add_mark(&t, MARK_START, "exec_1", -1);
 	block_id(t.blocks.list, id);
-	cr_assert_null(blocks_find(&t.blocks, id), "nobody sees it yet");
+	cr_assert_null(blocks_find(&t.blocks, id), "it is not visible yet");
 	struct block_exec e = {.id = "exec_1",
 		.command = "for a program",
 		.author = "agent",
@@ -325,46 +325,46 @@ Test(blocks, what_a_program_runs_is_seen_when_it_runs, .timeout = 30)
 	e.end_offset = e.over_offset = 2;
 	blocks_exec(&t.blocks, &e);
 	cr_assert(b->done && b->settled && b->status == 4 && b->statuses_count == 1);
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, the_next_server_has_those_that_were_written_down, .timeout = 30)
+Test(blocks, next_server_has_the_stored_blocks, .timeout = 30)
 {
-	static struct told t;
-	make_told(&t);
+	static struct fixture t;
+	make_fixture(&t);
 	run_command(&t, "one\r\n", 0);
-	tell_prompt(&t, 0, "/");
+	add_prompt_record(&t, 0, "/");
 	run_command(&t, "two\r\n", 1);
-	tell_prompt(&t, 1, "/");
+	add_prompt_record(&t, 1, "/");
 	uint64_t starts[2] = {t.blocks.list->start, t.blocks.list->next->start};
 	blocks_close(&t.blocks);
 	journal_close(&t.memory.pane.journal);
 	journal_open(&t.memory.pane.journal, pane_head(&t.memory.pane));
 	wire_blocks(&t);
 	blocks_read_past(&t.blocks, pane_head(&t.memory.pane));
-	cr_assert_eq(t.memory.pane.journal.count, 0, "nothing is told yet");
+	cr_assert_eq(t.memory.pane.journal.count, 0, "no entry yet");
 	blocks_replay_to_journal(&t.blocks);
 	cr_assert_eq(t.blocks.count, 2);
 	cr_assert_eq(t.blocks.list->start, starts[0]);
 	cr_assert_eq(t.blocks.list->next->start, starts[1]);
 	cr_assert_eq(t.blocks.list->next->status, 1);
 	cr_assert_eq(t.memory.pane.journal.count, 4);
-	finish_told(&t);
+	finish_fixture(&t);
 }
 
-Test(blocks, what_cannot_be_written_is_counted_and_tried_again, .timeout = 30)
+Test(blocks, failed_writes_are_counted_and_repeated, .timeout = 30)
 {
-	static struct told t;
+	static struct fixture t;
 	int error = 0, fd;
-	make_told(&t);
+	make_fixture(&t);
 	fd = t.memory.pane.held.link.dir_fd;
 	t.memory.pane.held.link.dir_fd = -1;
 	run_command(&t, "", 0);
-	tell_prompt(&t, 0, "/");
+	add_prompt_record(&t, 0, "/");
 	t.memory.pane.held.link.dir_fd = fd;
 	cr_assert_eq(t.not_kept, 1);
 	cr_assert(blocks_log_catch_up(&t.blocks, &error));
 	cr_assert_eq(error, 0);
 	cr_assert_not(blocks_log_catch_up(&t.blocks, &error));
-	finish_told(&t);
+	finish_fixture(&t);
 }

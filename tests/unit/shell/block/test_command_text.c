@@ -1,4 +1,4 @@
-/* What somebody has typed, from what the terminal showed of it. */
+/* The command that was typed, from the terminal's echo. */
 #include "shell/block/command_text.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ static void check(const char *bytes, unsigned cols, const char *wanted)
 	free(text);
 }
 
-Test(command_text, a_line)
+Test(command_text, one_line)
 {
 	check(A "$ " B "ls -l" ENTER, 80, "ls -l");
 	check(A "\033[1mme@host\033[m:~$ " B "echo  \303\244 \344\275\240" ENTER, 80,
@@ -33,22 +33,22 @@ Test(command_text, a_line)
 	check("$ ls" ENTER, 80, NULL);
 }
 
-Test(command_text, edited)
+Test(command_text, edited_line)
 {
 	check(A "$ " B "lx\b\033[Ks" ENTER, 80, "ls");
 	check(A "$ " B "cho a\b\b\b\b\b\033[1@e\033[C\033[C\033[C\033[C\033[C" ENTER, 80, "echo a");
-	/* Ctrl-L, and a prompt that is shown anew */
+	/* Ctrl-L, and the prompt is drawn again */
 	check(A "$ " B "echo one\033[H\033[J" A "$ " B "echo one" ENTER, 80, "echo one");
 }
 
-/* A program has drawn where the prompt was: whole characters are left. */
+/* A program has drawn over the prompt: whole characters remain. */
 Test(command_text, drawn_over_the_prompt)
 {
 	check(A "$" B "ls\r\303\244\303\266\303\274" ENTER, 80, "\303\266\303\274");
 	check(A "$" B "ls\r\344\275\240" ENTER, 80, "s");
 }
 
-Test(command_text, wrapped)
+Test(command_text, wrapped_line)
 {
 	check(A "$ " B "echo aaa bbb ccc ddd" ENTER, 10, "echo aaa bbb ccc ddd");
 }
@@ -61,7 +61,7 @@ Test(command_text, several_lines)
 	check(A "$ " B "echo one\r\necho two" ENTER, 80, "echo one\necho two");
 }
 
-/* The terminal shows it once no line is edited, perhaps before the command's mark. */
+/* Text typed ahead is echoed while no line is edited, perhaps before the command's mark. */
 Test(command_text, typed_ahead)
 {
 	check(A "$ " B ": 13" ENTER ": 29\r\n: the last\r\n", 80, ": 13");
@@ -69,11 +69,11 @@ Test(command_text, typed_ahead)
 		"done" ENTER "more",
 		80, "for i in a; do\ndone");
 	check(A "$ " B "echo one\r\n\033[?2004", 80, "echo one");
-	/* A key calls a program, which leaves pastes as others have them. */
+	/* A key binding runs a program, which restores the paste mode. */
 	check(A "$ " B "echo \033[?2004h\033[?2004lone" ENTER "more", 80, "echo one");
 }
 
-Test(command_text, bounded)
+Test(command_text, length_is_limited)
 {
 	size_t length = 3 * COMMAND_TEXT_MAX;
 	char *bytes = malloc(length + 100), *text;
@@ -87,8 +87,8 @@ Test(command_text, bounded)
 	free(bytes);
 }
 
-/* A screen that is cleared in four bytes makes minutes of what may be looked for a command in. */
-Test(command_text, what_takes_too_long_to_draw_is_not_known, .timeout = 60)
+/* Clearing a screen takes four bytes: the largest source could take minutes to draw. */
+Test(command_text, slow_source_gives_no_command, .timeout = 60)
 {
 	static const char again[] = "\033[2J";
 	const size_t each = sizeof again - 1, count = (COMMAND_TEXT_SOURCE_MAX - 100) / each;

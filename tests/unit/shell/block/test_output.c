@@ -1,4 +1,4 @@
-/* Output as a terminal shows it, and where drawing it stops. */
+/* Output as a terminal shows it, and where drawing stops. */
 #include "shell/block/output.h"
 #include "tests/lib/leak.h"
 
@@ -9,7 +9,7 @@
 
 #define FROM 1000u /* the offset of its first byte */
 
-/* `count` times `piece`, and then `end`. */
+/* `count` times `piece`, then `end`. */
 static struct block_output make_output(
 	const char *piece, size_t count, const char *end, unsigned cols)
 {
@@ -27,7 +27,7 @@ static void draw(struct block_output *o, enum block_format format)
 {
 	clock_t begun = clock();
 	cr_assert_eq(block_output_draw(o, format), 0);
-	/* Without limits it would be minutes, or hours. */
+	/* Without limits drawing would take minutes or hours. */
 	cr_assert_lt((double)(clock() - begun) / CLOCKS_PER_SEC, 60.0);
 }
 
@@ -38,7 +38,7 @@ static void expect_text(const struct block_output *o, const char *want)
 		cr_expect_arr_eq(o->text, want, o->length);
 }
 
-Test(block_output, as_a_terminal_shows_it, .timeout = 60)
+Test(block_output, is_drawn_as_on_a_terminal, .timeout = 60)
 {
 	static const struct {
 		const char *in, *text, *ansi;
@@ -66,7 +66,7 @@ Test(block_output, as_a_terminal_shows_it, .timeout = 60)
 	ASSERT_NO_LEAKS();
 }
 
-Test(block_output, what_redraws_the_screen_all_the_time_stops, .timeout = 120)
+Test(block_output, drawing_stops_when_the_work_is_too_much, .timeout = 120)
 {
 	static const char again[] = "\033[2J\033[H\033[50Lx";
 	const size_t each = sizeof again - 1;
@@ -75,7 +75,7 @@ Test(block_output, what_redraws_the_screen_all_the_time_stops, .timeout = 120)
 	draw(&o, BLOCK_TEXT);
 	cr_expect_gt(o.to, FROM);
 	cr_expect_lt(o.to, to);
-	/* What is unfinished there is for the next one. */
+	/* An unfinished sequence is left for the next call. */
 	const uint64_t at = (o.to - FROM) % each;
 	cr_expect(at == 0 || at == 4 || at == 7 || at == 12, "in the middle of a sequence: %d",
 		(int)at);
@@ -83,7 +83,7 @@ Test(block_output, what_redraws_the_screen_all_the_time_stops, .timeout = 120)
 	ASSERT_NO_LEAKS();
 }
 
-Test(block_output, a_text_that_is_longer_than_its_bytes_stops_and_goes_on, .timeout = 120)
+Test(block_output, drawing_stops_at_the_limit_of_text_and_continues, .timeout = 120)
 {
 	static const char line[] = "x\033[990b\r\n";
 	const size_t each = sizeof line - 1, count = 40000, shown = 992;
@@ -93,7 +93,7 @@ Test(block_output, a_text_that_is_longer_than_its_bytes_stops_and_goes_on, .time
 		struct block_output o = make_output(line, count - lines, "", 1000);
 		draw(&o, rounds % 2 ? BLOCK_ANSI : BLOCK_TEXT);
 		cr_assert_leq(o.length, BLOCK_OUTPUT_TEXT + 2 * shown);
-		cr_assert_eq((o.to - FROM) % each, 0, "it goes on with a line");
+		cr_assert_eq((o.to - FROM) % each, 0, "it stops between two lines");
 		size_t drawn = 0;
 		for (size_t at = 0; at < o.length; at++)
 			drawn += o.text[at] == '\n';
@@ -106,9 +106,9 @@ Test(block_output, a_text_that_is_longer_than_its_bytes_stops_and_goes_on, .time
 	ASSERT_NO_LEAKS();
 }
 
-Test(block_output, lines_that_take_memory_stop, .timeout = 120)
+Test(block_output, drawing_stops_when_lines_take_too_much_memory, .timeout = 120)
 {
-	/* Two colours and two characters in turn: nothing of it can be packed. */
+	/* Alternating colours and characters, which cannot be packed. */
 	char line[16 * 200 + 3] = "";
 	for (unsigned i = 0; i < 100; i++)
 		strcat(line, i % 2 ? "\033[31m\xf0\x9f\x98\x80" : "\033[7;32m\xf0\x9f\x9a\x80");
@@ -121,7 +121,7 @@ Test(block_output, lines_that_take_memory_stop, .timeout = 120)
 	ASSERT_NO_LEAKS();
 }
 
-Test(block_output, what_is_never_finished_is_passed, .timeout = 60)
+Test(block_output, unfinished_sequence_is_skipped, .timeout = 60)
 {
 	struct block_output o = make_output("\033]0;", 1, "", 80);
 	uint64_t to = o.to;

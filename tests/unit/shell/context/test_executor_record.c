@@ -9,7 +9,7 @@
 
 struct seen {
 	char text[256]; /* type and body of each */
-	unsigned left;  /* so many more are wanted */
+	unsigned left;  /* records before on_record() cancels */
 };
 
 static bool on_record(void *user, enum executor_record_type type, const char *body, size_t length)
@@ -24,7 +24,7 @@ static bool on_record(void *user, enum executor_record_type type, const char *bo
 static const char two[] = "rsH1\0\0\0\2{}rsD1\0\0\0\0";
 #define LENGTH (sizeof two - 1)
 
-Test(executor_records, each_split_is_the_same)
+Test(executor_records, result_is_the_same_at_every_split)
 {
 	for (size_t cut = 0; cut <= LENGTH; cut++) {
 		struct executor_records r = {.header_length = 0};
@@ -37,7 +37,7 @@ Test(executor_records, each_split_is_the_same)
 	ASSERT_NO_LEAKS();
 }
 
-Test(executor_records, what_is_no_frame_breaks_the_stream_for_good)
+Test(executor_records, invalid_frame_is_a_permanent_error)
 {
 	static const char *const wrong[] = {"garbage!", "rsX1\0\0\0\0", "rsH2\0\0\0\0",
 		"rsR1\0\x80\0\1", "rsR1\xff\xff\xff\xff", "RSH1\0\0\0\0"};
@@ -53,7 +53,7 @@ Test(executor_records, what_is_no_frame_breaks_the_stream_for_good)
 	ASSERT_NO_LEAKS();
 }
 
-Test(executor_records, what_is_announced_takes_no_memory)
+Test(executor_records, announced_length_allocates_nothing)
 {
 	struct executor_records r = {.header_length = 0};
 	struct seen s = {.left = 9};
@@ -64,7 +64,7 @@ Test(executor_records, what_is_announced_takes_no_memory)
 	ASSERT_NO_LEAKS();
 }
 
-Test(executor_records, the_largest_is_taken)
+Test(executor_records, largest_record_is_accepted)
 {
 	struct executor_records r = {.header_length = 0};
 	struct seen s = {.left = 9};
@@ -80,7 +80,7 @@ Test(executor_records, the_largest_is_taken)
 	ASSERT_NO_LEAKS();
 }
 
-Test(executor_records, who_wants_no_more_gets_no_more)
+Test(executor_records, callback_can_cancel)
 {
 	struct executor_records r = {.header_length = 0};
 	struct seen s = {.left = 1};

@@ -1,4 +1,4 @@
-/* An executor whose shell is the test: it reads what is typed, and says what a bash with the integration would. */
+/* An executor whose shell is the test: it reads what is typed, and writes what a bash with the integration would. */
 #include "shell/exec/executor.h"
 #include "pty/wire.h"
 #include "shell/clock.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The parts of the seal of what has been typed. */
+/* The parts of a seal. */
 struct parts {
 	char mark[SEAL_DIGITS + 1], record[SEAL_DIGITS + 1];
 };
@@ -21,8 +21,8 @@ struct shell {
 	struct executor executor;
 	uint64_t blocks_not_kept;
 	unsigned executed, restarted, failed, changed, gone;
-	enum exec_end end; /* of the last that was over */
-	struct parts seal; /* of the last that was typed */
+	enum exec_end end; /* end of the last exec */
+	struct parts seal; /* seal that was typed last */
 	struct exec_watcher watcher;
 };
 
@@ -62,7 +62,7 @@ static void on_gone(void *user)
 static const struct executor_callbacks callbacks = {
 	.executed = on_executed, .restarted = on_restarted, .failed = on_failed};
 
-/* The script's memfd is where a holder would have it: in this process. */
+/* The script's memfd has the holder's descriptor number, in this process. */
 static void open_executor(struct shell *s)
 {
 	int before = dup(WIRE_FIXED_FD_SCRIPT);
@@ -79,7 +79,7 @@ static void open_executor(struct shell *s)
 		dup2(before, WIRE_FIXED_FD_SCRIPT);
 		close(before);
 	}
-	cr_assert(s->executor.open, "it could not be opened");
+	cr_assert(s->executor.open, "the executor cannot be opened");
 }
 
 static void make_shell(struct shell *s)
@@ -133,8 +133,8 @@ static int start(struct shell *s, const char *command, struct exec **ret_exec)
 	return exec_start(&s->executor, &o, &s->watcher, ret_exec);
 }
 
-/* What has been typed since the last time, without the seal that the shell takes out of it. */
-static const char *take_typed(struct shell *s)
+/* Input since the last call, without its seal, which s->seal gets. */
+static const char *read_typed(struct shell *s)
 {
 	static const char lead[] = INTEGRATION_LOAD SEAL_LEAD;
 	static char text[4096];
@@ -150,11 +150,11 @@ static const char *take_typed(struct shell *s)
 	return text;
 }
 
-/* The shell takes what was typed, and says that it begins. */
+/* The shell reads its input and starts the command. */
 static void begin_command(struct shell *s, const struct exec *e)
 {
 	char text[100];
-	take_typed(s);
+	read_typed(s);
 	snprintf(text, sizeof text, ";id=%s", e->id);
 	memory_pane_mark(&s->memory, "C", text);
 	snprintf(text, sizeof text, "%s|0", e->id);
@@ -162,8 +162,8 @@ static void begin_command(struct shell *s, const struct exec *e)
 	follow(s);
 }
 
-/* What tells that a command is over; seals: of the mark and of the record, or "". NULL: that is not written. */
-static void tell_end(
+/* Write a mark and a record of the end. Their seals may be ""; NULL: not written. */
+static void write_end(
 	struct shell *s, const struct exec *e, int status, const char *mark, const char *record)
 {
 	char text[160], kind[16];
@@ -181,10 +181,10 @@ static void tell_end(
 
 static void end_command(struct shell *s, const struct exec *e, int status)
 {
-	tell_end(s, e, status, s->seal.mark, s->seal.record);
+	write_end(s, e, status, s->seal.mark, s->seal.record);
 }
 
-/* A command that runs, and what would prove its end. */
+/* Start a command and get its seal. */
 static struct exec *begin_sealed(struct shell *s, const char *command, struct parts *ret_parts)
 {
 	struct exec *e;
@@ -195,7 +195,7 @@ static struct exec *begin_sealed(struct shell *s, const char *command, struct pa
 	return e;
 }
 
-Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
+Test(exec, command_from_its_typing_to_its_end, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *e;
@@ -204,7 +204,7 @@ Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
 	show_prompt(&s);
 	cr_assert_eq(start(&s, "make it", &e), 0);
 	cr_assert_eq(e->state, EXEC_STARTING);
-	cr_assert_str_eq(take_typed(&s), INTEGRATION_LOAD "\r");
+	cr_assert_str_eq(read_typed(&s), INTEGRATION_LOAD "\r");
 	begin_command(&s, e);
 	cr_assert_eq(e->state, EXEC_RUNNING);
 	memory_pane_say(&s.memory, "made\r\n");
@@ -219,27 +219,28 @@ Test(exec, a_command_from_its_typing_to_its_end, .timeout = 30)
 	cr_assert_eq(s.executed, 1);
 	cr_assert_eq(s.all.ended, 1);
 	cr_assert_gt(s.changed, 2);
-	cr_assert_null(exec_output(e, EXEC_OUTPUT, &parts), "it was told, and given back");
+	cr_assert_null(
+		exec_output(e, EXEC_OUTPUT, &parts), "the output was freed after the callback");
 	cr_assert_eq(s.all.budget, EXEC_OUTPUT_BUDGET);
 	exec_unwatch(e, &s.watcher);
 	finish_shell(&s);
 	ASSERT_NO_LEAKS();
 }
 
-Test(exec, what_is_sealed_is_believed, .timeout = 30)
+Test(exec, sealed_end_is_accepted, .timeout = 30)
 {
 	static struct shell s;
 	struct parts parts;
 	make_shell(&s);
 	struct exec *e = begin_sealed(&s, "true", &parts);
-	tell_end(&s, e, 3, parts.mark, parts.record);
+	write_end(&s, e, 3, parts.mark, parts.record);
 	cr_assert_eq(e->state, EXEC_DONE);
 	cr_assert_eq(e->status, 3);
 	cr_assert(e->end_marked && !e->suspect);
 	finish_shell(&s);
 }
 
-Test(exec, what_others_claim_ends_nothing, .timeout = 30)
+Test(exec, unsealed_end_is_ignored, .timeout = 30)
 {
 	static struct shell s;
 	struct parts parts;
@@ -251,17 +252,17 @@ Test(exec, what_others_claim_ends_nothing, .timeout = 30)
 		{parts.record, parts.mark}};
 	for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
 		e->suspect = false;
-		tell_end(&s, e, 0, claims[i].mark, claims[i].record);
+		write_end(&s, e, 0, claims[i].mark, claims[i].record);
 		cr_assert_eq(e->state, EXEC_RUNNING, "%zu", i);
 		cr_assert(e->suspect && !e->end_marked, "%zu", i);
 		cr_assert_not_null(blocks_running(&s.blocks), "%zu", i);
 	}
 	memory_pane_record(&s.memory, 'X', "0|");
 	follow(&s);
-	cr_assert_eq(e->state, EXEC_RUNNING, "the shell has not made place for another");
+	cr_assert_eq(e->state, EXEC_RUNNING, "the shell was not replaced");
 	cr_assert_eq(s.restarted, 0);
 	memory_pane_say(&s.memory, "made\r\n");
-	tell_end(&s, e, 7, parts.mark, parts.record);
+	write_end(&s, e, 7, parts.mark, parts.record);
 	cr_assert_eq(e->state, EXEC_DONE);
 	cr_assert_eq(e->status, 7);
 	cr_assert(e->suspect);
@@ -269,21 +270,21 @@ Test(exec, what_others_claim_ends_nothing, .timeout = 30)
 	finish_shell(&s);
 }
 
-Test(exec, of_mark_and_record_that_differ_the_mark_is_believed, .timeout = 30)
+Test(exec, if_mark_and_record_differ_the_mark_counts, .timeout = 30)
 {
 	static struct shell s;
 	struct parts parts;
 	make_shell(&s);
 	struct exec *e = begin_sealed(&s, "true", &parts);
-	tell_end(&s, e, 7, parts.mark, NULL);
-	tell_end(&s, e, 0, NULL, parts.record);
+	write_end(&s, e, 7, parts.mark, NULL);
+	write_end(&s, e, 0, NULL, parts.record);
 	cr_assert_eq(e->state, EXEC_DONE);
 	cr_assert_eq(e->status, 7);
 	cr_assert(e->suspect);
 	finish_shell(&s);
 }
 
-Test(exec, it_begins_once, .timeout = 30)
+Test(exec, second_start_is_suspect, .timeout = 30)
 {
 	static struct shell s;
 	struct parts parts;
@@ -298,20 +299,20 @@ Test(exec, it_begins_once, .timeout = 30)
 	finish_shell(&s);
 }
 
-Test(exec, where_nothing_is_proven_the_prompt_ends_it, .timeout = 30)
+Test(exec, unsealed_end_without_a_prompt_is_no_end, .timeout = 30)
 {
 	static struct shell s;
 	struct parts parts;
 	make_shell(&s);
 	struct exec *e = begin_sealed(&s, "true", &parts);
-	tell_end(&s, e, 4, "", "");
+	write_end(&s, e, 4, "", "");
 	exec_tick(&s.executor);
 	cr_assert_eq(e->state, EXEC_RUNNING, "there is no prompt");
 	finish_shell(&s);
 	cr_assert_eq(s.end, EXEC_END_LOST);
 }
 
-Test(exec, it_is_a_block_of_its_author, .timeout = 30)
+Test(exec, is_a_block_of_its_author, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *e;
@@ -332,14 +333,14 @@ Test(exec, it_is_a_block_of_its_author, .timeout = 30)
 	finish_shell(&s);
 }
 
-Test(exec, one_at_a_time_in_their_order, .timeout = 30)
+Test(exec, execs_run_one_at_a_time_in_order, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *first, *second;
 	make_shell(&s);
 	show_prompt(&s);
 	cr_assert_eq(start(&s, "one", &first), 0);
-	take_typed(&s);
+	read_typed(&s);
 	struct exec_watcher other = {.changed = on_changed, .gone = on_gone, .user = &s};
 	const struct exec_options o = {.command = "two", .length = 3, .queue = true};
 	cr_assert_eq(exec_start(&s.executor, &o, &other, &second), 0);
@@ -353,33 +354,33 @@ Test(exec, one_at_a_time_in_their_order, .timeout = 30)
 	cr_assert_eq(second->state, EXEC_QUEUED, "there is no prompt yet");
 	show_prompt(&s);
 	cr_assert_eq(second->state, EXEC_STARTING);
-	cr_assert_str_eq(take_typed(&s), INTEGRATION_LOAD "\r");
+	cr_assert_str_eq(read_typed(&s), INTEGRATION_LOAD "\r");
 	finish_shell(&s);
 	cr_assert_eq(s.gone, 2);
 	cr_assert_eq(s.executed, 2);
 	cr_assert_eq(s.end, EXEC_END_LOST);
 }
 
-Test(exec, typing_waits_until_the_command_has_begun, .timeout = 30)
+Test(exec, input_waits_until_the_command_has_begun, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *e;
 	make_shell(&s);
 	show_prompt(&s);
 	cr_assert_eq(start(&s, "cat", &e), 0);
-	take_typed(&s);
+	read_typed(&s);
 	cr_assert_eq(exec_write(&s.executor, "hello", 5), 0);
-	cr_assert_str_eq(take_typed(&s), "");
+	cr_assert_str_eq(read_typed(&s), "");
 	cr_assert_eq(exec_input_waiting(&s.executor), 5);
 	cr_assert_eq(s.memory.counters.bytes_in, 0, "counted when it is written");
 	begin_command(&s, e);
-	cr_assert_str_eq(take_typed(&s), "hello");
+	cr_assert_str_eq(read_typed(&s), "hello");
 	cr_assert_eq(s.memory.counters.bytes_in, 5);
 	cr_assert(e->interleaved);
 	finish_shell(&s);
 }
 
-Test(exec, refusals, .timeout = 30)
+Test(exec, refused_requests, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *e = NULL;
@@ -399,7 +400,7 @@ Test(exec, refusals, .timeout = 30)
 	finish_shell(&s);
 }
 
-Test(exec, the_end_of_the_shell_is_the_end_of_all, .timeout = 30)
+Test(exec, exit_of_the_shell_ends_the_exec, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *e;
@@ -417,7 +418,7 @@ Test(exec, the_end_of_the_shell_is_the_end_of_all, .timeout = 30)
 	finish_shell(&s);
 }
 
-Test(exec, the_ticker_rests_when_there_is_nothing_to_do, .timeout = 30)
+Test(exec, ticker_stops_when_idle, .timeout = 30)
 {
 	static struct shell s;
 	struct exec *e;

@@ -9,7 +9,7 @@
 
 #define NONCE "0123456789abcdef0123456789abcdef"
 
-/* The exit status of a shell for this text on its standard input. */
+/* The exit status of a shell that reads this text. */
 static int run_in(const char *shell, const char *arguments, const char *text, size_t length)
 {
 	char command[200];
@@ -43,7 +43,7 @@ static struct integration_command plain(const char *command)
 		.column = 3};
 }
 
-Test(integration, which_shells)
+Test(integration, supported_shells)
 {
 	cr_assert_eq(integration_shell_of("bash"), INTEGRATION_BASH);
 	cr_assert_eq(integration_shell_of("/usr/bin/bash"), INTEGRATION_BASH);
@@ -56,7 +56,7 @@ Test(integration, which_shells)
 	cr_assert_eq(integration_shell_of(""), INTEGRATION_NONE);
 }
 
-Test(integration, the_init_file_is_bash_and_has_the_nonce)
+Test(integration, init_file_is_valid_and_has_the_nonce)
 {
 	char *text = init_of(INTEGRATION_BASH, NULL);
 	cr_assert(text);
@@ -66,14 +66,14 @@ Test(integration, the_init_file_is_bash_and_has_the_nonce)
 	free(text);
 }
 
-Test(integration, the_file_of_a_shell_that_makes_place_for_another)
+Test(integration, init_file_of_a_shell_that_can_be_replaced)
 {
 	char *text = init_of(INTEGRATION_BASH, "/run/a 'b'\n$c/init.bash");
 	cr_assert(text);
 	cr_assert_eq(run("-n", text, strlen(text)), 0);
 	cr_assert(strstr(text, "__rs_f=$'/run/a \\'b\\'\\012$c/init.bash' "));
 	free(text);
-	/* Without a holder, which tells whose trap there is, that is left alone. */
+	/* Without a holder, traps are unchanged. */
 	text = init_of(INTEGRATION_BASH, "/nowhere");
 	char *longer = malloc(strlen(text) + 100);
 	sprintf(longer, "%s\n__rs_prompt; [ -z \"$(trap -p EXIT)\" ]\n", text);
@@ -84,8 +84,8 @@ Test(integration, the_file_of_a_shell_that_makes_place_for_another)
 	free(text);
 }
 
-/* Variables, and what is run. */
-Test(integration, a_script_has_its_lines_whatever_the_command)
+/* Two lines: variables, and the command. */
+Test(integration, script_has_two_lines_for_any_command)
 {
 	static const char *const commands[] = {"true", "echo 'a' \"b\" $c `d` \\", "cat <<E\nx\nE",
 		"a | b", "\001\177\377\033[m\r\n\t", "$'\\''", "é世🎪", "if", ")", "#"};
@@ -117,7 +117,7 @@ Test(integration, a_script_has_its_lines_whatever_the_command)
 	}
 }
 
-/* The command reaches the shell byte by byte: a script whose command is never evaluated tells it back. */
+/* The command reaches the shell byte by byte: the script prints it instead of running it. */
 Test(integration, bytes_are_quoted_exactly)
 {
 	char command[256], file[] = "/tmp/ringside-quoted-XXXXXX", back[256];
@@ -141,7 +141,7 @@ Test(integration, bytes_are_quoted_exactly)
 	free(text);
 }
 
-Test(integration, what_is_shown_has_no_control_characters_and_an_end)
+Test(integration, shown_command_is_short_and_without_control_characters)
 {
 	size_t length;
 	char *long_command = malloc(100000);
@@ -158,8 +158,8 @@ Test(integration, what_is_shown_has_no_control_characters_and_an_end)
 	free(text);
 }
 
-/* A line behind the command sees its statuses: not where it would become part of the command. */
-Test(integration, where_a_line_can_follow)
+/* A line after the command sees its statuses, unless it would become part of the command. */
+Test(integration, commands_that_a_line_can_follow)
 {
 	static const struct {
 		const char *command;
@@ -178,7 +178,7 @@ Test(integration, where_a_line_can_follow)
 	}
 }
 
-Test(integration, the_length_of_the_line_that_is_typed)
+Test(integration, length_of_the_typed_line)
 {
 	char *text = init_of(INTEGRATION_BASH, NULL), check[200];
 	int n = snprintf(check, sizeof check,

@@ -38,7 +38,7 @@ static struct integration_command command_of(enum integration_shell shell, const
 		.column = 3};
 }
 
-Test(integration_others, init_files_are_of_their_shells_and_have_the_nonce)
+Test(integration_others, init_files_are_valid_and_have_the_nonce)
 {
 	for (size_t i = 0; i < OTHERS; i++) {
 		const struct integration_init init = {
@@ -55,7 +55,7 @@ Test(integration_others, init_files_are_of_their_shells_and_have_the_nonce)
 	}
 }
 
-Test(integration_others, zsh_gets_its_directory_back)
+Test(integration_others, zsh_restores_zdotdir)
 {
 	struct integration_init init = {.shell = INTEGRATION_ZSH, .nonce = NONCE};
 	char *text = integration_init(&init);
@@ -67,8 +67,8 @@ Test(integration_others, zsh_gets_its_directory_back)
 	free(text);
 }
 
-/* Whatever the command and its circumstances, the script is text that the shell can read. */
-Test(integration_others, scripts_can_be_read, .timeout = 60)
+/* For any command and options the shell can parse the script. */
+Test(integration_others, scripts_are_valid, .timeout = 60)
 {
 	static const char *const commands[] = {"true", "echo 'a' \"b\" $c `d` \\", "cat <<E\nx\nE",
 		"a | b", "\001\033[m\r\n\t", "$'\\''", "\303\251\344\270\226", "if", ")", "#", "'",
@@ -98,8 +98,8 @@ Test(integration_others, scripts_can_be_read, .timeout = 60)
 	}
 }
 
-/* zsh reads lines: variables and what is run. */
-Test(integration_others, a_script_of_zsh_has_two_lines)
+/* zsh reads lines: variables, and the command. */
+Test(integration_others, script_of_zsh_has_two_lines)
 {
 	size_t length;
 	struct integration_command c = command_of(INTEGRATION_ZSH, "cat <<E\nx\nE\n");
@@ -123,7 +123,7 @@ Test(integration_others, bytes_are_quoted_exactly)
 		char *text = integration_script(&c, &length);
 		bool fish = others[i].shell == INTEGRATION_FISH;
 		int fd = mkstemp(file);
-		/* What is behind the command is left out. */
+		/* Leave out the part that runs the command. */
 		char *end = strstr(text, fish ? "\\n__rs_keep" : " __rs_v=");
 		cr_assert(end);
 		*end = '\0';
@@ -141,7 +141,7 @@ Test(integration_others, bytes_are_quoted_exactly)
 	}
 }
 
-Test(integration_others, what_is_shown_has_no_control_characters)
+Test(integration_others, shown_command_has_no_control_characters)
 {
 	for (size_t i = 0; i < OTHERS; i++) {
 		size_t length;

@@ -18,7 +18,7 @@ static void make(struct seal *seal, struct typed *t)
 	snprintf(t->record, sizeof t->record, "%s", t->text + lead + SEAL_DIGITS);
 }
 
-Test(seal, each_part_proves_its_own)
+Test(seal, each_part_proves_its_own_kind)
 {
 	struct seal seal, other;
 	struct typed t, u;
@@ -35,7 +35,7 @@ Test(seal, each_part_proves_its_own)
 	cr_assert_not(seal_matches(&(struct seal){.made = false}, SEAL_MARK, ""));
 }
 
-Test(seal, the_next_server_has_the_digests_only)
+Test(seal, next_server_has_only_the_digests)
 {
 	char text[SEAL_TEXT + 1];
 	struct seal seal, next;

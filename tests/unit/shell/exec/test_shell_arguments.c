@@ -10,7 +10,7 @@ static const struct {
 	const char *arguments[5];
 	enum integration_shell shell;
 	const char *passed; /* separated by spaces */
-	const char *files;  /* in what reads them; NULL: nothing is read */
+	const char *files;  /* in the text that sources them; NULL: no file */
 } cases[] = {
 	{"bash", {NULL}, INTEGRATION_BASH, "", "~/.bashrc"},
 	{"bash", {"--norc", "-i"}, INTEGRATION_BASH, "", NULL},
@@ -40,7 +40,7 @@ static const struct {
 	{"dash", {NULL}, INTEGRATION_NONE, NULL, NULL},
 };
 
-Test(shell_arguments, what_is_known_of_them)
+Test(shell_arguments, are_parsed_as_the_shell_does)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *words[8], *const *arguments = cases[i].arguments;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-Test(alias_resolve, what_it_names_and_what_is_below_it)
+Test(alias_resolve, resolves_the_place_and_paths_below_it)
 {
 	static const struct {
 		const char *path, *real; /* with target /t/w */
@@ -38,7 +38,7 @@ Test(alias_resolve, what_it_names_and_what_is_below_it)
 	}
 }
 
-Test(alias_resolve, the_root_may_stand_for_it)
+Test(alias_resolve, root_can_be_a_target)
 {
 	char real[64];
 	cr_assert_eq(alias_resolve("/", "/workspace", real, sizeof real), 0);
@@ -47,7 +47,7 @@ Test(alias_resolve, the_root_may_stand_for_it)
 	cr_expect_str_eq(real, "/a");
 }
 
-Test(alias_resolve, what_does_not_fit)
+Test(alias_resolve, paths_that_do_not_fit)
 {
 	char real[8];
 	cr_expect_eq(alias_resolve("/t/w", "/workspace/a", real, sizeof real), 0);
@@ -55,7 +55,7 @@ Test(alias_resolve, what_does_not_fit)
 	cr_expect_eq(alias_resolve("/t/w", "/12345678", real, sizeof real), -ENAMETOOLONG);
 }
 
-Test(alias_in_places, paths_lead_there_whatever_is_done_with_them)
+Test(alias_in_places, paths_below_a_place)
 {
 	struct folder folder;
 	struct place place;
@@ -74,7 +74,7 @@ Test(alias_in_places, paths_lead_there_whatever_is_done_with_them)
 	cr_expect_eq(mkdirat(e.dir_fd, e.name, 0700), 0);
 	place_entry_close(&e);
 	cr_expect_eq(fstatat(folder.fd, "new", &st, 0), 0);
-	/* Itself is the directory, not a name in the root. */
+	/* The place itself is the directory, not a name in the root. */
 	cr_assert_eq(place_find(&place, "/workspace", &e), 0);
 	cr_expect_str_neq(e.name, ALIAS_NAME);
 	place_entry_close(&e);

@@ -12,7 +12,7 @@
 
 struct task {
 	struct job job;
-	uv_sem_t *gate; /* it waits for that, if it is not NULL */
+	uv_sem_t *gate; /* job waits for it unless NULL */
 	atomic_int worked;
 	int done, error;
 };
@@ -52,7 +52,7 @@ static void close_crew(void)
 	cr_assert_eq(uv_loop_close(&loop), 0);
 }
 
-Test(crew, all_is_done_once, .timeout = 30)
+Test(crew, each_job_is_done_once, .timeout = 30)
 {
 	static struct task tasks[300];
 	open_crew();
@@ -60,14 +60,14 @@ Test(crew, all_is_done_once, .timeout = 30)
 		tasks[i].job = (struct job){.work = on_work, .done = on_done};
 		cr_assert_eq(crew_send(crew, &tasks[i].job), 0);
 	}
-	uv_run(&loop, UV_RUN_DEFAULT); /* ends when nothing is out */
+	uv_run(&loop, UV_RUN_DEFAULT); /* returns when all jobs are done */
 	for (size_t i = 0; i < 300; i++)
 		cr_assert(tasks[i].done == 1 && tasks[i].worked == 1 && tasks[i].error == 0);
 	close_crew();
 	ASSERT_NO_LEAKS();
 }
 
-Test(crew, who_is_stuck_takes_a_thread_and_no_more, .timeout = 30)
+Test(crew, blocked_job_uses_one_thread_only, .timeout = 30)
 {
 	static struct task stuck[CREW_MAX - 1], other;
 	uv_sem_t gate;
@@ -92,7 +92,7 @@ Test(crew, who_is_stuck_takes_a_thread_and_no_more, .timeout = 30)
 	ASSERT_NO_LEAKS();
 }
 
-/* Tasks that wait at the gate. Returns how many of them were taken before one was refused. */
+/* Send jobs that wait for gate. Returns how many were accepted before one was refused. */
 static unsigned send_until_refused(
 	struct task *tasks, unsigned most, const char *owner, uv_sem_t *gate)
 {
@@ -105,7 +105,7 @@ static unsigned send_until_refused(
 	return most;
 }
 
-Test(crew, what_waits_is_bounded, .timeout = 30)
+Test(crew, queue_is_limited, .timeout = 30)
 {
 	static struct task tasks[CREW_MAX + CREW_QUEUE + 1];
 	uv_sem_t gate;
@@ -122,7 +122,7 @@ Test(crew, what_waits_is_bounded, .timeout = 30)
 	ASSERT_NO_LEAKS();
 }
 
-Test(crew, guests_leave_room_in_the_queue, .timeout = 30)
+Test(crew, guests_leave_space_in_the_queue, .timeout = 30)
 {
 	static struct task tasks[CREW_OWNER_MAX + CREW_QUEUE + 1];
 	uv_sem_t gate;
@@ -141,7 +141,7 @@ Test(crew, guests_leave_room_in_the_queue, .timeout = 30)
 	ASSERT_NO_LEAKS();
 }
 
-Test(crew_close, does_not_wait_for_who_is_stuck, .timeout = 30)
+Test(crew_close, does_not_wait_for_blocked_jobs, .timeout = 30)
 {
 	static struct task stuck, waiting[CREW_MAX];
 	static uv_sem_t gate; /* never posted */
@@ -154,7 +154,7 @@ Test(crew_close, does_not_wait_for_who_is_stuck, .timeout = 30)
 		cr_assert_eq(crew_send(crew, &waiting[i].job), 0);
 	}
 	while (atomic_load(&begun) < CREW_MAX)
-		usleep(1000); /* the test's own time limit ends it */
+		usleep(1000); /* bounded by the test's timeout */
 	close_crew();
 	cr_assert_eq(stuck.done, 0);
 	unsigned cancelled = 0;
@@ -163,13 +163,13 @@ Test(crew_close, does_not_wait_for_who_is_stuck, .timeout = 30)
 	cr_assert_eq(cancelled, 1);
 }
 
-static unsigned told;
+static unsigned stuck_reported;
 
 static void on_stuck(void *user, const char *owner, unsigned count)
 {
 	(void)user;
 	cr_assert(strcmp(owner, "owner:a") == 0 || strcmp(owner, "link:b") == 0);
-	told += count;
+	stuck_reported += count;
 }
 
 static struct task *send_for(const char *owner, uv_sem_t *gate, int want)
@@ -182,7 +182,7 @@ static struct task *send_for(const char *owner, uv_sem_t *gate, int want)
 	return t;
 }
 
-Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .timeout = 60)
+Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout = 60)
 {
 	uv_sem_t gate;
 	struct task *held[CREW_OWNER_MAX], *guests[CREW_OWNER_MAX];
@@ -195,31 +195,31 @@ Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .ti
 		guests[i] = send_for("link:b", &gate, 0);
 	}
 	struct task *waits = send_for("owner:a", NULL, 0), *other = send_for("owner:c", NULL, 0);
-	struct task *nobodys = send_for("", NULL, 0);
-	while (!(other->done == 1 && nobodys->done == 1))
+	struct task *unowned = send_for("", NULL, 0);
+	while (!(other->done == 1 && unowned->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(waits->done, 0);
 	cr_assert_eq(crew_count(crew, "owner:a"), CREW_OWNER_MAX + 1);
-	/* Its time comes to nothing. */
+	/* Its deadline passes. */
 	while (!(waits->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	cr_assert_eq(waits->error, -ETIME);
-	/* The guests may have begun after a turn of the clock that the owner's had begun before. */
-	while (told < 2 * CREW_OWNER_MAX)
+	/* The guests' jobs may have begun one tick of the clock later. */
+	while (stuck_reported < 2 * CREW_OWNER_MAX)
 		uv_run(&loop, UV_RUN_ONCE);
-	cr_assert_eq(told, 2 * CREW_OWNER_MAX);
+	cr_assert_eq(stuck_reported, 2 * CREW_OWNER_MAX);
 	struct task *refused = send_for("owner:a", NULL, -ETIME);
 	crew_get_counts(crew, &n);
 	cr_assert_eq(n.stuck, 2 * CREW_OWNER_MAX);
 	cr_assert_eq(n.stuck_total, 2 * CREW_OWNER_MAX);
 	cr_assert_eq(n.refused_total, 2);
-	/* What is owed waits all the same. */
-	struct task *owed = calloc(1, sizeof *owed);
-	owed->job = (struct job){.work = on_work, .done = on_done, .owner = "owner:a"};
-	crew_send_required(crew, &owed->job);
+	/* A required job waits instead of being refused. */
+	struct task *required = calloc(1, sizeof *required);
+	required->job = (struct job){.work = on_work, .done = on_done, .owner = "owner:a"};
+	crew_send_required(crew, &required->job);
 	for (unsigned i = 0; i < 2 * CREW_OWNER_MAX; i++)
 		uv_sem_post(&gate);
-	while (!(owed->done == 1 && held[0]->done == 1 && guests[0]->done == 1))
+	while (!(required->done == 1 && held[0]->done == 1 && guests[0]->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
 	struct task *again = send_for("owner:a", NULL, 0);
 	while (!(again->done == 1))
@@ -234,9 +234,9 @@ Test(crew, one_behalf_holds_so_many_threads_and_is_told_when_they_are_stuck, .ti
 	cr_assert_eq(n.stuck, 0);
 	free(waits);
 	free(other);
-	free(nobodys);
+	free(unowned);
 	free(refused);
-	free(owed);
+	free(required);
 	free(again);
 	close_crew();
 	uv_sem_destroy(&gate);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(mime_of_name, by_extension_in_lower_case)
+Test(mime_of_name, extension_in_any_case)
 {
 	static const struct {
 		const char *path, *type;
@@ -19,7 +19,7 @@ Test(mime_of_name, by_extension_in_lower_case)
 	}
 }
 
-Test(mime_of_bytes, by_what_is_in_it)
+Test(mime_of_bytes, content)
 {
 	static const struct {
 		const char *bytes, *type;
@@ -35,7 +35,7 @@ Test(mime_of_bytes, by_what_is_in_it)
 	cr_assert_str_eq(type, "application/octet-stream");
 }
 
-Test(mime_is_text, text_and_what_is_as_good)
+Test(mime_is_text, text_types)
 {
 	static const char *const texts[] = {"text/x-c", "image/svg+xml", "application/ld+json",
 		"application/json", "application/x-sh", "inode/x-empty", "application/sql"};

@@ -1,4 +1,7 @@
-/* To another file system: /dev/shm, where that is one. Within one it is rename(2); see tests/integration/files.test.mjs. */
+/*
+ * Moves to another file system (/dev/shm, if it is one). tests/integration/files.test.mjs tests moves within one
+ * file system.
+ */
 #include "shell/files/move.h"
 
 #include "shell/files/temp_name.h"
@@ -13,11 +16,11 @@
 
 static struct folder folder;
 static struct place place;
-static char away[] = "/dev/shm/ringside-move-XXXXXX";
+static char elsewhere[] = "/dev/shm/ringside-move-XXXXXX";
 static char source[64];
-static unsigned synced, synced_late; /* directories; and those after the source had gone */
+static unsigned synced, synced_late; /* directories synced; and those after the source was removed */
 
-/* In place of that of libc: what is written down, and when. */
+/* Replaces libc's function: counts what is synced, and when. */
 int fsync(int fd)
 {
 	struct stat st;
@@ -36,15 +39,15 @@ static void write_text(int dir_fd, const char *name, const char *text)
 	close(fd);
 }
 
-/* Something to be moved, on the other file system. */
+/* Create the source and a target on the other file system. */
 static void enter(void)
 {
 	struct stat here, there;
 	placed_enter(&place, &folder);
-	cr_assert_not_null(mkdtemp(away));
-	cr_assert_eq(stat(away, &there), 0);
+	cr_assert_not_null(mkdtemp(elsewhere));
+	cr_assert_eq(stat(elsewhere, &there), 0);
 	cr_assert_eq(fstat(folder.fd, &here), 0);
-	snprintf(source, sizeof source, "%s/source", away);
+	snprintf(source, sizeof source, "%s/source", elsewhere);
 	cr_assert_eq(mkdir(source, 0700), 0);
 	int fd = open(source, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(fd, 0);
@@ -56,7 +59,7 @@ static void enter(void)
 
 static void leave(void)
 {
-	copy_remove_tree(AT_FDCWD, away);
+	copy_remove_tree(AT_FDCWD, elsewhere);
 	placed_leave(&place, &folder);
 }
 
@@ -65,8 +68,8 @@ static bool is_at(const char *name)
 	return faccessat(folder.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* How many names there are that begin with a dot. */
-static unsigned litter(void)
+/* Number of names that begin with a dot. */
+static unsigned count_hidden(void)
 {
 	unsigned count = 0;
 	int fd = openat(folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,8 +82,8 @@ static unsigned litter(void)
 	return count;
 }
 
-/* As a server that was killed in the middle of it leaves it. */
-static int leave_behind(char name[NAME_MAX + 1])
+/* Leave a temporary directory like that of a server killed in the middle of a move. */
+static int leave_temporary(char name[NAME_MAX + 1])
 {
 	temp_name_make("target", "-move", false, name, NAME_MAX + 1);
 	cr_assert_eq(mkdirat(folder.fd, name, 0700), 0);
@@ -90,7 +93,7 @@ static int leave_behind(char name[NAME_MAX + 1])
 	return fd;
 }
 
-Test(move_across, the_target_is_on_the_disk_before_the_source_goes)
+Test(move_across, target_is_synced_before_the_source_is_removed)
 {
 	bool missing;
 	enter();
@@ -98,38 +101,38 @@ Test(move_across, the_target_is_on_the_disk_before_the_source_goes)
 	cr_expect(is_at("target/file") && access(source, F_OK) < 0);
 	cr_expect_eq(synced, 2, "the tree's own directory, and that of the target");
 	cr_expect_eq(synced_late, 0);
-	cr_expect_eq(litter(), 0);
+	cr_expect_eq(count_hidden(), 0);
 	leave();
 }
 
-Test(move_across, what_a_killed_server_has_left_goes_with_the_next)
+Test(move_across, leftovers_of_a_killed_server_are_removed_by_the_next_move)
 {
 	char name[NAME_MAX + 1];
 	bool missing;
 	enter();
-	close(leave_behind(name));
+	close(leave_temporary(name));
 	cr_assert_eq(move_entry(&place, source, "target", &missing), 0);
 	cr_expect(is_at("target/file"));
-	cr_expect_eq(litter(), 0);
+	cr_expect_eq(count_hidden(), 0);
 	leave();
 }
 
-Test(move_across, what_somebody_has_under_way_stays)
+Test(move_across, other_moves_in_progress_are_untouched)
 {
 	char name[NAME_MAX + 1], half[2 * NAME_MAX];
 	bool missing;
 	enter();
-	int fd = leave_behind(name);
+	int fd = leave_temporary(name);
 	cr_assert_eq(flock(fd, LOCK_EX | LOCK_NB), 0);
 	cr_assert_eq(move_entry(&place, source, "target", &missing), 0);
 	snprintf(half, sizeof half, "%s/half", name);
 	cr_expect(is_at("target/file") && is_at(half));
-	cr_expect_eq(litter(), 1);
+	cr_expect_eq(count_hidden(), 1);
 	close(fd);
 	leave();
 }
 
-Test(move_across, what_cannot_be_put_there_stays_where_it_was)
+Test(move_across, failed_move_keeps_the_source)
 {
 	bool missing;
 	enter();
@@ -138,11 +141,11 @@ Test(move_across, what_cannot_be_put_there_stays_where_it_was)
 	cr_assert_eq(mkdirat(folder.fd, "target/source/full", 0700), 0);
 	cr_assert_eq(move_entry(&place, source, "target", &missing), -ENOTEMPTY);
 	cr_expect_eq(access(source, F_OK), 0);
-	cr_expect_eq(litter(), 0);
+	cr_expect_eq(count_hidden(), 0);
 	leave();
 }
 
-Test(move_across, a_directory_that_may_not_be_written_keeps_its_mode)
+Test(move_across, read_only_directory_keeps_its_mode)
 {
 	struct stat st;
 	bool missing;

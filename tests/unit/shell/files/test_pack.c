@@ -56,8 +56,8 @@ static struct text pack(const char *path, const struct pack_options *options)
 	return all;
 }
 
-/* However small the pieces are in which it comes. */
-static ssize_t take(void *user, const void **ret_bytes)
+/* The archive in pieces of any size. */
+static ssize_t next_piece(void *user, const void **ret_bytes)
 {
 	struct text *t = user;
 	size_t left = t->length - t->at, n = left < t->piece ? left : t->piece;
@@ -70,7 +70,8 @@ static int put(struct text *archive, const char *path, const struct stage_option
 {
 	struct stage s;
 	struct unpack_result result;
-	const struct unpack_options how = {.read = take, .user = archive, .bytes_max = 1 << 20};
+	const struct unpack_options how = {
+		.read = next_piece, .user = archive, .bytes_max = 1 << 20};
 	char name[STAGE_NAME_MAX];
 	int fd, rc = stage_open(&place, path, options, &s);
 	if (rc < 0)
@@ -92,7 +93,7 @@ static bool leaves_out(void *user, const char *name)
 	return strcmp(name, user) == 0;
 }
 
-Test(pack, there_and_back_in_pieces_of_any_size)
+Test(pack, round_trip_in_pieces_of_any_size)
 {
 	static const size_t pieces[] = {1, 7, 512, 10000, 1 << 20};
 	const struct stage_options options = {.replace = true};
@@ -122,7 +123,7 @@ Test(pack, there_and_back_in_pieces_of_any_size)
 	placed_leave(&place, &folder);
 }
 
-Test(pack, what_is_excluded_is_left_out_with_all_below)
+Test(pack, excluded_directories_are_left_out_with_their_contents)
 {
 	char excluded[] = "e";
 	placed_enter(&place, &folder);
@@ -140,15 +141,15 @@ Test(pack, what_is_excluded_is_left_out_with_all_below)
 	placed_leave(&place, &folder);
 }
 
-/* So that root may not read everything. */
-static void respect_modes(void)
+/* Drop all capabilities, so that modes apply to root too. */
+static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[2] = {{0}};
 	cr_assert_eq(syscall(SYS_capset, &header, sets), 0);
 }
 
-Test(pack, a_file_that_cannot_be_read_has_no_links_to_it)
+Test(pack, unreadable_file_has_no_links_to_it)
 {
 	const struct stage_options options = {.replace = true};
 	struct stat st;
@@ -159,7 +160,7 @@ Test(pack, a_file_that_cannot_be_read_has_no_links_to_it)
 	make("from/c", "more");
 	cr_assert_eq(linkat(folder.fd, "from/a", folder.fd, "from/b", 0), 0);
 	cr_assert_eq(fchmodat(folder.fd, "from/a", 0, 0), 0);
-	respect_modes();
+	drop_capabilities();
 	struct text archive = pack_with_losses("from", NULL, &losses);
 	archive.piece = PACK_PIECE;
 	cr_expect_eq(losses, 2);
@@ -170,7 +171,7 @@ Test(pack, a_file_that_cannot_be_read_has_no_links_to_it)
 	placed_leave(&place, &folder);
 }
 
-Test(pack, of_what_is_no_directory_there_is_none)
+Test(pack, only_directories_can_be_packed)
 {
 	struct pack *k;
 	placed_enter(&place, &folder);
@@ -180,14 +181,14 @@ Test(pack, of_what_is_no_directory_there_is_none)
 	placed_leave(&place, &folder);
 }
 
-/* What a piece says in the middle is what unpacking says, and nothing is left. */
-static ssize_t fail(void *user, const void **ret_bytes)
+/* If a piece reports an error, unpacking fails with it and leaves nothing. */
+static ssize_t fail_in_the_middle(void *user, const void **ret_bytes)
 {
 	struct text *t = user;
-	return t->at > 0 ? -ECANCELED : take(t, ret_bytes);
+	return t->at > 0 ? -ECANCELED : next_piece(t, ret_bytes);
 }
 
-Test(stage, what_breaks_off_leaves_nothing)
+Test(stage, failure_leaves_nothing)
 {
 	struct stage s;
 	struct unpack_result result;
@@ -196,7 +197,8 @@ Test(stage, what_breaks_off_leaves_nothing)
 	make("from/a", "text");
 	struct text archive = pack("from", NULL);
 	archive.piece = 1600;
-	const struct unpack_options how = {.read = fail, .user = &archive, .bytes_max = 1 << 20};
+	const struct unpack_options how = {
+		.read = fail_in_the_middle, .user = &archive, .bytes_max = 1 << 20};
 	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &s), 0);
 	cr_assert(temp_name_matches(s.entry.name));
 	cr_assert_eq(unpack(&s.place, &how, &result), -ECANCELED);
@@ -208,7 +210,7 @@ Test(stage, what_breaks_off_leaves_nothing)
 	placed_leave(&place, &folder);
 }
 
-Test(stage, what_was_left_behind_goes_and_what_is_in_use_stays)
+Test(stage, leftovers_are_removed_unless_in_use)
 {
 	struct stage a, b;
 	char name[NAME_MAX + 1];
@@ -220,7 +222,7 @@ Test(stage, what_was_left_behind_goes_and_what_is_in_use_stays)
 	cr_assert_eq(faccessat(folder.fd, name, F_OK, 0), 0);
 	stage_abort(&a);
 	stage_abort(&b);
-	/* As after kill -9: there is nobody who has a lock on it. */
+	/* As after kill -9: no process holds its lock. */
 	cr_assert_eq(mkdirat(folder.fd, name, 0700), 0);
 	cr_assert_eq(stage_open(&place, "to", &(struct stage_options){.replace = false}, &a), 0);
 	cr_assert_str_eq(a.entry.name, name);
@@ -229,7 +231,7 @@ Test(stage, what_was_left_behind_goes_and_what_is_in_use_stays)
 	placed_leave(&place, &folder);
 }
 
-Test(stage, its_names_are_told_from_others)
+Test(stage, its_names_are_recognised)
 {
 	cr_assert(temp_name_matches(".ringside-0123456789abcdef"));
 	cr_assert(temp_name_matches(".ringside-0123456789abcdef-stage"));

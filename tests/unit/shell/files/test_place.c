@@ -1,4 +1,4 @@
-/* Paths of no session; those of rooms are in tests/integration/files.test.mjs. */
+/* Paths outside of sessions. tests/integration/files.test.mjs tests those in sandboxes. */
 #include "shell/files/place.h"
 #include "tests/lib/placed.h"
 
@@ -25,7 +25,7 @@ Test(place_open, relative_to_the_directory_or_absolute)
 	placed_leave(&place, &folder);
 }
 
-Test(place_open, nothing_of_our_own_process)
+Test(place_open, own_process_is_out_of_reach)
 {
 	char path[64];
 	placed_enter(&place, &folder);
@@ -40,15 +40,15 @@ Test(place_open, nothing_of_our_own_process)
 	cr_assert_geq(proc, 0);
 	snprintf(path, sizeof path, "%d", (int)getpid());
 	cr_assert_eq(place_open_in(proc, path, O_RDONLY | O_DIRECTORY), -EACCES,
-		"nor from above, as a listing of all below goes on");
+		"nor from a directory above");
 	close(proc);
 	int fd = place_open(&place, "/proc/1/stat", O_RDONLY, 0);
-	cr_assert_geq(fd, 0, "of others there is what the kernel shows");
+	cr_assert_geq(fd, 0, "other processes are accessible");
 	close(fd);
 	placed_leave(&place, &folder);
 }
 
-Test(place_find, the_last_name)
+Test(place_find, last_name_of_the_path)
 {
 	static const struct {
 		const char *path, *name; /* NULL: -EBUSY */
@@ -69,10 +69,10 @@ Test(place_find, the_last_name)
 	placed_leave(&place, &folder);
 }
 
-Test(place_make_parents, what_is_missing)
+Test(place_make_parents, creates_missing_directories)
 {
 	static const struct {
-		const char *path, *made; /* "": nothing */
+		const char *path, *made; /* "": none */
 	} cases[] = {{"one", ""}, {"x/one", "x"}, {"p/q//r/one", "p/q/r"}, {"u/../v/one", "v"},
 		{"p/q/one", ""}};
 	struct stat st;
@@ -89,7 +89,7 @@ Test(place_make_parents, what_is_missing)
 	placed_leave(&place, &folder);
 }
 
-Test(place_enter, what_is_not_below_the_holder_is_not_the_shell)
+Test(place_enter, process_that_is_not_below_the_holder_is_refused)
 {
 	pid_t child = fork();
 	if (child == 0) {
@@ -98,7 +98,7 @@ Test(place_enter, what_is_not_below_the_holder_is_not_the_shell)
 	}
 	place_of_shell(&place, child, getpid());
 	cr_assert_eq(place_enter(&place), 0);
-	cr_assert_lt(place.root_fd, 0, "it is in no room");
+	cr_assert_lt(place.root_fd, 0, "it has no sandbox");
 	place_leave(&place);
 	place_of_shell(&place, getpid(), child);
 	cr_assert_eq(place_enter(&place), -ESRCH);

@@ -30,7 +30,7 @@ static const char *text_of(const char *name)
 	return text;
 }
 
-Test(replace, made_and_replaced)
+Test(replace, creates_and_replaces)
 {
 	struct stat before, after;
 	placed_enter(&place, &folder);
@@ -46,7 +46,7 @@ Test(replace, made_and_replaced)
 	placed_leave(&place, &folder);
 }
 
-Test(replace, nothing_is_seen_before_the_end_and_nothing_is_left)
+Test(replace, target_is_unchanged_until_the_end)
 {
 	const struct replace_options options = {.parents = false};
 	struct replace r;
@@ -62,14 +62,14 @@ Test(replace, nothing_is_seen_before_the_end_and_nothing_is_left)
 	placed_leave(&place, &folder);
 }
 
-Test(replace, what_a_killed_server_has_left_is_no_obstacle)
+Test(replace, leftovers_of_a_killed_server_do_not_matter)
 {
 	char left[NAME_MAX + 1];
 	struct replace r;
 	const struct replace_options options = {.parents = false};
 	placed_enter(&place, &folder);
 	cr_assert_eq(put("file", "old"), 0);
-	/* The name that it would take, taken. */
+	/* The temporary name is in use. */
 	snprintf(left, sizeof left, ".ringside-%s", "aad01178f02a6a23");
 	for (int i = 0; i < 3; i++) {
 		cr_assert_eq(replace_open(&place, "file", &options, &r), 0);
@@ -83,7 +83,7 @@ Test(replace, what_a_killed_server_has_left_is_no_obstacle)
 	placed_leave(&place, &folder);
 }
 
-Test(replace, a_link_and_what_is_no_file)
+Test(replace, links_and_special_files)
 {
 	struct stat st;
 	placed_enter(&place, &folder);
@@ -103,7 +103,7 @@ Test(replace, a_link_and_what_is_no_file)
 	placed_leave(&place, &folder);
 }
 
-Test(replace, links_lead_to_what_is_replaced)
+Test(replace, links_lead_to_the_replaced_file)
 {
 	struct stat st;
 	placed_enter(&place, &folder);
@@ -128,7 +128,7 @@ Test(replace, links_lead_to_what_is_replaced)
 	placed_leave(&place, &folder);
 }
 
-Test(replace, what_is_reached_by_a_link_stays_until_all_is_there)
+Test(replace, target_of_a_link_is_unchanged_until_the_end)
 {
 	const struct replace_options options = {.only = REPLACE_SAME};
 	struct replace r, second;

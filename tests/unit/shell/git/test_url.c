@@ -1,4 +1,4 @@
-/* Addresses: which git may be given, what a clone is called, what is masked. */
+/* Addresses for git: which are valid, the directory of a clone, and what is masked. */
 #include "shell/git/clone.h"
 
 #include <criterion/criterion.h>

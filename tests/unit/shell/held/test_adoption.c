@@ -1,10 +1,10 @@
-/* What an earlier server has left: with a holder, without one, and everything between. */
+/* Adoption of what an earlier server has left: with a holder, without one, and in between. */
 #include "shell/store/runtime_lock.h"
 #include "tests/lib/things.h"
 
 TestSuite(adoption, .init = things_set_up, .fini = things_tear_down, .timeout = 60);
 
-Test(adoption, one_with_a_holder_is_adopted)
+Test(adoption, thing_with_a_holder_is_adopted)
 {
 	things_leave("a", true);
 	cr_assert_eq(held_adopt(&t.table), 1);
@@ -17,7 +17,7 @@ Test(adoption, one_with_a_holder_is_adopted)
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
 }
 
-Test(adoption, known_ones_are_not_adopted_again)
+Test(adoption, known_things_are_not_adopted_again)
 {
 	things_leave("a", true);
 	things_start("b");
@@ -26,7 +26,7 @@ Test(adoption, known_ones_are_not_adopted_again)
 	cr_expect_eq(held_count(&t.table), 2);
 }
 
-Test(adoption, they_come_in_the_order_of_their_kind)
+Test(adoption, things_are_ordered_by_their_kind)
 {
 	things_leave("c", true);
 	things_leave("a", true);
@@ -42,7 +42,7 @@ Test(adoption, they_come_in_the_order_of_their_kind)
 	cr_expect_null(held_next(&t.table, h));
 }
 
-Test(adoption, one_without_a_holder_is_removed)
+Test(adoption, thing_without_a_holder_is_removed)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	close(things_make_directory("a", name));
@@ -53,7 +53,7 @@ Test(adoption, one_without_a_holder_is_removed)
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
 }
 
-Test(adoption, a_directory_that_is_being_cleared_up_is_known)
+Test(adoption, directory_in_removal_is_found_once)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	close(things_make_directory("a", name));
@@ -63,7 +63,7 @@ Test(adoption, a_directory_that_is_being_cleared_up_is_known)
 	cr_assert(LOOP_UNTIL(&t.loop, !things_has_directory(name)));
 }
 
-Test(adoption, one_that_cannot_be_read_stays_and_is_complained_of)
+Test(adoption, unreadable_thing_stays_and_is_reported)
 {
 	things_leave("a", true);
 	t.load_error = -EBADMSG;
@@ -73,7 +73,7 @@ Test(adoption, one_that_cannot_be_read_stays_and_is_complained_of)
 	cr_expect_eq(memory_holders_count(), 1);
 }
 
-Test(adoption, one_that_was_being_ended_is_ended_again)
+Test(adoption, unfinished_end_is_repeated)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	int fd = things_make_directory("a", name);
@@ -88,18 +88,18 @@ Test(adoption, one_that_was_being_ended_is_ended_again)
 	cr_expect_eq(memory_holders_count(), 0);
 }
 
-Test(adoption, the_second_of_one_id_is_ended)
+Test(adoption, second_thing_with_the_same_id_is_ended)
 {
 	things_leave("a", true);
 	things_leave("a", true);
-	cr_assert_eq(held_adopt(&t.table), 1, "the other one waits for the first to answer");
+	cr_assert_eq(held_adopt(&t.table), 1, "the second waits until the first responds");
 	cr_expect_eq(held_count(&t.table), 1);
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1 && t.attached == 2));
 	cr_expect_eq(held_count(&t.table), 1);
 	cr_expect_eq(memory_holders_count(), 1);
 }
 
-Test(adoption, one_that_was_still_starting_is_looked_at_again)
+Test(adoption, starting_thing_is_checked_again)
 {
 	struct memory_holder *h = things_leave("a", false);
 	cr_assert_eq(held_adopt(&t.table), 0);
@@ -112,7 +112,7 @@ Test(adoption, one_that_was_still_starting_is_looked_at_again)
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
 }
 
-Test(adoption, one_that_died_while_it_started_is_removed)
+Test(adoption, thing_that_died_while_starting_is_removed)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	int fd = things_make_directory("a", name);
@@ -125,12 +125,12 @@ Test(adoption, one_that_died_while_it_started_is_removed)
 	cr_expect(!held_is_adopting(&t.table));
 }
 
-Test(adoption, one_that_has_been_stopped_is_not_waited_for)
+Test(adoption, stopped_holder_is_not_waited_for)
 {
 	struct memory_holder *h = things_leave("a", true);
 	h->backlogged = true;
 	cr_assert_eq(held_adopt(&t.table), 1);
-	cr_expect(!held_is_adopting(&t.table), "it would keep the server from serving");
+	cr_expect(!held_is_adopting(&t.table), "the server would not start to serve");
 	cr_assert(held_find(&t.table, "a")->unresponsive);
 	cr_expect_eq(t.complaints, 1);
 	cr_expect_not_null(strstr(t.complaint, "its holder does not answer"));
@@ -142,7 +142,7 @@ Test(adoption, one_that_has_been_stopped_is_not_waited_for)
 	cr_expect_eq(t.complaints, 1, "%s", t.complaint);
 }
 
-Test(adoption, one_that_dies_before_it_answers_is_ended)
+Test(adoption, holder_that_dies_before_it_responds_is_ended)
 {
 	struct memory_holder *h = things_leave("a", true);
 	h->backlogged = true;
@@ -154,7 +154,7 @@ Test(adoption, one_that_dies_before_it_answers_is_ended)
 	cr_expect(held_table_is_idle(&t.table));
 }
 
-Test(adoption, who_waits_for_one_that_does_not_answer_is_told)
+Test(adoption, waiter_of_an_unresponsive_holder_gets_an_error)
 {
 	struct held_waiter w = {.done = things_on_answer};
 	struct memory_holder *h = things_leave("a", true);
@@ -167,7 +167,7 @@ Test(adoption, who_waits_for_one_that_does_not_answer_is_told)
 	cr_expect(!held_is_adopting(&t.table));
 }
 
-Test(adoption, one_that_needs_no_holder_stays_without)
+Test(adoption, thing_that_needs_no_holder_is_adopted_without)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	close(things_make_directory("a", name));
@@ -180,7 +180,7 @@ Test(adoption, one_that_needs_no_holder_stays_without)
 	cr_expect(things_has_directory(name));
 }
 
-Test(adoption, another_server_takes_the_holder)
+Test(adoption, another_server_takes_over_the_holder)
 {
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
@@ -203,7 +203,7 @@ static void on_other_lost(void *user, bool taken)
 	others_lost += taken;
 }
 
-/* It was too late for that. */
+/* Its attachment was too late. */
 static void on_other_failed(void *user, enum report_stage stage, int error)
 {
 	(void)user;
@@ -217,8 +217,8 @@ static void on_other_attached(void *user)
 	(void)user;
 }
 
-/* Another process attaches to what h has. */
-static void take(const struct memory_holder *h, struct link *other)
+/* Another process attaches to the holder h. */
+static void take_over(const struct memory_holder *h, struct link *other)
 {
 	static const struct link_callbacks callbacks = {
 		.attached = on_other_attached, .failed = on_other_failed, .lost = on_other_lost};
@@ -233,31 +233,31 @@ static void close_other(struct link *other)
 	cr_assert(LOOP_UNTIL(&t.loop, t.changed == before + 1));
 }
 
-/* This one is the server here, by its lock. */
-static void be_the_server(struct runtime_lock *lock)
+/* This process is the server: it holds the lock. */
+static void lock_runtime(struct runtime_lock *lock)
 {
 	cr_assert_eq(runtime_lock_acquire(lock, t.folder.fd), 0);
 	t.table.trust.lock = lock;
 	t.table.trust.runtime_dir = t.folder.path;
 }
 
-Test(adoption, what_is_taken_from_the_server_is_taken_back)
+Test(adoption, holder_that_was_taken_over_is_reattached)
 {
 	struct runtime_lock lock;
 	struct link other;
-	be_the_server(&lock);
+	lock_runtime(&lock);
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
 	others_lost = 0;
-	take(h, &other);
+	take_over(h, &other);
 	cr_assert(LOOP_UNTIL(&t.loop, others_lost == 1 && !thing->held.link.taken));
 	cr_expect_eq(t.lost, 0);
 	cr_expect_eq(t.regained, 1);
 	cr_expect_eq(t.complaints, 1);
 	cr_expect_not_null(strstr(t.complaint, "taken back"), "%s", t.complaint);
 	close_other(&other);
-	/* Who does that again is answered when it is time, and that is no news. */
-	take(h, &other);
+	/* A second takeover is undone later, and not reported again. */
+	take_over(h, &other);
 	cr_assert(LOOP_UNTIL(&t.loop, thing->held.link.taken && thing->held.taken_ms > 0));
 	cr_expect_eq(others_lost, 1);
 	held_recheck(&t.table);
@@ -268,16 +268,16 @@ Test(adoption, what_is_taken_from_the_server_is_taken_back)
 	t.table.trust.lock = NULL;
 }
 
-Test(adoption, who_has_lost_its_lock_takes_nothing_back)
+Test(adoption, server_without_its_lock_does_not_reattach)
 {
 	struct runtime_lock lock;
 	struct link other;
-	be_the_server(&lock);
+	lock_runtime(&lock);
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
 	cr_assert_eq(unlinkat(t.folder.fd, "lock", 0), 0);
 	others_lost = 0;
-	take(h, &other);
+	take_over(h, &other);
 	cr_assert(LOOP_UNTIL(&t.loop, t.lost == 1));
 	cr_expect(thing->held.taken);
 	cr_expect_eq(others_lost, 0);
@@ -287,16 +287,16 @@ Test(adoption, who_has_lost_its_lock_takes_nothing_back)
 	t.table.trust.lock = NULL;
 }
 
-Test(adoption, what_is_taken_while_it_is_being_ended_is_ended)
+Test(adoption, holder_taken_over_during_its_end_is_ended)
 {
 	struct runtime_lock lock;
 	struct link other;
-	be_the_server(&lock);
+	lock_runtime(&lock);
 	struct thing *thing = things_start("a");
 	struct memory_holder *h = memory_holder_of(&thing->held.link);
 	h->mute = true;
 	things_end(thing, NULL, 60000);
-	take(h, &other);
+	take_over(h, &other);
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
 	cr_expect_eq(t.regained, 0);
 	close_other(&other);
@@ -304,7 +304,7 @@ Test(adoption, what_is_taken_while_it_is_being_ended_is_ended)
 	t.table.trust.lock = NULL;
 }
 
-Test(adoption, a_stranger_in_its_place_is_refused_once)
+Test(adoption, holder_of_another_user_is_refused_once)
 {
 	struct memory_holder *h = things_leave("a", true);
 	h->foreign = true;
@@ -316,10 +316,10 @@ Test(adoption, a_stranger_in_its_place_is_refused_once)
 	cr_expect_eq(t.complaints, 1);
 	cr_expect(!held_is_adopting(&t.table));
 	cr_assert(LOOP_UNTIL(&t.loop, t.freed == 1));
-	cr_expect_eq(memory_holders_count(), 1, "it is left alone");
+	cr_expect_eq(memory_holders_count(), 1, "the holder is not killed");
 }
 
-Test(adoption, a_stranger_of_its_id_does_not_end_the_real_one)
+Test(adoption, holder_of_another_user_does_not_end_the_real_one)
 {
 	struct memory_holder *h = things_leave("a", true);
 	h->mute = true; /* whichever is found first */

@@ -1,4 +1,4 @@
-/* What is opened of a holder, by its pid. */
+/* Opening a holder's descriptors by its pid. */
 #include "shell/held/held.h"
 
 #include <criterion/criterion.h>
@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* We are the holder. */
+/* A holder that is this process. */
 static struct held make(void)
 {
 	return (struct held){.link = {.state = LINK_ATTACHED,
 				     .info = {.holder_pid = getpid(), .owner = geteuid()}}};
 }
 
-Test(held_open_descriptor, a_file_of_its_owner)
+Test(held_open_descriptor, file_of_the_same_user)
 {
 	struct held h = make();
 	char got[4] = "";
@@ -31,8 +31,8 @@ Test(held_open_descriptor, a_file_of_its_owner)
 	close(place);
 }
 
-/* To open it would wait for another end of it. */
-Test(held_open_descriptor, what_another_process_has_there, .timeout = 30)
+/* Opening the FIFO would block until another process opens it. */
+Test(held_open_descriptor, dead_or_closed_descriptors_are_refused, .timeout = 30)
 {
 	struct held h = make();
 	int ends[2];
@@ -43,7 +43,7 @@ Test(held_open_descriptor, what_another_process_has_there, .timeout = 30)
 	cr_expect_eq(held_open_descriptor(&h, ends[0], O_RDONLY), -ENOENT);
 }
 
-Test(held_open_descriptor, of_one_that_is_gone)
+Test(held_open_descriptor, process_that_has_exited)
 {
 	struct held h = make();
 	h.holder_lost = true;

@@ -1,9 +1,9 @@
-/* The table of what is held: finding, ending, directories, and closing it. */
+/* The table of held things: finding, ending, directories, and closing. */
 #include "tests/lib/things.h"
 
 TestSuite(held_table, .init = things_set_up, .fini = things_tear_down, .timeout = 60);
 
-Test(held_table, started_ones_are_found_by_their_id)
+Test(held_table, started_things_are_found_by_their_id)
 {
 	cr_expect_null(held_find(&t.table, "a"));
 	cr_expect(held_table_is_idle(&t.table));
@@ -14,16 +14,16 @@ Test(held_table, started_ones_are_found_by_their_id)
 	cr_expect(!held_table_is_idle(&t.table));
 }
 
-Test(held_table, start_is_told_to_who_waits)
+Test(held_table, waiter_is_notified_of_the_start)
 {
 	struct held_waiter w = {0};
 	things_begin("a", &w);
-	cr_expect_eq(t.answers, 0, "not from inside of it");
+	cr_expect_eq(t.answers, 0, "never from inside of the call");
 	cr_assert(LOOP_UNTIL(&t.loop, t.answers == 1));
 	cr_expect_eq(t.error, 0);
 }
 
-Test(held_table, start_that_fails_is_told_and_leaves_nothing)
+Test(held_table, failed_start_is_reported_and_leaves_nothing)
 {
 	struct held_waiter w = {0};
 	memory_holder_refuse_next(REPORT_CHDIR, -ENOENT);
@@ -36,7 +36,7 @@ Test(held_table, start_that_fails_is_told_and_leaves_nothing)
 	ASSERT_NO_LEAKS();
 }
 
-Test(held_table, output_gives_it_a_turn)
+Test(held_table, output_makes_a_turn)
 {
 	struct thing *a = things_start("a");
 	unsigned before = t.turns;
@@ -47,11 +47,11 @@ Test(held_table, output_gives_it_a_turn)
 	cr_assert(LOOP_UNTIL(&t.loop, t.turns == before + 2));
 }
 
-Test(held_table, retired_it_is_marked_and_not_found)
+Test(held_table, ending_thing_is_marked_and_not_found)
 {
 	struct thing *a = things_start("a");
 	static struct held_waiter w;
-	w.done = things_on_answer; /* told when the table is closed */
+	w.done = things_on_answer; /* called when the table is closed */
 	int fd = dup(a->held.link.dir_fd);
 	memory_holder_of(&a->held.link)->mute = true;
 	held_begin_end(&a->held, &w);
@@ -60,11 +60,11 @@ Test(held_table, retired_it_is_marked_and_not_found)
 	cr_expect_eq(held_count(&t.table), 0);
 	cr_expect(!held_table_is_idle(&t.table), "it is still being ended");
 	a->held.stuck = true;
-	cr_expect(held_table_is_idle(&t.table), "nothing more can be done now");
+	cr_expect(held_table_is_idle(&t.table), "it waits for nothing now");
 	close(fd);
 }
 
-Test(held_table, retired_while_it_starts_the_waiter_is_told)
+Test(held_table, end_during_the_start_notifies_the_waiter)
 {
 	struct held_waiter w = {0};
 	memory_holder_delay_next();
@@ -74,7 +74,7 @@ Test(held_table, retired_while_it_starts_the_waiter_is_told)
 	cr_expect_eq(t.error, -ECANCELED);
 }
 
-Test(held_table, its_holder_ends_it)
+Test(held_table, holder_ends_its_processes)
 {
 	struct held_waiter w = {.done = things_on_answer};
 	struct thing *a = things_start("a");
@@ -91,7 +91,7 @@ Test(held_table, its_holder_ends_it)
 	ASSERT_NO_LEAKS();
 }
 
-Test(held_table, a_holder_that_does_not_answer_is_not_waited_for_for_ever)
+Test(held_table, unresponsive_holder_is_killed_after_a_time)
 {
 	struct held_waiter w = {.done = things_on_answer};
 	struct thing *a = things_start("a");
@@ -101,7 +101,7 @@ Test(held_table, a_holder_that_does_not_answer_is_not_waited_for_for_ever)
 	cr_expect_eq(t.error, 0);
 }
 
-Test(held_table, a_holder_that_cannot_end_all_is_helped_at_once)
+Test(held_table, holder_that_cannot_kill_all_is_helped_at_once)
 {
 	struct thing *a = things_start("a");
 	memory_holder_of(&a->held.link)->end_error = -EBUSY;
@@ -109,7 +109,7 @@ Test(held_table, a_holder_that_cannot_end_all_is_helped_at_once)
 	cr_assert(LOOP_UNTIL(&t.loop, t.ended == 1));
 }
 
-Test(held_table, a_holder_that_dies_instead_of_ending_is_as_good)
+Test(held_table, holder_that_dies_instead_of_ending_counts_as_ended)
 {
 	struct thing *a = things_start("a");
 	struct memory_holder *h = memory_holder_of(&a->held.link);
@@ -120,7 +120,7 @@ Test(held_table, a_holder_that_dies_instead_of_ending_is_as_good)
 	cr_expect_eq(t.lost, 1);
 }
 
-Test(held_table, directory_is_removed_with_what_belongs_there)
+Test(held_table, directory_is_removed_with_known_files)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	int fd = things_make_directory("a", name);
@@ -133,18 +133,18 @@ Test(held_table, directory_is_removed_with_what_belongs_there)
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
 }
 
-Test(held_table, directory_with_something_else_stays_and_is_complained_of)
+Test(held_table, directory_with_unknown_files_stays_and_is_reported)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	int fd = things_make_directory("a", name);
-	things_put(fd, "rabbit.1", "somebody's");
+	things_put(fd, "rabbit.1", "foreign");
 	close(fd);
 	held_remove_directory(&t.table, name);
 	cr_expect(things_has_directory(name));
 	cr_expect_str_eq(t.complaint, ": cannot remove a thing's directory");
 }
 
-Test(held_table, directory_that_is_a_link_is_not_followed)
+Test(held_table, symbolic_link_is_not_followed)
 {
 	char name[DIRECTORY_NAME_SIZE];
 	int fd = things_make_directory("a", name);
@@ -157,7 +157,7 @@ Test(held_table, directory_that_is_a_link_is_not_followed)
 	close(fd);
 }
 
-Test(held_table, closed_it_tells_who_waits_and_holders_live_on)
+Test(held_table, closing_notifies_waiters_and_keeps_holders)
 {
 	struct held_waiter w = {0};
 	struct thing *a = things_start("a");
@@ -171,12 +171,12 @@ Test(held_table, closed_it_tells_who_waits_and_holders_live_on)
 	cr_expect_eq(memory_holders_count(), 2);
 	things_open();
 	cr_expect(things_has_directory(directory));
-	cr_assert_eq(held_adopt(&t.table), 1, "the other has not said that it can be attached to");
+	cr_assert_eq(held_adopt(&t.table), 1, "the other holder is not ready");
 	cr_assert(LOOP_UNTIL(&t.loop, t.attached == 2));
 	free(directory);
 }
 
-Test(held_table, sweep_comes_now_and_then)
+Test(held_table, sweep_runs_periodically)
 {
 	cr_assert(LOOP_UNTIL(&t.loop, t.sweeps > 0));
 }

@@ -1,4 +1,4 @@
-/* Turns: who has one, in which order, and how they end. */
+/* Turns: order, rounds, resting and removal. */
 #include "shell/held/turns.h"
 
 #include "tests/lib/leak.h"
@@ -13,9 +13,9 @@
 struct one {
 	struct turn turn;
 	char name;
-	unsigned left; /* turns until its work is done */
+	unsigned left; /* turns until the work is done */
 	enum turn_next then;
-	struct one *forgets; /* in its turn */
+	struct one *removes; /* is removed in the turn */
 	uint64_t works_ns;
 };
 
@@ -32,16 +32,16 @@ static struct one *one_of(struct turn *turn)
 	return (struct one *)(void *)((char *)turn - offsetof(struct one, turn));
 }
 
-static enum turn_next take(struct turn *turn)
+static enum turn_next take_turn(struct turn *turn)
 {
 	struct one *one = one_of(turn);
 	size_t length = strlen(t.order);
-	cr_assert_lt(length, sizeof t.order - 1, "it turns for ever: %s", t.order);
+	cr_assert_lt(length, sizeof t.order - 1, "turns never end: %s", t.order);
 	t.order[length] = one->name;
 	for (uint64_t until = uv_hrtime() + one->works_ns; uv_hrtime() < until;)
 		;
-	if (one->forgets)
-		turn_remove(&t.turns, &one->forgets->turn);
+	if (one->removes)
+		turn_remove(&t.turns, &one->removes->turn);
 	return --one->left > 0 ? TURN_MORE : one->then;
 }
 
@@ -56,7 +56,7 @@ static void set_up(void)
 	cr_assert_eq(uv_loop_init(&t.loop), 0);
 	uv_timer_init(&t.loop, &t.alive);
 	uv_timer_start(&t.alive, on_alive, 1u << 30, 0);
-	turns_open(&t.turns, &t.loop, take);
+	turns_open(&t.turns, &t.loop, take_turn);
 	for (unsigned i = 0; i < ONES; i++)
 		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 1, .then = TURN_SLEEP};
 }
@@ -84,7 +84,7 @@ static bool all_sleep(void)
 
 TestSuite(turns, .init = set_up, .fini = tear_down, .timeout = 30);
 
-Test(turns, those_with_more_to_do_take_turns)
+Test(turns, those_with_more_work_alternate)
 {
 	t.ones[0].left = 3;
 	t.ones[1].left = 2;
@@ -94,17 +94,17 @@ Test(turns, those_with_more_to_do_take_turns)
 	ASSERT_NO_LEAKS();
 }
 
-Test(turns, the_loop_looks_at_everything_else_after_each_round)
+Test(turns, the_loop_polls_after_each_round)
 {
 	t.ones[0].left = t.ones[1].left = 2;
 	make_busy(2);
 	uv_run(&t.loop, UV_RUN_NOWAIT);
 	cr_expect_str_eq(t.order, "ab");
-	uv_run(&t.loop, UV_RUN_ONCE); /* would wait for ever if the busy did not keep it awake */
+	uv_run(&t.loop, UV_RUN_ONCE); /* would block if busy ones did not keep the loop awake */
 	cr_expect_str_eq(t.order, "abab");
 }
 
-Test(turns, long_work_puts_off_the_others_to_the_next_round)
+Test(turns, long_work_delays_the_others_to_the_next_round)
 {
 	t.ones[0].works_ns = 20000000;
 	make_busy(2);
@@ -122,23 +122,23 @@ Test(turns, busy_twice_is_one_turn)
 	cr_expect_str_eq(t.order, "a");
 }
 
-Test(turns, one_forgets_another_that_is_to_be_next)
+Test(turns, turn_can_remove_the_next_one)
 {
-	t.ones[0].forgets = &t.ones[1];
+	t.ones[0].removes = &t.ones[1];
 	make_busy(3);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "ac");
 }
 
-Test(turns, one_forgets_itself_while_it_has_its_turn)
+Test(turns, turn_can_remove_itself)
 {
-	t.ones[0].forgets = &t.ones[0];
+	t.ones[0].removes = &t.ones[0];
 	make_busy(2);
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "ab");
 }
 
-Test(turns, who_rests_is_looked_at_a_moment_later)
+Test(turns, resting_one_has_a_turn_a_moment_later)
 {
 	t.ones[0].then = TURN_REST;
 	make_busy(1);
@@ -150,7 +150,7 @@ Test(turns, who_rests_is_looked_at_a_moment_later)
 	cr_expect_str_eq(t.order, "aa");
 }
 
-Test(turns, who_rests_can_be_made_busy_and_has_one_turn)
+Test(turns, resting_one_made_busy_has_one_turn)
 {
 	t.ones[0].then = TURN_REST;
 	t.ones[1].then = TURN_REST;
@@ -166,7 +166,7 @@ Test(turns, who_rests_can_be_made_busy_and_has_one_turn)
 	cr_expect_str_eq(t.order, "abab");
 }
 
-Test(turns, who_rests_is_forgotten)
+Test(turns, resting_one_can_be_removed)
 {
 	t.ones[0].then = TURN_REST;
 	make_busy(1);
@@ -177,7 +177,7 @@ Test(turns, who_rests_is_forgotten)
 	cr_expect_str_eq(t.order, "a");
 }
 
-Test(turns, put_off_they_wait)
+Test(turns, suspended_turns_wait)
 {
 	turns_suspend(&t.turns, true);
 	make_busy(2);
@@ -188,7 +188,7 @@ Test(turns, put_off_they_wait)
 	cr_expect_str_eq(t.order, "ab");
 }
 
-Test(turns, taken_at_once_it_is_busy_no_more)
+Test(turns, running_it_at_once_uses_up_the_turn)
 {
 	t.ones[0].left = 2;
 	make_busy(1);
@@ -199,8 +199,8 @@ Test(turns, taken_at_once_it_is_busy_no_more)
 	cr_expect_str_eq(t.order, "aa");
 }
 
-/* Nobody's turn is a second one before what comes from outside has been looked at. */
-Test(turns, whoever_takes_longer_than_a_moment_is_the_last_before_the_loop_looks_at_everything_else)
+/* No second turn comes before the loop has polled. */
+Test(turns, slow_turn_is_the_last_before_the_loop_polls)
 {
 	for (unsigned i = 0; i < ONES; i++)
 		t.ones[i] = (struct one){.name = (char)('a' + i), .left = 2, .works_ns = 2000000};
@@ -212,14 +212,14 @@ Test(turns, whoever_takes_longer_than_a_moment_is_the_last_before_the_loop_looks
 	cr_expect_str_eq(t.order, "abcabc");
 }
 
-Test(turns, who_is_woken_has_its_turn_at_once)
+Test(turns, woken_one_has_its_turn_at_once)
 {
 	turn_wake(&t.turns, &t.ones[0].turn);
 	cr_expect_str_eq(t.order, "a");
 	cr_assert(all_sleep());
 }
 
-Test(turns, who_needs_much_is_woken_to_wait_for_its_turn)
+Test(turns, woken_one_with_much_work_waits_for_its_turn)
 {
 	t.ones[0].works_ns = 200000;
 	t.ones[0].then = TURN_REST;
@@ -227,10 +227,10 @@ Test(turns, who_needs_much_is_woken_to_wait_for_its_turn)
 	t.ones[0] = (struct one){.turn = t.ones[0].turn, .name = 'a', .left = 1, .then = TURN_SLEEP};
 	turn_wake(&t.turns, &t.ones[0].turn);
 	turn_wake(&t.turns, &t.ones[1].turn);
-	cr_expect_str_eq(t.order, "ab", "the one that needs little comes before the second turn");
+	cr_expect_str_eq(t.order, "ab", "the short turn comes first");
 	cr_assert(LOOP_UNTIL(&t.loop, all_sleep()));
 	cr_expect_str_eq(t.order, "aba");
 	t.ones[0].left = 1;
 	turn_wake(&t.turns, &t.ones[0].turn);
-	cr_expect_str_eq(t.order, "abaa", "it had nothing more to do");
+	cr_expect_str_eq(t.order, "abaa", "its last turn was short");
 }

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* What a key sends, or "?" when it is none. */
+/* The bytes that a key sends, or "?" if it is no key. */
 static const char *encoded(const char *name, const struct screen_modes *modes)
 {
 	static char bytes[KEYS_BYTES_MAX + 1];
@@ -30,7 +30,7 @@ static void check(const struct key_case *cases, size_t count, const struct scree
 #define CHECK(cases, ...) \
 	check(cases, sizeof(cases) / sizeof *(cases), &(struct screen_modes){__VA_ARGS__})
 
-Test(keys_parse, refuses_what_is_no_key)
+Test(keys_parse, invalid_names_are_refused)
 {
 	static const char *const cases[] = {"", "ab", "C-", "S-", "C-M-", "F0", "F25", "F01", "F1x",
 		"KP", "KP10", "KPx", "Entr", "Enter ", "C-Entr", "X-a", "^ab", "^ ", "\xc2\x9b",
@@ -40,7 +40,7 @@ Test(keys_parse, refuses_what_is_no_key)
 		cr_expect_not(keys_parse(cases[i], strlen(cases[i]), &key), "%s", cases[i]);
 }
 
-Test(keys_parse, names_of_the_same_key)
+Test(keys_parse, synonyms)
 {
 	static const char *const cases[][2] = {{"PageUp", "PPage"}, {"pgup", "PageUp"},
 		{"NPage", "PgDn"}, {"PageDown", "NPAGE"}, {"IC", "Insert"}, {"DC", "Delete"},
@@ -102,8 +102,8 @@ Test(keys_encode, control_space_is_nul)
 	cr_expect_arr_eq(bytes, "\033", 2);
 }
 
-/* ctlseqs: DECCKM. Modified ones stay. */
-Test(keys_encode, what_the_kernel_acts_on_is_sent_as_it_is)
+/* ctlseqs: DECCKM. Keys with modifiers do not change. */
+Test(keys_encode, keys_for_signals_are_sent_as_control_characters)
 {
 	struct termios line = {.c_cc = {[VINTR] = 3, [VQUIT] = 28, [VSUSP] = 26, [VEOF] = 4}};
 	static const struct {
@@ -212,7 +212,7 @@ Test(keys_encode, kitty_reports_all_keys)
 	CHECK(text, .kitty_flags = 8 | 16);
 }
 
-Test(keys_encode, the_longest_fits)
+Test(keys_encode, longest_sequence_fits)
 {
 	char bytes[KEYS_BYTES_MAX];
 	struct key key;

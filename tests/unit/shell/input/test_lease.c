@@ -9,7 +9,7 @@ static const struct lease_terms mine = {
 static const struct lease_terms soft = {
 	.owner = "me", .author = "owner", .exclusive = false, .ttl_ms = 1000};
 
-Test(lease_acquire, by_one_at_a_time)
+Test(lease_acquire, one_holder_at_a_time)
 {
 	struct lease l = {0};
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
@@ -24,7 +24,7 @@ Test(lease_acquire, by_one_at_a_time)
 	cr_expect_eq(l.since_ms, 1005);
 }
 
-Test(lease_acquire, renewal_goes_on)
+Test(lease_acquire, renewal_keeps_the_id)
 {
 	struct lease l = {0};
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
@@ -40,11 +40,11 @@ Test(lease_acquire, renewal_goes_on)
 	again.renew = "00000000000000000000000000000000";
 	cr_expect_eq(lease_acquire(&l, &again, 600), -EBUSY);
 	again.renew = id;
-	cr_assert_eq(lease_acquire(&l, &again, 2000), 0, "nobody has it");
-	cr_expect_str_neq(l.id, id, "others may have typed since");
+	cr_assert_eq(lease_acquire(&l, &again, 2000), 0, "the lease has expired");
+	cr_expect_str_neq(l.id, id, "other input may have come since");
 }
 
-Test(lease_release, by_its_id)
+Test(lease_release, needs_the_id_of_the_lease)
 {
 	struct lease l = {0};
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
@@ -60,7 +60,7 @@ Test(lease_release, by_its_id)
 	cr_expect_not(lease_release(&l, "", 6));
 }
 
-Test(lease_expire, once)
+Test(lease_expire, lease_expires_once)
 {
 	struct lease l = {0};
 	cr_expect_not(lease_expire(&l, 5));
@@ -70,18 +70,18 @@ Test(lease_expire, once)
 	cr_expect_not(lease_expire(&l, 1006));
 }
 
-Test(lease_allows, whom)
+Test(lease_allows, depends_on_the_lease_and_its_id)
 {
 	struct lease l = {0};
 	static const char other[] = "00000000000000000000000000000000";
 	cr_expect(lease_allows(&l, NULL, 5));
-	cr_expect_not(lease_allows(&l, other, 5), "it is over");
+	cr_expect_not(lease_allows(&l, other, 5), "the lease is not valid");
 	cr_assert_eq(lease_acquire(&l, &mine, 5), 0);
 	cr_expect(lease_allows(&l, l.id, 5));
 	cr_expect_not(lease_allows(&l, NULL, 5));
 	cr_expect_not(lease_allows(&l, other, 5));
 	cr_expect(lease_allows(&l, NULL, 1005));
-	cr_expect_not(lease_allows(&l, l.id, 1005), "it is over");
+	cr_expect_not(lease_allows(&l, l.id, 1005), "the lease is not valid");
 	lease_clear(&l);
 	cr_assert_eq(lease_acquire(&l, &soft, 5), 0);
 	cr_expect(lease_allows(&l, NULL, 5));
@@ -92,17 +92,17 @@ Test(lease_allows, whom)
 static const struct lease_terms others = {
 	.owner = "you", .author = "driver/1", .exclusive = true, .ttl_ms = 1000};
 
-static struct lease_terms taking(enum lease_acquire take)
+static struct lease_terms terms_with(enum lease_acquire take)
 {
 	struct lease_terms terms = mine;
 	terms.take = take;
 	return terms;
 }
 
-Test(lease_acquire, now_from_another)
+Test(lease_acquire, lease_of_another_holder_can_be_replaced)
 {
 	struct lease l = {0};
-	const struct lease_terms now = taking(LEASE_ACQUIRE_NOW);
+	const struct lease_terms now = terms_with(LEASE_ACQUIRE_NOW);
 	cr_assert_eq(lease_acquire(&l, &others, 5), 0);
 	char before[sizeof l.id];
 	memcpy(before, l.id, sizeof before);
@@ -113,31 +113,31 @@ Test(lease_acquire, now_from_another)
 	cr_expect_not(lease_allows(&l, before, 101));
 }
 
-Test(lease_acquire, after_another)
+Test(lease_acquire, heir_follows_the_holder)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
 	cr_assert_eq(lease_acquire(&l, &others, 5), 0);
 	char theirs[sizeof l.id], heir[sizeof l.id];
 	memcpy(theirs, l.id, sizeof theirs);
 	cr_assert_eq(lease_acquire(&l, &after, 100), 0);
 	memcpy(heir, l.heir.id, sizeof heir);
-	cr_expect(lease_allows(&l, theirs, 101), "it goes on");
+	cr_expect(lease_allows(&l, theirs, 101), "the lease continues");
 	cr_expect_not(lease_allows(&l, heir, 101));
 	cr_expect(lease_hand_over(&l, 200));
 	cr_expect(lease_allows(&l, heir, 201));
 	cr_expect_not(lease_allows(&l, theirs, 201));
 	cr_expect_eq(l.expires_ms, 1200);
 	cr_expect_not(lease_hand_over(&l, 300));
-	cr_assert_eq(lease_acquire(&l, &after, 5000), 0, "nobody has it");
+	cr_assert_eq(lease_acquire(&l, &after, 5000), 0, "the lease has expired");
 	cr_expect(lease_allows(&l, l.id, 5001));
 	cr_expect_eq(l.heir.id[0], 0);
 }
 
-Test(lease_heir, has_it_when_it_is_given_back_or_over)
+Test(lease_heir, gets_the_lease_when_it_is_released_or_expires)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
 	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
 	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
 	char id[sizeof l.id];
@@ -152,10 +152,10 @@ Test(lease_heir, has_it_when_it_is_given_back_or_over)
 	cr_expect(lease_is_held(&l, 1999));
 }
 
-Test(lease_heir, comes_before_those_that_ask_after_the_lease_has_expired)
+Test(lease_heir, precedes_requests_after_the_expiry)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
 	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
 	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
 	cr_expect_eq(lease_acquire(&l, &others, 1500), -EBUSY);
@@ -163,10 +163,10 @@ Test(lease_heir, comes_before_those_that_ask_after_the_lease_has_expired)
 	cr_expect(lease_is_held(&l, 2499));
 }
 
-Test(lease_heir, may_be_it_no_longer)
+Test(lease_heir, can_give_up_its_claim)
 {
 	struct lease l = {0};
-	const struct lease_terms after = taking(LEASE_ACQUIRE_AFTER);
+	const struct lease_terms after = terms_with(LEASE_ACQUIRE_AFTER);
 	cr_assert_eq(lease_acquire(&l, &others, 0), 0);
 	cr_assert_eq(lease_acquire(&l, &after, 1), 0);
 	char id[sizeof l.id];
@@ -176,7 +176,7 @@ Test(lease_heir, may_be_it_no_longer)
 	cr_expect_not(lease_hand_over(&l, 3));
 }
 
-Test(lease_leave_note, is_there_until_the_next_lease_is_over)
+Test(lease_leave_note, note_stays_until_the_end_of_the_next_lease)
 {
 	struct lease l = {0};
 	uint64_t version = l.version;

@@ -60,7 +60,7 @@ Test(mouse_encode, x10_has_no_modifiers)
 		"\033[M !!");
 }
 
-Test(mouse_encode, sgr_has_no_bound)
+Test(mouse_encode, sgr_has_no_limit)
 {
 	cr_expect_str_eq(encoded((struct mouse_event){MOUSE_RELEASE, MOUSE_RIGHT, 1000, 999,
 					 KEY_CTRL | KEY_ALT | KEY_SHIFT},
@@ -68,7 +68,7 @@ Test(mouse_encode, sgr_has_no_bound)
 		"\033[<30;999;1000m");
 }
 
-Test(mouse_is_tracked, not_in_pixels)
+Test(mouse_is_tracked, pixel_mode_is_not_supported)
 {
 	cr_expect_not(mouse_is_tracked(&(struct screen_modes){.mouse = MOUSE_NONE}));
 	cr_expect(mouse_is_tracked(&(struct screen_modes){.mouse = MOUSE_X10}));

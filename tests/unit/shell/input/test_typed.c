@@ -18,7 +18,7 @@ static void add(struct typed *t, const char *by, const char *text, uint64_t at, 
 			.shown = shown});
 }
 
-Test(typed_add, keystrokes_of_one_are_one_entry_up_to_the_end_of_the_line)
+Test(typed_add, keystrokes_of_an_author_join_up_to_the_end_of_the_line)
 {
 	struct typed t = {0};
 	add(&t, "a", "l", 1, true);
@@ -34,7 +34,7 @@ Test(typed_add, keystrokes_of_one_are_one_entry_up_to_the_end_of_the_line)
 	ASSERT_NO_LEAKS();
 }
 
-Test(typed_add, another_person_time_or_terminal_is_another_entry)
+Test(typed_add, other_author_time_or_client_starts_a_new_entry)
 {
 	struct typed t = {0};
 	add(&t, "a", "1", 1, true);
@@ -53,7 +53,7 @@ Test(typed_add, another_person_time_or_terminal_is_another_entry)
 	ASSERT_NO_LEAKS();
 }
 
-Test(typed_add, what_is_not_shown_is_counted_only)
+Test(typed_add, hidden_input_is_only_counted)
 {
 	struct typed t = {0};
 	add(&t, "a", "x", 1, true);
@@ -67,7 +67,7 @@ Test(typed_add, what_is_not_shown_is_counted_only)
 	ASSERT_NO_LEAKS();
 }
 
-Test(typed_add, has_its_limits)
+Test(typed_add, entries_and_bytes_are_limited)
 {
 	struct typed t = {0};
 	for (unsigned i = 0; i < TYPED_ENTRIES_MAX + 10; i++)

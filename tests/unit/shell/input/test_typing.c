@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-Test(typing_paste, as_terminals_give_it)
+Test(typing_paste, pasted_text_is_sent_as_terminals_send_it)
 {
 	static const struct {
 		const char *text;
@@ -45,8 +45,8 @@ static struct termios cooked(void)
 	return t;
 }
 
-/* Whether so many x and then text are taken, after what was there. */
-static bool takes(
+/* Whether the line accepts count times x and then text, after its earlier input. */
+static bool line_accepts(
 	struct typing_line *line, const struct termios *modes, size_t count, const char *text)
 {
 	static char bytes[3 * TYPING_LINE_MAX];
@@ -56,59 +56,59 @@ static bool takes(
 	return typing_follow_line(line, modes, bytes, count + length);
 }
 
-Test(typing_follow_line, the_limit)
+Test(typing_follow_line, length_is_limited)
 {
 	const struct termios modes = cooked();
 	struct typing_line line = {0};
-	cr_expect(takes(&line, &modes, TYPING_LINE_MAX, "\n"));
+	cr_expect(line_accepts(&line, &modes, TYPING_LINE_MAX, "\n"));
 	cr_expect_eq(line.length, 0);
-	cr_expect(takes(&line, &modes, TYPING_LINE_MAX, ""));
-	cr_expect_not(takes(&line, &modes, 1, ""), "the line goes on");
+	cr_expect(line_accepts(&line, &modes, TYPING_LINE_MAX, ""));
+	cr_expect_not(line_accepts(&line, &modes, 1, ""), "the line is full");
 	line = (struct typing_line){0};
-	cr_expect_not(takes(&line, &modes, TYPING_LINE_MAX + 1, "\n"));
+	cr_expect_not(line_accepts(&line, &modes, TYPING_LINE_MAX + 1, "\n"));
 }
 
-Test(typing_follow_line, a_return_that_the_kernel_drops_ends_nothing)
+Test(typing_follow_line, ignored_return_does_not_end_the_line)
 {
 	struct termios modes = cooked();
 	struct typing_line line = {0};
 	modes.c_iflag |= IGNCR;
-	cr_expect(takes(&line, &modes, TYPING_LINE_MAX, "\r"));
-	cr_expect_not(takes(&line, &modes, 1, ""));
+	cr_expect(line_accepts(&line, &modes, TYPING_LINE_MAX, "\r"));
+	cr_expect_not(line_accepts(&line, &modes, 1, ""));
 }
 
-Test(typing_follow_line, what_ends_a_line)
+Test(typing_follow_line, characters_that_end_a_line)
 {
 	static const char *const ends[] = {"\n", "\r", "\x03", "\x04", "\x15"};
 	const struct termios modes = cooked();
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		struct typing_line line = {0};
-		cr_expect(takes(&line, &modes, 9, ends[i]), "%zu", i);
+		cr_expect(line_accepts(&line, &modes, 9, ends[i]), "%zu", i);
 		cr_expect_eq(line.length, 0, "%zu", i);
 	}
 }
 
-Test(typing_follow_line, erased_quoted_and_by_other_modes)
+Test(typing_follow_line, erasing_quoting_and_other_modes)
 {
 	struct termios modes = cooked();
 	struct typing_line line = {0};
-	cr_expect(takes(&line, &modes, 3, "\x7f"));
+	cr_expect(line_accepts(&line, &modes, 3, "\x7f"));
 	cr_expect_eq(line.length, 2);
-	cr_expect(takes(&line, &modes, 0, "\x16"));
-	cr_expect(takes(&line, &modes, 0, "\n"));
+	cr_expect(line_accepts(&line, &modes, 0, "\x16"));
+	cr_expect(line_accepts(&line, &modes, 0, "\n"));
 	cr_expect_eq(line.length, 3, "a quoted line feed does not end it");
 	modes.c_iflag = INLCR;
-	cr_expect(takes(&line, &modes, 0, "\n\r"));
+	cr_expect(line_accepts(&line, &modes, 0, "\n\r"));
 	cr_expect_eq(line.length, 5);
 	modes.c_lflag = ICANON;
-	cr_expect(takes(&line, &modes, 0, "\x03\x16"));
+	cr_expect(line_accepts(&line, &modes, 0, "\x03\x16"));
 	cr_expect_eq(line.length, 7);
 	modes.c_cc[VEOL] = ';';
-	cr_expect(takes(&line, &modes, 0, "a;"));
+	cr_expect(line_accepts(&line, &modes, 0, "a;"));
 	cr_expect_eq(line.length, 0);
 }
 
-Test(typing_find_answer, is_the_end_of_a_line_or_what_stops_a_program)
+Test(typing_find_answer, finds_the_end_of_the_line_or_a_signal_character)
 {
 	static const struct {
 		const char *text;
@@ -120,7 +120,7 @@ Test(typing_find_answer, is_the_end_of_a_line_or_what_stops_a_program)
 			typing_find_answer(cases[i].text, cases[i].length), cases[i].at, "%zu", i);
 }
 
-Test(typing_paste, is_followed_however_it_is_cut)
+Test(typing_paste, is_tracked_at_every_cut)
 {
 	static const struct {
 		const char *bytes;
@@ -140,7 +140,7 @@ Test(typing_paste, is_followed_however_it_is_cut)
 	}
 }
 
-Test(typing_typist_id, tells_typists_apart)
+Test(typing_typist_id, different_typists_have_different_ids)
 {
 	const struct typist one = {.author = "a", .label = "", .client = 1},
 			    again = {.author = "a", .label = "", .client = 2, .key = 77},

@@ -37,7 +37,7 @@ static void check(const struct excerpt_parts *p, uint64_t total)
 		cr_assert_eq(p->tail[i], byte_at(total - p->tail_length + i), "%zu", i);
 }
 
-Test(excerpt, any_limit_any_length)
+Test(excerpt, any_limit_and_length)
 {
 	struct random r = {4};
 	for (unsigned round = 0; round < 3000; round++) {
@@ -57,7 +57,7 @@ Test(excerpt, any_limit_any_length)
 	ASSERT_NO_LEAKS();
 }
 
-Test(excerpt, memory_grows_with_what_comes)
+Test(excerpt, memory_grows_with_the_content)
 {
 	struct excerpt e;
 	size_t budget = SIZE_MAX;
@@ -67,7 +67,7 @@ Test(excerpt, memory_grows_with_what_comes)
 	excerpt_finish(&e);
 }
 
-Test(excerpt, short_of_memory_keeps_what_it_has)
+Test(excerpt, lack_of_memory_keeps_the_content)
 {
 	struct random r = {5};
 	for (size_t budget = 0; budget < 40000; budget += 1111) {
@@ -84,7 +84,7 @@ Test(excerpt, short_of_memory_keeps_what_it_has)
 	}
 }
 
-Test(excerpt, nothing_is_kept_of_limit_zero)
+Test(excerpt, limit_zero_keeps_nothing)
 {
 	struct excerpt e;
 	size_t budget = SIZE_MAX;

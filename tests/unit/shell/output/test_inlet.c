@@ -58,7 +58,7 @@ static void tear_down(void)
 	ASSERT_NO_LEAKS();
 }
 
-/* Where a command that runs in a shell finds it. */
+/* Open the FIFO at the place that a command in a shell uses. */
 static int open_moved(void)
 {
 	char path[300];
@@ -76,7 +76,7 @@ static size_t read_some(int fd, size_t most)
 
 TestSuite(inlet, .init = set_up, .fini = tear_down, .timeout = 60);
 
-Test(inlet, a_reader_that_comes_later_gets_all_of_it_and_then_the_end)
+Test(inlet, late_reader_gets_all_bytes_and_the_end)
 {
 	static char much[MUCH];
 	size_t got = 0, n;
@@ -94,19 +94,19 @@ Test(inlet, a_reader_that_comes_later_gets_all_of_it_and_then_the_end)
 	cr_assert_eq(got, MUCH);
 	cr_assert_eq(t.bytes, MUCH);
 	cr_assert_not(t.refused);
-	cr_assert_eq(read(fd, much, 1), 0, "it is at its end");
+	cr_assert_eq(read(fd, much, 1), 0, "end of file");
 	cr_assert_null(inlet_find(t.all, t.id));
 	close(fd);
 }
 
-Test(inlet, what_is_written_before_there_is_a_descriptor_waits_for_it)
+Test(inlet, bytes_wait_for_the_reader)
 {
 	char text[8];
 	cr_assert_eq(inlet_write_begin(t.inlet, &callbacks, NULL), 0);
 	cr_assert_eq(inlet_write(t.inlet, "hello", 5), -EAGAIN);
 	int fd = inlet_reader(t.inlet);
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(inlet_reader(t.inlet), -ENOENT, "it is had once");
+	cr_assert_eq(inlet_reader(t.inlet), -ENOENT, "there is one reader only");
 	cr_assert(LOOP_UNTIL(&t.loop, t.drained == 1));
 	cr_assert_eq(read(fd, text, sizeof text), 5);
 	inlet_write_end(t.inlet, true);
@@ -115,7 +115,7 @@ Test(inlet, what_is_written_before_there_is_a_descriptor_waits_for_it)
 	close(fd);
 }
 
-Test(inlet, a_reader_that_goes_is_told_at_once)
+Test(inlet, reader_that_closes_is_reported_at_once)
 {
 	cr_assert_eq(inlet_write_begin(t.inlet, &callbacks, NULL), 0);
 	int fd = inlet_reader(t.inlet);
@@ -126,7 +126,7 @@ Test(inlet, a_reader_that_goes_is_told_at_once)
 	cr_assert_eq(t.bytes, 3);
 }
 
-Test(inlet, a_writer_that_goes_before_its_reader_comes_leaves_it_an_end)
+Test(inlet, early_end_of_the_writer_reaches_the_reader)
 {
 	char byte;
 	cr_assert_eq(inlet_write_begin(t.inlet, &callbacks, NULL), 0);
@@ -134,11 +134,11 @@ Test(inlet, a_writer_that_goes_before_its_reader_comes_leaves_it_an_end)
 	int fd = open_moved();
 	cr_assert(LOOP_UNTIL(&t.loop, !inlet_find(t.all, t.id)));
 	cr_assert_eq(read(fd, &byte, 1), 0);
-	cr_assert_eq(t.ended, 0, "nobody listens");
+	cr_assert_eq(t.ended, 0, "the callback was cancelled");
 	close(fd);
 }
 
-Test(inlet, what_no_command_can_read_any_more_is_refused)
+Test(inlet, bytes_that_no_command_can_read_are_refused)
 {
 	cr_assert_eq(inlet_write_begin(t.inlet, &callbacks, NULL), 0);
 	cr_assert_eq(inlet_write(t.inlet, "abc", 3), -EAGAIN);
@@ -149,7 +149,7 @@ Test(inlet, what_no_command_can_read_any_more_is_refused)
 	cr_assert_eq(t.bytes, 0);
 }
 
-Test(inlet, there_are_so_many_and_each_is_read_once)
+Test(inlet, number_is_limited_and_each_is_read_once)
 {
 	char id[FIFO_ID_SIZE];
 	int rc = 0;
@@ -166,7 +166,7 @@ Test(inlet, there_are_so_many_and_each_is_read_once)
 	close(fd);
 }
 
-Test(inlet, those_of_an_earlier_server_are_removed)
+Test(inlet, inlets_of_an_earlier_server_are_removed)
 {
 	struct inlets *next;
 	struct stat st;
@@ -178,7 +178,7 @@ Test(inlet, those_of_an_earlier_server_are_removed)
 	inlets_close(next);
 }
 
-Test(inlet, a_command_to_which_no_writer_comes_finds_the_end)
+Test(inlet, command_without_a_writer_gets_the_end)
 {
 	struct inlets *brief;
 	char id[FIFO_ID_SIZE], path[300];
@@ -188,7 +188,7 @@ Test(inlet, a_command_to_which_no_writer_comes_finds_the_end)
 		cr_assert_eq(fifo_move(t.folder.path, id, t.folder.fd, "input"), 0);
 		snprintf(path, sizeof path, "%s/input", t.folder.path);
 		int fd = late ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		/* What polls that descriptor is told when a writer has come and gone. */
+		/* A reader that polls the FIFO sees that a writer has come and gone. */
 		for (int i = 0; late && i < 10; i++)
 			uv_run(&t.loop, UV_RUN_ONCE);
 		fd = late ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : fd;
@@ -197,7 +197,7 @@ Test(inlet, a_command_to_which_no_writer_comes_finds_the_end)
 		close(fd);
 		cr_assert(LOOP_UNTIL(&t.loop, !inlet_find(brief, id)));
 	}
-	/* Nobody has taken this one. */
+	/* No command opens this one. */
 	cr_assert_eq(inlet_create(brief, id), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, !inlet_find(brief, id)));
 	inlets_close(brief);

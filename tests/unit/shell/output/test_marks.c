@@ -10,7 +10,7 @@
 struct seen {
 	char text[4096];
 	size_t length;
-	uint64_t next; /* offset that must come next */
+	uint64_t next; /* offset that the next bytes must have */
 };
 
 static void on_text(void *user, uint64_t offset, const void *bytes, size_t length)
@@ -37,7 +37,7 @@ static void on_mark(void *user, const struct mark *m)
 		kinds[m->kind], m->id, m->status);
 }
 
-/* Feed in steps of every size; the text with its marks must be this. */
+/* Feed in pieces of every size; the text with its marks must be `wanted`. */
 static void check(const char *bytes, const char *wanted)
 {
 	size_t length = strlen(bytes);
@@ -64,7 +64,7 @@ Test(marks, every_kind)
 		"a<A  -1>b<B  -1>c<C  -1>d<C e1 -1>e<D e1 4>f<D  -1>g<P  -1>h<E  -1>i");
 }
 
-Test(marks, status_is_one_of_bash_or_none)
+Test(marks, status_is_valid_or_missing)
 {
 	static const struct {
 		const char *field;
@@ -92,7 +92,7 @@ static void take_time(void *user, const struct mark *mark)
 	*(uint64_t *)user = mark->time_us;
 }
 
-Test(marks, time_is_one_of_bash_or_none)
+Test(marks, time_is_valid_or_missing)
 {
 	static const struct {
 		const char *field;
@@ -113,7 +113,7 @@ Test(marks, time_is_one_of_bash_or_none)
 	}
 }
 
-Test(marks, of_others_are_text)
+Test(marks, marks_of_other_programs_are_text)
 {
 	static const char *const texts[] = {"\033]133;A\a", "\033]133;A;aid=abcd\a",
 		"\033]133;A;aid=ab\a", "\033]133;A;aid=\a", "\033]133;X" AID "\a",
@@ -124,13 +124,13 @@ Test(marks, of_others_are_text)
 		check(texts[i], texts[i]);
 }
 
-Test(marks, one_that_is_cut_short_by_another)
+Test(marks, mark_cut_short_by_another)
 {
 	check("\033]133;A" AID "\033]133;B" AID "\a", "\033]133;A" AID "<B  -1>");
 	check("\033\033\033]133;B" AID "\a.", "\033\033<B  -1>.");
 }
 
-Test(marks, too_long_is_text)
+Test(marks, too_long_mark_is_text)
 {
 	char bytes[2 * MARK_MAX + 64] = "\033]133;D;0" AID ";id=e;pad=";
 	memset(bytes + strlen(bytes), 'x', 2 * MARK_MAX);

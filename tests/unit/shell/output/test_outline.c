@@ -10,7 +10,7 @@
 struct seen {
 	char text[1 << 18];
 	size_t length;
-	int source; /* of the last piece */
+	int source; /* end of the last piece */
 	uint64_t lost;
 };
 
@@ -111,7 +111,7 @@ Test(outline, sources_marks_and_records_in_order)
 	ring_close(&r);
 }
 
-Test(outline, a_new_shell_comes_in_its_place)
+Test(outline, new_shell_is_reported_in_order)
 {
 	struct ring r;
 	struct outline o;
@@ -120,7 +120,7 @@ Test(outline, a_new_shell_comes_in_its_place)
 	memory_ring_make(&r, RING_SIZE_MIN);
 	memory_ring_say(&r, "old");
 	record(&r, "P\037abc\0370\037\037/\036");
-	memory_ring_event(&r, EVENT_SHELL, &shell, 1); /* makes no sense */
+	memory_ring_event(&r, EVENT_SHELL, &shell, 1); /* invalid */
 	memory_ring_event(&r, EVENT_SHELL, &shell, sizeof shell);
 	memory_ring_say(&r, "new");
 	outline_init(&o, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
@@ -132,7 +132,7 @@ Test(outline, a_new_shell_comes_in_its_place)
 	ring_close(&r);
 }
 
-Test(outline, as_it_grows)
+Test(outline, growing_ring)
 {
 	struct ring r;
 	struct outline o;
@@ -144,12 +144,13 @@ Test(outline, as_it_grows)
 	for (uint64_t limit = 0; limit <= stream_head(&r.bytes); limit++)
 		cr_assert_not(outline_read(&o, &r, limit, SIZE_MAX, &callbacks, seen));
 	cr_assert_str_eq(seen->text, wanted);
-	cr_assert_not(outline_read(&o, &r, 3, SIZE_MAX, &callbacks, seen), "back is nothing");
+	cr_assert_not(outline_read(&o, &r, 3, SIZE_MAX, &callbacks, seen),
+		"an earlier offset gives nothing");
 	free(seen);
 	ring_close(&r);
 }
 
-Test(outline, what_the_ring_has_lost_is_told)
+Test(outline, lost_bytes_are_reported)
 {
 	struct ring r;
 	struct outline o;

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-/* A ring and who wrote it, and the same in a file. */
+/* A ring with its labels, and the file with the same output. */
 struct both {
 	struct folder folder;
 	struct ring ring;
@@ -70,7 +70,8 @@ static void save(struct both *b)
 	while ((rc = output_file_write(b->file, bytes)) > 0)
 		;
 	cr_assert_eq(rc, 0);
-	cr_assert_eq(faccessat(b->folder.fd, OUTPUT_FILE, F_OK, 0), -1, "it has its name too early");
+	cr_assert_eq(faccessat(b->folder.fd, OUTPUT_FILE, F_OK, 0), -1,
+		"the file has its final name too early");
 	cr_assert_eq(output_file_commit(b->file, b->folder.fd), 0);
 	cr_assert_eq(faccessat(b->folder.fd, OUTPUT_FILE_NEW, F_OK, 0), -1);
 }
@@ -82,7 +83,7 @@ static void reopen(struct both *b)
 	cr_assert_eq(output_file_open(&b->file, b->folder.fd), 0);
 }
 
-/* Both give the same pieces. */
+/* Ring and file give the same pieces. */
 static void assert_same(const struct both *b, unsigned sources, size_t cap)
 {
 	static uint8_t one[1 << 16], other[1 << 16];
@@ -108,7 +109,7 @@ static void assert_same(const struct both *b, unsigned sources, size_t cap)
 	} while (some);
 }
 
-Test(output_file, reads_as_the_ring_did)
+Test(output_file, reads_like_the_ring)
 {
 	struct random random = {3};
 	static const size_t lengths[] = {0, 1, 100, 5000, 60000, 300000};
@@ -130,7 +131,7 @@ Test(output_file, reads_as_the_ring_did)
 	ASSERT_NO_LEAKS();
 }
 
-Test(output_file, more_than_the_window_is_read_in_parts)
+Test(output_file, output_larger_than_the_window)
 {
 	struct both b;
 	static uint8_t out[1 << 17];
@@ -173,7 +174,7 @@ Test(output_file, facts_are_read_back)
 	unmake(&b);
 }
 
-Test(output_file, none_is_none)
+Test(output_file, missing_file)
 {
 	struct both b;
 	make(&b);
@@ -186,7 +187,7 @@ Test(output_file, none_is_none)
 	ASSERT_NO_LEAKS();
 }
 
-Test(output_file, what_is_gone_from_the_disk_is_lost)
+Test(output_file, truncated_output_is_lost)
 {
 	struct both b;
 	struct streams_piece piece;
@@ -206,7 +207,7 @@ Test(output_file, what_is_gone_from_the_disk_is_lost)
 	unmake(&b);
 }
 
-/* Whatever somebody has put there: it is refused, or it can be read. */
+/* A damaged file is refused, or can be read. */
 Test(output_file, damage_is_refused_or_harmless)
 {
 	struct both b;

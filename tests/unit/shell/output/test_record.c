@@ -50,7 +50,7 @@ static const char wanted[] = "P status=130 id=exec_1 half=0 cwd=/tmp\n"
 			     "P status=1 id= half=0 cwd=/ 1 at 1795275017143295\n"
 			     "P status=1 id= half=0 cwd=/ 1\n";
 
-Test(record, however_it_is_cut)
+Test(record, result_is_the_same_at_every_cut)
 {
 	for (size_t step = 1; step <= sizeof all; step++) {
 		struct record_reader r = {0};
@@ -64,7 +64,7 @@ Test(record, however_it_is_cut)
 	}
 }
 
-Test(record, what_is_none_is_counted_and_forgotten)
+Test(record, invalid_records_are_counted_and_dropped)
 {
 	static const char *const noise[] = {"", "x", "P", "P" US "other" US "0" US US,
 		"P" US NONCE US US US, "P" US NONCE US "256" US US, "P" US NONCE US "-1" US US,
@@ -86,7 +86,7 @@ Test(record, what_is_none_is_counted_and_forgotten)
 	}
 }
 
-Test(record, one_that_is_too_long_is_dropped_whole)
+Test(record, record_that_is_too_long_is_dropped)
 {
 	struct record_reader r = {0};
 	struct seen seen = {.length = 0};
@@ -98,7 +98,7 @@ Test(record, one_that_is_too_long_is_dropped_whole)
 	cr_assert_str_eq(seen.text, wanted);
 }
 
-Test(record, an_id_and_a_list_have_their_limits)
+Test(record, length_of_ids_and_lists_is_limited)
 {
 	char text[600] = "C" US NONCE US;
 	struct record_reader r = {0};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is put in and what comes out, by source. */
+/* Input or output of each source. */
 struct text {
 	char bytes[1 << 16];
 	size_t length;
@@ -66,7 +66,7 @@ static void put(struct written *w, enum event_source source, const char *text, s
 	stream_commit(&w->ring.bytes, n);
 }
 
-/* Read everything from `cursor` on, in pieces of cap. Returns what was lost. */
+/* Read everything from `cursor` on, in pieces of cap. Returns the lost bytes. */
 static uint64_t read_all(
 	const struct written *w, uint64_t cursor, unsigned sources, size_t cap, struct text *texts)
 {
@@ -85,7 +85,7 @@ static uint64_t read_all(
 	return lost + piece.lost;
 }
 
-Test(streams_read, streams_come_apart_exactly)
+Test(streams_read, sources_are_separated_exactly)
 {
 	static const char out[] = "one\r\n\r\r\ntwo\n\n\r", err[] = "\n\r\nx\r", tty[] = "a\r\nb\r";
 	for (size_t cap = 1; cap < 20; cap++) {
@@ -107,7 +107,7 @@ Test(streams_read, streams_come_apart_exactly)
 	}
 }
 
-Test(streams_read, only_what_is_asked_for)
+Test(streams_read, only_requested_sources)
 {
 	struct written w;
 	struct text texts[4] = {0};
@@ -122,7 +122,7 @@ Test(streams_read, only_what_is_asked_for)
 	unmake(&w);
 }
 
-Test(streams_read, any_cut_gives_the_same)
+Test(streams_read, result_is_the_same_at_every_cut)
 {
 	struct random random = {7};
 	for (unsigned round = 0; round < 200; round++) {
@@ -148,7 +148,7 @@ Test(streams_read, any_cut_gives_the_same)
 	}
 }
 
-Test(streams_read, what_is_gone_is_counted)
+Test(streams_read, overwritten_bytes_are_counted)
 {
 	struct written w;
 	struct text texts[4] = {0};
@@ -163,7 +163,7 @@ Test(streams_read, what_is_gone_is_counted)
 	unmake(&w);
 }
 
-Test(streams_read, bytes_of_unknown_writers_are_lost)
+Test(streams_read, bytes_of_unknown_sources_are_lost)
 {
 	struct written w;
 	struct text texts[4] = {0};
@@ -182,7 +182,7 @@ Test(streams_read, bytes_of_unknown_writers_are_lost)
 	unmake(&w);
 }
 
-Test(streams_read, a_cursor_between_a_cr_and_its_lf_gives_the_lf)
+Test(streams_read, cursor_between_cr_and_lf_gives_the_lf)
 {
 	struct written w;
 	struct text texts[4] = {0};
@@ -200,7 +200,7 @@ static void on_output(void *user, enum event_source source, const uint8_t *data,
 	add((struct text *)user + source, data, length);
 }
 
-Test(streams_feed, any_cut_gives_the_same)
+Test(streams_feed, result_is_the_same_at_every_cut)
 {
 	static const char ring[] = "a\r\nb\r\r\n\rc\r\r", want[] = "a\nb\r\n\rc\r\r";
 	for (size_t cut = 0; cut < sizeof ring - 1; cut++) {

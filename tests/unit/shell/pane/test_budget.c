@@ -1,4 +1,4 @@
-/* What there is of memory for all screens. */
+/* The memory budget of all screens. */
 #include "shell/held/table.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
@@ -29,7 +29,7 @@ static void on_alive(uv_timer_t *timer)
 	(void)timer;
 }
 
-/* All are on the first one's loop. */
+/* All panes use the loop of the first. */
 static void set_up(void)
 {
 	budget = (struct budget){0};
@@ -71,8 +71,8 @@ static void tear_down(void)
 
 TestSuite(budget, .init = set_up, .fini = tear_down);
 
-/* So many lines, each in a style of its own. */
-static void say_lines(unsigned pane, unsigned lines, bool watched)
+/* Print lines with a style each. */
+static void print_lines(unsigned pane, unsigned lines, bool watched)
 {
 	for (unsigned i = 0; i < lines; i++) {
 		memory_pane_say(
@@ -90,54 +90,54 @@ static const struct screen *screen(unsigned pane)
 	return pane_screen_here(&m[pane].pane);
 }
 
-static bool all_have_given(void)
+static bool all_are_trimmed(void)
 {
 	return budget.asked == 0;
 }
 
-Test(budget, sums_are_those_of_the_screens)
+Test(budget, used_is_the_sum_of_all_screens)
 {
-	say_lines(0, 500, false);
-	say_lines(1, 50, false);
+	print_lines(0, 500, false);
+	print_lines(1, 50, false);
 	cr_assert_eq(budget.used, screen_memory(screen(0)) + screen_memory(screen(1)));
 	size_t rest = screen_memory(screen(0)) - screen_measure(screen(0)).lines;
 	cr_assert_geq(budget.committed, rest + 2 * screen_size_bytes(24, 80));
 	cr_assert_eq(budget.trims, 0);
 }
 
-Test(budget, the_quietest_gives_first_and_nobody_else)
+Test(budget, quietest_screen_is_trimmed_first_and_alone)
 {
-	say_lines(0, 2000, false);
-	say_lines(1, 2000, false);
+	print_lines(0, 2000, false);
+	print_lines(1, 2000, false);
 	budget.limit = budget.used + 1000;
-	say_lines(2, 100, false);
-	cr_assert(LOOP_UNTIL(&m[0].loop, all_have_given()));
+	print_lines(2, 100, false);
+	cr_assert(LOOP_UNTIL(&m[0].loop, all_are_trimmed()));
 	cr_assert_leq(budget.used, budget.limit);
 	cr_assert_gt(screen_dropped(screen(0)), 0);
-	cr_assert_gt(screen_scrollback(screen(0)), 0, "no more than is needed");
-	cr_assert_eq(budget.lines, screen_dropped(screen(0)), "it is said");
+	cr_assert_gt(screen_scrollback(screen(0)), 0, "no more than needed");
+	cr_assert_eq(budget.lines, screen_dropped(screen(0)), "the trimmed lines are counted");
 	cr_assert_eq(screen_dropped(screen(1)), 0);
 	cr_assert_eq(screen_dropped(screen(2)), 0);
 	cr_assert_eq(budget.used,
 		screen_memory(screen(0)) + screen_memory(screen(1)) + screen_memory(screen(2)));
 }
 
-Test(budget, who_is_watched_gives_last)
+Test(budget, watched_screen_is_trimmed_last)
 {
-	say_lines(0, 2000, true);
-	say_lines(1, 2000, false);
+	print_lines(0, 2000, true);
+	print_lines(1, 2000, false);
 	budget.limit = budget.used + 1000;
-	say_lines(2, 100, true);
-	cr_assert(LOOP_UNTIL(&m[0].loop, all_have_given()));
+	print_lines(2, 100, true);
+	cr_assert(LOOP_UNTIL(&m[0].loop, all_are_trimmed()));
 	cr_assert_eq(screen_dropped(screen(0)), 0);
 	cr_assert_gt(screen_dropped(screen(1)), 0);
 }
 
-Test(budget, who_alone_has_too_much_gives_itself_and_keeps_what_is_on_its_screen)
+Test(budget, single_large_screen_is_trimmed_down_to_its_visible_rows)
 {
 	budget.limit = MIB / 2;
-	say_lines(0, 9000, true);
-	cr_assert(LOOP_UNTIL(&m[0].loop, all_have_given()));
+	print_lines(0, 9000, true);
+	cr_assert(LOOP_UNTIL(&m[0].loop, all_are_trimmed()));
 	cr_assert_leq(budget.used, budget.limit);
 	cr_assert_eq(screen_dropped(screen(0)) + screen_scrollback(screen(0)), 9000 - 23);
 	unsigned row, col;
@@ -146,9 +146,9 @@ Test(budget, who_alone_has_too_much_gives_itself_and_keeps_what_is_on_its_screen
 	cr_assert_geq(budget.lines, 1);
 }
 
-Test(budget, lines_go_on_a_worker)
+Test(budget, lines_are_trimmed_on_a_worker)
 {
-	say_lines(0, 2000, false);
+	print_lines(0, 2000, false);
 	m[0].pane.screening.workers = m[1].pane.screening.workers = workers_open(&m[0].loop, 1);
 	cr_assert_not_null(m[0].pane.screening.workers);
 	budget.limit = budget.used - 1000;
@@ -157,30 +157,30 @@ Test(budget, lines_go_on_a_worker)
 	cr_assert_gt(budget.asked, 0);
 	pane_follow(&m[0].pane, false, false);
 	cr_assert(m[0].pane.live.away);
-	cr_assert(LOOP_UNTIL(&m[0].loop, all_have_given() && !m[0].pane.live.away));
+	cr_assert(LOOP_UNTIL(&m[0].loop, all_are_trimmed() && !m[0].pane.live.away));
 	cr_assert_gt(screen_dropped(screen(0)), 0);
 	cr_assert_leq(budget.used, budget.limit);
 }
 
-Test(budget, sizes_are_refused_when_there_is_no_room_but_not_small_ones)
+Test(budget, large_sizes_are_refused_without_memory_small_ones_never)
 {
 	budget.limit = 3 * screen_size_bytes(24, 80) + screen_size_bytes(1000, 1000);
 	cr_assert(budget_allows(&budget, &m[0].pane, 1000, 1000));
 	m[0].pane.rows = m[0].pane.cols = 1000;
 	budget_resized(&m[0].pane);
 	cr_assert_not(budget_allows(&budget, &m[1].pane, 1000, 1000));
-	cr_assert_not(budget_allows(&budget, NULL, 500, 500), "nor a new one");
+	cr_assert_not(budget_allows(&budget, NULL, 500, 500), "nor a new screen");
 	cr_assert_eq(budget.sizes_refused, 2);
 	cr_assert(budget_allows(&budget, &m[1].pane, 100, 200));
-	cr_assert(budget_allows(&budget, &m[0].pane, 999, 1000), "a smaller one always");
+	cr_assert(budget_allows(&budget, &m[0].pane, 999, 1000), "a smaller size is always allowed");
 	m[0].pane.rows = 24;
 	budget_resized(&m[0].pane);
-	cr_assert(budget_allows(&budget, &m[1].pane, 900, 1000), "there is room again");
+	cr_assert(budget_allows(&budget, &m[1].pane, 900, 1000), "memory is available again");
 }
 
-Test(budget, without_a_limit_nothing_is_refused_or_given)
+Test(budget, without_a_limit_nothing_is_refused_or_trimmed)
 {
-	say_lines(0, 2000, false);
+	print_lines(0, 2000, false);
 	cr_assert(budget_allows(&budget, &m[0].pane, 1000, 1000));
 	cr_assert_eq(budget.trims, 0);
 }

@@ -12,7 +12,7 @@ static void add_title(struct journal *j, unsigned number)
 		j, &(struct journal_entry){.type = JOURNAL_TITLE, .offset = number, .text = text});
 }
 
-/* All that is there, and only that. */
+/* The journal has exactly these entries. */
 static void expect_last(const struct journal *j, uint64_t oldest, uint64_t count)
 {
 	char text[16];
@@ -29,7 +29,7 @@ static void expect_last(const struct journal *j, uint64_t oldest, uint64_t count
 		cr_assert_null(journal_get(j, oldest - 1));
 }
 
-Test(journal, grows_and_is_a_circle_then)
+Test(journal, grows_and_then_overwrites_the_oldest)
 {
 	struct journal j;
 	journal_open(&j, 7);
@@ -47,7 +47,7 @@ Test(journal, grows_and_is_a_circle_then)
 	ASSERT_NO_LEAKS();
 }
 
-Test(journal, bells_that_are_close_are_one)
+Test(journal, bells_close_in_time_are_one)
 {
 	struct journal j;
 	journal_open(&j, 0);

@@ -9,9 +9,9 @@
 
 static struct memory_pane m;
 static struct held_table table;
-static char said[4096];
+static char replies[4096];
 static unsigned turns;
-static uv_timer_t alive; /* as a server's loop always is */
+static uv_timer_t alive; /* keeps the loop awake, as a server's loop is */
 
 static enum turn_next take_turn(struct turn *turn)
 {
@@ -23,7 +23,7 @@ static enum turn_next take_turn(struct turn *turn)
 static void on_reply(void *user, const char *bytes, size_t length)
 {
 	(void)user;
-	strncat(said, bytes, length);
+	strncat(replies, bytes, length);
 }
 
 static const struct screen_callbacks callbacks = {.reply = on_reply};
@@ -61,7 +61,7 @@ static void tear_down(void)
 
 TestSuite(screening, .init = set_up, .fini = tear_down);
 
-static void say_much(size_t bytes)
+static void print_much(size_t bytes)
 {
 	for (size_t done = 0; done < bytes; done += 64)
 		memory_pane_say(&m, "%062u\r\n", (unsigned)done);
@@ -72,53 +72,53 @@ static uint64_t head(void)
 	return stream_head(&m.pane.held.link.ring.bytes);
 }
 
-static bool is_home_and_done(void)
+static bool is_idle(void)
 {
 	return !m.pane.live.away && live_backlog(&m.pane.live) == 0;
 }
 
-Test(screening, little_is_followed_at_once)
+Test(screening, little_output_is_drawn_at_once)
 {
 	memory_pane_say(&m, "little\033[6n");
 	cr_assert_not(pane_follow(&m.pane, false, true));
 	cr_assert_not(m.pane.live.away);
 	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
-	cr_assert_str_eq(said, "\033[1;7R");
+	cr_assert_str_eq(replies, "\033[1;7R");
 }
 
-Test(screening, much_goes_to_a_worker_and_comes_back_to_a_turn)
+Test(screening, much_output_is_drawn_on_a_worker)
 {
-	say_much(MUCH);
+	print_much(MUCH);
 	cr_assert_not(pane_follow(&m.pane, false, true));
 	cr_assert(m.pane.live.away);
 	cr_assert_null(pane_screen_here(&m.pane));
 	cr_assert(pane_has_screen(&m.pane));
-	say_much(MUCH); /* for the next one */
-	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	print_much(MUCH); /* drawn by the next job */
+	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	cr_assert_geq(turns, 1);
 	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
 }
 
-Test(screening, while_more_comes_it_is_collected)
+Test(screening, output_is_collected_while_more_comes)
 {
-	say_much(MUCH);
+	print_much(MUCH);
 	cr_assert_not(pane_follow(&m.pane, true, true));
 	cr_assert_not(m.pane.live.away);
-	say_much(m.pane.held.link.ring.bytes.size / SCREENING_SHARE);
+	print_much(m.pane.held.link.ring.bytes.size / SCREENING_SHARE);
 	cr_assert_not(pane_follow(&m.pane, true, true));
 	cr_assert(m.pane.live.away);
 }
 
-Test(screening, what_is_old_is_collected_no_longer)
+Test(screening, old_output_is_not_collected_longer)
 {
-	say_much(MUCH);
+	print_much(MUCH);
 	uv_update_time(&m.loop);
 	bool gone = false;
 	cr_assert(UNTIL((uv_update_time(&m.loop), pane_follow(&m.pane, true, true),
 		gone = m.pane.live.away, gone)));
 }
 
-Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
+Test(screening, summary_does_not_change_while_a_worker_draws)
 {
 	memory_pane_say(&m, "\033]2;before\a\033[?1049h");
 	pane_follow(&m.pane, false, true);
@@ -126,7 +126,7 @@ Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
 	cr_assert(before.exists && before.alternate);
 	cr_assert_str_eq(before.title, "before");
 	memory_pane_say(&m, "\033]2;after\a\033]1;icon\a\033[?1049l");
-	say_much(MUCH);
+	print_much(MUCH);
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
 	struct glance away = pane_screen_summary(&m.pane);
@@ -136,7 +136,7 @@ Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
 	cr_assert_eq(away.version, before.version);
 	cr_assert_eq(away.resume, before.resume);
 	cr_assert_gt(away.memory, 0);
-	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	struct glance after = pane_screen_summary(&m.pane);
 	cr_assert(after.exists && !after.alternate);
 	cr_assert_str_eq(after.title, "after");
@@ -145,66 +145,66 @@ Test(screening, what_is_known_of_it_while_it_is_away_is_as_it_was)
 	cr_assert_eq(after.resume, head());
 }
 
-Test(screening, a_question_is_answered_before_what_comes_behind_it)
+Test(screening, query_is_answered_before_later_output)
 {
 	memory_pane_say(&m, "\033[6n");
-	say_much(MUCH);
-	cr_assert(LOOP_UNTIL(
-		&m.loop, (m.pane.live.away ? 0 : pane_follow(&m.pane, true, true), *said != '\0')));
-	cr_assert_str_eq(said, "\033[1;1R");
+	print_much(MUCH);
+	cr_assert(LOOP_UNTIL(&m.loop,
+		(m.pane.live.away ? 0 : pane_follow(&m.pane, true, true), *replies != '\0')));
+	cr_assert_str_eq(replies, "\033[1;1R");
 }
 
-/* The ring is full, the program waits, and nothing but the checkpoint lets it go on. */
-Test(screening, a_checkpoint_is_due_behind_what_was_followed_here)
+/* The ring is full and the program is blocked until the next checkpoint. */
+Test(screening, checkpoint_is_written_after_drawing_on_the_loop)
 {
 	size_t size = m.pane.held.link.ring.bytes.size;
-	say_much(size / 2 - 64);
+	print_much(size / 2 - 64);
 	live_screen(&m.pane.live);
 	memory_pane_say(&m, "%0200u\033[6n", 1u);
-	cr_assert(pane_follow(&m.pane, false, true), "there is more to do");
-	cr_assert_str_eq(said, "\033[24;41R");
+	cr_assert(pane_follow(&m.pane, false, true), "work is left");
+	cr_assert_str_eq(replies, "\033[24;41R");
 	cr_assert_not(pane_follow(&m.pane, false, true));
 	cr_assert(m.pane.live.away);
-	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	cr_assert_eq(m.pane.live.checkpoints + m.pane.live.checkpoint_failures, 1);
 	cr_assert_geq(pane_tail(&m.pane), size / 2);
 }
 
-Test(screening, tail_is_not_before_what_is_away)
+Test(screening, tail_is_not_beyond_a_workers_output)
 {
-	say_much(MUCH);
+	print_much(MUCH);
 	uint64_t before = pane_tail(&m.pane);
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
 	cr_assert_eq(pane_tail(&m.pane), before);
 }
 
-Test(screening, ends_while_it_is_away)
+Test(screening, closes_while_a_worker_draws)
 {
-	say_much(MUCH);
+	print_much(MUCH);
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
 }
 
-Test(screening, without_workers_all_is_done_here)
+Test(screening, without_workers_all_is_drawn_on_the_loop)
 {
 	struct workers *workers = m.pane.screening.workers;
 	m.pane.screening.workers = NULL;
-	say_much(MUCH);
+	print_much(MUCH);
 	while (pane_follow(&m.pane, true, true))
 		cr_assert_not(m.pane.live.away);
-	cr_assert(is_home_and_done());
+	cr_assert(is_idle());
 	m.pane.screening.workers = workers;
 }
 
 /* Looks */
 
-#define LINES 1000u /* that are not painted here */
+#define LINES 1000u /* more than is painted on the loop */
 
 struct onlooker {
 	struct look look;
 	unsigned seen, gone;
-	uint64_t asked, offset; /* head when it asked; the screen's when it saw */
+	uint64_t asked, offset; /* head at the request; the screen's offset when it was seen */
 };
 
 static void on_seen(void *user)
@@ -236,11 +236,11 @@ static void have_lines(void)
 	cr_assert_eq(live_init(&m.pane.live, &m.pane.history,
 			     &(struct live_options){.callbacks = &callbacks, .scrollback = LINES}),
 		0);
-	say_much((size_t)(LINES + 100) * 64);
+	print_much((size_t)(LINES + 100) * 64);
 	live_screen(&m.pane.live);
 }
 
-Test(screening, whoever_looks_at_little_sees_it_at_once)
+Test(screening, small_look_is_immediate)
 {
 	struct onlooker o;
 	memory_pane_say(&m, "little");
@@ -253,14 +253,14 @@ Test(screening, whoever_looks_at_little_sees_it_at_once)
 	cr_assert_eq(o.seen + o.gone, 0);
 }
 
-Test(screening, whoever_looks_at_much_sees_it_when_it_has_been_followed)
+Test(screening, look_waits_until_the_output_is_drawn)
 {
 	struct onlooker first, second;
-	say_much(MUCH);
+	print_much(MUCH);
 	cr_assert_not(look(&first, (struct look){0}));
 	pane_follow(&m.pane, true, false);
-	cr_assert(m.pane.live.away, "nobody collects while somebody waits");
-	say_much(MUCH);
+	cr_assert(m.pane.live.away, "a waiting look stops collecting");
+	print_much(MUCH);
 	cr_assert_not(look(&second, (struct look){.paints = true, .lines = 10}));
 	cr_assert(LOOP_UNTIL(&m.loop, second.seen > 0));
 	cr_assert_eq(first.seen, 1);
@@ -271,20 +271,20 @@ Test(screening, whoever_looks_at_much_sees_it_when_it_has_been_followed)
 	look_cancel(&second.look);
 }
 
-Test(screening, an_older_screen_is_enough_for_who_says_so)
+Test(screening, older_screen_can_be_enough)
 {
 	struct onlooker o;
 	memory_pane_say(&m, "prompt");
 	uint64_t prompt = head();
 	pane_follow(&m.pane, false, true);
-	say_much(MUCH);
+	print_much(MUCH);
 	cr_assert(look(&o, (struct look){.enough = prompt}));
 	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), prompt);
 	cr_assert_not(look(&o, (struct look){.enough = prompt + 1}));
 	cr_assert(LOOP_UNTIL(&m.loop, o.seen > 0));
 }
 
-Test(screening, a_large_picture_is_painted_elsewhere)
+Test(screening, large_snapshot_is_painted_on_a_worker)
 {
 	struct onlooker o;
 	have_lines();
@@ -292,25 +292,25 @@ Test(screening, a_large_picture_is_painted_elsewhere)
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
 	cr_assert_eq(o.seen, 0);
-	say_much(MUCH); /* which is not in it */
+	print_much(MUCH); /* not part of the snapshot */
 	cr_assert(LOOP_UNTIL(&m.loop, o.seen > 0));
 	cr_assert_eq(o.look.picture.offset, o.asked);
 	cr_assert_eq(o.look.picture.snapshot.lines, LINES);
 	cr_assert_eq(o.look.picture.total, LINES);
-	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	cr_assert_eq(o.seen, 1);
 	look_cancel(&o.look);
 }
 
-Test(screening, those_who_paint_do_not_keep_it_from_following)
+Test(screening, painting_does_not_stop_drawing)
 {
 	struct onlooker many[20];
 	have_lines();
 	for (unsigned i = 0; i < 20; i++)
 		cr_assert_not(look(&many[i], (struct look){.paints = true, .lines = LINES}));
-	say_much(MUCH);
-	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
-	cr_assert_eq(many[19].seen, 0, "not behind all of them");
+	print_much(MUCH);
+	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
+	cr_assert_eq(many[19].seen, 0, "drawing does not wait for all snapshots");
 	cr_assert(LOOP_UNTIL(&m.loop, many[19].seen > 0));
 	for (unsigned i = 0; i < 20; i++) {
 		cr_assert_eq(many[i].seen, 1);
@@ -318,7 +318,7 @@ Test(screening, those_who_paint_do_not_keep_it_from_following)
 	}
 }
 
-Test(screening, whoever_has_left_is_not_told)
+Test(screening, cancelled_look_is_not_called)
 {
 	struct onlooker waits, sits;
 	have_lines();
@@ -328,12 +328,12 @@ Test(screening, whoever_has_left_is_not_told)
 	cr_assert_not(look(&waits, (struct look){0}));
 	look_cancel(&sits.look);
 	look_cancel(&waits.look);
-	say_much(MUCH);
-	cr_assert(LOOP_UNTIL(&m.loop, is_home_and_done()));
+	print_much(MUCH);
+	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
 	cr_assert_eq(sits.seen + sits.gone + waits.seen + waits.gone, 0);
 }
 
-Test(screening, those_who_wait_at_its_end_are_told)
+Test(screening, waiting_looks_are_called_at_the_end)
 {
 	struct onlooker waits, sits;
 	have_lines();
@@ -346,20 +346,20 @@ Test(screening, those_who_wait_at_its_end_are_told)
 	cr_assert_eq(sits.seen + waits.seen, 0);
 }
 
-Test(screening, without_workers_all_is_seen_at_once)
+Test(screening, without_workers_looks_are_immediate)
 {
 	struct workers *workers = m.pane.screening.workers;
 	struct onlooker o;
 	m.pane.screening.workers = NULL;
 	have_lines();
-	say_much(MUCH);
+	print_much(MUCH);
 	cr_assert(look(&o, (struct look){.paints = true, .lines = LINES}));
 	cr_assert_eq(o.look.picture.offset, head());
 	look_cancel(&o.look);
 	m.pane.screening.workers = workers;
 }
 
-struct errand_of_test {
+struct test_task {
 	struct look_task task;
 	bool worked;
 };
@@ -367,7 +367,7 @@ struct errand_of_test {
 static void work_without(struct look_task *task, const struct screen *screen)
 {
 	cr_assert_null(screen);
-	((struct errand_of_test *)(void *)task)->worked = true;
+	((struct test_task *)(void *)task)->worked = true;
 }
 
 static void destroy_nothing(struct look_task *task)
@@ -375,11 +375,11 @@ static void destroy_nothing(struct look_task *task)
 	(void)task;
 }
 
-/* As it is when there was no memory for one. */
-Test(screening, a_task_is_done_here_where_there_is_no_screen)
+/* As after a lack of memory for the screen. */
+Test(screening, task_without_a_screen_runs_at_once)
 {
 	struct onlooker o;
-	struct errand_of_test t = {.task = {.work = work_without, .destroy = destroy_nothing}};
+	struct test_task t = {.task = {.work = work_without, .destroy = destroy_nothing}};
 	live_finish(&m.pane.live);
 	cr_assert(look(&o, (struct look){.task = &t.task}));
 	cr_expect(t.worked);

@@ -15,7 +15,7 @@ static void add(const char *text, bool v6)
 	listening_add(&l, text, strlen(text), v6);
 }
 
-Test(listening_add, what_listens_on_loopback_or_everywhere, .timeout = 10)
+Test(listening_add, ports_on_loopback_and_all_addresses, .timeout = 10)
 {
 	add(HEAD "   0: 0100007F:1F90" TAIL "111 1 0000000000000000 100 0 0 10 0\n"
 		 "   1: 00000000:1770" TAIL "112 1\n"
@@ -41,10 +41,10 @@ Test(listening_add, what_listens_on_loopback_or_everywhere, .timeout = 10)
 	cr_assert(l.ports[2].port == 6002 && l.ports[2].v4 && !l.ports[2].v6);
 }
 
-Test(listening_add, lines_that_make_no_sense_are_left_out, .timeout = 10)
+Test(listening_add, invalid_lines_are_ignored, .timeout = 10)
 {
 	static const char *const lines[] = {"", "\n", "0: 0100007F:1F90",
-		"0: 0100007F:1F90" TAIL "1", /* no end */
+		"0: 0100007F:1F90" TAIL "1", /* no line end */
 		"0: 0100007F:1F90" TAIL "\n", "0: 0100007F:1F90" TAIL "x\n",
 		"0: 0100007F:0000" TAIL "1\n", "x: 0100007F:1F90" TAIL "1\n",
 		"0: 0100007G:1F90" TAIL "1\n", "0: 0100007F:1F9" TAIL "1\n",
@@ -55,7 +55,7 @@ Test(listening_add, lines_that_make_no_sense_are_left_out, .timeout = 10)
 	cr_assert_eq(l.count, 0);
 }
 
-Test(listening_add, has_a_limit, .timeout = 10)
+Test(listening_add, number_is_limited, .timeout = 10)
 {
 	char line[160];
 	for (unsigned port = 2 * LISTENING_MAX; port > 0; port--) {
@@ -71,7 +71,7 @@ Test(listening_add, has_a_limit, .timeout = 10)
 	cr_assert_eq(l.ports[LISTENING_MAX - 1].inodes_count, LISTENING_SOCKETS);
 }
 
-Test(listening_is_same, compares_all, .timeout = 10)
+Test(listening_is_same, compares_all_ports, .timeout = 10)
 {
 	static struct listening other;
 	cr_assert(listening_is_same(&l, &other));

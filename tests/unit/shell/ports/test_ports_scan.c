@@ -29,7 +29,7 @@ static const struct ports_scan_owner *owner_of(const struct ports_scan *l, unsig
 	return NULL;
 }
 
-Test(ports_scan, finds_who_listens_below_a_root, .timeout = 20)
+Test(ports_scan, finds_listeners_below_a_root, .timeout = 20)
 {
 	struct ports_scan *l = calloc(1, sizeof *l);
 	unsigned mine, theirs;

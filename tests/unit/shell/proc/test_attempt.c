@@ -1,4 +1,4 @@
-/* Work in a thread that ends, hangs, or is left behind. */
+/* Calls in a thread that return, hang or are abandoned. */
 #include "shell/proc/attempt.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"
@@ -16,7 +16,7 @@
 
 static struct attempts attempts;
 static atomic_bool discarded, refused;
-static _Atomic pid_t *child; /* of what hangs; the child writes it, too */
+static _Atomic pid_t *child; /* the child of a hanging call, which writes its own pid */
 
 static void set_up(void)
 {
@@ -41,7 +41,7 @@ static void add(struct attempt *t, void *data)
 	s->thread = gettid();
 }
 
-/* As in the kernel behind a lock: what waits for a child of vfork(2) cannot be woken. */
+/* Hang like a call that waits for a lock in the kernel: a parent in vfork(2) cannot be woken. */
 static void hang(struct attempt *t, void *data)
 {
 	(void)data;
@@ -73,7 +73,7 @@ static void end_child(void)
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
-Test(attempt, is_done_by_one_thread)
+Test(attempt, runs_in_one_thread)
 {
 	struct sum first = {.a = 1, .b = 2}, second = {.a = 3, .b = 4};
 	cr_assert_eq(make(7, add, &first), 0);
@@ -87,7 +87,7 @@ Test(attempt, is_done_by_one_thread)
 	ASSERT_NO_LEAKS();
 }
 
-Test(attempt, what_hangs_is_left_and_its_key_rests)
+Test(attempt, hanging_call_is_abandoned_and_its_key_rests)
 {
 	struct sum s = {.a = 1, .b = 2};
 	long long before = until_now_ms();
@@ -105,7 +105,7 @@ Test(attempt, what_hangs_is_left_and_its_key_rests)
 	ASSERT_NO_LEAKS();
 }
 
-Test(attempt, what_hangs_outlives_all_others)
+Test(attempt, hanging_call_may_outlive_the_others)
 {
 	struct sum s = {0};
 	cr_assert_eq(make(7, hang, &s), -ETIMEDOUT);
@@ -115,7 +115,7 @@ Test(attempt, what_hangs_outlives_all_others)
 	cr_expect(UNTIL(discarded));
 }
 
-/* One that has no time is waited for: the thread is not asleep. */
+/* A busy thread is not asleep, so the caller waits for it. */
 static void be_busy(struct attempt *t, void *data)
 {
 	long long until = until_now_ms() + 4 * (long long)ATTEMPT_STUCK_MS;
@@ -124,7 +124,7 @@ static void be_busy(struct attempt *t, void *data)
 	add(t, data);
 }
 
-Test(attempt, a_key_has_its_share)
+Test(attempt, time_of_a_key_is_limited)
 {
 	struct sum s = {0};
 	attempts.share_ms = 10 * ATTEMPT_STUCK_MS;
@@ -133,12 +133,12 @@ Test(attempt, a_key_has_its_share)
 	while ((rc = make(7, be_busy, &s)) == 0 && until_now_ms() - before < 900)
 		;
 	cr_expect_eq(rc, -EBUSY);
-	cr_expect_eq(make(8, add, &s), 0, "others have theirs");
+	cr_expect_eq(make(8, add, &s), 0, "other keys have their own share");
 	cr_expect(UNTIL(make(7, add, &s) == 0));
 	attempts_finish(&attempts);
 }
 
-Test(attempt, what_is_slow_does_not_hang)
+Test(attempt, slow_call_is_not_abandoned)
 {
 	struct sum s = {.a = 1, .b = 2};
 	cr_expect_eq(make(7, be_busy, &s), 0);

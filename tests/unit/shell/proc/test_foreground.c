@@ -19,8 +19,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* A terminal with a program in its foreground. */
-static struct peek peek; /* its process and its thread end with the test */
+/* A terminal with a program in the foreground. */
+static struct peek peek; /* its process ends with the test's thread */
 
 struct terminal {
 	struct foreground_target target;
@@ -64,7 +64,7 @@ static struct terminal run(const char *script)
 	return open_terminal((const char *const[]){"bash", "--norc", "-c", script, NULL});
 }
 
-/* Kill our children, and theirs, which come to us then. */
+/* Kill our children, and their children, which become ours then. */
 static void kill_children(void)
 {
 	char path[64];
@@ -79,7 +79,7 @@ static void kill_children(void)
 	} while (waitpid(-1, NULL, 0) > 0);
 }
 
-/* Its jobs have groups of their own, so that killing the shell's leaves them. */
+/* The shell's jobs have groups of their own, so killing the shell leaves them. */
 static void close_terminal(struct terminal *t)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -88,7 +88,7 @@ static void close_terminal(struct terminal *t)
 	kill_children();
 }
 
-/* Whether text has come. */
+/* Whether the terminal has shown the text. */
 static bool has_shown(struct terminal *t, const char *text)
 {
 	ssize_t n;
@@ -102,7 +102,7 @@ static bool has_shown(struct terminal *t, const char *text)
 
 enum modes { LINE, PASSWORD, RAW };
 
-/* What is to be seen of a program. ready: what it prints first, or NULL. */
+/* What foreground_look() finds for a program. ready: what the program prints first, or NULL. */
 static const struct kind {
 	const char *name, *needs, *script, *ready;
 	enum blocked waits;
@@ -210,7 +210,7 @@ static bool has_modes(const struct foreground *f, enum modes modes)
 static bool sees(const struct terminal *t, const struct kind *k)
 {
 	struct foreground f;
-	/* On a busy machine the answer of the process that reads memory may come too late: that is a guess. */
+	/* On a busy machine the process that reads memory may respond too late: the result is a guess then. */
 	cr_assert(UNTIL((foreground_look(&t->target, &f), !f.guessed)), "%s", k->name);
 	return f.waits == k->waits && has_modes(&f, k->modes) && !f.hidden;
 }
@@ -220,7 +220,7 @@ static void look_at_kind(const struct kind *k)
 	struct terminal t = run(k->script);
 	cr_expect(!k->ready || UNTIL(has_shown(&t, k->ready)), "%s: it shows %s", k->name, t.output);
 	cr_expect(UNTIL(sees(&t, k)), "%s", k->name);
-	/* It stays so. What works at times is not seen in each look. */
+	/* The state is stable: a program that only works at times is not seen at work in each look. */
 	int seen = 0;
 	for (int i = 0; i < 5; i++) {
 		struct timespec pause = {.tv_nsec = 5000000};
@@ -239,8 +239,8 @@ Test(foreground, programs_that_wait_for_input_and_others, .timeout = 110)
 	ASSERT_NO_LEAKS();
 }
 
-/* What the kernel goes on with after a stop has no name of its own. */
-Test(foreground, poll_goes_on_after_a_stop, .timeout = 60)
+/* A call that the kernel restarts after a stop has no name of its own. */
+Test(foreground, restarted_poll_is_recognised, .timeout = 60)
 {
 	struct terminal t = run(
 		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
@@ -256,12 +256,12 @@ Test(foreground, poll_goes_on_after_a_stop, .timeout = 60)
 	close_terminal(&t);
 }
 
-Test(foreground, says_who_it_is, .timeout = 60)
+Test(foreground, has_the_programs_name_and_arguments, .timeout = 60)
 {
 	struct terminal t = run("exec -a 'a (b) c' sleep 1000");
 	struct foreground f;
 	static const char argv[] = "a (b) c\0001000";
-	/* It may be executed between two looks of one. */
+	/* The program may be executed between two reads of one look. */
 	cr_assert(UNTIL((foreground_look(&t.target, &f),
 		f.argv_length == sizeof argv && strcmp(f.name, "sleep") == 0)));
 	cr_expect_eq(memcmp(f.argv, argv, sizeof argv), 0);
@@ -320,16 +320,16 @@ static double look_at_many(const char *command, bool truncated)
 	return us;
 }
 
-/* How many there are does not matter. */
-Test(foreground, crowd_is_looked_at_in_part, .timeout = 150)
+/* The number of processes does not matter. */
+Test(foreground, large_groups_are_checked_in_part, .timeout = 150)
 {
 	double few = look_at_many("for i in {1..100}; do sleep 1000 & done; echo R; wait", true);
 	double many = look_at_many("for i in {1..400}; do sleep 1000 & done; echo R; wait", true);
 	fprintf(stderr, "100 processes: %.0f us, 400: %.0f us\n", few, many);
-	cr_expect_lt(many, 3 * few); /* of those that are looked at there are as many */
+	cr_expect_lt(many, 3 * few); /* those that are checked are as many */
 }
 
-Test(foreground, terminal_that_is_gone, .timeout = 60)
+Test(foreground, terminal_that_was_closed, .timeout = 60)
 {
 	struct terminal t = run("exit");
 	struct foreground f;
@@ -343,11 +343,11 @@ Test(foreground, terminal_that_is_gone, .timeout = 60)
 	cr_expect_not(f.modes_known);
 }
 
-/* Who may not look into a program says so: as somebody else, for a program of the administrator's. */
-Test(foreground, programs_of_others_are_hidden, .timeout = 60)
+/* A user that may not look into root's program gets `hidden`. */
+Test(foreground, programs_of_other_users_are_hidden, .timeout = 60)
 {
 	if (getuid() != 0)
-		cr_skip("only root can be somebody else");
+		cr_skip("only root can change its user");
 	struct terminal t = run("stty -echo; echo R; exec cat");
 	struct foreground f;
 	int status;
@@ -355,7 +355,7 @@ Test(foreground, programs_of_others_are_hidden, .timeout = 60)
 	cr_assert(UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)));
 	pid_t other = fork();
 	if (other == 0) {
-		peek.attempts = (struct attempts){0}; /* threads are not copied */
+		peek.attempts = (struct attempts){0}; /* threads are not copied by fork */
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
 		foreground_look(&t.target, &f);
@@ -369,8 +369,8 @@ Test(foreground, programs_of_others_are_hidden, .timeout = 60)
 	close_terminal(&t);
 }
 
-/* The same program, looked at by its own user without any privileges. */
-Test(foreground, no_privileges_are_needed, .timeout = 60)
+/* The same program, checked by its own user without privileges. */
+Test(foreground, needs_no_privileges, .timeout = 60)
 {
 	int status;
 	pid_t other = fork();
@@ -379,7 +379,7 @@ Test(foreground, no_privileges_are_needed, .timeout = 60)
 		peek.attempts = (struct attempts){0};
 		if (getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
 			_exit(2);
-		/* To have changed it makes a process one that may not be looked into; exec ends that. */
+		/* A process that has changed its user is protected against reading until exec. */
 		struct terminal t = run("echo R; exec cat");
 		bool good = UNTIL((foreground_look(&t.target, &f), f.waits == BLOCKED_READ)) &&
 			!f.hidden && !f.guessed;
@@ -429,7 +429,7 @@ Test(blocked_parse, texts)
 	}
 }
 
-/* A process as /proc would show it, with one file; its standard input is a terminal. */
+/* A process as in /proc, with one file; its standard input is a terminal. */
 static struct blocked_process fake(char *dir, const char *name, const char *text)
 {
 	char path[128], *terminal;
@@ -460,8 +460,8 @@ static void unfake(const struct blocked_process *p, const char *dir, const char 
 	rmdir(dir);
 }
 
-/* Who may not trace a process is told where in the kernel it sleeps. */
-Test(blocked_check_thread, by_the_name_of_a_kernel_function)
+/* Without permission to trace, the process's wait channel is used. */
+Test(blocked_check_thread, by_the_wait_channel)
 {
 	static const struct {
 		const char *text;
@@ -482,8 +482,8 @@ Test(blocked_check_thread, by_the_name_of_a_kernel_function)
 	}
 }
 
-/* A process says what it likes: lists that are not there, and more descriptors than may be looked at. */
-Test(blocked_check_thread, nonsense)
+/* A process can lie: lists that do not exist, and more descriptors than are checked. */
+Test(blocked_check_thread, invalid_arguments)
 {
 	static const struct {
 		const char *text;

@@ -1,4 +1,4 @@
-/* What is read of other programs, and of those that never answer. */
+/* Reading other processes, also ones that never respond. */
 #include "shell/proc/peek.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/until.h"
@@ -65,10 +65,10 @@ Test(peek, arguments_and_environment)
 	cr_expect_arr_eq(got, "A=b", 4);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	cr_expect_lt(peek_arguments(&p, target, got, sizeof got), 0, "it is gone");
+	cr_expect_lt(peek_arguments(&p, target, got, sizeof got), 0, "the process has exited");
 }
 
-Test(peek, more_than_one_message_has_of_them)
+Test(peek, arguments_longer_than_a_message)
 {
 	static char large[60001], got[65536];
 	memset(large, 'x', sizeof large - 1);
@@ -86,14 +86,14 @@ Test(peek, more_than_one_message_has_of_them)
 	waitpid(pid, NULL, 0);
 }
 
-Test(peek, one_that_was_killed_is_started_again)
+Test(peek, killed_helper_is_started_again)
 {
 	cr_assert(UNTIL(reads(text)));
 	kill(p.pid, SIGKILL);
 	cr_expect(UNTIL(reads(text)));
 }
 
-Test(peek, without_a_program_nothing_is_read)
+Test(peek, without_the_helper_nothing_is_read)
 {
 	char got[8];
 	p.holder = NULL;
@@ -102,20 +102,20 @@ Test(peek, without_a_program_nothing_is_read)
 	cr_expect_eq(peek_arguments(&p, ourselves(), got, sizeof got), -ENOENT);
 }
 
-/* It is stopped, which looks as if the memory that it reads never answered. */
-Test(peek, memory_that_never_answers)
+/* The helper is stopped, as if the memory that it reads never responded. */
+Test(peek, reading_that_hangs)
 {
 	cr_assert(UNTIL(reads(text)));
 	pid_t first = p.pid;
 	long long before = until_now_ms();
 	kill(first, SIGSTOP);
 	for (int i = 0; i < 100; i++)
-		cr_expect_not(reads(text), "it is not asked while it hangs");
+		cr_expect_not(reads(text), "a hung helper gets no requests");
 	cr_expect_lt(until_now_ms() - before, 15000, "%d ms are waited once", PEEK_WAIT_MS);
-	/* Another one takes its place. */
+	/* A new helper replaces it. */
 	cr_expect(UNTIL(reads(text)));
 	cr_expect_neq(p.pid, first);
-	/* Not without end, where they cannot even be killed; here they can. */
+	/* The number of hung helpers is limited if they cannot be killed; here they can. */
 	for (unsigned i = 0; i < 2 * PEEK_HUNG_MAX; i++) {
 		kill(p.pid, SIGSTOP);
 		cr_expect_not(reads(text));
@@ -123,8 +123,8 @@ Test(peek, memory_that_never_answers)
 	}
 }
 
-/* The answer to an earlier question is not that to the next one. */
-Test(peek, an_answer_that_comes_too_late)
+/* A late answer to an earlier request is not used for the next one. */
+Test(peek, late_answer_is_ignored)
 {
 	static const char other[] = "of another question....";
 	cr_assert(UNTIL(reads(text)));

@@ -71,8 +71,8 @@ static void on_closed(void *user)
 	((struct result *)user)->closed = true;
 }
 
-/* A socket that listens, or that has only taken the port. */
-static int take_port(bool listening, unsigned *ret_port)
+/* Bind a port, and listen if requested. */
+static int bind_port(bool listening, unsigned *ret_port)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -87,7 +87,7 @@ static int take_port(bool listening, unsigned *ret_port)
 	return fd;
 }
 
-Test(probe, tells_once_each_time, .timeout = 30)
+Test(probe, reports_each_result_once, .timeout = 30)
 {
 	uv_loop_t loop;
 	struct probe p;
@@ -95,7 +95,7 @@ Test(probe, tells_once_each_time, .timeout = 30)
 	struct probe_options o = {.path = "/"};
 	cr_assert_eq(uv_loop_init(&loop), 0);
 	probe_init(&p, &loop, on_done, &r);
-	int fd = take_port(false, &o.port);
+	int fd = bind_port(false, &o.port);
 	probe_start(&p, &o);
 	cr_assert(LOOP_UNTIL(&loop, r.times == 1));
 	cr_assert_not(r.ready);
@@ -103,7 +103,7 @@ Test(probe, tells_once_each_time, .timeout = 30)
 	probe_start(&p, &o);
 	cr_assert(LOOP_UNTIL(&loop, r.times == 2));
 	cr_assert(r.ready);
-	/* Closed while it runs: it says nothing any more. */
+	/* If it is closed while it runs, it reports nothing. */
 	o.http = true;
 	o.status_min = 200;
 	o.status_max = 299;

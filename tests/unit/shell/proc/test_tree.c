@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child with a child of its own, which says that it runs. */
+/* A child with a child of its own, which reports that it runs. */
 static pid_t start(pid_t *ret_grandchild)
 {
 	int fds[2];
@@ -35,7 +35,7 @@ static pid_t start(pid_t *ret_grandchild)
 	return child;
 }
 
-Test(tree, below_are_children_and_theirs, .timeout = 30)
+Test(tree, descendants_are_listed, .timeout = 30)
 {
 	struct proc_status *list;
 	size_t count;
@@ -46,12 +46,12 @@ Test(tree, below_are_children_and_theirs, .timeout = 30)
 		(list[1].pid == child && list[0].pid == grandchild));
 	free(list);
 	cr_assert_eq(tree_list(getpid(), child, &list, &count), 0);
-	cr_assert_eq(count, 1, "what is below the exception counts");
+	cr_assert_eq(count, 1, "descendants of the exception count");
 	cr_assert_eq(list[0].pid, grandchild);
 	free(list);
 	cr_assert_eq(
 		tree_signal_child(grandchild, getpid(), SIGKILL), -ESRCH, "it is no child of ours");
-	/* By group: those of it that are below, and nobody else who is in it. */
+	/* By group: descendants that are in it, and no other member. */
 	cr_assert_eq(setpgid(child, child), 0);
 	cr_assert_eq(tree_signal_group(getpid(), child, 0), 1);
 	cr_assert_eq(tree_signal_group(grandchild, child, SIGKILL), -ESRCH);
@@ -60,7 +60,7 @@ Test(tree, below_are_children_and_theirs, .timeout = 30)
 	cr_assert_eq(tree_signal_child(grandchild, child, SIGKILL), 0);
 	cr_assert(UNTIL(tree_signal_below(getpid(), 0, 0) == 1));
 	cr_assert_eq(tree_signal_below(getpid(), 0, SIGKILL), 1);
-	/* A zombie lives no more. */
+	/* A zombie is not alive. */
 	cr_assert(UNTIL(tree_signal_below(getpid(), 0, 0) == 0));
 	int status;
 	cr_assert_eq(waitpid(child, &status, 0), child);

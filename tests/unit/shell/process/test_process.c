@@ -29,7 +29,7 @@
 struct table {
 	struct folder folder;
 	uv_loop_t loop;
-	uv_timer_t alive; /* what else a server has: without anything a loop does not turn */
+	uv_timer_t alive; /* like a server's timers: keeps the loop running */
 	struct processes processes;
 	unsigned started, failed, done, ended, complaints;
 	int error;
@@ -100,7 +100,7 @@ static void on_alive(uv_timer_t *timer)
 
 static void set_up(void)
 {
-	prctl(PR_SET_CHILD_SUBREAPER, 1); /* whatever is left comes to us */
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans become our children */
 	folder_make(&t.folder);
 	cr_assert_eq(uv_loop_init(&t.loop), 0);
 	uv_timer_init(&t.loop, &t.alive);
@@ -159,7 +159,7 @@ static const char *output(struct process *p, unsigned sources)
 	return text;
 }
 
-/* Run it to its end and compare what it has written, and how it ended. */
+/* Run a process to its end; compare its output and exit code. */
 static void assert_runs(struct process_options o, const char *out, const char *err, int want)
 {
 	int code = -1;
@@ -184,7 +184,7 @@ static unsigned directories(void)
 	return count;
 }
 
-/* The directory of a process. */
+/* Open the directory of a process. */
 static int directory_of(const struct process *p)
 {
 	int fd = openat(
@@ -211,13 +211,13 @@ static unsigned descriptors(void)
 	return count;
 }
 
-/* Whether a child of ours has ended, whoever has waited for it. */
+/* Whether a child of ours has exited, reaped or not. */
 static bool is_gone(pid_t pid)
 {
 	return waitpid(pid, NULL, WNOHANG) == pid || kill(pid, 0) < 0;
 }
 
-/* Run one to its end whose output cannot be moved to a file. */
+/* Run a process to its end, whose output cannot be moved to a file. */
 static struct process *start_blocked(struct process_options o)
 {
 	char wait[4096];
@@ -258,7 +258,7 @@ Test(process, runs_and_ends)
 	cr_assert_eq(process_write(p, "x", 1), -ENODEV);
 }
 
-Test(process, refusals)
+Test(process, refused_options)
 {
 	struct process_options o = {.id = "a", .command = "true"};
 	static const char nul[] = "a\0b";
@@ -293,7 +293,7 @@ Test(process, refusals)
 	cr_assert_eq(try(&o), -EUSERS);
 }
 
-Test(process, preamble_restores_and_leaves_no_trace)
+Test(process, preamble_is_restored_and_leaves_no_trace)
 {
 	static const char preamble[] = "f() { echo \"f $1 $2\"; }\n"
 				       "alias hello='echo hello'\nshopt -s expand_aliases\n"
@@ -318,12 +318,12 @@ Test(process, preamble_restores_and_leaves_no_trace)
 	cr_assert(process_exit_code(p, &code) && code == 4);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT),
 		"hello world\nf bash unset\nsession|re'quest\n$x|new|1|gone|huBc\n");
-	/* The variables of the request come after the trace was turned on: they, and no more, show. */
+	/* The request's variables are set after the trace was turned on: only they show. */
 	cr_assert_null(strstr(output(p, STREAMS_STDERR), "preamble"));
 	cr_assert_null(strstr(output(p, STREAMS_STDERR), "eval"));
 }
 
-Test(process, errexit_of_a_preamble_counts_for_the_command_only)
+Test(process, errexit_of_a_preamble_applies_to_the_command_only)
 {
 	static const char preamble[] = "set -e\n";
 	assert_runs((struct process_options){.id = "a",
@@ -333,7 +333,7 @@ Test(process, errexit_of_a_preamble_counts_for_the_command_only)
 		"one\n", "", 1);
 }
 
-Test(process, next_table_adopts)
+Test(process, next_server_adopts_processes)
 {
 	struct process *p = start((struct process_options){
 		.id = "a", .command = "read x; echo \"got $x\"; read x; exit 6", .input_pipe = true});
@@ -359,7 +359,7 @@ Test(process, next_table_adopts)
 	cr_assert_eq(t.complaints, 0);
 }
 
-Test(process, kill_tells_when_all_are_gone)
+Test(process, kill_reports_when_all_are_gone)
 {
 	struct process_waiter waiter = {.done = on_done, .user = &t};
 	struct process *p = start((struct process_options){.id = "a",
@@ -376,17 +376,17 @@ Test(process, kill_tells_when_all_are_gone)
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "up\n");
 	waiter = (struct process_waiter){.done = on_done, .user = &t};
 	process_kill(p, 50, &waiter);
-	cr_assert_eq(t.done, 2, "there is nobody to be waited for");
+	cr_assert_eq(t.done, 2, "no process is left to wait for");
 }
 
-Test(process, old_ones_are_forgotten_beyond_the_number)
+Test(process, old_ended_processes_are_removed)
 {
 	static const char *const ids[] = {"a", "b", "c", "d"};
 	for (unsigned i = 0; i < 4; i++) {
 		start((struct process_options){.id = ids[i], .command = "true"});
 		cr_assert(LOOP_UNTIL(&t.loop, processes_find(&t.processes, ids[i])->gone));
 	}
-	cr_assert_eq(processes_count(&t.processes), 4, "fresh ones are kept beyond it");
+	cr_assert_eq(processes_count(&t.processes), 4, "recent ones are kept beyond the limit");
 	for (unsigned i = 0; i < 4; i++)
 		processes_find(&t.processes, ids[i])->ended_ms -= PROCESSES_FRESH_MS + 1000 - i;
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 2));
@@ -427,9 +427,9 @@ Test(process, meta_is_read_back_or_refused)
 	ASSERT_NO_LEAKS();
 }
 
-/* Keeping what an ended one has written */
+/* Keeping the output of ended processes */
 
-Test(process, output_moves_to_a_file_and_the_holder_ends)
+Test(process, output_moves_to_a_file_and_the_holder_exits)
 {
 	unsigned before = descriptors();
 	assert_runs((struct process_options){.id = "a",
@@ -441,7 +441,7 @@ Test(process, output_moves_to_a_file_and_the_holder_ends)
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
 	cr_assert(has_file(p, OUTPUT_FILE));
 	cr_assert(!has_file(p, "s"));
-	/* The first child brings the watch for children's ends. */
+	/* The first child adds a descriptor for SIGCHLD. */
 	cr_assert_leq(descriptors(), before + 1);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "out\nmore\n");
 	cr_assert_str_eq(output(p, STREAMS_STDERR), "err\n");
@@ -456,7 +456,7 @@ Test(process, output_moves_to_a_file_and_the_holder_ends)
 	cr_assert_eq(t.complaints, 0);
 }
 
-/* The loss is told as before: the ring has 64 KiB, of which the oldest are gone. */
+/* The loss is reported as before: the ring has 64 KiB, so the oldest bytes are lost. */
 static void assert_cut(struct process *p)
 {
 	struct streams_piece piece;
@@ -474,7 +474,7 @@ static void assert_cut(struct process *p)
 	cr_assert_str_eq(text + strlen(text) - 14, "299999\n300000\n");
 }
 
-Test(process, what_the_ring_has_lost_is_told_of_the_file_too)
+Test(process, file_reports_what_the_ring_has_lost)
 {
 	struct process *p = start_blocked(
 		(struct process_options){.id = "a", .command = "seq 200001 300000"});
@@ -493,7 +493,7 @@ Test(process, what_the_ring_has_lost_is_told_of_the_file_too)
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), text);
 }
 
-Test(process, kept_ones_are_adopted_without_a_holder)
+Test(process, kept_processes_are_adopted_without_a_holder)
 {
 	struct process_waiter waiter = {.done = on_done, .user = &t};
 	struct process *p = start((struct process_options){
@@ -504,7 +504,7 @@ Test(process, kept_ones_are_adopted_without_a_holder)
 		close_table();
 		open_table(2);
 		cr_assert_eq(processes_adopt(&t.processes), 1);
-		cr_assert(!processes_adopting(&t.processes), "there is nothing to wait for");
+		cr_assert(!processes_adopting(&t.processes), "no holder to wait for");
 		p = processes_find(&t.processes, "a");
 		int code;
 		cr_assert(process_exit_code(p, &code) && code == 128 + SIGSEGV);
@@ -520,7 +520,7 @@ Test(process, kept_ones_are_adopted_without_a_holder)
 	cr_assert_eq(directories(), 0);
 }
 
-Test(process, server_that_dies_before_the_file_has_its_name_begins_anew)
+Test(process, server_killed_before_the_rename_writes_the_file_again)
 {
 	struct process *p = start_blocked(
 		(struct process_options){.id = "a", .command = "echo x; exit 9"});
@@ -528,12 +528,12 @@ Test(process, server_that_dies_before_the_file_has_its_name_begins_anew)
 	char path[512];
 	snprintf(path, sizeof path, "%s/processes", t.folder.path);
 	open_table(2);
-	t.processes.move_failing = true; /* it is not said again */
+	t.processes.move_failing = true; /* no second complaint */
 	cr_assert_eq(processes_adopt(&t.processes), 1);
 	cr_assert(LOOP_UNTIL(&t.loop, !processes_adopting(&t.processes)));
 	p = processes_find(&t.processes, "a");
 	cr_assert(LOOP_UNTIL(&t.loop, p->gone));
-	/* Half of a file, as it was being written. */
+	/* A half-written file. */
 	unblock(p);
 	int fd = directory_of(p);
 	int half = openat(fd, OUTPUT_FILE_NEW, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -548,7 +548,7 @@ Test(process, server_that_dies_before_the_file_has_its_name_begins_anew)
 	cr_assert_eq(t.complaints, 1);
 }
 
-/* What a server has left that died when the file had its name, and the holder was not yet told. */
+/* The state after a server that was killed when the file had its name, but before it released the holder. */
 static void name_file(struct process *p)
 {
 	struct output_file *f;
@@ -566,7 +566,7 @@ static void name_file(struct process *p)
 	close(fd);
 }
 
-Test(process, server_that_dies_before_the_holder_was_told_tells_it_later)
+Test(process, server_killed_before_it_released_the_holder_does_so_later)
 {
 	struct process *p = start_blocked(
 		(struct process_options){.id = "a", .command = "echo x; exit 9"});
@@ -586,8 +586,8 @@ Test(process, server_that_dies_before_the_holder_was_told_tells_it_later)
 	cr_assert_eq(directories(), 1);
 }
 
-/* In the place of its holder one that hangs up: it had been told to end by the server before. */
-static void leave_one_that_hangs_up(const struct process *p)
+/* Replace the holder by a process that closes the connection, as if it had been released before. */
+static void replace_holder(const struct process *p)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = directory_of(p);
@@ -600,14 +600,14 @@ static void leave_one_that_hangs_up(const struct process *p)
 		bool listens = bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
 			listen(listener, 1) == 0 &&
 			renameat(SPAWN_DIR_FD, "new", SPAWN_DIR_FD, WIRE_SOCKET) == 0;
-		/* Its end comes after the question. */
+		/* It exits after the request. */
 		_exit(!listens || read(accept(listener, NULL, NULL), &asked, sizeof asked) < 0);
 	}
 	close(fd);
 	cr_assert(LOOP_UNTIL(&t.loop, has_file(p, WIRE_SOCKET)));
 }
 
-Test(process, kept_one_whose_holder_ends_as_it_is_attached_to_has_none)
+Test(process, kept_process_whose_holder_exits_while_attaching)
 {
 	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
 	pid_t holder = p->held.link.info.holder_pid;
@@ -618,7 +618,7 @@ Test(process, kept_one_whose_holder_ends_as_it_is_attached_to_has_none)
 	int fd = directory_of(p);
 	unlinkat(fd, WIRE_SOCKET, 0);
 	close(fd);
-	leave_one_that_hangs_up(p);
+	replace_holder(p);
 	close_table();
 	open_table(2);
 	cr_assert_eq(processes_adopt(&t.processes), 1);
@@ -628,7 +628,7 @@ Test(process, kept_one_whose_holder_ends_as_it_is_attached_to_has_none)
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 }
 
-Test(process, kept_one_whose_holder_hangs_is_removed_all_the_same)
+Test(process, kept_process_whose_holder_hangs_can_be_removed)
 {
 	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
 	pid_t holder = p->held.link.info.holder_pid;
@@ -639,12 +639,12 @@ Test(process, kept_one_whose_holder_hangs_is_removed_all_the_same)
 	processes_remove(&t.processes, p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
 	cr_assert_eq(directories(), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)), "it is continued to end, or killed");
+	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)), "it is continued and exits, or is killed");
 }
 
-Test(process, output_outlives_its_holder)
+Test(process, output_survives_a_killed_holder)
 {
-	/* One that is killed while its output cannot be moved, and one that is killed with the command. */
+	/* One holder is killed while the output cannot be moved, another with its command. */
 	struct process *p = start_blocked((struct process_options){.id = "a", .command = "echo x"});
 	cr_assert_eq(kill(p->held.link.info.holder_pid, SIGKILL), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, p->held.holder_lost));
@@ -666,7 +666,7 @@ Test(process, output_outlives_its_holder)
 	cr_assert_str_eq(process_status(b), "error");
 }
 
-Test(process, damaged_file_is_no_output)
+Test(process, damaged_file_gives_no_output)
 {
 	struct process *p = start((struct process_options){.id = "a", .command = "echo x"});
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
@@ -679,12 +679,12 @@ Test(process, damaged_file_is_no_output)
 	close_table();
 	open_table(2);
 	cr_assert_eq(processes_adopt(&t.processes), 0);
-	/* The holder holds the directory until it has ended. */
+	/* The directory stays until the holder has exited. */
 	cr_assert(LOOP_UNTIL(&t.loop, directories() == 0));
 	cr_assert_geq(t.complaints, 1);
 }
 
-/* Someone who reads a little at a time, and goes on reading when it is over. */
+/* A reader that reads a little at a time, also after the end. */
 struct reader {
 	struct process_viewer viewer;
 	struct process *process;
@@ -707,7 +707,7 @@ static void on_more(void *user)
 	read_some(user);
 }
 
-Test(process, who_reads_when_it_ends_goes_on_to_the_end)
+Test(process, reader_during_the_end_gets_all_output)
 {
 	static struct reader r;
 	struct process *p = start((struct process_options){

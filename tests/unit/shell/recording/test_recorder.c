@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A table with one session, and its recorder, whose disk refuses everything. */
+/* A table with one session, and its recorder, for which every write fails. */
 static struct {
 	uv_loop_t loop;
 	uv_timer_t alive;
@@ -103,7 +103,7 @@ static void wait_for_disk(void)
 	cr_assert(LOOP_UNTIL(&t.loop, t.recorder->work_item.state == WORK_IDLE));
 }
 
-Test(recorder_tick, a_disk_that_fails_is_tried_again_as_long_as_the_session_is_there)
+Test(recorder_tick, failing_disk_is_retried_while_the_session_lives)
 {
 	wait_for_disk();
 	cr_expect_eq(t.complaints, 1);
@@ -119,7 +119,7 @@ Test(recorder_tick, a_disk_that_fails_is_tried_again_as_long_as_the_session_is_t
 	cr_expect_eq(t.complaints, 1, "it is said once: %s", t.complaint);
 }
 
-Test(recorder_tick, of_a_session_that_is_gone_it_is_not_tried_for_ever)
+Test(recorder_tick, failing_disk_is_given_up_after_the_session_is_gone)
 {
 	wait_for_disk();
 	sessions_end(&t.sessions, t.session, NULL);

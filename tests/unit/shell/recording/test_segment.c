@@ -16,7 +16,7 @@ static const struct segment_head head = {.epoch = UINT64_C(0xfedcba9876543210),
 	.cols = 1000,
 	.id = "a:b@c.d-e_f"};
 
-Test(segment_head, says_what_was_put)
+Test(segment_head, head_is_read_as_it_was_written)
 {
 	uint8_t bytes[SEGMENT_HEAD_MAX];
 	struct segment_head again;
@@ -39,7 +39,7 @@ Test(segment_head, says_what_was_put)
 		cr_assert_eq(segment_find_part(bytes, n, &part, &looked), 0);
 }
 
-Test(segment_head, odd_values_are_refused)
+Test(segment_head, invalid_values_are_refused)
 {
 	static const struct {
 		size_t at;
@@ -57,7 +57,7 @@ Test(segment_head, odd_values_are_refused)
 	}
 }
 
-Test(segment_record, is_read_as_it_was_put)
+Test(segment_record, record_is_read_as_it_was_written)
 {
 	uint8_t bytes[256];
 	struct segment_record again;
@@ -83,7 +83,7 @@ Test(segment_record, is_read_as_it_was_put)
 	}
 }
 
-Test(segment_record, too_long_a_payload_is_refused)
+Test(segment_record, payload_that_is_too_long_is_refused)
 {
 	uint8_t *bytes = calloc(1, SEGMENT_PAYLOAD_MAX + 64);
 	struct segment_record r = {
@@ -95,7 +95,7 @@ Test(segment_record, too_long_a_payload_is_refused)
 	free(bytes);
 }
 
-Test(segment_parse_size, sides_are_within_their_limits)
+Test(segment_parse_size, sides_are_limited)
 {
 	unsigned rows, cols;
 	for (unsigned n = 0; n <= SEGMENT_SIDE_MAX + 1; n += n < 2 ? 1 : 499) {
@@ -106,7 +106,7 @@ Test(segment_parse_size, sides_are_within_their_limits)
 	}
 }
 
-Test(segment_pack, comes_back_and_damage_is_seen)
+Test(segment_pack, frame_is_unpacked_and_damage_is_detected)
 {
 	uint8_t records[1000], frame[2000], *back = malloc(SEGMENT_FRAME_MAX);
 	struct segment_codec *c = segment_codec_create();
@@ -130,7 +130,7 @@ Test(segment_pack, comes_back_and_damage_is_seen)
 	ASSERT_NO_LEAKS();
 }
 
-Test(segment_unpack, what_is_larger_than_a_frame_may_be_is_not_unpacked)
+Test(segment_unpack, frame_that_is_too_large_is_not_unpacked)
 {
 	size_t length = SEGMENT_FRAME_MAX + 1, room = segment_frame_bound(length);
 	uint8_t *records = calloc(1, length), *frame = malloc(room);

@@ -39,8 +39,8 @@ static struct tape tape_of(const char *id)
 	return t;
 }
 
-/* Another record of output. */
-static void say(struct tape *t, const char *text)
+/* Append a record of output. */
+static void write_output(struct tape *t, const char *text)
 {
 	uint8_t bytes[256];
 	const struct segment_record r = {.type = SEGMENT_OUTPUT,
@@ -51,7 +51,7 @@ static void say(struct tape *t, const char *text)
 	cr_assert_eq(tape_write(t, codec, bytes, segment_put_record(&r, bytes, sizeof bytes)), 0);
 }
 
-/* All output of a segment. */
+/* All output of a segment file. */
 static void read_back(const struct tape *t, const char *file, char text[256])
 {
 	char path[TAPE_NAME_SIZE + TAPE_FILE_SIZE + 2];
@@ -91,7 +91,7 @@ Test(tape, names_are_read_as_they_are_written)
 		cr_assert(!tape_parse_name(odd[i], id, &epoch), "%s", odd[i]);
 }
 
-Test(tape, files_are_read_as_they_are_named)
+Test(tape, file_names_are_parsed)
 {
 	uint64_t number;
 	cr_assert_eq(tape_parse_file("00000012.zst", &number), TAPE_SEALED);
@@ -103,28 +103,28 @@ Test(tape, files_are_read_as_they_are_named)
 	cr_assert_eq(tape_parse_file("00000012.zst.new", &number), TAPE_NONE);
 }
 
-Test(tape, another_goes_on_where_it_ended)
+Test(tape, another_tape_continues_at_the_end)
 {
 	char text[256];
 	struct tape t = tape_of("s");
-	say(&t, "one ");
-	say(&t, "two ");
+	write_output(&t, "one ");
+	write_output(&t, "two ");
 	struct tape next = tape_of("s");
 	cr_assert_eq(next.end, 8);
 	cr_assert_eq(next.number, 1);
 	cr_assert_eq(next.bytes, t.bytes);
-	say(&next, "three");
+	write_output(&next, "three");
 	read_back(&next, "00000001.open", text);
 	cr_assert_str_eq(text, "one two three");
 	ASSERT_NO_LEAKS();
 }
 
-Test(tape, what_is_torn_is_cut_wherever_that_is)
+Test(tape, torn_record_is_cut_off)
 {
 	struct tape t = tape_of("s");
-	say(&t, "one ");
+	write_output(&t, "one ");
 	uint64_t whole = t.size;
-	say(&t, "two ");
+	write_output(&t, "two ");
 	for (uint64_t cut = t.size - 1; cut >= whole; cut--) {
 		int fd = file_of(&t, "00000001.open", O_WRONLY);
 		cr_assert_eq(ftruncate(fd, (off_t)cut), 0);
@@ -132,30 +132,30 @@ Test(tape, what_is_torn_is_cut_wherever_that_is)
 		struct tape next = tape_of("s");
 		cr_assert_eq(next.end, 4, "cut at %llu", (unsigned long long)cut);
 		cr_assert_eq(next.size, whole);
-		say(&next, "two ");
+		write_output(&next, "two ");
 		cr_assert_eq(next.size, t.size);
 	}
 }
 
-Test(tape, noise_behind_the_end_is_cut)
+Test(tape, garbage_after_the_end_is_cut_off)
 {
 	char text[256];
 	struct tape t = tape_of("s");
 	memset(text, 0x55, sizeof text);
-	say(&t, "one ");
+	write_output(&t, "one ");
 	int fd = file_of(&t, "00000001.open", O_WRONLY | O_APPEND);
 	cr_assert_eq(write(fd, text, 100), 100);
 	close(fd);
 	struct tape next = tape_of("s");
-	say(&next, "two");
+	write_output(&next, "two");
 	read_back(&next, "00000001.open", text);
 	cr_assert_str_eq(text, "one two");
 }
 
-Test(tape, without_even_a_head_it_begins_anew)
+Test(tape, segment_without_a_head_is_replaced)
 {
 	struct tape t = tape_of("s");
-	say(&t, "one ");
+	write_output(&t, "one ");
 	int fd = file_of(&t, "00000001.open", O_WRONLY);
 	cr_assert_eq(ftruncate(fd, 20), 0);
 	close(fd);
@@ -163,19 +163,19 @@ Test(tape, without_even_a_head_it_begins_anew)
 	cr_assert_eq(next.end, 0);
 	cr_assert_eq(next.rows, 0);
 	cr_assert_eq(file_of(&t, "00000001.open", O_RDONLY), -1);
-	say(&next, "one ");
+	write_output(&next, "one ");
 	cr_assert_eq(next.number, 2);
 }
 
-Test(tape, a_sealed_segment_has_the_same_and_an_index)
+Test(tape, sealed_segment_has_the_same_records_and_an_index)
 {
 	char text[256];
 	uint8_t *index;
 	size_t count;
 	struct segment_reader *reader;
 	struct tape t = tape_of("s");
-	say(&t, "one ");
-	say(&t, "two ");
+	write_output(&t, "one ");
+	write_output(&t, "two ");
 	cr_assert_eq(tape_seal(&t, codec), 0);
 	cr_assert_eq(t.number, 0);
 	read_back(&t, "00000001.zst", text);
@@ -189,34 +189,34 @@ Test(tape, a_sealed_segment_has_the_same_and_an_index)
 	segment_reader_close(reader);
 	struct tape next = tape_of("s");
 	cr_assert_eq(next.end, 8);
-	say(&next, "three");
+	write_output(&next, "three");
 	cr_assert_eq(next.number, 2);
 	read_back(&next, "00000002.open", text);
 	cr_assert_str_eq(text, "three");
 	ASSERT_NO_LEAKS();
 }
 
-Test(tape, killed_between_sealing_and_removing_nothing_is_there_twice)
+Test(tape, open_segment_left_beside_its_sealed_copy_is_removed)
 {
 	char text[256];
 	struct tape t = tape_of("s");
-	say(&t, "one ");
+	write_output(&t, "one ");
 	cr_assert_eq(linkat(folder.fd, "s+0000000000000123/00000001.open", folder.fd, "kept", 0), 0);
 	cr_assert_eq(tape_seal(&t, codec), 0);
 	cr_assert_eq(linkat(folder.fd, "kept", folder.fd, "s+0000000000000123/00000001.open", 0), 0);
 	struct tape next = tape_of("s");
 	cr_assert_eq(next.end, 4);
-	say(&next, "two");
+	write_output(&next, "two");
 	read_back(&next, "00000002.open", text);
 	cr_assert_str_eq(text, "two");
 	cr_assert_eq(file_of(&t, "00000001.open", O_RDONLY), -1);
 	unlinkat(folder.fd, "kept", 0);
 }
 
-Test(tape, a_segment_of_another_session_is_not_gone_on_in)
+Test(tape, segment_of_another_session_is_not_continued)
 {
 	struct tape t = tape_of("s");
-	say(&t, "one ");
+	write_output(&t, "one ");
 	cr_assert_eq(renameat(folder.fd, t.name, folder.fd, "s+0000000000000999"), 0);
 	struct tape other = {.root_fd = folder.fd, .epoch = 0x999, .id = "s"};
 	cr_assert_eq(tape_open(&other), 0);
@@ -224,11 +224,11 @@ Test(tape, a_segment_of_another_session_is_not_gone_on_in)
 	cr_assert_eq(other.rows, 0);
 }
 
-Test(tape, a_disk_that_is_full_leaves_what_was_there)
+Test(tape, failed_write_keeps_earlier_output)
 {
 	char text[256];
 	struct tape t = tape_of("s");
-	say(&t, "one ");
+	write_output(&t, "one ");
 	cr_assert_eq(fchmodat(folder.fd, t.name, 0500, 0), 0);
 	struct tape broken = t;
 	broken.root_fd = -1;
@@ -240,7 +240,7 @@ Test(tape, a_disk_that_is_full_leaves_what_was_there)
 		tape_write(&broken, codec, bytes, segment_put_record(&r, bytes, sizeof bytes)), 0);
 	cr_assert_eq(broken.end, 4);
 	cr_assert_eq(fchmodat(folder.fd, t.name, 0700, 0), 0);
-	say(&t, "two");
+	write_output(&t, "two");
 	read_back(&t, "00000001.open", text);
 	cr_assert_str_eq(text, "one two");
 }
@@ -251,19 +251,19 @@ static void age(const char *file, time_t seconds)
 	cr_assert_eq(utimensat(folder.fd, file, times, 0), 0);
 }
 
-Test(retention, the_oldest_go_first_and_what_is_written_stays)
+Test(retention, oldest_segments_are_removed_first_and_the_open_one_stays)
 {
 	struct tape t = tape_of("s");
 	struct stat st;
 	for (int i = 0; i < 3; i++) {
 		char file[64];
-		say(&t, "something");
+		write_output(&t, "something");
 		snprintf(file, sizeof file, "s+0000000000000123/0000000%d.zst", i + 1);
 		cr_assert_eq(tape_seal(&t, codec), 0);
 		cr_assert_eq(fstatat(folder.fd, file, &st, 0), 0);
 		age(file, 1000 + i);
 	}
-	say(&t, "now");
+	write_output(&t, "now");
 	age("s+0000000000000123/00000004.open", 1000);
 	const struct retention limits = {.bytes = (uint64_t)st.st_size * 2 + t.size};
 	cr_assert_eq(retention_enforce(folder.fd, &limits, 1010), 0);
@@ -281,16 +281,16 @@ Test(retention, the_oldest_go_first_and_what_is_written_stays)
 	ASSERT_NO_LEAKS();
 }
 
-Test(retention, a_recording_is_removed_as_a_whole)
+Test(retention, recording_is_removed_as_a_whole)
 {
 	struct tape t = tape_of("s");
 	struct stat st;
-	say(&t, "one");
+	write_output(&t, "one");
 	cr_assert_eq(tape_seal(&t, codec), 0);
-	say(&t, "two");
+	write_output(&t, "two");
 	cr_assert_eq(retention_remove(folder.fd, t.name), 0);
 	cr_assert_eq(fstatat(folder.fd, t.name, &st, 0), -1);
 	cr_assert_eq(retention_remove(folder.fd, t.name), -ENOENT);
-	say(&t, "three");
+	write_output(&t, "three");
 	cr_assert_eq(fstatat(folder.fd, t.name, &st, 0), 0);
 }

@@ -19,7 +19,7 @@ static struct folder folder;
 static uv_loop_t loop;
 static struct runs *all;
 
-/* What came of a run. */
+/* The result of a run. */
 struct got {
 	struct run *run;
 	bool started, done;
@@ -31,7 +31,7 @@ struct got {
 	char *text[RUN_STREAMS]; /* head and tail; NUL-terminated */
 	size_t length[RUN_STREAMS], head[RUN_STREAMS];
 	uint64_t duration_us;
-	void (*then)(struct got *g); /* called at the end of done() */
+	void (*then)(struct got *g); /* called at the end of on_done() */
 };
 
 static void on_started(void *user, pid_t pid)
@@ -91,7 +91,7 @@ static struct run_options options(const char *command)
 		.output_max = RUN_OUTPUT_DEFAULT};
 }
 
-static void forget(struct got *g)
+static void got_free(struct got *g)
 {
 	for (int i = 0; i < RUN_STREAMS; i++)
 		free(g->text[i]);
@@ -109,7 +109,7 @@ static struct got finish(const struct run_options *o)
 	struct got g = {0};
 	start(o, &g);
 	cr_assert(g.started);
-	cr_assert(LOOP_UNTIL(&loop, g.done), "it does not end: %s", o->command);
+	cr_assert(LOOP_UNTIL(&loop, g.done), "the run does not end: %s", o->command);
 	return g;
 }
 
@@ -119,7 +119,7 @@ static struct got run(const char *command)
 	return finish(&o);
 }
 
-static bool lives(pid_t pid)
+static bool is_alive(pid_t pid)
 {
 	char path[64], text[256] = "";
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -130,7 +130,7 @@ static bool lives(pid_t pid)
 	return there;
 }
 
-static unsigned descriptors(void)
+static unsigned count_descriptors(void)
 {
 	unsigned n = 0;
 	DIR *d = opendir("/proc/self/fd");
@@ -185,12 +185,12 @@ Test(run, status_and_output)
 		cr_expect_str_eq(g.text[0], cases[i].out, "%s: %s", cases[i].command, g.text[0]);
 		cr_expect_str_eq(g.text[1], cases[i].err, "%s: %s", cases[i].command, g.text[1]);
 		cr_expect(!g.timed_out && !g.cancelled && g.survivors == 0);
-		forget(&g);
+		got_free(&g);
 	}
 	ASSERT_NO_LEAKS();
 }
 
-Test(run, environment_and_place)
+Test(run, environment_and_directory)
 {
 	static const char *const names[] = {"ASKED", "BASE"};
 	static const char *const values[] = {"for it", "2"};
@@ -203,18 +203,18 @@ Test(run, environment_and_place)
 	struct got g = finish(&o);
 	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,cat\n", "%s", g.text[0]);
 	cr_expect_eq(g.code, 0);
-	forget(&g);
+	got_free(&g);
 	o.terminals = false;
 	g = finish(&o);
 	cr_expect_str_eq(g.text[0], "for it,2,xterm-256color,/etc,\n", "%s", g.text[0]);
-	forget(&g);
+	got_free(&g);
 }
 
-Test(run, refusals_start_nothing)
+Test(run, refused_options_start_nothing)
 {
 	struct got g = {0};
 	struct run_options o = options("touch /tmp/should-not-exist");
-	unsigned before = descriptors();
+	unsigned before = count_descriptors();
 	static const struct {
 		const char *cwd;
 		int rc;
@@ -232,10 +232,10 @@ Test(run, refusals_start_nothing)
 	cr_expect_eq(run_start(all, &o, &callbacks, &g, &g.run), -EINVAL);
 	cr_expect(runs_idle(all));
 	cr_expect(!g.started);
-	cr_expect_eq(descriptors(), before);
+	cr_expect_eq(count_descriptors(), before);
 }
 
-Test(run, an_environment_that_is_too_large)
+Test(run, environment_that_is_too_large)
 {
 	struct got g = {0};
 	char *value = calloc(1, 200001);
@@ -250,7 +250,7 @@ Test(run, an_environment_that_is_too_large)
 	ASSERT_NO_LEAKS();
 }
 
-Test(run, timeout_keeps_what_was_written)
+Test(run, timeout_keeps_the_output)
 {
 	struct run_options o = options("echo before; echo err >&2; sleep 100; echo never");
 	o.timeout_ms = 1000;
@@ -258,15 +258,15 @@ Test(run, timeout_keeps_what_was_written)
 	cr_expect(g.timed_out);
 	cr_expect_eq(g.code, RUN_TIMEOUT_CODE);
 	cr_expect_str_eq(g.text[0], "before\n");
-	/* bash may have the time to say what has become of the sleep. */
+	/* bash may have had time to report the end of sleep. */
 	cr_expect_eq(strncmp(g.text[1], "err\n", 4), 0, "%s", g.text[1]);
 	cr_expect_eq(g.survivors, 0);
-	cr_expect_lt(g.duration_us, 2900000, "nobody waits for the grace when all are gone");
-	forget(&g);
+	cr_expect_lt(g.duration_us, 2900000, "there is no grace period when all have exited");
+	got_free(&g);
 }
 
-/* What it waits for is the first of many to be ended. */
-Test(run, timeout_lets_no_script_go_on)
+/* The process that the script waits for is one of many that are killed. */
+Test(run, timeout_does_not_let_the_script_continue)
 {
 	struct run_options o = options("sleep 100 & first=$!\n"
 				       "for i in {1..200}; do sleep 100 & done\n"
@@ -276,10 +276,10 @@ Test(run, timeout_lets_no_script_go_on)
 	cr_expect(g.timed_out);
 	cr_expect_str_eq(g.text[0], "before\n");
 	cr_expect_eq(g.survivors, 0);
-	forget(&g);
+	got_free(&g);
 }
 
-Test(run, timeout_ends_those_who_ignore_it_and_those_who_have_left)
+Test(run, timeout_kills_processes_that_ignore_it_or_have_left_the_group)
 {
 	struct run_options o = options(
 		"trap '' TERM; sleep 101 & echo $!\n"
@@ -299,9 +299,9 @@ Test(run, timeout_ends_those_who_ignore_it_and_those_who_have_left)
 	for (int i = 0; i < 5; i++) {
 		pid_t pid = (pid_t)strtol(at, &at, 10);
 		cr_expect_gt(pid, 0, "%s", g.text[0]);
-		cr_expect(!lives(pid), "number %d", i);
+		cr_expect(!is_alive(pid), "process %d", i);
 	}
-	forget(&g);
+	got_free(&g);
 }
 
 Test(run, cancel)
@@ -318,8 +318,8 @@ Test(run, cancel)
 	cr_expect(g.cancelled && !g.timed_out);
 	cr_expect_eq(g.code, 5);
 	cr_expect_str_eq(g.text[0], "on\nbye\n");
-	forget(&g);
-	/* A shorter grace wins. */
+	got_free(&g);
+	/* The shorter grace period counts. */
 	o.command = "trap '' TERM; echo on; while :; do sleep 0.02; done";
 	o.command_length = strlen(o.command);
 	start(&o, &g);
@@ -328,10 +328,10 @@ Test(run, cancel)
 	run_cancel(g.run, 0);
 	cr_assert(LOOP_UNTIL(&loop, g.done));
 	cr_expect_eq(g.code, 128 + SIGKILL);
-	forget(&g);
+	got_free(&g);
 }
 
-Test(run, background_child_delays_nothing_and_lives_on)
+Test(run, background_job_delays_nothing_and_lives_on)
 {
 	for (int terminals = 0; terminals < 2; terminals++) {
 		struct run_options o = options("(sleep 1000; echo late) & echo $!");
@@ -339,26 +339,26 @@ Test(run, background_child_delays_nothing_and_lives_on)
 		struct got g = finish(&o);
 		pid_t pid = (pid_t)strtol(g.text[0], NULL, 10);
 		cr_expect_lt(g.duration_us, 5000000);
-		cr_expect(lives(pid));
+		cr_expect(is_alive(pid));
 		for (int i = 0; i < 20; i++)
 			uv_run(&loop, UV_RUN_NOWAIT);
-		cr_expect(lives(pid), "closing its terminal does not end it");
+		cr_expect(is_alive(pid), "closing its terminal does not kill it");
 		kill(-g.pid, SIGKILL);
-		cr_expect(UNTIL(!lives(pid)));
-		forget(&g);
+		cr_expect(UNTIL(!is_alive(pid)));
+		got_free(&g);
 	}
 }
 
-Test(run, background_flood_does_not_hold_up_the_end)
+Test(run, background_output_does_not_delay_the_end)
 {
 	for (int terminals = 0; terminals < 2; terminals++) {
 		struct run_options o = options("yes & echo $! >&2");
 		o.terminals = terminals;
 		struct got g = finish(&o);
 		pid_t pid = (pid_t)strtol(g.text[1], NULL, 10);
-		/* Its output has nowhere to go. */
-		cr_expect(UNTIL(!lives(pid)));
-		forget(&g);
+		/* Its output is closed: SIGPIPE. */
+		cr_expect(UNTIL(!is_alive(pid)));
+		got_free(&g);
 	}
 }
 
@@ -377,7 +377,7 @@ Test(run, twenty_megabytes_exactly)
 			cr_assert_eq((uint8_t)g.text[RUN_STDOUT][i], 0xff);
 		cr_expect_eq(g.length[RUN_STDERR], 5);
 		cr_expect_eq(memcmp(g.text[RUN_STDERR], "\0\0end", 5), 0);
-		forget(&g);
+		got_free(&g);
 	}
 }
 
@@ -393,11 +393,11 @@ Test(run, head_and_tail)
 	cr_expect_str_eq(g.text[0] + g.length[0] - 13, "99999\n100000\n");
 	cr_expect_eq(g.omitted[RUN_STDERR], 0);
 	cr_expect_eq(g.length[RUN_STDERR], 21);
-	forget(&g);
+	got_free(&g);
 	ASSERT_NO_LEAKS();
 }
 
-Test(run, memory_of_all_is_bounded)
+Test(run, memory_of_all_runs_is_limited)
 {
 	static struct got g[12];
 	struct run_options o = options("head -c 33554432 /dev/zero; sleep 1000");
@@ -415,18 +415,18 @@ Test(run, memory_of_all_is_bounded)
 		cr_expect_eq(g[i].total[RUN_STDOUT], 33554432);
 		cr_expect_eq(g[i].omitted[RUN_STDOUT] + g[i].length[RUN_STDOUT], 33554432);
 		bytes += g[i].length[RUN_STDOUT];
-		forget(&g[i]);
+		got_free(&g[i]);
 	}
 	cr_expect_leq(bytes, RUNS_MEMORY_MAX);
-	/* What is given back can be used again. */
+	/* Freed memory can be used again. */
 	o = options("head -c 33554432 /dev/zero");
 	o.output_max = RUN_OUTPUT_MAX;
 	struct got again = finish(&o);
 	cr_expect_eq(again.omitted[RUN_STDOUT], 0);
-	forget(&again);
+	got_free(&again);
 }
 
-Test(run, a_flood_leaves_room_for_others)
+Test(run, flood_does_not_starve_other_runs)
 {
 	struct got flood = {0};
 	struct run_options o = options("yes");
@@ -441,13 +441,13 @@ Test(run, a_flood_leaves_room_for_others)
 	for (int i = 0; i < 20; i++) {
 		struct got g = run("echo hi");
 		cr_expect_str_eq(g.text[0], "hi\n");
-		forget(&g);
+		got_free(&g);
 	}
 	run_cancel(flood.run, 0);
 	run_cancel(other.run, 0);
 	cr_assert(LOOP_UNTIL(&loop, flood.done && other.done));
-	forget(&flood);
-	forget(&other);
+	got_free(&flood);
+	got_free(&other);
 }
 
 static void start_another(struct got *g)
@@ -461,21 +461,21 @@ static void start_another(struct got *g)
 	second.then = NULL;
 }
 
-Test(run, done_may_start_another)
+Test(run, done_can_start_another_run)
 {
 	struct got g = {.then = start_another};
 	struct run_options o = options("echo first");
 	start(&o, &g);
 	cr_assert(LOOP_UNTIL(&loop, g.done && runs_idle(all)));
-	forget(&g);
+	got_free(&g);
 }
 
-Test(run, as_many_as_may_be_at_once)
+Test(run, number_of_runs_is_limited)
 {
 	static struct got g[RUNS_MAX];
 	struct got more = {0};
 	struct run_options o = options("read -r x </dev/fd/0; exec sleep 1000");
-	unsigned before = descriptors();
+	unsigned before = count_descriptors();
 	for (unsigned i = 0; i < RUNS_MAX; i++) {
 		o.terminals = i % 8 == 0; /* the machine has few terminals */
 		start(&o, &g[i]);
@@ -485,17 +485,17 @@ Test(run, as_many_as_may_be_at_once)
 	cr_assert(LOOP_UNTIL(&loop, runs_idle(all)));
 	for (unsigned i = 0; i < RUNS_MAX; i++) {
 		cr_expect(g[i].done && g[i].cancelled && g[i].survivors == 0);
-		forget(&g[i]);
+		got_free(&g[i]);
 	}
-	/* A runner ends a moment after what it has told. */
-	cr_expect(LOOP_UNTIL(&loop, descriptors() == before));
+	/* A runner exits a moment after its last message. */
+	cr_expect(LOOP_UNTIL(&loop, count_descriptors() == before));
 	ASSERT_NO_LEAKS();
 }
 
-/* Closing is what the server does at its end. */
+/* As when the server exits. */
 TestSuite(runs_close, .timeout = 60);
 
-Test(runs_close, nothing_is_left)
+Test(runs_close, kills_all_processes)
 {
 	struct got g[3] = {{0}};
 	open_all();
@@ -509,9 +509,9 @@ Test(runs_close, nothing_is_left)
 		pid_t pid = (pid_t)strtol(g[i].text[0], NULL, 10);
 		cr_expect(g[i].done && g[i].cancelled);
 		cr_expect_gt(pid, 0);
-		cr_expect(!lives(pid));
-		cr_expect(!lives(g[i].pid));
-		forget(&g[i]);
+		cr_expect(!is_alive(pid));
+		cr_expect(!is_alive(g[i].pid));
+		got_free(&g[i]);
 	}
 	ASSERT_NO_LEAKS();
 }
@@ -524,7 +524,7 @@ Test(runs_close, just_opened)
 	ASSERT_NO_LEAKS();
 }
 
-/* The pid that a command has written into a file of the folder. */
+/* The pid that a command has written to a file of the folder. */
 static pid_t pid_in(const struct folder *f, const char *name)
 {
 	char text[32] = "";
@@ -536,7 +536,7 @@ static pid_t pid_in(const struct folder *f, const char *name)
 	return strchr(text, '\n') ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
-Test(runs_close, everything_ends_when_the_server_is_killed)
+Test(runs_close, everything_is_killed_when_the_server_is_killed)
 {
 	struct folder place;
 	folder_make(&place);
@@ -554,9 +554,9 @@ Test(runs_close, everything_ends_when_the_server_is_killed)
 	}
 	cr_assert(UNTIL(pid_in(&place, "a") > 0 && pid_in(&place, "b") > 0));
 	pid_t a = pid_in(&place, "a"), b = pid_in(&place, "b");
-	cr_expect(lives(a) && lives(b));
+	cr_expect(is_alive(a) && is_alive(b));
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
-	cr_expect(UNTIL(!lives(a) && !lives(b)));
+	cr_expect(UNTIL(!is_alive(a) && !is_alive(b)));
 	folder_remove(&place);
 }

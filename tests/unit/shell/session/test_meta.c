@@ -52,8 +52,8 @@ Test(meta_save, is_read_back)
 	ASSERT_NO_LEAKS();
 }
 
-/* JSON cannot say it, and a session that the next server cannot read must not begin. */
-Test(meta_save, text_that_is_no_utf8)
+/* JSON cannot hold it, and a session that the next server cannot read must not start. */
+Test(meta_save, invalid_utf8_is_refused)
 {
 	static struct session s;
 	strcpy(s.pane.held.id, "main");
@@ -80,8 +80,8 @@ Test(meta_load, unknown_fields_are_ignored)
 	forget(&s);
 }
 
-/* Of an earlier server, and perhaps of a later one: the session is adopted in any case. */
-Test(meta_load, size_policy_that_is_missing_or_unknown_is_latest)
+/* From an earlier or a later server: the session is adopted all the same. */
+Test(meta_load, missing_or_unknown_size_policy_becomes_latest)
 {
 	static const char *const cases[] = {
 		"", ",\"sizePolicy\":\"future\"", ",\"sizePolicy\":\"\""};
@@ -100,7 +100,7 @@ Test(meta_load, size_policy_that_is_missing_or_unknown_is_latest)
 	ASSERT_NO_LEAKS();
 }
 
-Test(meta_load, refuses_what_makes_no_sense)
+Test(meta_load, invalid_values_are_refused)
 {
 	static const char *const cases[] = {
 		"",

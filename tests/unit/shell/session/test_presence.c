@@ -14,18 +14,18 @@ TestSuite(presence, .init = set_up);
 TestSuite(size_policy, .init = set_up);
 TestSuite(presence_focus, .init = set_up);
 
-static struct attendee someone(enum role role, unsigned rows, unsigned cols)
+static struct attendee client(enum role role, unsigned rows, unsigned cols)
 {
 	return (struct attendee){.name = "x", .role = role, .rows = rows, .cols = cols};
 }
 
-/* "100x30", or "none" when no window says: then the session keeps its size. */
+/* "100x30", or "none" if no window counts: then the session keeps its size. */
 static const char *size(void)
 {
 	static char text[32];
 	unsigned rows = 7777, cols = 7777;
 	if (!presence_size(&p, &rows, &cols)) {
-		cr_assert(rows == 7777 && cols == 7777, "nothing is said, but written");
+		cr_assert(rows == 7777 && cols == 7777, "the size changed without a window");
 		return "none";
 	}
 	snprintf(text, sizeof text, "%ux%u", cols, rows);
@@ -41,9 +41,9 @@ Test(role_name, table)
 	cr_assert_str_eq(role_name(ROLE_OWNER), "owner");
 }
 
-Test(presence, ids_are_never_used_again)
+Test(presence, ids_are_never_reused)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a;
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = a;
 	presence_join(&p, &a);
 	uint64_t first = a.id;
 	presence_leave(&p, &a);
@@ -52,9 +52,9 @@ Test(presence, ids_are_never_used_again)
 	cr_assert_eq(p.count, 1);
 }
 
-Test(presence, order_is_that_of_arrival)
+Test(presence, order_is_that_of_joining)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a, c = a;
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = a, c = a;
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	presence_join(&p, &c);
@@ -65,12 +65,12 @@ Test(presence, order_is_that_of_arrival)
 	cr_assert_eq(p.count, 2);
 }
 
-Test(presence, colours_differ_as_long_as_there_are_any)
+Test(presence, colours_differ_while_there_are_enough)
 {
 	struct attendee many[PRESENCE_COLORS + 1];
 	unsigned seen = 0;
 	for (unsigned i = 0; i < PRESENCE_COLORS; i++) {
-		many[i] = someone(ROLE_VIEWER, 0, 0);
+		many[i] = client(ROLE_VIEWER, 0, 0);
 		presence_join(&p, &many[i]);
 		cr_assert_lt(many[i].color, PRESENCE_COLORS);
 		seen |= 1u << many[i].color;
@@ -78,15 +78,15 @@ Test(presence, colours_differ_as_long_as_there_are_any)
 	cr_assert_eq(seen, (1u << PRESENCE_COLORS) - 1);
 	unsigned freed = many[3].color;
 	presence_leave(&p, &many[3]);
-	many[PRESENCE_COLORS] = someone(ROLE_VIEWER, 0, 0);
+	many[PRESENCE_COLORS] = client(ROLE_VIEWER, 0, 0);
 	presence_join(&p, &many[PRESENCE_COLORS]);
 	cr_assert_eq(many[PRESENCE_COLORS].color, freed);
 }
 
-Test(presence, first_with_a_window_gives_the_size)
+Test(presence, first_window_gives_the_size)
 {
-	struct attendee viewer = someone(ROLE_VIEWER, 50, 200), unknown = someone(ROLE_OWNER, 0, 0),
-			a = someone(ROLE_DRIVER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	struct attendee viewer = client(ROLE_VIEWER, 50, 200), unknown = client(ROLE_OWNER, 0, 0),
+			a = client(ROLE_DRIVER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	EXPECT_SIZE("none");
 	presence_join(&p, &viewer);
 	presence_join(&p, &unknown);
@@ -97,9 +97,9 @@ Test(presence, first_with_a_window_gives_the_size)
 	cr_assert_eq(p.size_by, &a);
 }
 
-Test(presence, who_types_takes_the_size)
+Test(presence, last_typist_gives_the_size)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_DRIVER, 30, 100);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_DRIVER, 30, 100);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	presence_type(&p, &b, 1000);
@@ -107,16 +107,16 @@ Test(presence, who_types_takes_the_size)
 	EXPECT_SIZE("100x30");
 	uint64_t before = p.version;
 	presence_type(&p, &b, 1001);
-	cr_assert_eq(p.version, before, "it has it already");
+	cr_assert_eq(p.version, before, "it gives the size already");
 	presence_window(&p, &a, 40, 40);
 	EXPECT_SIZE("100x30");
 	presence_window(&p, &b, 31, 101);
 	EXPECT_SIZE("101x31");
 }
 
-Test(presence, window_that_becomes_known_counts)
+Test(presence, window_counts_once_it_is_known)
 {
-	struct attendee a = someone(ROLE_OWNER, 0, 0), b = someone(ROLE_OWNER, 24, 80);
+	struct attendee a = client(ROLE_OWNER, 0, 0), b = client(ROLE_OWNER, 24, 80);
 	presence_join(&p, &a);
 	presence_type(&p, &a, 1000);
 	EXPECT_SIZE("none");
@@ -127,9 +127,9 @@ Test(presence, window_that_becomes_known_counts)
 	EXPECT_SIZE("80x24");
 }
 
-Test(presence, window_that_may_not_count_yet_waits)
+Test(presence, deferred_window_waits)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 0, 0);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 0, 0);
 	presence_set_policy(&p, SIZE_SMALLEST);
 	presence_join(&p, &a);
 	presence_defer_window(&b, 10, 20);
@@ -145,9 +145,9 @@ Test(presence, window_that_may_not_count_yet_waits)
 	EXPECT_SIZE("60x20");
 }
 
-Test(presence, viewer_that_types_takes_nothing)
+Test(presence, typing_viewer_changes_nothing)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), v = someone(ROLE_VIEWER, 30, 100);
+	struct attendee a = client(ROLE_OWNER, 24, 80), v = client(ROLE_VIEWER, 30, 100);
 	presence_join(&p, &a);
 	presence_join(&p, &v);
 	presence_type(&p, &v, 1000);
@@ -155,9 +155,9 @@ Test(presence, viewer_that_types_takes_nothing)
 	EXPECT_SIZE("80x24");
 }
 
-Test(presence, size_that_was_let_go_waits_for_who_types)
+Test(presence, cleared_size_waits_for_the_next_typist)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	uint64_t before = p.version;
@@ -173,9 +173,9 @@ Test(presence, size_that_was_let_go_waits_for_who_types)
 	EXPECT_SIZE("100x30");
 }
 
-Test(presence, size_passes_on_to_who_typed_last)
+Test(presence, size_passes_to_the_previous_typist)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a, c = a;
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = a, c = a;
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	presence_join(&p, &c);
@@ -192,7 +192,7 @@ Test(presence, size_passes_on_to_who_typed_last)
 
 Test(presence, leaving_twice_is_harmless)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a;
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = a;
 	presence_join(&p, &a);
 	presence_leave(&p, &b);
 	cr_assert_eq(p.count, 1);
@@ -201,16 +201,16 @@ Test(presence, leaving_twice_is_harmless)
 	cr_assert_eq(p.count, 0);
 }
 
-Test(presence, version_counts_what_others_should_hear)
+Test(presence, version_counts_visible_changes)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80);
+	struct attendee a = client(ROLE_OWNER, 24, 80);
 	uint64_t before = p.version;
 	presence_join(&p, &a);
 	cr_assert_gt(p.version, before);
 	presence_type(&p, &a, 5000);
 	before = p.version;
 	presence_type(&p, &a, 5100);
-	cr_assert_eq(p.version, before, "not each key");
+	cr_assert_eq(p.version, before, "not with each key");
 	presence_type(&p, &a, 6200);
 	cr_assert_gt(p.version, before);
 	before = p.version;
@@ -230,15 +230,15 @@ Test(size_policy, names)
 	for (const char *const *wrong = (const char *const[]){"", "Latest", "latest ", "none", NULL};
 		*wrong; wrong++)
 		cr_expect_not(size_policy_parse(*wrong, &policy), "%s", *wrong);
-	cr_assert_eq(policy, SIZE_OWNER, "untouched by what is none");
+	cr_assert_eq(policy, SIZE_OWNER, "an invalid name changes nothing");
 }
 
-Test(size_policy, latest_unless_another_is_set)
+Test(size_policy, default_is_latest)
 {
 	cr_assert_eq(p.policy, SIZE_LATEST);
 }
 
-Test(size_policy, others_hear_of_a_change_only)
+Test(size_policy, version_changes_only_with_the_policy)
 {
 	uint64_t before = p.version;
 	presence_set_policy(&p, SIZE_LATEST);
@@ -247,11 +247,11 @@ Test(size_policy, others_hear_of_a_change_only)
 	cr_assert_gt(p.version, before);
 }
 
-Test(size_policy, smallest_is_of_all_that_count)
+Test(size_policy, smallest_is_the_minimum_of_all_windows_that_count)
 {
-	struct attendee viewer = someone(ROLE_VIEWER, 5, 10), unknown = someone(ROLE_OWNER, 0, 0),
-			a = someone(ROLE_OWNER, 24, 132), b = someone(ROLE_DRIVER, 50, 80),
-			c = someone(ROLE_DRIVER, 20, 70);
+	struct attendee viewer = client(ROLE_VIEWER, 5, 10), unknown = client(ROLE_OWNER, 0, 0),
+			a = client(ROLE_OWNER, 24, 132), b = client(ROLE_DRIVER, 50, 80),
+			c = client(ROLE_DRIVER, 20, 70);
 	presence_set_policy(&p, SIZE_SMALLEST);
 	presence_join(&p, &viewer);
 	presence_join(&p, &unknown);
@@ -261,7 +261,7 @@ Test(size_policy, smallest_is_of_all_that_count)
 	cr_assert_eq(p.size_by, &a);
 	presence_join(&p, &b);
 	EXPECT_SIZE("80x24");
-	cr_assert_null(p.size_by, "the rows are one's and the columns another's");
+	cr_assert_null(p.size_by, "rows and columns are of different clients");
 	presence_join(&p, &c);
 	EXPECT_SIZE("70x20");
 	cr_assert_eq(p.size_by, &c);
@@ -280,9 +280,9 @@ Test(size_policy, smallest_is_of_all_that_count)
 	cr_assert_null(p.size_by);
 }
 
-Test(size_policy, typing_changes_nothing_under_smallest)
+Test(size_policy, typing_does_not_matter_for_smallest)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	presence_set_policy(&p, SIZE_SMALLEST);
 	presence_join(&p, &b);
 	presence_join(&p, &a);
@@ -291,9 +291,9 @@ Test(size_policy, typing_changes_nothing_under_smallest)
 	cr_assert_eq(p.size_by, &a);
 }
 
-Test(size_policy, of_equal_windows_the_first_holds_the_smallest)
+Test(size_policy, first_of_equal_windows_gives_the_smallest)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a;
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = a;
 	presence_set_policy(&p, SIZE_SMALLEST);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
@@ -303,9 +303,9 @@ Test(size_policy, of_equal_windows_the_first_holds_the_smallest)
 	EXPECT_SIZE("80x24");
 }
 
-Test(size_policy, fixed_is_nobodys)
+Test(size_policy, fixed_ignores_all_windows)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	presence_join(&p, &a);
 	presence_set_policy(&p, SIZE_FIXED);
 	presence_join(&p, &b);
@@ -317,10 +317,10 @@ Test(size_policy, fixed_is_nobodys)
 	EXPECT_SIZE("none");
 }
 
-Test(size_policy, owner_that_typed_last)
+Test(size_policy, owner_uses_the_owner_that_typed_last)
 {
-	struct attendee d = someone(ROLE_DRIVER, 20, 70), v = someone(ROLE_VIEWER, 5, 10),
-			a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100);
+	struct attendee d = client(ROLE_DRIVER, 20, 70), v = client(ROLE_VIEWER, 5, 10),
+			a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100);
 	presence_set_policy(&p, SIZE_OWNER);
 	presence_join(&p, &d);
 	presence_join(&p, &v);
@@ -343,8 +343,8 @@ Test(size_policy, owner_that_typed_last)
 	EXPECT_SIZE("100x30");
 }
 
-/* The same people, who have typed already, under one policy after the other. */
-Test(size_policy, follows_from_who_is_there_when_it_is_set)
+/* The same clients, which have typed already, under one policy after the other. */
+Test(size_policy, size_follows_from_the_present_clients_at_once)
 {
 	static const struct {
 		enum size_policy policy;
@@ -352,8 +352,8 @@ Test(size_policy, follows_from_who_is_there_when_it_is_set)
 	} cases[] = {{SIZE_SMALLEST, "70x24"}, {SIZE_OWNER, "100x30"}, {SIZE_FIXED, "none"},
 		{SIZE_LATEST, "70x40"}, {SIZE_OWNER, "100x30"}, {SIZE_LATEST, "70x40"},
 		{SIZE_FIXED, "none"}, {SIZE_SMALLEST, "70x24"}, {SIZE_LATEST, "70x40"}};
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_OWNER, 30, 100),
-			d = someone(ROLE_DRIVER, 40, 70);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_OWNER, 30, 100),
+			d = client(ROLE_DRIVER, 40, 70);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	presence_join(&p, &d);
@@ -365,26 +365,26 @@ Test(size_policy, follows_from_who_is_there_when_it_is_set)
 	}
 }
 
-Test(presence_focus, is_the_sessions_while_one_that_may_type_has_it)
+Test(presence_focus, session_has_it_while_a_client_that_may_type_has_it)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = someone(ROLE_DRIVER, 0, 0);
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = client(ROLE_DRIVER, 0, 0);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	cr_assert_not(p.focused);
 	cr_assert(presence_focus(&p, &a, true));
 	cr_assert(p.focused);
-	cr_assert_not(presence_focus(&p, &a, true), "told twice");
-	cr_assert_not(presence_focus(&p, &b, true), "the session has it already");
-	cr_assert_not(presence_focus(&p, &a, false), "the other one has it still");
+	cr_assert_not(presence_focus(&p, &a, true), "reported twice");
+	cr_assert_not(presence_focus(&p, &b, true), "the session has the focus already");
+	cr_assert_not(presence_focus(&p, &a, false), "the other client still has it");
 	cr_assert(p.focused);
 	cr_assert(presence_focus(&p, &b, false));
 	cr_assert_not(p.focused);
-	cr_assert_not(presence_focus(&p, &b, false), "told twice");
+	cr_assert_not(presence_focus(&p, &b, false), "reported twice");
 }
 
-Test(presence_focus, of_viewers_does_not_count)
+Test(presence_focus, viewers_do_not_count)
 {
-	struct attendee v = someone(ROLE_VIEWER, 24, 80), a = someone(ROLE_OWNER, 24, 80);
+	struct attendee v = client(ROLE_VIEWER, 24, 80), a = client(ROLE_OWNER, 24, 80);
 	presence_join(&p, &v);
 	presence_join(&p, &a);
 	cr_assert_not(presence_focus(&p, &v, true));
@@ -394,9 +394,9 @@ Test(presence_focus, of_viewers_does_not_count)
 	cr_assert(presence_focus(&p, &a, false));
 }
 
-Test(presence_focus, is_lost_with_the_last_that_has_it)
+Test(presence_focus, is_lost_with_the_last_client_that_has_it)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80), b = a, c = a;
+	struct attendee a = client(ROLE_OWNER, 24, 80), b = a, c = a;
 	presence_join(&p, &a);
 	presence_join(&p, &b);
 	presence_join(&p, &c);
@@ -410,9 +410,9 @@ Test(presence_focus, is_lost_with_the_last_that_has_it)
 	cr_assert_not(presence_leave(&p, &b), "it has left already");
 }
 
-Test(presence_focus, who_comes_has_none)
+Test(presence_focus, new_client_has_none)
 {
-	struct attendee a = someone(ROLE_OWNER, 24, 80);
+	struct attendee a = client(ROLE_OWNER, 24, 80);
 	presence_join(&p, &a);
 	presence_focus(&p, &a, true);
 	presence_leave(&p, &a);
@@ -422,10 +422,10 @@ Test(presence_focus, who_comes_has_none)
 	cr_assert(presence_focus(&p, &a, true));
 }
 
-/* A program asks for it anew, so every terminal says once more whether it has it. */
-Test(presence_focus, that_is_forgotten_is_nobodys_until_it_is_told_again)
+/* A program requests reports again, so every terminal reports its focus once more. */
+Test(presence_focus, forgotten_focus_is_reported_again)
 {
-	struct attendee v = someone(ROLE_VIEWER, 24, 80), a = someone(ROLE_OWNER, 24, 80), b = a;
+	struct attendee v = client(ROLE_VIEWER, 24, 80), a = client(ROLE_OWNER, 24, 80), b = a;
 	presence_join(&p, &v);
 	presence_join(&p, &a);
 	presence_join(&p, &b);
@@ -436,7 +436,7 @@ Test(presence_focus, that_is_forgotten_is_nobodys_until_it_is_told_again)
 	presence_forget_focus(&p);
 	cr_assert_not(p.focused);
 	cr_assert_not(v.focused || a.focused || b.focused);
-	cr_assert_eq(p.version, before, "nobody else needs to hear of it");
+	cr_assert_eq(p.version, before, "other clients need no notice");
 	cr_assert_not(presence_focus(&p, &a, false), "it is not lost twice");
 	cr_assert(presence_focus(&p, &b, true));
 	cr_assert(p.focused);

@@ -1,4 +1,4 @@
-/* Sessions whose holders are in memory: nobody's shell runs here. */
+/* Sessions whose holders are in memory: no shell runs. */
 #include "shell/clock.h"
 #include "shell/session/internal.h"
 
@@ -16,7 +16,7 @@
 
 struct waiter {
 	struct session_waiter waiter;
-	unsigned told;
+	unsigned calls;
 	struct session *session;
 	enum report_stage stage;
 	int error;
@@ -31,11 +31,11 @@ struct viewer {
 static struct {
 	struct folder folder;
 	uv_loop_t loop;
-	uv_timer_t alive; /* what else a server has: without anything a loop does not turn */
+	uv_timer_t alive; /* like a server's timers: keeps the loop running */
 	struct sessions sessions;
 	struct sessions_config config;
 	unsigned complaints, restarted;
-	char complaint[128]; /* the latest */
+	char complaint[128]; /* the last one */
 	struct waiter waiter;
 	struct viewer a, b, c;
 } t;
@@ -64,18 +64,18 @@ static void on_restarted(void *user, const struct session *session, int wait_sta
 static const struct sessions_callbacks callbacks = {
 	.changed = on_changed, .failed = on_failed, .restarted = on_restarted};
 
-static void on_told(void *user, struct session *session, enum report_stage stage, int error)
+static void on_waiter_done(void *user, struct session *session, enum report_stage stage, int error)
 {
 	struct waiter *w = user;
-	w->told++;
+	w->calls++;
 	w->session = session;
 	w->stage = stage;
 	w->error = error;
 }
 
-static struct session_waiter *told(struct waiter *w)
+static struct session_waiter *make_waiter(struct waiter *w)
 {
-	*w = (struct waiter){.waiter = {.done = on_told, .user = w}};
+	*w = (struct waiter){.waiter = {.done = on_waiter_done, .user = w}};
 	return &w->waiter;
 }
 
@@ -96,7 +96,7 @@ static void on_gone(void *user, bool deleted)
 	v->deleted = deleted;
 }
 
-/* Attach with a window. */
+/* Attach a client with a window. */
 static void attach(struct session *s, struct viewer *v, enum role role, unsigned rows, unsigned cols)
 {
 	*v = (struct viewer){.viewer = {.more = on_more,
@@ -104,7 +104,7 @@ static void attach(struct session *s, struct viewer *v, enum role role, unsigned
 				     .gone = on_gone,
 				     .user = v,
 				     .attendee = {.role = role, .rows = rows, .cols = cols}}};
-	snprintf(v->viewer.attendee.name, sizeof v->viewer.attendee.name, "somebody");
+	snprintf(v->viewer.attendee.name, sizeof v->viewer.attendee.name, "name");
 	session_attach(s, &v->viewer);
 }
 
@@ -169,14 +169,14 @@ static unsigned directories(void)
 static int create(struct session_options o)
 {
 	o.shell = o.shell ? o.shell : "/bin/sh";
-	return sessions_create(&t.sessions, &o, told(&t.waiter));
+	return sessions_create(&t.sessions, &o, make_waiter(&t.waiter));
 }
 
 static struct session *start_with(struct session_options o)
 {
 	int rc = create(o);
 	cr_assert_eq(rc, 0, "%s", strerror(-rc));
-	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.told == 1));
+	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.calls == 1));
 	cr_assert_eq(t.waiter.error, 0);
 	return t.waiter.session;
 }
@@ -213,14 +213,14 @@ TestSuite(session_follow, SUITE);
 
 /* Starts */
 
-Test(sessions_create, it_runs_when_its_holder_has_been_attached_to)
+Test(sessions_create, session_runs_once_its_holder_is_attached)
 {
 	cr_assert_eq(create((struct session_options){.id = "s", .rows = 30, .cols = 90}), 0);
 	struct session *s = sessions_find(&t.sessions, "s");
 	cr_assert_not_null(s);
 	cr_expect_str_eq(session_state_name(s), "starting");
-	cr_expect_eq(t.waiter.told, 0);
-	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.told == 1));
+	cr_expect_eq(t.waiter.calls, 0);
+	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.calls == 1));
 	cr_expect_eq(t.waiter.session, s);
 	cr_expect_eq(t.waiter.error, 0);
 	cr_expect_str_eq(session_state_name(s), "running");
@@ -231,7 +231,7 @@ Test(sessions_create, it_runs_when_its_holder_has_been_attached_to)
 	ASSERT_NO_LEAKS();
 }
 
-Test(sessions_create, what_cannot_be_begun_is_refused_at_once)
+Test(sessions_create, invalid_options_are_refused_at_once)
 {
 	const struct {
 		struct session_options o;
@@ -246,19 +246,19 @@ Test(sessions_create, what_cannot_be_begun_is_refused_at_once)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		cr_expect_eq(create(cases[i].o), cases[i].rc, "case %zu", i);
-		cr_expect_eq(t.waiter.told, 0, "case %zu", i);
+		cr_expect_eq(t.waiter.calls, 0, "case %zu", i);
 	}
 	cr_expect_eq(sessions_count(&t.sessions), 0);
 	cr_expect_eq(directories(), 0);
 }
 
-Test(sessions_create, an_id_that_lives_is_not_taken_twice)
+Test(sessions_create, id_in_use_is_refused)
 {
 	start("s");
 	cr_expect_eq(create((struct session_options){.id = "s"}), -EEXIST);
 }
 
-Test(sessions_create, there_are_so_many_and_no_more)
+Test(sessions_create, number_of_sessions_is_limited)
 {
 	start("a");
 	start("b");
@@ -266,41 +266,41 @@ Test(sessions_create, there_are_so_many_and_no_more)
 	cr_expect_eq(create((struct session_options){.id = "d"}), -EUSERS);
 }
 
-Test(sessions_create, a_start_that_fails_is_told_and_leaves_nothing)
+Test(sessions_create, failed_start_is_reported_and_leaves_nothing)
 {
 	memory_holder_refuse_next(REPORT_EXEC, -EACCES);
 	cr_assert_eq(create((struct session_options){.id = "s"}), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.told == 1));
+	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.calls == 1));
 	cr_expect_eq(t.waiter.stage, REPORT_EXEC);
 	cr_expect_eq(t.waiter.error, -EACCES);
 	cr_expect_null(sessions_find(&t.sessions, "s"));
 	cr_expect_eq(directories(), 0);
 	cr_expect_eq(t.sessions.counters.start_failures, 1);
-	cr_expect_eq(t.complaints, 0, "who waits is told: %s", t.complaint);
+	cr_expect_eq(t.complaints, 0, "the waiter is notified instead: %s", t.complaint);
 }
 
-Test(sessions_create, a_holder_that_dies_while_it_starts_leaves_nothing)
+Test(sessions_create, holder_that_dies_while_starting_leaves_nothing)
 {
 	memory_holder_delay_next();
 	cr_assert_eq(create((struct session_options){.id = "s"}), 0);
 	memory_holder_die(holder(sessions_find(&t.sessions, "s")));
-	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.told == 1));
+	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.calls == 1));
 	cr_expect_eq(t.waiter.error, -ECONNRESET);
 	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(directories(), 0);
 }
 
-Test(sessions_create, two_at_once_get_one)
+Test(sessions_create, two_simultaneous_requests_get_one_session)
 {
 	struct waiter first, second;
 	const struct session_options o = {.id = "s", .shell = "/bin/sh"};
 	bool created;
-	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, told(&first), &created), 0);
+	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&first), &created), 0);
 	cr_expect(created);
-	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, told(&second), &created), 0);
+	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&second), &created), 0);
 	cr_expect(!created);
-	cr_expect_eq(first.told + second.told, 0);
-	cr_assert(LOOP_UNTIL(&t.loop, first.told == 1 && second.told == 1));
+	cr_expect_eq(first.calls + second.calls, 0);
+	cr_assert(LOOP_UNTIL(&t.loop, first.calls == 1 && second.calls == 1));
 	cr_expect_eq(first.session, second.session);
 	cr_expect_eq(first.error, 0);
 	cr_expect_eq(second.error, 0);
@@ -308,32 +308,32 @@ Test(sessions_create, two_at_once_get_one)
 	cr_expect_eq(memory_holders_count(), 1);
 }
 
-Test(sessions_create, both_of_two_at_once_are_told_that_it_failed)
+Test(sessions_create, failure_is_reported_to_both_of_two_requests)
 {
 	struct waiter first, second;
 	const struct session_options o = {.id = "s", .shell = "/bin/sh"};
 	bool created;
 	memory_holder_refuse_next(REPORT_TERMINAL, -ENOSR);
-	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, told(&first), &created), 0);
-	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, told(&second), &created), 0);
-	cr_assert(LOOP_UNTIL(&t.loop, first.told == 1 && second.told == 1));
+	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&first), &created), 0);
+	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&second), &created), 0);
+	cr_assert(LOOP_UNTIL(&t.loop, first.calls == 1 && second.calls == 1));
 	cr_expect_eq(first.error, -ENOSR);
 	cr_expect_eq(second.error, -ENOSR);
 }
 
-Test(sessions_create, one_that_runs_is_had_at_once)
+Test(sessions_create, running_session_is_returned_at_once)
 {
 	struct waiter w;
 	const struct session_options o = {.id = "s"};
 	bool created;
 	struct session *s = start("s");
-	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, told(&w), &created), 0);
+	cr_assert_eq(sessions_get_or_create(&t.sessions, &o, make_waiter(&w), &created), 0);
 	cr_expect(!created);
-	cr_expect_eq(w.told, 1);
+	cr_expect_eq(w.calls, 1);
 	cr_expect_eq(w.session, s);
 }
 
-Test(sessions_create, one_that_has_ended_is_replaced)
+Test(sessions_create, ended_session_is_replaced)
 {
 	struct session *s = start("s");
 	memory_holder_exit(holder(s), 0);
@@ -348,7 +348,7 @@ Test(sessions_create, one_that_has_ended_is_replaced)
 
 /* The next server */
 
-Test(sessions_adopt, the_next_server_knows_what_this_one_knew)
+Test(sessions_adopt, next_server_has_the_same_session)
 {
 	struct session *s = start("s");
 	cr_assert_eq(session_rename(s, "a name"), 0);
@@ -377,13 +377,13 @@ Test(sessions_adopt, the_next_server_knows_what_this_one_knew)
 
 #define HOUR_MS 3600000u
 
-/* A session that is older than the hour for which nothing has happened in it. */
+/* A session that was active an hour ago, and is older than that. */
 static struct session *start_old(struct session_options o, uint64_t *ret_active_ms)
 {
 	struct session *s = start_with(o);
 	*ret_active_ms = clock_wall_ms() - HOUR_MS;
 	s->created_ms = *ret_active_ms - HOUR_MS;
-	cr_assert_eq(session_rename(s, "old"), 0); /* so that it is written down */
+	cr_assert_eq(session_rename(s, "old"), 0); /* stores created_ms */
 	holder(s)->control.page->active_ms = *ret_active_ms;
 	return s;
 }
@@ -399,7 +399,7 @@ static struct session *adopt_again(void)
 	return s;
 }
 
-Test(sessions_adopt, being_adopted_is_nothing_that_happens_in_a_session)
+Test(sessions_adopt, adoption_is_no_activity)
 {
 	uint64_t active;
 	start_old((struct session_options){.id = "s"}, &active);
@@ -411,14 +411,14 @@ Test(sessions_adopt, being_adopted_is_nothing_that_happens_in_a_session)
 	cr_expect_eq(holder(s)->control.page->active_ms, s->pane.activity_ms);
 }
 
-Test(sessions_adopt, what_happened_while_there_was_no_server_counts)
+Test(sessions_adopt, events_without_a_server_are_activity)
 {
 	uint64_t active, now = clock_wall_ms();
 	memory_holder_record(holder(start_old((struct session_options){.id = "s"}, &active)), "x");
 	cr_expect_geq(adopt_again()->pane.activity_ms, now);
 }
 
-Test(sessions_adopt, a_time_in_the_future_is_none)
+Test(sessions_adopt, future_time_is_ignored)
 {
 	uint64_t active;
 	struct session *s = start_old((struct session_options){.id = "s"}, &active);
@@ -426,7 +426,7 @@ Test(sessions_adopt, a_time_in_the_future_is_none)
 	cr_expect_leq(adopt_again()->pane.activity_ms, clock_wall_ms());
 }
 
-Test(sessions_adopt, nobody_is_idle_before_there_was_time_to_come_back)
+Test(sessions_adopt, idle_timeout_leaves_time_to_reconnect)
 {
 	uint64_t active;
 	start_old((struct session_options){.id = "s", .idle_timeout_ms = 60000}, &active);
@@ -439,7 +439,7 @@ Test(sessions_adopt, nobody_is_idle_before_there_was_time_to_come_back)
 	cr_assert(LOOP_UNTIL(&t.loop, t.sessions.counters.ended == 1));
 }
 
-Test(sessions_adopt, one_whose_holder_does_not_answer_is_unresponsive)
+Test(sessions_adopt, session_whose_holder_does_not_respond_is_unresponsive)
 {
 	struct waiter w;
 	bool created;
@@ -452,8 +452,8 @@ Test(sessions_adopt, one_whose_holder_does_not_answer_is_unresponsive)
 	cr_expect(!sessions_are_adopting(&t.sessions));
 	struct session *s = sessions_find(&t.sessions, "s");
 	cr_expect_str_eq(session_state_name(s), "unresponsive");
-	cr_expect_eq(sessions_get_or_create(
-			     &t.sessions, &(struct session_options){.id = "s"}, told(&w), &created),
+	cr_expect_eq(sessions_get_or_create(&t.sessions, &(struct session_options){.id = "s"},
+			     make_waiter(&w), &created),
 		-EHOSTDOWN);
 	memory_holder_answer(h);
 	cr_assert(LOOP_UNTIL(&t.loop, s->state == SESSION_RUNNING));
@@ -468,18 +468,18 @@ Test(sessions_adopt, one_server_at_a_time)
 
 /* Ends */
 
-Test(sessions_end, viewers_waiters_and_files)
+Test(sessions_end, notifies_viewers_and_waiters_and_removes_files)
 {
 	struct waiter w;
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_DRIVER, 24, 80);
-	sessions_end(&t.sessions, s, told(&w));
+	sessions_end(&t.sessions, s, make_waiter(&w));
 	cr_expect_null(sessions_find(&t.sessions, "s"));
 	cr_expect_eq(t.a.gone, 1);
 	cr_expect(t.a.deleted);
-	cr_expect_eq(w.told, 0);
+	cr_expect_eq(w.calls, 0);
 	cr_expect(!sessions_are_idle(&t.sessions));
-	cr_assert(LOOP_UNTIL(&t.loop, w.told == 1));
+	cr_assert(LOOP_UNTIL(&t.loop, w.calls == 1));
 	cr_expect_eq(w.error, 0);
 	cr_expect(sessions_are_idle(&t.sessions));
 	cr_expect_eq(directories(), 0);
@@ -487,31 +487,31 @@ Test(sessions_end, viewers_waiters_and_files)
 	ASSERT_NO_LEAKS();
 }
 
-Test(sessions_end, while_it_starts)
+Test(sessions_end, works_while_the_session_starts)
 {
 	struct waiter end;
 	memory_holder_delay_next();
 	cr_assert_eq(create((struct session_options){.id = "s"}), 0);
 	struct session *s = sessions_find(&t.sessions, "s");
 	struct memory_holder *h = holder(s);
-	sessions_end(&t.sessions, s, told(&end));
-	cr_expect_eq(t.waiter.told, 1);
+	sessions_end(&t.sessions, s, make_waiter(&end));
+	cr_expect_eq(t.waiter.calls, 1);
 	cr_expect_eq(t.waiter.error, -ECANCELED);
-	cr_expect_eq(end.told, 0);
+	cr_expect_eq(end.calls, 0);
 	memory_holder_answer(h);
-	cr_assert(LOOP_UNTIL(&t.loop, end.told == 1));
+	cr_assert(LOOP_UNTIL(&t.loop, end.calls == 1));
 	cr_expect_eq(end.error, 0);
 	cr_expect_eq(memory_holders_count(), 0);
 	cr_expect_eq(directories(), 0);
 }
 
-Test(sessions_end, one_that_was_being_ended_is_ended_by_the_next_server)
+Test(sessions_end, unfinished_end_is_repeated_by_the_next_server)
 {
 	struct session *s = start("s");
 	struct memory_holder *h = holder(s);
 	struct waiter w;
 	h->mute = true;
-	sessions_end(&t.sessions, s, told(&w));
+	sessions_end(&t.sessions, s, make_waiter(&w));
 	close_table();
 	cr_expect_eq(w.error, -ECANCELED);
 	cr_expect_eq(directories(), 1);
@@ -524,7 +524,7 @@ Test(sessions_end, one_that_was_being_ended_is_ended_by_the_next_server)
 	cr_expect_eq(directories(), 0);
 }
 
-Test(sessions_end, all)
+Test(sessions_end, all_sessions)
 {
 	start("a");
 	start("b");
@@ -534,7 +534,7 @@ Test(sessions_end, all)
 	cr_expect_eq(t.sessions.counters.ended, 2);
 }
 
-Test(sessions_end, one_that_idles_unless_somebody_is_there)
+Test(sessions_end, idle_session_ends_unless_a_client_is_attached)
 {
 	struct session *s = start_with((struct session_options){.id = "s", .idle_timeout_ms = 1});
 	start_with((struct session_options){.id = "other", .idle_timeout_ms = 1});
@@ -543,10 +543,10 @@ Test(sessions_end, one_that_idles_unless_somebody_is_there)
 	cr_expect_not_null(sessions_find(&t.sessions, "s"));
 	session_detach(s, &t.a.viewer);
 	cr_assert(LOOP_UNTIL(&t.loop, !sessions_find(&t.sessions, "s")));
-	cr_expect_eq(t.a.gone, 0, "it had left");
+	cr_expect_eq(t.a.gone, 0, "it was detached before");
 }
 
-Test(sessions_end, one_that_has_ended_stays_for_its_time_to_live)
+Test(sessions_end, exited_session_is_kept_for_its_ttl)
 {
 	close_table();
 	t.config.ended_ttl_s = 1;
@@ -560,9 +560,9 @@ Test(sessions_end, one_that_has_ended_stays_for_its_time_to_live)
 	cr_expect_eq(directories(), 0);
 }
 
-/* What its holder tells */
+/* Messages of the holder */
 
-Test(session_follow, output_comes_to_who_follows_it)
+Test(session_follow, attached_viewers_get_output)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_VIEWER, 24, 80);
@@ -579,7 +579,7 @@ Test(session_follow, output_comes_to_who_follows_it)
 	cr_expect_eq(t.a.more, before);
 }
 
-Test(session_follow, much_output_comes_in_turns_and_whole)
+Test(session_follow, large_output_is_read_in_turns_and_complete)
 {
 	static char piece[16 << 10];
 	struct session *s = start("s");
@@ -591,7 +591,7 @@ Test(session_follow, much_output_comes_in_turns_and_whole)
 	cr_expect_eq(t.sessions.counters.bytes_out, 4 * RING_SIZE_MIN);
 }
 
-Test(session_follow, queries_are_answered_for_nobody_who_looks)
+Test(session_follow, queries_are_answered_without_viewers)
 {
 	struct session *s = start("s");
 	memory_holder_say(holder(s), "\033[5n");
@@ -599,7 +599,7 @@ Test(session_follow, queries_are_answered_for_nobody_who_looks)
 	cr_expect_str_eq(memory_holder_take_input(holder(s)), "\033[0n");
 }
 
-Test(session_follow, its_end_is_known_with_its_status)
+Test(session_follow, exit_is_reported_with_its_status)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_DRIVER, 24, 80);
@@ -615,7 +615,7 @@ Test(session_follow, its_end_is_known_with_its_status)
 	cr_expect_eq(session_resize(s, 10, 10), -ENOTCONN);
 }
 
-Test(session_follow, a_shell_that_was_killed_is_no_exit)
+Test(session_follow, killed_shell_is_reported_as_a_signal)
 {
 	struct session *s = start("s");
 	memory_holder_exit(holder(s), SIGKILL);
@@ -623,7 +623,7 @@ Test(session_follow, a_shell_that_was_killed_is_no_exit)
 	cr_expect_eq(s->end, SESSION_END_SIGNAL);
 }
 
-Test(session_follow, a_holder_that_dies_leaves_the_history)
+Test(session_follow, history_survives_a_killed_holder)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_DRIVER, 24, 80);
@@ -636,8 +636,8 @@ Test(session_follow, a_holder_that_dies_leaves_the_history)
 	cr_expect_str_eq(t.complaint, "s: its holder has died");
 	cr_expect_eq(t.a.gone, 0);
 	struct waiter w;
-	sessions_end(&t.sessions, s, told(&w));
-	cr_assert(LOOP_UNTIL(&t.loop, w.told == 1));
+	sessions_end(&t.sessions, s, make_waiter(&w));
+	cr_assert(LOOP_UNTIL(&t.loop, w.calls == 1));
 	cr_expect_eq(directories(), 0);
 }
 
@@ -650,7 +650,7 @@ Test(session_follow, input_reaches_the_terminal)
 	cr_expect_eq(t.sessions.counters.panes.bytes_in, 3);
 }
 
-Test(session_follow, input_that_nobody_reads_is_refused_in_the_end)
+Test(session_follow, input_beyond_the_queue_is_refused)
 {
 	static char piece[LINK_INPUT_MAX / 4];
 	struct session *s = start("s");
@@ -662,7 +662,7 @@ Test(session_follow, input_that_nobody_reads_is_refused_in_the_end)
 	cr_expect_eq(t.sessions.counters.panes.input_refused, 1);
 }
 
-Test(session_follow, signals_go_to_its_holder)
+Test(session_follow, signals_are_sent_to_the_holder)
 {
 	struct session *s = start("s");
 	cr_assert_eq(session_signal(s, SIGINT, WIRE_TARGET_FOREGROUND), 0);
@@ -672,7 +672,7 @@ Test(session_follow, signals_go_to_its_holder)
 
 /* Windows */
 
-Test(session_size, the_first_window_is_it_and_then_that_of_who_types)
+Test(session_size, first_window_counts_then_that_of_the_last_typist)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_DRIVER, 30, 90);
@@ -685,7 +685,7 @@ Test(session_size, the_first_window_is_it_and_then_that_of_who_types)
 	session_window(s, &t.b.viewer, NULL, 41, 101);
 	cr_expect(has_size(s, 41, 101));
 	session_window(s, &t.a.viewer, NULL, 10, 10);
-	cr_expect(has_size(s, 41, 101), "nobody types there");
+	cr_expect(has_size(s, 41, 101), "no input comes from there");
 	session_detach(s, &t.b.viewer);
 	cr_expect_eq(s->presence.count, 1);
 }
@@ -712,7 +712,7 @@ Test(session_size, smallest_is_the_fewest_rows_and_columns)
 	cr_expect_eq(session_resize(s, 10, 10), -EPERM);
 }
 
-Test(session_size, fixed_is_nobodys_window)
+Test(session_size, fixed_ignores_windows)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_OWNER, 30, 90);
@@ -725,7 +725,7 @@ Test(session_size, fixed_is_nobodys_window)
 	cr_expect_eq(session_resize(s, 0, 10), -EINVAL);
 }
 
-Test(session_size, owners_windows_alone_count_when_that_is_the_policy)
+Test(session_size, policy_owner_uses_only_the_owners_windows)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_OWNER, 30, 90);
@@ -736,7 +736,7 @@ Test(session_size, owners_windows_alone_count_when_that_is_the_policy)
 	cr_expect_eq(session_resize(s, 10, 10), -EPERM);
 }
 
-Test(session_size, a_size_that_was_asked_for_stays_until_somebody_types)
+Test(session_size, requested_size_stays_until_a_client_types)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_DRIVER, 30, 90);
@@ -748,7 +748,7 @@ Test(session_size, a_size_that_was_asked_for_stays_until_somebody_types)
 
 /* Viewers and time */
 
-#define BUSY_NS 300000u /* that a viewer needs: more than a turn */
+#define BUSY_NS 300000u /* that a viewer uses: more than a turn */
 
 static void on_busy_more(void *user)
 {
@@ -757,7 +757,7 @@ static void on_busy_more(void *user)
 		;
 }
 
-static unsigned told_more(void)
+static unsigned count_more(void)
 {
 	return t.a.more + t.b.more + t.c.more;
 }
@@ -774,12 +774,12 @@ static struct session *start_with_busy_viewers(void)
 	return s;
 }
 
-Test(session_follow, viewers_that_need_long_have_turns_in_which_others_are_served)
+Test(session_follow, slow_viewers_are_served_in_turns)
 {
 	struct session *s = start_with_busy_viewers();
 	memory_holder_say(holder(s), "text");
 	session_take_turn(&s->pane.held);
-	cr_expect_eq(told_more(), 1, "%u", told_more());
+	cr_expect_eq(count_more(), 1, "%u", count_more());
 	session_take_turn(&s->pane.held);
 	session_take_turn(&s->pane.held);
 	cr_expect_eq(t.a.more, 1);
@@ -788,16 +788,16 @@ Test(session_follow, viewers_that_need_long_have_turns_in_which_others_are_serve
 	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
 }
 
-Test(session_follow, viewers_that_are_served_have_nothing_to_do_until_there_is_more)
+Test(session_follow, served_viewers_wait_for_more_output)
 {
 	struct session *s = start_with_busy_viewers();
 	memory_holder_say(holder(s), "text");
-	cr_assert(LOOP_UNTIL(&t.loop, told_more() == 3));
+	cr_assert(LOOP_UNTIL(&t.loop, count_more() == 3));
 	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
-	cr_expect_eq(told_more(), 3, "%u", told_more());
+	cr_expect_eq(count_more(), 3, "%u", count_more());
 }
 
-Test(session_follow, a_viewer_that_leaves_before_its_turn_is_not_missed)
+Test(session_follow, viewer_may_detach_before_its_turn)
 {
 	struct session *s = start_with_busy_viewers();
 	memory_holder_say(holder(s), "text");
@@ -806,10 +806,10 @@ Test(session_follow, a_viewer_that_leaves_before_its_turn_is_not_missed)
 	session_detach(s, &t.c.viewer);
 	session_detach(s, &t.a.viewer);
 	cr_assert(LOOP_UNTIL(&t.loop, s->pane.held.turn.state == TURN_ASLEEP));
-	cr_expect_eq(told_more(), 1);
+	cr_expect_eq(count_more(), 1);
 }
 
-Test(session_follow, a_new_title_is_told_though_nothing_else_comes)
+Test(session_follow, new_title_is_reported_without_other_output)
 {
 	struct session *s = start("s");
 	attach(s, &t.a, ROLE_OWNER, 24, 80);
@@ -822,12 +822,12 @@ Test(session_follow, a_new_title_is_told_though_nothing_else_comes)
 	cr_assert(LOOP_UNTIL(&t.loop, t.a.more > 0));
 }
 
-/* Viewers that read are waited for */
+/* The holder waits for viewers that read */
 
 #define OUTPUT (RING_SIZE_MIN * 3 / 4)
 
-/* With a viewer at the beginning of more than half a ring of output; it has taken what it was given so long ago. */
-static struct session *start_with_viewer_behind(unsigned ago_ms)
+/* A viewer at the beginning of more than half a ring of output, which took its last piece ago_ms ago. */
+static struct session *start_with_slow_viewer(unsigned ago_ms)
 {
 	static char text[OUTPUT];
 	struct session *s = start("s");
@@ -841,36 +841,36 @@ static struct session *start_with_viewer_behind(unsigned ago_ms)
 	return s;
 }
 
-static uint64_t given_back(const struct session *s)
+static uint64_t published_tail(const struct session *s)
 {
 	return atomic_load(&s->pane.held.link.control.page->tail);
 }
 
-Test(session_follow, what_a_viewer_that_reads_has_not_got_is_kept)
+Test(session_follow, output_is_kept_for_a_viewer_that_reads)
 {
-	struct session *s = start_with_viewer_behind(0);
-	cr_expect_eq(given_back(s), 1);
-	cr_expect_eq(session_take_turn(&s->pane.held), TURN_REST, "it is looked at again soon");
+	struct session *s = start_with_slow_viewer(0);
+	cr_expect_eq(published_tail(s), 1);
+	cr_expect_eq(session_take_turn(&s->pane.held), TURN_REST, "it is checked again soon");
 	t.a.viewer.offset = OUTPUT;
 	session_take_turn(&s->pane.held);
-	cr_expect_gt(given_back(s), RING_SIZE_MIN / 2);
+	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);
 }
 
-Test(session_follow, nothing_is_kept_for_a_viewer_that_does_not_read)
+Test(session_follow, output_is_not_kept_for_a_viewer_that_does_not_read)
 {
-	struct session *s = start_with_viewer_behind(SESSION_VIEWER_READS_MS + 1);
-	cr_expect_gt(given_back(s), RING_SIZE_MIN / 2);
+	struct session *s = start_with_slow_viewer(SESSION_VIEWER_READS_MS + 1);
+	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);
 }
 
-Test(session_follow, a_holder_waits_for_viewers_that_read_only_for_a_moment)
+Test(session_follow, holder_waits_only_a_moment_for_viewers)
 {
-	struct session *s = start_with_viewer_behind(0);
+	struct session *s = start_with_slow_viewer(0);
 	uint64_t start = uv_hrtime(), longest = (uint64_t)PATIENCE_MS * 1000000;
 	atomic_store(&holder(s)->ring.header->blocked, 1);
-	while (given_back(s) == 1 && uv_hrtime() - start < 100 * longest) {
+	while (published_tail(s) == 1 && uv_hrtime() - start < 100 * longest) {
 		t.a.viewer.taken_ms = uv_now(&t.loop);
 		session_take_turn(&s->pane.held);
 	}
-	cr_expect_gt(given_back(s), RING_SIZE_MIN / 2);
+	cr_expect_gt(published_tail(s), RING_SIZE_MIN / 2);
 	cr_expect_geq(uv_hrtime() - start, longest / 2);
 }

@@ -20,7 +20,7 @@ static void tear_down(void)
 
 TestSuite(document, .init = set_up, .fini = tear_down);
 
-Test(document, comes_back)
+Test(document, is_read_as_it_was_saved)
 {
 	json_t *root,
 		*wanted = json_pack("{s:s, s:[i, i]}", "name", "gr\xc3\xbc\xc3\x9f", "list", 1, 2);
@@ -32,7 +32,7 @@ Test(document, comes_back)
 	ASSERT_NO_LEAKS();
 }
 
-Test(document, what_cannot_be_saved_leaves_the_old_one)
+Test(document, failed_save_keeps_the_old_one)
 {
 	json_t *root;
 	cr_assert_eq(document_save(folder.fd, "a.json", json_pack("{s:i}", "a", 1)), 0);
@@ -44,7 +44,7 @@ Test(document, what_cannot_be_saved_leaves_the_old_one)
 	ASSERT_NO_LEAKS();
 }
 
-Test(document, what_is_none)
+Test(document, invalid_text)
 {
 	static const char *const cases[] = {"", "{", "{\"a\":1} x", "{\"a\":1,\"a\":2}", "\"text\""};
 	json_t *root = NULL;

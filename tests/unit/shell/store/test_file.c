@@ -25,7 +25,7 @@ TestSuite(file_load, .init = set_up, .fini = tear_down);
 TestSuite(file_append, .init = set_up, .fini = tear_down);
 TestSuite(file_save, .init = set_up, .fini = tear_down);
 
-Test(file_load, gives_the_text_and_a_nul)
+Test(file_load, text_is_terminated)
 {
 	char *text;
 	size_t length;
@@ -69,17 +69,17 @@ Test(file_load, missing_file)
 	cr_assert_null(text);
 }
 
-Test(file_load, neither_folder_nor_fifo, .timeout = 5)
+Test(file_load, directories_and_fifos_are_refused, .timeout = 5)
 {
 	char *text;
 	size_t length;
 	cr_assert_eq(mkdirat(folder.fd, "d", 0700), 0);
 	cr_assert_lt(file_load(folder.fd, "d", 1 << 20, &text, &length), 0);
 	cr_assert_eq(mkfifoat(folder.fd, "f", 0600), 0);
-	cr_assert_lt(file_load(folder.fd, "f", 1 << 20, &text, &length), 0, "and it must not wait");
+	cr_assert_lt(file_load(folder.fd, "f", 1 << 20, &text, &length), 0, "and it must not block");
 }
 
-Test(file_save, replaces_whole_and_for_us_alone)
+Test(file_save, replaces_the_file_with_private_mode)
 {
 	struct stat st;
 	char *text;
@@ -131,7 +131,7 @@ Test(file_save, does_not_wait_for_a_pipe)
 	assert_has("a", "x");
 }
 
-Test(file_save, failure_leaves_the_old_and_no_half)
+Test(file_save, failure_keeps_the_old_file_and_leaves_nothing)
 {
 	char *text;
 	size_t length;
@@ -143,7 +143,7 @@ Test(file_save, failure_leaves_the_old_and_no_half)
 	free(text);
 }
 
-Test(file_append, behind_what_is_there)
+Test(file_append, appends_to_the_end)
 {
 	char *text;
 	size_t length, size = 0;
@@ -156,7 +156,7 @@ Test(file_append, behind_what_is_there)
 	free(text);
 }
 
-Test(file_append, where_there_is_no_room_nothing_of_it_is_left)
+Test(file_append, failed_write_leaves_nothing)
 {
 	char *text;
 	size_t length, size = 0;

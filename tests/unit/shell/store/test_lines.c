@@ -23,26 +23,27 @@ TestSuite(lines_append, .init = set_up, .fini = tear_down);
 TestSuite(lines_retry, .init = set_up, .fini = tear_down);
 TestSuite(lines_load, .init = set_up, .fini = tear_down);
 
-/* What is still wanted: numbers from first to last, and perhaps one that there is no memory for. */
+/* The lines to keep: numbers from first to last, and perhaps one without memory. */
 struct wanted {
 	int first, last;
 	bool fails;
-	unsigned told;
+	unsigned written;
 };
 
-static void tell(void *user, struct lines_writer *w)
+static void put_wanted(void *user, struct lines_writer *w)
 {
 	struct wanted *wanted = user;
-	wanted->told++;
+	wanted->written++;
 	for (int i = wanted->first; i <= wanted->last; i++)
 		lines_put(w, json_pack("[i]", i));
 	if (wanted->fails)
 		lines_put(w, NULL);
 }
 
-static const struct lines_kind small = {.name = "small", .max = 100, .compact = 12, .tell = tell};
+static const struct lines_kind small = {
+	.name = "small", .max = 100, .compact = 12, .tell = put_wanted};
 static const struct lines_kind doubled = {
-	.name = "doubled", .max = 1000, .compact = 12, .doubled = true, .tell = tell};
+	.name = "doubled", .max = 1000, .compact = 12, .doubled = true, .tell = put_wanted};
 
 static void expect_file(const char *name, const char *want)
 {
@@ -61,7 +62,7 @@ static void on_line(void *user, json_t *line)
 	free(dump);
 }
 
-Test(lines_append, puts_each_behind_the_others)
+Test(lines_append, adds_a_line_at_the_end)
 {
 	struct lines l = {0};
 	struct wanted wanted = {1, 0};
@@ -71,36 +72,36 @@ Test(lines_append, puts_each_behind_the_others)
 	ASSERT_NO_LEAKS();
 }
 
-Test(lines_append, one_that_has_grown_long_is_written_anew)
+Test(lines_append, long_file_is_written_anew)
 {
 	struct lines l = {0};
 	struct wanted wanted = {3, 4};
 	for (int i = 1; i <= 3; i++)
 		cr_assert_eq(lines_append(&l, &small, folder.fd, json_pack("[i]", i), &wanted), 0);
-	cr_expect_eq(wanted.told, 0, "12 bytes are not too many");
+	cr_expect_eq(wanted.written, 0, "12 bytes are few enough");
 	cr_assert_eq(lines_append(&l, &small, folder.fd, json_pack("[i]", 4), &wanted), 0);
-	cr_expect_eq(wanted.told, 1);
+	cr_expect_eq(wanted.written, 1);
 	expect_file("small", "[3]\n[4]\n");
 	ASSERT_NO_LEAKS();
 }
 
-Test(lines_append, or_when_it_has_doubled)
+Test(lines_append, doubled_file_is_written_anew)
 {
 	struct lines l = {0};
 	struct wanted wanted = {1, 4};
 	for (int i = 1; i <= 4; i++)
 		cr_assert_eq(lines_append(&l, &doubled, folder.fd, json_pack("[i]", i), &wanted), 0);
-	cr_expect_eq(wanted.told, 1);
+	cr_expect_eq(wanted.written, 1);
 	cr_expect_eq(l.compacted, 16);
 	for (int i = 5; i <= 8; i++)
 		cr_assert_eq(lines_append(&l, &doubled, folder.fd, json_pack("[i]", i), &wanted), 0);
-	cr_expect_eq(wanted.told, 1, "32 bytes are twice 16");
+	cr_expect_eq(wanted.written, 1, "32 bytes are twice 16");
 	cr_assert_eq(lines_append(&l, &doubled, folder.fd, json_pack("[i]", 9), &wanted), 0);
-	cr_expect_eq(wanted.told, 2);
+	cr_expect_eq(wanted.written, 2);
 	ASSERT_NO_LEAKS();
 }
 
-Test(lines_append, a_failure_leaves_it_behind_until_all_is_written_anew)
+Test(lines_append, after_a_failure_the_file_is_written_anew)
 {
 	struct lines l = {0};
 	struct wanted wanted = {1, 2};
@@ -120,7 +121,7 @@ Test(lines_append, no_memory_for_a_line)
 	cr_expect(l.behind);
 }
 
-Test(lines_retry, only_what_is_behind)
+Test(lines_retry, only_after_a_failure)
 {
 	struct lines l = {0};
 	struct wanted wanted = {1, 2};
@@ -137,7 +138,7 @@ Test(lines_retry, only_what_is_behind)
 	expect_file("small", "[1]\n[2]\n");
 }
 
-Test(lines_retry, half_of_it_is_not_written)
+Test(lines_retry, incomplete_file_is_not_written)
 {
 	struct lines l = {.behind = true};
 	struct wanted wanted = {5, 6, .fails = true};
@@ -150,7 +151,7 @@ Test(lines_retry, half_of_it_is_not_written)
 	ASSERT_NO_LEAKS();
 }
 
-Test(lines_load, leaves_out_what_makes_no_sense)
+Test(lines_load, invalid_lines_are_skipped)
 {
 	char got[200] = "";
 	folder_put(&folder, "small", "[1]\n\n{\"a\":\n[2]\nnonsense\n{}\n");
@@ -159,7 +160,7 @@ Test(lines_load, leaves_out_what_makes_no_sense)
 	ASSERT_NO_LEAKS();
 }
 
-Test(lines_load, a_torn_line_does_not_spoil_the_next)
+Test(lines_load, torn_line_does_not_damage_the_next)
 {
 	struct lines l = {0};
 	struct wanted wanted = {1, 0};
@@ -174,7 +175,7 @@ Test(lines_load, a_torn_line_does_not_spoil_the_next)
 	expect_file("doubled", "[1]\n{\"to\n[2]\n");
 }
 
-Test(lines_load, one_that_is_missing_or_too_long)
+Test(lines_load, missing_or_too_long_file)
 {
 	char got[200] = "", text[102];
 	lines_load(&(struct lines){0}, &small, folder.fd, on_line, got);

@@ -31,7 +31,7 @@ static void assert_text(const char *line, const char *match)
 	pattern_destroy(pattern);
 }
 
-Test(log_match, a_text_is_found_across_pieces)
+Test(log_match, match_across_pieces)
 {
 	begin("ready", 0);
 	cr_assert_not(feed("nothing\nalmost rea"));
@@ -41,14 +41,14 @@ Test(log_match, a_text_is_found_across_pieces)
 	ASSERT_NO_LEAKS();
 }
 
-Test(log_match, a_line_that_is_not_complete_counts)
+Test(log_match, incomplete_line_counts)
 {
 	begin("name?", 0);
 	cr_assert(feed("name? "));
 	assert_text("name? ", "name?");
 }
 
-Test(log_match, the_end_of_a_line_is_waited_for)
+Test(log_match, line_end_is_waited_for)
 {
 	begin("port [0-9]+$", PATTERN_REGEX);
 	cr_assert_not(feed("port 80"));
@@ -60,7 +60,7 @@ Test(log_match, the_end_of_a_line_is_waited_for)
 	assert_text("x", "x");
 }
 
-Test(log_match, lines_do_not_run_into_each_other)
+Test(log_match, lines_are_separate)
 {
 	begin("ab", 0);
 	cr_assert_not(feed("a\nb\na"));
@@ -69,14 +69,14 @@ Test(log_match, lines_do_not_run_into_each_other)
 	pattern_destroy(pattern);
 }
 
-Test(log_match, characters_are_code_points)
+Test(log_match, columns_are_code_points)
 {
 	begin("d.r", PATTERN_REGEX);
 	cr_assert(feed("f\xc3\xbcr d\xe2\x82\xacr\n"));
 	assert_text("f\xc3\xbcr d\xe2\x82\xacr", "d\xe2\x82\xacr");
 }
 
-Test(log_match, of_a_very_long_line_the_end_is_looked_at)
+Test(log_match, end_of_a_very_long_line_is_searched)
 {
 	begin("needle", 0);
 	for (unsigned i = 0; i < 3 * LOG_MATCH_LINE; i++)
@@ -95,7 +95,7 @@ Test(log_match, of_a_very_long_line_the_end_is_looked_at)
 	pattern_destroy(pattern);
 }
 
-Test(log_match, a_dollar_at_the_end_asks_for_the_end)
+Test(log_match, trailing_dollar_needs_the_line_end)
 {
 	cr_assert(log_match_needs_line_end("a$"));
 	cr_assert(log_match_needs_line_end("$"));

@@ -1,4 +1,4 @@
-/* Waiting for a pane that the test writes. */
+/* Waiting for a pane whose output the test writes. */
 #include "shell/wait/internal.h"
 #include "tests/lib/leak.h"
 #include "tests/lib/memory_pane.h"
@@ -9,7 +9,7 @@ struct waiting {
 	struct memory_pane memory;
 	struct blocks blocks;
 	struct typing typing;
-	struct executor executor; /* closed: a shell that is no bash */
+	struct executor executor; /* closed, as of a shell without integration */
 	struct waits_all shared;
 	struct waits *waits;
 	struct wait_waiter waiter;
@@ -34,7 +34,7 @@ static void on_look_soon(void *user)
 	((struct waiting *)user)->looks++;
 }
 
-static void make_waiting(struct waiting *w)
+static void make_fixture(struct waiting *w)
 {
 	*w = (struct waiting){.done = 0};
 	memory_pane_make(&w->memory);
@@ -51,7 +51,7 @@ static void make_waiting(struct waiting *w)
 	w->waiter = (struct wait_waiter){.done = on_done, .gone = on_gone, .user = w};
 }
 
-static void finish_waiting(struct waiting *w)
+static void finish_fixture(struct waiting *w)
 {
 	waits_close(w->waits);
 	workers_close(w->memory.pane.screening.workers);
@@ -66,8 +66,8 @@ static int wait_for(struct waiting *w, struct wait_condition condition, uint64_t
 	return wait_start(w->waits, &o, &w->waiter);
 }
 
-/* The session has consumed what was said. */
-static void look(struct waiting *w)
+/* As the session does after new output. */
+static void check(struct waiting *w)
 {
 	uv_update_time(&w->memory.loop);
 	w->memory.pane.output_ms = uv_now(&w->memory.loop);
@@ -90,92 +90,92 @@ static struct pattern *make_pattern(const char *text)
 Test(wait, for_text_in_the_output, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	memory_pane_say(&w.memory, "ready\r\n");
 	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("ready")};
 	cr_assert_eq(wait_for(&w, c, 10000), 0);
 	cr_assert_eq(w.shared.patterns, 1);
-	look(&w);
-	cr_assert_eq(w.done, 0, "what came before does not count");
+	check(&w);
+	cr_assert_eq(w.done, 0, "earlier output does not count");
 	memory_pane_say(&w.memory, "not yet re");
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 0);
 	memory_pane_say(&w.memory, "ady\r\n");
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 1);
 	cr_assert_eq(w.result.fired, 0);
 	cr_assert_eq(w.result.offset, strlen("ready\r\nnot yet "));
 	cr_assert_eq(w.shared.patterns, 0);
-	finish_waiting(&w);
+	finish_fixture(&w);
 	ASSERT_NO_LEAKS();
 }
 
-Test(wait, for_bytes_and_the_exit, .timeout = 30)
+Test(wait, for_bytes_and_for_the_exit, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	cr_assert_eq(
 		wait_for(&w, (struct wait_condition){.type = WAIT_BYTES, .count = 3}, 10000), 0);
 	memory_pane_say(&w.memory, "ab");
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 0);
 	memory_pane_say(&w.memory, "c");
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 1);
 	cr_assert_eq(wait_for(&w, (struct wait_condition){.type = WAIT_EXIT}, 10000), 0);
 	cr_assert_eq(w.done, 1);
 	w.memory.pane.life = (struct pane_life){.exited = true};
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 2);
 	cr_assert_eq(w.result.type, WAIT_EXIT);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-Test(wait, what_cannot_come_any_more_is_over_with_the_exit, .timeout = 30)
+Test(wait, impossible_conditions_end_with_the_exit, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("never")};
 	cr_assert_eq(wait_for(&w, c, 10000), 0);
 	w.memory.pane.life = (struct pane_life){.exited = true};
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 1);
 	cr_assert_eq(w.result.fired, -1);
 	cr_assert_not(w.result.timed_out);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-Test(wait, its_time_is_up_by_the_timer, .timeout = 30)
+Test(wait, timer_ends_the_wait, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	cr_assert_eq(wait_for(&w, (struct wait_condition){.type = WAIT_BYTES, .count = 1}, 20), 0);
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.done > 0));
 	cr_assert(w.result.timed_out);
 	cr_assert_geq(w.result.elapsed_ms, 20);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-/* After a pause of ours timers come first. */
-Test(wait, output_that_nobody_has_consumed_comes_before_the_time, .timeout = 30)
+/* After a pause of the process, timers run first. */
+Test(wait, unread_output_comes_before_the_timeout, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	cr_assert_eq(wait_for(&w, (struct wait_condition){.type = WAIT_BYTES, .count = 1}, 20), 0);
 	memory_ring_say(&w.memory.pane.held.link.ring, "x");
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.looks > 0));
 	cr_assert_eq(w.done, 0);
 	history_consume(&w.memory.pane.history, SIZE_MAX, false);
-	look(&w);
+	check(&w);
 	cr_assert_eq(w.done, 1);
 	cr_assert_not(w.result.timed_out);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
+Test(wait, refused_options_and_the_end_of_the_session, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	struct wait_condition c = {.type = WAIT_EXEC};
 	snprintf(c.exec, sizeof c.exec, "exec_1");
 	cr_assert_eq(wait_for(&w, c, 1000), -ENOENT);
@@ -184,7 +184,7 @@ Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
 		.conditions = &c, .count = 1, .timeout_ms = 1000, .has_from = true, .from = 1};
 	cr_assert_eq(wait_start(w.waits, &late, &w.waiter), -ERANGE);
 	cr_assert_eq(wait_for(&w, c, 10000), 0);
-	finish_waiting(&w);
+	finish_fixture(&w);
 	cr_assert_eq(w.done, 0);
 	cr_assert_eq(w.gone, 1);
 	waits_check_all(NULL);
@@ -192,18 +192,18 @@ Test(wait, refusals_and_the_end_of_the_session, .timeout = 30)
 	waits_close(NULL);
 }
 
-/* More than is matched on the loop, whatever the pattern. */
-static void say_much(struct waiting *w)
+/* More than is matched on the loop, for any pattern. */
+static void print_much(struct waiting *w)
 {
 	for (unsigned said = 0; said < 1000; said++)
 		memory_pane_say(&w->memory, "%062u\r\n", said);
 }
 
-/* Output that does not end, and a pattern that nothing in it matches. */
-Test(wait, what_is_found_is_told_while_others_are_fed, .timeout = 30)
+/* Endless output, and a pattern that never matches. */
+Test(wait, match_is_reported_while_another_search_runs, .timeout = 30)
 {
 	static struct waiting w, other;
-	make_waiting(&w);
+	make_fixture(&w);
 	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
 	other.waiter = (struct wait_waiter){.done = on_done, .gone = on_gone, .user = &other};
 	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("ready")},
@@ -212,23 +212,23 @@ Test(wait, what_is_found_is_told_while_others_are_fed, .timeout = 30)
 	cr_assert_eq(wait_start(w.waits, &o, &other.waiter), 0);
 	cr_assert_eq(wait_for(&w, c, 60000), 0);
 	memory_pane_say(&w.memory, "ready\r\n");
-	say_much(&w);
-	look(&w);
+	print_much(&w);
+	check(&w);
 	cr_expect(w.waits->away);
 	uint64_t before = w.waits->feed_to;
-	say_much(&w); /* while that is fed, so that there is more when it is back */
+	print_much(&w); /* printed during the search, so more is left afterwards */
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.waits->feed_to != before));
 	cr_expect_eq(w.done, 1);
 	cr_expect_eq(other.done, 0);
 	wait_leave(&other.waiter);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-/* Its line is not complete, and costs more to look at than the loop may spend. */
-Test(wait, the_end_of_a_line_that_is_costly, .timeout = 30)
+/* The line is incomplete, and costs more to search than the loop may spend. */
+Test(wait, end_of_an_expensive_line, .timeout = 30)
 {
 	static struct waiting w;
-	make_waiting(&w);
+	make_fixture(&w);
 	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
 	const struct wait_condition c = {.type = WAIT_MATCH,
 		.pattern = compile("(a?b?){120}[?] $", PATTERN_REGEX),
@@ -237,29 +237,29 @@ Test(wait, the_end_of_a_line_that_is_costly, .timeout = 30)
 	for (unsigned i = 0; i < 1000; i++)
 		memory_pane_say(&w.memory, "%c", 'c' + i % 20);
 	memory_pane_say(&w.memory, "? ");
-	look(&w);
+	check(&w);
 	cr_expect_eq(w.done, 0, "more may follow");
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.done > 0));
 	cr_expect_eq(w.result.fired, 0);
 	cr_expect_geq(w.result.elapsed_ms, WAIT_SETTLE_MS);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-/* A wait with a claim: a link's, or an owner's (""). */
-struct asker {
+/* A wait with a claim, of a link or of an owner (""). */
+struct claimed {
 	struct claim claim;
 	struct wait_waiter waiter;
 	unsigned done;
 	int fired;
 };
 
-static void on_asker_done(void *user, const struct wait_result *result)
+static void on_claimed_done(void *user, const struct wait_result *result)
 {
-	((struct asker *)user)->done++;
-	((struct asker *)user)->fired = result->fired;
+	((struct claimed *)user)->done++;
+	((struct claimed *)user)->fired = result->fired;
 }
 
-static void on_asker_gone(void *user)
+static void on_claimed_gone(void *user)
 {
 	(void)user;
 }
@@ -269,77 +269,77 @@ static void ignore_release(struct claim *claim)
 	(void)claim;
 }
 
-static void ask_for(
-	struct waiting *w, struct asker *a, const char *who, const struct wait_condition *c)
+static void start_claimed_with(
+	struct waiting *w, struct claimed *a, const char *link, const struct wait_condition *c)
 {
-	*a = (struct asker){.claim = {.key = who, .by = "", .released = ignore_release},
-		.waiter = {.done = on_asker_done, .gone = on_asker_gone, .user = a}};
+	*a = (struct claimed){.claim = {.key = link, .by = "", .released = ignore_release},
+		.waiter = {.done = on_claimed_done, .gone = on_claimed_gone, .user = a}};
 	const struct wait_options o = {
 		.conditions = c, .count = 1, .timeout_ms = 60000, .claim = &a->claim};
 	cr_assert_eq(wait_start(w->waits, &o, &a->waiter), 0);
 }
 
-static void ask(struct waiting *w, struct asker *a, const char *who)
+static void start_claimed(struct waiting *w, struct claimed *a, const char *link)
 {
 	const struct wait_condition c = {.type = WAIT_MATCH, .pattern = make_pattern("never")};
-	ask_for(w, a, who, &c);
+	start_claimed_with(w, a, link, &c);
 }
 
-/* The first letter of the link that has its patterns away ("o": owners). There is more output when they are back. */
-static char next_fed(struct waiting *w)
+/* First letter of the link whose patterns a worker searches ("o": owners). More output waits when it is done. */
+static char next_searched(struct waiting *w)
 {
-	char who = w->waits->work_item.patient ? w->waits->fed[0] : 'o';
-	say_much(w);
+	char link = w->waits->work_item.patient ? w->waits->fed[0] : 'o';
+	print_much(w);
 	uint64_t before = w->waits->feed_to;
 	cr_assert(LOOP_UNTIL(&w->memory.loop, w->waits->feed_to != before));
-	return who;
+	return link;
 }
 
-Test(wait, owners_are_fed_every_other_time_and_links_in_turn, .timeout = 60)
+Test(wait, owners_are_searched_every_other_time_and_links_in_turn, .timeout = 60)
 {
 	static struct waiting w;
-	static struct asker owner, a[3], b;
+	static struct claimed owner, a[3], b;
 	char order[9] = "";
-	make_waiting(&w);
+	make_fixture(&w);
 	w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
 	for (int i = 0; i < 3; i++)
-		ask(&w, &a[i], "a");
-	ask(&w, &b, "b");
-	ask(&w, &owner, "");
-	say_much(&w);
-	look(&w);
+		start_claimed(&w, &a[i], "a");
+	start_claimed(&w, &b, "b");
+	start_claimed(&w, &owner, "");
+	print_much(&w);
+	check(&w);
 	for (int i = 0; i < 8; i++)
-		order[i] = next_fed(&w);
+		order[i] = next_searched(&w);
 	cr_expect_str_eq(order, "oaoboaob");
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
 Test(wait, links_wait_until_screens_may_be_searched_again, .timeout = 30)
 {
 	static struct waiting w;
-	static struct asker asker;
-	make_waiting(&w);
+	static struct claimed claimed;
+	make_fixture(&w);
 	struct wait_condition c = {
 		.type = WAIT_MATCH, .on_screen = true, .pattern = make_pattern("ready")};
-	ask_for(&w, &asker, "a", &c);
+	start_claimed_with(&w, &claimed, "a", &c);
 	c.pattern = make_pattern("ready");
 	cr_assert_eq(wait_for(&w, c, 60000), 0);
 	w.shared.rested_ns = uv_hrtime() + 200000000;
 	memory_pane_say(&w.memory, "ready\r\n");
 	live_screen(&w.memory.pane.live);
-	look(&w);
-	cr_expect_eq(w.done, 1, "owners do not");
+	check(&w);
+	cr_expect_eq(w.done, 1, "owners do not wait");
 	w.memory.pane.life = (struct pane_life){.exited = true};
-	look(&w);
-	cr_expect_eq(asker.done, 0, "its turn comes");
-	cr_assert(LOOP_UNTIL(&w.memory.loop, asker.done > 0));
-	cr_expect_eq(asker.fired, 0);
+	check(&w);
+	cr_expect_eq(claimed.done, 0, "it waits for its turn");
+	cr_assert(LOOP_UNTIL(&w.memory.loop, claimed.done > 0));
+	cr_expect_eq(claimed.fired, 0);
 	cr_expect_null(w.shared.searches);
-	finish_waiting(&w);
+	finish_fixture(&w);
 }
 
-/* What was printed long ago is found at once, and where nothing follows any more. */
-Test(wait, the_end_of_a_line_that_has_been_silent, .timeout = 30)
+/* Old output is matched at once, and so is the last output after the exit. */
+Test(wait, end_of_a_line_after_a_pause_or_the_exit, .timeout = 30)
 {
 	static struct waiting w;
 	const struct wait_condition end = {.type = WAIT_MATCH, .needs_line_end = true};
@@ -347,7 +347,7 @@ Test(wait, the_end_of_a_line_that_has_been_silent, .timeout = 30)
 		struct wait_condition c = end;
 		const struct wait_options o = {
 			.conditions = &c, .count = 1, .timeout_ms = 0, .has_from = true};
-		make_waiting(&w);
+		make_fixture(&w);
 		w.memory.pane.screening.workers = workers_open(&w.memory.loop, 1);
 		memory_pane_say(&w.memory, "sure? ");
 		if (exited)
@@ -358,6 +358,6 @@ Test(wait, the_end_of_a_line_that_has_been_silent, .timeout = 30)
 		cr_assert_eq(wait_start(w.waits, &o, &w.waiter), 0);
 		cr_expect_eq(w.done, 1);
 		cr_expect_eq(w.result.fired, 0);
-		finish_waiting(&w);
+		finish_fixture(&w);
 	}
 }

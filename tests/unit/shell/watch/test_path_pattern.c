@@ -1,11 +1,11 @@
-/* Patterns of paths: what each wildcard is, where a pattern may stand, and that none takes long. */
+/* Patterns of paths: the wildcards, where they may stand, and that matching is fast. */
 #include "shell/watch/path_pattern.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 #include <time.h>
 
-static bool fits(const char *text, const char *path)
+static bool matches(const char *text, const char *path)
 {
 	struct path_pattern p;
 	path_pattern_prepare(&p, text, strlen(text));
@@ -50,7 +50,7 @@ Test(path_pattern_matches, table)
 		{"*", "", true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_eq(fits(cases[i].pattern, cases[i].path), cases[i].want, "%s in %s",
+		cr_expect_eq(matches(cases[i].pattern, cases[i].path), cases[i].want, "%s in %s",
 			cases[i].pattern, cases[i].path);
 }
 
@@ -67,7 +67,7 @@ Test(path_pattern_is_valid, table)
 	cr_expect_not(path_pattern_is_valid(longest, PATH_PATTERN_MAX + 1));
 }
 
-Test(path_pattern_matches, longest_of_all_kinds)
+Test(path_pattern_matches, longest_pattern_of_each_kind)
 {
 	char text[PATH_PATTERN_MAX], path[PATH_PATTERN_MAX + 1];
 	static const char kinds[] = {'a', '?'};
@@ -82,7 +82,7 @@ Test(path_pattern_matches, longest_of_all_kinds)
 	}
 }
 
-/* What takes for ever by trial and error. */
+/* Patterns that take exponential time with backtracking. */
 Test(path_pattern_matches, time_is_linear, .timeout = 30)
 {
 	char text[PATH_PATTERN_MAX], path[4096];

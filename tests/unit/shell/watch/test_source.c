@@ -1,4 +1,4 @@
-/* What is told of a real tree; time passes only as long as the kernel needs. */
+/* Events of a real directory tree. The tests wait only for the kernel. */
 #include "shell/watch/source.h"
 
 #include <criterion/criterion.h>
@@ -34,8 +34,8 @@ static void drop_events(struct source *s)
 	s->events_count = 0;
 }
 
-/* Step until an event of this type and path below the root comes. Others are dropped. */
-static bool comes(struct source *s, enum watch_type type, const char *path)
+/* Step until an event of this type and path below the root comes. Other events are dropped. */
+static bool event_comes(struct source *s, enum watch_type type, const char *path)
 {
 	bool found = false;
 	for (int n = 0; n < 200 && !found && s->end == SOURCE_RUNNING; n++) {
@@ -57,7 +57,7 @@ static void settle(struct source *s)
 	do {
 		drop_events(s);
 		source_step(s);
-		usleep(s->wait_ms * 1000); /* for the other half of a rename, which does not come */
+		usleep(s->wait_ms * 1000); /* for the missing half of a rename */
 	} while ((s->more || s->wait_ms > 0) && s->end == SOURCE_RUNNING);
 	drop_events(s);
 }
@@ -80,7 +80,7 @@ static void move(const struct folder *folder, const char *from, const char *to)
 	cr_assert_eq(rename(a, b), 0);
 }
 
-Test(source, new_directories_and_what_was_in_them)
+Test(source, new_directories_and_their_contents)
 {
 	struct folder folder;
 	struct source s;
@@ -91,17 +91,17 @@ Test(source, new_directories_and_what_was_in_them)
 	make(&folder, "a", true);
 	make(&folder, "a/b", true);
 	make(&folder, "a/b/c", false);
-	cr_assert(comes(&s, WATCH_CREATE, "/a/b/c"));
+	cr_assert(event_comes(&s, WATCH_CREATE, "/a/b/c"));
 	settle(&s);
 	cr_assert_eq(s.tree.count, 3);
 	make(&folder, "a/b/d", false);
-	cr_assert(comes(&s, WATCH_CREATE, "/a/b/d"));
+	cr_assert(event_comes(&s, WATCH_CREATE, "/a/b/d"));
 	source_finish(&s);
 	cr_assert_eq(atomic_load(&total), 0);
 	folder_remove(&folder);
 }
 
-Test(source, renames_before_anybody_looked)
+Test(source, renames_before_the_first_step)
 {
 	struct folder folder;
 	struct source s;
@@ -114,16 +114,16 @@ Test(source, renames_before_anybody_looked)
 	make(&folder, "a", true);
 	make(&folder, "a/g", false);
 	move(&folder, "b", "a/h");
-	cr_assert(comes(&s, WATCH_CREATE, "/a/h/f"));
+	cr_assert(event_comes(&s, WATCH_CREATE, "/a/h/f"));
 	settle(&s);
 	make(&folder, "a/h/i", false);
-	cr_assert(comes(&s, WATCH_CREATE, "/a/h/i"));
+	cr_assert(event_comes(&s, WATCH_CREATE, "/a/h/i"));
 	cr_assert_eq(s.tree.count, 3);
 	source_finish(&s);
 	folder_remove(&folder);
 }
 
-Test(source, overflow_is_said_and_mended)
+Test(source, overflow_is_reported_and_repaired)
 {
 	struct folder folder;
 	struct source s;
@@ -136,15 +136,15 @@ Test(source, overflow_is_said_and_mended)
 		make(&folder, name, false);
 	}
 	make(&folder, "late", true);
-	cr_assert(comes(&s, WATCH_RESYNC, ""), "unless fs.inotify.max_queued_events is large");
+	cr_assert(event_comes(&s, WATCH_RESYNC, ""), "unless fs.inotify.max_queued_events is large");
 	settle(&s);
 	make(&folder, "late/x", false);
-	cr_assert(comes(&s, WATCH_CREATE, "/late/x"));
+	cr_assert(event_comes(&s, WATCH_CREATE, "/late/x"));
 	source_finish(&s);
 	folder_remove(&folder);
 }
 
-Test(source, outside_and_nowhere)
+Test(source, paths_outside_and_missing_paths)
 {
 	struct folder folder;
 	struct source s;
@@ -158,7 +158,7 @@ Test(source, outside_and_nowhere)
 	folder_remove(&folder);
 }
 
-Test(source, end_of_the_root)
+Test(source, deleted_root_ends_it)
 {
 	struct folder folder;
 	struct source s;

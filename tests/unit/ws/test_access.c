@@ -1,4 +1,4 @@
-/* Requests and claims of those whose link is revoked or has expired. */
+/* Requests and claims after their link was revoked or has expired. */
 #include "shell/clock.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
@@ -40,27 +40,27 @@ static void close_all(void)
 
 TestSuite(access, .init = open_all, .fini = close_all, .timeout = 60);
 
-/* A transport: what it has been told. */
-struct told {
+/* A transport, which counts its calls. */
+struct calls {
 	unsigned answered, streaming, more;
 };
 
 static void on_answered(void *user)
 {
-	((struct told *)user)->answered++;
+	((struct calls *)user)->answered++;
 }
 static void on_streaming(void *user)
 {
-	((struct told *)user)->streaming++;
+	((struct calls *)user)->streaming++;
 }
 static void on_more(void *user)
 {
-	((struct told *)user)->more++;
+	((struct calls *)user)->more++;
 }
 static const struct request_transport transport = {
 	.answered = on_answered, .streaming = on_streaming, .more = on_more};
 
-/* A handler that answers later: what it has heard. */
+/* A handler that replies later, and counts its calls. */
 static struct request *held;
 static unsigned gone, closed;
 
@@ -91,7 +91,7 @@ static void hold(struct request *r)
 	r->gone_user = r;
 }
 
-static void hold_deaf(struct request *r)
+static void hold_without_notice(struct request *r)
 {
 	held = request_ref(r);
 }
@@ -104,12 +104,12 @@ static void stream(struct request *r)
 
 static const struct route_row rows[] = {
 	{METHOD_GET, "/hold", ROUTE_VIEWER, .plain = hold},
-	{METHOD_GET, "/deaf", ROUTE_VIEWER, .plain = hold_deaf},
+	{METHOD_GET, "/deaf", ROUTE_VIEWER, .plain = hold_without_notice},
 	{METHOD_GET, "/stream", ROUTE_VIEWER, .plain = stream},
 	{.path = NULL},
 };
 
-static struct request *ask(const char *path, const struct principal *p, struct told *told)
+static struct request *ask(const char *path, const struct principal *p, struct calls *calls)
 {
 	static struct sessions sessions;
 	static struct metrics metrics;
@@ -120,7 +120,7 @@ static struct request *ask(const char *path, const struct principal *p, struct t
 	r->principal = *p;
 	r->auth = AUTH_OK;
 	r->transport = &transport;
-	r->transport_user = told;
+	r->transport_user = calls;
 	dispatcher_handle(&d, r);
 	return r;
 }
@@ -131,15 +131,15 @@ static void revoke_link(void)
 	access_sweep(&access_all);
 }
 
-Test(access, what_is_pending_is_answered_and_its_handler_hears_of_it)
+Test(access, pending_request_is_answered_and_its_handler_notified)
 {
-	struct told told = {0};
-	struct request *r = ask("/hold", &viewer, &told);
+	struct calls calls = {0};
+	struct request *r = ask("/hold", &viewer, &calls);
 	cr_assert_eq(access_all.quotas.had[QUOTA_REQUESTS], 1);
 	access_sweep(&access_all);
-	cr_assert_eq(told.answered, 0);
+	cr_assert_eq(calls.answered, 0);
 	revoke_link();
-	cr_assert_eq(told.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(gone, 1);
 	cr_assert_eq(r->reply.status, 401);
 	cr_assert_not_null(strstr(r->reply.body, "ACCESS_ENDED"));
@@ -148,59 +148,59 @@ Test(access, what_is_pending_is_answered_and_its_handler_hears_of_it)
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, what_a_handler_says_afterwards_goes_nowhere)
+Test(access, later_reply_of_the_handler_is_dropped)
 {
-	struct told told = {0};
-	struct request *r = ask("/deaf", &viewer, &told);
+	struct calls calls = {0};
+	struct request *r = ask("/deaf", &viewer, &calls);
 	revoke_link();
 	reply_header(held, "X", "secret");
 	reply_success(held, json_pack("{s:s}", "text", "secret"));
 	request_unref(held);
-	cr_assert_eq(told.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_null(strstr(r->reply.body, "secret"));
 	cr_assert_eq(r->reply.headers_count, 0);
 	request_abandon(r);
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, a_late_answer_is_looked_at_again)
+Test(access, late_reply_is_checked_again)
 {
-	struct told told = {0};
-	struct request *r = ask("/deaf", &viewer, &told);
+	struct calls calls = {0};
+	struct request *r = ask("/deaf", &viewer, &calls);
 	cr_assert_eq(links_revoke(&auth.links, link_id), 0);
 	reply_success(held, json_pack("{s:s}", "text", "secret"));
 	request_unref(held);
-	cr_assert_eq(told.answered, 1);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(r->reply.status, 401);
 	cr_assert_null(strstr(r->reply.body, "secret"));
 	request_abandon(r);
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, nor_does_it_become_a_stream)
+Test(access, late_stream_is_refused)
 {
-	struct told told = {0};
-	struct request *r = ask("/deaf", &viewer, &told);
+	struct calls calls = {0};
+	struct request *r = ask("/deaf", &viewer, &calls);
 	cr_assert_eq(links_revoke(&auth.links, link_id), 0);
 	reply_stream(held,
 		&(struct event_stream){.next = next_event, .closed = on_closed, .user = held});
 	cr_assert_eq(closed, 1);
-	cr_assert_eq(told.streaming, 0);
-	cr_assert_eq(told.answered, 1);
+	cr_assert_eq(calls.streaming, 0);
+	cr_assert_eq(calls.answered, 1);
 	cr_assert_eq(r->reply.status, 401);
 	request_abandon(r);
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, a_stream_has_one_more_event)
+Test(access, stream_gets_one_last_event)
 {
-	struct told told = {0};
-	struct request *r = ask("/stream", &viewer, &told);
+	struct calls calls = {0};
+	struct request *r = ask("/stream", &viewer, &calls);
 	cr_assert_eq(access_all.quotas.had[QUOTA_STREAMS], 1);
 	cr_assert_eq(access_all.quotas.had[QUOTA_REQUESTS], 0);
 	revoke_link();
 	cr_assert_eq(closed, 1);
-	cr_assert_eq(told.more, 1);
+	cr_assert_eq(calls.more, 1);
 	char *event = r->stream.next(r->stream.user);
 	cr_assert_not_null(strstr(event, "ACCESS_ENDED"));
 	free(event);
@@ -211,31 +211,31 @@ Test(access, a_stream_has_one_more_event)
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, expiry_needs_nobody_who_says_so)
+Test(access, expiry_needs_no_sweep_before)
 {
-	struct told told = {0};
+	struct calls calls = {0};
 	viewer.expires_ms = clock_wall_ms();
 	access_all.seen = auth_revoked(&auth);
-	struct request *r = ask("/hold", &viewer, &told);
-	cr_assert_eq(r->reply.status, 401, "it does not begin");
+	struct request *r = ask("/hold", &viewer, &calls);
+	cr_assert_eq(r->reply.status, 401, "the request is refused at once");
 	request_abandon(r);
 	viewer.expires_ms = clock_wall_ms() + 3600000;
-	r = ask("/hold", &viewer, &told);
+	r = ask("/hold", &viewer, &calls);
 	r->principal.expires_ms = clock_wall_ms();
 	access_sweep(&access_all);
 	cr_assert_eq(gone, 1);
-	cr_assert_eq(told.answered, 2);
+	cr_assert_eq(calls.answered, 2);
 	request_abandon(r);
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, others_go_on)
+Test(access, requests_of_other_principals_continue)
 {
-	struct told told = {0};
+	struct calls calls = {0};
 	const struct principal owner = {.role = ROLE_OWNER};
-	struct request *r = ask("/hold", &owner, &told);
+	struct request *r = ask("/hold", &owner, &calls);
 	revoke_link();
-	cr_assert_eq(told.answered, 0);
+	cr_assert_eq(calls.answered, 0);
 	cr_assert_eq(gone, 0);
 	reply_success(held, NULL);
 	request_unref(held);
@@ -271,7 +271,7 @@ Test(access, claims_are_withdrawn)
 	ASSERT_NO_LEAKS();
 }
 
-Test(access, a_claim_that_is_refused_has_taken_nothing)
+Test(access, refused_claim_uses_no_quota)
 {
 	static const struct access_amount want[ACCESS_PLACES] = {
 		{QUOTA_WAITS, 1}, {QUOTA_PATTERNS, 1000}};

@@ -11,7 +11,7 @@ static const struct asset only_plain = {.path = "/x", .plain = {plain, 1}};
 Test(asset_choose_encoding, table)
 {
 	static const struct {
-		const char *accept, *want; /* NULL: plain */
+		const char *accept, *want; /* NULL: no encoding */
 	} cases[] = {
 		{"", NULL},
 		{"br", "br"},
@@ -47,7 +47,7 @@ Test(asset_choose_encoding, table)
 	}
 }
 
-Test(asset_choose_encoding, only_what_there_is)
+Test(asset_choose_encoding, only_existing_encodings)
 {
 	const char *encoding = "?";
 	cr_assert_eq(asset_choose_encoding(&only_plain, "br, gzip", &encoding), &only_plain.plain);
@@ -65,7 +65,7 @@ Test(asset_find, page_is_built_in)
 	cr_assert_not(index->immutable);
 }
 
-Test(asset_find, nothing_else)
+Test(asset_find, other_paths_are_not_found)
 {
 	static const char *const cases[] = {"", "/nothing", "index.html", "/index.htm",
 		"/INDEX.HTML", "//", "/../index.html", "/index.html/"};

@@ -8,7 +8,7 @@
 
 TestSuite(base64, .timeout = 30);
 
-Test(base64, there_and_back)
+Test(base64, round_trip)
 {
 	uint8_t bytes[300];
 	for (size_t i = 0; i < sizeof bytes; i++)
@@ -37,7 +37,7 @@ Test(base64, known_texts)
 	json_decref(json);
 }
 
-Test(base64, what_is_none)
+Test(base64, invalid_texts)
 {
 	static const char *const texts[] = {
 		"A", "AB", "ABC", "AB=C", "????", "A===", "QQ==QQ==", "    QQ==", "QQ==\n\n\n\n"};

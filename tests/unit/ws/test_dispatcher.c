@@ -1,4 +1,4 @@
-/* Who is let through to which handler. The table of sessions is empty: what is in it, integration tests ask. */
+/* Which role may call which handler. The table of sessions is empty; integration tests use full ones. */
 #include "tests/lib/leak.h"
 #include "ws/access.h"
 #include "ws/dispatcher.h"
@@ -36,8 +36,8 @@ static int module;
 static struct sessions sessions;
 static struct metrics metrics;
 
-/* What a request is answered; the caller's auth and role. */
-static int ask(enum method method, const char *path, enum auth_result auth, enum role role,
+/* The status of a request with this authentication and role; code must be in the reply. */
+static int call(enum method method, const char *path, enum auth_result auth, enum role role,
 	const char *link_session, const char *code)
 {
 	struct dispatcher d = {.sessions = &sessions, .metrics = &metrics};
@@ -57,7 +57,7 @@ static int ask(enum method method, const char *path, enum auth_result auth, enum
 	return status;
 }
 
-Test(dispatcher, each_role_may_what_those_before_it_may)
+Test(dispatcher, each_role_may_what_lower_roles_may)
 {
 	static const enum role roles[] = {ROLE_VIEWER, ROLE_DRIVER, ROLE_OWNER};
 	static const struct {
@@ -73,7 +73,7 @@ Test(dispatcher, each_role_may_what_those_before_it_may)
 		for (unsigned n = 0; n < 3; n++) {
 			bool may = n >= cases[i].least;
 			unsigned before = handled;
-			cr_expect_eq(ask(cases[i].method, cases[i].path, AUTH_OK, roles[n], "",
+			cr_expect_eq(call(cases[i].method, cases[i].path, AUTH_OK, roles[n], "",
 					     may ? NULL : cases[i].code),
 				may ? 200 : 403, "%s as %u", cases[i].path, n);
 			cr_expect_eq(handled - before, may, "%s as %u", cases[i].path, n);
@@ -82,7 +82,7 @@ Test(dispatcher, each_role_may_what_those_before_it_may)
 	ASSERT_NO_LEAKS();
 }
 
-Test(dispatcher, drivers_are_trusted_where_they_may_all)
+Test(dispatcher, trusted_drivers_may_call_trusted_routes)
 {
 	static const struct {
 		const char *path;
@@ -103,7 +103,7 @@ Test(dispatcher, drivers_are_trusted_where_they_may_all)
 		}
 }
 
-Test(access_session, of_a_link_is_its_own)
+Test(access_session, link_has_its_own_session_only)
 {
 	const struct principal owner = {.role = ROLE_OWNER};
 	const struct principal link = {.role = ROLE_DRIVER, .session = "mine"};
@@ -120,14 +120,15 @@ Test(access_session, of_a_link_is_its_own)
 	cr_assert_str_eq(id, "mine", "untouched");
 }
 
-Test(dispatcher, without_credentials_nothing_but_what_anybody_may)
+Test(dispatcher, without_credentials_only_public_routes)
 {
-	cr_assert_eq(ask(METHOD_GET, "/healthz", AUTH_MISSING, ROLE_OWNER, "", NULL), 200);
+	cr_assert_eq(call(METHOD_GET, "/healthz", AUTH_MISSING, ROLE_OWNER, "", NULL), 200);
+	cr_assert_eq(call(METHOD_GET, "/api/look", AUTH_MISSING, ROLE_OWNER, "", "UNAUTHENTICATED"),
+		401);
 	cr_assert_eq(
-		ask(METHOD_GET, "/api/look", AUTH_MISSING, ROLE_OWNER, "", "UNAUTHENTICATED"), 401);
+		call(METHOD_GET, "/api/look", AUTH_WRONG, ROLE_OWNER, "", "UNAUTHENTICATED"), 401);
 	cr_assert_eq(
-		ask(METHOD_GET, "/api/look", AUTH_WRONG, ROLE_OWNER, "", "UNAUTHENTICATED"), 401);
-	cr_assert_eq(ask(METHOD_GET, "/api/look", AUTH_LIMITED, ROLE_OWNER, "", "TOO_MANY_ATTEMPTS"),
+		call(METHOD_GET, "/api/look", AUTH_LIMITED, ROLE_OWNER, "", "TOO_MANY_ATTEMPTS"),
 		429);
 	cr_assert_eq(metrics.auth_failures, 2);
 	cr_assert_eq(metrics.auth_limited, 1);
@@ -135,35 +136,37 @@ Test(dispatcher, without_credentials_nothing_but_what_anybody_may)
 	ASSERT_NO_LEAKS();
 }
 
-Test(dispatcher, what_is_no_route)
+Test(dispatcher, unknown_routes)
 {
 	cr_assert_eq(
-		ask(METHOD_POST, "/api/look", AUTH_OK, ROLE_OWNER, "", "METHOD_NOT_ALLOWED"), 405);
-	cr_assert_eq(ask(METHOD_GET, "/api/nothing", AUTH_OK, ROLE_OWNER, "", "UNKNOWN_ERROR"), 404);
-	cr_assert_eq(ask(METHOD_GET, "/page", AUTH_MISSING, ROLE_OWNER, "", "UNKNOWN_ERROR"), 404);
+		call(METHOD_POST, "/api/look", AUTH_OK, ROLE_OWNER, "", "METHOD_NOT_ALLOWED"), 405);
+	cr_assert_eq(
+		call(METHOD_GET, "/api/nothing", AUTH_OK, ROLE_OWNER, "", "UNKNOWN_ERROR"), 404);
+	cr_assert_eq(call(METHOD_GET, "/page", AUTH_MISSING, ROLE_OWNER, "", "UNKNOWN_ERROR"), 404);
 	cr_assert_eq(handled, 0);
 	cr_assert_eq(metrics.http_requests, 3);
 	ASSERT_NO_LEAKS();
 }
 
-Test(dispatcher, a_guest_is_not_told_whether_another_session_exists)
+Test(dispatcher, guest_cannot_find_out_whether_another_session_exists)
 {
-	cr_assert_eq(ask(METHOD_GET, "/api/session/s", AUTH_OK, ROLE_OWNER, "", "SESSION_NOT_FOUND"),
+	cr_assert_eq(
+		call(METHOD_GET, "/api/session/s", AUTH_OK, ROLE_OWNER, "", "SESSION_NOT_FOUND"),
 		404);
 	cr_assert_eq(
-		ask(METHOD_GET, "/api/session/s", AUTH_OK, ROLE_DRIVER, "t", "PERMISSION_DENIED"),
+		call(METHOD_GET, "/api/session/s", AUTH_OK, ROLE_DRIVER, "t", "PERMISSION_DENIED"),
 		403);
 	cr_assert_eq(handled, 0);
 	ASSERT_NO_LEAKS();
 }
 
-Test(dispatcher_admit, decides_without_a_body_and_calls_nobody)
+Test(dispatcher_admit, decides_without_a_body_and_calls_no_handler)
 {
 	static const struct {
 		const char *path;
 		enum auth_result auth;
 		enum role role;
-		int status; /* 0: it goes on */
+		int status; /* 0: admitted */
 	} cases[] = {{"/api/type", AUTH_MISSING, ROLE_OWNER, 401},
 		{"/api/type", AUTH_LIMITED, ROLE_OWNER, 429},
 		{"/api/type", AUTH_OK, ROLE_VIEWER, 403}, {"/api/type", AUTH_OK, ROLE_DRIVER, 0},

@@ -6,7 +6,7 @@
 
 static struct {
 	unsigned answered, downloading, more, closed;
-	const char *text; /* given in pieces of 4; NULL: none yet */
+	const char *text; /* read in pieces of 4; NULL: none yet */
 	bool fails;
 } seen;
 
@@ -62,7 +62,7 @@ static struct request *begin(const struct request_transport *t, uint64_t length)
 	return r;
 }
 
-/* All that is given. Returns what ended it. */
+/* Read all pieces. Returns what ended them. */
 static enum download_state read_all(struct request *r, char *text)
 {
 	enum download_state state;
@@ -74,7 +74,7 @@ static enum download_state read_all(struct request *r, char *text)
 	return state;
 }
 
-Test(download, bytes_of_unknown_length_go_on_until_their_end)
+Test(download, unknown_length_continues_until_the_end)
 {
 	char text[32];
 	struct request *r = begin(&transport, DOWNLOAD_UNKNOWN);
@@ -95,7 +95,7 @@ Test(download, bytes_of_unknown_length_go_on_until_their_end)
 	ASSERT_NO_LEAKS();
 }
 
-Test(download, of_a_known_length_no_more_is_given)
+Test(download, known_length_is_never_exceeded)
 {
 	char text[32];
 	struct request *r = begin(&transport, 6);
@@ -117,7 +117,7 @@ Test(download, too_few_bytes_are_a_failure)
 	ASSERT_NO_LEAKS();
 }
 
-Test(download, access_that_ends_closes_it)
+Test(download, end_of_access_closes_it)
 {
 	char text[32];
 	struct request *r = begin(&transport, 14);
@@ -131,7 +131,7 @@ Test(download, access_that_ends_closes_it)
 	ASSERT_NO_LEAKS();
 }
 
-Test(download, a_transport_without_them_answers_so)
+Test(download, transport_without_downloads_gets_an_error)
 {
 	struct request *r = begin(&without, 14);
 	cr_assert_eq(seen.closed, 1);
@@ -141,7 +141,7 @@ Test(download, a_transport_without_them_answers_so)
 	ASSERT_NO_LEAKS();
 }
 
-Test(download, when_nobody_is_there_any_more_it_is_closed)
+Test(download, is_closed_if_the_client_has_gone)
 {
 	struct request *r = request_create();
 	request_ref(r);

@@ -36,7 +36,7 @@ Test(error_code_of, every_code_has_a_status)
 	cr_expect_str_eq(error_code_of(-EIO), "INTERNAL_ERROR");
 }
 
-Test(error_is_shortage, what_runs_short_is_nobodys_mistake)
+Test(error_is_shortage, shortages_are_recognised)
 {
 	static const int shortages[] = {
 		-ENOSPC, -EDQUOT, -EMFILE, -ENFILE, -EAGAIN, -ENOSR, -ENOMEM};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-Test(error_page, says_what_is_wrong_and_what_may_help)
+Test(error_page, has_the_message_and_the_hint)
 {
 	char *page = error_page(403, "HOST_NOT_ALLOWED", "This host is not allowed");
 	cr_assert(strstr(page, "<h1>This host is not allowed</h1>"));
@@ -18,7 +18,7 @@ Test(error_page, says_what_is_wrong_and_what_may_help)
 	ASSERT_NO_LEAKS();
 }
 
-Test(error_page, text_is_text)
+Test(error_page, text_is_escaped)
 {
 	char *page = error_page(500, "A<b>", "<script>alert(\"x\")</script> & more");
 	cr_assert_not(strstr(page, "<script"));

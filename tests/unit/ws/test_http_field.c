@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(http_field, where_a_head_ends)
+Test(http_field, end_of_a_head)
 {
 	cr_assert_eq(http_fields_head_length("a\r\n\r\nb", 6), 5);
 	cr_assert_eq(http_fields_head_length("a\n\nb", 4), 3);
@@ -11,7 +11,7 @@ Test(http_field, where_a_head_ends)
 	cr_assert_eq(http_fields_head_length("", 0), 0);
 }
 
-Test(http_field, is_parsed_or_none)
+Test(http_field, valid_and_invalid_fields)
 {
 	struct http_field f;
 	char good[] = "X-Name:\t a b \t", empty[] = "a:";

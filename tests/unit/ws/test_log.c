@@ -8,7 +8,7 @@
 static char text[16384];
 static int saved = -1, fds[2];
 
-/* Standard error goes into a pipe. */
+/* Redirect standard error to a pipe. */
 static void capture(void)
 {
 	cr_assert_eq(pipe2(fds, O_NONBLOCK), 0);
@@ -16,7 +16,7 @@ static void capture(void)
 	dup2(fds[1], 2);
 }
 
-/* What was written; without the time. */
+/* The output without its time. */
 static const char *captured(void)
 {
 	dup2(saved, 2);
@@ -69,8 +69,8 @@ Test(log_write, c1_controls_are_escaped_too)
 	cr_assert_null(strstr(line, "\xc2\x9b"), "terminals take U+009B for CSI");
 }
 
-/* As an Origin has them, which anybody sends. */
-Test(log_write, marks_of_direction_are_escaped_too)
+/* As in an Origin header, which any client can send. */
+Test(log_write, direction_marks_are_escaped_too)
 {
 	capture();
 	log_write(LOG_WARN, "m", "x", "a", "http://\u202egpj.exe", "b", "\u2066caf\u00e9\u2069",
@@ -80,7 +80,7 @@ Test(log_write, marks_of_direction_are_escaped_too)
 		"b=\\xe2\\x81\\xa6caf\u00e9\\xe2\\x81\\xa9\n");
 }
 
-Test(log_write, nobody_can_forge_a_line)
+Test(log_write, no_client_can_forge_a_line)
 {
 	capture();
 	log_write(LOG_INFO, "m", "x", "a", "1\nts=2026 level=error msg=forged", "b",
@@ -90,7 +90,7 @@ Test(log_write, nobody_can_forge_a_line)
 	cr_assert_not_null(strstr(line, "b=\"\\\" level=error\""));
 }
 
-Test(log_write, long_line_is_cut_and_ends)
+Test(log_write, long_line_is_cut_and_terminated)
 {
 	char value[10000];
 	memset(value, '\n', sizeof value - 1);
@@ -102,7 +102,7 @@ Test(log_write, long_line_is_cut_and_ends)
 	cr_assert_eq(text[strlen(text) - 1], '\n');
 }
 
-Test(log_write, levels_below_are_dropped)
+Test(log_write, levels_below_the_limit_are_dropped)
 {
 	capture();
 	log_write(LOG_DEBUG, "m", "x", NULL);

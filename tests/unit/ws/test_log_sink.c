@@ -13,46 +13,46 @@
 
 static struct log_sink sink;
 
-/* Write numbered lines; returns how many were taken. */
+/* Write numbered lines; returns how many were accepted. */
 static unsigned write_lines(unsigned count)
 {
 	char line[64];
 	unsigned taken = 0;
 	for (unsigned i = 0; i < count; i++) {
-		int n = snprintf(line, sizeof line, "line %06u of those that nobody reads\n", i);
+		int n = snprintf(line, sizeof line, "line %06u of those without a reader\n", i);
 		taken += log_sink_write(&sink, line, (size_t)n);
 	}
 	return taken;
 }
 
-/* Read lines until count have come; each must be whole, and the one that follows. */
+/* Read count lines; each must be whole and have the next number. */
 static void expect_lines(int fd, unsigned count)
 {
 	char line[64], want[64];
 	FILE *f = fdopen(fd, "r");
 	for (unsigned i = 0; i < count; i++) {
 		log_sink_flush(&sink);
-		snprintf(want, sizeof want, "line %06u of those that nobody reads\n", i);
+		snprintf(want, sizeof want, "line %06u of those without a reader\n", i);
 		cr_assert_not_null(fgets(line, sizeof line, f));
 		cr_assert_str_eq(line, want);
 	}
 	fclose(f);
 }
 
-Test(log_sink, pipe_that_nobody_reads, .timeout = 10)
+Test(log_sink, pipe_without_a_reader, .timeout = 10)
 {
 	int fds[2];
 	cr_assert_eq(pipe(fds), 0);
 	log_sink_open(&sink, fds[1]);
 	unsigned taken = write_lines(100000);
-	cr_assert_gt(taken, 2000u, "a pipe's 64 KB, and as much as is kept");
+	cr_assert_gt(taken, 2000u, "a pipe's 64 KB, and the buffer");
 	cr_assert_eq(sink.dropped, 100000 - taken);
-	cr_assert_eq(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0, "others write to it, too");
+	cr_assert_eq(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0, "other processes share the pipe");
 	expect_lines(fds[0], taken);
 	log_sink_close(&sink);
 }
 
-Test(log_sink, socket_that_nobody_reads, .timeout = 10)
+Test(log_sink, socket_without_a_reader, .timeout = 10)
 {
 	int fds[2];
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
@@ -64,7 +64,7 @@ Test(log_sink, socket_that_nobody_reads, .timeout = 10)
 	log_sink_close(&sink);
 }
 
-Test(log_sink, terminal_that_is_stopped, .timeout = 10)
+Test(log_sink, stopped_terminal, .timeout = 10)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY);
 	cr_assert_eq(grantpt(master), 0);
@@ -78,7 +78,7 @@ Test(log_sink, terminal_that_is_stopped, .timeout = 10)
 	log_sink_close(&sink);
 }
 
-Test(log_sink, what_cannot_be_opened_again_is_polled, .timeout = 10)
+Test(log_sink, descriptor_that_cannot_be_reopened_is_polled, .timeout = 10)
 {
 	int fds[2];
 	cr_assert_eq(pipe(fds), 0);
@@ -91,7 +91,7 @@ Test(log_sink, what_cannot_be_opened_again_is_polled, .timeout = 10)
 	log_sink_close(&sink);
 }
 
-Test(log_sink, file_is_appended_to_where_the_others_are)
+Test(log_sink, lines_are_appended_to_a_file)
 {
 	char path[] = "/tmp/ringside-log-XXXXXX", text[64] = "";
 	int fd = mkstemp(path);
@@ -106,7 +106,7 @@ Test(log_sink, file_is_appended_to_where_the_others_are)
 	unlink(path);
 }
 
-Test(log_sink, reader_that_has_gone, .timeout = 10)
+Test(log_sink, reader_that_has_closed, .timeout = 10)
 {
 	int fds[2];
 	signal(SIGPIPE, SIG_IGN);
@@ -116,18 +116,18 @@ Test(log_sink, reader_that_has_gone, .timeout = 10)
 	cr_assert_gt(sink.count, 0u);
 	close(fds[0]);
 	cr_assert_not(log_sink_write(&sink, "line\n", 5));
-	cr_assert_eq(sink.count, 0u, "what waited for it, waits no longer");
+	cr_assert_eq(sink.count, 0u, "buffered lines are dropped");
 	log_sink_close(&sink);
 }
 
-Test(log_sink, a_line_larger_than_all_that_is_kept)
+Test(log_sink, line_larger_than_the_buffer)
 {
 	static char line[2 * LOG_SINK_KEPT];
 	int fds[2];
 	cr_assert_eq(pipe2(fds, O_NONBLOCK), 0);
 	memset(line, 'x', sizeof line);
 	log_sink_open(&sink, fds[1]);
-	write_lines(1800); /* the pipe is full */
+	write_lines(1800); /* fills the pipe */
 	cr_assert_not(log_sink_write(&sink, line, sizeof line));
 	log_sink_close(&sink);
 }

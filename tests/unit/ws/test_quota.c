@@ -29,7 +29,7 @@ static struct principal link_of(unsigned n, const char *session)
 	return p;
 }
 
-/* Take as many as there are, one by one; the places are not given back. */
+/* Acquire places one by one until one is refused; they are not released. Returns the count. */
 static unsigned fill(enum quota_kind kind, const struct principal *p)
 {
 	unsigned count = 0;
@@ -39,7 +39,7 @@ static unsigned fill(enum quota_kind kind, const struct principal *p)
 	return count;
 }
 
-Test(quota, limits_leave_something_at_every_level)
+Test(quota, each_level_leaves_something_for_the_others)
 {
 	for (int i = 0; i < QUOTA_KINDS; i++) {
 		const struct quota_limits *l = &all.limits[i];
@@ -49,7 +49,7 @@ Test(quota, limits_leave_something_at_every_level)
 	}
 }
 
-Test(quota, of_a_link_of_a_session_and_of_all)
+Test(quota, of_a_link_of_a_session_and_of_the_server)
 {
 	const struct quota_limits *l = &all.limits[QUOTA_WAITS];
 	struct principal p = link_of(0, "s");
@@ -71,10 +71,10 @@ Test(quota, of_a_link_of_a_session_and_of_all)
 	cr_assert_eq(all.refused[QUOTA_WAITS], 1000);
 	cr_assert_eq(all.had[QUOTA_WAITS], l->server);
 	p = link_of(0, "s");
-	cr_assert_gt(fill(QUOTA_STREAMS, &p), 0, "other kinds are others");
+	cr_assert_gt(fill(QUOTA_STREAMS, &p), 0, "other kinds have their own quota");
 }
 
-Test(quota, owners_have_all_they_ask_for)
+Test(quota, owners_are_not_limited)
 {
 	struct quota_place place = {0};
 	for (unsigned i = 0; i < 100000; i++)
@@ -84,7 +84,7 @@ Test(quota, owners_have_all_they_ask_for)
 	cr_assert(quota_is_of(&place, &owner));
 }
 
-Test(quota, what_is_given_back_is_there_again_and_nothing_is_kept)
+Test(quota, released_places_can_be_acquired_again)
 {
 	struct quota_place places[64] = {0};
 	struct principal p = link_of(1, "s");
@@ -99,7 +99,7 @@ Test(quota, what_is_given_back_is_there_again_and_nothing_is_kept)
 			quota_release(&places[n]);
 			quota_release(&places[n]);
 		}
-		cr_assert_null(all.table, "nobody has anything");
+		cr_assert_null(all.table, "all places are released");
 		cr_assert_eq(all.had[QUOTA_WAITS], 0);
 	}
 	ASSERT_NO_LEAKS();
@@ -117,13 +117,13 @@ Test(quota, amounts)
 	cr_assert_not(quota_acquire(&all, QUOTA_BODY_BYTES, 1, &p, &small));
 	cr_assert_not(quota_acquire(&all, QUOTA_BODY_BYTES, UINT32_MAX, &p, &small));
 	cr_assert(quota_acquire(&all, QUOTA_BODY_BYTES, 0, &p, &small),
-		"of nothing there is always some");
+		"an amount of zero is always granted");
 	quota_release(&small);
 	quota_release(&big);
 	cr_assert_null(all.table);
 }
 
-Test(quota, connections_are_a_part_of_what_the_server_has)
+Test(quota, connections_depend_on_the_servers_limit)
 {
 	cr_assert_eq(all.limits[QUOTA_CONNECTIONS].link, 512);
 	cr_assert_eq(all.limits[QUOTA_CONNECTIONS].server, 1536);

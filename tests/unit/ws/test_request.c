@@ -163,7 +163,7 @@ Test(reply_error, without_a_context)
 	request_unref(r);
 }
 
-Test(reply_error, text_that_is_no_utf8_is_still_answered)
+Test(reply_error, invalid_utf8_is_answered_all_the_same)
 {
 	struct request *r = make();
 	reply_error(r, "SESSION_NOT_FOUND", "\xff", NULL);
@@ -189,7 +189,7 @@ Test(reply_invalid, names_the_field)
 	ASSERT_NO_LEAKS();
 }
 
-Test(reply_json, null_is_out_of_memory)
+Test(reply_json, null_means_out_of_memory)
 {
 	struct request *r = make();
 	reply_json(r, 200, NULL);
@@ -211,14 +211,14 @@ Test(reply_header, is_copied)
 	ASSERT_NO_LEAKS();
 }
 
-Test(reply_bytes, answering_twice_is_our_bug, .signal = SIGABRT)
+Test(reply_bytes, second_reply_aborts, .signal = SIGABRT)
 {
 	struct request *r = make();
 	reply_success(r, NULL);
 	reply_success(r, NULL);
 }
 
-Test(request_abandon, answer_that_comes_later_goes_nowhere)
+Test(request_abandon, later_reply_is_dropped)
 {
 	struct request *r = make();
 	request_ref(r);
@@ -239,7 +239,7 @@ Test(request_abandon, closes_a_stream_once)
 	ASSERT_NO_LEAKS();
 }
 
-Test(request_abandon, tells_who_works_on_the_answer)
+Test(request_abandon, notifies_the_handler)
 {
 	struct request *r = make();
 	request_ref(r);
@@ -247,7 +247,7 @@ Test(request_abandon, tells_who_works_on_the_answer)
 	request_abandon(r);
 	cr_expect_eq(closed, 1);
 	request_unref(r);
-	/* Once it is there nobody has to know. */
+	/* After the reply the handler needs no notice. */
 	r = make();
 	request_ref(r);
 	r->gone = on_closed;
@@ -258,7 +258,7 @@ Test(request_abandon, tells_who_works_on_the_answer)
 	ASSERT_NO_LEAKS();
 }
 
-Test(request_abandon, stream_that_comes_later_is_closed)
+Test(request_abandon, later_stream_is_closed)
 {
 	struct request *r = make();
 	request_ref(r);
@@ -271,7 +271,7 @@ Test(request_abandon, stream_that_comes_later_is_closed)
 	ASSERT_NO_LEAKS();
 }
 
-Test(request_unref, frees_what_it_owns)
+Test(request_unref, frees_all_it_owns)
 {
 	struct request *r = make();
 	r->path = strdup("/");
@@ -283,7 +283,7 @@ Test(request_unref, frees_what_it_owns)
 	ASSERT_NO_LEAKS();
 }
 
-/* A request whose transport does nothing. */
+/* A request with this target; want is the result of parsing it. */
 static struct request *target(const char *text, int want)
 {
 	struct request *r = make();
@@ -325,7 +325,7 @@ Test(request_parse_target, refuses)
 	ASSERT_NO_LEAKS();
 }
 
-Test(request_session, header_then_query)
+Test(request_session, header_counts_before_the_query)
 {
 	const char *id = "untouched";
 	struct request *r = target("/?sessionId=b&session=c", 0);
@@ -347,7 +347,7 @@ Test(request_session, header_then_query)
 	ASSERT_NO_LEAKS();
 }
 
-Test(request_session, what_is_no_id)
+Test(request_session, invalid_ids_are_refused)
 {
 	static const char *const cases[] = {"", "../x", "a b", "a/b", "\xff"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -7,12 +7,12 @@
 
 static uv_loop_t loop;
 static struct rota rota;
-static char order[256]; /* who has begun */
+static char order[256]; /* names of those that have begun */
 
 struct worker {
 	struct shift shift;
 	char name;
-	bool stays; /* its shift is ended by the test */
+	bool stays; /* the test ends its shift */
 };
 
 static void on_shift(void *user)
@@ -23,7 +23,7 @@ static void on_shift(void *user)
 		shift_end(&w->shift, 1000);
 }
 
-static int take(struct worker *w, const char *link)
+static int begin_shift(struct worker *w, const char *link)
 {
 	w->shift.begin = on_shift;
 	w->shift.user = w;
@@ -41,7 +41,7 @@ static void open_rota(void)
 	open_rota_of(0);
 }
 
-/* Until so many have begun. */
+/* Run the loop until count workers have begun. */
 static void begin_until(size_t count)
 {
 	uv_ref((uv_handle_t *)&rota.rest);
@@ -57,15 +57,15 @@ static void close_rota(void)
 	cr_assert_eq(uv_loop_close(&loop), 0);
 }
 
-Test(rota, nobody_waits_for_nobody, .timeout = 10)
+Test(rota, links_work_at_the_same_time, .timeout = 10)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'};
 	open_rota();
-	cr_assert_eq(take(&one, "a"), 1);
-	cr_assert_eq(take(&two, "b"), 1, "another link works meanwhile");
+	cr_assert_eq(begin_shift(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&two, "b"), 1, "another link works at the same time");
 	shift_end(&one.shift, 0);
 	shift_end(&two.shift, 0);
-	cr_assert_eq(take(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&one, "a"), 1);
 	shift_end(&one.shift, 0);
 	shift_end(&one.shift, 0);
 	cr_assert_null(rota.takers);
@@ -73,20 +73,20 @@ Test(rota, nobody_waits_for_nobody, .timeout = 10)
 	ASSERT_NO_LEAKS();
 }
 
-Test(rota, one_at_a_time_and_the_links_in_turn, .timeout = 10)
+Test(rota, one_at_a_time_per_link_and_links_in_turn, .timeout = 10)
 {
 	struct worker first = {.name = '0'}, a[5], b[2];
 	open_rota();
-	cr_assert_eq(take(&first, "a"), 1);
+	cr_assert_eq(begin_shift(&first, "a"), 1);
 	for (unsigned i = 0; i < 5; i++) {
 		a[i] = (struct worker){.name = (char)('1' + i)};
-		cr_assert_eq(take(&a[i], "a"), 0);
+		cr_assert_eq(begin_shift(&a[i], "a"), 0);
 	}
-	/* A link that has none is not kept out by them; its second waits. */
+	/* A link without a worker does not wait for the other; its second worker does. */
 	b[0] = (struct worker){.name = 'x'};
 	b[1] = (struct worker){.name = 'y'};
-	cr_assert_eq(take(&b[0], "b"), 1);
-	cr_assert_eq(take(&b[1], "b"), 0);
+	cr_assert_eq(begin_shift(&b[0], "b"), 1);
+	cr_assert_eq(begin_shift(&b[1], "b"), 0);
 	shift_end(&b[0].shift, 0);
 	shift_end(&first.shift, 0);
 	begin_until(6);
@@ -96,16 +96,15 @@ Test(rota, one_at_a_time_and_the_links_in_turn, .timeout = 10)
 	ASSERT_NO_LEAKS();
 }
 
-Test(rota, so_many_of_all_links_at_a_time, .timeout = 10)
+Test(rota, number_of_all_links_is_limited, .timeout = 10)
 {
 	struct worker one = {.name = '1', .stays = true}, two = {.name = '2', .stays = true},
 		      three = {.name = '3', .stays = true};
 	open_rota_of(1);
-	cr_assert_eq(take(&one, "a"), 1);
-	cr_assert_eq(take(&two, "b"), 0, "the other link waits, too");
-	cr_assert_eq(take(&three, "a"), 0);
-	cr_assert_not(
-		uv_is_active((uv_handle_t *)&rota.rest), "for nothing but the end of the first");
+	cr_assert_eq(begin_shift(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&two, "b"), 0, "the other link waits too");
+	cr_assert_eq(begin_shift(&three, "a"), 0);
+	cr_assert_not(uv_is_active((uv_handle_t *)&rota.rest), "only for the end of the first");
 	shift_end(&one.shift, 0);
 	begin_until(1);
 	cr_assert_str_eq(order, "2");
@@ -114,34 +113,34 @@ Test(rota, so_many_of_all_links_at_a_time, .timeout = 10)
 	begin_until(2);
 	cr_assert_str_eq(order, "23");
 	shift_end(&three.shift, 0);
-	cr_assert_eq(take(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&one, "a"), 1);
 	shift_end(&one.shift, 0);
 	cr_assert_null(rota.takers);
 	close_rota();
 	ASSERT_NO_LEAKS();
 }
 
-Test(rota, after_each_a_rest_as_long, .timeout = 10)
+Test(rota, rest_is_as_long_as_the_shift, .timeout = 10)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'};
 	open_rota();
-	cr_assert_eq(take(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&one, "a"), 1);
 	uint64_t over = uv_hrtime();
 	shift_end(&one.shift, 300u * 1000000u);
-	cr_assert_eq(take(&two, "b"), 0);
+	cr_assert_eq(begin_shift(&two, "b"), 0);
 	begin_until(1);
 	cr_assert_geq(uv_hrtime() - over, 290u * 1000000u);
 	close_rota();
 	ASSERT_NO_LEAKS();
 }
 
-Test(rota, who_gives_up_is_not_waited_for, .timeout = 10)
+Test(rota, waiting_worker_can_be_cancelled, .timeout = 10)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'}, three = {.name = '3'};
 	open_rota();
-	cr_assert_eq(take(&one, "a"), 1);
-	cr_assert_eq(take(&two, "a"), 0);
-	cr_assert_eq(take(&three, "a"), 0);
+	cr_assert_eq(begin_shift(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&two, "a"), 0);
+	cr_assert_eq(begin_shift(&three, "a"), 0);
 	shift_end(&two.shift, 0);
 	shift_end(&one.shift, 0);
 	begin_until(1);
@@ -151,12 +150,12 @@ Test(rota, who_gives_up_is_not_waited_for, .timeout = 10)
 	ASSERT_NO_LEAKS();
 }
 
-Test(rota, may_end_when_all_is_over, .timeout = 10)
+Test(rota, can_be_closed_with_waiting_workers, .timeout = 10)
 {
 	struct worker one = {.name = '1'}, two = {.name = '2'};
 	open_rota();
-	cr_assert_eq(take(&one, "a"), 1);
-	cr_assert_eq(take(&two, "a"), 0);
+	cr_assert_eq(begin_shift(&one, "a"), 1);
+	cr_assert_eq(begin_shift(&two, "a"), 0);
 	close_rota();
 	shift_end(&one.shift, 0);
 	shift_end(&two.shift, 0);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Two modules; what has the names of fixed routes is registered before those. */
+/* Two modules. The one with parameters is registered before fixed routes that it would match. */
 static const struct route_row of_one[] = {
 	{.method = METHOD_GET, .path = "/api/session/{}"},
 	{.method = METHOD_POST, .path = "/api/session/{}/rename"},
@@ -42,7 +42,7 @@ static const struct route_row with_rest[] = {
 	{.path = NULL},
 };
 
-Test(route_parse, a_rest_has_slashes_and_may_be_empty)
+Test(route_parse, rest_has_slashes_and_may_be_empty)
 {
 	static const struct {
 		const char *path;
@@ -110,7 +110,7 @@ static const struct {
 	{METHOD_DELETE, "/api/session/main/links/12ab", ROUTE_FOUND, "/api/session/{}/links/{}",
 		"main", "12ab"},
 
-	/* Names of fixed routes are also ids, but only where the fixed route does not apply. */
+	/* Names of fixed routes are valid ids too, but only where the fixed route does not match. */
 	{METHOD_POST, "/api/session/list/rename", ROUTE_FOUND, "/api/session/{}/rename", "list", ""},
 	{METHOD_GET, "/api/session/create", ROUTE_FOUND, "/api/session/{}", "create", ""},
 
@@ -162,7 +162,7 @@ Test(route_parse, table)
 	}
 }
 
-Test(route_parse, longest_segment_and_one_that_is_longer)
+Test(route_parse, longest_segment_and_a_longer_one)
 {
 	struct route_match m;
 	char path[300] = "/api/session/";
@@ -188,7 +188,7 @@ Test(method_parse, table)
 	cr_assert_eq(method_parse(""), METHOD_OTHER);
 }
 
-Test(method_name, leads_back)
+Test(method_name, is_parsed_back)
 {
 	for (enum method m = METHOD_GET; m < METHOD_OTHER; m++)
 		cr_assert_eq(method_parse(method_name(m)), m);
@@ -204,7 +204,7 @@ Test(route_methods, table)
 		{"/api/auth/login", "POST"},
 		{"/api/session/s/links", "GET, HEAD, POST"},
 		{"/api/session/s/links/l", "DELETE"},
-		{"/api/session/create", "GET, HEAD, POST"}, /* a session may have that name */
+		{"/api/session/create", "GET, HEAD, POST"}, /* a session may be called so */
 		{"/", "GET, HEAD"},
 		{"/assets/x.js", "GET, HEAD"},
 		{"/api/nothing", ""},

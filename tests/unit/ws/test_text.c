@@ -26,10 +26,10 @@ static const struct {
 	{"\xe2\x82x", R "x"},
 	{"\xf0\x9f\x98", R},
 	{"\xf0\x9f\x98\xf0\x9f\x98\x80", R "\xf0\x9f\x98\x80"},
-	{"\xc0\xaf", R R}, /* longer than necessary */
+	{"\xc0\xaf", R R}, /* overlong */
 	{"\xe0\x80\xaf", R R R},
 	{"\xed\xa0\x80", R R R},       /* a surrogate */
-	{"\xf4\x90\x80\x80", R R R R}, /* behind the last character */
+	{"\xf4\x90\x80\x80", R R R R}, /* beyond the last code point */
 	{"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
 	{"\xf5\x80", R R},
 	{"\xef\xbf\xbd", R},
@@ -44,7 +44,7 @@ static size_t decode(const char *bytes, size_t length, size_t cut, char *dst, st
 	return n + text_decode_end(d, dst + n);
 }
 
-Test(text, cases_cut_anywhere)
+Test(text, cases_at_every_cut)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t length = strlen(cases[i].in);
@@ -72,7 +72,7 @@ Test(text, pieces_do_not_split_characters)
 	cr_expect(!d.lossy);
 }
 
-Test(text, anything_gives_valid_text_of_bounded_size)
+Test(text, any_bytes_give_valid_text_of_bounded_size)
 {
 	struct random r = {9};
 	for (int round = 0; round < 20000; round++) {
@@ -85,7 +85,7 @@ Test(text, anything_gives_valid_text_of_bounded_size)
 		size_t n = text_decode(&d, in, length, dst);
 		cr_assert_leq(n, TEXT_SIZE(length));
 		n += text_decode_end(&d, dst + n);
-		json_t *json = json_stringn(dst, n); /* checks it */
+		json_t *json = json_stringn(dst, n); /* checks UTF-8 */
 		cr_assert_not_null(json);
 		json_t *other = text_json(&pieces, in, length, true);
 		cr_assert(json_equal(json, other));
@@ -96,7 +96,7 @@ Test(text, anything_gives_valid_text_of_bounded_size)
 	ASSERT_NO_LEAKS();
 }
 
-Test(text, json_keeps_nul_and_holds_back)
+Test(text, json_text_keeps_nul_and_holds_back_unfinished_characters)
 {
 	struct text_decoder d = {0};
 	json_t *json = text_json(&d, "a\0\xc3", 3, false);

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A transport, and a handler that takes what comes. */
+/* A transport and a handler, which count their calls. */
 static struct {
-	unsigned answered, asked; /* the transport has been told */
+	unsigned answered, asked; /* calls of the transport */
 	char got[64];
 	size_t length;
 	unsigned pieces, completed, broken, gone;
 	enum upload_end why;
-	bool pause, answer, resume; /* from inside the next piece */
+	bool pause, answer, resume; /* what the next piece's callback calls */
 	struct request *request;
 } seen;
 
@@ -83,7 +83,7 @@ static struct request *make(const struct request_transport *transport, const cha
 	return r;
 }
 
-Test(upload, nothing_is_wanted_before_it_is_taken)
+Test(upload, nothing_is_wanted_before_the_handler_begins)
 {
 	struct request *r = make(&live, NULL);
 	cr_assert_eq(upload_length(r), UPLOAD_UNKNOWN);
@@ -106,11 +106,11 @@ Test(upload, nothing_is_wanted_before_it_is_taken)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, who_pauses_is_asked_for_nothing_until_he_resumes)
+Test(upload, paused_upload_wants_nothing_until_it_resumes)
 {
 	struct request *r = make(&live, NULL);
 	upload_begin(r, &sink);
-	upload_resume(r); /* it had not paused */
+	upload_resume(r); /* it is not paused */
 	cr_assert_eq(seen.asked, 1);
 	seen.pause = true;
 	upload_pass(r, "a", 1);
@@ -122,7 +122,7 @@ Test(upload, who_pauses_is_asked_for_nothing_until_he_resumes)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, a_client_that_goes_is_told_once)
+Test(upload, lost_client_is_reported_once)
 {
 	struct request *r = make(&live, NULL);
 	upload_begin(r, &sink);
@@ -132,13 +132,13 @@ Test(upload, a_client_that_goes_is_told_once)
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_LOST);
 	cr_assert_eq(seen.gone, 0);
-	reply_success(r, NULL); /* goes nowhere */
+	reply_success(r, NULL); /* dropped */
 	cr_assert_eq(seen.answered, 0);
 	request_unref(r);
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, between_the_end_and_the_answer_gone_tells)
+Test(upload, client_lost_before_the_reply_is_reported_by_gone)
 {
 	struct request *r = make(&live, NULL);
 	upload_begin(r, &sink);
@@ -150,7 +150,7 @@ Test(upload, between_the_end_and_the_answer_gone_tells)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, who_goes_before_it_is_taken_is_told_by_gone_and_by_taking)
+Test(upload, client_lost_before_the_begin_is_reported_by_gone_and_broken)
 {
 	struct request *r = make(&live, NULL);
 	request_ref(r);
@@ -164,7 +164,7 @@ Test(upload, who_goes_before_it_is_taken_is_told_by_gone_and_by_taking)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, an_answer_from_inside_a_piece_is_the_end)
+Test(upload, reply_from_a_piece_ends_the_upload)
 {
 	struct request *r = make(&live, NULL);
 	upload_begin(r, &sink);
@@ -178,7 +178,7 @@ Test(upload, an_answer_from_inside_a_piece_is_the_end)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, what_the_transport_refuses_is_answered_once)
+Test(upload, refusal_by_the_transport_is_answered_once)
 {
 	struct request *r = make(&live, NULL);
 	upload_begin(r, &sink);
@@ -188,7 +188,7 @@ Test(upload, what_the_transport_refuses_is_answered_once)
 	cr_assert_eq(seen.broken, 1);
 	cr_assert_eq(seen.why, UPLOAD_TOO_LARGE);
 	cr_assert_eq(r->reply.status, 413);
-	reply_success(r, NULL); /* a handler that does not listen */
+	reply_success(r, NULL); /* a handler without callbacks */
 	cr_assert_eq(seen.answered, 1);
 	cr_assert_eq(r->reply.status, 413);
 	request_abandon(r);
@@ -197,7 +197,7 @@ Test(upload, what_the_transport_refuses_is_answered_once)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, access_that_ends_is_told)
+Test(upload, end_of_access_is_reported)
 {
 	struct request *r = make(&live, NULL);
 	upload_begin(r, &sink);
@@ -211,7 +211,7 @@ Test(upload, access_that_ends_is_told)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, access_that_ends_before_it_is_taken)
+Test(upload, end_of_access_before_the_begin)
 {
 	struct request *r = make(&live, NULL);
 	request_cut(r);
@@ -223,7 +223,7 @@ Test(upload, access_that_ends_before_it_is_taken)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, what_has_come_whole_is_one_piece)
+Test(upload, whole_body_is_one_piece)
 {
 	struct request *r = make(&whole, "hello");
 	cr_assert_eq(upload_length(r), 5);
@@ -237,7 +237,7 @@ Test(upload, what_has_come_whole_is_one_piece)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, what_has_come_whole_and_is_nothing_ends_at_once)
+Test(upload, empty_whole_body_ends_at_once)
 {
 	struct request *r = make(&whole, NULL);
 	upload_begin(r, &sink);
@@ -247,7 +247,7 @@ Test(upload, what_has_come_whole_and_is_nothing_ends_at_once)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, the_end_of_what_has_come_whole_waits_while_it_is_paused)
+Test(upload, end_of_a_whole_body_waits_while_paused)
 {
 	struct request *r = make(&whole, "x");
 	seen.pause = true;
@@ -260,7 +260,7 @@ Test(upload, the_end_of_what_has_come_whole_waits_while_it_is_paused)
 	ASSERT_NO_LEAKS();
 }
 
-Test(upload, who_resumes_inside_a_piece_is_not_called_inside_it)
+Test(upload, resume_in_a_callback_does_not_recurse)
 {
 	struct request *r = make(&whole, "x");
 	seen.pause = seen.resume = true;

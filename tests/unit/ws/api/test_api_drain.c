@@ -1,4 +1,4 @@
-/* A server that is drained: what it refuses, what it still does, and who hears of it. */
+/* A draining server: what it refuses, what it still does, and its events. */
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ TestSuite(api_drain, SUITE);
 
 #define DRAINING 503, "SERVER_DRAINING"
 
-Test(api_drain, nothing_new_begins)
+Test(api_drain, new_sessions_and_commands_are_refused)
 {
 	static const struct refused cases[] = {{"POST /api/session/create", "{'id':'t'}", DRAINING},
 		{"POST /api/session/create", NULL, DRAINING},
@@ -17,7 +17,7 @@ Test(api_drain, nothing_new_begins)
 		{"POST /api/run", "{'command':'x'}", DRAINING},
 		{"POST /api/execute", "{'command':'x'}", DRAINING},
 		{"POST /api/contexts", "{}", DRAINING},
-		/* What is wrong, or there already, is said as always. */
+		/* Other errors, and sessions that exist, are as always. */
 		{"POST /api/session/create", "{'id':'s'}", 409, "SESSION_ALREADY_EXISTS"},
 		{"POST /api/session/create", "{'id':'/'}", 400, "VALIDATION_FAILED", "id"},
 		{"POST /api/run", "{}", 400, "VALIDATION_FAILED", "command"}};
@@ -33,7 +33,7 @@ Test(api_drain, nothing_new_begins)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_drain, what_is_left_is_counted)
+Test(api_drain, remaining_sessions_are_counted)
 {
 	memory_api_start("s");
 	memory_api_start("t");
@@ -48,13 +48,13 @@ Test(api_drain, what_is_left_is_counted)
 	cr_assert_eq(call_number(c, "sessions"), 1);
 	cr_assert_eq(call_number(c, "processes"), 0);
 	cr_assert_eq(call_number(c, "runs"), 0);
-	/* One that has ended is not begun anew. */
+	/* An ended session is not replaced. */
 	static const struct refused again[] = {{"POST /api/session/create", "{'id':'u'}", DRAINING}};
 	EXPECT_REFUSED(again);
 	MEMORY_API_CLOSE();
 }
 
-Test(api_drain, those_who_follow_the_list_are_told_once)
+Test(api_drain, followers_of_the_list_are_notified_once)
 {
 	struct call *c = memory_api_call("GET /api/session/events", NULL);
 	cr_assert(call_event(c, "sessions"));

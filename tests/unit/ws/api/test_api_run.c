@@ -1,4 +1,4 @@
-/* Commands on their own, standard input sent ahead, and what the server says of itself. Nothing is run here. */
+/* Runs, standard input sent ahead, and information about the server. No command is run. */
 #include "shell/run/internal.h"
 #include "tests/lib/memory_api.h"
 #include "ws/api/openapi.h"
@@ -14,7 +14,7 @@ TestSuite(api_server, SUITE);
 #define STDIN "POST /api/stdin"
 #define INVALID 400, "VALIDATION_FAILED"
 
-Test(api_run, what_is_none)
+Test(api_run, invalid_requests)
 {
 	static const struct refused cases[] = {{RUN, NULL, INVALID, "command"},
 		{RUN, "{}", INVALID, "command"}, {RUN, "{'command':1}", INVALID, "command"},
@@ -77,7 +77,7 @@ Test(api_run, hostile_values_are_refused_by_their_field)
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
 		for (const char *const *text = memory_api_hostile; *text; text++) {
 			if (strcmp(fields[f], "cwd") == 0 && strcmp(*text, "/") == 0)
-				continue; /* it is one */
+				continue; /* valid by chance */
 			json_t *body = json_pack("{s:s, s:s}", "command", "x", fields[f], *text);
 			char *dumped = json_dumps(body, 0);
 			struct call *c = memory_api_ask(&(struct ask){.line = RUN, .body = dumped});
@@ -93,8 +93,8 @@ Test(api_run, hostile_values_are_refused_by_their_field)
 	MEMORY_API_CLOSE();
 }
 
-/* That there are no more of them: as_many_as_may_be_at_once in tests/unit/shell/run/test_run.c. */
-Test(api_run, as_many_as_may_run_at_once)
+/* test_run.c tests that there cannot be more: number_of_runs_is_limited. */
+Test(api_run, number_of_runs_is_limited)
 {
 	static const char *const bodies[] = {
 		"{'command':'true'}", "{'command':'true','stream':true,'streams':'pipes'}"};
@@ -111,7 +111,7 @@ Test(api_run, as_many_as_may_run_at_once)
 	MEMORY_API_CLOSE();
 }
 
-/* Input that is sent while it is read */
+/* Input that is read while it is sent */
 
 Test(api_stdin, is_for_owners)
 {
@@ -124,7 +124,7 @@ Test(api_stdin, is_for_owners)
 
 /* The server */
 
-Test(api_server, says_what_it_is)
+Test(api_server, version_and_features)
 {
 	struct call *c = memory_api_call("GET /api/ping", NULL);
 	cr_expect_eq(call_status(c), 200);
@@ -140,7 +140,7 @@ Test(api_server, says_what_it_is)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_server, says_which_programs_there_are)
+Test(api_server, installed_programs)
 {
 	struct call *c = memory_api_begin("GET /api/commands", NULL);
 	struct call *gone = memory_api_begin("GET /api/commands", NULL);
@@ -152,7 +152,7 @@ Test(api_server, says_which_programs_there_are)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_server, what_it_does_not_serve)
+Test(api_server, unknown_paths)
 {
 	static const struct refused cases[] = {
 		{"GET /metrics", NULL, 401, "UNAUTHENTICATED", NULL, BY_NOBODY},

@@ -1,4 +1,4 @@
-/* What is listed in the code, in the API's description and in that of MCP's tools: all of them know the same. */
+/* The code, the API's description and that of MCP's tools list the same conditions. */
 #include "shell/wait/wait.h"
 #include "ws/api/openapi.h"
 #include "ws/mcp/tools_document.h"
@@ -14,7 +14,7 @@ static json_t *load(const char *document, size_t length)
 	return root;
 }
 
-/* What is below a node, by the keys on the way; the list ends with NULL. */
+/* The node below `node` at these keys; the list ends with NULL. */
 static const json_t *below(const json_t *node, const char *const keys[])
 {
 	for (; *keys; keys++) {
@@ -35,7 +35,7 @@ static const json_t *find_tool(const json_t *tools, const char *name)
 	return NULL;
 }
 
-/* The names of all conditions, and as many others. */
+/* The list has the names of all conditions, and as many others. */
 static void expect_conditions(const json_t *names, size_t others)
 {
 	cr_assert_eq(json_array_size(names), (size_t)WAIT_TYPES + others);

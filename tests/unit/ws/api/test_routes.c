@@ -1,4 +1,4 @@
-/* The table of routes, and what the API's description says of them. */
+/* The table of routes, and the API's description of them. */
 #include "ws/api/api.h"
 #include "ws/api/openapi.h"
 #include "ws/mcp/mcp.h"
@@ -57,13 +57,13 @@ static const json_t *find_operation(json_t *document, const struct route_row *ro
 	return NULL;
 }
 
-/* The bridge has a description of its own, which bridge.test.mjs asks for. */
+/* The bridge has its own description, which bridge.test.mjs tests. */
 static bool is_of_bridge(const struct route_row *row)
 {
 	return strncmp(row->path, "/v1/", 4) == 0 || strcmp(row->path, "/health") == 0;
 }
 
-Test(routes, each_is_described_with_who_may)
+Test(routes, each_route_is_described_with_its_access)
 {
 	static const char *const roles[] = {[ROUTE_PUBLIC] = "public",
 		[ROUTE_VIEWER] = "viewer",
@@ -88,7 +88,7 @@ Test(routes, each_is_described_with_who_may)
 	json_decref(document);
 }
 
-Test(routes, what_is_described_is_routed)
+Test(routes, each_described_operation_has_a_route)
 {
 	json_t *document = load_document(), *item, *operation;
 	const char *path, *name;
@@ -111,7 +111,7 @@ Test(routes, what_is_described_is_routed)
 	json_decref(document);
 }
 
-Test(routes, each_is_there_once_and_has_one_handler)
+Test(routes, each_route_is_unique_and_has_one_handler)
 {
 	for (size_t i = 0; i < table()->count; i++) {
 		for (const struct route_row *row = table()->sets[i].rows; row->path; row++) {

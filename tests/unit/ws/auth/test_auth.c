@@ -38,33 +38,33 @@ TestSuite(auth_link, .init = set_up, .fini = tear_down);
 TestSuite(auth_logout, .init = set_up, .fini = tear_down);
 TestSuite(auth_restart, .init = set_up, .fini = tear_down);
 
-static struct principal who;
-static bool secure; /* whether what is asked comes by TLS */
+static struct principal principal;
+static bool secure; /* whether the request comes over TLS */
 
 static enum auth_result check(const char *authorization, const char *cookies, const char *link)
 {
-	memset(&who, 0x55, sizeof who);
+	memset(&principal, 0x55, sizeof principal);
 	return auth_check(&a,
 		&(struct credentials){.authorization = authorization,
 			.cookie = cookies,
 			.link = link,
 			.peer = "127.0.0.1",
 			.secure = secure},
-		&who);
+		&principal);
 }
 
 static enum auth_result login(const char *token)
 {
-	memset(&who, 0x55, sizeof who);
+	memset(&principal, 0x55, sizeof principal);
 	const struct auth_request request = {
 		.token = token, .peer = "127.0.0.1", .agent = "Browser/1", .secure = secure};
-	enum auth_result result = auth_login(&a, &request, &who, cookie);
+	enum auth_result result = auth_login(&a, &request, &principal, cookie);
 	if (result == AUTH_OK)
 		logins_store(&a.logins, NULL, NULL);
 	return result;
 }
 
-/* What a browser sends back for `cookie`. */
+/* The Cookie header that a browser sends for `cookie`. */
 static const char *sent_back(void)
 {
 	static char text[AUTH_COOKIE_SIZE];
@@ -86,12 +86,12 @@ static char *make_link(enum role role, struct link_entry *ret_entry)
 Test(auth_check, bearer_token_is_the_owner)
 {
 	cr_assert_eq(check("Bearer " TOKEN, NULL, NULL), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
-	cr_assert_not(who.by_cookie);
-	cr_assert_str_eq(who.session, "");
-	cr_assert_str_eq(who.link, "");
-	cr_assert_eq(who.expires_ms, 0);
-	cr_assert_eq(check("bearer " TOKEN, NULL, NULL), AUTH_OK, "the scheme's case means nothing");
+	cr_assert_eq(principal.role, ROLE_OWNER);
+	cr_assert_not(principal.by_cookie);
+	cr_assert_str_eq(principal.session, "");
+	cr_assert_str_eq(principal.link, "");
+	cr_assert_eq(principal.expires_ms, 0);
+	cr_assert_eq(check("bearer " TOKEN, NULL, NULL), AUTH_OK, "the scheme is case-insensitive");
 }
 
 Test(auth_check, wrong_credentials)
@@ -102,43 +102,43 @@ Test(auth_check, wrong_credentials)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		memset(&a.limiter, 0, sizeof a.limiter);
 		cr_expect_eq(check(cases[i], NULL, NULL), AUTH_WRONG, "%s", cases[i]);
-		cr_expect_eq(who.expires_ms, UINT64_C(0x5555555555555555), "untouched");
+		cr_expect_eq(principal.expires_ms, UINT64_C(0x5555555555555555), "untouched");
 	}
 }
 
-Test(auth_check, none_at_all)
+Test(auth_check, no_credentials)
 {
 	cr_assert_eq(check(NULL, NULL, NULL), AUTH_MISSING);
 	cr_assert_eq(check(NULL, "", NULL), AUTH_MISSING);
 	cr_assert_eq(check(NULL, "other=1", NULL), AUTH_MISSING);
 }
 
-Test(auth_check, open_server_takes_everybody_as_owner)
+Test(auth_check, open_server_accepts_every_client_as_owner)
 {
 	a.open = true;
 	cr_assert_eq(check(NULL, NULL, NULL), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(principal.role, ROLE_OWNER);
 	cr_assert_eq(check("Bearer wrong", NULL, NULL), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(principal.role, ROLE_OWNER);
 }
 
-Test(auth_check, whom_the_transport_knows_needs_none_but_is_held_to_what_was_sent)
+Test(auth_check, trusted_transport_needs_no_credentials_but_checks_them)
 {
 	struct credentials c = {.owner = true, .peer = "unix"};
-	cr_assert_eq(auth_check(&a, &c, &who), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(auth_check(&a, &c, &principal), AUTH_OK);
+	cr_assert_eq(principal.role, ROLE_OWNER);
 	c.authorization = "Bearer wrong";
-	cr_assert_eq(auth_check(&a, &c, &who), AUTH_WRONG);
+	cr_assert_eq(auth_check(&a, &c, &principal), AUTH_WRONG);
 	struct link_entry e;
 	char *token = make_link(ROLE_VIEWER, &e), header[600];
 	snprintf(header, sizeof header, "Bearer %s", token);
 	c.authorization = header;
-	cr_assert_eq(auth_check(&a, &c, &who), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_VIEWER);
+	cr_assert_eq(auth_check(&a, &c, &principal), AUTH_OK);
+	cr_assert_eq(principal.role, ROLE_VIEWER);
 	free(token);
 }
 
-Test(auth_check, too_many_failures_are_limited_but_the_right_token_is_not)
+Test(auth_check, failures_are_limited_but_the_right_token_is_not)
 {
 	for (unsigned i = 0; i < LIMITER_BURST; i++)
 		cr_assert_eq(check("Bearer wrong", NULL, NULL), AUTH_WRONG);
@@ -164,16 +164,16 @@ Test(auth_check, stale_cookies_are_not_counted_as_failures)
 Test(auth_login, owners_cookie)
 {
 	cr_assert_eq(login(TOKEN), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
-	cr_assert(who.by_cookie);
+	cr_assert_eq(principal.role, ROLE_OWNER);
+	cr_assert(principal.by_cookie);
 	cr_assert_not_null(strstr(cookie, "; Path=/"));
 	cr_assert_not_null(strstr(cookie, "; HttpOnly"));
 	cr_assert_not_null(strstr(cookie, "; SameSite=Strict"));
 	cr_assert_null(strstr(cookie, "Secure"));
-	cr_assert_null(strstr(cookie, TOKEN), "the token itself stays out of it");
+	cr_assert_null(strstr(cookie, TOKEN), "the cookie does not have the token");
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
-	cr_assert(who.by_cookie);
+	cr_assert_eq(principal.role, ROLE_OWNER);
+	cr_assert(principal.by_cookie);
 }
 
 Test(auth_login, secure_over_tls)
@@ -184,7 +184,7 @@ Test(auth_login, secure_over_tls)
 	cr_assert_not_null(strstr(cookie, "; Secure"));
 	cr_assert_eq(strncmp(cookie, "__Host-", 7), 0, "%s", cookie);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
-	/* What somebody without TLS may have set is none: only under the name that browsers guard. */
+	/* A cookie that a page without TLS may have set does not count: browsers guard only the __Host- name. */
 	snprintf(text, sizeof text, "%s", sent_back() + strlen("__Host-"));
 	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
 	secure = false;
@@ -195,7 +195,7 @@ Test(auth_login, secure_over_tls)
 	cr_assert_eq(check(NULL, plain, NULL), AUTH_MISSING);
 }
 
-Test(auth_login, cookie_is_found_among_others)
+Test(auth_login, cookie_is_found_among_other_cookies)
 {
 	char text[2 * AUTH_COOKIE_SIZE];
 	login(TOKEN);
@@ -203,7 +203,7 @@ Test(auth_login, cookie_is_found_among_others)
 	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
 }
 
-Test(auth_login, cookie_that_was_tampered_with)
+Test(auth_login, changed_cookie_is_refused)
 {
 	char text[AUTH_COOKIE_SIZE];
 	login(TOKEN);
@@ -227,37 +227,37 @@ Test(auth_login, cookie_is_no_bearer_token)
 	cr_assert_eq(login(strchr(sent_back(), '=') + 1), AUTH_WRONG);
 }
 
-Test(auth_link, bearer_is_one_session_and_one_role)
+Test(auth_link, bearer_has_one_session_and_one_role)
 {
 	struct link_entry e;
 	char header[AUTH_COOKIE_SIZE], *token = make_link(ROLE_VIEWER, &e);
 	snprintf(header, sizeof header, "Bearer %s", token);
 	cr_assert_eq(check(header, NULL, NULL), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_VIEWER);
-	cr_assert_str_eq(who.session, "main");
-	cr_assert_eq(who.epoch, 7);
-	cr_assert_str_eq(who.link, e.id);
-	cr_assert_eq(who.expires_ms, e.expires_ms);
-	cr_assert_not(who.by_cookie);
+	cr_assert_eq(principal.role, ROLE_VIEWER);
+	cr_assert_str_eq(principal.session, "main");
+	cr_assert_eq(principal.epoch, 7);
+	cr_assert_str_eq(principal.link, e.id);
+	cr_assert_eq(principal.expires_ms, e.expires_ms);
+	cr_assert_not(principal.by_cookie);
 	free(token);
 	ASSERT_NO_LEAKS();
 }
 
-Test(auth_link, cookie_counts_only_when_the_request_names_the_link)
+Test(auth_link, cookie_counts_only_if_the_request_names_the_link)
 {
 	struct link_entry e;
 	char *token = make_link(ROLE_DRIVER, &e);
 	cr_assert_eq(login(token), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_DRIVER);
+	cr_assert_eq(principal.role, ROLE_DRIVER);
 	cr_assert_eq(check(NULL, sent_back(), e.id), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_DRIVER);
-	cr_assert(who.by_cookie);
+	cr_assert_eq(principal.role, ROLE_DRIVER);
+	cr_assert(principal.by_cookie);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
 	cr_assert_eq(check(NULL, sent_back(), "00000000000000000000000000000000"), AUTH_MISSING);
 	free(token);
 }
 
-Test(auth_link, cookie_beside_that_of_the_owner)
+Test(auth_link, cookie_beside_the_owners)
 {
 	struct link_entry e;
 	char text[2 * AUTH_COOKIE_SIZE + 4], *token = make_link(ROLE_VIEWER, &e);
@@ -266,11 +266,11 @@ Test(auth_link, cookie_beside_that_of_the_owner)
 	login(TOKEN);
 	strcat(text, sent_back());
 	cr_assert_eq(check(NULL, text, e.id), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_VIEWER, "who opens a link sees what the link shows");
+	cr_assert_eq(principal.role, ROLE_VIEWER, "a request with a link has the link's role");
 	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(principal.role, ROLE_OWNER);
 	cr_assert_eq(check(NULL, text, ""), AUTH_OK);
-	cr_assert_eq(who.role, ROLE_OWNER);
+	cr_assert_eq(principal.role, ROLE_OWNER);
 	free(token);
 }
 
@@ -286,7 +286,7 @@ Test(auth_link, cookie_lasts_as_long_as_the_link)
 	free(token);
 }
 
-Test(auth_link, revoked_link_is_wrong_everywhere)
+Test(auth_link, revoked_link_is_refused_everywhere)
 {
 	struct link_entry e;
 	char header[AUTH_COOKIE_SIZE], *token = make_link(ROLE_DRIVER, &e);
@@ -308,7 +308,7 @@ Test(auth_link, expired_link)
 	free(token);
 }
 
-Test(auth_link, strange_names_of_links)
+Test(auth_link, invalid_link_ids)
 {
 	char longest[5000];
 	memset(longest, 'x', sizeof longest - 1);
@@ -325,37 +325,37 @@ Test(auth_may_see, table)
 	cr_assert(auth_may_see(&owner, "main", 7));
 	cr_assert(auth_may_see(&owner, "other", 0));
 	cr_assert(auth_may_see(&link, "main", 7));
-	cr_assert_not(auth_may_see(&link, "main", 8), "a later session of the same id is another");
+	cr_assert_not(auth_may_see(&link, "main", 8), "a later session with the same id");
 	cr_assert_not(auth_may_see(&link, "other", 7));
 	cr_assert_not(auth_may_see(&link, "mai", 7));
 	cr_assert_not(auth_may_see(&link, "main2", 7));
 }
 
-Test(auth_logout, forgets_the_right_cookie)
+Test(auth_logout, clears_the_right_cookie)
 {
 	struct link_entry e;
 	char *token = make_link(ROLE_VIEWER, &e);
 	login(TOKEN);
-	cr_assert(auth_logout(&a, &who, false, cookie));
+	cr_assert(auth_logout(&a, &principal, false, cookie));
 	cr_assert_not_null(strstr(cookie, "Max-Age=0"));
 	cr_assert_eq(strncmp(cookie, a.cookie, strlen(a.cookie)), 0);
 	cr_assert_eq(cookie[strlen(a.cookie)], '=');
 	login(token);
-	cr_assert(auth_logout(&a, &who, false, cookie));
+	cr_assert(auth_logout(&a, &principal, false, cookie));
 	cr_assert_not_null(strstr(cookie, e.id));
-	cr_assert_not(auth_logout(&a, &who, false, cookie), "it is over");
+	cr_assert_not(auth_logout(&a, &principal, false, cookie), "the login has ended");
 	free(token);
 }
 
-Test(auth_logout, copied_cookie_is_worth_nothing)
+Test(auth_logout, copied_cookie_is_invalid)
 {
 	char copied[AUTH_COOKIE_SIZE];
 	login(TOKEN);
 	snprintf(copied, sizeof copied, "%s", sent_back());
 	cr_assert_eq(check(NULL, copied, NULL), AUTH_OK);
-	struct principal before = who;
+	struct principal before = principal;
 	cr_assert(auth_is_current(&a, &before, clock_wall_ms()));
-	auth_logout(&a, &who, false, cookie);
+	auth_logout(&a, &principal, false, cookie);
 	cr_assert_eq(check(NULL, copied, NULL), AUTH_MISSING);
 	cr_assert_not(auth_is_current(&a, &before, clock_wall_ms()));
 	logins_store(&a.logins, NULL, NULL);
@@ -364,17 +364,17 @@ Test(auth_logout, copied_cookie_is_worth_nothing)
 	cr_assert_eq(check(NULL, copied, NULL), AUTH_MISSING, "nor after a restart");
 }
 
-Test(auth_login, another_in_the_same_browser_takes_the_place_of_the_first)
+Test(auth_login, second_login_of_a_browser_replaces_the_first)
 {
 	char first[AUTH_COOKIE_SIZE];
 	login(TOKEN);
-	struct principal before = who;
+	struct principal before = principal;
 	snprintf(first, sizeof first, "%s", sent_back());
 	const struct auth_request again = {
 		.token = TOKEN, .peer = "127.0.0.1", .agent = "", .before = &before};
-	cr_assert_eq(auth_login(&a, &again, &who, cookie), AUTH_OK);
+	cr_assert_eq(auth_login(&a, &again, &principal, cookie), AUTH_OK);
 	cr_assert_eq(a.logins.count, 1);
-	cr_assert_str_eq(who.login, before.login, "what it has open stays open");
+	cr_assert_str_eq(principal.login, before.login, "the login's streams stay open");
 	cr_assert_eq(check(NULL, first, NULL), AUTH_MISSING);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
 }
@@ -387,14 +387,14 @@ Test(auth_link, logins_end_with_their_link)
 	login(token);
 	cr_assert_eq(a.logins.count, 2);
 	cr_assert_eq(links_revoke(&a.links, e.id), 0);
-	cr_assert_not(auth_is_current(&a, &who, clock_wall_ms()));
+	cr_assert_not(auth_is_current(&a, &principal, clock_wall_ms()));
 	auth_prune(&a);
 	cr_assert_eq(a.logins.count, 1);
 	cr_assert_str_eq(a.logins.entries[0].link, "");
 	free(token);
 }
 
-Test(auth_open, makes_a_token_and_keeps_it)
+Test(auth_open, generates_and_stores_a_token)
 {
 	char first[AUTH_TOKEN_MAX + 1];
 	struct stat st;
@@ -422,7 +422,7 @@ Test(auth_open, given_token_is_not_stored)
 	tear_down();
 }
 
-Test(auth_open, tokens_of_the_wrong_length)
+Test(auth_open, tokens_of_invalid_length)
 {
 	char text[AUTH_TOKEN_MAX + 2];
 	folder_make(&folder);
@@ -474,14 +474,14 @@ Test(auth_open, token_file_that_is_too_long)
 	tear_down();
 }
 
-Test(auth_open, missing_folder)
+Test(auth_open, missing_directory)
 {
 	cr_assert_eq(
 		auth_open(&a, &(struct auth_options){.runtime_dir = "/nonexistent", .token = TOKEN}),
 		-ENOENT);
 }
 
-Test(auth_restart, cookies_and_links_stay_good)
+Test(auth_restart, cookies_and_links_stay_valid)
 {
 	struct link_entry e;
 	char *token = make_link(ROLE_VIEWER, &e);
@@ -493,7 +493,7 @@ Test(auth_restart, cookies_and_links_stay_good)
 	free(token);
 }
 
-Test(auth_restart, another_token_ends_the_owners_cookies)
+Test(auth_restart, another_token_invalidates_the_owners_cookies)
 {
 	login(TOKEN);
 	auth_close(&a);
@@ -501,7 +501,7 @@ Test(auth_restart, another_token_ends_the_owners_cookies)
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
 }
 
-Test(auth_restart, servers_have_cookies_of_different_names_and_keys)
+Test(auth_restart, servers_have_different_cookie_names_and_keys)
 {
 	struct folder first = folder;
 	struct auth other = a;
@@ -510,7 +510,7 @@ Test(auth_restart, servers_have_cookies_of_different_names_and_keys)
 	cr_assert_eq(open_with(TOKEN), 0);
 	cr_assert_str_neq(other.cookie, a.cookie);
 	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
-	/* Nor does its value under the right name do. */
+	/* Nor is its value valid under the right name. */
 	char text[AUTH_COOKIE_SIZE];
 	snprintf(text, sizeof text, "%s%s", a.cookie, strchr(sent_back(), '='));
 	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);

@@ -36,19 +36,19 @@ Test(limiter_fail, refused_attempts_do_not_count)
 	cr_assert_eq(failures_allowed("a", LIMITER_REFILL_MS), 1);
 }
 
-Test(limiter_fail, rest_restores_the_burst_and_not_more)
+Test(limiter_fail, waiting_restores_the_burst_and_not_more)
 {
 	failures_allowed("a", 0);
 	cr_assert_eq(failures_allowed("a", UINT64_C(1) << 40), LIMITER_BURST);
 }
 
-Test(limiter_fail, peers_do_not_share)
+Test(limiter_fail, peers_are_independent)
 {
 	failures_allowed("a", 0);
 	cr_assert_eq(failures_allowed("b", 0), LIMITER_BURST);
 }
 
-Test(limiter_fail, memory_is_bounded_and_the_guilty_are_kept)
+Test(limiter_fail, memory_is_bounded_and_offenders_are_kept)
 {
 	char name[32];
 	failures_allowed("attacker", 1000);
@@ -60,14 +60,14 @@ Test(limiter_fail, memory_is_bounded_and_the_guilty_are_kept)
 	cr_assert(limiter_fail(&l, "attacker", 1000), "others must not wash him clean");
 }
 
-Test(limiter_fail, clock_that_goes_back_does_not_lock_out_for_ever)
+Test(limiter_fail, clock_set_back_does_not_block_for_ever)
 {
 	failures_allowed("a", 1000000);
 	cr_assert(limiter_fail(&l, "a", 0));
 	cr_assert_eq(failures_allowed("a", 1000000 + LIMITER_REFILL_MS), 1);
 }
 
-Test(limiter_get_network, what_counts_as_one)
+Test(limiter_get_network, networks)
 {
 	static const struct {
 		const char *peer, *want;
@@ -81,7 +81,7 @@ Test(limiter_get_network, what_counts_as_one)
 	}
 }
 
-Test(limiter_fail, another_address_of_the_same_subscriber_is_the_same_peer)
+Test(limiter_fail, address_of_the_same_network_is_the_same_peer)
 {
 	static struct limiter one;
 	unsigned n = 0;

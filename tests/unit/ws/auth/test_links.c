@@ -58,7 +58,7 @@ static void reopen(void)
 	cr_assert_eq(links_open(&l, NULL, folder.fd, key), 0);
 }
 
-Test(links_issue, fills_in_the_rest)
+Test(links_issue, fills_in_id_and_time)
 {
 	struct link_entry e;
 	char *token = issue("main", ROLE_VIEWER, &e);
@@ -88,7 +88,7 @@ Test(links_issue, too_many, .timeout = 30)
 		l.entries[i] = e;
 	cr_assert_eq(links_issue(&l, &e, NOW, &token), -EUSERS);
 	cr_assert_null(token);
-	/* Those that have expired do not count. */
+	/* Expired links do not count. */
 	for (size_t i = 0; i < LINKS_MAX; i++)
 		l.entries[i].expires_ms = NOW;
 	cr_assert_eq(links_issue(&l, &e, NOW, &token), 0);
@@ -101,7 +101,7 @@ static void on_stored(void *user, int error)
 	*(int *)user = error;
 }
 
-Test(links_store, failure_is_told)
+Test(links_store, failure_is_reported)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
 	char *token;
@@ -117,7 +117,7 @@ Test(links_store, failure_is_told)
 	ASSERT_NO_LEAKS();
 }
 
-Test(links_store, a_passing_link_is_of_this_server_only)
+Test(links_store, unstored_link_is_lost_at_a_restart)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
 	char *token;
@@ -130,7 +130,7 @@ Test(links_store, a_passing_link_is_of_this_server_only)
 	free(token);
 }
 
-Test(links_check, accepts_what_was_issued)
+Test(links_check, accepts_issued_links)
 {
 	struct link_entry e;
 	char *token = issue("main", ROLE_DRIVER, &e);
@@ -142,7 +142,7 @@ Test(links_check, accepts_what_was_issued)
 	free(token);
 }
 
-Test(links_check, one_that_is_good_once_is_spent)
+Test(links_check, single_use_link_is_spent)
 {
 	char *once, *often;
 	struct link_entry a = fresh("a", ROLE_VIEWER), b = fresh("b", ROLE_DRIVER);
@@ -154,7 +154,7 @@ Test(links_check, one_that_is_good_once_is_spent)
 	links_mark_used(&l, b.id);
 	links_mark_used(&l, "unknown");
 	cr_expect_null(links_check(&l, once, NOW));
-	cr_expect(links_find(&l, a.id), "who has come by it stays");
+	cr_expect(links_find(&l, a.id), "logins made with it stay");
 	cr_expect(links_check(&l, often, NOW));
 	free(once);
 	free(often);
@@ -169,7 +169,7 @@ Test(links_check, expired)
 	free(token);
 }
 
-Test(links_check, not_before_its_last_millisecond)
+Test(links_check, valid_up_to_its_last_millisecond)
 {
 	struct link_entry e;
 	char *token = issue("demo", ROLE_VIEWER, &e);
@@ -194,7 +194,7 @@ Test(links_check, token_of_another_kind_or_key)
 	free(token);
 }
 
-Test(links_check, signed_but_not_in_the_register)
+Test(links_check, signed_but_unregistered)
 {
 	struct token_claims claims = {.kind = "link",
 		.id = "00000000000000000000000000000000",
@@ -204,7 +204,7 @@ Test(links_check, signed_but_not_in_the_register)
 	free(token);
 }
 
-Test(links_revoke, counts_at_once_and_after_a_restart)
+Test(links_revoke, takes_effect_at_once_and_after_a_restart)
 {
 	struct link_entry a, b;
 	char *first = issue("main", ROLE_DRIVER, &a), *second = issue("main", ROLE_VIEWER, &b);
@@ -226,7 +226,7 @@ Test(links_revoke, unknown_id)
 	cr_assert_eq(links_revoke(&l, ""), -ENOENT);
 }
 
-Test(links_prune, session_that_is_gone)
+Test(links_prune, links_of_deleted_sessions)
 {
 	struct link_entry a, b;
 	free(issue("one", ROLE_DRIVER, &a));
@@ -238,7 +238,7 @@ Test(links_prune, session_that_is_gone)
 	cr_assert_null(links_find(&l, a.id));
 }
 
-Test(links_prune, expired_ones)
+Test(links_prune, expired_links)
 {
 	struct link_entry a;
 	free(issue("one", ROLE_DRIVER, &a));
@@ -248,7 +248,7 @@ Test(links_prune, expired_ones)
 	cr_assert_eq(l.count, 0);
 }
 
-Test(links_register, keeps_everything)
+Test(links_register, keeps_every_field)
 {
 	struct link_entry a;
 	free(issue("main", ROLE_VIEWER, &a));
@@ -263,7 +263,7 @@ Test(links_register, keeps_everything)
 	cr_assert_eq(e->expires_ms, NOW + HOUR);
 }
 
-Test(links_register, has_no_token_in_it)
+Test(links_register, does_not_have_the_tokens)
 {
 	struct link_entry a;
 	struct stat st;
@@ -283,7 +283,7 @@ Test(links_register, has_no_token_in_it)
 	"\",\"epoch\":\"00000000000000ff\",\"role\":" role \
 	",\"name\":\"n\",\"created\":1,\"expires\":9999999999999}"
 
-Test(links_register, entries_that_make_no_sense_are_left_out)
+Test(links_register, invalid_entries_are_skipped)
 {
 	folder_put(&folder, "links.json",
 		"[" ENTRY("good", "main", "0") "," ENTRY("owner", "main", "2") "," ENTRY(
@@ -307,7 +307,7 @@ Test(links_register, damaged_file_is_an_empty_register)
 	ASSERT_NO_LEAKS();
 }
 
-Test(links_open, unreadable_register_leaves_nothing)
+Test(links_open, unreadable_register_is_an_error)
 {
 	struct links links;
 	folder_make(&folder);

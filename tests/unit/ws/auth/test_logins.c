@@ -26,7 +26,7 @@ static void tear_down(void)
 
 TestSuite(logins, .init = set_up, .fini = tear_down);
 
-/* One of this link, or ("") of the owner, made at this time. */
+/* Add a login of this link, or of the owner (""), made at this time. */
 static const char *add(const char *link, uint64_t at_ms)
 {
 	struct login_entry e = {.created_ms = at_ms, .expires_ms = at_ms + HOUR, .agent = "A\nB"};
@@ -44,7 +44,7 @@ static void reopen(void)
 	cr_assert_eq(logins_open(&l, NULL, folder.fd), 0);
 }
 
-Test(logins, cookie_counts_until_it_is_removed_or_expires)
+Test(logins, cookie_is_valid_until_removed_or_expired)
 {
 	char id[LOGIN_ID_SIZE];
 	snprintf(id, sizeof id, "%s", add("", NOW));
@@ -65,7 +65,7 @@ Test(logins, cookie_counts_until_it_is_removed_or_expires)
 	ASSERT_NO_LEAKS();
 }
 
-Test(logins, file_opens_nothing)
+Test(logins, file_does_not_have_the_cookies)
 {
 	char text[4096] = "";
 	add("", NOW);
@@ -76,7 +76,7 @@ Test(logins, file_opens_nothing)
 	cr_assert_null(strstr(text, value + LOGIN_ID_SIZE));
 }
 
-Test(logins, a_link_makes_room_for_its_own_only)
+Test(logins, limit_of_a_link_removes_its_own_logins)
 {
 	char first[LOGIN_VALUE_SIZE], owner[LOGIN_VALUE_SIZE];
 	add("", NOW);
@@ -88,11 +88,11 @@ Test(logins, a_link_makes_room_for_its_own_only)
 	cr_assert_not_null(logins_use(&l, first, NOW));
 	add("link", NOW + 100);
 	cr_assert_eq(l.count, 1 + LOGINS_OF_LINK);
-	cr_assert_null(logins_use(&l, first, NOW), "it was used least recently");
+	cr_assert_null(logins_use(&l, first, NOW), "the least recently used login is removed");
 	cr_assert_not_null(logins_use(&l, owner, NOW));
 }
 
-Test(logins, there_are_never_too_many)
+Test(logins, number_is_limited)
 {
 	char link[20];
 	for (unsigned i = 0; i < LOGINS_OF_LINKS + 10; i++) {
@@ -119,7 +119,7 @@ static void on_stored(void *user, int error)
 	o->error = error;
 }
 
-Test(logins, is_told_once_it_is_on_the_disk)
+Test(logins, callback_comes_after_the_write)
 {
 	uv_loop_t loop;
 	struct logins other;
@@ -130,7 +130,7 @@ Test(logins, is_told_once_it_is_on_the_disk)
 	for (unsigned i = 0; i < 3; i++) {
 		add("", NOW + i);
 		logins_store(&l, on_stored, &outcomes[i]);
-		cr_assert_eq(outcomes[i].times, 0, "not on the loop");
+		cr_assert_eq(outcomes[i].times, 0, "never from inside of the call");
 	}
 	uv_run(&loop, UV_RUN_DEFAULT);
 	for (unsigned i = 0; i < 3; i++)

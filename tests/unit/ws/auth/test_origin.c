@@ -38,14 +38,14 @@ Test(origin_host, loopback_listener)
 	cr_expect_not(origin_host_is_allowed(&p, NULL));
 }
 
-Test(origin_host, address_of_a_network)
+Test(origin_host, address_of_an_interface)
 {
 	origin_add_listener(&p, "192.168.1.5", 80);
 	expect_hosts(LIST("192.168.1.5", "192.168.1.5:80"),
 		LIST("localhost", "127.0.0.1", "192.168.1.5:81"));
 }
 
-Test(origin_host, port_of_the_scheme_may_be_left_out)
+Test(origin_host, default_port_may_be_left_out)
 {
 	p.tls = true;
 	origin_add_listener(&p, "127.0.0.1", 443);
@@ -66,7 +66,7 @@ Test(origin_host, ipv6_listener)
 		LIST("[fe80::1]:7070", "[FE80::1]:7070"), LIST("fe80::1:7070", "[fe80::2]:7070"));
 }
 
-Test(origin_host, configured_without_a_port_stands_for_any)
+Test(origin_host, configured_without_a_port_allows_any)
 {
 	origin_add_listener(&p, "127.0.0.1", 7070);
 	cr_assert(origin_add_host(&p, "box.example"));
@@ -89,7 +89,7 @@ Test(origin_host, configured_ipv6)
 		LIST("[2001:db8::1]", "[2001:db8::1]:7070"), LIST("[2001:db8::]:1", "2001:db8::1"));
 }
 
-Test(origin, must_be_that_of_the_host)
+Test(origin, must_match_the_host)
 {
 	static const struct {
 		const char *origin, *host;
@@ -119,7 +119,7 @@ Test(origin, must_be_that_of_the_host)
 	cr_expect_not(origin_is_allowed(&p, "http://localhost:7070", NULL));
 }
 
-Test(origin, with_tls_it_is_https)
+Test(origin, is_https_with_tls)
 {
 	p.tls = true;
 	origin_add_listener(&p, "127.0.0.1", 7070);
@@ -127,7 +127,7 @@ Test(origin, with_tls_it_is_https)
 	cr_assert_not(origin_is_allowed(&p, "http://localhost:7070", "localhost:7070"));
 }
 
-Test(origin, proxy_may_end_tls_for_a_configured_host)
+Test(origin, proxy_may_terminate_tls_for_a_configured_host)
 {
 	origin_add_host(&p, "box.example");
 	cr_assert(origin_is_allowed(&p, "https://box.example", "box.example"));
@@ -136,7 +136,7 @@ Test(origin, proxy_may_end_tls_for_a_configured_host)
 	cr_assert_not(origin_is_allowed(&p, "https://box.example:8443", "box.example"));
 }
 
-Test(origin, configured_origin_may_name_any_host_of_ours)
+Test(origin, configured_origin_may_use_any_of_our_hosts)
 {
 	origin_add_listener(&p, "127.0.0.1", 7070);
 	cr_assert(origin_add_origin(&p, "https://app.example"));
@@ -145,7 +145,7 @@ Test(origin, configured_origin_may_name_any_host_of_ours)
 	cr_assert_not(origin_is_allowed(&p, "http://app.example", "localhost:7070"));
 }
 
-Test(origin_add, refuses_what_cannot_be_one)
+Test(origin_add, refuses_invalid_origins)
 {
 	cr_expect_not(origin_add_host(&p, ""));
 	cr_expect_not(origin_add_host(&p, "http://x"));
@@ -173,7 +173,7 @@ Test(origin_add, refuses_too_many)
 	cr_assert_leq(p.own_count, ORIGIN_ENTRIES_MAX);
 }
 
-Test(origin_add, long_address_is_cut_not_overrun)
+Test(origin_add, long_address_is_cut)
 {
 	char address[2 * ORIGIN_TEXT_MAX];
 	memset(address, 'a', sizeof address - 1);
@@ -182,7 +182,7 @@ Test(origin_add, long_address_is_cut_not_overrun)
 	cr_assert_lt(strlen(p.own[0]), ORIGIN_TEXT_MAX);
 }
 
-Test(origin_is_configured, only_what_is)
+Test(origin_is_configured, only_configured_origins)
 {
 	cr_assert(origin_add_origin(&p, "https://app.example"));
 	cr_assert(origin_add_host(&p, "proxy.example"));
@@ -194,13 +194,13 @@ Test(origin_is_configured, only_what_is)
 	cr_assert_not(origin_is_configured(&p, "https://app.example.evil"));
 	cr_assert_not(origin_is_configured(&p, "null"));
 	cr_assert_not(origin_is_configured(&p, ""));
-	/* Allowed, but pages of it are our own. */
+	/* Allowed, but its pages are not ours. */
 	cr_assert(origin_is_allowed(&p, "http://127.0.0.1:7070", "127.0.0.1:7070"));
 	cr_assert_not(origin_is_configured(&p, "http://127.0.0.1:7070"));
 	cr_assert_not(origin_is_configured(&p, "https://proxy.example"));
 }
 
-Test(origin_is_own, ours_and_those_of_a_proxy)
+Test(origin_is_own, own_and_those_of_a_proxy)
 {
 	origin_add_listener(&p, "127.0.0.1", 7070);
 	origin_add_origin(&p, "https://app.example");

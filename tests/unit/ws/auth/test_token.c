@@ -19,7 +19,7 @@ static char *sign(const char *kind, const char *id, uint64_t expires_s)
 	return token_sign(&claims, key, sizeof key);
 }
 
-/* A token of another maker. kind or id may be NULL: left out. */
+/* A token signed by the test. kind or id may be NULL: left out. */
 static char *forge(
 	jwt_alg_t alg, const unsigned char *with, const char *kind, const char *id, long expires_s)
 {
@@ -59,7 +59,7 @@ Test(token_verify, accepts_what_was_signed)
 	ASSERT_NO_LEAKS();
 }
 
-Test(token_verify, forger_of_the_tests_can_make_a_good_one)
+Test(token_verify, forged_token_of_the_tests_can_be_valid)
 {
 	struct token_claims claims;
 	char *token = forge(JWT_ALG_HS256, key, "link", "x", 2000);
@@ -113,7 +113,7 @@ Test(token_verify, claims_that_are_too_long)
 	expect_refused(forge(JWT_ALG_HS256, key, "link7890", "x", 2000), 1000);
 }
 
-/* header.payload. with any header: what a forger writes by hand. */
+/* header.payload. with any header, as a forger would write it. */
 static char *by_hand(const char *header, const char *payload, const char *signature)
 {
 	char a[512] = "", b[512] = "", *token = malloc(2048);
@@ -124,7 +124,7 @@ static char *by_hand(const char *header, const char *payload, const char *signat
 	return token;
 }
 
-Test(token_verify, header_by_hand)
+Test(token_verify, forged_headers)
 {
 	static const char payload[] = "{\"kind\":\"link\",\"jti\":\"x\",\"exp\":2000}";
 	static const char *const headers[] = {"{\"alg\":\"none\"}", "{\"alg\":\"None\"}",
@@ -137,14 +137,14 @@ Test(token_verify, header_by_hand)
 	}
 }
 
-Test(token_verify, any_changed_character_breaks_it)
+Test(token_verify, any_changed_character_invalidates_it)
 {
 	char *token = sign("link", "0123456789abcdef", 2000);
 	for (size_t i = 0; token[i]; i++) {
 		char *copy = strdup(token);
 		struct token_claims claims;
 		copy[i] = copy[i] == 'A' ? 'B' : 'A';
-		/* The last character of base64 has bits that mean nothing. */
+		/* The last character of base64 has unused bits. */
 		if (token[i + 1] && token[i + 1] != '.')
 			cr_expect_eq(token_verify(copy, key, sizeof key, 1000, &claims), -EACCES,
 				"%s", copy);
@@ -153,7 +153,7 @@ Test(token_verify, any_changed_character_breaks_it)
 	free(token);
 }
 
-Test(token_verify, cut_short_anywhere)
+Test(token_verify, truncated_anywhere)
 {
 	char *token = sign("link", "0123456789abcdef", 2000);
 	for (size_t length = strlen(token); length-- > 0;) {
@@ -163,7 +163,7 @@ Test(token_verify, cut_short_anywhere)
 	free(token);
 }
 
-Test(token_verify, nonsense)
+Test(token_verify, garbage)
 {
 	static const char *const cases[] = {"", ".", "..", "...", "a.b.c", "a.b.c.d",
 		"\xff\xff.\xff.\xff", "   ", "e30.e30.e30", "eyJhbGciOiJIUzI1NiJ9..", "..AAAA"};
@@ -180,7 +180,7 @@ Test(token_verify, very_long_text_is_not_parsed)
 	expect_refused(text, 1000);
 }
 
-Test(token_sign, is_no_longer_than_what_is_accepted)
+Test(token_sign, result_is_short_enough_to_verify)
 {
 	char id[TOKEN_TEXT_MAX];
 	struct token_claims claims;

@@ -1,4 +1,4 @@
-/* How much words are alike: who is told "did you mean". */
+/* Similarity of words, for "did you mean". */
 #include "ws/client/edit_distance.h"
 
 #include <criterion/criterion.h>

@@ -26,7 +26,7 @@ static const struct {
 	{"1234567890123456789\nnext\n", "(too long)|next|"},
 };
 
-Test(input_lines, lines_are_the_same_however_they_come)
+Test(input_lines, result_is_the_same_at_every_cut)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t length = strlen(cases[i].text);

@@ -1,6 +1,6 @@
 /*
- * Command lines, up to what a server answers: those that are wrong, those for which there is no server, what they can be
- * completed to, the config file, and whether the manual ($RINGSIDE_SOURCE is where it is) has all that the help has.
+ * Command lines before a server is involved: errors, a missing server, completion, the config file, and whether
+ * the man page (in $RINGSIDE_SOURCE) has all options of the help.
  */
 #include "tests/lib/folder.h"
 #include "ws/client/command.h"
@@ -16,7 +16,7 @@
 #define WORDS 24
 #define TEXT_MAX_BYTES ((size_t)256 << 10)
 
-static char shown[TEXT_MAX_BYTES]; /* what the last one has printed, or complained of */
+static char shown[TEXT_MAX_BYTES]; /* output or error message of the last run */
 
 static void read_shown(FILE *file)
 {
@@ -39,8 +39,8 @@ static int run_program(const char *line)
 }
 
 /*
- * Run a line, whose words have one blank between them, in a process of its own, as the program does. What it writes to
- * the descriptor becomes `shown`. Returns its status, -1 after a crash.
+ * Run a line, whose words are separated by one blank, in a process as the program does. `shown` gets what it
+ * writes to the descriptor. Returns its status, -1 after a crash.
  */
 static int run(int fd, const char *line)
 {
@@ -67,8 +67,8 @@ static const char *printed(const char *line)
 	return shown;
 }
 
-/* No config file, and a server that is named and is not there: none is started then. */
-static void alone(void)
+/* No config file, and a named server that does not exist: none is started then. */
+static void set_up(void)
 {
 	setenv("RINGSIDE_CONFIG", "", 1);
 	setenv("RINGSIDE_SOCKET", "/nonexistent/ringside.sock", 1);
@@ -76,14 +76,14 @@ static void alone(void)
 	unsetenv("RINGSIDE_TOKEN");
 }
 
-TestSuite(program, .init = alone, .timeout = 60);
+TestSuite(program, .init = set_up, .timeout = 60);
 
 static bool begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What is told of a wrong line begins with its command. */
+/* Errors begin with the command's name. */
 static void expect_wrong(const char *line, int status)
 {
 	char begin[80];
@@ -92,7 +92,7 @@ static void expect_wrong(const char *line, int status)
 	cr_expect(begins(shown, begin), "%s: %s", line, shown);
 }
 
-Test(program, lines_that_are_wrong)
+Test(program, invalid_lines)
 {
 	static const char *const lines[] = {"ls --nothing", "ls one", "kill", "screen",
 		"screen a b", "log", "new --size 80", "new a b", "completion tcsh", "new --name",
@@ -108,7 +108,7 @@ Test(program, lines_that_are_wrong)
 	cr_expect_eq(run(STDERR_FILENO, "nonsense"), CLI_USAGE);
 }
 
-Test(program, where_there_is_no_server)
+Test(program, no_server)
 {
 	static const char *const lines[] = {"ls", "new", "kill a", "screen a", "log a", "share a",
 		"attach a", "cat a", "cp a:b c", "exec a true", "run true"};
@@ -127,7 +127,7 @@ Test(program, where_there_is_no_server)
 	json_decref(told);
 }
 
-/* Whether a line begins with this word, and a tab behind it. */
+/* Whether completion offers this word: a line of its own, followed by a tab. */
 static bool is_offered(const char *word)
 {
 	for (const char *at = shown; at; at = strchr(at, '\n')) {
@@ -138,8 +138,8 @@ static bool is_offered(const char *word)
 	return false;
 }
 
-/* What needs no server to be completed. A blank at the end is an empty word. */
-Test(program, what_a_line_can_become)
+/* Completion without a server. A blank at the end is an empty word. */
+Test(program, completion)
 {
 	static const struct {
 		const char *line, *want;
@@ -167,7 +167,7 @@ Test(program, what_a_line_can_become)
 	free(one);
 }
 
-/* The manual as it is read: its backslashes only make letters what they are. */
+/* The man page without backslashes, which only escape characters. */
 static char *read_manual(void)
 {
 	const char *source = getenv("RINGSIDE_SOURCE");
@@ -188,7 +188,7 @@ static char *read_manual(void)
 	return text;
 }
 
-static bool matches(const char *text, const char *pattern)
+static bool contains(const char *text, const char *pattern)
 {
 	regex_t compiled;
 	cr_assert_eq(regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE | REG_NOSUB), 0);
@@ -197,7 +197,7 @@ static bool matches(const char *text, const char *pattern)
 	return found;
 }
 
-/* Call for each --option that a text has; first: it stands where options are listed. */
+/* Call found for each --option of a text; first: it is listed as an option there. */
 static void each_option(const char *text,
 	void (*found)(const char *command, const char *option, bool first), const char *command)
 {
@@ -225,12 +225,12 @@ static const char *manual;
 static void expect_in_manual(const char *command, const char *option, bool listed)
 {
 	(void)listed;
-	/* The scripts for shells ask by it, and nobody else. */
+	/* Only the completion scripts of shells use it. */
 	cr_expect(strcmp(option, "--commands") == 0 || strstr(manual, option), "%s %s", command,
 		option);
 }
 
-/* What `ringside COMMAND --help` says, owned. */
+/* The output of `ringside COMMAND --help`, owned. */
 static char *help_of(const char *name)
 {
 	char *text;
@@ -250,11 +250,11 @@ static void check_command(const char *name)
 	each_option(help, expect_offered, name);
 	each_option(help, expect_in_manual, name);
 	snprintf(line, sizeof line, "^\\.BR? \"?%s([^[:alnum:]_]|$)", name);
-	cr_expect(matches(manual, line), "%s", line);
+	cr_expect(contains(manual, line), "%s", line);
 	free(help);
 }
 
-Test(program, every_option_is_offered_and_in_the_manual)
+Test(program, every_option_is_completed_and_in_the_man_page)
 {
 	char *text = read_manual(), *names = strdup(printed("completion --commands")), *rest = names;
 	unsigned count = 0;
@@ -278,7 +278,7 @@ static void configure(const char *text)
 	setenv("RINGSIDE_CONFIG", file, 1);
 }
 
-/* A complaint of one line, with the file, where in it, and why. */
+/* An error message of one line, with the file, the place, and the reason. */
 static void expect_complaint(const char *line, int status, const char *begin, const char *why)
 {
 	cr_expect_eq(run(STDERR_FILENO, line), status, "%s", line);
@@ -287,7 +287,7 @@ static void expect_complaint(const char *line, int status, const char *begin, co
 	cr_expect(end && end[1] == '\0', "one line: %s", shown);
 }
 
-Test(program, a_config_file_that_is_wrong)
+Test(program, invalid_config_files)
 {
 	static const struct {
 		const char *text;
@@ -316,7 +316,7 @@ Test(program, a_config_file_that_is_wrong)
 	folder_remove(&folder);
 }
 
-Test(program, a_config_file_that_is_none)
+Test(program, missing_config_files)
 {
 	static char large[70002];
 	char begin[340];
@@ -335,8 +335,8 @@ Test(program, a_config_file_that_is_none)
 	folder_remove(&folder);
 }
 
-/* Which server is meant: the command line wins over the environment, and that over the file. */
-Test(program, which_server_is_meant)
+/* The server: the command line wins over the environment, which wins over the file. */
+Test(program, choice_of_the_server)
 {
 	static const struct {
 		const char *socket, *line, *want;
@@ -354,7 +354,7 @@ Test(program, which_server_is_meant)
 		cr_expect_eq(run(STDERR_FILENO, cases[i].line), CLI_NO_SERVER, "%s", cases[i].line);
 		cr_expect_not_null(strstr(shown, cases[i].want), "%s: %s", cases[i].line, shown);
 	}
-	/* A token goes to the server that it stands beside, and to no other. */
+	/* A token belongs to the server that it stands beside. */
 	unsetenv("RINGSIDE_TOKEN");
 	setenv("RINGSIDE_SOCKET", "", 1);
 	configure("url = http://127.0.0.1:1\ntoken-file = /nowhere\n");
@@ -365,8 +365,8 @@ Test(program, which_server_is_meant)
 	folder_remove(&folder);
 }
 
-/* Who may write it chooses the server. */
-Test(program, a_config_file_that_others_may_write)
+/* A user that may write the file could choose the server. */
+Test(program, config_file_that_other_users_may_write)
 {
 	static const mode_t modes[] = {0620, 0602, 0666};
 	folder_make(&folder);

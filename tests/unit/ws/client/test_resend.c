@@ -18,7 +18,7 @@ static const char *key_of(const json_t *message)
 		json_object_get(json_object_get(message, "params"), "arguments"), "key"));
 }
 
-Test(again, what_may_be_asked_twice)
+Test(again, calls_that_may_be_repeated)
 {
 	static const struct {
 		const char *tool, *args;
@@ -49,7 +49,7 @@ Test(again, what_may_be_asked_twice)
 	ASSERT_NO_LEAKS();
 }
 
-Test(again, a_command_gets_a_key_of_its_own)
+Test(again, command_gets_a_key)
 {
 	json_t *one = call("exec", "{\"command\":\"x\"}"),
 	       *two = call("exec", "{\"command\":\"x\"}");
@@ -68,7 +68,7 @@ Test(again, a_command_gets_a_key_of_its_own)
 	ASSERT_NO_LEAKS();
 }
 
-Test(again, the_next_server_is_told)
+Test(again, next_server_gets_the_state)
 {
 	json_t *plain = call("exec", "{}"),
 	       *list = json_loads("{\"method\":\"tools/list\"}", 0, NULL);
@@ -82,7 +82,7 @@ Test(again, the_next_server_is_told)
 	ASSERT_NO_LEAKS();
 }
 
-Test(again, what_is_answered_instead)
+Test(again, replies_of_the_client_itself)
 {
 	json_t *message = call("send_keys", "{}"), *lost = resend_failure(message, true, "/run/x");
 	json_t *result = json_object_get(lost, "result");

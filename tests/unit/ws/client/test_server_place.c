@@ -1,4 +1,4 @@
-/* Where the server is, of programs that are installed here and there, and of build trees. */
+/* The path of the server, of installed programs and of build trees. */
 #include "ws/client/server_place.h"
 
 #include <criterion/criterion.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct {
-	const char *exe, *bindir, *libexecdir, *want; /* want: NULL = it is not installed */
+	const char *exe, *bindir, *libexecdir, *want; /* want: NULL = not installed */
 } cases[] = {
 	{"/usr/bin/ringside", "bin", "libexec", "/usr/libexec/ringside/ringside-server"},
 	{"/tmp/dest/opt/r/bin/ringside", "bin", "libexec",
@@ -26,7 +26,7 @@ static const struct {
 	{"/ringside", "", "libexec", NULL},
 };
 
-Test(server_place_installed, from_where_the_program_is)
+Test(server_place_installed, relative_to_the_program)
 {
 	char path[PATH_MAX];
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -38,7 +38,7 @@ Test(server_place_installed, from_where_the_program_is)
 	}
 }
 
-Test(server_place, too_long)
+Test(server_place, path_that_is_too_long)
 {
 	static char exe[PATH_MAX + 40];
 	char path[PATH_MAX];
@@ -50,7 +50,7 @@ Test(server_place, too_long)
 	cr_assert_eq(server_place_beside(exe, path), -ENAMETOOLONG);
 }
 
-Test(server_place_beside, of_a_build_tree)
+Test(server_place_beside, in_a_build_tree)
 {
 	char path[PATH_MAX];
 	cr_assert_eq(server_place_beside("/src/build/ringside", path), 0);

@@ -1,4 +1,4 @@
-/* What waits for a webhook: order, trying again, and what there is no room for. */
+/* Events that wait for a webhook: order, retries, and limits. */
 #include "tests/lib/leak.h"
 #include "ws/hook/backlog.h"
 
@@ -24,7 +24,7 @@ static void add(struct backlog *b, const char *session, enum hook_kind kind, con
 	hook_event_unref(e);
 }
 
-/* The id of the one that is tried now, which is answered so; "" when none is. */
+/* Deliver the current event with this status. Returns its id, "" if there is none. */
 static const char *try_once(
 	struct backlog *b, uint64_t now, int status, enum backlog_outcome *ret_outcome)
 {
@@ -37,7 +37,7 @@ static const char *try_once(
 	return id;
 }
 
-Test(backlog, arrives_in_order)
+Test(backlog, events_are_delivered_in_order)
 {
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
@@ -56,7 +56,7 @@ Test(backlog, arrives_in_order)
 	ASSERT_NO_LEAKS();
 }
 
-Test(backlog, tried_again_after_pauses_that_double_and_then_given_up)
+Test(backlog, pauses_between_attempts_double_up_to_the_limit)
 {
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
@@ -74,10 +74,10 @@ Test(backlog, tried_again_after_pauses_that_double_and_then_given_up)
 	cr_assert_str_eq(try_once(&b, now, 503, &outcome), "1");
 	cr_assert_eq(outcome, BACKLOG_GIVEN_UP);
 	cr_assert_eq(b.counts.given_up, 1);
-	/* The receiver is left alone for as long, whatever is next. */
+	/* Whatever is next, the receiver is left alone for as long. */
 	cr_assert_null(backlog_begin(&b, now + HOOK_PAUSE_MAX_MS - 1, &wait));
 	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 200, &outcome), "2");
-	/* And then it is as if nothing had been. */
+	/* After a success the pauses start over. */
 	add(&b, "s", HOOK_LINE, "3");
 	cr_assert_str_eq(try_once(&b, now + HOOK_PAUSE_MAX_MS, 500, &outcome), "3");
 	cr_assert_not_null(backlog_begin(&b, now + HOOK_PAUSE_MAX_MS + HOOK_PAUSE_MS, &wait));
@@ -85,7 +85,7 @@ Test(backlog, tried_again_after_pauses_that_double_and_then_given_up)
 	ASSERT_NO_LEAKS();
 }
 
-Test(backlog, what_the_receiver_asks_for_is_heeded_up_to_a_limit)
+Test(backlog, retry_after_is_respected_up_to_a_limit)
 {
 	static const struct {
 		uint64_t asked, pause;
@@ -133,7 +133,7 @@ Test(backlog, statuses)
 	ASSERT_NO_LEAKS();
 }
 
-Test(backlog, one_that_refuses_is_asked_with_the_next_at_once)
+Test(backlog, refused_event_is_followed_by_the_next_at_once)
 {
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
@@ -143,7 +143,7 @@ Test(backlog, one_that_refuses_is_asked_with_the_next_at_once)
 	cr_assert_str_eq(try_once(&b, 1, 200, &outcome), "2");
 }
 
-Test(backlog, one_that_wants_no_more_gets_nothing)
+Test(backlog, receiver_that_is_gone_gets_no_more)
 {
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
@@ -157,7 +157,7 @@ Test(backlog, one_that_wants_no_more_gets_nothing)
 	ASSERT_NO_LEAKS();
 }
 
-Test(backlog, what_is_too_old_is_given_up)
+Test(backlog, old_events_are_dropped)
 {
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
@@ -167,7 +167,7 @@ Test(backlog, what_is_too_old_is_given_up)
 	cr_assert_eq(b.counts.given_up, 1);
 }
 
-Test(backlog, oldest_goes_when_it_is_full_but_not_the_one_under_way)
+Test(backlog, oldest_is_dropped_when_full_except_the_current)
 {
 	struct backlog b = {0};
 	uint64_t wait;
@@ -188,7 +188,7 @@ Test(backlog, oldest_goes_when_it_is_full_but_not_the_one_under_way)
 	ASSERT_NO_LEAKS();
 }
 
-Test(backlog, a_session_has_a_share)
+Test(backlog, session_has_a_share)
 {
 	struct backlog b = {0};
 	enum backlog_outcome outcome;
@@ -204,7 +204,7 @@ Test(backlog, a_session_has_a_share)
 	backlog_finish(&b);
 }
 
-Test(backlog, bells_that_wait_are_one)
+Test(backlog, waiting_bells_are_one)
 {
 	struct backlog b = {0};
 	uint64_t wait;
@@ -217,7 +217,7 @@ Test(backlog, bells_that_wait_are_one)
 	add(&b, "s", HOOK_LINE, "7");
 	cr_assert_eq(b.counts.merged, 2);
 	cr_assert_eq(b.counts.waiting, 5);
-	/* One that is under way may have been read already. */
+	/* The current one may have been sent already. */
 	cr_assert_str_eq(backlog_begin(&b, 1, &wait)->id, "1");
 	add(&b, "s", HOOK_BELL, "8");
 	cr_assert_eq(b.counts.waiting, 6);

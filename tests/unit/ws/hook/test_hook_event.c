@@ -1,4 +1,4 @@
-/* What webhooks say, and of which commands. */
+/* Bodies of webhook events, and which commands cause events. */
 #include "tests/lib/leak.h"
 #include "ws/hook/hook_event.h"
 #include "ws/hook/hook_key.h"
@@ -30,7 +30,7 @@ static json_t *body_of(const struct hook_contents *m, char id[HOOK_ID_SIZE])
 	return body;
 }
 
-Test(hook_event_create, everything_that_there_is)
+Test(hook_event_create, every_field)
 {
 	char id[HOOK_ID_SIZE];
 	json_t *body = body_of(&failed, id);
@@ -47,7 +47,7 @@ Test(hook_event_create, everything_that_there_is)
 	ASSERT_NO_LEAKS();
 }
 
-Test(hook_event_create, what_is_not_known_is_null)
+Test(hook_event_create, unknown_values_are_null)
 {
 	const struct hook_contents bell = {.kind = HOOK_BELL, .session = "s", .status = -1};
 	char id[HOOK_ID_SIZE];
@@ -72,7 +72,7 @@ Test(hook_event_create, longest_names_fit)
 	json_decref(body_of(&m, id));
 }
 
-Test(hook_event_create, what_cannot_be_signed_is_none)
+Test(hook_event_create, body_that_cannot_be_signed_is_refused)
 {
 	static char url[HOOK_BODY_MAX];
 	struct hook_contents m = failed;

@@ -1,4 +1,4 @@
-/* Keys of webhooks, and signatures: against the example of the specification's libraries. */
+/* Keys of webhooks, and signatures, compared with the example of the specification's libraries. */
 #include "ws/hook/hook_key.h"
 
 #include <criterion/criterion.h>
@@ -22,7 +22,7 @@ Test(hook_sign, example_of_the_libraries)
 	cr_assert_str_eq(text, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
 }
 
-Test(hook_sign, none_and_all_keys)
+Test(hook_sign, no_key_and_all_keys)
 {
 	struct hook_keys keys = {.count = 0};
 	char text[HOOK_SIGNATURE_SIZE] = "x";
@@ -35,7 +35,7 @@ Test(hook_sign, none_and_all_keys)
 	cr_assert_eq(strncmp(text, text + 48, 47), 0);
 }
 
-Test(hook_sign, what_is_too_long)
+Test(hook_sign, too_long_bodies)
 {
 	static char body[HOOK_BODY_MAX + 1], id[66];
 	struct hook_keys keys;
@@ -52,7 +52,7 @@ Test(hook_keys_parse, texts)
 {
 	static const struct {
 		const char *text;
-		size_t length; /* of the first; 0: it is refused */
+		size_t length; /* of the first key; 0: refused */
 	} cases[] = {
 		{KEY, 24},
 		{"\n\n" KEY "\n\n", 24},

@@ -1,4 +1,4 @@
-/* Which addresses webhooks may have, and that their names tell no secrets. */
+/* Valid addresses of webhooks, and names of them without secrets. */
 #include "ws/hook/hook_url.h"
 
 #include <arpa/inet.h>
@@ -35,7 +35,7 @@ Test(hook_url_check, addresses)
 		{"unix:/x", HOOK_URL_INVALID, NULL},
 		{"example.com/x", HOOK_URL_INVALID, NULL},
 		{"https://", HOOK_URL_INVALID, NULL},
-		{"https:///x", HOOK_URL_GOOD, "https://x"}, /* as libcurl reads it */
+		{"https:///x", HOOK_URL_GOOD, "https://x"}, /* as libcurl parses it */
 		{"https://example.com:99999/", HOOK_URL_INVALID, NULL},
 		{"https://exa mple.com/", HOOK_URL_INVALID, NULL},
 		{"https://example.com/\r\nX: y", HOOK_URL_INVALID, NULL},
@@ -51,7 +51,7 @@ Test(hook_url_check, addresses)
 	}
 }
 
-Test(hook_url_check, one_that_is_too_long)
+Test(hook_url_check, address_that_is_too_long)
 {
 	char url[HOOK_URL_MAX + 2] = "https://example.com/";
 	struct hook_url ret;

@@ -14,7 +14,7 @@ static struct excerpt_parts parts(const char *head, const char *tail, uint64_t o
 		(const uint8_t *)head, h, (const uint8_t *)tail, t, omitted, h + t + omitted};
 }
 
-Test(run_json, all_of_it)
+Test(run_json, complete_output)
 {
 	struct run_result result = {.output = {parts("out\n", "", 0), parts("caf\xc3\xa9", "", 0)}};
 	json_t *body = json_object();
@@ -34,7 +34,7 @@ Test(run_json, all_of_it)
 
 Test(run_json, text_is_cut_between_characters)
 {
-	/* A character before the gap has lost its second byte, one behind it its first two. */
+	/* A character before the gap lacks its last byte, one after the gap its first two. */
 	struct run_result result = {.output = {parts("ab\xc3",
 						       "\x82\xac"
 						       "cd",
@@ -56,7 +56,7 @@ Test(run_json, text_is_cut_between_characters)
 	json_decref(want);
 }
 
-Test(run_json, what_is_replaced_is_said)
+Test(run_json, replaced_bytes_are_reported)
 {
 	struct run_result result = {.output = {parts("", "", 0), parts("\xff", "", 0)}};
 	json_t *body = json_object();
@@ -66,7 +66,7 @@ Test(run_json, what_is_replaced_is_said)
 	json_decref(body);
 }
 
-Test(run_json, nothing_is_kept)
+Test(run_json, limit_zero)
 {
 	struct run_result result = {.output = {{.omitted = 9, .total = 9}, parts("", "", 0)}};
 	for (int base64 = 0; base64 < 2; base64++) {
@@ -112,7 +112,7 @@ Test(run_json, ends)
 	json_decref(body);
 }
 
-Test(run_json, a_line_is_added)
+Test(run_json, line_is_appended)
 {
 	json_t *body = json_pack("{s:s, s:s, s:s}", "a", "text", "b", "line\n", "c", "");
 	cr_assert(run_json_add_line(body, "a", "more\n"));

@@ -38,7 +38,7 @@ Test(signal_parse, table)
 	cr_expect_eq(signal_parse("9"), -1);
 }
 
-Test(time_json, nothing_is_null)
+Test(time_json, zero_is_null)
 {
 	json_t *none = time_json(0), *some = time_json(1795238220123);
 	cr_assert(json_is_null(none));
@@ -48,7 +48,7 @@ Test(time_json, nothing_is_null)
 	ASSERT_NO_LEAKS();
 }
 
-Test(session_json, running, .init = set_up)
+Test(session_json, running_session, .init = set_up)
 {
 	json_t *o = session_json(&s);
 	cr_assert_not_null(o);
@@ -74,7 +74,7 @@ static void expect_exit(enum session_end end, int status, const char *want)
 	json_decref(o);
 }
 
-Test(session_exit_json, ways_to_end, .init = set_up)
+Test(session_exit_json, kinds_of_ends, .init = set_up)
 {
 	s.pane.history.end_offset = 7;
 	expect_exit(SESSION_END_EXITED, 0,

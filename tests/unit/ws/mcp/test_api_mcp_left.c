@@ -1,4 +1,4 @@
-/* Commands that were left running when a server ended, and what the next one tells of them. */
+/* Commands that ran when a server exited, and what the next one reports of them. */
 #include "tests/lib/memory_shell.h"
 #include "ws/mcp/call.h"
 #include "ws/mcp/exec.h"
@@ -33,7 +33,7 @@ TestSuite(api_mcp_left, .init = open_all, .fini = memory_api_clear_up, .timeout 
 		MEMORY_API_CLOSE();                       \
 	} while (0)
 
-/* A command of a caller's that runs. */
+/* Start a command for this caller. */
 static const struct exec *begin(const char *session, uint64_t caller)
 {
 	struct exec *e;
@@ -43,8 +43,8 @@ static const struct exec *begin(const char *session, uint64_t caller)
 	return memory_shell_begin(session);
 }
 
-/* What this caller is told: "" if nothing. */
-static const char *told(uint64_t caller)
+/* What this caller is told next: "" if nothing. */
+static const char *read_notice(uint64_t caller)
 {
 	static char text[256];
 	json_t *news = mcp_detached_next_ended(&mcp, caller);
@@ -53,7 +53,7 @@ static const char *told(uint64_t caller)
 	return text;
 }
 
-Test(api_mcp_left, the_next_server_tells_of_their_end)
+Test(api_mcp_left, next_server_reports_their_end)
 {
 	char want[256];
 	memory_shell_start("s");
@@ -61,16 +61,16 @@ Test(api_mcp_left, the_next_server_tells_of_their_end)
 	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
 	memory_api_restart();
 	cr_expect_eq(memory_api.sessions.executors.left, 1);
-	cr_expect_str_eq(told(ME), "", "it still runs");
+	cr_expect_str_eq(read_notice(ME), "", "it still runs");
 	cr_expect_eq(memory_api.sessions.executors.left, 0, "it is known now");
 	memory_shell_end("s", 3);
-	cr_expect_str_eq(told(ME + 1), "", "another has not left it");
-	cr_expect_str_eq(told(ME), want);
-	cr_expect_str_eq(told(ME), "", "once");
+	cr_expect_str_eq(read_notice(ME + 1), "", "another has not left it");
+	cr_expect_str_eq(read_notice(ME), want);
+	cr_expect_str_eq(read_notice(ME), "", "once");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_left, one_that_has_ended_while_there_was_none)
+Test(api_mcp_left, command_that_ended_without_a_server)
 {
 	char want[256];
 	memory_shell_start("s");
@@ -80,12 +80,12 @@ Test(api_mcp_left, one_that_has_ended_while_there_was_none)
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
 	memory_api_restart();
 	memory_shell_end("s", 0);
-	cr_expect_str_eq(told(ME), want);
-	cr_expect_str_eq(told(ME), "");
+	cr_expect_str_eq(read_notice(ME), want);
+	cr_expect_str_eq(read_notice(ME), "");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_left, of_what_was_over_and_of_what_is_nobodys_nothing_is_told)
+Test(api_mcp_left, ended_commands_and_those_of_no_caller_are_not_reported)
 {
 	memory_shell_start("s");
 	begin("s", ME);
@@ -94,12 +94,12 @@ Test(api_mcp_left, of_what_was_over_and_of_what_is_nobodys_nothing_is_told)
 	memory_api_restart();
 	cr_expect_eq(memory_api.sessions.executors.left, 0);
 	memory_shell_end("s", 0);
-	cr_expect_str_eq(told(ME), "");
-	cr_expect_str_eq(told(0), "");
+	cr_expect_str_eq(read_notice(ME), "");
+	cr_expect_str_eq(read_notice(0), "");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_left, one_is_forgotten_with_its_session)
+Test(api_mcp_left, command_is_forgotten_with_its_session)
 {
 	memory_shell_start("s");
 	begin("s", ME);
@@ -107,11 +107,11 @@ Test(api_mcp_left, one_is_forgotten_with_its_session)
 	cr_expect_eq(memory_api.sessions.executors.left, 1);
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	cr_expect_eq(memory_api.sessions.executors.left, 0);
-	cr_expect_str_eq(told(ME), "");
+	cr_expect_str_eq(read_notice(ME), "");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_left, what_was_queued_is_told_to_have_been_run_not_at_all)
+Test(api_mcp_left, queued_command_is_reported_as_not_started)
 {
 	char want[256];
 	struct exec *e;
@@ -123,11 +123,11 @@ Test(api_mcp_left, what_was_queued_is_told_to_have_been_run_not_at_all)
 	cr_assert_eq(exec_start(x, &next, NULL, &e), 0);
 	snprintf(want, sizeof want, "s/%s has ended: not_started", e->id);
 	memory_api_restart();
-	cr_expect_str_eq(told(ME), want);
+	cr_expect_str_eq(read_notice(ME), want);
 	CLOSE_ALL();
 }
 
-/* A client's call of exec, in session "s"; who makes it, as a number, is in *ret_client. Nothing of it is waited for. */
+/* A client's call of exec in session "s", without waiting; *ret_client gets the client's number. */
 static struct mcp_call *call_exec(struct mcp_call **slot, const char *scope, uint64_t *ret_client)
 {
 	static const struct principal owner = {.role = ROLE_OWNER};
@@ -148,7 +148,7 @@ static struct mcp_call *call_exec(struct mcp_call **slot, const char *scope, uin
 	return *slot;
 }
 
-Test(api_mcp_left, a_call_that_is_lost_leaves_its_command)
+Test(api_mcp_left, lost_call_leaves_its_command_running)
 {
 	char want[256];
 	uint64_t client;
@@ -160,14 +160,14 @@ Test(api_mcp_left, a_call_that_is_lost_leaves_its_command)
 	mcp_call_cancel(call, false);
 	cr_expect_null(call);
 	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
-	cr_expect_str_eq(told(client), "");
+	cr_expect_str_eq(read_notice(client), "");
 	memory_shell_end("s", 3);
-	cr_expect_str_eq(told(client), want);
-	cr_expect_str_eq(told(client + 1), "");
+	cr_expect_str_eq(read_notice(client), want);
+	cr_expect_str_eq(read_notice(client + 1), "");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_left, and_so_does_one_that_is_cancelled_at_its_beginning)
+Test(api_mcp_left, call_cancelled_at_its_beginning_leaves_its_command_running)
 {
 	char want[256];
 	uint64_t client;
@@ -179,11 +179,11 @@ Test(api_mcp_left, and_so_does_one_that_is_cancelled_at_its_beginning)
 	const struct exec *e = memory_shell_begin("s");
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
 	memory_shell_end("s", 0);
-	cr_expect_str_eq(told(client), want);
+	cr_expect_str_eq(read_notice(client), want);
 	CLOSE_ALL();
 }
 
-/* Notes that a client has left a command of this number, of which there is none. */
+/* Note an imaginary command that this client has left. */
 static void note(uint64_t client, unsigned number)
 {
 	struct mcp_call c = {.mcp = &mcp, .client = client, .session = "s"};
@@ -191,7 +191,7 @@ static void note(uint64_t client, unsigned number)
 	mcp_detached_add(&mcp.left, &c);
 }
 
-Test(api_mcp_left, who_leaves_many_takes_nobody_elses_place)
+Test(api_mcp_left, many_commands_of_one_client_do_not_replace_those_of_others)
 {
 	char want[256];
 	memory_shell_start("s");
@@ -204,7 +204,7 @@ Test(api_mcp_left, who_leaves_many_takes_nobody_elses_place)
 	cr_expect_eq(mcp.left.count, MCP_DETACHED_MAX + 1);
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);
 	memory_shell_end("s", 0);
-	cr_expect_str_eq(told(ME), want);
+	cr_expect_str_eq(read_notice(ME), want);
 	for (unsigned i = 0; i < 2 * MCP_DETACHED_TOTAL; i++)
 		note(ME + 2 + i, i);
 	cr_expect_eq(mcp.left.count, MCP_DETACHED_TOTAL);

@@ -1,4 +1,4 @@
-/* What callers are shown of a terminal: by the real handlers, of a session whose holder is the test. */
+/* What callers get of a terminal: real handlers, and a session whose holder is in the test. */
 #include "tests/lib/memory_api.h"
 #include "ws/mcp/look.h"
 #include "ws/mcp/mcp.h"
@@ -9,7 +9,7 @@
 #define LINE "a line of some length, of which there are many"
 
 static struct mcp mcp;
-static json_t *answer; /* of the last call */
+static json_t *answer; /* result of the last call */
 
 static void open_all(void)
 {
@@ -37,7 +37,7 @@ static void on_done(void *user, json_t *result)
 	answer = result;
 }
 
-/* A call that begins so, by one of several callers; its structured content. */
+/* Start a call of one of several callers; returns its structured content. */
 static const json_t *call(mcp_step begin, const char *caller, const char *args)
 {
 	static const struct principal owner = {.role = ROLE_OWNER};
@@ -73,13 +73,13 @@ static const char *text_of(const json_t *result, const char *name)
 	return text ? text : "(none)";
 }
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	memory_holder_say(memory_api_holder("s"), text);
 	memory_api_settle();
 }
 
-/* As who has typed, and is shown what came of it. */
+/* As after typing, whose result is shown. */
 static void on_typed_state(struct mcp_call *c, const struct mcp_answer *a)
 {
 	uint64_t known = mcp_shown_offset(c);
@@ -101,11 +101,11 @@ static void start_typed(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_in_session(c, ask_typed);
 }
 
-Test(api_mcp_look, the_screen_at_first_and_then_what_is_new)
+Test(api_mcp_look, screen_at_first_and_then_new_output)
 {
-	say("one\r\ntwo\r\n");
+	print("one\r\ntwo\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "text"), "one\ntwo\n");
-	say("\033[32mthree\033[m\r\n");
+	print("\033[32mthree\033[m\r\n");
 	const json_t *result = look("a", "{}");
 	cr_expect_str_eq(text_of(result, "output"), "three\n");
 	cr_expect_null(json_object_get(result, "text"));
@@ -116,71 +116,71 @@ Test(api_mcp_look, the_screen_at_first_and_then_what_is_new)
 	CLOSE_ALL();
 }
 
-Test(api_mcp_look, what_is_put_in_a_place_is_seen_there)
+Test(api_mcp_look, overwritten_text_is_shown_at_its_place)
 {
 	static const char *const places[] = {"\033[3;5Hplaced", "\033[3;5fplaced", "\033[3dplaced",
 		"\033[Aplaced", "\033[2Jplaced"};
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		look("a", "{}");
-		say(places[i]);
+		print(places[i]);
 		cr_expect(strstr(text_of(look("a", "{}"), "text"), "placed"), "%zu", i);
 	}
-	say("\033[K\033[1Gin its line\033[J");
+	print("\033[K\033[1Gin its line\033[J");
 	cr_expect(strstr(text_of(look("a", "{}"), "output"), "in its line"));
 	CLOSE_ALL();
 }
 
-Test(api_mcp_look, of_more_than_a_screen_the_screen)
+Test(api_mcp_look, more_output_than_a_screen_gives_the_screen)
 {
-	say("begin\r\n");
+	print("begin\r\n");
 	look("a", "{}");
 	for (unsigned i = 0; i < 200; i++)
-		say(LINE "\r\n");
-	say("end\r\n");
+		print(LINE "\r\n");
+	print("end\r\n");
 	const char *text = text_of(look("a", "{}"), "text");
 	cr_expect(strstr(text, "\nend\n"));
 	cr_expect_lt(strlen(text), 2000);
 	CLOSE_ALL();
 }
 
-Test(api_mcp_look, who_has_typed_gets_more_of_it_than_a_screen)
+Test(api_mcp_look, typing_caller_gets_more_output_than_a_screen)
 {
 	const json_t *result;
-	say("begin\r\n");
+	print("begin\r\n");
 	look("a", "{}");
 	for (unsigned i = 0; i < 200; i++)
-		say(LINE "\r\n");
+		print(LINE "\r\n");
 	result = call(start_typed, "a", "{}");
 	cr_expect_eq(strlen(text_of(result, "output")), 200 * sizeof LINE);
 	for (unsigned i = 0; i < 600; i++)
-		say(LINE "\r\n");
+		print(LINE "\r\n");
 	result = call(start_typed, "a", "{}");
 	cr_expect(strstr(text_of(result, "output"), " bytes omitted …"));
 	cr_expect_gt(json_integer_value(json_object_get(result, "omitted_bytes")), 10000);
 	CLOSE_ALL();
 }
 
-Test(api_mcp_look, a_full_screen_program_that_has_ended_is_not_shown_again)
+Test(api_mcp_look, ended_full_screen_program_is_not_shown_again)
 {
-	say("begin\r\n");
+	print("begin\r\n");
 	look("a", "{}");
-	say("before\r\n\033[?1049h\033[Hpicture\033[?1049lbehind\r\n");
+	print("before\r\n\033[?1049h\033[Hpicture\033[?1049lbehind\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "behind\n");
-	say("\033[?47h\033[Hone\033[?47l\033[?1049h\033[Htwo\033[?1049llast\r\n");
+	print("\033[?47h\033[Hone\033[?47l\033[?1049h\033[Htwo\033[?1049llast\r\n");
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "last\n");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_look, of_one_that_runs_who_has_typed_gets_the_rows_that_have_changed)
+Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_caller)
 {
 	char row[32];
-	say("\033[?1049h\033[H");
+	print("\033[?1049h\033[H");
 	for (int i = 1; i <= 20; i++) {
 		snprintf(row, sizeof row, "row %d of the program\r\n", i);
-		say(row);
+		print(row);
 	}
 	cr_expect(strstr(text_of(look("a", "{}"), "text"), "row 20 of the program"));
-	say("\033[3;1Hnews\033[K\033[10;1H");
+	print("\033[3;1Hnews\033[K\033[10;1H");
 	const json_t *result = call(start_typed, "a", "{}"),
 		     *changed = json_object_get(result, "changed");
 	cr_assert_eq(json_array_size(changed), 4, "that one, and those around the cursor");
@@ -193,16 +193,16 @@ Test(api_mcp_look, of_one_that_runs_who_has_typed_gets_the_rows_that_have_change
 		10, "they count from 1");
 	cr_expect_null(json_object_get(result, "text"));
 	cr_expect(strstr(text_of(call(start_typed, "b", "{}"), "text"), "row 20"),
-		"who has not seen it gets all");
-	/* Where all is shorter than what has changed. */
-	say("\033[2J\033[Hx\r\ny");
+		"a new caller gets all");
+	/* The screen is shorter than the changed rows. */
+	print("\033[2J\033[Hx\r\ny");
 	cr_expect_str_eq(text_of(call(start_typed, "a", "{}"), "text"), "x\ny\n");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_look, as_it_was_asked_for)
+Test(api_mcp_look, requested_form)
 {
-	say("\033[1mbold\033[m\r\n");
+	print("\033[1mbold\033[m\r\n");
 	cr_expect(strstr(text_of(look("a", "{\"format\":\"ansi\"}"), "text"), "\033["));
 	const json_t *result = look("a", "{\"since\":0,\"verbose\":true}");
 	cr_expect_str_eq(

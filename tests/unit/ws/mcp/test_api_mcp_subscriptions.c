@@ -1,4 +1,4 @@
-/* How often subscribers are told: their clock is a loop that turns only when the test lets it. */
+/* Pace of notifications: the test controls the loop, which is their clock. */
 #include "tests/lib/memory_api.h"
 #include "ws/mcp/mcp.h"
 
@@ -34,14 +34,14 @@ static void close_all(void)
 
 TestSuite(api_mcp_subscriptions, .init = open_all, .fini = memory_api_clear_up, .timeout = 60);
 
-static void say(const char *session)
+static void print(const char *session)
 {
 	memory_holder_say(memory_api_holder(session), "more");
 	memory_api_settle();
 }
 
-/* What the client of this scope is told next: "" if nothing. */
-static const char *told(const char *scope)
+/* The next notification of this scope's client: "" if none. */
+static const char *read_notice(const char *scope)
 {
 	static char text[MCP_URI_SIZE];
 	json_t *news = mcp_subscriptions_next_change(&mcp, scope);
@@ -51,7 +51,7 @@ static const char *told(const char *scope)
 	return text;
 }
 
-/* Until so much has passed since `since`. */
+/* Wait until ms have passed since `since`. */
 static void pass(uint64_t since, uint64_t ms)
 {
 	while (uv_now(&own_clock) - since < ms) {
@@ -60,26 +60,26 @@ static void pass(uint64_t since, uint64_t ms)
 	}
 }
 
-Test(api_mcp_subscriptions, the_first_change_is_told_at_once_and_others_later_as_one)
+Test(api_mcp_subscriptions, first_change_is_reported_at_once_and_later_ones_together)
 {
 	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
-	cr_expect_str_eq(told("a"), "", "nothing has changed");
-	say("s");
-	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(read_notice("a"), "", "nothing has changed");
+	print("s");
+	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
 	uint64_t first = uv_now(&own_clock);
 	for (int i = 0; i < 3; i++) {
-		say("s");
-		cr_expect_str_eq(told("a"), "");
+		print("s");
+		cr_expect_str_eq(read_notice("a"), "");
 	}
 	pass(first, MCP_UPDATED_MS);
-	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
-	cr_expect_str_eq(told("a"), "");
+	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(read_notice("a"), "");
 	pass(uv_now(&own_clock), MCP_UPDATED_MS);
-	cr_expect_str_eq(told("a"), "", "nothing since");
+	cr_expect_str_eq(read_notice("a"), "", "nothing since");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_subscriptions, clients_are_told_of_theirs_each_by_itself)
+Test(api_mcp_subscriptions, clients_get_their_own_subscriptions_only)
 {
 	static const struct mcp_uri other = {.session = "other"};
 	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
@@ -87,15 +87,15 @@ Test(api_mcp_subscriptions, clients_are_told_of_theirs_each_by_itself)
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &screen), 0);
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &other), 0);
 	cr_expect_eq(mcp.subscriptions.count, 3);
-	say("s");
-	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
-	cr_expect_str_eq(told("b"), "ringside://session/s/screen");
-	say("other");
-	cr_expect_str_eq(told("a"), "");
-	cr_expect_str_eq(
-		told("b"), "ringside://session/other/screen", "one does not hold up another");
+	print("s");
+	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(read_notice("b"), "ringside://session/s/screen");
+	print("other");
+	cr_expect_str_eq(read_notice("a"), "");
+	cr_expect_str_eq(read_notice("b"), "ringside://session/other/screen",
+		"one does not hold up another");
 	mcp_unsubscribe_all(&mcp, "b");
-	cr_expect_str_eq(told("b"), "");
+	cr_expect_str_eq(read_notice("b"), "");
 	mcp_unsubscribe(&mcp, "a", &other);
 	mcp_unsubscribe(&mcp, "a", &screen);
 	mcp_unsubscribe(&mcp, "a", &screen);
@@ -104,22 +104,22 @@ Test(api_mcp_subscriptions, clients_are_told_of_theirs_each_by_itself)
 	CLOSE_ALL();
 }
 
-Test(api_mcp_subscriptions, a_size_and_an_end_are_changes)
+Test(api_mcp_subscriptions, size_and_end_are_changes)
 {
 	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &screen), 0);
 	cr_assert_eq(memory_api_status("POST /api/session/s/resize", "{'cols':91,'rows':31}"), 200);
 	memory_api_settle();
-	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
-	cr_expect_str_eq(told("b"), "ringside://session/s/screen");
+	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(read_notice("b"), "ringside://session/s/screen");
 	pass(uv_now(&own_clock), MCP_UPDATED_MS);
-	cr_expect_str_eq(told("a"), "");
+	cr_expect_str_eq(read_notice("a"), "");
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
-	cr_expect_str_eq(told("a"), "ringside://session/s/screen");
+	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
 	CLOSE_ALL();
 }
 
-Test(api_mcp_subscriptions, a_client_has_so_many)
+Test(api_mcp_subscriptions, number_of_a_client_is_limited)
 {
 	struct mcp_uri uri = {.session = "s"};
 	for (unsigned i = 0; i < MCP_SUBSCRIPTIONS_MAX; i++) {
@@ -132,7 +132,7 @@ Test(api_mcp_subscriptions, a_client_has_so_many)
 	CLOSE_ALL();
 }
 
-Test(api_mcp_subscriptions, of_a_link_that_has_too_many_the_first_client_goes)
+Test(api_mcp_subscriptions, oldest_client_of_a_link_is_removed_beyond_the_limit)
 {
 	static const struct principal link = {.role = ROLE_VIEWER, .link = "link"};
 	struct mcp_uri uri = {.session = "s"};
@@ -145,8 +145,8 @@ Test(api_mcp_subscriptions, of_a_link_that_has_too_many_the_first_client_goes)
 	}
 	cr_expect_eq(
 		mcp.subscriptions.count, 1 + MCP_SUBSCRIPTIONS_LINK - MCP_SUBSCRIPTIONS_MAX + 1);
-	say("s");
-	cr_expect_str_eq(told("c0"), "");
-	cr_expect_str_neq(told("owner"), "", "others lose nothing");
+	print("s");
+	cr_expect_str_eq(read_notice("c0"), "");
+	cr_expect_str_neq(read_notice("owner"), "", "others lose nothing");
 	CLOSE_ALL();
 }

@@ -8,7 +8,7 @@
 TestSuite(mcp_keynames, .timeout = 60);
 
 static const struct {
-	const char *in, *want; /* want: a list, or what the problem has in it */
+	const char *in, *want; /* want: a list, or a part of the error */
 } cases[] = {
 	{"\"Ctrl-C\"", "[\"C-c\"]"},
 	{"\"ctrl+c C-c ^C\"", "[\"C-c\",\"C-c\",\"^C\"]"},
@@ -29,7 +29,7 @@ static const struct {
 		"is no key"},
 };
 
-Test(mcp_keynames, names_as_people_and_models_write_them)
+Test(mcp_keynames, common_names_are_accepted)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char problem[MCP_KEYS_PROBLEM] = "";
@@ -48,7 +48,7 @@ Test(mcp_keynames, names_as_people_and_models_write_them)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_keynames, there_are_not_more_than_may_be)
+Test(mcp_keynames, number_is_limited)
 {
 	char problem[MCP_KEYS_PROBLEM];
 	char *word = malloc(MCP_KEYS_MAX + 2);

@@ -24,7 +24,7 @@ static const struct {
 		"{\"terminal\":{\"human_url\":\"u\",\"input\":\"password\",\"quiet_ms\":1000,\"status\":\"waiting_input\"}}"},
 	{"{\"terminal\":{\"status\":\"exited\",\"exit_code\":3}}",
 		"{\"terminal\":{\"exit_code\":3,\"status\":\"exited\"}}"},
-	/* What exec_command gives is a number, and what write_stdin goes on with. */
+	/* exec_command returns a number, which write_stdin accepts. */
 	{"{\"session_id\":5}", "{\"session_id\":5}"},
 	{"{\"session_id\":\"s\",\"shell\":\"bash\",\"cols\":80,\"offset\":7}",
 		"{\"cols\":80,\"session_id\":\"s\",\"shell\":\"bash\"}"},
@@ -34,7 +34,7 @@ static const struct {
 		"{\"sessions\":[{\"cwd\":\"/\",\"session_id\":\"s\"}]}"},
 };
 
-Test(mcp_lean, what_says_nothing_is_left_out)
+Test(mcp_lean, meaningless_fields_are_dropped)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		json_t *result = json_loads(cases[i].in, 0, NULL);
@@ -48,7 +48,7 @@ Test(mcp_lean, what_says_nothing_is_left_out)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_lean, errors_say_what_to_do_next)
+Test(mcp_lean, errors_have_the_next_step)
 {
 	cr_expect_not_null(mcp_next_after_error("RESOURCE_BUSY"));
 	cr_expect_not_null(mcp_next_after_error("SESSION_TERMINATED"));
@@ -56,10 +56,10 @@ Test(mcp_lean, errors_say_what_to_do_next)
 	cr_expect_null(mcp_next_after_error("NOTHING"));
 }
 
-Test(mcp_lean, whoever_may_have_run_is_looked_after_first)
+Test(mcp_lean, possibly_started_command_is_checked_first)
 {
 	static const struct {
-		const char *by, *next; /* what is in it */
+		const char *by, *next; /* a part of the text */
 	} ends[] = {
 		{"not_started", "it has not run: exec again"},
 		{"busy", "it has not run, because another command still runs"},

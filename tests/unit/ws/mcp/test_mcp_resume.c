@@ -21,7 +21,7 @@ static struct mcp_resume named(char letter)
 	return r;
 }
 
-Test(mcp_resume, says_what_it_was_made_of)
+Test(mcp_resume, has_the_values_that_it_was_made_of)
 {
 	char text[MCP_RESUME_SIZE];
 	struct mcp_resume want = named('x'), got;
@@ -38,7 +38,7 @@ Test(mcp_resume, says_what_it_was_made_of)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_resume, takes_whatever_a_session_may_be_called)
+Test(mcp_resume, any_valid_session_id)
 {
 	static const char *const ids[] = {"a:b", "a:1:2:3:4:5:6", "x@y", "a.b-c_d", ":"};
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -54,7 +54,7 @@ Test(mcp_resume, takes_whatever_a_session_may_be_called)
 	}
 }
 
-Test(mcp_resume, is_nobody_elses_and_nothing_else)
+Test(mcp_resume, is_valid_for_its_owner_only)
 {
 	char text[MCP_RESUME_SIZE], changed[MCP_RESUME_SIZE + 1], ticket[MCP_TICKET_SIZE];
 	struct mcp_resume want = named('x'), got = {.session = "untouched"};
@@ -74,7 +74,7 @@ Test(mcp_resume, is_nobody_elses_and_nothing_else)
 	}
 	snprintf(changed, sizeof changed, "%s0", text);
 	cr_expect_not(mcp_resume_read(changed, &driver, key, &got));
-	/* Neither is an id of a session, nor is that one of these. */
+	/* It is no session id, and a session id is no cursor. */
 	cr_expect_not(mcp_ticket_read(text, &driver, key, &t));
 	cr_assert_eq(mcp_ticket_create_id(&t), 0);
 	mcp_ticket_sign(&t, &driver, key, ticket);

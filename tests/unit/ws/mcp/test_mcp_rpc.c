@@ -54,7 +54,7 @@ static enum rpc_code code_of(const char *text)
 	return code;
 }
 
-Test(mcp_rpc, what_is_no_message)
+Test(mcp_rpc, invalid_messages)
 {
 	cr_assert_eq(code_of("{"), RPC_PARSE_ERROR);
 	cr_assert_eq(code_of(""), RPC_PARSE_ERROR);
@@ -64,7 +64,7 @@ Test(mcp_rpc, what_is_no_message)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_rpc, a_batch_has_a_limit)
+Test(mcp_rpc, batch_is_limited)
 {
 	char text[4 * RPC_BATCH_MAX] = "[1";
 	for (unsigned i = 1; i < RPC_BATCH_MAX; i++)
@@ -92,7 +92,7 @@ static void is_json(json_t *message, const char *want)
 	json_decref(message);
 }
 
-Test(mcp_rpc, what_is_answered)
+Test(mcp_rpc, replies)
 {
 	json_t *id = json_integer(7);
 	is_json(rpc_result(id, json_object()), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}");

@@ -10,7 +10,7 @@ TestSuite(mcp_sessions, .timeout = 60);
 
 static const struct principal owner = {.role = ROLE_OWNER};
 
-Test(mcp_sessions, belong_to_who_made_them)
+Test(mcp_sessions, belong_to_their_creator)
 {
 	struct mcp_sessions all = {0};
 	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"},
@@ -25,7 +25,7 @@ Test(mcp_sessions, belong_to_who_made_them)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_sessions, may_have_a_name_of_their_own)
+Test(mcp_sessions, may_have_their_own_name)
 {
 	struct mcp_sessions all = {0};
 	struct principal guest = {.role = ROLE_DRIVER, .link = "l1"};
@@ -39,7 +39,7 @@ Test(mcp_sessions, may_have_a_name_of_their_own)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_sessions, expire_when_nobody_uses_them)
+Test(mcp_sessions, expire_without_use)
 {
 	struct mcp_sessions all = {0};
 	char used[MCP_SESSION_ID_SIZE], unused[MCP_SESSION_ID_SIZE];
@@ -54,7 +54,7 @@ Test(mcp_sessions, expire_when_nobody_uses_them)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_sessions, asked_for_again_are_used_again)
+Test(mcp_sessions, are_reused_with_the_same_name)
 {
 	struct mcp_sessions all = {0};
 	const struct mcp_session *s = mcp_sessions_create(&all, &owner, "x", NULL, 0);
@@ -65,7 +65,7 @@ Test(mcp_sessions, asked_for_again_are_used_again)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_sessions, what_was_ended_is_remembered_up_to_a_limit)
+Test(mcp_sessions, ended_ones_are_remembered_up_to_a_limit)
 {
 	struct mcp_sessions all = {0};
 	char id[16];
@@ -83,7 +83,7 @@ Test(mcp_sessions, what_was_ended_is_remembered_up_to_a_limit)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_sessions, the_one_unused_for_longest_makes_room)
+Test(mcp_sessions, least_recently_used_is_removed)
 {
 	struct mcp_sessions all = {0};
 	char first[MCP_SESSION_ID_SIZE], second[MCP_SESSION_ID_SIZE];
@@ -99,7 +99,7 @@ Test(mcp_sessions, the_one_unused_for_longest_makes_room)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_cursors, are_kept_by_number_and_bounded)
+Test(mcp_cursors, cursors_are_numbered_and_limited)
 {
 	struct mcp_cursors all = {0};
 	cr_assert_eq(mcp_cursors_get(&all, 5), 0);

@@ -22,13 +22,13 @@ static const struct {
 	{"abc\b\bX\r\n", "aXc\n"},
 	{"\033]133;C\007out\r\n", "out\n"},
 	{"\033]8;;http://x\033\\link\033]8;;\033\\", "link"},
-	{"one\033[1m\ntwo\033[m\nthree\n", "one\ntwo\nthree\n"}, /* through a pipe */
+	{"one\033[1m\ntwo\033[m\nthree\n", "one\ntwo\nthree\n"}, /* written to a pipe */
 	{"a\r\n\r\nb\r\n\033[m", "a\n\nb"},
 	{"\007bell\n", "bell\n"},
 	{"\033[", ""},
 };
 
-Test(mcp_text, output_as_a_terminal_shows_it)
+Test(mcp_text, output_is_drawn_as_on_a_terminal)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t length;
@@ -40,7 +40,7 @@ Test(mcp_text, output_as_a_terminal_shows_it)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, lines_that_are_wider_and_more_than_a_screen)
+Test(mcp_text, wide_lines_and_more_lines_than_a_screen)
 {
 	size_t size = (size_t)300 << 10, length;
 	char *in = malloc(size + 16);
@@ -56,7 +56,7 @@ Test(mcp_text, lines_that_are_wider_and_more_than_a_screen)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, output_that_redraws_the_screen_all_the_time_ends_soon)
+Test(mcp_text, drawing_is_limited)
 {
 	static const char again[] = "\033[2J\033[H\033[1000@x\033[60L";
 	size_t size = MCP_PLAIN_MAX, length, n = sizeof again - 1;
@@ -72,9 +72,9 @@ Test(mcp_text, output_that_redraws_the_screen_all_the_time_ends_soon)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, a_few_bytes_are_worth_little_work)
+Test(mcp_text, work_depends_on_the_number_of_bytes)
 {
-	/* Each line scrolls all but the first one. */
+	/* Each line scrolls all others but the first. */
 	static const char first[] = "\033[2;60r\033[60H", again[] = "\033[31m\n";
 	char in[sizeof first + 600 * sizeof again], *end = stpcpy(in, first);
 	size_t length;
@@ -87,7 +87,7 @@ Test(mcp_text, a_few_bytes_are_worth_little_work)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, clipping_keeps_head_and_tail_and_whole_characters)
+Test(mcp_text, clipping_keeps_head_tail_and_whole_characters)
 {
 	uint64_t omitted;
 	char *text = mcp_clip(strdup("short"), 5, &omitted);
@@ -109,7 +109,7 @@ Test(mcp_text, clipping_keeps_head_and_tail_and_whole_characters)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, what_hides_is_written_out)
+Test(mcp_text, invisible_characters_are_escaped)
 {
 	size_t length;
 	char *text = mcp_plain("a\xe2\x80\xae\033[31mb", 10, &length);
@@ -123,7 +123,7 @@ Test(mcp_text, what_hides_is_written_out)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, whatever_hides_in_a_value_is_written_out)
+Test(mcp_text, invisible_characters_in_values_are_escaped)
 {
 	json_t *value = json_pack("{s:s, s:{s:[s, i, {s:s}]}, s:s}", "title", "a\u202eb",
 		"terminal", "blocks", "plain", 1, "command", "\u2066x\u2069", "cwd", "caf\u00e9");

@@ -11,7 +11,7 @@ static const unsigned char key[AUTH_KEY_SIZE] = "one", other_key[AUTH_KEY_SIZE] 
 static const struct principal owner = {.role = ROLE_OWNER};
 static const struct principal driver = {.role = ROLE_DRIVER, .link = "l1"};
 
-/* A name that has nothing to say in the text but what it is. */
+/* A name of the largest size. */
 static const char longest[] = "a.b|c \xc3\xbc ~ 0123456789012345678901234567890123456789012345678901";
 
 static struct mcp_ticket sign(const char *client, char text[MCP_TICKET_SIZE])
@@ -23,7 +23,7 @@ static struct mcp_ticket sign(const char *client, char text[MCP_TICKET_SIZE])
 	return t;
 }
 
-Test(mcp_ticket, says_what_it_was_made_of)
+Test(mcp_ticket, has_the_values_that_it_was_made_of)
 {
 	static const char *const names[] = {"", "x", longest};
 	char text[MCP_TICKET_SIZE];
@@ -40,7 +40,7 @@ Test(mcp_ticket, says_what_it_was_made_of)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_ticket, says_what_the_client_can_do)
+Test(mcp_ticket, has_the_clients_capabilities)
 {
 	for (int i = 0; i < 4; i++) {
 		char text[MCP_TICKET_SIZE];
@@ -53,7 +53,7 @@ Test(mcp_ticket, says_what_the_client_can_do)
 	}
 }
 
-Test(mcp_ticket, is_nobody_elses)
+Test(mcp_ticket, is_valid_for_its_owner_only)
 {
 	struct mcp_ticket got = {.id = "untouched"};
 	struct principal other = {.role = ROLE_DRIVER, .link = "l2"},
@@ -67,7 +67,7 @@ Test(mcp_ticket, is_nobody_elses)
 	cr_assert_str_eq(got.id, "untouched");
 }
 
-Test(mcp_ticket, is_no_other_with_a_byte_changed_or_cut_off)
+Test(mcp_ticket, is_invalid_when_changed_or_cut)
 {
 	struct mcp_ticket got;
 	char text[MCP_TICKET_SIZE], changed[MCP_TICKET_SIZE + 8];

@@ -31,7 +31,7 @@ static bool offers(enum role role, const char *name)
 	return false;
 }
 
-Test(mcp_tools, roles_are_offered_what_they_may_call, .init = setup, .fini = teardown)
+Test(mcp_tools, each_role_is_offered_what_it_may_call, .init = setup, .fini = teardown)
 {
 	cr_assert(offers(ROLE_VIEWER, "snapshot") && offers(ROLE_VIEWER, "exec_read"));
 	cr_assert(!offers(ROLE_VIEWER, "exec") && !offers(ROLE_VIEWER, "send_keys"));
@@ -42,7 +42,7 @@ Test(mcp_tools, roles_are_offered_what_they_may_call, .init = setup, .fini = tea
 	cr_assert_null(mcp_tools_find(&tools, "nothing"));
 }
 
-Test(mcp_tools, every_tool_does_something_and_says_what, .init = setup, .fini = teardown)
+Test(mcp_tools, every_tool_is_described, .init = setup, .fini = teardown)
 {
 	for (size_t i = 0; i < tools.count; i++) {
 		const json_t *tool = json_array_get(tools.document, i);
@@ -52,7 +52,10 @@ Test(mcp_tools, every_tool_does_something_and_says_what, .init = setup, .fini = 
 		cr_assert(json_is_false(
 			json_object_get(tools.list[i].schema, "additionalProperties")));
 		cr_assert_null(json_object_get(tool, "role"));
-		/* Who may only watch is offered what only reads, and nothing else is called so but for reading files. */
+		/*
+		 * Viewers get only tools that read, and no other tool is marked read-only, except for reading
+		 * files.
+		 */
 		cr_assert_eq(json_is_true(json_object_get(hints, "readOnlyHint")),
 			tools.list[i].role == ROLE_VIEWER ||
 				strcmp(tools.list[i].name, "read_file") == 0,
@@ -60,7 +63,7 @@ Test(mcp_tools, every_tool_does_something_and_says_what, .init = setup, .fini = 
 	}
 }
 
-Test(mcp_tools, what_a_model_is_told_of_is_short, .init = setup, .fini = teardown)
+Test(mcp_tools, descriptions_are_short, .init = setup, .fini = teardown)
 {
 	for (size_t list = 0; list < MCP_LISTS; list++) {
 		char *text = json_dumps(mcp_tools_list(&tools, list, "claude-code"), JSON_COMPACT);
@@ -70,7 +73,7 @@ Test(mcp_tools, what_a_model_is_told_of_is_short, .init = setup, .fini = teardow
 		cr_expect_null(strstr(text, "hidden"));
 		free(text);
 	}
-	/* What goes wrong with those who have not read it. */
+	/* Mistakes of clients that have not read it. */
 	const json_t *exec = NULL, *one;
 	size_t i;
 	json_array_foreach (mcp_tools_list(&tools, MCP_TRUSTED, ""), i, one)
@@ -90,7 +93,7 @@ Test(mcp_tools, what_a_model_is_told_of_is_short, .init = setup, .fini = teardow
 }
 
 static const struct {
-	const char *tool, *args, *problem; /* problem: NULL = none */
+	const char *tool, *args, *problem; /* problem: NULL = valid */
 } cases[] = {
 	{"exec", "{\"command\":\"true\"}", NULL},
 	{"exec", "{\"command\":\"true\",\"stdin\":null,\"env\":{\"A\":\"b\"}}", NULL},
@@ -113,7 +116,7 @@ static const struct {
 	{"wait", "{\"until\":{}}", "until must be of type array"},
 };
 
-Test(mcp_tools, arguments_are_held_against_the_schema, .init = setup, .fini = teardown)
+Test(mcp_tools, arguments_are_checked_against_the_schema, .init = setup, .fini = teardown)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char problem[MCP_PROBLEM_SIZE] = "";
@@ -126,7 +129,7 @@ Test(mcp_tools, arguments_are_held_against_the_schema, .init = setup, .fini = te
 	}
 }
 
-Test(mcp_tools, names_in_snake_case)
+Test(mcp_tools, snake_case_names_are_accepted)
 {
 	json_t *camel = json_loads("{\"aBc\":[{\"exitCode\":{\"x\":1}}],\"plain\":\"aB\"}", 0, NULL);
 	json_t *snake = mcp_snake(camel);

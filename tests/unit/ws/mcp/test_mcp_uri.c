@@ -6,7 +6,7 @@
 
 TestSuite(mcp_uri, .timeout = 60);
 
-Test(mcp_uri, is_read_as_it_is_written)
+Test(mcp_uri, is_parsed_as_it_was_written)
 {
 	static const char *const all[] = {
 		"ringside://session/a/screen", "ringside://session/A_b-9/block/b123"};
@@ -19,7 +19,7 @@ Test(mcp_uri, is_read_as_it_is_written)
 	}
 }
 
-Test(mcp_uri, others_are_none)
+Test(mcp_uri, other_addresses_are_refused)
 {
 	static const char *const none[] = {"", "ringside://", "ringside://session/",
 		"ringside://session//screen", "ringside://session/a", "ringside://session/a/",
@@ -33,7 +33,7 @@ Test(mcp_uri, others_are_none)
 	cr_expect_str_eq(uri.session, "untouched");
 }
 
-Test(mcp_uri, the_longest_id_fits_and_no_longer_one)
+Test(mcp_uri, longest_id_fits)
 {
 	char id[NAME_ID_MAX + 2], text[2 * MCP_URI_SIZE];
 	struct mcp_uri uri;

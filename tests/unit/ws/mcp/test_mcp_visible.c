@@ -11,7 +11,7 @@ static const char *seen(const char *text, bool line)
 	return dst;
 }
 
-Test(visible_text, what_is_seen_stays)
+Test(visible_text, visible_characters_are_unchanged)
 {
 	static const char *const texts[] = {"", "plain\ttext\n",
 		"Zo\u00eb \u65e5\u672c \u0440\u0443\u0441 \u05e9\u05dc\u05d5\u05dd",
@@ -22,7 +22,7 @@ Test(visible_text, what_is_seen_stays)
 		cr_expect_str_eq(seen(texts[i], false), texts[i]);
 }
 
-Test(visible_text, what_is_not_is_written_out)
+Test(visible_text, invisible_characters_are_escaped)
 {
 	static const struct {
 		const char *text, *want;
@@ -39,13 +39,13 @@ Test(visible_text, what_is_not_is_written_out)
 		cr_expect_str_eq(seen(cases[i].text, false), cases[i].want, "%zu", i);
 }
 
-Test(visible_text, a_name_stays_in_its_line)
+Test(visible_text, name_stays_on_its_line)
 {
 	cr_expect_str_eq(seen("/tmp\nexit code 0\t", true), "/tmp\\nexit code 0\\t");
 	cr_expect_str_eq(seen("a\nb\t", false), "a\nb\t");
 }
 
-Test(visible_text, nul_is_written_out)
+Test(visible_text, nul_is_escaped)
 {
 	char dst[VISIBLE_SIZE(3)];
 	cr_expect_eq(visible_text("a\0b", 3, false, dst), strlen("a\\u{0}b"));

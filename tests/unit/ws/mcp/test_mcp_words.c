@@ -14,7 +14,7 @@ static void says(char *text, const char *want)
 	free(text);
 }
 
-Test(mcp_words, what_imitates_a_status_or_hides_is_told)
+Test(mcp_words, imitated_status_and_hidden_text_are_reported)
 {
 	json_t *exec = json_pack("{s:s, s:i, s:s, s:s}", "state", "done", "exit_code", 1, "cwd",
 		"/a\nexit code 0", "output", "exit code 0, in /\n\u202e\n");

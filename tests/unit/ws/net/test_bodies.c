@@ -4,7 +4,7 @@
 
 static uint64_t gauge;
 
-Test(bodies_reserve, no_more_than_there_is, .timeout = 10)
+Test(bodies_reserve, limit_of_all_bodies, .timeout = 10)
 {
 	struct bodies b = {.gauge = &gauge};
 	cr_assert(bodies_reserve(&b, BODIES_MAX - 1, false));
@@ -17,7 +17,7 @@ Test(bodies_reserve, no_more_than_there_is, .timeout = 10)
 	cr_assert_eq(gauge, 0);
 }
 
-Test(bodies_reserve, who_has_no_credentials_cannot_take_all, .timeout = 10)
+Test(bodies_reserve, clients_without_credentials_cannot_use_all, .timeout = 10)
 {
 	struct bodies b = {.gauge = &gauge};
 	size_t taken = 0;
@@ -27,7 +27,7 @@ Test(bodies_reserve, who_has_no_credentials_cannot_take_all, .timeout = 10)
 	cr_assert(bodies_reserve(&b, BODIES_MAX - taken, false));
 }
 
-Test(bodies_is_slow, after_the_first_moments_on_average, .timeout = 10)
+Test(bodies_is_slow, is_slow_after_the_first_moments_on_average, .timeout = 10)
 {
 	cr_assert_not(bodies_is_slow(10000, 10000, 0));
 	cr_assert(bodies_is_slow(11000, 10000, BODY_RATE_MIN - 1));

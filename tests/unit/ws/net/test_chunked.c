@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a body means: its bytes, in pieces of step. Returns what chunked_decode() said last; *ret_rest: bytes behind it. */
-static int take(const char *text, size_t length, size_t step, char *body, size_t *ret_rest)
+/* Decode text in pieces of step. Returns chunked_decode()'s last result; *ret_rest: bytes after the body. */
+static int decode(const char *text, size_t length, size_t step, char *body, size_t *ret_rest)
 {
 	struct chunked c = {0};
 	size_t at = 0, got = 0;
@@ -47,7 +47,7 @@ Test(chunked_decode, table)
 		{"1;\r\na\r\n0\r\n\r\n", "a", 0, 0},
 		{"0\r\nA: b\r\nC: d\r\n\r\nX", "", 0, 1},
 		{"0\r\nA:\r\n\r\n", "", 0, 0},
-		/* What is not whole. */
+		/* Incomplete bodies. */
 		{"", "", -EAGAIN, 0},
 		{"5\r\nhell", "hell", -EAGAIN, 0},
 		{"5\r\nhello\r\n0\r\n", "hello", -EAGAIN, 0},
@@ -61,7 +61,7 @@ Test(chunked_decode, table)
 		{"0\r\nA: b\n\r\n", "", -EINVAL, 2},
 		{"0\r\n\rX", "", -EINVAL, 0},
 		{"1;a\nb\r\na\r\n0\r\n\r\n", "", -EINVAL, 0},
-		/* Sizes that are none. */
+		/* Invalid sizes. */
 		{"\r\n0\r\n\r\n", "", -EINVAL, 0},
 		{";x\r\n", "", -EINVAL, 0},
 		{" 1\r\na\r\n0\r\n\r\n", "", -EINVAL, 0},
@@ -72,14 +72,14 @@ Test(chunked_decode, table)
 		{"0x1\r\na\r\n0\r\n\r\n", "", -EINVAL, 0},
 		{"1_0\r\n", "", -EINVAL, 0},
 		{"g\r\n", "", -EINVAL, 0},
-		/* One that is longer, or shorter, than what follows. */
+		/* Sizes larger or smaller than the data. */
 		{"2\r\na\r\n0\r\n\r\n", "a\r", -EINVAL, 0},
 		{"1\r\nab\r\n0\r\n\r\n", "a", -EINVAL, 0},
-		/* Trailers that are no fields. */
+		/* Invalid trailers. */
 		{"0\r\n A: b\r\n\r\n", "", -EINVAL, 0},
 		{"0\r\n:b\r\n\r\n", "", -EINVAL, 0},
 		{"0\r\nA: \001\r\n\r\n", "", -EINVAL, 0},
-		/* More than fits into a number. */
+		/* Sizes that overflow. */
 		{"10000000000000000\r\n", "", -E2BIG, 0},
 		{"00000000000000001\r\n", "", -E2BIG, 0},
 	};
@@ -87,7 +87,7 @@ Test(chunked_decode, table)
 		for (size_t step = 1; step <= 40; step++) {
 			char body[64];
 			size_t rest;
-			int rc = take(cases[i].text, strlen(cases[i].text), step, body, &rest);
+			int rc = decode(cases[i].text, strlen(cases[i].text), step, body, &rest);
 			cr_expect_eq(rc, cases[i].rc, "%s by %zu: %d", cases[i].text, step, rc);
 			if (rc == 0 || rc == -EAGAIN) {
 				cr_expect_eq(rest, cases[i].rest, "%s by %zu", cases[i].text, step);
@@ -97,15 +97,15 @@ Test(chunked_decode, table)
 		}
 }
 
-Test(chunked_decode, a_nul_is_no_text)
+Test(chunked_decode, nul_in_a_size_is_invalid)
 {
 	char body[16];
 	size_t rest;
-	cr_assert_eq(take("1;\0\r\na\r\n0\r\n\r\n", 14, 14, body, &rest), -EINVAL);
-	cr_assert_eq(take("\0", 1, 1, body, &rest), -EINVAL);
+	cr_assert_eq(decode("1;\0\r\na\r\n0\r\n\r\n", 14, 14, body, &rest), -EINVAL);
+	cr_assert_eq(decode("\0", 1, 1, body, &rest), -EINVAL);
 }
 
-Test(chunked_decode, the_largest_size_is_counted_down)
+Test(chunked_decode, largest_size_is_accepted)
 {
 	struct chunked c = {0};
 	char text[] = "ffffffffffffffff\r\nabc";
@@ -116,14 +116,14 @@ Test(chunked_decode, the_largest_size_is_counted_down)
 	cr_assert_eq(chunked_left(&c), UINT64_MAX - 3);
 }
 
-/* Append text n times to a line that begins with head; take all. */
-static int take_long(const char *head, const char *more, size_t n)
+/* Decode a line that begins with head and n times more. */
+static int decode_long(const char *head, const char *more, size_t n)
 {
 	size_t length = strlen(head) + n * strlen(more), rest;
 	char *text = malloc(length + 1), *body = malloc(length + 1), *at = stpcpy(text, head);
 	while (n-- > 0)
 		at = stpcpy(at, more);
-	int rc = take(text, length, 777, body, &rest);
+	int rc = decode(text, length, 777, body, &rest);
 	free(text);
 	free(body);
 	return rc;
@@ -131,8 +131,8 @@ static int take_long(const char *head, const char *more, size_t n)
 
 Test(chunked_decode, extensions_of_a_chunk_are_bounded)
 {
-	cr_assert_eq(take_long("1;", "x", CHUNKED_LINE_MAX - 2), -EAGAIN);
-	cr_assert_eq(take_long("1;", "x", CHUNKED_LINE_MAX - 1), -E2BIG);
+	cr_assert_eq(decode_long("1;", "x", CHUNKED_LINE_MAX - 2), -EAGAIN);
+	cr_assert_eq(decode_long("1;", "x", CHUNKED_LINE_MAX - 1), -E2BIG);
 }
 
 Test(chunked_decode, extensions_of_a_body_are_bounded)
@@ -140,18 +140,18 @@ Test(chunked_decode, extensions_of_a_body_are_bounded)
 	size_t most = CHUNKED_EXTENSIONS_MAX / 100;
 	char chunk[128];
 	snprintf(chunk, sizeof chunk, "1;%0100d\r\na\r\n", 0);
-	cr_assert_eq(take_long("", chunk, most), -EAGAIN);
-	cr_assert_eq(take_long("", chunk, most + 1), -E2BIG);
+	cr_assert_eq(decode_long("", chunk, most), -EAGAIN);
+	cr_assert_eq(decode_long("", chunk, most + 1), -E2BIG);
 }
 
 Test(chunked_decode, trailers_are_bounded)
 {
-	cr_assert_eq(take_long("0\r\n", "A: bcd\r\n", 100), -EAGAIN);
-	cr_assert_eq(take_long("0\r\n", "A: bcd\r\n", CHUNKED_TRAILERS_MAX / 7 + 1), -E2BIG);
-	cr_assert_eq(take_long("0\r\nA: ", "b", CHUNKED_TRAILERS_MAX), -E2BIG);
+	cr_assert_eq(decode_long("0\r\n", "A: bcd\r\n", 100), -EAGAIN);
+	cr_assert_eq(decode_long("0\r\n", "A: bcd\r\n", CHUNKED_TRAILERS_MAX / 7 + 1), -E2BIG);
+	cr_assert_eq(decode_long("0\r\nA: ", "b", CHUNKED_TRAILERS_MAX), -E2BIG);
 }
 
-Test(chunked_decode, what_is_wrong_once_stays_wrong)
+Test(chunked_decode, error_is_permanent)
 {
 	struct chunked c = {0};
 	char text[] = "1 ";

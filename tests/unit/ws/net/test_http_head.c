@@ -32,7 +32,7 @@ Test(http_head_length, ends_with_the_first_empty_line, .timeout = 10)
 	cr_assert_eq(http_head_length("GET / HTTP/1.1\n\nx", 17), 16);
 }
 
-Test(http_head_parse, takes_it_apart, .timeout = 10)
+Test(http_head_parse, splits_line_and_fields, .timeout = 10)
 {
 	struct http_head h;
 	cr_assert_eq(parse_text("POST /a%20b?x=y HTTP/1.1\r\nHost:  me:1 \t\r\nX-Y:\r\n"
@@ -54,7 +54,7 @@ Test(http_head_parse, takes_it_apart, .timeout = 10)
 	cr_assert_not(http_head_lists(&h, "connection", "keep"));
 }
 
-Test(http_head_parse, absolute_targets_name_the_host, .timeout = 10)
+Test(http_head_parse, absolute_target_gives_the_host, .timeout = 10)
 {
 	struct http_head h;
 	cr_assert_eq(parse_text("GET http://me:7070/x?y HTTP/1.0\r\n\r\n", &h), 0);
@@ -66,7 +66,7 @@ Test(http_head_parse, absolute_targets_name_the_host, .timeout = 10)
 	cr_assert_str_eq(h.target, "/");
 }
 
-Test(http_head_parse, what_two_readers_could_read_in_two_ways_is_refused, .timeout = 10)
+Test(http_head_parse, ambiguous_heads_are_refused, .timeout = 10)
 {
 	static const struct {
 		const char *head;

@@ -21,7 +21,7 @@ static const char *default_with(const char *xdg)
 	return dir;
 }
 
-/* What is made here goes with the test. */
+/* Removed at the end of the test. */
 static char place[] = "/tmp/ringside-xdg-XXXXXX";
 
 static void make_place(mode_t mode)
@@ -30,7 +30,7 @@ static void make_place(mode_t mode)
 	cr_assert_eq(chmod(place, mode), 0);
 }
 
-Test(local_socket_default_dir, in_the_systems_if_that_is_ours)
+Test(local_socket_default_dir, runtime_directory_if_it_is_private)
 {
 	char want[64];
 	make_place(0755);
@@ -64,7 +64,7 @@ Test(local_socket_default_dir, otherwise_in_tmp)
 	}
 }
 
-Test(local_socket_default_dir, not_where_others_may_write)
+Test(local_socket_default_dir, not_in_a_directory_that_others_can_write)
 {
 	make_place(0770);
 	cr_assert_str_eq(default_with(place), plain);
@@ -72,7 +72,7 @@ Test(local_socket_default_dir, not_where_others_may_write)
 	rmdir(place);
 }
 
-Test(local_socket_default_dir, not_in_what_is_too_long)
+Test(local_socket_default_dir, not_in_a_path_that_is_too_long)
 {
 	static char text[PATH_MAX];
 	memset(text, '/', sizeof text - 1);
@@ -80,21 +80,21 @@ Test(local_socket_default_dir, not_in_what_is_too_long)
 	cr_assert_str_eq(why, "is too long");
 }
 
-Test(local_socket_find_dir, where_none_is_served_the_default)
+Test(local_socket_find_dir, default_if_no_server_runs)
 {
 	char want[64];
 	make_place(0700);
 	snprintf(want, sizeof want, "%s/ringside", place);
 	default_with(place);
 	local_socket_find_dir(dir);
-	/* Unless this user has a server, which is found then. */
+	/* Unless this user runs a server, whose directory is found then. */
 	cr_assert(strcmp(dir, want) == 0 || strcmp(dir, plain) == 0 ||
 			strncmp(dir, "/run/user/", 10) == 0,
 		"%s", dir);
 	rmdir(place);
 }
 
-Test(local_socket_find_dir, the_one_that_is_served)
+Test(local_socket_find_dir, directory_of_the_running_server)
 {
 	char sock[96], inner[64];
 	make_place(0700);

@@ -1,4 +1,4 @@
-/* Whose process is at the other end: of connections of this process, and of what is left of them. */
+/* The user of a connection's other end: processes of this machine, closed ends. */
 #include "ws/net/peer_user.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ struct pair {
 	int client, server;
 };
 
-/* Two ends of a connection over loopback; of is the client's family, which may be the other one. */
+/* Both ends of a loopback connection; `of` is the family of the client's socket, which may differ. */
 static struct pair connect_pair(int family, int of)
 {
 	struct sockaddr_storage address = {.ss_family = (sa_family_t)family};
@@ -54,7 +54,7 @@ static bool has_ipv6(void)
 	return has;
 }
 
-Test(peer_user, is_found_over_tcp_by_whatever_family)
+Test(peer_user, is_found_over_tcp_of_any_family)
 {
 	static const int families[][2] = {
 		{AF_INET, AF_INET}, {AF_INET, AF_INET6}, {AF_INET6, AF_INET6}};
@@ -72,25 +72,25 @@ Test(peer_user, is_found_over_tcp_by_whatever_family)
 	close(diag);
 }
 
-Test(peer_user, another_user_is_another)
+Test(peer_user, another_user_is_recognised)
 {
 	if (geteuid() != 0)
-		cr_skip_test("only root can be somebody else");
+		cr_skip_test("only root can change its user");
 	int diag = peer_user_open();
 	struct pair ours = connect_pair(AF_INET, AF_INET);
-	cr_assert_eq(seteuid(4321), 0); /* what is made from here on is theirs */
+	cr_assert_eq(seteuid(4321), 0); /* sockets created from here on belong to that user */
 	struct pair theirs = connect_pair(AF_INET, AF_INET);
 	uid_t uid;
 	cr_assert_eq(peer_user_find(diag, theirs.server, &uid), 0);
 	cr_assert_eq(uid, 4321);
 	cr_assert(peer_user_is_trusted(diag, theirs.server));
-	cr_assert(peer_user_is_trusted(diag, ours.server), "root may always");
+	cr_assert(peer_user_is_trusted(diag, ours.server), "root is always trusted");
 	cr_assert_eq(seteuid(0), 0);
 	cr_assert_not(peer_user_is_trusted(diag, theirs.server));
 }
 
-/* The kernel says root of a socket that no process has any more: whoever sends and closes is not root. */
-Test(peer_user, who_has_closed_is_nobody)
+/* The kernel reports root for a socket without a process: a client that sends and closes must not be root. */
+Test(peer_user, closed_connection_has_no_user)
 {
 	int diag = peer_user_open();
 	struct pair p = connect_pair(AF_INET, AF_INET);
@@ -105,7 +105,7 @@ Test(peer_user, who_has_closed_is_nobody)
 	close(diag);
 }
 
-Test(peer_user, unix_sockets_need_no_question)
+Test(peer_user, unix_sockets_need_no_check)
 {
 	int ends[2];
 	uid_t uid = 12345;
@@ -114,7 +114,7 @@ Test(peer_user, unix_sockets_need_no_question)
 	cr_assert_eq(uid, geteuid());
 }
 
-Test(peer_user, what_cannot_be_asked_is_nobodys)
+Test(peer_user, other_sockets_have_no_user)
 {
 	struct pair p = connect_pair(AF_INET, AF_INET);
 	uid_t uid;

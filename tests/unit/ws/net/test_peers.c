@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Connections from an address: its # is another number in each. */
-static unsigned enter(struct peers *all, const char *pattern, struct peer *entered[], unsigned most)
+/* Connect from each address of a pattern, where # is a number. */
+static unsigned connect_from(
+	struct peers *all, const char *pattern, struct peer *entered[], unsigned most)
 {
 	unsigned count = 0;
 	for (unsigned i = 0; i < most; i++) {
@@ -22,7 +23,7 @@ static unsigned enter(struct peers *all, const char *pattern, struct peer *enter
 	return count;
 }
 
-Test(peers_enter, a_share_of_all_for_each_network, .timeout = 10)
+Test(peers_enter, network_has_a_share_of_all_connections, .timeout = 10)
 {
 	static const struct {
 		const char *pattern;
@@ -33,14 +34,14 @@ Test(peers_enter, a_share_of_all_for_each_network, .timeout = 10)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct peers all = {.connections_max = 200, .gauge = &gauge};
 		struct peer *entered[200];
-		unsigned count = enter(&all, cases[i].pattern, entered, 200);
+		unsigned count = connect_from(&all, cases[i].pattern, entered, 200);
 		cr_expect_eq(count, cases[i].want, "%s: %u", cases[i].pattern, count);
 		cr_expect_eq(gauge, entered[0] ? count : 0);
 		for (unsigned n = 0; n < count; n++)
 			peers_leave(&all, entered[n]);
 		cr_expect_eq(gauge, 0);
-		cr_expect_null(all.table, "%s: what has left is forgotten", cases[i].pattern);
-		cr_expect_eq(enter(&all, cases[i].pattern, entered, 1), 1);
+		cr_expect_null(all.table, "%s: no entry is left", cases[i].pattern);
+		cr_expect_eq(connect_from(&all, cases[i].pattern, entered, 1), 1);
 		peers_leave(&all, entered[0]);
 		peers_finish(&all);
 	}
@@ -51,11 +52,11 @@ Test(peers_enter, few_connections_are_shared_too, .timeout = 10)
 {
 	struct peers all = {.connections_max = 4};
 	struct peer *entered[60];
-	cr_assert_eq(enter(&all, "192.0.2.1", entered, 60), PEERS_UNAUTHENTICATED_MIN);
+	cr_assert_eq(connect_from(&all, "192.0.2.1", entered, 60), PEERS_UNAUTHENTICATED_MIN);
 	peers_finish(&all);
 }
 
-Test(peers_count_failure, a_burst_and_then_a_rate, .timeout = 10)
+Test(peers_count_failure, burst_and_then_a_rate, .timeout = 10)
 {
 	struct peers all = {.connections_max = 100};
 	unsigned n = 0;

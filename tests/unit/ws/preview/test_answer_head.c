@@ -24,7 +24,7 @@ Test(answer_head_length, ends_with_the_first_empty_line, .timeout = 10)
 		cr_assert_eq(answer_head_length("HTTP/1.1 200 OK\r\n\r\nbody", less), 0);
 }
 
-Test(answer_head_parse, takes_it_apart, .timeout = 10)
+Test(answer_head_parse, splits_status_and_fields, .timeout = 10)
 {
 	struct answer_head h;
 	cr_assert_eq(
@@ -40,7 +40,7 @@ Test(answer_head_parse, takes_it_apart, .timeout = 10)
 	cr_assert_str_eq(h.reason, "");
 }
 
-Test(answer_head_parse, what_makes_no_sense, .timeout = 10)
+Test(answer_head_parse, invalid_heads_are_refused, .timeout = 10)
 {
 	static const char *const heads[] = {"", "\r\n\r\n", "HTTP/2 200 OK\r\n\r\n",
 		"HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 099 OK\r\n\r\n",
@@ -67,7 +67,7 @@ Test(answer_head_parse, what_makes_no_sense, .timeout = 10)
 	cr_assert_eq(parse(many, &h), -E2BIG);
 }
 
-Test(answer_head_framing, tells_how_the_body_ends, .timeout = 10)
+Test(answer_head_framing, body_ends_by_length_chunks_or_close, .timeout = 10)
 {
 	static const struct {
 		const char *head;

@@ -14,7 +14,7 @@ static const struct pass by_path = {
 typedef void (*passes)(
 	struct pass_text *t, const struct pass *p, const char *name, const char *value);
 
-/* What becomes of a field. */
+/* Pass a field; want: the result, or NULL if it is dropped. */
 static void expect(
 	passes how, const struct pass *p, const char *name, const char *value, const char *want)
 {
@@ -25,7 +25,7 @@ static void expect(
 	free(t.bytes);
 }
 
-Test(pass_request_field, what_is_of_the_connection_or_of_ringside_stays, .timeout = 10)
+Test(pass_request_field, fields_of_the_connection_and_of_ringside_are_dropped, .timeout = 10)
 {
 	static const char *const dropped[] = {"connection", "keep-alive", "te", "trailer",
 		"transfer-encoding", "upgrade", "proxy-authorization", "x-hop", "host",
@@ -45,7 +45,7 @@ Test(pass_request_field, what_is_of_the_connection_or_of_ringside_stays, .timeou
 		"authorization: Basic x\r\n");
 }
 
-Test(pass_request_field, cookies_of_ringside_are_left_out, .timeout = 10)
+Test(pass_request_field, cookies_of_ringside_are_dropped, .timeout = 10)
 {
 	expect(pass_request_field, &by_host, "cookie", "a=1; ringside-12=x; b=2",
 		"cookie: a=1; b=2\r\n");
@@ -55,7 +55,7 @@ Test(pass_request_field, cookies_of_ringside_are_left_out, .timeout = 10)
 	expect(pass_request_field, &by_host, "cookie", ";; ;", "");
 }
 
-Test(pass_request_field, its_own_origin_is_localhost, .timeout = 10)
+Test(pass_request_field, its_own_origin_becomes_localhost, .timeout = 10)
 {
 	expect(pass_request_field, &by_host, "origin", "http://5173-a-b.localhost:7070",
 		"origin: http://localhost:5173\r\n");
@@ -79,7 +79,7 @@ Test(pass_answer_field, cookies_lose_their_domain, .timeout = 10)
 	expect(pass_answer_field, &by_path, "set-cookie", "a=b", "");
 }
 
-Test(pass_answer_field, redirects_lead_to_where_it_is_seen, .timeout = 10)
+Test(pass_answer_field, redirects_keep_the_previews_address, .timeout = 10)
 {
 	expect(pass_answer_field, &by_host, "location", "http://localhost:5173/a",
 		"location: /a\r\n");
@@ -91,7 +91,7 @@ Test(pass_answer_field, redirects_lead_to_where_it_is_seen, .timeout = 10)
 	expect(pass_answer_field, &by_path, "location", "a", "location: a\r\n");
 }
 
-Test(pass_answer_field, by_path_only_what_describes_the_body, .timeout = 10)
+Test(pass_answer_field, by_path_only_fields_of_the_body, .timeout = 10)
 {
 	static const char *const dropped[] = {"strict-transport-security", "clear-site-data",
 		"service-worker-allowed", "access-control-allow-origin", "nel", "report-to",
@@ -107,7 +107,7 @@ Test(pass_answer_field, by_path_only_what_describes_the_body, .timeout = 10)
 		"content-type: text/html\r\n");
 }
 
-Test(pass_add, has_a_limit, .timeout = 10)
+Test(pass_add, number_is_limited, .timeout = 10)
 {
 	struct pass_text t = {0};
 	char piece[4096];

@@ -16,7 +16,7 @@ Test(preview_name_parse, splits_at_the_first_and_the_last_hyphen, .timeout = 10)
 	cr_assert_str_eq(n.token, "b");
 }
 
-Test(preview_name_parse, what_is_none, .timeout = 10)
+Test(preview_name_parse, invalid_names, .timeout = 10)
 {
 	static const char *const hosts[] = {"", "localhost", ".localhost", "5173-a-b",
 		"5173-a-b.localhost.", "5173-a-b.localhost:x", "5173-a-b.localhost:7:8",
@@ -34,7 +34,7 @@ Test(preview_name_parse, what_is_none, .timeout = 10)
 	cr_assert_not(preview_name_parse("5173-a-b", "", &n));
 }
 
-Test(preview_name_format, is_what_is_parsed, .timeout = 10)
+Test(preview_name_format, can_be_parsed, .timeout = 10)
 {
 	char label[PREVIEW_LABEL_SIZE], host[200], id[PREVIEW_ID_MAX + 1];
 	static const char *const sessions[] = {"demo", "My.Session:1", "---", "", "a",
@@ -52,7 +52,7 @@ Test(preview_name_format, is_what_is_parsed, .timeout = 10)
 	}
 }
 
-Test(preview_name_is_token, of_letters_and_digits, .timeout = 10)
+Test(preview_name_is_token, letters_and_digits, .timeout = 10)
 {
 	cr_assert(preview_name_is_token("abcdef_1"));
 	cr_assert(preview_name_is_token("0123456789abcdef"));
@@ -62,7 +62,7 @@ Test(preview_name_is_token, of_letters_and_digits, .timeout = 10)
 		cr_assert_not(preview_name_is_token(wrong[i]), "%s", wrong[i]);
 }
 
-Test(preview_place_parse, a_domain_with_a_scheme_and_a_port, .timeout = 10)
+Test(preview_place_parse, domain_with_a_scheme_and_a_port, .timeout = 10)
 {
 	static const struct {
 		const char *text, *domain, *scheme;

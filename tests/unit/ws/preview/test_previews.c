@@ -44,7 +44,7 @@ static void on_ended(void *user)
 
 TestSuite(previews, .init = set_up, .fini = tear_down, .timeout = 20);
 
-Test(previews, are_found_by_all_of_their_name)
+Test(previews, all_parts_of_the_name_must_match)
 {
 	struct preview *p = add(5173, "", "");
 	struct preview_name name = p->name;
@@ -60,10 +60,10 @@ Test(previews, are_found_by_all_of_their_name)
 	cr_assert_null(previews_find(&all, &name));
 	cr_assert_not_null(add(5173, "", ""));
 	cr_assert_not_null(add(5173, "chosen_1", ""));
-	cr_assert_null(add(5174, "chosen_1", ""), "a token is of one preview");
+	cr_assert_null(add(5174, "chosen_1", ""), "a token belongs to one preview");
 }
 
-Test(previews, end_those_who_use_them)
+Test(previews, end_closes_their_connections)
 {
 	struct preview *p = add(5173, "", ""), *other = add(5174, "", "");
 	struct preview_user users[3];
@@ -85,7 +85,7 @@ Test(previews, end_those_who_use_them)
 	cr_assert_eq(ended, 1);
 }
 
-Test(previews, have_limits)
+Test(previews, number_is_limited)
 {
 	static struct preview_user users[PREVIEWS_USERS_MAX + 1];
 	struct preview *p = add(5173, "", "");
@@ -106,7 +106,7 @@ Test(previews, have_limits)
 	cr_assert_null(add(3000, "", ""));
 }
 
-Test(previews, of_owners_are_kept)
+Test(previews, those_of_owners_are_stored)
 {
 	struct preview_name kept = add(5173, "", "")->name, lost = add(5174, "", "link")->name;
 	previews_store(&all, NULL, NULL);
@@ -121,7 +121,7 @@ Test(previews, of_owners_are_kept)
 	cr_assert_eq(all.count, 0, "a revoked one has come back");
 }
 
-Test(previews, a_file_that_makes_no_sense_lets_nobody_in)
+Test(previews, invalid_file_gives_no_preview)
 {
 	static const char *const texts[] = {"", "{", "{}", "[1, {}, null]",
 		"[{\"port\": 80, \"id\": \"s\", \"token\": \"aaaaaaaa\", \"session\": \"\", \"epoch\": 0, \"title\": \"\", \"author\": \"\", \"created\": 0}]",
@@ -134,7 +134,7 @@ Test(previews, a_file_that_makes_no_sense_lets_nobody_in)
 	}
 }
 
-Test(previews, ports_of_ones_own)
+Test(previews, own_ports_are_recognised)
 {
 	cr_assert_not(previews_is_own(&all, 7070));
 	previews_add_own(&all, 7070);

@@ -1,4 +1,4 @@
-/* The engine, told messages and asked for its own; methods answer as they like. */
+/* The engine with messages of the test, and methods of any behaviour. */
 #include "tests/lib/leak.h"
 #include "ws/rpc/engine.h"
 #include "ws/rpc/wire.h"
@@ -15,10 +15,10 @@ static struct {
 	struct rpc_call *later[LATER_MAX];
 	size_t later_count, called, cancelled, returned;
 	struct rpc_flow *flow;
-	size_t pieces, closed; /* of the stream of x.stream */
+	size_t pieces, closed; /* of the stream that x.stream returns */
 	size_t piece_size;
 	bool wait, broken;
-	char *read; /* what x.read has got */
+	char *read; /* bytes that x.read has got */
 	size_t read_length, completes, breaks;
 	struct rpc_reader *reader;
 	bool slow;
@@ -154,12 +154,12 @@ static void finish(void)
 	ASSERT_NO_LEAKS();
 }
 
-static void tell(const char *text)
+static void receive(const char *text)
 {
 	rpc_engine_receive(e, text, strlen(text));
 }
 
-/* The next message is this. */
+/* The next message must be this one. */
 static void expect(const char *want)
 {
 	size_t length;
@@ -179,7 +179,7 @@ static void expect_abort(const char *reason)
 	expect(want);
 	expect(NULL);
 	cr_assert_not(rpc_engine_has_next(e));
-	tell("[\"push\",1]");
+	receive("[\"push\",1]");
 	expect(NULL);
 }
 
@@ -187,35 +187,35 @@ TestSuite(rpc_engine, .init = setup, .fini = finish, .timeout = 60);
 
 Test(rpc_engine, call_and_its_result)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"a\":[[1,\"\xc3\xa4\",[[]]]]}]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"a\":[[1,\"\xc3\xa4\",[[]]]]}]]]");
 	expect(NULL);
-	tell("[\"pull\",1]");
+	receive("[\"pull\",1]");
 	expect("[\"resolve\",1,{\"a\":[[1,\"\xc3\xa4\",[[]]]]}]");
-	tell("[\"pull\",1]");
+	receive("[\"pull\",1]");
 	expect(NULL);
-	tell("[\"release\",1,1]");
+	receive("[\"release\",1,1]");
 	expect(NULL);
-	tell("[\"pull\",1]");
+	receive("[\"pull\",1]");
 	expect_abort("no such export ID in pull");
 }
 
-Test(rpc_engine, answer_that_comes_later)
+Test(rpc_engine, later_reply)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	receive("[\"pull\",1]");
 	expect(NULL);
 	rpc_call_resolve(api.later[0], json_integer(7));
 	expect("[\"resolve\",1,7]");
 }
 
-Test(rpc_engine, error_with_what_it_has)
+Test(rpc_engine, error_with_details)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"fail\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"fail\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"reject\",1,[\"error\",\"Error\",\"no\",null,{\"code\":\"CODE\",\"details\":{\"a\":1}}]]");
 }
 
-Test(rpc_engine, values_that_are_no_json)
+Test(rpc_engine, values_that_json_cannot_hold)
 {
 	static const char *const values[][2] = {
 		{"[\"undefined\"]", "[\"undefined\"]"},
@@ -242,9 +242,9 @@ Test(rpc_engine, values_that_are_no_json)
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		char text[200];
 		snprintf(text, sizeof text, "[\"push\",{\"v\":%s}]", values[i][0]);
-		tell(text);
+		receive(text);
 		snprintf(text, sizeof text, "[\"pull\",%zu]", i + 1);
-		tell(text);
+		receive(text);
 		snprintf(text, sizeof text, "[\"resolve\",%zu,{\"v\":%s}]", i + 1, values[i][1]);
 		expect(text);
 	}
@@ -252,16 +252,16 @@ Test(rpc_engine, values_that_are_no_json)
 
 Test(rpc_engine, pipelining)
 {
-	/* A property of a result that is to come, an element of it, and a call with it. */
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
-	tell("[\"push\",[\"pipeline\",1,[\"a\",\"b\",1]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"of\":[\"pipeline\",1,[\"a\"]]}]]]");
-	tell("[\"push\",[\"pipeline\",1,[\"nothing\",\"there\"]]]");
-	tell("[\"push\",[\"pipeline\",1,[\"a\",\"b\"],[1]]]");
+	/* A property of a future result, an element of it, and a call with it. */
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	receive("[\"push\",[\"pipeline\",1,[\"a\",\"b\",1]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"of\":[\"pipeline\",1,[\"a\"]]}]]]");
+	receive("[\"push\",[\"pipeline\",1,[\"nothing\",\"there\"]]]");
+	receive("[\"push\",[\"pipeline\",1,[\"a\",\"b\"],[1]]]");
 	for (int i = 2; i <= 5; i++) {
 		char text[40];
 		snprintf(text, sizeof text, "[\"pull\",%d]", i);
-		tell(text);
+		receive(text);
 	}
 	expect(NULL);
 	cr_assert_eq(api.called, 1);
@@ -273,14 +273,14 @@ Test(rpc_engine, pipelining)
 	expect(NULL);
 }
 
-Test(rpc_engine, pipelining_on_what_has_failed)
+Test(rpc_engine, pipelining_on_a_failed_call)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
-	tell("[\"push\",[\"pipeline\",1,[\"a\"]]]");
-	tell("[\"push\",[\"pipeline\",2,[\"b\"],[]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"pipeline\",1]]]]");
-	tell("[\"pull\",3]");
-	tell("[\"pull\",4]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	receive("[\"push\",[\"pipeline\",1,[\"a\"]]]");
+	receive("[\"push\",[\"pipeline\",2,[\"b\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"pipeline\",1]]]]");
+	receive("[\"pull\",3]");
+	receive("[\"pull\",4]");
 	rpc_call_reject(api.later[0], wire_error("Error", "gone", NULL, NULL));
 	expect("[\"reject\",3,[\"error\",\"Error\",\"gone\"]]");
 	expect("[\"reject\",4,[\"error\",\"Error\",\"gone\"]]");
@@ -289,29 +289,29 @@ Test(rpc_engine, pipelining_on_what_has_failed)
 
 Test(rpc_engine, long_chain)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 	for (int i = 1; i < 5000; i++) {
 		char text[60];
 		snprintf(text, sizeof text, "[\"push\",[\"pipeline\",%d,[]]]", i);
-		tell(text);
+		receive(text);
 	}
-	tell("[\"pull\",5000]");
+	receive("[\"pull\",5000]");
 	rpc_call_resolve(api.later[0], json_integer(1));
 	expect("[\"resolve\",5000,1]");
 }
 
-Test(rpc_engine, parts_of_the_main_object)
+Test(rpc_engine, members_of_the_main_object)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\"]]]");
-	tell("[\"push\",[\"pipeline\",1,[\"echo\"],[3]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"y\"]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"y\",\"z\"],[]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"_z\"],[]]]");
-	tell("[\"push\",[\"import\",0,[\"x\"]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\"]]]");
+	receive("[\"push\",[\"pipeline\",1,[\"echo\"],[3]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"y\"]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"y\",\"z\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"_z\"],[]]]");
+	receive("[\"push\",[\"import\",0,[\"x\"]]]");
 	for (int i = 1; i <= 6; i++) {
 		char text[40];
 		snprintf(text, sizeof text, "[\"pull\",%d]", i);
-		tell(text);
+		receive(text);
 	}
 	expect("[\"resolve\",1,[\"export\",-1]]");
 	expect("[\"resolve\",2,3]");
@@ -319,11 +319,11 @@ Test(rpc_engine, parts_of_the_main_object)
 	expect("[\"reject\",4,[\"error\",\"TypeError\",\"'y.z' is not a function.\"]]");
 	expect("[\"reject\",5,[\"error\",\"TypeError\",\"'x._z' is not a function.\"]]");
 	expect("[\"resolve\",6,[\"export\",-2]]");
-	tell("[\"push\",[\"pipeline\",-1,[\"echo\"],[4]]]");
-	tell("[\"pull\",7]");
+	receive("[\"push\",[\"pipeline\",-1,[\"echo\"],[4]]]");
+	receive("[\"pull\",7]");
 	expect("[\"resolve\",7,4]");
-	tell("[\"release\",-1,1]");
-	tell("[\"push\",[\"pipeline\",-1,[\"echo\"],[4]]]");
+	receive("[\"release\",-1,1]");
+	receive("[\"push\",[\"pipeline\",-1,[\"echo\"],[4]]]");
 	expect_abort("no such entry on exports table");
 }
 
@@ -372,25 +372,25 @@ Test(rpc_engine, messages_that_end_the_session)
 		{"[\"abort\",1]", "the peer has ended the session"},
 	};
 	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
-		tell(messages[i][0]);
+		receive(messages[i][0]);
 		expect_abort(messages[i][1]);
 		rpc_engine_destroy(e);
 		e = rpc_engine_create(&callbacks, NULL);
 	}
 }
 
-Test(rpc_engine, release_of_more_than_there_is)
+Test(rpc_engine, release_of_more_than_exists)
 {
-	tell("[\"push\",1]");
-	tell("[\"release\",1,2]");
+	receive("[\"push\",1]");
+	receive("[\"release\",1,2]");
 	expect_abort("refcount would go negative");
 }
 
-Test(rpc_engine, results_of_what_was_never_asked)
+Test(rpc_engine, results_that_were_never_requested)
 {
-	tell("[\"resolve\",7,1]");
-	tell("[\"reject\",-7,[\"error\",\"Error\",\"x\"]]");
-	tell("[\"resolve\",7,[\"export\",-3]]");
+	receive("[\"resolve\",7,1]");
+	receive("[\"reject\",-7,[\"error\",\"Error\",\"x\"]]");
+	receive("[\"resolve\",7,[\"export\",-3]]");
 	expect("[\"release\",-3,1]");
 	cr_assert_null(rpc_engine_aborted(e));
 }
@@ -400,49 +400,49 @@ Test(rpc_engine, too_deep)
 	char text[4000] = "[\"push\",";
 	for (int i = 0; i < 200; i++)
 		strcat(text, "{\"a\":");
-	tell(text);
+	receive(text);
 	expect_abort("a message is nested too deeply, or too large");
 }
 
-Test(rpc_engine, values_in_values_are_bounded)
+Test(rpc_engine, nested_values_are_limited)
 {
 	char text[100];
-	tell("[\"push\",{\"a\":\"0123456789012345678901234567890123456789\"}]");
+	receive("[\"push\",{\"a\":\"0123456789012345678901234567890123456789\"}]");
 	for (int i = 1; i < 60 && !rpc_engine_aborted(e); i++) {
 		snprintf(text, sizeof text, "[\"push\",[[[\"pipeline\",%d],[\"pipeline\",%d]]]]", i,
 			i);
-		tell(text);
+		receive(text);
 	}
 	expect_abort("a value is nested too deeply, or too large");
 }
 
-Test(rpc_engine, pushes_without_release)
+Test(rpc_engine, pushes_without_release_are_limited)
 {
 	for (int i = 0; i < 100000 && !rpc_engine_aborted(e); i++)
-		tell("[\"push\",1]");
+		receive("[\"push\",1]");
 	expect_abort("too many results are not released");
 }
 
-Test(rpc_engine, bytes_that_are_held)
+Test(rpc_engine, held_bytes_are_limited)
 {
 	char *text = malloc((1 << 20) + 20);
 	strcpy(text, "[\"push\",\"");
 	memset(text + 9, 'x', 1 << 20);
 	strcpy(text + 9 + (1 << 20), "\"]");
 	for (int i = 0; i < 100 && !rpc_engine_aborted(e); i++)
-		tell(text);
+		receive(text);
 	free(text);
 	expect_abort("too many bytes are held");
 }
 
-Test(rpc_engine, calls_under_way_are_bounded)
+Test(rpc_engine, pending_calls_are_limited)
 {
 	char text[40];
 	for (unsigned i = 0; i < RPC_CALLS_MAX + 1; i++)
-		tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+		receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 	cr_assert_eq(api.called, RPC_CALLS_MAX);
 	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_CALLS_MAX + 1);
-	tell(text);
+	receive(text);
 	snprintf(text, sizeof text, "[\"reject\",%u,", RPC_CALLS_MAX + 1);
 	size_t length;
 	char *said = rpc_engine_next(e, &length);
@@ -450,23 +450,23 @@ Test(rpc_engine, calls_under_way_are_bounded)
 	cr_assert_not_null(strstr(said, "LIMIT_REACHED"));
 	free(said);
 	rpc_call_resolve(api.later[0], json_null());
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 	cr_assert_eq(api.called, RPC_CALLS_MAX + 1);
 	rpc_engine_destroy(e);
 	cr_assert_eq(api.cancelled, RPC_CALLS_MAX);
 	setup();
 }
 
-Test(rpc_engine, answers_that_are_not_read_hold_calls_back)
+Test(rpc_engine, unread_replies_delay_calls)
 {
 	char text[80];
 	size_t length, answered = 0;
 	char *said;
 	for (int i = 1; i <= 20; i++) {
-		tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
+		receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 		snprintf(text, sizeof text, "[\"pull\",%d]", i);
-		tell(text);
-		/* As long as it is called, a megabyte is its answer. */
+		receive(text);
+		/* Each call returns a megabyte. */
 		if (api.later_count == (size_t)i) {
 			json_t *big = json_sprintf("%*s", 1 << 20, "y");
 			rpc_call_resolve(api.later[i - 1], big);
@@ -482,45 +482,45 @@ Test(rpc_engine, answers_that_are_not_read_hold_calls_back)
 		free(said);
 }
 
-Test(rpc_engine, stream_of_ours)
+Test(rpc_engine, our_stream)
 {
 	api.pieces = 2;
 	api.piece_size = 3;
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,[\"readable\",1]]");
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"enp6\"]]]]");
-	tell("[\"release\",1,1]");
+	receive("[\"release\",1,1]");
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"enp6\"]]]]");
 	expect("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
 	cr_assert_eq(api.closed, 1);
 	expect(NULL);
-	tell("[\"resolve\",2,[\"undefined\"]]");
-	tell("[\"resolve\",3,[\"undefined\"]]");
+	receive("[\"resolve\",2,[\"undefined\"]]");
+	receive("[\"resolve\",3,[\"undefined\"]]");
 	expect(NULL);
-	tell("[\"resolve\",4,[\"undefined\"]]");
+	receive("[\"resolve\",4,[\"undefined\"]]");
 	expect("[\"release\",1,1]");
 	expect(NULL);
 }
 
 Test(rpc_engine, stream_in_an_object)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"file\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"file\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,{\"size\":3,\"content\":[\"readable\",1]}]");
 	expect("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
 }
 
-Test(rpc_engine, stream_waits_for_its_reader)
+Test(rpc_engine, our_stream_waits_for_its_reader)
 {
 	size_t length, sent = 0;
 	char *said;
 	api.pieces = 1000;
 	api.piece_size = 10000;
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,[\"readable\",1]]");
 	for (; (said = rpc_engine_next(e, &length)); sent++)
@@ -528,44 +528,44 @@ Test(rpc_engine, stream_waits_for_its_reader)
 	cr_assert_geq(sent, RPC_WINDOW / 10200);
 	cr_assert_leq(sent, RPC_WINDOW / 10000 + 1);
 	cr_assert_not(rpc_engine_has_next(e));
-	tell("[\"resolve\",2,[\"undefined\"]]");
+	receive("[\"resolve\",2,[\"undefined\"]]");
 	cr_assert(rpc_engine_has_next(e));
 }
 
-Test(rpc_engine, stream_that_is_not_wanted_any_more)
+Test(rpc_engine, our_stream_is_cancelled)
 {
 	api.pieces = 5;
 	api.piece_size = 1;
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,[\"readable\",1]]");
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"eg\"]]]]");
 	expect("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"eg\"]]]]");
-	tell("[\"reject\",2,[\"error\",\"Error\",\"cancelled\"]]");
+	receive("[\"reject\",2,[\"error\",\"Error\",\"cancelled\"]]");
 	cr_assert_eq(api.closed, 1);
 	expect("[\"release\",1,1]");
-	tell("[\"reject\",3,[\"error\",\"Error\",\"cancelled\"]]");
+	receive("[\"reject\",3,[\"error\",\"Error\",\"cancelled\"]]");
 	expect(NULL);
 }
 
-Test(rpc_engine, stream_that_breaks_off)
+Test(rpc_engine, our_stream_fails)
 {
 	api.broken = true;
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,[\"readable\",1]]");
 	expect("[\"stream\",[\"pipeline\",1,[\"abort\"],[[\"error\",\"Error\",\"oops\"]]]]");
-	tell("[\"resolve\",2,[\"undefined\"]]");
+	receive("[\"resolve\",2,[\"undefined\"]]");
 	expect("[\"release\",1,1]");
 }
 
-Test(rpc_engine, stream_that_waits)
+Test(rpc_engine, our_stream_has_nothing_at_times)
 {
 	api.wait = true;
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,[\"readable\",1]]");
 	expect(NULL);
@@ -576,102 +576,102 @@ Test(rpc_engine, stream_that_waits)
 	expect("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
 }
 
-Test(rpc_engine, stream_that_nobody_takes)
+Test(rpc_engine, our_stream_that_is_never_read)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
 	cr_assert_eq(api.closed, 0);
-	tell("[\"release\",1,1]");
+	receive("[\"release\",1,1]");
 	cr_assert_eq(api.closed, 1);
-	/* And one whose session ends. */
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"pull\",3]");
+	/* A stream whose session ends. */
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"pull\",3]");
 	expect("[\"pipe\"]");
 	rpc_engine_destroy(e);
 	cr_assert_eq(api.closed, 3);
 	setup();
 }
 
-Test(rpc_engine, streams_are_bounded)
+Test(rpc_engine, number_of_streams_is_limited)
 {
 	for (unsigned i = 0; i < RPC_STREAMS_MAX + 1; i++)
-		tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+		receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
 	cr_assert_eq(api.closed, 1);
 	char text[40];
 	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_STREAMS_MAX + 1);
-	tell(text);
+	receive(text);
 	size_t length;
 	char *said = rpc_engine_next(e, &length);
 	cr_assert_not_null(strstr(said, "LIMIT_REACHED"));
 	free(said);
 }
 
-Test(rpc_engine, call_to_the_peer)
+Test(rpc_engine, call_of_the_peer)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1]}]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1]}]]]");
+	receive("[\"pull\",1]");
 	expect("[\"push\",[\"pipeline\",-1,[],[\"hello\"]]]");
 	expect("[\"pull\",1]");
 	expect("[\"resolve\",1,true]");
 	cr_assert_eq(api.returned, 0);
-	tell("[\"resolve\",1,[\"undefined\"]]");
+	receive("[\"resolve\",1,[\"undefined\"]]");
 	cr_assert_eq(api.returned, 1);
-	tell("[\"release\",1,1]");
+	receive("[\"release\",1,1]");
 	expect("[\"release\",-1,1]");
 	expect("[\"release\",1,1]");
 	expect(NULL);
 }
 
-Test(rpc_engine, call_to_the_peer_that_fails)
+Test(rpc_engine, failing_call_of_the_peer)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1],\"g\":[\"export\",-1]}]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1],\"g\":[\"export\",-1]}]]]");
 	expect("[\"push\",[\"pipeline\",-1,[],[\"hello\"]]]");
 	expect("[\"pull\",1]");
-	tell("[\"reject\",1,[\"error\",\"Error\",\"x\"]]");
+	receive("[\"reject\",1,[\"error\",\"Error\",\"x\"]]");
 	cr_assert_eq(api.returned, 1);
 	expect("[\"release\",-1,2]");
 	expect("[\"release\",1,1]");
-	/* None to be called. */
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":1}]]]");
-	tell("[\"pull\",2]");
+	/* There is no function to call. */
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":1}]]]");
+	receive("[\"pull\",2]");
 	expect("[\"resolve\",2,false]");
 }
 
 Test(rpc_engine, promise_of_the_peer)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"p\":[\"promise\",-1]}]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[{\"p\":[\"promise\",-1]}]]]");
+	receive("[\"pull\",1]");
 	expect(NULL);
-	tell("[\"resolve\",-1,[[8]]]");
+	receive("[\"resolve\",-1,[[8]]]");
 	expect("[\"release\",-1,1]");
 	expect("[\"resolve\",1,{\"p\":[[8]]}]");
 }
 
 Test(rpc_engine, promises_that_wait_for_each_other)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"promise\",-1]]]]");
-	tell("[\"pull\",1]");
-	tell("[\"resolve\",-1,[\"pipeline\",1]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"echo\"],[[\"promise\",-1]]]]");
+	receive("[\"pull\",1]");
+	receive("[\"resolve\",-1,[\"pipeline\",1]]");
 	expect("[\"release\",-1,1]");
 	expect(NULL);
-	tell("[\"push\",{\"a\":[\"promise\",-2]}]");
-	tell("[\"resolve\",-2,[\"pipeline\",2]]");
+	receive("[\"push\",{\"a\":[\"promise\",-2]}]");
+	receive("[\"resolve\",-2,[\"pipeline\",2]]");
 	expect("[\"release\",-2,1]");
 }
 
-Test(rpc_engine, promise_that_is_itself)
+Test(rpc_engine, promise_of_itself)
 {
-	tell("[\"push\",[\"promise\",-1]]");
-	tell("[\"resolve\",-1,[\"pipeline\",1]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"promise\",-1]]");
+	receive("[\"resolve\",-1,[\"pipeline\",1]]");
+	receive("[\"pull\",1]");
 	expect("[\"release\",-1,1]");
 	expect("[\"reject\",1,[\"error\",\"TypeError\",\"A promise cannot be resolved with itself\"]]");
 }
 
 Test(rpc_engine, map_is_refused)
 {
-	tell("[\"push\",[\"remap\",0,[],[[\"export\",-1]],[[\"pipeline\",0]]]]");
-	tell("[\"pull\",1]");
+	receive("[\"push\",[\"remap\",0,[],[[\"export\",-1]],[[\"pipeline\",0]]]]");
+	receive("[\"pull\",1]");
 	expect("[\"release\",-1,1]");
 	expect("[\"reject\",1,[\"error\",\"Error\",\"map() is not supported by this server\",null,"
 	       "{\"code\":\"NOT_IMPLEMENTED\",\"details\":{}}]]");
@@ -680,33 +680,33 @@ Test(rpc_engine, map_is_refused)
 
 Test(rpc_engine, stream_of_the_peer)
 {
-	tell("[\"pipe\"]");
-	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"YWI\"]]]]");
+	receive("[\"pipe\"]");
+	receive("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"YWI\"]]]]");
 	expect(NULL);
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
 	cr_assert_str_eq(api.read, "ab");
 	expect("[\"resolve\",2,[\"undefined\"]]");
-	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"Y2Q=\"]]]]");
-	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"ef\"]]]");
+	receive("[\"stream\",[\"pipeline\",1,[\"write\"],[[\"bytes\",\"Y2Q=\"]]]]");
+	receive("[\"stream\",[\"pipeline\",1,[\"write\"],[\"ef\"]]]");
 	cr_assert_str_eq(api.read, "abcdef");
-	tell("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+	receive("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
 	cr_assert_eq(api.completes, 1);
 	expect("[\"resolve\",4,[\"undefined\"]]");
 	expect("[\"resolve\",5,[\"undefined\"]]");
 	expect("[\"resolve\",6,[\"undefined\"]]");
-	tell("[\"release\",1,1]");
-	tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
+	receive("[\"release\",1,1]");
+	receive("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
 	expect_abort("no such entry on exports table");
 }
 
-Test(rpc_engine, stream_of_the_peer_to_a_slow_reader)
+Test(rpc_engine, stream_of_the_peer_with_a_slow_reader)
 {
 	api.slow = true;
-	tell("[\"pipe\"]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	receive("[\"pipe\"]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
 	for (int i = 0; i < 3; i++)
-		tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
-	tell("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
+		receive("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
+	receive("[\"stream\",[\"pipeline\",1,[\"close\"],[]]]");
 	cr_assert_eq(api.read_length, 1);
 	expect(NULL);
 	rpc_reader_resume(api.reader);
@@ -719,50 +719,50 @@ Test(rpc_engine, stream_of_the_peer_to_a_slow_reader)
 	expect("[\"reject\",6,[\"error\",\"Error\",\"The stream is no longer read\"]]");
 }
 
-Test(rpc_engine, stream_of_the_peer_that_breaks_off)
+Test(rpc_engine, stream_of_the_peer_fails)
 {
 	static const char *const ends[] = {
 		"[\"stream\",[\"pipeline\",1,[\"abort\"],[[\"error\",\"Error\",\"x\"]]]]",
 		"[\"release\",1,1]"};
 	for (size_t i = 0; i < 2; i++) {
-		tell("[\"pipe\"]");
-		tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
-		tell("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
-		tell(ends[i]);
+		receive("[\"pipe\"]");
+		receive("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+		receive("[\"stream\",[\"pipeline\",1,[\"write\"],[\"x\"]]]");
+		receive(ends[i]);
 		cr_assert_eq(api.breaks, i + 1);
 		rpc_engine_destroy(e);
 		setup();
 	}
-	/* Neither does it go on with the session. */
-	tell("[\"pipe\"]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	/* It ends with the session, too. */
+	receive("[\"pipe\"]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
 	rpc_engine_destroy(e);
 	cr_assert_eq(api.breaks, 3);
 	setup();
 }
 
-Test(rpc_engine, stream_of_the_peer_that_nobody_reads)
+Test(rpc_engine, stream_of_the_peer_without_a_reader)
 {
 	char *text = malloc((1 << 20) + 60);
 	size_t n = (size_t)sprintf(text, "[\"stream\",[\"pipeline\",1,[\"write\"],[\"");
 	memset(text + n, 'x', 1 << 20);
 	strcpy(text + n + (1 << 20), "\"]]]");
-	tell("[\"pipe\"]");
+	receive("[\"pipe\"]");
 	for (int i = 0; i < 100 && !rpc_engine_aborted(e); i++)
-		tell(text);
+		receive(text);
 	free(text);
 	expect_abort("too much of a stream is on its way");
 }
 
-/* What it is told again and again, until it has enough of that. */
-static void tell_until_abort(const char *text, unsigned most, const char *reason)
+/* Receive text again and again until the engine aborts. */
+static void receive_until_abort(const char *text, unsigned most, const char *reason)
 {
 	for (unsigned i = 0; i < most && !rpc_engine_aborted(e); i++)
-		tell(text);
+		receive(text);
 	expect_abort(reason);
 }
 
-Test(rpc_engine, streams_of_the_peer_are_bounded_together)
+Test(rpc_engine, streams_of_the_peer_are_limited_together)
 {
 	const size_t length = 4 << 20;
 	char *text = malloc(length + 80);
@@ -771,23 +771,23 @@ Test(rpc_engine, streams_of_the_peer_are_bounded_together)
 			text, "[\"stream\",[\"pipeline\",%u,[\"write\"],[\"", 2 * pipe - 1);
 		memset(text + n, 'x', length);
 		strcpy(text + n + length, "\"]]]");
-		tell("[\"pipe\"]");
-		tell(text);
+		receive("[\"pipe\"]");
+		receive(text);
 	}
 	free(text);
 	expect_abort("too many bytes are held");
 }
 
-Test(rpc_engine, names_are_bounded)
+Test(rpc_engine, names_are_limited)
 {
 	char name[RPC_NAME_MAX + 2] = "", text[RPC_NAME_MAX + 80];
 	memset(name, 'n', RPC_NAME_MAX + 1);
-	tell("[\"push\",[\"promise\",-1]]");
+	receive("[\"push\",[\"promise\",-1]]");
 	snprintf(text, sizeof text, "[\"push\",[\"pipeline\",1,[\"%s\"]]]", name + 1);
-	tell(text);
+	receive(text);
 	cr_assert_null(rpc_engine_aborted(e));
 	snprintf(text, sizeof text, "[\"push\",[\"pipeline\",1,[\"%s\"]]]", name);
-	tell(text);
+	receive(text);
 	expect_abort("a reference is not well-formed");
 }
 
@@ -805,20 +805,20 @@ static char *long_path(int64_t id)
 	return text;
 }
 
-Test(rpc_engine, paths_that_wait_are_bounded)
+Test(rpc_engine, waiting_paths_are_limited)
 {
 	char *text = long_path(1);
-	tell("[\"push\",[\"promise\",-1]]");
-	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too many bytes are held");
+	receive("[\"push\",[\"promise\",-1]]");
+	receive_until_abort(text, RPC_EXPORTS_MAX - 10, "too many bytes are held");
 	rpc_engine_destroy(e);
 	setup();
-	/* Nor are calls to the peer. */
-	tell("[\"push\",[\"export\",-1]]");
-	tell_until_abort(text, RPC_EXPORTS_MAX - 10, "too many bytes are held");
+	/* Calls of the peer are limited too. */
+	receive("[\"push\",[\"export\",-1]]");
+	receive_until_abort(text, RPC_EXPORTS_MAX - 10, "too many bytes are held");
 	free(text);
 }
 
-Test(rpc_engine, what_is_said_to_who_does_not_read_is_bounded)
+Test(rpc_engine, messages_for_a_peer_that_does_not_read_are_limited)
 {
 	json_t *stubs = json_array(), *message;
 	for (int i = 1; i <= 1000; i++)
@@ -826,31 +826,31 @@ Test(rpc_engine, what_is_said_to_who_does_not_read_is_bounded)
 	message = json_pack("[s, i, [o]]", "resolve", 999, stubs);
 	char *text = json_dumps(message, JSON_COMPACT);
 	json_decref(message);
-	tell_until_abort(text, 100, "too many unsent messages");
+	receive_until_abort(text, 100, "too many unsent messages");
 	free(text);
 }
 
-Test(rpc_engine, what_is_no_stream_cannot_be_read)
+Test(rpc_engine, other_values_cannot_be_read_as_a_stream)
 {
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[1]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[1]]]");
 	cr_assert_null(api.reader);
-	tell("[\"pipe\"]");
-	tell("[\"push\",[\"pipeline\",2,[\"push\"],[1]]]");
-	tell("[\"pull\",3]");
+	receive("[\"pipe\"]");
+	receive("[\"push\",[\"pipeline\",2,[\"push\"],[1]]]");
+	receive("[\"pull\",3]");
 	expect("[\"reject\",3,[\"error\",\"TypeError\",\"A pipe has only the methods write, close and abort\"]]");
 }
 
-Test(rpc_engine, end_with_everything_under_way)
+Test(rpc_engine, end_with_everything_open)
 {
 	api.wait = true;
-	tell("[\"pipe\"]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[{\"f\":[\"export\",-1]}]]]");
-	tell("[\"push\",[\"pipeline\",3,[\"a\"],[[\"pipeline\",3]]]]");
-	tell("[\"push\",[[[\"pipeline\",3],[\"promise\",-2]]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
-	tell("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1]}]]]");
-	tell("[\"pull\",4]");
-	tell("[\"pull\",5]");
-	tell("[\"pull\",6]");
+	receive("[\"pipe\"]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"read\"],[[\"readable\",1]]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[{\"f\":[\"export\",-1]}]]]");
+	receive("[\"push\",[\"pipeline\",3,[\"a\"],[[\"pipeline\",3]]]]");
+	receive("[\"push\",[[[\"pipeline\",3],[\"promise\",-2]]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
+	receive("[\"push\",[\"pipeline\",0,[\"x\",\"back\"],[{\"f\":[\"export\",-1]}]]]");
+	receive("[\"pull\",4]");
+	receive("[\"pull\",5]");
+	receive("[\"pull\",6]");
 }

@@ -1,4 +1,4 @@
-/* The options of `ringside serve`: what each takes and refuses, and that the help says the truth of defaults. */
+/* Options of `ringside serve`: valid and invalid values, and defaults in the help. */
 #include "ring/ring.h"
 #include "ws/serve/options.h"
 
@@ -9,7 +9,7 @@
 
 #define WORDS 80
 
-/* Parse words of a command line, which are separated by spaces. */
+/* Parse a command line whose words are separated by spaces. */
 static enum serve_request parse(const char *words, struct serve_options *ret_options)
 {
 	static char text[2048];
@@ -18,7 +18,7 @@ static enum serve_request parse(const char *words, struct serve_options *ret_opt
 	snprintf(text, sizeof text, "%s", words);
 	for (char *w = strtok(text, " "); w; w = strtok(NULL, " "))
 		argv[argc++] = w;
-	optind = 0; /* getopt_long() begins anew */
+	optind = 0; /* getopt_long() starts over */
 	opterr = 0;
 	return serve_options_parse(argc, argv, ret_options);
 }
@@ -33,7 +33,7 @@ static char *help_text(void)
 	return text;
 }
 
-Test(serve_options, nothing_given)
+Test(serve_options, no_options)
 {
 	struct serve_options o;
 	cr_assert_eq(parse("serve", &o), SERVE_START);
@@ -68,7 +68,7 @@ Test(serve_options, webhooks)
 	cr_assert_eq(o.webhook_wait_s, 15);
 }
 
-Test(serve_options, everything_given)
+Test(serve_options, all_options)
 {
 	struct serve_options o;
 	cr_assert_eq(
@@ -106,7 +106,7 @@ Test(serve_options, everything_given)
 	cr_assert(o.kill_sessions && o.log_commands && o.verbose);
 }
 
-Test(serve_options, flags_are_taken_back)
+Test(serve_options, flags_can_be_undone)
 {
 	struct serve_options o;
 	cr_assert_eq(parse("serve --verbose --no-verbose --no-auth --auth", &o), SERVE_START);
@@ -139,7 +139,7 @@ Test(serve_options, refused)
 		cr_expect_eq(parse(wrong[i], &o), SERVE_WRONG, "%s", wrong[i]);
 }
 
-/* With blanks as well, which the parser of words above cannot say. */
+/* Words with blanks too, which parse() cannot have. */
 Test(serve_options, numbers_are_digits)
 {
 	static const char *const names[] = {"ring-size", "scrollback", "max-sessions",
@@ -162,7 +162,7 @@ Test(serve_options, numbers_are_digits)
 		}
 }
 
-Test(serve_options, plain_http_stays_on_the_machine_unless_asked)
+Test(serve_options, plain_http_is_local_unless_requested)
 {
 	static const struct {
 		const char *words;
@@ -185,7 +185,7 @@ Test(serve_options, plain_http_stays_on_the_machine_unless_asked)
 		cr_expect_eq(parse(cases[i].words, &o), cases[i].want, "%s", cases[i].words);
 }
 
-Test(serve_options, too_many_of_a_list)
+Test(serve_options, too_many_values_of_a_list)
 {
 	char words[2048] = "";
 	struct serve_options o;
@@ -196,15 +196,15 @@ Test(serve_options, too_many_of_a_list)
 	cr_assert_eq(parse(words, &o), SERVE_WRONG);
 }
 
-Test(serve_options, help_and_version_go_before_what_is_behind_them)
+Test(serve_options, help_and_version_win_over_later_errors)
 {
 	struct serve_options o;
 	cr_assert_eq(parse("serve --help --no-such", &o), SERVE_HELP);
 	cr_assert_eq(parse("--version", &o), SERVE_VERSION);
 }
 
-/* The default of an option that takes a number, as the help tells it: given, it changes nothing. */
-Test(serve_options, defaults_are_those_of_the_help)
+/* An option with the default that the help states changes nothing. */
+Test(serve_options, help_has_the_right_defaults)
 {
 	char *text = help_text(), *next, words[64];
 	struct serve_options plain, given;

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-Test(privacy_remove_variable, wipes_every_one_of_the_name)
+Test(privacy_remove_variable, wipes_every_variable_of_the_name)
 {
 	char first[] = "SECRET=one", other[] = "SECRETS=kept", second[] = "SECRET=two",
 	     bare[] = "SECRET";
@@ -23,7 +23,7 @@ Test(privacy_remove_variable, wipes_every_one_of_the_name)
 	ASSERT_NO_LEAKS();
 }
 
-Test(privacy_remove_variable, there_is_none)
+Test(privacy_remove_variable, missing_variable)
 {
 	char other[] = "A=b";
 	char *environment[] = {other, NULL};
@@ -32,7 +32,7 @@ Test(privacy_remove_variable, there_is_none)
 	privacy_wipe(NULL);
 }
 
-Test(privacy_begin, neither_traced_nor_dumped)
+Test(privacy_begin, process_can_be_neither_traced_nor_dumped)
 {
 	struct rlimit core, before;
 	cr_assert_eq(getrlimit(RLIMIT_CORE, &before), 0);
@@ -42,5 +42,5 @@ Test(privacy_begin, neither_traced_nor_dumped)
 	cr_assert_eq(prctl(PR_GET_DUMPABLE), 0);
 	cr_assert_eq(getrlimit(RLIMIT_CORE, &core), 0);
 	cr_assert_eq(core.rlim_cur, 0);
-	cr_assert_eq(core.rlim_max, before.rlim_max, "whoever wants core files may have them");
+	cr_assert_eq(core.rlim_max, before.rlim_max, "the hard limit is unchanged");
 }

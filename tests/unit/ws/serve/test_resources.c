@@ -1,4 +1,4 @@
-/* What the environment says of resources. */
+/* Resources from the environment. */
 #include "shell/workers.h"
 #include "ws/serve/resources.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-Test(resources_threads, as_many_as_it_says)
+Test(resources_threads, number_from_the_environment)
 {
 	setenv("RINGSIDE_THREADS", "0", 1);
 	cr_assert_eq(resources_threads(), 0);
@@ -16,7 +16,7 @@ Test(resources_threads, as_many_as_it_says)
 	cr_assert_eq(resources_threads(), 16);
 }
 
-Test(resources_threads, what_is_no_number_is_taken_as_not_given)
+Test(resources_threads, invalid_number_counts_as_missing)
 {
 	static char huge[100000];
 	static const char *const wrong[] = {

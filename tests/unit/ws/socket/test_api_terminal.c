@@ -1,14 +1,14 @@
-/* Who is slow and who is not: a terminal socket whose peer has room when the test says so. */
+/* Slow and fast clients: a terminal socket whose transport has space when the test allows it. */
 #include "tests/lib/memory_api.h"
 #include "ws/socket/terminal.h"
 
 #define LAG 1000u
-#define MUCH (10 * LAG) /* more than that, and less than a ring */
+#define MUCH (10 * LAG) /* more than the lag limit, less than a ring */
 
 static struct peer {
 	bool room;
-	bool thin;      /* it takes a few bytes, and then no more */
-	uint64_t bytes; /* of frames that are not texts */
+	bool thin;      /* accepts a few bytes and then no more */
+	uint64_t bytes; /* of binary frames */
 	char texts[16384];
 	struct terminal *terminal;
 	struct session *session;
@@ -95,8 +95,8 @@ static void print_much(void)
 	print(MUCH);
 }
 
-/* The client says that all of its bytes have come. */
-static void say_reached(void)
+/* The client acknowledges all its bytes. */
+static void acknowledge(void)
 {
 	char text[64];
 	snprintf(text, sizeof text, "{\"type\":\"ack\",\"bytes\":%llu}",
@@ -123,7 +123,7 @@ static void end(void)
 
 TestSuite(terminal_slow, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
 
-Test(terminal_slow, one_that_takes_all_gets_every_byte_however_much_comes_at_once)
+Test(terminal_slow, fast_client_gets_every_byte_even_of_bursts)
 {
 	begin();
 	uint64_t before = peer.bytes;
@@ -138,7 +138,7 @@ Test(terminal_slow, one_that_takes_all_gets_every_byte_however_much_comes_at_onc
 	end();
 }
 
-Test(terminal_slow, one_that_has_left_much_for_long_gets_a_snapshot)
+Test(terminal_slow, client_with_a_long_backlog_gets_a_snapshot)
 {
 	begin();
 	uint64_t before = peer.bytes;
@@ -152,8 +152,8 @@ Test(terminal_slow, one_that_has_left_much_for_long_gets_a_snapshot)
 	end();
 }
 
-/* It has waited for long and then been given a piece: what came meanwhile has not waited for less. */
-Test(terminal_slow, a_piece_taken_makes_nobody_fast)
+/* The client has waited long and then got one piece: later output has waited as long. */
+Test(terminal_slow, single_piece_does_not_make_a_client_fast)
 {
 	begin();
 	peer.room = false;
@@ -168,7 +168,7 @@ Test(terminal_slow, a_piece_taken_makes_nobody_fast)
 	end();
 }
 
-Test(terminal_slow, little_that_waits_for_long_is_no_reason)
+Test(terminal_slow, small_backlog_is_never_skipped)
 {
 	begin();
 	uint64_t before = peer.bytes;
@@ -183,8 +183,8 @@ Test(terminal_slow, little_that_waits_for_long_is_no_reason)
 	end();
 }
 
-/* What the session's holder waits for: see SESSION_VIEWER_READS_MS. */
-Test(terminal_slow, only_one_that_takes_what_it_gets_is_waited_for)
+/* The holder waits only for such viewers: see SESSION_VIEWER_READS_MS. */
+Test(terminal_slow, only_a_reading_client_holds_back_the_writer)
 {
 	begin();
 	const struct session_viewer *v = &peer.terminal->viewer;
@@ -195,19 +195,19 @@ Test(terminal_slow, only_one_that_takes_what_it_gets_is_waited_for)
 	peer.room = false;
 	pass_ms(TERMINAL_LAG_MS + 50);
 	print_much();
-	cr_expect_eq(v->taken_ms, taken, "it has taken nothing since");
+	cr_expect_eq(v->taken_ms, taken, "nothing was sent since");
 	cr_expect_eq(v->offset, MUCH);
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
 	terminal_writable(peer.terminal);
-	cr_expect_eq(v->taken_ms, 0, "it gets snapshots now, and needs nothing of the ring");
+	cr_expect_eq(v->taken_ms, 0, "it gets snapshots and needs no bytes of the ring");
 	end();
 }
 
-Test(terminal_slow, who_says_what_has_come_gets_no_more_than_is_on_its_way_at_first)
+Test(terminal_slow, acknowledging_client_gets_the_first_window_at_first)
 {
 	begin_as(&(struct terminal_query){.session = "s", .lag = TERMINAL_LAG, .acks = true});
-	say_reached();
+	acknowledge();
 	uint64_t before = peer.bytes;
 	for (unsigned i = 0; i < 4; i++)
 		print(PACE_WINDOW_FIRST / 2);
@@ -215,7 +215,7 @@ Test(terminal_slow, who_says_what_has_come_gets_no_more_than_is_on_its_way_at_fi
 	cr_expect_geq(peer.bytes - before, PACE_WINDOW_FIRST - PACE_ACK_EVERY);
 	while (peer.bytes - before < PACE_WINDOW_FIRST * 2) {
 		uint64_t had = peer.bytes;
-		say_reached();
+		acknowledge();
 		cr_assert_gt(peer.bytes, had);
 	}
 	cr_expect_eq(peer.bytes - before, PACE_WINDOW_FIRST * 2);
@@ -223,14 +223,14 @@ Test(terminal_slow, who_says_what_has_come_gets_no_more_than_is_on_its_way_at_fi
 	end();
 }
 
-Test(terminal_slow, what_a_slow_line_delivers_in_half_a_second_is_its_backlog)
+Test(terminal_slow, backlog_of_a_slow_line_is_half_a_second)
 {
 	begin_as(&(struct terminal_query){.session = "s", .lag = TERMINAL_LAG, .acks = true});
-	say_reached();
-	/* So much took three seconds. */
+	acknowledge();
+	/* The window took three seconds. */
 	print(PACE_WINDOW_FIRST);
 	peer.terminal->pace.since_ms -= 3000;
-	say_reached();
+	acknowledge();
 	cr_assert(peer.terminal->pace.slow);
 	uint64_t window = peer.terminal->pace.window, before = peer.bytes;
 	cr_assert_lt(window, PACE_WINDOW_FIRST / 2);
@@ -240,7 +240,7 @@ Test(terminal_slow, what_a_slow_line_delivers_in_half_a_second_is_its_backlog)
 	cr_expect_leq(peer.bytes - before, window);
 	cr_expect_not(was_resynced());
 	peer.terminal->pace.since_ms -= 3000;
-	say_reached();
+	acknowledge();
 	memory_api_settle();
 	cr_expect(was_resynced());
 	end();
@@ -254,7 +254,7 @@ static unsigned count(const char *what)
 	return n;
 }
 
-Test(terminal_slow, a_snapshot_asked_for_while_one_is_sent_has_its_own_sync)
+Test(terminal_slow, second_snapshot_request_gets_its_own_sync)
 {
 	static const char ask[] = "{\"type\":\"snapshot\",\"scrollback\":10}";
 	begin();
@@ -275,13 +275,13 @@ Test(terminal_slow, a_snapshot_asked_for_while_one_is_sent_has_its_own_sync)
 	cr_expect_lt(strstr(peer.texts, "\"sync\""), second, "%s", peer.texts);
 	uint64_t before = peer.bytes;
 	print(100);
-	cr_expect_eq(peer.bytes - before, 100, "it goes on");
+	cr_expect_eq(peer.bytes - before, 100, "output continues");
 	end();
 }
 
 #define HISTORY 500u /* lines */
 
-/* A screen of more than a client need not say has reached it, and lines above that. */
+/* More bytes on the screen than one acknowledgement covers, and lines above it. */
 static void print_history(unsigned lines)
 {
 	char line[256];
@@ -292,12 +292,12 @@ static void print_history(unsigned lines)
 		snprintf(line + n, sizeof line - n, "\033[m%u\r\n", i);
 		memory_holder_say(memory_api_holder("s"), line);
 		if (i % 16 == 0)
-			memory_api_settle(); /* a ring has room for so much */
+			memory_api_settle(); /* the ring has space for so much */
 	}
 	memory_api_settle();
 }
 
-Test(terminal_slow, who_says_what_has_come_sees_the_screen_first)
+Test(terminal_slow, acknowledging_client_gets_the_screen_before_its_history)
 {
 	memory_api.sessions.config.scrollback = HISTORY;
 	start();
@@ -307,26 +307,26 @@ Test(terminal_slow, who_says_what_has_come_sees_the_screen_first)
 	cr_expect_lt(peer.bytes, PACE_WINDOW_FIRST / 2);
 	cr_expect_eq(count("\"lines\":0,"), 1, "%s", peer.texts);
 	cr_expect_eq(count("\"partial\":true"), 1);
-	cr_expect_eq(count("\"presence\""), 1, "that does not wait for the rest");
+	cr_expect_eq(count("\"presence\""), 1, "presence does not wait for the history");
 	pass_ms(3 * TERMINAL_REFRESH_MS);
-	cr_expect_eq(count("\"snapshot\""), 1, "it has yet to come");
-	say_reached();
+	cr_expect_eq(count("\"snapshot\""), 1, "the first is not acknowledged");
+	acknowledge();
 	cr_assert(LOOP_UNTIL(&memory_api.loop, count("\"snapshot\"") == 2));
 	cr_expect_eq(count("\"lines\":500,"), 1, "%s", peer.texts);
 	for (uint64_t had = 0; had < peer.bytes;) {
 		had = peer.bytes;
-		say_reached();
+		acknowledge();
 	}
 	cr_expect_eq(count("\"sync\""), 2);
 	cr_expect_eq(count("\"partial\":true"), 1);
 	cr_expect_eq(memory_api.terminals.metrics->resyncs, 0, "it was never slow");
 	uint64_t before = peer.bytes;
 	print(100);
-	cr_expect_eq(peer.bytes - before, 100, "it goes on");
+	cr_expect_eq(peer.bytes - before, 100, "output continues");
 	end();
 }
 
-Test(terminal_slow, the_screen_brings_little_history_with_it_and_all_to_who_says_nothing)
+Test(terminal_slow, short_history_comes_with_the_screen_and_all_without_acks)
 {
 	static const struct {
 		unsigned lines;
@@ -338,7 +338,7 @@ Test(terminal_slow, the_screen_brings_little_history_with_it_and_all_to_who_says
 		print_history(HISTORY);
 		attach(&(struct terminal_query){
 			.session = "s", .lines = cases[i].lines, .lag = LAG, .acks = cases[i].acks});
-		say_reached();
+		acknowledge();
 		memory_api_settle();
 		cr_expect_eq(count("\"snapshot\""), 1, "%s", peer.texts);
 		cr_expect_eq(count("\"partial\""), 0);

@@ -1,4 +1,4 @@
-/* The control socket between a peer that reads as it likes and handlers that answer as they like. */
+/* The control socket, with a client of any speed and handlers of any behaviour. */
 #include "tests/lib/leak.h"
 #include "ws/socket/control_frame.h"
 #include "ws/socket/control_socket.h"
@@ -10,10 +10,10 @@
 
 #define MESSAGES_MAX 3000u
 
-/* The peer: takes `credit` bytes, and keeps what it got, message by message. */
+/* The client: accepts `credit` bytes, and keeps the messages. */
 static struct peer {
 	size_t credit, frame_max, frames;
-	char *text; /* of the message that is coming */
+	char *text; /* of an incomplete message */
 	size_t length;
 	json_t *messages[MESSAGES_MAX];
 	size_t count, read;
@@ -80,7 +80,7 @@ static void on_close(void *user, enum close_code code, const char *reason)
 static const struct frames_transport transport = {
 	.room = on_room, .queued = on_queued, .send = on_send, .want = on_want, .close = on_close};
 
-/* The handlers: what a path asks for happens. */
+/* The handlers: the path selects what happens. */
 static struct handler_state {
 	struct request *later[300]; /* references */
 	size_t later_count;
@@ -106,7 +106,7 @@ static char *next_event(void *user)
 {
 	struct source *s = user;
 	char *text = NULL;
-	cr_assert_not(s->closed, "asked after the end");
+	cr_assert_not(s->closed, "next() was called after the end");
 	if (s->left == 0)
 		return NULL;
 	s->left--;
@@ -212,7 +212,7 @@ static void finish(void)
 	ASSERT_NO_LEAKS();
 }
 
-/* The peer reads what there is, in turns of the loop. */
+/* The client reads all messages, in turns of the loop. */
 static void settle(void)
 {
 	for (unsigned turns = 0; peer.wanted && peer.credit > 0 && !peer.closed; turns++) {
@@ -222,29 +222,29 @@ static void settle(void)
 	}
 }
 
-static void say(const char *text)
+static void send_text(const char *text)
 {
 	p->text(c, text, strlen(text));
 	settle();
 }
 
-static void ask(const char *id, const char *target)
+static void send_request(const char *id, const char *target)
 {
 	char text[400];
 	snprintf(text, sizeof text,
 		"{\"type\":\"request\",\"id\":\"%s\",\"method\":\"GET\",\"path\":\"%s\"}", id,
 		target);
-	say(text);
+	send_text(text);
 }
 
 static void cancel(const char *id)
 {
 	char text[200];
 	snprintf(text, sizeof text, "{\"type\":\"cancel\",\"id\":\"%s\"}", id);
-	say(text);
+	send_text(text);
 }
 
-/* The peer reads again. */
+/* The client continues to read. */
 static void drain(void)
 {
 	peer.credit = SIZE_MAX / 2;
@@ -298,8 +298,8 @@ static void expect_end(const char *id, int status)
 
 static void expect_nothing(void)
 {
-	cr_assert_eq(
-		peer.read, peer.count, "more came: %s", json_dumps(peer.messages[peer.read], 0));
+	cr_assert_eq(peer.read, peer.count, "unexpected message: %s",
+		json_dumps(peer.messages[peer.read], 0));
 }
 
 static void give(unsigned source, unsigned events)
@@ -313,7 +313,7 @@ TestSuite(control_socket, .init = setup, .fini = finish, .timeout = 60);
 
 Test(control_socket, answer)
 {
-	ask("a", "/nothing");
+	send_request("a", "/nothing");
 	const json_t *m = next();
 	cr_assert_str_eq(text_of(m, "type"), "response");
 	cr_assert_str_eq(text_of(m, "id"), "a");
@@ -324,11 +324,11 @@ Test(control_socket, answer)
 	expect_nothing();
 }
 
-Test(control_socket, request_as_it_is)
+Test(control_socket, request_fields_arrive_unchanged)
 {
-	say("{\"body\": {\"a\" :\"\\u0000 \\ud83d\\ude00}\"}, \"type\":\"request\",\"id\":\"\\\"\\n\","
-	    "\"method\":\"POST\",\"path\":\"/later?a=b%20c+d&e=%3F%26&&f\","
-	    "\"headers\":{\"authorization\":\"Bearer x\",\"x-session-ID\":\"mine\"}}");
+	send_text("{\"body\": {\"a\" :\"\\u0000 \\ud83d\\ude00}\"}, \"type\":\"request\",\"id\":\"\\\"\\n\","
+		  "\"method\":\"POST\",\"path\":\"/later?a=b%20c+d&e=%3F%26&&f\","
+		  "\"headers\":{\"authorization\":\"Bearer x\",\"x-session-ID\":\"mine\"}}");
 	cr_assert_eq(api.handled, 1);
 	cr_assert_eq(api.method, METHOD_POST);
 	cr_assert_str_eq(api.params, "[a=b c d][e=?&][f]");
@@ -340,33 +340,34 @@ Test(control_socket, request_as_it_is)
 	expect_end("\"\n", 200);
 }
 
-Test(control_socket, body_of_a_get_is_none)
+Test(control_socket, body_of_a_get_is_ignored)
 {
-	say("{\"type\":\"request\",\"id\":\"a\",\"method\":\"GET\",\"path\":\"/later\",\"body\":{\"a\":1}}");
+	send_text(
+		"{\"type\":\"request\",\"id\":\"a\",\"method\":\"GET\",\"path\":\"/later\",\"body\":{\"a\":1}}");
 	cr_assert_eq(api.body_length, 0);
 }
 
-Test(control_socket, bodies_that_are_no_json)
+Test(control_socket, bodies_other_than_json_are_refused)
 {
-	ask("t", "/text");
+	send_request("t", "/text");
 	cr_assert_eq(json_string_length(json_object_get(next(), "body")), 5);
-	ask("b", "/bytes");
+	send_request("b", "/bytes");
 	cr_assert_str_eq(text_of(json_object_get(next(), "body"), "base64"), "/wA=");
-	ask("l", "/latin");
+	send_request("l", "/latin");
 	cr_assert_str_eq(text_of(json_object_get(next(), "body"), "base64"), "6Q==");
-	ask("n", "/none");
+	send_request("n", "/none");
 	cr_assert_null(json_object_get(next(), "body"));
 }
 
-Test(control_socket, headers_but_no_cookies)
+Test(control_socket, reply_headers_are_sent_except_cookies)
 {
-	ask("h", "/headers");
+	send_request("h", "/headers");
 	const json_t *headers = json_object_get(next(), "headers");
 	cr_assert_eq(json_object_size(headers), 1);
 	cr_assert_str_eq(text_of(headers, "ringside-to"), "7");
 }
 
-Test(control_socket, frames_that_make_no_sense)
+Test(control_socket, invalid_messages_are_refused)
 {
 	static const struct {
 		const char *text, *code, *id;
@@ -418,19 +419,19 @@ Test(control_socket, frames_that_make_no_sense)
 			"REQUEST_TOO_LARGE", "x"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		say(cases[i].text);
+		send_text(cases[i].text);
 		const json_t *m = next();
 		cr_expect_str_eq(text_of(m, "code"), cases[i].code, "%s", cases[i].text);
 		cr_expect_str_eq(text_of(m, "id"), cases[i].id, "%s", cases[i].text);
 		cr_expect_str_eq(text_of(m, "type"), "error");
 	}
 	cr_assert_eq(api.handled, 0);
-	ask("still", "/here");
+	send_request("still", "/here");
 	expect_end("still", 404);
 	cr_assert_eq(peer.closed, 0);
 }
 
-Test(control_socket, deep_nesting_is_no_json)
+Test(control_socket, deep_nesting_is_refused)
 {
 	size_t depth = CONTROL_MESSAGE_MAX / 2;
 	char *text = malloc(depth + 100);
@@ -447,24 +448,24 @@ Test(control_socket, id_that_is_too_long)
 	char id[CONTROL_ID_MAX + 2];
 	memset(id, 'i', sizeof id);
 	id[CONTROL_ID_MAX + 1] = '\0';
-	ask(id, "/x");
+	send_request(id, "/x");
 	expect_error("", "INVALID_REQUEST");
 	id[CONTROL_ID_MAX] = '\0';
-	ask(id, "/x");
+	send_request(id, "/x");
 	expect_end(id, 404);
 }
 
-Test(control_socket, id_that_is_under_way)
+Test(control_socket, id_in_use_is_refused)
 {
-	ask("a", "/later");
-	ask("a", "/x");
+	send_request("a", "/later");
+	send_request("a", "/x");
 	expect_error("", "INVALID_REQUEST");
-	say("{\"type\":\"request\",\"id\":\"a\"}");
+	send_text("{\"type\":\"request\",\"id\":\"a\"}");
 	expect_error("", "INVALID_REQUEST");
 	reply_success(api.later[0], NULL);
 	settle();
 	expect_end("a", 200);
-	ask("a", "/x");
+	send_request("a", "/x");
 	expect_end("a", 404);
 }
 
@@ -493,11 +494,11 @@ Test(control_socket, body_that_is_too_large)
 
 Test(control_socket, message_that_is_too_large)
 {
-	ask("a", "/stream");
+	send_request("a", "/stream");
 	p->too_big(c);
 	expect_error("", "REQUEST_TOO_LARGE");
 	cr_assert_eq(peer.closed, CLOSE_TOO_BIG);
-	ask("b", "/later");
+	send_request("b", "/later");
 	cr_assert_eq(api.handled, 1);
 }
 
@@ -506,21 +507,21 @@ Test(control_socket, too_many_requests)
 	char id[20];
 	for (unsigned i = 0; i < CONTROL_PENDING_MAX; i++) {
 		snprintf(id, sizeof id, "%u", i);
-		ask(id, i % 2 ? "/later" : "/stream");
+		send_request(id, i % 2 ? "/later" : "/stream");
 	}
 	cr_assert_eq(api.handled, CONTROL_PENDING_MAX);
-	ask("more", "/x");
+	send_request("more", "/x");
 	expect_error("more", "LIMIT_REACHED");
 	cr_assert_eq(peer.closed, 0);
 	cancel("0");
 	expect_end("0", 200);
-	ask("more", "/x");
+	send_request("more", "/x");
 	expect_end("more", 404);
 }
 
-Test(control_socket, events_in_order_and_the_end)
+Test(control_socket, events_come_in_order_and_then_the_end)
 {
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	give(0, 3);
 	settle();
 	for (unsigned i = 0; i < 3; i++) {
@@ -541,10 +542,10 @@ Test(control_socket, events_in_order_and_the_end)
 	cr_assert_eq(metrics.streams, 0);
 }
 
-Test(control_socket, stream_that_is_complete_from_the_beginning)
+Test(control_socket, stream_that_is_complete_at_once)
 {
 	peer.credit = 0;
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	reply_stream_complete(api.sources[0]->request);
 	drain();
 	expect_end("s", 200);
@@ -552,10 +553,10 @@ Test(control_socket, stream_that_is_complete_from_the_beginning)
 	cr_assert_eq(api.closed, 1);
 }
 
-Test(control_socket, events_are_pulled_only_when_there_is_room)
+Test(control_socket, events_are_read_only_when_there_is_space)
 {
 	peer.credit = 0;
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	give(0, 100);
 	settle();
 	cr_assert_eq(api.sources[0]->made, 0);
@@ -569,17 +570,17 @@ Test(control_socket, events_are_pulled_only_when_there_is_room)
 	cr_assert_eq(peer.count, 100);
 }
 
-Test(control_socket, streams_have_turns)
+Test(control_socket, streams_take_turns)
 {
 	peer.credit = 0;
-	ask("a", "/stream");
-	ask("b", "/stream");
+	send_request("a", "/stream");
+	send_request("b", "/stream");
 	give(0, 500);
 	settle();
 	give(1, 5);
-	ask("c", "/x");
+	send_request("c", "/x");
 	drain();
-	/* Those with little to say are not behind the one with much. */
+	/* Streams with few events do not wait for the one with many. */
 	unsigned b = 0, answers = 0;
 	for (size_t i = 0; i < 13; i++) {
 		b += strcmp(text_of(peer.messages[i], "id"), "b") == 0;
@@ -593,11 +594,11 @@ Test(control_socket, streams_have_turns)
 Test(control_socket, a_turn_is_bounded)
 {
 	peer.credit = 0;
-	ask("a", "/stream");
+	send_request("a", "/stream");
 	give(0, 2000);
 	settle();
 	api.reply_size = 2 * CONTROL_TURN_MAX;
-	ask("big", "/big");
+	send_request("big", "/big");
 	peer.credit = SIZE_MAX / 2;
 	size_t before = peer.frames;
 	peer.wanted = false;
@@ -608,20 +609,20 @@ Test(control_socket, a_turn_is_bounded)
 	cr_assert_eq(peer.count, 2001);
 }
 
-Test(control_socket, big_answer_in_small_frames)
+Test(control_socket, large_reply_is_sent_in_small_frames)
 {
 	peer.frame_max = 7;
 	api.reply_size = 100000;
-	ask("big", "/big");
+	send_request("big", "/big");
 	drain();
 	cr_assert_eq(
 		json_string_length(json_object_get(json_object_get(next(), "body"), "x")), 100000);
 	cr_assert_gt(peer.frames, 100000 / 7);
 }
 
-Test(control_socket, cancel)
+Test(control_socket, cancel_ends_a_stream)
 {
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	give(0, 2);
 	settle();
 	expect("stream", "s");
@@ -635,13 +636,13 @@ Test(control_socket, cancel)
 	expect_nothing();
 }
 
-Test(control_socket, cancel_only_by_the_connection_that_asked)
+Test(control_socket, cancel_works_only_for_the_same_connection)
 {
 	struct principal owner = {.role = ROLE_OWNER};
 	struct control_socket *other = control_socket_open(
 		&all, &owner, "10.0.0.1", &transport, NULL);
 	static const char text[] = "{\"type\":\"cancel\",\"id\":\"s\"}";
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	p->text(other, text, sizeof text - 1);
 	settle();
 	cr_assert_not(api.sources[0]->closed);
@@ -650,10 +651,10 @@ Test(control_socket, cancel_only_by_the_connection_that_asked)
 	expect_nothing();
 }
 
-Test(control_socket, cancel_of_what_does_not_stream_yet)
+Test(control_socket, cancel_before_the_stream_begins)
 {
-	ask("a", "/later");
-	ask("b", "/later");
+	send_request("a", "/later");
+	send_request("b", "/later");
 	cancel("a");
 	cancel("b");
 	expect_nothing();
@@ -666,10 +667,10 @@ Test(control_socket, cancel_of_what_does_not_stream_yet)
 	cr_assert_eq(api.sources[0]->made, 0);
 }
 
-Test(control_socket, events_that_wait_are_dropped_by_a_cancel)
+Test(control_socket, cancel_drops_queued_events)
 {
 	peer.credit = 5;
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	give(0, 10);
 	settle();
 	cancel("s");
@@ -679,16 +680,16 @@ Test(control_socket, events_that_wait_are_dropped_by_a_cancel)
 	expect_nothing();
 }
 
-Test(control_socket, answers_of_a_reader_that_stops_are_bounded)
+Test(control_socket, queued_replies_are_limited)
 {
 	char id[20];
 	peer.credit = 100;
 	api.reply_size = 1 << 20;
 	for (unsigned i = 0; i < 100; i++) {
 		snprintf(id, sizeof id, "%u", i);
-		ask(id, "/big");
+		send_request(id, "/big");
 	}
-	/* The budget, and the one that is being sent. */
+	/* The budget, and the one in transmission. */
 	cr_assert_leq(api.handled, (CONTROL_REPLIES_MAX >> 20) + 2);
 	drain();
 	cr_assert_eq(api.handled, 100);
@@ -699,7 +700,7 @@ Test(control_socket, answers_of_a_reader_that_stops_are_bounded)
 	expect_nothing();
 }
 
-Test(control_socket, bodies_that_wait_are_bounded)
+Test(control_socket, queued_bodies_are_limited)
 {
 	size_t size = REQUEST_BODY_MAX + 200;
 	char *text = malloc(size);
@@ -720,25 +721,25 @@ Test(control_socket, bodies_that_wait_are_bounded)
 	free(text);
 }
 
-Test(control_socket, whoever_reads_no_errors_is_closed)
+Test(control_socket, client_that_reads_no_errors_is_closed)
 {
 	peer.credit = 0;
 	unsigned said = 0;
 	for (; !peer.closed; said++) {
 		cr_assert_lt(said, 10000);
-		say("{}");
+		send_text("{}");
 	}
 	cr_assert_eq(peer.closed, CLOSE_POLICY);
 	cr_assert_eq(said, CONTROL_REFUSALS_MAX + 1);
 }
 
-Test(control_socket, cancel_of_what_waits)
+Test(control_socket, cancel_of_a_queued_request)
 {
 	peer.credit = 10;
 	api.reply_size = CONTROL_REPLIES_MAX;
-	ask("big", "/big");
-	ask("bigger", "/big");
-	ask("waits", "/later");
+	send_request("big", "/big");
+	send_request("bigger", "/big");
+	send_request("waits", "/later");
 	cr_assert_eq(api.later_count, 0);
 	cancel("waits");
 	drain();
@@ -748,10 +749,10 @@ Test(control_socket, cancel_of_what_waits)
 	cr_assert_eq(api.later_count, 0);
 }
 
-Test(control_socket, connection_that_is_lost)
+Test(control_socket, lost_connection)
 {
-	ask("s", "/stream");
-	ask("l", "/later");
+	send_request("s", "/stream");
+	send_request("l", "/later");
 	peer.lost = true;
 	give(0, 5);
 	settle();
@@ -763,7 +764,7 @@ Test(control_socket, connection_that_is_lost)
 	cr_assert_eq(peer.count, 0);
 }
 
-Test(control_socket, close_with_everything_under_way)
+Test(control_socket, close_with_everything_open)
 {
 	char id[20];
 	peer.credit = 10;
@@ -771,24 +772,24 @@ Test(control_socket, close_with_everything_under_way)
 	for (unsigned i = 0; i < 60; i++) {
 		static const char *const paths[] = {"/stream", "/later", "/big"};
 		snprintf(id, sizeof id, "%u", i);
-		ask(id, paths[i % 3]);
+		send_request(id, paths[i % 3]);
 	}
-	say("nonsense");
+	send_text("nonsense");
 	for (unsigned i = 0; i < 10; i++)
 		give(i, 5);
 	p->closed(c);
 	c = NULL;
 	cr_assert_eq(api.closed, 20);
 	cr_assert_eq(metrics.streams, 0);
-	/* What comes later goes nowhere. */
+	/* Later replies are dropped. */
 	begin_stream(api.later[0]);
 	reply_success(api.later[1], NULL);
 	cr_assert_eq(api.closed, 21);
 }
 
-Test(control_socket, quiet_stream_is_kept_alive)
+Test(control_socket, quiet_stream_gets_keepalives)
 {
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	for (unsigned i = 0; i < 3; i++)
 		control_sockets_sweep(&all, 3, 0);
 	settle();
@@ -804,9 +805,9 @@ Test(control_socket, quiet_stream_is_kept_alive)
 	expect_nothing();
 }
 
-Test(control_socket, quiet_stream_of_a_reader_that_stops_waits)
+Test(control_socket, keepalive_waits_for_a_client_that_stops_reading)
 {
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	peer.credit = 0;
 	for (unsigned i = 0; i < 100; i++)
 		control_sockets_sweep(&all, 1, 0);
@@ -815,18 +816,18 @@ Test(control_socket, quiet_stream_of_a_reader_that_stops_waits)
 	expect_nothing();
 }
 
-Test(control_socket, access_that_ends)
+Test(control_socket, end_of_access)
 {
 	struct principal guest = {.role = ROLE_VIEWER, .link = "abc", .expires_ms = 1000};
 	p->closed(c);
 	c = control_socket_open(&all, &guest, "10.0.0.1", &transport, NULL);
-	ask("s", "/stream");
+	send_request("s", "/stream");
 	control_sockets_revoke(&all, "abd");
 	control_sockets_sweep(&all, 100, 999);
 	cr_assert_eq(peer.closed, 0);
 	control_sockets_sweep(&all, 100, 1000);
 	cr_assert_eq(peer.closed, CLOSE_ACCESS_ENDED);
 	control_sockets_revoke(&all, "abc");
-	ask("t", "/later");
+	send_request("t", "/later");
 	cr_assert_eq(api.handled, 1, "served after the end");
 }

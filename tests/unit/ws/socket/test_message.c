@@ -8,7 +8,7 @@
 static struct message parse(const char *text)
 {
 	struct message m;
-	/* In memory of its own and without a NUL, so that ASan sees what is read beyond. */
+	/* On the heap and without a NUL, so that ASan detects reads beyond the end. */
 	size_t length = strlen(text);
 	char *copy = malloc(length + 1);
 	memcpy(copy, text, length);
@@ -72,14 +72,14 @@ Test(message_parse, types)
 	ASSERT_NO_LEAKS();
 }
 
-Test(message_parse, resize_says_how_large)
+Test(message_parse, resize_has_both_sides)
 {
 	struct message m = parse("{\"type\":\"resize\",\"cols\":132,\"rows\":43}");
 	cr_assert_eq(m.rows, 43);
 	cr_assert_eq(m.cols, 132);
 }
 
-Test(message_parse, ping_keeps_what_it_wants_back)
+Test(message_parse, ping_keeps_its_payload)
 {
 	cr_assert_str_eq(parse("{\"type\":\"ping\",\"t\":12.25}").time, "12.25");
 	cr_assert_str_eq(parse("{\"type\":\"ping\",\"t\":1795238220123}").time, "1795238220123");
@@ -88,11 +88,11 @@ Test(message_parse, ping_keeps_what_it_wants_back)
 	cr_assert_str_eq(parse("{\"type\":\"ping\"}").time, "null");
 }
 
-Test(message_parse, ping_with_too_much_gets_null)
+Test(message_parse, payload_of_a_ping_that_is_too_large_becomes_null)
 {
 	char text[2 * MESSAGE_TIME_MAX] = "{\"type\":\"ping\",\"t\":\"";
 	size_t before = strlen(text);
-	/* The quotes count: what fits exactly, and one more. */
+	/* The quotes count: the largest text, and one byte more. */
 	memset(text + before, 'x', MESSAGE_TIME_MAX - 3);
 	strcpy(text + before + MESSAGE_TIME_MAX - 3, "\"}");
 	cr_assert_eq(strlen(parse(text).time), MESSAGE_TIME_MAX - 1);
@@ -100,12 +100,12 @@ Test(message_parse, ping_with_too_much_gets_null)
 	cr_assert_str_eq(parse(text).time, "null");
 }
 
-Test(message_parse, name_is_taken)
+Test(message_parse, name_is_copied)
 {
 	cr_assert_str_eq(parse("{\"type\":\"name\",\"name\":\"Zo\\u00eb\"}").name, "Zo\xc3\xab");
 }
 
-Test(message_parse, lease_is_taken)
+Test(message_parse, lease_is_copied)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef";
 	struct message m = parse("{\"type\":\"lease\",\"id\":\"0123456789abcdef0123456789abcdef\"}");

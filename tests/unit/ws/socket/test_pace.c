@@ -4,22 +4,22 @@
 
 #define FRAME ((size_t)64 << 10)
 
-/* A line that delivers so many bytes a millisecond, each of them after way_ms; and a client that says so. */
+/* A line that delivers rate bytes per millisecond after way_ms, and a client that acknowledges them. */
 struct line {
 	struct pace pace;
 	uint64_t rate, way_ms, now_ms;
 	uint64_t delivered, acked;
-	uint64_t most; /* bytes that have been on their way, lately */
+	uint64_t most; /* bytes in flight at recent times */
 };
 
-static struct line lay(uint64_t rate, uint64_t way_ms)
+static struct line make_line(uint64_t rate, uint64_t way_ms)
 {
 	struct line l = {.rate = rate, .way_ms = way_ms};
 	pace_init(&l.pace, true);
 	return l;
 }
 
-/* What has been sent has come, and the client's word of it as well, one way after the other. */
+/* Bytes and acknowledgements arrive after their way. */
 static void pass(struct line *l, uint64_t ms, bool floods)
 {
 	uint64_t said[1024] = {0};
@@ -44,9 +44,9 @@ static void pass(struct line *l, uint64_t ms, bool floods)
 	}
 }
 
-Test(pace, a_slow_line_holds_what_it_delivers_in_about_half_a_second)
+Test(pace, slow_line_has_about_half_a_second_in_flight)
 {
-	struct line l = lay(20, 0);
+	struct line l = make_line(20, 0);
 	pass(&l, 5000, true);
 	uint64_t before = l.delivered;
 	pass(&l, 10000, true);
@@ -58,9 +58,9 @@ Test(pace, a_slow_line_holds_what_it_delivers_in_about_half_a_second)
 	cr_assert_eq(pace_lag(&l.pace, 100), 100);
 }
 
-Test(pace, a_line_slower_than_the_smallest_window_still_moves)
+Test(pace, line_slower_than_the_smallest_window_still_moves)
 {
-	struct line l = lay(1, 0);
+	struct line l = make_line(1, 0);
 	pass(&l, 60000, true);
 	cr_assert_geq(l.delivered, 59000);
 	pass(&l, 60000, true);
@@ -68,9 +68,9 @@ Test(pace, a_line_slower_than_the_smallest_window_still_moves)
 	cr_assert_leq(l.most, PACE_WINDOW_MIN);
 }
 
-Test(pace, a_long_fast_line_is_used)
+Test(pace, long_fast_line_is_used)
 {
-	struct line l = lay(5000, 200);
+	struct line l = make_line(5000, 200);
 	pass(&l, 5000, true);
 	uint64_t before = l.delivered;
 	pass(&l, 5000, true);
@@ -79,16 +79,16 @@ Test(pace, a_long_fast_line_is_used)
 	cr_assert_gt(pace_lag(&l.pace, 1 << 20), 1 << 20);
 }
 
-Test(pace, a_satellite_is_used)
+Test(pace, satellite_line_is_used)
 {
-	struct line l = lay(1000, 650);
+	struct line l = make_line(1000, 650);
 	pass(&l, 10000, true);
 	cr_assert_geq(l.delivered, 10000 * 500, "%llu in 10 s", (unsigned long long)l.delivered);
 }
 
-Test(pace, a_line_that_gets_better_or_worse_is_noticed)
+Test(pace, change_of_the_line_is_noticed)
 {
-	struct line l = lay(20, 0);
+	struct line l = make_line(20, 0);
 	pass(&l, 10000, true);
 	l.rate = 5000;
 	pass(&l, 3000, true);
@@ -100,7 +100,7 @@ Test(pace, a_line_that_gets_better_or_worse_is_noticed)
 	cr_assert_leq(l.most, 20000, "%llu on their way", (unsigned long long)l.most);
 }
 
-Test(pace, who_says_nothing_is_not_held_back)
+Test(pace, client_without_acknowledgements_is_not_limited)
 {
 	struct pace p;
 	pace_init(&p, false);
@@ -111,7 +111,7 @@ Test(pace, who_says_nothing_is_not_held_back)
 	cr_assert_not(pace_is_empty(&p));
 }
 
-Test(pace, what_cannot_be_is_not_believed)
+Test(pace, impossible_acknowledgements_are_ignored)
 {
 	struct pace p;
 	pace_init(&p, true);

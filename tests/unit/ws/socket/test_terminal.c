@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Split "a=1&b=2" as the transport does, but for the decoding. */
+/* Split "a=1&b=2" as the transport does, without decoding. */
 static struct refusal parse(const char *query, struct terminal_query *q)
 {
 	static char text[2048];
@@ -15,7 +15,7 @@ static struct refusal parse(const char *query, struct terminal_query *q)
 	return terminal_parse(params, n, q);
 }
 
-Test(terminal_parse, session_alone)
+Test(terminal_parse, session_only)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=main", &q).status, 0);
@@ -26,7 +26,7 @@ Test(terminal_parse, session_alone)
 	cr_assert_not(q.resume);
 }
 
-Test(terminal_parse, everything)
+Test(terminal_parse, all_parameters)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=a.b&cols=132&rows=43&name=Zo\xc3\xab&shell=/bin/bash&"
@@ -43,7 +43,7 @@ Test(terminal_parse, everything)
 	cr_assert_eq(q.offset, INT64_MAX);
 }
 
-Test(terminal_parse, refuses)
+Test(terminal_parse, invalid_parameters_are_refused)
 {
 	static const char *const cases[] = {"", "cols=80", "sessionId=", "sessionId=../x",
 		"sessionId=.x", "sessionId=a b", "sessionId=a&name=\x1b[m", "sessionId=a&name=\xff",
@@ -63,7 +63,7 @@ Test(terminal_parse, refuses)
 	}
 }
 
-Test(terminal_parse, window_that_makes_no_sense_is_none)
+Test(terminal_parse, invalid_window_is_ignored)
 {
 	static const char *const cases[] = {"cols=80", "cols=0&rows=24", "cols=1001&rows=24",
 		"cols=-1&rows=24", "cols=x&rows=24", "cols=80&rows=", "cols=80.5&rows=24"};
@@ -76,7 +76,7 @@ Test(terminal_parse, window_that_makes_no_sense_is_none)
 	}
 }
 
-Test(terminal_parse, offset_without_an_epoch_is_no_resume)
+Test(terminal_parse, offset_without_an_epoch_is_ignored)
 {
 	struct terminal_query q;
 	cr_assert_eq(parse("sessionId=a&offset=7", &q).status, 0);

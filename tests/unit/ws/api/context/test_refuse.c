@@ -1,4 +1,7 @@
-/* Why there is no executor, in both forms: {code, message ...}, and {error, code, details} of POST /api/execute/code. */
+/*
+ * Errors of a missing executor in both forms: {code, message ...}, and {error, code, details} of POST
+ * /api/execute/code.
+ */
 #include "ws/api/context/refuse.h"
 #include "tests/lib/leak.h"
 
@@ -23,7 +26,7 @@ static json_t *refusal(struct request *r, int error, bool code)
 	return body;
 }
 
-Test(context_refuse, one_that_takes_too_long_is_asked_for_again)
+Test(context_refuse, slow_start_may_be_retried)
 {
 	for (int code = 0; code < 2; code++) {
 		struct request *r = request_create();
@@ -41,7 +44,7 @@ Test(context_refuse, one_that_takes_too_long_is_asked_for_again)
 	ASSERT_NO_LEAKS();
 }
 
-Test(context_refuse, what_will_not_be_there_later_either_is_not)
+Test(context_refuse, permanent_failure_is_not_retried)
 {
 	static const struct {
 		int error, status;

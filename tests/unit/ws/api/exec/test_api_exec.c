@@ -1,4 +1,4 @@
-/* Commands in a session's shell: asked for, awaited, read, cancelled. */
+/* Commands in a session's shell: starting, waiting, reading, cancelling. */
 #include "tests/lib/memory_shell.h"
 
 #include <errno.h>
@@ -30,13 +30,13 @@ static struct call *cancel(const struct exec *e, const char *body)
 	return memory_api_begin(line, body);
 }
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	memory_holder_say(memory_api_holder("s"), text);
 	memory_api_settle();
 }
 
-Test(api_exec, gives_status_output_and_range)
+Test(api_exec, returns_status_output_and_range)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'make it'}");
@@ -59,7 +59,7 @@ Test(api_exec, gives_status_output_and_range)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, in_other_formats)
+Test(api_exec, other_formats)
 {
 	static const char *const bodies[] = {
 		"{'command':'x','format':'raw'}", "{'command':'x','format':'base64'}"};
@@ -74,7 +74,7 @@ Test(api_exec, in_other_formats)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, so_much_of_the_output_as_is_wanted)
+Test(api_exec, output_is_truncated_on_request)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'x','maxOutput':4}");
@@ -110,7 +110,7 @@ Test(api_exec, so_much_of_the_output_as_is_wanted)
 		line, "[]", INVALID, "body"                                                      \
 	}
 
-Test(api_exec, what_is_none)
+Test(api_exec, invalid_requests)
 {
 	static const struct refused cases[] = {BOTH(EXEC),
 		{EXEC, "{'command':'x','timeoutMs':0}", INVALID, "timeoutMs"},
@@ -161,7 +161,7 @@ Test(api_exec, what_is_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, a_shell_that_is_no_bash)
+Test(api_exec, shell_without_integration)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'x'}");
@@ -171,7 +171,7 @@ Test(api_exec, a_shell_that_is_no_bash)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, in_a_session_that_starts_or_has_ended)
+Test(api_exec, session_that_starts_or_has_ended)
 {
 	memory_api_start_slow("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'x'}");
@@ -216,7 +216,7 @@ Test(api_exec, one_at_a_time)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, as_many_as_may_wait)
+Test(api_exec, queue_is_limited)
 {
 	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
@@ -229,7 +229,7 @@ Test(api_exec, as_many_as_may_wait)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, who_waits_in_the_queue_for_so_long_and_no_longer)
+Test(api_exec, queue_time_is_limited)
 {
 	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
@@ -242,14 +242,14 @@ Test(api_exec, who_waits_in_the_queue_for_so_long_and_no_longer)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, yields_and_is_asked_for_again)
+Test(api_exec, yields_and_can_be_read_later)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_call(EXEC, "{'command':'slow','yieldMs':0}");
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "data.state"), "starting");
 	const struct exec *e = memory_shell_begin("s");
-	say("so far");
+	print("so far");
 	struct call *now = get_exec(e, "");
 	call_await(now);
 	cr_expect_str_eq(call_text(now, "data.state"), "running");
@@ -257,7 +257,7 @@ Test(api_exec, yields_and_is_asked_for_again)
 	struct call *later = get_exec(e, "?waitMs=60000");
 	struct call *page = get_exec(e, "?waitMs=60000&from=0&bytes=9");
 	cr_expect_not(page->answered);
-	say(" 789");
+	print(" 789");
 	call_await(page);
 	cr_expect_str_eq(call_text(page, "data.state"), "running");
 	cr_expect_not(later->answered);
@@ -268,7 +268,7 @@ Test(api_exec, yields_and_is_asked_for_again)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, a_key_is_one_command)
+Test(api_exec, same_key_is_the_same_command)
 {
 	memory_shell_start("s");
 	struct call *a = memory_api_begin(EXEC, "{'command':'one','key':'k'}");
@@ -285,7 +285,7 @@ Test(api_exec, a_key_is_one_command)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, the_session_is_deleted_meanwhile)
+Test(api_exec, session_is_deleted_during_the_command)
 {
 	memory_shell_start("s");
 	struct call *runs = memory_api_begin(EXEC, "{'command':'one'}");
@@ -303,7 +303,7 @@ Test(api_exec, the_session_is_deleted_meanwhile)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, the_shell_ends_meanwhile)
+Test(api_exec, shell_exits_during_the_command)
 {
 	memory_shell_start("s");
 	struct call *runs = memory_api_begin(EXEC, "{'command':'exit 5'}");
@@ -320,7 +320,7 @@ Test(api_exec, the_shell_ends_meanwhile)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, the_holder_dies_meanwhile)
+Test(api_exec, holder_dies_during_the_command)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
@@ -333,7 +333,7 @@ Test(api_exec, the_holder_dies_meanwhile)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, the_client_goes_and_the_command_goes_on)
+Test(api_exec, command_continues_without_its_client)
 {
 	memory_shell_start("s");
 	call_end(memory_api_begin(EXEC, "{'command':'x'}"));
@@ -346,7 +346,7 @@ Test(api_exec, the_client_goes_and_the_command_goes_on)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, the_server_ends_meanwhile)
+Test(api_exec, server_exits_during_the_command)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'x'}");
@@ -358,7 +358,7 @@ Test(api_exec, the_server_ends_meanwhile)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec, hostile_commands_are_told_as_they_are)
+Test(api_exec, hostile_commands_are_reported_unchanged)
 {
 	memory_shell_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
@@ -381,7 +381,7 @@ Test(api_exec, hostile_commands_are_told_as_they_are)
 
 /* Reading */
 
-Test(api_exec_read, queries_that_are_none)
+Test(api_exec_read, invalid_queries)
 {
 	char lines[9][160];
 	static const char *const queries[] = {"?format=json", "?waitMs=x", "?waitMs=2592000001",
@@ -401,7 +401,7 @@ Test(api_exec_read, queries_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec_read, one_that_is_not_known)
+Test(api_exec_read, unknown_commands)
 {
 	static const struct refused cases[] = {
 		{"GET /api/session/s/exec/no", NULL, 404, "EXEC_NOT_FOUND"},
@@ -427,7 +427,7 @@ Test(api_exec_read, as_a_stream)
 	struct call *gone = memory_api_call(line, NULL);
 	cr_assert(call_event(c, "start"));
 	cr_assert(call_event(gone, "start"));
-	say("hello\r\n");
+	print("hello\r\n");
 	cr_assert(call_event(c, "output"));
 	cr_expect_str_eq(call_text(c, "data"), "hello\r\n");
 	call_end(gone);
@@ -438,7 +438,7 @@ Test(api_exec_read, as_a_stream)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec_read, a_stream_whose_session_is_deleted)
+Test(api_exec_read, stream_ends_with_its_session)
 {
 	char line[160];
 	memory_shell_start("s");
@@ -455,7 +455,7 @@ Test(api_exec_read, a_stream_whose_session_is_deleted)
 
 /* Cancelling */
 
-Test(api_exec_cancel, one_that_waits)
+Test(api_exec_cancel, queued_command)
 {
 	memory_shell_start("s");
 	memory_api_begin(EXEC, "{'command':'one'}");
@@ -470,7 +470,7 @@ Test(api_exec_cancel, one_that_waits)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec_cancel, one_that_has_ended_is_as_it_was)
+Test(api_exec_cancel, ended_command_is_unchanged)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'one'}");
@@ -485,8 +485,8 @@ Test(api_exec_cancel, one_that_has_ended_is_as_it_was)
 	MEMORY_API_CLOSE();
 }
 
-/* Nobody is in the foreground but the shell, which is not killed. */
-Test(api_exec_cancel, one_that_cannot_be_ended_goes_on_and_that_is_told)
+/* The shell has no foreground job, and is not killed itself. */
+Test(api_exec_cancel, unkillable_command_continues_and_is_reported)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'while :; do :; done'}");
@@ -504,7 +504,7 @@ Test(api_exec_cancel, one_that_cannot_be_ended_goes_on_and_that_is_told)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec_cancel, who_asks_goes)
+Test(api_exec_cancel, client_may_disconnect)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXEC, "{'command':'sleep'}");
@@ -516,7 +516,7 @@ Test(api_exec_cancel, who_asks_goes)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_exec_cancel, what_is_none)
+Test(api_exec_cancel, invalid_requests)
 {
 	static const struct {
 		const char *body, *field;
@@ -536,7 +536,7 @@ Test(api_exec_cancel, what_is_none)
 	MEMORY_API_CLOSE();
 }
 
-/* As the container's protocol has it */
+/* The sandbox container protocol */
 
 Test(api_execute, in_a_session)
 {
@@ -556,7 +556,7 @@ Test(api_execute, in_a_session)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, the_session_is_named_by_the_header_too)
+Test(api_execute, header_can_name_the_session)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_ask(
@@ -572,7 +572,7 @@ Test(api_execute, the_session_is_named_by_the_header_too)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, a_session_that_is_not_there_is_made)
+Test(api_execute, missing_session_is_created)
 {
 	memory_holder_equip_next();
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'new'}");
@@ -589,7 +589,7 @@ Test(api_execute, a_session_that_is_not_there_is_made)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, a_session_that_has_ended_is_replaced)
+Test(api_execute, ended_session_is_replaced)
 {
 	memory_shell_start("s");
 	const struct session *s = memory_api_session("s");
@@ -606,7 +606,7 @@ Test(api_execute, a_session_that_has_ended_is_replaced)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, there_are_as_many_sessions_as_there_may_be)
+Test(api_execute, number_of_sessions_is_limited)
 {
 	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
 		cr_assert_eq(
@@ -618,7 +618,7 @@ Test(api_execute, there_are_as_many_sessions_as_there_may_be)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, the_holder_does_not_answer)
+Test(api_execute, unresponsive_holder)
 {
 	memory_api_start("s");
 	memory_api_holder("s")->backlogged = true;
@@ -630,7 +630,7 @@ Test(api_execute, the_holder_does_not_answer)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, the_session_is_deleted_before_it_runs)
+Test(api_execute, session_is_deleted_while_it_starts)
 {
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'new'}");
@@ -643,7 +643,7 @@ Test(api_execute, the_session_is_deleted_before_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, the_shell_ends)
+Test(api_execute, shell_exits_during_the_command)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'exit 3','sessionId':'s'}");
@@ -658,7 +658,7 @@ Test(api_execute, the_shell_ends)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, the_session_is_deleted)
+Test(api_execute, session_is_deleted_during_the_command)
 {
 	memory_shell_start("s");
 	struct call *c = memory_api_begin(EXECUTE, "{'command':'ls','sessionId':'s'}");
@@ -687,7 +687,7 @@ Test(api_execute, as_a_stream)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_execute, what_is_none)
+Test(api_execute, invalid_requests)
 {
 #define IN_S(line)                                                                               \
 	{line, "{'sessionId':'s'}", INVALID, "command"},                                         \

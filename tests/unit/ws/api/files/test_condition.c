@@ -30,7 +30,7 @@ Test(condition_parse_range, table)
 	}
 }
 
-Test(condition_check, as_rfc_9110_has_it)
+Test(condition_check, follows_rfc_9110)
 {
 	static char tag[CONDITION_ETAG_SIZE], other[] = "\"x\"", any[] = "*";
 	static char date[] = "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -44,7 +44,7 @@ Test(condition_check, as_rfc_9110_has_it)
 	static const struct {
 		enum request_header header;
 		char *value;
-		enum condition reads, writes, missing; /* missing: a write where there is none */
+		enum condition reads, writes, missing; /* missing: a write to a missing file */
 	} cases[] = {{HEADER_IF_MATCH, tag, CONDITION_MET, CONDITION_MET, CONDITION_FAILED},
 		{HEADER_IF_MATCH, other, CONDITION_FAILED, CONDITION_FAILED, CONDITION_FAILED},
 		{HEADER_IF_MATCH, list, CONDITION_FAILED, CONDITION_FAILED, CONDITION_FAILED},

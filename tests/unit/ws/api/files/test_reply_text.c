@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a JSON parser makes of it. */
+/* What a JSON parser reads. */
 static json_t *parsed(const struct reply_text *a)
 {
 	cr_assert_not(a->failed);
@@ -16,7 +16,7 @@ static json_t *parsed(const struct reply_text *a)
 	return json;
 }
 
-Test(reply_text, every_byte_as_a_string)
+Test(reply_text, every_byte_in_a_string)
 {
 	for (size_t n = 0; n < 128; n++) {
 		struct reply_text a = {0};
@@ -31,9 +31,9 @@ Test(reply_text, every_byte_as_a_string)
 	ASSERT_NO_LEAKS();
 }
 
-Test(reply_text, what_is_no_text_is_replaced_at_every_length)
+Test(reply_text, invalid_utf8_is_replaced_at_every_length)
 {
-	/* Characters across the places where it is decoded in pieces. */
+	/* Characters across the borders of pieces. */
 	size_t length = 100000;
 	char *bytes = malloc(length);
 	for (size_t i = 0; i < length; i++)

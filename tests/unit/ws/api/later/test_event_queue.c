@@ -14,7 +14,7 @@ static void expect_text(struct event_queue *q, const char *wanted)
 	free(text);
 }
 
-Test(event_queue, gives_in_order_until_it_is_empty)
+Test(event_queue, events_come_in_order)
 {
 	struct event_queue q = {NULL};
 	cr_assert_null(event_queue_last(&q));
@@ -26,7 +26,7 @@ Test(event_queue, gives_in_order_until_it_is_empty)
 	ASSERT_NO_LEAKS();
 }
 
-Test(event_queue, the_last_can_still_be_added_to)
+Test(event_queue, last_event_can_be_extended)
 {
 	struct event_queue q = {NULL};
 	event_queue_put(&q, json_pack("{s:i}", "n", 1), 0);
@@ -37,20 +37,20 @@ Test(event_queue, the_last_can_still_be_added_to)
 	ASSERT_NO_LEAKS();
 }
 
-Test(event_queue, no_event_is_none)
+Test(event_queue, null_is_ignored)
 {
 	struct event_queue q = {NULL};
 	cr_assert_not(event_queue_put(&q, NULL, 5));
 	expect_text(&q, "none");
 }
 
-Test(event_queue, what_cannot_be_written_is_counted_as_lost)
+Test(event_queue, unwritable_events_count_as_lost)
 {
 	struct event_queue q = {NULL};
 	uint64_t lost = 1;
 	json_t *loop = json_object();
 	json_object_set_new(loop, "self", json_array());
-	json_array_append(json_object_get(loop, "self"), loop); /* JSON has no circles */
+	json_array_append(json_object_get(loop, "self"), loop); /* JSON cannot be circular */
 	event_queue_put(&q, json_incref(loop), 10);
 	event_queue_put(&q, json_pack("{s:i}", "n", 2), 20);
 	char *text = event_queue_take(&q, &lost);
@@ -62,7 +62,7 @@ Test(event_queue, what_cannot_be_written_is_counted_as_lost)
 	ASSERT_NO_LEAKS();
 }
 
-Test(event_queue, clearing_frees_all)
+Test(event_queue, clear_frees_all)
 {
 	struct event_queue q = {NULL};
 	for (int i = 0; i < 3; i++)

@@ -34,7 +34,7 @@ Test(output_queue, pieces_in_order)
 	ASSERT_NO_LEAKS();
 }
 
-Test(output_queue, what_does_not_fit_is_counted_in_its_place)
+Test(output_queue, bytes_beyond_the_limit_are_counted_at_their_place)
 {
 	struct output_queue q = {0};
 	static uint8_t bytes[100000];
@@ -58,7 +58,7 @@ Test(output_queue, what_does_not_fit_is_counted_in_its_place)
 	free(p);
 }
 
-Test(output_queue, goes_on_behind_the_gap_when_it_is_half_empty)
+Test(output_queue, continues_after_a_gap_when_half_empty)
 {
 	struct output_queue q = {0};
 	static uint8_t bytes[32768];
@@ -78,7 +78,7 @@ Test(output_queue, goes_on_behind_the_gap_when_it_is_half_empty)
 	cr_expect(gap && after);
 }
 
-Test(output_queue, nothing_is_lost_without_a_word)
+Test(output_queue, loss_is_always_reported)
 {
 	struct random r = {3};
 	struct output_queue q = {0};

@@ -1,4 +1,4 @@
-/* Processes, whose supervisor is played by the test (pty/supervise.h). */
+/* Processes; the test plays their supervisor (pty/supervise.h). */
 #include "tests/lib/memory_api.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ TestSuite(api_process_wait, SUITE);
 	"0123456789012345678901234567890123456789012345678901234567890123" \
 	"0123456789012345678901234567890123456789012345678901234567890123"
 
-/* It runs. */
+/* The supervisor reports that the command runs. */
 static void begin_command(const char *id)
 {
 	memory_holder_record(memory_api_process_holder(id), "p 2147483600\n");
@@ -44,13 +44,13 @@ static void start(void)
 	start_as("p", "{'command':'serve','processId':'p'}");
 }
 
-static void say(enum event_source source, const char *text)
+static void print(enum event_source source, const char *text)
 {
 	memory_holder_say_from(memory_api_process_holder("p"), source, text);
 	memory_api_settle();
 }
 
-/* The command ends with this wait(2) status; others that it has left live on. */
+/* The command ends with this wait status; its background jobs live on. */
 static void end_command(int status)
 {
 	char text[32];
@@ -59,7 +59,7 @@ static void end_command(int status)
 	memory_api_settle();
 }
 
-/* Everybody has. */
+/* The command and its background jobs end. */
 static void end_all(int status)
 {
 	const struct process *p = memory_api_process("p");
@@ -81,11 +81,11 @@ static unsigned directories(void)
 	return count;
 }
 
-Test(api_process_start, is_answered_once_it_runs)
+Test(api_process_start, is_answered_once_the_command_runs)
 {
 	struct call *c = memory_api_begin(
 		START, "{'command':'serve -p 1','processId':'p','cwd':'/tmp','timeoutMs':0}");
-	/* Its directory is looked at before. */
+	/* The directory is checked first. */
 	cr_assert(LOOP_UNTIL(&memory_api.loop, processes_find(&memory_api.processes, "p")));
 	memory_api_settle();
 	cr_expect_not(c->answered);
@@ -105,7 +105,7 @@ Test(api_process_start, is_answered_once_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, makes_up_an_id)
+Test(api_process_start, generates_an_id)
 {
 	struct call *c = memory_api_begin(START, "{'command':'serve'}");
 	const struct process *p = process_next(&memory_api.processes, NULL);
@@ -115,7 +115,7 @@ Test(api_process_start, makes_up_an_id)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, what_is_none)
+Test(api_process_start, invalid_requests)
 {
 	static const struct refused cases[] = {{START, NULL, INVALID, "command"},
 		{START, "{'command':1}", INVALID, "command"},
@@ -165,7 +165,7 @@ Test(api_process_start, what_is_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, a_directory_that_is_none_is_named)
+Test(api_process_start, invalid_directory_is_named)
 {
 	static const char *const directories[] = {"/no/such/place", "/dev/null"};
 	for (size_t i = 0; i < 2; i++) {
@@ -178,7 +178,7 @@ Test(api_process_start, a_directory_that_is_none_is_named)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, a_command_that_is_too_long)
+Test(api_process_start, command_that_is_too_long)
 {
 	static char body[PROCESS_COMMAND_MAX + 64] = "{'command':'";
 	size_t length = strlen(body);
@@ -190,7 +190,7 @@ Test(api_process_start, a_command_that_is_too_long)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, an_id_that_runs)
+Test(api_process_start, id_in_use_is_refused)
 {
 	start();
 	struct call *c = memory_api_call(START, "{'command':'x','processId':'p'}");
@@ -204,7 +204,7 @@ Test(api_process_start, an_id_that_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, as_many_as_may_run)
+Test(api_process_start, number_of_processes_is_limited)
 {
 	start_as("a", "{'command':'x','processId':'a'}");
 	start_as("b", "{'command':'x','processId':'b'}");
@@ -216,7 +216,7 @@ Test(api_process_start, as_many_as_may_run)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, what_the_holder_could_not_do)
+Test(api_process_start, errors_of_the_holder)
 {
 	static const struct {
 		enum report_stage stage;
@@ -241,7 +241,7 @@ Test(api_process_start, what_the_holder_could_not_do)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, the_holder_dies_or_the_supervisor_ends_before_it_runs)
+Test(api_process_start, holder_dies_or_supervisor_exits_while_starting)
 {
 	struct call *c = memory_api_begin(START, "{'command':'x','processId':'p'}");
 	memory_holder_die(memory_api_process_holder("p"));
@@ -256,7 +256,7 @@ Test(api_process_start, the_holder_dies_or_the_supervisor_ends_before_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, the_client_goes_and_it_runs_all_the_same)
+Test(api_process_start, process_starts_without_its_client)
 {
 	call_end(memory_api_begin(START, "{'command':'x','processId':'p'}"));
 	begin_command("p");
@@ -264,7 +264,7 @@ Test(api_process_start, the_client_goes_and_it_runs_all_the_same)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, the_server_ends_before_it_runs)
+Test(api_process_start, server_exits_while_starting)
 {
 	struct call *c = memory_api_begin(START, "{'command':'x','processId':'p'}");
 	memory_api_end_tables();
@@ -273,7 +273,7 @@ Test(api_process_start, the_server_ends_before_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_start, from_a_session)
+Test(api_process_start, options_of_a_session)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_ask(&(struct ask){
@@ -285,7 +285,7 @@ Test(api_process_start, from_a_session)
 	MEMORY_API_CLOSE();
 }
 
-/* Any of them */
+/* All requests */
 
 static const struct {
 	const char *line, *body;
@@ -295,7 +295,7 @@ static const struct {
 	{"GET /api/process/p/output", NULL}, {"GET /api/process/p/stream", NULL},
 	{WAIT, "{'for':'exit'}"}};
 
-Test(api_process, one_that_is_not_known)
+Test(api_process, unknown_processes)
 {
 	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
 		const struct refused cases[] = {
@@ -336,7 +336,7 @@ Test(api_process, all_are_listed)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, how_it_has_ended)
+Test(api_process, kinds_of_ends)
 {
 	static const struct {
 		int wait_status, code;
@@ -360,7 +360,7 @@ Test(api_process, how_it_has_ended)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, records_that_are_none_are_passed_over)
+Test(api_process, invalid_records_are_ignored)
 {
 	static const char *const records[] = {"", "\n", "p\n", "p \n", "p x\n", "p -1\n", "p 0\n",
 		"p 99999999999999999999\n", "q 1\n", "x", "x 1", "p 1", "\xff\xfe\n",
@@ -400,7 +400,7 @@ Test(api_process, is_killed_and_removed)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, one_that_is_starting_is_not_killed)
+Test(api_process, starting_process_is_not_killed)
 {
 	memory_api_begin(START, "{'command':'x','processId':'p'}");
 	static const struct refused cases[] = {
@@ -409,7 +409,7 @@ Test(api_process, one_that_is_starting_is_not_killed)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, all_are_killed_and_there_may_be_none)
+Test(api_process, kill_all_works_without_processes)
 {
 	struct call *c = memory_api_call("DELETE /api/process/kill-all", NULL);
 	cr_expect_eq(call_number(c, "cleanedCount"), 0);
@@ -419,8 +419,8 @@ Test(api_process, all_are_killed_and_there_may_be_none)
 	MEMORY_API_CLOSE();
 }
 
-/* A process in the place of the holder, and below it one that TERM does not end. */
-static pid_t fork_stubborn(void)
+/* A process in the holder's place, with a child that ignores TERM. */
+static pid_t fork_ignoring_term(void)
 {
 	int ready[2];
 	char byte;
@@ -444,10 +444,10 @@ static pid_t fork_stubborn(void)
 	return pid;
 }
 
-Test(api_process, the_server_ends_while_one_is_killed)
+Test(api_process, server_exits_during_a_kill)
 {
 	static const char *const lines[] = {"DELETE /api/process/p", "DELETE /api/process/kill-all"};
-	pid_t pid = fork_stubborn();
+	pid_t pid = fork_ignoring_term();
 	start();
 	memory_api_process_holder("p")->pid = pid;
 	struct call *calls[2];
@@ -465,9 +465,9 @@ Test(api_process, the_server_ends_while_one_is_killed)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, is_killed_in_the_end)
+Test(api_process, process_that_ignores_term_is_killed)
 {
-	pid_t pid = fork_stubborn();
+	pid_t pid = fork_ignoring_term();
 	start();
 	memory_api_process_holder("p")->pid = pid;
 	struct call *show = memory_api_call("GET /api/process/p", NULL);
@@ -484,7 +484,7 @@ Test(api_process, is_killed_in_the_end)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, signals_that_are_none)
+Test(api_process, invalid_signals)
 {
 	static const struct refused cases[] = {
 		{"POST /api/process/p/signal", NULL, INVALID, "signal"},
@@ -498,7 +498,7 @@ Test(api_process, signals_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, input_that_is_none)
+Test(api_process, invalid_input)
 {
 #define STDIN "POST /api/process/p/input"
 	static const struct refused cases[] = {{STDIN, NULL, INVALID, "data"},
@@ -519,9 +519,9 @@ Test(api_process, input_that_is_none)
 Test(api_process_output, of_both_streams)
 {
 	start();
-	say(EVENT_SOURCE_STDOUT, "out\r\n");
-	say(EVENT_SOURCE_STDERR, "err\r\n");
-	say(EVENT_SOURCE_STDOUT, "\303\244");
+	print(EVENT_SOURCE_STDOUT, "out\r\n");
+	print(EVENT_SOURCE_STDERR, "err\r\n");
+	print(EVENT_SOURCE_STDOUT, "\303\244");
 	struct call *c = memory_api_call("GET /api/process/p/logs", NULL);
 	cr_expect_str_eq(call_text(c, "stdout"), "out\n\303\244");
 	cr_expect_str_eq(call_text(c, "stderr"), "err\n");
@@ -541,7 +541,7 @@ Test(api_process_output, of_both_streams)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_output, queries_that_are_none)
+Test(api_process_output, invalid_queries)
 {
 #define OUTPUT "GET /api/process/p/output"
 	static const struct refused cases[] = {{OUTPUT "?cursor=x", NULL, INVALID, "cursor"},
@@ -562,7 +562,7 @@ Test(api_process_output, queries_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_output, is_waited_for)
+Test(api_process_output, can_be_waited_for)
 {
 	start();
 	struct call *out = memory_api_begin(OUTPUT "?stream=stdout&waitMs=60000", NULL);
@@ -570,9 +570,9 @@ Test(api_process_output, is_waited_for)
 	struct call *never = memory_api_call(OUTPUT "?waitMs=1", NULL);
 	cr_expect_eq(json_array_size(call_get(never, "chunks")), 0);
 	call_end(gone);
-	say(EVENT_SOURCE_STDERR, "err");
+	print(EVENT_SOURCE_STDERR, "err");
 	cr_expect_not(out->answered, "that is the other one");
-	say(EVENT_SOURCE_STDOUT, "out");
+	print(EVENT_SOURCE_STDOUT, "out");
 	call_await(out);
 	cr_expect_str_eq(call_text(out, "data"), "out");
 	struct call *end = memory_api_begin(OUTPUT "?cursor=6&waitMs=60000", NULL);
@@ -583,7 +583,7 @@ Test(api_process_output, is_waited_for)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_output, it_is_removed_while_somebody_waits)
+Test(api_process_output, process_is_removed_while_a_request_waits)
 {
 	start();
 	struct call *c = memory_api_begin(OUTPUT "?waitMs=60000", NULL);
@@ -600,7 +600,7 @@ Test(api_process_output, it_is_removed_while_somebody_waits)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_output, as_a_stream)
+Test(api_process_output, stream)
 {
 	start();
 	struct call *c = memory_api_call("GET /api/process/p/stream", NULL);
@@ -608,11 +608,11 @@ Test(api_process_output, as_a_stream)
 	cr_assert(call_event(c, "process_info"));
 	cr_expect_str_eq(call_text(c, "processId"), "p");
 	cr_assert(call_event(gone, "process_info"));
-	say(EVENT_SOURCE_STDOUT, "out \303");
+	print(EVENT_SOURCE_STDOUT, "out \303");
 	cr_assert(call_event(c, "stdout"));
 	cr_expect_str_eq(call_text(c, "data"), "out ", "a character is not cut");
 	call_end(gone);
-	say(EVENT_SOURCE_STDOUT, "\244");
+	print(EVENT_SOURCE_STDOUT, "\244");
 	cr_assert(call_event(c, "stdout"));
 	cr_expect_str_eq(call_text(c, "data"), "\303\244");
 	end_all(4 << 8);
@@ -624,10 +624,10 @@ Test(api_process_output, as_a_stream)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_output, what_is_no_text)
+Test(api_process_output, bytes_other_than_text)
 {
 	start();
-	say(EVENT_SOURCE_STDOUT, "\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82");
+	print(EVENT_SOURCE_STDOUT, "\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82");
 	static const char *const lines[] = {"GET /api/process/p/logs", OUTPUT,
 		OUTPUT "?cursor=1&limit=1", OUTPUT "?encoding=base64"};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -640,7 +640,7 @@ Test(api_process_output, what_is_no_text)
 
 /* Waiting */
 
-Test(api_process_wait, what_is_none)
+Test(api_process_wait, invalid_requests)
 {
 	static const struct refused cases[] = {{WAIT, NULL, INVALID, "for"},
 		{WAIT, "{'for':'end'}", INVALID, "for"}, {WAIT, "{'for':1}", INVALID, "for"},
@@ -678,15 +678,15 @@ Test(api_process_wait, for_a_line)
 	struct call *c = memory_api_begin(WAIT, "{'for':'log','pattern':'Ready'}");
 	struct call *other = memory_api_begin(
 		WAIT, "{'for':'log','regex':'port [0-9]+$','stream':'stderr'}");
-	say(EVENT_SOURCE_STDOUT, "Rea");
-	say(EVENT_SOURCE_STDERR, "port 80");
+	print(EVENT_SOURCE_STDOUT, "Rea");
+	print(EVENT_SOURCE_STDERR, "port 80");
 	cr_expect_not(c->answered || other->answered);
-	say(EVENT_SOURCE_STDOUT, "dy.");
+	print(EVENT_SOURCE_STDOUT, "dy.");
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_str_eq(call_text(c, "match"), "Ready");
 	cr_expect_str_eq(call_text(c, "stream"), "stdout");
-	say(EVENT_SOURCE_STDERR, "80\r\n");
+	print(EVENT_SOURCE_STDERR, "80\r\n");
 	call_await(other);
 	cr_expect_str_eq(call_text(other, "match"), "port 8080");
 	MEMORY_API_CLOSE();
@@ -697,7 +697,7 @@ Test(api_process_wait, for_its_end)
 	start();
 	struct call *c = memory_api_begin(WAIT, "{'for':'exit'}");
 	struct call *line = memory_api_begin(WAIT, "{'for':'log','pattern':'never'}");
-	say(EVENT_SOURCE_STDERR, "oops");
+	print(EVENT_SOURCE_STDERR, "oops");
 	end_command(1 << 8);
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
@@ -719,12 +719,12 @@ Test(api_process_wait, not_for_ever)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process_wait, who_waits_goes_or_the_server_ends)
+Test(api_process_wait, client_disconnects_or_server_exits)
 {
 	start();
 	call_end(memory_api_begin(WAIT, "{'for':'exit'}"));
 	struct call *c = memory_api_begin(WAIT, "{'for':'port','port':1,'interval':1000}");
-	cr_expect_eq(memory_api.api.process_waits, 2, "who has gone is noticed a little later");
+	cr_expect_eq(memory_api.api.process_waits, 2, "a disconnect is noticed a little later");
 	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.process_waits == 1));
 	memory_api_end_tables();
 	call_await(c);
@@ -732,9 +732,9 @@ Test(api_process_wait, who_waits_goes_or_the_server_ends)
 	MEMORY_API_CLOSE();
 }
 
-/* Ports, without a process */
+/* Ports without a process */
 
-Test(api_process, ports_that_are_none)
+Test(api_process, invalid_ports)
 {
 #define PORT "POST /api/port-watch"
 	static const struct refused cases[] = {{PORT, NULL, 400, "INVALID_PORT"},
@@ -768,7 +768,7 @@ Test(api_process, ports_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_process, a_port_is_watched_until_its_process_ends)
+Test(api_process, port_is_watched_until_its_process_ends)
 {
 	start();
 	struct call *c = memory_api_begin(

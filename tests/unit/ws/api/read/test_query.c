@@ -37,7 +37,7 @@ Test(query_number, table)
 	ASSERT_NO_LEAKS();
 }
 
-Test(query_number_or, says_what_was_given_to_say)
+Test(query_number_or, default_is_used_without_a_parameter)
 {
 	struct request *r = make("/x?n=much");
 	uint64_t n;
@@ -48,7 +48,7 @@ Test(query_number_or, says_what_was_given_to_say)
 	ASSERT_NO_LEAKS();
 }
 
-Test(query_choice, one_of_the_words_or_as_it_was)
+Test(query_choice, value_must_be_one_of_the_words)
 {
 	static const char *const words[] = {"one", "two", "three"};
 	struct request *r = make("/x?a=two&b=four");

@@ -1,4 +1,4 @@
-/* What sessions are at, in the list and in its events. */
+/* Activity of sessions, in the list and in its events. */
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
@@ -8,36 +8,36 @@ TestSuite(api_activity, SUITE);
 
 #define EVENTS "GET /api/session/events?activity=1"
 
-static void say(const char *id, const char *text)
+static void print(const char *id, const char *text)
 {
 	memory_holder_say(memory_api_holder(id), text);
 	memory_api_settle();
 }
 
-/* The next of those events, which must be about one session alone. */
-static void expect_news(struct call *c, const char *id)
+/* The next activity event, which must be about this session alone. */
+static void expect_activity(struct call *c, const char *id)
 {
 	cr_assert(call_event(c, "activity"));
 	cr_assert_str_eq(call_text(c, "activities.0.id"), id);
 	cr_assert_null(call_get(c, "activities.1"));
 }
 
-/* Until it has been looked at, and all of that has been told. */
-static void await_first_look(struct call *c)
+/* Wait until the session's state is known and reported. */
+static void await_first_activity(struct call *c)
 {
-	expect_news(c, "s");
+	expect_activity(c, "s");
 	cr_expect_str_eq(call_text(c, "activities.0.activity.status"), "running");
 }
 
-Test(api_activity, bells_and_notifications_are_told)
+Test(api_activity, bells_and_notifications_are_reported)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(EVENTS, NULL);
 	cr_assert(call_event(c, "sessions"));
-	await_first_look(c);
-	say("s", "\a\033]9;built\a");
+	await_first_activity(c);
+	print("s", "\a\033]9;built\a");
 	do
-		expect_news(c, "s");
+		expect_activity(c, "s");
 	while (call_number(c, "activities.0.activity.bells") == 0 ||
 		call_is_null(c, "activities.0.activity.notification"));
 	cr_expect_str_eq(call_text(c, "activities.0.activity.notification.text"), "built");
@@ -47,12 +47,12 @@ Test(api_activity, bells_and_notifications_are_told)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_activity, a_session_that_goes_is_forgotten)
+Test(api_activity, deleted_session_is_forgotten)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(EVENTS, NULL);
 	cr_assert(call_event(c, "sessions"));
-	await_first_look(c);
+	await_first_activity(c);
 	memory_api_status("POST /api/session/delete", "{'sessionId':'s'}");
 	memory_api_start("s");
 	do
@@ -62,14 +62,14 @@ Test(api_activity, a_session_that_goes_is_forgotten)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_activity, who_has_not_asked_is_told_of_the_list_alone)
+Test(api_activity, without_the_parameter_only_the_list_is_sent)
 {
 	memory_api_start("s");
 	struct call *all = memory_api_call(EVENTS, NULL),
 		    *c = memory_api_call("GET /api/session/events", NULL);
 	cr_assert(call_event(all, "sessions"));
 	cr_assert(call_event(c, "sessions"));
-	await_first_look(all);
+	await_first_activity(all);
 	memory_api_start("t");
 	cr_assert(call_event(c, NULL));
 	cr_expect_str_eq(call_text(c, "type"), "sessions");

@@ -1,4 +1,4 @@
-/* Blocks: listing them, and reading their output. */
+/* Blocks: listing, and reading their output. */
 #include "tests/lib/memory_shell.h"
 
 TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60);
@@ -6,7 +6,7 @@ TestSuite(api_blocks, .init = memory_api_open, .fini = memory_api_clear_up, .tim
 #define BLOCKS "GET /api/session/s/blocks"
 #define INVALID 400, "VALIDATION_FAILED"
 
-/* Three of them: by a person, by a program with status 2, and one that runs. */
+/* Three blocks: of a person, of a program with status 2, and a running one. */
 static void make_blocks(void)
 {
 	memory_shell_start("s");
@@ -30,7 +30,7 @@ static size_t count(const char *query)
 	return n;
 }
 
-Test(api_blocks, all_of_a_session_oldest_first)
+Test(api_blocks, all_blocks_oldest_first)
 {
 	make_blocks();
 	struct call *c = memory_api_call(BLOCKS, NULL);
@@ -45,7 +45,7 @@ Test(api_blocks, all_of_a_session_oldest_first)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_blocks, those_that_one_wants)
+Test(api_blocks, filters)
 {
 	static const struct {
 		const char *query;
@@ -62,7 +62,7 @@ Test(api_blocks, those_that_one_wants)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_blocks, page_by_page)
+Test(api_blocks, pages)
 {
 	char line[128];
 	make_blocks();
@@ -77,7 +77,7 @@ Test(api_blocks, page_by_page)
 	MEMORY_API_CLOSE();
 }
 
-/* The id of the n-th. */
+/* Id of the n-th block. */
 static const char *id_of(unsigned n)
 {
 	static char id[64];
@@ -89,7 +89,7 @@ static const char *id_of(unsigned n)
 	return id;
 }
 
-Test(api_blocks, the_output_of_one)
+Test(api_blocks, output_of_a_block)
 {
 	static const struct {
 		const char *query, *want;
@@ -126,8 +126,8 @@ Test(api_blocks, the_output_of_one)
 	MEMORY_API_CLOSE();
 }
 
-/* What a program prints so that each byte scrolls the better part of a wide screen; returns its block. */
-static const char *make_dear_block(void)
+/* Make a block each byte of which scrolls most of a wide screen; returns its id. */
+static const char *make_expensive_block(void)
 {
 	static char text[((size_t)36 << 10) + 1];
 	static const char scrolled[] = "\033[2;24r\033[24H";
@@ -136,14 +136,14 @@ static const char *make_dear_block(void)
 	memory_shell_start("s");
 	cr_assert_eq(
 		memory_api_status("POST /api/session/s/resize", "{'cols':1000,'rows':24}"), 200);
-	memory_shell_human("s", "dear", text, 0);
+	memory_shell_human("s", "expensive", text, 0);
 	return id_of(0);
 }
 
-Test(api_blocks, drawing_that_stops_says_where_to_go_on)
+Test(api_blocks, interrupted_drawing_reports_where_to_continue)
 {
 	char line[160];
-	snprintf(line, sizeof line, BLOCKS "/%s/output?format=json", make_dear_block());
+	snprintf(line, sizeof line, BLOCKS "/%s/output?format=json", make_expensive_block());
 	struct call *c = memory_api_call(line, NULL);
 	cr_assert_eq(call_status(c), 200);
 	cr_expect(call_is_true(c, "truncated"));
@@ -153,10 +153,10 @@ Test(api_blocks, drawing_that_stops_says_where_to_go_on)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_blocks, links_have_output_drawn_in_turn_and_owners_at_once)
+Test(api_blocks, output_for_links_is_drawn_in_turn_for_owners_at_once)
 {
 	char line[160];
-	snprintf(line, sizeof line, BLOCKS "/%s/output", make_dear_block());
+	snprintf(line, sizeof line, BLOCKS "/%s/output", make_expensive_block());
 	struct call *first = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	struct call *second = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	struct call *gone = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
@@ -167,7 +167,7 @@ Test(api_blocks, links_have_output_drawn_in_turn_and_owners_at_once)
 	call_end(gone);
 	call_await(second);
 	cr_assert_eq(call_status(second), 200);
-	/* Whoever goes while a thread draws keeps the turn until that is through. */
+	/* If a client disconnects while a thread draws, its turn ends with the thread. */
 	struct call *out = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.drawing_rota.busy == 1));
 	call_end(out);
@@ -176,21 +176,21 @@ Test(api_blocks, links_have_output_drawn_in_turn_and_owners_at_once)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_blocks, whoever_waits_for_a_turn_hears_that_the_session_is_gone)
+Test(api_blocks, request_waiting_for_its_turn_ends_with_the_session)
 {
 	char line[160];
-	snprintf(line, sizeof line, BLOCKS "/%s/output", make_dear_block());
+	snprintf(line, sizeof line, BLOCKS "/%s/output", make_expensive_block());
 	struct call *first = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	struct call *second = memory_api_ask(&(struct ask){.line = line, .by = BY_VIEWER});
 	cr_assert_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
 	call_await(first);
 	call_await(second);
-	cr_expect_eq(call_status(first), 200, "it had been copied");
+	cr_expect_eq(call_status(first), 200, "the output was copied before");
 	cr_expect_str_eq(call_code(second), "SESSION_DESTROYED");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_blocks, queries_that_are_none)
+Test(api_blocks, invalid_queries)
 {
 	char lines[9][160];
 	static const char *const queries[] = {"?format=html", "?format=", "?head=8388609",
@@ -225,7 +225,7 @@ Test(api_blocks, queries_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_blocks, are_there_when_the_next_server_is)
+Test(api_blocks, survive_a_restart)
 {
 	make_blocks();
 	while (memory_api.calls)

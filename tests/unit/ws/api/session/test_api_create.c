@@ -12,7 +12,7 @@ TestSuite(api_create, .init = memory_api_open, .fini = memory_api_clear_up, .tim
 	"0123456789012345678901234567890123456789012345678901234567890123" \
 	"0123456789012345678901234567890123456789012345678901234567890123"
 
-Test(api_create, gives_the_session_once_it_runs)
+Test(api_create, returns_the_session_once_it_runs)
 {
 	struct call *c = memory_api_call(CREATE,
 		"{'id':'s','name':'a name','shell':'/bin/sh','cwd':'/tmp','cols':100,'rows':30,'idleTimeoutMs':5000}");
@@ -34,7 +34,7 @@ Test(api_create, gives_the_session_once_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, makes_up_an_id)
+Test(api_create, generates_an_id)
 {
 	struct call *a = memory_api_call(CREATE, NULL), *b = memory_api_call(CREATE, "{'id':null}");
 	cr_assert_eq(call_status(a), 200);
@@ -44,7 +44,7 @@ Test(api_create, makes_up_an_id)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, limits_are_within)
+Test(api_create, values_at_their_limits)
 {
 	static const char *const bodies[] = {"{'id':'" LONG_128 "'}", "{'id':'A-Z.a_z:0@9'}",
 		"{'name':'" LONG_128 "','rows':2,'cols':1000}",
@@ -111,7 +111,7 @@ Test(api_create, limits_are_within)
 		line, "{'id':'s'}", 401, "UNAUTHENTICATED", .by = BY_NOBODY                         \
 	}
 
-/* More of the same. */
+/* More invalid values. */
 #define REFUSED_VALUES(line)                                                                 \
 	{line, "{'id':'..'}", 400, "VALIDATION_FAILED", "id"},                               \
 		{line, "{'id':'.'}", 400, "VALIDATION_FAILED", "id"},                        \
@@ -134,7 +134,7 @@ Test(api_create, limits_are_within)
 		line, "{'id':'s','rows':true}", 400, "VALIDATION_FAILED", "rows"             \
 	}
 
-Test(api_create, what_is_wrong_is_refused_by_its_field)
+Test(api_create, invalid_fields_are_named)
 {
 	static const struct refused cases[] = {REFUSED_FIELDS(CREATE), REFUSED_FIELDS(OPEN),
 		REFUSED_VALUES(CREATE), REFUSED_VALUES(OPEN),
@@ -147,7 +147,7 @@ Test(api_create, what_is_wrong_is_refused_by_its_field)
 	MEMORY_API_CLOSE();
 }
 
-/* A body with one field that is a text, however odd. */
+/* A body with one text field. */
 static char *body_with(const char *field, const char *text)
 {
 	json_t *body = json_pack("{s:s, s:s}", "shell", "/bin/sh", field, text);
@@ -156,7 +156,7 @@ static char *body_with(const char *field, const char *text)
 	return out;
 }
 
-Test(api_create, hostile_texts_are_taken_or_refused_and_nothing_else)
+Test(api_create, hostile_texts_are_accepted_or_refused)
 {
 	static const char *const fields[] = {"id", "name", "cwd", "onShellExit"};
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
@@ -178,7 +178,7 @@ Test(api_create, hostile_texts_are_taken_or_refused_and_nothing_else)
 	MEMORY_API_CLOSE();
 }
 
-/* {"id": "s", "name": so many wide characters, three bytes each}. */
+/* {"id": "s", "name": count wide characters of three bytes}. */
 static char *wide_name(unsigned count)
 {
 	char name[3 * 129 + 1] = "";
@@ -207,7 +207,7 @@ Test(api_create, names_are_counted_in_characters)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, names_are_told_as_they_are)
+Test(api_create, names_are_returned_unchanged)
 {
 	static const char *const names[] = {
 		"x", "with \"quotes\" <b> & \\", "\xf0\x9f\x8e\xaa", " ", "\xc3\xa4"};
@@ -225,7 +225,7 @@ Test(api_create, names_are_told_as_they_are)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, an_environment_of_too_many_variables)
+Test(api_create, too_many_variables)
 {
 	json_t *body = json_object(), *env = json_object();
 	char name[16];
@@ -247,7 +247,7 @@ Test(api_create, an_environment_of_too_many_variables)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, a_path_that_is_too_long)
+Test(api_create, path_that_is_too_long)
 {
 	static char body[5000] = "{'cwd':'/";
 	struct call *c;
@@ -266,7 +266,7 @@ Test(api_create, a_path_that_is_too_long)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, an_id_that_lives)
+Test(api_create, id_in_use_is_refused)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(CREATE, "{'id':'s'}");
@@ -277,7 +277,7 @@ Test(api_create, an_id_that_lives)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, one_that_has_ended_is_replaced)
+Test(api_create, ended_session_is_replaced)
 {
 	memory_api_start_ended("s", 0);
 	struct call *c = memory_api_call(CREATE, "{'id':'s','shell':'/bin/sh'}");
@@ -286,7 +286,7 @@ Test(api_create, one_that_has_ended_is_replaced)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, as_many_as_there_may_be)
+Test(api_create, number_of_sessions_is_limited)
 {
 	for (unsigned i = 0; i < MEMORY_API_SESSIONS; i++)
 		cr_assert_eq(memory_api_status(CREATE, "{'shell':'/bin/sh'}"), 200);
@@ -297,7 +297,7 @@ Test(api_create, as_many_as_there_may_be)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, what_the_holder_could_not_do)
+Test(api_create, errors_of_the_holder)
 {
 	static const struct {
 		enum report_stage stage;
@@ -327,7 +327,7 @@ Test(api_create, what_the_holder_could_not_do)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, a_holder_that_dies_before_it_answers)
+Test(api_create, holder_dies_while_starting)
 {
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
@@ -338,7 +338,7 @@ Test(api_create, a_holder_that_dies_before_it_answers)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, deleted_before_it_runs)
+Test(api_create, session_is_deleted_while_starting)
 {
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
@@ -353,7 +353,7 @@ Test(api_create, deleted_before_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, the_client_goes_and_the_session_stays)
+Test(api_create, session_stays_without_its_client)
 {
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
@@ -364,7 +364,7 @@ Test(api_create, the_client_goes_and_the_session_stays)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, the_server_ends_before_it_runs)
+Test(api_create, server_exits_while_starting)
 {
 	memory_holder_delay_next();
 	struct call *c = memory_api_begin(CREATE, "{'id':'s','shell':'/bin/sh'}");
@@ -375,7 +375,7 @@ Test(api_create, the_server_ends_before_it_runs)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, opening_finds_or_creates)
+Test(api_create, open_finds_or_creates)
 {
 	struct call *c = memory_api_call(OPEN, "{'id':'s','shell':'/bin/sh'}");
 	cr_expect_eq(call_status(c), 200);
@@ -387,7 +387,7 @@ Test(api_create, opening_finds_or_creates)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, two_that_open_at_once_get_one)
+Test(api_create, simultaneous_opens_get_one_session)
 {
 	memory_holder_delay_next();
 	struct call *a = memory_api_begin(OPEN, "{'id':'s','shell':'/bin/sh'}");
@@ -401,7 +401,7 @@ Test(api_create, two_that_open_at_once_get_one)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, what_happens_at_the_end_of_its_shell_is_not_chosen_anew)
+Test(api_create, open_does_not_change_what_happens_at_the_shells_exit)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(OPEN, "{'id':'s','onShellExit':'respawn'}");
@@ -412,7 +412,7 @@ Test(api_create, what_happens_at_the_end_of_its_shell_is_not_chosen_anew)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, the_containers_workspace_need_not_be_there)
+Test(api_create, workspace_need_not_exist)
 {
 	struct api *a = &memory_api.api;
 	a->alias = a->workspace;
@@ -423,14 +423,14 @@ Test(api_create, the_containers_workspace_need_not_be_there)
 	c = memory_api_call(CREATE, "{'id':'t','cwd':'/workspace/sub'}");
 	cr_assert_eq(call_status(c), 200);
 	cr_expect_eq(strncmp(call_text(c, "data.cwd"), a->workspace, strlen(a->workspace)), 0);
-	/* On a machine that has it, it is itself. */
+	/* If the machine has it, it is used. */
 	a->alias = NULL;
 	if (access("/workspace", F_OK) < 0)
 		cr_expect_eq(memory_api_status(CREATE, "{'id':'u','cwd':'/workspace'}"), 400);
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, one_whose_holder_does_not_answer_is_not_opened)
+Test(api_create, unresponsive_session_cannot_be_opened)
 {
 	memory_api_start("s");
 	memory_api_holder("s")->backlogged = true;

@@ -1,4 +1,4 @@
-/* Typing for programs, whose keyboard it is, and what was typed. */
+/* Keys, the lease, and what was typed. */
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@ TestSuite(api_lease, SUITE);
 #define INVALID 400, "VALIDATION_FAILED"
 #define LONG_64 "0123456789012345678901234567890123456789012345678901234567890123"
 
-static const char *typed(void)
+static const char *read_input(void)
 {
 	return memory_holder_take_input(memory_api_holder("s"));
 }
 
-Test(api_keys, are_typed_in_their_order)
+Test(api_keys, keys_are_typed_in_order)
 {
 	static const struct {
 		const char *body, *want;
@@ -36,14 +36,14 @@ Test(api_keys, are_typed_in_their_order)
 		cr_expect_eq((size_t)call_number(c, "written"), strlen(cases[i].want), "%s",
 			cases[i].body);
 		cr_expect_eq(call_number(c, "queued"), 0);
-		cr_expect_str_eq(typed(), cases[i].want, "%s", cases[i].body);
+		cr_expect_str_eq(read_input(), cases[i].want, "%s", cases[i].body);
 		call_text(c, "state.status");
 		call_end(c);
 	}
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, what_is_none)
+Test(api_keys, invalid_requests)
 {
 	static const struct refused cases[] = {{KEYS, NULL, INVALID, "text"},
 		{KEYS, "{'submit':false}", INVALID, "text"},
@@ -75,11 +75,11 @@ Test(api_keys, what_is_none)
 		{KEYS, "{'text':'x','lease':''}", 409, "LEASED"}};
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
-	cr_expect_str_eq(typed(), "", "nothing was typed");
+	cr_expect_str_eq(read_input(), "", "nothing was typed");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, so_many_and_no_more)
+Test(api_keys, number_of_keys_is_limited)
 {
 	static char body[3 * 4097 + 32];
 	memory_api_start("s");
@@ -88,7 +88,7 @@ Test(api_keys, so_many_and_no_more)
 		memcpy(body + n, "x ", 2);
 	strcpy(body + n, "'}");
 	cr_expect_eq(memory_api_status(KEYS, body), 200);
-	cr_expect_eq(strlen(typed()), 4096);
+	cr_expect_eq(strlen(read_input()), 4096);
 	strcpy(body + n, "x'}");
 	static const struct refused more[] = {{KEYS, body, INVALID, "keys"}};
 	EXPECT_REFUSED(more);
@@ -98,11 +98,11 @@ Test(api_keys, so_many_and_no_more)
 		memcpy(body + n, ",1", 2);
 	strcpy(body + n, "]}");
 	EXPECT_REFUSED(more);
-	cr_expect_str_eq(typed(), "");
+	cr_expect_str_eq(read_input(), "");
 	MEMORY_API_CLOSE();
 }
 
-/* A text of so many x, as the body of a request to KEYS. */
+/* Send a text of length x to KEYS. */
 static struct call *type_long(const char *field, size_t length)
 {
 	char *text = malloc(length + 1);
@@ -118,7 +118,7 @@ static struct call *type_long(const char *field, size_t length)
 	return c;
 }
 
-Test(api_keys, more_than_may_wait_is_refused_whole)
+Test(api_keys, input_beyond_the_queue_is_refused_as_a_whole)
 {
 	static const char *const fields[] = {"text", "paste"};
 	memory_api_start("s");
@@ -143,19 +143,19 @@ Test(api_keys, more_than_may_wait_is_refused_whole)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, as_the_program_has_asked_for)
+Test(api_keys, keys_follow_the_terminals_modes)
 {
 	memory_api_start("s");
 	memory_holder_say(memory_api_holder("s"), "\033[?1h\033[?2004h");
 	memory_api_settle();
 	cr_expect_eq(memory_api_status(KEYS, "{'keys':['Up']}"), 200);
-	cr_expect_str_eq(typed(), "\033OA");
+	cr_expect_str_eq(read_input(), "\033OA");
 	cr_expect_eq(memory_api_status(KEYS, "{'paste':'x\\u001b[201~y'}"), 200);
-	const char *paste = typed();
+	const char *paste = read_input();
 	cr_expect_eq(strncmp(paste, "\033[200~", 6), 0);
 	cr_expect_str_eq(paste + strlen(paste) - 6, "\033[201~");
 	cr_expect_eq(
-		strstr(paste, "\033[201~"), paste + strlen(paste) - 6, "nobody breaks out of it");
+		strstr(paste, "\033[201~"), paste + strlen(paste) - 6, "text cannot end the paste");
 	MEMORY_API_CLOSE();
 }
 
@@ -178,7 +178,7 @@ Test(api_keys, the_mouse)
 			"\033[<92;3;2M"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		cr_expect_eq(memory_api_status(KEYS, cases[i].body), 200, "%s", cases[i].body);
-		cr_expect_str_eq(typed(), cases[i].want, "%s", cases[i].body);
+		cr_expect_str_eq(read_input(), cases[i].want, "%s", cases[i].body);
 	}
 	memory_holder_say(memory_api_holder("s"), "\033[?1016h");
 	memory_api_settle();
@@ -186,7 +186,7 @@ Test(api_keys, the_mouse)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, a_mouse_that_is_none)
+Test(api_keys, invalid_mouse_events)
 {
 #define MOUSE(rest) "{'mouse':{" rest "}}"
 	static const struct refused cases[] = {{KEYS, "{'mouse':1}", INVALID, "mouse"},
@@ -212,26 +212,26 @@ Test(api_keys, a_mouse_that_is_none)
 	memory_holder_say(memory_api_holder("s"), "\033[?1003h\033[?1006h");
 	memory_api_settle();
 	EXPECT_REFUSED(cases);
-	cr_expect_str_eq(typed(), "");
+	cr_expect_str_eq(read_input(), "");
 	MEMORY_API_CLOSE();
 }
 
-/* An Enter that does not look like a part of what was pasted */
+/* An Enter that is not taken for a part of the pasted text */
 
-Test(api_keys, submit_is_an_enter_that_comes_later)
+Test(api_keys, submit_sends_a_later_enter)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
 	cr_expect_not(c->answered);
-	cr_expect_str_eq(typed(), "ls");
+	cr_expect_str_eq(read_input(), "ls");
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(call_number(c, "written"), 3);
-	cr_expect_str_eq(typed(), "\r");
+	cr_expect_str_eq(read_input(), "\r");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, the_session_is_deleted_before_the_enter)
+Test(api_keys, session_is_deleted_before_the_enter)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
@@ -242,7 +242,7 @@ Test(api_keys, the_session_is_deleted_before_the_enter)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, another_session_of_that_id_is_not_entered_into)
+Test(api_keys, another_session_of_the_same_id_gets_no_enter)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
@@ -250,11 +250,11 @@ Test(api_keys, another_session_of_that_id_is_not_entered_into)
 	memory_api_start("s");
 	call_await(c);
 	cr_expect_eq(call_status(c), 410);
-	cr_expect_str_eq(typed(), "");
+	cr_expect_str_eq(read_input(), "");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, the_session_ends_before_the_enter)
+Test(api_keys, session_exits_before_the_enter)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'exit','submit':true}");
@@ -265,7 +265,7 @@ Test(api_keys, the_session_ends_before_the_enter)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, somebody_leases_it_before_the_enter)
+Test(api_keys, session_is_leased_before_the_enter)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(KEYS, "{'text':'ls','submit':true}");
@@ -273,23 +273,23 @@ Test(api_keys, somebody_leases_it_before_the_enter)
 	call_await(c);
 	cr_expect_eq(call_status(c), 409);
 	cr_expect_str_eq(call_code(c), "LEASED");
-	cr_expect_str_eq(typed(), "ls");
+	cr_expect_str_eq(read_input(), "ls");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_keys, the_client_goes_and_the_enter_comes_all_the_same)
+Test(api_keys, enter_is_sent_without_the_client)
 {
 	memory_api_start("s");
 	call_end(memory_api_begin(KEYS, "{'text':'ls','submit':true}"));
 	const struct memory_holder *h = memory_api_holder("s");
 	cr_assert(LOOP_UNTIL(&memory_api.loop, h->input_length == 3));
-	cr_expect_str_eq(typed(), "ls\r");
+	cr_expect_str_eq(read_input(), "ls\r");
 	MEMORY_API_CLOSE();
 }
 
-/* Who typed */
+/* Authors */
 
-Test(api_keys, what_was_typed_is_noted_with_who_did)
+Test(api_keys, typed_input_is_noted_with_its_author)
 {
 	memory_api_start("s");
 	cr_expect_eq(memory_api_status(KEYS, "{'text':'secret','name':'Ada'}"), 200);
@@ -298,7 +298,7 @@ Test(api_keys, what_was_typed_is_noted_with_who_did)
 	cr_expect_eq(json_array_size(call_get(c, "typed")), 2);
 	cr_expect_str_eq(call_text(c, "typed.0.label"), "Ada");
 	cr_expect_eq(call_number(c, "typed.0.bytes"), 6);
-	cr_expect(call_is_null(c, "typed.0.text"), "nothing tells that it was shown");
+	cr_expect(call_is_null(c, "typed.0.text"), "hidden input has no text");
 	cr_expect_str_eq(call_text(c, "typed.1.author"), "owner");
 	cr_expect(call_is_null(c, "typed.1.label"));
 	c = memory_api_call("GET /api/session/s/typed?from=1", NULL);
@@ -318,8 +318,8 @@ Test(api_keys, what_was_typed_is_noted_with_who_did)
 
 static char lease_id[64];
 
-/* Take it, and keep its id; the request is over. */
-static void take(const char *body)
+/* Acquire the lease and keep its id. */
+static void acquire_lease(const char *body)
 {
 	struct call *c = memory_api_call(LEASE, body);
 	cr_assert_eq(call_status(c), 200, "%s: %s", body, call_body(c));
@@ -334,14 +334,14 @@ static int type_with(const char *lease)
 	return memory_api_status(INPUT, body);
 }
 
-Test(api_lease, keeps_others_from_typing)
+Test(api_lease, prevents_other_input)
 {
 	memory_api_start("s");
-	take("{'owner':'Ada'}");
+	acquire_lease("{'owner':'Ada'}");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 409);
-	cr_expect_eq(memory_api_status(INPUT, "{'data':'\\u0003'}"), 409, "nor a program's Ctrl-C");
+	cr_expect_eq(memory_api_status(INPUT, "{'data':'\\u0003'}"), 409, "not even Ctrl-C");
 	cr_expect_eq(type_with(lease_id), 200);
-	cr_expect_str_eq(typed(), "x");
+	cr_expect_str_eq(read_input(), "x");
 	struct call *c = memory_api_call(INPUT, "{'data':'x'}");
 	cr_expect_str_eq(call_code(c), "LEASED");
 	cr_expect_str_eq(call_text(c, "context.lease.owner"), "Ada");
@@ -353,10 +353,10 @@ Test(api_lease, keeps_others_from_typing)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_lease, one_that_is_advisory_only_tells)
+Test(api_lease, advisory_lease_only_informs)
 {
 	memory_api_start("s");
-	take("{'mode':'advisory'}");
+	acquire_lease("{'mode':'advisory'}");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect_str_eq(call_text(c, "lease.mode"), "advisory");
@@ -364,11 +364,11 @@ Test(api_lease, one_that_is_advisory_only_tells)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_lease, is_taken_once_and_renewed_by_its_id)
+Test(api_lease, is_acquired_once_and_renewed_by_its_id)
 {
 	char body[128];
 	memory_api_start("s");
-	take("{}");
+	acquire_lease("{}");
 	static const struct refused held[] = {{LEASE, "{}", 409, "LEASED"},
 		{LEASE, "{'renew':'of another'}", 409, "LEASED"},
 		{LEASE, "{'renew':''}", 409, "LEASED"}};
@@ -381,7 +381,7 @@ Test(api_lease, is_taken_once_and_renewed_by_its_id)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_lease, terms_that_are_none)
+Test(api_lease, invalid_terms)
 {
 	static const struct refused cases[] = {{LEASE, "{'owner':''}", INVALID, "owner"},
 		{LEASE, "{'owner':1}", INVALID, "owner"},
@@ -398,15 +398,15 @@ Test(api_lease, terms_that_are_none)
 	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call("GET /api/session/s/lease", NULL);
 	cr_expect(call_is_null(c, "lease"));
-	take("{'owner':'" LONG_64 "','ttlMs':1000}");
+	acquire_lease("{'owner':'" LONG_64 "','ttlMs':1000}");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_lease, is_given_back_by_its_id_or_by_the_owner)
+Test(api_lease, is_released_by_its_id_or_by_an_owner)
 {
 	char line[128];
 	memory_api_start("s");
-	take("{}");
+	acquire_lease("{}");
 	static const struct refused cases[] = {
 		{"DELETE /api/session/s/lease", NULL, INVALID, "id", BY_DRIVER},
 		{"DELETE /api/session/s/lease?id=other", NULL, 409, "LEASED", NULL, BY_DRIVER},
@@ -420,10 +420,11 @@ Test(api_lease, is_given_back_by_its_id_or_by_the_owner)
 	cr_expect_eq(call_status(c), 200);
 	cr_expect(call_is_null(c, "lease"));
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'x'}"), 200);
-	cr_expect_eq(type_with(lease_id), 409, "others may have typed since");
-	take("{}");
+	cr_expect_eq(type_with(lease_id), 409, "other input may have come since");
+	acquire_lease("{}");
 	cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200);
-	cr_expect_eq(memory_api_status("DELETE /api/session/s/lease", NULL), 200, "there is none");
+	cr_expect_eq(
+		memory_api_status("DELETE /api/session/s/lease", NULL), 200, "there is no lease");
 	MEMORY_API_CLOSE();
 }
 

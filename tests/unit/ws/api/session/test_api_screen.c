@@ -1,4 +1,4 @@
-/* What a session shows: its screen, its scrollback, and searching in them. */
+/* The screen, the scrollback, and searching them. */
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
@@ -12,26 +12,26 @@ TestSuite(api_search, SUITE);
 #define SEARCH "GET /api/session/s/search"
 #define INVALID 400, "VALIDATION_FAILED"
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	memory_holder_say(memory_api_holder("s"), text);
 	memory_api_settle();
 }
 
-/* Lines "line 0" to "line n - 1": those beyond the screen's 23 above the cursor go to the scrollback. */
-static void say_lines(unsigned n)
+/* Lines "line 0" to "line n - 1". All but the last 23 go to the scrollback. */
+static void print_lines(unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		char line[32];
 		snprintf(line, sizeof line, "line %u\r\n", i);
-		say(line);
+		print(line);
 	}
 }
 
 Test(api_screen, as_json)
 {
 	memory_api_start("s");
-	say("\033]2;a title\a\033[1;31mred\033[m plain\r\n\033[?25l\033[?2004h");
+	print("\033]2;a title\a\033[1;31mred\033[m plain\r\n\033[?25l\033[?2004h");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 24);
@@ -54,10 +54,10 @@ Test(api_screen, as_json)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, in_other_formats)
+Test(api_screen, other_formats)
 {
 	memory_api_start("s");
-	say("\033[31m<red>\033[m");
+	print("\033[31m<red>\033[m");
 	static const struct {
 		const char *query, *type, *has;
 	} cases[] = {{"?format=text", "text/plain; charset=utf-8", "<red>\n"},
@@ -80,14 +80,14 @@ Test(api_screen, in_other_formats)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, what_has_changed_since)
+Test(api_screen, changes_since_a_version)
 {
 	char line[96];
 	memory_api_start("s");
-	say("one\r\ntwo\r\n");
+	print("one\r\ntwo\r\n");
 	struct call *c = memory_api_call(SCREEN, NULL);
 	json_int_t version = call_number(c, "version");
-	say("three");
+	print("three");
 	snprintf(line, sizeof line, SCREEN "?since=%lld", (long long)version);
 	c = memory_api_call(line, NULL);
 	cr_expect_str_eq(call_text(c, "lines.0.text"), "three");
@@ -97,7 +97,7 @@ Test(api_screen, what_has_changed_since)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, queries_that_are_none)
+Test(api_screen, invalid_queries)
 {
 #define VIEW(line)                                                                                  \
 	{line "?format=", NULL, INVALID, "format"}, {line "?format=JSON", NULL, INVALID, "format"}, \
@@ -130,10 +130,10 @@ Test(api_screen, queries_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, lines_above_it)
+Test(api_screen, lines_above_the_screen)
 {
 	memory_api_start("s");
-	say_lines(40);
+	print_lines(40);
 	struct call *c = memory_api_call(SCROLLBACK, NULL);
 	cr_expect_eq(call_number(c, "from"), 0);
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 17);
@@ -155,10 +155,10 @@ Test(api_screen, lines_above_it)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, lines_that_are_gone)
+Test(api_screen, dropped_lines)
 {
 	memory_api_start("s");
-	say_lines(200);
+	print_lines(200);
 	struct call *c = memory_api_call(SCROLLBACK "?from=0", NULL);
 	cr_expect_eq(call_status(c), 416);
 	cr_expect_eq(call_number(c, "context.first"), 77, "100 are kept");
@@ -169,10 +169,10 @@ Test(api_screen, lines_that_are_gone)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, of_one_that_has_ended)
+Test(api_screen, ended_session)
 {
 	struct session *s = memory_api_start("s");
-	say("the end");
+	print("the end");
 	memory_holder_exit(memory_api_holder("s"), 0);
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
 	struct call *c = memory_api_call(SCREEN, NULL);
@@ -180,10 +180,10 @@ Test(api_screen, of_one_that_has_ended)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_screen, what_is_no_text_is_shown_as_json_all_the_same)
+Test(api_screen, bytes_other_than_text_are_valid_json)
 {
 	memory_api_start("s");
-	say("\xff\xfe\xc3(\033]2;\xff title\a \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82");
+	print("\xff\xfe\xc3(\033]2;\xff title\a \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82");
 	static const char *const lines[] = {SCREEN, SCREEN "?cells=1", SCREEN "?format=text",
 		SCROLLBACK "?to=24", SEARCH "?q=("};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -196,7 +196,7 @@ Test(api_screen, what_is_no_text_is_shown_as_json_all_the_same)
 Test(api_search, finds_the_newest_first)
 {
 	memory_api_start("s");
-	say_lines(40);
+	print_lines(40);
 	struct call *c = memory_api_call(SEARCH "?q=line+1", NULL);
 	cr_expect_eq(json_array_size(call_get(c, "matches")), 11);
 	cr_expect_eq(call_number(c, "matches.0.line"), 19);
@@ -211,10 +211,10 @@ Test(api_search, finds_the_newest_first)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_search, goes_on_where_it_has_stopped)
+Test(api_search, continues_where_it_stopped)
 {
 	memory_api_start("s");
-	say_lines(40);
+	print_lines(40);
 	unsigned found = 0, requests = 0;
 	char line[128] = SEARCH "?q=line&limit=7";
 	for (struct call *c;; call_end(c)) {
@@ -234,7 +234,7 @@ Test(api_search, goes_on_where_it_has_stopped)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_search, questions_that_are_none)
+Test(api_search, invalid_queries)
 {
 	static const struct refused cases[] = {{SEARCH, NULL, INVALID, "q"},
 		{SEARCH "?q=", NULL, INVALID, "q"}, {SEARCH "?q=(&regex=1", NULL, INVALID, "q"},
@@ -252,19 +252,19 @@ Test(api_search, questions_that_are_none)
 		{SEARCH "?q=x&beforeOffset=-1", NULL, INVALID, "beforeOffset"},
 		{SEARCH "?q=x&beforeOffset=9223372036854775808", NULL, INVALID, "beforeOffset"}};
 	memory_api_start("s");
-	say_lines(3);
+	print_lines(3);
 	EXPECT_REFUSED(cases);
 	MEMORY_API_CLOSE();
 }
 
-Test(api_search, odd_questions_have_answers)
+Test(api_search, unusual_queries)
 {
 	static const char *const queries[] = {"?q=x&beforeLine=0", "?q=x&beforeOffset=0",
 		"?q=x&beforeLine=9223372036854775807", "?q=x&beforeOffset=9223372036854775807",
 		"?q=x&beforeLine=1&beforeOffset=1", "?q=.*&regex=1", "?q=$&regex=1",
 		"?q=%5E&regex=1", "?q=%0a", "?q=%c3%a4", "?q=.%2A.%2A.%2A.%2Ax&regex=1&limit=1000"};
 	memory_api_start("s");
-	say_lines(60);
+	print_lines(60);
 	for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
 		char line[128];
 		snprintf(line, sizeof line, SEARCH "%s", queries[i]);

@@ -1,4 +1,4 @@
-/* One session: showing, renaming, its size, signals, input, output, deleting. */
+/* One session: showing, renaming, size, signals, input, output, deleting. */
 #include "tests/lib/memory_api.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@ TestSuite(api_session_delete, SUITE);
 	"0123456789012345678901234567890123456789012345678901234567890123" \
 	"0123456789012345678901234567890123456789012345678901234567890123"
 
-/* Requests that a driver, or an owner, may make to any session, with a body that is right. */
+/* Valid requests about one session, and which roles and states allow them. */
 static const struct {
 	const char *line, *body;
-	bool owner;     /* a driver may not */
-	bool viewer;    /* a viewer may */
-	bool unstarted; /* it need not run yet */
-	bool ended;     /* nor still */
-	int status;     /* what it is answered whatever the session is at; 0: see above */
+	bool owner;     /* owners only */
+	bool viewer;    /* viewers too */
+	bool unstarted; /* a starting session too */
+	bool ended;     /* an ended session too */
+	int status;     /* the status in any state; 0: see above */
 	const char *code;
 } requests[] = {
 	{"GET /api/session/s", NULL, .viewer = true, .unstarted = true, .ended = true},
@@ -66,8 +66,8 @@ static const struct {
 };
 #define REQUESTS (sizeof requests / sizeof *requests)
 
-/* The body with " for '. */
-static struct call *ask_as(size_t i, enum asker by, const char *only)
+/* Send request i, whose body has ' for ". */
+static struct call *send_as(size_t i, enum asker by, const char *only)
 {
 	char body[256] = "";
 	for (size_t n = 0; requests[i].body && (body[n] = requests[i].body[n]); n++)
@@ -87,37 +87,37 @@ static void expect(struct call *c, int status, const char *code)
 	call_end(c);
 }
 
-/* The i-th is let through to its handler. */
+/* Request i reaches its handler. */
 static void expect_served(size_t i, struct call *c)
 {
 	expect(c, requests[i].status ? requests[i].status : 200,
 		requests[i].code ? requests[i].code : "");
 }
 
-/* What all have in common */
+/* All requests */
 
-Test(api_session, one_that_is_not_there)
+Test(api_session, missing_session)
 {
 	for (size_t i = 0; i < REQUESTS; i++)
-		expect(ask_as(i, BY_OWNER, NULL), 404, "SESSION_NOT_FOUND");
+		expect(send_as(i, BY_OWNER, NULL), 404, "SESSION_NOT_FOUND");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, each_role_may_what_it_may)
+Test(api_session, roles)
 {
 	struct session *s = memory_api_start("s");
 	for (size_t i = 0; i < REQUESTS; i++) {
-		expect(ask_as(i, BY_NOBODY, NULL), 401, "UNAUTHENTICATED");
+		expect(send_as(i, BY_NOBODY, NULL), 401, "UNAUTHENTICATED");
 		if (requests[i].owner)
-			expect(ask_as(i, BY_DRIVER, "s"), 403, "PERMISSION_DENIED");
+			expect(send_as(i, BY_DRIVER, "s"), 403, "PERMISSION_DENIED");
 		else if (!requests[i].viewer)
-			expect(ask_as(i, BY_VIEWER, "s"), 403, "READ_ONLY");
+			expect(send_as(i, BY_VIEWER, "s"), 403, "READ_ONLY");
 		else
-			expect_served(i, ask_as(i, BY_VIEWER, "s"));
+			expect_served(i, send_as(i, BY_VIEWER, "s"));
 		if (!requests[i].owner)
-			expect_served(i, ask_as(i, BY_DRIVER, "s"));
+			expect_served(i, send_as(i, BY_DRIVER, "s"));
 		session_release_lease(s, NULL, NULL);
-		expect_served(i, ask_as(i, BY_OWNER, NULL));
+		expect_served(i, send_as(i, BY_OWNER, NULL));
 	}
 	MEMORY_API_CLOSE();
 }
@@ -127,47 +127,47 @@ Test(api_session, a_link_is_for_one_session)
 	memory_api_start("s");
 	memory_api_start("mine");
 	for (size_t i = 0; i < REQUESTS; i++)
-		expect(ask_as(i, BY_DRIVER, "mine"), 403, "PERMISSION_DENIED");
+		expect(send_as(i, BY_DRIVER, "mine"), 403, "PERMISSION_DENIED");
 	memory_holder_exit(memory_api_holder("s"), 0);
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, one_that_has_not_been_started_yet)
+Test(api_session, starting_session)
 {
 	memory_api_start_slow("s");
 	for (size_t i = 0; i < REQUESTS; i++)
 		if (requests[i].unstarted || requests[i].status)
-			expect_served(i, ask_as(i, BY_OWNER, NULL));
+			expect_served(i, send_as(i, BY_OWNER, NULL));
 		else
-			expect(ask_as(i, BY_OWNER, NULL), 409, "RESOURCE_BUSY");
+			expect(send_as(i, BY_OWNER, NULL), 409, "RESOURCE_BUSY");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, one_that_has_ended)
+Test(api_session, ended_session)
 {
 	memory_api_start_ended("s", 3 << 8);
 	for (size_t i = 0; i < REQUESTS; i++)
 		if (requests[i].ended || requests[i].status)
-			expect_served(i, ask_as(i, BY_OWNER, NULL));
+			expect_served(i, send_as(i, BY_OWNER, NULL));
 		else
-			expect(ask_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
+			expect(send_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, one_whose_holder_has_died)
+Test(api_session, session_whose_holder_has_died)
 {
 	struct session *s = memory_api_start("s");
 	memory_holder_die(memory_api_holder("s"));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, s->state == SESSION_EXITED));
 	for (size_t i = 0; i < REQUESTS; i++)
 		if (requests[i].ended || requests[i].status)
-			expect_served(i, ask_as(i, BY_OWNER, NULL));
+			expect_served(i, send_as(i, BY_OWNER, NULL));
 		else
-			expect(ask_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
+			expect(send_as(i, BY_OWNER, NULL), 410, "SESSION_TERMINATED");
 	MEMORY_API_CLOSE();
 }
 
-/* The lines that take a body, those of all sessions too; NULL behind the last. */
+/* The i-th request with a body, also those of no session; NULL after the last. */
 static const char *line_with_body(size_t i)
 {
 	static const char *const others[] = {"POST /api/session/create", "POST /api/session/open",
@@ -181,7 +181,7 @@ static const char *line_with_body(size_t i)
 	return others[i];
 }
 
-Test(api_session, a_body_that_is_no_object)
+Test(api_session, bodies_other_than_objects)
 {
 	static const struct {
 		const char *text;
@@ -205,7 +205,7 @@ Test(api_session, a_body_that_is_no_object)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, json_that_is_nested_deeper_than_anybody_needs)
+Test(api_session, deeply_nested_json)
 {
 	static char body[200001];
 	const char *line;
@@ -227,7 +227,7 @@ Test(api_session, json_that_is_nested_deeper_than_anybody_needs)
 
 /* Showing */
 
-Test(api_session, shows_how_it_has_ended)
+Test(api_session, ended_session_shows_its_exit)
 {
 	memory_api_start_ended("a", 3 << 8);
 	memory_api_start_ended("b", SIGKILL);
@@ -249,7 +249,7 @@ Test(api_session, shows_how_it_has_ended)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, shows_one_whose_holder_does_not_answer)
+Test(api_session, unresponsive_session_is_shown)
 {
 	memory_api_start("s");
 	memory_api_holder("s")->backlogged = true;
@@ -259,7 +259,7 @@ Test(api_session, shows_one_whose_holder_does_not_answer)
 	MEMORY_API_CLOSE();
 }
 
-/* A holder that has been stopped: a process of its own, for the kernel is asked whether it has. */
+/* Replace the holder by a stopped process, whose state the kernel reports. */
 static pid_t stop_holder(const char *session)
 {
 	pid_t pid = fork();
@@ -274,13 +274,13 @@ static pid_t stop_holder(const char *session)
 	return pid;
 }
 
-static void end_stopped(pid_t pid)
+static void kill_stopped(pid_t pid)
 {
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
-Test(api_session, what_needs_the_holder_is_refused_while_that_is_stopped)
+Test(api_session, stopped_holder_refuses_requests_that_need_it)
 {
 	memory_api_start("s");
 	pid_t pid = stop_holder("s");
@@ -293,13 +293,13 @@ Test(api_session, what_needs_the_holder_is_refused_while_that_is_stopped)
 	cr_expect_eq(memory_api_holder("s")->signals, 0);
 	struct call *c = memory_api_call("GET /api/session/s", NULL);
 	cr_expect_str_eq(call_text(c, "data.state"), "unresponsive");
-	end_stopped(pid);
+	kill_stopped(pid);
 	MEMORY_API_CLOSE();
 }
 
 /* The name */
 
-Test(api_session, is_renamed)
+Test(api_session, name_is_changed)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(
@@ -326,7 +326,7 @@ Test(api_session, is_renamed)
 
 /* The size */
 
-Test(api_session, is_resized)
+Test(api_session, size_is_changed)
 {
 	static const unsigned sides[] = {1, 2, 80, 1000};
 	memory_api_start("s");
@@ -344,7 +344,7 @@ Test(api_session, is_resized)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, sizes_that_are_none)
+Test(api_session, invalid_sizes)
 {
 #define RESIZE "POST /api/session/s/resize"
 #define SIZE "POST /api/session/s/size"
@@ -401,7 +401,7 @@ Test(api_session, sizes_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, whose_window_is_its_size)
+Test(api_session, policies_of_the_size)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(SIZE, "{'policy':'fixed','cols':100,'rows':50}");
@@ -423,7 +423,7 @@ Test(api_session, whose_window_is_its_size)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, no_policy_is_chosen_for_one_that_has_ended)
+Test(api_session, policy_of_an_ended_session_cannot_be_changed)
 {
 	static const struct refused cases[] = {
 		{SIZE, "{'policy':'latest','cols':50,'rows':15}", 410, "SESSION_TERMINATED"},
@@ -439,7 +439,7 @@ Test(api_session, no_policy_is_chosen_for_one_that_has_ended)
 
 /* Signals */
 
-Test(api_session, is_signalled)
+Test(api_session, signals_are_sent)
 {
 #define SIGNAL "POST /api/session/s/signal"
 	static const struct {
@@ -503,7 +503,7 @@ Test(api_session_input, reaches_the_terminal)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_input, what_is_none)
+Test(api_session_input, invalid_requests)
 {
 	static const struct refused cases[] = {{INPUT, NULL, INVALID, "data"},
 		{INPUT, "{'data':1}", INVALID, "data"}, {INPUT, "{'data':null}", INVALID, "data"},
@@ -527,7 +527,7 @@ Test(api_session_input, what_is_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_input, more_than_may_wait)
+Test(api_session_input, beyond_the_queue_is_refused)
 {
 	memory_api_start("s");
 	memory_api_holder("s")->full = true;
@@ -558,7 +558,7 @@ Test(api_session_input, more_than_may_wait)
 
 #define OUTPUT "GET /api/session/s/output"
 
-Test(api_session_output, is_what_was_printed)
+Test(api_session_output, returns_what_was_printed)
 {
 	static const struct {
 		const char *query, *want, *from, *to;
@@ -585,7 +585,7 @@ Test(api_session_output, is_what_was_printed)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_output, what_is_no_place)
+Test(api_session_output, invalid_offsets)
 {
 	static const struct refused cases[] = {{OUTPUT "?from=", NULL, INVALID, "from"},
 		{OUTPUT "?from=-1", NULL, INVALID, "from"},
@@ -604,7 +604,7 @@ Test(api_session_output, what_is_no_place)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_output, what_the_ring_has_lost)
+Test(api_session_output, bytes_that_the_ring_has_lost)
 {
 	static char piece[16 << 10];
 	struct session *s = memory_api_start("s");
@@ -628,7 +628,7 @@ Test(api_session_output, what_the_ring_has_lost)
 
 #define DELETE "POST /api/session/delete"
 
-Test(api_session_delete, ends_it)
+Test(api_session_delete, ends_the_session)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(DELETE, "{'sessionId':'s'}");
@@ -641,7 +641,7 @@ Test(api_session_delete, ends_it)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_delete, what_is_refused)
+Test(api_session_delete, invalid_requests)
 {
 	static const struct refused cases[] = {{DELETE, NULL, INVALID, "sessionId"},
 		{DELETE, "{'sessionId':null}", INVALID, "sessionId"},
@@ -654,14 +654,14 @@ Test(api_session_delete, what_is_refused)
 	memory_api_start("s");
 	EXPECT_REFUSED(cases);
 	struct call *c = memory_api_call(DELETE, "{'sessionId':'other'}");
-	/* As the container's clients expect it. */
+	/* As clients of the sandbox container protocol expect. */
 	cr_expect_str_eq(call_text(c, "context.originalError"), "Session not found");
 	cr_expect_str_eq(call_text(c, "context.sessionId"), "other");
 	memory_api_session("s");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_delete, hostile_ids_are_those_of_no_session)
+Test(api_session_delete, hostile_ids_are_not_found)
 {
 	memory_api_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {
@@ -678,7 +678,7 @@ Test(api_session_delete, hostile_ids_are_those_of_no_session)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_delete, one_that_has_ended)
+Test(api_session_delete, ended_session)
 {
 	memory_api_start_ended("s", 0);
 	cr_expect_eq(memory_api_status(DELETE, "{'sessionId':'s'}"), 200);
@@ -686,7 +686,7 @@ Test(api_session_delete, one_that_has_ended)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_delete, the_second_who_asks_is_told_that_it_is_not_there)
+Test(api_session_delete, second_request_gets_not_found)
 {
 	memory_api_start("s");
 	struct call *a = memory_api_begin(DELETE, "{'sessionId':'s'}");
@@ -698,7 +698,7 @@ Test(api_session_delete, the_second_who_asks_is_told_that_it_is_not_there)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_delete, the_client_goes_and_it_ends_all_the_same)
+Test(api_session_delete, session_ends_without_the_client)
 {
 	memory_api_start("s");
 	call_end(memory_api_begin(DELETE, "{'sessionId':'s'}"));
@@ -707,7 +707,7 @@ Test(api_session_delete, the_client_goes_and_it_ends_all_the_same)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session_delete, the_server_ends_before)
+Test(api_session_delete, server_exits_before_the_end)
 {
 	memory_api_start("s");
 	memory_api_holder("s")->mute = true;
@@ -721,7 +721,7 @@ Test(api_session_delete, the_server_ends_before)
 
 /* The list */
 
-Test(api_session, all_are_listed_to_those_who_may_see_them)
+Test(api_session, list_has_the_sessions_that_the_role_may_see)
 {
 	memory_api_start("a");
 	memory_api_start("b");
@@ -738,7 +738,7 @@ Test(api_session, all_are_listed_to_those_who_may_see_them)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_session, the_list_is_followed)
+Test(api_session, list_can_be_followed)
 {
 	struct call *c = memory_api_call("GET /api/session/events", NULL);
 	cr_assert(call_event(c, "sessions"));

@@ -1,4 +1,4 @@
-/* Logging in, and share links. */
+/* Login and share links. */
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static struct call *log_in(const char *token)
 	return c;
 }
 
-Test(api_login, the_token_is_exchanged_for_a_cookie)
+Test(api_login, token_is_exchanged_for_a_cookie)
 {
 	struct call *c = log_in(memory_api.auth.token);
 	cr_expect_eq(call_status(c), 200);
@@ -41,7 +41,7 @@ Test(api_login, the_token_is_exchanged_for_a_cookie)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_login, what_is_no_token)
+Test(api_login, invalid_tokens)
 {
 	static const struct refused cases[] = {{LOGIN, NULL, INVALID, "token", BY_NOBODY},
 		{LOGIN, "{'token':1}", INVALID, "token", BY_NOBODY},
@@ -54,7 +54,7 @@ Test(api_login, what_is_no_token)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_login, who_tries_too_often_is_told_to_wait)
+Test(api_login, too_many_attempts_are_limited)
 {
 	struct call *c = log_in("wrong");
 	for (unsigned i = 0; i < 1000 && call_status(c) == 401; i++) {
@@ -65,11 +65,11 @@ Test(api_login, who_tries_too_often_is_told_to_wait)
 	cr_expect_str_eq(call_code(c), "TOO_MANY_ATTEMPTS");
 	cr_expect_str_eq(call_header(c, "Retry-After"), "60");
 	c = log_in(memory_api.auth.token);
-	cr_expect_eq(call_status(c), 200, "who knows it is let in");
+	cr_expect_eq(call_status(c), 200, "the right token is accepted");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_login, out)
+Test(api_login, logout)
 {
 	struct call *c = memory_api_call("POST /api/auth/logout", NULL);
 	cr_expect_eq(call_status(c), 200);
@@ -77,7 +77,7 @@ Test(api_login, out)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_login, who_one_is)
+Test(api_login, whoami)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_ask(
@@ -112,7 +112,7 @@ Test(api_links, are_issued_listed_and_revoked)
 	list = memory_api_call("GET /api/session/other/links", NULL);
 	cr_expect_eq(json_array_size(call_get(list, "links")), 0);
 	snprintf(line, sizeof line, "DELETE /api/session/other/links/%s", call_text(c, "link.id"));
-	cr_expect_eq(memory_api_status(line, NULL), 404, "it is another session's");
+	cr_expect_eq(memory_api_status(line, NULL), 404, "the link belongs to another session");
 	snprintf(line, sizeof line, "DELETE /api/session/s/links/%s", call_text(c, "link.id"));
 	cr_expect_eq(memory_api_status(line, NULL), 200);
 	cr_expect_eq(memory_api_status(line, NULL), 404);
@@ -121,7 +121,7 @@ Test(api_links, are_issued_listed_and_revoked)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_links, one_that_cannot_be_stored_is_not_given_out)
+Test(api_links, unstored_link_is_not_returned)
 {
 	memory_api_start("s");
 	cr_assert_eq(mkdirat(memory_api.folder.fd, "links.json.new", 0700), 0);
@@ -132,7 +132,7 @@ Test(api_links, one_that_cannot_be_stored_is_not_given_out)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_links, terms_that_are_none)
+Test(api_links, invalid_terms)
 {
 	static const struct refused cases[] = {{LINKS, NULL, INVALID, "role"},
 		{LINKS, "{'role':'owner'}", INVALID, "role"},
@@ -159,7 +159,7 @@ Test(api_links, terms_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_links, go_with_their_session)
+Test(api_links, end_with_their_session)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(LINKS, "{'role':'viewer'}");
@@ -167,14 +167,14 @@ Test(api_links, go_with_their_session)
 	memory_api_start("s");
 	cr_expect_eq(memory_api.auth.links.count, 0);
 	struct call *in = log_in(call_text(c, "token"));
-	cr_expect_eq(call_status(in), 401, "another session of that id is another");
+	cr_expect_eq(call_status(in), 401, "a later session of the same id");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_links, as_many_as_there_may_be)
+Test(api_links, number_is_limited)
 {
 	memory_api_start("s");
-	/* Writing them all down a thousand times is not what is tested. */
+	/* Storing a thousand links would take too long. */
 	struct links *l = &memory_api.auth.links;
 	for (; l->count < LINKS_MAX; l->count++) {
 		l->entries[l->count] = (struct link_entry){.session = "s", .expires_ms = INT64_MAX};

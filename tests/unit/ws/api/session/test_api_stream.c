@@ -1,4 +1,4 @@
-/* GET /api/session/ID/stream, and state. */
+/* GET /api/session/ID/stream and /state. */
 #include "tests/lib/memory_api.h"
 
 #include <string.h>
@@ -10,22 +10,22 @@ TestSuite(api_state, SUITE);
 #define STREAM "GET /api/session/s/stream"
 #define INVALID 400, "VALIDATION_FAILED"
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	memory_holder_say(memory_api_holder("s"), text);
 	memory_api_settle();
 }
 
-Test(api_stream, tells_what_happens_in_its_order)
+Test(api_stream, events_come_in_order)
 {
 	memory_api_start("s");
-	say("before");
+	print("before");
 	struct call *c = memory_api_call(STREAM "?types=output,title,bell,resize,exit", NULL);
 	cr_assert(call_event(c, NULL));
 	cr_expect_str_eq(call_text(c, "type"), "begin");
 	cr_expect_str_eq(call_text(c, "sessionId"), "s");
 	cr_expect_eq(call_number(c, "offset"), 6);
-	say("hello\033]2;a title\a\a");
+	print("hello\033]2;a title\a\a");
 	cr_assert(call_event(c, NULL));
 	cr_expect_str_eq(call_text(c, "type"), "output");
 	cr_expect_str_eq(call_text(c, "data"), "hello\033]2;a title\a");
@@ -44,10 +44,10 @@ Test(api_stream, tells_what_happens_in_its_order)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_stream, from_where_one_wants)
+Test(api_stream, starts_at_the_requested_place)
 {
 	memory_api_start("s");
-	say("\xc3\xa4hello");
+	print("\xc3\xa4hello");
 	struct call *c = memory_api_call(STREAM "?from=2&types=output", NULL);
 	cr_assert(call_event(c, "output"));
 	cr_expect_str_eq(call_text(c, "data"), "hello");
@@ -57,7 +57,7 @@ Test(api_stream, from_where_one_wants)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_stream, what_is_gone_is_said)
+Test(api_stream, lost_events_are_reported)
 {
 	static char piece[16 << 10];
 	memory_api_start("s");
@@ -75,7 +75,7 @@ Test(api_stream, what_is_gone_is_said)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_stream, queries_that_are_none)
+Test(api_stream, invalid_queries)
 {
 	static const struct refused cases[] = {{STREAM "?types=", NULL, INVALID, "types"},
 		{STREAM "?types=output,", NULL, INVALID, "types"},
@@ -96,7 +96,7 @@ Test(api_stream, queries_that_are_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_stream, the_session_is_deleted)
+Test(api_stream, session_is_deleted)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(STREAM, NULL);
@@ -107,7 +107,7 @@ Test(api_stream, the_session_is_deleted)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_stream, the_holder_dies)
+Test(api_stream, holder_dies)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(STREAM, NULL);
@@ -125,14 +125,14 @@ Test(api_stream, readers_come_and_go)
 	struct call *b = memory_api_call(STREAM "?types=output", NULL);
 	cr_assert(call_event(a, "begin"));
 	call_end(a);
-	say("x");
+	print("x");
 	cr_assert(call_event(b, "output"));
 	call_end(b);
-	say("y");
+	print("y");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_stream, the_server_ends)
+Test(api_stream, server_exits)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(STREAM, NULL);
@@ -145,7 +145,7 @@ Test(api_stream, the_server_ends)
 
 /* State */
 
-Test(api_state, of_what_it_is_at)
+Test(api_state, states)
 {
 	struct session *s = memory_api_start("s");
 	struct call *c = memory_api_call("GET /api/session/s/state", NULL);

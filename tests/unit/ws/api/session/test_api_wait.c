@@ -12,12 +12,12 @@ TestSuite(api_wait, .init = memory_api_open, .fini = memory_api_clear_up, .timeo
 	"0123456789012345678901234567890123456789012345678901234567890123"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
 
-static void say(const char *text)
+static void print(const char *text)
 {
 	memory_holder_say(memory_api_holder("s"), text);
 }
 
-Test(api_wait, what_is_none)
+Test(api_wait, invalid_requests)
 {
 	static const struct refused cases[] = {{WAIT, NULL, INVALID, "until"},
 		{WAIT, "{'until':null}", INVALID, "until"},
@@ -77,7 +77,7 @@ Test(api_wait, what_is_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, for_more_conditions_than_there_may_be)
+Test(api_wait, number_of_conditions_is_limited)
 {
 	char body[1024] = "{'until':[";
 	for (unsigned i = 0; i < 17; i++)
@@ -90,15 +90,15 @@ Test(api_wait, for_more_conditions_than_there_may_be)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, the_first_that_is_true_ends_it)
+Test(api_wait, first_true_condition_ends_the_wait)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT,
 		"{'until':[{'type':'exit'},{'type':'match','pattern':'tests (passed|failed)'},{'type':'bytes','count':1000}]}");
-	say("\033[31mtests\033[m ");
+	print("\033[31mtests\033[m ");
 	memory_api_settle();
 	cr_expect_not(c->answered);
-	say("failed: 3\r\n");
+	print("failed: 3\r\n");
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_eq(call_number(c, "fired"), 1);
@@ -119,7 +119,7 @@ Test(api_wait, each_kind_of_condition)
 	struct call *screen = memory_api_begin(
 		WAIT, UNTIL_1("'type':'match','pattern':'HELLO','on':'screen','case':false"));
 	struct call *end = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
-	say("hello");
+	print("hello");
 	call_await(bytes);
 	cr_expect_str_eq(call_text(bytes, "type"), "bytes");
 	call_await(idle);
@@ -137,7 +137,7 @@ Test(api_wait, each_kind_of_condition)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, a_timeout_is_an_answer)
+Test(api_wait, timeout_is_a_success)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(WAIT, "{'until':[{'type':'exit'}],'timeoutMs':0}");
@@ -147,10 +147,10 @@ Test(api_wait, a_timeout_is_an_answer)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, from_a_place_that_has_been_printed)
+Test(api_wait, earlier_output_counts_with_from)
 {
 	memory_api_start("s");
-	say("ready\r\n");
+	print("ready\r\n");
 	memory_api_settle();
 	struct call *c = memory_api_call(
 		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'from':0,'timeoutMs':0}");
@@ -163,7 +163,7 @@ Test(api_wait, from_a_place_that_has_been_printed)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, the_session_is_deleted_meanwhile)
+Test(api_wait, session_is_deleted)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'"));
@@ -174,7 +174,7 @@ Test(api_wait, the_session_is_deleted_meanwhile)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, the_holder_dies_meanwhile)
+Test(api_wait, holder_dies)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'exit'"));
@@ -185,20 +185,20 @@ Test(api_wait, the_holder_dies_meanwhile)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, the_client_goes)
+Test(api_wait, client_disconnects)
 {
 	memory_api_start("s");
 	call_end(memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'")));
-	say("x");
+	print("x");
 	memory_api_settle();
 	for (unsigned i = 0; i < 1000; i++)
 		call_end(memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'y'")));
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'y'"));
-	cr_expect_not(c->answered, "those who have gone do not count");
+	cr_expect_not(c->answered, "abandoned waits do not count");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, the_server_ends)
+Test(api_wait, server_exits)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(WAIT, UNTIL_1("'type':'match','pattern':'x'"));
@@ -208,15 +208,15 @@ Test(api_wait, the_server_ends)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, one_with_a_key_outlives_its_client)
+Test(api_wait, wait_with_a_key_outlives_its_client)
 {
 	static const char body[] = "{'until':[{'type':'match','pattern':'x+'}],'key':'k'}";
 	memory_api_start("s");
 	call_end(memory_api_begin(WAIT, body));
-	say("xx\r\n");
+	print("xx\r\n");
 	memory_api_settle();
 	struct call *c = memory_api_call(WAIT, body);
-	cr_expect_eq(call_number(c, "fired"), 0, "it was there when nobody waited");
+	cr_expect_eq(call_number(c, "fired"), 0, "the text came while no client waited");
 	cr_expect_str_eq(call_text(c, "text"), "xx");
 	static const struct refused other[] = {
 		{WAIT, "{'until':[{'type':'match','pattern':'y'}],'key':'k'}", 409, "KEY_IN_USE"},
@@ -229,7 +229,7 @@ Test(api_wait, one_with_a_key_outlives_its_client)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, as_many_as_there_may_be)
+Test(api_wait, number_is_limited)
 {
 	memory_api_start("s");
 	struct call *c;
@@ -243,7 +243,7 @@ Test(api_wait, as_many_as_there_may_be)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait, hostile_patterns_are_patterns_or_refused)
+Test(api_wait, hostile_patterns_are_used_or_refused)
 {
 	memory_api_start("s");
 	for (const char *const *text = memory_api_hostile; *text; text++) {

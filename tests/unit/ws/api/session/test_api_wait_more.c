@@ -1,4 +1,4 @@
-/* POST /api/session/ID/wait for what is outside of the session's output: a port, and the keyboard. */
+/* POST /api/session/ID/wait for a port, and for the lease. */
 #include "tests/lib/memory_api.h"
 
 #include <arpa/inet.h>
@@ -14,9 +14,9 @@ TestSuite(api_wait_lease, .init = memory_api_open, .fini = memory_api_clear_up, 
 #define INVALID 400, "VALIDATION_FAILED"
 #define UNTIL_1(rest) "{'until':[{" rest "}]}"
 #define UNTIL_LEASE UNTIL_1("'type':'lease'")
-#define MANY 17 /* ports, one more than a session may wait for */
+#define MANY 17 /* one port more than a session may wait for */
 
-/* A port of one's own, at which nobody listens yet. */
+/* Bind a port without listening. */
 static int bind_port(unsigned *ret_port)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -35,7 +35,7 @@ static struct call *wait_for_port(unsigned port)
 	return memory_api_begin(WAIT, body);
 }
 
-Test(api_wait_port, what_is_none)
+Test(api_wait_port, invalid_requests)
 {
 	static const struct refused cases[] = {
 		{WAIT, UNTIL_1("'type':'port'"), INVALID, "until[0].port"},
@@ -53,7 +53,7 @@ Test(api_wait_port, what_is_none)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait_port, until_somebody_listens)
+Test(api_wait_port, until_a_process_listens)
 {
 	unsigned port;
 	int fd = bind_port(&port);
@@ -72,7 +72,7 @@ Test(api_wait_port, until_somebody_listens)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait_port, what_else_ends_it)
+Test(api_wait_port, other_ends_of_the_wait)
 {
 	unsigned port;
 	int fd = bind_port(&port);
@@ -92,7 +92,7 @@ Test(api_wait_port, what_else_ends_it)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait_port, so_many_of_a_session)
+Test(api_wait_port, number_of_a_session_is_limited)
 {
 	struct call *all[MANY];
 	unsigned port;
@@ -107,23 +107,23 @@ Test(api_wait_port, so_many_of_a_session)
 	call_end(all[0]);
 	struct call *next = wait_for_port(port);
 	memory_api_settle();
-	cr_expect_not(next->answered, "one who has gone leaves a place");
+	cr_expect_not(next->answered, "an ended wait leaves a place");
 	close(fd);
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait_lease, when_nobody_has_the_keyboard)
+Test(api_wait_lease, free_lease)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(WAIT, UNTIL_LEASE);
 	cr_expect_str_eq(call_text(c, "type"), "lease");
 	cr_expect_eq(memory_api_status(LEASE, "{'mode':'advisory'}"), 200);
 	c = memory_api_call(WAIT, UNTIL_LEASE);
-	cr_expect_str_eq(call_text(c, "type"), "lease", "one that keeps nobody away");
+	cr_expect_str_eq(call_text(c, "type"), "lease", "an advisory lease does not count");
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait_lease, until_it_is_given_back)
+Test(api_wait_lease, until_the_lease_is_released)
 {
 	char line[256];
 	memory_api_start("s");
@@ -142,7 +142,7 @@ Test(api_wait_lease, until_it_is_given_back)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_wait_lease, until_it_has_run_out)
+Test(api_wait_lease, until_the_lease_expires)
 {
 	memory_api_start("s");
 	cr_assert_eq(memory_api_status(LEASE, "{'ttlMs':1000}"), 200);

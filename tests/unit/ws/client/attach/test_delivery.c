@@ -1,4 +1,4 @@
-/* What is sent again on a new connection: what has not arrived, in order, and nothing twice. */
+/* What is sent again after a reconnect: unacknowledged input, in order, and nothing twice. */
 #include "ws/client/attach/delivery.h"
 
 #include <criterion/criterion.h>
@@ -17,14 +17,14 @@ static void expect_kept(const char *text)
 	cr_expect_arr_eq(d.bytes, text, strlen(text));
 }
 
-Test(delivery, what_has_a_receipt_is_not_sent_again)
+Test(delivery, acknowledged_input_is_not_sent_again)
 {
 	delivery_clear(&d);
 	type("one");
 	type("two");
 	delivery_receipt(&d, 4);
 	expect_kept("wo");
-	delivery_receipt(&d, 3); /* late */
+	delivery_receipt(&d, 3); /* a late acknowledgement */
 	expect_kept("wo");
 	cr_expect_not(delivery_resume(&d, true, 5));
 	expect_kept("o");
@@ -36,7 +36,7 @@ Test(delivery, what_has_a_receipt_is_not_sent_again)
 	expect_kept("x");
 }
 
-Test(delivery, a_count_from_before_is_taken_over)
+Test(delivery, count_of_the_previous_connection_continues)
 {
 	delivery_clear(&d);
 	cr_expect_not(delivery_resume(&d, true, 100));
@@ -46,7 +46,7 @@ Test(delivery, a_count_from_before_is_taken_over)
 	cr_expect_eq(d.taken, 101);
 }
 
-Test(delivery, what_is_not_known_is_not_sent_twice)
+Test(delivery, unknown_count_drops_the_input)
 {
 	delivery_clear(&d);
 	type("ab");
@@ -57,7 +57,7 @@ Test(delivery, what_is_not_known_is_not_sent_twice)
 	cr_expect_not(delivery_resume(&d, false, 0));
 }
 
-Test(delivery, a_count_that_makes_no_sense_leaves_nothing_to_be_sent)
+Test(delivery, invalid_count_drops_the_input)
 {
 	delivery_clear(&d);
 	type("abc");
@@ -69,7 +69,7 @@ Test(delivery, a_count_that_makes_no_sense_leaves_nothing_to_be_sent)
 	expect_kept("");
 }
 
-Test(delivery, nobody_wants_it_any_more)
+Test(delivery, input_can_be_dropped)
 {
 	delivery_clear(&d);
 	type("ab");
@@ -83,7 +83,7 @@ Test(delivery, nobody_wants_it_any_more)
 	cr_expect_eq(d.from, 2);
 }
 
-Test(delivery, of_too_much_the_oldest_is_given_up)
+Test(delivery, oldest_input_is_dropped_beyond_the_limit)
 {
 	static char much[DELIVERY_MAX + 3];
 	delivery_clear(&d);

@@ -1,4 +1,4 @@
-/* What terminals get that take less; each case whole, and cut at every place. */
+/* Output for terminals with fewer features; each case whole, and cut at every place. */
 #include "ws/client/attach/downgrade.h"
 #include "ws/client/attach/palette.h"
 
@@ -60,13 +60,13 @@ static const struct {
 		"abc\nx\r\n\t"},
 };
 
-Test(downgrade_write, each_gets_what_it_takes)
+Test(downgrade_write, each_terminal_gets_what_it_supports)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check(cases[i].term, cases[i].bytes, cases[i].want);
 }
 
-Test(downgrade_write, what_is_too_long_is_left_out)
+Test(downgrade_write, sequence_that_is_too_long_is_dropped)
 {
 	static char bytes[3 * DOWNGRADE_HELD_MAX], want[] = "ab";
 	struct written w = {.length = 0};
@@ -82,7 +82,7 @@ Test(downgrade_write, what_is_too_long_is_left_out)
 	}
 }
 
-Test(downgrade_write, a_repetition_has_an_end)
+Test(downgrade_write, repetition_is_limited)
 {
 	struct written w = {.length = 0};
 	struct downgrade m;
@@ -99,7 +99,7 @@ static bool refuse(void *user, const void *bytes, size_t length)
 	return false;
 }
 
-Test(downgrade_write, nothing_follows_a_failure)
+Test(downgrade_write, nothing_follows_a_failed_write)
 {
 	unsigned calls = 0;
 	struct downgrade m;
@@ -109,7 +109,7 @@ Test(downgrade_write, nothing_follows_a_failure)
 	cr_expect_eq(calls, 1u);
 }
 
-Test(modest_colour, the_nearest)
+Test(modest_colour, nearest_colour)
 {
 	cr_expect_eq(palette_nearest_16(0), 0u);
 	cr_expect_eq(palette_nearest_16(0xffffff), 15u);

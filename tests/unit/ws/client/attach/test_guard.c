@@ -1,12 +1,12 @@
-/* What of a session's output reaches the user's terminal; each case whole, and cut at every place. */
+/* The part of a session's output that reaches the user's terminal; each case whole, and cut at every place. */
 #include "ws/client/attach/guard.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Take bytes in two pieces; returns what comes out, owned, with a NUL behind it. */
-static char *take(bool clipboard, const char *bytes, size_t length, size_t cut)
+/* Filter bytes in two pieces; returns the output, owned, with a NUL after it. */
+static char *filter(bool clipboard, const char *bytes, size_t length, size_t cut)
 {
 	struct guard g = {.clipboard = clipboard};
 	char *out = malloc(2 * GUARD_OUTPUT_MAX(length) + 1);
@@ -20,7 +20,7 @@ static void check(bool clipboard, const char *name, const char *bytes, const cha
 {
 	size_t length = strlen(bytes);
 	for (size_t cut = 0; cut <= length; cut++) {
-		char *out = take(clipboard, bytes, length, cut);
+		char *out = filter(clipboard, bytes, length, cut);
 		cr_expect_str_eq(out, want, "%s, cut at %zu", name, cut);
 		free(out);
 	}
@@ -116,13 +116,13 @@ static const struct {
 	{"an escape in an escape", "\033\033[1m\033[2\033[3m", "\033[1m\033[3m"},
 };
 
-Test(guard_filter, what_passes_and_what_does_not)
+Test(guard_filter, allowed_and_dropped_sequences)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check(false, cases[i].name, cases[i].bytes, cases[i].want);
 }
 
-Test(guard_filter, the_clipboard_may_be_set_if_asked_for_but_never_read)
+Test(guard_filter, clipboard_is_set_if_enabled_and_never_read)
 {
 	check(true, "BEL", "a\033]52;c;aGk=\ab", "a\033]52;c;aGk=" ST "b");
 	check(true, "no selection", "\033]52;;aGk=\033\\", "\033]52;;aGk=" ST);
@@ -139,7 +139,7 @@ Test(guard_filter, the_clipboard_may_be_set_if_asked_for_but_never_read)
 	check(true, "others", "a\033]5522;type=write\a\033]1337;Copy=:aGk=\a\033]9;x\ab", "ab");
 }
 
-Test(guard_filter, what_is_too_long_is_left_out)
+Test(guard_filter, sequence_that_is_too_long_is_dropped)
 {
 	char *bytes = calloc(1, 3 * GUARD_HELD_MAX), *out;
 	memset(bytes, 'a', 2 * GUARD_HELD_MAX);
@@ -148,15 +148,15 @@ Test(guard_filter, what_is_too_long_is_left_out)
 	memset(bytes + 2 * GUARD_HELD_MAX + 4, '1', 1025);
 	strcat(bytes, "mc");
 	for (size_t cut = 0; cut < strlen(bytes); cut += 1000) {
-		out = take(false, bytes, strlen(bytes), cut);
+		out = filter(false, bytes, strlen(bytes), cut);
 		cr_expect_str_eq(out, "bc");
 		free(out);
 	}
-	/* What sets the clipboard has no bound of its own. */
+	/* Text for the clipboard has no limit of its own. */
 	memset(bytes, 'a', 2 * GUARD_HELD_MAX);
 	memcpy(bytes, "\033]52;c;", 7);
 	strcpy(bytes + 2 * GUARD_HELD_MAX, ST);
-	out = take(true, bytes, strlen(bytes), 5);
+	out = filter(true, bytes, strlen(bytes), 5);
 	cr_expect_str_eq(out, bytes);
 	free(out);
 	free(bytes);

@@ -1,4 +1,4 @@
-/* What a terminal sends: the detach key in its forms, and what is dropped up to a fence. */
+/* Input of a terminal: the detach key in all forms, and input that is dropped up to a fence. */
 #include "ws/client/attach/keyboard.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 static char kept[256];
 
-/* Filter a text; what is kept goes to `kept`. Returns whether the key was in it. */
+/* Filter a text; `kept` gets what is kept. Returns whether the detach key was in it. */
 static bool filter(struct keyboard *k, const char *text)
 {
 	struct keyboard_found found;
@@ -18,7 +18,7 @@ static bool filter(struct keyboard *k, const char *text)
 	return found.what == KEYBOARD_DETACH_KEY;
 }
 
-Test(keyboard_parse, names_and_what_is_none)
+Test(keyboard_parse, valid_and_invalid_names)
 {
 	int key = 0;
 	cr_assert(keyboard_parse("C-]", &key) && key == 0x1d);
@@ -35,7 +35,7 @@ Test(keyboard_parse, names_and_what_is_none)
 	cr_assert_str_eq(name, "C-a");
 }
 
-Test(keyboard_filter, the_key_in_all_its_forms)
+Test(keyboard_filter, key_in_all_forms)
 {
 	static const char *const is[] = {"\x1c", "ab\x1c", "\033[92;5u", "ab\033[92;5u",
 		"\033[92;69u", "\033[92;133u", "\033[92;197u", "\033[92;5:1u", "\033[92:124;5u",
@@ -59,7 +59,7 @@ Test(keyboard_filter, the_key_in_all_its_forms)
 	cr_assert(filter(&letter, "\033[97;5u"));
 }
 
-Test(keyboard_filter, a_fence_drops_up_to_its_answer)
+Test(keyboard_filter, input_up_to_the_answer_of_a_fence_is_dropped)
 {
 	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
 	cr_assert_not(filter(&k, "\033[I\033[?62;c\033[0"));
@@ -74,7 +74,7 @@ Test(keyboard_filter, a_fence_drops_up_to_its_answer)
 	cr_assert_eq(k.asked, 0);
 }
 
-Test(keyboard_filter, what_is_typed_passes_a_fence)
+Test(keyboard_filter, typed_input_passes_a_fence)
 {
 	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
 	cr_assert_not(
@@ -85,7 +85,7 @@ Test(keyboard_filter, what_is_typed_passes_a_fence)
 	cr_assert_str_eq(kept, "xy\033[A");
 }
 
-Test(keyboard_filter, a_fences_answer_in_pieces_and_the_key_behind_a_fence)
+Test(keyboard_filter, split_answer_and_key_after_a_fence)
 {
 	struct keyboard k = {.detach = CTRL_BACKSLASH, .fenced = true};
 	static const char answer[] = "\033\033[\033[0nx";
@@ -97,10 +97,10 @@ Test(keyboard_filter, a_fences_answer_in_pieces_and_the_key_behind_a_fence)
 	}
 	cr_assert_str_eq(all, "x");
 	k = (struct keyboard){.detach = CTRL_BACKSLASH, .fenced = true};
-	cr_assert(filter(&k, "\033[I\x1c"), "nobody is locked in");
+	cr_assert(filter(&k, "\033[I\x1c"), "the detach key always works");
 }
 
-/* All that is kept of a text, and the commands in it in angle brackets, given in pieces of so many bytes. */
+/* What is kept of a text, with commands in angle brackets, filtered in pieces. */
 static const char *steer(struct keyboard *k, const char *text, size_t piece)
 {
 	static char seen[512];
@@ -129,7 +129,7 @@ static const char *steer(struct keyboard *k, const char *text, size_t piece)
 	return seen;
 }
 
-Test(keyboard_filter, commands_behind_the_prefix)
+Test(keyboard_filter, commands_after_the_prefix)
 {
 	static const struct {
 		const char *typed, *seen;
@@ -163,14 +163,14 @@ Test(keyboard_filter, commands_behind_the_prefix)
 	cr_expect_str_eq(steer(&none, "\x02nx", 200), "\x02nx");
 }
 
-Test(keyboard_filter, a_command_in_pieces)
+Test(keyboard_filter, command_in_pieces)
 {
 	for (size_t piece = 1; piece < 8; piece++) {
 		struct keyboard k = {.detach = CTRL_BACKSLASH, .prefix = 2};
 		cr_expect_str_eq(
 			steer(&k, "ab\x02nc\x02\x02\x02\xe6\xbc\xa2x", piece), "ab<n>c<2><0>x");
 	}
-	/* Nothing of it is ever typed; Escape by itself is a key. */
+	/* Nothing of it is ever typed. A lone Escape is a key. */
 	struct keyboard k = {.detach = CTRL_BACKSLASH, .prefix = 2};
 	cr_expect_str_eq(steer(&k, "\x02", 1), "");
 	cr_expect_str_eq(steer(&k, "\033", 1), "<27>");

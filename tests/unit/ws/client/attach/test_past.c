@@ -1,4 +1,4 @@
-/* Where somebody is in a history: movement, what is dropped meanwhile, and what has been found. */
+/* The position in a history: movement, dropped lines, and matches of a search. */
 #include "ws/client/attach/past.h"
 
 #include <criterion/criterion.h>
@@ -41,7 +41,7 @@ Test(past_move, by_lines_and_pages)
 	cr_expect_eq(p.top, 190);
 }
 
-Test(past_move, nothing_or_less_than_a_page)
+Test(past_move, empty_or_short_history)
 {
 	static const enum key keys[] = {
 		KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_FIRST, KEY_LAST, KEY_ENTER};
@@ -54,7 +54,7 @@ Test(past_move, nothing_or_less_than_a_page)
 	cr_expect_eq(p.top, 7);
 }
 
-Test(past_extend, what_is_shown_stays_as_far_as_it_is_there)
+Test(past_extend, visible_lines_stay_as_long_as_they_exist)
 {
 	begin(100, 200, 10);
 	past_extend(&p, 150, 250, 10);
@@ -68,7 +68,7 @@ Test(past_extend, what_is_shown_stays_as_far_as_it_is_there)
 	cr_expect_eq(p.end, 10);
 }
 
-Test(past_renumber, as_far_from_the_end)
+Test(past_renumber, position_stays_relative_to_the_end)
 {
 	begin(0, 200, 10);
 	past_move(&p, KEY_PAGE_UP);
@@ -80,7 +80,7 @@ Test(past_renumber, as_far_from_the_end)
 	cr_expect_eq(p.top, 0);
 }
 
-Test(past_find, the_newest_that_is_not_below_and_those_around)
+Test(past_find, newest_match_above_and_matches_around)
 {
 	begin(0, 200, 10);
 	p.top = 100;
@@ -100,7 +100,7 @@ Test(past_find, the_newest_that_is_not_below_and_those_around)
 	cr_expect_not(past_step(&p, -1));
 }
 
-Test(past_find, only_below_and_nothing_at_all)
+Test(past_find, only_matches_below_and_no_matches)
 {
 	begin(0, 200, 10);
 	p.top = 0;
@@ -116,7 +116,7 @@ Test(past_find, only_below_and_nothing_at_all)
 		"{\"line\":1,\"column\":-1,\"length\":1},{\"line\":1,\"column\":1,\"length\":70000}]"));
 }
 
-Test(past_find, more_than_are_kept)
+Test(past_find, more_matches_than_are_kept)
 {
 	json_t *list = json_array(), *answer = json_object();
 	begin(0, 5000, 10);

@@ -1,4 +1,4 @@
-/* A snapshot's beginning, on a terminal that is somebody's own. */
+/* The beginning of a snapshot on the user's own terminal. */
 #include "ws/client/attach/redraw.h"
 
 #include <criterion/criterion.h>
@@ -7,7 +7,7 @@
 
 #define TITLES "\033[23;0t\033[23;0t"
 
-/* A snapshot in pieces of n bytes; returns what the terminal gets, owned. */
+/* Filter a snapshot in pieces of n bytes; returns the output, owned. */
 static char *redraw(const char *bytes, size_t length, size_t n)
 {
 	struct redraw r = {.length = 0};
@@ -35,18 +35,18 @@ static void check(const char *bytes, const char *want)
 	}
 }
 
-Test(redraw_filter, the_reset_and_the_titles_are_left_out)
+Test(redraw_filter, reset_and_titles_are_dropped)
 {
 	check("\030\033c\033[20l\033]104\033\\" TITLES "text", "\033[20l\033]104\033\\text");
 }
 
-Test(redraw_filter, what_does_not_begin_so_stays)
+Test(redraw_filter, other_beginnings_stay)
 {
 	check("text" TITLES, "text" TITLES);
 	check("x", "x");
 }
 
-Test(redraw_filter, a_long_one)
+Test(redraw_filter, long_title)
 {
 	char bytes[3000] = "\030\033c" TITLES, want[3000] = "";
 	size_t prefix = strlen(bytes);

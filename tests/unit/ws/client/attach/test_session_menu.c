@@ -1,4 +1,4 @@
-/* Which sessions are shown, and which follows which; and what the keys behind the prefix mean. */
+/* Visible sessions and their order, and keys after the prefix. */
 #include "ws/client/attach/prefix.h"
 #include "ws/client/attach/session_menu.h"
 
@@ -11,7 +11,7 @@ static void load(struct session_menu *r, const char *sessions, const char *shown
 	json_decref(answer);
 }
 
-Test(session_menu_step, around_those_that_run)
+Test(session_menu_step, steps_through_running_sessions)
 {
 	struct session_menu r;
 	load(&r,
@@ -27,7 +27,7 @@ Test(session_menu_step, around_those_that_run)
 	session_menu_finish(&r);
 }
 
-Test(session_menu_step, nobody_else)
+Test(session_menu_step, single_session)
 {
 	struct session_menu r;
 	load(&r, "[{\"id\":\"a\",\"state\":\"exited\"}]", "a", NULL);

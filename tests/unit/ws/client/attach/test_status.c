@@ -1,11 +1,11 @@
-/* What the status line says, and which modes the terminal is brought into. */
+/* The status line, and changes of the terminal's modes. */
 #include "ws/client/attach/modes.h"
 #include "ws/client/attach/status.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-static bool tell(struct status *s, bool event, const char *text)
+static bool receive(struct status *s, bool event, const char *text)
 {
 	json_t *message = json_loads(text, 0, NULL);
 	cr_assert(message, "%s", text);
@@ -21,20 +21,20 @@ static void expect_line(const struct status *s, const char *line)
 	cr_expect_str_eq(text, line, "%s", text);
 }
 
-Test(status_line, says_what_has_been_told)
+Test(status_line, shows_the_messages)
 {
 	struct status s = {.needing = 0};
 	status_begin(&s, "anna");
 	expect_line(&s, " anna");
-	cr_expect(tell(&s, false, "{\"type\":\"attached\",\"clientId\":7}"));
-	cr_expect(tell(&s, false,
+	cr_expect(receive(&s, false, "{\"type\":\"attached\",\"clientId\":7}"));
+	cr_expect(receive(&s, false,
 		"{\"type\":\"presence\",\"clients\":[{\"id\":7,\"name\":\"me\"},{\"id\":8,\"name\":\"bob\"},"
 		"{\"id\":9,\"name\":\"eve\"},3]}"));
-	cr_expect(tell(&s, false, "{\"type\":\"state\",\"name\":\"work\"}"));
-	cr_expect(tell(&s, false, "{\"type\":\"lease\",\"lease\":{\"owner\":\"robot\"}}"));
-	cr_expect(tell(&s, false, "{\"type\":\"drain\",\"draining\":true}"));
-	cr_expect_not(tell(&s, false, "{\"type\":\"pong\"}"));
-	cr_expect(tell(&s, true,
+	cr_expect(receive(&s, false, "{\"type\":\"state\",\"name\":\"work\"}"));
+	cr_expect(receive(&s, false, "{\"type\":\"lease\",\"lease\":{\"owner\":\"robot\"}}"));
+	cr_expect(receive(&s, false, "{\"type\":\"drain\",\"draining\":true}"));
+	cr_expect_not(receive(&s, false, "{\"type\":\"pong\"}"));
+	cr_expect(receive(&s, true,
 		"{\"type\":\"sessions\",\"sessions\":[{\"id\":\"anna\",\"state\":\"running\",\"activity\":"
 		"{\"status\":\"running\",\"foreground\":{\"name\":\"make\"},\"bells\":1}},"
 		"{\"id\":\"b\",\"state\":\"running\",\"activity\":{\"status\":\"stopped\"}},{\"id\":7},null]}"));
@@ -42,7 +42,7 @@ Test(status_line, says_what_has_been_told)
 		" anna (work) | the server is being drained | make | 1 other needs you | robot has the "
 		"keyboard | with bob, eve, ");
 	cr_expect_not(s.rung);
-	tell(&s, true,
+	receive(&s, true,
 		"{\"type\":\"activity\",\"activities\":[{\"id\":\"anna\",\"activity\":{\"status\":\"prompt\","
 		"\"bells\":2}},{\"id\":\"b\",\"activity\":null},{\"id\":\"gone\",\"activity\":{}}]}");
 	cr_expect(s.rung);
@@ -53,7 +53,7 @@ Test(status_line, says_what_has_been_told)
 	status_finish(&s);
 }
 
-Test(status_line, cuts_what_is_long)
+Test(status_line, long_line_is_cut)
 {
 	struct status s = {.needing = 0};
 	char name[4096], text[STATUS_TEXT_MAX];
@@ -92,7 +92,7 @@ static void expect_change(const struct modes *from, const struct modes *to, cons
 	canvas_finish(&c);
 }
 
-Test(modes_write_changes, what_differs_and_nothing_else)
+Test(modes_write_changes, only_different_modes)
 {
 	static const struct modes none;
 	const struct modes m = read_modes(
@@ -106,7 +106,7 @@ Test(modes_write_changes, what_differs_and_nothing_else)
 		"\033[?1l\033[?2004l\033[?1004l\033[=0;1u\033[?1002l\033[?1006l\033[0 q");
 }
 
-Test(modes_of, what_is_none_is_off)
+Test(modes_of, missing_modes_are_off)
 {
 	static const struct modes none;
 	const struct modes m = read_modes(

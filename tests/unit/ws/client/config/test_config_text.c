@@ -26,7 +26,7 @@ static void is(size_t i, unsigned line, const char *section, const char *name, c
 	cr_assert(!value || strcmp(s->value, value) == 0, "'%s'", s->value);
 }
 
-Test(config_text, settings_in_their_sections)
+Test(config_text, settings_in_sections)
 {
 	cr_assert_eq(parse("# words\n\n  url=http://x:1/\r\n[exec]\n\tqueue\n timeout = 5 # s \n"
 			   "[ serve ]\nenv = A=b c\n[exec]\ncwd = /a = b"),
@@ -39,7 +39,7 @@ Test(config_text, settings_in_their_sections)
 	is(4, 10, "exec", "cwd", "/a = b");
 }
 
-Test(config_text, nothing_is_nothing)
+Test(config_text, empty_files)
 {
 	static const char *const empty[] = {
 		"", "\n\n", "#", "   \t \r\n", "[ls]", "# a = b\n[x-1]\n"};
@@ -49,7 +49,7 @@ Test(config_text, nothing_is_nothing)
 	}
 }
 
-Test(config_text, what_is_wrong_is_told_with_its_line)
+Test(config_text, errors_have_their_line)
 {
 	static const struct {
 		const char *text;
@@ -75,7 +75,7 @@ Test(config_text, what_is_wrong_is_told_with_its_line)
 	}
 }
 
-Test(config_text, a_nul_is_no_end)
+Test(config_text, nul_does_not_end_the_text)
 {
 	memcpy(text, "a = b\nc\0d = e\n", 15);
 	cr_assert_eq(config_text_parse(text, 14, &t), -EINVAL);
@@ -83,7 +83,7 @@ Test(config_text, a_nul_is_no_end)
 	cr_assert_not_null(strstr(t.why, "NUL"));
 }
 
-Test(config_text, there_are_bounds)
+Test(config_text, sizes_are_limited)
 {
 	size_t at = 0;
 	for (unsigned i = 0; i < CONFIG_SETTINGS_MAX; i++)

@@ -1,4 +1,4 @@
-/* Addresses with what opens them. */
+/* Addresses with a token or a link. */
 #include "ws/client/connect/link.h"
 
 #include <criterion/criterion.h>
@@ -29,7 +29,7 @@ Test(link_parse, addresses)
 	}
 }
 
-Test(link_parse, what_is_none)
+Test(link_parse, invalid_addresses)
 {
 	static const char *const cases[] = {"", "box", "ftp://h/#link=a", "http://h/", "http://h/#",
 		"http://h/#link", "http://h/#link=", "http://h/#other=a", "http://h/?link=a",

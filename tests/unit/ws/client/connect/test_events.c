@@ -1,4 +1,4 @@
-/* Server-sent events, however they are cut. */
+/* Server-sent events, cut anywhere. */
 #include "ws/client/connect/events.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@ static const char stream[] =
 	"retry: 5\n\n\n\ndata: cut";
 static const char events[] = "[{\"a\":1}][one\ntwo][]";
 
-Test(events_feed, cut_everywhere)
+Test(events_feed, result_is_the_same_at_every_cut)
 {
 	for (size_t cut = 0; cut <= strlen(stream); cut++) {
 		struct events e = {0};
@@ -41,7 +41,7 @@ Test(events_feed, byte_by_byte)
 	events_finish(&e);
 }
 
-Test(events_feed, an_event_without_end_is_given_up)
+Test(events_feed, endless_event_is_dropped)
 {
 	static char piece[1 << 20];
 	struct events e = {0};

@@ -11,7 +11,7 @@ static const struct option options[] = {{"queue", no_argument, NULL, 256},
 	{"no-start", no_argument, NULL, 259}, {"read-only", no_argument, NULL, 'r'}, {0}};
 enum { QUEUE, LABEL, COLOR, NO_START, READ_ONLY };
 
-/* What is left of words with blanks between them. */
+/* The words of a line after the removal of undone options. */
 static const char *left(const char *line, const char *shorts, bool taken[OPPOSITES_MAX])
 {
 	static char copy[256], joined[256];
@@ -29,7 +29,7 @@ static const char *left(const char *line, const char *shorts, bool taken[OPPOSIT
 	return joined;
 }
 
-Test(opposite, the_later_word_counts)
+Test(opposite, later_option_wins)
 {
 	static const struct {
 		const char *line, *want;
@@ -37,7 +37,7 @@ Test(opposite, the_later_word_counts)
 		{"--queue --queue --no-queue", ""}, {"--no-queue --queue", "--queue"},
 		{"--queue s --no-queue t", "s t"}, {"--no-start --start", ""},
 		{"--read-only --no-read-only", ""}, {"--read-only --no-read", ""},
-		/* Values, and what is no option, stay. */
+		/* Values and other words stay. */
 		{"--label --no-queue --queue", "--label --no-queue --queue"},
 		{"--label --queue --no-queue", "--label --queue"},
 		{"--queue -- --no-queue", "--queue -- --no-queue"}, {"--no-label x", "--no-label x"},
@@ -49,7 +49,7 @@ Test(opposite, the_later_word_counts)
 			cases[i].line, left(cases[i].line, ":r", taken));
 }
 
-Test(opposite, words_of_what_is_run_are_its_own)
+Test(opposite, words_of_the_command_are_unchanged)
 {
 	bool taken[OPPOSITES_MAX];
 	cr_expect_str_eq(left("--queue s cmd --no-queue", "+:r", taken), "--queue s cmd --no-queue");
@@ -57,7 +57,7 @@ Test(opposite, words_of_what_is_run_are_its_own)
 		left("--queue --no-queue s cmd --no-queue", "+:r", taken), "s cmd --no-queue");
 }
 
-Test(opposite, says_what_was_taken_back)
+Test(opposite, undone_options_are_reported)
 {
 	bool taken[OPPOSITES_MAX];
 	left("--start --no-queue", ":r", taken);

@@ -11,8 +11,8 @@ static void use_utf8(void)
 	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
 }
 
-/* All of a text's, with a bar behind each and a > behind those that are wide. */
-static void take_all(const char *text, size_t length, char *seen)
+/* All characters of a text, each followed by a bar, and by > if it is wide. */
+static void read_all(const char *text, size_t length, char *seen)
 {
 	struct glyph g;
 	const char *end = text + length;
@@ -55,12 +55,12 @@ Test(glyph_next, texts, .init = use_utf8)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char seen[64];
-		take_all(cases[i].text, strlen(cases[i].text), seen);
+		read_all(cases[i].text, strlen(cases[i].text), seen);
 		cr_expect_str_eq(seen, cases[i].seen, "case %zu: %s", i, seen);
 	}
 }
 
-Test(glyph_next, marks_beyond_all_measure_are_left_out, .init = use_utf8)
+Test(glyph_next, excessive_marks_are_dropped, .init = use_utf8)
 {
 	char text[202] = "e";
 	struct glyph g;
@@ -73,7 +73,7 @@ Test(glyph_next, marks_beyond_all_measure_are_left_out, .init = use_utf8)
 	cr_assert_eq(g.width, 1);
 }
 
-Test(glyph_next, no_bytes_are_a_control, .init = use_utf8)
+Test(glyph_next, no_bytes_give_a_control_character, .init = use_utf8)
 {
 	srand(1);
 	for (unsigned round = 0; round < 20000; round++) {

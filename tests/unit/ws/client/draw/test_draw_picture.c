@@ -1,4 +1,4 @@
-/* Screens as the server tells them, and as it never should. */
+/* Screens in the server's messages, valid and invalid. */
 #include "ws/client/draw/picture.h"
 
 #include <criterion/criterion.h>
@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <string.h>
 
-static int take(struct picture *p, uint64_t since, const char *text)
+static int receive(struct picture *p, uint64_t since, const char *text)
 {
 	json_t *answer = json_loads(text, 0, NULL);
 	cr_assert(answer, "%s", text);
@@ -46,7 +46,7 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 {
 	struct picture p = {0};
 	cr_assert_eq(
-		take(&p, 0,
+		receive(&p, 0,
 			"{" SIZE ",\"version\":3,\"lines\":[{\"row\":0,\"text\":\"ab\",\"cells\":["
 			"{\"column\":0,\"columns\":2,\"text\":\"ab\",\"fg\":1,\"bold\":true},"
 			"{\"column\":4,\"columns\":4,\"text\":\"\xe6\xbc\xa2x\",\"bg\":\"#0a0b0c\"}]}]}"),
@@ -60,7 +60,7 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 	cr_expect_eq(p.version, 3);
 	cr_expect_eq(p.cursor_row, 1);
 	cr_assert_eq(
-		take(&p, 3,
+		receive(&p, 3,
 			"{" SIZE ",\"version\":4,\"lines\":[{\"row\":1,\"text\":\"new\",\"cells\":["
 			"{\"column\":0,\"columns\":3,\"text\":\"new\"}]}]}"),
 		0);
@@ -69,31 +69,31 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 	picture_finish(&p);
 }
 
-Test(picture_update, changes_of_what_is_not_here_are_asked_for_again, .init = use_utf8)
+Test(picture_update, changes_without_their_base_are_requested_again, .init = use_utf8)
 {
 	struct picture p = {0};
-	cr_assert_eq(take(&p, 5, "{" SIZE ",\"version\":6,\"lines\":[]}"), -EAGAIN);
-	cr_assert_eq(take(&p, 0, "{" SIZE ",\"version\":6,\"lines\":[]}"), 0);
-	cr_assert_eq(take(&p, 6, "{\"rows\":3,\"cols\":8,\"version\":7,\"lines\":[]}"), -EAGAIN);
+	cr_assert_eq(receive(&p, 5, "{" SIZE ",\"version\":6,\"lines\":[]}"), -EAGAIN);
+	cr_assert_eq(receive(&p, 0, "{" SIZE ",\"version\":6,\"lines\":[]}"), 0);
+	cr_assert_eq(receive(&p, 6, "{\"rows\":3,\"cols\":8,\"version\":7,\"lines\":[]}"), -EAGAIN);
 	cr_assert_null(p.cells);
 	cr_assert_eq(p.version, 0);
 }
 
-Test(picture_update, what_is_not_all_is_asked_for_plain, .init = use_utf8)
+Test(picture_update, truncated_screen_is_requested_as_plain_text, .init = use_utf8)
 {
 	struct picture p = {0};
-	cr_assert_eq(take(&p, 0, "{\"rows\":1,\"cols\":9,\"next\":5,\"version\":6,\"lines\":[]}"),
+	cr_assert_eq(receive(&p, 0, "{\"rows\":1,\"cols\":9,\"next\":5,\"version\":6,\"lines\":[]}"),
 		-EAGAIN);
 	cr_assert(p.plain);
 	cr_assert_eq(
-		take(&p, 0,
+		receive(&p, 0,
 			"{\"rows\":1,\"cols\":9,\"next\":5,\"version\":6,\"lines\":[{\"row\":0,\"text\":\"a b\"}]}"),
 		0);
 	expect_row(&p, 0, "a b......");
 	picture_finish(&p);
 }
 
-Test(picture_update, nothing_is_written_outside, .init = use_utf8)
+Test(picture_update, nothing_is_written_out_of_bounds, .init = use_utf8)
 {
 	static const char *const runs[] = {
 		"{\"column\":7,\"columns\":2,\"text\":\"ab\"}",
@@ -113,22 +113,22 @@ Test(picture_update, nothing_is_written_outside, .init = use_utf8)
 			",\"version\":1,\"lines\":[{\"row\":0,\"cells\":[%s]},{\"row\":2,\"cells\":[%s]},"
 			"{\"row\":-1,\"cells\":[]},{\"row\":99999999999,\"cells\":[]},7]}",
 			runs[i], runs[i]);
-		cr_assert_eq(take(&p, 0, text), 0);
+		cr_assert_eq(receive(&p, 0, text), 0);
 		row_text(&p, 0, seen);
 		cr_expect_null(strchr(seen, '\033'));
 		picture_finish(&p);
 	}
 }
 
-Test(picture_update, odd_sizes)
+Test(picture_update, unusual_sizes)
 {
 	static const char *const answers[] = {"{}", "{\"rows\":0,\"cols\":5}",
 		"{\"rows\":5,\"cols\":-1}", "{\"rows\":\"5\",\"cols\":5}"};
 	struct picture p = {0};
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-		cr_expect_eq(take(&p, 0, answers[i]), -EPROTO, "case %zu", i);
+		cr_expect_eq(receive(&p, 0, answers[i]), -EPROTO, "case %zu", i);
 	cr_assert_eq(
-		take(&p, 0,
+		receive(&p, 0,
 			"{\"rows\":99999999999,\"cols\":99999999999,\"cursor\":{\"row\":99999,\"col\":-4}}"),
 		0);
 	cr_expect_eq(p.rows, PICTURE_ROWS_MAX);

@@ -1,4 +1,4 @@
-/* Which file a word of the command line names. */
+/* Files that arguments of a command name. */
 #include "ws/client/files/place.h"
 
 #include <criterion/criterion.h>
@@ -35,7 +35,7 @@ Test(place_parse, words)
 	}
 }
 
-Test(place_parse, ids_that_are_too_long)
+Test(place_parse, too_long_ids)
 {
 	char text[PLACE_SESSION_MAX + 3] = "";
 	struct place p;
@@ -49,7 +49,7 @@ Test(place_parse, ids_that_are_too_long)
 	cr_assert_not(place_parse(text, NULL, &p));
 }
 
-Test(place_name, of_paths)
+Test(place_name, name_of_a_path)
 {
 	static const char *const cases[][2] = {{"a", "a"}, {"/a/b.c", "b.c"}, {"a/", ""}, {"", ""},
 		{".", ""}, {"..", ""}, {"a/..", ""}, {"/", ""}, {"a/...", "..."}, {".a", ".a"}};
@@ -57,7 +57,7 @@ Test(place_name, of_paths)
 		cr_assert_str_eq(place_name(cases[i][0]), cases[i][1], "%s", cases[i][0]);
 }
 
-Test(place_url, of_places)
+Test(place_url, url_of_a_place)
 {
 	static const struct {
 		const char *text;

@@ -1,4 +1,4 @@
-/* Formats: values, conditions, modifiers, loops; what is broken, and what would not end. */
+/* Formats: values, conditions, modifiers, loops, errors, and recursion. */
 #include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/format.h"
@@ -44,7 +44,7 @@ Test(tmux_format, variables_and_letters)
 	CHECK(cases);
 }
 
-/* As in tmux 3.3a: a condition that is no variable is not true, if it is "1". */
+/* As in tmux 3.3a: a condition that is no variable is true only if it is "1". */
 Test(tmux_format, conditions)
 {
 	static const struct expected cases[] = {
@@ -102,7 +102,7 @@ Test(tmux_format, loops)
 	CHECK(cases);
 }
 
-Test(tmux_format, what_is_broken_ends_the_text)
+Test(tmux_format, error_ends_the_text)
 {
 	static const struct expected cases[] = {
 		{"a#{", "a"},
@@ -115,8 +115,8 @@ Test(tmux_format, what_is_broken_ends_the_text)
 	CHECK(cases);
 }
 
-/* Each names the next twice: without a limit, a text of a few bytes would take for ever. */
-Test(tmux_format, what_would_not_end, .timeout = 60)
+/* Each variable expands the next one twice: without a limit, a short text would take for ever. */
+Test(tmux_format, recursion_is_limited, .timeout = 60)
 {
 	struct tmux t;
 	struct place here;
@@ -134,7 +134,7 @@ Test(tmux_format, what_would_not_end, .timeout = 60)
 	tmux_model_end(&t);
 }
 
-Test(tmux_format, truth)
+Test(tmux_format, true_values)
 {
 	cr_expect(format_is_true("1") && format_is_true("00") && format_is_true(" "));
 	cr_expect(!format_is_true("0") && !format_is_true("") && !format_is_true(NULL));

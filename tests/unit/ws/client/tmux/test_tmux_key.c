@@ -1,4 +1,4 @@
-/* Names of keys: which words are keys, and what the server calls them. */
+/* Names of keys: which words are keys, and their names for the server. */
 #include "shell/input/keys.h"
 #include "tests/lib/leak.h"
 #include "ws/client/tmux/key_name.h"
@@ -9,7 +9,7 @@
 Test(tmux_key, names)
 {
 	static const struct {
-		const char *word, *want; /* NULL: it is text */
+		const char *word, *want; /* NULL: plain text */
 	} cases[] = {
 		{"Enter", "Enter"},
 		{"enter", "Enter"},

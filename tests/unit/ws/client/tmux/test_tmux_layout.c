@@ -1,4 +1,4 @@
-/* Layouts as text: what is written and read, and what is refused. */
+/* Layouts as text: written, parsed and refused. */
 #include "tests/lib/leak.h"
 #include "ws/client/tmux/layout_set.h"
 #include "ws/client/tmux/layout_text.h"
@@ -33,7 +33,7 @@ static void end(struct room *r)
 }
 
 /* As tmux 3.3a writes them. */
-Test(tmux_layout, is_written_as_tmux_does)
+Test(tmux_layout, is_written_as_by_tmux)
 {
 	static const struct {
 		unsigned panes;
@@ -75,7 +75,7 @@ static bool apply(unsigned panes, const char *cells, const char *want)
 	return taken;
 }
 
-Test(tmux_layout, is_read)
+Test(tmux_layout, is_parsed)
 {
 	cr_expect(apply(1, "80x24,0,0,0", "80x24,0,0,0"));
 	cr_expect(apply(1, "80x24,0,0", "80x24,0,0,0"), "the id may be missing");
@@ -83,7 +83,7 @@ Test(tmux_layout, is_read)
 		2, "80x24,0,0{50x24,0,0,9,29x24,51,0,8}", "80x24,0,0{50x24,0,0,0,29x24,51,0,1}"));
 	cr_expect(apply(3, "81x24,0,0{40x24,0,0,0,40x24,41,0[40x12,41,0,1,40x11,41,13,2]}",
 		"81x24,0,0{40x24,0,0,0,40x24,41,0[40x12,41,0,1,40x11,41,13,2]}"));
-	/* A cell too many goes, and its room to its neighbour. */
+	/* An additional cell is dropped, and its neighbour gets its space. */
 	cr_expect(apply(1, "80x24,0,0{50x24,0,0,0,29x24,51,0,1}", "80x24,0,0,0"));
 }
 
@@ -106,8 +106,8 @@ Test(tmux_layout, is_refused)
 	end(&r);
 }
 
-/* So tmux itself leaves a layout that has more panes in one place than it has room for there. */
-Test(tmux_layout, is_restored_as_it_was)
+/* tmux itself writes such a layout if one place has more panes than fit. */
+Test(tmux_layout, written_layout_is_restored)
 {
 	static const char cells[] = "80x4,0,0[80x2,0,0[80x1,0,0,0,80x1,0,2,1],80x1,0,3,2]";
 	struct room r;
@@ -120,7 +120,7 @@ Test(tmux_layout, is_restored_as_it_was)
 	end(&r);
 }
 
-Test(tmux_layout, too_deep)
+Test(tmux_layout, too_deep_nesting)
 {
 	struct room r;
 	begin(&r, 1);

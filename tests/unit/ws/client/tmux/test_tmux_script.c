@@ -1,4 +1,4 @@
-/* Commands as text: words, quotes, variables, blocks, comments; and words that are quoted and read again. */
+/* Command text: words, quotes, variables, blocks, comments; and words that are quoted and parsed again. */
 #include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/quote.h"
@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-/* Each command in brackets, its words with bars between; or what is wrong. */
+/* Each command in brackets, with bars between its words; or the error. */
 static char *show(struct tmux *t, const char *text)
 {
 	struct script_line *line;
@@ -38,7 +38,7 @@ static void check(const struct expected *cases, size_t count)
 	ASSERT_NO_LEAKS();
 }
 
-Test(tmux_script, what_it_says)
+Test(tmux_script, commands)
 {
 	static const struct expected cases[] = {
 		{"", ""},
@@ -120,7 +120,7 @@ Test(tmux_script, too_many_words)
 	tmux_model_end(&t);
 }
 
-Test(tmux_script, a_word_that_is_quoted_is_the_same)
+Test(tmux_script, quoted_word_is_parsed_back)
 {
 	static const char *const words[] = {"", " ", "a b", "it's", "\"", "\\", "$HOME", "$", "~",
 		"~/x", "#x", ";", "a;", "{", "}", "{x", "%1", "%if", "\n\t\033\177", "ü€😀", "'\"'",

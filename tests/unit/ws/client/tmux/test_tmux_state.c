@@ -1,4 +1,4 @@
-/* The state as JSON: written and read, by an older version, and damaged. */
+/* The state as JSON: written and read, of an older version, and damaged. */
 #include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/layout.h"
@@ -31,7 +31,7 @@ Test(tmux_state, is_read_as_it_was_written)
 	"{\"started\":1,\"windows\":[" windows "],\"sessions\":[" sessions "]}"
 #define SESSION(id, name, links) "{\"id\":" id ",\"name\":\"" name "\",\"links\":[" links "]}"
 
-static const char *take(const char *text, void (*look)(const struct model *m))
+static const char *load(const char *text, void (*look)(const struct model *m))
 {
 	static char wrong[200];
 	struct arena arena = {0};
@@ -56,9 +56,9 @@ static void look_small(const struct model *m)
 	cr_expect(m->sessions->current == m->sessions->links);
 }
 
-Test(tmux_state, what_is_missing_means_what_it_did)
+Test(tmux_state, missing_fields_have_their_old_meaning)
 {
-	cr_expect_null(take(STATE("{\"id\":0,\"panes\":[" PANE "]}",
+	cr_expect_null(load(STATE("{\"id\":0,\"panes\":[" PANE "]}",
 				    SESSION("0", "a", "{\"index\":3,\"window\":0}")),
 		look_small));
 }
@@ -73,9 +73,9 @@ static void look_odd(const struct model *m)
 	cr_expect(m->windows->cols == 80 && m->windows->preset == -1 && p->pipe == 0);
 }
 
-Test(tmux_state, odd_values_are_left_out)
+Test(tmux_state, invalid_values_are_left_out)
 {
-	cr_expect_null(take(
+	cr_expect_null(load(
 		"{\"started\":1,\"buffers\":[1,{\"name\":\"b\"},{\"name\":\"b\",\"base64\":\"\"}],"
 		"\"channels\":{\"a\":1,\"b\":{},\"c\":{\"waiters\":[],\"lockers\":[]}},"
 		"\"environment\":{\"A\":null,\"B\":\"x\",\"C\":3,\"D\":[]},"
@@ -85,7 +85,7 @@ Test(tmux_state, odd_values_are_left_out)
 		look_odd));
 }
 
-Test(tmux_state, what_nobody_has_written_is_refused)
+Test(tmux_state, other_files_are_refused)
 {
 #define WINDOW "{\"id\":0,\"panes\":[" PANE "]}"
 #define LINKED SESSION("0", "a", "{\"index\":0,\"window\":0}")
@@ -104,5 +104,5 @@ Test(tmux_state, what_nobody_has_written_is_refused)
 		STATE(WINDOW, SESSION("0", "a", "{\"index\":-1,\"window\":0}")),
 		STATE(WINDOW ",{\"id\":1,\"panes\":[{\"id\":1,\"session\":\"t\"}]}", LINKED)};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect(take(cases[i], NULL), "%s", cases[i]);
+		cr_expect(load(cases[i], NULL), "%s", cases[i]);
 }

@@ -1,4 +1,4 @@
-/* Styles, and the sequences between the cells of what is captured. */
+/* Styles, and the sequences between captured cells. */
 #include "ws/client/tmux/capture_style.h"
 #include "ws/client/tmux/style.h"
 
@@ -19,7 +19,7 @@ Test(tmux_style, words)
 		cr_expect(!style_is_valid(bad[i]), "%s", bad[i]);
 }
 
-Test(tmux_style, a_word_without_end)
+Test(tmux_style, endless_word)
 {
 	char text[70000];
 	memset(text, 'b', sizeof text - 1);

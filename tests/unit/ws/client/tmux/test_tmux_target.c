@@ -1,4 +1,4 @@
-/* Targets: sessions, windows and panes by name, number, id and place; see tests/lib/tmux_model.h for what there is. */
+/* Targets: sessions, windows and panes by name, index, id and place. tests/lib/tmux_model.h has the model. */
 #include "tests/lib/leak.h"
 #include "tests/lib/tmux_model.h"
 #include "ws/client/tmux/format.h"
@@ -17,7 +17,7 @@ static const char *find(struct tmux *t, const char *spec, enum target_type type)
 						: "#S:#I.#D");
 }
 
-Test(tmux_target, what_is_found)
+Test(tmux_target, found_targets)
 {
 	static const struct {
 		const char *spec;
@@ -31,7 +31,7 @@ Test(tmux_target, what_is_found)
 		{"=alp", TARGET_SESSION, "none"},
 		{"=alpha", TARGET_SESSION, "alpha"},
 		{"b*", TARGET_SESSION, "beta"},
-		{"*a", TARGET_SESSION, "none"}, /* both */
+		{"*a", TARGET_SESSION, "none"}, /* a session and a window */
 		{"$1", TARGET_SESSION, "beta"},
 		{"$9", TARGET_SESSION, "none"},
 		{"beta:", TARGET_SESSION, "beta"},
@@ -79,19 +79,19 @@ Test(tmux_target, what_is_found)
 	ASSERT_NO_LEAKS();
 }
 
-Test(tmux_target, from_inside_a_pane)
+Test(tmux_target, inside_a_pane)
 {
 	struct tmux t;
 	tmux_model_begin(&t);
 	t.pane = 4;
 	cr_expect_str_eq(find(&t, NULL, TARGET_PANE), "beta:5.%4");
 	cr_expect_str_eq(find(&t, ":1", TARGET_WINDOW), "beta:1");
-	t.pane = 77; /* that has ended */
+	t.pane = 77; /* a pane that has ended */
 	cr_expect_str_eq(find(&t, NULL, TARGET_PANE), "alpha:0.%1");
 	tmux_model_end(&t);
 }
 
-Test(tmux_target, a_window_that_need_not_be_there)
+Test(tmux_target, window_that_may_be_missing)
 {
 	struct tmux t;
 	struct place at;
@@ -105,7 +105,7 @@ Test(tmux_target, a_window_that_need_not_be_there)
 	tmux_model_end(&t);
 }
 
-Test(tmux_target, where_there_is_nothing)
+Test(tmux_target, empty_model)
 {
 	struct place at;
 	struct tmux t = {.lock = -1, .pane = -1};

@@ -1,4 +1,4 @@
-/* Who is there, and who comes first. */
+/* The list of tiles and its order. */
 #include "ws/client/wall/crowd.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@ static void on_gone(void *user, struct tile *t)
 	left++;
 }
 
-static void take(struct crowd *c, const char *text)
+static void update_list(struct crowd *c, const char *text)
 {
 	json_t *list = json_loads(text, 0, NULL);
 	cr_assert(list, "%s", text);
@@ -24,7 +24,7 @@ static void take(struct crowd *c, const char *text)
 	crowd_sort(c);
 }
 
-static void tell(struct crowd *c, size_t at, const char *text)
+static void update_tile(struct crowd *c, size_t at, const char *text)
 {
 	json_t *state = json_loads(text, 0, NULL);
 	cr_assert(state, "%s", text);
@@ -43,39 +43,39 @@ static void expect(const struct crowd *c, const char *ids)
 #define SESSION(id, epoch) \
 	"{\"id\":\"" id "\",\"epoch\":\"" epoch "\",\"state\":\"running\",\"clients\":0}"
 
-Test(crowd_update_list, comings_and_goings)
+Test(crowd_update_list, added_and_removed_sessions)
 {
 	struct crowd c = {.own_session = "here"};
-	take(&c, "[" SESSION("b", "1") "," SESSION("a", "1") "," SESSION("here", "1") "]");
+	update_list(&c, "[" SESSION("b", "1") "," SESSION("a", "1") "," SESSION("here", "1") "]");
 	expect(&c, "a b ");
 	uint64_t serial = c.tiles[0]->serial;
-	take(&c, "[" SESSION("a", "1") "," SESSION("c", "1") "]");
+	update_list(&c, "[" SESSION("a", "1") "," SESSION("c", "1") "]");
 	expect(&c, "a c ");
 	cr_expect_eq(left, 1);
 	cr_expect_eq(c.tiles[0]->serial, serial);
-	take(&c, "[" SESSION("a", "2") "]");
+	update_list(&c, "[" SESSION("a", "2") "]");
 	expect(&c, "a ");
 	cr_expect_eq(left, 2);
 	cr_expect_neq(c.tiles[0]->serial, serial, "it has begun anew");
 	cr_expect_null(crowd_find(&c, serial));
-	take(&c,
+	update_list(&c,
 		"[7, {}, {\"id\":5}, {\"id\":\"\"}, {\"id\":\"x\",\"epoch\":\"12345678901234567\"}]");
 	expect(&c, "");
 	crowd_finish(&c);
 }
 
-Test(crowd_sort, who_needs_somebody_comes_first)
+Test(crowd_sort, tiles_that_need_attention_come_first)
 {
 	struct crowd c = {0};
-	take(&c,
+	update_list(&c,
 		"[" SESSION("a", "1") "," SESSION("b", "1") "," SESSION("c", "1") "," SESSION("d",
 			"1") ","
 			     "{\"id\":\"e\",\"epoch\":\"1\",\"state\":\"exited\",\"exit\":{\"code\":3}},"
 			     "{\"id\":\"f\",\"epoch\":\"1\",\"state\":\"unresponsive\"}]");
 	expect(&c, "f a b c d e ");
-	tell(&c, 1, "{\"status\":\"prompt\"}");
-	tell(&c, 2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
-	tell(&c, 3,
+	update_tile(&c, 1, "{\"status\":\"prompt\"}");
+	update_tile(&c, 2, "{\"status\":\"running\",\"foreground\":{\"name\":\"make\"}}");
+	update_tile(&c, 3,
 		"{\"status\":\"waiting_input\",\"certain\":true,\"input\":\"line\",\"foreground\":{\"name\":\"python3\"}}");
 	crowd_set_called(c.tiles[4], true);
 	cr_assert(crowd_sort(&c));

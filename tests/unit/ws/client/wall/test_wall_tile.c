@@ -1,4 +1,4 @@
-/* Tiles as bytes: in their place, and nothing in them but text and numbers. */
+/* Tiles as bytes: at their place, and only text and numbers in them. */
 #include "ws/client/wall/tile.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@ static void load(struct tile *t, const char *text)
 	json_decref(answer);
 }
 
-/* The bytes, with ^ for escapes and pens left out. */
+/* The bytes, with ^ for escapes and without pens. */
 static void show(struct canvas *p, char *seen, size_t size)
 {
 	size_t n = 0;
@@ -48,7 +48,7 @@ static void show(struct canvas *p, char *seen, size_t size)
 	"\"lines\":[{\"row\":0,\"text\":\"one\"},{\"row\":1,\"text\":\"two\"},"                    \
 	"{\"row\":2,\"text\":\"abc\xe6\xbc\xa2\"},{\"row\":3,\"text\":\"$\"}]}"
 
-Test(tile_paint, rows_up_to_the_cursor_in_their_place, .init = use_utf8)
+Test(tile_paint, rows_up_to_the_cursor, .init = use_utf8)
 {
 	struct tile t = {.id = "box", .words = "at its prompt", .attention = ATTENTION_IDLE};
 	struct canvas p = {0};
@@ -64,7 +64,7 @@ Test(tile_paint, rows_up_to_the_cursor_in_their_place, .init = use_utf8)
 	picture_finish(&t.picture);
 }
 
-Test(tile_paint, names_and_words_are_text, .init = use_utf8)
+Test(tile_paint, names_and_states_are_text, .init = use_utf8)
 {
 	struct tile t = {.id = "box",
 		.name = "a\033]0;x\ab\xc2\x9b"
@@ -77,7 +77,7 @@ Test(tile_paint, names_and_words_are_text, .init = use_utf8)
 	cr_expect_str_eq(seen, "^[1;1H box (a]0;xb1m) - [2Jx                  ", "%s", seen);
 }
 
-Test(tile_paint, no_room, .init = use_utf8)
+Test(tile_paint, too_small_tiles, .init = use_utf8)
 {
 	struct tile t = {.id = "box"};
 	struct canvas p = {0};

@@ -1,4 +1,4 @@
-/* Where tiles stand: in the window, apart from each other, and where arrows lead. */
+/* Placement of tiles: in the window, without overlap, and where arrow keys lead. */
 #include "ws/client/wall/tiling.h"
 
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ static void check_page(const struct tiling *l, unsigned page)
 	}
 }
 
-Test(tiling_make, every_window_has_room_for_all_on_pages)
+Test(tiling_make, every_window_has_space_for_all_tiles_on_pages)
 {
 	static const unsigned sides[] = {1, 2, 5, 7, 24, 31, 60, 80, 99, 200, 1000};
 	for (unsigned c = 0; c < sizeof sides / sizeof *sides; c++)

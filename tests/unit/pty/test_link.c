@@ -66,7 +66,8 @@ Test(link_start, socket_and_fifos_are_private)
 		cr_assert_eq(stat(path, &st), 0);
 		cr_assert(S_ISFIFO(st.st_mode));
 		cr_assert_eq(st.st_mode & 0777, 0600, "%s is %o", path, st.st_mode);
-		cr_assert_eq(fstatat(h.folder.fd, names[i], &st, 0), -1, "it has no name");
+		cr_assert_eq(
+			fstatat(h.folder.fd, names[i], &st, 0), -1, "the FIFO still has a name");
 	}
 }
 
@@ -253,7 +254,7 @@ Test(link_resize, event_has_the_offset_of_the_resize)
 	cr_assert_geq(e->header.offset, before);
 	cr_assert_leq(e->header.offset, (uint64_t)(strstr(h.text, "30 100") - h.text));
 	cr_assert_eq(h.link.ring.header->geometry, 30u << 16 | 100);
-	cr_assert_eq(h.link.ring.header->rows, 24, "what it was at birth");
+	cr_assert_eq(h.link.ring.header->rows, 24, "the initial size");
 }
 
 Test(link_resize, output_printed_before_a_resize_precedes_its_event)
@@ -523,7 +524,7 @@ Test(link_reattach, repeatedly)
 		take_over();
 		cr_assert(LOOP_UNTIL(&h.loop, times_taken == i));
 		cr_assert_eq(link_reattach(&h.link), 0);
-		cr_assert_eq(link_reattach(&h.link), 0, "it is under way");
+		cr_assert_eq(link_reattach(&h.link), 0, "a reattach is in progress already");
 		cr_assert(LOOP_UNTIL(&h.loop, times_regained == i));
 		close_rival();
 	}
@@ -620,19 +621,19 @@ Test(link_adopt, answer_with_too_few_descriptors)
 Test(link_adopt, answer_with_descriptors_of_the_wrong_kind)
 {
 	fake_holder(&answer, sizeof answer, WIRE_FDS);
-	cr_assert(h.failed, "they are no ring");
+	cr_assert(h.failed, "the descriptors are no ring");
 }
 
 Test(link_adopt, answer_with_an_additional_descriptor)
 {
 	fake_holder(&answer, sizeof answer, WIRE_FDS + 1);
-	cr_assert(h.failed, "they are no ring");
+	cr_assert(h.failed, "the descriptors are no ring");
 }
 
 Test(link_adopt, answer_with_many_additional_descriptors)
 {
 	fake_holder(&answer, sizeof answer, 16);
-	cr_assert(h.failed, "they are no ring");
+	cr_assert(h.failed, "the descriptors are no ring");
 }
 
 Test(link_adopt, answer_of_another_version)

@@ -59,7 +59,7 @@ Test(outbox, bytes_that_do_not_fit_wait_in_order)
 		piece = piece < LENGTH - sent ? piece : LENGTH - sent;
 		bool waits = outbox_queued(&o) > 0;
 		ssize_t n = outbox_write(&o, ends[1], bytes + sent, piece);
-		cr_assert(n >= 0 && (!waits || n == 0), "it would overtake what waits");
+		cr_assert(n >= 0 && (!waits || n == 0), "new bytes would overtake queued ones");
 		cr_assert_eq(outbox_put(&o, bytes + sent + n, piece - (size_t)n), 0);
 		sent += piece;
 		if (sent % 3 == 0)
@@ -71,7 +71,7 @@ Test(outbox, bytes_that_do_not_fit_wait_in_order)
 		cr_assert_geq(outbox_flush(&o, ends[1]), 0);
 	}
 	cr_expect_eq(got, LENGTH);
-	cr_expect_null(o.bytes, "no memory while nothing waits");
+	cr_expect_null(o.bytes, "an empty queue uses no memory");
 	ASSERT_NO_LEAKS();
 }
 
@@ -82,7 +82,7 @@ Test(outbox, closed_reader_is_an_error)
 	cr_expect_eq(outbox_write(&o, ends[1], "hello", 5), -EPIPE);
 	cr_assert_eq(outbox_put(&o, "hello", 5), 0);
 	cr_expect_eq(outbox_flush(&o, ends[1]), -EPIPE);
-	cr_expect_eq(outbox_queued(&o), 5, "what to do with it is the owner's business");
+	cr_expect_eq(outbox_queued(&o), 5, "the caller decides what to do with them");
 	outbox_drop(&o);
 	cr_expect_eq(outbox_queued(&o), 0);
 	ASSERT_NO_LEAKS();
@@ -95,7 +95,7 @@ Test(outbox, full_pipe_keeps_the_rest_queued)
 	cr_expect_eq(outbox_write(&o, ends[1], bytes, sizeof bytes), 4096);
 	cr_assert_eq(outbox_put(&o, "x", 1), 0);
 	cr_expect_eq(outbox_write(&o, ends[1], "y", 1), 0);
-	cr_expect_eq(outbox_flush(&o, ends[1]), 0, "there is no room");
+	cr_expect_eq(outbox_flush(&o, ends[1]), 0, "the pipe is full");
 	cr_expect_eq(outbox_queued(&o), 1);
 	outbox_drop(&o);
 }

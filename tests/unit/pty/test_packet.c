@@ -15,20 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int ours, theirs;
+static int our_end, their_end;
 
 static void set_up(void)
 {
 	int pair[2];
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	ours = pair[0];
-	theirs = pair[1];
+	our_end = pair[0];
+	their_end = pair[1];
 }
 
 static void tear_down(void)
 {
-	close(ours);
-	close(theirs);
+	close(our_end);
+	close(their_end);
 }
 
 TestSuite(packet, .init = set_up, .fini = tear_down, .timeout = 20);
@@ -52,7 +52,7 @@ static struct wire_message make_message(unsigned version)
 
 static void send_packet(const void *bytes, size_t length, unsigned count)
 {
-	send_fds(theirs, bytes, length, ours, count);
+	send_fds(their_end, bytes, length, our_end, count);
 }
 
 /* The packet is refused, and none of its descriptors stays open. */
@@ -61,7 +61,7 @@ static void expect_refused(const void *bytes, size_t length, unsigned count)
 	struct packet p;
 	unsigned before = open_fds();
 	send_packet(bytes, length, count);
-	cr_expect_eq(packet_receive(ours, &p), -EPROTO);
+	cr_expect_eq(packet_receive(our_end, &p), -EPROTO);
 	cr_expect_eq(p.count, 0);
 	cr_expect_eq(open_fds(), before, "%u descriptors", count);
 }
@@ -71,17 +71,17 @@ Test(packet, message_with_its_descriptors)
 	struct packet p;
 	struct wire_message m = make_message(WIRE_VERSION);
 	unsigned before = open_fds();
-	cr_assert_eq(packet_receive(ours, &p), -EAGAIN);
+	cr_assert_eq(packet_receive(our_end, &p), -EAGAIN);
 	send_packet(&m, sizeof m, WIRE_FDS);
-	cr_assert_eq(packet_receive(ours, &p), 0);
+	cr_assert_eq(packet_receive(our_end, &p), 0);
 	cr_assert_eq(p.count, WIRE_FDS);
 	cr_expect(fcntl(p.fds[0], F_GETFD) & FD_CLOEXEC);
 	packet_close_fds(&p, 2);
 	cr_expect_eq(p.count, 2);
 	packet_close_fds(&p, 0);
 	cr_expect_eq(open_fds(), before);
-	close(theirs);
-	cr_expect_eq(packet_receive(ours, &p), -ECONNRESET);
+	close(their_end);
+	cr_expect_eq(packet_receive(our_end, &p), -ECONNRESET);
 }
 
 Test(packet, truncated_packets_are_refused)
@@ -116,7 +116,7 @@ Test(packet, a_newer_holder_may_send_more)
 		char more[100];
 	} newer = {.m = make_message(WIRE_VERSION + 1)};
 	send_packet(&newer, sizeof newer, WIRE_FDS + 2);
-	cr_assert_eq(packet_receive(ours, &p), 0);
+	cr_assert_eq(packet_receive(our_end, &p), 0);
 	cr_expect_eq(p.count, WIRE_FDS + 2);
 	packet_close_fds(&p, 0);
 }

@@ -77,7 +77,7 @@ static void wait_for(struct throwaway *t, struct outcome *o)
 	for (int i = 0; i < 2; i++)
 		o->text[i] = calloc(1, OUTPUT_SIZE);
 	while (!has_ended(t, o)) {
-		cr_assert_gt(poll(p, 3, 20000), 0, "it does not end");
+		cr_assert_gt(poll(p, 3, 20000), 0, "the command does not end");
 		for (int i = 0; i < 2; i++) {
 			read_available(i == 0 ? t->out : t->err, o->text[i], &o->length[i]);
 			if (p[i].revents & POLLHUP)
@@ -357,7 +357,7 @@ Test(throwaway, background_job_delays_nothing_and_lives_on)
 		run(&o, &got);
 		pid_t pid = (pid_t)strtol(got.text[0], NULL, 10);
 		cr_assert_gt(pid, 1);
-		cr_expect_eq(kill(pid, SIGKILL), 0, "it was still there");
+		cr_expect_eq(kill(pid, SIGKILL), 0, "the background job lives");
 		outcome_free(&got);
 	}
 }
@@ -369,7 +369,7 @@ static void read_pids(int fd, pid_t ret_pids[2])
 	size_t length = 0;
 	struct pollfd p = {fd, POLLIN, 0};
 	while (sscanf(text, "%d %d\n", &ret_pids[0], &ret_pids[1]) < 2 || !strchr(text, '\n')) {
-		cr_assert_gt(poll(&p, 1, 20000), 0, "it says nothing");
+		cr_assert_gt(poll(&p, 1, 20000), 0, "the command prints nothing");
 		ssize_t n = read(fd, text + length, sizeof text - 1 - length);
 		cr_assert(n > 0 || (n < 0 && errno == EAGAIN));
 		length += n > 0 ? (size_t)n : 0;
@@ -377,13 +377,13 @@ static void read_pids(int fd, pid_t ret_pids[2])
 	}
 }
 
-/* Wait for RUNNER_ALONE, the runner's last message. */
+/* Wait for the runner's last message: no survivors. */
 static void wait_until_alone(const struct throwaway *t)
 {
 	struct pollfd p = {t->socket_fd, POLLIN, 0};
 	struct runner_message m = {0};
 	while (m.type != RUNNER_SURVIVORS || m.value != 0) {
-		cr_assert_gt(poll(&p, 1, 20000), 0, "it does not end");
+		cr_assert_gt(poll(&p, 1, 20000), 0, "the command does not end");
 		cr_assert_eq(recv(t->socket_fd, &m, sizeof m, 0), sizeof m);
 	}
 }
@@ -412,8 +412,8 @@ Test(throwaway, spares_only_processes_that_have_left_the_group)
 		(void)send(t.socket_fd, &end, sizeof end, MSG_NOSIGNAL);
 		wait_until_alone(&t);
 		cr_assert_eq(waitpid(t.runner, NULL, 0), t.runner);
-		cr_expect_not(is_alive(pids[0]), "%d: of the group", ends);
-		cr_expect(is_alive(pids[1]), "%d: has left it", ends);
+		cr_expect_not(is_alive(pids[0]), "%d: in the group", ends);
+		cr_expect(is_alive(pids[1]), "%d: outside of the group", ends);
 		kill(pids[1], SIGKILL);
 		close(t.out);
 		close(t.err);

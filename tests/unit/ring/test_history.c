@@ -224,7 +224,8 @@ Test(history_seek, oldest_offset_is_between_two_sequences, .timeout = 30)
 		print("\x1b[38;5;196mx\x1b[0m");
 	cr_assert_gt(history_oldest(&f.history), 0);
 	history_seek(&f.history, &f.cursor, false, 0);
-	cr_assert_lt(f.cursor.offset - history_oldest(&f.history), RING_SIZE_MIN / 64, "it is near");
+	cr_assert_lt(f.cursor.offset - history_oldest(&f.history), RING_SIZE_MIN / 64,
+		"far from the oldest byte");
 	cr_assert_eq(next(), HISTORY_BYTES);
 	cr_assert(f.text[0] == '\x1b' || f.text[0] == 'x', "begins with %.20s", f.text + 1);
 	if (f.text[0] == '\x1b')
@@ -538,7 +539,7 @@ Test(history_consume, consumed_offset_never_decreases)
 	uint64_t consumed = 0;
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		print(ends[i]);
-		cr_assert_geq(history_consumed(&f.history), consumed, "behind %zu", i);
+		cr_assert_geq(history_consumed(&f.history), consumed, "after %zu", i);
 		consumed = history_consumed(&f.history);
 		if (ends[i][strlen(ends[i]) - 1] == '_')
 			print_lines(RING_SIZE_MIN / 3);
@@ -572,7 +573,7 @@ Test(history_catch_up, sets_mute_before_to_the_head)
 	struct history h;
 	set_up();
 	print("a\x1b[6nb");
-	cr_assert_eq(f.history.mute_before, 0, "not when the session is new");
+	cr_assert_eq(f.history.mute_before, 0, "a new session mutes nothing");
 	adopt(&h, &f.control);
 	cr_assert_eq(h.mute_before, 6);
 	cr_assert_eq(h.scan.offset, 6);

@@ -178,7 +178,7 @@ Test(queries_trim, forgets_earlier_queries)
 	cr_assert_eq(q.count, 49, "it ends after the offset");
 	queries_trim(&q, UINT64_MAX);
 	cr_assert_eq(q.count, 0);
-	cr_assert_eq(q.floor, 0, "nothing that can still be read was forgotten");
+	cr_assert_eq(q.floor, 0, "no range that can still be read was dropped");
 	queries_finish(&q);
 }
 

@@ -43,7 +43,7 @@ static const struct {
 		".Bns", true},
 	{"controls inside act", "\x1b\r[\n1\tm", "BxExnxs", true},
 	{"malformed CSI", "\x1b[1?2 \xc3\xa9m", "BEn!....o", true},
-	{"prefix behind an intermediate", "\x1b[ ?m", "BEc!o", true},
+	{"prefix after an intermediate", "\x1b[ ?m", "BEc!o", true},
 	{"CAN, SUB", "\x1b[1\x18\x1b\x1a", "BEnxaBxa", true},
 	{"a character aborts a CSI", "\x1b[1\xc3\xa9", "BEn..a", true},
 	{"ESC aborts a CSI", "\x1b[1\x1b", "BEnBa", false},
@@ -102,7 +102,7 @@ Test(tokenizer_feed_character, character_gives_the_same_as_its_bytes)
 	cr_expect_eq(tokenizer_feed_character(&t, 0x9b, 2), TOKEN_BEGIN);
 	cr_expect_eq(t.state, TOKENIZER_CSI_ENTRY);
 	cr_expect_eq(tokenizer_feed_character(&t, 0xd800, 3), TOKEN_NONE);
-	cr_expect_eq(t.state, TOKENIZER_CSI_ENTRY, "what is no character is dropped");
+	cr_expect_eq(t.state, TOKENIZER_CSI_ENTRY, "an invalid character changes nothing");
 	cr_expect_eq(tokenizer_feed_character(&t, 0xe9, 2), TOKEN_NONE);
 	cr_expect_eq(t.end, TOKENIZER_ABORTED);
 }

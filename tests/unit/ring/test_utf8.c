@@ -150,8 +150,8 @@ Test(utf8_incomplete, beginning_of_a_split_character)
 	cr_expect_eq(utf8_incomplete("a\xc3\xa9", 3), 0);
 	cr_expect_eq(utf8_incomplete("\xf0\x9f\x98", 3), 3);
 	cr_expect_eq(utf8_incomplete("\xf0\x9f\x98\x80", 4), 0);
-	cr_expect_eq(utf8_incomplete("\xe0\x80", 2), 0, "that is not the beginning of anything");
-	cr_expect_eq(utf8_incomplete("\xc0", 1), 0, "nor is that");
+	cr_expect_eq(utf8_incomplete("\xe0\x80", 2), 0, "no character begins so");
+	cr_expect_eq(utf8_incomplete("\xc0", 1), 0, "no character begins so");
 	cr_expect_eq(utf8_incomplete("\x80\x80\x80\x80", 4), 0);
 	cr_expect_eq(utf8_incomplete("", 0), 0);
 }

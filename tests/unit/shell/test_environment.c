@@ -113,7 +113,7 @@ Test(environment_create, sets_the_type_of_the_terminal)
 
 Test(environment_create, sets_utf_8_unless_given)
 {
-	static const char *const said[] = {"LC_ALL=C", "LC_CTYPE=de_DE.UTF-8", "LANG="};
+	static const char *const settings[] = {"LC_ALL=C", "LC_CTYPE=de_DE.UTF-8", "LANG="};
 	const char *base[] = {"LC_TIME=C", NULL}, *const names[] = {"LANG"}, *const values[] = {"C"};
 	char **list = create(base, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "LANG"), "C.UTF-8");
@@ -121,10 +121,10 @@ Test(environment_create, sets_utf_8_unless_given)
 	list = create(base, names, values, 1);
 	cr_assert_str_eq(value_of(list, "LANG"), "C");
 	environment_destroy(list);
-	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-		base[0] = said[i];
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		base[0] = settings[i];
 		list = create(base, NULL, NULL, 0);
-		cr_assert_eq(count(list), 3, "%s", said[i]);
+		cr_assert_eq(count(list), 3, "%s", settings[i]);
 		environment_destroy(list);
 	}
 }

@@ -27,14 +27,14 @@ Test(json_read, same_result_as_jansson)
 		"{}", "[", "1 2", "", "\"\\x\"", "[1,{\"a\":2}]", "nul", "{\"a\":1,\"a\":2}"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		bool is_short = true;
-		json_t *own = json_read(
+		json_t *ours = json_read(
 			texts[i], strlen(texts[i]), JSON_REJECT_DUPLICATES, &is_short);
 		json_t *theirs = json_loadb(
 			texts[i], strlen(texts[i]), JSON_REJECT_DUPLICATES, NULL);
-		cr_expect_eq(own != NULL, theirs != NULL, "%s", texts[i]);
-		cr_expect(!own || json_equal(own, theirs), "%s", texts[i]);
+		cr_expect_eq(ours != NULL, theirs != NULL, "%s", texts[i]);
+		cr_expect(!ours || json_equal(ours, theirs), "%s", texts[i]);
 		cr_expect_not(is_short, "%s", texts[i]);
-		json_decref(own);
+		json_decref(ours);
 		json_decref(theirs);
 	}
 }

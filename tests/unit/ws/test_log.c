@@ -66,7 +66,7 @@ Test(log_write, c1_controls_are_escaped_too)
 		"31m",
 		NULL);
 	const char *line = captured();
-	cr_assert_null(strstr(line, "\xc2\x9b"), "terminals take U+009B for CSI");
+	cr_assert_null(strstr(line, "\xc2\x9b"), "terminals interpret U+009B as CSI");
 }
 
 /* As in an Origin header, which any client can send. */

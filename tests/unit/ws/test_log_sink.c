@@ -17,12 +17,12 @@ static struct log_sink sink;
 static unsigned write_lines(unsigned count)
 {
 	char line[64];
-	unsigned taken = 0;
+	unsigned accepted = 0;
 	for (unsigned i = 0; i < count; i++) {
-		int n = snprintf(line, sizeof line, "line %06u of those without a reader\n", i);
-		taken += log_sink_write(&sink, line, (size_t)n);
+		int n = snprintf(line, sizeof line, "line %06u of output without a reader\n", i);
+		accepted += log_sink_write(&sink, line, (size_t)n);
 	}
-	return taken;
+	return accepted;
 }
 
 /* Read count lines; each must be whole and have the next number. */
@@ -32,7 +32,7 @@ static void expect_lines(int fd, unsigned count)
 	FILE *f = fdopen(fd, "r");
 	for (unsigned i = 0; i < count; i++) {
 		log_sink_flush(&sink);
-		snprintf(want, sizeof want, "line %06u of those without a reader\n", i);
+		snprintf(want, sizeof want, "line %06u of output without a reader\n", i);
 		cr_assert_not_null(fgets(line, sizeof line, f));
 		cr_assert_str_eq(line, want);
 	}
@@ -44,11 +44,11 @@ Test(log_sink, pipe_without_a_reader, .timeout = 10)
 	int fds[2];
 	cr_assert_eq(pipe(fds), 0);
 	log_sink_open(&sink, fds[1]);
-	unsigned taken = write_lines(100000);
-	cr_assert_gt(taken, 2000u, "a pipe's 64 KB, and the buffer");
-	cr_assert_eq(sink.dropped, 100000 - taken);
+	unsigned accepted = write_lines(100000);
+	cr_assert_gt(accepted, 2000u, "a pipe's 64 KB, and the buffer");
+	cr_assert_eq(sink.dropped, 100000 - accepted);
 	cr_assert_eq(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0, "other processes share the pipe");
-	expect_lines(fds[0], taken);
+	expect_lines(fds[0], accepted);
 	log_sink_close(&sink);
 }
 
@@ -58,9 +58,9 @@ Test(log_sink, socket_without_a_reader, .timeout = 10)
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	log_sink_open(&sink, fds[1]);
 	cr_assert_eq(sink.kind, LOG_SINK_SOCKET);
-	unsigned taken = write_lines(100000);
-	cr_assert_lt(taken, 100000u);
-	expect_lines(fds[0], taken);
+	unsigned accepted = write_lines(100000);
+	cr_assert_lt(accepted, 100000u);
+	expect_lines(fds[0], accepted);
 	log_sink_close(&sink);
 }
 
@@ -72,9 +72,9 @@ Test(log_sink, stopped_terminal, .timeout = 10)
 	int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
 	cr_assert_geq(slave, 0);
 	log_sink_open(&sink, slave);
-	unsigned taken = write_lines(100000);
-	cr_assert_lt(taken, 100000u);
-	cr_assert_eq(sink.dropped, 100000 - taken);
+	unsigned accepted = write_lines(100000);
+	cr_assert_lt(accepted, 100000u);
+	cr_assert_eq(sink.dropped, 100000 - accepted);
 	log_sink_close(&sink);
 }
 
@@ -85,9 +85,9 @@ Test(log_sink, descriptor_that_cannot_be_reopened_is_polled, .timeout = 10)
 	log_sink_open(&sink, fds[1]);
 	close(sink.fd);
 	sink = (struct log_sink){.fd = fds[1], .kind = LOG_SINK_POLLED};
-	unsigned taken = write_lines(100000);
-	cr_assert_lt(taken, 100000u);
-	expect_lines(fds[0], taken);
+	unsigned accepted = write_lines(100000);
+	cr_assert_lt(accepted, 100000u);
+	expect_lines(fds[0], accepted);
 	log_sink_close(&sink);
 }
 

@@ -52,7 +52,7 @@ Test(holder_feed, output_printed_before_a_record_precedes_it_in_the_ring)
 		cr_assert_eq(last_number(e), i);
 		snprintf(text, sizeof text, "mark%d;", i);
 		at = memmem(h.text, e->header.offset, text, strlen(text));
-		cr_assert_not_null(at, "record %d came before what was printed before it", i);
+		cr_assert_not_null(at, "record %d precedes output that was printed before it", i);
 	}
 	held_type(&h, "\x04");
 	held_wait_exit(&h);
@@ -114,7 +114,8 @@ Test(holder_sources, pipes_are_labelled_and_get_crs)
 		"exec 3>f; echo tty1; printf 'a\\nb\\n' >o; echo 1 >&3; printf 'e1\\ne2' >e; echo 2 >&3;\n"
 		"printf 'c\\r\\n' >o; echo 3 >&3; echo tty2; echo 4 >&3; exit 0");
 	held_wait_exit(&h);
-	cr_assert_str_eq(text_of(EVENT_SOURCE_STDOUT), "a\r\nb\r\nc\r\r\n", "exact but for the CRs");
+	cr_assert_str_eq(
+		text_of(EVENT_SOURCE_STDOUT), "a\r\nb\r\nc\r\r\n", "exact except for the CRs");
 	cr_assert_str_eq(text_of(EVENT_SOURCE_STDERR), "e1\r\ne2");
 	cr_assert_str_eq(text_of(EVENT_SOURCE_TERMINAL), "tty1\r\ntty2\r\n");
 	/* In the ring before the record that was written after them. */
@@ -266,7 +267,8 @@ Test(holder_respawn, terminal_modes_are_reset_and_its_size_is_kept)
 	int status = shell_event(0).status;
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	held_expect(&h, "33 99\r\nicanon\r\nend");
-	cr_assert_null(held_event(&h, EVENT_SHELL, 1), "it has read what was not its own");
+	cr_assert_null(
+		held_event(&h, EVENT_SHELL, 1), "the new shell has read input of the old one");
 }
 
 Test(holder_respawn, new_shell_starts_in_the_directory_of_the_last_record)
@@ -355,7 +357,7 @@ Test(holder_overrun, nothing_is_overwritten_while_the_server_consumes_nothing)
 		cr_assert_leq(stream_head(&ring->bytes) - h.tail, RING_SIZE_MIN);
 		cr_assert_leq(stream_oldest(&ring->bytes), h.tail);
 	}
-	cr_assert(held_is_alive(h.link.info.shell_pid), "it waits in write(2)");
+	cr_assert(held_is_alive(h.link.info.shell_pid), "the shell is blocked in write(2)");
 	cr_assert_eq(ring->header->exited, 0);
 	h.idle = false;
 	held_consume(&h);
@@ -530,7 +532,7 @@ Test(holder_wire, owner_may_attach_again)
 	receive_message(fd, NULL);
 	send_message(fd, WIRE_ATTACH, 0, 0);
 	struct wire_message m = receive_message(fd, NULL);
-	cr_assert_eq(m.type, WIRE_ATTACH, "and not that it was taken");
+	cr_assert_eq(m.type, WIRE_ATTACH, "not WIRE_TAKEN");
 	cr_assert_eq(call(fd, WIRE_END, 0, 0).status, 0);
 	h.ended = true;
 	close(fd);
@@ -783,7 +785,7 @@ Test(holder_signals, holder_inherits_nothing_from_its_starter)
 	}
 	snprintf(path, sizeof path, "/proc/%d/cwd", h.holder);
 	ssize_t n = readlink(path, target, sizeof target - 1);
-	cr_assert_eq(n, 1, "it keeps no file system busy");
+	cr_assert_eq(n, 1, "the holder's directory is not /");
 	cr_assert_eq(getsid(h.holder), h.holder);
 }
 
@@ -874,7 +876,7 @@ Test(holder_guard, exits_after_its_holder)
 }
 
 /* bash behind a starter, without a sandbox. */
-static void start_behind(bool respawn, const char *script)
+static void start_with_starter(bool respawn, const char *script)
 {
 	static char directory[300];
 	held_init(&h);
@@ -895,7 +897,7 @@ static void start_behind(bool respawn, const char *script)
 
 Test(holder_starter, shell_has_its_terminal_pid_and_status)
 {
-	start_behind(false,
+	start_with_starter(false,
 		"tty; ps -o stat= -p $$ | grep -c '[s].*+'; echo pid1=$$.; read x; echo got $x >/proc/$PPID/fd/7; kill -USR1 $$");
 	pid_t shell;
 	held_expect(&h, "/dev/pts/");
@@ -937,7 +939,7 @@ Test(holder_starter, starter_that_cannot_be_run_is_reported)
 
 Test(holder_starter, new_shell_follows_in_the_last_directory)
 {
-	start_behind(true,
+	start_with_starter(true,
 		"echo here$PWD; cd /usr; echo 1 >/proc/$PPID/fd/7; read x; sleep 1000 & exit $x");
 	held_expect(&h, "here");
 	/* The starter handles messages in their order: once the terminal is open, it has the directory. */
@@ -960,7 +962,7 @@ Test(holder_starter, new_shell_follows_in_the_last_directory)
 Test(holder_starter, killed_starter_ends_the_session)
 {
 	pid_t pids[4];
-	start_behind(false, daemons);
+	start_with_starter(false, daemons);
 	read_pids(pids, 4);
 	kill(parent_of(pids[3]), SIGKILL);
 	held_wait_exit(&h);

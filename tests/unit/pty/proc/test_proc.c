@@ -229,7 +229,7 @@ struct seen {
 	unsigned count, most;
 };
 
-static bool see(void *user, pid_t pid)
+static bool add_pid(void *user, pid_t pid)
 {
 	struct seen *s = user;
 	if (s->wanted == 0 || s->wanted == pid)
@@ -253,12 +253,12 @@ Test(proc, children_of_all_threads_are_found)
 	while (__atomic_load_n(&second, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	struct seen s = {.most = 16};
-	proc_each_child(getpid(), see, &s);
+	proc_each_child(getpid(), add_pid, &s);
 	cr_assert_eq(s.count, 2);
 	cr_assert_eq(s.list[0] + s.list[1], first + second);
 	struct seen one = {.most = 1};
-	proc_each_child(getpid(), see, &one);
-	cr_assert_eq(one.count, 1, "it goes on");
+	proc_each_child(getpid(), add_pid, &one);
+	cr_assert_eq(one.count, 1, "the listing does not stop");
 	kill_child(first);
 	kill_child(second);
 }
@@ -281,7 +281,7 @@ Test(proc, all_processes_of_the_machine_are_listed)
 {
 	pid_t pid = start(NULL);
 	struct seen s = {.wanted = pid, .most = 2};
-	cr_assert_eq(proc_each(see, &s), 0);
+	cr_assert_eq(proc_each(add_pid, &s), 0);
 	cr_assert_eq(s.count, 1);
 	kill_child(pid);
 }

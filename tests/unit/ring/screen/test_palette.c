@@ -111,7 +111,7 @@ Test(palette_restore, all_colours)
 	palette_set(&p, 1, 0x010203);
 	palette_restore(&p, -1);
 	cr_expect_eq(palette_get(&p, 1), before);
-	cr_expect_null(p.indexed, "and their memory");
+	cr_expect_null(p.indexed, "the memory is freed");
 	palette_restore(&p, -1);
 	palette_restore(&p, 7);
 	ASSERT_NO_LEAKS();

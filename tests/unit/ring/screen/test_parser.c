@@ -134,7 +134,7 @@ static void feed_text(struct record *r, const char *text)
 }
 
 /* The record so far. */
-static const char *seen(struct record *r)
+static const char *record_text(struct record *r)
 {
 	if (r->printing)
 		fputc('\'', r->f);
@@ -169,7 +169,7 @@ static const struct example examples[] = {
 		"'0123456789abcdefghijklmnopqrstu' ^0a"},
 
 	{"characters", BYTES("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"), "U+00e9 U+20ac U+1f600"},
-	{"first printable behind C1", BYTES("\xc2\xa0"), "U+00a0"},
+	{"first printable after C1", BYTES("\xc2\xa0"), "U+00a0"},
 	{"C1 acts", BYTES("\xc2\x84\xc2\x85\xc2\x88"), "^84 ^85 ^88"},
 	{"raw C1 is nothing",
 		BYTES("\x84\x9b"
@@ -233,9 +233,9 @@ static const struct example examples[] = {
 	{"leading zeros", BYTES("\x1b[0007m"), "CSIm[7]"},
 	{"huge parameters", BYTES("\x1b[99999999999;2147483647;2147483648;4:99999999999m"),
 		"CSIm[2147483647;2147483647;2147483647;4:2147483647]"},
-	{"prefix behind a parameter", BYTES("\x1b[1?h."), "'.'"},
+	{"prefix after a parameter", BYTES("\x1b[1?h."), "'.'"},
 	{"two prefixes", BYTES("\x1b[??h."), "'.'"},
-	{"parameter behind an intermediate", BYTES("\x1b[$1p."), "'.'"},
+	{"parameter after an intermediate", BYTES("\x1b[$1p."), "'.'"},
 	{"character inside a CSI", BYTES("\x1b[1\xc3\xa9m"), "'m'"},
 	{"character inside an ignored CSI", BYTES("\x1b[1?\xc3\xa9m."), "'.'"},
 	{"control inside a CSI", BYTES("\x1b[1\r;2\nH"), "^0d ^0a CSIH[1;2]"},
@@ -259,7 +259,7 @@ static const struct example examples[] = {
 	{"OSC with zeros", BYTES("\x1b]0010;?\a"), "OSC10(?)"},
 	{"OSC of a huge number", BYTES("\x1b]99999999999999999999;x\a"), "OSC999999(x)"},
 	{"OSC with characters", BYTES("\x1b]0;\xe4\xbd\xa0\xc3\xa9\a"), "OSC0(\xe4\xbd\xa0\xc3\xa9)"},
-	{"OSC drops what is not UTF-8",
+	{"OSC drops invalid UTF-8",
 		BYTES("\x1b]0;a\xff\x80\xe2\x82"
 		      "b\xed\xa0\x80\a"),
 		"OSC0(ab)"},
@@ -297,8 +297,8 @@ static void expect(const struct example *e, size_t cut, size_t pieces)
 	feed(&r, e->in, cut);
 	for (size_t at = cut; at < e->length; at += pieces)
 		feed(&r, e->in + at, pieces < e->length - at ? pieces : e->length - at);
-	cr_expect_str_eq(seen(&r), e->want, "%s, cut at %zu: %s instead of %s", e->name, cut,
-		seen(&r), e->want);
+	cr_expect_str_eq(record_text(&r), e->want, "%s, cut at %zu: %s instead of %s", e->name, cut,
+		record_text(&r), e->want);
 	cr_expect_eq(r.parser.offset, e->length);
 	finish(&r);
 }
@@ -327,7 +327,7 @@ Test(parser_feed, pause_ends_the_feed_after_a_callback)
 		cr_expect_eq(at, ends[i], "%zu", at);
 		cr_expect_eq(r.parser.offset, at);
 	}
-	cr_expect_str_eq(seen(&r), "'ab' ^0d CSIm[1] OSC0(t)");
+	cr_expect_str_eq(record_text(&r), "'ab' ^0d CSIm[1] OSC0(t)");
 	finish(&r);
 }
 
@@ -410,8 +410,8 @@ Test(parser_limits, many_intermediates)
 		feed_text(&r, "#");
 	feed_text(&r, "8.");
 	cr_expect_eq(r.calls, 3);
-	cr_expect_null(strstr(seen(&r), "CSI!p"), "it is not taken for another");
-	cr_expect_null(strstr(seen(&r), "ESC#8 "));
+	cr_expect_null(strstr(record_text(&r), "CSI!p"), "it is not dispatched as another sequence");
+	cr_expect_null(strstr(record_text(&r), "ESC#8 "));
 	finish(&r);
 }
 
@@ -431,7 +431,7 @@ Test(parser_limits, longest_string_is_whole)
 	feed_many(&r, 'x', PARSER_STRING_MAX - 64);
 	feed_text(&r, "\a.");
 	cr_expect_eq(r.calls, 2);
-	cr_expect_eq(strlen(seen(&r)), PARSER_STRING_MAX - 64 + strlen("OSC0() '.'"));
+	cr_expect_eq(strlen(record_text(&r)), PARSER_STRING_MAX - 64 + strlen("OSC0() '.'"));
 	finish(&r);
 	ASSERT_NO_LEAKS();
 }
@@ -446,7 +446,7 @@ Test(parser_limits, longer_string_is_dropped)
 	feed_many(&r, 'x', 3 * PARSER_STRING_MAX);
 	cr_expect_leq(r.parser.string_capacity, PARSER_STRING_MAX);
 	feed_text(&r, "\x1b\\.\x1b]0;short\a");
-	cr_expect_str_eq(seen(&r), "ESC\\ '.' OSC0(short)");
+	cr_expect_str_eq(record_text(&r), "ESC\\ '.' OSC0(short)");
 	finish(&r);
 	ASSERT_NO_LEAKS();
 }
@@ -530,7 +530,7 @@ Test(parser_reset, drops_an_unfinished_sequence)
 		parser_reset(&r.parser);
 		cr_expect(parser_is_ground(&r.parser));
 		feed_text(&r, "5n\a");
-		cr_expect_str_eq(seen(&r), "'5n' ^07");
+		cr_expect_str_eq(record_text(&r), "'5n' ^07");
 		finish(&r);
 	}
 	ASSERT_NO_LEAKS();

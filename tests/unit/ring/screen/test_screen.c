@@ -122,8 +122,8 @@ static const struct picture pictures[] = {
 
 	{"DECSTBM homes", "abc\x1b[2;3rX", "Xbc", 0, 1},
 	{"DECSTBM scrolls", "a\r\nb\r\nc\r\nd\x1b[2;3r\x1b[3H\n\nX", "a||X|d", 2, 1},
-	{"DECSTBM of one line is none", "a\r\nb\x1b[2;2rX", "a|bX", 1, 2},
-	{"DECSTBM upside down is none", "ab\x1b[3;2rX", "abX", 0, 3},
+	{"DECSTBM of one line is ignored", "a\r\nb\x1b[2;2rX", "a|bX", 1, 2},
+	{"DECSTBM upside down is ignored", "ab\x1b[3;2rX", "abX", 0, 3},
 	{"CUU and CUD stop at the margins", "\x1b[2;3r\x1b[3H\x1b[9AX\x1b[9BY", "|X| Y", 2, 2},
 	{"CUU and CUD beyond the margins", "\x1b[2;3r\x1b[4H\x1b[9AX\x1b[H\x1b[9BY", "|X|Y", 2, 1},
 	{"DECOM", "\x1b[2;3r\x1b[?6hX\x1b[9HY", "|X|Y", 2, 1},
@@ -277,9 +277,9 @@ Test(screen_memory, is_about_the_heap_used)
 			"\x1b[38;5;%um%u some text of a line\x1b[m and more\r\n", i % 256, i);
 		drawn_type(&d, line);
 	}
-	size_t used = heap_used() - before, said = screen_memory(d.screen);
-	cr_expect_gt(said, used / 2, "%zu of %zu", said, used);
-	cr_expect_lt(said, used * 2, "%zu of %zu", said, used);
+	size_t used = heap_used() - before, reported = screen_memory(d.screen);
+	cr_expect_gt(reported, used / 2, "%zu of %zu", reported, used);
+	cr_expect_lt(reported, used * 2, "%zu of %zu", reported, used);
 	FINISH(&d);
 }
 
@@ -368,7 +368,7 @@ Test(screen_link, same_id_and_address_give_the_same_link)
 	cr_expect_eq(link[0], link[2]);
 	cr_expect_neq(link[0], link[3]);
 	cr_expect_neq(link[3], link[4]);
-	cr_expect_neq(link[4], link[5], "without an id each is another");
+	cr_expect_neq(link[4], link[5], "links without an id differ");
 	FINISH(&d);
 }
 

@@ -45,9 +45,9 @@ static size_t measure_consumed(struct drawn *d, const char *sequence, unsigned t
 	char *bytes = malloc(length * times);
 	for (unsigned i = 0; i < times; i++)
 		memcpy(bytes + i * length, sequence, length);
-	size_t taken = screen_feed(d->screen, bytes, length * times, work);
+	size_t consumed = screen_feed(d->screen, bytes, length * times, work);
 	free(bytes);
-	return taken;
+	return consumed;
 }
 
 Test(screen_work, bounds_a_call)
@@ -61,10 +61,10 @@ Test(screen_work, bounds_a_call)
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		struct drawn d;
 		start(&d, 100, 200);
-		size_t taken = measure_consumed(&d, sequences[i], 20000, 200000);
-		cr_expect_geq(taken, 1);
-		cr_expect_leq(taken, 20000 * strlen(sequences[i]) / 2, "%s: %zu", sequences[i] + 1,
-			taken);
+		size_t consumed = measure_consumed(&d, sequences[i], 20000, 200000);
+		cr_expect_geq(consumed, 1);
+		cr_expect_leq(consumed, 20000 * strlen(sequences[i]) / 2, "%s: %zu",
+			sequences[i] + 1, consumed);
 		cr_expect_leq(d.screen->work, 200000 + drawn_slack(d.screen));
 		FINISH(&d);
 	}

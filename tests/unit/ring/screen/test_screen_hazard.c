@@ -642,7 +642,7 @@ Test(screen_hazard, alternate_buffer_is_not_reflowed)
 	cr_assert_eq(screen_resize(d.screen, 2, 4), 0);
 	cr_expect_str_eq(drawn_rows(&d), "0123");
 	cr_assert_eq(screen_resize(d.screen, 2, 8), 0);
-	cr_expect_str_eq(drawn_rows(&d), "01234567", "what is beyond the edge comes back once");
+	cr_expect_str_eq(drawn_rows(&d), "01234567", "cells beyond the edge are restored once");
 	FINISH(&d);
 }
 

@@ -164,7 +164,7 @@ static const struct exchange events[] = {
 		""},
 	{"folder with a half escape", "\x1b]7;file:///a%2\a", "16 cwd /a%2\n"},
 	{"notification", "\x1b]9;done\a", "9 notification done\n"},
-	{"progress is none", "\x1b]9;4;1;50\a\x1b]9;12;x\a", ""},
+	{"progress is no notification", "\x1b]9;4;1;50\a\x1b]9;12;x\a", ""},
 	{"notification with a title", "\x1b]777;notify;cc;done\a", "21 notification done [cc]\n"},
 	{"notification of 777 without a body", "\x1b]777;notify;done\a", "18 notification done\n"},
 	{"777 of something else", "\x1b]777;precmd\a\x1b]777;notif\a", ""},

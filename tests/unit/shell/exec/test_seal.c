@@ -30,7 +30,8 @@ Test(seal, each_part_proves_its_own_kind)
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		for (int part = SEAL_MARK; part <= SEAL_RECORD; part++)
 			cr_assert_not(seal_matches(&seal, (enum seal_part)part, wrong[i]), "%zu", i);
-	cr_assert_not(seal_matches(&seal, SEAL_RECORD, t.mark), "the mark's is seen before");
+	cr_assert_not(
+		seal_matches(&seal, SEAL_RECORD, t.mark), "a mark's seal does not seal a record");
 	cr_assert_not(seal_matches(&seal, SEAL_MARK, t.record));
 	cr_assert_not(seal_matches(&(struct seal){.made = false}, SEAL_MARK, ""));
 }

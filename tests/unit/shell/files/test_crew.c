@@ -194,16 +194,16 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 		held[i] = send_for("owner:a", &gate, 0);
 		guests[i] = send_for("link:b", &gate, 0);
 	}
-	struct task *waits = send_for("owner:a", NULL, 0), *other = send_for("owner:c", NULL, 0);
+	struct task *queued = send_for("owner:a", NULL, 0), *other = send_for("owner:c", NULL, 0);
 	struct task *unowned = send_for("", NULL, 0);
 	while (!(other->done == 1 && unowned->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
-	cr_assert_eq(waits->done, 0);
+	cr_assert_eq(queued->done, 0);
 	cr_assert_eq(crew_count(crew, "owner:a"), CREW_OWNER_MAX + 1);
 	/* Its deadline passes. */
-	while (!(waits->done == 1))
+	while (!(queued->done == 1))
 		uv_run(&loop, UV_RUN_ONCE);
-	cr_assert_eq(waits->error, -ETIME);
+	cr_assert_eq(queued->error, -ETIME);
 	/* The guests' jobs may have begun one tick of the clock later. */
 	while (stuck_reported < 2 * CREW_OWNER_MAX)
 		uv_run(&loop, UV_RUN_ONCE);
@@ -232,7 +232,7 @@ Test(crew, threads_of_an_owner_are_limited_and_blocked_ones_reported, .timeout =
 	}
 	crew_get_counts(crew, &n);
 	cr_assert_eq(n.stuck, 0);
-	free(waits);
+	free(queued);
 	free(other);
 	free(unowned);
 	free(refused);

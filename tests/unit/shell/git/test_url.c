@@ -85,7 +85,7 @@ Test(clone_classify, table)
 {
 	static const struct {
 		int code;
-		const char *said;
+		const char *stderr_text;
 		enum clone_end want;
 	} cases[] = {{0, "not found", CLONE_DONE}, {124, "", CLONE_NETWORK},
 		{128, "remote: Repository not found.", CLONE_NO_REPOSITORY},
@@ -95,6 +95,6 @@ Test(clone_classify, table)
 		{1, "pathspec 'x'", CLONE_NO_BRANCH}, {1, "", CLONE_FAILED},
 		{127, "git: command not found", CLONE_NO_GIT}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_eq(clone_classify(cases[i].code, cases[i].said), cases[i].want, "%d %s",
-			cases[i].code, cases[i].said);
+		cr_expect_eq(clone_classify(cases[i].code, cases[i].stderr_text), cases[i].want,
+			"%d %s", cases[i].code, cases[i].stderr_text);
 }

@@ -201,7 +201,7 @@ Test(screening, without_workers_all_is_drawn_on_the_loop)
 
 #define LINES 1000u /* more than is painted on the loop */
 
-struct onlooker {
+struct fixture_look {
 	struct look look;
 	unsigned seen, gone;
 	uint64_t asked, offset; /* head at the request; the screen's offset when it was seen */
@@ -209,7 +209,7 @@ struct onlooker {
 
 static void on_seen(void *user)
 {
-	struct onlooker *o = user;
+	struct fixture_look *o = user;
 	o->seen++;
 	cr_assert_not(m.pane.live.away);
 	o->offset = screen_offset(pane_screen_here(&m.pane));
@@ -217,13 +217,13 @@ static void on_seen(void *user)
 
 static void on_gone(void *user)
 {
-	struct onlooker *o = user;
+	struct fixture_look *o = user;
 	o->gone++;
 }
 
-static bool look(struct onlooker *o, struct look how)
+static bool look(struct fixture_look *o, struct look how)
 {
-	*o = (struct onlooker){.look = how, .asked = head()};
+	*o = (struct fixture_look){.look = how, .asked = head()};
 	o->look.seen = on_seen;
 	o->look.gone = on_gone;
 	o->look.user = o;
@@ -242,7 +242,7 @@ static void have_lines(void)
 
 Test(screening, small_look_is_immediate)
 {
-	struct onlooker o;
+	struct fixture_look o;
 	memory_pane_say(&m, "little");
 	cr_assert(look(&o, (struct look){.paints = true}));
 	cr_assert_eq(screen_offset(pane_screen_here(&m.pane)), head());
@@ -255,7 +255,7 @@ Test(screening, small_look_is_immediate)
 
 Test(screening, look_waits_until_the_output_is_drawn)
 {
-	struct onlooker first, second;
+	struct fixture_look first, second;
 	print_much(MUCH);
 	cr_assert_not(look(&first, (struct look){0}));
 	pane_follow(&m.pane, true, false);
@@ -273,7 +273,7 @@ Test(screening, look_waits_until_the_output_is_drawn)
 
 Test(screening, older_screen_can_be_enough)
 {
-	struct onlooker o;
+	struct fixture_look o;
 	memory_pane_say(&m, "prompt");
 	uint64_t prompt = head();
 	pane_follow(&m.pane, false, true);
@@ -286,7 +286,7 @@ Test(screening, older_screen_can_be_enough)
 
 Test(screening, large_snapshot_is_painted_on_a_worker)
 {
-	struct onlooker o;
+	struct fixture_look o;
 	have_lines();
 	cr_assert_not(look(&o, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
@@ -304,7 +304,7 @@ Test(screening, large_snapshot_is_painted_on_a_worker)
 
 Test(screening, painting_does_not_stop_drawing)
 {
-	struct onlooker many[20];
+	struct fixture_look many[20];
 	have_lines();
 	for (unsigned i = 0; i < 20; i++)
 		cr_assert_not(look(&many[i], (struct look){.paints = true, .lines = LINES}));
@@ -320,36 +320,36 @@ Test(screening, painting_does_not_stop_drawing)
 
 Test(screening, cancelled_look_is_not_called)
 {
-	struct onlooker waits, sits;
+	struct fixture_look waiting, painting;
 	have_lines();
-	cr_assert_not(look(&sits, (struct look){.paints = true, .lines = LINES}));
+	cr_assert_not(look(&painting, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
-	cr_assert_eq(sits.look.state, LOOK_PAINTING);
-	cr_assert_not(look(&waits, (struct look){0}));
-	look_cancel(&sits.look);
-	look_cancel(&waits.look);
+	cr_assert_eq(painting.look.state, LOOK_PAINTING);
+	cr_assert_not(look(&waiting, (struct look){0}));
+	look_cancel(&painting.look);
+	look_cancel(&waiting.look);
 	print_much(MUCH);
 	cr_assert(LOOP_UNTIL(&m.loop, is_idle()));
-	cr_assert_eq(sits.seen + sits.gone + waits.seen + waits.gone, 0);
+	cr_assert_eq(painting.seen + painting.gone + waiting.seen + waiting.gone, 0);
 }
 
 Test(screening, waiting_looks_are_called_at_the_end)
 {
-	struct onlooker waits, sits;
+	struct fixture_look waiting, painting;
 	have_lines();
-	cr_assert_not(look(&sits, (struct look){.paints = true, .lines = LINES}));
+	cr_assert_not(look(&painting, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
-	cr_assert_not(look(&waits, (struct look){0}));
+	cr_assert_not(look(&waiting, (struct look){0}));
 	pane_close_screen(&m.pane);
-	cr_assert_eq(sits.gone, 1);
-	cr_assert_eq(waits.gone, 1);
-	cr_assert_eq(sits.seen + waits.seen, 0);
+	cr_assert_eq(painting.gone, 1);
+	cr_assert_eq(waiting.gone, 1);
+	cr_assert_eq(painting.seen + waiting.seen, 0);
 }
 
 Test(screening, without_workers_looks_are_immediate)
 {
 	struct workers *workers = m.pane.screening.workers;
-	struct onlooker o;
+	struct fixture_look o;
 	m.pane.screening.workers = NULL;
 	have_lines();
 	print_much(MUCH);
@@ -378,7 +378,7 @@ static void destroy_nothing(struct look_task *task)
 /* As after a lack of memory for the screen. */
 Test(screening, task_without_a_screen_runs_at_once)
 {
-	struct onlooker o;
+	struct fixture_look o;
 	struct test_task t = {.task = {.work = work_without, .destroy = destroy_nothing}};
 	live_finish(&m.pane.live);
 	cr_assert(look(&o, (struct look){.task = &t.task}));

@@ -32,7 +32,7 @@ static const struct ports_scan_owner *owner_of(const struct ports_scan *l, unsig
 Test(ports_scan, finds_listeners_below_a_root, .timeout = 20)
 {
 	struct ports_scan *l = calloc(1, sizeof *l);
-	unsigned mine, theirs;
+	unsigned mine, childs;
 	int ready[2], end[2], fd = listen_somewhere(&mine);
 	cr_assert_eq(pipe(ready) + pipe(end), 0);
 	pid_t child = fork();
@@ -47,23 +47,23 @@ Test(ports_scan, finds_listeners_below_a_root, .timeout = 20)
 		_exit(0);
 	}
 	close(end[0]);
-	cr_assert_eq(read(ready[0], &theirs, sizeof theirs), sizeof theirs);
+	cr_assert_eq(read(ready[0], &childs, sizeof childs), sizeof childs);
 	l->roots[0] = getpid();
 	l->roots_count = 1;
 	ports_scan(l);
 	cr_assert_eq(l->error, 0);
 	cr_assert_not_null(owner_of(l, mine));
-	cr_assert_eq(owner_of(l, mine)->pid, 0, "the root itself is not below it");
-	cr_assert_not_null(owner_of(l, theirs));
-	cr_assert_eq(owner_of(l, theirs)->pid, child);
-	cr_assert(owner_of(l, theirs)->name[0]);
+	cr_assert_eq(owner_of(l, mine)->pid, 0, "the root is not below itself");
+	cr_assert_not_null(owner_of(l, childs));
+	cr_assert_eq(owner_of(l, childs)->pid, child);
+	cr_assert(owner_of(l, childs)->name[0]);
 	close(end[1]);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	struct listening before = l->found;
 	l->known = &before;
 	ports_scan(l);
 	cr_assert_not(l->same);
-	cr_assert_null(owner_of(l, theirs));
+	cr_assert_null(owner_of(l, childs));
 	close(fd);
 	attempts_finish(&l->attempts);
 	free(l);

@@ -207,7 +207,7 @@ static bool has_modes(const struct foreground *f, enum modes modes)
 		(modes == RAW || f->echo == (modes == LINE));
 }
 
-static bool sees(const struct terminal *t, const struct kind *k)
+static bool is_kind(const struct terminal *t, const struct kind *k)
 {
 	struct foreground f;
 	/* On a busy machine the process that reads memory may respond too late: the result is a guess then. */
@@ -219,12 +219,12 @@ static void look_at_kind(const struct kind *k)
 {
 	struct terminal t = run(k->script);
 	cr_expect(!k->ready || UNTIL(has_shown(&t, k->ready)), "%s: it shows %s", k->name, t.output);
-	cr_expect(UNTIL(sees(&t, k)), "%s", k->name);
+	cr_expect(UNTIL(is_kind(&t, k)), "%s", k->name);
 	/* The state is stable: a program that only works at times is not seen at work in each look. */
 	int seen = 0;
 	for (int i = 0; i < 5; i++) {
 		struct timespec pause = {.tv_nsec = 5000000};
-		seen += sees(&t, k);
+		seen += is_kind(&t, k);
 		nanosleep(&pause, NULL);
 	}
 	cr_expect(seen >= 3, "%s: %d", k->name, seen);

@@ -17,7 +17,7 @@ static struct peek p;
 static void set_up(void)
 {
 	p = (struct peek){.holder = getenv("RINGSIDE_HOLDER")};
-	cr_assert_not_null(p.holder, "RINGSIDE_HOLDER says where the holder is");
+	cr_assert_not_null(p.holder, "RINGSIDE_HOLDER must be the path of the holder");
 }
 
 static void tear_down(void)
@@ -47,7 +47,7 @@ Test(peek, memory)
 	cr_expect(UNTIL(reads(text)));
 	cr_expect_not(peek_memory(&p, ourselves(), 8, got, sizeof got), "nothing is mapped there");
 	cr_expect_not(peek_memory(&p, ourselves(), UINT64_MAX, got, sizeof got));
-	cr_expect(reads(text), "and it goes on");
+	cr_expect(reads(text), "the helper continues");
 }
 
 Test(peek, arguments_and_environment)

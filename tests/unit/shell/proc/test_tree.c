@@ -56,7 +56,7 @@ Test(tree, descendants_are_listed, .timeout = 30)
 	cr_assert_eq(tree_signal_group(getpid(), child, 0), 1);
 	cr_assert_eq(tree_signal_group(grandchild, child, SIGKILL), -ESRCH);
 	cr_assert_eq(tree_signal_group(child, getpgrp(), 0), 1);
-	cr_assert_eq(tree_signal_group(getpid(), grandchild, SIGKILL), -ESRCH, "it leads none");
+	cr_assert_eq(tree_signal_group(getpid(), grandchild, SIGKILL), -ESRCH, "it leads no group");
 	cr_assert_eq(tree_signal_child(grandchild, child, SIGKILL), 0);
 	cr_assert(UNTIL(tree_signal_below(getpid(), 0, 0) == 1));
 	cr_assert_eq(tree_signal_below(getpid(), 0, SIGKILL), 1);

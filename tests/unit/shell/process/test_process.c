@@ -89,7 +89,7 @@ static void open_table(unsigned kept)
 		.kept = kept,
 		.ttl_s = 3600,
 	};
-	cr_assert_not_null(config.holder, "RINGSIDE_HOLDER says where the holder is");
+	cr_assert_not_null(config.holder, "RINGSIDE_HOLDER must be the path of the holder");
 	cr_assert_eq(processes_open(&t.processes, &t.loop, &config, &callbacks, &t), 0);
 }
 
@@ -171,7 +171,7 @@ static void assert_runs(struct process_options o, const char *out, const char *e
 	cr_assert_eq(code, want, "it ended with %d", code);
 }
 
-static unsigned directories(void)
+static unsigned count_directories(void)
 {
 	char path[512];
 	unsigned count = 0;
@@ -201,7 +201,7 @@ static bool has_file(const struct process *p, const char *name)
 	return found;
 }
 
-static unsigned descriptors(void)
+static unsigned count_descriptors(void)
 {
 	unsigned count = 0;
 	DIR *dir = opendir("/proc/self/fd");
@@ -283,7 +283,7 @@ Test(process, refused_options)
 	cr_assert_eq(try(&o), -ENOTDIR);
 	o.cwd = "relative";
 	cr_assert_eq(try(&o), -EINVAL);
-	cr_assert_eq(directories(), 0);
+	cr_assert_eq(count_directories(), 0);
 	start((struct process_options){.id = "a", .command = "sleep 1000"});
 	o.cwd = NULL;
 	cr_assert_eq(try(&o), -EEXIST);
@@ -392,7 +392,7 @@ Test(process, old_ended_processes_are_removed)
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 2));
 	cr_assert_null(processes_find(&t.processes, "a"));
 	cr_assert_null(processes_find(&t.processes, "b"));
-	cr_assert(LOOP_UNTIL(&t.loop, directories() == 2));
+	cr_assert(LOOP_UNTIL(&t.loop, count_directories() == 2));
 	processes_find(&t.processes, "d")->ended_ms -= 3600 * 1000;
 	cr_assert(LOOP_UNTIL(&t.loop, processes_count(&t.processes) == 1));
 }
@@ -431,7 +431,7 @@ Test(process, meta_is_read_back_or_refused)
 
 Test(process, output_moves_to_a_file_and_the_holder_exits)
 {
-	unsigned before = descriptors();
+	unsigned before = count_descriptors();
 	assert_runs((struct process_options){.id = "a",
 			    .command = "echo out; echo err >&2; echo more; kill -TERM $$"},
 		"out\nmore\n", "err\n", 128 + SIGTERM);
@@ -442,17 +442,17 @@ Test(process, output_moves_to_a_file_and_the_holder_exits)
 	cr_assert(has_file(p, OUTPUT_FILE));
 	cr_assert(!has_file(p, "s"));
 	/* The first child adds a descriptor for SIGCHLD. */
-	cr_assert_leq(descriptors(), before + 1);
+	cr_assert_leq(count_descriptors(), before + 1);
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "out\nmore\n");
 	cr_assert_str_eq(output(p, STREAMS_STDERR), "err\n");
-	cr_assert_leq(descriptors(), before + 1);
+	cr_assert_leq(count_descriptors(), before + 1);
 	cr_assert_str_eq(process_status(p), "killed");
 	cr_assert_eq(process_oldest(p), 0);
 	cr_assert_eq(process_count_members(p), 0);
 	cr_assert_lt(sizeof *p, 4096);
 	processes_remove(&t.processes, p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
-	cr_assert_eq(directories(), 0);
+	cr_assert_eq(count_directories(), 0);
 	cr_assert_eq(t.complaints, 0);
 }
 
@@ -517,7 +517,7 @@ Test(process, kept_processes_are_adopted_without_a_holder)
 	}
 	processes_remove(&t.processes, p, 0, &waiter);
 	cr_assert(LOOP_UNTIL(&t.loop, t.done == 1 && processes_idle(&t.processes)));
-	cr_assert_eq(directories(), 0);
+	cr_assert_eq(count_directories(), 0);
 }
 
 Test(process, server_killed_before_the_rename_writes_the_file_again)
@@ -583,7 +583,7 @@ Test(process, server_killed_before_it_released_the_holder_does_so_later)
 	cr_assert(LOOP_UNTIL(&t.loop, p->let_go));
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)));
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
-	cr_assert_eq(directories(), 1);
+	cr_assert_eq(count_directories(), 1);
 }
 
 /* Replace the holder by a process that closes the connection, as if it had been released before. */
@@ -638,7 +638,7 @@ Test(process, kept_process_whose_holder_hangs_can_be_removed)
 	cr_assert_str_eq(output(p, STREAMS_STDOUT), "x\n");
 	processes_remove(&t.processes, p, 0, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, processes_idle(&t.processes)));
-	cr_assert_eq(directories(), 0);
+	cr_assert_eq(count_directories(), 0);
 	cr_assert(LOOP_UNTIL(&t.loop, is_gone(holder)), "it is continued and exits, or is killed");
 }
 
@@ -680,7 +680,7 @@ Test(process, damaged_file_gives_no_output)
 	open_table(2);
 	cr_assert_eq(processes_adopt(&t.processes), 0);
 	/* The directory stays until the holder has exited. */
-	cr_assert(LOOP_UNTIL(&t.loop, directories() == 0));
+	cr_assert(LOOP_UNTIL(&t.loop, count_directories() == 0));
 	cr_assert_geq(t.complaints, 1);
 }
 

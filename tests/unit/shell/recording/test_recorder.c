@@ -116,7 +116,7 @@ Test(recorder_tick, failing_disk_is_retried_while_the_session_lives)
 	uv_update_time(&t.loop);
 	cr_expect(recorder_tick(t.recorder));
 	wait_for_disk();
-	cr_expect_eq(t.complaints, 1, "it is said once: %s", t.complaint);
+	cr_expect_eq(t.complaints, 1, "the failure is reported once: %s", t.complaint);
 }
 
 Test(recorder_tick, failing_disk_is_given_up_after_the_session_is_gone)
@@ -125,7 +125,7 @@ Test(recorder_tick, failing_disk_is_given_up_after_the_session_is_gone)
 	sessions_end(&t.sessions, t.session, NULL);
 	cr_assert(LOOP_UNTIL(&t.loop, t.recorder->gone));
 	wait_for_disk();
-	cr_expect(recorder_tick(t.recorder), "there may be room in a moment");
+	cr_expect(recorder_tick(t.recorder), "the disk may have space soon");
 	wait_for_disk();
 	t.recorder->gone_ms -= RECORDER_LAST_MS;
 	cr_expect(!recorder_tick(t.recorder));

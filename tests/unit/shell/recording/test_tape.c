@@ -84,11 +84,11 @@ Test(tape, names_are_read_as_they_are_written)
 	cr_assert(tape_parse_name(name, id, &epoch));
 	cr_assert_str_eq(id, "a-b");
 	cr_assert_eq(epoch, 0xabc);
-	static const char *const odd[] = {"", "a", "a+1", "+0000000000000abc",
+	static const char *const invalid[] = {"", "a", "a+1", "+0000000000000abc",
 		"../x+0000000000000abc", "a+0000000000000ABC", "a+ 000000000000abc",
 		".a+0000000000000abc", "a+0000000000000abc0"};
-	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
-		cr_assert(!tape_parse_name(odd[i], id, &epoch), "%s", odd[i]);
+	for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++)
+		cr_assert(!tape_parse_name(invalid[i], id, &epoch), "%s", invalid[i]);
 }
 
 Test(tape, file_names_are_parsed)

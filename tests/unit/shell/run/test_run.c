@@ -145,7 +145,7 @@ static void open_all(void)
 	folder_make(&folder);
 	struct runs_config config = {.holder = getenv("RINGSIDE_HOLDER"),
 		.environment = (char *const *)(uintptr_t)environment};
-	cr_assert_not_null(config.holder, "RINGSIDE_HOLDER says where the holder is");
+	cr_assert_not_null(config.holder, "RINGSIDE_HOLDER must be the path of the holder");
 	cr_assert_eq(uv_loop_init(&loop), 0);
 	cr_assert_eq(runs_open(&loop, &config, &all), 0);
 }

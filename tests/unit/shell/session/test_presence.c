@@ -407,7 +407,7 @@ Test(presence_focus, is_lost_with_the_last_client_that_has_it)
 	cr_assert(p.focused);
 	cr_assert(presence_leave(&p, &b));
 	cr_assert_not(p.focused);
-	cr_assert_not(presence_leave(&p, &b), "it has left already");
+	cr_assert_not(presence_leave(&p, &b), "it is detached already");
 }
 
 Test(presence_focus, new_client_has_none)
@@ -437,7 +437,7 @@ Test(presence_focus, forgotten_focus_is_reported_again)
 	cr_assert_not(p.focused);
 	cr_assert_not(v.focused || a.focused || b.focused);
 	cr_assert_eq(p.version, before, "other clients need no notice");
-	cr_assert_not(presence_focus(&p, &a, false), "it is not lost twice");
+	cr_assert_not(presence_focus(&p, &a, false), "it was forgotten already");
 	cr_assert(presence_focus(&p, &b, true));
 	cr_assert(p.focused);
 	cr_assert_not(presence_leave(&p, &a));

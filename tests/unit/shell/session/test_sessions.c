@@ -155,7 +155,7 @@ static void tear_down(void)
 	folder_remove(&t.folder);
 }
 
-static unsigned directories(void)
+static unsigned count_directories(void)
 {
 	unsigned count = 0;
 	DIR *dir = fdopendir(openat(t.folder.fd, "sessions", O_RDONLY | O_DIRECTORY));
@@ -226,7 +226,7 @@ Test(sessions_create, session_runs_once_its_holder_is_attached)
 	cr_expect_str_eq(session_state_name(s), "running");
 	cr_expect(has_size(s, 30, 90));
 	cr_expect_eq(t.sessions.counters.created, 1);
-	cr_expect_eq(directories(), 1);
+	cr_expect_eq(count_directories(), 1);
 	cr_expect_eq(t.complaints, 0, "%s", t.complaint);
 	ASSERT_NO_LEAKS();
 }
@@ -249,7 +249,7 @@ Test(sessions_create, invalid_options_are_refused_at_once)
 		cr_expect_eq(t.waiter.calls, 0, "case %zu", i);
 	}
 	cr_expect_eq(sessions_count(&t.sessions), 0);
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 }
 
 Test(sessions_create, id_in_use_is_refused)
@@ -274,7 +274,7 @@ Test(sessions_create, failed_start_is_reported_and_leaves_nothing)
 	cr_expect_eq(t.waiter.stage, REPORT_EXEC);
 	cr_expect_eq(t.waiter.error, -EACCES);
 	cr_expect_null(sessions_find(&t.sessions, "s"));
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 	cr_expect_eq(t.sessions.counters.start_failures, 1);
 	cr_expect_eq(t.complaints, 0, "the waiter is notified instead: %s", t.complaint);
 }
@@ -287,7 +287,7 @@ Test(sessions_create, holder_that_dies_while_starting_leaves_nothing)
 	cr_assert(LOOP_UNTIL(&t.loop, t.waiter.calls == 1));
 	cr_expect_eq(t.waiter.error, -ECONNRESET);
 	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 }
 
 Test(sessions_create, two_simultaneous_requests_get_one_session)
@@ -343,7 +343,7 @@ Test(sessions_create, ended_session_is_replaced)
 	cr_expect_str_eq(session_state_name(other), "running");
 	cr_assert(LOOP_UNTIL(&t.loop, t.sessions.counters.ended == 1));
 	cr_expect_eq(memory_holders_count(), 1);
-	cr_expect_eq(directories(), 1);
+	cr_expect_eq(count_directories(), 1);
 }
 
 /* The next server */
@@ -482,7 +482,7 @@ Test(sessions_end, notifies_viewers_and_waiters_and_removes_files)
 	cr_assert(LOOP_UNTIL(&t.loop, w.calls == 1));
 	cr_expect_eq(w.error, 0);
 	cr_expect(sessions_are_idle(&t.sessions));
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 	cr_expect_eq(t.sessions.counters.ended, 1);
 	ASSERT_NO_LEAKS();
 }
@@ -502,7 +502,7 @@ Test(sessions_end, works_while_the_session_starts)
 	cr_assert(LOOP_UNTIL(&t.loop, end.calls == 1));
 	cr_expect_eq(end.error, 0);
 	cr_expect_eq(memory_holders_count(), 0);
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 }
 
 Test(sessions_end, unfinished_end_is_repeated_by_the_next_server)
@@ -514,14 +514,14 @@ Test(sessions_end, unfinished_end_is_repeated_by_the_next_server)
 	sessions_end(&t.sessions, s, make_waiter(&w));
 	close_table();
 	cr_expect_eq(w.error, -ECANCELED);
-	cr_expect_eq(directories(), 1);
+	cr_expect_eq(count_directories(), 1);
 	h->mute = false;
 	open_table();
 	cr_assert_eq(sessions_adopt(&t.sessions), 1);
 	cr_expect_null(sessions_find(&t.sessions, "s"));
 	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(memory_holders_count(), 0);
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 }
 
 Test(sessions_end, all_sessions)
@@ -557,7 +557,7 @@ Test(sessions_end, exited_session_is_kept_for_its_ttl)
 	cr_assert(LOOP_UNTIL(&t.loop, t.a.gone == 1));
 	cr_expect(t.a.deleted);
 	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 }
 
 /* Messages of the holder */
@@ -638,7 +638,7 @@ Test(session_follow, history_survives_a_killed_holder)
 	struct waiter w;
 	sessions_end(&t.sessions, s, make_waiter(&w));
 	cr_assert(LOOP_UNTIL(&t.loop, w.calls == 1));
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 }
 
 Test(session_follow, input_reaches_the_terminal)

@@ -195,8 +195,8 @@ Test(wait, refused_options_and_the_end_of_the_session, .timeout = 30)
 /* More than is matched on the loop, for any pattern. */
 static void print_much(struct waiting *w)
 {
-	for (unsigned said = 0; said < 1000; said++)
-		memory_pane_say(&w->memory, "%062u\r\n", said);
+	for (unsigned printed = 0; printed < 1000; printed++)
+		memory_pane_say(&w->memory, "%062u\r\n", printed);
 }
 
 /* Endless output, and a pattern that never matches. */
@@ -238,7 +238,7 @@ Test(wait, end_of_an_expensive_line, .timeout = 30)
 		memory_pane_say(&w.memory, "%c", 'c' + i % 20);
 	memory_pane_say(&w.memory, "? ");
 	check(&w);
-	cr_expect_eq(w.done, 0, "more may follow");
+	cr_expect_eq(w.done, 0, "more output may follow");
 	cr_assert(LOOP_UNTIL(&w.memory.loop, w.done > 0));
 	cr_expect_eq(w.result.fired, 0);
 	cr_expect_geq(w.result.elapsed_ms, WAIT_SETTLE_MS);

@@ -84,7 +84,7 @@ Test(routes, each_route_is_described_with_its_access)
 				method_name(row->method), row->path);
 		}
 	}
-	cr_assert_gt(count, 40, "they were found");
+	cr_assert_gt(count, 40, "the rows were found");
 	json_decref(document);
 }
 

@@ -57,7 +57,8 @@ Test(limiter_fail, memory_is_bounded_and_offenders_are_kept)
 		limiter_fail(&l, name, 1000);
 	}
 	cr_assert_eq(l.count, LIMITER_PEERS);
-	cr_assert(limiter_fail(&l, "attacker", 1000), "others must not wash him clean");
+	cr_assert(limiter_fail(&l, "attacker", 1000),
+		"other peers must not clear the attacker's count");
 }
 
 Test(limiter_fail, clock_set_back_does_not_block_for_ever)

@@ -207,7 +207,7 @@ Test(origin_is_own, own_and_those_of_a_proxy)
 	origin_add_host(&p, "box.example");
 	cr_assert(origin_is_own(&p, "http://127.0.0.1:7070", "127.0.0.1:7070"));
 	cr_assert(origin_is_own(&p, "https://box.example", "box.example"));
-	cr_assert_not(origin_is_own(&p, "https://app.example", "127.0.0.1:7070"), "merely allowed");
+	cr_assert_not(origin_is_own(&p, "https://app.example", "127.0.0.1:7070"), "allowed only");
 	cr_assert_not(origin_is_own(&p, "http://127.0.0.1:7071", "127.0.0.1:7070"), "another port");
 	cr_assert_not(origin_is_own(&p, "null", "127.0.0.1:7070"));
 	cr_assert_not(origin_is_own(&p, "http://127.0.0.1:7070", NULL));

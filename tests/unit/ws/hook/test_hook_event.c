@@ -89,7 +89,7 @@ Test(hook_command_get_kind, commands)
 {
 	static const struct {
 		struct hook_command command;
-		bool told;
+		bool reported;
 		enum hook_kind kind;
 	} cases[] = {
 		{{true, 1, 1, 2}, true, HOOK_FAILED},
@@ -108,8 +108,8 @@ Test(hook_command_get_kind, commands)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum hook_kind kind = 0;
-		cr_expect_eq(
-			hook_command_get_kind(&cases[i].command, &kind), cases[i].told, "%zu", i);
+		cr_expect_eq(hook_command_get_kind(&cases[i].command, &kind), cases[i].reported,
+			"%zu", i);
 		cr_expect_eq(kind, cases[i].kind, "%zu", i);
 	}
 }

@@ -61,10 +61,10 @@ Test(api_mcp_left, next_server_reports_their_end)
 	snprintf(want, sizeof want, "s/%s has ended: exit code 3", e->id);
 	memory_api_restart();
 	cr_expect_eq(memory_api.sessions.executors.left, 1);
-	cr_expect_str_eq(read_notice(ME), "", "it still runs");
-	cr_expect_eq(memory_api.sessions.executors.left, 0, "it is known now");
+	cr_expect_str_eq(read_notice(ME), "", "the command still runs");
+	cr_expect_eq(memory_api.sessions.executors.left, 0, "the command was found");
 	memory_shell_end("s", 3);
-	cr_expect_str_eq(read_notice(ME + 1), "", "another has not left it");
+	cr_expect_str_eq(read_notice(ME + 1), "", "another caller gets no notice");
 	cr_expect_str_eq(read_notice(ME), want);
 	cr_expect_str_eq(read_notice(ME), "", "once");
 	CLOSE_ALL();
@@ -143,7 +143,7 @@ static struct mcp_call *call_exec(struct mcp_call **slot, const char *scope, uin
 			"{s:s, s:s, s:i}", "session_id", "s", "command", "slow", "yield_ms", 60000),
 		.slot = slot,
 		.done = NULL});
-	cr_assert_not_null(*slot, "it is answered");
+	cr_assert_not_null(*slot, "the call has ended");
 	*ret_client = (*slot)->client;
 	return *slot;
 }
@@ -174,7 +174,7 @@ Test(api_mcp_left, call_cancelled_at_its_beginning_leaves_its_command_running)
 	struct mcp_call *call;
 	memory_shell_start("s");
 	call_exec(&call, "one", &client);
-	cr_assert_str_eq(call->exec, "", "it is known already");
+	cr_assert_str_eq(call->exec, "", "the command has an id already");
 	mcp_call_cancel(call, true);
 	const struct exec *e = memory_shell_begin("s");
 	snprintf(want, sizeof want, "s/%s has ended: exit code 0", e->id);

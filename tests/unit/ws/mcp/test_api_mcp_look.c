@@ -183,7 +183,7 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 	print("\033[3;1Hnews\033[K\033[10;1H");
 	const json_t *result = call(start_typed, "a", "{}"),
 		     *changed = json_object_get(result, "changed");
-	cr_assert_eq(json_array_size(changed), 4, "that one, and those around the cursor");
+	cr_assert_eq(json_array_size(changed), 4, "the changed row, and the rows around the cursor");
 	static const int rows[] = {3, 9, 10, 11};
 	for (size_t i = 0; i < 4; i++)
 		cr_expect_eq(json_integer_value(json_object_get(json_array_get(changed, i), "row")),

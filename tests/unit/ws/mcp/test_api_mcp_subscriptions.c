@@ -75,7 +75,7 @@ Test(api_mcp_subscriptions, first_change_is_reported_at_once_and_later_ones_toge
 	cr_expect_str_eq(read_notice("a"), "ringside://session/s/screen");
 	cr_expect_str_eq(read_notice("a"), "");
 	pass(uv_now(&own_clock), MCP_UPDATED_MS);
-	cr_expect_str_eq(read_notice("a"), "", "nothing since");
+	cr_expect_str_eq(read_notice("a"), "", "no further change");
 	CLOSE_ALL();
 }
 
@@ -83,7 +83,8 @@ Test(api_mcp_subscriptions, clients_get_their_own_subscriptions_only)
 {
 	static const struct mcp_uri other = {.session = "other"};
 	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0);
-	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0, "twice is once");
+	cr_assert_eq(mcp_subscribe(&mcp, "a", &owner, &screen), 0,
+		"a second subscription to the same URI changes nothing");
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &screen), 0);
 	cr_assert_eq(mcp_subscribe(&mcp, "b", &owner, &other), 0);
 	cr_expect_eq(mcp.subscriptions.count, 3);
@@ -147,6 +148,6 @@ Test(api_mcp_subscriptions, oldest_client_of_a_link_is_removed_beyond_the_limit)
 		mcp.subscriptions.count, 1 + MCP_SUBSCRIPTIONS_LINK - MCP_SUBSCRIPTIONS_MAX + 1);
 	print("s");
 	cr_expect_str_eq(read_notice("c0"), "");
-	cr_expect_str_neq(read_notice("owner"), "", "others lose nothing");
+	cr_expect_str_neq(read_notice("owner"), "", "other subscriptions stay");
 	CLOSE_ALL();
 }

@@ -49,7 +49,7 @@ Test(mcp_sessions, expire_without_use)
 	cr_assert_not_null(mcp_sessions_find(&all, used, &owner, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_null(mcp_sessions_find(&all, unused, &owner, MCP_SESSION_IDLE_MS + 1));
 	cr_assert_not_null(mcp_sessions_create(&all, &owner, NULL, NULL, MCP_SESSION_IDLE_MS + 1));
-	cr_assert_eq(HASH_COUNT(all.table), 2, "it made room");
+	cr_assert_eq(HASH_COUNT(all.table), 2, "the expired session was removed");
 	mcp_sessions_close(&all);
 	ASSERT_NO_LEAKS();
 }
@@ -76,7 +76,7 @@ Test(mcp_sessions, ended_ones_are_remembered_up_to_a_limit)
 		mcp_sessions_mark_ended(&all, id);
 		cr_assert(mcp_sessions_is_ended(&all, id));
 	}
-	cr_assert(!mcp_sessions_is_ended(&all, "0"), "the first one of them");
+	cr_assert(!mcp_sessions_is_ended(&all, "0"), "the oldest is forgotten");
 	cr_assert(mcp_sessions_is_ended(&all, "1"));
 	mcp_sessions_close(&all);
 	cr_assert(!mcp_sessions_is_ended(&all, "1"));
@@ -111,7 +111,7 @@ Test(mcp_cursors, cursors_are_numbered_and_limited)
 	cr_assert_eq(mcp_cursors_get(&all, 5), 0);
 	for (uint64_t i = 0; i <= MCP_CURSORS_MAX; i++)
 		mcp_cursors_set(&all, i, i + 1);
-	cr_assert_eq(mcp_cursors_get(&all, 0), 0, "the oldest went");
+	cr_assert_eq(mcp_cursors_get(&all, 0), 0, "the oldest was removed");
 	cr_assert_eq(mcp_cursors_get(&all, 1), 2);
 	cr_assert_eq(mcp_cursors_get(&all, MCP_CURSORS_MAX), MCP_CURSORS_MAX + 1);
 	mcp_cursors_close(&all);

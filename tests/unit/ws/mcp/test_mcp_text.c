@@ -82,7 +82,7 @@ Test(mcp_text, work_depends_on_the_number_of_bytes)
 		end = stpcpy(end, again);
 	char *text = mcp_plain(in, strlen(in), &length);
 	cr_assert_not_null(text);
-	cr_expect(strstr(text, "[31m"), "it is drawn to its end");
+	cr_expect(strstr(text, "[31m"), "the output is drawn to its end");
 	free(text);
 	ASSERT_NO_LEAKS();
 }

@@ -34,7 +34,7 @@ Test(mcp_ticket, has_the_values_that_it_was_made_of)
 		cr_assert_str_eq(got.client, want.client);
 		cr_assert(got.batches);
 		for (const char *p = text; *p; p++)
-			cr_assert(*p > ' ' && *p < 0x7f, "it is a header");
+			cr_assert(*p > ' ' && *p < 0x7f, "the text must fit in a header");
 	}
 	cr_assert_lt(sizeof longest, MCP_CLIENT_SIZE + 1);
 	ASSERT_NO_LEAKS();

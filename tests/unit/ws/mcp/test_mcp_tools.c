@@ -79,11 +79,11 @@ Test(mcp_tools, descriptions_are_short, .init = setup, .fini = teardown)
 	json_array_foreach (mcp_tools_list(&tools, MCP_TRUSTED, ""), i, one)
 		if (strcmp(json_string_value(json_object_get(one, "name")), "exec") == 0)
 			exec = one;
-	static const char *const told[] = {"yield_ms", "Only timeout_ms ends it",
+	static const char *const required[] = {"yield_ms", "Only timeout_ms ends it",
 		"If the shell is busy", "After exit", "passwords", "Default: your own"};
 	char *all = json_dumps(exec, JSON_COMPACT);
-	for (i = 0; i < sizeof told / sizeof *told; i++)
-		cr_expect_not_null(strstr(all, told[i]), "%s", told[i]);
+	for (i = 0; i < sizeof required / sizeof *required; i++)
+		cr_expect_not_null(strstr(all, required[i]), "%s", required[i]);
 	free(all);
 	char problem[MCP_PROBLEM_SIZE];
 	json_t *args = json_loads("{\"base64\":\"YQ==\"}", 0, NULL);

@@ -20,11 +20,11 @@ Test(bodies_reserve, limit_of_all_bodies, .timeout = 10)
 Test(bodies_reserve, clients_without_credentials_cannot_use_all, .timeout = 10)
 {
 	struct bodies b = {.gauge = &gauge};
-	size_t taken = 0;
+	size_t reserved = 0;
 	while (bodies_reserve(&b, BODY_ANONYMOUS_MAX, true))
-		taken += BODY_ANONYMOUS_MAX;
-	cr_assert_eq(taken, BODIES_ANONYMOUS_MAX);
-	cr_assert(bodies_reserve(&b, BODIES_MAX - taken, false));
+		reserved += BODY_ANONYMOUS_MAX;
+	cr_assert_eq(reserved, BODIES_ANONYMOUS_MAX);
+	cr_assert(bodies_reserve(&b, BODIES_MAX - reserved, false));
 }
 
 Test(bodies_is_slow, is_slow_after_the_first_moments_on_average, .timeout = 10)

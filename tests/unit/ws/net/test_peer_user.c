@@ -96,7 +96,7 @@ Test(peer_user, closed_connection_has_no_user)
 	struct pair p = connect_pair(AF_INET, AF_INET);
 	uid_t uid = 12345;
 	cr_assert_eq(shutdown(p.client, SHUT_WR), 0);
-	cr_assert_eq(peer_user_find(diag, p.server, &uid), 0, "it still reads");
+	cr_assert_eq(peer_user_find(diag, p.server, &uid), 0, "the client still has the socket");
 	cr_assert_eq(uid, geteuid());
 	close(p.client);
 	cr_assert_eq(peer_user_find(diag, p.server, &uid), -ENOENT);

@@ -63,7 +63,8 @@ Test(peers_count_failure, burst_and_then_a_rate, .timeout = 10)
 	while (n < 10000 && !peers_count_failure(&all, "192.0.2.1", 1000))
 		n++;
 	cr_assert_eq(n, PEERS_FAILURES_BURST);
-	cr_assert_not(peers_count_failure(&all, "192.0.2.2", 1000), "another is another");
+	cr_assert_not(
+		peers_count_failure(&all, "192.0.2.2", 1000), "another address has its own limit");
 	cr_assert_not(peers_count_failure(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
 	cr_assert(peers_count_failure(&all, "192.0.2.1", 1000 + PEERS_FAILURE_MS));
 	for (unsigned i = 0; i < 2 * PEERS_FAILURES_BURST; i++)

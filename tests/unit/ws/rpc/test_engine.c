@@ -284,7 +284,7 @@ Test(rpc_engine, pipelining_on_a_failed_call)
 	rpc_call_reject(api.later[0], wire_error("Error", "gone", NULL, NULL));
 	expect("[\"reject\",3,[\"error\",\"Error\",\"gone\"]]");
 	expect("[\"reject\",4,[\"error\",\"Error\",\"gone\"]]");
-	cr_assert_eq(api.called, 1, "the call with it is not made");
+	cr_assert_eq(api.called, 1, "a call with the failed result is not made");
 }
 
 Test(rpc_engine, long_chain)
@@ -445,10 +445,10 @@ Test(rpc_engine, pending_calls_are_limited)
 	receive(text);
 	snprintf(text, sizeof text, "[\"reject\",%u,", RPC_CALLS_MAX + 1);
 	size_t length;
-	char *said = rpc_engine_next(e, &length);
-	cr_assert_eq(strncmp(said, text, strlen(text)), 0);
-	cr_assert_not_null(strstr(said, "LIMIT_REACHED"));
-	free(said);
+	char *message = rpc_engine_next(e, &length);
+	cr_assert_eq(strncmp(message, text, strlen(text)), 0);
+	cr_assert_not_null(strstr(message, "LIMIT_REACHED"));
+	free(message);
 	rpc_call_resolve(api.later[0], json_null());
 	receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 	cr_assert_eq(api.called, RPC_CALLS_MAX + 1);
@@ -461,7 +461,7 @@ Test(rpc_engine, unread_replies_delay_calls)
 {
 	char text[80];
 	size_t length, answered = 0;
-	char *said;
+	char *message;
 	for (int i = 1; i <= 20; i++) {
 		receive("[\"push\",[\"pipeline\",0,[\"x\",\"later\"],[]]]");
 		snprintf(text, sizeof text, "[\"pull\",%d]", i);
@@ -474,12 +474,12 @@ Test(rpc_engine, unread_replies_delay_calls)
 		}
 	}
 	cr_assert_eq(answered, 4);
-	said = rpc_engine_next(e, &length);
+	message = rpc_engine_next(e, &length);
 	cr_assert_gt(length, 1 << 20);
-	free(said);
+	free(message);
 	cr_assert_eq(api.later_count, 20, "with room again, they begin: %zu", api.later_count);
-	while ((said = rpc_engine_next(e, &length)))
-		free(said);
+	while ((message = rpc_engine_next(e, &length)))
+		free(message);
 }
 
 Test(rpc_engine, our_stream)
@@ -516,15 +516,15 @@ Test(rpc_engine, stream_in_an_object)
 Test(rpc_engine, our_stream_waits_for_its_reader)
 {
 	size_t length, sent = 0;
-	char *said;
+	char *message;
 	api.pieces = 1000;
 	api.piece_size = 10000;
 	receive("[\"push\",[\"pipeline\",0,[\"x\",\"stream\"],[]]]");
 	receive("[\"pull\",1]");
 	expect("[\"pipe\"]");
 	expect("[\"resolve\",1,[\"readable\",1]]");
-	for (; (said = rpc_engine_next(e, &length)); sent++)
-		free(said);
+	for (; (message = rpc_engine_next(e, &length)); sent++)
+		free(message);
 	cr_assert_geq(sent, RPC_WINDOW / 10200);
 	cr_assert_leq(sent, RPC_WINDOW / 10000 + 1);
 	cr_assert_not(rpc_engine_has_next(e));
@@ -601,9 +601,9 @@ Test(rpc_engine, number_of_streams_is_limited)
 	snprintf(text, sizeof text, "[\"pull\",%u]", RPC_STREAMS_MAX + 1);
 	receive(text);
 	size_t length;
-	char *said = rpc_engine_next(e, &length);
-	cr_assert_not_null(strstr(said, "LIMIT_REACHED"));
-	free(said);
+	char *message = rpc_engine_next(e, &length);
+	cr_assert_not_null(strstr(message, "LIMIT_REACHED"));
+	free(message);
 }
 
 Test(rpc_engine, call_of_the_peer)

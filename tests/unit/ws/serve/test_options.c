@@ -213,9 +213,9 @@ Test(serve_options, help_has_the_right_defaults)
 	for (char *line = text; (next = strchr(line, '\n')); line = next + 1) {
 		char name[32], number[32];
 		*next = '\0';
-		const char *told = strstr(line, "(default ");
-		if (sscanf(line, " --%31[a-z-]", name) != 1 || !told ||
-			sscanf(told, "(default %31[0-9KMG]", number) != 1)
+		const char *stated = strstr(line, "(default ");
+		if (sscanf(line, " --%31[a-z-]", name) != 1 || !stated ||
+			sscanf(stated, "(default %31[0-9KMG]", number) != 1)
 			continue;
 		snprintf(words, sizeof words, "--%s %s", name, number);
 		cr_expect_eq(parse(words, &given), SERVE_START, "%s", words);

@@ -12,14 +12,14 @@ Test(privacy_remove_variable, wipes_every_variable_of_the_name)
 	char first[] = "SECRET=one", other[] = "SECRETS=kept", second[] = "SECRET=two",
 	     bare[] = "SECRET";
 	char *environment[] = {first, other, second, bare, NULL};
-	char *taken = privacy_remove_variable(environment, "SECRET");
-	cr_assert_str_eq(taken, "one");
+	char *removed = privacy_remove_variable(environment, "SECRET");
+	cr_assert_str_eq(removed, "one");
 	for (size_t i = 0; i < sizeof first; i++)
 		cr_assert(first[i] == '\0' && second[i] == '\0');
 	cr_assert_str_eq(environment[0], "SECRETS=kept");
 	cr_assert_str_eq(environment[1], "SECRET");
 	cr_assert_null(environment[2]);
-	privacy_wipe(taken);
+	privacy_wipe(removed);
 	ASSERT_NO_LEAKS();
 }
 

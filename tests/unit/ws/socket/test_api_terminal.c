@@ -7,8 +7,8 @@
 
 static struct peer {
 	bool room;
-	bool thin;      /* accepts a few bytes and then no more */
-	uint64_t bytes; /* of binary frames */
+	bool small_room; /* accepts a few bytes and then no more */
+	uint64_t bytes;  /* of binary frames */
 	char texts[16384];
 	struct terminal *terminal;
 	struct session *session;
@@ -17,7 +17,7 @@ static struct peer {
 static size_t on_room(void *user)
 {
 	(void)user;
-	size_t room = peer.thin ? 64 : FRAMES_PAYLOAD_MAX;
+	size_t room = peer.small_room ? 64 : FRAMES_PAYLOAD_MAX;
 	return peer.room ? room : 0;
 }
 
@@ -33,7 +33,7 @@ static bool on_send(void *user, uint8_t *payload, size_t length, enum frame_kind
 	cr_assert(peer.room);
 	if (kind == FRAME_BINARY) {
 		peer.bytes += length;
-		peer.room = !peer.thin;
+		peer.room = !peer.small_room;
 	} else if (strlen(peer.texts) + length < sizeof peer.texts) {
 		strncat(peer.texts, (const char *)payload, length);
 	}
@@ -191,11 +191,11 @@ Test(terminal_slow, only_a_reading_client_holds_back_the_writer)
 	print_much();
 	cr_expect_eq(v->offset, MUCH);
 	cr_expect_gt(v->taken_ms, 0);
-	uint64_t taken = v->taken_ms;
+	uint64_t taken_ms = v->taken_ms;
 	peer.room = false;
 	pass_ms(TERMINAL_LAG_MS + 50);
 	print_much();
-	cr_expect_eq(v->taken_ms, taken, "nothing was sent since");
+	cr_expect_eq(v->taken_ms, taken_ms, "nothing was sent since");
 	cr_expect_eq(v->offset, MUCH);
 	pass_ms(TERMINAL_LAG_MS + 50);
 	peer.room = true;
@@ -260,13 +260,13 @@ Test(terminal_slow, second_snapshot_request_gets_its_own_sync)
 	begin();
 	print(500);
 	peer.texts[0] = '\0';
-	peer.thin = true;
+	peer.small_room = true;
 	terminal_control(peer.terminal, ask, strlen(ask));
 	cr_assert(LOOP_UNTIL(&memory_api.loop, !peer.room));
 	cr_assert_eq(count("\"snapshot\""), 1);
 	terminal_control(peer.terminal, ask, strlen(ask));
 	memory_api_settle();
-	peer.thin = false;
+	peer.small_room = false;
 	peer.room = true;
 	terminal_writable(peer.terminal);
 	cr_assert(

@@ -724,13 +724,13 @@ Test(control_socket, queued_bodies_are_limited)
 Test(control_socket, client_that_reads_no_errors_is_closed)
 {
 	peer.credit = 0;
-	unsigned said = 0;
-	for (; !peer.closed; said++) {
-		cr_assert_lt(said, 10000);
+	unsigned sent = 0;
+	for (; !peer.closed; sent++) {
+		cr_assert_lt(sent, 10000);
 		send_text("{}");
 	}
 	cr_assert_eq(peer.closed, CLOSE_POLICY);
-	cr_assert_eq(said, CONTROL_REFUSALS_MAX + 1);
+	cr_assert_eq(sent, CONTROL_REFUSALS_MAX + 1);
 }
 
 Test(control_socket, cancel_of_a_queued_request)

@@ -22,9 +22,9 @@ static struct line make_line(uint64_t rate, uint64_t way_ms)
 /* Bytes and acknowledgements arrive after their way. */
 static void pass(struct line *l, uint64_t ms, bool floods)
 {
-	uint64_t said[1024] = {0};
+	uint64_t acked[1024] = {0};
 	l->most = 0;
-	cr_assert_lt(l->way_ms, sizeof said / sizeof *said);
+	cr_assert_lt(l->way_ms, sizeof acked / sizeof *acked);
 	for (uint64_t end = l->now_ms + ms; l->now_ms < end; l->now_ms++) {
 		for (size_t room; floods && (room = pace_frame_max(&l->pace, FRAME)) > 0;)
 			pace_sent(&l->pace, room, l->now_ms);
@@ -35,8 +35,8 @@ static void pass(struct line *l, uint64_t ms, bool floods)
 		if (l->delivered - l->acked >= PACE_ACK_EVERY)
 			l->acked = l->delivered;
 		if (l->way_ms > 0) {
-			uint64_t came = said[l->now_ms % l->way_ms];
-			said[l->now_ms % l->way_ms] = l->acked;
+			uint64_t came = acked[l->now_ms % l->way_ms];
+			acked[l->now_ms % l->way_ms] = l->acked;
 			pace_acked(&l->pace, came, l->now_ms);
 		} else {
 			pace_acked(&l->pace, l->acked, l->now_ms);

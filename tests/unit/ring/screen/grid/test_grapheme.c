@@ -24,7 +24,7 @@ static const struct example examples[] = {
 	{"a joiner alone", {0x200d, 0x1f468}, "2"},
 	{"Hangul in parts", {0x1100, 0x1161, 0x11a8, 0x1100}, "22"},
 	{"Hangul syllables", {0xac00, 0x11a8, 0xac01, 0x11a8, 0xac00, 0x1161}, "222"},
-	{"a tail behind a syllable that has one by a vowel", {0xac01, 0x1161}, "21"},
+	{"a tail after a syllable that has one by a vowel", {0xac01, 0x1161}, "21"},
 	{"signs of Devanagari, and no conjunct", {0x915, 0x94d, 0x937, 0x93f}, "11"},
 	{"Thai AM", {0xe01, 0xe33}, "1"},
 	{"a sign in front", {0x600, '1', '2'}, "11"},

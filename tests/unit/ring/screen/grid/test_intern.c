@@ -62,7 +62,7 @@ Test(intern_put, count_is_limited)
 	intern_init(&t, 20, MANY);
 	cr_expect_neq(put_many(&t, 0, 20), 0);
 	cr_expect_eq(put(&t, "one more"), 0);
-	cr_expect_neq(put(&t, "7"), 0, "what is there is found");
+	cr_expect_neq(put(&t, "7"), 0, "existing strings are found");
 	cr_expect_eq(t.count, 20);
 	intern_finish(&t);
 	ASSERT_NO_LEAKS();
@@ -72,13 +72,13 @@ Test(intern_put, bytes_are_limited)
 {
 	struct intern t;
 	static char text[1000];
-	unsigned taken = 0;
+	unsigned stored = 0;
 	intern_init(&t, 100000, 10000);
 	for (unsigned i = 0; i < 50; i++) {
 		snprintf(text, sizeof text, "%0900u", i);
-		taken += put(&t, text) != 0;
+		stored += put(&t, text) != 0;
 	}
-	cr_expect_geq(taken, 8);
+	cr_expect_geq(stored, 8);
 	cr_expect_leq(t.bytes, 10000);
 	cr_expect_lt(intern_memory(&t), 12000);
 	intern_sweep(&t, 0);

@@ -173,7 +173,7 @@ Test(line_delete, examples)
 		{"in the middle", "abcd.", 1, 2, "ad.__"},
 		{"all", "abcd", 0, 4, "____"},
 		{"more than there is", "abcd", 2, 4000000000u, "ab__"},
-		{"behind what is used", "ab....", 3, 1, "ab..._"},
+		{"after the used cells", "ab....", 3, 1, "ab..._"},
 		{"the tail of a wide character", "<>cd", 1, 1, "_cd_"},
 		{"the head of a wide character", "a<>d", 1, 1, "a_d_"},
 	};

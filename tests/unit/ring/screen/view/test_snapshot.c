@@ -55,7 +55,7 @@ static const struct example examples[] = {
 	{"wrapped scrollback",
 		"0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijk\r\n1\r\n2\r\n3\r\n4", "x"},
 	{"pending wrap", "0123456789", "x"},
-	{"pending wrap behind a wide character", "01234567\xe4\xbd\xa0", "x"},
+	{"pending wrap after a wide character", "01234567\xe4\xbd\xa0", "x"},
 	{"pending wrap in a style", "\x1b[1;44m0123456789\x1b[m", "x"},
 	{"wide characters that wrap",
 		"012345678\xe4\xbd\xa0\xe5\xa5\xbd\xe5\xa5\xbd\xe5\xa5\xbd\xe5\xa5\xbd\xe5\xa5\xbd",
@@ -93,7 +93,7 @@ static const struct example examples[] = {
 		"x\x1b[H\x1b[3Gy"},
 	{"pending wrap in origin mode, in the first row of the region",
 		"\x1b[2;3r\x1b[?6h\x1b[1;10Hq", "\x1b[Gx\x1b[2;2Hy"},
-	{"pending wrap behind nothing in origin mode",
+	{"pending wrap after no text in origin mode",
 		"\x1b[2;3r\x1b[?6h0123456789\x1b[?1047h\x1b[?1047l\x1b[1K", "x"},
 	{"column and position in origin mode", "\x1b[2;3r\x1b[?6h\x1b[2;2Hab\x1b[7G", "x\x1b[Hy"},
 	{"cursor above the region in origin mode",
@@ -105,7 +105,7 @@ static const struct example examples[] = {
 		"\x1b[2;3r\x1b[?6h\x1b[?1047h\x1b[H\x1b[?1047lab", "\xcc\x81x"},
 	{"pending wrap above the region in origin mode",
 		"\x1b[2;3r\x1b[?6h\x1b[?1047h\x1b[H0123456789\x1b[?1047l", "x"},
-	{"pending wrap behind what the charset has not",
+	{"pending wrap after a character that the charset lacks",
 		"\x1b[1;10H`\x1b[?1047h\x1b(0\x1b"
 		"7\x1b(B\x1b"
 		"8qqqqqqqqqq\x1b[?1047l",

@@ -290,10 +290,10 @@ Test(api_exec, session_is_deleted_during_the_command)
 	memory_shell_start("s");
 	struct call *runs = memory_api_begin(EXEC, "{'command':'one'}");
 	const struct exec *e = memory_shell_begin("s");
-	struct call *waits = memory_api_begin(EXEC, "{'command':'two','queue':true}");
+	struct call *queued = memory_api_begin(EXEC, "{'command':'two','queue':true}");
 	struct call *reads = get_exec(e, "?waitMs=60000");
 	cr_expect_eq(memory_api_status("POST /api/session/delete", "{'sessionId':'s'}"), 200);
-	struct call *const all[] = {runs, waits, reads};
+	struct call *const all[] = {runs, queued, reads};
 	for (size_t i = 0; i < 3; i++) {
 		call_await(all[i]);
 		cr_expect_eq(call_status(all[i]), 200);
@@ -308,15 +308,15 @@ Test(api_exec, shell_exits_during_the_command)
 	memory_shell_start("s");
 	struct call *runs = memory_api_begin(EXEC, "{'command':'exit 5'}");
 	memory_shell_begin("s");
-	struct call *waits = memory_api_begin(EXEC, "{'command':'two','queue':true}");
+	struct call *queued = memory_api_begin(EXEC, "{'command':'two','queue':true}");
 	memory_holder_exit(memory_api_holder("s"), 5 << 8);
 	call_await(runs);
 	cr_expect_eq(call_status(runs), 200);
 	cr_expect_eq(call_number(runs, "data.exitCode"), 5);
 	cr_expect_str_eq(call_text(runs, "data.endedBy"), "shell");
-	call_await(waits);
-	cr_expect_str_eq(call_text(waits, "data.endedBy"), "not_started");
-	cr_expect(call_is_null(waits, "data.exitCode"));
+	call_await(queued);
+	cr_expect_str_eq(call_text(queued, "data.endedBy"), "not_started");
+	cr_expect(call_is_null(queued, "data.exitCode"));
 	MEMORY_API_CLOSE();
 }
 

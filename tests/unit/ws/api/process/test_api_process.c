@@ -70,7 +70,7 @@ static void end_all(int status)
 
 /* Starting */
 
-static unsigned directories(void)
+static unsigned count_directories(void)
 {
 	unsigned count = 0;
 	DIR *dir = fdopendir(openat(memory_api.folder.fd, "processes", O_RDONLY | O_DIRECTORY));
@@ -161,19 +161,19 @@ Test(api_process_start, invalid_requests)
 	EXPECT_REFUSED(cases);
 	cr_expect_eq(processes_count(&memory_api.processes), 0);
 	cr_expect_eq(memory_holders_count(), 0);
-	cr_expect_eq(directories(), 0);
+	cr_expect_eq(count_directories(), 0);
 	MEMORY_API_CLOSE();
 }
 
 Test(api_process_start, invalid_directory_is_named)
 {
-	static const char *const directories[] = {"/no/such/place", "/dev/null"};
+	static const char *const count_directories[] = {"/no/such/place", "/dev/null"};
 	for (size_t i = 0; i < 2; i++) {
 		char body[128];
-		snprintf(body, sizeof body, "{'command':'x','cwd':'%s'}", directories[i]);
+		snprintf(body, sizeof body, "{'command':'x','cwd':'%s'}", count_directories[i]);
 		struct call *c = memory_api_call(START, body);
 		cr_expect_not_null(
-			strstr(call_text(c, "message"), directories[i]), "%s", call_body(c));
+			strstr(call_text(c, "message"), count_directories[i]), "%s", call_body(c));
 	}
 	MEMORY_API_CLOSE();
 }
@@ -200,7 +200,7 @@ Test(api_process_start, id_in_use_is_refused)
 	end_all(0);
 	start_as("p", "{'command':'again','processId':'p'}");
 	c = memory_api_call("GET /api/process/p", NULL);
-	cr_expect_str_eq(call_text(c, "process.command"), "again", "one that has ended is replaced");
+	cr_expect_str_eq(call_text(c, "process.command"), "again", "an ended process is replaced");
 	MEMORY_API_CLOSE();
 }
 
@@ -537,7 +537,7 @@ Test(api_process_output, of_both_streams)
 	c = memory_api_call("GET /api/process/p/output?stream=stderr&encoding=base64", NULL);
 	cr_expect_str_eq(call_text(c, "base64"), "ZXJyCg==");
 	c = memory_api_call("GET /api/process/p/output?stream=stdout&limit=0", NULL);
-	cr_expect_str_eq(call_text(c, "data"), "o", "at least one");
+	cr_expect_str_eq(call_text(c, "data"), "o", "at least one byte");
 	MEMORY_API_CLOSE();
 }
 
@@ -571,7 +571,7 @@ Test(api_process_output, can_be_waited_for)
 	cr_expect_eq(json_array_size(call_get(never, "chunks")), 0);
 	call_end(gone);
 	print(EVENT_SOURCE_STDERR, "err");
-	cr_expect_not(out->answered, "that is the other one");
+	cr_expect_not(out->answered, "the text is on the other stream");
 	print(EVENT_SOURCE_STDOUT, "out");
 	call_await(out);
 	cr_expect_str_eq(call_text(out, "data"), "out");
@@ -620,7 +620,7 @@ Test(api_process_output, stream)
 	cr_expect_eq(call_number(c, "exitCode"), 4);
 	cr_expect_not(call_event(c, NULL));
 	c = memory_api_call("GET /api/process/p/logs", NULL);
-	cr_expect_str_eq(call_text(c, "stdout"), "out \303\244", "it is kept in a file");
+	cr_expect_str_eq(call_text(c, "stdout"), "out \303\244", "the output is kept in a file");
 	MEMORY_API_CLOSE();
 }
 

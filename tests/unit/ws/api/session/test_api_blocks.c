@@ -119,7 +119,7 @@ Test(api_blocks, output_of_a_block)
 	cr_expect_eq(call_number(c, "omitted"), 4);
 	snprintf(line, sizeof line, BLOCKS "/%s/output", id_of(2));
 	c = memory_api_call(line, NULL);
-	cr_expect_eq(c->request->reply.length, 6, "of one that runs, what there is");
+	cr_expect_eq(c->request->reply.length, 6, "a running block has its output so far");
 	snprintf(line, sizeof line, BLOCKS "/%s", id);
 	c = memory_api_call(line, NULL);
 	cr_expect_str_eq(call_text(c, "block.id"), id);

@@ -241,7 +241,7 @@ Test(api_create, too_many_variables)
 	json_object_del(env, "V256");
 	free(text);
 	text = json_dumps(body, 0);
-	cr_expect_eq(memory_api_status(CREATE, text), 200, "so many are fine");
+	cr_expect_eq(memory_api_status(CREATE, text), 200, "the largest number is accepted");
 	free(text);
 	json_decref(body);
 	MEMORY_API_CLOSE();
@@ -383,7 +383,7 @@ Test(api_create, open_finds_or_creates)
 	c = memory_api_call(OPEN, "{'id':'s','name':'another','cols':33}");
 	cr_expect_eq(call_status(c), 200);
 	cr_expect_not(call_is_true(c, "created"));
-	cr_expect_str_eq(call_text(c, "data.name"), "s", "it is as it was");
+	cr_expect_str_eq(call_text(c, "data.name"), "s", "the session is unchanged");
 	MEMORY_API_CLOSE();
 }
 

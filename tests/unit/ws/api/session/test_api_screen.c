@@ -93,7 +93,7 @@ Test(api_screen, changes_since_a_version)
 	cr_expect_str_eq(call_text(c, "lines.0.text"), "three");
 	cr_expect_eq(json_array_size(call_get(c, "lines")), 1);
 	c = memory_api_call(SCREEN "?since=9223372036854775807", NULL);
-	cr_expect_eq(json_array_size(call_get(c, "lines")), 24, "that was another screen's");
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 24, "the version is of another screen");
 	MEMORY_API_CLOSE();
 }
 
@@ -140,7 +140,7 @@ Test(api_screen, lines_above_the_screen)
 	cr_expect_str_eq(call_text(c, "lines.16.text"), "line 16");
 	cr_expect_eq(call_number(c, "scrollback.count"), 17);
 	c = memory_api_call(SCROLLBACK "?from=15&to=19", NULL);
-	cr_expect_eq(json_array_size(call_get(c, "lines")), 4, "the screen's follow");
+	cr_expect_eq(json_array_size(call_get(c, "lines")), 4, "the next lines are on the screen");
 	cr_expect_str_eq(call_text(c, "lines.3.text"), "line 18");
 	cr_expect_eq(call_number(c, "lines.3.row"), 1);
 	c = memory_api_call(SCROLLBACK "?from=41&to=9223372036854775807", NULL);
@@ -221,7 +221,7 @@ Test(api_search, continues_where_it_stopped)
 		c = memory_api_call(line, NULL);
 		cr_assert_eq(call_status(c), 200);
 		found += (unsigned)json_array_size(call_get(c, "matches"));
-		cr_assert_lt(++requests, 20, "it never ends");
+		cr_assert_lt(++requests, 20, "the search never ends");
 		if (call_is_null(c, "next"))
 			break;
 		const char *name = call_get(c, "next.beforeLine") ? "beforeLine" : "beforeOffset";

@@ -174,8 +174,8 @@ static const char *line_with_body(size_t i)
 		"POST /api/session/delete", "POST /api/execute", "POST /api/run", "POST /api/stdin",
 		"POST /api/process/start", "POST /api/port-watch", "POST /api/auth/login", NULL};
 	for (size_t n = 0; n < REQUESTS; n++) {
-		bool takes = strncmp(requests[n].line, "POST", 4) == 0 && requests[n].body;
-		if (takes && i-- == 0)
+		bool has_body = strncmp(requests[n].line, "POST", 4) == 0 && requests[n].body;
+		if (has_body && i-- == 0)
 			return requests[n].line;
 	}
 	return others[i];
@@ -549,7 +549,7 @@ Test(api_session_input, beyond_the_queue_is_refused)
 	c = memory_api_call(INPUT, "{'data':'more than ten'}");
 	cr_expect_eq(call_status(c), 429);
 	cr_expect_str_eq(call_code(c), "LIMIT_REACHED");
-	cr_expect_eq((size_t)call_number(c, "context.queued"), length, "nothing of it was taken");
+	cr_expect_eq((size_t)call_number(c, "context.queued"), length, "nothing was queued");
 	cr_expect_eq(memory_api_status(INPUT, "{'data':'ten bytes.'}"), 200);
 	MEMORY_API_CLOSE();
 }
@@ -632,7 +632,7 @@ Test(api_session_delete, ends_the_session)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_begin(DELETE, "{'sessionId':'s'}");
-	cr_expect_not(c->answered, "its holder has yet to answer");
+	cr_expect_not(c->answered, "the holder has not responded");
 	cr_expect_eq(memory_api_status("GET /api/session/s", NULL), 404);
 	call_await(c);
 	cr_expect_eq(call_status(c), 200);
@@ -755,7 +755,7 @@ Test(api_session, list_can_be_followed)
 	cr_expect_eq(json_array_size(call_get(c, "sessions")), 0);
 	struct call *other = memory_api_call("GET /api/session/events", NULL);
 	call_end(c);
-	cr_assert(call_event(other, "sessions"), "the others stay");
+	cr_assert(call_event(other, "sessions"), "other followers stay");
 	call_end(other);
 	cr_expect_null(memory_api.api.streams);
 	MEMORY_API_CLOSE();

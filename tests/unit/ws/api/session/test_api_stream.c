@@ -40,7 +40,7 @@ Test(api_stream, events_come_in_order)
 	memory_holder_exit(memory_api_holder("s"), 5 << 8);
 	cr_assert(call_event(c, "exit"));
 	cr_expect_eq(call_number(c, "code"), 5);
-	cr_expect_not(call_event(c, NULL), "that was the end");
+	cr_expect_not(call_event(c, NULL), "no event follows the end");
 	MEMORY_API_CLOSE();
 }
 
@@ -71,7 +71,7 @@ Test(api_stream, lost_events_are_reported)
 	json_int_t gap = call_number(c, "bytes");
 	cr_expect_geq((uint64_t)gap, session_oldest(memory_api_session("s")));
 	cr_assert(call_event(c, "output"));
-	cr_expect_eq(call_number(c, "offset"), gap, "and goes on behind it");
+	cr_expect_eq(call_number(c, "offset"), gap, "the next event follows the gap");
 	MEMORY_API_CLOSE();
 }
 

@@ -159,7 +159,7 @@ Test(api_wait, earlier_output_counts_with_from)
 		WAIT, "{'until':[{'type':'match','pattern':'ready'}],'from':7,'timeoutMs':0}");
 	cr_expect_str_eq(call_text(c, "type"), "timeout");
 	c = memory_api_call(WAIT, "{'until':[{'type':'match','pattern':'ready'}],'timeoutMs':0}");
-	cr_expect_str_eq(call_text(c, "type"), "timeout", "what comes counts");
+	cr_expect_str_eq(call_text(c, "type"), "timeout", "only later output counts");
 	MEMORY_API_CLOSE();
 }
 
@@ -225,7 +225,7 @@ Test(api_wait, wait_with_a_key_outlives_its_client)
 	EXPECT_REFUSED(other);
 	c = memory_api_call(
 		WAIT, "{'key':'k','timeoutMs':0,'until':[{'pattern':'x+','type':'match'}]}");
-	cr_expect_eq(call_status(c), 200, "however it is written");
+	cr_expect_eq(call_status(c), 200, "the order of the fields does not matter");
 	MEMORY_API_CLOSE();
 }
 

@@ -67,7 +67,7 @@ Test(api_wait_port, until_a_process_listens)
 	cr_expect_eq(call_number(c, "fired"), 1);
 	cr_expect_str_eq(call_text(c, "type"), "port");
 	call_await(c = wait_for_port(port));
-	cr_expect_str_eq(call_text(c, "type"), "port", "one that is there already");
+	cr_expect_str_eq(call_text(c, "type"), "port", "a port that listens already");
 	close(fd);
 	MEMORY_API_CLOSE();
 }

@@ -65,7 +65,8 @@ Test(delivery, invalid_count_drops_the_input)
 	cr_expect(delivery_resume(&d, true, 1));
 	expect_kept("");
 	type("d");
-	cr_expect_not(delivery_resume(&d, true, UINT64_MAX), "it has all arrived, and more");
+	cr_expect_not(
+		delivery_resume(&d, true, UINT64_MAX), "the count is larger than what was sent");
 	expect_kept("");
 }
 
@@ -77,7 +78,7 @@ Test(delivery, input_can_be_dropped)
 	cr_expect(delivery_forget(&d));
 	cr_expect_not(delivery_forget(&d));
 	cr_expect_eq(d.taken, 1);
-	cr_expect_not(delivery_resume(&d, true, 2), "it had arrived all the same");
+	cr_expect_not(delivery_resume(&d, true, 2), "the dropped input had arrived");
 	type("c");
 	expect_kept("c");
 	cr_expect_eq(d.from, 2);
@@ -102,7 +103,7 @@ Test(delivery, oldest_input_is_dropped_beyond_the_limit)
 	delivery_clear(&d);
 	delivery_add(&d, much, sizeof much);
 	cr_expect_eq(d.from, 3);
-	cr_expect(delivery_resume(&d, true, 2), "a hole is not jumped over");
+	cr_expect(delivery_resume(&d, true, 2), "input is not sent after a gap");
 	cr_expect_eq(d.length, 0);
 	cr_expect_eq(d.from, 2);
 }

@@ -70,7 +70,7 @@ Test(keyboard_filter, input_up_to_the_answer_of_a_fence_is_dropped)
 	cr_assert_not(k.fenced);
 	k.asked = 1;
 	cr_assert_not(filter(&k, "a\033[0nb"));
-	cr_assert_str_eq(kept, "ab", "a late one");
+	cr_assert_str_eq(kept, "ab", "a late answer");
 	cr_assert_eq(k.asked, 0);
 }
 

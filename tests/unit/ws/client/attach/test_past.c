@@ -64,7 +64,7 @@ Test(past_extend, visible_lines_stay_as_long_as_they_exist)
 	past_extend(&p, 195, 200, 10);
 	cr_expect_eq(p.top, 195);
 	past_extend(&p, 10, 5, 10);
-	cr_expect_eq(p.top, 10, "an end before the beginning is none");
+	cr_expect_eq(p.top, 10, "an end before the beginning is ignored");
 	cr_expect_eq(p.end, 10);
 }
 
@@ -88,7 +88,7 @@ Test(past_find, newest_match_above_and_matches_around)
 		"[{\"line\":150,\"column\":1,\"length\":2},{\"line\":104,\"column\":1,\"length\":2},"
 		"{\"line\":104,\"column\":0,\"length\":1},{\"line\":3,\"column\":1,\"length\":2}]"));
 	cr_expect_eq(p.at, 1);
-	cr_expect_eq(p.top, 100, "it is to be seen already");
+	cr_expect_eq(p.top, 100, "the match is visible already");
 	cr_expect(past_step(&p, 1));
 	cr_expect(past_step(&p, 1));
 	cr_expect_eq(p.top, 0);

@@ -16,12 +16,12 @@ static char *redraw(const char *bytes, size_t length, size_t n)
 	for (size_t i = 0; i < length; i += n) {
 		const char *head;
 		size_t head_length, piece = length - i < n ? length - i : n;
-		size_t taken = redraw_filter(
+		size_t consumed = redraw_filter(
 			&r, bytes + i, piece, i + piece == length, &head, &head_length);
 		memcpy(out + at, head, head_length);
 		at += head_length;
-		memcpy(out + at, bytes + i + taken, piece - taken);
-		at += piece - taken;
+		memcpy(out + at, bytes + i + consumed, piece - consumed);
+		at += piece - consumed;
 	}
 	return out;
 }

@@ -31,7 +31,7 @@ Test(session_menu_step, single_session)
 {
 	struct session_menu r;
 	load(&r, "[{\"id\":\"a\",\"state\":\"exited\"}]", "a", NULL);
-	cr_assert_eq(r.count, 1, "the one that is shown is there, whatever it is");
+	cr_assert_eq(r.count, 1, "the shown session is listed in any state");
 	cr_expect_null(session_menu_step(&r, "a", 1));
 	session_menu_finish(&r);
 	load(&r, "[]", "a", NULL);

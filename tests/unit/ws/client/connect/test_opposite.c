@@ -12,7 +12,7 @@ static const struct option options[] = {{"queue", no_argument, NULL, 256},
 enum { QUEUE, LABEL, COLOR, NO_START, READ_ONLY };
 
 /* The words of a line after the removal of undone options. */
-static const char *left(const char *line, const char *shorts, bool taken[OPPOSITES_MAX])
+static const char *left(const char *line, const char *shorts, bool undone[OPPOSITES_MAX])
 {
 	static char copy[256], joined[256];
 	char *argv[32], *rest = copy;
@@ -21,7 +21,7 @@ static const char *left(const char *line, const char *shorts, bool taken[OPPOSIT
 	while (rest && argc < 31)
 		argv[argc++] = strsep(&rest, " ");
 	argv[argc] = NULL;
-	argc = opposite_remove(argc, argv, shorts, options, taken);
+	argc = opposite_remove(argc, argv, shorts, options, undone);
 	cr_expect_null(argv[argc]);
 	joined[0] = '\0';
 	for (int i = 1; i < argc; i++)
@@ -43,25 +43,26 @@ Test(opposite, later_option_wins)
 		{"--queue -- --no-queue", "--queue -- --no-queue"}, {"--no-label x", "--no-label x"},
 		{"--no-color", "--no-color"}, {"--queue --nonsense --no-queue", "--nonsense"},
 		{"-r s", "-r s"}, {"--label", "--label"}};
-	bool taken[OPPOSITES_MAX];
+	bool undone[OPPOSITES_MAX];
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_str_eq(left(cases[i].line, ":r", taken), cases[i].want, "%s: %s",
-			cases[i].line, left(cases[i].line, ":r", taken));
+		cr_expect_str_eq(left(cases[i].line, ":r", undone), cases[i].want, "%s: %s",
+			cases[i].line, left(cases[i].line, ":r", undone));
 }
 
 Test(opposite, words_of_the_command_are_unchanged)
 {
-	bool taken[OPPOSITES_MAX];
-	cr_expect_str_eq(left("--queue s cmd --no-queue", "+:r", taken), "--queue s cmd --no-queue");
+	bool undone[OPPOSITES_MAX];
 	cr_expect_str_eq(
-		left("--queue --no-queue s cmd --no-queue", "+:r", taken), "s cmd --no-queue");
+		left("--queue s cmd --no-queue", "+:r", undone), "--queue s cmd --no-queue");
+	cr_expect_str_eq(
+		left("--queue --no-queue s cmd --no-queue", "+:r", undone), "s cmd --no-queue");
 }
 
 Test(opposite, undone_options_are_reported)
 {
-	bool taken[OPPOSITES_MAX];
-	left("--start --no-queue", ":r", taken);
-	cr_expect(taken[NO_START] && taken[QUEUE] && !taken[READ_ONLY]);
-	left("--start --no-start", ":r", taken);
-	cr_expect_not(taken[NO_START]);
+	bool undone[OPPOSITES_MAX];
+	left("--start --no-queue", ":r", undone);
+	cr_expect(undone[NO_START] && undone[QUEUE] && !undone[READ_ONLY]);
+	left("--start --no-start", ":r", undone);
+	cr_expect_not(undone[NO_START]);
 }

@@ -56,7 +56,7 @@ Test(picture_update, changes_of_rows, .init = use_utf8)
 	cr_expect_eq(p.cells[0].pen.fg, 1);
 	cr_expect_eq(p.cells[0].pen.attributes, PEN_BOLD);
 	cr_expect_eq(p.cells[3].pen.bg, PEN_DEFAULT);
-	cr_expect_eq(p.cells[7].pen.bg, PEN_RGB | 0x0a0b0c, "a run has its style to its end");
+	cr_expect_eq(p.cells[7].pen.bg, PEN_RGB | 0x0a0b0c, "a run has one style");
 	cr_expect_eq(p.version, 3);
 	cr_expect_eq(p.cursor_row, 1);
 	cr_assert_eq(

@@ -65,14 +65,14 @@ static bool apply(unsigned panes, const char *cells, const char *want)
 	struct room r;
 	begin(&r, panes);
 	const char *before = layout_text_write(&r.arena, r.w->layout);
-	bool taken = layout_text_apply(&r.m, r.w, layout_text_add_checksum(&r.arena, cells));
+	bool applied = layout_text_apply(&r.m, r.w, layout_text_add_checksum(&r.arena, cells));
 	const char *after = layout_text_write(&r.arena, r.w->layout);
-	if (!taken)
-		cr_expect_str_eq(after, before, "what is refused changes nothing");
+	if (!applied)
+		cr_expect_str_eq(after, before, "a refused layout changes nothing");
 	else
 		cr_expect_str_eq(after + 5, want, "%s", after);
 	end(&r);
-	return taken;
+	return applied;
 }
 
 Test(tmux_layout, is_parsed)
@@ -99,7 +99,7 @@ Test(tmux_layout, is_refused)
 	cr_expect(!apply(3, "80x24,0,0{40x24,0,0,0,39x24,41,0,1}", ""), "too few cells");
 	struct room r;
 	begin(&r, 1);
-	cr_expect(!layout_text_apply(&r.m, r.w, "b25e,80x24,0,0,0"), "the sum is another");
+	cr_expect(!layout_text_apply(&r.m, r.w, "b25e,80x24,0,0,0"), "the checksum is wrong");
 	cr_expect(!layout_text_apply(&r.m, r.w, "zzzz,80x24,0,0,0"));
 	cr_expect(!layout_text_apply(&r.m, r.w, "b25d"));
 	cr_expect(layout_text_apply(&r.m, r.w, "b25d,80x24,0,0,0"));

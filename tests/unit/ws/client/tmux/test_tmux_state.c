@@ -17,7 +17,7 @@ Test(tmux_state, is_read_as_it_was_written)
 	const struct pane *p = model_pane_by_id(&again.model, 1);
 	cr_expect(p && p->window->active == p && p->cell->cols == 26 &&
 		strcmp(p->session, "tmux-1") == 0);
-	cr_expect_eq(again.model.next_pane, 5, "ids go on behind the last");
+	cr_expect_eq(again.model.next_pane, 5, "ids continue after the last");
 	cr_expect_eq(again.model.next_session, 2);
 	json_decref(o);
 	json_decref(same);

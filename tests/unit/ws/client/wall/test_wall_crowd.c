@@ -56,7 +56,7 @@ Test(crowd_update_list, added_and_removed_sessions)
 	update_list(&c, "[" SESSION("a", "2") "]");
 	expect(&c, "a ");
 	cr_expect_eq(left, 2);
-	cr_expect_neq(c.tiles[0]->serial, serial, "it has begun anew");
+	cr_expect_neq(c.tiles[0]->serial, serial, "a new session replaces the old tile");
 	cr_expect_null(crowd_find(&c, serial));
 	update_list(&c,
 		"[7, {}, {\"id\":5}, {\"id\":\"\"}, {\"id\":\"x\",\"epoch\":\"12345678901234567\"}]");
@@ -83,7 +83,7 @@ Test(crowd_sort, tiles_that_need_attention_come_first)
 	cr_expect_str_eq(c.tiles[0]->words, "python3 waits for input");
 	cr_expect_str_eq(c.tiles[5]->words, "ended: 3");
 	cr_expect_eq(crowd_count(&c, ATTENTION_INPUT), 1);
-	cr_expect_not(crowd_sort(&c), "nothing moves when nothing is new");
+	cr_expect_not(crowd_sort(&c), "the order does not change without a change");
 	cr_expect_eq(crowd_index(&c, c.tiles[2]->serial), 2);
 	crowd_finish(&c);
 }

@@ -204,8 +204,6 @@ Test(screen_work, result_does_not_depend_on_it)
 	FINISH(&d);
 }
 
-/* Life */
-
 Test(screen_create, invalid_sizes_are_refused)
 {
 	struct screen *s;
@@ -282,8 +280,6 @@ Test(screen_memory, is_about_the_heap_used)
 	cr_expect_lt(reported, used * 2, "%zu of %zu", reported, used);
 	FINISH(&d);
 }
-
-/* The pen */
 
 struct sgr {
 	const char *in;
@@ -397,8 +393,6 @@ Test(screen_link, malformed_ones_do_no_harm)
 	FINISH(&d);
 }
 
-/* Strings that programs set */
-
 Test(screen_title, stack_is_limited)
 {
 	struct drawn d;
@@ -445,8 +439,6 @@ Test(screen_cwd, paths_that_are_not_utf_8_are_ignored)
 		FINISH(&d);
 	}
 }
-
-/* Offsets and versions */
 
 Test(screen_resume_offset, is_the_start_of_an_unfinished_sequence_or_character)
 {

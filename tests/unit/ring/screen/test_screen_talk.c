@@ -215,8 +215,6 @@ Test(screen_event, offsets_are_absolute)
 	FINISH(&d);
 }
 
-/* Muted */
-
 static void type_all(struct drawn *d)
 {
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)

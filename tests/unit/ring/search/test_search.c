@@ -233,8 +233,6 @@ Test(search_screen, hostile_patterns_end_in_time, .timeout = 30)
 	}
 }
 
-/* Raw output */
-
 static const char *search_raw(struct ring *r, const char *text, unsigned flags)
 {
 	begin(text, flags, 100, UINT64_MAX);

@@ -197,8 +197,6 @@ Test(screening, without_workers_all_is_drawn_on_the_loop)
 	m.pane.screening.workers = workers;
 }
 
-/* Looks */
-
 #define LINES 1000u /* more than is painted on the loop */
 
 struct fixture_look {

@@ -427,8 +427,6 @@ Test(process, meta_is_read_back_or_refused)
 	ASSERT_NO_LEAKS();
 }
 
-/* Keeping the output of ended processes */
-
 Test(process, output_moves_to_a_file_and_the_holder_exits)
 {
 	unsigned before = count_descriptors();

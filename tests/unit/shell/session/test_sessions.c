@@ -211,8 +211,6 @@ TestSuite(sessions_end, SUITE);
 TestSuite(session_size, SUITE);
 TestSuite(session_follow, SUITE);
 
-/* Starts */
-
 Test(sessions_create, session_runs_once_its_holder_is_attached)
 {
 	cr_assert_eq(create((struct session_options){.id = "s", .rows = 30, .cols = 90}), 0);
@@ -346,8 +344,6 @@ Test(sessions_create, ended_session_is_replaced)
 	cr_expect_eq(count_directories(), 1);
 }
 
-/* The next server */
-
 Test(sessions_adopt, next_server_has_the_same_session)
 {
 	struct session *s = start("s");
@@ -466,8 +462,6 @@ Test(sessions_adopt, one_server_at_a_time)
 	cr_expect_eq(sessions_open(&other, &t.loop, &t.config, &callbacks, &t), -EBUSY);
 }
 
-/* Ends */
-
 Test(sessions_end, notifies_viewers_and_waiters_and_removes_files)
 {
 	struct waiter w;
@@ -559,8 +553,6 @@ Test(sessions_end, exited_session_is_kept_for_its_ttl)
 	cr_assert(LOOP_UNTIL(&t.loop, sessions_are_idle(&t.sessions)));
 	cr_expect_eq(count_directories(), 0);
 }
-
-/* Messages of the holder */
 
 Test(session_follow, attached_viewers_get_output)
 {
@@ -670,8 +662,6 @@ Test(session_follow, signals_are_sent_to_the_holder)
 	cr_expect_eq(holder(s)->target, WIRE_TARGET_FOREGROUND);
 }
 
-/* Windows */
-
 Test(session_size, first_window_counts_then_that_of_the_last_typist)
 {
 	struct session *s = start("s");
@@ -745,8 +735,6 @@ Test(session_size, requested_size_stays_until_a_client_types)
 	cr_assert_eq(type(s, &t.a, "x"), 0);
 	cr_expect(has_size(s, 30, 90));
 }
-
-/* Viewers and time */
 
 #define BUSY_NS 300000u /* that a viewer uses: more than a turn */
 

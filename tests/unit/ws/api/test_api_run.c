@@ -122,8 +122,6 @@ Test(api_stdin, is_for_owners)
 	MEMORY_API_CLOSE();
 }
 
-/* The server */
-
 Test(api_server, version_and_features)
 {
 	struct call *c = memory_api_call("GET /api/ping", NULL);

@@ -266,8 +266,6 @@ Test(program, every_option_is_completed_and_in_the_man_page)
 	free(text);
 }
 
-/* The config file */
-
 static struct folder folder;
 static char file[300];
 

@@ -205,8 +205,6 @@ Test(scrollback_thaw, gives_the_same_as_without_freezing)
 	ASSERT_NO_LEAKS();
 }
 
-/* Blocks */
-
 static struct block *make_block(unsigned lines)
 {
 	struct block_writer *w = block_writer_create();

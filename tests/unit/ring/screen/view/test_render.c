@@ -87,8 +87,6 @@ static const char *ansi(void)
 	return inner;
 }
 
-/* Plain text */
-
 Test(render_lines, text_has_no_trailing_blanks)
 {
 	feed("one  \r\n\033[4Ctwo \033[41m  \033[m\r\n");
@@ -205,8 +203,6 @@ Test(render_lines, line_longer_than_the_screen_is_cut)
 	cr_expect_str_eq(text(false), "01234\n\n\n\n");
 }
 
-/* ANSI */
-
 Test(render_lines, ansi_sets_styles_once_and_resets_them_at_the_end)
 {
 	feed("a\033[1;31mbc\033[0m d\r\n\033[44m  \033[m\r\n\033[4:3;58:5:9mu");
@@ -245,8 +241,6 @@ Test(render_lines, ansi_draws_the_same_screen)
 	cr_expect_str_eq(first, render(RENDER_ANSI, false));
 	free(first);
 }
-
-/* HTML */
 
 Test(render_lines, html_is_escaped)
 {
@@ -369,8 +363,6 @@ Test(render_lines, html_blank_first_row_is_kept)
 	feed("\r\nx");
 	cr_expect(strstr(render(RENDER_HTML, false), "\">\n\nx\n\n\n</pre>\n"));
 }
-
-/* Line by line */
 
 /* All lines as "number+count text; …", and the runs of each as "[column,columns,fg text]". */
 static const char *read_lines(const struct render_options *options, bool runs)

@@ -379,8 +379,6 @@ Test(api_exec, hostile_commands_are_reported_unchanged)
 	MEMORY_API_CLOSE();
 }
 
-/* Reading */
-
 Test(api_exec_read, invalid_queries)
 {
 	char lines[9][160];
@@ -452,8 +450,6 @@ Test(api_exec_read, stream_ends_with_its_session)
 		cr_expect_str_neq(call_text(c, "type"), "output");
 	MEMORY_API_CLOSE();
 }
-
-/* Cancelling */
 
 Test(api_exec_cancel, queued_command)
 {

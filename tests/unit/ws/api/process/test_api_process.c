@@ -68,8 +68,6 @@ static void end_all(int status)
 	cr_assert(LOOP_UNTIL(&memory_api.loop, p->gone && p->let_go));
 }
 
-/* Starting */
-
 static unsigned count_directories(void)
 {
 	unsigned count = 0;
@@ -285,8 +283,6 @@ Test(api_process_start, options_of_a_session)
 	MEMORY_API_CLOSE();
 }
 
-/* All requests */
-
 static const struct {
 	const char *line, *body;
 } requests[] = {{"GET /api/process/p", NULL}, {"DELETE /api/process/p", NULL},
@@ -377,8 +373,6 @@ Test(api_process, invalid_records_are_ignored)
 	cr_expect_eq(call_number(c, "process.exitCode"), 1);
 	MEMORY_API_CLOSE();
 }
-
-/* Ending */
 
 Test(api_process, is_killed_and_removed)
 {
@@ -514,8 +508,6 @@ Test(api_process, invalid_input)
 	MEMORY_API_CLOSE();
 }
 
-/* Output */
-
 Test(api_process_output, of_both_streams)
 {
 	start();
@@ -638,8 +630,6 @@ Test(api_process_output, bytes_other_than_text)
 	MEMORY_API_CLOSE();
 }
 
-/* Waiting */
-
 Test(api_process_wait, invalid_requests)
 {
 	static const struct refused cases[] = {{WAIT, NULL, INVALID, "for"},
@@ -731,8 +721,6 @@ Test(api_process_wait, client_disconnects_or_server_exits)
 	cr_expect_str_eq(call_code(c), "PROCESS_NOT_FOUND");
 	MEMORY_API_CLOSE();
 }
-
-/* Ports without a process */
 
 Test(api_process, invalid_ports)
 {

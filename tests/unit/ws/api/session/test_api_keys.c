@@ -287,8 +287,6 @@ Test(api_keys, enter_is_sent_without_the_client)
 	MEMORY_API_CLOSE();
 }
 
-/* Authors */
-
 Test(api_keys, typed_input_is_noted_with_its_author)
 {
 	memory_api_start("s");
@@ -310,8 +308,6 @@ Test(api_keys, typed_input_is_noted_with_its_author)
 	EXPECT_REFUSED(cases);
 	MEMORY_API_CLOSE();
 }
-
-/* The lease */
 
 #define LEASE "POST /api/session/s/lease"
 #define INPUT "POST /api/session/s/input"

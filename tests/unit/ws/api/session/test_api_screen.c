@@ -191,8 +191,6 @@ Test(api_screen, bytes_other_than_text_are_valid_json)
 	MEMORY_API_CLOSE();
 }
 
-/* Searching */
-
 Test(api_search, finds_the_newest_first)
 {
 	memory_api_start("s");

@@ -94,8 +94,6 @@ static void expect_served(size_t i, struct call *c)
 		requests[i].code ? requests[i].code : "");
 }
 
-/* All requests */
-
 Test(api_session, missing_session)
 {
 	for (size_t i = 0; i < REQUESTS; i++)
@@ -225,8 +223,6 @@ Test(api_session, deeply_nested_json)
 	MEMORY_API_CLOSE();
 }
 
-/* Showing */
-
 Test(api_session, ended_session_shows_its_exit)
 {
 	memory_api_start_ended("a", 3 << 8);
@@ -297,8 +293,6 @@ Test(api_session, stopped_holder_refuses_requests_that_need_it)
 	MEMORY_API_CLOSE();
 }
 
-/* The name */
-
 Test(api_session, name_is_changed)
 {
 	memory_api_start("s");
@@ -323,8 +317,6 @@ Test(api_session, name_is_changed)
 	cr_expect_str_eq(call_text(c, "data.name"), LONG_128);
 	MEMORY_API_CLOSE();
 }
-
-/* The size */
 
 Test(api_session, size_is_changed)
 {
@@ -437,8 +429,6 @@ Test(api_session, policy_of_an_ended_session_cannot_be_changed)
 	MEMORY_API_CLOSE();
 }
 
-/* Signals */
-
 Test(api_session, signals_are_sent)
 {
 #define SIGNAL "POST /api/session/s/signal"
@@ -474,8 +464,6 @@ Test(api_session, signals_are_sent)
 	cr_expect_eq(h->signals, sizeof cases / sizeof *cases);
 	MEMORY_API_CLOSE();
 }
-
-/* Input */
 
 #define INPUT "POST /api/session/s/input"
 
@@ -554,8 +542,6 @@ Test(api_session_input, beyond_the_queue_is_refused)
 	MEMORY_API_CLOSE();
 }
 
-/* Output */
-
 #define OUTPUT "GET /api/session/s/output"
 
 Test(api_session_output, returns_what_was_printed)
@@ -623,8 +609,6 @@ Test(api_session_output, bytes_that_the_ring_has_lost)
 	cr_expect_eq(c->request->reply.length, 2 * RING_SIZE_MIN - session_oldest(s));
 	MEMORY_API_CLOSE();
 }
-
-/* Deleting */
 
 #define DELETE "POST /api/session/delete"
 
@@ -718,8 +702,6 @@ Test(api_session_delete, server_exits_before_the_end)
 	cr_expect_str_eq(call_code(c), "OPERATION_INTERRUPTED");
 	MEMORY_API_CLOSE();
 }
-
-/* The list */
 
 Test(api_session, list_has_the_sessions_that_the_role_may_see)
 {

@@ -143,8 +143,6 @@ Test(api_stream, server_exits)
 	MEMORY_API_CLOSE();
 }
 
-/* State */
-
 Test(api_state, states)
 {
 	struct session *s = memory_api_start("s");

@@ -91,12 +91,12 @@ static const struct example examples[] = {
 		"0+22s 22+28s"},
 	{"upload to iTerm2", BYTES("\x1b]1337;RequestUpload=format=tgz\a"), "0+32s"},
 	{"capabilities of iTerm2", BYTES("\x1b]1337;Capabilities\a"), "0+20s"},
-	{"what iTerm2 does not answer",
+	{"iTerm2 sequences without a reply",
 		BYTES("\x1b]1337;File=inline=1:QUJD\a\x1b]1337;RemoteHost=a@b?\a"
 		      "\x1b]1337;RequestAttention=yes\a\x1b]1337;Copy=:Zm9v\a\x1b]1337\a"),
 		""},
-	{"numbers near those that ask", BYTES("\x1b]9;hi?\a\x1b]98;?\a\x1b]177;?\a\x1b]5523;?\a"),
-		""},
+	{"OSC numbers near those of queries",
+		BYTES("\x1b]9;hi?\a\x1b]98;?\a\x1b]177;?\a\x1b]5523;?\a"), ""},
 
 	/* A malformed CSI does nothing, but it has a final byte too. */
 	{"prefix after a parameter", BYTES("\x1b[6?n\x1b[0>c"), ""},
@@ -131,7 +131,7 @@ static const struct example examples[] = {
 	{"CAN inside strings", BYTES("\x1b]10;?\x18\x1bP$qm\x1an"), ""},
 	{"CAN after ESC", BYTES("\x1b\x18[6n"), ""},
 	{"ESC inside a sequence", BYTES("\x1b[6\x1b[6n"), "3+4e"},
-	{"query inside what would become one", BYTES("\x1b[\x1b[6nc"), "2+4e"},
+	{"query inside an unfinished query", BYTES("\x1b[\x1b[6nc"), "2+4e"},
 	{"DECID inside a CSI", BYTES("\x1b[6\xc2\x9an"), "3+2e"},
 	{"query inside an APC", BYTES("\x1b_a\x1b[6n"), "0+3s 3+4e"},
 	{"ESC ESC", BYTES("\x1b\x1b[6n"), "1+4e"},

@@ -98,14 +98,14 @@ Test(environment_may_request, table)
 
 Test(environment_create, sets_the_type_of_the_terminal)
 {
-	const char *base[] = {"HOME=/root", NULL}, *told[] = {"TERM=vt100", NULL};
+	const char *base[] = {"HOME=/root", NULL}, *terminal_given[] = {"TERM=vt100", NULL};
 	char **list = create(base, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "TERM"), "xterm-256color");
 	cr_assert_str_eq(value_of(list, "COLORTERM"), "truecolor");
 	cr_assert_str_eq(value_of(list, "HOME"), "/root");
 	cr_assert_eq(count(list), 4);
 	environment_destroy(list);
-	list = create(told, NULL, NULL, 0);
+	list = create(terminal_given, NULL, NULL, 0);
 	cr_assert_str_eq(value_of(list, "TERM"), "vt100", "--env TERM=vt100");
 	cr_assert_eq(count(list), 3);
 	environment_destroy(list);

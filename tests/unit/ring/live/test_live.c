@@ -16,7 +16,7 @@
 #define WORK ((size_t)1 << 20) /* more than all the work takes */
 
 /* Replies and events of a screen since the last check. */
-struct effects {
+struct recorded {
 	char replies[8192];
 	char events[8192]; /* offset, type and text of each */
 };
@@ -25,7 +25,7 @@ struct effects {
 struct server {
 	struct history history;
 	struct live live;
-	struct effects effects;
+	struct recorded recorded;
 };
 
 struct fixture {
@@ -48,13 +48,13 @@ static void append(char *text, size_t size, const char *more, size_t length)
 
 static void on_reply(void *user, const char *bytes, size_t length)
 {
-	struct effects *h = user;
+	struct recorded *h = user;
 	append(h->replies, sizeof h->replies, bytes, length);
 }
 
 static void on_event(void *user, const struct screen_event *e)
 {
-	struct effects *h = user;
+	struct recorded *h = user;
 	char text[64];
 	int length = snprintf(text, sizeof text, "%llu:%d:%.*s ", (unsigned long long)e->offset,
 		(int)e->type, (int)e->length, e->text);
@@ -72,7 +72,7 @@ static void start(struct server *s, bool adopt, const struct control *control, u
 	const struct live_options options = {.scrollback = scrollback,
 		.version = 1000,
 		.callbacks = &callbacks,
-		.user = &s->effects};
+		.user = &s->recorded};
 	cr_assert_eq(live_init(&s->live, &s->history, &options), 0);
 }
 
@@ -163,16 +163,16 @@ static void print_lines(size_t bytes)
 	}
 }
 
-/* heard gets its replies and events; may be NULL. */
-static struct screen *make_screen_for(unsigned rows, unsigned cols, struct effects *effects)
+/* recorded gets its replies and events; may be NULL. */
+static struct screen *make_screen_for(unsigned rows, unsigned cols, struct recorded *recorded)
 {
 	struct screen *s;
 	cr_assert_eq(screen_create(&s,
 			     &(struct screen_options){.rows = rows,
 				     .cols = cols,
 				     .scrollback = SCROLLBACK,
-				     .callbacks = effects ? &callbacks : NULL,
-				     .user = effects}),
+				     .callbacks = recorded ? &callbacks : NULL,
+				     .user = recorded}),
 		0);
 	return s;
 }
@@ -213,11 +213,11 @@ static void expect_same(struct screen *a, struct screen *b)
 	free(y.bytes);
 }
 
-static void expect_effects(struct server *s, const char *replies, const char *events)
+static void expect_recorded(struct server *s, const char *replies, const char *events)
 {
-	cr_expect_str_eq(s->effects.replies, replies);
-	cr_expect_str_eq(s->effects.events, events);
-	s->effects = (struct effects){0};
+	cr_expect_str_eq(s->recorded.replies, replies);
+	cr_expect_str_eq(s->recorded.events, events);
+	s->recorded = (struct recorded){0};
 }
 
 Test(live_follow, draws_output)
@@ -331,10 +331,10 @@ Test(live_follow, without_a_screen_it_does_nothing)
 Test(live_mute, new_queries_are_answered_once)
 {
 	print("a\x1b[6n\x1b]0;title\a");
-	expect_effects(&f.s, "\x1b[1;2R", "15:1:title 15:2:title ");
+	expect_recorded(&f.s, "\x1b[1;2R", "15:1:title 15:2:title ");
 	live_follow(&f.s.live, WORK);
 	print("b\a");
-	expect_effects(&f.s, "", "17:0: ");
+	expect_recorded(&f.s, "", "17:0: ");
 }
 
 Test(live_mute, queries_drawn_by_an_earlier_server_are_not_answered)
@@ -344,12 +344,12 @@ Test(live_mute, queries_drawn_by_an_earlier_server_are_not_answered)
 	start(&other, true, &f.control, SCROLLBACK);
 	cr_assert_eq(other.history.mute_before, 16);
 	live_screen(&other.live);
-	expect_effects(&other, "", "");
+	expect_recorded(&other, "", "");
 	cr_assert_str_eq(screen_title(other.live.screen), "title", "the title is set all the same");
 	memory_ring_say(&f.ring, "\x1b[5n\a");
 	consume(&other);
 	live_screen(&other.live);
-	expect_effects(&other, "\x1b[0n", "21:0: ");
+	expect_recorded(&other, "\x1b[0n", "21:0: ");
 	stop(&other);
 }
 
@@ -358,17 +358,17 @@ Test(live_mute, unanswered_queries_are_answered_by_the_next_server)
 {
 	struct server other, last;
 	print("\x1b[6n\a");
-	expect_effects(&f.s, "\x1b[1;1R", "5:0: ");
+	expect_recorded(&f.s, "\x1b[1;1R", "5:0: ");
 	memory_ring_say(&f.ring, "ab\x1b[6n\a");
 	consume(&f.s);
 	memory_ring_say(&f.ring, "\x1b[5n");
 	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
-	expect_effects(&other, "\x1b[1;3R\x1b[0n", "");
+	expect_recorded(&other, "\x1b[1;3R\x1b[0n", "");
 	stop(&other);
 	start(&last, true, &f.control, SCROLLBACK);
 	live_screen(&last.live);
-	expect_effects(&last, "", "");
+	expect_recorded(&last, "", "");
 	stop(&last);
 }
 
@@ -382,11 +382,11 @@ Test(live_mute, without_a_record_all_earlier_queries_count_as_answered)
 	atomic_store(&f.control.page->answered, 0);
 	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
-	expect_effects(&other, "", "");
+	expect_recorded(&other, "", "");
 	memory_ring_say(&f.ring, "\x1b[5n");
 	consume(&other);
 	live_screen(&other.live);
-	expect_effects(&other, "\x1b[0n", "");
+	expect_recorded(&other, "\x1b[0n", "");
 	stop(&other);
 }
 
@@ -399,7 +399,7 @@ Test(live_mute, mute_ends_at_the_exact_byte)
 	memory_ring_say(&f.ring, "\a\x1b[5n");
 	consume(&other);
 	live_screen(&other.live);
-	expect_effects(&other, "\x1b[0n", "10:0: ");
+	expect_recorded(&other, "\x1b[0n", "10:0: ");
 	stop(&other);
 }
 
@@ -413,7 +413,7 @@ Test(live_mute, query_cut_by_the_crash_is_answered)
 	memory_ring_say(&f.ring, "n");
 	consume(&other);
 	live_screen(&other.live);
-	expect_effects(&other, "\x1b[1;3R", "");
+	expect_recorded(&other, "\x1b[1;3R", "");
 	stop(&other);
 }
 
@@ -425,7 +425,7 @@ Test(live_mute, restored_screen_does_not_reply)
 	cr_assert_eq(f.s.live.checkpoints, 1);
 	start(&other, true, &f.control, SCROLLBACK);
 	live_screen(&other.live);
-	expect_effects(&other, "", "");
+	expect_recorded(&other, "", "");
 	cr_assert_str_eq(screen_title(other.live.screen), "title");
 	cr_assert(screen_modes(other.live.screen)->focus);
 	stop(&other);
@@ -694,7 +694,7 @@ Test(live_restore, checkpoint_of_garbage_is_harmless)
 				.length = sizeof bytes}));
 		start(&other, true, &f.control, SCROLLBACK);
 		cr_assert_eq(screen_offset(live_screen(&other.live)), stream_head(&f.ring.bytes));
-		expect_effects(&other, "", "");
+		expect_recorded(&other, "", "");
 		stop(&other);
 	}
 }
@@ -739,7 +739,7 @@ Test(live_restore, output_overwritten_meanwhile_is_skipped)
 		memory_ring_say(&f.ring, "newer\x1b[m");
 	print("\r\nlast");
 	consume(&other);
-	expect_effects(&other, "", "");
+	expect_recorded(&other, "", "");
 	cr_assert_not_null(live_screen(&other.live));
 	cr_assert_eq(other.live.restarts, 1);
 	cr_assert_geq(other.live.checkpoint, stream_oldest(&f.ring.bytes));
@@ -796,10 +796,10 @@ static const char *some_output(struct random *r)
 }
 
 /* All queries since the last check were answered, by this server or an earlier one. */
-static void expect_answers(struct server *s, struct effects *answers)
+static void expect_answers(struct server *s, struct recorded *answers)
 {
-	cr_assert_str_eq(s->effects.replies, answers->replies);
-	answers->replies[0] = answers->events[0] = s->effects.replies[0] = '\0';
+	cr_assert_str_eq(s->recorded.replies, answers->replies);
+	answers->replies[0] = answers->events[0] = s->recorded.replies[0] = '\0';
 }
 
 /* A server dies after any byte, again and again, and the next one continues without a difference. */
@@ -808,7 +808,7 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct random r = {seed * 7919};
 		uint64_t restarts = 0, with_checkpoint = 0;
-		struct effects answers = {0};
+		struct recorded answers = {0};
 		struct screen *want = make_screen_for(24, 80, &answers);
 		set_up();
 		for (unsigned step = 0; step < 12000; step++) {
@@ -831,7 +831,7 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 					consume(&f.s);
 					live_screen(&f.s.live);
 					expect_answers(&f.s, &answers);
-					f.s.effects = (struct effects){0};
+					f.s.recorded = (struct recorded){0};
 					report_tail();
 				}
 				if (random_below(&r, 800) == 0) {
@@ -841,7 +841,7 @@ Test(live_model, random_output_sizes_and_restarts, .timeout = 100)
 					with_checkpoint += f.s.live.checkpoint > 0;
 					expect_same(live_screen(&f.s.live), want);
 					expect_answers(&f.s, &answers);
-					cr_expect_str_eq(f.s.effects.events, "");
+					cr_expect_str_eq(f.s.recorded.events, "");
 				}
 			}
 		}
@@ -876,9 +876,9 @@ Test(live_away, draws_output)
 	cr_assert(live_start_work(&f.s.live));
 	cr_assert_eq(live_backlog(&f.s.live), 0, "a worker draws it");
 	live_work(&f.s.live);
-	expect_effects(&f.s, "", "");
+	expect_recorded(&f.s, "", "");
 	live_take_back(&f.s.live);
-	expect_effects(&f.s, "", "15:1:title 15:2:title 19:0: ");
+	expect_recorded(&f.s, "", "15:1:title 15:2:title 19:0: ");
 	expect_same(live_screen(&f.s.live), want);
 	cr_assert_not(live_start_work(&f.s.live), "no work is left");
 	screen_destroy(want);
@@ -892,11 +892,11 @@ Test(live_away, stops_at_the_next_query)
 	cr_assert_not(live_has_query(&f.s.live, 6));
 	cr_assert(live_start_work(&f.s.live));
 	work_on_worker(&f.s.live);
-	expect_effects(&f.s, "\033[1;4R", "");
+	expect_recorded(&f.s, "\033[1;4R", "");
 	cr_assert_eq(screen_offset(f.s.live.screen), 7);
 	cr_assert(live_start_work(&f.s.live));
 	work_on_worker(&f.s.live);
-	expect_effects(&f.s, "\033[1;7R", "");
+	expect_recorded(&f.s, "\033[1;7R", "");
 	cr_assert_not(live_has_query(&f.s.live, 100));
 }
 
@@ -1032,7 +1032,7 @@ Test(live_away, output_of_an_earlier_server_is_drawn_on_the_loop)
 	cr_assert_not(live_start_work(&other.live));
 	live_screen(&other.live);
 	cr_assert(live_can_lend(&other.live));
-	expect_effects(&other, "", "");
+	expect_recorded(&other, "", "");
 	stop(&other);
 }
 

@@ -161,17 +161,17 @@ static const struct example examples[] = {
 	{"text", BYTES("hello, world ~"), "'hello, world ~'"},
 	{"nothing", BYTES(""), ""},
 	{"text and controls", BYTES("ab\r\ncd\0\x05"), "'ab' ^0d ^0a 'cd' ^00 ^05"},
-	{"DEL is nothing",
+	{"DEL is ignored",
 		BYTES("a\x7f"
 		      "b"),
 		"'ab'"},
-	{"text of more than a word", BYTES("0123456789abcdef\x7fghijklmnopqrstu\n"),
+	{"text longer than a machine word", BYTES("0123456789abcdef\x7fghijklmnopqrstu\n"),
 		"'0123456789abcdefghijklmnopqrstu' ^0a"},
 
 	{"characters", BYTES("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"), "U+00e9 U+20ac U+1f600"},
 	{"first printable after C1", BYTES("\xc2\xa0"), "U+00a0"},
 	{"C1 acts", BYTES("\xc2\x84\xc2\x85\xc2\x88"), "^84 ^85 ^88"},
-	{"raw C1 is nothing",
+	{"raw C1 is ignored",
 		BYTES("\x84\x9b"
 		      "6n"),
 		"'6n'"},

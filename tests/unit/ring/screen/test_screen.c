@@ -56,11 +56,11 @@ struct picture {
 static const struct picture pictures[] = {
 	{"nothing", "", "", 0, 0},
 	{"text", "hello", "hello", 0, 5},
-	{"line feed goes down only", "ab\ncd", "ab|  cd", 1, 4},
+	{"line feed keeps the column", "ab\ncd", "ab|  cd", 1, 4},
 	{"CR LF", "ab\r\ncd", "ab|cd", 1, 2},
 	{"wrap", "abcdefghij", "abcdefgh|ij", 1, 2},
 	{"wrap is pending", "abcdefgh", "abcdefgh", 0, 8},
-	{"pending wrap is forgotten by CR", "abcdefgh\rX", "Xbcdefgh", 0, 1},
+	{"CR cancels a pending wrap", "abcdefgh\rX", "Xbcdefgh", 0, 1},
 	{"pending wrap and LF", "abcdefgh\nX", "abcdefgh|       X", 1, 8},
 	{"EL while a wrap is pending erases nothing", "abcdefgh\x1b[KX", "abcdefgh|X", 1, 1},
 	{"ED while a wrap is pending erases below only", "\r\nxy\x1b[Habcdefgh\x1b[J", "abcdefgh",

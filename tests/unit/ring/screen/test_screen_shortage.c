@@ -252,7 +252,7 @@ static const struct reaching {
 } reaching[] = {
 	{"ED 1", 20, "\x1b[31mx\xe4\xbd\xa0 and so on, for more than a line\x1b[m\r\n",
 		"\x1b[2;20Hx\x1b[1J\x1b[3;20Hx\x1b[1J\x1b[4;20Hx\x1b[1J"},
-	{"more bytes than there may be", 400, "\x1b[31ma\x1b[32mb\x1b[33mc\x1b[34md",
+	{"more bytes than the limit", 400, "\x1b[31ma\x1b[32mb\x1b[33mc\x1b[34md",
 		"\x1b[31ma\x1b[32mb\x1b[33mc\x1b[34md\r\n\x1b[99b\r\n\x1b[500b\r\n"
 		"\x1b[24;400Hx\x1b[10S"},
 };

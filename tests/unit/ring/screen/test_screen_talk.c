@@ -62,7 +62,7 @@ static const struct exchange answers[] = {
 		"\x1b[?2027;2$y\x1b[?2027;1$y\x1b[?2027;2$y"},
 	{"DECRQM of synchronized output", "\x1b[?2026$p\x1b[?2026h\x1b[?2026$p",
 		"\x1b[?2026;2$y\x1b[?2026;1$y"},
-	{"DECRQM of what is set with many",
+	{"DECRQM of a mode set together with others",
 		"\x1b[?1;6;66;2031h\x1b[?1$p\x1b[?6$p\x1b[?66$p\x1b[?2031$p",
 		"\x1b[?1;1$y\x1b[?6;1$y\x1b[?66;1$y\x1b[?2031;1$y"},
 
@@ -90,8 +90,7 @@ static const struct exchange answers[] = {
 	{"palette",
 		"\x1b]4;196;?\a\x1b]4;1;rgb:01/02/03;1;?\a\x1b]104;1\a\x1b]4;256;?\a\x1b]4;-1;?\a",
 		"\x1b]4;196;rgb:ffff/0000/0000\x1b\\\x1b]4;1;rgb:0101/0202/0303\x1b\\"},
-	{"palette is not answered without a question", "\x1b]4;1\a\x1b]4;1;red\a\x1b]4\a\x1b]4;;\a",
-		""},
+	{"no reply to malformed palette queries", "\x1b]4;1\a\x1b]4;1;red\a\x1b]4\a\x1b]4;;\a", ""},
 
 	{"DECRQSS of the pen", "\x1bP$qm\x1b\\", "\x1bP1$r0m\x1b\\"},
 	{"DECRQSS of a full pen", "\x1b[1;3;4:3;31;48;5;200m\x1bP$qm\x1b\\",
@@ -118,13 +117,13 @@ static const struct exchange answers[] = {
 	{"XTGETTCAP does not echo", "\x1bP+q726d202d7266202f0d\x1b\\\x1bP+q\rls\r\x1b\\",
 		"\x1bP0+r\x1b\\\x1bP0+r\x1b\\"},
 	{"ENQ answers nothing", "\x05", ""},
-	{"questions inside strings",
+	{"queries inside strings",
 		"\x1b_\x1b[6n\x1b\\\x1b]0;\xc2\x9b"
 		"6n\a",
 		"\x1b[1;1R\x1b[1;1R"},
 	{"questions in an APC", "\x1b_[6n\x05\x1b\\\x1b^[c\x1b\\\x1bX[c\x1b\\", ""},
-	{"aborted questions", "\x1b[6\x18n\x1b]11;?\x18\x1bP$qm\x1a", ""},
-	{"malformed questions", "\x1b[6?n\x1b[$0p\x1b[??c", ""},
+	{"aborted queries", "\x1b[6\x18n\x1b]11;?\x18\x1bP$qm\x1a", ""},
+	{"malformed queries", "\x1b[6?n\x1b[$0p\x1b[??c", ""},
 };
 
 static void expect_answer(const struct exchange *e, size_t cut)
@@ -152,9 +151,9 @@ static const struct exchange events[] = {
 	{"icon", "\x1b]1;vi\a", "7 icon vi\n"},
 	{"title is emptied", "\x1b]2;\a", "5 title\n"},
 	{"title with characters", "\x1b]2;\xe4\xbd\xa0\xff\a", "9 title \xe4\xbd\xa0\n"},
-	{"title is put aside and comes back", "\x1b]2;a\a\x1b[22;2t\x1b]2;b\a\x1b[23;2t",
+	{"title is saved and restored", "\x1b]2;a\a\x1b[22;2t\x1b]2;b\a\x1b[23;2t",
 		"6 title a\n19 title b\n26 title a\n"},
-	{"icon is put aside and comes back", "\x1b]1;a\a\x1b[22;1t\x1b]1;b\a\x1b[23;1t",
+	{"icon is saved and restored", "\x1b]1;a\a\x1b[22;1t\x1b]1;b\a\x1b[23;1t",
 		"6 icon a\n19 icon b\n26 icon a\n"},
 	{"nothing was put aside", "\x1b[23;0t", ""},
 	{"folder", "\x1b]7;file://host/tmp/a%20b\a", "26 cwd /tmp/a b\n"},

@@ -32,8 +32,8 @@ static const struct ports_scan_owner *owner_of(const struct ports_scan *l, unsig
 Test(ports_scan, finds_listeners_below_a_root, .timeout = 20)
 {
 	struct ports_scan *l = calloc(1, sizeof *l);
-	unsigned mine, childs;
-	int ready[2], end[2], fd = listen_somewhere(&mine);
+	unsigned own_port, child_port;
+	int ready[2], end[2], fd = listen_somewhere(&own_port);
 	cr_assert_eq(pipe(ready) + pipe(end), 0);
 	pid_t child = fork();
 	if (child == 0) {
@@ -47,23 +47,23 @@ Test(ports_scan, finds_listeners_below_a_root, .timeout = 20)
 		_exit(0);
 	}
 	close(end[0]);
-	cr_assert_eq(read(ready[0], &childs, sizeof childs), sizeof childs);
+	cr_assert_eq(read(ready[0], &child_port, sizeof child_port), sizeof child_port);
 	l->roots[0] = getpid();
 	l->roots_count = 1;
 	ports_scan(l);
 	cr_assert_eq(l->error, 0);
-	cr_assert_not_null(owner_of(l, mine));
-	cr_assert_eq(owner_of(l, mine)->pid, 0, "the root is not below itself");
-	cr_assert_not_null(owner_of(l, childs));
-	cr_assert_eq(owner_of(l, childs)->pid, child);
-	cr_assert(owner_of(l, childs)->name[0]);
+	cr_assert_not_null(owner_of(l, own_port));
+	cr_assert_eq(owner_of(l, own_port)->pid, 0, "the root is not below itself");
+	cr_assert_not_null(owner_of(l, child_port));
+	cr_assert_eq(owner_of(l, child_port)->pid, child);
+	cr_assert(owner_of(l, child_port)->name[0]);
 	close(end[1]);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	struct listening before = l->found;
 	l->known = &before;
 	ports_scan(l);
 	cr_assert_not(l->same);
-	cr_assert_null(owner_of(l, childs));
+	cr_assert_null(owner_of(l, child_port));
 	close(fd);
 	attempts_finish(&l->attempts);
 	free(l);

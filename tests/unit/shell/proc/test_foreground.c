@@ -123,7 +123,7 @@ static const struct kind {
 		BLOCKED_READ, LINE},
 	{"job whose leader has ended", NULL,
 		"set -m; true | { sleep .2; echo R; cat /dev/tty; }; :", "R", BLOCKED_READ, LINE},
-	{"the terminal by its other name", NULL, "echo R; exec cat </dev/tty 3</dev/null", "R",
+	{"the terminal as /dev/tty", NULL, "echo R; exec cat </dev/tty 3</dev/null", "R",
 		BLOCKED_READ, LINE},
 	{"python, interactive", "python3", "exec python3 -q", ">>>", BLOCKED_EVENT, RAW},
 	{"python, input", "python3", "exec python3 -c 'input(\"R:\")'", "R:", BLOCKED_READ, LINE},
@@ -180,7 +180,7 @@ static const struct kind {
 		"exec python3 -c 'import socket; s=socket.socket(); s.listen(); print(\"R\",flush=True);"
 		"s.accept()'",
 		"R", BLOCKED_NO, LINE},
-	{"poll of others", "python3",
+	{"poll of other descriptors", "python3",
 		"exec python3 -c 'import select,os; print(\"R\",flush=True); p=select.poll();"
 		"p.register(os.pipe()[0],1); p.register(1,4) if 0 else 0; p.poll()'",
 		"R", BLOCKED_NO, LINE},
@@ -188,7 +188,7 @@ static const struct kind {
 		"exec python3 -c 'import select; print(\"R\",flush=True); p=select.poll();"
 		"p.register(0,0); p.poll()'",
 		"R", BLOCKED_NO, LINE},
-	{"epoll of others", "python3",
+	{"epoll of other descriptors", "python3",
 		"exec python3 -c 'import select,os; print(\"R\",flush=True); p=select.epoll();"
 		"p.register(os.pipe()[0],1); p.poll()'",
 		"R", BLOCKED_NO, LINE},

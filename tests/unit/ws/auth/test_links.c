@@ -117,7 +117,7 @@ Test(links_store, failure_is_reported)
 	ASSERT_NO_LEAKS();
 }
 
-Test(links_store, unstored_link_is_lost_at_a_restart)
+Test(links_store, passing_link_is_lost_at_a_restart)
 {
 	struct link_entry e = fresh("main", ROLE_VIEWER);
 	char *token;

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-TestSuite(again, .timeout = 60);
+TestSuite(resend, .timeout = 60);
 
 static json_t *call(const char *tool, const char *args)
 {
@@ -18,7 +18,7 @@ static const char *key_of(const json_t *message)
 		json_object_get(json_object_get(message, "params"), "arguments"), "key"));
 }
 
-Test(again, calls_that_may_be_repeated)
+Test(resend, calls_that_may_be_repeated)
 {
 	static const struct {
 		const char *tool, *args;
@@ -49,7 +49,7 @@ Test(again, calls_that_may_be_repeated)
 	ASSERT_NO_LEAKS();
 }
 
-Test(again, command_gets_a_key)
+Test(resend, command_gets_a_key)
 {
 	json_t *one = call("exec", "{\"command\":\"x\"}"),
 	       *two = call("exec", "{\"command\":\"x\"}");
@@ -68,7 +68,7 @@ Test(again, command_gets_a_key)
 	ASSERT_NO_LEAKS();
 }
 
-Test(again, next_server_gets_the_state)
+Test(resend, repeated_call_is_marked)
 {
 	json_t *plain = call("exec", "{}"),
 	       *list = json_loads("{\"method\":\"tools/list\"}", 0, NULL);
@@ -82,7 +82,7 @@ Test(again, next_server_gets_the_state)
 	ASSERT_NO_LEAKS();
 }
 
-Test(again, replies_of_the_client_itself)
+Test(resend, reply_after_a_lost_connection)
 {
 	json_t *message = call("send_keys", "{}"), *lost = resend_failure(message, true, "/run/x");
 	json_t *result = json_object_get(lost, "result");

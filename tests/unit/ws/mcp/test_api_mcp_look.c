@@ -110,8 +110,8 @@ Test(api_mcp_look, screen_at_first_and_then_new_output)
 	cr_expect_str_eq(text_of(result, "output"), "three\n");
 	cr_expect_null(json_object_get(result, "text"));
 	cr_expect_str_eq(text_of(look("a", "{}"), "output"), "");
-	cr_expect_str_eq(
-		text_of(look("b", "{}"), "text"), "one\ntwo\nthree\n", "another knows nothing");
+	cr_expect_str_eq(text_of(look("b", "{}"), "text"), "one\ntwo\nthree\n",
+		"another caller gets the whole screen");
 	cr_expect_str_eq(text_of(look("a", "{\"whole\":true}"), "text"), "one\ntwo\nthree\n");
 	CLOSE_ALL();
 }

@@ -56,7 +56,7 @@ Test(mcp_lean, errors_have_the_next_step)
 	cr_expect_null(mcp_next_after_error("NOTHING"));
 }
 
-Test(mcp_lean, possibly_started_command_is_checked_first)
+Test(mcp_lean, next_step_depends_on_whether_the_command_may_have_run)
 {
 	static const struct {
 		const char *by, *next; /* a part of the text */

@@ -72,7 +72,7 @@ Test(mcp_text, drawing_is_limited)
 	ASSERT_NO_LEAKS();
 }
 
-Test(mcp_text, work_depends_on_the_number_of_bytes)
+Test(mcp_text, few_bytes_get_little_work)
 {
 	/* Each line scrolls all others but the first. */
 	static const char first[] = "\033[2;60r\033[60H", again[] = "\033[31m\n";

@@ -28,7 +28,7 @@ static const struct example examples[] = {
 	{"signs of Devanagari, and no conjunct", {0x915, 0x94d, 0x937, 0x93f}, "11"},
 	{"Thai AM", {0xe01, 0xe33}, "1"},
 	{"a sign in front", {0x600, '1', '2'}, "11"},
-	{"a sign in front of a flag's half", {0x600, 0x1f1e9, 0x1f1ea}, "21"},
+	{"a sign before half a flag", {0x600, 0x1f1e9, 0x1f1ea}, "21"},
 	{"beyond Unicode 13", {0x1fae0}, "1"},
 	{"beyond Unicode", {0x110000, 0xffffffff}, "11"},
 };

@@ -127,9 +127,9 @@ static const struct example examples[] = {
 		"\x1b[?2027h"
 		"012345678\xe2\x9d\xa4\xef\xb8\x8f",
 		"x"},
-	{"clusters and none",
+	{"without and with clusters",
 		"e\xcc\x81\xe2\x9d\xa4\xef\xb8\x8f\x1b[?2027h\xe2\x9d\xa4\xef\xb8\x8f", "x"},
-	{"clusters that there were", "\x1b[?2027h\xe2\x9d\xa4\xef\xb8\x8f\x1b[?2027l",
+	{"clusters, then without", "\x1b[?2027h\xe2\x9d\xa4\xef\xb8\x8f\x1b[?2027l",
 		"\xe2\x9d\xa4\xef\xb8\x8f"},
 	{"hidden cursor", "\x1b[?25l\x1b[?12h", "x"},
 	{"focus reports", "\x1b[?1004h", "x"},

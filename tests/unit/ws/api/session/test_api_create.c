@@ -401,7 +401,7 @@ Test(api_create, simultaneous_opens_get_one_session)
 	MEMORY_API_CLOSE();
 }
 
-Test(api_create, open_does_not_change_what_happens_at_the_shells_exit)
+Test(api_create, open_refuses_another_policy_for_the_shells_exit)
 {
 	memory_api_start("s");
 	struct call *c = memory_api_call(OPEN, "{'id':'s','onShellExit':'respawn'}");

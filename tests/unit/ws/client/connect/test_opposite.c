@@ -12,7 +12,7 @@ static const struct option options[] = {{"queue", no_argument, NULL, 256},
 enum { QUEUE, LABEL, COLOR, NO_START, READ_ONLY };
 
 /* The words of a line after the removal of undone options. */
-static const char *left(const char *line, const char *shorts, bool undone[OPPOSITES_MAX])
+static const char *remaining(const char *line, const char *shorts, bool undone[OPPOSITES_MAX])
 {
 	static char copy[256], joined[256];
 	char *argv[32], *rest = copy;
@@ -45,24 +45,24 @@ Test(opposite, later_option_wins)
 		{"-r s", "-r s"}, {"--label", "--label"}};
 	bool undone[OPPOSITES_MAX];
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_str_eq(left(cases[i].line, ":r", undone), cases[i].want, "%s: %s",
-			cases[i].line, left(cases[i].line, ":r", undone));
+		cr_expect_str_eq(remaining(cases[i].line, ":r", undone), cases[i].want, "%s: %s",
+			cases[i].line, remaining(cases[i].line, ":r", undone));
 }
 
 Test(opposite, words_of_the_command_are_unchanged)
 {
 	bool undone[OPPOSITES_MAX];
 	cr_expect_str_eq(
-		left("--queue s cmd --no-queue", "+:r", undone), "--queue s cmd --no-queue");
-	cr_expect_str_eq(
-		left("--queue --no-queue s cmd --no-queue", "+:r", undone), "s cmd --no-queue");
+		remaining("--queue s cmd --no-queue", "+:r", undone), "--queue s cmd --no-queue");
+	cr_expect_str_eq(remaining("--queue --no-queue s cmd --no-queue", "+:r", undone),
+		"s cmd --no-queue");
 }
 
 Test(opposite, undone_options_are_reported)
 {
 	bool undone[OPPOSITES_MAX];
-	left("--start --no-queue", ":r", undone);
+	remaining("--start --no-queue", ":r", undone);
 	cr_expect(undone[NO_START] && undone[QUEUE] && !undone[READ_ONLY]);
-	left("--start --no-start", ":r", undone);
+	remaining("--start --no-start", ":r", undone);
 	cr_expect_not(undone[NO_START]);
 }

@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned left;
+static unsigned removed;
 
 static void on_gone(void *user, struct tile *t)
 {
 	(void)user;
 	cr_assert(t->id[0]);
-	left++;
+	removed++;
 }
 
 static void update_list(struct crowd *c, const char *text)
 {
 	json_t *list = json_loads(text, 0, NULL);
 	cr_assert(list, "%s", text);
-	left = 0;
+	removed = 0;
 	cr_assert(crowd_update_list(c, list, on_gone, NULL));
 	json_decref(list);
 	crowd_sort(c);
@@ -51,11 +51,11 @@ Test(crowd_update_list, added_and_removed_sessions)
 	uint64_t serial = c.tiles[0]->serial;
 	update_list(&c, "[" SESSION("a", "1") "," SESSION("c", "1") "]");
 	expect(&c, "a c ");
-	cr_expect_eq(left, 1);
+	cr_expect_eq(removed, 1);
 	cr_expect_eq(c.tiles[0]->serial, serial);
 	update_list(&c, "[" SESSION("a", "2") "]");
 	expect(&c, "a ");
-	cr_expect_eq(left, 2);
+	cr_expect_eq(removed, 2);
 	cr_expect_neq(c.tiles[0]->serial, serial, "a new session replaces the old tile");
 	cr_expect_null(crowd_find(&c, serial));
 	update_list(&c,

@@ -38,7 +38,7 @@ Test(event_read, empty_log_gives_nothing)
 	ASSERT_NO_LEAKS();
 }
 
-Test(event_read, gives_back_what_was_appended)
+Test(event_read, returns_what_was_appended)
 {
 	struct ring r;
 	struct event e;

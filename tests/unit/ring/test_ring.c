@@ -65,7 +65,7 @@ Test(ring_round_size, is_a_power_of_two_within_limits)
 	cr_assert_eq(ring_round_size(SIZE_MAX), RING_SIZE_MAX);
 }
 
-Test(ring_create, header_says_what_it_is)
+Test(ring_create, header_describes_the_ring)
 {
 	struct ring r;
 	int fd = make(&r);
@@ -140,7 +140,7 @@ Test(ring_create, writer_reopened_by_path_cannot_write)
 	close(fd);
 }
 
-Test(ring_create, creator_goes_on_writing_after_the_seals)
+Test(ring_create, creator_can_write_after_the_seals)
 {
 	struct ring r, reader;
 	int fd = make(&r);

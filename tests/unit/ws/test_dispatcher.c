@@ -57,7 +57,7 @@ static int call(enum method method, const char *path, enum auth_result auth, enu
 	return status;
 }
 
-Test(dispatcher, each_role_may_what_lower_roles_may)
+Test(dispatcher, role_may_do_what_lower_roles_may)
 {
 	static const enum role roles[] = {ROLE_VIEWER, ROLE_DRIVER, ROLE_OWNER};
 	static const struct {

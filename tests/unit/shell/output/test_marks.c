@@ -87,7 +87,7 @@ static void ignore_text(void *user, uint64_t offset, const void *bytes, size_t l
 	(void)length;
 }
 
-static void take_time(void *user, const struct mark *mark)
+static void read_time(void *user, const struct mark *mark)
 {
 	*(uint64_t *)user = mark->time_us;
 }
@@ -105,7 +105,7 @@ Test(marks, time_is_valid_or_missing)
 		uint64_t time_us = 1;
 		struct marks m = {.length = 0};
 		const struct marks_callbacks c = {
-			.text = ignore_text, .mark = take_time, .user = &time_us};
+			.text = ignore_text, .mark = read_time, .user = &time_us};
 		int length = snprintf(
 			bytes, sizeof bytes, "\033]133;C" AID ";t=%s\a", cases[i].field);
 		marks_feed(&m, NONCE, 0, bytes, (size_t)length, &c);

@@ -228,7 +228,7 @@ static bool look(struct fixture_look *o, struct look how)
 	return pane_look(&m.pane, &o->look);
 }
 
-static void have_lines(void)
+static void make_history(void)
 {
 	live_finish(&m.pane.live);
 	cr_assert_eq(live_init(&m.pane.live, &m.pane.history,
@@ -285,7 +285,7 @@ Test(screening, older_screen_can_be_enough)
 Test(screening, large_snapshot_is_painted_on_a_worker)
 {
 	struct fixture_look o;
-	have_lines();
+	make_history();
 	cr_assert_not(look(&o, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
 	cr_assert(m.pane.live.away);
@@ -303,7 +303,7 @@ Test(screening, large_snapshot_is_painted_on_a_worker)
 Test(screening, painting_does_not_stop_drawing)
 {
 	struct fixture_look many[20];
-	have_lines();
+	make_history();
 	for (unsigned i = 0; i < 20; i++)
 		cr_assert_not(look(&many[i], (struct look){.paints = true, .lines = LINES}));
 	print_much(MUCH);
@@ -319,7 +319,7 @@ Test(screening, painting_does_not_stop_drawing)
 Test(screening, cancelled_look_is_not_called)
 {
 	struct fixture_look waiting, painting;
-	have_lines();
+	make_history();
 	cr_assert_not(look(&painting, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
 	cr_assert_eq(painting.look.state, LOOK_PAINTING);
@@ -334,7 +334,7 @@ Test(screening, cancelled_look_is_not_called)
 Test(screening, waiting_looks_are_called_at_the_end)
 {
 	struct fixture_look waiting, painting;
-	have_lines();
+	make_history();
 	cr_assert_not(look(&painting, (struct look){.paints = true, .lines = LINES}));
 	pane_follow(&m.pane, false, true);
 	cr_assert_not(look(&waiting, (struct look){0}));
@@ -349,7 +349,7 @@ Test(screening, without_workers_looks_are_immediate)
 	struct workers *workers = m.pane.screening.workers;
 	struct fixture_look o;
 	m.pane.screening.workers = NULL;
-	have_lines();
+	make_history();
 	print_much(MUCH);
 	cr_assert(look(&o, (struct look){.paints = true, .lines = LINES}));
 	cr_assert_eq(o.look.picture.offset, head());

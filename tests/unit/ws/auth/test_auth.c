@@ -65,7 +65,7 @@ static enum auth_result login(const char *token)
 }
 
 /* The Cookie header that a browser sends for `cookie`. */
-static const char *sent_back(void)
+static const char *cookie_header(void)
 {
 	static char text[AUTH_COOKIE_SIZE];
 	snprintf(text, sizeof text, "%.*s", (int)strcspn(cookie, ";"), cookie);
@@ -171,7 +171,7 @@ Test(auth_login, owners_cookie)
 	cr_assert_not_null(strstr(cookie, "; SameSite=Strict"));
 	cr_assert_null(strstr(cookie, "Secure"));
 	cr_assert_null(strstr(cookie, TOKEN), "the cookie does not have the token");
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_OWNER);
 	cr_assert(principal.by_cookie);
 }
@@ -183,13 +183,13 @@ Test(auth_login, secure_over_tls)
 	login(TOKEN);
 	cr_assert_not_null(strstr(cookie, "; Secure"));
 	cr_assert_eq(strncmp(cookie, "__Host-", 7), 0, "%s", cookie);
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_OK);
 	/* A cookie that a page without TLS may have set does not count: browsers guard only the __Host- name. */
-	snprintf(text, sizeof text, "%s", sent_back() + strlen("__Host-"));
+	snprintf(text, sizeof text, "%s", cookie_header() + strlen("__Host-"));
 	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
 	secure = false;
 	login(TOKEN);
-	snprintf(plain, sizeof plain, "%s", sent_back());
+	snprintf(plain, sizeof plain, "%s", cookie_header());
 	cr_assert_eq(check(NULL, plain, NULL), AUTH_OK);
 	secure = true;
 	cr_assert_eq(check(NULL, plain, NULL), AUTH_MISSING);
@@ -199,7 +199,7 @@ Test(auth_login, cookie_is_found_among_other_cookies)
 {
 	char text[2 * AUTH_COOKIE_SIZE];
 	login(TOKEN);
-	snprintf(text, sizeof text, "a=1; x%s; b=\"2\" ; %s;c=3", sent_back(), sent_back());
+	snprintf(text, sizeof text, "a=1; x%s; b=\"2\" ; %s;c=3", cookie_header(), cookie_header());
 	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
 }
 
@@ -207,7 +207,7 @@ Test(auth_login, changed_cookie_is_refused)
 {
 	char text[AUTH_COOKIE_SIZE];
 	login(TOKEN);
-	snprintf(text, sizeof text, "%s", sent_back());
+	snprintf(text, sizeof text, "%s", cookie_header());
 	text[strlen(text) / 2] ^= 1;
 	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
 }
@@ -215,16 +215,16 @@ Test(auth_login, changed_cookie_is_refused)
 Test(auth_login, wrong_header_beats_a_good_cookie)
 {
 	login(TOKEN);
-	cr_assert_eq(check("Bearer wrong", sent_back(), NULL), AUTH_WRONG);
+	cr_assert_eq(check("Bearer wrong", cookie_header(), NULL), AUTH_WRONG);
 }
 
 Test(auth_login, cookie_is_no_bearer_token)
 {
 	char text[AUTH_COOKIE_SIZE + 20];
 	login(TOKEN);
-	snprintf(text, sizeof text, "Bearer %s", strchr(sent_back(), '=') + 1);
+	snprintf(text, sizeof text, "Bearer %s", strchr(cookie_header(), '=') + 1);
 	cr_assert_eq(check(text, NULL, NULL), AUTH_WRONG);
-	cr_assert_eq(login(strchr(sent_back(), '=') + 1), AUTH_WRONG);
+	cr_assert_eq(login(strchr(cookie_header(), '=') + 1), AUTH_WRONG);
 }
 
 Test(auth_link, bearer_has_one_session_and_one_role)
@@ -249,11 +249,11 @@ Test(auth_link, cookie_counts_only_if_the_request_names_the_link)
 	char *token = make_link(ROLE_DRIVER, &e);
 	cr_assert_eq(login(token), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_DRIVER);
-	cr_assert_eq(check(NULL, sent_back(), e.id), AUTH_OK);
+	cr_assert_eq(check(NULL, cookie_header(), e.id), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_DRIVER);
 	cr_assert(principal.by_cookie);
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
-	cr_assert_eq(check(NULL, sent_back(), "00000000000000000000000000000000"), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), "00000000000000000000000000000000"), AUTH_MISSING);
 	free(token);
 }
 
@@ -262,9 +262,9 @@ Test(auth_link, cookie_beside_the_owners)
 	struct link_entry e;
 	char text[2 * AUTH_COOKIE_SIZE + 4], *token = make_link(ROLE_VIEWER, &e);
 	login(token);
-	snprintf(text, sizeof text, "%s; ", sent_back());
+	snprintf(text, sizeof text, "%s; ", cookie_header());
 	login(TOKEN);
-	strcat(text, sent_back());
+	strcat(text, cookie_header());
 	cr_assert_eq(check(NULL, text, e.id), AUTH_OK);
 	cr_assert_eq(principal.role, ROLE_VIEWER, "a request with a link has the link's role");
 	cr_assert_eq(check(NULL, text, NULL), AUTH_OK);
@@ -294,7 +294,7 @@ Test(auth_link, revoked_link_is_refused_everywhere)
 	login(token);
 	links_revoke(&a.links, e.id);
 	cr_assert_eq(check(header, NULL, NULL), AUTH_WRONG);
-	cr_assert_eq(check(NULL, sent_back(), e.id), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), e.id), AUTH_MISSING);
 	cr_assert_eq(login(token), AUTH_WRONG);
 	free(token);
 }
@@ -314,8 +314,8 @@ Test(auth_link, invalid_link_ids)
 	memset(longest, 'x', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
 	login(TOKEN);
-	cr_assert_eq(check(NULL, sent_back(), longest), AUTH_MISSING);
-	cr_assert_eq(check(NULL, sent_back(), "=;%s%n"), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), longest), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), "=;%s%n"), AUTH_MISSING);
 }
 
 Test(auth_may_see, table)
@@ -351,7 +351,7 @@ Test(auth_logout, copied_cookie_is_invalid)
 {
 	char copied[AUTH_COOKIE_SIZE];
 	login(TOKEN);
-	snprintf(copied, sizeof copied, "%s", sent_back());
+	snprintf(copied, sizeof copied, "%s", cookie_header());
 	cr_assert_eq(check(NULL, copied, NULL), AUTH_OK);
 	struct principal before = principal;
 	cr_assert(auth_is_current(&a, &before, clock_wall_ms()));
@@ -369,14 +369,14 @@ Test(auth_login, second_login_of_a_browser_replaces_the_first)
 	char first[AUTH_COOKIE_SIZE];
 	login(TOKEN);
 	struct principal before = principal;
-	snprintf(first, sizeof first, "%s", sent_back());
+	snprintf(first, sizeof first, "%s", cookie_header());
 	const struct auth_request again = {
 		.token = TOKEN, .peer = "127.0.0.1", .agent = "", .before = &before};
 	cr_assert_eq(auth_login(&a, &again, &principal, cookie), AUTH_OK);
 	cr_assert_eq(a.logins.count, 1);
 	cr_assert_str_eq(principal.login, before.login, "the login's streams stay open");
 	cr_assert_eq(check(NULL, first, NULL), AUTH_MISSING);
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_OK);
 }
 
 Test(auth_link, logins_end_with_their_link)
@@ -488,7 +488,7 @@ Test(auth_restart, cookies_and_links_stay_valid)
 	login(TOKEN);
 	auth_close(&a);
 	cr_assert_eq(open_with(TOKEN), 0);
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_OK);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_OK);
 	cr_assert_eq(login(token), AUTH_OK);
 	free(token);
 }
@@ -498,7 +498,7 @@ Test(auth_restart, another_token_invalidates_the_owners_cookies)
 	login(TOKEN);
 	auth_close(&a);
 	cr_assert_eq(open_with("another-token-0123456789"), 0);
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_MISSING);
 }
 
 Test(auth_restart, servers_have_different_cookie_names_and_keys)
@@ -509,10 +509,10 @@ Test(auth_restart, servers_have_different_cookie_names_and_keys)
 	folder_make(&folder);
 	cr_assert_eq(open_with(TOKEN), 0);
 	cr_assert_str_neq(other.cookie, a.cookie);
-	cr_assert_eq(check(NULL, sent_back(), NULL), AUTH_MISSING);
+	cr_assert_eq(check(NULL, cookie_header(), NULL), AUTH_MISSING);
 	/* Nor is its value valid under the right name. */
 	char text[AUTH_COOKIE_SIZE];
-	snprintf(text, sizeof text, "%s%s", a.cookie, strchr(sent_back(), '='));
+	snprintf(text, sizeof text, "%s%s", a.cookie, strchr(cookie_header(), '='));
 	cr_assert_eq(check(NULL, text, NULL), AUTH_MISSING);
 	auth_close(&other);
 	folder_remove(&first);

@@ -8,7 +8,7 @@
 
 TestSuite(mcp_words, .timeout = 60);
 
-static void says(char *text, const char *want)
+static void expect_text(char *text, const char *want)
 {
 	cr_assert_str_eq(text, want);
 	free(text);
@@ -18,7 +18,7 @@ Test(mcp_words, imitated_status_and_hidden_text_are_reported)
 {
 	json_t *exec = json_pack("{s:s, s:i, s:s, s:s}", "state", "done", "exit_code", 1, "cwd",
 		"/a\nexit code 0", "output", "exit code 0, in /\n\u202e\n");
-	says(mcp_exec_text(exec),
+	expect_text(mcp_exec_text(exec),
 		"exit code 1, 22 bytes of output, in /a\\nexit code 0\nexit code 0, in /\n\\u{202E}\n");
 	json_decref(exec);
 	ASSERT_NO_LEAKS();
@@ -28,18 +28,18 @@ Test(mcp_words, words_about_commands)
 {
 	json_t *done = json_pack("{s:s, s:i, s:s, s:i, s:s, s:s}", "state", "done", "exit_code",
 		130, "signal", "INT", "duration_ms", 1500, "cwd", "/tmp", "output", "out\n");
-	says(mcp_exec_text(done),
+	expect_text(mcp_exec_text(done),
 		"exit code 130 (SIGINT), 1.50 s, 4 bytes of output, in /tmp\nout\n");
 	json_t *runs = json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:{s:s}, s:i}, s:s}", "state",
 		"running", "exec_id", "s/e", "cursor", 9, "terminal", "status", "waiting_input",
 		"input", "password", "foreground", "name", "sudo", "quiet_ms", 1200, "output",
 		"Password: ");
-	says(mcp_exec_text(runs),
+	expect_text(mcp_exec_text(runs),
 		"running: exec_id s/e, cursor 9\nterminal: waiting_input (password): sudo, quiet for 1.2 s\n"
 		"A secret is asked for: have a person type it into this terminal.\nPassword: ");
 	json_t *never = json_pack("{s:s, s:n, s:s, s:s}", "state", "done", "exit_code", "ended_by",
 		"busy", "next", "wait");
-	says(mcp_exec_text(never), "not run to its end: busy\nnext: wait\n");
+	expect_text(mcp_exec_text(never), "not run to its end: busy\nnext: wait\n");
 	json_decref(done);
 	json_decref(runs);
 	json_decref(never);

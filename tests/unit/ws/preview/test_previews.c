@@ -106,7 +106,7 @@ Test(previews, number_is_limited)
 	cr_assert_null(add(3000, "", ""));
 }
 
-Test(previews, those_of_owners_are_stored)
+Test(previews, previews_of_owners_are_stored)
 {
 	struct preview_name kept = add(5173, "", "")->name, lost = add(5174, "", "link")->name;
 	previews_store(&all, NULL, NULL);

@@ -2,7 +2,7 @@
  * Builds the page for meson: node build.mjs OUT_DIR DEPFILE
  *
  * Vite's result goes to OUT_DIR/dist and from there, by embed_page.mjs, to OUT_DIR/assets.S and
- * OUT_DIR/assets_table.c. The depfile names every source, so that ninja knows when to do it again.
+ * OUT_DIR/assets_table.c. The depfile names every source, so that ninja rebuilds when one changes.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /*
  * Turns a file into C: node embed_file.mjs FILE NAME HEADER OUT_C [VERSION]
  *
- * OUT_C defines what HEADER declares: `const char NAME[]`, which ends with a NUL, and its length without that,
- * `const size_t NAME_length`. JSON loses its white space; a version goes where OpenAPI has its document's.
+  * OUT_C defines what HEADER declares: `const char NAME[]`, which ends with a NUL, and `const size_t NAME_length`, its length
+  * without the NUL. JSON is minified. VERSION replaces info.version of an OpenAPI document.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -22,7 +22,7 @@ function readContent() {
 	return Buffer.from(`${JSON.stringify(document)}\n`);
 }
 
-/** A byte as a char, whether that is signed or not. */
+/** A byte as a char constant, which works for signed and unsigned char. */
 const literal = (byte) => (byte < 128 ? String(byte) : `'\\${byte.toString(8)}'`);
 
 const bytes = [...readContent(), 0];

@@ -1,9 +1,9 @@
 /*
  * Turns the built page into C: node embed_page.mjs DIST_DIR OUT_DIR
  *
- * Writes OUT_DIR/assets.S (every file's bytes, by .incbin), OUT_DIR/assets_table.c (the table that
- * ws/asset.h declares), and beside them the bytes: each file plain, and compressed with gzip and
- * brotli where that makes it smaller. The same input gives the same output.
+  * Writes OUT_DIR/assets.S (includes the bytes of every file by .incbin), OUT_DIR/assets_table.c (the table that ws/asset.h
+  * declares), and the bytes: each file plain, and compressed with gzip and brotli if that is smaller. The same input gives
+  * the same output.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,9 +25,9 @@ const CONTENT_TYPES = {
 	'.woff2': 'font/woff2',
 };
 const ETAG_HEX_DIGITS = 32;
-// What a browser needs before there is a page: on a bad line every 10 KB of it are a second.
+// Bytes that a browser loads before it shows the page. On a bad connection 10 KB take a second.
 const FIRST_LOAD_MAX = 150_000;
-// Vite's names under assets/ hold a hash of the content: what such a name means never changes.
+// Vite's names below assets/ contain a hash of the content, so they can be cached for ever.
 const HASHED = /^\/assets\/.+-[A-Za-z0-9_-]{8}\.[a-z0-9]+$/;
 
 const [distDir, outDir] = process.argv.slice(2);
@@ -43,7 +43,7 @@ function listFiles(dir) {
 
 function gzip(data) {
 	const packed = gzipSync(data, { level: 9 });
-	packed[9] = 255; // the operating system in the header: unknown, whatever Node runs on
+	packed[9] = 255; // operating system: unknown, so that the output does not depend on it
 	return packed;
 }
 
@@ -72,11 +72,11 @@ function readAsset(file) {
 	};
 }
 
-/** Code point order, which no locale changes. */
+/** By code points, independent of the locale. */
 const byPath = (a, b) => (a.path < b.path ? -1 : 1);
 const assets = listFiles(distDir).map(readAsset).sort(byPath);
 
-/** The page itself and what it names; not what its scripts fetch when they need it. */
+/** The page and the files that it names, without those that scripts load later. */
 function firstLoad() {
 	const page = assets.find(({ path }) => path === '/index.html');
 	const named = page === undefined ? '' : page.bodies.plain.toString('utf8');
@@ -86,7 +86,7 @@ function firstLoad() {
 const smallest = ({ plain, brotli }) => (brotli ?? plain).length;
 const loaded = firstLoad().reduce((sum, { bodies }) => sum + smallest(bodies), 0);
 if (loaded > FIRST_LOAD_MAX) {
-	console.error(`embed_page.mjs: the page's first load has ${loaded} bytes; more than ${FIRST_LOAD_MAX} are too many`);
+	console.error(`embed_page.mjs: the page's first load has ${loaded} bytes; more than ${FIRST_LOAD_MAX} are not allowed`);
 	process.exit(1);
 }
 
@@ -113,7 +113,7 @@ for (const [index, asset] of assets.entries()) {
 	rows.push(`\t{\n\t\t.path = ${cString(asset.path)},\n\t\t.content_type = ${cString(asset.contentType)},\n`
 		+ `\t\t.etag = ${cString(asset.etag)},\n\t\t.immutable = ${asset.immutable},\n${fields.join('\n')}\n\t},`);
 }
-// %progbits is @progbits in the spelling that every architecture's assembler takes.
+// %progbits is the spelling of @progbits that assemblers of all architectures accept.
 assembly.push('\t.section .note.GNU-stack,"",%progbits', '');
 
 writeFileSync(join(outDir, 'assets.S'), assembly.join('\n'));

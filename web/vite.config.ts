@@ -1,9 +1,8 @@
 import { defineConfig, type Plugin } from 'vite';
 
 /*
- * Holds the first paint until the script has chosen the theme. Without it a dark page can flash
- * white when the reader's choice differs from the system's. Browsers that do not know the
- * attribute ignore it.
+  * Delays the first paint until the script has chosen the theme. Otherwise a dark page can flash white if the user's theme
+  * differs from the system's. Browsers without support ignore the attribute.
  */
 function paintAfterScript(): Plugin {
 	return {
@@ -17,12 +16,12 @@ function paintAfterScript(): Plugin {
 }
 
 export default defineConfig({
-	// Relative addresses: the page also works below a path, behind somebody's reverse proxy.
+	// Relative addresses, so that the page also works below a path of a reverse proxy.
 	base: './',
 	plugins: [paintAfterScript()],
 	build: {
 		target: ['es2022', 'chrome105', 'firefox110', 'safari16.4'],
-		// The security policy has no room for data: scripts or styles, and the server caches files well.
+		// The security policy forbids data: scripts and styles, and the server caches files well.
 		assetsInlineLimit: 0,
 		modulePreload: { polyfill: false },
 		chunkSizeWarningLimit: 900,

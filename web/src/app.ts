@@ -1,4 +1,4 @@
-/* The page of somebody who is signed in: puts the parts together and passes between them. */
+/* The page after sign-in: creates its parts and connects them. */
 import { messageOf, type Api, type Identity } from './net/api';
 import { blockInAddress, sessionInAddress, showLinkInAddress, showSessionInAddress, tilesInAddress, wallInAddress } from './net/place';
 import { SessionEvents } from './net/session_events';
@@ -36,14 +36,13 @@ import { TopBar } from './ui/top_bar';
 import { WallDoor } from './wall/door';
 
 const FIRST_SESSION = 'main';
-/** Commands that are looked through for one that is awaited. */
-const AWAITED_MAX = 1000;
+const ALERT_BLOCKS_MAX = 1000;
 
 export interface AppOptions {
 	readonly api: Api;
 	readonly identity: Identity;
 	readonly theme: Theme;
-	/** The server no longer knows us; why, in a sentence. */
+	/** The login is no longer valid. why: a sentence for the sign-in card. */
 	signedOut(why: string): void;
 }
 
@@ -66,7 +65,7 @@ export class App {
 	#status: StatusBar;
 	#panel: PanelDoor;
 	#wall: WallDoor;
-	#gone = new AbortController(); // of the page
+	#disposed = new AbortController();
 	#awaited: Awaited;
 	#panes = new Panes({
 		place: this.#place,
@@ -90,7 +89,7 @@ export class App {
 		this.#owner = options.identity.role === 'owner';
 		this.#shortcuts = this.#makeShortcuts();
 		this.#awaited = new Awaited({
-			blocks: (session, after) => options.api.blocks(session, AWAITED_MAX, after),
+			blocks: (session, after) => options.api.blocks(session, ALERT_BLOCKS_MAX, after),
 			tell: (told) => tellOfEnd(told, (session, block) => this.#showBlock(session, block)),
 		});
 		this.#list = new SessionList({
@@ -129,7 +128,7 @@ export class App {
 			() => this.#attempt(() => this.#openSettings()));
 		this.#status.lease(this.#lease.element);
 		this.#status.ports(this.#ports.element);
-		listenForShortcuts(this.#shortcuts, (n) => this.#goTo(n), this.#gone.signal);
+		listenForShortcuts(this.#shortcuts, (n) => this.#goTo(n), this.#disposed.signal);
 		if (!this.#owner)
 			this.#sidebar.close();
 		const main = h('main', { class: 'main' }, this.#topBar.element, this.#place, this.#status.element);
@@ -143,14 +142,13 @@ export class App {
 			...(this.#owner ? [this.#sidebar.element, this.#sidebar.backdrop] : []), main));
 	}
 
-	/** For the browser tests' window.ringside. */
+	/** Used by window.ringside in browser tests. */
 	get view(): SessionView | null {
 		return this.#view;
 	}
 
-	/** Nothing is fetched, sent or called any more. */
 	dispose(): void {
-		this.#gone.abort();
+		this.#disposed.abort();
 		this.#events?.stop();
 		this.#ports.stop();
 		this.#panel.dispose();
@@ -169,7 +167,7 @@ export class App {
 				this.#show(identity.sessionId);
 			return;
 		}
-		const { signal } = this.#gone;
+		const { signal } = this.#disposed;
 		window.addEventListener('popstate', () => this.#goBack(), { signal });
 		document.addEventListener('visibilitychange', () => this.#noticeNews(), { signal });
 		this.#events = new SessionEvents(api, (sessions) => this.#update(sessions), () => void this.#stillKnown());
@@ -183,7 +181,7 @@ export class App {
 		this.#showInAddress('replace');
 	}
 
-	/** To what the address says now. */
+	/** Show what the address says. */
 	#goBack(): void {
 		const id = sessionInAddress();
 		if (wallInAddress()) {
@@ -195,7 +193,7 @@ export class App {
 			this.#showWithTiles(id, tilesInAddress());
 	}
 
-	/** Those side by side, if there is more than one, and that one in front. */
+	/** Show these sessions side by side, with session id in front. */
 	#showWithTiles(id: string, tiles: readonly string[]): void {
 		const ids = tiles.includes(id) ? tiles : [id];
 		if (String(ids) !== String(this.#panes.tiles))
@@ -234,14 +232,13 @@ export class App {
 		this.#view?.terminal.focus();
 	}
 
-	/** Its session goes on. */
 	#closePane(id: string): void {
 		const next = this.#panes.close(id);
 		if (next !== null)
 			this.#goToPane(next);
 	}
 
-	/** The one in the address; else where something last happened; else a new one. */
+	/** The session in the address, else the most recently active one, else a new one. */
 	async #firstSession(sessions: readonly Session[]): Promise<Session> {
 		this.#update(sessions);
 		const wanted = sessionInAddress();
@@ -261,7 +258,7 @@ export class App {
 		this.#noticeNews();
 	}
 
-	/** What is in front of somebody needs no word. */
+	/** Sessions that are visible on this page get no inbox items. */
 	#noticeNews(): void {
 		const seen = document.visibilityState === 'visible' && !this.#wall.isOpen ? this.#panes.seen : [];
 		this.#needsYou.update(this.#list.sessions, new Set(seen));
@@ -271,7 +268,7 @@ export class App {
 		this.#presence.clear();
 		this.#lease.show({ type: 'lease', lease: null });
 		this.#title.clear();
-		if (this.#owner) // nobody else can open them
+		if (this.#owner) // only owners can open ports
 			this.#ports.follow(id);
 		this.#setName(this.#list.find(id)?.name ?? id);
 		this.#list.choose(id);
@@ -283,7 +280,7 @@ export class App {
 	#viewEvents(id: string): SessionViewEvents {
 		return {
 			attached: () => {
-				// A share link has no list to look the name up in.
+				// A page opened by a share link has no session list, so it fetches the name.
 				if (this.#list.find(id) === undefined)
 					this.#attempt(async () => this.#setName((await this.#options.api.session(id)).name || id));
 			},
@@ -349,7 +346,7 @@ export class App {
 			openSettings(this.#settings, this.#options.theme);
 	}
 
-	/** The n-th of the list, if there is one. */
+	/** Show the n-th session of the list. Returns false if there is none. */
 	#goTo(n: number): boolean {
 		const session = this.#owner && this.#settings.values.digits === 'sessions' ? this.#list.sessions[n - 1] : undefined;
 		if (session === undefined)
@@ -364,7 +361,7 @@ export class App {
 		this.#view?.blocks.show(block);
 	}
 
-	/** Where it is seen: what the wall covers comes out first. */
+	/** Close the wall first, so that the view is visible. */
 	async #inFront(use: (view: SessionView) => void): Promise<void> {
 		if (this.#wall.isOpen)
 			await this.#leaveWall();
@@ -392,7 +389,6 @@ export class App {
 			this.#view?.terminal.focus();
 	}
 
-	/** From the wall: those side by side. */
 	#openTiles(ids: readonly string[]): void {
 		this.#wall.close();
 		const first = ids.find((id) => id === this.#view?.id) ?? ids[0];
@@ -402,7 +398,7 @@ export class App {
 		this.#showInAddress('push');
 	}
 
-	/** To the session that one came from; there may be none, or none any more. */
+	/** Show the session that was shown before the wall. If it no longer exists, show another. */
 	async #leaveWall(): Promise<void> {
 		const id = this.#view?.id ?? this.#options.identity.sessionId;
 		this.#choose(id ?? (await this.#firstSession(await this.#options.api.sessions())).id);
@@ -443,7 +439,7 @@ export class App {
 			this.#view.connection.restart();
 	}
 
-	/** End it after a question; if it was in front, go to where something last happened. */
+	/** Ask, then delete the session. If it was in front, show the most recently active one. */
 	async #end(session: Session): Promise<void> {
 		if (!await endSessionDialog(this.#options.api, session))
 			return;
@@ -526,7 +522,7 @@ export class App {
 			void copyText(text, 'Copied.');
 	}
 
-	/** The way out of the terminal, which keeps Tab for the shell, and the way back. */
+	/** Move the focus between the terminal, where Tab belongs to the shell, and the session list. */
 	#toggleFocus(): void {
 		if (this.#sidebar.isOpen && this.#sidebar.element.contains(document.activeElement)) {
 			this.#sidebar.chosen();

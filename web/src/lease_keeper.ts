@@ -1,6 +1,6 @@
 /*
- * The keyboard of one session, as this page has it: taken over from whoever had it, kept while the page is there, given
- * back. Its id is a secret; it outlives a reload, not the tab.
+  * This page's lease of one session's keyboard: acquires it, renews it while the page is open, and releases it. The lease id
+  * is a secret. It is kept in sessionStorage, so it survives a reload but not the tab.
  */
 import { messageOf, type Api } from './net/api';
 import type { LeaseMessage } from './net/wire';
@@ -14,7 +14,7 @@ const RENEW_MS = 40_000;
 export interface LeaseKeeperOptions {
 	readonly api: Api;
 	readonly session: string;
-	/** Show this id on the connection, '' for none. */
+	/** Send the lease id on the connection, '' for none. */
 	show(id: string): void;
 }
 
@@ -33,20 +33,20 @@ export class LeaseKeeper {
 		window.clearInterval(this.#timer);
 	}
 
-	/** A new connection knows of nothing. */
+	/** Every new connection has to send the lease id. */
 	attached(): void {
 		if (this.#id !== null)
 			this.#options.show(this.#id);
 	}
 
-	/** One that is over is shown no longer: it would be refused. */
+	/** Forget a lease that has ended, because the server would refuse its id. */
 	told({ lease, yours }: LeaseMessage): void {
 		this.#mine = yours === true;
 		if (this.#id !== null && yours === false && (lease === null || lease.heir == null))
 			this.#keep(null);
 	}
 
-	/** after: when the command that runs has ended. */
+	/** after: acquire it when the running command has ended. */
 	take(take: 'now' | 'after'): Promise<void> {
 		return this.#attempt(async () => {
 			const { api, session } = this.#options;
@@ -55,7 +55,7 @@ export class LeaseKeeper {
 		});
 	}
 
-	/** note: for whoever had it before; '' for none. */
+	/** note: for the previous holder; '' for none. */
 	giveBack(note: string): Promise<void> {
 		return this.#attempt(async () => {
 			const { api, session } = this.#options;
@@ -70,7 +70,7 @@ export class LeaseKeeper {
 		if (this.#id === null || !this.#mine)
 			return;
 		const { api, session } = this.#options;
-		// It fails where the connection fails as well, which is said.
+		// Renewal fails when the connection is lost, which the page reports anyway.
 		await api.takeLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, renew: this.#id }).catch(() => undefined);
 	}
 
@@ -108,6 +108,6 @@ function write(key: string, value: string | null): void {
 		else
 			sessionStorage.setItem(key, value);
 	} catch {
-		// Storage is off: a reload forgets the lease, which ends by itself then.
+		// Without storage a reload loses the lease id; the lease then expires.
 	}
 }

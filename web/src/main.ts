@@ -1,10 +1,10 @@
 /*
- * The page begins here: who is it for, and then the app or the sign-in card.
- *
- * For browser tests there are stable handles; nothing else may rely on them:
+  * Entry point: checks the login, then shows the app or the sign-in card.
+  *
+  * Handles for browser tests only:
  *   window.ringside      read-only { terminal, connection } of the session in front, or null each.
  *                        terminal is xterm.js's Terminal; connection has state, epoch, offset.
- *   data-testid          session-list, session-item (data-session-id, data-state, data-kind: see ui/standing.ts),
+ *   data-testid          session-list, session-item (data-session-id, data-state, data-kind: see ui/session_status.ts),
  *                        session-facts, session-time, new-session, new-session-as,
  *                        palette, palette-input, palette-list, palette-item (data-kind), palette-count,
  *                        inbox, inbox-item (data-kind, data-session-id), inbox-drop, inbox-secret, notify,
@@ -45,7 +45,7 @@ declare global {
 	}
 }
 
-// Before anything else, and whatever else fails: the secret leaves the address bar.
+// First of all, remove the secret from the address bar.
 const credential = takeCredential();
 adoptStyleElements(document);
 const theme = new Theme();
@@ -59,7 +59,7 @@ async function signIn(secret: string): Promise<Identity> {
 	return identity;
 }
 
-/** Signing in makes the page anew: nothing of the one before is left in it. */
+/** Show the sign-in card. Signing in reloads the page, so that no state is left over. */
 function askToSignIn(why: string): void {
 	app?.dispose();
 	app = null;
@@ -123,7 +123,7 @@ Object.defineProperty(window, 'ringside', {
 	}),
 });
 
-// Somebody pasted another address into this tab: only its fragment differs, so nothing reloads.
+// Another address was pasted into this tab. Only its fragment differs, so the browser does not reload.
 window.addEventListener('hashchange', () => {
 	const other = takeCredential();
 	if (other !== null)

@@ -1,4 +1,4 @@
-/* The terminals that are there: one, or up to four side by side, of which one is in front. */
+/* The terminals of the page: one, or up to four side by side. One of them is in front. */
 import type { SessionView, SessionViewEvents } from './session_view';
 import { h } from './ui/dom';
 import { icon } from './ui/icons';
@@ -7,9 +7,9 @@ import { setText } from './ui/session_row';
 export interface PanesOptions {
 	readonly place: HTMLElement;
 	make(parent: HTMLElement, id: string, events: SessionViewEvents): SessionView;
-	/** What becomes of what a session tells while it is in front. */
+	/** Callbacks for the events of a session while it is in front. */
 	events(id: string): SessionViewEvents;
-	/** Somebody has gone to another one: that is to be shown. */
+	/** The user has focused another pane, which is to become the one in front. */
 	wanted(id: string): void;
 	close(id: string): void;
 }
@@ -18,7 +18,7 @@ class Pane {
 	readonly id: string;
 	readonly element: HTMLElement;
 	readonly view: SessionView;
-	#made = false; // until then it takes the focus by itself
+	#made = false; // before that the new view may take the focus by itself
 	#front = false;
 	#last = new Map<string, () => void>();
 	#name: HTMLElement;
@@ -45,7 +45,7 @@ class Pane {
 		return this.#front;
 	}
 
-	/** In front, and what it has told last is told again. */
+	/** Bring it to the front and repeat its last events. */
 	enter(): void {
 		this.#front = true;
 		this.element.dataset['front'] = 'true';
@@ -68,7 +68,7 @@ class Pane {
 		this.element.remove();
 	}
 
-	/** What it tells is told while it is in front; the last of each kind is kept for when it comes there. */
+	/** Forward events while the pane is in front, and keep the last one of each kind for activate(). */
 	#keeping(events: SessionViewEvents): SessionViewEvents {
 		const keep = (kind: string, tell: () => void) => {
 			this.#last.set(kind, tell);
@@ -106,17 +106,17 @@ export class Panes {
 		this.#options = options;
 	}
 
-	/** Of those side by side, as they stand; empty where there is but one. */
+	/** Session ids side by side, from left to right; empty if there is only one. */
 	get tiles(): readonly string[] {
 		return this.#panes.length > 1 ? this.#panes.map(({ id }) => id) : [];
 	}
 
-	/** Those that somebody can see: where there is no room for two, the one in front (stage.css). */
+	/** Ids of visible sessions. In a narrow window only the pane in front is visible (stage.css). */
 	get seen(): readonly string[] {
 		return this.#panes.filter(({ element }) => element.checkVisibility?.() ?? true).map(({ id }) => id);
 	}
 
-	/** What they are when that one is shown. */
+	/** The tiles after show(id). */
 	tilesWith(id: string): readonly string[] {
 		return this.has(id) ? this.tiles : this.tiles.map((each, at) => this.#panes[at]?.front ? id : each);
 	}
@@ -125,7 +125,7 @@ export class Panes {
 		return this.#panes.some((pane) => pane.id === id);
 	}
 
-	/** Those sessions and no others, in that order. None of the new ones is in front yet. */
+	/** Show exactly these sessions, in this order. New panes are not in front yet. */
 	keep(ids: readonly string[]): void {
 		for (const pane of this.#panes.filter(({ id }) => !ids.includes(id)))
 			pane.dispose();
@@ -133,7 +133,7 @@ export class Panes {
 		this.#arrange();
 	}
 
-	/** In front: the tile of that session if there is one, else it takes the place of what was there. */
+	/** Bring the session to the front. If it has no pane, it replaces the session in front. */
 	show(id: string): SessionView {
 		const before = this.#panes.find(({ front }) => front) ?? this.#panes[0];
 		let pane = this.#panes.find((each) => each.id === id);
@@ -149,7 +149,7 @@ export class Panes {
 		return pane.view;
 	}
 
-	/** Returns who is in front then; null: there are no others. */
+	/** Close a pane. Returns the session in front, or null if this was the only pane. */
 	close(id: string): string | null {
 		const at = this.#panes.findIndex((pane) => pane.id === id), pane = this.#panes[at];
 		if (pane === undefined || this.#panes.length === 1)
@@ -171,7 +171,7 @@ export class Panes {
 		this.#panes = [];
 	}
 
-	/** Only what is out of place is moved: moving takes the focus away. */
+	/** Move only panes that are out of place: moving an element loses the focus. */
 	#arrange(): void {
 		const { place } = this.#options;
 		place.dataset['panes'] = String(this.#panes.length);

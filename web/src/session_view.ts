@@ -1,6 +1,5 @@
 /*
- * One session on the screen: its connection, the feed into the terminal, and what lies over the
- * terminal. Made for one session and thrown away with it.
+  * One session on the page: its connection, its terminal, and what is drawn over the terminal.
  */
 import type { Terminal } from '@xterm/xterm';
 import type { Awaited } from './blocks/awaited';
@@ -51,8 +50,8 @@ const PHONE = '(pointer: coarse) and (max-width: 700px), (pointer: coarse) and (
 export interface SessionViewEvents {
 	attached(): void;
 	/**
-	 * behind: more was put out than this window could show, and it is catching up; silentMs: the server has not
-	 * answered for so long, 0: it has.
+	  * behind: the session prints faster than this window can show; silentMs: milliseconds since the server should have
+	  * answered, 0 if it has.
 	 */
 	connection(state: ConnectionState, behind: boolean, silentMs: number): void;
 	latency(ms: number): void;
@@ -75,7 +74,7 @@ export interface SessionViewOptions {
 	readonly settings: Settings;
 	readonly events: SessionViewEvents;
 	readonly awaited: Awaited;
-	/** The command to begin at; null: none. */
+	/** Block id of the command to scroll to, or null. */
 	readonly wanted: string | null;
 	name(): string;
 }
@@ -95,9 +94,9 @@ export class SessionView {
 		send: () => this.connection.settle('send'),
 		drop: () => this.connection.settle('drop'),
 	});
-	#clientId = randomId(); // of this page and this session, on all connections
+	#clientId = randomId(); // the same for all connections of this view
 	#silentMs = 0;
-	#seen = false; // it has been live
+	#seen = false; // since the view was created
 	#sizes: SizeKeeper;
 	#feed: Feed;
 	#history: History;
@@ -108,13 +107,13 @@ export class SessionView {
 	#exitKnown = false;
 	#epoch: AttachedMessage['epoch'] | null = null;
 	#clusters: Clusters;
-	#clipboard = false; // programs may write to it: the server says
-	#live = false; // what is parsed now is happening now
+	#clipboard = false; // programs may write to the clipboard
+	#live = false; // the terminal parses live output, not history
 	#lease: LeaseMessage = NO_LEASE;
 	#frame = new LeaseFrame();
 	#newOutput: NewOutput;
 	#disposed = false;
-	#era = 0; // counts up when what follows is history, so that an earlier `ready` is not taken for its end
+	#era = 0; // incremented when history follows, so that an earlier `ready` does not end it
 
 	constructor(parent: HTMLElement, options: SessionViewOptions) {
 		const { api, id, role, theme, events, settings } = options;
@@ -174,23 +173,22 @@ export class SessionView {
 		this.connection = this.#newConnection();
 		this.#release = this.#watchSurroundings();
 		void useGpu(terminal, () => this.#sizes.refit()).then(() => this.#begin());
-		// Not on a phone: it would answer with its keyboard, over what one came to see.
+		// On a phone the focus would open the keyboard over the terminal.
 		if (matchMedia('(hover: hover)').matches)
 			terminal.focus();
 	}
 
-	/** The size this window would like, for a session that is made from here. */
+	/** The size of a new session that is created from this window. */
 	wantedSize(): Size | null {
 		return this.#sizes.forNew();
 	}
 
-	/** Its text, to select and to read. All of the history comes meanwhile, for the next time. */
+	/** Show the text of the terminal to read and select. Also fetches the whole history, for the next time. */
 	read(): void {
 		this.#history.fetchAll();
 		openReadMode(this.terminal);
 	}
 
-	/** Files that are for the session. */
 	async bring(brought: Brought): Promise<void> {
 		const why = this.#whyNoFiles();
 		if (why !== null) {
@@ -213,7 +211,7 @@ export class SessionView {
 		return lease?.mode === 'exclusive' && yours !== true ? `${lease.owner} has the keyboard: no files can be brought meanwhile.` : null;
 	}
 
-	/** Where the program that reads it knows a paste, and nothing in it is a key; says whether. */
+	/** Paste text, only while the program uses bracketed paste. Returns false if that is not possible. */
 	paste(text: string): boolean {
 		if (this.#disposed || !this.#input.live || !this.terminal.modes.bracketedPasteMode || this.#whyNoFiles() !== null)
 			return false;
@@ -221,7 +219,6 @@ export class SessionView {
 		return true;
 	}
 
-	/** Says whose size the session has; for the status bar. */
 	get sizeBadge(): HTMLElement {
 		return this.#sizes.badge;
 	}
@@ -239,7 +236,7 @@ export class SessionView {
 		this.#element.remove();
 	}
 
-	/** Only now the cells have their size, and with them the window its columns and rows. */
+	/** Connect. The renderer is ready, so the size of cells is known. */
 	#begin(): void {
 		const size = this.#sizes.forNew();
 		if (size !== null)
@@ -327,7 +324,7 @@ export class SessionView {
 		this.#showUndelivered();
 	}
 
-	/** While all is well, what is under way is not worth a word. */
+	/** Show undelivered input if the connection is lost or slow, or if the user has to confirm. */
 	#showUndelivered(): void {
 		const { state, undelivered } = this.connection;
 		const live = state.kind === 'live';
@@ -335,7 +332,6 @@ export class SessionView {
 		this.#undelivered.show(lost || undelivered.asks || this.#silentMs > 0 ? undelivered : null, live);
 	}
 
-	/** The session's size from this place of the stream on. */
 	#resize({ cols, rows }: Size): void {
 		this.#sizes.apply({ cols, rows });
 		this.#options.events.size({ cols, rows });
@@ -390,21 +386,20 @@ export class SessionView {
 		this.#clipboard = message.clipboard;
 		this.#history.attached(message.scrollback);
 		this.#clusters.session(message.unicode);
-		this.#showLease(NO_LEASE); // it is told anew
+		this.#showLease(NO_LEASE); // the server sends it again
 		this.keyboard.attached();
 		events.attached();
 		if (message.state !== 'exited') {
 			this.#banner.exit(null);
 			return;
 		}
-		// It ended before we came. Its `exit` is in the stream, unless we resumed behind it.
+		// The session has exited already. If we resumed after its `exit` message, fetch the status.
 		void api.session(this.id).then(({ exit }) => {
 			if (!this.#exitKnown && exit !== null)
 				this.#banner.exit(exit);
 		}, () => undefined);
 	}
 
-	/** Another session than the one before, if there was one. */
 	#begun(): void {
 		this.blocks.begin();
 		this.#newOutput.begin();
@@ -424,13 +419,13 @@ export class SessionView {
 		this.#options.events.bell();
 	}
 
-	/** Only from live output, and only for those who could have asked for it. */
+	/** Only for live output, and not for viewers. */
 	#putOnClipboard(text: string): void {
 		if (this.#clipboard && this.#input.live)
 			void copyText(text, 'A program in the session has copied text.');
 	}
 
-	/** Returns how to stop watching. */
+	/** Returns a function that removes the listeners. */
 	#watchSurroundings(): () => void {
 		const { theme, settings, role } = this.#options;
 		const nudge = () => {

@@ -5,24 +5,23 @@ import { Screen } from './term/screen';
 import { SizeBadge } from './ui/size_badge';
 
 const SETTLE_MS = 80;
-const FOLLOW_MS = 1000; // the session follows this window within this time, or does not follow it
+const FOLLOW_MS = 1000; // the session normally takes this window's size within this time
 
 export interface SizeKeeperOptions {
 	readonly mount: HTMLElement;
 	readonly terminal: Terminal;
 	readonly role: Role;
-	/** A phone: it shows a session in the size that it has, and gives it its own only when it is asked to. */
+	/** A phone: it keeps the session's size, and sets its own only when the user asks. */
 	readonly passive: boolean;
-	/** Tell the server this window's size. */
+	/** Report this window's size to the server. */
 	tell(size: Size): void;
-	/** Make it the session's size, whoever holds that. */
+	/** Set the size of the session, under any policy. */
 	take(size: Size): void;
 }
 
 /**
- * A session has one size, which its policy takes from one of the windows, and every window has its
- * own. This keeps the server informed of the window's, and the terminal in the session's, with a
- * badge when they differ.
+  * A session has one size, which its policy takes from one of the windows. This reports the window's size to the server,
+  * gives the terminal the session's size, and shows a badge if they differ.
  */
 export class SizeKeeper {
 	readonly badge: HTMLElement;
@@ -30,14 +29,14 @@ export class SizeKeeper {
 	#screen: Screen;
 	#badge: SizeBadge;
 	#told: Size | null = null;
-	#mine: boolean; // this window holds the size; until we hear who does, do as if
-	#holder: string | null = null; // the name of who holds it
+	#mine: boolean; // this window sets the size; assumed until the server reports it
+	#holder: string | null = null; // name of the client that sets the size
 	#policy: SizePolicy = 'latest';
 	#observer: ResizeObserver;
 	#settling: number | undefined;
 	#following: number | undefined;
 	#passive: boolean;
-	#left = false; // we hold the size, but somebody set another through the API
+	#left = false; // this window should set the size, but the session has another, set through the API
 
 	constructor(options: SizeKeeperOptions) {
 		this.#options = options;
@@ -52,7 +51,7 @@ export class SizeKeeper {
 		const mayTake = options.role === 'owner' || (options.passive && options.role === 'driver');
 		this.#badge = new SizeBadge(mayTake ? () => this.#take() : null);
 		this.badge = this.#badge.element;
-		// While the window is dragged: look right at once, tell the server when it has settled.
+		// While the window is resized: lay out at once, but report the size only when it is stable.
 		this.#observer = new ResizeObserver(() => {
 			this.#expect(false);
 			this.layout();
@@ -68,13 +67,13 @@ export class SizeKeeper {
 		window.clearTimeout(this.#following);
 	}
 
-	/** This window's size, which is about to be told as part of connecting. */
+	/** The size to report when connecting; null: none. */
 	telling(): Size | null {
 		this.#told = this.#passive ? null : this.wanted();
 		return this.#told;
 	}
 
-	/** The size of a session that is made from here; null: any. */
+	/** The size of a new session that is created from this window; null: any. */
 	forNew(): Size | null {
 		return this.#passive ? null : this.wanted();
 	}
@@ -103,7 +102,7 @@ export class SizeKeeper {
 		this.refit();
 	}
 
-	/** The cells have another size than before. */
+	/** The size of cells has changed. */
 	refit(): void {
 		this.layout();
 		this.#tell();
@@ -122,7 +121,7 @@ export class SizeKeeper {
 			this.#badge.hide();
 	}
 
-	/** waiting: the session should get this window's size any moment. */
+	/** waiting: the session should get this window's size soon. */
 	#expect(waiting: boolean): void {
 		if (!waiting) {
 			window.clearTimeout(this.#following);

@@ -14,27 +14,27 @@ const rows = (lines: readonly string[]) => ({
 const screen = Array<string>(10).fill('');
 
 for (const [what, then, at, now, want] of [
-	['older lines came before it', numbered(501, 600), 3, numbered(1, 600), 503],
-	['new lines came after it', numbered(1, 600), 300, numbered(1, 900), 300],
-	['lines went at one end and came at the other', numbered(1, 600), 300, numbered(200, 900), 101],
+	['older lines were added before it', numbered(501, 600), 3, numbered(1, 600), 503],
+	['new lines were added after it', numbered(1, 600), 300, numbered(1, 900), 300],
+	['lines were dropped at the start and added at the end', numbered(1, 600), 300, numbered(200, 900), 101],
 	['the first lines above it are gone', numbered(1, 600), 300, numbered(300, 900), 1],
-	['it is gone', numbered(1, 600), 300, numbered(400, 900), null],
+	['the text is gone', numbered(1, 600), 300, numbered(400, 900), null],
 	['nothing is left', numbered(1, 600), 300, screen, null],
 	['there were blank lines only', screen, 4, [...screen, ...screen], 14],
-	['half of what follows was drawn anew', [...numbered(1, 50), 'a', 'b', 'c'], 49,
+	['half of the following lines have changed', [...numbered(1, 50), 'a', 'b', 'c'], 49,
 		[...numbered(1, 50), 'x', 'y', 'z'], 49],
 ] as const)
 	test(`found again: ${what}`, () => {
 		assert.equal(findAnchor(rows(now), dropAnchor(rows(then), at)), want);
 	});
 
-test('text that repeats is found where it was, as far from the end', () => {
+test('repeated text is found at the same distance from the end', () => {
 	const block = numbered(1, 30);
 	const many = [...block, ...block, ...block, ...block];
 	assert.equal(findAnchor(rows(['older', ...many]), dropAnchor(rows(many), 65)), 66);
 });
 
-test('text that repeats, after new lines: the next one above', () => {
+test('repeated text after new lines: the next occurrence above', () => {
 	const block = numbered(1, 30);
 	const many = [...block, ...block, ...block, ...block];
 	assert.equal(findAnchor(rows([...many, ...numbered(100, 110)]), dropAnchor(rows(many), 65)), 65);

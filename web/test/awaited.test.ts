@@ -24,7 +24,7 @@ function make(blocks: readonly Block[] | null = []) {
 const at = (fields: object, more: object = {}) => [session({ block: news({ id: 'b5', ...fields }) }, { name: 'build', ...more })];
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('the end of a command is told whoever brings the news, once', () => {
+test('the end of a command raises one alert, whichever source reports it', () => {
 	for (const bring of ['the list', 'the view'] as const) {
 		const { awaited, words } = make();
 		awaited.update(at({}));
@@ -44,7 +44,7 @@ test('the end of a command is told whoever brings the news, once', () => {
 	}
 });
 
-test('one that another has followed already is asked for', async () => {
+test('if another command has started meanwhile, the command is fetched', async () => {
 	const { awaited, words, asked } = make([blockOf(5, { state: 'done', exitCode: 0 }), blockOf(9)]);
 	awaited.add('s', blockOf(5));
 	awaited.update(at({ id: 'b9' }));
@@ -54,7 +54,7 @@ test('one that another has followed already is asked for', async () => {
 	assert.deepEqual(words(), [['Done in build', 'make']]);
 });
 
-test('while the server is away it is still waited for', async () => {
+test('a failed fetch is retried', async () => {
 	const { awaited, words, asked } = make(null);
 	awaited.add('s', blockOf(5));
 	for (const times of [1, 2]) {
@@ -66,7 +66,7 @@ test('while the server is away it is still waited for', async () => {
 	assert.ok(awaited.has('s', 'b5'));
 });
 
-test('a session that is gone, or is another of the same name, does not end its commands', () => {
+test('if the session is deleted or replaced, the alert says so', () => {
 	for (const after of [[], at({ state: 'done', exitCode: 0 }, { epoch: 2 })]) {
 		const { awaited, words } = make();
 		awaited.update(at({}));

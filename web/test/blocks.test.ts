@@ -22,25 +22,25 @@ const ranges = (blocks: Block[], places: Record<number, MarkPlace>, cursor = 99)
 
 test('a command goes from its line to the last line of its output', () => {
 	assert.deepEqual(ranges([blockOf(10)], { 7: at(4), 18: at(6, true) }), [[10, 4, 5]]);
-	assert.deepEqual(ranges([blockOf(10)], { 7: at(4), 18: at(6) }), [[10, 4, 6]], 'a last line without an end is one');
+	assert.deepEqual(ranges([blockOf(10)], { 7: at(4), 18: at(6) }), [[10, 4, 6]], 'a last line without newline counts');
 	assert.deepEqual(ranges([blockOf(10)], { 7: at(4), 18: at(4, true) }), [[10, 4, 4]]);
 });
 
-test('one that runs goes to the cursor; one that nothing is known of is nowhere', () => {
+test('a running command ends at the cursor; a command without marks is not placed', () => {
 	const running = blockOf(10, { state: 'running', end: null, endMark: null });
 	assert.deepEqual(ranges([running], { 7: at(4) }, 9), [[10, 4, 9]]);
 	assert.deepEqual(ranges([running], { 7: at(4) }, 2), [[10, 4, 4]]);
 	assert.deepEqual(ranges([blockOf(10), blockOf(30, { inputMark: null, endMark: null })], {}), []);
 });
 
-test('one whose beginning is gone begins behind the one before, or at the top', () => {
+test('a command whose first row is gone begins after the previous one, or at the top', () => {
 	assert.deepEqual(ranges([blockOf(10)], { 18: at(3, true) }), [[10, 0, 2]]);
 	assert.deepEqual(ranges([blockOf(10), blockOf(40)], { 7: at(0), 18: at(2, true), 48: at(5, true) }),
 		[[10, 0, 1], [40, 2, 4]]);
-	assert.deepEqual(ranges([blockOf(10)], { 18: at(0, true) }), [], 'what has cleared the screen is nowhere');
+	assert.deepEqual(ranges([blockOf(10)], { 18: at(0, true) }), [], 'a command that cleared the screen is not placed');
 });
 
-test('segments are what of them is in sight', () => {
+test('segments are the visible parts of commands', () => {
 	const placed = placeBlocks([blockOf(10, { exitCode: 3 }), blockOf(40, { by: 'exec' })],
 		marksOf({ 7: at(2), 18: at(10, true), 37: at(10), 48: at(30, true) }), 40);
 	assert.deepEqual(segmentsOf(placed, { top: 5, rows: 10 }).map(({ top, height, kind, begins, color }) =>
@@ -48,7 +48,7 @@ test('segments are what of them is in sight', () => {
 	assert.deepEqual(segmentsOf(placed, { top: 30, rows: 10 }), []);
 });
 
-test('the header is of the command whose line has left; neighbours are found from the top', () => {
+test('the header names the command whose line has scrolled away; neighbours are relative to the top row', () => {
 	const placed = placeBlocks([blockOf(10), blockOf(40)], marksOf({ 7: at(2), 18: at(10, true), 37: at(10), 48: at(30, true) }), 40);
 	const head = (top: number) => headOf(placed, top)?.block.start ?? null;
 	assert.deepEqual([head(0), head(2), head(3), head(9), head(10), head(29), head(30)], [null, null, 10, 10, null, 40, null]);
@@ -56,7 +56,7 @@ test('the header is of the command whose line has left; neighbours are found fro
 	assert.deepEqual([0, 2, 10].map((top) => neighbour(placed, top, 'after')), [2, 10, null]);
 });
 
-test('the list: what is over stays over, and the answer to a question does not take back later news', () => {
+test('the list: a finished command stays finished, and a fetched list does not undo later messages', () => {
 	const list = new BlockList();
 	list.put(blockOf(10));
 	list.put(blockOf(10, { state: 'running' }));
@@ -80,7 +80,7 @@ test('durations', () => {
 
 const TEXT = '\x1b]0;title\x07$ \x1b]133;B;aid=x\x07ls\r\n\x1b]133;C\x07one\r\n\x1b\x1b]133;D;3;aid=x\x1b\\\x1b]133;A\x07';
 
-test('marks are found in whatever pieces the bytes come', () => {
+test('marks are found however the bytes are split', () => {
 	const data = bytes(TEXT);
 	const whole = new MarkScanner().scan(data, 100).map(({ kind, at: end }) => [kind, end]);
 	assert.deepEqual(whole.map(([kind]) => kind), ['B', 'D']);
@@ -94,8 +94,8 @@ test('marks are found in whatever pieces the bytes come', () => {
 	}
 	const scanner = new MarkScanner();
 	scanner.scan(bytes('\x1b]133;B;'), 0);
-	assert.deepEqual(scanner.scan(bytes('x\x07'), 50), [], 'what does not go on there has no end there');
-	assert.deepEqual(new MarkScanner().scan(bytes(`\x1b]133;B${'x'.repeat(5000)}\x07`), 0), [], 'none is that long');
+	assert.deepEqual(scanner.scan(bytes('x\x07'), 50), [], 'a gap in the offsets ends a mark');
+	assert.deepEqual(new MarkScanner().scan(bytes(`\x1b]133;B${'x'.repeat(5000)}\x07`), 0), [], 'too long for a mark');
 });
 
 function marked() {
@@ -118,7 +118,7 @@ function marked() {
 	};
 }
 
-test('a mark is where the cursor was, and stays with its row', async () => {
+test('a mark is in the row of the cursor, and moves with that row', async () => {
 	const t = marked();
 	const input = await t.output('first\r\n$ \x1b]133;B\x07');
 	const end = await t.output('ls\r\none\r\n\x1b]133;D;0\x07');
@@ -132,12 +132,12 @@ test('a mark is where the cursor was, and stays with its row', async () => {
 	assert.equal(t.marks.find(input), null);
 	const later = await t.output('\x1b]133;B\x07');
 	await t.output('\x1bc');
-	assert.equal(t.marks.find(later), null, 'a reset takes all away');
+	assert.equal(t.marks.find(later), null, 'a reset removes all marks');
 	const full = await t.output('\x1b[?1049h\x1b]133;B\x07');
-	assert.equal(t.marks.find(full), null, 'full screen programs have none');
+	assert.equal(t.marks.find(full), null, 'the alternate screen has no marks');
 });
 
-test('a snapshot brings marks, also below a full screen program; output does not', async () => {
+test('a snapshot contains marks, also below a full screen program; OSC 7007 in output is ignored', async () => {
 	const t = marked();
 	const before = await t.output('\x1b]133;B\x07\x1b]7007;mB0900,1\x07');
 	assert.equal(t.marks.find(900), null);
@@ -146,19 +146,19 @@ test('a snapshot brings marks, also below a full screen program; output does not
 	assert.equal(t.marks.find(before), null);
 	assert.deepEqual(t.marks.find(400), { row: 23, left: false });
 	assert.deepEqual(t.marks.find(420), { row: 29, left: true });
-	assert.deepEqual([t.marks.find(7), t.marks.find(9)], [null, null], 'what is not in it');
+	assert.deepEqual([t.marks.find(7), t.marks.find(9)], [null, null], 'marks outside of the snapshot');
 	await t.output('\x1b[?1049l');
 	assert.deepEqual(t.marks.find(400), { row: 23, left: false });
 });
 
-test('there is an end of marks', async () => {
+test('the number of marks is limited', async () => {
 	const t = marked();
 	const first = await t.output('\x1b]133;B\x07');
 	await t.output('\x1b]133;B\x07'.repeat(2000));
 	assert.equal(t.marks.find(first), null);
 });
 
-test('what is typed again has no keys in it', () => {
+test('a command that is typed again has no control characters', () => {
 	assert.equal(typeable('ls -l\n'), 'ls -l');
 	assert.equal(typeable('for i in 1 2\r\ndo\n\techo $i\ndone'), 'for i in 1 2\ndo\n\techo $i\ndone');
 	assert.equal(typeable('echo \x1b[201~\x03\rrm -rf'), 'echo [201~rm -rf');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Diagnosis } from '../src/net/connection';
 import { harness, settle, snapshotMessage } from './fakes';
 
-test('attach: bytes are counted from sync, ready makes it live', () => {
+test('attach: bytes are counted from sync, and ready makes the connection live', () => {
 	const t = harness();
 	assert.equal(t.socket.position, null);
 	t.socket.attach(100, { history: 'hello' });
@@ -13,7 +13,7 @@ test('attach: bytes are counted from sync, ready makes it live', () => {
 	assert.equal(t.connection.epoch, 'e1');
 });
 
-test('resume: asks for the byte after the last one, and does not reset', () => {
+test('resume: requests the byte after the last one, and does not reset', () => {
 	const t = harness();
 	t.socket.attach(100, { history: 'hello' });
 	t.socket.bytes('more');
@@ -27,7 +27,7 @@ test('resume: asks for the byte after the last one, and does not reset', () => {
 	assert.equal(t.connection.offset, 115);
 });
 
-test('attach with a snapshot: it comes whole, its bytes are not counted', () => {
+test('attach with a snapshot: it is delivered whole, and its bytes are not counted', () => {
 	const t = harness();
 	t.socket.attach(700, { snapshot: 'screen', history: 'x' });
 	assert.deepEqual(t.events(), ['connecting', 'replaying', 'message attached',
@@ -66,7 +66,7 @@ test('a snapshot at any time, in pieces, with other messages between them', () =
 	assert.equal(t.connection.state.kind, 'live');
 });
 
-test('half a snapshot counts for nothing: resumes from where the terminal is', () => {
+test('half a snapshot is ignored: the connection resumes from the old offset', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.socket.json(snapshotMessage({ offset: 700, bytes: 8 }));
@@ -79,7 +79,7 @@ test('half a snapshot counts for nothing: resumes from where the terminal is', (
 	assert.ok(t.events().includes('bytes 3 def'));
 });
 
-test('a snapshot is asked for when live, never before', () => {
+test('a snapshot can be requested only while the connection is live', () => {
 	const t = harness();
 	t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24 });
 	assert.equal(t.connection.requestSnapshot(1), false);
@@ -89,7 +89,7 @@ test('a snapshot is asked for when live, never before', () => {
 	assert.deepEqual(t.socket.sentMessages('snapshot'), [{ type: 'snapshot', scrollback: 5000 }]);
 });
 
-test('a sync at the very place where we are changes nothing', () => {
+test('a sync at the current offset changes nothing', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.events();
@@ -97,7 +97,7 @@ test('a sync at the very place where we are changes nothing', () => {
 	assert.deepEqual(t.events(), ['resize 80x24']);
 });
 
-test('a sync that leaves a hole: comes again with nothing, to be given a snapshot', () => {
+test('a sync that leaves a gap: reconnects without a position, to get a snapshot', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.events();
@@ -117,7 +117,7 @@ test('resize messages keep their place between the bytes', () => {
 	assert.deepEqual(t.events(), ['bytes 0 a', 'resize 120x40', 'message resize', 'bytes 1 b']);
 });
 
-test('backoff doubles from 250 ms to 8 s; ready starts it anew', () => {
+test('backoff doubles from 250 ms to 8 s; ready resets it', () => {
 	const t = harness();
 	const delays: string[] = [];
 	for (let i = 0; i < 8; i++) {
@@ -132,7 +132,7 @@ test('backoff doubles from 250 ms to 8 s; ready starts it anew', () => {
 	assert.ok(t.events().includes('waiting 250'));
 });
 
-test('attached but never ready does not start the backoff anew', () => {
+test('attached without ready does not reset the backoff', () => {
 	const t = harness();
 	for (const delay of [250, 500, 1000]) {
 		t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24 });
@@ -143,7 +143,7 @@ test('attached but never ready does not start the backoff anew', () => {
 	}
 });
 
-test('nudge ends the waiting at once', () => {
+test('nudge reconnects at once', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.socket.end(1006);
@@ -155,7 +155,7 @@ test('nudge ends the waiting at once', () => {
 });
 
 for (const [code, reason] of [[4401, 'access-ended'], [4410, 'deleted']] as const) {
-	test(`close code ${code} is the end: ${reason}`, () => {
+	test(`close code ${code} closes for good: ${reason}`, () => {
 		const t = harness();
 		t.socket.attach(0);
 		t.events();
@@ -168,7 +168,7 @@ for (const [code, reason] of [[4401, 'access-ended'], [4410, 'deleted']] as cons
 }
 
 for (const diagnosis of ['signed-out', 'access-ended', 'deleted'] as const) {
-	test(`a refused connect that turns out as ${diagnosis} is the end`, async () => {
+	test(`a refused connection that is diagnosed as ${diagnosis} is not retried`, async () => {
 		const t = harness(async () => diagnosis);
 		t.socket.end(1006);
 		await settle();
@@ -178,7 +178,7 @@ for (const diagnosis of ['signed-out', 'access-ended', 'deleted'] as const) {
 	});
 }
 
-test('an answer to a question of before a restart is not heard', async () => {
+test('a diagnosis from before a restart is ignored', async () => {
 	let answer: (diagnosis: Diagnosis) => void = () => undefined;
 	const t = harness(() => new Promise((resolve) => {
 		answer = resolve;
@@ -190,7 +190,7 @@ test('an answer to a question of before a restart is not heard', async () => {
 	assert.equal(t.connection.state.kind, 'connecting');
 });
 
-test('a connection that was attached is not asked about', async () => {
+test('a connection that was attached is not diagnosed', async () => {
 	const t = harness(async () => 'signed-out');
 	t.socket.attach(0);
 	t.socket.end(1006);
@@ -198,7 +198,7 @@ test('a connection that was attached is not asked about', async () => {
 	assert.equal(t.connection.state.kind, 'waiting');
 });
 
-test('a connect that hangs is given up after 10 s', () => {
+test('connecting times out after 10 s', () => {
 	const t = harness();
 	t.clock.advance(10000);
 	assert.ok(t.sockets[0]?.closed);
@@ -206,7 +206,7 @@ test('a connect that hangs is given up after 10 s', () => {
 	assert.equal(t.sockets.length, 2);
 });
 
-test('restart forgets the place', () => {
+test('restart drops the position', () => {
 	const t = harness();
 	t.socket.attach(0, { history: 'abc' });
 	t.socket.end(4410);
@@ -250,7 +250,7 @@ test('unknown and broken messages are ignored', () => {
 	assert.deepEqual(t.events(), []);
 });
 
-test('what has come is said after every 2 KiB, of this socket, with snapshots', () => {
+test('received bytes are acknowledged every 2 KiB, counted for each socket, snapshots included', () => {
 	const t = harness();
 	const said = () => t.socket.sentMessages('ack').map(({ bytes }) => bytes);
 	t.socket.attach(0, { snapshot: 's'.repeat(1500), history: 'h'.repeat(500) });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-/** A page with a script of so many bytes, which cannot be compressed. */
+/** Embed a page with a script of so many incompressible bytes. named: index.html refers to it. */
 function embed(length: number, named: boolean): { status: number | null; stderr: string; made: boolean } {
 	const dir = mkdtempSync(join(tmpdir(), 'rs-embed-'));
 	try {
@@ -22,7 +22,7 @@ function embed(length: number, named: boolean): { status: number | null; stderr:
 	}
 }
 
-test('a page whose first load is small is embedded, whatever it fetches later', () => {
+test('a page whose first load is small is embedded, however large its other files are', () => {
 	for (const [length, named] of [[140_000, true], [400_000, false]] as const) {
 		const { status, stderr, made } = embed(length, named);
 		assert.equal(status, 0, stderr);

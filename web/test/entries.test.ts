@@ -9,7 +9,7 @@ const blockOf = (start: number, state: Block['state']): Block => ({
 	endedAt: null, exitCode: state === 'done' ? 0 : null, start, end: null, inputMark: null, endMark: null,
 });
 
-test('only sessions in which something is new are asked, and only for what is', async () => {
+test('only new commands are fetched, and only from sessions that have some', async () => {
 	const asked: unknown[] = [];
 	let answer: Block[] | null = [blockOf(5, 'done'), blockOf(9, 'running')];
 	const followed = new FollowedEntries({
@@ -26,18 +26,18 @@ test('only sessions in which something is new are asked, and only for what is', 
 	assert.deepEqual(await shown(one('running', 'b9')), first);
 	assert.deepEqual(asked.splice(0), [['one', 1000, null]]);
 	assert.deepEqual(await shown(one('running', 'b9')), first);
-	assert.deepEqual(asked, [], 'nothing has happened');
+	assert.deepEqual(asked, [], 'nothing has changed');
 	answer = [blockOf(9, 'done'), blockOf(12, 'done')];
 	const later = ['s b5 done', 's b9 done', 's b12 done'];
 	assert.deepEqual(await shown(one('done', 'b12')), later);
 	assert.deepEqual(asked.splice(0), [['one', 1000, 9]]);
 	answer = null;
-	assert.deepEqual(await shown(one('running', 'b15')), later, 'it is away');
+	assert.deepEqual(await shown(one('running', 'b15')), later, 'the fetch has failed');
 	answer = [blockOf(15, 'running')];
-	assert.deepEqual(await shown(one('running', 'b15')), [...later, 's b15 running'], 'it is asked again');
+	assert.deepEqual(await shown(one('running', 'b15')), [...later, 's b15 running'], 'the fetch is retried');
 	asked.length = 0;
 	answer = [];
-	assert.deepEqual(await shown(one('running', 'b15', { epoch: 2 }), idle), [], 'another session of the same name');
+	assert.deepEqual(await shown(one('running', 'b15', { epoch: 2 }), idle), [], 'another session with the same id');
 	assert.deepEqual(asked, [['one', 1000, null], ['idle', 1000, null]]);
 	assert.deepEqual(await shown(), []);
 });

@@ -1,4 +1,4 @@
-/* A clock that is turned by hand, sockets that are played by the test. */
+/* A fake clock and fake sockets. */
 import type { Clock } from '../src/net/clock';
 import { Connection, type Diagnosis, type Position, type Socket } from '../src/net/connection';
 import type { SnapshotMessage } from '../src/net/wire';
@@ -71,7 +71,7 @@ export class FakeSocket implements Socket {
 		this.onclose?.({ code } as CloseEvent);
 	}
 
-	/** What the server says up to `ready`. */
+	/** The server's messages up to `ready`. */
 	attach(offset: number, options: { epoch?: string; snapshot?: string; history?: string; input?: number | null } = {}): void {
 		this.json({
 			type: 'attached', epoch: options.epoch ?? 'e1', cols: 80, rows: 24, state: 'running',
@@ -106,7 +106,7 @@ export function snapshotMessage(fields: Partial<SnapshotMessage>): SnapshotMessa
 	};
 }
 
-/** A connection whose every event is noted as a line. */
+/** A connection whose events are logged as lines. */
 export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unknown') {
 	const clock = new FakeClock();
 	const sockets: FakeSocket[] = [];
@@ -138,16 +138,15 @@ export function harness(diagnosis: () => Promise<Diagnosis> = async () => 'unkno
 	return {
 		clock, sockets, connection, latencies, silences,
 		type: (text: string, typed = true) => connection.send(new TextEncoder().encode(text), typed),
-		/** The newest socket. */
 		get socket(): FakeSocket {
 			return sockets[sockets.length - 1] as FakeSocket;
 		},
-		/** What happened since it was last asked. */
+		/** The events since the last call. */
 		events: () => log.splice(0),
 	};
 }
 
-/** Let promises that are already settled run. */
+/** Let handlers of settled promises run. */
 export function settle(): Promise<void> {
 	return new Promise((resolve) => setImmediate(resolve));
 }

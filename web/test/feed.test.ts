@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Feed, type FeedTarget } from '../src/term/feed';
 import { bytes, newTerminal, numbered, parsed, row, snapshotOf } from './terminals';
 
-/** A terminal that parses when it is told to, as xterm.js does some time later. */
+/** A terminal that parses only when parse() is called. */
 class SlowTerminal implements FeedTarget {
 	readonly log: string[] = [];
 	readonly parser = { registerEscHandler: () => undefined };
@@ -23,7 +23,7 @@ class SlowTerminal implements FeedTarget {
 	}
 }
 
-test('what happens between the bytes takes its turn behind those before it', () => {
+test('an event runs after the bytes before it are parsed', () => {
 	const terminal = new SlowTerminal();
 	const feed = new Feed(terminal, () => undefined);
 	feed.bytes(bytes('a'), 0);
@@ -35,7 +35,7 @@ test('what happens between the bytes takes its turn behind those before it', () 
 	assert.deepEqual(terminal.log, ['a', 'resize', 'b', 'ready']);
 });
 
-test('too much unparsed: the rest is dropped, and fetched again from its first byte', () => {
+test('too many unparsed bytes: the rest is dropped, and fetched again from its first byte', () => {
 	const terminal = new SlowTerminal();
 	const resumed: number[] = [];
 	const feed = new Feed(terminal, (offset) => resumed.push(offset));
@@ -52,7 +52,7 @@ test('too much unparsed: the rest is dropped, and fetched again from its first b
 	assert.equal(terminal.log[16], 'on');
 });
 
-test('a snapshot makes good for what was dropped', () => {
+test('a snapshot replaces dropped bytes', () => {
 	const terminal = new SlowTerminal();
 	const resumed: number[] = [];
 	const feed = new Feed(terminal, (offset) => resumed.push(offset));
@@ -66,7 +66,7 @@ test('a snapshot makes good for what was dropped', () => {
 	assert.deepEqual(terminal.log.slice(16), ['screen', 'left', 'on']);
 });
 
-test('a large snapshot is parsed in one go, and its size is there before its first byte', async () => {
+test('a large snapshot is parsed without a pause, and the terminal is resized before its first byte', async () => {
 	const terminal = newTerminal();
 	const feed = new Feed(terminal, () => undefined);
 	const log: string[] = [];
@@ -94,7 +94,7 @@ test('a large snapshot is parsed in one go, and its size is there before its fir
 	assert.equal(row(terminal, 9000), 'end and on');
 });
 
-test('a program that resets its terminal is no snapshot', async () => {
+test('a reset by a program is not taken for a snapshot', async () => {
 	const terminal = newTerminal();
 	const feed = new Feed(terminal, () => undefined);
 	const log: string[] = [];

@@ -20,7 +20,7 @@ test('a ping at once and every 5 s; latency is the median of the last five', () 
 	assert.deepEqual(t.latencies, [10, 455, 20, 25, 30, 40]);
 });
 
-test('silence of 12 s means dead: another socket is tried', () => {
+test('after 12 s of silence it reconnects', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.clock.advance(11999);
@@ -30,7 +30,7 @@ test('silence of 12 s means dead: another socket is tried', () => {
 	assert.ok(t.sockets[0]?.closed);
 });
 
-test('any message is a sign of life', () => {
+test('any message counts as an answer', () => {
 	const t = harness();
 	t.socket.attach(0);
 	for (let i = 0; i < 10; i++) {
@@ -40,7 +40,7 @@ test('any message is a sign of life', () => {
 	assert.equal(t.sockets.length, 1);
 });
 
-test('nudge asks at once and waits 5 s only', () => {
+test('nudge pings at once and waits only 5 s', () => {
 	const t = harness();
 	t.socket.attach(0);
 	pong(t, 10);

@@ -19,7 +19,7 @@ function reader() {
 			feed.bytes(bytes(lines.map((line) => `\r\n${line}`).join('')), 0);
 			await parsed(terminal);
 		},
-		/** total: lines of history at the server, of which these are the last; all, if it is not said. */
+		/** lines: the last lines of a history of fields.total lines (default: all of it). */
 		async snapshot(lines: readonly string[], fields: Partial<SnapshotMessage> = {}): Promise<void> {
 			const message = snapshotMessage({ cols: 40, rows: 10, reason: 'attach', ...fields, lines: lines.length - 10 });
 			feed.snapshot(snapshotOf(lines), () => history.enter(() => terminal.resize(message.cols, message.rows)),
@@ -32,14 +32,14 @@ function reader() {
 	};
 }
 
-test('attached says how many lines to keep', () => {
+test('attached sets the number of lines to keep', () => {
 	const t = reader();
 	t.history.attached(7000);
 	assert.equal(t.terminal.options.scrollback, 7000);
 	assert.equal(t.history.lines, 1000);
 });
 
-test('near the top the rest is asked for, once, and the text stays where it is', async () => {
+test('near the top the rest is requested once, and the text does not move', async () => {
 	const t = reader();
 	await t.snapshot(numbered(3991, 5000), { total: 4990 });
 	t.terminal.scrollToLine(10);
@@ -55,7 +55,7 @@ test('near the top the rest is asked for, once, and the text stays where it is',
 	assert.deepEqual(t.asked, [4990]);
 });
 
-test('nothing is asked for when all of it is here, nor while output passes by', async () => {
+test('nothing is requested if the history is complete or while output scrolls', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToTop();
@@ -65,7 +65,7 @@ test('nothing is asked for when all of it is here, nor while output passes by', 
 	assert.deepEqual(t.asked, []);
 });
 
-test('less than was asked for is not asked for again', async () => {
+test('a reply with fewer lines than requested does not cause another request', async () => {
 	const t = reader();
 	await t.snapshot(numbered(3991, 5000), { total: 4990 });
 	t.history.fetchAll();
@@ -74,7 +74,7 @@ test('less than was asked for is not asked for again', async () => {
 	assert.deepEqual(t.asked, [4990]);
 });
 
-test('a search asks for all, if there is more', async () => {
+test('a search requests the whole history if lines are missing', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	assert.equal(t.history.fetchAll(), false);
@@ -84,7 +84,7 @@ test('a search asks for all, if there is more', async () => {
 	assert.deepEqual(t.asked, [4990]);
 });
 
-test('what could not be asked for, or was not answered, is asked for again', async () => {
+test('a request that failed or was not answered is repeated', async () => {
 	const t = reader();
 	await t.snapshot(numbered(3991, 5000), { total: 4990 });
 	t.can.ask = false;
@@ -96,7 +96,7 @@ test('what could not be asked for, or was not answered, is asked for again', asy
 	assert.deepEqual(t.asked, [4990, 4990]);
 });
 
-test('who is at the end stays there', async () => {
+test('a reader at the end stays at the end', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 100));
 	await t.snapshot(numbered(1, 300), { reason: 'lag' });
@@ -105,7 +105,7 @@ test('who is at the end stays there', async () => {
 	assert.ok(t.atEnd);
 });
 
-test('who has scrolled up stays at the text, whatever came since', async () => {
+test('a reader who has scrolled up stays at the same text', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToLine(200);
@@ -116,7 +116,7 @@ test('who has scrolled up stays at the text, whatever came since', async () => {
 	assert.equal(topRow(t.terminal), 'line 201');
 });
 
-test('who has scrolled up stays at the text in another width', async () => {
+test('a reader who has scrolled up stays at the same text in another width', async () => {
 	const t = reader();
 	const long = numbered(1, 300).map((line) => `${line} ${'word '.repeat(12)}`);
 	await t.snapshot(long);
@@ -126,7 +126,7 @@ test('who has scrolled up stays at the text in another width', async () => {
 	assert.match(topRow(t.terminal) ?? '', /^line 101 /);
 });
 
-test('text that is gone: the oldest that is left', async () => {
+test('if the text is gone, the oldest line is shown', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToLine(50);
@@ -134,7 +134,7 @@ test('text that is gone: the oldest that is left', async () => {
 	assert.equal(topRow(t.terminal), 'line 401');
 });
 
-test('a slow window is behind until a full snapshot, which brings the reader back', async () => {
+test('a slow window is behind until a full snapshot, which restores the position', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToLine(200);
@@ -150,7 +150,7 @@ test('a slow window is behind until a full snapshot, which brings the reader bac
 	assert.deepEqual(t.asked, []);
 });
 
-test('the full snapshot had not enough: the rest is asked for, then the reader is brought back', async () => {
+test('if the full snapshot lacks the text, the rest is requested and then the position restored', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 2000));
 	t.terminal.scrollToLine(200);
@@ -161,7 +161,7 @@ test('the full snapshot had not enough: the rest is asked for, then the reader i
 	assert.equal(topRow(t.terminal), 'line 201');
 });
 
-test('a slow line gets less, and no more by itself: the rest is there for who scrolls up', async () => {
+test('on a slow connection more lines are requested only when the reader scrolls up', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	await t.snapshot(numbered(2200, 2500), { total: 2490, reason: 'lag' });
@@ -171,7 +171,7 @@ test('a slow line gets less, and no more by itself: the rest is there for who sc
 	assert.deepEqual(t.asked, [2490]);
 });
 
-test('scrolling in between is where the reader is from then on', async () => {
+test('scrolling between snapshots sets the new position', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 500));
 	t.terminal.scrollToLine(200);
@@ -181,7 +181,7 @@ test('scrolling in between is where the reader is from then on', async () => {
 	assert.equal(topRow(t.terminal), 'line 1475');
 });
 
-test('the screen comes first, and what is above it by itself: nobody is behind for that', async () => {
+test('a partial first snapshot does not count as being behind', async () => {
 	const t = reader();
 	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true });
 	assert.ok(!t.history.behind);
@@ -194,17 +194,17 @@ test('the screen comes first, and what is above it by itself: nobody is behind f
 	assert.deepEqual(t.asked, [4990]);
 });
 
-test('who wants all of it does not wait for what follows the screen', async () => {
+test('the whole history can be requested after a partial first snapshot', async () => {
 	const t = reader();
 	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true });
 	assert.equal(t.history.fetchAll(), true);
 	assert.deepEqual(t.asked, [4990]);
 	await t.snapshot(numbered(4000, 5000), { total: 4990, partial: true, reason: 'lag' });
 	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true, reason: 'lag' });
-	assert.equal(t.history.fetchAll(), false, 'in a flood');
+	assert.equal(t.history.fetchAll(), false, 'while it is behind');
 });
 
-test('the screen came first, and the line broke: what is above it is asked for', async () => {
+test('if the connection breaks after a partial snapshot, the history can be requested', async () => {
 	const t = reader();
 	await t.snapshot(numbered(4991, 5000), { total: 4990, partial: true });
 	t.history.attached(10_000); // resumed, without a snapshot
@@ -212,7 +212,7 @@ test('the screen came first, and the line broke: what is above it is asked for',
 	assert.deepEqual(t.asked, [4990]);
 });
 
-test('who has scrolled up is brought back when what is above the screen is there', async () => {
+test('after a partial snapshot the position is restored by the full one', async () => {
 	const t = reader();
 	await t.snapshot(numbered(1, 2000));
 	t.terminal.scrollToLine(200);

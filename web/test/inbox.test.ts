@@ -12,27 +12,27 @@ const idle = nextInbox(EMPTY, one({}), NOBODY);
 const asks = one({ status: 'waiting_input', input: 'password', since: at(5), block: block({ command: 'sudo make', by: 'exec', author: 'robot' }) });
 const done = (fields: object) => one({ block: block({ id: 'b2', state: 'done', endedAt: at(3), exitCode: 1, ...fields }) });
 
-test('who waits is there as long as it waits, unless it is in front or was put aside', () => {
+test('a waiting session is listed as long as it waits, unless it is visible or was dismissed', () => {
 	const waiting = nextInbox(EMPTY, asks, NOBODY);
 	assert.deepEqual(kinds(waiting), [['password', 'password · sudo make', 'robot']]);
 	assert.deepEqual(kinds(nextInbox(waiting, asks, seen)), []);
 	assert.deepEqual(kinds(nextInbox(waiting, one({}), NOBODY)), []);
 	const other = [session({ ...asks[0]!.activity!, block: block({ id: 'b9' }) })];
 	assert.deepEqual(nextInbox(waiting, other, NOBODY).items.map(({ block }) => block), ['b9']);
-	assert.equal(newsOf(waiting, nextInbox(waiting, other, NOBODY)).length, 1, 'another command that asks is another matter');
+	assert.equal(newsOf(waiting, nextInbox(waiting, other, NOBODY)).length, 1, 'another command that asks is a new item');
 	const dropped = dropItem(waiting, waiting.items[0]!.key);
 	assert.deepEqual(kinds(nextInbox(dropped, asks, NOBODY)), []);
 	const again = one({ status: 'waiting_input', input: 'line', since: at(9) });
 	assert.deepEqual(kinds(nextInbox(nextInbox(dropped, one({}), NOBODY), again, NOBODY)), [['waits', 'a line', '']]);
 });
 
-test('failures of agents, and of long commands, and their ends are told once', () => {
+test('failures of agents and ends of long commands are reported once', () => {
 	assert.deepEqual(kinds(nextInbox(idle, done({ by: 'exec', author: 'robot' }), NOBODY)), [['failed', '✗ 1 npm test', 'robot']]);
-	assert.deepEqual(kinds(nextInbox(idle, done({}), NOBODY)), [], 'short, and typed by somebody who saw it');
+	assert.deepEqual(kinds(nextInbox(idle, done({}), NOBODY)), [], 'a short command that was typed');
 	assert.deepEqual(kinds(nextInbox(idle, done({ endedAt: at(11) }), NOBODY)), [['failed', '✗ 1 npm test', '']]);
 	assert.deepEqual(kinds(nextInbox(idle, done({ endedAt: at(11), exitCode: 0 }), NOBODY)), [['finished', '✓ npm test', '']]);
-	assert.deepEqual(kinds(nextInbox(idle, done({ endedAt: at(11) }), seen)), [], 'in front of somebody');
-	assert.deepEqual(kinds(nextInbox(EMPTY, done({ endedAt: at(11) }), NOBODY)), [], 'before the page was there');
+	assert.deepEqual(kinds(nextInbox(idle, done({ endedAt: at(11) }), seen)), [], 'the session is visible');
+	assert.deepEqual(kinds(nextInbox(EMPTY, done({ endedAt: at(11) }), NOBODY)), [], 'before the page was opened');
 	const long = done({ endedAt: at(11) });
 	const told = nextInbox(idle, long, NOBODY), later = nextInbox(told, long, NOBODY);
 	assert.deepEqual([kinds(later).length, newsOf(idle, told).length, newsOf(told, later).length], [1, 1, 0]);
@@ -40,17 +40,17 @@ test('failures of agents, and of long commands, and their ends are told once', (
 	assert.deepEqual(kinds(nextInbox(told, [], NOBODY)), [], 'the session is gone');
 });
 
-test('bells and notifications are told, and one server after another counts anew', () => {
+test('bells and notifications are reported, and counters may restart with the server', () => {
 	const said = (count: number) => ({ text: 'a\nb', title: 't', at: at(count), count });
 	const rang = nextInbox(idle, one({ bells: 2, notification: said(1) }), NOBODY);
 	assert.deepEqual(kinds(rang), [['notification', 't: a b', ''], ['bell', 'rang', '']]);
 	const anew = nextInbox(rang, one({ bells: 0 }), NOBODY);
 	assert.deepEqual(kinds(anew), kinds(rang));
-	assert.equal(nextInbox(anew, one({ bells: 1 }), NOBODY).items.length, 2, 'a bell is one matter, however often');
+	assert.equal(nextInbox(anew, one({ bells: 1 }), NOBODY).items.length, 2, 'several bells are one item');
 	assert.deepEqual(kinds(nextInbox(rang, one({ bells: 3 }), seen)), []);
 });
 
-test('there is an end to what is kept', () => {
+test('the number of items is limited', () => {
 	let inbox = idle;
 	for (let count = 1; count <= 80; count++)
 		inbox = nextInbox(inbox, one({ notification: { text: String(count), title: null, at: at(count), count } }), NOBODY);

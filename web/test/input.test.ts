@@ -12,7 +12,7 @@ function listener() {
 	return { terminal, sticky, input, frames };
 }
 
-test('nothing that the terminal answers while it is not live gets out', async () => {
+test('replies of the terminal are sent only while it is live', async () => {
 	const { terminal, input, frames } = listener();
 	await write(terminal, '\x1b[c\x1b[6n\x1b[?2004h');
 	assert.deepEqual(frames, []);
@@ -24,7 +24,7 @@ test('nothing that the terminal answers while it is not live gets out', async ()
 	assert.deepEqual(frames, ['\x1b[0n']);
 });
 
-test('what somebody types while it is not live gets out, but not where the mouse is', async () => {
+test('typed keys are sent although it is not live, but mouse input is not', async () => {
 	const { terminal, frames } = listener();
 	await write(terminal, '\x1b[5n\x1b[?1004h');
 	terminal.input('x');
@@ -34,7 +34,7 @@ test('what somebody types while it is not live gets out, but not where the mouse
 	assert.deepEqual(frames, ['x']);
 });
 
-test('the focus is reported in a frame of its own, untouched by held modifiers', async () => {
+test('focus reports have frames of their own and ignore held modifiers', async () => {
 	const { terminal, sticky, input, frames } = listener();
 	input.setLive(true);
 	sticky.toggle('ctrl');
@@ -46,7 +46,7 @@ test('the focus is reported in a frame of its own, untouched by held modifiers',
 	assert.deepEqual(frames, ['\x18', '\x1b[O', '\x1b[I', '\x19']);
 });
 
-test('the focus that was asked for in a snapshot is reported after it', async () => {
+test('focus reports that a snapshot requests are sent after it', async () => {
 	const { terminal, input, frames } = listener();
 	input.setLive(true);
 	input.setLive(false);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { keySequence } from '../src/term/key_codes';
 import { Sticky } from '../src/term/sticky';
 
-test('cursor keys follow the application mode, modifiers come before it', () => {
+test('cursor keys depend on the application mode unless modifiers are held', () => {
 	for (const [key, modifiers, application, want] of [
 		['Up', 1, false, '\x1b[A'], ['Up', 1, true, '\x1bOA'], ['Left', 5, true, '\x1b[1;5D'],
 		['Home', 1, false, '\x1b[H'], ['End', 1, true, '\x1bOF'],
@@ -28,7 +28,7 @@ test('held modifiers change the next key only', () => {
 	assert.equal(sticky.apply('1'), '1');
 });
 
-test('sequences pass untouched, and a second tap lets go', () => {
+test('sequences are not changed, and a second tap releases a modifier', () => {
 	const sticky = new Sticky();
 	sticky.toggle('ctrl');
 	assert.equal(sticky.apply('\x1b[A'), '\x1b[A');

@@ -4,7 +4,7 @@ import { leaseLabel, timeLeft } from '../src/ui/lease_words';
 
 const lease = (expiresAt: string) => ({ owner: 'robot', mode: 'exclusive', expiresAt, sinceAt: expiresAt } as const);
 
-test('the time that a lease has left, and never less than none', () => {
+test('the remaining time of a lease is never negative', () => {
 	const now = Date.parse('2026-01-01T00:00:00Z');
 	assert.equal(timeLeft(lease('2026-01-01T00:00:42Z'), now), '0:42');
 	assert.equal(timeLeft(lease('2026-01-01T00:10:00Z'), now), '10:00');
@@ -12,7 +12,7 @@ test('the time that a lease has left, and never less than none', () => {
 	assert.equal(timeLeft(lease('2025-12-31T23:59:59Z'), now), '0:00');
 });
 
-test('a label has 64 bytes of whole characters', () => {
+test('a label has at most 64 bytes of whole characters', () => {
 	assert.equal(leaseLabel('Ada'), 'Ada');
 	assert.equal(leaseLabel('é'.repeat(40)), 'é'.repeat(32));
 	assert.equal(leaseLabel(`${'x'.repeat(62)}🐟`), 'x'.repeat(62));

@@ -9,7 +9,7 @@ import { privateDirectory } from '../src/files/private_directory';
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
-test('a name is one that a directory can have, and nothing in it is a key', () => {
+test('a cleaned name is a valid file name without control characters', () => {
 	for (const [name, clean] of [
 		['photo.png', 'photo.png'], ['a\nb\r.txt', 'a_b_.txt'], ['../../etc/passwd', '.._.._etc_passwd'], ['', 'file'], ['..', 'file'], [' . ', 'file'],
 		['\x1b[201~rm', '_[201~rm'], ['it\'s "$(x)`.txt', 'it\'s "$(x)`.txt'], ['-rf', '-rf'], ['grüße 日本.md', 'grüße 日本.md'],
@@ -18,7 +18,7 @@ test('a name is one that a directory can have, and nothing in it is a key', () =
 		assert.equal(cleanName(name), clean);
 });
 
-test('a long name keeps its end and whole characters, with room for a number', () => {
+test('a long name keeps its extension and whole characters, with space for a number', () => {
 	for (const name of [`${'x'.repeat(300)}.tar.gz`, `${'日'.repeat(100)}.jpeg`, `${'😀'.repeat(90)}.c`, `.${'y'.repeat(400)}`, 'z'.repeat(5000)]) {
 		const clean = cleanName(name);
 		assert.ok(bytes(otherName(clean, 99)) <= 255 && bytes(clean) > 240, clean);
@@ -28,7 +28,7 @@ test('a long name keeps its end and whole characters, with room for a number', (
 	}
 });
 
-test('other names for what is taken', () => {
+test('alternatives for a name that is in use', () => {
 	assert.deepEqual(['a.tar.gz', '.bashrc', 'none', 'a.b.c'].map((name) => [otherName(name, 0), otherName(name, 12)]),
 		[['a.tar.gz', 'a-12.tar.gz'], ['.bashrc', '.bashrc-12'], ['none', 'none-12'], ['a.b.c', 'a.b-12.c']]);
 });
@@ -50,13 +50,13 @@ for (const shell of ['bash', 'zsh', 'fish']) {
 	});
 }
 
-test('a word that a program would take for an option or a home is quoted', () => {
+test('a path that looks like an option or a home directory is quoted', () => {
 	for (const path of ['-rf', '~', '=x y', ''])
 		assert.ok(path === '' || quotePath(path).startsWith('\''), path);
 	assert.equal(quotePath('/tmp/a-b_c.1+2,4@5%:x'), '/tmp/a-b_c.1+2,4@5%:x');
 });
 
-test('a directory that cannot be told exactly is not told', () => {
+test('a directory that cannot be named safely is not used', () => {
 	for (const [cwd, known] of [
 		['/home/ada', '/home/ada'], ['/', ''], ['/a b/ü', '/a b/ü'], ['/x\x1b[201~\r', null], ['/new\nline', null], ['/not \ufffd utf8', null],
 		['relative', null], ['', null], [null, null], [7, null], [`/${'x'.repeat(5000)}`, null], ['/turned \u202e round', null],
@@ -69,7 +69,7 @@ test('sizes', () => {
 		['0 B', '999 B', '1.0 KB', '1.6 KB', '123 KB', '5.0 GB', '3000 TB']);
 });
 
-test('the archive of a private directory is one that tar takes', async () => {
+test('tar can unpack the archive of a private directory', async () => {
 	const dir = mkdtempSync(join(tmpdir(), 'ringside-tar-'));
 	try {
 		const { status, stderr } = spawnSync('tar', ['-x', '-C', dir], { input: new Uint8Array(await privateDirectory(1_700_000_000_000).arrayBuffer()) });

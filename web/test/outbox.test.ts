@@ -1,9 +1,9 @@
-/* What is typed arrives once: the connection and its outbox against a server that counts. */
+/* Typed input arrives exactly once: a connection and its outbox with a server that counts bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { harness } from './fakes';
 
-test('what is typed before the first ready goes out with it, in order', () => {
+test('input that is typed before the first ready is sent then, in order', () => {
 	const t = harness();
 	t.type('a');
 	t.socket.json({ type: 'attached', epoch: 'e1', cols: 80, rows: 24, input: 0 });
@@ -16,7 +16,7 @@ test('what is typed before the first ready goes out with it, in order', () => {
 	assert.equal(t.connection.undelivered.asks, false);
 });
 
-test('what the terminal says by itself is never kept', () => {
+test('replies of the terminal are never kept', () => {
 	const t = harness();
 	assert.equal(t.type('\x1b[0n', false), false);
 	t.socket.attach(0);
@@ -29,7 +29,7 @@ test('what the terminal says by itself is never kept', () => {
 });
 
 for (let cut = 0; cut <= 6; cut++) {
-	test(`dropped when ${cut} of 6 bytes had arrived: the rest is sent, and nothing twice`, () => {
+	test(`connection lost after ${cut} of 6 bytes: the rest is sent, and nothing twice`, () => {
 		const t = harness();
 		t.socket.attach(0);
 		for (const key of ['a', 'bc', 'd', 'ef'])
@@ -51,7 +51,7 @@ for (let cut = 0; cut <= 6; cut++) {
 	});
 }
 
-test('after more than three seconds somebody is asked; what is typed meanwhile waits behind it', () => {
+test('after more than three seconds the user has to confirm; later input waits', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.type('a');
@@ -71,7 +71,7 @@ test('after more than three seconds somebody is asked; what is typed meanwhile w
 	assert.equal(t.connection.undelivered.asks, false);
 });
 
-test('dropped is dropped: also what had been sent, and has not arrived', () => {
+test('drop also drops input that was sent but has not arrived', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.type('a');
@@ -86,7 +86,7 @@ test('dropped is dropped: also what had been sent, and has not arrived', () => {
 	assert.equal(t.socket.typed, 0);
 });
 
-test('a server that does not know what has arrived: somebody is asked, however short it was', () => {
+test('if the server does not know what has arrived, the user has to confirm', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.type('a');
@@ -94,7 +94,7 @@ test('a server that does not know what has arrived: somebody is asked, however s
 	t.clock.advance(250);
 	t.socket.attach(0, { input: null });
 	assert.deepEqual(t.connection.undelivered, { keys: 1, text: 'a', asks: true, doubtful: true });
-	// So does one that counts otherwise: the session is another.
+	// The same if the count is impossible, because the session is another.
 	t.connection.settle('send');
 	t.socket.end(1006);
 	t.clock.advance(250);
@@ -106,7 +106,7 @@ test('a server that does not know what has arrived: somebody is asked, however s
 	assert.equal(t.connection.undelivered.keys, 0);
 });
 
-test('there is a limit, and another session has nothing of it', () => {
+test('kept input is limited, and is not sent to another session', () => {
 	const t = harness();
 	assert.equal(t.type('x'.repeat(64 * 1024)), true);
 	assert.equal(t.type('y'), false);
@@ -115,7 +115,7 @@ test('there is a limit, and another session has nothing of it', () => {
 	assert.equal(t.socket.sentText, '');
 });
 
-test('no answer for three seconds is told, each second, until there is one', () => {
+test('silence is reported after three seconds, and every second until there is an answer', () => {
 	const t = harness();
 	t.socket.attach(0);
 	t.socket.json({ type: 'pong', t: 0 });

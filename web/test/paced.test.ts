@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Paced } from '../src/net/paced';
 import { FakeClock } from './fakes';
 
-test('what is asked for too soon is done later, once, and not forgotten', () => {
+test('requests within the interval lead to one call at its end', () => {
 	const clock = new FakeClock();
 	const runs: number[] = [];
 	const paced = new Paced(clock, 1000, () => runs.push(clock.now()));
@@ -17,7 +17,7 @@ test('what is asked for too soon is done later, once, and not forgotten', () => 
 	assert.deepEqual(runs, [0, 1000, 5300]);
 });
 
-test('nothing is done after its end', () => {
+test('nothing is called after dispose', () => {
 	const clock = new FakeClock();
 	let runs = 0;
 	const paced = new Paced(clock, 1000, () => {

@@ -8,7 +8,7 @@ const of = (kind: ItemKind, ...texts: string[]) => texts.map((text) => item(kind
 const order = (query: string, texts: string[]) =>
 	find(of('command', ...texts), query).shown.map(({ item: { text } }) => text.characters.join(''));
 
-test('letters are found in their order, as a part or with others between them', () => {
+test('letters match in order, adjacent or with others between them', () => {
 	const text = searched('git checkout main');
 	for (const query of ['', 'git', 'GIT', 'main git', 'gco', 'chkout', 'g c m', '  out '])
 		assert.notEqual(match(query, text), null, query);
@@ -17,24 +17,24 @@ test('letters are found in their order, as a part or with others between them', 
 	assert.deepEqual([...match('cm', text)?.at ?? []], [7, 13]);
 });
 
-test('what is nearer comes first', () => {
+test('better matches come first', () => {
 	assert.deepEqual(order('make', ['cmake .', 'remake', 'make', 'make all the world', 'm a k e']), ['make', 'make all the world', 'remake', 'cmake .', 'm a k e']);
 	assert.deepEqual(order('nr', ['inner', 'npm run']), ['npm run', 'inner']);
-	assert.deepEqual(order('abc', [`a${'x'.repeat(100)}b${'y'.repeat(100)}c`]), [], 'letters all over the text are an accident');
+	assert.deepEqual(order('abc', [`a${'x'.repeat(100)}b${'y'.repeat(100)}c`]), [], 'scattered letters do not match');
 	const kinds = [...of('again', 'web'), ...of('command', 'web'), ...of('action', 'web'), ...of('session', 'web')];
 	assert.deepEqual(find(kinds, 'web').shown.map(({ item: { kind } }) => kind), ['session', 'action', 'command', 'again']);
 });
 
-test('facts are looked at too, and count less', () => {
+test('facts are searched too, and rank lower', () => {
 	const items = [item('session', 'one', '/srv/blue', nothing), item('session', 'blue', '', nothing), item('session', 'two', '/srv/red', nothing)];
 	assert.deepEqual(find(items, 'blue').shown.map(({ item: { text } }) => text.characters.join('')), ['blue', 'one']);
 	assert.equal(find(items, 'two red').all, 1);
 });
 
-test('hostile text is one line of what can be seen, and of some length', () => {
+test('hostile text becomes one line of visible characters with a limited length', () => {
 	assert.equal(searched('a\n\tb\x1b[31m\u202etxt\ud800').characters.join(''), 'a b·[31m·txt·');
 	assert.equal(searched('x'.repeat(1e6)).characters.length, 300);
-	// Becomes longer in lower case: places stay true.
+	// This becomes longer in lower case, but indices stay right.
 	const dotted = searched('İİİ x');
 	assert.deepEqual([...match('x', dotted)?.at ?? []], [4]);
 	assert.notEqual(match('i', dotted), null);
@@ -44,7 +44,7 @@ test('hostile text is one line of what can be seen, and of some length', () => {
 	assert.deepEqual(order('.*', ['.* all', 'xyz']), ['.* all']);
 });
 
-test('of very many some are shown, of each kind when nothing is looked for', () => {
+test('the number of results is limited; an empty query shows some of each kind', () => {
 	const many = [...of('session', ...Array.from({ length: 300 }, (_, n) => `session ${n}`)), ...of('action', 'End'), ...of('command', 'ls')];
 	assert.deepEqual(new Set(find(many, ' ').shown.map(({ item: { kind } }) => kind)), new Set(['session', 'action', 'command']));
 	const { shown, all } = find(many, 'session');

@@ -8,7 +8,7 @@ const client = (id: number, person: number, typedAt: string | null = null): Clie
 const message = (clients: readonly Client[], sizeBy: number | null = null) =>
 	({ type: 'presence', clients, sizeBy, sizePolicy: 'latest' }) as const;
 
-test('tabs of somebody are one, and my own tab stands for me', () => {
+test('tabs of one person count once, and this tab represents its own person', () => {
 	const all = [client(1, 1), client(2, 2), client(3, 1), client(4, 1)];
 	assert.deepEqual(persons(message(all), null).map(({ id }) => id), [1, 2]);
 	assert.deepEqual(persons(message(all), 3).map(({ id }) => id), [3, 2]);

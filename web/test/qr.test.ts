@@ -1,4 +1,4 @@
-// Against what qrencode 4.1.1 draws of the same text, and the check words that ISO/IEC 18004 has an example of.
+// Expected values are from qrencode 4.1.1, and the check words from the example in ISO/IEC 18004.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -42,11 +42,11 @@ test('check words', () => {
 		[196, 35, 39, 119, 235, 215, 231, 226, 93, 23]);
 });
 
-test('a small one, module by module', () => {
-	assert.ok(all('https://x.y/').some((rows) => rows.join() === VERSION_1.join()), 'by one of the masks');
+test('a small code, module by module', () => {
+	assert.ok(all('https://x.y/').some((rows) => rows.join() === VERSION_1.join()), 'with one of the masks');
 });
 
-test('one of a link, and the largest: blocks of two lengths, places of alignment, the version', () => {
+test('the code of a link and the largest code: blocks of two lengths, alignment patterns, version', () => {
 	for (const [text, size, digest] of DIGESTS) {
 		const tried = all(text);
 		assert.ok(tried.every((rows) => rows.length === size), `${tried[0]?.length}`);
@@ -54,7 +54,7 @@ test('one of a link, and the largest: blocks of two lengths, places of alignment
 	}
 });
 
-test('the mask that is chosen is one of the eight, and what is too long has none', () => {
+test('the chosen mask is one of the eight, and too long data has no code', () => {
 	assert.ok(all('https://x.y/').some((rows) => rows.join() === rowsOf('https://x.y/').join()));
 	assert.equal(qrCode(new Uint8Array(2954)), null);
 	assert.equal(rowsOf('').length, 21);

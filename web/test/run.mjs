@@ -1,4 +1,4 @@
-/* Bundles the tests with esbuild, which comes with Vite, and runs them in this process: works from Node 18 on. */
+/* Bundles the tests with esbuild, which comes with Vite, and runs them in this process. Needs Node 18. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const tests = readdirSync(here).filter((name) => name.endsWith('.test.ts'));
 const out = mkdtempSync(join(tmpdir(), 'ringside-web-test-'));
 try {
-	// Each has modules of its own, so that none sees what another has left in them.
+	// Bundled separately, so that tests do not share the state of modules.
 	await build({
 		entryPoints: tests.map((name) => join(here, name)),
 		outdir: out, outExtension: { '.js': '.mjs' },

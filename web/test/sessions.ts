@@ -1,4 +1,4 @@
-/* Sessions that are at this or that. */
+/* Makes sessions for tests. */
 import type { Activity, Session } from '../src/net/wire';
 
 export const T0 = Date.parse('2026-01-01T00:00:00Z');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEFAULTS, parseSettings } from '../src/ui/settings';
 import { isPalette, PALETTES } from '../src/ui/terminal_themes';
 
-test('what is kept counts as far as it is known', () => {
+test('stored values that are not known are ignored', () => {
 	for (const kept of [null, '', 'null', '7', '"x"', '[]', '{', '\0', '{"fontSize":14}', '{"fontSize":"1e9"}', '{"fontSize":"-1"}', '{"fontSize":null}',
 		'{"lineHeight":"NaN","cursor":["bar"],"blink":{"toString":1}}', '{"__proto__":{"cursor":"bar"}}', '{"constructor":"block","toString":"on"}',
 		`{"cursor":"${'x'.repeat(100_000)}"}`, '['.repeat(5000)])
@@ -24,7 +24,7 @@ function contrast(a: string, b: string): number {
 	return (light + 0.05) / (dark + 0.05);
 }
 
-test('every palette is whole, and its text can be read, also where it is selected', () => {
+test('every palette is complete, and its text is readable, also when selected', () => {
 	for (const [name, { colors, label }] of Object.entries(PALETTES)) {
 		assert.ok(isPalette(name) && label !== '');
 		const { background = '', foreground = '', selectionBackground = '', cursor = '' } = colors;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { whoseSize } from '../src/ui/size_badge';
 
-test('the badge says who holds the size, or else what the policy is', () => {
+test('the badge names the client that sets the size, or the policy', () => {
 	assert.equal(whoseSize('latest', 'Ada'), 'Ada’s size');
 	assert.equal(whoseSize('owner', 'Ada'), 'Ada’s size');
 	assert.equal(whoseSize('latest', null), 'Session size');

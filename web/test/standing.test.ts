@@ -10,7 +10,7 @@ const said = (it: Session, now = 72) => {
 	return [kind, [mark, text, time].filter(Boolean).join(' ')];
 };
 
-test('a row says what its session is at', () => {
+test('a row shows the status of its session', () => {
 	const done = (exitCode: number | null) => session({ block: block({ state: 'done', exitCode, command: 'make', endedAt: at(9) }) });
 	assert.deepEqual(said(session({ status: 'running', block: block({}) })), ['works', '▶ npm test 1:12']);
 	assert.deepEqual(said(session({ status: 'fullscreen', foreground: { name: 'vim', startedAt: at(70) } })), ['works', '▶ vim 0:02']);
@@ -34,27 +34,27 @@ test('a row says what its session is at', () => {
 	assert.deepEqual(said(session(null, { state: 'exited' })), ['ended', 'ended']);
 });
 
-test('times are short, and none comes from a clock that is ahead', () => {
+test('times are short, and empty if the start is in the future', () => {
 	assert.deepEqual([0, 7, 3599, 3723, 172_799, 187_200].map((s) => elapsed(at(0), T0 + s * 1000)),
 		['0:00', '0:07', '59:59', '1:02:03', '47:59:59', '2 d 4 h']);
 	assert.equal(elapsed(at(5), T0), '');
 	assert.equal(elapsed('nonsense', T0), '');
 });
 
-test('texts of others are one line that neither turns nor hides', () => {
+test('texts of programs become one line without direction overrides and invisible characters', () => {
 	assert.equal(oneLine('a\n\tb\u202e\u0007c\u200b'), 'a b c');
 	assert.equal(oneLine('<img src=x>'), '<img src=x>');
 	assert.deepEqual(['/root', '/rootx', '/home/ada/x', '/homes', '/'].map((cwd) => place(cwd, false)), ['~', '/rootx', '~/x', '/homes', '/']);
 	assert.equal(place('/home/ada', true), '…/home/ada');
 });
 
-test('events make the list: whole, or only what sessions are at', () => {
+test('events replace the list or only the activity of sessions', () => {
 	const [a, b] = [session({}, { id: 'a' }), session({}, { id: 'b' })];
 	const first = nextSessions([], { type: 'sessions', sessions: [a, b] });
 	const asks = session({ status: 'waiting_input', input: 'line' }).activity!;
 	const then = nextSessions(first, { type: 'activity', activities: [{ id: 'b', activity: asks }, { id: 'gone', activity: asks }] });
 	assert.deepEqual(then.map(({ id, activity }) => [id, activity?.status]), [['a', 'prompt'], ['b', 'waiting_input']]);
-	assert.equal(then[0], a, 'nothing of the others is made anew');
+	assert.equal(then[0], a, 'other sessions keep their objects');
 	assert.deepEqual([countWaiting(first), countWaiting(then)], [0, 1]);
 	assert.equal(nextSessions(then, { type: 'later' } as never), then);
 });

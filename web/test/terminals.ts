@@ -1,4 +1,4 @@
-/* xterm.js as it is, without a window. */
+/* xterm.js without a window. */
 import { Terminal } from '@xterm/xterm';
 
 export function newTerminal(): Terminal {
@@ -13,7 +13,7 @@ export const snapshotOf = (lines: readonly string[]) => bytes(`\x18\x1bc${lines.
 export const numbered = (from: number, to: number) =>
 	Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}`);
 
-/** Everything written so far is parsed. */
+/** Wait until everything written so far is parsed. */
 export function parsed(terminal: Terminal): Promise<void> {
 	return new Promise((resolve) => terminal.write('', resolve));
 }

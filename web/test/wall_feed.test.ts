@@ -55,14 +55,14 @@ class Server {
 		this.socket.onopen?.({} as Event);
 	}
 
-	/** What has been asked since the last call. */
+	/** The requests since the last call. */
 	take(): Request[] {
 		const asked = this.socket.sent.slice(this.#taken).map((text) => JSON.parse(text as string) as Request);
 		this.#taken = this.socket.sent.length;
 		return asked;
 	}
 
-	/** The next that is asked, as soon as it is. */
+	/** Advance the clock until the next request. */
 	next(within = 3000): Request | undefined {
 		for (let passed = 0; ; passed += 10) {
 			const asked = this.take().filter(({ type }) => type === 'request');
@@ -93,7 +93,7 @@ function opened(...sessions: Session[]): Server {
 	return server;
 }
 
-test('a screen is asked for, then waited for, then only what has changed is asked for, four times a second at most', () => {
+test('a screen is fetched, output is waited for, then only changes are fetched, at most four times a second', () => {
 	const server = opened(session({}, { id: 'a/b' }));
 	const [first] = server.take();
 	assert.equal(first?.path, '/api/session/a%2Fb/screen?format=json&cells=1&since=0');
@@ -104,7 +104,7 @@ test('a screen is asked for, then waited for, then only what has changed is aske
 	server.clock.advance(100_000);
 	assert.deepEqual(server.paths(), [], 'a quiet session costs nothing');
 	server.answer(wait!.id, { type: 'bytes' });
-	for (let i = 0; i < 8; i++) { // of a loud one
+	for (let i = 0; i < 8; i++) { // a busy session
 		const [screen, ...more] = server.take();
 		assert.match(screen?.path ?? 'none', /screen\?format=json&cells=1&since=[2-9]\d*$/);
 		assert.deepEqual(more, []);
@@ -116,7 +116,7 @@ test('a screen is asked for, then waited for, then only what has changed is aske
 	}
 });
 
-test('a screen that takes long is asked for less often', () => {
+test('a screen that takes long is fetched less often', () => {
 	const server = opened(session({}, { id: 'a' }));
 	const [first] = server.take();
 	server.clock.advance(1000);
@@ -128,7 +128,7 @@ test('a screen that takes long is asked for less often', () => {
 	assert.match(server.paths().join(), /screen/);
 });
 
-test('what is out of sight is not asked for, and what was waited for is given up', () => {
+test('sessions that are not visible are not fetched, and their requests are cancelled', () => {
 	const [a, b] = [session({}, { id: 'a' }), session({}, { id: 'b' })];
 	const server = opened(a, b);
 	for (const { id } of server.take())
@@ -139,13 +139,13 @@ test('what is out of sight is not asked for, and what was waited for is given up
 	assert.deepEqual(server.paths(), ['cancel']);
 	server.feed.update([a]);
 	server.clock.advance(1000);
-	assert.deepEqual(server.paths(), ['cancel'], 'one that is gone');
+	assert.deepEqual(server.paths(), ['cancel'], 'the session is gone');
 	server.feed.show(['a', 'b']);
 	server.clock.advance(1000);
-	assert.match(String(server.paths()), /^\/api\/session\/a\/screen/, 'what it shows may be another by now');
+	assert.match(String(server.paths()), /^\/api\/session\/a\/screen/, 'its picture may be outdated');
 });
 
-test('one that ends, another of its name, another size: each is looked at, and an end once', () => {
+test('a session that exits, is replaced or resized is fetched again, an exited one only once', () => {
 	const server = opened(session({}, { id: 'a' }));
 	const screened = (pattern: RegExp, more: object = {}) => {
 		const screen = server.next();
@@ -169,7 +169,7 @@ test('one that ends, another of its name, another size: each is looked at, and a
 	assert.deepEqual(server.paths(), []);
 });
 
-test('refusals are tried again later, and too many styles are not asked for again', () => {
+test('errors are retried later, and a screen with too many styles is fetched as text', () => {
 	const server = opened(session({}, { id: 'a' }));
 	let asked = server.next()!;
 	server.answer(asked.id, { code: 'RESOURCE_BUSY', message: 'no' }, 409);
@@ -183,7 +183,7 @@ test('refusals are tried again later, and too many styles are not asked for agai
 	assert.match(server.next()!.path, /since=0$/);
 });
 
-test('after a loss everything is asked for anew, and pictures stay meanwhile', () => {
+test('after a lost connection everything is fetched again, and pictures stay meanwhile', () => {
 	const server = opened(session({}, { id: 'a' }));
 	server.screen(server.take()[0]!.id);
 	let lost: Answer | null = null;
@@ -195,13 +195,13 @@ test('after a loss everything is asked for anew, and pictures stay meanwhile', (
 	server.clock.advance(1000);
 	assert.equal(server.sockets.length, 2);
 	server.socket.onopen?.({} as Event);
-	assert.match(server.paths().join(), /since=0$/, 'versions of before may mean something else');
+	assert.match(server.paths().join(), /since=0$/, 'earlier versions are invalid');
 	assert.deepEqual(server.states, [true, false, true]);
 	server.socket.json({ type: 'response', id: 'none' });
 	server.socket.onmessage?.({ data: 'no JSON' } as MessageEvent);
 	server.answersPings = false;
 	server.clock.advance(30_000);
-	assert.equal(server.states.at(-1), false, 'a line that is dead is given up');
+	assert.equal(server.states.at(-1), false, 'a dead connection is closed');
 	assert.equal(server.ended, 0);
 	server.clock.advance(10_000);
 	server.socket.end(4401);
@@ -213,7 +213,7 @@ test('after a loss everything is asked for anew, and pictures stay meanwhile', (
 	assert.equal(server.sockets.length, made);
 });
 
-test('three hundred in sight: never more than the server takes at once, and each has its turn', () => {
+test('three hundred visible sessions: requests stay below the limit, and every session is fetched', () => {
 	const server = opened(...Array.from({ length: 300 }, (_, i) => session({}, { id: `s${i}` })));
 	const under = new Map<string, Request>();
 	for (let round = 0; round < 60; round++) {

@@ -10,13 +10,13 @@ const waits = (id: string, made = 0) => session({ status: 'waiting_input', input
 const failed = (id: string, made = 0) => session({ block: block({ state: 'done', exitCode: 1 }) }, { id, createdAt: at(made) });
 const ended = (id: string, made = 0) => session(null, { id, state: 'exited', createdAt: at(made) });
 
-test('who needs somebody stands first, then what failed, what works, what is idle, what has ended', () => {
+test('sessions that wait come first, then failed, working, idle and ended ones', () => {
 	const all = [ended('e'), idle('i2', 2), idle('i1', 1), works('w'), failed('f'), waits('a'), session(null, { id: 'u', createdAt: at(3) })];
 	assert.deepEqual(nextOrder(NO_ORDER, all, 0).ids, ['a', 'f', 'w', 'i1', 'i2', 'u', 'e']);
 	assert.deepEqual(nextOrder(NO_ORDER, [], 0).ids, []);
 });
 
-test('forward goes at once who needs somebody, back only who stays so', () => {
+test('a waiting session moves forward at once, and back only after a delay', () => {
 	let order = nextOrder(NO_ORDER, [idle('a'), idle('b'), idle('c')], 0);
 	order = nextOrder(order, [idle('a'), idle('b'), works('c')], 100);
 	assert.deepEqual([order.ids, dueAt(order)], [['a', 'b', 'c'], 2100], 'a short command moves nothing');
@@ -29,13 +29,13 @@ test('forward goes at once who needs somebody, back only who stays so', () => {
 	assert.deepEqual(order.ids, ['b', 'c', 'a']);
 	order = nextOrder(order, [idle('a'), idle('b'), works('c')], 2500);
 	order = nextOrder(order, [idle('a'), works('b'), works('c')], 3000);
-	assert.deepEqual([order.ids, dueAt(order)], [['b', 'c', 'a'], 5000], 'what it is meanwhile counts from then on');
+	assert.deepEqual([order.ids, dueAt(order)], [['b', 'c', 'a'], 5000], 'a status change restarts the delay');
 	order = nextOrder(order, [idle('a'), works('b')], 5000);
 	assert.deepEqual(order.ids, ['b', 'a']);
-	assert.equal(order.ranks.size, 2, 'who is gone is forgotten');
+	assert.equal(order.ranks.size, 2, 'a deleted session is dropped');
 });
 
-test('tiles are as large as they can be with all in sight, or as small as they can be read', () => {
+test('tiles are as large as possible with all visible, but never too small to read', () => {
 	assert.equal(layOut(1, 1300, 820).columns, 1);
 	assert.equal(layOut(4, 1300, 900).columns, 2);
 	assert.equal(layOut(100, 1300, 820).columns, 4);
@@ -53,7 +53,7 @@ test('tiles are as large as they can be with all in sight, or as small as they c
 	assert.ok(layOut(3, 0, 0).tileHeight > 0 || layOut(3, 0, 0).columns === 1);
 });
 
-test('those in sight are those of which something is seen', () => {
+test('partly visible tiles count as visible', () => {
 	const layout = layOut(10, 700, 300);
 	const { y, height } = placeOf(layout, 3);
 	assert.equal(layout.columns, 2);
@@ -64,12 +64,12 @@ test('those in sight are those of which something is seen', () => {
 	assert.deepEqual(tilesBetween(layOut(0, 800, 300), 0, 300), { first: 0, end: 0 });
 });
 
-test('keys lead from tile to tile, and none leads out', () => {
+test('keys lead from tile to tile, and never out of the list', () => {
 	const layout = { count: 8, columns: 3, tileWidth: 1, tileHeight: 1, height: 1 };
 	const to = (key: string, from: number) => moveBy(key, from, layout, 2);
 	assert.deepEqual(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown'].map((key) => to(key, 4)), [3, 5, 1, 7, 0, 7, 1, 7]);
 	assert.deepEqual(['ArrowLeft', 'ArrowUp', 'PageUp'].map((key) => to(key, 0)), [0, 0, 0]);
 	assert.deepEqual(['ArrowRight', 'ArrowDown', 'PageDown'].map((key) => to(key, 7)), [7, 7, 7]);
-	assert.equal(to('ArrowDown', 5), 7, 'below there is nothing: the last one');
+	assert.equal(to('ArrowDown', 5), 7, 'no tile below: the last one');
 	assert.equal(to('x', 4), null);
 });

@@ -26,7 +26,7 @@ function painted(cells: object[], even: (character: string) => boolean = () => t
 	};
 }
 
-test('an answer makes a picture, and the next one changes its rows', () => {
+test('a reply makes a picture, and the next one changes its rows', () => {
 	const first = picture([{ row: 0, cells: [run(0, 'abc', { fg: 1, bold: true })] }, { row: 2, cells: [run(1, 'z')] }]);
 	assert.deepEqual([first.cols, first.rows.length, first.version, first.offset, first.cursor], [10, 3, 7, 99, { row: 1, column: 2 }]);
 	const then = takeScreen(first, answer([{ row: 2, cells: [run(0, 'new')] }], { version: 8 }), false) as Picture;
@@ -39,7 +39,7 @@ test('an answer makes a picture, and the next one changes its rows', () => {
 	assert.deepEqual(plain.rows[0]?.map(({ column, columns, text }) => [column, columns, text]), [[0, 10, 'abc']]);
 });
 
-test('whatever an answer says, nothing is outside of the picture', () => {
+test('an invalid reply never puts cells outside of the picture', () => {
 	for (const nonsense of [null, 3, 'x', {}, { rows: 0, cols: 1, lines: [] }, { rows: 2, cols: -1, lines: [] }, answer(null as never)])
 		assert.equal(takeScreen(null, nonsense, false), null);
 	const it = picture([
@@ -51,7 +51,7 @@ test('whatever an answer says, nothing is outside of the picture', () => {
 	assert.ok(picture([], { rows: 1e9, cols: 1e9 }).rows.length <= 1000);
 });
 
-test('what is concealed is nowhere, what is inverse has its colours swapped', () => {
+test('concealed text is omitted, and inverse cells have swapped colours', () => {
 	const cells = picture([{ row: 0, cells: [
 		run(0, 'secret', { conceal: true }), run(6, 'a', { inverse: true }), run(7, 'b', { inverse: true, fg: 1, bg: '#010203' }),
 		run(8, 'c', { fg: 'url(x)', bg: 300 }),
@@ -63,20 +63,20 @@ test('what is concealed is nowhere, what is inverse has its colours swapped', ()
 	assert.deepEqual([colors.text(cells[3]!.fg, null), colors.behind(cells[3]!.bg)], [foreground, '#eeeeee']);
 });
 
-test('characters stand in their columns: wide ones, those beside them, and what stands on another', () => {
+test('characters are in their columns: wide ones, their neighbours, and combining ones', () => {
 	assert.deepEqual(painted([run(0, 'ab cd  ')]).texts, [[0, 7, 'ab cd']]);
 	assert.deepEqual(painted([{ column: 0, columns: 6, text: 'a漢b字' }]).texts, [[0, 1, 'a'], [1, 2, '漢'], [3, 1, 'b'], [4, 2, '字']]);
 	assert.deepEqual(painted([{ column: 1, columns: 4, text: '─é│x' }]).texts, [[1, 4, '─é│x']]);
 	assert.deepEqual(painted([{ column: 1, columns: 4, text: 'aשbx' }], (character) => character !== 'ש').texts,
 		[[1, 1, 'a'], [2, 1, 'ש'], [3, 2, 'bx']]);
 	assert.deepEqual(painted([{ column: 0, columns: 3, text: 'e\u0301a\u202eb\u0007\u200d' }]).texts, [[0, 3, 'eab']]);
-	assert.deepEqual(painted([{ column: 8, columns: 2, text: 'x漢y' }]).texts, [[8, 1, 'x']], 'what does not fit is not begun');
-	assert.deepEqual(painted([{ column: 0, columns: 2, text: 'abcdef' }]).texts, [[0, 2, 'ab']], 'a run ends where it says');
+	assert.deepEqual(painted([{ column: 8, columns: 2, text: 'x漢y' }]).texts, [[8, 1, 'x']], 'a character that does not fit is omitted');
+	assert.deepEqual(painted([{ column: 0, columns: 2, text: 'abcdef' }]).texts, [[0, 2, 'ab']], 'a run is cut at its last column');
 	assert.deepEqual(painted([run(0, '<b>&amp;', { bg: 4 })]), { rects: [[0, 8, TERMINAL_THEMES.dark.blue]], texts: [[0, 8, '<b>&amp;']] });
 	assert.deepEqual(painted([run(3, '     ', { bg: '#112233' })]), { rects: [[3, 5, '#112233']], texts: [] });
 });
 
-test('a tile shows all columns that can be read, and the rows down to the cursor', () => {
+test('a tile shows all readable columns, and the rows down to the cursor', () => {
 	const tall = picture([], { rows: 100, cols: 80, cursor: { row: 90, col: 0, visible: true } });
 	const frame = frameOf(tall, 240, 144, 1);
 	assert.deepEqual(frame, { cellWidth: 3, cellHeight: 6, columns: 80, rows: 24, top: 67 });
@@ -90,13 +90,13 @@ test('a tile shows all columns that can be read, and the rows down to the cursor
 	assert.deepEqual(rects, [{ column: 0, row: 23, columns: 1, color: colors.cursor }]);
 });
 
-test('text can be read over what is behind it where the page asks for that', () => {
+test('text has the minimum contrast that the page requires', () => {
 	const light = new Colors(TERMINAL_THEMES.light, 4.5);
 	assert.notEqual(light.text('#ffff00', null), '#ffff00');
 	assert.equal(light.text('#000000', null), '#000000');
 	assert.equal(colors.text('#ffff00', null), '#ffff00');
 	assert.equal(readableOver('#777777', '#808080', 21), '#000000');
 	assert.equal(readableOver('#101010', '#000000', 21), '#ffffff');
-	for (let i = 0; i < 20_000; i++) // programs may have any: what is kept of them has a limit
+	for (let i = 0; i < 20_000; i++) // the cache of colours is limited
 		light.text(`#${i.toString(16).padStart(6, '0')}`, null);
 });

@@ -10,7 +10,7 @@ export function copyCommand(block: Block): void {
 		void copyText(block.command, 'The command has been copied.');
 }
 
-/** From the server, which also has what the terminal does not keep any more. */
+/** Copy the output from the server, which also has lines that the terminal has dropped. */
 export async function copyOutput(api: Api, sessionId: string, block: { readonly id: string }): Promise<void> {
 	try {
 		const { text, omitted, lost } = await api.blockOutput(sessionId, block.id);
@@ -28,7 +28,7 @@ export function copyLink(block: Block): void {
 	void copyText(url.href, 'A link to the command has been copied: for those who may see the session.');
 }
 
-/** Types it, for somebody to look at and to send. */
+/** Type the command without sending Enter, so that people can check it first. */
 export function rerun(terminal: Terminal, block: Block): void {
 	const text = typeable(block.command);
 	if (text === null)
@@ -38,13 +38,13 @@ export function rerun(terminal: Terminal, block: Block): void {
 	terminal.focus();
 }
 
-/** Why it cannot be typed now; null: it can. */
+/** Why the command cannot be typed now; null if it can. */
 export function whyNotRerun(terminal: Terminal, running: Block | null, block: Block): string | null {
 	const text = typeable(block.command);
 	if (text === null)
 		return 'Its text is not known';
 	if (running !== null || terminal.buffer.active.type !== 'normal')
 		return 'Something else runs';
-	// Each line would be run as it is typed.
+	// Without bracketed paste the shell would run each line as it is typed.
 	return text.includes('\n') && !terminal.modes.bracketedPasteMode ? 'The shell does not take several lines' : null;
 }

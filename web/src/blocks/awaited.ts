@@ -1,9 +1,8 @@
-/* Commands whose ends somebody waits for, wherever they look meanwhile. No DOM: all of it is tested. */
+/* Alerts for commands that people asked to be told about when they end. No DOM, so that unit tests cover it. */
 import type { Session } from '../net/wire';
 import { oneLine } from '../ui/standing';
 import { kindOf, type Block } from './block';
 
-/** What is told of a command's end. */
 export interface Told {
 	readonly session: string;
 	readonly block: string;
@@ -12,12 +11,11 @@ export interface Told {
 }
 
 export interface AwaitedOptions {
-	/** The session's commands from this offset on. */
+	/** The commands of the session that start at this offset or later. */
 	blocks(session: string, after: number): Promise<readonly Block[]>;
 	tell(told: Told): void;
 }
 
-/** What is to be known of a command to tell of its end. */
 type Ended = Pick<Block, 'id' | 'command' | 'state' | 'exitCode'>;
 
 const TEXT_MAX = 200;
@@ -25,7 +23,7 @@ const TEXT_MAX = 200;
 interface Wait {
 	readonly session: string;
 	readonly block: Block;
-	readonly epoch: Session['epoch'] | null; // null: not known, as for who came by a link
+	readonly epoch: Session['epoch'] | null; // null if unknown: a share link has no session list
 	asking: boolean;
 }
 
@@ -48,7 +46,7 @@ export class Awaited {
 				{ session, block, epoch: this.#sessions.get(session)?.epoch ?? null, asking: false });
 	}
 
-	/** News of a command. */
+	/** The state of a command, from any source. Raises the alert once if the command has ended. */
 	told(session: string, block: Ended): void {
 		const key = keyOf(session, block.id);
 		if (block.state === 'running' || !this.#waits.delete(key))
@@ -58,7 +56,6 @@ export class Awaited {
 		this.#options.tell({ session, block: block.id, title: name ? `${title} in ${name}` : title, text: textOf(block) });
 	}
 
-	/** All sessions, and what each is at. */
 	update(sessions: readonly Session[]): void {
 		this.#sessions = new Map(sessions.map((session) => [session.id, session]));
 		for (const wait of [...this.#waits.values()])
@@ -76,7 +73,7 @@ export class Awaited {
 		if (now?.id === block.id)
 			this.told(wait.session, now);
 		else if (now || session.state === 'exited')
-			void this.#ask(wait); // another has come after it, or none can
+			void this.#ask(wait); // its end was missed: another command runs, or the shell has exited
 	}
 
 	async #ask(wait: Wait): Promise<void> {
@@ -88,7 +85,7 @@ export class Awaited {
 			if (found !== undefined)
 				this.told(wait.session, found);
 		} catch {
-			// The next news of the session ask again.
+			// Retried at the next update of the session.
 		} finally {
 			wait.asking = false;
 		}

@@ -1,4 +1,4 @@
-/* Commands of a session as the server tells of them, and the list of those that this page knows. */
+/* Commands of a session, as the server reports them, and the list of those that this page has. */
 
 export interface Block {
 	readonly id: string;
@@ -13,7 +13,7 @@ export interface Block {
 	readonly exitCode: number | null;
 	readonly start: number;
 	readonly end: number | null;
-	readonly inputMark: number | null; // offset behind the shell's mark at which its line was typed
+	readonly inputMark: number | null; // offset after the shell's mark (OSC 133 B) before the typed line
 	readonly endMark: number | null;
 	readonly line?: number | null;
 	readonly endLine?: number | null;
@@ -21,11 +21,9 @@ export interface Block {
 
 export type BlockKind = 'running' | 'done' | 'failed';
 
-/** The server keeps as many. */
-const MOST = 1000;
+const BLOCKS_MAX = 1000; // as on the server
 
-/** An interrupt is no failure of the command: somebody did not want it any more. */
-const INTERRUPTED = 130;
+const INTERRUPTED = 130; // Ctrl-C: not shown as a failure
 
 export function kindOf(block: Pick<Block, 'state' | 'exitCode'>): BlockKind {
 	if (block.state === 'running')
@@ -37,7 +35,7 @@ export function wasInterrupted(block: Block): boolean {
 	return block.exitCode === INTERRUPTED;
 }
 
-/** Who ran it, for people to read. */
+/** The name of the author, for display. */
 export function authorOf(block: Pick<Block, 'label' | 'by' | 'author'>): string {
 	if (block.label !== null && block.label !== '')
 		return block.label;
@@ -46,15 +44,14 @@ export function authorOf(block: Pick<Block, 'label' | 'by' | 'author'>): string 
 	return block.author === null || block.author === 'human' ? 'somebody' : block.author;
 }
 
-/** Those of people's colours that neither a failure has nor what runs. */
+/** The people colours that are used neither for failures nor for running commands. */
 const COLORS = [1, 2, 4, 5, 6, 7] as const;
 
-/** One of them, the same for the same author. */
 export function colorOf(block: Block): number {
 	return colorOfName(authorOf(block));
 }
 
-/** The same for who is called so elsewhere. */
+/** A colour that depends only on the name. */
 export function colorOfName(name: string): number {
 	let hash = 0;
 	for (const character of name)
@@ -62,7 +59,7 @@ export function colorOfName(name: string): number {
 	return COLORS[hash % COLORS.length] as number;
 }
 
-/** How long it ran, or has run until now, in milliseconds; null: nobody knows. */
+/** Duration in milliseconds, until now if the command is running; null if unknown. */
 export function durationOf(block: Block, now: number): number | null {
 	if (block.startedAt === null)
 		return null;
@@ -84,14 +81,14 @@ export function showDuration(milliseconds: number): string {
 		: `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** What is over stays over, in whatever order news and answers come. The oldest give way. */
+/** The newest commands. A command that is done stays done, in whatever order messages and replies arrive. */
 export class BlockList {
-	#blocks = new Map<number, Block>(); // by their starts
+	#blocks = new Map<number, Block>(); // by start offset
 	#sorted: readonly Block[] | null = null;
 
 	/** Oldest first. */
 	get all(): readonly Block[] {
-		this.#sorted ??= [...this.#blocks.values()].sort((a, b) => a.start - b.start).slice(-MOST);
+		this.#sorted ??= [...this.#blocks.values()].sort((a, b) => a.start - b.start).slice(-BLOCKS_MAX);
 		return this.#sorted;
 	}
 
@@ -110,11 +107,11 @@ export class BlockList {
 			return;
 		this.#blocks.set(block.start, block);
 		this.#sorted = null;
-		if (this.#blocks.size > MOST * 2)
+		if (this.#blocks.size > BLOCKS_MAX * 2)
 			this.replace(this.all);
 	}
 
-	/** All that there are; what has come by other ways since they were asked for stays. */
+	/** Replace all commands, except newer ones that arrived while these were fetched. */
 	replace(blocks: readonly Block[]): void {
 		const before = this.#blocks;
 		const last = blocks.at(-1)?.start ?? -1;

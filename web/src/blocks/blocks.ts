@@ -16,7 +16,7 @@ import { askToNotify } from './tell';
 import { Ticks } from './ticks';
 
 const AGAIN_MS = 1000;
-/** What is over sooner needs no header at the end of the output. */
+/** Shorter commands get no header while the end of the output is visible. */
 const LONG_MS = 2000;
 
 export interface BlocksOptions {
@@ -26,15 +26,14 @@ export interface BlocksOptions {
 	readonly stage: HTMLElement;
 	readonly mount: HTMLElement;
 	readonly mayType: boolean;
-	/** Of all sessions. */
 	readonly awaited: Awaited;
-	/** A command to be shown once it is there; null: none. */
+	/** Block id of the command to scroll to once it is loaded, or null. */
 	readonly wanted: string | null;
-	/** Ask for all lines; false: they are here, or are not to be had. */
+	/** Request the whole history. Returns false if it is loaded already or cannot be requested. */
 	fetchAll(): boolean;
 }
 
-/** The commands of the session in front: what is known of them, and what the page shows beside the terminal. */
+/** The commands of one session, and what the page shows of them beside the terminal. */
 export class Blocks {
 	#options: BlocksOptions;
 	#list = new BlockList();
@@ -43,10 +42,10 @@ export class Blocks {
 	#card: Card;
 	#header: Header;
 	#ticks: Ticks;
-	#wanted: string | null; // to be shown once it is there
+	#wanted: string | null; // block id to scroll to once it is loaded
 	#placed: readonly PlacedBlock[] | null = null;
 	#frame = 0;
-	#restored = false; // the terminal has been filled
+	#restored = false; // a full snapshot is in the terminal
 	#asking = new Paced(browserClock, AGAIN_MS, () => void this.#fetch());
 	#later: number | undefined;
 	#disposed = false;
@@ -79,7 +78,7 @@ export class Blocks {
 		this.#ticks = new Ticks(terminal);
 		stage.append(this.#gutter.element, this.#gutter.codes, this.#header.element, this.#card.element);
 		mount.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });
-		// Rows have moved, or may have.
+		// These events may move rows.
 		terminal.onRender(() => this.#changed());
 		terminal.onScroll(() => this.#changed());
 		terminal.onResize(() => this.#changed());
@@ -96,7 +95,7 @@ export class Blocks {
 		this.#header.dispose();
 	}
 
-	/** Bytes of the session on their way to the terminal: pass them on. */
+	/** See Marks.pass(). */
 	pass(data: Uint8Array, offset: number, pass: (data: Uint8Array, offset: number) => void,
 		then: (run: () => void) => void): void {
 		this.#marks.pass(data, offset, pass, then);
@@ -111,7 +110,7 @@ export class Blocks {
 		this.#marks.left(snapshot);
 	}
 
-	/** Another session of the same name: its offsets mean something else. */
+	/** The session was replaced by another with the same id, so old offsets are invalid. */
 	begin(): void {
 		this.#list.clear();
 		this.#marks.clear();
@@ -128,18 +127,18 @@ export class Blocks {
 		this.#changed();
 	}
 
-	/** The keyboard goes to the commands beside the terminal; false: none is in sight. */
+	/** Focus the commands beside the terminal. Returns false if none is visible. */
 	focus(): boolean {
 		return !this.#gutter.element.hidden && this.#gutter.focus();
 	}
 
-	/** Go to a command, once it is there. */
+	/** Scroll to the command, once it is loaded. */
 	show(id: string): void {
 		this.#wanted = id;
 		this.#changed();
 	}
 
-	/** Ask for all of them: news of some may have been missed. */
+	/** Fetch all commands, since messages may have been missed. */
 	refresh(): void {
 		this.#asking.ask();
 	}
@@ -148,7 +147,7 @@ export class Blocks {
 		const { api, awaited, id } = this.#options;
 		const blocks = await api.blocks(id).catch(() => null);
 		if (blocks === null || this.#disposed)
-			return; // when the connection is back it is asked again
+			return; // fetched again after the next reconnect
 		this.#list.replace(blocks);
 		for (const block of blocks)
 			awaited.told(id, block);
@@ -204,7 +203,7 @@ export class Blocks {
 		return null;
 	}
 
-	/** Alt and an arrow: to the command before, or after. */
+	/** Alt+Up and Alt+Down scroll to the previous and the next command. */
 	#onKey(event: KeyboardEvent): void {
 		const { terminal } = this.#options;
 		const arrow = event.key === 'ArrowUp' || event.key === 'ArrowDown';
@@ -216,7 +215,6 @@ export class Blocks {
 		this.#step(event.key === 'ArrowUp' ? 'before' : 'after');
 	}
 
-	/** To the command before what is in sight, or after. */
 	#step(where: 'before' | 'after'): void {
 		const { terminal, fetchAll } = this.#options;
 		const row = neighbour(this.placed, terminal.buffer.active.viewportY, where);
@@ -228,7 +226,7 @@ export class Blocks {
 			terminal.scrollToTop();
 	}
 
-	/** Returns the row of its first line; null: it is not there. */
+	/** Scroll to the command. Returns the row of its first line, or null if it is not in the terminal. */
 	#goTo(id: string): number | null {
 		const { terminal } = this.#options;
 		const found = this.placed.find(({ block, begins }) => begins && block.id === id);
@@ -237,14 +235,14 @@ export class Blocks {
 		return found?.row ?? null;
 	}
 
-	/** The one that a link leads to, once: it may be in lines that have to be asked for. */
+	/** Scroll to the wanted command. Its lines may have to be requested first. */
 	#showWanted(): void {
 		const wanted = this.#wanted;
 		if (wanted === null || this.#list.find(wanted) === undefined)
 			return;
 		const row = this.#goTo(wanted);
 		if (row !== null) {
-			// Until the next frame xterm.js scrolls from where it was before a resize, and misses.
+			// In the first frame after a resize xterm.js may scroll to a wrong row. If so, retry in the next frame.
 			const { viewportY, baseY } = this.#options.terminal.buffer.active;
 			if (viewportY === Math.min(row, baseY))
 				this.#wanted = null;

@@ -8,15 +8,15 @@ export interface CardActions {
 	copyCommand(block: Block): void;
 	copyOutput(block: Block): void;
 	copyLink(block: Block): void;
-	/** Types it. null: not for who only watches. */
+	/** Types the command; null for viewers. */
 	readonly rerun: ((block: Block) => void) | null;
-	/** Why it cannot be typed now; null: it can. */
+	/** Why the command cannot be typed now; null if it can. */
 	whyNotRerun(block: Block): string | null;
 	tellWhenDone(block: Block): void;
 	isAwaited(block: Block): boolean;
 }
 
-/** What one command was, and what can be done with it: beside its stretch of the gutter, while the pointer is there. */
+/** Details of one command and buttons for it. Shown beside its stretch of the gutter while the pointer is there. */
 export class Card {
 	readonly element = h('div', {
 		class: 'block-card', hidden: true, 'data-testid': 'block-card', role: 'dialog', 'aria-label': 'Command',
@@ -36,7 +36,7 @@ export class Card {
 	#actions: CardActions;
 	#timer: number | undefined;
 	#block: Block | null = null;
-	#at: HTMLElement | null = null; // whose it is, and where the focus goes back to
+	#at: HTMLElement | null = null; // the stretch that the card belongs to; gets the focus back
 
 	constructor(actions: CardActions) {
 		this.#actions = actions;
@@ -47,7 +47,7 @@ export class Card {
 		window.clearTimeout(this.#timer);
 	}
 
-	/** The pointer is at a stretch of the gutter, or has left it. */
+	/** The pointer has entered a stretch of the gutter, or left it (null). */
 	point(block: Block | null, at: HTMLElement | null): void {
 		window.clearTimeout(this.#timer);
 		if (this.#hasFocus)
@@ -60,7 +60,7 @@ export class Card {
 		}, block === null ? CLOSE_MS : this.element.hidden ? OPEN_MS : 0);
 	}
 
-	/** byKey: the focus goes into it, and back when it is closed. */
+	/** byKey: move the focus into the card; close() moves it back. */
 	open(block: Block, at: HTMLElement, byKey = false): void {
 		window.clearTimeout(this.#timer);
 		this.#at = at;
@@ -92,7 +92,6 @@ export class Card {
 		return this.element.contains(document.activeElement);
 	}
 
-	/** More is known of a command. */
 	update(block: Block): void {
 		if (this.#block?.id !== block.id)
 			return;

@@ -1,15 +1,15 @@
-/* The commands of sessions, where something happened last first. */
+/* The commands of several sessions, those of the most recently active session first. */
 import type { Api } from '../net/api';
 import type { Session } from '../net/wire';
 import { BlockList } from './block';
 import type { Entry } from './panel_rows';
 
-/** only: of this session alone; null: of as many as these. of: of each session at most so many, the newest. */
+/** only: the id of a single session, or null for up to sessionsMax sessions. blocksMax: newest commands for each session. */
 export async function fetchEntries(api: Api, only: string | null, sessionsMax: number, of: number): Promise<Entry[]> {
 	const sessions = only !== null ? [{ id: only, name: only }] : latest(await api.sessions(), sessionsMax);
 	const entries: Entry[] = [];
 	for (const { id, name } of sessions) {
-		// One that ends meanwhile has none.
+		// The session may be deleted meanwhile.
 		const blocks = await api.blocks(id, of).catch(() => []);
 		entries.push(...blocks.map((block) => ({ session: id, name: name || id, block })));
 	}
@@ -20,17 +20,16 @@ function latest(sessions: readonly Session[], most: number): Session[] {
 	return [...sessions].sort((a, b) => b.lastActivityAt.localeCompare(a.lastActivityAt)).slice(0, most);
 }
 
-/** What is to be known of a session to follow its commands. */
 export type Followed = Pick<Session, 'id' | 'name'> & Partial<Pick<Session, 'epoch' | 'activity'>>;
 
-/** The commands of one session, as far as they are known, and at what they were asked for. */
+/** The commands of one session. stamp: its newest command when they were fetched. */
 interface Known {
 	readonly list: BlockList;
 	readonly epoch: Session['epoch'] | undefined;
 	stamp: string;
 }
 
-/** The same, followed: only what is new is asked for, and only of sessions in which there is something new. */
+/** Like fetchEntries(), repeatedly: fetches only new commands, and only from sessions that have some. */
 export class FollowedEntries {
 	#api: Pick<Api, 'blocks'>;
 	#sessionsMax: number;
@@ -47,7 +46,6 @@ export class FollowedEntries {
 		return this.refreshThese(latest(sessions, this.#sessionsMax));
 	}
 
-	/** Of these and no others. */
 	async refreshThese(sessions: readonly Followed[]): Promise<Entry[]> {
 		const known = new Map<string, Known>();
 		for (const session of sessions)
@@ -67,7 +65,7 @@ export class FollowedEntries {
 			return known;
 		const { all } = known.list;
 		const open = all.find(({ state }) => state === 'running') ?? all.at(-1);
-		// One that ends meanwhile has no more.
+		// The session may be deleted meanwhile.
 		const blocks = await this.#api.blocks(session.id, this.#of, open?.start ?? null).catch(() => null);
 		for (const block of blocks ?? [])
 			known.list.put(block);

@@ -3,17 +3,17 @@ import { durationOf, showDuration, wasInterrupted, type Block } from './block';
 import type { Segment } from './place';
 
 export interface GutterEvents {
-	/** The pointer or the focus is at a command's stretch; null: it has left. */
+	/** The pointer has entered the stretch of a command, or left it (null). */
 	point(block: Block | null, at: HTMLElement | null): void;
-	/** byKey: the focus is to go into what opens. */
+	/** byKey: opened by the keyboard, so the focus moves into the card. */
 	open(block: Block, at: HTMLElement, byKey: boolean): void;
-	/** By the arrows, over the edge of what is in sight. */
+	/** An arrow key moved beyond the visible commands. */
 	beyond(where: 'before' | 'after'): void;
-	/** Somebody is through with it: the keyboard is the terminal's again. */
+	/** The focus goes back to the terminal. */
 	leave(): void;
 }
 
-/** The strip beside the terminal: a stretch for each command in sight, and the code of those that have failed. */
+/** The strip beside the terminal: a stretch for each visible command, and the exit codes of failed ones. */
 export class Gutter {
 	readonly element = h('div', {
 		class: 'gutter', 'data-testid': 'gutter', role: 'group', 'aria-label': 'Commands',
@@ -23,13 +23,13 @@ export class Gutter {
 	#events: GutterEvents;
 	#drawn = new Map<string, { segment: Segment; stretch: HTMLElement; code: HTMLElement | null }>();
 	#rowHeight = 0;
-	#stop: string | null = null; // the one that Tab goes to
+	#stop: string | null = null; // block id of the only stretch that Tab reaches
 
 	constructor(events: GutterEvents) {
 		this.#events = events;
 	}
 
-	/** left and top: of the terminal's first cell, in the stage; width: of its rows. */
+	/** left, top: position of the terminal's first cell in the stage. */
 	frame(left: number, top: number, width: number, height: number): void {
 		const room = Math.max(3, Math.min(6, left - 2));
 		Object.assign(this.element.style, {
@@ -57,7 +57,7 @@ export class Gutter {
 		this.#settle(focused);
 	}
 
-	/** To the newest command in sight, by the keyboard. Returns false if there is none. */
+	/** Focus the newest visible command. Returns false if there is none. */
 	focus(): boolean {
 		const last = this.#inOrder().at(-1);
 		if (last === undefined)
@@ -66,12 +66,11 @@ export class Gutter {
 		return true;
 	}
 
-	/** From above to below. */
 	#inOrder(): { segment: Segment; stretch: HTMLElement }[] {
 		return [...this.#drawn.values()].sort((a, b) => a.segment.top - b.segment.top);
 	}
 
-	/** One of them, and no other, is where Tab goes. focused: what had the focus may be gone. */
+	/** Let Tab reach exactly one stretch. focused: a stretch had the focus and may have been removed. */
 	#settle(focused: boolean): void {
 		const all = this.#inOrder();
 		const gone = this.#stop === null || !this.#drawn.has(this.#stop);
@@ -143,7 +142,7 @@ export class Gutter {
 			type: 'button', tabindex: -1, class: 'stretch', 'data-testid': 'block', 'data-block-id': id, 'aria-haspopup': 'dialog',
 			pointerenter: () => this.#events.point(block(), stretch),
 			pointerleave: () => this.#events.point(null, null),
-			mousedown: (event: MouseEvent) => event.preventDefault(), // the focus stays in the terminal
+			mousedown: (event: MouseEvent) => event.preventDefault(), // keep the focus in the terminal
 			click: (event: MouseEvent) => {
 				const clicked = block();
 				if (clicked !== null)

@@ -3,7 +3,7 @@ import { authorOf, durationOf, kindOf, showDuration, type Block } from './block'
 
 const TICK_MS = 500;
 
-/** Which command the text at the top of the window is of, once its own line has left. */
+/** Names the command whose output is at the top of the window when its own line has scrolled away. */
 export class Header {
 	readonly element: HTMLElement;
 	#go: HTMLElement;
@@ -13,7 +13,7 @@ export class Header {
 	#block: Block | null = null;
 	#timer: number | undefined;
 
-	/** go: to its line; stop: null for who only watches. */
+	/** go: scroll to the command's line; stop: interrupt it, null for viewers. */
 	constructor(go: (block: Block) => void, stop: (() => void) | null) {
 		const withBlock = (use: (block: Block) => void) => () => {
 			if (this.#block !== null)

@@ -1,6 +1,6 @@
-/* Finding the shell's marks (OSC 133) in the bytes of a session, whatever pieces they come in. */
+/* Finds the shell's marks (OSC 133) in a byte stream that arrives in chunks. */
 
-/** Where a line can be typed (B), or a command has ended (D). at: the index behind it, in the bytes that were scanned. */
+/** B: start of the input line; D: end of a command. at: index after the mark in the scanned chunk. */
 export interface FoundMark {
 	readonly kind: 'B' | 'D';
 	readonly at: number;
@@ -12,15 +12,15 @@ const BACKSLASH = 0x5c;
 const PREFIX = [ESC, 0x5d, 0x31, 0x33, 0x33, 0x3b]; // ESC ] 1 3 3 ;
 const LONGEST = 1024;
 
-/** It may find marks that programs have printed: only offsets that the server knows make something of them. */
+/** Also finds marks that programs print. Those are harmless: only offsets that the server reports are used. */
 export class MarkScanner {
-	#next = -1; // the offset that would continue what was scanned
-	#matched = 0; // bytes of the prefix
-	#kind = 0; // of the mark that it is in, or 0
+	#next = -1; // offset that continues the last chunk
+	#matched = 0; // bytes of PREFIX
+	#kind = 0; // of the current mark, or 0
 	#length = 0;
 	#escaped = false;
 
-	/** offset: of the first byte. */
+	/** offset: of the first byte of data. */
 	scan(data: Uint8Array, offset: number): FoundMark[] {
 		const found: FoundMark[] = [];
 		if (offset !== this.#next)

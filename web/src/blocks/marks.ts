@@ -2,15 +2,14 @@ import type { IMarker, Terminal } from '@xterm/xterm';
 import type { SnapshotMessage } from '../net/wire';
 import { MarkScanner } from './mark_scanner';
 
-/** Two for each command that the server keeps. */
-const MOST = 2000;
+const MARKS_MAX = 2000; // two for each command that the server keeps
 
 interface Mark {
 	readonly marker: IMarker;
 	readonly left: boolean; // the cursor was at the left edge
 }
 
-/** Markers of xterm.js's, also where the alternate screen is shown: the public method puts them into that. */
+/** Add a marker to the normal buffer. The public method of xterm.js uses the active buffer, which may be the alternate one. */
 function markRow(terminal: Terminal, row: number): IMarker {
 	const { _core } = terminal as unknown as {
 		readonly _core: { readonly buffers: { readonly normal: { addMarker(row: number): IMarker } } };
@@ -19,9 +18,9 @@ function markRow(terminal: Terminal, row: number): IMarker {
 }
 
 /**
- * In which rows the shell's marks are. Each is known by its offset behind it, and stays with its row as xterm.js's markers
- * do: through scrolling, other widths and erasing, in which the server's screen agrees. Live ones are met in the bytes;
- * a snapshot brings those that were before.
+  * The rows of the shell's marks. A mark is identified by the offset after it. xterm.js markers keep it with its row when
+  * lines scroll, rewrap or are erased, as on the server's screen. Live marks are found in the bytes; a snapshot contains
+  * older ones (OSC 7007).
  */
 export class Marks {
 	#terminal: Terminal;
@@ -39,13 +38,13 @@ export class Marks {
 		});
 		terminal.parser.registerOscHandler(7007, (data) => {
 			const found = /^m[BD]([01])(\d{1,16}),(\d{1,16})$/.exec(data);
-			if (this.#restored !== null && found !== null && this.#restored.length < MOST * 4)
+			if (this.#restored !== null && found !== null && this.#restored.length < MARKS_MAX * 4)
 				this.#restored.push({ left: found[1] === '0', offset: Number(found[2]), line: Number(found[3]) });
 			return true;
 		});
 	}
 
-	/** Pass bytes on, in pieces with a mark in the end. then: run at this place of the stream. */
+	/** Pass bytes on in pieces that end after each mark. then: runs a function when the bytes before it are parsed. */
 	pass(data: Uint8Array, offset: number, pass: (data: Uint8Array, offset: number) => void,
 		then: (run: () => void) => void): void {
 		let from = 0;
@@ -58,18 +57,18 @@ export class Marks {
 			pass(data.subarray(from), offset + from);
 	}
 
-	/** A snapshot begins; its reset takes all marks away. */
+	/** A snapshot begins. Its reset removes all marks. */
 	enter(): void {
 		this.#restored = [];
 	}
 
-	/** It is in the terminal. */
+	/** The snapshot is in the terminal. */
 	left({ line, lines }: SnapshotMessage): void {
 		const restored = this.#restored ?? [];
 		this.#restored = null;
 		const { baseY } = this.#terminal.buffer.normal;
 		const { length } = this.#terminal.buffer.normal;
-		for (const mark of restored.slice(-MOST)) {
+		for (const mark of restored.slice(-MARKS_MAX)) {
 			const row = line === undefined ? -1 : mark.line - line - lines + baseY;
 			if (row >= 0 && row < length)
 				this.#add(mark.offset, markRow(this.#terminal, row), mark.left);
@@ -77,7 +76,7 @@ export class Marks {
 		this.#changed();
 	}
 
-	/** Where the mark that ends at this offset is now; null: nowhere. */
+	/** The current row of the mark that ends at this offset, or null. */
 	find(offset: number): { readonly row: number; readonly left: boolean } | null {
 		const mark = this.#marks.get(offset);
 		return mark === undefined || mark.marker.isDisposed || mark.marker.line < 0 ? null
@@ -111,7 +110,7 @@ export class Marks {
 			if (this.#marks.get(offset)?.marker === marker)
 				this.#marks.delete(offset);
 		});
-		if (this.#marks.size > MOST)
+		if (this.#marks.size > MARKS_MAX)
 			this.#marks.values().next().value?.marker.dispose();
 	}
 }

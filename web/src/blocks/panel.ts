@@ -9,21 +9,21 @@ import { FollowedEntries } from './entries';
 import { PanelList } from './panel_list';
 import { authorsOf, filterEntries, type Entry, type PanelFilter } from './panel_rows';
 
-const SOON_MS = 1000; // between two questions, however much happens
-const AGAIN_MS = 10_000; // times are shown anew; and who has no list of sessions asks
+const SOON_MS = 1000; // minimum between two fetches
+const AGAIN_MS = 10_000; // redraw relative times; pages of a share link also fetch
 const SESSIONS_MAX = 50;
-const COMMANDS_MAX = 1000; // of each
+const COMMANDS_MAX = 1000; // for each session
 
 export interface PanelOptions {
 	readonly api: Api;
-	/** null: of all sessions. */
+	/** Id of the only session to show, or null for all sessions. */
 	readonly only: string | null;
 	readonly sessions: readonly Session[];
 	show(session: string, block: string): void;
 	closed(): void;
 }
 
-/** The commands of all sessions, newest first, at the side. Loaded when it is first opened. */
+/** Side panel with the commands of all sessions, newest first. Loaded when it is first opened. */
 export class Panel {
 	readonly element: HTMLElement;
 	#options: PanelOptions;
@@ -74,7 +74,6 @@ export class Panel {
 		this.element.remove();
 	}
 
-	/** News of the sessions. */
 	update(sessions: readonly Session[]): void {
 		this.#sessions = sessions;
 		if (document.visibilityState === 'visible')
@@ -89,7 +88,7 @@ export class Panel {
 			this.#asking.ask();
 	}
 
-	/** One after the other. */
+	/** One fetch at a time. */
 	async #fetch(): Promise<void> {
 		const { only } = this.#options;
 		if (this.#fetching) {
@@ -127,7 +126,7 @@ export class Panel {
 	}
 }
 
-/** The same choices again change nothing: somebody may have them open. */
+/** Set the options of the select. If they are unchanged, leave an open menu alone. */
 function offer(select: HTMLSelectElement, choices: readonly (readonly [string, string])[]): void {
 	const { value } = select;
 	if (JSON.stringify([...select.options].map((option) => [option.value, option.text])) === JSON.stringify(choices))

@@ -1,14 +1,14 @@
-/* The panel of all sessions' commands, which is fetched when it is opened. */
+/* The panel of commands, whose code is loaded when it is first opened. */
 import type { Api } from '../net/api';
 import type { Session } from '../net/wire';
 import type { Panel } from './panel';
 
 interface PanelDoorOptions {
 	readonly api: Api;
-	/** The one session that may be seen; null: all of them. */
+	/** Id of the only session to show, or null for all sessions. */
 	readonly only: string | null;
 	show(session: string, block: string): void;
-	/** It is gone, and the keyboard wants a place. */
+	/** The panel was closed; the focus has to go elsewhere. */
 	closed(): void;
 }
 
@@ -37,7 +37,6 @@ export class PanelDoor {
 		this.#panel.focus();
 	}
 
-	/** News of the sessions. */
 	update(sessions: readonly Session[]): void {
 		this.#sessions = sessions;
 		this.#panel?.update(sessions);

@@ -6,7 +6,7 @@ import { windowOf, type Entry } from './panel_rows';
 
 const ROW_HEIGHT = 46; // as in blocks.css
 
-/** One command. It stays the same element for as long as it is shown: somebody may be at it, or press it just now. */
+/** One command. Its element is reused while it is shown, so that focus and clicks are not lost. */
 class Row {
 	readonly element: HTMLElement;
 	#command = h('code', {});
@@ -21,7 +21,7 @@ class Row {
 		this.element = h('li', {}, this.#button);
 	}
 
-	/** at: its place among count of them; named: say of which session it is. */
+	/** at: index among count rows; named: show the name of the session. */
 	update({ name, block }: Entry, at: number, count: number, named: boolean): void {
 		const duration = durationOf(block, Date.now());
 		const kind = kindOf(block);
@@ -44,12 +44,12 @@ class Row {
 }
 
 export interface PanelListOptions {
-	/** Whether there are several sessions. */
+	/** Show the names of sessions. */
 	readonly named: boolean;
 	show(session: string, block: string): void;
 }
 
-/** Commands, however many: rows are there for those in sight, and for the one that has the focus. */
+/** A list of any number of commands. Elements exist only for visible rows and for the row with the focus. */
 export class PanelList {
 	readonly element: HTMLElement;
 	#options: PanelListOptions;
@@ -73,7 +73,7 @@ export class PanelList {
 		this.draw();
 	}
 
-	/** Time goes on, or other rows are in sight. */
+	/** Update relative times and visible rows. */
 	draw(): void {
 		const { named, show } = this.#options;
 		const count = this.#entries.length;
@@ -94,13 +94,13 @@ export class PanelList {
 			if (!wanted.has(key))
 				row.element.remove();
 		this.#made = wanted;
-		// Those that are in their places are not touched: moving takes focus and clicks away.
+		// Move only rows that are out of place: moving an element loses its focus and clicks.
 		for (const [place, { element }] of [...wanted.values()].entries())
 			if (this.#rows.children[place] !== element)
 				this.#rows.insertBefore(element, this.#rows.children[place] ?? null);
 	}
 
-	/** Those from first to end, and the one that has the focus, in their order. */
+	/** Indices from first to end (exclusive), and that of the row with the focus, in order. */
 	#places(first: number, end: number, focused: string | undefined): number[] {
 		const places = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 		const at = focused === undefined ? -1 : this.#entries.findIndex((entry) => keyOf(entry) === focused);

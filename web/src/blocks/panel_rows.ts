@@ -1,4 +1,4 @@
-/* What the panel of commands shows: a function of what is known and of what is asked for. */
+/* Filters for the panel of commands, and the range of rows to draw. Pure. */
 import { authorOf, kindOf, type Block, type BlockKind } from './block';
 
 export interface Entry {
@@ -29,12 +29,12 @@ function timeOf({ block }: Entry): number {
 	return block.startedAt === null ? 0 : Date.parse(block.startedAt);
 }
 
-/** Their authors, in the order of the alphabet. */
+/** The authors, sorted. */
 export function authorsOf(entries: readonly Entry[]): string[] {
 	return [...new Set(entries.map(({ block }) => authorOf(block)))].sort();
 }
 
-/** Which rows are to be made: those in sight, and some around them. */
+/** The rows to draw: visible ones and some around them. */
 export function windowOf(count: number, rowHeight: number, scrollTop: number, height: number): { first: number; end: number } {
 	const around = 6;
 	const first = Math.max(0, Math.min(count, Math.floor(scrollTop / rowHeight)) - around);

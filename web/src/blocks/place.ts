@@ -1,17 +1,17 @@
-/* Where on the page commands are: all of it follows from what is known of them and of the terminal. */
+/* Where commands are on the page. Pure. */
 import { colorOf, kindOf, type Block, type BlockKind } from './block';
 
 export interface MarkPlace {
 	readonly row: number; // of the buffer
-	readonly left: boolean;
+	readonly left: boolean; // in the first column
 }
 
-/** Rows of the buffer, both included. */
+/** Rows of the buffer, endRow included. */
 export interface PlacedBlock {
 	readonly block: Block;
 	readonly row: number;
 	readonly endRow: number;
-	readonly begins: boolean; // its first row is there
+	readonly begins: boolean; // its first row is in the buffer
 }
 
 export interface Viewport {
@@ -26,14 +26,14 @@ export interface Segment {
 	readonly top: number;
 	readonly height: number;
 	readonly kind: BlockKind;
-	readonly color: number | null; // of the program that ran it; null: people
-	readonly begins: boolean; // its first row is in sight
+	readonly color: number | null; // of the program that ran it; null for people
+	readonly begins: boolean; // its first row is visible
 }
 
 /**
- * Those that are in the buffer, from above. A command goes from the row in which it was typed to the last in which it has
- * printed something, or to the cursor while it runs. One whose first row has gone begins behind the one before.
- * find: of a mark, by its offset. cursor: the row it is in.
+  * The commands that are in the buffer, from top to bottom. A command goes from the row in which it was typed to the last
+  * row of its output, or to the cursor while it runs. If its first row is gone, it begins after the previous command.
+  * find: the place of a mark by its offset. cursor: the row of the cursor.
  */
 export function placeBlocks(blocks: readonly Block[], find: (offset: number) => MarkPlace | null, cursor: number): PlacedBlock[] {
 	const placed: PlacedBlock[] = [];
@@ -54,7 +54,7 @@ export function placeBlocks(blocks: readonly Block[], find: (offset: number) => 
 	return placed;
 }
 
-/** What of them is in sight. */
+/** The visible parts of the commands. */
 export function segmentsOf(placed: readonly PlacedBlock[], { top, rows }: Viewport): Segment[] {
 	const segments: Segment[] = [];
 	for (const { block, row, endRow, begins } of placed) {
@@ -69,12 +69,12 @@ export function segmentsOf(placed: readonly PlacedBlock[], { top, rows }: Viewpo
 	return segments;
 }
 
-/** The one whose beginning has left the window at the top, while some of it is still there. */
+/** The command whose first row is above the window while some of its rows are in it. */
 export function headOf(placed: readonly PlacedBlock[], top: number): PlacedBlock | null {
 	return placed.find(({ row, endRow, begins }) => endRow >= top && (row < top || (row === top && !begins))) ?? null;
 }
 
-/** The first row of the command before (or after) the row that is at the top now; null: there is none. */
+/** The first row of the next command before (or after) the row at the top of the window, or null. */
 export function neighbour(placed: readonly PlacedBlock[], top: number, direction: 'before' | 'after'): number | null {
 	const rows = placed.filter(({ begins }) => begins).map(({ row }) => row);
 	return (direction === 'before' ? rows.reverse().find((row) => row < top) : rows.find((row) => row > top)) ?? null;

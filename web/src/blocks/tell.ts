@@ -1,13 +1,13 @@
 import { notice } from '../ui/toast';
 import type { Told } from './awaited';
 
-/** To be called by a click: the browser's question comes unbidden otherwise. */
+/** Ask for permission to notify. Call it only from a click, or the question would come as a surprise. */
 export function askToNotify(): void {
 	if ('Notification' in window && Notification.permission === 'default')
 		void Notification.requestPermission();
 }
 
-/** On the page, and by the system, for who is elsewhere. open: they want to see the command. */
+/** Show an alert on the page and as a system notification. open: called when the notification is clicked. */
 export function tellOfEnd({ title, text, session, block }: Told, open: (session: string, block: string) => void): void {
 	notice(title, text);
 	if (!('Notification' in window) || Notification.permission !== 'granted')
@@ -20,6 +20,6 @@ export function tellOfEnd({ title, text, session, block }: Told, open: (session:
 			shown.close();
 		};
 	} catch {
-		// phones have them for service workers alone
+		// On phones only service workers can show notifications.
 	}
 }

@@ -3,7 +3,7 @@ import { kindOf, wasInterrupted } from './block';
 import type { PlacedBlock } from './place';
 
 const COLOR = '#d9584a'; // on both themes
-const MOST = 200;
+const TICKS_MAX = 200;
 
 /** Marks failures in the scroll bar. */
 export class Ticks {
@@ -14,9 +14,9 @@ export class Ticks {
 		this.#terminal = terminal;
 	}
 
-	/** markerAt: of a mark, by its offset. */
+	/** markerAt: the marker of a mark by its offset. */
 	update(placed: readonly PlacedBlock[], markerAt: (offset: number) => IMarker | null): void {
-		const failed = placed.filter(({ block, begins }) => begins && kindOf(block) === 'failed' && !wasInterrupted(block)).slice(-MOST);
+		const failed = placed.filter(({ block, begins }) => begins && kindOf(block) === 'failed' && !wasInterrupted(block)).slice(-TICKS_MAX);
 		const stay = new Set(failed.map(({ block }) => block.id));
 		for (const [id, { marker, decoration }] of this.#ticks) {
 			if (stay.has(id) && !marker.isDisposed)

@@ -1,27 +1,27 @@
-/* What somebody drops or pastes that is no text, taken out of the event while it lasts. */
+/* Files that were dropped, pasted or chosen. They are read from the event while it is handled. */
 
 import { h } from '../ui/dom';
 
 export interface Brought {
 	readonly files: readonly File[];
-	readonly folders: number; // that cannot be taken
+	readonly directories: number; // cannot be uploaded
 	readonly how: 'drop' | 'paste' | 'choose';
 }
 
-/** null: no files are in it. */
+/** The files of a drop or a paste; null if there are none. */
 export function broughtBy(data: DataTransfer | null, how: Brought['how']): Brought | null {
 	if (data === null || data.files.length === 0)
 		return null;
 	const items = [...data.items].filter(({ kind }) => kind === 'file');
-	const folders = items.filter((item) => item.webkitGetAsEntry?.()?.isDirectory === true);
-	const files = items.filter((item) => !folders.includes(item)).map((item) => item.getAsFile()).filter((file) => file !== null);
-	return { files, folders: folders.length, how };
+	const directories = items.filter((item) => item.webkitGetAsEntry?.()?.isDirectory === true);
+	const files = items.filter((item) => !directories.includes(item)).map((item) => item.getAsFile()).filter((file) => file !== null);
+	return { files, directories: directories.length, how };
 }
 
-/** The browser asks for them. */
+/** Open the browser's file chooser. */
 export function chooseFiles(bring: (brought: Brought) => void): void {
 	const input = h('input', {
-		type: 'file', multiple: true, change: () => bring({ files: [...input.files ?? []], folders: 0, how: 'choose' }),
+		type: 'file', multiple: true, change: () => bring({ files: [...input.files ?? []], directories: 0, how: 'choose' }),
 	});
 	input.click();
 }

@@ -1,16 +1,14 @@
-/* What files are called in the session, and how a shell is told. Names come from anywhere: nothing in them is a key or a path. */
+/* Safe names for uploaded files, and quoting of paths for shells. Names are not trusted: they may contain keys or slashes. */
 
-/** Bytes that a name may have: NAME_MAX of Linux. */
-const NAME_MAX = 255;
-/** Room for what makes a name another: "-99". */
-const SUFFIX_MAX = 3;
-/** Controls, what is drawn as nothing or turns the direction of text, halves of characters, and the slash. */
+const NAME_MAX = 255; // bytes, as on Linux
+const SUFFIX_MAX = 3; // bytes of "-99"
+/** Control characters, invisible ones, direction overrides, lone surrogates, and the slash. */
 const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/]/gu;
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
-/** The end of what tells the type: ".tar.gz", ".jpeg". */
+/** ".tar.gz", ".jpeg". */
 const EXTENSION = /(?:\.tar)?\.[A-Za-z0-9]{1,8}$/;
 
-/** A name for a file that somebody brings. */
+/** A valid name for an uploaded file. */
 export function cleanName(name: string): string {
 	const fit = name.replace(UNFIT, '_').trim();
 	if (/^\.{0,2}$/.test(fit))
@@ -19,7 +17,7 @@ export function cleanName(name: string): string {
 	return cut(stem, NAME_MAX - SUFFIX_MAX - bytes(extension)) + extension;
 }
 
-/** The name itself, or where that is taken already the n-th other one for it. */
+/** The name itself for n = 0, otherwise the n-th alternative: "name-1.txt". */
 export function otherName(name: string, n: number): string {
 	const { stem, extension } = split(name);
 	return n === 0 ? name : `${stem}-${n}${extension}`;
@@ -27,7 +25,7 @@ export function otherName(name: string, n: number): string {
 
 function split(name: string): { stem: string; extension: string } {
 	const extension = EXTENSION.exec(name)?.[0] ?? '';
-	// ".bashrc" has none.
+	// ".bashrc" has no extension.
 	return extension.length === name.length ? { stem: name, extension: '' }
 		: { stem: name.slice(0, name.length - extension.length), extension };
 }
@@ -36,13 +34,13 @@ function bytes(text: string): number {
 	return new TextEncoder().encode(text).length;
 }
 
-/** As many characters as there is room for. */
-function cut(text: string, room: number): string {
+/** The longest prefix of whole characters that has at most so many bytes. */
+function cut(text: string, bytesMax: number): string {
 	let length = 0;
 	let kept = '';
 	for (const character of text) {
 		length += bytes(character);
-		if (length > room)
+		if (length > bytesMax)
 			return kept;
 		kept += character;
 	}
@@ -50,8 +48,8 @@ function cut(text: string, room: number): string {
 }
 
 /**
- * The word for it that bash, zsh and fish all read as that path. In fish a backslash in quotes may hide what follows: so both
- * it and the quote are outside.
+  * Quote the path so that bash, zsh and fish all read it as one word. In fish a backslash inside of single quotes may escape
+  * the next character, so backslashes and quotes are escaped outside of the quotes.
  */
 export function quotePath(path: string): string {
 	if (PLAIN.test(path) && !path.startsWith('-'))
@@ -60,11 +58,11 @@ export function quotePath(path: string): string {
 		.map((part) => (part === "'" || part === '\\' ? `\\${part}` : `'${part}'`)).join('');
 }
 
-/** The directory as it can be told to a shell and to the server; null: not exactly, so paths are relative to the shell's own. */
+/** The directory without trailing slashes, or null if it cannot be used safely. Then paths are relative to the shell's directory. */
 export function knownDirectory(cwd: unknown): string | null {
 	if (typeof cwd !== 'string' || !cwd.startsWith('/') || cwd.length > 4000)
 		return null;
-	// Not UTF-8, a key or a trick.
+	// Invalid UTF-8, control characters or direction overrides.
 	return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u.test(cwd) ? null : cwd.replace(/\/+$/, '');
 }
 

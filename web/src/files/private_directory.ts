@@ -1,4 +1,4 @@
-/** The archive of an empty directory that is for its owner alone (pax' ustar header, and two blocks of zeros). */
+/** A tar archive (ustar) with one empty directory of mode 0700. */
 export function privateDirectory(now: number): Blob {
 	const header = new Uint8Array(3 * 512);
 	const put = (at: number, text: string) => header.set(new TextEncoder().encode(text), at);

@@ -1,4 +1,4 @@
-/* What is on its way, in a corner of the page: it stays while one looks at another session. */
+/* The list of uploads in a corner of the page. It stays when another session is shown. */
 import { copyText } from '../ui/copy';
 import { fill, h, keepFocusOutside } from '../ui/dom';
 import { toast } from '../ui/toast';
@@ -74,7 +74,7 @@ export class Tray {
 		return row;
 	}
 
-	/** Paths that could not be typed: whoever wants them, says so. type: true if it could be. */
+	/** Offer paths that could not be typed, to type or copy later. type: returns false if it still cannot be typed. */
 	offer(count: number, text: string, type: () => boolean): void {
 		const what = count === 1 ? 'The path' : `${count} paths`;
 		const close = () => {
@@ -94,9 +94,9 @@ export class Tray {
 		if (!this.element.isConnected)
 			(document.querySelector('.main') ?? document.body).append(this.element);
 		this.#rows.append(row);
-		// Those that are told of, but not those that are still to do something.
-		const told = [...this.#rows.querySelectorAll<HTMLElement>('[data-state=failed], [data-state=offered]')];
-		for (const old of told.slice(0, Math.max(0, told.length - ROWS_MAX)))
+		// Limit only finished rows, not pending uploads.
+		const finished = [...this.#rows.querySelectorAll<HTMLElement>('[data-state=failed], [data-state=offered]')];
+		for (const old of finished.slice(0, Math.max(0, finished.length - ROWS_MAX)))
 			old.remove();
 		this.#tidy();
 	}

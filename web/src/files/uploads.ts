@@ -1,6 +1,6 @@
 /*
- * Brings files into a session, one after the other, and tells its shell where they are. The path is typed as a paste, and
- * only where the program can tell that from keys: otherwise it is offered. Loaded when the first file comes.
+  * Uploads files to a session, one at a time, and types their paths. Paths are pasted, and only while the program uses
+  * bracketed paste; otherwise the tray offers them. Loaded for the first upload.
  */
 import { ApiError, isStatus, messageOf, type Api } from '../net/api';
 import { upload } from '../net/upload';
@@ -10,18 +10,17 @@ import { privateDirectory } from './private_directory';
 import { Tray, type TrayRow } from './tray';
 import type { Brought } from './brought';
 
-/** At once: more is an accident, or for an archive. */
-const FILES_MAX = 100;
-const NAMES_MAX = 100;
+const FILES_MAX = 100; // waiting at once
+const NAMES_MAX = 100; // alternatives that are tried if a name is in use
 
-/** The session that they are for. It may be another in front when they have arrived. */
+/** The session that gets the files. Another session may be in front when they have arrived. */
 export interface Target {
 	readonly api: Api;
 	readonly session: string;
 	name(): string;
-	/** Why nothing may be brought now, in a sentence; null: it may. */
+	/** A sentence that says why files cannot be uploaded now; null if they can. */
 	whyNot(): string | null;
-	/** Type it as a paste, if that can be done now. */
+	/** Paste the text. Returns false if that is not possible now. */
 	paste(text: string): boolean;
 }
 
@@ -29,7 +28,7 @@ interface Job {
 	readonly target: Target;
 	readonly file: File;
 	readonly row: TrayRow;
-	readonly place: Promise<string>; // the directory: '' or '/…', with its slash
+	readonly directory: Promise<string>; // '' or an absolute path that ends with a slash
 	readonly temporary: boolean;
 	readonly arrived: (path: string | null) => void;
 	readonly abort: AbortController;
@@ -39,11 +38,11 @@ class Uploads {
 	#tray = new Tray();
 	#waiting: Job[] = [];
 	#works = false;
-	#private = new Map<string, Promise<string>>(); // by session
+	#private = new Map<string, Promise<string>>(); // by session id
 
-	bring(target: Target, { files, folders, how }: Brought): void {
-		if (folders > 0)
-			toast(folders === 1 ? 'A folder cannot be brought: pack it first.' : `${folders} folders cannot be brought: pack them first.`);
+	bring(target: Target, { files, directories, how }: Brought): void {
+		if (directories > 0)
+			toast(directories === 1 ? 'A folder cannot be brought: pack it first.' : `${directories} directories cannot be brought: pack them first.`);
 		if (files.length === 0)
 			return;
 		const room = FILES_MAX - this.#waiting.length;
@@ -55,15 +54,15 @@ class Uploads {
 		void this.#together(target, files, temporary, false);
 	}
 
-	/** What came together is told the shell together. */
+	/** Upload files and then paste all their paths at once. */
 	async #together(target: Target, files: readonly File[], temporary: boolean, again: boolean): Promise<void> {
-		const place = temporary ? this.#privatePlace(target, again) : directoryOf(target);
-		// Each job that uses it tells of its failure; one may be cancelled before.
-		place.catch(() => undefined);
+		const directory = temporary ? this.#privateDirectory(target, again) : directoryOf(target);
+		// Each job reports the failure; without this handler a cancelled job would leave the rejection unhandled.
+		directory.catch(() => undefined);
 		const paths = await Promise.all(files.map((file) => new Promise<string | null>((resolve) => {
 			const abort = new AbortController();
 			const row = this.#tray.add(file.name, file.size, target.name());
-			this.#enqueue({ target, file, row, place, temporary, abort, arrived: resolve });
+			this.#enqueue({ target, file, row, directory, temporary, abort, arrived: resolve });
 		})));
 		const words = paths.filter((path) => path !== null).map(quotePath);
 		if (words.length === 0)
@@ -91,7 +90,7 @@ class Uploads {
 		if (this.#works)
 			return;
 		this.#works = true;
-		// Who leaves the page is asked: nothing goes on without it.
+		// Uploads stop when the page is left, so the browser asks first.
 		window.addEventListener('beforeunload', stay);
 		for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift())
 			await this.#send(job);
@@ -111,7 +110,7 @@ class Uploads {
 		}
 	}
 
-	/** The shell is not kept waiting for what has failed: it may be tried again by itself. */
+	/** A failed upload does not delay the paths of the others. It can be retried on its own. */
 	#failed(job: Job, error: unknown): void {
 		job.arrived(null);
 		job.row.failed(messageOf(error), () => {
@@ -124,13 +123,13 @@ class Uploads {
 		});
 	}
 
-	/** Returns the path by which the shell finds it. */
-	async #put({ target, file, place, row, abort }: Job): Promise<string> {
-		const directory = await place;
+	/** Upload the file under a free name. Returns the path for the shell. */
+	async #put({ target, file, directory: pending, row, abort }: Job): Promise<string> {
+		const directory = await pending;
 		const name = cleanName(file.name);
 		for (let n = 0; n < NAMES_MAX; n++) {
 			const path = directory + otherName(name, n);
-			// A large file is not sent to hear in the end that there is one already.
+			// Check first: otherwise a large file would be sent only to be refused at the end.
 			if (await target.api.fileExists(target.session, path))
 				continue;
 			try {
@@ -146,20 +145,20 @@ class Uploads {
 		throw new ApiError(412, 'PRECONDITION_FAILED', `There are ${NAMES_MAX} files of that name already.`);
 	}
 
-	/** One for a session, as long as the page lives. */
-	#privatePlace(target: Target, anew: boolean): Promise<string> {
+	/** The private directory of the session. It is created once for each page. */
+	#privateDirectory(target: Target, anew: boolean): Promise<string> {
 		const known = this.#private.get(target.session);
 		if (known !== undefined && !anew)
 			return known;
-		const place = makePrivate(target);
-		this.#private.set(target.session, place);
-		place.catch(() => this.#private.delete(target.session));
-		return place;
+		const directory = makePrivate(target);
+		this.#private.set(target.session, directory);
+		directory.catch(() => this.#private.delete(target.session));
+		return directory;
 	}
 }
 
 async function makePrivate({ api, session }: Target): Promise<string> {
-	await api.directory(session); // that there is the session: files of none would make one
+	await api.directory(session); // fails if the session is gone; an upload would create it
 	const random = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 	const path = `/tmp/ringside-${random}`;
 	await upload(api, { session, path, body: privateDirectory(Date.now()), archive: true, signal: new AbortController().signal });
@@ -177,7 +176,7 @@ function stay(event: BeforeUnloadEvent): void {
 
 let uploads: Uploads | null = null;
 
-/** To the queue of this page. */
+/** Add the files to the queue of this page. */
 export function bring(target: Target, brought: Brought): void {
 	uploads ??= new Uploads();
 	uploads.bring(target, brought);

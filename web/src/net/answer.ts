@@ -1,4 +1,4 @@
-/* Typing what no program should know: one answer, to the prompt that waits now, and to no other. */
+/* Answers a password prompt through a link that is valid for this one prompt. */
 import { Api } from './api';
 import { socketUrl } from './place';
 import { CLOSE_ACCESS_ENDED, parseServerMessage } from './wire';
@@ -6,8 +6,8 @@ import { CLOSE_ACCESS_ENDED, parseServerMessage } from './wire';
 const PATIENCE_MS = 15_000;
 
 /**
- * block: the command that was seen to ask, so that none that asks since gets the secret. From then on the server's link keeps
- * it from any other prompt, and from the shell's line: it is good for one answer. Fails with what to tell.
+  * Type a secret at the prompt of a command. block: the command that the user saw, so that a later one does not get the
+  * secret. The link is valid for one answer to that prompt. Rejects with a message for the user.
  */
 export async function answerPrompt(api: Api, sessionId: string, block: string | null, secret: string): Promise<void> {
 	const token = await api.humanLink(sessionId, block);
@@ -18,7 +18,7 @@ export async function answerPrompt(api: Api, sessionId: string, block: string | 
 	await typeSecret(sessionId, identity.link, secret);
 }
 
-/** By the login of such a link. Fails with what to tell. */
+/** Type a secret with the login of such a link. Rejects with a message for the user. */
 export function typeSecret(sessionId: string, link: string | null, secret: string): Promise<void> {
 	return typeOnce(new WebSocket(socketUrl('ws/pty', { sessionId, ...(link === null ? {} : { link }) })), secret);
 }

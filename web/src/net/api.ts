@@ -1,33 +1,32 @@
-/* The server's HTTP interface, one method a route. Every failure is an ApiError. */
+/* The HTTP API of the server, one method for each route. Every failure is an ApiError. */
 import type { Block } from '../blocks/block';
 import { httpUrl } from './place';
 import type { Activity, Role, Session, Size, SizePolicy } from './wire';
 
-/** Bytes of a command's output at once: the server's limit. */
-const OUTPUT_MAX = 8 * 1024 * 1024;
+const OUTPUT_MAX = 8 * 1024 * 1024; // bytes of a command's output in one reply, as on the server
 
 export class ApiError extends Error {
-	/** status: of HTTP, or 0 if there was no answer at all. */
+	/** status: HTTP status, or 0 if there was no reply. */
 	constructor(readonly status: number, readonly code: string, message: string) {
 		super(message);
 	}
 }
 
-/** What a link to type a secret is for. */
+/** The prompt that a link for one secret answers. */
 export interface Prompt {
 	readonly sessionName: string | null;
 	readonly block: NonNullable<Activity['block']> | null;
 }
 
-/** Who the server takes this page for. */
+/** The login of this page. */
 export interface Identity {
 	readonly role: Role;
-	readonly sessionId: string | null; // of a share link: its only session
+	readonly sessionId: string | null; // the only session of a share link
 	readonly link: string | null;
-	readonly name: string | null; // of a share link: for whom it was made
+	readonly name: string | null; // the name that a share link was given
 	readonly expiresAt: string | null;
 	readonly authRequired?: boolean;
-	/** Of a link to type a secret, which is good for nothing else. */
+	/** Set if the login is a link for one secret, which allows nothing else. */
 	readonly answers?: Prompt | null;
 }
 
@@ -39,7 +38,7 @@ export interface ShareLink {
 	readonly expiresAt: string;
 }
 
-/** Where a port is reached; null: the server has no domain for that. */
+/** Addresses of a port preview; host and url are null if the server has no preview domain. */
 export interface Preview {
 	readonly host: string | null;
 	readonly url: string | null;
@@ -54,7 +53,7 @@ export interface NewSession extends Partial<Size> {
 }
 
 export class Api {
-	/** The share link this page came with: an id that selects its cookie. */
+	/** Id of the share link of this page; it selects the cookie. */
 	link: string | null = null;
 
 	login(credential: string): Promise<Identity> {
@@ -78,32 +77,32 @@ export class Api {
 	}
 
 	/**
-	 * What opens the session for one answer to the password that this command (null: none that is known) waits for; null:
-	 * it waits for none, or it is open already.
+	  * A link token for one answer to the password prompt of this command (null: unknown command). Returns null if the command
+	  * is not at such a prompt or another client is answering it.
 	 */
 	async humanLink(id: string, block: string | null): Promise<string | null> {
 		const { state } = await this.#call<{ state: { humanUrl?: string; block?: string | null } }>('GET', `${sessionPath(id)}/state`);
 		return (state.block ?? null) === block ? state.humanUrl?.split('#link=')[1] ?? null : null;
 	}
 
-	/** The keyboard for this page alone. take: what becomes of another's; renew: the id of one that goes on. */
+	/** Lease the keyboard. take: when to take over an existing lease; renew: id of the lease to extend. */
 	takeLease(id: string, terms: { owner: string; ttlMs: number; take?: 'now' | 'after'; renew?: string }):
 		Promise<{ lease: { id: string } }> {
 		return this.#call('POST', `${sessionPath(id)}/lease`, terms);
 	}
 
-	/** Whoever has leased its keyboard has it no longer; lease: only of that id. */
+	/** End the lease of the keyboard. lease: only if it has this id. */
 	async endLease(id: string, lease: string | null, note: string): Promise<void> {
 		await this.#call('DELETE', `${sessionPath(id)}/lease`, undefined,
 			{ ...(lease === null ? {} : { id: lease }), ...(note === '' ? {} : { note }) });
 	}
 
-	/** A new one; one of that id that has ended is replaced. */
+	/** Create a session. An exited session with the same id is replaced. */
 	async create(session: NewSession): Promise<Session> {
 		return (await this.#call<{ data: Session }>('POST', 'api/session/create', session)).data;
 	}
 
-	/** The one of that id, made if there is none. */
+	/** Get the session with this id, and create it if it does not exist. */
 	async open(session: NewSession & { readonly id: string }): Promise<Session> {
 		return (await this.#call<{ data: Session }>('POST', 'api/session/open', session)).data;
 	}
@@ -116,18 +115,18 @@ export class Api {
 		await this.#call('POST', `${sessionPath(id)}/resize`, { cols: size.cols, rows: size.rows });
 	}
 
-	/** size: of the fixed size; the present one without. */
+	/** size: for the policy "fixed"; default: the current size. */
 	async setSizePolicy(id: string, policy: SizePolicy, size?: Size): Promise<void> {
 		await this.#call('POST', `${sessionPath(id)}/size`, { policy, ...size });
 	}
 
-	/** The newest of its commands, the newest last; at most 1000. after: only those that begin there or later. */
+	/** The newest commands of the session, at most 1000, oldest first. after: only those that start at this offset or later. */
 	async blocks(id: string, limit = 1000, after: number | null = null): Promise<readonly Block[]> {
 		return (await this.#call<{ blocks: Block[] }>('GET', `${sessionPath(id)}/blocks`, undefined,
 			{ limit: String(limit), ...(after === null ? {} : { after: String(after) }) })).blocks;
 	}
 
-	/** What a command has printed, as a terminal shows it. omitted: bytes of its end, of which there were too many; lost: that are gone. */
+	/** The output of a command as a terminal shows it. omitted: bytes cut off at the end; lost: bytes no longer available. */
 	async blockOutput(id: string, block: string): Promise<{ text: string; omitted: number; lost: number }> {
 		const path = `${sessionPath(id)}/blocks/${encodeURIComponent(block)}/output`;
 		const response = await this.#fetch('GET', path, undefined, { head: String(OUTPUT_MAX) });
@@ -137,12 +136,11 @@ export class Api {
 		return { text: await response.text(), omitted: count('Ringside-Omitted'), lost: count('Ringside-Lost') };
 	}
 
-	/** Where its shell is, as far as that is known. */
+	/** The directory of the session's shell, if it is known. */
 	async directory(id: string): Promise<unknown> {
 		return (await this.#call<{ state: { cwd?: unknown } }>('GET', `${sessionPath(id)}/state`)).state.cwd;
 	}
 
-	/** Whether the session has something at the path. */
 	async fileExists(sessionId: string, path: string): Promise<boolean> {
 		return (await this.#call<{ exists: boolean }>('POST', 'api/exists', { path, sessionId })).exists;
 	}
@@ -155,13 +153,13 @@ export class Api {
 		return (await this.#call<{ links: ShareLink[] }>('GET', `${sessionPath(id)}/links`)).links;
 	}
 
-	/** path: "/#link=…", the secret itself. It is shown once. */
+	/** Create a share link. path: "/#link=…", which contains the secret and is returned only once. */
 	createLink(id: string, link: { role: ShareLink['role']; expiresInMs: number; name?: string }):
 		Promise<{ link: ShareLink; path: string }> {
 		return this.#call('POST', `${sessionPath(id)}/links`, link);
 	}
 
-	/** An address for a port; it ends with the session. */
+	/** Create a preview address for a port. It is valid as long as the session exists. */
 	exposePort(port: number, sessionId: string): Promise<Preview> {
 		return this.#call('POST', 'api/expose-port', { port, sessionId });
 	}
@@ -170,7 +168,7 @@ export class Api {
 		await this.#call('DELETE', `${sessionPath(id)}/links/${encodeURIComponent(linkId)}`);
 	}
 
-	/** Every request of a link's page names the link. */
+	/** Query parameters that every request of a share link's page needs. */
 	query(): Record<string, string> {
 		return this.link === null ? {} : { link: this.link };
 	}

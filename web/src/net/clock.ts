@@ -1,4 +1,4 @@
-/** Time, handed in so that tests can turn the hands. Milliseconds throughout. */
+/** A clock in milliseconds, which tests replace. */
 export interface Clock {
 	now(): number;
 	setTimeout(run: () => void, delay: number): unknown;

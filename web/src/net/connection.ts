@@ -1,17 +1,17 @@
 /*
- * One session's terminal socket, kept alive. It knows where in the byte stream the page is, and
- * after any interruption asks for exactly the bytes that are missing. No DOM: all of it is tested.
+  * The terminal socket of one session. Reconnects after any interruption and requests exactly the missing bytes. No DOM, so
+  * that unit tests cover it.
  *
  *   idle → connecting → replaying → live        (attached, then `ready`)
- *            ↑    └── waiting ←──────┘           (lost: tried again after a pause)
+ *            ↑    └── waiting ←──────┘           (lost: reconnects after a delay)
  *   any → closed                                (stopped, signed out, access ended, deleted)
  *
- * Who comes anew, or is far behind, gets a snapshot instead: the terminal as it is, whole.
- *
- * Keys: see outbox.ts. What is typed before the first `ready`, or into a connection that is lost, is kept.
- *
- * Back-pressure: a browser's WebSocket cannot be paused. Whoever consumes the bytes may fall
- * behind, drop what follows, and call resync() with the offset of the first byte it dropped.
+  * A page that is new or too far behind gets a snapshot of the whole terminal instead.
+  *
+  * Input that is typed before the first `ready` or while the connection is lost is kept: see outbox.ts.
+  *
+  * Back-pressure: a WebSocket of a browser cannot be paused. A consumer that falls behind drops bytes and then calls
+  * resync() with the offset of the first dropped byte.
  */
 import { backoffDelay } from './backoff';
 import type { Clock } from './clock';
@@ -24,10 +24,10 @@ import {
 
 const CONNECT_TIMEOUT_MS = 10000;
 const MAX_FRAME_BYTES = 64 * 1024;
-const ACK_EVERY = 2048; // bytes: the server paces itself by what has reached us
-const LONG_MS = 3000; // without an answer: what was typed since is not sent without asking
+const ACK_EVERY = 2048; // bytes: the server paces its output by our acks
+const LONG_MS = 3000; // after a longer interruption kept input is sent only if the user confirms
 
-/** The part of WebSocket that is used, so that a test can play it. */
+/** The part of WebSocket that is used; tests replace it. */
 export interface Socket {
 	binaryType: string;
 	onmessage: ((event: MessageEvent) => void) | null;
@@ -44,41 +44,41 @@ export type ConnectionState =
 	| { readonly kind: 'waiting'; readonly delay: number }
 	| { readonly kind: 'closed'; readonly reason: ClosedReason };
 
-/** Where a page is in a session's stream: what it resumes with. */
+/** A position in the session's stream, to resume from. */
 export interface Position {
 	readonly epoch: string | number;
 	readonly offset: number;
 }
 
-/** Why a connect failed. */
+/** Why connecting failed. */
 export type Diagnosis = 'signed-out' | 'access-ended' | 'deleted' | 'unknown';
 
 export interface ConnectionEvents {
 	state(state: ConnectionState): void;
-	/** Everything but the bytes, pongs and what the calls below say better. */
+	/** Messages that have no callback of their own. */
 	message(message: ServerMessage): void;
-	/** The terminal is to become what this makes of it, at this place. */
+	/** Replace the contents of the terminal by this snapshot. */
 	snapshot(snapshot: SnapshotMessage, data: Uint8Array): void;
-	/** The session's size from this place of the stream on. */
+	/** The size of the session from this position of the stream on. */
 	resize(size: Size): void;
-	/** offset: of the first byte. */
+	/** offset: of the first byte of data. */
 	bytes(data: Uint8Array, offset: number): void;
-	/** History is complete, live bytes follow. */
+	/** The history is complete; live bytes follow. */
 	ready(): void;
 	latency(ms: number): void;
-	/** The server has not answered for so long; 0: it has. */
+	/** Milliseconds since the server should have answered; 0 when it has answered. */
 	silence(ms: number): void;
-	/** More or less of what was typed has yet to arrive: look at `undelivered`. */
+	/** The property `undelivered` has changed. */
 	undelivered(): void;
 }
 
 export interface ConnectionOptions {
 	/**
-	 * Open a socket to the session; position: to resume from, null for the first time; typed: bytes of this page's
-	 * input that are known to have arrived.
+	  * Open a socket to the session. position: to resume from, null for the first time; acknowledged: bytes of this page's
+	  * input that the server has.
 	 */
-	open(position: Position | null, typed: number): Socket;
-	/** Called after a connect that failed before `attached`. */
+	open(position: Position | null, acknowledged: number): Socket;
+	/** Called if connecting failed before `attached`. */
 	diagnose(): Promise<Diagnosis>;
 	readonly clock: Clock;
 	random(): number;
@@ -88,7 +88,7 @@ export interface ConnectionOptions {
 interface ArrivingSnapshot {
 	readonly message: SnapshotMessage;
 	readonly data: Uint8Array;
-	filled: number; // bytes of it
+	filled: number; // bytes received
 }
 
 export class Connection {
@@ -96,17 +96,17 @@ export class Connection {
 	#heartbeat: Heartbeat;
 	#socket: Socket | null = null;
 	#state: ConnectionState = { kind: 'idle' };
-	#timer: unknown = null; // of connecting (it takes too long) or of waiting (try again)
-	#attempt = 0; // failures since the last `ready`
+	#timer: unknown = null; // connect timeout or retry delay
+	#attempt = 0; // failed attempts since the last `ready`
 	#attached = false; // on this socket
 	#epoch: Position['epoch'] = ''; // of this socket's session
 	#position: Position | null = null;
 	#arriving: ArrivingSnapshot | null = null;
-	#reached = 0; // bytes of this socket's binary frames
-	#acked = 0; // of these, that the server knows of
+	#reached = 0; // bytes received in binary frames of this socket
+	#acked = 0; // bytes acknowledged to the server
 	#outbox = new Outbox();
-	#lostAt: number | null = null; // since when nothing was heard, when it was live last
-	#unsettled = false; // there was something undelivered when it was last told
+	#lostAt: number | null = null; // when the last message of the last live connection arrived
+	#unsettled = false; // there was undelivered input at the last event
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -122,12 +122,12 @@ export class Connection {
 		return this.#state;
 	}
 
-	/** What was typed and has not arrived. */
+	/** Typed input that the server has not acknowledged. */
 	get undelivered(): Undelivered {
 		return this.#outbox.undelivered;
 	}
 
-	/** Send what has not arrived, if that is possible now, or forget it. */
+	/** Send undelivered input, if the connection is live, or drop it. */
 	settle(how: 'send' | 'drop'): void {
 		if (how === 'drop')
 			this.#outbox.drop();
@@ -136,7 +136,7 @@ export class Connection {
 		this.#tellUndelivered();
 	}
 
-	/** The offset of the next byte, or null before the first `sync`. */
+	/** Offset of the next byte, or null before the first `sync`. */
 	get offset(): number | null {
 		return this.#position?.offset ?? null;
 	}
@@ -150,12 +150,12 @@ export class Connection {
 			this.#connect();
 	}
 
-	/** The end. The state `closed` is the last that is heard of it. */
+	/** Close for good. The state `closed` is the last event. */
 	stop(): void {
 		this.#close('stopped');
 	}
 
-	/** Begin anew, from any state: the session was replaced, or is to be tried once more. */
+	/** Start again without a position, from any state. */
 	restart(): void {
 		this.#drop();
 		this.#position = null;
@@ -166,7 +166,7 @@ export class Connection {
 		this.#connect();
 	}
 
-	/** Something changed for the better (network, visibility): do not wait any longer. */
+	/** The network may work again: retry now, or check the connection now. */
 	nudge(): void {
 		if (this.#state.kind !== 'waiting') {
 			this.#heartbeat.hurry();
@@ -177,7 +177,7 @@ export class Connection {
 		this.#connect();
 	}
 
-	/** Go back to offset, on a new socket. */
+	/** Resume from this offset on a new socket. */
 	resync(offset: number): void {
 		if (this.#state.kind === 'closed' || this.#state.kind === 'idle')
 			return;
@@ -187,8 +187,8 @@ export class Connection {
 	}
 
 	/**
-	 * Keystrokes; typed: by somebody, and kept until they have arrived. What the terminal says by itself is for now, and
-	 * dropped while there is no connection. Returns false when they were dropped.
+	  * Send input. typed: by the user, and kept until the server acknowledges it. Replies of the terminal itself are dropped
+	  * while there is no connection. Returns false if the input was dropped.
 	 */
 	send(data: Uint8Array<ArrayBuffer>, typed: boolean): boolean {
 		if (this.#state.kind === 'closed')
@@ -222,7 +222,7 @@ export class Connection {
 		this.#unsettled = unsettled;
 	}
 
-	/** Ask for a snapshot with so many lines of history. Returns false if that is not possible now. */
+	/** Request a snapshot with so many lines of history. Returns false if the connection is not live. */
 	requestSnapshot(scrollback: number): boolean {
 		if (this.#state.kind !== 'live')
 			return false;
@@ -234,7 +234,7 @@ export class Connection {
 		this.#sendJson({ type: 'resize', cols, rows });
 	}
 
-	/** The id of the lease that this page has, '' for none. */
+	/** Send the id of this page's lease, '' for none. */
 	showLease(id: string): void {
 		this.#sendJson({ type: 'lease', id });
 	}
@@ -286,7 +286,7 @@ export class Connection {
 		case 'ready':
 			this.#attempt = 0;
 			this.#lostAt = null;
-			this.#heartbeat.start(); // answers so far have stood behind the history
+			this.#heartbeat.start(); // restart: earlier pongs were delayed by the history
 			this.#move({ kind: 'live' });
 			this.#options.events.ready();
 			if (!this.#outbox.asks)
@@ -308,7 +308,7 @@ export class Connection {
 	#onSync(sync: SyncMessage): void {
 		const at = this.#position;
 		if (at !== null && (at.epoch !== this.#epoch || at.offset !== sync.offset)) {
-			// It neither continues what we have nor comes with a snapshot. One is sent to who has nothing.
+			// There is a gap without a snapshot. A connection without a position gets a snapshot.
 			this.#position = null;
 			this.#lost();
 			return;
@@ -317,7 +317,7 @@ export class Connection {
 		this.#options.events.resize(sync);
 	}
 
-	/** Only a whole snapshot counts. Until then we are, and would resume, where we were before. */
+	/** The position changes only when the snapshot is complete. */
 	#onSnapshotBytes(arriving: ArrivingSnapshot, data: Uint8Array): void {
 		const { message } = arriving;
 		arriving.data.set(data, arriving.filled);
@@ -371,15 +371,15 @@ export class Connection {
 		this.#tellUndelivered();
 		if (refused)
 			void this.#options.diagnose().then((diagnosis) => {
-				// Success, restart() and nudge() in the meantime set the count to 0: then it is an
-				// answer to yesterday's question, and the next failure asks again.
-				const moot = this.#attempt === 0 || this.#state.kind === 'closed';
-				if (!moot && diagnosis !== 'unknown')
+				// Success, restart() and nudge() set the count to 0. Then this diagnosis is outdated, and the next failure starts
+				// another.
+				const outdated = this.#attempt === 0 || this.#state.kind === 'closed';
+				if (!outdated && diagnosis !== 'unknown')
 					this.#close(diagnosis);
 			});
 	}
 
-	/** Let go of the socket without a word from it any more. close() alone may take minutes. */
+	/** Close the socket and ignore its events from now on: close() alone may take minutes. */
 	#drop(): void {
 		this.#options.clock.clearTimeout(this.#timer);
 		this.#timer = null;

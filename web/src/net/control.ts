@@ -1,6 +1,6 @@
 /*
- * The control socket: any number of requests on one WebSocket, made again whenever it is lost. What is under way then is
- * forgotten: who has asked hears of the loss, and asks again. No DOM: all of it is tested.
+  * The control socket: any number of requests on one WebSocket, which reconnects when it is lost. Pending requests then fail
+  * with status 0, and the caller may repeat them. No DOM, so that unit tests cover it.
  */
 import { backoffDelay } from './backoff';
 import type { Clock } from './clock';
@@ -10,20 +10,20 @@ import { CLOSE_ACCESS_ENDED } from './wire';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** status: of HTTP; 0 if the connection was lost before the answer. body: null if it has none. */
+/** status: HTTP status, or 0 if the connection was lost before the reply. */
 export interface Answer {
 	readonly status: number;
 	readonly body: unknown;
-	readonly message: string; // what an error says; '' of what is none
+	readonly message: string; // of an error, otherwise ''
 }
 
 export interface ControlOptions {
 	open(): Socket;
 	readonly clock: Clock;
 	random(): number;
-	/** There is a connection, or none any more: requests can be made, or are over without an answer. */
+	/** The socket has been opened, or was lost and all pending requests have failed. */
 	changed(open: boolean): void;
-	/** Whoever asked may do so no longer. */
+	/** The access of this page has ended. */
 	ended(): void;
 }
 
@@ -73,7 +73,7 @@ export class Control {
 		this.#drop();
 	}
 
-	/** There is reason to believe that it could work now. */
+	/** The network may work again: retry now, or check the connection now. */
 	nudge(): void {
 		if (this.#open)
 			this.#heartbeat.hurry();
@@ -83,7 +83,7 @@ export class Control {
 		}
 	}
 
-	/** Returns what it is cancelled by; null: there is no connection, and `done` is never called. */
+	/** Returns an id for cancel(), or null if there is no connection. Then `done` is never called. */
 	request(method: string, path: string, body: object | null, done: (answer: Answer) => void): string | null {
 		if (!this.#open || this.#socket === null)
 			return null;
@@ -93,7 +93,7 @@ export class Control {
 		return id;
 	}
 
-	/** Nobody waits for it any more; its `done` is not called. */
+	/** Cancel a request. Its `done` is not called. */
 	cancel(id: string): void {
 		if (this.#asked.delete(id))
 			this.#socket?.send(JSON.stringify({ type: 'cancel', id }));

@@ -1,7 +1,7 @@
 import { isStatus, type Api } from './api';
 import type { Diagnosis } from './connection';
 
-/** Why did the server not let us attach? The browser keeps a refused WebSocket's status to itself. */
+/** Find out why the server refused to attach us. Browsers do not reveal the HTTP status of a refused WebSocket. */
 export async function diagnose(api: Api, sessionId: string): Promise<Diagnosis> {
 	try {
 		await api.whoami();

@@ -2,9 +2,9 @@ import type { Clock } from './clock';
 
 const PING_EVERY_MS = 5000;
 const SILENCE_MS = 12000;
-const GRACE_MS = 5000; // at least this long for an answer, however long it was quiet before
+const GRACE_MS = 5000; // minimum wait for an answer after a ping
 const WINDOW = 5;
-const SILENT_MS = 3000; // without an answer: worth a word
+const SILENT_MS = 3000; // without an answer, before silence() is called
 const SILENT_STEP_MS = 1000;
 
 export interface HeartbeatEvents {
@@ -12,18 +12,17 @@ export interface HeartbeatEvents {
 	ping(t: number): void;
 	/** Median of the last round trips, in milliseconds. */
 	latency(ms: number): void;
-	/** Nothing was heard for 12 s although we asked: the connection is dead. */
+	/** Nothing was received for 12 s although a ping was sent: the connection is dead. */
 	dead(): void;
-	/** No answer for so long, told every second from the third on; 0: there is one again. */
+	/** No answer for so many milliseconds, called every second from the third on; 0 when there is one again. */
 	silence(ms: number): void;
 }
 
 /**
- * Asks every 5 s whether the other side is still there. Browsers do not show WebSocket pings to
- * a page, and TCP needs minutes to notice that a laptop changed networks.
- *
- * Silence only counts while a ping is unanswered: in a hidden tab the browser stretches timers
- * to a minute, and a minute in which nobody asked anything proves nothing.
+  * Pings the server every 5 s. Browsers hide WebSocket pings from pages, and TCP needs minutes to notice that a laptop has
+  * changed networks.
+  *
+  * Silence counts only while a ping is unanswered, because browsers delay timers of hidden tabs by up to a minute.
  */
 export class Heartbeat {
 	#clock: Clock;
@@ -33,7 +32,7 @@ export class Heartbeat {
 	#startedAt = 0;
 	#heardAt = 0;
 	#roundTrips: number[] = [];
-	#expectedAt = 0; // since when an answer is due
+	#expectedAt = 0; // when the oldest unanswered message was sent
 	#quietTimer: unknown = null;
 	#silent = false;
 
@@ -42,7 +41,7 @@ export class Heartbeat {
 		this.#events = events;
 	}
 
-	/** Also when it has started already: then it measures anew. */
+	/** Start, or restart all measurements. */
 	start(): void {
 		this.stop();
 		this.#startedAt = this.#clock.now();
@@ -59,12 +58,11 @@ export class Heartbeat {
 		this.#answered();
 	}
 
-	/** When something was heard last. */
 	get heardAt(): number {
 		return this.#heardAt;
 	}
 
-	/** Something was said that is answered. */
+	/** A message was sent that the server answers. */
 	expect(): void {
 		if (this.#quietTimer !== null || this.#pingTimer === null)
 			return;
@@ -86,7 +84,7 @@ export class Heartbeat {
 		this.#silent = false;
 	}
 
-	/** Ask at once, and give up sooner: the page came back from sleep or from another network. */
+	/** Ping now and give up sooner: the page may be back from sleep or on another network. */
 	hurry(): void {
 		if (this.#pingTimer === null)
 			return;
@@ -96,7 +94,7 @@ export class Heartbeat {
 		this.#beat();
 	}
 
-	/** Any message arrived. */
+	/** A message has arrived. */
 	heard(): void {
 		this.#heardAt = this.#clock.now();
 		this.#clock.clearTimeout(this.#deadline);
@@ -104,7 +102,7 @@ export class Heartbeat {
 		this.#answered();
 	}
 
-	/** The answer to a ping; t is what the ping carried. */
+	/** The answer to a ping; t: of that ping. */
 	pong(t: unknown): void {
 		if (typeof t !== 'number' || t < this.#startedAt)
 			return;

@@ -1,4 +1,4 @@
-/** Whether only this machine understands itself by that name. */
+/** Whether the name is a loopback name, which other machines cannot use. */
 export function isLoopback(hostname: string): boolean {
 	return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

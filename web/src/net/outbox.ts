@@ -1,51 +1,48 @@
 /*
- * What this page has typed and the server has not yet given a receipt for. The server counts the bytes of a page over all
- * its connections, so after one that was lost it is known which have arrived, and none is sent twice.
- *
- * What has not arrived is kept. After a short interruption it is sent by itself, in order; after a longer one, in which
- * the screen may have become another, or when it is not known what has arrived, somebody is asked first. What is typed
- * until the answer waits behind it. Pure.
+  * Typed input that the server has not acknowledged. The server counts the input bytes of a page over all its connections,
+  * so after a lost connection the page can tell which bytes arrived, and sends none twice.
+  *
+  * Undelivered input is kept. After a short interruption it is sent automatically, in order. After a longer one the screen may
+  * have changed, so the user has to confirm, as when it is not known which bytes arrived. Later input waits behind it. Pure.
  */
 
-const KEPT_MAX = 64 * 1024; // bytes: nobody types more blindly
+const KEPT_MAX = 64 * 1024; // bytes
 
 interface Piece {
 	readonly data: Uint8Array<ArrayBuffer>;
-	readonly typed: boolean; // by somebody; not an answer of the terminal's own, which nobody misses
+	readonly typed: boolean; // by the user; replies of the terminal itself are not resent
 }
 
-/** What has not arrived, for whoever is asked. */
 export interface Undelivered {
 	readonly keys: number; // 0: none
 	readonly text: string;
-	readonly asks: boolean; // to be sent or dropped; otherwise it is under way
+	readonly asks: boolean; // the user has to send or drop it; otherwise it is being sent
 	readonly doubtful: boolean; // some of it may have arrived
 }
 
 export class Outbox {
-	#taken = 0; // bytes that have arrived
-	#sent: Piece[] = []; // behind those, on this connection
-	#kept: Piece[] = []; // not sent, or lost
+	#taken = 0; // bytes acknowledged
+	#sent: Piece[] = []; // sent on this connection, not acknowledged
+	#kept: Piece[] = []; // not sent, or lost with a connection
 	#keptBytes = 0;
 	#asks = false;
 	#doubtful = false;
 
-	/** Bytes that are known to have arrived: the place where the next one is counted. */
+	/** Bytes that the server has acknowledged. */
 	get taken(): number {
 		return this.#taken;
 	}
 
-	/** Whether what is typed now has to wait. */
+	/** Whether the user has to confirm; new input waits until then. */
 	get asks(): boolean {
 		return this.#asks;
 	}
 
-	/** That was sent just now. */
 	sent(data: Uint8Array<ArrayBuffer>, typed: boolean): void {
 		this.#sent.push({ data, typed });
 	}
 
-	/** To be sent later. Returns false when there is too much of it already. */
+	/** Keep input to send it later. Returns false if there is too much already. */
 	keep(data: Uint8Array<ArrayBuffer>): boolean {
 		if (this.#keptBytes + data.length > KEPT_MAX)
 			return false;
@@ -54,7 +51,7 @@ export class Outbox {
 		return true;
 	}
 
-	/** So many bytes have arrived, says the server. */
+	/** The server has acknowledged so many bytes in total. */
 	receipt(taken: number): void {
 		let left = taken - this.#taken;
 		while (left > 0 && this.#sent[0] !== undefined) {
@@ -69,8 +66,8 @@ export class Outbox {
 	}
 
 	/**
-	 * A new connection. taken: bytes that have arrived on those before, null if that is not known; long: it is so long
-	 * since anything was heard that somebody is to be asked.
+	  * There is a new connection. acknowledged: bytes that arrived on earlier ones, null if unknown; long: the interruption was so
+	  * long that the user has to confirm.
 	 */
 	attached(taken: number | null, long: boolean): void {
 		const unsent = this.#sent.reduce((sum, { data }) => sum + data.length, 0);
@@ -86,20 +83,20 @@ export class Outbox {
 		this.#asks = this.#kept.length > 0 && (this.#asks || long || this.#doubtful);
 	}
 
-	/** What is to be sent now: it is no longer kept. */
+	/** Remove and return the kept input, to send it now. */
 	take(): readonly Uint8Array<ArrayBuffer>[] {
 		const pieces = this.#kept.map(({ data }) => data);
 		this.#forget();
 		return pieces;
 	}
 
-	/** Nobody wants any of it to arrive. */
+	/** Drop all undelivered input. */
 	drop(): void {
 		this.#sent = this.#sent.map(({ data }) => ({ data, typed: false }));
 		this.#forget();
 	}
 
-	/** Another session: its count begins anew. */
+	/** Reset for another session. */
 	clear(): void {
 		this.#taken = 0;
 		this.#sent = [];
@@ -110,7 +107,7 @@ export class Outbox {
 		const pieces = [...this.#sent.filter(({ typed }) => typed), ...this.#kept];
 		const decoder = new TextDecoder();
 		const text = pieces.map(({ data }) => decoder.decode(data)).join('');
-		// A paste is one piece, of many characters.
+		// A long piece is a paste: count its characters.
 		const keys = pieces.some(({ data }) => data.length > 8) ? [...text].length : pieces.length;
 		return { keys, text, asks: this.#asks, doubtful: this.#doubtful };
 	}

@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 
-/** Does something at once, and again only after a while: what is asked for meanwhile is done then, once. */
+/** Calls a function at most once in each interval. Further requests within the interval lead to one call at its end. */
 export class Paced {
 	#clock: Clock;
 	#pause: number;
@@ -9,7 +9,7 @@ export class Paced {
 	#asked = false;
 	#disposed = false;
 
-	/** pause: at least, in milliseconds. */
+	/** interval: in milliseconds. */
 	constructor(clock: Clock, pause: number, run: () => void) {
 		this.#clock = clock;
 		this.#pause = pause;

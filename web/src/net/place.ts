@@ -1,12 +1,11 @@
 /*
- * Where the page is: its own address, and what the address says. Nothing secret stays in it: the
- * session's id (`s`) and a share link's id (`link`) only choose, they open nothing.
+  * The address of the page and its parameters. It keeps no secrets: the ids of a session (`s`) and of a share link (`link`)
+  * do not grant access.
  */
 
-/** Terminals side by side: with more of them none can be read. */
-export const TILES_MAX = 4;
+export const TILES_MAX = 4; // terminals side by side that are still readable
 
-/** The folder the page was loaded from, so that it also works below a path behind a proxy. */
+/** The directory that the page was loaded from. It may be below a path of a proxy. */
 const base = new URL('.', window.location.href);
 
 export function httpUrl(path: string, query?: Readonly<Record<string, string>>): string {
@@ -27,14 +26,14 @@ export function socketUrl(path: string, query: Readonly<Record<string, string>>)
 	return url.href;
 }
 
-/** The address to give to somebody: path is the server's "/#link=…". */
+/** The full address of a share link. path: "/#link=…", from the server. */
 export function shareUrl(path: string): string {
 	return base.origin + base.pathname + path.replace(/^\//, '');
 }
 
 /**
- * Where a preview is opened. Below localhost every name is the browser's own machine: the right one only where the page is
- * from there as well, and then by the page's own port, which may be one that is forwarded. Otherwise its path has to do.
+  * The address of a port preview. Names below .localhost mean the browser's machine. They work only if the page was loaded
+  * from there too, with the page's port, which may be forwarded. Otherwise the preview is opened by its path.
  */
 export function previewUrl({ host, url, path }: { host: string | null; url: string | null; path: string }): string {
 	const { protocol, hostname, port } = window.location;
@@ -53,7 +52,7 @@ export function linkInAddress(): string | null {
 	return new URLSearchParams(window.location.search).get('link');
 }
 
-/** The command that a link leads to. */
+/** Id of the command to scroll to. */
 export function blockInAddress(): string | null {
 	return new URLSearchParams(window.location.search).get('block');
 }
@@ -62,13 +61,13 @@ export function sessionHref(id: string): string {
 	return `?${new URLSearchParams({ s: id })}`;
 }
 
-/** The sessions that are side by side, as they stand; empty where there is but one. */
+/** The sessions side by side, from left to right; empty if there is only one. */
 export function tilesInAddress(): string[] {
 	const tiles = [...new Set(new URLSearchParams(window.location.search).getAll('tile'))].slice(0, TILES_MAX);
 	return tiles.length > 1 ? tiles : [];
 }
 
-/** tiles: those side by side, if there is more than this one. */
+/** tiles: the sessions side by side, if there are several. */
 export function showSessionInAddress(id: string, how: 'push' | 'replace', tiles: readonly string[] = []): void {
 	if (sessionInAddress() === id && String(tilesInAddress()) === String(tiles))
 		return;
@@ -79,12 +78,11 @@ export function showSessionInAddress(id: string, how: 'push' | 'replace', tiles:
 		window.history.replaceState(null, '', href);
 }
 
-/** Whether all sessions are to be seen, not one. */
 export function wallInAddress(): boolean {
 	return new URLSearchParams(window.location.search).get('view') === 'wall';
 }
 
-/** link: of the page's visitor, or null. */
+/** link: id of the page's share link, or null. */
 export function showWallInAddress(link: string | null): void {
 	if (!wallInAddress())
 		window.history.pushState(null, '', `?${new URLSearchParams({ view: 'wall', ...(link === null ? {} : { link }) })}`);
@@ -95,8 +93,8 @@ export function showLinkInAddress(link: string): void {
 }
 
 /**
- * The token or link that the page was opened with, taken out of the address bar at once, so that
- * it is neither copied along, nor bookmarked, nor on somebody's screen recording.
+  * Remove the token or link from the address bar and return it, so that it is not copied, bookmarked or recorded with the
+  * address.
  */
 export function takeCredential(): string | null {
 	const found = /^#(?:token|link)=(.+)$/.exec(window.location.hash);

@@ -3,14 +3,14 @@ import { httpUrl } from './place';
 
 const RETRY_MS = 5000;
 
-/** A port that a program of the session listens at. */
+/** A port that a program of the session listens on. */
 export interface Port {
 	readonly port: number;
 	readonly process?: string;
 	readonly previewable: boolean;
 }
 
-/** Which ports a session's programs listen at, live; only while the tab can be seen, see SessionEvents. */
+/** The ports that programs of the session listen on, live. Connected only while the tab is visible, see SessionEvents. */
 export class PortEvents {
 	#url: string;
 	#changed: (ports: readonly Port[]) => void;
@@ -44,7 +44,7 @@ export class PortEvents {
 				this.#changed(message.ports);
 		};
 		source.onerror = () => {
-			// A lost stream reconnects by itself; one that was refused does not: the session may have ended.
+			// A lost stream reconnects by itself, a refused one does not. The session may have ended.
 			if (source.readyState !== EventSource.CLOSED)
 				return;
 			this.#close();

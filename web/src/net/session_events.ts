@@ -4,11 +4,11 @@ import { nextSessions, type SessionEvent } from './session_news';
 import type { Session } from './wire';
 
 const RETRY_MS = 5000;
-const GLANCE_MS = 10_000; // between two looks while the tab is hidden; browsers make it a minute
+const POLL_MS = 10_000; // while the tab is hidden; browsers delay it to a minute
 
 /**
- * The list of sessions, live while the tab can be seen: over HTTP/1.1 a browser has six connections to
- * a server for all its tabs, and six hidden tabs would starve the seventh. A hidden one asks now and then.
+  * The list of sessions, live while the tab is visible. A hidden tab polls instead: browsers allow six HTTP/1.1 connections
+  * to a server for all tabs, so six hidden tabs would block the seventh.
  */
 export class SessionEvents {
 	#api: Api;
@@ -19,7 +19,7 @@ export class SessionEvents {
 	#sessions: readonly Session[] = [];
 	#stopped = new AbortController();
 
-	/** refused: the server does not want us (any more), or is away; asked again in 5 s. */
+	/** refused: the server refused the stream or cannot be reached. It is retried after 5 s. */
 	constructor(api: Api, changed: (sessions: readonly Session[]) => void, refused: () => void) {
 		this.#api = api;
 		this.#changed = changed;
@@ -46,14 +46,14 @@ export class SessionEvents {
 	}
 
 	#glanceLater(): void {
-		this.#retry = window.setTimeout(() => void this.#glance(), GLANCE_MS);
+		this.#retry = window.setTimeout(() => void this.#glance(), POLL_MS);
 	}
 
 	async #glance(): Promise<void> {
 		const mine = this.#retry;
 		const sessions = await this.#api.sessions().catch(() => null);
 		if (mine !== this.#retry)
-			return; // the tab is seen again, or this is over
+			return; // the tab is visible again, or stop() was called
 		if (sessions !== null)
 			this.#take({ type: 'sessions', sessions });
 		this.#glanceLater();
@@ -72,7 +72,7 @@ export class SessionEvents {
 		this.#source = source;
 		source.onmessage = (event: MessageEvent<string>) => this.#take(JSON.parse(event.data) as SessionEvent);
 		source.onerror = () => {
-			// A lost stream reconnects by itself; one that was refused does not.
+			// A lost stream reconnects by itself, a refused one does not.
 			if (source.readyState !== EventSource.CLOSED)
 				return;
 			this.#close();

@@ -1,11 +1,11 @@
-/* What the stream of the list of sessions says, and what becomes of the list by it. */
+/* Events of the session list, and how they change it. Pure. */
 import type { Activity, Session } from './wire';
 
 export type SessionEvent =
 	| { readonly type: 'sessions'; readonly sessions: readonly Session[] }
 	| { readonly type: 'activity'; readonly activities: readonly { readonly id: string; readonly activity: Activity }[] };
 
-/** The list after an event; those of kinds that this page does not know change nothing. */
+/** The list after an event. Unknown events change nothing. */
 export function nextSessions(sessions: readonly Session[], event: SessionEvent): readonly Session[] {
 	if (event.type === 'sessions')
 		return event.sessions;

@@ -1,25 +1,25 @@
-/* Files to the server: their bytes as they are, read by the browser piece by piece while they are sent. */
+/* Uploads of files. The browser reads a file while it is sent. */
 import { ApiError, type Api } from './api';
 import { httpUrl } from './place';
 
 export interface Upload {
 	readonly session: string;
-	/** Absolute, or relative to where the session's shell is. */
+	/** Absolute, or relative to the directory of the session's shell. */
 	readonly path: string;
 	readonly body: Blob;
-	/** It is an archive, for a directory at the path. */
+	/** The body is a tar archive, to be unpacked as a directory at the path. */
 	readonly archive?: boolean;
 	readonly signal: AbortSignal;
 	progress?(sent: number): void;
 }
 
 /**
- * A new file, or a directory; what is there already is never touched: 412. A file is there whole or not at all. Fails with an
- * ApiError, ABORTED if it was given up.
+  * Create a file or a directory, completely or not at all. Nothing is overwritten: if the path exists, it fails with 412.
+  * Rejects with an ApiError, whose code is ABORTED if the upload was cancelled.
  */
 export function upload(api: Api, { session, path, body, archive, signal, progress }: Upload): Promise<void> {
 	return new Promise((resolve, reject) => {
-		// fetch() tells nothing of how much has been sent.
+		// fetch() does not report upload progress.
 		const request = new XMLHttpRequest();
 		const fail = (status: number, code: string, message: string) => reject(new ApiError(status, code, message));
 		request.open('PUT', httpUrl(`api/file/${path.split('/').map(encodeURIComponent).join('/')}`, {
@@ -49,7 +49,7 @@ function whyNot({ status, responseText }: XMLHttpRequest): [code: string, messag
 	try {
 		error = JSON.parse(responseText) as typeof error ?? {};
 	} catch {
-		// Of something between here and the server.
+		// Not JSON: the reply of a proxy.
 	}
 	const code = typeof error.code === 'string' ? error.code : 'UNKNOWN_ERROR';
 	if (status === 413)

@@ -1,6 +1,5 @@
 /*
- * What the page and the server say to each other, as types. One message is one JSON text frame;
- * binary frames are the PTY's bytes and are not described here.
+  * Types of the messages between page and server. A message is one JSON text frame. Binary frames are bytes of the PTY.
  */
 import type { Block } from '../blocks/block';
 
@@ -12,24 +11,24 @@ export interface Size {
 	readonly rows: number;
 }
 
-/** Whose window gives the session its size: of who typed last, of all the smallest, nobody's, the owner's. */
+/** Which window sets the size of the session: the one that typed last, the smallest one, none, the owner's. */
 export type SizePolicy = 'latest' | 'smallest' | 'fixed' | 'owner';
 
 export interface ExitStatus {
-	readonly code: number | null; // null if a signal ended it
+	readonly code: number | null; // null if it was killed by a signal
 	readonly signal: string | null; // "KILL", without SIG
 	readonly reason: 'exited' | 'signal' | 'holder_died';
 	readonly offset?: number;
 }
 
-/** What a session is at, in short. Every text in it is a program's or somebody's. */
+/** What happens in a session. The texts come from programs and people and are not trusted. */
 export interface Activity {
 	readonly status: 'prompt' | 'starting' | 'running' | 'waiting_input' | 'stopped' | 'fullscreen' | 'exited';
 	readonly input: 'line' | 'password' | 'raw' | null;
 	readonly since: string;
 	readonly foreground: { readonly name: string; readonly startedAt: string | null } | null;
 	readonly cwd: string | null;
-	readonly cwdCut: boolean; // it has lost its beginning
+	readonly cwdCut: boolean; // the beginning of cwd is missing
 	readonly block: {
 		readonly id: string;
 		readonly command: string | null;
@@ -61,13 +60,13 @@ export interface Session extends Size {
 	readonly lastActivityAt: string;
 	readonly clients: number;
 	readonly exit: ExitStatus | null;
-	readonly activity: Activity | null; // null: the server has yet to look
+	readonly activity: Activity | null; // null: not known yet
 }
 
-/** Somebody attached to the session. */
+/** A client that is attached to the session. */
 export interface Client {
 	readonly id: string | number;
-	readonly person: string | number; // the same for all tabs of somebody
+	readonly person: string | number; // the same for all tabs of one browser
 	readonly name: string;
 	readonly color: number; // 0…7
 	readonly role: Role;
@@ -83,28 +82,28 @@ export interface AttachedMessage extends Size {
 	readonly name: string;
 	readonly state: Session['state'];
 	readonly offset: number;
-	readonly scrollback: number; // lines of history that the server keeps
-	readonly unicode: string; // what characters take after a reset
+	readonly scrollback: number; // lines of history on the server
+	readonly unicode: string; // width table that a reset selects
 	readonly clipboard: boolean; // programs may write to the clipboard
-	readonly input: number | null; // bytes of this page's input that have arrived; null: nobody knows
+	readonly input: number | null; // bytes of this page's input that have arrived; null: unknown
 }
 
-/** The next binary byte is that byte of the session. */
+/** The next binary byte has this offset. */
 export interface SyncMessage extends Size {
 	readonly type: 'sync';
 	readonly offset: number;
 }
 
-/** What brings a terminal of this size to where the session is at `offset`. A `sync` follows. */
+/** Bytes that bring a terminal of this size to the session's state at `offset`. A `sync` follows. */
 export interface SnapshotMessage extends Size {
 	readonly type: 'snapshot';
 	readonly offset: number;
 	readonly bytes: number; // in the next binary frames
 	readonly lines: number; // of history in it
-	readonly total: number; // of history at the server
-	readonly line?: number; // the number of its first one
+	readonly total: number; // of history on the server
+	readonly line?: number; // number of the first line
 	readonly reason: 'attach' | 'lag' | 'request';
-	readonly partial?: boolean; // one with more lines follows by itself
+	readonly partial?: boolean; // another snapshot with more lines follows
 }
 
 export interface PresenceMessage {
@@ -114,23 +113,23 @@ export interface PresenceMessage {
 	readonly sizePolicy: SizePolicy;
 }
 
-/** The keyboard is somebody's, for a time. */
+/** A temporary claim to the keyboard. */
 export interface Lease {
 	readonly owner: string;
 	readonly mode: 'exclusive' | 'advisory';
 	readonly expiresAt: string;
 	readonly sinceAt: string;
-	readonly heir?: string | null; // who has it next
+	readonly heir?: string | null; // the next holder
 }
 
-/** yours: by the id that this connection shows; null: it shows none. */
+/** yours: this connection has sent the id of the lease; null: it has sent no id. */
 export interface LeaseMessage {
 	readonly type: 'lease';
 	readonly lease: Lease | null;
 	readonly yours?: boolean | null;
 }
 
-/** Another shell has taken the place of one that has ended. */
+/** The shell has exited and a new one was started. */
 export interface ShellRestart {
 	readonly restarted: true;
 	readonly restarts: number;
@@ -138,7 +137,7 @@ export interface ShellRestart {
 	readonly signal: string | null;
 }
 
-/** A command has begun or ended; missed: some have, of which there was too much to tell. */
+/** A command has started or ended; missed: the server has skipped some of these messages. */
 export interface BlockMessage {
 	readonly type: 'block';
 	readonly event: 'started' | 'ended' | 'missed';
@@ -157,7 +156,7 @@ export type ServerMessage =
 	| { readonly type: 'input'; readonly taken: number }
 	| LeaseMessage
 	| { readonly type: 'state'; readonly name: string; readonly state: Session['state']; readonly shell?: ShellRestart }
-	| { readonly type: 'drain'; readonly draining: boolean } // nothing new begins at this server, or does again
+	| { readonly type: 'drain'; readonly draining: boolean } // whether the server refuses new sessions
 	| { readonly type: 'notification'; readonly title: string | null; readonly text: string }
 	| { readonly type: 'error'; readonly code?: string; readonly message: string }
 	| { readonly type: 'pong'; readonly t: unknown };
@@ -167,7 +166,7 @@ const KNOWN = new Set<string>([
 	'notification', 'error', 'pong', 'input', 'block', 'drain',
 ]);
 
-/** The message of a text frame, or null for one that this page does not know: those are ignored. */
+/** Parse a text frame. Returns null for unknown messages, which are ignored. */
 export function parseServerMessage(text: string): ServerMessage | null {
 	let value: unknown;
 	try {
@@ -180,7 +179,7 @@ export function parseServerMessage(text: string): ServerMessage | null {
 	return typeof value.type === 'string' && KNOWN.has(value.type) ? (value as ServerMessage) : null;
 }
 
-/** Close codes of the terminal socket that mean more than "connect again". */
+/** Close codes of the terminal socket after which the page must not reconnect. */
 export const CLOSE_ACCESS_ENDED = 4401;
-export const CLOSE_REPLACED = 4409; // this page has connected again
+export const CLOSE_REPLACED = 4409; // another connection of this page has replaced it
 export const CLOSE_SESSION_DELETED = 4410;

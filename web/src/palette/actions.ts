@@ -1,9 +1,8 @@
-/* What the palette can do, by who asks for it. */
+/* The actions of the palette, by role. */
 import type { Identity } from '../net/api';
 import type { Shortcut } from '../ui/shortcuts';
 import type { Action } from './palette';
 
-/** What it is done by. */
 export interface Doer {
 	create(): void;
 	createAs(): void;
@@ -13,14 +12,14 @@ export interface Doer {
 	signOut(): void;
 	bring(): void;
 	read(): void;
-	/** null: the browser has none. */
+	/** null if the browser does not support it. */
 	readonly fullScreen: (() => void) | null;
 	toggleTheme(): void;
 	settings(): void;
 	shortcuts(): void;
 }
 
-/** What a link does not allow is not there. */
+/** The actions that the login allows. */
 export function actionsFor({ role, authRequired }: Identity, shortcuts: readonly Shortcut[], doer: Doer): Action[] {
 	const { fullScreen } = doer;
 	const owners: Action[] = [

@@ -1,4 +1,4 @@
-/* What the palette offers, and in which order. No DOM. */
+/* The items of the palette, searching and ranking. No DOM. */
 import { match, searched, type Match, type Searched } from './match';
 
 export type ItemKind = 'session' | 'action' | 'command' | 'again';
@@ -10,7 +10,7 @@ export const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
 export interface Item {
 	readonly kind: ItemKind;
 	readonly text: Searched;
-	/** In smaller letters; it can be looked for as well, but counts less. */
+	/** Secondary text. It is searched too, but ranks lower. */
 	readonly facts: Searched;
 	readonly keys: string;
 	run(): void;
@@ -18,18 +18,17 @@ export interface Item {
 
 export interface Found {
 	readonly item: Item;
-	readonly at: Match['at']; // of its text
+	readonly at: Match['at']; // matched characters of its text
 }
 
-/** That are shown; of one kind, while nothing is looked for. */
 const SHOWN_MAX = 50;
-const KIND_MAX = 15;
+const KIND_MAX = 15; // items of one kind, while the query is empty
 
 export function item(kind: ItemKind, text: string, facts: string, run: () => void, keys = ''): Item {
 	return { kind, text: searched(text), facts: searched(facts), keys, run };
 }
 
-/** In the order in which they are given where nothing tells them apart. all: how many there are. */
+/** The best matches; equal ones keep their order. all: number of matches. */
 export function find(items: readonly Item[], query: string): { shown: readonly Found[]; all: number } {
 	if (query.trim() === '') {
 		const shown = new Map<ItemKind, number>();

@@ -1,30 +1,29 @@
-/* What was meant by a few letters. Pure, and in time proportional to the text. */
+/* Fuzzy matching of a few letters, in time linear in the text. Pure. */
 
-/** More of either is not looked at. */
 const QUERY_MAX = 100;
 const TEXT_MAX = 300;
 
 export interface Match {
 	readonly score: number;
-	/** Which characters of the text (code points) have been asked for. */
+	/** Indices of the matched characters (code points). */
 	readonly at: ReadonlySet<number>;
 }
 
-/** A text that is searched again and again. */
+/** A text that was prepared for matching. */
 export interface Searched {
 	readonly characters: readonly string[];
 	readonly lower: readonly string[];
 }
 
-/** One line; what is drawn as nothing, or turns the direction of what is around it, is a dot. */
+/** Make the text one line. Invisible characters and direction overrides become dots. */
 export function searched(text: string): Searched {
 	const characters = [...text.slice(0, 2 * TEXT_MAX).replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '·').trim()]
 		.slice(0, TEXT_MAX);
-	// One by one: as a whole it could become longer.
+	// Each character by itself, because the lower case of a text may be longer.
 	return { characters, lower: characters.map((character) => [...character.toLowerCase()][0] ?? character) };
 }
 
-/** All its words have to be there, each as a part or with letters left out; null: they are not. */
+/** Match every word of the query, as a substring or with letters left out. Returns null if a word does not match. */
 export function match(query: string, text: Searched): Match | null {
 	const at = new Set<number>();
 	let score = 0;
@@ -50,12 +49,12 @@ function matchWord(word: readonly string[], text: Searched): { score: number; pl
 		return null;
 	const starts = places.filter((place) => startsWord(text, place)).length;
 	const span = (places.at(-1) ?? 0) - (places[0] ?? 0) + 1;
-	// Letters all over the text are an accident, unless they are those that words begin with.
+	// Scattered letters count only if words of the text start with them.
 	return span > 6 * word.length && starts < word.length ? null
 		: { score: 20 + 20 * (starts / word.length) + 20 * (word.length / span), places };
 }
 
-/** Where the word is; best, where a word begins. */
+/** Index of the word in the text, preferably at the start of a word. */
 function findPart(word: readonly string[], text: Searched): number | null {
 	let found: number | null = null;
 	for (let start = 0; start + word.length <= text.lower.length; start++) {
@@ -68,7 +67,7 @@ function findPart(word: readonly string[], text: Searched): number | null {
 	return found;
 }
 
-/** Its letters in their order, as near to the last one as they come. */
+/** Indices of the letters in order, as close to the last one as possible. */
 function findLetters(word: readonly string[], { lower }: Searched): number[] | null {
 	let next = 0;
 	let end = 0;

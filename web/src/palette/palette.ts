@@ -1,6 +1,6 @@
 /*
- * One field for all of the page: sessions, what can be done, commands. A combobox with a list, as ARIA has it: the focus stays
- * in the field. Loaded when it is first opened.
+  * The command palette: finds sessions, actions and commands. An ARIA combobox with a list; the focus stays in the field.
+  * Loaded when it is first opened.
  */
 import { authorOf, type Block } from '../blocks/block';
 import { fetchEntries } from '../blocks/entries';
@@ -15,9 +15,8 @@ import { relativeTime } from '../ui/time';
 import { find, item, KIND_WORDS, type Found, type Item } from './items';
 import './palette.css';
 
-/** Sessions whose commands are asked for, and how many of each. */
-const SESSIONS_MAX = 20;
-const COMMANDS_MAX = 100;
+const SESSIONS_MAX = 20; // whose commands are fetched
+const COMMANDS_MAX = 100; // for each of them
 
 export interface Action {
 	readonly what: string;
@@ -27,14 +26,14 @@ export interface Action {
 
 export interface PaletteOptions {
 	readonly api: Api;
-	/** The only session there is for who came by a link; otherwise null. */
+	/** Id of the only session of a share link, otherwise null. */
 	readonly only: string | null;
 	readonly current: string | null;
 	readonly sessions: readonly Session[];
 	readonly actions: readonly Action[];
 	choose(session: string): void;
 	show(session: string, block: string): void;
-	/** Type it for somebody to send; null: they may not. */
+	/** Type a text without sending Enter; null for viewers. */
 	readonly type: ((text: string) => void) | null;
 }
 
@@ -65,7 +64,7 @@ class Palette {
 		this.#dialog = openDialog({
 			title: 'Go to, or do', testId: 'palette', body: [this.#input, this.#list, this.#count],
 			submit: () => this.#take(this.#chosen),
-			// Only now the focus is back where it was, and another dialog may open.
+			// Run the item only now: the dialog has given the focus back, and another dialog may open.
 			closed: () => this.#run?.(),
 		});
 		this.#dialog.classList.add('palette');
@@ -95,7 +94,7 @@ class Palette {
 		} catch (error) {
 			this.#problem = ` ${messageOf(error)}`;
 		}
-		// What somebody is at stays where it is.
+		// Keep the current selection.
 		if (this.#dialog.isConnected)
 			this.#find(this.#found[this.#chosen]?.item);
 	}
@@ -106,7 +105,7 @@ class Palette {
 			item('command', block.command ?? '', describe(block, name), () => show(session, block.id)));
 	}
 
-	/** Each once. */
+	/** Each text once. */
 	#again(entries: readonly Entry[]): Item[] {
 		const { type } = this.#options;
 		if (type === null)
@@ -151,7 +150,7 @@ class Palette {
 			this.#move(step);
 	}
 
-	/** By one it goes round, by a page to the end. */
+	/** A single step wraps around; a page stops at the end. */
 	#move(step: number): void {
 		const count = this.#found.length;
 		const next = this.#chosen + step;
@@ -185,7 +184,7 @@ function describe(block: Block, session: string): string {
 		block.startedAt === null ? null : relativeTime(block.startedAt)].filter(Boolean).join(' · ');
 }
 
-/** Runs of what was asked for are marked. */
+/** The text with its matched characters in <mark>. */
 function marked(characters: readonly string[], at: ReadonlySet<number>): (Node | string)[] {
 	const parts: { text: string; hit: boolean }[] = [];
 	for (const [place, character] of characters.entries()) {

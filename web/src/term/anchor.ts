@@ -1,6 +1,5 @@
-/* Finding a place in the text again, after the terminal was filled anew. */
+/* Finds a position in the text again after the terminal was refilled. */
 
-/** The part of xterm's buffer that is read. */
 export interface TextRows {
 	readonly length: number;
 	getLine(row: number): { translateToString(trimRight: boolean): string } | undefined;
@@ -10,7 +9,7 @@ export interface Anchor {
 	readonly row: number;
 	readonly fromEnd: number;
 	readonly text: readonly string[]; // of the rows around it
-	readonly above: number; // how many of these come before it
+	readonly above: number; // how many of these are above it
 }
 
 const AROUND = 12;
@@ -23,8 +22,8 @@ export function dropAnchor(rows: TextRows, row: number): Anchor {
 }
 
 /**
- * The row where the anchor's text is now, or null if it is not there any more. Of several it is the
- * one that needs the fewest new lines below it: it was so far from the end, or lies higher by now.
+  * The row where the anchor's text is now, or null if it is gone. If the text occurs several times, the result is the
+  * occurrence that needs the fewest new lines below it.
  */
 export function findAnchor(rows: TextRows, { fromEnd, text, above }: Anchor): number | null {
 	const known: string[] = [];
@@ -35,7 +34,7 @@ export function findAnchor(rows: TextRows, { fromEnd, text, above }: Anchor): nu
 	const all = text.filter((line) => line !== '').length;
 	const expected = Math.min(Math.max(0, rows.length - fromEnd), rows.length - 1);
 	let best: number | null = null;
-	let most = Math.max(0, all / 2 - 1); // a part of them may have changed, or be gone
+	let most = Math.max(0, all / 2 - 1); // some lines may have changed or be gone
 	for (let step = 0; step < rows.length; step++) {
 		const row = step <= expected ? expected - step : step;
 		const count = alike(row);

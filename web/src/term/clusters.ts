@@ -5,8 +5,8 @@ const COLUMNS = '11';
 const CLUSTERS = '15-graphemes'; // what the addon calls them
 
 /**
- * What characters take: columns by Unicode 11's tables, or whole clusters. The session says which a reset brings back, and
- * programs change it. The addon comes when it is needed first; what follows in the stream waits for it.
+  * Switches the width of characters between the Unicode 11 tables and grapheme clusters. The session says which one a reset
+  * selects, and programs switch by mode 2027. The addon is loaded when it is first needed; parsing waits for it.
  */
 export class Clusters {
 	#terminal: Terminal;
@@ -14,7 +14,7 @@ export class Clusters {
 	#ofSession = false;
 	#loading: Promise<void> | null = null;
 
-	/** failed: the addon did not come, so characters take columns, and lines may look wrong. */
+	/** failed: the addon could not be loaded, so lines may look wrong. */
 	constructor(terminal: Terminal, failed: () => void) {
 		this.#terminal = terminal;
 		this.#failed = failed;
@@ -23,14 +23,14 @@ export class Clusters {
 		terminal.parser.registerEscHandler({ final: 'c' }, () => this.#use(this.#ofSession));
 	}
 
-	/** What the session has, from the next reset on. */
+	/** The width table of the session, from the next reset on. */
 	session(unicode: string): void {
 		this.#ofSession = unicode === 'graphemes';
 		if (this.#ofSession)
 			void this.#load();
 	}
 
-	/** Others handle the sequence too: false, now or later. */
+	/** Returns false, possibly later, so that other handlers see the sequence too. */
 	#use(on: boolean): boolean | Promise<boolean> {
 		const { unicode } = this.#terminal;
 		if (on && !unicode.versions.includes(CLUSTERS))

@@ -1,4 +1,3 @@
-/** The part of xterm's Terminal that the feed drives. */
 export interface FeedTarget {
 	write(data: string | Uint8Array, parsed?: () => void): void;
 	readonly parser: {
@@ -10,20 +9,18 @@ const HIGH_WATER = 16 * 1024 * 1024;
 const LOW_WATER = 1024 * 1024;
 
 /**
- * Brings a session's bytes and what happened between them into the terminal, in order. xterm
- * parses what is written to it later, in slices; everything else here waits for its turn behind
- * the bytes before it.
- *
- * Memory is bounded: with 16 MiB unparsed, further bytes are dropped. When the terminal has
- * caught up, `resume` is called with the offset of the first byte that was dropped, and the
- * caller fetches the stream from there.
+  * Writes a session's bytes, and the events between them, to the terminal in order. xterm.js parses bytes later, in slices,
+  * so events wait until the bytes before them are parsed.
+  *
+  * Memory is bounded: if 16 MiB are unparsed, further bytes are dropped. When the terminal has caught up, `resume` is called
+  * with the offset of the first dropped byte.
  */
 export class Feed {
 	#target: FeedTarget;
 	#resume: (offset: number) => void;
 	#pending = 0; // bytes written, not yet parsed
 	#dropping: { from: number } | null = null;
-	#entering: (() => void) | null = null; // the next reset is that of a snapshot
+	#entering: (() => void) | null = null; // set if the next reset is that of a snapshot
 
 	constructor(target: FeedTarget, resume: (offset: number) => void) {
 		this.#target = target;
@@ -35,7 +32,7 @@ export class Feed {
 		});
 	}
 
-	/** parsed: when they are in the terminal; never for those that are dropped. */
+	/** parsed: called when the bytes are in the terminal; never if they are dropped. */
 	bytes(data: Uint8Array, offset: number, parsed?: () => void): void {
 		if (this.#dropping === null && this.#pending + data.length > HIGH_WATER)
 			this.#dropping = { from: offset };
@@ -44,10 +41,9 @@ export class Feed {
 	}
 
 	/**
-	 * A snapshot: bytes that begin with a reset (CAN, ESC c) and leave nothing of what was before,
-	 * dropped bytes included. It is one piece, and xterm parses a piece without a pause, however
-	 * large: no frame is drawn and no key is heard between enter, which is called by the reset,
-	 * and left.
+	  * A snapshot: bytes that start with a reset (CAN, ESC c) and replace everything before, including dropped bytes. It is
+	  * written as one piece, which xterm.js parses without a pause: no frame is drawn and no key is handled between begin, which
+	  * the reset calls, and end.
 	 */
 	snapshot(data: Uint8Array, enter: () => void, left: () => void): void {
 		this.#dropping = null;
@@ -57,7 +53,7 @@ export class Feed {
 		this.#write(data, left);
 	}
 
-	/** Run at this place of the stream. */
+	/** Run when the bytes so far are parsed. */
 	then(run: () => void): void {
 		if (this.#dropping === null)
 			this.#target.write('', run);

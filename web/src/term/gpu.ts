@@ -5,8 +5,8 @@ const HIDDEN_TAB_MS = 250;
 let trusted: Promise<boolean> | null = null;
 
 /**
- * Draw by WebGL. When there is none, or it is taken away (a phone that slept, a driver that was
- * replaced), xterm.js draws with DOM elements. lost: that has happened; cells have another size.
+  * Draw with WebGL. Without it xterm.js draws with DOM elements. lost: the context was lost (sleep, driver update), so the
+  * size of cells has changed.
  */
 export async function useGpu(terminal: Terminal, lost: () => void): Promise<void> {
 	trusted ??= countsPixelsRight();
@@ -20,17 +20,17 @@ export async function useGpu(terminal: Terminal, lost: () => void): Promise<void
 		});
 		terminal.loadAddon(webgl);
 	} catch {
-		// No WebGL2 here. The DOM renderer is already drawing.
+		// No WebGL2: the DOM renderer is already drawing.
 	}
 }
 
 /**
- * The end of a terminal. A browser has sixteen contexts for a page and takes the oldest away for another, so this one's
- * is given back rather than left to the garbage collector; afterwards, for a terminal that loses it draws otherwise.
+  * Dispose of a terminal and free its WebGL contexts at once. Browsers allow sixteen for a page and drop the oldest for a new
+  * one. The contexts are freed last, because a live terminal that loses one switches its renderer.
  */
 export function disposeTerminal(terminal: Terminal): void {
 	const contexts = [...terminal.element?.querySelectorAll('canvas') ?? []].map((canvas) => canvas.getContext('webgl2'));
-	// Addon 0.19 lets the timers of a blinking cursor run on, and they hold all the rest.
+	// Addon 0.19 does not stop the timers of a blinking cursor, which keep the whole terminal in memory.
 	terminal.options.cursorBlink = false;
 	terminal.blur();
 	terminal.dispose();
@@ -39,9 +39,8 @@ export function disposeTerminal(terminal: Terminal): void {
 }
 
 /**
- * The WebGL renderer believes what the browser says about the pixels of its canvas. For an
- * emulated phone (developer tools, Playwright) Chromium says something else than it paints, and
- * most of the terminal would be missing.
+  * Check that the browser reports the right number of device pixels, which the WebGL renderer relies on. For an emulated phone
+  * (developer tools, Playwright) Chromium reports a wrong one, and most of the terminal would be missing.
  */
 function countsPixelsRight(): Promise<boolean> {
 	return new Promise((resolve) => {
@@ -51,7 +50,7 @@ function countsPixelsRight(): Promise<boolean> {
 			const css = entry?.contentBoxSize[0]?.inlineSize ?? 0;
 			resolve(device === undefined || Math.abs(device - css * window.devicePixelRatio) < 2);
 		});
-		// Nothing is measured in a hidden tab; and Safari cannot measure this, which the renderer knows.
+		// A hidden tab measures nothing. Safari does not support this box, which the renderer handles.
 		window.setTimeout(() => resolve(true), HIDDEN_TAB_MS);
 		try {
 			observer.observe(document.documentElement, { box: 'device-pixel-content-box' });

@@ -2,32 +2,31 @@ import type { Terminal } from '@xterm/xterm';
 import type { SnapshotMessage } from '../net/wire';
 import { dropAnchor, findAnchor, type Anchor } from './anchor';
 
-/** Enough to begin with: it is there at once, however long the history. */
-const FIRST_LINES = 1000;
+const FIRST_LINES = 1000; // of history in the first snapshot
 
 type Selection = NonNullable<ReturnType<Terminal['getSelectionPosition']>> & { readonly text: string };
 
-/** What the reader looks at: text that stays where it is on the window while the rest is made anew. */
+/** The text that the reader looks at, to find it again in the next snapshot. */
 interface Place {
 	readonly anchor: Anchor;
-	readonly scrolled: boolean; // else it is where the selection begins, and the end is in sight
+	readonly scrolled: boolean; // otherwise the anchor is the start of the selection, and the end is visible
 	readonly selection: Selection | null;
 }
 
 /**
- * The lines above the screen. A snapshot brings the last of them, the rest is asked for when the
- * reader comes near the top. And where the reader is in them is kept across a snapshot.
+  * The lines above the screen. A snapshot contains the last of them; the rest is requested when the reader scrolls near the
+  * top. The reader's position is restored after each snapshot.
  */
 export class History {
 	#terminal: Terminal;
 	#ask: (lines: number) => boolean;
-	#total = 0; // lines that the server has, if that is more than we were given
+	#total = 0; // lines on the server if it has more than the snapshot, else 0
 	#asked = false;
-	#place: Place | null = null; // to be found again
-	#follows = false; // more lines come by themselves
+	#place: Place | null = null; // to restore after the snapshot
+	#follows = false; // a snapshot with more lines follows
 	#behind = false;
 
-	/** ask: for a snapshot with so many lines; false if that is not possible now. */
+	/** ask: requests a snapshot with so many lines; returns false if that is not possible now. */
 	constructor(terminal: Terminal, ask: (lines: number) => boolean) {
 		this.#terminal = terminal;
 		this.#ask = ask;
@@ -35,30 +34,30 @@ export class History {
 			if (!this.#follows && this.#scrolled && terminal.buffer.active.viewportY < terminal.rows)
 				this.fetchAll();
 		});
-		// Who types wants to be at the end, and not to be taken back to where they were before.
+		// A typing user wants to be at the end, not back at the old position.
 		terminal.onKey(() => {
 			this.#place = null;
 		});
 	}
 
-	/** The last snapshot was of the kind that hurries after a flood; a full one follows. */
+	/** The window cannot keep up: the last snapshot was partial and a full one follows. */
 	get behind(): boolean {
 		return this.#behind;
 	}
 
-	/** How many lines to connect with; null for all: the reader is somewhere in them. */
+	/** Lines of history to request when connecting; null for all, if the reader has scrolled up. */
 	get lines(): number | null {
 		return this.#scrolled || this.#place !== null ? null : FIRST_LINES;
 	}
 
-	/** On a new socket. keeps: how many lines the server keeps. */
+	/** There is a new connection. keeps: lines of history on the server. */
 	attached(keeps: number): void {
 		this.#asked = false;
 		this.#follows = this.#behind = false;
 		this.#terminal.options.scrollback = keeps;
 	}
 
-	/** Ask for all there is. Returns false if it is here, or is not to be had, or not now. */
+	/** Request the whole history. Returns false if it is loaded already or cannot be requested now. */
 	fetchAll(): boolean {
 		if (this.#total === 0 || this.#behind)
 			return false;
@@ -66,7 +65,7 @@ export class History {
 		return this.#asked;
 	}
 
-	/** A snapshot begins. resize: to its size. */
+	/** A snapshot begins. resize: gives the terminal its size. */
 	enter(resize: () => void): void {
 		const place = this.#look(resize);
 		if (place !== null)
@@ -83,7 +82,7 @@ export class History {
 		this.#place = null;
 		if (place === null || this.#goBack(place) || !place.scrolled)
 			return;
-		// What is not in this one may be in the next. Until then the end is in sight.
+		// The text may be in the next snapshot. Until then the end is visible.
 		if (this.#follows || this.fetchAll())
 			this.#place = place;
 		else
@@ -101,7 +100,7 @@ export class History {
 		const scrolled = viewportY < baseY;
 		const text = terminal.getSelection();
 		const row = scrolled ? viewportY : terminal.getSelectionPosition()?.start.y;
-		// A marker stays with its text when lines are wrapped in another width.
+		// A marker stays with its text when lines are rewrapped.
 		const marker = row === undefined ? undefined : terminal.registerMarker(row - baseY - cursorY);
 		resize();
 		if (marker === undefined || marker.isDisposed)
@@ -112,7 +111,7 @@ export class History {
 		return { anchor, scrolled, selection: range === undefined ? null : { ...range, text } };
 	}
 
-	/** Returns false if the text is not there. */
+	/** Returns false if the text is gone. */
 	#goBack({ anchor, scrolled, selection }: Place): boolean {
 		const terminal = this.#terminal;
 		const row = findAnchor(terminal.buffer.active, anchor);

@@ -2,7 +2,7 @@ import type { Terminal } from '@xterm/xterm';
 
 const MOUSE = /^\x1b\[(?:M|<)/;
 
-/** xterm.js says of each input whether it comes from somebody, but not to the public. */
+/** Called before input that comes from the user. xterm.js has this event only internally. */
 function onUserInput(terminal: Terminal, heard: () => void): void {
 	const { _core } = terminal as unknown as {
 		readonly _core: { readonly coreService: { onUserInput(listener: () => void): unknown } };
@@ -10,23 +10,22 @@ function onUserInput(terminal: Terminal, heard: () => void): void {
 	_core.coreService.onUserInput(heard);
 }
 
-/** Modifier keys that the phone's key bar holds for the next key. */
+/** Modifiers that the phone's key bar holds for the next key. */
 export interface StickyModifiers {
-	/** The key with the held modifiers; lets go of them. */
+	/** Apply the held modifiers to the key and release them. */
 	apply(data: string): string;
 }
 
 /**
- * What xterm.js has to say goes to the session, each utterance in a frame of its own: keys, pastes,
- * the mouse, its focus. While history or a snapshot is being read in, only what somebody types
- * passes: what the terminal says by itself is said to the past, and would be typed into the shell.
+  * Sends input from xterm.js to the session, each event in a frame of its own: keys, pastes, mouse, focus. While history or a
+  * snapshot is parsed, only what the user types is sent: replies of the terminal itself would be typed into the shell.
  */
 export class Input {
 	#terminal: Terminal;
 	#live = false;
-	#typed = false; // what is said next comes from somebody
+	#typed = false; // the next input comes from the user
 
-	/** typed: somebody means it, at any time; otherwise it is for now alone. */
+	/** typed: the user typed it, so it may be sent later; other input is valid only now. */
 	constructor(terminal: Terminal, sticky: StickyModifiers,
 		send: (data: Uint8Array<ArrayBuffer>, typed: boolean) => void) {
 		this.#terminal = terminal;
@@ -35,7 +34,7 @@ export class Input {
 		});
 		const encoder = new TextEncoder();
 		terminal.onData((data) => {
-			// The mouse points at what is on the screen now.
+			// Mouse input refers to the current screen, so it must not be sent later.
 			const typed = this.#typed && !MOUSE.test(data);
 			this.#typed = false;
 			if (this.#live || (typed && !terminal.options.disableStdin))
@@ -53,10 +52,10 @@ export class Input {
 		return this.#live;
 	}
 
-	/** live: everything parsed so far is happening now, and so is what follows. */
+	/** live: the terminal parses live output, not history. */
 	setLive(live: boolean): void {
 		this.#live = live;
-		// In what was read in a program may have asked for the focus, and xterm.js told nobody.
+		// A program may have requested focus reports in the history. xterm.js did not send one then.
 		if (live && this.#terminal.modes.sendFocusMode) {
 			const focused = this.#terminal.element?.classList.contains('focus');
 			this.#terminal.input(focused ? '\x1b[I' : '\x1b[O', false);

@@ -1,6 +1,6 @@
 const MOST = 4;
 
-/** Two fingers make the terminal larger, up to four times, and smaller again, down to what fits. */
+/** Zoom the terminal with two fingers, from 1 (it fits) to 4. */
 export function zoomByPinch(mount: HTMLElement, zoomed: (zoom: number) => void): void {
 	let zoom = 1;
 	let start: { distance: number; zoom: number } | null = null;
@@ -15,7 +15,7 @@ export function zoomByPinch(mount: HTMLElement, zoomed: (zoom: number) => void):
 			return;
 		event.preventDefault();
 		zoom = Math.min(MOST, Math.max(1, start.zoom * distanceOf(event.touches) / start.distance));
-		// Another font is dear: once a frame is enough.
+		// Changing the font is expensive, so do it once in a frame.
 		cancelAnimationFrame(drawing);
 		drawing = requestAnimationFrame(() => zoomed(zoom));
 	}, { passive: false });

@@ -7,11 +7,9 @@ const FONT_STEP = 0.25;
 const LIMIT = { least: 2, most: 1000 } as const;
 
 /**
- * Fits the terminal and the window to each other. The session has one size; this knows which
- * size the window would like it to be, and shows the one it is: centred if it is smaller than
- * the window, in a smaller font if it is larger (not by a CSS transform: text stays sharp and
- * the mouse points at the right cell). Below 6 px it is no longer made smaller, but panned. On a
- * phone the width alone counts, and fingers may make it larger: what does not fit is panned too.
+  * Fits the terminal into the window. A session that is smaller than the window is centred. A larger one gets a smaller font,
+  * not a CSS transform, so that text stays sharp and the mouse hits the right cell. Below 6 px it is panned instead. On a
+  * phone only the width has to fit, and the user can zoom.
  */
 export class Screen {
 	#mount: HTMLElement;
@@ -20,10 +18,9 @@ export class Screen {
 	#cell = { width: 0, height: 0 }; // at the normal font size, in CSS pixels
 
 	#byWidth: boolean;
-	/** Of what fits. */
-	zoom = 1;
+	zoom = 1; // relative to the size that fits
 
-	/** byWidth: the width is to fit, the height need not. */
+	/** byWidth: only the width has to fit. */
 	constructor(mount: HTMLElement, terminal: Terminal, byWidth: boolean) {
 		this.#byWidth = byWidth;
 		this.#mount = mount;
@@ -31,10 +28,9 @@ export class Screen {
 		this.#fontSize = terminal.options.fontSize ?? 14;
 	}
 
-	/** Another font than before, for all that follows. */
 	useFont(size: number, lineHeight: number): void {
 		this.#fontSize = size;
-		// At its normal size, so that its cells can be measured.
+		// Use the normal size first, to measure the cells.
 		this.#terminal.options.fontSize = size;
 		this.#terminal.options.lineHeight = lineHeight;
 		this.#measure();
@@ -52,7 +48,7 @@ export class Screen {
 		};
 	}
 
-	/** Show the session's size. mine: this window's, so stay in the corner while it follows. */
+	/** Lay out the terminal. mine: this window sets the size, so keep the font while the session follows. */
 	layout(mine: boolean): void {
 		const wanted = this.wanted();
 		const { element, cols, rows } = this.#terminal;
@@ -72,7 +68,7 @@ export class Screen {
 		const before = this.#mount.classList.contains('pan');
 		this.#mount.classList.toggle('pan', pan);
 		if (pan && !before)
-			this.#mount.scrollTop = screen.height; // the end is where things happen
+			this.#mount.scrollTop = screen.height; // show the end
 	}
 
 	#fitFont(ratio: number, zoom: number): void {
@@ -93,7 +89,7 @@ export class Screen {
 
 	#measure(): void {
 		if (this.#terminal.options.fontSize !== this.#fontSize)
-			return; // what was measured last at the normal size still holds
+			return; // keep the last measurement at the normal size
 		const screen = this.#screenSize();
 		if (screen.width > 0)
 			this.#cell = {

@@ -2,7 +2,7 @@ import type { StickyModifiers } from './input';
 
 export type Modifier = 'ctrl' | 'alt';
 
-/** Ctrl and Alt for keyboards that have none: held by a tap, let go by the next key. */
+/** Ctrl and Alt for phone keyboards: a tap holds them, the next key releases them. */
 export class Sticky implements StickyModifiers {
 	#held = new Set<Modifier>();
 	#changed: () => void = () => undefined;
@@ -21,7 +21,7 @@ export class Sticky implements StickyModifiers {
 		this.#changed();
 	}
 
-	/** xterm's number for the modifiers in CSI 1;N sequences: 1, plus 2 for Alt, plus 4 for Ctrl. */
+	/** Release the modifiers. Returns their code in CSI 1;N sequences: 1, plus 2 for Alt, plus 4 for Ctrl. */
 	take(): number {
 		const number = 1 + (this.holds('alt') ? 2 : 0) + (this.holds('ctrl') ? 4 : 0);
 		if (this.#held.size > 0) {
@@ -32,7 +32,7 @@ export class Sticky implements StickyModifiers {
 	}
 
 	apply(data: string): string {
-		// Sequences come from the key bar, which has seen to the modifiers, or from the terminal.
+		// Sequences come from the terminal or from the key bar, which has applied the modifiers.
 		if (this.#held.size === 0 || [...data].length !== 1)
 			return data;
 		const modifiers = this.take();
@@ -41,7 +41,7 @@ export class Sticky implements StickyModifiers {
 	}
 }
 
-/** The control character of a key, as terminals have it since 1967; others stay as they are. */
+/** The control character of a key, or the key itself if it has none. */
 function control(key: string): string {
 	if (key === '?')
 		return '\x7f';

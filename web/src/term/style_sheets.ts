@@ -1,9 +1,7 @@
 /*
- * xterm.js puts <style> elements into the page. A security policy without 'unsafe-inline' forbids
- * those, but not style sheets made by script. So that the strict policy can be sent, a <style>
- * element asked for through this document is a stand-in whose text becomes such a sheet.
- *
- * Only xterm.js makes <style> elements here; it sets their textContent, and removes them.
+  * Lets xterm.js work under a security policy without 'unsafe-inline', which forbids <style> elements but not style sheets
+  * made by scripts. createElement('style') returns a stand-in whose text becomes such a sheet. Only xterm.js creates <style>
+  * elements here; it sets their textContent and removes them.
  */
 function standIn(document: Document): HTMLElement {
 	const sheet = new CSSStyleSheet();

@@ -1,4 +1,4 @@
-/* The terminal itself: xterm.js with its addons. */
+/* xterm.js with its addons. */
 import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard';
 import { SearchAddon } from '@xterm/addon-search';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
@@ -19,15 +19,15 @@ export interface TerminalOptions {
 	readonly readOnly: boolean;
 	readonly minimumContrast: number;
 	readonly screenReader: boolean;
-	/** A link was chosen; visible: what it looks like is where it leads. */
+	/** A link was clicked; visible: its text is its address. */
 	openLink(uri: string, visible: boolean): void;
-	/** A program in the session wants text on the reader's clipboard. */
+	/** A program in the session sets the clipboard (OSC 52). */
 	putOnClipboard(text: string): void;
 }
 
 export function createTerminal(options: TerminalOptions): { terminal: Terminal; search: SearchAddon } {
 	const terminal = new Terminal({
-		allowProposedApi: true, // unicode11, and the search's decorations
+		allowProposedApi: true, // for unicode11 and search decorations
 		cursorBlink: options.cursorBlink,
 		cursorInactiveStyle: 'outline',
 		cursorStyle: options.cursorStyle,
@@ -48,8 +48,7 @@ export function createTerminal(options: TerminalOptions): { terminal: Terminal; 
 	terminal.unicode.activeVersion = '11';
 	terminal.loadAddon(new WebLinksAddon((_event, uri) => options.openLink(uri, true)));
 	terminal.loadAddon(new ClipboardAddon(undefined, writeOnly(options.putOnClipboard)));
-	// Handlers registered later are asked first. A question for the clipboard ends here: even an
-	// empty answer would be typed into the shell.
+	// Later handlers run first. This one consumes clipboard queries: even an empty reply would be typed into the shell.
 	terminal.parser.registerOscHandler(52, (data) => data.endsWith(';?'));
 	return { terminal, search };
 }
@@ -57,7 +56,7 @@ export function createTerminal(options: TerminalOptions): { terminal: Terminal; 
 function writeOnly(put: (text: string) => void): IClipboardProvider {
 	return {
 		readText: () => '',
-		// Not waiting for the clipboard: the parser would stand still until it answers.
+		// Do not wait for the clipboard: the parser would stop until then.
 		writeText: (_selection, text) => {
 			if (text !== '')
 				put(text);

@@ -1,17 +1,16 @@
 import type { Terminal } from '@xterm/xterm';
 
 const FRICTION = 0.95; // of the speed left after a 60th of a second
-const SLOWEST = 0.02; // pixels a millisecond
+const SLOWEST = 0.02; // pixels per millisecond
 
 /**
- * Scrolling with a finger, which xterm.js 6 does not know. In the normal buffer it moves through
- * the history, with momentum; where there is none, the finger acts as a mouse wheel, and
- * xterm.js makes of that what the program has asked for.
+  * Touch scrolling, which xterm.js 6 does not support. In the normal buffer it scrolls the history, with momentum. Otherwise
+  * it sends wheel events, which xterm.js turns into what the program has requested.
  */
 export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 	let last: { x: number; y: number; time: number } | null = null;
 	let speed = 0;
-	let rest = 0; // pixels that do not make a line yet
+	let rest = 0; // pixels, less than a line
 	let coasting = 0;
 
 	function scroll(pixels: number, at: Touch | null): void {
@@ -61,7 +60,7 @@ export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 		const dy = last.y - touch.clientY;
 		const elapsed = Math.max(1, event.timeStamp - last.time);
 		speed = 0.6 * speed + 0.4 * (dy / elapsed);
-		// A terminal larger than the window is moved first.
+		// First pan a terminal that is larger than the window.
 		const before = mount.scrollTop;
 		mount.scrollLeft += last.x - touch.clientX;
 		mount.scrollTop += dy;

@@ -1,4 +1,4 @@
-/* The page of who came by a link to type a secret (humanUrl): what asks for it, and where it goes. No terminal. */
+/* The page of a link for one secret (humanUrl): shows what asks for it and sends it. It has no terminal. */
 import { authorOf } from '../blocks/block';
 import { typeSecret } from '../net/answer';
 import { isStatus, messageOf, type Api, type Identity, type Prompt } from '../net/api';
@@ -46,7 +46,7 @@ class AnswerPage {
 		this.#timer = window.setTimeout(() => void this.#look(), LOOK_MS);
 	}
 
-	/** Somebody else may have answered. */
+	/** Check whether the prompt still waits. */
 	async #look(): Promise<void> {
 		try {
 			await this.#api.whoami();

@@ -8,7 +8,7 @@ export interface BannerAction {
 
 export type BannerTone = 'wait' | 'ended';
 
-/** What is the matter, above the terminal, which stays in sight. */
+/** A message over the terminal, which stays visible. */
 export class Banner {
 	readonly element = h('div', {
 		class: 'banner', role: 'status', 'aria-live': 'polite', hidden: true, 'data-testid': 'banner',

@@ -2,7 +2,7 @@ import type { ConnectionState } from '../net/connection';
 import type { ExitStatus, Role } from '../net/wire';
 import { Banner, describeExit, type BannerAction } from './banner';
 
-const PATIENCE_MS = 700; // shorter interruptions are not worth a word
+const DELAY_MS = 700; // shorter interruptions are not shown
 
 export interface ConnectionBannerOptions {
 	readonly role: Role;
@@ -12,7 +12,7 @@ export interface ConnectionBannerOptions {
 	remove(): void;
 }
 
-/** Decides what the banner says: a lost connection comes before an ended session. */
+/** Chooses the banner: a lost connection comes before an ended session. */
 export class ConnectionBanner {
 	#banner = new Banner();
 	readonly element = this.#banner.element;
@@ -36,7 +36,7 @@ export class ConnectionBanner {
 			this.#patience = window.setTimeout(() => {
 				this.#waitedEnough = true;
 				this.#show();
-			}, PATIENCE_MS);
+			}, DELAY_MS);
 		}
 		this.#show();
 	}

@@ -2,8 +2,8 @@ import type { Terminal } from '@xterm/xterm';
 import { toast } from './toast';
 
 /**
- * Put text on the clipboard and say so. Away from localhost and without TLS the browser has no
- * clipboard for scripts; the old command still works as long as a key or click asked for it.
+  * Copy text to the clipboard and show a toast. Without TLS and beyond localhost browsers have no clipboard API; then the old
+  * copy command works, if a key or click has caused the call.
  */
 export async function copyText(text: string, said: string): Promise<void> {
 	try {
@@ -31,7 +31,7 @@ function copyByCommand(text: string): boolean {
 	}
 }
 
-/** Ctrl-C copies what is selected, and lets go of it: the next one interrupts. wanted: whether somebody wants it so. */
+/** Let Ctrl-C copy a selection and clear it, so that the next Ctrl-C interrupts. wanted: whether this is enabled. */
 export function copyByInterrupt(terminal: Terminal, wanted: () => boolean): void {
 	terminal.attachCustomKeyEventHandler((event) => {
 		const copies = event.type === 'keydown' && event.key === 'c' && event.ctrlKey && !event.shiftKey && !event.altKey

@@ -4,17 +4,16 @@ import { icon } from './icons';
 export interface DialogOptions {
 	readonly title: string;
 	readonly body: readonly (Node | string)[];
-	/** Buttons at the foot, the last one is the main one. */
+	/** Buttons at the bottom; the last one is the default. */
 	readonly actions?: readonly HTMLButtonElement[];
-	/** Enter, or the submit button. */
+	/** Called by Enter or the submit button. */
 	submit?(): void | Promise<void>;
 	closed?(): void;
 	readonly testId?: string;
 }
 
 /**
- * Open a modal dialog. The browser keeps the focus inside, closes it on Esc, and gives the focus
- * back to where it was.
+  * Open a modal dialog. The browser keeps the focus inside, closes it on Esc, and then restores the focus.
  */
 export function openDialog(options: DialogOptions): HTMLDialogElement {
 	const close = h('button', {
@@ -34,7 +33,7 @@ export function openDialog(options: DialogOptions): HTMLDialogElement {
 			dialog.remove();
 			options.closed?.();
 		},
-		// A press that begins outside of the form; a selection that ends there must not close it.
+		// A press outside of the form closes the dialog. A selection that only ends there does not.
 		pointerdown: (event: PointerEvent) => {
 			if (event.target === dialog)
 				dialog.close();
@@ -52,7 +51,7 @@ export interface ConfirmOptions {
 	readonly danger?: boolean;
 }
 
-/** Ask; true if the answer was yes. */
+/** Resolves to true if the user confirms. */
 export function confirmDialog(options: ConfirmOptions): Promise<boolean> {
 	return new Promise((resolve) => {
 		let answer = false;
@@ -86,7 +85,6 @@ export interface Field {
 	readonly maxLength?: number;
 }
 
-/** A labelled text field. */
 export function textField(field: Field): { row: HTMLElement; input: HTMLInputElement } {
 	const input = h('input', {
 		type: 'text', value: field.value, placeholder: field.placeholder, required: field.required,
@@ -99,8 +97,8 @@ export function textField(field: Field): { row: HTMLElement; input: HTMLInputEle
 }
 
 /**
- * Ask for text. save: may fail; what it throws is shown, and the dialog stays open.
- * done: after it has closed and given the focus back.
+  * A form of text fields. save: if it rejects, the error is shown and the dialog stays open. done: called after the dialog
+  * has closed.
  */
 export function formDialog(options: {
 	readonly title: string; readonly fields: readonly Field[]; readonly action: string;
@@ -130,7 +128,7 @@ export function formDialog(options: {
 	fields[0]?.input.select();
 }
 
-/** Ask for text of any number of lines; null if there is none to be had. */
+/** Ask for text of any number of lines. Resolves to null if it is cancelled or empty. */
 export function textDialog(options: {
 	readonly title: string; readonly label: string; readonly hint: string; readonly action: string;
 }): Promise<string | null> {

@@ -1,11 +1,11 @@
-/* Building elements without a framework. Text is always text: there is no HTML in strings. */
+/* Creates elements without a framework. Strings are always text, never HTML. */
 
 type Attribute = string | number | boolean | ((event: never) => void) | null | undefined;
 type Child = Node | string | null | undefined | false;
 
 /**
- * An element with attributes and children. Attributes: a function is a listener for the event of
- * that name; true is an attribute without value; false, null and undefined leave it away.
+  * Create an element. In attributes, a function is a listener for the event of that name, true is an attribute without a
+  * value, and false, null and undefined omit the attribute.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K,
 	attributes: Readonly<Record<string, Attribute>> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
@@ -22,7 +22,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K,
 	return element;
 }
 
-/** Pressing a button in here with the mouse leaves the focus where it is: in the terminal. */
+/** Mouse clicks in the element do not move the focus out of the terminal. */
 export function keepFocusOutside(element: HTMLElement): void {
 	element.addEventListener('mousedown', (event) => {
 		if (!(event.target as Element).closest('input, select'))
@@ -30,7 +30,7 @@ export function keepFocusOutside(element: HTMLElement): void {
 	});
 }
 
-/** Replace everything in the element. */
+/** Replace all children. */
 export function fill(element: Element, ...children: Child[]): void {
 	element.replaceChildren(...children.filter((child) =>
 		child !== null && child !== undefined && child !== false));

@@ -1,9 +1,9 @@
 import picture from '../favicon.svg?raw';
 
 const MOST = 9;
-let plain: string | null = null; // the address of the one without a number
+let plain: string | null = null; // address of the icon without a number
 
-/** The tab's picture, with a number on it. */
+/** Show a number on the favicon; 0: none. */
 export function showCount(count: number): void {
 	const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
 	if (link === null)

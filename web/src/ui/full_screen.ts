@@ -1,6 +1,6 @@
 import { toast } from './toast';
 
-/** Not in all browsers' types, nor in all browsers. */
+/** navigator.keyboard, which TypeScript and some browsers lack. */
 interface Keyboard {
 	lock(): Promise<void>;
 }
@@ -9,7 +9,7 @@ export function mayFullScreen(): boolean {
 	return document.fullscreenEnabled;
 }
 
-/** By a click or a key, there and back. While it lasts, Ctrl+W, Ctrl+T, Alt+Tab and Esc are the terminal's, where the browser lets go of them. */
+/** Enter or leave full screen. If the browser allows it, Ctrl+W, Ctrl+T, Alt+Tab and Esc go to the terminal meanwhile. */
 export async function toggleFullScreen(): Promise<void> {
 	if (document.fullscreenElement !== null) {
 		await document.exitFullscreen();

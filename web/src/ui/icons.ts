@@ -42,7 +42,7 @@ export function icon(name: IconName): SVGSVGElement {
 	return svg;
 }
 
-/** The mark: a ring seen from above, its four posts, a prompt in the middle. */
+/** The logo: a boxing ring from above with four posts, and a prompt in the middle. */
 export function mark(): SVGSVGElement {
 	const svg = document.createElementNS(SVG, 'svg');
 	svg.setAttribute('viewBox', '0 0 32 32');

@@ -1,39 +1,39 @@
 /*
- * What somebody is needed for, or wants to know: sessions that wait, and what has happened in those that nobody looked at.
- * A function of what was and what is, without DOM: all of it is tested.
+  * The inbox: sessions that wait for input, and events in sessions that were not visible. Pure and without DOM, so that unit
+  * tests cover it.
  */
 import type { Activity, Session } from '../net/wire';
 import { INTERRUPTED, oneLine, waitedFor, waits } from './standing';
 
-const LONG_MS = 10_000; // a command that takes longer is not sat out
+const LONG_MS = 10_000; // longer commands are reported when they end
 const ITEMS_MAX = 50;
 
 export interface Item {
-	readonly key: string; // the same as long as it is the same matter
+	readonly key: string; // identifies the event
 	readonly sessionId: string;
 	readonly name: string; // of the session
 	readonly kind: 'password' | 'waits' | 'failed' | 'finished' | 'bell' | 'notification';
 	readonly text: string;
-	readonly by: string; // who has started the command; "": a person
-	readonly block: string | null; // the command that runs
+	readonly by: string; // author of the command; '' for people
+	readonly block: string | null; // id of the running command
 }
 
-/** What has been noticed of a session. */
+/** What the inbox has already seen of a session. */
 interface Mark {
 	readonly bells: number;
 	readonly notified: number;
-	readonly block: string | null; // the newest command that is over
+	readonly block: string | null; // id of the newest finished command
 }
 
 export interface Inbox {
 	readonly items: readonly Item[];
 	readonly marks: ReadonlyMap<string, Mark>;
-	readonly dropped: ReadonlySet<string>; // keys of those that wait still
+	readonly dropped: ReadonlySet<string>; // keys of dismissed items that still wait
 }
 
 export const EMPTY: Inbox = { items: [], marks: new Map(), dropped: new Set() };
 
-/** The inbox after news of the sessions; seen: those that somebody looks at. What was there at first is no news. */
+/** The inbox after an update. seen: ids of visible sessions. Events from before the first update are not reported. */
 export function nextInbox(inbox: Inbox, sessions: readonly Session[], seen: ReadonlySet<string>): Inbox {
 	const marks = new Map<string, Mark>();
 	const waiting: Item[] = [], events: Item[] = [];
@@ -66,12 +66,12 @@ export function nextInbox(inbox: Inbox, sessions: readonly Session[], seen: Read
 	};
 }
 
-/** Without what somebody has put aside. */
+/** The inbox without a dismissed item. */
 export function dropItem(inbox: Inbox, key: string): Inbox {
 	return { ...inbox, items: inbox.items.filter((item) => item.key !== key), dropped: new Set([...inbox.dropped, key]) };
 }
 
-/** Those of the second that the first does not have. */
+/** Items that are only in the second inbox. */
 export function newsOf(before: Inbox, after: Inbox): Item[] {
 	const known = new Set(before.items.map(({ key }) => key));
 	return after.items.filter(({ key }) => !known.has(key));

@@ -6,18 +6,18 @@ import type { Item } from './inbox';
 export interface InboxEvents {
 	choose(sessionId: string): void;
 	drop(key: string): void;
-	/** Type a secret; what it throws is shown. */
+	/** Type a secret at the prompt. If it rejects, the error is shown. */
 	answer(item: Item, secret: string): Promise<void>;
 }
 
-/** The matters that somebody is needed for, above the list. A card stays the same element: somebody may be typing into it. */
+/** The inbox above the session list. Cards keep their elements, because the user may be typing into one. */
 export class InboxPanel {
 	#cards = new Map<string, HTMLElement>();
 	#list = h('ul', { class: 'inbox-items' });
 	#events: InboxEvents;
 	readonly element: HTMLElement;
 
-	/** more: what stands below the cards. */
+	/** more: an element below the cards. */
 	constructor(events: InboxEvents, more: HTMLElement | null) {
 		this.#events = events;
 		this.element = h('section', { class: 'inbox', 'aria-label': 'Needs you', 'data-testid': 'inbox', hidden: true },

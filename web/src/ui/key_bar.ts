@@ -6,7 +6,7 @@ import { h } from './dom';
 const REPEAT_AFTER_MS = 400;
 const REPEAT_EVERY_MS = 70;
 
-/** The keys that a phone's keyboard has not, in a bar above it. */
+/** A bar with keys that phone keyboards lack. */
 export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): HTMLElement {
 	const text = (label: string, data = label, name = label) =>
 		key(label, name, () => terminal.input(sticky.apply(data)));
@@ -34,7 +34,7 @@ export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): H
 	return bar;
 }
 
-/** What needs the click itself: browsers give the clipboard to nothing less. */
+/** A key that acts on click, because browsers require a click for access to the clipboard. */
 function clickKey(label: string, click: () => void): HTMLButtonElement {
 	return h('button', {
 		type: 'button', class: 'key word', 'aria-label': label, click,
@@ -42,7 +42,7 @@ function clickKey(label: string, click: () => void): HTMLButtonElement {
 	}, label);
 }
 
-/** repeats: goes on while it is held. */
+/** repeats: repeats while it is held. */
 function key(label: string, name: string, press: () => void, repeats = false): HTMLButtonElement {
 	let timer: number | undefined;
 	const again = () => {
@@ -52,7 +52,7 @@ function key(label: string, name: string, press: () => void, repeats = false): H
 	const stop = () => window.clearTimeout(timer);
 	return h('button', {
 		type: 'button', class: label.length > 1 ? 'key word' : 'key', 'aria-label': name,
-		// Pressing must not take the focus from the terminal: the phone's keyboard would go away.
+		// Keep the focus in the terminal, or the phone's keyboard would close.
 		pointerdown: (event: PointerEvent) => {
 			event.preventDefault();
 			press();
@@ -60,7 +60,7 @@ function key(label: string, name: string, press: () => void, repeats = false): H
 				timer = window.setTimeout(again, REPEAT_AFTER_MS);
 		},
 		pointerup: stop, pointercancel: stop, pointerleave: stop,
-		// By keyboard or by a screen reader; a pointer has already pressed.
+		// Clicks by keyboard or screen reader only: pointers are handled by pointerdown.
 		click: (event: MouseEvent) => {
 			if (event.detail === 0)
 				press();

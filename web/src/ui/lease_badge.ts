@@ -7,12 +7,12 @@ export interface LeaseActions {
 	giveBack(note: string): void;
 }
 
-/** Says who has leased the keyboard, and what can be done about it. */
+/** Shows the holder of the keyboard's lease, and buttons to take it over or give it back. */
 export class LeaseBadge {
 	readonly element = h('div', { class: 'lease-badge', hidden: true, 'data-testid': 'lease-badge', role: 'status' });
 	#actions: LeaseActions | null;
 
-	/** actions: of those who may. */
+	/** actions: null if this page may not change the lease. */
 	constructor(actions: LeaseActions | null) {
 		this.#actions = actions;
 		keepFocusOutside(this.element);

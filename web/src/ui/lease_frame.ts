@@ -3,7 +3,7 @@ import type { LeaseMessage } from '../net/wire';
 import { fill, h } from './dom';
 import { timeLeft } from './lease_words';
 
-/** A frame in the colour of who has leased the keyboard, around the terminal, with their name. It is in nobody's way. */
+/** A frame around the terminal in the colour of the lease's holder, with its name. It ignores clicks. */
 export class LeaseFrame {
 	readonly element: HTMLElement;
 	#left = h('span', { class: 'lease-left' });

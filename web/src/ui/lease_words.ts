@@ -2,7 +2,7 @@ import type { Lease } from '../net/wire';
 
 const LABEL_MAX = 64; // bytes, of a lease's owner
 
-/** A name as a lease may have it. */
+/** The name, cut to the length that the owner of a lease may have. */
 export function leaseLabel(name: string): string {
 	const encoder = new TextEncoder();
 	let label = '';
@@ -14,7 +14,7 @@ export function leaseLabel(name: string): string {
 	return label.trim();
 }
 
-/** "0:42", "1:00:05"; never less than nothing. now: of this machine's clock, which may differ from the server's. */
+/** "0:42", "1:00:05"; never negative. now: of this machine's clock, which may differ from the server's. */
 export function timeLeft(lease: Lease, now: number): string {
 	const seconds = Math.max(0, Math.ceil((Date.parse(lease.expiresAt) - now) / 1000));
 	const two = (n: number) => String(n).padStart(2, '0');

@@ -3,8 +3,7 @@ import { confirmDialog } from './dialog';
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
 /**
- * Follow a link of the terminal's text. visible: the text is the address. Otherwise the program
- * chose the words (OSC 8), and the reader is shown first where they lead.
+  * Open a link of the terminal. visible: its text is its address. Otherwise (OSC 8) the user has to confirm the address.
  */
 export function openLink(uri: string, visible: boolean): void {
 	if (!URL.canParse(uri) || !SCHEMES.has(new URL(uri).protocol))

@@ -6,17 +6,17 @@ const QUALITIES = ['Brave', 'Bright', 'Calm', 'Clever', 'Gentle', 'Jolly', 'Keen
 const ANIMALS = ['Badger', 'Beaver', 'Crane', 'Dolphin', 'Falcon', 'Finch', 'Fox', 'Hare', 'Heron',
 	'Ibex', 'Kestrel', 'Lynx', 'Marten', 'Otter', 'Owl', 'Puffin', 'Robin', 'Seal', 'Stork', 'Wren'];
 
-let key = 'name'; // where it is remembered
+let key = 'name'; // in storage
 let given: string | null = null;
 
-/** The page came by this share link, which was made for somebody: so they are called there, until they say otherwise. */
+/** Use the name of the share link, until the user chooses another. */
 export function cameByLink(link: string, name: string | null): void {
 	given = name;
 	if (name !== null)
 		key = `name.${link}`;
 }
 
-/** The name others see. A friendly one by chance until the reader chooses. */
+/** The name that other people see. A random one until the user chooses. */
 export function myName(): string {
 	const known = recall(key) ?? given;
 	if (known !== null)
@@ -26,7 +26,7 @@ export function myName(): string {
 	return name;
 }
 
-/** Returns the name as it is kept: no control characters, at most 128 characters. */
+/** Store the name without control characters, cut to 128 characters. Returns the result. */
 export function setMyName(name: string): string {
 	const clean = [...name.replace(/\p{Cc}/gu, '').trim()].slice(0, 128).join('');
 	if (clean !== '')
@@ -34,7 +34,7 @@ export function setMyName(name: string): string {
 	return myName();
 }
 
-/** An id that is the same in all tabs of this browser, by which others see one person. */
+/** An id that is the same in all tabs of this browser, so that they count as one person. */
 export function personId(): string {
 	const known = recall('person');
 	if (known !== null && /^[a-z0-9]{8,64}$/.test(known))

@@ -1,4 +1,4 @@
-/* Who needs somebody: the inbox, its panel, and the browser's notifications of what is new in it. */
+/* The inbox, its panel, and browser notifications of new items. */
 import { answerPrompt } from '../net/answer';
 import type { Api } from '../net/api';
 import type { Session } from '../net/wire';
@@ -24,7 +24,7 @@ export class NeedsYou {
 		return this.#panel.element;
 	}
 
-	/** seen: those that are before somebody's eyes, which need no word. */
+	/** seen: ids of visible sessions, which are not reported. */
 	update(sessions: readonly Session[], seen: ReadonlySet<string>): void {
 		this.#show(nextInbox(this.#inbox, sessions, seen));
 	}

@@ -2,7 +2,7 @@ import type { Terminal } from '@xterm/xterm';
 import { h } from './dom';
 import { icon } from './icons';
 
-/** Who has scrolled up sees that there is more at the end, and gets there by one press. */
+/** A button that appears when there is new output below a scrolled-up terminal. It scrolls to the end. */
 export class NewOutput {
 	readonly element = h('button', {
 		type: 'button', class: 'button new-output', hidden: true, 'data-testid': 'new-output',
@@ -23,12 +23,12 @@ export class NewOutput {
 		});
 	}
 
-	/** Another session of the same name: its offsets mean something else. */
+	/** The session was replaced by another with the same id, so old offsets are invalid. */
 	begin(): void {
 		this.#seen = 0;
 	}
 
-	/** The terminal shows the session's output up to here. What has been there before is not new, however it comes again. */
+	/** The terminal has the output up to this offset. Output that is shown again after a resume is not new. */
 	reach(offset: number): void {
 		if (offset <= this.#seen)
 			return;

@@ -7,7 +7,7 @@ const TITLES: Readonly<Record<Item['kind'], string>> = {
 	bell: 'rang', notification: 'says',
 };
 
-/** The system's notifications, for who has asked for them: the browser's question comes from a button, never unbidden. */
+/** System notifications. The user turns them on by a button, which asks the browser for permission. */
 export class Notifier {
 	readonly element = h('button', { type: 'button', class: 'inbox-notify', 'data-testid': 'notify', click: () => void this.#toggle() });
 	#open: (sessionId: string) => void;
@@ -18,7 +18,7 @@ export class Notifier {
 		this.#show();
 	}
 
-	/** Tells of what is new, while nobody looks at the page. */
+	/** Notify of new items if the page is hidden. */
 	tell(items: readonly Item[]): void {
 		if (!this.#on || document.visibilityState === 'visible')
 			return;
@@ -31,7 +31,7 @@ export class Notifier {
 					shown.close();
 				};
 			} catch {
-				return; // phones have them for service workers alone
+				return; // on phones only service workers can show notifications
 			}
 		}
 	}

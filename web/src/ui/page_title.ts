@@ -2,7 +2,7 @@ import { showCount } from './favicon';
 
 const BELL_MS = 3000;
 
-/** The tab's title: how many sessions wait for somebody, what the program says, which session, and whether it rang. */
+/** The title of the tab: number of waiting sessions, bell, title set by the program, name of the session. */
 export class PageTitle {
 	#session = '';
 	#program = '';
@@ -28,7 +28,7 @@ export class PageTitle {
 		this.#show();
 	}
 
-	/** So many sessions wait for somebody. */
+	/** The number of sessions that wait for input. */
 	waiting(count: number): void {
 		if (count === this.#waiting)
 			return;
@@ -42,7 +42,7 @@ export class PageTitle {
 		this.#show();
 	}
 
-	/** Marks the title: for a moment, or, in a hidden tab, until somebody looks. */
+	/** Mark the title for a moment, or in a hidden tab until it is visible. */
 	bell(): void {
 		this.#rang = true;
 		this.#show();

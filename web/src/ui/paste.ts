@@ -4,8 +4,8 @@ import { confirmDialog, textDialog } from './dialog';
 import { toast } from './toast';
 
 /**
- * What comes into the terminal by the clipboard or by a drop. Lines for a program that cannot tell a paste from typing are
- * asked about first, for it takes each of them at once. Files are for `bring`; none of them leads the browser elsewhere.
+  * Handle pastes and drops on the terminal. If the program does not use bracketed paste, it would read each line as typed, so
+  * the user has to confirm several lines. Files go to `upload`.
  */
 export function guardPaste(terminal: Terminal, mount: HTMLElement, mayType: boolean, bring: (brought: Brought) => void): void {
 	mount.addEventListener('paste', (event) => {
@@ -16,7 +16,7 @@ export function guardPaste(terminal: Terminal, mount: HTMLElement, mayType: bool
 			event.stopPropagation();
 			bring(brought);
 		} else if (mayType && isRisky(terminal, text)) {
-			// In front of xterm.js, which listens further inside.
+			// This listener runs before that of xterm.js.
 			event.preventDefault();
 			event.stopPropagation();
 			void ask(terminal, text);
@@ -33,7 +33,7 @@ export function guardPaste(terminal: Terminal, mount: HTMLElement, mayType: bool
 	showDropping(mount);
 }
 
-/** While files are held over it. */
+/** Highlight the terminal while files are dragged over it. */
 function showDropping(mount: HTMLElement): void {
 	const show = (event: DragEvent) =>
 		mount.classList.toggle('dropping', event.type === 'dragover' && event.dataTransfer?.types.includes('Files') === true);
@@ -41,7 +41,7 @@ function showDropping(mount: HTMLElement): void {
 		mount.addEventListener(type, show);
 }
 
-/** For who has no key for it. The text comes from a field where the browser does not give the clipboard to pages. */
+/** Paste without a keyboard. If the page may not read the clipboard, a dialog asks for the text. */
 export async function pasteFromClipboard(terminal: Terminal): Promise<void> {
 	let text: string | null;
 	try {
@@ -66,7 +66,7 @@ function paste(terminal: Terminal, text: string): void {
 		terminal.paste(text);
 }
 
-/** Wherever a file is dropped on the page, it is not opened in its place. Once a page. */
+/** Keep the browser from opening files that are dropped elsewhere on the page. */
 export function keepDropsHere(): void {
 	for (const type of ['dragover', 'drop'] as const)
 		window.addEventListener(type, (event) => {
@@ -80,7 +80,7 @@ function isRisky(terminal: Terminal, text: string): boolean {
 	return !terminal.modes.bracketedPasteMode && lines(text) > 1;
 }
 
-/** How many there are, the last of which need not be ended. */
+/** The number of lines; the last one may lack its newline. */
 function lines(text: string): number {
 	return text.split(/\r\n|\r|\n/).length - (/[\r\n]$/.test(text) ? 1 : 0);
 }

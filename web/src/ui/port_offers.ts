@@ -3,7 +3,7 @@ import { fill, h, keepFocusOutside } from './dom';
 
 const SHOWN = 3;
 
-/** Offers to open what has begun to listen in the session. */
+/** Offers to open ports that programs of the session listen on. */
 export class PortOffers {
 	readonly element = h('span', { class: 'port-offers', 'data-testid': 'port-offers', role: 'status', 'aria-live': 'polite' });
 	#open: (port: number) => void;
@@ -15,7 +15,7 @@ export class PortOffers {
 		keepFocusOutside(this.element);
 	}
 
-	/** Another session: what was dismissed there means nothing here. */
+	/** Another session is shown. */
 	clear(): void {
 		this.#dismissed.clear();
 		this.show([]);
@@ -23,7 +23,7 @@ export class PortOffers {
 
 	show(ports: readonly Port[]): void {
 		this.#ports = ports.filter(({ previewable }) => previewable);
-		// Once it listens again it is news again.
+		// A port that is closed and opened again is offered again.
 		for (const port of this.#dismissed)
 			if (!this.#ports.some((each) => each.port === port))
 				this.#dismissed.delete(port);

@@ -1,4 +1,4 @@
-/* The ports that programs of a session listen on: they are offered, and opened through a preview. */
+/* Offers ports that programs of a session listen on, and opens them through previews. */
 import type { Api } from '../net/api';
 import { previewUrl } from '../net/place';
 import { PortEvents } from '../net/port_events';
@@ -10,7 +10,7 @@ export class Ports {
 	#events: PortEvents | null = null;
 	#offers: PortOffers;
 
-	/** attempt: what may fail is done by it, and said. */
+	/** attempt: runs a task and reports its failure. */
 	constructor(api: Api, attempt: (task: () => Promise<void>) => void) {
 		this.#api = api;
 		this.#offers = new PortOffers((port) => attempt(() => this.#open(port)));
@@ -20,7 +20,7 @@ export class Ports {
 		return this.#offers.element;
 	}
 
-	/** Those of that session from now on; owners alone are told of them. */
+	/** Show the ports of this session from now on. Only owners may see them. */
 	follow(id: string): void {
 		this.stop();
 		this.#id = id;
@@ -37,7 +37,7 @@ export class Ports {
 		if (this.#id === null)
 			return;
 		const preview = await this.#api.exposePort(port, this.#id);
-		// It has no handle on this page, and does not hear where it was opened from.
+		// The preview gets no handle on this page and no referrer.
 		window.open(previewUrl(preview), '_blank', 'noopener,noreferrer');
 	}
 }

@@ -10,7 +10,7 @@ const NOBODY: PresenceMessage = { type: 'presence', clients: [], sizeBy: null, s
 
 export const ROLE_WORDS = { owner: 'owner', driver: 'can type', viewer: 'watching' } as const;
 
-/** Who is here: a chip for each, a ring around the one who typed last, a pulse while typing. */
+/** The people in the session: a chip for each, a ring around the last typist, a pulse while they type. */
 export class Presence {
 	readonly element = h('button', {
 		type: 'button', class: 'presence', 'data-testid': 'presence', 'aria-haspopup': 'dialog',
@@ -19,7 +19,7 @@ export class Presence {
 	#rename: (name: string) => void;
 	#message: PresenceMessage = NOBODY;
 	#me: Client['id'] | null = null;
-	#lastTyped: string | null = null; // the newest typedAt seen; the server's clock is not ours
+	#lastTyped: string | null = null; // newest typedAt so far; only compared for equality, since clocks differ
 	#typing = false;
 	#timer: number | undefined;
 
@@ -28,7 +28,7 @@ export class Presence {
 		this.#draw();
 	}
 
-	/** A new session: nobody is known yet. */
+	/** Another session is shown. */
 	clear(): void {
 		this.#lastTyped = null;
 		this.update(NOBODY, null);
@@ -65,7 +65,7 @@ export class Presence {
 		this.element.ariaLabel = `Who is here: ${names.join('; ') || 'nobody yet'}. Change your name.`;
 	}
 
-	/** Me first, the others as they came. */
+	/** This page's client first, the others in order of arrival. */
 	#ordered(): Client[] {
 		return [...this.#message.clients].sort((a, b) =>
 			Number(b.id === this.#me) - Number(a.id === this.#me));
@@ -101,7 +101,10 @@ export class Presence {
 	}
 }
 
-/** One client for each person: this page's own, or whose window is the size, or else the first; it typed when any of theirs did. */
+/**
+ * One client for each person: this page's own, else the one that sets the size, else the first. Its typedAt is the newest of
+ * all the person's clients.
+ */
 export function persons({ clients, sizeBy }: PresenceMessage, me: Client['id'] | null): Client[] {
 	const found = new Map<Client['id'], Client>();
 	for (const client of clients) {

@@ -1,9 +1,9 @@
 /*
- * QR codes (ISO/IEC 18004:2015) of bytes, level L, for screens: versions 1 to 40. Pure. What is drawn first are the
- * patterns that do not depend on the text; then the codewords, in columns of two from the right; then the mask.
+  * QR codes (ISO/IEC 18004:2015) of bytes, level L, versions 1 to 40. Pure. First the fixed patterns are drawn, then the
+  * codewords, in columns of two from the right, then the mask.
  */
 
-/** Of level L, by version: check codewords of each block, and blocks (table 9). */
+/** For level L, by version: check codewords in each block, and number of blocks (table 9). */
 const CHECKS = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28,
 	28, 28, 30, 30, 26, 28, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30] as const;
 const BLOCKS = [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8,
@@ -22,7 +22,7 @@ const MASKS: readonly ((row: number, column: number) => boolean)[] = [
 	(i, j) => ((i + j) % 2 + (i * j) % 3) % 2 === 0,
 ];
 
-/** Rows of modules, true is dark, without the quiet zone of four around it; null: there is too much of it. mask: of that number. */
+/** Rows of modules (true is dark) without the quiet zone, or null if there are too many bytes. mask: 0 to 7; default: the best. */
 export function qrCode(bytes: Uint8Array, mask?: number): boolean[][] | null {
 	const version = versionFor(bytes.length);
 	if (version === null)
@@ -40,7 +40,7 @@ export function qrCode(bytes: Uint8Array, mask?: number): boolean[][] | null {
 		.reduce((best, each) => each.penalty < best.penalty ? each : best).modules;
 }
 
-/** Modules that are not for patterns, in whole codewords. */
+/** Number of whole codewords that fit beside the patterns. */
 function wordsOf(version: number): number {
 	let modules = (16 * version + 128) * version + 64;
 	if (version >= 2) {
@@ -68,7 +68,7 @@ function dataWords(bytes: Uint8Array, version: number): number[] {
 			bits.push(value >>> i & 1);
 	};
 	const room = dataWordsOf(version);
-	put(4, 4); // bytes
+	put(4, 4); // byte mode
 	put(bytes.length, version < 10 ? 8 : 16);
 	for (const byte of bytes)
 		put(byte, 8);
@@ -81,7 +81,7 @@ function dataWords(bytes: Uint8Array, version: number): number[] {
 	return words;
 }
 
-/** In GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1. */
+/** Multiply in GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1. */
 function multiply(a: number, b: number): number {
 	let product = 0;
 	for (let i = 7; i >= 0; i--)
@@ -89,7 +89,7 @@ function multiply(a: number, b: number): number {
 	return product;
 }
 
-/** The check words of data: Reed and Solomon's. */
+/** Reed-Solomon check words of the data. */
 export function checkWords(data: readonly number[], count: number): number[] {
 	const divisor: number[] = [...Array<number>(count - 1).fill(0), 1];
 	for (let i = 0, root = 1; i < count; i++, root = multiply(root, 2))
@@ -105,7 +105,7 @@ export function checkWords(data: readonly number[], count: number): number[] {
 	return rest;
 }
 
-/** In blocks, the later ones longer by one where it does not go up; from all of them in turn. */
+/** Split the data into blocks, of which the later ones may be longer by one, and interleave them and their check words. */
 function withChecks(data: readonly number[], version: number): number[] {
 	const blocks = BLOCKS[version - 1]!, checks = CHECKS[version - 1]!;
 	const short = Math.floor(data.length / blocks), longer = data.length % blocks;
@@ -124,12 +124,12 @@ function withChecks(data: readonly number[], version: number): number[] {
 class Drawing {
 	readonly modules: boolean[][];
 	#size: number;
-	#taken: boolean[][]; // by patterns
+	#reserved: boolean[][]; // modules of patterns
 
 	constructor(version: number) {
 		this.#size = 17 + 4 * version;
 		this.modules = Array.from({ length: this.#size }, () => Array<boolean>(this.#size).fill(false));
-		this.#taken = this.modules.map((row) => [...row]);
+		this.#reserved = this.modules.map((row) => [...row]);
 		const end = this.#size - 1;
 		for (let i = 0; i < this.#size; i++) {
 			this.#set(6, i, i % 2 === 0);
@@ -147,7 +147,7 @@ class Drawing {
 			this.#version(version);
 	}
 
-	/** Level and mask, twice, with their checks (BCH 15, 5). */
+	/** Draw level and mask twice, with their BCH (15, 5) check bits. */
 	format(mask: number): void {
 		const data = LEVEL_L << 3 | mask;
 		const bits = (data << 10 | remainder(data, 10, 0x537)) ^ 0x5412, end = this.#size - 1;
@@ -166,7 +166,7 @@ class Drawing {
 		this.#set(end - 7, 8, true);
 	}
 
-	/** Upwards and downwards in turn; not in the column of the timing pattern. */
+	/** Draw the codewords upwards and downwards in turn, skipping the column of the timing pattern. */
 	words(words: readonly number[], mask: (row: number, column: number) => boolean): void {
 		let at = 0;
 		for (let right = this.#size - 1; right >= 1; right -= 2) {
@@ -175,7 +175,7 @@ class Drawing {
 			for (let step = 0; step < this.#size; step++) {
 				const row = (right + 1 & 2) === 0 ? this.#size - 1 - step : step;
 				for (const column of [right, right - 1]) {
-					if (this.#taken[row]![column])
+					if (this.#reserved[row]![column])
 						continue;
 					const dark = ((words[at >>> 3] ?? 0) >>> 7 - (at & 7) & 1) === 1;
 					this.modules[row]![column] = dark !== mask(row, column);
@@ -204,7 +204,7 @@ class Drawing {
 		if (row < 0 || column < 0 || row >= this.#size || column >= this.#size)
 			return;
 		this.modules[row]![column] = dark;
-		this.#taken[row]![column] = true;
+		this.#reserved[row]![column] = true;
 	}
 }
 
@@ -215,7 +215,7 @@ function remainder(data: number, bits: number, divisor: number): number {
 	return rest;
 }
 
-/** Annex E. */
+/** Positions of alignment patterns (annex E). */
 function alignments(version: number, size: number): number[] {
 	if (version === 1)
 		return [];
@@ -224,7 +224,7 @@ function alignments(version: number, size: number): number[] {
 	return [6, ...Array.from({ length: count - 1 }, (_, i) => size - 7 - step * (count - 2 - i))];
 }
 
-/** What makes it hard to read (7.8.3): long lines, blocks, what looks like a finder, much of one shade. */
+/** Penalty of a mask (7.8.3): long runs, blocks, patterns like a finder, uneven share of dark modules. */
 function penaltyOf(modules: readonly (readonly boolean[])[]): number {
 	const size = modules.length;
 	const lines = [...modules, ...modules.map((_, column) => modules.map((row) => row[column]!))]

@@ -3,7 +3,7 @@ import { qrCode } from './qr';
 const QUIET = 4; // modules around it
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A QR code of the text as a picture, dark on light whatever the theme; null: the text is too long. */
+/** A picture of the text's QR code, dark on light in any theme; null if the text is too long. */
 export function qrPicture(text: string, label: string): SVGElement | null {
 	const modules = qrCode(new TextEncoder().encode(text));
 	if (modules === null)

@@ -3,8 +3,8 @@ import { openDialog } from './dialog';
 import { h } from './dom';
 
 /**
- * What the terminal shows and has shown as a text of the page: it can be selected with fingers, found by the browser's own
- * search and read by screen readers, and stays as it is while the session goes on.
+  * Show the terminal's text and scrollback as static text of the page, for selecting by touch, for the browser's search and
+  * for screen readers.
  */
 export function openReadMode(terminal: Terminal): void {
 	const text = h('pre', {
@@ -12,7 +12,7 @@ export function openReadMode(terminal: Terminal): void {
 		keydown: (event: KeyboardEvent) => {
 			if (event.key !== 'a' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey)
 				return;
-			// Of it, not of the page behind it as well.
+			// Select only this text, not the whole page.
 			event.preventDefault();
 			getSelection()?.selectAllChildren(text);
 		},
@@ -28,7 +28,7 @@ export function openReadMode(terminal: Terminal): void {
 	text.scrollTop = text.scrollHeight;
 }
 
-/** Lines that were wrapped are whole again. */
+/** The text of a buffer, with wrapped lines joined. */
 export function bufferText(buffer: IBuffer): string {
 	let text = '';
 	for (let row = 0; row < buffer.length; row++) {

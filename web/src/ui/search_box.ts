@@ -4,7 +4,7 @@ import { icon } from './icons';
 import { SEARCH_COLORS } from './terminal_themes';
 import type { Theme } from './theme';
 
-/** Search in the terminal's history: Enter goes back in time, Shift+Enter forward, Esc ends it. */
+/** Search in the terminal's history: Enter finds the previous match, Shift+Enter the next, Esc closes it. */
 export class SearchBox {
 	readonly element: HTMLElement;
 	#search: SearchAddon;

@@ -2,7 +2,7 @@ import type { Api } from '../net/api';
 import type { Session, Size } from '../net/wire';
 import { confirmDialog, formDialog } from './dialog';
 
-/** size: what the new session's shell starts with; freeName: what it is called unless a name is given. */
+/** size: of the new session; freeName: the default name. */
 export function createSessionDialog(api: Api, size: Size | null, freeName: string,
 	created: (session: Session) => void): void {
 	let session: Session | null = null;
@@ -33,7 +33,7 @@ export function renameSessionDialog(api: Api, session: { id: string; name: strin
 	});
 }
 
-/** size: what to begin with. */
+/** size: the initial values. */
 export function fixedSizeDialog(api: Api, id: string, size: Size): void {
 	formDialog({
 		title: 'Fixed size',
@@ -46,7 +46,7 @@ export function fixedSizeDialog(api: Api, id: string, size: Size): void {
 	});
 }
 
-/** True if it was to be ended and has been. */
+/** Ask, then delete the session. Returns false if the user cancels. */
 export async function endSessionDialog(api: Api, session: Session): Promise<boolean> {
 	const others = session.clients > 1 ? ` ${session.clients} people are attached to it.` : '';
 	const text = session.state === 'exited'

@@ -5,7 +5,7 @@ import { SessionRow, type SessionRowEvents } from './session_row';
 const REDRAW_MS = 30_000; // for the "3 min. ago"
 const TICK_MS = 1000; // for "1:12"
 
-/** All sessions in the order of their making: a list that jumps about cannot be clicked. */
+/** All sessions in the order of their creation, so that rows do not move under the pointer. */
 export class SessionList {
 	readonly element = h('ul', { class: 'sessions', 'data-testid': 'session-list', 'aria-label': 'Sessions' });
 	#events: SessionRowEvents;
@@ -38,12 +38,11 @@ export class SessionList {
 		return this.#sessions.find((session) => session.id === id);
 	}
 
-	/** Where to go from a session that is gone. */
 	best(except: string): Session | undefined {
 		return mostRecent(this.#sessions.filter((session) => session.id !== except));
 	}
 
-	/** A name for a session that is given none. */
+	/** The default name of a new session. */
 	freeName(): string {
 		const taken = new Set(this.#sessions.map((session) => session.name));
 		let number = this.#sessions.length + 1;
@@ -77,14 +76,14 @@ export class SessionList {
 				this.#rows.set(session.id, row);
 			}
 			row.update(session, session.id === this.#current);
-			// Only what is out of place is moved: moving takes the focus away.
+			// Move only rows that are out of place: moving an element loses the focus.
 			if (this.element.children[place] !== row.element)
 				this.element.insertBefore(row.element, this.element.children[place] ?? null);
 		}
 	}
 }
 
-/** Where something happened last; sessions that have ended come after all that run. */
+/** The most recently active session; running sessions come before exited ones. */
 export function mostRecent(sessions: readonly Session[]): Session | undefined {
 	return [...sessions].sort((a, b) =>
 		Number(a.state === 'exited') - Number(b.state === 'exited')

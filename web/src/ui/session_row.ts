@@ -16,9 +16,8 @@ export interface SessionRowEvents {
 }
 
 /**
- * One session in the list. The same elements stay for as long as the session does, and only their
- * contents change: the list is told news several times a second, and a link that was replaced
- * between press and release is never clicked.
+  * One session in the list. Its elements are reused at every update. Updates come several times a second, and a link that
+  * is replaced between press and release gets no click.
  */
 export class SessionRow {
 	readonly element: HTMLElement;
@@ -39,7 +38,7 @@ export class SessionRow {
 		this.#link = h('a', {
 			href: sessionHref(session.id),
 			click: (event: MouseEvent) => {
-				// With a modifier it is a link as any other, to a new tab.
+				// With a modifier the browser opens a new tab.
 				if (event.ctrlKey || event.metaKey || event.shiftKey)
 					return;
 				event.preventDefault();
@@ -71,7 +70,7 @@ export class SessionRow {
 		describe(this.#end, ended ? 'Delete' : 'End', name);
 	}
 
-	/** Time goes on. */
+	/** Update the elapsed time. */
 	tick(): void {
 		setText(this.#time, standing(this.#session, Date.now()).time);
 	}
@@ -91,7 +90,7 @@ export class SessionRow {
 	}
 }
 
-/** What there is no room for. */
+/** Details for the tooltip. */
 export function describeSession({ activity, cols, cwd, lastActivityAt, rows, shell }: Session): string {
 	const block = activity?.block;
 	const who = block?.label ?? block?.author;
@@ -101,7 +100,7 @@ export function describeSession({ activity, cols, cwd, lastActivityAt, rows, she
 	].filter(Boolean).join('\n');
 }
 
-/** Emoji look as they like, or not at all: those marks are drawn. */
+/** Emoji look different on each system, so icons replace them. */
 export function showMark(element: HTMLElement, mark: string): void {
 	if (element.dataset['mark'] === mark)
 		return;
@@ -109,7 +108,7 @@ export function showMark(element: HTMLElement, mark: string): void {
 	fill(element, mark === '🔒' ? icon('lock') : mark === '⌨' ? icon('keyboard') : mark);
 }
 
-/** The same text again would still be a change, to who reads the page aloud. */
+/** Setting the same text again would make screen readers repeat it. */
 export function setText(element: HTMLElement, text: string): void {
 	if (element.textContent !== text)
 		element.textContent = text;

@@ -1,14 +1,14 @@
-/* How somebody wants the page to be, kept by the browser. What is kept may be anything: only what is known counts. */
+/* Settings of the page, in the browser's storage. Stored values are not trusted: unknown ones are ignored. */
 import { recall, remember } from './storage';
 
-/** What each may be, first what it is unless somebody says otherwise. */
+/** The values of each setting; the first one is the default. */
 export const SETTINGS = {
 	fontSize: ['auto', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '20', '22', '24', '28', '32'],
 	lineHeight: ['1.15', '1', '1.05', '1.1', '1.2', '1.3', '1.4', '1.6', '1.8', '2'],
 	cursor: ['block', 'bar', 'underline'],
 	blink: ['auto', 'on', 'off'],
-	interrupt: ['copy', 'interrupt'], // what Ctrl-C does where something is selected
-	digits: ['sessions', 'shell'], // whose Alt+1…9 are
+	interrupt: ['copy', 'interrupt'], // what Ctrl-C does while text is selected
+	digits: ['sessions', 'shell'], // the receiver of Alt+1…9
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -17,13 +17,13 @@ export type SettingValues = { readonly [Name in SettingName]: (typeof SETTINGS)[
 export const DEFAULTS = Object.fromEntries(
 	Object.entries(SETTINGS).map(([name, [value]]) => [name, value])) as unknown as SettingValues;
 
-/** Each by itself: one that makes no sense takes none of the others along. */
+/** Parse stored settings. An invalid value does not affect the others. */
 export function parseSettings(kept: string | null): SettingValues {
 	let value: unknown = null;
 	try {
 		value = JSON.parse(kept ?? 'null');
 	} catch {
-		// Of somebody else, or cut.
+		// Not JSON.
 	}
 	if (typeof value !== 'object' || value === null)
 		return DEFAULTS;
@@ -37,7 +37,7 @@ export class Settings {
 	#listeners = new Set<() => void>();
 
 	constructor() {
-		// Of another tab.
+		// Changed in another tab.
 		window.addEventListener('storage', ({ key }) => {
 			if (key === 'ringside.settings' || key === null)
 				this.#apply(parseSettings(recall('settings')));
@@ -56,7 +56,7 @@ export class Settings {
 		this.#keep(DEFAULTS);
 	}
 
-	/** In CSS pixels; on a narrow screen a little less unless somebody says. */
+	/** In CSS pixels. The default is smaller on narrow screens. */
 	get fontSize(): number {
 		const { fontSize } = this.#values;
 		return fontSize !== 'auto' ? Number(fontSize) : window.matchMedia('(max-width: 700px)').matches ? 13 : 14;
@@ -66,13 +66,13 @@ export class Settings {
 		return Number(this.#values.lineHeight);
 	}
 
-	/** readOnly: of who types nothing it shows no more than a place. */
+	/** By default the cursor does not blink for viewers or with reduced motion. */
 	blinks(readOnly: boolean): boolean {
 		const { blink } = this.#values;
 		return blink === 'auto' ? !readOnly && !window.matchMedia('(prefers-reduced-motion: reduce)').matches : blink === 'on';
 	}
 
-	/** Returns how to stop listening. */
+	/** Returns a function that removes the listener. */
 	onChange(listener: () => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);

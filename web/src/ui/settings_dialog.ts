@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
 	'interrupt copy': 'Copies it', 'interrupt interrupt': 'Interrupts', 'digits sessions': 'Go to sessions', 'digits shell': 'Are the shell’s',
 };
 
-/** Whatever is chosen counts at once, also for what can be seen behind. Loaded when it is first opened. */
+/** The settings dialog. Changes apply at once. Loaded when it is first opened. */
 export function openSettings(settings: Settings, theme: Theme): void {
 	const colours = select('theme', [['', 'As the system'], ...Object.entries(PALETTES).map(([name, { label }]) => [name, label] as const)],
 		(value) => theme.choose(value));

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const EXPIRIES = [['1 hour', HOUR_MS], ['1 day', 24 * HOUR_MS], ['7 days', 168 * HOUR_MS],
 	['30 days', 720 * HOUR_MS]] as const;
 
-/** Links to one session: make one, copy it, take one back. */
+/** Share links of one session: create, copy and revoke them. */
 export function openShareDialog(api: Api, session: { readonly id: string; readonly name: string }): void {
 	const name = textField({ label: 'For', placeholder: 'Ada, or “stand-up”', testId: 'share-name' });
 	const expiry = h('select', { 'data-testid': 'share-expiry' }, ...EXPIRIES.map(([label, ms]) =>
@@ -89,7 +89,7 @@ function showMade(area: HTMLElement, url: string): void {
 	void showPicture(picture, url);
 }
 
-/** Without it the link is enough. */
+/** If the code cannot be loaded, there is only the link. */
 async function showPicture(area: HTMLElement, url: string): Promise<void> {
 	const made = await import('./qr_picture').catch(() => null);
 	const picture = made?.qrPicture(url, 'QR code of the link') ?? null;

@@ -3,8 +3,8 @@ import { h } from './dom';
 import { recall, remember } from './storage';
 
 /**
- * The page's own keys are Ctrl+Shift and a letter: a terminal cannot tell those from Ctrl and
- * the letter, so no program in the shell misses them.
+  * A shortcut of the page: Ctrl+Shift and a letter. Terminals cannot distinguish those from Ctrl and the letter, so programs
+  * do not need them.
  */
 export interface Shortcut {
 	readonly letter: string;
@@ -13,8 +13,8 @@ export interface Shortcut {
 }
 
 /**
- * Before xterm.js and the browser see the key. A dialog has the keyboard to itself. go: to the n-th session, by Alt and a digit;
- * false: there is none, and the key is the shell's. Until signal is aborted.
+  * Handle shortcuts before xterm.js and the browser, except while a dialog is open. go: shows the n-th session (Alt and a digit);
+  * if it returns false, the key goes to the shell. Stops when signal is aborted.
  */
 export function listenForShortcuts(shortcuts: readonly Shortcut[], go: (n: number) => boolean, signal: AbortSignal): void {
 	document.addEventListener('keydown', (event) => {
@@ -39,7 +39,6 @@ export function screenReaderMode(): boolean {
 	return recall('screen-reader') === 'on';
 }
 
-/** changed: the screen reader mode was switched. */
 export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: boolean) => void): void {
 	const rows = [...shortcuts.map(({ letter, what }) => [`Ctrl+Shift+${letter}`, what] as const),
 		['Ctrl+Shift+V', 'Paste'] as const,

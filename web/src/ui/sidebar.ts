@@ -2,10 +2,10 @@ import { h, keepFocusOutside } from './dom';
 import { icon, mark } from './icons';
 import { recall, remember } from './storage';
 
-/** A window that has no room for both, or a phone on its side: as in sidebar.css. */
+/** A narrow window or a phone in landscape: as in sidebar.css. */
 const narrow = window.matchMedia('(max-width: 700px), (pointer: coarse) and (max-height: 500px)');
 
-/** The list's place: beside the terminal, or on a phone a drawer over it. */
+/** The sidebar with the session list. On a phone it is a drawer over the terminal. */
 export class Sidebar {
 	readonly element: HTMLElement;
 	readonly backdrop = h('div', { class: 'backdrop', click: () => this.close() });
@@ -47,7 +47,7 @@ export class Sidebar {
 
 	toggle(): void {
 		this.#show(!this.isOpen);
-		// A drawer that was open when the page was left is only in the way.
+		// A drawer is not restored when the page is opened again.
 		if (!narrow.matches)
 			remember('sidebar', this.isOpen ? null : 'closed');
 	}
@@ -60,7 +60,7 @@ export class Sidebar {
 		this.#show(false);
 	}
 
-	/** After a choice: the drawer has done its work, the sidebar stays. */
+	/** Close it if it is a drawer; a sidebar stays open. */
 	chosen(): void {
 		if (narrow.matches)
 			this.close();

@@ -5,21 +5,21 @@ const OF_NOBODY: Readonly<Record<SizePolicy, string>> = {
 	latest: 'Session size', smallest: 'Smallest window', fixed: 'Fixed size', owner: 'Owner’s size',
 };
 
-/** Says whose size the terminal has, when it is not this window's. */
+/** Shows where the session's size comes from, if not from this window. */
 export class SizeBadge {
 	readonly element: HTMLElement;
 	#take: (() => void) | null;
 
-	/** take: make it this window's size, for those who may. */
+	/** take: sets the size of this window; null if this page may not. */
 	constructor(take: (() => void) | null) {
 		this.#take = take;
 		this.element = h('div', { class: 'size-badge', hidden: true, 'data-testid': 'size-badge' });
 		keepFocusOutside(this.element);
 	}
 
-	/** holder: the name of whose window it is, or null if nobody's alone. */
+	/** holder: name of the client whose window sets the size, or null. */
 	show(size: Size, policy: SizePolicy, holder: string | null): void {
-		// Under the other policies only the windows themselves give the size.
+		// Under the other policies the button would have no effect.
 		const take = policy === 'latest' || policy === 'fixed' ? this.#take : null;
 		this.element.hidden = false;
 		fill(this.element, h('span', { class: 'holder' }, whoseSize(policy, holder)),

@@ -9,13 +9,13 @@ const POLICIES: Readonly<Record<SizePolicy, string>> = {
 	fixed: 'Fixed size…',
 };
 
-/** Chooses whose window gives the session its size. An icon, with the browser's own menu behind it. */
+/** Selects the size policy of the session. An icon over an invisible native select. */
 export class SizeMenu {
 	readonly element: HTMLElement;
 	#select: HTMLSelectElement;
 
 	constructor(choose: (policy: SizePolicy) => void) {
-		let before: HTMLElement | null = null; // had the focus: the terminal
+		let before: HTMLElement | null = null; // the element that had the focus
 		this.#select = h('select', {
 			'data-testid': 'size-policy',
 			focus: (event: FocusEvent) => {
@@ -23,7 +23,7 @@ export class SizeMenu {
 			},
 			change: () => {
 				const chosen = this.#select.value as SizePolicy;
-				this.#select.value = ''; // the server says what it is; and a size is fixed more than once
+				this.#select.value = ''; // so that the same policy can be chosen again; the server reports the current one
 				before?.focus();
 				choose(chosen);
 			},

@@ -1,19 +1,19 @@
-/* What a session is at, in the words of the list. No DOM: all of it is tested. */
+/* The status of a session as lists show it. No DOM, so that unit tests cover it. */
 import type { Activity, Session } from '../net/wire';
 
-/** Somebody is waited for; the last command has failed; something works; nothing does; the shell has ended; not known. */
+/** waits: for input; failed: the last command; works: a program runs; idle: at a prompt; ended: the shell has exited. */
 export type Kind = 'waits' | 'failed' | 'works' | 'idle' | 'ended' | 'unknown';
 
 export interface Standing {
 	readonly kind: Kind;
 	readonly mark: string;
 	readonly text: string;
-	readonly time: string; // for how long, if that says something; it is never cut
+	readonly time: string; // elapsed time, or ''; never cut off
 }
 
-export const INTERRUPTED = 130; // somebody pressed Ctrl-C, and knows
+export const INTERRUPTED = 130; // Ctrl-C: not shown as a failure
 
-/** What the session is at; now: of this machine's clock. */
+/** now: of this machine's clock. */
 export function standing(session: Session, now: number): Standing {
 	const { activity, state, exit } = session;
 	if (state === 'exited') {
@@ -48,7 +48,7 @@ function working(activity: Activity, now: number): Standing {
 	return { kind: 'works', mark: '▶', text: program(activity), time: elapsed(startOf(activity), now) };
 }
 
-/** An editor or a pager on a screen of its own waits for keys all day: that is no question. */
+/** Whether a program waits for input. Full screen programs such as editors always do, so they do not count. */
 export function waits({ status, input }: Activity): boolean {
 	return status === 'waiting_input' || (status === 'starting' && input !== null) || input === 'password';
 }
@@ -61,7 +61,7 @@ function atPrompt({ block, cwd, cwdCut }: Activity): Standing {
 		: { kind: 'idle', mark: '', text: place(cwd, cwdCut), time: '· idle' };
 }
 
-/** Whom does it take? A password, a line, a key; and the program that reads. */
+/** The kind of input and the program that reads it: "a line · read x". */
 export function waitedFor(activity: Activity): string {
 	const what = activity.input === 'password' ? 'password' : activity.input === 'line' ? 'a line' : 'a key';
 	const who = program(activity);
@@ -77,7 +77,7 @@ function startOf({ block, foreground, since }: Activity): string {
 	return (block?.state === 'running' ? block.startedAt : foreground?.startedAt) ?? since;
 }
 
-/** "0:07", "1:12", "1:02:03", "2 d 4 h"; nothing from a clock that is ahead of ours. */
+/** "0:07", "1:12", "1:02:03", "2 d 4 h"; '' if the start is in the future, because clocks differ. */
 export function elapsed(from: string, now: number): string {
 	const seconds = Math.floor((now - Date.parse(from)) / 1000);
 	if (!(seconds >= 0))
@@ -89,12 +89,12 @@ export function elapsed(from: string, now: number): string {
 	return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** On one line, without what would turn, hide or break it. */
+/** The text on one line, without control characters and direction overrides. */
 export function oneLine(text: string): string {
 	return text.replace(/[\s\p{C}]+/gu, ' ').trim();
 }
 
-/** A directory as shells' prompts write it; cut: its beginning is missing. */
+/** A directory with ~ for the home directory; cut: its beginning is missing. */
 export function place(cwd: string, cut: boolean): string {
 	return (cut ? '…' : '') + oneLine(cut ? cwd : cwd.replace(/^\/(?:root|home\/[^/]+)(?=\/|$)/, '~'));
 }

@@ -6,7 +6,7 @@ import { icon } from './icons';
 const SLOW_MS = 150;
 const VERY_SLOW_MS = 400;
 
-/** The line at the foot: is it connected, how fast, how large. */
+/** The line at the bottom: connection, latency, ports, lease and size. */
 export class StatusBar {
 	readonly element: HTMLElement;
 	#state = h('span', { role: 'status', 'aria-live': 'polite', 'data-testid': 'status', class: 'state' });
@@ -18,7 +18,7 @@ export class StatusBar {
 	#badge = h('span', { class: 'size-place' });
 	#size = h('span', { class: 'size', title: 'Size of the session' });
 
-	/** sizeMenu: for those who may choose whose size it is. */
+	/** sizeMenu: null if this page may not change the size policy. */
 	constructor(sizeMenu: HTMLElement | null, showShortcuts: () => void, openSettings: () => void) {
 		this.element = h('footer', { class: 'status-bar' },
 			this.#state, this.#latency, this.#ports, h('span', { class: 'spring' }), this.#lease, this.#badge, this.#size,
@@ -32,15 +32,11 @@ export class StatusBar {
 		keepFocusOutside(this.element);
 	}
 
-	/**
-	 * behind: it shows less than what is put out, until that slows down; silentMs: the server has not answered for so
-	 * long.
-	 */
+	/** See SessionViewEvents.connection(). */
 	connection(state: ConnectionState, behind: boolean, silentMs: number): void {
 		const silent = silentMs > 0 && state.kind === 'live';
 		const catchingUp = behind && state.kind === 'live';
 		const text = silent ? `No answer for ${Math.floor(silentMs / 1000)} s` : catchingUp ? 'Catching up…' : describe(state);
-		// Only real changes, or a screen reader reads the same word over and over.
 		if (this.#state.textContent !== text)
 			this.#state.textContent = text;
 		this.#state.dataset['state'] = silent ? 'silent' : catchingUp ? 'behind' : state.kind;
@@ -53,7 +49,6 @@ export class StatusBar {
 		this.#latency.dataset['speed'] = ms < SLOW_MS ? 'good' : ms < VERY_SLOW_MS ? 'slow' : 'bad';
 	}
 
-	/** While it shows, it stands in for the size. */
 	badge(badge: HTMLElement): void {
 		this.#badge.replaceChildren(badge);
 	}

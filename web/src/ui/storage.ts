@@ -1,4 +1,4 @@
-/* What the browser remembers for this page. It may be forbidden to: then the page does without. */
+/* The browser's storage for this page. It may be disabled; then nothing is stored. */
 
 export function remember(key: string, value: string | null): void {
 	try {
@@ -7,7 +7,7 @@ export function remember(key: string, value: string | null): void {
 		else
 			localStorage.setItem(`ringside.${key}`, value);
 	} catch {
-		// Storage is off. It is only for comfort.
+		// Storage is disabled.
 	}
 }
 

@@ -32,7 +32,7 @@ export const TERMINAL_THEMES: Readonly<Record<ThemeName, ITheme>> = {
 
 interface Palette {
 	readonly label: string;
-	readonly base: ThemeName; // of the page around it
+	readonly base: ThemeName; // theme of the page
 	readonly colors: ITheme;
 }
 
@@ -41,7 +41,7 @@ export type PaletteName = 'dark' | 'light' | 'solarized-dark' | 'solarized-light
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white',
 	'brightBlack', 'brightRed', 'brightGreen', 'brightYellow', 'brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite'] as const;
 
-/** colors: background, foreground, cursor, selection, and the sixteen, as hexadecimal digits. */
+/** colors: background, foreground, cursor, selection, and the sixteen ANSI colours, in hexadecimal. */
 function known(label: string, base: ThemeName, colors: string): Palette {
 	const [background = '', foreground = '', cursor = '', selection = '', ...sixteen] = colors.split(' ').map((each) => `#${each}`);
 	return {
@@ -53,10 +53,9 @@ function known(label: string, base: ThemeName, colors: string): Palette {
 	};
 }
 
-/* Its greys are not among the bright ones, as which bold text is drawn. */
+/* Without Solarized's greys among the bright colours, because bold text uses those. */
 const SOLARIZED = '073642 dc322f 859900 b58900 268bd2 d33682 2aa198 eee8d5 586e75 cb4b16 859900 b58900 268bd2 6c71c4 2aa198 fdf6e3';
 
-/** What can be chosen. */
 export const PALETTES: Readonly<Record<PaletteName, Palette>> = {
 	dark: { label: 'Dark', base: 'dark', colors: TERMINAL_THEMES.dark },
 	light: { label: 'Light', base: 'light', colors: TERMINAL_THEMES.light },
@@ -74,7 +73,7 @@ export function isPalette(name: string): name is PaletteName {
 	return Object.hasOwn(PALETTES, name);
 }
 
-/** The search marks its current match by selecting it, so that is the selection's colour. */
+/** The search selects its current match, so the colour of that is the selection's. */
 export const SEARCH_COLORS: Readonly<Record<ThemeName, SearchColors>> = {
 	dark: {
 		matchBackground: '#6b5215', activeMatchBackground: '#3b5680',

@@ -6,14 +6,14 @@ export type ThemeName = 'dark' | 'light';
 
 const system = window.matchMedia('(prefers-color-scheme: light)');
 
-/** Dark or light: what the system says, until the reader says otherwise; a palette is for one of them. */
+/** The theme: the system's until the user chooses a palette. Each palette is dark or light. */
 export class Theme {
 	#chosen: PaletteName | null;
 	#listeners = new Set<() => void>();
 
 	constructor() {
 		this.#chosen = kept();
-		// Of another tab.
+		// Changed in another tab.
 		window.addEventListener('storage', ({ key }) => {
 			if (key === 'ringside.theme' || key === null) {
 				this.#chosen = kept();
@@ -28,7 +28,7 @@ export class Theme {
 		return PALETTES[this.#palette].base;
 	}
 
-	/** null: the system's. */
+	/** null: the system's theme. */
 	get chosen(): PaletteName | null {
 		return this.#chosen;
 	}
@@ -37,18 +37,18 @@ export class Theme {
 		return PALETTES[this.#palette].colors;
 	}
 
-	/** Programs choose their colours for dark terminals; on paper-white some need help. */
+	/** Most programs choose colours for dark terminals, so light themes need more contrast. */
 	get minimumContrast(): number {
 		return this.name === 'light' ? 4.5 : 1;
 	}
 
 	toggle(): void {
 		const other: ThemeName = this.name === 'dark' ? 'light' : 'dark';
-		// Back at the system's choice, follow the system again.
+		// If this is the system's theme, follow the system again.
 		this.choose(other === systemTheme() ? null : other);
 	}
 
-	/** The name of a palette; anything else: what the system says. */
+	/** name: of a palette; anything else selects the system's theme. */
 	choose(name: string | null): void {
 		this.#chosen = name !== null && isPalette(name) ? name : null;
 		remember('theme', this.#chosen);
@@ -59,7 +59,7 @@ export class Theme {
 		return this.#chosen ?? systemTheme();
 	}
 
-	/** Returns how to stop listening. */
+	/** Returns a function that removes the listener. */
 	onChange(listener: () => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);

@@ -1,14 +1,13 @@
 import { h } from './dom';
 
 const SHOWN_MS = 4000;
-/** What programs say is not about what somebody has just done: there is more time to see it. */
-const NOTICE_MS = 12_000;
+const NOTICE_MS = 12_000; // longer, because a notice is not the result of a user's action
 const NOTICES_MAX = 5;
 let area: HTMLElement | null = null;
 
-const timers = new Map<string, number>(); // of those that are shown, by their text
+const timers = new Map<string, number>(); // of visible toasts, by text
 
-/** A short message in passing; screen readers say it. The same again, while it is shown, is shown longer. */
+/** Show a short message, also to screen readers. A message that is already visible is shown longer. */
 export function toast(text: string): void {
 	const before = timers.get(text);
 	window.clearTimeout(before);
@@ -25,7 +24,7 @@ function findToast(text: string): HTMLElement | undefined {
 	return [...area?.querySelectorAll<HTMLElement>('.toast:not(.notice)') ?? []].find((shown) => shown.textContent === text);
 }
 
-/** What a program in the session wants people to know; an address by itself is a link. */
+/** Show a message from a program in the session. A text that is an address becomes a link. */
 export function notice(title: string | null, text: string): void {
 	const message = h('div', { class: 'toast notice' });
 	if (title)
@@ -39,7 +38,7 @@ export function notice(title: string | null, text: string): void {
 		old.remove();
 }
 
-/** Opened anew each time, it lies above a dialog that was opened since. Older browsers keep it below. */
+/** Reopen the popover, so that it is above dialogs that were opened since. */
 function openArea(): HTMLElement {
 	area ??= document.body.appendChild(h('div', {
 		class: 'toasts', role: 'status', 'aria-live': 'polite', popover: 'manual',

@@ -17,7 +17,7 @@ export interface TopBarOptions {
 	share(): void;
 }
 
-/** The line at the head: which session, what one may do in it, who is here. */
+/** The line at the top: name of the session, role, people, buttons. */
 export class TopBar {
 	readonly element: HTMLElement;
 	#name: HTMLElement;
@@ -57,7 +57,7 @@ export class TopBar {
 		this.#name.textContent = name;
 	}
 
-	/** The owner needs no badge: nothing is out of reach. */
+	/** Show the role, except to owners. */
 	role(role: Role): void {
 		this.#role.hidden = false;
 		this.#role.dataset['role'] = role;

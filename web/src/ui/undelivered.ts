@@ -8,18 +8,18 @@ export interface UndeliveredActions {
 	drop(): void;
 }
 
-/** What was typed and has not arrived, in a note at the foot of the terminal. */
+/** A note at the bottom of the terminal that shows undelivered input. */
 export class UndeliveredNote {
 	readonly element = h('div', { class: 'undelivered', role: 'status', hidden: true, 'data-testid': 'undelivered' });
 	#actions: UndeliveredActions;
-	#shown = ''; // what is in it: drawn anew only when that changes, so that a button can be pressed
+	#shown = ''; // key of the shown contents: unchanged contents are not redrawn, so that buttons get their clicks
 
 	constructor(actions: UndeliveredActions) {
 		this.#actions = actions;
 		keepFocusOutside(this.element);
 	}
 
-	/** live: it can be sent now; null: there is nothing to say. */
+	/** undelivered: null to hide the note; live: the input can be sent now. */
 	show(undelivered: Undelivered | null, live: boolean): void {
 		const words = undelivered === null || undelivered.keys === 0 ? '' : describe(undelivered);
 		const asks = undelivered?.asks === true && live;
@@ -34,7 +34,7 @@ export class UndeliveredNote {
 			fill(this.element, h('span', { class: 'undelivered-words' }, asks ? `${words}:` : words),
 				button('Send', 'undelivered-send', asks && this.#actions.send),
 				button('Drop', 'undelivered-drop', (asks || !live) && this.#actions.drop),
-				// It may be a password: who wants to see it, says so.
+				// The text may be a password, so it is hidden at first.
 				h('details', {}, h('summary', {}, 'Show'), h('code', {}, visible(undelivered.text))));
 	}
 }
@@ -48,7 +48,7 @@ function describe({ keys, doubtful }: Undelivered): string {
 	return doubtful ? `${what} perhaps not delivered` : `${what} not delivered`;
 }
 
-/** Control characters as Unicode's pictures of them. */
+/** The text with Unicode's pictures of control characters. */
 function visible(text: string): string {
 	const shown = [...text].map((character) => {
 		const code = character.codePointAt(0) ?? 0;

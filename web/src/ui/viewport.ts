@@ -1,6 +1,6 @@
 /**
- * Keep the page in what can really be seen. A phone's keyboard covers the lower half of the
- * window without making it smaller (always on iOS), and the cursor with it.
+  * Keep the page in the visible part of the window. A phone's keyboard may cover its lower half without resizing it (always on
+  * iOS).
  */
 export function followVisualViewport(): void {
 	const viewport = window.visualViewport;
@@ -8,7 +8,7 @@ export function followVisualViewport(): void {
 		return;
 	const root = document.documentElement;
 	const apply = () => {
-		// Pinch zoom also shrinks it; then the reader wants to look closer, not a smaller page.
+		// Pinch zoom shrinks the viewport too, but must not shrink the page.
 		if (viewport.scale > 1.01)
 			return;
 		root.style.setProperty('--visible-height', `${viewport.height}px`);

@@ -5,14 +5,14 @@ import { icon } from '../ui/icons';
 
 const TEXT_MAX = 4096;
 
-/** What a program waits for, typed where its tile is; it goes to this question, or nowhere. */
+/** A form in a tile to answer a waiting program. */
 export class AnswerForm {
 	readonly element: HTMLFormElement;
 	#input: HTMLInputElement;
 	#problem = h('p', { class: 'problem', role: 'alert' });
 	#button = h('button', { type: 'submit', class: 'button small primary', 'data-testid': 'wall-send' }, icon('check'), 'Send');
 
-	/** answer: types it; what it throws is shown. closed: it is over, one way or the other. */
+	/** answer: types the text; if it rejects, the error is shown. closed: answered or cancelled. */
 	constructor(session: Session, answer: (text: string) => Promise<void>, closed: () => void) {
 		const name = session.name || session.id, kind = session.activity?.input;
 		const what = kind === 'password' ? 'Password' : kind === 'raw' ? 'Keys' : 'A line';
@@ -27,7 +27,7 @@ export class AnswerForm {
 				void this.#send(answer, closed);
 			},
 			keydown: (event: KeyboardEvent) => {
-				event.stopPropagation(); // arrows are for the text here
+				event.stopPropagation(); // arrow keys move the cursor, not the selected tile
 				if (event.key === 'Escape')
 					closed();
 			},

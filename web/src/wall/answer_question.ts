@@ -10,7 +10,7 @@ interface State {
 	readonly block?: string | null;
 }
 
-/** Type what a session waits for: to the question that was seen, and not to what has come since. Fails with what to tell. */
+/** Type input for the prompt that the user saw, not for a later one. Rejects with a message for the user. */
 export async function answerQuestion(api: Api, control: Control, { id, activity }: Session, text: string): Promise<void> {
 	const block = activity?.block?.state === 'running' ? activity.block.id : null;
 	if (activity?.input === 'password') {
@@ -20,11 +20,11 @@ export async function answerQuestion(api: Api, control: Control, { id, activity 
 	const { state } = await ask(control, 'GET', id, 'state') as { state?: State };
 	if (state?.input !== activity?.input || (state?.block ?? null) !== block)
 		throw new Error(OVER);
-	// Keys are waited for one by one: they are sent as they are.
+	// A program that reads single keys gets no Enter.
 	await ask(control, 'POST', id, 'keys', activity?.input === 'raw' && text !== '' ? { text } : { text, submit: true });
 }
 
-/** Ctrl-C, as if it were typed there. */
+/** Type Ctrl-C. */
 export async function interrupt(control: Control, id: string): Promise<void> {
 	await ask(control, 'POST', id, 'keys', { keys: ['C-c'] });
 }

@@ -5,33 +5,32 @@ import { HEAD_HEIGHT, type Place } from './layout';
 import { frameOf, paintPicture, type Frame, type Text } from './paint';
 import type { Picture } from './picture';
 
-const FONT_SIZE = 16; // measured at this size, drawn at any
-const BAND = 1.5; // of what is in sight: so much is drawn, so that scrolling by less draws nothing
-const RATIO_MAX = 2; // finer than that nobody sees
+const FONT_SIZE = 16; // for measuring; drawn at any size
+const BAND = 1.5; // height of the canvas relative to the window, so that short scrolling draws nothing
+const RATIO_MAX = 2; // device pixels per CSS pixel
 const DIM = 0.6;
 const EDGE = 4; // between a tile's edge and its picture
 
-/** A tile's place and what it shows. */
 export interface Sight {
 	readonly place: Place;
 	readonly picture: Picture | null;
 }
 
 /**
- * All miniatures, on one canvas behind the tiles: as large as what is in sight and a half, and moved only when that is left,
- * so that pictures scroll with their tiles.
+  * All miniatures on one canvas behind the tiles. The canvas is higher than the window and scrolls with the tiles; it moves only
+  * when the window leaves it.
  */
 export class WallCanvas {
 	readonly element = h('canvas', { class: 'wall-canvas', 'aria-hidden': 'true' });
 	#context = this.element.getContext('2d', { alpha: false });
 	#ratio = 1;
-	#top = 0; // of the band, in what is scrolled
+	#top = 0; // in the scrolled area
 	#width = 0;
 	#height = 0;
 	#advance = 0;
 	#even = new Map<string, boolean>();
 
-	/** Make sure that what is between top and bottom is on it. Returns whether it is empty now. */
+	/** Make the canvas cover the range from top to bottom. Returns true if it was moved and is empty. */
 	cover(top: number, bottom: number, width: number, height: number): boolean {
 		const ratio = Math.min(RATIO_MAX, window.devicePixelRatio);
 		const wanted = Math.min(height, Math.ceil((bottom - top) * BAND));
@@ -52,12 +51,11 @@ export class WallCanvas {
 		return true;
 	}
 
-	/** Nothing is on it any more. */
 	clear(background: string): void {
 		this.#fill(background, 0, 0, this.element.width, this.element.height);
 	}
 
-	/** From where to where it reaches, in what is scrolled. */
+	/** The range that it covers, in the scrolled area. */
 	get reach(): { top: number; bottom: number } {
 		return { top: this.#top, bottom: this.#top + this.#height };
 	}
@@ -99,7 +97,7 @@ export class WallCanvas {
 				context.fillStyle = color = text.color;
 			context.globalAlpha = text.dim ? DIM : 1;
 			const x = text.column * advance, y = (text.row + 0.5) * line;
-			// A font that stands in for ours may have wider characters.
+			// A fallback font may have wider characters.
 			if (text.text.length === text.columns)
 				context.fillText(text.text, x, y);
 			else
@@ -114,7 +112,7 @@ export class WallCanvas {
 		this.#context.fillRect(x, y, width, height);
 	}
 
-	/** The width of a character, and with it of all of them. */
+	/** The width of a character; the font is monospaced. */
 	#measure(): number {
 		if (this.#advance > 0 || this.#context === null)
 			return this.#advance;
@@ -130,7 +128,7 @@ export class WallCanvas {
 		if (even === undefined && this.#context !== null) {
 			const advance = this.#measure();
 			this.#context.font = fontOf(false, false);
-			// Writing from right to left would turn its neighbours round.
+			// Characters of right-to-left scripts would reorder their neighbours.
 			even = !/[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(character)
 				&& Math.abs(this.#context.measureText(character.repeat(20)).width / 20 - advance) < 0.05;
 			this.#even.set(character, even);

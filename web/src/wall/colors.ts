@@ -1,4 +1,4 @@
-/* Colours of cells, as the page's terminals have them. No DOM: all of it is tested. */
+/* Colours of cells, the same as in the page's terminals. No DOM, so that unit tests cover it. */
 import type { ITheme } from '@xterm/xterm';
 import { SWAPPED, type Color } from './picture';
 
@@ -7,8 +7,8 @@ const NAMES = [
 	'brightBlue', 'brightMagenta', 'brightCyan', 'brightWhite',
 ] as const;
 const LEVELS = [0, 95, 135, 175, 215, 255]; // of the cube
-const CACHE_MAX = 4096; // programs may have any colours
-const STEPS = 8; // to black or white
+const CACHE_MAX = 4096; // pairs of colours
+const STEPS = 8; // from a colour to black or white
 
 type Rgb = readonly [number, number, number];
 
@@ -20,7 +20,7 @@ export class Colors {
 	#contrast: number;
 	#readable = new Map<string, string>();
 
-	/** contrast: the least that text has against what is behind it. */
+	/** contrast: minimum of text against its background. */
 	constructor(theme: ITheme, contrast: number) {
 		this.background = theme.background ?? '#000000';
 		this.foreground = theme.foreground ?? '#ffffff';
@@ -29,12 +29,12 @@ export class Colors {
 		this.#contrast = contrast;
 	}
 
-	/** Behind the cells; null: what is behind all of them. */
+	/** The background of cells; null for the default. */
 	behind(color: Color): string | null {
 		return color === null ? null : this.#of(color);
 	}
 
-	/** Of a text, over such a background. */
+	/** The colour of text over this background. */
 	text(color: Color, behind: Color): string {
 		const text = color === null ? this.foreground : this.#of(color);
 		if (this.#contrast <= 1)
@@ -68,7 +68,7 @@ function greys(): string[] {
 	return Array.from({ length: 24 }, (_, i) => hex([8 + 10 * i, 8 + 10 * i, 8 + 10 * i]));
 }
 
-/** text, or as much nearer to black or white as it takes. */
+/** The text colour, mixed with black or white as much as the contrast needs. */
 export function readableOver(text: string, over: string, contrast: number): string {
 	const from = rgb(text), base = luminance(rgb(over));
 	const to: Rgb = base > 0.18 ? [0, 0, 0] : [255, 255, 255];

@@ -10,21 +10,20 @@ export interface DoorOptions {
 	readonly api: Api;
 	readonly role: Role;
 	readonly theme: Theme;
-	/** What it covers; the session below goes on, in its size. */
+	/** The element that the wall covers. The session below stays connected and keeps its size. */
 	readonly main: HTMLElement;
-	/** Whether nobody else tells which sessions there are: a link has no list. */
+	/** Whether the wall has to fetch the sessions itself: the page of a share link has no list. */
 	readonly follow: boolean;
 	open(id: string): void;
-	/** Two or more side by side; null: there are no others. */
+	/** Open two or more sessions side by side; null if there is only one. */
 	readonly openTiles: ((ids: readonly string[]) => void) | null;
 	leave(): void;
-	/** The server does not tell which sessions there are. */
+	/** The server refused the list of sessions. */
 	refused(): void;
-	/** It is opened, or closed. */
 	changed(open: boolean): void;
 }
 
-/** Opens the wall, which is fetched by then, and closes it. */
+/** Opens and closes the wall, whose code is loaded when it is first opened. */
 export class WallDoor {
 	#options: DoorOptions;
 	#wall: Wall | null = null;
@@ -36,12 +35,11 @@ export class WallDoor {
 		this.#options = options;
 	}
 
-	/** It is there, or about to be. */
 	get isOpen(): boolean {
 		return this.#opening || this.#wall !== null;
 	}
 
-	/** first: the session that is chosen to begin with. */
+	/** first: id of the session that is selected at first. */
 	open(first: string | null): void {
 		if (this.isOpen) {
 			this.#wall?.focus();
@@ -74,7 +72,7 @@ export class WallDoor {
 		const { api, role, theme, main, follow, open, openTiles, leave, refused } = this.#options;
 		try {
 			const made = await import('./wall');
-			// Somebody has gone back meanwhile, or even come again.
+			// It was closed meanwhile, or closed and opened again.
 			if (!this.#opening || this.#wall !== null)
 				return;
 			this.#opening = false;

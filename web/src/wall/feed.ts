@@ -1,30 +1,29 @@
 /*
- * Pictures of the sessions that are in sight, over one control socket. A screen is asked for once when it is new, and then when
- * something has been printed, which is waited for: a session that is quiet costs nothing, one that is loud four answers a second.
- * No DOM: all of it is tested.
+  * Pictures of the visible sessions, over one control socket. The feed fetches a screen, waits for new output, and fetches again,
+  * at most four times a second. A quiet session costs nothing. No DOM, so that unit tests cover it.
  */
 import type { Clock } from '../net/clock';
 import type { Answer, Control } from '../net/control';
 import type { Session } from '../net/wire';
 import { takeScreen, type Picture } from './picture';
 
-const TICK_MS = 250; // between two looks at the same session
-const REST = 3; // times as long as an answer took: what is large is not asked for without pause
-const RETRY_MS = 2000; // after a refusal
-const WAIT_MS = 600_000; // for something to be printed, before it is asked again
-const UNDERWAY_MAX = 100; // requests: the server takes 128
-const CROWDED_MS = 1000; // where more are in sight than that, each has its turn, and nothing is waited for
+const TICK_MS = 250; // between two fetches of one session
+const REST = 3; // pause after a fetch, in multiples of its duration, so that large screens are fetched less often
+const RETRY_MS = 2000; // after an error
+const WAIT_MS = 600_000; // timeout of a request that waits for output
+const UNDERWAY_MAX = 100; // pending requests: the server allows 128
+const CROWDED_MS = 1000; // with more visible sessions than that, they are polled in turn, without waiting for output
 
 interface Subject {
 	session: Session;
 	picture: Picture | null;
-	fresh: boolean; // of the picture: it is known to be so, by this connection
-	plain: boolean; // it has too many styles to have them told
-	stale: boolean;
-	still: boolean; // it has ended, and this is what it has shown last
-	request: string | null;
-	waiting: boolean; // what is asked for is that something be printed
-	due: number;
+	fresh: boolean; // the version of the picture is valid on this connection
+	plain: boolean; // too many styles: fetch text only
+	stale: boolean; // has to be fetched
+	still: boolean; // the session has exited and the picture is final
+	request: string | null; // id of the pending request
+	waiting: boolean; // that request waits for output
+	due: number; // no request before this time
 }
 
 export class Feed {
@@ -36,9 +35,9 @@ export class Feed {
 	#timer: unknown = null;
 	#looked = -TICK_MS;
 	#underway = 0;
-	#turn = 0; // who is asked first, where not all can be
+	#turn = 0; // index to start with when not all sessions can be fetched at once
 
-	/** changed: a session's picture is another. */
+	/** changed: the picture of a session has changed. */
 	constructor(control: Control, clock: Clock, changed: (id: string) => void) {
 		this.#control = control;
 		this.#clock = clock;
@@ -49,7 +48,6 @@ export class Feed {
 		return this.#subjects.get(id)?.picture ?? null;
 	}
 
-	/** Those that there are, and what is known of them. */
 	update(sessions: readonly Session[]): void {
 		const ids = new Set(sessions.map(({ id }) => id));
 		for (const [id, subject] of this.#subjects) {
@@ -68,7 +66,7 @@ export class Feed {
 		this.#look();
 	}
 
-	/** Those in sight; nothing is asked for others. */
+	/** Set the visible sessions. Only these are fetched. */
 	show(ids: readonly string[]): void {
 		const shown = new Set(ids);
 		for (const id of this.#shown) {
@@ -80,7 +78,7 @@ export class Feed {
 		this.#look();
 	}
 
-	/** There is another connection, or none: nothing is under way, and whether versions mean the same is not known. */
+	/** The connection was opened or lost: there are no pending requests, and known versions are invalid. */
 	connection(): void {
 		this.#underway = 0;
 		for (const subject of this.#subjects.values()) {
@@ -99,7 +97,7 @@ export class Feed {
 		this.#timer = null;
 	}
 
-	/** Another of the same name, another size, or an end: what is shown is to be looked at. */
+	/** Fetch again if the session was replaced, resized or has exited. */
 	#renew(subject: Subject, session: Session): void {
 		const before = subject.session;
 		subject.session = session;
@@ -112,7 +110,7 @@ export class Feed {
 		}
 	}
 
-	/** Its request, if there is one, is for nothing. What it shows may have become another meanwhile. */
+	/** Cancel the pending request. The picture may then be outdated. */
 	#release(subject: Subject): void {
 		if (subject.request !== null) {
 			this.#control.cancel(subject.request);
@@ -137,7 +135,7 @@ export class Feed {
 		}, next - now);
 	}
 
-	/** Screens are asked for together, so that the page draws them together. */
+	/** Fetch all due screens together, so that the page draws them together. */
 	#tick(now: number): void {
 		this.#looked = now;
 		let later = Infinity;
@@ -147,7 +145,7 @@ export class Feed {
 			const subject = this.#subjects.get(this.#shown[at] ?? '');
 			if (this.#underway >= UNDERWAY_MAX) {
 				this.#turn = at;
-				return; // an answer looks again
+				return; // continued after the next reply
 			}
 			if (subject === undefined || subject.still || (subject.request !== null && !(subject.stale && subject.waiting)))
 				continue;

@@ -1,11 +1,11 @@
-/* Where tiles stand. Pixels of the page, from the upper left corner of what is scrolled. No DOM: all of it is tested. */
+/* Positions of tiles, in CSS pixels from the upper left corner of the scrolled area. No DOM, so that unit tests cover it. */
 
 export interface Layout {
 	readonly count: number;
 	readonly columns: number;
 	readonly tileWidth: number;
 	readonly tileHeight: number;
-	readonly height: number; // of all
+	readonly height: number; // of all rows
 }
 
 export interface Place {
@@ -20,10 +20,10 @@ const GAP = 10;
 const MARGIN = 12;
 const TILE_MIN = 250;
 const TILE_MAX = 720;
-const PHONE_MAX = 560; // a window that is no wider has one column
-const SHAPE = 0.6; // of a picture: its height to its width, as 80 by 24 cells have it
+const PHONE_MAX = 560; // a window up to this width has one column
+const SHAPE = 0.6; // height of a picture relative to its width, as of 80×24 cells
 
-/** Tiles as large as they can be with all of them in sight, or as small as they can be read. */
+/** The largest tiles with which all are visible, but not smaller than readable. */
 export function layOut(count: number, width: number, height: number): Layout {
 	const most = width <= PHONE_MAX ? 1 : Math.max(1, Math.floor((width - 2 * MARGIN + GAP) / (TILE_MIN + GAP)));
 	for (let columns = 1; columns < most; columns++) {
@@ -48,7 +48,7 @@ export function placeOf({ columns, tileWidth, tileHeight }: Layout, at: number):
 	};
 }
 
-/** The tiles of which something is between top and bottom: from first on, up to but without end. */
+/** The tiles that overlap the range from top to bottom: from first to end (exclusive). */
 export function tilesBetween({ count, columns, tileHeight }: Layout, top: number, bottom: number): { first: number; end: number } {
 	const row = tileHeight + GAP;
 	const first = Math.max(0, Math.floor((top - MARGIN + GAP) / row)) * columns;
@@ -56,7 +56,7 @@ export function tilesBetween({ count, columns, tileHeight }: Layout, top: number
 	return { first: Math.min(count, first), end: Math.max(Math.min(count, first), Math.min(count, end)) };
 }
 
-/** Where a key leads from a tile; null: the key is none of those. page: rows that are in sight. */
+/** The tile that a key leads to, or null for other keys. page: number of visible rows. */
 export function moveBy(key: string, at: number, { count, columns }: Layout, page: number): number | null {
 	const last = count - 1;
 	switch (key) {
@@ -67,7 +67,7 @@ export function moveBy(key: string, at: number, { count, columns }: Layout, page
 	case 'ArrowUp':
 		return at - columns >= 0 ? at - columns : at;
 	case 'ArrowDown':
-		// Below the last row but one there may be nothing: then the last one.
+		// If there is no tile below in the last row, the last tile.
 		return at + columns <= last ? at + columns : Math.floor(at / columns) < Math.floor(last / columns) ? last : at;
 	case 'PageUp':
 		return at - page * columns >= 0 ? at - page * columns : at % columns;

@@ -1,15 +1,15 @@
-/* Who stands where on the wall: first who needs somebody. No DOM: all of it is tested. */
+/* The order of sessions on the wall: first those that wait for input. No DOM, so that unit tests cover it. */
 import type { Session } from '../net/wire';
 import { standing, type Kind } from '../ui/standing';
 
 const RANKS: Readonly<Record<Kind, number>> = { waits: 0, failed: 1, works: 2, idle: 3, unknown: 3, ended: 4 };
-const SETTLE_MS = 2000; // what is over sooner moves nothing: a command that takes no time, a question that is answered by itself
+const SETTLE_MS = 2000; // shorter changes, such as quick commands, move nothing
 
-/** Where a session stands, and where it would stand if it stays as it is. */
+/** The rank of a session, and the next rank if its status does not change. */
 interface Rank {
 	readonly rank: number;
 	readonly next: number;
-	readonly since: number; // when next became that
+	readonly since: number; // when next was set
 }
 
 export interface Order {
@@ -20,8 +20,8 @@ export interface Order {
 export const NO_ORDER: Order = { ids: [], ranks: new Map() };
 
 /**
- * The order after news; now: milliseconds of any clock. Among equals those made first come first. Who needs somebody, or has
- * failed, comes forward at once; who does no longer goes back after a moment, so that nothing jumps to and fro.
+  * The order after an update; now: milliseconds of any clock. Equal sessions are ordered by creation. A session that waits or has
+  * failed moves forward at once; other moves happen after a delay, so that tiles do not jump to and fro.
  */
 export function nextOrder(order: Order, sessions: readonly Session[], now: number): Order {
 	const ranks = new Map(sessions.map((session) => [session.id, nextRank(order.ranks.get(session.id), RANKS[standing(session, 0).kind], now)]));
@@ -40,7 +40,7 @@ function nextRank(before: Rank | undefined, wanted: number, now: number): Rank {
 	return now - since >= SETTLE_MS ? { rank: wanted, next: wanted, since: now } : { rank: before.rank, next: wanted, since };
 }
 
-/** When it is to be looked at again though there are no news; null: never. */
+/** When the order has to be updated although no session changes, or null. */
 export function dueAt(order: Order): number | null {
 	const waiting = [...order.ranks.values()].filter(({ rank, next }) => rank !== next).map(({ since }) => since + SETTLE_MS);
 	return waiting.length === 0 ? null : Math.min(...waiting);

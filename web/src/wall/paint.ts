@@ -1,4 +1,4 @@
-/* What is to be drawn of a picture, in cells from the upper left corner of its tile. No DOM: all of it is tested. */
+/* Turns a picture into rectangles and texts, in cells from the upper left corner of its tile. No DOM, so that unit tests cover it. */
 import type { Colors } from './colors';
 import type { Picture, Run } from './picture';
 import { widthOf } from './widths';
@@ -10,7 +10,7 @@ export interface Rect {
 	readonly color: string;
 }
 
-/** Text of which every character has one column, or a single character. */
+/** Text whose characters all have one column, or a single character. */
 export interface Text {
 	readonly column: number;
 	readonly row: number;
@@ -27,20 +27,20 @@ export interface Painting {
 	readonly texts: readonly Text[];
 }
 
-/** Which part of a picture a tile shows, and how large, in pixels of the device. */
+/** The part of a picture that a tile shows, and its size in device pixels. */
 export interface Frame {
 	readonly cellWidth: number;
-	readonly cellHeight: number; // whole: no seams between rows
-	readonly columns: number; // those that are cut at the edge included
+	readonly cellHeight: number; // an integer, so that there are no seams between rows
+	readonly columns: number; // including one that is cut at the edge
 	readonly top: number; // the first row
 	readonly rows: number;
 }
 
-const CELL_MIN = 2.2; // pixels of the page that a cell is wide: less cannot be read at all
+const CELL_MIN = 2.2; // CSS pixels of a cell's width: the least that is readable
 const CELL_MAX = 8;
-const RATIO = 2; // of a cell's height to its width
+const RATIO = 2; // cell height to width
 
-/** All columns if that can be read, and the rows down to the cursor's. ratio: pixels of the device to one of the page. */
+/** All columns, if they are readable, and the rows down to the cursor. ratio: device pixels per CSS pixel. */
 export function frameOf(picture: Picture, width: number, height: number, ratio: number): Frame {
 	const cellWidth = Math.min(CELL_MAX * ratio, Math.max(CELL_MIN * ratio, width / picture.cols));
 	const cellHeight = Math.max(1, Math.round(cellWidth * RATIO));
@@ -51,7 +51,7 @@ export function frameOf(picture: Picture, width: number, height: number, ratio: 
 	};
 }
 
-/** The cursor's, or where it is hidden the last that has something. */
+/** The row of the cursor, or the last row that is not blank if the cursor is hidden. */
 function lastRow({ cursor, rows }: Picture): number {
 	if (cursor !== null)
 		return cursor.row;
@@ -61,7 +61,7 @@ function lastRow({ cursor, rows }: Picture): number {
 	return last;
 }
 
-/** even: whether a character beyond ASCII has the same width as those of it, so that they may be drawn together. */
+/** even: whether a character beyond ASCII is as wide as ASCII ones, so that they can be drawn together. */
 export function paintPicture(picture: Picture, frame: Frame, colors: Colors, even: (character: string) => boolean): Painting {
 	const rects: Rect[] = [], texts: Text[] = [];
 	for (let row = 0; row < frame.rows; row++) {
@@ -100,7 +100,7 @@ function pushTexts(texts: Text[], run: Run, row: number, columns: number, color:
 			column++;
 			continue;
 		}
-		// Controls, and what turns the direction of writing, are not drawn; nor what stands on the character before: it is too small.
+		// Skip control characters, direction overrides, and combining marks, which are too small to see.
 		const width = /\p{C}/u.test(character) ? 0 : widthOf(character);
 		if (width === 0)
 			continue;

@@ -1,6 +1,6 @@
-/* What a session shows, kept up to date by what the server tells of it. No DOM: all of it is tested. */
+/* The screen of a session, updated by the server's replies. No DOM, so that unit tests cover it. */
 
-/** A colour as the server gives it: of the palette, or "#rrggbb"; null: the default. */
+/** A colour from the server: an index into the palette, "#rrggbb", or null for the default. */
 export type Color = number | string | null;
 
 /** Cells of a row in one style. */
@@ -18,24 +18,24 @@ export interface Run {
 export interface Picture {
 	readonly cols: number;
 	readonly rows: readonly (readonly Run[])[];
-	readonly cursor: { readonly row: number; readonly column: number } | null; // null: it is hidden
+	readonly cursor: { readonly row: number; readonly column: number } | null; // null if hidden
 	readonly version: number;
-	readonly offset: number; // of the output that it shows
-	readonly plain: boolean; // there are too many styles to have them told
+	readonly offset: number; // of the output up to which it is current
+	readonly plain: boolean; // fetched without styles, because there are too many
 }
 
-/** Has to be asked for again: from the beginning, or without styles. */
+/** The screen has to be fetched again: completely, or without styles. */
 export type Again = 'whole' | 'plain';
 
 const COLS_MAX = 1000; // no session has more
 const ROWS_MAX = 1000;
 
-/** The default colours of what is inverse: the text has that of the background. */
+/** Stand for swapped default colours of inverse cells: text in the background colour and vice versa. */
 export const SWAPPED = { foreground: -1, background: -2 } as const;
 
 /**
- * The picture after an answer of screen?cells=1&since=V to who had `before`; null: the answer is none. Whatever it says, nothing
- * is outside of the picture.
+  * The picture after a reply of screen?cells=1&since=V, which updates `before`; null if the reply is invalid. Cells outside of the
+  * picture are cut off.
  */
 export function takeScreen(before: Picture | null, answer: unknown, plain: boolean): Picture | Again | null {
 	const body = objectOf(answer);
@@ -87,7 +87,7 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 	return typeof value === 'object' && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** A whole number from 0 to most; 0 for what is none. */
+/** An integer from 0 to most; 0 for invalid values. */
 function countOf(value: unknown, most: number): number {
 	return typeof value === 'number' && value > 0 ? Math.min(Math.floor(value), most) : 0;
 }

@@ -8,17 +8,17 @@ import type { Place } from './layout';
 
 export interface TileEvents {
 	open(id: string): void;
-	/** Somebody has gone there, by key or pointer. */
+	/** The tile got the focus. */
 	chosen(id: string): void;
 	interrupt(session: Session): void;
 	copy(session: Session): void;
-	/** What it throws is shown. */
+	/** If it rejects, the error is shown. */
 	answer(session: Session, text: string): Promise<void>;
-	/** To be side by side with others, or not any more; null: there are none. */
+	/** Select or deselect the session for opening side by side; null if there is only one. */
 	readonly pick: ((id: string) => void) | null;
 }
 
-/** One session on the wall: what is around its miniature. The same elements stay for as long as the session does. */
+/** One session on the wall: everything around its miniature. Its elements are reused at every update. */
 export class Tile {
 	readonly element: HTMLElement;
 	#session: Session;
@@ -42,7 +42,7 @@ export class Tile {
 		this.#link = h('a', {
 			class: 'tile-open', href, tabindex: -1, 'data-testid': 'wall-open',
 			click: (event: MouseEvent) => {
-				// With a modifier it is a link as any other, to a new tab.
+				// With a modifier the browser opens a new tab.
 				if (event.ctrlKey || event.metaKey || event.shiftKey)
 					return;
 				event.preventDefault();
@@ -66,7 +66,7 @@ export class Tile {
 		return this.#session;
 	}
 
-	/** Somebody writes into it: it had better stay where it is. */
+	/** Its form is open, so it must not move. */
 	get held(): boolean {
 		return this.#form !== null;
 	}
@@ -97,7 +97,7 @@ export class Tile {
 			this.#close(false);
 	}
 
-	/** Time goes on. */
+	/** Update the elapsed time. */
 	tick(): void {
 		setText(this.#time, standing(this.#session, Date.now()).time);
 	}
@@ -109,7 +109,7 @@ export class Tile {
 		style.height = `${height}px`;
 	}
 
-	/** The one that Tab goes to, and from which arrows lead to others. */
+	/** Whether Tab and arrow keys start from this tile. */
 	set current(current: boolean) {
 		if (this.#current === current)
 			return;
@@ -118,7 +118,7 @@ export class Tile {
 			element.tabIndex = current ? 0 : -1;
 	}
 
-	/** Chosen to be side by side with others. */
+	/** Selected for opening side by side. */
 	set picked(picked: boolean) {
 		this.#pick.ariaPressed = String(picked);
 		this.element.dataset['picked'] = String(picked);

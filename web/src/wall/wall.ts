@@ -20,24 +20,22 @@ import { dueAt, nextOrder, NO_ORDER } from './order';
 import { Tile } from './tile';
 
 const TICK_MS = 1000; // for "1:12"
-const DRAW_MS = 60; // pictures that come together are drawn together
-const REST_MS = 700; // of the pointer: until then somebody is about to press something
+const DRAW_MS = 60; // pictures that arrive within this time are drawn together
+const REST_MS = 700; // tiles do not move until the pointer has rested for this time
 
 export interface WallOptions {
 	readonly api: Api;
 	readonly theme: Theme;
-	/** Whether what is typed here may reach the sessions. */
 	readonly mayType: boolean;
 	open(id: string): void;
-	/** Two or more side by side; null: there are no others. */
+	/** Open two or more sessions side by side; null if there is only one. */
 	readonly openTiles: ((ids: readonly string[]) => void) | null;
-	/** Back to where one came from. */
 	leave(): void;
-	/** The server will not have us any more, or so it seems. */
+	/** The access of this page seems to have ended. */
 	refused(): void;
 }
 
-/** All sessions, live and small, those first that need somebody. Loaded when it is first opened. It attaches to none: no size changes. */
+/** All sessions, live and small; those that wait for input first. It attaches to none, so no size changes. Loaded when it is opened. */
 export class Wall {
 	readonly element: HTMLElement;
 	#options: WallOptions;
@@ -47,20 +45,20 @@ export class Wall {
 	#colors: Colors;
 	#sessions: readonly Session[] = [];
 	#order = NO_ORDER;
-	#ids: readonly string[] = []; // as they stand; the order waits while somebody is about to press something
+	#ids: readonly string[] = []; // in the order of tiles, which lags behind #order while the pointer moves
 	#tiles = new Map<string, Tile>();
 	#layout: Layout = layOut(0, 0, 0);
 	#current: string | null;
 	#pressed = false;
-	#movedAt = -REST_MS; // the pointer, over tiles
+	#movedAt = -REST_MS; // last move of the pointer over tiles
 	#dirty = new Set<string>();
-	#told = false; // the sessions are known
-	#wasOpen = false; // there has been a connection
+	#told = false; // update() was called
+	#wasOpen = false; // the socket was open before
 	#drawTimer: number | undefined;
 	#orderTimer: number | undefined;
 	#tickTimer: number;
 	#count = h('p', { class: 'wall-count', role: 'status', 'data-testid': 'wall-count' });
-	#picked: readonly string[] = []; // to be side by side
+	#picked: readonly string[] = []; // ids selected for opening side by side
 	#together = h('button', {
 		type: 'button', class: 'button small primary', hidden: true, 'data-testid': 'wall-together', click: () => this.#options.openTiles?.(this.#picked),
 	});
@@ -70,7 +68,7 @@ export class Wall {
 	#observer = new ResizeObserver(() => this.#arrange());
 	#release: () => void;
 
-	/** first: the session that is chosen to begin with. */
+	/** first: id of the session that is selected at first. */
 	constructor(options: WallOptions, first: string | null) {
 		this.#options = options;
 		this.#current = first;
@@ -110,7 +108,6 @@ export class Wall {
 		this.element.remove();
 	}
 
-	/** Those that there are, and what they are at. */
 	update(sessions: readonly Session[]): void {
 		const began = !this.#told;
 		this.#told = true;
@@ -127,7 +124,7 @@ export class Wall {
 			this.focus();
 	}
 
-	/** The one that is chosen, where there is any. */
+	/** Focus the current tile, or the wall if there is none. */
 	focus(): void {
 		const tile = this.#tiles.get(this.#current ?? '');
 		if (tile === undefined) {
@@ -148,7 +145,7 @@ export class Wall {
 		this.#place();
 	}
 
-	/** While somebody points, presses or writes, tiles stay: only those that are gone go, and new ones come last. */
+	/** Apply the order. While the pointer moves or presses or a form is open, tiles only go and new ones come last. */
 	#place(): void {
 		const moving = this.#movedAt + REST_MS - performance.now();
 		const held = this.#pressed || moving > 0 || [...this.#tiles.values()].some((tile) => tile.held);
@@ -195,7 +192,7 @@ export class Wall {
 		}
 	}
 
-	/** Being moved takes the focus away. */
+	/** Move a tile and keep its focus, which moving an element loses. */
 	#putAt(tile: Tile, at: number): void {
 		const focused = tile.element.contains(document.activeElement) ? document.activeElement as HTMLElement : null;
 		this.#list.insertBefore(tile.element, this.#list.children[at] ?? null);
@@ -247,7 +244,7 @@ export class Wall {
 			now.current = true;
 	}
 
-	/** Everything where it belongs, for this window and these sessions. */
+	/** Lay out everything for this window and these sessions. */
 	#arrange(): void {
 		const { clientWidth, clientHeight } = this.#scroller;
 		this.#layout = layOut(this.#ids.length, clientWidth, clientHeight);
@@ -266,7 +263,7 @@ export class Wall {
 		return { top: scrollTop, bottom: scrollTop + clientHeight };
 	}
 
-	/** What is in sight is asked for, and drawn. */
+	/** Fetch and draw what is visible. */
 	#lookAround(): void {
 		this.#ask();
 		if (this.#cover())
@@ -356,7 +353,7 @@ export class Wall {
 		event.preventDefault();
 	}
 
-	/** Scroll no further than it takes. */
+	/** Scroll the tile into view, no further than needed. */
 	#reveal(at: number): void {
 		const { y, height } = placeOf(this.#layout, at);
 		const { top, bottom } = this.#inSight();
@@ -367,7 +364,7 @@ export class Wall {
 			this.#scroller.scrollTop = y + height + around - (bottom - top);
 	}
 
-	/** Returns how to stop watching. */
+	/** Returns a function that removes the listeners. */
 	#watchSurroundings(): () => void {
 		const { theme } = this.#options;
 		const looked = () => {
@@ -380,10 +377,10 @@ export class Wall {
 		const nudge = () => this.#control.nudge();
 		const released = () => {
 			this.#pressed = false;
-			// Behind the click, which is for what was pressed.
+			// After the click event, which is for the pressed element.
 			window.setTimeout(() => this.#place());
 		};
-		// Only the page that is shown has the key; a dialog and the list of sessions have it before.
+		// Escape without focus. Dialogs and the session list handle it first.
 		const escape = (event: KeyboardEvent) => {
 			if (event.key === 'Escape' && event.target === document.body && document.querySelector('dialog[open]') === null)
 				this.#options.leave();

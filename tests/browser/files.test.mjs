@@ -54,7 +54,7 @@ scenario('files go to the directory of the shell under unused names, and their p
 	writeFileSync(path.join(dir, 'note.txt'), 'was there before');
 	writeFileSync(path.join(desk, 'empty'), '');
 	await drop(page, [path.join(desk, 'note.txt'), path.join(desk, 'folder'), path.join(desk, 'empty')]);
-	await toast(page, 'A folder cannot be brought');
+	await toast(page, 'Directories cannot be uploaded');
 	await typed(page, 'note-1.txt');
 	await shot(page, 'files-arrived');
 	assert.equal(readFileSync(path.join(dir, 'note-1.txt'), 'utf8'), 'from the desk');
@@ -142,7 +142,7 @@ scenario('the page reports an upload that is cancelled, interrupted or too large
 	const offer = page.getByTestId('upload-path');
 	await offer.waitFor();
 	await offer.getByRole('button', { name: 'Type' }).click();
-	await toast(page, 'It still cannot be typed');
+	await toast(page, 'still cannot be typed');
 	await shot(page, 'files-offered');
 	await server.api.input('main', '\x03');
 	await until('a prompt', () => page.evaluate(() => window.ringside.terminal.modes.bracketedPasteMode));
@@ -153,11 +153,11 @@ scenario('the page reports an upload that is cancelled, interrupted or too large
 	await server.api.call('POST', '/api/session/main/lease', { owner: 'agent', ttlMs: 60_000 });
 	await page.getByTestId('lease-badge').filter({ hasText: 'agent' }).waitFor();
 	await bring(page, 'drop', [{ name: 'leased', text: 'x' }]);
-	await toast(page, 'agent has the keyboard: no files');
+	await toast(page, 'agent has the keyboard: you cannot upload files');
 	const { path: link } = await server.api.call('POST', '/api/session/main/links', { role: 'viewer', expiresInMs: 60_000 });
 	const watcher = await open(await browser.newContext(), `${server.base}${link}`);
 	await bring(watcher, 'paste', [{ name: 'watched.png', text: 'x', mime: 'image/png' }]);
-	await toast(watcher, 'You only watch');
+	await toast(watcher, 'This link only allows watching');
 	await bring(watcher, 'drop', [{ name: 'watched', text: 'x' }]);
 	const { path: driving } = await server.api.call('POST', '/api/session/main/links', { role: 'driver', expiresInMs: 60_000 });
 	await server.api.call('DELETE', '/api/session/main/lease');

@@ -90,6 +90,6 @@ scenario('a link for a secret shows its card and no terminal', { skip, timeout: 
 	const late = await visit(await ask('read -s other; echo "got ${#other}"'), { viewport: { width: 390, height: 800 } });
 	await server.api.input('asks', 'xyz\r');
 	await server.outputMatches('asks', /got 3/);
-	await late.getByTestId('answer-over').filter({ hasText: 'no more' }).waitFor();
+	await late.getByTestId('answer-over').filter({ hasText: 'The prompt has ended' }).waitFor();
 	await Promise.all(ran);
 });

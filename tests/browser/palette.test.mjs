@@ -58,7 +58,7 @@ scenario('sessions, actions and commands are found by a few letters', { skip, ti
 
 	await page.keyboard.press('Control+Shift+P');
 	await page.keyboard.type('no such thing anywhere');
-	await page.getByTestId('palette-count').filter({ hasText: 'Nothing is found' }).waitFor();
+	await page.getByTestId('palette-count').filter({ hasText: 'No results' }).waitFor();
 	assert.equal(await chosen(), null);
 	await page.keyboard.press('Enter');
 	await input.fill('work 7');

@@ -332,11 +332,11 @@ scenario('`ringside notify` and `open` show text to all clients of a session', {
 	// Draining the server shows a notice too, also in pages that open later.
 	const sees = (person, text) => person.page.locator('.toast').filter({ hasText: text }).waitFor();
 	await server.api.call('POST', '/api/drain');
-	await Promise.all([ada, guest].map((person) => sees(person, 'nothing new begins here')));
+	await Promise.all([ada, guest].map((person) => sees(person, 'no new ones start')));
 	await guest.page.reload();
-	await sees(guest, 'nothing new begins here');
+	await sees(guest, 'no new ones start');
 	await server.api.call('DELETE', '/api/drain');
-	await Promise.all([ada, guest].map((person) => sees(person, 'begin here again')));
+	await Promise.all([ada, guest].map((person) => sees(person, 'accepts new sessions again')));
 	await until('the notices to go', async () => await ada.page.locator('.toast.notice').count() === 0, { timeout: 25_000, interval: 250 });
 	ada.well();
 	guest.well();
@@ -347,7 +347,7 @@ scenario('access needs a token; the page connects only to its server, and needs 
 		const token = person.at('sign-in-token');
 		await token.fill('wrong-token');
 		await person.page.keyboard.press('Enter');
-		await person.page.getByRole('alert').filter({ hasText: 'That token is not right' }).waitFor();
+		await person.page.getByRole('alert').filter({ hasText: 'This token is not valid' }).waitFor();
 		assert.equal(await person.at('terminal').count(), 0);
 		assert.deepEqual((await server.api.list()).data, []);
 		person.errors = person.errors.filter((each) => !/401/.test(each));

@@ -244,7 +244,7 @@ export class App {
 		const wanted = sessionInAddress();
 		const found = sessions.find((session) => session.id === wanted);
 		if (found === undefined && wanted !== null)
-			toast(`There is no session “${wanted}” any more.`);
+			toast(`There is no session “${wanted}”.`);
 		return found ?? mostRecent(sessions) ?? await this.#options.api.open({ id: FIRST_SESSION });
 	}
 
@@ -328,7 +328,7 @@ export class App {
 			choose: (id) => this.#choose(id), show: (session, block) => this.#showBlock(session, block),
 			type: identity.role === 'viewer' ? null : (text) => this.#attempt(() => this.#inFront((view) => {
 				if (!view.paste(text))
-					toast('It cannot be typed now: no shell waits for it.');
+					toast('The command cannot be typed now: the shell is not at its prompt.');
 			})),
 		});
 	}
@@ -495,25 +495,25 @@ export class App {
 	#makeShortcuts(): Shortcut[] {
 		const shortcuts: Shortcut[] = [
 			{ letter: 'C', what: 'Copy the selection', run: () => this.#copy() },
-			{ letter: 'E', what: 'Commands, of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
+			{ letter: 'E', what: 'Commands of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
 			{ letter: 'F', what: 'Search the history', run: () => this.#attempt(() => this.#inFront((view) => view.search.open())) },
-			{ letter: 'G', what: 'To the commands beside the terminal: arrows, Enter, Esc', run: () => this.#toBlocks() },
-			{ letter: 'P', what: 'Go to a session or a command, or do something', run: () => this.#attempt(() => this.#openPalette()) },
+			{ letter: 'G', what: 'Go to the commands beside the terminal (arrows, Enter, Esc)', run: () => this.#toBlocks() },
+			{ letter: 'P', what: 'Command palette', run: () => this.#attempt(() => this.#openPalette()) },
 		];
 		if (this.#owner)
 			shortcuts.push({
-				letter: 'B', what: 'To the list of sessions and back', run: () => this.#toggleFocus(),
+				letter: 'B', what: 'Go to the session list, and back', run: () => this.#toggleFocus(),
 			}, {
-				letter: 'L', what: 'All sessions at once, and back', run: () => this.#toggleWall(),
+				letter: 'L', what: 'Show all sessions, and back', run: () => this.#toggleWall(),
 			}, {
-				letter: 'O', what: 'To the other terminals side by side', run: () => this.#nextPane(),
+				letter: 'O', what: 'Go to the next terminal side by side', run: () => this.#nextPane(),
 			});
 		return shortcuts;
 	}
 
 	#toBlocks(): void {
 		if (this.#view !== null && !this.#wall.isOpen && !this.#view.blocks.focus())
-			toast('No command is in sight.');
+			toast('No command is visible.');
 	}
 
 	#copy(): void {

@@ -100,7 +100,7 @@ function whyNot(error: unknown, tried: boolean): string {
 		return messageOf(error);
 	if (api.link !== null)
 		return 'This link is no longer valid. Ask for a new one, or sign in with a token.';
-	return tried ? 'The address you came with is not valid (any more).' : 'Shells that stay, shared live.';
+	return tried ? 'The token or link in the address is not valid.' : 'Shells that stay, shared live.';
 }
 
 function waitForServer(secret: string | null, why: string): void {

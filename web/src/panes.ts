@@ -33,7 +33,7 @@ class Pane {
 		};
 		this.element = h('div', { class: 'pane', 'data-testid': 'pane', 'data-session-id': id, focusin: go, pointerdown: go },
 			h('div', { class: 'pane-head' }, this.#name, h('button', {
-				type: 'button', class: 'icon-button small', title: 'Close this tile; its session goes on', 'aria-label': `Close the tile ${id}`,
+				type: 'button', class: 'icon-button small', title: 'Close this tile; the session keeps running', 'aria-label': `Close the tile ${id}`,
 				'data-testid': 'pane-close', click: () => options.close(id),
 			}, icon('close'))), place);
 		options.place.append(this.element);

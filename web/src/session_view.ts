@@ -128,7 +128,7 @@ export class SessionView {
 		});
 		this.terminal = terminal;
 		this.#newOutput = new NewOutput(terminal);
-		this.#clusters = new Clusters(terminal, () => toast('What shows flags and families as one character could not be loaded.'));
+		this.#clusters = new Clusters(terminal, () => toast('Support for combined characters, such as flags, could not be loaded.'));
 		this.search = new SearchBox(search, theme, () => this.#history.fetchAll(), () => terminal.focus());
 		this.#banner = new ConnectionBanner({
 			role,
@@ -206,9 +206,9 @@ export class SessionView {
 
 	#whyNoFiles(): string | null {
 		if (this.#options.role === 'viewer')
-			return 'You only watch: no files can be brought into this session.';
+			return 'This link only allows watching: you cannot upload files.';
 		const { lease, yours } = this.#lease;
-		return lease?.mode === 'exclusive' && yours !== true ? `${lease.owner} has the keyboard: no files can be brought meanwhile.` : null;
+		return lease?.mode === 'exclusive' && yours !== true ? `${lease.owner} has the keyboard: you cannot upload files until it is given back.` : null;
 	}
 
 	/** Paste text, only while the program uses bracketed paste. Returns false if that is not possible. */
@@ -365,7 +365,7 @@ export class SessionView {
 			break;
 		case 'drain':
 			toast(message.draining
-				? 'This server is being emptied: what runs goes on, nothing new begins here.' : 'New sessions begin here again.');
+				? 'This server is draining: sessions keep running, but no new ones start.' : 'This server accepts new sessions again.');
 			break;
 		case 'notification':
 			notice(message.title, message.text);

@@ -73,6 +73,6 @@ test('if the session is deleted or replaced, the alert says so', () => {
 		awaited.add('s', blockOf(5));
 		awaited.update(after);
 		awaited.update(after);
-		assert.deepEqual(words(), [['Its session has been ended', 'make']]);
+		assert.deepEqual(words(), [['The session was deleted', 'make']]);
 	}
 });

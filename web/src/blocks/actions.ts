@@ -14,8 +14,8 @@ export function copyCommand(block: Block): void {
 export async function copyOutput(api: Api, sessionId: string, block: { readonly id: string }): Promise<void> {
 	try {
 		const { text, omitted, lost } = await api.blockOutput(sessionId, block.id);
-		await copyText(text, omitted > 0 ? `The beginning of the output has been copied; ${omitted} bytes have not.`
-			: lost > 0 ? `What is left of the output has been copied; ${lost} bytes are gone.` : 'The output has been copied.');
+		await copyText(text, omitted > 0 ? `The beginning of the output has been copied, without the last ${omitted} bytes.`
+			: lost > 0 ? `The output has been copied, without ${lost} bytes that are no longer available.` : 'The output has been copied.');
 	} catch (error) {
 		toast(messageOf(error));
 	}
@@ -25,7 +25,7 @@ export function copyLink(block: Block): void {
 	const url = new URL(window.location.href);
 	url.hash = '';
 	url.searchParams.set('block', block.id);
-	void copyText(url.href, 'A link to the command has been copied: for those who may see the session.');
+	void copyText(url.href, 'A link to the command has been copied. It requires access to the session.');
 }
 
 /** Type the command without sending Enter, so that people can check it first. */
@@ -42,9 +42,9 @@ export function rerun(terminal: Terminal, block: Block): void {
 export function whyNotRerun(terminal: Terminal, running: Block | null, block: Block): string | null {
 	const text = typeable(block.command);
 	if (text === null)
-		return 'Its text is not known';
+		return 'The text of the command is not known';
 	if (running !== null || terminal.buffer.active.type !== 'normal')
-		return 'Something else runs';
+		return 'Another program is running';
 	// Without bracketed paste the shell would run each line as it is typed.
-	return text.includes('\n') && !terminal.modes.bracketedPasteMode ? 'The shell does not take several lines' : null;
+	return text.includes('\n') && !terminal.modes.bracketedPasteMode ? 'The shell does not accept several lines at once' : null;
 }

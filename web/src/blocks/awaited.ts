@@ -66,7 +66,7 @@ export class Awaited {
 		const { block } = wait;
 		if (session === undefined || (wait.epoch !== null && session.epoch !== wait.epoch)) {
 			this.#waits.delete(keyOf(wait.session, block.id));
-			this.#options.tell({ session: wait.session, block: block.id, title: 'Its session has been ended', text: textOf(block) });
+			this.#options.tell({ session: wait.session, block: block.id, title: 'The session was deleted', text: textOf(block) });
 			return;
 		}
 		const now = session.activity?.block;

@@ -41,7 +41,7 @@ export function authorOf(block: Pick<Block, 'label' | 'by' | 'author'>): string 
 		return block.label;
 	if (block.by === 'exec')
 		return block.author === null || block.author === '' ? 'a program' : block.author;
-	return block.author === null || block.author === 'human' ? 'somebody' : block.author;
+	return block.author === null || block.author === 'human' ? 'a person' : block.author;
 }
 
 /** The people colours that are used neither for failures nor for running commands. */

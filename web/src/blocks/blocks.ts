@@ -64,7 +64,7 @@ export class Blocks {
 			tellWhenDone: (block) => {
 				awaited.add(id, block);
 				askToNotify();
-				toast('You will be told.');
+				toast('You will be notified when the command is done.');
 			},
 			isAwaited: (block) => awaited.has(id, block.id),
 		});
@@ -248,7 +248,7 @@ export class Blocks {
 				this.#wanted = null;
 		} else if (this.#restored && !this.#options.fetchAll()) {
 			this.#wanted = null;
-			toast('Its lines are not in the terminal any more.');
+			toast('The output of the command is no longer in the terminal.');
 		}
 	}
 }

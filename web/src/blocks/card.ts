@@ -120,7 +120,7 @@ export class Card {
 				this.#button('Copy output', 'copy-output', () => actions.copyOutput(block)),
 				rerun !== null && this.#button('Type again', 'rerun', () => rerun(block), whyNot !== null, whyNot),
 				this.#button('Copy link', 'copy-link', () => actions.copyLink(block)),
-				block.state === 'running' && this.#button('Tell me when it is done', 'tell', () => actions.tellWhenDone(block),
+				block.state === 'running' && this.#button('Notify me when done', 'tell', () => actions.tellWhenDone(block),
 					actions.isAwaited(block))));
 	}
 

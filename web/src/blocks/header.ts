@@ -19,7 +19,7 @@ export class Header {
 			if (this.#block !== null)
 				use(this.#block);
 		};
-		this.#go = h('button', { type: 'button', class: 'block-go', title: 'To its line', click: withBlock(go) }, this.#command);
+		this.#go = h('button', { type: 'button', class: 'block-go', title: 'Scroll to the command', click: withBlock(go) }, this.#command);
 		this.#stop = stop === null ? null
 			: h('button', { type: 'button', class: 'button small', 'data-testid': 'block-stop', click: withBlock(stop) }, 'Stop');
 		this.element = h('div', { class: 'block-header', hidden: true, 'data-testid': 'block-header' },

@@ -22,7 +22,7 @@ export class TrayRow {
 		this.#name = name;
 		this.#size = size;
 		this.#gone = gone;
-		this.#bar = h('progress', { max: Math.max(size, 1), value: 0, 'aria-label': `Sent of ${name}` });
+		this.#bar = h('progress', { max: Math.max(size, 1), value: 0, 'aria-label': `Upload of ${name}` });
 		this.element.append(h('bdi', { class: 'upload-name', title: `To ${session}` }, name), this.#facts, this.#bar, this.#buttons);
 	}
 
@@ -41,7 +41,7 @@ export class TrayRow {
 	arrived(path: string): void {
 		this.element.dataset['state'] = 'arrived';
 		this.#bar.remove();
-		fill(this.#facts, 'Is at ', h('bdi', {}, path));
+		fill(this.#facts, 'Uploaded to ', h('bdi', {}, path));
 		fill(this.#buttons, button('Dismiss', this.#name, () => this.remove()));
 		window.setTimeout(() => this.remove(), SHOWN_MS);
 	}
@@ -83,9 +83,9 @@ export class Tray {
 		};
 		const row = h('li', { 'data-testid': 'upload-path', 'data-state': 'offered' },
 			h('bdi', { class: 'upload-name mono' }, text.trim()),
-			h('span', { class: 'upload-facts' }, `${what} cannot be typed now: no shell waits for it here.`),
+			h('span', { class: 'upload-facts' }, `${what} cannot be typed now: the shell is not at its prompt.`),
 			h('span', { class: 'upload-buttons' },
-				button('Type', what, () => (type() ? close() : toast('It still cannot be typed.'))),
+				button('Type', what, () => (type() ? close() : toast(`${what} still cannot be typed.`))),
 				button('Copy', what, () => void copyText(text.trim(), 'Copied.')), button('Dismiss', what, close)));
 		this.#append(row);
 	}

@@ -42,12 +42,12 @@ class Uploads {
 
 	bring(target: Target, { files, directories, how }: Brought): void {
 		if (directories > 0)
-			toast(directories === 1 ? 'A folder cannot be brought: pack it first.' : `${directories} directories cannot be brought: pack them first.`);
+			toast('Directories cannot be uploaded. Pack them into an archive first.');
 		if (files.length === 0)
 			return;
 		const room = FILES_MAX - this.#waiting.length;
 		if (files.length > room) {
-			toast(`${files.length} files are too many at once: at most ${FILES_MAX}. Pack them first.`);
+			toast(`${files.length} files are too many at once: at most ${FILES_MAX}. Pack them into an archive first.`);
 			return;
 		}
 		const temporary = how === 'paste' && files.every(({ type }) => type.startsWith('image/'));
@@ -67,7 +67,7 @@ class Uploads {
 		const words = paths.filter((path) => path !== null).map(quotePath);
 		if (words.length === 0)
 			return;
-		toast(words.length === 1 ? 'The file has arrived.' : `${words.length} files have arrived.`);
+		toast(words.length === 1 ? 'The file was uploaded.' : `${words.length} files were uploaded.`);
 		const text = `${words.join(' ')} `;
 		if (!target.paste(text))
 			this.#tray.offer(words.length, text, () => target.paste(text));
@@ -142,7 +142,7 @@ class Uploads {
 					throw error;
 			}
 		}
-		throw new ApiError(412, 'PRECONDITION_FAILED', `There are ${NAMES_MAX} files of that name already.`);
+		throw new ApiError(412, 'PRECONDITION_FAILED', `There are ${NAMES_MAX} files with this name already.`);
 	}
 
 	/** The private directory of the session. It is created once for each page. */

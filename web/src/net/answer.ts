@@ -12,7 +12,7 @@ const PATIENCE_MS = 15_000;
 export async function answerPrompt(api: Api, sessionId: string, block: string | null, secret: string): Promise<void> {
 	const token = await api.humanLink(sessionId, block);
 	if (token === null)
-		throw new Error('It is answered already, or somebody is about to. See the terminal.');
+		throw new Error('The prompt was answered, or another client is answering it. See the terminal.');
 	const link = new Api();
 	const identity = await link.login(token);
 	await typeSecret(sessionId, identity.link, secret);
@@ -46,7 +46,7 @@ function typeOnce(socket: WebSocket, secret: string): Promise<void> {
 			if (sent && code === CLOSE_ACCESS_ENDED)
 				resolve();
 			else
-				reject(new Error('The prompt is over. See the terminal.'));
+				reject(new Error('The prompt has ended. See the terminal.'));
 		};
 	});
 }

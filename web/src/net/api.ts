@@ -179,7 +179,7 @@ export class Api {
 			throw await errorOf(response);
 		const answer: unknown = await response.json().catch(() => null);
 		if (answer === null)
-			throw new ApiError(response.status, 'UNKNOWN_ERROR', 'The server’s answer makes no sense.');
+			throw new ApiError(response.status, 'UNKNOWN_ERROR', 'The server sent an invalid reply.');
 		return answer as T;
 	}
 

@@ -29,7 +29,7 @@ export function upload(api: Api, { session, path, body, archive, signal, progres
 		request.setRequestHeader('Content-Type', 'application/octet-stream');
 		request.upload.onprogress = ({ loaded }) => progress?.(Math.min(loaded, body.size));
 		request.onerror = () => fail(0, 'UNREACHABLE', 'The connection was lost, or the file could not be read.');
-		request.onabort = () => fail(0, 'ABORTED', 'It was cancelled.');
+		request.onabort = () => fail(0, 'ABORTED', 'The upload was cancelled.');
 		request.onload = () => {
 			if (request.status >= 200 && request.status < 300)
 				resolve();
@@ -53,8 +53,8 @@ function whyNot({ status, responseText }: XMLHttpRequest): [code: string, messag
 	}
 	const code = typeof error.code === 'string' ? error.code : 'UNKNOWN_ERROR';
 	if (status === 413)
-		return [code, 'It is larger than the server, or what is in front of it, takes.'];
+		return [code, 'The file is larger than the server or its proxy accepts.'];
 	if (code === 'NO_SPACE')
-		return [code, 'There is no room for it on the server’s disk.'];
+		return [code, 'There is not enough space on the server’s disk.'];
 	return [code, typeof error.message === 'string' ? error.message : `The server answered with status ${status}.`];
 }

@@ -32,12 +32,12 @@ export function actionsFor({ role, authRequired }: Identity, shortcuts: readonly
 	return [
 		...shortcuts.filter(({ letter }) => letter !== 'P').map(({ letter, what, run }) => ({ what, run, keys: `Ctrl+Shift+${letter}` })),
 		...(role === 'owner' ? owners : []),
-		...(role === 'viewer' ? [] : [{ what: 'Bring files', run: () => doer.bring() }]),
+		...(role === 'viewer' ? [] : [{ what: 'Upload files', run: () => doer.bring() }]),
 		{ what: 'Read and select the text', run: () => doer.read() },
-		...(fullScreen === null ? [] : [{ what: 'Full screen with all keys, and back', run: () => fullScreen() }]),
+		...(fullScreen === null ? [] : [{ what: 'Full screen with all keys, on or off', run: () => fullScreen() }]),
 		{ what: 'Switch between dark and light', run: () => doer.toggleTheme() },
 		{ what: 'Settings', run: () => doer.settings() },
-		{ what: 'Keyboard and reading', run: () => doer.shortcuts() },
+		{ what: 'Keyboard and screen reader', run: () => doer.shortcuts() },
 		...(role === 'owner' && authRequired !== false ? [{ what: 'Sign out', run: () => doer.signOut() }] : []),
 	];
 }

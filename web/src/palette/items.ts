@@ -4,7 +4,7 @@ import { match, searched, type Match, type Searched } from './match';
 export type ItemKind = 'session' | 'action' | 'command' | 'again';
 
 export const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
-	session: 'Session', action: 'Do', command: 'Command', again: 'Type again',
+	session: 'Session', action: 'Action', command: 'Command', again: 'Type again',
 };
 
 export interface Item {

@@ -50,11 +50,11 @@ class Palette {
 	#dialog: HTMLDialogElement;
 	#input = h('input', {
 		type: 'text', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'palette-list', 'aria-autocomplete': 'list',
-		'aria-label': 'Go to a session or a command, or do something', placeholder: 'Sessions, commands, what to do', autofocus: true,
+		'aria-label': 'Search sessions, commands and actions', placeholder: 'Sessions, commands, actions', autofocus: true,
 		autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', maxlength: 200, 'data-testid': 'palette-input',
 		input: () => this.#find(), keydown: (event: KeyboardEvent) => this.#onKey(event),
 	});
-	#list = h('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'Found', 'data-testid': 'palette-list' });
+	#list = h('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'Results', 'data-testid': 'palette-list' });
 	#count = h('p', { class: 'palette-count', role: 'status', 'data-testid': 'palette-count' });
 	#problem = '';
 
@@ -62,7 +62,7 @@ class Palette {
 		this.#options = options;
 		this.#items = [...this.#sessions(), ...this.#actions()];
 		this.#dialog = openDialog({
-			title: 'Go to, or do', testId: 'palette', body: [this.#input, this.#list, this.#count],
+			title: 'Command palette', testId: 'palette', body: [this.#input, this.#list, this.#count],
 			submit: () => this.#take(this.#chosen),
 			// Run the item only now: the dialog has given the focus back, and another dialog may open.
 			closed: () => this.#run?.(),
@@ -76,7 +76,7 @@ class Palette {
 		const { sessions, current, choose } = this.#options;
 		return sessions.map((session, index) => {
 			const { kind, text } = standing(session, Date.now());
-			const facts = [...new Set([session.id === current ? 'in front' : null, kind === 'waits' ? 'waits for somebody' : null, text,
+			const facts = [...new Set([session.id === current ? 'current' : null, kind === 'waits' ? 'waits for input' : null, text,
 				session.activity?.cwd ?? session.cwd])].filter(Boolean).join(' · ');
 			return item('session', session.name || session.id, facts, () => choose(session.id), index < 9 ? `Alt+${index + 1}` : '');
 		});
@@ -119,7 +119,7 @@ class Palette {
 		this.#found = shown;
 		this.#chosen = Math.max(0, shown.findIndex((each) => each.item === at));
 		fill(this.#list, ...shown.map((found, index) => this.#row(found, index)));
-		const count = all === 0 ? 'Nothing is found' : all > shown.length ? `${shown.length} of ${all}` : `${all} found`;
+		const count = all === 0 ? 'No results' : all > shown.length ? `${shown.length} of ${all}` : `${all} found`;
 		if (this.#count.textContent !== count + this.#problem)
 			this.#count.textContent = count + this.#problem;
 		this.#mark();

@@ -30,11 +30,11 @@ class AnswerPage {
 		this.#identity = identity;
 		const name = oneLine(sessionName ?? '') || identity.sessionId || 'A session';
 		this.#form = h('form', { class: 'sign-in answer', 'data-testid': 'answer', submit: (event: SubmitEvent) => void this.#send(event) },
-			h('div', { class: 'brand' }, mark(), h('h1', {}, 'A password is asked for')),
+			h('div', { class: 'brand' }, mark(), h('h1', {}, 'A program asks for a password')),
 			h('p', {}, icon('lock'), ' In ', h('bdi', {}, name), block === null ? null : `, by ${authorOf(block)}`),
 			block !== null && h('code', { class: 'block-command', 'data-testid': 'answer-command', tabindex: 0 }, block.command ?? 'A command'),
 			h('label', { class: 'field' }, h('span', {}, 'Password'), this.#input, h('small', { id: 'answer-hint' },
-				'It is typed into the session, to this question and to no other, and is not recorded.')),
+				'It is sent only to this prompt and is not recorded.')),
 			this.#problem, this.#button);
 		document.title = `Password for ${name}`;
 		document.body.replaceChildren(h('main', { class: 'sign-in-page' }, this.#form));
@@ -52,7 +52,7 @@ class AnswerPage {
 			await this.#api.whoami();
 		} catch (error) {
 			if (isStatus(error, 401) || isStatus(error, 403)) {
-				this.#over('It is asked no more: somebody has answered, or the program has gone on.');
+				this.#over('The prompt has ended: it was answered, or the program has continued.');
 				return;
 			}
 		}
@@ -69,7 +69,7 @@ class AnswerPage {
 		window.clearTimeout(this.#timer);
 		try {
 			await typeSecret(this.#identity.sessionId ?? '', this.#identity.link, secret);
-			this.#over('It has been sent. This page can be closed.');
+			this.#over('The password has been sent. You can close this page.');
 		} catch (error) {
 			this.#problem.textContent = messageOf(error);
 			this.#button.disabled = false;

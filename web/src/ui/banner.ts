@@ -44,5 +44,5 @@ export function describeExit(exit: ExitStatus): string {
 
 export function describeRestart({ exitCode, signal }: ShellRestart): string {
 	const how = signal !== null ? `killed by SIG${signal}` : `exit status ${exitCode ?? 'unknown'}`;
-	return `The shell has ended (${how}); this is a new one`;
+	return `The shell has ended (${how}) and was started again`;
 }

@@ -67,7 +67,7 @@ export class ConnectionBanner {
 
 	#showClosed(reason: string, again: BannerAction): void {
 		if (reason === 'access-ended')
-			this.#banner.show('ended', 'Access ended: the link was taken back or has expired.');
+			this.#banner.show('ended', 'Access ended: the link was revoked or has expired.');
 		else if (reason === 'deleted')
 			this.#banner.show('ended', 'This session was deleted.', [again]);
 	}

@@ -18,5 +18,5 @@ export async function toggleFullScreen(): Promise<void> {
 	await document.documentElement.requestFullscreen({ navigationUI: 'hide' });
 	const { keyboard } = navigator as Navigator & { readonly keyboard?: Keyboard };
 	const locked = await keyboard?.lock().then(() => true, () => false);
-	toast(locked === true ? 'All keys are the terminal’s. Hold Esc to leave.' : 'The browser keeps some keys to itself. Press Esc to leave.');
+	toast(locked === true ? 'All keys go to the terminal. Hold Esc to leave.' : 'The browser keeps some keys. Press Esc to leave.');
 }

@@ -49,7 +49,7 @@ export class InboxPanel {
 			h('button', { type: 'button', class: 'inbox-open', click: () => this.#events.choose(item.sessionId) },
 				h('b', {}, item.name), h('bdi', {}, item.text), item.by !== '' && h('small', {}, `by ${item.by}`)),
 			h('button', {
-				type: 'button', class: 'icon-button small', title: 'Put aside', 'aria-label': `Put aside: ${item.name}`,
+				type: 'button', class: 'icon-button small', title: 'Dismiss', 'aria-label': `Dismiss: ${item.name}`,
 				'data-testid': 'inbox-drop', click: () => this.#events.drop(item.key),
 			}, icon('close')),
 			item.kind === 'password' && this.#secretForm(item));

@@ -23,8 +23,8 @@ export class LeaseBadge {
 		if (lease === null)
 			return;
 		const exclusive = lease.mode === 'exclusive';
-		this.element.title = !exclusive ? 'They type for now; nobody is kept from it.'
-			: yours ? 'Only you type for now.' : 'Only they type for now; Ctrl-C still interrupts.';
+		this.element.title = !exclusive ? 'They have asked for the keyboard; others can still type.'
+			: yours ? 'Only you can type.' : 'Only they can type; Ctrl-C still interrupts.';
 		const words = yours ? 'You have the keyboard' : `${lease.owner} ${exclusive ? 'has the keyboard' : 'is typing'}`;
 		fill(this.element, h('span', { class: 'holder' }, lease.heir == null ? words : `${words}; ${lease.heir} is next`),
 			...this.#buttons(yours === true, lease.heir != null));
@@ -35,10 +35,10 @@ export class LeaseBadge {
 		if (actions === null)
 			return [];
 		if (yours)
-			return [button('Give back…', 'lease-give-back', 'Whoever had it may go on', () => askForNote((note) => actions.giveBack(note)))];
+			return [button('Give back…', 'lease-give-back', 'Give the keyboard to the previous holder', () => askForNote((note) => actions.giveBack(note)))];
 		return [
-			button('Take over', 'lease-take', 'It is yours at once', () => actions.take('now')),
-			!waits && button('Let finish', 'lease-after', 'It is yours when the command that runs has ended', () => actions.take('after')),
+			button('Take over', 'lease-take', 'Take the keyboard now', () => actions.take('now')),
+			!waits && button('Let finish', 'lease-after', 'Take the keyboard when the running command has ended', () => actions.take('after')),
 		];
 	}
 }
@@ -49,7 +49,7 @@ function button(label: string, testId: string, title: string, click: () => void)
 
 function askForNote(done: (note: string) => void): void {
 	const note = textField({
-		label: 'A note for whoever had it', placeholder: 'I have fixed the path; go on with the tests.', testId: 'lease-note',
+		label: 'A note for the previous holder', placeholder: 'I have fixed the path; go on with the tests.', testId: 'lease-note',
 		hint: 'A program reads it with its next call, or when its wait for the keyboard ends. It may be left empty.', maxLength: 160,
 	});
 	const dialog = openDialog({

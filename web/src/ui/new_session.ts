@@ -14,6 +14,6 @@ export async function newSession(api: Api, here: string | null, name: string, si
 			throw error;
 	}
 	const session = await api.create(wanted);
-	toast('The folder of this session cannot be entered: the new one is where the server starts them.');
+	toast('The directory of this session cannot be entered. The new session starts in the default directory.');
 	return session;
 }

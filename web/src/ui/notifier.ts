@@ -49,7 +49,7 @@ export class Notifier {
 	}
 
 	#show(): void {
-		this.element.textContent = this.#on ? 'Notify me no more'
-			: 'Notification' in window && Notification.permission === 'denied' ? 'The browser blocks notifications' : 'Notify me when I am elsewhere';
+		this.element.textContent = this.#on ? 'Turn notifications off'
+			: 'Notification' in window && Notification.permission === 'denied' ? 'The browser blocks notifications' : 'Notify me when this page is hidden';
 	}
 }

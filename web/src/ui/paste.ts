@@ -49,7 +49,7 @@ export async function pasteFromClipboard(terminal: Terminal): Promise<void> {
 	} catch {
 		text = await textDialog({
 			title: 'Paste', label: 'Text for the terminal', action: 'Paste',
-			hint: 'The browser does not let this page read the clipboard: paste here.',
+			hint: 'This page may not read the clipboard. Paste the text here.',
 		});
 	}
 	terminal.focus();
@@ -88,7 +88,7 @@ function lines(text: string): number {
 async function ask(terminal: Terminal, text: string): Promise<void> {
 	const yes = await confirmDialog({
 		title: `Paste ${lines(text)} lines?`,
-		text: 'The program that reads them cannot tell a paste from typing, and takes each line at once.',
+		text: 'The program cannot tell a paste from typing and will run each line at once.',
 		action: 'Paste',
 	});
 	terminal.focus();

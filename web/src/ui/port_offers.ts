@@ -38,7 +38,7 @@ export class PortOffers {
 	}
 
 	#offer({ port, process }: Port): HTMLElement {
-		return h('span', { class: 'port-offer', 'data-port': port, title: process === undefined ? '' : `${process} listens there` },
+		return h('span', { class: 'port-offer', 'data-port': port, title: process === undefined ? '' : `${process} listens on this port` },
 			h('button', { type: 'button', class: 'port-open', click: () => this.#open(port) },
 				h('span', { class: 'port-words' }, `Port ${port} is listening · `), h('b', {}, 'open')),
 			h('button', {

@@ -62,7 +62,7 @@ export class Presence {
 			clients.length === 0 && icon('people'));
 		const names = clients.map((client) => this.#describe(client));
 		this.element.title = names.join('\n');
-		this.element.ariaLabel = `Who is here: ${names.join('; ') || 'nobody yet'}. Change your name.`;
+		this.element.ariaLabel = `Who is here: ${names.join('; ') || 'not connected yet'}. Change your name.`;
 	}
 
 	/** This page's client first, the others in order of arrival. */
@@ -80,7 +80,7 @@ export class Presence {
 	}
 
 	#openDialog(): void {
-		const name = textField({ label: 'Your name', value: myName(), hint: 'The others see it here.', testId: 'my-name' });
+		const name = textField({ label: 'Your name', value: myName(), hint: 'Other people see this name.', testId: 'my-name' });
 		const people = h('ul', { class: 'people' }, ...this.#ordered().map((client) => h('li', {},
 			h('span', { class: 'chip', 'data-color': client.color & 7 }, initials(client.name)),
 			h('span', { class: 'person' }, client.id === this.#me ? `${client.name} (you)` : client.name),

@@ -11,7 +11,7 @@ export function createSessionDialog(api: Api, size: Size | null, freeName: strin
 		action: 'Create',
 		fields: [
 			{ label: 'Name', placeholder: freeName, testId: 'session-name' },
-			{ label: 'Folder', placeholder: 'the server’s home folder', mono: true, testId: 'session-cwd' },
+			{ label: 'Directory', placeholder: 'the server’s home directory', mono: true, testId: 'session-cwd' },
 			{ label: 'Shell', placeholder: '/bin/bash', mono: true, testId: 'session-shell' },
 		],
 		save: async ([name, cwd, shell]) => {

@@ -6,7 +6,7 @@ import { standing, type Kind, type Standing } from './standing';
 import { relativeTime } from './time';
 
 export const KIND_WORDS: Readonly<Record<Kind, string>> = {
-	waits: 'waits for somebody', failed: 'failed', works: 'working', idle: 'idle', ended: 'ended', unknown: 'running',
+	waits: 'waits for input', failed: 'failed', works: 'working', idle: 'idle', ended: 'ended', unknown: 'running',
 };
 
 export interface SessionRowEvents {

@@ -7,23 +7,23 @@ import './settings.css';
 
 const LABELS: Readonly<Record<SettingName, string>> = {
 	fontSize: 'Font size', lineHeight: 'Line height', cursor: 'Cursor', blink: 'Cursor blinks',
-	interrupt: 'Ctrl+C where text is selected', digits: 'Alt+1…9',
+	interrupt: 'Ctrl+C on selected text', digits: 'Alt+1…9',
 };
 const WORDS: Readonly<Record<string, string>> = {
-	'fontSize auto': 'By the screen', 'cursor block': 'Block', 'cursor bar': 'Bar', 'cursor underline': 'Underline',
-	'blink auto': 'As the system', 'blink on': 'Always', 'blink off': 'Never',
-	'interrupt copy': 'Copies it', 'interrupt interrupt': 'Interrupts', 'digits sessions': 'Go to sessions', 'digits shell': 'Are the shell’s',
+	'fontSize auto': 'Automatic', 'cursor block': 'Block', 'cursor bar': 'Bar', 'cursor underline': 'Underline',
+	'blink auto': 'Automatic', 'blink on': 'Always', 'blink off': 'Never',
+	'interrupt copy': 'Copies it', 'interrupt interrupt': 'Interrupts', 'digits sessions': 'Select sessions', 'digits shell': 'Go to the shell',
 };
 
 /** The settings dialog. Changes apply at once. Loaded when it is first opened. */
 export function openSettings(settings: Settings, theme: Theme): void {
-	const colours = select('theme', [['', 'As the system'], ...Object.entries(PALETTES).map(([name, { label }]) => [name, label] as const)],
+	const colours = select('theme', [['', 'Same as the system'], ...Object.entries(PALETTES).map(([name, { label }]) => [name, label] as const)],
 		(value) => theme.choose(value));
 	const rows = Object.entries(SETTINGS).map(([key, values]) => {
 		const name = key as SettingName;
 		const choices = values.map((value) => {
 			const word = WORDS[`${name} ${value}`] ?? value;
-			return [value, value === DEFAULTS[name] && word === value ? `${word} (usual)` : word] as const;
+			return [value, value === DEFAULTS[name] && word === value ? `${word} (default)` : word] as const;
 		});
 		return { name, field: select(name, choices, (value) => settings.set(name, value)) };
 	});

@@ -20,9 +20,9 @@ export function openShareDialog(api: Api, session: { readonly id: string; readon
 	const made = h('div', { class: 'made-link', hidden: true });
 	const links = h('ul', { class: 'links', 'aria-label': 'Links' });
 	const problem = h('p', { class: 'problem', role: 'alert' });
-	const fieldset = h('fieldset', { class: 'choice' }, h('legend', {}, 'Whoever has the link'),
+	const fieldset = h('fieldset', { class: 'choice' }, h('legend', {}, 'People with the link'),
 		roleChoice('viewer', 'can watch', 'Sees everything, types nothing.', true),
-		roleChoice('driver', 'can type', 'Has your shell: everything you may do there.', false));
+		roleChoice('driver', 'can type', 'Can do everything that you can do in this shell.', false));
 
 	async function attempt(task: () => Promise<void>): Promise<void> {
 		problem.textContent = '';
@@ -58,7 +58,7 @@ export function openShareDialog(api: Api, session: { readonly id: string; readon
 		testId: 'share-dialog',
 		body: [fieldset,
 			h('div', { class: 'row' }, name.row,
-				h('label', { class: 'field' }, h('span', {}, 'Ends after'), expiry),
+				h('label', { class: 'field' }, h('span', {}, 'Expires after'), expiry),
 				h('button', { type: 'submit', class: 'button primary', 'data-testid': 'share-create' }, 'Create link')),
 			made, problem, links],
 		submit: () => attempt(create),
@@ -81,10 +81,10 @@ function showMade(area: HTMLElement, url: string): void {
 	area.hidden = false;
 	const picture = h('div', { class: 'made-picture', hidden: true });
 	fill(area, field, h('button', { type: 'button', class: 'button', click: copy }, icon('copy'), 'Copy'),
-		h('small', {}, 'The link is shown only now. It is its own key: give it to nobody else.'),
+		h('small', {}, 'The link is shown only once. It gives access without a password, so keep it private.'),
 		isLoopback(new URL(url).hostname) && h('small', { class: 'warning', role: 'alert', 'data-testid': 'share-loopback' },
-			'This address leads nowhere from another machine: it is this one’s own. Open this page by the name that others reach it by, '
-			+ 'or through a tunnel, and share from there.'), picture);
+			'This address works only on this machine. Open this page by an address that other machines can reach, or through a '
+				+ 'tunnel, and share from there.'), picture);
 	copy();
 	void showPicture(picture, url);
 }
@@ -101,6 +101,6 @@ function linkRow(link: ShareLink, revoke: () => void): HTMLElement {
 	return h('li', { 'data-testid': 'share-item' },
 		icon(link.role === 'driver' ? 'keyboard' : 'eye'),
 		h('span', { class: 'person' }, link.name || 'Unnamed link'),
-		h('small', {}, `${ROLE_WORDS[link.role]} · ends ${relativeTime(link.expiresAt)}`),
+		h('small', {}, `${ROLE_WORDS[link.role]} · expires ${relativeTime(link.expiresAt)}`),
 		h('button', { type: 'button', class: 'button small', click: revoke, 'data-testid': 'share-revoke' }, 'Revoke'));
 }

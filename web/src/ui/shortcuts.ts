@@ -42,11 +42,11 @@ export function screenReaderMode(): boolean {
 export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: boolean) => void): void {
 	const rows = [...shortcuts.map(({ letter, what }) => [`Ctrl+Shift+${letter}`, what] as const),
 		['Ctrl+Shift+V', 'Paste'] as const,
-		['Alt+1…9', 'To a session of the list'] as const,
-		['Alt+Up', 'To the command before; Alt and Down: after'] as const,
+		['Alt+1…9', 'Go to a session of the list'] as const,
+		['Alt+Up', 'Scroll to the previous command (Alt and Down: next)'] as const,
 		['Shift+drag', 'Select text while a program uses the mouse'] as const];
 	openDialog({
-		title: 'Keyboard and reading',
+		title: 'Keyboard and screen reader',
 		body: [h('dl', { class: 'shortcuts' }, ...rows.flatMap(([keys, what]) => [
 			h('dt', {}, ...keys.split('+').map((key) => h('kbd', {}, key))), h('dd', {}, what),
 		])), h('label', { class: 'check' },
@@ -58,6 +58,6 @@ export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: bool
 					changed(on);
 				},
 			}),
-			h('span', {}, 'Screen reader mode: the terminal’s text can be read line by line'))],
+			h('span', {}, 'Screen reader mode: makes the terminal readable line by line'))],
 	});
 }

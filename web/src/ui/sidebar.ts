@@ -24,14 +24,14 @@ export class Sidebar {
 		h('div', { class: 'sidebar-head' }, h('h2', {}, 'Sessions'), h('span', { class: 'spring' }),
 			h('button', {
 				type: 'button', class: 'icon-button small', click: wall, 'data-testid': 'wall-button',
-				title: 'All sessions at once (Ctrl+Shift+L)', 'aria-label': 'All sessions at once',
+				title: 'Show all sessions (Ctrl+Shift+L)', 'aria-label': 'Show all sessions',
 			}, icon('tiles')),
 			h('span', { class: 'split-button' }, h('button', {
 				type: 'button', class: 'button small', click: create, 'data-testid': 'new-session',
-				title: 'New session, in the folder of this one',
+				title: 'New session in the directory of this one',
 			}, icon('add'), 'New'), h('button', {
 				type: 'button', class: 'button small', click: createAs, 'data-testid': 'new-session-as',
-				'aria-label': 'New session: name, folder, shell', 'aria-haspopup': 'dialog', title: 'Name, folder, shell',
+				'aria-label': 'New session: name, directory, shell', 'aria-haspopup': 'dialog', title: 'Name, directory, shell',
 			}, icon('down')))),
 		list,
 		signOut !== null && h('button', { type: 'button', class: 'quiet', click: signOut },

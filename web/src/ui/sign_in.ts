@@ -32,7 +32,7 @@ export function showSignIn(why: string, login: (token: string) => Promise<void>)
 			h('p', {}, why),
 			h('label', { class: 'field' }, h('span', {}, 'Token'), token,
 				h('small', { id: 'sign-in-hint' },
-					'It is in the address that Ringside printed when it started. The whole address will do.')),
+					'It is in the address that Ringside printed when it started. You can paste the whole address.')),
 			problem, button)));
 	token.focus();
 }
@@ -44,7 +44,7 @@ function tokenOf(text: string): string {
 
 function describe(error: unknown): string {
 	if (isStatus(error, 401))
-		return 'That token is not right.';
+		return 'This token is not valid.';
 	if (isStatus(error, 429))
 		return 'Too many wrong tokens. Wait a moment, then try again.';
 	return messageOf(error);

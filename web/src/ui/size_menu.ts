@@ -3,7 +3,7 @@ import { fill, h } from './dom';
 import { icon } from './icons';
 
 const POLICIES: Readonly<Record<SizePolicy, string>> = {
-	latest: 'Window of who typed last',
+	latest: 'Window that typed last',
 	smallest: 'Smallest window',
 	owner: 'Owner’s window',
 	fixed: 'Fixed size…',

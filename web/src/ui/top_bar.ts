@@ -45,7 +45,7 @@ export class TopBar {
 		this.element = h('header', { class: 'top-bar' },
 			options.owner && menu, h('h1', {}, this.#name), this.#role, h('span', { class: 'spring' }),
 			options.presence,
-			button('Go to, or do (Ctrl+Shift+P)', 'go', options.palette),
+			button('Command palette (Ctrl+Shift+P)', 'go', options.palette),
 			commands,
 			button('Search the history (Ctrl+Shift+F)', 'search', options.search),
 			button('Read and select the text', 'text', options.read), themeButton,

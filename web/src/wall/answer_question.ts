@@ -3,7 +3,7 @@ import type { Api } from '../net/api';
 import type { Answer, Control } from '../net/control';
 import type { Session } from '../net/wire';
 
-const OVER = 'It is answered already, or somebody is about to. See the terminal.';
+const OVER = 'The prompt was answered, or another client is answering it. See the terminal.';
 
 interface State {
 	readonly input?: string;

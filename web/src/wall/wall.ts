@@ -222,7 +222,7 @@ export class Wall {
 		else if (this.#picked.length < TILES_MAX)
 			this.#showPicked([...this.#picked, id]);
 		else
-			toast(`No more than ${TILES_MAX} can be side by side.`);
+			toast(`At most ${TILES_MAX} sessions can be side by side.`);
 	}
 
 	#showPicked(ids: readonly string[]): void {
@@ -319,9 +319,9 @@ export class Wall {
 
 	#tell(): void {
 		const count = this.#sessions.length, waiting = countWaiting(this.#sessions);
-		const text = !this.#told ? '' : count === 0 ? 'No session is there.'
+		const text = !this.#told ? '' : count === 0 ? 'There are no sessions.'
 			: `${count} session${count === 1 ? '' : 's'}${waiting === 0 ? '' : `, ${waiting} need${waiting === 1 ? 's' : ''} you`}`;
-		setText(this.#count, this.#told && !this.#control.open && this.#wasOpen ? 'The server is away; trying again…' : text);
+		setText(this.#count, this.#told && !this.#control.open && this.#wasOpen ? 'The server cannot be reached. Trying again…' : text);
 		this.#wasOpen ||= this.#control.open;
 		this.element.dataset['state'] = this.#control.open ? 'live' : 'away';
 	}

@@ -1,8 +1,8 @@
 /*
  * Turns a file into C: node embed_file.mjs FILE NAME HEADER OUT_C [VERSION]
  *
-  * OUT_C defines what HEADER declares: `const char NAME[]`, which ends with a NUL, and `const size_t NAME_length`, its length
-  * without the NUL. JSON is minified. VERSION replaces info.version of an OpenAPI document.
+ * OUT_C defines what HEADER declares: `const char NAME[]`, which ends with a NUL, and `const size_t NAME_length`, its length
+ * without the NUL. JSON is minified. VERSION replaces info.version of an OpenAPI document.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 

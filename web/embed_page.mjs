@@ -1,9 +1,9 @@
 /*
  * Turns the built page into C: node embed_page.mjs DIST_DIR OUT_DIR
  *
-  * Writes OUT_DIR/assets.S (includes the bytes of every file by .incbin), OUT_DIR/assets_table.c (the table that ws/asset.h
-  * declares), and the bytes: each file plain, and compressed with gzip and brotli if that is smaller. The same input gives
-  * the same output.
+ * Writes OUT_DIR/assets.S (includes the bytes of every file by .incbin), OUT_DIR/assets_table.c (the table that ws/asset.h
+ * declares), and the bytes: each file plain, and compressed with gzip and brotli if that is smaller. The same input gives
+ * the same output.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

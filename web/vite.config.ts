@@ -1,8 +1,8 @@
 import { defineConfig, type Plugin } from 'vite';
 
 /*
-  * Delays the first paint until the script has chosen the theme. Otherwise a dark page can flash white if the user's theme
-  * differs from the system's. Browsers without support ignore the attribute.
+ * Delays the first paint until the script has chosen the theme. Otherwise a dark page can flash white if the user's theme
+ * differs from the system's. Browsers without support ignore the attribute.
  */
 function paintAfterScript(): Plugin {
 	return {

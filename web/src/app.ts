@@ -1,17 +1,17 @@
 /* The page after sign-in: creates its parts and connects them. */
 import { messageOf, type Api, type Identity } from './net/api';
-import { blockInAddress, sessionInAddress, showLinkInAddress, showSessionInAddress, tilesInAddress, wallInAddress } from './net/place';
+import { blockInAddress, sessionInAddress, showLinkInAddress, showSessionInAddress, tilesInAddress, wallInAddress } from './net/address';
 import { SessionEvents } from './net/session_events';
 import type { Session, SizePolicy } from './net/wire';
-import { Awaited } from './blocks/awaited';
-import { PanelDoor } from './blocks/panel_door';
-import { tellOfEnd } from './blocks/tell';
-import { chooseFiles } from './files/brought';
+import { Alerts } from './blocks/alerts';
+import { LazyPanel } from './blocks/lazy_panel';
+import { showAlert } from './blocks/notify';
+import { chooseFiles } from './files/file_selection';
 import { Panes } from './panes';
 import { SessionView, type SessionViewEvents } from './session_view';
 import { copyText } from './ui/copy';
 import { h } from './ui/dom';
-import { mayFullScreen, toggleFullScreen } from './ui/full_screen';
+import { canFullScreen, toggleFullScreen } from './ui/full_screen';
 import { setMyName } from './ui/my_name';
 import { NeedsYou } from './ui/needs_you';
 import { newSession } from './ui/new_session';
@@ -26,14 +26,14 @@ import { mostRecent, SessionList } from './ui/session_list';
 import { openShareDialog } from './ui/share';
 import { listenForShortcuts, showShortcuts, type Shortcut } from './ui/shortcuts';
 import { Sidebar } from './ui/sidebar';
-import { countWaiting } from './ui/standing';
+import { countWaiting } from './ui/session_status';
 import { SizeMenu } from './ui/size_menu';
 import { StatusBar } from './ui/status_bar';
 import { Settings } from './ui/settings';
 import type { Theme } from './ui/theme';
 import { toast } from './ui/toast';
 import { TopBar } from './ui/top_bar';
-import { WallDoor } from './wall/door';
+import { LazyWall } from './wall/lazy_wall';
 
 const FIRST_SESSION = 'main';
 const ALERT_BLOCKS_MAX = 1000;
@@ -53,7 +53,7 @@ export class App {
 	#events: SessionEvents | null = null;
 	#ports: Ports;
 	#name = '';
-	#place = h('div', { class: 'place' });
+	#panesElement = h('div', { class: 'place' });
 	#title = new PageTitle();
 	#list: SessionList;
 	#needsYou: NeedsYou;
@@ -63,19 +63,19 @@ export class App {
 	#topBar: TopBar;
 	#sizeMenu = new SizeMenu((policy) => this.#setSizePolicy(policy));
 	#status: StatusBar;
-	#panel: PanelDoor;
-	#wall: WallDoor;
+	#panel: LazyPanel;
+	#wall: LazyWall;
 	#disposed = new AbortController();
-	#awaited: Awaited;
+	#alerts: Alerts;
 	#panes = new Panes({
-		place: this.#place,
+		container: this.#panesElement,
 		make: (parent, id, events) => new SessionView(parent, {
 			api: this.#options.api, id, role: this.#options.identity.role, theme: this.#options.theme, events,
-			name: () => this.#nameOf(id), settings: this.#settings, awaited: this.#awaited,
-			wanted: id === (this.#options.identity.sessionId ?? sessionInAddress()) ? blockInAddress() : null,
+			name: () => this.#nameOf(id), settings: this.#settings, alerts: this.#alerts,
+			targetBlock: id === (this.#options.identity.sessionId ?? sessionInAddress()) ? blockInAddress() : null,
 		}),
 		events: (id) => this.#viewEvents(id),
-		wanted: (id) => {
+		activated: (id) => {
 			this.#show(id);
 			this.#showInAddress('replace');
 		},
@@ -88,9 +88,9 @@ export class App {
 		this.#options = options;
 		this.#owner = options.identity.role === 'owner';
 		this.#shortcuts = this.#makeShortcuts();
-		this.#awaited = new Awaited({
+		this.#alerts = new Alerts({
 			blocks: (session, after) => options.api.blocks(session, ALERT_BLOCKS_MAX, after),
-			tell: (told) => tellOfEnd(told, (session, block) => this.#showBlock(session, block)),
+			show: (alert) => showAlert(alert, (session, block) => this.#showBlock(session, block)),
 		});
 		this.#list = new SessionList({
 			choose: (id) => this.#choose(id),
@@ -99,19 +99,19 @@ export class App {
 		});
 		this.#needsYou = new NeedsYou(options.api, (id) => this.#choose(id));
 		this.#ports = new Ports(options.api, (task) => this.#attempt(task));
-		this.#panel = new PanelDoor({
+		this.#panel = new LazyPanel({
 			api: options.api, only: options.identity.sessionId,
 			show: (session, block) => this.#showBlock(session, block),
 			closed: () => this.#view?.terminal.focus(),
 		});
-		this.#sidebar = new Sidebar(this.#list.element, this.#needsYou.element, () => this.#attempt(() => this.#create()), () => this.#createAs(),
+		this.#sidebar = new Sidebar(this.#list.element, this.#needsYou.element, () => this.#attempt(() => this.#create()), () => this.#createFromDialog(),
 			() => this.#wall.open(this.#view?.id ?? null),
 			options.identity.authRequired === false ? null : () => this.#attempt(() => this.#signOut()));
 		this.#presence = new Presence((name) => {
 			this.#view?.connection.setName(setMyName(name));
 		});
 		this.#lease = new LeaseBadge(this.#owner ? {
-			take: (when) => void this.#view?.keyboard.take(when),
+			take: (when) => void this.#view?.keyboard.acquire(when),
 			giveBack: (note) => void this.#view?.keyboard.giveBack(note),
 		} : null);
 		this.#topBar = new TopBar({
@@ -128,15 +128,15 @@ export class App {
 			() => this.#attempt(() => this.#openSettings()));
 		this.#status.lease(this.#lease.element);
 		this.#status.ports(this.#ports.element);
-		listenForShortcuts(this.#shortcuts, (n) => this.#goTo(n), this.#disposed.signal);
+		listenForShortcuts(this.#shortcuts, (n) => this.#showNth(n), this.#disposed.signal);
 		if (!this.#owner)
 			this.#sidebar.close();
-		const main = h('main', { class: 'main' }, this.#topBar.element, this.#place, this.#status.element);
-		this.#wall = new WallDoor({
+		const main = h('main', { class: 'main' }, this.#topBar.element, this.#panesElement, this.#status.element);
+		this.#wall = new LazyWall({
 			api: options.api, role: options.identity.role, theme: options.theme, main, follow: options.identity.sessionId !== null,
 			open: (id) => this.#choose(id), openTiles: options.identity.sessionId === null ? (ids) => this.#openTiles(ids) : null,
 			leave: () => this.#attempt(() => this.#leaveWall()),
-			refused: () => void this.#stillKnown(), changed: (open) => this.#wallChanged(open),
+			refused: () => void this.#checkLogin(), changed: (open) => this.#wallChanged(open),
 		});
 		document.body.replaceChildren(h('div', { class: 'app' },
 			...(this.#owner ? [this.#sidebar.element, this.#sidebar.backdrop] : []), main));
@@ -168,9 +168,9 @@ export class App {
 			return;
 		}
 		const { signal } = this.#disposed;
-		window.addEventListener('popstate', () => this.#goBack(), { signal });
-		document.addEventListener('visibilitychange', () => this.#noticeNews(), { signal });
-		this.#events = new SessionEvents(api, (sessions) => this.#update(sessions), () => void this.#stillKnown());
+		window.addEventListener('popstate', () => this.#applyAddress(), { signal });
+		document.addEventListener('visibilitychange', () => this.#updateInbox(), { signal });
+		this.#events = new SessionEvents(api, (sessions) => this.#update(sessions), () => void this.#checkLogin());
 		if (wallInAddress()) {
 			this.#wall.open(null);
 			return;
@@ -182,7 +182,7 @@ export class App {
 	}
 
 	/** Show what the address says. */
-	#goBack(): void {
+	#applyAddress(): void {
 		const id = sessionInAddress();
 		if (wallInAddress()) {
 			this.#wall.open(this.#view?.id ?? null);
@@ -197,17 +197,17 @@ export class App {
 	#showWithTiles(id: string, tiles: readonly string[]): void {
 		const ids = tiles.includes(id) ? tiles : [id];
 		if (String(ids) !== String(this.#panes.tiles))
-			this.#panes.keep(ids);
+			this.#panes.setSessions(ids);
 		if (id !== this.#view?.id)
 			this.#show(id);
 		this.#namePanes();
-		this.#noticeNews();
+		this.#updateInbox();
 		if (ids.length > 1 && matchMedia('(hover: hover)').matches)
 			this.#view?.terminal.focus();
 	}
 
 	#namePanes(): void {
-		this.#panes.names((id) => this.#nameOf(id));
+		this.#panes.setNames((id) => this.#nameOf(id));
 	}
 
 	#nameOf(id: string): string {
@@ -251,17 +251,17 @@ export class App {
 	#update(sessions: readonly Session[]): void {
 		this.#list.update(sessions);
 		this.#wall.update(sessions);
-		this.#awaited.update(sessions);
+		this.#alerts.update(sessions);
 		this.#panel.update(sessions);
 		this.#namePanes();
 		this.#title.waiting(countWaiting(sessions));
-		this.#noticeNews();
+		this.#updateInbox();
 	}
 
 	/** Sessions that are visible on this page get no inbox items. */
-	#noticeNews(): void {
-		const seen = document.visibilityState === 'visible' && !this.#wall.isOpen ? this.#panes.seen : [];
-		this.#needsYou.update(this.#list.sessions, new Set(seen));
+	#updateInbox(): void {
+		const visible = document.visibilityState === 'visible' && !this.#wall.isOpen ? this.#panes.visible : [];
+		this.#needsYou.update(this.#list.sessions, new Set(visible));
 	}
 
 	#show(id: string): void {
@@ -274,7 +274,7 @@ export class App {
 		this.#list.choose(id);
 		this.#view = this.#panes.show(id);
 		this.#status.badge(this.#view.sizeBadge);
-		this.#noticeNews();
+		this.#updateInbox();
 	}
 
 	#viewEvents(id: string): SessionViewEvents {
@@ -316,17 +316,18 @@ export class App {
 		openPalette({
 			api, only: identity.sessionId, current: this.#view?.id ?? null, sessions: this.#owner ? this.#list.sessions : [],
 			actions: actionsFor(identity, this.#shortcuts, {
-				create: () => this.#attempt(() => this.#create()), createAs: () => this.#createAs(),
+				create: () => this.#attempt(() => this.#create()), createAs: () => this.#createFromDialog(),
 				rename: () => this.#withSession((session) => renameSessionDialog(api, session)),
 				end: () => this.#withSession((session) => this.#attempt(() => this.#end(session))),
 				share: () => this.#withSession((session) => openShareDialog(api, session)),
-				bring: () => chooseFiles((brought) => void this.#view?.bring(brought)), read: () => this.#attempt(() => this.#inFront((view) => view.read())),
-				fullScreen: mayFullScreen() ? () => this.#attempt(toggleFullScreen) : null,
+				upload: () => chooseFiles((selection) => void this.#view?.upload(selection)),
+				read: () => this.#attempt(() => this.#withVisibleView((view) => view.read())),
+				fullScreen: canFullScreen() ? () => this.#attempt(toggleFullScreen) : null,
 				toggleTheme: () => theme.toggle(), settings: () => this.#attempt(() => this.#openSettings()),
 				shortcuts: () => this.#showShortcuts(), signOut: () => this.#attempt(() => this.#signOut()),
 			}),
 			choose: (id) => this.#choose(id), show: (session, block) => this.#showBlock(session, block),
-			type: identity.role === 'viewer' ? null : (text) => this.#attempt(() => this.#inFront((view) => {
+			type: identity.role === 'viewer' ? null : (text) => this.#attempt(() => this.#withVisibleView((view) => {
 				if (!view.paste(text))
 					toast('The command cannot be typed now: the shell is not at its prompt.');
 			})),
@@ -347,7 +348,7 @@ export class App {
 	}
 
 	/** Show the n-th session of the list. Returns false if there is none. */
-	#goTo(n: number): boolean {
+	#showNth(n: number): boolean {
 		const session = this.#owner && this.#settings.values.digits === 'sessions' ? this.#list.sessions[n - 1] : undefined;
 		if (session === undefined)
 			return false;
@@ -362,7 +363,7 @@ export class App {
 	}
 
 	/** Close the wall first, so that the view is visible. */
-	async #inFront(use: (view: SessionView) => void): Promise<void> {
+	async #withVisibleView(use: (view: SessionView) => void): Promise<void> {
 		if (this.#wall.isOpen)
 			await this.#leaveWall();
 		if (this.#view !== null)
@@ -376,16 +377,16 @@ export class App {
 	}
 
 	#choose(id: string): void {
-		this.#sidebar.chosen();
+		this.#sidebar.closeDrawer();
 		this.#wall.close();
-		const there = this.#panes.has(id);
+		const hadPane = this.#panes.has(id);
 		if (this.#options.identity.sessionId === null)
 			showSessionInAddress(id, 'push', this.#panes.tilesWith(id));
 		else if (this.#options.api.link !== null)
 			showLinkInAddress(this.#options.api.link);
 		if (id !== this.#view?.id)
 			this.#show(id);
-		if (there)
+		if (hadPane)
 			this.#view?.terminal.focus();
 	}
 
@@ -405,12 +406,12 @@ export class App {
 	}
 
 	#wallChanged(open: boolean): void {
-		this.#sidebar.chosen();
+		this.#sidebar.closeDrawer();
 		if (open)
 			this.#title.session('All sessions');
 		else if (this.#view !== null)
 			this.#setName(this.#name);
-		this.#noticeNews();
+		this.#updateInbox();
 	}
 
 	async #create(): Promise<void> {
@@ -420,7 +421,7 @@ export class App {
 		this.#setName(session.name || session.id);
 	}
 
-	#createAs(): void {
+	#createFromDialog(): void {
 		const size = this.#view?.wantedSize() ?? null;
 		createSessionDialog(this.#options.api, size, this.#list.freeName(), (session) => {
 			this.#choose(session.id);
@@ -449,7 +450,7 @@ export class App {
 		}
 		if (session.id !== this.#view?.id)
 			return;
-		const next = this.#list.best(session.id) ?? await this.#options.api.open({ id: FIRST_SESSION });
+		const next = this.#list.mostRecentExcept(session.id) ?? await this.#options.api.open({ id: FIRST_SESSION });
 		showSessionInAddress(next.id, 'replace');
 		this.#show(next.id);
 	}
@@ -476,7 +477,7 @@ export class App {
 		this.#options.signedOut('You have signed out.');
 	}
 
-	async #stillKnown(): Promise<void> {
+	async #checkLogin(): Promise<void> {
 		await this.#options.api.whoami().catch((error: { status?: number }) => {
 			if (error.status === 401)
 				this.#signedOut();
@@ -494,24 +495,24 @@ export class App {
 
 	#makeShortcuts(): Shortcut[] {
 		const shortcuts: Shortcut[] = [
-			{ letter: 'C', what: 'Copy the selection', run: () => this.#copy() },
-			{ letter: 'E', what: 'Commands of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
-			{ letter: 'F', what: 'Search the history', run: () => this.#attempt(() => this.#inFront((view) => view.search.open())) },
-			{ letter: 'G', what: 'Go to the commands beside the terminal (arrows, Enter, Esc)', run: () => this.#toBlocks() },
-			{ letter: 'P', what: 'Command palette', run: () => this.#attempt(() => this.#openPalette()) },
+			{ letter: 'C', label: 'Copy the selection', run: () => this.#copy() },
+			{ letter: 'E', label: 'Commands of all sessions', run: () => this.#attempt(() => this.#panel.toggle()) },
+			{ letter: 'F', label: 'Search the history', run: () => this.#attempt(() => this.#withVisibleView((view) => view.search.open())) },
+			{ letter: 'G', label: 'Go to the commands beside the terminal (arrows, Enter, Esc)', run: () => this.#focusBlocks() },
+			{ letter: 'P', label: 'Command palette', run: () => this.#attempt(() => this.#openPalette()) },
 		];
 		if (this.#owner)
 			shortcuts.push({
-				letter: 'B', what: 'Go to the session list, and back', run: () => this.#toggleFocus(),
+				letter: 'B', label: 'Go to the session list, and back', run: () => this.#toggleFocus(),
 			}, {
-				letter: 'L', what: 'Show all sessions, and back', run: () => this.#toggleWall(),
+				letter: 'L', label: 'Show all sessions, and back', run: () => this.#toggleWall(),
 			}, {
-				letter: 'O', what: 'Go to the next terminal side by side', run: () => this.#nextPane(),
+				letter: 'O', label: 'Go to the next terminal side by side', run: () => this.#nextPane(),
 			});
 		return shortcuts;
 	}
 
-	#toBlocks(): void {
+	#focusBlocks(): void {
 		if (this.#view !== null && !this.#wall.isOpen && !this.#view.blocks.focus())
 			toast('No command is visible.');
 	}
@@ -525,7 +526,7 @@ export class App {
 	/** Move the focus between the terminal, where Tab belongs to the shell, and the session list. */
 	#toggleFocus(): void {
 		if (this.#sidebar.isOpen && this.#sidebar.element.contains(document.activeElement)) {
-			this.#sidebar.chosen();
+			this.#sidebar.closeDrawer();
 			this.#view?.terminal.focus();
 		} else {
 			this.#sidebar.open();

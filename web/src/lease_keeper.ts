@@ -1,10 +1,10 @@
 /*
-  * This page's lease of one session's keyboard: acquires it, renews it while the page is open, and releases it. The lease id
-  * is a secret. It is kept in sessionStorage, so it survives a reload but not the tab.
+ * This page's lease of one session's keyboard: acquires it, renews it while the page is open, and releases it. The lease id
+ * is a secret. It is kept in sessionStorage, so it survives a reload but not the tab.
  */
 import { messageOf, type Api } from './net/api';
 import type { LeaseMessage } from './net/wire';
-import { leaseLabel } from './ui/lease_words';
+import { leaseLabel } from './ui/lease_text';
 import { myName } from './ui/my_name';
 import { toast } from './ui/toast';
 
@@ -15,7 +15,7 @@ export interface LeaseKeeperOptions {
 	readonly api: Api;
 	readonly session: string;
 	/** Send the lease id on the connection, '' for none. */
-	show(id: string): void;
+	sendId(id: string): void;
 }
 
 export class LeaseKeeper {
@@ -36,22 +36,22 @@ export class LeaseKeeper {
 	/** Every new connection has to send the lease id. */
 	attached(): void {
 		if (this.#id !== null)
-			this.#options.show(this.#id);
+			this.#options.sendId(this.#id);
 	}
 
 	/** Forget a lease that has ended, because the server would refuse its id. */
-	told({ lease, yours }: LeaseMessage): void {
+	onMessage({ lease, yours }: LeaseMessage): void {
 		this.#mine = yours === true;
 		if (this.#id !== null && yours === false && (lease === null || lease.heir == null))
-			this.#keep(null);
+			this.#setId(null);
 	}
 
 	/** after: acquire it when the running command has ended. */
-	take(take: 'now' | 'after'): Promise<void> {
+	acquire(take: 'now' | 'after'): Promise<void> {
 		return this.#attempt(async () => {
 			const { api, session } = this.#options;
-			const { lease } = await api.takeLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, take });
-			this.#keep(lease.id);
+			const { lease } = await api.acquireLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, take });
+			this.#setId(lease.id);
 		});
 	}
 
@@ -60,7 +60,7 @@ export class LeaseKeeper {
 		return this.#attempt(async () => {
 			const { api, session } = this.#options;
 			await api.endLease(session, this.#id, note);
-			this.#keep(null);
+			this.#setId(null);
 		});
 	}
 
@@ -71,13 +71,13 @@ export class LeaseKeeper {
 			return;
 		const { api, session } = this.#options;
 		// Renewal fails when the connection is lost, which the page reports anyway.
-		await api.takeLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, renew: this.#id }).catch(() => undefined);
+		await api.acquireLease(session, { owner: leaseLabel(myName()), ttlMs: TTL_MS, renew: this.#id }).catch(() => undefined);
 	}
 
-	#keep(id: string | null): void {
+	#setId(id: string | null): void {
 		this.#id = id;
 		write(this.#key, id);
-		this.#options.show(id ?? '');
+		this.#options.sendId(id ?? '');
 	}
 
 	get #key(): string {

@@ -1,7 +1,7 @@
 /*
-  * Entry point: checks the login, then shows the app or the sign-in card.
-  *
-  * Handles for browser tests only:
+ * Entry point: checks the login, then shows the app or the sign-in card.
+ *
+ * Handles for browser tests only:
  *   window.ringside      read-only { terminal, connection } of the session in front, or null each.
  *                        terminal is xterm.js's Terminal; connection has state, epoch, offset.
  *   data-testid          session-list, session-item (data-session-id, data-state, data-kind: see ui/session_status.ts),
@@ -27,12 +27,12 @@
  */
 import { App } from './app';
 import { Api, isStatus, messageOf, type Identity } from './net/api';
-import { linkInAddress, showLinkInAddress, takeCredential } from './net/place';
+import { linkInAddress, showLinkInAddress, consumeCredential } from './net/address';
 import './styles/main.css';
 import { adoptStyleElements } from './term/style_sheets';
 import { showAnswerPage } from './ui/answer_page';
-import { cameByLink } from './ui/my_name';
-import { keepDropsHere } from './ui/paste';
+import { useLinkName } from './ui/my_name';
+import { preventFileDrops } from './ui/paste';
 import { showSignIn } from './ui/sign_in';
 import { Theme } from './ui/theme';
 import { followVisualViewport } from './ui/viewport';
@@ -46,7 +46,7 @@ declare global {
 }
 
 // First of all, remove the secret from the address bar.
-const credential = takeCredential();
+const credential = consumeCredential();
 adoptStyleElements(document);
 const theme = new Theme();
 const api = new Api();
@@ -88,7 +88,7 @@ async function start(secret: string | null): Promise<void> {
 		return;
 	}
 	if (identity.link !== null)
-		cameByLink(identity.link, identity.name);
+		useLinkName(identity.link, identity.name);
 	app = new App({ api, identity, theme, signedOut: askToSignIn });
 	await app.start().catch((error: unknown) => waitForServer(null, messageOf(error)));
 }
@@ -125,12 +125,12 @@ Object.defineProperty(window, 'ringside', {
 
 // Another address was pasted into this tab. Only its fragment differs, so the browser does not reload.
 window.addEventListener('hashchange', () => {
-	const other = takeCredential();
+	const other = consumeCredential();
 	if (other !== null)
 		void signIn(other).then(() => window.location.reload(),
 			(error: unknown) => askToSignIn(messageOf(error)));
 });
 
 followVisualViewport();
-keepDropsHere();
+preventFileDrops();
 void start(credential);

@@ -5,12 +5,12 @@ import { icon } from './ui/icons';
 import { setText } from './ui/session_row';
 
 export interface PanesOptions {
-	readonly place: HTMLElement;
+	readonly container: HTMLElement;
 	make(parent: HTMLElement, id: string, events: SessionViewEvents): SessionView;
 	/** Callbacks for the events of a session while it is in front. */
 	events(id: string): SessionViewEvents;
 	/** The user has focused another pane, which is to become the one in front. */
-	wanted(id: string): void;
+	activated(id: string): void;
 	close(id: string): void;
 }
 
@@ -29,15 +29,15 @@ class Pane {
 		const place = h('div', { class: 'pane-place' });
 		const go = () => {
 			if (this.#made && !this.#front)
-				options.wanted(id);
+				options.activated(id);
 		};
 		this.element = h('div', { class: 'pane', 'data-testid': 'pane', 'data-session-id': id, focusin: go, pointerdown: go },
 			h('div', { class: 'pane-head' }, this.#name, h('button', {
 				type: 'button', class: 'icon-button small', title: 'Close this tile; the session keeps running', 'aria-label': `Close the tile ${id}`,
 				'data-testid': 'pane-close', click: () => options.close(id),
 			}, icon('close'))), place);
-		options.place.append(this.element);
-		this.view = options.make(place, id, this.#keeping(options.events(id)));
+		options.container.append(this.element);
+		this.view = options.make(place, id, this.#forwarding(options.events(id)));
 		this.#made = true;
 	}
 
@@ -46,19 +46,19 @@ class Pane {
 	}
 
 	/** Bring it to the front and repeat its last events. */
-	enter(): void {
+	activate(): void {
 		this.#front = true;
 		this.element.dataset['front'] = 'true';
-		for (const tell of this.#last.values())
-			tell();
+		for (const notify of this.#last.values())
+			notify();
 	}
 
-	leave(): void {
+	deactivate(): void {
 		this.#front = false;
 		this.element.dataset['front'] = 'false';
 	}
 
-	name(name: string): void {
+	setName(name: string): void {
 		setText(this.#name, name);
 	}
 
@@ -69,21 +69,21 @@ class Pane {
 	}
 
 	/** Forward events while the pane is in front, and keep the last one of each kind for activate(). */
-	#keeping(events: SessionViewEvents): SessionViewEvents {
-		const keep = (kind: string, tell: () => void) => {
-			this.#last.set(kind, tell);
+	#forwarding(events: SessionViewEvents): SessionViewEvents {
+		const keep = (kind: string, notify: () => void) => {
+			this.#last.set(kind, notify);
 			if (this.#front)
-				tell();
+				notify();
 		};
 		return {
 			attached: () => keep('attached', () => events.attached()),
-			connection: (...said) => keep('connection', () => events.connection(...said)),
+			connection: (...args) => keep('connection', () => events.connection(...args)),
 			latency: (ms) => keep('latency', () => events.latency(ms)),
-			presence: (...said) => keep('presence', () => events.presence(...said)),
+			presence: (...args) => keep('presence', () => events.presence(...args)),
 			lease: (message) => keep('lease', () => events.lease(message)),
 			size: (size) => keep('size', () => events.size(size)),
 			renamed: (name) => {
-				this.name(name);
+				this.setName(name);
 				keep('renamed', () => events.renamed(name));
 			},
 			title: (title) => keep('title', () => events.title(title)),
@@ -112,7 +112,7 @@ export class Panes {
 	}
 
 	/** Ids of visible sessions. In a narrow window only the pane in front is visible (stage.css). */
-	get seen(): readonly string[] {
+	get visible(): readonly string[] {
 		return this.#panes.filter(({ element }) => element.checkVisibility?.() ?? true).map(({ id }) => id);
 	}
 
@@ -126,7 +126,7 @@ export class Panes {
 	}
 
 	/** Show exactly these sessions, in this order. New panes are not in front yet. */
-	keep(ids: readonly string[]): void {
+	setSessions(ids: readonly string[]): void {
 		for (const pane of this.#panes.filter(({ id }) => !ids.includes(id)))
 			pane.dispose();
 		this.#panes = ids.map((id) => this.#panes.find((pane) => pane.id === id) ?? new Pane(id, this.#options));
@@ -137,7 +137,7 @@ export class Panes {
 	show(id: string): SessionView {
 		const before = this.#panes.find(({ front }) => front) ?? this.#panes[0];
 		let pane = this.#panes.find((each) => each.id === id);
-		before?.leave();
+		before?.deactivate();
 		if (pane === undefined) {
 			const at = before === undefined ? 0 : this.#panes.indexOf(before);
 			before?.dispose();
@@ -145,7 +145,7 @@ export class Panes {
 			this.#panes.splice(at, 1, pane);
 			this.#arrange();
 		}
-		pane.enter();
+		pane.activate();
 		return pane.view;
 	}
 
@@ -160,9 +160,9 @@ export class Panes {
 		return (this.#panes.find(({ front }) => front) ?? this.#panes[Math.min(at, this.#panes.length - 1)])?.id ?? null;
 	}
 
-	names(nameOf: (id: string) => string): void {
+	setNames(nameOf: (id: string) => string): void {
 		for (const pane of this.#panes)
-			pane.name(nameOf(pane.id));
+			pane.setName(nameOf(pane.id));
 	}
 
 	dispose(): void {
@@ -173,10 +173,10 @@ export class Panes {
 
 	/** Move only panes that are out of place: moving an element loses the focus. */
 	#arrange(): void {
-		const { place } = this.#options;
-		place.dataset['panes'] = String(this.#panes.length);
+		const { container } = this.#options;
+		container.dataset['panes'] = String(this.#panes.length);
 		for (const [at, { element }] of this.#panes.entries())
-			if (place.children[at] !== element)
-				place.insertBefore(element, place.children[at] ?? null);
+			if (container.children[at] !== element)
+				container.insertBefore(element, container.children[at] ?? null);
 	}
 }

@@ -1,15 +1,15 @@
 /*
-  * One session on the page: its connection, its terminal, and what is drawn over the terminal.
+ * One session on the page: its connection, its terminal, and what is drawn over the terminal.
  */
 import type { Terminal } from '@xterm/xterm';
-import type { Awaited } from './blocks/awaited';
+import type { Alerts } from './blocks/alerts';
 import { Blocks } from './blocks/blocks';
-import type { Brought } from './files/brought';
+import type { FileSelection } from './files/file_selection';
 import { messageOf, type Api } from './net/api';
 import { browserClock } from './net/clock';
 import { Connection, type ConnectionState, type Position } from './net/connection';
 import { diagnose } from './net/diagnose';
-import { socketUrl } from './net/place';
+import { socketUrl } from './net/address';
 import type {
 	AttachedMessage, Client, LeaseMessage, PresenceMessage, Role, ServerMessage, Size, SnapshotMessage,
 } from './net/wire';
@@ -20,13 +20,13 @@ import { Feed } from './term/feed';
 import { disposeTerminal, useGpu } from './term/gpu';
 import { History } from './term/history';
 import { Input } from './term/input';
-import { keepMouse } from './term/read_only';
+import { ignoreMouseModes } from './term/read_only';
 import { Sticky } from './term/sticky';
 import { createTerminal } from './term/terminal';
 import { scrollByTouch } from './term/touch';
 import { describeRestart } from './ui/banner';
 import { ConnectionBanner } from './ui/connection_banner';
-import { copyByInterrupt, copyText } from './ui/copy';
+import { copyOnInterrupt, copyText } from './ui/copy';
 import { h } from './ui/dom';
 import { keyBar } from './ui/key_bar';
 import { LeaseFrame } from './ui/lease_frame';
@@ -39,7 +39,7 @@ import { SearchBox } from './ui/search_box';
 import type { Settings } from './ui/settings';
 import type { Theme } from './ui/theme';
 import { screenReaderMode } from './ui/shortcuts';
-import { guardPaste, pasteFromClipboard } from './ui/paste';
+import { handlePaste, pasteFromClipboard } from './ui/paste';
 import { notice, toast } from './ui/toast';
 import { UndeliveredNote } from './ui/undelivered';
 
@@ -50,8 +50,8 @@ const PHONE = '(pointer: coarse) and (max-width: 700px), (pointer: coarse) and (
 export interface SessionViewEvents {
 	attached(): void;
 	/**
-	  * behind: the session prints faster than this window can show; silentMs: milliseconds since the server should have
-	  * answered, 0 if it has.
+	 * behind: the session prints faster than this window can show; silentMs: milliseconds since the server should have
+	 * answered, 0 if it has.
 	 */
 	connection(state: ConnectionState, behind: boolean, silentMs: number): void;
 	latency(ms: number): void;
@@ -73,9 +73,9 @@ export interface SessionViewOptions {
 	readonly theme: Theme;
 	readonly settings: Settings;
 	readonly events: SessionViewEvents;
-	readonly awaited: Awaited;
+	readonly alerts: Alerts;
 	/** Block id of the command to scroll to, or null. */
-	readonly wanted: string | null;
+	readonly targetBlock: string | null;
 	name(): string;
 }
 
@@ -96,14 +96,14 @@ export class SessionView {
 	});
 	#clientId = randomId(); // the same for all connections of this view
 	#silentMs = 0;
-	#seen = false; // since the view was created
+	#wasLive = false; // since the view was created
 	#sizes: SizeKeeper;
 	#feed: Feed;
 	#history: History;
 	#input: Input;
 	#sticky = new Sticky();
-	#release: () => void;
-	#me: Client['id'] | null = null;
+	#removeListeners: () => void;
+	#myClientId: Client['id'] | null = null;
 	#exitKnown = false;
 	#epoch: AttachedMessage['epoch'] | null = null;
 	#clusters: Clusters;
@@ -143,8 +143,8 @@ export class SessionView {
 		});
 		this.#sizes = new SizeKeeper({
 			mount: this.#mount, terminal, role, passive: matchMedia(PHONE).matches,
-			tell: (size) => this.connection.resize(size),
-			take: (size) => void api.resize(id, size).catch((error: unknown) => toast(messageOf(error))),
+			report: (size) => this.connection.resize(size),
+			claim: (size) => void api.resize(id, size).catch((error: unknown) => toast(messageOf(error))),
 		});
 		let stage: HTMLElement;
 		this.#element = h('section', { class: 'session-view', 'aria-label': `Session ${id}` },
@@ -153,16 +153,16 @@ export class SessionView {
 				this.#newOutput.element, this.#frame.element),
 			role !== 'viewer' && keyBar(terminal, this.#sticky, () => void pasteFromClipboard(terminal)));
 		parent.replaceChildren(this.#element);
-		this.keyboard = new LeaseKeeper({ api, session: id, show: (lease) => this.connection.showLease(lease) });
+		this.keyboard = new LeaseKeeper({ api, session: id, sendId: (lease) => this.connection.sendLease(lease) });
 
 		terminal.open(this.#mount);
 		if (role === 'viewer')
-			keepMouse(terminal);
+			ignoreMouseModes(terminal);
 		scrollByTouch(terminal, this.#mount);
-		guardPaste(terminal, this.#mount, role !== 'viewer', (brought) => void this.bring(brought));
-		copyByInterrupt(terminal, () => settings.values.interrupt === 'copy');
+		handlePaste(terminal, this.#mount, role !== 'viewer', (selection) => void this.upload(selection));
+		copyOnInterrupt(terminal, () => settings.values.interrupt === 'copy');
 		this.blocks = new Blocks({
-			api, id, terminal, stage, mount: this.#mount, mayType: role !== 'viewer', awaited: options.awaited, wanted: options.wanted,
+			api, id, terminal, stage, mount: this.#mount, mayType: role !== 'viewer', alerts: options.alerts, targetBlock: options.targetBlock,
 			fetchAll: () => this.#history.fetchAll(),
 		});
 		terminal.onTitleChange((title) => events.title(title));
@@ -171,8 +171,8 @@ export class SessionView {
 		this.#history = new History(terminal, (lines) => this.connection.requestSnapshot(lines));
 		this.#input = new Input(terminal, this.#sticky, (data, typed) => void this.connection.send(data, typed));
 		this.connection = this.#newConnection();
-		this.#release = this.#watchSurroundings();
-		void useGpu(terminal, () => this.#sizes.refit()).then(() => this.#begin());
+		this.#removeListeners = this.#addListeners();
+		void useGpu(terminal, () => this.#sizes.refit()).then(() => this.#connect());
 		// On a phone the focus would open the keyboard over the terminal.
 		if (matchMedia('(hover: hover)').matches)
 			terminal.focus();
@@ -180,7 +180,7 @@ export class SessionView {
 
 	/** The size of a new session that is created from this window. */
 	wantedSize(): Size | null {
-		return this.#sizes.forNew();
+		return this.#sizes.sizeForNew();
 	}
 
 	/** Show the text of the terminal to read and select. Also fetches the whole history, for the next time. */
@@ -189,22 +189,22 @@ export class SessionView {
 		openReadMode(this.terminal);
 	}
 
-	async bring(brought: Brought): Promise<void> {
-		const why = this.#whyNoFiles();
+	async upload(selection: FileSelection): Promise<void> {
+		const why = this.#whyNoUpload();
 		if (why !== null) {
 			toast(why);
 			return;
 		}
 		try {
-			const { bring } = await import('./files/uploads');
+			const { uploadFiles } = await import('./files/uploads');
 			const { api, name } = this.#options;
-			bring({ api, session: this.id, name, whyNot: () => this.#whyNoFiles(), paste: (text) => this.paste(text) }, brought);
+			uploadFiles({ api, session: this.id, name, whyNot: () => this.#whyNoUpload(), paste: (text) => this.paste(text) }, selection);
 		} catch {
 			toast('The server cannot be reached.');
 		}
 	}
 
-	#whyNoFiles(): string | null {
+	#whyNoUpload(): string | null {
 		if (this.#options.role === 'viewer')
 			return 'This link only allows watching: you cannot upload files.';
 		const { lease, yours } = this.#lease;
@@ -213,7 +213,7 @@ export class SessionView {
 
 	/** Paste text, only while the program uses bracketed paste. Returns false if that is not possible. */
 	paste(text: string): boolean {
-		if (this.#disposed || !this.#input.live || !this.terminal.modes.bracketedPasteMode || this.#whyNoFiles() !== null)
+		if (this.#disposed || !this.#input.live || !this.terminal.modes.bracketedPasteMode || this.#whyNoUpload() !== null)
 			return false;
 		this.terminal.paste(text);
 		return true;
@@ -225,7 +225,7 @@ export class SessionView {
 
 	dispose(): void {
 		this.#disposed = true;
-		this.#release();
+		this.#removeListeners();
 		this.#sizes.dispose();
 		this.connection.stop();
 		this.blocks.dispose();
@@ -237,8 +237,8 @@ export class SessionView {
 	}
 
 	/** Connect. The renderer is ready, so the size of cells is known. */
-	#begin(): void {
-		const size = this.#sizes.forNew();
+	#connect(): void {
+		const size = this.#sizes.sizeForNew();
 		if (size !== null)
 			this.terminal.resize(size.cols, size.rows);
 		this.connection.start();
@@ -271,7 +271,7 @@ export class SessionView {
 				latency: (ms) => events.latency(ms),
 				silence: (ms) => {
 					this.#silentMs = ms;
-					this.#tellConnection();
+					this.#reportConnection();
 				},
 				undelivered: () => this.#showUndelivered(),
 			},
@@ -279,7 +279,7 @@ export class SessionView {
 	}
 
 	#open(position: Position | null, typed: number): WebSocket {
-		const size = this.#sizes.telling();
+		const size = this.#sizes.sizeToReport();
 		const { lines } = this.#history;
 		return new WebSocket(socketUrl('ws/pty', {
 			sessionId: this.id, name: myName(), ...this.#options.api.query(),
@@ -296,9 +296,9 @@ export class SessionView {
 			this.#input.setLive(false);
 			this.#era++;
 		}
-		this.#seen ||= state.kind === 'live';
+		this.#wasLive ||= state.kind === 'live';
 		this.#banner.connection(state);
-		this.#tellConnection();
+		this.#reportConnection();
 		if (state.kind === 'closed' && state.reason === 'signed-out')
 			this.#options.events.signedOut();
 	}
@@ -306,20 +306,20 @@ export class SessionView {
 	#onSnapshot(snapshot: SnapshotMessage, data: Uint8Array): void {
 		this.#feed.snapshot(data, () => {
 			this.#input.setLive(false);
-			this.blocks.enter();
-			this.#history.enter(() => this.#resize(snapshot));
+			this.blocks.beginSnapshot();
+			this.#history.beginSnapshot(() => this.#resize(snapshot));
 		}, () => {
-			this.blocks.left(snapshot);
-			this.#history.left(snapshot);
+			this.blocks.endSnapshot(snapshot);
+			this.#history.endSnapshot(snapshot);
 			this.#newOutput.reach(snapshot.offset);
 			if (!this.#live)
 				return;
 			this.#input.setLive(this.#options.role !== 'viewer');
-			this.#tellConnection();
+			this.#reportConnection();
 		});
 	}
 
-	#tellConnection(): void {
+	#reportConnection(): void {
 		this.#options.events.connection(this.connection.state, this.#history.behind, this.#silentMs);
 		this.#showUndelivered();
 	}
@@ -328,8 +328,8 @@ export class SessionView {
 	#showUndelivered(): void {
 		const { state, undelivered } = this.connection;
 		const live = state.kind === 'live';
-		const lost = state.kind === 'waiting' || (!live && state.kind !== 'closed' && this.#seen);
-		this.#undelivered.show(lost || undelivered.asks || this.#silentMs > 0 ? undelivered : null, live);
+		const lost = state.kind === 'waiting' || (!live && state.kind !== 'closed' && this.#wasLive);
+		this.#undelivered.show(lost || undelivered.needsConfirmation || this.#silentMs > 0 ? undelivered : null, live);
 	}
 
 	#resize({ cols, rows }: Size): void {
@@ -344,15 +344,15 @@ export class SessionView {
 			this.#onAttached(message);
 			break;
 		case 'presence':
-			this.#sizes.presence(message, this.#me);
-			events.presence(message, this.#me);
+			this.#sizes.presence(message, this.#myClientId);
+			events.presence(message, this.#myClientId);
 			break;
 		case 'exit':
 			this.#exitKnown = true;
 			this.#feed.then(() => this.#banner.exit(message));
 			break;
 		case 'lease':
-			this.keyboard.told(message);
+			this.keyboard.onMessage(message);
 			this.#showLease(message);
 			break;
 		case 'state':
@@ -361,7 +361,7 @@ export class SessionView {
 				toast(describeRestart(message.shell));
 			break;
 		case 'block':
-			this.blocks.told(message);
+			this.blocks.onMessage(message);
 			break;
 		case 'drain':
 			toast(message.draining
@@ -378,9 +378,9 @@ export class SessionView {
 
 	#onAttached(message: AttachedMessage): void {
 		const { api, events } = this.#options;
-		this.#me = message.clientId;
+		this.#myClientId = message.clientId;
 		if (this.#epoch !== message.epoch)
-			this.#begun();
+			this.#resetForNewSession();
 		this.#epoch = message.epoch;
 		this.#exitKnown = false;
 		this.#clipboard = message.clipboard;
@@ -400,9 +400,9 @@ export class SessionView {
 		}, () => undefined);
 	}
 
-	#begun(): void {
-		this.blocks.begin();
-		this.#newOutput.begin();
+	#resetForNewSession(): void {
+		this.blocks.reset();
+		this.#newOutput.reset();
 	}
 
 	#showLease(message: LeaseMessage): void {
@@ -426,7 +426,7 @@ export class SessionView {
 	}
 
 	/** Returns a function that removes the listeners. */
-	#watchSurroundings(): () => void {
+	#addListeners(): () => void {
 		const { theme, settings, role } = this.#options;
 		const nudge = () => {
 			if (document.visibilityState === 'visible')

@@ -14,21 +14,21 @@ export interface SizeKeeperOptions {
 	/** A phone: it keeps the session's size, and sets its own only when the user asks. */
 	readonly passive: boolean;
 	/** Report this window's size to the server. */
-	tell(size: Size): void;
+	report(size: Size): void;
 	/** Set the size of the session, under any policy. */
-	take(size: Size): void;
+	claim(size: Size): void;
 }
 
 /**
-  * A session has one size, which its policy takes from one of the windows. This reports the window's size to the server,
-  * gives the terminal the session's size, and shows a badge if they differ.
+ * A session has one size, which its policy takes from one of the windows. This reports the window's size to the server,
+ * gives the terminal the session's size, and shows a badge if they differ.
  */
 export class SizeKeeper {
 	readonly badge: HTMLElement;
 	#options: SizeKeeperOptions;
 	#screen: Screen;
 	#badge: SizeBadge;
-	#told: Size | null = null;
+	#reported: Size | null = null;
 	#mine: boolean; // this window sets the size; assumed until the server reports it
 	#holder: string | null = null; // name of the client that sets the size
 	#policy: SizePolicy = 'latest';
@@ -36,7 +36,7 @@ export class SizeKeeper {
 	#settling: number | undefined;
 	#following: number | undefined;
 	#passive: boolean;
-	#left = false; // this window should set the size, but the session has another, set through the API
+	#overridden = false; // this window should set the size, but the session has another, set through the API
 
 	constructor(options: SizeKeeperOptions) {
 		this.#options = options;
@@ -49,14 +49,14 @@ export class SizeKeeper {
 				this.layout();
 			});
 		const mayTake = options.role === 'owner' || (options.passive && options.role === 'driver');
-		this.#badge = new SizeBadge(mayTake ? () => this.#take() : null);
+		this.#badge = new SizeBadge(mayTake ? () => this.#claim() : null);
 		this.badge = this.#badge.element;
 		// While the window is resized: lay out at once, but report the size only when it is stable.
 		this.#observer = new ResizeObserver(() => {
-			this.#expect(false);
+			this.#expectSize(false);
 			this.layout();
 			window.clearTimeout(this.#settling);
-			this.#settling = window.setTimeout(() => this.#tell(), SETTLE_MS);
+			this.#settling = window.setTimeout(() => this.#report(), SETTLE_MS);
 		});
 		this.#observer.observe(options.mount);
 	}
@@ -68,13 +68,13 @@ export class SizeKeeper {
 	}
 
 	/** The size to report when connecting; null: none. */
-	telling(): Size | null {
-		this.#told = this.#passive ? null : this.wanted();
-		return this.#told;
+	sizeToReport(): Size | null {
+		this.#reported = this.#passive ? null : this.wanted();
+		return this.#reported;
 	}
 
 	/** The size of a new session that is created from this window; null: any. */
-	forNew(): Size | null {
+	sizeForNew(): Size | null {
 		return this.#passive ? null : this.wanted();
 	}
 
@@ -105,53 +105,53 @@ export class SizeKeeper {
 	/** The size of cells has changed. */
 	refit(): void {
 		this.layout();
-		this.#tell();
+		this.#report();
 	}
 
 	layout(): void {
 		const wanted = this.wanted();
 		const { cols, rows } = this.#options.terminal;
 		const differs = wanted !== null && (wanted.cols !== cols || wanted.rows !== rows);
-		this.#expect(this.#mine && differs);
-		const mine = this.#mine && !this.#left;
+		this.#expectSize(this.#mine && differs);
+		const mine = this.#mine && !this.#overridden;
 		this.#screen.layout(mine);
 		if (differs && !mine)
-			this.#badge.show({ cols, rows }, this.#policy, this.#left ? null : this.#holder);
+			this.#badge.show({ cols, rows }, this.#policy, this.#overridden ? null : this.#holder);
 		else
 			this.#badge.hide();
 	}
 
 	/** waiting: the session should get this window's size soon. */
-	#expect(waiting: boolean): void {
+	#expectSize(waiting: boolean): void {
 		if (!waiting) {
 			window.clearTimeout(this.#following);
 			this.#following = undefined;
-			this.#left = false;
+			this.#overridden = false;
 			return;
 		}
 		this.#following ??= window.setTimeout(() => {
-			this.#left = true;
+			this.#overridden = true;
 			this.layout();
 		}, FOLLOW_MS);
 	}
 
-	#tell(): void {
+	#report(): void {
 		const size = this.wanted();
-		if (this.#passive || size === null || (size.cols === this.#told?.cols && size.rows === this.#told.rows))
+		if (this.#passive || size === null || (size.cols === this.#reported?.cols && size.rows === this.#reported.rows))
 			return;
-		this.#told = size;
-		this.#options.tell(size);
+		this.#reported = size;
+		this.#options.report(size);
 	}
 
-	#take(): void {
+	#claim(): void {
 		const size = this.wanted();
 		if (size === null)
 			return;
 		if (this.#passive) {
 			this.#passive = false;
-			this.#tell();
+			this.#report();
 		}
 		if (this.#options.role === 'owner')
-			this.#options.take(size);
+			this.#options.claim(size);
 	}
 }

@@ -112,7 +112,7 @@ function marked() {
 			return offset += data.length;
 		},
 		async snapshot(text: string, lines: number, line: number): Promise<void> {
-			feed.snapshot(bytes(`\x18\x1bc${text}`), () => marks.enter(), () => marks.left(snapshotMessage({ lines, line })));
+			feed.snapshot(bytes(`\x18\x1bc${text}`), () => marks.beginSnapshot(), () => marks.endSnapshot(snapshotMessage({ lines, line })));
 			await parsed(terminal);
 		},
 	};

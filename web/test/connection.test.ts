@@ -252,17 +252,17 @@ test('unknown and broken messages are ignored', () => {
 
 test('received bytes are acknowledged every 2 KiB, counted for each socket, snapshots included', () => {
 	const t = harness();
-	const said = () => t.socket.sentMessages('ack').map(({ bytes }) => bytes);
+	const acks = () => t.socket.sentMessages('ack').map(({ bytes }) => bytes);
 	t.socket.attach(0, { snapshot: 's'.repeat(1500), history: 'h'.repeat(500) });
-	assert.deepEqual(said(), []);
+	assert.deepEqual(acks(), []);
 	t.socket.bytes('b'.repeat(48));
-	assert.deepEqual(said(), [2048]);
+	assert.deepEqual(acks(), [2048]);
 	t.socket.bytes('b'.repeat(65000));
 	t.socket.bytes('b'.repeat(2047));
-	assert.deepEqual(said(), [2048, 67048]);
+	assert.deepEqual(acks(), [2048, 67048]);
 	t.socket.end(1006);
 	t.clock.advance(250);
 	t.socket.attach(67595, { history: 'x' });
 	t.socket.bytes('b'.repeat(2047));
-	assert.deepEqual(said(), [2048]);
+	assert.deepEqual(acks(), [2048]);
 });

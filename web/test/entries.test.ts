@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Block } from '../src/blocks/block';
-import { FollowedEntries } from '../src/blocks/entries';
+import { EntryFetcher } from '../src/blocks/entries';
 import { block as news, session } from './sessions';
 
 const blockOf = (start: number, state: Block['state']): Block => ({
@@ -12,7 +12,7 @@ const blockOf = (start: number, state: Block['state']): Block => ({
 test('only new commands are fetched, and only from sessions that have some', async () => {
 	const asked: unknown[] = [];
 	let answer: Block[] | null = [blockOf(5, 'done'), blockOf(9, 'running')];
-	const followed = new FollowedEntries({
+	const followed = new EntryFetcher({
 		blocks: (...what) => {
 			asked.push(what);
 			return answer === null ? Promise.reject(new Error('away')) : Promise.resolve(answer);
@@ -20,7 +20,7 @@ test('only new commands are fetched, and only from sessions that have some', asy
 	}, 2, 1000);
 	const one = (state: 'running' | 'done', id: string, more: object = {}) => session({ block: news({ id, state }) }, { id: 'one', ...more });
 	const idle = session({}, { id: 'idle', name: '' });
-	const shown = async (...sessions: Parameters<FollowedEntries['refresh']>[0][number][]) =>
+	const shown = async (...sessions: Parameters<EntryFetcher['refresh']>[0][number][]) =>
 		(await followed.refresh(sessions)).map(({ name, block }) => `${name} ${block.id} ${block.state}`);
 	const first = ['s b5 done', 's b9 running'];
 	assert.deepEqual(await shown(one('running', 'b9')), first);

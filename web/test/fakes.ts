@@ -48,7 +48,7 @@ export class FakeSocket implements Socket {
 	readonly sent: (string | Uint8Array)[] = [];
 	closed = false;
 
-	constructor(readonly position: Position | null, readonly typed: number) {}
+	constructor(readonly position: Position | null, readonly acknowledged: number) {}
 
 	send(data: string | Uint8Array): void {
 		this.sent.push(data);
@@ -75,7 +75,7 @@ export class FakeSocket implements Socket {
 	attach(offset: number, options: { epoch?: string; snapshot?: string; history?: string; input?: number | null } = {}): void {
 		this.json({
 			type: 'attached', epoch: options.epoch ?? 'e1', cols: 80, rows: 24, state: 'running',
-			input: options.input === undefined ? this.typed : options.input,
+			input: options.input === undefined ? this.acknowledged : options.input,
 		});
 		if (options.snapshot !== undefined) {
 			this.json(snapshotMessage({ offset, bytes: options.snapshot.length, reason: 'attach' }));

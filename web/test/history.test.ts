@@ -22,8 +22,8 @@ function reader() {
 		/** lines: the last lines of a history of fields.total lines (default: all of it). */
 		async snapshot(lines: readonly string[], fields: Partial<SnapshotMessage> = {}): Promise<void> {
 			const message = snapshotMessage({ cols: 40, rows: 10, reason: 'attach', ...fields, lines: lines.length - 10 });
-			feed.snapshot(snapshotOf(lines), () => history.enter(() => terminal.resize(message.cols, message.rows)),
-				() => history.left({ ...message, total: Math.max(message.total, message.lines) }));
+			feed.snapshot(snapshotOf(lines), () => history.beginSnapshot(() => terminal.resize(message.cols, message.rows)),
+				() => history.endSnapshot({ ...message, total: Math.max(message.total, message.lines) }));
 			await parsed(terminal);
 		},
 		get atEnd(): boolean {

@@ -32,11 +32,11 @@ test('sequences are not changed, and a second tap releases a modifier', () => {
 	const sticky = new Sticky();
 	sticky.toggle('ctrl');
 	assert.equal(sticky.apply('\x1b[A'), '\x1b[A');
-	assert.ok(sticky.holds('ctrl'));
+	assert.ok(sticky.isHeld('ctrl'));
 	sticky.toggle('ctrl');
 	assert.equal(sticky.apply('c'), 'c');
 	sticky.toggle('ctrl');
 	sticky.toggle('alt');
-	assert.equal(sticky.take(), 7);
-	assert.equal(sticky.take(), 1);
+	assert.equal(sticky.release(), 7);
+	assert.equal(sticky.release(), 1);
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cleanName, knownDirectory, otherName, quotePath, sizeText } from '../src/files/names';
+import { cleanName, knownDirectory, alternativeName, quotePath, sizeText } from '../src/files/names';
 import { privateDirectory } from '../src/files/private_directory';
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
@@ -21,7 +21,7 @@ test('a cleaned name is a valid file name without control characters', () => {
 test('a long name keeps its extension and whole characters, with space for a number', () => {
 	for (const name of [`${'x'.repeat(300)}.tar.gz`, `${'日'.repeat(100)}.jpeg`, `${'😀'.repeat(90)}.c`, `.${'y'.repeat(400)}`, 'z'.repeat(5000)]) {
 		const clean = cleanName(name);
-		assert.ok(bytes(otherName(clean, 99)) <= 255 && bytes(clean) > 240, clean);
+		assert.ok(bytes(alternativeName(clean, 99)) <= 255 && bytes(clean) > 240, clean);
 		assert.ok(name.startsWith(clean.replace(/(\.tar)?\.\w{1,8}$/, '')));
 		assert.equal(clean.replace(/[^]*?((\.tar\.gz|\.jpeg|\.c)?)$/, '$1'), /((?:\.tar\.gz|\.jpeg|\.c)?)$/.exec(name)?.[1]);
 		assert.doesNotMatch(clean, /\ufffd|[\ud800-\udfff]/u);
@@ -29,7 +29,7 @@ test('a long name keeps its extension and whole characters, with space for a num
 });
 
 test('alternatives for a name that is in use', () => {
-	assert.deepEqual(['a.tar.gz', '.bashrc', 'none', 'a.b.c'].map((name) => [otherName(name, 0), otherName(name, 12)]),
+	assert.deepEqual(['a.tar.gz', '.bashrc', 'none', 'a.b.c'].map((name) => [alternativeName(name, 0), alternativeName(name, 12)]),
 		[['a.tar.gz', 'a-12.tar.gz'], ['.bashrc', '.bashrc-12'], ['none', 'none-12'], ['a.b.c', 'a.b-12.c']]);
 });
 

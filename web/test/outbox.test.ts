@@ -13,7 +13,7 @@ test('input that is typed before the first ready is sent then, in order', () => 
 	t.socket.json({ type: 'ready' });
 	t.type('c');
 	assert.equal(t.socket.sentText, 'abc');
-	assert.equal(t.connection.undelivered.asks, false);
+	assert.equal(t.connection.undelivered.needsConfirmation, false);
 });
 
 test('replies of the terminal are never kept', () => {
@@ -39,7 +39,7 @@ for (let cut = 0; cut <= 6; cut++) {
 		t.socket.end(1006);
 		t.type('g');
 		t.clock.advance(250);
-		assert.equal(t.socket.typed, cut > 2 ? 2 : 0);
+		assert.equal(t.socket.acknowledged, cut > 2 ? 2 : 0);
 		t.socket.attach(0, { input: cut });
 		assert.equal(t.socket.sentText, 'abcdefg'.slice(cut));
 		t.socket.json({ type: 'input', taken: 7 });
@@ -83,7 +83,7 @@ test('drop also drops input that was sent but has not arrived', () => {
 	t.socket.attach(0, { input: 0 });
 	t.type('c');
 	assert.equal(t.socket.sentText, 'c');
-	assert.equal(t.socket.typed, 0);
+	assert.equal(t.socket.acknowledged, 0);
 });
 
 test('if the server does not know what has arrived, the user has to confirm', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { find, item, type ItemKind } from '../src/palette/items';
-import { match, searched } from '../src/palette/match';
+import { match, searchText } from '../src/palette/match';
 
 const nothing = () => undefined;
 const of = (kind: ItemKind, ...texts: string[]) => texts.map((text) => item(kind, text, '', nothing));
@@ -9,12 +9,12 @@ const order = (query: string, texts: string[]) =>
 	find(of('command', ...texts), query).shown.map(({ item: { text } }) => text.characters.join(''));
 
 test('letters match in order, adjacent or with others between them', () => {
-	const text = searched('git checkout main');
+	const text = searchText('git checkout main');
 	for (const query of ['', 'git', 'GIT', 'main git', 'gco', 'chkout', 'g c m', '  out '])
 		assert.notEqual(match(query, text), null, query);
 	for (const query of ['tig', 'gitz', 'git x', 'gx', 'niam'])
 		assert.equal(match(query, text), null, query);
-	assert.deepEqual([...match('cm', text)?.at ?? []], [7, 13]);
+	assert.deepEqual([...match('cm', text)?.indices ?? []], [7, 13]);
 });
 
 test('better matches come first', () => {
@@ -32,13 +32,13 @@ test('facts are searched too, and rank lower', () => {
 });
 
 test('hostile text becomes one line of visible characters with a limited length', () => {
-	assert.equal(searched('a\n\tb\x1b[31m\u202etxt\ud800').characters.join(''), 'a b·[31m·txt·');
-	assert.equal(searched('x'.repeat(1e6)).characters.length, 300);
+	assert.equal(searchText('a\n\tb\x1b[31m\u202etxt\ud800').characters.join(''), 'a b·[31m·txt·');
+	assert.equal(searchText('x'.repeat(1e6)).characters.length, 300);
 	// This becomes longer in lower case, but indices stay right.
-	const dotted = searched('İİİ x');
-	assert.deepEqual([...match('x', dotted)?.at ?? []], [4]);
+	const dotted = searchText('İİİ x');
+	assert.deepEqual([...match('x', dotted)?.indices ?? []], [4]);
 	assert.notEqual(match('i', dotted), null);
-	assert.deepEqual([...match('😀b', searched('a😀b'))?.at ?? []], [1, 2]);
+	assert.deepEqual([...match('😀b', searchText('a😀b'))?.indices ?? []], [1, 2]);
 	for (const query of ['.*', '(', '\\', '[', '\ud800', '\0'])
 		assert.doesNotThrow(() => find(of('command', '.*(\\[', 'plain'), query));
 	assert.deepEqual(order('.*', ['.* all', 'xyz']), ['.* all']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Control, type Answer } from '../src/net/control';
+import { Control, type Reply } from '../src/net/control';
 import { Feed } from '../src/wall/feed';
 import type { Session } from '../src/net/wire';
 import { FakeClock, FakeSocket } from './fakes';
@@ -34,17 +34,17 @@ class Server {
 					this.answer(id, {});
 			};
 			this.sockets.push(socket);
-			this.#taken = 0;
+			this.#handled = 0;
 			return socket;
 		},
 		changed: (open) => {
 			this.states.push(open);
-			this.feed.connection();
+			this.feed.connectionChanged();
 		},
 		ended: () => { this.ended++; },
 	});
 	readonly feed = new Feed(this.control, this.clock, (id) => this.changed.push(id));
-	#taken = 0;
+	#handled = 0;
 
 	get socket(): FakeSocket {
 		return this.sockets.at(-1)!;
@@ -56,16 +56,16 @@ class Server {
 	}
 
 	/** The requests since the last call. */
-	take(): Request[] {
-		const asked = this.socket.sent.slice(this.#taken).map((text) => JSON.parse(text as string) as Request);
-		this.#taken = this.socket.sent.length;
+	requests(): Request[] {
+		const asked = this.socket.sent.slice(this.#handled).map((text) => JSON.parse(text as string) as Request);
+		this.#handled = this.socket.sent.length;
 		return asked;
 	}
 
 	/** Advance the clock until the next request. */
 	next(within = 3000): Request | undefined {
 		for (let passed = 0; ; passed += 10) {
-			const asked = this.take().filter(({ type }) => type === 'request');
+			const asked = this.requests().filter(({ type }) => type === 'request');
 			if (asked.length > 0 || passed >= within)
 				return asked[0];
 			this.clock.advance(10);
@@ -73,7 +73,7 @@ class Server {
 	}
 
 	paths(): string[] {
-		return this.take().map(({ type, path }) => type === 'cancel' ? 'cancel' : path);
+		return this.requests().map(({ type, path }) => type === 'cancel' ? 'cancel' : path);
 	}
 
 	answer(id: string, body: object, status = 200): void {
@@ -89,27 +89,27 @@ function opened(...sessions: Session[]): Server {
 	const server = new Server();
 	server.open();
 	server.feed.update(sessions);
-	server.feed.show(sessions.map(({ id }) => id));
+	server.feed.setVisible(sessions.map(({ id }) => id));
 	return server;
 }
 
 test('a screen is fetched, output is waited for, then only changes are fetched, at most four times a second', () => {
 	const server = opened(session({}, { id: 'a/b' }));
-	const [first] = server.take();
+	const [first] = server.requests();
 	assert.equal(first?.path, '/api/session/a%2Fb/screen?format=json&cells=1&since=0');
 	server.screen(first!.id);
-	const [wait] = server.take();
+	const [wait] = server.requests();
 	assert.deepEqual([wait?.path, wait?.body?.from], ['/api/session/a%2Fb/wait', 50]);
 	assert.deepEqual(server.changed, ['a/b']);
 	server.clock.advance(100_000);
 	assert.deepEqual(server.paths(), [], 'a quiet session costs nothing');
 	server.answer(wait!.id, { type: 'bytes' });
 	for (let i = 0; i < 8; i++) { // a busy session
-		const [screen, ...more] = server.take();
+		const [screen, ...more] = server.requests();
 		assert.match(screen?.path ?? 'none', /screen\?format=json&cells=1&since=[2-9]\d*$/);
 		assert.deepEqual(more, []);
 		server.screen(screen!.id);
-		const [again] = server.take();
+		const [again] = server.requests();
 		server.answer(again!.id, { type: 'bytes' });
 		assert.deepEqual(server.paths(), []);
 		server.clock.advance(250);
@@ -118,10 +118,10 @@ test('a screen is fetched, output is waited for, then only changes are fetched, 
 
 test('a screen that takes long is fetched less often', () => {
 	const server = opened(session({}, { id: 'a' }));
-	const [first] = server.take();
+	const [first] = server.requests();
 	server.clock.advance(1000);
 	server.screen(first!.id);
-	server.answer(server.take()[0]!.id, { type: 'bytes' });
+	server.answer(server.requests()[0]!.id, { type: 'bytes' });
 	server.clock.advance(2500);
 	assert.deepEqual(server.paths(), []);
 	server.clock.advance(750);
@@ -131,16 +131,16 @@ test('a screen that takes long is fetched less often', () => {
 test('sessions that are not visible are not fetched, and their requests are cancelled', () => {
 	const [a, b] = [session({}, { id: 'a' }), session({}, { id: 'b' })];
 	const server = opened(a, b);
-	for (const { id } of server.take())
+	for (const { id } of server.requests())
 		server.screen(id);
 	assert.deepEqual(server.paths().length, 2);
-	server.feed.show(['b']);
+	server.feed.setVisible(['b']);
 	server.clock.advance(1000);
 	assert.deepEqual(server.paths(), ['cancel']);
 	server.feed.update([a]);
 	server.clock.advance(1000);
 	assert.deepEqual(server.paths(), ['cancel'], 'the session is gone');
-	server.feed.show(['a', 'b']);
+	server.feed.setVisible(['a', 'b']);
 	server.clock.advance(1000);
 	assert.match(String(server.paths()), /^\/api\/session\/a\/screen/, 'its picture may be outdated');
 });
@@ -153,16 +153,16 @@ test('a session that exits, is replaced or resized is fetched again, an exited o
 		server.screen(screen!.id, more);
 	};
 	screened(/since=0$/);
-	server.take();
+	server.requests();
 	server.feed.update([session({}, { id: 'a', cols: 10, rows: 3 })]);
 	screened(/since=2$/, { rows: 3 });
 	screened(/since=0$/, { rows: 3 });
 	assert.equal(server.feed.picture('a')?.rows.length, 3);
-	server.take();
+	server.requests();
 	server.feed.update([session({}, { id: 'a', cols: 10, rows: 3, epoch: 2 })]);
 	assert.equal(server.feed.picture('a'), null);
 	screened(/since=0$/);
-	server.take();
+	server.requests();
 	server.feed.update([session(null, { id: 'a', cols: 10, rows: 3, epoch: 2, state: 'exited' })]);
 	screened(/since=\d+$/);
 	server.clock.advance(10_000);
@@ -185,8 +185,8 @@ test('errors are retried later, and a screen with too many styles is fetched as 
 
 test('after a lost connection everything is fetched again, and pictures stay meanwhile', () => {
 	const server = opened(session({}, { id: 'a' }));
-	server.screen(server.take()[0]!.id);
-	let lost: Answer | null = null;
+	server.screen(server.requests()[0]!.id);
+	let lost: Reply | null = null;
 	server.control.request('POST', '/x', {}, (answer) => { lost = answer; });
 	server.socket.end(1006);
 	assert.deepEqual(lost, { status: 0, body: null, message: 'The server cannot be reached.' });
@@ -217,7 +217,7 @@ test('three hundred visible sessions: requests stay below the limit, and every s
 	const server = opened(...Array.from({ length: 300 }, (_, i) => session({}, { id: `s${i}` })));
 	const under = new Map<string, Request>();
 	for (let round = 0; round < 60; round++) {
-		for (const request of server.take()) {
+		for (const request of server.requests()) {
 			if (request.type === 'cancel')
 				under.delete(request.id);
 			else

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Colors, readableOver } from '../src/wall/colors';
 import { frameOf, paintPicture } from '../src/wall/paint';
-import { takeScreen, type Picture } from '../src/wall/picture';
+import { applyScreen, type Picture } from '../src/wall/picture';
 import { TERMINAL_THEMES } from '../src/ui/terminal_themes';
 
 const run = (column: number, text: string, more: object = {}) => ({ column, columns: text.length, text, ...more });
@@ -12,9 +12,9 @@ const answer = (lines: object[], more: object = {}) => ({
 const colors = new Colors(TERMINAL_THEMES.dark, 1);
 
 function picture(lines: object[], more: object = {}): Picture {
-	const taken = takeScreen(null, answer(lines, more), false);
-	assert.ok(taken !== null && typeof taken === 'object');
-	return taken;
+	const applied = applyScreen(null, answer(lines, more), false);
+	assert.ok(applied !== null && typeof applied === 'object');
+	return applied;
 }
 
 function painted(cells: object[], even: (character: string) => boolean = () => true, more: object = {}) {
@@ -29,19 +29,19 @@ function painted(cells: object[], even: (character: string) => boolean = () => t
 test('a reply makes a picture, and the next one changes its rows', () => {
 	const first = picture([{ row: 0, cells: [run(0, 'abc', { fg: 1, bold: true })] }, { row: 2, cells: [run(1, 'z')] }]);
 	assert.deepEqual([first.cols, first.rows.length, first.version, first.offset, first.cursor], [10, 3, 7, 99, { row: 1, column: 2 }]);
-	const then = takeScreen(first, answer([{ row: 2, cells: [run(0, 'new')] }], { version: 8 }), false) as Picture;
+	const then = applyScreen(first, answer([{ row: 2, cells: [run(0, 'new')] }], { version: 8 }), false) as Picture;
 	assert.equal(then.rows[0], first.rows[0]);
 	assert.deepEqual([then.rows[2]?.[0]?.text, then.version], ['new', 8]);
-	assert.equal(takeScreen(first, answer([], { cols: 11 }), false), 'whole');
-	assert.equal(takeScreen(first, answer([], { rows: 4 }), false), 'whole');
-	assert.equal(takeScreen(null, answer([], { next: 2 }), false), 'plain');
-	const plain = takeScreen(null, answer([{ row: 0, text: 'abc' }], { next: 2 }), true) as Picture;
+	assert.equal(applyScreen(first, answer([], { cols: 11 }), false), 'whole');
+	assert.equal(applyScreen(first, answer([], { rows: 4 }), false), 'whole');
+	assert.equal(applyScreen(null, answer([], { next: 2 }), false), 'plain');
+	const plain = applyScreen(null, answer([{ row: 0, text: 'abc' }], { next: 2 }), true) as Picture;
 	assert.deepEqual(plain.rows[0]?.map(({ column, columns, text }) => [column, columns, text]), [[0, 10, 'abc']]);
 });
 
 test('an invalid reply never puts cells outside of the picture', () => {
 	for (const nonsense of [null, 3, 'x', {}, { rows: 0, cols: 1, lines: [] }, { rows: 2, cols: -1, lines: [] }, answer(null as never)])
-		assert.equal(takeScreen(null, nonsense, false), null);
+		assert.equal(applyScreen(null, nonsense, false), null);
 	const it = picture([
 		null as never, { row: -1, cells: [run(0, 'x')] }, { row: 3, cells: [run(0, 'x')] }, { row: 0.5, cells: [run(0, 'x')] }, { row: '0' },
 		{ row: 1, cells: [7, null, run(-5, 'a'), run(1e9, 'b'), { column: 8, columns: 1e9, text: {} }, { column: 'x', columns: Number.NaN }] },

@@ -1,18 +1,18 @@
 import type { Terminal } from '@xterm/xterm';
 import type { Api } from '../net/api';
 import { browserClock } from '../net/clock';
-import { Paced } from '../net/paced';
+import { Throttle } from '../net/throttle';
 import type { BlockMessage, SnapshotMessage } from '../net/wire';
 import { toast } from '../ui/toast';
 import { copyCommand, copyLink, copyOutput, rerun, whyNotRerun } from './actions';
-import type { Awaited } from './awaited';
+import type { Alerts } from './alerts';
 import { BlockList, durationOf, type Block } from './block';
 import { Card } from './card';
 import { Gutter } from './gutter';
 import { Header } from './header';
 import { Marks } from './marks';
 import { headOf, neighbour, placeBlocks, segmentsOf, type PlacedBlock } from './place';
-import { askToNotify } from './tell';
+import { requestNotifications } from './notify';
 import { Ticks } from './ticks';
 
 const AGAIN_MS = 1000;
@@ -26,9 +26,9 @@ export interface BlocksOptions {
 	readonly stage: HTMLElement;
 	readonly mount: HTMLElement;
 	readonly mayType: boolean;
-	readonly awaited: Awaited;
+	readonly alerts: Alerts;
 	/** Block id of the command to scroll to once it is loaded, or null. */
-	readonly wanted: string | null;
+	readonly targetBlock: string | null;
 	/** Request the whole history. Returns false if it is loaded already or cannot be requested. */
 	fetchAll(): boolean;
 }
@@ -42,31 +42,31 @@ export class Blocks {
 	#card: Card;
 	#header: Header;
 	#ticks: Ticks;
-	#wanted: string | null; // block id to scroll to once it is loaded
+	#target: string | null; // block id to scroll to once it is loaded
 	#placed: readonly PlacedBlock[] | null = null;
 	#frame = 0;
 	#restored = false; // a full snapshot is in the terminal
-	#asking = new Paced(browserClock, AGAIN_MS, () => void this.#fetch());
-	#later: number | undefined;
+	#refreshThrottle = new Throttle(browserClock, AGAIN_MS, () => void this.#fetch());
+	#headerTimer: number | undefined;
 	#disposed = false;
 
 	constructor(options: BlocksOptions) {
 		this.#options = options;
-		const { api, awaited, id, terminal, stage, mount, mayType } = options;
-		this.#wanted = options.wanted;
-		this.#marks = new Marks(terminal, () => this.#changed());
+		const { api, alerts: alerts, id, terminal, stage, mount, mayType } = options;
+		this.#target = options.targetBlock;
+		this.#marks = new Marks(terminal, () => this.#drawSoon());
 		this.#card = new Card({
 			copyCommand,
 			copyOutput: (block) => void copyOutput(api, id, block),
 			copyLink,
 			rerun: mayType ? (block) => rerun(terminal, block) : null,
 			whyNotRerun: (block) => whyNotRerun(terminal, this.#list.running, block),
-			tellWhenDone: (block) => {
-				awaited.add(id, block);
-				askToNotify();
+			alertWhenDone: (block) => {
+				alerts.add(id, block);
+				requestNotifications();
 				toast('You will be notified when the command is done.');
 			},
-			isAwaited: (block) => awaited.has(id, block.id),
+			hasAlert: (block) => alerts.has(id, block.id),
 		});
 		this.#gutter = new Gutter({
 			point: (block, at) => this.#card.point(block, at),
@@ -79,17 +79,17 @@ export class Blocks {
 		stage.append(this.#gutter.element, this.#gutter.codes, this.#header.element, this.#card.element);
 		mount.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });
 		// These events may move rows.
-		terminal.onRender(() => this.#changed());
-		terminal.onScroll(() => this.#changed());
-		terminal.onResize(() => this.#changed());
-		terminal.buffer.onBufferChange(() => this.#changed());
-		mount.addEventListener('scroll', () => this.#changed());
+		terminal.onRender(() => this.#drawSoon());
+		terminal.onScroll(() => this.#drawSoon());
+		terminal.onResize(() => this.#drawSoon());
+		terminal.buffer.onBufferChange(() => this.#drawSoon());
+		mount.addEventListener('scroll', () => this.#drawSoon());
 	}
 
 	dispose(): void {
 		this.#disposed = true;
-		this.#asking.dispose();
-		window.clearTimeout(this.#later);
+		this.#refreshThrottle.dispose();
+		window.clearTimeout(this.#headerTimer);
 		cancelAnimationFrame(this.#frame);
 		this.#card.dispose();
 		this.#header.dispose();
@@ -101,30 +101,30 @@ export class Blocks {
 		this.#marks.pass(data, offset, pass, then);
 	}
 
-	enter(): void {
-		this.#marks.enter();
+	beginSnapshot(): void {
+		this.#marks.beginSnapshot();
 	}
 
-	left(snapshot: SnapshotMessage): void {
+	endSnapshot(snapshot: SnapshotMessage): void {
 		this.#restored ||= snapshot.partial !== true;
-		this.#marks.left(snapshot);
+		this.#marks.endSnapshot(snapshot);
 	}
 
 	/** The session was replaced by another with the same id, so old offsets are invalid. */
-	begin(): void {
+	reset(): void {
 		this.#list.clear();
 		this.#marks.clear();
 	}
 
-	told({ event, block }: BlockMessage): void {
+	onMessage({ event, block }: BlockMessage): void {
 		if (event === 'missed' || block === undefined) {
 			this.refresh();
 			return;
 		}
 		this.#list.put(block);
-		this.#options.awaited.told(this.#options.id, block);
+		this.#options.alerts.report(this.#options.id, block);
 		this.#card.update(block);
-		this.#changed();
+		this.#drawSoon();
 	}
 
 	/** Focus the commands beside the terminal. Returns false if none is visible. */
@@ -134,27 +134,27 @@ export class Blocks {
 
 	/** Scroll to the command, once it is loaded. */
 	show(id: string): void {
-		this.#wanted = id;
-		this.#changed();
+		this.#target = id;
+		this.#drawSoon();
 	}
 
 	/** Fetch all commands, since messages may have been missed. */
 	refresh(): void {
-		this.#asking.ask();
+		this.#refreshThrottle.request();
 	}
 
 	async #fetch(): Promise<void> {
-		const { api, awaited, id } = this.#options;
+		const { api, alerts: alerts, id } = this.#options;
 		const blocks = await api.blocks(id).catch(() => null);
 		if (blocks === null || this.#disposed)
 			return; // fetched again after the next reconnect
 		this.#list.replace(blocks);
 		for (const block of blocks)
-			awaited.told(id, block);
-		this.#changed();
+			alerts.report(id, block);
+		this.#drawSoon();
 	}
 
-	#changed(): void {
+	#drawSoon(): void {
 		this.#placed = null;
 		if (this.#frame === 0 && !this.#disposed)
 			this.#frame = requestAnimationFrame(() => {
@@ -187,7 +187,7 @@ export class Blocks {
 		this.#header.frame(inner.left - outer.left, inner.top - outer.top, inner.width, inner.height / terminal.rows);
 		this.#header.show(this.#head());
 		this.#ticks.update(this.placed, (offset) => this.#marks.markerAt(offset));
-		this.#showWanted();
+		this.#scrollToTarget();
 	}
 
 	#head(): Block | null {
@@ -198,8 +198,8 @@ export class Blocks {
 		const left = LONG_MS - (durationOf(head, Date.now()) ?? 0);
 		if (left <= 0)
 			return head;
-		window.clearTimeout(this.#later);
-		this.#later = window.setTimeout(() => this.#changed(), Math.min(left, LONG_MS));
+		window.clearTimeout(this.#headerTimer);
+		this.#headerTimer = window.setTimeout(() => this.#drawSoon(), Math.min(left, LONG_MS));
 		return null;
 	}
 
@@ -236,18 +236,18 @@ export class Blocks {
 	}
 
 	/** Scroll to the wanted command. Its lines may have to be requested first. */
-	#showWanted(): void {
-		const wanted = this.#wanted;
-		if (wanted === null || this.#list.find(wanted) === undefined)
+	#scrollToTarget(): void {
+		const target = this.#target;
+		if (target === null || this.#list.find(target) === undefined)
 			return;
-		const row = this.#goTo(wanted);
+		const row = this.#goTo(target);
 		if (row !== null) {
 			// In the first frame after a resize xterm.js may scroll to a wrong row. If so, retry in the next frame.
 			const { viewportY, baseY } = this.#options.terminal.buffer.active;
 			if (viewportY === Math.min(row, baseY))
-				this.#wanted = null;
+				this.#target = null;
 		} else if (this.#restored && !this.#options.fetchAll()) {
-			this.#wanted = null;
+			this.#target = null;
 			toast('The output of the command is no longer in the terminal.');
 		}
 	}

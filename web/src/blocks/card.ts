@@ -12,8 +12,8 @@ export interface CardActions {
 	readonly rerun: ((block: Block) => void) | null;
 	/** Why the command cannot be typed now; null if it can. */
 	whyNotRerun(block: Block): string | null;
-	tellWhenDone(block: Block): void;
-	isAwaited(block: Block): boolean;
+	alertWhenDone(block: Block): void;
+	hasAlert(block: Block): boolean;
 }
 
 /** Details of one command and buttons for it. Shown beside its stretch of the gutter while the pointer is there. */
@@ -120,8 +120,8 @@ export class Card {
 				this.#button('Copy output', 'copy-output', () => actions.copyOutput(block)),
 				rerun !== null && this.#button('Type again', 'rerun', () => rerun(block), whyNot !== null, whyNot),
 				this.#button('Copy link', 'copy-link', () => actions.copyLink(block)),
-				block.state === 'running' && this.#button('Notify me when done', 'tell', () => actions.tellWhenDone(block),
-					actions.isAwaited(block))));
+				block.state === 'running' && this.#button('Notify me when done', 'tell', () => actions.alertWhenDone(block),
+					actions.hasAlert(block))));
 	}
 
 	#button(label: string, name: string, click: () => void, disabled = false, title: string | null = null): HTMLElement {

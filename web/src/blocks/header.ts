@@ -45,12 +45,12 @@ export class Header {
 		this.#command.textContent = block.command ?? 'A command';
 		if (this.#stop !== null)
 			this.#stop.hidden = block.state !== 'running';
-		this.#tell(block);
+		this.#showFacts(block);
 		if (block.state === 'running')
-			this.#timer = window.setInterval(() => this.#tell(block), TICK_MS);
+			this.#timer = window.setInterval(() => this.#showFacts(block), TICK_MS);
 	}
 
-	#tell(block: Block): void {
+	#showFacts(block: Block): void {
 		const duration = durationOf(block, Date.now());
 		const code = kindOf(block) === 'failed' ? `failed with ${block.exitCode} · ` : '';
 		this.#facts.textContent = `${code}${duration === null ? '' : `${showDuration(duration)} · `}${authorOf(block)}`;

@@ -18,9 +18,9 @@ function markRow(terminal: Terminal, row: number): IMarker {
 }
 
 /**
-  * The rows of the shell's marks. A mark is identified by the offset after it. xterm.js markers keep it with its row when
-  * lines scroll, rewrap or are erased, as on the server's screen. Live marks are found in the bytes; a snapshot contains
-  * older ones (OSC 7007).
+ * The rows of the shell's marks. A mark is identified by the offset after it. xterm.js markers keep it with its row when
+ * lines scroll, rewrap or are erased, as on the server's screen. Live marks are found in the bytes; a snapshot contains
+ * older ones (OSC 7007).
  */
 export class Marks {
 	#terminal: Terminal;
@@ -50,7 +50,7 @@ export class Marks {
 		let from = 0;
 		for (const { at } of this.#scanner.scan(data, offset)) {
 			pass(data.subarray(from, at), offset + from);
-			then(() => this.#meet(offset + at));
+			then(() => this.#record(offset + at));
 			from = at;
 		}
 		if (from < data.length)
@@ -58,12 +58,12 @@ export class Marks {
 	}
 
 	/** A snapshot begins. Its reset removes all marks. */
-	enter(): void {
+	beginSnapshot(): void {
 		this.#restored = [];
 	}
 
 	/** The snapshot is in the terminal. */
-	left({ line, lines }: SnapshotMessage): void {
+	endSnapshot({ line, lines }: SnapshotMessage): void {
 		const restored = this.#restored ?? [];
 		this.#restored = null;
 		const { baseY } = this.#terminal.buffer.normal;
@@ -95,7 +95,7 @@ export class Marks {
 		this.#changed();
 	}
 
-	#meet(offset: number): void {
+	#record(offset: number): void {
 		const { active } = this.#terminal.buffer;
 		if (active.type !== 'normal')
 			return;

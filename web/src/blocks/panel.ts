@@ -1,11 +1,11 @@
 import { messageOf, type Api } from '../net/api';
 import { browserClock } from '../net/clock';
-import { Paced } from '../net/paced';
+import { Throttle } from '../net/throttle';
 import type { Session } from '../net/wire';
 import { fill, h } from '../ui/dom';
 import { icon } from '../ui/icons';
 import type { BlockKind } from './block';
-import { FollowedEntries } from './entries';
+import { EntryFetcher } from './entries';
 import { PanelList } from './panel_list';
 import { authorsOf, filterEntries, type Entry, type PanelFilter } from './panel_rows';
 
@@ -29,8 +29,8 @@ export class Panel {
 	#options: PanelOptions;
 	#entries: readonly Entry[] = [];
 	#sessions: readonly Session[];
-	#known: FollowedEntries;
-	#asking = new Paced(browserClock, SOON_MS, () => void this.#fetch());
+	#fetcher: EntryFetcher;
+	#throttle = new Throttle(browserClock, SOON_MS, () => void this.#fetch());
 	#text = h('input', {
 		type: 'text', placeholder: 'Filter commands', 'aria-label': 'Filter commands', autocomplete: 'off', spellcheck: 'false',
 		'data-testid': 'panel-text', input: () => this.#filter(),
@@ -48,7 +48,7 @@ export class Panel {
 	constructor(options: PanelOptions) {
 		this.#options = options;
 		this.#sessions = options.sessions;
-		this.#known = new FollowedEntries(options.api, SESSIONS_MAX, COMMANDS_MAX);
+		this.#fetcher = new EntryFetcher(options.api, SESSIONS_MAX, COMMANDS_MAX);
 		this.#list = new PanelList({ named: options.only === null, show: (session, block) => options.show(session, block) });
 		this.element = h('aside', {
 			class: 'blocks-panel', 'aria-label': 'Commands', 'data-testid': 'blocks-panel',
@@ -60,7 +60,7 @@ export class Panel {
 			type: 'button', class: 'icon-button', 'aria-label': 'Close', click: () => options.closed(),
 		}, icon('close'))), h('div', { class: 'panel-filters' }, this.#text, this.#author, this.#kind,
 			options.only === null && this.#session), this.#count, this.#list.element);
-		this.#asking.ask();
+		this.#throttle.request();
 	}
 
 	focus(): void {
@@ -69,7 +69,7 @@ export class Panel {
 
 	dispose(): void {
 		window.clearInterval(this.#timer);
-		this.#asking.dispose();
+		this.#throttle.dispose();
 		this.#list.dispose();
 		this.element.remove();
 	}
@@ -77,7 +77,7 @@ export class Panel {
 	update(sessions: readonly Session[]): void {
 		this.#sessions = sessions;
 		if (document.visibilityState === 'visible')
-			this.#asking.ask();
+			this.#throttle.request();
 	}
 
 	#onTime(): void {
@@ -85,21 +85,21 @@ export class Panel {
 			return;
 		this.#list.draw();
 		if (this.#options.only !== null)
-			this.#asking.ask();
+			this.#throttle.request();
 	}
 
 	/** One fetch at a time. */
 	async #fetch(): Promise<void> {
 		const { only } = this.#options;
 		if (this.#fetching) {
-			this.#asking.ask();
+			this.#throttle.request();
 			return;
 		}
 		this.#fetching = true;
 		try {
-			this.#entries = only === null ? await this.#known.refresh(this.#sessions)
-				: await this.#known.refreshThese([{ id: only, name: only }]);
-			this.#offer();
+			this.#entries = only === null ? await this.#fetcher.refresh(this.#sessions)
+				: await this.#fetcher.refreshThese([{ id: only, name: only }]);
+			this.#updateFilters();
 			this.#filter();
 		} catch (error) {
 			this.#count.textContent = messageOf(error);
@@ -108,10 +108,10 @@ export class Panel {
 		}
 	}
 
-	#offer(): void {
+	#updateFilters(): void {
 		const sessions = new Map(this.#entries.map(({ session, name }) => [session, name]));
-		offer(this.#author, [['', 'Any author'], ...authorsOf(this.#entries).map((name) => [name, name] as const)]);
-		offer(this.#session, [['', 'All sessions'], ...sessions]);
+		setOptions(this.#author, [['', 'Any author'], ...authorsOf(this.#entries).map((name) => [name, name] as const)]);
+		setOptions(this.#session, [['', 'All sessions'], ...sessions]);
 	}
 
 	#filter(): void {
@@ -127,7 +127,7 @@ export class Panel {
 }
 
 /** Set the options of the select. If they are unchanged, leave an open menu alone. */
-function offer(select: HTMLSelectElement, choices: readonly (readonly [string, string])[]): void {
+function setOptions(select: HTMLSelectElement, choices: readonly (readonly [string, string])[]): void {
 	const { value } = select;
 	if (JSON.stringify([...select.options].map((option) => [option.value, option.text])) === JSON.stringify(choices))
 		return;

@@ -54,7 +54,7 @@ export class PanelList {
 	readonly element: HTMLElement;
 	#options: PanelListOptions;
 	#entries: readonly Entry[] = [];
-	#made = new Map<string, Row>();
+	#rowsByKey = new Map<string, Row>();
 	#rows = h('ol', { class: 'panel-rows' });
 	#observer = new ResizeObserver(() => this.draw());
 
@@ -79,21 +79,21 @@ export class PanelList {
 		const count = this.#entries.length;
 		const { first, end } = windowOf(count, ROW_HEIGHT, this.element.scrollTop, this.element.clientHeight);
 		this.#rows.style.height = `${count * ROW_HEIGHT}px`;
-		const focused = [...this.#made].find(([, row]) => row.hasFocus)?.[0];
+		const focused = [...this.#rowsByKey].find(([, row]) => row.hasFocus)?.[0];
 		const wanted = new Map<string, Row>();
-		for (const at of this.#places(first, end, focused)) {
+		for (const at of this.#indices(first, end, focused)) {
 			const entry = this.#entries[at] as Entry;
 			const key = keyOf(entry);
-			const row = this.#made.get(key) ?? new Row(entry, show);
+			const row = this.#rowsByKey.get(key) ?? new Row(entry, show);
 			row.update(entry, at, count, named);
 			wanted.set(key, row);
 		}
 		if (focused !== undefined && !wanted.has(focused))
 			this.element.focus();
-		for (const [key, row] of this.#made)
+		for (const [key, row] of this.#rowsByKey)
 			if (!wanted.has(key))
 				row.element.remove();
-		this.#made = wanted;
+		this.#rowsByKey = wanted;
 		// Move only rows that are out of place: moving an element loses its focus and clicks.
 		for (const [place, { element }] of [...wanted.values()].entries())
 			if (this.#rows.children[place] !== element)
@@ -101,14 +101,14 @@ export class PanelList {
 	}
 
 	/** Indices from first to end (exclusive), and that of the row with the focus, in order. */
-	#places(first: number, end: number, focused: string | undefined): number[] {
-		const places = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
+	#indices(first: number, end: number, focused: string | undefined): number[] {
+		const indices = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 		const at = focused === undefined ? -1 : this.#entries.findIndex((entry) => keyOf(entry) === focused);
 		if (at >= 0 && at < first)
-			places.unshift(at);
+			indices.unshift(at);
 		else if (at >= end)
-			places.push(at);
-		return places;
+			indices.push(at);
+		return indices;
 	}
 }
 

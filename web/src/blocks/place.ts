@@ -31,9 +31,9 @@ export interface Segment {
 }
 
 /**
-  * The commands that are in the buffer, from top to bottom. A command goes from the row in which it was typed to the last
-  * row of its output, or to the cursor while it runs. If its first row is gone, it begins after the previous command.
-  * find: the place of a mark by its offset. cursor: the row of the cursor.
+ * The commands that are in the buffer, from top to bottom. A command goes from the row in which it was typed to the last
+ * row of its output, or to the cursor while it runs. If its first row is gone, it begins after the previous command.
+ * find: the place of a mark by its offset. cursor: the row of the cursor.
  */
 export function placeBlocks(blocks: readonly Block[], find: (offset: number) => MarkPlace | null, cursor: number): PlacedBlock[] {
 	const placed: PlacedBlock[] = [];

@@ -14,11 +14,11 @@ export function cleanName(name: string): string {
 	if (/^\.{0,2}$/.test(fit))
 		return 'file';
 	const { stem, extension } = split(fit);
-	return cut(stem, NAME_MAX - SUFFIX_MAX - bytes(extension)) + extension;
+	return truncate(stem, NAME_MAX - SUFFIX_MAX - bytes(extension)) + extension;
 }
 
 /** The name itself for n = 0, otherwise the n-th alternative: "name-1.txt". */
-export function otherName(name: string, n: number): string {
+export function alternativeName(name: string, n: number): string {
 	const { stem, extension } = split(name);
 	return n === 0 ? name : `${stem}-${n}${extension}`;
 }
@@ -35,7 +35,7 @@ function bytes(text: string): number {
 }
 
 /** The longest prefix of whole characters that has at most so many bytes. */
-function cut(text: string, bytesMax: number): string {
+function truncate(text: string, bytesMax: number): string {
 	let length = 0;
 	let kept = '';
 	for (const character of text) {
@@ -48,8 +48,8 @@ function cut(text: string, bytesMax: number): string {
 }
 
 /**
-  * Quote the path so that bash, zsh and fish all read it as one word. In fish a backslash inside of single quotes may escape
-  * the next character, so backslashes and quotes are escaped outside of the quotes.
+ * Quote the path so that bash, zsh and fish all read it as one word. In fish a backslash inside of single quotes may escape
+ * the next character, so backslashes and quotes are escaped outside of the quotes.
  */
 export function quotePath(path: string): string {
 	if (PLAIN.test(path) && !path.startsWith('-'))

@@ -13,20 +13,20 @@ export class TrayRow {
 	readonly element = h('li', { 'data-testid': 'upload' });
 	#name: string;
 	#size: number;
-	#gone: () => void;
+	#removed: () => void;
 	#facts = h('span', { class: 'upload-facts' });
 	#bar: HTMLProgressElement;
 	#buttons = h('span', { class: 'upload-buttons' });
 
-	constructor(name: string, size: number, session: string, gone: () => void) {
+	constructor(name: string, size: number, session: string, removed: () => void) {
 		this.#name = name;
 		this.#size = size;
-		this.#gone = gone;
+		this.#removed = removed;
 		this.#bar = h('progress', { max: Math.max(size, 1), value: 0, 'aria-label': `Upload of ${name}` });
 		this.element.append(h('bdi', { class: 'upload-name', title: `To ${session}` }, name), this.#facts, this.#bar, this.#buttons);
 	}
 
-	waits(cancel: () => void): void {
+	showWaiting(cancel: () => void): void {
 		this.element.dataset['state'] = 'waiting';
 		this.#facts.textContent = sizeText(this.#size);
 		fill(this.#buttons, button('Cancel', this.#name, cancel));
@@ -55,7 +55,7 @@ export class TrayRow {
 
 	remove(): void {
 		this.element.remove();
-		this.#gone();
+		this.#removed();
 	}
 }
 
@@ -75,7 +75,7 @@ export class Tray {
 	}
 
 	/** Offer paths that could not be typed, to type or copy later. type: returns false if it still cannot be typed. */
-	offer(count: number, text: string, type: () => boolean): void {
+	offerPaths(count: number, text: string, type: () => boolean): void {
 		const what = count === 1 ? 'The path' : `${count} paths`;
 		const close = () => {
 			row.remove();

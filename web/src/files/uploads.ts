@@ -1,14 +1,14 @@
 /*
-  * Uploads files to a session, one at a time, and types their paths. Paths are pasted, and only while the program uses
-  * bracketed paste; otherwise the tray offers them. Loaded for the first upload.
+ * Uploads files to a session, one at a time, and types their paths. Paths are pasted, and only while the program uses
+ * bracketed paste; otherwise the tray offers them. Loaded for the first upload.
  */
 import { ApiError, isStatus, messageOf, type Api } from '../net/api';
 import { upload } from '../net/upload';
 import { toast } from '../ui/toast';
-import { cleanName, knownDirectory, otherName, quotePath } from './names';
+import { cleanName, knownDirectory, alternativeName, quotePath } from './names';
 import { privateDirectory } from './private_directory';
 import { Tray, type TrayRow } from './tray';
-import type { Brought } from './brought';
+import type { FileSelection } from './file_selection';
 
 const FILES_MAX = 100; // waiting at once
 const NAMES_MAX = 100; // alternatives that are tried if a name is in use
@@ -37,25 +37,25 @@ interface Job {
 class Uploads {
 	#tray = new Tray();
 	#waiting: Job[] = [];
-	#works = false;
+	#working = false;
 	#private = new Map<string, Promise<string>>(); // by session id
 
-	bring(target: Target, { files, directories, how }: Brought): void {
+	add(target: Target, { files, directories, how }: FileSelection): void {
 		if (directories > 0)
 			toast('Directories cannot be uploaded. Pack them into an archive first.');
 		if (files.length === 0)
 			return;
-		const room = FILES_MAX - this.#waiting.length;
-		if (files.length > room) {
+		const free = FILES_MAX - this.#waiting.length;
+		if (files.length > free) {
 			toast(`${files.length} files are too many at once: at most ${FILES_MAX}. Pack them into an archive first.`);
 			return;
 		}
 		const temporary = how === 'paste' && files.every(({ type }) => type.startsWith('image/'));
-		void this.#together(target, files, temporary, false);
+		void this.#uploadAndPaste(target, files, temporary, false);
 	}
 
 	/** Upload files and then paste all their paths at once. */
-	async #together(target: Target, files: readonly File[], temporary: boolean, again: boolean): Promise<void> {
+	async #uploadAndPaste(target: Target, files: readonly File[], temporary: boolean, again: boolean): Promise<void> {
 		const directory = temporary ? this.#privateDirectory(target, again) : directoryOf(target);
 		// Each job reports the failure; without this handler a cancelled job would leave the rejection unhandled.
 		directory.catch(() => undefined);
@@ -70,13 +70,13 @@ class Uploads {
 		toast(words.length === 1 ? 'The file was uploaded.' : `${words.length} files were uploaded.`);
 		const text = `${words.join(' ')} `;
 		if (!target.paste(text))
-			this.#tray.offer(words.length, text, () => target.paste(text));
+			this.#tray.offerPaths(words.length, text, () => target.paste(text));
 	}
 
 	#enqueue(job: Job): void {
-		job.row.waits(() => this.#cancel(job));
+		job.row.showWaiting(() => this.#cancel(job));
 		this.#waiting.push(job);
-		void this.#work();
+		void this.#run();
 	}
 
 	#cancel(job: Job): void {
@@ -86,16 +86,16 @@ class Uploads {
 		job.arrived(null);
 	}
 
-	async #work(): Promise<void> {
-		if (this.#works)
+	async #run(): Promise<void> {
+		if (this.#working)
 			return;
-		this.#works = true;
+		this.#working = true;
 		// Uploads stop when the page is left, so the browser asks first.
-		window.addEventListener('beforeunload', stay);
+		window.addEventListener('beforeunload', preventUnload);
 		for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift())
 			await this.#send(job);
-		window.removeEventListener('beforeunload', stay);
-		this.#works = false;
+		window.removeEventListener('beforeunload', preventUnload);
+		this.#working = false;
 	}
 
 	async #send(job: Job): Promise<void> {
@@ -119,7 +119,7 @@ class Uploads {
 			if (why !== null)
 				toast(why);
 			else
-				void this.#together(job.target, [job.file], job.temporary, true);
+				void this.#uploadAndPaste(job.target, [job.file], job.temporary, true);
 		});
 	}
 
@@ -128,7 +128,7 @@ class Uploads {
 		const directory = await pending;
 		const name = cleanName(file.name);
 		for (let n = 0; n < NAMES_MAX; n++) {
-			const path = directory + otherName(name, n);
+			const path = directory + alternativeName(name, n);
 			// Check first: otherwise a large file would be sent only to be refused at the end.
 			if (await target.api.fileExists(target.session, path))
 				continue;
@@ -146,18 +146,18 @@ class Uploads {
 	}
 
 	/** The private directory of the session. It is created once for each page. */
-	#privateDirectory(target: Target, anew: boolean): Promise<string> {
+	#privateDirectory(target: Target, again: boolean): Promise<string> {
 		const known = this.#private.get(target.session);
-		if (known !== undefined && !anew)
+		if (known !== undefined && !again)
 			return known;
-		const directory = makePrivate(target);
+		const directory = createPrivateDirectory(target);
 		this.#private.set(target.session, directory);
 		directory.catch(() => this.#private.delete(target.session));
 		return directory;
 	}
 }
 
-async function makePrivate({ api, session }: Target): Promise<string> {
+async function createPrivateDirectory({ api, session }: Target): Promise<string> {
 	await api.directory(session); // fails if the session is gone; an upload would create it
 	const random = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 	const path = `/tmp/ringside-${random}`;
@@ -170,14 +170,14 @@ async function directoryOf({ api, session }: Target): Promise<string> {
 	return known === null ? '' : `${known}/`;
 }
 
-function stay(event: BeforeUnloadEvent): void {
+function preventUnload(event: BeforeUnloadEvent): void {
 	event.preventDefault();
 }
 
 let uploads: Uploads | null = null;
 
 /** Add the files to the queue of this page. */
-export function bring(target: Target, brought: Brought): void {
+export function uploadFiles(target: Target, selection: FileSelection): void {
 	uploads ??= new Uploads();
-	uploads.bring(target, brought);
+	uploads.add(target, selection);
 }

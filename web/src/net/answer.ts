@@ -1,13 +1,13 @@
 /* Answers a password prompt through a link that is valid for this one prompt. */
 import { Api } from './api';
-import { socketUrl } from './place';
+import { socketUrl } from './address';
 import { CLOSE_ACCESS_ENDED, parseServerMessage } from './wire';
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /**
-  * Type a secret at the prompt of a command. block: the command that the user saw, so that a later one does not get the
-  * secret. The link is valid for one answer to that prompt. Rejects with a message for the user.
+ * Type a secret at the prompt of a command. block: the command that the user saw, so that a later one does not get the
+ * secret. The link is valid for one answer to that prompt. Rejects with a message for the user.
  */
 export async function answerPrompt(api: Api, sessionId: string, block: string | null, secret: string): Promise<void> {
 	const token = await api.humanLink(sessionId, block);
@@ -31,7 +31,7 @@ function typeOnce(socket: WebSocket, secret: string): Promise<void> {
 			socket.close();
 			reject(new Error(why));
 		};
-		const timer = window.setTimeout(() => fail('The server does not answer. See the terminal.'), PATIENCE_MS);
+		const timer = window.setTimeout(() => fail('The server does not answer. See the terminal.'), TIMEOUT_MS);
 		socket.onmessage = ({ data }: MessageEvent<unknown>) => {
 			const message = typeof data === 'string' ? parseServerMessage(data) : null;
 			if (message?.type === 'ready' && !sent) {

@@ -1,6 +1,6 @@
 /* The HTTP API of the server, one method for each route. Every failure is an ApiError. */
 import type { Block } from '../blocks/block';
-import { httpUrl } from './place';
+import { httpUrl } from './address';
 import type { Activity, Role, Session, Size, SizePolicy } from './wire';
 
 const OUTPUT_MAX = 8 * 1024 * 1024; // bytes of a command's output in one reply, as on the server
@@ -77,8 +77,8 @@ export class Api {
 	}
 
 	/**
-	  * A link token for one answer to the password prompt of this command (null: unknown command). Returns null if the command
-	  * is not at such a prompt or another client is answering it.
+	 * A link token for one answer to the password prompt of this command (null: unknown command). Returns null if the command
+	 * is not at such a prompt or another client is answering it.
 	 */
 	async humanLink(id: string, block: string | null): Promise<string | null> {
 		const { state } = await this.#call<{ state: { humanUrl?: string; block?: string | null } }>('GET', `${sessionPath(id)}/state`);
@@ -86,7 +86,7 @@ export class Api {
 	}
 
 	/** Lease the keyboard. take: when to take over an existing lease; renew: id of the lease to extend. */
-	takeLease(id: string, terms: { owner: string; ttlMs: number; take?: 'now' | 'after'; renew?: string }):
+	acquireLease(id: string, terms: { owner: string; ttlMs: number; take?: 'now' | 'after'; renew?: string }):
 		Promise<{ lease: { id: string } }> {
 		return this.#call('POST', `${sessionPath(id)}/lease`, terms);
 	}

@@ -1,17 +1,17 @@
 /*
-  * The terminal socket of one session. Reconnects after any interruption and requests exactly the missing bytes. No DOM, so
-  * that unit tests cover it.
+ * The terminal socket of one session. Reconnects after any interruption and requests exactly the missing bytes. No DOM, so
+ * that unit tests cover it.
  *
  *   idle → connecting → replaying → live        (attached, then `ready`)
  *            ↑    └── waiting ←──────┘           (lost: reconnects after a delay)
  *   any → closed                                (stopped, signed out, access ended, deleted)
  *
-  * A page that is new or too far behind gets a snapshot of the whole terminal instead.
-  *
-  * Input that is typed before the first `ready` or while the connection is lost is kept: see outbox.ts.
-  *
-  * Back-pressure: a WebSocket of a browser cannot be paused. A consumer that falls behind drops bytes and then calls
-  * resync() with the offset of the first dropped byte.
+ * A page that is new or too far behind gets a snapshot of the whole terminal instead.
+ *
+ * Input that is typed before the first `ready` or while the connection is lost is kept: see outbox.ts.
+ *
+ * Back-pressure: a WebSocket of a browser cannot be paused. A consumer that falls behind drops bytes and then calls
+ * resync() with the offset of the first dropped byte.
  */
 import { backoffDelay } from './backoff';
 import type { Clock } from './clock';
@@ -25,7 +25,7 @@ import {
 const CONNECT_TIMEOUT_MS = 10000;
 const MAX_FRAME_BYTES = 64 * 1024;
 const ACK_EVERY = 2048; // bytes: the server paces its output by our acks
-const LONG_MS = 3000; // after a longer interruption kept input is sent only if the user confirms
+const CONFIRM_AFTER_MS = 3000; // after a longer interruption kept input is sent only if the user confirms
 
 /** The part of WebSocket that is used; tests replace it. */
 export interface Socket {
@@ -74,8 +74,8 @@ export interface ConnectionEvents {
 
 export interface ConnectionOptions {
 	/**
-	  * Open a socket to the session. position: to resume from, null for the first time; acknowledged: bytes of this page's
-	  * input that the server has.
+	 * Open a socket to the session. position: to resume from, null for the first time; acknowledged: bytes of this page's
+	 * input that the server has.
 	 */
 	open(position: Position | null, acknowledged: number): Socket;
 	/** Called if connecting failed before `attached`. */
@@ -85,7 +85,7 @@ export interface ConnectionOptions {
 	readonly events: ConnectionEvents;
 }
 
-interface ArrivingSnapshot {
+interface IncomingSnapshot {
 	readonly message: SnapshotMessage;
 	readonly data: Uint8Array;
 	filled: number; // bytes received
@@ -101,12 +101,12 @@ export class Connection {
 	#attached = false; // on this socket
 	#epoch: Position['epoch'] = ''; // of this socket's session
 	#position: Position | null = null;
-	#arriving: ArrivingSnapshot | null = null;
-	#reached = 0; // bytes received in binary frames of this socket
+	#incoming: IncomingSnapshot | null = null;
+	#received = 0; // bytes received in binary frames of this socket
 	#acked = 0; // bytes acknowledged to the server
 	#outbox = new Outbox();
-	#lostAt: number | null = null; // when the last message of the last live connection arrived
-	#unsettled = false; // there was undelivered input at the last event
+	#lastMessageAt: number | null = null; // when the last message of the last live connection arrived
+	#hadUndelivered = false; // there was undelivered input at the last event
 
 	constructor(options: ConnectionOptions) {
 		this.#options = options;
@@ -133,7 +133,7 @@ export class Connection {
 			this.#outbox.drop();
 		else if (this.#state.kind === 'live')
 			this.#sendKept();
-		this.#tellUndelivered();
+		this.#notifyUndelivered();
 	}
 
 	/** Offset of the next byte, or null before the first `sync`. */
@@ -157,23 +157,23 @@ export class Connection {
 
 	/** Start again without a position, from any state. */
 	restart(): void {
-		this.#drop();
+		this.#closeSocket();
 		this.#position = null;
 		this.#attempt = 0;
 		this.#outbox.clear();
-		this.#lostAt = null;
-		this.#tellUndelivered();
+		this.#lastMessageAt = null;
+		this.#notifyUndelivered();
 		this.#connect();
 	}
 
 	/** The network may work again: retry now, or check the connection now. */
 	nudge(): void {
 		if (this.#state.kind !== 'waiting') {
-			this.#heartbeat.hurry();
+			this.#heartbeat.pingNow();
 			return;
 		}
 		this.#attempt = 0;
-		this.#drop();
+		this.#closeSocket();
 		this.#connect();
 	}
 
@@ -182,24 +182,24 @@ export class Connection {
 		if (this.#state.kind === 'closed' || this.#state.kind === 'idle')
 			return;
 		this.#position &&= { epoch: this.#position.epoch, offset };
-		this.#drop();
+		this.#closeSocket();
 		this.#connect();
 	}
 
 	/**
-	  * Send input. typed: by the user, and kept until the server acknowledges it. Replies of the terminal itself are dropped
-	  * while there is no connection. Returns false if the input was dropped.
+	 * Send input. typed: by the user, and kept until the server acknowledges it. Replies of the terminal itself are dropped
+	 * while there is no connection. Returns false if the input was dropped.
 	 */
 	send(data: Uint8Array<ArrayBuffer>, typed: boolean): boolean {
 		if (this.#state.kind === 'closed')
 			return false;
-		if (this.#state.kind === 'live' && !(typed && this.#outbox.asks)) {
+		if (this.#state.kind === 'live' && !(typed && this.#outbox.needsConfirmation)) {
 			this.#transmit(data, typed);
-			this.#heartbeat.expect();
+			this.#heartbeat.expectAnswer();
 			return true;
 		}
 		const kept = typed && this.#outbox.keep(data);
-		this.#tellUndelivered();
+		this.#notifyUndelivered();
 		return kept;
 	}
 
@@ -210,16 +210,16 @@ export class Connection {
 	}
 
 	#sendKept(): void {
-		for (const data of this.#outbox.take())
+		for (const data of this.#outbox.takeKept())
 			this.#transmit(data, true);
-		this.#heartbeat.expect();
+		this.#heartbeat.expectAnswer();
 	}
 
-	#tellUndelivered(): void {
-		const unsettled = this.#outbox.undelivered.keys > 0;
-		if (unsettled || this.#unsettled)
+	#notifyUndelivered(): void {
+		const hasUndelivered = this.#outbox.undelivered.keys > 0;
+		if (hasUndelivered || this.#hadUndelivered)
 			this.#options.events.undelivered();
-		this.#unsettled = unsettled;
+		this.#hadUndelivered = hasUndelivered;
 	}
 
 	/** Request a snapshot with so many lines of history. Returns false if the connection is not live. */
@@ -235,7 +235,7 @@ export class Connection {
 	}
 
 	/** Send the id of this page's lease, '' for none. */
-	showLease(id: string): void {
+	sendLease(id: string): void {
 		this.#sendJson({ type: 'lease', id });
 	}
 
@@ -245,13 +245,13 @@ export class Connection {
 
 	#connect(): void {
 		this.#attached = false;
-		this.#arriving = null;
-		this.#reached = this.#acked = 0;
-		this.#move({ kind: 'connecting' });
-		const socket = this.#socket = this.#options.open(this.#position, this.#outbox.taken);
+		this.#incoming = null;
+		this.#received = this.#acked = 0;
+		this.#setState({ kind: 'connecting' });
+		const socket = this.#socket = this.#options.open(this.#position, this.#outbox.acknowledged);
 		socket.binaryType = 'arraybuffer';
 		socket.onmessage = (event) => {
-			this.#heartbeat.heard();
+			this.#heartbeat.received();
 			if (typeof event.data === 'string')
 				this.#onText(event.data);
 			else
@@ -270,33 +270,33 @@ export class Connection {
 			this.#options.clock.clearTimeout(this.#timer);
 			this.#attached = true;
 			this.#epoch = message.epoch;
-			this.#outbox.attached(message.input ?? null, this.#lostAt !== null && this.#options.clock.now() - this.#lostAt > LONG_MS);
-			this.#move({ kind: 'replaying' });
+			this.#outbox.attached(message.input ?? null, this.#lastMessageAt !== null && this.#options.clock.now() - this.#lastMessageAt > CONFIRM_AFTER_MS);
+			this.#setState({ kind: 'replaying' });
 			this.#heartbeat.start();
 			break;
 		case 'sync':
 			this.#onSync(message);
 			return;
 		case 'snapshot':
-			this.#arriving = { message, data: new Uint8Array(message.bytes), filled: 0 };
+			this.#incoming = { message, data: new Uint8Array(message.bytes), filled: 0 };
 			return;
 		case 'resize':
 			this.#options.events.resize(message);
 			break;
 		case 'ready':
 			this.#attempt = 0;
-			this.#lostAt = null;
+			this.#lastMessageAt = null;
 			this.#heartbeat.start(); // restart: earlier pongs were delayed by the history
-			this.#move({ kind: 'live' });
+			this.#setState({ kind: 'live' });
 			this.#options.events.ready();
-			if (!this.#outbox.asks)
+			if (!this.#outbox.needsConfirmation)
 				this.#sendKept();
-			this.#tellUndelivered();
+			this.#notifyUndelivered();
 			return;
 		case 'input':
-			this.#outbox.receipt(message.taken);
-			if (this.#unsettled)
-				this.#tellUndelivered();
+			this.#outbox.acknowledge(message.taken);
+			if (this.#hadUndelivered)
+				this.#notifyUndelivered();
 			return;
 		case 'pong':
 			this.#heartbeat.pong(message.t);
@@ -318,25 +318,25 @@ export class Connection {
 	}
 
 	/** The position changes only when the snapshot is complete. */
-	#onSnapshotBytes(arriving: ArrivingSnapshot, data: Uint8Array): void {
-		const { message } = arriving;
-		arriving.data.set(data, arriving.filled);
-		arriving.filled += data.length;
-		if (arriving.filled < message.bytes)
+	#onSnapshotBytes(incoming: IncomingSnapshot, data: Uint8Array): void {
+		const { message } = incoming;
+		incoming.data.set(data, incoming.filled);
+		incoming.filled += data.length;
+		if (incoming.filled < message.bytes)
 			return;
-		this.#arriving = null;
+		this.#incoming = null;
 		this.#position = { epoch: this.#epoch, offset: message.offset };
-		this.#options.events.snapshot(message, arriving.data);
+		this.#options.events.snapshot(message, incoming.data);
 	}
 
 	#onBytes(data: Uint8Array): void {
-		this.#reached += data.length;
-		if (this.#reached - this.#acked >= ACK_EVERY) {
-			this.#acked = this.#reached;
-			this.#sendJson({ type: 'ack', bytes: this.#reached });
+		this.#received += data.length;
+		if (this.#received - this.#acked >= ACK_EVERY) {
+			this.#acked = this.#received;
+			this.#sendJson({ type: 'ack', bytes: this.#received });
 		}
-		if (this.#arriving !== null) {
-			this.#onSnapshotBytes(this.#arriving, data);
+		if (this.#incoming !== null) {
+			this.#onSnapshotBytes(this.#incoming, data);
 		} else if (this.#position !== null) {
 			const { epoch, offset } = this.#position;
 			this.#position = { epoch, offset: offset + data.length };
@@ -356,19 +356,19 @@ export class Connection {
 	}
 
 	#close(reason: ClosedReason): void {
-		this.#drop();
-		this.#move({ kind: 'closed', reason });
+		this.#closeSocket();
+		this.#setState({ kind: 'closed', reason });
 	}
 
 	#lost(): void {
 		const refused = !this.#attached;
 		if (this.#state.kind === 'live')
-			this.#lostAt = this.#heartbeat.heardAt;
+			this.#lastMessageAt = this.#heartbeat.receivedAt;
 		const delay = backoffDelay(this.#attempt++, this.#options.random());
-		this.#drop();
+		this.#closeSocket();
 		this.#timer = this.#options.clock.setTimeout(() => this.#connect(), delay);
-		this.#move({ kind: 'waiting', delay });
-		this.#tellUndelivered();
+		this.#setState({ kind: 'waiting', delay });
+		this.#notifyUndelivered();
 		if (refused)
 			void this.#options.diagnose().then((diagnosis) => {
 				// Success, restart() and nudge() set the count to 0. Then this diagnosis is outdated, and the next failure starts
@@ -380,7 +380,7 @@ export class Connection {
 	}
 
 	/** Close the socket and ignore its events from now on: close() alone may take minutes. */
-	#drop(): void {
+	#closeSocket(): void {
 		this.#options.clock.clearTimeout(this.#timer);
 		this.#timer = null;
 		this.#heartbeat.stop();
@@ -397,7 +397,7 @@ export class Connection {
 			this.#socket.send(JSON.stringify(message));
 	}
 
-	#move(state: ConnectionState): void {
+	#setState(state: ConnectionState): void {
 		this.#state = state;
 		this.#options.events.state(state);
 	}

@@ -1,6 +1,6 @@
 /*
-  * The control socket: any number of requests on one WebSocket, which reconnects when it is lost. Pending requests then fail
-  * with status 0, and the caller may repeat them. No DOM, so that unit tests cover it.
+ * The control socket: any number of requests on one WebSocket, which reconnects when it is lost. Pending requests then fail
+ * with status 0, and the caller may repeat them. No DOM, so that unit tests cover it.
  */
 import { backoffDelay } from './backoff';
 import type { Clock } from './clock';
@@ -11,7 +11,7 @@ import { CLOSE_ACCESS_ENDED } from './wire';
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** status: HTTP status, or 0 if the connection was lost before the reply. */
-export interface Answer {
+export interface Reply {
 	readonly status: number;
 	readonly body: unknown;
 	readonly message: string; // of an error, otherwise ''
@@ -43,7 +43,7 @@ export class Control {
 	#attempt = 0;
 	#timer: unknown = null;
 	#next = 0;
-	#asked = new Map<string, (answer: Answer) => void>();
+	#pending = new Map<string, (answer: Reply) => void>();
 	#heartbeat: Heartbeat;
 
 	constructor(options: ControlOptions) {
@@ -70,13 +70,13 @@ export class Control {
 
 	stop(): void {
 		this.#stopped = true;
-		this.#drop();
+		this.#closeSocket();
 	}
 
 	/** The network may work again: retry now, or check the connection now. */
 	nudge(): void {
 		if (this.#open)
-			this.#heartbeat.hurry();
+			this.#heartbeat.pingNow();
 		else if (!this.#stopped && this.#socket === null) {
 			this.#attempt = 0;
 			this.#connect();
@@ -84,18 +84,18 @@ export class Control {
 	}
 
 	/** Returns an id for cancel(), or null if there is no connection. Then `done` is never called. */
-	request(method: string, path: string, body: object | null, done: (answer: Answer) => void): string | null {
+	request(method: string, path: string, body: object | null, done: (answer: Reply) => void): string | null {
 		if (!this.#open || this.#socket === null)
 			return null;
 		const id = String(++this.#next);
-		this.#asked.set(id, done);
+		this.#pending.set(id, done);
 		this.#socket.send(JSON.stringify({ type: 'request', id, method, path, ...(body === null ? {} : { body }) }));
 		return id;
 	}
 
 	/** Cancel a request. Its `done` is not called. */
 	cancel(id: string): void {
-		if (this.#asked.delete(id))
+		if (this.#pending.delete(id))
 			this.#socket?.send(JSON.stringify({ type: 'cancel', id }));
 	}
 
@@ -110,9 +110,9 @@ export class Control {
 			this.#options.changed(true);
 		};
 		socket.onmessage = ({ data }) => {
-			this.#heartbeat.heard();
+			this.#heartbeat.received();
 			if (typeof data === 'string')
-				this.#take(data);
+				this.#onMessage(data);
 		};
 		socket.onclose = ({ code }) => {
 			this.#lost();
@@ -122,7 +122,7 @@ export class Control {
 		this.#timer = this.#options.clock.setTimeout(() => this.#lost(), CONNECT_TIMEOUT_MS);
 	}
 
-	#take(text: string): void {
+	#onMessage(text: string): void {
 		let frame: Frame;
 		try {
 			frame = JSON.parse(text) as Frame;
@@ -131,20 +131,20 @@ export class Control {
 		}
 		if ((frame.type !== 'response' && frame.type !== 'error') || typeof frame.id !== 'string')
 			return;
-		const done = this.#asked.get(frame.id);
-		this.#asked.delete(frame.id);
-		const said = frame.type === 'error' ? frame.message : (frame.body as { message?: unknown } | null | undefined)?.message;
+		const done = this.#pending.get(frame.id);
+		this.#pending.delete(frame.id);
+		const message = frame.type === 'error' ? frame.message : (frame.body as { message?: unknown } | null | undefined)?.message;
 		const status = typeof frame.status === 'number' ? frame.status : 0;
-		done?.({ status, body: frame.body ?? null, message: status === 200 ? '' : typeof said === 'string' ? said : `The server answered with status ${status}.` });
+		done?.({ status, body: frame.body ?? null, message: status === 200 ? '' : typeof message === 'string' ? message : `The server answered with status ${status}.` });
 	}
 
 	#lost(): void {
 		const { clock, random } = this.#options;
-		this.#drop();
+		this.#closeSocket();
 		this.#timer = clock.setTimeout(() => this.#connect(), backoffDelay(this.#attempt++, random()));
 	}
 
-	#drop(): void {
+	#closeSocket(): void {
 		this.#options.clock.clearTimeout(this.#timer);
 		this.#heartbeat.stop();
 		if (this.#socket !== null) {
@@ -154,13 +154,13 @@ export class Control {
 			this.#socket.close();
 			this.#socket = null;
 		}
-		const asked = [...this.#asked.values()];
-		this.#asked.clear();
-		const was = this.#open;
+		const pending = [...this.#pending.values()];
+		this.#pending.clear();
+		const wasOpen = this.#open;
 		this.#open = false;
-		for (const done of asked)
+		for (const done of pending)
 			done({ status: 0, body: null, message: 'The server cannot be reached.' });
-		if (was)
+		if (wasOpen)
 			this.#options.changed(false);
 	}
 }

@@ -19,10 +19,10 @@ export interface HeartbeatEvents {
 }
 
 /**
-  * Pings the server every 5 s. Browsers hide WebSocket pings from pages, and TCP needs minutes to notice that a laptop has
-  * changed networks.
-  *
-  * Silence counts only while a ping is unanswered, because browsers delay timers of hidden tabs by up to a minute.
+ * Pings the server every 5 s. Browsers hide WebSocket pings from pages, and TCP needs minutes to notice that a laptop has
+ * changed networks.
+ *
+ * Silence counts only while a ping is unanswered, because browsers delay timers of hidden tabs by up to a minute.
  */
 export class Heartbeat {
 	#clock: Clock;
@@ -30,10 +30,10 @@ export class Heartbeat {
 	#pingTimer: unknown = null;
 	#deadline: unknown = null;
 	#startedAt = 0;
-	#heardAt = 0;
+	#receivedAt = 0;
 	#roundTrips: number[] = [];
 	#expectedAt = 0; // when the oldest unanswered message was sent
-	#quietTimer: unknown = null;
+	#silenceTimer: unknown = null;
 	#silent = false;
 
 	constructor(clock: Clock, events: HeartbeatEvents) {
@@ -45,9 +45,9 @@ export class Heartbeat {
 	start(): void {
 		this.stop();
 		this.#startedAt = this.#clock.now();
-		this.#heardAt = this.#startedAt;
+		this.#receivedAt = this.#startedAt;
 		this.#roundTrips = [];
-		this.#beat();
+		this.#ping();
 	}
 
 	stop(): void {
@@ -58,45 +58,45 @@ export class Heartbeat {
 		this.#answered();
 	}
 
-	get heardAt(): number {
-		return this.#heardAt;
+	get receivedAt(): number {
+		return this.#receivedAt;
 	}
 
 	/** A message was sent that the server answers. */
-	expect(): void {
-		if (this.#quietTimer !== null || this.#pingTimer === null)
+	expectAnswer(): void {
+		if (this.#silenceTimer !== null || this.#pingTimer === null)
 			return;
 		this.#expectedAt = this.#clock.now();
-		this.#quietTimer = this.#clock.setTimeout(() => this.#tellSilence(), SILENT_MS);
+		this.#silenceTimer = this.#clock.setTimeout(() => this.#reportSilence(), SILENT_MS);
 	}
 
-	#tellSilence(): void {
+	#reportSilence(): void {
 		this.#silent = true;
-		this.#quietTimer = this.#clock.setTimeout(() => this.#tellSilence(), SILENT_STEP_MS);
+		this.#silenceTimer = this.#clock.setTimeout(() => this.#reportSilence(), SILENT_STEP_MS);
 		this.#events.silence(this.#clock.now() - this.#expectedAt);
 	}
 
 	#answered(): void {
-		this.#clock.clearTimeout(this.#quietTimer);
-		this.#quietTimer = null;
+		this.#clock.clearTimeout(this.#silenceTimer);
+		this.#silenceTimer = null;
 		if (this.#silent)
 			this.#events.silence(0);
 		this.#silent = false;
 	}
 
 	/** Ping now and give up sooner: the page may be back from sleep or on another network. */
-	hurry(): void {
+	pingNow(): void {
 		if (this.#pingTimer === null)
 			return;
 		this.#clock.clearTimeout(this.#pingTimer);
 		this.#clock.clearTimeout(this.#deadline);
 		this.#deadline = this.#clock.setTimeout(() => this.#events.dead(), GRACE_MS);
-		this.#beat();
+		this.#ping();
 	}
 
 	/** A message has arrived. */
-	heard(): void {
-		this.#heardAt = this.#clock.now();
+	received(): void {
+		this.#receivedAt = this.#clock.now();
 		this.#clock.clearTimeout(this.#deadline);
 		this.#deadline = null;
 		this.#answered();
@@ -112,16 +112,16 @@ export class Heartbeat {
 		this.#events.latency(median(this.#roundTrips));
 	}
 
-	#beat(): void {
+	#ping(): void {
 		const now = this.#clock.now();
 		if (this.#deadline === null) {
-			const quietFor = now - this.#heardAt;
+			const quietFor = now - this.#receivedAt;
 			const wait = Math.max(GRACE_MS, SILENCE_MS - quietFor);
 			this.#deadline = this.#clock.setTimeout(() => this.#events.dead(), wait);
 		}
-		this.#pingTimer = this.#clock.setTimeout(() => this.#beat(), PING_EVERY_MS);
+		this.#pingTimer = this.#clock.setTimeout(() => this.#ping(), PING_EVERY_MS);
 		this.#events.ping(now);
-		this.expect();
+		this.expectAnswer();
 	}
 }
 

@@ -1,9 +1,9 @@
 /*
-  * Typed input that the server has not acknowledged. The server counts the input bytes of a page over all its connections,
-  * so after a lost connection the page can tell which bytes arrived, and sends none twice.
-  *
-  * Undelivered input is kept. After a short interruption it is sent automatically, in order. After a longer one the screen may
-  * have changed, so the user has to confirm, as when it is not known which bytes arrived. Later input waits behind it. Pure.
+ * Typed input that the server has not acknowledged. The server counts the input bytes of a page over all its connections,
+ * so after a lost connection the page can tell which bytes arrived, and sends none twice.
+ *
+ * Undelivered input is kept. After a short interruption it is sent automatically, in order. After a longer one the screen may
+ * have changed, so the user has to confirm, as when it is not known which bytes arrived. Later input waits behind it. Pure.
  */
 
 const KEPT_MAX = 64 * 1024; // bytes
@@ -16,26 +16,26 @@ interface Piece {
 export interface Undelivered {
 	readonly keys: number; // 0: none
 	readonly text: string;
-	readonly asks: boolean; // the user has to send or drop it; otherwise it is being sent
+	readonly needsConfirmation: boolean; // the user has to send or drop it; otherwise it is being sent
 	readonly doubtful: boolean; // some of it may have arrived
 }
 
 export class Outbox {
-	#taken = 0; // bytes acknowledged
+	#acknowledged = 0; // bytes acknowledged
 	#sent: Piece[] = []; // sent on this connection, not acknowledged
 	#kept: Piece[] = []; // not sent, or lost with a connection
 	#keptBytes = 0;
-	#asks = false;
+	#needsConfirmation = false;
 	#doubtful = false;
 
 	/** Bytes that the server has acknowledged. */
-	get taken(): number {
-		return this.#taken;
+	get acknowledged(): number {
+		return this.#acknowledged;
 	}
 
 	/** Whether the user has to confirm; new input waits until then. */
-	get asks(): boolean {
-		return this.#asks;
+	get needsConfirmation(): boolean {
+		return this.#needsConfirmation;
 	}
 
 	sent(data: Uint8Array<ArrayBuffer>, typed: boolean): void {
@@ -52,39 +52,39 @@ export class Outbox {
 	}
 
 	/** The server has acknowledged so many bytes in total. */
-	receipt(taken: number): void {
-		let left = taken - this.#taken;
+	acknowledge(acknowledged: number): void {
+		let left = acknowledged - this.#acknowledged;
 		while (left > 0 && this.#sent[0] !== undefined) {
 			const { data, typed } = this.#sent[0];
 			if (data.length > left)
 				this.#sent[0] = { data: data.subarray(left), typed };
 			else
 				this.#sent.shift();
-			this.#taken += Math.min(left, data.length);
+			this.#acknowledged += Math.min(left, data.length);
 			left -= data.length;
 		}
 	}
 
 	/**
-	  * There is a new connection. acknowledged: bytes that arrived on earlier ones, null if unknown; long: the interruption was so
-	  * long that the user has to confirm.
+	 * There is a new connection. acknowledged: bytes that arrived on earlier ones, null if unknown; long: the interruption was so
+	 * long that the user has to confirm.
 	 */
-	attached(taken: number | null, long: boolean): void {
+	attached(acknowledged: number | null, long: boolean): void {
 		const unsent = this.#sent.reduce((sum, { data }) => sum + data.length, 0);
-		const known = taken !== null && taken >= this.#taken && taken <= this.#taken + unsent;
+		const known = acknowledged !== null && acknowledged >= this.#acknowledged && acknowledged <= this.#acknowledged + unsent;
 		if (known)
-			this.receipt(taken);
+			this.acknowledge(acknowledged);
 		const lost = this.#sent.filter(({ typed }) => typed);
 		this.#sent = [];
-		this.#taken = taken ?? this.#taken;
+		this.#acknowledged = acknowledged ?? this.#acknowledged;
 		this.#doubtful ||= !known && lost.length > 0;
 		this.#kept.unshift(...lost);
 		this.#keptBytes += lost.reduce((sum, { data }) => sum + data.length, 0);
-		this.#asks = this.#kept.length > 0 && (this.#asks || long || this.#doubtful);
+		this.#needsConfirmation = this.#kept.length > 0 && (this.#needsConfirmation || long || this.#doubtful);
 	}
 
 	/** Remove and return the kept input, to send it now. */
-	take(): readonly Uint8Array<ArrayBuffer>[] {
+	takeKept(): readonly Uint8Array<ArrayBuffer>[] {
 		const pieces = this.#kept.map(({ data }) => data);
 		this.#forget();
 		return pieces;
@@ -98,7 +98,7 @@ export class Outbox {
 
 	/** Reset for another session. */
 	clear(): void {
-		this.#taken = 0;
+		this.#acknowledged = 0;
 		this.#sent = [];
 		this.#forget();
 	}
@@ -109,13 +109,13 @@ export class Outbox {
 		const text = pieces.map(({ data }) => decoder.decode(data)).join('');
 		// A long piece is a paste: count its characters.
 		const keys = pieces.some(({ data }) => data.length > 8) ? [...text].length : pieces.length;
-		return { keys, text, asks: this.#asks, doubtful: this.#doubtful };
+		return { keys, text, needsConfirmation: this.#needsConfirmation, doubtful: this.#doubtful };
 	}
 
 	#forget(): void {
 		this.#kept = [];
 		this.#keptBytes = 0;
-		this.#asks = false;
+		this.#needsConfirmation = false;
 		this.#doubtful = false;
 	}
 }

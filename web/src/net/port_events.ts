@@ -1,5 +1,5 @@
 import type { Api } from './api';
-import { httpUrl } from './place';
+import { httpUrl } from './address';
 
 const RETRY_MS = 5000;
 

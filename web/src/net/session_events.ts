@@ -1,14 +1,14 @@
 import type { Api } from './api';
-import { httpUrl } from './place';
-import { nextSessions, type SessionEvent } from './session_news';
+import { httpUrl } from './address';
+import { applySessionEvent, type SessionEvent } from './session_updates';
 import type { Session } from './wire';
 
 const RETRY_MS = 5000;
 const POLL_MS = 10_000; // while the tab is hidden; browsers delay it to a minute
 
 /**
-  * The list of sessions, live while the tab is visible. A hidden tab polls instead: browsers allow six HTTP/1.1 connections
-  * to a server for all tabs, so six hidden tabs would block the seventh.
+ * The list of sessions, live while the tab is visible. A hidden tab polls instead: browsers allow six HTTP/1.1 connections
+ * to a server for all tabs, so six hidden tabs would block the seventh.
  */
 export class SessionEvents {
 	#api: Api;
@@ -38,29 +38,29 @@ export class SessionEvents {
 			return;
 		if (document.visibilityState === 'hidden') {
 			this.#close();
-			this.#glanceLater();
+			this.#pollLater();
 		} else if (this.#source === null) {
 			this.#close();
 			this.#open();
 		}
 	}
 
-	#glanceLater(): void {
-		this.#retry = window.setTimeout(() => void this.#glance(), POLL_MS);
+	#pollLater(): void {
+		this.#retry = window.setTimeout(() => void this.#poll(), POLL_MS);
 	}
 
-	async #glance(): Promise<void> {
+	async #poll(): Promise<void> {
 		const mine = this.#retry;
 		const sessions = await this.#api.sessions().catch(() => null);
 		if (mine !== this.#retry)
 			return; // the tab is visible again, or stop() was called
 		if (sessions !== null)
-			this.#take({ type: 'sessions', sessions });
-		this.#glanceLater();
+			this.#apply({ type: 'sessions', sessions });
+		this.#pollLater();
 	}
 
-	#take(event: SessionEvent): void {
-		const sessions = nextSessions(this.#sessions, event);
+	#apply(event: SessionEvent): void {
+		const sessions = applySessionEvent(this.#sessions, event);
 		if (sessions === this.#sessions)
 			return;
 		this.#sessions = sessions;
@@ -70,7 +70,7 @@ export class SessionEvents {
 	#open(): void {
 		const source = new EventSource(httpUrl('api/session/events', { ...this.#api.query(), activity: '1' }));
 		this.#source = source;
-		source.onmessage = (event: MessageEvent<string>) => this.#take(JSON.parse(event.data) as SessionEvent);
+		source.onmessage = (event: MessageEvent<string>) => this.#apply(JSON.parse(event.data) as SessionEvent);
 		source.onerror = () => {
 			// A lost stream reconnects by itself, a refused one does not.
 			if (source.readyState !== EventSource.CLOSED)

@@ -1,6 +1,6 @@
 /* Uploads of files. The browser reads a file while it is sent. */
 import { ApiError, type Api } from './api';
-import { httpUrl } from './place';
+import { httpUrl } from './address';
 
 export interface Upload {
 	readonly session: string;
@@ -14,8 +14,8 @@ export interface Upload {
 }
 
 /**
-  * Create a file or a directory, completely or not at all. Nothing is overwritten: if the path exists, it fails with 412.
-  * Rejects with an ApiError, whose code is ABORTED if the upload was cancelled.
+ * Create a file or a directory, completely or not at all. Nothing is overwritten: if the path exists, it fails with 412.
+ * Rejects with an ApiError, whose code is ABORTED if the upload was cancelled.
  */
 export function upload(api: Api, { session, path, body, archive, signal, progress }: Upload): Promise<void> {
 	return new Promise((resolve, reject) => {

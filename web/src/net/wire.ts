@@ -1,5 +1,5 @@
 /*
-  * Types of the messages between page and server. A message is one JSON text frame. Binary frames are bytes of the PTY.
+ * Types of the messages between page and server. A message is one JSON text frame. Binary frames are bytes of the PTY.
  */
 import type { Block } from '../blocks/block';
 

@@ -3,14 +3,14 @@ import type { Identity } from '../net/api';
 import type { Shortcut } from '../ui/shortcuts';
 import type { Action } from './palette';
 
-export interface Doer {
+export interface ActionHandlers {
 	create(): void;
 	createAs(): void;
 	rename(): void;
 	end(): void;
 	share(): void;
 	signOut(): void;
-	bring(): void;
+	upload(): void;
 	read(): void;
 	/** null if the browser does not support it. */
 	readonly fullScreen: (() => void) | null;
@@ -20,24 +20,24 @@ export interface Doer {
 }
 
 /** The actions that the login allows. */
-export function actionsFor({ role, authRequired }: Identity, shortcuts: readonly Shortcut[], doer: Doer): Action[] {
-	const { fullScreen } = doer;
+export function actionsFor({ role, authRequired }: Identity, shortcuts: readonly Shortcut[], handlers: ActionHandlers): Action[] {
+	const { fullScreen } = handlers;
 	const owners: Action[] = [
-		{ what: 'New session here', run: () => doer.create() },
-		{ what: 'New session …', run: () => doer.createAs() },
-		{ what: 'Rename this session', run: () => doer.rename() },
-		{ what: 'End this session', run: () => doer.end() },
-		{ what: 'Share this session', run: () => doer.share() },
+		{ label: 'New session here', run: () => handlers.create() },
+		{ label: 'New session …', run: () => handlers.createAs() },
+		{ label: 'Rename this session', run: () => handlers.rename() },
+		{ label: 'End this session', run: () => handlers.end() },
+		{ label: 'Share this session', run: () => handlers.share() },
 	];
 	return [
-		...shortcuts.filter(({ letter }) => letter !== 'P').map(({ letter, what, run }) => ({ what, run, keys: `Ctrl+Shift+${letter}` })),
+		...shortcuts.filter(({ letter }) => letter !== 'P').map(({ letter, label, run }) => ({ label, run, keys: `Ctrl+Shift+${letter}` })),
 		...(role === 'owner' ? owners : []),
-		...(role === 'viewer' ? [] : [{ what: 'Upload files', run: () => doer.bring() }]),
-		{ what: 'Read and select the text', run: () => doer.read() },
-		...(fullScreen === null ? [] : [{ what: 'Full screen with all keys, on or off', run: () => fullScreen() }]),
-		{ what: 'Switch between dark and light', run: () => doer.toggleTheme() },
-		{ what: 'Settings', run: () => doer.settings() },
-		{ what: 'Keyboard and screen reader', run: () => doer.shortcuts() },
-		...(role === 'owner' && authRequired !== false ? [{ what: 'Sign out', run: () => doer.signOut() }] : []),
+		...(role === 'viewer' ? [] : [{ label: 'Upload files', run: () => handlers.upload() }]),
+		{ label: 'Read and select the text', run: () => handlers.read() },
+		...(fullScreen === null ? [] : [{ label: 'Full screen with all keys, on or off', run: () => fullScreen() }]),
+		{ label: 'Switch between dark and light', run: () => handlers.toggleTheme() },
+		{ label: 'Settings', run: () => handlers.settings() },
+		{ label: 'Keyboard and screen reader', run: () => handlers.shortcuts() },
+		...(role === 'owner' && authRequired !== false ? [{ label: 'Sign out', run: () => handlers.signOut() }] : []),
 	];
 }

@@ -6,17 +6,17 @@ const TEXT_MAX = 300;
 export interface Match {
 	readonly score: number;
 	/** Indices of the matched characters (code points). */
-	readonly at: ReadonlySet<number>;
+	readonly indices: ReadonlySet<number>;
 }
 
 /** A text that was prepared for matching. */
-export interface Searched {
+export interface SearchText {
 	readonly characters: readonly string[];
 	readonly lower: readonly string[];
 }
 
 /** Make the text one line. Invisible characters and direction overrides become dots. */
-export function searched(text: string): Searched {
+export function searchText(text: string): SearchText {
 	const characters = [...text.slice(0, 2 * TEXT_MAX).replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '·').trim()]
 		.slice(0, TEXT_MAX);
 	// Each character by itself, because the lower case of a text may be longer.
@@ -24,7 +24,7 @@ export function searched(text: string): Searched {
 }
 
 /** Match every word of the query, as a substring or with letters left out. Returns null if a word does not match. */
-export function match(query: string, text: Searched): Match | null {
+export function match(query: string, text: SearchText): Match | null {
 	const at = new Set<number>();
 	let score = 0;
 	for (const word of query.slice(0, QUERY_MAX).toLowerCase().split(/\s+/)) {
@@ -37,10 +37,10 @@ export function match(query: string, text: Searched): Match | null {
 		for (const place of found.places)
 			at.add(place);
 	}
-	return { score: score - text.characters.length / TEXT_MAX, at };
+	return { score: score - text.characters.length / TEXT_MAX, indices: at };
 }
 
-function matchWord(word: readonly string[], text: Searched): { score: number; places: number[] } | null {
+function matchWord(word: readonly string[], text: SearchText): { score: number; places: number[] } | null {
 	const part = findPart(word, text);
 	if (part !== null)
 		return { score: (part === 0 ? 100 : startsWord(text, part) ? 80 : 60) + word.length, places: word.map((_, n) => part + n) };
@@ -55,7 +55,7 @@ function matchWord(word: readonly string[], text: Searched): { score: number; pl
 }
 
 /** Index of the word in the text, preferably at the start of a word. */
-function findPart(word: readonly string[], text: Searched): number | null {
+function findPart(word: readonly string[], text: SearchText): number | null {
 	let found: number | null = null;
 	for (let start = 0; start + word.length <= text.lower.length; start++) {
 		if (!word.every((letter, n) => text.lower[start + n] === letter))
@@ -68,7 +68,7 @@ function findPart(word: readonly string[], text: Searched): number | null {
 }
 
 /** Indices of the letters in order, as close to the last one as possible. */
-function findLetters(word: readonly string[], { lower }: Searched): number[] | null {
+function findLetters(word: readonly string[], { lower }: SearchText): number[] | null {
 	let next = 0;
 	let end = 0;
 	for (; end < lower.length && next < word.length; end++)
@@ -85,7 +85,7 @@ function findLetters(word: readonly string[], { lower }: Searched): number[] | n
 	return places;
 }
 
-function startsWord({ characters }: Searched, place: number): boolean {
+function startsWord({ characters }: SearchText, place: number): boolean {
 	return place === 0 || /[^\p{L}\p{N}]/u.test(characters[place - 1] ?? '')
 		|| (/\p{Lu}/u.test(characters[place] ?? '') && /\p{Ll}/u.test(characters[place - 1] ?? ''));
 }

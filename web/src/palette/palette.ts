@@ -1,6 +1,6 @@
 /*
-  * The command palette: finds sessions, actions and commands. An ARIA combobox with a list; the focus stays in the field.
-  * Loaded when it is first opened.
+ * The command palette: finds sessions, actions and commands. An ARIA combobox with a list; the focus stays in the field.
+ * Loaded when it is first opened.
  */
 import { authorOf, type Block } from '../blocks/block';
 import { fetchEntries } from '../blocks/entries';
@@ -10,16 +10,16 @@ import { messageOf, type Api } from '../net/api';
 import type { Session } from '../net/wire';
 import { openDialog } from '../ui/dialog';
 import { fill, h } from '../ui/dom';
-import { standing } from '../ui/standing';
+import { statusOf } from '../ui/session_status';
 import { relativeTime } from '../ui/time';
-import { find, item, KIND_WORDS, type Found, type Item } from './items';
+import { find, item, KIND_LABELS, type Found, type Item } from './items';
 import './palette.css';
 
 const SESSIONS_MAX = 20; // whose commands are fetched
 const COMMANDS_MAX = 100; // for each of them
 
 export interface Action {
-	readonly what: string;
+	readonly label: string;
 	readonly keys?: string;
 	run(): void;
 }
@@ -63,7 +63,7 @@ class Palette {
 		this.#items = [...this.#sessions(), ...this.#actions()];
 		this.#dialog = openDialog({
 			title: 'Command palette', testId: 'palette', body: [this.#input, this.#list, this.#count],
-			submit: () => this.#take(this.#chosen),
+			submit: () => this.#choose(this.#chosen),
 			// Run the item only now: the dialog has given the focus back, and another dialog may open.
 			closed: () => this.#run?.(),
 		});
@@ -75,7 +75,7 @@ class Palette {
 	#sessions(): Item[] {
 		const { sessions, current, choose } = this.#options;
 		return sessions.map((session, index) => {
-			const { kind, text } = standing(session, Date.now());
+			const { kind, text } = statusOf(session, Date.now());
 			const facts = [...new Set([session.id === current ? 'current' : null, kind === 'waits' ? 'waits for input' : null, text,
 				session.activity?.cwd ?? session.cwd])].filter(Boolean).join(' · ');
 			return item('session', session.name || session.id, facts, () => choose(session.id), index < 9 ? `Alt+${index + 1}` : '');
@@ -83,14 +83,14 @@ class Palette {
 	}
 
 	#actions(): Item[] {
-		return this.#options.actions.map(({ what, keys, run }) => item('action', what, '', run, keys));
+		return this.#options.actions.map(({ label, keys, run }) => item('action', label, '', run, keys));
 	}
 
 	async #fetch(): Promise<void> {
 		const { api, only } = this.#options;
 		try {
 			const all = filterEntries(await fetchEntries(api, only, SESSIONS_MAX, COMMANDS_MAX), { text: '', author: '', kind: '', session: '' });
-			this.#items = [...this.#items, ...this.#commands(all), ...this.#again(all)];
+			this.#items = [...this.#items, ...this.#commands(all), ...this.#retype(all)];
 		} catch (error) {
 			this.#problem = ` ${messageOf(error)}`;
 		}
@@ -106,7 +106,7 @@ class Palette {
 	}
 
 	/** Each text once. */
-	#again(entries: readonly Entry[]): Item[] {
+	#retype(entries: readonly Entry[]): Item[] {
 		const { type } = this.#options;
 		if (type === null)
 			return [];
@@ -125,14 +125,14 @@ class Palette {
 		this.#mark();
 	}
 
-	#row({ item: { kind, text, facts, keys }, at }: Found, index: number): HTMLElement {
+	#row({ item: { kind, text, facts, keys }, indices }: Found, index: number): HTMLElement {
 		return h('li', {
 			id: `palette-${index}`, role: 'option', 'data-testid': 'palette-item', 'data-kind': kind,
-			click: () => this.#take(index),
+			click: () => this.#choose(index),
 			// The focus stays in the field.
 			mousedown: (event: MouseEvent) => event.preventDefault(),
-		}, h('span', { class: 'palette-kind' }, KIND_WORDS[kind]),
-		h('bdi', { class: kind === 'command' || kind === 'again' ? 'palette-text mono' : 'palette-text' }, ...marked(text.characters, at)),
+		}, h('span', { class: 'palette-kind' }, KIND_LABELS[kind]),
+		h('bdi', { class: kind === 'command' || kind === 'again' ? 'palette-text mono' : 'palette-text' }, ...highlight(text.characters, indices)),
 		keys !== '' && h('kbd', {}, keys),
 		facts.characters.length > 0 && h('bdi', { class: 'palette-facts' }, facts.characters.join('')));
 	}
@@ -169,7 +169,7 @@ class Palette {
 		chosen?.scrollIntoView({ block: 'nearest' });
 	}
 
-	#take(index: number): void {
+	#choose(index: number): void {
 		const found = this.#found[index];
 		if (found === undefined)
 			return;
@@ -185,11 +185,11 @@ function describe(block: Block, session: string): string {
 }
 
 /** The text with its matched characters in <mark>. */
-function marked(characters: readonly string[], at: ReadonlySet<number>): (Node | string)[] {
+function highlight(characters: readonly string[], indices: ReadonlySet<number>): (Node | string)[] {
 	const parts: { text: string; hit: boolean }[] = [];
 	for (const [place, character] of characters.entries()) {
 		const last = parts.at(-1);
-		const hit = at.has(place);
+		const hit = indices.has(place);
 		if (last?.hit === hit)
 			last.text += character;
 		else

@@ -22,8 +22,8 @@ export function dropAnchor(rows: TextRows, row: number): Anchor {
 }
 
 /**
-  * The row where the anchor's text is now, or null if it is gone. If the text occurs several times, the result is the
-  * occurrence that needs the fewest new lines below it.
+ * The row where the anchor's text is now, or null if it is gone. If the text occurs several times, the result is the
+ * occurrence that needs the fewest new lines below it.
  */
 export function findAnchor(rows: TextRows, { fromEnd, text, above }: Anchor): number | null {
 	const known: string[] = [];

@@ -5,13 +5,13 @@ const COLUMNS = '11';
 const CLUSTERS = '15-graphemes'; // what the addon calls them
 
 /**
-  * Switches the width of characters between the Unicode 11 tables and grapheme clusters. The session says which one a reset
-  * selects, and programs switch by mode 2027. The addon is loaded when it is first needed; parsing waits for it.
+ * Switches the width of characters between the Unicode 11 tables and grapheme clusters. The session says which one a reset
+ * selects, and programs switch by mode 2027. The addon is loaded when it is first needed; parsing waits for it.
  */
 export class Clusters {
 	#terminal: Terminal;
 	#failed: () => void;
-	#ofSession = false;
+	#sessionDefault = false;
 	#loading: Promise<void> | null = null;
 
 	/** failed: the addon could not be loaded, so lines may look wrong. */
@@ -20,13 +20,13 @@ export class Clusters {
 		this.#failed = failed;
 		for (const [final, on] of [['h', true], ['l', false]] as const)
 			terminal.parser.registerCsiHandler({ prefix: '?', final }, (params) => (params.includes(MODE) ? this.#use(on) : false));
-		terminal.parser.registerEscHandler({ final: 'c' }, () => this.#use(this.#ofSession));
+		terminal.parser.registerEscHandler({ final: 'c' }, () => this.#use(this.#sessionDefault));
 	}
 
 	/** The width table of the session, from the next reset on. */
 	session(unicode: string): void {
-		this.#ofSession = unicode === 'graphemes';
-		if (this.#ofSession)
+		this.#sessionDefault = unicode === 'graphemes';
+		if (this.#sessionDefault)
 			void this.#load();
 	}
 

@@ -9,25 +9,25 @@ const HIGH_WATER = 16 * 1024 * 1024;
 const LOW_WATER = 1024 * 1024;
 
 /**
-  * Writes a session's bytes, and the events between them, to the terminal in order. xterm.js parses bytes later, in slices,
-  * so events wait until the bytes before them are parsed.
-  *
-  * Memory is bounded: if 16 MiB are unparsed, further bytes are dropped. When the terminal has caught up, `resume` is called
-  * with the offset of the first dropped byte.
+ * Writes a session's bytes, and the events between them, to the terminal in order. xterm.js parses bytes later, in slices,
+ * so events wait until the bytes before them are parsed.
+ *
+ * Memory is bounded: if 16 MiB are unparsed, further bytes are dropped. When the terminal has caught up, `resume` is called
+ * with the offset of the first dropped byte.
  */
 export class Feed {
 	#target: FeedTarget;
 	#resume: (offset: number) => void;
 	#pending = 0; // bytes written, not yet parsed
 	#dropping: { from: number } | null = null;
-	#entering: (() => void) | null = null; // set if the next reset is that of a snapshot
+	#onReset: (() => void) | null = null; // set if the next reset is that of a snapshot
 
 	constructor(target: FeedTarget, resume: (offset: number) => void) {
 		this.#target = target;
 		this.#resume = resume;
 		target.parser.registerEscHandler({ final: 'c' }, () => {
-			this.#entering?.();
-			this.#entering = null;
+			this.#onReset?.();
+			this.#onReset = null;
 			return false;
 		});
 	}
@@ -41,16 +41,16 @@ export class Feed {
 	}
 
 	/**
-	  * A snapshot: bytes that start with a reset (CAN, ESC c) and replace everything before, including dropped bytes. It is
-	  * written as one piece, which xterm.js parses without a pause: no frame is drawn and no key is handled between begin, which
-	  * the reset calls, and end.
+	 * A snapshot: bytes that start with a reset (CAN, ESC c) and replace everything before, including dropped bytes. It is
+	 * written as one piece, which xterm.js parses without a pause: no frame is drawn and no key is handled between begin, which
+	 * the reset calls, and end.
 	 */
-	snapshot(data: Uint8Array, enter: () => void, left: () => void): void {
+	snapshot(data: Uint8Array, begin: () => void, end: () => void): void {
 		this.#dropping = null;
 		this.then(() => {
-			this.#entering = enter;
+			this.#onReset = begin;
 		});
-		this.#write(data, left);
+		this.#write(data, end);
 	}
 
 	/** Run when the bytes so far are parsed. */

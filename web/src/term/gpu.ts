@@ -5,11 +5,11 @@ const HIDDEN_TAB_MS = 250;
 let trusted: Promise<boolean> | null = null;
 
 /**
-  * Draw with WebGL. Without it xterm.js draws with DOM elements. lost: the context was lost (sleep, driver update), so the
-  * size of cells has changed.
+ * Draw with WebGL. Without it xterm.js draws with DOM elements. lost: the context was lost (sleep, driver update), so the
+ * size of cells has changed.
  */
 export async function useGpu(terminal: Terminal, lost: () => void): Promise<void> {
-	trusted ??= countsPixelsRight();
+	trusted ??= reportsDevicePixels();
 	if (!await trusted || !terminal.element?.isConnected)
 		return;
 	try {
@@ -25,8 +25,8 @@ export async function useGpu(terminal: Terminal, lost: () => void): Promise<void
 }
 
 /**
-  * Dispose of a terminal and free its WebGL contexts at once. Browsers allow sixteen for a page and drop the oldest for a new
-  * one. The contexts are freed last, because a live terminal that loses one switches its renderer.
+ * Dispose of a terminal and free its WebGL contexts at once. Browsers allow sixteen for a page and drop the oldest for a new
+ * one. The contexts are freed last, because a live terminal that loses one switches its renderer.
  */
 export function disposeTerminal(terminal: Terminal): void {
 	const contexts = [...terminal.element?.querySelectorAll('canvas') ?? []].map((canvas) => canvas.getContext('webgl2'));
@@ -39,10 +39,10 @@ export function disposeTerminal(terminal: Terminal): void {
 }
 
 /**
-  * Check that the browser reports the right number of device pixels, which the WebGL renderer relies on. For an emulated phone
-  * (developer tools, Playwright) Chromium reports a wrong one, and most of the terminal would be missing.
+ * Check that the browser reports the right number of device pixels, which the WebGL renderer relies on. For an emulated phone
+ * (developer tools, Playwright) Chromium reports a wrong one, and most of the terminal would be missing.
  */
-function countsPixelsRight(): Promise<boolean> {
+function reportsDevicePixels(): Promise<boolean> {
 	return new Promise((resolve) => {
 		const observer = new ResizeObserver(([entry]) => {
 			observer.disconnect();

@@ -14,24 +14,24 @@ interface Place {
 }
 
 /**
-  * The lines above the screen. A snapshot contains the last of them; the rest is requested when the reader scrolls near the
-  * top. The reader's position is restored after each snapshot.
+ * The lines above the screen. A snapshot contains the last of them; the rest is requested when the reader scrolls near the
+ * top. The reader's position is restored after each snapshot.
  */
 export class History {
 	#terminal: Terminal;
-	#ask: (lines: number) => boolean;
+	#request: (lines: number) => boolean;
 	#total = 0; // lines on the server if it has more than the snapshot, else 0
-	#asked = false;
+	#requested = false;
 	#place: Place | null = null; // to restore after the snapshot
-	#follows = false; // a snapshot with more lines follows
+	#moreFollows = false; // a snapshot with more lines follows
 	#behind = false;
 
 	/** ask: requests a snapshot with so many lines; returns false if that is not possible now. */
-	constructor(terminal: Terminal, ask: (lines: number) => boolean) {
+	constructor(terminal: Terminal, request: (lines: number) => boolean) {
 		this.#terminal = terminal;
-		this.#ask = ask;
+		this.#request = request;
 		terminal.onScroll(() => {
-			if (!this.#follows && this.#scrolled && terminal.buffer.active.viewportY < terminal.rows)
+			if (!this.#moreFollows && this.#scrolled && terminal.buffer.active.viewportY < terminal.rows)
 				this.fetchAll();
 		});
 		// A typing user wants to be at the end, not back at the old position.
@@ -52,8 +52,8 @@ export class History {
 
 	/** There is a new connection. keeps: lines of history on the server. */
 	attached(keeps: number): void {
-		this.#asked = false;
-		this.#follows = this.#behind = false;
+		this.#requested = false;
+		this.#moreFollows = this.#behind = false;
 		this.#terminal.options.scrollback = keeps;
 	}
 
@@ -61,29 +61,29 @@ export class History {
 	fetchAll(): boolean {
 		if (this.#total === 0 || this.#behind)
 			return false;
-		this.#asked ||= this.#ask(this.#total);
-		return this.#asked;
+		this.#requested ||= this.#request(this.#total);
+		return this.#requested;
 	}
 
 	/** A snapshot begins. resize: gives the terminal its size. */
-	enter(resize: () => void): void {
-		const place = this.#look(resize);
+	beginSnapshot(resize: () => void): void {
+		const place = this.#savePlace(resize);
 		if (place !== null)
 			this.#place = place;
 	}
 
 	/** The snapshot is in the terminal. */
-	left({ lines, total, reason, partial }: SnapshotMessage): void {
-		this.#asked = false;
-		this.#follows = partial === true && lines < Math.min(total, FIRST_LINES);
-		this.#behind = this.#follows && reason === 'lag';
+	endSnapshot({ lines, total, reason, partial }: SnapshotMessage): void {
+		this.#requested = false;
+		this.#moreFollows = partial === true && lines < Math.min(total, FIRST_LINES);
+		this.#behind = this.#moreFollows && reason === 'lag';
 		this.#total = total > lines && reason !== 'request' ? total : 0;
 		const place = this.#place;
 		this.#place = null;
-		if (place === null || this.#goBack(place) || !place.scrolled)
+		if (place === null || this.#restorePlace(place) || !place.scrolled)
 			return;
 		// The text may be in the next snapshot. Until then the end is visible.
-		if (this.#follows || this.fetchAll())
+		if (this.#moreFollows || this.fetchAll())
 			this.#place = place;
 		else
 			this.#terminal.scrollToTop();
@@ -94,7 +94,7 @@ export class History {
 		return viewportY < baseY;
 	}
 
-	#look(resize: () => void): Place | null {
+	#savePlace(resize: () => void): Place | null {
 		const terminal = this.#terminal;
 		const { viewportY, baseY, cursorY } = terminal.buffer.active;
 		const scrolled = viewportY < baseY;
@@ -112,7 +112,7 @@ export class History {
 	}
 
 	/** Returns false if the text is gone. */
-	#goBack({ anchor, scrolled, selection }: Place): boolean {
+	#restorePlace({ anchor, scrolled, selection }: Place): boolean {
 		const terminal = this.#terminal;
 		const row = findAnchor(terminal.buffer.active, anchor);
 		if (row === null)

@@ -3,11 +3,11 @@ import type { Terminal } from '@xterm/xterm';
 const MOUSE = /^\x1b\[(?:M|<)/;
 
 /** Called before input that comes from the user. xterm.js has this event only internally. */
-function onUserInput(terminal: Terminal, heard: () => void): void {
+function onUserInput(terminal: Terminal, listener: () => void): void {
 	const { _core } = terminal as unknown as {
 		readonly _core: { readonly coreService: { onUserInput(listener: () => void): unknown } };
 	};
-	_core.coreService.onUserInput(heard);
+	_core.coreService.onUserInput(listener);
 }
 
 /** Modifiers that the phone's key bar holds for the next key. */
@@ -17,8 +17,8 @@ export interface StickyModifiers {
 }
 
 /**
-  * Sends input from xterm.js to the session, each event in a frame of its own: keys, pastes, mouse, focus. While history or a
-  * snapshot is parsed, only what the user types is sent: replies of the terminal itself would be typed into the shell.
+ * Sends input from xterm.js to the session, each event in a frame of its own: keys, pastes, mouse, focus. While history or a
+ * snapshot is parsed, only what the user types is sent: replies of the terminal itself would be typed into the shell.
  */
 export class Input {
 	#terminal: Terminal;

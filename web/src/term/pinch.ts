@@ -1,4 +1,4 @@
-const MOST = 4;
+const ZOOM_MAX = 4;
 
 /** Zoom the terminal with two fingers, from 1 (it fits) to 4. */
 export function zoomByPinch(mount: HTMLElement, zoomed: (zoom: number) => void): void {
@@ -14,7 +14,7 @@ export function zoomByPinch(mount: HTMLElement, zoomed: (zoom: number) => void):
 		if (start === null || event.touches.length !== 2)
 			return;
 		event.preventDefault();
-		zoom = Math.min(MOST, Math.max(1, start.zoom * distanceOf(event.touches) / start.distance));
+		zoom = Math.min(ZOOM_MAX, Math.max(1, start.zoom * distanceOf(event.touches) / start.distance));
 		// Changing the font is expensive, so do it once in a frame.
 		cancelAnimationFrame(drawing);
 		drawing = requestAnimationFrame(() => zoomed(zoom));

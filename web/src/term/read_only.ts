@@ -3,9 +3,9 @@ import type { Terminal } from '@xterm/xterm';
 const MOUSE_MODES = new Set([9, 1000, 1001, 1002, 1003, 1005, 1006, 1015, 1016]);
 
 /**
-  * Ignore mouse modes, for viewers. Their input is not sent anyway, and the mouse stays free for selecting and scrolling.
+ * Ignore mouse modes, for viewers. Their input is not sent anyway, and the mouse stays free for selecting and scrolling.
  */
-export function keepMouse(terminal: Terminal): void {
+export function ignoreMouseModes(terminal: Terminal): void {
 	terminal.parser.registerCsiHandler({ prefix: '?', final: 'h' }, (modes) =>
 		modes.every((mode) => typeof mode === 'number' && MOUSE_MODES.has(mode)));
 }

@@ -7,9 +7,9 @@ const FONT_STEP = 0.25;
 const LIMIT = { least: 2, most: 1000 } as const;
 
 /**
-  * Fits the terminal into the window. A session that is smaller than the window is centred. A larger one gets a smaller font,
-  * not a CSS transform, so that text stays sharp and the mouse hits the right cell. Below 6 px it is panned instead. On a
-  * phone only the width has to fit, and the user can zoom.
+ * Fits the terminal into the window. A session that is smaller than the window is centred. A larger one gets a smaller font,
+ * not a CSS transform, so that text stays sharp and the mouse hits the right cell. Below 6 px it is panned instead. On a
+ * phone only the width has to fit, and the user can zoom.
  */
 export class Screen {
 	#mount: HTMLElement;

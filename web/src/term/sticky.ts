@@ -11,7 +11,7 @@ export class Sticky implements StickyModifiers {
 		this.#changed = changed;
 	}
 
-	holds(modifier: Modifier): boolean {
+	isHeld(modifier: Modifier): boolean {
 		return this.#held.has(modifier);
 	}
 
@@ -22,8 +22,8 @@ export class Sticky implements StickyModifiers {
 	}
 
 	/** Release the modifiers. Returns their code in CSI 1;N sequences: 1, plus 2 for Alt, plus 4 for Ctrl. */
-	take(): number {
-		const number = 1 + (this.holds('alt') ? 2 : 0) + (this.holds('ctrl') ? 4 : 0);
+	release(): number {
+		const number = 1 + (this.isHeld('alt') ? 2 : 0) + (this.isHeld('ctrl') ? 4 : 0);
 		if (this.#held.size > 0) {
 			this.#held.clear();
 			this.#changed();
@@ -35,7 +35,7 @@ export class Sticky implements StickyModifiers {
 		// Sequences come from the terminal or from the key bar, which has applied the modifiers.
 		if (this.#held.size === 0 || [...data].length !== 1)
 			return data;
-		const modifiers = this.take();
+		const modifiers = this.release();
 		const key = (modifiers - 1) & 4 ? control(data) : data;
 		return (modifiers - 1) & 2 ? `\x1b${key}` : key;
 	}

@@ -1,7 +1,7 @@
 /*
-  * Lets xterm.js work under a security policy without 'unsafe-inline', which forbids <style> elements but not style sheets
-  * made by scripts. createElement('style') returns a stand-in whose text becomes such a sheet. Only xterm.js creates <style>
-  * elements here; it sets their textContent and removes them.
+ * Lets xterm.js work under a security policy without 'unsafe-inline', which forbids <style> elements but not style sheets
+ * made by scripts. createElement('style') returns a stand-in whose text becomes such a sheet. Only xterm.js creates <style>
+ * elements here; it sets their textContent and removes them.
  */
 function standIn(document: Document): HTMLElement {
 	const sheet = new CSSStyleSheet();

@@ -4,8 +4,8 @@ const FRICTION = 0.95; // of the speed left after a 60th of a second
 const SLOWEST = 0.02; // pixels per millisecond
 
 /**
-  * Touch scrolling, which xterm.js 6 does not support. In the normal buffer it scrolls the history, with momentum. Otherwise
-  * it sends wheel events, which xterm.js turns into what the program has requested.
+ * Touch scrolling, which xterm.js 6 does not support. In the normal buffer it scrolls the history, with momentum. Otherwise
+ * it sends wheel events, which xterm.js turns into what the program has requested.
  */
 export function scrollByTouch(terminal: Terminal, mount: HTMLElement): void {
 	let last: { x: number; y: number; time: number } | null = null;

@@ -4,9 +4,9 @@ import { typeSecret } from '../net/answer';
 import { isStatus, messageOf, type Api, type Identity, type Prompt } from '../net/api';
 import { h } from './dom';
 import { icon, mark } from './icons';
-import { oneLine } from './standing';
+import { oneLine } from './session_status';
 
-const LOOK_MS = 3000;
+const CHECK_MS = 3000;
 const SECRET_MAX = 1024;
 
 export function showAnswerPage(api: Api, identity: Identity, prompt: Prompt): void {
@@ -39,25 +39,25 @@ class AnswerPage {
 		document.title = `Password for ${name}`;
 		document.body.replaceChildren(h('main', { class: 'sign-in-page' }, this.#form));
 		this.#input.focus();
-		this.#lookLater();
+		this.#checkLater();
 	}
 
-	#lookLater(): void {
-		this.#timer = window.setTimeout(() => void this.#look(), LOOK_MS);
+	#checkLater(): void {
+		this.#timer = window.setTimeout(() => void this.#check(), CHECK_MS);
 	}
 
 	/** Check whether the prompt still waits. */
-	async #look(): Promise<void> {
+	async #check(): Promise<void> {
 		try {
 			await this.#api.whoami();
 		} catch (error) {
 			if (isStatus(error, 401) || isStatus(error, 403)) {
-				this.#over('The prompt has ended: it was answered, or the program has continued.');
+				this.#showEnd('The prompt has ended: it was answered, or the program has continued.');
 				return;
 			}
 		}
 		if (!this.#button.disabled)
-			this.#lookLater();
+			this.#checkLater();
 	}
 
 	async #send(event: SubmitEvent): Promise<void> {
@@ -69,18 +69,18 @@ class AnswerPage {
 		window.clearTimeout(this.#timer);
 		try {
 			await typeSecret(this.#identity.sessionId ?? '', this.#identity.link, secret);
-			this.#over('The password has been sent. You can close this page.');
+			this.#showEnd('The password has been sent. You can close this page.');
 		} catch (error) {
 			this.#problem.textContent = messageOf(error);
 			this.#button.disabled = false;
-			this.#lookLater();
+			this.#checkLater();
 		}
 	}
 
-	#over(what: string): void {
+	#showEnd(text: string): void {
 		window.clearTimeout(this.#timer);
-		const said = h('p', { role: 'status', tabindex: -1, 'data-testid': 'answer-over' }, what);
-		this.#form.replaceChildren(h('div', { class: 'brand' }, mark(), h('h1', {}, 'Ringside')), said);
-		said.focus();
+		const message = h('p', { role: 'status', tabindex: -1, 'data-testid': 'answer-over' }, text);
+		this.#form.replaceChildren(h('div', { class: 'brand' }, mark(), h('h1', {}, 'Ringside')), message);
+		message.focus();
 	}
 }

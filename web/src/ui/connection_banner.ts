@@ -19,8 +19,8 @@ export class ConnectionBanner {
 	#options: ConnectionBannerOptions;
 	#state: ConnectionState = { kind: 'idle' };
 	#exit: ExitStatus | null = null;
-	#patience: number | undefined;
-	#waitedEnough = false;
+	#delayTimer: number | undefined;
+	#delayPassed = false;
 
 	constructor(options: ConnectionBannerOptions) {
 		this.#options = options;
@@ -29,12 +29,12 @@ export class ConnectionBanner {
 	connection(state: ConnectionState): void {
 		this.#state = state;
 		if (state.kind === 'live' || state.kind === 'closed') {
-			window.clearTimeout(this.#patience);
-			this.#patience = undefined;
-			this.#waitedEnough = false;
-		} else if (this.#patience === undefined) {
-			this.#patience = window.setTimeout(() => {
-				this.#waitedEnough = true;
+			window.clearTimeout(this.#delayTimer);
+			this.#delayTimer = undefined;
+			this.#delayPassed = false;
+		} else if (this.#delayTimer === undefined) {
+			this.#delayTimer = window.setTimeout(() => {
+				this.#delayPassed = true;
 				this.#show();
 			}, DELAY_MS);
 		}
@@ -47,7 +47,7 @@ export class ConnectionBanner {
 	}
 
 	dispose(): void {
-		window.clearTimeout(this.#patience);
+		window.clearTimeout(this.#delayTimer);
 	}
 
 	#show(): void {
@@ -55,7 +55,7 @@ export class ConnectionBanner {
 		const again: BannerAction = { label: 'Start again', run: startAgain };
 		if (this.#state.kind === 'closed')
 			this.#showClosed(this.#state.reason, role === 'owner' ? again : { label: 'Try again', run: restart });
-		else if (this.#waitedEnough && this.#state.kind !== 'replaying')
+		else if (this.#delayPassed && this.#state.kind !== 'replaying')
 			this.#banner.show('wait', 'The connection was lost. Reconnecting; no output will be missing, and what you type is kept.',
 				[{ label: 'Try now', run: retry }]);
 		else if (this.#exit !== null)

@@ -2,10 +2,10 @@ import type { Terminal } from '@xterm/xterm';
 import { toast } from './toast';
 
 /**
-  * Copy text to the clipboard and show a toast. Without TLS and beyond localhost browsers have no clipboard API; then the old
-  * copy command works, if a key or click has caused the call.
+ * Copy text to the clipboard and show a toast. Without TLS and beyond localhost browsers have no clipboard API; then the old
+ * copy command works, if a key or click has caused the call.
  */
-export async function copyText(text: string, said: string): Promise<void> {
+export async function copyText(text: string, message: string): Promise<void> {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
@@ -14,7 +14,7 @@ export async function copyText(text: string, said: string): Promise<void> {
 			return;
 		}
 	}
-	toast(said);
+	toast(message);
 }
 
 function copyByCommand(text: string): boolean {
@@ -32,7 +32,7 @@ function copyByCommand(text: string): boolean {
 }
 
 /** Let Ctrl-C copy a selection and clear it, so that the next Ctrl-C interrupts. wanted: whether this is enabled. */
-export function copyByInterrupt(terminal: Terminal, wanted: () => boolean): void {
+export function copyOnInterrupt(terminal: Terminal, wanted: () => boolean): void {
 	terminal.attachCustomKeyEventHandler((event) => {
 		const copies = event.type === 'keydown' && event.key === 'c' && event.ctrlKey && !event.shiftKey && !event.altKey
 			&& !event.metaKey && terminal.hasSelection() && wanted();

@@ -13,7 +13,7 @@ export interface DialogOptions {
 }
 
 /**
-  * Open a modal dialog. The browser keeps the focus inside, closes it on Esc, and then restores the focus.
+ * Open a modal dialog. The browser keeps the focus inside, closes it on Esc, and then restores the focus.
  */
 export function openDialog(options: DialogOptions): HTMLDialogElement {
 	const close = h('button', {
@@ -97,8 +97,8 @@ export function textField(field: Field): { row: HTMLElement; input: HTMLInputEle
 }
 
 /**
-  * A form of text fields. save: if it rejects, the error is shown and the dialog stays open. done: called after the dialog
-  * has closed.
+ * A form of text fields. save: if it rejects, the error is shown and the dialog stays open. done: called after the dialog
+ * has closed.
  */
 export function formDialog(options: {
 	readonly title: string; readonly fields: readonly Field[]; readonly action: string;

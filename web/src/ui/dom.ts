@@ -4,8 +4,8 @@ type Attribute = string | number | boolean | ((event: never) => void) | null | u
 type Child = Node | string | null | undefined | false;
 
 /**
-  * Create an element. In attributes, a function is a listener for the event of that name, true is an attribute without a
-  * value, and false, null and undefined omit the attribute.
+ * Create an element. In attributes, a function is a listener for the event of that name, true is an attribute without a
+ * value, and false, null and undefined omit the attribute.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K,
 	attributes: Readonly<Record<string, Attribute>> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {

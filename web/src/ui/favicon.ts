@@ -1,6 +1,6 @@
 import picture from '../favicon.svg?raw';
 
-const MOST = 9;
+const COUNT_MAX = 9;
 let plain: string | null = null; // address of the icon without a number
 
 /** Show a number on the favicon; 0: none. */
@@ -14,6 +14,6 @@ export function showCount(count: number): void {
 
 function withCount(svg: string, count: number): string {
 	const badge = '<circle cx="22" cy="22" r="10" fill="#f2b84b" stroke="#101317" stroke-width="2"/>'
-		+ `<text x="22" y="27" text-anchor="middle" font-family="sans-serif" font-weight="700" font-size="15" fill="#101317">${count > MOST ? '+' : count}</text>`;
+		+ `<text x="22" y="27" text-anchor="middle" font-family="sans-serif" font-weight="700" font-size="15" fill="#101317">${count > COUNT_MAX ? '+' : count}</text>`;
 	return svg.replace('</svg>', `${badge}</svg>`);
 }

@@ -5,7 +5,7 @@ interface Keyboard {
 	lock(): Promise<void>;
 }
 
-export function mayFullScreen(): boolean {
+export function canFullScreen(): boolean {
 	return document.fullscreenEnabled;
 }
 

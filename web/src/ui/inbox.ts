@@ -1,9 +1,9 @@
 /*
-  * The inbox: sessions that wait for input, and events in sessions that were not visible. Pure and without DOM, so that unit
-  * tests cover it.
+ * The inbox: sessions that wait for input, and events in sessions that were not visible. Pure and without DOM, so that unit
+ * tests cover it.
  */
 import type { Activity, Session } from '../net/wire';
-import { INTERRUPTED, oneLine, waitedFor, waits } from './standing';
+import { INTERRUPTED, oneLine, describeInput, waitsForInput } from './session_status';
 
 const LONG_MS = 10_000; // longer commands are reported when they end
 const ITEMS_MAX = 50;
@@ -49,7 +49,7 @@ export function nextInbox(inbox: Inbox, sessions: readonly Session[], seen: Read
 		marks.set(id, markOf(activity, before));
 		if (seen.has(id))
 			continue;
-		if (waits(activity)) {
+		if (waitsForInput(activity)) {
 			const item = waitingItem(session, activity);
 			wanted.add(item.key);
 			if (!inbox.dropped.has(item.key))
@@ -72,7 +72,7 @@ export function dropItem(inbox: Inbox, key: string): Inbox {
 }
 
 /** Items that are only in the second inbox. */
-export function newsOf(before: Inbox, after: Inbox): Item[] {
+export function addedItems(before: Inbox, after: Inbox): Item[] {
 	const known = new Set(before.items.map(({ key }) => key));
 	return after.items.filter(({ key }) => !known.has(key));
 }
@@ -95,7 +95,7 @@ function itemOf(session: Session, kind: Item['kind'], what: string, text: string
 }
 
 function waitingItem(session: Session, activity: Activity): Item {
-	return itemOf(session, activity.input === 'password' ? 'password' : 'waits', `waits ${activity.since} ${activity.block?.id ?? ''}`, waitedFor(activity));
+	return itemOf(session, activity.input === 'password' ? 'password' : 'waits', `waits ${activity.since} ${activity.block?.id ?? ''}`, describeInput(activity));
 }
 
 function newItems(session: Session, activity: Activity, before: Mark): Item[] {

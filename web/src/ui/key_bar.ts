@@ -12,7 +12,7 @@ export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): H
 		key(label, name, () => terminal.input(sticky.apply(data)));
 	const cursor = (label: string, which: CursorKey) =>
 		key(label, which, () => terminal.input(
-			keySequence(which, sticky.take(), terminal.modes.applicationCursorKeysMode)), true);
+			keySequence(which, sticky.release(), terminal.modes.applicationCursorKeysMode)), true);
 	const modifier = (label: string, which: Modifier) => {
 		const button = key(label, label, () => sticky.toggle(which));
 		button.setAttribute('aria-pressed', 'false');
@@ -29,7 +29,7 @@ export function keyBar(terminal: Terminal, sticky: Sticky, paste: () => void): H
 	text('^C', '\x03', 'Interrupt'), clickKey('Paste', paste));
 	sticky.onChange(() => {
 		for (const button of bar.querySelectorAll<HTMLElement>('[data-modifier]'))
-			button.setAttribute('aria-pressed', String(sticky.holds(button.dataset['modifier'] as Modifier)));
+			button.setAttribute('aria-pressed', String(sticky.isHeld(button.dataset['modifier'] as Modifier)));
 	});
 	return bar;
 }

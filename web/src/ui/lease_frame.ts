@@ -1,7 +1,7 @@
 import { colorOfName } from '../blocks/block';
 import type { LeaseMessage } from '../net/wire';
 import { fill, h } from './dom';
-import { timeLeft } from './lease_words';
+import { timeLeft } from './lease_text';
 
 /** A frame around the terminal in the colour of the lease's holder, with its name. It ignores clicks. */
 export class LeaseFrame {

@@ -7,18 +7,18 @@ const ANIMALS = ['Badger', 'Beaver', 'Crane', 'Dolphin', 'Falcon', 'Finch', 'Fox
 	'Ibex', 'Kestrel', 'Lynx', 'Marten', 'Otter', 'Owl', 'Puffin', 'Robin', 'Seal', 'Stork', 'Wren'];
 
 let key = 'name'; // in storage
-let given: string | null = null;
+let linkName: string | null = null;
 
 /** Use the name of the share link, until the user chooses another. */
-export function cameByLink(link: string, name: string | null): void {
-	given = name;
+export function useLinkName(link: string, name: string | null): void {
+	linkName = name;
 	if (name !== null)
 		key = `name.${link}`;
 }
 
 /** The name that other people see. A random one until the user chooses. */
 export function myName(): string {
-	const known = recall(key) ?? given;
+	const known = recall(key) ?? linkName;
 	if (known !== null)
 		return known;
 	const name = `${pick(QUALITIES)} ${pick(ANIMALS)}`;

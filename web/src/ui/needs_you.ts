@@ -2,7 +2,7 @@
 import { answerPrompt } from '../net/answer';
 import type { Api } from '../net/api';
 import type { Session } from '../net/wire';
-import { dropItem, EMPTY, newsOf, nextInbox, type Inbox } from './inbox';
+import { dropItem, EMPTY, addedItems, nextInbox, type Inbox } from './inbox';
 import { InboxPanel } from './inbox_panel';
 import { Notifier } from './notifier';
 
@@ -30,7 +30,7 @@ export class NeedsYou {
 	}
 
 	#show(inbox: Inbox): void {
-		this.#notifier.tell(newsOf(this.#inbox, inbox));
+		this.#notifier.notify(addedItems(this.#inbox, inbox));
 		this.#inbox = inbox;
 		this.#panel.show(inbox.items);
 	}

@@ -13,7 +13,7 @@ export class NewOutput {
 		},
 	}, 'New output', icon('down'));
 	#terminal: Terminal;
-	#seen = 0; // offset
+	#shownUntil = 0; // offset
 
 	constructor(terminal: Terminal) {
 		this.#terminal = terminal;
@@ -24,15 +24,15 @@ export class NewOutput {
 	}
 
 	/** The session was replaced by another with the same id, so old offsets are invalid. */
-	begin(): void {
-		this.#seen = 0;
+	reset(): void {
+		this.#shownUntil = 0;
 	}
 
 	/** The terminal has the output up to this offset. Output that is shown again after a resume is not new. */
 	reach(offset: number): void {
-		if (offset <= this.#seen)
+		if (offset <= this.#shownUntil)
 			return;
-		this.#seen = offset;
+		this.#shownUntil = offset;
 		this.element.hidden = this.#atEnd;
 	}
 

@@ -19,7 +19,7 @@ export class Notifier {
 	}
 
 	/** Notify of new items if the page is hidden. */
-	tell(items: readonly Item[]): void {
+	notify(items: readonly Item[]): void {
 		if (!this.#on || document.visibilityState === 'visible')
 			return;
 		for (const { key, kind, name, sessionId, text } of items) {

@@ -1,32 +1,32 @@
 import type { Terminal } from '@xterm/xterm';
-import { broughtBy, type Brought } from '../files/brought';
+import { filesFrom, type FileSelection } from '../files/file_selection';
 import { confirmDialog, textDialog } from './dialog';
 import { toast } from './toast';
 
 /**
-  * Handle pastes and drops on the terminal. If the program does not use bracketed paste, it would read each line as typed, so
-  * the user has to confirm several lines. Files go to `upload`.
+ * Handle pastes and drops on the terminal. If the program does not use bracketed paste, it would read each line as typed, so
+ * the user has to confirm several lines. Files go to `upload`.
  */
-export function guardPaste(terminal: Terminal, mount: HTMLElement, mayType: boolean, bring: (brought: Brought) => void): void {
+export function handlePaste(terminal: Terminal, mount: HTMLElement, mayType: boolean, upload: (selection: FileSelection) => void): void {
 	mount.addEventListener('paste', (event) => {
 		const text = event.clipboardData?.getData('text/plain') ?? '';
-		const brought = text === '' ? broughtBy(event.clipboardData, 'paste') : null;
-		if (brought !== null) {
+		const selection = text === '' ? filesFrom(event.clipboardData, 'paste') : null;
+		if (selection !== null) {
 			event.preventDefault();
 			event.stopPropagation();
-			bring(brought);
+			upload(selection);
 		} else if (mayType && isRisky(terminal, text)) {
 			// This listener runs before that of xterm.js.
 			event.preventDefault();
 			event.stopPropagation();
-			void ask(terminal, text);
+			void confirmAndPaste(terminal, text);
 		}
 	}, { capture: true });
 	mount.addEventListener('drop', (event) => {
 		event.preventDefault();
-		const brought = broughtBy(event.dataTransfer, 'drop');
-		if (brought !== null)
-			bring(brought);
+		const selection = filesFrom(event.dataTransfer, 'drop');
+		if (selection !== null)
+			upload(selection);
 		else if (mayType)
 			paste(terminal, event.dataTransfer?.getData('text/plain') ?? '');
 	});
@@ -61,13 +61,13 @@ export async function pasteFromClipboard(terminal: Terminal): Promise<void> {
 
 function paste(terminal: Terminal, text: string): void {
 	if (isRisky(terminal, text))
-		void ask(terminal, text);
+		void confirmAndPaste(terminal, text);
 	else if (text !== '')
 		terminal.paste(text);
 }
 
 /** Keep the browser from opening files that are dropped elsewhere on the page. */
-export function keepDropsHere(): void {
+export function preventFileDrops(): void {
 	for (const type of ['dragover', 'drop'] as const)
 		window.addEventListener(type, (event) => {
 			const field = (event.target as Element | null)?.closest?.('input, textarea:not(.xterm-helper-textarea)');
@@ -77,17 +77,17 @@ export function keepDropsHere(): void {
 }
 
 function isRisky(terminal: Terminal, text: string): boolean {
-	return !terminal.modes.bracketedPasteMode && lines(text) > 1;
+	return !terminal.modes.bracketedPasteMode && countLines(text) > 1;
 }
 
 /** The number of lines; the last one may lack its newline. */
-function lines(text: string): number {
+function countLines(text: string): number {
 	return text.split(/\r\n|\r|\n/).length - (/[\r\n]$/.test(text) ? 1 : 0);
 }
 
-async function ask(terminal: Terminal, text: string): Promise<void> {
+async function confirmAndPaste(terminal: Terminal, text: string): Promise<void> {
 	const yes = await confirmDialog({
-		title: `Paste ${lines(text)} lines?`,
+		title: `Paste ${countLines(text)} lines?`,
 		text: 'The program cannot tell a paste from typing and will run each line at once.',
 		action: 'Paste',
 	});

@@ -1,6 +1,6 @@
 /* Offers ports that programs of a session listen on, and opens them through previews. */
 import type { Api } from '../net/api';
-import { previewUrl } from '../net/place';
+import { previewUrl } from '../net/address';
 import { PortEvents } from '../net/port_events';
 import { PortOffers } from './port_offers';
 

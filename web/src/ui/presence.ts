@@ -5,10 +5,10 @@ import { icon } from './icons';
 import { myName } from './my_name';
 
 const TYPING_MS = 2500;
-const MOST_CHIPS = 5;
-const NOBODY: PresenceMessage = { type: 'presence', clients: [], sizeBy: null, sizePolicy: 'latest' };
+const CHIPS_MAX = 5;
+const NO_CLIENTS: PresenceMessage = { type: 'presence', clients: [], sizeBy: null, sizePolicy: 'latest' };
 
-export const ROLE_WORDS = { owner: 'owner', driver: 'can type', viewer: 'watching' } as const;
+export const ROLE_LABELS = { owner: 'owner', driver: 'can type', viewer: 'watching' } as const;
 
 /** The people in the session: a chip for each, a ring around the last typist, a pulse while they type. */
 export class Presence {
@@ -17,7 +17,7 @@ export class Presence {
 		click: () => this.#openDialog(),
 	});
 	#rename: (name: string) => void;
-	#message: PresenceMessage = NOBODY;
+	#message: PresenceMessage = NO_CLIENTS;
 	#me: Client['id'] | null = null;
 	#lastTyped: string | null = null; // newest typedAt so far; only compared for equality, since clocks differ
 	#typing = false;
@@ -31,7 +31,7 @@ export class Presence {
 	/** Another session is shown. */
 	clear(): void {
 		this.#lastTyped = null;
-		this.update(NOBODY, null);
+		this.update(NO_CLIENTS, null);
 	}
 
 	update(message: PresenceMessage, me: Client['id'] | null): void {
@@ -53,7 +53,7 @@ export class Presence {
 	#draw(): void {
 		const clients = this.#ordered();
 		const typist = lastTypist(clients);
-		const chips = clients.slice(0, MOST_CHIPS).map((client) => h('span', {
+		const chips = clients.slice(0, CHIPS_MAX).map((client) => h('span', {
 			class: 'chip', 'data-color': client.color & 7,
 			'data-typed': client === typist, 'data-typing': client === typist && this.#typing,
 		}, initials(client.name)));
@@ -72,7 +72,7 @@ export class Presence {
 	}
 
 	#describe(client: Client): string {
-		const facts: string[] = [ROLE_WORDS[client.role]];
+		const facts: string[] = [ROLE_LABELS[client.role]];
 		if (client === lastTypist(this.#message.clients))
 			facts.push(this.#typing ? 'typing' : 'typed last');
 		const name = client.id === this.#me ? `${client.name} (you)` : client.name;
@@ -85,7 +85,7 @@ export class Presence {
 			h('span', { class: 'chip', 'data-color': client.color & 7 }, initials(client.name)),
 			h('span', { class: 'person' }, client.id === this.#me ? `${client.name} (you)` : client.name),
 			client.id === this.#message.sizeBy && h('small', { class: 'tag' }, 'sets the size'),
-			h('small', {}, ROLE_WORDS[client.role]))));
+			h('small', {}, ROLE_LABELS[client.role]))));
 		const dialog = openDialog({
 			title: 'Who is here',
 			body: [people, name.row],

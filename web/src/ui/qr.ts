@@ -1,6 +1,6 @@
 /*
-  * QR codes (ISO/IEC 18004:2015) of bytes, level L, versions 1 to 40. Pure. First the fixed patterns are drawn, then the
-  * codewords, in columns of two from the right, then the mask.
+ * QR codes (ISO/IEC 18004:2015) of bytes, level L, versions 1 to 40. Pure. First the fixed patterns are drawn, then the
+ * codewords, in columns of two from the right, then the mask.
  */
 
 /** For level L, by version: check codewords in each block, and number of blocks (table 9). */
@@ -116,9 +116,9 @@ function withChecks(data: readonly number[], version: number): number[] {
 		at = end;
 	}
 	const proofs = parts.map((part) => checkWords(part, checks));
-	const inTurn = (lists: readonly (readonly number[])[], length: number) =>
+	const interleave = (lists: readonly (readonly number[])[], length: number) =>
 		Array.from({ length }, (_, at) => lists.flatMap((list) => at < list.length ? [list[at]!] : [])).flat();
-	return [...inTurn(parts, short + 1), ...inTurn(proofs, checks)];
+	return [...interleave(parts, short + 1), ...interleave(proofs, checks)];
 }
 
 class Drawing {

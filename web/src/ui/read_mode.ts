@@ -3,8 +3,8 @@ import { openDialog } from './dialog';
 import { h } from './dom';
 
 /**
-  * Show the terminal's text and scrollback as static text of the page, for selecting by touch, for the browser's search and
-  * for screen readers.
+ * Show the terminal's text and scrollback as static text of the page, for selecting by touch, for the browser's search and
+ * for screen readers.
  */
 export function openReadMode(terminal: Terminal): void {
 	const text = h('pre', {

@@ -38,7 +38,7 @@ export class SessionList {
 		return this.#sessions.find((session) => session.id === id);
 	}
 
-	best(except: string): Session | undefined {
+	mostRecentExcept(except: string): Session | undefined {
 		return mostRecent(this.#sessions.filter((session) => session.id !== except));
 	}
 

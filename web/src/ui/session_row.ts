@@ -1,11 +1,11 @@
-import { sessionHref } from '../net/place';
+import { sessionHref } from '../net/address';
 import type { Session } from '../net/wire';
 import { fill, h } from './dom';
 import { icon } from './icons';
-import { standing, type Kind, type Standing } from './standing';
+import { statusOf, type Kind, type SessionStatus } from './session_status';
 import { relativeTime } from './time';
 
-export const KIND_WORDS: Readonly<Record<Kind, string>> = {
+export const KIND_LABELS: Readonly<Record<Kind, string>> = {
 	waits: 'waits for input', failed: 'failed', works: 'working', idle: 'idle', ended: 'ended', unknown: 'running',
 };
 
@@ -16,8 +16,8 @@ export interface SessionRowEvents {
 }
 
 /**
-  * One session in the list. Its elements are reused at every update. Updates come several times a second, and a link that
-  * is replaced between press and release gets no click.
+ * One session in the list. Its elements are reused at every update. Updates come several times a second, and a link that
+ * is replaced between press and release gets no click.
  */
 export class SessionRow {
 	readonly element: HTMLElement;
@@ -62,7 +62,7 @@ export class SessionRow {
 		else
 			this.#link.removeAttribute('aria-current');
 		setText(this.#name, name);
-		this.#show(standing(session, Date.now()), session);
+		this.#show(statusOf(session, Date.now()), session);
 		this.#watchers.hidden = session.clients === 0;
 		this.#watchers.title = `${session.clients} attached`;
 		setText(this.#clients, String(session.clients));
@@ -72,13 +72,13 @@ export class SessionRow {
 
 	/** Update the elapsed time. */
 	tick(): void {
-		setText(this.#time, standing(this.#session, Date.now()).time);
+		setText(this.#time, statusOf(this.#session, Date.now()).time);
 	}
 
-	#show(what: Standing, session: Session): void {
+	#show(what: SessionStatus, session: Session): void {
 		this.element.dataset['kind'] = what.kind;
 		this.element.dataset['unread'] = String(session.activity?.unread ?? false);
-		this.#dot.ariaLabel = KIND_WORDS[what.kind];
+		this.#dot.ariaLabel = KIND_LABELS[what.kind];
 		showMark(this.#mark, what.mark);
 		setText(this.#what, what.text);
 		setText(this.#time, what.time);
@@ -93,9 +93,9 @@ export class SessionRow {
 /** Details for the tooltip. */
 export function describeSession({ activity, cols, cwd, lastActivityAt, rows, shell }: Session): string {
 	const block = activity?.block;
-	const who = block?.label ?? block?.author;
+	const author = block?.label ?? block?.author;
 	return [
-		block?.command, who && `by ${who}`, activity?.lease && `${activity.lease.owner} has the keyboard`,
+		block?.command, author && `by ${author}`, activity?.lease && `${activity.lease.owner} has the keyboard`,
 		activity?.cwd ?? cwd, `${shell}, ${cols}×${rows}, ${relativeTime(lastActivityAt)}`,
 	].filter(Boolean).join('\n');
 }

@@ -9,7 +9,7 @@ const LABELS: Readonly<Record<SettingName, string>> = {
 	fontSize: 'Font size', lineHeight: 'Line height', cursor: 'Cursor', blink: 'Cursor blinks',
 	interrupt: 'Ctrl+C on selected text', digits: 'Alt+1…9',
 };
-const WORDS: Readonly<Record<string, string>> = {
+const VALUE_LABELS: Readonly<Record<string, string>> = {
 	'fontSize auto': 'Automatic', 'cursor block': 'Block', 'cursor bar': 'Bar', 'cursor underline': 'Underline',
 	'blink auto': 'Automatic', 'blink on': 'Always', 'blink off': 'Never',
 	'interrupt copy': 'Copies it', 'interrupt interrupt': 'Interrupts', 'digits sessions': 'Select sessions', 'digits shell': 'Go to the shell',
@@ -22,7 +22,7 @@ export function openSettings(settings: Settings, theme: Theme): void {
 	const rows = Object.entries(SETTINGS).map(([key, values]) => {
 		const name = key as SettingName;
 		const choices = values.map((value) => {
-			const word = WORDS[`${name} ${value}`] ?? value;
+			const word = VALUE_LABELS[`${name} ${value}`] ?? value;
 			return [value, value === DEFAULTS[name] && word === value ? `${word} (default)` : word] as const;
 		});
 		return { name, field: select(name, choices, (value) => settings.set(name, value)) };

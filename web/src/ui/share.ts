@@ -1,11 +1,11 @@
 import { messageOf, type Api, type ShareLink } from '../net/api';
 import { isLoopback } from '../net/loopback';
-import { shareUrl } from '../net/place';
+import { shareUrl } from '../net/address';
 import { copyText } from './copy';
 import { openDialog, textField } from './dialog';
 import { fill, h } from './dom';
 import { icon } from './icons';
-import { ROLE_WORDS } from './presence';
+import { ROLE_LABELS } from './presence';
 import { relativeTime } from './time';
 
 const HOUR_MS = 3_600_000;
@@ -101,6 +101,6 @@ function linkRow(link: ShareLink, revoke: () => void): HTMLElement {
 	return h('li', { 'data-testid': 'share-item' },
 		icon(link.role === 'driver' ? 'keyboard' : 'eye'),
 		h('span', { class: 'person' }, link.name || 'Unnamed link'),
-		h('small', {}, `${ROLE_WORDS[link.role]} · expires ${relativeTime(link.expiresAt)}`),
+		h('small', {}, `${ROLE_LABELS[link.role]} · expires ${relativeTime(link.expiresAt)}`),
 		h('button', { type: 'button', class: 'button small', click: revoke, 'data-testid': 'share-revoke' }, 'Revoke'));
 }

@@ -3,18 +3,18 @@ import { h } from './dom';
 import { recall, remember } from './storage';
 
 /**
-  * A shortcut of the page: Ctrl+Shift and a letter. Terminals cannot distinguish those from Ctrl and the letter, so programs
-  * do not need them.
+ * A shortcut of the page: Ctrl+Shift and a letter. Terminals cannot distinguish those from Ctrl and the letter, so programs
+ * do not need them.
  */
 export interface Shortcut {
 	readonly letter: string;
-	readonly what: string;
+	readonly label: string;
 	run(): void;
 }
 
 /**
-  * Handle shortcuts before xterm.js and the browser, except while a dialog is open. go: shows the n-th session (Alt and a digit);
-  * if it returns false, the key goes to the shell. Stops when signal is aborted.
+ * Handle shortcuts before xterm.js and the browser, except while a dialog is open. go: shows the n-th session (Alt and a digit);
+ * if it returns false, the key goes to the shell. Stops when signal is aborted.
  */
 export function listenForShortcuts(shortcuts: readonly Shortcut[], go: (n: number) => boolean, signal: AbortSignal): void {
 	document.addEventListener('keydown', (event) => {
@@ -40,15 +40,15 @@ export function screenReaderMode(): boolean {
 }
 
 export function showShortcuts(shortcuts: readonly Shortcut[], changed: (on: boolean) => void): void {
-	const rows = [...shortcuts.map(({ letter, what }) => [`Ctrl+Shift+${letter}`, what] as const),
+	const rows = [...shortcuts.map(({ letter, label }) => [`Ctrl+Shift+${letter}`, label] as const),
 		['Ctrl+Shift+V', 'Paste'] as const,
 		['Alt+1…9', 'Go to a session of the list'] as const,
 		['Alt+Up', 'Scroll to the previous command (Alt and Down: next)'] as const,
 		['Shift+drag', 'Select text while a program uses the mouse'] as const];
 	openDialog({
 		title: 'Keyboard and screen reader',
-		body: [h('dl', { class: 'shortcuts' }, ...rows.flatMap(([keys, what]) => [
-			h('dt', {}, ...keys.split('+').map((key) => h('kbd', {}, key))), h('dd', {}, what),
+		body: [h('dl', { class: 'shortcuts' }, ...rows.flatMap(([keys, label]) => [
+			h('dt', {}, ...keys.split('+').map((key) => h('kbd', {}, key))), h('dd', {}, label),
 		])), h('label', { class: 'check' },
 			h('input', {
 				type: 'checkbox', checked: screenReaderMode(),

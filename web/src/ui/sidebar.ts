@@ -61,7 +61,7 @@ export class Sidebar {
 	}
 
 	/** Close it if it is a drawer; a sidebar stays open. */
-	chosen(): void {
+	closeDrawer(): void {
 		if (narrow.matches)
 			this.close();
 	}

@@ -3,7 +3,7 @@ import { h } from './dom';
 import { mark } from './icons';
 
 /**
-  * The sign-in card. why: a sentence that says what happened. login: tries a token; rejects if it is wrong.
+ * The sign-in card. why: a sentence that says what happened. login: tries a token; rejects if it is wrong.
  */
 export function showSignIn(why: string, login: (token: string) => Promise<void>): void {
 	const token = h('input', {

@@ -1,7 +1,7 @@
 import type { Size, SizePolicy } from '../net/wire';
 import { fill, h, keepFocusOutside } from './dom';
 
-const OF_NOBODY: Readonly<Record<SizePolicy, string>> = {
+const POLICY_LABELS: Readonly<Record<SizePolicy, string>> = {
 	latest: 'Session size', smallest: 'Smallest window', fixed: 'Fixed size', owner: 'Owner’s size',
 };
 
@@ -22,7 +22,7 @@ export class SizeBadge {
 		// Under the other policies the button would have no effect.
 		const take = policy === 'latest' || policy === 'fixed' ? this.#take : null;
 		this.element.hidden = false;
-		fill(this.element, h('span', { class: 'holder' }, whoseSize(policy, holder)),
+		fill(this.element, h('span', { class: 'holder' }, sizeLabel(policy, holder)),
 			h('b', {}, `${size.cols}×${size.rows}`),
 			take !== null && h('button', { type: 'button', click: take }, 'Fit to mine'));
 	}
@@ -32,6 +32,6 @@ export class SizeBadge {
 	}
 }
 
-export function whoseSize(policy: SizePolicy, holder: string | null): string {
-	return holder === null ? OF_NOBODY[policy] : `${holder}’s size`;
+export function sizeLabel(policy: SizePolicy, holder: string | null): string {
+	return holder === null ? POLICY_LABELS[policy] : `${holder}’s size`;
 }

@@ -1,7 +1,7 @@
 import type { Role } from '../net/wire';
 import { h, keepFocusOutside } from './dom';
 import { icon, type IconName } from './icons';
-import { ROLE_WORDS } from './presence';
+import { ROLE_LABELS } from './presence';
 import type { Theme } from './theme';
 
 export interface TopBarOptions {
@@ -61,7 +61,7 @@ export class TopBar {
 	role(role: Role): void {
 		this.#role.hidden = false;
 		this.#role.dataset['role'] = role;
-		this.#role.replaceChildren(icon(role === 'viewer' ? 'eye' : 'keyboard'), ROLE_WORDS[role]);
+		this.#role.replaceChildren(icon(role === 'viewer' ? 'eye' : 'keyboard'), ROLE_LABELS[role]);
 	}
 }
 

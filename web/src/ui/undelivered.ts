@@ -22,8 +22,8 @@ export class UndeliveredNote {
 	/** undelivered: null to hide the note; live: the input can be sent now. */
 	show(undelivered: Undelivered | null, live: boolean): void {
 		const words = undelivered === null || undelivered.keys === 0 ? '' : describe(undelivered);
-		const asks = undelivered?.asks === true && live;
-		const key = `${words} ${asks} ${live} ${undelivered?.text}`;
+		const confirms = undelivered?.needsConfirmation === true && live;
+		const key = `${words} ${confirms} ${live} ${undelivered?.text}`;
 		if (key === this.#shown)
 			return;
 		this.#shown = key;
@@ -31,11 +31,11 @@ export class UndeliveredNote {
 		if (undelivered === null || words === '')
 			fill(this.element);
 		else
-			fill(this.element, h('span', { class: 'undelivered-words' }, asks ? `${words}:` : words),
-				button('Send', 'undelivered-send', asks && this.#actions.send),
-				button('Drop', 'undelivered-drop', (asks || !live) && this.#actions.drop),
+			fill(this.element, h('span', { class: 'undelivered-words' }, confirms ? `${words}:` : words),
+				button('Send', 'undelivered-send', confirms && this.#actions.send),
+				button('Drop', 'undelivered-drop', (confirms || !live) && this.#actions.drop),
 				// The text may be a password, so it is hidden at first.
-				h('details', {}, h('summary', {}, 'Show'), h('code', {}, visible(undelivered.text))));
+				h('details', {}, h('summary', {}, 'Show'), h('code', {}, showControls(undelivered.text))));
 	}
 }
 
@@ -49,7 +49,7 @@ function describe({ keys, doubtful }: Undelivered): string {
 }
 
 /** The text with Unicode's pictures of control characters. */
-function visible(text: string): string {
+function showControls(text: string): string {
 	const shown = [...text].map((character) => {
 		const code = character.codePointAt(0) ?? 0;
 		return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? '␡' : character;

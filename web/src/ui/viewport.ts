@@ -1,6 +1,6 @@
 /**
-  * Keep the page in the visible part of the window. A phone's keyboard may cover its lower half without resizing it (always on
-  * iOS).
+ * Keep the page in the visible part of the window. A phone's keyboard may cover its lower half without resizing it (always on
+ * iOS).
  */
 export function followVisualViewport(): void {
 	const viewport = window.visualViewport;

@@ -1,9 +1,9 @@
 import { answerPrompt } from '../net/answer';
 import type { Api } from '../net/api';
-import type { Answer, Control } from '../net/control';
+import type { Reply, Control } from '../net/control';
 import type { Session } from '../net/wire';
 
-const OVER = 'The prompt was answered, or another client is answering it. See the terminal.';
+const ENDED = 'The prompt was answered, or another client is answering it. See the terminal.';
 
 interface State {
 	readonly input?: string;
@@ -17,20 +17,20 @@ export async function answerQuestion(api: Api, control: Control, { id, activity 
 		await answerPrompt(api, id, block, text);
 		return;
 	}
-	const { state } = await ask(control, 'GET', id, 'state') as { state?: State };
+	const { state } = await request(control, 'GET', id, 'state') as { state?: State };
 	if (state?.input !== activity?.input || (state?.block ?? null) !== block)
-		throw new Error(OVER);
+		throw new Error(ENDED);
 	// A program that reads single keys gets no Enter.
-	await ask(control, 'POST', id, 'keys', activity?.input === 'raw' && text !== '' ? { text } : { text, submit: true });
+	await request(control, 'POST', id, 'keys', activity?.input === 'raw' && text !== '' ? { text } : { text, submit: true });
 }
 
 /** Type Ctrl-C. */
 export async function interrupt(control: Control, id: string): Promise<void> {
-	await ask(control, 'POST', id, 'keys', { keys: ['C-c'] });
+	await request(control, 'POST', id, 'keys', { keys: ['C-c'] });
 }
 
-async function ask(control: Control, method: string, id: string, what: string, body: object | null = null): Promise<object> {
-	const answer = await new Promise<Answer>((resolve) => {
+async function request(control: Control, method: string, id: string, what: string, body: object | null = null): Promise<object> {
+	const answer = await new Promise<Reply>((resolve) => {
 		const asked = control.request(method, `/api/session/${encodeURIComponent(id)}/${what}`, body, resolve);
 		if (asked === null)
 			resolve({ status: 0, body: null, message: 'The server cannot be reached.' });

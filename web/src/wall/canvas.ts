@@ -11,14 +11,14 @@ const RATIO_MAX = 2; // device pixels per CSS pixel
 const DIM = 0.6;
 const EDGE = 4; // between a tile's edge and its picture
 
-export interface Sight {
+export interface TilePicture {
 	readonly place: Place;
 	readonly picture: Picture | null;
 }
 
 /**
-  * All miniatures on one canvas behind the tiles. The canvas is higher than the window and scrolls with the tiles; it moves only
-  * when the window leaves it.
+ * All miniatures on one canvas behind the tiles. The canvas is higher than the window and scrolls with the tiles; it moves only
+ * when the window leaves it.
  */
 export class WallCanvas {
 	readonly element = h('canvas', { class: 'wall-canvas', 'aria-hidden': 'true' });
@@ -56,11 +56,11 @@ export class WallCanvas {
 	}
 
 	/** The range that it covers, in the scrolled area. */
-	get reach(): { top: number; bottom: number } {
+	get range(): { top: number; bottom: number } {
 		return { top: this.#top, bottom: this.#top + this.#height };
 	}
 
-	draw({ place, picture }: Sight, colors: Colors): void {
+	draw({ place, picture }: TilePicture, colors: Colors): void {
 		const ratio = this.#ratio, context = this.#context;
 		const left = Math.round(place.x * ratio), top = Math.round((place.y + HEAD_HEIGHT - this.#top) * ratio);
 		const width = Math.round(place.width * ratio), height = Math.round((place.height - HEAD_HEIGHT) * ratio);

@@ -1,17 +1,17 @@
 /*
-  * Pictures of the visible sessions, over one control socket. The feed fetches a screen, waits for new output, and fetches again,
-  * at most four times a second. A quiet session costs nothing. No DOM, so that unit tests cover it.
+ * Pictures of the visible sessions, over one control socket. The feed fetches a screen, waits for new output, and fetches again,
+ * at most four times a second. A quiet session costs nothing. No DOM, so that unit tests cover it.
  */
 import type { Clock } from '../net/clock';
-import type { Answer, Control } from '../net/control';
+import type { Reply, Control } from '../net/control';
 import type { Session } from '../net/wire';
-import { takeScreen, type Picture } from './picture';
+import { applyScreen, type Picture } from './picture';
 
 const TICK_MS = 250; // between two fetches of one session
 const REST = 3; // pause after a fetch, in multiples of its duration, so that large screens are fetched less often
 const RETRY_MS = 2000; // after an error
 const WAIT_MS = 600_000; // timeout of a request that waits for output
-const UNDERWAY_MAX = 100; // pending requests: the server allows 128
+const PENDING_MAX = 100; // pending requests: the server allows 128
 const CROWDED_MS = 1000; // with more visible sessions than that, they are polled in turn, without waiting for output
 
 interface Subject {
@@ -31,10 +31,10 @@ export class Feed {
 	#clock: Clock;
 	#changed: (id: string) => void;
 	#subjects = new Map<string, Subject>();
-	#shown: readonly string[] = [];
+	#visible: readonly string[] = [];
 	#timer: unknown = null;
-	#looked = -TICK_MS;
-	#underway = 0;
+	#lastTick = -TICK_MS;
+	#pendingCount = 0;
 	#turn = 0; // index to start with when not all sessions can be fetched at once
 
 	/** changed: the picture of a session has changed. */
@@ -52,7 +52,7 @@ export class Feed {
 		const ids = new Set(sessions.map(({ id }) => id));
 		for (const [id, subject] of this.#subjects) {
 			if (!ids.has(id)) {
-				this.#release(subject);
+				this.#cancelRequest(subject);
 				this.#subjects.delete(id);
 			}
 		}
@@ -61,26 +61,26 @@ export class Feed {
 			if (subject === undefined)
 				this.#subjects.set(session.id, newSubject(session));
 			else
-				this.#renew(subject, session);
+				this.#updateSubject(subject, session);
 		}
-		this.#look();
+		this.#schedule();
 	}
 
 	/** Set the visible sessions. Only these are fetched. */
-	show(ids: readonly string[]): void {
+	setVisible(ids: readonly string[]): void {
 		const shown = new Set(ids);
-		for (const id of this.#shown) {
+		for (const id of this.#visible) {
 			const subject = this.#subjects.get(id);
 			if (!shown.has(id) && subject !== undefined)
-				this.#release(subject);
+				this.#cancelRequest(subject);
 		}
-		this.#shown = ids;
-		this.#look();
+		this.#visible = ids;
+		this.#schedule();
 	}
 
 	/** The connection was opened or lost: there are no pending requests, and known versions are invalid. */
-	connection(): void {
-		this.#underway = 0;
+	connectionChanged(): void {
+		this.#pendingCount = 0;
 		for (const subject of this.#subjects.values()) {
 			subject.request = null;
 			subject.fresh = false;
@@ -88,21 +88,21 @@ export class Feed {
 			subject.still = false;
 			subject.due = 0;
 		}
-		this.#look();
+		this.#schedule();
 	}
 
 	stop(): void {
-		this.show([]);
+		this.setVisible([]);
 		this.#clock.clearTimeout(this.#timer);
 		this.#timer = null;
 	}
 
 	/** Fetch again if the session was replaced, resized or has exited. */
-	#renew(subject: Subject, session: Session): void {
+	#updateSubject(subject: Subject, session: Session): void {
 		const before = subject.session;
 		subject.session = session;
 		if (before.epoch !== session.epoch) {
-			this.#release(subject);
+			this.#cancelRequest(subject);
 			Object.assign(subject, newSubject(session));
 		} else if (before.state !== session.state || before.cols !== session.cols || before.rows !== session.rows) {
 			subject.stale = true;
@@ -111,39 +111,39 @@ export class Feed {
 	}
 
 	/** Cancel the pending request. The picture may then be outdated. */
-	#release(subject: Subject): void {
+	#cancelRequest(subject: Subject): void {
 		if (subject.request !== null) {
 			this.#control.cancel(subject.request);
 			subject.request = null;
-			this.#underway--;
+			this.#pendingCount--;
 			subject.stale = true;
 		}
 	}
 
-	#look(): void {
-		if (!this.#control.open || this.#shown.length === 0)
+	#schedule(): void {
+		if (!this.#control.open || this.#visible.length === 0)
 			return;
 		const now = this.#clock.now();
-		const next = this.#looked + TICK_MS;
+		const next = this.#lastTick + TICK_MS;
 		if (now >= next) {
 			this.#tick(now);
 			return;
 		}
 		this.#timer ??= this.#clock.setTimeout(() => {
 			this.#timer = null;
-			this.#look();
+			this.#schedule();
 		}, next - now);
 	}
 
 	/** Fetch all due screens together, so that the page draws them together. */
 	#tick(now: number): void {
-		this.#looked = now;
+		this.#lastTick = now;
 		let later = Infinity;
-		const count = this.#shown.length, first = this.#turn;
+		const count = this.#visible.length, first = this.#turn;
 		for (let i = 0; i < count; i++) {
 			const at = (first + i) % count;
-			const subject = this.#subjects.get(this.#shown[at] ?? '');
-			if (this.#underway >= UNDERWAY_MAX) {
+			const subject = this.#subjects.get(this.#visible[at] ?? '');
+			if (this.#pendingCount >= PENDING_MAX) {
 				this.#turn = at;
 				return; // continued after the next reply
 			}
@@ -154,7 +154,7 @@ export class Feed {
 				continue;
 			}
 			if (subject.stale || this.#crowded) {
-				this.#release(subject);
+				this.#cancelRequest(subject);
 				this.#fetch(subject);
 			} else {
 				this.#wait(subject);
@@ -163,31 +163,31 @@ export class Feed {
 		if (later < Infinity && this.#timer === null)
 			this.#timer = this.#clock.setTimeout(() => {
 				this.#timer = null;
-				this.#look();
+				this.#schedule();
 			}, Math.max(TICK_MS, later - now));
 	}
 
 	get #crowded(): boolean {
-		return this.#shown.length > UNDERWAY_MAX;
+		return this.#visible.length > PENDING_MAX;
 	}
 
-	#ask(subject: Subject, path: string, body: object | null, done: (answer: Answer) => void): void {
+	#request(subject: Subject, path: string, body: object | null, done: (answer: Reply) => void): void {
 		const request = this.#control.request(body === null ? 'GET' : 'POST', `/api/session/${encodeURIComponent(subject.session.id)}/${path}`, body, (answer) => {
 			if (subject.request !== request || request === null)
 				return;
 			subject.request = null;
-			this.#underway--;
+			this.#pendingCount--;
 			if (answer.status === 200) {
 				done(answer);
 			} else {
 				subject.due = this.#clock.now() + RETRY_MS;
 				subject.stale = true;
 			}
-			this.#look();
+			this.#schedule();
 		});
 		subject.request = request;
 		if (request !== null)
-			this.#underway++;
+			this.#pendingCount++;
 	}
 
 	#fetch(subject: Subject): void {
@@ -196,10 +196,10 @@ export class Feed {
 		subject.stale = false;
 		subject.waiting = false;
 		const asked = this.#clock.now();
-		this.#ask(subject, `screen?format=json${plain ? '' : '&cells=1'}&since=${since}`, null, ({ body }) => {
+		this.#request(subject, `screen?format=json${plain ? '' : '&cells=1'}&since=${since}`, null, ({ body }) => {
 			const now = this.#clock.now();
 			subject.due = now + REST * (now - asked);
-			const picture = takeScreen(since > 0 ? subject.picture : null, body, plain);
+			const picture = applyScreen(since > 0 ? subject.picture : null, body, plain);
 			if (picture === null) {
 				subject.due = this.#clock.now() + RETRY_MS;
 				subject.stale = true;
@@ -223,10 +223,10 @@ export class Feed {
 	}
 
 	#wait(subject: Subject): void {
-		if (!this.#shown.includes(subject.session.id))
+		if (!this.#visible.includes(subject.session.id))
 			return;
 		subject.waiting = true;
-		this.#ask(subject, 'wait', {
+		this.#request(subject, 'wait', {
 			until: [{ type: 'bytes', count: 1 }], from: subject.picture?.offset ?? 0, timeoutMs: WAIT_MS,
 		}, ({ body }) => {
 			subject.stale ||= (body as { type?: unknown } | null)?.type !== 'timeout';

@@ -1,6 +1,6 @@
 /* The order of sessions on the wall: first those that wait for input. No DOM, so that unit tests cover it. */
 import type { Session } from '../net/wire';
-import { standing, type Kind } from '../ui/standing';
+import { statusOf, type Kind } from '../ui/session_status';
 
 const RANKS: Readonly<Record<Kind, number>> = { waits: 0, failed: 1, works: 2, idle: 3, unknown: 3, ended: 4 };
 const SETTLE_MS = 2000; // shorter changes, such as quick commands, move nothing
@@ -20,11 +20,11 @@ export interface Order {
 export const NO_ORDER: Order = { ids: [], ranks: new Map() };
 
 /**
-  * The order after an update; now: milliseconds of any clock. Equal sessions are ordered by creation. A session that waits or has
-  * failed moves forward at once; other moves happen after a delay, so that tiles do not jump to and fro.
+ * The order after an update; now: milliseconds of any clock. Equal sessions are ordered by creation. A session that waits or has
+ * failed moves forward at once; other moves happen after a delay, so that tiles do not jump to and fro.
  */
 export function nextOrder(order: Order, sessions: readonly Session[], now: number): Order {
-	const ranks = new Map(sessions.map((session) => [session.id, nextRank(order.ranks.get(session.id), RANKS[standing(session, 0).kind], now)]));
+	const ranks = new Map(sessions.map((session) => [session.id, nextRank(order.ranks.get(session.id), RANKS[statusOf(session, 0).kind], now)]));
 	const rank = ({ id }: Session) => ranks.get(id)?.rank ?? 0;
 	const sorted = [...sessions].sort((a, b) =>
 		rank(a) - rank(b) || a.createdAt.localeCompare(b.createdAt) || (a.id < b.id ? -1 : 1));

@@ -34,10 +34,10 @@ const ROWS_MAX = 1000;
 export const SWAPPED = { foreground: -1, background: -2 } as const;
 
 /**
-  * The picture after a reply of screen?cells=1&since=V, which updates `before`; null if the reply is invalid. Cells outside of the
-  * picture are cut off.
+ * The picture after a reply of screen?cells=1&since=V, which updates `before`; null if the reply is invalid. Cells outside of the
+ * picture are cut off.
  */
-export function takeScreen(before: Picture | null, answer: unknown, plain: boolean): Picture | Again | null {
+export function applyScreen(before: Picture | null, answer: unknown, plain: boolean): Picture | Again | null {
 	const body = objectOf(answer);
 	const cols = countOf(body['cols'], COLS_MAX), count = countOf(body['rows'], ROWS_MAX);
 	if (cols === 0 || count === 0 || !Array.isArray(body['lines']))

@@ -1,8 +1,8 @@
 import type { Session } from '../net/wire';
 import { h } from '../ui/dom';
 import { icon } from '../ui/icons';
-import { describeSession, KIND_WORDS, setText, showMark } from '../ui/session_row';
-import { standing } from '../ui/standing';
+import { describeSession, KIND_LABELS, setText, showMark } from '../ui/session_row';
+import { statusOf } from '../ui/session_status';
 import { AnswerForm } from './answer_form';
 import type { Place } from './layout';
 
@@ -67,19 +67,19 @@ export class Tile {
 	}
 
 	/** Its form is open, so it must not move. */
-	get held(): boolean {
+	get hasForm(): boolean {
 		return this.#form !== null;
 	}
 
 	update(session: Session): void {
 		this.#session = session;
-		const name = session.name || session.id, what = standing(session, Date.now());
+		const name = session.name || session.id, what = statusOf(session, Date.now());
 		this.element.dataset['kind'] = what.kind;
 		this.element.dataset['state'] = session.state;
 		this.element.dataset['unread'] = String(session.activity?.unread ?? false);
 		setText(this.#name, name);
-		if (this.#dot.ariaLabel !== KIND_WORDS[what.kind])
-			this.#dot.ariaLabel = KIND_WORDS[what.kind];
+		if (this.#dot.ariaLabel !== KIND_LABELS[what.kind])
+			this.#dot.ariaLabel = KIND_LABELS[what.kind];
 		showMark(this.#mark, what.mark);
 		setText(this.#what, what.text);
 		setText(this.#time, what.time);
@@ -99,7 +99,7 @@ export class Tile {
 
 	/** Update the elapsed time. */
 	tick(): void {
-		setText(this.#time, standing(this.#session, Date.now()).time);
+		setText(this.#time, statusOf(this.#session, Date.now()).time);
 	}
 
 	place({ x, y, width, height }: Place): void {

@@ -2,13 +2,13 @@ import { copyOutput } from '../blocks/actions';
 import { messageOf, type Api } from '../net/api';
 import { browserClock } from '../net/clock';
 import { Control } from '../net/control';
-import { sessionHref, socketUrl, TILES_MAX } from '../net/place';
+import { sessionHref, socketUrl, TILES_MAX } from '../net/address';
 import type { Session } from '../net/wire';
 import '../styles/wall.css';
 import { h } from '../ui/dom';
 import { icon } from '../ui/icons';
 import { setText } from '../ui/session_row';
-import { countWaiting } from '../ui/standing';
+import { countWaiting } from '../ui/session_status';
 import type { Theme } from '../ui/theme';
 import { toast } from '../ui/toast';
 import { answerQuestion, interrupt } from './answer_question';
@@ -52,21 +52,21 @@ export class Wall {
 	#pressed = false;
 	#movedAt = -REST_MS; // last move of the pointer over tiles
 	#dirty = new Set<string>();
-	#told = false; // update() was called
+	#updated = false; // update() was called
 	#wasOpen = false; // the socket was open before
 	#drawTimer: number | undefined;
 	#orderTimer: number | undefined;
 	#tickTimer: number;
 	#count = h('p', { class: 'wall-count', role: 'status', 'data-testid': 'wall-count' });
 	#picked: readonly string[] = []; // ids selected for opening side by side
-	#together = h('button', {
+	#openPicked = h('button', {
 		type: 'button', class: 'button small primary', hidden: true, 'data-testid': 'wall-together', click: () => this.#options.openTiles?.(this.#picked),
 	});
 	#list = h('ul', { class: 'wall-tiles', 'aria-label': 'Sessions' });
-	#scroller = h('div', { class: 'wall-scroller', tabindex: -1, scroll: () => this.#lookAround() });
+	#scroller = h('div', { class: 'wall-scroller', tabindex: -1, scroll: () => this.#onScroll() });
 	#space = h('div', { class: 'wall-space' });
 	#observer = new ResizeObserver(() => this.#arrange());
-	#release: () => void;
+	#removeListeners: () => void;
 
 	/** first: id of the session that is selected at first. */
 	constructor(options: WallOptions, first: string | null) {
@@ -75,8 +75,8 @@ export class Wall {
 		this.#colors = this.#newColors();
 		this.#control = new Control({
 			clock: browserClock, random: Math.random, changed: () => {
-				this.#feed.connection();
-				this.#tell();
+				this.#feed.connectionChanged();
+				this.#showStatus();
 			},
 			open: () => new WebSocket(socketUrl('ws', options.api.query())), ended: () => options.refused(),
 		});
@@ -86,19 +86,19 @@ export class Wall {
 		this.element = h('section', {
 			class: 'wall', 'aria-label': 'All sessions', 'data-testid': 'wall', keydown: (event: KeyboardEvent) => this.#onKey(event),
 			pointerdown: () => { this.#pressed = true; }, pointermove: () => { this.#movedAt = performance.now(); },
-		}, h('header', { class: 'wall-head' }, h('h1', {}, 'All sessions'), this.#count, h('span', { class: 'spring' }), this.#together, h('button', {
+		}, h('header', { class: 'wall-head' }, h('h1', {}, 'All sessions'), this.#count, h('span', { class: 'spring' }), this.#openPicked, h('button', {
 			type: 'button', class: 'icon-button', title: 'Back (Escape)', 'aria-label': 'Back', 'data-testid': 'wall-close',
 			click: () => options.leave(),
 		}, icon('close'))), this.#scroller);
-		this.#release = this.#watchSurroundings();
+		this.#removeListeners = this.#addListeners();
 		this.#tickTimer = window.setInterval(() => this.#tick(), TICK_MS);
-		this.#tell();
+		this.#showStatus();
 		if (document.visibilityState === 'visible')
 			this.#control.start();
 	}
 
 	dispose(): void {
-		this.#release();
+		this.#removeListeners();
 		window.clearInterval(this.#tickTimer);
 		window.clearTimeout(this.#drawTimer);
 		window.clearTimeout(this.#orderTimer);
@@ -109,8 +109,8 @@ export class Wall {
 	}
 
 	update(sessions: readonly Session[]): void {
-		const began = !this.#told;
-		this.#told = true;
+		const isFirst = !this.#updated;
+		this.#updated = true;
 		this.#sessions = sessions;
 		for (const session of sessions) {
 			const tile = this.#tiles.get(session.id);
@@ -119,8 +119,8 @@ export class Wall {
 		}
 		this.#feed.update(sessions);
 		this.#sort();
-		this.#tell();
-		if (began)
+		this.#showStatus();
+		if (isFirst)
 			this.focus();
 	}
 
@@ -148,7 +148,7 @@ export class Wall {
 	/** Apply the order. While the pointer moves or presses or a form is open, tiles only go and new ones come last. */
 	#place(): void {
 		const moving = this.#movedAt + REST_MS - performance.now();
-		const held = this.#pressed || moving > 0 || [...this.#tiles.values()].some((tile) => tile.held);
+		const held = this.#pressed || moving > 0 || [...this.#tiles.values()].some((tile) => tile.hasForm);
 		if (moving > 0) {
 			window.clearTimeout(this.#orderTimer);
 			this.#orderTimer = window.setTimeout(() => this.#sort(), moving);
@@ -229,8 +229,8 @@ export class Wall {
 		this.#picked = ids;
 		for (const [id, tile] of this.#tiles)
 			tile.picked = ids.includes(id);
-		this.#together.hidden = ids.length < 2;
-		setText(this.#together, `Open ${ids.length} side by side`);
+		this.#openPicked.hidden = ids.length < 2;
+		setText(this.#openPicked, `Open ${ids.length} side by side`);
 	}
 
 	#choose(id: string | null): void {
@@ -254,30 +254,30 @@ export class Wall {
 		const tile = this.#tiles.get(this.#current ?? '');
 		if (tile !== undefined)
 			tile.current = true;
-		this.#ask();
+		this.#fetchVisible();
 		this.#drawAll();
 	}
 
-	#inSight(): { top: number; bottom: number } {
+	#visibleRange(): { top: number; bottom: number } {
 		const { scrollTop, clientHeight } = this.#scroller;
 		return { top: scrollTop, bottom: scrollTop + clientHeight };
 	}
 
 	/** Fetch and draw what is visible. */
-	#lookAround(): void {
-		this.#ask();
+	#onScroll(): void {
+		this.#fetchVisible();
 		if (this.#cover())
 			this.#drawAll();
 	}
 
-	#ask(): void {
-		const { top, bottom } = this.#inSight();
+	#fetchVisible(): void {
+		const { top, bottom } = this.#visibleRange();
 		const { first, end } = tilesBetween(this.#layout, top, bottom);
-		this.#feed.show(document.visibilityState === 'visible' ? this.#ids.slice(first, end) : []);
+		this.#feed.setVisible(document.visibilityState === 'visible' ? this.#ids.slice(first, end) : []);
 	}
 
 	#cover(): boolean {
-		const { top, bottom } = this.#inSight();
+		const { top, bottom } = this.#visibleRange();
 		const { clientWidth, clientHeight } = this.#scroller;
 		if (clientWidth === 0 || clientHeight === 0)
 			return false;
@@ -299,7 +299,7 @@ export class Wall {
 	}
 
 	#draw(ids: Iterable<string>): void {
-		const { top, bottom } = this.#canvas.reach;
+		const { top, bottom } = this.#canvas.range;
 		const places = new Map(this.#ids.map((id, at) => [id, at]));
 		for (const id of ids) {
 			this.#dirty.delete(id);
@@ -317,11 +317,11 @@ export class Wall {
 		return new Colors(theme.terminal, theme.minimumContrast);
 	}
 
-	#tell(): void {
+	#showStatus(): void {
 		const count = this.#sessions.length, waiting = countWaiting(this.#sessions);
-		const text = !this.#told ? '' : count === 0 ? 'There are no sessions.'
+		const text = !this.#updated ? '' : count === 0 ? 'There are no sessions.'
 			: `${count} session${count === 1 ? '' : 's'}${waiting === 0 ? '' : `, ${waiting} need${waiting === 1 ? 's' : ''} you`}`;
-		setText(this.#count, this.#told && !this.#control.open && this.#wasOpen ? 'The server cannot be reached. Trying again…' : text);
+		setText(this.#count, this.#updated && !this.#control.open && this.#wasOpen ? 'The server cannot be reached. Trying again…' : text);
 		this.#wasOpen ||= this.#control.open;
 		this.element.dataset['state'] = this.#control.open ? 'live' : 'away';
 	}
@@ -329,7 +329,7 @@ export class Wall {
 	#tick(): void {
 		if (document.visibilityState !== 'visible')
 			return;
-		const { top, bottom } = this.#inSight();
+		const { top, bottom } = this.#visibleRange();
 		const { first, end } = tilesBetween(this.#layout, top, bottom);
 		for (const id of this.#ids.slice(first, end))
 			this.#tiles.get(id)?.tick();
@@ -356,7 +356,7 @@ export class Wall {
 	/** Scroll the tile into view, no further than needed. */
 	#reveal(at: number): void {
 		const { y, height } = placeOf(this.#layout, at);
-		const { top, bottom } = this.#inSight();
+		const { top, bottom } = this.#visibleRange();
 		const around = HEAD_HEIGHT / 2;
 		if (y < top)
 			this.#scroller.scrollTop = y - around;
@@ -365,14 +365,14 @@ export class Wall {
 	}
 
 	/** Returns a function that removes the listeners. */
-	#watchSurroundings(): () => void {
+	#addListeners(): () => void {
 		const { theme } = this.#options;
 		const looked = () => {
 			if (document.visibilityState === 'visible')
 				this.#control.start();
 			else
 				this.#control.stop();
-			this.#lookAround();
+			this.#onScroll();
 		};
 		const nudge = () => this.#control.nudge();
 		const released = () => {

@@ -6,14 +6,14 @@ export type SessionEvent =
 	| { readonly type: 'activity'; readonly activities: readonly { readonly id: string; readonly activity: Activity }[] };
 
 /** The list after an event. Unknown events change nothing. */
-export function nextSessions(sessions: readonly Session[], event: SessionEvent): readonly Session[] {
+export function applySessionEvent(sessions: readonly Session[], event: SessionEvent): readonly Session[] {
 	if (event.type === 'sessions')
 		return event.sessions;
 	if (event.type !== 'activity')
 		return sessions;
-	const news = new Map(event.activities.map(({ id, activity }) => [id, activity]));
+	const activities = new Map(event.activities.map(({ id, activity }) => [id, activity]));
 	return sessions.map((session) => {
-		const activity = news.get(session.id);
+		const activity = activities.get(session.id);
 		return activity === undefined ? session : { ...session, activity };
 	});
 }

@@ -1,6 +1,6 @@
 /*
-  * The address of the page and its parameters. It keeps no secrets: the ids of a session (`s`) and of a share link (`link`)
-  * do not grant access.
+ * The address of the page and its parameters. It keeps no secrets: the ids of a session (`s`) and of a share link (`link`)
+ * do not grant access.
  */
 
 export const TILES_MAX = 4; // terminals side by side that are still readable
@@ -32,8 +32,8 @@ export function shareUrl(path: string): string {
 }
 
 /**
-  * The address of a port preview. Names below .localhost mean the browser's machine. They work only if the page was loaded
-  * from there too, with the page's port, which may be forwarded. Otherwise the preview is opened by its path.
+ * The address of a port preview. Names below .localhost mean the browser's machine. They work only if the page was loaded
+ * from there too, with the page's port, which may be forwarded. Otherwise the preview is opened by its path.
  */
 export function previewUrl({ host, url, path }: { host: string | null; url: string | null; path: string }): string {
 	const { protocol, hostname, port } = window.location;
@@ -93,10 +93,10 @@ export function showLinkInAddress(link: string): void {
 }
 
 /**
-  * Remove the token or link from the address bar and return it, so that it is not copied, bookmarked or recorded with the
-  * address.
+ * Remove the token or link from the address bar and return it, so that it is not copied, bookmarked or recorded with the
+ * address.
  */
-export function takeCredential(): string | null {
+export function consumeCredential(): string | null {
 	const found = /^#(?:token|link)=(.+)$/.exec(window.location.hash);
 	if (found?.[1] === undefined)
 		return null;

@@ -4,7 +4,7 @@ import type { Activity, Session } from '../net/wire';
 /** waits: for input; failed: the last command; works: a program runs; idle: at a prompt; ended: the shell has exited. */
 export type Kind = 'waits' | 'failed' | 'works' | 'idle' | 'ended' | 'unknown';
 
-export interface Standing {
+export interface SessionStatus {
 	readonly kind: Kind;
 	readonly mark: string;
 	readonly text: string;
@@ -14,22 +14,22 @@ export interface Standing {
 export const INTERRUPTED = 130; // Ctrl-C: not shown as a failure
 
 /** now: of this machine's clock. */
-export function standing(session: Session, now: number): Standing {
+export function statusOf(session: Session, now: number): SessionStatus {
 	const { activity, state, exit } = session;
 	if (state === 'exited') {
 		const failed = exit !== null && (exit.signal !== null || (exit.code ?? 0) !== 0);
 		return { kind: 'ended', mark: failed ? '✗' : '', text: failed ? `ended: ${exit.signal ?? exit.code}` : 'ended', time: '' };
 	}
 	if (!activity)
-		return { kind: 'unknown', mark: '', text: place(session.cwd, false), time: '' };
-	if (waits(activity))
-		return { kind: 'waits', mark: activity.input === 'password' ? '🔒' : '⌨', text: waitedFor(activity), time: '' };
+		return { kind: 'unknown', mark: '', text: shortDirectory(session.cwd, false), time: '' };
+	if (waitsForInput(activity))
+		return { kind: 'waits', mark: activity.input === 'password' ? '🔒' : '⌨', text: describeInput(activity), time: '' };
 	switch (activity.status) {
 	case 'stopped':
-		return { kind: 'idle', mark: '⏸', text: `${program(activity)} is stopped`, time: '' };
+		return { kind: 'idle', mark: '⏸', text: `${programOf(activity)} is stopped`, time: '' };
 	case 'fullscreen':
 		if (activity.input !== null)
-			return { kind: 'idle', mark: '▣', text: program(activity), time: '' };
+			return { kind: 'idle', mark: '▣', text: programOf(activity), time: '' };
 		return working(activity, now);
 	case 'running':
 		return working(activity, now);
@@ -41,34 +41,34 @@ export function standing(session: Session, now: number): Standing {
 }
 
 export function countWaiting(sessions: readonly Session[]): number {
-	return sessions.filter((session) => standing(session, 0).kind === 'waits').length;
+	return sessions.filter((session) => statusOf(session, 0).kind === 'waits').length;
 }
 
-function working(activity: Activity, now: number): Standing {
-	return { kind: 'works', mark: '▶', text: program(activity), time: elapsed(startOf(activity), now) };
+function working(activity: Activity, now: number): SessionStatus {
+	return { kind: 'works', mark: '▶', text: programOf(activity), time: elapsed(startOf(activity), now) };
 }
 
 /** Whether a program waits for input. Full screen programs such as editors always do, so they do not count. */
-export function waits({ status, input }: Activity): boolean {
+export function waitsForInput({ status, input }: Activity): boolean {
 	return status === 'waiting_input' || (status === 'starting' && input !== null) || input === 'password';
 }
 
-function atPrompt({ block, cwd, cwdCut }: Activity): Standing {
+function atPrompt({ block, cwd, cwdCut }: Activity): SessionStatus {
 	const code = block?.state === 'done' ? block.exitCode : null;
 	if (block !== null && code !== null && code !== 0 && code !== INTERRUPTED)
 		return { kind: 'failed', mark: '✗', text: `${code} ${oneLine(block.command ?? '')}`.trim(), time: '' };
 	return cwd === null ? { kind: 'idle', mark: '', text: 'idle', time: '' }
-		: { kind: 'idle', mark: '', text: place(cwd, cwdCut), time: '· idle' };
+		: { kind: 'idle', mark: '', text: shortDirectory(cwd, cwdCut), time: '· idle' };
 }
 
 /** The kind of input and the program that reads it: "a line · read x". */
-export function waitedFor(activity: Activity): string {
+export function describeInput(activity: Activity): string {
 	const what = activity.input === 'password' ? 'password' : activity.input === 'line' ? 'a line' : 'a key';
-	const who = program(activity);
-	return who === '' ? what : `${what} · ${who}`;
+	const reader = programOf(activity);
+	return reader === '' ? what : `${what} · ${reader}`;
 }
 
-function program({ block, foreground }: Activity): string {
+function programOf({ block, foreground }: Activity): string {
 	const command = block?.state === 'running' ? oneLine(block.command ?? '') : '';
 	return command || oneLine(foreground?.name ?? '');
 }
@@ -95,6 +95,6 @@ export function oneLine(text: string): string {
 }
 
 /** A directory with ~ for the home directory; cut: its beginning is missing. */
-export function place(cwd: string, cut: boolean): string {
+export function shortDirectory(cwd: string, cut: boolean): string {
 	return (cut ? '…' : '') + oneLine(cut ? cwd : cwd.replace(/^\/(?:root|home\/[^/]+)(?=\/|$)/, '~'));
 }

@@ -2,14 +2,14 @@
 
 import { h } from '../ui/dom';
 
-export interface Brought {
+export interface FileSelection {
 	readonly files: readonly File[];
 	readonly directories: number; // cannot be uploaded
 	readonly how: 'drop' | 'paste' | 'choose';
 }
 
 /** The files of a drop or a paste; null if there are none. */
-export function broughtBy(data: DataTransfer | null, how: Brought['how']): Brought | null {
+export function filesFrom(data: DataTransfer | null, how: FileSelection['how']): FileSelection | null {
 	if (data === null || data.files.length === 0)
 		return null;
 	const items = [...data.items].filter(({ kind }) => kind === 'file');
@@ -19,9 +19,9 @@ export function broughtBy(data: DataTransfer | null, how: Brought['how']): Broug
 }
 
 /** Open the browser's file chooser. */
-export function chooseFiles(bring: (brought: Brought) => void): void {
+export function chooseFiles(chosen: (selection: FileSelection) => void): void {
 	const input = h('input', {
-		type: 'file', multiple: true, change: () => bring({ files: [...input.files ?? []], directories: 0, how: 'choose' }),
+		type: 'file', multiple: true, change: () => chosen({ files: [...input.files ?? []], directories: 0, how: 'choose' }),
 	});
 	input.click();
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leaseLabel, timeLeft } from '../src/ui/lease_words';
+import { leaseLabel, timeLeft } from '../src/ui/lease_text';
 
 const lease = (expiresAt: string) => ({ owner: 'robot', mode: 'exclusive', expiresAt, sinceAt: expiresAt } as const);
 

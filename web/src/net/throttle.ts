@@ -1,34 +1,34 @@
 import type { Clock } from './clock';
 
 /** Calls a function at most once in each interval. Further requests within the interval lead to one call at its end. */
-export class Paced {
+export class Throttle {
 	#clock: Clock;
-	#pause: number;
+	#interval: number;
 	#run: () => void;
 	#timer: unknown = null;
-	#asked = false;
+	#requested = false;
 	#disposed = false;
 
 	/** interval: in milliseconds. */
-	constructor(clock: Clock, pause: number, run: () => void) {
+	constructor(clock: Clock, interval: number, run: () => void) {
 		this.#clock = clock;
-		this.#pause = pause;
+		this.#interval = interval;
 		this.#run = run;
 	}
 
-	ask(): void {
+	request(): void {
 		if (this.#disposed)
 			return;
 		if (this.#timer !== null) {
-			this.#asked = true;
+			this.#requested = true;
 			return;
 		}
 		this.#timer = this.#clock.setTimeout(() => {
 			this.#timer = null;
-			if (this.#asked)
-				this.ask();
-		}, this.#pause);
-		this.#asked = false;
+			if (this.#requested)
+				this.request();
+		}, this.#interval);
+		this.#requested = false;
 		this.#run();
 	}
 

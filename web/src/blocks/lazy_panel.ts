@@ -3,7 +3,7 @@ import type { Api } from '../net/api';
 import type { Session } from '../net/wire';
 import type { Panel } from './panel';
 
-interface PanelDoorOptions {
+interface LazyPanelOptions {
 	readonly api: Api;
 	/** Id of the only session to show, or null for all sessions. */
 	readonly only: string | null;
@@ -12,12 +12,12 @@ interface PanelDoorOptions {
 	closed(): void;
 }
 
-export class PanelDoor {
-	#options: PanelDoorOptions;
+export class LazyPanel {
+	#options: LazyPanelOptions;
 	#panel: Panel | null = null;
 	#sessions: readonly Session[] = [];
 
-	constructor(options: PanelDoorOptions) {
+	constructor(options: LazyPanelOptions) {
 		this.#options = options;
 	}
 

@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Paced } from '../src/net/paced';
+import { Throttle } from '../src/net/throttle';
 import { FakeClock } from './fakes';
 
 test('requests within the interval lead to one call at its end', () => {
 	const clock = new FakeClock();
 	const runs: number[] = [];
-	const paced = new Paced(clock, 1000, () => runs.push(clock.now()));
-	paced.ask();
+	const throttle = new Throttle(clock, 1000, () => runs.push(clock.now()));
+	throttle.request();
 	clock.advance(300);
-	paced.ask();
-	paced.ask();
+	throttle.request();
+	throttle.request();
 	clock.advance(5000);
 	assert.deepEqual(runs, [0, 1000]);
-	paced.ask();
+	throttle.request();
 	assert.deepEqual(runs, [0, 1000, 5300]);
 });
 
 test('nothing is called after dispose', () => {
 	const clock = new FakeClock();
 	let runs = 0;
-	const paced = new Paced(clock, 1000, () => {
+	const throttle = new Throttle(clock, 1000, () => {
 		runs++;
 	});
-	paced.ask();
-	paced.ask();
-	paced.dispose();
+	throttle.request();
+	throttle.request();
+	throttle.dispose();
 	clock.advance(5000);
-	paced.ask();
+	throttle.request();
 	assert.equal(runs, 1);
 });

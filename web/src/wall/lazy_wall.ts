@@ -1,12 +1,12 @@
 import { messageOf, type Api } from '../net/api';
-import { showWallInAddress } from '../net/place';
+import { showWallInAddress } from '../net/address';
 import { SessionEvents } from '../net/session_events';
 import type { Role, Session } from '../net/wire';
 import type { Theme } from '../ui/theme';
 import { toast } from '../ui/toast';
 import type { Wall } from './wall';
 
-export interface DoorOptions {
+export interface LazyWallOptions {
 	readonly api: Api;
 	readonly role: Role;
 	readonly theme: Theme;
@@ -24,14 +24,14 @@ export interface DoorOptions {
 }
 
 /** Opens and closes the wall, whose code is loaded when it is first opened. */
-export class WallDoor {
-	#options: DoorOptions;
+export class LazyWall {
+	#options: LazyWallOptions;
 	#wall: Wall | null = null;
 	#opening = false;
 	#events: SessionEvents | null = null;
 	#sessions: readonly Session[] | null = null;
 
-	constructor(options: DoorOptions) {
+	constructor(options: LazyWallOptions) {
 		this.#options = options;
 	}
 
@@ -52,14 +52,14 @@ export class WallDoor {
 	}
 
 	close(): void {
-		const was = this.isOpen;
+		const wasOpen = this.isOpen;
 		this.#opening = false;
 		this.#events?.stop();
 		this.#events = null;
 		this.#wall?.dispose();
 		this.#wall = null;
 		this.#options.main.classList.remove('walled');
-		if (was)
+		if (wasOpen)
 			this.#options.changed(false);
 	}
 

@@ -37,7 +37,7 @@ import { showSignIn } from './ui/sign_in';
 import { Theme } from './ui/theme';
 import { followVisualViewport } from './ui/viewport';
 
-const AWAY_RETRY_MS = 2000;
+const RETRY_MS = 2000;
 
 declare global {
 	interface Window {
@@ -109,7 +109,7 @@ function waitForServer(secret: string | null, why: string): void {
 	message.setAttribute('role', 'status');
 	message.textContent = `${why} Trying again…`;
 	document.body.replaceChildren(message);
-	window.setTimeout(() => void start(secret), AWAY_RETRY_MS);
+	window.setTimeout(() => void start(secret), RETRY_MS);
 }
 
 Object.defineProperty(window, 'ringside', {

@@ -113,7 +113,7 @@ export class SessionView {
 	#frame = new LeaseFrame();
 	#newOutput: NewOutput;
 	#disposed = false;
-	#era = 0; // incremented when history follows, so that an earlier `ready` does not end it
+	#historyCount = 0; // incremented when history follows, so that an earlier `ready` does not end it
 
 	constructor(parent: HTMLElement, options: SessionViewOptions) {
 		const { api, id, role, theme, events, settings } = options;
@@ -260,9 +260,9 @@ export class SessionView {
 				resize: (size) => this.#feed.then(() => this.#resize(size)),
 				ready: () => {
 					this.blocks.refresh();
-					const era = this.#era;
+					const historyCount = this.#historyCount;
 					this.#feed.then(() => {
-						if (era === this.#era) {
+						if (historyCount === this.#historyCount) {
 							this.#live = true;
 							this.#input.setLive(role !== 'viewer');
 						}
@@ -294,7 +294,7 @@ export class SessionView {
 		if (state.kind !== 'live') {
 			this.#live = false;
 			this.#input.setLive(false);
-			this.#era++;
+			this.#historyCount++;
 		}
 		this.#wasLive ||= state.kind === 'live';
 		this.#banner.connection(state);
@@ -385,7 +385,7 @@ export class SessionView {
 		this.#exitKnown = false;
 		this.#clipboard = message.clipboard;
 		this.#history.attached(message.scrollback);
-		this.#clusters.session(message.unicode);
+		this.#clusters.setSession(message.unicode);
 		this.#showLease(NO_LEASE); // the server sends it again
 		this.keyboard.attached();
 		events.attached();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dropAnchor, findAnchor } from '../src/term/anchor';
+import { createAnchor, findAnchor } from '../src/term/anchor';
 import { numbered } from './terminals';
 
 const rows = (lines: readonly string[]) => ({
@@ -25,17 +25,17 @@ for (const [what, then, at, now, want] of [
 		[...numbered(1, 50), 'x', 'y', 'z'], 49],
 ] as const)
 	test(`found again: ${what}`, () => {
-		assert.equal(findAnchor(rows(now), dropAnchor(rows(then), at)), want);
+		assert.equal(findAnchor(rows(now), createAnchor(rows(then), at)), want);
 	});
 
 test('repeated text is found at the same distance from the end', () => {
 	const block = numbered(1, 30);
 	const many = [...block, ...block, ...block, ...block];
-	assert.equal(findAnchor(rows(['older', ...many]), dropAnchor(rows(many), 65)), 66);
+	assert.equal(findAnchor(rows(['older', ...many]), createAnchor(rows(many), 65)), 66);
 });
 
 test('repeated text after new lines: the next occurrence above', () => {
 	const block = numbered(1, 30);
 	const many = [...block, ...block, ...block, ...block];
-	assert.equal(findAnchor(rows([...many, ...numbered(100, 110)]), dropAnchor(rows(many), 65)), 65);
+	assert.equal(findAnchor(rows([...many, ...numbered(100, 110)]), createAnchor(rows(many), 65)), 65);
 });

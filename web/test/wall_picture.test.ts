@@ -17,9 +17,9 @@ function picture(lines: object[], more: object = {}): Picture {
 	return applied;
 }
 
-function painted(cells: object[], even: (character: string) => boolean = () => true, more: object = {}) {
+function painted(cells: object[], isMonospaced: (character: string) => boolean = () => true, more: object = {}) {
 	const it = picture([{ row: 0, cells }], { cursor: { visible: false }, ...more });
-	const { rects, texts } = paintPicture(it, frameOf(it, 100, 60, 1), colors, even);
+	const { rects, texts } = paintPicture(it, frameOf(it, 100, 60, 1), colors, isMonospaced);
 	return {
 		rects: rects.map(({ column, columns, color }) => [column, columns, color]),
 		texts: texts.map(({ column, columns, text }) => [column, columns, text]),
@@ -58,9 +58,9 @@ test('concealed text is omitted, and inverse cells have swapped colours', () => 
 	] }]).rows[0]!;
 	assert.equal(cells[0]?.text, '');
 	const { background, foreground } = TERMINAL_THEMES.dark;
-	assert.deepEqual([colors.text(cells[1]!.fg, cells[1]!.bg), colors.behind(cells[1]!.bg)], [background, foreground]);
-	assert.deepEqual([colors.text(cells[2]!.fg, cells[2]!.bg), colors.behind(cells[2]!.bg)], ['#010203', TERMINAL_THEMES.dark.red]);
-	assert.deepEqual([colors.text(cells[3]!.fg, null), colors.behind(cells[3]!.bg)], [foreground, '#eeeeee']);
+	assert.deepEqual([colors.text(cells[1]!.fg, cells[1]!.bg), colors.backgroundOf(cells[1]!.bg)], [background, foreground]);
+	assert.deepEqual([colors.text(cells[2]!.fg, cells[2]!.bg), colors.backgroundOf(cells[2]!.bg)], ['#010203', TERMINAL_THEMES.dark.red]);
+	assert.deepEqual([colors.text(cells[3]!.fg, null), colors.backgroundOf(cells[3]!.bg)], [foreground, '#eeeeee']);
 });
 
 test('characters are in their columns: wide ones, their neighbours, and combining ones', () => {

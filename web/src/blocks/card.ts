@@ -72,8 +72,8 @@ export class Card {
 			return;
 		const outer = stage.getBoundingClientRect();
 		const inner = at.getBoundingClientRect();
-		const room = outer.height - this.element.offsetHeight - 4;
-		this.element.style.top = `${Math.max(4, Math.min(inner.top - outer.top, room))}px`;
+		const space = outer.height - this.element.offsetHeight - 4;
+		this.element.style.top = `${Math.max(4, Math.min(inner.top - outer.top, space))}px`;
 		this.element.style.left = `${inner.right - outer.left + 4}px`;
 		if (byKey)
 			this.element.querySelector<HTMLElement>('button:enabled')?.focus();

@@ -31,9 +31,9 @@ export class Gutter {
 
 	/** left, top: position of the terminal's first cell in the stage. */
 	frame(left: number, top: number, width: number, height: number): void {
-		const room = Math.max(3, Math.min(6, left - 2));
+		const stripWidth = Math.max(3, Math.min(6, left - 2));
 		Object.assign(this.element.style, {
-			left: `${Math.max(0, left - room - 2)}px`, top: `${top}px`, width: `${room}px`, height: `${height}px`,
+			left: `${Math.max(0, left - stripWidth - 2)}px`, top: `${top}px`, width: `${stripWidth}px`, height: `${height}px`,
 		});
 		Object.assign(this.codes.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
 	}

@@ -14,7 +14,7 @@ export interface Anchor {
 
 const AROUND = 12;
 
-export function dropAnchor(rows: TextRows, row: number): Anchor {
+export function createAnchor(rows: TextRows, row: number): Anchor {
 	const first = Math.max(0, row - AROUND);
 	const count = Math.min(rows.length, row + AROUND) - first;
 	const text = Array.from({ length: count }, (_, index) => textOf(rows, first + index));

@@ -24,7 +24,7 @@ export class Clusters {
 	}
 
 	/** The width table of the session, from the next reset on. */
-	session(unicode: string): void {
+	setSession(unicode: string): void {
 		this.#sessionDefault = unicode === 'graphemes';
 		if (this.#sessionDefault)
 			void this.#load();

@@ -1,6 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 import type { SnapshotMessage } from '../net/wire';
-import { dropAnchor, findAnchor, type Anchor } from './anchor';
+import { createAnchor, findAnchor, type Anchor } from './anchor';
 
 const FIRST_LINES = 1000; // of history in the first snapshot
 
@@ -105,7 +105,7 @@ export class History {
 		resize();
 		if (marker === undefined || marker.isDisposed)
 			return null;
-		const anchor = dropAnchor(terminal.buffer.active, marker.line);
+		const anchor = createAnchor(terminal.buffer.active, marker.line);
 		marker.dispose();
 		const range = terminal.getSelectionPosition();
 		return { anchor, scrolled, selection: range === undefined ? null : { ...range, text } };

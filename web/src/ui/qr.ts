@@ -67,16 +67,16 @@ function dataWords(bytes: Uint8Array, version: number): number[] {
 		for (let i = count - 1; i >= 0; i--)
 			bits.push(value >>> i & 1);
 	};
-	const room = dataWordsOf(version);
+	const capacity = dataWordsOf(version);
 	put(4, 4); // byte mode
 	put(bytes.length, version < 10 ? 8 : 16);
 	for (const byte of bytes)
 		put(byte, 8);
-	put(0, Math.min(4, 8 * room - bits.length));
+	put(0, Math.min(4, 8 * capacity - bits.length));
 	while (bits.length % 8 !== 0)
 		bits.push(0);
 	const words = Array.from({ length: bits.length / 8 }, (_, at) => bits.slice(8 * at, 8 * at + 8).reduce((word, bit) => word << 1 | bit, 0));
-	for (let pad = 0xec; words.length < room; pad ^= 0xec ^ 0x11)
+	for (let pad = 0xec; words.length < capacity; pad ^= 0xec ^ 0x11)
 		words.push(pad);
 	return words;
 }

@@ -18,10 +18,10 @@ export const DEFAULTS = Object.fromEntries(
 	Object.entries(SETTINGS).map(([name, [value]]) => [name, value])) as unknown as SettingValues;
 
 /** Parse stored settings. An invalid value does not affect the others. */
-export function parseSettings(kept: string | null): SettingValues {
+export function parseSettings(stored: string | null): SettingValues {
 	let value: unknown = null;
 	try {
-		value = JSON.parse(kept ?? 'null');
+		value = JSON.parse(stored ?? 'null');
 	} catch {
 		// Not JSON.
 	}

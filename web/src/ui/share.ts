@@ -49,7 +49,7 @@ export function openShareDialog(api: Api, session: { readonly id: string; readon
 			expiresInMs: Number(expiry.value),
 			...(label === '' ? {} : { name: label }),
 		});
-		showMade(made, shareUrl(path));
+		showCreated(made, shareUrl(path));
 		await refresh();
 	}
 
@@ -72,7 +72,7 @@ function roleChoice(value: ShareLink['role'], label: string, hint: string, check
 		h('span', {}, h('b', {}, label), h('small', {}, hint)));
 }
 
-function showMade(area: HTMLElement, url: string): void {
+function showCreated(area: HTMLElement, url: string): void {
 	const field = h('input', {
 		type: 'text', readonly: true, value: url, class: 'mono', 'aria-label': 'The link',
 		'data-testid': 'share-link', focus: () => field.select(),

@@ -12,11 +12,11 @@ export class Theme {
 	#listeners = new Set<() => void>();
 
 	constructor() {
-		this.#chosen = kept();
+		this.#chosen = storedPalette();
 		// Changed in another tab.
 		window.addEventListener('storage', ({ key }) => {
 			if (key === 'ringside.theme' || key === null) {
-				this.#chosen = kept();
+				this.#chosen = storedPalette();
 				this.#apply();
 			}
 		});
@@ -76,7 +76,7 @@ export class Theme {
 	}
 }
 
-function kept(): PaletteName | null {
+function storedPalette(): PaletteName | null {
 	const name = recall('theme');
 	return name !== null && isPalette(name) ? name : null;
 }

@@ -28,7 +28,7 @@ export class WallCanvas {
 	#width = 0;
 	#height = 0;
 	#advance = 0;
-	#even = new Map<string, boolean>();
+	#monospaced = new Map<string, boolean>();
 
 	/** Make the canvas cover the range from top to bottom. Returns true if it was moved and is empty. */
 	cover(top: number, bottom: number, width: number, height: number): boolean {
@@ -69,7 +69,7 @@ export class WallCanvas {
 			return;
 		const edge = Math.round(EDGE * ratio);
 		const frame = frameOf(picture, width - 2 * edge, height - edge, ratio);
-		const { rects, texts } = paintPicture(picture, frame, colors, (character) => this.#isEven(character));
+		const { rects, texts } = paintPicture(picture, frame, colors, (character) => this.#isMonospaced(character));
 		context.save();
 		context.beginPath();
 		context.rect(left + edge, top, width - 2 * edge, height);
@@ -123,17 +123,17 @@ export class WallCanvas {
 		return this.#advance;
 	}
 
-	#isEven(character: string): boolean {
-		let even = this.#even.get(character);
-		if (even === undefined && this.#context !== null) {
+	#isMonospaced(character: string): boolean {
+		let monospaced = this.#monospaced.get(character);
+		if (monospaced === undefined && this.#context !== null) {
 			const advance = this.#measure();
 			this.#context.font = fontOf(false, false);
 			// Characters of right-to-left scripts would reorder their neighbours.
-			even = !/[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(character)
+			monospaced = !/[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(character)
 				&& Math.abs(this.#context.measureText(character.repeat(20)).width / 20 - advance) < 0.05;
-			this.#even.set(character, even);
+			this.#monospaced.set(character, monospaced);
 		}
-		return even ?? false;
+		return monospaced ?? false;
 	}
 }
 

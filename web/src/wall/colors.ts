@@ -30,16 +30,16 @@ export class Colors {
 	}
 
 	/** The background of cells; null for the default. */
-	behind(color: Color): string | null {
+	backgroundOf(color: Color): string | null {
 		return color === null ? null : this.#of(color);
 	}
 
 	/** The colour of text over this background. */
-	text(color: Color, behind: Color): string {
+	text(color: Color, background: Color): string {
 		const text = color === null ? this.foreground : this.#of(color);
 		if (this.#contrast <= 1)
 			return text;
-		const over = behind === null ? this.background : this.#of(behind);
+		const over = background === null ? this.background : this.#of(background);
 		const key = text + over;
 		let readable = this.#readable.get(key);
 		if (readable === undefined) {

@@ -61,18 +61,18 @@ function lastRow({ cursor, rows }: Picture): number {
 	return last;
 }
 
-/** even: whether a character beyond ASCII is as wide as ASCII ones, so that they can be drawn together. */
-export function paintPicture(picture: Picture, frame: Frame, colors: Colors, even: (character: string) => boolean): Painting {
+/** isMonospaced: whether a character beyond ASCII is as wide as ASCII ones, so that they can be drawn together. */
+export function paintPicture(picture: Picture, frame: Frame, colors: Colors, isMonospaced: (character: string) => boolean): Painting {
 	const rects: Rect[] = [], texts: Text[] = [];
 	for (let row = 0; row < frame.rows; row++) {
 		for (const run of picture.rows[frame.top + row] ?? []) {
 			if (run.column >= frame.columns)
 				continue;
-			const color = colors.behind(run.bg);
+			const color = colors.backgroundOf(run.bg);
 			if (color !== null)
 				rects.push({ column: run.column, row, columns: Math.min(run.columns, frame.columns - run.column), color });
 			if (run.text !== '')
-				pushTexts(texts, run, row, frame.columns, colors.text(run.fg, run.bg), even);
+				pushTexts(texts, run, row, frame.columns, colors.text(run.fg, run.bg), isMonospaced);
 		}
 	}
 	const { cursor } = picture;
@@ -81,7 +81,7 @@ export function paintPicture(picture: Picture, frame: Frame, colors: Colors, eve
 	return { rects, texts };
 }
 
-function pushTexts(texts: Text[], run: Run, row: number, columns: number, color: string, even: (character: string) => boolean): void {
+function pushTexts(texts: Text[], run: Run, row: number, columns: number, color: string, isMonospaced: (character: string) => boolean): void {
 	const { bold, italic, dim } = run;
 	const end = Math.min(columns, run.column + run.columns);
 	let column = run.column, from = column, together = '';
@@ -106,7 +106,7 @@ function pushTexts(texts: Text[], run: Run, row: number, columns: number, color:
 			continue;
 		if (column + width > end)
 			break;
-		if (width === 1 && even(character)) {
+		if (width === 1 && isMonospaced(character)) {
 			together += character;
 			column++;
 			continue;

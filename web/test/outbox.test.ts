@@ -64,11 +64,11 @@ test('after more than three seconds the user has to confirm; later input waits',
 	t.socket.attach(0, { input: 0 });
 	t.type('c');
 	assert.equal(t.socket.sentText, '');
-	assert.deepEqual(t.connection.undelivered, { keys: 3, text: 'abc', asks: true, doubtful: false });
+	assert.deepEqual(t.connection.undelivered, { keys: 3, text: 'abc', needsConfirmation: true, doubtful: false });
 	t.connection.settle('send');
 	t.type('d');
 	assert.equal(t.socket.sentText, 'abcd');
-	assert.equal(t.connection.undelivered.asks, false);
+	assert.equal(t.connection.undelivered.needsConfirmation, false);
 });
 
 test('drop also drops input that was sent but has not arrived', () => {
@@ -93,7 +93,7 @@ test('if the server does not know what has arrived, the user has to confirm', ()
 	t.socket.end(1006);
 	t.clock.advance(250);
 	t.socket.attach(0, { input: null });
-	assert.deepEqual(t.connection.undelivered, { keys: 1, text: 'a', asks: true, doubtful: true });
+	assert.deepEqual(t.connection.undelivered, { keys: 1, text: 'a', needsConfirmation: true, doubtful: true });
 	// The same if the count is impossible, because the session is another.
 	t.connection.settle('send');
 	t.socket.end(1006);

@@ -41,6 +41,7 @@ static void free_reply(struct request *r)
 {
 	free_headers(r);
 	free(r->reply.owned);
+	json_decref(r->reply.json);
 	access_drop_answer(r);
 	r->reply = (struct reply){0};
 }
@@ -211,36 +212,76 @@ void reply_header(struct request *r, const char *name, const char *value)
 	r->reply.headers[r->reply.headers_count++].value = copy;
 }
 
-void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
-	char *owned)
+/* Answer with this reply, which is taken; it has no headers: those of r stay. */
+static void answer(struct request *r, struct reply reply)
 {
-	if (!request_may_answer(r)) {
-		free(owned);
-		return;
+	bool counts = reply.owned || reply.json;
+	bool may = request_may_answer(r);
+	assert(!may || !r->done);
+	int error = may && counts ? access_count_answer(r, reply.length) : 0;
+	if (!may || error < 0) {
+		free(reply.owned);
+		json_decref(reply.json);
 	}
-	assert(!r->done);
-	int error = owned ? access_count_answer(r, length) : 0;
 	if (error < 0) {
-		free(owned);
 		free_headers(r); /* they belong to that answer */
 		access_refuse_answer(r, error);
-		return;
 	}
+	if (!may || error < 0)
+		return;
 	access_leave(r);
-	r->reply.status = status;
-	r->reply.content_type = type;
-	r->reply.body = body;
-	r->reply.length = length;
-	r->reply.owned = owned;
+	memcpy(reply.headers, r->reply.headers, sizeof reply.headers);
+	reply.headers_count = r->reply.headers_count;
+	r->reply = reply;
 	r->done = true;
 	if (r->transport)
 		r->transport->answered(r->transport_user);
+}
+
+void reply_bytes(struct request *r, int status, const char *type, const char *body, size_t length,
+	char *owned)
+{
+	answer(r,
+		(struct reply){.status = status,
+			.content_type = type,
+			.body = body,
+			.length = length,
+			.owned = owned});
+}
+
+/* About the length of a value as text. */
+static size_t estimate_length(const json_t *value)
+{
+	size_t length = 2, i;
+	const char *name;
+	json_t *part;
+	if (json_is_string(value))
+		return length + json_string_length(value);
+	if (json_is_array(value)) {
+		json_array_foreach (value, i, part)
+			length += estimate_length(part) + 1;
+	} else if (json_is_object(value)) {
+		json_object_foreach ((json_t *)(uintptr_t)value, name, part)
+			length += strlen(name) + estimate_length(part) + 4;
+	} else {
+		length = sizeof "1234567890" - 1;
+	}
+	return length;
 }
 
 static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
 
 void reply_json(struct request *r, int status, json_t *body)
 {
+	if (body && r->wants_json) {
+		answer(r,
+			(struct reply){.status = status,
+				.content_type = "application/json",
+				.body = "",
+				.length = estimate_length(body),
+				.json = body});
+		return;
+	}
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	json_decref(body);
 	if (text)

@@ -51,6 +51,7 @@ struct reply {
 	const char *body; /* length bytes */
 	size_t length;
 	char *owned; /* freed with the reply, or NULL; body points into it */
+	json_t *json; /* instead of body, if the request wants_json: owned; length is an estimate of its text */
 	struct {
 		const char *name;
 		char *value; /* owned */
@@ -94,6 +95,7 @@ struct request {
 	json_t *json; /* the body, if the transport has parsed it; owned; NULL: it is in body */
 	char *headers[REQUEST_HEADERS]; /* owned; NULL: not sent */
 	bool has_headers;               /* the transport is HTTP, which sends headers */
+	bool wants_json;                /* the transport reads reply.json where there is one */
 	struct upload upload;           /* the body of a route with `.upload`; body is NULL then */
 	char peer[LIMITER_PEER_MAX];
 	char agent[LOGIN_AGENT_SIZE];         /* User-Agent, cut; "" */

@@ -53,10 +53,11 @@ static void step(struct mcp_call *c)
 	struct request *r = c->request;
 	const struct reply *reply = &r->reply;
 	bool is_short = false;
-	json_t *json = reply->length > 0 && reply->content_type &&
-			strcmp(reply->content_type, "application/json") == 0
-		? json_read(reply->body, reply->length, JSON_ALLOW_NUL, &is_short)
-		: NULL;
+	json_t *json = json_incref(reply->json);
+	/* Text that a worker made, such as a file's. */
+	if (!json && reply->length > 0 && reply->content_type &&
+		strcmp(reply->content_type, "application/json") == 0)
+		json = json_read(reply->body, reply->length, JSON_ALLOW_NUL, &is_short);
 	struct mcp_answer a = {.status = reply->status,
 		.json = json,
 		.body = reply->body,
@@ -113,13 +114,13 @@ static struct request *make_request(const struct mcp_call *c, enum method method
 		return NULL;
 	r->method = method;
 	r->path = strdup(path);
-	r->body = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	r->body_length = r->body ? strlen(r->body) : 0;
+	r->json = json_incref(body);
+	r->wants_json = true;
 	r->principal = c->principal;
 	r->caller = c->reports_end ? c->client : 0;
 	r->auth = AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "%s", c->peer);
-	bool good = r->path && (!body || r->body);
+	bool good = r->path;
 	for (; good && params && params[0]; params += 2) {
 		if (!params[1] || r->params_count == REQUEST_PARAMS_MAX)
 			continue;
@@ -447,11 +448,8 @@ void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
 	if (!r)
 		return;
 	dispatcher_handle(c->mcp->dispatcher, r);
-	if (r->done && r->reply.status == 200) {
-		json_t *json = json_read(r->reply.body, r->reply.length, 0, NULL);
-		describe(json_object_get(json, "state"), text);
-		json_decref(json);
-	}
+	if (r->done && r->reply.status == 200)
+		describe(json_object_get(r->reply.json, "state"), text);
 	request_unref(r);
 }
 

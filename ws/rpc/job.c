@@ -92,6 +92,10 @@ static void on_body(void *user, json_t *body)
 static void on_answered(void *user)
 {
 	struct job *j = user;
+	if (j->request->reply.json) {
+		on_body(j, json_incref(j->request->reply.json));
+		return;
+	}
 	if (j->request->reply.length >= JSON_WORK_MIN)
 		j->json_work = json_work_read(
 			j->all->dispatcher->sessions->loop, j->request, on_body, j);
@@ -207,6 +211,7 @@ static struct request *make_request(
 	r->method = row->verb;
 	r->path = strdup(path);
 	r->body = strdup("");
+	r->wants_json = true;
 	r->principal = *all->principal;
 	r->auth = AUTH_OK;
 	snprintf(r->peer, sizeof r->peer, "%s", all->peer);

@@ -1,5 +1,5 @@
-// Abuse: every route and every tool, by everybody, over every transport, held against a table of who may (lib/may.mjs). Who
-// may not is refused as the documents say, and nothing of what he has asked for has happened.
+// Each principal calls every route, tool and method over every transport. What lib/may.mjs does not permit must be
+// refused as documented, and must change nothing.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
@@ -16,7 +16,9 @@ import { until } from './lib/until.mjs';
 
 const canary = 'matrix-canary';
 
-/** Sessions, a process, and each kind of credentials: the tokens by principal, and the ids of what there is. */
+/**
+ * Make sessions, a process and each kind of credentials. Returns the tokens by principal, and the ids of the objects.
+ */
 async function prepare(server) {
 	const { api } = server;
 	writeFileSync(path.join(server.cwd, 'canary'), 'as it was');
@@ -45,19 +47,22 @@ async function prepare(server) {
 
 const waiting = ['asks', 'unopened'];
 
-/** A session's program reads a password: the link by which a person may answer. The one before has been answered. */
+/**
+ * Make a program of the session read a password. ids.answer becomes the link to answer it. The previous prompt must
+ * have been answered.
+ */
 async function ask(server, id) {
 	const { api } = server;
 	if ((await api.call('GET', `/api/session/${id}/state`)).state.status !== 'prompt') await api.input(id, '\r');
 	await until('the prompt', async () => (await api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 	await api.input(id, 'read -s word\r');
 	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
-	// Who asks is found out a little later.
+	// The foreground program is looked up a little later.
 	await until('the program that asks', async () => (await api.call('GET', `/api/session/${id}/state`)).state.foreground);
 	return state.humanUrl.split('#link=')[1];
 }
 
-/** The credentials of who may answer a prompt, made anew: by a login, and as the link itself, which nobody has opened. */
+/** Make new credentials that may answer a prompt: a login, and a link that is not opened yet. */
 async function renewAnswers(server, { tokens, ids }) {
 	const { status, headers, json } = await server.api.as(null).raw('POST', '/api/auth/login', { token: await ask(server, 'asks') });
 	assert.equal(status, 200);
@@ -66,12 +71,12 @@ async function renewAnswers(server, { tokens, ids }) {
 	tokens.unopened = await ask(server, 'unopened');
 }
 
-/** The path as this one asks for it: which link's cookie counts stands in it. */
+/** A route's path as a principal requests it: for an answering login it names the link. */
 const pathFor = (who, { ids }, where) => (who === 'answer' ? `${where}${where.includes('?') ? '&' : '?'}link=${ids.answer}` : where);
 
 const startProcess = (server) => server.api.call('POST', '/api/process/start', { command: 'echo up; exec sleep 1000', processId: 'p' });
 
-/** The files below, with what is in them if that is to be told. */
+/** The files below a directory, with their contents if `contents` is set. */
 function files(directory, contents) {
 	return readdirSync(directory, { recursive: true }).sort().map((name) => {
 		const whole = path.join(directory, name);
@@ -79,37 +84,37 @@ function files(directory, contents) {
 	});
 }
 
-/** All that a refused request might have changed. */
+/** Everything that a refused request might have changed. */
 async function stateOf(server) {
 	const get = (route) => server.api.call('GET', route).then(({ timestamp, ...rest }) => rest);
 	const sessions = {};
 	for (const id of (await server.api.list()).data) {
 		const of = `/api/session/${id}`;
-		// One that has expired is forgotten some time.
+		// Expired links disappear at some time.
 		const links = (await get(`${of}/links`)).links.filter(({ expiresAt }) => Date.parse(expiresAt) > Date.now());
 		sessions[id] = [await get(of), await get(`${of}/lease`), links.sort((a, b) => a.id.localeCompare(b.id)), await get(`${of}/exec`), await get(`${of}/typed`), await get(`${of}/blocks`)];
 	}
 	const { text } = await server.api.raw('GET', '/metrics');
 	return {
 		sessions, processes: await get('/api/process/list'),
-		// Who is refused has used his login all the same.
+		// A refused request also counts as a use of the login.
 		logins: (await get('/api/auth/logins')).logins.map(({ lastUsedAt, ...rest }) => rest),
 		places: text.split('\n').filter((line) => /^ringside_quota_had\{kind="(waits|commands|forks|mcp_sessions|streams)"\}/.test(line)),
 		files: [files(server.cwd, true), files(server.home, true), files(server.dir, false)],
 	};
 }
 
-/** What those who may have made of the file that nobody else may make. */
+/** Remove the files that permitted requests have made. */
 const forget = (server) => rmSync(path.join(server.cwd, 'abuse'), { recursive: true, force: true });
 
-/** Whether what a session is at has been found out: that is looked at only once it has been quiet for a moment. */
+/** Whether the session's activity is final: it is determined only after a moment of silence. */
 const isJudged = ({ activity }) => activity && (activity.status !== 'running' || Date.now() - Date.parse(activity.since) > 1000);
 
-/** Does what must change nothing. What was typed or signalled would be seen at a fence behind it. */
+/** Run body, which must change nothing. Input and signals would show before a fence that is typed behind it. */
 async function untouched(server, what, body) {
 	let before;
 	let after;
-	// What went on before has to be over: files that are being written, commands that end.
+	// Earlier work must be over: files being written, commands that end.
 	await until('rest', async () => {
 		forget(server);
 		after = before;
@@ -130,7 +135,7 @@ async function untouched(server, what, body) {
 
 const fill = (route, ids) => route.replace(/\{(\w+)\}/g, (_, name) => ids[name]);
 
-/** What a row asks for, by somebody who may or may not. */
+/** The request of a row, by a principal that may or may not make it. */
 function request(server, fixture, who, each, may) {
 	const { method, route, sent, query, headers, stream, socket } = each;
 	const session = who === 'answer' ? 'asks' : 's';
@@ -160,30 +165,30 @@ const transports = {
 const shown = ({ status, code }) => (status >= 400 && code ? `${status} ${code}` : `${status}`);
 const short = (got) => `${got}`.replace('UNAUTHENTICATED', 'U').replace('PERMISSION_DENIED', 'P').replace('READ_ONLY', 'R').replace(/ [A-Z_]{2,}$/, '');
 
-/** Who was answered what: a row for each thing that is asked for, a column for each who asks. */
+/** A row for each request, a column for each principal. */
 class Verdicts extends Table {
 	constructor(t, title) {
 		super(t, { title: `${title}; expected: got, U: UNAUTHENTICATED, P: PERMISSION_DENIED, R: READ_ONLY, !: wrong`, columns: principals, shorten: short });
 	}
 
 	judge(name, who, how, expected, answer) {
-		// A status that was expected is right whatever its code.
+		// An expected status is right with any code.
 		const got = [expected].flat().find((each) => each === answer.status || each === shown(answer)) ?? shown(answer);
 		this.add(name, expected, got, { column: who, how });
-		// Whose it is not gets nothing of it, whatever the status.
-		if ([...nobodies, 'other', 'answer'].includes(who) && answer.text.includes(canary)) this.fail(`${name} by ${who} over ${how} tells what the session shows`);
+		// The response must show nothing of a session that the principal may not see, with any status.
+		if ([...nobodies, 'other', 'answer'].includes(who) && answer.text.includes(canary)) this.fail(`${name} by ${who} over ${how} shows the session's output`);
 	}
 }
 
 const nameOf = ({ method, route }) => `${method} ${route}`;
 
-/** What somebody is refused with who asks for all by one socket, or by one route, or undefined. */
+/** The refusal of principals that cannot open the socket, or use the one route, at all; or undefined. */
 const refusedRoute = (who) => (nobodies.includes(who) ? '401 UNAUTHENTICATED' : who === 'answer' ? '403 PERMISSION_DENIED' : undefined);
 const isSession = (each) => each.ofSession || each.sent?.sessionId === 's';
-/** Would end what the next one is known by, or spend a link. */
+/** Whether the request would end the credentials of later requests, or consume a link. */
 const spends = (who, { ends, route }) => (who === 'answer' && ends) || (who === 'unopened' && /\/(pty|terminal)(\?|$)/.test(route));
 
-/** All that one transport refuses, then all that it serves. */
+/** First the requests that are refused over a transport, then those that are served. */
 async function matrix(server, fixture, how, verdicts, { rows = routes, trusted } = {}) {
 	await renewAnswers(server, fixture);
 	const transport = await transports[how](server, fixture);
@@ -191,7 +196,7 @@ async function matrix(server, fixture, how, verdicts, { rows = routes, trusted }
 		for (const who of principals) {
 			for (const each of rows) {
 				const refused = refusal(who, each.least, { about: each, names: isSession(each), trusted });
-				// By a socket nobody asks for what anybody may: he does not get as far.
+				// Without credentials no socket opens, so not even public routes are reachable over it.
 				const expected = (how === '/ws' && refusedRoute(who)) || refused;
 				if (!transport.serves(each) || allowed !== !expected || spends(who, each)) continue;
 				const answer = await transport.ask(who, fixture.tokens[who], request(server, fixture, who, each, allowed));
@@ -204,13 +209,13 @@ async function matrix(server, fixture, how, verdicts, { rows = routes, trusted }
 	transport.close();
 }
 
-/** What the rows of the matrix have ended. */
+/** Make again what the rows of the matrix have ended. */
 async function restart(server) {
 	await until('the end of the process', async () => (await server.api.call('GET', '/api/process/p')).process.status !== 'running');
 	await startProcess(server);
 }
 
-/** Who may only watch types at the terminal all the same; his windows count for nothing. */
+/** A viewer types into the terminal: nothing arrives, and the size of its window does not count. */
 async function watcher(server, token) {
 	const viewer = await server.client({ sessionId: 's', token }).connect();
 	await untouched(server, 'a viewer at the terminal', async () => {
@@ -224,14 +229,14 @@ async function watcher(server, token) {
 const secure = { args: ['--tls-cert', cert, '--tls-key', key], timeout: 400_000 };
 const trusting = { ...secure, args: [...secure.args, '--drivers-may-all'] };
 
-/** On connections that are kept: this server is never killed. */
+/** Uses persistent connections: this server is never killed. */
 class KeptApi extends Api {
 	raw(method, route, body, options) {
 		return super.raw(method, route, body, { agent: this.agent, ...options });
 	}
 }
 
-/** Everything that is asked for, and who asks. */
+/** Collect all requests and principals. */
 function begin(server) {
 	server.ca = ca;
 	server.api = new KeptApi(() => server.base, { token: server.token, ca });
@@ -239,13 +244,13 @@ function begin(server) {
 	return prepare(server);
 }
 
-/** What only those may who are trusted, and whoever is trusted with it. */
+/** Whether only principals with the owner's rights may do it. */
 const entrusted = (least) => ['trusted', 'owner'].includes(least);
 
-/** Whatever an answer is, it is none of those by which somebody hears that he may not. */
+/** The answer, or "served" if it is not a refusal for missing rights. */
 const served = (answer) => (/^(401|403 (PERM|READ|UNAUTH))/.test(shown(answer)) ? answer : { status: 'served', text: answer.text });
 
-/** Tools by MCP: those that are refused, then those that are served. */
+/** Calls tools over MCP: first those that are refused, then those that are served. */
 async function askTools(server, t, fixture, { trusted, listed }) {
 	await renewAnswers(server, fixture);
 	const verdicts = new Verdicts(t, `tools of MCP${trusted ? ' with --drivers-may-all' : ''}`);
@@ -259,7 +264,7 @@ async function askTools(server, t, fixture, { trusted, listed }) {
 		const failure = json?.result?.structuredContent?.error;
 		return { status: failure ? 403 : status, code: failure?.code ?? code, text, json };
 	};
-	// Codex is told of every tool.
+	// Codex lists every tool.
 	const names = async (who) => (await call(who, 'tools/list', {})).json.result.tools.map(({ name }) => name).sort();
 	for (const who of ['owner', 'viewer', 'driver', 'other'])
 		assert.deepEqual(await names(who), tools.filter(([least]) => !refusal(who, least, { trusted })).map(([, name]) => name).sort(), `what ${who} is offered`);
@@ -280,13 +285,13 @@ async function askTools(server, t, fixture, { trusted, listed }) {
 	verdicts.done();
 }
 
-/** The names of the methods in a table of ws/rpc. */
+/** Names of the methods in a table of ws/rpc. */
 const methodsIn = (file) => {
 	const text = readFileSync(new URL(`../../ws/rpc/${file}`, import.meta.url), 'utf8');
 	return [...new Set([...text.matchAll(/^\t(?:\{|REFUSED\()"(\w+)", "(\w+)"(?:, METHOD_(?!NULL|NOTHING)|\))/gm)].map(([, space, name]) => `${space}.${name}`))].sort();
 };
 
-/** The methods of one main object: those that are refused, then those that are served. */
+/** Calls the methods of one main object: first those that are refused, then those that are served. */
 async function askMain(server, fixture, verdicts, listed, { trusted } = {}) {
 	await renewAnswers(server, fixture);
 	const open = {};
@@ -314,11 +319,11 @@ async function askMethods(server, t, fixture, { trusted, fits = () => true } = {
 	verdicts.done();
 }
 
-scenario('by everybody: every route over every transport, every tool of MCP, every method of /rpc', secure, async (server, t) => {
+scenario('every principal: each route over each transport, each MCP tool, each method of /rpc', secure, async (server, t) => {
 	const described = operations.map(({ method, path: route }) => `${method.toUpperCase()} ${route}`).sort();
-	assert.deepEqual(routes.filter(({ undescribed }) => !undescribed).map(nameOf).sort(), described, 'the table has all that the description has');
+	assert.deepEqual(routes.filter(({ undescribed }) => !undescribed).map(nameOf).sort(), described, 'the table has every route of the API description');
 	const nameOfMethod = ([, name]) => name;
-	assert.deepEqual(methods.map(nameOfMethod).sort(), methodsIn('methods.c'), 'the table has all methods');
+	assert.deepEqual(methods.map(nameOfMethod).sort(), methodsIn('methods.c'), 'the table has every method');
 	const fixture = await begin(server);
 	const verdicts = new Verdicts(t, 'HTTP/1.1 and /ws, where they differ by "/"');
 	for (const how of Object.keys(transports)) {
@@ -331,7 +336,7 @@ scenario('by everybody: every route over every transport, every tool of MCP, eve
 	await askMethods(server, t, fixture);
 });
 
-scenario('by everybody, what drivers are trusted with: routes, tools of MCP, methods of /rpc', trusting, async (server, t) => {
+scenario('trusted drivers: routes, MCP tools, methods of /rpc', trusting, async (server, t) => {
 	const fixture = await begin(server);
 	const verdicts = new Verdicts(t, 'with --drivers-may-all');
 	const rows = routes.filter(({ least }) => least === 'driver' || entrusted(least));

@@ -1,5 +1,5 @@
-// What the programs of one session do (a huge environment, memory that never answers, a fork bomb) costs the other sessions of
-// the server nothing.
+// A program of one session (with a huge environment, unreadable memory, a fork bomb) must not slow down other
+// sessions.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { scenario } from './lib/server.mjs';
 import { slowness, until } from './lib/until.mjs';
 
 const script = fileURLToPath(new URL('lib/odd_process.py', import.meta.url));
-const ECHO_MS = 1000; // a server that is stopped takes much longer; how long it takes otherwise is a benchmark
+const ECHO_MS = 1000; // a stopped server takes much longer; benchmarks measure the usual time
 
-/** How long the slowest of some keys takes to be shown in a session. */
+/** The longest time from a key to its echo, in ms. */
 async function slowest(client, work) {
 	let worst = 0, over = false;
 	const typing = (async () => {
@@ -32,7 +32,7 @@ async function slowest(client, work) {
 	return worst;
 }
 
-/** All that looks at what runs in a session. */
+/** Call everything that inspects the programs of a session. */
 async function lookAt(server, id) {
 	for (let at = 0; at < 5; at += 1) {
 		await server.api.call('GET', `/api/session/${id}/state`);
@@ -69,7 +69,7 @@ for (const [name, [skip, makeCommand]] of Object.entries(kinds))
 			if (command.includes('leaderless')) await until('the group', () => existsSync(path.join(server.root, 'group')));
 			const worst = await slowest(client, async () => {
 				await lookAt(server, 'odd');
-				// Runs that have to be ended look for what they have started.
+				// Ending a run searches for the processes that it has started.
 				const { json } = await server.api.raw('POST', '/api/run', { command: 'sleep 1000', timeoutMs: 200 });
 				assert.equal(json.exitCode, 124);
 				await server.api.input('odd', '\r');
@@ -78,22 +78,22 @@ for (const [name, [skip, makeCommand]] of Object.entries(kinds))
 			assert.ok(worst < ECHO_MS * slowness, `${worst} ms`);
 			await server.api.delete('odd');
 		} finally {
-			// What hangs in there goes on, and can be ended.
+			// Unblock the processes that hang in the mount, so that they can be killed.
 			spawnSync('umount', ['-f', '-l', mount]);
 		}
-		await until('the end of it', () => processesNaming('odd_process.py').length === 0);
+		await until('the end of the odd process', () => processesNaming('odd_process.py').length === 0);
 		assert.equal(await server.run('other', 'echo served'), 'served\n');
 	});
 
-// The kernel shows nobody a program while it is being executed, and this one is for ever: a file that closes with that never does.
+// While a program is being executed, the kernel shows nothing of it. Here execve() never ends: the file blocks.
 for (const inPlace of [false, true])
-	scenario(`${inPlace ? 'a shell' : 'a program'} that is being executed for ever`, { skip: noFuse, timeout: 90_000 }, async (server, t) => {
+	scenario(`${inPlace ? 'a shell' : 'a program'} whose execve() never ends`, { skip: noFuse, timeout: 90_000 }, async (server, t) => {
 		const { api } = server, mount = path.join(server.root, 'mount');
 		mkdirSync(mount);
 		await server.session({ id: 'other' });
 		await server.session({ id: 'odd' });
 		const client = await server.client({ sessionId: 'other' }).connect();
-		let read; // waits, as for a disk
+		let read; // blocks, as on a slow disk
 		try {
 			await api.input('odd', `${inPlace ? 'exec ' : ''}${python(server, 'executed', 'mount')}\r`);
 			await server.outputMatches('odd', /ready\r/);
@@ -106,7 +106,7 @@ for (const inPlace of [false, true])
 				const { json } = await api.raw('POST', '/api/session/odd/exec', { command: 'echo never', timeoutMs: 500 });
 				assert.ok(json.code || json.timedOut, JSON.stringify(json));
 				read = api.raw('POST', '/api/read', { path: 'none', sessionId: 'odd' });
-				// It is signalled, and that it lives on is told.
+				// It gets a signal, and the server reports that it survives.
 				assert.equal((await api.raw('POST', '/api/session/delete', { sessionId: 'odd' })).json.code, 'NOT_ENDED');
 			});
 			t.diagnostic(`the slowest key took ${Math.round(worst)} ms`);
@@ -114,14 +114,14 @@ for (const inPlace of [false, true])
 		} finally {
 			spawnSync('umount', ['-f', '-l', mount]);
 		}
-		await until('the end of it', () => processesNaming('odd_process.py').length === 0);
+		await until('the end of the odd process', () => processesNaming('odd_process.py').length === 0);
 		await read;
 		await until('its session is gone', async () => (await api.raw('GET', '/api/session/odd')).status === 404);
 		assert.equal(await server.run('other', 'echo served'), 'served\n');
 	});
 
-// What links ask for that takes a processor: searches in a long history, and patterns that a flood is matched against.
-scenario('links that search and wait, by a costly pattern', { timeout: 90_000 }, async (server, t) => {
+// Links make expensive requests: searches in a long history, and patterns matched against a flood.
+scenario('links that search and wait with an expensive pattern', { timeout: 90_000 }, async (server, t) => {
 	const { api } = server;
 	await server.session({ id: 'other' });
 	await server.session({ id: 'busy' });

@@ -1,5 +1,4 @@
-// Abuse at the border: what becomes of upgrades, by each kind of credentials and from each kind of page; guessing; and a
-// storm of sizes.
+// Upgrades with each kind of credentials and from each kind of page, guessed tokens, and a storm of sizes.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -23,7 +22,10 @@ async function logIn(server, token) {
 }
 
 const counts = new Map();
-/** A connection from this machine, on which a handshake is tried; ever other addresses, that nobody is taken for somebody who guesses. */
+/**
+ * Try a handshake. Each comes from another loopback address, so that the limiter of wrong tokens does not count them
+ * together.
+ */
 async function handshake(server, target, headers) {
 	const number = (counts.get(server) ?? 0) + 1;
 	counts.set(server, number);
@@ -60,7 +62,7 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 	const bearer = (token) => ({ Authorization: `Bearer ${token}` });
 	const out = await logIn(server, server.token);
 	await api.as(null, { Cookie: out, Origin: server.base }).call('POST', '/api/auth/logout', {});
-	// How a handshake is known, what it gets at /ws and at /ws/pty, and whether by a cookie.
+	// Credentials of a handshake: expected status at /ws and at /ws/pty, and whether they are a cookie.
 	const kinds = {
 		'no credentials': [{}, 401, 401], 'a wrong token': [bearer('x'.repeat(40)), 401, 401], 'an expired link': [bearer(expired), 401, 401],
 		'a revoked link': [bearer(revoked.token), 401, 401], 'a link of an earlier epoch': [bearer(earlier), 401, 401],
@@ -72,7 +74,7 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 		'a driver\'s cookie': [{ Cookie: await logIn(server, driver.token) }, 101, 101, true, `link=${driver.link.id}`],
 	};
 	const port = server.port === 65_535 ? 1 : server.port + 1;
-	// Where a handshake comes from, and whether that is good for: [a token, a cookie].
+	// Origins of a handshake, and whether a token and a cookie count there: [token, cookie].
 	const places = {
 		'no page': [{}, true, false], 'our page': [{ Origin: server.base, 'Sec-Fetch-Site': 'same-origin' }, true, true],
 		'a page that is allowed': [{ Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }, true, false],
@@ -89,14 +91,14 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 			const right = cookie ? goodForCookies : good;
 			for (const [target, expected] of [['/ws', control], ['/ws/pty?sessionId=s', terminal]]) {
 				const where = query ? `${target}${target.includes('?') ? '&' : '?'}${query}` : target;
-				// Which of two reasons is told first is nobody's business.
+				// Either of the two reasons for a refusal may come first.
 				const refused = expected === 401 ? [401, 403] : 403;
 				table.add(`${kind}, ${place}, ${target}`, right ? expected : refused, await handshake(server, where, { ...headers, ...more }));
 			}
 		}
 	}
 	assert.deepEqual((await api.list()).data.sort(), ['other', 's']);
-	await until('nobody is left', async () => /^ringside_quota_had\{kind="terminals"\} 0$/m.test((await api.raw('GET', '/metrics')).text));
+	await until('no terminal socket is left', async () => /^ringside_quota_had\{kind="terminals"\} 0$/m.test((await api.raw('GET', '/metrics')).text));
 	table.done();
 });
 
@@ -111,10 +113,10 @@ const upgrades = {
 	'several, h2c first': { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c, websocket', 'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA' },
 	'several, h2c last': { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'foo, h2c', 'HTTP2-Settings': 'AAMAAABkAAQCAAAAAAIAAAAA' },
 };
-// What a client of HTTP/2 begins with, and an empty SETTINGS frame.
+// The preface of an HTTP/2 client, and an empty SETTINGS frame.
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]);
 
-shared('upgrades to what we do not speak, by TCP and by the unix socket', async (server, t) => {
+shared('upgrades to unsupported protocols, over TCP and the unix socket', async (server, t) => {
 	await server.session({ id: 's' });
 	const table = new Table(t);
 	const own = path.join(server.dir, 'ringside.sock');
@@ -127,7 +129,8 @@ shared('upgrades to what we do not speak, by TCP and by the unix socket', async 
 					const status = await raw.status();
 					raw.send(preface);
 					await until('what follows', () => raw.closed || /\r\n\r\n[^]*HTTP\/1\.1 4\d\d/.test(raw.text));
-					// The request without its upgrade, or a refusal; then the preface is a bad request, and nothing else.
+					// Either the request is served without its upgrade, or it is refused; the preface is then only a
+					// bad request.
 					table.add(`${name} at ${target}${known ? ' of the owner' : ''}, ${place}`, 'refused', status !== 101 && status < 500 && !raw.data.includes(Buffer.from([0, 0, 0, 4])) ? 'refused' : `${status}: ${raw.text.slice(0, 80)}`);
 					raw.terminate();
 				}
@@ -142,7 +145,7 @@ shared('upgrades to what we do not speak, by TCP and by the unix socket', async 
 	table.done();
 });
 
-/** Asks on a connection of its own, from this address, with this token; resolves with the status. */
+/** Send a request on a new connection, from localAddress, with a token; resolves with the status. */
 function ask(server, localAddress, token) {
 	return within('an answer', new Promise((resolve, reject) => {
 		http.get({ host: '127.0.0.1', port: server.port, localAddress, agent: false, path: '/api/session/list', headers: { Authorization: `Bearer ${token}` } },
@@ -165,9 +168,9 @@ shared('thousands of wrong tokens from one address', { timeout: 120_000, memory:
 	let served = 0;
 	let memory;
 	const limited = await metric(server, 'auth_limited_total');
-	const [total, each] = [times(sanitized() ? 1000 : 5000, 5000), 25]; // without sanitizers it is cheap, and memory is measured
+	const [total, each] = [times(sanitized() ? 1000 : 5000, 5000), 25]; // cheap without sanitizers, and memory is measured then
 	for (let at = 0; at < total; at += each) {
-		// Whoever has the token is served meanwhile, also from there.
+		// The right token is accepted meanwhile, also from that address.
 		const [owner, ...statuses] = await Promise.all([token, ...Array.from({ length: each }, (_, n) => wrong(at + n))].map((one) => ask(server, address, one)));
 		for (const status of statuses) tally[status] = (tally[status] ?? 0) + 1;
 		served += owner === 200 ? 1 : 0;
@@ -182,10 +185,10 @@ shared('thousands of wrong tokens from one address', { timeout: 120_000, memory:
 	t.diagnostic(`answers ${JSON.stringify(tally)}, the owner ${served} of ${total / each} times, memory +${(grown / MIB).toFixed(1)} MiB, ${Math.round(performance.now() - began)} ms`);
 	assert.deepEqual(Object.keys(tally).sort(), ['401', '429']);
 	assert.equal(tally[401] + tally[429], total);
-	assert.ok(tally[401] <= turns, `${tally[401]} of them were looked at, ${turns} may be`);
+	assert.ok(tally[401] <= turns, `${tally[401]} tokens were checked, ${turns} are allowed`);
 	assert.equal(served, total / each);
 	assert.equal(await metric(server, 'auth_limited_total') - limited, tally[429]);
-	assert.deepEqual([await ask(server, '127.80.0.2', 'x'.repeat(43)), await ask(server, '127.80.0.2', token)], [401, 200], 'elsewhere one may err');
+	assert.deepEqual([await ask(server, '127.80.0.2', 'x'.repeat(43)), await ask(server, '127.80.0.2', token)], [401, 200], 'another address has its own limit');
 	assert.ok(!server.stderr.includes(token), 'the token is in the log');
 	if (!sanitized()) assert.ok(grown < 2 * MIB, `memory has grown by ${grown}`);
 });
@@ -200,7 +203,7 @@ shared('a storm of sizes in several sessions', { timeout: 120_000, memory: true 
 	await server.session({ id: 'calm' });
 	const calm = await server.client({ sessionId: 'calm' }).connect();
 	const before = rssAnon(server.pid);
-	// Each prints all the time, so that there is something to be drawn anew.
+	// Constant output, so that every resize redraws something.
 	for (const client of clients) client.type('while :; do printf "%0200d\\e[%d;%dH" $((n++)) $((n % 1000)) $((n % 997)); done\r');
 	let [peak, asked] = [0, 0];
 	const rounds = times(sanitized() ? 6 : 25, 400);
@@ -219,13 +222,13 @@ shared('a storm of sizes in several sessions', { timeout: 120_000, memory: true 
 		client.control({ type: 'resize', cols: 80, rows: 24 });
 		await until(`the last size of ${ids[at]}`, async () => (({ cols, rows }) => cols === 80 && rows === 24)(await server.api.get(ids[at])));
 	}
-	// What is typed does not go through the holder, which may still have sizes to set.
+	// Input does not pass through the holder, which may still have sizes to apply.
 	for (const id of ids) await until(`the last size in ${id}`, async () => await server.run(id, 'stty size') === '24 80\n');
-	await until('the memory that has been given back', () => sanitized() || rssAnon(server.pid) < before + 64 * MIB, { timeout: 20_000 }).catch(() => {});
+	await until('freed memory', () => sanitized() || rssAnon(server.pid) < before + 64 * MIB, { timeout: 20_000 }).catch(() => {});
 	const [most, rest] = [peak - before, rssAnon(server.pid) - before];
 	t.diagnostic(`${asked} sizes, memory +${(most / MIB).toFixed(1)} MiB at most, +${(rest / MIB).toFixed(1)} MiB after`);
 	if (!sanitized()) {
-		assert.ok(most < 160 * MIB, `it has taken ${most}`);
-		assert.ok(rest < 64 * MIB, `it has kept ${rest}`);
+		assert.ok(most < 160 * MIB, `memory grew by ${most} at most`);
+		assert.ok(rest < 64 * MIB, `${rest} bytes of memory are left`);
 	}
 });

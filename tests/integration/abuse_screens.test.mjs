@@ -1,5 +1,5 @@
-// Abuse of what all screens share: their memory. Large screens in many sessions, lines in ever other styles, and a storm of
-// sizes by many clients: what is shown stays true, and what had to be given up is said.
+// The memory that all screens share: large screens in many sessions, lines in ever new styles, and a storm of sizes
+// from many clients. Contents stay right, and lost lines are reported.
 import assert from 'node:assert/strict';
 import { metric } from './lib/control.mjs';
 import { rssAnon } from './lib/proc.mjs';
@@ -9,7 +9,7 @@ import { until } from './lib/until.mjs';
 
 const MIB = 1 << 20;
 const numbered = (n) => `line ${String(n).padStart(6, '0')}`;
-// Numbered lines, each with styles that no other one has.
+// Numbered lines, each with styles that no other line has.
 const printer = (lines, styles) => `awk 'BEGIN { for (i = 1; i <= ${lines}; i++) { printf "line %06d ", i; for (j = 0; j < ${styles}; j++) { `
 	+ 'n = i * 7 + j; printf "\\033[38;2;%d;%d;%dmab", n / 65536 % 256, n / 256 % 256, n % 256 } print "\\033[m" } }\'';
 
@@ -19,7 +19,7 @@ const numbers = async (server) => {
 	return Object.fromEntries(names.map((name, at) => [name.replace('screen_', ''), values[at]]));
 };
 
-/** All of the lines that a session still has, and how many older ones are said to be gone. */
+/** All lines that a session still has, and how many older lines it reports as dropped. */
 async function lines(server, id) {
 	const { first, count } = (await server.api.raw('GET', `/api/session/${id}/screen`)).json.scrollback;
 	const parts = [];
@@ -43,18 +43,18 @@ scenario('sizes beyond the memory of all screens', { args: ['--screen-memory', '
 	client.control({ type: 'resize', cols: 999, rows: 1000 });
 	const { code } = await client.untilMessage('error');
 	assert.equal(code, 'LIMIT_REACHED');
-	assert.equal(await server.run('c', 'stty size'), '24 80\n', 'who was refused has changed nothing');
+	assert.equal(await server.run('c', 'stty size'), '24 80\n', 'a refused resize changes nothing');
 	client.control({ type: 'resize', cols: 200, rows: 100 });
 	await until('a small size', async () => (await api.get('c')).rows === 100);
 	assert.ok((await numbers(server)).sizes_refused_total >= 4);
 	await api.resize('a', 80, 24);
-	await api.resize('b', 1000, 999); // a smaller one is never refused
+	await api.resize('b', 1000, 999); // a smaller size is never refused
 	client.control({ type: 'resize', cols: 1000, rows: 500 });
-	await until('a size for which there is room again', async () => (await api.get('c')).rows === 500);
+	await until('a size that fits again', async () => (await api.get('c')).rows === 500);
 	await server.session({ id: 'd', cols: 100, rows: 30 });
 });
 
-scenario('lines beyond the memory of all screens go where nobody looks, and that is said', { args: ['--screen-memory', '16M'], timeout: 120_000 }, async (server, t) => {
+scenario('when screens use too much memory, sessions without clients lose lines, and report it', { args: ['--screen-memory', '16M'], timeout: 120_000 }, async (server, t) => {
 	const { api } = server;
 	const total = 9000;
 	for (const id of ['old', 'seen', 'new']) await server.session({ id });
@@ -66,7 +66,7 @@ scenario('lines beyond the memory of all screens go where nobody looks, and that
 		await server.rests(id);
 		seen[id] = (await api.raw('GET', `/api/session/${id}/screen?format=text`)).text;
 	}
-	await until('room', async () => (({ bytes, bytes_max: max }) => bytes <= max)(await numbers(server)));
+	await until('memory below the limit', async () => (({ bytes, bytes_max: max }) => bytes <= max)(await numbers(server)));
 	const after = await numbers(server);
 	t.diagnostic(JSON.stringify(after));
 	assert.equal(after.bytes_max, 16 * MIB);
@@ -75,27 +75,27 @@ scenario('lines beyond the memory of all screens go where nobody looks, and that
 	for (const id of ['old', 'seen', 'new']) {
 		const { first, count, texts, screen } = await lines(server, id);
 		gone[id] = first;
-		assert.equal(screen, seen[id], `the screen of ${id} stays`);
+		assert.equal(screen, seen[id], `the screen of ${id} is unchanged`);
 		assert.match(screen, new RegExp(numbered(total)));
-		// Each line that is there is where it says that it is.
+		// Each line is at the position that the response says.
 		assert.equal(texts.length, count);
 		const at = texts.findIndex((text) => text.startsWith('line '));
 		const start = Number(texts[at].slice(5, 11));
 		for (let i = at; i < texts.length; i += 1) assert.ok(texts[i].startsWith(numbered(start + i - at)), `${texts[i].slice(0, 20)} is line ${first + i}`);
 	}
 	t.diagnostic(`lines given up: ${JSON.stringify(gone)}`);
-	assert.ok(gone.old > 0, 'the one that was quiet');
-	assert.ok(gone.old >= gone.seen && gone.old + gone.seen + gone.new === after.lines_given_up_total, 'all are counted');
+	assert.ok(gone.old > 0, 'the idle session loses lines');
+	assert.ok(gone.old >= gone.seen && gone.old + gone.seen + gone.new === after.lines_given_up_total, 'all dropped lines are counted');
 	await server.restart();
 	for (const id of ['old', 'seen', 'new']) {
-		assert.equal((await lines(server, id)).screen, seen[id], `the screen of ${id} comes back`);
+		assert.equal((await lines(server, id)).screen, seen[id], `the screen of ${id} is restored`);
 	}
 	watcher.terminate();
 });
 
 const room = times(64, 128); // MiB
 
-scenario('screens as large as can be, all styles, and a storm of sizes by ten clients', {
+scenario('the largest screens, all styles, and a storm of sizes from ten clients', {
 	args: ['--screen-memory', process.env.RINGSIDE_SCREEN_MEMORY ?? `${room}M`], timeout: 540_000, memory: true,
 }, async (server, t) => {
 	const { api } = server;
@@ -112,7 +112,7 @@ scenario('screens as large as can be, all styles, and a storm of sizes by ten cl
 	assert.ok(sizes.every(({ status, json }) => status === 200 || (status === 429 && json.code === 'LIMIT_REACHED')));
 	const began = performance.now();
 	for (const id of ids) await api.input(id, `${printer(total, styles)}; echo the''-end\r`);
-	await until('the end of all', async () => {
+	await until('the end of all commands', async () => {
 		look();
 		const texts = await Promise.all(ids.map(async (id) => (await api.raw('GET', `/api/session/${id}/screen?format=text`)).text));
 		return texts.every((text) => text.includes('the-end'));
@@ -136,6 +136,6 @@ scenario('screens as large as can be, all styles, and a storm of sizes by ten cl
 		+ `+${((rssAnon(server.pid) - before) / MIB).toFixed(0)} MiB after the storm; slowest echo ${slowest.toFixed(0)} ms`);
 	t.diagnostic(`full ${JSON.stringify(filled[1])}; after ${JSON.stringify(after)}`);
 	if (process.env.RINGSIDE_SCREEN_MEMORY) return;
-	assert.ok(filled[1].bytes <= 1.25 * filled[1].bytes_max, 'about as much as there may be');
-	if (!sanitized()) assert.ok(peak - before < 2 * room * MIB, `it has taken ${peak - before}`);
+	assert.ok(filled[1].bytes <= 1.25 * filled[1].bytes_max, 'about the limit');
+	if (!sanitized()) assert.ok(peak - before < 2 * room * MIB, `memory grew by ${peak - before}`);
 });

@@ -1,6 +1,6 @@
-// A day's work in miniature, after which each secret there was is looked for wherever it must not be: what the server
-// prints, its log (verbose), its metrics, command lines and environments of processes, the runtime directory, core files,
-// and what a viewer can read.
+// Use every feature that has a secret, then search for each secret where it must not be: the server's output, its log
+// (verbose) and metrics, command lines and environments of processes, the runtime directory, core files, and what a
+// viewer can read.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ async function tool(server, token, name, args) {
 	return json.result;
 }
 
-/** Types a password at a prompt; it is echoed nowhere. */
+/** Type a password at a prompt that does not echo. */
 async function typePassword(server, password, ask, type) {
 	await server.api.input(id, ask);
 	await until('a prompt for a password', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.input === 'password');
@@ -47,7 +47,7 @@ async function typePassword(server, password, ask, type) {
 	await server.rests(id);
 }
 
-/** What is handed to commands, or to others on somebody's behalf. */
+/** Secrets that commands and other servers get. */
 async function giveThingsAway(server, secrets) {
 	const { api } = server;
 	const env = (what) => ({ CANARY: secrets[`the environment of ${what}`] = random() });
@@ -57,7 +57,7 @@ async function giveThingsAway(server, secrets) {
 	await api.call('POST', '/api/run', { command: 'true', env: env('a run') });
 	await api.call('POST', '/api/process/start', { command: 'exec sleep 1000', processId: 'e', env: env('a process') });
 	await tool(server, owner, 'exec', { session_id: id, command: 'true', env: env('a command by MCP') });
-	// A repository that asks for a password, and a store that takes nothing.
+	// A repository that asks for a password, and a store that accepts nothing.
 	const other = http.createServer((request, response) => response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"', Connection: 'close' }).end());
 	await new Promise((resolve) => { other.listen(0, '127.0.0.1', resolve); });
 	const where = `127.0.0.1:${other.address().port}`;
@@ -73,7 +73,7 @@ async function giveThingsAway(server, secrets) {
 	} finally {
 		other.close();
 	}
-	// A preview, visited; and a client of MCP.
+	// A preview that is visited, and an MCP client.
 	const preview = await api.call('POST', '/api/expose-port', { port: 2999, sessionId: id });
 	secrets['the token of a preview'] = preview.token;
 	await request(server.base, { headers: { Host: `${preview.host}:${server.port}` } });
@@ -84,13 +84,13 @@ async function giveThingsAway(server, secrets) {
 	const listed = await api.raw('POST', '/mcp', { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'session_list', arguments: {} } },
 		{ headers: { 'Mcp-Session-Id': secrets['the id of a session of MCP'], Accept: 'application/json, text/event-stream' } });
 	assert.equal(listed.status, 200, listed.text);
-	// Webhooks are told, and so their key has been used.
+	// A webhook is sent, so its key has been used.
 	secrets['the key of webhooks'] = webhookKey;
 	await api.call('POST', `/api/session/${id}/notify`, { text: 'look', title: 'here' });
 	await until('a webhook', () => server.receiver.got.length > 0);
 }
 
-/** Works as people and agents do; resolves with the secrets, by what they are. */
+/** Use everything; resolves with the secrets by name. */
 async function work(server) {
 	const { api } = server;
 	const secrets = { 'the owner\'s token': owner };
@@ -120,7 +120,7 @@ async function work(server) {
 
 	await giveThingsAway(server, secrets);
 
-	// A lease, and what is wrong.
+	// A lease, and failing requests.
 	const { lease } = await api.as(driver).call('POST', `/api/session/${id}/lease`, { owner: 'robot', ttlMs: 60_000 });
 	secrets['the id of a lease'] = lease.id;
 	for (const of of ['', '/lease', '/state']) assert.ok(!(await api.as(viewer).raw('GET', `/api/session/${id}${of}`)).text.includes(lease.id), `a viewer reads the id of a lease${of}`);
@@ -132,7 +132,7 @@ async function work(server) {
 	await api.as(null).raw('GET', `/api/session/list?token=${secrets['a token in an address'] = random()}`);
 	await api.raw('POST', `/api/session/${id}/exec`, Buffer.from(`{"command": "${secrets['what is no JSON'] = random()}`));
 
-	// Passwords, by the page, by the API and by the link for them.
+	// Passwords: on the page, over the API, and by an answer link.
 	const ask = 'read -s -p "word: " w; echo "${#w} characters"; unset w; clear\r';
 	await server.rests(id);
 	const passwords = [random(12), random(12), random(12)];
@@ -157,18 +157,18 @@ async function work(server) {
 	return { secrets, viewer };
 }
 
-// Who the files of the runtime directory are meant for: readable by the user alone, and known to have this.
+// Secrets that files of the runtime directory may contain, if only the user can read them.
 const meant = {
 	'the key that signs': /^key$/,
-	// What the marks of a shell are known by is where the next server finds it, and in the script that the shell reads.
+	// The nonce of a shell's marks is in its script, and where the next server finds it.
 	'the nonce of the shell of s': /^sessions\//, 'the nonce of the shell of other': /^sessions\//,
-	// Where somebody has put it: the process itself, with its holder, which passes it on.
+	// The environment of a process and of its holder, which passes it on.
 	'the environment of a process': /^the environment of \d+ \((sleep|ringside-holder|ringside-guard|ringside-watch)\)$/,
-	// Previews are there for the next server.
+	// The next server needs the tokens of previews.
 	'the token of a preview': /^previews\.json$/,
 };
 
-/** Server, holders, shells, and whatever else there is below or names our directory. */
+/** The server, holders, shells, and every other process that descends from them or names the directory. */
 function processes(server) {
 	const found = new Set([server.pid, ...processesNaming(server.root)]);
 	for (let before = -1; before !== found.size;) {
@@ -186,7 +186,7 @@ function read(file) {
 	}
 }
 
-/** Where there is something to be found: [where, text]. */
+/** All places to search: [name, text]. */
 async function* places(server, viewer) {
 	yield ['standard output', server.stdout];
 	yield ['the log', server.stderr];
@@ -216,7 +216,7 @@ async function* places(server, viewer) {
 		yield [`what a viewer reads of a command`, (await guest.raw('GET', `/api/session/${id}/exec/${exec}`)).text];
 }
 
-/** How a secret may be written: as it is, as hexadecimal of it, in base64. */
+/** Encodings of a secret: plain, base64, hexadecimal. */
 const forms = (secret) => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -2), Buffer.from(secret).toString('hex')];
 
 async function search(server, secrets, viewer, when) {
@@ -225,7 +225,7 @@ async function search(server, secrets, viewer, when) {
 	for await (const [where, text] of places(server, viewer)) {
 		looked += 1;
 		for (const [what, secret] of Object.entries(secrets)) {
-			assert.ok(secret.length >= 8, `${what} is no secret: ${secret}`);
+			assert.ok(secret.length >= 8, `${what} is too short to search for: ${secret}`);
 			if (forms(secret).some((form) => text.includes(form)) && !meant[what]?.test(where)) found.push(`${what} in ${where}`);
 		}
 		if (/(^|\/)core(\.\d+)?$/.test(where)) found.push(`a core file: ${where}`);
@@ -233,7 +233,7 @@ async function search(server, secrets, viewer, when) {
 	return { found: found.map((each) => `${when}: ${each}`), looked };
 }
 
-scenario('no secret is where it must not be, after a day\'s work', { start: false, env: { RINGSIDE_TOKEN: owner }, timeout: 120_000 }, async (server, t) => {
+scenario("no secret leaks during a day's work", { start: false, env: { RINGSIDE_TOKEN: owner }, timeout: 120_000 }, async (server, t) => {
 	server.receiver = await new Receiver().open();
 	t.after(() => server.receiver.close());
 	const keys = path.join(server.root, 'keys');
@@ -251,7 +251,7 @@ scenario('no secret is where it must not be, after a day\'s work', { start: fals
 	const third = await search(server, secrets, viewer, 'after the next start');
 	t.diagnostic(`${Object.keys(secrets).length} secrets, ${first.looked + second.looked + third.looked} places`);
 	assert.deepEqual([...first.found, ...second.found, ...third.found], []);
-	// What there is to be found is found: the search can fail.
+	// The search finds what is there, so it can fail.
 	const { found } = await search(server, { 'our home': server.home, 'our directory': server.dir, 'what is shown': 'echo five' }, viewer, 'shown');
 	for (const where of [/our home in the environment of/, /our directory in the command line of/, /what is shown in what a viewer reads at \/api\/session\/\{id\}\/output/])
 		assert.ok(found.some((each) => where.test(each)), `${where}: ${found.join(', ')}`);

@@ -1,4 +1,4 @@
-// Numbers that change hands: who has got that of a process group that is no more gets no signal that was meant for it.
+// Reused ids: a new process group gets no signal that was meant for an earlier group of the same id.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { isAlive } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-const last = '/proc/sys/kernel/ns_last_pid'; // proc_sys_kernel(5): the next process gets the number behind it
+const last = '/proc/sys/kernel/ns_last_pid'; // proc_sys_kernel(5): the next process gets the pid after it
 const may = (() => {
 	try {
 		accessSync(last, constants.W_OK);
@@ -20,7 +20,7 @@ const may = (() => {
 
 const script = fileURLToPath(new URL('lib/odd_process.py', import.meta.url));
 
-/** A process that leads a group of this number. */
+/** Start a process that leads a group of this id. */
 async function lead(number) {
 	return until(`a process with the number ${number}`, async () => {
 		writeFileSync(last, String(number - 1));
@@ -31,7 +31,7 @@ async function lead(number) {
 	});
 }
 
-scenario('a command whose group has ended, and whose number another one has', {
+scenario('a command whose group has ended, and whose group id is in use again', {
 	skip: !may && 'numbers cannot be chosen here', numbers: true, timeout: 60_000,
 }, async (server) => {
 	const { api } = server;
@@ -50,7 +50,7 @@ scenario('a command whose group has ended, and whose number another one has', {
 		await until('all steps', async () => (await api.call('GET', `/api/session/s/exec/${e.id}`)).data.unkillable);
 		await api.raw('POST', '/api/session/s/signal', { signal: 'KILL' });
 		await api.delete('s');
-		assert.ok(isAlive(victim.pid), 'it has got a signal that was meant for another');
+		assert.ok(isAlive(victim.pid), 'it got a signal for another group');
 		assert.equal(victim.signalCode, null);
 	} finally {
 		victim.kill('SIGKILL');

@@ -1,4 +1,4 @@
-// Who may ask from where: a browser sends its cookie whoever asks, so it counts for our own page alone.
+// Browsers send cookies with requests of any page, so a cookie counts for our own page alone.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { scenario } from './lib/server.mjs';
@@ -14,13 +14,13 @@ async function logIn(server) {
 	return login.headers['set-cookie'][0].split(';')[0];
 }
 
-/** What an answer to a request by cookie is: its status, and the code of a refusal. */
+/** The result of a request with a cookie: its status, and the code of a refusal. */
 async function byCookie(server, cookie, method, path, headers, body) {
 	const answer = await server.api.as(null, { Cookie: cookie }).raw(method, path, body, { headers });
 	return answer.status < 400 ? answer.status : `${answer.status} ${answer.json?.code}`;
 }
 
-scenario('a cookie counts for our own page, and not for one that is merely allowed', allowed, async (server) => {
+scenario('a cookie counts for our own page, but not for an allowed origin', allowed, async (server) => {
 	const cookie = await logIn(server);
 	const own = { Origin: server.base };
 	const port = `http://127.0.0.1:${Number(new URL(server.base).port) + 1}`;
@@ -43,7 +43,7 @@ scenario('a cookie counts for our own page, and not for one that is merely allow
 		['a form with a type that begins alike', 'POST', '/api/execute', { ...own, 'Content-Type': 'application/jsonp' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
 		['a file of our page', 'PUT', `/api/file/${server.root}/own?sessionId=mine`, { ...own, 'Content-Type': 'image/png' }, 'bytes', 200],
 		['a file of a page of another port', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { Origin: port, 'Sec-Fetch-Site': 'same-site', 'Content-Type': 'image/png' }, 'bytes', refused],
-		['a file of nobody knows which page', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { 'Content-Type': 'image/png' }, 'bytes', refused],
+		['a file from an unknown page', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { 'Content-Type': 'image/png' }, 'bytes', refused],
 		['JSON with a charset', 'POST', '/api/session/create', { ...own, 'Content-Type': 'Application/JSON; charset=utf-8' }, '{"id":"charset"}', 200],
 	])
 		assert.equal(await byCookie(server, cookie, method, path, headers, body), expected, what);
@@ -51,7 +51,7 @@ scenario('a cookie counts for our own page, and not for one that is merely allow
 	assert.ok(!existsSync(`${server.root}/foreign`));
 });
 
-scenario('nor does it for sockets', allowed, async (server) => {
+scenario('a cookie does not count for sockets of an allowed origin', allowed, async (server) => {
 	await server.session({ id: 's' });
 	const Cookie = await logIn(server);
 	await server.client({ sessionId: 's', token: null, headers: { Cookie }, origin: server.base }).connect();
@@ -59,16 +59,16 @@ scenario('nor does it for sockets', allowed, async (server) => {
 	await server.client({ sessionId: 's', token: null, headers: { Cookie, 'Sec-Fetch-Site': 'same-origin' } }).connect();
 	for (const headers of [{ Cookie }, { Cookie, 'Sec-Fetch-Site': 'same-site' }])
 		await assert.rejects(server.client({ sessionId: 's', token: null, headers }).connect(), refusedWith(403));
-	// With a token of its own the allowed page is welcome.
+	// With its own token the allowed page may connect.
 	await server.client({ sessionId: 's', origin: app }).connect();
 });
 
-scenario('without credentials another site is refused all the same', { args: ['--no-auth', '--allow-origin', app] }, async (server) => {
+scenario('without authentication, other sites are refused too', { args: ['--no-auth', '--allow-origin', app] }, async (server) => {
 	const api = server.api.as(null);
 	const status = async (method, headers, body) => (await api.raw(method, '/api/session/list', body, { headers })).status;
 	assert.equal(await status('GET', {}), 200, 'a program');
 	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'same-origin' }), 200, 'our page');
 	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }), 403, 'another site');
-	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'cross-site', Origin: app }), 200, 'one that is allowed');
+	assert.equal(await status('GET', { 'Sec-Fetch-Site': 'cross-site', Origin: app }), 200, 'an allowed origin');
 	assert.equal((await api.raw('POST', '/api/session/create', { id: 'x' }, { headers: { 'Sec-Fetch-Site': 'cross-site' } })).status, 403);
 });

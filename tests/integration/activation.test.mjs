@@ -1,4 +1,4 @@
-// Sockets that somebody else has opened for the server, and what it tells a service manager: the protocols of systemd.
+// Socket activation and service notification, by the protocols of systemd.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from 'node:fs';
@@ -27,7 +27,7 @@ const urlsOf = async (server, count) => {
 	await server.ready();
 };
 
-scenario('sockets that are opened already', { start: false }, async (server) => {
+scenario('the server listens on inherited sockets', { start: false }, async (server) => {
 	const local = path.join(server.root, 'local'), link = path.join(server.root, 'link');
 	mkdirSync(server.dir, { mode: 0o700 });
 	symlinkSync(server.dir, link); // as /var/run leads to /run
@@ -39,23 +39,23 @@ scenario('sockets that are opened already', { start: false }, async (server) => 
 	const inodes = before();
 	assert.match(server.urls[0], /^http:\/\/127\.0\.0\.1:\d+\/$/);
 	assert.equal(server.urls[1], `unix:${local}`);
-	assert.match(server.urls[2], /^http:\/\/\[::1\]:\d+\/$/, 'and none of them is the default');
+	assert.match(server.urls[2], /^http:\/\/\[::1\]:\d+\/$/, 'no listener is the default');
 	await server.session({ id: 's' });
-	assert.match((await cli(server, ['ls'])).stdout, /^s\b/m, 'the command line\'s is one of them');
+	assert.match((await cli(server, ['ls'])).stdout, /^s\b/m, 'the command line uses one of them');
 	assert.equal(await server.run('s', 'env | grep -c ^LISTEN_'), '0\n');
 	const shell = (await server.api.get('s')).pid ?? Number((await server.run('s', 'echo $$')).trim());
 	const open = readdirSync(`/proc/${shell}/fd`).map((fd) => readlinkSync(`/proc/${shell}/fd/${fd}`));
 	assert.deepEqual(open.filter((place) => place.startsWith('socket:')), []);
 	await server.api.delete('s');
 	await server.kill('SIGTERM');
-	assert.deepEqual(before(), inodes, 'the files are not the server\'s to remove');
-	// Nobody listens there any more; a server that opens its own puts away what is left.
+	assert.deepEqual(before(), inodes, 'the server does not remove inherited sockets');
+	// The sockets are stale now. A server that opens its own sockets replaces them.
 	server.options.prefix = [];
 	await server.start({ listen: [`unix:${local}`, '127.0.0.1:0'] });
 	assert.equal((await cli(server, ['ls'])).code, 0);
 });
 
-scenario('the first who connects starts it, and nobody notices that it is gone', { start: false, timeout: 90_000 }, async (server) => {
+scenario('the first connection starts the server, and connections wait while it restarts', { start: false, timeout: 90_000 }, async (server) => {
 	const port = await freePort();
 	mkdirSync(server.dir, { mode: 0o700 });
 	server.options.prefix = activate('serve', `tcp:127.0.0.1:${port}`, `unix:${path.join(server.dir, 'ringside.sock')}`);
@@ -65,25 +65,25 @@ scenario('the first who connects starts it, and nobody notices that it is gone',
 	const made = await cli(server, ['new', 'kept']);
 	assert.equal(made.code, 0, made.stderr + server.stderr);
 	const started = () => [...server.stderr.matchAll(/^started (\d+)$/mg)].map((found) => Number(found[1]));
-	await until('its word that it serves', () => /^told READY=1$/m.test(server.stderr));
+	await until('READY=1', () => /^told READY=1$/m.test(server.stderr));
 	assert.equal(started().length, 1);
 	await urlsOf(server, 1);
 	await server.run('kept', 'x=before');
 	kill(started()[0]);
-	await until('its end', () => /^ended -9$/m.test(server.stderr));
-	// Nobody is refused meanwhile.
+	await until('the end of the server', () => /^ended -9$/m.test(server.stderr));
+	// The connection waits and is not refused.
 	const listed = await cli(server, ['ls']);
 	assert.match(listed.stdout, /^kept\b/m, listed.stderr + server.stderr);
 	assert.equal(started().length, 2);
 	assert.equal(await server.run('kept', 'echo $x'), 'before\n');
-	await until('the word of the second', () => server.stderr.match(/^told READY=1$/mg)?.length === 2);
+	await until('READY=1 of the second server', () => server.stderr.match(/^told READY=1$/mg)?.length === 2);
 	assert.equal((await server.api.delete('kept')).success, true);
 	kill(started()[1], 'SIGTERM');
-	await until('its farewell', () => /^told STOPPING=1\nended 0$/m.test(server.stderr.replace(/^ts=.*\n/mg, '')));
+	await until('STOPPING=1', () => /^told STOPPING=1\nended 0$/m.test(server.stderr.replace(/^ts=.*\n/mg, '')));
 	assert.equal((await cli(server, ['ls'])).code, 0);
 });
 
-scenario('what is opened is no reason to serve where it would not itself', { start: false, mayHaveDied: true, timeout: 120_000 }, async (server) => {
+scenario('the checks of listeners hold for inherited sockets too', { start: false, mayHaveDied: true, timeout: 120_000 }, async (server) => {
 	const refused = async (why, what, ...args) => {
 		const [command, ...words] = activate('once', ...what);
 		const { status, stderr } = spawnSync(command, [...words, binary, 'serve', '--runtime-dir', server.dir, ...args],
@@ -106,20 +106,20 @@ scenario('what is opened is no reason to serve where it would not itself', { sta
 });
 
 for (const pid of ['1', '', 'x', '99999999999999999999'])
-	scenario(`variables for another process (${pid}) are nothing to it`, { start: false }, async (server) => {
+	scenario(`variables for another process (${pid}) are ignored`, { start: false }, async (server) => {
 		server.options.prefix = activate('once', 'tcp:127.0.0.1:0', `LISTEN_PID=${pid}`, `NOTIFY_SOCKET=${path.join(server.root, 'nobody')}`);
 		await server.start();
 		assert.equal(server.urls.length, 1);
-		await until('its complaint', () => /cannot notify the service manager.*READY=1/.test(server.stderr));
+		await until('the warning', () => /cannot notify the service manager.*READY=1/.test(server.stderr));
 		assert.equal((await server.api.call('POST', '/api/run', { command: 'env | grep -cE "^(LISTEN|NOTIFY)" || :' })).stdout, '0\n');
 	});
 
 const theirs = '/usr/bin/systemd-socket-activate';
-scenario('by systemd-socket-activate', { start: false, skip: !existsSync(theirs) && 'it is not here' }, async (server) => {
+scenario('by systemd-socket-activate', { start: false, skip: !existsSync(theirs) && 'systemd-socket-activate is not installed' }, async (server) => {
 	const port = await freePort();
 	server.options.prefix = [theirs, '--listen', `127.0.0.1:${port}`];
 	await server.start({ listen: [], wait: false });
-	await until('an answer', () => new Promise((resolve) => {
+	await until('a response', () => new Promise((resolve) => {
 		const peer = net.connect(port, '127.0.0.1', () => peer.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'));
 		let text = '';
 		peer.on('data', (data) => { text += data; }).on('error', () => resolve(false)).on('close', () => resolve(/^HTTP\/1.1 200/.test(text)));

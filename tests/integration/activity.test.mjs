@@ -1,4 +1,4 @@
-// What all sessions are at, in lists and their events: told by the real server about real programs.
+// The activity of sessions, in lists and their events, with real programs.
 import assert from 'node:assert/strict';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
@@ -6,13 +6,13 @@ import { until } from './lib/until.mjs';
 
 const PATH = '/api/session/events?activity=1';
 
-/** Follows a list as a page does, and keeps what it has been told. */
+/** Follows a list as a page does, and keeps its events. */
 class Follower {
 	constructor(server, token = server.token) {
 		this.stream = new EventStream(server, PATH, { token });
 	}
 
-	/** What is known of each session by now. */
+	/** The activity of each session now. */
 	get activities() {
 		let known = new Map();
 		for (const event of this.stream.events) {
@@ -33,7 +33,7 @@ class Follower {
 
 const isIdle = ({ status, block }) => status === 'prompt' && block?.state !== 'running';
 
-scenario('what people and programs do is told as it happens', async (server) => {
+scenario('activity of people and programs is reported as it happens', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const list = new Follower(server);
 	const idle = await list.reaches('a prompt', 's', isIdle);
@@ -49,7 +49,7 @@ scenario('what people and programs do is told as it happens', async (server) => 
 	await server.api.input('s', 'read -s word\r');
 	const asks = await list.reaches('a password', 's', ({ input }) => input === 'password');
 	assert.ok(Date.parse(asks.since) >= Date.parse(failed.since));
-	assert.ok(!JSON.stringify(list.stream.events).includes('humanUrl'), 'which is given to who asks for it');
+	assert.ok(!JSON.stringify(list.stream.events).includes('humanUrl'), 'humanUrl is only in an answer to a request for it');
 	await server.api.input('s', 'hunter2\r');
 	await list.reaches('the prompt again', 's', isIdle);
 	assert.doesNotMatch(JSON.stringify(list.stream.events), /hunter2/);
@@ -62,7 +62,7 @@ scenario('what people and programs do is told as it happens', async (server) => 
 	await list.reaches('its end', 's', ({ lease }) => lease === null);
 	assert.equal((await server.api.call('GET', '/api/session/list')).sessions.find(({ id }) => id === 's').activity.cwd, '/');
 	assert.equal((await server.api.get('s')).activity.block.exitCode, 1);
-	// Those who have not asked for it are told of the list alone.
+	// Streams that have not asked for activity get the list alone.
 	const plain = new EventStream(server, '/api/session/events');
 	await plain.until('the list', ({ type }) => type === 'sessions');
 	await server.api.input('s', 'exit 3\r');
@@ -70,7 +70,7 @@ scenario('what people and programs do is told as it happens', async (server) => 
 	assert.ok(plain.events.every(({ type }) => type === 'sessions'));
 });
 
-scenario('what nobody has seen, and what a link may not', async (server) => {
+scenario('unseen output, and what a link may not see', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { token } = (await server.api.call('POST', '/api/session/s/links', { role: 'viewer' }));
@@ -83,7 +83,7 @@ scenario('what nobody has seen, and what a link may not', async (server) => {
 	await list.reaches('it read', 's', ({ unread }) => !unread);
 	viewer.terminate();
 	await server.api.call('POST', '/api/session/other/exec', { command: 'echo secret-of-others' });
-	await list.reaches('the other', 'other', ({ block }) => /secret-of-others/.test(block?.command));
+	await list.reaches('the other session', 'other', ({ block }) => /secret-of-others/.test(block?.command));
 	await server.api.call('POST', '/api/session/s/exec', { command: 'echo seen' });
 	await theirs.reaches('its own', 's', ({ block }) => block?.command === 'echo seen');
 	assert.deepEqual([...theirs.activities.keys()], ['s']);
@@ -96,7 +96,7 @@ scenario('what nobody has seen, and what a link may not', async (server) => {
 	assert.equal(again.unread, false);
 });
 
-scenario('hostile texts are text, and short', async (server) => {
+scenario('hostile texts stay text and are shortened', async (server) => {
 	await server.session({ id: 's' });
 	const list = new Follower(server);
 	await list.reaches('a prompt', 's', isIdle);

@@ -1,5 +1,5 @@
-// A scripted agent at work in one shell, over HTTP and over MCP: it types, waits for the right thing, reads the
-// screen, runs commands, and gets past a password with a person's help.
+// A scripted agent works in one shell, over HTTP and over MCP: it types, waits for states, reads the screen, runs
+// commands, and gets past a password with a person's help.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { scenario } from './lib/server.mjs';
 
 const id = 'work';
 
-/** What an agent does, over the API. */
+/** What an agent does, over HTTP. */
 class OverHttp {
 	constructor(server) {
 		this.api = server.api;
@@ -40,7 +40,7 @@ class OverHttp {
 		return (await this.api.call('POST', `/api/session/${id}/keys`, fields)).state;
 	}
 
-	/** The state when one of the conditions holds. */
+	/** The state in which one of the conditions is met. */
 	async wait(...until) {
 		const answer = await this.api.call('POST', `/api/session/${id}/wait`, { until, timeoutMs: 20_000 });
 		assert.notEqual(answer.type, 'timeout', `${JSON.stringify(until)}: ${JSON.stringify(answer.state)}\n${await this.screen()}`);
@@ -52,7 +52,7 @@ class OverHttp {
 	}
 }
 
-/** The same with MCP's tools. */
+/** The same with MCP tools. */
 class OverMcp {
 	constructor(server) {
 		this.client = new Client({ name: 'agent', version: '1' });
@@ -112,7 +112,7 @@ const git = (server, ...args) => execFileSync('git', ['-C', server.cwd, ...args]
 const works = {
 	'rebases interactively in an editor': async (agent, server) => {
 		await agent.exec('git init -q . && git config user.email a@b && git config user.name a && for i in 1 2 3; do echo $i >f$i; git add .; git commit -qm "commit $i"; done');
-		// Without the line that names the file: one that is longer than a row waits for a key.
+		// Without the line that names the file: vim waits for a key if the line is longer than a row.
 		const exec = await agent.exec("GIT_EDITOR='vim.tiny -u NONE --cmd \"set shortmess+=F\"' git rebase -i HEAD~2", { yieldMs: 100 });
 		await agent.wait(match('^pick .* commit 3'));
 		await agent.keys({ text: 'jcwsquash' });

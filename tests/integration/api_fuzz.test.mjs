@@ -1,7 +1,7 @@
-// Hostile values for each route and field that the API's description has, over HTTP, the control socket and MCP: always
-// an answer, in the form of an error, with a code that the description has for that route, and a server that lives on.
+// Hostile values for each route and field of the API description, over HTTP, the control socket and MCP. Each gets a
+// response; each error has the documented form and a code that the route documents; the server survives.
 //
-// SEED repeats the requests, RINGSIDE_SOAK=1 makes them many (tests/soak).
+// SEED repeats the requests, RINGSIDE_SOAK=1 sends many (tests/soak).
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import net from 'node:net';
@@ -17,19 +17,22 @@ import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 import { Random } from '../lib/grammar.mjs';
 
-/** Requests of each route, frames of each, and calls of tools. Without sanitizers they cost less, and memory is measured. */
+/**
+ * Requests of each route, frames of each, and tool calls. They cost less without sanitizers, and memory is measured
+ * then.
+ */
 const many = times(sanitized() ? 8 : 30, 400);
 const frames = times(3, 400);
 const calls = times(300, 20_000);
 const abandonAfter = 200;
 const known = Object.keys(description['x-error-codes']);
 
-/* What any route may say: that it is none, or that the request is none. */
+/* Codes that any route may answer with: the route or the request is invalid. */
 const transport = {
 	UNKNOWN_ERROR: 404, METHOD_NOT_ALLOWED: 405, REQUEST_TOO_LARGE: 413, VALIDATION_FAILED: 400, OPERATION_INTERRUPTED: 409,
 };
 
-/** Sends bytes; resolves with {status, type, text}, or undefined when the answer is not waited for any longer. */
+/** Send bytes; resolves with {status, type, text}, or undefined if no response comes in time and mayWait is set. */
 function exchange(server, bytes, mayWait) {
 	return new Promise((resolve, reject) => {
 		const socket = net.connect(server.port, '127.0.0.1');
@@ -71,13 +74,13 @@ function http({ method, path, body }, server) {
 	return Buffer.concat([Buffer.from(head, 'latin1'), body ?? Buffer.alloc(0)]);
 }
 
-/** An error that programs can tell what it is by, and that the description has. */
+/** Assert that an error is documented and complete enough for programs. */
 function assertTrue(answer, { method, route, hostilePath }, about) {
 	let json;
 	try {
 		json = JSON.parse(answer.text);
 	} catch {
-		assert.fail(`${about()}: an error is no JSON: ${answer.status} ${answer.type} ${JSON.stringify(answer.text.slice(0, 300))}`);
+		assert.fail(`${about()}: an error is not JSON: ${answer.status} ${answer.type} ${JSON.stringify(answer.text.slice(0, 300))}`);
 	}
 	if (answer.type) assert.match(answer.type, /^application\/json/, about());
 	assertError({ ...answer, json }, answer.status, undefined, about());
@@ -89,12 +92,12 @@ function assertTrue(answer, { method, route, hostilePath }, about) {
 	if (json.code === 'INTERNAL_ERROR') assert.equal(json.context.originalError, 'Session not found', said);
 }
 
-/** An archive of the workspace is removed by whoever asked for it. */
+/** Remove an archive that the request has made in the workspace. */
 function remove(answer) {
 	if (answer.archivePath) rmSync(answer.archivePath, { force: true });
 }
 
-/** All that is wrong is told, not only the first of it. */
+/** Collect failures, so that all of them are reported. */
 function noted(wrong, check) {
 	try {
 		check();
@@ -107,7 +110,7 @@ function assertNothing(wrong) {
 	assert.equal(wrong.length, 0, `${wrong.length} wrong answers, of which the first are\n${wrong.slice(0, Number(process.env.WRONG ?? 20)).join('\n')}`);
 }
 
-/** What the requests need is there; what they have made is not. */
+/** Make what the requests need, and remove what they have made. */
 async function refresh(server) {
 	const { api } = server;
 	for (const { id, state } of (await api.list()).sessions) if (id !== 's' || state === 'exited') await api.delete(id);
@@ -115,10 +118,10 @@ async function refresh(server) {
 	await api.raw('DELETE', '/api/session/s/lease');
 	for (const { id } of (await api.call('GET', '/api/process/list')).processes) await api.raw('DELETE', `/api/process/${id}?remove=true&graceMs=0`);
 	await api.call('POST', '/api/process/start', { command: 'cat', processId: 'p', stdin: 'pipe' });
-	await until('the shell', async () => (await api.get('s')).state === 'running');
+	await until('a running shell', async () => (await api.get('s')).state === 'running');
 }
 
-/** Also in a shell at whose prompt nothing has been left. */
+/** The shell responds too, and nothing is left at its prompt. */
 async function assertAlive(server) {
 	await refresh(server);
 	await server.session({ id: 'after' });
@@ -161,7 +164,7 @@ shared('over HTTP', { timeout, memory: true }, async (server) => {
 		noted(wrong, () => {
 			assert.ok(answer || request.mayWait, `${about()}: no answer`);
 			if (!answer) return;
-			assert.notEqual(answer.status, 0, `${about()}: no answer but ${JSON.stringify(answer.text)}`);
+			assert.notEqual(answer.status, 0, `${about()}: invalid response ${JSON.stringify(answer.text)}`);
 			if (answer.status >= 400 && request.route !== '/mcp') assertTrue(answer, request, about);
 			else if (/json/.test(answer.type) && !answer.chunked) remove(JSON.parse(answer.text));
 		});

@@ -1,5 +1,5 @@
-// Directories as archives, over GET and PUT of /api/file: what tar(1) has made is unpacked, what is sent tar(1) unpacks; and what
-// wants out, is too much, breaks off, stops, or is killed in the middle.
+// Directories as archives, over GET and PUT of /api/file: compatible with tar(1) both ways; archives that escape, are
+// too large, break off or stall, and a server that is killed meanwhile.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, ftruncateSync, linkSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
@@ -23,14 +23,14 @@ const ready = async (server) => {
 const get = (server, name, query = '&format=tar', headers = {}) => server.api.raw('GET', url(name, query), undefined, { headers });
 const put = (server, name, body, query = '&format=tar', headers = {}) => server.api.raw('PUT', url(name, query), body, { headers: { 'Content-Type': 'application/octet-stream', ...headers } });
 
-/** What tar(1) says, with its input. */
+/** Run tar(1) with an input; returns its output. */
 function tar(args, { input, cwd } = {}) {
 	const done = spawnSync('tar', args, { input, cwd, maxBuffer: 1 << 30 });
 	assert.equal(done.status, 0, `tar ${args.join(' ')}: ${done.stderr}`);
 	return done.stdout;
 }
 
-/** An archive by hand: entries of {name, type, link, size, mode, body}, in the oldest form that there is. */
+/** Make an archive of entries {name, type, link, size, mode, body}, in the oldest format. */
 function archive(...entries) {
 	const parts = [];
 	for (const { name, type = '0', link = '', body = '', size = body.length, mode = 0o644 } of entries) {
@@ -39,7 +39,7 @@ function archive(...entries) {
 		head.write(mode.toString(8).padStart(7, '0'), 100);
 		head.write('0000000', 108);
 		head.write('0000000', 116);
-		// What octal digits do not hold is a number of bytes (GNU).
+		// A size that octal digits cannot hold is binary (GNU).
 		if (size < 2 ** 33) head.write(size.toString(8).padStart(11, '0'), 124);
 		else head.writeUInt8(0x80, 124), head.writeBigUInt64BE(BigInt(size), 128);
 		head.write('00000000001', 136);
@@ -53,7 +53,7 @@ function archive(...entries) {
 	return Buffer.concat([...parts, Buffer.alloc(1024)]);
 }
 
-/** All of a directory: names, kinds, modes, times, contents. */
+/** Everything in a directory: names, types, modes, times, contents. */
 function tree(dir, { times = true } = {}) {
 	const found = {};
 	const walk = (at, name) => {
@@ -69,7 +69,7 @@ function tree(dir, { times = true } = {}) {
 	return found;
 }
 
-/** A tree with one of everything that is kept. */
+/** Make a tree with one of everything that is preserved. */
 function furnish(dir) {
 	mkdirSync(path.join(dir, 'a', 'b'), { recursive: true });
 	writeFileSync(path.join(dir, 'a', 'file'), 'some text\n');
@@ -98,7 +98,7 @@ function furnish(dir) {
 	utimesSync(path.join(dir, 'closed'), 1_100_000_000, 1_100_000_000);
 }
 
-scenario('a directory is sent as an archive, which tar unpacks, and taken back', async (server) => {
+scenario('a directory is sent as an archive that tar unpacks, and restored from it', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('from'));
 	furnish(at('from'));
@@ -112,14 +112,14 @@ scenario('a directory is sent as an archive, which tar unpacks, and taken back',
 	rmSync(at('from', 'fifo'));
 	const wanted = tree(at('from'));
 	assert.deepEqual(tree(at('by tar')), wanted);
-	assert.ok(answer.body.length < 1_000_000, 'holes take no room on the way');
+	assert.ok(answer.body.length < 1_000_000, 'holes are not sent');
 	const back = await put(server, 'by us', answer.body);
 	assert.deepEqual([back.status, back.json.created, back.json.path], [200, true, 'by us'], back.text);
 	assert.equal(back.json.entries, Object.keys(wanted).length + 1);
 	assert.deepEqual(tree(at('by us')), wanted);
 	assert.ok(statSync(at('by us', 'sparse')).blocks * 512 < 1_000_000, 'holes are holes');
 	assert.equal(statSync(at('by us')).mode, statSync(at('from')).mode);
-	// And what tar makes in each of its forms.
+	// The same with tar's own formats.
 	for (const form of ['gnu', 'pax']) {
 		const made = tar(['-c', '-S', `--format=${form}`, '-C', at('from'), '.']);
 		assert.equal(said(await put(server, `by ${form}`, made)), '200');
@@ -127,7 +127,7 @@ scenario('a directory is sent as an archive, which tar unpacks, and taken back',
 	}
 });
 
-scenario('Accept and Content-Type say as well that it is an archive', async (server) => {
+scenario('Accept and Content-Type select an archive too', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir'));
 	writeFileSync(at('dir', 'file'), 'x');
@@ -135,13 +135,13 @@ scenario('Accept and Content-Type say as well that it is an archive', async (ser
 	assert.equal(answer.headers['content-type'], 'application/x-tar');
 	assert.equal(tar(['-t'], { input: answer.body }).toString(), './\n./file\n');
 	assert.equal(said(await get(server, 'dir', '', { Accept: '*/*' })), '400 IS_DIRECTORY');
-	// Who would like an archive gets a file as it is; who insists does not.
+	// A client that prefers an archive gets a file as it is; one that insists is refused.
 	assert.equal((await get(server, 'dir/file', '', { Accept: 'application/x-tar, */*' })).text, 'x');
 	assert.equal(said(await get(server, 'dir/file')), '400 NOT_DIRECTORY');
 	assert.equal(said(await get(server, 'none')), '404 FILE_NOT_FOUND');
 	assert.equal(said(await get(server, 'dir', '&format=zip')), '400 VALIDATION_FAILED');
 	assert.equal((await server.api.raw('HEAD', url('dir', '&format=tar'))).status, 200);
-	// A path of a directory is one that ends so: an archive is a file as well.
+	// A path of a directory ends in a slash: an archive is a file too.
 	const bytes = archive({ name: 'x', body: 'y' });
 	assert.equal(said(await put(server, 'new/', bytes, '', { 'Content-Type': 'application/x-tar' })), '200');
 	assert.equal(readFileSync(at('new', 'x'), 'utf8'), 'y');
@@ -149,7 +149,7 @@ scenario('Accept and Content-Type say as well that it is an archive', async (ser
 	assert.ok(readFileSync(at('kept.tar')).equals(bytes));
 });
 
-scenario('an archive is merged into what is there, or takes its place', async (server) => {
+scenario('an archive is merged into a directory, or replaces it', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir', 'sub'), { recursive: true });
 	writeFileSync(at('dir', 'kept'), 'kept');
@@ -166,27 +166,27 @@ scenario('an archive is merged into what is there, or takes its place', async (s
 	assert.deepEqual([replaced.status, replaced.json.created], [200, false], replaced.text);
 	assert.deepEqual(readdirSync(at('dir'), { recursive: true }).sort(), ['file', 'other', 'other/deep', 'other/deep/er', 'sub', 'sub/new']);
 	assert.deepEqual(readdirSync(server.cwd), ['dir']);
-	// A link's directory is merged into; a link is not replaced.
+	// An archive is merged into a link's directory; a link is not replaced.
 	symlinkSync('dir', at('link'));
 	assert.equal(said(await put(server, 'link', archive({ name: 'by link', body: 'x' }))), '200');
 	assert.ok(existsSync(at('dir', 'by link')));
 	assert.equal(said(await put(server, 'link', bytes, '&format=tar&replace=1')), '400 NOT_DIRECTORY');
-	// Into the directory where the shell is.
+	// Into the shell's directory.
 	assert.equal(said(await put(server, '', archive({ name: 'here', body: 'x' }))), '200');
 	assert.ok(existsSync(at('here')));
 	assert.equal(said(await put(server, '.', bytes, '&format=tar&replace=1')), '400 INVALID_REQUEST');
-	// Where parents are missing.
+	// Missing parents.
 	assert.equal(said(await put(server, 'p/q/r/', bytes)), '404 FILE_NOT_FOUND');
 	assert.equal(said(await put(server, 'p/q/r/', bytes, '&format=tar&parents=1')), '200');
 	assert.ok(existsSync(at('p', 'q', 'r', 'file')));
-	// Only where nothing is.
+	// Only if nothing is there.
 	assert.equal(said(await put(server, 'dir', bytes, '&format=tar', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
 	assert.equal(said(await put(server, 'fresh', bytes, '&format=tar', { 'If-None-Match': '*' })), '200');
 	assert.equal(said(await put(server, 'here', bytes)), '400 NOT_DIRECTORY');
 	assert.deepEqual(readdirSync(server.cwd, { recursive: true }).filter((name) => hidden.test(path.basename(name))), []);
 });
 
-scenario('what wants out, is of no kind, or in the way is refused, and nothing has changed', async (server) => {
+scenario('archives that escape, contain special files or conflict are refused and change nothing', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir', 'sub'), { recursive: true });
 	writeFileSync(at('dir', 'file'), 'before');
@@ -218,12 +218,12 @@ scenario('what wants out, is of no kind, or in the way is refused, and nothing h
 	await refused('400 INVALID_REQUEST', 'cut off', archive(first, { name: 'more', body: 'x'.repeat(5000) }).subarray(0, 4000));
 	await refused('413 REQUEST_TOO_LARGE', 'more than can be', archive(first, { name: 'huge', size: 2 ** 41 }));
 	await refused('413 REQUEST_TOO_LARGE', 'as a whole', archive(first, { name: 'huge', size: 2 ** 41 }), '&format=tar&replace=1');
-	// Its own links may point anywhere: nobody follows them.
+	// An archive's own links may point anywhere: unpacking never follows them.
 	assert.equal(said(await put(server, 'dir', archive({ name: 'away', type: '2', link: '/etc' }))), '200');
 	assert.equal(readlinkSync(at('dir', 'away')), '/etc');
 });
 
-scenario('directories by their names alone, more of them than may be', { timeout: 300_000 }, async (server) => {
+scenario('more implied directories than the limit', { timeout: 300_000 }, async (server) => {
 	const at = await ready(server);
 	const most = times(0, 4300);
 	const entries = Array.from({ length: most }, (_, i) => ({ name: `${i.toString(36)}/${'d/'.repeat(47)}`, type: '5' }));
@@ -233,7 +233,7 @@ scenario('directories by their names alone, more of them than may be', { timeout
 	assert.equal(existsSync(at('dir')), !most);
 });
 
-scenario('an upload that breaks off, and a server that is killed, leave what was there', async (server) => {
+scenario('an aborted upload and a killed server leave the directory unchanged', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir'));
 	writeFileSync(at('dir', 'file'), 'before');
@@ -249,8 +249,8 @@ scenario('an upload that breaks off, and a server that is killed, leave what was
 		const request = begin(name, query);
 		const staged = await until('the stage has the first file', () => stage(where) && existsSync(path.join(where, stage(where), 'file')) && stage(where));
 		assert.equal(readFileSync(at('dir', 'file'), 'utf8'), 'before');
-		assert.equal(statSync(path.join(where, staged)).mode & 0o777, 0o700, 'nobody else looks at it');
-		// It is nothing that others are shown.
+		assert.equal(statSync(path.join(where, staged)).mode & 0o777, 0o700, 'only the user can read the stage');
+		// Staging directories are not part of archives.
 		assert.ok(!tar(['-t'], { input: (await get(server, '.')).body }).toString().includes('.ringside-'));
 		request.destroy();
 		await until('the stage is gone', () => !stage(where));
@@ -267,7 +267,7 @@ scenario('an upload that breaks off, and a server that is killed, leave what was
 	assert.deepEqual(readdirSync(at('dir')).sort(), ['file', 'other']);
 });
 
-scenario('twenty at once into one directory', async (server) => {
+scenario('twenty uploads at once into one directory', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir'));
 	const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => put(server, 'dir', archive({ name: `f${i}`, body: `${i}` }, { name: 'shared/one', body: `${i}` }), `&format=tar${i % 4 === 3 ? '&replace=1' : ''}`)));
@@ -275,7 +275,7 @@ scenario('twenty at once into one directory', async (server) => {
 	assert.ok(answers.some(({ status }) => status === 200));
 	assert.match(readFileSync(at('dir', 'shared', 'one'), 'utf8'), /^\d+$/);
 	assert.deepEqual(readdirSync(server.cwd, { recursive: true }).filter((name) => hidden.test(path.basename(name))), []);
-	// Those that are merged do not disturb each other.
+	// Merged archives do not disturb each other.
 	rmSync(at('dir'), { recursive: true });
 	mkdirSync(at('dir'));
 	const merged = await Promise.all(Array.from({ length: 8 }, (_, i) => put(server, 'dir', archive({ name: `f${i}`, body: `${i}` }))));
@@ -283,7 +283,7 @@ scenario('twenty at once into one directory', async (server) => {
 	assert.equal(readdirSync(at('dir')).length, 8);
 });
 
-scenario('what cannot be read is left out, and told', { start: false, skip: process.getuid() !== 0 && 'only root can be another user', prefix: asUser(1) }, async (server) => {
+scenario('unreadable files are left out and reported', { start: false, skip: process.getuid() !== 0 && 'only root can be another user', prefix: asUser(1) }, async (server) => {
 	await startAs(server, 1);
 	const at = await ready(server);
 	mkdirSync(at('dir', 'shut'), { recursive: true });
@@ -293,21 +293,21 @@ scenario('what cannot be read is left out, and told', { start: false, skip: proc
 	chmodSync(at('dir', 'shut'), 0o700);
 	const skipped = await get(server, 'dir', '&format=tar&unreadable=skip');
 	assert.deepEqual([skipped.status, tar(['-t'], { input: skipped.body }).toString().trim().split('\n').sort()], [200, ['./', './good', './shut/']]);
-	// Everything else comes, and then it does not end as an answer does.
+	// Everything else is sent, then the response breaks off.
 	const { bytes, whole } = await take(await begin(server, 'dir'));
 	assert.deepEqual([whole, tar(['-t'], { input: bytes }).toString().trim().split('\n').sort()], [false, ['./', './good', './shut/']]);
-	await until('the log says so', () => /left out of an archive" count=2 first=\S+ error="Permission denied"/.test(server.stderr));
+	await until('the message in the log', () => /left out of an archive" count=2 first=\S+ error="Permission denied"/.test(server.stderr));
 	chmodSync(at('dir'), 0o700);
 	assert.equal(said(await get(server, 'dir')), '500 FILESYSTEM_ERROR');
 	assert.equal(said(await put(server, 'dir', archive({ name: 'x', body: 'x' }))), '500 FILESYSTEM_ERROR');
 });
 
-/** An answer as it comes. */
+/** A response whose body is not read yet. */
 const begin = (server, name, query = '') => new Promise((resolve, reject) => {
 	http.get(`${server.base}${url(name, `&format=tar${query}`)}`, { agent: false, headers: { Authorization: `Bearer ${server.token}` } }, resolve).on('error', reject);
 });
 
-/** Its bytes, and whether that was all. */
+/** The bytes of its body, and whether it is complete. */
 async function take(answer) {
 	const chunks = [];
 	const whole = await new Promise((resolve) => {
@@ -319,24 +319,24 @@ async function take(answer) {
 	return { whole, bytes: Buffer.concat(chunks) };
 }
 
-scenario('a file that changes while it is read is told', async (server) => {
+scenario('a file that changes while it is read is reported', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir'));
 	for (const [query, ends] of [['', false], ['&unreadable=skip', true]]) {
 		writeFileSync(at('dir', 'a'), Buffer.alloc(60_000_000, 'a'));
 		const answer = await begin(server, 'dir', query);
-		// It has been opened by now, and there is more of it than is on its way.
+		// The file is open by now, and larger than what is in flight.
 		const first = await new Promise((resolve) => answer.once('data', resolve));
 		answer.pause();
 		truncateSync(at('dir', 'a'), 100);
 		const { whole, bytes } = await take(answer);
-		assert.equal(whole, ends, 'who takes it hears whether it is whole');
+		assert.equal(whole, ends, 'the client can tell whether the archive is complete');
 		assert.match(tar(['-tv'], { input: Buffer.concat([first, bytes]) }).toString(), / 60000000 .* \.\/a\n/);
 	}
-	await until('the log says so', () => /left out of an archive" count=1 first=a error="its size has changed/.test(server.stderr));
+	await until('the message in the log', () => /left out of an archive" count=1 first=a error="its size has changed/.test(server.stderr));
 });
 
-scenario('a client that takes nothing costs no thread and little memory; 100,000 files both ways', { timeout: 300_000 }, async (server) => {
+scenario('clients that do not read cost no thread and little memory; 100,000 files both ways', { timeout: 300_000 }, async (server) => {
 	const at = await ready(server);
 	const many = sanitized ? 20_000 : 100_000;
 	for (let d = 0; d < many / 1000; d++) {
@@ -345,7 +345,7 @@ scenario('a client that takes nothing costs no thread and little memory; 100,000
 	}
 	mkdirSync(at('big'));
 	writeFileSync(at('big', 'file'), Buffer.alloc(50_000_000));
-	// More of them than there are threads.
+	// More clients than threads.
 	const idle = await Promise.all(Array.from({ length: 20 }, () => new Promise((resolve, reject) => {
 		http.get(`${server.base}${url('big', '&format=tar')}`, { agent: false, headers: { Authorization: `Bearer ${server.token}` } }, (answer) => resolve(answer.pause())).on('error', reject);
 	})));

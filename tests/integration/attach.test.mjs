@@ -1,4 +1,4 @@
-// `ringside attach` in a real terminal emulator: what it shows, what it leaves behind.
+// `ringside attach` in a real terminal emulator: what it shows and restores.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ async function detach(screen) {
 const client = (server) => processesNaming(server.root).find((pid) => /ringside attach/.test(cmdline(pid))
 	&& !/bash|tmux/.test(cmdline(pid)));
 
-scenario('colours, typing, the size of the window, and the terminal as it was', async (server) => {
+scenario('colours, typing, the size of the window, and the restored terminal', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {
 		const modes = path.join(server.root, 'modes');
@@ -43,7 +43,7 @@ scenario('colours, typing, the size of the window, and the terminal as it was', 
 		await screen.tmux('resize-window', '-x', '90', '-y', '20');
 		await until('the old size', async () => (await server.api.get('box')).cols === 90);
 		await detach(screen);
-		assert.match(await screen.text('-S', '-'), /^kept/m, 'what was there is in the scrollback');
+		assert.match(await screen.text('-S', '-'), /^kept/m, 'earlier output is in the scrollback');
 		await screen.line(`stty -a > ${modes}.2; echo compared`);
 		await screen.shows(/^compared/m);
 		assert.equal(readFileSync(`${modes}.2`, 'utf8'), readFileSync(`${modes}.1`, 'utf8'));
@@ -51,7 +51,7 @@ scenario('colours, typing, the size of the window, and the terminal as it was', 
 	await attached(server, 'box', 0);
 });
 
-scenario('what is there is drawn, with the scrollback, once', async (server) => {
+scenario('the existing screen is drawn once, with the scrollback', async (server) => {
 	await server.session({ id: 'box' });
 	await cli(server, ['exec', 'box', 'printf "line%d\\n" {1..100}']);
 	await withScreen(server, { cols: 100, rows: 30 }, async (screen) => {
@@ -67,7 +67,7 @@ scenario('what is there is drawn, with the scrollback, once', async (server) => 
 	});
 });
 
-scenario('everything that a session has switched on is switched off again', async (server) => {
+scenario('all modes that a session has set are reset again', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		const names = ['alternate_on', 'mouse_any_flag', 'mouse_button_flag', 'mouse_standard_flag', 'mouse_sgr_flag',
@@ -80,10 +80,10 @@ scenario('everything that a session has switched on is switched off again', asyn
 		await until('the modes', async () => (await screen.flags('alternate_on', 'mouse_any_flag', 'cursor_flag')) === '1 1 0');
 		await detach(screen);
 		assert.equal(await screen.flags(...names), before);
-		// Who attaches again finds them on.
+		// A second attach sets them again.
 		await attach(server, screen, 'box');
 		await until('the modes again', async () => (await screen.flags('alternate_on', 'mouse_any_flag', 'cursor_flag')) === '1 1 0');
-		// So it is when it is told to end, and when it breaks.
+		// They are also reset by a signal and by a crash.
 		for (const [signal, status] of [['SIGTERM', 143], ['SIGHUP', 129], ['SIGSEGV', 139]]) {
 			kill(client(server), signal);
 			await screen.shows(new RegExp(`status=${status}`));
@@ -95,14 +95,14 @@ scenario('everything that a session has switched on is switched off again', asyn
 	});
 });
 
-scenario('what is typed before the session is there reaches it, once and in order', async (server) => {
+scenario('input typed before the session is ready reaches it once, in order', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		kill(server.pid, 'SIGSTOP');
 		await screen.line('ringside attach box; echo status=$?');
 		await until('a client', () => client(server));
-		// Both are read by readline: `read` would wait for the newline of a return that was typed while the terminal
-		// was raw, in any bash on any PTY.
+		// readline reads both: with `read`, bash would wait for the newline of a return that was typed while the
+		// terminal was raw.
 		await screen.line('x+=e""arly; echo "<$x>"');
 		await screen.line('x+=-se""cond; echo "<$x>"');
 		kill(server.pid, 'SIGCONT');
@@ -111,7 +111,7 @@ scenario('what is typed before the session is there reaches it, once and in orde
 	});
 });
 
-scenario('it comes back by itself when the server does', async (server) => {
+scenario('it reconnects when the server is back', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box');
@@ -130,8 +130,8 @@ scenario('it comes back by itself when the server does', async (server) => {
 		for (let i = 1; i <= 60; i += 1) assert.match(shown, new RegExp(`^tick${i}$`, 'm'), 'no line is missing');
 		await screen.line('echo back; echo');
 		await screen.shows(/^back$/m);
-		assert.doesNotMatch(await screen.text(), /lost/, 'what was typed without a server is lost');
-		// Within a program on the alternate screen.
+		assert.doesNotMatch(await screen.text(), /lost/, 'input without a server is lost');
+		// The same in a program on the alternate screen.
 		await screen.line('less /etc/passwd');
 		await screen.shows(/^root:/m);
 		await server.restart();
@@ -147,7 +147,7 @@ scenario('it comes back by itself when the server does', async (server) => {
 	});
 });
 
-scenario('keys: nothing of its own, and the detach key in all its forms', async (server) => {
+scenario('keys: none are its own but the detach key, in all its forms', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box', '--detach-key', 'C-]');
@@ -161,7 +161,7 @@ scenario('keys: nothing of its own, and the detach key in all its forms', async 
 		await screen.type('', 'C-]');
 		await screen.shows(/status=0/);
 		assert.match((await server.api.text('box', 0)), /pasted/);
-		// What a terminal says of itself while a screen is drawn goes nowhere.
+		// A terminal's replies while the screen is drawn are dropped.
 		await attach(server, screen, 'box');
 		await screen.type('', 'C-c');
 		await screen.line('printf "\\033[?1004h"; cat -v');
@@ -173,13 +173,13 @@ scenario('keys: nothing of its own, and the detach key in all its forms', async 
 		await server.outputMatches('box', /only this/, offset);
 		assert.doesNotMatch(await server.api.text('box', offset), /\^\[/);
 		await screen.type('', 'C-c');
-		// As kitty's protocol has C-\.
+		// C-\ as kitty's protocol encodes it.
 		await screen.type('\x1b[92;5u');
 		await screen.shows(/detached/);
 	});
 });
 
-scenario('only watching', async (server) => {
+scenario('a read-only client', async (server) => {
 	await server.session({ id: 'box', cols: 60, rows: 10 });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box', '--read-only');
@@ -192,7 +192,7 @@ scenario('only watching', async (server) => {
 	});
 });
 
-scenario('the end of the session, of its shell, and stops', async (server) => {
+scenario('the end of the session and of its shell, and stopping', async (server) => {
 	await server.session({ id: 'one' });
 	await server.session({ id: 'two' });
 	await withScreen(server, {}, async (screen) => {
@@ -215,13 +215,13 @@ scenario('the end of the session, of its shell, and stops', async (server) => {
 	const unknown = await cli(server, ['attach', 'nobody']);
 	assert.equal(unknown.code, 125);
 	assert.match(unknown.stderr, /SESSION_NOT_FOUND/);
-	assert.equal((await server.api.list()).data.includes('nobody'), false, 'it is not made');
+	assert.equal((await server.api.list()).data.includes('nobody'), false, 'no session is created');
 	const pipe = await cli(server, ['attach', 'one']);
 	assert.equal(pipe.code, 125);
 	assert.match(pipe.stderr, /must be a terminal/);
 });
 
-scenario('new --attach; attach without a name takes the last one', async (server) => {
+scenario('new --attach; attach without a name uses the latest session', async (server) => {
 	await withScreen(server, {}, async (screen) => {
 		await screen.line('ringside new --attach made');
 		await attached(server, 'made').catch(() => {});
@@ -237,7 +237,7 @@ scenario('new --attach; attach without a name takes the last one', async (server
 	});
 });
 
-/** A terminal that is ours to the last byte: what `ringside attach` writes to it, and what it answers. */
+/** A terminal of which the test controls every byte: output of `ringside attach` and replies. */
 class Terminal {
 	constructor(server, options = [], { answer = () => '' } = {}) {
 		this.server = server;
@@ -271,17 +271,17 @@ const elsewhere = {
 	'the window': '\\033[8;10;10t', printing: '\\033[5i', 'a locked keyboard': '\\033[2h',
 };
 
-scenario('a program in the session reaches the screen of a terminal, and nothing beyond it', async (server) => {
+scenario("a program in the session reaches the terminal's screen, but nothing beyond it", async (server) => {
 	await server.session({ id: 'box' });
 	const everything = Object.values(elsewhere).join('-');
 	for (const [options, allowed] of [[[], 0], [['--clipboard'], 4]]) {
 		const terminal = new Terminal(server, options);
-		await terminal.shows(/\x1b\[5n/); // it has been drawn
+		await terminal.shows(/\x1b\[5n/); // the screen has been drawn
 		terminal.shown = '';
 		const { offset } = await server.api.get('box');
 		await server.api.input('box', `printf 'be''gin${everything}e''nd\\n'\r`);
 		await terminal.shows(/begin[^]*end\r\n/);
-		// In two pieces, and from a terminal that was away meanwhile.
+		// In two pieces, and from a terminal that was disconnected meanwhile.
 		await server.api.input('box', 'printf "tw""o\\033]52;c;aG"; sleep 0.1; printf "VsbG8=\\athr""ee"\r');
 		await terminal.shows(/two[^]*three/);
 		const got = /begin[^]*three/.exec(terminal.shown)[0];
@@ -294,7 +294,7 @@ scenario('a program in the session reaches the screen of a terminal, and nothing
 	}
 });
 
-/** What terminals answer, one or the other: kitty, xterm, iTerm2, those that take bytes for C1 controls, or skip what is broken. */
+/** Replies of terminals: kitty, xterm, iTerm2, and ones that accept bytes as C1 controls or skip broken sequences. */
 const answers = [[/\x1b\[[>=]?0?c/, '\x1b[?62;c'], [/\x1b\[5n/, '\x1b[0n'], [/\x1b\[\??6n/, '\x1b[7;7R'], [/\x1b\[\??\d+\$p/, '\x1b[?1;2$y'],
 	[/\x1b\[>0?q/, '\x1bP>|kitty(1)\x1b\\'], [/\x1b\[\?u/, '\x1b[?0u'], [/\x1b\[(?:14|18|21)t/, '\x1b[8;24;80t'], [/\x1b\[\?2048h/, '\x1b[48;24;80;1;1t'],
 	[/\x1b\](?:1[0-2]|4;1);\?/, '\x1b]11;rgb:0/0/0\x1b\\'], [/\x1b\]52;c;\?/, '\x1b]52;c;cm0K\x1b\\'], [/\x1b\]5522;/, '\x1b]5522;x\x1b\\'],
@@ -305,14 +305,14 @@ const asked = '\x1b[c \x1b[>c \x1b[5n \x1b[6n \x1b[?6n \x1b[?1$p \x1b[>q \x1b[?u
 	+ ' \x1b]52;c;?\x07 \x1b]5522;type=read\x07 \x1b]99;i=1:p=?;\x07 \x1b]1337;ReportCellSize\x07 \x1b_Gi=31,a=q;AAAA\x1b\\ \x1bP$qm\x1b\\'
 	+ ' \x1bP+q544e\x1b\\ \x1bZ \x05 \x9b6n \xc2\x9b6n \x1b[\xc3\xa96n \xc2\x9a \x1bPtmux;\x1b\x1b[6n\x1b\\';
 
-scenario('a terminal that answers whatever it is asked types nothing, live, drawn again or resumed', async (server) => {
+scenario('a terminal that replies to every query types nothing: live, redrawn or resumed', async (server) => {
 	await server.session({ id: 'box' });
-	assert.ok(answer(asked).length > 150, 'this terminal never answers: the test shows nothing');
+	assert.ok(answer(asked).length > 150, 'this terminal never replies, so the test proves nothing');
 	writeFileSync(path.join(server.cwd, 'asked'), Buffer.from(asked, 'latin1'));
-	// What the server answers is read away.
+	// The program consumes the server's replies.
 	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; printf 'be''gin'; cat asked; perl -e 'for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 0.5) > 0; sysread(STDIN, my $b, 65536) }'; stty sane; echo 'e''nd'\n`);
 	const quiet = async (terminal, how) => {
-		// The one question of attach itself, behind what it has drawn.
+		// attach itself asks once, after it has drawn.
 		assert.equal(JSON.stringify(terminal.said.replaceAll('\x1b[0n', '')), '""', how);
 		assert.ok(terminal.said.length / 4 <= terminal.shown.split('\x1b[5n').length - 1);
 		assert.equal(await server.run('box', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n', how);

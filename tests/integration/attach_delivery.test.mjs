@@ -1,13 +1,13 @@
-// `ringside attach` over connections that are lost: what is typed arrives, and once.
+// `ringside attach` over connections that break: input arrives exactly once.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { withScreen } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-const attached = (server, id) => until(`somebody attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
+const attached = (server, id) => until(`a client attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
 
-/** A way to the server that can lose what goes one way or the other, and be cut. */
+/** A relay to the server that can drop the bytes of one direction and be cut. */
 async function openWay(server) {
 	const pairs = new Set(), lost = { up: 0, down: 0 }, loses = { up: false, down: false };
 	const pass = (from, to, way) => from.on('data', (bytes) => {
@@ -28,7 +28,7 @@ async function openWay(server) {
 	return { port: way.address().port, lost, loses, cut, close: () => (cut(), way.close()) };
 }
 
-scenario('what is typed into a connection that is lost arrives, and once', async (server) => {
+scenario('input that a broken connection has lost arrives exactly once', async (server) => {
 	await server.session({ id: 'box' });
 	const way = await openWay(server);
 	await withScreen(server, {}, async (screen) => {
@@ -38,13 +38,13 @@ scenario('what is typed into a connection that is lost arrives, and once', async
 		await screen.shows(/^# cat -v$/m);
 		way.loses.up = true;
 		await screen.type('unsent\rbehind it\r');
-		await until('the input is on its way', () => way.lost.up > 0);
+		await until('the input in flight', () => way.lost.up > 0);
 		way.loses.up = false;
 		way.cut();
 		await screen.shows(/^behind it\nunsent\nbehind it$|^unsent\nbehind it\nunsent\nbehind it$/m);
 		way.loses.down = true;
 		await screen.type('unheard\r');
-		await until('it is there', async () => /unheard[^]*unheard/.test(await server.api.text('box', 0)));
+		await until('the output', async () => /unheard[^]*unheard/.test(await server.api.text('box', 0)));
 		way.loses.down = false;
 		way.cut();
 		await screen.line('last');
@@ -58,7 +58,7 @@ scenario('what is typed into a connection that is lost arrives, and once', async
 	way.close();
 });
 
-scenario('what was typed for a session that is gone is not typed into another of its id', async (server) => {
+scenario('input for a deleted session is not typed into a new session of the same id', async (server) => {
 	await server.session({ id: 'box' });
 	const way = await openWay(server);
 	await withScreen(server, {}, async (screen) => {
@@ -68,7 +68,7 @@ scenario('what was typed for a session that is gone is not typed into another of
 		await screen.shows(/^# cat -v$/m);
 		way.loses.up = way.loses.down = true;
 		await screen.type('meant for the first\r');
-		await until('the input is on its way', () => way.lost.up > 0);
+		await until('the input in flight', () => way.lost.up > 0);
 		await server.api.delete('box');
 		await server.session({ id: 'box' });
 		way.loses.up = way.loses.down = false;

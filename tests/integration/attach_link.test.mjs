@@ -1,4 +1,4 @@
-// `ringside attach LINK`: what `ringside share` prints opens the session, and is seen by nobody on the way.
+// `ringside attach LINK`: a link of `ringside share` opens the session, and does not leak.
 import assert from 'node:assert/strict';
 import { cli, withScreen } from './lib/cli.mjs';
 import { cert, key } from './lib/certificate.mjs';
@@ -8,14 +8,14 @@ import { until } from './lib/until.mjs';
 
 const share = async (server, ...options) => (await cli(server, ['share', ...options])).stdout.trim();
 
-const attached = (server, id) => until(`somebody attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
+const attached = (server, id) => until(`a client attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
 
 async function detach(screen) {
 	await screen.type('', 'C-\\');
 	await screen.shows(/detached\]\n(.*\n)*status=0/);
 }
 
-scenario('a link that may type, one that may watch, and the owner\'s', async (server) => {
+scenario("a link of a driver, one of a viewer, and the owner's address", async (server) => {
 	await server.session({ id: 'other' });
 	await server.session({ id: 'box' });
 	await server.api.input('other', ':\r');
@@ -26,7 +26,7 @@ scenario('a link that may type, one that may watch, and the owner\'s', async (se
 		await attached(server, 'box');
 		const secret = drive.split('=')[1];
 		const client = await until('the client', () => processesNaming('ringside').find((pid) => /attach.http.*##/s.test(cmdline(pid))));
-		assert.ok(!cmdline(client).includes(secret), 'whoever lists processes sees the link');
+		assert.ok(!cmdline(client).includes(secret), 'the link is visible in the process list');
 		await screen.line('echo here=$RINGSIDE_SESSION');
 		await screen.shows(/^here=box$/m);
 		await detach(screen);
@@ -36,11 +36,11 @@ scenario('a link that may type, one that may watch, and the owner\'s', async (se
 		await screen.line('echo not""typed');
 		await detach(screen);
 		assert.doesNotMatch(await server.run('box', 'fc -l | cat'), /not""typed/);
-		assert.match(await (await fetch(`${server.base}/metrics`, { headers: { Authorization: `Bearer ${server.token}` } })).text(), /^ringside_viewer_input_refused\w* 0$/m, 'it is not even sent');
+		assert.match(await (await fetch(`${server.base}/metrics`, { headers: { Authorization: `Bearer ${server.token}` } })).text(), /^ringside_viewer_input_refused\w* 0$/m, 'a viewer's input is not even sent');
 		await screen.line(`clear; ringside attach '${server.base}/?s=other#token=${server.token}'; echo status=$?`);
 		await attached(server, 'other');
 		await detach(screen);
-		// The session ends, and its links with it.
+		// Links end with their session.
 		await cli(server, ['kill', 'box']);
 		await screen.line('clear; ringside attach "$DRIVE"; echo status=$?');
 		await screen.shows(/^status=[1-9]/m);
@@ -49,7 +49,7 @@ scenario('a link that may type, one that may watch, and the owner\'s', async (se
 	});
 });
 
-scenario('links that are none, and one too many', async (server) => {
+scenario('invalid links, and two links', async (server) => {
 	for (const [args, says] of [
 		[[`${server.base}/`], /a link is an address/],
 		[[`${server.base}/#link=`], /a link is an address/],
@@ -71,7 +71,7 @@ scenario('links that are none, and one too many', async (server) => {
 	assert.doesNotMatch(stderr + server.stderr, /hidden/);
 });
 
-scenario('TLS is verified before anything is said', async (server) => {
+scenario('TLS is verified before anything is sent', async (server) => {
 	await server.session({ id: 'box' });
 	await server.kill('SIGTERM');
 	await server.start({ args: ['--tls-cert', cert, '--tls-key', key] });

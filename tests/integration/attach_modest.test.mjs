@@ -1,4 +1,4 @@
-// `ringside attach` on terminals that take less than xterm does: every byte that reaches them.
+// `ringside attach` on terminals with fewer features than xterm: every byte that reaches them.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { until } from './lib/until.mjs';
 
 const attached = (server, count) => until(`${count} attached`, async () => (await server.api.get('box')).clients === count);
 
-/** What a terminal of that name gets, from attaching to leaving; `red` is how its red is written. */
+/** All bytes that a terminal of this type gets, from attach to detach; `red` is how it writes red. */
 async function bytesFor(server, screen, term, red) {
 	const place = path.join(server.root, `${term}.bytes`);
 	await screen.tmux('pipe-pane', '-O', `cat > ${place}`);
@@ -20,7 +20,7 @@ async function bytesFor(server, screen, term, red) {
 	await screen.shows(new RegExp(`Full-${term}`));
 	await screen.type('', 'Enter');
 	await screen.shows(new RegExp(`Back-${term}`));
-	// It is drawn from a snapshot, too.
+	// The size changes, so it is drawn from a snapshot too.
 	await screen.tmux('resize-window', '-x', '81');
 	await until('the new size', async () => (await server.api.get('box')).cols === 81);
 	await screen.shows(new RegExp(`Back-${term}`));
@@ -28,7 +28,7 @@ async function bytesFor(server, screen, term, red) {
 	await screen.type('', 'C-\\');
 	await screen.shows(/status=0/);
 	await screen.tmux('pipe-pane');
-	const bytes = await until('all of its bytes', () => {
+	const bytes = await until('all its bytes', () => {
 		const text = readFileSync(place, 'latin1');
 		return /beginning\r\n([^]*?)status=0/.exec(text)?.[1];
 	});
@@ -38,7 +38,7 @@ async function bytesFor(server, screen, term, red) {
 
 const STRANGE = /\x1b\][^]|\x1bP|\x1b\[[<=>]|\x1b\[[\d;?]*[ -/:]/;
 
-scenario('each gets its nearest colours, and nothing that it would print', { timeout: 120_000 }, async (server) => {
+scenario('each gets its nearest colours, and nothing that it would print as text', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		for (const [term, red, strange, other] of [
@@ -55,6 +55,6 @@ scenario('each gets its nearest colours, and nothing that it would print', { tim
 			}
 		}
 		const all = await bytesFor(server, screen, 'xterm-256color', '\x1b[38;2;250;0;0m');
-		assert.match(all, STRANGE, 'what takes all gets all');
+		assert.match(all, STRANGE, 'a full terminal gets everything');
 	});
 });

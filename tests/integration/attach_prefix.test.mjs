@@ -1,4 +1,4 @@
-// `ringside attach --prefix`: what stands behind the prefix key, and another session in the place of the one that is shown.
+// `ringside attach --prefix`: commands of the prefix key, and switching to another session.
 import assert from 'node:assert/strict';
 import { cli, withScreen } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
@@ -9,7 +9,7 @@ const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
 
 let asked = 0;
 const at = async (screen, id) => {
-	asked += 1; // what an earlier answer has left on the screen is none
+	asked += 1; // earlier output on the screen does not count
 	await screen.line(`echo now${asked}=$RINGSIDE_SESSION`);
 	await screen.shows(new RegExp(`^now${asked}=${id}$`, 'm'));
 };
@@ -20,7 +20,7 @@ async function attach(server, screen, id, ...options) {
 	await at(screen, id);
 }
 
-scenario('keys behind the prefix: next, previous, detach, itself, and what is none', async (server) => {
+scenario('prefix commands: next, previous, detach, a literal prefix, and unknown keys', async (server) => {
 	for (const id of ['anna', 'berta']) await server.session({ id });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');
@@ -31,14 +31,14 @@ scenario('keys behind the prefix: next, previous, detach, itself, and what is no
 		assert.deepEqual((({ cols, rows }) => [cols, rows])(await server.api.get('berta')), [90, 20]);
 		await screen.type('', 'C-b', 'p');
 		await at(screen, 'anna');
-		await screen.shows(/^now1=anna$/m); // what was there is there again
-		// What is typed in one go is for whom it was typed for.
+		await screen.shows(/^now1=anna$/m); // the earlier screen is restored
+		// Input goes to the session that was shown when it was typed, even in one write.
 		await screen.type('echo f""irst\r\x02necho s""econd\r');
 		await server.outputMatches('anna', /first\r\n/, 0);
 		await server.outputMatches('berta', /second\r\n/, 0);
 		assert.doesNotMatch(await server.api.text('berta', 0), /f""irst/);
 		assert.doesNotMatch(await server.api.text('anna', 0), /s""econd/);
-		// It comes back to this one, not to the first.
+		// It reconnects to this session, not to the first.
 		await server.restart();
 		await attached(server, 'berta');
 		await at(screen, 'berta');
@@ -53,7 +53,7 @@ scenario('keys behind the prefix: next, previous, detach, itself, and what is no
 		assert.match((await cli(server, ['attach', option, 'anna'])).stderr, says);
 });
 
-scenario('a list to choose from, help, a new session, and the end of one; nothing is lost meanwhile', async (server) => {
+scenario('a list of sessions, help, a new session, and ending one; no output is lost', async (server) => {
 	await server.session({ id: 'anna' });
 	await server.session({ id: 'berta', name: 'b\u6f22ig' });
 	await withScreen(server, { cols: 90, rows: 20 }, async (screen) => {
@@ -71,14 +71,14 @@ scenario('a list to choose from, help, a new session, and the end of one; nothin
 		await screen.type(' ');
 		await screen.shows(/^tick60$/m);
 		const all = await screen.text('-S', '-');
-		for (let i = 1; i <= 60; i += 1) assert.match(all, new RegExp(`^tick${i}$`, 'm'), 'what came meanwhile is in the scrollback');
+		for (let i = 1; i <= 60; i += 1) assert.match(all, new RegExp(`^tick${i}$`, 'm'), 'output that came meanwhile is in the scrollback');
 		await at(screen, 'anna');
 		await attached(server, 'anna');
 		await screen.type('', 'C-b', 's');
 		await screen.shows(/> anna.*\n.*berta \(b\u6f22ig\)/);
 		await screen.type('', 'Down', 'Enter');
 		await at(screen, 'berta');
-		// The server dies while something of ours is shown.
+		// The server dies while an overlay is shown.
 		await screen.type('', 'C-b', 's');
 		await screen.shows(/> berta/);
 		await server.kill('SIGKILL');
@@ -96,7 +96,7 @@ scenario('a list to choose from, help, a new session, and the end of one; nothin
 		await screen.shows(/\[berta: was deleted\]\nstatus=3/);
 		await attach(server, screen, 'anna', '--on-end', 'next');
 		await screen.type('', 'C-b', 'c');
-		const id = await until('a new one', async () => (await server.api.list()).data.find((each) => each !== 'anna'));
+		const id = await until('a new session', async () => (await server.api.list()).data.find((each) => each !== 'anna'));
 		await attached(server, id);
 		await attached(server, 'anna', 0);
 		await at(screen, id);

@@ -1,4 +1,4 @@
-// `ringside attach --prefix`: the session's history on the terminal, to scroll and to search in, while the session goes on.
+// `ringside attach --prefix`: scrolling and searching in the history while the session goes on.
 import assert from 'node:assert/strict';
 import { withScreen } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
@@ -6,16 +6,16 @@ import { until } from './lib/until.mjs';
 
 async function attach(server, screen, id) {
 	await screen.line(`clear; ringside attach --prefix C-b ${id}; echo status=$?`);
-	await until(`somebody is attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
+	await until(`a client attached to ${id}`, async () => (await server.api.get(id)).clients === 1);
 	await screen.line('echo at=$RINGSIDE_SESSION');
 	await screen.shows(new RegExp(`^at=${id}$`, 'm'));
 }
 
 const shown = async (screen) => (await screen.text()).split('\n');
-/** The line at the top, once it is that one. */
+/** Wait until this is the top line. */
 const top = (screen, wanted) => until(`${wanted} at the top`, async () => (await shown(screen))[0] === wanted);
 
-scenario('scrolling: lines, pages, both ends, and back to the session, which went on', async (server) => {
+scenario('scrolling: lines, pages, both ends, and back to the running session', async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 80, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');
@@ -29,17 +29,17 @@ scenario('scrolling: lines, pages, both ends, and back to the session, which wen
 		await top(screen, 'line 263');
 		await screen.type('', 'Down');
 		await top(screen, 'line 264');
-		await screen.type('', 'C-b'); // a key of its own here
+		await screen.type('', 'C-b'); // a key without a command here
 		await top(screen, 'line 246');
-		await screen.type(' '); // and a page down
+		await screen.type(' '); // page down
 		await top(screen, 'line 264');
 		await screen.type('g');
 		await screen.shows(/ lines 1-19 of/);
 		await screen.type('G');
 		await screen.shows(/^line 300$/m);
-		await screen.type('kkkkkkkkkkkkkkkkkkkkkkkkkk'); // typed in one go
+		await screen.type('kkkkkkkkkkkkkkkkkkkkkkkkkk'); // in one write
 		await top(screen, 'line 257');
-		// What is printed meanwhile moves nothing, and is there afterwards.
+		// Output that comes meanwhile does not move the view, and is there afterwards.
 		await server.api.input('anna', 'for i in {301..350}; do echo "line $i"; done\r');
 		await server.outputMatches('anna', /line 350\r/, 0);
 		await screen.type('j');
@@ -58,7 +58,7 @@ scenario('scrolling: lines, pages, both ends, and back to the session, which wen
 	});
 });
 
-scenario('searching, in colours, other widths, and without a server', async (server) => {
+scenario('searching, colours, other widths, and no server', async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 80, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');
@@ -81,12 +81,12 @@ scenario('searching, in colours, other widths, and without a server', async (ser
 		await screen.type('el\r');
 		await screen.shows(/match \d+ of 100;/);
 		await screen.type('/nowhere\x1b');
-		await screen.shows(/match \d+ of 100;/); // given up
+		await screen.shows(/match \d+ of 100;/); // cancelled
 		await screen.type('/a%&b?\r');
 		await screen.shows(/no line matches; q goes back/);
-		await screen.type('/\x1b[2J\r\x1b[A'); // neither the question nor the page takes a sequence for anything but a key
+		await screen.type('/\x1b[2J\r\x1b[A'); // neither the prompt nor the view treats the sequence as input
 		await screen.shows(/q goes back/);
-		// Another width has other lines.
+		// Another width wraps lines differently.
 		await screen.type('/row 50\r');
 		await screen.shows(/^row 50 n\u00e4del$/m);
 		for (const [cols, rows] of [[5, 3], [1, 1], [40, 30], [80, 20]]) await screen.tmux('resize-window', '-x', `${cols}`, '-y', `${rows}`);
@@ -98,7 +98,7 @@ scenario('searching, in colours, other widths, and without a server', async (ser
 		await screen.type('g');
 		await screen.shows(/ lines 1-19 of/);
 		await screen.type('q');
-		await until('it is attached again', async () => (await server.api.get('anna')).clients === 1);
+		await until('a client attached again', async () => (await server.api.get('anna')).clients === 1);
 		await screen.line('echo back=$RINGSIDE_SESSION');
 		await screen.shows(/^back=anna$/m);
 		await screen.type('', 'C-b', '[');
@@ -108,7 +108,7 @@ scenario('searching, in colours, other widths, and without a server', async (ser
 	});
 });
 
-scenario('scrolling beside a flood: lines that go are let go, and keys act at once', { args: ['--scrollback', '200'] }, async (server) => {
+scenario('scrolling during a flood: dropped lines disappear, and keys act at once', { args: ['--scrollback', '200'] }, async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 80, rows: 20 }, async (screen) => {
 		await attach(server, screen, 'anna');

@@ -1,4 +1,4 @@
-// `ringside attach --status`: the session from the server's screens, and a line of ours below it.
+// `ringside attach --status`: the session drawn from the server's screens, with a status line below.
 import assert from 'node:assert/strict';
 import { withScreen } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
@@ -16,7 +16,7 @@ async function attach(server, screen, id, ...options) {
 	await attached(server, id);
 }
 
-scenario('a status line: what is typed arrives once, through switches, another session and a server that was killed', async (server) => {
+scenario('a status line: input arrives exactly once, across switches, another session and a killed server', async (server) => {
 	for (const id of ['anna', 'berta']) await server.session({ id });
 	await withScreen(server, { cols: COLS, rows: ROWS }, async (screen) => {
 		await attach(server, screen, 'anna', '--status');
@@ -39,7 +39,7 @@ scenario('a status line: what is typed arrives once, through switches, another s
 		await sized(server, 'anna', ROWS);
 		await screen.line('echo b""ytes');
 		await screen.shows(/^bytes$/m);
-		// What was printed while the screen was drawn is in the terminal's scrollback.
+		// Output printed while the screen was drawn is in the terminal's scrollback.
 		await screen.shows(/^1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n/m, '-S', '-');
 		await screen.type('', 'C-b', 't');
 		await says(screen, /^ anna /);
@@ -71,7 +71,7 @@ scenario('a status line: what is typed arrives once, through switches, another s
 	});
 });
 
-scenario('a status line: modes, a flood, a drain, and those who only watch', async (server) => {
+scenario('a status line: modes, a flood, a drain, and read-only clients', async (server) => {
 	await server.session({ id: 'anna' });
 	await server.session({ id: 'berta' });
 	await withScreen(server, { cols: COLS, rows: ROWS }, async (screen) => {
@@ -88,7 +88,7 @@ scenario('a status line: modes, a flood, a drain, and those who only watch', asy
 		await attach(server, screen, 'berta', '--status', '--read-only');
 		await says(screen, /^ berta /);
 		const { rows } = await server.api.get('berta');
-		assert.notEqual(rows, ROWS - 1, 'who watches sends no size');
+		assert.notEqual(rows, ROWS - 1, 'a viewer sends no size');
 		await screen.line('nothing');
 		await server.api.call('POST', '/api/drain');
 		await says(screen, /^ berta \| the server is being drained/);

@@ -1,16 +1,16 @@
-// Who did something is what the server knows; what they call themselves stands beside it and is believed by nobody.
+// The server determines the author of a command. The client's label is only shown beside it.
 import assert from 'node:assert/strict';
 import { cli } from './lib/cli.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** The blocks of s, but for what has waited for the shell, once there are so many that are done. */
+/** Wait for `count` finished blocks of s; those that have waited for the shell are left out. */
 const blocks = (api, count, query = '') => until(`${count} blocks`, async () => {
 	const list = (await api.call('GET', `/api/session/s/blocks${query}`)).blocks.filter(({ state, command }) => state === 'done' && !command.startsWith('echo awake'));
 	return list.length === count && list;
 });
 
-scenario('nobody passes for another', async (server) => {
+scenario('no client can pass for another', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token, link } = await api.link('s', 'driver', 60_000);
@@ -24,7 +24,7 @@ scenario('nobody passes for another', async (server) => {
 	assert.deepEqual([plain.data.author, plain.data.label], ['owner', null]);
 	const named = await api.call('POST', '/api/session/s/exec', { command: 'true', label: 'robot' });
 	assert.deepEqual([named.data.author, named.data.label], ['owner', 'robot']);
-	// What comes while the shell does not read a line yet is not shown, and its text not kept.
+	// Input before the shell reads a line is not shown, and its text is not kept.
 	await server.shellReady('s');
 	await driver.call('POST', '/api/session/s/keys', { text: 'echo typed', submit: true, ...claims });
 	await blocks(api, 4);
@@ -34,7 +34,7 @@ scenario('nobody passes for another', async (server) => {
 	const all = await blocks(api, 5);
 	assert.deepEqual(all.map((b) => [b.by, b.author, b.label]), [
 		['exec', author, 'owner'], ['exec', 'owner', null], ['exec', 'owner', 'robot'], ['human', author, 'owner'], ['human', author, 'owner']]);
-	// The two are one entry when they were typed within a moment.
+	// Lines typed within a moment may be one entry.
 	const typed = (await api.call('GET', '/api/session/s/typed')).typed.filter(({ text }) => /echo (typed|at)/.test(text));
 	assert.match(typed.map(({ text }) => text).join(''), /echo typed[^]*echo at a terminal/);
 	for (const t of typed) assert.deepEqual([t.author, t.label, t.by], [author, 'owner', undefined]);
@@ -42,25 +42,25 @@ scenario('nobody passes for another', async (server) => {
 	assert.deepEqual([lease.author, lease.owner], [author, 'owner']);
 	await api.call('DELETE', '/api/session/s/lease');
 
-	// What is asked for by author are the server's words, what by label their own.
+	// author matches the server's names, label the client's own.
 	assert.deepEqual((await blocks(api, 2, '?author=owner')).map((b) => b.command), ['true', 'true']);
 	assert.deepEqual((await blocks(api, 3, '?label=owner')).map((b) => b.author), [author, author, author]);
 	const told = await cli(server, ['blocks', '--json', '--author', author, 's']);
 	assert.equal(JSON.parse(told.stdout).blocks.length, 3);
 	assert.match((await cli(server, ['blocks', 's'])).stdout, new RegExp(`^\\S+ +0 +${author.slice(0, 12)} +"owner" echo asked$`, 'm'));
 
-	// The log, which has neither the command nor its environment.
+	// The log has neither the command nor its environment.
 	assert.match(server.stderr, new RegExp(`msg=ended id=${data.id} .*principal=${author} label=owner .*command="10 bytes digest [0-9a-f]{16}"`));
 	assert.ok(!server.stderr.includes('echo asked'));
 
-	// The next server knows the same.
+	// The next server has the same records.
 	await server.restart();
 	assert.deepEqual((await blocks(api, 5)).map((b) => [b.author, b.label]), all.map((b) => [b.author, b.label]));
 	const again = (await api.call('GET', `/api/session/s/exec/${data.id}`)).data;
 	assert.deepEqual([again.author, again.label], [author, 'owner']);
 });
 
-scenario('whose command waits may take it back, also while somebody else has leased the session', async (server) => {
+scenario('the author of a waiting command may cancel it, also while another client has a lease', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token } = await api.link('s', 'driver', 60_000);

@@ -1,4 +1,4 @@
-// Backups: round trips, by the published client and by hand; archives and configurations that are hostile; what is given up half way.
+// Backups: round trips with the published client and by hand; hostile archives and configurations; cancelled backups.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const listed = (file) => execFileSync('unsquashfs', ['-lc', file], { encoding: '
 	.map((line) => line.replace(/^squashfs-root\/?/, '')).filter(Boolean).sort();
 const stages = (dir) => readdirSync(dir).filter((name) => /^\.ringside-(restore|backup)-/.test(name));
 
-/** A project, and all of its names that are no directories with something in them. */
+/** A project, and all its names but those of directories that are not empty. */
 function project(server) {
 	const dir = path.join(server.cwd, 'project'), at = (name) => path.join(dir, name);
 	for (const each of ['src/deep', 'node_modules/x', 'src/node_modules']) mkdirSync(at(each), { recursive: true });
@@ -64,7 +64,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 		}
 	});
 
-scenario('what is left out', {}, async (server) => {
+scenario('excluded files', {}, async (server) => {
 	const dir = project(server);
 	const without = async (body) => listed(await saved(server, dir, body));
 	const but = (gone) => everything.filter((name) => !gone.test(name));
@@ -76,14 +76,14 @@ scenario('what is left out', {}, async (server) => {
 	])
 		assert.deepEqual(await without({ excludes }), but(gone), JSON.stringify(excludes));
 	assert.deepEqual(await without({ excludes: Array.from({ length: 1000 }, (_, i) => `${'x'.repeat(1000)}${i}`) }), everything);
-	assert.deepEqual(await without({ gitignore: true }), everything, 'nothing that git knows');
+	assert.deepEqual(await without({ gitignore: true }), everything, 'git ignores nothing here');
 	script('cd "$1"; git init -q .; printf \'node_modules\\n*.log\\nst\\\\*r\\n#not\\n\\\\#hash\\n\\\\ blank\\n\' >.gitignore', dir);
 	const kept = (await without({ gitignore: true })).filter((name) => !name.startsWith('.git'));
 	assert.deepEqual(kept, but(/node_modules|\.log$|st\*r|#hash| blank/));
 	for (const format of ['gzip', 'lz4', 'zstd']) await saved(server, dir, { compression: { format, threads: 1000000 } });
 });
 
-scenario('a directory alone is enough, and archives in the workspace are no part of it', {}, async (server) => {
+scenario('a backup needs only a directory, and excludes archives in the workspace', {}, async (server) => {
 	project(server);
 	const { status, json, text } = await post(server, 'create', { dir: server.cwd });
 	assert.equal(status, 200, text);
@@ -108,7 +108,7 @@ scenario('a directory alone is enough, and archives in the workspace are no part
 	}
 });
 
-scenario('what is refused', {}, async (server) => {
+scenario('refused requests', {}, async (server) => {
 	const dir = project(server), archivePath = archive(server);
 	await saved(server, dir);
 	for (const body of [
@@ -137,7 +137,7 @@ scenario('what is refused', {}, async (server) => {
 const few = mkdtempSync(path.join(os.tmpdir(), 'rs-few-'));
 symlinkSync('/bin/bash', path.join(few, 'bash'));
 process.on('exit', () => rmSync(few, { recursive: true }));
-scenario('without squashfs-tools it says what to install', { env: { PATH: few } }, async (server) => {
+scenario('without squashfs-tools the error says what to install', { env: { PATH: few } }, async (server) => {
 	for (const what of ['create', 'restore']) {
 		const { status, json } = await post(server, what, { dir: server.cwd, archivePath: archive(server) });
 		assert.equal(status, 500);
@@ -145,7 +145,7 @@ scenario('without squashfs-tools it says what to install', { env: { PATH: few } 
 	}
 });
 
-/** Archives whose tables are not compressed, so that names in them can be made what no mksquashfs makes. */
+/** Archives with uncompressed tables, so that their names can be replaced by ones that mksquashfs never makes. */
 const plain = ['-noI', '-noD', '-noF', '-noX', '-no-progress', '-quiet', '-noappend', '-no-recovery'];
 function forge(server, name, make, from, to) {
 	const dir = path.join(server.root, `forge-${name}`), file = archive(server, name);
@@ -162,7 +162,7 @@ function forge(server, name, make, from, to) {
 	return file;
 }
 
-scenario('archives that are hostile leave all as it was', {}, async (server) => {
+scenario('hostile archives change nothing', {}, async (server) => {
 	const dir = path.join(server.cwd, 'd'), outside = path.join(server.root, 'outside');
 	mkdirSync(outside);
 	mkdirSync(dir);
@@ -189,7 +189,7 @@ scenario('archives that are hostile leave all as it was', {}, async (server) => 
 		assert.deepEqual(readdirSync(outside), [], name);
 		assert.deepEqual(readdirSync(server.cwd).sort(), ['.ringside-backups', 'd'], name);
 	}
-	// A link in the place of the archives' directory would lead them out.
+	// A link in place of the archives' directory would lead out of the workspace.
 	const link = forge(server, 'link', `ln -s '${outside}' .ringside-backups; echo x >f`);
 	const { status, json } = await post(server, 'restore', { dir: server.cwd, archivePath: link });
 	assert.deepEqual([status, json.code], [500, 'BACKUP_RESTORE_FAILED']);
@@ -197,10 +197,10 @@ scenario('archives that are hostile leave all as it was', {}, async (server) => 
 	assert.deepEqual([readdirSync(server.cwd).sort(), readdirSync(outside)], [['.ringside-backups', 'd'], []]);
 });
 
-/** Something that takes a while to save: it cannot be compressed, and there is a lot of it. */
+/** Incompressible files that take a while to save. */
 const large = (dir, mib) => script('mkdir -p "$1"; for i in $(seq "$2"); do head -c 1M /dev/urandom >"$1/$i"; done', dir, String(mib));
 
-/** A request of which the answer is not awaited. */
+/** Send a request without waiting for its response. */
 function asked(server, what, body) {
 	const request = http.request(`${server.base}/api/backup/${what}`, { agent: false, method: 'POST', headers: {
 		Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' } }, (answer) => assert.fail(`answered with ${answer.statusCode}`));
@@ -208,7 +208,9 @@ function asked(server, what, body) {
 	return request;
 }
 
-/** Programs that stop before they make or extract an archive, once they are asked to: they cannot be done before they are cancelled. */
+/**
+ * Programs that stop before they make or extract an archive, so that they are still running when they are cancelled.
+ */
 const stopping = mkdtempSync(path.join(os.tmpdir(), 'rs-stopping-'));
 chmodSync(stopping, 0o755);
 for (const name of ['mksquashfs', 'unsquashfs'])
@@ -217,7 +219,7 @@ process.on('exit', () => rmSync(stopping, { recursive: true }));
 const stopped = (command, marker) => until(command, () => processesNaming(marker)
 	.some((pid) => cmdline(pid).includes(`${stopping}/${command}`) && status(pid).State?.startsWith('T')));
 
-scenario('a client that goes away takes its backup with it', { env: { PATH: `${stopping}:${process.env.PATH}` } }, async (server) => {
+scenario('a backup ends with its client', { env: { PATH: `${stopping}:${process.env.PATH}` } }, async (server) => {
 	const dir = path.join(server.cwd, 'large');
 	mkdirSync(dir);
 	for (let i = 0; i < 64; i++) writeFileSync(path.join(dir, `${i}`), 'content');
@@ -228,20 +230,20 @@ scenario('a client that goes away takes its backup with it', { env: { PATH: `${s
 	let request = asked(server, 'create', { dir, archivePath: archive(server) });
 	await stopped('mksquashfs', marker);
 	request.destroy();
-	await until('its end', () => processesNaming(marker).length === 0 && stages(keep(server)).length === 0);
-	// Until the server has seen it too, a restoration of the directory is refused.
-	await until('the word of its end', () => server.stderr.includes('end=cancelled'));
+	await until('the end of the program', () => processesNaming(marker).length === 0 && stages(keep(server)).length === 0);
+	// Until the server has seen its end too, restoring the directory is refused.
+	await until('the cancellation in the log', () => server.stderr.includes('end=cancelled'));
 	assert.equal(statSync(archive(server)).size, before, 'the archive that was there');
 	writeFileSync(path.join(dir, 'late'), 'late');
 	request = asked(server, 'restore', { dir, archivePath: archive(server) });
 	await stopped('unsquashfs', marker);
 	request.destroy();
-	await until('its end', () => processesNaming(marker).length === 0 && stages(server.cwd).length === 0);
+	await until('the end of the program', () => processesNaming(marker).length === 0 && stages(server.cwd).length === 0);
 	assert.equal(readFileSync(path.join(dir, 'late'), 'utf8'), 'late');
 	assert.equal(readdirSync(dir).length, 65);
 });
 
-scenario('what is killed in the middle leaves what was there, and goes with the next', { env: { PATH: `${stopping}:${process.env.PATH}` } }, async (server) => {
+scenario('an interrupted restoration leaves the directory unchanged, and the next one removes its leftovers', { env: { PATH: `${stopping}:${process.env.PATH}` } }, async (server) => {
 	const dir = path.join(server.cwd, 'large'), marker = `${server.cwd}/.ringside-`;
 	large(dir, 4);
 	rmSync(path.join(stopping, 'stop'), { force: true });
@@ -254,10 +256,11 @@ scenario('what is killed in the middle leaves what was there, and goes with the 
 	const killed = await answer;
 	rmSync(path.join(stopping, 'stop'));
 	assert.deepEqual([killed.status, killed.json.code, killed.json.context.exitCode], [500, 'BACKUP_RESTORE_FAILED', 137]);
-	await until('its end', () => processesNaming(marker).length === 0);
+	await until('the end of the program', () => processesNaming(marker).length === 0);
 	assert.equal(readFileSync(path.join(dir, 'late'), 'utf8'), 'late');
 	for (const name of stages(server.cwd)) script('touch -d "1 hour ago" "$1"', path.join(server.cwd, name));
-	// What somebody has left, and holds no more, goes with the next; what was there and is there no more comes back.
+	// Leftovers that no process holds are removed by the next restoration, and the directory that was moved away is
+	// restored.
 	const left = path.join(server.cwd, '.ringside-restore-0123456789');
 	mkdirSync(path.join(left, 'new/x'), { recursive: true });
 	mkdirSync(path.join(left, 'old/lost'), { recursive: true });
@@ -278,7 +281,7 @@ scenario('the disk is full', { skip: disk ? false : 'a small file system cannot 
 	assert.deepEqual([made.status, made.json.code], [500, 'BACKUP_CREATE_FAILED'], made.text);
 	assert.match(JSON.stringify(made.json), /No space left/);
 	assert.deepEqual(readdirSync(keep(server)), ['.gitignore']);
-	// It holds more than there is room for, and its archive hardly anything.
+	// The tree needs more space than there is, its archive hardly any.
 	const zeros = path.join(server.root, 'zeros');
 	script('mkdir "$1"; head -c 20M /dev/zero >"$1/zeros"', zeros);
 	await saved(server, zeros);
@@ -287,14 +290,15 @@ scenario('the disk is full', { skip: disk ? false : 'a small file system cannot 
 	assert.match(back.json.message, /space/);
 	assert.deepEqual(readdirSync(small), ['f']);
 	assert.deepEqual(stages(server.cwd), []);
-	// Nor does a name help that has a line of its own, which seems to take bytes away: holes need no room, but may be filled.
+	// A file name that looks like a line of the listing with a negative size does not help. Holes need no space, but
+	// may be filled.
 	script('d=$\'x\\n-rw-r--r-- 0\'; mkdir "$1/$d"; touch "$1/$d/0 -99999999 2026-01-01 00:00 y"; rm "$1/zeros"; truncate -s 20M "$1/zeros"', zeros);
 	await saved(server, zeros);
 	const lie = await post(server, 'restore', { dir: small, archivePath: archive(server) });
 	assert.deepEqual([lie.status, lie.json.code], [500, 'BACKUP_RESTORE_FAILED'], lie.text);
 	assert.match(lie.json.message, /not enough space/);
 	assert.deepEqual(readdirSync(small), ['f']);
-	// The whole of it is a mount: it is exchanged from within.
+	// The whole directory is a mount point: its contents are exchanged.
 	await saved(server, small);
 	const inside = await post(server, 'restore', { dir: server.cwd, archivePath: archive(server) });
 	assert.equal(inside.status, 200, inside.text);
@@ -302,7 +306,7 @@ scenario('the disk is full', { skip: disk ? false : 'a small file system cannot 
 	assert.ok(existsSync(archive(server)));
 });
 
-scenario('what a link leads to is judged, and what has other names keeps its mode', {}, async (server) => {
+scenario('links are checked by their target, and files with several names keep their mode', {}, async (server) => {
 	const dir = path.join(server.cwd, 'dir'), link = path.join(server.cwd, 'link');
 	mkdirSync(dir);
 	writeFileSync(path.join(dir, 'file'), 'saved', { mode: 0o400 });
@@ -318,8 +322,8 @@ scenario('what a link leads to is judged, and what has other names keeps its mod
 	}
 });
 
-scenario('what is mounted in a directory is not emptied', { skip: disk ? false : 'nothing can be mounted here' }, async (server) => {
-	// Of the same file system, and with a name that is easily read wrong.
+scenario('mounts inside a directory are not emptied', { skip: disk ? false : 'nothing can be mounted here' }, async (server) => {
+	// Of the same file system, and with a name that is hard to parse.
 	const dir = path.join(server.cwd, 'dir 1'), below = path.join(dir, 'a 2 %s \\3'), source = path.join(server.cwd, 'source');
 	mkdirSync(below, { recursive: true });
 	mkdirSync(source);

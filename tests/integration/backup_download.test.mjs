@@ -1,4 +1,4 @@
-// Archives that come from a store, also from one that misbehaves.
+// Archives that are downloaded from a store, also from one that misbehaves.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function stored(name, misbehave, body, options = {}) {
 		const store = await new Store({ certificate, misbehave }).open();
 		try {
 			await body(server, store);
-			assert.ok(!(server.stderr + server.stdout).includes('5ec7e7'), 'nothing that is signed is logged');
+			assert.ok(!(server.stderr + server.stdout).includes('5ec7e7'), 'a signed URL is in the log');
 		} finally {
 			await store.close();
 		}
@@ -32,7 +32,7 @@ function kept(store, size) {
 	return bytes;
 }
 const address = (store) => `${store.origin}/bucket/key?${SIGNATURE}`;
-/** Ranges of so many bytes each, the last with what is left. */
+/** Ranges of `size` bytes; the last one is shorter. */
 const cut = (store, total, size) => Array.from({ length: Math.ceil(total / size) }, (_, i) => ({
 	url: address(store), offset: i * size, range: `bytes=${i * size}-${Math.min(total, (i + 1) * size) - 1}`,
 }));
@@ -52,20 +52,20 @@ stored('ranges of a large archive are there as a whole, in any order', undefined
 	assert.equal(statSync(archivePath).mode & 0o777, 0o600);
 	assert.ok(store.most > 1 && store.most <= 16, `${store.most} at once`);
 	for (const { method, headers } of store.requests) assert.deepEqual([method, headers.authorization], ['GET', undefined]);
-	// As a whole, over what is there.
+	// Replaces the archive that is there.
 	const other = kept(store, 1234);
 	assert.equal((await download(server, { archivePath, expectedSize: other.length, parts: [{ url: address(store), offset: 0 }], timeoutMs: 1_810_000 })).status, 200);
 	assert.ok(other.equals(readFileSync(archivePath)));
 	nothingLeft(server);
 });
 
-stored('tries again what fails for a while, each range from its beginning', (request, count, response) => {
+stored('failed ranges are tried again, each from its start', (request, count, response) => {
 	const first = Number(/bytes=(\d+)/.exec(request.headers.range)[1]), n = first / 600_000;
 	tries[n] = (tries[n] ?? 0) + 1;
 	if (n === 0 && tries[n] < 3) return answer(response, 500);
 	if (n === 1 && tries[n] === 1) return request.socket.destroy() && true;
 	if (n === 2 && tries[n] === 1) return answer(response, 429);
-	if (n === 3 && tries[n] < 3) { // in the middle of it
+	if (n === 3 && tries[n] < 3) { // in the middle of the range
 		response.writeHead(206, { 'Content-Length': 600_000, 'Content-Range': `bytes ${first}-${first + 599_999}/3000000` });
 		response.write(randomBytes(100_000), () => request.socket.destroy());
 		return true;
@@ -112,17 +112,17 @@ stored('it takes no longer than it may, and a stream tells how far it is', (requ
 	const body = { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 100_000), timeoutMs: 4000 };
 	const stream = new EventStream(server, '/api/backup/download', { method: 'POST', body, headers: { Accept: 'text/event-stream' } });
 	await stream.until('progress', (e) => e.type === 'progress' && e.bytes === 100_000 && e.totalBytes === 200_000);
-	const end = await stream.until('its end', (e) => e.type === 'error');
+	const end = await stream.until('the end of the download', (e) => e.type === 'error');
 	assert.match(end.error, /could not be downloaded: The transfer timed out$/);
 	assert.ok(!existsSync(archivePath));
 	const stop = new AbortController();
 	const pending = fetch(`${server.base}/api/backup/download`, {
 		method: 'POST', body: JSON.stringify({ ...body, timeoutMs: undefined }), signal: stop.signal, headers: { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' },
 	}).catch(() => {});
-	await until('it is under way', () => store.requests.filter(({ headers }) => /=0-/.test(headers.range)).length === 2);
+	await until('the first two requests', () => store.requests.filter(({ headers }) => /=0-/.test(headers.range)).length === 2);
 	stop.abort();
 	await pending;
-	await until('it is given up', () => /downloaded.*error="The transfer was cancelled"/.test(server.stderr));
+	await until('the cancellation in the log', () => /downloaded.*error="The transfer was cancelled"/.test(server.stderr));
 });
 
 stored('nothing else is asked for, or written', undefined, async (server, store) => {
@@ -149,7 +149,7 @@ stored('nothing else is asked for, or written', undefined, async (server, store)
 		assert.match(json.message, /address is refused/, host);
 	}
 	assert.deepEqual(store.requests, []);
-	// What is in the workspace is others': a link there leads nowhere else.
+	// The workspace is not trusted: its links must not lead out of it.
 	const elsewhere = path.join(path.dirname(server.cwd), `${path.basename(server.cwd)}-elsewhere`);
 	mkdirSync(path.dirname(archivePath), { recursive: true });
 	symlinkSync(elsewhere, path.join(path.dirname(archivePath), 'out'));
@@ -172,7 +172,7 @@ stored('a whole archive is sent to one address', undefined, async (server, store
 		assert.match(json.etag, /^"[0-9a-f]{32}"$/);
 		assert.ok(content.equals(store.objects.get('bucket/key').bytes));
 	}
-	// A store that names no tag has it all the same.
+	// A store that does not send an ETag still works.
 	store.misbehave = async (request, count, response) => {
 		for await (const chunk of request) void chunk;
 		return answer(response, 200);

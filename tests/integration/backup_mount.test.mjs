@@ -1,4 +1,4 @@
-// Archives that are mounted instead of extracted: where FUSE can be used, which is wherever there is /dev/fuse.
+// Archives that are mounted instead of extracted, wherever /dev/fuse exists.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -7,13 +7,13 @@ import { kill } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** Rooms have no /dev/fuse. */
+/** Sandboxes have no /dev/fuse. */
 const skip = existsSync('/dev/fuse') && process.env.RINGSIDE_ISOLATED !== '1' ? false : 'there is no /dev/fuse';
 const mounts = (below) => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' '))
 	.map((words) => ({ at: words[4]?.replaceAll('\\040', ' '), kind: words[words.indexOf('-') + 1] })).filter(({ at }) => at?.startsWith(`${below}/`));
 const overlays = (below) => mounts(below).filter(({ kind }) => kind === 'fuse.fuse-overlayfs').map(({ at }) => at);
 const base = process.getuid() === 0 ? () => '/var/backups/mounts' : (server) => path.join(server.cwd, '.ringside-backups/mounts');
-/** Those of this server's archives. */
+/** The mounts of this server's archives. */
 const records = (server) => (existsSync(base(server)) ? readdirSync(base(server)) : []).map((name) => path.join(base(server), name))
 	.filter((each) => { try { return readFileSync(path.join(each, 'archive'), 'utf8').startsWith(`${server.cwd}/`); } catch { return false; } });
 const restore = (server, dir, archivePath, mount = true) => server.api.raw('POST', '/api/backup/restore', { dir, archivePath, mount });
@@ -43,7 +43,7 @@ mounting('a restoration is a mount, that is written to, and that another discard
 	for (const round of [1, 2, 3]) {
 		const { status, json, text } = await restore(server, dir, archivePath);
 		assert.deepEqual([status, json.mounted, json.dir], [200, true, dir], text);
-		assert.deepEqual(overlays(server.cwd), [dir], 'one, and no older one below it');
+		assert.deepEqual(overlays(server.cwd), [dir], 'one mount, and no older one below it');
 		assert.deepEqual(readdirSync(dir).sort(), ['deep', 'file'], `round ${round}`);
 		assert.equal(readFileSync(path.join(dir, 'file'), 'utf8'), 'saved');
 		assert.equal(statSync(dir).mode & 0o777, 0o755);
@@ -53,7 +53,7 @@ mounting('a restoration is a mount, that is written to, and that another discard
 		rmSync(path.join(dir, 'deep'), { recursive: true });
 		assert.equal((await server.api.call('POST', '/api/run', { command: 'cat file; ls -1', cwd: dir })).stdout, `changed ${round}file\nnew\n`);
 	}
-	// It can be saved as it is now.
+	// The mounted directory can be saved again.
 	const second = path.join(path.dirname(archivePath), 'b.sqsh');
 	assert.equal((await server.api.raw('POST', '/api/backup/create', { dir, archivePath: second })).status, 200);
 	assert.match(execFileSync('unsquashfs', ['-lc', second], { encoding: 'utf8' }), /new/);
@@ -71,7 +71,7 @@ mounting('it outlives the server, killed or ended, and a program of it that has 
 	const pid = Number(spawnSync('pgrep', ['-f', `fuse-overlayfs.*${record}/lower`], { encoding: 'utf8' }).stdout);
 	assert.ok(pid > 0);
 	kill(pid, 'SIGKILL');
-	await until('its mount is dead', () => { try { readdirSync(dir); return false; } catch (error) { return error.code === 'ENOTCONN'; } });
+	await until('a dead mount', () => { try { readdirSync(dir); return false; } catch (error) { return error.code === 'ENOTCONN'; } });
 	const { status, json, text } = await restore(server, dir, archivePath);
 	assert.deepEqual([status, json.mounted], [200, true], text);
 	assert.deepEqual(readdirSync(dir).sort(), ['deep', 'file']);
@@ -83,10 +83,10 @@ mounting('an archive is mounted in one place at a time', async (server, dir, arc
 	assert.equal((await restore(server, dir, archivePath)).json.mounted, true);
 	assert.equal((await restore(server, elsewhere, archivePath)).json.mounted, true);
 	assert.deepEqual(overlays(server.cwd), [elsewhere]);
-	assert.equal(readFileSync(path.join(dir, 'file'), 'utf8'), 'saved', 'what was below the mount');
+	assert.equal(readFileSync(path.join(dir, 'file'), 'utf8'), 'saved', 'the directory below the mount');
 });
 
-mounting('what fails leaves no mount, and what was there', async (server, dir, archivePath) => {
+mounting('failures leave no mount, and the directory unchanged', async (server, dir, archivePath) => {
 	writeFileSync(path.join(dir, 'file'), 'changed');
 	const damaged = path.join(path.dirname(archivePath), 'damaged.sqsh');
 	writeFileSync(damaged, Buffer.concat([readFileSync(archivePath).subarray(0, 200), Buffer.alloc(5000)]));
@@ -113,13 +113,13 @@ mounting('the server is killed at any moment of it: there is a mount, the old on
 	assert.equal((await restore(server, dir, archivePath)).json.mounted, true);
 	for (let i = 0; i < 10; i++) {
 		const pending = restore(server, dir, archivePath).catch((error) => error);
-		await new Promise((resolve) => { setTimeout(resolve, 5 + i * 20); }); // the moment
+		await new Promise((resolve) => { setTimeout(resolve, 5 + i * 20); }); // kill the server at different moments
 		await server.kill('SIGKILL');
 		await pending;
 		await server.start();
-		await until('there is one', () => overlays(server.cwd).length === 1);
+		await until('a mount', () => overlays(server.cwd).length === 1);
 		assert.deepEqual(readdirSync(dir).sort(), ['deep', 'file'], `round ${i}`);
 	}
-	await until('nobody is at it any more, and another clears up', async () => (await restore(server, dir, archivePath)).json.mounted && records(server).length === 1);
+	await until('a mount that replaces the stale one', async () => (await restore(server, dir, archivePath)).json.mounted && records(server).length === 1);
 	assert.deepEqual(overlays(server.cwd), [dir]);
 });

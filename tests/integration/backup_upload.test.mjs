@@ -1,4 +1,4 @@
-// Archives on their way to a store, in parts: a store that is as it should be, and others that are not.
+// Archives that are uploaded to a store in parts, also to one that misbehaves.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { until } from './lib/until.mjs';
 const trusting = { env: { SSL_CERT_FILE: certificate.cert } };
 const SIGNATURE = 'X-Amz-Signature=5ec7e7';
 
-/** A scenario with a store beside the server; misbehave: see the store. */
+/** A scenario with a store; misbehave: see lib/store.mjs. */
 function stored(name, misbehave, body, options = {}) {
 	scenario(name, { ...trusting, ...options }, async (server) => {
 		const store = await new Store({ certificate, misbehave }).open();
 		try {
 			await body(server, store);
-			assert.ok(!(server.stderr + server.stdout).includes('5ec7e7'), 'nothing that is signed is logged');
+			assert.ok(!(server.stderr + server.stdout).includes('5ec7e7'), 'a signed URL is in the log');
 		} finally {
 			await store.close();
 		}
@@ -35,7 +35,7 @@ function archived(server, size) {
 	return { bytes, archivePath };
 }
 const address = (store, n) => `${store.origin}/bucket/key?partNumber=${n}&uploadId=u&${SIGNATURE}`;
-/** Parts of so many bytes each, the last with what is left. */
+/** Parts of `size` bytes; the last one is shorter. */
 const cut = (store, total, size) => Array.from({ length: Math.ceil(total / size) }, (_, i) => ({
 	partNumber: i + 1, url: address(store, i + 1), offset: i * size, size: Math.min(size, total - i * size),
 }));
@@ -45,7 +45,7 @@ const answer = (response, status, body = '', headers = {}) => {
 	response.end(body);
 	return true;
 };
-/** Reads what comes, and then answers. */
+/** Read the request, then respond. */
 const after = async (request, reply) => {
 	for await (const chunk of request) void chunk;
 	return reply();
@@ -74,12 +74,12 @@ for (const [transport, make] of Object.entries(everyTransport))
 		client.disconnect();
 	});
 
-stored('tries again what fails for a while', (request, count, response) => {
+stored('failed parts are tried again', (request, count, response) => {
 	const n = Number(/partNumber=(\d+)/.exec(request.url)[1]);
 	if (n === 1 && count < 3) return after(request, () => answer(response, 500));
 	if (n === 2 && count === 1) return request.socket.destroy() && true;
 	if (n === 3 && count === 1) return after(request, () => answer(response, 429));
-	if (n === 4 && count < 3) { // in the middle of it
+	if (n === 4 && count < 3) { // in the middle of the part
 		request.once('data', () => request.socket.destroy());
 		return true;
 	}
@@ -113,7 +113,7 @@ const failures = {
 	'one that hangs up': [(request) => { request.socket.destroy(); return true; }, 3, /could not be uploaded/],
 };
 for (const [name, [misbehave, tries, why]] of Object.entries(failures))
-	stored(`${name}: it has failed`, misbehave, async (server, store) => {
+	stored(`${name}: the upload fails`, misbehave, async (server, store) => {
 		const { bytes, archivePath } = archived(server, 4_000_000);
 		const { status, json, text } = await upload(server, { archivePath, parts: cut(store, bytes.length, bytes.length) });
 		assert.deepEqual([status, json.code, json.context.operation, json.context.archivePath, json.context.partNumber],
@@ -123,14 +123,14 @@ for (const [name, [misbehave, tries, why]] of Object.entries(failures))
 		if (tries) assert.equal(store.requests.length, tries);
 	});
 
-stored('one part that fails is the end of all', (request, count, response) =>
+stored('one failed part ends the upload', (request, count, response) =>
 	/partNumber=3&/.test(request.url) && after(request, () => answer(response, 404)), async (server, store) => {
 	const { bytes, archivePath } = archived(server, 500_000);
 	const { json } = await upload(server, { archivePath, parts: cut(store, bytes.length, 100_000) });
 	assert.deepEqual([json.code, json.context.partNumber, json.context.status], ['BACKUP_CREATE_FAILED', 3, 404]);
 });
 
-stored('who goes away takes the upload along, and a place is free again', (request) => { request.pause(); return true; }, async (server, store) => {
+stored('a client that disconnects cancels its upload and frees its slot', (request) => { request.pause(); return true; }, async (server, store) => {
 	const { bytes, archivePath } = archived(server, 20_000_000);
 	const body = JSON.stringify({ archivePath, parts: cut(store, bytes.length, bytes.length) });
 	const ask = () => {
@@ -139,15 +139,15 @@ stored('who goes away takes the upload along, and a place is free again', (reque
 		return request;
 	};
 	const asked = [ask(), ask(), ask(), ask()];
-	await until('four are under way', () => store.requests.length === 4);
+	await until('four requests', () => store.requests.length === 4);
 	const { status, json } = await upload(server, JSON.parse(body));
 	assert.deepEqual([status, json.code], [429, 'LIMIT_REACHED']);
 	asked[0].destroy();
-	await until('it is given up', () => /uploaded.*error="The transfer was cancelled"/.test(server.stderr));
+	await until('the cancellation in the log', () => /uploaded.*error="The transfer was cancelled"/.test(server.stderr));
 	store.misbehave = () => false;
 	assert.equal((await upload(server, JSON.parse(body))).status, 200);
 	for (const each of asked) each.destroy();
-	await until('all are given up', () => server.stderr.split('The transfer was cancelled').length === 5);
+	await until('four cancellations in the log', () => server.stderr.split('The transfer was cancelled').length === 5);
 });
 
 stored('as a stream: how far it is, and the end', async (request, count) => {
@@ -160,7 +160,7 @@ stored('as a stream: how far it is, and the end', async (request, count) => {
 	const stream = new EventStream(server, '/api/backup/upload-parts', { method: 'POST', body, headers: { Accept: 'text/event-stream' } });
 	await stream.until('progress', (e) => e.type === 'progress' && e.bytes >= 100_000 && e.totalBytes === 200_000);
 	release();
-	const end = await stream.until('its end', (e) => e.type === 'complete');
+	const end = await stream.until('the end of the upload', (e) => e.type === 'complete');
 	assert.deepEqual([stream.events[0].type, stream.events[0].parts, end.parts.length], ['start', 2, 2]);
 });
 let release;
@@ -195,7 +195,7 @@ stored('nothing else is asked for', undefined, async (server, store) => {
 		assert.equal(status, 500);
 		assert.match(json.message, why);
 	}
-	// What is in the workspace is others': a link there leads nowhere else.
+	// The workspace is not trusted: its links must not lead out of it.
 	symlinkSync('/etc/passwd', `${archivePath}.link`);
 	const { json } = await upload(server, { archivePath: `${archivePath}.link`, parts: [{ ...part, size: 1 }] });
 	assert.match(json.message, /cannot be opened/);
@@ -203,7 +203,7 @@ stored('nothing else is asked for', undefined, async (server, store) => {
 	assert.ok(existsSync(archivePath));
 });
 
-scenario('a store whose certificate nobody knows is sent nothing', {}, async (server) => {
+scenario('nothing is sent to a store whose certificate is not trusted', {}, async (server) => {
 	const store = await new Store({ certificate }).open();
 	const { bytes, archivePath } = archived(server, 1000);
 	const { status, json } = await upload(server, { archivePath, parts: cut(store, bytes.length, 1000) });
@@ -216,7 +216,7 @@ scenario('a store whose certificate nobody knows is sent nothing', {}, async (se
 stored('the server ends while one is under way', (request) => { request.pause(); return true; }, async (server, store) => {
 	const { bytes, archivePath } = archived(server, 20_000_000);
 	const pending = upload(server, { archivePath, parts: cut(store, bytes.length, bytes.length) }).catch((error) => error);
-	await until('it is under way', () => store.requests.length === 1);
+	await until('the request', () => store.requests.length === 1);
 	const since = Date.now();
 	await server.kill('SIGTERM');
 	assert.ok(Date.now() - since < 15_000);

@@ -1,5 +1,5 @@
-// The beginnings and ends of commands, as the events of a session tell them: each once, in order, and true; live,
-// from an offset, after a restart, over HTTP and over the control socket.
+// The start and end events of commands: each once, in order, with true values; live, from an offset, after a restart,
+// over HTTP and the control socket.
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const shared = together();
 
 const exec = (server, command, fields = {}, of = id) => server.api.call('POST', `/api/session/${of}/exec`, { command, queue: true, ...fields }).then(({ data }) => data);
 const blocks = async (server) => (await server.api.call('GET', `/api/session/${id}/blocks?limit=1000`)).blocks;
-/** Lines are those of now: events have none. */
+/** Line numbers are those of now: events have none. */
 const unplaced = (list) => list.map(({ line, endLine, ...block }) => block);
 const types = 'types=block';
 const follow = (server, query = `${types}&from=0`, of = id) => new EventStream(server, `/api/session/${of}/stream?${query}`);
@@ -22,25 +22,25 @@ const told = ({ events }) => events.filter((e) => e.type === 'block');
 const shown = (events) => events.map(({ event, block }) => `${event} ${block.command ?? block.start} ${block.exitCode}`);
 const file = (server, name) => path.join(server.cwd, name);
 
-/** Each began once and, if it is over, ended once behind that, before the next began; and says what is true of it. */
+/** Each command has one start, and one end after it if it is over, before the next start. */
 function check(events) {
 	const seen = JSON.stringify(events, null, 1);
 	let open;
 	let last = -1;
 	const ids = new Set();
 	for (const { event, block, offset } of events) {
-		assert.ok(offset >= last, `offsets go on: ${seen}`);
+		assert.ok(offset >= last, `offsets never decrease: ${seen}`);
 		last = offset;
 		if (event === 'started') {
-			assert.equal(open, undefined, `one at a time: ${block.id} in ${seen}`);
-			assert.ok(!ids.has(block.id), `once: ${block.id} in ${seen}`);
+			assert.equal(open, undefined, `only one command at a time: ${block.id} in ${seen}`);
+			assert.ok(!ids.has(block.id), `one start: ${block.id} in ${seen}`);
 			ids.add(block.id);
 			assert.equal(offset, block.start);
 			assert.deepEqual([block.state, block.exitCode, block.end, block.endedAt, block.cwdAfter, block.pipeStatus],
 				['running', null, null, null, null, null], seen);
 			open = block.id;
 		} else {
-			assert.equal(block.id, open, `its end: ${seen}`);
+			assert.equal(block.id, open, `the end of the running command: ${seen}`);
 			assert.equal(block.state, 'done');
 			assert.ok(block.end >= block.start, seen);
 			open = undefined;
@@ -49,11 +49,11 @@ function check(events) {
 	return open;
 }
 
-/** Until all that is told is the end of this. */
+/** Wait until the last event is the end of a matching block. */
 const untilEnd = (stream, fits) => until(() => `that end in ${shown(told(stream)).join('\n')}`,
 	() => told(stream).find(({ event, block }) => event === 'ended' && fits(block)));
 
-shared('programs and people: one beginning, one end, in order, and the same again', { timeout: 120_000 }, async (server) => {
+shared('people and programs: one start, one end, in order, and the same when replayed', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const live = follow(server);
 	const count = times(5, 10);
@@ -76,7 +76,7 @@ shared('programs and people: one beginning, one end, in order, and the same agai
 		const socket = await new ControlClient(server).connect();
 		const asked = socket.ask('GET', `/api/session/${id}/stream?${types}&from=${from}`);
 		const over = () => socket.of(asked).filter((frame) => frame.type === 'stream' && frame.data).map((frame) => JSON.parse(frame.data)).filter((e) => e.type === 'block');
-		await until(() => `the same: ${shown(told(stream)).join('\n')}`, () => told(stream).length >= wanted.length && over().length >= wanted.length);
+		await until(() => `the same events: ${shown(told(stream)).join('\n')}`, () => told(stream).length >= wanted.length && over().length >= wanted.length);
 		const plain = (list) => list.map(({ event, block }) => ({ event, block }));
 		assert.deepEqual(plain(told(stream)), plain(wanted));
 		assert.deepEqual(plain(over()), plain(wanted));
@@ -93,7 +93,7 @@ shared('programs and people: one beginning, one end, in order, and the same agai
 	}
 });
 
-shared('a newborn session: what is typed ahead of its first prompt', { timeout: 120_000 }, async (server) => {
+shared('a new session: input before its first prompt', { timeout: 120_000 }, async (server) => {
 	for (let round = 0; round < times(3, 6); round += 1) {
 		await server.api.open({ id });
 		const stream = follow(server);
@@ -107,7 +107,7 @@ shared('a newborn session: what is typed ahead of its first prompt', { timeout: 
 		check(told(stream));
 		const list = (await blocks(server)).slice(-4);
 		assert.deepEqual(list.map(({ exitCode, state }) => [state, exitCode]), [['done', round], ['done', 0], ['done', 9], ['done', 0]], JSON.stringify(list, null, 1));
-		await until('all that is known', async () => (await blocks(server)).at(-1).cwdAfter);
+		await until('the last values of the block', async () => (await blocks(server)).at(-1).cwdAfter);
 		assert.deepEqual((await blocks(server)).slice(-4).map(({ cwdAfter }) => cwdAfter), ['/', '/usr', '/usr', '/usr']);
 		const slow = (await blocks(server)).at(-2);
 		assert.ok(Date.parse(slow.endedAt) - Date.parse(slow.startedAt) >= 290, JSON.stringify(slow));
@@ -116,7 +116,7 @@ shared('a newborn session: what is typed ahead of its first prompt', { timeout: 
 	}
 });
 
-shared('a running one has no status and no end; Ctrl-C, signals, Ctrl-Z, empty lines', { timeout: 120_000 }, async (server) => {
+shared('running commands have no status and no end; Ctrl-C, signals, Ctrl-Z, empty lines', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const stream = follow(server);
 	const run = async (line, wanted, stop) => {
@@ -136,11 +136,11 @@ shared('a running one has no status and no end; Ctrl-C, signals, Ctrl-Z, empty l
 		return block;
 	};
 	const interrupt = async () => {
-		await pause(400); // how long it runs is what is looked at
-		// bash's child loses an INT that comes between its fork and its exec.
+		await pause(400); // the duration is compared
+		// bash's child loses a SIGINT that comes between fork and exec.
 		for (let over = false; !over;) {
 			await server.api.input(id, '\x03');
-			over = await until('its end', async () => (await blocks(server)).at(-1).state === 'done', { timeout: 3000 }).catch(() => false);
+			over = await until('the end of the command', async () => (await blocks(server)).at(-1).state === 'done', { timeout: 3000 }).catch(() => false);
 		}
 	};
 	for (const loop of ['while :; do :; done', 'while :; do sleep 0.05; done']) {
@@ -159,12 +159,12 @@ shared('a running one has no status and no end; Ctrl-C, signals, Ctrl-Z, empty l
 		await server.api.input(id, '\x1a');
 	});
 	await run('kill -9 %1', 0);
-	// Nothing is no command: empty lines, one that is given up, one that is wrong in itself.
+	// These are no commands: empty lines, a cancelled line, a syntax error.
 	const count = (await blocks(server)).length;
 	for (const nothing of ['\r', '\r\r', 'half a line\x03']) {
 		const { offset } = await server.api.get(id);
 		await server.api.input(id, nothing);
-		await until('its prompt', async () => {
+		await until('the prompt', async () => {
 			const { state } = await server.api.call('GET', `/api/session/${id}/state`);
 			return state.offset > offset + nothing.length && state.status === 'prompt' && state.quietMs > 200;
 		});
@@ -180,17 +180,17 @@ shared('several lines, and several commands in one paste', { timeout: 60_000 }, 
 	await server.api.input(id, 'for i in 1 2; do\r  echo $i\rdone | (cat; exit 5)\r');
 	assert.deepEqual((await untilEnd(stream, ({ command }) => command?.startsWith('for i'))).block.exitCode, 5);
 	await server.api.call('POST', `/api/session/${id}/keys`, { paste: '(exit 3)\nsleep 0.2\n(exit 4)', submit: true });
-	await until(() => `the end of what was pasted: ${shown(told(stream)).join('\n')}`, () => told(stream).at(-1)?.event === 'ended' && told(stream).at(-1).block.exitCode === 4);
+	await until(() => `the end of the pasted commands: ${shown(told(stream)).join('\n')}`, () => told(stream).at(-1)?.event === 'ended' && told(stream).at(-1).block.exitCode === 4);
 	assert.equal(check(told(stream)), undefined);
 	for (const { event, block } of told(stream)) if (event === 'ended' && block.exitCode === null) assert.equal(block.outputExact, false);
 });
 
-// Its command, status.
+// Each command with its status.
 const ends = [['exit 3', 3], ['exec sh -c "exit 7"', 7], ['kill -9 $$', 137], ['set -e; (exit 5)', 5]];
-/** What follows, and which of these ends are looked at in an ordinary run, and in a long one. */
+/** For each kind of restart, the ends that are tested in an ordinary run, and in a long one. */
 const follows = { respawn: [[0, 2], [0, 1, 2, 3]], reexec: [[0], [0, 3]], close: [[1, 3], [0, 1, 2, 3]] };
 
-shared('the shell ends: with exit, exec, a signal; then another comes, itself again, or none', { timeout: 120_000 }, async (server) => {
+shared('the shell ends with exit, exec or a signal; then a new one comes, it executes itself, or none comes', { timeout: 120_000 }, async (server) => {
 	const lived = 2500; // a busy machine may take a second to start it
 	const all = Object.entries(follows).flatMap(([onShellExit, which]) => which[long ? 1 : 0].map((at) => ({ of: `${onShellExit}${at}`, onShellExit, line: ends[at][0], status: ends[at][1] })));
 	await Promise.all(all.map(({ of, onShellExit }) => server.session({ id: of, onShellExit })));
@@ -214,15 +214,15 @@ shared('the shell ends: with exit, exec, a signal; then another comes, itself ag
 	}));
 });
 
-shared('marks are missing: what is not known is not said', { timeout: 60_000 }, async (server) => {
+shared('missing marks: unknown values are null', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const stream = follow(server);
-	// The hook is gone: no record, and the end comes all the same.
+	// The hook is gone: there is no record, but the end is still detected.
 	await server.api.input(id, 'unset PROMPT_COMMAND\r');
 	assert.equal((await untilEnd(stream, ({ command }) => command === 'unset PROMPT_COMMAND')).block.exitCode, 0);
 	await server.api.input(id, '(exit 8)\r');
 	assert.equal((await untilEnd(stream, ({ command }) => command === '(exit 8)')).block.exitCode, 8);
-	// The prompt as well: nobody tells of the end of this one.
+	// The prompt is gone as well: nothing reports the end of this command.
 	await server.api.input(id, 'PS1="% " PS2= PS0=\r');
 	const e = await exec(server, '(exit 2)');
 	await untilEnd(stream, ({ execId }) => execId === e.id);
@@ -231,11 +231,11 @@ shared('marks are missing: what is not known is not said', { timeout: 60_000 }, 
 	assert.equal(check(told(stream)), undefined);
 });
 
-shared('while no server is there', { timeout: 60_000 }, async (server) => {
+shared('commands that run while there is no server', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	await exec(server, 'true', { cwd: server.cwd });
 	await server.api.input(id, `cd ${server.cwd}; until [ -e go ]; do sleep 0.02; done; echo after; (exit 3)\r(exit 4)\r`);
-	await until('its start', async () => (await blocks(server)).at(-1).state === 'running');
+	await until('the start of the command', async () => (await blocks(server)).at(-1).state === 'running');
 	await server.kill('SIGKILL');
 	writeFileSync(file(server, 'go'), '');
 	await pause(1000);

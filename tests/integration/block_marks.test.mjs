@@ -1,4 +1,4 @@
-// Commands over the terminal socket: each is told, and where a terminal has it, live and after a snapshot.
+// Commands over the terminal socket: their events, and their position in the terminal, live and after a snapshot.
 import assert from 'node:assert/strict';
 import { blocksOf, typeLine } from './lib/blocks.mjs';
 import { scenario } from './lib/server.mjs';
@@ -8,20 +8,20 @@ const id = 's';
 const list = (server) => blocksOf(server, id);
 const told = (client) => client.messages.filter(({ type }) => type === 'block');
 
-/** Marks in a snapshot's bytes, by their offsets. */
+/** Marks in a snapshot, by offset. */
 const marksIn = (bytes) => new Map([...bytes.toString('latin1').matchAll(/\x1b\]7007;m([BD])([01])(\d+),(\d+)\x07/g)]
 	.map(([, kind, left, offset, line]) => [Number(offset), { kind, left: left === '0', line: Number(line) }]));
 
 const type = (server, line) => typeLine(server, id, line);
 
-scenario('blocks on the terminal socket: to who asks, and where they are', { timeout: 60_000 }, async (server) => {
+scenario('block messages and marks for terminal sockets that request them', { timeout: 60_000 }, async (server) => {
 	await server.session({ id, cols: 80, rows: 24 });
 	const client = server.client({ sessionId: id, blocks: 1 });
 	const silent = server.client({ sessionId: id });
 	await client.connect();
 	await silent.connect();
 	const block = await type(server, "printf '\\e]7007;mD0%s,1\\a' 77; (exit 3)");
-	await until('both', () => told(client).length >= 2);
+	await until('both messages', () => told(client).length >= 2);
 	const [started, ended] = told(client);
 	assert.deepEqual([started.event, started.block.id, started.block.state, started.block.endMark], ['started', block.id, 'running', null]);
 	assert.deepEqual([ended.event, ended.block.id, ended.block.exitCode], ['ended', block.id, 3]);
@@ -37,7 +37,7 @@ scenario('blocks on the terminal socket: to who asks, and where they are', { tim
 		await other.connect();
 		const marks = marksIn(other.snapshots[0].data);
 		const blocks = await list(server);
-		assert.equal(marks.has(77), false, 'what a program has said is in it');
+		assert.equal(marks.has(77), false, 'a mark of a program is in the snapshot');
 		for (const each of blocks) {
 			assert.equal(marks.get(each.inputMark)?.line ?? null, each.line);
 			const end = marks.get(each.endMark);
@@ -64,7 +64,7 @@ scenario('blocks on the terminal socket: to who asks, and where they are', { tim
 	assert.ok((await check()).slice(0, first.length).every(([line]) => line === null));
 });
 
-scenario('many in a short time: who has not been told of all is told so', { timeout: 60_000 }, async (server) => {
+scenario('a client that misses block messages is told so', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const client = server.client({ sessionId: id, blocks: 1 });
 	await client.connect();
@@ -75,5 +75,5 @@ scenario('many in a short time: who has not been told of all is told so', { time
 	await until('the last', () => told(client).some(({ block }) => block?.exitCode === 39));
 	const missed = told(client).some(({ event }) => event === 'missed');
 	const ends = new Set(told(client).filter(({ event }) => event === 'ended').map(({ block }) => block.exitCode));
-	assert.ok(missed || ends.size === 40, `${ends.size} of 40, and nothing was said`);
+	assert.ok(missed || ends.size === 40, `${ends.size} of 40, and no message says so`);
 });

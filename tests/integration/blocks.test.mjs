@@ -1,4 +1,4 @@
-// Every command of a session, of people and of programs; and the events of one session.
+// Every command of a session, of people and of programs, and the events of one session.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const id = 's';
 const blocks = async (server, query = '') => (await server.api.call('GET', `/api/session/${id}/blocks${query}`)).blocks;
 const exec = (server, command, fields) => server.api.call('POST', `/api/session/${id}/exec`, { command, ...fields }).then(({ data }) => data);
 
-/** Somebody types a line; the block when it is over. */
+/** Type a line; resolves with the block when it has ended. */
 async function type(server, line) {
 	const before = (await blocks(server)).length;
 	await server.api.input(id, `${line}\r`);
@@ -24,7 +24,7 @@ async function type(server, line) {
 
 const outputOf = async (server, block, query = '') => (await server.api.raw('GET', `/api/session/${id}/blocks/${block.id}/output${query}`)).text;
 
-scenario('what people run: text, result, directory, range, output', async (server) => {
+scenario('commands of people: text, result, directory, range, output', async (server) => {
 	await server.session({ id });
 	let b = await type(server, 'echo one; false | (exit 3)');
 	assert.deepEqual([b.command, b.exitCode, b.pipeStatus, b.by, b.author, b.outputExact, b.inRing],
@@ -38,7 +38,7 @@ scenario('what people run: text, result, directory, range, output', async (serve
 	b = await type(server, "printf '\\e[31mred\\e[m 10%%\\r\\e[31mred\\e[m 99%%\\nab\\bc\\n%0200d' 7");
 	assert.equal(await outputOf(server, b), `red 99%\nac\n${'7'.padStart(200, '0')}`);
 	assert.match(await outputOf(server, b, '?format=ansi'), /\x1b\[[0-9;]*31mred[^\n]*99%\r?\nac\r?\n0+7[^\n]*$/);
-	// Edited, wrapped, and in several lines.
+	// An edited line, a wrapped line, and several lines.
 	await server.api.input(id, 'exho');
 	b = await type(server, '\x1b[D\x1b[D\x7fc\x05 done');
 	assert.equal(b.command, 'echo done');
@@ -59,7 +59,7 @@ scenario('what people run: text, result, directory, range, output', async (serve
 	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/blocks?limit=x`);
 });
 
-scenario('what programs run is among them; filters, pages, head and tail', async (server) => {
+scenario('commands of programs are listed too; filters, pages, head and tail', async (server) => {
 	await server.session({ id });
 	await type(server, 'echo typed');
 	const e = await exec(server, 'seq 1000 | cat; (exit 4)', { label: 'robot' });
@@ -78,14 +78,14 @@ scenario('what programs run is among them; filters, pages, head and tail', async
 	assert.equal(page.blocks[0].command, 'true');
 	assert.equal((await server.api.call('GET', `/api/session/${id}/blocks?limit=1&before=${page.next}`)).blocks[0].execId, e.id);
 	const running = await exec(server, 'read x', { yieldMs: 0 });
-	const now = await until('its block', async () => (await blocks(server, '?state=running'))[0]);
+	const now = await until('the running block', async () => (await blocks(server, '?state=running'))[0]);
 	assert.deepEqual([now.execId, now.state, now.end, now.exitCode], [running.id, 'running', null, null]);
 	assert.equal((await server.api.call('GET', `/api/session/${id}/state`)).state.block, now.id);
 	await server.api.input(id, '\r');
-	await until('its end', async () => (await blocks(server, '?state=running')).length === 0);
-	// The end of the shell is the end of what runs.
+	await until('the end of the block', async () => (await blocks(server, '?state=running')).length === 0);
+	// A running command ends with its shell.
 	await server.api.input(id, 'exec sh -c "exit 5"\r');
-	const last = await until('the last one', async () => {
+	const last = await until('the last block', async () => {
 		const block = (await blocks(server)).at(-1);
 		return block.command?.startsWith('exec') && block.state === 'done' && block;
 	});
@@ -97,12 +97,12 @@ scenario('blocks outlive the server, also those that end without it', async (ser
 	await type(server, 'echo before');
 	await exec(server, 'echo mine', { label: 'robot' });
 	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done; echo after\r');
-	await until('its start', async () => (await blocks(server, '?state=running')).length === 1);
+	await until('the start of the command', async () => (await blocks(server, '?state=running')).length === 1);
 	const before = await blocks(server);
 	await server.kill('SIGKILL');
 	writeFileSync(path.join(server.cwd, 'go'), '');
 	await server.start();
-	const after = await until('the end of what ran meanwhile', async () => {
+	const after = await until('the end of the command', async () => {
 		const list = await blocks(server);
 		return list.at(-1).state === 'done' && list.at(-1).cwdAfter && list;
 	});
@@ -136,7 +136,7 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	await seen('a wish', (e) => e.type === 'state' && e.state.input === 'password');
 	await api.input(id, 'x\r');
 	const text = (list) => list.filter((e) => e.type === 'output').map((e) => e.data).join('');
-	await until('its output', () => text(events).includes('hello\r\n'));
+	await until('the output', () => text(events).includes('hello\r\n'));
 	let next = offset;
 	for (const event of events.filter((e) => e.type === 'output')) {
 		assert.equal(event.offset, next);
@@ -145,19 +145,19 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	const first = events.find((e) => e.type === 'output' && e.data.startsWith('hello'));
 	assert.equal(first.offset, started.offset);
 	assert.ok(events.indexOf(started) < events.indexOf(first));
-	// Again from there, only some of it.
+	// Again from the start event, only some types.
 	const second = new EventStream(server, `/api/session/${id}/stream?from=${started.offset}&types=block,exit`);
 	const again = second.events;
 	await until('the same block', () => again.some((e) => e.type === 'block' && e.block.id === started.block.id));
 	await api.input(id, 'exit 3\r');
-	await until('the end of both', () => [events, again].every((list) => list.at(-1)?.type === 'exit' && list.at(-1).code === 3));
+	await until('the end of both streams', () => [events, again].every((list) => list.at(-1)?.type === 'exit' && list.at(-1).code === 3));
 	assert.ok(again.every((e) => ['begin', 'block', 'exit'].includes(e.type)));
-	await until('the end of the answers', () => stream.closed && second.closed);
+	await until('the end of both responses', () => stream.closed && second.closed);
 	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?types=nothing`);
 	await api.refused(400, 'VALIDATION_FAILED', 'GET', `/api/session/${id}/stream?from=99999999`);
 });
 
-/** What is in the lines of a block, as the scrollback has them. */
+/** The text of a block's lines in the scrollback. */
 async function linesOf(server, block) {
 	assert.ok(block.line !== null && block.endLine !== null, JSON.stringify(await blocks(server), null, 1));
 	const { lines } = await server.api.call('GET', `/api/session/${id}/scrollback?from=${block.line}&to=${block.endLine + 1}`);
@@ -166,7 +166,7 @@ async function linesOf(server, block) {
 
 const found = async (server, text) => (await blocks(server, `?text=${encodeURIComponent(text)}`)).at(-1);
 
-scenario('in which lines it is: scrolled, laid out anew, by another server, cleared', async (server) => {
+scenario('the lines of a block: scrolled, rewrapped, after a restart, cleared', async (server) => {
 	await server.session({ id, cols: 80, rows: 24 });
 	await server.api.input(id, "PS1='me$ '\r");
 	await type(server, 'echo alpha');
@@ -189,7 +189,7 @@ scenario('in which lines it is: scrolled, laid out anew, by another server, clea
 	assert.ok(before.slice(-4).every(([line, end]) => line !== null && end >= line), JSON.stringify(before));
 	assert.ok(quiet.line > 0);
 	await type(server, 'seq 100');
-	assert.deepEqual((await check()).slice(0, before.length), before, 'scrolling moves none');
+	assert.deepEqual((await check()).slice(0, before.length), before, 'scrolling changes no line numbers');
 	await resize(40);
 	await check();
 	await server.kill('SIGKILL');
@@ -197,18 +197,18 @@ scenario('in which lines it is: scrolled, laid out anew, by another server, clea
 	await resize(80);
 	assert.deepEqual((await check()).slice(0, before.length), before);
 	await server.api.input(id, 'until [ -e go ]; do sleep 0.02; done\r');
-	const running = await until('what runs', async () => (await blocks(server, '?state=running'))[0]);
+	const running = await until('the running block', async () => (await blocks(server, '?state=running'))[0]);
 	assert.ok(Number.isInteger(running.line) && running.endLine === null);
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	await until('its end', async () => (await blocks(server)).at(-1).cwdAfter);
+	await until('the directory of the last block', async () => (await blocks(server)).at(-1).cwdAfter);
 	await type(server, "printf '\\e[H\\e[2J\\e[3J'");
 	const after = await type(server, 'echo last');
 	assert.deepEqual(await linesOf(server, after), ['me$ echo last', 'last']);
 	const { line, endLine } = await found(server, 'echo alpha');
-	assert.deepEqual([line, endLine], [null, null], 'what has been cleared has none');
+	assert.deepEqual([line, endLine], [null, null], 'cleared blocks have no lines');
 });
 
-scenario('what has left the scrollback is in no line', { args: ['--scrollback', '50'] }, async (server) => {
+scenario('blocks that have left the scrollback have no lines', { args: ['--scrollback', '50'] }, async (server) => {
 	await server.session({ id });
 	await type(server, 'echo alpha');
 	await type(server, 'seq 300');

@@ -1,4 +1,5 @@
-// Bodies of any length, both ways: through the real border, to handlers that do nothing but take and give (lib/bodies_driver.c).
+// Bodies of any length, both ways: through the real border, to handlers that only receive and send
+// (lib/bodies_driver.c).
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -25,9 +26,12 @@ const group = (options) => together({ ...options, binary: driver }, { bare: true
 const bodies = group({ listen: ['127.0.0.1:0', `unix:${unixSocket}`] });
 const overTls = group({ args: secure });
 const impatient = group({ args: ['--header-timeout', '1'] });
-const paused = group({}); // what it takes is not over with its client
+const paused = group({}); // its bodies outlive their clients
 
-/** One request with a body by node's own client. way: { secure, socketPath }. body: pieces; chunked unless length is given. */
+/**
+ * Send one request with a body by node's own client. way: { secure, socketPath }. body: pieces; chunked unless length
+ * is given.
+ */
 function put(server, target, pieces, { length, way = {}, headers = {} } = {}) {
 	return within(`an answer to ${target}`, new Promise((resolve, reject) => {
 		const options = { method: 'PUT', agent: false, path: target, ca, ...(way.socketPath ? { socketPath: way.socketPath } : { host: '127.0.0.1', port: server.port }),
@@ -107,8 +111,7 @@ for (const [way, which, of] of [
 	});
 }
 
-/** Whose texts are bytes. */
-/** How the answer to a request ends. By read() itself: node takes a reset for an end if there are still bytes to read. */
+/** How the response to a request ends, by read() itself: node reports a reset as an end if there are still bytes to read. */
 async function endOf(server, request) {
 	const { stdout } = await promisify(execFile)('python3', ['-c', `
 import errno, socket, sys
@@ -128,14 +131,14 @@ class LatinPipe extends Pipe {
 	}
 }
 
-paused('whoever pauses is sent no more, and everybody else is served', async (server) => {
+paused('a paused handler receives no more, and other requests are served', async (server) => {
 	const pipe = new Pipe(server).send(ask(server, 'PUT', '/test/take?pause=3600000', { headers: { 'Content-Length': 1 << 30 } }));
 	const filler = Buffer.alloc(MiB);
 	let sent = 0, full = false;
 	while (!full) {
 		full = await Promise.race([new Promise((resolve) => { pipe.socket.write(filler, () => resolve(false)); }), pause(1500).then(() => true)]);
 		if (!full) sent += 1;
-		assert.ok(sent < 64, 'no back pressure');
+		assert.ok(sent < 64, 'there is no back pressure');
 	}
 	const { taken, pieces: count } = await seen(server);
 	assert.ok(taken <= 65_536 && count === 1, `${taken} bytes in ${count} pieces`);
@@ -143,7 +146,7 @@ paused('whoever pauses is sent no more, and everybody else is served', async (se
 	pipe.socket.destroy();
 });
 
-bodies('leave to send is given when somebody takes it', async (server) => {
+bodies('100 Continue is sent when the handler starts to receive', async (server) => {
 	const pipe = new Pipe(server).send(ask(server, 'PUT', '/test/take?later=300', { headers: { 'Content-Length': 5, Expect: '100-continue' } }));
 	await stays('nothing yet', () => pipe.informed === 0, 150);
 	await until('100 Continue', () => pipe.informed === 1);
@@ -196,7 +199,7 @@ impatient('clients that go, break or crawl', async (server) => {
 		const pipe = new Pipe(server).send(options.text ?? `${known}${'x'.repeat(10)}`);
 		await until('bytes', async () => (await seen(server)).taken > (options.taken ?? 0));
 		act?.(pipe);
-		await until(`the end: ${why}`, async () => (await seen(server)).broken === broken + 1, { timeout: 20_000 });
+		await until(`the end of the body: ${why}`, async () => (await seen(server)).broken === broken + 1, { timeout: 20_000 });
 		assert.equal((await seen(server)).why, why);
 		await pipe.end();
 		return pipe;
@@ -207,35 +210,35 @@ impatient('clients that go, break or crawl', async (server) => {
 	await ends(0, (pipe) => pipe.socket.destroy(), { text: `${chunked}5\r\nhel` });
 	const wrong = await ends(1, undefined, { text: `${chunked}5\r\nhello\n0\r\n\r\n` });
 	assert.equal(wrong.answers[0].json.code, 'VALIDATION_FAILED');
-	// It stops, after more than the least on average.
+	// The body stalls after more bytes than the minimum average.
 	await ends(2, undefined, { text: `${known}${'x'.repeat(90_000)}` });
 	let timer;
 	await ends(2, (pipe) => { timer = setInterval(() => pipe.socket.write('1\r\nx\r\n'), 20); }, { text: `${chunked}1\r\nx\r\n` }).finally(() => clearInterval(timer));
-	// Who is kept waiting is not slow.
+	// Waiting for the handler does not count as slow.
 	const { status } = await put(server, '/test/take?later=5000', ['x']);
 	assert.equal(status, 200);
 	await settled(server);
 });
 
-bodies('downloads that fail, and readers that go', async (server) => {
+bodies('downloads that fail, and clients that disconnect', async (server) => {
 	for (const query of ['', '&unknown=1']) {
 		const pipe = new LatinPipe(server).send(ask(server, 'GET', `/test/give?length=1000000&fail=300000${query}`));
 		await pipe.end();
-		assert.equal(pipe.answers.length, 0, 'it is not whole');
+		assert.equal(pipe.answers.length, 0, 'the response is not complete');
 	}
-	assert.equal(await endOf(server, ask(server, 'GET', '/test/give?length=1000000&fail=300000&unknown=1', { version: '1.0' })), 'ECONNRESET', 'an end would be one');
+	assert.equal(await endOf(server, ask(server, 'GET', '/test/give?length=1000000&fail=300000&unknown=1', { version: '1.0' })), 'ECONNRESET', 'a failed download must not look complete');
 	for (const query of ['', '&unknown=1', '&pause=50']) {
 		const pipe = new LatinPipe(server).send(ask(server, 'GET', `/test/give?length=${1 << 30}${query}`));
 		await until('bytes', () => pipe.bytes.length > 1000);
 		pipe.socket.destroy();
 		await settled(server);
 	}
-	// Who does not read is not read for.
+	// If the client does not read, the handler does not produce.
 	const slow = new LatinPipe(server);
 	slow.socket.pause();
 	slow.send(ask(server, 'GET', `/test/give?length=${1 << 30}`));
 	let given1;
-	await until('rest', async () => {
+	await until('no more progress', async () => {
 		const now = (await seen(server)).given;
 		const same = now === given1;
 		given1 = now;

@@ -1,4 +1,4 @@
-// What comes in before anybody knows who it is: silence, half a request, bodies that drip, and what is no HTTP.
+// Before authentication: silent connections, partial requests, slow bodies, and bytes that are not HTTP.
 import assert from 'node:assert/strict';
 import https from 'node:https';
 import net from 'node:net';
@@ -14,7 +14,7 @@ const secure = ['--tls-cert', cert, '--tls-key', key];
 
 const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
-/** Connections that send this and no more. */
+/** Open connections that send these bytes and no more. */
 async function crowd(server, count, bytes = '') {
 	const all = [];
 	for (let at = 0; at < count; at += 100) {
@@ -35,14 +35,14 @@ async function crowd(server, count, bytes = '') {
 	return all;
 }
 
-/** Others are served, each on a connection of its own, while all of the crowd are still there. */
+/** Other connections are served while the whole crowd is still connected. */
 async function othersAreServed(server, all) {
 	for (let at = 0; at < 30; at += 1) assert.equal((await server.api.as(null).raw('GET', '/healthz', undefined, { headers: { Connection: 'close' } })).status, 200);
-	assert.equal(all.filter(({ closed }) => closed).length, 0, 'some have been closed before others were served');
+	assert.equal(all.filter(({ closed }) => closed).length, 0, 'some were closed before other connections were served');
 }
 
 for (const [what, bytes] of [['say nothing', ''], ['stop within a head', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: '], ['stop behind the first byte', 'P']]) {
-	scenario(`2,000 that ${what} keep nobody waiting`, { args: ['--header-timeout', '20'], timeout: 100_000 }, async (server) => {
+	scenario(`2,000 that ${what} delay no other connection`, { args: ['--header-timeout', '20'], timeout: 100_000 }, async (server) => {
 		const all = await crowd(server, 2000, bytes);
 		await until('the crowd in /metrics', async () => await metric(server, 'http1_connections') >= 2000);
 		await othersAreServed(server, all);
@@ -56,12 +56,12 @@ for (const [what, bytes] of [['say nothing', ''], ['stop within a head', 'GET /h
 	});
 }
 
-scenario('the silent, the halves and the drips end in time', { args: ['--header-timeout', '2'] }, async (server) => {
+scenario('silent connections, partial heads and slow bodies are closed in time', { args: ['--header-timeout', '2'] }, async (server) => {
 	const crowds = [await crowd(server, 50), await crowd(server, 50, 'G'), await crowd(server, 50, 'GET / HTTP/1.1\r\n')];
 	const dripping = await crowd(server, 50, 'GET / HTTP/1.1\r\n');
 	const drip = setInterval(() => dripping.forEach(({ socket, closed }) => !closed && socket.write('X: y\r\n')), 200);
 	try {
-		await until('end of all', () => [...crowds.flat(), ...dripping].every(({ closed }) => closed));
+		await until('the end of all connections', () => [...crowds.flat(), ...dripping].every(({ closed }) => closed));
 	} finally {
 		clearInterval(drip);
 	}
@@ -69,9 +69,9 @@ scenario('the silent, the halves and the drips end in time', { args: ['--header-
 	assert.equal(await metric(server, 'silent_connections'), 0);
 });
 
-scenario('handshakes of TLS that stall are silence', { args: [...secure, '--header-timeout', '90'], timeout: 100_000 }, async (server) => {
+scenario('stalled TLS handshakes count as silent', { args: [...secure, '--header-timeout', '90'], timeout: 100_000 }, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
-	// A ClientHello as it is sent.
+	// A real ClientHello.
 	const hello = await within('a ClientHello', new Promise((resolve) => {
 		const catcher = net.createServer((socket) => socket.once('data', (data) => {
 			resolve(data);
@@ -84,7 +84,7 @@ scenario('handshakes of TLS that stall are silence', { args: [...secure, '--head
 	await othersAreServed(server, all);
 	all.forEach(({ socket }) => socket.destroy());
 	await until('end of the crowd', async () => await metric(server, 'silent_connections') === 0);
-	// A ClientHello in pieces is one.
+	// A ClientHello in pieces is accepted.
 	const raw = net.connect({ port: server.port, host: '127.0.0.1' });
 	server.clients.add({ terminate: () => raw.destroy() });
 	let answered = false;
@@ -96,16 +96,16 @@ scenario('handshakes of TLS that stall are silence', { args: [...secure, '--head
 	await until('an answer to the ClientHello', () => answered);
 });
 
-scenario('bodies that drip hold nothing, and end', { args: ['--header-timeout', '2'] }, async (server) => {
+scenario('slow bodies hold no memory budget, and are closed', { args: ['--header-timeout', '2'] }, async (server) => {
 	const head = (length, token) => `POST /api/${token ? 'session/create' : 'auth/login'} HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${length}\r\n\r\n`;
 	const strangers = await crowd(server, 60, `${head(1 << 20)}xxxxxxxxxx`);
 	const small = await crowd(server, 60, `${head(1000)}x`);
-	await until('room for bodies', async () => await metric(server, 'body_bytes') === 60_000);
+	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 60_000);
 	const known = await crowd(server, 10, `${head(1 << 20, server.token)}x`);
-	await until('room for bodies', async () => await metric(server, 'body_bytes') === 60_000 + 10 * (1 << 20));
+	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 60_000 + 10 * (1 << 20));
 	const all = [...strangers, ...small, ...known];
 	const drip = setInterval(() => all.forEach(({ socket, closed }) => !closed && socket.write('x')), 100);
-	// An upload that goes on at a decent rate is not cut, though it takes longer than a head may.
+	// An upload at a decent rate is not cut, though it takes longer than the limit of a head.
 	const body = Buffer.from(JSON.stringify({ id: 'up', fill: 'x'.repeat(250_000) }));
 	const upload = new RawClient(server).send(head(body.length, server.token));
 	try {
@@ -114,34 +114,34 @@ scenario('bodies that drip hold nothing, and end', { args: ['--header-timeout', 
 			await pause(200);
 		}
 		assert.equal(await upload.status(), 200);
-		await until('end of the drips', () => all.every(({ closed }) => closed));
+		await until('the end of the slow bodies', () => all.every(({ closed }) => closed));
 	} finally {
 		clearInterval(drip);
 	}
 	assert.equal(await metric(server, 'body_bytes'), 0);
-	assert.ok(await metric(server, 'body_timeouts_total') >= 70); // the strangers were answered at once
+	assert.ok(await metric(server, 'body_timeouts_total') >= 70); // requests without a token were answered at once
 });
 
-scenario('there is one budget for all bodies', async (server) => {
+scenario('all bodies share one budget', async (server) => {
 	const head = (token) => `POST /api/session/create HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${1 << 20}\r\n\r\n`;
 	const known = await crowd(server, 64, `${head(server.token)}x`);
-	await until('room for bodies', async () => await metric(server, 'body_bytes') === 64 << 20);
+	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 64 << 20);
 	const refused = new RawClient(server).send(head(server.token) + 'x'.repeat(1 << 20));
 	assert.equal(await refused.status(), 429);
 	await refused.untilClosed();
 	assert.match(refused.text, /^retry-after: 1\r$/im);
 	assert.match(refused.text, /"code":"LIMIT_REACHED"/);
-	// Who asks before sending is told at once.
+	// A client that sends Expect gets the refusal at once.
 	const asking = new RawClient(server).send(head(server.token).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n'));
 	assert.equal(await asking.status(), 429);
 	assert.equal(await metric(server, 'bodies_refused_total'), 2);
 	known.forEach(({ socket }) => socket.destroy());
-	await until('room', async () => await metric(server, 'body_bytes') === 0);
+	await until('free memory for bodies', async () => await metric(server, 'body_bytes') === 0);
 	const good = new RawClient(server).send(head(server.token) + JSON.stringify({ id: 'x' }).padEnd(1 << 20));
 	assert.equal(await good.status(), 200);
 });
 
-scenario('a handshake that is refused says how to get in, or when', { args: ['--max-connections', '64'] }, async (server) => {
+scenario('a refused handshake says how to get access, or when to try again', { args: ['--max-connections', '64'] }, async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.link('s', 'viewer');
 	const refusal = async (of) => {
@@ -153,7 +153,7 @@ scenario('a handshake that is refused says how to get in, or when', { args: ['--
 	const many = Array.from({ length: 16 }, () => server.client({ sessionId: 's', token }));
 	await Promise.all(many.map((each) => each.connect()));
 	assert.match(await refusal(token), /^HTTP\/1\.1 429 [^]*\r\nretry-after: 1\r\n[^]*"QUOTA_REACHED"/i);
-	const guessed = await until('the end of patience', async () => {
+	const guessed = await until('the limit of wrong tokens', async () => {
 		const text = await refusal('y'.repeat(32));
 		return text.startsWith('HTTP/1.1 429') && text;
 	}, { interval: 1 });
@@ -164,7 +164,7 @@ scenario('a handshake that is refused says how to get in, or when', { args: ['--
 
 const wrong = ['%', '%f', '%zz', '%1', '%00', 'a%00b', '%ff', '%c0%ae', '%ed%a0%80', 'x%fe'];
 
-scenario('paths and parameters that are no text', async (server) => {
+scenario('paths and parameters that are not valid text', async (server) => {
 	await server.session({ id: 's' });
 	const bad = [];
 	const routes = [...new Set(['/', '/healthz', '/metrics', '/mcp', '/ws', '/ws/pty', '/api/ping', '/nothing', ...Object.keys((await server.api.call('GET', '/api/openapi.json').catch(() => ({ paths: {} }))).paths ?? {})])];
@@ -185,7 +185,7 @@ scenario('paths and parameters that are no text', async (server) => {
 	assert.deepEqual(bad.slice(0, 20), []);
 });
 
-scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (server) => {
+scenario('every refusal has our format', { args: ['--header-timeout', '2'] }, async (server) => {
 	await server.session({ id: 's' });
 	const rest = `Host: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n`;
 	const get = (headers = '', target = '/healthz', version = 'HTTP/1.1') => `GET ${target} ${version}\r\n${rest}${headers}\r\n`;
@@ -193,7 +193,7 @@ scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (se
 	const cases = {
 		'a bad request line': ['GET\r\n\r\n', 400], 'no version': ['GET /\r\n\r\n', 400], 'two spaces': ['GET  / HTTP/1.1\r\n\r\n', 400],
 		'another version': [get('', '/', 'HTTP/2.0'), 400], 'no HTTP': ['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400], 'binary': ['\x00\x01\x02\r\n\r\n', 400],
-		'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400], 'CONNECT': [`CONNECT a:1 HTTP/1.1\r\n${rest}\r\n`, 405], 'a method that nobody knows': [`BREW /api/ping HTTP/1.1\r\n${rest}\r\n`, 405],
+		'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400], 'CONNECT': [`CONNECT a:1 HTTP/1.1\r\n${rest}\r\n`, 405], 'an unknown method': [`BREW /api/ping HTTP/1.1\r\n${rest}\r\n`, 405],
 		'TRACE': [`TRACE /api/ping HTTP/1.1\r\n${rest}\r\n`, 405], 'PATCH': [`PATCH /api/ping HTTP/1.1\r\n${rest}\r\n`, 405], 'OPTIONS *': [`OPTIONS * HTTP/1.1\r\n${rest}\r\n`, 405],
 		'a relative target': [get('', 'healthz'), 400], 'too long a target': [get('', `/${'x'.repeat(9000)}`), 413], 'too long a target by far': [get('', `/${'x'.repeat(200_000)}`), 413],
 		'too long a header': [get(`X: ${'x'.repeat(9000)}\r\n`), 413], 'too many headers': [get('x: y\r\n'.repeat(100)), 413], 'too many parameters': [get('', `/healthz?${'x=y&'.repeat(100)}`), 413],
@@ -216,7 +216,7 @@ scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (se
 		raw.terminate();
 	}
 	assert.deepEqual(bad, []);
-	// What is odd and right.
+	// Unusual but valid requests.
 	const good = { 'an absolute target': get('', `http://${server.host}/healthz`), 'empty lines before': `\r\n${get()}`,
 		'another protocol': get('Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n'), 'an unknown protocol': get('Connection: Upgrade\r\nUpgrade: foo\r\n') };
 	for (const [name, bytes] of Object.entries(good)) {
@@ -228,7 +228,7 @@ scenario('every refusal is ours', { args: ['--header-timeout', '2'] }, async (se
 
 const policies = (headers) => Object.fromEntries(headers['content-security-policy'].split(';').map((each) => each.trim()).map((each) => [each.split(' ', 1)[0], each]));
 
-scenario('what a browser is told about the page', { args: ['--trust-proxy', '127.0.0.1', '--allow-host', 'shell.example', '--allow-host', 'www.localhost', '--allow-origin', 'https://app.example'] }, async (server) => {
+scenario('security headers of the page', { args: ['--trust-proxy', '127.0.0.1', '--allow-host', 'shell.example', '--allow-host', 'www.localhost', '--allow-origin', 'https://app.example'] }, async (server) => {
 	const get = (where, headers) => server.api.as(null).raw('GET', where, undefined, { headers });
 	const { headers } = await get('/');
 	const csp = policies(headers);
@@ -248,7 +248,7 @@ scenario('what a browser is told about the page', { args: ['--trust-proxy', '127
 		assert.equal(told['strict-transport-security'], undefined, where);
 	}
 	assert.equal((await get('/healthz', { Origin: 'https://app.example' })).headers['cross-origin-resource-policy'], 'cross-origin');
-	// Over TLS, which a proxy ends, and for names that are not everybody's.
+	// Over TLS that a proxy ends, and only for names that are not loopback.
 	for (const [told, host, proto] of [['max-age=31536000', 'shell.example', 'https'], [undefined, 'shell.example', 'http'], [undefined, undefined, 'https, http'],
 		[undefined, `localhost:${server.port}`, 'https'], [undefined, 'www.localhost', 'https'], [undefined, 'unknown.example', 'https']]) {
 		for (const where of ['/', '/api/session/list'])
@@ -256,7 +256,7 @@ scenario('what a browser is told about the page', { args: ['--trust-proxy', '127
 	}
 	await server.kill('SIGTERM');
 	await server.start({ args: ['--allow-host', 'shell.example'] });
-	assert.equal((await get('/', { Host: 'shell.example', 'X-Forwarded-Proto': 'https' })).headers['strict-transport-security'], undefined, 'nobody trusts this proxy');
+	assert.equal((await get('/', { Host: 'shell.example', 'X-Forwarded-Proto': 'https' })).headers['strict-transport-security'], undefined, 'this proxy is not trusted');
 	await server.kill('SIGTERM');
 	await server.start({ args: [...secure, '--allow-host', 'shell.example'] });
 	server.api = new Api(() => server.base, { token: server.token, ca });

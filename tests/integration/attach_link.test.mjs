@@ -36,7 +36,7 @@ scenario("a link of a driver, one of a viewer, and the owner's address", async (
 		await screen.line('echo not""typed');
 		await detach(screen);
 		assert.doesNotMatch(await server.run('box', 'fc -l | cat'), /not""typed/);
-		assert.match(await (await fetch(`${server.base}/metrics`, { headers: { Authorization: `Bearer ${server.token}` } })).text(), /^ringside_viewer_input_refused\w* 0$/m, 'a viewer's input is not even sent');
+		assert.match(await (await fetch(`${server.base}/metrics`, { headers: { Authorization: `Bearer ${server.token}` } })).text(), /^ringside_viewer_input_refused\w* 0$/m, 'the input of a viewer is not even sent');
 		await screen.line(`clear; ringside attach '${server.base}/?s=other#token=${server.token}'; echo status=$?`);
 		await attached(server, 'other');
 		await detach(screen);

@@ -1,5 +1,5 @@
-// The bridge, /v1/sandbox: as OpenAI's Agents SDK uses it (a small client that does what its CloudflareSandboxClient does), and what
-// that would never do: paths and archives that want out, twenty terminals at once, a client that is gone in the middle.
+// The bridge, /v1/sandbox: what OpenAI's Agents SDK does (with a small client like its CloudflareSandboxClient), and what it
+// never does: paths and archives that escape, twenty terminals at once, a client that disconnects halfway.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { stays, until, within } from './lib/until.mjs';
 
 const limit = 32 << 20;
 
-/** One sandbox, by URL and token. */
+/** A sandbox, by URL and token. */
 class Sandbox {
 	static async create(server) {
 		const { status, json } = await request(server.base, { method: 'POST', path: '/v1/sandbox', headers: { Authorization: `Bearer ${server.token}` } });
@@ -39,15 +39,15 @@ class Sandbox {
 		return answer.json;
 	}
 
-	/** {stdout, stderr, exit_code}: the events, in the form in which they came. */
+	/** Returns {stdout, stderr, exit_code} from the events in the form in which they came. */
 	async exec(argv, { session, ...more } = {}) {
 		const answer = await this.ask('POST', '/exec', { body: { argv, ...more }, headers: session ? { 'Session-Id': session } : {} });
 		assert.equal(answer.status, 200, answer.text);
 		assert.match(answer.headers['content-type'], /^text\/event-stream/);
 		const result = { stdout: '', stderr: '' };
 		for (const event of answer.text.split('\n\n').filter((each) => each && !each.startsWith(':'))) {
-			const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? assert.fail(`no event: ${JSON.stringify(event)}`);
-			assert.equal(result.exit_code, undefined, 'nothing comes after the end');
+			const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? assert.fail(`invalid event: ${JSON.stringify(event)}`);
+			assert.equal(result.exit_code, undefined, 'no event comes after the end');
 			if (name === 'exit') result.exit_code = JSON.parse(data).exit_code;
 			else if (name === 'error') assert.fail(data);
 			else result[name] += Buffer.from(data, 'base64').toString('latin1');
@@ -59,11 +59,11 @@ class Sandbox {
 	get = (name, options) => this.ask('GET', `/file/${name}`, options);
 	put = (name, body, options) => this.ask('PUT', `/file/${name}`, { body, octets: true, ...options });
 
-	/** A terminal; resolves when it is ready. */
+	/** Open a terminal; resolves when it is ready. */
 	async pty(query = 'cols=80&rows=24', headers = {}) {
 		const ws = new WebSocket(`${this.server.base.replace(/^http/, 'ws')}${this.url}/pty?${query}`, { headers: { ...this.auth, ...headers } });
 		const pty = { ws, text: '', exit: undefined };
-		await within('ready', new Promise((resolve, reject) => {
+		await within('the ready message', new Promise((resolve, reject) => {
 			ws.on('error', reject);
 			ws.on('unexpected-response', (_, answer) => reject(new Error(`status ${answer.statusCode}`)));
 			ws.on('message', (data, binary) => {
@@ -85,7 +85,7 @@ const tar = (args, options) => {
 	return made.stdout;
 };
 
-scenario('what an agent does: a sandbox, commands, files, its end; one outlives its server', async (server) => {
+scenario("an agent's work: a sandbox, commands, files, deletion; a sandbox outlives its server", async (server) => {
 	const health = await request(server.base, { path: '/health' });
 	assert.deepEqual([health.status, health.json], [200, { ok: true }]);
 	const box = await Sandbox.create(server), other = await Sandbox.create(server);
@@ -101,9 +101,9 @@ scenario('what an agent does: a sandbox, commands, files, its end; one outlives 
 
 	assert.deepEqual((await box.put('workspace/deep/er/a%20%C3%A4.txt', 'text')).json, { ok: true });
 	assert.equal(readFileSync(path.join(box.dir, 'deep/er/a ä.txt'), 'utf8'), 'text');
-	assert.equal((await box.exec(['cat', '/workspace/deep/er/a ä.txt'])).stdout, 'text', 'a path of /workspace is one for commands too');
+	assert.equal((await box.exec(['cat', '/workspace/deep/er/a ä.txt'])).stdout, 'text', 'commands can use paths in /workspace');
 	assert.equal((await box.sh('cat "er/a ä.txt"', { cwd: '/workspace/deep' })).stdout, 'text');
-	assert.equal((await box.exec(['ls', 'er'], { cwd: 'deep' })).exit_code, 0, 'a relative one is below /workspace');
+	assert.equal((await box.exec(['ls', 'er'], { cwd: 'deep' })).exit_code, 0, 'a relative directory is below /workspace');
 	const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * i % 251));
 	assert.equal((await box.put('workspace/b', bytes)).status, 200);
 	const read = await box.get('workspace/b');
@@ -125,13 +125,13 @@ scenario('what an agent does: a sandbox, commands, files, its end; one outlives 
 	for (const [method, where] of [['POST', '/mount'], ['POST', '/unmount'], ['POST', '/tunnel/8080'], ['DELETE', '/tunnel/8080']])
 		await box.refused(501, 'not_implemented', method, where, { body: {} });
 
-	// What a command has left ends with the sandbox, whatever has become of the command and the server.
+	// Processes that a command has left behind end with the sandbox, also if the command and the server have ended.
 	const children = () => server.leftovers().filter((pid) => cmdline(pid) === 'sleep 4711');
 	await box.sh('sleep 4711 >/dev/null 2>&1 & setsid sleep 4711 >/dev/null 2>&1 &');
-	await until('both', () => children().length === 2);
+	await until('both processes', () => children().length === 2);
 	await server.restart();
 	assert.equal((await box.ask('DELETE', '')).status, 204);
-	await until('their end', () => children().length === 0);
+	await until('the end of both processes', () => children().length === 0);
 	assert.ok(!existsSync(box.dir) && existsSync(other.dir));
 	assert.equal((await box.ask('DELETE', '')).status, 204, 'always');
 	assert.deepEqual((await box.ask('GET', '/running')).json, { running: false });
@@ -153,29 +153,29 @@ scenario('what an agent does: a sandbox, commands, files, its end; one outlives 
 	}
 });
 
-scenario('sessions outlive the server, killed at any moment, and nothing else does that is in their file', { timeout: 100_000 }, async (server) => {
+scenario('sessions survive kill -9 at any moment, and invalid entries of their file are ignored', { timeout: 100_000 }, async (server) => {
 	const box = await Sandbox.create(server), file = `${box.dir}.sessions`;
 	await box.sh('mkdir sub');
 	const kept = Array.from({ length: 20 }, (_, i) => `s${i}`);
 	const make = (id) => box.ask('POST', '/session', { body: { id, cwd: 'sub', env: { WHO: `who ${id}\n` } } });
 	for (const { status, json } of await Promise.all(kept.map(make))) assert.equal(status, 200, JSON.stringify(json));
 	assert.deepEqual((await Promise.all(kept.slice(10).map((id) => box.ask('DELETE', `/session/${id}`)))).map(({ status }) => status), Array(10).fill(204));
-	assert.equal(statSync(file).mode & 0o777, 0o600, 'it has variables');
+	assert.equal(statSync(file).mode & 0o777, 0o600, 'the file is private: it has variables');
 	const both = await Promise.all([make('twice'), make('twice')]);
 	assert.deepEqual(both.map(({ status }) => status).sort(), [200, 502]);
-	// Those that are under way when it dies are there or not, and the others as they were.
+	// Sessions that were being made when it died exist or not; all earlier ones are unchanged.
 	const late = ['a', 'b', 'c'].map((id) => make(id).catch(() => {}));
 	await server.kill('SIGKILL');
 	await Promise.all(late);
 	await server.start();
-	const pty = await until('the sandbox to be found', () => box.pty('session=s3').catch(() => undefined));
+	const pty = await until('the sandbox', () => box.pty('session=s3').catch(() => undefined));
 	pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$WHO>"\n'));
-	await until('its directory and variables', () => pty.text.includes('sub <who s3\r\n>'));
+	await until('the directory and the variables', () => pty.text.includes('sub <who s3\r\n>'));
 	pty.ws.close();
 	for (const id of kept.slice(0, 10)) assert.equal((await box.sh('basename "$PWD"; printf %s "$WHO"', { session: id })).stdout, `sub\nwho ${id}\n`);
-	assert.equal((await box.sh('printf %s "$WHO"', { session: 's10' })).stdout, '', 'one that was deleted');
+	assert.equal((await box.sh('printf %s "$WHO"', { session: 's10' })).stdout, '', 'a deleted session');
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 's0' } });
-	// What no request could have made.
+	// Entries that no request could have made.
 	const wrong = { '../x': { cwd: '.' }, up: { cwd: '..' }, out: { cwd: 'a/../../b' }, root: { cwd: '/etc' }, none: 5, env: { cwd: '.', env: { 'A B': 'x' } } };
 	for (const text of [JSON.stringify({ ...wrong, good: { cwd: 'sub', env: {} } }), '{', '[]', '']) {
 		await server.kill('SIGKILL');
@@ -184,11 +184,11 @@ scenario('sessions outlive the server, killed at any moment, and nothing else do
 		for (const id of ['up', 'out', 'root', 'none', 'env']) assert.equal((await box.sh('printf %s "$PWD"', { session: id })).stdout, (await box.sh('printf %s "$PWD"')).stdout, id);
 		assert.equal((await box.sh('basename "$PWD"', { session: 'good' })).stdout === 'sub\n', text.includes('good'), text);
 	}
-	assert.equal((await make('s0')).status, 200, 'after none at all');
-	// What cannot be written is as it was.
+	assert.equal((await make('s0')).status, 200, 'after a missing file');
+	// Sessions that cannot be written to the file are unchanged.
 	rmSync(`${file}.new`, { force: true });
 	spawnSync('mkfifo', [`${file}.new`]);
-	assert.equal((await make('s1')).status, 200, 'a pipe is no file');
+	assert.equal((await make('s1')).status, 200, 'a pipe instead of the file is ignored');
 	mkdirSync(`${file}.new`);
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 'fresh' } });
 	await box.refused(502, 'session_error', 'DELETE', '/session/s1');
@@ -205,12 +205,12 @@ scenario('sessions outlive the server, killed at any moment, and nothing else do
 	spawnSync('mkfifo', [file]);
 	writeFileSync(`${file}.new`, 'of a server that was killed');
 	await server.start();
-	assert.equal((await box.sh('echo there')).stdout, 'there\n', 'nor is this one');
+	assert.equal((await box.sh('echo there')).stdout, 'there\n', 'the sandbox still works');
 	assert.equal((await box.ask('DELETE', '')).status, 204);
 	assert.deepEqual(readdirSync(path.dirname(box.dir)), []);
 });
 
-scenario('sessions have a directory and variables; sizes; what is not ours is neither used nor removed; ends', { timeout: 100_000 }, async (server) => {
+scenario('sessions have a directory and variables; sizes; foreign processes and files are not touched; commands end', { timeout: 100_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	await box.sh('mkdir sub');
 	const made = await box.ask('POST', '/session', { body: { id: 'one.A_-', cwd: '/workspace/sub', env: { WHO: 'it is\n"me"' } } });
@@ -218,13 +218,13 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 	assert.equal((await box.sh('basename "$PWD"; echo "$WHO"', { session: 'one.A_-' })).stdout, 'sub\nit is\n"me"\n');
 	for (const pty of [await box.pty('session=one.A_-'), await box.pty('', { 'Session-Id': 'one.A_-' })]) {
 		pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$WHO>"\n'));
-		await until('its directory and variables', () => pty.text.includes('sub <it is\r\n"me">'));
+		await until('the directory and the variables', () => pty.text.includes('sub <it is\r\n"me">'));
 		pty.ws.send(Buffer.from('exit 3\n'));
-		assert.equal(await within('its end', new Promise((resolve) => { pty.ws.on('close', resolve); })), 1000);
+		assert.equal(await within('the end of the terminal', new Promise((resolve) => { pty.ws.on('close', resolve); })), 1000);
 		assert.equal(pty.exit, 3);
 	}
 	assert.equal((await box.sh('echo "<$WHO>"')).stdout, '<>\n');
-	assert.equal((await box.sh('echo "<$WHO>"', { session: 'nobody' })).stdout, '<>\n', 'one that nobody has made is as good as none');
+	assert.equal((await box.sh('echo "<$WHO>"', { session: 'nobody' })).stdout, '<>\n', 'an unknown session is ignored');
 	assert.match((await box.ask('POST', '/session')).json.id, /^[a-z2-7]{26}$/);
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 'one.A_-' } });
 	for (const id of ['', '..', 'a..b', 'a/b', 'x'.repeat(129), 'ä'])
@@ -237,7 +237,6 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 	for (let i = 1; i < 64; i++) assert.equal((await box.ask('POST', '/session')).status, 200);
 	await box.refused(429, 'capacity_exceeded', 'POST', '/session');
 
-	// Sizes.
 	{
 		const box = await Sandbox.create(server);
 		const most = Buffer.alloc(limit, 'x');
@@ -250,7 +249,7 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 		assert.ok(!existsSync(path.join(box.dir, 'more')));
 	}
 
-	// What is not ours is neither used nor removed.
+	// The bridge neither uses nor removes sessions and files that it has not made.
 	{
 		const box = new Sandbox(server, 'mine');
 		mkdirSync(box.dir, { recursive: true });
@@ -265,7 +264,7 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 		assert.ok(existsSync(box.dir) && !existsSync(path.join(server.cwd, 'x')));
 	}
 
-	// A command ends with its time, with its client, and with its sandbox.
+	// A command ends after its timeout, with its client, and with its sandbox.
 	{
 		const box = await Sandbox.create(server);
 		const late = await box.sh('echo before; sleep 300', { timeout_ms: 300 });
@@ -279,25 +278,25 @@ scenario('sessions have a directory and variables; sizes; what is not ours is ne
 			outgoing.on('error', reject);
 			outgoing.end(JSON.stringify({ argv: ['sh', '-c', 'echo begun; sleep 300'] }));
 		});
-		await until('end after the time', () => !sleeps());
+		await until('the end of the command after its timeout', () => !sleeps());
 		const { outgoing } = await begin();
 		await until('a sleep', sleeps);
 		outgoing.on('error', () => {});
 		outgoing.destroy();
-		await until('end after the client', () => !sleeps());
+		await until('the end of the command after its client', () => !sleeps());
 		const { incoming } = await begin();
 		await until('a sleep', sleeps);
 		let text = '';
 		incoming.on('data', (data) => { text += data; });
 		const ended = new Promise((resolve) => { incoming.on('end', resolve); });
 		assert.equal((await box.ask('DELETE', '')).status, 204);
-		await within('end of the stream', ended);
+		await within('the end of the stream', ended);
 		assert.match(text, /event: exit\ndata: \{"exit_code":\d+\}\n\n$/);
-		await until('end after the sandbox', () => !sleeps());
+		await until('the end of the command after its sandbox', () => !sleeps());
 	}
 });
 
-scenario('nothing leads out of a sandbox; all files go into an archive and come back', { timeout: 100_000 }, async (server) => {
+scenario('nothing escapes from a sandbox; archives of all files can be restored', { timeout: 100_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	const secret = path.join(server.cwd, 'secret');
 	writeFileSync(secret, 'secret');
@@ -307,7 +306,7 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 	symlinkSync('../..', path.join(box.dir, 'updir'));
 	symlinkSync('/proc/self/root', path.join(box.dir, 'root'));
 	symlinkSync('file', path.join(box.dir, 'inner'));
-	assert.equal((await box.get('workspace/inner')).text, 'in\n', 'a link that stays is followed');
+	assert.equal((await box.get('workspace/inner')).text, 'in\n', 'a link inside is followed');
 	const ways = ['etc/passwd', 'workspacefoo/x', 'workspace/%2e%2e/%2e%2e/secret', 'workspace/d/%2e%2e/%2e%2e/x', 'workspace/absolute',
 		'workspace/up', 'workspace/updir/secret', `workspace/root${secret}`, 'proc/self/environ', '%2fetc%2fpasswd'];
 	for (const way of ways) {
@@ -329,7 +328,7 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 	assert.equal(unknown.status, 401);
 	assert.deepEqual([typeof unknown.json.error, unknown.json.code], ['string', 'unauthorized']);
 
-	// All files go into an archive and come back.
+	// Archives of all files can be restored.
 	{
 		const box = await Sandbox.create(server), other = await Sandbox.create(server);
 		await box.sh('mkdir -p a/b skip "it\'s, x"; echo one >a/b/one; chmod 750 a/b/one; ln -s b/one a/link; ln a/b/one a/hard; touch skip/x a/skip "*"');
@@ -339,8 +338,8 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 		assert.deepEqual(names, ['./', './*', './a/', './a/b/', './a/b/one', './a/hard', './a/link', './a/skip', './it\'s, x/'].sort());
 		assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true });
 		assert.equal((await other.sh('cat a/link a/hard; stat -c %a a/b/one; ls')).stdout, 'one\none\n750\n*\na\nit\'s, x\n');
-		assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true }, 'over what is there');
-		// Who names a file twice gets a link to itself.
+		assert.deepEqual((await other.ask('POST', '/hydrate', { body: packed.body, octets: true })).json, { ok: true }, 'over the existing files');
+		// A file that is listed twice becomes a link to itself.
 		writeFileSync(path.join(server.root, 'twice'), 'once');
 		const twice = tar(['-c', '-C', server.root, 'twice', 'twice']);
 		assert.deepEqual((await other.ask('POST', '/hydrate', { body: twice, octets: true })).json, { ok: true });
@@ -351,7 +350,7 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 		await box.refused(400, 'invalid_request', 'POST', '/hydrate', { body: packed.body.subarray(0, 700), octets: true });
 	}
 
-	// Archives that want out.
+	// Archives that escape.
 	{
 		const from = path.join(server.root, 'from'), secret = path.join(server.cwd, 'secret');
 		const pack = (...args) => tar(['-c', '-P', '-C', from, ...args]);
@@ -376,7 +375,7 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 			assert.equal(answer.status, 400, `${name}: ${answer.status} ${answer.text}`);
 			assert.equal(readFileSync(secret, 'utf8'), 'secret', name);
 		}
-		// A link that was there is not followed either, and one at the place of a file is replaced.
+		// An existing link to a directory is not followed either; one at a file's path is replaced.
 		const box = await Sandbox.create(server);
 		await box.sh('ln -s ../.. d; ln -s ../../secret x');
 		assert.equal((await box.ask('POST', '/hydrate', { body: pack('d/secret'), octets: true })).status, 400);
@@ -386,35 +385,35 @@ scenario('nothing leads out of a sandbox; all files go into an archive and come 
 	}
 });
 
-scenario('each terminal is its own, and ends with its socket; what is deleted is gone; many at once, and those who stop', { timeout: 150_000 }, async (server) => {
+scenario('each terminal is separate and ends with its socket; deletion; many at once, and clients that stall', { timeout: 150_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	await box.put('workspace/file', 'in here');
 	const many = times(6, 20);
 	const ptys = await Promise.all(Array.from({ length: many }, () => box.pty()));
 	ptys.forEach((pty, i) => pty.ws.send(Buffer.from(`sh -c 'cat file; X=${i}; echo " mine-$X-"; stty size'\n`)));
-	await until('output of all', () => ptys.every((pty, i) => pty.text.includes(`in here mine-${i}-\r\n24 80`)));
+	await until('the output of all terminals', () => ptys.every((pty, i) => pty.text.includes(`in here mine-${i}-\r\n24 80`)));
 	for (const [i, pty] of ptys.entries()) assert.ok(!ptys.some((other, k) => k !== i && other.text.includes(`mine-${i}-`)));
 	assert.equal((await server.api.list()).data.length, many);
 	ptys[0].ws.send(Buffer.from('exit 5\n'));
-	await until('exit of one', () => ptys[0].exit === 5);
+	await until('the exit of one', () => ptys[0].exit === 5);
 	for (const pty of ptys) pty.ws.close();
-	await until('end of the sessions', async () => (await server.api.list()).data.length === 0);
+	await until('the end of the sessions', async () => (await server.api.list()).data.length === 0);
 	const last = await box.pty('cols=100&rows=30');
 	last.ws.send(Buffer.from('stty size; sleep 300\n'));
-	await until('its size', () => last.text.includes('30 100'));
+	await until('the size of the terminal', () => last.text.includes('30 100'));
 	const closed = new Promise((resolve) => { last.ws.on('close', resolve); });
 	assert.equal((await box.ask('DELETE', '')).status, 204);
-	await within('close', closed);
+	await within('the close', closed);
 	await assert.rejects(new Sandbox(server, 'none').pty(), /status 404/);
 	await assert.rejects(new Sandbox(server, 'NO').pty(), /status 400/);
 	await assert.rejects(box.pty('cols=x&rows=24'), /status 400/);
 
-	// One that stops reading holds its program back, and then has all of it.
+	// A client that stops reading blocks its program, and later gets all output.
 	{
 		const box = await Sandbox.create(server), pty = await box.pty();
-		await until('its prompt', () => pty.text.length > 0);
+		await until('the prompt', () => pty.text.length > 0);
 		pty.ws.send(Buffer.from('seq 1 2500000; echo th""e end; touch over\n'));
-		await until('output', () => pty.text.includes('\n100\r\n'));
+		await until('the output', () => pty.text.includes('\n100\r\n'));
 		pty.ws.pause();
 		await stays('that it is held back', () => !existsSync(path.join(box.dir, 'over')), 1500);
 		pty.ws.resume();
@@ -426,7 +425,7 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 		pty.ws.close();
 	}
 
-	// What is deleted is gone, whoever makes or fills it meanwhile.
+	// A deleted sandbox stays deleted, also if requests make or fill it at that moment.
 	{
 		const from = path.join(server.root, 'from');
 		mkdirSync(from);
@@ -435,7 +434,7 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 		const box = new Sandbox(server, 'filled');
 		assert.equal((await box.sh('pwd')).stdout, (await box.sh('cd -P . && pwd')).stdout, 'a directory without a dot');
 		const filling = box.ask('POST', '/hydrate', { body: full, octets: true });
-		await until('files', () => readdirSync(box.dir).length > 0);
+		await until('the files', () => readdirSync(box.dir).length > 0);
 		assert.equal((await box.ask('DELETE', '')).status, 204);
 		assert.match(String((await filling).status), /^(200|409|502)$/);
 		assert.equal(existsSync(box.dir), false);
@@ -443,17 +442,17 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 			const made = new Sandbox(server, `made${'abcde'[round]}`);
 			const statuses = await Promise.all(Array.from({ length: times(10, 20) }, async (_, i) => (await (i % 2 ? made.ask('DELETE', '') : made.ask('POST', '/exec', { body: { argv: ['true'] } }))).status));
 			for (const [i, status] of statuses.entries()) assert.ok(i % 2 ? status === 204 : status === 200 || status === 409, `${i}: ${statuses}`);
-			await until('the end of it', async () => (await made.ask('POST', '/exec', { body: { argv: ['true'] } })).status !== 409);
-			assert.deepEqual(await made.sh('echo on'), { stdout: 'on\n', stderr: '', exit_code: 0 }, 'it is made again');
+			await until('the end of the deletion', async () => (await made.ask('POST', '/exec', { body: { argv: ['true'] } })).status !== 409);
+			assert.deepEqual(await made.sh('echo on'), { stdout: 'on\n', stderr: '', exit_code: 0 }, 'it can be made again');
 			assert.equal((await made.ask('DELETE', '')).status, 204);
 			assert.equal(existsSync(made.dir), false);
 		}
 	}
 
-	// Many at once, and those who stop.
+	// Many requests at once, and clients that stall.
 	{
 		const box = await Sandbox.create(server);
-		// All of them make it, and it is made once.
+		// All of them make the sandbox; it is made once.
 		const all = await Promise.all(Array.from({ length: times(8, 20) }, (_, i) => box.sh(`echo ${i}; exit ${i}`)));
 		all.forEach((result, i) => assert.deepEqual(result, { stdout: `${i}\n`, stderr: '', exit_code: i }));
 		await Promise.all(Array.from({ length: times(8, 20) }, async (_, i) => {
@@ -462,7 +461,7 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 			assert.equal(answer.status, 200);
 		}));
 		assert.match((await box.get('workspace/same')).text, /^(1?\d)\1{9999}$/);
-		// A reader that stops holds its command back, and no other; then all of it is there.
+		// A client that stalls blocks its own command alone, and gets all of the output later.
 		const stopped = await new Promise((resolve, reject) => {
 			const outgoing = http.request(`${server.base}${box.url}/exec`, { method: 'POST', headers: { ...box.auth, 'Content-Type': 'application/json' } }, resolve);
 			outgoing.on('error', reject);
@@ -479,7 +478,7 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 		}
 		assert.equal(bytes, 16_000_000);
 		assert.equal((await box.sh('ls over')).exit_code, 0);
-		// A client that goes while it sends, or packs; and an end in the middle of everything.
+		// Clients that disconnect during an upload or an archive, and a deletion during other work.
 		for (let i = 0; i < times(5, 20); i++) {
 			const outgoing = http.request(`${server.base}${box.url}/file/workspace/half`, { method: 'PUT', headers: { ...box.auth, 'Content-Length': 1_000_000 } });
 			outgoing.on('error', () => {});
@@ -487,12 +486,12 @@ scenario('each terminal is its own, and ends with its socket; what is deleted is
 			outgoing.destroy();
 		}
 		assert.equal((await box.get('workspace/half')).status, 404);
-		await until('a place for a body', async () => (await box.put('workspace/whole', 'x')).status === 200);
+		await until('a free body slot', async () => (await box.put('workspace/whole', 'x')).status === 200);
 		const busy = [box.sh('while :; do mkdir -p x/y; touch x/y/$RANDOM; done'), box.ask('POST', '/persist'), box.put('workspace/late', 'late')]
 			.map((each) => each.catch(() => {}));
-		await until('work', () => existsSync(path.join(box.dir, 'x/y')));
+		await until('files of the command', () => existsSync(path.join(box.dir, 'x/y')));
 		assert.equal((await box.ask('DELETE', '')).status, 204);
 		await Promise.all(busy);
-		assert.ok(!existsSync(path.join(box.dir, 'x')), 'nobody makes files any more');
+		assert.ok(!existsSync(path.join(box.dir, 'x')), 'the command still makes files');
 	}
 });

@@ -1,4 +1,4 @@
-// OpenAI's Agents SDK, as it is published, with the bridge in place of Cloudflare's: what its client of that does.
+// OpenAI's published Agents SDK, with its Cloudflare client connected to the bridge.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ scenario('files and commands of an agent', async (server) => {
 	const answer = await session.execCommand({ cmd: 'cat hello.txt; pwd; printf "äöü"; exit 3', workdir: 'deep' });
 	assert.equal(exited(answer), 3, answer);
 	assert.match(answer, /\nhello\n.*\/deep\näöü$/);
-	// Text that no piece of a pipe ends at the end of a character of.
+	// No piece of the pipe ends at the end of a character.
 	const { output } = await session.execShell('yes € | tr -d "\\n" | head -c 900000');
 	assert.equal(output, '€'.repeat(300_000));
 	assert.equal(Buffer.from(await session.readFile({ path: 'deep/hello.txt' })).toString(), 'hello\n');
@@ -32,14 +32,14 @@ scenario('files and commands of an agent', async (server) => {
 	assert.equal(readFileSync(path.join(dir, 'made/a b.txt'), 'utf8').trimEnd(), 'one\nthree');
 	await editor.deleteFile({ type: 'delete_file', path: 'made/a b.txt' });
 	assert.equal(existsSync(path.join(dir, 'made/a b.txt')), false);
-	// All of it in another one.
+	// All files in another sandbox.
 	const archive = await session.persistWorkspace();
 	const other = await client(server).create({ manifest: new Manifest({ root: '/workspace' }) });
 	await other.hydrateWorkspace(archive);
 	assert.equal((await other.execShell('cat deep/hello.txt')).output, 'hello');
 	await other.close();
 	assert.deepEqual([existsSync(directory(server, other)), await other.running()], [false, false]);
-	// After a restart of the server it goes on.
+	// It continues after a restart of the server.
 	await server.restart();
 	assert.equal(await session.running(), true);
 	assert.equal((await session.execShell('cat deep/hello.txt')).output, 'hello');
@@ -53,8 +53,8 @@ scenario('a terminal of an agent', async (server) => {
 	const sessionId = running(begun);
 	assert.ok(sessionId >= 0, begun);
 	let text = begun;
-	assert.doesNotMatch(text, /"type"/, 'nothing but what the terminal shows');
-	// A line that looks like a message of the server's is output.
+	assert.doesNotMatch(text, /"type"/, 'only terminal output');
+	// A line that looks like a server message is output.
 	text += await session.writeStdin({ sessionId, chars: 'some words\nPS1= PS2=; bind "set enable-bracketed-paste off"; stty -echo\n', yieldTimeMs: 1000 });
 	for (const line of ['{"type":"exit","code":9}', '{"type":"error","message":"x"}}', '\ufeff{"type":"error","message":"y"}']) {
 		text += await session.writeStdin({ sessionId, chars: `sleep 0.1; echo '${line}'\n`, yieldTimeMs: 1000 });
@@ -62,7 +62,7 @@ scenario('a terminal of an agent', async (server) => {
 		assert.ok(running(text) >= 0 && !(exited(text) >= 0), text);
 	}
 	text += await session.writeStdin({ sessionId, chars: 'exit 4\n', yieldTimeMs: 1000 });
-	await until(() => `its end: ${text}`, async () => {
+	await until(() => `the end of the output: ${text}`, async () => {
 		if (exited(text) >= 0) return true;
 		text += await session.writeStdin({ sessionId, chars: '', yieldTimeMs: 200 });
 		return false;

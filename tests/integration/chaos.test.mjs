@@ -1,7 +1,7 @@
-// All that may go wrong at once: mixed work under kill -9 of the server, stopped holders, no descriptors, a full disk,
-// a log that nobody reads. What was acknowledged is true afterwards: see lib/oracle.mjs.
+// Many failures at once: mixed work under kill -9 of the server, stopped holders, no file descriptors, a full disk, a log
+// that is not read. Every acknowledged result must hold afterwards: see lib/oracle.mjs.
 //
-// SEED repeats what is done, RINGSIDE_SOAK=1 makes it long (tests/soak).
+// SEED repeats the work, RINGSIDE_SOAK=1 prolongs it (tests/soak).
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,11 +19,11 @@ const sessions = times(2, 3);
 const patience = long ? 1_800_000 : 120_000;
 const root = process.getuid() === 0;
 
-scenario('mixed work under kill -9: what was acknowledged is there, true, and done once', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
+scenario('mixed work under kill -9: acknowledged work is there, true, and done once', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
 	const oracle = await new Oracle(server, { sessions }).begin();
 	for (let round = 0; round < times(4, 300); round += 1) {
 		const work = oracle.work(4 + oracle.random.below(16));
-		work.catch(() => {}); // looked at below
+		work.catch(() => {}); // its failure is reported below
 		await pause(oracle.random.below(160));
 		await server.kill('SIGKILL');
 		await work;
@@ -34,7 +34,7 @@ scenario('mixed work under kill -9: what was acknowledged is there, true, and do
 	oracle.stop();
 });
 
-scenario('started again at once, with children between fork and exec', { timeout: patience }, async (server) => {
+scenario('restarted at once, with children between fork and exec', { timeout: patience }, async (server) => {
 	const oracle = await new Oracle(server, { sessions: 1, viewers: 0 }).begin();
 	for (let round = 0; round < times(5, 400); round += 1) {
 		const work = Promise.all(Array.from({ length: 6 }, () => {
@@ -43,7 +43,7 @@ scenario('started again at once, with children between fork and exec', { timeout
 		}));
 		work.catch(() => {});
 		await pause(oracle.random.below(25));
-		// Not for the end of its pipes, which children may still have: only for its own.
+		// Wait for the process only, not for its pipes, which children may still have open.
 		const { child } = server;
 		child.kill('SIGKILL');
 		await once(child, 'exit');
@@ -56,7 +56,7 @@ scenario('started again at once, with children between fork and exec', { timeout
 	oracle.stop();
 });
 
-scenario('asked to end in the middle of work, with a log that nobody reads', {
+scenario('terminated during work, with a log that is not read', {
 	prefix: ['bash', '-c', 'mkfifo "$RINGSIDE_TEST_ROOT/log" 2>/dev/null; exec "$0" "$@" 2<>"$RINGSIDE_TEST_ROOT/log" 0<&-'],
 	args: ['--verbose', '--ring-size', '16M'], timeout: patience,
 }, async (server) => {
@@ -74,7 +74,7 @@ scenario('asked to end in the middle of work, with a log that nobody reads', {
 	oracle.stop();
 });
 
-scenario('holders that are stopped for a while, and go on', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
+scenario('holders that are stopped for a while and continue', { args: ['--ring-size', '16M'], timeout: patience }, async (server) => {
 	const oracle = await new Oracle(server, { sessions }).begin();
 	const holders = [...oracle.sessions.values()].map(({ pid }) => parentOf(pid));
 	for (let round = 0; round < times(2, 100); round += 1) {
@@ -95,19 +95,19 @@ scenario('holders that are stopped for a while, and go on', { args: ['--ring-siz
 
 const most = 140;
 
-scenario('no descriptors, again and again', { prefix: ['prlimit', `--nofile=${most}:${most}`], timeout: patience }, async (server) => {
+scenario('no file descriptors, again and again', { prefix: ['prlimit', `--nofile=${most}:${most}`], timeout: patience }, async (server) => {
 	const oracle = await new Oracle(server, { sessions, viewers: 0, mayRefuse: true }).begin();
 	for (let round = 0; round < times(2, 60); round += 1) {
 		const work = oracle.work(12);
 		work.catch(() => {});
 		await pause(oracle.random.below(40));
-		// Connections that say nothing take what there is, but for a few.
+		// Silent connections use all descriptors but a few.
 		const left = most - Object.keys(descriptors(server.pid)).length - oracle.random.below(16);
 		const silent = Array.from({ length: Math.max(0, left) }, () => new RawClient(server));
 		await pause(oracle.random.below(300));
 		silent.forEach((each) => each.terminate());
 		await work;
-		await until('an answer', async () => (await server.api.raw('GET', '/healthz')).status === 200);
+		await until('a response', async () => (await server.api.raw('GET', '/healthz')).status === 200);
 		if (round % 2) {
 			await oracle.excuse();
 			await server.restart();

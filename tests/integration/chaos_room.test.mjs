@@ -1,4 +1,4 @@
-// A system that has no terminals or processes left: what is refused says so in words, and all else goes on.
+// A system without free terminals or processes: refusals say why, and everything else goes on.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,14 +7,14 @@ import { scenario } from './lib/server.mjs';
 
 const root = process.getuid() === 0;
 
-/** What is refused because there is no more of something: in words that the document has for this route. */
+/** The code says that a resource is exhausted, and the route documents it. */
 function assertRefused(answer, route) {
 	const { code, httpStatus } = answer.json ?? {};
 	assert.ok(documented('post', route, httpStatus).includes(code), `${route}: ${answer.status} ${answer.text}`);
-	assert.ok(!['NO_SPACE', 'INTERNAL_ERROR'].includes(code), `it says nothing, or what is wrong: ${answer.status} ${answer.text}`);
+	assert.ok(!['NO_SPACE', 'INTERNAL_ERROR'].includes(code), `the error does not name the cause: ${answer.status} ${answer.text}`);
 }
 
-/** Each further start of something is refused with an error that says why, and works again when there is room. */
+/** Each further start is refused with an error that says why, and works again when there is room. */
 async function exhausted(server, { most, room }) {
 	const { api } = server;
 	await server.session({ id: 'before' });
@@ -59,7 +59,7 @@ const grouped = root && (() => {
 			try {
 				rmdirSync(group);
 			} catch {
-				// somebody is still in it
+				// a process is still in it
 			}
 		});
 		return true;

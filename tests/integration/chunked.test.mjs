@@ -1,4 +1,4 @@
-// Bodies as clients really send them: in chunks, with Expect, with what we do not take; and what is wrong with them.
+// Bodies as real clients send them: chunked, with Expect, with unsupported encodings; and malformed bodies.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import http from 'node:http';
@@ -27,7 +27,7 @@ const rename = (server, name, size) => chunkedHead(server, 'POST', '/api/session
 
 const nothingHeld = (server) => untilMetric(server, 'body_bytes', 0);
 
-shared('clients that do not tell how long their bodies are', async (server) => {
+shared('clients that send bodies without a length', async (server) => {
 	await server.session({ id: 's' });
 	const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json' };
 	// undici
@@ -50,7 +50,7 @@ shared('clients that do not tell how long their bodies are', async (server) => {
 	}));
 	assert.equal(answered.statusCode, 200);
 	assert.equal((await server.api.get('s')).name, 'node');
-	// curl, which also waits for leave when it does not know how much it will send
+	// curl also waits for 100 Continue if it does not know the length
 	const curl = spawn('curl', ['-q', '-sS', '-X', 'POST', '-H', `Authorization: Bearer ${server.token}`, '-H', 'Expect: 100-continue', '-T', '-', '-w', '%{http_code}', '-o', '/dev/null', `${server.base}/api/session/s/rename`]);
 	let text = '';
 	curl.stdout.on('data', (data) => { text += data; });
@@ -62,7 +62,7 @@ shared('clients that do not tell how long their bodies are', async (server) => {
 	await nothingHeld(server);
 });
 
-shared('bodies in chunks, behind one another', async (server) => {
+shared('pipelined requests with chunked bodies', async (server) => {
 	await server.session({ id: 's' });
 	const text = rename(server, 'one', 3) + rename(server, 'two', 1) + ask(server, 'GET', '/api/session/s') + rename(server, 'three')
 		+ chunkedHead(server, 'POST', '/api/session/s/rename').replace('chunked\r\n', 'Chunked\r\n') + '00a;x=y;z="\xe4"\r\n{"name":1}\r\n0\r\nA: b\r\nC: d\r\n\r\n' + ask(server, 'GET', '/healthz');
@@ -71,7 +71,7 @@ shared('bodies in chunks, behind one another', async (server) => {
 		assert.deepEqual(answers.slice(0, 4).map(({ json }) => json.data.name), ['one', 'two', 'two', 'three']);
 	};
 	check(await new Pipe(server).send(text).take(6));
-	// However they are cut.
+	// Cut at any byte.
 	for (let at = 1; at < text.length; at += times(67, 17)) {
 		const pipe = new Pipe(server);
 		pipe.socket.write(text.slice(0, at), () => setImmediate(() => pipe.send(text.slice(at))));
@@ -84,25 +84,25 @@ shared('bodies in chunks, behind one another', async (server) => {
 	await nothingHeld(server);
 });
 
-shared('the head decides, before a byte of the body', async (server) => {
+shared('a request is refused by its head, before any byte of the body', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 't' });
 	const viewer = (await server.api.link('t', 'viewer')).token;
 	const refused = {
-		'nobody knows who': [{ token: null }, '/api/session/s/rename', 401], 'wrong credentials': [{ token: 'x'.repeat(30) }, '/api/session/s/rename', 401],
+		'no credentials': [{ token: null }, '/api/session/s/rename', 401], 'wrong credentials': [{ token: 'x'.repeat(30) }, '/api/session/s/rename', 401],
 		'no route': [{}, '/api/nothing', 404], 'another method': [{}, '/api/session/list', 405], 'no session': [{}, '/api/session/none/rename', 404],
 		'another host': [{ host: 'evil.example' }, '/api/session/s/rename', 403],
 		'an encoding': [{ headers: { 'Content-Encoding': 'gzip' } }, '/api/session/s/rename', 415, 'UNSUPPORTED_MEDIA_TYPE'],
 		'two encodings': [{ headers: { 'Content-Encoding': 'identity, br' } }, '/api/session/s/rename', 415],
 		'an expectation': [{ headers: { Expect: 'miracles' } }, '/api/session/s/rename', 417, 'EXPECTATION_FAILED'],
 		'two expectations': [{ headers: { Expect: '100-continue, more' } }, '/api/session/s/rename', 417],
-		'an encoding, of who may not': [{ token: null, headers: { 'Content-Encoding': 'gzip' } }, '/api/session/s/rename', 401],
+		'an encoding, without credentials': [{ token: null, headers: { 'Content-Encoding': 'gzip' } }, '/api/session/s/rename', 401],
 		'a length as well': [{ headers: { 'Content-Length': 3 } }, '/api/session/s/rename', 400], 'HTTP/1.0': [{ version: '1.0' }, '/api/session/s/rename', 400],
 		'chunks in chunks': [{ headers: { 'Transfer-Encoding': 'chunked, chunked' } }, '/api/session/s/rename', 400],
 		'chunks that are zipped': [{ headers: { 'Transfer-Encoding': 'gzip, chunked' } }, '/api/session/s/rename', 501, 'NOT_IMPLEMENTED'],
 		'what is zipped': [{ headers: { 'Transfer-Encoding': 'gzip' } }, '/api/session/s/rename', 400],
 		'what has no chunks': [{ headers: { 'Transfer-Encoding': 'identity' } }, '/api/session/s/rename', 400],
-		'who may only watch': [{ token: viewer }, '/api/session/t/input', 403, 'READ_ONLY'],
+		'a viewer': [{ token: viewer }, '/api/session/t/input', 403, 'READ_ONLY'],
 	};
 	for (const expects of [{}, { Expect: '100-continue' }]) {
 		for (const [name, [options, route, status, code]] of Object.entries(refused)) {
@@ -124,7 +124,7 @@ shared('the head decides, before a byte of the body', async (server) => {
 	assert.equal(await metric(server, 'body_bytes'), 0);
 });
 
-shared('leave to send, once the head has been admitted', async (server) => {
+shared('100 Continue is sent once the head is admitted', async (server) => {
 	await server.session({ id: 's' });
 	const pipe = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename', { headers: { Expect: '100-continue' } }));
 	await until('100 Continue', () => pipe.informed === 1);
@@ -134,7 +134,7 @@ shared('leave to send, once the head has been admitted', async (server) => {
 	assert.equal(pipe.informed, 1);
 });
 
-shared('chunks that are none', async (server) => {
+shared('malformed chunks', async (server) => {
 	await server.session({ id: 's' });
 	const hidden = ask(server, 'POST', '/api/session/s/rename', { body: '{"name":"smuggled"}' });
 	const good = '8\r\n{"name":\r\n';
@@ -149,7 +149,7 @@ shared('chunks that are none', async (server) => {
 	for (const [name, [text, status]] of Object.entries(wrong)) {
 		const pipe = new Pipe(server).send(Buffer.from(chunkedHead(server, 'POST', '/api/session/s/rename') + text + hidden, 'latin1'));
 		if (status === undefined) {
-			// What follows is the chunk, until it is too much.
+			// More bytes follow, until the limit is exceeded.
 			pipe.send('x'.repeat(2 << 20));
 		}
 		const [answer] = await pipe.take(1);
@@ -161,7 +161,7 @@ shared('chunks that are none', async (server) => {
 	await nothingHeld(server);
 });
 
-scenario('bodies in chunks are bounded, one and all', { args: ['--header-timeout', '60'] }, async (server) => {
+scenario('chunked bodies are limited, each and together', { args: ['--header-timeout', '60'] }, async (server) => {
 	await server.session({ id: 's' });
 	const large = JSON.stringify({ name: 'large' }).padEnd(1 << 20);
 	const pipe = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(large, 60_000));
@@ -171,7 +171,7 @@ scenario('bodies in chunks are bounded, one and all', { args: ['--header-timeout
 	const stranger = new Pipe(server).send(chunkedHead(server, 'POST', '/api/auth/login', { token: null }) + chunksOf('x'.repeat(17 << 10), 1000));
 	assert.equal((await stranger.take(1))[0].status, 413);
 	await nothingHeld(server);
-	// All together: each has half of the most, and waits.
+	// Together: each sends half of its limit and waits.
 	const many = Array.from({ length: 140 }, () => new Pipe(server).send(`${chunkedHead(server, 'POST', '/api/session/s/rename')}80000\r\n${'x'.repeat(0x7fff0)}`));
 	await until('refusals', () => many.some(({ answers }) => answers[0]?.status === 429), { timeout: 20_000 });
 	assert.ok(await metric(server, 'body_bytes') <= 64 << 20);
@@ -180,7 +180,7 @@ scenario('bodies in chunks are bounded, one and all', { args: ['--header-timeout
 	await nothingHeld(server);
 });
 
-scenario('who sends too slowly, or never', { args: ['--header-timeout', '1'] }, async (server) => {
+scenario('clients that send too slowly, or never', { args: ['--header-timeout', '1'] }, async (server) => {
 	await server.session({ id: 's' });
 	const head = (headers) => chunkedHead(server, 'POST', '/api/session/s/rename', { headers });
 	const before = await metric(server, 'body_timeouts_total');
@@ -188,7 +188,7 @@ scenario('who sends too slowly, or never', { args: ['--header-timeout', '1'] }, 
 	const drip = new Pipe(server).send(head());
 	const timer = setInterval(() => drip.socket.write('1\r\nx\r\n'), 20);
 	try {
-		await until('end of all', () => [...pipes, drip].every(({ closed }) => closed), { timeout: 30_000 });
+		await until('the end of all connections', () => [...pipes, drip].every(({ closed }) => closed), { timeout: 30_000 });
 	} finally {
 		clearInterval(timer);
 	}
@@ -210,11 +210,11 @@ shared('very many chunks of one byte', async (server) => {
 		slowest = Math.max(slowest, Date.now() - asked);
 	}
 	assert.equal((await pipe.take(1))[0].json.data.name, 'crumbs');
-	console.log(`# ${body.length} chunks: ${Date.now() - began} ms; others waited ${slowest} ms`);
-	assert.ok(slowest < 1000 * slowness, `others waited ${slowest} ms`);
+	console.log(`# ${body.length} chunks: ${Date.now() - began} ms; the slowest other request: ${slowest} ms`);
+	assert.ok(slowest < 1000 * slowness, `the slowest other request: ${slowest} ms`);
 });
 
-shared('who leaves in the middle of a chunk', async (server) => {
+shared('clients that disconnect within a chunk', async (server) => {
 	await server.session({ id: 's' });
 	for (let at = 0; at < 60; at += 1) {
 		const text = rename(server, `left${at}`, 5);
@@ -226,7 +226,7 @@ shared('who leaves in the middle of a chunk', async (server) => {
 	await nothingHeld(server);
 });
 
-shared('probes answer whatever the Host header says, and nothing else does', async (server) => {
+shared('probes accept any Host header, other routes do not', async (server) => {
 	const lines = (target, host, method = 'GET') => `${method} ${target} HTTP/1.1\r\n${host === undefined ? '' : `Host: ${host}\r\n`}Connection: close\r\n\r\n`;
 	for (const host of [undefined, '', 'evil.example', '10.0.0.1:80', 'x'.repeat(200)]) {
 		for (const [target, text] of [['/healthz', 'ok\n'], ['/readyz', 'ready\n'], ['/readyz?x=y', 'ready\n']]) {

@@ -1,5 +1,5 @@
-// Programs of the shell's own user know what marks and records are known by, and can write them: that is noticed. A
-// command's answer is the true one, or says that it is suspect; what a program made up is never given out as exact.
+// Programs of the shell's own user can read the keys of marks and records, and write forged ones. The server detects that: a
+// command's result is true or is marked as suspect; a forged result is never reported as exact.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,12 +13,13 @@ import { until } from './lib/until.mjs';
 
 const shared = together({}, { keep: shells });
 
-/** In seconds: in an ordinary run the processors are left to others meanwhile. */
+/** In seconds; an ordinary run leaves processor time to other processes. */
 const moment = times(0.001, 0);
 
 /*
- * forge.pl CLAIMS SECONDS STATUS [COUNT]: looks up the holder's script and the nonce, claims what the letters say, sleeps and
- * exits. COUNT: does so for every command that is typed from then on, COUNT of them, as fast as it can, but for the moment between two looks.
+ * forge.pl CLAIMS SECONDS STATUS [COUNT]: read the holder's script and the nonce, make the claims that the letters name,
+ * sleep and exit. COUNT: do so for each of the next COUNT commands, as fast as possible, but with a short pause between two
+ * polls.
  */
 const forge = String.raw`
 use strict;
@@ -94,7 +95,7 @@ const known = async (server, session, { id }) => (await server.api.call('GET', `
 const forger = (shell, claims, more = '') => `SHELL_PID=${pidOf[shell]} perl forge.pl ${claims} ${more || '0.5 7'}`;
 const exit = (status) => `sh -c 'exit ${status}'`;
 
-/** A session of this shell, in a directory of its own; those that have the shell's name are one from test to test. */
+/** A session of this shell, in its own directory; sessions with the shell's name are kept from test to test. */
 async function start(server, shell, id = shell) {
 	const cwd = path.join(server.home, id);
 	mkdirSync(cwd, { recursive: true });
@@ -103,7 +104,7 @@ async function start(server, shell, id = shell) {
 	return cwd;
 }
 
-/** What was claimed is not given out: the status is the true one, and it is said. */
+/** The claim was not reported: the status is the true one, and the result is suspect. */
 function noticed(e, about, status = 7) {
 	const what = `${about}: ${JSON.stringify(e)}`;
 	assert.equal(e.state ?? 'done', 'done', what);
@@ -114,7 +115,7 @@ function noticed(e, about, status = 7) {
 
 const never = (e, about) => assert.ok(e.suspect || e.exitCode === 7 || e.exitCode === null, `${about}: ${JSON.stringify(e)}`);
 
-shared('a command that claims to be over, in every way', { timeout: 120_000 }, (server) => inEach(async (shell) => {
+shared('a command that claims to have ended, in every way', { timeout: 120_000 }, (server) => inEach(async (shell) => {
 	await start(server, shell);
 	for (const claims of ['r', 'm', 'mr', 'gR', 'mrp', 'mrbp', 'p', 'x', 'X', 'tmrbp', 'mrtkbp']) {
 		const e = await exec(server, shell, forger(shell, claims));
@@ -124,16 +125,16 @@ shared('a command that claims to be over, in every way', { timeout: 120_000 }, (
 		assert.deepEqual([block.exitCode, block.suspect, block.outputExact, block.end], [7, true, false, e.range.end], `${shell}: ${claims}`);
 		await exec(server, shell, 'stty sane');
 	}
-	// It begins only once: what is printed before another such mark belongs to it.
+	// It starts only once: output before another start mark belongs to it.
 	const e = await exec(server, shell, `echo before; ${forger(shell, 'cC')}`, { timeoutMs: 20_000 });
 	noticed(e, `${shell}: a second beginning`);
 	assert.match(e.output, /^before\n/);
-	// And nothing of that lingers.
+	// The next command is not affected.
 	const after = await exec(server, shell, `echo honest; ${exit(3)}`);
 	assert.deepEqual([after.exitCode, after.suspect, after.outputExact, after.output], [3, false, true, 'honest\n'], shell);
 }));
 
-shared('the same through pipes, as streams, over MCP and on the command line', (server) => inEach(async (shell) => {
+shared('the same with pipes, streams, MCP and the command line', (server) => inEach(async (shell) => {
 	await start(server, shell);
 	const execute = async (command) => JSON.parse((await server.api.raw('POST', '/api/execute', { command, sessionId: shell })).text);
 	const { execId, ...executed } = await execute(forger(shell, 'mr'));
@@ -155,7 +156,7 @@ shared('the same through pipes, as streams, over MCP and on the command line', (
 	assert.match(stderr, /status 7.*forge/);
 }));
 
-shared('from the background: every command that follows, and many at once', { timeout: 120_000 }, async (server) => {
+shared('from the background: every later command, and many at once', { timeout: 120_000 }, async (server) => {
 	await inEach(async (shell) => {
 		await start(server, shell);
 		await exec(server, shell, `rm -f stop; ${forger(shell, 'mrbp', '0 0 50')} & :`);
@@ -169,26 +170,26 @@ shared('from the background: every command that follows, and many at once', { ti
 	for (const [at, e] of all.entries()) noticed(e, names[at]);
 });
 
-shared('who takes records away, or what is typed, is noticed', { timeout: 120_000 }, (server) => inEach(async (shell) => {
+shared('removed records and changed input are detected', { timeout: 120_000 }, (server) => inEach(async (shell) => {
 	const cwd = await start(server, shell);
 	for (const thief of ['take-record', 'take-keys']) {
 		await exec(server, shell, `rm -f ready stop; ${forger(shell, thief, '0 0')} & sh -c 'while [ ! -e ready ]; do sleep 0.01; done'`);
 		for (let i = 0; i < times(3, 6); i += 1) never(await exec(server, shell, `sleep 0.05; ${exit(7)}`, { timeoutMs: 2000 }), `${shell}: ${thief} ${i}`);
 		writeFileSync(path.join(cwd, 'stop'), '');
-		// It looks for that file now and then: the next command takes it away again.
+		// The thief polls for that file: it may affect one more command.
 		if (thief === 'take-record') await until(`the end of ${thief}`, () => !existsSync(path.join(cwd, 'ready')));
 		await until(`honest answers of ${shell} again`, async () => (await exec(server, shell, `rm -f stop; ${exit(5)}`, { timeoutMs: 2000 })).exitCode === 5, { timeout: 60_000 });
 	}
 }));
 
-shared('the next server, after kill -9, believes as little', { timeout: 60_000 }, async (server) => {
+shared('the next server, after kill -9, trusts claims no more', { timeout: 60_000 }, async (server) => {
 	const begin = (command) => inEach(async (shell) => {
 		const asked = await exec(server, shell, command(shell), { yieldMs: 0 });
-		let now; // on a busy machine it may be over before it is looked at
+		let now; // on a busy machine it may end before it is read
 		await until(() => `beginning of ${JSON.stringify(now)}`, async () => (now = await known(server, shell, asked)).state !== 'queued');
 		return { shell, asked };
 	});
-	const end = ({ shell, asked }) => until('its end', async () => {
+	const end = ({ shell, asked }) => until('the end of the command', async () => {
 		const e = await known(server, shell, asked);
 		return e.state === 'done' && e;
 	});
@@ -208,7 +209,7 @@ shared('the next server, after kill -9, believes as little', { timeout: 60_000 }
 			assert.deepEqual([honest.exitCode, honest.suspect, honest.outputExact], [4, false, true], shell);
 		}));
 	}
-	// One that goes on under the next server and says nothing wrong.
+	// A command that continues under the next server without claims.
 	const begun = await begin(() => `sleep 1; echo out; ${exit(6)}`);
 	await again();
 	for (const each of begun) {
@@ -217,8 +218,8 @@ shared('the next server, after kill -9, believes as little', { timeout: 60_000 }
 	}
 });
 
-// With zsh and fish too it fails now and then on a busy machine, and why is not known yet.
-shared('what somebody types has a block that says so', { timeout: 60_000 }, (server) => inEach(async (shell) => {
+// With zsh and fish it also fails now and then on a busy machine, for an unknown reason.
+shared('the block of a typed command is marked as suspect', { timeout: 60_000 }, (server) => inEach(async (shell) => {
 	await start(server, shell);
 	const done = (what, fits) => until(() => `${what} in ${shell}`, async () => (await blocks(server, shell)).find((block) => fits(block.command ?? '') && block.state === 'done'));
 	for (const claims of ['h', 'hP', 'hbP', 'thbP', 'hb']) {

@@ -1,4 +1,4 @@
-// The command line: each command, its JSON, its exit status. What needs no server is in unit/ws/client/test_program.
+// The command line: each command, its JSON, its exit status. Commands that need no server are tested in unit/ws/client/test_program.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ async function good(server, args, options) {
 
 const json = async (server, [command, ...args], options) => JSON.parse(await good(server, [command, '--json', ...args], options));
 
-/** The same as exec, where no command line is meant. */
+/** The same as exec, but over the API. */
 const exec = (server, command, id = 'box') => server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true });
 
 const shared = together({}, { keep: ['box'] });
 
-shared('the server listens for its own user, and for no page', async (server) => {
+shared("the socket serves the server's own user, and no page", async (server) => {
 	const socket = socketOf(server);
 	assert.equal(statSync(socket).mode & 0o777, 0o600);
 	const ask = (headers) => request('http://localhost', { path: '/api/auth/whoami', socketPath: socket, headers });
@@ -34,19 +34,19 @@ shared('the server listens for its own user, and for no page', async (server) =>
 	assert.equal((await ask({ Origin: server.base })).json.code, 'ORIGIN_NOT_ALLOWED');
 	assert.equal((await ask({ Origin: 'http://localhost' })).json.code, 'ORIGIN_NOT_ALLOWED');
 	assert.equal((await ask({ Authorization: 'Bearer wrong' })).json.code, 'UNAUTHENTICATED');
-	assert.equal((await request(server.base, { path: '/api/auth/whoami' })).status, 401, 'elsewhere as before');
+	assert.equal((await request(server.base, { path: '/api/auth/whoami' })).status, 401, 'TCP still requires credentials');
 });
 
-scenario('a unix socket that was asked for still wants the token, and a runtime directory may have a long path', { start: false }, async (server) => {
+scenario('an explicit unix socket still requires the token, and the runtime directory may have a long path', { start: false }, async (server) => {
 	const socket = path.join(server.root, 'asked.sock');
-	server.dir = path.join(server.root, 'long'.repeat(30)); // too long for a socket's address
+	server.dir = path.join(server.root, 'long'.repeat(30)); // too long for a socket address
 	await server.start({ listen: [`unix:${socket}`, '127.0.0.1:0'] });
 	const { status } = await request('http://localhost', { path: '/api/session/list', socketPath: socket });
 	assert.equal(status, 401);
 	assert.equal((await cli(server, ['ls'])).code, 0);
 });
 
-shared('other users have no way in, even where the socket lets them', {
+shared('other users get no access, even if the socket permits them to connect', {
 	skip: process.getuid() !== 0 && 'needs root',
 }, async (server) => {
 	for (const folder of [server.root, server.dir]) chmodSync(folder, 0o755);
@@ -67,7 +67,7 @@ scenario('without a server', { start: false, mayHaveDied: true }, async (server)
 	assert.equal((await cli(server, ['run', 'true'])).code, FAILED);
 });
 
-shared('a dead server\'s socket is replaced, and one that is asked to end takes it along', async (server) => {
+shared("a dead server's socket is replaced, and a server that is terminated removes its own", async (server) => {
 	await server.kill('SIGKILL');
 	assert.ok(existsSync(socketOf(server)));
 	assert.equal((await cli(server, ['ls'])).code, NO_SERVER);
@@ -78,7 +78,7 @@ shared('a dead server\'s socket is replaced, and one that is asked to end takes 
 	await server.start();
 });
 
-scenario('where the server is found by default, and elsewhere by HTTPS', { start: false }, async (server) => {
+scenario('the default places of the server, and another server over HTTPS', { start: false }, async (server) => {
 	const [key, cert] = ['key', 'cert'].map((name) => path.join(server.root, `${name}.pem`));
 	execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes',
 		'-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
@@ -102,7 +102,7 @@ scenario('where the server is found by default, and elsewhere by HTTPS', { start
 	assert.match(doubted.stderr, /certificate is not trusted/);
 });
 
-shared('a server elsewhere', async (server) => {
+shared('a remote server', async (server) => {
 	const file = path.join(server.root, 'its-token');
 	writeFileSync(file, `${server.token}\n`);
 	const env = { RINGSIDE_SOCKET: '/nowhere' };
@@ -116,7 +116,7 @@ shared('a server elsewhere', async (server) => {
 	assert.equal((await cli(server, ['run', '--url', server.base, '--token-file', file, 'echo far; exit 4'])).code, 4);
 });
 
-shared('wrong command lines', async (server) => {
+shared('invalid command lines', async (server) => {
 	const { code, stderr } = await cli(server, ['ls', '--nothing']);
 	assert.equal(code, USAGE);
 	assert.match(stderr, /^ringside ls: /);
@@ -148,7 +148,7 @@ shared('new, ls, kill', async (server) => {
 	await good(server, ['kill', 'one', made]);
 	assert.equal(await good(server, ['ls', '--names']), 'two\n');
 	const unknown = await cli(server, ['kill', 'one', 'two']);
-	assert.equal(unknown.code, FAILED, 'one of them is not there');
+	assert.equal(unknown.code, FAILED, 'one of the sessions does not exist');
 	assert.deepEqual((await server.api.list()).data, []);
 	await server.session({ id: 'three' });
 	await server.api.input('three', 'bash -c "exec sleep 1000"; echo left=$?\r');
@@ -175,7 +175,7 @@ shared('exec: status, streams, words', async (server) => {
 	assert.equal((await run(['box', '--cwd', '/usr', '--env', 'X=y', 'echo $PWD $X'])).stdout, '/usr y\n');
 	assert.equal((await run(['nobox', 'true'])).code, FAILED);
 	await exec(server, 'cd /tmp');
-	assert.equal((await run(['box', 'pwd'])).stdout, '/tmp\n', 'it is the same shell');
+	assert.equal((await run(['box', 'pwd'])).stdout, '/tmp\n', 'it runs in the same shell');
 });
 
 shared('exec --json, --detach, --key, --queue', async (server) => {
@@ -193,15 +193,15 @@ shared('exec --json, --detach, --key, --queue', async (server) => {
 	assert.equal(busy.code, FAILED);
 	assert.match(busy.stderr, /RESOURCE_BUSY/);
 	const [same] = await Promise.all([json(server, ['exec', ...keyed]), writeFile(gate, '\n')]);
-	assert.equal(same.id, id, 'the same command');
+	assert.equal(same.id, id, 'the same key returns the same command');
 	await good(server, ['exec', '--queue', 'box', 'true']);
 });
 
-shared('exec: Ctrl-C cancels it, and a reader that goes away does', async (server) => {
+shared('exec: Ctrl-C cancels it, and so does a reader that closes the pipe', async (server) => {
 	await server.session({ id: 'box' });
 	const interrupted = await cli(server, ['exec', 'box', 'echo begun; sleep 1000'], {
 		started: (child) => {
-			until('the sleep, executed', async () => (await server.api.call('GET', '/api/session/box/state'))
+			until('the running sleep', async () => (await server.api.call('GET', '/api/session/box/state'))
 				.state.foreground?.name === 'sleep').then(() => child.kill('SIGINT'));
 		},
 	});
@@ -216,19 +216,19 @@ shared('exec: Ctrl-C cancels it, and a reader that goes away does', async (serve
 	assert.equal((await exec(server, 'echo free')).data.output, 'free\n');
 });
 
-shared('exec: Ctrl-C before the server has answered cancels it as well', async (server) => {
+shared('exec: Ctrl-C before the server has responded cancels it too', async (server) => {
 	await server.session({ id: 'box' });
 	kill(server.pid, 'SIGSTOP');
 	const interrupted = await cli(server, ['exec', 'box', 'echo begun; sleep 1000'], {
 		started: async (child) => {
-			await until('a command that minds Ctrl-C', () => BigInt(`0x${status(child.pid).SigCgt ?? 0}`) & 2n);
+			await until('a handler of SIGINT', () => BigInt(`0x${status(child.pid).SigCgt ?? 0}`) & 2n);
 			child.kill('SIGINT');
-			await until('the signal, taken', () => /^0+$/.test(status(child.pid).ShdPnd) && /^S/.test(status(child.pid).State));
+			await until('the handled signal', () => /^0+$/.test(status(child.pid).ShdPnd) && /^S/.test(status(child.pid).State));
 			kill(server.pid, 'SIGCONT');
 		},
 	});
 	assert.equal(interrupted.code, 130);
-	// The interrupt may still be on its way to the shell and take what was just typed with it: that is said, and nothing was run.
+	// The interrupt may still reach the shell and drop input that was typed just now: then the result says that nothing was run.
 	const free = () => cli(server, ['exec', '--queue', 'box', 'echo free']);
 	let next = await free();
 	if (next.code === 125 && next.stderr.includes('nothing was run')) next = await free();
@@ -254,7 +254,7 @@ shared('run', async (server) => {
 	assert.equal((await cli(server, ['run', 'kill -KILL $$'])).code, 137);
 	assert.equal((await cli(server, ['run', '-t', '0.3', 'sleep 100'])).code, TIME_OVER);
 	assert.equal(await good(server, ['run', '--terminals', '[ -t 1 ] && echo terminal']), 'terminal\n');
-	assert.equal(await good(server, ['run', 'echo', '--json']), '--json\n', 'what is behind the command is its own');
+	assert.equal(await good(server, ['run', 'echo', '--json']), '--json\n', 'options after the command belong to it');
 	const told = JSON.parse((await cli(server, ['run', '--json', 'echo hi; exit 2'])).stdout);
 	assert.deepEqual([told.stdout, told.exitCode], ['hi\n', 2]);
 	const marker = path.join(server.root, 'running');
@@ -266,7 +266,7 @@ shared('run', async (server) => {
 	});
 	assert.equal(interrupted.code, 130);
 	const pid = Number(readFileSync(marker, 'utf8'));
-	await until('its end', () => !existsSync(`/proc/${pid}`));
+	await until('the end of the command', () => !existsSync(`/proc/${pid}`));
 });
 
 shared('screen and log', async (server) => {
@@ -305,7 +305,7 @@ shared('share', async (server) => {
 	const links = await json(server, ['share', '--list', 'box']);
 	const ada = links.find(({ name }) => name === 'Ada');
 	assert.ok(Math.abs(Date.parse(ada.expiresAt) - Date.now() - 7_200_000) < 60_000);
-	// As clocks there show it: nine hours ahead of the server's word.
+	// Times are local: nine hours ahead of the server's UTC.
 	const { stdout: there } = await cli(server, ['share', '--list', 'box'], { env: { TZ: 'JST-9' } });
 	const local = new Date(Date.parse(ada.expiresAt) + 9 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
 	assert.match(there, new RegExp(`driver +until ${local} +Ada$`, 'm'));
@@ -329,7 +329,7 @@ shared('wait', async (server) => {
 	assert.equal(late.code, TIME_OVER);
 	assert.equal(JSON.parse((await cli(server, ['wait', '--json', '-t', '0.1', '--bytes', '1000000', 'awaited'])).stdout).type, 'timeout');
 	await good(server, ['wait', '--idle', '100', 'awaited']);
-	// With an offset, only behind what is printed after it.
+	// With an offset, only later output counts.
 	const { offset: head } = await server.api.get('awaited');
 	await good(server, ['wait', '--stable', '50', 'awaited']);
 	assert.equal((await cli(server, ['wait', '-t', '0.3', '--idle', '50', '--from', String(head), 'awaited'])).code, TIME_OVER);
@@ -338,14 +338,14 @@ shared('wait', async (server) => {
 	assert.equal((await cli(server, ['wait', '--match', '(', 'awaited'])).code, FAILED);
 	const { data } = await server.api.call('POST', '/api/session/awaited/exec', { command: 'sleep 0.2', queue: true, yieldMs: 0 });
 	await good(server, ['wait', '--exec', data.id, 'awaited']);
-	// It goes on when the server is killed meanwhile: nothing is lost, for it says from where.
+	// It survives a restart of the server without missing output, because it passes an offset.
 	const { offset } = await server.api.get('awaited');
 	const connections = async () => Number(/^ringside_connections_accepted_total (\d+)/m.exec(
 		(await request('http://localhost', { path: '/metrics', socketPath: socketOf(server) })).text)[1]);
 	const before = await connections();
 	let own = 0;
 	const patient = cli(server, ['wait', '--match', 'after-it', '--from', String(offset), 'awaited']);
-	await until('a look for the server, and the request', async () => await connections() - before - (own += 1) >= 2);
+	await until('the request', async () => await connections() - before - (own += 1) >= 2);
 	await server.restart();
 	await server.api.input('awaited', 'echo after-it\r');
 	assert.equal((await patient).code, 0);
@@ -390,10 +390,10 @@ shared('log --follow', async (server) => {
 	let output;
 	const following = cli(server, ['log', '-f', 'followed'], { started: (child, text) => { output = text; } });
 	await exec(server, 'echo be\'\'fore', 'followed');
-	await until('what is printed', () => /before\r/.test(output()));
+	await until('the first output', () => /before\r/.test(output()));
 	await server.restart();
 	await exec(server, 'echo be\'\'hind', 'followed');
-	await until('what is printed after the server was lost', () => /behind\r/.test(output()));
+	await until('output after the restart', () => /behind\r/.test(output()));
 	await server.api.input('followed', 'exit\r');
 	const { code, bytes } = await following;
 	assert.equal(code, 0);
@@ -414,10 +414,10 @@ shared('mcp', async (server) => {
 	assert.ok(byId.get('two').result.tools.length > 3);
 	assert.equal(byId.get(3).error.code, -32601);
 	assert.equal(byId.get(undefined).error.code, -32700);
-	assert.equal(answers.length, 4, 'a notification has no answer');
+	assert.equal(answers.length, 4, 'a notification has no response');
 });
 
-// What it is asked for, and answers, is in unit/ws/client/test_program and cli_more.
+// The candidates are tested in unit/ws/client/test_program and cli_more.
 shared('completion by bash', async (server) => {
 	for (const id of (await server.api.list()).data) await server.api.delete(id);
 	for (const id of ['alpha', 'beta']) await server.api.create({ id });

@@ -1,4 +1,4 @@
-// `ringside backup`: a directory as an archive, and back.
+// `ringside backup`: create and restore.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const USAGE = 2, FAILED = 125;
 const listed = (file) => execFileSync('unsquashfs', ['-lc', file], { encoding: 'utf8' }).split('\n')
 	.map((line) => line.replace(/^squashfs-root\/?/, '')).filter(Boolean).sort();
 
-scenario('there and back', {}, async (server) => {
+scenario('create and restore', {}, async (server) => {
 	const at = (...names) => path.join(server.cwd, ...names);
 	mkdirSync(at('project ü/deep'), { recursive: true });
 	for (const name of ['file', 'a.log', 'deep/b.log', 'deep/c']) writeFileSync(at('project ü', name), name);
@@ -20,7 +20,7 @@ scenario('there and back', {}, async (server) => {
 		assert.deepEqual([result.code, result.stderr], [0, ''], args.join(' '));
 		return result.stdout;
 	};
-	// A name alone, a path from here on, an absolute one, and none.
+	// A plain name, a relative path, an absolute path, and no path.
 	assert.equal(await good(['create', 'project ü', 'first.sqsh']), `${at('.ringside-backups/first.sqsh')}\n`);
 	assert.deepEqual(listed(at('.ringside-backups/first.sqsh')), ['a.log', 'deep/b.log', 'deep/c', 'file']);
 	assert.equal(await good(['create', '.', '../.ringside-backups/second', '--exclude', '*.log', '--format', 'zstd', '--exclude=deep/c'], { cwd: at('project ü') }),
@@ -41,7 +41,7 @@ scenario('there and back', {}, async (server) => {
 	assert.ok(existsSync(at('new/a.log')) && !existsSync(at('new/one')));
 });
 
-scenario('what is wrong is said', {}, async (server) => {
+scenario('errors name the cause', {}, async (server) => {
 	mkdirSync(path.join(server.cwd, 'dir'));
 	const bad = async (code, pattern, args) => {
 		const result = await cli(server, ['backup', ...args]);
@@ -60,10 +60,10 @@ scenario('what is wrong is said', {}, async (server) => {
 	await bad(FAILED, /Each must be a path/, ['create', '--exclude', '..', 'dir']);
 });
 
-scenario('Ctrl-C gives it up', {}, async (server) => {
+scenario('Ctrl-C cancels it', {}, async (server) => {
 	const dir = path.join(server.cwd, 'dir');
 	mkdirSync(dir);
-	// Much to read, and nothing for a disk to do.
+	// Many bytes to read, but no work for the disk.
 	for (let i = 0; i < 50; i++) {
 		writeFileSync(path.join(dir, `${i}`), '');
 		truncateSync(path.join(dir, `${i}`), 4e9);
@@ -71,10 +71,10 @@ scenario('Ctrl-C gives it up', {}, async (server) => {
 	const kept = path.join(server.cwd, '.ringside-backups');
 	const stages = () => (existsSync(kept) ? readdirSync(kept) : []).filter((name) => name.startsWith('.ringside-backup-'));
 	const result = await cli(server, ['backup', 'create', '--format', 'zstd', 'dir', 'a'], { started: async (child) => {
-		await until('it is under way', () => stages().length === 1);
+		await until('the stage of the backup', () => stages().length === 1);
 		child.kill('SIGINT');
 	} });
 	assert.equal(result.signal, 'SIGINT', `${result.code} ${result.stderr}`);
-	await until('nothing is left', () => stages().length === 0);
+	await until('the end of the stage', () => stages().length === 0);
 	assert.ok(!existsSync(path.join(kept, 'a')));
 });

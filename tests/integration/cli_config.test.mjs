@@ -1,4 +1,4 @@
-// The config file: what it sets, and what wins over it; and the example that is installed. What is wrong with it is in
+// The config file: its settings, their precedence, and the installed example. Its errors are tested in
 // unit/ws/client/test_program.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const example = readFileSync(path.join(root, 'ws/client/config.example'), 'utf8'
 
 const shared = together();
 
-/** A file of these lines, and how the command line is told of it: no other server is named. */
+/** Write a config file; returns functions that use it. No other server is named. */
 function config(server, ...lines) {
 	const file = path.join(server.root, 'config', 'ringside', 'config');
 	mkdirSync(path.dirname(file), { recursive: true });
@@ -24,7 +24,7 @@ function config(server, ...lines) {
 	return { file, env, run: (args, more) => cli(server, args, { env: { ...env, ...more } }) };
 }
 
-shared('which server, and what wins', async (server) => {
+shared("the server's address, and the precedence of settings", async (server) => {
 	await server.session({ id: 's' });
 	const token = path.join(server.dir, 'token');
 	for (const lines of [[`socket = ${socketOf(server)}`], [`url = ${server.base}`, `token-file=${token}`], ['# words', '', '[ls]', 'json = no', '[exec]', 'queue', `  cwd\t=  /usr `, '[run]', 'json']]) {
@@ -39,20 +39,20 @@ shared('which server, and what wins', async (server) => {
 	assert.equal((await run(['ls'])).code, 69);
 	assert.equal((await run(['ls', '--url', server.base, '--token-file', token])).code, 0);
 	assert.equal((await run(['wait', '--exit', 's'], { RINGSIDE_SOCKET: socketOf(server) })).code, 124);
-	// Without a directory of its own it is in ~/.config; another may be named, and none.
+	// The default is in ~/.config; the environment may name another file, or none.
 	assert.match((await run(['ls'], { RINGSIDE_CONFIG: '' })).stderr, /no server is running at .*ringside\.sock/);
 	const named = path.join(server.root, 'named');
 	writeFileSync(named, `socket = ${socketOf(server)}\n`, { mode: 0o600 });
 	assert.equal((await run(['ls'], { RINGSIDE_CONFIG: named })).code, 0);
 	symlinkSync(path.dirname(path.dirname(file)), path.join(server.root, '.config'));
 	assert.match((await run(['ls'], { XDG_CONFIG_HOME: 'relative', HOME: server.root })).stderr, /nowhere/);
-	// A token goes to the server that it stands beside, and to no other.
+	// A token is only sent to the server that the same file names.
 	const { run: other } = config(server, 'url = http://127.0.0.1:1', 'token-file = /nowhere');
-	assert.equal((await other(['ls', '--url', server.base])).code, 125, 'it has no token');
+	assert.equal((await other(['ls', '--url', server.base])).code, 125, 'the token is not sent');
 	assert.equal((await other(['ls', '--url', server.base], { RINGSIDE_TOKEN: server.token })).code, 0);
 });
 
-shared('flags of the file are taken back on the command line, and the words of what is run are its own', async (server) => {
+shared('the command line overrides flags of the file; words of the command are not options', async (server) => {
 	await server.session({ id: 's' });
 	const here = { RINGSIDE_SOCKET: socketOf(server) };
 	const { run } = config(server, '[ls]', 'json', '[exec]', 'isolate = yes', 'json = yes', '[run]', 'json');
@@ -70,14 +70,14 @@ shared('flags of the file are taken back on the command line, and the words of w
 	await is(['run', '--no-json', 'echo', '--no-json'], /^--no-json\n$/);
 });
 
-shared('what is wrong is told, with file and line and what was meant', async (server) => {
+shared('errors name the file, the line, and the nearest option', async (server) => {
 	const { run, file } = config(server, '', 'sokcet = /x');
 	const { code, stdout, stderr } = await run(['exec', 's', 'true']);
 	assert.deepEqual([code, stdout], [125, '']);
 	assert.ok(stderr.startsWith(`ringside: ${file}:2: `) && stderr.includes('did you mean socket?') && stderr.split('\n').length === 2, stderr);
 });
 
-scenario('a server that is started has its options from there, and those of the command line in their place', { start: false }, async (server) => {
+scenario('a server reads its options there; the command line overrides them', { start: false }, async (server) => {
 	const { env } = config(server, '[serve]', 'listen = unix:/nowhere/at/all', 'scrollback = 123', 'verbose', 'no-auth = no');
 	server.options.env = env;
 	await server.start();
@@ -88,11 +88,11 @@ scenario('a server that is started has its options from there, and those of the 
 	assert.match(stderr, /--scrollback/);
 });
 
-scenario('a server that is started where the usual port is taken listens where the file says', { start: false, mayHaveDied: true }, async (server) => {
+scenario('a server that another command starts listens where the file says, if the default port is in use', { start: false, mayHaveDied: true }, async (server) => {
 	const { file } = config(server, '[serve]', `listen = unix:${path.join(server.root, 'said.sock')}`);
 	const env = { RINGSIDE_CONFIG: file, RINGSIDE_SOCKET: '', XDG_RUNTIME_DIR: server.root, RINGSIDE_TEST_ROOT: server.root };
 	const taken = net.createServer();
-	await new Promise((resolve) => taken.once('error', resolve).listen(7070, '127.0.0.1', resolve)); // or somebody else has it
+	await new Promise((resolve) => taken.once('error', resolve).listen(7070, '127.0.0.1', resolve)); // or another process has it
 	try {
 		assert.deepEqual(await cli(server, ['new', 's'], { env }).then(({ code, stderr }) => [code, stderr]), [0, '']);
 		assert.ok(existsSync(path.join(server.root, 'said.sock')));
@@ -103,14 +103,14 @@ scenario('a server that is started where the usual port is taken listens where t
 	}
 });
 
-shared('the example: every option exists, and is what it is anyway', async (server) => {
+shared('the example has every option, with its default', async (server) => {
 	const set = example.replace(/^#([a-z-]+ = )/gm, '$1');
 	const count = set.split('\n').filter((line) => /^[a-z-]+ = /.test(line)).length;
 	assert.ok(count > 35, `${count}`);
 	const without = config(server, set.replace(/^url = .*$/m, ''));
 	const bad = await without.run(['ls', '--socket', socketOf(server)]);
 	assert.deepEqual([bad.code, bad.stderr], [0, '']);
-	// As it is installed it says nothing.
+	// It sets nothing as installed.
 	assert.equal((await config(server, example).run(['ls', '--socket', socketOf(server)])).code, 0);
 	for (const name of ['record', 'record-size', 'record-age', 'isolate', 'tasks-max', 'memory-max']) assert.match(set, new RegExp(`^${name} = `, 'm'));
 	let section = '';
@@ -127,7 +127,7 @@ shared('the example: every option exists, and is what it is anyway', async (serv
 		let words = lines[at];
 		for (let next = at + 1; lines[next]?.startsWith('          ') && !lines[next].trim().startsWith('-'); next += 1) words += ` ${lines[next].trim()}`;
 		const standard = /\(default:? ([^ ,;)]+)/.exec(words)?.[1] ?? (/(\w+) \(default\)/.exec(words)?.[1]);
-		// What has no fixed one is an example.
+		// Options without a fixed default have an example.
 		if (standard && !['off', 'such', 'where', 'a', 'the', 'that', '$RINGSIDE_TOKEN'].includes(standard)) assert.equal(value, standard, `${section} ${name}: ${words}`);
 		if (!/ [A-Z]/.test(words.slice(0, 28)) && !words.includes('WHAT')) assert.ok(value === 'no' || !/^(yes|no)$/.test(value), `${name} is a flag`);
 	}

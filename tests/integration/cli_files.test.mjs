@@ -1,4 +1,4 @@
-// `ringside cat` and `ringside cp`: files there and back, whole or as they were, and in the memory of little.
+// `ringside cat` and `ringside cp`: files both ways, complete or unchanged, in little memory.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { until } from './lib/until.mjs';
 const USAGE = 2, NO_SERVER = 69, FAILED = 125;
 const some = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257));
 
-/** A session `s` in a directory, and a directory of ours: [there(...names), here(...names)]. */
+/** A session `s` with a directory, and a local directory: [there(...names), here(...names)]. */
 async function ready(server) {
 	await server.session({ id: 's', cwd: server.cwd });
 	mkdirSync(path.join(server.root, 'here'));
@@ -34,10 +34,10 @@ async function bad(server, code, pattern, args, options) {
 	return result;
 }
 
-/** A command that is under way. */
+/** A running command. */
 function begin(server, args, stdio) {
 	const child = spawn(binary, args, { env: environment(server), cwd: path.join(server.root, 'here'), stdio });
-	child.stdin?.on('error', () => {}); // who is killed has not read it all
+	child.stdin?.on('error', () => {}); // a killed command has not read everything
 	let stderr = '';
 	child.stderr.setEncoding('utf8').on('data', (text) => { stderr += text; });
 	const end = new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, stderr })));
@@ -60,7 +60,7 @@ scenario('cat: bytes, several files, errors between them', async (server) => {
 	assert.ok((await good(server, ['cat', '-s', 's', 'a'])).equals(some));
 	assert.equal((await good(server, ['cat', '--session', 's', 'b ü%2F?#.txt', 'empty', there('b ü%2F?#.txt')])).toString(), 'second\nsecond\n');
 	assert.equal((await good(server, ['cat', '-s', 's', 'sub/../b ü%2F?#.txt'])).toString(), 'second\n');
-	assert.equal((await good(server, ['cat', there('b ü%2F?#.txt')])).toString(), 'second\n', 'without a session');
+	assert.equal((await good(server, ['cat', there('b ü%2F?#.txt')])).toString(), 'second\n', 'a session is not required');
 	assert.match((await good(server, ['cat', '-s', 's', '/proc/version'])).toString(), /^Linux/, 'a file without a size');
 	const { stdout, stderr } = await bad(server, FAILED, /File not found/, ['cat', '-s', 's', 'no', 'b ü%2F?#.txt', 'sub']);
 	assert.equal(stdout, 'second\n');
@@ -76,7 +76,7 @@ scenario('cat: bytes, several files, errors between them', async (server) => {
 	assert.match(full.stderr, /standard output: No space left/);
 });
 
-scenario('cp: there and back', async (server) => {
+scenario('cp: both ways', async (server) => {
 	const [there, here] = await ready(server);
 	writeFileSync(here('a'), some);
 	await good(server, ['cp', 'a', 's:b']);
@@ -101,7 +101,7 @@ scenario('cp: there and back', async (server) => {
 	await good(server, ['cp', '-', 's:in'], { input: '' });
 	assert.equal(statSync(there('in')).size, 0);
 	await good(server, ['cp', 's:in', 'c']);
-	assert.equal(statSync(here('c')).size, 0, 'a file of nothing replaces one of something');
+	assert.equal(statSync(here('c')).size, 0, 'an empty file replaces another');
 	await good(server, ['cp', '/dev/null', 's:null']);
 	assert.equal(statSync(there('null')).size, 0);
 
@@ -117,7 +117,7 @@ scenario('cp: there and back', async (server) => {
 	assert.deepEqual([...litter(server.cwd), ...litter(here())], []);
 });
 
-scenario('cp: what is replaced, and what cannot be', async (server) => {
+scenario('cp: replaced files, and targets that cannot be replaced', async (server) => {
 	const [there, here] = await ready(server);
 	writeFileSync(there('new'), 'new');
 	writeFileSync(here('script'), 'old');
@@ -140,7 +140,7 @@ scenario('cp: what is replaced, and what cannot be', async (server) => {
 
 	const told = await bad(server, FAILED, /FILE_NOT_FOUND/, ['cp', 's:no', 'script']);
 	assert.equal(told.stdout, '');
-	assert.equal(readFileSync(here('script'), 'utf8'), 'new', 'an error is no file');
+	assert.equal(readFileSync(here('script'), 'utf8'), 'new', 'an error does not replace the file');
 	await bad(server, FAILED, /directory/, ['cp', '.', 's:x']);
 	await bad(server, FAILED, /directory/, ['cp', 's:.', 'x']);
 	await bad(server, FAILED, /directory/, ['cp', 's:..', '.']);
@@ -151,10 +151,10 @@ scenario('cp: what is replaced, and what cannot be', async (server) => {
 	assert.deepEqual(litter(here()), []);
 });
 
-scenario('cp: whoever may not is told at once, and what is not there as well', async (server) => {
+scenario('cp: missing rights and missing files are reported at once', async (server) => {
 	const [there, here] = await ready(server);
 	mkdirSync(there('dir'));
-	// The answer comes before the end of the body, which never comes here.
+	// The error comes before the end of the body, which never ends here.
 	for (const [args, pattern] of [[['cp', '-', 's:dir'], /IS_DIRECTORY/], [['cp', '-', 's:no/x'], /FILE_NOT_FOUND/],
 		[['cp', '--url', server.base, '-', 's:x'], /UNAUTHENTICATED/]]) {
 		const { child, end } = begin(server, args, ['pipe', 'ignore', 'pipe']);
@@ -163,7 +163,7 @@ scenario('cp: whoever may not is told at once, and what is not there as well', a
 		assert.equal(code, FAILED, stderr);
 		assert.match(stderr, pattern);
 	}
-	// Nor does what is too much to be sent before it is heard.
+	// A large body is not sent before the error is read.
 	sparse(here('large'), 200 << 20);
 	await bad(server, FAILED, /IS_DIRECTORY/, ['cp', 'large', 's:dir']);
 	await server.kill('SIGTERM');
@@ -172,40 +172,40 @@ scenario('cp: whoever may not is told at once, and what is not there as well', a
 	await server.start();
 });
 
-scenario('cp: what breaks off leaves what was there', { mayHaveDied: true }, async (server) => {
+scenario('cp: an interrupted copy leaves the target unchanged', { mayHaveDied: true }, async (server) => {
 	const [there, here] = await ready(server);
-	const size = 2 ** 40; // more than can have come
+	const size = 2 ** 40; // more than can have arrived
 	sparse(there('large'), size);
 	writeFileSync(here('kept'), 'kept');
 	writeFileSync(there('kept'), 'kept');
 	const written = () => litter(here()).some((name) => statSync(here(name)).size > 0);
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 		const { child, end } = begin(server, ['cp', 's:large', 'kept'], ['ignore', 'ignore', 'pipe']);
-		await until('some of it', written);
+		await until('a part of the file', written);
 		child.kill(signal);
 		assert.deepEqual((({ code, stderr }) => [code, stderr])(await end), [{ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal], '']);
 		assert.deepEqual(litter(here()), []);
 	}
-	// The server writes a file that has no name yet.
+	// The server writes to a file without a name.
 	const begun = () => readdirSync(`/proc/${server.pid}/fd`).some((fd) => {
 		try {
 			const file = readlinkSync(`/proc/${server.pid}/fd/${fd}`);
-			return file.startsWith(`${server.cwd}/`) && file !== there('large'); // that one is being read
+			return file.startsWith(`${server.cwd}/`) && file !== there('large'); // this one is being read
 		} catch {
 			return false; // it was closed meanwhile
 		}
 	});
 	const upload = begin(server, ['cp', '-', 's:kept'], ['pipe', 'ignore', 'pipe']);
 	upload.child.stdin.write(some);
-	await until('the file beside', begun);
+	await until('the temporary file', begun);
 	upload.child.kill('SIGINT');
 	assert.equal((await upload.end).signal, 'SIGINT');
-	await until('it to be given up', () => !begun());
+	await until('the end of the temporary file', () => !begun());
 
 	const down = begin(server, ['cp', 's:large', 'kept'], ['ignore', 'ignore', 'pipe']);
 	const up = begin(server, ['cp', '-', 's:kept'], ['pipe', 'ignore', 'pipe']);
 	up.child.stdin.write(some);
-	await until('both to be under way', () => written() && begun());
+	await until('both copies', () => written() && begun());
 	const left = readdirSync(server.cwd);
 	await server.kill('SIGKILL');
 	for (const { end } of [down, up]) {
@@ -219,7 +219,7 @@ scenario('cp: what breaks off leaves what was there', { mayHaveDied: true }, asy
 	await server.start();
 });
 
-scenario('cat: a reader that goes away, and one that stops, in the memory of little', async (server) => {
+scenario('cat: a reader that closes the pipe, and one that stalls, in little memory', async (server) => {
 	const [there] = await ready(server);
 	sparse(there('large'), 2 ** 40);
 	const { child, end } = begin(server, ['cat', '-s', 's', 'large'], ['ignore', 'pipe', 'pipe']);
@@ -234,7 +234,7 @@ scenario('cat: a reader that goes away, and one that stops, in the memory of lit
 	assert.match(stderr, /standard output: (Broken pipe|Connection reset by peer)/);
 });
 
-scenario('cp: a gigabyte up and down in the memory of little, and twenty at once', { timeout: 300_000, memory: true }, async (server, t) => {
+scenario('cp: a gigabyte up and down in little memory, and twenty copies at once', { timeout: 300_000, memory: true }, async (server, t) => {
 	const [there, here] = await ready(server);
 	const size = sanitized() ? 64 << 20 : 1 << 30;
 	sparse(here('large'), size);

@@ -1,4 +1,4 @@
-// `ringside` within a session: it knows its server and which session it is in; what is told to all who watch.
+// `ringside` inside a session: it finds its server and its session; messages to all clients of the session.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { until } from './lib/until.mjs';
 const USAGE = 2, FAILED = 125;
 const noRooms = process.env.RINGSIDE_ISOLATED === '1';
 
-scenario('it finds its server and its session', { skip: noRooms && 'a room hides the socket' }, async (server) => {
+scenario('it finds its server and its session', { skip: noRooms && 'a sandbox hides the socket' }, async (server) => {
 	await server.session({ id: 'box' });
 	const inside = async (words) => {
 		const { code, stdout, stderr } = await cli(server, ['exec', '--pipes', '--env', `PATH=${binaries}:${process.env.PATH}`, 'box', words]);
@@ -29,12 +29,12 @@ scenario('it finds its server and its session', { skip: noRooms && 'a room hides
 	await server.api.open({ id: 'other' });
 	assert.equal((await inside('ringside rename other Anders')).code, 0);
 	assert.equal((await server.api.get('other')).name, 'Anders');
-	assert.equal((await cli(server, ['run', 'echo "<$RINGSIDE_SESSION>$RINGSIDE_SOCKET"'])).stdout, '<>\n', 'a run is on its own');
-	assert.equal((await cli(server, ['rename', 'x'])).code, USAGE, 'outside there is no such session');
+	assert.equal((await cli(server, ['run', 'echo "<$RINGSIDE_SESSION>$RINGSIDE_SOCKET"'])).stdout, '<>\n', 'a run has no session');
+	assert.equal((await cli(server, ['rename', 'x'])).code, USAGE, 'outside a session the command requires a name');
 	assert.equal((await cli(server, ['share'])).code, USAGE);
 });
 
-scenario('notify and open: an event, and a message to all who watch', async (server) => {
+scenario('notify and open: an event, and a message to all clients', async (server) => {
 	await server.session({ id: 'box' });
 	const client = await server.client({ sessionId: 'box' }).connect();
 	await client.untilReady();
@@ -48,7 +48,7 @@ scenario('notify and open: an event, and a message to all who watch', async (ser
 	await good('notify', '--title', 'Bau', '-s', 'box', 'ferti\u{1f44d}g');
 	await good('open', 'https://example.com/x?a=1#b');
 	await server.api.input('box', 'printf "\\033]777;notify;Prog;said\\007"\r');
-	const told = await until('all four', () => {
+	const told = await until('all four messages', () => {
 		const found = client.messages.filter(({ type }) => type === 'notification');
 		return found.length >= 4 && found;
 	});
@@ -60,17 +60,17 @@ scenario('notify and open: an event, and a message to all who watch', async (ser
 	});
 	assert.deepEqual(seen.map(({ title, text }) => [title, text]), told.map(({ title, text }) => [title, text]));
 	events.terminate();
-	// Who comes later is not told again what is over.
+	// A later client does not get earlier messages.
 	const late = await server.client({ sessionId: 'box' }).connect();
 	await late.untilReady();
 	await good('notify', 'another');
 	const first = await until('a notification', () => late.messages.find(({ type }) => type === 'notification'));
 	assert.equal(first.text, 'another');
-	// Of a flood the latest are told, and the last one is.
+	// Of a flood of messages the latest are sent, always including the last.
 	for (let i = 0; i < 3; i += 1)
 		await Promise.all(Array.from({ length: 20 }, (_, n) => server.api.call('POST', '/api/session/box/notify', { text: `flood ${i} ${n}` })));
 	await good('notify', 'the last');
-	await until('the last', () => late.messages.some(({ text }) => text === 'the last'));
+	await until('the last message', () => late.messages.some(({ text }) => text === 'the last message'));
 
 	for (const args of [['notify'], ['notify', '--title', 'x'], ['open'], ['open', 'javascript:alert(1)'], ['open', 'http://a', 'b']])
 		assert.equal((await cli(server, args, { env })).code, USAGE, args.join(' '));
@@ -95,13 +95,13 @@ scenario('url and token', async (server) => {
 	assert.match(stale.stderr, /see --token-file/);
 });
 
-scenario('in a room that hides the socket it says so', {
+scenario('in a sandbox that hides the socket it says so', {
 	args: ['--isolate'], skip: noRooms, ordinary: true,
 }, async (server) => {
 	await server.api.open({ id: 'box' });
 	const bound = path.join(binaries, 'ringside');
 	const { code, stderr } = await cli(server, ['exec', '--pipes', 'box', `${bound} ls`]);
-	if (code === 127) return; // the room hides the program as well
+	if (code === 127) return; // the sandbox hides the program as well
 	assert.equal(code, 69);
 	assert.match(stderr, /cannot be seen from in here \(--isolate\)/);
 });

@@ -1,4 +1,4 @@
-// `ringside exec -it` in a real terminal emulator: keyboard and size are the session's, and the terminal is given back.
+// `ringside exec -it` in a real terminal emulator: the session has the keyboard and the size, and the terminal is restored.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const client = (server) => processesNaming(server.root).find((pid) => /ringside 
 const runs = (server, name) => until(`${name} in the session`, async () =>
 	(await server.api.call('GET', '/api/session/box/state')).state.foreground?.name === name);
 
-scenario('exec -it: typing, the size, its status, the terminal as it was', async (server) => {
+scenario('exec -it: typing, the size, its status, the restored terminal', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, { cols: 70, rows: 18 }, async (screen) => {
 		const modes = path.join(server.root, 'modes');
@@ -21,7 +21,7 @@ scenario('exec -it: typing, the size, its status, the terminal as it was', async
 		await screen.shows(/^name\?/m);
 		await screen.line('Ada');
 		await screen.shows(/^<Ada>\n(.*\n)*status=7/m);
-		// Keys go to the program, Ctrl-C among them, and the window's size does.
+		// The program gets the keys, including Ctrl-C, and the size of the window.
 		await screen.line('clear; ringside exec -it box "cat; echo end"; echo status=$?');
 		await runs(server, 'cat');
 		await screen.tmux('resize-window', '-x', '60', '-y', '16');
@@ -30,7 +30,7 @@ scenario('exec -it: typing, the size, its status, the terminal as it was', async
 		await screen.shows(/^typed\ntyped$/m);
 		await screen.type('', 'C-c');
 		await screen.shows(/status=\d+/);
-		// Its key leaves it, and says so.
+		// The detach key leaves it, and it says so.
 		await screen.line('clear; ringside exec -it box "sleep 1000"; echo status=$?');
 		await runs(server, 'sleep');
 		await screen.type('', 'C-\\');
@@ -38,7 +38,7 @@ scenario('exec -it: typing, the size, its status, the terminal as it was', async
 		await screen.shows(/status=0/);
 		await cli(server, ['kill', '-s', 'INT', 'box']);
 		await cli(server, ['wait', '--prompt', 'box']);
-		// However it ends the terminal is given back.
+		// The terminal is restored after a signal.
 		for (const signal of ['SIGTERM', 'SIGSEGV']) {
 			await screen.line('clear; ringside exec -it box "sleep 1000"; echo status=$?');
 			await runs(server, 'sleep');
@@ -51,25 +51,25 @@ scenario('exec -it: typing, the size, its status, the terminal as it was', async
 		await screen.shows(/^compared/m);
 		const told = (n) => readFileSync(`${modes}.${n}`, 'utf8').replace(/rows \d+; columns \d+;/, '');
 		assert.equal(told(2), told(1));
-		// Into what is no terminal, or where there is no session.
+		// Without a terminal, or without a session.
 		for (const args of [['-it', 'box', 'true'], ['-ti', '--pipes', 'box', 'true'], ['-it', 'none', 'true'], ['-it', '-d', 'box', 'true']])
 			assert.equal((await cli(server, ['exec', ...args])).code, 125, args.join(' '));
-		assert.equal((await cli(server, ['exec', 'box', 'echo', '-it'])).stdout, '-it\n', 'behind the command it is the command\'s');
+		assert.equal((await cli(server, ['exec', 'box', 'echo', '-it'])).stdout, '-it\n', 'options after the command belong to it');
 	});
 });
 
-scenario('run -it: a terminal of its own, and nothing is left of it', async (server) => {
+scenario('run -it: a session of its own that leaves nothing', async (server) => {
 	const made = async () => (await server.api.call('GET', '/api/session/list')).sessions.filter(({ id }) => id.startsWith('run-'));
-	const none = () => until('no session to be left', async () => (await made()).length === 0);
+	const none = () => until('the end of the session', async () => (await made()).length === 0);
 	const inFront = (name) => until(`${name} in front`, async () => {
 		const [session] = await made();
 		return session && (await server.api.call('GET', `/api/session/${session.id}/state`)).state.foreground?.name === name && session;
 	});
-	/** And the terminal here gives it each key. */
+	/** The foreground program has the terminal, and the local terminal is raw. */
 	const hasKeys = async (screen, name) => {
 		const session = await inFront(name);
 		const tty = await screen.flags('pane_tty');
-		await until('the terminal to be raw', () => execFileSync('stty', ['-a', '-F', tty], { encoding: 'utf8' }).includes('-isig'));
+		await until('a raw terminal', () => execFileSync('stty', ['-a', '-F', tty], { encoding: 'utf8' }).includes('-isig'));
 		return session;
 	};
 	const running = () => processesNaming(server.root).find((pid) => /ringside\0run/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
@@ -83,7 +83,7 @@ scenario('run -it: a terminal of its own, and nothing is left of it', async (ser
 		await none();
 		await screen.line('clear; ringside run -it "kill -KILL \\$\\$"; echo status=$?');
 		await screen.shows(/status=137/);
-		// Keys are the program's, and so is the window's size.
+		// The program gets the keys and the size of the window.
 		await screen.line('clear; ringside run -it "trap \'stty size\' WINCH; while :; do sleep 0.1; done"; echo status=$?');
 		await hasKeys(screen, 'bash');
 		await screen.tmux('resize-window', '-x', '60', '-y', '16');
@@ -91,29 +91,29 @@ scenario('run -it: a terminal of its own, and nothing is left of it', async (ser
 		await screen.type('', 'C-c');
 		await screen.shows(/status=130/);
 		await none();
-		// Bytes are those of the program, of a full screen too.
+		// Output is shown unchanged, also on the alternate screen.
 		await screen.line('clear; ringside run -it "printf \'\\033[?1049h\\033[5;3Hin the middle\'; read -n 1"; echo status=$?');
 		await screen.shows(/^ {2}in the middle$/m);
 		assert.equal(await screen.flags('alternate_on'), '1');
 		await screen.type('x');
 		await screen.shows(/status=0/);
 		assert.equal(await screen.flags('alternate_on'), '0');
-		// A server that is killed makes no difference.
+		// It survives a killed server.
 		await screen.line('clear; ringside run -it "read x; echo got \\$x"; echo status=$?');
-		await until('it to be there', async () => (await made())[0] && (await server.api.get((await made())[0].id)).clients === 1);
+		await until('the attached session', async () => (await made())[0] && (await server.api.get((await made())[0].id)).clients === 1);
 		await server.restart();
-		await until('the keyboard to be back', async () => (await server.api.get((await made())[0].id)).clients === 1);
+		await until('the attached session', async () => (await server.api.get((await made())[0].id)).clients === 1);
 		await screen.line('word');
 		await screen.shows(/^got word\nstatus=0/m);
-		// Its key leaves it: it runs on, and is told how to be found.
+		// The detach key leaves it: the command goes on, and the message names its session.
 		await screen.line('clear; ringside run -it sleep 1000; echo status=$?');
 		const { id } = await hasKeys(screen, 'sleep');
 		await screen.type('', 'C-\\');
-		await until('it to be told', async () => (await screen.text('-J')).includes(`the command runs on, in session ${id};`));
+		await until('the message', async () => (await screen.text('-J')).includes(`the command runs on, in session ${id};`));
 		await screen.shows(/status=0/);
 		assert.equal((await cli(server, ['kill', id])).code, 0);
 		await none();
-		// However we end it ends, and the terminal is given back.
+		// Each signal ends it, and the terminal is restored.
 		for (const [signal, status] of [['SIGTERM', 143], ['SIGHUP', 129]]) {
 			await screen.line('clear; ringside run -it sleep 1000; echo status=$?');
 			await inFront('sleep');
@@ -128,7 +128,7 @@ scenario('run -it: a terminal of its own, and nothing is left of it', async (ser
 		await screen.shows(/^compared/m);
 		const told = (n) => readFileSync(`${modes}.${n}`, 'utf8').replace(/rows \d+; columns \d+;/, '');
 		assert.equal(told(2), told(1));
-		// A terminal that closes takes it along.
+		// Closing the terminal ends it.
 		await screen.line('clear; ringside run -it sleep 1000');
 		await inFront('sleep');
 	});
@@ -138,5 +138,5 @@ scenario('run -it: a terminal of its own, and nothing is left of it', async (ser
 		assert.equal(code, 125);
 		assert.match(stderr, why);
 	}
-	assert.equal((await cli(server, ['run', 'echo', '-it'])).stdout, '-it\n', 'behind the command it is the command\'s');
+	assert.equal((await cli(server, ['run', 'echo', '-it'])).stdout, '-it\n', 'options after the command belong to it');
 });

@@ -1,4 +1,4 @@
-// The command line beside its commands: typing that is waited for, completion by every shell, times, manual pages.
+// More of the command line: send --wait, completion by every shell, local times, manual pages.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,9 +24,9 @@ const shared = together();
 shared('send --wait, and wait --from last', async (server) => {
 	await server.session({ id: 'box' });
 	await good(server, ['send', '--wait', '--text', 'sleep 0.3; echo do""ne', 'box', 'Enter']);
-	assert.match(await server.api.text('box', 0), /done\r/, 'it has waited for the end of the command');
+	assert.match(await server.api.text('box', 0), /done\r/, 'it waits for the end of the command');
 	await good(server, ['send', '--wait', '--text', 'read -p "name? " x; echo "<$x>"', '--enter', 'box']);
-	assert.match(await server.api.text('box', 0), /name\? $/, 'or for a question');
+	assert.match(await server.api.text('box', 0), /name\? $/, 'or for a prompt of a program');
 	await good(server, ['send', '--wait', '--text', 'Ada', '--enter', 'box']);
 	assert.match(await server.api.text('box', 0), /<Ada>\r/);
 	assert.equal((await cli(server, ['send', '--wait', '-t', '0.3', '--text', 'sleep 1000', '--enter', 'box'])).code, TIME_OVER);
@@ -39,16 +39,16 @@ shared('send --wait, and wait --from last', async (server) => {
 	await good(server, ['wait', '--prompt', '--from', 'last', 'untouched']);
 });
 
-shared('exec: what is in its way, an answer that is awaited, and Ctrl-\\', async (server) => {
+shared('exec: a busy session, a prompt for input, and Ctrl-\\\\', async (server) => {
 	await server.session({ id: 'box' });
 	const id = (await good(server, ['exec', '-d', 'box', 'sleep 1000; echo one'])).trim();
 	const busy = await cli(server, ['exec', 'box', 'true']);
 	assert.equal(busy.code, 125);
 	assert.match(busy.stderr, new RegExp(`RESOURCE_BUSY.*\\n.*what runs there is ${id}: sleep 1000; echo one\\n.*--queue`));
 	const told = await cli(server, ['exec', '--json', 'box', 'true']);
-	assert.equal(JSON.parse(told.stderr).context.exec.id, id, 'with --json it is in the refusal');
+	assert.equal(JSON.parse(told.stderr).context.exec.id, id, 'with --json the error has the running command');
 	await server.api.call('POST', `/api/session/box/exec/${id}/cancel`, {});
-	await until('its end', async () => (await server.api.call('GET', `/api/session/box/exec/${id}`)).data.state === 'done');
+	await until('the end of the command', async () => (await server.api.call('GET', `/api/session/box/exec/${id}`)).data.state === 'done');
 	await server.rests('box');
 	const answer = (text) => server.api.call('POST', '/api/session/box/keys', { text, submit: true });
 
@@ -64,9 +64,9 @@ shared('exec: what is in its way, an answer that is awaited, and Ctrl-\\', async
 	});
 	assert.equal(asked.code, 0);
 	assert.match(asked.stdout, /<Ada>\n$/);
-	assert.equal(asked.stderr.split('\n').length, 2, 'it is said once');
+	assert.equal(asked.stderr.split('\n').length, 2, 'the hint is printed once');
 
-	// What waits for input while it is queued is another.
+	// Input that another command waits for, while this one is queued, gives no hint.
 	const { data: other } = await server.api.call('POST', '/api/session/box/exec', { command: 'read -t 2 x; echo "[$x]"', yieldMs: 0 });
 	const next = await cli(server, ['exec', '--queue', 'box', 'read -p "who? " x; echo "<$x>"'], {
 		started: (child) => {
@@ -91,7 +91,7 @@ shared('exec: what is in its way, an answer that is awaited, and Ctrl-\\', async
 	assert.deepEqual([quiet.stdout, quiet.stderr], ['over\n', '']);
 });
 
-shared('times are those of this machine\'s clock', async (server) => {
+shared('times are local times', async (server) => {
 	await server.api.open({ id: 'box' });
 	const { createdAt } = await server.api.get('box');
 	const shown = (zone) => new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' }).format(new Date(createdAt));
@@ -99,8 +99,8 @@ shared('times are those of this machine\'s clock', async (server) => {
 		assert.ok((await good(server, ['ls'], { env: { TZ: tz } })).includes(shown(zone)), tz);
 });
 
-// Those for which no server is asked are in unit/ws/client/test_program.
-shared('candidates: what a command line can become', async (server) => {
+// Candidates without a server are tested in unit/ws/client/test_program.
+shared('candidates: completions of a command line', async (server) => {
 	await server.api.open({ id: 'alpha', name: 'A b' });
 	await server.api.open({ id: 'beta' });
 	const words = async (...line) => (await good(server, ['completion', '--words', '--', ...line])).split('\n').filter(Boolean);
@@ -110,7 +110,7 @@ shared('candidates: what a command line can become', async (server) => {
 	assert.deepEqual(await names('cp', '--session', ''), ['alpha', 'beta']);
 	assert.deepEqual(await names('kill', 'alpha', 'b'), ['beta']);
 	assert.deepEqual(await names('cat', '-s', 'a'), ['alpha']);
-	assert.deepEqual(await names('attach', '--socket', '/nowhere', '').catch(() => []), [], 'the server that the line names');
+	assert.deepEqual(await names('attach', '--socket', '/nowhere', '').catch(() => []), [], 'of the server that the line names');
 });
 
 shared('fish completes', { skip: missing('fish') }, async (server) => {
@@ -128,7 +128,7 @@ shared('fish completes', { skip: missing('fish') }, async (server) => {
 shared('zsh completes', { skip: missing('zsh') }, async (server) => {
 	await server.api.open({ id: 'alpha' });
 	writeFileSync(path.join(server.root, '_ringside'), await good(server, ['completion', 'zsh']));
-	// What would be offered is told instead: _describe is what hands it over.
+	// Print the candidates instead of offering them: zsh gets them by _describe.
 	const complete = (...words) => spawnSync('zsh', ['-f', '-c', `
 		compdef() { :; }
 		_describe() { print -l -- "\${(@P)3}"; }
@@ -142,13 +142,13 @@ shared('zsh completes', { skip: missing('zsh') }, async (server) => {
 	assert.deepEqual(complete('run', '--cwd', ''), ['files', '-/']);
 });
 
-shared('each command has a manual page, which is well-formed', async (server) => {
+shared('each command has a well-formed manual page', async (server) => {
 	const pages = path.join(binaries, 'ws/client/man');
 	if (!existsSync(pages)) return; // only the programs were built
 	const commands = (await good(server, ['completion', '--commands'])).trim().split('\n');
 	const files = ['ringside.1', ...commands.map((name) => `ringside-${name}.1`)];
 	assert.deepEqual(readdirSync(pages).filter((name) => name.endsWith('.1')).sort(), files.slice(1).sort());
-	// They are made of the same texts as the help; see also unit/ws/client/test_program.
+	// They are made from the texts of the help; see also unit/ws/client/test_program.
 	for (const command of long ? commands : ['exec', 'attach']) {
 		const text = readFileSync(path.join(pages, `ringside-${command}.1`), 'utf8').replaceAll('\\-', '-');
 		for (const [, option] of (await good(server, [command, '--help'])).matchAll(/(--[a-z-]{2,})/g))

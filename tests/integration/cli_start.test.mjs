@@ -1,4 +1,4 @@
-// `ringside` alone, commands that are mistyped, and servers that commands start for themselves.
+// `ringside` alone, mistyped commands, and servers that commands start.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { until } from './lib/until.mjs';
 const USAGE = 2, NO_SERVER = 69, FAILED = 125;
 const bare = { start: false, mayHaveDied: true };
 
-/** A machine where no server runs: each server in it has the scenario's root as its runtime directory. */
+/** An environment without a server: each server that a command starts uses the scenario's root as its runtime directory. */
 async function alone(server, body) {
 	const env = { RINGSIDE_SOCKET: '', XDG_RUNTIME_DIR: server.root, RINGSIDE_TEST_ROOT: server.root };
 	const run = (args, options = {}) => cli(server, args, { ...options, env: { ...env, ...options.env } });
@@ -28,14 +28,14 @@ async function alone(server, body) {
 const servers = (server) => processesNaming(server.root)
 	.filter((pid) => /^(\S*\/)?ringside\0serve\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 
-scenario('ringside alone, help, version, and words before the command', bare, (server) => alone(server, async (run) => {
+scenario('ringside alone, help, version, and options before the command', bare, (server) => alone(server, async (run) => {
 	const said = await run([]);
 	assert.equal(said.code, 0);
 	assert.match(said.stdout, /^Ringside \d/);
 	assert.ok(said.stdout.split('\n').length < 20, 'it is short');
 	for (const name of said.stdout.matchAll(/^ {2}ringside (\w+)/gm))
 		assert.equal((await run(['help', name[1]])).code, 0, name[1]);
-	assert.equal(servers(server).length, 0, 'nothing is started by that');
+	assert.equal(servers(server).length, 0, 'none of these starts a server');
 
 	const { stdout: overview } = await run(['help']);
 	assert.match(overview, /^ {2}serve +/m);
@@ -45,7 +45,7 @@ scenario('ringside alone, help, version, and words before the command', bare, (s
 	assert.equal((await run(['help', 'serve'])).stdout, (await run(['serve', '--help'])).stdout);
 	assert.match((await run(['serve', '--help'])).stdout, /^Usage: ringside serve/);
 	assert.match((await run(['version'])).stdout, /^ringside \d+\.\d+/);
-	// With the commit, where there was git to tell it.
+	// With the commit, if git was there to name it.
 	assert.equal((await run(['--version'])).stdout, (await run(['version'])).stdout);
 	const { version, commit } = JSON.parse((await run(['version', '--json'])).stdout);
 	assert.equal((await run(['version'])).stdout, `ringside ${version}${commit ? ` (${commit})` : ''}\n`);
@@ -57,7 +57,7 @@ scenario('ringside alone, help, version, and words before the command', bare, (s
 		assert.match((await run(args)).stderr, /no server is running at .*no\.sock/, args.join(' '));
 }));
 
-scenario('what is no command is named, with the nearest', bare, (server) => alone(server, async (run) => {
+scenario('an unknown command is reported with the nearest one', bare, (server) => alone(server, async (run) => {
 	for (const [args, words] of [
 		[['attch'], /no command 'attch': did you mean 'attach'\?/],
 		[['servr'], /did you mean 'serve'\?/],
@@ -78,7 +78,7 @@ scenario('what is no command is named, with the nearest', bare, (server) => alon
 	assert.equal(servers(server).length, 0);
 }));
 
-scenario('a server is started by who needs one, once, in the background', bare, (server) => alone(server, async (run, dir) => {
+scenario('a command that needs a server starts one, once, in the background', bare, (server) => alone(server, async (run, dir) => {
 	for (const args of [['ls'], ['new', '--no-start'], ['--no-start', 'new'], ['new', '--socket', path.join(dir, 'ringside.sock')]])
 		assert.equal((await run(args)).code, NO_SERVER, args.join(' '));
 	assert.equal((await run(['run', '--no-start', 'true'])).code, FAILED);
@@ -87,7 +87,7 @@ scenario('a server is started by who needs one, once, in the background', bare, 
 
 	const made = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => run(['new', id])));
 	assert.deepEqual(made.map(({ code, stderr }) => [code, stderr]), Array(6).fill([0, '']));
-	assert.equal(servers(server).length, 1, 'there is exactly one');
+	assert.equal(servers(server).length, 1, 'exactly one server is started');
 	assert.deepEqual((await run(['ls', '--names'])).stdout.trim().split('\n').sort(), ['a', 'b', 'c', 'd', 'e', 'f']);
 	const [pid] = servers(server);
 	assert.equal(Number(/^\d+ \(.*\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))[1]), pid, 'a session of its own');
@@ -96,9 +96,9 @@ scenario('a server is started by who needs one, once, in the background', bare, 
 	assert.equal((await run(['new', 'g'])).code, 0);
 	assert.deepEqual(servers(server), [pid]);
 
-	// Its sessions are there again when the next one is started, whoever needs it.
+	// Its sessions are back when any command starts the next server.
 	kill(pid, 'SIGKILL');
-	await until('its end', () => servers(server).length === 0);
+	await until('the end of the server', () => servers(server).length === 0);
 	assert.equal((await run(['ls'])).code, NO_SERVER);
 	const done = await run(['run', 'echo here; exit 4']);
 	assert.deepEqual([done.code, done.stdout], [4, 'here\n']);
@@ -111,7 +111,7 @@ scenario('a server is started by who needs one, once, in the background', bare, 
 	assert.equal(JSON.parse((await run(['mcp'], { input: hello })).stdout).id, 1);
 }));
 
-scenario('a server that cannot start is complained of, in its words', bare, (server) => alone(server, async (run, dir) => {
+scenario('a server that cannot start is reported with its own message', bare, (server) => alone(server, async (run, dir) => {
 	mkdirSync(dir, { mode: 0o700 });
 	writeFileSync(path.join(dir, 'sessions'), 'no directory', { mode: 0o600 });
 	writeFileSync(path.join(dir, 'server.log'), 'old words\n'.repeat(500_000), { mode: 0o600 });
@@ -119,6 +119,6 @@ scenario('a server that cannot start is complained of, in its words', bare, (ser
 	assert.equal(code, NO_SERVER);
 	assert.match(stderr, /the server that was started has ended: .*: Not a directory/);
 	assert.equal((await run(['run', 'true'])).code, FAILED);
-	assert.match(readFileSync(path.join(dir, 'server.log'), 'utf8'), /^ringside: [^\n]*\nringside: [^\n]*\n$/, 'what was too long is put aside');
+	assert.match(readFileSync(path.join(dir, 'server.log'), 'utf8'), /^ringside: [^\n]*\nringside: [^\n]*\n$/, 'a log that is too long is moved');
 	assert.match(readFileSync(path.join(dir, 'server.log.1'), 'utf8'), /^old words/);
 }));

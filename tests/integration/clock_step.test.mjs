@@ -1,4 +1,4 @@
-// Time limits do not care what the wall clock says: it may be set while a command runs, or while there is no server.
+// Time limits do not depend on the wall clock: it may be set while a command runs, or while there is no server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -41,7 +41,7 @@ for (const [name, seconds] of [['an hour forward', 3600], ['five seconds back', 
 				return p.exitCode === undefined || p.exitCode === null ? undefined : p;
 			});
 			assert.equal(ended.exitCode, 3);
-			// And one that does take too long ends in time.
+			// A process that exceeds its limit ends in time.
 			const began = performance.now();
 			const hanging = await exec({ command: 'sleep 50', timeoutMs: 1500, yieldMs: 0 });
 			set(0);

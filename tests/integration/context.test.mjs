@@ -1,5 +1,5 @@
-// Contexts of code: what the published client's code interpreter meets, over HTTP and over its WebSocket; what comes
-// while it runs; and code that is hostile to its executor.
+// Code contexts: the published client's code interpreter over HTTP and over its WebSocket, streaming, and code that is
+// hostile to its executor.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { until } from './lib/until.mjs';
 
 const shared = together();
 
-/** A test over each transport, or over one where what comes over each of them is known to be the same: then ./test --all asks the others. */
+/** A test over each transport; `only` limits ./test to one, where both are known to behave alike: ./test --all tests the other. */
 function clients(name, body, only) {
 	shared(name, async (server) => {
 		for (const [transport, make] of Object.entries(everyTransport)) {
@@ -34,13 +34,13 @@ function clients(name, body, only) {
 	});
 }
 
-/** What the client makes of a piece of code. */
+/** Run code with the client; returns its callbacks and results. */
 async function run(interpreter, id, code, { language, timeoutMs } = {}) {
 	const got = { stdout: '', stderr: '', results: [] };
 	await interpreter.runCodeStream(id, code, language, {
 		onStdout: ({ text }) => { got.stdout += text; },
 		onStderr: ({ text }) => { got.stderr += text; },
-		/* As it is told; the client makes a class of that, but not of what comes by RPC. */
+		/* The raw result; the client makes an object of it over HTTP, but not over RPC. */
 		onResult(result) {
 			const told = JSON.parse(JSON.stringify(result));
 			delete told.metadata;
@@ -56,14 +56,14 @@ const shows = (...results) => ({ ...quiet, results });
 
 const create = async (server, fields = {}) => (await server.api.call('POST', '/api/contexts', fields)).contextId;
 
-/** A piece of code over HTTP: all events, once it is over. */
+/** Execute code over HTTP; returns all events. */
 async function execute(server, id, code, more = {}) {
 	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code, ...more } });
 	await until(`the end of ${code.slice(0, 80)}`, () => stream.closed);
 	return stream.events.map(({ at, ...event }) => event);
 }
 
-/** Text that was written in pieces, put together where nothing else is in between. */
+/** Join consecutive pieces of the same text. */
 const merged = (events) => events.reduce((all, each) => {
 	const last = all.at(-1);
 	if (last?.type === each.type && each.type.startsWith('std')) last.text += each.text;
@@ -77,13 +77,13 @@ const raised = (events) => events.at(-1).ename;
 clients('Python: state, results, errors', async (interpreter, server) => {
 	const { id, language, cwd } = await interpreter.createCodeContext();
 	assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-	assert.deepEqual([language, cwd], ['python', server.cwd], 'the workspace stands for /workspace');
+	assert.deepEqual([language, cwd], ['python', server.cwd], '/workspace is the workspace');
 	assert.deepEqual(await run(interpreter, id, 'x = 41'), quiet);
 	assert.deepEqual(await run(interpreter, id, 'x += 1\nx'), shows({ text: '42' }));
 	assert.deepEqual(await run(interpreter, id, 'x;'), quiet);
 	assert.deepEqual(await run(interpreter, id, '{"a": [1, 2.5, None, True]}'), shows({ json: { a: [1, 2.5, null, true] } }));
 	assert.deepEqual(await run(interpreter, id, '[1, 2]'), shows({ json: [1, 2] }));
-	assert.deepEqual(await run(interpreter, id, '{"a": {7}}'), shows({ text: "{'a': {7}}" }), 'a set in a dict is no error');
+	assert.deepEqual(await run(interpreter, id, '{"a": {7}}'), shows({ text: "{'a': {7}}" }), 'a set in a dict is not an error');
 	assert.deepEqual(await run(interpreter, id, '[10 ** 30, float("nan")]'),
 		shows({ text: `[1${'0'.repeat(30)}, nan]` }), 'what JSON cannot say');
 	assert.deepEqual(await run(interpreter, id, '"\\ud800"'), shows({ text: "'\\ud800'" }));
@@ -91,7 +91,7 @@ clients('Python: state, results, errors', async (interpreter, server) => {
 	const zero = await run(interpreter, id, 'def f():\n  return 1 / 0\nprint("before")\nf()');
 	assert.deepEqual([zero.stdout, zero.error.name, zero.error.message], ['before\n', 'ZeroDivisionError', 'division by zero']);
 	assert.ok(zero.error.traceback.some((line) => line.includes('return 1 / 0')), zero.error.traceback.join('\n'));
-	assert.ok(!zero.error.traceback.some((line) => /ringside|\x1b/.test(line)), 'of user code alone, without colours');
+	assert.ok(!zero.error.traceback.some((line) => /ringside|\x1b/.test(line)), 'the traceback has user code alone, without colours');
 	assert.equal((await run(interpreter, id, 'def (')).error.name, 'SyntaxError');
 	assert.equal((await run(interpreter, id, 'input()')).error.name, 'EOFError');
 	assert.equal((await run(interpreter, id, 'import sys; sys.exit(3)')).error.name, 'SystemExit');
@@ -131,7 +131,7 @@ Bad()`);
 	assert.equal(shown.error, undefined);
 });
 
-/** Modules that are as matplotlib and pandas are to whoever shows what they make, and no others of that name. */
+/** Modules that behave like matplotlib and pandas, for code that displays their objects; no real ones are needed. */
 function fakeModules(server) {
 	const folder = join(server.home, 'fakes');
 	mkdirSync(join(folder, 'matplotlib'), { recursive: true });
@@ -164,11 +164,11 @@ clients('Python: figures, tables, and what else has formats of its own', async (
 	assert.deepEqual(await run(interpreter, id, 'import matplotlib.pyplot as plt\nplt.backend'), shows({ text: "'Agg'" }));
 	assert.deepEqual(await run(interpreter, id, 'f = plt.figure(); g = plt.figure()\ndisplay("first")\n"last"'),
 		shows({ text: "'first'" }, png(1), png(2), { text: "'last'" }), 'open figures come before the value');
-	assert.deepEqual(await run(interpreter, id, 'plt.get_fignums()'), shows({ json: [] }), 'and are closed');
+	assert.deepEqual(await run(interpreter, id, 'plt.get_fignums()'), shows({ json: [] }), 'figures are closed');
 	assert.deepEqual(await run(interpreter, id, 'plt.figure(7)\nplt.show()\nprint("after")\nf'), { ...shows(png(7), png(1)), stdout: 'after\n' });
-	assert.deepEqual(await run(interpreter, id, 'plt.figure(3)'), shows(png(3)), 'a figure that is both is shown once');
+	assert.deepEqual(await run(interpreter, id, 'plt.figure(3)'), shows(png(3)), 'a figure that is also the result is shown once');
 	const raising = await run(interpreter, id, 'plt.figure(4)\n1/0');
-	assert.deepEqual([raising.results, raising.error.name], [[png(4)], 'ZeroDivisionError'], 'and also what was drawn before an error');
+	assert.deepEqual([raising.results, raising.error.name], [[png(4)], 'ZeroDivisionError'], 'figures before an error are shown');
 	assert.deepEqual(await run(interpreter, id, 'import pandas\npandas.DataFrame()'), shows({ html: '<table></table>' }, { text: '   a\n0  1' }));
 	assert.deepEqual(await run(interpreter, id, `
 class Bundle:
@@ -177,10 +177,10 @@ class Bundle:
     def _repr_html_(self): return '<i>beside</i>'
 Bundle()`), shows({ svg: '<svg/>' }, { html: '<i>beside</i>' }, { json: { a: [1] } }, { latex: '$x$' }, { text: 'x' }));
 	assert.deepEqual(await run(interpreter, id, 'display({"text/plain": "p", "image/png": b"\\x89"}, raw=True)'), shows({ png: 'iQ==' }));
-	assert.deepEqual(await run(interpreter, id, 'Bundle'), shows({ text: "<class '__main__.Bundle'>" }), 'a class is not one of its own');
+	assert.deepEqual(await run(interpreter, id, 'Bundle'), shows({ text: "<class '__main__.Bundle'>" }), 'a class is not an instance');
 }, 'HTTP');
 
-/** Whether this python3 has IPython; tests/setup.sh installs it. */
+/** Whether python3 has IPython; tests/setup.sh installs it. */
 const ipython = spawnSync('python3', ['-c', 'import IPython'], { encoding: 'utf8' }).status === 0;
 
 const withIPython = (name, body) => shared(name, { skip: ipython ? false : 'no IPython' }, body);
@@ -208,7 +208,7 @@ withIPython('with IPython: its commands, its magics, and frames as without', asy
 	assert.doesNotMatch(raising.traceback.join('\n'), /ringside|IPython|\x1b/);
 	const slow = await execute(server, id, '!sleep 1000', { timeout_ms: 500 });
 	assert.equal(raised(slow), 'TimeoutError');
-	assert.equal((await does('x'))[0].text, '41', 'it was interrupted, and kept what it had');
+	assert.equal((await does('x'))[0].text, '41', 'variables survive an interrupt');
 	assert.ok(!existsSync(join(server.home, '.ipython')), 'nothing is written into the home');
 });
 
@@ -228,7 +228,7 @@ o.__class__.__repr__ = lambda self: 'own'
 o`), [{ html: '<u>own</u>' }, { text: 'own' }]);
 });
 
-shared('without IPython its words are what Python makes of them', async (server) => {
+shared('without IPython its commands are errors of Python', async (server) => {
 	const hidden = join(server.home, 'hidden');
 	mkdirSync(join(hidden, 'IPython'), { recursive: true });
 	writeFileSync(join(hidden, 'IPython/__init__.py'), 'raise ImportError("it is broken")\n');
@@ -248,7 +248,7 @@ clients('JavaScript: state, results, errors', async (interpreter) => {
 	assert.deepEqual(await js('const x = 5; let y = await Promise.resolve(6); x + y'), shows({ text: '11' }), 'declared again');
 	assert.deepEqual(await js('({ a: [1, { b: null }] })'), shows({ json: { a: [1, { b: null }] } }));
 	assert.deepEqual(await js('[1, "\\ud800"]'), shows({ json: [1, '\ufffd'] }));
-	assert.deepEqual(await js('[2 ** 64]'), shows({ text: '[ 18446744073709552000 ]' }), 'more than whole numbers are told as');
+	assert.deepEqual(await js('[2 ** 64]'), shows({ text: '[ 18446744073709552000 ]' }), 'a number without an exact JSON value is text');
 	assert.deepEqual(await js('new Map([[1, new K()]])'), shows({ text: 'Map(1) { 1 => K {} }' }));
 	assert.deepEqual(await js('Promise.resolve("awaited")'), shows({ text: "'awaited'" }));
 	assert.deepEqual(await js('10n ** 20n'), shows({ text: '100000000000000000000n' }));
@@ -264,7 +264,7 @@ clients('JavaScript: state, results, errors', async (interpreter) => {
 	assert.match((await js('throw { no: "error" }')).error.message, /no: 'error'/);
 	for (const endless of ['while (true);', 'await new Promise(() => setInterval(() => {}, 1000))'])
 		assert.equal((await js(endless, { timeoutMs: 200 })).error.name, 'TimeoutError', endless);
-	assert.deepEqual(await js('f()'), shows({ text: '11' }), 'it was interrupted, and kept what it had');
+	assert.deepEqual(await js('f()'), shows({ text: '11' }), 'variables survive an interrupt');
 	assert.match((await js('setTimeout(() => { throw new Error("late"); }, 1); await new Promise((r) => setTimeout(r, 50)); 1')).stderr, /late/);
 	assert.equal((await js('process.exit(3)')).error.name, 'ExecutorDied');
 	assert.match((await js('f()')).error.message, /ReferenceError/);
@@ -275,7 +275,7 @@ clients('TypeScript: state, results, errors', async (interpreter) => {
 	const ts = (code, more) => run(interpreter, id, code, more);
 	assert.deepEqual(await ts('interface A { a: number }\nconst x: A = { a: 1 };\nx as A'), shows({ json: { a: 1 } }));
 	assert.deepEqual(await ts('const x: number = await Promise.resolve<number>(41); let y: number | string = x + 1;\ny'), shows({ text: '42' }), 'declared again');
-	assert.deepEqual(await ts('x + (y as number)', { language: 'typescript' }), shows({ text: '83' }), 'it stays');
+	assert.deepEqual(await ts('x + (y as number)', { language: 'typescript' }), shows({ text: '83' }), 'variables stay');
 	assert.deepEqual(await ts('enum Colour { Red = 1, Green, Blue = "b" }\nnamespace T { export type A = Colour }\n[Colour.Green, Colour[1], Colour.Blue]'),
 		shows({ json: [2, 'Red', 'b'] }));
 	assert.deepEqual(await ts('Colour.Red'), shows({ text: '1' }));
@@ -287,11 +287,11 @@ clients('TypeScript: state, results, errors', async (interpreter) => {
 	assert.deepEqual(await ts('type Only = string'), quiet);
 	assert.deepEqual(await ts('import type { X } from "nowhere";\ndeclare const d: number;\nconst type = 1, declare = 2;\ntype + declare'), shows({ text: '3' }));
 	const thrown = await ts('interface B {\n  a: number;\n}\n\nfunction fails(b: B): never {\n  throw new TypeError(`no ${b.a}`);\n}\nfails({ a: 1 })');
-	assert.match(thrown.error.message, /^TypeError: no 1\n +at fails .*cell-\d+:6:9\)\n +at cell-\d+:8:1/, 'lines are those of the code');
+	assert.match(thrown.error.message, /^TypeError: no 1\n +at fails .*cell-\d+:6:9\)\n +at cell-\d+:8:1/, 'line numbers are those of the code');
 	assert.match((await ts('let x: = 1')).error.message, /^SyntaxError: .*\(1:8\)/);
 	assert.match((await ts('namespace N { export const a = 1 }')).error.message, /^SyntaxError: A namespace that holds values .*line 1/);
 	assert.equal((await ts('while (true as boolean);', { timeoutMs: 200 })).error.name, 'TimeoutError');
-	assert.deepEqual(await ts('one'), shows({ text: '1' }), 'it was interrupted, and kept what it had');
+	assert.deepEqual(await ts('one'), shows({ text: '1' }), 'variables survive an interrupt');
 }, 'RPC');
 
 shared('output comes as it is written, all of it before the end, in order', async (server) => {
@@ -321,11 +321,11 @@ shared('cwd, env_vars and timeout_ms are honoured', async (server) => {
 	const slow = await execute(server, id, 'kept = 1\nwhile True: pass', { timeout_ms: 200 });
 	assert.equal(raised(slow), 'TimeoutError');
 	assert.doesNotMatch(slow.at(-1).evalue, /gone/);
-	assert.equal(textOf(await execute(server, id, 'print(kept)')), '1\n', 'it was interrupted, and kept what it had');
+	assert.equal(textOf(await execute(server, id, 'print(kept)')), '1\n', 'variables survive an interrupt');
 	const stubborn = await execute(server, id, 'import signal, os\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nos.system("sleep 1000 & sleep 1000")', { timeout_ms: 200 });
 	assert.equal(raised(stubborn), 'TimeoutError');
 	assert.match(stubborn.at(-1).evalue, /gone/);
-	assert.equal(raised(await execute(server, id, 'kept')), 'NameError', 'a new one, with what it was made with');
+	assert.equal(raised(await execute(server, id, 'kept')), 'NameError', 'a new executor, with the original settings');
 	assert.equal(textOf(await execute(server, id, 'import os; print(os.environ["LEVEL"])')), 'a=b c\n');
 });
 
@@ -345,30 +345,30 @@ shared('refusals', async (server) => {
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/execute/code', { context_id: id, code: '1', timeout_ms: -1 });
 	const unknown = await api.raw('POST', '/api/execute/code', { context_id: 'none', code: '1' });
 	assert.deepEqual([unknown.status, unknown.json.code, typeof unknown.json.error, unknown.json.details], [404, 'CONTEXT_NOT_FOUND', 'string', { contextId: 'none' }]);
-	// Its message is cut within a character.
+	// The message is cut within a character.
 	const contextId = '€'.repeat(40);
 	const cut = await api.raw('POST', '/api/execute/code', { context_id: contextId, code: '1' });
 	assert.deepEqual([cut.status, cut.json.code, cut.json.details], [404, 'CONTEXT_NOT_FOUND', { contextId }]);
 	const other = await api.raw('POST', '/api/execute/code', { context_id: id, code: '1', language: 'typescript' });
 	assert.deepEqual([other.status, other.json.code], [500, 'CODE_EXECUTION_ERROR']);
 	const long = await execute(server, id, `x = 1\n${'#'.repeat(1_000_000)}\nx`);
-	assert.equal(long[0].text, '1', 'as much code as there may be');
+	assert.equal(long[0].text, '1', 'the longest code');
 	assert.equal((await api.call('GET', '/api/interpreter/health')).status, 'healthy');
 	assert.equal((await api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, false);
 });
 
-shared('an interrupt ends the code, not what the context keeps', async (server) => {
+shared('an interrupt ends the code, and the context keeps its variables', async (server) => {
 	const id = await create(server);
 	const stream = new EventStream(server, '/api/execute/code', { method: 'POST',
 		body: { context_id: id, code: 'a = 7\nimport time\nprint("on")\ntime.sleep(1000)' } });
-	await until('it runs', () => stream.events.length > 0);
+	await until('the first output', () => stream.events.length > 0);
 	assert.equal((await server.api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, true);
-	await until('its end', () => stream.closed);
+	await until('the end of the code', () => stream.closed);
 	assert.equal(raised(stream.events), 'KeyboardInterrupt');
 	assert.equal((await execute(server, id, 'a'))[0].text, '7');
 });
 
-shared('an interrupt that comes with the code ends that, and not what the context keeps', { timeout: 120_000 }, async (server) => {
+shared('an interrupt that comes with the code ends it, and the context keeps its variables', { timeout: 120_000 }, async (server) => {
 	const id = await create(server);
 	await execute(server, id, 'kept = 42');
 	for (let n = 0; n < times(10, 100); n += 1) {
@@ -378,7 +378,7 @@ shared('an interrupt that comes with the code ends that, and not what the contex
 	assert.equal((await execute(server, id, 'kept'))[0].text, '42');
 });
 
-shared('whatever JavaScript is at, an interrupt ends it, and not what the context keeps', { timeout: 240_000 }, async (server) => {
+shared('an interrupt ends JavaScript in any state, and the context keeps its variables', { timeout: 240_000 }, async (server) => {
 	const id = await create(server, { language: 'javascript' });
 	await execute(server, id, 'const { AsyncLocalStorage } = require("node:async_hooks"); const store = new AsyncLocalStorage(); store.run(1, () => {})');
 	await execute(server, id, 'process.removeAllListeners("SIGINT"); let kept = 42; const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });');
@@ -403,27 +403,27 @@ shared('whatever JavaScript is at, an interrupt ends it, and not what the contex
 	assert.match(said, /it says\n$/);
 });
 
-shared('what JavaScript does to its own process is not done to what runs it', async (server) => {
+shared('JavaScript that changes its own process does not affect the executor', async (server) => {
 	writeFileSync(join(server.cwd, 'pre.cjs'), 'process.chdir(__dirname); process.stdout.write("once;")');
 	const id = await create(server, { language: 'javascript', env_vars: { NODE_OPTIONS: `--require ${join(server.cwd, 'pre.cjs')}` } });
 	const shown = async (code) => (await execute(server, id, code)).filter(({ type }) => type !== 'execution_complete');
 	assert.equal(JSON.stringify(await shown('1 + 1')).split('once;').length, 2);
 	await shown('const process = { pid: 5 }, Buffer = 0, JSON = 0, Promise = 0, Error = 0, Object = 0');
 	assert.equal((await shown('new Set([7])'))[0].text, 'Set(1) { 7 }');
-	// What was interrupted, and goes on all the same, is not the result of something else.
+	// Interrupted code that continues later does not become the result of other code.
 	await execute(server, id, 'const sleep = () => new globalThis.Promise((done) => { globalThis.go = done; })');
 	await execute(server, id, 'await sleep(); ({ of: "the first" })', { timeout_ms: 50 });
 	assert.deepEqual((await shown('go(); ({ of: "the second" })'))[0].json, { of: 'the second' });
-	// An error is told however long it is, and whatever its stack does.
+	// An error is reported however long it is, and whatever its stack getter does.
 	for (const thrown of ['new globalThis.Error("\\0".repeat(1e6))', '{ n: 0, get stack() { return this.n++ ? 5 : "x"; } }', 'undefined'])
 		assert.equal((await execute(server, id, `throw ${thrown}`)).at(-1).ename, 'ExecutionError', thrown);
-	// A result is told before the process has gone, and nothing else is.
+	// A result is reported before the process has exited, and nothing else is.
 	const last = await execute(server, id, 'setImmediate(() => globalThis.process.exit(0)); 42');
 	assert.equal(last[0].text, '42', JSON.stringify(last));
 	assert.doesNotMatch(JSON.stringify(last), /debugger/);
 });
 
-shared('modules of the directory do not become the executor\'s', async (server) => {
+shared('modules in the directory are not loaded by the executor', async (server) => {
 	const cwd = join(server.cwd, 'modules');
 	mkdirSync(cwd);
 	for (const name of ['ast', 'base64', 'json', 'queue', 'threading', 'traceback', 'mine']) writeFileSync(join(cwd, `${name}.py`), `raise RuntimeError('${name}')`);
@@ -432,24 +432,24 @@ shared('modules of the directory do not become the executor\'s', async (server) 
 	assert.deepEqual(raised(await execute(server, id, 'import mine')), 'RuntimeError');
 });
 
-shared('an interrupt does not cut what is being shown in two', { timeout: 120_000 }, async (server) => {
+shared('an interrupt does not cut a result in two', { timeout: 120_000 }, async (server) => {
 	const id = await create(server);
 	await execute(server, id, 'kept = 42');
 	for (let n = 0; n < times(4, 24); n += 1) {
 		const stream = new EventStream(server, '/api/execute/code', { method: 'POST',
 			body: { context_id: id, code: 'while True: display("y" * 3_000_000)' } });
-		await until('a result', () => stream.events.length > n % 4);
+		await until('the first results', () => stream.events.length > n % 4);
 		await server.api.call('POST', `/api/contexts/${id}/interrupt`);
 		await until('the end', () => stream.closed);
 		assert.equal(stream.events.at(-1).ename, 'KeyboardInterrupt', JSON.stringify(stream.events.at(-1)).slice(0, 300));
 	}
-	assert.deepEqual((await execute(server, id, 'kept'))[0].text, '42', 'what it kept is there');
+	assert.deepEqual((await execute(server, id, 'kept'))[0].text, '42', 'variables are there');
 });
 
-shared('one piece at a time: others wait, and no more than may', async (server) => {
+shared('one piece of code at a time: others wait, up to a limit', async (server) => {
 	const id = await create(server);
 	const first = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code: 'import os, time\nn = 1\nprint(n)\nwhile not os.path.exists("go"): time.sleep(0.01)' } });
-	await until('it runs', () => first.events.length > 0);
+	await until('the first output', () => first.events.length > 0);
 	const all = Array.from({ length: 16 }, () => execute(server, id, 'was = n\nn = was + 1'));
 	const more = Array.from({ length: 20 }, () => server.api.raw('POST', '/api/execute/code', { context_id: id, code: '"one more"' }));
 	const full = await Promise.race(more);
@@ -458,18 +458,18 @@ shared('one piece at a time: others wait, and no more than may', async (server) 
 	await Promise.all(more);
 	const ended = await Promise.all(all);
 	assert.ok(ended.every((events) => events.at(-1).type === 'execution_complete'), JSON.stringify(ended));
-	assert.equal((await execute(server, id, 'n'))[0].text, '17', 'of those that waited each saw what the one before had made');
+	assert.equal((await execute(server, id, 'n'))[0].text, '17', 'each piece that waited saw the variables of the previous one');
 });
 
-shared('whoever goes away takes the code along', async (server) => {
+shared('a client that disconnects ends its code', async (server) => {
 	const id = await create(server);
 	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code: 'b = 5\nprint(1)\nwhile True: pass' } });
-	await until('it runs', () => stream.events.length > 0);
+	await until('the first output', () => stream.events.length > 0);
 	stream.request.destroy();
 	assert.equal((await execute(server, id, 'b'))[0].text, '5');
 });
 
-shared('a reader who does not read holds the code back, and loses nothing', async (server) => {
+shared('a client that does not read blocks the code, and loses nothing', async (server) => {
 	const id = await create(server);
 	const at = () => Number(existsSync(join(server.cwd, 'at')) && readFileSync(join(server.cwd, 'at'), 'utf8'));
 	const request = http.request(`${server.base}/api/execute/code`, { method: 'POST', agent: false, headers: { Authorization: `Bearer ${server.token}` } });
@@ -477,9 +477,9 @@ shared('a reader who does not read holds the code back, and loses nothing', asyn
 		code: 'import os\nf = open("at", "w")\nfor i in range(300):\n  os.write(1, b"%07d\\n" % i * 8192)\n  os.pwrite(f.fileno(), str(i).encode(), 0)' }));
 	const [response] = await once(request, 'response');
 	let before = -1;
-	// Nothing is read here: what there are buffers for fills them, and then it stands still.
-	await until('it stands still', () => { const now = at(); const still = now > 0 && now === before; before = now; return still; }, { interval: 400 });
-	assert.ok(before < 290, `it wrote ${before} pieces of 64 KiB that nobody has read`);
+	// Nothing is read here: output fills all buffers, then the code blocks.
+	await until('blocked code', () => { const now = at(); const still = now > 0 && now === before; before = now; return still; }, { interval: 400 });
+	assert.ok(before < 290, `${before} unread pieces of 64 KiB were written`);
 	let text = '';
 	response.setEncoding('utf8').on('data', (data) => { text += data; });
 	await once(response, 'end');
@@ -488,7 +488,7 @@ shared('a reader who does not read holds the code back, and loses nothing', asyn
 	assert.deepEqual(events.map(({ type }) => type).filter((type) => type !== 'stdout'), ['execution_complete']);
 });
 
-shared('code that is hostile to its executor harms its own context alone', async (server) => {
+shared('code that is hostile to its executor harms only its own context', async (server) => {
 	const bystander = await create(server);
 	await execute(server, bystander, 'kept = "here"');
 	const deaths = {
@@ -498,7 +498,7 @@ shared('code that is hostile to its executor harms its own context alone', async
 		'it kills its parent, from a child': 'import os, time\nif os.fork() == 0:\n  os.kill(os.getppid(), 9)\n  os._exit(0)\ntime.sleep(100)',
 		'garbage on the protocol descriptor': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"garbage! " * 1000)\n  except OSError: pass\nwhile True: pass',
 		'a frame that is too large': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsR1\\xff\\xff\\xff\\xff")\n  except OSError: pass\nwhile True: pass',
-		'half a frame, and then a signal that nobody survives': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsR1\\0\\0\\1\\0{\\"run\\": 1, \\"text")\n  except OSError: pass\nos.kill(os.getpid(), 9)',
+		'half a frame, then SIGKILL': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsR1\\0\\0\\1\\0{\\"run\\": 1, \\"text")\n  except OSError: pass\nos.kill(os.getpid(), 9)',
 		'an end of a run that is none': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsD1\\0\\0\\0\\x0b{\\"run\\": 99}")\n  except OSError: pass\nwhile True: pass',
 		'its stack': 'import sys\nsys.setrecursionlimit(10**9)\ndef f(): return f()\nclass A:\n  def __getattr__(self, n): return getattr(self, n)\nA().x\nimport os; os.abort()',
 	};
@@ -507,7 +507,7 @@ shared('code that is hostile to its executor harms its own context alone', async
 		const events = await execute(server, id, code, { timeout_ms: 20_000 });
 		assert.equal(raised(events), 'ExecutorDied', `${name}: ${JSON.stringify(events.slice(-2)).slice(0, 500)}`);
 		if (name === 'it ends itself') assert.match(events.at(-1).evalue, /^python3 exited \(exit code 7\)/);
-		assert.equal((await execute(server, id, '"again"')).at(0).text, "'again'", `${name}: a new one`);
+		assert.equal((await execute(server, id, '"again"')).at(0).text, "'again'", `${name}: a new executor`);
 		assert.equal((await execute(server, bystander, 'kept'))[0].text, "'here'", name);
 	}
 	assert.equal((await execute(server, id, 'import os\nif os.fork() == 0:\n  print("child")\nelse:\n  os.wait()\n  print("parent")')).at(-1).type,
@@ -523,7 +523,7 @@ shared('code that is hostile to its executor harms its own context alone', async
 	assert.equal(many.length, count + 1);
 });
 
-shared('a context whose program is not on its PATH says so', async (server) => {
+shared('a missing interpreter is reported', async (server) => {
 	const bare = join(server.home, 'bare');
 	mkdirSync(bare);
 	symlinkSync('/usr/bin/setsid', join(bare, 'setsid'));
@@ -536,7 +536,7 @@ shared('a context whose program is not on its PATH says so', async (server) => {
 	assert.deepEqual((await server.api.call('GET', '/api/contexts')).contexts, []);
 });
 
-shared('environments and folders that are hostile to the start of a context', async (server) => {
+shared('environments and directories that are hostile to the start of a context', async (server) => {
 	const { api } = server;
 	const rough = join(server.home, 'a "b"\n$(touch c) \'d\' é');
 	mkdirSync(rough);
@@ -566,37 +566,37 @@ shared('environments and folders that are hostile to the start of a context', as
 
 shared('a cell that closes its output, or leaves it to others, ends all the same', async (server) => {
 	const id = await create(server);
-	const ours = `1000.${process.pid}`; // a time to sleep that no other process has
+	const ours = `1000.${process.pid}`; // a duration of sleep that no other process has
 	const left = await execute(server, id, `import subprocess\np = subprocess.Popen("sleep ${ours} & exec sleep ${ours}", shell=True, start_new_session=True, close_fds=False)\nprint("on")`);
-	assert.deepEqual([textOf(left), left.at(-1).type], ['on\n', 'execution_complete'], 'what it leaves behind delays nothing');
+	assert.deepEqual([textOf(left), left.at(-1).type], ['on\n', 'execution_complete'], 'children that stay delay nothing');
 	const forked = await execute(server, id, 'import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(1000)\nprint("parent")');
 	assert.deepEqual([textOf(forked), forked.at(-1).type], ['parent\n', 'execution_complete']);
 	const closed = await execute(server, id, 'import os\nos.close(1)\nos.close(2)\n7');
 	assert.deepEqual(closed.map(({ type }) => type), ['result', 'execution_complete'], JSON.stringify(closed));
 	const printed = await execute(server, id, 'print("nowhere")');
-	assert.equal(raised(printed), 'OSError', 'it is told, for it cannot be shown');
+	assert.equal(raised(printed), 'OSError', 'output that cannot be written is an error');
 	assert.equal((await execute(server, id, '8'))[0].text, '8');
 	const js = await create(server, { language: 'js' });
 	assert.deepEqual((await execute(server, js, 'require("fs").closeSync(1); 7')).map(({ type }) => type), ['result', 'execution_complete']);
 	assert.equal((await execute(server, js, '8'))[0].text, '8');
 	for (const each of [id, js]) await server.api.call('DELETE', `/api/contexts/${each}`);
-	await until('nothing is left', () => processesNaming(`sleep ${ours}`).length === 0);
+	await until('the end of all children', () => processesNaming(`sleep ${ours}`).length === 0);
 });
 
-shared('code that is deaf within one call of C is ended with its context', async (server) => {
+shared('code that ignores signals within one C call is killed with its context', async (server) => {
 	const id = await create(server);
 	const deaf = await execute(server, id, 'n = 1\nsum(range(10 ** 15))', { timeout_ms: 300 });
 	assert.equal(raised(deaf), 'TimeoutError');
 	assert.match(deaf.at(-1).evalue, /gone/);
 	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: id, code: 'print(1)\nsum(range(10 ** 15))' } });
-	await until('it runs', () => stream.events.length > 0);
+	await until('the first output', () => stream.events.length > 0);
 	assert.equal((await server.api.call('POST', `/api/contexts/${id}/interrupt`, {})).interrupted, true);
 	await server.api.call('DELETE', `/api/contexts/${id}`);
 	await until('the end', () => stream.closed);
 	assert.ok(stream.events.at(-1).ename, JSON.stringify(stream.events.at(-1)));
 });
 
-shared('many millions of bytes of output come whole, and the server stays as it is', { timeout: 120_000 }, async (server) => {
+shared("a hundred megabytes of output arrive complete, and the server's memory does not grow", { timeout: 120_000 }, async (server) => {
 	const id = await create(server);
 	const pieces = times(100, 1000); // of 100,000 bytes
 	const request = http.request(`${server.base}/api/execute/code`, { method: 'POST', agent: false, headers: { Authorization: `Bearer ${server.token}` } });
@@ -618,17 +618,17 @@ shared('many millions of bytes of output come whole, and the server stays as it 
 	assert.equal((await execute(server, id, 'i'))[0].text, `${pieces - 1}`);
 });
 
-shared('an executor that died while nothing ran is told of once', async (server) => {
+shared('an executor that died while idle is reported once', async (server) => {
 	const id = await create(server);
 	const [{ text: pid }] = await execute(server, id, 'import threading, os\nthreading.Timer(0.2, lambda: os._exit(3)).start()\nos.getpid()');
-	await until('it is gone', () => !existsSync(`/proc/${pid}`));
+	await until('the end of the executor', () => !existsSync(`/proc/${pid}`));
 	const { status, json: refused } = await server.api.raw('POST', '/api/execute/code', { context_id: id, code: '1' });
 	assert.equal(status, 500);
 	assert.equal(refused.code, 'CODE_EXECUTION_ERROR');
 	assert.equal((await execute(server, id, '1+1'))[0].text, '2');
 });
 
-shared('what is written between two pieces comes with the next', async (server) => {
+shared('output between two pieces of code comes with the next one', async (server) => {
 	const id = await create(server);
 	await execute(server, id, 'import threading, os\ndef late():\n  os.write(2, b"late" * 40000)\n  open("done", "w").close()\nthreading.Timer(0.05, late).start()');
 	const other = await create(server);
@@ -648,32 +648,32 @@ shared('many contexts at once, each with children, are gone when they are delete
 	assert.deepEqual(values.map(([{ text }]) => Number(text)), ids.map((_, i) => i));
 	assert.equal(ofSleep().length, 5 * ids.length);
 	await Promise.all(ids.map((id) => server.api.call('DELETE', `/api/contexts/${id}`)));
-	await until('nothing is left', () => ofSleep().length === 0);
+	await until('the end of all children', () => ofSleep().length === 0);
 	assert.deepEqual((await server.api.call('GET', '/api/contexts')).contexts, []);
 });
 const ofSleep = () => processesNaming('1234.');
 
-scenario('a context that runs nothing for long goes, and one that runs something stays', { args: ['--context-ttl', '3'] }, async (server) => {
+scenario('an idle context expires, and one that runs code stays', { args: ['--context-ttl', '3'] }, async (server) => {
 	const busy = await create(server);
 	const running = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: busy, code: 'while True: pass' } });
 	const unused = await create(server);
 	const [{ text: pid }] = await execute(server, unused, 'import os; os.getpid()');
 	const used = await create(server);
 	const list = async () => (await server.api.call('GET', '/api/contexts')).contexts.map(({ id }) => id);
-	await until('it has gone', async () => {
+	await until('the end of the idle context', async () => {
 		assert.equal((await execute(server, used, '6 * 7'))[0].text, '42');
 		return !(await list()).includes(unused);
 	});
 	assert.deepEqual(await list(), [busy, used]);
-	await until('its executor has ended', () => !existsSync(`/proc/${pid}`));
+	await until('the end of its executor', () => !existsSync(`/proc/${pid}`));
 	await server.api.refused(404, 'CONTEXT_NOT_FOUND', 'POST', '/api/execute/code', { context_id: unused, code: '1' });
-	await until('it is in the log', () => server.stderr.includes(`${unused} reason=unused`));
+	await until('the expiry in the log', () => server.stderr.includes(`${unused} reason=unused`));
 	assert.ok(!running.closed);
 	running.terminate();
-	await until('nothing is left', async () => (await list()).length === 0);
+	await until('the end of the other context', async () => (await list()).length === 0);
 });
 
-shared('a server that is killed takes its executors along', async (server) => {
+shared("a killed server's executors end with it", async (server) => {
 	const idle = await create(server);
 	const busy = await create(server);
 	const script = await create(server, { language: 'js' });
@@ -682,15 +682,15 @@ shared('a server that is killed takes its executors along', async (server) => {
 	await execute(server, busy, 'import subprocess\nk = [subprocess.Popen(["sleep", f"4321.{i}"], start_new_session=bool(i % 2)) for i in range(4)]');
 	await execute(server, script, 'for (const detached of [true, false]) require("child_process").spawn("sleep", [detached ? "4321.8" : "4321.9"], { detached });');
 	const stream = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: busy, code: 'print(1)\nsum(range(10 ** 15))' } });
-	await until('it runs', () => stream.events.length > 0);
+	await until('the first output', () => stream.events.length > 0);
 	const endless = new EventStream(server, '/api/execute/code', { method: 'POST', body: { context_id: script, code: 'console.log(1); while (true);' } });
-	await until('so does the other', () => endless.events.length > 0);
+	await until('the first output of the other', () => endless.events.length > 0);
 	await server.kill();
 	const alive = () => pids.filter((pid) => { try { process.kill(pid, 0); return true; } catch { return false; } });
-	await until('all are gone', () => alive().length === 0);
+	await until('the end of all executors', () => alive().length === 0);
 	await server.start();
 	assert.deepEqual((await server.api.call('GET', '/api/contexts')).contexts, []);
-	await until('and what they had started', () => processesNaming('4321.').length === 0);
+	await until('the end of their children', () => processesNaming('4321.').length === 0);
 	const gone = await server.api.raw('POST', '/api/execute/code', { context_id: idle, code: '1' });
 	assert.deepEqual([gone.status, gone.json.code], [404, 'CONTEXT_NOT_FOUND']);
 });

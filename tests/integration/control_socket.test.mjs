@@ -11,7 +11,7 @@ import { stays, until } from './lib/until.mjs';
 const MiB = 1 << 20;
 const pendingMax = 128;
 
-scenario('requests and their answers, many at a time; a session is named by a header or the query, on either transport', async (server) => {
+scenario('many requests at a time and their responses; a header or the query names the session, on either transport', async (server) => {
 	await server.session({ id: 's' });
 	const control = await new ControlClient(server).connect();
 	const body = { command: 'echo $$' };
@@ -31,7 +31,6 @@ scenario('requests and their answers, many at a time; a session is named by a he
 	}
 	assert.deepEqual((await server.api.list()).data, ['s']);
 
-	// Requests and their answers.
 	{
 		for (const path of ['/ws', '/api/ws']) {
 			const control = await new ControlClient(server, { path }).connect();
@@ -54,7 +53,7 @@ scenario('requests and their answers, many at a time; a session is named by a he
 		assert.equal((await control.request('GET', '/api/nothing')).status, 404);
 		assert.equal((await control.request('DELETE', '/api/session/list')).status, 405);
 		const wrong = await control.request('POST', '/api/session/create', { id: 'a\0b' });
-		assert.equal(wrong.status, 400, 'NUL is the handler’s to refuse, with the id of the request');
+		assert.equal(wrong.status, 400, 'the handler refuses NUL, with the id of the request');
 		await server.shellReady('made');
 		assert.equal(await server.run('made', 'printf "a b+c%%"'), 'a b+c%');
 		const found = await control.request('GET', '/api/session/made/search?q=a+b%2Bc%25&limit=1');
@@ -66,7 +65,7 @@ scenario('requests and their answers, many at a time; a session is named by a he
 		assert.equal((await control.request('POST', '/api/session/delete', { sessionId: 'made' })).body.success, true);
 	}
 
-	// As they are ready, many at a time.
+	// Responses come as they are ready.
 	{
 		const control = await new ControlClient(server).connect();
 		const ids = Array.from({ length: 100 }, () => control.ask('GET', '/api/session/list'));
@@ -77,7 +76,7 @@ scenario('requests and their answers, many at a time; a session is named by a he
 	}
 });
 
-scenario('who may come, and the end of the server', async (server) => {
+scenario('access, and the end of the server', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.create({ id: 'other' });
 	const refused = (status, options) => assert.rejects(new ControlClient(server, options).connect(), (error) => error.status === status, `${status} for ${JSON.stringify(options)}`);
@@ -86,7 +85,7 @@ scenario('who may come, and the end of the server', async (server) => {
 	await refused(403, { origin: 'https://evil.example' });
 	await refused(403, { headers: { Host: 'evil.example' } });
 	await refused(404, { path: '/ws/other' });
-	// A cookie needs an origin.
+	// A cookie counts only with an origin.
 	const login = await server.api.as(null).raw('POST', '/api/auth/login', { token: server.token }, { headers: { Origin: server.base } });
 	const headers = { Cookie: login.headers['set-cookie'][0].split(';')[0] };
 	await refused(403, { token: null, headers });
@@ -98,13 +97,12 @@ scenario('who may come, and the end of the server', async (server) => {
 	assert.equal((await guest.request('POST', '/api/session/create', {})).status, 403);
 	assert.equal((await guest.request('POST', '/api/session/s/input', { data: 'x' })).body.code, 'READ_ONLY');
 	assert.equal((await guest.request('GET', '/api/session/other')).status, 403);
-	// Whatever a request says of itself.
+	// Credentials of a single request do not count.
 	assert.equal((await guest.request('POST', '/api/session/create', {}, { authorization: `Bearer ${server.token}` })).status, 403);
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 	assert.equal((await guest.untilClosed()).code, 4401);
 	assert.equal(page.closed, undefined);
 
-	// The server ends.
 	{
 		const control = await new ControlClient(server).connect();
 		const stalled = await new ControlClient(server).connect();
@@ -119,7 +117,7 @@ scenario('who may come, and the end of the server', async (server) => {
 	}
 });
 
-scenario('frames that make no sense, and what is too large or too much, are answered, and cost nobody else', async (server) => {
+scenario('invalid, large and too many frames get an error, and do not affect other connections', async (server) => {
 	const control = await new ControlClient(server).connect();
 	const deep = `{"type":"request","id":"x","body":${'['.repeat(100_000)}`;
 	const cases = [
@@ -154,14 +152,14 @@ scenario('frames that make no sense, and what is too large or too much, are answ
 		assert.equal(control.frames[0].code, 'REQUEST_TOO_LARGE');
 		assert.equal(control.frames[0].status, 413);
 		assert.equal((await other.request('GET', '/api/ping')).status, 200);
-		// One that announces more than anybody has is refused before it has come.
+		// A length beyond the limit is refused before the message has come.
 		const raw = new RawClient(server).upgrade('/ws');
 		assert.equal(await raw.status(), 101);
 		raw.send(frame({ opcode: 1, payload: '{"', length: 2 ** 40 }));
 		await until('close frame', () => raw.closeCode() === 1009);
 	}
 
-	// As many at once as the limit says.
+	// As many requests at once as the limit.
 	{
 		const control = await new ControlClient(server).connect();
 		const ids = Array.from({ length: pendingMax }, () => control.ask('GET', '/api/session/events'));
@@ -178,7 +176,7 @@ scenario('frames that make no sense, and what is too large or too much, are answ
 		assert.deepEqual(await control.end(ids[0]), { type: 'response', id: ids[0], status: 200, done: true });
 		assert.equal((await control.request('GET', '/api/ping')).status, 200);
 		const other = await new ControlClient(server).connect();
-		assert.equal((await other.request('GET', '/api/ping')).status, 200, 'the limit is each connection’s own');
+		assert.equal((await other.request('GET', '/api/ping')).status, 200, 'the limit is per connection');
 	}
 });
 
@@ -186,7 +184,7 @@ scenario('streams: events, cancel, and the end of the connection', { timeout: 15
 	const [a, b] = [await new ControlClient(server).connect(), await new ControlClient(server).connect()];
 	const [first, second] = [a.ask('GET', '/api/session/events'), a.ask('GET', '/api/session/events')];
 	const same = b.ask('GET', '/api/session/events');
-	assert.equal(same, first, 'this is about one id on two connections');
+	assert.equal(same, first, 'both connections use the same id');
 	assert.deepEqual((await a.event(first)).sessions, []);
 	await b.event(same);
 	await server.api.create({ id: 's' });
@@ -200,7 +198,7 @@ scenario('streams: events, cancel, and the end of the connection', { timeout: 15
 	const events = () => a.of(first).length + a.of(second).length;
 	const before = events();
 	await server.api.create({ id: 't' });
-	await until('events after somebody else’s cancel', () => events() >= before + 2);
+	await until('events after a cancel on the other connection', () => events() >= before + 2);
 	assert.ok(!a.frames.some((each) => each.type !== 'stream'));
 	const { pid } = await server.session({ id: 's' });
 	a.terminate();
@@ -211,42 +209,42 @@ scenario('streams: events, cancel, and the end of the connection', { timeout: 15
 	await b.close();
 	await untilMetric(server, 'control_sockets', 0);
 
-	// Those that complete give all of it, and then the end.
+	// Finite streams deliver all events, then the end.
 	{
 		const control = await new ControlClient(server).connect();
 		const command = (n) => `i=0; while [ $i -lt ${n} ]; do echo line $i; i=$((i + 1)); done`;
 		const ids = Array.from({ length: times(6, 20) }, (_, n) => control.ask('POST', '/api/run', { command: command(n * 100), stream: true }));
 		for (const [n, id] of ids.entries()) {
 			assert.deepEqual(await control.end(id), { type: 'response', id, status: 200, done: true });
-			assert.equal(control.of(id).at(-1).type, 'response', 'something came after the end');
+			assert.equal(control.of(id).at(-1).type, 'response', 'the end is the last message');
 			const events = control.of(id).slice(0, -1).map(({ data }) => JSON.parse(data));
 			assert.equal(events.at(-1).type, 'complete');
 			assert.equal(events.filter(({ type }) => type === 'stdout').map(({ data }) => data).join(''),
 				Array.from({ length: n * 100 }, (__, i) => `line ${i}\n`).join(''));
 		}
 		await untilMetric(server, 'streams', 0);
-		// One that cannot stream says so instead.
+		// A request that fails responds without a stream.
 		const wrong = await control.request('POST', '/api/run', { command: 'true', cwd: '/nowhere', stream: true });
 		assert.ok(wrong.status >= 400);
 		assert.equal(wrong.done, true);
 		await control.close();
 	}
 
-	// A cancel ends what the stream is of; so does the end of the connection.
+	// Cancelling a stream ends its command; so does the end of the connection.
 	{
 		const control = await new ControlClient(server).connect();
 		const mark = `3${Math.floor(Math.random() * 1e8)}`;
 		const running = () => allPids().filter((pid) => cmdline(pid) === `sleep ${mark}`).length;
 		const ids = [1, 2].map(() => control.ask('POST', '/api/run', { command: `echo up; sleep ${mark}`, stream: true }));
-		await until('both to run', () => running() === 2);
+		await until('both commands', () => running() === 2);
 		control.cancel(ids[0]);
 		await control.end(ids[0]);
-		await until('one to end', () => running() === 1);
+		await until('the end of one', () => running() === 1);
 		control.terminate();
-		await until('the other to end', () => running() === 0);
+		await until('the end of the other', () => running() === 0);
 	}
 
-	// Connections that end in the middle leave nothing.
+	// Connections that end halfway leave nothing.
 	{
 		await server.run('s', 'head -c 2000000 /dev/zero | tr "\\0" x');
 		for (let n = 0; n < times(12, 40); n += 1) {
@@ -262,14 +260,14 @@ scenario('streams: events, cancel, and the end of the connection', { timeout: 15
 	}
 });
 
-scenario('a quiet stream is kept alive; a peer that answers no ping is dead', { args: ['--ping-interval', '1'] }, async (server) => {
+scenario('a quiet stream is kept alive; a client that does not answer pings is closed', { args: ['--ping-interval', '1'] }, async (server) => {
 	const control = await new ControlClient(server).connect();
 	const id = control.ask('GET', '/api/session/events');
 	await control.event(id);
-	const kept = await control.until('sign of life', (each) => each.id === id && each.data === '');
+	const kept = await control.until('the keep-alive event', (each) => each.id === id && each.data === '');
 	assert.deepEqual(kept, { type: 'stream', id, data: '' });
 
-	// A peer that answers no ping is dead.
+	// A client that does not answer pings.
 	{
 		const dead = await new ControlClient(server, { mute: true }).connect();
 		const alive = await new ControlClient(server).connect();
@@ -280,7 +278,7 @@ scenario('a quiet stream is kept alive; a peer that answers no ping is dead', { 
 	}
 });
 
-scenario('a reader that stops costs no memory, and gets everything later', { timeout: 100_000, memory: true }, async (server) => {
+scenario('a client that stops reading costs no memory, and gets everything later', { timeout: 100_000, memory: true }, async (server) => {
 	await server.session({ id: 's' });
 	await server.run('s', 'head -c 3000000 /dev/zero | tr "\\0" x');
 	const whole = await server.api.outputPiece('s', 1);
@@ -294,12 +292,12 @@ scenario('a reader that stops costs no memory, and gets everything later', { tim
 	road.pace = 0;
 	const ids = Array.from({ length: sanitized() ? 24 : pendingMax - 1 }, () => control.ask('GET', '/api/session/s/output?from=1'));
 	let highest = 0;
-	await until('the requests to have come', async () => await metric(server, 'http_requests_total') > 0);
-	await stays('serving others, in bounded memory', async () => {
+	await until('the requests', async () => await metric(server, 'http_requests_total') > 0);
+	await stays('other requests are served, in bounded memory', async () => {
 		highest = Math.max(highest, measure() - before);
 		return (await server.api.raw('GET', '/api/ping')).status === 200;
 	}, 1500);
-	// Answers of 1 MiB: those that wait, one that is being sent, and what malloc keeps; 127 are asked for.
+	// Answers of 1 MiB: those that wait, one that is being sent, and memory that malloc keeps; 127 are requested.
 	assert.ok(highest < 24 * MiB, `memory grew by ${highest}`);
 	assert.ok(!control.closed);
 	road.pace = Infinity;
@@ -311,7 +309,7 @@ scenario('a reader that stops costs no memory, and gets everything later', { tim
 	}
 });
 
-scenario('streams that nobody reads are not made', { memory: true }, async (server) => {
+scenario('events are not made for streams that are not read', { memory: true }, async (server) => {
 	const road = await Road.build(server, Infinity);
 	const control = await new ControlClient(server, { base: road.base, headers: { Host: server.host } }).connect();
 	for (let n = 0; n < 50; n += 1) control.ask('GET', '/api/session/events');
@@ -322,17 +320,17 @@ scenario('streams that nobody reads are not made', { memory: true }, async (serv
 	for (let n = 0; n < 60; n += 1) await server.api.call('POST', '/api/session/session-0-' + 'x'.repeat(40) + '/rename', { name: `${n}-${'y'.repeat(100)}` });
 	if (!sanitized()) assert.ok(rssAnon(server.pid) - before < 8 * MiB, `memory grew by ${rssAnon(server.pid) - before}`);
 	road.pace = Infinity;
-	await until('the newest state in every stream', () => new Set(control.frames
+	await until('the latest state in every stream', () => new Set(control.frames
 		.filter(({ type, data }) => type === 'stream' && data.includes('"59-')).map(({ id }) => id)).size === 50);
 });
 
-scenario('whoever floods and reads nothing is closed', { memory: true }, async (server) => {
+scenario('a client that floods and does not read is closed', { memory: true }, async (server) => {
 	const raw = new RawClient(server).upgrade('/ws');
 	assert.equal(await raw.status(), 101);
 	raw.socket.pause();
 	const nonsense = Buffer.concat(Array.from({ length: 1000 }, () => frame({ opcode: 1, payload: '{}' })));
 	const before = sanitized() ? 0 : rssAnon(server.pid);
-	await until('close of the connection', async () => {
+	await until('the close of the connection', async () => {
 		raw.send(nonsense);
 		return raw.closed || await metric(server, 'control_sockets') === 0;
 	}, { timeout: 30_000 });

@@ -7,7 +7,7 @@ import http from 'node:http';
 const app = 'https://app.example';
 const configured = { args: ['--allow-origin', app, '--allow-origin', 'http://localhost:5173'] };
 
-/** The answer with its headers as they came, each of which may be there once. */
+/** A response with its headers; each may occur once. */
 async function ask(server, method, path, headers = {}, { agent = false } = {}) {
 	const answer = await within(`answer to ${method} ${path}`, new Promise((resolve, reject) => {
 		const request = http.request(`${server.base}${path}`, { method, headers, agent }, (response) => {
@@ -37,7 +37,7 @@ const preflight = (server, path, method, headers = {}) => ask(server, 'OPTIONS',
 	Origin: app, 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': 'authorization,content-type', ...headers,
 });
 
-scenario('a page of a configured origin may ask, without credentials in the preflight', configured, async (server) => {
+scenario('a page of a configured origin may send requests, with preflights without credentials', configured, async (server) => {
 	for (const [path, methods] of [
 		['/api/session/create', /^GET, HEAD, POST$/], ['/api/session/s', /^GET, HEAD$/], ['/api/session/delete?x=y', /POST/],
 		['/api/session/s/links/abc', /^DELETE$/], ['/api/auth/login', /^POST$/], ['/api/ping', /^GET, HEAD$/], ['/', /^GET, HEAD$/],
@@ -61,7 +61,7 @@ scenario('a page of a configured origin may ask, without credentials in the pref
 	assert.equal(second.headers['access-control-allow-origin'], 'http://localhost:5173');
 });
 
-scenario('preflights share a connection with what follows', configured, async (server) => {
+scenario('preflights share a connection with the requests', configured, async (server) => {
 	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 	const sockets = new Set();
 	agent.on('free', (socket) => sockets.add(socket));
@@ -75,7 +75,7 @@ scenario('preflights share a connection with what follows', configured, async (s
 	agent.destroy();
 });
 
-scenario('it may read the answers, the errors and the streams', configured, async (server) => {
+scenario('it may read responses, errors and streams', configured, async (server) => {
 	const authorization = { Origin: app, Authorization: `Bearer ${server.token}` };
 	for (const [method, path, headers, status] of [
 		['GET', '/api/ping', authorization, 200], ['GET', '/api/ping', { Origin: app }, 401], ['GET', '/api/session/none', authorization, 404],
@@ -92,7 +92,7 @@ scenario('it may read the answers, the errors and the streams', configured, asyn
 	}
 });
 
-scenario('everybody else is refused as ever', configured, async (server) => {
+scenario('other origins are refused as before', configured, async (server) => {
 	const closed = (answer, what) => {
 		for (const name of Object.keys(answer.headers)) assert.ok(!name.startsWith('access-control'), `${name} for ${what}`);
 		assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin', what);
@@ -105,7 +105,7 @@ scenario('everybody else is refused as ever', configured, async (server) => {
 		assert.equal(answer.status, 403, origin);
 		closed(answer, origin);
 	}
-	// No page of another origin asks here, but a cache may keep the answer for one that does.
+	// Without an origin too: a cache may keep the response for a page that has one.
 	const plain = await ask(server, 'GET', '/api/ping', { Authorization: `Bearer ${server.token}` });
 	closed(plain, 'no origin');
 	assert.equal(plain.headers.vary, 'origin');
@@ -113,17 +113,17 @@ scenario('everybody else is refused as ever', configured, async (server) => {
 	assert.equal(own.status, 200);
 	closed(own, 'our own origin');
 	assert.equal((await ask(server, 'OPTIONS', '/api/ping', { Origin: server.base })).status, 405);
-	// Another host is refused whatever the origin.
+	// Another host is refused with any origin.
 	const host = await preflight(server, '/api/ping', 'GET', { Host: 'evil.example' });
 	assert.equal(host.status, 403);
 	closed(host, 'another host');
-	// An origin that is configured gets no further with a cookie of its user than it was allowed to.
+	// A cookie does not give a configured origin more access.
 	const login = await server.api.as(null).raw('POST', '/api/auth/login', { token: server.token }, { headers: { Origin: server.base } });
 	const cookie = login.headers['set-cookie'][0];
 	assert.match(cookie, /SameSite=Strict/);
 });
 
-scenario('without --allow-origin nothing is said of origins', async (server) => {
+scenario('without --allow-origin no response has CORS headers', async (server) => {
 	assert.equal((await preflight(server, '/api/ping', 'GET')).status, 403);
 	const answer = await ask(server, 'GET', '/api/ping', { Authorization: `Bearer ${server.token}` });
 	assert.equal(answer.headers.vary, undefined);

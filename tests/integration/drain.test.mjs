@@ -1,4 +1,4 @@
-// A server that is drained: nothing new begins, what there is is served until it has ended, and everybody is told.
+// A draining server: it starts nothing new, serves everything else to its end, and tells all clients.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import http from 'node:http';
@@ -10,7 +10,7 @@ import { until } from './lib/until.mjs';
 
 const LONG = { timeout: 30_000 };
 
-/** A probe as a load balancer has it: without credentials, by whatever name. */
+/** A load balancer's probe: without credentials, with any host name. */
 function probe(server, path, host = '10.1.2.3') {
 	return new Promise((resolve, reject) => {
 		http.get(`${server.base}${path}`, { headers: { Host: host }, agent: false }, (answer) => {
@@ -27,7 +27,7 @@ const refused = async (server, ...call) => {
 	return answer;
 };
 
-scenario('nothing new begins, and everything else goes on', async (server) => {
+scenario('nothing new starts, and everything else goes on', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.call('POST', '/api/process/start', { command: 'cat', processId: 'p', stdin: 'pipe' });
 	const list = new EventStream(server, '/api/session/events');
@@ -40,7 +40,7 @@ scenario('nothing new begins, and everything else goes on', async (server) => {
 	const drained = await server.api.call('POST', '/api/drain');
 	assert.deepEqual([drained.draining, drained.sessions, drained.processes], [true, 1, 1]);
 	assert.ok(Date.parse(drained.since) <= Date.now());
-	assert.equal((await server.api.call('POST', '/api/drain')).since, drained.since, 'once more changes nothing');
+	assert.equal((await server.api.call('POST', '/api/drain')).since, drained.since, 'a second drain changes nothing');
 	await list.until('the event', ({ type, draining }) => type === 'drain' && draining);
 	await client.untilMessage('drain', ({ draining }) => draining);
 	assert.deepEqual(await probe(server, '/readyz'), [503, 'the server is being drained\n']);
@@ -59,7 +59,7 @@ scenario('nothing new begins, and everything else goes on', async (server) => {
 	assert.equal(sandbox.status, 502);
 	const stranger = server.client({ sessionId: 'new' });
 	await stranger.connect().catch(() => {});
-	await until('its refusal', () => stranger.messages.some(({ type, code }) => type === 'error' && code === 'SERVER_DRAINING'), LONG);
+	await until('the refusal', () => stranger.messages.some(({ type, code }) => type === 'error' && code === 'SERVER_DRAINING'), LONG);
 	assert.equal((await server.api.list()).data.join(), 's');
 
 	assert.equal(await server.run('s', 'echo still here'), 'still here\n');
@@ -80,7 +80,7 @@ scenario('nothing new begins, and everything else goes on', async (server) => {
 	assert.match(server.stderr, /module=drain msg="draining: nothing new is started" peer=\S+/);
 });
 
-scenario('probes say nothing but that, and the owner alone drains', async (server) => {
+scenario('probes reveal only that, and only the owner drains', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
 	for (const method of ['GET', 'POST', 'DELETE']) {
@@ -93,11 +93,11 @@ scenario('probes say nothing but that, and the owner alone drains', async (serve
 	}
 	await server.api.call('POST', '/api/drain');
 	await server.restart();
-	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n'], 'a new server is not drained');
+	assert.deepEqual(await probe(server, '/readyz'), [200, 'ready\n'], 'a new server is not draining');
 	await server.session({ id: 'new' });
 });
 
-scenario('the command waits for what runs to end, and takes it back', async (server) => {
+scenario('the command waits for the end of all work; --cancel stops draining', async (server) => {
 	const good = async (...args) => {
 		const { code, stdout, stderr } = await cli(server, ['drain', ...args]);
 		assert.equal(code, 0, stderr);
@@ -112,22 +112,22 @@ scenario('the command waits for what runs to end, and takes it back', async (ser
 	let text = '', ended = false;
 	child.stdout.setEncoding('utf8').on('data', (data) => { text += data; });
 	const over = new Promise((resolve) => { child.on('close', (code) => { ended = true; resolve(code); }); });
-	await until('it is drained', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
+	await until('the drain', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
 	const refusal = await cli(server, ['new', 'other']);
 	assert.notEqual(refusal.code, 0);
 	assert.match(refusal.stderr, /being drained/);
 	await server.api.input('s', 'exit\r');
 	await until('the end of the session', async () => (await server.api.call('GET', '/api/drain')).sessions === 0, LONG);
-	assert.ok(!ended, 'a process is left');
+	assert.ok(!ended, 'it still waits for the process');
 	await server.api.call('DELETE', '/api/process/p');
 	assert.equal(await over, 0);
 	const { draining, sessions, processes, runs } = JSON.parse(text);
 	assert.deepEqual([draining, sessions, processes, runs], [true, 0, 0, 0]);
-	// Somebody takes it back meanwhile: then nobody waits for ever.
+	// Another command cancels the drain: this one does not wait forever.
 	await good('--cancel');
 	await server.session({ id: 'third' });
 	const waits = cli(server, ['drain', '--wait']);
-	await until('it is drained', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
+	await until('the drain', async () => (await server.api.call('GET', '/api/drain')).draining, LONG);
 	await good('--cancel');
 	const { code, stderr } = await waits;
 	assert.notEqual(code, 0);

@@ -1,5 +1,5 @@
-// What was acknowledged is known afterwards, and what is said of it is true: servers, holders and shells that are
-// killed or stopped around commands.
+// Acknowledged work is known afterwards, and its records are true: servers, holders and shells that are killed or stopped
+// during commands.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -32,8 +32,8 @@ const atPrompt = (server) => until('the prompt', async () => (await server.api.c
 const parentOf = (pid) => Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]);
 const stopped = (pid) => until(`${pid} stopped`, () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 
-shared('the holder dies: what has run is never said not to have been started', { timeout: 90_000 }, async (server) => {
-	// Without a directory, which would be looked at first, they come in this order.
+shared('the holder dies: a command that ran is never reported as not started', { timeout: 90_000 }, async (server) => {
+	// Without a directory, which would be checked first, they run in this order.
 	const ran = `${server.cwd}/ran`;
 	for (const command of [`echo ran >>${ran}; kill -9 $PPID`, `echo ran >>${ran}; kill -9 $PPID; read -t 60`]) {
 		await server.session({ id });
@@ -41,7 +41,7 @@ shared('the holder dies: what has run is never said not to have been started', {
 		const [e, queued] = await Promise.all([post(server, command), post(server, `echo no >>${ran}`)]);
 		assert.equal(lines(server, 'ran').length, before + 1);
 		assert.deepEqual([e.state, e.endedBy, e.exitCode], ['done', 'unknown', null], JSON.stringify(e));
-		// The one behind it was never typed, and that is known.
+		// The command behind it was never typed, and the server knows that.
 		assert.deepEqual([queued.state, queued.endedBy, queued.startedAt, queued.exitCode], ['done', 'not_started', null, null]);
 		await server.api.delete(id);
 	}
@@ -50,7 +50,7 @@ shared('the holder dies: what has run is never said not to have been started', {
 	await running(server, e);
 	process.kill(parentOf((await server.api.get(id)).pid), 'SIGKILL');
 	assert.deepEqual((({ endedBy, exitCode }) => [endedBy, exitCode])(await ended(server, e)), ['unknown', null]);
-	// The Sandbox's client is not told that it may try again.
+	// The Sandbox client is not told that it may retry.
 	await server.api.delete(id);
 	await server.session({ id });
 	const refused = await server.api.refused(500, 'COMMAND_EXECUTION_ERROR', 'POST', '/api/execute', { command: 'echo ran >>ran; kill -9 $PPID', sessionId: id });
@@ -58,7 +58,7 @@ shared('the holder dies: what has run is never said not to have been started', {
 	assert.equal(refused.context.endedBy, 'unknown');
 });
 
-shared('the holder is stopped: the command runs, and nobody can tell', { timeout: 90_000 }, async (server) => {
+shared('the holder is stopped: the command runs, but its end is unknown', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true');
 	await atPrompt(server);
@@ -66,7 +66,7 @@ shared('the holder is stopped: the command runs, and nobody can tell', { timeout
 	process.kill(holder, 'SIGSTOP');
 	await stopped(holder);
 	const e = await post(server, 'echo ran >>ran', { yieldMs: 0, cwd: server.cwd });
-	await until('its work', () => lines(server, 'ran').length === 1);
+	await until('the effect of the command', () => lines(server, 'ran').length === 1);
 	const told = await ended(server, e);
 	assert.equal(told.endedBy, 'unknown', JSON.stringify(told));
 	process.kill(holder, 'SIGCONT');
@@ -74,7 +74,7 @@ shared('the holder is stopped: the command runs, and nobody can tell', { timeout
 	assert.deepEqual(lines(server, 'ran'), ['ran', 'next']);
 });
 
-shared('a shell that is stopped: what was given up never runs, and the next one once', { timeout: 120_000 }, async (server) => {
+shared('a stopped shell: a cancelled command never runs, and the next one runs once', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true', { cwd: server.cwd });
 	const shell = (await server.api.get(id)).pid;
@@ -98,21 +98,21 @@ shared('a shell that is stopped: what was given up never runs, and the next one 
 	assert.equal(lines(server, 'ran').length, 4);
 });
 
-shared('a shell that takes no line: it is proven that nothing was started', { timeout: 90_000 }, async (server) => {
+shared('a shell that accepts no line: the server proves that nothing was started', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
-	// Its key types a line that calls nothing; the key that asks for the state is as it was.
+	// The key binding types another line that calls nothing; the key for the state still works.
 	await post(server, `bind -x '"\\e[57399;17~": READLINE_LINE=": "'`);
 	const e = await post(server, 'echo ran >>ran', { cwd: server.cwd, key: 'k' });
 	assert.deepEqual([e.endedBy, e.startedAt], ['not_started', null], JSON.stringify(e));
 	await server.api.input(id, '__rs_bind 2>/dev/null\r');
-	// With its key it is another try.
+	// The same key tries again.
 	const again = await post(server, 'echo ran >>ran', { cwd: server.cwd, key: 'k' });
 	assert.deepEqual([again.endedBy, again.key, again.id === e.id], ['command', 'k', false]);
 	assert.equal((await post(server, 'echo ran >>ran', { key: 'k' })).id, again.id);
 	assert.deepEqual(lines(server, 'ran'), ['ran']);
 });
 
-shared('what was queued or had been typed is known after kill -9, and a key runs nothing twice', { timeout: 120_000 }, async (server) => {
+shared('queued and typed commands are known after kill -9, and a key runs nothing twice', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const first = await post(server, 'echo first >>ran; until [ -e go ]; do sleep 0.1; done; (exit 7)', { yieldMs: 0, cwd: server.cwd, key: 'first' });
 	await running(server, first);
@@ -134,7 +134,7 @@ shared('what was queued or had been typed is known after kill -9, and a key runs
 	assert.deepEqual(lines(server, 'ran'), ['first']);
 	await server.api.raw('POST', '/api/run', { command: 'touch go', cwd: server.cwd });
 	assert.equal((await ended(server, first)).exitCode, 7);
-	// Who asks again with his key: it runs once, whoever of them asks.
+	// Requests with the same key: it runs once.
 	const again = await Promise.all([1, 3, 5, 3].map((at) => post(server, `echo ${at} >>ran`, { key: `key ${at}`, cwd: server.cwd })));
 	assert.equal(again[1].id, again[3].id);
 	assert.ok(again.every((e) => e.endedBy === 'command'));
@@ -145,14 +145,14 @@ shared('what was queued or had been typed is known after kill -9, and a key runs
 	assert.equal(new Set(all.map((e) => e.id)).size, all.length);
 });
 
-/** What an exec says of itself once there was room again, before and after kill -9. */
+/** Records of commands, once there is space again, before and after kill -9. */
 async function known(server, execs) {
 	const log = () => {
 		const root = path.join(server.dir, 'sessions');
 		return readdirSync(root).map((name) => path.join(root, name, 'execs')).filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8')).join('');
 	};
 	const blocks = (await server.api.call('GET', `/api/session/${id}/blocks`)).blocks.map(({ id: block }) => block);
-	await until('all of them in the log', () => execs.every((e) => log().split('\n').some((line) => line.includes(e.id) && line.includes('"end"'))));
+	await until('all commands in the log', () => execs.every((e) => log().split('\n').some((line) => line.includes(e.id) && line.includes('"end"'))));
 	await until('the metric', async () => /^ringside_logs_behind 0$/m.test((await server.api.raw('GET', '/metrics')).text));
 	await server.restart();
 	for (const e of execs) {
@@ -164,13 +164,13 @@ async function known(server, execs) {
 	assert.deepEqual((await server.api.call('GET', `/api/session/${id}/blocks`)).blocks.map(({ id: block }) => block), blocks);
 }
 
-scenario('what could not be written down for want of descriptors is, as soon as it can be', { timeout: 90_000 }, async (server) => {
+scenario('records that could not be written without file descriptors are written later', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 	const limit = (number) => assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${number}:4096`]).status, 0);
 	const execs = [];
 	await server.api.raw('GET', '/api/ping', undefined, { agent });
-	limit(3); // no new ones; those that there are work on
+	limit(3); // no new descriptors; open ones still work
 	for (let at = 0; at < 5; at += 1) {
 		const { status, json } = await server.api.raw('POST', `/api/session/${id}/exec`, { command: 'echo ran >>ran; (exit 3)', cwd: server.cwd, key: `k${at}`, queue: true }, { agent });
 		assert.equal(status, 200);
@@ -183,7 +183,7 @@ scenario('what could not be written down for want of descriptors is, as soon as 
 
 const disk = mounted('tmpfs', 'size=512k,mode=0700');
 
-scenario('what could not be written down on a full disk is, as soon as it can be', {
+scenario('records that could not be written to a full disk are written later', {
 	skip: disk ? false : 'a small file system cannot be mounted here', dir: disk, timeout: 90_000,
 }, async (server) => {
 	await server.session({ id });
@@ -191,14 +191,14 @@ scenario('what could not be written down on a full disk is, as soon as it can be
 	const filler = path.join(disk, 'filler');
 	assert.match(spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1k'], { encoding: 'utf8' }).stderr, /No space left/);
 	const execs = [];
-	const long = 'x'.repeat(3500); // more than fits behind what there is
+	const long = 'x'.repeat(3500); // more than fits into the free space
 	for (let at = 0; at < 5; at += 1)
 		execs.push(await post(server, `: ${long}; echo ran >>'${server.cwd}/ran'; (exit 3)`, { key: `k${at}`, cwd: server.cwd }));
 	rmSync(filler);
 	await known(server, execs);
 });
 
-shared('kill -9 between typing and taking', { timeout: 120_000 }, async (server) => {
+shared('kill -9 between typing and start', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	await post(server, 'true', { cwd: server.cwd });
 	const shell = (await server.api.get(id)).pid;
@@ -208,12 +208,12 @@ shared('kill -9 between typing and taking', { timeout: 120_000 }, async (server)
 		process.kill(shell, 'SIGSTOP');
 		await stopped(shell);
 		const e = await post(server, `echo it >>${file}; (exit ${round})`, { yieldMs: 0, key: `k${round}`, cwd: server.cwd });
-		await until('being typed', async () => (await find(server, e)).state === 'starting');
+		await until('the typed command', async () => (await find(server, e)).state === 'starting');
 		await server.kill('SIGKILL');
-		// It takes it while no server is there, or in front of the next one, or in its time.
+		// It starts while there is no server, before the next one is ready, or afterwards.
 		if (round === 0) {
 			process.kill(shell, 'SIGCONT');
-			await until('its work', () => lines(server, file).length === 1);
+			await until('the effect of the command', () => lines(server, file).length === 1);
 		}
 		await server.start();
 		assert.equal((await find(server, e)).id, e.id);
@@ -224,7 +224,7 @@ shared('kill -9 between typing and taking', { timeout: 120_000 }, async (server)
 	}
 });
 
-scenario('a command that has run for long is running for the next server, whatever the ring has forgotten', { timeout: 120_000, args: ['--ring-size', '64K'] }, async (server) => {
+scenario('a long-running command is still running for the next server, whatever the ring has lost', { timeout: 120_000, args: ['--ring-size', '64K'] }, async (server) => {
 	await server.session({ id });
 	const e = await post(server, 'for i in 1 2; do seq 20000; seq 2000 >&2; done; until [ -e go ]; do sleep 0.1; done; (exit 3)', { yieldMs: 0, cwd: server.cwd, streams: 'pipes' });
 	await running(server, e);
@@ -241,12 +241,12 @@ scenario('a command that has run for long is running for the next server, whatev
 	assert.deepEqual([last.exitCode, last.endedBy], [3, 'command']);
 });
 
-shared('the command line asks again for what was not started when the server was killed', { timeout: 90_000 }, async (server) => {
+shared('the command line sends again what was not started when the server was killed', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const first = await post(server, 'until [ -e go ]; do sleep 0.1; done', { yieldMs: 0, cwd: server.cwd });
 	await running(server, first);
 	const asked = cli(server, ['exec', '--queue', id, 'echo ran >>ran; echo mine; exit_is() { return 9; }; exit_is']);
-	await until('its being queued', async () => (await list(server)).some((e) => e.state === 'queued'));
+	await until('the queued command', async () => (await list(server)).some((e) => e.state === 'queued'));
 	await server.restart();
 	await server.api.raw('POST', '/api/run', { command: 'touch go', cwd: server.cwd });
 	const { code, stdout, stderr } = await asked;

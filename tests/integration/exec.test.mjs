@@ -1,4 +1,4 @@
-// Commands for programs in the shell that people look at.
+// Commands of programs in the shell that people use.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { pause, until } from './lib/until.mjs';
 const id = 's';
 const shared = together();
 
-/** Runs a command; resolves with the exec. */
+/** Run a command; resolves with the exec. */
 async function exec(server, command, fields = {}, { session = id } = {}) {
 	const { data } = await server.api.call('POST', `/api/session/${session}/exec`, { command, queue: true, ...fields });
 	return data;
@@ -18,19 +18,19 @@ async function exec(server, command, fields = {}, { session = id } = {}) {
 
 const find = async (server, exec) => (await server.api.call('GET', `/api/session/${id}/exec/${exec}`)).data;
 
-/** The screen's rows, as people see them. */
+/** The rows of the screen. */
 async function rows(server, session = id) {
 	const { text } = await server.api.raw('GET', `/api/session/${session}/screen?format=text`);
 	return text.split('\n').map((row) => row.trimEnd());
 }
 
-/** What went to the terminal from the ring, by the range that an exec tells. */
+/** The terminal output in an exec's range, from the ring. */
 async function ranged(server, { range }) {
 	const bytes = await server.api.output(id, range.start);
 	return bytes.subarray(0, range.end - range.start).toString();
 }
 
-// command, status, output, and what is different from the usual
+// command, status, output, and options that differ from the defaults
 const cases = [
 	['true', 0, ''],
 	['false', 1, ''],
@@ -93,7 +93,7 @@ const cases = [
 	['! true', 1, ''],
 ];
 
-shared('every awkward command: status, output, range', { timeout: 100_000 }, async (server) => {
+shared('every odd command: status, output, range', { timeout: 100_000 }, async (server) => {
 	await server.session({ id, cols: 100, rows: 30 });
 	for (const [command, status, output, more = {}] of cases) {
 		if (more.skip) continue;
@@ -113,7 +113,7 @@ shared('every awkward command: status, output, range', { timeout: 100_000 }, asy
 	}
 });
 
-shared('while a line is searched for in the history', async (server) => {
+shared('during a search of the history', async (server) => {
 	await server.session({ id });
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, 'begun \x12ech');
@@ -121,11 +121,11 @@ shared('while a line is searched for in the history', async (server) => {
 	const e = await exec(server, 'echo found');
 	assert.deepEqual([e.output, e.exitCode, e.outputExact], ['found\n', 0, true]);
 	assert.doesNotMatch(await server.api.text(id, offset), /cannot find keymap/);
-	await until('the line that was begun', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('begun'));
+	await until('the partial line', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('begun'));
 	await server.api.input(id, '\x15');
 });
 
-shared('commands stay out of the history unless that is asked for', async (server) => {
+shared('commands stay out of the history unless a session keeps them', async (server) => {
 	const file = path.join(server.cwd, 'history');
 	writeFileSync(path.join(server.home, '.bashrc'), `PS1='$ '\nHISTFILE=${file}\n`);
 	await server.session({ id });
@@ -141,12 +141,12 @@ shared('commands stay out of the history unless that is asked for', async (serve
 	}
 	await exec(server, "trap - DEBUG; unset HISTCONTROL; IFS=$' \\t\\n'");
 	await server.api.call('POST', `/api/session/${id}/keys`, { keys: ['Up'] });
-	await until('the last that is kept', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('$ echo kept'));
+	await until('the last kept command', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('$ echo kept'));
 	await server.api.input(id, '\x15');
 	await server.api.input(id, 'history -w\r');
-	await until('the file', () => existsSync(file) && /history -w/.test(readFileSync(file, 'utf8')));
+	await until('the history file', () => existsSync(file) && /history -w/.test(readFileSync(file, 'utf8')));
 	assert.doesNotMatch(readFileSync(file, 'utf8'), /TOKEN|__rs/);
-	// What is kept is the user's affair.
+	// The settings of the user do not matter.
 	for (const [set, unset] of [['HISTCONTROL=ignoreboth', 'unset HISTCONTROL'], ['HISTIGNORE="*"', 'unset HISTIGNORE'], ['readonly HISTCONTROL=ignoredups', ':']]) {
 		const lines = async () => (await exec(server, 'history', { streams: 'pipes' })).stdout.replace(/^ *\d+ +/gm, '');
 		await exec(server, set);
@@ -156,7 +156,7 @@ shared('commands stay out of the history unless that is asked for', async (serve
 		assert.match((await exec(server, 'echo "$HISTCONTROL"')).output, set.includes('CONTROL') ? /ignore/ : /^\n$/);
 		await exec(server, unset);
 	}
-	// As the session has it.
+	// The session keeps commands in the history.
 	await server.session({ id: 'kept', history: true });
 	assert.equal((await server.api.get('kept')).history, true);
 	await exec(server, 'echo one', {}, { session: 'kept' });
@@ -171,7 +171,7 @@ shared('commands stay out of the history unless that is asked for', async (serve
 	}
 });
 
-shared('it looks typed, is in the history, and the half-typed line comes back', async (server) => {
+shared('it looks typed, is in the history, and a half-typed line is restored', async (server) => {
 	const { api } = server;
 	await server.session({ id, cols: 60, rows: 20, history: true });
 	await exec(server, "PS1='> '; clear");
@@ -188,10 +188,10 @@ shared('it looks typed, is in the history, and the half-typed line comes back', 
 	await until('the whole line', async () => (await rows(server)).some((row) => row.endsWith('/etc/hostname') && !row.startsWith('>')));
 	assert.match((await exec(server, 'history 3')).output, /echo first\n *echo second\n +\d+ +ls -l \/etc\/hostname\n +\d+ +history 3\n$/);
 	assert.doesNotMatch(await api.text(id, 0), /proc.*No such file/);
-	// Typed while the shell was not at its prompt yet: it stands in front of the prompt as well.
+	// Input typed before the prompt is restored behind the prompt as well.
 	await exec(server, 'clear');
 	const slow = await exec(server, 'sleep 0.3', { yieldMs: 0 });
-	await until('its start', async () => (await find(server, slow.id)).state === 'running');
+	await until('the start of the command', async () => (await find(server, slow.id)).state === 'running');
 	await api.input(id, 'echo early');
 	await until('the early line', async () => (await rows(server)).filter(Boolean).at(-1)?.endsWith('> echo early'));
 	await exec(server, 'echo third');
@@ -215,7 +215,7 @@ shared('narrow windows', async (server) => {
 	}
 });
 
-shared('streams apart, standard input, directory and environment of a command', async (server) => {
+shared('separate streams, standard input, directory and environment of a command', async (server) => {
 	await server.session({ id });
 	const { data: { cwd } } = await server.api.call('GET', `/api/session/${id}`);
 	const pipes = (command, fields) => exec(server, command, { streams: 'pipes', stdin: null, ...fields });
@@ -257,24 +257,24 @@ shared('streams apart, standard input, directory and environment of a command', 
 	const bad = await server.api.refused(400, 'VALIDATION_FAILED', 'POST', `/api/session/${id}/exec`, { command: 'touch ran', cwd: '/no/such/place' });
 	assert.match(bad.message, /\/no\/such\/place/);
 	assert.ok(!existsSync(path.join(cwd, 'ran')));
-	// A child that keeps the pipes open keeps nobody waiting.
+	// A child that keeps the pipes open delays nothing.
 	e = await pipes('(sleep 30; echo late) & echo "$!" >pid; echo now');
 	assert.equal(e.stdout, 'now\n');
 	await exec(server, 'kill $(cat pid)');
 });
 
-shared('people see what goes through pipes, as it comes', async (server) => {
+shared('output of pipes is shown in the terminal as it comes', async (server) => {
 	await server.session({ id, cols: 60, rows: 20 });
 	await exec(server, 'clear');
 	execFileSync('mkfifo', ['-m', '666', path.join(server.cwd, 'wait')]);
 	const running = exec(server, 'echo one; echo two >&2; read -t 20 <>wait; echo three', { streams: 'pipes', stdin: null, cwd: server.cwd, env: {} });
-	await until('what it has said', async () => (await rows(server)).includes('two'));
+	await until('the output', async () => (await rows(server)).includes('two'));
 	assert.deepEqual((await rows(server)).filter(Boolean).slice(0, 3).filter((row) => !/^[$#]/.test(row)), ['one', 'two']);
 	await server.api.signal(id, 'INT');
 	assert.equal((await running).exitCode, 130);
 });
 
-shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signals', { numbers: true, timeout: 90_000 }, async (server) => {
+shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and programs that ignore signals', { numbers: true, timeout: 90_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const start = async (command, fields) => {
@@ -287,7 +287,7 @@ shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signal
 		const now = await find(server, e.id);
 		return now.state === 'done' && now;
 	});
-	// Until the program is there (bash's child loses the signals that come between its fork and its exec).
+	// Wait for the program: bash's child loses signals between its fork and its exec.
 	const program = (e) => until(`a program of ${e.command} in the foreground`, () => {
 		const foreground = readFileSync(`/proc/${shell}/stat`, 'utf8').split(') ')[1].split(' ')[5];
 		return readFileSync(`/proc/${foreground}/comm`, 'utf8').trim() === e.command.split(/[ ;]/)[0];
@@ -310,7 +310,7 @@ shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signal
 	assert.equal(stopped.exitCode, 148);
 	assert.match((await exec(server, 'jobs; kill %1')).output, /Stopped.*sleep 30/);
 
-	// The shell itself ignores it: nothing stronger is sent, and that is said.
+	// The shell itself ignores it: no stronger signal is sent, and the result says so.
 	const written = (file) => until(`the file ${file}`, () => existsSync(path.join(server.cwd, file))
 		&& readFileSync(path.join(server.cwd, file), 'utf8').trim());
 	e = await start('trap "" INT; sleep 30 & echo $! >pid; wait; trap - INT');
@@ -326,7 +326,7 @@ shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signal
 	assert.deepEqual(data.signalsSent, ['INT', 'QUIT', 'TERM', 'KILL']);
 	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
 
-	// A loop of the shell, whatever it is that runs at the moment; and what has just been started.
+	// A loop of the shell, with any program running; and a command that has just started.
 	for (let i = 0; i < 3; i += 1) {
 		e = await start('while echo x; do sleep 0.01; done');
 		await pause(i * 13);
@@ -341,12 +341,12 @@ shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and what ignores signal
 	assert.deepEqual([e.timedOut, e.exitCode, e.signalsSent], [true, 130, ['INT']]);
 	assert.equal((await exec(server, 'echo alive')).output, 'alive\n');
 	e = await start('sleep 0.3; echo done');
-	assert.match(e.state, /^(queued|starting)$/); // the prompt may still be on its way
+	assert.match(e.state, /^(queued|starting)$/); // the prompt may not be there yet
 	const { data: later } = await api.call('GET', `/api/session/${id}/exec/${e.id}?waitMs=20000`);
 	assert.deepEqual([later.state, later.output], ['done', 'done\n']);
 });
 
-// A signal that comes between a fork and an exec is lost, and one that is sent late hits the next command.
+// Signals between a fork and an exec are lost; a late one hits the next command.
 shared('interrupted at any moment, on a busy machine', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
@@ -373,13 +373,13 @@ shared('interrupted at any moment, on a busy machine', { timeout: 120_000 }, asy
 	}
 });
 
-// Two signals that come for one command: the second interrupts the hook of the prompt, which bash then runs again.
-shared('interrupted while the shell tells how a command has ended', async (server) => {
+// Two signals for one command: the second interrupts the prompt hook, which bash then runs again.
+shared('interrupted while the shell reports the end of a command', async (server) => {
 	await server.session({ id });
 	for (const at of ['133;D;', 'declare -px']) {
 		await exec(server, `set -T; armed=; trap '[[ -n $armed && $BASH_COMMAND == *"${at}"* ]] && armed= && kill -INT $$' DEBUG`);
 		const e = await exec(server, 'armed=1; sleep 30', { yieldMs: 0 });
-		await until('its start', async () => (await find(server, e.id)).state === 'running');
+		await until('the start of the command', async () => (await find(server, e.id)).state === 'running');
 		await server.api.input(id, '\x03');
 		let now;
 		await until(() => `the end of ${JSON.stringify(now)}`, async () => (now = await find(server, e.id)).state === 'done');
@@ -393,7 +393,7 @@ shared('one at a time: busy, the queue, keys', async (server) => {
 	await server.session({ id });
 	const command = 'until [ -e go ]; do sleep 0.05; done; echo first';
 	const first = await exec(server, command, { yieldMs: 0, key: 'one' });
-	await until('its start', async () => (await find(server, first.id)).state === 'running');
+	await until('the start of the command', async () => (await find(server, first.id)).state === 'running');
 	const busy = await api.refused(409, 'RESOURCE_BUSY', 'POST', `/api/session/${id}/exec`, { command: 'echo no' });
 	assert.equal(busy.context.exec.id, first.id);
 	const asked = Promise.all([exec(server, command, { key: 'one' }), exec(server, 'echo second'), exec(server, 'echo third')]);
@@ -404,14 +404,14 @@ shared('one at a time: busy, the queue, keys', async (server) => {
 	assert.ok(again.endedAt <= second.startedAt && second.endedAt <= third.startedAt);
 	await api.refused(409, 'KEY_IN_USE', 'POST', `/api/session/${id}/exec`, { command: 'echo other', key: 'one' });
 
-	// A program that somebody has started, and a line that is not complete.
+	// A program that a person has started, and an incomplete line.
 	await api.input(id, 'cat\r');
 	await until('cat', async () => (await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).status === 409);
 	const waiting = exec(server, 'echo at last');
 	await api.input(id, '\x04');
 	assert.equal((await waiting).output, 'at last\n');
 	await api.input(id, 'for i in 1 2; do\r');
-	await until('continuation', async () => /incomplete/.test((await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).text));
+	await until('the continuation prompt', async () => /incomplete/.test((await api.raw('POST', `/api/session/${id}/exec`, { command: 'echo no' })).text));
 	const impatient = exec(server, 'echo no', { queueMs: 200 });
 	assert.deepEqual((({ state, endedBy, exitCode, output }) => ({ state, endedBy, exitCode, output }))(await impatient),
 		{ state: 'done', endedBy: 'busy', exitCode: null, output: '' });
@@ -423,13 +423,13 @@ shared('one at a time: busy, the queue, keys', async (server) => {
 	assert.equal((await exec(server, 'ls ran')).exitCode, 2);
 });
 
-/** A command beside the shell: where that is cannot be found out at any time. */
-const beside = (api, command, fields) => until('an answer', async () => {
+/** Run a command in a fork of the shell. The shell's directory is not known at all times. */
+const beside = (api, command, fields) => until('a response', async () => {
 	const { json } = await api.raw('POST', `/api/session/${id}/exec`, { command, fork: true, ...fields });
 	return json.code !== 'RESOURCE_BUSY' && json;
 });
 
-shared('beside the shell: its directory, environment, functions and aliases; nothing written back', async (server) => {
+shared('in a fork of the shell: its directory, environment, functions and aliases; no effect on the shell', async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const fork = (command, fields) => beside(api, command, fields);
@@ -440,34 +440,34 @@ shared('beside the shell: its directory, environment, functions and aliases; not
 	assert.deepEqual([told.stdout, told.stderr, told.exitCode], [`${here}\nit's\nme|session|none|none|none\nhello you\nhello alias\n`, '', 3]);
 	const other = await fork('pwd; echo $ONLY; ps -o args= $$', { cwd: '/', env: { ONLY: 'request' } });
 	assert.match(other.stdout, /^\/\nrequest\n/);
-	assert.doesNotMatch(other.stdout, /GREETING|session/, 'what is exported is no argument of a process');
+	assert.doesNotMatch(other.stdout, /GREETING|session/, 'exported values are not arguments of a process');
 	assert.equal((await exec(server, 'pwd; echo $ONLY')).output, `${here}\nsession\n`);
-	// While a command runs: what was exported at the last prompt.
+	// While a command runs: variables that were exported at the last prompt.
 	const running = await exec(server, 'export ONLY=later; read x', { yieldMs: 0 });
-	await until('its start', async () => (await find(server, running.id)).state === 'running');
+	await until('the start of the command', async () => (await find(server, running.id)).state === 'running');
 	assert.equal((await fork('echo $ONLY; pwd')).stdout, `session\n${here}\n`);
 	await api.input(id, '\n');
-	await until('its end', async () => (await find(server, running.id)).state === 'done');
+	await until('the end of the command', async () => (await find(server, running.id)).state === 'done');
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', `/api/session/${id}/exec`, { command: 'true', fork: true, queue: true });
 	assert.doesNotMatch((await rows(server)).join('\n'), /hello you|__rs/);
 });
 
-shared('beside a busy shell that has many variables: what it exported at its last prompt', { timeout: 60_000 }, async (server) => {
+shared('in a fork of a busy shell with many variables: those exported at its last prompt', { timeout: 60_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const told = async (command, about) => {
 		await exec(server, command);
 		const running = await exec(server, 'read x', { yieldMs: 0 });
-		await until('its start', async () => (await find(server, running.id)).state === 'running');
+		await until('the start of the command', async () => (await find(server, running.id)).state === 'running');
 		const json = await beside(api, 'echo "$GIVEN|${GONE-none}|${many7-none}|${HOME:+home}"');
 		await api.input(id, '\n');
-		await until('its end', async () => (await find(server, running.id)).state === 'done');
+		await until('the end of the command', async () => (await find(server, running.id)).state === 'done');
 		assert.equal(json.stderr, '', about);
 		return json.stdout;
 	};
 	await exec(server, 'for ((i = 0; i < 600; i++)); do printf -v "many$i" %s "$i"; done');
-	// How many there are is looked at now and then.
-	await until('it has been seen that there are many', async () => (await exec(server, 'echo "$__rs_ev"')).output === '1\n');
+	// The number of variables is checked from time to time.
+	await until('the detection of many variables', async () => (await exec(server, 'echo "$__rs_ev"')).output === '1\n');
 	assert.equal(await told(`export GONE=1 GIVEN=$'it\\'s\\nme'`), "it's\nme|1|none|home\n");
 	assert.equal(await told('unset GONE; GIVEN=again'), 'again|none|none|home\n');
 	assert.equal(await told("declare -x GONE='a  b'; GIVEN=three"), 'three|a  b|none|home\n');
@@ -497,7 +497,7 @@ shared('the shell ends: exit, exec, set -e', { timeout: 60_000 }, async (server)
 	await api.refused(409, 'EXEC_UNSUPPORTED', 'POST', '/api/session/sh/exec', { command: 'true' });
 });
 
-shared('long commands, and those of many lines', async (server) => {
+shared('long commands, and commands of many lines', async (server) => {
 	await server.session({ id });
 	const long = `: ${'x'.repeat(200_000)}; echo end`;
 	const e = await exec(server, long);
@@ -506,7 +506,7 @@ shared('long commands, and those of many lines', async (server) => {
 	assert.equal((await exec(server, `${lines}\necho $x`)).output, '19999\n');
 });
 
-shared('directories vanish: the shell\'s own and the session\'s', async (server) => {
+shared("directories disappear: the shell's and the session's", async (server) => {
 	mkdirSync(path.join(server.cwd, 'gone'));
 	await server.session({ id, cwd: path.join(server.cwd, 'gone') });
 	rmSync(path.join(server.cwd, 'gone'), { recursive: true });
@@ -520,7 +520,7 @@ shared('directories vanish: the shell\'s own and the session\'s', async (server)
 	await server.api.delete(id).catch(() => {});
 });
 
-shared('a command outlives the server, and its result with it', { timeout: 90_000 }, async (server) => {
+shared('a command and its result outlive the server', { timeout: 90_000 }, async (server) => {
 	await server.session({ id });
 	const finished = await exec(server, 'echo before; false | true');
 	execFileSync('mkfifo', ['-m', '666', path.join(server.cwd, 'wait')]);
@@ -541,12 +541,12 @@ shared('a command outlives the server, and its result with it', { timeout: 90_00
 	assert.deepEqual((await find(server, finished.id)).pipeStatus, [0, 0].map((_, i) => 1 - i));
 	assert.equal((await exec(server, 'x', { key: 'none' })).exitCode, 127);
 
-	// It ends while no server is there.
+	// It ends while there is no server.
 	const other = await exec(server, 'until [ -e go ]; do sleep 0.05; done; echo in between; touch between; (exit 6)', { yieldMs: 0 });
-	await until('start', async () => (await find(server, other.id)).state === 'running');
+	await until('the start of the command', async () => (await find(server, other.id)).state === 'running');
 	await server.kill('SIGKILL');
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	await until('its work', () => existsSync(path.join(server.cwd, 'between')));
+	await until('the effect of the command', () => existsSync(path.join(server.cwd, 'between')));
 	await server.start();
 	e = (await server.api.call('GET', `/api/session/${id}/exec/${other.id}?waitMs=20000`)).data;
 	assert.deepEqual([e.state, e.exitCode, e.output, e.outputExact], ['done', 6, 'in between\n', true]);
@@ -565,8 +565,8 @@ shared('a stream of events', async (server) => {
 	assert.equal(events.filter(({ type }) => type === 'output').map(({ data }) => data).join(''), 'line 1\r\nline 2\r\nline 3\r\n');
 });
 
-shared('much output: the head and the tail', { timeout: 120_000 }, async (server) => {
-	const bytes = times(8e6, 100e6); // more than the ring has
+shared('a lot of output: the head and the tail', { timeout: 120_000 }, async (server) => {
+	const bytes = times(8e6, 100e6); // more than the ring holds
 	await server.session({ id });
 	const e = await exec(server, `yes "$(printf %099d 7)" | head -c ${bytes}; echo; echo the end`, { streams: 'pipes', stdin: null });
 	assert.equal(e.exitCode, 0);

@@ -1,4 +1,4 @@
-// Commands that are cancelled just when they begin: INT alone ends each, and the shell is at a usable prompt.
+// Commands that are cancelled just as they start: SIGINT alone ends each, and the shell is at a usable prompt.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { times } from './lib/soak.mjs';
@@ -11,7 +11,7 @@ const graceMs = Math.min(60_000, 20_000 * slowness);
 const commands = ['sleep 60', 'sleep 60 | cat', 'read line', 'yes | cat >/dev/null', 'while :; do :; done', '(sleep 60; echo no)', 'sh -c "sleep 60; :"', 'read -s -n 1 key', 'for i in 1 2 3; do sleep 60; done'];
 
 for (const shell of ['bash', 'zsh', 'fish'])
-	shared(`commands are cancelled right after they were asked for: ${shell}`, { timeout: 600_000 }, async (server) => {
+	shared(`commands are cancelled right after their request: ${shell}`, { timeout: 600_000 }, async (server) => {
 		const sessions = Array.from({ length: 4 }, (_, at) => `${shell}${at}`);
 		const lost = [];
 		await Promise.all(sessions.map(async (id, at) => {

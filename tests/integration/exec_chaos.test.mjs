@@ -1,7 +1,7 @@
-// Commands in the shared shell under what goes wrong: people who type, servers that are killed, a full disk.
+// Commands in the shared shell under disturbances: typed input, killed servers, a full disk.
 //
-// RINGSIDE_SEED: of the random commands. RINGSIDE_TEST_COMMANDS: how many. RINGSIDE_TEST_EXEC_KILLS: how often the
-// server is killed in the middle of a command.
+// RINGSIDE_SEED: seed of the random commands. RINGSIDE_TEST_COMMANDS: their number. RINGSIDE_TEST_EXEC_KILLS: number of kills
+// of the server during commands.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -21,11 +21,11 @@ const shared = together();
 const exec = (server, command, fields = {}, session = id) => server.api.call('POST', `/api/session/${session}/exec`,
 	{ command, queue: true, ...fields }).then(({ data }) => data);
 
-/** The descriptors that a process has open. */
+/** Number of open file descriptors of a process. */
 const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 
-// `bash -c` itself, not its eval, gives another status when a quote is open at the end.
-shared('commands of random shape, as bash has them', { timeout: 600_000 }, async (server) => {
+// `bash -c` gives another status than its eval if a quote is open at the end.
+shared('random commands behave as in bash', { timeout: 600_000 }, async (server) => {
 	const random = randomOf(seed);
 	const env = { PATH: process.env.PATH, HOME: server.home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
 	const reference = (command) => new Promise((resolve, reject) => {
@@ -35,11 +35,11 @@ shared('commands of random shape, as bash has them', { timeout: 600_000 }, async
 		child.on('error', reject);
 		child.on('close', (code) => resolve({ code, stdout: Buffer.concat(out).toString('base64') }));
 	});
-	// What is about the shell itself: an interactive one answers otherwise, and killing it is another test.
+	// Commands about the shell itself behave differently in an interactive one; another test kills it.
 	const aboutTheShell = /\$\$|\$-|return 5|ulimit|\$0|trap|BASHPID|unset_variable/;
 	const commands = [];
 	while (commands.length < count) {
-		const command = `true\n${randomCommand(random)}`; // another command came before
+		const command = `true\n${randomCommand(random)}`; // as if a command had come before
 		if (!aboutTheShell.test(command)) commands.push(command);
 	}
 	let next = 0;
@@ -60,7 +60,7 @@ shared('commands of random shape, as bash has them', { timeout: 600_000 }, async
 	await Promise.all(['a', 'b', 'c'].map(worker));
 });
 
-shared('several clients at once, while somebody types', { timeout: 120_000 }, async (server) => {
+shared('several clients at once, while a person types', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	const watcher = await server.client({ sessionId: id }).connect();
 	let typing = true;
@@ -87,11 +87,11 @@ shared('several clients at once, while somebody types', { timeout: 120_000 }, as
 	typing = false;
 	await human;
 	results.forEach((mine, client) => mine.forEach((got, at) => assert.deepEqual(got, [at, `${client}-${at}\n`, 'command'])));
-	// What was typed has been run as well, every line of it.
-	await until(() => `these in ${JSON.stringify(watcher.text)}: ${typed.filter((text) => !watcher.text.includes(`${text}\r\n`))}`, () => typed.every((text) => watcher.text.includes(`${text}\r\n`)));
+	// All typed lines have been run too.
+	await until(() => `these lines in ${JSON.stringify(watcher.text)}: ${typed.filter((text) => !watcher.text.includes(`${text}\r\n`))}`, () => typed.every((text) => watcher.text.includes(`${text}\r\n`)));
 });
 
-shared('the server is killed in the middle, again and again', { timeout: 600_000 }, async (server) => {
+shared('the server is killed during commands, again and again', { timeout: 600_000 }, async (server) => {
 	await server.session({ id });
 	const shell = (await server.api.get(id)).pid;
 	const holderDescriptors = async () => descriptors(Number(readFileSync(`/proc/${shell}/status`, 'utf8').match(/^PPid:\s+(\d+)/m)[1]));
@@ -106,27 +106,27 @@ shared('the server is killed in the middle, again and again', { timeout: 600_000
 		await pause(at % 13 * 6);
 		await server.restart();
 		lived += Boolean(await first);
-		// With the same key: the same command, or its first run if the server had not heard of it.
+		// The same key returns the same command, or runs it if the server had not received it.
 		let e = await exec(server, command, fields);
-		// It was about to be typed: nothing was run, which is certain, and asking again is another try.
+		// It was about to be typed: certainly nothing was run, and the same request tries again.
 		if (e.endedBy === 'not_started') e = await exec(server, command, fields);
 		const about = JSON.stringify(e);
 		assert.equal(e.state, 'done', about);
 		assert.deepEqual([e.exitCode, e.endedBy, e.outputExact, e.lost], [at % 200, 'command', true, 0], about);
 		assert.equal(e.output ?? e.stdout, [1, 2, 3, 4, 5].map((i) => `${at} ${i}\n`).join(''), about);
 	}
-	console.log(`# ${lived} of ${kills} were answered before the server was killed`);
-	assert.ok(lived < kills, 'none was in the middle');
+	console.log(`# ${lived} of ${kills} commands ended before the kill`);
+	assert.ok(lived < kills, 'no command was interrupted by a kill');
 	assert.equal((await server.api.get(id)).pid, shell);
 	assert.equal(await holderDescriptors(), before);
-	// Each of them ran once; what was only queued was not started, and was asked for again.
+	// Each of them ran once. Queued commands were not started, and were sent again.
 	const { data } = await server.api.call('GET', `/api/session/${id}/exec`);
 	assert.equal(new Set(data.map(({ id: each }) => each)).size, data.length);
 	const tries = data.filter(({ key }) => key?.startsWith('key'));
 	const runs = tries.filter(({ endedBy }) => endedBy !== 'not_started');
 	assert.equal(runs.length, Math.min(kills, runs.length));
 	assert.equal(new Set(runs.map(({ key }) => key)).size, runs.length);
-	console.log(`# ${tries.length - runs.length} were in the queue when it was killed`);
+	console.log(`# ${tries.length - runs.length} were queued at the kill`);
 });
 
 const small = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs -o size=256k,mode=700 none "$SMALL" && exec "$@"', 'sh'];
@@ -151,7 +151,7 @@ scenario('the disk is full', { skip: process.getuid() !== 0 && 'needs a mount', 
 		.filter((name) => name.startsWith('input.')), []);
 });
 
-scenario('several sessions at once, and nothing is left behind', { timeout: 120_000 }, async (server) => {
+scenario('several sessions at once leave nothing', { timeout: 120_000 }, async (server) => {
 	const ids = Array.from({ length: times(5, 20) }, (_, at) => `s${at}`);
 	await Promise.all(ids.map((each) => server.session({ id: each })));
 	const before = descriptors(server.pid);
@@ -161,7 +161,7 @@ scenario('several sessions at once, and nothing is left behind', { timeout: 120_
 			assert.equal(e.stdout ?? e.output, at % 2 ? `${each} ${at}\n` : `${each} ${at}\ne\n`);
 		}
 	}));
-	await until('descriptors as before', () => descriptors(server.pid) <= before + 1);
+	await until('as few descriptors as before', () => descriptors(server.pid) <= before + 1);
 	for (const name of readdirSync(path.join(server.dir, 'sessions')))
 		assert.deepEqual(readdirSync(path.join(server.dir, 'sessions', name), { recursive: true }).filter((file) => /input|new$/.test(file)), []);
 });

@@ -1,4 +1,4 @@
-// The shell itself: what is typed before its first prompt, and what has taken its place.
+// The shell itself: input before its first prompt, and programs that have replaced it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const rc = (server, text) => writeFileSync(path.join(server.home, '.bashrc'), te
 const count = (text, word) => text.split(word).length - 1;
 
 const group = together();
-/** They share a server; bash's startup file is the usual one at first. */
+/** A test on a shared server, with the usual startup file of bash. */
 function shared(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
 	group(name, options, (server) => {
@@ -22,8 +22,8 @@ function shared(name, options, body) {
 	});
 }
 
-shared('what is typed before the first prompt reaches the shell, once and in order', { timeout: 100_000 }, async (server) => {
-	// Startup files that read what they find at the terminal, and change its modes.
+shared('input before the first prompt reaches the shell once, in order', { timeout: 100_000 }, async (server) => {
+	// Startup files that read pending input, and change the terminal's modes.
 	rc(server, "sleep 0.3; stty -echo -icanon; timeout 0.1 cat </dev/null; stty sane; PS1='> '\n");
 	const file = path.join(server.cwd, 'typed');
 	await Promise.all(Array.from({ length: times(4, 8) }, async (_, at) => {
@@ -50,13 +50,13 @@ shared('what is typed before the first prompt reaches the shell, once and in ord
 	}));
 });
 
-shared('what is typed while the first prompt is made is shown once', async (server) => {
+shared('input while the first prompt is made is shown once', async (server) => {
 	const put = (name) => writeFileSync(path.join(server.cwd, name), '');
 	rc(server, `until [ -e begin ]; do sleep 0.01; done; PS1='$(touch made; until [ -e go ]; do sleep 0.01; done)> '\n`);
 	await server.api.create({ id: 's', cwd: server.cwd });
 	await server.api.input('s', 'echo one""\r');
 	put('begin');
-	await until('the prompt is being made', () => existsSync(path.join(server.cwd, 'made')));
+	await until('the start of the prompt command', () => existsSync(path.join(server.cwd, 'made')));
 	await server.api.input('s', 'echo two""\r');
 	await stays('nothing is shown', async () => !/echo/.test(await server.api.text('s')), 300);
 	put('go');
@@ -65,7 +65,7 @@ shared('what is typed while the first prompt is made is shown once', async (serv
 	assert.equal(count(text, 'echo one'), 1, JSON.stringify(text));
 });
 
-shared('startup files that read from the terminal get what is typed', async (server) => {
+shared('startup files that read from the terminal get the input', async (server) => {
 	rc(server, "read -p 'name? ' name; echo \"it is $name\"; PS1='> '\n");
 	await server.api.create({ id: 's' });
 	const waiting = ask(server, 's', { command: 'echo "$name"' });
@@ -76,7 +76,7 @@ shared('startup files that read from the terminal get what is typed', async (ser
 	await server.api.input('s', 'Ada\r');
 	await server.outputMatches('s', /it is Ada/);
 	assert.equal((await waiting).json.data.output, 'Ada\n');
-	// Whoever does not want to wait for ever does not.
+	// A time limit ends the wait.
 	await server.api.create({ id: 't' });
 	const { json: { data: given } } = await ask(server, 't', { command: 'true', timeoutMs: 300 });
 	assert.deepEqual([given.state, given.endedBy], ['done', 'busy']);
@@ -86,7 +86,7 @@ shared('startup files that read from the terminal get what is typed', async (ser
 const state = async (server, id) => (await server.api.call('GET', `/api/session/${id}/state`)).state;
 const wait = (server, id, conditions, timeoutMs = 30_000) => server.api.call('POST', `/api/session/${id}/wait`, { until: conditions, timeoutMs }, { timeout: 60_000 });
 
-shared('Ctrl-S stops no terminal of ours, and no program is run for that before the first prompt', async (server) => {
+shared('Ctrl-S does not stop a terminal, and no program is run before the first prompt for that', async (server) => {
 	const ran = path.join(server.cwd, 'ran');
 	const flow = async (id) => (await server.run(id, '/bin/stty -a')).match(/-?ixon/)[0];
 	writeFileSync(path.join(server.home, 'stty'), `#!/bin/sh\necho "$@" >>${ran}\nexec /bin/stty "$@"\n`, { mode: 0o755 });
@@ -98,7 +98,7 @@ shared('Ctrl-S stops no terminal of ours, and no program is run for that before 
 	await server.outputMatches('s', /reads/);
 	await server.api.input('s', '\x13\r');
 	assert.match((await read).json.data.output, /\n1\n$/);
-	// Who wants it has it, and so have other shells.
+	// A startup file may enable it, and other shells keep it.
 	rc(server, '/bin/stty ixon\n');
 	await server.session({ id: 't' });
 	assert.equal(await flow('t'), 'ixon');
@@ -107,7 +107,7 @@ shared('Ctrl-S stops no terminal of ours, and no program is run for that before 
 	await server.outputMatches('sh', / ixon/);
 });
 
-shared('a shell is starting up to its first prompt, and tells what its startup files wait for', async (server) => {
+shared('a shell is starting until its first prompt, and reports what its startup files wait for', async (server) => {
 	const go = path.join(server.cwd, 'go');
 	rc(server, `echo begins; until [ -e ${go} ]; do sleep 0.05; done
 read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo "it is $name $secret $key"; PS1='> '\n`);
@@ -124,7 +124,7 @@ read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo
 	const { type, state: at } = await prompt;
 	assert.deepEqual([type, at.status], ['prompt', 'prompt']);
 	assert.match(await server.api.text('s'), /it is Ada x y/);
-	// A shell without line editing comes to a prompt as well, and so does one that has taken the place of ours.
+	// A shell without line editing reaches a prompt too, and so does a shell that replaced ours.
 	for (const [id, text] of [['t', "set +o emacs +o vi; PS1='> '\n"], ['u', "exec env PS1='> ' bash --norc -i\n"]]) {
 		rc(server, text);
 		await server.api.create({ id });
@@ -132,7 +132,7 @@ read -p 'name? ' name; read -sp 'secret? ' secret; read -n1 -p 'key? ' key; echo
 	}
 });
 
-shared('nothing is typed into what is not our bash', { timeout: 100_000 }, async (server) => {
+shared('nothing is typed into a program that has replaced bash', { timeout: 100_000 }, async (server) => {
 	const other = path.join(server.cwd, 'othershell');
 	copyFileSync('/bin/bash', other);
 	const commands = ['exec dash', 'exec sh', 'exec bash --norc', `exec ${other} --norc`, 'exec python3'].filter((command) => !/python3/.test(command) || existsSync('/usr/bin/python3'));
@@ -142,7 +142,7 @@ shared('nothing is typed into what is not our bash', { timeout: 100_000 }, async
 		const { pid } = await server.api.get(session);
 		const before = cmdline(pid);
 		await server.api.input(session, `${command}\r`);
-		// In the middle of exec() it is empty.
+		// The command line is empty during exec().
 		await until(`another program: ${command}`, () => ![before, ''].includes(cmdline(pid)));
 		const { offset } = await server.api.get(session);
 		const refused = await ask(server, session, { command: 'echo no' });
@@ -150,13 +150,13 @@ shared('nothing is typed into what is not our bash', { timeout: 100_000 }, async
 		assert.match(refused.json.message, /taken the place/);
 		assert.doesNotMatch(await server.api.text(session, offset), /7399|17~/);
 	}
-	// From a startup file, with a command that waits already.
+	// From a startup file, with a command waiting.
 	rc(server, 'sleep 0.2; exec dash\n');
 	await server.api.create({ id: 'rc' });
 	const { json } = await ask(server, 'rc', { command: 'echo no' });
 	assert.equal((json.data ?? json).endedBy, 'not_started', JSON.stringify(json));
 	assert.doesNotMatch(await server.api.text('rc'), /7399|17~/);
-	// Without line editing the key would do nothing.
+	// Without line editing the key binding would not work.
 	rc(server, 'set +o emacs +o vi\n');
 	await server.api.create({ id: 'plain' });
 	const early = await ask(server, 'plain', { command: 'echo no' });
@@ -167,7 +167,7 @@ shared('nothing is typed into what is not our bash', { timeout: 100_000 }, async
 	assert.doesNotMatch(await server.api.text('plain'), /7399|17~/);
 });
 
-shared('a shell that ends at the first failure is not ended by ours', async (server) => {
+shared('our commands do not end a shell with set -e', async (server) => {
 	await server.session({ id: 's' });
 	for (const command of ['set -e', 'history -c', "trap ': $(history 1)' DEBUG"]) await ask(server, 's', { command });
 	const { json: beside } = await ask(server, 's', { command: 'echo beside', fork: true, queue: undefined });
@@ -176,7 +176,7 @@ shared('a shell that ends at the first failure is not ended by ours', async (ser
 	assert.equal((await server.api.get('s')).state, 'running');
 });
 
-shared('a shell in the shell is busy, not typed into', async (server) => {
+shared('a shell in the shell is busy, and gets no input', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', "PS1='nested> ' bash --norc\r");
 	await server.outputMatches('s', /nested> $|nested> \x1b/);
@@ -187,8 +187,8 @@ shared('a shell in the shell is busy, not typed into', async (server) => {
 	assert.doesNotMatch(await server.api.text('s'), /7399|17~/);
 });
 
-// The shell edits its next line before what it has said of the last command has been read.
-shared('the prompt behind a command is no input', { timeout: 100_000 }, async (server) => {
+// The shell edits its next line before the server has read the end of the last command.
+shared('the prompt after a command is not input', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const busy = [1, 2].map(() => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
 	try {
@@ -206,15 +206,15 @@ shared('the prompt behind a command is no input', { timeout: 100_000 }, async (s
 	}
 });
 
-shared('a command whose seal came in parts is not run, and the keyboard lives', { timeout: 60_000 }, async (server) => {
+shared('a command with a truncated seal does not run, and the keyboard works', { timeout: 60_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const file = path.join(server.cwd, 'runs');
 	await ask(server, 's', { command: "trap 'debugged=$((debugged + 1))' DEBUG; f() { :; }" });
-	// What is whole, and no seal.
+	// A complete line without a valid seal.
 	await server.api.input('s', `\x1b[57399;17~ #${'0'.repeat(31)}\r`);
 	await server.api.input('s', 'trap -p DEBUG; type -t f\r');
 	await server.outputMatches('s', /debugged \+ 1\)\)' DEBUG\r\nfunction\r\n/);
-	// Somebody flushes the terminal's queue: the key is read, and of what follows it the beginning alone.
+	// The terminal's queue was flushed: only the key and the beginning of the seal are read.
 	for (const torn of ['', ' ', ' #abc', ` #${'0'.repeat(31)}`]) {
 		const key = `torn ${torn.length}`;
 		const run = () => ask(server, 's', { command: `echo ${torn.length} >>${file}`, key });
@@ -227,13 +227,13 @@ shared('a command whose seal came in parts is not run, and the keyboard lives', 
 		assert.deepEqual([once.endedBy, once.exitCode, once.suspect], ['command', 0, false], JSON.stringify(once));
 		const { offset } = await server.api.get('s');
 		await server.api.input('s', '"typed"\r');
-		await until('the line that was half typed', async () => /half-\d+-typed\r\n/.test(await server.api.text('s', offset)));
+		await until('the half-typed line', async () => /half-\d+-typed\r\n/.test(await server.api.text('s', offset)));
 	}
 	assert.equal(readFileSync(file, 'utf8'), '0\n1\n5\n33\n');
 });
 
 for (const [shell, prompt] of [['bash', "PS1='$ '"], ['zsh', "PS1='$ '"], ['fish', "function fish_prompt; echo -n '$ '; end"]])
-	shared(`a command stands in the row of its prompt, however many rows our line has filled: ${shell}`, async (server) => {
+	shared(`a command is shown in the row of its prompt, even if our line fills several rows: ${shell}`, async (server) => {
 		await server.session({ id: 's', shell, cols: 80, rows: 24 });
 		await ask(server, 's', { command: prompt });
 		for (const cols of [38, 39, 40, 41, 42, 78, 79, 80, 81, 82]) {
@@ -245,7 +245,7 @@ for (const [shell, prompt] of [['bash', "PS1='$ '"], ['zsh', "PS1='$ '"], ['fish
 	});
 
 for (const [shell, prompt] of [['bash', "PS1='$(command sleep 0.8)$ '"], ['zsh', "setopt promptsubst; PS1='$(command sleep 0.8)$ '"], ['fish', "function fish_prompt; command sleep 0.8; echo -n '$ '; end"]])
-	shared(`a prompt that takes long to be made is waited for: ${shell}`, async (server) => {
+	shared(`a command waits for a slow prompt: ${shell}`, async (server) => {
 		await server.session({ id: 's', shell, cols: 80, rows: 24 });
 		await ask(server, 's', { command: prompt });
 		for (const command of ['clear', 'echo first', 'echo second']) await ask(server, 's', { command });

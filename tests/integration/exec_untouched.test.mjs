@@ -1,4 +1,4 @@
-// What users define does not touch what runs commands for programs, and that shows itself nowhere.
+// User definitions do not affect the code that runs commands for programs, and that code is never visible.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const exec = (server, command, fields = {}, session = id) => server.api.call('PO
 	{ command, queue: true, timeoutMs: 20_000, ...fields }).then(({ data }) => data);
 
 const group = together();
-/** They share a server; the startup file is the usual one at first. */
+/** A test on a shared server, with the usual startup file. */
 function shared(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
 	group(name, options, (server) => {
@@ -20,7 +20,7 @@ function shared(name, options, body) {
 	});
 }
 
-/** What people see has nothing of ours. */
+/** Nothing of our code is visible to people. */
 async function clean(server, session = id) {
 	await until(() => 'a prompt', async () => (await server.api.call('GET', `/api/session/${session}/state`)).state.status === 'prompt');
 	const { text } = await server.api.raw('GET', `/api/session/${session}/screen?format=text&scrollback=1000`);
@@ -32,7 +32,7 @@ const builtins = ('. : [ alias bg bind break builtin caller cd command compgen c
 	+ 'pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit '
 	+ 'umask unalias unset wait').split(' ');
 
-/** Commands that need nothing that could have been taken away. */
+/** Check commands that need nothing that could have been redefined. */
 async function works(server, about, { statuses = true } = {}, session = id) {
 	for (const [command, status, output] of [['/bin/echo ok; /bin/sh -c "exit 7"', 7, 'ok\n'], ['(/bin/false) | /bin/true', 0, '']]) {
 		const e = await exec(server, command, {}, session);
@@ -47,33 +47,33 @@ async function works(server, about, { statuses = true } = {}, session = id) {
 	}
 }
 
-// Those that ours call, and what takes their place; the others are looked at together, and each by itself in the suite soak.
+// Builtins that our code calls or that replace them. The others are tested together, and one by one in the suite soak.
 const special = ('. : [ builtin cd command declare enable eval exit export history local mapfile printf read return set shopt trap '
 	+ 'unset').split(' ');
 
-shared('functions that are named as the builtins, one at a time', { timeout: 200_000 }, async (server) => {
+shared('functions with the names of builtins, one at a time', { timeout: 200_000 }, async (server) => {
 	await server.session({ id, rows: 40 });
 	const log = path.join(server.cwd, 'called');
 	const read = () => existsSync(log) && readFileSync(log, 'utf8');
 	const rest = builtins.filter((name) => !special.includes(name));
 	for (const names of [...special.map((name) => [name]), ...(long ? rest.map((name) => [name]) : [rest])]) {
-		// Those that a shell without job control has no use for still are functions like others.
+		// Without job control some builtins do nothing: their functions are tested as well.
 		await exec(server, names.map((name) => `function ${name} { /bin/echo ${name} "$@" >>${log}; }`).join('\n'));
 		const e = await exec(server, '/bin/echo ok; (/bin/sh -c "exit 7")');
 		assert.deepEqual([e.exitCode, e.endedBy, e.output], [7, 'command', 'ok\n'], `${names}`);
-		assert.equal(read(), false, `called were ${read()}`);
+		assert.equal(read(), false, `our code called ${read()}`);
 		const kept = await exec(server, names.map((name) => `\\${name} mine`).join('\n'));
 		assert.equal(kept.endedBy, 'command', `${names}`);
-		assert.equal(read(), names.map((name) => `${name} mine\n`).join(''), 'they are the user\'s still');
+		assert.equal(read(), names.map((name) => `${name} mine\n`).join(''), 'they still exist');
 		const after = await exec(server, `/bin/rm ${log}; ${names.length === 1 && names[0] !== 'unset' ? '' : 'builtin '}unset -f ${names.join(' ')}; echo as before`);
 		assert.equal(after.output, 'as before\n', `${names}`);
-		assert.equal(read(), false, `called were ${read()}`);
+		assert.equal(read(), false, `our code called ${read()}`);
 	}
 	assert.equal((await exec(server, 'echo as before')).output, 'as before\n');
 	await clean(server);
 });
 
-shared('functions and aliases that are named as the builtins, all at once', { timeout: 100_000 }, async (server) => {
+shared('functions and aliases with the names of builtins, all at once', { timeout: 100_000 }, async (server) => {
 	const called = path.join(server.cwd, 'called');
 	const all = (kind) => builtins.map((name) => (kind === 'alias' ? `\\alias ${name}='/bin/echo alias ${name} >>${called};'`
 		: `function ${name} { /bin/echo function ${name} "$@" >>${called}; }`)).join('\n');
@@ -86,7 +86,7 @@ shared('functions and aliases that are named as the builtins, all at once', { ti
 		await clean(server, session);
 		assert.ok(!existsSync(called), existsSync(called) && readFileSync(called, 'utf8'));
 	}
-	// The same from the user's file, before there was a prompt.
+	// The same from the startup file, before the first prompt.
 	writeFileSync(path.join(server.home, '.bashrc'), `${all('alias')}\n${all('function')}\n`);
 	await server.api.create({ id: 'rc', rows: 40 });
 	await works(server, 'rc', {}, 'rc');
@@ -94,7 +94,7 @@ shared('functions and aliases that are named as the builtins, all at once', { ti
 	assert.ok(!existsSync(called), existsSync(called) && readFileSync(called, 'utf8'));
 });
 
-shared('builtins that are switched off', { timeout: 100_000 }, async (server) => {
+shared('disabled builtins', { timeout: 100_000 }, async (server) => {
 	await server.session({ id, rows: 40 });
 	const others = '. : [ history return trap unset'.split(' ');
 	for (const names of [...['printf', 'eval', 'read', 'mapfile', 'builtin', 'declare'].map((name) => [name]), ...(long ? others.map((name) => [name]) : [others])]) {
@@ -106,7 +106,7 @@ shared('builtins that are switched off', { timeout: 100_000 }, async (server) =>
 	await clean(server);
 });
 
-// What is set, and what takes it back.
+// Settings, and how to undo them.
 const usualIfs = "IFS=$' \\t\\n'";
 const options = [
 	...['-u', '-f', '-o pipefail', '-o posix', '-o noclobber', '-E', '-T', '-k', '-v', '-x', '-e'].map((each) => [`set ${each}`, `set +${each.slice(1)}`]),
@@ -123,7 +123,7 @@ const options = [
 ];
 const lasting = ['readonly PS1', 'PROMPT_COMMAND=(/bin/true /bin/true)'];
 
-shared('options, variables and traps of the user', { timeout: 200_000 }, async (server) => {
+shared('options, variables and traps of users', { timeout: 200_000 }, async (server) => {
 	const obeys = async (session, option, command) => {
 		const set = await exec(server, command, {}, session);
 		assert.equal(set.endedBy, 'command', `${option}: ${JSON.stringify(set)}`);
@@ -147,7 +147,7 @@ shared('options, variables and traps of the user', { timeout: 200_000 }, async (
 	}
 });
 
-// Each option as it is not by default, with what each command then gives. What ends a shell by itself is not among them.
+// Each option with its non-default value, and the result of each command. Options that end the shell are left out.
 shared('commands under every option of set and shopt', { timeout: 200_000 }, async (server) => {
 	const ending = ['onecmd', 'errexit', 'noexec', 'emacs', 'vi', 'privileged', 'restricted', 'restricted_shell', 'login_shell', 'interactive-comments', 'interactive_comments'];
 	const commands = [['echo one', 'one\n', [0]], ['true | false | true', '', [0, 1, 0]], ['(exit 3)', '', [3]], ['false |\n(exit 4)', '', [1, 4]], ['for i in 1 2; do echo "$i"; done | cat', '1\n2\n', [0, 0]],
@@ -167,7 +167,7 @@ shared('commands under every option of set and shopt', { timeout: 200_000 }, asy
 			if (shown) assert.match(e.output, shown, about);
 			else if (!/noglob|braceexpand/.test(set)) assert.equal(e.output, output, about);
 			assert.doesNotMatch(e.output, /__rs/, about);
-			// What is read behind the command would be shown.
+			// The rest of the line would be shown.
 			const piped = / -o verbose$/.test(set) && /\|/.test(command);
 			const last = / -o pipefail$/.test(set) ? [...statuses].reverse().find((status) => status) ?? 0 : statuses.at(-1);
 			assert.deepEqual([e.exitCode, e.pipeStatus], [last, piped ? [] : statuses], about);
@@ -178,7 +178,7 @@ shared('commands under every option of set and shopt', { timeout: 200_000 }, asy
 	await clean(server);
 });
 
-shared('what a command finds is what it finds when it is typed', { timeout: 100_000 }, async (server) => {
+shared('a command sees the same state as a typed one', { timeout: 100_000 }, async (server) => {
 	const commands = ['/bin/echo a b', 'false', 'echo $? $_', '(exit 3)', 'echo $?', 'f() { return 4; }; f x y', 'echo "$? $_ ${FUNCNAME[*]} ${BASH_SOURCE[*]} $-"',
 		'! true', 'return 5', 'echo $?', 'x=1', 'echo ${x}', 'declare y=2; echo $y', 'sleep 0 & wait $!; echo $?',
 		'history | tail -n 2 | sed "s/^ *[0-9]* *//"', 'true | false | true; echo ${PIPESTATUS[*]}', '-x', 'set -o | grep history'];
@@ -189,7 +189,7 @@ shared('what a command finds is what it finds when it is typed', { timeout: 100_
 		await exec(server, `mkdir ${way}; cd ${way}; PS1='> '`, {}, way);
 		await exec(server, traps, {}, way);
 		let asked = 0;
-		/** A prompt for each line that was entered, and one more. */
+		/** A prompt for each line, and one more. */
 		const prompted = () => until(`prompt ${asked} of ${way}`, async () => {
 			const { text } = await server.api.raw('GET', `/api/session/${way}/screen?format=text`);
 			const lines = text.split('\n').map((row) => row.trimEnd()).filter(Boolean);
@@ -206,21 +206,21 @@ shared('what a command finds is what it finds when it is typed', { timeout: 100_
 			await server.api.input(way, `${command}\r`);
 			await prompted();
 		}
-		// The answer comes before the prompt behind the last command.
+		// The response comes before the last prompt.
 		await prompted();
 		await clean(server, way);
 		const { text } = await server.api.raw('GET', `/api/session/${way}/screen?format=text`);
 		const read = (name) => (existsSync(path.join(server.cwd, way, name)) ? readFileSync(path.join(server.cwd, way, name), 'utf8').split('\n') : []);
 		results[way] = {
 			screen: text.slice(text.indexOf('> /bin/echo a b')).replace(/\[1\] \d+/, '[1] PID').split('\n').map((row) => row.trimEnd()).filter(Boolean),
-			// A DEBUG trap sees the calls of ours around a command, and nothing of what they do.
+			// A DEBUG trap sees the calls of our functions, but not what they do.
 			debug: read('debug').filter((line) => !/__rs_|builtin (trap|return)/.test(line)), err: read('err'), return: read('return'),
 		};
 	}
 	assert.deepEqual(results.asked, results.typed);
 });
 
-// Its mechanism as of 0.5, in short: a DEBUG trap that takes the first command after a prompt, and the history for its text.
+// The mechanism of bash-preexec 0.5: a DEBUG trap at the first command after a prompt, and the history for its text.
 const preexec = (log) => `
 __bp_precmd() { local s=$?; echo "precmd $s" >>${log}; return $s; }
 __bp_interactive() { __bp_on=1; }
@@ -245,13 +245,13 @@ __bp_install() {
 PROMPT_COMMAND=__bp_install
 `;
 
-shared('bash-preexec is handed the commands', async (server) => {
+shared('bash-preexec gets the commands', async (server) => {
 	const log = path.join(server.cwd, 'log');
 	writeFileSync(path.join(server.home, '.bashrc'), preexec(log));
 	await server.api.create({ id });
 	await until('the prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 	const commands = ['echo one', 'false', 'echo two; echo three', 'true | cat', 'echo "a\nb"', '(exit 3)'];
-	// One that somebody types, the first of the session.
+	// The first typed command of the session.
 	const start = readFileSync(log, 'utf8');
 	await server.api.input(id, 'echo first\r');
 	await until('the command', () => readFileSync(log, 'utf8').slice(start.length).includes('precmd'));

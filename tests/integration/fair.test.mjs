@@ -1,5 +1,5 @@
-// Fair among principals: whoever came by a link has no more than a share of what there is for all, gives each place back
-// however it ends, and costs the owner nothing.
+// Fairness among principals: a link gets only its share of the common resources, frees each slot whatever happens, and costs
+// the owner nothing.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -14,7 +14,7 @@ import { times } from './lib/soak.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { slowness, until, within } from './lib/until.mjs';
 
-/** What /metrics tells of a kind: what links have, and how often one was refused. */
+/** The quota of a kind in /metrics: slots that links have, and the number of refusals. */
 async function quota(server, kind) {
 	const { text } = await server.api.raw('GET', '/metrics');
 	const value = (name) => Number(new RegExp(`^ringside_quota_${name}\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
@@ -23,7 +23,7 @@ async function quota(server, kind) {
 
 const untilHad = (server, kind, count) => until(async () => `${count} ${kind}`, async () => (await quota(server, kind)).had === count);
 
-/** A request that is not waited for; `abort` goes away. */
+/** Send a request without waiting for the response; `abort` disconnects. */
 function ask(server, token, method, path, body) {
 	const text = body === undefined ? undefined : JSON.stringify(body);
 	const asked = { status: undefined };
@@ -64,7 +64,7 @@ async function refusedBy(kind, asked) {
 
 const links = (server, count, role = 'viewer') => Promise.all(Array.from({ length: count }, () => server.api.link('s', role)));
 
-scenario('waits, streams, terminals, commands and forks: a link has a share, all links leave some to owners, and each comes back however it ends', { timeout: 200_000 }, async (server) => {
+scenario('waits, streams, terminals, commands and forks: a link has a share, all links leave some to owners, and each slot is freed', { timeout: 200_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const [one, two, three, four] = await links(server, 4);
 	const fill = async (link) => {
@@ -73,10 +73,10 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 		await refusedBy('waits', wait(server, link.token));
 		return asked;
 	};
-	// The client goes.
+	// The client disconnects.
 	for (const each of await fill(one)) each.abort();
 	await untilHad(server, 'waits', 0);
-	// What is waited for comes.
+	// The condition is met.
 	const asked = Array.from({ length: 16 }, () => wait(server, one.token, { until: [{ type: 'match', pattern: 'x+yz' }] }));
 	await untilHad(server, 'waits', 16);
 	assert.equal((await quota(server, 'patterns')).had, 16);
@@ -84,34 +84,34 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 	for (const each of asked) assert.equal((await each.answer()).status, 200);
 	await untilHad(server, 'waits', 0);
 	assert.equal((await quota(server, 'patterns')).had, 0);
-	// Its time is up.
+	// The time limit passes.
 	for (const each of Array.from({ length: 16 }, () => wait(server, one.token, { timeoutMs: 50 })))
 		assert.equal((await each.answer()).json.type, 'timeout');
 	await untilHad(server, 'waits', 0);
-	// With a key it goes on without its client, and ends with its time.
+	// With a key it outlives its client, and ends at its time limit.
 	for (let i = 0; i < 16; i += 1) wait(server, one.token, { key: `k${i}`, timeoutMs: 1000 }).abort();
 	const keyed = Array.from({ length: 16 }, (_, i) => wait(server, one.token, { key: `k${i}`, timeoutMs: 2000 }));
 	await untilHad(server, 'waits', 16);
 	for (const each of keyed) each.abort();
 	await untilHad(server, 'waits', 0);
-	// What is wrong takes no place.
+	// Invalid requests need no slot.
 	for (let i = 0; i < 20; i += 1)
 		assert.equal((await wait(server, one.token, { from: 1e9 }).answer()).status, 400);
 	assert.equal((await quota(server, 'waits')).had, 0);
-	// All links: 48 of 64.
+	// All links together: 48 of 64.
 	const full = [one, two, three].flatMap(({ token }) => Array.from({ length: 16 }, () => wait(server, token)));
 	await untilHad(server, 'waits', 48);
 	await refusedBy('waits', wait(server, four.token));
 	const owners = Array.from({ length: 16 }, () => wait(server, server.token));
-	await until('the owner waits', async () => (await server.api.raw('POST', '/api/session/s/wait', never)).json.code === 'LIMIT_REACHED');
+	await until('the limit of the owner', async () => (await server.api.raw('POST', '/api/session/s/wait', never)).json.code === 'LIMIT_REACHED');
 	for (const each of owners) assert.equal(each.status, undefined, each.text);
 	assert.ok((await quota(server, 'waits')).refused >= 2);
-	// The session goes.
+	// The session is deleted.
 	await server.api.delete('s');
 	for (const each of [...full, ...owners]) assertError(await each.answer(), 410, 'SESSION_DESTROYED');
 	await untilHad(server, 'waits', 0);
 
-	// Keys of waits are those of who waits.
+	// Keys of waits belong to their principal.
 	{
 		await server.session({ id: 's' });
 		const [viewer] = await links(server, 1);
@@ -124,7 +124,7 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 		theirs.abort();
 	}
 
-	// Streams of events.
+	// Event streams.
 	{
 		await server.session({ id: 's' });
 		const [viewer] = await links(server, 1);
@@ -141,7 +141,7 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 		const mine = new EventStream(server, '/api/session/s/stream');
 		await mine.until('begin', ({ type }) => type === 'begin');
 		await server.api.delete('s');
-		for (const each of [...streams, mine]) await until('end of the stream', () => each.closed);
+		for (const each of [...streams, mine]) await until('the end of the stream', () => each.closed);
 		await untilHad(server, 'streams', 0);
 	}
 
@@ -172,7 +172,7 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 		await untilHad(server, 'connections', 0);
 	}
 
-	// Commands that wait for their turn.
+	// Queued commands.
 	{
 		await server.session({ id: 's' });
 		const [driver, other] = await links(server, 2, 'driver');
@@ -186,22 +186,22 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 			await refusedBy('commands', queue(driver.token));
 			return ids;
 		};
-		// Cancelled.
+		// They are cancelled.
 		for (const id of await fill()) await server.api.call('POST', `/api/session/s/exec/${id}/cancel`, {});
 		await untilHad(server, 'commands', 0);
-		// It was not their turn in time.
+		// The time limit of the queue passes.
 		for (const each of Array.from({ length: 16 }, () => queue(driver.token, { queueMs: 20, yieldMs: undefined })))
 			assert.equal((await each.answer()).json.data.endedBy, 'busy');
 		await untilHad(server, 'commands', 0);
-		// They had their turn.
+		// They run.
 		const ids = await fill();
-		assert.equal((await queue(other.token).answer()).status, 200, 'others have theirs');
+		assert.equal((await queue(other.token).answer()).status, 200, 'the queue is free for another link');
 		assert.equal((await queue(server.token).answer()).status, 200);
 		await server.api.call('POST', `/api/session/s/exec/${running.id}/cancel`, { graceMs: 50 });
 		for (const id of ids)
 			assert.equal((await server.api.call('GET', `/api/session/s/exec/${id}?waitMs=10000`)).data.exitCode, 0);
 		await untilHad(server, 'commands', 0);
-		// The session goes.
+		// The session is deleted.
 		await server.api.call('POST', '/api/session/s/exec', { command: 'sleep 1000', yieldMs: 0, queue: true });
 		await fill();
 		await server.api.delete('s');
@@ -223,11 +223,11 @@ scenario('waits, streams, terminals, commands and forks: a link has a share, all
 	}
 });
 
-scenario('connections, whatever is said on them', { args: ['--max-connections', '64'] }, async (server) => {
+scenario('connections, with any requests', { args: ['--max-connections', '64'] }, async (server) => {
 	await server.session({ id: 's' });
 	const [viewer, other] = await links(server, 2);
 	const sockets = [];
-	/** A connection that stays open after a request. */
+	/** Send a request on a connection that stays open. */
 	const keep = (token) => new Promise((resolve, reject) => {
 		const socket = net.connect(server.port, '127.0.0.1');
 		sockets.push(socket);
@@ -238,13 +238,13 @@ scenario('connections, whatever is said on them', { args: ['--max-connections', 
 	assert.equal((await quota(server, 'connections')).had, 16);
 	const refused = await keep(viewer.token);
 	assert.equal(refused.status, 429);
-	await until('end of the connection', () => refused.socket.destroyed || refused.socket.readableEnded);
+	await until('the end of the connection', () => refused.socket.destroyed || refused.socket.readableEnded);
 	for (let i = 0; i < 16; i += 1) assert.equal((await keep(other.token)).status, 200);
 	assert.equal((await keep(other.token)).status, 429);
 	for (let i = 0; i < 8; i += 1) assert.equal((await keep(server.token)).status, 200, 'the owner');
-	// One connection of a proxy: it counts for who asked last.
+	// A connection of a proxy counts for the latest principal.
 	const [proxy] = sockets;
-	await within('answer', new Promise((resolve) => {
+	await within('a response', new Promise((resolve) => {
 		proxy.once('data', resolve);
 		proxy.write(`GET /api/ping HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`);
 	}));
@@ -263,7 +263,7 @@ const initialize = {
 	params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'many', version: '1' } },
 };
 
-scenario('clients of MCP, requests and bodies: a link pushes out its own, and nobody else\'s', { timeout: 100_000 }, async (server) => {
+scenario("MCP clients, requests and bodies: a link's new client evicts only its own", { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const [viewer, other] = await links(server, 2);
 	const begin = async (token) => {
@@ -282,11 +282,11 @@ scenario('clients of MCP, requests and bodies: a link pushes out its own, and no
 	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
 	assert.ok(await lives(server.token, owners));
 	assert.ok(await lives(other.token, others));
-	// Those that were pushed out are taken up again, and push out others.
+	// Evicted clients may initialize again, and evict others.
 	assert.ok(await lives(viewer.token, first));
 	assert.ok(await lives(viewer.token, second));
 	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
-	// An end on request, and by revoking.
+	// Clients end on request, and with a revoked link.
 	await server.api.as(other.token).raw('DELETE', '/mcp', undefined, { headers: { 'Mcp-Session-Id': others } });
 	assert.equal((await quota(server, 'mcp_sessions')).had, 64);
 	await server.api.call('DELETE', `/api/session/s/links/${viewer.link.id}`);
@@ -306,7 +306,7 @@ scenario('clients of MCP, requests and bodies: a link pushes out its own, and no
 		for (const each of asked) each.abort();
 		await untilHad(server, 'requests', 0);
 		assert.equal((await ask(server, driver.token, 'GET', '/api/session/s').answer()).status, 200);
-		// Eight bodies of a megabyte may be on their way.
+		// Eight bodies of a megabyte may be sent at a time.
 		const size = 1 << 20;
 		const sockets = [];
 		const send = () => new Promise((resolve) => {
@@ -318,13 +318,13 @@ scenario('clients of MCP, requests and bodies: a link pushes out its own, and no
 		});
 		for (let i = 0; i < 8; i += 1) send();
 		await untilHad(server, 'body_bytes', 8 * size);
-		assert.match(await within('refusal', send()), /^HTTP\/1.1 429 [^]*retry-after: 1\r\n[^]*QUOTA_REACHED/i);
+		assert.match(await within('the refusal', send()), /^HTTP\/1.1 429 [^]*retry-after: 1\r\n[^]*QUOTA_REACHED/i);
 		for (const socket of sockets) socket.destroy();
 		await untilHad(server, 'body_bytes', 0);
 	}
 });
 
-scenario('answers that nobody reads have a limit, for a link and for all', { args: ['--drivers-may-all'], timeout: 150_000 }, async (server) => {
+scenario('unread answers are limited, per link and in total', { args: ['--drivers-may-all'], timeout: 150_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const [link] = await links(server, 1, 'driver');
 	const size = 30 << 20, encoded = Math.ceil(size / 3) * 4;
@@ -346,17 +346,17 @@ scenario('answers that nobody reads have a limit, for a link and for all', { arg
 	await kept(1);
 	assert.ok((await quota(server, 'answer_bytes')).had >= encoded);
 	await refusedBy('answer_bytes', ask(server, link.token, 'POST', '/api/read', body));
-	// Then it has no room for a page either, which is refused as one, without the headers of what was refused.
+	// Then there is no space for a page either: it is refused as a page, without the headers of the refused answer.
 	{
 		const rest = (64 << 20) - await metric(server, 'answer_bytes') - (64 << 10);
 		writeFileSync(join(server.cwd, 'rest'), Buffer.alloc(Math.floor(rest / 4) * 3));
 		leave(link.token, 'rest');
-		await until('another answer', async () => (await quota(server, 'answer_bytes')).had > encoded + rest / 2);
+		await until('another unread answer', async () => (await quota(server, 'answer_bytes')).had > encoded + rest / 2);
 		await server.run('s', 'seq -f "line %060.0f" 1 3000');
 		const response = await fetch(`${server.base}/api/session/s/scrollback?format=html&from=0`, { headers: { Authorization: `Bearer ${link.token}`, Accept: 'text/html' } });
 		assert.deepEqual([response.status, response.headers.get('ringside-from'), response.headers.get('retry-after')], [429, null, '1'], await response.text());
 		assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-		// What has changed something is answered all the same.
+		// Requests that have changed something are answered all the same.
 		const run = await ask(server, link.token, 'POST', '/api/session/s/exec', { command: 'seq 1 50000' }).answer();
 		assert.ok(run.status === 200 && run.text.length > 64 << 10, `${run.text.length} bytes: ${run.text.slice(0, 300)}`);
 		opened.pop().destroy();
@@ -370,7 +370,7 @@ scenario('answers that nobody reads have a limit, for a link and for all', { arg
 	const refused = await ask(server, server.token, 'POST', '/api/read', body).answer();
 	assertError(refused, 429, 'LIMIT_REACHED', 'an answer too many');
 	assert.equal(refused.headers['retry-after'], '1');
-	assert.equal((await ask(server, server.token, 'GET', '/api/session/s').answer()).status, 200, 'small ones are not counted');
+	assert.equal((await ask(server, server.token, 'GET', '/api/session/s').answer()).status, 200, 'small answers are not counted');
 	for (const each of opened) each.destroy();
 	await kept(0);
 	assert.equal((await quota(server, 'answer_bytes')).had, 0);
@@ -380,7 +380,7 @@ scenario('answers that nobody reads have a limit, for a link and for all', { arg
 	}
 });
 
-scenario('what is dear is done for the links in turn, and at once for the owner', async (server) => {
+scenario('expensive work is done for links in turn, and at once for the owner', async (server) => {
 	await server.session({ id: 's' });
 	await server.run('s', 'seq 1 10000');
 	const [greedy, modest] = await links(server, 2);
@@ -395,30 +395,30 @@ scenario('what is dear is done for the links in turn, and at once for the owner'
 	const counts = await Promise.all([behind(modest.token), behind(server.token)]);
 	for (const each of asked) assert.equal((await each.answer()).status, 200);
 	assert.ok(Math.max(...counts) < 30, `behind ${counts} of 40`);
-	// Those who wait for their turn when the session goes are told so, and those who are gone are not waited for.
+	// When the session is deleted, waiting requests get an error, and those of disconnected clients are dropped.
 	const late = Array.from({ length: 24 }, () => ask(server, greedy.token, 'GET', path));
-	await until('one more answer', () => late.some(({ status }) => status !== undefined));
+	await until('one more response', () => late.some(({ status }) => status !== undefined));
 	for (const each of late.slice(16)) each.abort();
 	await server.api.delete('s');
 	for (const each of late.slice(0, 16)) assert.ok([200, 401, 404, 410].includes((await each.answer()).status));
 	await untilHad(server, 'requests', 0);
 });
 
-/** How long the owner's keystrokes take to come back, in ms: the 99th of a hundred. */
+/** The latency of the owner's keystrokes in ms: the 99th percentile. */
 async function echo(client, count = times(60, 200)) {
 	const took = [];
 	for (let i = 0; i < count; i += 1) {
 		const began = performance.now();
 		const from = client.received;
 		client.socket.send(Buffer.from('x'));
-		await until('echo', () => client.received > from, { interval: 1 });
+		await until('the echo', () => client.received > from, { interval: 1 });
 		took.push(performance.now() - began);
 		if (i % 40 === 39) client.socket.send(Buffer.from('\x15'));
 	}
 	return took.sort((a, b) => a - b)[Math.floor(count * 0.99)];
 }
 
-scenario('whoever types does not feel a viewer who does the worst', { timeout: 120_000 }, async (server, t) => {
+scenario('an expensive viewer does not slow down typing', { timeout: 120_000 }, async (server, t) => {
 	await server.session({ id: 's' });
 	await server.run('s', 'seq 1 3000');
 	const [viewer] = await links(server, 1);
@@ -441,7 +441,7 @@ scenario('whoever types does not feel a viewer who does the worst', { timeout: 1
 	const sockets = Array.from({ length: 140 }, () => server.client({ sessionId: 's', token: viewer.token }));
 	await Promise.all(sockets.map((each) => each.connect().catch(() => {})));
 	const hammers = worst.flatMap((path) => Array.from({ length: 4 }, () => hammer(path)));
-	await until('the worst', () => asked > 50);
+	await until('the load', () => asked > 50);
 	const loud = await echo(client);
 	ends = true;
 	await Promise.all(hammers);

@@ -1,5 +1,5 @@
-// Files: as the published client has them, over HTTP and over its WebSocket, and what no client would do: races, links out of
-// rooms, what never answers, a server that is killed in the middle.
+// Files with the published client, over HTTP and its WebSocket; and races, links that escape from sandboxes, disks that do
+// not answer, a server that is killed halfway.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,10 @@ const limit = 32 << 20;
 
 const shared = together();
 
-/** A test over each transport: body(files, at, server, all), at(name) a path in a directory of its own; all: also what is dear, and the same over each. */
+/**
+ * A test over each transport: body(files, at, server, all). at(name): a path in the test's directory. all: also run expensive and repeated
+ * checks.
+ */
 function clients(name, body, options = {}) {
 	shared(name, options, async (server) => {
 		await server.session({ id: 's', cwd: server.cwd });
@@ -40,7 +43,7 @@ function clients(name, body, options = {}) {
 	});
 }
 
-/** The client's own error for it. */
+/** Assert that the client rejects with its own error of this code. */
 async function fails(promise, code, status) {
 	const error = await promise.then((value) => assert.fail(`it did not fail: ${JSON.stringify(value)}`), (each) => each);
 	assert.equal(error.code, code, error.stack);
@@ -48,7 +51,7 @@ async function fails(promise, code, status) {
 	return error;
 }
 
-/** Ask the API itself: the answer, with a status. */
+/** Call the API directly; returns the response with its status. */
 const ask = (server, route, body, who) => (who === undefined ? server.api : server.api.as(who)).raw('POST', `/api/${route}`, { sessionId: 's', ...body });
 async function refused(server, route, body, status, code, who) {
 	const { json, status: got } = await ask(server, route, body, who);
@@ -98,7 +101,7 @@ clients('types are those of the container', async (files, at, server, all) => {
 		writeFileSync(at(name), 'x\n');
 		assert.equal((await files.readFile(at(name), 's')).isBinary, true, name);
 	}
-	// Whose extension says nothing is looked into; upper case is no extension.
+	// Without a known extension the content decides; upper case does not count.
 	writeFileSync(at('script.py'), '#!/usr/bin/env python3\nimport os\nprint(os.getcwd())\n');
 	assert.match((await files.readFile(at('script.py'), 's')).mimeType, /^text\//);
 	writeFileSync(at('plain.TXT'), 'some words of text\n');
@@ -118,7 +121,7 @@ clients('what cannot be read is said as the container says it', async (files, at
 	symlinkSync('link-target', at('link'));
 	assert.equal((await files.readFile(at('link'), 's')).content, 'by a link');
 	const status = await files.readFile('/proc/1/status', 's');
-	assert.ok(status.content.startsWith('Name:') && status.size > 0, 'a file that has no size');
+	assert.ok(status.content.startsWith('Name:') && status.size > 0, 'a file without a size');
 	writeFileSync(at('large'), '');
 	truncateSync(at('large'), limit + 1);
 	const error = await fails(files.readFile(at('large'), 's'), 'FILE_TOO_LARGE', 413);
@@ -126,7 +129,7 @@ clients('what cannot be read is said as the container says it', async (files, at
 	if (!all) return;
 	truncateSync(at('large'), limit);
 	assert.equal((await files.readFile(at('large'), 's', { encoding: 'base64' })).size, limit);
-	// As JSON each of its bytes takes six: what is read may be 32 MiB, what is answered may not be 192.
+	// As JSON each byte takes six: a file of 32 MiB may be read, but a response of 192 MiB is too large.
 	const escaped = await fails(files.readFile(at('large'), 's', { encoding: 'utf-8' }), 'FILE_TOO_LARGE', 413);
 	assert.match(escaped.message, /too many escapes/);
 }, { timeout: 120_000 });
@@ -144,7 +147,7 @@ clients('streams of files', async (files, at, server, all) => {
 	const text = `${'a'.repeat(65_534)}€${'ö'.repeat(70_000)}`;
 	writeFileSync(at('a.txt'), text);
 	events = await read('a.txt');
-	assert.equal(joined(events, 'chunk'), text, 'characters are not cut');
+	assert.equal(joined(events, 'chunk'), text, 'characters are complete');
 	writeFileSync(at('cut.txt'), Buffer.from('end €').subarray(0, -1));
 	assert.equal(joined(await read('cut.txt'), 'chunk'), 'end \ufffd');
 	writeFileSync(at('empty.txt'), '');
@@ -155,7 +158,7 @@ clients('streams of files', async (files, at, server, all) => {
 		assert.ok(events[0].error.length > 0);
 	}
 	if (!all) return;
-	// What read() refuses a stream has.
+	// A stream may return what read() refuses.
 	writeFileSync(at('large.txt'), Buffer.alloc(limit + 1, 'a'));
 	assert.equal((await read('large.txt')).at(-1).bytesRead, limit + 1);
 }, { timeout: 120_000 });
@@ -168,7 +171,7 @@ clients('what writing keeps, makes and follows', async (files, at, server) => {
 	const { ino } = statSync(at('kept'));
 	await files.writeFile(at('kept'), 'new', 's');
 	assert.deepEqual([readFileSync(at('kept'), 'utf8'), statSync(at('kept')).mode & 0o7777], ['new', 0o751]);
-	assert.notEqual(statSync(at('kept')).ino, ino, 'another file has taken its place');
+	assert.notEqual(statSync(at('kept')).ino, ino, 'the file is replaced by a new one');
 	symlinkSync('kept', at('link'));
 	await files.writeFile(at('link'), 'by link', 's');
 	assert.ok(lstatSync(at('link')).isSymbolicLink());
@@ -205,7 +208,7 @@ clients('removing, renaming, moving', async (files, at, server) => {
 	writeFileSync(at('one'), '1');
 	writeFileSync(at('two'), '2');
 	assert.equal((await files.renameFile(at('one'), at('two'), 's')).newPath, at('two'));
-	assert.equal(readFileSync(at('two'), 'utf8'), '1', 'what was there is gone');
+	assert.equal(readFileSync(at('two'), 'utf8'), '1', 'the old file is replaced');
 	await files.moveFile(at('two'), at('to-dir'), 's');
 	assert.equal(readFileSync(at('dir/two'), 'utf8'), '1', 'into the directory, by its link');
 	assert.match((await fails(files.renameFile(at('none'), at('x'), 's'), 'FILE_NOT_FOUND', 404)).message, /Source file not found: /);
@@ -214,7 +217,7 @@ clients('removing, renaming, moving', async (files, at, server) => {
 	assert.deepEqual((await refused(server, 'rename', { oldPath: at('dir'), newPath: at('dir/below') }, 500, 'FILESYSTEM_ERROR')).context.oldPath, at('dir'));
 	await refused(server, 'rename', { oldPath: at('dir/two'), newPath: at('dir') }, 500, 'FILESYSTEM_ERROR');
 	assert.equal(readFileSync(at('dir/two'), 'utf8'), '1');
-	// A link is moved itself; a tree goes whole.
+	// A link itself is moved; a tree is moved completely.
 	await files.moveFile(at('dangling'), at('dir'), 's');
 	assert.equal(readlinkSync(at('dir/dangling')), 'nowhere');
 	await files.renameFile(at('dir'), at('tree'), 's');
@@ -262,26 +265,26 @@ clients('directories, and what is in them', async (files, at, server, all) => {
 	for (let i = 0; i < (all ? 16_000 : 10); i++) writeFileSync(at('long', control(i)), '');
 	const many = await files.listFiles(at('long'), 's');
 	assert.equal(many.files.length, many.count);
-	assert.deepEqual([many.count < 16_000, many.truncated ?? false], all ? [true, true] : [true, false], 'an answer has at most 64 MiB');
-	// Depth first: a directory, then what is in it.
+	assert.deepEqual([many.count < 16_000, many.truncated ?? false], all ? [true, true] : [true, false], 'a response has at most 64 MiB');
+	// A directory comes before its entries.
 	const order = (await files.listFiles(at('l'), 's', { recursive: true, includeHidden: true })).files.map(({ relativePath }) => relativePath);
 	assert.ok(order.indexOf('sub') + 1 === order.indexOf('sub/in it'));
 	const relative = await good(server, 'list-files', { path: path.relative(server.cwd, at('l/sub')) });
-	assert.equal(relative.files[0].absolutePath, at('l/sub/in it'), 'absolute, whatever was asked for');
+	assert.equal(relative.files[0].absolutePath, at('l/sub/in it'), 'the path is absolute in any case');
 });
 
-shared('a long body is taken, one that is too long is not, nor more of them than there is room for', { memory: true, timeout: 120_000 }, async (server) => {
+shared('a long body is accepted, a longer one is refused, and so are more bodies than fit into memory', { memory: true, timeout: 120_000 }, async (server) => {
 	const MiB = 1 << 20;
 	const write = (content, rest = {}) => server.api.raw('POST', '/api/write', { path: `${server.cwd}/long`, content, sessionId: '__DISABLE_SESSION__', ...rest });
 	assert.equal((await write('x'.repeat(40 * MiB))).status, 200);
 	assert.equal(statSync(`${server.cwd}/long`).size, 40 * MiB);
-	// Refused as its head comes: who goes on sending may lose the answer as the connection ends.
+	// It is refused when the head arrives. A client that goes on sending may miss the response.
 	const head = `POST /api/write HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: ${45 * MiB}\r\n\r\n`;
 	assert.equal(await new RawClient(server).send(head).status(), 413);
 	const wrong = await server.api.raw('POST', '/api/write', '{"path": "/tmp/x", "content": "' + 'x'.repeat(2 * MiB));
 	assert.deepEqual([wrong.status, wrong.json.code], [400, 'VALIDATION_FAILED']);
-	assert.equal((await server.api.raw('POST', '/api/exists', { path: 'x'.repeat(2 * MiB) })).status, 413, 'of other routes they are short');
-	// Room for all of them together is 64 MiB: whoever finds none is told so, and room that was taken comes back.
+	assert.equal((await server.api.raw('POST', '/api/exists', { path: 'x'.repeat(2 * MiB) })).status, 413, 'bodies of other routes are short');
+	// All bodies share 64 MiB: others are refused until memory is free again.
 	const answers = await Promise.all(Array.from({ length: 6 }, () => write('y'.repeat(20 * MiB)).catch((error) => error)));
 	const statuses = answers.map(({ status }) => status);
 	assert.ok(statuses.includes(200), `${statuses}`);
@@ -290,7 +293,7 @@ shared('a long body is taken, one that is too long is not, nor more of them than
 	assert.equal((await write('z'.repeat(MiB))).status, 200);
 });
 
-shared('wrong paths are told so', async (server) => {
+shared('invalid paths get an error', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	for (const route of ['read', 'read/stream', 'write', 'delete', 'mkdir', 'list-files', 'exists'])
 		for (const bad of [undefined, '', 7, null, [], 'a\0b', `/${'x/'.repeat(2048)}`]) {
@@ -306,7 +309,7 @@ shared('wrong paths are told so', async (server) => {
 	assert.equal((await good(server, 'exists', { path: '/'.repeat(4000) })).exists, true);
 });
 
-shared('relative paths begin where the shell is, and nobody waits for it', async (server) => {
+shared("relative paths start at the shell's directory, without waiting for it", async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	mkdirSync(path.join(server.cwd, 'there'));
@@ -320,7 +323,7 @@ shared('relative paths begin where the shell is, and nobody waits for it', async
 	assert.equal((await good(server, 'list-files', { path: '.' })).files.some(({ name }) => name === 'started'), true);
 	assert.equal((await api.call('GET', `/api/session/s/exec/${data.id}`)).data.state, 'running');
 	await api.call('POST', `/api/session/s/exec/${data.id}/cancel`, {});
-	// A session that is not there is made; one whose directory has gone has nothing relative.
+	// A missing session is created. If its directory is gone, relative paths fail.
 	assert.equal((await good(server, 'exists', { path: '.', sessionId: 'fresh' })).exists, true);
 	assert.ok((await api.list()).data.includes('fresh'));
 	if (!inRooms) {
@@ -328,14 +331,14 @@ shared('relative paths begin where the shell is, and nobody waits for it', async
 		assert.equal((await api.list()).data.includes('other'), false, 'an absolute path needs no session');
 		assert.equal((await good(server, 'exists', { path: '/tmp', sessionId: '__DISABLE_SESSION__' })).exists, true);
 	}
-	await until('rest', async () => (await api.call('GET', '/api/session/s/state')).state.status === 'prompt');
+	await until('the prompt', async () => (await api.call('GET', '/api/session/s/state')).state.status === 'prompt');
 	await server.run('s', 'mkdir gone; cd gone; rmdir ../gone');
 	await refused(server, 'read', { path: 'a' }, 404, 'FILE_NOT_FOUND');
 	await refused(server, 'list-files', { path: 'a' }, 404, 'FILE_NOT_FOUND');
 	assert.equal((await good(server, 'exists', { path: path.join(server.cwd, 'there/a') })).exists, true);
 });
 
-shared('the server itself is no file', async (server) => {
+shared("the server's own files are refused", async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const own = ['/proc/self/status', '/proc/thread-self/status', `/proc/${server.pid}/status`, `/proc/${server.pid}/task/${server.pid}/maps`,
 		'/proc/self/mem', '/proc/self/environ', '/proc/self/root/etc/passwd', '/proc/self/cwd', '/proc/self/fd/3', `/proc/${server.pid}/fd/4`, '/dev/fd/3', `/proc/./${server.pid}/../${server.pid}/auxv`];
@@ -347,12 +350,12 @@ shared('the server itself is no file', async (server) => {
 		}
 	for (const each of ['/proc/self/fd', `/proc/${server.pid}`, 'link/'])
 		assert.notEqual((await ask(server, 'list-files', { path: each })).status, 200, each);
-	if (!long) return; // all of /proc; how a listing opens what is below is in unit/shell/files/test_place
+	if (!long) return; // all of /proc; test_place in unit/shell/files tests how listings open directories
 	const listed = await good(server, 'list-files', { path: '/proc', options: { recursive: true } });
 	assert.equal(listed.files.some(({ relativePath }) => relativePath.startsWith(`${server.pid}/`)), false);
 });
 
-shared('a server that is killed leaves the old or the new content, and no litter', { timeout: 120_000 }, async (server) => {
+shared('a killed server leaves the old or the new content, and no temporary file', { timeout: 120_000 }, async (server) => {
 	const file = path.join(server.cwd, 'file.txt');
 	const contents = ['a', 'b'].map((letter) => letter.repeat(700_000));
 	writeFileSync(file, contents[0]);
@@ -369,14 +372,14 @@ shared('a server that is killed leaves the old or the new content, and no litter
 		assert.ok(contents.includes(now), `${now.length} bytes of ${now[0]}`);
 		await server.start();
 	}
-	// What a killed server has left under a name goes with a later write.
-	await until('no litter', async () => {
+	// Temporary files that a killed server has left are removed by a later write.
+	await until('the removal of temporary files', async () => {
 		await good(server, 'write', { path: file, content: 'end' });
 		return readdirSync(server.cwd).every((name) => !name.startsWith('.ringside'));
 	}, { timeout: 20_000, interval: 500 });
 });
 
-shared('twenty write one file, others read: nobody sees half of one', { timeout: 120_000 }, async (server) => {
+shared('twenty clients write one file while others read: contents are always complete', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const content = (i) => String.fromCharCode(97 + i).repeat(50_000 + i);
 	await good(server, 'write', { path: 'shared', content: content(0) });
@@ -391,13 +394,13 @@ shared('twenty write one file, others read: nobody sees half of one', { timeout:
 	assert.deepEqual(readdirSync(server.cwd), ['shared']);
 });
 
-scenario('drivers have files where they are trusted, of their session alone', { args: ['--drivers-may-all'] }, async (server) => {
+scenario('trusted drivers may use files, of their session alone', { args: ['--drivers-may-all'] }, async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	await server.session({ id: 'other', cwd: server.cwd });
 	const { token: driver } = await server.api.link('s', 'driver');
 	const { token: viewer } = await server.api.link('s', 'viewer');
 	await good(server, 'write', { path: 'mine', content: 'by the driver' }, driver);
-	assert.equal((await good(server, 'read', { path: 'mine', sessionId: undefined }, driver)).content, 'by the driver', 'named or not');
+	assert.equal((await good(server, 'read', { path: 'mine', sessionId: undefined }, driver)).content, 'by the driver', 'the session may be named or not');
 	for (const sessionId of ['other', 'default', 'none', '__DISABLE_SESSION__'])
 		await refused(server, 'read', { path: '/etc/passwd', sessionId }, 403, 'PERMISSION_DENIED', driver);
 	await refused(server, 'read', { path: 'mine' }, 403, 'PERMISSION_DENIED', viewer);
@@ -406,7 +409,7 @@ scenario('drivers have files where they are trusted, of their session alone', { 
 	await refused(server, 'read', { path: 'mine' }, 401, 'UNAUTHENTICATED', driver);
 });
 
-shared('drivers have none otherwise', async (server) => {
+shared('other drivers may not use files', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token } = await server.api.link('s', 'driver');
 	for (const route of ['read', 'read/stream', 'write', 'delete', 'mkdir', 'list-files', 'exists'])
@@ -414,7 +417,7 @@ shared('drivers have none otherwise', async (server) => {
 	assert.deepEqual(readdirSync(server.cwd), []);
 });
 
-scenario('a room has its own files and no others', { skip: noRooms || (inRooms && 'they are in rooms'), start: false, ordinary: true }, async (server) => {
+scenario('a sandbox has its own files and no others', { skip: noRooms || (inRooms && 'all tests run in sandboxes'), start: false, ordinary: true }, async (server) => {
 	const bound = path.join(server.root, 'bound');
 	const outside = path.join(server.root, 'secret');
 	mkdirSync(bound);
@@ -429,13 +432,13 @@ scenario('a room has its own files and no others', { skip: noRooms || (inRooms &
 	assert.equal((await good(server, 'exists', { path: outside })).exists, false);
 	await good(server, 'write', { path: path.join(bound, 'shared'), content: 'let in' });
 	assert.equal(readFileSync(path.join(bound, 'shared'), 'utf8'), 'let in');
-	// Relative ones too, and across the room's file systems.
+	// Relative paths too, and across file systems of the sandbox.
 	await good(server, 'write', { path: 'at home', content: 'home' });
 	assert.equal((await server.run('s', 'cd; cat "at home"; echo')).trim(), 'home');
 	await good(server, 'move', { sourcePath: 'at home', destinationPath: path.join(bound, 'moved') });
 	assert.equal(readFileSync(path.join(bound, 'moved'), 'utf8'), 'home');
 	assert.equal((await good(server, 'exists', { path: 'at home' })).exists, false);
-	// Links that lead out, as seen from outside.
+	// Links to targets outside the sandbox.
 	symlinkSync(outside, path.join(bound, 'out'));
 	symlinkSync('../'.repeat(40) + outside.slice(1), path.join(bound, 'up'));
 	symlinkSync(server.root, path.join(bound, 'dir'));
@@ -445,16 +448,16 @@ scenario('a room has its own files and no others', { skip: noRooms || (inRooms &
 	}
 	for (const each of ['/proc/self/root/etc/passwd', '/proc/1/root/etc/passwd', '/proc/1/cwd', '/proc/1/fd/3'])
 		assert.notEqual((await ask(server, 'read', { path: each })).status, 200, each);
-	await ask(server, 'write', { path: `${bound}/dir/planted`, content: 'x' }); // the room may have a directory of that name
+	await ask(server, 'write', { path: `${bound}/dir/planted`, content: 'x' }); // the sandbox may have a directory of that name
 	assert.equal(existsSync(path.join(server.root, 'planted')), false);
 	await refused(server, 'write', { path: '/etc/planted', content: 'x' }, 500, 'FILESYSTEM_ERROR');
 	await refused(server, 'read', { path: '/etc/shadow' }, 500, 'FILESYSTEM_ERROR');
 	await refused(server, 'read', { path: '/etc/passwd', sessionId: '__DISABLE_SESSION__' }, 400, 'VALIDATION_FAILED');
 	assert.equal(readFileSync(outside, 'utf8'), 'of the outside');
-	// A directory that is swapped for a link out, again and again, while files are written through it.
+	// Files are written through a directory that is repeatedly swapped with a link to the outside.
 	mkdirSync(path.join(bound, 'swapped'));
 	mkdirSync(path.join(server.root, 'prey'));
-	for (const place of [path.join(bound, 'swapped'), path.join(server.root, 'prey')]) chmodSync(place, 0o777); // the server may be another user's
+	for (const place of [path.join(bound, 'swapped'), path.join(server.root, 'prey')]) chmodSync(place, 0o777); // another user may run the server
 	symlinkSync(path.join(server.root, 'prey'), path.join(bound, 'lure'));
 	let over = false;
 	const swapping = (async () => {
@@ -472,12 +475,12 @@ scenario('a room has its own files and no others', { skip: noRooms || (inRooms &
 	over = true;
 	await swapping;
 	assert.ok(wrote > 0);
-	assert.deepEqual(readdirSync(path.join(server.root, 'prey')), [], 'nothing has come out');
+	assert.deepEqual(readdirSync(path.join(server.root, 'prey')), [], 'no file has escaped');
 });
 
 const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inRooms && 'the rooms of these tests are root\'s';
 
-scenario('with another user files are done with that user\'s rights', { skip: noUser, start: false }, async (server) => {
+scenario("with a session user, files are accessed with that user's rights", { skip: noUser, start: false }, async (server) => {
 	chmodSync(server.root, 0o755);
 	const theirs = path.join(server.root, 'theirs');
 	const ours = path.join(server.root, 'ours');
@@ -498,7 +501,7 @@ scenario('with another user files are done with that user\'s rights', { skip: no
 		await refused(server, 'list-files', { path: server.dir, sessionId }, 500, 'FILESYSTEM_ERROR');
 	}
 	await refused(server, 'delete', { path: path.join(ours, 'secret') }, 500, 'FILESYSTEM_ERROR');
-	// Threads of that user are nothing that the user could signal, nor look into.
+	// The user can neither signal nor inspect the threads that run as this user.
 	const threads = readdirSync(`/proc/${server.pid}/task`).filter((tid) => /^Uid:\t0\t1\t0\t1$/m.test(readFileSync(`/proc/${server.pid}/task/${tid}/status`, 'utf8')));
 	assert.ok(threads.length > 0);
 	for (const tid of threads)
@@ -506,7 +509,7 @@ scenario('with another user files are done with that user\'s rights', { skip: no
 	assert.equal((await good(server, 'exists', { path: 'a/b' })).exists, true);
 });
 
-shared('moving across file systems takes owner, mode, times and trees along', { skip: inRooms && 'the room has file systems of its own' }, async (server) => {
+shared('moving across file systems keeps owner, mode, times and trees', { skip: inRooms && 'the sandbox has other file systems' }, async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const other = `/dev/shm/rs-files-${process.pid}`;
 	mkdirSync(other);
@@ -527,7 +530,7 @@ shared('moving across file systems takes owner, mode, times and trees along', { 
 		assert.equal(readlinkSync(at('deep/link')), 'file');
 		assert.ok(statSync(at('fifo')).isFIFO());
 		assert.deepEqual(readdirSync(server.cwd), ['arrived']);
-		// What cannot be put there stays where it was.
+		// A file that cannot be moved stays.
 		mkdirSync(path.join(other, 'again', 'x'), { recursive: true });
 		mkdirSync(path.join(server.cwd, 'again/again/full'), { recursive: true });
 		await refused(server, 'move', { sourcePath: path.join(other, 'again'), destinationPath: 'again' }, 500, 'FILESYSTEM_ERROR');
@@ -538,9 +541,9 @@ shared('moving across file systems takes owner, mode, times and trees along', { 
 	}
 });
 
-/** What the file system keeps of a file besides: those who use it say so, and lists of who may. */
+/** Run python3 code on files, to set and read extended attributes and access control lists. */
 const attributes = (code, ...names) => execFileSync('python3', ['-c', `import os, sys\n${code}`, ...names], { encoding: 'utf8' });
-shared('extended attributes and access control lists stay', async (server, t) => {
+shared('extended attributes and access control lists are kept', async (server, t) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const at = (name) => path.join(server.cwd, name);
 	writeFileSync(at('file'), 'old');
@@ -567,10 +570,10 @@ except OSError: print('none')`;
 		assert.equal(shown(name), before);
 	}
 	assert.match(shown('file'), /system.posix_acl_access.*user.origin.*there/);
-	assert.match(shown('listed/plain'), /^\{\}/, 'it has no list, since it had none');
+	assert.match(shown('listed/plain'), /^\{\}/, 'a file without a list gets none');
 });
 
-shared('hard links: the written one is another file', async (server) => {
+shared('hard links: the written file becomes a new one', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const [one, two] = ['one', 'two'].map((name) => path.join(server.cwd, name));
 	writeFileSync(one, 'old');

@@ -1,4 +1,4 @@
-// Files as they are, over GET and PUT of /api/file: parts, conditions, what breaks off, and files larger than memory.
+// Raw files, over GET and PUT of /api/file: ranges, conditions, interrupted bodies, and files larger than memory.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ const ready = async (server) => {
 	return (...names) => path.join(server.cwd, ...names);
 };
 
-/** A request whose body is written by hand. */
+/** A request whose body the test writes. */
 function raw(server, name, headers = {}, method = 'PUT') {
 	const request = http.request(`${server.base}${url(name)}`, { method, agent: false, headers: { Authorization: `Bearer ${server.token}`, ...headers } });
 	request.answer = new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ function raw(server, name, headers = {}, method = 'PUT') {
 	return request;
 }
 
-scenario('a file as it is, and parts of it', async (server) => {
+scenario('a raw file, and ranges of it', async (server) => {
 	const at = await ready(server);
 	const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257));
 	writeFileSync(at('a ü.bin'), bytes);
@@ -65,19 +65,19 @@ scenario('a file as it is, and parts of it', async (server) => {
 		assert.equal(said(await get(server, 'a ü.bin', headers)), expected, JSON.stringify(headers));
 	writeFileSync(at('empty'), '');
 	assert.deepEqual([(await get(server, 'empty')).status, (await get(server, 'empty')).headers['content-length']], [200, '0']);
-	assert.equal((await get(server, at('empty'))).status, 200, 'absolute, with a slash of its own');
-	assert.match((await get(server, '/proc/1/status')).text, /^Name:/, 'what has no size');
+	assert.equal((await get(server, at('empty'))).status, 200, 'an absolute path, with two slashes');
+	assert.match((await get(server, '/proc/1/status')).text, /^Name:/, 'a file without a size');
 	mkdirSync(at('dir'));
 	execFileSync('mkfifo', [at('fifo')]);
 	for (const [name, expected] of [['none', '404 FILE_NOT_FOUND'], ['fifo', '404 FILE_NOT_FOUND'], ['dir', '400 IS_DIRECTORY'], ['', '400 IS_DIRECTORY'], ['/proc/self/mem', '500 FILESYSTEM_ERROR'], ['x'.repeat(255), '404 FILE_NOT_FOUND']])
 		assert.equal(said(await get(server, name)), expected, name);
 });
 
-scenario('a file is written as it comes', async (server) => {
+scenario('a file is written as the body arrives', async (server) => {
 	const at = await ready(server);
 	const first = await put(server, 'a', 'one');
 	assert.deepEqual([first.status, first.json.size, first.json.created, first.json.path], [200, 3, true, 'a']);
-	assert.equal((await get(server, 'a')).headers.etag, first.headers.etag, 'the tag of what was written');
+	assert.equal((await get(server, 'a')).headers.etag, first.headers.etag, 'the tag of the written file');
 	const second = await put(server, 'a', '');
 	assert.deepEqual([second.json.created, second.json.size, readFileSync(at('a')).length], [false, 0, 0]);
 	assert.equal(said(await put(server, 'x/y/z', 'deep')), '404 FILE_NOT_FOUND');
@@ -87,13 +87,13 @@ scenario('a file is written as it comes', async (server) => {
 	assert.equal(said(await put(server, 'dir', 'x')), '400 IS_DIRECTORY');
 	assert.equal(said(await put(server, 'a', 'tail', { 'Content-Range': 'bytes 3-6/7' })), '400 VALIDATION_FAILED');
 	assert.equal((await put(server, 'new', 'x', { 'If-Unmodified-Since': 'some day' })).status, 200);
-	// Two clients of a link replace what they have read: one of them succeeds.
+	// Two clients replace a file that they have read: one of them succeeds.
 	symlinkSync('a', at('to a'));
 	const { etag } = (await get(server, 'to a')).headers;
 	const both = await Promise.all(['1', '2'].map((text) => put(server, 'to a', text, { 'If-Match': etag })));
 	assert.deepEqual(both.map(({ status }) => status).sort(), [200, 412]);
 	assert.equal(said(await put(server, '/proc/self/mem', 'x')), '500 FILESYSTEM_ERROR');
-	// In chunks, and nothing is seen of it before the end.
+	// Chunked; the file is unchanged until the body is complete.
 	writeFileSync(at('chunks'), 'old');
 	const request = raw(server, 'chunks', { 'Transfer-Encoding': 'chunked' });
 	request.write('n'.repeat(200_000));
@@ -107,7 +107,7 @@ scenario('a file is written as it comes', async (server) => {
 	assert.deepEqual(readdirSync(server.cwd).sort(), ['a', 'chunks', 'dir', 'new', 'to a', 'x']);
 });
 
-scenario('what breaks off leaves what was there, and no litter', async (server) => {
+scenario('an interrupted body leaves the old file, and no temporary file', async (server) => {
 	const at = await ready(server);
 	writeFileSync(at('kept'), 'old');
 	const open = () => readdirSync(`/proc/${server.pid}/fd`).filter((fd) => {
@@ -120,29 +120,29 @@ scenario('what breaks off leaves what was there, and no litter', async (server) 
 	for (let i = 0; i < 5; i++) {
 		const request = raw(server, 'kept', { 'Content-Length': 1_000_000 });
 		request.write('x'.repeat(300_000));
-		await until('the file that is being written', () => open() > 0);
+		await until('the temporary file', () => open() > 0);
 		request.destroy();
-		await until('that it is given up', () => open() === 0);
+		await until('the end of the temporary file', () => open() === 0);
 	}
 	assert.equal(readFileSync(at('kept'), 'utf8'), 'old');
 	const request = raw(server, 'kept', { 'Content-Length': 1_000_000 });
 	request.write('x'.repeat(300_000));
-	await until('the file that is being written', () => open() > 0);
+	await until('the temporary file', () => open() > 0);
 	await server.kill('SIGKILL');
 	assert.equal(readFileSync(at('kept'), 'utf8'), 'old');
 	assert.deepEqual(readdirSync(server.cwd), ['kept']);
 	await server.start();
 });
 
-scenario('updates are not lost', { timeout: 90_000 }, async (server) => {
+scenario('no update is lost', { timeout: 90_000 }, async (server) => {
 	const at = await ready(server);
 	assert.equal((await put(server, 'n', '0', { 'If-None-Match': '*' })).status, 200);
 	assert.equal(said(await put(server, 'n', 'x', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
 	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '"other"' })), '412 PRECONDITION_FAILED');
-	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '' })), '412 PRECONDITION_FAILED', 'a list with nothing in it');
+	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '' })), '412 PRECONDITION_FAILED', 'an empty list');
 	assert.equal(said(await put(server, 'none', 'x', { 'If-Match': '*' })), '412 PRECONDITION_FAILED');
 	assert.equal(existsSync(at('none')), false);
-	// Eight count in one file: each success is one more, none is lost.
+	// Eight clients increment a counter in one file: each success adds one.
 	let won = 0;
 	await Promise.all(Array.from({ length: 8 }, async () => {
 		for (let i = 0; i < 12; i++) {
@@ -153,16 +153,16 @@ scenario('updates are not lost', { timeout: 90_000 }, async (server) => {
 	}));
 	assert.equal(Number(readFileSync(at('n'), 'utf8')), won);
 	assert.ok(won >= 12, String(won));
-	// Of twenty who make one file, one does.
+	// Of twenty clients that create one file, one succeeds.
 	const made = await Promise.all(Array.from({ length: 20 }, (_, i) => put(server, 'once', `by ${i}`, { 'If-None-Match': '*' })));
 	assert.equal(made.filter(({ status }) => status === 200).length, 1);
 	assert.ok(made.every(({ status }) => [200, 412].includes(status)));
 	assert.equal(readFileSync(at('once'), 'utf8'), `by ${made.findIndex(({ status }) => status === 200)}`);
-	// One that was changed while the body came.
+	// A file that changes while the body arrives.
 	const { headers: { etag } } = await get(server, 'n');
 	const request = raw(server, 'n', { 'If-Match': etag, 'Content-Length': 10 });
 	request.write('12345');
-	await until('that it is taken', () => readdirSync(`/proc/${server.pid}/fd`).some((fd) => {
+	await until('the temporary file', () => readdirSync(`/proc/${server.pid}/fd`).some((fd) => {
 		try {
 			return readlinkSync(`/proc/${server.pid}/fd/${fd}`).startsWith(`${server.cwd}/`);
 		} catch {
@@ -178,7 +178,7 @@ scenario('updates are not lost', { timeout: 90_000 }, async (server) => {
 	assert.deepEqual(readdirSync(server.cwd).sort(), ['n', 'once']);
 });
 
-scenario('links are written through, and 100 is waited for', async (server) => {
+scenario('links are written through, and 100 Continue is awaited', async (server) => {
 	const at = await ready(server);
 	writeFileSync(at('target'), 'old');
 	symlinkSync('target', at('link'));
@@ -193,13 +193,13 @@ scenario('links are written through, and 100 is waited for', async (server) => {
 	});
 	request.end('yes');
 	(await request.answer).resume();
-	await until('what was sent', () => readFileSync(at('target'), 'utf8') === 'yes');
+	await until('the written file', () => readFileSync(at('target'), 'utf8') === 'yes');
 });
 
 const size = 2 * 1024 ** 3;
-scenario('two gigabytes go up and down in the memory of little', { timeout: 300_000, memory: true }, async (server, t) => {
+scenario('two gigabytes up and down in little memory', { timeout: 300_000, memory: true }, async (server, t) => {
 	const at = await ready(server);
-	if (sanitized()) return; // what is freed is kept
+	if (sanitized()) return; // freed memory is kept
 	const block = Buffer.alloc(1 << 20, 'ringside');
 	const before = rssAnon(server.pid);
 	let most = before;

@@ -1,4 +1,4 @@
-// Disks that do not answer: who asks them takes so many threads and no more, is told, and everybody else goes on.
+// Disks that do not answer: requests to them use a limited number of threads and get an error, and everything else goes on.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { until } from './lib/until.mjs';
 const skip = noHung();
 const each = 4;
 
-/** The numbers of files in /metrics. */
+/** The metrics of files. */
 async function numbers(server) {
 	const { text } = await server.api.raw('GET', '/metrics');
 	return Object.fromEntries([...text.matchAll(/^ringside_(file_\w+) (\d+)$/gm)].map(([, name, value]) => [name, Number(value)]));
@@ -19,7 +19,7 @@ async function numbers(server) {
 const said = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 const read = (api, sessionId, file) => api.raw('POST', '/api/read', { sessionId, path: file }, { timeout: 60_000 });
 
-scenario('who asks a disk that does not answer holds four threads, and is told', { skip, args: ['--drivers-may-all'] }, async (server, t) => {
+scenario('a client of a disk that does not answer uses at most four threads, and gets an error', { skip, args: ['--drivers-may-all'] }, async (server, t) => {
 	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
 	mkdirSync(hung);
 	writeFileSync(fine, 'text');
@@ -32,15 +32,15 @@ scenario('who asks a disk that does not answer holds four threads, and is told',
 		const waiting = [];
 		const ask = (api, count) => Array.from({ length: count }, () => waiting.push(read(api, 's', path.join(hung, 'file'))));
 		ask(driver, each);
-		await until('they are stuck', async () => (await numbers(server)).file_threads_stuck === each);
-		await until('the log says so', () => /msg="a disk does not answer" threads=\d+ for=link:/.test(server.stderr));
+		await until('the stuck threads', async () => (await numbers(server)).file_threads_stuck === each);
+		await until('the warning in the log', () => /msg="a disk does not answer" threads=\d+ for=link:/.test(server.stderr));
 		assert.equal(said(await read(driver, 's', fine)), '429 FILES_STUCK');
 		assert.equal(said(await driver.raw('GET', '/api/file/fine?sessionId=s')), '429 FILES_STUCK');
-		// The owner is somebody else, and so is another session.
+		// The owner and other sessions are not affected.
 		assert.equal(said(await read(server.api, 's', fine)), '200');
 		ask(server.api, each + 3);
 		const late = waiting.slice(-3);
-		assert.deepEqual((await Promise.all(late)).map(said), Array(3).fill('429 FILES_STUCK'), 'those that waited for a thread are told');
+		assert.deepEqual((await Promise.all(late)).map(said), Array(3).fill('429 FILES_STUCK'), 'requests that waited for a thread get the error');
 		assert.equal(said(await read(server.api, 's', fine)), '429 FILES_STUCK');
 		assert.equal(said(await read(server.api, 't', fine)), '200');
 		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
@@ -48,14 +48,14 @@ scenario('who asks a disk that does not answer holds four threads, and is told',
 		assert.deepEqual([n.file_threads_stuck, n.file_jobs_stuck_total, n.file_jobs_refused_total], [2 * each, 2 * each, 6]);
 		await letGo();
 		for (const answer of await Promise.all(waiting)) assert.match(said(answer), /^(500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND|429 FILES_STUCK)$/);
-		await until('nothing is stuck', async () => (await numbers(server)).file_threads_stuck === 0);
+		await until('the end of the stuck threads', async () => (await numbers(server)).file_threads_stuck === 0);
 		assert.equal(said(await read(driver, 's', fine)), '200');
 	} finally {
 		await letGo();
 	}
 });
 
-scenario('as many sessions as there are threads have disks that do not answer, and the next one works', { skip, timeout: 100_000 }, async (server, t) => {
+scenario('as many sessions as threads have disks that do not answer, and the next one works', { skip, timeout: 100_000 }, async (server, t) => {
 	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
 	mkdirSync(hung);
 	writeFileSync(fine, 'text');
@@ -66,18 +66,18 @@ scenario('as many sessions as there are threads have disks that do not answer, a
 	try {
 		const waiting = ids.flatMap((id) => Array.from({ length: each }, (_, i) => (i % 2 ? read(server.api, id, path.join(hung, 'x'))
 			: server.api.raw('PUT', `/api/file/${encodeURIComponent('/')}${hung.slice(1)}/y?sessionId=${id}`, Buffer.from('x'), { timeout: 60_000 }))));
-		await until('more are stuck than there are threads', async () => (await numbers(server)).file_threads_stuck > 16, { timeout: 30_000 });
+		await until('more stuck threads than usual threads', async () => (await numbers(server)).file_threads_stuck > 16, { timeout: 30_000 });
 		assert.equal(said(await read(server.api, 'free', fine)), '200');
 		await letGo();
 		await Promise.all(waiting);
-		await until('the spare ones have gone', async () => (await numbers(server)).file_threads <= 16 + 1);
+		await until('the end of the spare threads', async () => (await numbers(server)).file_threads <= 16 + 1);
 		assert.equal(said(await read(server.api, 's0', fine)), '200');
 	} finally {
 		await letGo();
 	}
 });
 
-scenario('watches of a disk that does not answer are told so, and others go on', { skip, timeout: 100_000 }, async (server, t) => {
+scenario('watches of a disk that does not answer get an error, and others go on', { skip, timeout: 100_000 }, async (server, t) => {
 	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
 	mkdirSync(hung);
 	mkdirSync(fine);
@@ -87,10 +87,10 @@ scenario('watches of a disk that does not answer are told so, and others go on',
 		const ask = (what, i) => server.api.raw('POST', `/api/${what}`, { path: path.join(hung, `${i}`) }, { timeout: 60_000 });
 		const waiting = ['watch', 'watch', 'watch/check'].map(ask);
 		const stream = new EventStream(server, '/api/watch', { method: 'POST', body: { path: fine } });
-		await until('it is watched', () => stream.events.some(({ type }) => type === 'watching'));
-		// With as many as may be it goes on all the same.
+		await until('the watch', () => stream.events.some(({ type }) => type === 'watching'));
+		// Also with as many requests as permitted.
 		waiting.push(ask('watch', 3), ask('watch', 4));
-		await until('the last one is told', async () => said(await waiting[4]) === '500 WATCH_START_ERROR');
+		await until('the error of the last request', async () => said(await waiting[4]) === '500 WATCH_START_ERROR');
 		writeFileSync(path.join(fine, 'new'), '');
 		await until('an event', () => stream.events.some(({ eventType }) => eventType === 'create'));
 		assert.equal(said(await server.api.raw('POST', '/api/watch/check', { path: fine })), '200');
@@ -111,7 +111,7 @@ scenario('a server ends while a disk does not answer', { memory: true, skip: ski
 	try {
 		const waiting = Array.from({ length: 3 }, () => read(server.api, 's', path.join(hung, 'x')).catch(() => {}));
 		waiting.push(server.api.raw('POST', '/api/watch', { path: path.join(hung, 'x') }, { timeout: 60_000 }).catch(() => {}));
-		await until('they are at work', async () => (await numbers(server)).file_threads_busy >= 3);
+		await until('the busy threads', async () => (await numbers(server)).file_threads_busy >= 3);
 		server.child.kill('SIGTERM');
 		await server.ended;
 		await Promise.all(waiting);
@@ -121,13 +121,13 @@ scenario('a server ends while a disk does not answer', { memory: true, skip: ski
 	}
 });
 
-scenario('a working directory whose disk does not answer holds up who names it, and nobody else', { skip, timeout: 100_000 }, async (server, t) => {
+scenario('a working directory on a disk that does not answer delays only requests that name it', { skip, timeout: 100_000 }, async (server, t) => {
 	const hung = path.join(server.cwd, 'hung');
 	mkdirSync(hung);
 	await server.session({ id: 's', cwd: server.cwd });
 	const { contextId } = await server.api.call('POST', '/api/contexts', { language: 'python', cwd: hung });
 	const code = (text) => server.api.raw('POST', '/api/execute/code', { context_id: contextId, code: text }, { timeout: 60_000 });
-	// Its executor has ended: the next code begins one, there.
+	// The executor has ended: the next code starts one in that directory.
 	await code('import os; os._exit(1)');
 	const letGo = await hang(hung);
 	if (!letGo) return t.skip('nothing can be mounted');
@@ -142,15 +142,15 @@ scenario('a working directory whose disk does not answer holds up who names it, 
 	];
 	try {
 		const waiting = [...Array.from({ length: each }, () => post('/api/run', { command: 'pwd', cwd })), post('/api/session/s/exec', { command: 'pwd', cwd })];
-		await until('they are stuck', async () => (await numbers(server)).file_threads_stuck === each + 1);
+		await until('the stuck threads', async () => (await numbers(server)).file_threads_stuck === each + 1);
 		for (const [route, body] of named) assert.equal(said(await post(route, body)), '429 FILES_STUCK', route);
-		// Where nothing is named, or something else, all is well.
+		// Requests with another or no directory work.
 		assert.equal((await post('/api/run', { command: 'echo here' })).json.stdout, 'here\n');
 		assert.equal(said(await post('/api/session/s/exec', { command: 'true', cwd: server.cwd })), '200');
 		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
 		await letGo();
 		for (const answer of await Promise.all(waiting)) assert.match(said(answer), /^(400 VALIDATION_FAILED|429 FILES_STUCK|200)$/);
-		await until('nothing is stuck', async () => (await numbers(server)).file_threads_stuck === 0);
+		await until('the end of the stuck threads', async () => (await numbers(server)).file_threads_stuck === 0);
 		assert.equal(said(await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: server.cwd })), '200');
 	} finally {
 		await letGo();

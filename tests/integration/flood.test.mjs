@@ -1,11 +1,10 @@
 // A flood with fast, slow, stalled and reconnecting clients.
 //
-// Who wants every byte says so with a large lag=; others get a snapshot in place of their backlog (see
-// snapshot.test.mjs).
+// Clients with a large lag= get every byte; others get a snapshot in place of their backlog (see snapshot.test.mjs).
 //
-// RINGSIDE_TEST_FLOOD_MB: how much is printed. It comes in parts, and the next part is asked for
-// when the reading clients have come near: this process shares the processors with the server, and
-// a reader that falls off the ring because the test is slow would show nothing.
+// RINGSIDE_TEST_FLOOD_MB: size of the output. It is printed in parts; the next part starts when the reading clients have
+// nearly caught up: the test shares the processors with the server, and a reader that falls behind the ring only because the
+// test is slow proves nothing.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,11 +16,11 @@ import { times } from './lib/soak.mjs';
 import { pause, until } from './lib/until.mjs';
 
 const megabytes = times(20, 200, 'RINGSIDE_TEST_FLOOD_MB');
-const ring = times(4, 64); // MiB; a client that stalls has to fall out of it
+const ring = times(4, 64); // MiB; less than a stalled client falls behind
 const readers = 7;
-const everything = 1e12; // as lag: only what the ring has lost is skipped
+const everything = 1e12; // as lag: only bytes that the ring has lost are skipped
 
-const KERNEL_KEEPS = 8e6; // for one connection, as tcp_rmem and tcp_wmem have it
+const KERNEL_KEEPS = 8e6; // for one connection, as tcp_rmem and tcp_wmem set it
 
 /** Mixed text: log lines, colours, CJK, emoji, random base64. Line feeds only, no queries. */
 function mixture(length) {
@@ -42,7 +41,7 @@ function mixture(length) {
 	return Buffer.concat(parts);
 }
 
-/** Marks every offset at which a terminal in its ground state can begin. */
+/** Mark every offset at which a terminal in its ground state can start. */
 function groundStates(bytes) {
 	const ground = new Uint8Array(bytes.length + 1);
 	let state = 'ground';
@@ -63,7 +62,7 @@ function groundStates(bytes) {
 	return ground;
 }
 
-/** Compares what comes with a stream that repeats `period` from `start` on to `end`. */
+/** Compares received bytes with a stream that repeats `period` from `start` to `end`. */
 class Comparison {
 	constructor(period) {
 		this.period = period;
@@ -94,7 +93,7 @@ class Comparison {
 			const length = Math.min(to - from, this.period.length);
 			if (bytes.compare(this.twice, phase, phase + length, from, from + length) !== 0) {
 				const at = bytes.findIndex((byte, index) => index >= from && byte !== this.twice[phase + index - from]);
-				throw new Error(`other bytes from offset ${offset + at} on (the run began at ${offset}): `
+				throw new Error(`different bytes from offset ${offset + at} on (the piece starts at ${offset}): `
 					+ `${JSON.stringify(bytes.toString('latin1', at, at + 60))} instead of `
 					+ `${JSON.stringify(this.twice.toString('latin1', phase + at - from, phase + at - from + 60))}`);
 			}
@@ -104,7 +103,7 @@ class Comparison {
 	}
 }
 
-scenario(`${megabytes} MB to ten clients, two of them stalled, one coming and going`, {
+scenario(`${megabytes} MB to ten clients, two of them stalled, one reconnecting`, {
 	memory: true,
 	args: ['--ring-size', `${ring}M`], timeout: 600_000,
 }, async (server) => {
@@ -150,7 +149,7 @@ touch over
 				client.hashed(bytes, offset);
 			},
 		});
-		// Hashes exactly the flood: the pieces of it in the order they come.
+		// Hash exactly the flood: its pieces in the order in which they arrive.
 		client.hashed = (bytes, offset) => {
 			const from = Math.max(0, client.begin - offset);
 			const to = Math.min(bytes.length, client.begin + total - offset);
@@ -185,7 +184,7 @@ touch over
 	visits.catch((error) => { visitor.failure ??= error; });
 
 	writeFileSync(path.join(server.cwd, 'start'), '');
-	const begin = await until('begin', async () => {
+	const begin = await until('the beginning', async () => {
 		const piece = await api.output('s', beforeScript, beforeScript + 8192);
 		const at = piece.indexOf('<begin>');
 		return at >= 0 && beforeScript + at + 7;
@@ -201,7 +200,7 @@ touch over
 	let base;
 	let peak = 0;
 	for (let part = 1; part <= parts; part += 1) {
-		await until(`part ${part} of the flood: the program stands still`, () => {
+		await until(`part ${part} of the flood: a program that waits`, () => {
 			check();
 			peak = Math.max(peak, rssAnon(server.pid));
 			try {
@@ -237,9 +236,8 @@ touch over
 	}
 	for (const client of reading) assert.equal(client.connections, 1);
 
-	// The stalled ones read again: what they get is the stream, up to gaps that were announced, with a
-	// snapshot in place of each.
-	assert.ok(stalled.every(({ offset }) => offset < end - (ring << 20)), 'nobody was stalled: the flood is too small');
+	// The stalled clients read again: they get the stream, except for announced gaps, each replaced by a snapshot.
+	assert.ok(stalled.every(({ offset }) => offset < end - (ring << 20)), 'no client was stalled: the flood is too small');
 	stalled.forEach((client) => client.unstall());
 	await Promise.all(stalled.map((client) => client.untilOffset(end + 3, { timeout: 60_000 })));
 	peak = Math.max(peak, rssAnon(server.pid));
@@ -247,7 +245,7 @@ touch over
 		assert.ok(client.gaps.length >= 1);
 		let skipped = 0;
 		for (const gap of client.gaps) {
-			assert.equal(gap.skipped, gap.to - gap.from, 'the gap is not what was announced');
+			assert.equal(gap.skipped, gap.to - gap.from, 'the gap differs from its announcement');
 			assert.ok(gap.skipped > 0);
 			skipped += Math.max(0, Math.min(gap.to, end) - Math.max(gap.from, begin));
 		}
@@ -291,8 +289,8 @@ scenario('a gap never ends inside a character or an escape sequence', {
 	const gaps = () => clients.reduce((sum, client) => sum + client.gaps.length, 0);
 	for (let round = 0; round < rounds; round += 1) {
 		const client = clients[round % clients.length];
-		// More than the kernel keeps for one that does not read: what comes behind that has left the ring.
-		await until('flood', async () => (await api.get('s')).offset > client.offset + KERNEL_KEEPS);
+		// More than the kernel buffers for a stalled reader: later bytes have left the ring.
+		await until('the flood', async () => (await api.get('s')).offset > client.offset + KERNEL_KEEPS);
 		const gapsBefore = client.gaps.length;
 		client.unstall();
 		await until('a gap', () => {
@@ -320,8 +318,8 @@ scenario('a gap never ends inside a character or an escape sequence', {
 		assert.ok(client.comparison.compared > 0);
 	}
 	for (const at of newcomers) {
-		assert.ok(at >= begin, 'the ring still has its beginning');
-		assert.ok(ground[(at - begin) % period.length], `a new client begins at ${at}, inside something`);
+		assert.ok(at >= begin, 'the ring still has the beginning of the flood');
+		assert.ok(ground[(at - begin) % period.length], `a new client begins at ${at}, inside a character or a sequence`);
 	}
 });
 
@@ -332,14 +330,14 @@ scenario('one flooding session does not slow another', async (server) => {
 	const drain = await server.client({ sessionId: 'flood', lag: everything, sink: () => {}, keepLog: false }).connect();
 	const client = await server.client({ sessionId: 'calm' }).connect();
 	drain.type('yes "$(seq -s, 1 30)"\r');
-	await until('flood', () => drain.received > 2_000_000);
-	// How much of the flood comes between a command and what it prints; tests/bench/echo tells the time.
+	await until('the flood', () => drain.received > 2_000_000);
+	// Bytes of the flood between a command and its output; tests/bench/echo measures the time.
 	const between = [];
 	const echoes = times(20, 60);
 	for (let at = 0; at < echoes; at += 1) {
 		const { received } = drain;
 		client.type(`echo e""cho${at}=\r`);
-		await until('echo', () => client.text.includes(`echo${at}=\r\n`), { interval: 1 });
+		await until('the echo', () => client.text.includes(`echo${at}=\r\n`), { interval: 1 });
 		between.push((drain.received - received) / 1e6);
 	}
 	between.sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-// The focus (mode 1004): a session has one, however many terminals watch it, and a program hears of its changes.
+// The focus (mode 1004): a session has one state for all its terminals, and the program gets its changes.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { settled, watch, witness, assertShows } from './lib/watcher.mjs';
 const IN = '\x1b[I';
 const OUT = '\x1b[O';
 
-/* Writes down all that is typed. On "+" and "-" it sets and resets the mode, on "=" sets it again; "q" ends it. */
+/* Logs its input. On "+" and "-" it sets and resets the mode, on "=" it sets it again; "q" ends it. */
 const listener = String.raw`use strict; $| = 1; system("stty raw -echo"); print "<listening>";
 open my $out, ">", "heard"; $out->autoflush;
 for (;;) {
@@ -28,11 +28,11 @@ async function listen(server) {
 	const heard = () => (existsSync(path.join(server.cwd, 'heard')) ? readFileSync(path.join(server.cwd, 'heard'), 'latin1') : '');
 	return {
 		heard,
-		/** Exactly this was typed so far, and nothing else comes. */
+		/** Exactly this has been typed, and nothing more comes. */
 		async hears(expected) {
-			await until(() => `${JSON.stringify(expected)}: it heard ${JSON.stringify(heard())}`, () => heard().length >= expected.length);
+			await until(() => `${JSON.stringify(expected)}: the input is ${JSON.stringify(heard())}`, () => heard().length >= expected.length);
 			assert.equal(JSON.stringify(heard()), JSON.stringify(expected));
-			await stays('just that', () => heard() === expected, 150);
+			await stays('only that input', () => heard() === expected, 150);
 		},
 		async turn(key) {
 			const { offset } = await server.api.get('s');
@@ -42,14 +42,14 @@ async function listen(server) {
 	};
 }
 
-/** The server has taken what they have sent. */
+/** The server has processed everything that the clients have sent. */
 const taken = (...clients) => Promise.all(clients.map(async (client) => {
 	const t = Math.random();
 	client.control({ type: 'ping', t });
 	await client.untilMessage('pong', (pong) => pong.t === t);
 }));
 
-scenario('without the mode nobody hears of the focus', async (server) => {
+scenario('without the mode no focus report is typed', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
 	const one = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
@@ -60,7 +60,7 @@ scenario('without the mode nobody hears of the focus', async (server) => {
 	}
 	await taken(one, two);
 	await program.hears('');
-	// Nor is it typing: the size and the presence stay.
+	// A report is not typing: size and presence do not change.
 	const { clients, sizeBy } = one.messages.filter(({ type }) => type === 'presence').at(-1);
 	assert.deepEqual(clients.map(({ typedAt }) => typedAt), [null, null]);
 	assert.equal(sizeBy, one.attached.clientId);
@@ -68,7 +68,7 @@ scenario('without the mode nobody hears of the focus', async (server) => {
 	assert.ok(![...one.messages, ...two.messages].some(({ type }) => type === 'error'));
 });
 
-scenario('a session has the focus as long as somebody has it', async (server) => {
+scenario('a session has the focus while a client has it', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
@@ -95,24 +95,24 @@ scenario('a session has the focus as long as somebody has it', async (server) =>
 	await says(two, OUT, false);
 	await says(two, IN, true);
 
-	// Whoever leaves takes the focus along.
+	// A client that disconnects loses its focus.
 	const three = await server.client({ sessionId: 's' }).connect();
 	await says(three, IN, false);
 	two.terminate();
-	await until('one less', async () => (await api.get('s')).clients === 3);
+	await until('three clients', async () => (await api.get('s')).clients === 3);
 	await program.hears(heard);
 	await three.close();
 	heard += OUT;
 	await program.hears(heard);
 	viewer.terminate();
 	one.terminate();
-	await until('nobody', async () => (await api.get('s')).clients === 0);
+	await until('no client', async () => (await api.get('s')).clients === 0);
 	await program.hears(heard);
 	const four = await server.client({ sessionId: 's' }).connect();
 	await says(four, IN, true);
 });
 
-scenario('only a report by itself is one; the rest is typed as it is', async (server) => {
+scenario('only a separate focus report counts; other bytes are typed unchanged', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
 	const client = await server.client({ sessionId: 's' }).connect();
@@ -127,18 +127,18 @@ scenario('only a report by itself is one; the rest is typed as it is', async (se
 		heard += odd.join('');
 		await program.hears(heard);
 	}
-	// The API is no terminal: what it types is typed.
+	// Input over the API is always typed.
 	await server.api.input('s', IN);
 	await program.hears(heard + IN);
 });
 
-scenario('a program that asks anew hears anew', async (server) => {
+scenario('a program that sets the mode again gets a new report', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const program = await listen(server);
 	const one = await server.client({ sessionId: 's' }).connect();
 	const two = await server.client({ sessionId: 's' }).connect();
 	await program.turn('+');
-	// Terminals say at once whether they have it, as xterm.js does.
+	// Terminals report their focus at once, as xterm.js does.
 	one.type(IN);
 	two.type(OUT);
 	await taken(one, two);
@@ -152,7 +152,7 @@ scenario('a program that asks anew hears anew', async (server) => {
 	two.type(IN);
 	await taken(one, two);
 	await program.hears(`+${IN}-+${IN}`);
-	// It has been on: nobody has to be told what is so already.
+	// The mode was set already: the state is known.
 	await program.turn('=');
 	one.type(OUT);
 	two.type(IN);
@@ -162,7 +162,7 @@ scenario('a program that asks anew hears anew', async (server) => {
 	await program.hears(`+${IN}-+${IN}=${OUT}`);
 });
 
-scenario('the mode is there for those who come, and after a crash', async (server) => {
+scenario('the mode is restored for new clients, and after a crash', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const truth = await witness(server, 's');
 	const program = await listen(server);

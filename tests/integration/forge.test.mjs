@@ -1,5 +1,5 @@
-// What the marks of a session's shell are known by reaches nobody who could have them printed: no viewer, live or
-// later, no reader of the output. So what they have seen forges no command when a file with it is shown.
+// The keys of shell marks are never sent to clients: neither to live and later viewers, nor to readers of the output. So
+// displaying a file cannot forge a command.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ function nonceOf(server) {
 const exec = (server, command) => server.api.call('POST', `/api/session/${id}/exec`, { command, waitMs: 20_000 }).then(({ data }) => data);
 const blocks = async (server) => (await server.api.call('GET', `/api/session/${id}/blocks`)).blocks;
 
-/** A client that has all there is, up to a text. */
+/** A client that has received all output up to a text. */
 async function seen(server, options, text) {
 	const client = await server.client({ sessionId: id, cols: 80, rows: 24 }).connect(options);
 	await until(text, () => Buffer.concat(client.chunks).includes(text));
@@ -26,7 +26,7 @@ async function seen(server, options, text) {
 	return all;
 }
 
-scenario('no reader gets the secret of the marks, and what they get forges no block', async (server) => {
+scenario('no reader gets the secret of the marks, and replayed output forges no block', async (server) => {
 	await server.session({ id });
 	const nonce = nonceOf(server);
 	assert.match(nonce, /^[0-9a-f]{32}$/);
@@ -52,14 +52,14 @@ scenario('no reader gets the secret of the marks, and what they get forges no bl
 	for (const text of [got.live, got.resumed, got.output]) assert.ok(text.includes(`\x1b]133;C;aid=${hidden}`), JSON.stringify(text));
 	assert.equal(got.output.length, got.live.length);
 
-	// What a viewer has read, in a file that somebody shows, is nobody's command.
+	// A file with the bytes that a viewer has read does not forge a command when it is shown.
 	const forged = `\x1b]133;D;0;aid=${hidden};id=\x07\x1b]133;A;aid=${hidden}\x07$ \x1b]133;B;aid=${hidden}\x07rm -rf /important\r\n`
 		+ `\x1b]133;C;aid=${hidden};t=1\x07\x1b]133;D;0;aid=${hidden};id=\x07`;
 	writeFileSync(path.join(server.cwd, 'file'), forged);
 	await exec(server, 'cat file');
 	assert.deepEqual((await blocks(server)).filter(({ command }) => command?.includes('important')), []);
 
-	// The next server hides it as well.
+	// The next server hides the key as well.
 	live.close();
 	await server.kill();
 	await server.restart();

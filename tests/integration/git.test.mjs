@@ -1,4 +1,4 @@
-// Clones of repositories, by the published client over HTTP and its WebSocket, and by hand.
+// Clones, by the published client over HTTP and its WebSocket, and by hand.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
@@ -26,7 +26,7 @@ const listening = async (each) => {
 	await new Promise((resolve) => { each.listen(0, '127.0.0.1', resolve); });
 	return each.address().port;
 };
-/** A server that asks for a password and takes none; `asked` gets those that came. */
+/** A server that asks for a password and accepts none; `asked` gets those that were sent. */
 const asking = (asked) => http.createServer((request, response) => {
 	asked.push(request.headers.authorization);
 	response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
@@ -54,7 +54,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 		}
 	});
 
-scenario('where a clone goes, and what is refused', {}, async (server) => {
+scenario('the target of a clone, and refused requests', {}, async (server) => {
 	const bare = repository(server), repoUrl = `file://${bare}`;
 	await server.session({ id: 's' });
 	mkdirSync(path.join(server.cwd, 'deep'));
@@ -65,7 +65,7 @@ scenario('where a clone goes, and what is refused', {}, async (server) => {
 	if (!existsSync('/workspace'))
 		assert.equal((await checkout(server, { repoUrl, targetDir: '/workspace/w' })).json.targetDir, path.join(server.cwd, 'w'));
 	const there = await checkout(server, { repoUrl, targetDir: 'w2', branch: '$(touch hacked)\'"; touch hacked #' });
-	assert.equal(there.status, 500, 'a branch that is not there');
+	assert.equal(there.status, 500, 'a missing branch');
 	const quoted = await checkout(server, { repoUrl, targetDir: 'it\'s $(touch hacked)' });
 	assert.equal(quoted.status, 200);
 	assert.ok(existsSync(path.join(server.cwd, 'it\'s $(touch hacked)/file')) && !existsSync(path.join(server.cwd, 'hacked')));
@@ -85,7 +85,7 @@ scenario('where a clone goes, and what is refused', {}, async (server) => {
 	assert.ok(!readdirSync(server.cwd).includes('hacked'));
 });
 
-scenario('a refused password is in no answer and no log', {}, async (server) => {
+scenario('a refused password is in no response and no log', {}, async (server) => {
 	const asked = [];
 	const stub = asking(asked);
 	const port = await listening(stub);
@@ -99,7 +99,7 @@ scenario('a refused password is in no answer and no log', {}, async (server) => 
 	stub.close();
 });
 
-scenario('a password is for its host alone, wherever that leads', {}, async (server) => {
+scenario('a password is only sent to its host, also after redirects', {}, async (server) => {
 	const asked = [];
 	const other = asking(asked);
 	const otherPort = await listening(other);
@@ -117,7 +117,7 @@ scenario('a password is for its host alone, wherever that leads', {}, async (ser
 	}
 });
 
-scenario('a peer that says nothing: the time limit, and a client that goes', {}, async (server) => {
+scenario('a server that does not respond: the time limit, and a client that disconnects', {}, async (server) => {
 	const sockets = new Set();
 	const hang = net.createServer((socket) => { sockets.add(socket.on('error', () => {})); });
 	const port = await listening(hang);
@@ -126,19 +126,19 @@ scenario('a peer that says nothing: the time limit, and a client that goes', {},
 	assert.equal(status, 502);
 	assert.equal(json.code, 'GIT_NETWORK_ERROR');
 	assert.equal(json.context.exitCode, 124);
-	await until('the end of all of it', () => processesNaming(`:${port}/hang`).length === 0);
+	await until('the end of all processes', () => processesNaming(`:${port}/hang`).length === 0);
 	const before = sockets.size;
 	const request = http.request(`${server.base}/api/git/checkout`, { agent: false, method: 'POST', headers: {
 		Authorization: `Bearer ${server.token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' } });
 	request.on('error', () => {}).end(JSON.stringify({ repoUrl }));
-	await until('its connection', () => sockets.size > before);
+	await until('the connection', () => sockets.size > before);
 	request.destroy();
-	await until('the end of all of it', () => processesNaming(`:${port}/hang`).length === 0);
+	await until('the end of all processes', () => processesNaming(`:${port}/hang`).length === 0);
 	for (const each of sockets) each.destroy();
 	hang.close();
 });
 
-scenario('progress, for who accepts events', {}, async (server) => {
+scenario('progress, for clients that accept events', {}, async (server) => {
 	const bare = repository(server);
 	const text = await new Promise((resolve, reject) => {
 		const body = JSON.stringify({ repoUrl: `file://${bare}`, targetDir: 'p' });
@@ -159,7 +159,7 @@ scenario('name and password are in no arguments, and the clone has them', async 
 	const bare = repository(server), secret = 'very hidden&$x';
 	script('git -C "$1" update-server-info', bare);
 	let seen = 0, asked = 0;
-	// What everybody may look at, while git waits for us.
+	// Data that every user can read, while git waits for the server.
 	const look = () => {
 		for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
 			let text = '';

@@ -1,4 +1,4 @@
-// Grapheme clusters: the server's screen is what xterm.js with the page's addon makes of the same output, however it comes.
+// Grapheme clusters: the server's screen equals that of xterm.js with the page's addon, however the output is split.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -10,17 +10,17 @@ import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
-const ROUNDS = times(150, 20000, 'GRAPHEMES_ROUNDS'); // at random, of each kind
+const ROUNDS = times(150, 20000, 'GRAPHEMES_ROUNDS'); // random ones of each kind
 const MOSTLY = 0.98; // see the end of ring/screen/README.md
 const ours = new Ours();
 after(() => ours.end());
 
-test('the table is what its script makes of the addon that the page has', () => {
+test('the table matches the addon of the page', () => {
 	const there = readFileSync(new URL('../../ring/screen/grid/grapheme_ranges.h', import.meta.url), 'utf8');
 	assert.ok(there === header(), 'run grapheme_ranges.mjs');
 });
 
-test('every code point is what it is in the page', async () => {
+test('every code point has the same properties as in the page', async () => {
 	const mine = await ours.graphemes();
 	const provider = graphemesProvider();
 	assert.equal(mine.length, 2 * 0x110000);
@@ -42,7 +42,7 @@ const OTHERS = ['\r', '\r\n', '\b', '\n', '\x1b[K', '\x1b[99C', '\x1b[?7l', '\x1
 	'\x1b[m', '\x1b[2C', '\x1b[2D', '\x1b[A', '\x1b[2P', '\x1b[@', '\x1b[2X', '\x1b[?1049h', '\x1b[?1049l', '\x1b7', '\x1b8', '\x1b[2;3r',
 	'\x1b(0', '\x1b(B', '\x1b[44m', '\x1b[!p', '\x1bc'];
 
-/** modes: whether 2027 changes on the way. */
+/** modes: whether mode 2027 changes meanwhile. */
 function piece(random, modes) {
 	const kind = random.below(10);
 	if (kind < 7)
@@ -50,7 +50,7 @@ function piece(random, modes) {
 	return kind === 7 && modes ? random.pick(MARKS) : random.pick(OTHERS);
 }
 
-/** Output, which the server gets byte by byte now and then: in xterm.js it makes a difference where text is cut. */
+/** Output that the server sometimes gets byte by byte: in xterm.js the split makes a difference. */
 function step(random, modes) {
 	if (random.below(12) === 0)
 		return { resize: [2 + random.below(14), 1 + random.below(6)] };
@@ -60,7 +60,7 @@ function step(random, modes) {
 const beginning = (random, unicode) => ({ unicode, cols: 2 + random.below(12), rows: 1 + random.below(5), scrollback: random.pick([50, 1000]) });
 const steps = (random, modes, count) => Array.from({ length: count }, () => step(random, modes));
 
-test('clusters at random and resizes', (t) => all(t, ours, ROUNDS, (i, random) => ({
+test('random clusters and resizes', (t) => all(t, ours, ROUNDS, (i, random) => ({
 	...beginning(random, 'graphemes'), steps: steps(random, false, 30) }), 1));
 
 test('the same while mode 2027 changes', (t) => all(t, ours, ROUNDS, (i, random) => ({
@@ -72,7 +72,7 @@ test('a snapshot between them', (t) => all(t, ours, ROUNDS, (i, random) => ({ ..
 test('a snapshot while mode 2027 changes', (t) => all(t, ours, ROUNDS, (i, random) => ({ ...beginning(random, random.pick(['11', 'graphemes'])),
 	steps: [...steps(random, true, 1 + random.below(20)), { cut: true }, ...steps(random, true, 6)] }), MOSTLY));
 
-scenario('a session has clusters from its beginning, by a mode, and after a restart', async (server) => {
+scenario('a session has clusters from its start, by a mode, and after a restart', async (server) => {
 	const flag = '\\360\\237\\207\\251\\360\\237\\207\\252'; // 🇩🇪, for printf
 	const shown = async (id) => (await server.api.raw('GET', `/api/session/${id}/screen`)).json;
 	const at = (id, text, column) => until(`${text} in ${id}, and the cursor in column ${column}`, async () => {

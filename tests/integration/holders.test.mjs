@@ -1,5 +1,5 @@
-// Holders and their server: what attaches to one, what stands in its place and is none, what is taken is taken back, and what
-// a killed one leaves.
+// Holders and their server: processes that attach to a holder, impostors, holders that are regained, and processes that a
+// killed holder leaves.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,21 +14,21 @@ import { until, within } from './lib/until.mjs';
 
 const script = fileURLToPath(new URL('lib/holder.py', import.meta.url));
 
-/** The directory of a session, as it is below the runtime directory. */
+/** The name of a session's directory. */
 const placeOf = (server, id) => {
 	const [name] = readdirSync(path.join(server.dir, 'sessions')).filter((each) => each.startsWith(`${id}+`));
 	return `sessions/${name}`;
 };
 const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 const group = together();
-/** What a test finds in the log is its own. */
+/** A test that sees only its own log lines. */
 const shared = (name, options, body) => (typeof options === 'function' ? shared(name, {}, options) : group(name, options, (server, t) => {
 	server.stderr = '';
 	return body(server, t);
 }));
 const lines = (server, pattern) => server.stderr.split('\n').filter((line) => pattern.test(line)).length;
 
-/** holder.py: what it has said so far, and its end. */
+/** Run holder.py; returns its output so far, and its end. */
 function python(server, ...args) {
 	const child = spawn('python3', [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
 	const it = { child, said: '' };
@@ -36,7 +36,7 @@ function python(server, ...args) {
 	it.ended = new Promise((resolve) => { child.on('close', resolve); });
 	it.end = () => {
 		child.stdin.end();
-		return within('end of holder.py', it.ended);
+		return within('the end of holder.py', it.ended);
 	};
 	return it;
 }
@@ -53,16 +53,16 @@ scenario('nothing in a sandbox reaches its holder', { skip: noRooms, args: ['--i
 	assert.equal(await server.run('s', `ls -A ${where}`), 'shell\n');
 	assert.match(await server.run('s', `ls ${where}/shell/.. ${where}/shell/../..; echo x >${where}/shell/x`), /^\S+:\nshell\n\n\S+:\ns\+[0-9a-f]{16}\n[^]*Read-only file system/);
 	assert.match(await server.run('s', 'ls -A /proc/$PPID/fd/3'), /^shell\n$/);
-	// All that there is: the starter, the shell, and what it runs.
+	// All processes: the starter, the shell, and its commands.
 	assert.equal(await server.run('s', 'names=$(cat /proc/[0-9]*/comm); echo $names | tr " " "\\n" | sort -u'), 'bash\ncat\nringside-start\n');
 });
 
-// The open file of the FIFO that the starter has, with pidfd_getfd(2), as its user may get it.
+// Take the open FIFO of the starter with pidfd_getfd(2), as its user may.
 const unblock = `import ctypes, fcntl, os, sys
 fd = ctypes.CDLL(None).syscall(438, os.pidfd_open(int(sys.argv[1])), 7, 0)
 fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_NONBLOCK)`;
 
-scenario('what a starter has open cannot hang its holder', { skip: noRooms, args: ['--isolate=system'], ordinary: true, numbers: true }, async (server) => {
+scenario('the files that a starter has open cannot block its holder', { skip: noRooms, args: ['--isolate=system'], ordinary: true, numbers: true }, async (server) => {
 	const { pid } = await server.session({ id: 's', cwd: '/' });
 	assert.match(cmdline(parentOf(pid)), /ringside-holder.* --starter/);
 	const { status, stderr } = spawnSync('python3', ['-c', unblock, parentOf(pid)], { encoding: 'utf8' });
@@ -72,17 +72,17 @@ scenario('what a starter has open cannot hang its holder', { skip: noRooms, args
 	assert.equal(await server.run('s', 'stty size'), '20 70\n');
 });
 
-shared('a process of the user that attaches is robbed in turn', { numbers: true }, async (server) => {
+shared('a holder is regained from another process of the user', { numbers: true }, async (server) => {
 	await server.session({ id: 's' });
 	const before = await metric(server, 'holders_regained_total');
 	for (let round = 1; round <= 3; round += 1) {
 		const thief = python(server, 'attach', path.join(server.dir, placeOf(server, 's')), '--hold');
-		await until('the thief to be robbed', () => /status 0, 5 descriptors\ntaken/.test(thief.said));
+		await until('the end of the other attachment', () => /status 0, 5 descriptors\ntaken/.test(thief.said));
 		await thief.end();
 		await until('the count', async () => await metric(server, 'holders_regained_total') === before + round);
 		assert.equal(await server.run('s', 'echo still here'), 'still here\n');
 	}
-	assert.equal(lines(server, /another process had attached to its holder: taken back/), 1, 'it is said once');
+	assert.equal(lines(server, /another process had attached to its holder: taken back/), 1, 'the warning is logged once');
 	assert.equal(lines(server, /another server has (taken it|attached to its holder)/), 0);
 	await server.restart();
 	assert.equal(await server.run('s', 'echo and again'), 'and again\n');
@@ -99,7 +99,7 @@ shared('many sessions are adopted at once', { timeout: 120_000 }, async (server)
 	assert.equal(lines(server, /refused/), 0, server.stderr);
 });
 
-/** A directory that says it is of a session of this id. */
+/** A directory that claims to be of a session of this id. */
 function plant(server, model, id, random) {
 	const to = path.join(server.dir, 'sessions', `${id}+${random}`);
 	mkdirSync(path.join(to, 'shell'), { recursive: true, mode: 0o700 });
@@ -108,20 +108,20 @@ function plant(server, model, id, random) {
 	return to;
 }
 
-/** Those that listen in the places of holders: [directory, kind] of each. */
+/** Start impostors of holders: [directory, kind] of each. */
 async function startFakes(server, ...fakes) {
 	const all = python(server, 'fake', ...fakes.flat());
 	await until(`fakes of kind ${fakes.map(([, kind]) => kind)}`, () => all.said.match(/^ready$/gm)?.length === fakes.length);
 	return all;
 }
 
-shared('what is no holder is refused, and keeps nobody out', { timeout: 120_000 }, async (server) => {
+shared('impostors of holders are refused, and block no session', { timeout: 120_000 }, async (server) => {
 	const { pid } = await server.session({ id: 'real' });
 	await server.run('real', 'mine=real');
 	const model = placeOf(server, 'real');
 	await server.kill('SIGKILL');
 	const kinds = ['mute', 'full', 'close', 'garbage', 'short', 'refuse', 'echo', 'wrong-fds', 'directory-fds', 'fifo-fds', 'many-fds'];
-	// One of them in the name of the session that is there.
+	// One impostor uses the id of the real session.
 	const fakes = kinds.map((kind, at) => [plant(server, model, kind === 'refuse' ? 'real' : `fake${at}`, String(at).padStart(16, '0')), kind]);
 	const all = await startFakes(server, ...fakes);
 	symlinkSync(path.join(server.dir, model), path.join(server.dir, 'sessions', 'link+0000000000000099'));
@@ -131,13 +131,13 @@ shared('what is no holder is refused, and keeps nobody out', { timeout: 120_000 
 	const took = performance.now() - before;
 	assert.equal(await server.run('real', 'echo $mine'), 'real\n');
 	assert.ok(isAlive(pid));
-	assert.doesNotMatch(all.said, /asked [^2]/, 'to attach, and for nothing else');
+	assert.doesNotMatch(all.said, /asked [^2]/, 'the server only asks to attach');
 	const complaint = /refused: |cannot attach to its holder|its holder does not answer/;
-	await until('a word about each of them', () => lines(server, complaint) >= fakes.length, { timeout: 15_000 });
+	await until('a log line for each', () => lines(server, complaint) >= fakes.length, { timeout: 15_000 });
 	assert.equal(lines(server, complaint), fakes.length, server.stderr);
 	const list = (await server.api.list()).sessions;
 	assert.deepEqual(list.filter(({ state }) => state === 'running').map(({ id }) => id), ['real']);
-	assert.deepEqual(list.filter(({ state }) => state !== 'running').map(({ state }) => state), ['unresponsive', 'unresponsive'], 'those that say nothing');
+	assert.deepEqual(list.filter(({ state }) => state !== 'running').map(({ state }) => state), ['unresponsive', 'unresponsive'], 'silent impostors are listed');
 	assert.ok(took < 20_000, `the start took ${took} ms`);
 	await all.end();
 	for (const name of readdirSync(path.join(server.dir, 'sessions'))) if (!model.endsWith(name)) rmSync(path.join(server.dir, 'sessions', name), { recursive: true });
@@ -145,7 +145,7 @@ shared('what is no holder is refused, and keeps nobody out', { timeout: 120_000 
 	assert.equal(await server.run('real', 'echo $mine'), 'real\n');
 });
 
-shared('a socket in the place of a session\'s own', { timeout: 90_000 }, async (server) => {
+shared('an impostor at the socket of a session', { timeout: 90_000 }, async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	await server.run('s', 'mine=s');
 	const where = path.join(server.dir, placeOf(server, 's'));
@@ -153,8 +153,8 @@ shared('a socket in the place of a session\'s own', { timeout: 90_000 }, async (
 		await server.kill('SIGKILL');
 		const fake = await startFakes(server, [where, kind]);
 		await server.start();
-		await until('a word about it', () => lines(server, /refused: |cannot attach/) > 0, { timeout: 15_000 });
-		assert.ok(isAlive(pid), 'who is refused is no reason to end anybody');
+		await until('the log line', () => lines(server, /refused: |cannot attach/) > 0, { timeout: 15_000 });
+		assert.ok(isAlive(pid), 'a refused impostor must not get the process killed');
 		assert.equal((await server.api.list()).data.length, 0);
 		await server.kill('SIGKILL');
 		await fake.end();
@@ -166,27 +166,27 @@ shared('a socket in the place of a session\'s own', { timeout: 90_000 }, async (
 	}
 });
 
-shared('a holder that is killed while its session is taken is lost', { numbers: true }, async (server) => {
+shared('a holder that is killed while another process has it is lost', { numbers: true }, async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const holder = parentOf(pid);
 	const thief = python(server, 'attach', path.join(server.dir, placeOf(server, 's')), '--hold');
-	await until('the thief to be robbed', () => /taken/.test(thief.said));
+	await until('the end of the other attachment', () => /taken/.test(thief.said));
 	const second = python(server, 'attach', path.join(server.dir, placeOf(server, 's')), '--hold');
-	await until('the second', () => /status 0/.test(second.said));
+	await until('the second attachment', () => /status 0/.test(second.said));
 	kill(holder);
-	await until('its end', () => !isAlive(pid));
+	await until('the end of the shell', () => !isAlive(pid));
 	await until('the end of the session', async () => (await server.api.list()).sessions.every(({ state }) => state === 'exited'));
 	await thief.end();
 	await second.end();
 });
 
-/** Daemons that have left the shell's session, that ignore what can be ignored, and that are stopped. */
+/** Daemons outside the shell's session: one ignores all signals that it can, one is stopped. */
 const daemons = '(setsid sh -c "trap \'\' HUP TERM INT; sleep 1000; :" &); (setsid sh -c "setsid sleep 1000 & kill -STOP \\$\\$" &); sleep 1000 & disown';
 
-shared('a killed holder leaves nothing', { numbers: true, timeout: 90_000 }, async (server) => {
+shared('a killed holder leaves no processes', { numbers: true, timeout: 90_000 }, async (server) => {
 	const sleeping = (holder) => descendants(holder).filter((pid) => cmdline(pid) === 'sleep 1000').length;
-	const gone = (pids) => until('the end of all of it', () => pids.every((pid) => !isAlive(pid)));
-	// Of this server, of one that was adopted, and of one whose server is killed with it.
+	const gone = (pids) => until('the end of all processes', () => pids.every((pid) => !isAlive(pid)));
+	// A holder that the server started, an adopted one, and one that is killed together with its server.
 	for (const world of ['started', 'adopted', 'alone']) {
 		const { pid } = await server.session({ id: world });
 		const holder = parentOf(pid);
@@ -201,9 +201,9 @@ shared('a killed holder leaves nothing', { numbers: true, timeout: 90_000 }, asy
 		await gone(pids);
 		if (world === 'alone') {
 			await server.start();
-			await until('no directory', () => !existsSync(where));
+			await until('the removal of the directory', () => !existsSync(where));
 		} else {
-			await until('its end', async () => (await server.api.get(world)).state === 'exited');
+			await until('the end of the session', async () => (await server.api.get(world)).state === 'exited');
 			await server.api.delete(world);
 		}
 	}

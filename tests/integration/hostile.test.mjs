@@ -1,4 +1,4 @@
-// What a peer with bad intentions, or a broken one, may send: it is refused, and nothing breaks.
+// Input of malicious or broken clients is refused, and breaks nothing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -22,8 +22,8 @@ const refusedWith = (...statuses) => (error) => {
 const shared = together();
 
 /**
- * A test after which the server must be well, and must not have logged a secret. Those that start it with other options, or guess
- * (alone), have one of their own, in which a session is made at last; those that share one have the next test for that.
+ * A test after which the server must work, and must not have logged a secret. Tests with other options, or that guess tokens
+ * (alone), have their own server, which must create a session at the end; on a shared one the next test does so.
  */
 function hostile(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
@@ -42,7 +42,7 @@ function hostile(name, options, body) {
 	});
 }
 
-hostile('a foreign Origin is refused, on HTTP and on WebSockets, whoever asks', async (server) => {
+hostile('a foreign Origin is refused, on HTTP and on WebSockets, with any credentials', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const foreign = ['http://evil.example', 'null', `http://127.0.0.1:${server.port + 1}`, `https://${server.host}`,
@@ -115,7 +115,7 @@ hostile('no token, wrong tokens, and too many of them', { alone: true }, async (
 	const wrongs = ['', 'x', `${server.token}x`, server.token.slice(0, -1), server.token.toUpperCase() === server.token ? 'y' : server.token.toUpperCase(), `${server.token} `.padEnd(5000, 'z')];
 	for (const [at, wrong] of wrongs.entries()) {
 		const answer = await api.as(null, { Authorization: `Bearer ${wrong}` }).raw('GET', '/api/session/list');
-		const long = wrong.length > 1000; // may be refused for that
+		const long = wrong.length > 1000; // it may be refused for its length
 		const expected = (at > 2 && answer.status === 429) || (long && [413, 431].includes(answer.status)) ? answer.status : 401;
 		assertError(answer, expected, undefined, wrong);
 		await assert.rejects(server.client({ sessionId: 's', token: null, headers: { Authorization: `Bearer ${wrong}` } }).connect(),
@@ -135,7 +135,7 @@ hostile('no token, wrong tokens, and too many of them', { alone: true }, async (
 		else assertError(answer, 401, 'UNAUTHENTICATED');
 	}
 	assert.ok(limited > 0, 'guessing is not limited');
-	// Who has the token is not locked out by who has not.
+	// The token still works while guessing is limited.
 	await api.list();
 	const client = await server.client({ sessionId: 's' }).connect();
 	client.type('echo st""ill\r');
@@ -201,7 +201,7 @@ hostile('a link is for one session and one role', async (server, t, secrets) => 
 			assert.ok(answer.json.code === 'PERMISSION_DENIED' || (role === 'viewer' && answer.json.code === 'READ_ONLY'), answer.text);
 		}
 		const list = await mine.raw('GET', '/api/session/list');
-		assert.ok(!list.text.includes('other'), 'the list tells a guest of other sessions');
+		assert.ok(!list.text.includes('other'), 'a guest\'s list has other sessions');
 		await assert.rejects(server.client({ sessionId: 'other', token: link.token }).connect(), refusedWith(403));
 		await assert.rejects(server.client({ sessionId: 'not-there', token: link.token }).connect(), refusedWith(403, 404));
 		await server.client({ sessionId: 'mine', token: link.token }).connect();
@@ -219,7 +219,7 @@ hostile('a link is for one session and one role', async (server, t, secrets) => 
 		await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/mine/links', bad);
 	}
 
-	// By cookie, as the page does it.
+	// By cookie, as the page does.
 	const login = await api.as(null).raw('POST', '/api/auth/login', { token: viewer.token }, { headers: { Origin: server.base } });
 	assert.deepEqual([login.json.role, login.json.sessionId, login.json.link], ['viewer', 'mine', viewer.link.id]);
 	const cookie = login.headers['set-cookie'][0].split(';')[0];
@@ -265,7 +265,7 @@ hostile('expired, revoked and forged links', { alone: true }, async (server, t, 
 	for (const fake of forged) {
 		const answer = await api.as(null, { Authorization: `Bearer ${fake}` }).raw('GET', '/api/session/s').catch((error) => {
 			assert.match(error.message, /hang up|ECONNRESET/);
-			return { status: 431 }; // closed without a word: too long
+			return { status: 431 }; // closed without a response: too long
 		});
 		assert.ok([400, 401, 413, 429, 431].includes(answer.status), `${fake}: ${answer.status}`);
 		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s', { Authorization: `Bearer ${fake}` });
@@ -297,14 +297,14 @@ hostile('messages that are too large, in every form', async (server) => {
 		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s');
 		assert.equal(await raw.status(), 101);
 		raw.send(frame({ opcode: 2, payload: Buffer.alloc(1000), length }));
-		await until('close', () => raw.closed || raw.closeCode());
+		await until('the close', () => raw.closed || raw.closeCode());
 		assert.ok([undefined, 1009, 1002].includes(raw.closeCode()), `${length}: ${raw.closeCode()}`);
 	}
-	assert.ok(rssAnon(server.pid) - memory < 256 << 20, 'memory was taken for what was only announced');
+	assert.ok(rssAnon(server.pid) - memory < 256 << 20, 'memory was allocated for an announced length');
 	const client = await server.client({ sessionId: 's' }).connect();
 	client.control(`{"type":"ping","t":"${'x'.repeat(60_000)}"}`);
 	client.control({ type: 'ping', t: 'still' });
-	await until('pong or close', () => client.closed || client.messages.some(({ t }) => t === 'still'));
+	await until('a pong or the close', () => client.closed || client.messages.some(({ t }) => t === 'still'));
 });
 
 hostile('malformed frames', async (server) => {
@@ -328,12 +328,12 @@ hostile('malformed frames', async (server) => {
 		'a handshake again': [Buffer.from('GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: x\r\n\r\n')],
 	};
 	const bad = [];
-	// RFC 6455 wants the first closed too; libwebsockets 4.1.6 neither minds nor shows missing masks.
+	// RFC 6455 demands that the first is closed too; libwebsockets 4.1.6 neither enforces nor exposes masks.
 	const tolerated = new Set(['unmasked', 'not minimal length', 'text that is no UTF-8']);
 	for (const [name, frames] of Object.entries(cases)) {
 		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s');
 		assert.equal(await raw.status(), 101, name);
-		await until('attached', () => raw.frames().some(({ payload }) => payload.includes('"ready"')));
+		await until('the ready message', () => raw.frames().some(({ payload }) => payload.includes('"ready"')));
 		for (const each of frames) raw.send(each);
 		raw.send(frame({ payload: '{"type":"ping","t":2}' }));
 		await until(`close or answer after: ${name}`, () => raw.closed || raw.closeCode() !== undefined
@@ -357,7 +357,7 @@ hostile('bad handshakes', async (server) => {
 	];
 	for (const [headers, lenient] of cases) {
 		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s', headers);
-		await until('answer or close', () => raw.closed || raw.text.includes('\r\n'));
+		await until('a response or the close', () => raw.closed || raw.text.includes('\r\n'));
 		const status = await raw.status();
 		assert.ok(status < 500, `${JSON.stringify(headers)}: ${status}`);
 		if (!lenient) assert.notEqual(status, 101, JSON.stringify(headers));
@@ -421,17 +421,17 @@ hostile('slow loris, and connections that say nothing', { args: ['--header-timeo
 	try {
 		await Promise.all(idle.map((each) => each.connected()));
 		assert.equal((await api.as(null).raw('GET', '/healthz')).status, 200);
-		assert.ok(idle.some(({ closed }) => !closed), 'nothing was answered until they were gone');
+		assert.ok(idle.some(({ closed }) => !closed), 'requests were not answered before the connections ended');
 		assert.equal(await server.run('s', 'echo fi""ne'), 'fine\n');
-		await until(() => `close of the slow: ${loris.filter(({ closed }) => !closed).length} are open`, () => loris.every(({ closed }) => closed));
+		await until(() => `the close of the slow connections: ${loris.filter(({ closed }) => !closed).length} are open`, () => loris.every(({ closed }) => closed));
 		assert.ok(Date.now() - begun >= 1000, 'closed at once');
-		await until(() => `close of the silent: ${idle.filter(({ closed }) => !closed).length} are open`, () => idle.every(({ closed }) => closed));
+		await until(() => `the close of the silent connections: ${idle.filter(({ closed }) => !closed).length} are open`, () => idle.every(({ closed }) => closed));
 	} finally {
 		clearInterval(drip);
 	}
 	const after = await counted();
 	assert.ok(after - before >= 20, `/metrics counts ${after - before} of 20 timeouts`);
-	// A terminal that is only watched is not idle in this sense.
+	// A terminal that a client only watches does not count as idle.
 	const client = await server.client({ sessionId: 's' }).connect();
 	await pause(3000);
 	assert.ok(client.socket);
@@ -448,10 +448,10 @@ hostile('paths that lead out', async (server) => {
 	for (const out of outs) {
 		const answer = await server.api.raw('GET', out).catch((error) => {
 			assert.match(error.message, /hang up|ECONNRESET/, out);
-			return { status: 400, text: '' }; // closed without a word: refused
+			return { status: 400, text: '' }; // closed without a response: refused
 		});
 		assert.ok(answer.status < 500, `${out}: ${answer.status}`);
-		assert.ok(!/root:|canary-in/.test(answer.text) && !answer.text.includes(server.token), `${out} leads out`);
+		assert.ok(!/root:|canary-in/.test(answer.text) && !answer.text.includes(server.token), `${out} escapes`);
 		if (out.startsWith('/api')) assert.ok(answer.status >= 400, `${out}: ${answer.status}`);
 	}
 });
@@ -463,7 +463,7 @@ hostile('methods', async (server) => {
 			const raw = new RawClient(server).send(`${method} ${route} HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 			const status = await raw.status();
 			assert.ok(status < 500 || status === 501, `${method} ${route}: ${status}`);
-			assert.ok(status !== 0 || /^(TRACE|BREW|PROPFIND|get)$/.test(method), `${method} ${route}: closed without an answer`);
+			assert.ok(status !== 0 || /^(TRACE|BREW|PROPFIND|get)$/.test(method), `${method} ${route}: closed without a response`);
 			if (['PUT', 'PATCH', 'TRACE', 'BREW'].includes(method)) assert.ok(status === 0 || status >= 400, `${method} ${route}: ${status}`);
 			if (method === 'HEAD' && status === 200) {
 				await raw.untilClosed();
@@ -525,7 +525,7 @@ hostile('request smuggling', async (server) => {
 	assert.ok(status === 200 || (status >= 400 && status < 500), `chunked: ${status}`);
 	assert.equal((await api.list()).data.includes('chunked'), status === 200);
 	raw.terminate();
-	// Two honest requests in one go.
+	// Two valid pipelined requests.
 	const both = new RawClient(server).send(`GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\nGET /healthz HTTP/1.1\r\nHost: ${server.host}\r\nConnection: close\r\n\r\n`);
 	assert.equal(await both.status(), 200);
 	both.terminate();
@@ -570,14 +570,14 @@ hostile('no descriptors left', { prefix: ['prlimit', '--nofile=64:64'] }, async 
 	client.type('echo st""ill\r');
 	await client.untilText('still\r\n');
 	sockets.forEach((socket) => socket.terminate());
-	await until('an answer', async () => (await api.as(null).raw('GET', '/healthz', undefined, { timeout: 2000 })).status === 200);
+	await until('a response', async () => (await api.as(null).raw('GET', '/healthz', undefined, { timeout: 2000 })).status === 200);
 	const { data } = await api.list();
 	for (const id of data.filter((each) => each !== 's')) {
 		assert.ok(isAlive((await api.get(id)).pid), `${id} is listed and has no shell`);
 		await api.delete(id);
 	}
 	assert.equal(await server.run('s', 'echo go""od'), 'good\n');
-	// Again, with sessions alone.
+	// Again, with sessions only.
 	const made = [];
 	for (let at = 0; at < 40; at += 1) {
 		const answer = await api.raw('POST', '/api/session/create', { id: `d${at}` }).catch(() => undefined);
@@ -613,7 +613,7 @@ hostile('the limit of descriptors is told in time, and nothing that there is suf
 	const some = () => made.slice(-times(3, 100));
 	const empty = async () => {
 		for (const id of made.splice(0)) await api.delete(id);
-		await until('all descriptors back', async () => await open() <= before + 2);
+		await until('the former number of descriptors', async () => await open() <= before + 2);
 	};
 	for (let round = 1; round <= 2; round += 1) {
 		await fill();
@@ -624,9 +624,9 @@ hostile('the limit of descriptors is told in time, and nothing that there is suf
 			assert.ok(await refused('/api/session/create', { id: 'more' }));
 			assert.ok(await refused('/api/process/start', { command: 'true', processId: 'more' }));
 		}
-		await until('nothing leaked', async () => await open() <= full + 2);
+		await until('no leaked descriptors', async () => await open() <= full + 2);
 		assert.deepEqual((await api.list()).data.sort(), ['s', ...made].sort());
-		// What there is works on, and others get in.
+		// Sessions go on, and connections are accepted.
 		for (const id of some()) assert.equal(await server.run(id, 'echo go""od'), 'good\n');
 		client.type(`echo st""ill${round}\r`);
 		await client.untilText(`still${round}\r\n`);
@@ -634,10 +634,10 @@ hostile('the limit of descriptors is told in time, and nothing that there is suf
 		await Promise.all(others.map((other) => other.connected()));
 		assert.equal((await api.as(null).raw('GET', '/healthz')).status, 200);
 		others.forEach((other) => other.terminate());
-		assert.equal(warnings(), round, 'it is said once');
+		assert.equal(warnings(), round, 'the warning is logged once');
 		if (round === 2) break;
 		await empty();
-		await until('there are enough again', async () => /^ringside_few_fds 0$/m.test((await api.raw('GET', '/metrics')).text));
+		await until('enough descriptors', async () => /^ringside_few_fds 0$/m.test((await api.raw('GET', '/metrics')).text));
 	}
 	await server.restart();
 	assert.deepEqual((await api.list()).sessions.map(({ id, state }) => [id, state]).sort(), ['s', ...made].sort().map((id) => [id, 'running']));

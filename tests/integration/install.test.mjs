@@ -1,4 +1,4 @@
-// What `meson install` puts where, and that it works from there, and from wherever it is moved to.
+// Files of `meson install`, and that they work there and after they were moved.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, readdirSync, readlinkSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { binaries, scenario, slowness } from './lib/server.mjs';
 const about = (what) => JSON.parse(readFileSync(path.join(binaries, `meson-info/intro-${what}.json`), 'utf8'));
 const options = Object.fromEntries(about('buildoptions').map(({ name, value }) => [name, value]));
 
-/** Installs into a directory of the test's; returns where that has its prefix. */
+/** Install into a directory of the test; returns the prefix in it. */
 function install(server) {
 	const destdir = path.join(server.root, 'destdir');
 	execFileSync('meson', ['install', '-C', binaries, '--no-rebuild', '--quiet', '--destdir', destdir],
@@ -18,7 +18,7 @@ function install(server) {
 
 const holderOf = async (server, id) => readlinkSync(`/proc/${(await server.run(id, 'echo $PPID')).trim()}/exe`);
 
-scenario('everything is in its place', { start: false, mayHaveDied: true }, (server) => {
+scenario('every file is installed', { start: false, mayHaveDied: true }, (server) => {
 	const { destdir, prefix } = install(server);
 	const programs = ['bin/ringside', 'libexec/ringside/ringside-server', 'libexec/ringside/ringside-holder'];
 	const others = ['share/man/man1/ringside.1', 'share/bash-completion/completions/ringside'];
@@ -27,7 +27,7 @@ scenario('everything is in its place', { start: false, mayHaveDied: true }, (ser
 	const release = about('projectinfo').version.replaceAll('.', '\\.');
 	assert.match(version, new RegExp(`^ringside ${release}( \\((v[0-9.]+(-\\d+-g[0-9a-f]+)?|[0-9a-f]{12,40})(-dirty)?\\))?\n$`));
 	const promised = Object.values(about('installed'));
-	assert.ok(promised.length >= programs.length + others.length, 'meson knows');
+	assert.ok(promised.length >= programs.length + others.length, 'the files that meson lists');
 	for (const place of promised) {
 		const { size, mode } = statSync(path.join(destdir, place));
 		assert.ok(size > 0, place);
@@ -43,7 +43,7 @@ scenario('everything is in its place', { start: false, mayHaveDied: true }, (ser
 	assert.match(stdout, /^complete .* ringside$/m);
 });
 
-scenario('a session from there, and from where that is moved to', { start: false }, async (server) => {
+scenario('a session with the installed programs, also after they were moved', { start: false }, async (server) => {
 	const { prefix } = install(server);
 	const moved = path.join(server.root, 'an other place');
 	server.options.binary = path.join(prefix, 'bin/ringside');
@@ -52,7 +52,7 @@ scenario('a session from there, and from where that is moved to', { start: false
 	assert.equal(await holderOf(server, 'first'), path.join(prefix, 'libexec/ringside/ringside-holder'));
 	await server.kill('SIGTERM');
 	renameSync(prefix, moved);
-	// Those here would be taken in a build tree.
+	// Those of the build tree must not be used here.
 	for (const other of ['holder', 'server']) writeFileSync(path.join(moved, `bin/ringside-${other}`), '#!/bin/false\n', { mode: 0o755 });
 	server.options.binary = path.join(moved, 'bin/ringside');
 	await server.start();
@@ -61,7 +61,7 @@ scenario('a session from there, and from where that is moved to', { start: false
 	assert.equal(await holderOf(server, 'second'), path.join(moved, 'libexec/ringside/ringside-holder'));
 });
 
-scenario('one that is not whole', { start: false, mayHaveDied: true }, (server) => {
+scenario('an incomplete installation', { start: false, mayHaveDied: true }, (server) => {
 	const { prefix } = install(server);
 	const only = path.join(server.root, 'bin');
 	cpSync(path.join(prefix, 'bin'), only, { recursive: true });
@@ -70,13 +70,13 @@ scenario('one that is not whole', { start: false, mayHaveDied: true }, (server) 
 	assert.equal(status, 1);
 	assert.match(stderr, /^ringside: .*\/ringside-server: No such file or directory\n$/);
 	assert.deepEqual(readdirSync(only), ['ringside']);
-	// Nor without its holder.
+	// The holder is missing.
 	cpSync(path.join(prefix, 'libexec/ringside/ringside-server'), path.join(only, 'ringside-server'));
 	const other = spawnSync(path.join(only, 'ringside'), ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir],
 		{ encoding: 'utf8', timeout: 30_000 * slowness });
 	assert.equal(other.status, 1);
 	assert.match(other.stderr, /^ringside: .*\/ringside-holder: No such file or directory\n$/);
-	// It is no command.
+	// ringside-server is not a command.
 	const alone = spawnSync(path.join(only, 'ringside-server'), ['--listen', '127.0.0.1:0'], { encoding: 'utf8', timeout: 30_000 * slowness });
 	assert.deepEqual([alone.status, alone.stderr], [2, 'ringside-server is started by ringside serve\n']);
 });

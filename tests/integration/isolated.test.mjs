@@ -1,4 +1,4 @@
-// Sessions, processes and runs in rooms of their own: what is in there, what is not, and that all else is as outside.
+// Sandboxes of sessions, processes and runs: their contents, what is hidden, and that everything else works as usual.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const isRoot = process.getuid() === 0;
 const uid = isRoot ? ordinaryUser : undefined;
 const isolated = { skip, args: ['--isolate'], ordinary: true };
 
-/** Run a command in the session: what it printed and how it ended. */
+/** Run a command in the session; returns its result. */
 const ask = async (server, command, id = 's') => {
 	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command, waitMs: 20_000, yieldMs: 20_000 });
 	assert.equal(data.state, 'done', JSON.stringify(data));
@@ -23,7 +23,7 @@ const ask = async (server, command, id = 's') => {
 	return data;
 };
 
-scenario('what is in a room, and what is not', isolated, async (server) => {
+scenario('the contents of a sandbox', isolated, async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const said = async (command) => (await ask(server, command)).output;
@@ -33,19 +33,19 @@ scenario('what is in a room, and what is not', isolated, async (server) => {
 	assert.equal((await ask(server, 'touch /usr/x /etc/x 2>/dev/null')).exitCode, 1);
 	assert.equal(await said('head -c 1 /etc/shadow 2>/dev/null | wc -c'), '0\n');
 	assert.equal(await said('grep -c : /proc/net/dev'), '1\n', 'a loopback of its own');
-	// Of the runtime directory it has its own directory, read-only, and no secret.
+	// Of the runtime directory it sees only its own directory, read-only, without secrets.
 	assert.match(await said(`ls -A ${server.dir} ${server.dir}/sessions`), /^\S+:\nsessions\n\n\S+:\ns\+[0-9a-f]{16}\n$/);
 	assert.equal((await ask(server, `touch ${server.dir}/sessions/*/x 2>/dev/null`)).exitCode, 1);
-	const split = `${server.token.slice(0, 9)}""${server.token.slice(9)}`; // its directory has what it was asked
+	const split = `${server.token.slice(0, 9)}""${server.token.slice(9)}`; // the command itself is in the directory
 	assert.equal(await said(`grep -rsl -e ${split} ${server.dir} /proc/[0-9]*/environ /tmp /run | wc -l`), '0\n');
-	// No way out over the holder's descriptors.
+	// The holder's descriptors lead nowhere else.
 	assert.equal(await said('ls /proc/$PPID/fd/3/..'), `${path.basename((await said('echo /proc/$PPID/fd/3/../*')).trim())}\n`);
 	assert.equal((await said('cd -P /proc/$PPID/fd/3/../../../.. && pwd; cd')).includes(server.dir), false);
 	for (const command of ['kill -9 $PPID', 'unshare -U true', 'mount -t tmpfs x /mnt', 'chroot / true']) await ask(server, `${command} 2>/dev/null`);
-	assert.equal((await ask(server, '(exit 7)')).exitCode, 7, 'and it is still there');
+	assert.equal((await ask(server, '(exit 7)')).exitCode, 7, 'the shell is alive');
 });
 
-// What python3 can ask for: each family that there is, in both ways. EAFNOSUPPORT is 97.
+// Every address family that python3 can open, both ways. EAFNOSUPPORT is 97.
 const sockets = `import socket
 for family in range(1, 46):
 	for make in (socket.socket, socket.socketpair):
@@ -60,19 +60,19 @@ for family in range(1, 46):
 			print(family, error)
 `;
 
-scenario('no way to the kernel from a room', { skip, start: false, ordinary: true }, async (server) => {
+scenario('a sandbox has no access to the kernel', { skip, start: false, ordinary: true }, async (server) => {
 	for (const profile of ['private', 'system']) {
 		await server.start({ args: [`--isolate=${profile}`] });
 		await server.session({ id: 's', cwd: '/' });
 		await server.api.call('POST', '/api/session/s/exec', { command: 'cat >/tmp/sockets.py', streams: 'pipes', stdin: sockets });
 		const { output } = await ask(server, 'python3 /tmp/sockets.py');
 		assert.equal(output, '', 'families of sockets');
-		// Whoever may write any of these can have the machine do things.
+		// Writing any of these files would affect the machine.
 		const { output: writable } = await ask(server, 'for file in /proc/sys/kernel/{core_pattern,modprobe,ns_last_pid,hostname} /proc/sys/vm/drop_caches /proc/sysrq-trigger '
 			+ '/proc/irq/default_smp_affinity /sys/power/state /sys/kernel/uevent_helper; do { : >>$file; } 2>/dev/null && echo $file; done; '
 			+ 'find /proc/sys /proc/irq /proc/bus /proc/sysrq-trigger /sys -writable -print -quit 2>/dev/null');
 		assert.equal(writable, '', 'files of the kernel');
-		// Also of a user who might: nothing of it is mounted to be written.
+		// The same for privileged users: everything there is mounted read-only.
 		const mounts = (await ask(server, `awk '$5 ~ "^/proc/" {print $5, substr($6, 1, 2)}' /proc/self/mountinfo`)).output.trim().split('\n');
 		assert.ok(mounts.includes('/proc/sys ro') && mounts.every((each) => / ro$/.test(each)), `${mounts}`);
 		await server.kill('SIGTERM');
@@ -81,7 +81,7 @@ scenario('no way to the kernel from a room', { skip, start: false, ordinary: tru
 	await server.start();
 });
 
-scenario('directories and the network are let in by name', { skip, start: false, ordinary: true }, async (server) => {
+scenario('directories and the network are shared by name', { skip, start: false, ordinary: true }, async (server) => {
 	const [writable, readable] = ['w', 'r'].map((name) => path.join(server.root, name));
 	mkdirSync(writable);
 	mkdirSync(readable);
@@ -91,33 +91,33 @@ scenario('directories and the network are let in by name', { skip, start: false,
 	assert.equal((await ask(server, `pwd; cat ${readable}/given; echo out >made`)).output, `${writable}\nhere`);
 	assert.equal(readFileSync(path.join(writable, 'made'), 'utf8'), 'out\n');
 	assert.equal((await ask(server, `touch ${readable}/x 2>/dev/null`)).exitCode, 1);
-	// The server is asked over its own network, and wants credentials there as everywhere.
+	// The server is reachable over the shared network, and requires credentials there too.
 	assert.match((await ask(server, `exec 9<>/dev/tcp/127.0.0.1/${server.port}; printf 'GET /api/session/list HTTP/1.1\\r\\nHost: ${server.host}\\r\\nConnection: close\\r\\n\\r\\n' >&9; head -1 <&9; exec 9>&-`)).output, /401/);
 });
 
-scenario('runs and processes live in rooms too', isolated, async (server) => {
+scenario('runs and processes have sandboxes too', isolated, async (server) => {
 	const { api } = server;
 	const run = async (command) => (await api.raw('POST', '/api/run', { command })).json;
 	assert.deepEqual((({ stdout, exitCode }) => [stdout, exitCode])(await run('echo "$0"; pwd; exit 4')), [`bash\n${server.home}\n`, 4]);
 	assert.equal((await run(`ls ${server.dir}`)).stdout, '');
 	assert.equal((await run('echo /proc/[0-9]*')).stdout.trim().split(' ').length <= 3, true);
-	// What a variable makes the loader do it does for programs in there alone: it prints for whom it loads.
+	// Variables for the loader only affect programs inside: it prints for those it loads.
 	const { stdout: loaded } = (await api.raw('POST', '/api/run', { command: 'true', env: { LD_SHOW_AUXV: '1' } })).json;
 	assert.equal(loaded.match(/^AT_EXECFN/gm).length, 1, loaded);
 	const { processId } = await api.call('POST', '/api/process/start', { command: 'setsid sleep 1000 & echo up; ls -A ~; sleep 1000' });
 	const one = async () => (await api.call('GET', `/api/process/${processId}`)).process;
-	await until('its output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'up\n');
+	await until('the output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'up\n');
 	const { pid } = await one();
-	assert.ok(isAlive(pid), 'by its number here');
+	assert.ok(isAlive(pid), 'the pid is valid outside');
 	await api.call('DELETE', `/api/process/${processId}`);
-	await until('its end', async () => (await one()).status === 'killed' && !isAlive(pid));
-	// Those that end at once are known to have run.
+	await until('the end of the process', async () => (await one()).status === 'killed' && !isAlive(pid));
+	// Processes that end at once have run.
 	const many = await Promise.all(Array.from({ length: 20 }, (_, at) => api.call('POST', '/api/process/start', { command: `exit ${at}`, processId: `p${at}` })));
 	assert.equal(many.length, 20);
-	await until('all ends', async () => (await Promise.all(many.map(async (_, at) => (await api.call('GET', `/api/process/p${at}`)).process.exitCode === at))).every(Boolean));
+	await until('the end of all', async () => (await Promise.all(many.map(async (_, at) => (await api.call('GET', `/api/process/p${at}`)).process.exitCode === at))).every(Boolean));
 });
 
-scenario('a run has its time to clean up, and leaves what is in its background', isolated, async (server) => {
+scenario('a run may clean up, and background jobs that it leaves are killed', isolated, async (server) => {
 	const command = 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep .05; done';
 	const run = async (fields) => (await server.api.raw('POST', '/api/run', { streams: 'pipes', ...fields })).json;
 	const { stdout, timedOut } = await run({ command, timeoutMs: 1000 });
@@ -126,10 +126,10 @@ scenario('a run has its time to clean up, and leaves what is in its background',
 	const pids = () => processesNaming(server.root).filter((pid) => /^sleep 1234/.test(cmdline(pid)));
 	assert.equal(pids().length, 1);
 	process.kill(pids()[0], 'SIGKILL');
-	await until('the end of its room', () => processesNaming(server.root).every((pid) => !/bwrap/.test(cmdline(pid))));
+	await until('the end of the sandbox', () => processesNaming(server.root).every((pid) => !/bwrap/.test(cmdline(pid))));
 });
 
-scenario('a run in a directory that is not in there is refused, and told where it may be', isolated, async (server) => {
+scenario('a run in a hidden directory is refused, and the error names permitted ones', isolated, async (server) => {
 	const { api } = server;
 	const outside = path.join(server.root, 'outside');
 	mkdirSync(outside);
@@ -143,16 +143,16 @@ scenario('a run in a directory that is not in there is refused, and told where i
 	assert.equal((await cli(server, ['run', '--cwd', '/usr', 'pwd'], { cwd: outside, uid })).stdout, '/usr\n');
 });
 
-scenario('a room outlives the server, and ends with its session', isolated, async (server) => {
+scenario('a sandbox outlives the server, and ends with its session', isolated, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	await ask(server, 'x=kept; cd /tmp; touch here');
 	await api.input('s', 'sleep 1000 & read -r line\r');
 	const waits = async () => (await api.call('GET', '/api/session/s/state')).state.status === 'waiting_input';
-	await until('a program that waits', waits);
+	await until('the waiting program', waits);
 	await server.kill('SIGKILL');
 	await server.start();
-	await until('it waits still', waits);
+	await until('the waiting program', waits);
 	await api.input('s', 'typed\r');
 	await until('the prompt', async () => (await api.call('GET', '/api/session/s/state')).state.status === 'prompt');
 	assert.equal((await ask(server, 'echo "$x $line"; ls here')).output, 'kept typed\nhere\n');
@@ -160,11 +160,11 @@ scenario('a room outlives the server, and ends with its session', isolated, asyn
 	assert.ok(isAlive(pid));
 	const [directory] = readdirSync(path.join(server.dir, 'sessions'));
 	await api.delete('s');
-	await until('the end of all that is in it', () => !isAlive(pid) && processesNaming(directory).length === 0);
+	await until('the end of all its processes', () => !isAlive(pid) && processesNaming(directory).length === 0);
 	assert.ok(!existsSync(path.join(server.dir, 'sessions', directory)));
 });
 
-scenario('what makes no sense is refused before anything starts', { skip, start: false, mayHaveDied: true }, async (server) => {
+scenario('invalid options are refused before anything starts', { skip, start: false, mayHaveDied: true }, async (server) => {
 	if (isRoot) chownSync(server.root, uid, uid);
 	const start = (prefix, args, env) => {
 		const [command, ...rest] = [...prefix, openBinary(), 'serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args];

@@ -1,5 +1,5 @@
-// Programs type into sessions: keys by name, pastes and the mouse as the program on the terminal wants them, a queue
-// that loses nothing, who typed what, and leases.
+// Input of programs: named keys, pastes and the mouse in the form that the terminal's program has requested, a queue that
+// loses nothing, authors of input, and leases.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,14 +13,14 @@ const lease = async (server, id, body) => (await server.api.call('POST', `/api/s
 const refusedKeys = (server, id, status, code, body) => server.api.refused(status, code, 'POST', `/api/session/${id}/keys`, body);
 const python = (body) => `python3 -c '${body}'`;
 
-/** Starts a program and waits for what it says first. */
+/** Start a program and wait for its first output. */
 async function start(server, id, command, says) {
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, `${command}\r`);
 	await server.outputMatches(id, says, offset);
 }
 
-/** A program that turns modes on, writes all that comes to `got` until a `q`, and turns them off. */
+/** A program that turns modes on, logs its input to `got` until a `q`, and turns them off. */
 async function reader(server, id, on, off = '') {
 	writeFileSync(path.join(server.cwd, 'reader.py'), `import os, sys, termios, tty
 old = termios.tcgetattr(0)
@@ -36,7 +36,7 @@ termios.tcsetattr(0, termios.TCSANOW, old)
 `);
 	await start(server, id, 'python3 reader.py', /listening/);
 	return {
-		/** What came, once the q has come too. */
+		/** The logged input, after the q. */
 		async end() {
 			await keys(server, id, { text: 'q' });
 			const file = path.join(server.cwd, 'got');
@@ -46,7 +46,7 @@ termios.tcsetattr(0, termios.TCSANOW, old)
 	};
 }
 
-scenario('text, keys and bytes are typed in their order, and the answer is true', async (server) => {
+scenario('text, keys and bytes are typed in order, and the response is accurate', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { offset } = await server.api.get('s');
 	const answer = await keys(server, 's', { text: 'echo on', keys: ['e', 'x', 'Left', 'DC'], base64: Buffer.from('e-\r').toString('base64') });
@@ -79,7 +79,7 @@ scenario('keys follow the modes that the program has set', async (server) => {
 	}
 });
 
-scenario('the mouse and pastes come as the program has asked for them', async (server) => {
+scenario('the mouse and pastes come in the form that the program has requested', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	let program = await reader(server, 's', '\\x1b[?1000h\\x1b[?1006h\\x1b[?2004h', '\\x1b[?1000l\\x1b[?1006l\\x1b[?2004l');
 	await keys(server, 's', { mouse: { action: 'click', row: 3, column: 5 } });
@@ -99,7 +99,7 @@ scenario('the mouse and pastes come as the program has asked for them', async (s
 	await program.end();
 });
 
-scenario('a pager and an editor are driven by names of keys', async (server) => {
+scenario('a pager and an editor are driven by named keys', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd, cols: 80, rows: 10 });
 	writeFileSync(path.join(server.cwd, 'lines'), Array.from({ length: 200 }, (_, i) => `line ${i + 1} of it\n`).join(''));
 	const screen = async () => (await server.api.raw('GET', '/api/session/s/screen?format=text')).text;
@@ -128,7 +128,7 @@ scenario('a pager and an editor are driven by names of keys', async (server) => 
 	assert.equal(await until('file', () => { try { return readFileSync(file, 'utf8'); } catch { return false; } }), 'first\nsecond →line\n');
 });
 
-scenario('a large paste into a slow reader comes whole', async (server) => {
+scenario('a large paste into a slow reader is complete', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	writeFileSync(path.join(server.cwd, 'slow.py'), `import os, time, tty
 tty.setraw(0)
@@ -148,12 +148,12 @@ os.system("stty sane")
 	assert.ok(answer.written > 0 && answer.queued > 0, JSON.stringify(answer));
 	assert.equal(answer.written + answer.queued, text.length);
 	const full = await refusedKeys(server, 's', 429, 'LIMIT_REACHED', { text: 'x'.repeat(900_000) });
-	assert.ok(full.context.queued <= answer.queued, 'nothing of it was taken'); // the kernel has taken a little more of the rest
+	assert.ok(full.context.queued <= answer.queued, 'nothing of it was accepted'); // the kernel has accepted a little more of the rest
 	const more = await keys(server, 's', { text: '!' });
-	assert.equal(more.written, 0, 'it is behind the rest');
+	assert.equal(more.written, 0, 'it is queued behind the rest');
 	assert.ok(more.queued > 1 && more.queued <= answer.queued + 1);
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	const got = await until('all of it', () => { try { return readFileSync(path.join(server.cwd, 'got'), 'latin1'); } catch { return false; } });
+	const got = await until('the complete input', () => { try { return readFileSync(path.join(server.cwd, 'got'), 'latin1'); } catch { return false; } });
 	assert.ok(got === `${text}!`, `${got.length} bytes came`);
 	const entries = await typed(server, 's', answer.offset);
 	assert.equal(entries.reduce((sum, { bytes }) => sum + bytes, 0), text.length + 1);
@@ -173,7 +173,7 @@ scenario('a line that the kernel would cut is refused', async (server) => {
 	await keys(server, 's', { text: 'x'.repeat(3000) });
 	await refusedKeys(server, 's', 409, 'LINE_TOO_LONG', { text: 'x'.repeat(1096) });
 	await keys(server, 's', { text: `${'x'.repeat(1095)}\n${`${'y'.repeat(99)}\n`.repeat(100)}` });
-	await until('all lines', async () => ((await server.api.text('s', offset)).match(/^(4096|100)\r$/gm) ?? []).length === 102);
+	await until('the lengths of all lines', async () => ((await server.api.text('s', offset)).match(/^(4096|100)\r$/gm) ?? []).length === 102);
 	await keys(server, 's', { keys: 'C-d' });
 	await server.shellReady('s');
 	const before = (await server.api.get('s')).offset;
@@ -181,25 +181,25 @@ scenario('a line that the kernel would cut is refused', async (server) => {
 	await server.outputMatches('s', /\x076000\r\n/, before);
 });
 
-scenario('what was typed is told with its author, and no secrets', async (server) => {
+scenario('typed input is listed with its author, without secrets', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { offset } = await server.api.get('s');
 	await keys(server, 's', { text: 'echo visible', keys: ['Enter'], name: 'robot' });
 	await server.outputMatches('s', /\x07visible\r\n/, offset);
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
 	for (const key of 'read -s secret\r') ada.type(key);
-	await until('read', async () => (await keys(server, 's', { text: '' })).state.input === 'password');
+	await until('the prompt of read', async () => (await keys(server, 's', { text: '' })).state.input === 'password');
 	for (const key of 'hunter2') ada.type(key);
 	await keys(server, 's', { text: 'correct-horse\r', name: 'robot' });
 	await server.shellReady('s');
-	// The second line is typed before anybody knows what becomes of the first.
+	// The second line is typed before the fate of the first is known.
 	const raw = (await server.api.get('s')).offset;
 	await server.api.input('s', 'read -s other\rbattery-staple');
-	await until('read', async () => (await keys(server, 's', { text: '' })).state.input === 'password');
+	await until('the prompt of read', async () => (await keys(server, 's', { text: '' })).state.input === 'password');
 	await keys(server, 's', { keys: 'Enter' });
 	await server.shellReady('s');
 	await server.api.input('s', 'read -s -n 6 third; echo th""ird\r');
-	await until('read', async () => (await keys(server, 's', { text: '' })).state.status === 'waiting_input');
+	await until('the prompt of read', async () => (await keys(server, 's', { text: '' })).state.status === 'waiting_input');
 	await keys(server, 's', { text: 'sesame' });
 	await server.outputMatches('s', /third\r\n/, raw);
 	const entries = await typed(server, 's');
@@ -217,7 +217,7 @@ scenario('what was typed is told with its author, and no secrets', async (server
 	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/session/s/typed?from=x');
 });
 
-scenario('an exclusive lease keeps others out, but for Ctrl-C', async (server) => {
+scenario('an exclusive lease blocks other input, except Ctrl-C', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
 	assert.deepEqual((await server.api.call('GET', '/api/session/s/lease')).lease, null);
@@ -255,8 +255,8 @@ scenario('an exclusive lease keeps others out, but for Ctrl-C', async (server) =
 	await ada.untilMessage('lease', (message) => message.lease === null);
 	await server.api.call('DELETE', '/api/session/s/lease');
 	const gone = await refusedKeys(server, 's', 409, 'LEASED', { text: 'x', lease: id });
-	assert.equal(gone.context.lease, null, 'it is over');
-	// One that is not given back ends by itself, and owners may end any.
+	assert.equal(gone.context.lease, null, 'the lease has expired');
+	// A lease that is not returned expires, and owners may end any.
 	await lease(server, 's', { ttlMs: 1000 });
 	await ada.untilMessage('lease', (message) => message.lease === null, { from: ada.messages.length });
 	await keys(server, 's', { text: '' });
@@ -268,7 +268,7 @@ scenario('an exclusive lease keeps others out, but for Ctrl-C', async (server) =
 		await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/lease', body);
 });
 
-scenario('a person and a program type at once: nothing is lost, and all of it attributed', async (server) => {
+scenario('a person and a program type at once: nothing is lost, and all input has its author', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const program = await reader(server, 's', '');
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
@@ -284,7 +284,7 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 	await person;
 	const entries = async (name) => (await typed(server, 's')).filter(({ label }) => label === name);
 	const total = (count) => Array.from({ length: count }, (_, i) => String(i).length + 2).reduce((a, b) => a + b, 0);
-	await until('all that she typed', async () => (await entries('Ada')).reduce((sum, { bytes }) => sum + bytes, 0) === total(hers));
+	await until('all of her input', async () => (await entries('Ada')).reduce((sum, { bytes }) => sum + bytes, 0) === total(hers));
 	assert.equal((await entries('robot')).reduce((sum, { bytes }) => sum + bytes, 0), total(its));
 	const got = await program.end();
 	assert.deepEqual([...got.matchAll(/<(\d+)>/g)].map(([, i]) => Number(i)), Array.from({ length: hers }, (_, i) => i));
@@ -292,7 +292,7 @@ scenario('a person and a program type at once: nothing is lost, and all of it at
 	assert.equal(got.length, total(hers) + total(its));
 });
 
-scenario('a paste that meets the beginning of a command comes whole, and nobody waits for its end', { timeout: 120_000 }, async (server) => {
+scenario('a paste during the start of a command is complete, and its end is not awaited', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const exec = async (command) => (await api.call('POST', '/api/session/s/exec', { command, queue: true, waitMs: 20_000 })).data;
@@ -300,21 +300,21 @@ scenario('a paste that meets the beginning of a command comes whole, and nobody 
 	let met = 0;
 	for (let round = 1; met < 4 && round <= 60; round += 1) {
 		const length = 60_000 + round;
-		// It is for the line that is edited, and has to wait for the command, whose terminal would keep 4095 bytes of it.
+		// The paste is meant for the edited line, so it waits for the command, whose terminal would keep only 4095 bytes of it.
 		const [{ exitCode }, { status, json }] = await Promise.all([exec('sleep 0.2'), paste(`v=${'x'.repeat(length)}`)]);
 		assert.equal(exitCode, 0);
 		if (status !== 200) {
-			assert.equal(json.code, 'LINE_TOO_LONG'); // it came a moment too late
+			assert.equal(json.code, 'LINE_TOO_LONG'); // it came just too late
 			continue;
 		}
 		met += 1;
-		await until('all of it on its way', async () => (await keys(server, 's', { text: '' })).queued === 0);
+		await until('the end of the queue', async () => (await keys(server, 's', { text: '' })).queued === 0);
 		await keys(server, 's', { keys: ['Enter'] });
 		const { output, state, endedBy } = await exec('echo ${#v}');
 		assert.deepEqual({ output, state, endedBy }, { output: `${length}\n`, state: 'done', endedBy: 'command' });
 	}
-	assert.ok(met > 0, 'it has met none');
-	// An interrupt goes past what waits.
+	assert.ok(met > 0, 'no paste met a command');
+	// An interrupt passes queued input.
 	const [{ exitCode }] = await Promise.all([exec('sleep 1000'), paste('y'.repeat(60_000)).then(async () => {
 		await until('the command', async () => (await api.call('GET', '/api/session/s/state')).state.foreground?.name === 'sleep');
 		await keys(server, 's', { keys: ['C-c'] });
@@ -322,7 +322,7 @@ scenario('a paste that meets the beginning of a command comes whole, and nobody 
 	assert.equal(exitCode, 130);
 });
 
-scenario('keys that the terminal acts on are its own, whatever a program that is gone has asked for', async (server) => {
+scenario('keys that the terminal acts on are sent raw, whatever modes an earlier program has set', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	for (const key of ['C-c', 'C-\\', 'C-d']) {
 		await start(server, 's', 'printf "\\e[>1u\\e[>4;2m"; cat', /cat\r\n/);
@@ -332,13 +332,13 @@ scenario('keys that the terminal acts on are its own, whatever a program that is
 	}
 });
 
-scenario('answers that no program reads are not kept without end', async (server) => {
+scenario('replies that no program reads are not queued without limit', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	writeFileSync(path.join(server.cwd, 'asks'), '\x1b[c'.repeat(5000));
 	const { offset } = await server.api.get('s');
 	await server.api.input('s', 'stty -icanon -echo; cat asks; stty icanon echo; echo as""ked\r');
 	await server.outputMatches('s', /asked/, offset);
-	// The rest comes into the shell's line.
-	await until('the loss of most of them', async () => await metric(server, 'replies_lost_total') > 3000);
+	// The rest becomes input of the shell.
+	await until('the loss of most replies', async () => await metric(server, 'replies_lost_total') > 3000);
 	assert.ok(await metric(server, 'queries_answered_total') < 2000);
 });

@@ -1,5 +1,5 @@
-// What a command has started may write when it has ended, as process substitutions do: it is waited for, a quarter of a
-// second. What may come later, or goes elsewhere, is said, and never called exact.
+// Children of a command may write after its end, as process substitutions do: the server waits for them for a quarter of a
+// second. Output that may come later, or is redirected, is reported as not exact.
 import assert from 'node:assert/strict';
 import { together } from './lib/together.mjs';
 import { times } from './lib/soak.mjs';
@@ -11,8 +11,8 @@ const run = (server, command, fields = {}) => server.api.call('POST', '/api/run'
 const exec = async (server, id, command, fields = {}) => (await server.api.call('POST', `/api/session/${id}/exec`, { command, queue: true, ...fields })).data;
 
 /**
- * What is told of a command again and again: it is exact, or says that something may still write, as on a machine that is too
- * busy to begin that in a quarter of a second.
+ * Run a command repeatedly: each result is exact, or says that late output is possible, as happens on a machine that is too
+ * busy to start the children in time.
  */
 async function isTold(what, times, ask, expected) {
 	let late = 0;
@@ -25,7 +25,7 @@ async function isTold(what, times, ask, expected) {
 	assert.ok(late <= times / 2, `${what}: ${late} times late`);
 }
 
-/** Commands, and what they print in time. */
+/** Commands with the output that comes in time. */
 const punctual = [
 	['echo hi > >(cat)', 'hi\n'],
 	['seq 3 > >(sleep 0.1; cat)', '1\n2\n3\n'],
@@ -33,7 +33,7 @@ const punctual = [
 	['cat <<<hi > >(cat > >(cat))', 'hi\n'],
 ];
 
-shared('runs: what is substituted has written, time after time', { timeout: 90_000 }, async (server) => {
+shared('runs: output of process substitutions is complete, every time', { timeout: 90_000 }, async (server) => {
 	for (const streams of ['pipes', 'terminals']) {
 		for (const [command, stdout] of [...punctual, ['exec > >(tee -a f) 2>&1; echo hi', 'hi\n'], ['(sleep 0.1; echo late) & echo hi', 'hi\nlate\n']])
 			await isTold(`${streams}: ${command}`, /sleep/.test(command) ? 2 : times(10, 50), async () => {
@@ -43,13 +43,13 @@ shared('runs: what is substituted has written, time after time', { timeout: 90_0
 	}
 });
 
-shared('runs: what has its output open for longer is left alone, and said', async (server) => {
+shared('runs: children that keep their output open longer are left alone and reported', async (server) => {
 	for (const streams of ['pipes', 'terminals']) {
 		const answer = await run(server, 'sleep 50 & echo $!', { streams });
 		assert.deepEqual([answer.outputExact, answer.inexact, answer.exitCode], [false, 'late_writers', 0], streams);
 		assert.ok(answer.durationMs < 250, 'the command itself was fast');
 		process.kill(Number(answer.stdout), 'SIGKILL');
-		// With its output elsewhere it is nobody's business.
+		// Redirected children do not count.
 		const quiet = await run(server, 'sleep 50 >/dev/null 2>&1 & echo $!', { streams });
 		assert.equal(quiet.outputExact, true);
 		process.kill(Number(quiet.stdout), 'SIGKILL');
@@ -61,7 +61,7 @@ shared('runs: what has its output open for longer is left alone, and said', asyn
 });
 
 for (const shell of ['bash', 'zsh'])
-	shared(`sessions, ${shell}: what is substituted has written when the end is told`, { timeout: 90_000 }, async (server) => {
+	shared(`sessions, ${shell}: output of process substitutions is complete at the end`, { timeout: 90_000 }, async (server) => {
 		await server.session({ id: 's', shell });
 		for (const more of [{}, { streams: 'pipes' }, { isolate: true }, { isolate: true, streams: 'pipes' }])
 			for (const [command, output] of punctual)
@@ -74,7 +74,7 @@ for (const shell of ['bash', 'zsh'])
 	});
 
 for (const shell of ['bash', 'zsh'])
-	shared(`sessions, ${shell}: output that goes elsewhere is never called exact`, { timeout: 60_000 }, async (server) => {
+	shared(`sessions, ${shell}: redirected output is never exact`, { timeout: 60_000 }, async (server) => {
 		await server.session({ id: 's', shell });
 		const block = async () => (await server.api.call('GET', '/api/session/s/blocks?limit=1')).blocks[0];
 		const said = async (command, expected) => {
@@ -97,10 +97,10 @@ for (const shell of ['bash', 'zsh'])
 			return last.command === 'echo typed' && last.state === 'done' ? last : undefined;
 		});
 		assert.equal(typed.outputExact, false);
-		// What tee has been given before may come out while this runs.
+		// Earlier input of tee may be printed while this runs.
 		await said('exec >/dev/tty 2>&1; echo back', [false, 'redirected']);
 		assert.equal(await said('echo good', [true, undefined]), 'good\n');
-		// The same where somebody puts it back.
+		// The same if the user restores it.
 		await said('exec > >(cat) 2>&1; echo hi', [false, 'redirected']);
 		await server.api.call('POST', '/api/session/s/input', { data: 'exec >/dev/tty 2>&1\r' });
 		await until('a prompt', async () => (await server.api.call('GET', '/api/session/s/state')).state.status === 'prompt');

@@ -1,4 +1,4 @@
-// Who has leased a session has it alone: others neither type nor do what is as good as that.
+// A leased session has one user: other clients may neither type nor do anything equivalent.
 import assert from 'node:assert/strict';
 import { ControlClient } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
@@ -11,7 +11,7 @@ const size = async (server, id) => {
 };
 const sizeIs = (server, id, expected) => until(`size ${expected}`, async () => await size(server, id) === expected);
 
-/** A tool of MCP: its result. */
+/** Call an MCP tool; returns its result. */
 async function tool(server, name, args) {
 	const { json, text } = await server.api.raw('POST', '/mcp', {
 		jsonrpc: '2.0', id: 1, method: 'tools/call',
@@ -27,12 +27,12 @@ const tools = (exec) => [
 	['resize', { session_id: 's', cols: 90, rows: 30 }],
 ];
 
-scenario('what is as good as typing respects a lease', async (server) => {
+scenario('everything that is equivalent to typing respects a lease', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const lease = await take(api, 's');
 	const started = await api.call('POST', '/api/session/s/exec', { command: 'sleep 100', yieldMs: 0, lease });
-	await until('it runs', async () => (await api.call('GET', `/api/session/s/exec/${started.data.id}`)).data.state === 'running');
+	await until('the start of the command', async () => (await api.call('GET', `/api/session/s/exec/${started.data.id}`)).data.state === 'running');
 	const { token } = await api.link('s', 'driver', 60_000);
 	const before = await size(server, 's');
 	const cases = [
@@ -63,10 +63,10 @@ scenario('what is as good as typing respects a lease', async (server) => {
 		const { isError, structuredContent } = await tool(server, name, args);
 		assert.deepEqual([isError, structuredContent.error.code], [true, 'LEASED'], `${name} of MCP`);
 	}
-	assert.equal((await api.call('GET', `/api/session/s/exec/${started.data.id}`)).data.state, 'running', 'nothing has reached it');
+	assert.equal((await api.call('GET', `/api/session/s/exec/${started.data.id}`)).data.state, 'running', 'nothing has reached the command');
 	assert.equal(await size(server, 's'), before);
 
-	// Who has it does it all.
+	// The holder of the lease may do all of it.
 	assert.equal((await tool(server, 'resize', { session_id: 's', cols: 90, rows: 30, lease })).structuredContent.cols, 90);
 	await api.call('POST', '/api/session/s/resize', { cols: 91, rows: 31, lease });
 	assert.equal(await size(server, 's'), '91x31');
@@ -80,7 +80,7 @@ scenario('what is as good as typing respects a lease', async (server) => {
 	await api.call('POST', '/api/session/s/size', { policy: 'fixed', cols: 92, rows: 32, lease });
 	assert.equal(await size(server, 's'), '92x32');
 
-	// Only the exclusive one keeps others out; and owners may end any.
+	// Only an exclusive lease blocks others, and owners may end any.
 	await take(api, 's', { renew: lease, mode: 'advisory' });
 	await api.as(token).call('POST', '/api/session/s/resize', { cols: 93, rows: 33 });
 	await take(api, 's', { renew: lease });
@@ -89,7 +89,7 @@ scenario('what is as good as typing respects a lease', async (server) => {
 	await api.refused(409, 'LEASED', 'POST', '/api/session/s/resize', { cols: 95, rows: 35, lease });
 });
 
-scenario('windows of others do not count while somebody has leased the session', async (server) => {
+scenario('windows of other clients do not count during a lease', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	await api.call('POST', '/api/session/s/size', { policy: 'smallest' });
@@ -111,7 +111,7 @@ scenario('windows of others do not count while somebody has leased the session',
 	await sizeIs(server, 's', '70x25');
 });
 
-scenario('who interrupts does not get the size of who has the lease', async (server) => {
+scenario("an interrupt by another client does not use the size of the lease's holder", async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const ada = await server.client({ sessionId: 's', name: 'Ada', cols: 90, rows: 30 }).connect();

@@ -1,4 +1,4 @@
-// A lease goes from a program to a person and back: at once, or when its command has ended, with a note.
+// A lease passes from a program to a person and back: at once, or when its command has ended, with a note.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -9,7 +9,7 @@ const lease = '/api/session/s/lease';
 const TTL = { ttlMs: 60_000 };
 const noted = (note) => `${lease}?${new URLSearchParams(note)}`;
 
-scenario('an owner takes a lease over, and gives it back with a note', async (server) => {
+scenario('an owner takes a lease over, and returns it with a note', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const { token } = await api.link('s', 'driver', 60_000);
@@ -38,16 +38,16 @@ scenario('an owner takes a lease over, and gives it back with a note', async (se
 	const again = await agent.call('POST', lease, { owner: 'robot', renew: theirs, ...TTL });
 	assert.equal(again.note.text, text);
 	await agent.call('DELETE', noted({ id: again.lease.id }));
-	assert.equal((await api.call('GET', lease)).note, null, 'it was for once');
+	assert.equal((await api.call('GET', lease)).note, null, 'the note is read once');
 });
 
-scenario('a command is let finish, and what would come after it is not begun', async (server) => {
+scenario('a running command may finish, but no command is started after it', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const theirs = (await api.call('POST', lease, { owner: 'robot', ...TTL })).lease.id;
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
 	const running = await api.call('POST', '/api/session/s/exec', { command: 'cat', yieldMs: 0, lease: theirs });
-	await until('it runs', async () => (await api.call('GET', `/api/session/s/exec/${running.data.id}`)).data.state === 'running');
+	await until('the start of the command', async () => (await api.call('GET', `/api/session/s/exec/${running.data.id}`)).data.state === 'running');
 	const taken = await api.call('POST', lease, { owner: 'Ada', take: 'after', ...TTL });
 	assert.deepEqual([taken.waits, taken.lease.owner, taken.lease.heir], [true, 'robot', 'Ada']);
 	ada.control({ type: 'lease', id: taken.lease.id });
@@ -58,19 +58,19 @@ scenario('a command is let finish, and what would come after it is not begun', a
 	const end = await api.call('GET', `/api/session/s/exec/${running.data.id}?waitMs=30000`);
 	assert.equal(end.data.state, 'done');
 	const late = await api.refused(409, 'LEASED', 'POST', '/api/session/s/exec', { command: 'echo late', lease: theirs });
-	assert.equal(late.context.lease.owner, 'Ada', 'at once, whoever is quick');
+	assert.equal(late.context.lease.owner, 'Ada', 'the lease passes at once');
 	await ada.untilMessage('lease', ({ yours }) => yours === true);
 	ada.type('echo by-$((40+2))\r');
 	await server.outputMatches('s', /by-42/);
-	// Who waits may think better of it; and where nothing runs there is nothing to wait for.
+	// A waiting owner may change its mind. If nothing runs, it does not wait.
 	const now = await api.call('POST', lease, { owner: 'Bob', take: 'after', ...TTL });
 	if (now.waits) // the prompt is not there yet
-		await until('it is his', async () => (await api.call('GET', lease)).lease.owner === 'Bob');
+		await until('the lease of Bob', async () => (await api.call('GET', lease)).lease.owner === 'Bob');
 	await api.call('DELETE', noted({ id: now.lease.id }));
 	assert.equal((await api.call('GET', lease)).lease, null);
 });
 
-scenario('an agent is told the note over MCP', async (server) => {
+scenario('an agent gets the note over MCP', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });
 	const client = new Client({ name: 'robot', version: '1' });

@@ -1,5 +1,5 @@
-// What a session, a process or a run takes beyond its limits costs nobody else anything: by control groups, where they can
-// be had, and by setrlimit(2) elsewhere.
+// A session, process or run that exceeds its limits does not affect anything else: limits by control groups where possible,
+// and by setrlimit(2) elsewhere.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { binary, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const tasks = 40;
-const other = 63_456; // a user that has nothing else here
+const other = 63_456; // a user without other processes
 const bomb = 'b() { b | b & }; b';
 const many = `import os, time
 children = []
@@ -26,14 +26,14 @@ const hog = (megabytes) => `python3 -c 'x = bytearray(${megabytes} << 20); print
 const groups = [];
 after(() => groups.forEach((each) => each.remove()));
 
-/** A scenario whose server has a control group to divide. */
+/** A scenario whose server may make control groups below its own. */
 const grouped = (name, args, body, { skip = noGroups, start } = {}) => {
 	const group = skip ? undefined : new Group();
 	if (group) groups.push(group);
 	return scenario(name, { skip, start, args, prefix: group?.prefix }, (server) => body(server, group));
 };
 
-/** Run a command in the session: what it printed and how it ended. */
+/** Run a command in the session; returns its result. */
 const ask = async (server, id, command) => {
 	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command, waitMs: 20_000, yieldMs: 20_000 });
 	assert.equal(data.state, 'done', JSON.stringify(data));
@@ -41,7 +41,7 @@ const ask = async (server, id, command) => {
 };
 const run = async (server, command) => (await server.api.raw('POST', '/api/run', { command })).json;
 
-grouped('a fork bomb in one session leaves the server and the others serving', ['--tasks-max', `${tasks}`], async (server, group) => {
+grouped('a fork bomb in one session does not affect the server and other sessions', ['--tasks-max', `${tasks}`], async (server, group) => {
 	await server.session({ id: 'bad' });
 	await server.session({ id: 'good' });
 	const [bad] = group.children('session-bad');
@@ -52,7 +52,7 @@ grouped('a fork bomb in one session leaves the server and the others serving', [
 	assert.equal((await run(server, 'echo here')).stdout, 'here\n');
 	assert.ok(Number(group.read(bad, 'pids.current')) <= tasks);
 	await server.api.delete('bad');
-	await until('the end of all of it', () => group.children('session-bad').length === 0);
+	await until('the end of the group', () => group.children('session-bad').length === 0);
 	assert.equal((await ask(server, 'good', 'echo still')).output, 'still\n');
 });
 
@@ -63,7 +63,7 @@ grouped('a memory hog ends, and its shell does not', ['--memory-max', '64M'], as
 	assert.equal((await ask(server, 's', hog(20))).output, '20\n');
 	assert.equal((await run(server, `${hog(200)}; echo $?`)).stdout, '137\n');
 	const { processId } = await server.api.call('POST', '/api/process/start', { command: `exec ${hog(200)}` });
-	await until('its end', async () => (await server.api.call('GET', `/api/process/${processId}`)).process.exitCode === 137);
+	await until('the end of the process', async () => (await server.api.call('GET', `/api/process/${processId}`)).process.exitCode === 137);
 	assert.equal((await ask(server, 's', 'echo still')).output, 'still\n');
 });
 
@@ -72,16 +72,16 @@ grouped('groups outlive the server, and end with what is in them', ['--tasks-max
 	await server.session({ id: 's' });
 	const [name] = group.children('session-s');
 	const { processId } = await api.call('POST', '/api/process/start', { command: 'cat /proc/self/cgroup; sleep 1000' });
-	await until('its group', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout.includes(`/process-${processId}+`));
+	await until('the group of the process', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout.includes(`/process-${processId}+`));
 	assert.match((await run(server, 'cat /proc/self/cgroup')).stdout, /\/run-[0-9a-f]{32}\n/);
 	assert.deepEqual(group.children('run-'), []);
-	// What a run leaves behind lives on, and its group with it.
+	// A background process of a run keeps the run's group alive.
 	await run(server, 'sleep 1000 >/dev/null 2>&1 & echo');
 	const [run1] = group.children('run-');
 	const sleeper = group.read(run1, 'cgroup.procs');
-	assert.equal(group.read('', 'cgroup.procs'), '', 'nobody between the groups');
+	assert.equal(group.read('', 'cgroup.procs'), '', 'no process is in the server\'s own group');
 	assert.ok(group.read('server', 'cgroup.procs').split('\n').includes(`${server.pid}`));
-	// Somebody leaves all by which he could be found otherwise.
+	// A process that is only found by its group.
 	await ask(server, 's', 'x=kept; (setsid bash -c "ulimit -Sx unlimited; exec sleep 1000" >/dev/null 2>&1 &)');
 	await server.kill('SIGKILL');
 	await server.start({ args: ['--tasks-max', '50', '--memory-max', '256M'] });
@@ -93,13 +93,13 @@ grouped('groups outlive the server, and end with what is in them', ['--tasks-max
 	await api.delete('s');
 	await api.raw('DELETE', `/api/process/${processId}?remove=true&graceMs=0`);
 	await until('the end of the groups', () => group.children('session-').length + group.children('process-').length === 0);
-	// A session that its holder has left is ended by its group.
+	// A session whose holder is gone is killed by its group.
 	await server.session({ id: 't' });
 	const { pid } = await api.get('t');
 	const shells = group.read(group.children('session-t')[0], 'cgroup.procs');
 	assert.ok(shells.split('\n').includes(`${pid}`));
 	await api.delete('t');
-	await until('its end', () => group.children('session-').length === 0);
+	await until('the end of the group', () => group.children('session-').length === 0);
 });
 
 grouped('groups and rooms together', ['--session-user', 'daemon', '--isolate', '--tasks-max', `${tasks}`], async (server, group) => {
@@ -114,7 +114,7 @@ grouped('groups and rooms together', ['--session-user', 'daemon', '--isolate', '
 	await until('the limit', () => Number(/max (\d+)/.exec(group.read(name, 'pids.events'))[1]) > 0);
 	assert.match((await run(server, `python3 -c '${many}'`)).stdout, /Resource temporarily unavailable/);
 	await server.api.delete('s');
-	await until('its end', () => group.children('session-').length === 0);
+	await until('the end of the group', () => group.children('session-').length === 0);
 }, { skip: noGroups || noRooms, start: false });
 
 const refused = (server, args, prefix = []) => {
@@ -124,17 +124,17 @@ const refused = (server, args, prefix = []) => {
 	return stderr;
 };
 
-scenario('limits that cannot be had are refused, and what is missing is said', { start: false, mayHaveDied: true }, async (server) => {
+scenario('limits that cannot be enforced are refused, and the error names what is missing', { start: false, mayHaveDied: true }, async (server) => {
 	assert.match(refused(server, ['--rlimits']), /only with --tasks-max or --memory-max/);
 	assert.match(refused(server, ['--tasks-max', '1']), /must be a number from 2 to/);
 	if (process.getuid() === 0) assert.match(refused(server, ['--rlimits', '--tasks-max', '50']), /no effect on processes of root/);
-	// We are in the server's group, if there is one.
+	// The test is in the server's group, if there is one.
 	assert.match(refused(server, ['--tasks-max', '50']), /^ringside: --tasks-max: .*(no controller "pids"|not mounted|other processes are in|not delegated to this server).*--rlimits\n$/);
 	assert.match(refused(server, ['--memory-max', '64M']), /^ringside: --memory-max: .*(no controller "memory"|not mounted|other processes are in|not delegated to this server).*--rlimits\n$/);
 });
 
-// The address space of a program with AddressSanitizer knows no bounds; bash and python3 have none.
-scenario('without groups: a memory hog', { args: ['--rlimits', '--memory-max', '1G'] }, async (server) => {
+// AddressSanitizer needs an unlimited address space; bash and python3 are not instrumented.
+scenario('without groups: a process that allocates too much memory', { args: ['--rlimits', '--memory-max', '1G'] }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const { exitCode, output } = await ask(server, 's', `${hog(2000)}; ulimit -v`);
@@ -144,7 +144,7 @@ scenario('without groups: a memory hog', { args: ['--rlimits', '--memory-max', '
 	assert.equal((await ask(server, 's', hog(20))).output, '20\n');
 	assert.match((await run(server, `${hog(2000)} 2>&1`)).stdout, /MemoryError/);
 	const { processId } = await api.call('POST', '/api/process/start', { command: `exec ${hog(2000)} 2>&1` });
-	await until('its end', async () => (await api.call('GET', `/api/process/${processId}`)).process.exitCode === 1);
+	await until('the end of the process', async () => (await api.call('GET', `/api/process/${processId}`)).process.exitCode === 1);
 	assert.match((await api.call('GET', `/api/process/${processId}/logs`)).stdout, /MemoryError/);
 	assert.equal((await run(server, 'exit 3')).exitCode, 3);
 });
@@ -154,14 +154,14 @@ scenario('without groups: a fork bomb, of a user that is not root', { start: fal
 	await server.session({ id: 'bad' });
 	await server.session({ id: 'good' });
 	await server.api.input('good', 'cat\r');
-	await until('a program that waits', async () => (await server.api.call('GET', '/api/session/good/state')).state.status === 'waiting_input');
+	await until('the waiting program', async () => (await server.api.call('GET', '/api/session/good/state')).state.status === 'waiting_input');
 	await server.api.input('bad', `${bomb}\r`);
 	await server.outputMatches('bad', /Resource temporarily unavailable/);
-	// The server and what runs go on; who wants to fork waits, for all of the user are counted together.
+	// The server and running programs go on. New processes wait, because the limit counts all processes of the user.
 	for (const id of ['bad', 'good']) assert.equal((await server.api.get(id)).state, 'running');
 	await server.api.input('good', 'typed\r');
 	await server.outputMatches('good', /typed\r\ntyped\r\n/);
 	await server.api.delete('bad');
-	await until('room for others', async () => (await run(server, '/bin/echo here')).stdout === 'here\n');
+	await until('a run of another command', async () => (await run(server, '/bin/echo here')).stdout === 'here\n');
 });
 

@@ -1,4 +1,4 @@
-// Logging out is real: what a cookie stands for is kept by the server, and ends there.
+// Logging out is effective: the server keeps each login and ends it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -19,7 +19,7 @@ async function logIn(server, token = server.token) {
 const browser = (server, cookie) => server.api.as(null, { Cookie: cookie });
 const refused = (server, cookie) => browser(server, cookie).refused(401, 'UNAUTHENTICATED', 'GET', '/api/session/list');
 
-scenario('a cookie that was copied before logging out is worth nothing after, nor after a restart', {}, async (server) => {
+scenario('a copy of a cookie is invalid after logging out, also after a restart', {}, async (server) => {
 	await server.session({ id: 's' });
 	const cookie = await logIn(server);
 	const other = await logIn(server);
@@ -34,7 +34,7 @@ scenario('a cookie that was copied before logging out is worth nothing after, no
 	await browser(server, other).call('GET', '/api/session/list');
 });
 
-scenario('logins are listed, and revoked one by one or all', {}, async (server) => {
+scenario('logins are listed, and revoked one by one or all at once', {}, async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'viewer');
 	const first = await logIn(server);
@@ -83,7 +83,7 @@ for (const [what, args, headers, secure] of [
 	['a trusted proxy that says so', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'https' }, true],
 	['the same by RFC 7239', ['--trust-proxy', '127.0.0.1'], { Forwarded: 'for=192.0.2.1;proto=https' }, true],
 	['a trusted proxy without TLS', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'http' }, false],
-	['one whom nobody trusts', ['--trust-proxy', '192.0.2.1'], { 'X-Forwarded-Proto': 'https' }, false],
+	['an untrusted proxy', ['--trust-proxy', '192.0.2.1'], { 'X-Forwarded-Proto': 'https' }, false],
 ])
 	scenario(`the cookie behind ${what}`, { args }, async (server) => {
 		const answer = await server.api.as(null).raw('POST', '/api/auth/login', { token: server.token },
@@ -95,7 +95,7 @@ for (const [what, args, headers, secure] of [
 		await server.api.as(null, { Cookie: cookie, ...headers }).call('GET', '/api/session/list');
 	});
 
-scenario('what is no terminal is told where the token is, and not the token', {}, async (server) => {
+scenario('output that is not a terminal gets the path of the token, not the token', {}, async (server) => {
 	const token = readFileSync(path.join(server.dir, 'token'), 'utf8').trim();
 	assert.ok(!server.stdout.includes(token) && !server.stderr.includes(token));
 	assert.match(server.stdout, new RegExp(`the token is in ${server.dir}/token`));

@@ -1,4 +1,4 @@
-// Who promised all bytes gets all bytes: more output than every buffer holds, through every way out.
+// Lossless readers get every byte of more output than all buffers hold, on every path.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,14 +13,14 @@ import { isAlive, rssAnon } from './lib/proc.mjs';
 import { times } from './lib/soak.mjs';
 import { until, within } from './lib/until.mjs';
 
-/** Through each way; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
-const megabytes = times(2, 128, 'RINGSIDE_LOSSLESS_MB'); // a ring has a quarter of one
+/** Per path; RINGSIDE_LOSSLESS_MB=1024 is the long form. */
+const megabytes = times(2, 128, 'RINGSIDE_LOSSLESS_MB'); // the ring holds a quarter of one MiB
 const long = megabytes > 12;
 const MiB = 1 << 20;
 const timeout = 60_000 * slowness + megabytes * 3000;
 const small = ['--ring-size', '256K', '--process-ring', '256K'];
 
-/** Bytes counted and hashed. */
+/** Counts and hashes bytes. */
 class Sum {
 	constructor() {
 		this.hash = createHash('sha256');
@@ -46,10 +46,10 @@ async function sumOf(stream) {
 
 const same = (got, want, what) => {
 	assert.equal(got.length, want.length, `${what}: ${got.length} of ${want.length} bytes`);
-	assert.equal(got.digest, want.digest, `${what}: other bytes`);
+	assert.equal(got.digest, want.digest, `${what}: different bytes`);
 };
 
-/** Files with what commands print: any bytes (CR LF and all), and lines of text with characters of two and three bytes. */
+/** Files for commands to print: any bytes (including CR LF), and lines of text with characters of two and three bytes. */
 async function sources(server) {
 	const files = {};
 	for (const [kind, block] of [['bytes', randomBytes(MiB)], ['text', Buffer.from(`${'größer – ab '.repeat(5)}\n`.repeat(MiB / 80 | 0))]]) {
@@ -70,7 +70,7 @@ async function sources(server) {
 	return files;
 }
 
-/** `ringside ARGS`, its output hashed as it comes: {code, sum, stderr}. */
+/** Run `ringside ARGS` and hash its output as it comes: {code, sum, stderr}. */
 async function command(server, args, { input, started, gate } = {}) {
 	const child = spawn(binary, args, {
 		env: environment(server), cwd: server.cwd, stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
@@ -82,11 +82,11 @@ async function command(server, args, { input, started, gate } = {}) {
 	started?.(child);
 	await gate?.();
 	const sum = await sumOf(child.stdout);
-	const [code] = await within('end of the command', closed, timeout);
+	const [code] = await within('the end of the command', closed, timeout);
 	return { code, sum, stderr };
 }
 
-/** The events of a stream over HTTP, one after the other. */
+/** The events of an HTTP stream. */
 async function* events(server, method, target, body) {
 	const payload = body === undefined ? undefined : JSON.stringify(body);
 	const request = http.request(`${server.base}${target}`, {
@@ -112,7 +112,7 @@ async function* events(server, method, target, body) {
 	}
 }
 
-/** The output of a stream, hashed: {sum, last (event)}. */
+/** Hash the output of a stream: {sum, last (event)}. */
 async function follow(stream, names = ['output', 'stdout'], encoding = 'base64') {
 	const sum = new Sum();
 	let last;
@@ -124,11 +124,11 @@ async function follow(stream, names = ['output', 'stdout'], encoding = 'base64')
 	return { sum, last };
 }
 
-/** What the server and its holders have in memory, in MiB; nothing where the sanitizers keep what is freed, or it has just ended. */
+/** Memory of the server and its holders in MiB; 0 if the sanitizers keep freed memory, or a process has just ended. */
 const memory = (server) => [...new Set([server.pid, ...server.leftovers()])]
 	.reduce((all, pid) => all + (isAlive(pid) ? rssAnon(pid) / MiB || 0 : 0), 0);
 
-/** What body gives; meanwhile memory is looked at now and then, and stays what it was. */
+/** Returns the result of body; samples memory meanwhile, which must not grow. */
 async function flat(server, body) {
 	const before = memory(server);
 	let most = before;
@@ -138,13 +138,13 @@ async function flat(server, body) {
 	if (long) console.log(`memory: ${before.toFixed(1)} MiB before, ${most.toFixed(1)} at most, ${after.toFixed(1)} after`);
 	if (!sanitized()) {
 		assert.ok(after < before + 24, `${before.toFixed(1)} MiB have become ${after.toFixed(1)}`);
-		// With a screen's lines, however much goes through.
+		// Including the lines of a screen, for any amount of output.
 		assert.ok(most < before + 48, `${before.toFixed(1)} MiB have been ${most.toFixed(1)}`);
 	}
 	return result;
 }
 
-/** In the long form: how long something took. */
+/** In the long form: print the duration. */
 async function timed(what, body) {
 	const began = Date.now();
 	const result = await body();
@@ -197,7 +197,6 @@ scenario('the command line: output, both streams in small pieces, and standard i
 	same(out.stdout, want, 'process: stdout');
 	same(out.stderr, want, 'process: stderr');
 
-	// Standard input.
 	await flat(server, async () => {
 		for (const args of [['exec', '-i', '--pipes', 's', 'cat'], ['run', '-i', 'cat']]) {
 			const { code, sum, stderr } = await command(server, args, { input: createReadStream(bytes.name) });
@@ -206,7 +205,7 @@ scenario('the command line: output, both streams in small pieces, and standard i
 			same(sum, bytes.sum, args.join(' '));
 		}
 	});
-	assert.deepEqual(readdirSync(path.join(server.dir, 'stdin')), [], 'nothing is left');
+	assert.deepEqual(readdirSync(path.join(server.dir, 'stdin')), [], 'no input is left');
 	for (const stdinFrom of ['../meta.json', '0'.repeat(32), 'x', ''])
 		for (const route of ['/api/run', '/api/session/s/exec']) await server.api.refused(400, 'VALIDATION_FAILED', 'POST', route, { command: 'cat', stdinFrom });
 });
@@ -242,7 +241,6 @@ scenario('events over HTTP, and over the control socket', { args: small, timeout
 		assert.equal(last.lost, 0);
 	});
 
-	// The control socket.
 	const socket = new WebSocket(`${server.base.replace(/^http/, 'ws')}/ws`, {
 		perMessageDeflate: false, headers: { Authorization: `Bearer ${server.token}` },
 	});
@@ -262,7 +260,7 @@ scenario('events over HTTP, and over the control socket', { args: small, timeout
 		const { processId } = await server.api.call('POST', '/api/process/start', { command: `cat ${text.name}`, hold: true });
 		socket.send(JSON.stringify({ type: 'request', id: 'exec', method: 'GET', path: `/api/session/s/exec/${name}/stream?format=base64` }));
 		socket.send(JSON.stringify({ type: 'request', id: 'process', method: 'GET', path: `/api/process/${processId}/stream` }));
-		await until('end of both', () => ends.exec && ends.process, { timeout });
+		await until('the end of both', () => ends.exec && ends.process, { timeout });
 	}));
 	assert.equal(ends.exec.lost, 0, JSON.stringify(ends.exec));
 	assert.equal(ends.process.lost, 0, JSON.stringify(ends.process));
@@ -270,7 +268,7 @@ scenario('events over HTTP, and over the control socket', { args: small, timeout
 	same(sums.process, text.sum, 'process');
 });
 
-/** A client of MCP's that calls tools: {use(name, args), close()}. Without sessions, or with one of its own. */
+/** An MCP client that calls tools: {use(name, args), close()}. Without sessions, or with its own. */
 async function agent(server, { session = false } = {}) {
 	const version = session ? '2025-11-25' : '2026-07-28';
 	const meta = session ? {} : { _meta: {
@@ -305,7 +303,7 @@ async function agent(server, { session = false } = {}) {
 	};
 }
 
-/** Begins a command that prints nothing before the answer is here: an answer is an excerpt, which says what it leaves out. */
+/** Start a command that prints only after the response has come: a response is an excerpt that names what it omits. */
 let gates = 0;
 async function begin(server, client, id, command) {
 	const gate = path.join(server.root, `gate${gates += 1}`);
@@ -314,7 +312,7 @@ async function begin(server, client, id, command) {
 	return begun;
 }
 
-/** All pages of a command that has begun, hashed: {sum, last, lost}. between: after each page. */
+/** All pages of a running command, hashed: {sum, last, lost}. between: called after each page. */
 async function pages(client, begun, { between, ...more } = {}) {
 	const sum = new Sum();
 	let last = begun;
@@ -329,7 +327,7 @@ async function pages(client, begun, { between, ...more } = {}) {
 	return { sum, last, lost };
 }
 
-scenario('pages over MCP; of one that thinks for long, and of many at once', { args: small, timeout: 5 * timeout }, async (server) => {
+scenario('pages over MCP, with a slow client, and with many at once', { args: small, timeout: 5 * timeout }, async (server) => {
 	const { text } = await sources(server);
 	await flat(server, async () => {
 		for (const session of [false, true]) {
@@ -347,9 +345,9 @@ scenario('pages over MCP; of one that thinks for long, and of many at once', { a
 
 	await server.session({ id: 's' });
 	const thinker = await agent(server);
-	// Two portions, each of less than the ring holds; the second goes on into the next command's output.
+	// Two portions that each fit into the ring; the second continues into the next command's output.
 	const begun = await begin(server, thinker, 's', 'seq 1 30000');
-	await until('it is over', async () => (await server.api.call('GET', '/api/session/s/exec')).data.at(-1).state === 'done', { timeout });
+	await until('the end of the command', async () => (await server.api.call('GET', '/api/session/s/exec')).data.at(-1).state === 'done', { timeout });
 	const flood = server.api.call('POST', '/api/session/s/exec', { command: 'seq 1 60000', yieldMs: 0 });
 	const want = new Sum().add(Buffer.from(Array.from({ length: 30000 }, (_, i) => `${i + 1}\n`).join('')));
 	const { sum, lost } = await pages(thinker, begun);
@@ -370,21 +368,21 @@ scenario('pages over MCP; of one that thinks for long, and of many at once', { a
 	}
 });
 
-scenario('a reader that stops is told what it has lost, and stops nobody for long', { args: small, timeout: 3 * timeout + 150_000 }, async (server) => {
+scenario('a client that stops reading is told its losses, and blocks no program for long', { args: small, timeout: 3 * timeout + 150_000 }, async (server) => {
 	const { text } = await sources(server);
 	await server.session({ id: 's' });
-	const done = (id) => until('it is over', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
+	const done = (id) => until('the end of the command', async () => (await server.api.call('GET', `/api/session/${id}/exec`)).data.at(-1).state === 'done', { timeout: 60_000, interval: 250 });
 	const client = await agent(server);
 	const begun = await begin(server, client, 's', `cat ${text.name}`);
-	await done('s'); // within the bound, although nobody has read
+	await done('s'); // within the limit, although no client has read
 	const { sum, lost, last } = await pages(client, begun);
 	assert.ok(lost > 0);
-	assert.deepEqual([last.exit_code, last.lost_in_all], [0, lost], 'told once, and at the end');
-	// As the terminal has them: each LF is two bytes of the ring.
+	assert.deepEqual([last.exit_code, last.lost_in_all], [0, lost], 'reported once, at the end');
+	// In the terminal's form: each LF is two bytes in the ring.
 	assert.ok(sum.length < text.sum.length && sum.length + lost >= text.sum.length, `${sum.length} and ${lost}`);
 	assert.equal(await server.run('s', 'echo alive'), 'alive\n');
 
-	// A client that says that it goes holds up nobody any more; nor does one that may only look.
+	// A client that ends its session blocks no program any more; nor does a viewer.
 	const leaving = await agent(server, { session: true });
 	await server.session({ id: 'l' });
 	await begin(server, leaving, 'l', `cat ${text.name}`);
@@ -392,7 +390,7 @@ scenario('a reader that stops is told what it has lost, and stops nobody for lon
 	await done('l');
 	assert.equal((await server.api.call('GET', '/api/session/l/exec')).data.at(-1).exitCode, 0);
 
-	// Its standard output is a pipe that nobody reads until the command is over.
+	// Its standard output is a pipe that is not read until the command has ended.
 	const { data: before } = await server.api.call('GET', '/api/session/s/exec');
 	const stopped = await command(server, ['exec', '--pipes', 's', `cat ${text.name}`], {
 		gate: () => until('the end of the command', async () => {
@@ -414,7 +412,7 @@ scenario('a server that is killed meanwhile', { args: small, timeout: 3 * timeou
 		let come = 0;
 		const running = command(server, args, { started: (child) => child.stdout.on('data', (piece) => { come += piece.length; }) });
 		for (let kills = 1; kills <= times(2, 3); kills += 1) {
-			await until('some output', () => come > kills * megabytes * MiB / 4, { timeout });
+			await until('more output', () => come > kills * megabytes * MiB / 4, { timeout });
 			await server.restart();
 		}
 		const { code, sum, stderr } = await running;

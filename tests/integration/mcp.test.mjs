@@ -17,7 +17,7 @@ const meta = (more = {}) => ({
 	...more,
 });
 
-/** One POST (or what `method` says); resolves with {status, headers, text, json, events, request}. */
+/** Send one POST (or `method`); resolves with {status, headers, text, json, events, request}. */
 function post(server, message, headers = {}, { token = server.token, method = 'POST', query = '', wait = true } = {}) {
 	const payload = typeof message === 'string' ? message : JSON.stringify(message);
 	let outgoing;
@@ -54,7 +54,7 @@ function post(server, message, headers = {}, { token = server.token, method = 'P
 		answer.catch(() => {});
 		return { answer, abort: () => outgoing.destroy() };
 	}
-	return within('answer from /mcp', answer, 30_000);
+	return within('a response from /mcp', answer, 30_000);
 }
 
 let ids = 0;
@@ -63,7 +63,7 @@ const headersOf = ({ method, params }) => ({
 	'MCP-Protocol-Version': modern, 'Mcp-Method': method, ...(params.name ? { 'Mcp-Name': params.name } : {}),
 });
 
-/** A request of the revision without sessions. */
+/** Send a request of the revision without sessions. */
 function ask(server, method, params, { more, headers = {}, ...options } = {}) {
 	const request = message(method, params, more);
 	return post(server, request, { ...headersOf(request), ...headers }, options);
@@ -71,7 +71,7 @@ function ask(server, method, params, { more, headers = {}, ...options } = {}) {
 
 const tool = (server, name, args = {}, options) => ask(server, 'tools/call', { name, arguments: args }, options);
 
-/** Calls a tool that must succeed: its structured content. */
+/** Call a tool that must succeed; returns its structured content. */
 async function use(server, name, args, options) {
 	const { json, text } = await tool(server, name, args, options);
 	assert.ok(json?.result && !json.result.isError, `${name}: ${text}`);
@@ -92,7 +92,7 @@ function refused({ status, json, text }, expected, code) {
 	assert.equal(typeof json.error.message, 'string');
 }
 
-/** A session of the revisions that have them: {post, ask, close}. */
+/** Begin a session in a revision that has them: {post, ask, close}. */
 async function begin(server, version = legacy[0], options = {}) {
 	const first = await post(server, { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'raw', version: '1' } } }, {}, options);
 	assert.equal(first.status, 200, first.text);
@@ -107,7 +107,7 @@ async function begin(server, version = legacy[0], options = {}) {
 	};
 }
 
-/** The session that a client who names none has for itself; one that has ids is told by them as well. */
+/** The session of a client that names none; its name contains the client's id, if there is one. */
 const own = async (server, like = /^agent-raw$/) => (await server.api.list()).data.find((id) => like.test(id));
 const running = async (server, session = 'agent-raw') =>
 	(await server.api.call('GET', `/api/session/${session}/exec`)).data.find(({ state }) => state === 'running');
@@ -126,25 +126,25 @@ shared('2026-07-28: discovery, tools, results', async (server) => {
 	assert.ok(list.ttlMs >= 0 && list.cacheScope === 'private');
 	assert.deepEqual(list.tools.map(({ name }) => name), ['session_create', 'session_list', 'session_close', 'exec',
 		'exec_read', 'exec_signal', 'send_keys', 'lease', 'wait', 'snapshot', 'resize', 'history', 'read_file', 'write_file']);
-	// What every model pays for in every conversation: a token is about four characters.
+	// Every model pays for this in every conversation: a token is about four characters.
 	const tokens = JSON.stringify(list.tools).length / 4;
 	assert.ok(tokens <= 2000, `${tokens} tokens`);
 	assert.ok(!/"(base64|mouse|hidden|codex|minimum)":/.test(JSON.stringify(list.tools)));
 	const codex = (await ask(server, 'tools/list', {}, { more: { 'io.modelcontextprotocol/clientInfo': { name: 'codex-mcp-client', version: '1' } } })).json.result;
-	assert.deepEqual(codex.tools.slice(14).map(({ name }) => name), ['exec_command', 'write_stdin'], 'who knows them is told of them');
+	assert.deepEqual(codex.tools.slice(14).map(({ name }) => name), ['exec_command', 'write_stdin'], 'Codex gets its own tools');
 	for (const { name, title, description, inputSchema, annotations, ...rest } of list.tools) {
 		assert.ok(title && description.length < 500, name);
 		assert.equal(inputSchema.type, 'object', name);
 		assert.equal(typeof annotations.readOnlyHint, 'boolean', name);
 		assert.deepEqual(rest, {}, name);
 	}
-	assert.deepEqual((await ask(server, 'tools/list')).json.result, list, 'always the same');
+	assert.deepEqual((await ask(server, 'tools/list')).json.result, list, 'the list is constant');
 	refused(await ask(server, 'tools/list', { cursor: 'x' }), 200, -32602);
 	const done = await tool(server, 'exec', { command: 'echo hi; false' });
 	assert.equal(done.headers['content-type'], 'application/json');
 	assert.equal(done.json.result.resultType, 'complete');
 	const { cwd, ...result1 } = done.json.result.structuredContent;
-	assert.deepEqual(result1, { state: 'done', exit_code: 1, output: 'hi\n', also: ['session agent-raw is shared by all clients of this name: session_create makes one of your own'] }, 'what there is to say, and no more');
+	assert.deepEqual(result1, { state: 'done', exit_code: 1, output: 'hi\n', also: ['session agent-raw is shared by all clients of this name: session_create makes one of your own'] }, 'the result has no other fields');
 	assert.match(done.json.result.content[0].text, /^exit code 1, .*\nhi\n$/);
 	assert.equal(done.json.result.content[1].text, 'also: session agent-raw is shared by all clients of this name: session_create makes one of your own');
 	assert.ok(done.json.result.content[0].text.includes(cwd));
@@ -153,10 +153,10 @@ shared('2026-07-28: discovery, tools, results', async (server) => {
 	const trivial = await use(server, 'exec', { command: 'true' });
 	assert.ok(JSON.stringify(trivial).length / 4 <= 40, JSON.stringify(trivial));
 	const exec = (await server.api.call('GET', '/api/session/agent-raw/exec')).data.at(-1);
-	assert.deepEqual([exec.author, exec.label], ['owner', 'raw'], 'people are told who');
+	assert.deepEqual([exec.author, exec.label], ['owner', 'raw'], 'the author is recorded');
 });
 
-shared('2026-07-28: who has no ids is told all, as another may have been told the rest', async (server) => {
+shared('2026-07-28: a client without an id gets complete results, because another client may have read the rest', async (server) => {
 	assert.match((await ask(server, 'server/discover')).json.result.instructions, /share one session/);
 	await use(server, 'session_create', { session_id: 's', shell_args: ['-l'] });
 	assert.deepEqual((await server.api.get('s')).shellArgs, ['-l']);
@@ -167,7 +167,7 @@ shared('2026-07-28: who has no ids is told all, as another may have been told th
 	}
 });
 
-shared('2026-07-28: what requests have to be like', async (server) => {
+shared('2026-07-28: the form of requests', async (server) => {
 	const request = message('tools/call', { name: 'session_list', arguments: {} });
 	const good = headersOf(request);
 	assert.equal((await post(server, request, good)).status, 200);
@@ -212,7 +212,7 @@ shared('2026-07-28: what requests have to be like', async (server) => {
 	assert.equal(large.status, 413);
 });
 
-shared('who may ask: origins, tokens, links', async (server) => {
+shared('access: origins, tokens, links', async (server) => {
 	const evil = await ask(server, 'tools/list', {}, { headers: { Origin: 'http://evil.example' } });
 	assert.equal(evil.status, 403, evil.text);
 	assert.equal((await ask(server, 'tools/list', {}, { headers: { Origin: server.base } })).status, 200);
@@ -235,7 +235,7 @@ shared('who may ask: origins, tokens, links', async (server) => {
 	failed(await tool(server, 'exec_command', { cmd: 'true' }, { token: driver }), 'PERMISSION_DENIED');
 	failed(await tool(server, 'exec_read', { exec_id: 'other/../s/exec/x' }, { token: viewer }), 'EXEC_NOT_FOUND');
 	failed(await tool(server, 'snapshot', { session_id: 's/links' }, { token: viewer }), 'VALIDATION_FAILED');
-	// a session of the earlier revisions is of who began it
+	// A session of the earlier revisions belongs to the client that began it.
 	const theirs = await begin(server, legacy[0], { token: driver });
 	refused(await post(server, { jsonrpc: '2.0', id: 1, method: 'ping' }, theirs.headers), 404, -32600);
 });
@@ -293,26 +293,26 @@ shared('messages of a program that forwards its standard input', async (server) 
 	for (const era of ['modern', 'legacy']) {
 		const params = { name: 'exec', arguments: { command: `sleep 100 # ${era}`, yield_ms: 60_000, on_cancel: 'interrupt' }, ...(era === 'modern' ? { _meta: meta() } : {}) };
 		const { answer } = post(server, { jsonrpc: '2.0', id: 'same', method: 'tools/call', params }, {}, { query, wait: false });
-		const session = await until('its session is there', () => own(server, era === 'modern' ? /^agent-raw-[0-9a-f]{6}$/ : /^agent-[0-9a-f]{6}$/));
-		await until('the command runs', () => running(server, session));
+		const session = await until('the session', () => own(server, era === 'modern' ? /^agent-raw-[0-9a-f]{6}$/ : /^agent-[0-9a-f]{6}$/));
+		await until('the start of the command', () => running(server, session));
 		const cancel = (key, options) => post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'same', ...(era === 'modern' ? { _meta: meta() } : {}) } }, {}, { query: key, ...options });
 		assert.equal((await cancel('?stdio=another')).status, 202);
 		for (const role of ['viewer', 'driver']) {
 			const { token } = await server.api.link(session, role, 60_000);
 			const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: legacy[0] } };
-			if (era === 'legacy') assert.ok((await post(server, initialize, {}, { query, token })).json.result, 'the key is theirs as well');
+			if (era === 'legacy') assert.ok((await post(server, initialize, {}, { query, token })).json.result, 'another client may use the same key');
 			assert.equal((await cancel(query, { token })).status, 202);
 		}
 		assert.ok(await running(server, session), "another client's ids are its own");
 		assert.equal((await cancel(query)).status, 202);
-		await until('it is interrupted', async () => !(await running(server, session)));
+		await until('the interruption of the command', async () => !(await running(server, session)));
 		const { text, status } = await within('the end of the call', answer);
-		assert.equal(text, '', 'no response');
+		assert.equal(text, '', 'a cancelled call has no response');
 		assert.ok([200, 202].includes(status));
 	}
 });
 
-shared('progress, streams, and what cancelling does', { timeout: 90_000 }, async (server) => {
+shared('progress, streams, and the effect of cancelling', { timeout: 90_000 }, async (server) => {
 	const told = await tool(server, 'exec', { command: 'sleep 2.5' }, { more: { progressToken: 'p' } });
 	assert.ok(told.streams, told.text);
 	const progress = told.events.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
@@ -326,44 +326,44 @@ shared('progress, streams, and what cancelling does', { timeout: 90_000 }, async
 	const quick = await tool(server, 'exec', { command: 'true' }, { more: { progressToken: 'p' } });
 	assert.equal(quick.headers['content-type'], 'application/json');
 	const long = await tool(server, 'exec', { command: 'sleep 5.5' });
-	assert.ok(long.streams && long.json.result.structuredContent.exit_code === 0, 'what takes long becomes a stream');
+	assert.ok(long.streams && long.json.result.structuredContent.exit_code === 0, 'a slow response becomes a stream');
 
-	// 2026-07-28: a connection that ends cancels
+	// 2026-07-28: the end of the connection cancels.
 	const hang = (on_cancel, options, more) => tool(server, 'exec', { command: `sleep 100 # ${on_cancel}`, yield_ms: 60_000, on_cancel, ...more }, { wait: false, ...options });
 	for (const streams of [false, true]) {
 		const call = hang('interrupt', ...(streams ? [{ more: { progressToken: 1 } }, { key: 'mine' }] : []));
-		await until('the command runs', () => running(server));
+		await until('the start of the command', () => running(server));
 		if (streams) await pause(1500);
 		call.abort();
-		await until('it is interrupted', async () => !(await running(server)));
+		await until('the interruption of the command', async () => !(await running(server)));
 	}
 	const detached = hang('detach');
-	const exec = await until('the command runs', () => running(server));
+	const exec = await until('the start of the command', () => running(server));
 	detached.abort();
 	const read = await use(server, 'exec_read', { exec_id: `agent-raw/${exec.id}`, wait_ms: 300 });
-	assert.equal(read.state, 'running', 'it goes on, to be read later');
-	await until('what runs is told', async () =>
+	assert.equal(read.state, 'running', 'the command goes on, and can be read later');
+	await until('the running command in the list', async () =>
 		(await use(server, 'exec_read', { exec_id: `agent-raw/${exec.id}` })).terminal.foreground?.name === 'sleep');
 	const ended = await use(server, 'exec_signal', { exec_id: `agent-raw/${exec.id}` });
 	assert.deepEqual([ended.state, ended.exit_code, ended.signal], ['done', 130, 'INT']);
 
-	// earlier revisions: it does not, notifications do
+	// Earlier revisions: a notification cancels, the end of the connection does not.
 	const s = await begin(server);
 	const params = { name: 'exec', arguments: { command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' } };
 	const gone = s.post({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params }, {}, { wait: false });
-	const session = await until('its session is there', () => own(server, /^agent-raw-[0-9a-f]{6}$/));
-	const kept = await until('the command runs', () => running(server, session));
+	const session = await until('the session', () => own(server, /^agent-raw-[0-9a-f]{6}$/));
+	const kept = await until('the start of the command', () => running(server, session));
 	gone.abort();
 	assert.equal((await use(server, 'exec_read', { exec_id: `${session}/${kept.id}`, wait_ms: 500 })).state, 'running');
 	const over = await use(server, 'exec_signal', { exec_id: `${session}/${kept.id}` });
 	assert.deepEqual([over.state, over.exit_code, over.signal], ['done', 130, 'INT'], JSON.stringify(over));
 	const { answer } = s.post({ jsonrpc: '2.0', id: 'told', method: 'tools/call', params }, {}, { wait: false });
-	await until('the command runs', () => running(server, session));
+	await until('the start of the command', () => running(server, session));
 	const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'told', reason: 'enough' } };
 	await (await begin(server)).post(cancel);
-	assert.ok(await running(server, session), 'another session has ids of its own');
+	assert.ok(await running(server, session), 'request ids belong to their session');
 	await s.post(cancel);
-	await until('it is interrupted', async () => !(await running(server, session)));
+	await until('the interruption of the command', async () => !(await running(server, session)));
 	assert.equal((await within('the end of the call', answer)).text, '');
 });
 
@@ -377,11 +377,11 @@ shared('commands: output, cursors, limits, two sessions', async (server) => {
 		output += next.output;
 		({ cursor, state } = next);
 	}
-	assert.equal(output, 'part 1\npart 2\npart 3\n', 'pieces are all of it, each once');
+	assert.equal(output, 'part 1\npart 2\npart 3\n', 'the pieces are the complete output');
 	assert.equal((await use(server, 'exec_read', { exec_id: part.exec_id })).output, output);
 
 	const many = await use(server, 'exec', { command: 'seq 20000', max_output_tokens: 100 });
-	assert.equal(typeof many.exec_id, 'string', 'what is left out can be read');
+	assert.equal(typeof many.exec_id, 'string', 'omitted output can be read');
 	assert.ok(many.truncated && many.omitted_bytes > 100_000 && many.output.length < 600);
 	assert.match(many.output, /^1\n2\n3\n[^]*… \d+ bytes omitted …[^]*20000\n$/);
 	let whole = '';
@@ -392,7 +392,7 @@ shared('commands: output, cursors, limits, two sessions', async (server) => {
 		at = page.cursor;
 		end = !page.truncated;
 	}
-	assert.equal(whole, Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join(''), 'page by page nothing is left out');
+	assert.equal(whole, Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join(''), 'the pages are the complete output');
 
 	assert.equal((await use(server, 'exec', { command: 'printf "\\e[1;31mred\\e[m 10%%\\r\\e[K100%% é\\n"' })).output, '100% é\n');
 	const both = await use(server, 'exec', { command: 'echo out; echo err >&2', streams: 'pipes' });
@@ -403,7 +403,7 @@ shared('commands: output, cursors, limits, two sessions', async (server) => {
 	assert.equal((await use(server, 'exec', { command: 'sleep 100', timeout_ms: 300 })).timed_out, true);
 
 	const busy = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100 });
-	await until('it runs', async () => (await use(server, 'exec_read', { exec_id: busy.exec_id })).state === 'running'); // behind what was ended
+	await until('the start of the command', async () => (await use(server, 'exec_read', { exec_id: busy.exec_id })).state === 'running'); // it is queued behind the killed command
 	const refusal = await tool(server, 'exec', { command: 'true', queue: false });
 	failed(refusal, 'RESOURCE_BUSY');
 	assert.match(refusal.json.result.structuredContent.error.next, /exec_read.*exec_signal/);
@@ -412,10 +412,10 @@ shared('commands: output, cursors, limits, two sessions', async (server) => {
 	const waits = await use(server, 'exec', { command: 'echo turn', yield_ms: 50 });
 	assert.deepEqual([waits.state, waits.exit_code, waits.output], ['queued', undefined, '']);
 	const nothing = await use(server, 'exec_read', { exec_id: waits.exec_id, cursor: 0 });
-	assert.deepEqual([nothing.state, nothing.output], ['queued', ''], 'what others have printed is not its output');
+	assert.deepEqual([nothing.state, nothing.output], ['queued', ''], 'a queued command has no output');
 	const two = await use(server, 'session_create', { session_id: 'two', cwd: '/usr', cols: 100, rows: 30 });
 	assert.deepEqual([two.session_id, two.cols, two.rows], ['two', 100, 30]);
-	assert.equal((await use(server, 'exec', { session_id: 'two', command: 'pwd', queue: true })).output, '/usr\n', 'beside the busy one');
+	assert.equal((await use(server, 'exec', { session_id: 'two', command: 'pwd', queue: true })).output, '/usr\n', 'another session is free');
 	const page = await use(server, 'session_list', { limit: 1 });
 	assert.deepEqual([page.sessions.map((each) => each.session_id), page.next_cursor], [['agent-raw'], 'agent-raw']);
 	const rest = await use(server, 'session_list', { limit: 1, cursor: page.next_cursor });
@@ -443,7 +443,7 @@ shared('exec_command and write_stdin', async (server) => {
 	assert.deepEqual({ ...rest, wall_time_seconds: 0 }, { exit_code: 3, output: 'dumb\ntty\n/usr\n', original_token_count: 4, wall_time_seconds: 0 });
 	assert.match(chunk, /^[0-9a-f]{6}$/);
 	assert.match(done.json.result.content[0].text, /^Chunk ID: .*\nWall time: \d+\.\d+ seconds\nProcess exited with code 3\nOriginal token count: 4\nOutput:\ndumb\n/);
-	await until('its terminal is gone', async () => (await sessions()).length === 0);
+	await until('the end of the terminal', async () => (await sessions()).length === 0);
 	const repl = await use(server, 'exec_command', { cmd: 'python3 -q', tty: true, yield_time_ms: 500 });
 	assert.equal(typeof repl.session_id, 'number');
 	assert.equal(repl.exit_code, undefined);
@@ -453,11 +453,11 @@ shared('exec_command and write_stdin', async (server) => {
 		seen += chunk.output;
 		return chunk;
 	};
-	await until('its prompt', async () => seen.includes('>>>') || (await write('', { yield_time_ms: 1000 }), false));
+	await until('the prompt', async () => seen.includes('>>>') || (await write('', { yield_time_ms: 1000 }), false));
 	await write('x = 6 * 7\n');
 	await write('print("x is", x)\n');
-	await until('the answer', async () => seen.includes('x is 42') || (await write(''), false));
-	assert.equal(seen.match(/x is 42/g).length, 1, 'output is given once');
+	await until('the output', async () => seen.includes('x is 42') || (await write(''), false));
+	assert.equal(seen.match(/x is 42/g).length, 1, 'output is returned once');
 	const end = await write('exit(5)\n', { yield_time_ms: 10_000 });
 	assert.deepEqual([end.exit_code, end.session_id], [5, undefined]);
 	failed(await tool(server, 'write_stdin', { session_id: repl.session_id, chars: 'x' }), 'SESSION_NOT_FOUND');
@@ -465,18 +465,18 @@ shared('exec_command and write_stdin', async (server) => {
 	assert.ok(large.original_token_count > 40_000 && large.output.length < 300, JSON.stringify(large).slice(0, 500));
 	assert.equal((await use(server, 'exec_command', { cmd: "echo \"it's $0\"", shell: '/bin/sh' })).output, "it's /bin/sh\n");
 	failed(await tool(server, 'exec_command', { cmd: 'true', workdir: '/nowhere' }), 'VALIDATION_FAILED');
-	// a call that is cancelled leaves no terminal behind that nobody knows
+	// A cancelled call leaves no unknown terminal.
 	const call = tool(server, 'exec_command', { cmd: 'sleep 100', yield_time_ms: 60_000 }, { wait: false });
-	await until('its terminal is there', async () => (await sessions()).length === 1);
-	await until('it runs', async () => running(server, (await sessions())[0]).catch(() => undefined));
+	await until('the terminal', async () => (await sessions()).length === 1);
+	await until('the start of the command', async () => running(server, (await sessions())[0]).catch(() => undefined));
 	call.abort();
-	await until('its terminal is gone', async () => (await sessions()).length === 0);
+	await until('the end of the terminal', async () => (await sessions()).length === 0);
 });
 
 shared('the end of the server cancels nothing', async (server) => {
 	for (const end of ['SIGTERM', 'SIGKILL']) {
 		const call = tool(server, 'exec', { command: `sleep 100 # ${end}`, yield_ms: 60_000, on_cancel: 'interrupt', queue: true }, { wait: false });
-		const { id } = await until('the command runs', () => running(server).catch(() => undefined));
+		const { id } = await until('the start of the command', () => running(server).catch(() => undefined));
 		await server.kill(end);
 		await assert.rejects(call.answer);
 		await server.start();
@@ -484,7 +484,7 @@ shared('the end of the server cancels nothing', async (server) => {
 		assert.equal(read.state, 'running', end);
 		assert.equal((await use(server, 'exec_signal', { exec_id: `agent-raw/${id}` })).state, 'done');
 	}
-	// what exec_command has left running is found again, from its first byte on
+	// A running exec_command can be continued, from its first byte.
 	const { session_id: session, output } = await use(server, 'exec_command', { cmd: 'echo first; read x; echo second $x', yield_time_ms: 500 });
 	assert.equal(output, 'first\n');
 	await server.restart();
@@ -492,25 +492,25 @@ shared('the end of the server cancels nothing', async (server) => {
 	assert.deepEqual([code, all], [0, 'first\nword\nsecond word\n']);
 });
 
-shared('there are limits', async (server) => {
+shared('limits', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.link('s', 'driver', 60_000);
 	const { exec_id: exec } = await use(server, 'exec', { command: 'sleep 100', yield_ms: 100, queue: true }, { token });
 	const calls = Array.from({ length: 64 }, () => tool(server, 'exec_read', { exec_id: exec, wait_ms: 60_000 }, { token, wait: false }));
-	const refusal = await until('there are too many', async () => {
+	const refusal = await until('the limit', async () => {
 		const answer = await tool(server, 'exec_read', { exec_id: exec }, { token });
 		return answer.status === 429 ? answer : undefined;
 	});
 	refused(refusal, 429, 429);
 	assert.deepEqual([refusal.json.error.data, refusal.headers['retry-after']], [{ code: 'QUOTA_REACHED', kind: 'mcp_calls' }, '1']);
-	assert.equal((await use(server, 'exec_read', { exec_id: exec })).state, 'running', 'others are served');
+	assert.equal((await use(server, 'exec_read', { exec_id: exec })).state, 'running', 'other principals are served');
 	for (const { abort } of calls) abort();
-	await until('there is room', async () => (await tool(server, 'exec_read', { exec_id: exec }, { token })).status === 200);
+	await until('a free slot', async () => (await tool(server, 'exec_read', { exec_id: exec }, { token })).status === 200);
 	const { text } = await server.api.raw('GET', '/metrics');
 	assert.match(text, /ringside_mcp_calls(_total)? \d{2}/);
 });
 
-scenario('files: who may, what is read of large ones, and whose write counts', { args: ['--drivers-may-all'] }, async (server) => {
+scenario('files: access, ranges of large files, and conflicting writes', { args: ['--drivers-may-all'] }, async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const link = async (role) => (await server.api.call('POST', '/api/session/s/links', { role })).token;
 	const [driver, viewer] = [await link('driver'), await link('viewer')];
@@ -521,13 +521,13 @@ scenario('files: who may, what is read of large ones, and whose write counts', {
 	const { hash } = await use(server, 'write_file', { path: 'one', content: 'first', expected_hash: '' }, { token: driver });
 	failed(await tool(server, 'write_file', { session_id: 's', path: 'one', content: 'x', expected_hash: '' }), 'PRECONDITION_FAILED');
 	failed(await tool(server, 'write_file', { session_id: 's', path: 'none', content: 'x', expected_hash: hash }), 'PRECONDITION_FAILED');
-	// Of twenty who have read the same, one writes.
+	// Twenty clients have read the same file: one may write it.
 	const writes = await Promise.all(Array.from({ length: 20 }, (_, i) => tool(server, 'write_file', { session_id: 's', path: 'one', content: `by ${i}`, expected_hash: hash })));
 	const won = writes.filter(({ json }) => !json.result.isError);
-	assert.equal(won.length, 1, 'one of them counts');
+	assert.equal(won.length, 1, 'one write succeeds');
 	for (const each of writes) if (each !== won[0]) failed(each, 'PRECONDITION_FAILED');
 	assert.equal((await use(server, 'read_file', { session_id: 's', path: 'one' })).hash, won[0].json.result.structuredContent.hash);
-	// A line that is longer than what is given at once, and what comes behind it.
+	// A line that is longer than one result, and the next line.
 	writeFileSync(path.join(server.cwd, 'long'), `a\n${'x'.repeat(200_000)}\nb`);
 	const a = await use(server, 'read_file', { session_id: 's', path: 'long' });
 	assert.deepEqual([a.content, a.next_offset], ['a\n', 2]);
@@ -536,7 +536,7 @@ scenario('files: who may, what is read of large ones, and whose write counts', {
 	const b = await use(server, 'read_file', { session_id: 's', path: 'long', offset: 3 });
 	assert.deepEqual([b.content, b.next_offset, b.line_cut], ['b', undefined, undefined]);
 	assert.equal((await use(server, 'read_file', { session_id: 's', path: 'long', offset: 99 })).content, '');
-	// What is not seen is shown in the text; the structured content is the file, so that it can be written back.
+	// Invisible characters are escaped in the text; the structured content is the exact file, so that it can be written back.
 	writeFileSync(path.join(server.cwd, 'marks'), 'a\u202eb\n');
 	const { content: [{ text: shown }], structuredContent: { content: exact } } = (await tool(server, 'read_file', { session_id: 's', path: 'marks' })).json.result;
 	assert.equal(exact, 'a\u202eb\n');

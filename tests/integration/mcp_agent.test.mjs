@@ -1,4 +1,4 @@
-// Agents' work through the Model Context Protocol, with its published clients, over HTTP and over `ringside mcp`.
+// Agents at work through the Model Context Protocol, with its published clients, over HTTP and over `ringside mcp`.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const stdio = (server) => [{
 const modern = (mode) => new ModernClient({ name: 'sdk', version: '1' }, { versionNegotiation: { mode } });
 const legacy = () => new LegacyClient({ name: 'sdk', version: '1' });
 
-/** Each calls tools and holds results against their schemas: a client and its transport. */
+/** Clients with their transports; each calls tools and checks results against their schemas. */
 const clients = {
 	'2026-07-28 over HTTP': (server) => [modern({ pin: '2026-07-28' }), new ModernHttp(...http(server))],
 	'2025-11-25 over HTTP': (server) => [legacy(), new LegacyHttp(...http(server))],
@@ -46,14 +46,14 @@ for (const [name, make] of Object.entries(clients))
 		const cwd = server.cwd;
 		await call('session_create', { session_id: 'work', cwd, cols: 80, rows: 24 });
 		const work = { session_id: 'work' };
-		// The server cannot tell clients of 2026-07-28 over HTTP apart: it does not know what this one has been shown.
+		// Over HTTP the server cannot tell clients of 2026-07-28 apart, so it does not track what they have read.
 		const known = name !== '2026-07-28 over HTTP';
 		const screen = (what, fits) => until(what, async () => {
 			const shown = await call('snapshot', { ...work, whole: true });
 			return fits(shown.text, shown) ? shown : undefined;
 		});
 
-		// files: read, changed, and not written over what somebody else has changed meanwhile
+		// files: read, changed, and not overwritten after a change by another program
 		const written = Array.from({ length: 5000 }, (_, i) => `line ${i + 1} ü`);
 		const first = await call('write_file', { ...work, path: 'dir/notes.txt', content: `${written.join('\n')}\n`, expected_hash: '' });
 		assert.equal(first.size, readFileSync(path.join(cwd, 'dir/notes.txt')).length);
@@ -73,7 +73,7 @@ for (const [name, make] of Object.entries(clients))
 
 		if (/HTTP/.test(name) && has('vi')) {
 			// edit a file in an editor
-			const verses = Array.from({ length: 12 }, (_, i) => `verse ${i + 1} of a long poem\n`).join(''); // so that what has changed is shorter than all
+			const verses = Array.from({ length: 12 }, (_, i) => `verse ${i + 1} of a long poem\n`).join(''); // longer than the change
 			writeFileSync(path.join(cwd, 'poem.txt'), `${verses}violets are green\n`);
 			await call('exec', { ...work, command: 'vi -u NONE poem.txt', yield_ms: 500, queue: true });
 			const opened = await screen('the editor', (text) => text.includes('violets are green'));
@@ -82,8 +82,8 @@ for (const [name, make] of Object.entries(clients))
 			await call('send_keys', { ...work, text: 'cwblue' });
 			const typed = await call('send_keys', { ...work, keys: 'Escape' });
 			if (!known) assert.match(typed.text, /^verse 1 of a long poem\n[^]*\nviolets are/);
-			else assert.ok(typed.changed.some(({ row, text }) => row === typed.cursor.row && text.includes('violets are')), 'of what has been shown the changed rows');
-			assert.match((await call('snapshot', work)).text, /^verse 1 of a long poem\n[^]*\nviolets are/, 'who looks sees all of an editor');
+			else assert.ok(typed.changed.some(({ row, text }) => row === typed.cursor.row && text.includes('violets are')), 'changed rows of a screen that it has read');
+			assert.match((await call('snapshot', work)).text, /^verse 1 of a long poem\n[^]*\nviolets are/, 'a snapshot shows a full-screen program completely');
 			await screen('the other word', (text) => text.includes('violets are blue'));
 			await call('send_keys', { ...work, text: ':wq', submit: true });
 			await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
@@ -104,12 +104,12 @@ for (const [name, make] of Object.entries(clients))
 		// a REPL
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
 		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 600_000 });
-		assert.match(repl.output, />>>/, 'it answers when input is awaited');
+		assert.match(repl.output, />>>/, 'the result comes when input is awaited');
 		assert.deepEqual([repl.state, repl.terminal.status], ['running', 'waiting_input'], repl.said);
 		const asked = await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true, timeout_ms: 20_000 });
-		assert.match(asked.output, /print\(6 \* 7\)\n42\n>>> $/, 'only what is new');
+		assert.match(asked.output, /print\(6 \* 7\)\n42\n>>> $/, 'only new output');
 		assert.ok(asked.terminal.foreground.name.startsWith('python3'), asked.said);
-		assert.ok(await screen('the answer', (text) => /^42$/m.test(text)));
+		assert.ok(await screen('the output', (text) => /^42$/m.test(text)));
 		await call('send_keys', { ...work, keys: ['C-d'] });
 		assert.equal((await call('exec_read', { exec_id: repl.exec_id, wait_ms: 10_000 })).exit_code, 0);
 
@@ -121,7 +121,7 @@ for (const [name, make] of Object.entries(clients))
 		await call('send_keys', { ...work, keys: ['C-c'], snapshot: false });
 		assert.equal((await call('exec_read', { exec_id: hung.exec_id, wait_ms: 10_000 })).exit_code, 130);
 
-		// what has happened
+		// the history
 		const { blocks } = await call('history', work);
 		const commands = blocks.map(({ command }) => command);
 		assert.ok(commands.includes('python3 -q') && commands.includes('cat'), JSON.stringify(blocks));
@@ -138,12 +138,12 @@ for (const [name, make] of Object.entries(clients))
 		assert.equal(from, 0);
 		assert.ok(/HTTP/.test(name) || lines.includes('needle in a haystack'), lines);
 
-		// only what has changed
+		// only changes
 		await call('snapshot', work);
 		await call('exec', { ...work, command: 'echo once' });
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
 		const nothing = await call('snapshot', work);
-		if (known) assert.deepEqual([nothing.output.includes('once'), nothing.text], [false, undefined], 'what exec has answered is known');
+		if (known) assert.deepEqual([nothing.output.includes('once'), nothing.text], [false, undefined], 'results of exec count as read');
 		else assert.match(nothing.text, /^once$/m);
 		const { version: since } = await call('snapshot', { ...work, whole: true });
 		await call('exec', { ...work, command: 'tput cup 0 0; printf CHANGED; tput cup 23 0' });
@@ -161,15 +161,15 @@ for (const [name, make] of Object.entries(clients))
 		const aborted = client.callTool({ name: 'exec', arguments: { ...work, command: 'sleep 100', yield_ms: 60_000, on_cancel: 'interrupt' } },
 			...(client instanceof ModernClient ? [options] : [undefined, options]));
 		aborted.catch(() => {});
-		await until('it runs', () => running(server, 'work'));
+		await until('the start of the command', () => running(server, 'work'));
 		abort.abort();
 		await assert.rejects(aborted);
-		await until('it is interrupted', async () => !(await running(server, 'work')));
+		await until('the interruption of the command', async () => !(await running(server, 'work')));
 		await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), (error) => error.code === -32602);
 		await client.close();
 	});
 
-scenario('what is cancelled over stdio is not answered', async (server) => {
+scenario('cancelled requests over stdio get no response', async (server) => {
 	const [{ command, args, env }] = stdio(server);
 	const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
 	server.clients.add({ terminate: () => child.kill('SIGKILL') });
@@ -183,17 +183,17 @@ scenario('what is cancelled over stdio is not answered', async (server) => {
 	});
 	const mine = async () => running(server, (await server.api.list()).data.find((id) => /^agent-[0-9a-f]{6}$/.test(id)));
 	send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } });
-	await until('the answer', () => lines().some(({ id }) => id === 0));
+	await until('the response', () => lines().some(({ id }) => id === 0));
 	for (const [id, _meta] of [['quiet'], ['telling', { progressToken: 'p' }]]) {
 		exec(id, _meta);
-		await until('it runs', () => mine().catch(() => undefined));
-		if (_meta) await until('progress', () => lines().some(({ method }) => method === 'notifications/progress'));
+		await until('the start of the command', () => mine().catch(() => undefined));
+		if (_meta) await until('the progress', () => lines().some(({ method }) => method === 'notifications/progress'));
 		send({ method: 'notifications/cancelled', params: { requestId: id } });
-		await until('it is interrupted', async () => !(await mine()));
+		await until('the interruption of the command', async () => !(await mine()));
 	}
 	send({ id: 1, method: 'ping' });
-	await until('the answer', () => lines().some(({ id }) => id === 1));
+	await until('the response', () => lines().some(({ id }) => id === 1));
 	assert.deepEqual(lines().filter(({ method }) => !method).map(({ id }) => id), [0, 1]);
 	child.stdin.end();
-	await until('its end', () => child.exitCode === 0);
+	await until('the end of the client', () => child.exitCode === 0);
 });

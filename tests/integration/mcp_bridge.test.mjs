@@ -1,4 +1,4 @@
-// `ringside mcp`, the other way round: what the server says without having been asked.
+// Unsolicited messages of the server through `ringside mcp`.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -7,7 +7,7 @@ import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/type
 import { binary, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** The published client by `ringside mcp`: {client, use, said}, said being what it was told meanwhile. */
+/** The published client by `ringside mcp`: {client, use, said}; said: messages so far. */
 async function bridge(server, name = 'bridged') {
 	const client = new Client({ name, version: '1' });
 	const said = [];
@@ -27,20 +27,20 @@ const left = async ({ use }, status) => {
 	return `${id} has ended: exit code ${status}`;
 };
 
-scenario('ringside mcp passes on what the server says of itself, also the next one', async (server) => {
+scenario('ringside mcp passes on messages of the server, also of the next one', async (server) => {
 	const [a, b] = [await bridge(server), await bridge(server, 'other')];
 	const first = await left(a, 3);
-	await until('its end is told', () => a.said.includes(first));
+	await until('the message about the end', () => a.said.includes(first));
 	await server.restart();
 	await a.use('session_list');
 	const second = await left(a, 4);
-	await until('it is told by the next server', () => a.said.includes(second));
+	await until('the message of the next server', () => a.said.includes(second));
 	await server.kill();
 	await server.start();
 	const third = await left(a, 5);
-	await until('and by the one after that', () => a.said.includes(third));
-	assert.deepEqual([a.said.length, b.said.length], [3, 0], 'once, and to who has left it');
+	await until('the message of the third server', () => a.said.includes(third));
+	assert.deepEqual([a.said.length, b.said.length], [3, 0], 'once, and only to the client that has left the command running');
 	const { pid } = a.client.transport;
 	await a.client.close();
-	await until('its end', () => { try { process.kill(pid, 0); return false; } catch { return true; } });
+	await until('the end of the process', () => { try { process.kill(pid, 0); return false; } catch { return true; } });
 });

@@ -1,4 +1,4 @@
-// A password is awaited: a client that can have a person open an address is asked to, and never sees the secret.
+// A command waits for a password: a client that can open addresses asks its user, and never gets the secret.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
@@ -14,7 +14,7 @@ const ASKS = 'read -s -p "Password: " x; echo; echo "length ${#x}"';
 const over = (server, token = server.token) => new StreamableHTTPClientTransport(new URL('/mcp', server.base), { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
 const bridged = (server) => new StdioClientTransport({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } });
 
-/** The published client: {client, transport, use, asked, ended}; answer: what its person does. */
+/** The published client: {client, transport, use, asked, ended}; answer: the reaction of its user. */
 async function connect(server, transport, { elicitation = { url: {} }, answer = async () => ({ action: 'accept' }) } = {}) {
 	const client = new Client({ name: 'asker', version: '1' }, { capabilities: { ...(elicitation ? { elicitation } : {}) } });
 	const asked = [], ended = [];
@@ -31,7 +31,7 @@ async function connect(server, transport, { elicitation = { url: {} }, answer = 
 }
 
 for (const [way, transport] of [['HTTP', over], ['ringside mcp', bridged]])
-	scenario(`by ${way} a person is asked, once for a prompt, and its end is told, also by the next server`, async (server) => {
+	scenario(`by ${way} the user is asked once per prompt, and its end is reported, also by the next server`, async (server) => {
 		const a = await connect(server, transport(server));
 		await server.session({ id: 's' });
 		for (let round = 0; round < 2; round += 1) {
@@ -39,30 +39,30 @@ for (const [way, transport] of [['HTTP', over], ['ringside mcp', bridged]])
 			assert.deepEqual([exec.terminal.input, exec.terminal.elicited, exec.terminal.human_url], ['password', true, undefined], exec.said);
 			assert.match(exec.said, /A secret is asked for: the person has been asked to type it/);
 			assert.doesNotMatch(exec.said, /link=/);
-			await until('that the client is asked', () => a.asked.length === round + 1);
+			await until('the request to the client', () => a.asked.length === round + 1);
 			const { mode, elicitationId, url, message } = a.asked[round];
 			assert.equal(mode, 'url');
 			assert.match(message, /^\S+ in the terminal s asks for a secret\./);
-			const again = await until('that its answer is there', async () => {
+			const again = await until('the next result', async () => {
 				const read = await a.use('exec_read', { exec_id: exec.exec_id });
 				return read.terminal.elicited && read;
 			});
 			assert.deepEqual([again.terminal.human_url, a.asked.length, a.ended.length], [undefined, round + 1, round]);
-			// The person opens it, and types.
+			// The user opens it, and types.
 			const token = new URL(url).hash.slice('#link='.length);
 			const { session } = await (await fetch(`${server.base}/api/auth/whoami`, { headers: { Authorization: `Bearer ${token}` } })).json();
 			assert.equal(session ?? 's', 's');
 			await server.api.input('s', 'hunter2\r');
-			await until('that the client hears of its end', () => a.ended.length === round + 1);
+			await until('the notification of the end', () => a.ended.length === round + 1);
 			assert.equal(a.ended[round], elicitationId);
 			const { output } = await a.use('exec_read', { exec_id: exec.exec_id, wait_ms: 20_000 });
 			assert.match(output, /length 7/);
-			// Session ids and keys say what the client can do.
+			// Session ids and keys encode the client's capabilities.
 			if (round === 0) await server.restart();
 		}
 	});
 
-scenario('who cannot be asked, or declines, has the address in the result', async (server) => {
+scenario('a client that cannot ask, or declines, gets the address in the result', async (server) => {
 	await server.session({ id: 's' });
 	const { exec_id: id } = await (await connect(server, over(server), { elicitation: null })).use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
 	for (const elicitation of [null, {}, { form: {} }]) {
@@ -74,32 +74,32 @@ scenario('who cannot be asked, or declines, has the address in the result', asyn
 	for (const answer of [async () => ({ action: 'decline' }), async () => ({ action: 'cancel' }), async () => { throw new Error('no browser'); }]) {
 		const a = await connect(server, over(server), { answer });
 		assert.equal((await a.use('exec_read', { exec_id: id })).terminal.elicited, true);
-		await until('that the client has been asked', () => a.asked.length === 1);
+		await until('the request to the client', () => a.asked.length === 1);
 		assert.match((await a.use('exec_read', { exec_id: id })).terminal.human_url, /^http/, 'not answered yet, or declined');
 		assert.equal(a.asked.length, 1);
 	}
-	// A driver by a link has no such address: nobody is asked on their behalf.
+	// The client of a driver's link gets no such address, so it is not asked.
 	const { token } = await server.api.link('s', 'driver', 600_000);
 	const driver = await connect(server, over(server, token));
 	const { terminal } = await driver.use('exec_read', { exec_id: id });
 	assert.deepEqual([terminal.input, terminal.human_url, terminal.elicited, driver.asked], ['password', undefined, undefined, []]);
 });
 
-scenario('a client that ends while its person is asked, and answers of others', async (server) => {
+scenario('a client that ends while its user is asked, and answers of other clients', async (server) => {
 	await server.session({ id: 's' });
 	let release;
 	const held = new Promise((resolve) => { release = resolve; });
 	const a = await connect(server, over(server), { answer: async () => { await held; return { action: 'accept' }; } });
 	const other = await connect(server, over(server));
 	const { exec_id: id } = await a.use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
-	await until('that it is asked', () => a.asked.length === 1);
+	await until('the request to the client', () => a.asked.length === 1);
 	const post = async (transport, message) => (await fetch(`${server.base}/mcp`, {
 		method: 'POST',
 		headers: { Authorization: `Bearer ${server.token}`, 'Mcp-Session-Id': transport.sessionId, 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
 		body: JSON.stringify({ jsonrpc: '2.0', ...message }),
 	})).status;
 	const accept = { id: a.asked[0].elicitationId, result: { action: 'accept' } };
-	assert.equal(await post(other.transport, accept), 202, 'another\'s answer is nobody\'s');
+	assert.equal(await post(other.transport, accept), 202, 'the answer of another client is ignored');
 	assert.equal((await a.use('exec_read', { exec_id: id })).terminal.elicited, undefined);
 	for (const message of [{ id: 'x'.repeat(256), result: {} }, { id: 1, result: { action: 7 } }, { id: accept.id, result: [1] }, { id: accept.id, result: { action: 'accept\0' } }, { result: {} }])
 		assert.ok([202, 400].includes(await post(a.transport, message)), JSON.stringify(message));
@@ -109,10 +109,10 @@ scenario('a client that ends while its person is asked, and answers of others', 
 	await a.transport.terminateSession();
 	release();
 	assert.equal(await post(a.transport, accept), 404);
-	assert.equal((await other.use('exec_read', { exec_id: id })).terminal.elicited, true, 'another client is asked for itself');
-	await until('that it is', () => other.asked.length === 1);
+	assert.equal((await other.use('exec_read', { exec_id: id })).terminal.elicited, true, 'another client gets its own request');
+	await until('the request to the other client', () => other.asked.length === 1);
 	await server.api.input('s', 'x\r');
-	await until('its end', () => other.ended.length === 1);
+	await until('the notification of the end', () => other.ended.length === 1);
 	assert.deepEqual(a.ended, []);
 });
 
@@ -121,7 +121,7 @@ const modern = {
 	'ringside mcp': (server) => new ModernStdio({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } }),
 };
 for (const [way, transport] of Object.entries(modern))
-	scenario(`without sessions, by ${way}, the result asks, and the same command is gone on with`, async (server) => {
+	scenario(`without sessions, by ${way}, the result asks, and the next call continues the command`, async (server) => {
 		await server.session({ id: 's' });
 		let action = 'accept';
 		const asked = [];
@@ -144,7 +144,7 @@ for (const [way, transport] of Object.entries(modern))
 		assert.match(twice.output, /length 7[^]*length 7/);
 		assert.match(asked[0].message, /^\S+ in the terminal s asks for a secret\./);
 		assert.match(asked[0].url, /^http.*#link=/);
-		// Who declines has the address in the result, and is not asked again by it.
+		// A client that declines has the address in the result, and is not asked again.
 		action = 'decline';
 		const declined = await use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
 		assert.deepEqual([declined.state, declined.terminal.input, declined.terminal.elicited, asked.length, await runs()], ['running', 'password', undefined, 3, 2], declined.said);
@@ -152,13 +152,13 @@ for (const [way, transport] of Object.entries(modern))
 		action = 'accept';
 		const read = await use('exec_read', { exec_id: declined.exec_id, wait_ms: 3000 });
 		assert.deepEqual([read.exit_code, asked.length], [0, 4], read.said);
-		// What types is never asked so: it would type again.
+		// Tools that type never ask: a repeated call would type again.
 		const typed = await use('send_keys', { session_id: 's', text: ASKS, submit: true, timeout_ms: 20_000 });
 		assert.deepEqual([typed.terminal.input, asked.length], ['password', 4], typed.said);
 		await server.api.input('s', 'x\r');
 	});
 
-scenario('what a call goes on with is signed, for who was given it', async (server) => {
+scenario('the state of a continued call is signed for its principal', async (server) => {
 	await server.session({ id: 's' });
 	const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
 	const call = async (more, token = server.token) => (await (await fetch(`${server.base}/mcp`, {
@@ -175,8 +175,8 @@ scenario('what a call goes on with is signed, for who was given it', async (serv
 	const { token } = await server.api.link('s', 'driver', 600_000);
 	for (const forged of [`${state}0`, state.replace(/:s\//, ':t/'), state.replace(/.$/, (c) => (c === '0' ? '1' : '0')), '', '.', 7, null, 'x'.repeat(4000)])
 		assert.equal((await call({ requestState: forged })).error?.code, -32602, String(forged));
-	assert.equal((await call({ requestState: state }, token)).error.code, -32602, 'it is another\'s');
-	// Without an answer, or with one that is none, it is as if declined: and nothing has run twice.
+	assert.equal((await call({ requestState: state }, token)).error.code, -32602, 'it belongs to another principal');
+	// A missing or invalid answer counts as declined, and nothing runs twice.
 	for (const inputResponses of [undefined, {}, { secret: 7 }, { secret: { action: 'cancel' } }, [], { other: { action: 'accept' } }]) {
 		const { result: { resultType, structuredContent: exec } } = await call({ requestState: state, inputResponses });
 		assert.deepEqual([resultType, exec.state, exec.terminal.input, /^http/.test(exec.terminal.human_url)], ['complete', 'running', 'password', true]);
@@ -188,5 +188,5 @@ scenario('what a call goes on with is signed, for who was given it', async (serv
 	assert.equal((await server.api.call('GET', '/api/session/s/exec')).data.length, 1);
 	await server.api.delete('s');
 	const { result: gone } = await call({ requestState: state });
-	assert.equal(gone.isError, true, 'what is gone is not run again');
+	assert.equal(gone.isError, true, 'a removed command does not run again');
 });

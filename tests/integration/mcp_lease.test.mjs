@@ -1,4 +1,4 @@
-// Two conditions of waits, over the API and as agents use them: that somebody listens at a port, and that the keyboard is free.
+// Two conditions of waits, over the API and over MCP: a port is listened on, and the keyboard is free.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -21,7 +21,7 @@ async function connect(server, name) {
 	};
 }
 
-/** A port at which nobody listens. */
+/** A port on which no process listens. */
 const free = () => new Promise((resolve) => {
 	const listener = net.createServer().listen(0, '127.0.0.1', () => {
 		const { port } = listener.address();
@@ -42,17 +42,17 @@ scenario('a wait for a port', async (server) => {
 	const serving = await a.use('exec', { session_id: 's', command: `python3 -uc "${program}"`, yield_ms: 0 });
 	const met = await waiting;
 	assert.deepEqual([met.type, met.fired], ['port', 0], met.said);
-	assert.match((await a.use('snapshot', { session_id: 's' })).said, /up\n/, 'what was printed meanwhile has not been seen');
+	assert.match((await a.use('snapshot', { session_id: 's' })).said, /up\n/, 'output during the wait counts as unread');
 	await a.use('exec_signal', { exec_id: serving.exec_id });
-	// Their number is limited, and each place comes back.
+	// The number of waits is limited, and each slot is freed.
 	for (let round = 0; round < 2; round += 1) {
 		const many = Array.from({ length: 16 }, () => ({ type: 'port', port }));
 		const abort = new AbortController();
 		const held = fetch(`${server.base}/api/session/s/wait`, { method: 'POST', signal: abort.signal, headers: { Authorization: `Bearer ${server.token}` }, body: JSON.stringify({ until: many, timeoutMs: 60_000 }) });
 		held.catch(() => {});
-		await until('that there is no room', async () => (await server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 1 })).status === 429);
+		await until('the limit', async () => (await server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 1 })).status === 429);
 		abort.abort();
-		await until('that there is', async () => (await server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 1 })).status === 200);
+		await until('a free slot', async () => (await server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 1 })).status === 200);
 	}
 	for (const bad of [0, -1, 65_536, '80', 1.5, null, undefined])
 		await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/s/wait', { until: [{ type: 'port', port: bad }] });
@@ -60,7 +60,7 @@ scenario('a wait for a port', async (server) => {
 		const { token } = await server.api.link('s', role, 60_000);
 		assert.equal((await server.api.as(token).raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }] })).status, 403, role);
 	}
-	// The session goes while somebody waits.
+	// The session is deleted during a wait.
 	const gone = server.api.raw('POST', '/api/session/s/wait', { until: [{ type: 'port', port }], timeoutMs: 60_000 });
 	await server.api.delete('s');
 	assert.ok([410, 404, 200].includes((await gone).status));
@@ -71,7 +71,7 @@ scenario('a lease, and a wait for its end', async (server) => {
 	const [a, b] = [await connect(server, 'first'), await connect(server, 'second')];
 	const s = { session_id: 's' };
 	const free_ = await b.use('wait', { ...s, until: [{ type: 'lease' }] });
-	assert.equal(free_.type, 'lease', 'nobody has it');
+	assert.equal(free_.type, 'lease', 'the session has no lease');
 	const { lease, said, owner } = await a.use('lease', { ...s, ttl_ms: 60_000 });
 	assert.match(said, /^the keyboard is yours: lease [0-9a-f]{32}, until 2/);
 	assert.equal(owner, 'first');
@@ -80,14 +80,14 @@ scenario('a lease, and a wait for its end', async (server) => {
 	assert.match(refused.content[0].text, /wait until lease/);
 	assert.equal((await b.call('lease', s)).structuredContent.error.code, 'LEASED');
 	assert.equal((await a.use('exec', { ...s, command: 'echo mine', lease })).output, 'mine\n');
-	assert.equal((await a.use('lease', { ...s, lease, ttl_ms: 50_000 })).lease, lease, 'it is the same, renewed');
+	assert.equal((await a.use('lease', { ...s, lease, ttl_ms: 50_000 })).lease, lease, 'the lease is renewed');
 	const waiting = b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 60_000 });
 	const timed = await b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 100 });
 	assert.equal(timed.type, 'timeout');
 	assert.match((await a.use('lease', { ...s, lease, release: true })).said, /the keyboard is free/);
 	assert.equal((await waiting).type, 'lease');
 	assert.equal((await b.use('exec', { ...s, command: 'echo theirs' })).output, 'theirs\n');
-	// One that is over by itself is over for who waits.
+	// The wait also ends when a lease expires.
 	await a.use('lease', { ...s, ttl_ms: 1000 });
 	assert.equal((await b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 60_000 })).type, 'lease');
 	await b.use('exec', { ...s, command: 'true' });

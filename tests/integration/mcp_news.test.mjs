@@ -1,4 +1,4 @@
-// What MCP's answers wait for, and what they say: input that is awaited, what has ended meanwhile, shells that are new.
+// When MCP results come, and what they report: awaited input, commands that have ended, new shells.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/type
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-const FOREVER = 300_000; // a test that waits for that has failed
+const FOREVER = 300_000; // a test that waits this long has failed
 
 /** A client of the revisions with sessions: {use, fail, close}. */
 async function connect(server, name = 'news', token = server.token) {
@@ -31,14 +31,14 @@ async function connect(server, name = 'news', token = server.token) {
 	};
 }
 
-scenario('an answer comes when input is certainly awaited', async (server) => {
+scenario('a result comes when input is certainly awaited', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server);
 	const s = { session_id: 's' };
 	const line = await a.use('exec', { ...s, command: 'read -p "name? " x; echo "hello $x"', yield_ms: FOREVER });
 	assert.deepEqual([line.state, line.terminal.input, line.output], ['running', 'line', 'name? '], line.said);
 	assert.ok(!('pid' in line.terminal) && !('human_url' in line.terminal), line.said);
-	// Who knows of it already waits for news.
+	// A client that has read that waits for changes.
 	const known = await a.use('exec_read', { exec_id: line.exec_id, wait_ms: 700 });
 	assert.equal(known.state, 'running');
 	const reading = a.use('exec_read', { exec_id: line.exec_id, wait_ms: FOREVER });
@@ -58,7 +58,7 @@ scenario('an answer comes when input is certainly awaited', async (server) => {
 	assert.equal(again.output.trim(), 'again?');
 	await a.use('send_keys', { ...s, keys: ['hello', 'ctrl+u', 'Ctrl-C'] });
 	assert.equal((await a.use('exec_read', { exec_id: secret.exec_id, wait_ms: FOREVER })).exit_code, 130);
-	// A program that listens to its terminal beside its work is not taken for one that waits.
+	// A program that polls its terminal while it works does not count as waiting.
 	const busy = await a.use('exec', { ...s, command: 'python3 -c "import select,sys; print(1, flush=True); select.select([sys.stdin], [], [], 60)"', yield_ms: 2500 });
 	assert.deepEqual([busy.state, busy.output], ['running', '1\n'], busy.said);
 	await a.use('exec_signal', { exec_id: busy.exec_id });
@@ -67,7 +67,7 @@ scenario('an answer comes when input is certainly awaited', async (server) => {
 	assert.equal((await a.use('write_stdin', { session_id: number, chars: 'x\n', yield_time_ms: FOREVER })).exit_code, 3);
 });
 
-scenario('what has ended meanwhile is told with the next answer, to who has left it', async (server) => {
+scenario('the client that left a command running gets its end with the next result', async (server) => {
 	const [a, b] = [await connect(server), await connect(server, 'other')];
 	const messages = [], others = [];
 	a.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
@@ -76,29 +76,29 @@ scenario('what has ended meanwhile is told with the next answer, to who has left
 	assert.equal(left.state === 'done', false);
 	const [mine] = left.also;
 	assert.match(mine, /^session agent-news-[0-9a-f]{6} is yours$/);
-	await until('its end', async () => {
+	await until('the end of the command', async () => {
 		const { data } = await server.api.call('GET', `/api/session/${left.exec_id.split('/')[0]}/exec/${left.exec_id.split('/')[1]}`);
 		return data.state === 'done';
 	});
 	await until('the notification', () => messages.length === 1);
-	assert.equal((await b.use('session_list')).also, undefined, 'others have not left it');
+	assert.equal((await b.use('session_list')).also, undefined, 'other clients are not told');
 	assert.deepEqual(others, []);
 	const told = await a.use('session_list');
 	assert.deepEqual(told.also, [`${left.exec_id} has ended: exit code 3`]);
 	assert.match(told.said, /\nalso: .* has ended: exit code 3$/);
 	assert.equal((await a.use('session_list')).also, undefined, 'once');
-	assert.ok(messages.includes(`${left.exec_id} has ended: exit code 3`), 'and at once on the stream that the client has');
+	assert.ok(messages.includes(`${left.exec_id} has ended: exit code 3`), 'it comes at once on an open stream');
 	const read = await a.use('exec', { command: 'sleep 0.5; echo read', yield_ms: 0 });
 	assert.equal((await a.use('exec_read', { exec_id: read.exec_id, wait_ms: 20_000 })).exit_code, 0);
-	assert.equal((await a.use('session_list')).also, undefined, 'what has been read is known');
+	assert.equal((await a.use('session_list')).also, undefined, 'a result that was read is not reported');
 	const waited = await a.use('exec', { command: 'sleep 0.3', yield_ms: 0 });
 	assert.match((await a.use('wait', { until: [{ type: 'exec', exec_id: waited.exec_id }] })).also[0], /exit code 0$/);
 	const failing = await a.use('exec', { command: 'sleep 0.3', yield_ms: 0 });
 	await b.use('exec_read', { exec_id: failing.exec_id, wait_ms: 20_000 });
-	assert.match((await a.client.callTool({ name: 'exec_read', arguments: { exec_id: 'x/y' } })).content[1].text, /has ended: exit code 0/, 'with failures too');
+	assert.match((await a.client.callTool({ name: 'exec_read', arguments: { exec_id: 'x/y' } })).content[1].text, /has ended: exit code 0/, 'failed calls report it too');
 });
 
-scenario('who has given up waiting is told as well', async (server) => {
+scenario('a client that cancelled its call is told too', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server), messages = [], gate = path.join(server.cwd, 'gate');
 	a.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
@@ -112,10 +112,10 @@ scenario('who has given up waiting is told as well', async (server) => {
 	const abort = new AbortController();
 	const call = a.client.callTool({ name: 'exec', arguments: { session_id: 's', command: `until [ -e '${gate}' ]; do sleep 0.05; done; (exit 4)`, yield_ms: FOREVER } },
 		undefined, { signal: abort.signal, timeout: FOREVER });
-	const id = await until('the command', async () => (await server.api.call('GET', '/api/session/s/exec')).data[0]?.id);
+	const id = await until('the start of the command', async () => (await server.api.call('GET', '/api/session/s/exec')).data[0]?.id);
 	abort.abort();
 	await assert.rejects(call);
-	await until('the server is told', () => cancelled !== undefined);
+	await until('the cancellation', () => cancelled !== undefined);
 	await cancelled;
 	writeFileSync(gate, '');
 	await until('the notification', () => messages.length === 1);
@@ -123,13 +123,13 @@ scenario('who has given up waiting is told as well', async (server) => {
 	assert.deepEqual((await a.use('session_list')).also, messages);
 });
 
-scenario('a command that was not run is no success', async (server) => {
+scenario('a command that was not run is a failure', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server), gate = path.join(server.cwd, 'gate');
 	const running = a.use('exec', { session_id: 's', command: `until [ -e '${gate}' ]; do sleep 0.05; done; exit 3`, yield_ms: FOREVER });
-	await until('it runs', async () => (await server.api.call('GET', '/api/session/s/exec')).data[0]?.state === 'running');
+	await until('the start of the command', async () => (await server.api.call('GET', '/api/session/s/exec')).data[0]?.state === 'running');
 	const queued = a.client.callTool({ name: 'exec', arguments: { session_id: 's', command: 'echo no', yield_ms: FOREVER } }, undefined, { timeout: FOREVER });
-	await until('the other waits', async () => (await server.api.call('GET', '/api/session/s/exec')).data[1]?.state === 'queued');
+	await until('the queued command', async () => (await server.api.call('GET', '/api/session/s/exec')).data[1]?.state === 'queued');
 	writeFileSync(gate, '');
 	assert.equal((await running).exit_code, 3);
 	const { content, structuredContent: never, isError } = await queued;
@@ -138,24 +138,24 @@ scenario('a command that was not run is no success', async (server) => {
 	assert.match(content[0].text, /^not run to its end: not_started.*\nnext: it has not run/);
 });
 
-scenario('a session of one\'s own, and what it does when its shell has ended', async (server) => {
+scenario("a client's own session, and its new shell", async (server) => {
 	const [a, b] = [await connect(server), await connect(server)];
 	await a.use('exec', { command: 'mine=a' });
-	assert.equal((await b.use('exec', { command: 'echo "[$mine]"' })).output, '[]\n', 'the same program twice has two');
+	assert.equal((await b.use('exec', { command: 'echo "[$mine]"' })).output, '[]\n', 'two clients of one program have two sessions');
 	assert.equal((await a.use('exec', { command: 'echo "[$mine]"' })).output, '[a]\n');
 	const end = await a.use('exec', { command: 'exit 3' });
 	assert.deepEqual([end.state, end.exit_code], ['done', 3]);
-	assert.match((await a.use('snapshot', { whole: true })).text, /exit/, 'who only looks sees what there was');
+	assert.match((await a.use('snapshot', { whole: true })).text, /exit/, 'a snapshot shows the old screen');
 	const fresh = await a.use('exec', { command: 'echo "[$mine]"' });
 	assert.equal(fresh.output, '[]\n');
 	assert.match(fresh.also[0], /^the shell of agent-news-[0-9a-f]{6} had ended: this is a new one$/);
-	// `wait` begins where the last answer ended, in the new one as well.
+	// `wait` starts where the last result ended, also in the new shell.
 	const begun = await a.use('exec', { command: 'echo ready to serve; sleep 60', yield_ms: 1000 });
 	await a.use('exec_signal', { exec_id: begun.exec_id });
 	const server_ = await a.use('exec', { command: 'sleep 0.4; echo listening now; sleep 60', yield_ms: 0 });
-	await until('it has printed that', async () => /listening/.test((await b.use('exec_read', { exec_id: server_.exec_id })).output));
+	await until('the output', async () => /listening/.test((await b.use('exec_read', { exec_id: server_.exec_id })).output));
 	const seen = await a.use('wait', { until: [{ type: 'match', pattern: 'listening' }], timeout_ms: 20_000 });
-	assert.equal(seen.type, 'match', 'though it was printed before');
+	assert.equal(seen.type, 'match', 'earlier output counts');
 	await a.use('exec_signal', { exec_id: server_.exec_id });
 	await server.session({ id: 'named' });
 	await a.use('exec', { session_id: 'named', command: 'exit 0' });
@@ -164,10 +164,10 @@ scenario('a session of one\'s own, and what it does when its shell has ended', a
 	assert.match(refused.next, /session_create/);
 	assert.match(refused.said, /\nnext: /);
 	const both = await Promise.all([1, 2, 3, 4].map((i) => a.use('exec', { command: `sleep 0.1; echo ${i}` })));
-	assert.deepEqual(both.map(({ output }) => output), ['1\n', '2\n', '3\n', '4\n'], 'calls side by side queue');
+	assert.deepEqual(both.map(({ output }) => output), ['1\n', '2\n', '3\n', '4\n'], 'concurrent calls are queued');
 });
 
-scenario('who looks is shown what is new, and the screen where that says more', async (server) => {
+scenario('a snapshot has new output, and the screen if that says more', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const [a, b] = [await connect(server), await connect(server, 'other')];
 	const s = { session_id: 's' };
@@ -179,21 +179,21 @@ scenario('who looks is shown what is new, and the screen where that says more', 
 		return a.use('snapshot', s);
 	};
 	const first = await a.use('snapshot', s);
-	assert.equal(typeof first.text, 'string', 'nothing is known at first');
+	assert.equal(typeof first.text, 'string', 'the first snapshot has the screen');
 	const line = await type("printf 'one\\ntwo\\n'", /two\r\n/);
 	assert.match(line.output, /\none\ntwo\n/, line.said);
 	assert.equal(line.text, undefined);
 	const nothing = await a.use('snapshot', s);
 	assert.deepEqual([nothing.output, nothing.said], ['', 'terminal: prompt\nnothing new\n']);
-	assert.match((await b.use('snapshot', s)).text, /one\ntwo/, 'others know nothing of that');
+	assert.match((await b.use('snapshot', s)).text, /one\ntwo/, 'reads are tracked per client');
 	assert.match((await a.use('snapshot', { ...s, whole: true })).text, /one\ntwo/);
-	assert.match((await type("printf '\\e[2;5Hplaced\\e[20;1H'", /placed\x1b/)).text, /placed/, 'what is put in a place is seen there');
+	assert.match((await type("printf '\\e[2;5Hplaced\\e[20;1H'", /placed\x1b/)).text, /placed/, 'positioned output is shown on the screen');
 	const long = await type('seq 5000', /\n5000\r\n/);
 	assert.ok(long.text.endsWith('5000\n$') || long.text.includes('\n5000\n'), long.said);
-	assert.ok(long.said.length < 3000, 'a screen, and not all of it');
+	assert.ok(long.said.length < 3000, 'a screen instead of all output');
 	const left = await type("printf '\\e[?1049h\\e[Hpicture\\e[?1049l'; echo behind", /\nbehind\r\n|lbehind\r\n/);
 	assert.deepEqual([/behind/.test(left.output), /picture/.test(left.output)], [true, false], left.said);
-	// A full-screen program: the screen, and then its changed rows with those around the cursor.
+	// A full-screen program: the screen, then the changed rows with those around the cursor.
 	await server.api.input('s', `python3 -c "import sys,termios,tty; tty.setraw(0); o=sys.stdout; o.write('\\33[?1049h\\33[H'+''.join('row %d of the program\\r\\n'%i for i in range(20))); o.flush(); sys.stdin.read(1); o.write('\\33[3;1Hnews\\33[K'); o.flush(); sys.stdin.read(1); o.write('\\33[?1049l')"\r`);
 	const shown = await until('the program', async () => {
 		const { text, terminal } = await a.use('snapshot', s);

@@ -1,4 +1,4 @@
-// What terminals show and commands have printed, as resources: listed, read, followed, by who may.
+// Screens and commands as resources: listed, read, followed, and who may do so.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
@@ -50,7 +50,7 @@ scenario('screens and blocks are listed and read', async (server) => {
 	const long = await read(block('one', second.id));
 	assert.match(long.text, /^1\n2\n[^]*bytes omitted[^]*\n100000\n$/);
 	assert.ok(long.text.length < 300_000 && long._meta.ringside.omitted > 0);
-	// What is no address of anything, in every place.
+	// Invalid addresses, in every parameter.
 	const strange = [screen('none'), block('one', 'b999999999'), block('one', ''), block('one', '../one'), screen('a/b'), screen('%6fne'), `${screen('one')}/`, `${screen('one')}\0`,
 		screen('x'.repeat(5000)), block('one', 'b'.repeat(5000)), 'ringside://session/', 'file:///etc/passwd', '', 'RINGSIDE://session/one/screen', 'ringside://session/one', `${screen('one')}?x=1`];
 	for (const one of strange) await refused(client.readResource({ uri: one }), one.includes('\0') ? -32602 : -32002);
@@ -71,7 +71,7 @@ scenario('screens and blocks are listed and read', async (server) => {
 	await refused(modern.readResource({ uri: screen('none') }), -32602);
 });
 
-scenario('links see their session, and nothing of others', async (server) => {
+scenario('links see their own session only', async (server) => {
 	for (const id of ['mine', 'other']) await server.session({ id });
 	await ran(server, 'other', 'echo secret');
 	const [{ id: theirs }] = await blocks(server, 'other');
@@ -88,20 +88,20 @@ scenario('links see their session, and nothing of others', async (server) => {
 		await client.subscribeResource({ uri: screen('mine') });
 		await ran(server, 'other', 'echo more');
 		await ran(server, 'mine', 'echo more');
-		await until('an update', () => updates.length > 0);
+		await until('the update', () => updates.length > 0);
 		assert.deepEqual([...new Set(updates)], [screen('mine')]);
 		await server.api.call('DELETE', `/api/session/mine/links/${link.id}`);
 		await assert.rejects(read(screen('mine')));
 	}
 });
 
-scenario('clients are told what has changed, over HTTP and by ringside mcp', async (server) => {
+scenario('clients get changes, over HTTP and by ringside mcp', async (server) => {
 	await server.session({ id: 's' });
 	for (const id of ['quiet', 'last']) await server.api.call('POST', '/api/session/create', { id, argv: ['sleep', '1000'] });
 	const [a, b] = [await connect(server), await connect(server, bridged(server))];
 	for (const uri of [screen('s'), screen('s'), screen('quiet')]) await a.client.subscribeResource({ uri });
 	const busy = server.api.call('POST', '/api/session/s/exec', { command: 'echo one; read x; echo two', yieldMs: 60_000 });
-	const running = await until('its block', async () => (await blocks(server, 's')).find(({ state }) => state === 'running'));
+	const running = await until('the running block', async () => (await blocks(server, 's')).find(({ state }) => state === 'running'));
 	await until('the screen\'s update', () => a.updates.length > 0);
 	await b.client.subscribeResource({ uri: block('s', running.id) });
 	await server.api.input('s', 'x\r');
@@ -109,7 +109,7 @@ scenario('clients are told what has changed, over HTTP and by ringside mcp', asy
 	await until('the block\'s update', () => b.updates.length > 0);
 	assert.deepEqual([new Set(a.updates), new Set(b.updates)], [new Set([screen('s')]), new Set([block('s', running.id)])]);
 	assert.match((await b.read(block('s', running.id))).text, /\ntwo\n$/);
-	// Who has unsubscribed hears nothing; others hear of the size, and of the end.
+	// A client that has unsubscribed gets no updates; other clients get the size and the end.
 	await a.client.unsubscribeResource({ uri: screen('quiet') });
 	await b.client.subscribeResource({ uri: screen('quiet') });
 	await server.api.call('POST', '/api/session/quiet/resize', { cols: 100, rows: 30 });
@@ -118,11 +118,11 @@ scenario('clients are told what has changed, over HTTP and by ringside mcp', asy
 	const both = [a, b];
 	for (const { client } of both) await client.subscribeResource({ uri: screen('last') });
 	await server.api.delete('last');
-	await until('its end', () => both.every(({ updates }) => updates.includes(screen('last'))));
+	await until('the end of the session', () => both.every(({ updates }) => updates.includes(screen('last'))));
 	await refused(a.client.readResource({ uri: screen('last') }), -32002);
 });
 
-scenario('without sessions clients listen, over HTTP and by ringside mcp, to what they may see', async (server) => {
+scenario('without sessions clients listen to what they may see, over HTTP and by ringside mcp', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { token, link } = await server.api.link('s', 'viewer', 600_000);
@@ -142,18 +142,18 @@ scenario('without sessions clients listen, over HTTP and by ringside mcp, to wha
 	await ran(server, 'other', 'echo other');
 	await ran(server, 's', 'echo mine');
 	for (const { updates, all } of clients) {
-		await until('updates', () => updates.includes(screen('s')) && (!all || updates.includes(screen('other'))));
+		await until('the updates', () => updates.includes(screen('s')) && (!all || updates.includes(screen('other'))));
 		assert.ok(all || !updates.includes(screen('other')));
 	}
-	// Who listens no more hears nothing; others do.
+	// A cancelled subscription gets no updates; others do.
 	const [{ subscription, updates: mine }, { updates: theirs }, last] = clients;
 	await subscription.close();
 	assert.equal(await subscription.closed, 'local');
 	mine.length = theirs.length = 0;
 	await ran(server, 's', 'echo more');
-	await until('others hear it', () => theirs.includes(screen('s')));
+	await until('the update of the others', () => theirs.includes(screen('s')));
 	assert.deepEqual(mine, []);
-	// An end is told: of access, and of the server.
+	// The end of access, and of the server, is reported.
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 	assert.equal(await last.subscription.closed, 'remote');
 	for (const notifications of [undefined, 7, []]) {
@@ -166,7 +166,7 @@ scenario('without sessions clients listen, over HTTP and by ringside mcp, to wha
 	}
 });
 
-scenario('lists have pages, subscriptions have limits, and clients that never read their stream hold up nobody', async (server) => {
+scenario('lists have pages, subscriptions have limits, and clients that do not read their stream delay nothing', async (server) => {
 	await server.session({ id: 's' });
 	const ids = Array.from({ length: 27 }, (_, i) => `s${String(i).padStart(2, '0')}`);
 	await Promise.all(ids.map((id) => server.api.call('POST', '/api/session/create', { id, argv: ['sleep', '1000'] })));
@@ -180,7 +180,7 @@ scenario('lists have pages, subscriptions have limits, and clients that never re
 	}
 	assert.deepEqual(found.filter((uri) => uri.endsWith('/screen')), ['s', ...ids].map(screen));
 	await server.api.input('s', ':\r'.repeat(64));
-	const all = await until('blocks', async () => {
+	const all = await until('the blocks', async () => {
 		const some = (await blocks(server, 's')).filter(({ state }) => state === 'done');
 		return some.length >= 64 && some.slice(-64);
 	});
@@ -188,13 +188,13 @@ scenario('lists have pages, subscriptions have limits, and clients that never re
 	await refused(a.client.subscribeResource({ uri: screen('s') }), 429);
 	await a.client.unsubscribeResource({ uri: block('s', all[0].id) });
 	await a.client.subscribeResource({ uri: screen('s') });
-	// A stream that is opened and not read.
+	// An open stream that is not read.
 	const idle = await connect(server);
 	await idle.client.subscribeResource({ uri: screen('s') });
 	const silent = await fetch(`${server.base}/mcp`, { headers: { Authorization: `Bearer ${server.token}`, 'Mcp-Session-Id': idle.transport.sessionId, Accept: 'text/event-stream' } });
 	assert.equal(silent.status, 200);
 	await ran(server, 's', 'seq 10000');
-	await until('updates of who reads', () => a.updates.includes(screen('s')));
+	await until('the updates of the reading client', () => a.updates.includes(screen('s')));
 	await a.transport.terminateSession();
 	await silent.body.cancel();
 	assert.match((await idle.read(screen('s'))).text, /\n10000\n/);

@@ -1,4 +1,4 @@
-// Bracketed pastes that never end: what others type is no part of them.
+// Bracketed pastes that never end: input of other clients does not become part of them.
 import assert from 'node:assert/strict';
 import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
@@ -15,20 +15,20 @@ async function open(server, fields = {}) {
 	return client;
 }
 
-shared('a paste whose client goes away is ended', async (server) => {
+shared('a paste is ended when its client disconnects', async (server) => {
 	await server.session({ id: 's' });
 	const client = await open(server);
 	client.type(`${begin}${'x'.repeat(30_000)}`);
 	await until('the paste', async () => (await state(server)).pasting);
 	client.terminate();
-	await until('its end', async () => !(await state(server)).pasting);
+	await until('the end of the paste', async () => !(await state(server)).pasting);
 	await server.api.input('s', '\x15');
 	await server.api.input('s', 'echo h""i\r');
 	await server.outputMatches('s', /\x07hi\r\n/);
 	assert.equal((await exec(server, 'echo there')).output, 'there\n');
 });
 
-shared('who types behind another\'s paste is no part of it, and who goes on with it pastes', async (server) => {
+shared('input of another client does not become part of a paste, and its own client continues it', async (server) => {
 	await server.session({ id: 's' });
 	const one = await open(server);
 	const other = await open(server);
@@ -46,20 +46,20 @@ shared('who types behind another\'s paste is no part of it, and who goes on with
 	assert.doesNotMatch(await server.api.text('s', offset), /\x07runs/);
 	one.type('\r');
 	await server.outputMatches('s', /\x07runs\r\n/, offset);
-	// Requests of the API are told apart by who asks.
+	// Requests over the API are distinguished by principal.
 	await server.api.input('s', begin);
 	await until('the paste', async () => (await state(server)).pasting);
 	one.type('echo a""gain\r');
 	await server.outputMatches('s', /\x07again\r\n/);
 });
 
-shared('a client that comes back goes on with its paste', async (server) => {
+shared('a client that reconnects continues its paste', async (server) => {
 	await server.session({ id: 's' });
 	const client = await open(server, { client: '12345678901234567890123456789012'.slice(0, 32) });
 	client.type(`${begin}echo o""ne\n`);
 	await until('the paste', async () => (await state(server)).pasting);
 	client.terminate();
-	await until('its end', async () => !(await state(server)).pasting);
+	await until('the end of the paste', async () => !(await state(server)).pasting);
 	const { offset } = await server.api.get('s');
 	await client.connect();
 	client.type(`echo t""wo\n${end}`);
@@ -69,27 +69,27 @@ shared('a client that comes back goes on with its paste', async (server) => {
 	await server.outputMatches('s', /\x07one\r\n[^]*\x07two\r\n/);
 });
 
-shared('what was pasted while a command ran is ended behind it', async (server) => {
+shared('a paste that came while a command ran is ended after the command', async (server) => {
 	await server.session({ id: 's' });
 	const client = await open(server);
 	await server.api.input('s', 'sleep 1\r');
-	await until('sleep', async () => (await state(server)).status === 'running');
+	await until('the start of sleep', async () => (await state(server)).status === 'running');
 	client.type(`${begin}echo pas""ted`);
 	await until('the paste', async () => (await state(server)).pasting);
 	client.terminate();
-	await until('its end', async () => !(await state(server)).pasting);
+	await until('the end of the paste', async () => !(await state(server)).pasting);
 	await server.api.input('s', '\recho ty""ped\r');
 	await server.outputMatches('s', /\x07pasted\r\n[^]*\x07typed\r\n/);
 	assert.equal((await exec(server, 'echo there')).output, 'there\n');
 });
 
-shared('who has had a paste cut and presses keys has said that it is over', async (server) => {
+shared('keys from the client of an interrupted paste end it', async (server) => {
 	await server.session({ id: 's' });
 	const client = await open(server, { client: 'f'.repeat(32) });
 	client.type(`${begin}echo lost`);
 	await until('the paste', async () => (await state(server)).pasting);
 	client.terminate();
-	await until('its end', async () => !(await state(server)).pasting);
+	await until('the end of the paste', async () => !(await state(server)).pasting);
 	await client.connect();
 	client.type('\x15');
 	client.type('echo he""re');
@@ -98,7 +98,7 @@ shared('who has had a paste cut and presses keys has said that it is over', asyn
 	assert.equal((await state(server)).pasting, false);
 });
 
-shared('a server that ends leaves a paste to the next', async (server) => {
+shared('a server that ends leaves a paste to the next one', async (server) => {
 	await server.session({ id: 's' });
 	const client = await open(server, { client: 'e'.repeat(32) });
 	client.type(`${begin}echo o""ne\n`);
@@ -113,14 +113,14 @@ shared('a server that ends leaves a paste to the next', async (server) => {
 	await server.outputMatches('s', /\x07one\r\n[^]*\x07two\r\n/);
 });
 
-shared('a shell that ends takes its paste along', async (server) => {
+shared('a paste ends with its shell', async (server) => {
 	await server.session({ id: 's', onShellExit: 'respawn' });
 	const client = await open(server);
 	client.type(`${begin}echo lost`);
 	await until('the paste', async () => (await state(server)).pasting);
 	const { pid } = await server.api.get('s');
 	process.kill(pid, 'SIGKILL');
-	await until('another shell', async () => (await server.api.get('s')).pid !== pid && (await state(server)).status === 'prompt');
+	await until('the next shell', async () => (await server.api.get('s')).pid !== pid && (await state(server)).status === 'prompt');
 	assert.equal((await state(server)).pasting, false);
 	await server.api.input('s', 'echo mi""ne\r');
 	await server.outputMatches('s', /\x07mine\r\n/);

@@ -1,4 +1,4 @@
-// What commands print through pipes is shown, never asks, and leaves the terminal as it was.
+// Output through pipes is shown, causes no replies, and leaves the terminal unchanged.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -11,34 +11,34 @@ import { until } from './lib/until.mjs';
 const exec = (server, command, more) => server.api.call('POST', '/api/session/s/exec', { command, streams: 'pipes', ...more })
 	.then(({ data }) => data);
 
-/** What lasts, of the session's screen, and of a page's that shows it. */
+/** The persistent state of the session's screen, and of a page that shows it. */
 async function lasting(server, emulator) {
 	const { modes, title, icon, cwd, alternate } = await server.api.call('GET', '/api/session/s/screen');
 	await emulator.parsed();
 	return { modes, title, icon, cwd, alternate, page: { ...emulator.terminal.modes, buffer: emulator.terminal.buffer.active.type } };
 }
 
-/** What lasts once the shell reads a line. */
+/** The persistent state once the shell reads a line. */
 async function atPrompt(server, page) {
 	await exec(server, 'true');
 	let now;
-	await until('prompt', async () => {
+	await until('the prompt', async () => {
 		now = await lasting(server, page);
 		return now.modes.bracketedPaste && now.page.bracketedPasteMode;
 	});
 	return now;
 }
 
-/** At the prompt it is all as it was. */
+/** At the prompt the state is the same as before. */
 async function isAs(server, page, before, what) {
 	let now;
-	await until(`return to what it was after ${what}`, async () => {
+	await until(`the former state after ${what}`, async () => {
 		now = await lasting(server, page);
 		return isDeepStrictEqual(now, before);
 	}, { timeout: 5000 }).catch(() => assert.deepEqual(now, before, what));
 }
 
-/** A viewer with a real terminal, who types whatever that says. */
+/** A viewer with a real terminal, which types the terminal's replies. */
 async function watch(server) {
 	const client = server.client({ sessionId: 's', cols: 80, rows: 24 });
 	const emulator = new Emulator(client);
@@ -54,14 +54,14 @@ function shows(server, text) {
 	});
 }
 
-/** Prints bytes of a file through a pipe. */
+/** Print the bytes of a file through a pipe. */
 async function print(server, bytes, to = '') {
 	const file = path.join(server.cwd, 'printed');
 	writeFileSync(file, bytes, 'latin1');
 	return exec(server, `cat ${file}${to}`, { format: 'base64' });
 }
 
-/* Each changes how what follows is shown, or typed, or asks something. */
+/* Each changes how later output is shown, or input is encoded, or asks for a reply. */
 const sequences = [
 	...[1, 3, 5, 6, 7, 12, 25, 45, 47, 66, 69, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 1047, 1048, 1049, 2004, 2026, 2031]
 		.flatMap((mode) => [`\x1b[?${mode}h`, `\x1b[?${mode}l`]),
@@ -70,11 +70,11 @@ const sequences = [
 	'\x1b]0;title\x07', '\x1b]1;icon\x07', '\x1b]2;title\x1b\\', '\x1b[22;0t', '\x1b[23;0t', '\x1b]4;1;#ff0000\x07', '\x1b]10;#ff0000\x07', '\x1b]7;file:///nowhere\x07', '\x1b]8;;http://x/\x07',
 	'\x1b]133;A\x07', '\x1b]52;c;eA==\x07', '\x1b[>1u', '\x1b[=5u', '\x1b[>4;2m', '\x1b[1;31;4;7;9m', '\x1b[48;5;3m', '\xc2\x9b?1049h', '\xc2\x9d0;t\x07', '\xc2\x90q\x1b\\',
 	'\x1b[c', '\x1b[>c', '\x1b[=c', '\x1bZ', '\x05', '\x1b[5n', '\x1b[6n', '\x1b[?6n', '\x1b[18t', '\x1b[?1$p', '\x1b[>q', '\x1bP$qm\x1b\\', '\x1bP+q544e\x1b\\', '\x1b]11;?\x07', '\x1b[?u',
-	// What is not finished.
+	// Incomplete sequences.
 	'\x1b', '\x1b[', '\x1b[?', '\x1b[1;', '\x1b(', '\x1b]', '\x1b]0;ti', '\x1bP', '\x1bPq', '\x1b_', '\x1b^', '\x1bX', '\xc3', '\xe2\x82', '\xf0\x9f\x98', '\xc2', '\xc2\x9b', '\xc2\x9d', '\x1b]0;x\x1b',
 ];
 
-scenario('every sequence that lasts, asks, or is not finished', { timeout: 120_000 }, async (server) => {
+scenario('every sequence that persists, asks for a reply, or is incomplete', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const page = await watch(server);
 	const before = await atPrompt(server, page);
@@ -96,7 +96,7 @@ scenario('every sequence that lasts, asks, or is not finished', { timeout: 120_0
 	assert.equal(page.said, '');
 });
 
-scenario('any bytes, and nobody types', { timeout: 120_000 }, async (server) => {
+scenario('random bytes, without typing', { timeout: 120_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const page = await watch(server);
 	const before = await atPrompt(server, page);
@@ -107,8 +107,8 @@ scenario('any bytes, and nobody types', { timeout: 120_000 }, async (server) => 
 	writeFileSync(file, bytes);
 	const done = await exec(server, `cat ${file}; cat ${file} >&2`, { timeoutMs: 60_000 });
 	assert.equal(done.exitCode, 0);
-	assert.equal(await typed(), answered, 'no question was answered');
-	// It may take the shell a while to be there again, behind so much.
+	assert.equal(await typed(), answered, 'no query was answered');
+	// The shell may need a while after that much output.
 	const next = await exec(server, 'echo still here', { streams: 'terminal', queue: true });
 	assert.equal(next.output, 'still here\n');
 	assert.equal(next.exitCode, 0);

@@ -1,4 +1,4 @@
-// Requests of HTTP/1.1 behind one another: each gets exactly its answer, in order, however they are cut.
+// Pipelined HTTP/1.1 requests: each gets exactly its own response, in order, however they are split.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,9 +19,9 @@ const ticks = (pid) => {
 	return Number(fields[11]) + Number(fields[12]);
 };
 
-/** The server uses next to nothing of a CPU, compared with what a loop that never rests would. */
+/** The server uses almost no CPU time, compared with a busy loop. */
 async function idles(server) {
-	await until('rest of the server', async () => {
+	await until('an idle server', async () => {
 		const before = ticks(server.pid);
 		await pause(400);
 		return ticks(server.pid) - before <= 8; // of 40
@@ -69,7 +69,7 @@ scenario('every split point of two and of three requests', { timeout: 120_000 },
 		for (let from = 0; from < points.length; from += 40) {
 			await Promise.all(points.slice(from, from + 40).map(async (point) => {
 				const pipe = new Pipe(server).send(whole.slice(0, point));
-				// What is in front is there when what has to be there has been answered.
+				// Complete requests are answered before the rest is sent.
 				const before = texts.reduce(({ length, count }, text) => ({ length: length + text.length, count: count + (length + text.length <= point ? 1 : 0) }), { length: 0, count: 0 }).count;
 				await pipe.take(before);
 				if (before === 0) await pause(2);
@@ -90,18 +90,18 @@ scenario('every split point of two and of three requests', { timeout: 120_000 },
 	await idles(server);
 });
 
-scenario('bodies of no byte, of one, and beyond every buffer', async (server) => {
+scenario('bodies of no byte, of one byte, and larger than every buffer', async (server) => {
 	await server.session({ id: 's' });
 	const sizes = [0, 1, 1023, 1024, 8191, 8192, 8193, 32_767, 32_768, 40_000, 65_536, 300_000, (1 << 20) - 100];
 	const pipe = new Pipe(server).send(sizes.map((size, at) => rename(server, `size${at}`, size)).join('')).send(ask(server, 'GET', '/healthz'));
 	const answers = await pipe.take(sizes.length + 1);
 	assert.deepEqual(answers.slice(0, -1).map(({ json }) => json.data.name), sizes.map((_, at) => `size${at}`));
 	assert.equal(answers.at(-1).text, 'ok\n');
-	// An announced length of nothing, and none announced.
+	// Content-Length: 0, and no length.
 	const empty = new Pipe(server).send(ask(server, 'POST', '/api/auth/logout', { body: '' }) + ask(server, 'POST', '/api/auth/logout') + ask(server, 'GET', '/healthz'));
 	assert.deepEqual((await empty.take(3)).map(({ status }) => status < 500), [true, true, true]);
 	assert.equal(empty.answers[2].text, 'ok\n');
-	// Too large is refused, and what stands behind is not served as a request.
+	// A body that is too large is refused, and the bytes behind it are not a request.
 	const large = new Pipe(server).send(rename(server, 'no', 2 << 20)).send(rename(server, 'smuggled'));
 	assert.equal((await large.take(1))[0].status, 413);
 	await large.end();
@@ -110,7 +110,7 @@ scenario('bodies of no byte, of one, and beyond every buffer', async (server) =>
 	await idles(server);
 });
 
-scenario('answers at once, later, and as streams, mixed', async (server) => {
+scenario('immediate, late and streamed responses, mixed', async (server) => {
 	await server.session({ id: 's' });
 	const run = (text) => ask(server, 'POST', '/api/run', { body: JSON.stringify({ command: `sleep 0.3; echo ${text}` }) });
 	const exec = (text) => ask(server, 'POST', '/api/session/s/exec', { body: JSON.stringify({ command: `sleep 0.2; echo ${text}`, wait: true }) });
@@ -119,7 +119,7 @@ scenario('answers at once, later, and as streams, mixed', async (server) => {
 	const pipe = new Pipe(server);
 	pipe.methods[5] = 'HEAD';
 	pipe.send(texts.join(''));
-	// While they are under way others are served, and the server rests.
+	// Meanwhile other requests are served, and the server is idle.
 	await pause(100);
 	await idles(server);
 	const answers = await pipe.take(texts.length);
@@ -158,7 +158,7 @@ scenario('with and without keep-alive, and HTTP/1.0', async (server) => {
 			pipe.socket.destroy();
 		}
 	}
-	// HTTP/1.0 knows no chunks: a stream ends with the connection.
+	// HTTP/1.0 has no chunks: a stream ends with the connection.
 	const pipe = new Pipe(server).send(ask(server, 'POST', '/api/execute/stream', { version: '1.0', body: JSON.stringify({ command: 'echo ol""d' }) }));
 	await pipe.end();
 	assert.equal(pipe.answers[0].headers['transfer-encoding'], undefined);
@@ -178,19 +178,19 @@ scenario('Expect: 100-continue', async (server) => {
 		pipe.send(body);
 		assert.equal((await pipe.take(at + 1)).at(-1).json.data.name, `expected${at}`);
 	}
-	// Who does not wait needs no leave.
+	// A client that does not wait needs no 100 Continue.
 	const body = JSON.stringify({ name: 'eager' });
 	const eager = new Pipe(server).send(head(body.length) + body + ask(server, 'GET', '/healthz'));
 	assert.equal((await eager.take(2))[0].json.data.name, 'eager');
 	assert.equal(eager.informed, 0);
-	// A head that is refused gets the last word at once.
+	// A refused head gets its final response at once.
 	for (const [refused, status] of [[head(3 << 20), 413], [head(300 << 20), 413], [head(10, { Origin: 'https://evil.example' }), 403], [head(10, { 'Transfer-Encoding': 'chunked' }), 400]]) {
 		const each = new Pipe(server).send(refused);
 		assert.equal((await each.take(1))[0].status, status);
 		assert.equal(each.informed, 0);
 		await each.end();
 	}
-	// HTTP/1.0 knows no such thing.
+	// HTTP/1.0 has no 100 Continue.
 	const old = new Pipe(server).send(ask(server, 'POST', '/api/session/s/rename', { version: '1.0', headers: { 'Content-Length': 14, Expect: '100-continue' } }));
 	await pause(50);
 	assert.equal(old.bytes.length, 0);
@@ -200,33 +200,33 @@ scenario('Expect: 100-continue', async (server) => {
 	await idles(server);
 });
 
-scenario('the peer that leaves in the middle', async (server) => {
+scenario('clients that disconnect halfway', async (server) => {
 	await server.session({ id: 's' });
 	const slow = ask(server, 'POST', '/api/run', { body: JSON.stringify({ command: 'sleep 20' }) });
 	const texts = [rename(server, 'left') + rename(server, 'half', 5000).slice(0, 900), slow + rename(server, 'never'), anonymous(server, 'x').repeat(30),
 		ask(server, 'GET', '/api/session/s/stream') + slow, rename(server, 'x', 500_000).slice(0, 300_000), 'POST', ask(server, 'GET', '/healthz').repeat(50)];
 	for (let round = 0; round < 5; round += 1) {
-		// Who ends what it says, and waits, has not left.
+		// A client that closes its writing side and waits has not disconnected.
 		const ways = (text) => (/^POST \/api\/run/.test(text) ? [0, 1] : [0, 1, 2]);
 		const pipes = texts.flatMap((text) => ways(text).map((how) => {
 			const pipe = new Pipe(server);
 			pipe.socket.write(text, () => setTimeout(() => (how === 0 ? pipe.socket.destroy() : how === 1 ? pipe.socket.resetAndDestroy() : pipe.socket.end()), round * 3));
 			return pipe;
 		}));
-		await until('end of all', () => pipes.every(({ closed }) => closed));
+		await until('the end of all connections', () => pipes.every(({ closed }) => closed));
 	}
 	await idles(server);
-	await until('end of all connections', async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]) <= 2);
-	// Nothing behind what was never answered was carried out.
+	await until('the end of all connections', async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]) <= 2);
+	// Requests behind an unanswered one were not carried out.
 	assert.notEqual((await server.api.get('s')).name, 'never');
-	// Who has said all, and still listens, gets the answers.
+	// A client that closes only its writing side gets the responses.
 	const half = new Pipe(server);
 	half.socket.allowHalfOpen = true;
 	half.socket.end(rename(server, 'said1') + rename(server, 'said2') + ask(server, 'GET', '/healthz'));
 	assert.equal((await half.take(3))[1].json.data.name, 'said2');
 });
 
-scenario('a peer that does not read holds up nobody but itself', async (server) => {
+scenario('a client that does not read delays only itself', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'head -c 900000 /dev/zero | tr "\\0" x; echo e""nd\r');
 	await server.outputMatches('s', /end\r\n/);
@@ -261,7 +261,7 @@ scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (se
 	const texts = Array.from({ length: 50 }, (_, at) => (at % 3 === 0 ? ask(server, 'GET', '/healthz') : rename(server, `tls${at}`, at * 900)));
 	const pipe = new Pipe(server, { secure: true }).send(texts.join(''));
 	(await pipe.take(50)).forEach(({ json, text }, at) => (at % 3 === 0 ? assert.equal(text, 'ok\n') : assert.equal(json.data.name, `tls${at}`)));
-	// Each byte in a record of its own.
+	// Each byte in its own record.
 	const bytes = new Pipe(server, { secure: true });
 	for (const byte of rename(server, 'b') + rename(server, 'c')) {
 		bytes.send(byte);
@@ -274,7 +274,7 @@ scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (se
 	await idles(server);
 	large.socket.resume();
 	assert.deepEqual((await large.take(5)).map(({ json }) => json.data.name), [0, 1, 2, 3, 4].map((at) => `large${at}`));
-	// A WebSocket on a connection that has served requests, its handshake behind one.
+	// A WebSocket on a connection that has served requests.
 	const client = await server.client({ sessionId: 's' }).connect();
 	client.type('echo be""low\r');
 	await client.untilText('below\r\n');
@@ -296,7 +296,7 @@ scenario('a WebSocket behind requests, and frames behind its handshake', async (
 	await idles(server);
 });
 
-scenario('who has said all gets a late answer, and who has gone does not hold it', { start: false }, async (server) => {
+scenario('a half-closed client gets a late response, and a disconnected one frees its slot', { start: false }, async (server) => {
 	const socketPath = path.join(server.root, 'half.sock');
 	server.options.listen = ['127.0.0.1:0', `unix:${socketPath}`];
 	await server.start();
@@ -309,7 +309,7 @@ scenario('who has said all gets a late answer, and who has gone does not hold it
 			half.socket.end(run('sleep 0.5; echo la""te', version));
 			assert.match((await half.take(1))[0].text, /late/, version);
 			await half.end();
-			// More of it behind one another, and a stream.
+			// More pipelined requests, and a stream.
 			const more = new Pipe(server, how);
 			more.socket.allowHalfOpen = true;
 			more.socket.end(version === '1.0' ? ask(server, 'POST', '/api/execute/stream', { version, body: JSON.stringify({ command: 'sleep 0.5; echo str""eam' }) })
@@ -318,17 +318,17 @@ scenario('who has said all gets a late answer, and who has gone does not hold it
 			assert.match(more.answers.at(-1).text, /stream/, version);
 			assert.equal(more.answers.length, version === '1.0' ? 1 : 2);
 		}
-		// All that these start runs for minutes, unless its client is missed.
+		// These run for minutes, unless the server notices that the client is gone.
 		const gone = Array.from({ length: 5 }, () => new Pipe(server, how).send(run('sleep 300')));
 		await until('five runs', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] >= 6);
 		await pause(200);
 		for (const each of gone) each.socket.destroy();
-		await until('end of their connections', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] <= 2);
+		await until('the end of their connections', async () => (await server.api.raw('GET', '/metrics')).text.match(/^ringside_http1_connections (\d+)$/m)[1] <= 2);
 	}
 	await idles(server);
 });
 
-scenario('what is no empty line, and the length of what is not sent', async (server) => {
+scenario('invalid empty lines, and lengths of bodies that are not sent', async (server) => {
 	const pipe = new Pipe(server).send(`\0\0${ask(server, 'GET', '/healthz')}`);
 	assert.equal((await pipe.take(1))[0].status, 400);
 	await pipe.end();
@@ -341,7 +341,7 @@ scenario('what is no empty line, and the length of what is not sent', async (ser
 	assert.equal(healthy.text, 'ok\n');
 });
 
-scenario('a WebSocket by TLS whose handshake comes in small records', { args: ['--tls-cert', cert, '--tls-key', key, '--header-timeout', '2'] }, async (server) => {
+scenario('a WebSocket over TLS whose handshake comes in small records', { args: ['--tls-cert', cert, '--tls-key', key, '--header-timeout', '2'] }, async (server) => {
 	server.ca = ca;
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	await server.session({ id: 's' });
@@ -355,7 +355,7 @@ scenario('a WebSocket by TLS whose handshake comes in small records', { args: ['
 		pipe.socket.on('data', (data) => { pipe.text += data.toString('latin1'); });
 		pipe.socket.on('error', () => {});
 		pipe.socket.on('close', () => { pipe.closed = true; });
-		await until('connection', () => pipe.socket.authorized);
+		await until('the connection', () => pipe.socket.authorized);
 		assert.ok(pipe.socket.setMaxSendFragment(fragment));
 		return pipe;
 	};
@@ -363,37 +363,37 @@ scenario('a WebSocket by TLS whose handshake comes in small records', { args: ['
 		// Behind a request, too.
 		const pipe = await connect(fragment);
 		pipe.socket.write(ask(server, 'GET', '/healthz'));
-		await until('answer', () => /ok\n$/.test(pipe.text));
+		await until('the response', () => /ok\n$/.test(pipe.text));
 		const { offset } = await server.api.get('s');
 		pipe.socket.write(Buffer.concat([Buffer.from(head('/ws/pty?sessionId=s') + upgrade), frame]));
 		await until('the upgrade', () => /101 Switching/.test(pipe.text));
 		await server.outputMatches('s', /records\r\n/, offset);
 		pipe.socket.destroy();
 	}
-	// Of each path that takes one.
+	// On each path of a WebSocket.
 	for (const [target, status] of [['/ws', 101], ['/api/ws', 101], ['/rpc', 101], ['/ws/pty?sessionId=s', 101], ['/ws/pty', 400]]) {
 		const pipe = await connect(512);
 		pipe.socket.write(head(target) + upgrade);
-		await until(`an answer at ${target}`, () => /^HTTP\/1.1 \d+/.test(pipe.text));
+		await until(`a response at ${target}`, () => /^HTTP\/1.1 \d+/.test(pipe.text));
 		assert.match(pipe.text, new RegExp(`^HTTP/1.1 ${status} `), target);
 		assert.doesNotMatch(pipe.text, /one record/, target);
 		pipe.socket.destroy();
 	}
-	// One that is none, one that is refused, and one that does not end.
+	// An invalid handshake, a refused one, and an incomplete one.
 	const none = await connect(512);
 	none.socket.write(`${head('/ws')}\r\n`);
-	await until('end', () => none.closed);
+	await until('the close', () => none.closed);
 	assert.doesNotMatch(none.text, /HTTP\/1.1 [12]/);
 	const refused = await connect(512);
 	refused.socket.write(head('/ws', 'Origin: https://evil.example\r\n') + upgrade);
-	await until('refusal', () => /^HTTP\/1.1 403/.test(refused.text));
+	await until('the refusal', () => /^HTTP\/1.1 403/.test(refused.text));
 	const half = await connect(512);
 	half.socket.write(head('/ws/pty?sessionId=s'));
-	await until('end of who says no more', () => half.closed, { timeout: 20_000 });
+	await until('the close of the incomplete one', () => half.closed, { timeout: 20_000 });
 	await idles(server);
 });
 
-scenario('connections by TLS count once', { args: ['--tls-cert', cert, '--tls-key', key, '--max-connections', '12'] }, async (server) => {
+scenario('TLS connections count once', { args: ['--tls-cert', cert, '--tls-key', key, '--max-connections', '12'] }, async (server) => {
 	server.ca = ca;
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const pipes = [];
@@ -401,24 +401,24 @@ scenario('connections by TLS count once', { args: ['--tls-cert', cert, '--tls-ke
 		pipes.push(new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz')));
 		assert.equal((await pipes.at(-1).take(1))[0].text, 'ok\n');
 	}
-	// They are limited all the same.
+	// They are limited too.
 	const more = Array.from({ length: 5 }, () => new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz')));
-	await until('refusals', () => more.filter(({ closed }) => closed).length >= 3);
+	await until('the refusals', () => more.filter(({ closed }) => closed).length >= 3);
 	for (const each of [...pipes, ...more]) each.socket.destroy();
-	await until('room again', async () => {
+	await until('a free slot', async () => {
 		const again = new Pipe(server, { secure: true }).send(ask(server, 'GET', '/healthz'));
-		await until('end or answer', () => again.closed || again.answers.length > 0);
+		await until('a response or the close', () => again.closed || again.answers.length > 0);
 		again.socket.destroy();
 		return again.answers.length > 0;
 	});
 });
 
-scenario('the command line has room when strangers have none left', { args: ['--max-connections', '12'] }, async (server) => {
+scenario('the command line has slots when other connections have used up theirs', { args: ['--max-connections', '12'] }, async (server) => {
 	const strangers = Array.from({ length: 16 }, () => new Pipe(server).send(ask(server, 'GET', '/healthz', { token: null })));
-	await until('answers and refusals', () => strangers.every(({ closed, answers }) => closed || answers.length > 0));
+	await until('all responses and refusals', () => strangers.every(({ closed, answers }) => closed || answers.length > 0));
 	assert.ok(strangers.filter(({ closed }) => closed).length >= 4);
 	const socketPath = path.join(server.dir, 'ringside.sock');
 	const owners = Array.from({ length: 12 }, () => new Pipe(server, { socketPath }).send(ask(server, 'GET', '/api/session/list', { token: null })));
-	await until('answers and refusals', () => owners.every(({ closed, answers }) => closed || answers.length > 0));
+	await until('all responses and refusals', () => owners.every(({ closed, answers }) => closed || answers.length > 0));
 	assert.equal(owners.filter(({ answers }) => answers[0]?.status === 200).length, 8);
 });

@@ -1,4 +1,4 @@
-// Waiting for a port to be served: as a stream of events, and as an answer.
+// Waiting until a port is served: as a stream of events, and as one response.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -17,7 +17,7 @@ const close = (listener) => new Promise((resolve) => {
 	listener.close(resolve);
 });
 
-/** A port that nobody serves. */
+/** A port on which no process listens. */
 async function freePort() {
 	const listener = net.createServer();
 	const port = await listen(listener);
@@ -28,7 +28,7 @@ async function freePort() {
 const watch = (server, body) => new EventStream(server, '/api/port-watch', { method: 'POST', body });
 const plain = (events) => events.map(({ at, ...event }) => event);
 
-scenario('a port that is served, or comes to be, is ready', async (server) => {
+scenario('a port is ready at once, or when a process listens', async (server) => {
 	const sockets = new Set();
 	const listener = net.createServer((socket) => { sockets.add(socket.on('error', () => {})); });
 	const port = await freePort();
@@ -38,16 +38,16 @@ scenario('a port that is served, or comes to be, is ready', async (server) => {
 	assert.match(stream.headers['content-type'], /^text\/event-stream/);
 	await listen(listener, port);
 	await stream.until('ready', ({ type }) => type === 'ready');
-	await until('end of the stream', () => stream.closed);
+	await until('the end of the stream', () => stream.closed);
 	assert.deepEqual(plain(stream.events), [{ type: 'watching', port }, { type: 'ready', port }]);
 	const at = watch(server, { port, mode: 'tcp' });
-	await until('end of the stream', () => at.closed);
+	await until('the end of the stream', () => at.closed);
 	assert.deepEqual(plain(at.events), [{ type: 'watching', port }, { type: 'ready', port }]);
 	for (const socket of sockets) socket.destroy();
 	await close(listener);
 });
 
-scenario('HTTP is ready with a status in the range, on either loopback', async (server) => {
+scenario('HTTP is ready with a status in the range, on either loopback address', async (server) => {
 	const seen = [];
 	let status = 503;
 	const listener = http.createServer((request, response) => {
@@ -64,7 +64,7 @@ scenario('HTTP is ready with a status in the range, on either loopback', async (
 	status = 204;
 	const ready = await stream.until('ready', ({ type }) => type === 'ready');
 	assert.deepEqual([ready.port, ready.statusCode], [port, 204]);
-	await until('end of the stream', () => stream.closed);
+	await until('the end of the stream', () => stream.closed);
 	await close(listener);
 	const six = http.createServer((_, response) => response.writeHead(302).end());
 	let sixPort;
@@ -78,7 +78,7 @@ scenario('HTTP is ready with a status in the range, on either loopback', async (
 	await close(six);
 });
 
-scenario('what does not speak HTTP, or never answers, is not ready and does no harm', async (server) => {
+scenario('a server without HTTP, or that never responds, is not ready and does no harm', async (server) => {
 	const answers = ['SSH-2.0-x\r\n', '', 'HTTP/1.1 2', 'HTTP/1.1 abc \r\n', 'H', `HTTP/1.1 ${'9'.repeat(5000)}`,
 		'HTTP/1.1 200', 'x'.repeat(1_000_000)];
 	const listeners = [];
@@ -94,35 +94,35 @@ scenario('what does not speak HTTP, or never answers, is not ready and does no h
 	const silent = new Set();
 	const mute = net.createServer((socket) => silent.add(socket.on('error', () => {})));
 	streams.push(watch(server, { port: await listen(mute), mode: 'http' }));
-	await until('a connection to the mute one', () => silent.size > 0);
-	await stays('nobody is ready', () => streams.every(({ events }) => events.every(({ type }) => type === 'watching')), 500);
+	await until('a connection to the silent server', () => silent.size > 0);
+	await stays('no port is ready', () => streams.every(({ events }) => events.every(({ type }) => type === 'watching')), 500);
 	for (const stream of streams) stream.terminate();
 	for (const socket of silent) socket.destroy();
 	for (const listener of [...listeners, mute]) await close(listener);
 });
 
-scenario('the end of the process that should serve it is said', async (server) => {
+scenario('the end of the process that should serve it is reported', async (server) => {
 	const p = new Processes(server);
 	const port = await freePort();
 	const { processId } = await p.start('read x; exit 3', { stdin: 'pipe' });
 	const stream = watch(server, { port, mode: 'tcp', processId });
 	await stream.until('watching', ({ type }) => type === 'watching');
 	await p.input(processId, { data: '\n' });
-	await until('end of the stream', () => stream.closed);
+	await until('the end of the stream', () => stream.closed);
 	assert.deepEqual(plain(stream.events), [
 		{ type: 'watching', port }, { type: 'process_exited', port, exitCode: 3 }]);
 	const late = watch(server, { port, mode: 'tcp', processId });
-	await until('end of the stream', () => late.closed);
+	await until('the end of the stream', () => late.closed);
 	assert.deepEqual(plain(late.events), plain(stream.events));
 	const other = await p.start('sleep 1000');
 	const removed = watch(server, { port, mode: 'tcp', processId: other.processId });
 	await removed.until('watching', ({ type }) => type === 'watching');
 	await p.remove(other.processId);
-	await until('end of the stream', () => removed.closed);
+	await until('the end of the stream', () => removed.closed);
 	assert.ok(['process_exited', 'error'].includes(removed.events.at(-1).type));
 });
 
-scenario('watches are limited, and end when their clients go', async (server) => {
+scenario('watches are limited, and end with their clients', async (server) => {
 	const port = await freePort();
 	const before = Object.keys(descriptors(server.pid)).length;
 	const streams = Array.from({ length: 256 }, () => watch(server, { port, mode: 'tcp', interval: 10_000 }));
@@ -130,12 +130,12 @@ scenario('watches are limited, and end when their clients go', async (server) =>
 	const answer = await server.api.raw('POST', '/api/port-watch', { port, mode: 'tcp' });
 	assertError(answer, 429, 'LIMIT_REACHED');
 	for (const stream of streams) stream.terminate();
-	// Those who wait for an answer count too, as long as they are there.
+	// Pending waits count too.
 	const p = new Processes(server);
 	const { processId } = await p.start('sleep 1000');
 	const path = `/api/process/${processId}/wait`;
 	const waits = [];
-	await until('no room', async () => {
+	await until('the limit', async () => {
 		waits.push(new EventStream(server, path, { method: 'POST', body: { for: 'port', port, interval: 10_000, timeoutMs: 3_600_000 } }));
 		if (waits.length < 256) return false;
 		const probe = await server.api.raw('POST', path, { for: 'port', port, timeoutMs: 1 });
@@ -143,16 +143,16 @@ scenario('watches are limited, and end when their clients go', async (server) =>
 	}, { interval: 0 });
 	for (const each of waits) each.terminate();
 	await p.remove(processId);
-	await until('room for another', async () => {
+	await until('a free slot', async () => {
 		const stream = watch(server, { port, mode: 'tcp' });
-		await until('answer', () => stream.status !== undefined);
+		await until('the response', () => stream.status !== undefined);
 		stream.terminate();
 		return stream.status === 200;
 	});
 	await until('as many descriptors as before', () => Object.keys(descriptors(server.pid)).length <= before + 2);
 });
 
-scenario('a process can be waited for until it serves', async (server) => {
+scenario('waiting until a process serves a port', async (server) => {
 	const p = new Processes(server);
 	const port = await freePort();
 	const { processId } = await p.start(`read x; exec ${process.execPath} -e `

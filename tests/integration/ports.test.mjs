@@ -1,4 +1,4 @@
-// Which ports are listened at, and by whose processes: once, and as events.
+// Listening ports and the processes that own them: as a list, and as events.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { newWebSocketRpcSession } from 'capnweb';
@@ -9,7 +9,7 @@ import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
 import { until } from './lib/until.mjs';
 
-// Older versions of Node.js have none; capnweb looks for its constants.
+// Older versions of Node.js have no WebSocket; capnweb needs its constants.
 globalThis.WebSocket ??= WebSocket;
 
 const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) => {
@@ -17,7 +17,7 @@ const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) =
 });
 const script = (host = '127.0.0.1') => `import socket, time; s = socket.create_server(("${host}", 0)${host.includes(':') ? ', family=socket.AF_INET6' : ''}); print("at", s.getsockname()[1], flush=True); time.sleep(1000)`;
 
-/** Starts something that listens in a session; resolves with its port. */
+/** Start a listener in a session; resolves with its port. */
 async function listening(server, id, { host } = {}) {
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, `python3 -c '${script(host)}' &\r`);
@@ -25,7 +25,7 @@ async function listening(server, id, { host } = {}) {
 }
 const find = (ports, port) => ports.find((each) => each.port === port);
 
-scenario('a port is told with its session and its process', async (server) => {
+scenario('a port is listed with its session and its process', async (server) => {
 	await server.session({ id: 'a' });
 	await server.session({ id: 'b' });
 	const mine = net.createServer();
@@ -43,25 +43,25 @@ scenario('a port is told with its session and its process', async (server) => {
 	await new Promise((resolve) => { mine.close(resolve); });
 });
 
-scenario('events tell the list, and then what has become of it', async (server) => {
+scenario('events have the list, then its changes', async (server) => {
 	await server.session({ id: 'a' });
 	await server.session({ id: 'b' });
 	const stream = new EventStream(server, '/api/ports/events?sessionId=a'), all = new EventStream(server, '/api/ports/events');
-	await stream.until('the first', ({ type }) => type === 'ports');
+	await stream.until('the first event', ({ type }) => type === 'ports');
 	assert.deepEqual(stream.events[0].ports, []);
 	const port = await listening(server, 'a');
 	await stream.until('the port', ({ ports }) => find(ports, port)?.sessionId === 'a');
 	await listening(server, 'b');
-	await all.until('both', ({ ports }) => ports.filter(({ sessionId }) => sessionId).length === 2);
-	assert.equal(stream.events.length, 2, 'what is another session\'s has been told');
+	await all.until('both ports', ({ ports }) => ports.filter(({ sessionId }) => sessionId).length === 2);
+	assert.equal(stream.events.length, 2, 'an event about another session');
 	await server.api.input('a', 'kill %1\r');
-	await stream.until('its end', ({ ports }) => ports.length === 0);
+	await stream.until('the end of the listener', ({ ports }) => ports.length === 0);
 	const many = Array.from({ length: 20 }, () => new EventStream(server, '/api/ports/events?sessionId=b'));
-	await Promise.all(many.map((each) => each.until('the first', ({ ports }) => ports.length === 1)));
+	await Promise.all(many.map((each) => each.until('the first event', ({ ports }) => ports.length === 1)));
 	[stream, all, ...many].forEach((each) => each.terminate());
 });
 
-scenario('drivers see their session\'s, where they are trusted', { args: ['--drivers-may-all'] }, async (server) => {
+scenario('trusted drivers see the ports of their session', { args: ['--drivers-may-all'] }, async (server) => {
 	await server.session({ id: 'a' });
 	await server.session({ id: 'b' });
 	const port = await listening(server, 'a');
@@ -73,10 +73,10 @@ scenario('drivers see their session\'s, where they are trusted', { args: ['--dri
 	assertError(await server.api.as(watcher).raw('GET', '/api/ports'), 403, 'PERMISSION_DENIED');
 });
 
-scenario('a server that ends while it looks', async (server) => {
+scenario('a server that ends during a scan', async (server) => {
 	await server.session({ id: 'a' });
 	const streams = Array.from({ length: 10 }, () => new EventStream(server, '/api/ports/events'));
-	await until('all', () => streams.every(({ events }) => events.length > 0));
+	await until('all lists', () => streams.every(({ events }) => events.length > 0));
 	await Promise.all([server.api.call('GET', '/api/ports'), server.api.call('GET', '/api/ports')]);
 	const asked = Array.from({ length: 10 }, () => server.api.raw('GET', '/api/ports').catch(() => {}));
 	await server.kill('SIGTERM');
@@ -84,7 +84,7 @@ scenario('a server that ends while it looks', async (server) => {
 	await server.start();
 });
 
-scenario('the command line lists, gives addresses and revokes them', async (server) => {
+scenario('the command line lists ports, and makes and revokes addresses', async (server) => {
 	await server.session({ id: 'a' });
 	const port = await listening(server, 'a');
 	const good = async (...args) => {
@@ -111,7 +111,7 @@ scenario('the command line lists, gives addresses and revokes them', async (serv
 	assert.match(refused.stderr, /INVALID_PORT/);
 });
 
-scenario('by the calls of the Sandbox SDK, too', async (server) => {
+scenario('the same with the Sandbox SDK', async (server) => {
 	await server.session({ id: 'a' });
 	const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, { headers: { Authorization: `Bearer ${server.token}` } });
 	socket.on('error', () => {});

@@ -1,4 +1,4 @@
-// Previews of ports: by host name and by path, what passes and what does not, and what happens when one side stops.
+// Previews of ports: by host name and by path, what passes, and what happens when one side fails.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,7 +23,7 @@ const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) =
 const shared = together();
 const trusting = together({ args: ['--drivers-may-all'] });
 
-/** Runs body with what listens on a port, which is closed afterwards. */
+/** Run body with a listening server, and close it afterwards. */
 async function serving(listener, body, host) {
 	const sockets = new Set();
 	listener.on('connection', (socket) => {
@@ -39,7 +39,7 @@ async function serving(listener, body, host) {
 	}
 }
 
-/** Tells what it was asked, as JSON. */
+/** Responds with the request as JSON. */
 const echo = () => http.createServer((asked, answer) => {
 	const hash = createHash('sha256');
 	let bytes = 0;
@@ -47,7 +47,7 @@ const echo = () => http.createServer((asked, answer) => {
 	asked.on('end', () => answer.end(JSON.stringify({ url: asked.url, method: asked.method, headers: asked.headers, bytes, digest: hash.digest('hex') })));
 });
 
-/** What says this to whoever connects and has sent a head, and then, unless it is to go on, ends. */
+/** A server that sends a text after the request's head, then ends unless `end` is false. */
 const saying = (text, { end = true } = {}) => net.createServer((socket) => socket.on('error', () => {}).once('data', () => {
 	socket.write(text);
 	if (end) socket.end();
@@ -55,11 +55,11 @@ const saying = (text, { end = true } = {}) => net.createServer((socket) => socke
 
 const expose = (server, port, more = {}) => server.api.call('POST', '/api/expose-port', { port, ...more });
 
-/** Asks by a preview's host name. */
+/** Send a request to a preview's host name. */
 const visit = (server, preview, path = '/', { headers = {}, ...options } = {}) =>
 	request(server.base, { path, headers: { Host: `${preview.host}:${server.port}`, ...headers }, ...options });
 
-/** How a connection ends, which Node.js does not tell reliably: "reset" or "end". */
+/** How a connection ends ("reset" or "end"), which Node.js does not report reliably. */
 const ending = (port, text) => within('the end', new Promise((resolve, reject) => {
 	execFile('python3', ['-c', `import socket, sys
 c = socket.create_connection(("127.0.0.1", ${port}))
@@ -92,30 +92,30 @@ shared('a preview is reached by its host name, without credentials', async (serv
 	});
 });
 
-shared('only its own name reaches it, and its name reaches nothing else', async (server) => {
+shared('a preview is only reached by its own name, and that name reaches nothing else', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		const { token } = preview;
 		for (const host of [`${port}-s-${'a'.repeat(16)}.localhost`, `${port + 1}-s-${token}.localhost`, `${port}-t-${token}.localhost`, `${port}-s-${token.slice(1)}.localhost`]) {
 			const answer = await visit(server, { host });
 			assertError(answer, 404, 'INVALID_TOKEN', host);
-			assert.equal(answer.json.error, answer.json.message, 'clients of the container look for that');
+			assert.equal(answer.json.error, answer.json.message, 'clients of the container use this field');
 		}
 		for (const host of [`80-s-${token}.localhost`, `x${port}-s-${token}.localhost`, `${port}-s-${token}.localhost.evil.example`, `a.${preview.host}`, `${port}-s-${token}.localhosted`, `${port}-${token}.localhost`, 'x.localhost']) {
 			assertError(await visit(server, { host }), 403, 'HOST_NOT_ALLOWED', host);
 		}
-		// All of the API's paths are the program's there, whatever credentials come with them.
+		// Every path belongs to the program there, with any credentials.
 		for (const path of ['/api/session/list', '/metrics', '/mcp', '/healthz', '/', `/proxy/${port}/x`]) {
 			const answer = await visit(server, preview, path, { headers: { Authorization: `Bearer ${server.token}` } });
 			assert.equal(answer.json.url, path);
-			assert.equal(answer.json.headers.authorization, undefined, 'the token of Ringside has gone to a program');
+			assert.equal(answer.json.headers.authorization, undefined, 'the program got Ringside\'s token');
 		}
-		// Upper case is the same name.
+		// Host names are not case-sensitive.
 		assert.equal((await visit(server, { host: preview.host.toUpperCase() })).status, 200);
 	});
 });
 
-shared('by path for owners: what comes has no rights here', async (server) => {
+shared('by path for owners: the content has no rights here', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		answer.setHeader('Set-Cookie', ['ringside-1234=stolen; Path=/', 'other=1']);
 		answer.setHeader('Clear-Site-Data', '"cookies"');
@@ -158,7 +158,7 @@ shared('by path for owners: what comes has no rights here', async (server) => {
 	});
 });
 
-shared('the browser gets a cookie of a preview for its host alone', async (server) => {
+shared("the browser gets a preview's cookie for the preview's host alone", async (server) => {
 	const program = http.createServer((asked, answer) => {
 		answer.setHeader('Set-Cookie', ['a=1; Domain=localhost; Path=/', 'domain=2; secure;DOMAIN = .localhost ; HttpOnly', 'c=3']);
 		answer.setHeader('Clear-Site-Data', '"cookies"');
@@ -173,7 +173,7 @@ shared('the browser gets a cookie of a preview for its host alone', async (serve
 	});
 });
 
-shared('origin, referer and redirects are told as each side knows them', async (server) => {
+shared('origin, referer and redirects are rewritten for each side', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		answer.setHeader('Location', asked.headers['x-to'] ?? '/');
 		answer.end(JSON.stringify({ origin: asked.headers.origin, referer: asked.headers.referer }));
@@ -191,7 +191,7 @@ shared('origin, referer and redirects are told as each side knows them', async (
 	});
 });
 
-shared('nothing that listens, and nothing that answers, is said plainly', async (server) => {
+shared('a missing listener and one that does not respond are reported clearly', async (server) => {
 	const listener = net.createServer();
 	const port = await listen(listener);
 	const preview = await expose(server, port);
@@ -205,7 +205,7 @@ shared('nothing that listens, and nothing that answers, is said plainly', async 
 		nothing: '', 'no HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
 		'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'length and chunks': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
 		'an unknown coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n', 'a negative length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
-		'a switch that nobody asked for': 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', 'endless interim answers': 'HTTP/1.1 103 Early\r\n\r\n'.repeat(100),
+		'an unrequested upgrade': 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', 'endless interim responses': 'HTTP/1.1 103 Early\r\n\r\n'.repeat(100),
 		'too much of a head': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'a split answer': 'HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n',
 	};
 	for (const [what, text] of Object.entries(answers)) {
@@ -216,7 +216,7 @@ shared('nothing that listens, and nothing that answers, is said plainly', async 
 	}
 });
 
-shared('answers of every framing arrive whole, on one connection', async (server) => {
+shared('responses of every framing arrive complete, on one connection', async (server) => {
 	const answers = [
 		['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef', 'abc'], ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n2;x=y\r\nbc\r\n0\r\nTrailer: x\r\n\r\n', 'abc'],
 		['HTTP/1.1 200 OK\n\nabc', 'abc'], ['HTTP/1.0 200 OK\r\n\r\nabc', 'abc'], ['HTTP/1.1 204 No\r\n\r\n', ''], ['HTTP/1.1 304 No\r\nContent-Length: 7\r\n\r\n', ''],
@@ -244,18 +244,18 @@ shared('answers of every framing arrive whole, on one connection', async (server
 	assert.equal(connections, 1);
 });
 
-shared('what ends too soon does not look whole', async (server) => {
+shared('a truncated response does not look complete', async (server) => {
 	for (const text of ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n0\r\n\r\n']) {
 		await serving(saying(text), async (port) => {
 			const preview = await expose(server, port);
 			await assert.rejects(visit(server, preview), /aborted|ECONNRESET|hang up/, text);
-			// Of HTTP/1.0 the end alone tells: that is a reset.
+			// In HTTP/1.0 only the close marks the end, so it is a reset.
 			assert.match(await ending(server.port, `GET / HTTP/1.0\r\nHost: ${preview.host}\r\n\r\n`), /reset/, text);
 		});
 	}
 });
 
-shared('requests that could be read in two ways go nowhere', async (server) => {
+shared('ambiguous requests are refused', async (server) => {
 	let asked = 0;
 	await serving(http.createServer((incoming, answer) => { asked += 1; answer.end(); }), async (port) => {
 		const preview = await expose(server, port);
@@ -266,10 +266,10 @@ shared('requests that could be read in two ways go nowhere', async (server) => {
 		}
 		assert.equal(await raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n\r\n').status(), 400);
 		assert.equal(asked, 0);
-		// A broken chunk is told while nothing has been answered.
+		// An invalid chunk is refused before the response.
 		assert.equal(await raw(server, preview, 'POST / HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n').status(), 400);
 	});
-	// What is listed by Connection is of one connection.
+	// Connection names the headers of a single connection.
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\nProxy-Authorization: x\r\nX-Stays: 1\r\n\r\n');
@@ -279,7 +279,7 @@ shared('requests that could be read in two ways go nowhere', async (server) => {
 	});
 });
 
-shared('requests behind one another are answered in their order', async (server) => {
+shared('pipelined requests are answered in order', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		const client = raw(server, preview, ['POST /1 HTTP/1.1\r\nHost: HOST\r\nContent-Length: 3\r\n\r\nabc', 'POST /2 HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
@@ -291,7 +291,7 @@ shared('requests behind one another are answered in their order', async (server)
 	});
 });
 
-shared('WebSockets and other upgrades pass, both ways, by host and by path', async (server) => {
+shared('WebSockets and other upgrades pass both ways, by host and by path', async (server) => {
 	const program = http.createServer();
 	const sockets = new WebSocketServer({ server: program });
 	const origins = [];
@@ -305,33 +305,33 @@ shared('WebSockets and other upgrades pass, both ways, by host and by path', asy
 		const own = `http://${preview.host}:${server.port}`;
 		const open = (path, options) => new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options);
 		const echoes = async (socket) => {
-			await within('open', new Promise((resolve, reject) => { socket.once('open', resolve).once('error', reject); }));
+			await within('the open socket', new Promise((resolve, reject) => { socket.once('the open socket', resolve).once('error', reject); }));
 			for (const size of [1, 70_000, 3_000_000]) {
 				const sent = Buffer.alloc(size, size);
 				const back = new Promise((resolve) => { socket.once('message', resolve); });
 				socket.send(sent);
-				assert.ok((await within('echo', back)).equals(sent));
+				assert.ok((await within('the echo', back)).equals(sent));
 			}
 			const closed = new Promise((resolve) => { socket.once('close', resolve); });
 			socket.close(4321);
-			assert.equal(await within('close', closed), 4321);
+			assert.equal(await within('the close', closed), 4321);
 		};
 		for (const path of ['/', '/ws', '/ws/pty?sessionId=s', '/rpc']) await echoes(open(path, { headers: { Host: `${preview.host}:${server.port}` }, origin: own }));
 		assert.deepEqual(new Set(origins), new Set([`http://localhost:${port}`]));
 		await echoes(open(`/proxy/${port}/ws`, { headers: { Authorization: `Bearer ${server.token}` } }));
 		await assert.rejects(echoes(open(`/proxy/${port}/ws`)), /401/);
-		await until('end of all', async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections === 0);
+		await until('the end of all connections', async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections === 0);
 	});
-	// What says nothing of WebSockets does not become one.
+	// A response without an upgrade does not become a WebSocket.
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
-		await assert.rejects(within('refusal', new Promise((resolve, reject) => {
+		await assert.rejects(within('the refusal', new Promise((resolve, reject) => {
 			new WebSocket(`ws://127.0.0.1:${server.port}/`, { headers: { Host: `${preview.host}:${server.port}` } }).once('open', resolve).once('error', reject);
 		})), /200/);
 	});
 });
 
-shared('events stream without being held back, and who has gone ends the program\'s side', async (server) => {
+shared("events are streamed without delay, and a client's disconnect reaches the program", async (server) => {
 	const answers = [];
 	let gone = 0;
 	const program = http.createServer((asked, answer) => {
@@ -349,11 +349,11 @@ shared('events stream without being held back, and who has gone ends the program
 			await until(`event ${i}`, () => client.text.includes(`data: ${i}\n`), { interval: 2 });
 		}
 		client.socket.destroy();
-		await until('the program hears', () => gone === 1);
+		await until('the close at the program', () => gone === 1);
 	});
 });
 
-shared('a revoked preview ends what goes on by it', async (server) => {
+shared('revoking a preview ends its connections', async (server) => {
 	const open = new Set();
 	const program = http.createServer((asked, answer) => {
 		answer.write('x');
@@ -363,9 +363,9 @@ shared('a revoked preview ends what goes on by it', async (server) => {
 	await serving(program, async (port) => {
 		const preview = await expose(server, port), other = await expose(server, port, { token: 'another_token' });
 		assert.notEqual(other.token, preview.token);
-		assert.equal((await expose(server, port)).token, preview.token, 'asked for again, it is the same');
+		assert.equal((await expose(server, port)).token, preview.token, 'a second request returns the same preview');
 		const client = raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'), stays2 = raw(server, other, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n');
-		await until('both', () => open.size === 2);
+		await until('both connections', () => open.size === 2);
 		assert.equal((await server.api.call('DELETE', `/api/exposed-ports/${port}?token=${preview.token}`)).removed, 1);
 		await client.untilClosed();
 		assert.equal(stays2.closed, false);
@@ -373,7 +373,7 @@ shared('a revoked preview ends what goes on by it', async (server) => {
 		assert.equal((await server.api.call('DELETE', `/api/exposed-ports/${port}`)).removed, 1);
 		assert.equal((await server.api.call('DELETE', `/api/exposed-ports/${port}`)).removed, 0);
 		await stays2.untilClosed();
-		await until('the program hears', () => open.size === 0);
+		await until('the close at the program', () => open.size === 0);
 	});
 });
 
@@ -389,14 +389,14 @@ shared('previews outlive the server, and end with their session', async (server)
 		for (const id of ['a', 'b', 'c', 'd']) await server.api.delete(id);
 		const brief = await expose(server, port, { sessionId: (await server.session({ id: 'brief' })).id });
 		await server.api.input('brief', 'exit\r');
-		await until('its end', async () => (await visit(server, brief)).status === 410);
+		await until('the expiry', async () => (await visit(server, brief)).status === 410);
 		await server.api.refused(409, 'RESOURCE_BUSY', 'POST', '/api/expose-port', { port, sessionId: 'brief' });
-		// So do its connections.
+		// Its connections end too.
 		await serving(http.createServer((_, answer) => { answer.write('held'); }), async (other) => {
 			const client = raw(server, await expose(server, other, { sessionId: 'My.Session' }), 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n');
-			await until('an answer', () => client.text.includes('held'));
+			await until('a response', () => client.text.includes('held'));
 			await server.api.call('POST', '/api/session/delete', { sessionId: 'My.Session' });
-			await until('the end of its connection', () => client.closed);
+			await until('the end of the connection', () => client.closed);
 		});
 		assertError(await visit(server, bound), 410, 'STALE_PREVIEW_URL');
 		assert.deepEqual((await server.api.call('GET', '/api/exposed-ports')).ports.map(({ token }) => token), [lasting.token]);
@@ -432,7 +432,7 @@ trusting('what drivers make ends with their link', async (server) => {
 	});
 });
 
-shared('it never reaches itself, not even by a way round', async (server) => {
+shared('a preview never reaches the server itself, not even indirectly', async (server) => {
 	const round = net.createServer((socket) => {
 		const there = net.connect(server.port, '127.0.0.1').on('error', () => socket.destroy());
 		socket.on('error', () => there.destroy()).pipe(there).pipe(socket);
@@ -444,7 +444,7 @@ shared('it never reaches itself, not even by a way round', async (server) => {
 	});
 });
 
-shared('what listens on ::1 alone is found', async (server, t) => {
+shared('a listener on ::1 alone is found', async (server, t) => {
 	try {
 		await serving(echo(), async (port) => {
 			assert.equal((await visit(server, await expose(server, port))).status, 200);
@@ -455,7 +455,7 @@ shared('what listens on ::1 alone is found', async (server, t) => {
 	}
 });
 
-shared('bodies of any size go up and come down in little memory, with leave where it is asked for', { timeout: 100_000 }, async (server) => {
+shared('bodies of any size pass both ways in little memory, with 100 Continue if requested', { timeout: 100_000 }, async (server) => {
 	const size = times(24, 300) << 20;
 	const down = Buffer.alloc(1 << 20, 'd');
 	const program = http.createServer((asked, answer) => {
@@ -479,7 +479,7 @@ shared('bodies of any size go up and come down in little memory, with leave wher
 		const preview = await expose(server, port);
 		const before = memory();
 		for (const headers of [{ 'Content-Length': size }, { 'Transfer-Encoding': 'chunked', Expect: '100-continue' }]) {
-			const answer = await within('upload', new Promise((resolve, reject) => {
+			const answer = await within('the upload', new Promise((resolve, reject) => {
 				const outgoing = http.request({ port: server.port, host: '127.0.0.1', method: 'POST', headers: { Host: preview.host, ...headers } }, (incoming) => incoming.resume().on('end', () => resolve(incoming))).on('error', reject);
 				let left = size / down.length;
 				const more = () => {
@@ -494,18 +494,18 @@ shared('bodies of any size go up and come down in little memory, with leave wher
 			}), 40_000);
 			assert.equal(answer.headers['x-bytes'], String(size));
 		}
-		const got = await within('download', new Promise((resolve, reject) => {
+		const got = await within('the download', new Promise((resolve, reject) => {
 			http.get({ port: server.port, host: '127.0.0.1', headers: { Host: preview.host } }, (incoming) => {
 				let bytes = 0;
 				incoming.on('data', (data) => { bytes += data.length; }).on('error', reject).on('end', () => resolve(bytes));
 			}).on('error', reject);
 		}), 40_000);
 		assert.equal(got, size);
-		if (!sanitized()) assert.ok(memory() - before < 8 << 20, `it has grown by ${memory() - before}`);
+		if (!sanitized()) assert.ok(memory() - before < 8 << 20, `memory grew by ${memory() - before}`);
 	});
 });
 
-shared('who stops reading holds up the other side, and nobody else', async (server) => {
+shared('a client that stops reading blocks the program, and nothing else', async (server) => {
 	const count = times(6, 20);
 	let written = 0;
 	const program = http.createServer((asked, answer) => {
@@ -531,24 +531,24 @@ shared('who stops reading holds up the other side, and nobody else', async (serv
 		});
 		const writers = Array.from({ length: count }, () => raw(server, preview, 'POST /sink HTTP/1.1\r\nHost: HOST\r\nContent-Length: 1000000000\r\n\r\n').send(Buffer.alloc(8 << 20)));
 		let last = -1;
-		await until('a stop', async () => {
+		await until('a blocked program', async () => {
 			const before = last;
 			last = written;
 			return before === written && written > 0;
 		}, { interval: 300 });
 		await stays('stopped', () => written === last, 300);
-		assert.ok(written < count * (24 << 20), `${written} bytes were taken`);
+		assert.ok(written < count * (24 << 20), `${written} bytes were accepted`);
 		for (let i = 0; i < count; i += 1) assert.equal((await visit(server, preview, '/quick')).text, 'quick');
 		const connections = async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections;
 		[...readers, ...writers].forEach(({ socket }) => socket.destroy());
-		// The end of who has sent more than anybody takes stands behind that.
-		await until('end of the readers', async () => await connections() <= count);
+		// The close of a client comes after its unread bytes.
+		await until('the end of the readers', async () => await connections() <= count);
 		sockets.forEach((socket) => socket.destroy());
-		await until('end of all', async () => await connections() === 0);
+		await until('the end of all connections', async () => await connections() === 0);
 	});
 });
 
-shared('a program that dies, a server that is killed: nobody waits', async (server) => {
+shared('a program or a server that dies ends its connections', async (server) => {
 	const program = http.createServer((asked, answer) => {
 		if (asked.url === '/begun') answer.write('x');
 		if (asked.url === '/ends') answer.end('yes');
@@ -557,28 +557,28 @@ shared('a program that dies, a server that is killed: nobody waits', async (serv
 		const preview = await expose(server, port);
 		const waiting = visit(server, preview, '/'), begun = visit(server, preview, '/begun');
 		begun.catch(() => {});
-		await until('both', () => sockets.size === 2);
+		await until('both connections', () => sockets.size === 2);
 		sockets.forEach((socket) => socket.destroy());
 		assertError(await waiting, 502, 'PORT_ANSWER_INVALID');
-		// Broken off, or not begun yet: but never as if it were whole.
+		// Incomplete, or not started yet: but never complete.
 		const outcome = await begun.catch((error) => error);
 		if (!(outcome instanceof Error)) assertError(outcome, 502, 'PORT_ANSWER_INVALID');
 		const client = raw(server, preview, 'GET /begun HTTP/1.1\r\nHost: HOST\r\n\r\n');
-		await until('the answer begins', () => client.text.includes('\r\n\r\n'));
+		await until('the start of the response', () => client.text.includes('\r\n\r\n'));
 		await server.kill('SIGKILL');
 		await client.untilClosed();
-		await until('the program hears', () => sockets.size === 0);
+		await until('the close at the program', () => sockets.size === 0);
 		await server.start();
 		assert.equal((await visit(server, preview, '/ends')).text, 'yes');
 		const last = raw(server, preview, 'GET /begun HTTP/1.1\r\nHost: HOST\r\n\r\n');
-		await until('the answer begins', () => last.text.includes('\r\n\r\n'));
+		await until('the start of the response', () => last.text.includes('\r\n\r\n'));
 		assert.equal((await server.kill('SIGTERM')).code, 0);
 		await last.untilClosed();
 		await server.start();
 	});
 });
 
-shared('an early answer to a large body is passed on', async (server) => {
+shared('an early response to a large body is passed on', async (server) => {
 	const program = net.createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 413 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')));
 	await serving(program, async (port) => {
 		const preview = await expose(server, port);
@@ -588,7 +588,7 @@ shared('an early answer to a large body is passed on', async (server) => {
 	});
 });
 
-shared('twenty at once, and nothing is left of them', async (server) => {
+shared('twenty at once leave nothing', async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		await visit(server, preview);
@@ -597,22 +597,22 @@ shared('twenty at once, and nothing is left of them', async (server) => {
 			const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => visit(server, preview, `/${i}`, { method: 'POST', body: 'x'.repeat(i * 1000) })));
 			answers.forEach(({ json }, i) => assert.deepEqual([json.url, json.bytes], [`/${i}`, i * 1000]));
 		}
-		await until('descriptors', () => count() <= before + 1);
+		await until('as few descriptors as before', () => count() <= before + 1);
 	});
 });
 
-shared('a limit on connections of a preview is said', async (server) => {
+shared("the limit of a preview's connections is reported", async (server) => {
 	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
 		const preview = await expose(server, port);
 		const all = Array.from({ length: 256 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
-		await until('all of them', () => sockets.size === 256);
+		await until('all connections', () => sockets.size === 256);
 		assertError(await visit(server, preview), 429, 'LIMIT_REACHED');
 		all.forEach(({ socket }) => socket.destroy());
-		await until('an end', () => sockets.size === 0);
+		await until('the end of all connections', () => sockets.size === 0);
 	});
 });
 
-scenario('without a domain there are no hosts of previews', { args: ['--preview-domain', 'none'] }, async (server) => {
+scenario('without a domain there are no preview hosts', { args: ['--preview-domain', 'none'] }, async (server) => {
 	await serving(echo(), async (port) => {
 		const preview = await expose(server, port);
 		assert.equal(preview.url, null);
@@ -631,7 +631,7 @@ scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (se
 		assert.match(preview.url, /^https:/);
 		const options = { port: server.port, host: '127.0.0.1', servername: preview.host, ca, checkServerIdentity: () => undefined };
 		const body = Buffer.alloc(5 << 20, 'x');
-		const answer = await within('answer', new Promise((resolve, reject) => {
+		const answer = await within('the response', new Promise((resolve, reject) => {
 			https.request({ ...options, method: 'POST', headers: { Host: `${preview.host}:${server.port}` } }, (incoming) => {
 				let text = '';
 				incoming.on('data', (data) => { text += data; }).on('end', () => resolve(JSON.parse(text)));
@@ -639,31 +639,31 @@ scenario('over TLS', { args: ['--tls-cert', cert, '--tls-key', key] }, async (se
 		}));
 		assert.equal(answer.digest, createHash('sha256').update(body).digest('hex'));
 		assert.equal(answer.headers['x-forwarded-proto'], 'https');
-		// A path of Ringside's sockets, and a head in many records of TLS, which nobody may take for libwebsockets'.
+		// A path of Ringside's own sockets, and a head in many TLS records: libwebsockets must not handle it.
 		for (const [path, headers] of [['/', {}], ['/ws/pty?sessionId=s', { 'X-Long': 'y'.repeat(6000) }]]) {
 			const socket = new WebSocket(`wss://127.0.0.1:${server.port}${path}`, { ...options, headers: { Host: `${preview.host}:${server.port}`, ...headers } });
-			await within('open', new Promise((resolve, reject) => { socket.once('open', resolve).once('error', reject); }));
+			await within('the open socket', new Promise((resolve, reject) => { socket.once('the open socket', resolve).once('error', reject); }));
 			const back = new Promise((resolve) => { socket.once('message', resolve); });
 			const sent = Buffer.alloc(300_000, 'z');
 			socket.send(sent);
-			assert.ok((await within('echo', back)).equals(sent));
+			assert.ok((await within('the echo', back)).equals(sent));
 			socket.terminate();
 		}
 		const halves = tls.connect({ ...options }).on('error', () => {});
 		let text = '';
 		halves.on('data', (data) => { text += data; });
-		await within('handshake', new Promise((resolve) => { halves.once('secureConnect', resolve); }));
+		await within('the handshake', new Promise((resolve) => { halves.once('secureConnect', resolve); }));
 		halves.write('GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\nX: ');
 		halves.write(`y\r\nSec-WebSocket-Key: ${'a'.repeat(22)}==\r\nSec-WebSocket-Version: 13\r\nHost: ${preview.host}\r\n\r\n`);
-		await until('the switch', () => text.startsWith('HTTP/1.1 101'));
+		await until('the upgrade', () => text.startsWith('HTTP/1.1 101'));
 		halves.destroy();
 	});
 });
 
-shared('a program that takes no connection is waited for, and not for ever', async (server) => {
+shared('a program that does not accept connections is awaited for a limited time', async (server) => {
 	await server.session({ id: 's' });
 	const { offset } = await server.api.get('s');
-	// Its queue is full, and nobody takes from it.
+	// Its queue is full, and it never accepts.
 	await server.api.input('s', `python3 -c 'import socket, time; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0); p = s.getsockname(); c = []; exec("for i in range(4):\\n x = socket.socket(); x.setblocking(False); x.connect_ex(p); c.append(x)"); print("at", p[1], flush=True); time.sleep(1000)' &\r`);
 	const port = Number((await server.outputMatches('s', /at (\d+)\r\n/, offset))[1]);
 	const preview = await expose(server, port);
@@ -682,13 +682,13 @@ trusting('links have a share of the previews', async (server) => {
 	assert.equal((await server.api.call('GET', '/api/exposed-ports')).count, 224);
 });
 
-scenario('those who have an address keep nobody out', { args: ['--max-connections', '120'] }, async (server) => {
+scenario('clients of previews do not use up the connections of the server', { args: ['--max-connections', '120'] }, async (server) => {
 	await serving(net.createServer((socket) => socket.resume()), async (port, sockets) => {
 		const preview = await expose(server, port);
 		const all = Array.from({ length: 110 }, () => raw(server, preview, 'GET / HTTP/1.1\r\nHost: HOST\r\n\r\n'));
-		await until('as many as there may be', () => sockets.size === 31 && all.filter(({ closed, text }) => closed || / 429 /.test(text)).length === 79);
-		// The server sees a moment later that the refused ones have gone, and counts them until then.
-		await until('an answer', async () => (await server.api.raw('GET', '/api/ping').catch(() => ({}))).status === 200);
+		await until('the limit', () => sockets.size === 31 && all.filter(({ closed, text }) => closed || / 429 /.test(text)).length === 79);
+		// The server notices a moment later that refused clients have disconnected, and counts them until then.
+		await until('a response', async () => (await server.api.raw('GET', '/api/ping').catch(() => ({}))).status === 200);
 		assert.equal(sockets.size, 31);
 		all.forEach(({ socket }) => socket.destroy());
 	});

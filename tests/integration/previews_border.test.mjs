@@ -1,4 +1,4 @@
-// Previews at their border: what a program is told, what is logged, and requests that are none of one's own.
+// Previews at the border: headers for the program, logs, and smuggled requests.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { assertError, request } from './lib/api.mjs';
@@ -6,7 +6,7 @@ import { RawClient } from './lib/client.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** Runs body with a program that tells the lines it was asked, and its preview. */
+/** Run body with a program that responds with the request's lines, and its preview. */
 async function previewed(server, body) {
 	const asked = [];
 	const program = http.createServer((incoming, answer) => {
@@ -27,7 +27,7 @@ async function previewed(server, body) {
 	}
 }
 
-scenario('a token goes to no program, however it is written', async (server) => {
+scenario('no program gets a token, in any spelling', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'viewer' });
 	await previewed(server, async (preview, host) => {
@@ -38,7 +38,7 @@ scenario('a token goes to no program, however it is written', async (server) => 
 				assert.ok(!text.includes(secret), before);
 			}
 		}
-		// What is not ours is theirs.
+		// Other credentials are passed on.
 		for (const value of ['Bearer  of-theirs', 'Basic dTpw', 'Bearerx y']) {
 			const { json } = await request(server.base, { path: '/', headers: { Host: host, Authorization: value } });
 			assert.equal(json[json.findIndex((each) => each.toLowerCase() === 'authorization') + 1], value);
@@ -46,7 +46,7 @@ scenario('a token goes to no program, however it is written', async (server) => 
 	});
 });
 
-scenario('who it comes from is not for the one to say who asks', async (server) => {
+scenario('the client cannot forge the origin of its request', async (server) => {
 	await previewed(server, async (preview, host) => {
 		const own = { 'X_Forwarded_For': '192.0.2.1', 'X-Forwarded_Host': 'evil.example', 'X_Real_IP': '192.0.2.1', Proxy: 'http://192.0.2.1/', 'X-Mine_too': '1' };
 		const { json } = await request(server.base, { path: '/', headers: { Host: host, ...own } });
@@ -55,7 +55,7 @@ scenario('who it comes from is not for the one to say who asks', async (server) 
 	});
 });
 
-scenario('the name of a preview stands in no log', { args: ['--verbose'] }, async (server) => {
+scenario('the name of a preview is not logged', { args: ['--verbose'] }, async (server) => {
 	await previewed(server, async (preview, host) => {
 		const before = server.stderr.length;
 		for (const headers of [{ Origin: `http://${host}` }, { Origin: `http://${host.toUpperCase()}` }, { Origin: `https://${preview.host}` }]) {
@@ -63,18 +63,18 @@ scenario('the name of a preview stands in no log', { args: ['--verbose'] }, asyn
 			assertError(await server.api.as(null).raw('GET', '/api/session/list', undefined, { headers }), 403, 'ORIGIN_NOT_ALLOWED');
 		}
 		assertError(await server.api.raw('GET', '/api/session/list', undefined, { headers: { Origin: 'http://evil.example' } }), 403, 'ORIGIN_NOT_ALLOWED');
-		await until('what is logged', () => /origin=http:\/\/evil\.example/.test(server.stderr));
+		await until('the log line', () => /origin=http:\/\/evil\.example/.test(server.stderr));
 		assert.ok(!server.stderr.slice(before).toLowerCase().includes(preview.token), server.stderr.slice(before));
 	});
 });
 
-scenario('nobody is given a tunnel by CONNECT', async (server) => {
+scenario('CONNECT does not open a tunnel', async (server) => {
 	await previewed(server, async (preview, host, asked) => {
 		for (const target of ['localhost:1', host, '/']) {
 			const client = new RawClient(server).send(`CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\nGET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
 			await client.untilClosed();
 			assert.match(client.text, /^HTTP\/1\.1 405 /);
-			assert.equal(client.text.match(/HTTP\/1\.1 /g).length, 1, 'nothing behind it is a request');
+			assert.equal(client.text.match(/HTTP\/1\.1 /g).length, 1, 'bytes behind it are not a request');
 		}
 		assert.deepEqual(asked, []);
 	});

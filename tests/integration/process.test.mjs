@@ -16,7 +16,7 @@ const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 
 const shared = together();
 
-/** A scenario with the processes of its server, which has one of its own if it has arguments for it. */
+/** A scenario with processes; if it has server arguments, it does not share a server. */
 function processes(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
 	(options.args ? scenario : shared)(name, options, (server, t) => body(new Processes(server), server, t));
@@ -24,8 +24,8 @@ function processes(name, options, body) {
 
 const numbers = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\n`).join('');
 const directories = (server) => (existsSync(path.join(server.dir, 'processes')) ? readdirSync(path.join(server.dir, 'processes')) : []);
-/** Nothing is there any more of processes that have been removed. */
-const alone = (server) => until('end of all but the server', () => directories(server).length === 0
+/** Wait until nothing is left of removed processes. */
+const alone = (server) => until('the end of all processes but the server', () => directories(server).length === 0
 	&& server.leftovers().every((pid) => pid === server.pid));
 const pidIn = async (p, id, name) => Number((await p.prints(id, new RegExp(`${name}=(\\d+)\\n`)))[1]);
 
@@ -95,7 +95,7 @@ processes('whatever the command is, it ends, and its status is true', { timeout:
 	}
 	assert.equal((await p.logs(of(heredoc))).stdout, 'here\n');
 	assert.match((await p.logs(of(open))).stderr, /unexpected EOF/);
-	await until('empty tables of processes', async () => (await Promise.all(
+	await until('empty lists of processes', async () => (await Promise.all(
 		shown.map(({ id }) => p.get(id)))).every(({ members }) => members === 0));
 	assert.equal(directories(server).length, cases.length);
 });
@@ -127,7 +127,7 @@ processes('a command may be almost 1 MiB long', async (p) => {
 	}
 });
 
-processes('20000 lines arrive whole, in the logs and in the stream, whoever comes when', async (p) => {
+processes('20000 lines arrive complete, in the logs and in early and late streams', async (p) => {
 	const want = numbers(1, 20000);
 	for (let round = 0; round < times(2, 10); round++) {
 		const { processId } = await p.start('seq 1 20000');
@@ -146,7 +146,7 @@ processes('20000 lines arrive whole, in the logs and in the stream, whoever come
 			assert.equal(stream.events[0].command, 'seq 1 20000');
 			assert.equal(stream.events.at(-1).type, 'exit');
 			assert.ok(stream.events.every(({ type }) => type !== 'truncated'));
-			await until('end of the stream', () => stream.closed);
+			await until('the end of the stream', () => stream.closed);
 		}
 	}
 });
@@ -217,7 +217,7 @@ processes('what the ring has lost is said, and memory is bounded', { args: ['--p
 	const [notice] = stream.events.filter(({ type }) => type === 'truncated');
 	assert.equal(notice.lost, logs.lost);
 	assert.equal(Processes.joined(stream.events, 'stdout'), logs.stdout);
-	// Switching for every line: who wrote what is known for a bounded number of runs.
+	// The stream changes with every line: the source is recorded for a limited number of changes.
 	const many = await p.finish('for ((i = 0; i < 30000; i++)); do echo o; echo e >&2; done');
 	const both = await p.logs(many.id);
 	assert.match(both.stdout, /^(o\n)+$/);
@@ -240,9 +240,9 @@ processes('a stream that is not read holds nothing up and hears what it has miss
 	const missed = notices.reduce((sum, { lost }) => sum + lost, 0);
 	const got = Processes.joined(stream.events, 'stdout');
 	const whole = 22_888_896; // bytes of seq 1 3000000
-	// Each LF stands for two bytes, but one whose CR was the last byte of what is missing.
+	// Each LF stands for two bytes, except one whose CR was the last missing byte.
 	const more = got.length + got.split('\n').length - 1 + missed - (whole + 3_000_000);
-	assert.ok(more >= 0 && more <= notices.length, `${more} bytes too many`);
+	assert.ok(more >= 0 && more <= notices.length, `${more} excess bytes`);
 	assert.ok(server.child);
 });
 
@@ -257,7 +257,7 @@ processes('many short processes: all end, all are reported, nothing is left', { 
 			await p.start(`echo ${n}; exit ${n % 3}`, { processId: id });
 		}
 	}));
-	await until('end of all', async () => (await p.list('?status=running')).length === 0, { timeout: 60_000 });
+	await until('the end of all processes', async () => (await p.list('?status=running')).length === 0, { timeout: 60_000 });
 	const list = new Map((await p.list()).map((each) => [each.id, each]));
 	assert.equal(list.size, ids.length);
 	for (const id of ids) {
@@ -268,8 +268,8 @@ processes('many short processes: all end, all are reported, nothing is left', { 
 	}
 	for (const id of ids) await p.remove(id);
 	assert.deepEqual(await p.list(), []);
-	await until('empty directory', () => directories(server).length === 0);
-	await until('end of all holders', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
+	await until('an empty directory', () => directories(server).length === 0);
+	await until('the end of all holders', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
 	await until('as many descriptors as before', () => Object.keys(descriptors(server.pid)).length <= before + 2);
 });
 
@@ -290,14 +290,14 @@ processes('a kill ends the whole tree, whatever it does against it', { timeout: 
 	assert.match((await p.logs(processId)).stdout, /main=/);
 	const error = await server.api.refused(404, 'COMMAND_NOT_FOUND', 'DELETE', `/api/process/${processId}`);
 	assert.equal(error.context.exitCode, 137);
-	// TERM suffices for one that heeds it, and what it says then is kept.
+	// SIGTERM suffices for a process that handles it, and its last output is kept.
 	const polite = await p.start('trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.01; done');
 	await p.prints(polite.processId, /ready/);
 	await p.kill(polite.processId);
 	const ended = await p.get(polite.processId);
 	assert.deepEqual([ended.status, ended.exitCode], ['killed', 0]);
 	assert.equal((await p.logs(polite.processId)).stdout, 'ready\nbye\n');
-	// Two who ask at once are both answered.
+	// Two concurrent requests both get a response.
 	const twice = await p.start('sleep 1000');
 	await Promise.all([p.kill(twice.processId), p.kill(twice.processId)]);
 	assert.equal((await p.get(twice.processId)).exitCode, 143);
@@ -311,7 +311,7 @@ processes('kill-all ends what runs and counts it', async (p, server) => {
 	assert.equal((await server.api.call('DELETE', '/api/process/kill-all')).cleanedCount, 0);
 });
 
-processes('who is left behind lives on, is heard, and can be ended', async (p, server) => {
+processes('processes left behind live on, their output is kept, and they can be killed', async (p, server) => {
 	const { processId } = await p.start('(while [ ! -e go ]; do sleep 0.05; done; seq 1 30000; echo child; sleep 1000) & '
 		+ 'echo left=$!; exit 3');
 	const child = await pidIn(p, processId, 'left');
@@ -331,15 +331,15 @@ processes('who is left behind lives on, is heard, and can be ended', async (p, s
 	assert.equal((await p.get(processId)).exitCode, 3);
 });
 
-scenario('what ends in time has done so, also when the server was stopped beyond the limit', async (server) => {
+scenario('a process that ends within its timeout did not time out, even if the server was stopped beyond it', async (server) => {
 	const p = new Processes(server), timeoutMs = 2500, file = (name) => path.join(server.root, name);
 	const command = (name) => `touch ${file(name)}; sleep .3; touch ${file(`${name}-over`)}`;
 	await server.session({ id: 's' });
 	const exec = server.api.call('POST', '/api/session/s/exec', { command: command('exec'), timeoutMs });
 	const { processId } = await p.start(command('process'), { timeoutMs });
-	await until('both begin', () => ['exec', 'process'].every((name) => existsSync(file(name))));
+	await until('the start of both', () => ['exec', 'process'].every((name) => existsSync(file(name))));
 	await server.kill('SIGSTOP');
-	await until('both are over', () => ['exec-over', 'process-over'].every((name) => existsSync(file(name))));
+	await until('the end of both', () => ['exec-over', 'process-over'].every((name) => existsSync(file(name))));
 	await pause(timeoutMs);
 	await server.kill('SIGCONT');
 	const { data } = await exec;
@@ -349,7 +349,7 @@ scenario('what ends in time has done so, also when the server was stopped beyond
 });
 
 processes('a time limit ends the tree and is said', async (p, server) => {
-	// What it prints before its time is over is there however short that was: more of it, then.
+	// Output before the timeout is kept, however short the timeout is.
 	let processId;
 	let printed;
 	let shown;
@@ -360,9 +360,9 @@ processes('a time limit ends the tree and is said', async (p, server) => {
 	}
 	const pid = Number(printed[1]);
 	assert.deepEqual([shown.exitCode, shown.timedOut, shown.status], [124, true, 'killed']);
-	await until('end of its child', () => !isAlive(pid));
+	await until('the end of its child', () => !isAlive(pid));
 	assert.equal((await p.finish('exit 1', { timeoutMs: 60_000 })).timedOut, undefined);
-	// The next server keeps it.
+	// The next server enforces the timeout.
 	const later = await p.start('sleep 1000', { timeoutMs: 1500 });
 	await server.restart();
 	assert.equal((await p.ended(later.processId)).exitCode, 124);
@@ -398,7 +398,7 @@ processes('standard input is a pipe that outlives the server', async (p, server)
 	assert.equal(shown.exitCode, 6);
 	assert.equal((await p.logs(processId)).stdout, '<one>\n<two>\n<last>\neof\n');
 	await server.api.refused(404, 'COMMAND_NOT_FOUND', 'POST', `/api/process/${processId}/input`, { data: 'x' });
-	// More than a pipe takes, at once.
+	// More than a pipe holds, at once.
 	const big = 'x'.repeat(700_000);
 	const slow = await p.start('read x; wc -c', { stdin: 'pipe' });
 	await p.input(slow.processId, { data: 'go' });
@@ -409,7 +409,7 @@ processes('standard input is a pipe that outlives the server', async (p, server)
 	assert.equal((await p.logs(slow.processId)).stdout, '700000\n');
 });
 
-processes('standard input that nobody takes is refused in words', async (p, server) => {
+processes('unread standard input is refused with a clear error', async (p, server) => {
 	const input = (id, status, code, body) => server.api.refused(status, code, 'POST', `/api/process/${id}/input`, body);
 	const none = await p.start('sleep 1000');
 	await input(none.processId, 409, 'INPUT_CLOSED', { data: 'x' });
@@ -459,7 +459,7 @@ processes('one that ends while no server runs is known to the next', async (p, s
 	const quiet = await p.start('while [ ! -e go ]; do sleep 0.05; done; kill -9 $$');
 	await server.kill('SIGKILL');
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	await until('end of both', () => server.leftovers().length === 4); // their holders and guards
+	await until('the end of both', () => server.leftovers().length === 4); // their holders and guards
 	await server.start();
 	const shown = await p.ended(processId);
 	assert.deepEqual([shown.exitCode, shown.status], [5, 'failed']);
@@ -496,7 +496,7 @@ processes('a server that is killed while it starts processes leaves none half', 
 		await server.kill('SIGKILL');
 		await Promise.all(starting);
 		await server.start();
-		await until('end of all', async () => (await p.list()).every(({ status }) => status === 'failed'));
+		await until('the failure of all', async () => (await p.list()).every(({ status }) => status === 'failed'));
 		const list = await p.list();
 		for (const { id, exitCode } of list) {
 			assert.equal(exitCode, 7, id);
@@ -519,18 +519,18 @@ processes('the death of a holder is an error, and nothing hangs', async (p, serv
 	assert.equal(exit.exitCode, null);
 	assert.equal((await p.get(processId)).status, 'error');
 	assert.equal((await p.logs(processId)).stdout, 'here\n');
-	await until('end of the command', () => !isAlive(pid));
-	// Its supervisor: the command goes with it.
+	await until('the end of the command', () => !isAlive(pid));
+	// Its supervisor: the command ends with it.
 	const other = await p.start('echo sup=$PPID; sleep 1000');
 	process.kill(await pidIn(p, other.processId, 'sup'), 'SIGKILL');
 	assert.equal((await p.ended(other.processId)).exitCode, 137);
-	await until('end of the command', () => !isAlive(other.pid));
+	await until('the end of the command', () => !isAlive(other.pid));
 });
 
 processes('what is refused for want of descriptors has not run', { args: [] }, async (p, server) => {
 	await p.finish('true');
 	const limit = (number) => assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${number}:4096`]).status, 0);
-	/* The limit below which so many are free. */
+	/* The limit at which this many descriptors are free. */
 	const withRoom = (free) => {
 		const used = new Set(Object.keys(descriptors(server.pid)).map(Number));
 		let number = 0;
@@ -540,7 +540,7 @@ processes('what is refused for want of descriptors has not run', { args: [] }, a
 	let refused = 0;
 	for (let more = 0; more < 20; more += 1) {
 		const file = path.join(server.cwd, `ran${more}`);
-		// One connection, so that there are as many descriptors whenever it asks.
+		// One connection, so that the number of descriptors is the same at each request.
 		const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 		await server.api.raw('GET', '/api/ping', undefined, { agent });
 		limit(withRoom(more));
@@ -565,7 +565,7 @@ processes('ended ones are kept for a time and up to a number', {
 	await p.start('true', { processId: 'old' });
 	await p.start('sleep 1000', { processId: 'runs' });
 	await p.finish('sleep 1000 & exit', { processId: 'leaves' });
-	await until('one to be forgotten', async () => !(await p.list()).some(({ id }) => id === 'old'));
+	await until('the removal of the oldest', async () => !(await p.list()).some(({ id }) => id === 'old'));
 	await stays('the others are kept', async () => (await p.list()).length === 2, 1500);
 	assert.equal(directories(server).length, 2);
 	await p.start('sleep 1000');
@@ -590,7 +590,7 @@ processes('waiting for the end, for a line, in time or not', async (p, server) =
 	assert.deepEqual([text.match, text.line, text.stream], ['ready on', 'Server ready on port 8080', 'stdout']);
 	assert.equal(regex.match, 'port 8080');
 	assert.equal(error.stream, 'stderr');
-	// What has been written before counts, unless the cursor is behind it.
+	// Earlier output counts, unless the cursor is behind it.
 	assert.equal((await p.wait(processId, { for: 'log', pattern: 'ready' })).match, 'ready');
 	const { nextCursor } = await p.output(processId);
 	await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'ready', cursor: nextCursor, timeoutMs: 50 });
@@ -608,12 +608,12 @@ processes('waiting for the end, for a line, in time or not', async (p, server) =
 		{ for: 'log', pattern: 'a\nb' }, { for: 'exit', timeoutMs: 0 }, { for: 'log', pattern: 'x', stream: 'tty' }]) {
 		await wait(400, 'VALIDATION_FAILED', body);
 	}
-	// A prompt is no whole line.
+	// A prompt is not a complete line.
 	const prompt = await p.start('printf "name? "; sleep 1000');
 	assert.equal((await p.wait(prompt.processId, { for: 'log', regex: 'name[?]' })).match, 'name?');
 });
 
-processes('no line of a flood is missed by who waits for it', async (p) => {
+processes('a wait misses no line of a flood', async (p) => {
 	const { processId } = await p.start('read x; for i in 1 2; do seq 1 200000; done; echo needle; seq 1 50000', { stdin: 'pipe' });
 	const found = p.wait(processId, { for: 'log', pattern: 'needle' });
 	await p.input(processId, { data: '\n' });
@@ -628,18 +628,18 @@ processes('removing forgets the process and everything of it', async (p, server)
 	await stream.until('process_info', ({ type }) => type === 'process_info');
 	const waiting = server.api.raw('POST', `/api/process/${processId}/wait`, { for: 'exit' });
 	const reading = server.api.raw('GET', `/api/process/${processId}/output?cursor=4&waitMs=20000`);
-	await until('both to wait', async () => /ringside_processes_running 1\b/.test((await server.api.raw('GET', '/metrics')).text));
+	await until('both waits', async () => /ringside_processes_running 1\b/.test((await server.api.raw('GET', '/metrics')).text));
 	await p.remove(processId);
 	assert.deepEqual(await p.list(), []);
 	assert.ok([200, 404].includes((await waiting).status));
 	assert.ok([200, 404].includes((await reading).status));
-	await until('end of the stream', () => stream.closed);
+	await until('the end of the stream', () => stream.closed);
 	assert.ok(['exit', 'error'].includes(stream.events.at(-1).type));
-	await until('empty directory', () => directories(server).length === 0);
-	await until('end of its holder', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
+	await until('an empty directory', () => directories(server).length === 0);
+	await until('the end of its holder', () => server.leftovers().filter((pid) => pid !== server.pid).length === 0);
 });
 
-processes('the log says who ran what, and no environment', { args: ['--log-commands'] }, async (p, server) => {
+processes('the log has the author and the command, but no environment', { args: ['--log-commands'] }, async (p, server) => {
 	await p.finish('exit 3', { processId: 'logged', env: { SECRET: 'hush-hush' } });
 	const line = (message) => until(`"${message}" in the log`,
 		() => server.stderr.split('\n').find((each) => each.includes(`module=process msg=${message}`)));
@@ -656,7 +656,7 @@ processes('a directory without a holder is cleared up, and what is no directory 
 	const { processId } = await p.start('sleep 1000');
 	await server.kill('SIGKILL');
 	server.killLeftovers();
-	await until('end of all', () => server.leftovers().length === 0);
+	await until('the end of all processes', () => server.leftovers().length === 0);
 	writeFileSync(path.join(server.dir, 'processes', 'stray'), '');
 	await server.start();
 	assert.deepEqual(await p.list(), []);
@@ -666,11 +666,11 @@ processes('a directory without a holder is cleared up, and what is no directory 
 	await server.api.refused(404, 'PROCESS_NOT_FOUND', 'GET', `/api/process/${processId}`);
 });
 
-scenario('sessions and processes end with the server when that is asked for', {
+scenario('sessions and processes end with the server if an option says so', {
 	args: ['--kill-sessions-on-exit'], mayHaveDied: true,
 }, async (server) => {
 	const p = new Processes(server);
 	await p.start('trap "" TERM; echo up; sleep 1000');
 	await server.kill('SIGTERM');
-	await until('end of all', () => server.leftovers().length === 0);
+	await until('the end of all processes', () => server.leftovers().length === 0);
 });

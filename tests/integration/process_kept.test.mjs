@@ -1,4 +1,4 @@
-// What an ended process costs: its output is in a file, its holder has ended, and nobody can tell the difference.
+// An ended process is moved to a file and its holder ends; clients see no difference.
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
@@ -14,21 +14,21 @@ const kept = (name, options, body) => {
 
 const holders = async (server) => Number(/ringside_process_holders (\d+)/.exec(
 	(await server.api.raw('GET', '/metrics')).text)[1]);
-// It is tried again after seconds: who asks more often makes work.
+// The server tries again after seconds: polling faster only costs CPU time.
 const letGo = (server, count = 0) => until(`${count} holders`, async () => await holders(server) === count, { interval: 100 });
 const directoryOf = (server, id) => path.join(server.dir, 'processes',
 	readdirSync(path.join(server.dir, 'processes')).find((name) => name.startsWith(`${id}+`)));
-/** Beside sockets, of which clients have as many as they like. */
+/** Descriptors other than sockets, of which clients may open any number. */
 const opened = (server) => Object.values(descriptors(server.pid)).filter((name) => !name.startsWith('socket:')).length;
-const shown = ({ members, ...rest }) => rest; // those that live are counted, the supervisor may be among them
+const shown = ({ members, ...rest }) => rest; // it counts live processes, perhaps with the supervisor
 
-/** All events of a stream, of which the last is the exit. */
+/** All events of a stream, up to the exit. */
 async function toExit(stream) {
 	await stream.until('exit', ({ type }) => type === 'exit');
 	return stream.events.map(({ at, ...event }) => event);
 }
 
-/** Everything that the API tells of a process, as often as there are ways to ask. */
+/** Everything that the API reports about a process, over all routes. */
 async function told(p, id) {
 	const events = await toExit(p.stream(id));
 	return {
@@ -45,7 +45,7 @@ async function told(p, id) {
 
 const script = 'read x; for i in {1..200}; do echo $i; echo e$i >&2; done; printf "\\303\\n\\r\\0x"; exit 5';
 
-/** Ends one whose output cannot be moved to a file: something is in its way. */
+/** End a process whose output cannot be moved to a file, because a directory is in its place. */
 async function blocked(p, server, id, command = script) {
 	await p.start(command, { processId: id, stdin: 'pipe' });
 	mkdirSync(path.join(directoryOf(server, id), 'output.new'));
@@ -54,12 +54,12 @@ async function blocked(p, server, id, command = script) {
 }
 const unblock = (server, id) => rmdirSync(path.join(directoryOf(server, id), 'output.new'));
 
-kept('an ended process has no holder and no descriptors, and is told of as before', async (p, server) => {
+kept('an ended process has no holder and no descriptors, and is reported as before', async (p, server) => {
 	await p.finish('true');
 	await letGo(server);
 	const before = opened(server);
 	await blocked(p, server, 'a');
-	await until('end of the tree', async () => (await p.get('a')).members === 0);
+	await until('the end of the tree', async () => (await p.get('a')).members === 0);
 	const live = await told(p, 'a');
 	assert.equal(await holders(server), 1);
 	assert.equal(live.show.exitCode, 5);
@@ -68,7 +68,7 @@ kept('an ended process has no holder and no descriptors, and is told of as befor
 	unblock(server, 'a');
 	await letGo(server);
 	assert.deepEqual(await told(p, 'a'), live);
-	await until('descriptors to be as before', () => opened(server) <= before);
+	await until('as few descriptors as before', () => opened(server) <= before);
 	assert.equal(server.leftovers().filter((pid) => pid !== server.pid).length, 0);
 	for (let i = 0; i < 2; i++) {
 		await server.restart();
@@ -81,7 +81,7 @@ kept('an ended process has no holder and no descriptors, and is told of as befor
 	assert.ok(!readdirSync(path.join(server.dir, 'processes')).some((name) => name.startsWith('a+')));
 });
 
-kept('where there is no room for the file the holder stays, and it is said once', async (p, server) => {
+kept('if the file cannot be written the holder stays, and it is logged once', async (p, server) => {
 	for (const id of ['a', 'b']) await blocked(p, server, id);
 	await until('failures', async () => /ringside_process_keep_failures_total [2-9]/.test(
 		(await server.api.raw('GET', '/metrics')).text));
@@ -89,7 +89,7 @@ kept('where there is no room for the file the holder stays, and it is said once'
 	assert.equal(server.stderr.match(/cannot move the output/g).length, 1);
 	const live = [await told(p, 'a'), await told(p, 'b')];
 	await server.restart();
-	await until('both', async () => await holders(server) === 2);
+	await until('both holders', async () => await holders(server) === 2);
 	assert.deepEqual([await told(p, 'a'), await told(p, 'b')], live);
 	unblock(server, 'a');
 	await letGo(server, 1);
@@ -98,7 +98,7 @@ kept('where there is no room for the file the holder stays, and it is said once'
 	assert.deepEqual([await told(p, 'a'), await told(p, 'b')], live);
 });
 
-kept('a stream that is read while the process ends goes on to its end', async (p, server) => {
+kept('a stream that is read while the process ends is complete', async (p, server) => {
 	const command = 'for i in {1..30}; do seq 1 2000; done; echo last';
 	await p.start('sleep 1000', { processId: 'other' });
 	await p.start(`read x; ${command}`, { processId: 'a', stdin: 'pipe' });
@@ -141,9 +141,9 @@ kept('the server is killed at any moment of the move', { timeout: 120_000 }, asy
 	assert.equal(readdirSync(path.join(server.dir, 'processes')).length, expected.size);
 });
 
-kept('a holder that is killed when its process has ended takes nothing along', async (p, server) => {
+kept('a holder that is killed when its process has ended loses nothing', async (p, server) => {
 	await blocked(p, server, 'a');
-	await until('end of the tree', async () => (await p.get('a')).members === 0);
+	await until('the end of the tree', async () => (await p.get('a')).members === 0);
 	const live = await told(p, 'a');
 	for (const pid of server.leftovers().filter((each) => each !== server.pid)) kill(pid);
 	unblock(server, 'a');
@@ -153,8 +153,8 @@ kept('a holder that is killed when its process has ended takes nothing along', a
 	assert.deepEqual(await told(p, 'a'), live);
 });
 
-kept('many ended processes cost next to nothing', { timeout: 120_000, memory: true }, async (p, server) => {
-	// With the sanitizers their memory tells nothing, and descriptors and holders are none after fewer, too.
+kept('many ended processes cost almost nothing', { timeout: 120_000, memory: true }, async (p, server) => {
+	// With sanitizers memory proves nothing, and a few processes suffice for the rest.
 	const [first, count] = sanitized() ? [10, 10] : [40, 100];
 	const run = async (from, to) => {
 		for (let i = from; i < to; i += 10) {
@@ -162,7 +162,7 @@ kept('many ended processes cost next to nothing', { timeout: 120_000, memory: tr
 		}
 		await letGo(server);
 	};
-	await run(0, first); // what the first ones make the server allocate once
+	await run(0, first); // allocations that the server makes only once
 	const fds = opened(server);
 	const before = rssAnon(server.pid);
 	await run(first, first + count);

@@ -1,5 +1,5 @@
-// What a prompt finds, and what finds a prompt: modes that a killed program has left, line editors that are not readline, prompts
-// and hooks that users change, variables and functions that they unset.
+// Prompts: modes that a killed program has left, line editors other than readline, prompts and hooks that users change,
+// variables and functions that they unset.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,8 +17,8 @@ const rows = async (server, session) => (await server.api.call('GET', `/api/sess
 const state = async (server, session) => (await server.api.call('GET', `/api/session/${session}/state`)).state;
 const modes = async (server, session) => (await server.api.call('GET', `/api/session/${session}/screen?format=json`)).modes;
 
-/** fish says that pastes are bracketed before it draws its prompt, zsh after that. */
-const drawn = (server) => until('a prompt that is drawn', async () => (await state(server, 's')).status === 'prompt' && (await modes(server, 's')).bracketedPaste);
+/** fish turns on bracketed paste before it draws its prompt, zsh afterwards. */
+const drawn = (server) => until('a drawn prompt', async () => (await state(server, 's')).status === 'prompt' && (await modes(server, 's')).bracketedPaste);
 
 const group = together();
 function shared(name, options, body) {
@@ -29,11 +29,11 @@ function shared(name, options, body) {
 	});
 }
 
-// 1049 comes after the others: the kitty flags are those of the main screen.
+// 1049 comes last: the kitty flags belong to the main screen.
 const all = String.raw`\e[31m\e[?1003h\e[?1006h\e[?1004h\e[?25l\e[?1h\e=\e[>1u\e[4h\e[2;5r\e[?6h\e(0`;
 for (const shell of ['bash', 'zsh', 'fish'])
 	for (const [about, left] of [['on the main screen', all], ['on the alternate screen', `${all}\\e[?1049h\\e[2;4r\\e[>5u`]])
-		shared(`what a killed program has left on its terminal is undone: ${shell}, ${about}`, async (server) => {
+		shared(`modes that a killed program has left are reset: ${shell}, ${about}`, async (server) => {
 			await server.session({ id: 's', shell, cols: 80, rows: 24 });
 			await exec(server, 's', shell === 'fish' ? "function fish_prompt; echo -n '$ '; end" : "PS1='$ '");
 			await drawn(server);
@@ -43,35 +43,35 @@ for (const shell of ['bash', 'zsh', 'fish'])
 			await server.api.input('s', `bash -c "${kill.replace(/[$"]/g, '\\$&')}"\r`);
 			await server.outputMatches('s', /\x1b\[\?25h|\x1b\[\?7;25h/);
 			let now;
-			await until(() => `the modes of a prompt, ${JSON.stringify([before, now])}`, async () => JSON.stringify(now = await modes(server, 's')) === JSON.stringify(before));
-			// An agent's command leaves nothing either, and the next stands where its prompt is.
+			await until(() => `the prompt's modes, ${JSON.stringify([before, now])}`, async () => JSON.stringify(now = await modes(server, 's')) === JSON.stringify(before));
+			// An agent's command leaves none either, and the next one is in the row of its prompt.
 			await exec(server, 's', `bash -c "${kill.replace(/[$"]/g, '\\$&')}"`);
 			assert.equal((await exec(server, 's', 'echo first')).output, 'first\n');
 			await drawn(server);
 			assert.deepEqual(await modes(server, 's'), before);
 			const lines = await rows(server, 's');
 			assert.deepEqual(lines.slice(lines.findLastIndex((line) => line) - 2).filter((line) => line), ['$ echo first', 'first', '$'], JSON.stringify([text, lines]));
-			// The keys that it would have got otherwise.
+			// Keys have their usual form.
 			await server.api.call('POST', '/api/session/s/keys', { keys: ['Up'] });
 			await server.outputMatches('s', /echo first/);
 		});
 
-shared('modes that the user has set stay, and a program that was typed into leaves none', async (server) => {
+shared('modes that the user has set stay, and a program that got input leaves none', async (server) => {
 	rc(server, "PS1='$ '\nprintf '\\e[?1h\\e='\n");
 	await server.session({ id: 's' });
 	assert.equal((await modes(server, 's')).applicationCursor, true);
-	// Keys for the program, which the shell never sees, and a Ctrl-C that ends it.
+	// Input for the program, which the shell never reads, and a Ctrl-C that ends it.
 	await server.api.input('s', 'sh -c \'printf "\\033[?1003h\\033[31mready"; read a; read b; sleep 60\'\r');
 	await server.outputMatches('s', /ready/);
 	await server.api.input('s', 'one\r');
 	await server.api.input('s', 'two\r');
 	await until('sleep', async () => (await state(server, 's')).input === undefined);
 	await server.api.input('s', '\x03');
-	await until('the modes of a prompt', async () => (await modes(server, 's')).mouse === 'none');
+	await until('the modes of the prompt', async () => (await modes(server, 's')).mouse === 'none');
 	assert.equal((await modes(server, 's')).applicationCursor, true);
 });
 
-shared('what is half typed stays where modes are undone', async (server) => {
+shared('a half-typed line stays when modes are reset', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', String.raw`(sleep 0.3; printf '\e[?1003h\e[?25l')` + '\recho half');
 	await server.outputMatches('s', /\x1b\[\?7;25h/);
@@ -83,7 +83,7 @@ shared('nothing is typed into a program of the startup files', { timeout: 60_000
 	rc(server, "python3 -q\nPS1='$ '\n");
 	await server.api.create({ id: 's' });
 	await server.outputMatches('s', />>> /);
-	await until('it is more than a question to the terminal', async () => (await state(server, 's')).foreground.startedAt < Date.now() - 300);
+	await until('a program that runs longer than a terminal query', async () => (await state(server, 's')).foreground.startedAt < Date.now() - 300);
 	const refused = await ask(server, 's', { command: 'echo no' });
 	assert.deepEqual([refused.status, refused.json.code, /run python3/.test(refused.json.message)], [409, 'RESOURCE_BUSY', true], refused.text);
 	const waiting = exec(server, 's', 'echo later');
@@ -92,7 +92,7 @@ shared('nothing is typed into a program of the startup files', { timeout: 60_000
 	assert.doesNotMatch(await server.api.text('s'), /7399|17~|__rs/);
 	await server.api.input('s', 'exit()\r');
 	assert.equal((await waiting).output, 'later\n');
-	// A server that comes later types nothing there either.
+	// A later server types nothing there either.
 	await server.api.create({ id: 't' });
 	await server.outputMatches('t', />>> /);
 	await server.kill();
@@ -101,7 +101,7 @@ shared('nothing is typed into a program of the startup files', { timeout: 60_000
 	assert.doesNotMatch(await server.api.text('t'), /7399|17~|__rs/);
 });
 
-shared('a line editor in place of readline is never typed into', async (server) => {
+shared('nothing is typed into a line editor other than readline', async (server) => {
 	rc(server, "PS1='$ '\nBLE_VERSION=0.4.0 BLE_ATTACHED=1\n");
 	await server.session({ id: 's' });
 	const refused = await ask(server, 's', { command: 'echo no' });
@@ -109,16 +109,16 @@ shared('a line editor in place of readline is never typed into', async (server) 
 	await server.api.input('s', 'echo by""hand\r');
 	await server.outputMatches('s', /byhand\r\n/);
 	assert.doesNotMatch(await server.api.text('s'), /7399|17~|__rs/);
-	// Keys that are bound to something else: seen at the next prompt but one.
+	// A changed key binding is detected at the prompt after the next.
 	rc(server, "PS1='$ '\nPROMPT_COMMAND='bind -m emacs -r \"\\e[57399;17~\"'\n");
 	await server.session({ id: 't' });
 	for (let i = 0; i < 2; i++) await server.api.input('t', '\r');
-	await until('it is refused', async () => (await ask(server, 't', { command: 'echo no' })).json.code === 'EXEC_UNSUPPORTED');
+	await until('the refusal', async () => (await ask(server, 't', { command: 'echo no' })).json.code === 'EXEC_UNSUPPORTED');
 });
 
 for (const [about, set] of [['in front of it', 'PS1="(venv) $PS1"'], ['behind it', 'PS1="$PS1> "'], ['two empty lines', "PS1=$'\\n\\n'$PS1"], ['its mode', "bind 'set show-mode-in-prompt on'"]])
 	for (const how of ['exec', 'typed'])
-		shared(`commands stand behind a prompt that has been changed: ${about}, ${how}`, async (server) => {
+		shared(`commands are shown behind a changed prompt: ${about}, ${how}`, async (server) => {
 			await server.session({ id: 's', cols: 80, rows: 24 });
 			if (how === 'exec') await exec(server, 's', set);
 			else await server.api.input('s', `${set}\r`);
@@ -132,7 +132,7 @@ for (const [about, set] of [['in front of it', 'PS1="(venv) $PS1"'], ['behind it
 			assert.equal(await text(), `${prompt}echo first\nfirst\n${prompt}printf second\n${about === 'two empty lines' ? 'second' : ''}${prompt}echo third\nthird\n${prompt}`.trimEnd());
 		});
 
-shared('people\'s lines are known when a hook of the prompt comes behind ours', async (server) => {
+shared('typed lines are recorded although a hook of the prompt runs after ours', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', `PROMPT_COMMAND+=('PS1="\\w> "')\r`);
 	await server.outputMatches('s', /\/start> /);
@@ -158,7 +158,7 @@ for (const [about, command, status] of [['variables', 'unset ${!__*}', 1], ['all
 			const next = await exec(server, 's', line);
 			assert.deepEqual([next.endedBy, next.output, next.exitCode, next.outputExact], ['command', output, 0, true], JSON.stringify(next));
 		}
-		// It is interrupted, and then proves its end by the prompt.
+		// It is interrupted, and its end is then detected by the prompt.
 		const cut = await exec(server, 's', `${command} 2>/dev/null; /bin/sleep 60`, { timeoutMs: 300 });
 		const proven = ['hooks', 'all variables'].includes(about) ? ['unknown', null] : ['prompt', 130];
 		assert.deepEqual([cut.endedBy, cut.exitCode, cut.timedOut], [...proven, true], JSON.stringify(cut));

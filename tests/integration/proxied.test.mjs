@@ -1,4 +1,4 @@
-// Behind a proxy that has a path for the server, and takes it away: --public-url, and --url with a path.
+// Behind a proxy with a path prefix that it strips: --public-url, and --url with a path.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -15,7 +15,7 @@ async function good(server, args) {
 	return stdout;
 }
 
-/** A proxy for /term/, at a port that the kernel picks. backend() is the port of the server. */
+/** A proxy for /term/, on a free port. backend() returns the port of the server. */
 async function proxy(backend) {
 	const seen = [];
 	const pass = (url) => (url.startsWith('/term/') ? url.slice('/term'.length) : undefined);
@@ -43,7 +43,7 @@ async function proxy(backend) {
 	return { front, seen, port: front.address().port };
 }
 
-test('the address of links and commands has the path of a proxy', async () => {
+test('addresses of links and commands have the path of the proxy', async () => {
 	let server;
 	const { front, seen, port } = await proxy(() => server.port);
 	const url = `http://127.0.0.1:${port}/term/`;
@@ -56,20 +56,20 @@ test('the address of links and commands has the path of a proxy', async () => {
 		await server.session({ id: 's' });
 		assert.match(await good(server, ['ls', ...away]), /^s /m);
 		assert.equal((await cli(server, ['exec', ...away, 's', 'echo far; (exit 4)'])).stdout, 'far\n');
-		// What streams, and what opens a socket.
+		// Streams and sockets.
 		assert.equal((await cli(server, ['run', ...away, '-i', 'cat'], { input: 'streamed\n' })).stdout, 'streamed\n');
 		assert.ok(seen.every((each) => each.startsWith('/term/')), `${seen}`);
 		assert.equal((await cli(server, ['ls', '--url', `http://127.0.0.1:${port}/other/`, '--token-file', token])).code !== 0, true);
 		for (const wrong of [`${url}?a=b`, `${url}#x`, `${url}a b`]) assert.match((await cli(server, ['ls', '--url', wrong])).stderr, /only a path may follow the host/);
-		// Links, by the API, the command line and the page.
+		// Links of the API, the command line and the page.
 		const shared = await cli(server, ['share', 's']);
 		assert.ok(shared.stdout.startsWith(`${url}?s=s#link=`) || shared.stdout.startsWith(`${url}#link=`), shared.stdout);
 		assert.match(shared.stderr, /on this machine only/);
 		assert.doesNotMatch((await cli(server, ['share', '--base', 'https://example.com/', 's'])).stderr, /this machine only/);
 		assert.equal((await good(server, ['url'])).trim(), url);
 		await server.api.input('s', 'read -s -p "secret? " x\r');
-		await until('the way to type it', async () => (await server.api.call('GET', '/api/session/s/state')).state.humanUrl?.startsWith(`${url}#link=`));
-		// A browser that asks through it names that host, and its pages come from there.
+		await until('the address for typing it', async () => (await server.api.call('GET', '/api/session/s/state')).state.humanUrl?.startsWith(`${url}#link=`));
+		// A browser behind the proxy sends that host, and that origin.
 		const asked = await fetch(`${url}api/session/list`, { headers: { authorization: `Bearer ${server.token}`, origin: `http://127.0.0.1:${port}` } });
 		assert.equal(asked.status, 200);
 	} finally {

@@ -1,5 +1,5 @@
-// What programs ask their terminal is answered by the server: once, correctly, whoever watches or nobody, and
-// never with what a program has sent.
+// The server answers terminal queries of programs: once, correctly, with any number of clients, and never with text that a
+// program has sent.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,8 +10,8 @@ import { pause, until } from './lib/until.mjs';
 const latin1 = (text) => Buffer.from(text, 'latin1');
 
 /*
- * Asks what is in the files ask-0, ask-1, ... and writes down what comes for each of them until the answer to
- * a last question, and at the end whatever else comes. An ask file may be in parts, 20 ms apart.
+ * Send the files ask-0, ask-1, ... and log the input for each up to the reply to a final query; at the end, log all other
+ * input. A file may have parts, which are sent 20 ms apart.
  */
 const asker = String.raw`use strict; use Time::HiRes "sleep"; $| = 1;
 sub more { my ($wait) = @_; my $r = ""; vec($r, 0, 1) = 1; return "" unless select($r, undef, undef, $wait) > 0; sysread(STDIN, my $bytes, 65536); $bytes }
@@ -30,7 +30,7 @@ push @said, unpack("H*", more(0.4));
 open my $out, ">", "said.new"; print $out join("\n", @said), "\n"; close $out; rename "said.new", "said";
 `;
 
-/** What is typed for each of these questions, and how that would be with nobody to ask. */
+/** Returns the replies to each of these queries. */
 async function ask(server, id, questions) {
 	rmSync(path.join(server.cwd, 'said'), { force: true });
 	questions.forEach((question, at) => writeFileSync(path.join(server.cwd, `ask-${at}`), latin1(question)));
@@ -41,8 +41,8 @@ async function ask(server, id, questions) {
 	await server.outputMatches(id, /done\r\n/, offset, { timeout: 30_000 });
 	const said = readFileSync(path.join(server.cwd, 'said'), 'latin1').trimEnd().split('\n');
 	const texts = said.map((hex) => Buffer.from(hex, 'hex').toString('latin1'));
-	if (texts.length === questions.length) texts.push(''); // its last line was empty
-	assert.equal(texts.pop(), '', 'something was typed that nobody had asked for');
+	if (texts.length === questions.length) texts.push(''); // the last line was empty
+	assert.equal(texts.pop(), '', 'there is unexpected input');
 	return texts.map((text) => {
 		assert.match(text, /\x1b\[\?\d+;\d+R\x1b\[\?13n$/, JSON.stringify(text));
 		return text.replace(/\x1b\[\?\d+;\d+R\x1b\[\?13n$/, '');
@@ -52,7 +52,7 @@ async function ask(server, id, questions) {
 const rgb = /^rgb:([0-9a-f]{4})\/([0-9a-f]{4})\/([0-9a-f]{4})$/;
 const colorOf = (number) => new RegExp(`^\x1b\\]${number};${rgb.source.slice(1, -1)}\x1b\\\\$`);
 
-/* Question and answer, in an order: some set what later ones ask for. 80 x 24, the cursor at line 3, column 5. */
+/* Queries and replies, in order: some set state that later ones query. 80 x 24, the cursor at line 3, column 5. */
 const exchanges = [
 	['DA1', '\x1b[c', '\x1b[?1;2c'],
 	['DA1 with 0', '\x1b[0c', '\x1b[?1;2c'],
@@ -111,7 +111,7 @@ function check(list, answers, who) {
 	});
 }
 
-scenario('each question gets its one answer, whoever watches or nobody', { timeout: 100_000 }, async (server) => {
+scenario('each query gets one reply, with any number of clients', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const questions = exchanges.map(([, question]) => question);
 	const alone = await ask(server, 's', questions);
@@ -124,18 +124,18 @@ scenario('each question gets its one answer, whoever watches or nobody', { timeo
 	}
 	emulators[1].client.type('\r');
 	assert.deepEqual(await ask(server, 's', questions), alone, 'with four terminals');
-	// One is too slow to be of any use.
+	// One client is too slow.
 	emulators[3].client.stall();
-	assert.deepEqual(await ask(server, 's', questions), alone, 'with one that does not read');
+	assert.deepEqual(await ask(server, 's', questions), alone, 'with a client that does not read');
 	emulators[3].client.unstall();
 	await Promise.all(emulators.map((emulator) => emulator.parsed()));
-	assert.deepEqual(emulators.map(({ said }) => said), ['', '', '', ''], 'a terminal was asked');
+	assert.deepEqual(emulators.map(({ said }) => said), ['', '', '', ''], 'a terminal got a query');
 	const metrics = (await server.api.raw('GET', '/metrics')).text;
 	assert.ok(Number(/^ringside_queries_answered_total (\d+)$/m.exec(metrics)[1]) > 3 * exchanges.length);
 	assert.match(metrics, /^ringside_replies_lost_total 0$/m);
 });
 
-scenario('the answers are those of the present size', async (server) => {
+scenario('replies have the current size', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	for (const [cols, rows] of [[100, 30], [20, 5], [132, 43]]) {
 		await server.api.resize('s', cols, rows);
@@ -146,30 +146,30 @@ scenario('the answers are those of the present size', async (server) => {
 });
 
 for (const [when, before] of [['was not read any more', 'SIGSTOP'], ['came when there was no server', 'SIGKILL']]) {
-	scenario(`a question that ${when} is answered once by the next server`, async (server) => {
+	scenario(`a query that ${when} is answered once by the next server`, async (server) => {
 		const here = (name) => existsSync(path.join(server.cwd, name));
 		await server.session({ id: 's' });
 		writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; touch ready; until [ -e go ]; do sleep 0.05; done
 printf '\\033[6n'; touch asked; IFS= read -r -d R first; printf '\\033[?15n'; IFS= read -r -d n second
 stty sane; printf 'said %q %q end\\r\\n' "$first" "$second"\n`);
 		await server.api.input('s', 'bash ./ask\r');
-		await until('the program', () => here('ready'));
+		await until('the start of the program', () => here('ready'));
 		await server.kill(before);
 		writeFileSync(path.join(server.cwd, 'go'), '');
-		await until('the question', () => here('asked'));
+		await until('the query', () => here('asked'));
 		if (before !== 'SIGKILL') await server.kill('SIGKILL');
 		await server.start();
 		await server.outputMatches('s', /said \$'\\E\[\d+;\d+' \$'\\E\[\?13' end/, 0, { timeout: 30_000 });
 	});
 }
 
-scenario('no answer comes twice, however often the server dies, and none for who has gone', async (server) => {
+scenario('no reply comes twice when the server dies repeatedly, and none for an ended program', async (server) => {
 	const here = (name) => existsSync(path.join(server.cwd, name));
 	await server.session({ id: 's' });
 	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; printf '\\033[6n'; IFS= read -r -d R first; touch answered
 IFS= read -r -d q rest; stty sane; printf 'said %q %q end\\r\\n' "$first" "$rest"\n`);
 	await server.api.input('s', 'bash ./ask\r');
-	await until('the answer', () => here('answered'));
+	await until('the reply', () => here('answered'));
 	for (let at = 0; at < 3; at += 1) {
 		await server.kill('SIGKILL');
 		await server.start();
@@ -178,10 +178,10 @@ IFS= read -r -d q rest; stty sane; printf 'said %q %q end\\r\\n' "$first" "$rest
 	await server.outputMatches('s', /said \$'\\E\[\d+;\d+' '' end/, 0);
 	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; touch ready; until [ -e go ]; do sleep 0.05; done; printf '\\033[6n'; stty sane\n`);
 	await server.api.input('s', 'bash ./ask; touch gone\r');
-	await until('the program', () => here('ready'));
+	await until('the start of the program', () => here('ready'));
 	await server.kill('SIGKILL');
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	await until('its end', () => here('gone'));
+	await until('the end of the program', () => here('gone'));
 	await server.start();
 	const offset = (await server.api.get('s')).offset;
 	await server.api.input('s', 'echo o""ver\r');
@@ -191,7 +191,7 @@ IFS= read -r -d q rest; stty sane; printf 'said %q %q end\\r\\n' "$first" "$rest
 
 const CANARY = 'canary';
 
-scenario('nothing that a program has sent is ever typed', async (server) => {
+scenario('text that a program has sent is never typed', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const hex = Buffer.from(CANARY).toString('hex');
 	const hostile = [
@@ -212,7 +212,7 @@ scenario('nothing that a program has sent is ever typed', async (server) => {
 		const question = JSON.stringify(hostile[at]);
 		assert.ok(!answer.includes(CANARY) && !answer.toLowerCase().includes(hex), `${question} is answered with ${JSON.stringify(answer)}`);
 		assert.ok(!/[\r\n\t\x03\x04\x7f]/.test(answer), `${question} types a key: ${JSON.stringify(answer)}`);
-		// Nothing but whole sequences.
+		// Only complete sequences.
 		assert.equal(answer.replaceAll(/\x1b\[[ -?]*[@-~]|\x1b[\]P][ -~]*\x1b\\/g, ''), '', question);
 	}
 	assert.equal(said[0], '\x1b]l\x1b\\', 'the title is reported');
@@ -227,17 +227,17 @@ scenario('the clipboard cannot be read, even if programs may set it', { args: ['
 	assert.equal(said.replaceAll('\x1b]52;c;\x1b\\', ''), '');
 });
 
-scenario('a terminal that echoes answers does not answer itself', { timeout: 80_000 }, async (server) => {
+scenario('a terminal that echoes replies does not answer itself', { timeout: 80_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
-	// With -echoctl what is typed comes back as it is: an answer that is a question would never end.
+	// With -echoctl input is echoed unchanged: a reply that is also a query would never end.
 	const all = exchanges.map(([, question]) => question.replaceAll('|SPLIT|', ''));
 	all.push('\x1b[?53n', '\x1b[?55n', '\x1b[?25n', '\x1b[?26n', '\x1b[x', '\x1b[1x', '\x1b[11t', '\x1b[13t', '\x1b[15t', '\x1b[19t', '\x1b[20t', '\x1b[21t', '\x1b[?4m', '\x1b]52;c;?\x07');
 	writeFileSync(path.join(server.cwd, 'all'), latin1(all.join('')));
 	writeFileSync(path.join(server.cwd, 'echo.sh'), 'stty -icanon -isig -echoctl echo min 0 time 0; cat all; touch asked; until [ -e stop ]; do sleep 0.02; done; perl -e \'1 while sysread(STDIN, $b, 65536)\'; stty sane; printf "\\033c\\nover\\n"\n');
 	await api.input('s', 'bash echo.sh\r');
-	await until('all of it', () => existsSync(path.join(server.cwd, 'asked')));
-	// One that answers itself never comes to rest.
+	await until('all queries', () => existsSync(path.join(server.cwd, 'asked')));
+	// A terminal that answers itself never becomes silent.
 	await until('silence', async () => {
 		const { offset } = await api.get('s');
 		await pause(400);
@@ -249,8 +249,8 @@ scenario('a terminal that echoes answers does not answer itself', { timeout: 80_
 });
 
 /*
- * Takes all that has been answered: where the cursor is tells which of its own questions an answer is to, and what was
- * asked before has been answered before. Its first questions may be among those that are lost.
+ * Reads all replies. The cursor position tells which of its own queries a reply belongs to; earlier queries have been
+ * answered by then. Replies to its first queries may be lost.
  */
 const taker = String.raw`$| = 1; my $said = "";
 for (my $n = 1; ; $n++) {
@@ -259,7 +259,7 @@ for (my $n = 1; ; $n++) {
 	exit if $said =~ /\e\[9;@{[$column]}R\z/;
 }`;
 
-scenario('a file full of questions stops neither the session nor the server', { timeout: 80_000 }, async (server) => {
+scenario('a file full of queries blocks neither the session nor the server', { timeout: 80_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.session({ id: 'other', cols: 80, rows: 24 });
@@ -270,7 +270,7 @@ scenario('a file full of questions stops neither the session nor the server', { 
 		{ timeout: 30_000, progress: async () => (await api.get('s')).offset });
 	assert.equal(await server.run('other', 'echo $((6*7))'), '42\n');
 	const { text } = await api.raw('GET', '/metrics');
-	assert.ok(Number(/^ringside_replies_lost_total (\d+)$/m.exec(text)[1]) > 0, 'the answers to all of it were kept');
+	assert.ok(Number(/^ringside_replies_lost_total (\d+)$/m.exec(text)[1]) > 0, 'no reply was dropped');
 	writeFileSync(path.join(server.cwd, 'go'), '');
 	await server.outputMatches('s', /\nover\r?\n/, 0, { timeout: 30_000 });
 	await server.shellReady('s');
@@ -278,8 +278,8 @@ scenario('a file full of questions stops neither the session nor the server', { 
 });
 
 /*
- * Like an editor: asks at its start and all the time, draws, and writes down what is typed until there is a "q" and
- * nothing that it has asked for is on its way any more: that would be typed into what comes after it.
+ * Like an editor: sends queries at its start and all the time, draws, and logs its input until there is a "q" and no reply is
+ * pending: a late one would become input of the next program.
  */
 const editor = String.raw`use strict; use Time::HiRes "time"; $| = 1;
 print "\e[?1049h\e[22;0;0t\e[>4;2m\e[?1h\e=\e[?2004h\e[?1002h\e[?1006h\e[?12h\e[2J\e[H\e[>c\e]10;?\a\e]11;?\a\e[?12\$p\eP+q436f\e\\\e[>q\e[?2026\$p";
@@ -297,7 +297,7 @@ for (;;) {
 print "\e[?1049l\e[23;0;0t\e[>4m\e[?1l\e>\e[?2004l\e[?1002l\e[?1006l"; open my $count, ">", "asked"; print $count $asked;
 `;
 
-/** Ten terminals that come and go until told to stop: resuming, with the whole history, with a snapshot. */
+/** Ten terminals that connect and disconnect until they are stopped: resuming, with the whole history, with a snapshot. */
 function storm(server, id, count = 10) {
 	const emulators = Array.from({ length: count }, () => new Emulator(server.client({ sessionId: id, cols: 80, rows: 24 })));
 	let visits = 0;
@@ -316,7 +316,7 @@ function storm(server, id, count = 10) {
 	const failed = Promise.all(done);
 	failed.catch(() => {});
 	return {
-		/** They have all come and gone so often; returns what they have typed. */
+		/** Wait until all have connected this often; returns their input. */
 		async visited(times) {
 			await until(() => `${times} visits: ${visits}`, async () => {
 				await Promise.race([failed, pause(1)]);
@@ -332,7 +332,7 @@ function storm(server, id, count = 10) {
 	};
 }
 
-scenario('ten terminals that come and go all the time type nothing into a program that asks all the time', { timeout: 100_000 }, async (server) => {
+scenario('ten reconnecting terminals type nothing into a program that sends queries all the time', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	writeFileSync(path.join(server.cwd, 'editor.pl'), editor);
 	const around = storm(server, 's');
@@ -348,7 +348,7 @@ scenario('ten terminals that come and go all the time type nothing into a progra
 	const start = new RegExp(`^\x1b\\[>0;\\d+;0c${color}${color}\x1b\\[\\?12;[12]\\$y\x1bP1\\+r436f=323536\x1b\\\\\x1bP>\\|Ringside[^\x1b]*\x1b\\\\\x1b\\[\\?2026;2\\$y`);
 	assert.match(typed, start);
 	assert.ok(asked > 10, `${asked}`);
-	// The q may come between any two answers.
+	// The q may come between any two replies.
 	assert.equal(JSON.stringify(typed.replace(start, '').replace('q', '')), JSON.stringify('\x1b[12;34R\x1b[0n'.repeat(asked)));
 	assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');
 });
@@ -360,7 +360,7 @@ for (const [program, start, quit, sign] of [
 	['tmux', 'tmux -f /dev/null -L ringside-test new-session cat', '\x04', /\x1b\[\?1049h/],
 ]) {
 	const skip = process.env.PATH.split(':').some((folder) => existsSync(path.join(folder, program))) ? false : `there is no ${program}`;
-	scenario(`terminals that come and go type nothing into ${program}`, { skip, timeout: 80_000 }, async (server) => {
+	scenario(`reconnecting terminals type nothing into ${program}`, { skip, timeout: 80_000 }, async (server) => {
 		await server.session({ id: 's', cols: 80, rows: 24 });
 		const around = storm(server, 's', 5);
 		await server.api.input('s', `${start}; echo ba""ck\r`);

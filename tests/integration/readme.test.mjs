@@ -1,4 +1,4 @@
-// What README.md tells people to type, word for word: as this user, and as one who has never logged in.
+// The commands of README.md, literally: as this user, and as a user who has never logged in.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { until, within } from './lib/until.mjs';
 const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
 const blocks = [...readme.matchAll(/^```\w*\n([^]*?)^```$/mg)].map(([, text]) => text);
 
-/** Blocks that are not run here, by a word of their first line, and why. */
+/** Blocks that are not run here, by a word of their first line, with the reason. */
 const elsewhere = {
 	'./run': 'installs packages, builds and runs all tests: what CI does',
 	'browsers, agents': 'a picture',
 	'npm ci': 'builds, and starts units of the machine: install.test.mjs installs, units.sh looks at the units',
 };
-/** What each example is to do: found in what it prints. Its `type` is typed when `shown` is there. */
+/** The expected output of each example. `type` is typed when `shown` appears. */
 const examples = {
 	'ringside new work --attach': { says: /detached/, shown: /[$#] /, type: '\x1c' },
 	'ringside wall': { says: /work - /, shown: /q leaves/, type: 'q' },
@@ -29,17 +29,17 @@ const examples = {
 };
 const keyOf = (table, text) => Object.keys(table).find((key) => text.split('\n', 1)[0].includes(key));
 
-test('each block of README.md is run, or it is said why not', () => {
+test('each block of README.md is run, or listed with the reason why not', () => {
 	assert.ok(blocks.length >= 4);
 	for (const block of blocks) {
 		const lines = block.trimEnd().split('\n');
-		assert.ok(keyOf(elsewhere, block) || lines.every((line) => keyOf(examples, line)), `nobody knows what is to become of\n${block}`);
+		assert.ok(keyOf(elsewhere, block) || lines.every((line) => keyOf(examples, line)), `there is no rule for\n${block}`);
 	}
 	for (const key of Object.keys(elsewhere)) assert.ok(blocks.some((block) => keyOf({ [key]: 1 }, block)), `no block has ${key}`);
 	for (const key of Object.keys(examples)) assert.ok(readme.includes(key), `no example has ${key}`);
 });
 
-/** Type a line into a shell of its own; on a terminal if something is to be typed then. */
+/** Type a line into a new shell, on a terminal if the example types something. */
 function run(line, { says, shown, type }, { prefix, env, cwd }) {
 	const words = type ? ['script', '-qec', line, '/dev/null'] : ['bash', '-c', line];
 	const child = spawn(prefix[0] ?? words[0], [...prefix.slice(1), ...(prefix.length ? words : words.slice(1))], { env: { ...env, SHELL: '/bin/bash' }, cwd });
@@ -53,7 +53,7 @@ function run(line, { says, shown, type }, { prefix, env, cwd }) {
 	});
 	child.stderr.on('data', (more) => { errors += more; });
 	if (!type) child.stdin.end();
-	return within(`end of ${line}`, new Promise((resolve) => {
+	return within(`the end of ${line}`, new Promise((resolve) => {
 		child.on('close', (code) => resolve({ code, text }));
 	})).then(({ code }) => {
 		assert.equal(code, 0, `${line}: ${errors}${text}`);
@@ -61,7 +61,7 @@ function run(line, { says, shown, type }, { prefix, env, cwd }) {
 	});
 }
 
-/** The server as the README starts it, but for its port; curl finds that in the place of the usual one. */
+/** The server as the README starts it, except for its port; curl replaces the usual port by it. */
 async function runExamples(server, { uid, xdg }) {
 	const bin = path.join(server.root, 'bin'), prefix = uid ? asUser(uid) : [];
 	mkdirSync(bin);
@@ -75,7 +75,7 @@ async function runExamples(server, { uid, xdg }) {
 	await server.start({ wait: false });
 	await until('the address', () => server.urls.length > 0 || server.exit);
 	await server.ready();
-	assert.equal(server.tokenFile, path.join(server.dir, 'token'), 'it is where it belongs');
+	assert.equal(server.tokenFile, path.join(server.dir, 'token'), 'the token is in the runtime directory');
 	writeFileSync(path.join(server.home, '.curlrc'), `silent\nconnect-to = "127.0.0.1:7070:127.0.0.1:${server.port}"\n`, { mode: 0o644 });
 	const env = { PATH: `${bin}:${process.env.PATH}`, HOME: server.home, LANG: 'C.UTF-8', TERM: 'xterm-256color', TOKEN: server.token, ...server.options.env,
 		...(process.env.ASAN_OPTIONS ? { ASAN_OPTIONS: process.env.ASAN_OPTIONS } : {}) };
@@ -93,8 +93,8 @@ scenario('the examples, as this user', { start: false, timeout: 90_000 }, async 
 
 const other = process.getuid() === 0;
 for (const [what, spoil] of [['without XDG_RUNTIME_DIR', undefined], ['with that of another', (dir) => chmodSync(dir, 0o755)]])
-	scenario(`the examples, as a user ${what}`, { start: false, mayHaveDied: true, timeout: 90_000, skip: !other && 'only root becomes others' }, async (server) => {
-		// Nobody's number, so that nobody has a server there.
+	scenario(`the examples, as a user ${what}`, { start: false, mayHaveDied: true, timeout: 90_000, skip: !other && 'only root can be another user' }, async (server) => {
+		// An unused uid, so that no server runs as that user.
 		let uid;
 		do uid = 62_000 + Math.floor(Math.random() * 3000); while (existsSync(`/tmp/ringside-${uid}`));
 		server.dir = `/tmp/ringside-${uid}`;

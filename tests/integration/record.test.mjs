@@ -1,4 +1,4 @@
-// --record: what sessions print is on disk, with times, sizes, commands and their ends, whatever becomes of the server.
+// --record: the output of sessions is on disk, with times, sizes, commands and their ends, also when the server is killed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { binary, scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
-/** A scenario of a server that records into `record` beside its working directory. */
+/** A scenario whose server records into `record` beside its working directory. */
 const recorded = (name, body, more = []) => scenario(name, { start: false }, async (server) => {
 	const dir = path.join(server.root, 'record');
 	await server.start({ args: ['--record', dir, ...more] });
@@ -19,16 +19,16 @@ const text = (tape) => printed(read(tape)).toString();
 
 const exec = (server, command, id = 's') => server.api.call('POST', `/api/session/${id}/exec`, { command });
 
-const often = { interval: 100 }; // for each look begins a zstd
+const often = { interval: 100 }; // each poll starts zstd
 
-/** The one tape of a session, once it says so. */
+/** The recording of a session that contains this text. */
 const tapeWith = async (dir, id, what) => {
 	await until(() => `${what} in the recording of ${id}`, () => tapes(dir, id).some((tape) => text(tape).includes(what)), often);
 	return tapes(dir, id).find((tape) => text(tape).includes(what));
 };
 
-/** The recording of a session has its end, and is sealed. */
-const sealed = (dir, id = 's') => until('the end is sealed', () => tapes(dir, id).some((tape) => segments(tape).every((file) => file.endsWith('.zst'))
+/** Wait until the recording of a session has ended and is sealed. */
+const sealed = (dir, id = 's') => until('the sealed recording', () => tapes(dir, id).some((tape) => segments(tape).every((file) => file.endsWith('.zst'))
 	&& read(tape).at(-1)?.type === 'exit'), often);
 
 recorded('output, sizes, blocks and the end, with times; of a session that is deleted, too, and no secrets', async (server, dir) => {
@@ -48,17 +48,17 @@ recorded('output, sizes, blocks and the end, with times; of a session that is de
 	const begin = list.findIndex(({ type, command }) => type === 'begin' && command.includes('two; false'));
 	const out = list.find(({ type, bytes }) => type === 'output' && bytes.includes('onetwo'));
 	const end = list.findIndex(({ type, start }) => type === 'end' && start === list[begin].offset);
-	// A piece of the output may hold where a command begins: it is told behind that.
+	// The start of a command may be within a piece of output: it is recorded after that piece.
 	const places = [list[begin].offset, out.offset + out.bytes.indexOf('onetwo') + 6, list[end].offset];
-	assert.deepEqual(places, places.toSorted((a, b) => a - b), 'in their order');
+	assert.deepEqual(places, places.toSorted((a, b) => a - b), 'in order');
 	assert.ok(begin < end);
 	assert.equal(list[end].status, 1);
 	assert.deepEqual(list.at(-1), { ...list.at(-1), type: 'exit', status: 7 << 8, known: true });
 	assert.equal(list.filter(({ type }) => type === 'exit').length, 1);
-	for (const [i, { time }] of list.entries()) assert.ok(i === 0 || time >= list[i - 1].time, 'times go on');
-	assert.ok(list[begin].time >= before - 1 && list.at(-1).time <= Date.now() / 1000 + 1, 'of this clock');
+	for (const [i, { time }] of list.entries()) assert.ok(i === 0 || time >= list[i - 1].time, 'times never decrease');
+	assert.ok(list[begin].time >= before - 1 && list.at(-1).time <= Date.now() / 1000 + 1, 'times are those of this clock');
 
-	// What is not echoed, and the secret of the marks, are in no recording.
+	// Input without echo and the key of the marks are in no recording.
 	{
 		await server.session({ id: 'quiet' });
 		await api.input('quiet', 'read -s -p "word: "; echo; echo d""one\r');
@@ -66,11 +66,11 @@ recorded('output, sizes, blocks and the end, with times; of a session that is de
 		await api.input('quiet', 'correct horse\r');
 		const tape = await tapeWith(dir, 'quiet', 'done');
 		const all = Buffer.concat(read(tape).map(({ bytes, command }) => bytes ?? Buffer.from(command ?? '')));
-		assert.ok(!all.includes('correct horse'), 'what was typed is not there');
-		assert.ok(!/133;C;[^\x07\x1b]*[0-9a-f]{32}/.test(all.toString('latin1')), 'no nonce');
+		assert.ok(!all.includes('correct horse'), 'the input is recorded');
+		assert.ok(!/133;C;[^\x07\x1b]*[0-9a-f]{32}/.test(all.toString('latin1')), 'a nonce is recorded');
 	}
 
-	// A deleted session keeps its recording; another of that id has its own.
+	// A deleted session keeps its recording; a new session of that id has another.
 	{
 		await server.session({ id: 'twice' });
 		await exec(server, 'echo fi""rst', 'twice');
@@ -83,14 +83,14 @@ recorded('output, sizes, blocks and the end, with times; of a session that is de
 		assert.ok(tapes(dir, 'twice').some((other) => other !== tape && text(other).includes('first')));
 	}
 
-	// A recording that is removed meanwhile goes on anew.
+	// A removed recording is started again.
 	{
 		await server.session({ id: 'removed' });
 		await exec(server, 'echo be""fore', 'removed');
 		const tape = await tapeWith(dir, 'removed', 'before');
 		rmSync(tape, { recursive: true });
 		await exec(server, 'echo af""ter', 'removed');
-		await until('what comes next', () => tapes(dir, 'removed').length > 0 && read(tape).some(({ bytes }) => bytes?.includes('after')), often);
+		await until('the new recording', () => tapes(dir, 'removed').length > 0 && read(tape).some(({ bytes }) => bytes?.includes('after')), often);
 	}
 });
 
@@ -104,9 +104,9 @@ print "last $i\\n";`);
 	const size = () => (tapes(dir, 's').length ? printed(read(tapes(dir, 's')[0])).length : 0);
 	for (let i = 0; i < times(3, 5); i++) {
 		const now = size();
-		await until('the recording grows', () => size() > now + 2000, often);
+		await until('more of the recording', () => size() > now + 2000, often);
 		await server.kill();
-		// As a crash of the machine would leave it.
+		// As after a crash of the machine.
 		const open = segments(tapes(dir, 's')[0]).find((file) => file.endsWith('.open'));
 		if (i % 2 && open) writeFileSync(open, Buffer.from('28b52ffd04587506002a', 'hex'), { flag: 'a' });
 		await server.start();
@@ -115,7 +115,7 @@ print "last $i\\n";`);
 	const tape = await tapeWith(dir, 's', '\nlast ');
 	const list = read(tape), shown = text(tape);
 	assert.equal(tapes(dir, 's').length, 1);
-	assert.ok(!list.some(({ type }) => type === 'gap'), 'nothing is missing');
+	assert.ok(!list.some(({ type }) => type === 'gap'), 'the recording has no gap');
 	const lines = shown.match(/line \d{9} of the counter/g);
 	const [, last] = /\nlast (\d+)/.exec(shown);
 	assert.equal(lines.length, Number(last));
@@ -130,7 +130,7 @@ recorded('what was printed while there was no server is recorded by the next one
 	await tapeWith(dir, 's', 'alone; echo');
 	await server.kill('SIGTERM');
 	writeFileSync(path.join(server.cwd, 'go'), '');
-	await until('it has ended', () => readdirSync(server.cwd).includes('gone'));
+	await until('the end of the program', () => readdirSync(server.cwd).includes('gone'));
 	await server.start();
 	await sealed(dir);
 	const [tape] = tapes(dir, 's'), list = read(tape);
@@ -141,32 +141,32 @@ recorded('what was printed while there was no server is recorded by the next one
 	await server.start();
 	await server.session({ id: 'other' });
 	await tapeWith(dir, 'other', 'awake');
-	assert.equal(segments(tape).join(), files, 'what has ended is not recorded again');
+	assert.equal(segments(tape).join(), files, 'an ended session is not recorded again');
 	assert.equal(read(tape).length, list.length);
 });
 
 recorded('segments are sealed as they grow, and the oldest go', async (server, dir) => {
 	await server.session({ id: 's' });
-	// What zstd cannot make much smaller: beyond the limit, of which what is written now is left.
+	// Hardly compressible output beyond the limit: only the newest part is kept.
 	await exec(server, 'head -c 7000000 /dev/urandom | base64 -w 100');
 	await exec(server, 'echo the""end');
 	const tape = tapes(dir, 's')[0];
 	const bytes = () => segments(tape).reduce((sum, file) => sum + statSync(file).size, 0);
-	await until(() => `the oldest are removed: ${segments(tape)}`, () => {
+	await until(() => `the removal of the oldest: ${segments(tape)}`, () => {
 		try {
 			return !segments(tape)[0].endsWith('00000001.zst') && bytes() < 9 << 20;
 		} catch {
-			return false; // one has just been removed
+			return false; // a file has just been removed
 		}
 	}, { timeout: 60_000, ...often });
-	await until('the rest', () => read(tape).some(({ bytes: b }) => b?.includes('theend')), often);
+	await until('the newest output', () => read(tape).some(({ bytes: b }) => b?.includes('theend')), often);
 	const list = read(tape);
 	const first = list.find(({ type }) => type === 'output').offset;
 	printed(list, first);
 	assert.ok(first > 1 << 20 && !list.some(({ type }) => type === 'gap'));
 }, ['--record-size', '1M']);
 
-scenario('what is too old goes when a server starts, and what is no recording stays; a directory that is open to others is refused; off is none', { args: ['--record', 'off'] }, async (server) => {
+scenario('old recordings are removed at the start, other files stay; a directory that other users can write to is refused; off disables it', { args: ['--record', 'off'] }, async (server) => {
 	const dir = path.join(server.root, 'record'), old = path.join(dir, 's+0123456789abcdef');
 	mkdirSync(old, { recursive: true, mode: 0o700 });
 	chmodSync(dir, 0o700);
@@ -177,9 +177,9 @@ scenario('what is too old goes when a server starts, and what is no recording st
 	}
 	await server.kill('SIGTERM');
 	await server.start({ args: ['--record', dir] });
-	await until('they are gone', () => readdirSync(old).join() === 'notes.txt');
+	await until('the removal of old recordings', () => readdirSync(old).join() === 'notes.txt');
 
-	// A directory that is open to others is refused.
+	// A directory that other users can write to is refused.
 	{
 		const dir = path.join(server.root, 'open');
 		mkdirSync(dir);

@@ -1,5 +1,5 @@
-// The API's description, held against the error codes, the sockets' messages and close codes, and what the server really
-// answers; the table of routes is held against it by tests/unit/ws/api/test_routes.c.
+// The API description matches the error codes, the messages and close codes of sockets, and the real responses.
+// tests/unit/ws/api/test_routes.c compares it with the table of routes.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { readdirSync } from 'node:fs';
@@ -35,7 +35,7 @@ function visit(node, body, where = '#') {
 	for (const [key, value] of Object.entries(node)) visit(value, body, `${where}/${key}`);
 }
 
-/** Whether a value is what a schema says, and nothing that it does not say: a list of what is wrong. */
+/** Compares a value with a schema, both ways: a list of differences. */
 function wrongs(value, schema, where = '') {
 	const s = followed(schema);
 	const found = [];
@@ -69,7 +69,7 @@ function wrongs(value, schema, where = '') {
 	return found;
 }
 
-/** An answer's JSON is what the document says about it. */
+/** Assert that a response's JSON matches the description. */
 function fits(answer, method, route) {
 	const { responses } = document.paths[route][method];
 	const response = followed(responses[answer.status] ?? responses.default);
@@ -77,13 +77,13 @@ function fits(answer, method, route) {
 	assert.deepEqual(wrongs(answer.json, schema), [], `${method} ${route}: ${answer.status}`);
 }
 
-test('the document is OpenAPI 3.1, as far as that is cheaply told', () => {
+test('the document is OpenAPI 3.1, by simple checks', () => {
 	assert.match(document.openapi, /^3\.1\.\d+$/);
 	assert.ok(document.info.title && document.info.version);
 	const tags = document.tags.map(({ name }) => name);
 	assert.equal(new Set(tags).size, tags.length);
 	const ids = operations.map(({ operation }) => operation.operationId);
-	assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), [], 'each operation has an id of its own');
+	assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), [], 'ids of operations are unique');
 	for (const { method, path: route, operation } of operations) {
 		const where = `${method} ${route}`;
 		assert.ok(methods.includes(method), where);
@@ -118,13 +118,13 @@ test('the document is OpenAPI 3.1, as far as that is cheaply told', () => {
 	});
 });
 
-test('every error code is described, and no other', () => {
+test('exactly the existing error codes are described', () => {
 	const table = Object.fromEntries([...source('ws/error.c').matchAll(/\{"([A-Z_]+)", (\d+)\}/g)]
 		.map(([, code, status]) => [code, Number(status)]));
-	assert.ok(Object.keys(table).length > 20, 'they were found');
+	assert.ok(Object.keys(table).length > 20, 'the codes were found');
 	const described = document['x-error-codes'];
 	assert.deepEqual(Object.keys(table).filter((code) => !described[code]), [], 'not described');
-	assert.deepEqual(Object.keys(described).filter((code) => !table[code]), [], 'described, but unknown to ws/error.c');
+	assert.deepEqual(Object.keys(described).filter((code) => !table[code]), [], 'described, but not in ws/error.c');
 	assert.deepEqual(Object.keys(described).sort(), [...document.components.schemas.Error.properties.code.enum].sort());
 	const readme = source('ws/README.md');
 	for (const [code, { status, meaning }] of Object.entries(described)) {
@@ -133,10 +133,10 @@ test('every error code is described, and no other', () => {
 		assert.ok(readme.includes(`\`${code}\``), `ws/README.md lists ${code}`);
 	}
 	const sources = readdirSync(path.join(root, 'ws'), { recursive: true }).filter((name) => /\.c$/.test(name));
-	assert.ok(sources.some((name) => /^api\/\w+\.c$/.test(name)), 'the handlers were found');
+	assert.ok(sources.some((name) => /^api\/\w+\.c$/.test(name)), 'handlers were found');
 	for (const file of sources)
 		for (const [, code] of source(`ws/${file}`).matchAll(/\b(?:reply_error|error_json)\(\s*(?:\w+,\s*)?"([A-Z_]+)"/g))
-			assert.ok(table[code], `${file} answers ${code}, which ws/error.c does not know`);
+			assert.ok(table[code], `${code} of ${file} is not in ws/error.c`);
 	for (const { method, path: route, operation } of operations)
 		for (const [status, { description }] of Object.entries(operation.responses))
 			for (const [, code] of (description ?? '').matchAll(/`([A-Z]+_[A-Z_]+)`/g))
@@ -146,13 +146,13 @@ test('every error code is described, and no other', () => {
 /** The first groups of all matches in a file. */
 const named = (file, pattern) => {
 	const found = [...source(file).matchAll(pattern)].map(([, name]) => name);
-	assert.ok(found.length > 3, `they were found in ${file}`);
+	assert.ok(found.length > 3, `matches were found in ${file}`);
 	return found;
 };
 
 const socketsTag = document.tags.find(({ name }) => name === 'sockets');
 
-test('what is said on the terminal socket is described', () => {
+test('messages of the terminal socket are described', () => {
 	const readme = source('ws/README.md').split('## The terminal socket')[1];
 	const texts = { 'ws/README.md': readme, 'ws/api/openapi.json': socketsTag['x-terminal-socket'] };
 	const types = new Set([
@@ -163,7 +163,7 @@ test('what is said on the terminal socket is described', () => {
 		assert.deepEqual([...types].filter((type) => !new RegExp(`\`${type}\\b`).test(text)), [], `missing in ${name}`);
 });
 
-test('close codes are described, and ours are known to the page and the command line', () => {
+test('close codes are described, and the page and the command line handle ours', () => {
 	const codes = named('ws/socket/frames.h', /CLOSE_\w+ = (\d+)/g).filter((code) => code !== '1000');
 	const texts = {
 		'ws/README.md': source('ws/README.md').split('## Streams, and the control socket')[1],
@@ -175,13 +175,13 @@ test('close codes are described, and ours are known to the page and the command 
 		assert.deepEqual(codes.filter((code) => code >= '4000' && !source(file).includes(code)), [], `missing in ${file}`);
 });
 
-test('the tools of MCP are in the table of tools', () => {
+test('the MCP tools are in the table of tools', () => {
 	const readme = source('ws/README.md');
 	const tools = JSON.parse(source('ws/mcp/tools.json')).map(({ name }) => name);
 	assert.deepEqual(tools.filter((name) => !readme.includes(`\`${name}\``)), []);
 });
 
-/** The status of an answer, which may be a stream without an end, and its JSON if it ends. */
+/** The status of a response, which may be an endless stream, and its JSON if it ends. */
 function ask(server, method, route, body) {
 	return new Promise((done, reject) => {
 		const payload = body === undefined ? undefined : JSON.stringify(body);
@@ -210,7 +210,7 @@ function ask(server, method, route, body) {
 	});
 }
 
-scenario('every operation is served, and answers as it says', async (server) => {
+scenario('every operation is served, with a documented response', async (server) => {
 	for (const { method, path: route, operation } of operations) {
 		const where = `${method} ${route}`;
 		const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'),
@@ -221,7 +221,7 @@ scenario('every operation is served, and answers as it says', async (server) => 
 			const stranger = await server.api.as(null).raw(method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'), operation.requestBody ? {} : undefined);
 			assertError(stranger, 401, 'UNAUTHENTICATED', where);
 		}
-		if (operation['x-protocol']) continue; // its errors are its own
+		if (operation['x-protocol']) continue; // it has its own errors
 		if (answer.status >= 400) {
 			assert.deepEqual(wrongs(answer.json, document.components.schemas.Error), [], where);
 			assert.ok(operation.responses[answer.status], `${where}: ${answer.status} ${answer.json.code} is not described`);
@@ -233,7 +233,7 @@ scenario('every operation is served, and answers as it says', async (server) => 
 	for (const route of Object.keys(document.paths))
 		for (const method of methods.filter((each) => !document.paths[route][each])) {
 			const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'));
-			assert.ok([404, 405].includes(answer.status), `${method} ${route} is not described, and answers ${answer.status}`);
+			assert.ok([404, 405].includes(answer.status), `${method} ${route} is not described, but responds with ${answer.status}`);
 		}
 	await server.api.refused(404, 'UNKNOWN_ERROR', 'GET', '/api/nothing');
 });
@@ -247,7 +247,7 @@ scenario('the document is served, with the version of the program', async (serve
 	assert.deepEqual(answer.json, { ...document, info: { ...document.info, version } });
 });
 
-/** Makes calls [method, route, query, body]; each answer must be as described. */
+/** Send requests [method, route, query, body]; each response must be as described. */
 async function check(server, calls, names) {
 	for (const [method, route, query = '', body] of calls) {
 		const target = route.replace(/\{(\w+)\}/g, (_, name) => names[name]) + query;
@@ -257,7 +257,7 @@ async function check(server, calls, names) {
 	}
 }
 
-scenario('answers about sessions are what the document says', async (server) => {
+scenario('responses about sessions are as described', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	await server.run('s', 'printf "\\033[1;4:3;31mred\\033[m \\033[38;2;1;2;3mrgb\\033[m\\n"');
 	const { link } = await server.api.link('s', 'viewer', 60_000);
@@ -307,7 +307,7 @@ scenario('answers about sessions are what the document says', async (server) => 
 	], { id: 's', link: link.id });
 });
 
-scenario('answers about commands and processes are what the document says', async (server) => {
+scenario('responses about commands and processes are as described', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo by id', label: 'a test' });
 	await check(server, [

@@ -1,4 +1,4 @@
-// Sessions and processes whose holder is stopped, traced or gone: they end all the same, completely and in time.
+// Sessions and processes whose holder is stopped, traced or gone end nevertheless, completely and in time.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,10 +14,11 @@ const shared = together();
 const isOurs = (text) => (pid) => isAlive(pid) && cmdline(pid).includes(text);
 const stop = async (pid) => {
 	kill(pid, 'SIGSTOP');
-	await until('stop', () => /^T/.test(status(pid).State));
+	await until('the stop', () => /^T/.test(status(pid).State));
 };
 
-// Who ignores SIGHUP, whoever its parent, without an environment, a terminal, its group or its kernel session.
+// Processes that ignore SIGHUP: with another parent, without an environment, without a terminal, in another process group, in another kernel
+// session.
 async function startStubborn(server, id, mark) {
 	const script = path.join(server.home, `${mark}.pl`);
 	writeFileSync(script, "use POSIX; $SIG{$_} = 'IGNORE' for qw(HUP INT TERM QUIT CONT); sleep 1 while 1;\n");
@@ -29,13 +30,13 @@ async function startStubborn(server, id, mark) {
 		`(trap "" HUP; setsid sh -c 'perl ${script} 5 & perl ${script} 6 & wait' & )`,
 	];
 	await server.run(id, `${commands.map((command) => command + (command.endsWith('&') ? '' : ';')).join(' ')} true`);
-	return until('the stubborn', () => {
+	return until('the stubborn processes', () => {
 		const found = allPids().filter(isOurs(script)).filter((pid) => /^perl/.test(cmdline(pid)));
 		return found.length === 6 && found;
 	});
 }
 
-const nothingLeft = (server) => until(() => `end of ${processesNaming(server.root).map(cmdline)}`,
+const nothingLeft = (server) => until(() => `the end of ${processesNaming(server.root).map(cmdline)}`,
 	() => processesNaming(server.root).length === (server.child ? 1 : 0));
 
 shared('a session whose holder is stopped is deleted, with its whole tree', async (server) => {
@@ -49,7 +50,7 @@ shared('a session whose holder is stopped is deleted, with its whole tree', asyn
 	await nothingLeft(server);
 });
 
-shared('so is one whose holder is stopped whenever it goes on', async (server) => {
+shared('the same when a holder is stopped again each time it continues', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const tree = await startStubborn(server, 's', 'again');
 	const holder = parentOf(pid);
@@ -59,51 +60,51 @@ shared('so is one whose holder is stopped whenever it goes on', async (server) =
 	try {
 		await deleted;
 		assert.deepEqual([...tree, pid].filter(isAlive), []);
-		await until('end of the holder', () => !isAlive(holder));
+		await until('the end of the holder', () => !isAlive(holder));
 	} finally {
 		clearInterval(guard);
 	}
 	await nothingLeft(server);
 });
 
-shared('nothing outlives a killed holder, and nobody else is ended', async (server) => {
+shared("a killed holder's processes are killed, and no others", async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const other = await server.session({ id: 'other' });
 	const tree = await startStubborn(server, 's', 'killed');
 	const others = await startStubborn(server, 'other', 'others');
 	kill(parentOf(pid));
-	const session = await until('end', async () => {
+	const session = await until('the end of the session', async () => {
 		const each = await server.api.get('s');
 		return each.state === 'exited' && each;
 	});
 	assert.equal(session.exit.reason, 'holder_died');
-	await until('end of what it left', () => !tree.some(isAlive));
+	await until('the end of its processes', () => !tree.some(isAlive));
 	await server.api.delete('s');
-	assert.equal(others.filter(isAlive).length, 6, 'those of another session were killed');
+	assert.equal(others.filter(isAlive).length, 6, 'processes of another session were killed');
 	assert.ok(isAlive(other.pid));
 	await server.api.delete('other');
 	await nothingLeft(server);
 });
 
-shared('nor does anything when there is no server', async (server) => {
+shared('the same when there is no server', async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const tree = await startStubborn(server, 's', 'nobody');
 	await server.kill('SIGKILL');
 	kill(parentOf(pid));
-	await until('end of what it left', () => ![...tree, pid].some(isAlive));
+	await until('the end of its processes', () => ![...tree, pid].some(isAlive));
 	await server.start();
 	assert.deepEqual((await server.api.list()).data, []);
 	await nothingLeft(server);
 });
 
-shared('a stopped holder keeps nobody else waiting at a restart, and is adopted when it goes on', async (server) => {
+shared('a stopped holder delays nothing else at a restart, and is adopted when it continues', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'fine' });
 	const { pid } = await server.session({ id: 's' });
 	await server.run('s', 'echo before-$((40+2))');
 	const holder = parentOf(pid);
 	await stop(holder);
-	// More restarts than connections that a holder takes without accepting them.
+	// More restarts than the holder's backlog of connections.
 	for (let i = 0; i < 12; i++) {
 		await server.restart();
 		assert.equal((await api.get('fine')).state, 'running');
@@ -129,7 +130,7 @@ shared('a stopped holder keeps nobody else waiting at a restart, and is adopted 
 	assert.equal((await api.get('s')).pid, pid);
 });
 
-shared('one that is not adopted can be deleted, and is by the next server if this one dies', async (server) => {
+shared('an unadopted session can be deleted, and the next server completes that', async (server) => {
 	for (const id of ['a', 'b']) {
 		const { pid } = await server.session({ id });
 		const tree = await startStubborn(server, id, `late-${id}`);
@@ -142,11 +143,11 @@ shared('one that is not adopted can be deleted, and is by the next server if thi
 		} else {
 			const guard = setInterval(() => kill(holder, 'SIGSTOP'), 1);
 			const lost = server.api.delete(id).catch(() => {});
-			await until('its being deleted', async () => (await server.api.list()).data.length === 0);
+			await until('the deletion', async () => (await server.api.list()).data.length === 0);
 			await server.restart();
 			await lost;
 			assert.deepEqual((await server.api.list()).data, []);
-			await until('end', () => [...tree, pid, holder].filter(isAlive).length === 0);
+			await until('the end of all processes', () => [...tree, pid, holder].filter(isAlive).length === 0);
 			clearInterval(guard);
 		}
 		assert.deepEqual([...tree, pid].filter(isAlive), []);
@@ -154,20 +155,20 @@ shared('one that is not adopted can be deleted, and is by the next server if thi
 	await nothingLeft(server);
 });
 
-shared('requests to a running session whose holder stops are answered', async (server) => {
+shared('requests to a running session whose holder stops get a response', async (server) => {
 	const { api } = server;
 	const { pid } = await server.session({ id: 's' });
 	const holder = parentOf(pid);
 	await stop(holder);
-	// What was acknowledged is there when the holder goes on.
+	// Acknowledged requests are carried out when the holder continues.
 	await api.resize('s', 100, 30);
 	let refused;
 	for (let i = 0; i < 2000 && !refused; i++) {
 		const answer = await api.raw('POST', '/api/session/s/signal', { signal: 'WINCH' });
 		if (answer.status !== 200) refused = answer;
 	}
-	assertError(refused, 409, 'SESSION_UNRESPONSIVE', 'as many as there are');
-	// A terminal shows what there was.
+	assertError(refused, 409, 'SESSION_UNRESPONSIVE', 'all pending requests');
+	// A terminal shows the last screen.
 	const client = await server.client({ sessionId: 's' }).connect();
 	client.terminate();
 	kill(holder, 'SIGCONT');
@@ -193,7 +194,7 @@ scenario('--kill-sessions-on-exit ends them too', { args: ['--kill-sessions-on-e
 	const { pid } = await server.session({ id: 's' });
 	const tree = await startStubborn(server, 's', 'exit');
 	const { processId } = await server.api.call('POST', '/api/process/start', { command: 'trap "" TERM HUP; sleep 1000; sleep 1000' });
-	const running = await until('process', async () => {
+	const running = await until('the process', async () => {
 		const { process: each } = await server.api.call('GET', `/api/process/${processId}`);
 		return each.pid > 0 && each;
 	});
@@ -201,7 +202,7 @@ scenario('--kill-sessions-on-exit ends them too', { args: ['--kill-sessions-on-e
 	const holders = [parentOf(pid), parentOf(parentOf(running.pid))];
 	const guard = setInterval(() => holders.forEach((each) => kill(each, 'SIGSTOP')), 1);
 	try {
-		await within('end', server.kill('SIGTERM'), 20_000);
+		await within('the end of the server', server.kill('SIGTERM'), 20_000);
 	} finally {
 		clearInterval(guard);
 	}
@@ -209,12 +210,12 @@ scenario('--kill-sessions-on-exit ends them too', { args: ['--kill-sessions-on-e
 	await nothingLeft(server);
 });
 
-// A process that ignores what can be ignored, with a child in a kernel session of its own.
+// A process that ignores all signals that it can, with a child in another kernel session.
 async function startProcess(server, processId) {
 	const script = path.join(server.home, `${processId}.pl`);
 	writeFileSync(script, "use POSIX; $SIG{$_} = 'IGNORE' for qw(HUP INT TERM); fork or POSIX::setsid(); sleep 1 while 1;\n");
 	await server.api.call('POST', '/api/process/start', { command: `exec perl ${script}`, processId });
-	const pids = await until('both', () => {
+	const pids = await until('both processes', () => {
 		const found = allPids().filter(isOurs(script)).filter((pid) => /^perl/.test(cmdline(pid)));
 		return found.length === 2 && found;
 	});
@@ -236,13 +237,13 @@ shared('processes whose holder is stopped or killed are killed and removed', asy
 		if (how === 'nobody') {
 			await server.kill();
 			kill(holder);
-			await until('end', () => !pids.some(isAlive));
+			await until('the end of both processes', () => !pids.some(isAlive));
 			await server.start();
 		} else {
 			await remove(id);
 		}
 		assert.deepEqual(pids.filter(isAlive), [], how);
-		await until('end of the holder', () => !isAlive(holder));
+		await until('the end of the holder', () => !isAlive(holder));
 		clearInterval(guard);
 		assertError(await api.raw('GET', `/api/process/${id}`), 404, 'PROCESS_NOT_FOUND');
 	}

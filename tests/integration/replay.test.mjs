@@ -1,4 +1,4 @@
-// Terminal queries reach no client, live or replayed: the server answers them, once. Nothing else changes.
+// Terminal queries reach no client, live or replayed: the server answers them once. Everything else is unchanged.
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -74,7 +74,7 @@ const harmless = {
 	'text that looks like one': '[6n [c ]11;? P$qm',
 };
 
-/** A file of pieces in brackets, and where in it the queries are. */
+/** A file of pieces in brackets, and the ranges of its queries. */
 function compose(pieces) {
 	const parts = [];
 	const ranges = [];
@@ -96,11 +96,11 @@ function silenced({ whole, ranges }) {
 
 const escaped = (buffer) => JSON.stringify(buffer.toString('latin1'));
 
-/** Puts files and helpers for programs into the session's directory. */
+/** Put files and helper programs into the session's directory. */
 function equip(server, files) {
 	for (const [name, content] of Object.entries(files)) writeFileSync(path.join(server.cwd, name), content);
 	writeFileSync(path.join(server.cwd, 'show'), '#!/bin/bash\nstty raw -echo; printf "<<begin>>"; for f; do cat "$f"; done; printf "<<end>>"; stty sane; echo\n', { mode: 0o755 });
-	// Counts what comes in until the file "stop" exists; then says how much, and what.
+	// Counts its input until the file "stop" exists; then prints the number of bytes and the bytes.
 	writeFileSync(path.join(server.cwd, 'count'), `#!/bin/bash
 stty raw -echo
 printf '<<begin>>'
@@ -121,7 +121,7 @@ const between = (buffer) => {
 	return from < 0 || to < 0 ? undefined : buffer.subarray(from + 9, to);
 };
 
-scenario('replayed queries are NULs of the same length, from wherever a client resumes', async (server) => {
+scenario('replayed queries are NULs of the same length, from any offset', async (server) => {
 	const { api } = server;
 	const file = compose(Object.entries(queries));
 	await server.session({ id: 's' });
@@ -141,7 +141,7 @@ scenario('replayed queries are NULs of the same length, from wherever a client r
 		assert.equal(escaped(got.subarray(from, to)), escaped(Buffer.alloc(to - from)), name);
 	}
 	assert.equal(escaped(got), escaped(silenced(file)));
-	assert.equal(fresh.bytes.indexOf('<<begin>>') + 9, start, 'the offsets moved');
+	assert.equal(fresh.bytes.indexOf('<<begin>>') + 9, start, 'the offsets changed');
 	fresh.terminate();
 
 	const end = start + file.whole.length;
@@ -156,7 +156,7 @@ scenario('replayed queries are NULs of the same length, from wherever a client r
 	}
 });
 
-scenario('a live query reaches none of ten clients, whoever types and whosever window is the size', async (server) => {
+scenario('a live query reaches none of ten clients, whichever types or sets the size', async (server) => {
 	const { api } = server;
 	const file = compose(Object.entries(queries));
 	const blank = silenced(file);
@@ -169,7 +169,7 @@ scenario('a live query reaches none of ten clients, whoever types and whosever w
 	all[3].type('./show queries\r');
 	await Promise.all(all.map((client) => client.untilText('<<end>>')));
 	const sizeBy = all[0].messages.filter(({ type }) => type === 'presence').pop().sizeBy;
-	assert.equal(sizeBy, all[3].attached.clientId, 'the one who typed last holds the size');
+	assert.equal(sizeBy, all[3].attached.clientId, 'the client that typed last sets the size');
 	for (const client of all) {
 		const got = between(client.bytes);
 		for (const { name, from, to } of file.ranges) {
@@ -184,7 +184,7 @@ scenario('a live query reaches none of ten clients, whoever types and whosever w
 	assert.equal(escaped(between(raw)), escaped(file.whole));
 });
 
-scenario('a query that is written in two pieces is still one query', async (server) => {
+scenario('a query that is written in two pieces is recognized', async (server) => {
 	await server.session({ id: 's' });
 	equip(server, {});
 	const split = { '\x1b[6n': [1, 2, 3], '\x1b]11;?\x1b\\': [1, 2, 5, 6, 7], '\x1bP+q544e\x1b\\': [1, 2, 3, 6, 9], '\xc2\x9bc': [1, 2] };
@@ -204,12 +204,12 @@ scenario('a query that is written in two pieces is still one query', async (serv
 	const part = (client, at) => client.bytes.subarray(client.bytes.indexOf(`<${at}:`) + `<${at}:`.length, client.bytes.indexOf(`:${at}>`));
 	for (const [at, [query, place]] of cases.entries()) {
 		const where = `${escaped(query)} split at ${place}`;
-		assert.equal(escaped(part(one, at)), escaped(Buffer.alloc(query.length)), `${where}: the size holder`);
-		assert.equal(escaped(part(two, at)), escaped(Buffer.alloc(query.length)), `${where}: the other`);
+		assert.equal(escaped(part(one, at)), escaped(Buffer.alloc(query.length)), `${where}: the client that sets the size`);
+		assert.equal(escaped(part(two, at)), escaped(Buffer.alloc(query.length)), `${where}: the other client`);
 	}
 });
 
-scenario('what asks nothing passes unchanged, live and replayed', async (server) => {
+scenario('other sequences pass unchanged, live and replayed', async (server) => {
 	const file = compose(Object.entries(harmless));
 	await server.session({ id: 's' });
 	equip(server, { file: file.whole });
@@ -229,7 +229,7 @@ scenario('what asks nothing passes unchanged, live and replayed', async (server)
 	}
 });
 
-scenario('an unfinished sequence at the very end is delivered before the exit', async (server) => {
+scenario('an incomplete sequence at the end is delivered before the exit', async (server) => {
 	for (const tail of ['\\033[', '\\033', '\\033]11;', '\\033]0;title', '\\302', '\\360\\237', '\\033P+q54']) {
 		await server.session({ id: 's' });
 		const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect({ history: true });
@@ -245,12 +245,12 @@ scenario('an unfinished sequence at the very end is delivered before the exit', 
 	}
 });
 
-scenario('a sequence that never ends holds back only so much', async (server) => {
+scenario('an endless sequence holds back only a limited number of bytes', async (server) => {
 	await server.session({ id: 's' });
 	const client = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
 	for (const head of ['\\033]0;', '\\033]11;?', '\\033P+q', '\\033[', '\\033_', '\\302\\235']) {
 		const { offset } = await server.api.get('s');
-		client.type(`printf '${head}'; head -c 300000 /dev/zero | tr '\\0' 1; read -n 1; printf '\\030'; echo\r`); // CAN: nobody is to answer it
+		client.type(`printf '${head}'; head -c 300000 /dev/zero | tr '\\0' 1; read -n 1; printf '\\030'; echo\r`); // CAN: it must not be answered
 		await until(`300000 bytes after ${head}`, async () => (await server.api.get('s')).offset > offset + 300_000);
 		await client.untilOffset(offset + 200_000);
 		client.type('x');
@@ -258,7 +258,7 @@ scenario('a sequence that never ends holds back only so much', async (server) =>
 	}
 });
 
-/** Ten emulators on one session, each saying what a terminal says to what it is sent. */
+/** Ten emulators on one session, which reply as a terminal does. */
 async function crowd(server, sessionId, options) {
 	const all = [];
 	for (let at = 0; at < clients; at += 1) {
@@ -269,7 +269,7 @@ async function crowd(server, sessionId, options) {
 	return all;
 }
 
-/** Everything that was sent to the emulators was parsed, and what they typed has reached the server. */
+/** Wait until the emulators have parsed everything, and the server has their input. */
 async function settled(server, sessionId, all) {
 	const { offset } = await server.api.get(sessionId);
 	await Promise.all(all.map(async (emulator, at) => {
@@ -287,7 +287,7 @@ async function counted(server, sessionId, from) {
 	return { count: Number(count), said: Buffer.from(hex, 'hex').toString('latin1') };
 }
 
-/** Everyone leaves and comes back: where it was, at the first byte of the history, or with a snapshot. */
+/** All clients disconnect and reconnect: where they were, at the start of the history, or with a snapshot. */
 async function comeBack(all, manner) {
 	for (const { client } of all) {
 		await client.close();
@@ -301,12 +301,12 @@ async function comeBack(all, manner) {
 
 const answered = async (server) => Number(/^ringside_queries_answered_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
-scenario('ten terminals that attach and come back type nothing', { timeout: 80_000 }, async (server) => {
+scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_000 }, async (server) => {
 	const { api } = server;
 	const file = compose([...Object.entries(queries), ...Object.entries(harmless)]);
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	equip(server, { file: file.whole });
-	// Whatever the server answers is read before anybody comes.
+	// The program reads the server's replies before any client connects.
 	writeFileSync(path.join(server.cwd, 'drain'), 'stty raw -echo; cat file; perl -e \'for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 0.5) > 0; sysread(STDIN, my $b, 65536) }\'\n');
 	writeFileSync(path.join(server.cwd, 'empty'), '');
 	await api.input('s', '. ./drain; ./count empty\r');
@@ -321,8 +321,8 @@ scenario('ten terminals that attach and come back type nothing', { timeout: 80_0
 	}
 	assert.deepEqual(await counted(server, 's', 0), { count: 0, said: '' });
 	assert.ok(all.every(({ said }) => said === ''), 'a terminal answered');
-	assert.equal(await answered(server), before, 'the server has answered a replay');
-	assert.notEqual(await answersTo(file.whole), '', 'this terminal never answers: the test shows nothing');
+	assert.equal(await answered(server), before, 'the server answered a replayed query');
+	assert.notEqual(await answersTo(file.whole), '', 'this terminal never replies, so the test proves nothing');
 });
 
 scenario('with ten terminals, or none, a live query is answered once', async (server) => {
@@ -340,7 +340,7 @@ scenario('with ten terminals, or none, a live query is answered once', async (se
 		const { said } = await counted(server, 's', offset);
 		assert.equal(JSON.stringify(said), JSON.stringify(expected), `with ${all.length} terminals`);
 
-		// Nor is it answered again to those who come back.
+		// It is not answered again for reconnecting clients.
 		await server.shellReady('s');
 		for (const manner of ['history', 'snapshot']) {
 			await comeBack(all, manner);

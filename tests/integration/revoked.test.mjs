@@ -1,5 +1,5 @@
-// Revoking, expiring and logging out end work as well as sockets: whatever waits is answered, streams end, what has not
-// begun never will, and no text of the session follows.
+// Revoking, expiring and logging out end requests as well as sockets: pending requests are answered, streams end, queued work
+// never starts, and no more output is sent.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { assertError } from './lib/api.mjs';
@@ -7,7 +7,7 @@ import { ControlClient } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { stays, until } from './lib/until.mjs';
 
-/** A request with these credentials that is not waited for; what has come of it so far. */
+/** Send a request with these credentials without waiting; returns its response so far. */
 function ask(server, headers, method, path, body) {
 	const text = body === undefined ? undefined : JSON.stringify(body);
 	const asked = { what: `${method} ${path} ${text ?? ''}`, text: '', over: false, whole: false };
@@ -46,7 +46,7 @@ async function logIn(server, token) {
 const bearer = (token) => ({ Authorization: `Bearer ${token}` });
 const cookie = (server, value) => ({ Cookie: value, Origin: server.base });
 
-/** How access is had: its headers, the query of its link, and how it ends. */
+/** Kinds of access: headers, the query of the link, and how the access ends. */
 const ways = {
 	async revoked(server) {
 		const { token, link } = await server.api.link('s', 'driver');
@@ -82,7 +82,7 @@ const tool = (name, args, meta = {}) => ({
 });
 
 for (const [way, make] of Object.entries(ways)) {
-	scenario(`access that is ${way} ends all that is under way`, async (server) => {
+	scenario(`access that is ${way} ends all its requests`, async (server) => {
 		await server.session({ id: 's' });
 		const running = (await server.api.call('POST', '/api/session/s/exec', { command: 'read line; echo done', yieldMs: 0, queue: true })).data.id;
 		const { headers, query, owner, end } = await make(server);
@@ -125,26 +125,26 @@ for (const [way, make] of Object.entries(ways)) {
 		for (const [name, each] of Object.entries(waits)) assert.equal(each.status, undefined, `${name}: ${each.text}`);
 		await end();
 		for (const [name, each] of Object.entries(waits)) {
-			await until(`end of ${name}`, () => each.over);
+			await until(`the end of ${name}`, () => each.over);
 			assertError({ status: each.status, json: JSON.parse(each.text), text: each.text }, 401, 'ACCESS_ENDED', name);
 		}
 		for (const [name, each] of Object.entries(streams)) {
-			await until(`end of ${name}`, () => each.over);
+			await until(`the end of ${name}`, () => each.over);
 			const last = each.events().at(-1);
 			assert.deepEqual([last.type, last.code], ['error', 'ACCESS_ENDED'], name);
-			assert.ok(each.whole, `${name}: the end is told`);
+			assert.ok(each.whole, `${name}: the response says so`);
 		}
-		await until('end of the tool', () => told.over);
+		await until('the end of the tool call', () => told.over);
 		assert.deepEqual(told.events().at(-1).error.data, { code: 'ACCESS_ENDED' });
 		await control.untilClosed();
 		assert.equal(control.closed.code, 4401);
 		assert.equal((await terminal.untilClosed()).code, 4401);
-		// Nothing has a place any more, and nothing follows.
+		// All slots are free, and no more output is sent.
 		for (const kind of ['waits', 'patterns', 'commands', 'forks', 'requests', 'streams', 'mcp_calls', 'terminals'])
 			await until(`no ${kind}`, async () => await had(server, kind) === 0);
 		const all = [...Object.values(waits), ...Object.values(streams), told];
 		const before = all.map(({ text }) => text);
-		// What has begun goes on; what had not never does.
+		// A running command goes on; queued ones never start.
 		await server.api.input('s', 'secret\r');
 		const { data } = await server.api.call('GET', `/api/session/s/exec/${running}?waitMs=10000`);
 		assert.deepEqual([data.state, data.exitCode], ['done', 0]);
@@ -158,7 +158,7 @@ for (const [way, make] of Object.entries(ways)) {
 	});
 }
 
-scenario('other logins of the same owner go on', async (server) => {
+scenario('other logins of the owner go on', async (server) => {
 	await server.session({ id: 's' });
 	const first = cookie(server, await logIn(server, server.token));
 	const second = cookie(server, await logIn(server, server.token));
@@ -167,13 +167,13 @@ scenario('other logins of the same owner go on', async (server) => {
 	await until('the stream', () => follow.events().length > 0);
 	await stays('they wait', () => asked.every(({ over }) => !over), 200);
 	await server.api.as(null, first).call('POST', '/api/auth/logout', {});
-	await until('the first one ends', () => asked[0].over);
+	await until('the end of the first', () => asked[0].over);
 	assert.equal(asked[0].status, 401);
-	await stays('the others wait', () => asked.slice(1).every(({ over }) => !over) && !follow.over, 1500);
+	await stays('the others still wait', () => asked.slice(1).every(({ over }) => !over) && !follow.over, 1500);
 	for (const each of [...asked, follow]) each.abort();
 });
 
-scenario('a login that gives way to newer ones takes its sockets along', async (server) => {
+scenario('a login that is replaced by newer ones loses its sockets', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'viewer');
 	const headers = cookie(server, await logIn(server, token));
@@ -182,18 +182,18 @@ scenario('a login that gives way to newer ones takes its sockets along', async (
 	const asked = ask(server, headers, 'POST', `/api/session/s/wait?link=${link.id}`, never);
 	for (let i = 0; i < 16; i += 1) await logIn(server, token);
 	assert.equal((await terminal.untilClosed()).code, 4401);
-	await until('end of the wait', () => asked.over);
+	await until('the end of the wait', () => asked.over);
 	assert.equal(asked.status, 401);
 });
 
-scenario('all logins are ended by one of them, which hears so', async (server) => {
+scenario('a login ends all logins, and gets the response', async (server) => {
 	const headers = cookie(server, await logIn(server, server.token));
 	await logIn(server, server.token);
 	assert.equal((await server.api.as(null, headers).call('DELETE', '/api/auth/logins')).revoked, 2);
 	assertError(await server.api.as(null, headers).raw('GET', '/api/auth/whoami'), 401, 'UNAUTHENTICATED');
 });
 
-scenario('a body that was begun before is not taken after', async (server) => {
+scenario('a body that began before the revocation is refused', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'driver');
 	const text = JSON.stringify({ data: 'echo never\r' });
@@ -210,22 +210,22 @@ scenario('a body that was begun before is not taken after', async (server) => {
 	await until('half a body', async () => /^ringside_quota_had\{kind="body_bytes"\} [1-9]/m.test((await server.api.raw('GET', '/metrics')).text));
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 	request.end(text.slice(5));
-	assertError(await until('answer', () => answer), 401, 'ACCESS_ENDED');
+	assertError(await until('the response', () => answer), 401, 'ACCESS_ENDED');
 	assert.ok(!(await server.api.text('s')).includes('never'));
 });
 
-scenario('an Enter that was due is not typed after', async (server) => {
+scenario('a pending Enter is not typed after the revocation', async (server) => {
 	await server.session({ id: 's' });
 	const { token, link } = await server.api.link('s', 'driver');
 	const asked = ask(server, bearer(token), 'POST', '/api/session/s/keys', { text: 'echo nev\'\'er', submit: true });
 	await server.outputMatches('s', /echo nev''er/);
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
-	await until('answer', () => asked.over);
+	await until('the response', () => asked.over);
 	assertError({ status: asked.status, json: JSON.parse(asked.text), text: asked.text }, 401, 'ACCESS_ENDED');
 	await stays('it is not entered', async () => !(await server.api.text('s')).includes('never'), 600);
 });
 
-scenario('what waited for a revoked link: its key is good for another try, and what others have asked for stays', async (server) => {
+scenario('commands that waited for a revoked link: a key may be used again, and commands of other principals stay', async (server) => {
 	await server.session({ id: 's' });
 	const exec = async (token, fields) => (await server.api.as(token).call('POST', '/api/session/s/exec', { queue: true, yieldMs: 0, ...fields })).data;
 	const now = async ({ id }) => (await server.api.call('GET', `/api/session/s/exec/${id}`)).data;
@@ -242,7 +242,7 @@ scenario('what waited for a revoked link: its key is good for another try, and w
 	const joined = await exec(server.token, mine);
 	assert.equal((await exec(one.token, mine)).id, joined.id);
 	const gone = await exec(one.token, both);
-	// Asking again takes no other place.
+	// The same key needs no further slot.
 	for (let i = 0; i < 20; i += 1) assert.equal((await exec(other.token, both)).id, gone.id);
 	assert.equal(await had(server, 'commands'), 5);
 	await server.api.call('DELETE', `/api/session/s/links/${one.link.id}`);

@@ -1,4 +1,4 @@
-// /rpc: the Sandbox SDK's calls, by the published capnweb client, and by hand. The SDK itself is in sandbox_class.test.mjs.
+// /rpc: the calls of the Sandbox SDK, by the published capnweb client and by hand. sandbox_class.test.mjs tests the SDK itself.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { newWebSocketRpcSession } from 'capnweb';
@@ -15,7 +15,7 @@ import { stays, until, within } from './lib/until.mjs';
 
 const MiB = 1 << 20;
 
-/** The main object, by a socket of its own, which is its `socket`. */
+/** The main object, over a new socket, which is its `socket`. */
 function session(server, { token = server.token, base = server.base, headers = {} } = {}) {
 	const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/rpc`, {
 		headers: { Authorization: `Bearer ${token}`, ...headers },
@@ -28,7 +28,7 @@ function session(server, { token = server.token, base = server.base, headers = {
 const shared = together();
 const pinging = together({ args: ['--ping-interval', '1'] });
 
-/** A client of capnweb for a test. */
+/** A test with a capnweb client. */
 function rpc(name, options, body, group = shared) {
 	if (typeof options === 'function') [options, body] = [{}, options];
 	group(name, options, async (server) => {
@@ -41,7 +41,7 @@ function rpc(name, options, body, group = shared) {
 	});
 }
 
-/** Frames by hand. */
+/** A client that sends frames directly. */
 const byHand = (server, options) => new ControlClient(server, { path: '/rpc', ...options }).connect();
 const answerTo = (control, id) => control.until(`answer to ${id}`, ([type, of]) => /^(resolve|reject)$/.test(type) && of === id);
 
@@ -79,7 +79,7 @@ rpc('methods, their results and their errors', async (main, server) => {
 	await fails(main.processes.getProcess('../kill-all'), 'VALIDATION_FAILED', /./);
 	await fails(main.processes.getProcess('nothing'), 'PROCESS_NOT_FOUND', /./);
 	const later = await fails(main.tunnels.destroyTunnel('t'), 'NOT_IMPLEMENTED', /not available/);
-	assert.equal(JSON.parse(later.message).code, 'NOT_IMPLEMENTED', 'the SDK takes codes that it does not know from the text');
+	assert.equal(JSON.parse(later.message).code, 'NOT_IMPLEMENTED', 'the SDK reads unknown codes from the text');
 	await assert.rejects(async () => await main.utils.nothing(), { name: 'TypeError', message: '\'utils.nothing\' is not a function.' });
 	await assert.rejects(async () => await main.nothing.at.all(), TypeError);
 	await assert.rejects(async () => await main.utils.map((x) => x), /not supported/);
@@ -88,16 +88,16 @@ rpc('methods, their results and their errors', async (main, server) => {
 
 rpc('calls on what is not there yet', async (main) => {
 	const made = main.utils.createSession({ id: 'p' });
-	assert.equal((await main.commands.execute('echo hi', made.id)).stdout, 'hi', 'a result’s property as an argument');
+	assert.equal((await main.commands.execute('echo hi', made.id)).stdout, 'hi', 'a property of a result is an argument');
 	assert.equal(await main.commands.execute('echo more', 'p').stdout, 'more');
 	const failed = main.utils.createSession({ id: 'p' });
 	await assert.rejects(async () => await main.commands.execute('echo never', failed.id), { code: 'SESSION_ALREADY_EXISTS' });
 	await assert.rejects(async () => await failed.id.and.so.on(), { code: 'SESSION_ALREADY_EXISTS' });
 	const { commands } = main;
 	const again = commands.dup();
-	assert.equal((await again.execute('echo dup', 'p')).stdout, 'dup', 'a part of the main object has a number of its own');
+	assert.equal((await again.execute('echo dup', 'p')).stdout, 'dup', 'a part of the main object can be duplicated');
 	again[Symbol.dispose]();
-	// Many at once, more than may be under way: each is answered.
+	// More than may be pending at once: each gets a response.
 	const many = await Promise.allSettled(Array.from({ length: 300 }, () => main.utils.ping()));
 	assert.ok(many.every(({ status, value, reason }) => value === 'healthy' || (status === 'rejected' && reason.code === 'LIMIT_REACHED')));
 });
@@ -148,7 +148,7 @@ rpc('a silent stream says that it goes on', {}, async (main) => {
 	await main.processes.killProcess('p');
 }, pinging);
 
-/** A stream of so many pieces, each made when it is asked for. */
+/** A stream of `count` pieces, each made on demand. */
 function pieces(count, size, { end = (controller) => controller.close() } = {}) {
 	let n = 0;
 	return new ReadableStream({
@@ -164,12 +164,12 @@ const whole = async (stream) => Buffer.from(await new Response(stream).arrayBuff
 
 rpc('files as streams of bytes, both ways', { memory: true, timeout: 100_000 }, async (main, server) => {
 	await main.utils.createSession({ id: 's', cwd: server.cwd });
-	const [count, size] = [times(180, 300), 100_001]; // more than may wait on its way
+	const [count, size] = [times(180, 300), 100_001]; // more than may be in flight
 	const written = await main.files.writeFileStream('deep/er/file', pieces(count, size), 's');
 	assert.deepEqual([written.success, written.path, written.bytesWritten, typeof written.timestamp], [true, 'deep/er/file', count * size, 'string']);
 	const expected = await whole(pieces(count, size));
 	assert.ok(readFileSync(`${server.cwd}/deep/er/file`).equals(expected));
-	assert.deepEqual(readdirSync(`${server.cwd}/deep/er`), ['file'], 'nothing is left beside it');
+	assert.deepEqual(readdirSync(`${server.cwd}/deep/er`), ['file'], 'no temporary file is left');
 	const before = sanitized() ? 0 : rssAnon(server.pid);
 	const read = await main.files.readFile(`${server.cwd}/deep/er/file`, 's', { encoding: 'none' });
 	assert.deepEqual([read.success, read.path, read.size, read.mimeType, typeof read.timestamp],
@@ -183,7 +183,7 @@ rpc('files as streams of bytes, both ways', { memory: true, timeout: 100_000 }, 
 	await main.files.writeFileStream('empty.txt', pieces(0), 's');
 	const empty = await main.files.readFile('empty.txt', 's', { encoding: 'none' });
 	assert.deepEqual([empty.size, empty.mimeType, (await whole(empty.content)).length], [0, 'text/plain', 0]);
-	assert.equal((await whole((await main.files.readFile('/proc/version', 's', { encoding: 'none' })).content)).length > 10, true, 'what says that it is empty');
+	assert.equal((await whole((await main.files.readFile('/proc/version', 's', { encoding: 'none' })).content)).length > 10, true, 'a file with size 0');
 
 	await fails(main.files.readFile('nothing', 's', { encoding: 'none' }), 'FILE_NOT_FOUND', /nothing/);
 	await fails(main.files.readFile(server.cwd, 's', { encoding: 'none' }), 'FILE_NOT_FOUND', /./);
@@ -206,16 +206,16 @@ rpc('streams of bytes that break off leave nothing', { timeout: 100_000 }, async
 	await fails(main.files.writeFileStream('old', pieces(3, 200_000, { end: (controller) => controller.error(new Error('mine')) }), 's'), 'STREAM_ERROR', /broken off/);
 	assert.deepEqual(kept(), list);
 	assert.equal(readFileSync(`${server.cwd}/old`, 'utf8'), 'as it was');
-	// A stream that never ends, on a socket that is closed.
+	// An endless stream, on a socket that closes.
 	const other = session(server);
 	const never = other.main.files.writeFileStream(`${server.cwd}/old`, pieces(3, 200_000, { end: () => new Promise(() => {}) }), 's');
 	never.catch(() => {});
-	await until('something beside it', () => allPids().length && readdirSync(server.cwd).length >= list.length && metric(server, 'rpc_sockets').then((n) => n === 2));
+	await until('the temporary file', () => allPids().length && readdirSync(server.cwd).length >= list.length && metric(server, 'rpc_sockets').then((n) => n === 2));
 	other.socket.terminate();
 	await untilMetric(server, 'rpc_sockets', 1);
-	await until('nothing beside it', () => kept().join() === list.join());
+	await until('the end of the temporary file', () => kept().join() === list.join());
 	assert.equal(readFileSync(`${server.cwd}/old`, 'utf8'), 'as it was');
-	// A reader that cancels, and one whose file is cut meanwhile.
+	// A reader that cancels, and one whose file is truncated meanwhile.
 	await main.files.writeFileStream('big', pieces(150, 100_000), 's');
 	const { content } = await main.files.readFile('big', 's', { encoding: 'none' });
 	const reader = content.getReader();
@@ -225,7 +225,7 @@ rpc('streams of bytes that break off leave nothing', { timeout: 100_000 }, async
 	const cut = (await main.files.readFile('big', 's', { encoding: 'none' })).content;
 	truncateSync(`${server.cwd}/big`, 10);
 	await assert.rejects(whole(cut), /any further/);
-	// Twenty at once, each whole.
+	// Twenty at once, each complete.
 	const count = (n) => times(3, 20) + n;
 	const all = await Promise.all(Array.from({ length: 20 }, (_, n) => main.files.writeFileStream(`n${n}`, pieces(count(n), 20_000), 's')));
 	assert.deepEqual(all.map(({ bytesWritten }) => bytesWritten), Array.from({ length: 20 }, (_, n) => count(n) * 20_000));
@@ -236,20 +236,20 @@ rpc('streams of bytes that break off leave nothing', { timeout: 100_000 }, async
 	await untilMetric(server, 'rpc_sockets', 0);
 });
 
-shared('a stream of a client that stops holds nobody up, and costs no memory', { memory: true, timeout: 100_000 }, async (server) => {
+shared('a stalled stream of a client delays nothing else, and costs no memory', { memory: true, timeout: 100_000 }, async (server) => {
 	const control = await byHand(server);
 	control.send(['pipe']);
 	control.send(['push', ['pipeline', 0, ['files', 'writeFileStream'], [`${server.cwd}/stuck`, ['readable', 1], '__DISABLE_SESSION__']]]);
 	control.send(['pull', 2]);
 	const piece = Buffer.alloc(60_000, 'x').toString('base64').replace(/=+$/, '');
 	for (let n = 0; n < 5; n += 1) control.send(['stream', ['pipeline', 1, ['write'], [['bytes', piece]]]]);
-	await until('five that are taken', () => control.frames.filter(([type]) => type === 'resolve').length === 5);
-	assert.ok(!existsSync(`${server.cwd}/stuck`), 'not before it is whole');
+	await until('five accepted chunks', () => control.frames.filter(([type]) => type === 'resolve').length === 5);
+	assert.ok(!existsSync(`${server.cwd}/stuck`), 'the file appears when it is complete');
 	assert.equal((await server.api.raw('GET', '/api/ping')).status, 200);
 	control.send(['stream', ['pipeline', 1, ['close'], []]]);
 	assert.equal((await answerTo(control, 2))[2].bytesWritten, 300_000);
 	assert.equal(statSync(`${server.cwd}/stuck`).size, 300_000);
-	// The readable end of a pipe that is closed at once, of one that is released, of one that is taken twice.
+	// The readable end of a pipe that is closed at once, of one that is released, of one that is used twice.
 	for (const [n, frames] of [
 		[['pipe'], ['stream', ['pipeline', 10, ['close'], []]]], [['pipe'], ['release', 10, 1]],
 	].entries()) {
@@ -277,7 +277,7 @@ rpc('files of several megabytes in one message', { timeout: 100_000 }, async (ma
 	assert.equal((await main.files.readFile(`${server.cwd}/bytes`, '__DISABLE_SESSION__')).content, bytes.toString('base64'));
 });
 
-shared('whoever asks has no more than over HTTP', async (server) => {
+shared('every principal has the same rights as over HTTP', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { token: driver } = await server.api.link('s', 'driver', 600_000);
@@ -303,7 +303,7 @@ shared('whoever asks has no more than over HTTP', async (server) => {
 });
 
 const nested = (depth, inner) => '{"a":'.repeat(depth) + inner + '}'.repeat(depth);
-/** What ends a session, and what is said of it: a little more than the limits of ws/rpc/engine.h, where it is about those. */
+/** Messages that end a session, with the reason: where they exceed limits of ws/rpc/engine.h, only slightly. */
 const hostile = {
 	'a depth bomb': [[`["push",${nested(5000, '1')}]`], /too deep/],
 	'a bomb that is cut': [['['.repeat(100_000)], /too deep/],
@@ -320,12 +320,12 @@ const hostile = {
 	'what is no JSON': [['nonsense'], /not JSON/],
 	'what is no message': [['{"type":"request"}'], /bad RPC message/],
 	'what is no value': [['["push",["ref",1]]'], /unknown special value/],
-	'a stream that nobody reads': [['["pipe"]', ...Array.from({ length: 40 }, () => JSON.stringify(['stream', ['pipeline', 1, ['write'], ['x'.repeat(MiB / 2)]]]))], /stream/],
+	'a stream that is not read': [['["pipe"]', ...Array.from({ length: 40 }, () => JSON.stringify(['stream', ['pipeline', 1, ['write'], ['x'.repeat(MiB / 2)]]]))], /stream/],
 	'what is kept without end': [Array.from({ length: 70 }, () => JSON.stringify(['push', 'x'.repeat(MiB)])), /too many bytes are held/],
 	'a message that is too big': [[JSON.stringify(['push', 'x'.repeat(17 * MiB)])], /too large/],
 	'bytes': [[Buffer.from('["push",1]')], /text/],
 };
-shared('what ends a session ends nothing else', { memory: true, timeout: 200_000 }, async (server) => {
+shared('messages that end a session affect nothing else', { memory: true, timeout: 200_000 }, async (server) => {
 	const good = session(server);
 	for (const [name, [messages, why]] of Object.entries(hostile)) {
 		assert.equal(await good.main.utils.ping(), 'healthy', name);
@@ -344,15 +344,15 @@ shared('what ends a session ends nothing else', { memory: true, timeout: 200_000
 	good.socket.terminate();
 });
 
-shared('a chain of promises is walked once', { timeout: 120_000 }, async (server) => {
-	/** How long it takes to look at what a chain of so many promises leads to, very often. */
+shared('a chain of promises is resolved once', { timeout: 120_000 }, async (server) => {
+	/** Time to resolve the end of a chain of this length many times. */
 	const took = async (length) => {
 		const control = await byHand(server);
 		control.send(['push', ['promise', -1]]);
 		for (let n = 1; n < length; n += 1) control.send(['resolve', -n, ['promise', -n - 1]]);
 		const ask = async (id) => {
 			control.send(['pull', id]);
-			await control.until('answer', ([type, of]) => type === 'resolve' && of === id, { timeout: 60_000 });
+			await control.until('the response', ([type, of]) => type === 'resolve' && of === id, { timeout: 60_000 });
 		};
 		control.send(['push', 0]);
 		await ask(2);
@@ -372,20 +372,20 @@ shared('a chain of promises is walked once', { timeout: 120_000 }, async (server
 	assert.ok(long < 5 * short + 500, `${long} ms, and ${short} ms without the chain`);
 });
 
-shared('frames that are cut', async (server) => {
+shared('fragmented frames', async (server) => {
 	for (const sent of [frame({ payload: '["push",' , fin: false }), frame({ payload: '["push",1]', length: 5000 }),
 		Buffer.concat([frame({ payload: '["push",["pipel', fin: false }), frame({ opcode: 0, payload: 'ine",0,["utils","ping"],[]]]' }), frame({ payload: '["pull",1]' })])]) {
 		const raw = new RawClient(server).upgrade('/rpc');
 		assert.equal(await raw.status(), 101);
 		raw.send(sent);
-		if (sent.length > 60) await until('answer', () => raw.text.includes('["resolve",1,"healthy"]'));
+		if (sent.length > 60) await until('the response', () => raw.text.includes('["resolve",1,"healthy"]'));
 		raw.terminate();
 	}
 	await untilMetric(server, 'rpc_sockets', 0);
 	assert.equal((await server.api.raw('GET', '/api/ping')).status, 200);
 });
 
-shared('a client that never reads costs no memory, and holds nobody up', { memory: true, timeout: 100_000 }, async (server) => {
+shared('a client that never reads costs no memory, and delays nothing else', { memory: true, timeout: 100_000 }, async (server) => {
 	const road = await Road.build(server, Infinity);
 	const control = await byHand(server, { base: road.base, headers: { Host: server.host } });
 	control.send(['push', ['pipeline', 0, ['utils', 'ping'], []]]);
@@ -393,7 +393,7 @@ shared('a client that never reads costs no memory, and holds nobody up', { memor
 	await answerTo(control, 1);
 	const before = sanitized() ? 0 : rssAnon(server.pid);
 	road.pace = 0;
-	// Answers of 1 MiB, and streams of all there is.
+	// Responses of 1 MiB, and endless streams.
 	const big = 'head -c 1000000 /dev/zero | tr "\\0" x';
 	const endless = `yes ${server.port}`;
 	for (let n = 2; n < times(18, 60); n += 1) {
@@ -401,7 +401,7 @@ shared('a client that never reads costs no memory, and holds nobody up', { memor
 		control.send(['pull', n]);
 	}
 	let highest = 0;
-	await stays('serving others, in bounded memory', async () => {
+	await stays('other requests are served, in bounded memory', async () => {
 		highest = Math.max(highest, sanitized() ? 0 : rssAnon(server.pid) - before);
 		return (await server.api.raw('GET', '/api/ping')).status === 200;
 	}, times(1000, 3000));
@@ -409,15 +409,15 @@ shared('a client that never reads costs no memory, and holds nobody up', { memor
 	control.terminate();
 	await untilMetric(server, 'rpc_sockets', 0);
 	await untilMetric(server, 'streams', 0);
-	await until('the commands to end', () => !allPids().some((pid) => cmdline(pid) === endless), { timeout: 30_000 });
+	await until('the end of the commands', () => !allPids().some((pid) => cmdline(pid) === endless), { timeout: 30_000 });
 });
 
-shared('connections that end in the middle leave nothing', { timeout: 100_000 }, async (server) => {
+shared('connections that end halfway leave nothing', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
-	const rounds = times(12, 48); // in 12 each way to end meets each other
+	const rounds = times(12, 48); // 12 rounds combine each kind of work with each end
 	for (let n = 0; n < rounds; n += 1) {
 		const control = await byHand(server);
-		const id = n % 5 === 0 ? `n${n}` : 's'; // that is there already
+		const id = n % 5 === 0 ? `n${n}` : 's'; // this session exists already
 		const calls = [['commands', 'executeStream', ['seq 1 100000', '__DISABLE_SESSION__']], ['commands', 'execute', ['sleep 0.05', '__DISABLE_SESSION__']],
 			['utils', 'createSession', [{ id }]], ['commands', 'execute', ['echo', ['pipeline', 3, ['id']]]]];
 		for (const [at, [space, method, args]] of calls.entries()) {
@@ -445,11 +445,11 @@ shared('the server ends', async (server) => {
 	await server.start();
 });
 
-shared('a refused upgrade is told as one', async (server) => {
+shared('a refused upgrade is reported as such', async (server) => {
 	await assert.rejects(byHand(server, { token: 'wrong' }), (error) => error instanceof Refused && error.status === 401);
 });
 
-/** What a run tells the functions of its caller. */
+/** Calls of the callbacks during a run. */
 async function told(main, id, code, language) {
 	const all = { stdout: '', stderr: '', results: [], errors: [] };
 	const value = await main.interpreter.runCodeStream(id, code, language, {
@@ -477,7 +477,7 @@ rpc('code runs, and is told to functions of the caller', async (main) => {
 	assert.ok(Array.isArray(failed.errors[0].traceback));
 	const events = await eventsOf(await main.interpreter.streamCode(context.id, 'print(6 * 7)', 'python'));
 	assert.deepEqual([joined(events.map(({ type, text }) => ({ type, data: text })), 'stdout'), events.at(-1).type], ['42\n', 'execution_complete']);
-	// A function that throws ends nothing, nor does one that is not there.
+	// A callback that throws, or is missing, affects nothing else.
 	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', { onStdout() { throw new Error('mine'); } });
 	await main.interpreter.runCodeStream(context.id, 'print(1)', 'python', {});
 	const listed = await main.interpreter.listCodeContexts();

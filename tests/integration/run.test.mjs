@@ -22,7 +22,7 @@ async function run(server, command, fields = {}, options = {}) {
 	return answer.json;
 }
 
-/** A stream of events as the answer to a POST. */
+/** The event stream of a POST. */
 class Stream {
 	constructor(server, url, body) {
 		this.events = [];
@@ -64,7 +64,7 @@ class Stream {
 	}
 
 	async end() {
-		await until(() => `end of the stream; there were ${JSON.stringify(this.events).slice(0, 2000)}`,
+		await until(() => `the end of the stream; events so far: ${JSON.stringify(this.events).slice(0, 2000)}`,
 			() => this.ended);
 		return this.events.at(-1);
 	}
@@ -74,9 +74,9 @@ const activeRuns = async (server) => {
 	const { text } = await server.api.raw('GET', '/metrics');
 	return Number(/^ringside_runs_active (\d+)$/m.exec(text)[1]);
 };
-const idle = (server) => until('end of all runs', async () => (await activeRuns(server)) === 0);
+const idle = (server) => until('the end of all runs', async () => (await activeRuns(server)) === 0);
 
-shared('the shape of an answer', async (server) => {
+shared('the form of a response', async (server) => {
 	const answer = await run(server, 'echo out; echo err >&2');
 	assert.deepEqual(Object.keys(answer).sort(), ['command', 'durationMs', 'endedAt', 'exitCode', 'outputExact', 'startedAt',
 		'stderr', 'stdout', 'success', 'timedOut', 'timestamp']);
@@ -109,7 +109,7 @@ shared('bytes are exact', async (server) => {
 		assert.equal(text.stdout, 'a\r\nb\tc\0d\n\ufffdé');
 		assert.equal(text.stderr, 'no newline');
 		assert.equal(text.lossy, true);
-		// What is no UTF-8 is replaced as everybody else does it.
+		// Invalid UTF-8 is replaced in the usual way.
 		const raw = await run(server, 'head -c 20000 /dev/urandom | tee /dev/stderr', { streams });
 		assert.equal(raw.stdout, raw.stderr);
 		const again = await run(server, 'head -c 20000 /dev/urandom', { streams, encoding: 'base64' });
@@ -128,13 +128,13 @@ shared('terminals are terminals, pipes are pipes', async (server) => {
 	assert.equal((await run(server, pager)).stdout, 'cat xterm-256color\n');
 });
 
-shared('nobody sits at the terminal, and nothing waits for somebody', async (server) => {
+shared('no person is at the terminal, and nothing waits for one', async (server) => {
 	const answer = await run(server, 'read -r x; echo $?; read -r x <&1; echo $?; { read -r x </dev/tty; } 2>/dev/null; echo $?',
 		{ timeoutMs: 10_000 });
 	assert.deepEqual([answer.stdout, answer.timedOut], ['1\n1\n1\n', false]);
 });
 
-shared('signals are as they were born', async (server) => {
+shared('signals have their default handlers', async (server) => {
 	const answer = await run(server, 'yes | head -n 1; echo ${PIPESTATUS[*]}; grep SigBlk /proc/self/status');
 	assert.equal(answer.stdout, 'y\n141 0\nSigBlk:\t0000000000000000\n');
 	assert.equal(answer.stderr, '');
@@ -146,7 +146,7 @@ shared('standard input', async (server) => {
 		assert.equal((await run(server, 'wc -c', { streams, stdin: '' })).stdout.trim(), '0');
 		assert.equal((await run(server, 'cat; readlink /proc/self/fd/0', { streams })).stdout, '/dev/null\n');
 		assert.equal((await run(server, 'read -r a; read -r b; echo "$b$a"', { streams, stdin: '1\n2\n3\n' })).stdout, '21\n');
-		// Who does not read it does not mind.
+		// Unread input is not an error.
 		assert.equal((await run(server, 'echo fine', { streams, stdin: 'x'.repeat(500_000) })).stdout, 'fine\n');
 	}
 });
@@ -155,7 +155,7 @@ shared('environment', async (server) => {
 	const answer = await run(server, 'echo "$A,$HOME,$RINGSIDE_TEST_ROOT"; env | grep -c ^RINGSIDE',
 		{ env: { A: 'v = "é"', HOME: '/somewhere' } });
 	assert.equal(answer.stdout, 'v = "é",/somewhere,\n0\n');
-	// Nothing of one is seen by the next.
+	// A run does not affect the next one.
 	assert.equal((await run(server, 'echo "$A"; cd /; export A=1; umask 0')).stdout, '\n');
 	assert.equal((await run(server, 'echo "$A"; umask')).stdout, '\n0022\n');
 	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/run', { command: 'true', env: { 'A-B': '1' } });
@@ -164,7 +164,7 @@ shared('environment', async (server) => {
 	assert.match(large.message, /environment is too large/);
 });
 
-scenario('the soft limit of descriptors is the one that the server was started with',
+scenario("the soft limit of descriptors is the server's original one",
 	{ prefix: ['bash', '-c', 'ulimit -Sn 700; exec "$@"', 'bash'] }, async (server) => {
 		assert.equal((await run(server, 'ulimit -Sn')).stdout, '700\n');
 		assert.equal((await run(server, 'ulimit -Sn', { streams: 'pipes' })).stdout, '700\n');
@@ -200,7 +200,7 @@ shared('long commands', async (server) => {
 	}
 });
 
-shared('timeout: TERM, then KILL, for everything it has started; partial output is kept', async (server) => {
+shared('timeout: SIGTERM, then SIGKILL, for all its processes; partial output is kept', async (server) => {
 	const answer = await run(server, `trap '' TERM
 		echo first; echo problem >&2
 		sleep 711 & setsid sleep 712 & (trap - TERM; setsid --fork sleep 713)
@@ -209,32 +209,32 @@ shared('timeout: TERM, then KILL, for everything it has started; partial output 
 		while :; do sleep 717; done`, { timeoutMs: 700 });
 	assert.deepEqual([answer.exitCode, answer.timedOut, answer.success], [124, true, false]);
 	assert.equal(answer.stdout, 'first\ncleaned up\n');
-	assert.match(answer.stderr, /^problem\n(Terminated\n)?$/); // bash may tell of its job
+	assert.match(answer.stderr, /^problem\n(Terminated\n)?$/); // bash may report its job
 	assert.equal(answer.survivors, undefined);
-	assert.ok(answer.durationMs >= 2700, 'there is a grace');
+	assert.ok(answer.durationMs >= 2700, 'there is time to clean up');
 	assert.deepEqual(processesNaming('sleep\x0071').filter((pid) => processesNaming(server.root).includes(pid)), []);
-	// What TERM ends is not waited for until KILL would come: 2 s more than its time, if the machine did nothing else.
+	// Processes that SIGTERM ends are not awaited until SIGKILL is due, 2 s after the timeout on an idle machine.
 	const timeoutsOf = async () => Number(/^ringside_run_timeouts_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
 	const before = await timeoutsOf();
 	let timeouts = 1;
-	await until('one that takes no grace', async () => {
+	await until('a run that ends at once', async () => {
 		const timeoutMs = 200 * timeouts++;
 		const quick = await run(server, 'echo a; sleep 715', { timeoutMs, streams: 'pipes' });
 		assert.equal(quick.exitCode, 124);
 		return quick.stdout === 'a\n' && quick.durationMs < timeoutMs + 1900;
 	});
-	await until('end of all', () => processesNaming(server.root).length === 1);
+	await until('the end of all processes', () => processesNaming(server.root).length === 1);
 	assert.equal(await timeoutsOf(), before + timeouts - 1);
 });
 
-shared('a command that ends just in time has not timed out', async (server) => {
+shared('a command that ends just in time does not time out', async (server) => {
 	for (let i = 0; i < 3; i++) {
 		const answer = await run(server, 'exit 9', { timeoutMs: 10_000 });
 		assert.deepEqual([answer.exitCode, answer.timedOut], [9, false]);
 	}
 });
 
-shared('a child in the background delays nothing and is left alone', async (server) => {
+shared('a background child delays nothing and stays alive', async (server) => {
 	for (const streams of both) {
 		for (const command of ['sleep 721 & echo $!', 'nohup sleep 721 >/dev/null 2>&1 & echo $!',
 			'setsid sleep 721 & echo $!']) {
@@ -246,11 +246,11 @@ shared('a child in the background delays nothing and is left alone', async (serv
 			kill(pid);
 		}
 		const noisy = await run(server, 'yes & echo $! >&2', { streams });
-		await until('end of what writes to nowhere', () => !isAlive(Number(noisy.stderr)));
+		await until('the end of the child that writes to a closed pipe', () => !isAlive(Number(noisy.stderr)));
 	}
 });
 
-shared('several MB, and the limit of what is kept', { timeout: 90_000 }, async (server) => {
+shared('several MB, and the limit of kept output', { timeout: 90_000 }, async (server) => {
 	const size = times(3, 20) << 20;
 	for (const streams of both) {
 		const answer = await run(server, `head -c ${size} /dev/zero | tr '\\0' 'é' | tr '\\303' x; seq 5 >&2`,
@@ -270,7 +270,7 @@ shared('several MB, and the limit of what is kept', { timeout: 90_000 }, async (
 	}
 	const letters = await run(server, `printf '${'€'.repeat(1000)}'`, { maxOutput: 100 });
 	const { omittedBytes, headBytes } = letters.truncated.stdout;
-	assert.match(letters.stdout, /^€+$/, 'cut between characters');
+	assert.match(letters.stdout, /^€+$/, 'the cut is between characters');
 	assert.equal(Buffer.byteLength(letters.stdout) + omittedBytes, 3000);
 	assert.equal(headBytes % 3, 0);
 	assert.equal(letters.lossy, undefined);
@@ -311,7 +311,7 @@ shared('events come while the command runs', async (server) => {
 	const stream = new Stream(server, '/api/run', { command: 'echo now; read -r x < "$F"; echo later', stream: true, env: { F: '/dev/stdin' } });
 	await stream.end();
 	const slow = new Stream(server, '/api/run', { command: 'echo now; while [ ! -e go ]; do sleep 0.05; done; echo later', stream: true });
-	await until('first output', () => slow.text('stdout') === 'now\n');
+	await until('the first output', () => slow.text('stdout') === 'now\n');
 	assert.equal(slow.ended, false);
 	await run(server, 'touch go');
 	assert.equal((await slow.end()).exitCode, 0);
@@ -325,13 +325,13 @@ shared('a stream whose command takes too long', async (server) => {
 	assert.equal(stream.text('stdout'), 'a\n');
 });
 
-shared('a client that goes away takes its command with it', async (server) => {
+shared('a run ends with its client', async (server) => {
 	const stream = new Stream(server, '/api/run', { command: 'echo $$; setsid sleep 741 & sleep 742', stream: true });
-	const pid = await until('start', () => stream.events[0]?.pid);
-	await until('output', () => stream.text('stdout').length > 0);
+	const pid = await until('the start', () => stream.events[0]?.pid);
+	await until('the output', () => stream.text('stdout').length > 0);
 	stream.terminate();
-	await until('end', () => !isAlive(pid) && processesNaming(server.root).length === 1);
-	// The same for one that waits for its reply.
+	await until('the end of its processes', () => !isAlive(pid) && processesNaming(server.root).length === 1);
+	// The same for a client that waits for its response.
 	const plain = new Stream(server, '/api/run', { command: 'echo $$ > pid; trap "" TERM; sleep 743; sleep 744' });
 	await until('the command', async () => (await activeRuns(server)) === 1 && processesNaming(server.root).length > 1);
 	plain.terminate();
@@ -339,7 +339,7 @@ shared('a client that goes away takes its command with it', async (server) => {
 	await until('the end of its runner', () => processesNaming(server.root).length === 1);
 });
 
-shared('a slow reader misses nothing: the command waits, and nothing grows', { timeout: 90_000 }, async (server) => {
+shared('a slow reader misses nothing: the command blocks, and memory does not grow', { timeout: 90_000 }, async (server) => {
 	const pieces = 512;
 	const progress = path.join(server.root, 'progress');
 	const body = JSON.stringify({
@@ -358,7 +358,7 @@ shared('a slow reader misses nothing: the command waits, and nothing grows', { t
 	let most = 0;
 	let last = '';
 	let same = 0;
-	await until('writer that waits', () => {
+	await until('a blocked writer', () => {
 		most = Math.max(most, rssAnon(server.pid));
 		const now = existsSync(progress) ? readFileSync(progress, 'utf8') : '';
 		same = now && now === last ? same + 1 : 0;
@@ -368,10 +368,10 @@ shared('a slow reader misses nothing: the command waits, and nothing grows', { t
 	assert.ok(Number(last) < pieces - 1, last);
 	assert.equal(await activeRuns(server), 1);
 	if (!sanitized()) assert.ok(most - before < 24 << 20, `${(most - before) >> 20} MiB more`);
-	// Others were served meanwhile; now it reads.
+	// Other requests were served; now it reads.
 	socket.on('data', (chunk) => chunks.push(chunk)).resume();
 	const text = () => Buffer.concat(chunks).toString('latin1');
-	await until('last event', () => /"complete"/.test(text().slice(-4000)), { timeout: 60_000 });
+	await until('the last event', () => /"complete"/.test(text().slice(-4000)), { timeout: 60_000 });
 	socket.destroy();
 	let data = 0;
 	let stderr = '';
@@ -386,7 +386,7 @@ shared('a slow reader misses nothing: the command waits, and nothing grows', { t
 	assert.equal(stderr, 'the end\n');
 });
 
-shared('many at once leave nothing behind', { timeout: 90_000 }, async (server) => {
+shared('many at once leave nothing', { timeout: 90_000 }, async (server) => {
 	await run(server, 'true');
 	const before = Object.keys(descriptors(server.pid)).length;
 	const runsOf = async () => Number(/^ringside_runs_total (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]);
@@ -406,8 +406,8 @@ shared('many at once leave nothing behind', { timeout: 90_000 }, async (server) 
 	assert.equal(await runsOf(), runs + 2 * count);
 });
 
-// What is answered then, without them: tests/unit/ws/api/test_api_run.c.
-shared('more than may run at once are refused', { skip: !long && 'it takes hundreds of processes: suite soak', timeout: 90_000 }, async (server) => {
+// tests/unit/ws/api/test_api_run.c tests the response without processes.
+shared('runs beyond the limit are refused', { skip: !long && 'it takes hundreds of processes: suite soak', timeout: 90_000 }, async (server) => {
 	const all = Array.from({ length: 260 }, () => new Stream(server, '/api/run',
 		{ command: 'echo on; exec sleep 751', stream: true, streams: 'pipes' }));
 	await until('256 of them', () => all.filter((each) => each.events.length >= 2).length === 256
@@ -420,7 +420,7 @@ shared('more than may run at once are refused', { skip: !long && 'it takes hundr
 	assert.equal((await run(server, 'echo again')).stdout, 'again\n');
 });
 
-shared('a flood does not hold up others', async (server) => {
+shared('a flood does not delay other requests', async (server) => {
 	const flood = new Stream(server, '/api/run', { command: 'yes', stream: true });
 	await until('the flood', () => flood.events.length > 3);
 	await server.session({ id: 's' });
@@ -432,14 +432,14 @@ shared('a flood does not hold up others', async (server) => {
 	await idle(server);
 });
 
-scenario('the end of the server is the end of its commands', { start: false, mayHaveDied: true }, async (server) => {
+scenario('commands end with the server', { start: false, mayHaveDied: true }, async (server) => {
 	for (const signal of ['SIGTERM', 'SIGINT']) {
 		await server.start();
 		const stubborn = new Stream(server, '/api/run', {
 			command: 'trap "" TERM; setsid sleep 761 & (trap "" HUP; sleep 762) & echo on; while :; do sleep 763; done', stream: true,
 		});
 		const plain = new Stream(server, '/api/run', { command: 'echo on; sleep 764', streams: 'pipes' });
-		await until('both', async () => stubborn.text('stdout') === 'on\n' && (await activeRuns(server)) === 2);
+		await until('both commands', async () => stubborn.text('stdout') === 'on\n' && (await activeRuns(server)) === 2);
 		const { code } = await server.kill(signal);
 		assert.equal(code, 0);
 		assert.deepEqual(processesNaming(server.root), []);
@@ -448,7 +448,7 @@ scenario('the end of the server is the end of its commands', { start: false, may
 	}
 });
 
-scenario('what ran for a killed server ends with it', async (server) => {
+scenario('runs end with a killed server', async (server) => {
 	const stream = new Stream(server, '/api/run', {
 		command: 'trap "" TERM; setsid sleep 771 & echo on; while :; do sleep 772; done', stream: true,
 	});
@@ -457,14 +457,14 @@ scenario('what ran for a killed server ends with it', async (server) => {
 	await server.kill('SIGKILL');
 	await until('the end of the connection', () => stream.broken || stream.ended);
 	assert.notEqual(stream.events.at(-1).type, 'complete');
-	await until('the end of what was left', () => processesNaming(server.root).length === 1);
+	await until('the end of its processes', () => processesNaming(server.root).length === 1);
 	await server.start();
-	assert.ok(isAlive(kept), 'what a run that had ended has left is none of that');
+	assert.ok(isAlive(kept), 'processes that an ended run has left stay');
 	kill(kept);
 	assert.equal((await run(server, 'echo again')).stdout, 'again\n');
 });
 
-scenario('the log says who ran what, and nothing that is secret', { args: ['--log-commands'] }, async (server) => {
+scenario('the log has the author and the command, but no secrets', { args: ['--log-commands'] }, async (server) => {
 	await run(server, `echo é; : ${'x'.repeat(300)}`, { env: { SECRET_VALUE: 'hunter2' }, stdin: 'hunter3' });
 	await run(server, 'exit 3', { cwd: '/' });
 	const lines = await until('two lines', () => {
@@ -479,7 +479,7 @@ scenario('the log says who ran what, and nothing that is secret', { args: ['--lo
 
 const sessionless = '__DISABLE_SESSION__';
 
-shared('the stateless exec of the container', async (server) => {
+shared('stateless exec as in the container', async (server) => {
 	const { api } = server;
 	const answer = await api.raw('POST', '/api/execute',
 		{ command: 'echo out; echo err >&2; [ -t 1 ]; echo $?; exit 3', sessionId: sessionless, env: { A: '1' }, origin: 'user' });
@@ -516,13 +516,13 @@ shared('its stream', async (server) => {
 	assert.equal(late.text('stderr'), 'Command timed out after 300ms\n');
 	assert.equal(late.events.filter((each) => each.type === 'complete').length, 1);
 	const gone = new Stream(server, '/api/execute/stream', { command: 'echo a; sleep 783', sessionId: sessionless });
-	await until('output', () => gone.text('stdout') === 'a\n');
+	await until('the output', () => gone.text('stdout') === 'a\n');
 	gone.terminate();
 	await idle(server);
 	assert.deepEqual(processesNaming(server.root), [server.pid]);
 });
 
-shared('commands of random shape are as bash has them', { timeout: 600_000 }, async (server) => {
+shared('random commands behave as in bash', { timeout: 600_000 }, async (server) => {
 	const seed = Number(process.env.RINGSIDE_SEED ?? 1);
 	const random = randomOf(seed);
 	const commands = Array.from({ length: times(75, 4000, 'RINGSIDE_TEST_COMMANDS') }, () => randomCommand(random));
@@ -541,14 +541,14 @@ shared('commands of random shape are as bash has them', { timeout: 600_000 }, as
 			stderr: Buffer.concat(err).toString('latin1'),
 		}));
 	});
-	// The number of a process that was killed is its own.
+	// Pids of killed processes differ.
 	const shown = (text) => text.replace(/^(.*line \d+:) +\d+ /gm, '$1 PID ');
 	let next = 0;
 	const worker = async () => {
 		while (next < commands.length) {
 			const index = next++;
 			const command = commands[index];
-			// What it prints must not depend on whether it is a terminal.
+			// The output must not depend on the terminal.
 			const streams = both[index % 2 || command.includes('test -t') ? 1 : 0];
 			const [answer, want] = await Promise.all([
 				run(server, command, { streams, encoding: 'base64' }), reference(command)]);

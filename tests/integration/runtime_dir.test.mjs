@@ -1,4 +1,4 @@
-// The runtime directory: what is taken for one, and what becomes of a server whose directory is played with.
+// The runtime directory: which ones are accepted, and changes to it while a server runs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,28 +11,28 @@ const refused = (dir) => {
 	return stderr;
 };
 
-scenario('what is no directory of one\'s own is refused', { start: false, mayHaveDied: true }, async (server) => {
+scenario('a directory of another user, and other files, are refused', { start: false, mayHaveDied: true }, async (server) => {
 	const [real, link, file] = ['real', 'link', 'file'].map((name) => path.join(server.root, name));
 	mkdirSync(real, { mode: 0o755 });
 	symlinkSync(real, link);
 	writeFileSync(file, '');
 	for (const dir of [link, `${link}/`, `${link}//`, `${link}/.`, `${link}/./`, file]) assert.match(refused(dir), /is not a directory of this user/, dir);
 	assert.match(refused(`${file}/`), /is not a directory of this user/);
-	assert.deepEqual(readdirSync(real), [], 'nothing was made there');
-	assert.equal(statSync(real).mode & 0o777, 0o755, 'nor changed');
+	assert.deepEqual(readdirSync(real), [], 'no file is created');
+	assert.equal(statSync(real).mode & 0o777, 0o755, 'the mode is unchanged');
 	if (process.getuid() !== 0) return;
 	chownSync(real, 65534, 65534);
 	assert.match(refused(real), /is not a directory of this user/);
 });
 
-scenario('a directory that others can write to', { start: false }, async (server) => {
+scenario('a directory that other users can write to', { start: false }, async (server) => {
 	mkdirSync(server.dir);
 	chmodSync(server.dir, 0o777);
 	mkdirSync(path.join(server.dir, 'sessions'));
 	assert.match(refused(server.dir), /others can write to it/);
-	assert.equal(statSync(server.dir).mode & 0o777, 0o777, 'it is for people to look at');
+	assert.equal(statSync(server.dir).mode & 0o777, 0o777, 'the mode is unchanged');
 	rmSync(path.join(server.dir, 'sessions'), { recursive: true });
-	// There is nothing in it; and one that others can read is made narrower. Slashes do not matter.
+	// It is empty now. A directory that other users can read is made private. Slashes do not matter.
 	server.dir = `${server.dir}//`;
 	await server.start();
 	assert.equal(statSync(server.dir).mode & 0o777, 0o700);
@@ -43,7 +43,7 @@ scenario('a directory that others can write to', { start: false }, async (server
 	await server.session({ id: 's' });
 });
 
-scenario('a directory that is replaced under a server', {}, async (server) => {
+scenario('a directory that is replaced while a server runs', {}, async (server) => {
 	await server.session({ id: 's' });
 	const moved = path.join(server.root, 'moved');
 	renameSync(server.dir, moved);

@@ -1,11 +1,11 @@
-// The published client's terminal addon, on a terminal without a screen: it knows nothing of our extensions.
+// The published client's terminal addon, on a headless terminal: it does not use our extensions.
 import assert from 'node:assert/strict';
 import xterm from '@xterm/headless';
 import { authorize, sdk, transports } from '../sandbox/sdk.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** A terminal with the addon, connected to a session. */
+/** A terminal with the addon, attached to a session. */
 class Viewer {
 	constructor(server, sessionId, { cols = 80, rows = 24 } = {}) {
 		authorize(server);
@@ -26,7 +26,7 @@ class Viewer {
 		server.clients.add(this);
 	}
 
-	/** Everything that is above the screen and on it. */
+	/** All lines of the scrollback and the screen. */
 	get lines() {
 		const { active } = this.terminal.buffer;
 		return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true));
@@ -53,7 +53,7 @@ class Viewer {
 	}
 }
 
-/** Commands in the same session, by the same client. */
+/** Commands in the same session, with the same client. */
 function commandsOf(server) {
 	return transports.HTTP(server).commands;
 }
@@ -77,7 +77,7 @@ scenario('the addon shows output, types and resizes', async (server) => {
 	assert.deepEqual(viewer.errors, []);
 });
 
-scenario('what was there is shown to who comes later, and both see the same', async (server) => {
+scenario('a later viewer gets the existing screen, and both show the same', async (server) => {
 	await server.session({ id: 's' });
 	const first = new Viewer(server, 's');
 	await first.connected();
@@ -91,17 +91,17 @@ scenario('what was there is shown to who comes later, and both see the same', as
 			Array.from({ length: 100 }, (_, i) => `line-${i + 1}`));
 	second.type('echo from-the-second\r');
 	await first.shows(/^from-the-second$/m);
-	await until('the same picture', () => first.text === second.text);
+	await until('the same screen', () => first.text === second.text);
 });
 
-scenario('the addon comes back after the server was killed: nothing is lost, nothing doubled', async (server) => {
+scenario('the addon reconnects after kill -9: nothing is lost or duplicated', async (server) => {
 	await server.session({ id: 's' });
 	const viewer = new Viewer(server, 's');
 	await viewer.connected();
 	viewer.type('for i in $(seq 1 400); do echo "line-$i"; sleep 0.01; done; echo all-of-them\r');
 	await viewer.shows(/^line-50$/m);
 	await server.kill('SIGKILL');
-	await until('loss of the connection', () => viewer.addon.state === 'disconnected');
+	await until('the loss of the connection', () => viewer.addon.state === 'disconnected');
 	await server.start();
 	await viewer.connected();
 	await viewer.shows(/^all-of-them$/m);
@@ -121,7 +121,7 @@ scenario('the terminal and execute share one shell', {}, async (server) => {
 	assert.deepEqual([result.stdout, result.stderr, result.exitCode], ['seen-by-people', 'and-errors', 0]);
 	await viewer.shows(/^seen-by-people$/m);
 	await viewer.shows(/^and-errors$/m);
-	assert.match(viewer.text, /echo seen-by-people; echo and-errors >&2; variable=set-by-execute/, 'the command as if typed');
+	assert.match(viewer.text, /echo seen-by-people; echo and-errors >&2; variable=set-by-execute/, 'the command looks typed');
 	viewer.type('echo "$variable"\r');
 	await viewer.shows(/^set-by-execute$/m);
 
@@ -129,7 +129,7 @@ scenario('the terminal and execute share one shell', {}, async (server) => {
 	await viewer.shows(/^done$/m);
 	assert.equal((await commands.execute('pwd; echo $TYPED', 's')).stdout, '/usr\nyes');
 
-	// A half-typed line is there again after a command.
+	// A half-typed line is restored after a command.
 	viewer.type('echo half');
 	await viewer.shows(/echo half$/m);
 	assert.equal((await commands.execute('echo meanwhile', 's')).stdout, 'meanwhile');
@@ -138,7 +138,7 @@ scenario('the terminal and execute share one shell', {}, async (server) => {
 	assert.doesNotMatch(viewer.text, /[\u0000-\u0008]/);
 });
 
-scenario('the end of the shell is told', async (server) => {
+scenario('the end of the shell is reported', async (server) => {
 	await server.session({ id: 's' });
 	const viewer = new Viewer(server, 's');
 	await viewer.connected();

@@ -1,4 +1,4 @@
-// Buckets as directories: mountBucket() of the published client's Sandbox class, by s3fs, from a store beside the server.
+// Buckets as directories: mountBucket() of the published client's Sandbox class, with s3fs and a local store.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { scenario } from './lib/server.mjs';
 import { Store } from './lib/store.mjs';
 import { until } from './lib/until.mjs';
 
-/** Rooms have no /dev/fuse. */
+/** Sandboxes have no /dev/fuse. */
 const skip = existsSync('/dev/fuse') && process.env.RINGSIDE_ISOLATED !== '1' ? false : 'there is no /dev/fuse';
 const credentials = { accessKeyId: 'KEY5ec7e7', secretAccessKey: 'SECRET5ec7e7' };
 const mountsBelow = (dir) => readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(` ${dir}/`));
 const passwords = () => readdirSync('/tmp').filter((name) => name.startsWith('.passwd-s3fs-'));
-/** The client leaves the log of each mount. */
+/** The client leaves a log for each mount. */
 const logs = () => readdirSync('/tmp').filter((name) => name.startsWith('.s3fs-log-'));
 const logsBefore = logs();
 after(() => { for (const name of logs()) if (!logsBefore.includes(name)) rmSync(path.join('/tmp', name), { force: true }); });
@@ -39,7 +39,7 @@ for (const transport of ['http', 'websocket', 'rpc'])
 			assert.equal(mountsBelow(server.cwd).length, 1);
 			assert.equal(passwords().length, before.length + 1);
 
-			// What is in the store is there; what is written there is in the store.
+			// Objects of the store are files, and written files are objects.
 			const run = async (command) => {
 				const result = await sandbox.exec(command, { cwd: at });
 				assert.equal(result.exitCode, 0, `${command}: ${result.stderr}`);
@@ -57,10 +57,10 @@ for (const transport of ['http', 'websocket', 'rpc'])
 			await run('rm there.txt; mv numbers others');
 			assert.deepEqual([store.objects.has('b/there.txt'), store.objects.has('b/numbers'), store.objects.has('b/others')], [false, false, true]);
 
-			// The server may die meanwhile: the mount does not.
+			// The mount survives the server.
 			await server.kill('SIGKILL');
 			await server.start();
-			assert.equal(await readFile(path.join(at, 'made/file'), 'utf8'), 'inside\n'); // not at once: the store is in this process
+			assert.equal(await readFile(path.join(at, 'made/file'), 'utf8'), 'inside\n'); // asynchronous: the store is in this process
 			if (transport === 'http') assert.equal(await run('cat made/file'), 'inside');
 			assert.ok(!server.stderr.includes('SECRET5ec7e7'), 'credentials are not logged');
 			if (transport === 'http') {
@@ -75,7 +75,7 @@ for (const transport of ['http', 'websocket', 'rpc'])
 		}
 	});
 
-scenario('a bucket that cannot be mounted leaves nothing', { skip }, async (server) => {
+scenario('a failed mount leaves nothing', { skip }, async (server) => {
 	const store = await new Store({ misbehave: async (request, count, response) => {
 		for await (const chunk of request) void chunk;
 		response.writeHead(403, { 'Content-Type': 'application/xml' });
@@ -96,5 +96,5 @@ scenario('a bucket that cannot be mounted leaves nothing', { skip }, async (serv
 		namespace.disconnect();
 		await store.close();
 	}
-	await until('nothing of it runs', () => spawnSync('pgrep', ['-f', at]).status !== 0);
+	await until('the end of its processes', () => spawnSync('pgrep', ['-f', at]).status !== 0);
 });

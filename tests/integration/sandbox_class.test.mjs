@@ -1,4 +1,4 @@
-// The whole Sandbox class of the published client, as a Worker uses it, with our server for its container.
+// The complete Sandbox class of the published client, as a Worker uses it, with our server as its container.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,12 +12,12 @@ import { long } from './lib/soak.mjs';
 import { tidy, together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-const kept = ['sandbox-box']; // the default session of the sandbox
+const kept = ['sandbox-box']; // the sandbox's default session
 const shared = together({}, { keep: kept });
 
 /**
- * A test over each transport. fresh: the default session is a new one; only: over this transport, and over the others in ./test --all,
- * where what is asked for is dear and known to come over each (sandbox_client, context, rpc).
+ * A test over each transport. fresh: with a new default session. only: over this transport alone, unless ./test --all runs:
+ * for expensive calls that sandbox_client, context and rpc test over each transport.
  */
 function sandboxes(name, body, { fresh, only, ...options } = {}) {
 	shared(name, options, async (server) => {
@@ -67,7 +67,7 @@ sandboxes('exec in the default session', async (sandbox, server) => {
 	assert.equal((await sandbox.exec('pwd; echo $SEEN')).stdout, '/usr\nby the next');
 	assert.equal((await sandbox.exec('pwd; echo $X', { cwd: '/', env: { X: 'once' } })).stdout, '/\nonce');
 
-	// A new object finds its session.
+	// A new object uses the same session.
 	const elsewhere = namespaceOf(server);
 	const again = sdk.getSandbox(elsewhere, 'box');
 	await elsewhere.started('box');
@@ -93,7 +93,7 @@ sandboxes('exec with callbacks, and as a stream', async (sandbox) => {
 	assert.deepEqual([events.at(-1).type, events.at(-1).exitCode], ['complete', 0]);
 
 	const ended = await failure(sandbox.exec('exit 3', { stream: true, onOutput() {} }));
-	assert.match(ended.message, /shell has ended/, 'an event of an error has its text in data');
+	assert.match(ended.message, /shell has ended/, 'an error event has its text in data');
 	assert.equal((await sandbox.exec('echo again')).stdout, 'again');
 });
 
@@ -107,7 +107,7 @@ sandboxes('sessions of its own', async (sandbox, server) => {
 
 	await session.setEnvVars({ TOKEN: 'it\'s "quoted" $HOME', NAME: undefined });
 	assert.equal((await session.exec('printf "%s|%s" "$TOKEN" "${NAME-unset}"')).stdout, 'it\'s "quoted" $HOME|unset');
-	assert.equal((await sandbox.exec('echo "<$NAME$TOKEN$count>"')).stdout, '<>', 'apart from the default one');
+	assert.equal((await sandbox.exec('echo "<$NAME$TOKEN$count>"')).stdout, '<>', 'sessions are separate');
 
 	const twice = await failure(sandbox.createSession({ id: 'mine' }));
 	assert.equal(twice.name, 'SessionAlreadyExistsError');
@@ -136,7 +136,7 @@ sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server
 		onOutput(stream, data) { output[stream] += data; },
 		onExit(value) { code = value; },
 	});
-	await until('exit', () => code !== undefined);
+	await until('the exit', () => code !== undefined);
 	assert.equal(code, 6);
 	assert.deepEqual(output, { stdout: 'to stdout\n', stderr: 'to stderr\n' });
 	assert.deepEqual(await called.getLogs(), { stdout: 'to stdout\n', stderr: 'to stderr\n' });
@@ -156,7 +156,7 @@ sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server
 	assert.ok(never instanceof sdk.ProcessReadyTimeoutError, never.stack);
 	assert.ok(await failure(slow.waitForExit(100)) instanceof sdk.ProcessReadyTimeoutError);
 	await slow.kill();
-	await until('killed', async () => await slow.getStatus() === 'killed');
+	await until('the status killed', async () => await slow.getStatus() === 'the status killed');
 	assert.deepEqual(await slow.waitForExit(10_000), { exitCode: 143 });
 
 	const early = await failure((await sandbox.startProcess('echo something else')).waitForLog('ready', 10_000));
@@ -183,7 +183,7 @@ sandboxes('a process that serves a port', async (sandbox, server) => {
 	const never = await failure(web.waitForPort(port, { path: '/other', timeout: 400, interval: 100 }));
 	assert.ok(never instanceof sdk.ProcessReadyTimeoutError, never.stack);
 	await web.kill();
-	await until('end', async () => await web.getStatus() === 'killed');
+	await until('the end of the process', async () => await web.getStatus() === 'killed');
 	const early = await failure(web.waitForPort(port, { timeout: 10_000 }));
 	assert.ok(early instanceof sdk.ProcessExitedBeforeReadyError, early.stack);
 }, { only: 'http' });
@@ -213,9 +213,9 @@ sandboxes('its terminal is the shell that exec uses', async (sandbox) => {
 			else text += Buffer.from(data).toString();
 		});
 		webSocket.accept();
-		await until('ready', () => ready);
+		await until('the ready message', () => ready);
 		webSocket.send(new TextEncoder().encode('pwd; stty size; cd /etc\r'));
-		await until(() => `the answer in ${JSON.stringify(text)}`, () => /\/usr\r\n30 90\r\n/.test(text));
+		await until(() => `the output in ${JSON.stringify(text)}`, () => /\/usr\r\n30 90\r\n/.test(text));
 		await until('the new directory', async () => (await sandbox.exec('pwd')).stdout === '/etc');
 	} finally {
 		webSocket.close();
@@ -226,7 +226,7 @@ sandboxes('files, and streams of them', async (sandbox, server) => {
 	const at = (name) => path.join(server.cwd, name);
 	await sandbox.exec(`cd ${server.cwd}`);
 	await sandbox.writeFile('deep/er/text.txt', 'ä €\n');
-	assert.equal(readFileSync(at('deep/er/text.txt'), 'utf8'), 'ä €\n', 'where the shell is');
+	assert.equal(readFileSync(at('deep/er/text.txt'), 'utf8'), 'ä €\n', 'relative to the shell\'s directory');
 	const { content, encoding, isBinary } = await sandbox.readFile('deep/er/text.txt');
 	assert.deepEqual([content, encoding, isBinary], ['ä €\n', 'utf-8', false]);
 	const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i * 31 % 251));
@@ -251,7 +251,7 @@ sandboxes('files, and streams of them', async (sandbox, server) => {
 	assert.deepEqual([missing.name, missing.code], ['FileNotFoundError', 'FILE_NOT_FOUND']);
 	const directory = await failure(sandbox.deleteFile(at('one')));
 	assert.match(directory.message, /Cannot delete directory/);
-	// In a session of its own, where that is.
+	// Relative to the directory of another session.
 	const session = await sandbox.createSession({ id: 'own', cwd: at('one') });
 	await session.writeFile('here', 'own');
 	assert.equal(readFileSync(at('one/here'), 'utf8'), 'own');
@@ -268,7 +268,7 @@ sandboxes('watching, and what has changed meanwhile', async (sandbox, server) =>
 			if (event.eventType === 'delete') break;
 		}
 	})();
-	await until('watching', () => seen[0]?.type === 'watching');
+	await until('the start of the watch', () => seen[0]?.type === 'the start of the watch');
 	writeFileSync(at('a.js'), '');
 	writeFileSync(at('a.ts'), '');
 	rmSync(at('a.ts'));
@@ -305,7 +305,7 @@ sandboxes('code, in contexts', async (sandbox) => {
 	const said = [];
 	const first = await sandbox.runCode('x = 41\nprint("out")\nx + 1', { context, onStdout: ({ text }) => { said.push(text); } });
 	assert.deepEqual([first.logs.stdout.join(''), first.results[0].text, said.join('')], ['out\n', '42', 'out\n']);
-	assert.equal((await sandbox.runCode('x', { context })).results[0].text, '41', 'it keeps what it has made');
+	assert.equal((await sandbox.runCode('x', { context })).results[0].text, '41', 'variables are kept');
 	const failed = await sandbox.runCode('1 / 0', { context });
 	assert.equal(failed.error.name, 'ZeroDivisionError');
 	const events = await eventsOf(await sandbox.runCodeStream('print("streamed")', { context }));
@@ -320,7 +320,7 @@ sandboxes('code, in contexts', async (sandbox) => {
 	assert.match(gone.message, /no context /, 'over a WebSocket a stream has a plain error, which quotes it');
 }, { only: 'rpc' });
 
-/** The client has its archives there before they go into the bucket. */
+/** The client stores archives there before it uploads them. */
 const noArchives = (() => {
 	try {
 		accessSync('/var/backups', constants.W_OK);
@@ -350,7 +350,7 @@ sandboxes('a backup, by way of its bucket', async (sandbox, server) => {
 	rmSync(`/var/backups/${backup.id}.sqsh`, { force: true });
 }, { skip: noArchives, only: 'rpc' });
 
-scenario('tunnels are not available, and it says so', async (server) => {
+scenario('tunnels are not available, and the error says so', async (server) => {
 	const namespace = namespaceOf(server, { SANDBOX_TRANSPORT: 'rpc' });
 	const sandbox = sdk.getSandbox(namespace, 'box');
 	await namespace.started('box');

@@ -1,4 +1,4 @@
-// The published client of the Sandbox container, over HTTP and over its WebSocket, against our server.
+// The published client of the Sandbox container, over HTTP and over its WebSocket, with our server.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -12,7 +12,7 @@ import { until, within } from './lib/until.mjs';
 const sessionless = '__DISABLE_SESSION__';
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 
-/** The error that a promise must end with. */
+/** Returns the error that a promise must reject with. */
 async function failure(promise) {
 	let value;
 	try {
@@ -23,7 +23,7 @@ async function failure(promise) {
 	return assert.fail(`it did not fail: ${JSON.stringify(value)}`);
 }
 
-/** The client's own error for it: of that class, code and status, with what the server said. */
+/** Assert that the client rejects with its own error of this class, code and status, and with the server's context. */
 async function fails(promise, name, code, status) {
 	const error = await failure(promise);
 	assert.equal(error.name, name, error.stack);
@@ -54,7 +54,7 @@ function clients(name, body) {
 	});
 }
 
-/** A stream refuses differently: over HTTP with the client's error, over its WebSocket with a plain one that quotes it. */
+/** Streams fail differently: over HTTP with the client's error, over its WebSocket with a plain one that quotes it. */
 async function streamFails(promise, transport, status, code) {
 	const error = await failure(promise);
 	if (transport === 'HTTP') {
@@ -104,7 +104,7 @@ clients('sessions are created, told apart and deleted', async (client, server) =
 	assert.match(gone.timestamp, iso);
 	assert.deepEqual((await server.api.list()).data, ['one']);
 	const missing = await fails(client.utils.deleteSession('two'), 'SandboxError', 'INTERNAL_ERROR', 500);
-	assert.equal(missing.message, 'Session not found', 'which clients look for');
+	assert.equal(missing.message, 'Session not found', 'clients compare this text');
 	await fails(client.utils.createSession({ id: '../x' }), 'ValidationFailedError', 'VALIDATION_FAILED', 400);
 });
 
@@ -140,7 +140,7 @@ clients('a command\'s result is exact, but for the last newline where there is a
 		assert.ok(result.exitCode > 0 && result.stderr.length > 0, JSON.stringify(result));
 	}
 	assert.equal((await client.commands.execute('nosuchcommand_at_all', sessionless)).exitCode, 127);
-	assert.equal((await client.commands.execute('echo well', 's')).stdout, 'well', 'and the shell lives');
+	assert.equal((await client.commands.execute('echo well', 's')).stdout, 'well', 'the shell survives');
 });
 
 clients('cwd, env and the state of the session', async (client, server) => {
@@ -153,7 +153,7 @@ clients('cwd, env and the state of the session', async (client, server) => {
 
 	assert.equal(await out('pwd; echo $ONCE', { cwd: '/', env: { ONCE: 'a $b "c" \'d\'\nsecond' } }),
 		'/\na $b "c" \'d\' second');
-	assert.equal(await out('pwd; echo "<$ONCE>"'), `${server.cwd}/inner\n<>`, 'neither leaks');
+	assert.equal(await out('pwd; echo "<$ONCE>"'), `${server.cwd}/inner\n<>`, 'neither affects the session');
 
 	assert.equal((await client.commands.execute('pwd; echo "<$KEPT>"', sessionless, { cwd: '/usr' })).stdout, '/usr\n<>\n');
 	const nowhere = await failure(client.commands.execute('pwd', sessionless, { cwd: `${server.cwd}/gone` }));
@@ -180,10 +180,10 @@ clients('a timeout ends the command, and neither the shell nor what comes next',
 		if (result) {
 			assert.equal(result.exitCode, 124, JSON.stringify(result));
 			assert.equal(result.success, false);
-			assert.equal(result.stdout, 'before\n', 'what there was is kept');
+			assert.equal(result.stdout, 'before\n', 'partial output is kept');
 		}
 		assert.ok(Date.now() - started < 290_000, 'it waited for the command');
-		await until('end of the command', () => !server.leftovers().some((pid) => cmdline(pid).startsWith('sleep')));
+		await until('the end of the command', () => !server.leftovers().some((pid) => cmdline(pid).startsWith('sleep')));
 	}
 	assert.equal((await client.commands.execute('echo $here', 's')).stdout, 'still');
 	assert.equal((await client.commands.execute('echo next', sessionless)).stdout, 'next\n');
@@ -269,7 +269,7 @@ clients('processes: started, listed, read, followed, killed', async (client, ser
 	assert.ok(list.processes.some(({ id, status }) => id === quick.processId && status === 'failed'));
 	const killed = await processes.killProcess('my-own');
 	assert.deepEqual([killed.success, killed.processId], [true, 'my-own']);
-	const after = await until('end of the process', async () => {
+	const after = await until('the end of the process', async () => {
 		const { process: now } = await processes.getProcess('my-own');
 		return now.status !== 'running' && now;
 	});
@@ -282,10 +282,10 @@ clients('processes: started, listed, read, followed, killed', async (client, ser
 	assert.equal(all.success, true);
 	assert.equal(all.cleanedCount, several.length);
 	for (const { processId } of several)
-		await until('end of each', async () => (await processes.getProcess(processId)).process.status === 'killed');
+		await until('the end of each', async () => (await processes.getProcess(processId)).process.status === 'killed');
 });
 
-// Not yet: a process does not take over its session's state.
+// Not yet supported: a process does not change the state of its session.
 const later = () => {};
 clients('processes of a session have its directory and environment', async (client, server) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
@@ -341,7 +341,7 @@ clients('ports are waited for', async (client, server, transport) => {
 	const late = net.createServer((socket) => socket.destroy());
 	await new Promise((resolve) => { late.listen(port, '127.0.0.1', resolve); });
 	try {
-		const events = await within('ready', watch);
+		const events = await within('the readiness', watch);
 		assert.deepEqual(events.map(({ type }) => type), ['watching', 'ready']);
 		for (const event of events) assert.equal(event.port, port);
 	} finally {

@@ -1,6 +1,6 @@
-// ring/scan speaks the dialect of xterm.js: it finds the places between two sequences and two characters
-// exactly where xterm.js's parser is in its ground state, it takes for a query whatever xterm.js answers,
-// and what is replayed without the queries draws the same screen and asks nothing.
+// ring/scan speaks the dialect of xterm.js: its cuts between sequences and characters are exactly the offsets where the
+// parser of xterm.js is in its ground state, everything that xterm.js answers is a query, and output without queries draws
+// the same screen and causes no replies.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const driver = path.join(binaries, 'tests/scan_driver');
 const bytes = (text) => Buffer.from(text, 'latin1');
 const escaped = (buffer) => JSON.stringify(buffer.toString('latin1'));
 
-/** xterm.js, fed synchronously; its parser's state and its answers are looked at after every byte. */
+/** xterm.js, fed synchronously; parser state and replies are checked after every byte. */
 class Reference {
 	constructor() {
 		this.terminal = new xterm.Terminal({
@@ -30,13 +30,13 @@ class Reference {
 		input.onColor((events) => { if (events.some(({ type }) => type === 0)) answer(); });
 	}
 
-	/** Returns a 1 for every prefix that ends in the ground state, and where answers were caused. */
+	/** Returns a 1 for every prefix that ends in the ground state, and the offsets that caused replies. */
 	feed(output) {
 		const answers = [];
 		let cuts = '1';
 		let from = 0;
 		for (let to = 1; to <= output.length; to += 1) {
-			// Always from where a character begins: cut in the middle, the decoder makes mistakes.
+			// Always from the start of a character: the decoder fails if it is cut.
 			this.decoder.clear();
 			const count = this.decoder.decode(output.subarray(from, to), this.codes);
 			const partial = this.decoder.interim[0] !== 0;
@@ -67,7 +67,7 @@ class Reference {
 	}
 }
 
-/** What scan says of each output. */
+/** The results of scan for each output. */
 function scan(outputs) {
 	const { status, stdout, stderr, error } = spawnSync(driver, {
 		input: outputs.map((output) => `${output.toString('hex')}\n`).join(''),
@@ -88,7 +88,7 @@ function scan(outputs) {
 	});
 }
 
-/** A way into each state of xterm.js, and what the state's number is. */
+/** A sequence that leads to each state of xterm.js, and the number of the state. */
 const states = [
 	['GROUND', ''], ['ESCAPE', '\x1b'], ['ESCAPE_INTERMEDIATE', '\x1b('], ['CSI_ENTRY', '\x1b['],
 	['CSI_PARAM', '\x1b[1'], ['CSI_INTERMEDIATE', '\x1b[1$'], ['CSI_IGNORE', '\x1b[1?'],
@@ -96,7 +96,7 @@ const states = [
 	['DCS_IGNORE', '\x1bP1?'], ['DCS_INTERMEDIATE', '\x1bP$'], ['DCS_PASSTHROUGH', '\x1bP$q'],
 ].map(([name, way], state) => ({ name, way: bytes(way), state }));
 
-/** Every ASCII byte, every C1 control, and characters of all lengths, whole, cut and wrong. */
+/** Every ASCII byte, every C1 control, and characters of all lengths: complete, cut and invalid. */
 const characters = [
 	...Array.from({ length: 0x80 }, (_, c) => Buffer.of(c)),
 	...Array.from({ length: 0x20 }, (_, c) => Buffer.of(0xc2, 0x80 + c)),
@@ -106,7 +106,7 @@ const characters = [
 		'\xf0\x9f', '\xf0\x9f\x98', '\xf4', '\xf7', '\xf8', '\xfe', '\xff'].map(bytes),
 ];
 
-/** One of each kind that the table tells apart. */
+/** One of each class that the table distinguishes. */
 const kinds = ['a', 'm', '\\', '[', ']', 'P', 'X', '^', '0', ';', ':', '?', '$', ' ', '\x7f', '\0', '\x07', '\x18',
 	'\x1a', '\x1b', '\xc2\x84', '\xc2\x90', '\xc2\x98', '\xc2\x9b', '\xc2\x9c', '\xc2\x9d', '\xc3\xa9', '\xef\xbb\xbf',
 	'\xe2\x80', '\xff'].map(bytes);
@@ -123,7 +123,7 @@ function compare(outputs) {
 	});
 }
 
-test('the ways into the states are what they are said to be', () => {
+test('the sequences lead to their states', () => {
 	const reference = new Reference();
 	for (const { name, way, state } of states) {
 		reference.parser.reset();
@@ -132,12 +132,12 @@ test('the ways into the states are what they are said to be', () => {
 	}
 });
 
-test('every character in every state, whatever follows it', () => {
+test('every character in every state, with any successor', () => {
 	compare(states.flatMap(({ way }) => characters.flatMap((character) => kinds
 		.map((kind) => Buffer.concat([way, character, kind, bytes('m')])))));
 });
 
-test('any three kinds of characters in every state', () => {
+test('any three classes of characters in every state', () => {
 	compare(states.flatMap(({ way }) => kinds.flatMap((first) => kinds.flatMap((second) => kinds
 		.map((third) => Buffer.concat([way, first, second, third]))))));
 });
@@ -153,7 +153,7 @@ function random(seed) {
 	};
 }
 
-/** Output of sequences that are mostly well-formed, with something wrong thrown in now and then. */
+/** Mostly well-formed sequences, with occasional errors. */
 function compose(below) {
 	const pick = (...choices) => choices[below(choices.length)];
 	const several = (most, make) => Array.from({ length: below(most + 1) }, make).join('');
@@ -185,7 +185,7 @@ function compose(below) {
 		}
 		output += part;
 	}
-	// So that nothing is unfinished, for what is would not be shown yet.
+	// So that nothing is incomplete: that would not be drawn yet.
 	return bytes(`${output}\x18`);
 }
 
@@ -197,9 +197,9 @@ function expectSameMeaning(live, replayed, output, { cuts, replay, ranges }) {
 			`xterm.js answers byte ${at} of ${escaped(output)}`);
 	}
 	assert.deepEqual(replayed.feed(replay).answers, [], `xterm.js answers ${escaped(replay)} in place of ${escaped(output)}`);
-	// What is too long to be judged is hidden, whatever it draws; so are controls between ESC and ] or P.
+	// A sequence that is too long to be classified is hidden, whatever it draws; so are controls between ESC and ] or P.
 	if (!ranges.some(({ muted }) => muted) && !/\x1b[^ -~]+[\]P]/.test(output.toString('latin1'))) {
-		assert.ok(replayed.screen() === live.screen(), `${escaped(replay)} draws something else than ${escaped(output)}`);
+		assert.ok(replayed.screen() === live.screen(), `${escaped(replay)} draws another screen than ${escaped(output)}`);
 	}
 	return got.answers.length;
 }
@@ -215,7 +215,7 @@ test('random output', () => {
 		live.reset();
 		replayed.reset();
 	});
-	assert.ok(answers > 3000, `only ${answers} questions were among it`);
+	assert.ok(answers > 3000, `only ${answers} queries occurred`);
 });
 
 test('random bytes', () => {

@@ -1,5 +1,5 @@
-// The server's screen is xterm.js' screen: for recordings of real programs, for streams written by hand, and
-// for output at random. A snapshot brings a terminal to the same screen, wherever it is taken.
+// The server's screen equals that of xterm.js: for recordings of real programs, for handwritten streams, and for random
+// output. A snapshot restores the same screen in a terminal, wherever it is taken.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { loadCorpus } from '../corpus/load.mjs';
@@ -7,7 +7,7 @@ import { Random, step } from '../lib/grammar.mjs';
 import { difference, Ours, Reference, restorable } from '../lib/screen.mjs';
 import { times } from './lib/soak.mjs';
 
-/* Streams that repeat a character more often than is worth it: the scrollback has fewer of them. */
+/* Streams that repeat a character excessively: the scrollback gets fewer of them. */
 const HUGE = ['csi-huge-numbers'];
 const ALL = 1000000;
 const only = process.env.SCREEN_ONLY;
@@ -15,7 +15,7 @@ const corpus = loadCorpus().filter(({ name }) => !only || only.split(',').includ
 corpus.forEach((stream) => { stream.scrollback = HUGE.includes(stream.name) ? 0 : 100; });
 
 const ours = new Ours();
-const scout = new Ours(); // which looks ahead
+const scout = new Ours(); // reads ahead
 after(() => {
 	ours.end();
 	scout.end();
@@ -29,7 +29,7 @@ function assertSame(mine, theirs, where) {
 		assert.fail(`${where()}\n  ${JSON.stringify(found.ours)}\n  ${JSON.stringify(found.theirs)}`);
 }
 
-/** The steps with their output cut into pieces at random. */
+/** Cut the output of the steps into random pieces. */
 function split(steps, random) {
 	return steps.flatMap(({ bytes, resize }) => {
 		const pieces = [];
@@ -46,7 +46,7 @@ function take(screen, { bytes, resize }) {
 	return resize ? screen.resize(...resize) : screen.feed(bytes);
 }
 
-test('recordings and streams by hand draw what they draw in xterm.js', async () => {
+test('recordings and handwritten streams draw the same as in xterm.js', async () => {
 	for (const { name, cols, rows, scrollback, steps } of corpus) {
 		const theirs = new Reference(cols, rows, scrollback);
 		ours.start(cols, rows, scrollback);
@@ -65,7 +65,7 @@ test('recordings and streams by hand draw what they draw in xterm.js', async () 
 	}
 });
 
-/** Both take output at random, until the deadline. */
+/** Feed random output to both, until the deadline. */
 async function fuzz(seed, resizes, milliseconds) {
 	const random = new Random(seed);
 	const until = Date.now() + milliseconds;
@@ -73,7 +73,7 @@ async function fuzz(seed, resizes, milliseconds) {
 	while (Date.now() < until) {
 		const began = random.state;
 		const [cols, rows] = [2 + random.below(24), 1 + random.below(12)];
-		/* With little room, xterm.js fails to lay lines out anew. */
+		/* With a small scrollback, xterm.js rewraps lines incorrectly. */
 		const scrollback = random.pick(resizes ? [50, 1000] : [0, 3, 10, 50, 1000]);
 		const log = [];
 		const theirs = new Reference(cols, rows, scrollback);
@@ -97,32 +97,32 @@ async function fuzz(seed, resizes, milliseconds) {
 const seed = Number(process.env.SCREEN_SEED ?? 1);
 const seconds = times(1, 60, 'SCREEN_SECONDS');
 
-test('output at random draws what it draws in xterm.js', async (t) => {
+test('random output draws the same as in xterm.js', async (t) => {
 	t.diagnostic(`${await fuzz(seed, false, seconds * 1000)} rounds`);
 });
 
-test('so it does with resizes', async (t) => {
+test('the same with resizes', async (t) => {
 	t.diagnostic(`${await fuzz(seed + 1, true, seconds * 1000)} rounds`);
 });
 
-/** A terminal that has taken a snapshot; first: what it has taken before. */
+/** A terminal with a snapshot; first: earlier output. */
 function restored({ cols, rows, scrollback }, snapshot, first = []) {
 	const terminal = new Reference(cols, rows, scrollback);
 	if (first.length > 0)
 		terminal.feed(first);
 	terminal.replies = '';
-	assert.ok(terminal.feed(snapshot), 'the snapshot is too much for xterm.js');
-	assert.equal(terminal.replies, '', 'a snapshot asks nothing');
+	assert.ok(terminal.feed(snapshot), 'xterm.js cannot process the snapshot');
+	assert.equal(terminal.replies, '', 'a snapshot causes no replies');
 	return terminal;
 }
 
-/** Counts what is the same, and collects what is not. */
+/** Counts equal lines, and collects differences. */
 class Tally {
 	total = 0;
 	failures = [];
 
 	check(mine, theirs, where) {
-		/* A title and a blinking cursor that the program has not asked for are what the terminal had before. */
+		/* If the program has set no title or blinking cursor, the terminal keeps its own. */
 		for (const [i, line] of theirs.entries()) {
 			if (line === 'title ' || line === 'icon ')
 				mine[i] = line;
@@ -138,7 +138,7 @@ class Tally {
 		return !found;
 	}
 
-	/** So many must be the same. The first that is not is told, of each stream. */
+	/** Assert this share of equal lines; prints the first difference of each stream. */
 	report(t, share = 1) {
 		const same = this.total - this.failures.length;
 		t.diagnostic(`${same} of ${this.total} the same (${(100 * same / this.total).toFixed(3)} %)`);
@@ -154,14 +154,14 @@ class Tally {
 const SMALL = times(12, 300);
 const CUTS = times(6, 40, 'SCREEN_CUTS');
 
-/** Offsets of the stream's output at which to cut it: all, or some at random. */
+/** Offsets at which to cut the stream's output: all, or random ones. */
 function cutsOf(length, random) {
 	if (length <= SMALL)
 		return new Set(Array.from({ length }, (_, i) => i));
 	return new Set(Array.from({ length: CUTS }, () => random.below(length)));
 }
 
-/** For each byte of the steps' output, whether a sequence or character ends there, or none is under way. */
+/** For each byte of the steps' output, whether no sequence or character is incomplete after it. */
 async function groundsOf({ cols, rows, steps }) {
 	scout.start(cols, rows, 0);
 	const grounds = [];
@@ -175,8 +175,8 @@ async function groundsOf({ cols, rows, steps }) {
 }
 
 /**
- * Cut the stream: at each cut a terminal takes the snapshot, and what comes from there on up to the next cut
- * behind which nothing is left unfinished. prepare: what the terminal has taken before.
+ * Cut the stream: at each cut a terminal gets the snapshot, and then the output up to the next cut without an incomplete
+ * sequence. prepare: earlier output of the terminal.
  */
 async function cut(stream, tally, { cuts, prepare = () => [] }) {
 	const { name, scrollback } = stream;
@@ -184,8 +184,8 @@ async function cut(stream, tally, { cuts, prepare = () => [] }) {
 	const grounds = await groundsOf(stream);
 	const theirs = new Reference(cols, rows, scrollback);
 	ours.start(cols, rows, scrollback);
-	let all = Buffer.alloc(0); // the output so far, of the reference
-	let fed = 0; // of it, what ours has
+	let all = Buffer.alloc(0); // the reference's output so far
+	let fed = 0; // how much of it ours has got
 	let copy = null;
 	let since = 0;
 	const compare = (at, why) => {
@@ -228,7 +228,7 @@ async function cut(stream, tally, { cuts, prepare = () => [] }) {
 	theirs.end();
 }
 
-test('a snapshot is the same screen, wherever it is taken', async (t) => {
+test('a snapshot restores the same screen, wherever it is taken', async (t) => {
 	const tally = new Tally();
 	for (const stream of corpus) {
 		const length = stream.steps.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
@@ -237,7 +237,7 @@ test('a snapshot is the same screen, wherever it is taken', async (t) => {
 	tally.report(t);
 });
 
-test('so it is in a terminal that was used before', async (t) => {
+test('the same in a terminal that was used before', async (t) => {
 	const tally = new Tally();
 	const random = new Random(7);
 	for (const stream of corpus) {
@@ -253,13 +253,13 @@ test('so it is in a terminal that was used before', async (t) => {
 });
 
 /*
- * What output at random comes to and no program: halves of wide characters under others, a wrap where nothing fits, a
- * charset that DECRC has brought from the other buffer. What no bytes bring is taken from the reference first.
+ * Only random output has these: halves of wide characters below others, a wrap where nothing fits, a charset that DECRC has
+ * restored from the other buffer. State that no bytes can restore is copied from the reference.
  */
 const MOSTLY = 0.999;
 
-/** Output at random, a snapshot, and more output at random for both. */
-test('so it is where output is at random, and whatever comes then', async (t) => {
+/** Random output, a snapshot, and more random output for both. */
+test('the same for random output before and after', async (t) => {
 	const tally = new Tally();
 	const random = new Random(seed + 2);
 	const until = Date.now() + seconds * 1000;
@@ -288,7 +288,7 @@ test('so it is where output is at random, and whatever comes then', async (t) =>
 					break;
 				next([theirs, copy]);
 			}
-			assert.ok(theirs.dead || !copy.dead, `${began}: xterm.js fails behind the snapshot only`);
+			assert.ok(theirs.dead || !copy.dead, `${began}: xterm.js fails only after the snapshot`);
 			copy.end();
 		}
 		theirs.end();
@@ -296,7 +296,7 @@ test('so it is where output is at random, and whatever comes then', async (t) =>
 	tally.report(t, MOSTLY);
 });
 
-test('a snapshot of few lines has these', async () => {
+test('a snapshot of few lines has exactly those', async () => {
 	for (const { name, cols, rows, scrollback, steps } of corpus) {
 		const theirs = new Reference(cols, rows, scrollback);
 		let size = { cols, rows, scrollback };
@@ -321,7 +321,7 @@ test('a snapshot of few lines has these', async () => {
 	}
 });
 
-test('a snapshot of what a snapshot has drawn is the same', async () => {
+test('a snapshot of a restored screen is the same', async () => {
 	for (const { name, cols, rows, scrollback, steps } of corpus) {
 		let size = [cols, rows, scrollback];
 		ours.start(...size);
@@ -333,7 +333,7 @@ test('a snapshot of what a snapshot has drawn is the same', async () => {
 		ours.start(...size);
 		ours.feed(first);
 		const second = await ours.snapshot(ALL);
-		/* Titles that were never set are empty ones once they have been put aside. */
+		/* Titles that were never set become empty ones once they were pushed. */
 		const [a, b] = [first, second].map((bytes) => bytes.toString('latin1').replace(/\x1b\][12];\x1b\\/g, ''));
 		assert.equal(escaped(b), escaped(a), name);
 	}

@@ -1,4 +1,4 @@
-// What programs read off a session: its screen, its scrollback, and where something is in them.
+// Reading a session: its screen, its scrollback, and searching in them.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { metric } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** A session whose program prints exactly what it is given, and the screen when that is drawn. */
+/** A session whose program prints exact bytes, and its screen when they have been drawn. */
 class Canvas {
 	constructor(server, id) {
 		Object.assign(this, { server, api: server.api, id, shown: 0 });
@@ -16,7 +16,7 @@ class Canvas {
 	static async open(server, id, { cols = 20, rows = 5 } = {}) {
 		const canvas = new Canvas(server, id);
 		await server.session({ id, cols, rows });
-		// What is typed before it reads would be readline's.
+		// Earlier input would go to readline.
 		await server.api.input(id, 'stty -echo; printf "\\e]2;reads\\a"; while read -r f; do cat "$f"; done\r');
 		await canvas.titled('reads');
 		// A blank screen without scrollback.
@@ -24,7 +24,7 @@ class Canvas {
 		return canvas;
 	}
 
-	/** Resolves with the screen once it has this title. */
+	/** Resolves with the screen when it has this title. */
 	titled(title) {
 		let last;
 		return until(() => `${title} on ${JSON.stringify(last)}`, async () => {
@@ -50,7 +50,7 @@ class Canvas {
 		return answer.text;
 	}
 
-	/** Prints; resolves with the screen once it has been drawn. */
+	/** Print; resolves with the screen when the output has been drawn. */
 	async show(output) {
 		const title = `shown ${this.shown += 1}`;
 		const file = path.join(this.server.cwd, `${this.id}-${this.shown}`);
@@ -96,7 +96,7 @@ scenario('the screen as JSON', async (server) => {
 	assert.deepEqual(texts(back), texts(screen));
 });
 
-scenario('only what has changed', async (server) => {
+scenario('only changes', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	const first = await canvas.show('one\r\ntwo\r\nthree');
 	assert.deepEqual((await canvas.json('screen', { since: first.version })).lines, []);
@@ -117,7 +117,7 @@ scenario('only what has changed', async (server) => {
 		const answer = await canvas.get('screen', { since: before.version });
 		return answer.status === 200 && answer.json;
 	});
-	assert.equal(after.lines.length, 5, 'a version of the server before is taken for one of this');
+	assert.equal(after.lines.length, 5, 'a version of the earlier server is not accepted');
 	assert.deepEqual(texts(after), texts(before));
 });
 
@@ -183,7 +183,7 @@ scenario('the scrollback by absolute lines', async (server) => {
 	const output = await server.api.text('s', some.lines[1].offset);
 	assert.ok(output.startsWith('line 11'), output.slice(0, 40));
 
-	// By default the whole scrollback, a piece at a time.
+	// By default the whole scrollback, in pages.
 	const all = [];
 	for (let from = first; from !== null;) {
 		const piece = await canvas.json('scrollback', { from });
@@ -194,7 +194,7 @@ scenario('the scrollback by absolute lines', async (server) => {
 	assert.deepEqual(all, Array.from({ length: count }, (_, i) => `line ${i}`));
 	assert.equal((await canvas.json('scrollback')).lines[0].line, first);
 
-	// The rows of the screen are lines too.
+	// Rows of the screen are lines too.
 	const last = await canvas.json('scrollback', { from: base - 1, to: base + 2 });
 	assert.deepEqual(last.lines.map(({ row, text }) => [row, text]),
 		[[undefined, 'line 2995'], [0, 'line 2996'], [1, 'line 2997']]);
@@ -208,28 +208,28 @@ scenario('the scrollback by absolute lines', async (server) => {
 	const gone = await canvas.refused(416, 'RANGE_GONE', 'scrollback', { from: base + 6 });
 	assert.deepEqual([gone.context.first, gone.context.screen, gone.context.end], [first, base, base + 5]);
 	if (first > 0) await canvas.refused(416, 'RANGE_GONE', 'scrollback', { from: first - 1 });
-	// What is cleared is gone, and its numbers are not used again.
+	// Cleared lines are gone, and their numbers are not reused.
 	await canvas.show('\u001b[3J');
 	await canvas.refused(416, 'RANGE_GONE', 'scrollback', { from: first });
 });
 
-scenario('old lines are frozen when the session is quiet, and read as ever', { timeout: 100_000 }, async (server) => {
+scenario('old lines are compressed when the session is idle, and can be read as before', { timeout: 100_000 }, async (server) => {
 	const canvas = await Canvas.open(server, 'frozen', { cols: 80, rows: 24 });
 	const count = 4000;
 	const line = (n) => `[${n}/${count}] compiling the object ${(n * 7919) % 1000} of a library that has many of them`;
 	const bytes = () => metric(server, 'screen_bytes');
 	await canvas.show(Array.from({ length: count }, (_, n) => `\u001b[3${n % 8}m${line(n)}\u001b[m\r\n`).join(''));
-	// Packed they would be 110 bytes each.
-	await until('lines that are frozen', async () => await bytes() < count * 60);
+	// Uncompressed they need 110 bytes each.
+	await until('compressed lines', async () => await bytes() < count * 60);
 	const whole = async () => (await canvas.text('scrollback', { format: 'text' })).split('\n').slice(0, count - 23);
 	assert.deepEqual(await whole(), Array.from({ length: count - 23 }, (_, n) => line(n)));
 	const { matches } = await canvas.json('search', { q: `[1321/${count}]` });
 	assert.deepEqual(matches.map(({ text }) => text), [line(1321)]);
-	// A new width has all of them laid out anew, and they are frozen again.
+	// A new width rewraps all lines, and they are compressed again.
 	await canvas.api.call('POST', '/api/session/frozen/resize', { cols: 40, rows: 24 });
-	await until('all lines in two', async () => (await canvas.json('screen')).scrollback.count > count * 1.5);
+	await until('all lines in two rows', async () => (await canvas.json('screen')).scrollback.count > count * 1.5);
 	await canvas.show('more\r\n');
-	await until('lines that are frozen anew', async () => await bytes() < count * 80);
+	await until('compressed lines', async () => await bytes() < count * 80);
 	const found = (await canvas.json('search', { q: `[321/${count}]` })).matches;
 	assert.deepEqual(found.map(({ text }) => text), [line(321)]);
 });
@@ -256,7 +256,7 @@ scenario('searching in lines', async (server) => {
 	assert.deepEqual(next.matches.slice(0, 2).map(({ line }) => line - base), [2, 0]);
 });
 
-scenario('searching in what has left the scrollback', async (server) => {
+scenario('searching in output that has left the scrollback', async (server) => {
 	const canvas = await Canvas.open(server, 's');
 	await canvas.show('\u001b[31mold \u001b[1mneedle\u001b[m\r\n');
 	await canvas.show(`${'hay\r\n'.repeat(50)}new needle\r\n`);
@@ -270,11 +270,11 @@ scenario('searching in what has left the scrollback', async (server) => {
 	assert.deepEqual(older.matches.map(({ text }) => text), ['old needle']);
 });
 
-scenario('patterns that would take others for ever', { timeout: 100_000 }, async (server) => {
+scenario('patterns with exponential backtracking in other engines', { timeout: 100_000 }, async (server) => {
 	const canvas = await Canvas.open(server, 's', { cols: 1000, rows: 50 });
 	await canvas.show('a'.repeat(500_000));
 	for (const q of ['(a*)*b', '(a+)+$b', '(a|aa)+b', '(a?){100}a{100}b', '(.*)(.*)(.*)(.*)(.*)x', 'a{0,255}b']) {
-		let next = {}; // that any of them is answered is the point: they would take years
+		let next = {}; // a result at all is the point: other engines need years
 		for (let requests = 0; next && requests < 3; requests += 1) {
 			({ next } = await canvas.json('search', { q, regex: 1, ...next }));
 		}
@@ -285,17 +285,17 @@ scenario('patterns that would take others for ever', { timeout: 100_000 }, async
 	}
 });
 
-scenario('an ended session still shows its screen', async (server) => {
+scenario('an ended session keeps its screen', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'clear; echo the-$((40+2))-end; exit\r');
-	await until('end of the session', async () => (await server.api.get('s')).state === 'exited');
+	await until('the end of the session', async () => (await server.api.get('s')).state === 'exited');
 	const text = await server.api.raw('GET', '/api/session/s/screen?format=text');
 	assert.match(text.text, /^the-42-end$/m);
 	const { json } = await server.api.raw('GET', '/api/session/s/search?q=the-42');
 	assert.equal(json.matches[0].match, 'the-42');
 });
 
-scenario('a screen in a flood: as of the question, and answered also when the session goes', { timeout: 100_000 }, async (server) => {
+scenario('a screen in a flood: as of the request, also if the session is deleted', { timeout: 100_000 }, async (server) => {
 	const styles = 'while :; do printf "\\e[38;2;%d;%d;%dmab%.0s" {1..3000}; done';
 	await server.session({ id: 'f', cols: 200, rows: 50 });
 	await server.api.input('f', `${styles}\r`);
@@ -316,12 +316,12 @@ scenario('a screen in a flood: as of the question, and answered also when the se
 	await deleted;
 });
 
-scenario('what cannot be looked for is told without a look', { timeout: 100_000 }, async (server) => {
+scenario('invalid searches are refused at once', { timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's' });
 	const order = [];
 	const ask = async (path) => order.push((await server.api.raw('GET', `/api/session/s/${path}`)).status);
 	await server.api.call('POST', '/api/session/s/exec', { command: "yes 'the screen is far behind' | head -c 3000000", waitMs: 60_000 });
-	// All of it is new to the next server.
+	// The next server has parsed nothing of it.
 	await server.restart();
 	const good = ask('screen');
 	await Promise.all(['search?q=(&regex=1', 'search', 'screen?format=none', 'scrollback?cells=1&format=text'].map(ask));

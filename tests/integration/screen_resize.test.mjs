@@ -1,5 +1,5 @@
-// Resizes: the server's screen stays xterm.js' screen, and a snapshot brings a terminal to it, with resizes before and
-// behind where it is taken, which may be in the middle of a sequence. What differs is told as short as it can be.
+// Resizes: the server's screen still equals that of xterm.js, and a snapshot restores it, with resizes before and after it,
+// also within a sequence. A difference is reported with the shortest steps.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { loadCorpus } from '../corpus/load.mjs';
@@ -8,13 +8,13 @@ import { all, describe, differs } from '../lib/rounds.mjs';
 import { Ours } from '../lib/screen.mjs';
 import { times } from './lib/soak.mjs';
 
-const ROUNDS = times(80, 20000, 'SCREEN_RESIZE_ROUNDS'); // at random, of each kind
-const POINTS = times(200, 20000, 'SCREEN_RESIZE_POINTS'); // of the corpus
+const ROUNDS = times(80, 20000, 'SCREEN_RESIZE_ROUNDS'); // random ones of each kind
+const POINTS = times(200, 20000, 'SCREEN_RESIZE_POINTS'); // offsets in the corpus
 
 const ours = new Ours();
 after(() => ours.end());
 
-/* Each of these has differed. [columns, rows, steps]: output, sizes, and null where there is a snapshot. */
+/* Former differences. [columns, rows, steps]: output, sizes, and null for a snapshot. */
 const ONCE = {
 	'half a wide character in the last column, and a wide one behind it':
 		[4, 1, ['\0世', '\x1b[3b', [3, 1], '\0xxxxxxxx', "\x1b[79'~", [2, 1], [5, 1]]],
@@ -60,10 +60,10 @@ for (const [name, [cols, rows, list]] of Object.entries(ONCE))
 const beginning = (random) => ({ cols: 2 + random.below(24), rows: 1 + random.below(12), scrollback: random.pick([50, 1000]) });
 const steps = (random, count) => Array.from({ length: count }, () => step(random, true));
 
-/* One sequence, or one character: a NUL before it is another stretch of text. */
+/* A sequence or a character: a NUL before a character makes it a separate piece of text. */
 const WHOLE = /^(?:\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*\x07|\0[\xc2-\xf4][\x80-\xbf]+)$/;
 
-/** Now and then there is a resize in the middle of a sequence, or of a character. */
+/** Put resizes into the middle of sequences and characters now and then. */
 function interrupted(list, random) {
 	return list.flatMap((next) => {
 		const { bytes } = next;
@@ -74,11 +74,11 @@ function interrupted(list, random) {
 	});
 }
 
-test('output at random and resizes', async (t) => {
+test('random output and resizes', async (t) => {
 	await all(t, ours, ROUNDS, (i, random) => ({ ...beginning(random), steps: interrupted(steps(random, 50), random) }), 1);
 });
 
-/* Some of what is at random no bytes bring: see the end of ring/screen/README.md. */
+/* Some random states cannot be restored by bytes: see the end of ring/screen/README.md. */
 const MOSTLY = 0.998;
 
 test('a snapshot between them', async (t) => {
@@ -86,11 +86,11 @@ test('a snapshot between them', async (t) => {
 		steps: [...steps(random, 1 + random.below(40)), { cut: true }, ...steps(random, 14)] }), MOSTLY);
 });
 
-/* The scrollback has fewer of what this one repeats. */
+/* The scrollback gets fewer of the characters that this one repeats. */
 const corpus = loadCorpus().filter(({ name }) => name !== 'csi-huge-numbers');
-const NEAR = 30; // by how much a size changes, half of the time
+const NEAR = 30; // half of the size changes are at most this large
 
-/** A stream of the corpus with resizes at random places, and a snapshot at another. */
+/** A stream of the corpus with resizes at random offsets, and a snapshot at another. */
 function resized(stream, random) {
 	const total = stream.steps.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
 	const places = Array.from({ length: 3 + random.below(4) }, () => random.below(total + 1)).sort((a, b) => a - b);
@@ -116,7 +116,7 @@ function resized(stream, random) {
 	return list;
 }
 
-test('recordings and streams by hand with resizes, and a snapshot between them', async (t) => {
+test('recordings and handwritten streams with resizes, and a snapshot between them', async (t) => {
 	const { name, ...first } = corpus[0];
 	assert.ok(name && first.steps.length > 0);
 	await all(t, ours, POINTS, (i, random) => {

@@ -1,4 +1,4 @@
-// The table of ring/screen/README.md, held against what the server's screen and the page's terminal make of each row.
+// The table of ring/screen/README.md, compared with the server's screen and the page's terminal, row by row.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,14 +9,14 @@ import { until } from './lib/until.mjs';
 
 const README = new URL('../../ring/screen/README.md', import.meta.url);
 const SIZE = [20, 6, 10];
-const TEXT = 'abc\r'; // what is on the screen before
+const TEXT = 'abc\r'; // text on the screen before
 const NOTHING = '–';
 const ROWS_MIN = 30;
 
-globalThis.self ??= globalThis; // which the addon takes for its window
+globalThis.self ??= globalThis; // the addon expects a window
 const { ClipboardAddon } = createRequire(new URL('../../web/package.json', import.meta.url))('@xterm/addon-clipboard');
 
-/** Bytes of a cell such as `\e[?2026h`. */
+/** The bytes of a cell such as `\e[?2026h`. */
 function sequence(cell) {
 	const known = { e: '\x1b', r: '\r', a: '\x07', '\\': '\\' };
 	return Buffer.from(cell.replaceAll('`', '').replace(/\\(.)/g, (all, c) => known[c] ?? assert.fail(`${all} in ${cell}`)));
@@ -33,7 +33,7 @@ function table() {
 	});
 }
 
-/** The server's screen, in the terms of the other one. */
+/** The server's screen, with the interface of the other one. */
 class Server {
 	#screen = new Ours();
 
@@ -50,7 +50,7 @@ class Server {
 	snapshot() { return this.#screen.snapshot(SIZE[2]); }
 }
 
-/** xterm.js as the page has it: its clipboard is written and never read. */
+/** xterm.js as in the page: its clipboard is written and never read. */
 class Page {
 	#terminal;
 	#events = 0;
@@ -75,7 +75,7 @@ async function ask(screen, question) {
 	return screen.replies();
 }
 
-/** What a sequence comes to there. */
+/** The effects of a sequence. */
 async function observe(screen, played, asked) {
 	screen.start();
 	const question = asked === NOTHING ? Buffer.alloc(0) : sequence(asked);
@@ -94,7 +94,7 @@ async function observe(screen, played, asked) {
 	return { words: words.join(', ') || NOTHING, dump: after[0], said: after[1] };
 }
 
-/** Whether another screen of ours has all of it, once it has the snapshot. */
+/** Whether another screen has the same state after a snapshot. */
 async function kept(server, copy, observed, asked) {
 	if (!/state|mode/.test(observed.words))
 		return NOTHING;
@@ -106,7 +106,7 @@ async function kept(server, copy, observed, asked) {
 	return same ? 'yes' : 'no';
 }
 
-test('what modern programs use is as the table has it, on the server and on the page', async () => {
+test('the table is right about modern sequences, on the server and on the page', async () => {
 	const server = new Server();
 	const copy = new Server();
 	const page = new Page();
@@ -118,7 +118,7 @@ test('what modern programs use is as the table has it, on the server and on the 
 		const snapshot = await kept(server, copy, ours, asked);
 		const theirs = await observe(page, played, asked);
 		page.end();
-		assert.equal(difference(ours.dump, theirs.dump), null, `${what}: the server draws what the page does not`);
+		assert.equal(difference(ours.dump, theirs.dump), null, `${what}: server and page draw different screens`);
 		real.push({ what, played, asked, server: ours.words, snapshot, page: theirs.words });
 	}
 	if (process.env.SCREEN_VERBOSE)
@@ -128,7 +128,7 @@ test('what modern programs use is as the table has it, on the server and on the 
 
 scenario('a frame that is held back delays no bytes', async (server) => {
 	await server.session({ id: 's' });
-	// What is typed has not the word that is printed.
+	// The typed command does not contain the printed word.
 	await server.api.input('s', `printf '\\033[2J\\033[H\\033[?2026hhe''ld'; read -r x\r`);
 	await server.outputMatches('s', /\x1b\[\?2026hheld/);
 	await until('the frame on the screen', async () => {

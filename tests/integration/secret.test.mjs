@@ -1,4 +1,4 @@
-// What a program must not know: a person types it in the browser, by a link that an agent passes on.
+// Secrets that a program must not see: a person types them in the browser, by a link that an agent passes on.
 import assert from 'node:assert/strict';
 import { asUser, startAs } from './lib/other_user.mjs';
 import { readText, scenario } from './lib/server.mjs';
@@ -20,10 +20,10 @@ scenario('a link for a person to type a secret', async (server) => {
 	await api.as(token).refused(401, 'UNAUTHENTICATED', 'GET', `/api/session/${id}/state`);
 	const person = await server.client({ sessionId: id, token });
 	await person.connect();
-	assert.equal(person.attached.role, 'driver', 'pages let it type');
+	assert.equal(person.attached.role, 'driver', 'the page allows typing');
 	await assert.rejects(server.client({ sessionId: id, token }).connect(), ({ status }) => status === 401);
 	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/auth/login', { token });
-	assert.equal((await state()).humanUrl, undefined, 'it is spent');
+	assert.equal((await state()).humanUrl, undefined, 'the link is used up');
 	const { cols } = await api.get(id);
 	person.control({ type: 'resize', cols: cols + 1, rows: 30 });
 	person.type('hunter2\recho more\r');
@@ -33,7 +33,7 @@ scenario('a link for a person to type a secret', async (server) => {
 	assert.equal((await state()).input, 'password');
 	person.type('\r');
 	assert.equal((await person.untilClosed()).code, 4401);
-	await until('the end', async () => (await state()).status === 'prompt');
+	await until('the end of the command', async () => (await state()).status === 'prompt');
 	assert.match((await api.output(id)).toString(), /7 characters/);
 	assert.doesNotMatch((await api.output(id)).toString(), /hunter2/);
 	assert.doesNotMatch(JSON.stringify(await api.call('GET', `/api/session/${id}/typed`)), /hunter2/);
@@ -48,10 +48,10 @@ const asks = async (api, command) => {
 	return state.humanUrl.split('#link=')[1];
 };
 
-scenario('the link for a secret is for one prompt, and for one who opens it', async (server) => {
+scenario('the link for a secret is valid for one prompt, and for one client', async (server) => {
 	const { api } = server;
 	await server.session({ id });
-	// By the page: a login, and what it looks at.
+	// The page's requests: a login and reads.
 	const first = await asks(api, 'read -s -p first: a; read -s -p second: b; echo "${#a} ${#b}"');
 	const login = await api.as(null).raw('POST', '/api/auth/login', { token: first });
 	assert.equal(login.status, 200);
@@ -71,7 +71,7 @@ scenario('the link for a secret is for one prompt, and for one who opens it', as
 	for (const [method, route, body] of cases)
 		assert.equal((await page.raw(method, `/api/session/${id}/${route}?${by}`, body)).status, 403, route);
 	assert.equal((await page.raw('POST', `/mcp?${by}`, {})).status, 403);
-	// Somebody else answers the first: the link is not for the second.
+	// Another client answers the first prompt: the link is not valid for the second.
 	await api.input(id, 'one\r');
 	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'match', pattern: 'second:', regex: false }, { type: 'exit' }], from: 0, timeoutMs: 15_000 });
 	assert.ok(state);
@@ -83,9 +83,9 @@ scenario('the link for a secret is for one prompt, and for one who opens it', as
 	assert.notEqual(second, first);
 	const watcher = await server.client({ sessionId: id, token: second }).connect();
 	await api.input(id, 'three\r');
-	assert.equal((await watcher.untilClosed()).code, 4401, 'answered by somebody else');
-	await until('the end', async () => /3 5/.test((await api.output(id)).toString()));
-	// One that nobody has opened in time is for nothing.
+	assert.equal((await watcher.untilClosed()).code, 4401, 'the prompt was answered by another client');
+	await until('the end of the command', async () => /3 5/.test((await api.output(id)).toString()));
+	// A link that is not opened in time is invalid.
 	const third = await asks(api, 'read -s c');
 	await api.input(id, '\x03');
 	await until('the prompt', async () => (await api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
@@ -94,17 +94,17 @@ scenario('the link for a secret is for one prompt, and for one who opens it', as
 
 const secret = 'a-token-that-nobody-may-read-0123456789';
 
-scenario('the token of the environment is wiped from it', { env: { RINGSIDE_TOKEN: secret } }, async (server) => {
+scenario('the token is removed from the environment', { env: { RINGSIDE_TOKEN: secret } }, async (server) => {
 	assert.equal(server.token, secret);
 	assert.ok(!readText(`/proc/${server.pid}/environ`).includes(secret));
-	assert.match(readText(`/proc/${server.pid}/environ`), /HOME=/, 'and no more than that');
+	assert.match(readText(`/proc/${server.pid}/environ`), /HOME=/, 'other variables stay');
 	assert.match(readText(`/proc/${server.pid}/limits`), /^Max core file size +0 /m);
 });
 
 const uid = 54_322;
 const other = asUser(uid);
 
-scenario('a program in a session cannot look into the server', {
+scenario('a program in a session cannot inspect the server', {
 	skip: process.getuid() !== 0 && 'needs another user', start: false, prefix: other,
 }, async (server) => {
 	await startAs(server, uid);

@@ -1,4 +1,4 @@
-// What the program does with what it is started with, while it starts, and with a log that nobody reads.
+// Starting and ending the server: options, inherited descriptors, early signals, and a log that is not read.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, readlinkSync, readSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,17 +15,17 @@ const dropped = (server) => metric(server, 'log_lines_dropped_total');
 const noise = (server, count, say = () => server.api.call('POST', '/api/run', { command: 'true' })) =>
 	Promise.all(Array.from({ length: count }, say));
 
-scenario('a log that nobody reads', { start: false, timeout: 120_000 }, async (server) => {
+scenario('a log that is not read', { start: false, timeout: 120_000 }, async (server) => {
 	const fifo = path.join(server.root, 'log');
 	execFileSync('mkfifo', [fifo]);
-	// Open for both, the FIFO has a reader that reads nothing; and no room for much (F_SETPIPE_SZ).
+	// The FIFO is open for both, so that its reader never reads; it is small (F_SETPIPE_SZ).
 	server.options.prefix = shell('exec perl -e \'fcntl STDERR, 1031, 4096; exec @ARGV\' "$0" "$@" 2<>"$RINGSIDE_TEST_ROOT/log"');
 	await server.start();
-	// Each is a line, also where there is nothing to be killed.
+	// Each request logs a line, also if there is nothing to kill.
 	const line = () => server.api.call('DELETE', '/api/process/kill-all');
 	for (let n = 0; n < 40 && await dropped(server) === 0; n++) await noise(server, 50, line);
 	const lost = await dropped(server);
-	assert.ok(lost > 0, 'it has dropped lines');
+	assert.ok(lost > 0, 'no line was dropped');
 	await noise(server, 25, line);
 	assert.ok(await dropped(server) >= lost + 25);
 
@@ -35,7 +35,7 @@ scenario('a log that nobody reads', { start: false, timeout: 120_000 }, async (s
 		const buffer = Buffer.alloc(1 << 17);
 		text += buffer.toString('utf8', 0, readSync(fd, buffer));
 	};
-	await until('what was kept, and then that lines are missing', async () => {
+	await until('the kept lines, then the number of dropped ones', async () => {
 		await line();
 		read();
 		return /msg="lines were dropped because standard error was not read" lines=\d+/.test(text);
@@ -63,7 +63,7 @@ for (const closed of [0, 2]) {
 	});
 }
 
-scenario('started with all three closed', { start: false, mayHaveDied: true }, async (server) => {
+scenario('started with all three descriptors closed', { start: false, mayHaveDied: true }, async (server) => {
 	const socket = path.join(server.root, 'socket');
 	server.options.prefix = shell('exec "$0" "$@" 0<&- 1>&- 2>&-');
 	await server.start({ listen: [`unix:${socket}`], wait: false });
@@ -71,13 +71,13 @@ scenario('started with all three closed', { start: false, mayHaveDied: true }, a
 		const peer = net.connect(socket, () => peer.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'));
 		peer.on('data', (data) => resolve(String(data))).on('error', reject);
 	});
-	await until('an answer', async () => /^HTTP\/1.1 200/.test(await ask()));
+	await until('a response', async () => /^HTTP\/1.1 200/.test(await ask()));
 	for (const fd of [0, 1, 2]) assert.equal(readlinkSync(`/proc/${server.pid}/fd/${fd}`), '/dev/null');
 	const { code } = await server.kill('SIGTERM');
 	assert.equal(code, 0);
 });
 
-scenario('asked to end at any moment of its start, with clients at the door', { timeout: 180_000 }, async (server) => {
+scenario('terminated at any moment of its start, with pending connections', { timeout: 180_000 }, async (server) => {
 	const [sessions, tries] = [times(3, 12), times(8, 40)];
 	for (let n = 0; n < sessions; n++) await server.api.create({ id: `s${n}` });
 	const clock = process.hrtime.bigint();
@@ -99,7 +99,7 @@ scenario('asked to end at any moment of its start, with clients at the door', { 
 			await server.start({ wait: false });
 			await pause((n / tries) * 1.2 * startMs);
 			const { code, signal } = await server.kill('SIGTERM');
-			// Before it has said what it does with the signal, the kernel does what it always does.
+			// Before it handles the signal, the default action applies.
 			assert.ok(code === 0 || signal === 'SIGTERM', `try ${n}: ended with ${code ?? signal}`);
 		}
 	} finally {
@@ -110,7 +110,7 @@ scenario('asked to end at any moment of its start, with clients at the door', { 
 	assert.equal((await server.api.list()).data.length, sessions);
 });
 
-scenario('commands are in the log only when that is asked for', { timeout: 90_000 }, async (server) => {
+scenario('commands are logged only with --log-commands', { timeout: 90_000 }, async (server) => {
 	const secret = 'echo Bearer SEKRIT';
 	const all = async () => {
 		await server.session({ id: 'one' });
@@ -133,14 +133,14 @@ scenario('commands are in the log only when that is asked for', { timeout: 90_00
 		assert.match(server.stderr, new RegExp(`module=${module} .*command="echo Bearer SEKRIT"`));
 });
 
-scenario('a runtime directory that is made again under a server', {}, async (server) => {
+scenario('a runtime directory that is replaced while a server runs', {}, async (server) => {
 	const moved = path.join(server.root, 'moved');
 	renameSync(server.dir, moved);
 	mkdirSync(server.dir, { mode: 0o700 });
 	const second = new Server({ dir: server.dir });
 	try {
 		await second.start({ wait: false });
-		const { code } = await within('its end', second.ended);
+		const { code } = await within('the end of the second server', second.ended);
 		assert.equal(code, 1);
 		assert.match(second.stderr, /another server uses this runtime directory/);
 	} finally {
@@ -152,10 +152,10 @@ scenario('a runtime directory that is made again under a server', {}, async (ser
 });
 
 const huge = 'x'.repeat(120_000);
-// That each of these is refused by each option is in unit/ws/serve/test_options.
+// tests/unit/ws/serve/test_options covers every option.
 const numbers = ['-1', huge, '', '5\n', '18446744073709551617', '%s%n', '+5', ' 5', '5 ', '0x10', '1e3', 'nan', '99999999999999999999999', ' -18446744073709551611', '\u0665'];
 const numeric = ['ring-size', 'scrollback', 'max-sessions', 'process-ring', 'max-processes', 'kept-processes', 'process-ttl', 'max-connections', 'ended-ttl', 'context-ttl', 'header-timeout', 'ping-interval'];
-/** Values that are refused, and by whom: those that are refused in different places come first, and how many they are. */
+/** Refused values by option: first options with different checks; the others are counted. */
 const hostile = {
 	...Object.fromEntries(numeric.map((name, at) => [name, [1, numbers.slice(at).concat(numbers.slice(0, at))]])),
 	listen: [5, ['127.1:80', huge, '127.0.0.1:65536', 'localhost:\n80', `unix:/${huge}`, '', '127.0.0.1', '127.0.0.1:-1', '127.0.0.1:0x50', '127.0.0.1: 80', '127.0.0.1:', '[::1]',
@@ -173,7 +173,7 @@ const hostile = {
 	'ro-bind': [1, ['/nonexistent', '', huge]],
 };
 
-/** What the program says to this, in a directory of its own. Values that it takes make it serve: that is no answer. */
+/** The error for these arguments, in a new directory. Accepted values make it serve: then there is no error. */
 function refusal(server, args, env = {}) {
 	return new Promise((resolve) => {
 		execFile(binary, ['serve', ...args], { encoding: 'latin1', timeout: 20_000 * slowness, cwd: server.cwd,
@@ -182,7 +182,7 @@ function refusal(server, args, env = {}) {
 	});
 }
 
-scenario('values that make no sense are refused in a line that says so', { start: false, mayHaveDied: true, timeout: 170_000 }, async (server) => {
+scenario('invalid values are refused in one line that names them', { start: false, mayHaveDied: true, timeout: 170_000 }, async (server) => {
 	const wrong = [];
 	const cases = Object.entries(hostile).flatMap(([name, [count, values]]) => values.slice(0, long ? undefined : count).map((value) => [name, value]));
 	const judge = async (name, value, args, env) => {
@@ -206,7 +206,7 @@ scenario('values that make no sense are refused in a line that says so', { start
 	assert.deepEqual(wrong, []);
 });
 
-scenario('a directory that is not the server\'s own is left alone', { start: false, mayHaveDied: true }, async (server) => {
+scenario("a directory that is not the server's own is left alone", { start: false, mayHaveDied: true }, async (server) => {
 	const place = path.join(server.root, 'place');
 	mkdirSync(place, { mode: 0o755 });
 	writeFileSync(path.join(place, 'diary'), 'dear');
@@ -215,7 +215,7 @@ scenario('a directory that is not the server\'s own is left alone', { start: fal
 	assert.match(stderr, /is open to others and has files that are not ours/);
 	assert.equal(statSync(place).mode & 0o777, 0o755);
 	assert.deepEqual(readdirSync(place), ['diary']);
-	// One that is empty is taken, and one that a server has had.
+	// An empty directory is accepted, and one that a server has used.
 	rmSync(path.join(place, 'diary'));
 	server.dir = place;
 	for (let at = 0; at < 2; at += 1) {
@@ -226,7 +226,7 @@ scenario('a directory that is not the server\'s own is left alone', { start: fal
 	}
 });
 
-scenario('a directory in one that others rule is refused', { start: false, mayHaveDied: true }, async (server) => {
+scenario('a directory below one that another user controls is refused', { start: false, mayHaveDied: true }, async (server) => {
 	const above = path.join(server.root, 'above'), place = path.join(above, 'deeper', 'place');
 	mkdirSync(place, { recursive: true, mode: 0o700 });
 	const refused = async () => {
@@ -247,13 +247,13 @@ scenario('a directory in one that others rule is refused', { start: false, mayHa
 	await server.start();
 });
 
-// What else is no number is in unit/ws/serve/test_resources.
-scenario('RINGSIDE_THREADS that is no number is ignored', { env: { RINGSIDE_THREADS: 'x' } }, async (server) => {
+// Other invalid values are tested in unit/ws/serve/test_resources.
+scenario('an invalid RINGSIDE_THREADS is ignored', { env: { RINGSIDE_THREADS: 'x' } }, async (server) => {
 	assert.match(server.stderr, /RINGSIDE_THREADS: must be a number from 0 to 16/);
 	await server.session({ id: 's' });
 });
 
-scenario('a workspace, where what names no directory begins', { start: false }, async (server) => {
+scenario('a workspace is the default directory', { start: false }, async (server) => {
 	const place = path.join(server.root, 'work space'), link = path.join(server.root, 'link');
 	mkdirSync(place);
 	symlinkSync(place, link);
@@ -266,7 +266,7 @@ scenario('a workspace, where what names no directory begins', { start: false }, 
 	assert.equal((await server.api.call('GET', '/api/process/p/logs')).stdout, `${place}\n`);
 });
 
-scenario('a workspace that cannot be one', { start: false, mayHaveDied: true }, async (server) => {
+scenario('invalid workspaces', { start: false, mayHaveDied: true }, async (server) => {
 	const file = path.join(server.root, 'file'), inside = path.join(server.dir, 'inside');
 	writeFileSync(file, '');
 	mkdirSync(inside, { recursive: true, mode: 0o700 });
@@ -286,14 +286,14 @@ scenario('a workspace that cannot be one', { start: false, mayHaveDied: true }, 
 	}
 });
 
-scenario('as the first process of a container', {
+scenario('as the init process of a container', {
 	prefix: ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'], numbers: true, mayHaveDied: true,
 	skip: process.getuid() !== 0 && 'only root may make a namespace',
 }, async (server) => {
 	const below = () => descendants(server.pid), first = below().find((pid) => parentOf(pid) === server.pid);
 	for (let n = 0; n < 30; n++) await server.api.call('POST', '/api/run', { command: '(setsid sleep .1 &)' });
-	await until('the end of all that was left behind', () =>
+	await until('the end of all orphans', () =>
 		below().every((pid) => !status(pid).State?.startsWith('Z') && status(pid).Name !== 'sleep'));
 	process.kill(first, 'SIGTERM');
-	assert.deepEqual(await within('the end', server.ended), { code: 0, signal: null });
+	assert.deepEqual(await within('the end of the server', server.ended), { code: 0, signal: null });
 });

@@ -1,5 +1,5 @@
-// Sessions, processes and runs of another user than the server's: what they are, what they cannot reach, and that all else
-// is as it is without. "daemon" is there in every Debian, with a home that exists.
+// Sessions, processes and runs as another user: their properties, what they cannot access, and that everything else works as
+// usual. Every Debian has "daemon", with an existing home.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { until } from './lib/until.mjs';
 
 const name = 'daemon';
 
-/** false, or why there can be no other user: what `skip` of a test takes. */
+/** false, or why the tests are skipped: the value for `skip`. */
 function findReason() {
 	if (process.getuid() !== 0) return 'only root may start what is another user\'s';
 	if (process.env.RINGSIDE_ISOLATED === '1') return 'the rooms of these tests are root\'s';
@@ -35,11 +35,11 @@ const worlds = [
 	['with --rlimits', skip, ['--rlimits', '--tasks-max', '500']],
 ];
 
-/** A test in each world, with a server that has been started there. */
+/** A test for each configuration, with a running server. */
 function everywhere(title, body, chosen = worlds) {
 	for (const [world, reason, args, grouped] of chosen)
 		scenario(`${title}, ${world}`, { start: false, skip: reason }, async (server, t) => {
-			chmodSync(server.root, 0o755); // the way to the runtime directory
+			chmodSync(server.root, 0o755); // the path to the runtime directory
 			server.options.binary = openBinary();
 			if (grouped) {
 				const group = new Group();
@@ -53,7 +53,7 @@ function everywhere(title, body, chosen = worlds) {
 
 const idOf = (...args) => execFileSync('id', args, { encoding: 'utf8' }).trim();
 
-/** Run a command in the session: what it printed and how it ended. */
+/** Run a command in the session; returns its result. */
 const ask = async (server, command, more = {}, id = 's') => {
 	const { data } = await server.api.call('POST', `/api/session/${id}/exec`, { command, waitMs: 20_000, yieldMs: 20_000, ...more });
 	assert.equal(data.state, 'done', JSON.stringify(data));
@@ -104,11 +104,11 @@ everywhere('commands, their input, states and signals are as without', async (se
 	// A process: its standard input, signals, the end of its tree.
 	const { processId } = await api.call('POST', '/api/process/start', { command: 'read -r line; echo "got $line"; setsid sleep 1000 & sleep 1000', stdin: 'pipe' });
 	await api.call('POST', `/api/process/${processId}/input`, { data: 'a line\n' });
-	await until('its output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'got a line\n');
+	await until('the output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'got a line\n');
 	const { process: { pid } } = await api.call('GET', `/api/process/${processId}`);
 	assert.equal(statSync(`/proc/${pid}`).uid, Number(idOf('-u', name)));
 	await api.call('DELETE', `/api/process/${processId}`);
-	await until('its end', () => !isAlive(pid));
+	await until('the end of the process', () => !isAlive(pid));
 });
 
 everywhere('they outlive the server, and end with their directory', async (server) => {
@@ -117,28 +117,28 @@ everywhere('they outlive the server, and end with their directory', async (serve
 	await ask(server, 'x=kept; cd /tmp');
 	await api.input('s', 'read -rs line\r');
 	const waits = async () => (await state(server)).status === 'waiting_input';
-	await until('a program that waits', waits);
+	await until('the waiting program', waits);
 	const { processId } = await api.call('POST', '/api/process/start', { command: 'read -r line; echo "got $line"', stdin: 'pipe' });
 	await server.kill('SIGKILL');
 	await server.start();
-	await until('it waits still', waits);
+	await until('the waiting program', waits);
 	await api.input('s', 'typed\r');
 	await until('the prompt', async () => (await state(server)).status === 'prompt');
 	assert.equal((await ask(server, 'cat; echo "$x $line $UID"', { stdin: 'more ' })).output, `more kept typed ${idOf('-u', name)}\n`);
 	await api.call('POST', `/api/process/${processId}/input`, { data: 'a line\n' });
-	await until('its output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'got a line\n');
+	await until('the output', async () => (await api.call('GET', `/api/process/${processId}/logs`)).stdout === 'got a line\n');
 	const { pid } = await api.get('s');
 	assert.equal(statSync(`/proc/${pid}`).uid, Number(idOf('-u', name)));
 	const [directory] = readdirSync(path.join(server.dir, 'sessions'));
 	await api.delete('s');
-	await until('the end of all that is in it', () => !isAlive(pid) && !existsSync(path.join(server.dir, 'sessions', directory)));
+	await until('the end of the process and of its directory', () => !isAlive(pid) && !existsSync(path.join(server.dir, 'sessions', directory)));
 });
 
 everywhere('what is the server\'s is out of reach, and nothing is planted', async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { dir } = server;
-	const inRoom = server.options.args.includes('--isolate'); // other directories have these names in there
+	const inRoom = server.options.args.includes('--isolate'); // other directories have these names in the sandbox
 	const [own] = readdirSync(path.join(dir, 'sessions')).filter((each) => each.startsWith('s+'));
 	const place = path.join(dir, 'sessions', own);
 	const before = readdirSync(place);
@@ -151,9 +151,9 @@ everywhere('what is the server\'s is out of reach, and nothing is planted', asyn
 		`mkdir ${dir}/x`, `ln -s ${victim} ${dir}/x`, `chmod 777 ${place}`, `cat /proc/${server.pid}/environ`, `kill -0 ${server.pid}`, `echo >${victim}`,
 		`(exec 9<>/proc/$PPID/fd/3/x)`].filter((each) => !inRoom || !/^(ls|echo) /.test(each));
 	for (const command of tries) assert.notEqual((await ask(server, `(${command}) </dev/null >/dev/null 2>&1`)).exitCode, 0, command);
-	// Nor by way of the shell's parent, which is the user's, or by a name that root would follow.
+	// Nor through the shell's parent, which is the user's, or through a link that root would follow.
 	await ask(server, `for d in /proc/$PPID/fd/3 /proc/$PPID/fd/3/.. /proc/$PPID/fd/3/../..; do for n in input.x execs blocks meta.json.new ending s; do ln -sf ${victim} $d/$n; done; done 2>/dev/null`);
-	const ours = ['blocks', 'execs']; // of the server itself, when there is something to write down
+	const ours = ['blocks', 'execs']; // the server writes these, if there is something to record
 	assert.deepEqual(readdirSync(place).filter((each) => !ours.includes(each)), before.filter((each) => !ours.includes(each)));
 	assert.equal((await ask(server, 'cat', { stdin: 'x\n' })).output, 'x\n');
 	for (const each of readdirSync(place)) assert.ok(!lstatSync(path.join(place, each)).isSymbolicLink(), each);
@@ -162,7 +162,7 @@ everywhere('what is the server\'s is out of reach, and nothing is planted', asyn
 }, worlds.slice(0, 2));
 
 everywhere('variables of a command mean nothing to what is still root\'s', async (server) => {
-	const env = { LD_SHOW_AUXV: '1' }; // the loader prints for whom it loads
+	const env = { LD_SHOW_AUXV: '1' }; // the loader prints for the programs it loads
 	const uid = idOf('-u', name);
 	const { stdout } = (await server.api.raw('POST', '/api/run', { command: 'true', env })).json;
 	const uids = [...stdout.matchAll(/^AT_UID:\s+(\d+)$/gm)].map(([, each]) => each);
@@ -170,7 +170,7 @@ everywhere('variables of a command mean nothing to what is still root\'s', async
 	assert.equal((await server.api.raw('POST', '/api/run', { command: 'env | grep -c ringside', env: {} })).json.stdout, '0\n');
 }, [worlds[0], worlds[2], worlds[4]]);
 
-scenario('what makes no sense is refused before anything starts', { start: false, skip, mayHaveDied: true }, async (server) => {
+scenario('invalid options are refused before anything starts', { start: false, skip, mayHaveDied: true }, async (server) => {
 	chmodSync(server.root, 0o755);
 	const refused = (prefix, user, dir = server.dir) => {
 		const [command, ...args] = [...prefix, openBinary(), 'serve', '--listen', '127.0.0.1:0', '--runtime-dir', dir, '--session-user', user];
@@ -183,7 +183,7 @@ scenario('what makes no sense is refused before anything starts', { start: false
 	assert.match(refused([], 'root'), /--session-user: must not be root/);
 	const none = path.join('/tmp', `rs-none-${process.pid}`);
 	assert.match(refused(asUser(1), 'daemon', none), /--session-user: only root/);
-	assert.ok(!existsSync(none), 'nothing is made for it');
+	assert.ok(!existsSync(none), 'no directory is created');
 	const closed = path.join(server.root, 'closed');
 	mkdirSync(closed, { mode: 0o700 });
 	assert.match(refused([], name, path.join(closed, 'run')), /closed\/run: the user of --session-user cannot reach it/);
@@ -191,7 +191,7 @@ scenario('what makes no sense is refused before anything starts', { start: false
 	assert.match(refused([], name, path.join(server.root, 'link')), /is not a directory of this user/);
 });
 
-scenario('a server without the option has these sessions as they are', { start: false, skip }, async (server) => {
+scenario('a server without the option keeps these sessions', { start: false, skip }, async (server) => {
 	chmodSync(server.root, 0o755);
 	server.options.binary = openBinary();
 	await server.start({ args: ['--session-user', name] });
@@ -207,7 +207,7 @@ scenario('a user without home, shell or rights', { start: false, skip }, async (
 	const { api } = server;
 	chmodSync(server.root, 0o755);
 	server.options.binary = openBinary();
-	await server.start({ args: ['--session-user', 'nobody'] }); // Debian's has a home that does not exist, and nologin
+	await server.start({ args: ['--session-user', 'nobody'] }); // in Debian this user has a home that does not exist, and nologin
 	const [, , uid, , , home, shell] = execFileSync('getent', ['passwd', 'nobody'], { encoding: 'utf8' }).trim().split(':');
 	assert.match(shell, /nologin/);
 	assert.ok(!existsSync(home));
@@ -220,7 +220,7 @@ scenario('a user without home, shell or rights', { start: false, skip }, async (
 		assert.deepEqual([e.stdout, e.exitCode, e.suspect], ['given\n', 5, false], name);
 	}
 	assert.equal((await api.raw('POST', '/api/run', { command: say })).json.stdout, `${who}\n`);
-	// Files are the user's: where it may write, and not where it may not.
+	// Files are accessed with the user's rights.
 	const place = path.join(server.root, 'place');
 	mkdirSync(place);
 	chmodSync(place, 0o777);
@@ -231,7 +231,7 @@ scenario('a user without home, shell or rights', { start: false, skip }, async (
 		assert.ok(refused.status >= 400 && /ermission/.test(refused.json.message), refused.text);
 	}
 	assert.ok(!existsSync('/file-of-nobody'));
-	// And so are clones, and what an interpreter does.
+	// Clones and interpreters use the user's rights too.
 	const origin = path.join(place, 'origin');
 	execFileSync('git', ['init', '-q', origin]);
 	execFileSync('git', ['-C', origin, '-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-q', '--allow-empty', '-m', 'first']);

@@ -1,4 +1,4 @@
-// Sessions over HTTP: what is created, listed, renamed, resized, signalled, typed, read, deleted.
+// Sessions over HTTP: create, list, rename, resize, signal, input, output, delete.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -42,7 +42,7 @@ function assertInvalid(answer, field, where) {
 	}
 }
 
-const gone = (server, id) => until(() => `end of state of ${id}`, async () => {
+const gone = (server, id) => until(() => `the end of ${id}`, async () => {
 	const session = await server.api.get(id);
 	return session.state === 'exited' && session;
 });
@@ -80,7 +80,7 @@ scenario('a session is created with defaults and shown by get and list', async (
 	for (const each of list.sessions) assertSession(each);
 });
 
-scenario('odd ids are sessions like others', async (server) => {
+scenario('odd ids are valid', async (server) => {
 	const { api } = server;
 	for (const id of ['a', 'A-Za.z0_9:@-', '0', `${'x'.repeat(127)}y`, '-dash', 'con..txt']) {
 		assertSession(await api.create({ id }), { id });
@@ -90,7 +90,7 @@ scenario('odd ids are sessions like others', async (server) => {
 	}
 });
 
-scenario('bodies too large', async (server) => {
+scenario('bodies that are too large', async (server) => {
 	const { api } = server;
 	await api.create({ id: 's' });
 	const routes = ['create', 'open', 'delete', 's/rename', 's/resize', 's/signal', 's/input', 's/links']
@@ -109,7 +109,7 @@ scenario('bodies too large', async (server) => {
 	assert.deepEqual((await api.list()).data, ['s']);
 });
 
-scenario('a second create of a living session is a conflict, of an ended one a new session', async (server) => {
+scenario('creating a running session again is a conflict, an ended one a new session', async (server) => {
 	const { api } = server;
 	const first = await api.create({ id: 'one', cols: 100 });
 	const conflict = await api.refused(409, 'SESSION_ALREADY_EXISTS', 'POST', '/api/session/create', { id: 'one' });
@@ -202,7 +202,7 @@ scenario('ping, version, health and metrics', async (server) => {
 	assert.match(metrics.text, /^ringside_\w*sessions\w*(\{[^}]*\})? 1$/m);
 });
 
-scenario('the environment: what is passed, what is set, what is kept out', {
+scenario('the environment: inherited, set, and hidden variables', {
 	env: {
 		TMUX: '/tmp/tmux-0/default,1,0', TMUX_PANE: '%0', STY: '1.pts-0', WINDOW: '0', VTE_VERSION: '7200',
 		TERM_PROGRAM: 'vscode', TERM_PROGRAM_VERSION: '1', COLUMNS: '33', LINES: '11', SSH_TTY: '/dev/pts/99',
@@ -281,7 +281,7 @@ scenario('input, output and their ranges', { args: ['--ring-size', '64K'] }, asy
 	await server.outputMatches('io', /goes/, offset);
 	await api.input('io', every);
 	const [, dump] = await server.outputMatches('io', /goes\r?\n((?: [0-9a-f]{2}){256})/, offset);
-	assert.equal(dump.replaceAll(' ', ''), every.toString('hex'), 'bytes were changed on the way in');
+	assert.equal(dump.replaceAll(' ', ''), every.toString('hex'), 'the input was changed');
 
 	await server.shellReady('io');
 	const before = await api.get('io');
@@ -303,7 +303,7 @@ scenario('input, output and their ranges', { args: ['--ring-size', '64K'] }, asy
 		assert.deepEqual(piece.bytes, whole.subarray(from - before.offset, to - before.offset));
 		assert.ok(piece.oldest <= from && piece.head >= to);
 	}
-	const { offset: head } = await until('quiet', async () => {
+	const { offset: head } = await until('the end of the output', async () => {
 		const [one, two] = [await api.get('io'), await api.get('io')];
 		return one.offset === two.offset && two;
 	});
@@ -323,7 +323,7 @@ scenario('input, output and their ranges', { args: ['--ring-size', '64K'] }, asy
 	assert.match(rest, /59999\r\n60000\r\n/);
 });
 
-scenario('a piece of output is at most 1 MiB', { args: ['--ring-size', '8M'] }, async (server) => {
+scenario('a response has at most 1 MiB of output', { args: ['--ring-size', '8M'] }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 'big' });
 	await server.run('big', 'head -c 3000000 /dev/zero | tr "\\0" x; echo', { timeout: 30_000 });
@@ -332,16 +332,16 @@ scenario('a piece of output is at most 1 MiB', { args: ['--ring-size', '8M'] }, 
 	assert.equal((await api.text('big')).match(/x{3000000}/).length, 1);
 });
 
-scenario('signals reach the foreground, or the shell when that is asked for', async (server) => {
+scenario('signals reach the foreground program, or the shell if requested', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'sig' });
 	for (const [signal, status] of [['INT', 130], ['TERM', 143], ['QUIT', 131], ['KILL', 137], ['USR1', 138]]) {
 		const { offset } = await api.get('sig');
 		await api.input('sig', "bash -c 'echo pid=$$=; exec sleep 1000'\r");
 		const [, pid] = await server.outputMatches('sig', /pid=(\d+)=/, offset);
-		await until('sleep', () => isAlive(Number(pid)));
+		await until('the sleep', () => isAlive(Number(pid)));
 		await api.signal('sig', signal);
-		await until('end of sleep', () => !isAlive(Number(pid)));
+		await until('the end of the sleep', () => !isAlive(Number(pid)));
 		await api.input('sig', 'echo status=$?=\r');
 		const [, got] = await server.outputMatches('sig', /status=(\d+)=/, offset);
 		assert.equal(Number(got), status, signal);
@@ -358,7 +358,7 @@ scenario('signals reach the foreground, or the shell when that is asked for', as
 	assert.deepEqual([exit.code, exit.signal, exit.reason], [null, 'KILL', 'signal']);
 });
 
-scenario('resize reaches the terminal and its program', async (server) => {
+scenario('a resize reaches the terminal and its program', async (server) => {
 	const { api } = server;
 	await server.session({ id: 'size', cols: 101, rows: 31 });
 	assert.equal(await server.run('size', 'stty size'), '31 101\n');
@@ -378,7 +378,7 @@ scenario('delete', async (server) => {
 	assert.equal(answer.sessionId, 'del');
 	assert.match(answer.timestamp, iso);
 	await api.refused(404, 'SESSION_NOT_FOUND', 'GET', '/api/session/del');
-	await until('end of the shell', () => !isAlive(pid));
+	await until('the end of the shell', () => !isAlive(pid));
 	assert.deepEqual((await api.list()).data, []);
 	await api.refused(500, 'INTERNAL_ERROR', 'POST', '/api/session/delete', { sessionId: 'del' });
 	const again = await api.create({ id: 'del' });
@@ -389,7 +389,7 @@ scenario('the list as a stream of events', async (server) => {
 	const { api } = server;
 	await api.create({ id: 'before' });
 	const stream = new EventStream(server, '/api/session/events');
-	const first = await stream.until('the list at once', () => true);
+	const first = await stream.until('the list', () => true);
 	assert.equal(stream.status, 200);
 	assert.match(stream.headers['content-type'], /^text\/event-stream/);
 	assert.equal(first.type, 'sessions');
@@ -399,17 +399,17 @@ scenario('the list as a stream of events', async (server) => {
 	await api.create({ id: 'new' });
 	await stream.until('the new session', has('new'));
 	await api.call('POST', '/api/session/new/rename', { name: 'renamed' });
-	await stream.until('its name', has('new', ({ name }) => name === 'renamed'));
+	await stream.until('the new name', has('new', ({ name }) => name === 'renamed'));
 	await api.resize('new', 66, 22);
-	await stream.until('its size', has('new', ({ cols, rows }) => cols === 66 && rows === 22));
+	await stream.until('the new size', has('new', ({ cols, rows }) => cols === 66 && rows === 22));
 	const client = await server.client({ sessionId: 'new' }).connect();
-	await stream.until('its client', has('new', ({ clients }) => clients === 1));
+	await stream.until('the client', has('new', ({ clients }) => clients === 1));
 	await client.close();
 	await stream.until('no client', has('new', ({ clients }) => clients === 0), stream.events.length - 1);
 	await api.signal('new', 'KILL', 'shell');
-	await stream.until('its exit', has('new', ({ state, exit }) => state === 'exited' && exit.signal === 'KILL'));
+	await stream.until('the exit', has('new', ({ state, exit }) => state === 'exited' && exit.signal === 'KILL'));
 	await api.delete('new');
-	await stream.until('its end', (event) => !has('new')(event), stream.events.findIndex(has('new')) + 1);
+	await stream.until('the deletion', (event) => !has('new')(event), stream.events.findIndex(has('new')) + 1);
 
 	const begun = Date.now();
 	const seen = stream.events.length;
@@ -424,7 +424,7 @@ scenario('the list as a stream of events', async (server) => {
 	assert.ok(events >= 2, `only ${events} events in ${seconds} s`);
 });
 
-scenario('no more sessions than allowed', { args: ['--max-sessions', '3'] }, async (server) => {
+scenario('no more sessions than permitted', { args: ['--max-sessions', '3'] }, async (server) => {
 	const { api } = server;
 	for (const id of ['a', 'b', 'c']) await api.create({ id });
 	await api.refused(429, 'LIMIT_REACHED', 'POST', '/api/session/create', { id: 'd' });

@@ -1,5 +1,5 @@
-// What an agent sees of a screen after it has typed: the answer to that, however long it took, on a server that was
-// held up meanwhile.
+// The screen that an agent gets after typing: it includes the program's reaction, however late, even if the server was
+// stopped meanwhile.
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -26,7 +26,7 @@ async function tool(server, name, args) {
 const keys = (server, args) => tool(server, 'send_keys', { timeout_ms: 20_000, ...args });
 const file = (server, name) => path.join(server.cwd, name);
 
-/** Starts a program in raw mode: it says `before` at a key, at once, and its answer when `slow` has run. */
+/** Start a program in raw mode: at a key it prints `before` at once, and its answer when `slow` has run. */
 async function start(server, slow) {
 	writeFileSync(file(server, 'program'), `stty raw -echo
 printf 'ready\\r\\n'
@@ -41,7 +41,7 @@ done
 	await server.outputMatches(id, /ready\r\n/);
 }
 
-scenario('an answer that comes after a delay', { timeout: 120_000 }, async (server) => {
+scenario('output that comes after a delay', { timeout: 120_000 }, async (server) => {
 	await start(server, 'sleep 0.7');
 	for (const key of ['a', 'b', 'c']) {
 		const { output: text, terminal } = await keys(server, { text: key });
@@ -50,21 +50,21 @@ scenario('an answer that comes after a delay', { timeout: 120_000 }, async (serv
 	}
 });
 
-scenario('at once and silent, by lines and by commands', { timeout: 120_000 }, async (server) => {
+scenario('immediate output and silence, with lines and with commands', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
 	for (let at = 0; at < 20; at += 1) {
 		const { output: text, terminal } = await keys(server, { text: `sleep 0.${at % 4}; echo $((${at} * 1000 + 7))`, submit: true, settle_ms: at % 3 ? 1 : 150 });
 		assert.match(text, new RegExp(`^${at * 1000 + 7}$`, 'm'), `${JSON.stringify(terminal)}\n${text}`);
 		assert.equal(terminal.status, 'prompt');
 	}
-	// Nothing is printed: what waits has had its chance, and the time is not waited for.
+	// Nothing is printed: the result comes without waiting for the whole time.
 	await keys(server, { text: 'read -s secret', submit: true });
 	const began = Date.now();
 	const { terminal } = await keys(server, { text: 'hidden', timeout_ms: 60_000 });
 	assert.equal(terminal.input, 'password');
 	assert.ok(Date.now() - began < 50_000);
 	await keys(server, { keys: 'Enter' });
-	// What takes longer than the time: the screen so far.
+	// A slow command: the screen so far.
 	const { output: text, terminal: busy } = await keys(server, { text: 'echo begun; read -t 600 <>/dev/zero; sleep 600', submit: true, timeout_ms: 1500 });
 	assert.match(text, /begun/);
 	assert.equal(busy.status, 'running');
@@ -72,7 +72,7 @@ scenario('at once and silent, by lines and by commands', { timeout: 120_000 }, a
 	await keys(server, { keys: 'C-c' });
 });
 
-scenario('a server that was held up: what was printed meanwhile comes first', { timeout: 120_000 }, async (server) => {
+scenario('a stopped server: pending output is processed first', { timeout: 120_000 }, async (server) => {
 	await start(server, 'until [ -e go ]; do sleep 0.02; done; rm go');
 	for (const key of ['a', 'b', 'c', 'd']) {
 		const { offset } = await server.api.get(id);
@@ -80,8 +80,8 @@ scenario('a server that was held up: what was printed meanwhile comes first', { 
 		await server.outputMatches(id, /before\r\n/, offset);
 		server.child.kill('SIGSTOP');
 		writeFileSync(file(server, 'go'), '');
-		await until('its answer', () => !existsSync(file(server, 'go')));
-		await pause(300); // all times that it waited for are over
+		await until('the output', () => !existsSync(file(server, 'go')));
+		await pause(300); // longer than all its delays
 		server.child.kill('SIGCONT');
 		assert.match((await typed).output, new RegExp(`answer ${key}`));
 	}

@@ -1,4 +1,4 @@
-// What happens when a session's shell ends: close, reexec, respawn.
+// The end of a session's shell: close, reexec, respawn.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { until } from './lib/until.mjs';
 const exec = (server, id, command, fields = {}) => server.api.call('POST', `/api/session/${id}/exec`,
 	{ command, queue: true, ...fields }).then(({ data }) => data);
 
-/** Of a shell's end: what is typed, or the command, with what it is to say; by: policies that it does not end. */
+/** Ways to end a shell: input or command, with the expected result; by: policies under which it does not end. */
 const endings = {
 	exit: { command: 'exit 3', code: 3, by: ['reexec', 'respawn'] },
 	errexit: { command: 'set -e; false', code: 1, by: ['reexec', 'respawn'] },
@@ -19,7 +19,7 @@ const endings = {
 };
 const policies = ['close', 'reexec', 'respawn'];
 
-/** A shell that is old enough to be followed by another. */
+/** Wait until the shell has run long enough to be restarted. */
 const grown = (server, id) => until('a shell older than a second', async () => (await exec(server, id,
 	'(( ${EPOCHREALTIME/[.,]/} - ${__rs_b:-0} > 1000000 ))')).exitCode === 0, { interval: 100 });
 
@@ -32,13 +32,13 @@ async function begin(server, policy, id) {
 	return session;
 }
 
-/** The session goes on, or not, as its policy says. */
+/** The session goes on, or ends, as its policy says. */
 async function check(server, policy, session, ending) {
 	const { id } = session;
 	const about = `${policy}: ${ending.command ?? 'Ctrl-D'}`;
 	let now;
 	const goesOn = ending.by.includes(policy);
-	await until(() => `end of a shell (${about}): ${JSON.stringify(now)}`, async () => {
+	await until(() => `the end of a shell (${about}): ${JSON.stringify(now)}`, async () => {
 		now = await server.api.get(id);
 		return goesOn ? now.shellRestarts > 0 : now.state === 'exited';
 	});
@@ -61,7 +61,7 @@ async function check(server, policy, session, ending) {
 		const { state } = await server.api.call('GET', `/api/session/${id}/state`);
 		assert.equal(state.cwd, '/usr', about);
 	}
-	// The prompt behind the command may still be coming.
+	// The prompt after the command may still be coming.
 	let all;
 	await until(() => `all of the output (${about}): ${all.length} of ${now.offset} bytes`, async () => {
 		all = await server.api.output(id, 0);
@@ -79,7 +79,7 @@ function checkExec(e, policy, ending) {
 	assert.match(e.output, /^working\n/, about);
 }
 
-/** Each way to end under each policy, at once: body(policy, ending, id). */
+/** Each way to end under each policy, concurrently: body(policy, ending, id). */
 const each = (body, endingsOf = Object.entries(endings)) => Promise.all(endingsOf.flatMap(
 	([name, ending]) => policies.map((policy) => body(policy, ending, `${name}-${policy}`))));
 
@@ -89,7 +89,7 @@ scenario('at the prompt', async (server) => {
 	await each(async (policy, ending, id) => {
 		const session = await begin(server, policy, id);
 		const watcher = await server.client({ sessionId: id }).connect();
-		// Before the shell reads keys Ctrl-D is nothing.
+		// Ctrl-D has no effect before the shell reads keys.
 		await until('a prompt', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 		await server.api.input(id, ending.typed ?? `${ending.command}\r`);
 		await check(server, policy, session, ending);
@@ -117,18 +117,18 @@ scenario('during a command', async (server) => {
 	}, commands);
 });
 
-scenario('during a command, while the server is away', async (server) => {
+scenario('during a command, while there is no server', async (server) => {
 	const go = path.join(server.root, 'go');
 	const begun = await each(async (policy, ending, id) => {
 		const session = await begin(server, policy, id);
 		const e = await exec(server, id, `echo working; until [ -e ${go} ]; do sleep 0.05; done; ${ending.command}`, { yieldMs: 0 });
 		const find = (query) => server.api.call('GET', `/api/session/${id}/exec/${e.id}${query}`).then(({ data }) => data);
-		await until('the command', async () => (await find('')).state === 'running');
+		await until('the running command', async () => (await find('')).state === 'running');
 		return { policy, ending, session, find };
 	}, commands);
 	await server.kill('SIGKILL');
 	writeFileSync(go, '');
-	await until('end of the shells', () => begun.every(({ policy, ending, session: { pid } }) => (
+	await until('the end of the shells', () => begun.every(({ policy, ending, session: { pid } }) => (
 		policy === 'reexec' && ending.by.includes(policy)
 			? readFileSync(`/proc/${pid}/environ`, 'latin1').includes('KEPT=kept') // it was exported
 			: !isAlive(pid))));
@@ -139,7 +139,7 @@ scenario('during a command, while the server is away', async (server) => {
 	}));
 });
 
-scenario('the policy outlives the server, and cannot be another one', async (server) => {
+scenario('the policy outlives the server and cannot change', async (server) => {
 	const { api } = server;
 	for (const policy of policies) await api.create({ id: policy, onShellExit: policy });
 	assert.equal((await api.create({ id: 'plain' })).onShellExit, 'close');
@@ -157,7 +157,7 @@ scenario('the policy outlives the server, and cannot be another one', async (ser
 
 scenario('shells that end at once end the session', async (server) => {
 	const { api } = server;
-	const ended = async (id) => until(`end of ${id}`, async () => {
+	const ended = async (id) => until(`the end of ${id}`, async () => {
 		const s = await api.get(id);
 		return s.state === 'exited' && s;
 	});
@@ -176,7 +176,7 @@ scenario('shells that end at once end the session', async (server) => {
 	}
 });
 
-scenario('what is no end of the shell, and traps of the user', async (server) => {
+scenario('exits of subshells, and traps of users', async (server) => {
 	const { api } = server;
 	const session = await server.session({ id: 's', onShellExit: 'reexec' });
 	await grown(server, 's');
@@ -184,12 +184,12 @@ scenario('what is no end of the shell, and traps of the user', async (server) =>
 		assert.equal((await exec(server, 's', command)).exitCode, 3);
 	assert.equal((await exec(server, 's', 'exit 3', { isolate: true })).exitCode, 3);
 	assert.equal((await api.get('s')).shellRestarts, 0);
-	// With streams of its own, or none, the next shell has the terminal.
+	// With redirected or closed streams the next shell uses the terminal.
 	const e = await exec(server, 's', 'echo out; echo err >&2; exec >/dev/null 2>&1 </dev/null; exit 4', { streams: 'pipes', stdin: null });
 	assert.deepEqual([e.endedBy, e.exitCode, e.stdout, e.stderr.startsWith('err\n')], ['shell', 4, 'out\n', true]);
 	assert.match((await exec(server, 's', 'tty; tty <&1; tty <&2; echo $$')).output, new RegExp(`^(/dev/pts/\\d+)\\n\\1\\n\\1\\n${session.pid}\\n$`));
 	await grown(server, 's');
-	// To the clients of the container it is a command like others.
+	// Clients of the container get a normal result.
 	const executed = await api.raw('POST', '/api/execute', { command: 'echo once; exit 2', sessionId: 's' });
 	assert.deepEqual([executed.status, executed.json.success, executed.json.exitCode], [200, false, 2], executed.text);
 	await grown(server, 's');
@@ -198,10 +198,10 @@ scenario('what is no end of the shell, and traps of the user', async (server) =>
 	await grown(server, 's');
 	await exec(server, 's', 'trap "echo mine" EXIT');
 	assert.match((await exec(server, 's', 'exit 6')).output, /mine/);
-	await until('end', async () => (await api.get('s')).exit?.code === 6);
+	await until('the end of the session', async () => (await api.get('s')).exit?.code === 6);
 });
 
-scenario('the processes that a shell leaves behind stay until the session is deleted', async (server) => {
+scenario('processes that a shell leaves behind stay until the session is deleted', async (server) => {
 	const { api } = server;
 	for (const policy of ['reexec', 'respawn']) {
 		await server.session({ id: policy, onShellExit: policy });
@@ -215,27 +215,27 @@ scenario('the processes that a shell leaves behind stay until the session is del
 	}
 });
 
-scenario('a terminal that was left in disorder, and input for the dead', async (server) => {
+scenario('terminal modes that an ended shell has left, and pending input', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', onShellExit: 'respawn', cols: 77, rows: 22 });
 	await exec(server, 's', 'mkdir -p gone/deep && cd gone/deep');
 	await api.resize('s', 66, 21);
 	await api.input('s', 'stty raw -echo; touch ready; exec sleep 1000\r');
-	await until('the program', () => readdirSync(path.join(server.cwd, 'gone/deep')).includes('ready'));
+	await until('the directory of the program', () => readdirSync(path.join(server.cwd, 'gone/deep')).includes('ready'));
 	rmSync(path.join(server.cwd, 'gone'), { recursive: true });
 	await api.input('s', 'touch dead\r'.repeat(500));
 	await api.signal('s', 'KILL', 'shell');
-	// Up to then nothing is run there: it is another program that has the shell's place.
-	await until('another shell', async () => (await api.get('s')).shellRestarts === 1);
+	// Until then nothing is run: another program has replaced the shell.
+	await until('the next shell', async () => (await api.get('s')).shellRestarts === 1);
 	const e = await exec(server, 's', 'stty size; stty -a | grep -c -w -e icrnl; pwd; ls');
 	assert.deepEqual([e.exitCode, e.output], [0, `21 66\n1\n${server.cwd}\n`]);
 });
 
-scenario('a shell that is no bash', async (server) => {
+scenario('a shell other than bash', async (server) => {
 	const { api } = server;
 	const session = await server.session({ id: 'sh', shell: '/bin/sh', onShellExit: 'respawn' });
 	await api.input('sh', 'exit 4\r');
-	await until('another shell', async () => (await api.get('sh')).shellRestarts === 1);
+	await until('the next shell', async () => (await api.get('sh')).shellRestarts === 1);
 	assert.notEqual((await api.get('sh')).pid, session.pid);
 	await server.restart();
 	await server.shellReady('sh');

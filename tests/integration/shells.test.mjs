@@ -1,4 +1,4 @@
-// What programs and people run in bash, zsh and fish, by one table: true statuses, exact output, what stays, what is left alone.
+// Commands of programs and people in bash, zsh and fish, by one table: true statuses, exact output, kept state, and what is left unchanged.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const screenOf = async (server, id) => (await server.api.raw('GET', `/api/sessio
 const atPrompt = (server, id) => until(`the prompt of ${id}`, async () => (await stateOf(server, id)).status === 'prompt');
 const litter = /__rs_|builtin eval|\\eval|\/proc\/|ZDOTDIR|133;/;
 
-// A command, its status, its output and the statuses of its pipeline; where the shells differ, by their names.
+// A command, its status, its output and the statuses of its pipeline; differences by shell.
 const table = [
 	['echo one; echo two', 0, 'one\ntwo\n', [0]],
 	['false', 1, '', [1]],
@@ -98,12 +98,12 @@ async function interrupted(server, shell) {
 	assert.deepEqual([data.exitCode, data.output, data.interleavedInput], [0, 'typed\ntyped\n', true], shell);
 }
 
-/** What people type are blocks; what they have half typed comes back; nobody finds anything of ours. */
+/** Typed lines are blocks; half-typed lines are restored; our definitions are not visible. */
 async function people(server, shell) {
-	await exec(server, shell, 'printf "\\033[3J\\033[H\\033[2J"'); // what came by a second terminal is shown when it comes
+	await exec(server, shell, 'printf "\\033[3J\\033[H\\033[2J"'); // output of a second terminal is shown when it comes
 	await atPrompt(server, shell);
 	await server.api.input(shell, 'echo peo');
-	await until('the half line', async () => /echo peo$/.test((await screenOf(server, shell)).trimEnd()));
+	await until('the half-typed line', async () => /echo peo$/.test((await screenOf(server, shell)).trimEnd()));
 	assert.equal((await exec(server, shell, 'echo between')).output, 'between\n');
 	await server.api.input(shell, 'ple; false\r');
 	const block = await until(`the block in ${shell}`, async () => (await blocksOf(server, shell))
@@ -126,7 +126,7 @@ scenario('bash, zsh and fish: one table for all', { timeout: 90_000 }, async (se
 		await interrupted(server, shell);
 		await people(server, shell);
 	}));
-	// The next server knows them, and goes on.
+	// The next server recognizes the shells and continues.
 	await server.kill();
 	await server.restart();
 	for (const shell of shells) {
@@ -136,7 +136,7 @@ scenario('bash, zsh and fish: one table for all', { timeout: 90_000 }, async (se
 	}
 });
 
-scenario('another program in the place of the shell, and shells that have none of it', { timeout: 60_000 }, async (server) => {
+scenario('another program in place of the shell, and unsupported shells', { timeout: 60_000 }, async (server) => {
 	for (const shell of shells) {
 		await server.api.create({ id: shell, shell });
 		await exec(server, shell, 'true');
@@ -169,7 +169,7 @@ scenario('arguments of shells', { timeout: 60_000 }, async (server) => {
 		assert.deepEqual([e.output, e.exitCode], [`${told}\n`, 0], `${shell} ${shellArgs}`);
 		await api.delete(data.id);
 	}
-	// With what is not known it is a terminal alone, and with those arguments.
+	// Unknown arguments are used, but without support for commands.
 	await api.create({ id: 'plain', shell: 'bash', shellArgs: ['--noediting', '--norc'] });
 	await api.refused(409, 'EXEC_UNSUPPORTED', 'POST', '/api/session/plain/exec', { command: 'echo no' });
 	await api.input('plain', 'echo $0-$-\r');
@@ -178,7 +178,7 @@ scenario('arguments of shells', { timeout: 60_000 }, async (server) => {
 		await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/create', { shellArgs: bad });
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/create', { argv: ['true'], shellArgs: ['x'] });
 	await api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/create', { shell: 'zsh', onShellExit: 'reexec' });
-	// They stay with the session.
+	// Arguments are kept with the session.
 	await api.create({ id: 'kept', shell: 'zsh', shellArgs: ['-f'] });
 	await exec(server, 'kept', 'true');
 	await server.kill();
@@ -187,7 +187,7 @@ scenario('arguments of shells', { timeout: 60_000 }, async (server) => {
 	assert.equal((await exec(server, 'kept', 'echo $ZSH_NAME')).output, 'zsh\n');
 });
 
-scenario('a shell that reads its startup files is starting, and what they run is told', { timeout: 60_000 }, async (server) => {
+scenario('a shell that reads its startup files is starting, and their commands are reported', { timeout: 60_000 }, async (server) => {
 	mkdirSync(path.join(server.home, '.config', 'fish'), { recursive: true });
 	for (const [shell, file] of [['bash', '.bashrc'], ['zsh', '.zshrc'], ['fish', '.config/fish/config.fish']]) {
 		execFileSync('mkfifo', [path.join(server.home, shell)]);
@@ -197,7 +197,7 @@ scenario('a shell that reads its startup files is starting, and what they run is
 		let state;
 		await until(() => `head in the startup files of ${shell}: ${JSON.stringify(state)}`, async () => {
 			state = await stateOf(server, shell);
-			return state.status === 'starting' && state.foreground?.name === 'head' && state.foreground.argv.length > 0; // it may be on its way still
+			return state.status === 'starting' && state.foreground?.name === 'head' && state.foreground.argv.length > 0; // the exec may not be over yet
 		});
 		assert.deepEqual(state.foreground.argv, ['head', '-n', '1', path.join(server.home, shell)]);
 		writeFileSync(path.join(server.home, shell), 'go on\n');
@@ -239,7 +239,7 @@ fish_vi_key_bindings
 set -g fish_greeting hello
 `;
 
-scenario('fish with the keys of vi: a command is drawn behind mode and prompt', { timeout: 60_000 }, async (server) => {
+scenario('fish with vi keys: a command is shown behind mode and prompt', { timeout: 60_000 }, async (server) => {
 	await server.api.create({ id: 'vi', shell: 'fish', cols: 120 });
 	await exec(server, 'vi', 'fish_vi_key_bindings');
 	for (const text of ['one', 'two'])
@@ -249,7 +249,7 @@ scenario('fish with the keys of vi: a command is drawn behind mode and prompt', 
 		assert.match(screen, new RegExp(`^\\[I\\] \\S+@\\S+ \\S+# echo ${text} *\\n${text} *$`, 'm'));
 });
 
-scenario('rich configurations: hooks, vi keys, right prompts, functions named like builtins', { timeout: 60_000 }, async (server) => {
+scenario('complex configurations: hooks, vi keys, right prompts, functions named like builtins', { timeout: 60_000 }, async (server) => {
 	writeFileSync(path.join(server.home, '.zshenv'), 'export ZDOTDIR=~/zsh FROM_ENV=1\n');
 	mkdirSync(path.join(server.home, 'zsh'));
 	writeFileSync(path.join(server.home, 'zsh', '.zshrc'), zshrc);
@@ -260,13 +260,13 @@ scenario('rich configurations: hooks, vi keys, right prompts, functions named li
 	for (const [shell, vi] of [['zsh', '\x1b'], ['fish', '\x1b']]) {
 		assert.equal((await exec(server, shell, '/bin/echo one')).output, 'one\n', shell);
 		await atPrompt(server, shell);
-		await server.api.input(shell, `half line${vi}`); // and in the mode for commands
-		await until('the line', async () => /half line/.test(await screenOf(server, shell)));
+		await server.api.input(shell, `half line${vi}`); // and in command mode
+		await until('the half-typed line', async () => /half line/.test(await screenOf(server, shell)));
 		assert.deepEqual(told(await exec(server, shell, 'sh -c "exit 3" | cat; false | true')),
 			{ exitCode: 0, output: '', endedBy: 'command', outputExact: true }, shell);
-		await until('the line again', async () => /half line/.test((await screenOf(server, shell)).trimEnd().split('\n').at(-1)));
+		await until('the restored line', async () => /half line/.test((await screenOf(server, shell)).trimEnd().split('\n').at(-1)));
 		await server.api.input(shell, '\x03');
-		await until('another line', async () => !/half line/.test((await screenOf(server, shell)).trimEnd().split('\n').at(-1)));
+		await until('an empty line', async () => !/half line/.test((await screenOf(server, shell)).trimEnd().split('\n').at(-1)));
 		await atPrompt(server, shell);
 		await server.api.input(shell, `${shell === 'fish' ? '' : 'i'}/bin/echo by hand\r`);
 		const block = await until('the block', async () => (await blocksOf(server, shell)).find(({ command }) => /by hand/.test(command)));

@@ -1,5 +1,5 @@
-// What users of zsh and fish define does not touch what runs commands for programs, as exec_untouched has it for bash: true
-// statuses and whole output, or it is said that a command has not been run.
+// User definitions in zsh and fish do not affect the code that runs commands for programs (exec_untouched tests bash):
+// statuses are true and output is complete, or the result says that a command has not run.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const exec = (server, id, command, fields = {}) => server.api.call('POST', `/api
 const screenOf = async (server, id) => (await server.api.raw('GET', `/api/session/${id}/screen?format=text&scrollback=1000`)).text;
 const litter = /__rs_[^u]|builtin eval|\\eval|\/proc\//;
 
-/** Commands that need nothing that could have been taken away */
+/** Check commands that need nothing that could have been redefined. */
 async function works(server, id, about, shown = true) {
 	for (const [command, status, stdout] of [['/bin/echo ok; /bin/sh -c "exit 7"', 7, 'ok\n'], ['/usr/bin/env | /bin/grep -c __rs', 1, '0\n']]) {
 		const e = await exec(server, id, command, { streams: 'pipes', stdin: null });
@@ -28,7 +28,7 @@ async function works(server, id, about, shown = true) {
 }
 
 const usualIfs = "IFS=$' \\t\\n\\0'", usualPrompt = "function fish_prompt; echo -n '> '; end";
-// What is set, and what takes it back; where that is nothing, the next one is set in a new session.
+// Settings, and how to undo them; without an undo, the next setting is tested in a new session.
 const settings = {
 	zsh: [...['nounset errreturn', 'verbose', 'noclobber extendedglob nullglob', 'cshnullglob globsubst shwordsplit', 'ksharrays kshtypeset', 'ignoreclosebraces rcquotes',
 		'posixbuiltins posixaliases posixidentifiers posixtraps', 'allexport warncreateglobal warnnestedvar', 'localoptions localtraps localpatterns',
@@ -53,7 +53,7 @@ const settings = {
 		['mkdir -p f; cd f; rmdir ../f', 'builtin cd /'], ['stty -icrnl', 'stty icrnl'], ['set -g argv a b; set -g history x', undefined], ['set -ge HOME; set -g CDPATH /', undefined]],
 };
 
-shared('options, variables and traps of the user', { timeout: 120_000 }, (server) => inEach(async (shell) => {
+shared('options, variables and traps of users', { timeout: 120_000 }, (server) => inEach(async (shell) => {
 	let id, sessions = 0;
 	const does = async (command) => {
 		const e = await exec(server, id, command);
@@ -79,9 +79,9 @@ const names = {
 };
 const lying = { zsh: (name) => `function '${name}' { /bin/echo lie; return 9; }`, fish: (name) => `function ${name}; /bin/echo lie; return 9; end` };
 
-shared('functions and aliases that are named as the builtins, all at once', { timeout: 60_000 }, (server) => inEach(async (shell) => {
-	// Where all that could take functions away are functions, or return is, nothing is run in zsh, and it is said. Debian's
-	// own hooks of the line print what printf and emulate do.
+shared('functions and aliases with the names of builtins, all at once', { timeout: 60_000 }, (server) => inEach(async (shell) => {
+	// If return, or everything that can remove functions, is a function itself, zsh refuses commands and says so. Debian's
+	// own line hooks print the output of printf and emulate.
 	const few = names[shell].filter((name) => shell === 'fish' || !['unset', 'unfunction', 'unhash', 'command', 'return', 'printf', 'emulate'].includes(name));
 	for (const kind of ['functions', 'aliases']) {
 		const id = `${shell}-${kind}`, file = path.join(server.cwd, id);
@@ -89,7 +89,7 @@ shared('functions and aliases that are named as the builtins, all at once', { ti
 			: names[shell].filter((name) => !/^[.[:]$/.test(name)).map((name) => `\\builtin alias ${name}='/bin/echo lie;'`)).join('\n').replaceAll(shell === 'fish' ? '\\builtin' : '\0', 'builtin'));
 		await server.api.create({ id, shell, cols: 120 });
 		assert.equal((await exec(server, id, `. ${file}`)).endedBy, 'command', id);
-		await works(server, id, id, shell !== 'fish'); // of whose prompt they print traces
+		await works(server, id, id, shell !== 'fish'); // fish prints traces of its prompt
 	}
 	if (shell === 'zsh') {
 		await server.api.create({ id: 'no-way', shell });
@@ -98,7 +98,7 @@ shared('functions and aliases that are named as the builtins, all at once', { ti
 	}
 }, shells));
 
-shared('a DEBUG trap of zsh\'s sees the command alone, and stays', async (server) => {
+shared('a DEBUG trap of zsh sees the command alone, and stays', async (server) => {
 	for (const [set, list, gone] of [['trap \'echo "D $ZSH_DEBUG_CMD $?"\' DEBUG', 'trap', 'trap - DEBUG'],
 		['TRAPDEBUG() { echo "D $ZSH_DEBUG_CMD $?"; }', 'functions TRAPDEBUG', 'unfunction TRAPDEBUG']]) {
 		const id = await server.api.create({ shell: 'zsh', cols: 200 }).then((data) => data.id);
@@ -118,14 +118,14 @@ shared('a DEBUG trap of zsh\'s sees the command alone, and stays', async (server
 		assert.match((await exec(server, id, list)).output, /ZSH_DEBUG_CMD \$\?/);
 		await exec(server, id, gone);
 		await said('echo none', 'none\n');
-		// Of what is typed it sees what it sees without us, and the one call that makes the prompt.
+		// For a typed line it sees the same as without our code, and one call for the prompt.
 		await exec(server, id, set);
 		await server.api.input(id, 'echo by hand\r');
 		await until('the line', async () => /^D echo by hand 0\nby hand$/m.test((await screenOf(server, id)).replaceAll(/ +$/gm, '')));
 	}
 });
 
-// In the manner of oh-my-zsh, powerlevel10k and starship: an async prompt by zle -F, a prompt of a program's, hooks of all kinds.
+// In the style of oh-my-zsh, powerlevel10k and starship: an async prompt by zle -F, a prompt made by a program, hooks of all kinds.
 const zshrc = `
 autoload -Uz add-zsh-hook vcs_info
 setopt prompt_subst auto_cd multios correct extended_glob hist_verify inc_append_history noclobber
@@ -166,14 +166,14 @@ bind \\r 'commandline -f execute'
 abbr -a g git; set -g fish_greeting; set -gx STARSHIP_SHELL fish
 `;
 
-scenario('rich startup files', { timeout: 60_000 }, async (server) => {
+scenario('complex startup files', { timeout: 60_000 }, async (server) => {
 	writeFileSync(path.join(server.home, '.zshrc'), zshrc);
 	mkdirSync(path.join(server.home, '.config', 'fish'), { recursive: true });
 	writeFileSync(path.join(server.home, '.config', 'fish', 'config.fish'), fishrc);
 	await inEach(async (shell) => {
 		await server.api.create({ id: shell, shell, cols: 120 });
 		for (let i = 0; i < 2; i += 1) {
-			// A prompt that draws itself anew while our line is read shows that line for a moment: known, and said in the README.
+			// A prompt that redraws itself while our line is read shows that line for a moment: known, and in the README.
 			await works(server, shell, shell, shell !== 'zsh');
 			const { exitCode, pipeStatus, output } = await exec(server, shell, `sh -c "exit 5" | true; echo ${statusOf[shell]}; sh -c "exit 6"`);
 			assert.deepEqual([exitCode, pipeStatus, output], [6, [6], '0\n'], shell);
@@ -182,7 +182,7 @@ scenario('rich startup files', { timeout: 60_000 }, async (server) => {
 		const e = await exec(server, shell, 'sleep 30', { timeoutMs: 300 });
 		assert.deepEqual([e.exitCode, e.timedOut], [130, true], shell);
 		await server.api.input(shell, 'echo typed; sh -c "exit 8"\r');
-		await until(`its block in ${shell}`, async () => (await server.api.call('GET', `/api/session/${shell}/blocks`)).blocks
+		await until(`the block in ${shell}`, async () => (await server.api.call('GET', `/api/session/${shell}/blocks`)).blocks
 			.some(({ command, exitCode, suspect }) => command === 'echo typed; sh -c "exit 8"' && exitCode === 8 && !suspect));
 	}, shells);
 });

@@ -1,4 +1,4 @@
-// What runs short is named: terminals, processes, descriptors; and what is unknown is not an internal error.
+// Exhausted resources are named: terminals, processes, descriptors; unknown objects are not internal errors.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const root = process.getuid() === 0;
 const four = ['unshare', '--mount', 'sh', '-c', `mount -t devpts -o newinstance,ptmxmode=666,max=4 none /dev/pts &&
 	mount --bind /dev/pts/ptmx /dev/ptmx && exec "$@"`, 'sh'];
 
-scenario('there is no terminal left', { skip: !root && 'needs a mount', prefix: four }, async (server) => {
+scenario('no terminals left', { skip: !root && 'needs a mount', prefix: four }, async (server) => {
 	for (const id of ['a', 'b', 'c', 'd']) await server.session({ id });
 	const refused = async (where, body) => {
 		const { message } = await server.api.refused(500, 'TOO_MANY_TERMINALS', 'POST', where, body);
@@ -28,15 +28,15 @@ scenario('there is no terminal left', { skip: !root && 'needs a mount', prefix: 
 	await server.api.delete('b');
 });
 
-// Of nobody else, so that its processes can be counted.
+// An otherwise unused user, so that its processes can be counted.
 const uid = 54_321;
 const other = asUser(uid);
 
-scenario('there is no process left', { skip: !root && 'needs another user', start: false, prefix: other }, async (server) => {
+scenario('no processes left', { skip: !root && 'needs another user', start: false, prefix: other }, async (server) => {
 	await startAs(server, uid);
 	await server.session({ id: 'a' });
 	const limit = (n) => execFileSync(other[0], [...other.slice(1), 'prlimit', '--pid', String(server.pid), `--nproc=${n}`]);
-	limit('1:'); // the soft one
+	limit('1:'); // the soft limit
 	const refused = async (where, body) => {
 		const { message } = await server.api.refused(500, 'TOO_MANY_PROCESSES', 'POST', where, body);
 		assert.match(message, /processes/);
@@ -48,7 +48,7 @@ scenario('there is no process left', { skip: !root && 'needs another user', star
 	assert.equal((await server.api.call('POST', '/api/run', { command: 'echo again' })).stdout, 'again\n');
 });
 
-scenario('the runtime directory is gone: that is not the working directory\'s fault', { mayHaveDied: true }, async (server) => {
+scenario('a missing runtime directory is reported as such, not as a missing working directory', { mayHaveDied: true }, async (server) => {
 	for (const name of readdirSync(server.dir)) rmSync(path.join(server.dir, name), { recursive: true });
 	for (const [where, body] of [['/api/session/create', { id: 'a', cwd: server.cwd }], ['/api/process/start', { command: 'true', cwd: server.cwd }]]) {
 		const { status, json } = await server.api.raw('POST', where, body);
@@ -58,7 +58,7 @@ scenario('the runtime directory is gone: that is not the working directory\'s fa
 	await server.api.refused(400, 'VALIDATION_FAILED', 'POST', '/api/session/create', { id: 'a', cwd: '/no/such' });
 });
 
-scenario('what is unknown', async (server) => {
+scenario('unknown objects', async (server) => {
 	await server.session({ id: 'a' });
 	const nobody = await cli(server, ['kill', 'nosuch']);
 	assert.deepEqual([nobody.code, nobody.stderr], [125, "ringside kill: There is no session 'nosuch' (SESSION_NOT_FOUND)\n"]);

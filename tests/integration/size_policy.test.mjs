@@ -1,4 +1,4 @@
-// Whose window is the size of a session: the policies, over the API and the terminal socket.
+// Windows and the size of a session: policies, over the API and the terminal socket.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { stays, until } from './lib/until.mjs';
 
 const policies = ['latest', 'smallest', 'fixed', 'owner'];
 
-/** What a test does with the size of one session. */
+/** The size of a session, for tests. */
 function sizes(server, id) {
 	const size = async () => {
 		const { cols, rows } = await server.api.get(id);
@@ -20,7 +20,7 @@ function sizes(server, id) {
 			last = await size();
 			return last === expected;
 		}),
-		/** The size stays, though all that these clients have sent has been heard. */
+		/** The size does not change after the server has processed all messages of these clients. */
 		async stays(expected, ...clients) {
 			for (const client of clients) await heard(client);
 			await stays(`the size ${expected}`, async () => await size() === expected, 100);
@@ -30,7 +30,7 @@ function sizes(server, id) {
 	};
 }
 
-/** Waits until the server has dealt with all that the client has sent. */
+/** Wait until the server has processed all messages of the client. */
 async function heard(client) {
 	const t = Math.random();
 	client.control({ type: 'ping', t });
@@ -39,11 +39,11 @@ async function heard(client) {
 
 const resize = (client, cols, rows) => client.control({ type: 'resize', cols, rows });
 
-/** The client is told of this policy and of who holds the size. */
+/** The client gets this policy and the client that sets the size. */
 const told = (client, policy, sizeBy, options) => client.untilMessage('presence',
 	(each) => each.sizePolicy === policy && each.sizeBy === sizeBy, options);
 
-scenario('latest is the policy that nobody has chosen, and every place tells it', async (server) => {
+scenario('latest is the default policy, and is reported everywhere', async (server) => {
 	const { api } = server;
 	assert.equal((await api.create({ id: 's' })).sizePolicy, 'latest');
 	assert.equal((await api.list()).sessions[0].sizePolicy, 'latest');
@@ -64,7 +64,7 @@ scenario('latest is the policy that nobody has chosen, and every place tells it'
 	}
 });
 
-scenario('smallest: the fewest rows and columns of all that may type', async (server) => {
+scenario('smallest: the minimum of rows and columns of all clients that may type', async (server) => {
 	const { api } = server;
 	const { is, set, stays: remains } = sizes(server, 's');
 	await server.session({ id: 's', cols: 80, rows: 24 });
@@ -75,7 +75,7 @@ scenario('smallest: the fewest rows and columns of all that may type', async (se
 	const viewer = await server.client({ sessionId: 's', cols: 20, rows: 5, token: watching.token }).connect();
 	const windowless = await server.client({ sessionId: 's' }).connect();
 	await is('132x30');
-	assert.deepEqual((({ cols, rows }) => [cols, rows])(await set('smallest')), [100, 30], 'the answer has the new size');
+	assert.deepEqual((({ cols, rows }) => [cols, rows])(await set('smallest')), [100, 30], 'the response has the new size');
 	for (const client of [wide, tall, viewer, windowless]) {
 		await told(client, 'smallest', null);
 		const message = await client.untilMessage('resize', ({ cols, rows }) => cols === 100 && rows === 30);
@@ -111,7 +111,7 @@ scenario('smallest: the fewest rows and columns of all that may type', async (se
 	await told(viewer, 'smallest', back.attached.clientId);
 });
 
-scenario('smallest: a client that is dead does not count', { args: ['--ping-interval', '1'] }, async (server) => {
+scenario('smallest: a dead client does not count', { args: ['--ping-interval', '1'] }, async (server) => {
 	const { is, set } = sizes(server, 's');
 	await server.session({ id: 's' });
 	const one = await server.client({ sessionId: 's', cols: 120, rows: 40 }).connect();
@@ -121,17 +121,17 @@ scenario('smallest: a client that is dead does not count', { args: ['--ping-inte
 	await set('smallest');
 	await is('60x20');
 	await is('120x40');
-	assert.ok(one.socket, 'the living one was closed');
+	assert.ok(one.socket, 'the live client was closed');
 });
 
-scenario('fixed: no window changes it, the API does', async (server) => {
+scenario('fixed: windows do not change it, the API does', async (server) => {
 	const { api } = server;
 	const { is, set, stays: remains } = sizes(server, 's');
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const one = await server.client({ sessionId: 's', cols: 90, rows: 25 }).connect();
 	await is('90x25');
 	const present = await set('fixed');
-	assert.deepEqual([present.cols, present.rows], [90, 25], 'the present size by default');
+	assert.deepEqual([present.cols, present.rows], [90, 25], 'the default is the current size');
 	await told(one, 'fixed', null);
 	const two = await server.client({ sessionId: 's', cols: 100, rows: 30 }).connect();
 	two.type('echo tw""o\r');
@@ -148,7 +148,7 @@ scenario('fixed: no window changes it, the API does', async (server) => {
 	two.type('stty size\r');
 	await two.untilText('33 111\r\n');
 	const narrower = await set('fixed', { cols: 77 });
-	assert.deepEqual([narrower.cols, narrower.rows], [77, 33], 'what is not given stays');
+	assert.deepEqual([narrower.cols, narrower.rows], [77, 33], 'an omitted value is unchanged');
 	await api.resize('s', 66, 22);
 	await is('66x22');
 	two.type(':\r');
@@ -161,7 +161,7 @@ scenario('fixed: no window changes it, the API does', async (server) => {
 	await told(two, 'latest', two.attached.clientId);
 });
 
-scenario('owner: the window of the owner who typed last', async (server) => {
+scenario('owner: the window of the owner that typed last', async (server) => {
 	const { api } = server;
 	const { is, set, stays: remains } = sizes(server, 's');
 	await server.session({ id: 's', cols: 80, rows: 24 });
@@ -196,7 +196,7 @@ scenario('owner: the window of the owner who typed last', async (server) => {
 	await is('71x21');
 });
 
-scenario('resize over the API: under latest until somebody types, refused where windows decide', async (server) => {
+scenario('resize over the API: under latest until a client types, refused if windows decide', async (server) => {
 	const { api } = server;
 	const { is, set, stays: remains } = sizes(server, 's');
 	await server.session({ id: 's', cols: 80, rows: 24 });
@@ -221,13 +221,13 @@ scenario('resize over the API: under latest until somebody types, refused where 
 	await is('51x16');
 });
 
-scenario('a new session of an ended one\'s id begins with latest', async (server) => {
+scenario('a new session with the id of an ended one starts with latest', async (server) => {
 	const { api } = server;
 	const { set } = sizes(server, 's');
 	await server.session({ id: 's' });
 	await set('smallest');
 	await api.input('s', 'exit\r');
-	const ended = await until('end', async () => {
+	const ended = await until('the end of the session', async () => {
 		const session = await api.get('s');
 		return session.state === 'exited' && session;
 	});
@@ -245,7 +245,7 @@ scenario('policies survive the server', async (server) => {
 	await server.kill('SIGKILL');
 	await server.start();
 	for (const policy of policies) {
-		const session = await until(`${policy} adopted`, async () => {
+		const session = await until(`the adoption with ${policy}`, async () => {
 			const found = await api.get(policy);
 			return found.state === 'running' && found;
 		});
@@ -263,7 +263,7 @@ scenario('policies survive the server', async (server) => {
 	await is('60x20');
 });
 
-scenario('a session of a server that knew no policies has latest', async (server) => {
+scenario('a session of a server without policies has latest', async (server) => {
 	const { api } = server;
 	const { is, set } = sizes(server, 's');
 	await server.session({ id: 's', cols: 80, rows: 24 });
@@ -276,7 +276,7 @@ scenario('a session of a server that knew no policies has latest', async (server
 	assert.equal(sizePolicy, 'smallest');
 	writeFileSync(file, JSON.stringify(older));
 	await server.start();
-	await until('adoption', async () => (await api.get('s')).state === 'running');
+	await until('the adoption', async () => (await api.get('s')).state === 'running');
 	assert.equal((await api.get('s')).sizePolicy, 'latest');
 	await server.client({ sessionId: 's', cols: 90, rows: 25 }).connect();
 	await server.client({ sessionId: 's', cols: 60, rows: 20 }).connect();

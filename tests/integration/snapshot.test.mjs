@@ -1,4 +1,4 @@
-// What a client gets that does not resume, or has fallen behind: the screen as it is, to the last attribute.
+// Snapshots, for clients that do not resume or have fallen behind: the exact screen, with all attributes.
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,9 +15,9 @@ const LAG_MS = 250; // TERMINAL_LAG_MS of ws/socket/terminal.h
 const SCROLLBACK = 10_000; // the server's default
 const types = (client) => client.log.map(({ type }) => type);
 
-const SHORT = 1000; // where most of it is about the screen
+const SHORT = 1000; // for tests that are mostly about the screen
 
-/* What is printed, piece by piece; after each of them the screen is compared. */
+/* Output in pieces; the screen is compared after each. */
 const pieces = Object.entries({
 	'an empty screen': 'x\b \b',
 	colours: '\x1b[1;31mred\x1b[0m \x1b[38;5;200;48;2;1;2;3mmore\x1b[m \x1b[4:3;58;2;9;8;7mcurly\x1b[m\r\n',
@@ -54,7 +54,7 @@ const pieces = Object.entries({
 	'more than the scrollback has': `${Array.from({ length: SHORT + 500 }, (_, line) => `${line}`).join('\r\n')}\r\n`,
 }).map(([name, text]) => [name, /[^\0-\xff]/.test(text) ? Buffer.from(text) : Buffer.from(text, 'latin1')]);
 
-/** A program that prints a piece for each byte that is typed. Returns how to make it. */
+/** A program that prints a piece for each byte of input. Returns a function that prints the next one. */
 async function begin(server, id, list) {
 	list.forEach(([, bytes], at) => writeFileSync(path.join(server.cwd, `piece-${at}`), bytes));
 	writeFileSync(path.join(server.cwd, 'pieces'), `stty raw -echo; printf '<<begin''>>\\033c'
@@ -70,10 +70,10 @@ for i in {0..${list.length - 1}}; do read -rN1; cat piece-$i; done; read -rN1; s
 	};
 }
 
-/** All of them have what there is to have: of an unfinished sequence that may be only a part. */
+/** All clients have all output; of an incomplete sequence perhaps only a part. */
 async function together(server, id, ...watchers) {
 	let before;
-	await until(() => `the same place for all: ${watchers.map(({ client }) => client.offset)}`, () => {
+	await until(() => `the same offset for all: ${watchers.map(({ client }) => client.offset)}`, () => {
 		watchers.forEach(({ client }) => client.check());
 		const places = new Set(watchers.map(({ client }) => client.offset));
 		const now = places.size === 1 && [...places][0];
@@ -83,7 +83,7 @@ async function together(server, id, ...watchers) {
 	});
 }
 
-scenario('an attach shows exactly the screen, whatever is on it; so does one that leaves and comes back', { args: ['--scrollback', String(SHORT)], timeout: 100_000 }, async (server) => {
+scenario('an attach shows the exact screen in any state; a reconnect does too', { args: ['--scrollback', String(SHORT)], timeout: 100_000 }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.run('s', 'seq 100');
 	const truth = await witness(server, 's');
@@ -100,17 +100,17 @@ scenario('an attach shows exactly the screen, whatever is on it; so does one tha
 		const [snapshot] = late.client.snapshots;
 		assert.ok(snapshot.offset <= head && head - snapshot.offset < 16, `${name}: a snapshot of ${snapshot.offset} at ${head}`);
 		assert.deepEqual([snapshot.cols, snapshot.rows, snapshot.reason, snapshot.skipped], [80, 24, 'attach', undefined]);
-		assert.equal(snapshot.lines, snapshot.total, `${name}: some lines are missing`);
+		assert.equal(snapshot.lines, snapshot.total, `${name}: lines are missing`);
 		const order = types(late.client).slice(0, types(late.client).indexOf('ready'));
 		assert.deepEqual(order.filter((type) => type !== 'bytes'), ['attached', 'snapshot', 'sync'], name);
-		assertShows(late, truth, `${name}, seen by one that comes`);
-		assertShows(plain, truth, `${name}, seen by one that ignores messages`);
-		assertShows(early, truth, `${name}, seen by one that was there`);
-		assertShows(coming, truth, `${name}, seen by one that comes and goes`);
+		assertShows(late, truth, `${name}, in a new client`);
+		assertShows(plain, truth, `${name}, in a client that ignores messages`);
+		assertShows(early, truth, `${name}, in the first client`);
+		assertShows(coming, truth, `${name}, in a reconnecting client`);
 		late.client.terminate();
 		plainClient.terminate();
 		await coming.client.close();
-		await until('only two left', async () => (await server.api.get('s')).clients === 2);
+		await until('two clients', async () => (await server.api.get('s')).clients === 2);
 		await coming.client.connect();
 	}
 	await server.api.input('s', 'x');
@@ -122,7 +122,7 @@ scenario('an attach shows exactly the screen, whatever is on it; so does one tha
 	assertShows(early, truth, 'the end');
 });
 
-scenario('scrollback=N: so many lines of history, and no more', async (server) => {
+scenario('scrollback=N: that many lines of history, and no more', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.run('s', 'seq -f "a line with the number %g" 700');
@@ -141,14 +141,14 @@ scenario('scrollback=N: so many lines of history, and no more', async (server) =
 		await assert.rejects(server.client({ sessionId: 's', scrollback: bad }).connect(), (error) => error instanceof Refused && error.status === 400, bad);
 		await assert.rejects(server.client({ sessionId: 's', lag: bad }).connect(), (error) => error instanceof Refused && error.status === 400, bad);
 	}
-	// Smaller than the session has: what is printed later is what the terminal keeps.
+	// Fewer lines than the session has: the terminal keeps later output.
 	const few = await watch(server, 's', { scrollback: 10 });
 	await api.input('s', 'seq 30\r');
 	await settled(server, 's', few, truth);
 	assert.equal(few.reference.terminal.buffer.active.baseY, 10 + 31);
 });
 
-scenario('--scrollback is what the session keeps', { args: ['--scrollback', '120'] }, async (server) => {
+scenario('--scrollback limits the history of a session', { args: ['--scrollback', '120'] }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const truth = await witness(server, 's');
 	await server.run('s', 'seq 700');
@@ -160,7 +160,7 @@ scenario('--scrollback is what the session keeps', { args: ['--scrollback', '120
 	assertShows(none, truth, 'none of it', { lines: 0 });
 });
 
-scenario('a snapshot on request, as often as one likes', async (server) => {
+scenario('snapshots on request, any number', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.run('s', 'seq 700');
@@ -179,11 +179,11 @@ scenario('a snapshot on request, as often as one likes', async (server) => {
 			await settled(server, 's', truth, watcher);
 			assertShows(watcher, truth, `${scrollback} lines on request`, { lines });
 		}
-		assert.equal(client.messages.filter(({ type }) => type === 'ready').length, 1, '"ready" came again');
+		assert.equal(client.messages.filter(({ type }) => type === 'ready').length, 1, '"ready" came twice');
 		assert.deepEqual(client.gaps, []);
 	}
 
-	// While output comes, and faster than they can be sent.
+	// Requests during output, faster than snapshots can be sent.
 	const watcher = await watch(server, 's');
 	await api.input('s', 'for i in {1..1000}; do echo "number $i $RANDOM"; done\r');
 	for (let round = 0; round < 20; round += 1) {
@@ -193,24 +193,24 @@ scenario('a snapshot on request, as often as one likes', async (server) => {
 	watcher.client.control({ type: 'snapshot', scrollback: 10_000 });
 	await server.outputMatches('s', /number 1000 /);
 	await settled(server, 's', truth, watcher);
-	await until('the last one', () => watcher.client.snapshots.at(-1).lines > 3);
+	await until('the last snapshot', () => watcher.client.snapshots.at(-1).lines > 3);
 	await settled(server, 's', truth, watcher);
 	assertShows(watcher, truth, 'after many requests');
 
-	// Of an ended session: the end is not told again.
+	// An ended session: the exit is not sent again.
 	await api.input('s', 'exit 3\r');
 	await watcher.client.untilMessage('exit');
 	const before = watcher.client.snapshots.length;
 	watcher.client.control({ type: 'snapshot', scrollback: 7 });
-	await until('snapshot of what is over', () => watcher.client.snapshots.length > before);
+	await until('a snapshot of the ended session', () => watcher.client.snapshots.length > before);
 	watcher.client.control({ type: 'ping', t: 1 });
 	await watcher.client.untilMessage('pong');
 	await settled(server, 's', truth, watcher);
 	assertShows(watcher, truth, 'an ended session', { lines: 7 });
-	assert.equal(watcher.client.messages.filter(({ type }) => type === 'exit').length, 1, 'the exit was told twice');
+	assert.equal(watcher.client.messages.filter(({ type }) => type === 'exit').length, 1, 'the exit came twice');
 });
 
-scenario('one whose place has left the ring gets a snapshot that says what it missed', { args: ['--ring-size', '64K'] }, async (server) => {
+scenario('a client whose offset has left the ring gets a snapshot that says how much it missed', { args: ['--ring-size', '64K'] }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const truth = await witness(server, 's');
 	const away = await watch(server, 's');
@@ -218,7 +218,7 @@ scenario('one whose place has left the ring gets a snapshot that says what it mi
 	for (let round = 0; round < 2; round += 1) {
 		await away.client.close();
 		const left = away.client.offset;
-		// Less at a time than would leave the witness behind.
+		// In pieces that the witness can keep up with.
 		for (let part = 0; part < 4; part += 1) {
 			await server.run('s', `seq -f 'round ${round} part ${part} number %g' 1000`);
 			await settled(server, 's', truth);
@@ -233,7 +233,7 @@ scenario('one whose place has left the ring gets a snapshot that says what it mi
 	}
 });
 
-scenario('sizes: a snapshot has the present one, and those that come later are told at their places', async (server) => {
+scenario('sizes: a snapshot has the current one, and later ones come at their offsets', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const truth = await witness(server, 's');
@@ -246,10 +246,10 @@ scenario('sizes: a snapshot has the present one, and those that come later are t
 		assert.deepEqual([late.client.snapshots[0].cols, late.client.snapshots[0].rows], [cols, rows]);
 		await server.run('s', `echo at ${cols} x ${rows}`);
 		await settled(server, 's', truth, early, late);
-		assertShows(early, truth, `${cols} x ${rows}, seen by one that was there`);
-		assertShows(late, truth, `${cols} x ${rows}, seen by one that comes`);
+		assertShows(early, truth, `${cols} x ${rows}, in the first client`);
+		assertShows(late, truth, `${cols} x ${rows}, in a new client`);
 	}
-	// In the middle of a sequence.
+	// Within a sequence.
 	await server.run('s', 'stty -echo');
 	await settled(server, 's', truth, early);
 	await api.input('s', "printf 'x\\033[3'; read -n 1; printf '1mred\\r\\n'; stty echo\r");
@@ -258,7 +258,7 @@ scenario('sizes: a snapshot has the present one, and those that come later are t
 		return session.offset > truth.client.offset && session;
 	});
 	await api.resize('s', 50, 15);
-	const late = await until('somebody who sees the new size', async () => {
+	const late = await until('a client that sees the new size', async () => {
 		const watcher = await watch(server, 's');
 		if (watcher.client.snapshots[0].cols === 50) return watcher;
 		watcher.client.terminate();
@@ -269,11 +269,11 @@ scenario('sizes: a snapshot has the present one, and those that come later are t
 	await api.input('s', 'x');
 	await server.outputMatches('s', /31mred/, offset - 3);
 	await settled(server, 's', truth, early, late);
-	assertShows(early, truth, 'a resize in the middle of a sequence, seen by one that was there');
-	assertShows(late, truth, 'a resize in the middle of a sequence, seen by one that comes');
+	assertShows(early, truth, 'a resize within a sequence, in the first client');
+	assertShows(late, truth, 'a resize within a sequence, in a new client');
 });
 
-/** Where the session's head was when each snapshot came: to say how old what somebody shows is. */
+/** The session's head at each snapshot, to tell how old a shown screen is. */
 class Ages {
 	constructor(server, id, client) {
 		this.head = 0;
@@ -283,7 +283,7 @@ class Ages {
 		client.on('snapshot', ({ offset }) => this.snapshots.push({ offset, head: this.head }));
 	}
 
-	/** Of the nth one: how many snapshots ago it was the present. */
+	/** The age of the nth screen, in snapshots. */
 	of(n) {
 		let age = 0;
 		while (age < n && this.snapshots[n - age - 1].head > this.snapshots[n].offset) age += 1;
@@ -291,14 +291,14 @@ class Ages {
 	}
 }
 
-const FLOOD = times(20e6, 100e6); // bytes: more than the ring and the kernel have
+const FLOOD = times(20e6, 100e6); // bytes: more than the ring and the kernel hold
 
-/* Numbered lines without end, as fast as they are taken, until a file says stop; a file has them come more slowly, yet faster than any road here. */
+/* Print endless numbered lines at full speed, until a file says stop; another file slows it down, but to more than any road here. */
 const flood = String.raw`$| = 1; my $n = 0; my $pad = "x" x 60;
 until (-e "stop") { select undef, undef, undef, 0.02 if -e "calmly"; my $text = ""; $text .= sprintf("\e[3%dmline %09d\e[m of the flood %s\n", $n % 8, $n, substr($pad, 0, $n % 60)), $n++ for 1 .. 2000; print $text }
 print "the last of $n\n";`;
 
-/** The terminal that the ring's bytes draw, whose beginning has scrolled out of it. */
+/** The terminal that the ring's bytes draw; their beginning has scrolled out of it. */
 async function drawn(server, id) {
 	const { oldest, cols, rows } = await server.api.get(id);
 	const bytes = await server.api.output(id, oldest);
@@ -310,7 +310,7 @@ async function drawn(server, id) {
 
 const metric = async (server, name) => Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
-scenario('a slow client sees the present a few times a second, and at last everything', { timeout: 120_000 }, async (server) => {
+scenario('a slow client sees the current screen a few times a second, and everything at the end', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	writeFileSync(path.join(server.cwd, 'flood.pl'), flood);
@@ -328,7 +328,7 @@ scenario('a slow client sees the present a few times a second, and at last every
 	assert.ok(slow.client.socket, 'it was disconnected');
 	assert.ok(slow.client.offset < begun + 1e6);
 
-	// What lies in the kernel comes first; from then on it is not old.
+	// Bytes in kernel buffers come first; later ones are not old.
 	road.pace = 150_000;
 	const first = slow.client.snapshots.length;
 	await until('a snapshot', () => slow.client.snapshots.length > first, { timeout: 20_000 });
@@ -337,10 +337,10 @@ scenario('a slow client sees the present a few times a second, and at last every
 	const count = 20;
 	await until(`${count} snapshots`, () => seen.snapshots.length >= count, { progress: () => seen.snapshots.length });
 	const ages = seen.snapshots.map((_, at) => seen.of(at));
-	console.log(`# snapshots that show what was the present so many snapshots ago: ${ages}`);
-	// Now and then it is tried whether it keeps up with the stream: then the kernel's buffers come first.
-	assert.ok(ages.filter((age) => age <= 4).length >= count / 2, `what it shows is old: ${ages}`);
-	assert.ok(Math.max(...ages) <= 16, `what it shows is old: ${ages}`);
+	console.log(`# age of each shown screen, in snapshots: ${ages}`);
+	// Sometimes the server tests whether the client keeps up with the stream: then the kernel's buffers come first.
+	assert.ok(ages.filter((age) => age <= 4).length >= count / 2, `its screens are old: ${ages}`);
+	assert.ok(Math.max(...ages) <= 16, `its screens are old: ${ages}`);
 	for (const snapshot of slow.client.snapshots.slice(before)) {
 		assert.deepEqual([snapshot.reason, snapshot.lines], ['lag', 0]);
 		assert.ok(snapshot.skipped > 0);
@@ -354,7 +354,7 @@ scenario('a slow client sees the present a few times a second, and at last every
 	await server.shellReady('s');
 	const { received } = slow.client;
 	await settled(server, 's', slow);
-	assert.ok(slow.client.received - received < 4e6, 'it had to read what was no longer shown');
+	assert.ok(slow.client.received - received < 4e6, 'it had to read output that was no longer shown');
 	await until('the whole scrollback', () => slow.client.snapshots.at(-1).lines === SCROLLBACK, { timeout: 30_000 });
 	await settled(server, 's', slow);
 	const truth = await drawn(server, 's');
@@ -364,7 +364,7 @@ scenario('a slow client sees the present a few times a second, and at last every
 	for (const gap of slow.client.gaps) assert.equal(gap.skipped, gap.to - gap.from);
 	assert.ok(await metric(server, 'resyncs_total') >= count);
 
-	// It is back in the stream: no more snapshots, every byte.
+	// It is back in the stream: every byte, without snapshots.
 	const { offset } = slow.client;
 	const snapshots = slow.client.snapshots.length;
 	await server.run('s', 'seq 100');
@@ -373,7 +373,7 @@ scenario('a slow client sees the present a few times a second, and at last every
 	assert.deepEqual(slow.client.bytes.subarray(offset - slow.client.since), await api.output('s', offset));
 });
 
-scenario('those who do not read cost neither memory nor the program nor the others anything', { timeout: 120_000, memory: true }, async (server) => {
+scenario('clients that do not read cost no memory and slow nothing down', { timeout: 120_000, memory: true }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.session({ id: 'calm' });
@@ -381,7 +381,7 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	const fast = await server.client({ sessionId: 's', lag: 1e12, sink: () => {}, keepLog: false }).connect();
 	const calm = await server.client({ sessionId: 'calm' }).connect();
 	await api.input('s', 'perl flood.pl\r');
-	/* The best of three looks: this machine does other things as well. */
+	/* The best of three measurements: this machine does other work as well. */
 	const speed = async () => {
 		let best = 0;
 		for (let look = 0; look < 3; look += 1) {
@@ -396,7 +396,7 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	const echo = async (word) => {
 		const began = performance.now();
 		calm.type(`echo ${word.slice(0, 3)}""${word.slice(3)}=\r`);
-		await until('echo', () => calm.text.includes(`${word}=\r\n`), { interval: 1 });
+		await until('the echo', () => calm.text.includes(`${word}=\r\n`), { interval: 1 });
 		return performance.now() - began;
 	};
 	const before = [];
@@ -409,7 +409,7 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 		client.stall();
 		stalled.push(client);
 	}
-	/* For as long as it takes: what slows the program down does so all the time, another program on this machine does not. */
+	/* Repeat: the server would slow the program down all the time, other programs on this machine do not. */
 	let crowded = 0;
 	await until(() => `${crowded} MB/s in place of ${alone}`, async () => {
 		crowded = Math.max(crowded, await speed());
@@ -424,13 +424,13 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	const median = (of) => of.sort((a, b) => a - b)[of.length >> 1];
 	const [lonely, together] = [median(before), median(took)];
 	const { received } = fast;
-	await until('progress of the one that reads', () => fast.received > received + 1e6);
+	await until('progress of the reading client', () => fast.received > received + 1e6);
 	console.log(`# ${alone.toFixed(0)} MB/s, with ten that do not read ${crowded.toFixed(0)} MB/s; echo beside it ${lonely.toFixed(1)} and ${together.toFixed(1)} ms; RssAnon ${(base / 1048576).toFixed(1)} MiB, at most ${(peak / 1048576).toFixed(1)} MiB`);
 	assert.ok(together < 5 * lonely + 50, `median echo ${together} ms instead of ${lonely}`);
 	if (!sanitized()) assert.ok(peak - base < 16 << 20, `RssAnon grew from ${base} to ${peak}`);
 	writeFileSync(path.join(server.cwd, 'calmly'), '');
 	stalled.forEach((client) => client.unstall());
-	await until('the present for all', async () => {
+	await until('the current screen for all', async () => {
 		const { offset } = await api.get('s');
 		return stalled.every((client) => client.offset > offset - 200e6 && client.snapshots.length > 1);
 	}, { timeout: 30_000 });
@@ -438,10 +438,10 @@ scenario('those who do not read cost neither memory nor the program nor the othe
 	await server.outputMatches('s', /the last of \d+\r\n/, Math.max(0, (await api.get('s')).offset - 2000), { timeout: 30_000 });
 	const { offset } = await api.get('s');
 	await Promise.all(stalled.map((client) => client.untilOffset(offset, { timeout: 30_000 })));
-	assert.ok(stalled.every((client) => client.socket && client.connections === 1), 'somebody was disconnected');
+	assert.ok(stalled.every((client) => client.socket && client.connections === 1), 'a client was disconnected');
 });
 
-scenario('lag=BYTES says from where on a snapshot is worth it', { timeout: 100_000 }, async (server) => {
+scenario('lag=BYTES sets the backlog from which a snapshot is sent', { timeout: 100_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const roads = [];
@@ -454,19 +454,19 @@ scenario('lag=BYTES says from where on a snapshot is worth it', { timeout: 100_0
 	}
 	const truth = await witness(server, 's');
 	await server.run('s', 'seq 250000 | tr 0-9 a-j', { timeout: 30_000 }); // 1.9 MB, in a ring of 4 MB
-	// What has not waited for long is no reason for one.
+	// A recent backlog does not cause a snapshot.
 	const printed = performance.now();
-	await until('it has waited for long', () => performance.now() > printed + 2 * LAG_MS);
+	await until('a backlog that is old enough', () => performance.now() > printed + 2 * LAG_MS);
 	for (const { road } of roads) road.pace = Infinity;
 	await settled(server, 's', truth, ...roads.map(({ watcher }) => watcher));
 	assert.deepEqual(roads.map(({ watcher: { client } }) => client.gaps.length > 0), [true, false, false]);
 	assert.ok(roads[0].watcher.client.snapshots.length >= 2);
 	for (const { lag, watcher } of roads) {
-		await until('all of the scrollback', () => watcher.client.snapshots.length === 1 || watcher.client.snapshots.at(-1).lines === SCROLLBACK);
+		await until('the whole scrollback', () => watcher.client.snapshots.length === 1 || watcher.client.snapshots.at(-1).lines === SCROLLBACK);
 		await settled(server, 's', truth, watcher);
 		assertShows(watcher, truth, `lag=${lag}`);
 	}
-	// More than the ring has: then nobody is asked.
+	// More than the ring holds: then the option does not matter.
 	roads[2].road.pace = 0;
 	const { offset } = await api.get('s');
 	await api.input('s', 'seq 1000000 | tr 0-9 a-j; echo o""ver\r');
@@ -476,7 +476,7 @@ scenario('lag=BYTES says from where on a snapshot is worth it', { timeout: 100_0
 	assert.equal(roads[2].watcher.client.gaps.length, 1);
 });
 
-scenario('sizes that change while a client is too slow', { timeout: 100_000 }, async (server) => {
+scenario('resizes while a client is too slow', { timeout: 100_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	writeFileSync(path.join(server.cwd, 'flood.pl'), flood);
@@ -485,7 +485,7 @@ scenario('sizes that change while a client is too slow', { timeout: 100_000 }, a
 	await slow.client.connect();
 	road.pace = 0;
 	await api.input('s', 'perl flood.pl\r');
-	await until('flood', async () => (await api.get('s')).offset > FLOOD / 2, { timeout: 30_000 });
+	await until('the flood', async () => (await api.get('s')).offset > FLOOD / 2, { timeout: 30_000 });
 	writeFileSync(path.join(server.cwd, 'calmly'), '');
 	road.pace = 100_000;
 	for (const [cols, rows] of [[100, 30], [60, 20], [132, 43], [70, 22]]) {
@@ -499,17 +499,17 @@ scenario('sizes that change while a client is too slow', { timeout: 100_000 }, a
 	}
 	rmSync(path.join(server.cwd, 'calmly'));
 	const { offset } = await api.get('s');
-	await until('more of that size than the ring has', async () => (await api.get('s')).offset > offset + FLOOD / 2, { timeout: 30_000 });
+	await until('more output in that size than the ring holds', async () => (await api.get('s')).offset > offset + FLOOD / 2, { timeout: 30_000 });
 	writeFileSync(path.join(server.cwd, 'stop'), '');
 	await server.outputMatches('s', /the last of \d+\r\n/, Math.max(0, (await api.get('s')).offset - 2000), { timeout: 30_000 });
 	await server.shellReady('s');
 	await until('the whole scrollback', () => slow.client.snapshots.at(-1).lines === SCROLLBACK, { timeout: 30_000 });
 	await settled(server, 's', slow);
-	// Resizes move a saved cursor; the truth has seen only the last size.
+	// Resizes move a saved cursor; the comparison has only the last size.
 	assertShows(slow, await drawn(server, 's'), 'after the flood', { saved: false });
 });
 
-scenario('one that is slow when the session ends sees all of the end', { timeout: 100_000 }, async (server) => {
+scenario('a client that is slow at the end of the session sees the whole end', { timeout: 100_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const road = await Road.build(server, Infinity);
@@ -528,7 +528,7 @@ scenario('one that is slow when the session ends sees all of the end', { timeout
 	assert.equal(slow.client.messages.filter(({ type }) => type === 'exit').length, 1);
 });
 
-scenario('snapshots that are asked for while one is being sent', async (server) => {
+scenario('snapshots that are requested while one is sent', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.run('s', 'seq -f "a line with the number %g, and some more text to make it long" 9000');
 	const road = await Road.build(server, 300_000);
@@ -542,10 +542,10 @@ scenario('snapshots that are asked for while one is being sent', async (server) 
 	}
 	slow.client.control({ type: 'ping', t: 'end' });
 	await slow.client.untilMessage('pong', ({ t }) => t === 'end');
-	await until('the last one', () => slow.client.snapshots.at(-1).lines === 20, { timeout: 30_000 });
+	await until('the last snapshot', () => slow.client.snapshots.at(-1).lines === 20, { timeout: 30_000 });
 	await settled(server, 's', truth, slow);
 	assertShows(slow, truth, 'the last of them', { lines: 20 });
-	// While one is still being made, too.
+	// Also while one is made.
 	for (const scrollback of [9000, 30]) slow.client.control({ type: 'snapshot', scrollback });
 	await until('the last of two', () => slow.client.snapshots.at(-1).lines === 30, { timeout: 30_000 });
 });

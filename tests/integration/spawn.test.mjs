@@ -1,4 +1,4 @@
-// What a session's processes inherit, and that none outlives its session.
+// What a session's processes inherit, and that none survives its session.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ scenario('a child has default signal dispositions and an empty mask', async (ser
 	assert.equal(await server.run('sig', 'yes | head -1; echo ${PIPESTATUS[0]}'), 'y\n141\n');
 });
 
-scenario('so it is when the server itself was started with ignored and blocked signals', {
+scenario('the same when the server was started with ignored and blocked signals', {
 	prefix: ['env', '--ignore-signal=HUP,PIPE,QUIT,USR2', '--block-signal=USR1,WINCH,ALRM'],
 }, async (server) => {
 	await server.session({ id: 'sig' });
@@ -43,7 +43,7 @@ scenario('no descriptor leaks into a session', {
 	assert.match(fds[3][1], /^\/proc\/\d+\/fd$/);
 });
 
-scenario('the terminal is the controlling one, has the right size, and jobs can be controlled', async (server) => {
+scenario('the controlling terminal has the right size, and job control works', async (server) => {
 	const { pid } = await server.session({ id: 'tty', cols: 97, rows: 29 });
 	assert.equal(await server.run('tty', 'stty size'), '29 97\n');
 	const tty = await server.run('tty', 'tty');
@@ -57,14 +57,14 @@ scenario('the terminal is the controlling one, has the right size, and jobs can 
 	assert.match(jobs, /143/);
 	const { offset } = await server.api.get('tty');
 	await server.api.input('tty', 'sleep 100\r');
-	await until('sleep in the foreground',
+	await until('the sleep in the foreground',
 		() => processesNaming(server.root).some((each) => cmdline(each) === 'sleep 100'));
 	await server.api.input('tty', '\x1a');
 	await server.outputMatches('tty', /\[1\]\+\s+Stopped\s+sleep 100/, offset);
 	assert.match(await server.run('tty', 'kill %1; wait %1 2>/dev/null; echo over'), /over/);
 });
 
-scenario('the shell is a child of its holder, which has let go of everything', async (server) => {
+scenario('the shell is a child of its holder, which keeps nothing of the server', async (server) => {
 	const { pid } = await server.session({ id: 'holder' });
 	const holder = parentOf(pid);
 	assert.match(cmdline(holder), /ringside-holder/);
@@ -86,7 +86,7 @@ scenario('the shell is a child of its holder, which has let go of everything', a
 	assert.ok(isAlive(holder));
 });
 
-scenario('another shell', async (server) => {
+scenario('a shell other than the default', async (server) => {
 	const session = await server.session({ id: 'sh', shell: '/bin/sh' });
 	assert.equal(session.shell, '/bin/sh');
 	assert.match(await server.run('sh', 'echo "[$BASH_VERSION]"'), /^\[\]\n$/);
@@ -97,11 +97,11 @@ scenario('another shell', async (server) => {
 			assert.ok(answer.json.message.includes(shell), answer.text);
 		}
 	}
-	assert.deepEqual((await server.api.list()).data, ['sh'], 'a session without a shell stayed');
-	await until('end of holders without a shell', () => processesNaming(server.root).length === 4); // the server, a guard, a holder, a shell
+	assert.deepEqual((await server.api.list()).data, ['sh'], 'a session without a shell is listed');
+	await until('the end of holders without a shell', () => processesNaming(server.root).length === 4); // the server, a guard, a holder, a shell
 });
 
-scenario('delete kills the whole tree: jobs, daemons, the stubborn and the stopped', async (server) => {
+scenario('delete kills the whole tree: jobs, daemons, processes that ignore signals or are stopped', async (server) => {
 	const mark = 900_000 + Math.floor(Math.random() * 90_000);
 	const ours = () => processesNaming(`${mark}.`).filter((pid) => /^sleep \d/.test(cmdline(pid)));
 	await server.session({ id: 'other' });
@@ -118,11 +118,11 @@ scenario('delete kills the whole tree: jobs, daemons, the stubborn and the stopp
 	];
 	for (const command of commands) await server.run('tree', `${command}${command.endsWith('&') ? '' : ';'} true`);
 	const stopped = () => processesNaming(server.root).filter((pid) => status(pid).State?.startsWith('T'));
-	await until('all of them', () => ours().length === 8 && stopped().length === 1);
+	await until('all processes', () => ours().length === 8 && stopped().length === 1);
 	const [sleeper] = stopped();
 	const shells = new Set(processesNaming(server.root));
 	await server.api.delete('tree');
-	await until(() => `end of the tree: ${ours().map(cmdline)}`, () => ours().length === 1 && !isAlive(sleeper),
+	await until(() => `the end of the tree: ${ours().map(cmdline)}`, () => ours().length === 1 && !isAlive(sleeper),
 		{ timeout: 8000 });
 	assert.match(cmdline(ours()[0]), /\.99$/, 'a process of another session was killed');
 	assert.equal(await server.run('other', 'jobs | wc -l'), '1\n');
@@ -131,7 +131,7 @@ scenario('delete kills the whole tree: jobs, daemons, the stubborn and the stopp
 	assert.equal(left.length, 5, `not just server, guard, holder, shell and sleep: ${left.map(cmdline)}`);
 });
 
-// Each is a tree that never rests, in perl so that a generation takes as little time as it can.
+// Trees that fork all the time, in perl so that a generation is as short as possible.
 const restless = {
 	'a process that forks and ends': 'while (1) { fork and POSIX::_exit(0) }',
 	'one that leaves its kernel session each time': 'while (1) { fork and POSIX::_exit(0); POSIX::setsid() }',
@@ -156,14 +156,14 @@ async function deleteRestless(server, command) {
 	await server.session({ id: 'forks', cols: 500 });
 	const { pid } = await server.api.get('forks');
 	await server.api.input('forks', `${command}\r`);
-	await until('a few', () => processesNaming(server.root).length > 4);
-	// What the answer says is so when it comes: there is nothing to wait for.
+	await until('a few processes', () => processesNaming(server.root).length > 4);
+	// The response is accurate when it comes: no wait is needed.
 	await server.api.delete('forks');
-	// (The holder may end while it is looked at.)
+	// The holder may end meanwhile.
 	const left = processesNaming(server.root).map(cmdline).filter((each) => each && !/ringside/.test(each));
 	assert.deepEqual(left, []);
 	assert.ok(!isAlive(pid));
-	await until('end of the holder', () => processesNaming(server.root).length === 1);
+	await until('the end of the holder', () => processesNaming(server.root).length === 1);
 }
 
 scenario('delete of a tree that forks all the time: chains of shells', async (server) => {
@@ -178,22 +178,22 @@ for (const [name, text] of Object.entries(restless)) {
 	});
 }
 
-scenario('a shell that ends with a daemon in the background still ends', async (server) => {
+scenario('the end of a shell with a background daemon is detected', async (server) => {
 	const { api } = server;
 	const mark = 800_000 + Math.floor(Math.random() * 90_000);
 	await server.session({ id: 'bg' });
 	await api.input('bg', `setsid sleep ${mark} & exit 4\r`);
-	const session = await until('end', async () => {
+	const session = await until('the end of the session', async () => {
 		const each = await api.get('bg');
 		return each.state === 'exited' && each;
 	});
 	assert.deepEqual([session.exit.code, session.exit.reason], [4, 'exited']);
 	await api.delete('bg');
-	await until('end of the daemon', () => processesNaming(String(mark))
+	await until('the end of the daemon', () => processesNaming(String(mark))
 		.filter((pid) => cmdline(pid).startsWith('sleep')).length === 0);
 });
 
-scenario('sessions survive long ids and a long runtime directory', async (server) => {
+scenario('sessions work with long ids and a long runtime directory', async (server) => {
 	const id = `${'long-id.'.repeat(15)}12345678`;
 	assert.equal(id.length, 128);
 	await server.session({ id });

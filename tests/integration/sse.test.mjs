@@ -1,4 +1,4 @@
-// Server-sent events: how they begin, stay alive and end.
+// Server-sent events: start, keep-alive and end.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import http from 'node:http';
@@ -12,7 +12,7 @@ const quick = { args: ['--ping-interval', '1'] };
 const raw = (server, path = '/api/session/events', version = '1.1', method = 'GET') => new RawClient(server)
 	.send(`${method} ${path} HTTP/${version}\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`);
 
-scenario('a quiet stream gets a comment now and then', quick, async (server) => {
+scenario('a quiet stream gets comments', quick, async (server) => {
 	const client = raw(server);
 	assert.equal(await client.status(), 200);
 	assert.match(client.text, /content-type: text\/event-stream\r\n/i);
@@ -20,12 +20,12 @@ scenario('a quiet stream gets a comment now and then', quick, async (server) => 
 	const stream = new EventStream(server, '/api/session/events');
 	await stream.until('the list', ({ type }) => type === 'sessions');
 	await server.api.create({ id: 's' });
-	await stream.until('the new one', ({ sessions }) => sessions.length === 1);
-	assert.equal(stream.events.length, 2, 'a comment is no event');
+	await stream.until('the new session', ({ sessions }) => sessions.length === 1);
+	assert.equal(stream.events.length, 2, 'a comment is not an event');
 	await untilMetric(server, 'streams', 2);
 });
 
-scenario('a reader that goes is noticed', async (server) => {
+scenario('a reader that disconnects is detected', async (server) => {
 	const clients = Array.from({ length: 20 }, () => raw(server));
 	for (const client of clients) assert.equal(await client.status(), 200);
 	await untilMetric(server, 'streams', 20);
@@ -36,7 +36,7 @@ scenario('a reader that goes is noticed', async (server) => {
 	await untilMetric(server, 'streams', 0);
 });
 
-/* Connects, asks, waits for the first event, and vanishes without a word, as when a cable is cut. */
+/* Connects, sends a request, waits for the first event, and vanishes without closing, as when a cable is cut. */
 const vanish = `use strict; use Socket;
 my ($port, $request) = @ARGV;
 socket(my $s, PF_INET, SOCK_STREAM, 0) or die; connect($s, sockaddr_in($port, INADDR_LOOPBACK)) or die;
@@ -45,10 +45,10 @@ while ($answer !~ /data: .*\\n\\n/) { sysread($s, $answer, 1000, length $answer)
 setsockopt($s, 6, 19, pack("i", 1)) or exit 77;
 print "gone\\n"; exit 0;`;
 
-scenario('a reader that vanishes is noticed by the next comment', quick, async (server, t) => {
+scenario('a reader that vanishes is detected by the next comment', quick, async (server, t) => {
 	const request = `GET /api/session/events HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`;
 	const child = spawn('perl', ['-e', vanish, String(server.port), request], { stdio: ['ignore', 'pipe', 'inherit'] });
-	const code = await within('end of the client', new Promise((resolve) => { child.on('close', resolve); }));
+	const code = await within('the end of the client', new Promise((resolve) => { child.on('close', resolve); }));
 	if (code === 77) {
 		t.diagnostic('TCP_REPAIR is not permitted here: not tested');
 		return;
@@ -57,18 +57,18 @@ scenario('a reader that vanishes is noticed by the next comment', quick, async (
 	await untilMetric(server, 'streams', 0);
 });
 
-scenario('HTTP/1.0 gets it as it is', quick, async (server) => {
+scenario('HTTP/1.0 gets a stream without chunks', quick, async (server) => {
 	const client = raw(server, '/api/session/events', '1.0');
 	assert.equal(await client.status(), 200);
-	await until('event and comment', () => client.text.includes('\r\n\r\ndata: {') && client.text.endsWith('\n\n:\n\n'));
+	await until('an event and a comment', () => client.text.includes('\r\n\r\ndata: {') && client.text.endsWith('\n\n:\n\n'));
 	assert.doesNotMatch(client.text, /chunked/);
 });
 
-scenario('HEAD of a stream is a head', async (server) => {
+scenario('HEAD of a stream has no body', async (server) => {
 	const client = raw(server, '/api/session/events', '1.1', 'HEAD');
 	assert.equal(await client.status(), 200);
-	// The connection is there for the next request.
-	await until('end of the head', () => client.text.includes('\r\n\r\n'));
+	// The connection can be used again.
+	await until('the end of the head', () => client.text.includes('\r\n\r\n'));
 	await untilMetric(server, 'streams', 0);
 	client.send(`GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\nConnection: close\r\n\r\n`);
 	await client.untilClosed();
@@ -82,31 +82,31 @@ scenario('a stream ends with the access of its reader', async (server) => {
 	const { token, link } = await server.api.link('s', 'viewer', 60_000);
 	const streams = [token, brief.token, server.token].map((each) => new EventStream(server, '/api/session/events', { token: each }));
 	for (const stream of streams) await stream.until('the list', () => true);
-	await until('end of what has expired', () => streams[1].closed);
+	await until('the end of the expired stream', () => streams[1].closed);
 	assert.equal(await metric(server, 'streams'), 2);
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
-	await until('end of what was revoked', () => streams[0].closed);
+	await until('the end of the revoked stream', () => streams[0].closed);
 	assert.equal(await metric(server, 'streams'), 1);
 	assert.ok(!streams[2].closed);
 });
 
-scenario('a server that ends is told apart from a stream that does', async (server) => {
-	const answer = await within('answer', new Promise((resolve, reject) => {
+scenario('clients can distinguish the end of the server from the end of a stream', async (server) => {
+	const answer = await within('the response', new Promise((resolve, reject) => {
 		http.get(`${server.base}/api/session/events`, { agent: false, headers: { Authorization: `Bearer ${server.token}` } }, resolve).on('error', reject);
 	}));
 	let failure;
 	answer.on('error', (error) => { failure = error; });
 	answer.resume();
-	await within('first event', new Promise((resolve) => { answer.once('data', resolve); }));
+	await within('the first event', new Promise((resolve) => { answer.once('data', resolve); }));
 	const { code } = await server.kill('SIGTERM');
 	assert.equal(code, 0);
-	await until('error of the reader', () => failure);
+	await until('the error of the reader', () => failure);
 	assert.equal(answer.complete, false);
 	await server.start();
 });
 
-/** A stream that its command completes; undefined where commands are not served yet. */
-const run = (server, command) => within('answer', new Promise((resolve, reject) => {
+/** A stream that ends with its command; undefined if the server does not run commands. */
+const run = (server, command) => within('the response', new Promise((resolve, reject) => {
 	const body = JSON.stringify({ command, stream: true });
 	http.request(`${server.base}/api/run`, {
 		method: 'POST', agent: false,
@@ -119,7 +119,7 @@ const run = (server, command) => within('answer', new Promise((resolve, reject) 
 	}).on('error', reject).end(body);
 }), 30_000);
 
-scenario('a stream that completes ends properly, and gives all', async (server, t) => {
+scenario('a stream that completes ends properly, with all events', async (server, t) => {
 	const first = await run(server, 'echo done');
 	if (first.status === 501) {
 		t.diagnostic('commands are not served yet');

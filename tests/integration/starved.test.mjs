@@ -1,4 +1,4 @@
-// Memory that runs short is one client's error, whatever was being done, and never the server's end.
+// An allocation failure is an error of one request, never the end of the server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { until } from './lib/until.mjs';
 const measured = { memory: true, skip: !process.env.RINGSIDE_TEST_MEMORY && 'the sanitizers have an allocator of their own' };
 const source = path.join(path.dirname(fileURLToPath(import.meta.url)), '../lib/starve.c');
 
-/** A server whose calls of its allocator are counted and refused: see starve.c. */
+/** A server whose allocations are counted and can fail: see starve.c. */
 async function starving(body) {
 	const directory = mkdtempSync(path.join(os.tmpdir(), 'rs-starve-'));
 	const file = (name) => path.join(directory, name);
@@ -44,7 +44,7 @@ async function starving(body) {
 	}
 }
 
-/** What is asked: libmagic (reading files) and libjwt (links) end the program themselves. */
+/** The requests. libmagic (reading files) and libjwt (links) end the program themselves, so they are left out. */
 const asks = [
 	['POST', '/api/run', { command: 'head -c 90000 /dev/zero | tr "\\0" x' }],
 	['POST', '/api/session/s/exec', { command: 'echo hi', queue: true, timeoutMs: 5000 }],
@@ -71,7 +71,7 @@ const asks = [
 	['GET', '/'],
 ];
 
-scenario('one call of the allocator after another is refused', { ...measured, start: false, timeout: 200_000 }, (server) => starving(async (env, memory) => {
+scenario('one allocation after another fails', { ...measured, start: false, timeout: 200_000 }, (server) => starving(async (env, memory) => {
 	server.options.env = env;
 	await server.start();
 	await server.session({ id: 's' });
@@ -79,7 +79,7 @@ scenario('one call of the allocator after another is refused', { ...measured, st
 		method, signal: AbortSignal.timeout(30_000), headers: { Authorization: `Bearer ${server.token}`, Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' }, body: body && JSON.stringify(body),
 	}).then(async (answer) => answer.text().then(() => answer.status), (error) => {
 		assert.notEqual(error.name, 'TimeoutError', `${method} ${route}`);
-		return 0; // a connection that could not be taken, or answered
+		return 0; // a connection that could not be accepted, or answered
 	});
 	for (const each of asks) {
 		const before = memory.calls();
@@ -96,14 +96,14 @@ scenario('one call of the allocator after another is refused', { ...measured, st
 				assert.equal(server.exit, undefined, `${each[1]}: ${n} ${more}: ${server.stderr.slice(-2000)}`);
 			}
 		assert.ok(refused > 0, each[1]);
-		await until(`an answer after ${each[1]}`, async () => await ask(['GET', '/healthz']) === 200);
+		await until(`a response after ${each[1]}`, async () => await ask(['GET', '/healthz']) === 200);
 	}
-	// And nothing of it stays.
+	// No memory is leaked.
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'echo sound', queue: true });
 	assert.deepEqual([data.output, data.outputExact], ['sound\n', true]);
 }));
 
-scenario('the table of descriptors does not have to grow', { ...measured, start: false, timeout: 200_000 }, (server) => starving(async (env, memory) => {
+scenario('the table of descriptors does not grow', { ...measured, start: false, timeout: 200_000 }, (server) => starving(async (env, memory) => {
 	server.options.env = env;
 	await server.start();
 	const run = async () => (await server.api.raw('POST', '/api/run', { command: 'true' }).catch(() => ({}))).status;
@@ -116,7 +116,7 @@ scenario('the table of descriptors does not have to grow', { ...measured, start:
 	try {
 		await until('all connections', () => Object.keys(descriptors(server.pid)).length >= idle.length);
 		for (let n = 1; n < needed; n += 1) {
-			memory.refuse(n, 100_000); // all from there on
+			memory.refuse(n, 100_000); // all later ones
 			await run();
 			memory.feed();
 			assert.equal(server.exit, undefined, `${n}: ${server.stderr.slice(-2000)}`);
@@ -127,13 +127,13 @@ scenario('the table of descriptors does not have to grow', { ...measured, start:
 	}
 }));
 
-scenario('an address space that is too small for all', { ...measured, prefix: ['prlimit', '--as=150000000', '--'] }, async (server) => {
+scenario('an address space that is too small for all requests', { ...measured, prefix: ['prlimit', '--as=150000000', '--'] }, async (server) => {
 	const run = async () => {
 		const { status, json } = await server.api.raw('POST', '/api/run', { command: 'head -c 900000 /dev/zero | tr "\\0" x', streams: 'pipes' }, { timeout: 40_000 });
 		assert.ok([200, 429, 500].includes(status), `${status}`);
 		return status === 200 && !json.truncated && json.stdout.length === 900_000;
 	};
 	const all = await Promise.allSettled(Array.from({ length: 60 }, run));
-	assert.ok(all.some(({ value }) => value), 'some have all of it');
-	await until('one again', run);
+	assert.ok(all.some(({ value }) => value), 'some responses are complete');
+	await until('a run', run);
 });

@@ -1,4 +1,4 @@
-// What a session is at, told by the real server about real programs.
+// The state of a session, with real programs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { scenario } from './lib/server.mjs';
@@ -6,10 +6,10 @@ import { until } from './lib/until.mjs';
 
 const state = async (server, id = 's') => (await server.api.call('GET', `/api/session/${id}/state`)).state;
 
-/** Waits until the state is as wanted. */
+/** Wait for a state. */
 function reaches(server, want, id = 's') {
 	let last;
-	return until(() => `state ${JSON.stringify(want)}, but ${JSON.stringify(last)}`, async () => {
+	return until(() => `state ${JSON.stringify(want)}; the state is ${JSON.stringify(last)}`, async () => {
 		last = await state(server, id);
 		const seen = { ...last, name: last.foreground?.name };
 		return Object.entries(want).every(([name, value]) => seen[name] === value) && last;
@@ -27,7 +27,7 @@ function has(program) {
 	}
 }
 
-scenario('what people run', async (server) => {
+scenario('programs that people run', async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const programs = [
 		['read x', { status: 'waiting_input', input: 'line' }, undefined, 'x\r'],
@@ -52,7 +52,7 @@ scenario('what people run', async (server) => {
 	await reaches(server, prompt);
 });
 
-scenario('the rest of it', async (server) => {
+scenario('other states', async (server) => {
 	await server.session({ id: 's', cwd: '/tmp', cols: 90, rows: 20 });
 	let s = await reaches(server, prompt);
 	assert.equal(s.cwd, '/tmp');
@@ -73,7 +73,7 @@ scenario('the rest of it', async (server) => {
 	const { offset } = await server.api.get('s');
 	s = await state(server);
 	assert.equal(s.offset, offset);
-	await until('silence', async () => (await state(server)).quietMs >= 100);
+	await until('the silence', async () => (await state(server)).quietMs >= 100);
 
 	const { data } = await server.api.call('POST', '/api/session/s/exec', { command: 'read -p "Name: " x', yieldMs: 1 });
 	s = await reaches(server, { status: 'waiting_input', input: 'line', exec: data.id });
@@ -91,7 +91,7 @@ scenario('the rest of it', async (server) => {
 	assert.equal(s.signal, 'KILL');
 });
 
-scenario('who may only watch may see it', async (server) => {
+scenario('a viewer may read it', async (server) => {
 	await server.session({ id: 's' });
 	const { token } = await server.api.link('s', 'viewer', 60_000);
 	const { state: seen } = await server.api.as(token).call('GET', '/api/session/s/state');
@@ -99,7 +99,7 @@ scenario('who may only watch may see it', async (server) => {
 	await server.api.refused(404, 'SESSION_NOT_FOUND', 'GET', '/api/session/nobody/state');
 });
 
-scenario('a server that comes after sees the same', async (server) => {
+scenario('the next server reports the same', async (server) => {
 	await server.session({ id: 's' });
 	await server.api.input('s', 'cat\r');
 	await reaches(server, { status: 'waiting_input', input: 'line', certain: true });

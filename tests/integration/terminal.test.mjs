@@ -1,4 +1,4 @@
-// The terminal socket: the order of things, resume, sharing, sizes, ends.
+// The terminal socket: order of messages, resume, sharing, sizes, ends.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const types = (client) => client.log.map(({ type }) => type);
 const refusedWith = (status) => (error) => error instanceof Refused && error.status === status;
 
 async function quiet(server, id) {
-	return until(`quiet of ${id}`, async () => {
+	return until(`the end of the output of ${id}`, async () => {
 		const { offset } = await server.api.get(id);
 		await new Promise((resolve) => setTimeout(resolve, 60));
 		const later = await server.api.get(id);
@@ -78,10 +78,10 @@ scenario('attach: attached, snapshot, sync, ready, live; resume from the first b
 	}
 });
 
-scenario('attach to nothing: created for the owner, 404 for a resume, 400 for nonsense; a delete closes with 4410', async (server) => {
+scenario('attach to a missing session: created for the owner, 404 for a resume, 400 for an invalid request; a delete closes with 4410', async (server) => {
 	const client = await server.client({ sessionId: 'fresh', cols: 71, rows: 19 }).connect();
 	const session = await server.api.get('fresh');
-	assert.ok(client.since <= session.offset); // what its shell has printed before is in the snapshot
+	assert.ok(client.since <= session.offset); // earlier output of its shell is in the snapshot
 	assert.equal(client.snapshots.length, 1);
 	assert.deepEqual([session.cols, session.rows, session.clients], [71, 19, 1]);
 	client.type('echo fre""sh\r');
@@ -109,7 +109,7 @@ scenario('attach to nothing: created for the owner, 404 for a resume, 400 for no
 		(error) => error instanceof Refused && [401, 403, 404].includes(error.status));
 	assert.deepEqual((await server.api.list()).data, []);
 
-	// Deleted, or replaced when it has ended.
+	// Deleted, or replaced after its end.
 	{
 		await server.session({ id: 's' });
 		const [one, two] = [server.client({ sessionId: 's' }), server.client({ sessionId: 's' })];
@@ -131,14 +131,14 @@ scenario('attach to nothing: created for the owner, 404 for a resume, 400 for no
 	}
 });
 
-scenario('resume at every kind of place gives exactly the bytes from there, and misses nothing; from where nobody was it begins anew', async (server) => {
+scenario('resume at every kind of offset gives exactly the bytes from there, and misses nothing; at an invalid one it starts anew', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	await server.run('s', "printf '\\033[1;31mred\\033[0m \\xe7\\x95\\x8c\\xf0\\x9f\\x8e\\xaa\\n'");
 	const { offset: head, epoch } = await quiet(server, 's');
 	const whole = await api.output('s');
 	assert.equal(whole.length, head);
-	// Each place in what was printed, and some behind it.
+	// Each offset in the output, and some after it.
 	const begin = whole.lastIndexOf('\x1b[1;31mred');
 	const end = whole.indexOf('\n', begin) + 1;
 	assert.ok(begin > 0 && end > begin + 20);
@@ -152,7 +152,7 @@ scenario('resume at every kind of place gives exactly the bytes from there, and 
 		client.terminate();
 	}
 
-	// With another epoch, or from beyond the head.
+	// With another epoch, or beyond the head.
 	{
 		const { offset: head, epoch } = await quiet(server, 's');
 		const other = epoch.replace(/^./, (digit) => (digit === '1' ? '2' : '1'));
@@ -174,7 +174,7 @@ scenario('resume at every kind of place gives exactly the bytes from there, and 
 		assert.deepEqual(client.bytes, await api.output('s', head));
 	}
 
-	// By one that leaves and comes back.
+	// With a client that reconnects.
 	{
 		const client = await server.client({ sessionId: 's' }).connect({ history: true });
 		const rounds = times(4, 10);
@@ -196,7 +196,7 @@ scenario('resume at every kind of place gives exactly the bytes from there, and 
 	}
 });
 
-scenario('resume from before the ring: a snapshot that says what was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
+scenario('resume before the ring: a snapshot that says how much was skipped', { args: ['--ring-size', '64K'] }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const client = await server.client({ sessionId: 's' }).connect({ history: true });
@@ -217,7 +217,7 @@ scenario('resume from before the ring: a snapshot that says what was skipped', {
 	await client.untilOffset(offset);
 	assert.deepEqual(client.bytes, await api.output('s', gap.to));
 
-	// What the ring still has is had as before, to the byte.
+	// Bytes that are still in the ring are sent as before.
 	const { oldest, epoch } = await api.get('s');
 	const from = oldest + 200;
 	const near = await server.client({ sessionId: 's' }).connect({ resume: { epoch, offset: from } });
@@ -226,7 +226,7 @@ scenario('resume from before the ring: a snapshot that says what was skipped', {
 	assert.deepEqual(near.bytes, await api.output('s', from));
 });
 
-scenario('two clients see the same and both type; what is typed arrives whole and in order, whoever does not read', async (server) => {
+scenario('two clients see the same and both type; input arrives complete and in order, even if another client does not read', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const one = await server.client({ sessionId: 's' }).connect();
@@ -257,7 +257,7 @@ scenario('two clients see the same and both type; what is typed arrives whole an
 		await client.untilText(sha256(bytes), { timeout: 30_000 });
 	}
 
-	// For a program that does not read: later, and it stops nobody.
+	// A program that does not read: the input arrives later, and delays nothing else.
 	{
 		await server.session({ id: 'other' });
 		const go = path.join(server.root, 'go');
@@ -269,7 +269,7 @@ scenario('two clients see the same and both type; what is typed arrives whole an
 		for (let at = 100_000; at < bytes.length; at += 10_000) client.type(bytes.subarray(at, at + 10_000));
 		client.control({ type: 'ping', t: 'after' });
 		await client.untilMessage('pong', ({ t }) => t === 'after');
-		assert.equal(await server.run('other', 'echo $((6*7))'), '42\n', 'another session was stopped');
+		assert.equal(await server.run('other', 'echo $((6*7))'), '42\n', 'another session was blocked');
 		assert.equal((await api.get('s')).state, 'running');
 		writeFileSync(go, '');
 		await client.untilText(createHash('sha256').update(bytes).digest('hex'), { timeout: 30_000 });
@@ -278,7 +278,7 @@ scenario('two clients see the same and both type; what is typed arrives whole an
 		await client.untilText('sure\r\n');
 	}
 
-	// A message of a megabyte is taken; a larger one closes with 1009.
+	// A message of one megabyte is accepted; a larger one closes with 1009.
 	{
 		const client = await server.client({ sessionId: 's' }).connect();
 		client.type("stty raw -echo; echo rea''dy; head -c 1048576 | sha256sum; stty sane\r");
@@ -296,7 +296,7 @@ scenario('two clients see the same and both type; what is typed arrives whole an
 	}
 });
 
-scenario('a viewer sees, but nothing it does reaches the shell', async (server) => {
+scenario('a viewer sees output, but its messages do not reach the shell', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const { token, link, path: fragment } = await api.link('s', 'viewer', 60_000);
@@ -325,7 +325,7 @@ scenario('a viewer sees, but nothing it does reaches the shell', async (server) 
 	await viewer.untilText('driver\r\n');
 });
 
-scenario('resize messages stand at their offsets, live and in the history; the size is that of who holds it, or who typed last', async (server) => {
+scenario('resize messages come at their offsets, live and in the history; the size is that of its holder, or of the client that typed last', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const live = await server.client({ sessionId: 's' }).connect({ history: true });
@@ -342,8 +342,8 @@ scenario('resize messages stand at their offsets, live and in the history; the s
 		const resizes = client.log.filter(({ type }) => type === 'resize');
 		assert.deepEqual(resizes.map(({ cols, rows }) => [cols, rows]), sizes);
 		for (const resize of resizes) {
-			assert.equal(resize.at, resize.offset, 'a resize message is not at its place in the stream');
-			assert.ok(resize.by === null || resize.by === undefined, 'the API is no client');
+			assert.equal(resize.at, resize.offset, 'a resize message is not at its offset in the stream');
+			assert.ok(resize.by === null || resize.by === undefined, 'the API is not a client');
 		}
 		for (const [at, [cols]] of sizes.entries()) {
 			const { offset } = resizes[at];
@@ -359,7 +359,7 @@ scenario('resize messages stand at their offsets, live and in the history; the s
 	assert.deepEqual(late.log.filter(({ type }) => type === 'resize').map(({ offset }) => offset),
 		live.log.filter(({ type }) => type === 'resize').map(({ offset }) => offset));
 	const first = late.messages.find(({ type }) => type === 'sync');
-	assert.deepEqual([first.offset, first.cols, first.rows], [0, 80, 24], 'sync tells the geometry at its offset');
+	assert.deepEqual([first.offset, first.cols, first.rows], [0, 80, 24], 'sync has the geometry at its offset');
 
 	const [{ offset }] = late.log.filter(({ cols, type }) => type === 'resize' && cols === 61);
 	const resumed = await server.client({ sessionId: 's' }).connect({ resume: { epoch: late.epoch, offset: offset + 3 } });
@@ -370,13 +370,13 @@ scenario('resize messages stand at their offsets, live and in the history; the s
 	assert.deepEqual([shown.snapshots[0].cols, shown.snapshots[0].rows], [132, 43]);
 	assert.ok(!shown.messages.some(({ type }) => type === 'resize'), 'a resize from before the snapshot');
 
-	// Whose window it is.
+	// The client that sets the size.
 	{
 		const size = async () => {
 			const { cols, rows } = await api.get('sized');
 			return `${cols}x${rows}`;
 		};
-		const sized = (expected) => until(`size ${expected}`, async () => await size() === expected);
+		const sized = (expected) => until(`the size ${expected}`, async () => await size() === expected);
 		await server.session({ id: 'sized', cols: 80, rows: 24 });
 		const one = await server.client({ sessionId: 'sized', cols: 90, rows: 25, name: 'One' }).connect();
 		await sized('90x25');
@@ -404,7 +404,7 @@ scenario('resize messages stand at their offsets, live and in the history; the s
 	}
 });
 
-scenario('presence tells who is there, what they are called, and who typed; ping, acks, unknown and bad control messages', async (server) => {
+scenario('presence lists clients, their names, and the one that typed; ping, acks, unknown and invalid control messages', async (server) => {
 	await server.session({ id: 's' });
 	const ada = await server.client({ sessionId: 's', cols: 80, rows: 24, name: 'Ada Ä🎪' }).connect();
 	const first = await ada.untilMessage('presence');
@@ -440,7 +440,6 @@ scenario('presence tells who is there, what they are called, and who typed; ping
 	const state = await ada.untilMessage('state', ({ name }) => name === 'New name');
 	assert.equal(state.state, 'running');
 
-	// Control messages.
 	{
 		await server.session({ id: 'pinged', cols: 80, rows: 24 });
 		const client = await server.client({ sessionId: 'pinged', cols: 80, rows: 24 }).connect();
@@ -481,7 +480,7 @@ scenario('presence tells who is there, what they are called, and who typed; ping
 	}
 });
 
-scenario('exit comes after the last byte, for the fast, for the slow, and for who comes later', { timeout: 120_000 }, async (server) => {
+scenario('exit comes after the last byte, for fast, slow and later clients', { timeout: 120_000 }, async (server) => {
 	const { api } = server;
 	for (let round = 0; round < exits; round += 1) {
 		await server.session({ id: 's' });
@@ -561,7 +560,7 @@ scenario('SIGTERM of the server closes with 1001', async (server) => {
 	assert.deepEqual(client.gaps, []);
 });
 
-scenario('a client that answers no pings is closed, one that does stays', { args: ['--ping-interval', '1'] }, async (server) => {
+scenario('a client that does not answer pings is closed, another stays', { args: ['--ping-interval', '1'] }, async (server) => {
 	const alive = await server.client({ sessionId: 's', name: 'alive' }).connect();
 	const dead = server.client({ sessionId: 's', name: 'dead' });
 	dead.mute = true;
@@ -569,9 +568,9 @@ scenario('a client that answers no pings is closed, one that does stays', { args
 	let pings = 0;
 	alive.socket.on('ping', () => { pings++; });
 	await dead.untilClosed({ timeout: 20_000 });
-	await until('more pings to the one that lives', () => pings >= 5, { timeout: 20_000 });
+	await until('more pings to the live client', () => pings >= 5, { timeout: 20_000 });
 	assert.equal(alive.closed, undefined);
-	await until('one client left', async () => (await server.api.get('s')).clients === 1);
+	await until('one client', async () => (await server.api.get('s')).clients === 1);
 	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_websocket_timeouts_total 1$/m);
 	alive.type('echo al""ive\r');
 	await alive.untilText('alive\r\n');

@@ -35,7 +35,7 @@ scenario('https and wss over HTTP/1.1', secure, async (server) => {
 	assert.ok(!clear.text.includes('"sessions"'));
 });
 
-scenario('nothing but HTTP/1.1 is offered', secure, async (server) => {
+scenario('only HTTP/1.1 is offered', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const chosen = (ALPNProtocols) => new Promise((resolve, reject) => {
 		const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols }, () => {
@@ -46,21 +46,21 @@ scenario('nothing but HTTP/1.1 is offered', secure, async (server) => {
 	assert.equal(await chosen(['h2', 'http/1.1']), 'http/1.1');
 });
 
-/** What comes back for texts, each of which is sent as a record of its own. */
+/** The response to texts, each of which is sent in its own record. */
 async function inRecords(server, texts) {
 	const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca }).on('error', () => {});
 	server.clients.add({ terminate: () => socket.destroy() });
 	const got = { text: '', socket };
 	socket.setNoDelay(true).setEncoding('latin1').on('data', (data) => { got.text += data; });
-	await within('handshake', new Promise((resolve) => { socket.once('secureConnect', resolve); }));
+	await within('the handshake', new Promise((resolve) => { socket.once('secureConnect', resolve); }));
 	for (const text of texts) await new Promise((resolve) => { socket.write(text, resolve); });
-	await until(`an answer to ${texts[0]}`, () => got.text.includes('\r\n\r\n') || socket.destroyed);
+	await until(`a response to ${texts[0]}`, () => got.text.includes('\r\n\r\n') || socket.destroyed);
 	return got;
 }
 
 const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
 
-scenario('an upgrade that is no WebSocket, in two records', secure, async (server) => {
+scenario('an upgrade that is not a WebSocket, in two records', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	const settings = 'HTTP2-Settings: AAMAAABkAAQAAP__\r\n';
 	for (const [what, rest] of Object.entries({
@@ -75,7 +75,7 @@ scenario('an upgrade that is no WebSocket, in two records', secure, async (serve
 	await server.api.list();
 });
 
-scenario('a WebSocket whose handshake comes in many records, with a frame behind it', secure, async (server) => {
+scenario('a WebSocket whose handshake comes in many records, followed by a frame', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	await server.session({ id: 's' });
 	const head = `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n${websocket}\r\n`;
@@ -86,12 +86,12 @@ scenario('a WebSocket whose handshake comes in many records, with a frame behind
 	const got = await inRecords(server, [...pieces.slice(0, -1), Buffer.concat([Buffer.from(pieces.at(-1)), frame])]);
 	assert.match(got.text, /^HTTP\/1.1 101 /);
 	assert.match(got.text, /^Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r$/im);
-	await until('what was typed', () => got.text.includes('myframe\r\n'));
+	await until('the output', () => got.text.includes('myframe\r\n'));
 	got.socket.destroy();
 	await until('no client', async () => (await server.api.get('s')).clients === 0);
 });
 
-scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...secure, timeout: 90_000 }, async (server) => {
+scenario('WebSockets over TLS: floods, clients that do not read, and ends', { ...secure, timeout: 90_000 }, async (server) => {
 	server.ca = ca;
 	const api = server.api = new Api(() => server.base, { token: server.token, ca });
 	await server.session({ id: 's' });
@@ -99,7 +99,7 @@ scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...se
 	const clients = await Promise.all(Array.from({ length: 5 }, open));
 	const stalled = await open();
 	stalled.stall();
-	// Says that it goes, and does not read what is on its way to it.
+	// Sends a close frame, and does not read pending bytes.
 	const left = await open();
 	left.stall();
 	assert.equal(await server.run('s', 'head -c 6000000 /dev/zero | tr "\\0" x | fold -w 79 | tail -n 1 | cut -c 1-3', { timeout: 60_000 }), 'xxx\n');
@@ -112,9 +112,9 @@ scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...se
 	const connections = async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await api.raw('GET', '/metrics')).text)[1]);
 	const before = await connections();
 	left.socket.close();
-	await until('the end of its connection', async () => (await connections()) < before, { timeout: 30_000 });
+	await until('the end of the connection', async () => (await connections()) < before, { timeout: 30_000 });
 	left.terminate();
-	// One that goes is gone, however it does.
+	// A client that disconnects is removed, however it does so.
 	await clients[0].close();
 	clients[1].terminate();
 	await until('four clients', async () => (await api.get('s')).clients === 4);
@@ -126,13 +126,13 @@ scenario('WebSockets over TLS: floods, those who do not read, and ends', { ...se
 scenario('old TLS is refused', secure, async (server) => {
 	server.api = new Api(() => server.base, { token: server.token, ca });
 	for (const version of ['TLSv1', 'TLSv1.1']) {
-		await assert.rejects(within('handshake', new Promise((resolve, reject) => {
+		await assert.rejects(within('the handshake', new Promise((resolve, reject) => {
 			const socket = tls.connect({ port: server.port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }, resolve);
 			socket.on('error', reject);
 		})), version);
 	}
 	for (const version of ['TLSv1.2', 'TLSv1.3']) {
-		const socket = await within('handshake', new Promise((resolve, reject) => {
+		const socket = await within('the handshake', new Promise((resolve, reject) => {
 			const each = tls.connect({ port: server.port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version }, () => resolve(each));
 			each.on('error', reject);
 		}));
@@ -141,7 +141,7 @@ scenario('old TLS is refused', secure, async (server) => {
 	}
 });
 
-scenario('a wrong certificate or key is told at the start', { start: false, mayHaveDied: true }, async (server) => {
+scenario('an invalid certificate or key is reported at the start', { start: false, mayHaveDied: true }, async (server) => {
 	for (const args of [['--tls-cert', path.join(dir, 'none'), '--tls-key', key], ['--tls-cert', cert, '--tls-key', cert], ['--tls-cert', cert]]) {
 		const { status, stdout, stderr, signal } = spawnSync(binary, ['serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args],
 			{ encoding: 'utf8', timeout: 10_000 * slowness });
@@ -157,7 +157,7 @@ scenario('a unix socket', { start: false }, async (server) => {
 	await server.start();
 	assert.ok(server.urls.some((url) => url === `unix:${socketPath}`), server.stdout);
 	assert.ok(statSync(socketPath).isSocket());
-	assert.equal(statSync(socketPath).mode & 0o007, 0, 'the socket is open to everybody');
+	assert.equal(statSync(socketPath).mode & 0o007, 0, 'the socket is open to all users');
 	const api = new Api('http://localhost', { token: server.token, socketPath });
 	const created = await api.create({ id: 'by-unix' });
 	assert.equal(created.id, 'by-unix');
@@ -167,13 +167,13 @@ scenario('a unix socket', { start: false }, async (server) => {
 	server.clients.add(socket);
 	let text = '';
 	socket.on('message', (data, binaryFrame) => { text += binaryFrame ? data.toString() : ''; });
-	await within('open', new Promise((resolve, reject) => {
+	await within('the open socket', new Promise((resolve, reject) => {
 		socket.on('open', resolve);
 		socket.on('error', reject);
 	}));
 	socket.send(Buffer.from('echo un""ix\r'));
-	await until('output', () => text.includes('unix\r\n'));
-	// Killed and started again: a socket file that was left behind is no hindrance.
+	await until('the output', () => text.includes('unix\r\n'));
+	// Killed and restarted: a stale socket file is replaced.
 	await server.kill('SIGKILL');
 	await server.start({ listen: server.options.listen });
 	assert.equal((await api.get('by-unix')).pid, created.pid);
@@ -189,7 +189,7 @@ scenario('--no-auth is only for loopback', { start: false, mayHaveDied: true }, 
 	}
 });
 
-scenario('plain HTTP beyond loopback has to be asked for', { start: false, mayHaveDied: true }, async (server) => {
+scenario('plain HTTP beyond loopback needs an option', { start: false, mayHaveDied: true }, async (server) => {
 	const listen = ['--listen', '0.0.0.0:0', '--runtime-dir', server.dir];
 	const { status, stdout, stderr } = spawnSync(binary, ['serve', ...listen], { encoding: 'utf8', timeout: 10_000 * slowness });
 	assert.equal(status, 2, stderr);
@@ -199,7 +199,7 @@ scenario('plain HTTP beyond loopback has to be asked for', { start: false, mayHa
 	await server.api.call('GET', '/api/session/list');
 });
 
-scenario('--no-auth on loopback: no token, but no foreign site either', { args: ['--no-auth'] }, async (server) => {
+scenario('--no-auth on loopback: no token, but no foreign site', { args: ['--no-auth'] }, async (server) => {
 	const { api } = server;
 	assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
 	assert.equal(server.token, undefined);
@@ -212,7 +212,7 @@ scenario('--no-auth on loopback: no token, but no foreign site either', { args: 
 		assert.equal(await raw.status(), 403);
 		raw.terminate();
 	}
-	// A form of another site needs no permission to post these.
+	// A form of another site may post these types without permission.
 	for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
 		const answer = await api.raw('POST', '/api/session/create', '{"id":"by-form"}', { headers: { 'Content-Type': type, Origin: 'http://evil.example' } });
 		assert.equal(answer.status, 403, type);

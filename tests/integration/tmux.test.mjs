@@ -1,4 +1,4 @@
-// `ringside tmux` beside tmux itself: the same commands, the same words and statuses.
+// `ringside tmux` beside tmux: the same commands, output and statuses.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,17 +6,17 @@ import { scenario } from './lib/server.mjs';
 import { chain, Tmux } from './lib/tmux.mjs';
 import { until } from './lib/until.mjs';
 
-/** What differs though both are right, and what is made of it. */
+/** Permitted differences, and their replacement. */
 const explained = [
-	[/\(created [^)]*\)/g, '(created …)'], // moments
-	[/history \d+\/\d+, \d+ bytes/g, 'history …'], // lines are kept by the server (--scrollback), and counted otherwise
+	[/\(created [^)]*\)/g, '(created …)'], // times
+	[/history \d+\/\d+, \d+ bytes/g, 'history …'], // the server keeps the lines (--scrollback) and counts them differently
 	[/\(\d\d:\d\d \d\d-\w{3}-\d\d\)/g, '(now)'],
-	[/no server running on \S+|error connecting to \S+ \(No such file or directory\)|server exited unexpectedly/g, 'no server'], // three words for one thing
+	[/no server running on \S+|error connecting to \S+ \(No such file or directory\)|server exited unexpectedly/g, 'no server'], // three texts with one meaning
 ];
 
 const normal = (text) => explained.reduce((now, [pattern, by]) => now.replace(pattern, by), text);
 
-/** What tmux says of a command that is none: then it does not do those before it either. */
+/** tmux's error for an invalid command line: then it does not run the earlier commands either. */
 const unparsed = /^(?:unknown|ambiguous) command|^command \S+: /;
 
 /** Both, side by side. */
@@ -28,8 +28,8 @@ class Pair {
 	}
 
 	/**
-	 * Each, one after another, has to do the same: what does not is kept, and fails the test at its end. Theirs does one at a time;
-	 * of ours, which takes longer to begin, those that go well do so in one go, up to one that does not.
+	 * Run each command in both, one after another; differences are collected and fail the test at its end. tmux runs one at a
+	 * time; ours starts more slowly, so successful commands run in one go, up to one that fails.
 	 */
 	async same(...commands) {
 		let theirs = [];
@@ -55,11 +55,11 @@ class Pair {
 		await compare();
 	}
 
-	/** The same, once ours and theirs have come to it. */
+	/** The same, but wait until the output of both matches. */
 	async eventually(args, pattern) {
 		for (const one of [this.theirs, this.ours]) {
 			let seen;
-			await until(() => `${pattern} in ${one.command[0]} ${args.join(' ')}, but ${JSON.stringify(seen)}`, async () => {
+			await until(() => `${pattern} in ${one.command[0]} ${args.join(' ')}; the output is ${JSON.stringify(seen)}`, async () => {
 				seen = await one.run(args);
 				return pattern.test(seen.stdout);
 			}, { timeout: 20_000, interval: 50 });
@@ -82,7 +82,7 @@ conformance('sessions and windows', async (pair) => {
 		'new-session -d -s one', ['new-session', '-d', '-s', ''], 'new-session -d -s b -n win -x 120 -y 40 -P', 'list-sessions', 'ls -F #S:#{session_windows}',
 		['new-session', '-d', '-P', '-F', '#{session_name} #{window_id} #{pane_id}', '-n', 'x', '-s', 'a:b.c\nb\\x"$y', 'sleep 100'],
 		['ls', '-F', '#{session_name}'], 'new-window -t one', 'new-window -d -t one: -n named -P', ['new-window', '-t', 'one:7', '-n', 'seven', 'sleep 100'], 'new-window -t one:7');
-	// A window has the name of its program. tmux may look before it has executed that, and show its own name until half a second later.
+	// A window has the name of its program. tmux may look before it has executed that, and show its own name for up to half a second.
 	await pair.eventually(['lsw', '-t', 'one', '-F', '#W'], /^bash\nbash\nnamed\nseven\n$/);
 	await pair.same('list-windows -t one', 'lsw -a', `lsw -t one -F ${ALL}`, 'select-window -t one:0', 'next-window -t one', 'previous-window -t one', 'last-window -t one',
 		'select-window -t one:9', 'lsw -t one', 'rename-window -t one:0 first', 'rename-window -t one:first second', 'rename-session -t one uno',
@@ -121,7 +121,7 @@ conformance('formats', async (pair) => {
 		'#{S:#{session_name},}', '#{W:#{window_index} ,[#{window_index}] }', '#{P:#{pane_id}}', '##{x}', '#,#}', '#[fg=red]x', '##[fg=red]', '#Q', '#{history-limit}', '#{@user}', '#{pane-base-index}', 'ü#{=1:#{l:üö}}', '#{?1,#{?0,a,b},c}', '#{N:f}', '#{N/s:f}', '%%', 'plain', '#h#H',
 		'#{host_short}', '#{version}', '#{session_attached}', '#{pane_dead}#{pane_pipe}', '#{&&:#{N:x},1}', '#{e|%|:7,0}', '#{e|/|:7,0}', '#{w:#{l:#[fg=red]あ}}', '#{w:###{l:#[x]}}', '#{w:a##b}', '#{w:@styled}'];
 	await pair.same(['new-session', '-d', '-s', 'f', '-n', 'w', 'sleep 100']);
-	await pair.eventually(['display-message', '-p', '-t', 'f', '#{pane_current_path}'], /\/start$/m); // tmux has none until the program has begun
+	await pair.eventually(['display-message', '-p', '-t', 'f', '#{pane_current_path}'], /\/start$/m); // tmux has no directory before the program runs
 	await pair.same(['set-option', '-g', '@user', 'v a'], ['set-option', '-g', 'weird', 'x'], ['set-option', '-g', '@styled', '##[no]#[bold]###[dim]#x'],
 		...broken.map((format) => ['display-message', '-p', '-t', 'f', format]),
 		...Array.from({ length: Math.ceil(formats.length / 8) }, (_, i) => ['display-message', '-p', '-t', 'f', formats.slice(8 * i, 8 * i + 8).join('\n')]));
@@ -150,17 +150,17 @@ conformance('typing, capturing, the end of panes', async (pair) => {
 	await pair.eventually(screen, /hello there\nhello there/);
 	await pair.same(screen, [...screen, '-S', '0', '-E', '0'], [...screen, '-S', '1', '-E', '-'], [...screen, '-S', '5', '-E', '2']);
 	await pair.same(['send-keys', '-t', 't', '-l', 'Enter;x'], ['send-keys', '-t', 't', 'Enter', 'C-a', 'Up', 'M-x', 'F1', 'Escape', '^b', 'Enter']);
-	await pair.eventually(screen, /\^B\n.*\^B\n/s); // or cat writes between what is echoed
+	await pair.eventually(screen, /\^B\n.*\^B\n/s); // or cat writes between the echoed keys
 	await pair.same(['send-keys', '-t', 't', '-N', '3', 'z'], ['send-keys', '-t', 't', '-H', '41', '42', '0d']);
 	await pair.eventually(screen, /zzzAB\n.*zzzAB/s);
 	await pair.same(screen, 'send-keys -t nosuch x', ['send-keys', '-t', 't', '-N', 'x', 'y'], 'capture-pane -t t', 'list-buffers', 'show-buffer', 'capture-pane -p -a -t t', 'capture-pane -p -a -q -t t');
-	// What is pasted: each end of a line as what separates them, between marks or not.
+	// A paste separates lines by the separator, with and without bracketed paste.
 	await pair.same(['respawn-pane', '-k', '-t', 't', "stty raw -echo; printf '\\033[?2004hready'; cat -v"]);
 	await pair.eventually(screen, /ready/);
 	await pair.same(['set-buffer', 'a\nb'], 'paste-buffer -p -t t', 'paste-buffer -p -s : -t t', 'paste-buffer -t t', ['send-keys', '-t', 't', '.']);
 	await pair.eventually(['capture-pane', '-p', '-J', '-t', 't'], /b\.$/m);
 	await pair.same(['capture-pane', '-p', '-J', '-t', 't']);
-	// What has scrolled away, and what was wrapped.
+	// Lines of the history, and wrapped lines.
 	await pair.same(['respawn-pane', '-t', 't', 'x'], ['respawn-pane', '-k', '-t', 't', 'seq 30; printf "%050d  \\n" 7; printf end; sleep 100']);
 	await pair.eventually(screen, /\nend\n/);
 	await pair.same(screen, [...screen, '-S', '-'], [...screen, '-S', '-5', '-E', '-3'], [...screen, '-J', '-S', '-'], [...screen, '-N'], [...screen, '-S', '-2'], 'display -p #{cursor_x},#{cursor_y}',
@@ -170,7 +170,7 @@ conformance('typing, capturing, the end of panes', async (pair) => {
 	await pair.same(['capture-pane', '-p', '-S', '-', '-t', 't:short'], 'display -p -t t:short #{history_size},#{history_limit}');
 	await pair.same(['set', '-g', 'remain-on-exit', 'on'], ['new-window', '-d', '-n', 'gone', 'exit 3']);
 	await pair.eventually(['display', '-p', '-t', 't:gone', '#{pane_dead}'], /1/);
-	// tmux itself never tells the status where it has seen the end of the output first.
+	// tmux itself reports no status if it has seen the end of the output first.
 	assert.equal(await pair.ours.good(['display', '-p', '-t', 't:gone', '#{pane_dead_status}']), '3');
 	await pair.same(['respawn-window', '-t', 't:gone', 'sleep 100'], ['display', '-p', '-t', 't:gone', '#{pane_dead}'],
 		['set', '-g', 'remain-on-exit', 'off'], ['new-window', '-d', '-n', 'brief', 'exit 0']);
@@ -188,7 +188,7 @@ conformance('colours that are captured', async (pair) => {
 	await pair.same(...['-e', '-eJ', '-eN', '-eC', '-J', '-N', '-C'].flatMap((flags) => [[...screen, flags], [...screen, flags, '-S', '1', '-E', '3']]));
 });
 
-conformance('panes that take no input, styles, sizes that nobody asks for', async (pair, server) => {
+conformance('panes without input, styles, sizes', async (pair, server) => {
 	await pair.same(['new-session', '-d', '-s', 't', '-x', '60', '-y', '12', 'cat -v'], 'select-pane -d -t t', 'display -p #{pane_input_off}', ['send-keys', '-t', 't', 'never', 'Enter'],
 		['set-buffer', 'nor this'], 'paste-buffer -t t', 'select-pane -e -t t', 'display -p #{pane_input_off}', ['send-keys', '-t', 't', 'now', 'Enter']);
 	const screen = ['capture-pane', '-p', '-t', 't'];
@@ -203,7 +203,7 @@ conformance('panes that take no input, styles, sizes that nobody asks for', asyn
 	await pair.eventually([...screen.slice(0, -1), 't.0'], /^\n+$/);
 	const all = await pair.ours.good(['display-message', '-a', '-t', 't.0']);
 	for (const line of ['session_name=t', 'pane_id=%0', 'window_index=0', 'pane_input_off=0']) assert.ok(all.split('\n').includes(line), `${line} in ${all}`);
-	// A file of settings is read by whoever begins the server, whatever is wrong in it.
+	// The first command, which starts the server, reads a file of settings, with any errors in it.
 	const file = path.join(server.cwd, 'settings');
 	writeFileSync(file, 'set -g base-index 3\nset -g nosuch x\nset -g @from file\n');
 	await pair.same('show -t t default-size', 'kill-server', ['-f', file, 'new-session', '-d', '-s', 'f', 'cat'], 'lsw -F #{window_index}', ['-f', '/nosuch', 'show', '-gv', '@from'], 'kill-server', ['-f', '/nosuch', 'new-session', '-d', 'cat'], 'lsw -F #{window_index}');
@@ -218,7 +218,7 @@ conformance('scripts', async (pair) => {
 	await pair.same('show -gv @a', 'show -gv @b', 'show -gv @c', 'show -gv @d', 'kill-server', 'kill-server');
 });
 
-// Most of the time goes into beginning programs, one after another: two at once are as good.
+// Most of the time is spent on starting programs: two at once double the speed.
 scenario('ringside tmux beside tmux', { timeout: 300_000 }, async (server) => {
 	const differences = [];
 	const failures = [];

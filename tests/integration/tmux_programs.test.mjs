@@ -1,4 +1,4 @@
-// What programs send to tmux, and odd values: Claude Code's teams, Harbor's Terminus, OpenHands and libtmux.
+// Commands that programs send to tmux, and odd values: Claude Code's teams, Harbor's Terminus, OpenHands and libtmux.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -29,8 +29,8 @@ withTmux('a team of agents: panes beside the first, each with its title', async 
 		['list-panes', '-t', 'claude-swarm:swarm-view', '-F', '#{pane_id} #{pane_width} #{pane_title}'])),
 		`%0 24 ${await tmux.good(['display-message', '-p', '#{host}'])}\n%1 55 agent blue\n%2 55 agent green`);
 	await tmux.good(['send-keys', '-t', '%1', `cd ${server.root} && echo in $TMUX_PANE of $(tmux() { ${binary} tmux "$@"; }; tmux display-message -p '#{pane_id}#{session_name}')`, 'Enter']);
-	await until('what was typed', async () => /in %1 of %1claude-swarm/.test((await tmux.good(['capture-pane', '-p', '-J', '-t', '%1'])).replaceAll('\n', '')), patience);
-	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['tmux-0', 'tmux-1', 'tmux-2'], 'people see them');
+	await until('the output', async () => /in %1 of %1claude-swarm/.test((await tmux.good(['capture-pane', '-p', '-J', '-t', '%1'])).replaceAll('\n', '')), patience);
+	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), ['tmux-0', 'tmux-1', 'tmux-2'], 'the panes are sessions');
 	const { cols } = await server.api.call('GET', '/api/session/tmux-1').then((r) => r.data ?? r);
 	assert.equal(cols, 55, 'the terminal has the size of its cell');
 	assert.equal(await tmux.good(chain(['kill-pane', '-t', '%2'], ['display-message', '-t', '%0', '-p', '#{window_panes}'])), '2');
@@ -59,7 +59,7 @@ withTmux('Terminus: a log of everything, keys, and the end of a command', async 
 	const big = 'x'.repeat(3000).concat('\n').repeat(20);
 	await tmux.good(['load-buffer', '-b', 'keys', '-'], `cat >${server.root}/pasted <<'E'\n${big}E\n`);
 	await tmux.good(['paste-buffer', '-d', '-b', 'keys', '-t', 'agent']);
-	await until('what was pasted', () => existsSync(`${server.root}/pasted`) && readFileSync(`${server.root}/pasted`, 'utf8') === big, patience);
+	await until('the paste', () => existsSync(`${server.root}/pasted`) && readFileSync(`${server.root}/pasted`, 'utf8') === big, patience);
 });
 
 withTmux('OpenHands and libtmux: formats with separators, one window after another', async (tmux) => {
@@ -77,11 +77,11 @@ withTmux('OpenHands and libtmux: formats with separators, one window after anoth
 	const window = await tmux.good(['new-window', '-t', session, '-P', '-F#{window_id}', '-n', 'bash', '-c', '/tmp', '-e', 'MARK=here', 'bash', '--norc']);
 	await tmux.good(['kill-window', '-t', of.window_id]);
 	await tmux.good(['send-keys', '-t', window, 'set +H; PS1="$ "; echo $MARK-$PWD', 'Enter']);
-	await until('its output', async () => /here-\/tmp\n/.test(await tmux.good(['capture-pane', '-J', '-pS', '-', '-t', window])), patience);
+	await until('the output', async () => /here-\/tmp\n/.test(await tmux.good(['capture-pane', '-J', '-pS', '-', '-t', window])), patience);
 	await tmux.good(['send-keys', '-t', window, 'sleep 1000', 'Enter']);
-	await until('what runs', async () => await tmux.good(['display-message', '-p', '-t', window, '#{pane_current_command}']) === 'sleep', patience);
+	await until('the running program', async () => await tmux.good(['display-message', '-p', '-t', window, '#{pane_current_command}']) === 'sleep', patience);
 	await tmux.good(['send-keys', '-t', window, 'C-c']);
-	await until('its end', async () => await tmux.good(['display-message', '-p', '-t', window, '#{pane_current_command}']) === 'bash', patience);
+	await until('the end of the program', async () => await tmux.good(['display-message', '-p', '-t', window, '#{pane_current_command}']) === 'bash', patience);
 	await tmux.good(['kill-session', '-t', session]);
 	assert.match((await tmux.run(['list-sessions'])).stderr, /no server running on/);
 });
@@ -92,7 +92,7 @@ withTmux('many at once, names, and a link of that name', async (tmux, server) =>
 	for (const r of results) assert.ok(r.status === 0 || r.stderr === 'duplicate session: same\n', r.stderr);
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data, ['tmux-0']);
 	const split = await Promise.all(Array.from({ length: 4 }, () => tmux.run(['new-window', '-d', '-t', 'same', '-P', '-F', '#{pane_id}#{window_index}', 'sleep 100'])));
-	assert.equal(new Set(split.map((r) => r.stdout)).size, 4, 'ids and indices of their own');
+	assert.equal(new Set(split.map((r) => r.stdout)).size, 4, 'ids and indices are unique');
 	const deep = `${'#{?1,'.repeat(8_000)}x${',}'.repeat(8_000)}`;
 	const formats = [deep, '#{'.repeat(50_000), '#{E:#{E:'.repeat(5_000), '#{=99999999999:pane_id}', '#{e|/|:1,0}', '#{s/(/x/:pane_id}', '#{m/r:(,x}', '#{p-99999:pane_id}'];
 	assert.match(await tmux.good(chain(...formats.map((format) => ['display-message', '-p', format]), ['display-message', '-p', 'alive'])), /^alive$/m);
@@ -123,13 +123,13 @@ withTmux('a hundred thousand lines, and a pane that dies in the middle', async (
 	await until('the last line', async () => /\n100000\n/.test(await tmux.good(['capture-pane', '-p', '-t', 'much'])), patience);
 	const lines = (await tmux.good(['capture-pane', '-p', '-S', '-', '-t', 'much'])).trimEnd().split('\n');
 	const first = 100_001 - lines.length;
-	assert.ok(lines.length > 9_000 && lines.every((line, i) => line === String(first + i)), 'all that is kept, in order');
+	assert.ok(lines.length > 9_000 && lines.every((line, i) => line === String(first + i)), 'the whole history, in order');
 	const pane = await tmux.good(['split-window', '-d', '-t', 'much', '-P', '-F', '#{pane_id}', 'read x']);
 	const waiting = tmux.run(['wait-for', 'never']);
 	await tmux.good(['send-keys', '-t', pane, 'Enter']);
-	await until('its end', async () => await tmux.good(['list-panes', '-t', 'much', '-F', '#{pane_height}']) === '5', patience);
+	await until('the end of the program', async () => await tmux.good(['list-panes', '-t', 'much', '-F', '#{pane_height}']) === '5', patience);
 	assert.match((await tmux.run(['send-keys', '-t', pane, 'x'])).stderr, /can't find pane/);
-	await until('who waits', async () => (await tmux.run(['display-message', '-p', 'x'])).status === 0, patience);
+	await until('a response while another client waits', async () => (await tmux.run(['display-message', '-p', 'x'])).status === 0, patience);
 	await tmux.good(['kill-server']);
-	assert.equal((await waiting).status, 1, 'nobody waits for what will not come');
+	assert.equal((await waiting).status, 1, 'the wait ends with the server');
 });

@@ -1,4 +1,4 @@
-// Many programs on one tmux: nobody waits for one that waits for somebody else.
+// Many programs on one tmux: a client that waits does not block others.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { times } from './lib/soak.mjs';
 import { chain, withTmux } from './lib/tmux.mjs';
 import { until } from './lib/until.mjs';
 
-/** A script of the shell, in which `tmux` is ours. */
+/** A shell script in which `tmux` is ours. */
 function script(tmux, text) {
 	return new Promise((resolve, reject) => {
 		const child = spawn('/bin/sh', ['-c', `tmux() { ${binary} tmux "$@"; }; ${text}`], { ...tmux.options, stdio: ['ignore', 'pipe', 'inherit'], timeout: 40_000, killSignal: 'SIGKILL' });
@@ -21,7 +21,7 @@ function script(tmux, text) {
 	});
 }
 
-withTmux('the lock is not held while somebody else is waited for', async (tmux, server) => {
+withTmux('the lock is not held during a wait', async (tmux, server) => {
 	await tmux.good(['new-session', '-d', '-s', 'one', 'sleep 100']);
 	await tmux.good(['load-buffer', '-b', 'large', '-'], 'x'.repeat(1 << 20));
 	assert.deepEqual(await script(tmux, 'tmux show-buffer -b large | (tmux has-session -t one && wc -c)'), { status: 0, out: String(1 << 20) }, 'output that is not read yet');
@@ -34,7 +34,7 @@ withTmux('the lock is not held while somebody else is waited for', async (tmux, 
 	]) {
 		const under = tmux.run(args);
 		const end = await open(fifo, 'w');
-		assert.equal(await tmux.good(['display-message', '-p', '-t', 'one', '#S']), 'one', `beside ${args[0]}`);
+		assert.equal(await tmux.good(['display-message', '-p', '-t', 'one', '#S']), 'one', `during ${args[0]}`);
 		await end.writeFile(input);
 		await end.close();
 		assert.deepEqual(await under, { status: 0, stdout: '', stderr: '' });
@@ -42,12 +42,12 @@ withTmux('the lock is not held while somebody else is waited for', async (tmux, 
 	}
 	const late = `a-command-for-later-${process.pid}`;
 	await tmux.good(['run-shell', '-b', '-d', '1000', `: ${late}`]);
-	assert.equal(await tmux.good(['display-message', '-p', '-t', 'one', '#S']), 'one', 'beside one that is begun later');
+	assert.equal(await tmux.good(['display-message', '-p', '-t', 'one', '#S']), 'one', 'during a later one');
 	for (const pid of processesNaming(late)) kill(pid);
 	assert.equal(await tmux.good(['display-message', '-p', '-t', 'one', `a#(${binary} tmux rename-session -t one two)b`]), 'ab', 'a command in a format, which calls tmux itself');
 });
 
-/** Every session that the server has is a pane's. */
+/** Every session of the server belongs to a pane. */
 async function noStrays(tmux, server) {
 	const panes = (await tmux.good(['list-panes', '-a', '-F', '#{ringside_session}'])).split('\n').sort();
 	assert.deepEqual((await server.api.call('GET', '/api/session/list')).data.sort(), panes);
@@ -68,7 +68,7 @@ withTmux('many programs on one state, and the sudden death of some', async (tmux
 	assert.deepEqual(left.split('\n').slice(1).sort(), each.map((w, i) => `${w} w${i} ${i}`).filter((_, i) => i % 2 === 0).sort());
 	assert.equal((await tmux.good(['list-buffers', '-F', '#{buffer_name}'])).split('\n').length, count);
 	assert.equal(await noStrays(tmux, server), 1 + count / 2);
-	// At any moment: whatever is left, the next one finds a state, and ends what nobody was told of.
+	// At any moment: the next command finds a valid state, and kills sessions that no client got.
 	const [command, ...first] = tmux.command;
 	const deaths = times(6, 15);
 	for (let i = 0; i < deaths; i++) {
@@ -86,11 +86,11 @@ withTmux('a state that cannot be read or written', async (tmux, server) => {
 	await tmux.good(['new-session', '-d', '-s', 'one', 'sleep 100']);
 	const file = `${await tmux.good(['display-message', '-p', '#{socket_path}'])}.state`;
 	const state = readFileSync(file, 'utf8');
-	// No room: EFBIG here, ENOSPC on a disk.
+	// No space: EFBIG here, ENOSPC on a disk.
 	const { status, out } = await script(tmux, `trap '' XFSZ; ulimit -f 1; for c in new-window split-window 'new-session -s two'; do tmux $c -d 'sleep 100' 2>&1 && exit 0; done; tmux set-buffer ${'x'.repeat(9000)} 2>&1`);
 	assert.equal(status, 1);
 	assert.match(out, /^(.*File too large\n?)+$/);
-	assert.equal(readFileSync(file, 'utf8'), state, 'what was there is there');
+	assert.equal(readFileSync(file, 'utf8'), state, 'the state is unchanged');
 	assert.equal(await noStrays(tmux, server), 1);
 	for (const damaged of ['', state.slice(0, state.length / 2), '['.repeat(100_000)]) {
 		writeFileSync(file, damaged);
@@ -99,11 +99,11 @@ withTmux('a state that cannot be read or written', async (tmux, server) => {
 			assert.equal(failed, 1);
 			assert.match(stderr, /damaged: /);
 		}
-		assert.equal(readFileSync(file, 'utf8'), damaged, 'nothing is made of it');
+		assert.equal(readFileSync(file, 'utf8'), damaged, 'a damaged file is not changed');
 	}
 	rmSync(file);
 	await tmux.good(['new-session', '-d', '-s', 'again', 'sleep 100']);
-	assert.equal((await server.api.call('GET', '/api/session/list')).data.length, 2, 'what ran goes on');
+	assert.equal((await server.api.call('GET', '/api/session/list')).data.length, 2, 'sessions go on');
 	writeFileSync(file, state);
 	await tmux.good(['has-session', '-t', 'one']);
 	for (const id of (await server.api.call('GET', '/api/session/list')).data.filter((id) => id !== 'tmux-0'))
@@ -113,7 +113,7 @@ withTmux('a state that cannot be read or written', async (tmux, server) => {
 withTmux('a server that is begun anew, and values without measure', async (tmux, server) => {
 	await tmux.good(['new-session', '-d', '-s', 'one', 'cat']);
 	const waiting = tmux.run(['wait-for', 'later']);
-	await until('who waits', async () => readFileSync(`${await tmux.good(['display-message', '-p', '#{socket_path}'])}.state`, 'utf8').includes('.wait-'));
+	await until('the waiting client', async () => readFileSync(`${await tmux.good(['display-message', '-p', '#{socket_path}'])}.state`, 'utf8').includes('.wait-'));
 	await server.kill('SIGKILL');
 	assert.equal((await tmux.run(['list-sessions'])).status, 1);
 	await server.start();

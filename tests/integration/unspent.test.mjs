@@ -1,5 +1,5 @@
-// Nothing is spent before who asks is known: what a head decides is answered before the body, and one address of
-// strangers cannot take what is there for all.
+// No resources are used before authentication: a request that its head decides is answered before the body, and one address
+// without credentials cannot use up the common resources.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { Api } from './lib/api.mjs';
@@ -29,7 +29,7 @@ function connect(server, address, bytes = '') {
 	return each;
 }
 
-/** What is refused by its head, to whom: [status, code, method, route, options]. */
+/** Requests that are refused by their head: [status, code, method, route, options]. */
 async function refusals(server) {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
@@ -54,16 +54,16 @@ async function refusals(server) {
 	];
 }
 
-scenario('what the head decides is answered before the body', async (server) => {
+scenario('a request that its head decides is answered before the body', async (server) => {
 	for (const [status, code, method, route, options] of await refusals(server)) {
 		const where = `${code} of ${route}`;
 		const raw = new RawClient(server).send(head(server, method, route, options));
 		assert.equal(await raw.status(), status, where);
-		await until(`end of ${where}`, () => raw.text.includes(`"code":"${code}"`));
+		await until(`the response to ${where}`, () => raw.text.includes(`"code":"${code}"`));
 		assert.match(raw.text, /^connection: close\r$/im, where);
 		raw.terminate();
 	}
-	// Whose turn to guess is over is told that at once, too.
+	// Addresses with too many wrong tokens get the error at once, too.
 	for (let at = 0, status = 0; status !== 429; at += 1) {
 		assert.ok(at < 30, 'guessing is not limited');
 		const raw = new RawClient(server).send(head(server, 'POST', '/api/session/create', { token: 'wrong' }));
@@ -73,71 +73,71 @@ scenario('what the head decides is answered before the body', async (server) => 
 	assert.equal(await metric(server, 'body_bytes'), 0);
 });
 
-scenario('who sends all the same gets the answer, and a short body costs no connection', async (server) => {
+scenario('a client that sends a body nevertheless gets the response, and a short body keeps the connection', async (server) => {
 	for (const [status, code, method, route, options] of await refusals(server)) {
 		const length = Math.min(options.length ?? 1_000_000, 5 << 20);
 		const raw = new RawClient(server).send(head(server, method, route, { ...options, length })).send(Buffer.alloc(length, 'x'));
 		assert.equal(await raw.status(), status, `${code} of ${route}`);
-		await until(`end of ${code}`, () => raw.text.includes(`"code":"${code}"`));
+		await until(`the response ${code}`, () => raw.text.includes(`"code":"${code}"`));
 		raw.terminate();
 	}
 	const small = head(server, 'POST', '/api/session/none/input', { token: server.token, length: 2 });
 	const raw = new RawClient(server).send(`${small}{}${small}{}GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
-	await until('three answers', () => /404 [^]*404 [^]*200 OK/.test(raw.text));
+	await until('three responses', () => /404 [^]*404 [^]*200 OK/.test(raw.text));
 });
 
-scenario('one address of strangers has a part of all connections', { args: ['--max-connections', '100'] }, async (server) => {
+scenario('one address without credentials has a part of all connections', { args: ['--max-connections', '100'] }, async (server) => {
 	const many = Array.from({ length: 60 }, () => connect(server, '127.0.0.2', 'GET /healthz HTTP/1.1\r\nHost: x'));
-	await until('refusals', () => many.filter(({ closed }) => closed).length === 10);
+	await until('the refusals', () => many.filter(({ closed }) => closed).length === 10);
 	const here = connect(server, '127.0.0.1', `GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
-	await until('an answer to somebody else', () => here.text.endsWith('ok\n'));
+	await until('a response at another address', () => here.text.endsWith('ok\n'));
 	assert.equal(await metric(server, 'strangers_refused_total'), 10);
 	assert.equal(await metric(server, 'strangers'), 51);
-	// Who has said who it is does not count among them.
+	// Authenticated connections are not counted.
 	const known = Array.from({ length: 5 }, () => connect(server, '127.0.0.1', `GET /api/version HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
-	await until('answers', () => known.every(({ text }) => text.includes('200 OK')));
+	await until('the responses', () => known.every(({ text }) => text.includes('200 OK')));
 	assert.equal(await metric(server, 'strangers'), 51);
 	many.forEach(({ socket }) => socket.destroy());
 	here.socket.destroy();
-	await until('end of the strangers', async () => await metric(server, 'strangers') === 0);
+	await until('the end of the connections without credentials', async () => await metric(server, 'strangers') === 0);
 	const again = connect(server, '127.0.0.2', `GET /healthz HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
-	await until('an answer to the same address', () => again.text.endsWith('ok\n'));
+	await until('a response at the same address', () => again.text.endsWith('ok\n'));
 });
 
-scenario('requests of strangers fail so often, and no oftener', async (server) => {
+scenario('failed requests without credentials are limited', async (server) => {
 	const ask = `GET /api/session/list HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`;
 	let limited = false;
 	for (let round = 0; round < 100 && !limited; round += 1) {
 		const one = connect(server, '127.0.0.2', ask.repeat(20));
-		await until('answers', () => one.closed || one.text.split('HTTP/1.1 ').length === 21);
+		await until('the responses', () => one.closed || one.text.split('HTTP/1.1 ').length === 21);
 		limited = one.text.includes('HTTP/1.1 429');
 		if (!limited) assert.doesNotMatch(one.text, /HTTP\/1.1 (?!401)/);
 		one.socket.destroy();
 	}
-	assert.ok(limited, 'they may fail for ever');
+	assert.ok(limited, 'they are not limited');
 	assert.ok(await metric(server, 'failures_limited_total') >= 1);
-	// Whoever has credentials is served there, and strangers are elsewhere.
+	// Requests with credentials are served there, and requests without them at other addresses.
 	const known = connect(server, '127.0.0.2', ask.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
 	const other = connect(server, '127.0.0.3', ask);
-	await until('answers', () => known.text.includes('200 OK') && other.text.includes('401'));
+	await until('the responses', () => known.text.includes('200 OK') && other.text.includes('401'));
 });
 
-scenario('20 strangers hold all there is, and the owner has room', { args: ['--max-connections', '20'] }, async (server) => {
+scenario('20 connections without credentials use up the limit, and the owner still connects', { args: ['--max-connections', '20'] }, async (server) => {
 	await server.session({ id: 's' });
 	const owner = new Api(() => 'http://localhost', { socketPath: socketOf(server) });
 	let all = [];
-	await until('20 strangers', async () => {
+	await until('20 connections without credentials', async () => {
 		all = all.filter(({ closed }) => !closed);
 		for (const address of ['127.0.0.2', '127.0.0.3']) {
 			for (let at = all.filter((each) => each.address === address).length; at < 10; at += 1) {
 				all.push(Object.assign(connect(server, address, 'GET /healthz HTTP/1.1\r\nHost: x'), { address }));
 			}
 		}
-		// The connection that asks has a place while it is there.
+		// The connection of this request counts as well.
 		return /^ringside_strangers (19|20)$/m.test((await owner.raw('GET', '/metrics')).text);
 	});
 	const more = connect(server, '127.0.0.4');
-	await until('refusal', () => more.closed);
+	await until('the refusal', () => more.closed);
 	for (let at = 0; at < 5; at += 1) {
 		const { code, stdout, stderr } = await cli(server, ['ls']);
 		assert.equal(code, 0, stderr);
@@ -146,7 +146,7 @@ scenario('20 strangers hold all there is, and the owner has room', { args: ['--m
 	all.forEach(({ socket }) => socket.destroy());
 });
 
-scenario('who has gone before he was accepted is nobody, and nothing is done for him', async (server) => {
+scenario('a connection that closes before it was accepted is dropped without work', async (server) => {
 	await server.kill('SIGSTOP');
 	const asked = Array.from({ length: 10 }, (_, at) => new Promise((resolve, reject) => {
 		const body = JSON.stringify({ id: `ghost${at}` });
@@ -157,7 +157,7 @@ scenario('who has gone before he was accepted is nobody, and nothing is done for
 	}));
 	await Promise.all(asked);
 	await server.kill('SIGCONT');
-	// They stood before this one.
+	// They were queued before this request.
 	assert.deepEqual((await server.api.list()).data, []);
 	assert.match((await server.api.raw('GET', '/metrics')).text, /^ringside_auth_failures_total 0$/m);
 });

@@ -1,5 +1,5 @@
-// vttest through its menus, in real sessions: at each of its pauses the server's screen is xterm.js' screen, and it has been
-// answered as xterm.js answers. Clients do not see what is asked, so script(1) notes both directions beside vttest itself.
+// vttest's menus in real sessions: at each pause the server's screen equals that of xterm.js, and so do the replies to
+// vttest. Clients do not get queries, so script(1) logs both directions beside vttest itself.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,22 +9,22 @@ import { scenario } from './lib/server.mjs';
 import { Patience, until } from './lib/until.mjs';
 
 const [COLS, ROWS, SCROLLBACK] = [80, 24, 100];
-const QUIET = 30; // ms in which nothing has come: it has drawn what it draws
-/* ms, more on a busy machine, in which nothing has come though nothing is asked: it waits for what no terminal like ours answers. */
+const QUIET = 30; // ms of silence after which vttest has finished drawing
+/* ms of silence without a query after which vttest waits for a reply that no terminal like ours sends; longer on a busy machine */
 const STALL = 700;
-const STALLS_MAX = 8; // of an item
-const STEPS_MAX = 60; // of an item, and of a menu of it
+const STALLS_MAX = 8; // per item
+const STEPS_MAX = 60; // per item, and per menu of it
 const CHOICE = /(?:Enter choice number \(0 - \d+\)|Bad choice, try again): *$/;
 const CHOICES = /Enter choice number \(0 - (\d+)\)/;
 const PAUSE = /<RETURN>/;
-/* What somebody has to press or to type, what belongs to a printer, and what is in the menus of other terminals too. */
+/* Items that need a person, a printer or another terminal, or that other menus have too. */
 const SKIPPED = /keyboard|send.receive|user-defined|locator|mouse|printer|VT\d+ features|Tek ?tronix|macro|terminal test|self-test|title|font|reporting/i;
-/* What is chosen in one menu behind the other, and how many screens there are to be seen. */
+/* Choices in nested menus, and the number of screens. */
 const ITEMS = {
 	1: 7, 2: 16, 3: 2, 4: 7, 6: 19, 7: 4, 8: 15, 9: 41, 10: 3, '11 1': 20, '11 1 1': 8, '11 2': 56, '11 3': 86, '11 5': 20, '11 6': 81, '11 7': 17, '11 8': 32,
 };
 
-/* What is answered otherwise, or by one of both alone: [what is asked, ours, theirs, why]. Each is to be met. */
+/* Queries with different replies: [query, ours, theirs, reason]. Each must occur. */
 const OTHERWISE = [
 	['\x1bZ', '\x1b[?1;2c', '', 'DECID: as DA1'],
 	['\x1b[=c', '\x1bP!|00000000\x1b\\', '', 'DA3: a terminal without a number'],
@@ -35,19 +35,19 @@ const OTHERWISE = [
 	['\x1b[13t', '\x1b[3;0;0t', '', 'and in the corner'],
 	['\x1b[14t', '\x1b[4;384;640t', '', 'in cells of 8 by 16'],
 	['\x1b[18t', '\x1b[8;24;80t', '', 'the same in cells'],
-	['\x1b[20t', '\x1b]L\x1b\\', '', 'titles are nobody\'s business'],
+	['\x1b[20t', '\x1b]L\x1b\\', '', 'titles are private'],
 	['\x1b[21t', '\x1b]l\x1b\\', '', 'the same'],
 ];
-const ALIKE = 30; // answers, of 34
+const ALIKE = 30; // replies, of 34
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]|\x1bP[^\x1b]*\x1b\\|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z^-~\\]|\x05/g;
 
-/** What script(1) has noted, without its first and last lines. */
+/** The log of script(1), without its first and last lines. */
 function noted(file) {
 	const text = readFileSync(file, 'latin1');
 	return text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\nScript done'));
 }
 
-/** Text in sequences and what is between them. */
+/** Text split into sequences and the text between them. */
 function pieces(text) {
 	const all = [];
 	let from = 0;
@@ -58,7 +58,7 @@ function pieces(text) {
 	return [...all, text.slice(from)].filter((piece) => piece !== '');
 }
 
-/** [asked, ours, theirs] for all that either of both answers in this output. */
+/** [query, ours, theirs] for each query in this output that either answers. */
 async function answersTo(output) {
 	const ours = new Ours();
 	const theirs = new Reference(COLS, ROWS, SCROLLBACK);
@@ -78,14 +78,14 @@ async function answersTo(output) {
 	}
 }
 
-/** vttest in a session, and both screens of what it has printed. */
+/** vttest in a session, and both screens of its output. */
 class Walk {
 	looks = 0;
-	#keys = ''; // typed into vttest
+	#keys = ''; // input of vttest
 	#ours = new Ours();
 	#theirs = new Reference(COLS, ROWS, SCROLLBACK);
-	#printed = 0; // bytes
-	#last = 0; // when something was printed
+	#printed = 0; // time of the last output
+	#last = 0; // time since the last output or input
 	#silence; // since then, or since something was typed
 
 	async begin(server, item) {
@@ -119,13 +119,13 @@ class Walk {
 		return Array.from({ length: ROWS }, (_, y) => active.getLine(active.baseY + y).translateToString(true));
 	}
 
-	/** What is left of the cursor. */
+	/** Whether the cursor is behind a prompt. */
 	#asked() {
 		const { cursorX, cursorY } = this.#theirs.terminal.buffer.active;
 		return this.#rows()[cursorY].slice(0, cursorX);
 	}
 
-	/** Types it, and waits until it is behind that and has asked for more, or has fallen silent. */
+	/** Type keys, and wait until vttest has read them and asks for more, or is silent. */
 	async #type(keys, wanted = undefined) {
 		const before = this.#printed;
 		this.#silence = new Patience(STALL);
@@ -145,7 +145,7 @@ class Walk {
 			assert.fail(`vttest ${this.item}\n${this.#rows().join('\n')}\n  ${JSON.stringify(found.ours)}\n  ${JSON.stringify(found.theirs)}`);
 	}
 
-	/** On from page to page, to the menu that has `title`; of a menu on the way, each item. */
+	/** Continue from page to page, to the menu with `title`; in a menu on the way, choose each item. */
 	async #through(title) {
 		for (let step = 0, stalls = 0; step < STEPS_MAX; step++) {
 			await this.#look();
@@ -158,10 +158,10 @@ class Walk {
 				assert.ok((stalls += 1) <= STALLS_MAX, `vttest ${this.item} goes on behind ${this.#asked()}\n${this.#rows().join('\n')}`);
 			await this.#type(items ? '0\r' : '\r');
 		}
-		assert.fail(`vttest ${this.item} comes to an end`);
+		assert.fail(`vttest ${this.item} does not end`);
 	}
 
-	/** How many there are to choose from; 0: nothing is to be chosen. */
+	/** Number of items of the menu; 0: there is no menu. */
 	#items() {
 		const [, items] = CHOICE.test(this.#asked()) ? CHOICES.exec(this.#rows().join('\n')) : [];
 		return Number(items ?? 0);
@@ -177,16 +177,16 @@ class Walk {
 				await this.choose(i, title);
 	}
 
-	/** The item of the menu that is shown, whose title that is. */
+	/** Choose an item of the current menu, which has that title. */
 	async choose(item, title = this.#title()) {
 		await this.#type(`${item}\r`);
 		await this.#through(title);
 	}
 
-	/** A menu within the menu that is shown. */
+	/** Enter a menu within the current menu. */
 	async enter(item) { await this.#type(`${item}\r`, CHOICE); }
 
-	/** Out of all menus. Returns what has been answered as answersTo() says it; that is what the server has typed, too. */
+	/** Leave all menus. Returns the replies as answersTo() does, which are also what the server has typed. */
 	async leave(depth) {
 		for (let i = 0; i < depth; i++)
 			await this.#type('0\r', CHOICE);
@@ -215,14 +215,14 @@ async function walk(server, item, screens) {
 	} finally {
 		await through.end();
 	}
-	assert.ok(through.looks >= screens, `vttest ${item} has shown ${through.looks} screens`);
+	assert.ok(through.looks >= screens, `vttest ${item} showed ${through.looks} screens`);
 	return answers;
 }
 
-scenario('vttest, in all that draws or reports', { timeout: 120_000 }, async (server) => {
+scenario('vttest: all items that draw or report', { timeout: 120_000 }, async (server) => {
 	const answers = (await Promise.all(Object.entries(ITEMS).map(([item, screens]) => walk(server, item, screens)))).flat();
 	const alike = answers.filter(([, ours, theirs]) => ours === theirs);
 	const otherwise = new Set(answers.filter(([, ours, theirs]) => ours !== theirs).map((row) => JSON.stringify(row)));
 	assert.deepEqual([...otherwise].sort(), OTHERWISE.map((row) => JSON.stringify(row.slice(0, 3))).sort());
-	assert.ok(alike.length >= ALIKE, `vttest has been answered alike ${alike.length} times`);
+	assert.ok(alike.length >= ALIKE, `only ${alike.length} equal replies`);
 });

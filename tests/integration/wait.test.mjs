@@ -1,5 +1,5 @@
-// Waiting for a session: one call, the first of several conditions, no polling. Limits, and clients that go, are in
-// unit/ws/api/session/test_api_wait, who may wait in abuse.
+// Waiting for a session: one call for several conditions, without polling. unit/ws/api/session/test_api_wait tests limits and
+// disconnected clients, `abuse` tests access.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { hasRead } from './lib/proc.mjs';
@@ -16,21 +16,21 @@ const wait = (server, conditions, fields = {}, { session = id, ...options } = {}
 const head = async (server) => (await server.api.get(id)).offset;
 const type = (server, text) => server.api.input(id, text);
 
-/** The shell at its prompt, with nothing on the way. */
+/** Wait for the prompt, without pending output. */
 async function atPrompt(server) {
 	const got = await wait(server, [{ type: 'prompt' }]);
 	assert.equal(got.type, 'prompt', JSON.stringify(got));
 	return got;
 }
 
-/** Ends a `sleep`: bash may miss a Ctrl-C between two commands. */
+/** End a `sleep`: bash may miss a Ctrl-C between two commands. */
 async function interrupt(server) {
 	await until('sleep', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.foreground?.name === 'sleep');
 	await type(server, '\x03');
 	await atPrompt(server);
 }
 
-/** Types a line and waits. */
+/** Type a line and wait. */
 async function typeAndWait(server, line, conditions, fields = {}) {
 	await atPrompt(server);
 	const after = await head(server);
@@ -49,7 +49,7 @@ shared('text in the output', async (server) => {
 	assert.equal(got.state.status, 'running');
 	await interrupt(server);
 
-	// What was there before does not count, unless `from` says so.
+	// Earlier output does not count, unless `from` says so.
 	got = await wait(server, { type: 'match', pattern: 'coloured' }, { timeoutMs: 0 });
 	assert.deepEqual([got.fired, got.type], [null, 'timeout']);
 	got = await wait(server, { type: 'match', pattern: 'COLOured', case: false }, { timeoutMs: 0, from: 0 });
@@ -57,13 +57,13 @@ shared('text in the output', async (server) => {
 	const next = await wait(server, { type: 'match', pattern: 'coloured' }, { timeoutMs: 0, from: got.end });
 	assert.ok(next.fired === null || next.offset >= got.end);
 
-	// A prompt of a program is no complete line; $ is its end once it is quiet.
+	// A prompt of a program is an incomplete line; $ matches its end once it is quiet.
 	got = await typeAndWait(server, 'read -p "Go on? [y/n] " x\r', { type: 'match', pattern: '\\[y/n\\] $' });
 	assert.equal(got.text, '[y/n] ');
 	assert.equal(got.state.status, 'waiting_input');
 	await type(server, 'y\r');
 
-	// Several, of which the first that is true counts.
+	// Several conditions: the first one that is met counts.
 	got = await typeAndWait(server, 'echo one two\r', [{ type: 'match', pattern: 'three' }, { type: 'exit' }, { type: 'match', pattern: '^one two' }]);
 	assert.equal(got.fired, 2);
 	got = await typeAndWait(server, 'head -c 600000 /dev/zero | tr "\\\\0" x; echo; echo found "it"\r', { type: 'match', pattern: '^found it' });
@@ -71,27 +71,27 @@ shared('text in the output', async (server) => {
 });
 
 for (const shell of ['bash', 'zsh', 'fish', 'sh'])
-	shared(`text in the output, ${shell}: what was typed does not count`, { timeout: 60_000 }, async (server) => {
+	shared(`text in the output, ${shell}: echoed input does not count`, { timeout: 60_000 }, async (server) => {
 		await server.session({ id, shell });
-		/** The text is found behind the line that asked for it: it is there once more. */
+		/** The text is found in the output of the line, where it occurs once more. */
 		const found = async (word, answer) => {
 			const { fired, offset, text } = await answer;
 			assert.deepEqual([fired, text], [0, word]);
 			/* fish draws a line in pieces. */
 			const before = (await server.api.output(id, 0, offset)).toString();
-			assert.ok(before.includes(shell === 'fish' ? ']133;C' : word), `${word} was typed before`);
+			assert.ok(before.includes(shell === 'fish' ? ']133;C' : word), `${word} was echoed before`);
 		};
 		await atPrompt(server);
 		await type(server, 'sleep 0.3; echo ready one\r');
 		await found('ready one', wait(server, { type: 'match', pattern: 'ready one' }, { from: 0 }));
-		// Half of it is there when the wait begins, in the middle of the line.
+		// Half of the line is echoed when the wait starts.
 		await atPrompt(server);
 		await type(server, 'sleep 0.3; echo ready t');
 		await wait(server, { type: 'idle', ms: 200 });
 		const answer = wait(server, { type: 'match', pattern: 'wo' });
 		await type(server, 'wo\r');
 		await found('wo', answer);
-		// To a program, which prints it once more.
+		// Input of a program that prints it again.
 		await atPrompt(server);
 		await type(server, 'cat\r');
 		await wait(server, { type: 'input', kind: 'line' });
@@ -103,14 +103,14 @@ for (const shell of ['bash', 'zsh', 'fish', 'sh'])
 		if (shell === 'sh') return;
 		await server.api.call('POST', `/api/session/${id}/exec`, { command: 'sleep 0.3; echo "ready" four', yieldMs: 0 });
 		await found('four', wait(server, { type: 'match', pattern: 'four$' }, { from }));
-		// What a job in the background prints at a prompt counts, also while the same is being typed.
+		// Output of a background job at a prompt counts, also while the same text is typed.
 		const before = await head(server);
 		await server.api.call('POST', `/api/session/${id}/exec`, { command: 'sh -c \'sleep 0.5; echo fi""ve\' &', queue: true });
 		assert.equal((await wait(server, { type: 'match', pattern: 'five' }, { from: before })).text, 'five');
 		await atPrompt(server);
 		await type(server, 'sh -c \'sleep 0.7; echo six\' &\r');
 		await found('six', wait(server, { type: 'match', pattern: 'six$' }, { from: before }));
-		// Without time there is still as much as it takes to look at all there is.
+		// Without a timeout all existing output is still searched.
 		await found('six', wait(server, { type: 'match', pattern: 'six$' }, { from: before, timeoutMs: 0 }));
 		await type(server, 'no-such-command\r');
 		assert.equal((await wait(server, { type: 'match', pattern: 'not found|Unknown command|command not' }, { from: before })).fired, 0);
@@ -130,7 +130,7 @@ shared('text on the screen', async (server) => {
 	await atPrompt(server);
 	await type(server, `printf '%090dEND' 0; read x\r`);
 	got = await wait(server, { type: 'match', pattern: '0{90}END', on: 'screen' });
-	assert.ok(got.row >= 1 && got.row <= 10, 'what is wrapped is one line');
+	assert.ok(got.row >= 1 && got.row <= 10, 'a wrapped line is one line');
 });
 
 shared('a prompt', async (server) => {
@@ -139,23 +139,23 @@ shared('a prompt', async (server) => {
 	let got = await typeAndWait(server, 'sleep .3; false\r', { type: 'prompt' });
 	assert.equal(got.state.status, 'prompt');
 	assert.ok(got.elapsedMs >= 200, `${got.elapsedMs}`);
-	// Nothing has been entered: no prompt that was there before is meant.
+	// No input: an earlier prompt does not count.
 	const after = await head(server);
 	await type(server, 'echo half');
 	got = await wait(server, { type: 'prompt' }, { after, timeoutMs: 300 });
 	assert.equal(got.type, 'timeout');
 	await type(server, '\x03');
-	// While a program runs there is none.
+	// While a program runs there is no prompt.
 	got = await typeAndWait(server, 'sleep 60\r', { type: 'prompt' }, { timeoutMs: 300 });
 	assert.equal(got.type, 'timeout');
 	assert.equal(got.state.foreground.name, 'sleep');
 	await interrupt(server);
-	// Lines typed ahead: the prompt after the last of them.
+	// Lines typed ahead: the prompt after the last one.
 	const mark = await head(server);
 	await type(server, 'sleep .2; echo a\rsleep .2; echo b\rsleep .2; echo "c"d\r');
 	await wait(server, { type: 'match', pattern: '^cd' }, { from: mark });
 	await atPrompt(server);
-	// A shell without marks: what the kernel says is enough, in time.
+	// A shell without marks: the kernel's state suffices after a while.
 	got = await typeAndWait(server, 'exec bash --norc --noprofile -i\r', { type: 'prompt' });
 	assert.equal(got.type, 'prompt');
 });
@@ -167,7 +167,7 @@ shared('input', async (server) => {
 	assert.ok(got.elapsedMs >= 150, `${got.elapsedMs}`);
 	await type(server, 'x\r');
 	got = await typeAndWait(server, 'read x; sleep .3; read -s y; read z\r', { type: 'input', kind: 'password' }, { timeoutMs: 300 });
-	assert.equal(got.type, 'timeout', 'another kind is not meant');
+	assert.equal(got.type, 'timeout', 'another kind does not count');
 	await type(server, 'x\r');
 	got = await wait(server, { type: 'input', kind: 'password' });
 	assert.equal(got.state.input, 'password');
@@ -185,10 +185,10 @@ shared('silence, and bytes', async (server) => {
 	assert.match(await server.api.text(id), /5\r\n/);
 	assert.ok(got.elapsedMs >= 400 && got.state.quietMs >= 400, JSON.stringify(got));
 	got = await wait(server, { type: 'idle', ms: 100 }, { timeoutMs: 0 });
-	assert.equal(got.type, 'idle', 'it has been quiet already');
+	assert.equal(got.type, 'idle', 'earlier silence counts');
 	const { offset: after } = got;
 	got = await wait(server, [{ type: 'idle', ms: 50 }, { type: 'stable', ms: 50 }, { type: 'prompt' }], { after, timeoutMs: 300 });
-	assert.equal(got.type, 'timeout', 'nothing has happened');
+	assert.equal(got.type, 'timeout', 'there was no output');
 	await type(server, '\x03');
 	got = await wait(server, { type: 'stable' }, { after });
 	assert.equal(got.type, 'stable');
@@ -215,22 +215,22 @@ shared('commands, and the end', async (server) => {
 	got = await pending;
 	assert.deepEqual([got.fired, got.type, got.state.status, got.state.exitCode], [1, 'exit', 'exited', 4]);
 	got = await hopeless;
-	assert.deepEqual([got.fired, got.type], [null, 'exit'], 'nothing else will come');
+	assert.deepEqual([got.fired, got.type], [null, 'exit'], 'no other condition can be met');
 	got = await wait(server, { type: 'match', pattern: '^exit$' }, { from: 0 });
-	assert.equal(got.type, 'match', 'the history is still there');
+	assert.equal(got.type, 'match', 'the history is kept');
 
 	await server.session({ id: 't' });
 	const deleted = server.api.raw('POST', '/api/session/t/wait', { until: [{ type: 'match', pattern: 'never' }] });
-	await until('wait', async () => (await wait(server, { type: 'prompt' }, {}, { session: 't' })).type === 'prompt');
+	await until('the prompt', async () => (await wait(server, { type: 'prompt' }, {}, { session: 't' })).type === 'prompt');
 	await server.api.delete('t');
 	const answer = await deleted;
 	assert.deepEqual([answer.status, answer.json.code], [410, 'SESSION_DESTROYED']);
 });
 
-/** Asks, and hangs up when the server has taken all of it. */
+/** Send a request, and disconnect when the server has read all of it. */
 function hangUp(server, body) {
 	const text = JSON.stringify(body);
-	return within('hanging up', new Promise((resolve, reject) => {
+	return within('the disconnect', new Promise((resolve, reject) => {
 		const outgoing = http.request(`${server.base}/api/session/${id}/wait`, {
 			method: 'POST',
 			agent: false,
@@ -239,7 +239,7 @@ function hangUp(server, body) {
 		outgoing.once('error', reject);
 		outgoing.on('finish', () => {
 			const { localPort } = outgoing.socket;
-			until('reading by the server', () => hasRead(server.port, localPort)).then(() => {
+			until('the read of the server', () => hasRead(server.port, localPort)).then(() => {
 				outgoing.on('error', () => {});
 				outgoing.destroy();
 			}).then(resolve, reject);
@@ -248,14 +248,14 @@ function hangUp(server, body) {
 	}), 60_000);
 }
 
-shared('a wait with a key survives its client', async (server) => {
+shared('a wait with a key outlives its client', async (server) => {
 	await server.session({ id });
 	await atPrompt(server);
 	const body = { until: [{ type: 'match', pattern: '^on its own$' }], timeoutMs: 15_000 * slowness, key: 'k' };
 	await hangUp(server, body);
 	await type(server, 'echo on its "own"\r');
 	await wait(server, { type: 'match', pattern: '^on its own' }, { from: 0 });
-	// Only the wait that was begun before has seen it: without a key it would be a new one.
+	// Only the earlier wait has seen the text: without a key this would be a new wait.
 	const got = await wait(server, body.until, { ...body, timeoutMs: 0 });
 	assert.deepEqual([got.type, got.text], ['match', 'on its own']);
 	const again = await wait(server, body.until, body);
@@ -264,7 +264,7 @@ shared('a wait with a key survives its client', async (server) => {
 	const none = await wait(server, body.until, { timeoutMs: 0 });
 	assert.equal(none.type, 'timeout');
 	await server.api.refused(409, 'KEY_IN_USE', 'POST', `/api/session/${id}/wait`, { ...body, until: [{ type: 'exit' }] });
-	// Two at the same time share one.
+	// Concurrent waits share one.
 	const two = await Promise.all([0, 1].map(() => wait(server, { type: 'idle', ms: 200 }, { key: 'two', after: 0 })));
 	assert.equal(two[0].elapsedMs, two[1].elapsedMs);
 });
@@ -282,7 +282,7 @@ shared('the server ends', async (server) => {
 	await atPrompt(server);
 });
 
-shared('a hostile pattern takes no time from others', { timeout: 100_000 }, async (server) => {
+shared('an expensive pattern does not delay other requests', { timeout: 100_000 }, async (server) => {
 	await server.session({ id });
 	await server.session({ id: 't' });
 	await atPrompt(server);
@@ -293,7 +293,7 @@ shared('a hostile pattern takes no time from others', { timeout: 100_000 }, asyn
 	const all = Promise.all(pending).finally(() => { over = true; });
 	all.catch(() => {});
 	await type(server, `head -c ${times(60_000, 150_000)} /dev/zero | tr "\\\\0" a; echo; echo do"ne"\r`);
-	// Others get their turns all along, however long it takes.
+	// Other requests are served all the time.
 	let turns = 0;
 	let longest = 0;
 	const begun = performance.now();
@@ -304,7 +304,7 @@ shared('a hostile pattern takes no time from others', { timeout: 100_000 }, asyn
 		longest = Math.max(longest, performance.now() - before);
 	}
 	const whole = performance.now() - begun;
-	console.log(`# ${turns} requests beside it in ${whole.toFixed(0)} ms, the longest ${longest.toFixed(0)} ms`);
+	console.log(`# ${turns} other requests in ${whole.toFixed(0)} ms, the longest ${longest.toFixed(0)} ms`);
 	for (const got of await all) assert.deepEqual([got.type, got.fired], ['match', 1]);
 	assert.ok(turns >= 4, `only ${turns} requests were answered meanwhile`);
 });

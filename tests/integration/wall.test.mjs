@@ -1,4 +1,4 @@
-// `ringside wall` in a real terminal emulator: many sessions at once, who needs somebody first, and nothing but text.
+// `ringside wall` in a real terminal emulator: many sessions at once, those that need input first, and only text.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,14 +15,14 @@ const line = (server, id, text) => server.api.input(id, `${text}\r`);
 
 const sizeOf = async (server, id) => (({ cols, rows }) => [cols, rows])(await server.api.get(id));
 
-/** The ids in the order of their tiles: that of the lines that name them. */
+/** The ids in the order of their tiles. */
 const order = async (screen, ids) => {
 	const text = await screen.text();
 	return ids.filter((id) => text.includes(` ${id} -`) || text.includes(`>${id} -`))
 		.sort((a, b) => text.search(new RegExp(`[ >]${a} -`)) - text.search(new RegExp(`[ >]${b} -`)));
 };
 
-scenario('sessions are shown live, those first that need somebody, and keep their sizes', async (server) => {
+scenario('sessions are shown live, those that need input first, and keep their sizes', async (server) => {
 	const before = path.join(server.root, 'before');
 	for (const id of ['anna', 'berta', 'carl']) await server.session({ id, cols: 70, rows: 20 });
 	await withScreen(server, { cols: 120, rows: 40 }, async (screen) => {
@@ -34,10 +34,10 @@ scenario('sessions are shown live, those first that need somebody, and keep thei
 		await line(server, 'carl', 'read -p "na""me? " x');
 		await screen.shows(/carl - .*waits for input/);
 		await screen.shows(/name\?/);
-		await until('who asks is first', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'carl');
+		await until('the waiting session in the first tile', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'carl');
 		await screen.shows(/3 sessions, 1 needs attention/);
 		await line(server, 'carl', 'x');
-		await until('who asks no more is not', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'anna');
+		await until('the usual order', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'anna');
 		await line(server, 'berta', 'printf "\\a"');
 		await screen.shows(/berta \*/);
 		await screen.tmux('resize-window', '-x', '60', '-y', '30');
@@ -47,7 +47,7 @@ scenario('sessions are shown live, those first that need somebody, and keep thei
 		assert.equal(await screen.flags('alternate_on', 'cursor_flag', 'wrap_flag'), '1 0 0');
 		await leave(screen);
 		assert.equal(await screen.flags('alternate_on', 'cursor_flag', 'wrap_flag'), '0 1 1');
-		assert.match(await screen.text(), /^kept/m, 'what was there before is there again');
+		assert.match(await screen.text(), /^kept/m, 'the earlier screen is restored');
 		await screen.line(`stty -a | diff ${before} - && echo sa""me`);
 		await screen.shows(/^same$/m);
 		for (const id of ['anna', 'berta', 'carl']) {
@@ -57,7 +57,7 @@ scenario('sessions are shown live, those first that need somebody, and keep thei
 	});
 });
 
-scenario('arrows choose, Enter attaches, and detaching leads back', async (server) => {
+scenario('arrows select, Enter attaches, and detaching returns', async (server) => {
 	for (const id of ['anna', 'berta']) await server.session({ id });
 	await withScreen(server, { cols: 110, rows: 30 }, async (screen) => {
 		await screen.line('clear; ringside wall; echo status=$?');
@@ -67,16 +67,16 @@ scenario('arrows choose, Enter attaches, and detaching leads back', async (serve
 		await screen.type('', 'Left', 'Left');
 		await screen.shows(/>anna/);
 		await screen.type('', 'Right', 'Enter');
-		await until('attached', async () => (await server.api.get('berta')).clients === 1);
+		await until('the attached client', async () => (await server.api.get('berta')).clients === 1);
 		await screen.line('echo here=$RINGSIDE_SESSION; tput cols');
 		await screen.shows(/^here=berta\n110$/m);
 		await screen.type('', 'C-\\');
 		await screen.shows(/>berta - at its prompt/);
 		await screen.shows(/here=berta/);
 		assert.equal(await screen.flags('alternate_on', 'cursor_flag'), '1 0');
-		// Again, until the session ends under its attachment.
+		// Again, until the session ends while it is attached.
 		await screen.type('', 'Enter');
-		await until('attached again', async () => (await server.api.get('berta')).clients === 1);
+		await until('the attached client', async () => (await server.api.get('berta')).clients === 1);
 		await screen.line('exit 3');
 		await screen.shows(/berta - ended: 3/);
 		await leave(screen);
@@ -107,7 +107,7 @@ scenario('fifty sessions are paged', async (server) => {
 	});
 });
 
-scenario('what programs print is text: colours yes, control never', async (server) => {
+scenario('output of programs is text: with colours, but without control sequences', async (server) => {
 	await server.session({ id: 'box', cols: 60, rows: 10 });
 	await server.session({ id: 'other', name: 'caf\u00e9', cols: 60, rows: 10 });
 	const raw = path.join(server.root, 'raw');
@@ -121,7 +121,7 @@ scenario('what programs print is text: colours yes, control never', async (serve
 		await screen.shows(/\x1b\[(31|38;5;1)mred/, '-e');
 		await screen.shows(/漢字 e\u0301/);
 		await leave(screen);
-		const text = await until('all of it', () => {
+		const text = await until('all output', () => {
 			const all = readFileSync(raw, 'utf8');
 			return all.includes('status=0') ? all : undefined;
 		});
@@ -134,7 +134,7 @@ scenario('what programs print is text: colours yes, control never', async (serve
 	});
 });
 
-scenario('it outlives the server, and follows what comes and goes', async (server) => {
+scenario('it survives the server, and follows new and deleted sessions', async (server) => {
 	await server.session({ id: 'anna' });
 	await withScreen(server, { cols: 100, rows: 24 }, async (screen) => {
 		await screen.line('clear; ringside wall; echo status=$?');
@@ -155,7 +155,7 @@ scenario('it outlives the server, and follows what comes and goes', async (serve
 	});
 });
 
-scenario('who has a link sees its session', async (server) => {
+scenario("with a link it shows the link's session", async (server) => {
 	await server.session({ id: 'mine' });
 	await server.session({ id: 'other' });
 	const { stdout } = await cli(server, ['share', 'mine', '--json']);

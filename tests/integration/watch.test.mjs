@@ -22,7 +22,7 @@ async function watching(server, place, more) {
 const told = (stream, type, place) => stream.until(`${type} ${place}`,
 	(e) => (e.eventType === type && e.path === place) || e.type === 'resync');
 const quiet = async (server, stream, place) => {
-	// What comes after everything else says that nothing else came.
+	// The event of a later change shows that no other event came before.
 	const mark = path.join(place, `mark-${Math.random()}`);
 	writeFileSync(mark, '');
 	await told(stream, 'create', mark);
@@ -43,7 +43,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 					if (event.eventType === 'delete') break;
 				}
 			})();
-			await until('watching', () => events.find((e) => e.type === 'watching'));
+			await until('the start of the watch', () => events.find((e) => e.type === 'the start of the watch'));
 			assert.match(events[0].watchId, /^watch-\d+-\d+$/);
 			assert.equal(events[0].path, server.cwd);
 			const file = path.join(server.cwd, 'file');
@@ -70,7 +70,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 		}
 	});
 
-scenario('an event is told soon after the system call', {}, async (server) => {
+scenario('an event comes soon after the system call', {}, async (server) => {
 	const stream = await watching(server, '.');
 	const times = [];
 	for (let n = 0; n < 50; n++) {
@@ -82,10 +82,10 @@ scenario('an event is told soon after the system call', {}, async (server) => {
 	}
 	times.sort((a, b) => a - b);
 	console.log(`# watch: p50 ${times[25].toFixed(2)} ms, p90 ${times[45].toFixed(2)} ms`);
-	assert.ok(times[25] < 75, 'nothing waits for others to be merged with');
+	assert.ok(times[25] < 75, 'events are not delayed in order to merge them');
 });
 
-scenario('trees that appear at once, deep ones, and directories that move', {}, async (server) => {
+scenario('trees that appear at once, deep trees, and moved directories', {}, async (server) => {
 	const at = (...names) => path.join(server.cwd, ...names);
 	const outside = path.join(server.root, 'outside');
 	mkdirSync(path.join(outside, 'in/ner'), { recursive: true });
@@ -96,7 +96,7 @@ scenario('trees that appear at once, deep ones, and directories that move', {}, 
 		await told(stream, 'create', at(`t${n}/b/x`));
 		for (let k = 1; k <= 20; k++) await told(stream, 'create', at(`t${n}/b/c/d/${k}`));
 	}
-	// From elsewhere: what is in it is news. Within: it goes on by its new name.
+	// Moved in from outside, its contents are new. Moved within, it is watched under its new name.
 	renameSync(path.join(outside, 'in'), at('in'));
 	await told(stream, 'move_to', at('in'));
 	await told(stream, 'create', at('in/ner/file'));
@@ -108,8 +108,8 @@ scenario('trees that appear at once, deep ones, and directories that move', {}, 
 	renameSync(at('t0/moved'), path.join(outside, 'gone'));
 	await told(stream, 'move_from', at('t0/moved'));
 	const before = stream.events.length;
-	// It has left: the server has no watch on it any more, which the kernel tells.
-	await until('it is left alone', () => {
+	// It was moved out: the kernel shows that the server does not watch it any more.
+	await until('the end of its watch', () => {
 		const ino = execFileSync('stat', ['-c', '%i', path.join(outside, 'gone/ner')], { encoding: 'utf8' }).trim();
 		const hex = BigInt(ino).toString(16);
 		return !execFileSync('bash', ['-c', `cat /proc/${server.pid}/fdinfo/* 2>/dev/null`], { encoding: 'utf8' }).includes(`ino:${hex} `);
@@ -117,17 +117,17 @@ scenario('trees that appear at once, deep ones, and directories that move', {}, 
 	writeFileSync(path.join(outside, 'gone/ner/unseen'), '');
 	await quiet(server, stream, server.cwd);
 	assert.ok(!stream.events.slice(before).some((e) => e.path?.includes('unseen')));
-	// A deep tree, and its end.
+	// A deep tree, and its removal.
 	const deep = Array.from({ length: 200 }, (_, n) => `d${n}`).join('/');
 	mkdirSync(at(deep), { recursive: true });
 	writeFileSync(at(deep, 'bottom'), '');
 	await told(stream, 'create', at(deep, 'bottom'));
 	rmSync(at('d0'), { recursive: true });
 	await told(stream, 'delete', at('d0'));
-	assert.ok(!stream.events.some((e) => e.type === 'resync'), 'nothing was lost');
+	assert.ok(!stream.events.some((e) => e.type === 'resync'), 'no events were lost');
 });
 
-scenario('100,000 files: none is missed, or that is said', { timeout: 180_000 }, async (server) => {
+scenario('100,000 files: no event is lost, or a resync says so', { timeout: 180_000 }, async (server) => {
 	const stream = await watching(server, '.', { events: ['create'] });
 	execFileSync('bash', ['-c', 'cd "$1"; mkdir d{1..100}; for d in d{1..100}; do (cd $d; seq 1 1000 | xargs touch); done; touch last', 'bash', server.cwd]);
 	const wanted = 100_000;
@@ -136,16 +136,16 @@ scenario('100,000 files: none is missed, or that is said', { timeout: 180_000 },
 	if (resyncs() === 0)
 		assert.equal(new Set(stream.events.map((e) => e.path).filter((p) => /\/d\d+\/\d+$/.test(p ?? ''))).size, wanted);
 	console.log(`# 100,000 files: ${stream.events.length} events, ${resyncs()} resyncs`);
-	// And it goes on.
+	// The watch goes on.
 	const again = path.join(server.cwd, 'd1/again');
-	await until('what happens later', () => {
+	await until('a later event', () => {
 		rmSync(again, { force: true });
 		writeFileSync(again, '');
 		return stream.events.some((e) => e.path === again);
 	}, { interval: 100 });
 });
 
-scenario('who does not read costs little, and is told', { timeout: 120_000 }, async (server) => {
+scenario('a client that does not read costs little memory, and gets a resync', { timeout: 120_000 }, async (server) => {
 	const lazy = await new Promise((resolve, reject) => {
 		const body = JSON.stringify({ path: '.' });
 		http.request(`${server.base}/api/watch`, { agent: false, method: 'POST', headers: {
@@ -155,7 +155,7 @@ scenario('who does not read costs little, and is told', { timeout: 120_000 }, as
 	});
 	const stream = await watching(server, '.');
 	const before = rss(server);
-	// 30,000 events of long names, without as many files: disks are slow at these.
+	// 30,000 events with long names, but few files: disks are slow with many.
 	const names = ['a', 'b'].map((name) => path.join(server.cwd, name.repeat(200)));
 	writeFileSync(names[0], '');
 	for (let round = 0; round < 15_000; round++) renameSync(names[round % 2], names[(round + 1) % 2]);
@@ -168,7 +168,7 @@ scenario('who does not read costs little, and is told', { timeout: 120_000 }, as
 	lazy.destroy();
 });
 
-scenario('the end of the root, and what cannot be watched', {}, async (server) => {
+scenario('the end of the root, and directories that cannot be watched', {}, async (server) => {
 	const root = path.join(server.cwd, 'root');
 	mkdirSync(root);
 	const stream = await watching(server, root);
@@ -212,7 +212,7 @@ scenario('the end of the root, and what cannot be watched', {}, async (server) =
 const inRooms = process.env.RINGSIDE_ISOLATED === '1';
 const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inRooms && 'the rooms of these tests are root\'s';
 
-scenario('with another user no more is watched than that user may see', { skip: noUser, start: false }, async (server) => {
+scenario('with a session user only files that the user may see are watched', { skip: noUser, start: false }, async (server) => {
 	for (const place of [server.root, server.cwd]) chmodSync(place, 0o755);
 	const [theirs, ours] = ['theirs', 'ours'].map((name) => path.join(server.cwd, name));
 	mkdirSync(theirs);
@@ -226,7 +226,7 @@ scenario('with another user no more is watched than that user may see', { skip: 
 			const { status, json } = await server.api.raw('POST', route, { path: place });
 			assert.deepEqual([status, json.code], [403, 'PERMISSION_DENIED'], `${route} ${place}`);
 		}
-	// What is below and closed is left out, and the rest is told.
+	// Inaccessible subdirectories are left out, the rest is reported.
 	const stream = await watching(server, '.', { recursive: true });
 	writeFileSync(path.join(ours, 'secret'), '');
 	writeFileSync(path.join(theirs, 'closed', 'secret'), '');
@@ -246,14 +246,14 @@ scenario('versions', {}, async (server) => {
 	const future = await server.api.raw('POST', '/api/watch/check', { path: '.', since: expired.version.replace(/\d+$/, '7') });
 	assert.equal(future.status, 400);
 	writeFileSync(path.join(server.cwd, 'x'), '');
-	await until('changed', async () => (await check(expired.version)).status === 'changed');
+	await until('the change', async () => (await check(expired.version)).status === 'the change');
 	assert.equal((await check()).status, 'unchanged');
 	await server.restart();
 	const after = await check(expired.version);
 	assert.deepEqual([after.status, after.reason], ['resync', 'expired']);
 });
 
-scenario('what is left out, what is alone of interest', {}, async (server) => {
+scenario('exclude, include, and events on request', {}, async (server) => {
 	const at = (...names) => path.join(server.cwd, ...names);
 	for (const name of ['.git', 'node_modules', 'src']) mkdirSync(at(name));
 	const usual = await watching(server, '.'), all = await watching(server, '.', { exclude: [] });
@@ -277,7 +277,7 @@ scenario('what is left out, what is alone of interest', {}, async (server) => {
 	assert.ok(!usual.events.some((e) => e.eventType === 'attrib'), 'only on request');
 });
 
-scenario('twenty equal watches are one', {}, async (server) => {
+scenario('twenty equal watches use one inotify instance', {}, async (server) => {
 	const before = inotifies(server);
 	const streams = [];
 	for (let n = 0; n < 20; n++) streams.push(await watching(server, '.'));
@@ -287,16 +287,16 @@ scenario('twenty equal watches are one', {}, async (server) => {
 	writeFileSync(place, '');
 	for (const each of streams) await told(each, 'create', place);
 	for (const each of streams) each.terminate();
-	await until('its end', () => inotifies(server) === before);
-	// All at once, and gone at once.
+	await until('the end of the instance', () => inotifies(server) === before);
+	// All start and end at once.
 	for (let round = 0; round < 5; round++) {
 		const many = Array.from({ length: 40 }, (_, n) => watch(server, '.', { exclude: [`p${n}`] }));
 		if (round % 2) await Promise.all(many.map((each) => each.until('watching', (e) => e.type === 'watching')));
 		for (const each of many) each.terminate();
 	}
-	await until('the end of all', () => inotifies(server) === before);
+	await until('the end of all instances', () => inotifies(server) === before);
 	const held = [];
-	// What was only checked makes room: the one first that nobody has asked for the longest.
+	// Watches that were only made by checks give way: first the one that was unused for longest.
 	const kept = (name) => server.api.call('POST', '/api/watch/check', { path: '.', exclude: [name] });
 	const { version } = await kept('first');
 	for (let n = 0; n < 63; n++) await kept(`k${n}`);
@@ -310,12 +310,12 @@ scenario('twenty equal watches are one', {}, async (server) => {
 	for (const each of held) each.terminate();
 });
 
-scenario('writes in a row are one event now and one later', {}, async (server) => {
+scenario('consecutive writes are one event now and one later', {}, async (server) => {
 	const place = path.join(server.cwd, 'busy');
 	writeFileSync(place, '');
 	const stream = await watching(server, '.');
 	const begin = Date.now();
-	// One that is told at once; those in a row behind it may all have been made before the server looks.
+	// The first write is reported at once; the following ones may all happen before the server looks.
 	appendFileSync(place, 'x');
 	await until('the first', () => stream.events.some((e) => e.path === place));
 	for (let n = 0; n < 500; n++) appendFileSync(place, 'x');

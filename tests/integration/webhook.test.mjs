@@ -1,4 +1,4 @@
-// Webhooks: what is told, how it is signed, and what nobody else hears of.
+// Webhooks: their events, signatures, and secrets.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ const KEYS = ['AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=', 'MfKQ9r8GKYqrTwjUP
 
 const schema = description.components.schemas.WebhookEvent.properties;
 
-scenario('what somebody is needed for is told, signed, without what the terminal shows', { start: false }, async (server) => {
+scenario('events that need a person are sent and signed, without terminal contents', { start: false }, async (server) => {
 	const receiver = await new Receiver().open(), keys = path.join(server.root, 'keys');
 	writeFileSync(keys, `whsec_${KEYS[0]}\n${KEYS[1]}\n`);
 	const secret = receiver.url('/SECRETPATH?key=SECRETQUERY').replace('://', '://user:SECRETUSER@');
 	try {
 		await server.start({ args: args([secret], '--webhook-key-file', keys) });
 		await server.session({ id: 's' });
-		const comes = (kind) => until(() => `${kind}, but there is ${receiver.kinds('s')}`, () => receiver.events.find(({ type, data }) => type === kind && data.session === 's'), LONG);
+		const comes = (kind) => until(() => `${kind}; events so far: ${receiver.kinds('s')}`, () => receiver.events.find(({ type, data }) => type === kind && data.session === 's'), LONG);
 		await server.api.input('s', 'read -s WORDSECRET\r');
 		const password = await comes('password');
 		await server.api.input('s', 'hunter2\r');
@@ -40,8 +40,8 @@ scenario('what somebody is needed for is told, signed, without what the terminal
 		const said = await comes('notification');
 		assert.deepEqual([said.data.exitCode, said.data.author, said.data.block], [null, null, null]);
 		await server.api.call('POST', '/api/session/s/notify', { text: 'TEXTSECRET', title: 'TITLESECRET' });
-		await until('another', () => receiver.kinds('s').filter((kind) => kind === 'notification').length === 2, LONG);
-		// As it is addressed, and as it looks.
+		await until('the second notification', () => receiver.kinds('s').filter((kind) => kind === 'notification').length === 2, LONG);
+		// Headers and form.
 		for (const request of receiver.got) {
 			const { id, type, timestamp, data, ...rest } = JSON.parse(request.body);
 			assert.deepEqual([rest, Object.keys(data).sort()], [{}, Object.keys(schema.data.properties).sort()]);
@@ -55,10 +55,10 @@ scenario('what somebody is needed for is told, signed, without what the terminal
 			assert.ok(!request.body.includes(server.token));
 			assert.ok(data.humanUrl.startsWith(`${server.base}/?s=s`), data.humanUrl);
 		}
-		assert.equal(receiver.events.length, receiver.got.length, 'each was told once');
+		assert.equal(receiver.events.length, receiver.got.length, 'each event was sent once');
 		assert.ok(password.data.humanUrl.endsWith(`&block=${password.data.block}`));
 		assert.equal(exec.exitCode, 7);
-		// Nobody else hears of the address.
+		// The address is secret.
 		assert.ok(!/SECRET/.test(readFileSync(`/proc/${server.pid}/cmdline`, 'latin1')));
 		assert.ok(!/SECRET/.test((await server.api.raw('GET', '/metrics')).text));
 		receiver.misbehave = (request, count, response) => response.writeHead(404).end() && true;
@@ -73,20 +73,20 @@ scenario('what somebody is needed for is told, signed, without what the terminal
 told('a server that is killed: what waits is told anew by the next, what was told is not', [undefined], async (server, receiver) => {
 	await fail(server);
 	await server.api.input('s', 'read -s WORD\r');
-	await until('both', () => receiver.kinds('s').join() === 'failed,password', LONG);
+	await until('both events', () => receiver.kinds('s').join() === 'failed,password', LONG);
 	const { url } = receiver.got[0];
 	await server.kill('SIGKILL');
 	await server.start({ args: args([receiver.url()]) });
-	await until('the password once more', () => receiver.kinds('s').join() === 'failed,password,password', LONG);
+	await until('the second password event', () => receiver.kinds('s').join() === 'failed,password,password', LONG);
 	assert.equal(url, '/hook');
-	assert.ok(receiver.events[2].data.humanUrl.startsWith(server.base), 'with an address that works');
+	assert.ok(receiver.events[2].data.humanUrl.startsWith(server.base), 'its address works');
 	assert.notEqual(receiver.events[1].id, receiver.events[2].id);
 	await server.api.input('s', 'x\r');
 	await fail(server);
-	await until('the next', () => receiver.kinds('s').join() === 'failed,password,password,failed', LONG);
+	await until('the next event', () => receiver.kinds('s').join() === 'failed,password,password,failed', LONG);
 });
 
-scenario('over TLS a certificate has to be good', { start: false, env: { SSL_CERT_FILE: certificate.cert } }, async (server) => {
+scenario('over TLS the certificate must be valid', { start: false, env: { SSL_CERT_FILE: certificate.cert } }, async (server) => {
 	const receiver = await new Receiver({ certificate }).open();
 	try {
 		await server.start({ args: args([receiver.url()]) });
@@ -104,7 +104,7 @@ scenario('over TLS a certificate has to be good', { start: false, env: { SSL_CER
 	}
 });
 
-scenario('what is asked for in the wrong way, and that in the config file', { start: false, mayHaveDied: true }, async (server) => {
+scenario('invalid options, and options in the config file', { start: false, mayHaveDied: true }, async (server) => {
 	const keys = path.join(server.root, 'keys');
 	writeFileSync(keys, 'short\n');
 	const SECRET = 'SECRETURL';
@@ -132,7 +132,7 @@ scenario('what is asked for in the wrong way, and that in the config file', { st
 		await server.start();
 		await server.session({ id: 's' });
 		await fail(server);
-		await until('both', () => receiver.got.length === 2, LONG);
+		await until('both events', () => receiver.got.length === 2, LONG);
 		assert.deepEqual(receiver.got.map(({ url }) => url).sort(), ['/one', '/two']);
 		for (const request of receiver.got) assert.equal(request.headers['webhook-signature'], signature(request, KEYS[0]));
 		assert.equal(JSON.parse(receiver.got[0].body).id, JSON.parse(receiver.got[1].body).id);

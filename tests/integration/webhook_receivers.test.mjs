@@ -1,4 +1,4 @@
-// Webhooks whose receivers are slow, dying, deaf or elsewhere: told again as far as that goes, and in nobody's way.
+// Webhooks whose receivers are slow, dying, hanging or redirecting: events are sent again within limits, and do not delay others.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { args, fail, metric, Receiver, told } from './lib/receiver.mjs';
@@ -12,10 +12,10 @@ told('what does not arrive is told again, in order and under the same id', [
 	(request, count) => count === 1 && request.socket.destroy() && true,
 ], async (server, failing, dying) => {
 	await fail(server);
-	await until('a try', () => failing.got.length > 0 && dying.got.length > 0, LONG);
+	await until('the first tries', () => failing.got.length > 0 && dying.got.length > 0, LONG);
 	await fail(server);
 	for (const receiver of [failing, dying]) {
-		await until('both', () => receiver.events.length === 2 && receiver.got.length === 3, LONG);
+		await until('both events', () => receiver.events.length === 2 && receiver.got.length === 3, LONG);
 		const ids = receiver.got.map(({ body }) => JSON.parse(body).id);
 		assert.equal(ids[0], ids[1]);
 		assert.ok(receiver.got[1].at - receiver.got[0].at >= 900);
@@ -24,8 +24,8 @@ told('what does not arrive is told again, in order and under the same id', [
 	await until('the counters', async () => await metric(server, 'events_arrived_total') === 4, LONG);
 	assert.deepEqual([await metric(server, 'tries_total'), await metric(server, 'tries_failed_total'), await metric(server, 'events_waiting')], [6, 2, 0]);
 	assert.match(server.stderr, /module=webhook msg="delivery failed, retrying" to=\S+ error="HTTP status 500"/);
-	await until('the end of it in the log', () => server.stderr.match(/module=webhook msg="answers again"/g)?.length === 2, LONG);
-	assert.equal(server.stderr.match(/delivery failed, retrying/g).length, 2, 'a receiver that is down is told of once');
+	await until('both log lines', () => server.stderr.match(/module=webhook msg="answers again"/g)?.length === 2, LONG);
+	assert.equal(server.stderr.match(/delivery failed, retrying/g).length, 2, 'a failing receiver is logged once');
 });
 
 told('a receiver that asks for time has it, one that leads elsewhere is not followed, one that has enough gets no more', [
@@ -34,9 +34,9 @@ told('a receiver that asks for time has it, one that leads elsewhere is not foll
 	(request, count, response) => response.writeHead(410).end() && true,
 ], async (server, busy, elsewhere, enough) => {
 	await fail(server);
-	await until('the first', () => busy.got.length === 1 && elsewhere.got.length === 1 && enough.got.length === 1, LONG);
+	await until('the first events', () => busy.got.length === 1 && elsewhere.got.length === 1 && enough.got.length === 1, LONG);
 	await fail(server);
-	await until('the next', () => busy.got.length === 3 && elsewhere.got.length === 2, LONG);
+	await until('the next events', () => busy.got.length === 3 && elsewhere.got.length === 2, LONG);
 	assert.ok(busy.got[1].at - busy.got[0].at >= 1900);
 	assert.deepEqual(elsewhere.got.map(({ url }) => url), ['/hook', '/hook']);
 	assert.equal(enough.got.length, 1);
@@ -44,7 +44,7 @@ told('a receiver that asks for time has it, one that leads elsewhere is not foll
 	assert.deepEqual([await metric(server, 'events_dropped_total'), await metric(server, 'events_waiting')], [2, 0]);
 });
 
-scenario('one that never answers, or is not there, keeps nobody else', { start: false }, async (server) => {
+scenario('a receiver that never responds, or is down, delays no other', { start: false }, async (server) => {
 	const silent = net.createServer({ pauseOnConnect: true }, (socket) => socket.on('error', () => {})), sockets = new Set();
 	silent.on('connection', (socket) => sockets.add(socket));
 	await new Promise((resolve) => { silent.listen(0, '127.0.0.1', resolve); });
@@ -58,16 +58,16 @@ scenario('one that never answers, or is not there, keeps nobody else', { start: 
 		await server.start({ args: args([`http://127.0.0.1:${silent.address().port}/`, slow.url(), dead.url(), good.url()], '--webhook-wait', '1') });
 		await server.session({ id: 's' });
 		for (let n = 0; n < 20; n++) await fail(server);
-		await until('all of them', () => good.kinds('s').length === 20, LONG);
+		await until('all events', () => good.kinds('s').length === 20, LONG);
 		assert.equal(good.most, 1, 'one at a time');
-		await until('it is told again after its time', () => sockets.size > 1, LONG);
-		// What answers without end has said what matters.
-		await until('those that drip', () => slow.events.length >= 5, LONG);
+		await until('a second try after the timeout', () => sockets.size > 1, LONG);
+		// The status of an endless response counts.
+		await until('the events of the slow receiver', () => slow.events.length >= 5, LONG);
 		assert.equal(slow.got.length, slow.events.length);
 		assert.match(server.stderr, /msg="delivery failed, retrying" to=\S+ error="(Timeout was reached|Couldn't connect to server)"/);
-		// And when it is there again, it is told.
+		// When the receiver is up again, it gets the events.
 		await dead.open();
-		await until('the first of those that waited', () => dead.events.length > 0, LONG);
+		await until('the first waiting event', () => dead.events.length > 0, LONG);
 		const began = Date.now();
 		await server.kill('SIGTERM');
 		assert.ok(Date.now() - began < 20_000);
@@ -83,14 +83,14 @@ scenario('one that never answers, or is not there, keeps nobody else', { start: 
 told('a thousand at once: what there is no room for is counted, and everything else goes on', [() => true, undefined], async (server, stuck, good) => {
 	const all = Array.from({ length: 8 }, (_, n) => `s${n}`);
 	for (const id of all) await server.session({ id });
-	// Each of them rings and fails: a program that does so quickly, in each session.
+	// Each rings and fails: a program that does so quickly, in each session.
 	await Promise.all(all.map(async (id) => {
 		for (let n = 0; n < 25; n++) await fail(server, id);
 	}));
 	await Promise.all(all.map((id) => server.api.input(id, 'for i in {1..100}; do printf "\\a\\033]9;x\\007"; done\r')));
 	const told = async () => await metric(server, 'events_total');
-	await until('all of them', async () => await told() >= 2 * 1000, LONG);
-	await until('they have arrived', async () => {
+	await until('all events', async () => await told() >= 2 * 1000, LONG);
+	await until('the delivery', async () => {
 		const [arrived, merged, waiting] = await Promise.all(['events_arrived_total', 'events_merged_total', 'events_waiting'].map((name) => metric(server, name)));
 		return arrived > 200 && waiting < 600 && arrived + merged + waiting + await metric(server, 'events_dropped_total') + await metric(server, 'events_given_up_total') >= await told() - 2;
 	}, LONG);

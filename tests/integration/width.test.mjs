@@ -1,4 +1,4 @@
-// How many columns a character takes is what the page's width tables say, for all that Unicode has room for.
+// The width of every code point is that of the page's tables.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ours, Reference } from '../lib/screen.mjs';

@@ -1,5 +1,5 @@
-// The name that the container's clients write into paths, where this machine has no such directory: it stands for the workspace, in all
-// that takes a path.
+// /workspace, which clients of the container write into paths, stands for the workspace in every path if the machine has no
+// such directory.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -24,9 +24,9 @@ for (const [transport, make] of Object.entries(everyTransport))
 			await files.writeFile('/workspace/new/file', 'one', 's');
 			assert.equal(readFileSync(at('new/file'), 'utf8'), 'one');
 			const { content, path: named } = await files.readFile('/workspace/new/file', 's');
-			assert.deepEqual([content, named], ['one', '/workspace/new/file'], 'by the name that it was asked for');
+			assert.deepEqual([content, named], ['one', '/workspace/new/file'], 'the response has the requested path');
 			assert.equal(joined(await eventsOf(await files.readFileStream('/workspace/new/file', 's')), 'chunk'), 'one');
-			assert.equal((await files.readFile('file', 's').catch((error) => error)).code, 'FILE_NOT_FOUND', 'others begin where the shell is');
+			assert.equal((await files.readFile('file', 's').catch((error) => error)).code, 'FILE_NOT_FOUND', 'relative paths start at the shell\'s directory');
 			await files.mkdir('/workspace/made/deep', 's', { recursive: true });
 			await files.mkdir('/workspace', 's', { recursive: true });
 			await files.renameFile('/workspace/new/file', '/workspace/made/file', 's');
@@ -43,7 +43,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 
 			for (const [cwd, real] of [['/workspace', at()], ['/workspace/made', at('made')]]) {
 				assert.equal((await commands.execute('pwd', 's', { cwd })).stdout, real, 'in the session’s shell');
-				assert.equal((await commands.execute('pwd', sessionless, { cwd })).stdout.trim(), real, 'on its own');
+				assert.equal((await commands.execute('pwd', sessionless, { cwd })).stdout.trim(), real, 'without a session');
 				const { processId } = await processes.startProcess('pwd', sessionless, { cwd });
 				assert.equal(joined(await eventsOf(await processes.streamProcessLogs(processId)), 'stdout').trim(), real);
 				const context = await interpreter.createCodeContext({ language: 'python', cwd });
@@ -55,14 +55,14 @@ for (const [transport, make] of Object.entries(everyTransport))
 				echo one >file; git add .; git commit -qm one`, 'bash', server.root]);
 			const cloned = await git.checkout(`file://${server.root}/from`, 's', { targetDir: '/workspace/repo' });
 			assert.equal(cloned.targetDir, at('repo'));
-			assert.equal((await files.readFile('/workspace/repo/file', 's')).content, 'one\n', 'what was cloned is found');
-			assert.equal(existsSync('/workspace'), false, 'nothing of that name was made');
+			assert.equal((await files.readFile('/workspace/repo/file', 's')).content, 'one\n', 'the clone is found');
+			assert.equal(existsSync('/workspace'), false, 'no such directory is created');
 		} finally {
 			client.disconnect();
 		}
 	});
 
-scenario('/workspace in what Ringside alone takes', { skip }, async (server) => {
+scenario("/workspace in Ringside's own routes", { skip }, async (server) => {
 	mkdirSync(path.join(server.cwd, 'sub'));
 	await server.session({ id: 's' });
 	const { json: run } = await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: '/workspace/sub' });
@@ -79,9 +79,9 @@ scenario('/workspace in what Ringside alone takes', { skip }, async (server) => 
 	assert.equal(argv.code, 'PROCESS_SPAWN_FAILED');
 });
 
-scenario('in rooms /workspace alone is where sessions begin', { skip: skip || noRooms, args: ['--isolate'], ordinary: true }, async (server) => {
+scenario('in sandboxes /workspace is only the default directory of sessions', { skip: skip || noRooms, args: ['--isolate'], ordinary: true }, async (server) => {
 	const { json } = await server.api.raw('POST', '/api/session/create', { id: 's', cwd: '/workspace' });
 	assert.equal(json.success, true, json.message);
 	const { json: read } = await server.api.raw('POST', '/api/exists', { sessionId: 's', path: '/workspace' });
-	assert.equal(read.exists, false, 'the room has none');
+	assert.equal(read.exists, false, 'the sandbox has none');
 });

@@ -1,11 +1,11 @@
-// The HTTP API, as a program uses it. One connection a request unless an agent is given, so that a
-// killed server never leaves a poisoned connection in a pool.
+// A client of the HTTP API. It opens a connection per request unless an agent is given, so that no pool keeps a connection to
+// a killed server.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import https from 'node:https';
 import { within } from './until.mjs';
 
-/** One request; resolves with {status, headers, body (Buffer), text, json}. */
+/** Send a request; resolves with {status, headers, body (Buffer), text, json}. */
 export function request(base, {
 	method = 'GET', path = '/', headers = {}, body, socketPath, ca, agent = false, timeout = 20_000,
 } = {}) {
@@ -39,7 +39,7 @@ export function request(base, {
 				try {
 					json = JSON.parse(text);
 				} catch {
-					// not every answer is JSON
+					// not every response is JSON
 				}
 				resolve({
 					status: incoming.statusCode, headers: incoming.headers, body: whole, text, json,
@@ -49,11 +49,11 @@ export function request(base, {
 		outgoing.on('error', reject);
 		outgoing.end(payload);
 	});
-	return within(`answer to ${method} ${path}`, answer, timeout);
+	return within(`a response to ${method} ${path}`, answer, timeout);
 }
 
 export class Api {
-	/** `where` tells the base URL at each call: a restarted server may be elsewhere. */
+	/** where(): the base URL at each call, as a restarted server may have another. */
 	constructor(where, { token, headers = {}, socketPath, ca } = {}) {
 		this.where = typeof where === 'function' ? where : () => where;
 		this.token = token;
@@ -84,7 +84,7 @@ export class Api {
 		});
 	}
 
-	/** A call that must succeed: its JSON. */
+	/** A request that must succeed; returns its JSON. */
 	async call(method, path, body, options) {
 		const answer = await this.raw(method, path, body, options);
 		assert.equal(answer.status, 200, `${method} ${path}: ${answer.status} ${answer.text}`);
@@ -93,7 +93,7 @@ export class Api {
 		return answer.json;
 	}
 
-	/** A call that must fail with this status (and code): the error. */
+	/** A request that must fail with this status (and code); returns the error. */
 	async refused(status, code, method, path, body, options) {
 		const answer = await this.raw(method, path, body, options);
 		assertError(answer, status, code, `${method} ${path}`);
@@ -137,7 +137,7 @@ export class Api {
 		return this.call('POST', `/api/session/${id}/links`, { role, expiresInMs });
 	}
 
-	/** One piece of the output: at most 1 MiB. */
+	/** A piece of the output: at most 1 MiB. */
 	async outputPiece(id, from, to) {
 		const query = to === undefined ? `from=${from}` : `from=${from}&to=${to}`;
 		const answer = await this.raw('GET', `/api/session/${id}/output?${query}`);

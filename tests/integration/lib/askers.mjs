@@ -1,5 +1,6 @@
-// Asking by HTTP/1.1, the control socket and /rpc, as anybody: {status, code, text}. Those of whom nothing is known come
-// from ever other addresses, so that none of them runs into the limits of guessing. What somebody is known by is a token, or the
+// Requests by HTTP/1.1, the control socket and /rpc, as any principal; they return {status, code, text}. Requests without
+// valid credentials come from ever new addresses, to stay below the limit of wrong tokens. Credentials are a token, or the
+// headers of a login.
 // headers of who has logged in.
 import https from 'node:https';
 import { newWebSocketRpcSession } from 'capnweb';
@@ -7,10 +8,10 @@ import WebSocket from 'ws';
 import { ControlClient } from './control.mjs';
 import { within } from './until.mjs';
 
-// capnweb asks the global one what its states are called.
+// capnweb needs the constants of the global one.
 globalThis.WebSocket ??= WebSocket;
 
-const EACH = 8; // wrong guesses from an address
+const EACH = 8; // wrong tokens per address
 let addresses = 0;
 const address = () => {
 	addresses += 1;
@@ -22,9 +23,9 @@ function answer(status, text) {
 	try {
 		json = JSON.parse(text);
 	} catch {
-		// no JSON
+		// not JSON
 	}
-	// The bridge has another name for it.
+	// The bridge uses another code.
 	return { status, text, json, code: json?.code === 'unauthorized' ? 'UNAUTHENTICATED' : json?.code };
 }
 
@@ -32,7 +33,7 @@ const credentials = (known) => (typeof known === 'object' ? known : known ? { au
 const bodyHeaders = (payload) => (payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) });
 const handshake = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
 
-/** By HTTP/1.1. A connection carries the requests of all, until so many of them are taken for guesses. */
+/** HTTP/1.1 on persistent connections, each up to a number of wrong tokens. */
 export class Http1 {
 	constructor(server) {
 		this.server = server;
@@ -48,7 +49,7 @@ export class Http1 {
 
 	async ask(token, { method, path, body, headers = {}, stream, socket }) {
 		const payload = body === undefined ? undefined : JSON.stringify(body);
-		const got = await within(`answer to ${method} ${path}`, new Promise((resolve, reject) => {
+		const got = await within(`a response to ${method} ${path}`, new Promise((resolve, reject) => {
 			const request = https.request({
 				host: '127.0.0.1', port: this.server.port, agent: this.connection(), method, path,
 				headers: { ...credentials(token), ...bodyHeaders(payload), ...(socket ? handshake : {}), ...headers },
@@ -59,7 +60,7 @@ export class Http1 {
 					text += piece;
 					if (!stream || response.statusCode !== 200) return;
 					end();
-					request.destroy(); // and with it the stream
+					request.destroy(); // and the stream with it
 				}).on('end', end).on('error', reject);
 			});
 			request.on('upgrade', (response, socket_) => {
@@ -80,7 +81,7 @@ export class Http1 {
 	}
 }
 
-/** The same by a control socket; of one that is refused, its answer stands for that to every request. */
+/** The same over a control socket; the response to a refused handshake stands for every response. */
 export class Frames {
 	static async open(server, token, path = '/ws') {
 		const control = new ControlClient(server, { path, token: null, headers: credentials(token) });
@@ -93,7 +94,7 @@ export class Frames {
 		const { control, refused } = this;
 		if (refused) return refused;
 		const id = control.ask(method, path, body, headers);
-		const frame = await control.until(`answer to ${method} ${path}`, (each) => each.id === id && (each.type !== 'stream' || (stream && each.data)));
+		const frame = await control.until(`a response to ${method} ${path}`, (each) => each.id === id && (each.type !== 'stream' || (stream && each.data)));
 		if (frame.type === 'stream') {
 			control.cancel(id);
 			return answer(200, frame.data);
@@ -109,12 +110,12 @@ export class Frames {
 
 const statuses = { UNAUTHENTICATED: 401, ACCESS_ENDED: 401, PERMISSION_DENIED: 403, READ_ONLY: 403 };
 
-/** Methods by /rpc; of a socket that is refused, its answer stands for that to every call. */
+/** Methods over /rpc; the response to a refused handshake stands for every response. */
 export class Calls {
 	static async open(server, token, { path = '/rpc' } = {}) {
 		const socket = new WebSocket(`${server.base.replace(/^http/, 'ws')}${path}`, { ca: server.ca, localAddress: address(), headers: credentials(token) });
 		server.clients.add({ terminate: () => socket.terminate() });
-		const refused = await within('answer to the handshake', new Promise((resolve, reject) => {
+		const refused = await within('the response to the handshake', new Promise((resolve, reject) => {
 			socket.on('open', () => resolve(undefined)).on('error', reject).on('unexpected-response', (_, response) => {
 				let text = '';
 				response.setEncoding('utf8').on('data', (piece) => { text += piece; }).on('end', () => resolve(answer(response.statusCode, text)));
@@ -128,7 +129,7 @@ export class Calls {
 		if (this.refused) return this.refused;
 		const [space, name] = method.split('.');
 		try {
-			const value = await within(`answer to ${method}`, Promise.resolve(this.main[space][name](...args)));
+			const value = await within(`a response to ${method}`, Promise.resolve(this.main[space][name](...args)));
 			return { status: 200, text: typeof value === 'object' ? JSON.stringify(value) : `${typeof value}` };
 		} catch (error) {
 			return { status: statuses[error.code] ?? 400, code: error.code, text: error.message };

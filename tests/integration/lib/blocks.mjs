@@ -1,9 +1,9 @@
-// Commands that people type, as blocks.
+// Typed commands as blocks.
 import { until } from './until.mjs';
 
 export const blocksOf = async (server, id) => (await server.api.call('GET', `/api/session/${id}/blocks?limit=1000`)).blocks;
 
-/** Somebody types a line; the block when it is over. */
+/** Type a line; resolves with the block when it has ended. */
 export async function typeLine(server, id, line) {
 	const before = (await blocksOf(server, id)).length;
 	await server.api.input(id, `${line}\r`);

@@ -1,11 +1,11 @@
-// A certificate of our own for localhost, made once for each file of tests that asks for it.
+// A self-signed certificate for localhost, made once per test file.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-/** Where it is; other files for the same tests may be put there, too: it goes when they end. */
+/** Its directory, which is removed at the end; tests may put other files there. */
 export const dir = mkdtempSync(path.join(os.tmpdir(), 'rs-tls-'));
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
 export const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(dir, name));

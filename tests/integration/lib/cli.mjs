@@ -1,4 +1,4 @@
-// The command line, as a script uses it, and as somebody at a terminal does.
+// The command line, in scripts and at a terminal.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -19,8 +19,8 @@ export const environment = (server, more = {}) => ({
 });
 
 /**
- * Runs `ringside ARGS`. Resolves with {code, signal, stdout (text), bytes, stderr}; options: input, env, cwd, uid,
- * and started(child).
+ * Run `ringside ARGS`. Resolves with {code, signal, stdout (text), bytes, stderr}; options: input, env, cwd, uid, and
+ * started(child).
  */
 export function cli(server, args, { input, env, cwd, uid, started } = {}) {
 	return new Promise((resolve, reject) => {
@@ -40,13 +40,13 @@ export function cli(server, args, { input, env, cwd, uid, started } = {}) {
 			const bytes = Buffer.concat(out);
 			resolve({ code, signal, bytes, stdout: bytes.toString('utf8'), stderr });
 		});
-		child.stdin?.on('error', () => {}); // a command may end before it has read it all
+		child.stdin?.on('error', () => {}); // a command may end before it has read everything
 		child.stdin?.end(input);
 		started?.(child, () => Buffer.concat(out).toString('utf8'));
 	});
 }
 
-/** A terminal emulator (tmux) with a shell in it that has `ringside` on its PATH. */
+/** A terminal emulator (tmux) with a shell that has `ringside` on its PATH. */
 export class Screen {
 	constructor(server, { cols = 80, rows = 24, env } = {}) {
 		this.server = server;
@@ -81,7 +81,7 @@ export class Screen {
 		rmSync(this.root, { recursive: true, force: true });
 	}
 
-	/** Types text, and then keys by tmux's names. */
+	/** Type text, then keys by tmux's names. */
 	async type(text, ...keys) {
 		if (text) await this.tmux('send-keys', '-l', text);
 		if (keys.length > 0) await this.tmux('send-keys', ...keys);
@@ -91,7 +91,7 @@ export class Screen {
 		return this.type(text, 'Enter');
 	}
 
-	/** What is on it; options of capture-pane, such as -e (styles) or -S - (with what is above). */
+	/** Its text; options of capture-pane, such as -e (styles) or -S - (with the history). */
 	text(...options) {
 		return this.tmux('capture-pane', '-p', ...options);
 	}
@@ -110,7 +110,7 @@ export class Screen {
 	}
 }
 
-/** A body with a screen that is closed afterwards. */
+/** Run body with a screen, and close it afterwards. */
 export async function withScreen(server, options, body) {
 	const screen = new Screen(server, options);
 	try {

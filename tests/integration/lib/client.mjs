@@ -1,4 +1,4 @@
-// The terminal socket, as a client that counts bytes and comes back uses it.
+// A client of the terminal socket that counts bytes and reconnects.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
@@ -6,7 +6,7 @@ import net from 'node:net';
 import WebSocket from 'ws';
 import { until, within } from './until.mjs';
 
-/** A handshake that was answered with an HTTP status. */
+/** A handshake that got an HTTP status. */
 export class Refused extends Error {
 	constructor(status, text) {
 		super(`the handshake was refused: ${status} ${text}`);
@@ -56,8 +56,8 @@ export class TerminalClient extends EventEmitter {
 		this.connections = 0;
 		this.ready = false;
 		this.snapshots = [];
-		this.snapshot = undefined; // the one that is coming in
-		this.taken = undefined; // the one whose sync is to come
+		this.snapshot = undefined; // the incoming one
+		this.taken = undefined; // the one whose sync is still to come
 		this.socket = undefined;
 		this.closed = undefined;
 	}
@@ -75,8 +75,8 @@ export class TerminalClient extends EventEmitter {
 	}
 
 	/**
-	 * Connects; from the second time on, or with `resume` given, with (epoch, offset). history: the
-	 * first time from the session's first byte on, instead of with a snapshot.
+	 * Connect; after the first time, or with `resume`, with (epoch, offset). history: the first time from the session's first
+	 * byte, instead of a snapshot.
 	 */
 	async connect({ resume = true, history = false, waitReady = true } = {}) {
 		assert.ok(!this.socket, 'it is connected');
@@ -134,7 +134,7 @@ export class TerminalClient extends EventEmitter {
 			});
 		});
 		try {
-			await within(`answer to the handshake of ${this.sessionId}`, opened);
+			await within(`the response to the handshake of ${this.sessionId}`, opened);
 			if (waitReady) await this.untilReady();
 		} catch (error) {
 			socket.on('error', () => {});
@@ -156,7 +156,7 @@ export class TerminalClient extends EventEmitter {
 		}, { interval: 3 });
 	}
 
-	/** Throws what went wrong while messages came in. */
+	/** Throw the failure that occurred while receiving, if any. */
 	check() {
 		if (this.failure) throw Object.assign(this.failure, { final: true });
 	}
@@ -200,7 +200,7 @@ export class TerminalClient extends EventEmitter {
 		this.emit('message', message);
 	}
 
-	/** It is whole: its sync follows, or another one that is newer. */
+	/** A snapshot is complete: its sync follows, or a newer snapshot. */
 	#endSnapshot() {
 		const { chunks, left, ...said } = this.snapshot;
 		this.snapshot = undefined;
@@ -253,7 +253,7 @@ export class TerminalClient extends EventEmitter {
 		this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
 	}
 
-	/** Stops reading from the socket; the kernel's buffers fill, then the server's. */
+	/** Stop reading from the socket; the kernel's buffers fill, then the server's. */
 	stall() {
 		this.socket.pause();
 	}
@@ -277,7 +277,7 @@ export class TerminalClient extends EventEmitter {
 		}, options);
 	}
 
-	/** The first message (from the `from`th on) that fits; waits for it. */
+	/** Wait for the first message (from index `from` on) that fits. */
 	async untilMessage(type, fits = () => true, { from = 0, ...options } = {}) {
 		return until(() => `message "${type}" at ${this.sessionId}; there were ${JSON.stringify(this.messages.slice(from))}`,
 			() => {
@@ -287,10 +287,10 @@ export class TerminalClient extends EventEmitter {
 	}
 
 	async untilClosed(options) {
-		return until(() => `close of ${this.sessionId}`, () => this.closed, options);
+		return until(() => `the close of ${this.sessionId}`, () => this.closed, options);
 	}
 
-	/** A polite end; the epoch and the offset stay for the next connect. */
+	/** Close; epoch and offset are kept for the next connect. */
 	async close(code = 1000) {
 		if (!this.socket) return;
 		this.socket.resume();
@@ -307,8 +307,7 @@ export class TerminalClient extends EventEmitter {
 	}
 
 	/**
-	 * Stays connected until `terminate`, through any number of dead servers. A refusal with 404
-	 * ends it: the session is gone.
+	 * Stay connected until `terminate`, across any number of server deaths. A refusal with 404 ends it: the session is gone.
 	 */
 	async follow() {
 		this.stopped = false;
@@ -331,7 +330,7 @@ export class TerminalClient extends EventEmitter {
 	}
 }
 
-/** A client for the raw protocol: sends a handshake (or anything) and keeps what comes back. */
+/** A client for the raw protocol: sends a handshake (or any bytes) and keeps the received bytes. */
 export class RawClient {
 	constructor(server, { port = server.port, host = '127.0.0.1' } = {}) {
 		this.data = Buffer.alloc(0);
@@ -347,7 +346,7 @@ export class RawClient {
 	}
 
 	connected() {
-		return until('connection', () => this.closed || this.socket.readyState === 'open', { interval: 2 });
+		return until('the connection', () => this.closed || this.socket.readyState === 'open', { interval: 2 });
 	}
 
 	send(data) {
@@ -359,7 +358,7 @@ export class RawClient {
 		return this.data.toString('latin1');
 	}
 
-	/** The status of the first answer; 0 if the connection was closed without one. */
+	/** The status of the first response; 0 if the connection was closed without one. */
 	async status() {
 		await until(() => `answer; there came ${JSON.stringify(this.text.slice(0, 200))}`,
 			() => this.closed || this.text.includes('\r\n'));
@@ -371,7 +370,7 @@ export class RawClient {
 			() => this.closed, options);
 	}
 
-	/** A WebSocket handshake by hand. */
+	/** Send a WebSocket handshake. */
 	upgrade(path, headers = {}) {
 		const lines = Object.entries({
 			Host: this.server.host,
@@ -385,7 +384,7 @@ export class RawClient {
 		return this.send(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
 	}
 
-	/** The frames that came after the answer: [{opcode, payload}]. */
+	/** The frames after the response: [{opcode, payload}]. */
 	frames() {
 		const end = this.data.indexOf('\r\n\r\n');
 		const found = [];
@@ -419,7 +418,7 @@ export class RawClient {
 	}
 }
 
-/** A WebSocket frame by hand; every field may be wrong. */
+/** A WebSocket frame; every field may be invalid. */
 export function frame({
 	opcode = 1, payload = Buffer.alloc(0), fin = true, reserved = 0, masked = true, length,
 } = {}) {

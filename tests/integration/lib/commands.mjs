@@ -1,6 +1,6 @@
-// Commands of random shape whose status and output do not depend on who runs them.
+// Random commands whose status and output are the same in every shell that runs them.
 
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from a seed (mulberry32). */
 export function randomOf(seed) {
 	let state = seed >>> 0;
 	return () => {
@@ -15,7 +15,7 @@ const words = ['a', 'hello', 'two words', 'naïve', '日本', '😀', '$x', '"',
 	'-n', 'tab\there', '%s', '!!', '#no', '&', ';', '{a,b}'];
 const quote = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Makes the next command of a random source. */
+/** Make the next command of a random source. */
 export function randomCommand(random) {
 	const below = (n) => Math.floor(random() * n);
 	const pick = (list) => list[below(list.length)];
@@ -53,7 +53,7 @@ export function randomCommand(random) {
 	const command = (depth) => {
 		if (depth <= 0) return pick(simple)();
 		const inner = () => command(depth - 1);
-		// A heredoc needs the newline behind it.
+		// A heredoc needs the newline after it.
 		return pick([
 			() => pick(simple)(),
 			() => `${inner()}\n${inner()}`,

@@ -1,4 +1,4 @@
-// The control socket (/ws), as a program uses it.
+// A client of the control socket (/ws).
 import WebSocket from 'ws';
 import { Refused } from './client.mjs';
 import { until, within } from './until.mjs';
@@ -27,7 +27,7 @@ export class ControlClient {
 			this.frames.push(JSON.parse(data.toString('utf8')));
 		});
 		socket.on('close', (code, reason) => { this.closed = { code, reason: reason.toString('utf8') }; });
-		await within('answer to the handshake', new Promise((resolve, reject) => {
+		await within('the response to the handshake', new Promise((resolve, reject) => {
 			socket.on('open', resolve);
 			socket.on('error', reject);
 			socket.on('unexpected-response', (_, response) => {
@@ -45,7 +45,7 @@ export class ControlClient {
 		this.socket.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
 	}
 
-	/** Sends a request; returns its id. */
+	/** Send a request; returns its id. */
 	ask(method, path, body, headers) {
 		this.count += 1;
 		const id = `r${this.count}`;
@@ -68,7 +68,7 @@ export class ControlClient {
 
 	/** The last frame of a request: its response or an error. */
 	end(id, options) {
-		return this.until(`end of ${id}`, (frame) => frame.id === id && frame.type !== 'stream', options);
+		return this.until(`the end of ${id}`, (frame) => frame.id === id && frame.type !== 'stream', options);
 	}
 
 	async request(method, path, body, headers) {
@@ -96,13 +96,13 @@ export class ControlClient {
 	}
 }
 
-/** A number that /metrics tells. */
+/** A value of /metrics. */
 export async function metric(server, name) {
 	const { text } = await server.api.raw('GET', '/metrics');
 	return Number(new RegExp(`^ringside_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-/** Ends a connection that is busy, in one of the ways there are: some read no more, some wait for a frame, some say that they go. */
+/** Break a busy connection in one of several ways: stop reading, wait for a frame, close properly. */
 export async function breakOff(control, way) {
 	if (way % 3 === 0) control.socket.pause();
 	else if (way % 4) await control.until('frame', () => true);

@@ -1,5 +1,5 @@
-// A client with a real terminal emulator behind it, wired as a page would wire it: what the
-// emulator says (answers to queries) is typed, but not while it takes a snapshot.
+// A client with a real terminal emulator, connected as in a page: the emulator's replies to queries are typed, except during
+// a snapshot.
 import xterm from '@xterm/headless';
 
 export class Emulator {
@@ -24,12 +24,12 @@ export class Emulator {
 		});
 	}
 
-	/** In its turn: what was written before is parsed first. */
+	/** In order: earlier output is parsed first. */
 	#resize(cols, rows) {
 		this.terminal.write('', () => this.terminal.resize(cols, rows));
 	}
 
-	/** Resolves when everything that came so far was parsed and answered. */
+	/** Resolves when everything received so far was parsed and answered. */
 	parsed() {
 		return new Promise((resolve) => { this.terminal.write('', resolve); });
 	}
@@ -40,7 +40,7 @@ export class Emulator {
 	}
 }
 
-/** What a lone terminal answers to these bytes. */
+/** A lone terminal's replies to these bytes. */
 export async function answersTo(bytes, size) {
 	const emulator = new Emulator(undefined, size);
 	await new Promise((resolve) => { emulator.terminal.write(bytes, resolve); });

@@ -1,4 +1,4 @@
-// A control group (cgroup v2) that a server may divide: where we are root and the kernel has the controllers there.
+// A control group (cgroup v2) that a server may divide, if the test is root and the controllers are available.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -21,21 +21,21 @@ function findReason() {
 	return false;
 }
 
-/** false, or why there are no groups: what `skip` of a test takes. */
+/** false, or why there are no groups: the value for `skip`. */
 export const noGroups = findReason();
 
 let made = 0;
 
-/** A group of its own for a server: what runs a command in there is the prefix of a server. */
+/** A group for a server; `prefix` runs a command in it. */
 export class Group {
 	constructor() {
 		this.path = path.join(mount, `ringside-test-${process.pid}-${made++}`);
 		mkdirSync(this.path);
-		// Where an earlier server has divided it, nobody may be in it himself.
+		// If an earlier server has divided it, it may contain no processes itself.
 		this.prefix = ['bash', '-c', 'for d in "$0/server" "$0"; do [ ! -d "$d" ] || break; done; echo $$ >"$d/cgroup.procs" && exec "$@"', this.path];
 	}
 
-	/** The groups below it that begin so. */
+	/** Its child groups with this prefix. */
 	children(prefix) {
 		return readdirSync(this.path).filter((name) => name.startsWith(prefix));
 	}
@@ -44,7 +44,7 @@ export class Group {
 		return read(this.path, child, file);
 	}
 
-	/** What is left of it once nobody is in there. */
+	/** Remove it when it has no processes. */
 	remove() {
 		for (const name of existsSync(this.path) ? readdirSync(this.path, { withFileTypes: true }) : [])
 			if (name.isDirectory()) rmdirSync(path.join(this.path, name.name));

@@ -1,11 +1,11 @@
-// Requests that mean harm, made from the API's description: each route and each field with values of every kind but the
-// right one. The same seed makes the same requests. They do nothing to the machine: what runs of them runs nowhere.
+// Hostile requests, made from the API description: each route and each field with every kind of invalid value. The same seed
+// makes the same requests. They do not harm the machine: no command in them can run.
 import { followed, operations } from './openapi.mjs';
 
 const deep = (open, close, depth) => open.repeat(depth) + close.repeat(depth);
 const text = (bytes) => Buffer.from(bytes, 'latin1');
 
-/** Values as they stand in JSON, some of which are none. Bytes, so that not all of it is UTF-8. */
+/** Values in JSON syntax, some of them invalid. Bytes, so that not all are UTF-8. */
 export const VALUES = [
 	'null', 'true', 'false', '0', '-0', '-1', '1', '0.5', '1e400', '-1e400', '1e-400', '1e15', '2147483648', '4294967296',
 	'9007199254740993', '18446744073709551616', '-9223372036854775809', `1${'0'.repeat(400)}`, '[]', '{}', '""', '[[[[]]]]',
@@ -19,7 +19,7 @@ export const VALUES = [
 	text('"\x01"'),
 ]);
 
-/** No JSON at all, or none that anybody would send. */
+/** Bodies that are not JSON, or that no client would send. */
 const BODIES = [
 	'', ' ', '{', '}', '[', '"', 'null', 'true', '0', '[]', '"text"', '{"a"}', '{"a":}', '{,}', '{"a":1,}', "{'a':1}", '{"a":1}{"b":2}',
 	'{"a":NaN}', '{"a":Infinity}', '{"a":0x10}', '{"a":01}', '{"a":+1}', '{"a":.5}', '{"a":"\\x"}', '{"a":"\\u12"}', '\ufeff{}',
@@ -36,7 +36,7 @@ const IDS = ['.', '..', '%2e%2e', '%2f', 'a%2fb', '%00', 'a%00b', '%ff', '%c0%af
 const QUERIES = ['', '0', '-0', '-1', '1', '1.5', '1e9', '9999999999999999999', '18446744073709551616', '0x10', '+1', '%20', '%00', '%ff', '%zz', '%',
 	'a%00b', 'true', 'null', 'x', '%e2%82', '%f0%9f%8e%aa', '(', '[', '.*.*.*.*', '(a*)*b', '%5c', 'x'.repeat(2000), 'a,b,,c', ',', '%26', '\xff'];
 
-/** Values that are right, so that one wrong one is looked at. */
+/** Valid values, so that only one value is invalid. */
 const RIGHT = {
 	id: '"s"', sessionId: '"s"', processId: '"q"', token: '"wrong-token-that-is-long-enough"', name: '"n"', cols: '80', rows: '24', policy: '"latest"',
 	signal: '"WINCH"', data: '"x"', base64: '"eA=="', text: '"x"', keys: '["Enter"]', owner: '"me"', until: '[{"type":"exit"}]', timeoutMs: '1',
@@ -44,14 +44,14 @@ const RIGHT = {
 	shell: '"bash"', env: '{"A":"b"}', streams: '"pipes"', key: '"k"', ttlMs: '1000', mode: '"exclusive"', expiresInMs: '1000', url: '"x"',
 };
 
-/** Routes that may take their time: who asks does not wait for the answer. */
+/** Routes that may respond late: the test does not wait. */
 const MAY_WAIT = /wait$|exec|execute|run$|port-watch|stream$|events$|output|process|mcp|delete$|open$|create$/;
 
-/** Of the machine's own files none is taken away: what would name one names nothing. */
+/** The machine's own files must not be removed: no value names one. */
 const PLACES = /^"(\/|\.\.|\.\.\/.*)"$/;
 const harmless = (name, value) => (/path$/i.test(name) && PLACES.test(value) ? Buffer.from('"none/../../none"') : value);
 
-/** What harms nothing but the session itself is left out: the others want it alive. */
+/** Requests that only end the session are left out: other requests need it. */
 const schemaOf = (operation) => followed(operation.requestBody?.content?.['application/json']?.schema);
 function fieldsOf(schema) {
 	if (!schema) return {};
@@ -62,7 +62,7 @@ function fieldsOf(schema) {
 export class Hostile {
 	constructor(random, ids) {
 		this.random = random;
-		this.ids = ids; // of what there is, by the name of the parameter
+		this.ids = ids; // existing objects, by the name of the parameter
 	}
 
 	/** A request to this route: {method, route, path, body, hostilePath, mayWait}. */
@@ -96,7 +96,7 @@ export class Hostile {
 		return this.object([...new Set([...chosen, ...wrong])], wrong);
 	}
 
-	/** An object whose fields are right, but for these. */
+	/** An object with valid fields, except for these. */
 	object(names, wrong) {
 		const { random } = this;
 		const parts = names.flatMap((name) => {
@@ -107,7 +107,7 @@ export class Hostile {
 		return Buffer.concat([Buffer.from('{'), ...parts.flatMap((part, at) => (at ? [Buffer.from(','), part] : [part])), Buffer.from('}')]);
 	}
 
-	/** So many of every route, in no order; but of draining, after which most would be refused alike. */
+	/** `each` requests per route in random order, without draining, which would refuse most of the others. */
 	*requests(each) {
 		const all = operations.filter(({ path: route }) => route !== '/api/drain').flatMap((operation) => Array.from({ length: each }, () => operation));
 		for (let at = all.length - 1; at > 0; at -= 1) {

@@ -1,5 +1,5 @@
-// A file system that answers nothing, until it is let go: as NFS does whose server is away. It is one of FUSE, whose program never
-// reads what it is asked.
+// A file system that does not respond until it is released, like NFS without its server: a FUSE mount whose program never
+// reads requests.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -14,13 +14,13 @@ print('mounted', flush=True)
 sys.stdin.read()
 `;
 
-/** Why there can be none here, or false. */
+/** Why it is not possible here, or false. */
 export const noHung = () => {
 	if (process.getuid() !== 0) return 'only root mounts';
 	return existsSync('/dev/fuse') ? false : 'there is no /dev/fuse';
 };
 
-/** Mount one there. Returns what lets everybody go who waits for it, or undefined where that cannot be. */
+/** Mount one. Returns a function that releases all waiting processes, or undefined if mounting is not possible. */
 export async function hang(where) {
 	const child = spawn('python3', ['-c', program, where], { stdio: ['pipe', 'pipe', 'ignore'] });
 	const ended = once(child, 'close');

@@ -1,15 +1,15 @@
-// Who may do what, written by hand from the documents (ws/README.md, ws/auth/README.md), not from the server's own
-// table: what the matrix of `abuse` holds it against.
+// Access by role, written by hand from the documents (ws/README.md, ws/auth/README.md), not from the server's own table: the
+// expectation of `abuse`.
 
 /**
- * The least role; method and route; and more:
- *   sent    a body that would do something to somebody if it were let through
- *   may     what is sent instead by those who may, where the other would take away what the next one needs: {body, ids, query}
- *   status  what they are answered, if it is not 200 (of several one)
- *   stream  the answer is a stream of events, which is left
- *   headers of the request
- *   socket  it is a handshake for a WebSocket
- *   ends    it ends the login by which it comes
+ * The least role; method and route; and:
+ * sent    a body with a visible effect if the request were permitted
+ * may     {body, ids, query} for permitted principals, if `sent` would remove what later requests need
+ * status  the expected status of a permitted request, if it is not 200 (or several)
+ * stream  the response is a stream of events, which is cancelled
+ * headers of the request
+ * socket  it is a WebSocket handshake
+ * ends    it ends the login that it uses
  */
 const row = (least, where, sent, more = {}) => {
 	const [method, route] = where.split(' ');
@@ -27,7 +27,7 @@ const none = (name) => ({ ids: { [name]: 'none' } });
 const session = '/api/session/{id}';
 const sandbox = '/v1/sandbox/abuse';
 
-/** In an order in which one after the other can be asked by somebody who may. */
+/** In an order in which each can be sent after those before it. */
 export const routes = [
 	row('public', 'GET /', undefined, { undescribed: true }),
 	row('public', 'GET /healthz'),
@@ -41,7 +41,7 @@ export const routes = [
 	row('viewer', 'GET /ws/pty?sessionId={id}', undefined, { undescribed: true, socket: true }),
 	row('viewer', 'POST /mcp', rpc, { headers: mcpHeaders('tools/list') }),
 	row('viewer', 'GET /mcp', undefined, { status: 405 }),
-	// No such client; by the control socket its header is not heard, so none is named.
+	// There is no such client; the control socket ignores the header.
 	row('viewer', 'DELETE /mcp', undefined, { headers: { 'Mcp-Session-Id': 'x'.repeat(32), 'MCP-Protocol-Version': '2025-11-25' }, status: [404, 405] }),
 	row('owner', 'GET /metrics'),
 	row('public', 'GET /health', undefined, { undescribed: true }),
@@ -149,7 +149,7 @@ export const routes = [
 	row('owner', 'POST /api/backup/upload-parts', { archivePath: '/var/backups/nonexistent/abuse', parts: [{ partNumber: 1, url: 'https://127.0.0.1:1/', offset: 0, size: 1 }] }, { status: 500 }),
 ];
 
-/** The tools of MCP, with what they would do: [least role, name, arguments of those who must not, of those who may]. */
+/** The MCP tools, with arguments that have an effect: [least role, name, arguments if not permitted, arguments if permitted]. */
 export const tools = [
 	['owner', 'session_create', { session_id: 'abuse' }, { session_id: 's' }],
 	['viewer', 'session_list', {}],
@@ -169,13 +169,13 @@ export const tools = [
 	['owner', 'write_stdin', { session_id: 1, chars: 'abuse\n' }],
 ];
 
-/** A stream of bytes that would become a file. */
+/** A stream of bytes for a file. */
 const stream = () => new ReadableStream({ start: (controller) => { controller.enqueue(new TextEncoder().encode('abuse')); controller.close(); } });
 const nowhere = '/home/nonexistent/abuse';
 const archive = '/var/backups/nonexistent/abuse';
 const unknown = ['none'];
 
-/** The methods of the main object at /rpc: [least role, name, arguments of those who must not, of those who may]. */
+/** The methods of the main object at /rpc: [least role, name, arguments if not permitted, arguments if permitted]. */
 export const methods = [
 	['owner', 'commands.execute', ['echo abuse > abuse', 's'], ['true', 's']],
 	['owner', 'commands.executeStream', ['echo abuse > abuse', 's'], ['true', 's']],
@@ -220,16 +220,16 @@ export const methods = [
 	['owner', 'processes.killAllProcesses', []],
 ];
 
-/** Of whom nothing is known, as far as the server goes. unopened: the link to answer a prompt, as a token, which is for the terminal alone. */
+/** Principals without valid credentials. unopened: the token of an answer link, which is valid for the terminal alone. */
 export const nobodies = ['none', 'expired', 'revoked', 'earlier', 'unopened'];
-/** answer: who has logged in by such a link, and is asked about the session that waits. */
+/** answer: a login by an answer link, which uses the session that waits. */
 export const principals = ['none', 'viewer', 'driver', 'other', 'answer', 'expired', 'revoked', 'earlier', 'unopened', 'owner'];
-/** What that looks at, while the prompt waits. */
+/** Routes that this login may use while the prompt waits. */
 const seenToAnswer = ['GET /api/auth/whoami', 'GET /api/session/{id}', 'GET /ws/pty?sessionId={id}'];
 
 /**
- * What somebody is refused with, or undefined: he may. about: {method, route}; names: the session that the links are for is named, in the
- * path or otherwise; trusted: the server runs with --drivers-may-all.
+ * The expected refusal, or undefined. about: {method, route}; names: the request names the links' own session; trusted: the
+ * server runs with --drivers-may-all.
  */
 export function refusal(who, least, { about = {}, names = false, trusted = false } = {}) {
 	const driver = trusted ? 3 : 2;

@@ -1,10 +1,10 @@
-// Small file systems, for what becomes of a full one.
+// Small file systems, for tests of full ones.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-/** A file system of its own for this process, of so much; undefined where that cannot be. */
+/** Mount a file system of a size that only this process sees; undefined if that is not possible. */
 export function mounted(type, options) {
 	if (process.getuid() !== 0) return undefined;
 	const where = mkdtempSync(path.join(os.tmpdir(), 'rs-mount-'));

@@ -1,4 +1,4 @@
-// What the API's description says: the errors that each route may have, and what it takes.
+// The API description: errors of each route, and parameters.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +10,14 @@ function resolve(reference) {
 	return reference.slice(2).split('/').reduce((node, key) => node[key], description);
 }
 
-/** What a node is, wherever it is described. */
+/** A node with its reference resolved. */
 export const followed = (node) => (node?.$ref ? { ...resolve(node.$ref), ...node, $ref: undefined } : node);
 
 /** All routes: {method, path, operation}. */
 export const operations = Object.entries(description.paths).flatMap(([path_, item]) =>
 	Object.entries(item).map(([method, operation]) => ({ method, path: path_, operation })));
 
-/** The codes that the description names for this status of this route. */
+/** The documented codes for this status of this route. */
 export function documented(method, route, status) {
 	const response = description.paths[route]?.[method]?.responses[status];
 	return [...(response?.description ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);

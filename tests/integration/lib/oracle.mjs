@@ -1,9 +1,8 @@
-// What a server has acknowledged, and whether it is true: mixed work at random whose every answer is remembered here,
-// and held against what the server says later, against files that the commands themselves have written, and against
-// the bytes that viewers have got.
+// Random mixed work whose responses are recorded and compared: with later responses, with files that the commands write
+// themselves, and with the bytes of viewers.
 //
-// A request that was cut off may have been done or not; then both are right, but never half of it, and never twice.
-// The same seed makes the same work (not the same moments: those are the machine's).
+// A request that was cut off may have been carried out or not: both are right, but never half of it, and never twice. The
+// same seed makes the same work, but not the same timing.
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,27 +12,27 @@ import { pause, until } from './until.mjs';
 
 export const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
 
-/** Appends what it reads, byte for byte, and says so at first. */
+/** Print a start text, then append input to a file, byte for byte. */
 const taker = String.raw`$| = 1; open my $out, ">>", $ARGV[0] or die; $out->autoflush; print "<takes>";
 while (sysread STDIN, my $bytes, 65536) { print $out $bytes }`;
 
-/** Answers that say in words that it was not done, and one that says that it may have been. */
+/** Codes that say that nothing was done, and one that says that it may have been. */
 const refusals = new Set(['LIMIT_REACHED', 'RESOURCE_BUSY', 'TOO_MANY_FILES', 'NO_SPACE', 'OPERATION_INTERRUPTED']);
 const doubtful = 'PROCESS_ERROR'; // could not be started, or reached
 
-/** A value that was acknowledged, and those that may have come in its place since, unheard of. */
+/** An acknowledged value, and later values whose responses were lost. */
 class Candidates {
 	constructor(value) {
 		this.values = [value];
 	}
 
-	/** Returns what to call when the server has said yes. */
+	/** Returns a function to call when the server has acknowledged the value. */
 	intend(value) {
 		this.values.push(value);
 		return () => { this.values = [value]; };
 	}
 
-	/** What is there now is what counts from now on. */
+	/** The current value is the acknowledged one from now on. */
 	check(value, what) {
 		const same = (each) => JSON.stringify(each) === JSON.stringify(value);
 		assert.ok(this.values.some(same), `${what} is ${JSON.stringify(value)} instead of ${JSON.stringify(this.values)}`);
@@ -42,8 +41,8 @@ class Candidates {
 }
 
 export class Oracle {
-	/** sessions: how many have a shell that works; viewers: clients that count every byte of each. */
-	constructor(server, { sessions = 3, viewers = 1, mayRefuse = false } = {}) { // mayRefuse: there is no room for things
+	/** sessions: number of sessions with a working shell; viewers: clients per session that count every byte. */
+	constructor(server, { sessions = 3, viewers = 1, mayRefuse = false } = {}) { // mayRefuse: resources may be exhausted
 		this.server = server;
 		this.random = new Random(seed);
 		this.mayRefuse = mayRefuse;
@@ -69,7 +68,7 @@ export class Oracle {
 		return path.join(this.server.cwd, 'effects');
 	}
 
-	/** How often each command has run, by what it wrote itself. */
+	/** The number of runs of each command, from its own log. */
 	effects() {
 		const found = new Map();
 		for (const line of readFileSync(this.effectsFile, 'latin1').split('\n')) found.set(line, (found.get(line) ?? 0) + 1);
@@ -103,7 +102,7 @@ export class Oracle {
 		this.sessions.set(id, { id, pid, epoch, name: new Candidates(name), size: new Candidates([cols, rows]) });
 	}
 
-	/** A request that may be cut off: its answer, or undefined. */
+	/** Send a request that may be cut off; returns its response, or undefined. */
 	async #ask(what, method, route, body) {
 		this.tally[what] = (this.tally[what] ?? 0) + 1;
 		let answer;
@@ -123,7 +122,7 @@ export class Oracle {
 		return { refused: answer.json.code };
 	}
 
-	/** The next piece of work. Resolves when it has been answered, or cut off. */
+	/** Do the next piece of work. Resolves with its response, or when it was cut off. */
 	act() {
 		const { random } = this;
 		const shells = [...this.sessions.keys()].filter((id) => id !== 'taker');
@@ -136,7 +135,7 @@ export class Oracle {
 		])();
 	}
 
-	/** So much work at the same time, for so long or until the server has gone. */
+	/** Do that many pieces of work concurrently, until time is up or the server is gone. */
 	async work(pieces) {
 		const begun = [];
 		for (let at = 0; at < pieces; at += 1) {
@@ -160,7 +159,7 @@ export class Oracle {
 		await this.#toldExec(exec, await this.#ask('exec', 'POST', `/api/session/${id}/exec`, body));
 	}
 
-	/** What was asked before, with its key: the same one, or another try where nothing was run. */
+	/** Send an earlier request again with its key: the same command, or another try if it has not run. */
 	async execAgain() {
 		if (this.execs.length === 0) return;
 		const exec = this.random.pick(this.execs);
@@ -170,7 +169,7 @@ export class Oracle {
 
 	async #toldExec(exec, answer) {
 		const unheard = exec.unanswered;
-		exec.unanswered = true; // another try may have been begun, and nobody was told
+		exec.unanswered = true; // another try may have started without a response
 		if (!answer) return;
 		if (answer.refused) {
 			exec.refused = !exec.exec && !unheard && answer.refused;
@@ -197,7 +196,7 @@ export class Oracle {
 		const about = JSON.stringify(data);
 		assert.ok(['queued', 'starting', 'running', 'done'].includes(data.state), about);
 		if (exec.told && this.excused > 0 && data.endedBy === 'unknown') {
-			this.excused -= 1; // that it was asked for is written down, and not how it ended
+			this.excused -= 1; // its request is recorded, but not its end
 			exec.told = undefined;
 		}
 		if (exec.told) {
@@ -215,7 +214,7 @@ export class Oracle {
 		exec.told = data;
 	}
 
-	/** How often may it have run? */
+	/** The possible numbers of runs. */
 	static #runs({ told, refused, forgotten, unanswered }) {
 		if (forgotten) return [0, 1, 2];
 		if (refused) return [0];
@@ -293,7 +292,7 @@ export class Oracle {
 		this.waits.push({ ...wait, body, offset: answer.offset, text: answer.text });
 	}
 
-	/** All that was acknowledged is there and true. For a server that has just come up. */
+	/** Everything that was acknowledged is there and true. For a server that has just started. */
 	async check() {
 		await this.#checkSessions();
 		await this.#checkLinks();
@@ -307,7 +306,7 @@ export class Oracle {
 		this.viewers.forEach((client) => client.check());
 	}
 
-	/** Before a server without room is killed: what it says that it could not write down may be forgotten. */
+	/** Before a server without disk space is killed: records that it reports as unwritten may be lost. */
 	async excuse() {
 		const { text } = await this.api.raw('GET', '/metrics');
 		this.excused += Number(/^ringside_execs_not_kept_total (\d+)$/m.exec(text)[1]);
@@ -340,8 +339,8 @@ export class Oracle {
 	async #checkLinks() {
 		for (const link of this.links) {
 			const { status } = await this.api.as(link.token).raw('GET', `/api/session/${link.session}`);
-			if (link.revoked === 'asked') continue; // nobody was told
-			// Of many that were revoked the server says no more than that there were too many: it knows none of them.
+			if (link.revoked === 'asked') continue; // its revocation was not acknowledged
+			// The server limits requests with many revoked links: it does not recognize them.
 			const right = link.revoked ? [401, 429] : [200];
 			assert.ok(right.includes(status), `${status} for a link (${link.revoked ?? 'not revoked'}) of ${link.session}`);
 		}
@@ -390,36 +389,36 @@ export class Oracle {
 		let rest = taken;
 		for (const { text, acknowledged, refused } of this.typed) {
 			const times = taken.split(text).length - 1;
-			assert.ok(times <= 1, `${text} was typed ${times} times`);
-			if (acknowledged) assert.equal(times, 1, `${text} was typed, and did not arrive`);
+			assert.ok(times <= 1, `${text} arrived ${times} times`);
+			if (acknowledged) assert.equal(times, 1, `${text} was acknowledged, but did not arrive`);
 			if (refused) assert.equal(times, 0, `${text} was refused (${refused})`);
 			rest = rest.replace(text, '');
 		}
-		assert.equal(rest, '', 'half of something was typed');
+		assert.equal(rest, '', 'an incomplete line arrived');
 	}
 
-	/** Waits for the end of all that goes on, and checks it to the last byte. */
+	/** Wait for the end of all work, and check everything. */
 	async end() {
 		for (const exec of this.execs) {
 			if (!exec.exec) continue;
-			await until(() => `end of ${exec.key}`, async () => {
+			await until(() => `the end of ${exec.key}`, async () => {
 				await this.#lookAt(exec);
 				return exec.told;
 			});
 		}
-		await until('end of the processes', async () => (await this.api.call('GET', '/api/process/list?status=running')).processes.length === 0);
+		await until('the end of the processes', async () => (await this.api.call('GET', '/api/process/list?status=running')).processes.length === 0);
 		await this.check();
 		const taken = () => readFileSync(path.join(this.server.cwd, 'taken'), 'latin1');
-		await until(() => `what was typed in ${taken().slice(-200)}`, () => this.typed.every(({ text, acknowledged }) => !acknowledged || taken().includes(text)));
+		await until(() => `all acknowledged input in ${taken().slice(-200)}`, () => this.typed.every(({ text, acknowledged }) => !acknowledged || taken().includes(text)));
 		this.#checkTaken();
 		await this.checkViewers();
 		console.log(`# ${JSON.stringify(this.tally)}`);
 	}
 
-	/** No byte of a viewer is lost or doubled. */
+	/** No byte of a viewer is lost or duplicated. */
 	async checkViewers() {
 		for (const client of this.viewers) {
-			const { offset, oldest } = await until('rest', async () => {
+			const { offset, oldest } = await until('the end of the output', async () => {
 				const one = await this.api.get(client.sessionId);
 				await pause(100);
 				const two = await this.api.get(client.sessionId);
@@ -429,11 +428,11 @@ export class Oracle {
 			assert.deepEqual(client.gaps.map(({ from, to, skipped }) => ({ from, to, skipped })), [], client.sessionId);
 			assert.deepEqual([client.since, client.bytes.length], [0, offset], client.sessionId);
 			const whole = await this.api.output(client.sessionId, oldest);
-			assert.ok(client.bytes.subarray(oldest, oldest + whole.length).equals(whole), `other bytes for a viewer of ${client.sessionId}`);
+			assert.ok(client.bytes.subarray(oldest, oldest + whole.length).equals(whole), `different bytes for a viewer of ${client.sessionId}`);
 		}
 	}
 
-	/** Ends the viewers, before the sessions end. */
+	/** End the viewers, before the sessions end. */
 	stop() {
 		for (const client of this.viewers) client.terminate();
 		for (const { pid } of this.sessions.values()) assert.ok(isAlive(pid));

@@ -1,17 +1,17 @@
-// A server of another user than ours, or with sessions of one: as root, with programs that every user may run.
+// Servers and sessions of another user, with programs that every user can run; needs root.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { binaries, binary } from './server.mjs';
 
-/** "daemon", who is there in every Debian. */
+/** "daemon", which exists in every Debian. */
 export const ordinaryUser = 1;
 
-/** What runs a command as this user: the prefix of a server. */
+/** The prefix that runs a command as this user. */
 export const asUser = (uid) => ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
 
-/** Whether another user finds the program. setpriv itself still may what root may, so it is not asked to run it. */
+/** Whether another user can run the program. setpriv still has root's rights when it opens the program, so this asks a shell. */
 const canRun = (program) => {
 	const [command, ...args] = asUser(1);
 	return spawnSync(command, [...args, 'test', '-x', program]).status === 0;
@@ -19,7 +19,7 @@ const canRun = (program) => {
 
 let open;
 
-/** `ringside` where every user may run it: in the build or, if a directory above that is closed, in a copy of root's. */
+/** A `ringside` that every user can run: in the build or, if a directory above is closed, a copy by root. */
 export function openBinary() {
 	if (open) return open;
 	open = binary;
@@ -36,7 +36,7 @@ export function openBinary() {
 	return open;
 }
 
-/** Start a server that has that prefix in directories of its own. */
+/** Start a server with that prefix in its own directories. */
 export async function startAs(server, uid) {
 	server.options.binary = openBinary();
 	for (const place of [server.root, server.home, server.cwd, path.join(server.home, '.bashrc')]) chownSync(place, uid, uid);

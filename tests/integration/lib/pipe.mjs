@@ -1,20 +1,20 @@
-// Requests of HTTP/1.1 as they are written, and the answers to them, one behind the other.
+// HTTP/1.1 requests as text, pipelined, and their responses.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import tls from 'node:tls';
 import { ca } from './certificate.mjs';
 import { until } from './until.mjs';
 
-/** A connection that takes answers apart: their status, headers and body, one after the other. */
+/** A connection that parses responses: status, headers and body. */
 export class Pipe {
 	constructor(server, { secure = false, socketPath, encoding = 'utf8' } = {}) {
 		this.encoding = encoding;
 		this.server = server;
 		this.bytes = Buffer.alloc(0);
 		this.answers = [];
-		this.informed = 0; // answers of 1xx
+		this.informed = 0; // 1xx responses
 		this.closed = false;
-		this.methods = []; // of the requests, when they matter to the answers' framing
+		this.methods = []; // methods of the requests, if the framing of responses depends on them
 		this.socket = secure ? tls.connect({ port: server.port, host: '127.0.0.1', ca, ALPNProtocols: ['http/1.1'] })
 			: net.connect(socketPath ? { path: socketPath } : { port: server.port, host: '127.0.0.1' });
 		this.socket.setNoDelay?.(true);
@@ -35,7 +35,7 @@ export class Pipe {
 		if (end < 0) return false;
 		const [first, ...lines] = this.bytes.subarray(0, end).toString('latin1').split('\r\n');
 		const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
-		assert.ok(status, `no answer begins so: ${first}`);
+		assert.ok(status, `invalid status line: ${first}`);
 		const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]));
 		let rest = this.bytes.subarray(end + 4);
 		if (status < 200) {
@@ -45,7 +45,7 @@ export class Pipe {
 		}
 		let body = Buffer.alloc(0);
 		if (this.methods[this.answers.length] === 'HEAD' || status === 204 || status === 304) {
-			// none
+			// no body
 		} else if (headers['transfer-encoding'] === 'chunked') {
 			for (;;) {
 				const line = rest.indexOf('\r\n');
@@ -83,9 +83,9 @@ export class Pipe {
 		return this;
 	}
 
-	/** So many answers, in order. */
+	/** The next `count` responses, in order. */
 	async take(count, options) {
-		await until(() => `${count} answers; ${this.answers.length} came, closed: ${this.closed}, ${JSON.stringify(this.bytes.subarray(0, 200).toString())}`, () => {
+		await until(() => `${count} responses; ${this.answers.length} came, closed: ${this.closed}, ${JSON.stringify(this.bytes.subarray(0, 200).toString())}`, () => {
 			if (this.answers.length < count && this.closed) throw Object.assign(new Error(`closed after ${this.answers.length} of ${count}: ${this.error}`), { final: true });
 			return this.answers.length >= count;
 		}, options);
@@ -93,11 +93,11 @@ export class Pipe {
 	}
 
 	async end() {
-		await until('end of the connection', () => this.closed);
+		await until('the end of the connection', () => this.closed);
 	}
 }
 
-/** One request as text. */
+/** A request as text. */
 export const ask = (server, method, route, { body, headers = {}, version = '1.1', token = server.token, host = server.host ?? 'localhost' } = {}) => {
 	const lines = [`${method} ${route} HTTP/${version}`, `Host: ${host}`, ...(token ? [`Authorization: Bearer ${token}`] : []),
 		...(body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]), ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];

@@ -1,4 +1,4 @@
-// What /proc tells about processes.
+// Processes, from /proc.
 import { closeSync, openSync, readFileSync, readSync, readdirSync, readlinkSync } from 'node:fs';
 
 const read = (path) => {
@@ -29,7 +29,7 @@ export function allPids() {
 
 export const cmdline = (pid) => read(`/proc/${pid}/cmdline`).split('\0').join(' ').trim();
 
-/** Processes (no zombies: they have neither) whose command line or environment holds `text`. */
+/** Processes (without zombies) whose command line or environment contains `text`. */
 export function processesNaming(text) {
 	return allPids().filter((pid) => pid !== process.pid
 		&& (read(`/proc/${pid}/cmdline`).includes(text)
@@ -52,7 +52,7 @@ export function isAlive(pid) {
 
 export const parentOf = (pid) => Number(status(pid).PPid);
 
-/** All that a process has started, and what that has, as far as it is still its parent. */
+/** All descendants of a process, as far as their parents still exist. */
 export function descendants(pid) {
 	const parents = new Map(allPids().map((each) => [each, parentOf(each)]));
 	const isBelow = (each) => parents.has(each) && (parents.get(each) === pid || isBelow(parents.get(each)));
@@ -84,10 +84,10 @@ export function kill(pid, signal = 'SIGKILL') {
 	}
 }
 
-/** Whether all that was sent to this port of 127.0.0.1 from that one has been accepted and read. */
+/** Whether the server has read everything that was sent to this port of 127.0.0.1 from that one. */
 export function hasRead(port, from) {
 	const hex = (number) => `0100007F:${number.toString(16).toUpperCase().padStart(4, '0')}`;
 	const line = read('/proc/net/tcp').split('\n').map((each) => each.trim().split(/\s+/))
 		.find(([, local, remote]) => local === hex(port) && remote === hex(from));
-	return Boolean(line) && line[3] === '01' && line[4].endsWith(':00000000') && line[9] !== '0'; // its inode: none before accept
+	return Boolean(line) && line[3] === '01' && line[4].endsWith(':00000000') && line[9] !== '0'; // inode 0: not accepted yet
 }

@@ -1,4 +1,4 @@
-// Processes over HTTP, as a program uses them.
+// Processes over HTTP.
 import { EventStream } from './sse.mjs';
 import { until } from './until.mjs';
 
@@ -11,12 +11,12 @@ export class Processes {
 		return this.server.api;
 	}
 
-	/** Starts one; resolves with the answer. */
+	/** Start a process; resolves with the response. */
 	start(command, fields = {}) {
 		return this.api.call('POST', '/api/process/start', { command, ...fields });
 	}
 
-	/** Starts one and waits for its end; resolves with what is shown of it. */
+	/** Start a process and wait for its end; resolves with its final state. */
 	async finish(command, fields) {
 		const { processId } = await this.start(command, fields);
 		return this.ended(processId);
@@ -59,7 +59,7 @@ export class Processes {
 		return this.get(id);
 	}
 
-	/** Waits until stdout matches. */
+	/** Wait until stdout matches. */
 	prints(id, pattern) {
 		return until(`${pattern} on standard output`,
 			async () => pattern.exec((await this.logs(id)).stdout));
@@ -69,7 +69,7 @@ export class Processes {
 		return new EventStream(this.server, `/api/process/${id}/stream${query}`);
 	}
 
-	/** Everything that a stream has brought of stdout and stderr. */
+	/** The stdout or stderr of a stream. */
 	static joined(events, type) {
 		return events.filter((event) => event.type === type).map((event) => event.data).join('');
 	}

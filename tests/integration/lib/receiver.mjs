@@ -1,4 +1,4 @@
-// A receiver of webhooks that keeps what it has got, verifies signatures, and can be told to behave badly.
+// A receiver of webhooks that keeps events, verifies signatures, and can misbehave.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,18 +8,19 @@ import { scenario } from './server.mjs';
 
 export class Receiver {
 	/**
-	 * misbehave(request, count, response): may answer in its place, or not at all, once the body has come: count is how many requests
-	 * there have been, this one included. Returns whether it has taken the request over. certificate: {cert, key}, files, for https.
+	 * misbehave(request, count, response): called after the body; may respond in its place, or not at all. count: number of
+	 * requests so far, including this one. Returns whether it has handled the request. certificate: {cert, key}, files, for
+	 * https.
 	 */
 	constructor({ misbehave = () => false, certificate } = {}) {
 		this.misbehave = misbehave;
 		this.certificate = certificate;
-		this.got = []; // {method, url, headers, body, at}: whatever has come
-		this.port = 0; // that it had before, or any
-		this.now = this.most = 0; // requests at once
+		this.got = []; // {method, url, headers, body, at} of all requests
+		this.port = 0; // the previous port, or any
+		this.now = this.most = 0; // concurrent requests
 	}
 
-	/** Begins to listen, or to listen again at the same port. */
+	/** Start to listen, again at the same port. */
 	async open() {
 		this.sockets = new Set();
 		const serve = (request, response) => { this.#serve(request, response).catch(() => {}); };
@@ -35,12 +36,12 @@ export class Receiver {
 		return this;
 	}
 
-	/** What the server is given. */
+	/** The URL for the server's option. */
 	url(path = '/hook') {
 		return `${this.certificate ? 'https' : 'http'}://127.0.0.1:${this.port}${path}`;
 	}
 
-	/** What was received in good order, each once: the first of those that came twice. */
+	/** The received events without duplicates: the first of each. */
 	get events() {
 		return [...new Map(this.got.toReversed().map(({ body }) => [JSON.parse(body).id, JSON.parse(body)])).values()].toReversed();
 	}
@@ -67,7 +68,7 @@ export class Receiver {
 	}
 }
 
-/** The value that webhook-signature has to have, with a key in base64. */
+/** The expected webhook-signature, for a key in base64. */
 export function signature({ headers, body }, key) {
 	const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
 	return `v1,${createHmac('sha256', Buffer.from(key, 'base64')).update(content).digest('base64')}`;
@@ -76,13 +77,13 @@ export function signature({ headers, body }, key) {
 /** The options that name webhooks, and more. */
 export const args = (urls, ...more) => [...urls.flatMap((url) => ['--webhook', url]), ...more];
 
-/** A command of a program's fails in a session. */
+/** Run a command that fails in a session. */
 export const fail = (server, id = 's') => server.api.call('POST', `/api/session/${id}/exec`, { command: 'false', queue: true });
 
-/** A number of /metrics that is about webhooks. */
+/** A webhook metric. */
 export const metric = async (server, name) => Number(new RegExp(`^ringside_webhook_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
-/** A scenario with receivers, which behave as these functions do, and a server that tells them of a session `s`. */
+/** A scenario with receivers, which use these `misbehave` functions, and a server with a session `s` that sends events to them. */
 export function told(name, misbehaviours, body) {
 	scenario(name, { start: false }, async (server) => {
 		const receivers = await Promise.all(misbehaviours.map((misbehave) => new Receiver({ misbehave }).open()));

@@ -1,4 +1,4 @@
-// What a server has recorded, read from its files as their README.md describes them: by zstd, not by our own reader.
+// Recordings, read from files as their README.md describes them: with zstd, not with our own reader.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -25,22 +25,22 @@ function* records(bytes) {
 	}
 }
 
-/** The directories of recordings, oldest name first; of one session, if an id is given. */
+/** The directories of recordings, oldest first; of one session if an id is given. */
 export const tapes = (dir, id) => existsSync(dir)
 	? readdirSync(dir).filter((name) => !id || name.startsWith(`${id}+`)).sort().map((name) => path.join(dir, name)) : [];
 
-/** The files of one, in order. */
+/** The segments of a recording, in order. */
 export const segments = (tape) => readdirSync(tape).filter((name) => /^\d{8}\.(open|zst)$/.test(name)).sort()
 	.map((name) => path.join(tape, name));
 
 const unpack = (file) => spawnSync('zstd', ['-dcqq', '--no-check', file], { maxBuffer: 1 << 28 });
 
-/** Its records; a segment that is being written may end in the middle of a frame. */
+/** Its records; a segment that is being written may end within a frame. */
 export function read(tape) {
 	for (;;) {
 		const files = segments(tape), last = files.at(-1);
 		const unpacked = files.map(unpack);
-		// Sealed or removed meanwhile, or another begun; for a moment a segment is there as both.
+		// Sealed, removed or started meanwhile; for a moment a segment exists in both forms.
 		const same = segments(tape).join() === files.join();
 		if (!same || files.some((file) => file !== last && file.endsWith('.open'))) continue;
 		unpacked.forEach(({ status, stderr }, i) => assert.ok(status === 0 || files[i].endsWith('.open'), `zstd ${files[i]}: ${stderr}`));
@@ -48,7 +48,7 @@ export function read(tape) {
 	}
 }
 
-/** All that was printed, which has to follow without a gap or an overlap. */
+/** All output; records must follow each other without a gap or an overlap. */
 export function printed(list, from = 0) {
 	let next = from;
 	const pieces = [];

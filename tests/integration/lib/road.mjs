@@ -1,13 +1,13 @@
-// A road between a client and the server that takes only so much: small kernel buffers, and a pace of its
-// own. It is a process, so that nothing here reads ahead.
+// A slow connection between a client and the server: small kernel buffers, and a limited pace. It is a process, so that
+// nothing in the test reads ahead.
 import { spawn } from 'node:child_process';
 import { until } from './until.mjs';
 
 const BUFFER = 64 << 10;
 
 /*
- * Arguments: port of the server, bytes per 10 ms at first (0: none), whether there is more than one connection. Lines on stdin
- * change the pace. Of a browser, with its many connections, only terminals are slow, each by itself.
+ * Arguments: port of the server, initial bytes per 10 ms (0: none), whether there is more than one connection. Lines on stdin
+ * change the pace. Of a browser's many connections only terminals are slow, each by itself.
  */
 const relay = `use strict; use Socket; use IO::Select; use Time::HiRes "time";
 $SIG{PIPE} = "IGNORE"; $| = 1;
@@ -48,12 +48,12 @@ for (;;) {
 }`;
 
 export class Road {
-	/** pace: bytes a second; 0: nothing comes through, Infinity: everything. */
+	/** pace: bytes per second; 0: nothing passes, Infinity: everything. */
 	static build(server, pace) {
 		return Road.#lay(server, pace, false);
 	}
 
-	/** For a browser: any number of connections, of which those of terminals have that pace, which stays. */
+	/** For a browser: any number of connections; those of terminals have this constant pace. */
 	static buildWide(server, pace) {
 		return Road.#lay(server, pace, true);
 	}
@@ -67,7 +67,7 @@ export class Road {
 		let port = '';
 		road.child.stdout.setEncoding('latin1').on('data', (text) => { port += text; });
 		road.child.stdin.on('error', () => {});
-		await until('port of the road', () => port.endsWith('\n'));
+		await until('the port of the road', () => port.endsWith('\n'));
 		road.base = `http://127.0.0.1:${Number(port)}`;
 		return road;
 	}

@@ -1,4 +1,4 @@
-// The real server, in a runtime directory of its own, watched to its end.
+// The real server, in a new runtime directory, monitored until its end.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, lchownSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -20,11 +20,11 @@ export const binary = path.join(binaries, 'ringside');
 
 const sanitizerReport = /ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |Assertion .* failed/;
 const kept = 4 << 20;
-/** Whether all that servers start lives in a room of its own (--isolate): the same tests, in another world. */
+/** Whether everything that servers start is in a sandbox (--isolate). */
 const isolated = process.env.RINGSIDE_ISOLATED === '1';
 const alive = new Set();
 
-/** Give a directory and all that is in it to a user. */
+/** Give a directory and its contents to a user. */
 function giveTree(place, uid) {
 	for (const entry of readdirSync(place, { recursive: true })) lchownSync(path.join(place, entry), uid, uid);
 	lchownSync(place, uid, uid);
@@ -32,9 +32,9 @@ function giveTree(place, uid) {
 
 export class Server {
 	/**
-	 * options: args (more arguments), listen (array, default one free loopback port), env (merged
-	 * over a small fixed one), prefix (command to run it under, must exec), cwd, dir, ordinary (root runs it as
-	 * another user, and the test's files are that user's: a server of root's has no rooms of its own).
+	 * options: args (more arguments), listen (array, default one free loopback port), env (merged over a small fixed one),
+	 * prefix (command to run it under, must exec), cwd, dir, ordinary (root runs it as another user, who owns the test's
+	 * files: a server of root cannot make sandboxes).
 	 */
 	constructor(options = {}) {
 		this.options = options;
@@ -56,9 +56,9 @@ export class Server {
 		alive.add(this);
 	}
 
-	/** Starts it, or starts it again: the same runtime directory and, by default, the same port. */
+	/** Start or restart it, with the same runtime directory and, by default, the same port. */
 	async start({ args, listen, wait = true } = {}) {
-		assert.ok(!this.child, 'it runs already');
+		assert.ok(!this.child, 'the server is running');
 		if (args) this.options.args = args;
 		const listeners = listen ?? (this.port ? [`127.0.0.1:${this.port}`]
 			: this.options.listen ?? ['127.0.0.1:0']);
@@ -128,13 +128,13 @@ export class Server {
 		});
 		ended.catch(() => {});
 		await Promise.race([
-			until('URL line on standard output', () => this.urls.length >= this.listening, { interval: 2 }),
+			until('the URL on standard output', () => this.urls.length >= this.listening, { interval: 2 }),
 			ended,
 		]);
 		const address = this.urls.find((each) => !each.startsWith('unix:'));
 		if (address) {
 			const url = new URL(address);
-			// It may see another file system than we do.
+			// The server may have another file system.
 			const place = this.tokenFile && existsSync(this.tokenFile) ? '' : `/proc/${this.pid}/root`;
 			if (this.tokenFile) [this.token] = readFileSync(place + this.tokenFile, 'utf8').split(/\r?\n/, 1);
 			else if (this.options.env?.RINGSIDE_TOKEN) this.token = this.options.env.RINGSIDE_TOKEN;
@@ -152,17 +152,17 @@ export class Server {
 		return this.urls[0];
 	}
 
-	/** What a terminal would have been told: the address with the token. */
+	/** The address with the token, as it is printed on a terminal. */
 	get loginUrl() {
 		return `${this.url}#token=${this.token}`;
 	}
 
-	/** Sends a signal and, if it is one to end by, waits for the end. */
+	/** Send a signal and, if it ends the server, wait for the end. */
 	async kill(signal = 'SIGKILL', { wait = !['SIGSTOP', 'SIGCONT', 'SIGHUP', 'SIGUSR1'].includes(signal) } = {}) {
 		const { child, ended } = this;
-		assert.ok(child, 'it does not run');
+		assert.ok(child, 'the server is not running');
 		child.kill(signal);
-		return wait ? within(`end after ${signal}`, ended) : undefined;
+		return wait ? within(`the end after ${signal}`, ended) : undefined;
 	}
 
 	async restart(options) {
@@ -170,14 +170,14 @@ export class Server {
 		return this.start(options);
 	}
 
-	/** A terminal socket that is closed with the server. */
+	/** A terminal client that is closed with the server. */
 	client(options) {
 		const client = new TerminalClient({ server: this, ...options });
 		this.clients.add(client);
 		return client;
 	}
 
-	/** Opens a session (get-or-create) and waits until its shell reads. */
+	/** Open a session (get-or-create) and wait until its shell reads. */
 	async session(fields) {
 		const { data } = await this.api.open(fields);
 		await this.shellReady(data.id);
@@ -192,25 +192,25 @@ export class Server {
 		await this.rests(id);
 	}
 
-	/** Waits until the shell is at its prompt again: what a command printed is there a moment before. */
+	/** Wait for the prompt: output of a command comes a moment before it. */
 	rests(id) {
-		return until(`prompt of ${id}`, async () =>
+		return until(`the prompt of ${id}`, async () =>
 			(await this.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt', { interval: 3 });
 	}
 
-	/** Waits until the session's output from `from` on matches; resolves with the match. */
+	/** Wait until the session's output from `from` on matches; resolves with the match. */
 	async outputMatches(id, pattern, from = 0, options) {
 		let text = '';
 		return until(() => `${pattern} in the output of ${id}, which is ${JSON.stringify(text.slice(-2000))}`,
 			async () => {
 				const answer = await this.api.raw('GET', `/api/session/${id}/output?from=${from}`);
-				if (answer.status === 416) from = answer.json.context.oldest; // the ring went on
+				if (answer.status === 416) from = answer.json.context.oldest; // the ring has dropped that
 				text = await this.api.text(id, from);
 				return pattern.exec(text);
 			}, options);
 	}
 
-	/** Types a command and waits for what it prints between two marks. */
+	/** Type a command and return its output, which is between two marks. */
 	async run(id, command, options) {
 		const mark = `m${Math.floor(Math.random() * 1e9)}`;
 		const { offset } = await this.api.get(id);
@@ -228,7 +228,7 @@ export class Server {
 			+ `--- its standard error:\n${tail}--- end\n`;
 	}
 
-	/** What its processes are at, with the stacks of ours. */
+	/** The state of its processes, with stack traces of ours. */
 	stacks() {
 		const { stdout, error } = spawnSync('python3', [path.join(here, '../../hang.py'), binaries, ...this.leftovers().map(String)], { encoding: 'utf8' });
 		return error ? `${error}\n` : stdout;
@@ -242,7 +242,7 @@ export class Server {
 		for (const pid of this.leftovers()) kill(pid);
 	}
 
-	/** Ends everything; throws if the server did not end well or left something behind. */
+	/** End everything; throws if the server failed or processes are left. */
 	async cleanup({ graceful = true, mayHaveDied = false } = {}) {
 		const problems = [];
 		try {
@@ -268,7 +268,7 @@ export class Server {
 					problems.push(error.message);
 				}
 				try {
-					await until('end of all processes', () => this.leftovers().length === 0, { timeout: 8000 });
+					await until('the end of all processes', () => this.leftovers().length === 0, { timeout: 8000 });
 				} catch {
 					problems.push(`left behind: ${this.leftovers()
 						.map((pid) => `${pid} (${cmdline(pid)})`).join(', ')}`);
@@ -284,7 +284,7 @@ export class Server {
 			}
 			this.killLeftovers();
 			alive.delete(this);
-			await until('end of what was killed', () => {
+			await until('the end of killed processes', () => {
 				this.killLeftovers();
 				return this.leftovers().length === 0;
 			}, { timeout: 5000 }).catch((error) => problems.push(error.message));
@@ -294,7 +294,7 @@ export class Server {
 	}
 }
 
-// A runner that gives up on this file must not leave servers and holders behind.
+// If the test runner terminates this file, no servers and holders may be left.
 function abandon(signal) {
 	for (const server of alive) {
 		writeSync(2, server.report());
@@ -307,15 +307,14 @@ function abandon(signal) {
 process.on('SIGTERM', abandon);
 process.on('SIGINT', abandon);
 
-/** Why tests are left out of this run, if they are; see scenario(). */
-export const leftOut = ({ memory = false, numbers = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it measures no memory')
-	|| (isolated && (noRooms || (numbers && 'numbers of processes are others in there')));
+/** Why tests are skipped in this run, or false; see scenario(). */
+export const leftOut = ({ memory = false, numbers = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
+	|| (isolated && (noRooms || (numbers && 'pids differ in a sandbox')));
 
 /**
- * A test with a server of its own. options: those of Server, and timeout (ms), skip, start (false:
- * the body starts it), mayHaveDied (the body may leave without a running server), numbers (it does something to processes by the numbers that
- * they tell themselves), memory (it measures memory, which
- * shows in a release build only; ./test runs those and no others with one).
+ * A test with a new server. options: those of Server, and timeout (ms), skip, start (false: the body starts it), mayHaveDied
+ * (the server may have ended), pids (the test uses pids that processes print), memory (the test measures memory, which is
+ * only accurate in a release build, where ./test runs only these).
  */
 export function scenario(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
@@ -345,6 +344,6 @@ export function scenario(name, options, body) {
 }
 
 export const readText = (file) => readFileSync(file, 'utf8');
-/** Whether the server keeps freed memory, as the sanitizers make it do: then its size tells nothing. */
+/** Whether the server runs with sanitizers, which keep freed memory: then its size says nothing. */
 export const sanitized = () => readFileSync(binary).includes('__asan_init');
 export { slowness };

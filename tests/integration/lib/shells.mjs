@@ -1,10 +1,10 @@
-// The shells that have marks, blocks and commands for programs, and how each of them says what a test says.
+// The shells with marks, blocks and commands for programs, and their syntax.
 export const shells = ['bash', 'zsh', 'fish'];
 
-/** Its own number. */
+/** The shell's own pid. */
 export const pidOf = { bash: '$$', zsh: '$$', fish: '$fish_pid' };
-/** The status of the command before. */
+/** The status of the previous command. */
 export const statusOf = { bash: '$?', zsh: '$?', fish: '$status' };
 
-/** A test for each of them, side by side: body(shell). */
+/** Run body(shell) for each, concurrently. */
 export const inEach = (body, which = shells) => Promise.all(which.map((shell) => body(shell)));

@@ -1,9 +1,9 @@
-// How much a test does: enough to show that it works each time, and in the suite soak (RINGSIDE_SOAK=1) as much as it
-// takes to meet what is rare.
+// The amount of work in a test: enough to show that it works, or with RINGSIDE_SOAK=1 (suite soak) enough to find rare
+// failures.
 
 export const long = Boolean(process.env.RINGSIDE_SOAK);
 
-/** `few` in an ordinary run, `many` in a long one; the variable of that name in the environment overrides both. */
+/** `few` in an ordinary run, `many` in a long one; the environment variable `name` overrides both. */
 export function times(few, many, name) {
 	return Number(process.env[name] ?? (long ? many : few));
 }

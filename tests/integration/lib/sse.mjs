@@ -40,7 +40,7 @@ export class EventStream {
 		server.clients.add(this);
 	}
 
-	/** The first event from the `from`th on that fits. */
+	/** The first matching event, from index `from` on. */
 	until(what, fits, from = 0) {
 		return until(() => `event (${what}); there were ${JSON.stringify(this.events.slice(from)).slice(0, 2000)}`,
 			() => this.events.slice(from).find(fits));

@@ -1,4 +1,4 @@
-// A store of objects that speaks as much of S3 as uploads in parts and s3fs need, and can be told to behave badly.
+// An object store with as much of S3 as multipart uploads and s3fs need, which can misbehave.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ const xml = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0
 
 export class Store {
 	/**
-	 * certificate: {cert, key}, files, for https. misbehave(request, count): may answer in the store's place, or not at
-	 * all: count is how many requests of that method and path there have been, this one included. Returns whether it has
-	 * taken the request over.
+	 * certificate: {cert, key}, files, for https. misbehave(request, count): may respond in the store's place, or not at all.
+	 * count: number of requests of that method and path so far, including this one. Returns whether it has handled the
+	 * request.
 	 */
 	constructor({ certificate, misbehave = () => false } = {}) {
 		this.objects = new Map(); // by /bucket/key
@@ -21,7 +21,7 @@ export class Store {
 		this.counts = new Map();
 		this.misbehave = misbehave;
 		this.sockets = new Set();
-		this.most = this.now = 0; // requests at once
+		this.most = this.now = 0; // concurrent requests
 		const serve = (request, response) => { this.#serve(request, response); };
 		this.server = certificate
 			? https.createServer({ cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) }, serve)
@@ -102,7 +102,7 @@ export class Store {
 		return reply(206, { ...headers, 'Content-Range': `bytes ${first}-${Number(first) + part.length - 1}/${had.bytes.length}` }, part);
 	}
 
-	/** ListObjects, both versions: all at once. */
+	/** ListObjects, both versions, without pages. */
 	#bucket({ url, bucket, reply }) {
 		const prefix = url.searchParams.get('prefix') ?? '', delimiter = url.searchParams.get('delimiter');
 		const contents = [], prefixes = new Set();

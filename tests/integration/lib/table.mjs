@@ -1,16 +1,16 @@
-// A table of what was expected and what was got, printed whole, which fails where they differ.
+// A table of expected and actual values, which is printed completely and fails on differences.
 import assert from 'node:assert/strict';
 
 /**
- * Rows by name; where each has several answers, columns by name. What is asked in several ways has one cell, with all that was expected
- * and all that was got. A value that is one of several expected ones is right.
+ * Rows and columns have names. Values for several transports share a cell. An actual value is right if it is one of the
+ * expected ones.
  */
 export class Table {
 	constructor(t, { title, columns = [''], shorten = String } = {}) {
 		Object.assign(this, { t, title, columns, shorten, rows: new Map(), wrong: [] });
 	}
 
-	/** how: by which way, where that is to be told. */
+	/** how: the transport, for messages. */
 	add(name, expected, got, { column = '', how } = {}) {
 		const wanted = [expected].flat();
 		const right = wanted.includes(got);
@@ -22,7 +22,7 @@ export class Table {
 		if (!right) this.fail(`${[name, column && `by ${column}`, how && `over ${how}`].filter(Boolean).join(' ')}: expected ${wanted.join(' or ')}, got ${got}`);
 	}
 
-	/** Something else is wrong. */
+	/** Record another failure. */
 	fail(what) {
 		this.wrong.push(what);
 	}

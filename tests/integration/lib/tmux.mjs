@@ -1,4 +1,4 @@
-// tmux, or `ringside tmux`, as programs call it.
+// tmux, or `ringside tmux`, as programs use it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { environment } from './cli.mjs';
@@ -15,7 +15,7 @@ export class Tmux {
 		this.options = { cwd: server.cwd, env: { ...environment(server), TERM: 'xterm', SHELL: '/bin/bash', TMUX_TMPDIR: server.root, ...env } };
 	}
 
-	/** Resolves with {status, stdout, stderr}. One that does not end is ended, and fails, so that it is known which it was. */
+	/** Resolves with {status, stdout, stderr}. A command that does not end is killed and fails, so that the error names it. */
 	run(args, input) {
 		return new Promise((resolve, reject) => {
 			const [command, ...first] = this.command;
@@ -38,12 +38,12 @@ export class Tmux {
 				clearInterval(late);
 				resolve({ status, ...texts });
 			});
-			child.stdin?.on('error', () => {}); // a command may end before it has read it all
+			child.stdin?.on('error', () => {}); // a command may end before it has read everything
 			child.stdin?.end(input);
 		});
 	}
 
-	/** What it prints, where it has to succeed, without the last end of a line. */
+	/** The output of a command that must succeed, without the final newline. */
 	async good(args, input) {
 		const { status, stdout, stderr } = await this.run(args, input);
 		assert.equal(status, 0, `${args.join(' ').slice(0, 200)}: ${stderr}`);
@@ -51,10 +51,10 @@ export class Tmux {
 	}
 }
 
-/** Several commands for one program, which begins once. */
+/** Several commands for one call. */
 export const chain = (...commands) => commands.flatMap((command, i) => (i > 0 ? [';', ...command] : command));
 
-/** A test with a tmux of ours, which is gone behind it. */
+/** A test with our tmux, which is removed afterwards. */
 export function withTmux(name, body) {
 	scenario(name, async (server) => {
 		const tmux = new Tmux(server);

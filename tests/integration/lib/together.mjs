@@ -1,4 +1,4 @@
-// Tests that share a server: a new one for each costs more than most of what is asked of it.
+// Tests that share a server: starting one costs more than most tests.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ function hangUp(server) {
 	server.clients.clear();
 }
 
-/** What there is of each kind, by what it is asked for and how it is taken away. */
+/** Kinds of objects: how to list and how to remove them. */
 const kinds = {
 	sessions: ['/api/session/list', ({ data }) => data, (id) => ['POST', '/api/session/delete', { sessionId: id }]],
 	processes: ['/api/process/list', ({ processes }) => processes.map(({ id }) => id), (id) => ['DELETE', `/api/process/${id}?remove=true&graceMs=0`]],
@@ -19,14 +19,17 @@ const kinds = {
 	previews: ['/api/exposed-ports', ({ ports }) => ports, ({ port, token }) => ['DELETE', `/api/exposed-ports/${port}?token=${token}`]],
 };
 
-/** Takes away what a test has left: clients, sessions but those that are kept, processes and so on, and files where the server was started. */
+/**
+ * Remove what a test has left: clients, sessions except those in `keep`, processes and other objects, and files in the server's working
+ * directory.
+ */
 export async function tidy(server, keep = []) {
 	const { api } = server;
 	hangUp(server);
 	for (const [kind, [route, listed, removal]] of Object.entries(kinds)) {
 		await until(`end of all ${kind}`, async () => {
 			const left = listed(await api.call('GET', route)).filter((each) => kind !== 'sessions' || !keep.includes(each));
-			await Promise.all(left.map((each) => api.raw(...removal(each)))); // some may be going already
+			await Promise.all(left.map((each) => api.raw(...removal(each)))); // some may be ending already
 			return left.length === 0;
 		});
 	}
@@ -34,10 +37,9 @@ export async function tidy(server, keep = []) {
 }
 
 /**
- * Returns what stands for scenario() where tests share a server that is started with these options, those of Server. It is started
- * for the first of them and ended behind the last; behind one that fails there is a new one. Each finds nothing of those before it
- * but the log, what /metrics has counted, and sessions of the names in `keep`, and has to leave a server that runs. bare: it is one
- * that has none of all that.
+ * Returns a function like scenario() for tests that share a server with these options (see Server). It starts with the first
+ * test and ends after the last; after a failure a new one is started. A test may see earlier log lines, metrics, and sessions
+ * in `keep`, and must leave a running server. bare: the server has no such API.
  */
 export function together(options = {}, { keep, bare = false } = {}) {
 	let server;
@@ -52,11 +54,11 @@ export function together(options = {}, { keep, bare = false } = {}) {
 			throw error;
 		}
 	};
-	after(() => end(true)); // the last may have been left out by its name
+	after(() => end(true)); // the last test may have been skipped
 	return (name, more, body) => {
 		if (typeof more === 'function') [more, body] = [{}, more];
 		const { timeout = 50_000, skip = false, memory, numbers, ...rest } = more;
-		assert.deepEqual(rest, {}, `${name}: options of the server are those of all`);
+		assert.deepEqual(rest, {}, `${name}: options of the server are shared`);
 		const left = skip || leftOut({ memory, numbers });
 		if (!left) coming += 1;
 		test(name, { skip: left }, async (t) => {

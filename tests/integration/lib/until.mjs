@@ -1,7 +1,7 @@
 // Waiting for a condition with a deadline. Tests never sleep and hope.
 //
-// A deadline says how long something may take on a machine that does nothing else. On one that is shared, time
-// counts as much less as there are others that want to run: see Patience.
+// A deadline is the time on an idle machine. On a busy one, time counts less, by the number of processes that want to run:
+// see Patience.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 
@@ -11,11 +11,11 @@ export const slowness = Number(process.env.RINGSIDE_TIMEOUT_FACTOR ?? 1);
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const processors = os.availableParallelism?.() ?? os.cpus().length;
-const SAMPLE_MS = 50; // the load is not read more often
-const CROWD_MAX = 10; // no machine is so busy that a test may take for ever
+const SAMPLE_MS = 50; // interval between reads of the load
+const CROWD_MAX = 10; // limits deadlines on a very busy machine
 let sampled = { at: -Infinity, crowd: 1 };
 
-/** How many want to run for each processor there is: 1 on a machine with nothing else to do. */
+/** Number of runnable processes per processor: 1 on an idle machine. */
 function crowd() {
 	const now = performance.now();
 	if (now - sampled.at < SAMPLE_MS) return sampled.crowd;
@@ -23,20 +23,20 @@ function crowd() {
 	try {
 		running = Number(/^(?:\S+ ){3}(\d+)\//.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
 	} catch {
-		// no such file here: then time is time
+		// no such file: use real time
 	}
 	sampled = { at: now, crowd: Math.min(CROWD_MAX, Math.max(1, running / processors)) };
 	return sampled.crowd;
 }
 
-/** So many milliseconds of a machine of one's own. */
+/** A number of milliseconds on an idle machine. */
 export class Patience {
 	constructor(ms) {
 		this.left = ms * slowness;
 		this.since = performance.now();
 	}
 
-	/** Whether they are over; has to be asked now and then. */
+	/** Whether they have passed; must be polled. */
 	get over() {
 		const now = performance.now();
 		this.left -= (now - this.since) / crowd();
@@ -46,9 +46,9 @@ export class Patience {
 }
 
 /**
- * Polls `probe` until it returns something truthy, which is returned. `what` is said when the
- * deadline passes; if it is a function, it is called then, to tell the last state. progress: a function that
- * tells how far it is; then the deadline begins anew whenever that changes, so what is alive may take its time.
+ * Poll `probe` until it returns a truthy value, which is returned. `what`: what is awaited, for the error; a function is
+ * called when the deadline passes. progress: a function; when its value changes, the deadline starts anew, so that slow work
+ * may take its time.
  */
 export async function until(what, probe, { timeout = 15_000, interval = 15, progress } = {}) {
 	let patience = new Patience(timeout);
@@ -70,13 +70,13 @@ export async function until(what, probe, { timeout = 15_000, interval = 15, prog
 		}
 		if (patience.over) {
 			const text = typeof what === 'function' ? what() : what;
-			throw new Error(`no ${text} within ${timeout * slowness} ms`, { cause: failure });
+			throw new Error(`timed out after ${timeout * slowness} ms, waiting for ${text}`, { cause: failure });
 		}
 		await pause(interval);
 	}
 }
 
-/** Rejects when `promise` has not settled in time, with an error that is `late`. */
+/** Reject if `promise` has not settled in time, with an error whose `late` is set. */
 export async function within(what, promise, timeout = 15_000) {
 	let timer;
 	const deadline = new Promise((_, reject) => {
@@ -84,7 +84,7 @@ export async function within(what, promise, timeout = 15_000) {
 		timer = setInterval(() => {
 			if (!patience.over) return;
 			const text = typeof what === 'function' ? what() : what;
-			reject(Object.assign(new Error(`no ${text} within ${timeout * slowness} ms`), { late: true }));
+			reject(Object.assign(new Error(`timed out after ${timeout * slowness} ms, waiting for ${text}`), { late: true }));
 		}, Math.min(200, Math.max(1, timeout * slowness)));
 	});
 	try {
@@ -94,7 +94,7 @@ export async function within(what, promise, timeout = 15_000) {
 	}
 }
 
-/** Asserts that a condition stays true for a while: for what must not happen. */
+/** Assert that a condition stays true for a while. */
 export async function stays(what, probe, duration = 300) {
 	const end = Date.now() + duration;
 	do {

@@ -1,5 +1,5 @@
-// A client with a terminal behind it that is looked at: what the page would show, to the last attribute.
-// It is fed synchronously and says nothing; see emulator.mjs for one that types.
+// A client with a terminal whose contents are compared: what the page would show, with all attributes. It is fed
+// synchronously and never replies; emulator.mjs does.
 import assert from 'node:assert/strict';
 import { difference, Reference, restorable } from '../../lib/screen.mjs';
 import { until } from './until.mjs';
@@ -13,7 +13,7 @@ export class Watcher {
 			this.reference.resize(cols, rows);
 			const { replies } = this.reference;
 			this.reference.feed(data);
-			assert.equal(this.reference.replies, replies, 'a snapshot asks');
+			assert.equal(this.reference.replies, replies, 'a snapshot causes replies');
 		});
 	}
 
@@ -26,7 +26,7 @@ export class Watcher {
 		return this.reference.dump();
 	}
 
-	/** The text on the screen, a line a row. */
+	/** The text on the screen, one line per row. */
 	get text() {
 		const { active } = this.reference.terminal.buffer;
 		return Array.from({ length: active.length - active.baseY },
@@ -34,7 +34,7 @@ export class Watcher {
 	}
 }
 
-/** One that does not understand messages: it shows all bytes as they come, on a screen of this size. */
+/** A client that ignores messages: it shows all bytes as they come, on a screen of this size. */
 export class PlainWatcher {
 	constructor(client, cols, rows, scrollback) {
 		this.client = client;
@@ -47,21 +47,21 @@ export class PlainWatcher {
 	}
 }
 
-/** A client that shows the session from its first byte on: what all others must show. */
+/** A client that shows the session from its first byte: the reference for all others. */
 export async function witness(server, sessionId) {
 	const watcher = new Watcher(server.client({ sessionId, lag: 1e12, name: 'witness', sink: () => {} }));
 	await watcher.client.connect({ history: true });
 	return watcher;
 }
 
-/** A client that shows what an attach gives. */
+/** A client that shows an attach. */
 export async function watch(server, sessionId, options) {
 	const watcher = new Watcher(server.client({ sessionId, ...options }));
 	await watcher.client.connect();
 	return watcher;
 }
 
-/** Waits until nothing is printed for a moment and all of them have it. Returns the session. */
+/** Wait until there is no output for a moment and all watchers have everything. Returns the session. */
 export async function settled(server, sessionId, ...watchers) {
 	return until(() => `rest in ${sessionId}; they are at ${watchers.map(({ client }) => client.offset)}`, async () => {
 		const { offset } = await server.api.get(sessionId);
@@ -72,7 +72,7 @@ export async function settled(server, sessionId, ...watchers) {
 	}, { timeout: 30_000 });
 }
 
-/** The dump with at most so many lines of scrollback. */
+/** The dump with at most this many lines of scrollback. */
 export function limited(dump, lines) {
 	const [, base] = / base (\d+) /.exec(dump[0]);
 	const first = dump.findIndex((line) => /^P\+? /.test(line));
@@ -81,8 +81,8 @@ export function limited(dump, lines) {
 }
 
 /**
- * Asserts that a terminal shows what the witness shows, of which lines of scrollback at most.
- * saved: whether the cursor that was saved counts.
+ * Assert that a terminal shows the same as the witness, up to a number of lines of scrollback. saved: whether the saved
+ * cursor counts.
  */
 export function assertShows(watcher, truth, where, { lines = Infinity, saved = true } = {}) {
 	const counts = (line) => saved || !/^[PA] saved /.test(line);

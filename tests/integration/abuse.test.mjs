@@ -244,7 +244,7 @@ function begin(server) {
 	return prepare(server);
 }
 
-/** Whether only principals with the owner's rights may do it. */
+/** Whether only owners and trusted drivers may do it. */
 const entrusted = (least) => ['trusted', 'owner'].includes(least);
 
 /** The answer, or "served" if it is not a refusal for missing rights. */

@@ -84,9 +84,9 @@ class Walk {
 	#keys = ''; // input of vttest
 	#ours = new Ours();
 	#theirs = new Reference(COLS, ROWS, SCROLLBACK);
-	#printed = 0; // time of the last output
-	#last = 0; // time since the last output or input
-	#silence; // since then, or since something was typed
+	#printed = 0; // bytes
+	#last = 0; // time of the last output
+	#silence; // time since the last output or input
 
 	async begin(server, item) {
 		const id = `vt-${item.replaceAll(' ', '-')}`;

@@ -39,7 +39,7 @@ export async function tidy(server, keep = []) {
 /**
  * Returns a function like scenario() for tests that share a server with these options (see Server). It starts with the first
  * test and ends after the last; after a failure a new one is started. A test may see earlier log lines, metrics, and sessions
- * in `keep`, and must leave a running server. bare: the server has no such API.
+ * in `keep`, and must leave a running server. bare: the server has no sessions, only clients are removed.
  */
 export function together(options = {}, { keep, bare = false } = {}) {
 	let server;

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
 import { Calls, Frames, Http1 } from './lib/askers.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
-import { mcpHeaders, methods, nobodies, principals, refusal, routes, tools } from './lib/may.mjs';
+import { mcpHeaders, methods, unauthenticated, principals, refusal, routes, tools } from './lib/may.mjs';
 import { operations } from './lib/openapi.mjs';
 import { scenario } from './lib/server.mjs';
 import { Table } from './lib/table.mjs';
@@ -58,7 +58,7 @@ async function ask(server, id) {
 	await api.input(id, 'read -s word\r');
 	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
 	// The foreground program is looked up a little later.
-	await until('the program that asks', async () => (await api.call('GET', `/api/session/${id}/state`)).state.foreground);
+	await until('the program in the foreground', async () => (await api.call('GET', `/api/session/${id}/state`)).state.foreground);
 	return state.humanUrl.split('#link=')[1];
 }
 
@@ -72,7 +72,7 @@ async function renewAnswers(server, { tokens, ids }) {
 }
 
 /** A route's path as a principal requests it: for an answering login it names the link. */
-const pathFor = (who, { ids }, where) => (who === 'answer' ? `${where}${where.includes('?') ? '&' : '?'}link=${ids.answer}` : where);
+const pathFor = (principal, { ids }, where) => (principal === 'answer' ? `${where}${where.includes('?') ? '&' : '?'}link=${ids.answer}` : where);
 
 const startProcess = (server) => server.api.call('POST', '/api/process/start', { command: 'echo up; exec sleep 1000', processId: 'p' });
 
@@ -136,13 +136,13 @@ async function untouched(server, what, body) {
 const fill = (route, ids) => route.replace(/\{(\w+)\}/g, (_, name) => ids[name]);
 
 /** The request of a row, by a principal that may or may not make it. */
-function request(server, fixture, who, each, may) {
+function request(server, fixture, principal, each, may) {
 	const { method, route, sent, query, headers, stream, socket } = each;
-	const session = who === 'answer' ? 'asks' : 's';
+	const session = principal === 'answer' ? 'asks' : 's';
 	const ids = { id: route.includes('/process/') ? 'p' : session, ...fixture.ids, ...(may ? each.may?.ids : {}) };
 	const body = (may ? each.may?.body : undefined) ?? sent;
 	return {
-		method, path: pathFor(who, fixture, fill(route, ids) + (query ? `?${query}` : '')), headers, stream, socket,
+		method, path: pathFor(principal, fixture, fill(route, ids) + (query ? `?${query}` : '')), headers, stream, socket,
 		body: body && JSON.parse(JSON.stringify(body).replace('{owner}', server.token)),
 	};
 }
@@ -150,13 +150,13 @@ function request(server, fixture, who, each, may) {
 const transports = {
 	'HTTP/1.1': async (server) => {
 		const client = new Http1(server);
-		return { ask: (who, token, asked) => client.ask(token, asked), serves: () => true, close: () => client.close() };
+		return { ask: (principal, token, asked) => client.ask(token, asked), serves: () => true, close: () => client.close() };
 	},
 	'/ws': async (server, fixture) => {
 		const open = {};
-		for (const who of principals) open[who] = await Frames.open(server, fixture.tokens[who], pathFor(who, fixture, '/ws'));
+		for (const principal of principals) open[principal] = await Frames.open(server, fixture.tokens[principal], pathFor(principal, fixture, '/ws'));
 		return {
-			ask: (who, token, asked) => open[who].ask(asked), serves: ({ socket, route }) => !socket && route !== '/',
+			ask: (principal, token, asked) => open[principal].ask(asked), serves: ({ socket, route }) => !socket && route !== '/',
 			close: () => Object.values(open).forEach((each) => each.close()),
 		};
 	},
@@ -171,41 +171,41 @@ class Verdicts extends Table {
 		super(t, { title: `${title}; expected: got, U: UNAUTHENTICATED, P: PERMISSION_DENIED, R: READ_ONLY, !: wrong`, columns: principals, shorten: short });
 	}
 
-	judge(name, who, how, expected, answer) {
+	judge(name, principal, how, expected, answer) {
 		// An expected status is right with any code.
 		const got = [expected].flat().find((each) => each === answer.status || each === shown(answer)) ?? shown(answer);
-		this.add(name, expected, got, { column: who, how });
+		this.add(name, expected, got, { column: principal, how });
 		// The response must show nothing of a session that the principal may not see, with any status.
-		if ([...nobodies, 'other', 'answer'].includes(who) && answer.text.includes(canary)) this.fail(`${name} by ${who} over ${how} shows the session's output`);
+		if ([...nobodies, 'other', 'answer'].includes(principal) && answer.text.includes(canary)) this.fail(`${name} by ${principal} over ${how} shows the session's output`);
 	}
 }
 
 const nameOf = ({ method, route }) => `${method} ${route}`;
 
 /** The refusal of principals that cannot open the socket, or use the one route, at all; or undefined. */
-const refusedRoute = (who) => (nobodies.includes(who) ? '401 UNAUTHENTICATED' : who === 'answer' ? '403 PERMISSION_DENIED' : undefined);
+const refusedRoute = (principal) => (unauthenticated.includes(principal) ? '401 UNAUTHENTICATED' : principal === 'answer' ? '403 PERMISSION_DENIED' : undefined);
 const isSession = (each) => each.ofSession || each.sent?.sessionId === 's';
 /** Whether the request would end the credentials of later requests, or consume a link. */
-const spends = (who, { ends, route }) => (who === 'answer' && ends) || (who === 'unopened' && /\/(pty|terminal)(\?|$)/.test(route));
+const spends = (principal, { ends, route }) => (principal === 'answer' && ends) || (principal === 'unopened' && /\/(pty|terminal)(\?|$)/.test(route));
 
 /** First the requests that are refused over a transport, then those that are served. */
 async function matrix(server, fixture, how, verdicts, { rows = routes, trusted } = {}) {
 	await renewAnswers(server, fixture);
 	const transport = await transports[how](server, fixture);
-	const asks = async (allowed) => {
-		for (const who of principals) {
+	const sendAll = async (allowed) => {
+		for (const principal of principals) {
 			for (const each of rows) {
-				const refused = refusal(who, each.least, { about: each, names: isSession(each), trusted });
+				const refused = refusal(principal, each.least, { about: each, names: isSession(each), trusted });
 				// Without credentials no socket opens, so not even public routes are reachable over it.
-				const expected = (how === '/ws' && refusedRoute(who)) || refused;
-				if (!transport.serves(each) || allowed !== !expected || spends(who, each)) continue;
-				const answer = await transport.ask(who, fixture.tokens[who], request(server, fixture, who, each, allowed));
-				verdicts.judge(nameOf(each), who, how, expected ?? each.status, answer);
+				const expected = (how === '/ws' && refusedRoute(principal)) || refused;
+				if (!transport.serves(each) || allowed !== !expected || spends(principal, each)) continue;
+				const answer = await transport.ask(principal, fixture.tokens[principal], request(server, fixture, principal, each, allowed));
+				verdicts.judge(nameOf(each), principal, how, expected ?? each.status, answer);
 			}
 		}
 	};
-	await untouched(server, `what was refused over ${how}`, () => asks(false));
-	await asks(true);
+	await untouched(server, `what was refused over ${how}`, () => sendAll(false));
+	await sendAll(true);
 	transport.close();
 }
 
@@ -256,31 +256,31 @@ async function askTools(server, t, fixture, { trusted, listed }) {
 	const verdicts = new Verdicts(t, `tools of MCP${trusted ? ' with --drivers-may-all' : ''}`);
 	const { _meta: meta } = routes.find(({ route }) => route === '/mcp').sent.params;
 	const client = new Http1(server);
-	const call = async (who, method, params) => {
-		const { status, json, text, code } = await client.ask(fixture.tokens[who], {
-			method: 'POST', path: pathFor(who, fixture, '/mcp'), headers: mcpHeaders(method, params.name),
+	const call = async (principal, method, params) => {
+		const { status, json, text, code } = await client.ask(fixture.tokens[principal], {
+			method: 'POST', path: pathFor(principal, fixture, '/mcp'), headers: mcpHeaders(method, params.name),
 			body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { ...meta, 'io.modelcontextprotocol/clientInfo': { name: 'codex', version: '1' } } } },
 		});
 		const failure = json?.result?.structuredContent?.error;
 		return { status: failure ? 403 : status, code: failure?.code ?? code, text, json };
 	};
 	// Codex lists every tool.
-	const names = async (who) => (await call(who, 'tools/list', {})).json.result.tools.map(({ name }) => name).sort();
-	for (const who of ['owner', 'viewer', 'driver', 'other'])
-		assert.deepEqual(await names(who), tools.filter(([least]) => !refusal(who, least, { trusted })).map(([, name]) => name).sort(), `what ${who} is offered`);
-	const asks = async (allowed) => {
-		for (const who of principals) {
+	const names = async (principal) => (await call(principal, 'tools/list', {})).json.result.tools.map(({ name }) => name).sort();
+	for (const principal of ['owner', 'viewer', 'driver', 'other'])
+		assert.deepEqual(await names(principal), tools.filter(([least]) => !refusal(principal, least, { trusted })).map(([, name]) => name).sort(), `what ${principal} is offered`);
+	const sendAll = async (allowed) => {
+		for (const principal of principals) {
 			for (const [least, name, sent, may] of listed) {
-				const refused = refusedRoute(who) ?? refusal(who, least, { names: name !== 'session_list', trusted });
+				const refused = refusedRoute(principal) ?? refusal(principal, least, { names: name !== 'session_list', trusted });
 				if (allowed !== !refused) continue;
 				const args = JSON.parse(JSON.stringify((allowed && may) || sent).replace('{exec}', fixture.ids.exec));
-				const answer = await call(who, 'tools/call', { name, arguments: args });
-				verdicts.judge(name, who, 'MCP', refused ?? 'served', refused ? answer : served(answer));
+				const answer = await call(principal, 'tools/call', { name, arguments: args });
+				verdicts.judge(name, principal, 'MCP', refused ?? 'served', refused ? answer : served(answer));
 			}
 		}
 	};
-	await untouched(server, 'what was refused by MCP', () => asks(false));
-	await asks(true);
+	await untouched(server, 'what was refused by MCP', () => sendAll(false));
+	await sendAll(true);
 	client.close();
 	verdicts.done();
 }
@@ -295,21 +295,21 @@ const methodsIn = (file) => {
 async function askMain(server, fixture, verdicts, listed, { trusted } = {}) {
 	await renewAnswers(server, fixture);
 	const open = {};
-	for (const who of principals) open[who] = await Calls.open(server, fixture.tokens[who], { path: pathFor(who, fixture, '/rpc') });
-	const asks = async (allowed) => {
-		for (const who of principals) {
+	for (const principal of principals) open[principal] = await Calls.open(server, fixture.tokens[principal], { path: pathFor(principal, fixture, '/rpc') });
+	const sendAll = async (allowed) => {
+		for (const principal of principals) {
 			for (const [least, name, sent, may] of listed) {
 				const args = ((allowed && may) || sent).map((each) => (typeof each === 'function' ? each() : each));
 				const names = args.some((each) => each === 's' || each?.sessionId === 's');
-				const refused = refusedRoute(who) ?? refusal(who, least, { names, trusted });
+				const refused = refusedRoute(principal) ?? refusal(principal, least, { names, trusted });
 				if (allowed !== !refused) continue;
-				const answer = await open[who].ask(name, args);
-				verdicts.judge(name, who, '/rpc', refused ?? 'served', refused ? answer : served(answer));
+				const answer = await open[principal].ask(name, args);
+				verdicts.judge(name, principal, '/rpc', refused ?? 'served', refused ? answer : served(answer));
 			}
 		}
 	};
-	await untouched(server, 'what was refused by /rpc', () => asks(false));
-	await asks(true);
+	await untouched(server, 'what was refused by /rpc', () => sendAll(false));
+	await sendAll(true);
 	for (const each of Object.values(open)) each.close();
 }
 

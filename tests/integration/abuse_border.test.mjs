@@ -123,15 +123,15 @@ shared('upgrades to unsupported protocols, over TCP and the unix socket', async 
 	for (const [place, options] of [['TCP', {}], ['ringside.sock', { port: own, host: undefined }]]) {
 		for (const [name, headers] of Object.entries(upgrades)) {
 			for (const target of ['/', '/api/session/list', '/ws', '/ws/pty?sessionId=s']) {
-				for (const known of [false, true]) {
+				for (const authenticated of [false, true]) {
 					const raw = new RawClient(server, options);
-					raw.upgrade(target, { Authorization: known ? `Bearer ${server.token}` : undefined, 'Sec-WebSocket-Key': undefined, 'Sec-WebSocket-Version': undefined, ...headers });
+					raw.upgrade(target, { Authorization: authenticated ? `Bearer ${server.token}` : undefined, 'Sec-WebSocket-Key': undefined, 'Sec-WebSocket-Version': undefined, ...headers });
 					const status = await raw.status();
 					raw.send(preface);
 					await until('what follows', () => raw.closed || /\r\n\r\n[^]*HTTP\/1\.1 4\d\d/.test(raw.text));
 					// Either the request is served without its upgrade, or it is refused; the preface is then only a
 					// bad request.
-					table.add(`${name} at ${target}${known ? ' of the owner' : ''}, ${place}`, 'refused', status !== 101 && status < 500 && !raw.data.includes(Buffer.from([0, 0, 0, 4])) ? 'refused' : `${status}: ${raw.text.slice(0, 80)}`);
+					table.add(`${name} at ${target}${authenticated ? ' of the owner' : ''}, ${place}`, 'refused', status !== 101 && status < 500 && !raw.data.includes(Buffer.from([0, 0, 0, 4])) ? 'refused' : `${status}: ${raw.text.slice(0, 80)}`);
 					raw.terminate();
 				}
 			}

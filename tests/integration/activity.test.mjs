@@ -14,12 +14,12 @@ class Follower {
 
 	/** The activity of each session now. */
 	get activities() {
-		let known = new Map();
+		let latest = new Map();
 		for (const event of this.stream.events) {
-			if (event.type === 'sessions') known = new Map(event.sessions.map(({ id, activity }) => [id, activity]));
-			else for (const { id, activity } of event.activities) known.set(id, activity);
+			if (event.type === 'sessions') latest = new Map(event.sessions.map(({ id, activity }) => [id, activity]));
+			else for (const { id, activity } of event.activities) latest.set(id, activity);
 		}
-		return known;
+		return latest;
 	}
 
 	reaches(what, id, fits) {
@@ -103,9 +103,9 @@ scenario('hostile texts stay text and are shortened', async (server) => {
 	await server.api.call('POST', '/api/session/s/exec', {
 		command: `: '${'<img src=x>'.repeat(300)}'; printf '\\033]9;%s\\377\\007' "$(printf 'ä%.0s' {1..900})"`,
 	});
-	const told = await list.reaches('a notification', 's', ({ notification }) => notification);
-	assert.ok(Buffer.byteLength(told.notification.text) <= 256 && told.notification.text.startsWith('ää'), told.notification.text);
-	assert.ok(Buffer.byteLength(told.block.command) <= 256 && told.block.command.startsWith(": '<img"));
+	const received = await list.reaches('a notification', 's', ({ notification }) => notification);
+	assert.ok(Buffer.byteLength(received.notification.text) <= 256 && received.notification.text.startsWith('ää'), received.notification.text);
+	assert.ok(Buffer.byteLength(received.block.command) <= 256 && received.block.command.startsWith(": '<img"));
 	await server.api.call('POST', '/api/session/s/exec', { command: 'd=$(printf "ä%.0s" {1..100}); for i in 1 2 3; do mkdir -p "$d" && cd "$d"; done' });
 	const deep = await list.reaches('a deep place', 's', ({ cwdCut }) => cwdCut);
 	assert.ok(Buffer.byteLength(deep.cwd) <= 256 && !deep.cwd.includes('\ufffd'), deep.cwd);

@@ -86,10 +86,10 @@ function assertTrue(answer, { method, route, hostilePath }, about) {
 	assertError({ ...answer, json }, answer.status, undefined, about());
 	assert.ok(known.includes(json.code), about());
 	const here = documented(method.toLowerCase(), route, answer.status);
-	const said = `${about()}: ${answer.status} ${answer.text.slice(0, 300)}`;
-	if (answer.status >= 500) assert.ok(here.includes(json.code), `undocumented: ${said}`);
-	if (!hostilePath) assert.ok(here.includes(json.code) || transport[json.code] === answer.status, `undocumented: ${said}`);
-	if (json.code === 'INTERNAL_ERROR') assert.equal(json.context.originalError, 'Session not found', said);
+	const summary = `${about()}: ${answer.status} ${answer.text.slice(0, 300)}`;
+	if (answer.status >= 500) assert.ok(here.includes(json.code), `undocumented: ${summary}`);
+	if (!hostilePath) assert.ok(here.includes(json.code) || transport[json.code] === answer.status, `undocumented: ${summary}`);
+	if (json.code === 'INTERNAL_ERROR') assert.equal(json.context.originalError, 'Session not found', summary);
 }
 
 /** Remove an archive that the request has made in the workspace. */

@@ -12,7 +12,7 @@ import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
 const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
-const said = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
+const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 const hidden = /^\.ringside-/;
 
 const ready = async (server) => {
@@ -122,7 +122,7 @@ scenario('a directory is sent as an archive that tar unpacks, and restored from 
 	// The same with tar's own formats.
 	for (const form of ['gnu', 'pax']) {
 		const made = tar(['-c', '-S', `--format=${form}`, '-C', at('from'), '.']);
-		assert.equal(said(await put(server, `by ${form}`, made)), '200');
+		assert.equal(outcome(await put(server, `by ${form}`, made)), '200');
 		assert.deepEqual(tree(at(`by ${form}`), { times: form === 'pax' }), tree(at('from'), { times: form === 'pax' }), form);
 	}
 });
@@ -134,18 +134,18 @@ scenario('Accept and Content-Type select an archive too', async (server) => {
 	const answer = await get(server, 'dir', '', { Accept: 'application/x-tar' });
 	assert.equal(answer.headers['content-type'], 'application/x-tar');
 	assert.equal(tar(['-t'], { input: answer.body }).toString(), './\n./file\n');
-	assert.equal(said(await get(server, 'dir', '', { Accept: '*/*' })), '400 IS_DIRECTORY');
+	assert.equal(outcome(await get(server, 'dir', '', { Accept: '*/*' })), '400 IS_DIRECTORY');
 	// A client that prefers an archive gets a file as it is; one that insists is refused.
 	assert.equal((await get(server, 'dir/file', '', { Accept: 'application/x-tar, */*' })).text, 'x');
-	assert.equal(said(await get(server, 'dir/file')), '400 NOT_DIRECTORY');
-	assert.equal(said(await get(server, 'none')), '404 FILE_NOT_FOUND');
-	assert.equal(said(await get(server, 'dir', '&format=zip')), '400 VALIDATION_FAILED');
+	assert.equal(outcome(await get(server, 'dir/file')), '400 NOT_DIRECTORY');
+	assert.equal(outcome(await get(server, 'none')), '404 FILE_NOT_FOUND');
+	assert.equal(outcome(await get(server, 'dir', '&format=zip')), '400 VALIDATION_FAILED');
 	assert.equal((await server.api.raw('HEAD', url('dir', '&format=tar'))).status, 200);
 	// A path of a directory ends in a slash: an archive is a file too.
 	const bytes = archive({ name: 'x', body: 'y' });
-	assert.equal(said(await put(server, 'new/', bytes, '', { 'Content-Type': 'application/x-tar' })), '200');
+	assert.equal(outcome(await put(server, 'new/', bytes, '', { 'Content-Type': 'application/x-tar' })), '200');
 	assert.equal(readFileSync(at('new', 'x'), 'utf8'), 'y');
-	assert.equal(said(await put(server, 'kept.tar', bytes, '', { 'Content-Type': 'application/x-tar' })), '200');
+	assert.equal(outcome(await put(server, 'kept.tar', bytes, '', { 'Content-Type': 'application/x-tar' })), '200');
 	assert.ok(readFileSync(at('kept.tar')).equals(bytes));
 });
 
@@ -168,21 +168,21 @@ scenario('an archive is merged into a directory, or replaces it', async (server)
 	assert.deepEqual(readdirSync(server.cwd), ['dir']);
 	// An archive is merged into a link's directory; a link is not replaced.
 	symlinkSync('dir', at('link'));
-	assert.equal(said(await put(server, 'link', archive({ name: 'by link', body: 'x' }))), '200');
+	assert.equal(outcome(await put(server, 'link', archive({ name: 'by link', body: 'x' }))), '200');
 	assert.ok(existsSync(at('dir', 'by link')));
-	assert.equal(said(await put(server, 'link', bytes, '&format=tar&replace=1')), '400 NOT_DIRECTORY');
+	assert.equal(outcome(await put(server, 'link', bytes, '&format=tar&replace=1')), '400 NOT_DIRECTORY');
 	// Into the shell's directory.
-	assert.equal(said(await put(server, '', archive({ name: 'here', body: 'x' }))), '200');
+	assert.equal(outcome(await put(server, '', archive({ name: 'here', body: 'x' }))), '200');
 	assert.ok(existsSync(at('here')));
-	assert.equal(said(await put(server, '.', bytes, '&format=tar&replace=1')), '400 INVALID_REQUEST');
+	assert.equal(outcome(await put(server, '.', bytes, '&format=tar&replace=1')), '400 INVALID_REQUEST');
 	// Missing parents.
-	assert.equal(said(await put(server, 'p/q/r/', bytes)), '404 FILE_NOT_FOUND');
-	assert.equal(said(await put(server, 'p/q/r/', bytes, '&format=tar&parents=1')), '200');
+	assert.equal(outcome(await put(server, 'p/q/r/', bytes)), '404 FILE_NOT_FOUND');
+	assert.equal(outcome(await put(server, 'p/q/r/', bytes, '&format=tar&parents=1')), '200');
 	assert.ok(existsSync(at('p', 'q', 'r', 'file')));
 	// Only if nothing is there.
-	assert.equal(said(await put(server, 'dir', bytes, '&format=tar', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
-	assert.equal(said(await put(server, 'fresh', bytes, '&format=tar', { 'If-None-Match': '*' })), '200');
-	assert.equal(said(await put(server, 'here', bytes)), '400 NOT_DIRECTORY');
+	assert.equal(outcome(await put(server, 'dir', bytes, '&format=tar', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
+	assert.equal(outcome(await put(server, 'fresh', bytes, '&format=tar', { 'If-None-Match': '*' })), '200');
+	assert.equal(outcome(await put(server, 'here', bytes)), '400 NOT_DIRECTORY');
 	assert.deepEqual(readdirSync(server.cwd, { recursive: true }).filter((name) => hidden.test(path.basename(name))), []);
 });
 
@@ -195,7 +195,7 @@ scenario('archives that escape, contain special files or conflict are refused an
 	const before = tree(server.cwd);
 	const refused = async (wanted, about, bytes, query) => {
 		const answer = await put(server, 'dir', bytes, query);
-		assert.equal(said(answer), wanted, `${about}: ${answer.text}`);
+		assert.equal(outcome(answer), wanted, `${about}: ${answer.text}`);
 		const now = tree(server.cwd);
 		delete now['/dir'].mtime;
 		delete before['/dir'].mtime;
@@ -219,7 +219,7 @@ scenario('archives that escape, contain special files or conflict are refused an
 	await refused('413 REQUEST_TOO_LARGE', 'more than can be', archive(first, { name: 'huge', size: 2 ** 41 }));
 	await refused('413 REQUEST_TOO_LARGE', 'as a whole', archive(first, { name: 'huge', size: 2 ** 41 }), '&format=tar&replace=1');
 	// An archive's own links may point anywhere: unpacking never follows them.
-	assert.equal(said(await put(server, 'dir', archive({ name: 'away', type: '2', link: '/etc' }))), '200');
+	assert.equal(outcome(await put(server, 'dir', archive({ name: 'away', type: '2', link: '/etc' }))), '200');
 	assert.equal(readlinkSync(at('dir', 'away')), '/etc');
 });
 
@@ -228,7 +228,7 @@ scenario('more implied directories than the limit', { timeout: 300_000 }, async 
 	const most = times(0, 4300);
 	const entries = Array.from({ length: most }, (_, i) => ({ name: `${i.toString(36)}/${'d/'.repeat(47)}`, type: '5' }));
 	const answer = await server.api.raw('PUT', url('dir', '&format=tar'), archive(...entries, { name: 'last', body: 'x' }), { headers: { 'Content-Type': 'application/octet-stream' }, timeout: 250_000 });
-	assert.equal(said(answer), most ? '413 REQUEST_TOO_LARGE' : '200', answer.text);
+	assert.equal(outcome(answer), most ? '413 REQUEST_TOO_LARGE' : '200', answer.text);
 	assert.deepEqual(readdirSync(server.cwd), most ? [] : ['dir']);
 	assert.equal(existsSync(at('dir')), !most);
 });
@@ -263,7 +263,7 @@ scenario('an aborted upload and a killed server leave the directory unchanged', 
 	assert.equal(readFileSync(at('dir', 'file'), 'utf8'), 'before');
 	await server.start();
 	await until('the session is back', async () => (await get(server, 'dir')).status === 200);
-	assert.equal(said(await put(server, 'dir', archive({ name: 'other', body: 'x' }))), '200');
+	assert.equal(outcome(await put(server, 'dir', archive({ name: 'other', body: 'x' }))), '200');
 	assert.deepEqual(readdirSync(at('dir')).sort(), ['file', 'other']);
 });
 
@@ -271,7 +271,7 @@ scenario('twenty uploads at once into one directory', async (server) => {
 	const at = await ready(server);
 	mkdirSync(at('dir'));
 	const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => put(server, 'dir', archive({ name: `f${i}`, body: `${i}` }, { name: 'shared/one', body: `${i}` }), `&format=tar${i % 4 === 3 ? '&replace=1' : ''}`)));
-	for (const answer of answers) assert.match(said(answer), /^(200|429 LIMIT_REACHED|409 .*|500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND)$/, answer.text);
+	for (const answer of answers) assert.match(outcome(answer), /^(200|429 LIMIT_REACHED|409 .*|500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND)$/, answer.text);
 	assert.ok(answers.some(({ status }) => status === 200));
 	assert.match(readFileSync(at('dir', 'shared', 'one'), 'utf8'), /^\d+$/);
 	assert.deepEqual(readdirSync(server.cwd, { recursive: true }).filter((name) => hidden.test(path.basename(name))), []);
@@ -279,7 +279,7 @@ scenario('twenty uploads at once into one directory', async (server) => {
 	rmSync(at('dir'), { recursive: true });
 	mkdirSync(at('dir'));
 	const merged = await Promise.all(Array.from({ length: 8 }, (_, i) => put(server, 'dir', archive({ name: `f${i}`, body: `${i}` }))));
-	assert.deepEqual(merged.map(said), Array(8).fill('200'));
+	assert.deepEqual(merged.map(outcome), Array(8).fill('200'));
 	assert.equal(readdirSync(at('dir')).length, 8);
 });
 
@@ -298,8 +298,8 @@ scenario('unreadable files are left out and reported', { start: false, skip: pro
 	assert.deepEqual([whole, tar(['-t'], { input: bytes }).toString().trim().split('\n').sort()], [false, ['./', './good', './shut/']]);
 	await until('the message in the log', () => /left out of an archive" count=2 first=\S+ error="Permission denied"/.test(server.stderr));
 	chmodSync(at('dir'), 0o700);
-	assert.equal(said(await get(server, 'dir')), '500 FILESYSTEM_ERROR');
-	assert.equal(said(await put(server, 'dir', archive({ name: 'x', body: 'x' }))), '500 FILESYSTEM_ERROR');
+	assert.equal(outcome(await get(server, 'dir')), '500 FILESYSTEM_ERROR');
+	assert.equal(outcome(await put(server, 'dir', archive({ name: 'x', body: 'x' }))), '500 FILESYSTEM_ERROR');
 });
 
 /** A response whose body is not read yet. */
@@ -349,7 +349,7 @@ scenario('clients that do not read cost no thread and little memory; 100,000 fil
 	const idle = await Promise.all(Array.from({ length: 20 }, () => new Promise((resolve, reject) => {
 		http.get(`${server.base}${url('big', '&format=tar')}`, { agent: false, headers: { Authorization: `Bearer ${server.token}` } }, (answer) => resolve(answer.pause())).on('error', reject);
 	})));
-	assert.equal(said(await put(server, 'x', archive({ name: 'f', body: 'x' }))), '200');
+	assert.equal(outcome(await put(server, 'x', archive({ name: 'f', body: 'x' }))), '200');
 	const answer = await get(server, 'many');
 	const before = rssAnon(server.pid);
 	assert.equal(answer.status, 200);

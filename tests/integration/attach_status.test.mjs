@@ -9,7 +9,7 @@ const attached = (server, id, count = 1) => until(`${count} attached to ${id}`,
 	async () => (await server.api.get(id)).clients === count);
 const sized = (server, id, rows) => until(`${rows} rows of ${id}`, async () => (await server.api.get(id)).rows === rows);
 const lastRow = async (screen) => (await screen.text()).split('\n')[ROWS - 1];
-const says = (screen, pattern) => until(`${pattern} in the last row`, async () => pattern.test(await lastRow(screen)));
+const lastRowShows = (screen, pattern) => until(`${pattern} in the last row`, async () => pattern.test(await lastRow(screen)));
 
 async function attach(server, screen, id, ...options) {
 	await screen.line(`clear; ringside attach --prefix C-b ${options.join(' ')} ${id}; echo status=$?`);
@@ -21,17 +21,17 @@ scenario('a status line: input arrives exactly once, across switches, another se
 	await withScreen(server, { cols: COLS, rows: ROWS }, async (screen) => {
 		await attach(server, screen, 'anna', '--status');
 		await sized(server, 'anna', ROWS - 1);
-		await says(screen, /^ anna .*\d\d:\d\d ?$/);
+		await lastRowShows(screen, /^ anna .*\d\d:\d\d ?$/);
 		await screen.line('printf "\\e[1;31mr""ed\\e[m \u6f22x\\n"; cat -v');
 		await screen.shows(/^red \u6f22x$/m);
 		assert.match(await screen.text('-e'), /\x1b\[1m\x1b\[38;5;1mred|\x1b\[1;31mred|\x1b\[1m\x1b\[31mred/);
-		await says(screen, /^ anna \| cat/);
+		await lastRowShows(screen, /^ anna \| cat/);
 		await screen.type('one\rtwo\r\x02tthree\r');
 		await sized(server, 'anna', ROWS);
 		await screen.shows(/^three$/m);
 		await screen.type('\x02tfour\r');
 		await sized(server, 'anna', ROWS - 1);
-		await says(screen, /^ anna /);
+		await lastRowShows(screen, /^ anna /);
 		await screen.type('', 'C-d');
 		await screen.line('seq 30; echo e""nd');
 		await screen.shows(/^end$/m);
@@ -42,13 +42,13 @@ scenario('a status line: input arrives exactly once, across switches, another se
 		// Output printed while the screen was drawn is in the terminal's scrollback.
 		await screen.shows(/^1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n/m, '-S', '-');
 		await screen.type('', 'C-b', 't');
-		await says(screen, /^ anna /);
+		await lastRowShows(screen, /^ anna /);
 		await screen.type('', 'C-b', 'n');
 		await attached(server, 'berta');
 		await sized(server, 'berta', ROWS - 1);
-		await says(screen, /^ berta /);
+		await lastRowShows(screen, /^ berta /);
 		await server.kill('SIGKILL');
-		await says(screen, /the server is away; .*C-\\/);
+		await lastRowShows(screen, /the server is away; .*C-\\/);
 		await server.start();
 		await attached(server, 'berta');
 		await until('the server again', async () => !/away/.test(await lastRow(screen)));
@@ -61,7 +61,7 @@ scenario('a status line: input arrives exactly once, across switches, another se
 		await screen.type('', 'C-b', '?');
 		await screen.shows(/t {6}switch the status line/);
 		await screen.type(' ');
-		await says(screen, /^ berta /);
+		await lastRowShows(screen, /^ berta /);
 		await screen.type('', 'C-\\');
 		await screen.shows(/\[berta: detached\]\nstatus=0/);
 		assert.equal(await screen.flags('alternate_on', 'mouse_any_flag'), '0 0');
@@ -76,7 +76,7 @@ scenario('a status line: modes, a flood, a drain, and read-only clients', async 
 	await server.session({ id: 'berta' });
 	await withScreen(server, { cols: COLS, rows: ROWS }, async (screen) => {
 		await attach(server, screen, 'anna', '--status');
-		await says(screen, /^ anna /);
+		await lastRowShows(screen, /^ anna /);
 		await screen.line(`printf '\\e[?1000h\\e[?1006h\\e[?1h\\e[?2004h\\e[?25l\\e]2;evil\\e\\\\'; yes`);
 		await until('the modes', async () => await screen.flags('mouse_standard_flag', 'mouse_sgr_flag', 'keypad_cursor_flag', 'cursor_flag') === '1 1 1 0');
 		await screen.type('', 'C-c');
@@ -86,12 +86,12 @@ scenario('a status line: modes, a flood, a drain, and read-only clients', async 
 		await screen.type('', 'C-\\');
 		await screen.shows(/\[anna: detached\]/);
 		await attach(server, screen, 'berta', '--status', '--read-only');
-		await says(screen, /^ berta /);
+		await lastRowShows(screen, /^ berta /);
 		const { rows } = await server.api.get('berta');
 		assert.notEqual(rows, ROWS - 1, 'a viewer sends no size');
 		await screen.line('nothing');
 		await server.api.call('POST', '/api/drain');
-		await says(screen, /^ berta \| the server is being drained/);
+		await lastRowShows(screen, /^ berta \| the server is being drained/);
 		assert.doesNotMatch(await server.api.text('berta', 0), /nothing/);
 		await screen.type('', 'C-\\');
 		await screen.shows(/\[berta: detached\]/);

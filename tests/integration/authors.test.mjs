@@ -45,8 +45,8 @@ scenario('no client can pass for another', async (server) => {
 	// author matches the server's names, label the client's own.
 	assert.deepEqual((await blocks(api, 2, '?author=owner')).map((b) => b.command), ['true', 'true']);
 	assert.deepEqual((await blocks(api, 3, '?label=owner')).map((b) => b.author), [author, author, author]);
-	const told = await cli(server, ['blocks', '--json', '--author', author, 's']);
-	assert.equal(JSON.parse(told.stdout).blocks.length, 3);
+	const listed = await cli(server, ['blocks', '--json', '--author', author, 's']);
+	assert.equal(JSON.parse(listed.stdout).blocks.length, 3);
 	assert.match((await cli(server, ['blocks', 's'])).stdout, new RegExp(`^\\S+ +0 +${author.slice(0, 12)} +"owner" echo asked$`, 'm'));
 
 	// The log has neither the command nor its environment.

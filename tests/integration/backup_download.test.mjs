@@ -44,7 +44,7 @@ const answer = (response, status, body = '', headers = {}) => {
 };
 const nothingLeft = (server) => assert.deepEqual(readdirSync(path.dirname(archiveOf(server))).filter((name) => name !== 'a.sqsh'), []);
 
-stored('ranges of a large archive are there as a whole, in any order', undefined, async (server, store) => {
+stored('the ranges of a large archive are complete, in any order', undefined, async (server, store) => {
 	const bytes = kept(store, (times(2, 9) << 20) + 12345), archivePath = archiveOf(server);
 	const { status, json, text } = await download(server, { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 100_000).reverse() });
 	assert.deepEqual([status, json.sizeBytes], [200, bytes.length], text);
@@ -93,7 +93,7 @@ const failures = {
 	'one that hangs up': [(request) => { request.socket.destroy(); return true; }, /could not be downloaded/, 3],
 };
 for (const [name, [misbehave, why, count]] of Object.entries(failures))
-	stored(`${name}: what was there is there still`, misbehave, async (server, store) => {
+	stored(`${name}: the old archive is unchanged`, misbehave, async (server, store) => {
 		const archivePath = archiveOf(server);
 		mkdirSync(path.dirname(archivePath));
 		writeFileSync(archivePath, 'as it was');
@@ -125,7 +125,7 @@ stored('it takes no longer than it may, and a stream tells how far it is', (requ
 	await until('the cancellation in the log', () => /downloaded.*error="The transfer was cancelled"/.test(server.stderr));
 });
 
-stored('nothing else is asked for, or written', undefined, async (server, store) => {
+stored('other requests are refused, and nothing else is written', undefined, async (server, store) => {
 	const archivePath = archiveOf(server), expectedSize = 1000, part = cut(store, 1000, 1000)[0];
 	kept(store, 1000);
 	const wrong = [
@@ -160,7 +160,7 @@ stored('nothing else is asked for, or written', undefined, async (server, store)
 	}
 });
 
-stored('a whole archive is sent to one address', undefined, async (server, store) => {
+stored('a whole archive is downloaded from one address', undefined, async (server, store) => {
 	const bytes = randomBytes(500_000), archivePath = archiveOf(server), url = address(store);
 	const send = (body) => server.api.raw('POST', '/api/backup/upload', { archivePath, url, ...body });
 	assert.match((await send()).json.message, /archive does not exist/);

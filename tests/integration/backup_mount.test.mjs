@@ -38,7 +38,7 @@ function mounting(name, body) {
 	});
 }
 
-mounting('a restoration is a mount, that is written to, and that another discards', async (server, dir, archivePath) => {
+mounting('a restored mount can be written to, and another restoration discards it', async (server, dir, archivePath) => {
 	writeFileSync(path.join(dir, 'file'), 'changed');
 	for (const round of [1, 2, 3]) {
 		const { status, json, text } = await restore(server, dir, archivePath);
@@ -59,7 +59,7 @@ mounting('a restoration is a mount, that is written to, and that another discard
 	assert.match(execFileSync('unsquashfs', ['-lc', second], { encoding: 'utf8' }), /new/);
 });
 
-mounting('it outlives the server, killed or ended, and a program of it that has died', async (server, dir, archivePath) => {
+mounting('a mount survives the server, and its own dead process is replaced', async (server, dir, archivePath) => {
 	assert.equal((await restore(server, dir, archivePath)).json.mounted, true);
 	writeFileSync(path.join(dir, 'mine'), 'mine');
 	for (const signal of ['SIGKILL', 'SIGTERM']) {
@@ -100,7 +100,7 @@ mounting('failures leave no mount, and the directory unchanged', async (server, 
 	assert.equal(readFileSync(path.join(dir, 'file'), 'utf8'), 'changed');
 });
 
-mounting('without FUSE, or unless it is asked for, it is extracted', async (server, dir, archivePath) => {
+mounting('without FUSE, or without the option, the archive is extracted', async (server, dir, archivePath) => {
 	const { status, json } = await restore(server, dir, archivePath, null);
 	assert.deepEqual([status, json.mounted, mounts(server.cwd)], [200, false, []]);
 	// The workspace holds the archives: a mount would hide them.
@@ -109,7 +109,7 @@ mounting('without FUSE, or unless it is asked for, it is extracted', async (serv
 	assert.ok(existsSync(archivePath));
 });
 
-mounting('the server is killed at any moment of it: there is a mount, the old one or the new one', async (server, dir, archivePath) => {
+mounting('the server is killed at any moment of it: the old or the new mount is there', async (server, dir, archivePath) => {
 	assert.equal((await restore(server, dir, archivePath)).json.mounted, true);
 	for (let i = 0; i < 10; i++) {
 		const pending = restore(server, dir, archivePath).catch((error) => error);

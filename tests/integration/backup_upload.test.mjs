@@ -51,7 +51,7 @@ const after = async (request, reply) => {
 	return reply();
 };
 
-stored('parts of a large archive arrive as they are, in any order', undefined, async (server, store) => {
+stored('the parts of a large archive arrive unchanged, in any order', undefined, async (server, store) => {
 	const { bytes, archivePath } = archived(server, (9 << 20) + 12345), parts = cut(store, bytes.length, 100_000);
 	const { status, json, text } = await upload(server, { archivePath, parts: [...parts].reverse() });
 	assert.equal(status, 200, text);
@@ -150,7 +150,7 @@ stored('a client that disconnects cancels its upload and frees its slot', (reque
 	await until('four cancellations in the log', () => server.stderr.split('The transfer was cancelled').length === 5);
 });
 
-stored('as a stream: how far it is, and the end', async (request, count) => {
+stored('as a stream: progress, and the end', async (request, count) => {
 	if (!/partNumber=2&/.test(request.url)) return false;
 	await new Promise((resolve) => { release = resolve; });
 	return count < 0;
@@ -165,7 +165,7 @@ stored('as a stream: how far it is, and the end', async (request, count) => {
 });
 let release;
 
-stored('nothing else is asked for', undefined, async (server, store) => {
+stored('other requests are refused', undefined, async (server, store) => {
 	const { bytes, archivePath } = archived(server, 1000), part = cut(store, bytes.length, 1000)[0];
 	const wrong = [
 		[{ parts: [part] }, 'archivePath'], [{ archivePath: '/etc/passwd', parts: [part] }, 'archivePath'],
@@ -213,7 +213,7 @@ scenario('nothing is sent to a store whose certificate is not trusted', {}, asyn
 	await store.close();
 });
 
-stored('the server ends while one is under way', (request) => { request.pause(); return true; }, async (server, store) => {
+stored('the server ends during an upload', (request) => { request.pause(); return true; }, async (server, store) => {
 	const { bytes, archivePath } = archived(server, 20_000_000);
 	const pending = upload(server, { archivePath, parts: cut(store, bytes.length, bytes.length) }).catch((error) => error);
 	await until('the request', () => store.requests.length === 1);

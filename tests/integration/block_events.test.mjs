@@ -18,7 +18,7 @@ const blocks = async (server) => (await server.api.call('GET', `/api/session/${i
 const unplaced = (list) => list.map(({ line, endLine, ...block }) => block);
 const types = 'types=block';
 const follow = (server, query = `${types}&from=0`, of = id) => new EventStream(server, `/api/session/${of}/stream?${query}`);
-const told = ({ events }) => events.filter((e) => e.type === 'block');
+const blockEvents = ({ events }) => events.filter((e) => e.type === 'block');
 const shown = (events) => events.map(({ event, block }) => `${event} ${block.command ?? block.start} ${block.exitCode}`);
 const file = (server, name) => path.join(server.cwd, name);
 
@@ -50,8 +50,8 @@ function check(events) {
 }
 
 /** Wait until the last event is the end of a matching block. */
-const untilEnd = (stream, fits) => until(() => `that end in ${shown(told(stream)).join('\n')}`,
-	() => told(stream).find(({ event, block }) => event === 'ended' && fits(block)));
+const untilEnd = (stream, fits) => until(() => `that end in ${shown(blockEvents(stream)).join('\n')}`,
+	() => blockEvents(stream).find(({ event, block }) => event === 'ended' && fits(block)));
 
 shared('people and programs: one start, one end, in order, and the same when replayed', { timeout: 120_000 }, async (server) => {
 	await server.session({ id });
@@ -65,7 +65,7 @@ shared('people and programs: one start, one end, in order, and the same when rep
 	await server.api.input(id, '\r\r: last; false | (exit 77)\r');
 	const end = await untilEnd(live, ({ command }) => command?.startsWith(': last'));
 	assert.deepEqual([end.block.exitCode, end.block.pipeStatus, end.block.cwdAfter], [77, [1, 77], server.cwd]);
-	const all = told(live);
+	const all = blockEvents(live);
 	assert.equal(check(all), undefined);
 	assert.deepEqual(all.filter(({ event }) => event === 'ended').map(({ block }) => block), unplaced(await blocks(server)));
 	assert.deepEqual(all.filter(({ event, block }) => event === 'ended' && block.by === 'exec').map(({ block }) => block.exitCode), counted);
@@ -76,9 +76,9 @@ shared('people and programs: one start, one end, in order, and the same when rep
 		const socket = await new ControlClient(server).connect();
 		const asked = socket.ask('GET', `/api/session/${id}/stream?${types}&from=${from}`);
 		const over = () => socket.of(asked).filter((frame) => frame.type === 'stream' && frame.data).map((frame) => JSON.parse(frame.data)).filter((e) => e.type === 'block');
-		await until(() => `the same events: ${shown(told(stream)).join('\n')}`, () => told(stream).length >= wanted.length && over().length >= wanted.length);
+		await until(() => `the same events: ${shown(blockEvents(stream)).join('\n')}`, () => blockEvents(stream).length >= wanted.length && over().length >= wanted.length);
 		const plain = (list) => list.map(({ event, block }) => ({ event, block }));
-		assert.deepEqual(plain(told(stream)), plain(wanted));
+		assert.deepEqual(plain(blockEvents(stream)), plain(wanted));
 		assert.deepEqual(plain(over()), plain(wanted));
 		stream.terminate();
 		socket.terminate();
@@ -102,9 +102,9 @@ shared('a new session: input before its first prompt', { timeout: 120_000 }, asy
 			await server.api.input(id, `${line}\r`);
 			if (round % 2) await pause(round * 10);
 		}
-		await until(() => `four ends in ${shown(told(stream)).join('\n')}`, () => told(stream).filter(({ event, block }) => event === 'ended' && block.command !== null).length >= 1
-			&& told(stream).filter(({ event }) => event === 'ended').length >= 4);
-		check(told(stream));
+		await until(() => `four ends in ${shown(blockEvents(stream)).join('\n')}`, () => blockEvents(stream).filter(({ event, block }) => event === 'ended' && block.command !== null).length >= 1
+			&& blockEvents(stream).filter(({ event }) => event === 'ended').length >= 4);
+		check(blockEvents(stream));
 		const list = (await blocks(server)).slice(-4);
 		assert.deepEqual(list.map(({ exitCode, state }) => [state, exitCode]), [['done', round], ['done', 0], ['done', 9], ['done', 0]], JSON.stringify(list, null, 1));
 		await until('the last values of the block', async () => (await blocks(server)).at(-1).cwdAfter);
@@ -171,7 +171,7 @@ shared('running commands have no status and no end; Ctrl-C, signals, Ctrl-Z, emp
 	}
 	await run('true', 0);
 	assert.equal((await blocks(server)).length, count + 1);
-	assert.equal(check(told(stream)), undefined);
+	assert.equal(check(blockEvents(stream)), undefined);
 });
 
 shared('several lines, and several commands in one paste', { timeout: 60_000 }, async (server) => {
@@ -180,9 +180,9 @@ shared('several lines, and several commands in one paste', { timeout: 60_000 }, 
 	await server.api.input(id, 'for i in 1 2; do\r  echo $i\rdone | (cat; exit 5)\r');
 	assert.deepEqual((await untilEnd(stream, ({ command }) => command?.startsWith('for i'))).block.exitCode, 5);
 	await server.api.call('POST', `/api/session/${id}/keys`, { paste: '(exit 3)\nsleep 0.2\n(exit 4)', submit: true });
-	await until(() => `the end of the pasted commands: ${shown(told(stream)).join('\n')}`, () => told(stream).at(-1)?.event === 'ended' && told(stream).at(-1).block.exitCode === 4);
-	assert.equal(check(told(stream)), undefined);
-	for (const { event, block } of told(stream)) if (event === 'ended' && block.exitCode === null) assert.equal(block.outputExact, false);
+	await until(() => `the end of the pasted commands: ${shown(blockEvents(stream)).join('\n')}`, () => blockEvents(stream).at(-1)?.event === 'ended' && blockEvents(stream).at(-1).block.exitCode === 4);
+	assert.equal(check(blockEvents(stream)), undefined);
+	for (const { event, block } of blockEvents(stream)) if (event === 'ended' && block.exitCode === null) assert.equal(block.outputExact, false);
 });
 
 // Each command with its status.
@@ -209,7 +209,7 @@ shared('the shell ends with exit, exec or a signal; then a new one comes, it exe
 			const next = await exec(server, '(exit 6)', {}, of);
 			assert.equal((await untilEnd(stream, ({ execId }) => execId === next.id)).block.exitCode, 6);
 		}
-		assert.equal(check(told(stream)), undefined, of);
+		assert.equal(check(blockEvents(stream)), undefined, of);
 		stream.terminate();
 	}));
 });
@@ -226,9 +226,9 @@ shared('missing marks: unknown values are null', { timeout: 60_000 }, async (ser
 	await server.api.input(id, 'PS1="% " PS2= PS0=\r');
 	const e = await exec(server, '(exit 2)');
 	await untilEnd(stream, ({ execId }) => execId === e.id);
-	const lost = told(stream).find(({ event, block }) => event === 'ended' && block.command?.startsWith('PS1')).block;
+	const lost = blockEvents(stream).find(({ event, block }) => event === 'ended' && block.command?.startsWith('PS1')).block;
 	assert.deepEqual([lost.state, lost.exitCode, lost.endedAt, lost.outputExact], ['done', null, null, false]);
-	assert.equal(check(told(stream)), undefined);
+	assert.equal(check(blockEvents(stream)), undefined);
 });
 
 shared('commands that run while there is no server', { timeout: 60_000 }, async (server) => {
@@ -244,12 +244,12 @@ shared('commands that run while there is no server', { timeout: 60_000 }, async 
 	const stream = follow(server);
 	await untilEnd(stream, ({ exitCode }) => exitCode === 4);
 	assert.ok(existsSync(file(server, 'go')));
-	assert.equal(check(told(stream)), undefined);
+	assert.equal(check(blockEvents(stream)), undefined);
 	const list = (await blocks(server)).slice(-2);
 	assert.deepEqual(list.map(({ exitCode }) => exitCode), [3, 4]);
 	for (const block of list) assert.ok(Date.parse(block.endedAt) <= back, `${JSON.stringify(block)} ended before ${new Date(back).toISOString()}`);
 	await server.restart();
 	const again = follow(server);
 	await untilEnd(again, ({ exitCode }) => exitCode === 4);
-	assert.deepEqual(shown(told(again)), shown(told(stream)));
+	assert.deepEqual(shown(blockEvents(again)), shown(blockEvents(stream)));
 });

@@ -6,7 +6,7 @@ import { until } from './lib/until.mjs';
 
 const id = 's';
 const list = (server) => blocksOf(server, id);
-const told = (client) => client.messages.filter(({ type }) => type === 'block');
+const blockMessages = (client) => client.messages.filter(({ type }) => type === 'block');
 
 /** Marks in a snapshot, by offset. */
 const marksIn = (bytes) => new Map([...bytes.toString('latin1').matchAll(/\x1b\]7007;m([BD])([01])(\d+),(\d+)\x07/g)]
@@ -21,8 +21,8 @@ scenario('block messages and marks for terminal sockets that request them', { ti
 	await client.connect();
 	await silent.connect();
 	const block = await type(server, "printf '\\e]7007;mD0%s,1\\a' 77; (exit 3)");
-	await until('both messages', () => told(client).length >= 2);
-	const [started, ended] = told(client);
+	await until('both messages', () => blockMessages(client).length >= 2);
+	const [started, ended] = blockMessages(client);
 	assert.deepEqual([started.event, started.block.id, started.block.state, started.block.endMark], ['started', block.id, 'running', null]);
 	assert.deepEqual([ended.event, ended.block.id, ended.block.exitCode], ['ended', block.id, 3]);
 	assert.equal(started.block.inputMark, block.inputMark);
@@ -53,7 +53,7 @@ scenario('block messages and marks for terminal sockets that request them', { ti
 	await check();
 	await client.close();
 	await silent.close();
-	assert.deepEqual(told(silent), []);
+	assert.deepEqual(blockMessages(silent), []);
 	assert.equal(marksIn(silent.snapshots[0].data).size, 0);
 	await server.kill('SIGKILL');
 	await server.start();
@@ -64,7 +64,7 @@ scenario('block messages and marks for terminal sockets that request them', { ti
 	assert.ok((await check()).slice(0, first.length).every(([line]) => line === null));
 });
 
-scenario('a client that misses block messages is told so', { timeout: 60_000 }, async (server) => {
+scenario('a client that misses block messages gets a message that says so', { timeout: 60_000 }, async (server) => {
 	await server.session({ id });
 	const client = server.client({ sessionId: id, blocks: 1 });
 	await client.connect();
@@ -72,8 +72,8 @@ scenario('a client that misses block messages is told so', { timeout: 60_000 }, 
 	const lines = Array.from({ length: 40 }, (_, at) => `(exit ${at})\r`).join('');
 	client.socket.send(Buffer.from(lines));
 	await server.kill('SIGCONT');
-	await until('the last', () => told(client).some(({ block }) => block?.exitCode === 39));
-	const missed = told(client).some(({ event }) => event === 'missed');
-	const ends = new Set(told(client).filter(({ event }) => event === 'ended').map(({ block }) => block.exitCode));
+	await until('the last', () => blockMessages(client).some(({ block }) => block?.exitCode === 39));
+	const missed = blockMessages(client).some(({ event }) => event === 'missed');
+	const ends = new Set(blockMessages(client).filter(({ event }) => event === 'ended').map(({ block }) => block.exitCode));
 	assert.ok(missed || ends.size === 40, `${ends.size} of 40, and no message says so`);
 });

@@ -106,8 +106,8 @@ scenario('blocks outlive the server, also those that end without it', async (ser
 		const list = await blocks(server);
 		return list.at(-1).state === 'done' && list.at(-1).cwdAfter && list;
 	});
-	const known = before.findIndex((block) => block.state === 'running');
-	assert.deepEqual(after.slice(0, known), before.slice(0, known));
+	const runningAt = before.findIndex((block) => block.state === 'running');
+	assert.deepEqual(after.slice(0, runningAt), before.slice(0, runningAt));
 	const last = after.at(-1);
 	assert.deepEqual([last.id, last.command, last.exitCode, last.startedAt, after.length],
 		[before.at(-1).id, before.at(-1).command, 0, before.at(-1).startedAt, before.length]);
@@ -122,10 +122,10 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	const { events } = stream;
 	const seen = (what, found) => stream.until(what, found);
 	await seen('the beginning', (e) => e.type === 'begin' && e.offset === offset);
-	await seen('its state', (e) => e.type === 'state' && e.state.status === 'prompt');
+	await seen('the state', (e) => e.type === 'state' && e.state.status === 'prompt');
 	await api.input(id, "echo hello; printf '\\e]2;a title\\a\\a\\e]9;look\\a'; mkdir d; cd d\r");
 	const started = await seen('a block', (e) => e.type === 'block' && e.event === 'started');
-	await seen('its end', (e) => e.type === 'block' && e.event === 'ended' && e.block.exitCode === 0);
+	await seen('the end', (e) => e.type === 'block' && e.event === 'ended' && e.block.exitCode === 0);
 	await seen('a title', (e) => e.type === 'title' && e.title === 'a title');
 	await seen('a bell', (e) => e.type === 'bell');
 	await seen('a notification', (e) => e.type === 'notification' && e.text === 'look');
@@ -133,7 +133,7 @@ scenario('events: in order, with offsets, resumable', async (server) => {
 	await api.call('POST', `/api/session/${id}/resize`, { cols: 91, rows: 31 });
 	await seen('a size', (e) => e.type === 'resize' && e.cols === 91);
 	await api.input(id, 'read -s secret\r');
-	await seen('a wish', (e) => e.type === 'state' && e.state.input === 'password');
+	await seen('a password prompt', (e) => e.type === 'state' && e.state.input === 'password');
 	await api.input(id, 'x\r');
 	const text = (list) => list.filter((e) => e.type === 'output').map((e) => e.data).join('');
 	await until('the output', () => text(events).includes('hello\r\n'));

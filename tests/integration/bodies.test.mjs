@@ -142,7 +142,7 @@ paused('a paused handler receives no more, and other requests are served', async
 	}
 	const { taken, pieces: count } = await seen(server);
 	assert.ok(taken <= 65_536 && count === 1, `${taken} bytes in ${count} pieces`);
-	await stays('as it was', async () => (await seen(server)).taken === taken);
+	await stays('the same amount', async () => (await seen(server)).taken === taken);
 	pipe.socket.destroy();
 });
 
@@ -154,7 +154,7 @@ bodies('100 Continue is sent when the handler starts to receive', async (server)
 	assert.equal(answer.json.bytes, 5);
 });
 
-bodies('what has been answered is not read to its end', async (server) => {
+bodies('the rest of an answered request is not read', async (server) => {
 	const { broken } = await seen(server);
 	for (const head of [{ 'Content-Length': 1 << 30 }, { 'Transfer-Encoding': 'chunked' }]) {
 		const before = (await seen(server)).taken;
@@ -191,7 +191,7 @@ bodies('limits of a route', async (server) => {
 	await settled(server);
 });
 
-impatient('clients that go, break or crawl', async (server) => {
+impatient('clients that disconnect, break off or stall', async (server) => {
 	const known = ask(server, 'PUT', '/test/take', { headers: { 'Content-Length': 100_000 } });
 	const chunked = ask(server, 'PUT', '/test/take', { headers: { 'Transfer-Encoding': 'chunked' } });
 	const ends = async (why, act, options = {}) => {
@@ -248,7 +248,7 @@ bodies('downloads that fail, and clients that disconnect', async (server) => {
 	await settled(server);
 });
 
-bodies('twenty at once, all the ways', async (server) => {
+bodies('twenty at once, over every transport', async (server) => {
 	await Promise.all(Array.from({ length: 20 }, async (_, at) => {
 		const body = randomBytes(times(70_000, 200_000) + at);
 		const { json } = await put(server, `/test/take${at % 3 ? '?pause=1' : ''}`, [body.subarray(0, at), body.subarray(at)].filter((piece) => piece.length), { length: at % 2 ? body.length : undefined });

@@ -98,10 +98,10 @@ scenario('stalled TLS handshakes count as silent', { args: [...secure, '--header
 
 scenario('slow bodies hold no memory budget, and are closed', { args: ['--header-timeout', '2'] }, async (server) => {
 	const head = (length, token) => `POST /api/${token ? 'session/create' : 'auth/login'} HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${length}\r\n\r\n`;
-	const strangers = await crowd(server, 60, `${head(1 << 20)}xxxxxxxxxx`);
+	const unauthenticated = await crowd(server, 60, `${head(1 << 20)}xxxxxxxxxx`);
 	const small = await crowd(server, 60, `${head(1000)}x`);
 	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 60_000);
-	const known = await crowd(server, 10, `${head(1 << 20, server.token)}x`);
+	const authenticated = await crowd(server, 10, `${head(1 << 20, server.token)}x`);
 	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 60_000 + 10 * (1 << 20));
 	const all = [...strangers, ...small, ...known];
 	const drip = setInterval(() => all.forEach(({ socket, closed }) => !closed && socket.write('x')), 100);
@@ -124,7 +124,7 @@ scenario('slow bodies hold no memory budget, and are closed', { args: ['--header
 
 scenario('all bodies share one budget', async (server) => {
 	const head = (token) => `POST /api/session/create HTTP/1.1\r\nHost: ${server.host}\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}Content-Length: ${1 << 20}\r\n\r\n`;
-	const known = await crowd(server, 64, `${head(server.token)}x`);
+	const authenticated = await crowd(server, 64, `${head(server.token)}x`);
 	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 64 << 20);
 	const refused = new RawClient(server).send(head(server.token) + 'x'.repeat(1 << 20));
 	assert.equal(await refused.status(), 429);
@@ -135,7 +135,7 @@ scenario('all bodies share one budget', async (server) => {
 	const asking = new RawClient(server).send(head(server.token).replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n'));
 	assert.equal(await asking.status(), 429);
 	assert.equal(await metric(server, 'bodies_refused_total'), 2);
-	known.forEach(({ socket }) => socket.destroy());
+	authenticated.forEach(({ socket }) => socket.destroy());
 	await until('free memory for bodies', async () => await metric(server, 'body_bytes') === 0);
 	const good = new RawClient(server).send(head(server.token) + JSON.stringify({ id: 'x' }).padEnd(1 << 20));
 	assert.equal(await good.status(), 200);
@@ -240,19 +240,19 @@ scenario('security headers of the page', { args: ['--trust-proxy', '127.0.0.1', 
 		assert.match(headers['permissions-policy'], new RegExp(`(^| )${name}=\\(\\)`));
 	const [script] = /assets\/index-\S+\.js/.exec((await get('/')).text);
 	for (const where of ['/', `/${script}`, '/healthz', '/api/session/list', '/nowhere']) {
-		const { headers: told } = await get(where);
-		assert.equal(told['x-content-type-options'], 'nosniff', where);
-		assert.equal(told['referrer-policy'], 'no-referrer', where);
-		assert.equal(told['cross-origin-opener-policy'], 'same-origin', where);
-		assert.equal(told['cross-origin-resource-policy'], 'same-origin', where);
-		assert.equal(told['strict-transport-security'], undefined, where);
+		const { headers: hsts } = await get(where);
+		assert.equal(hsts['x-content-type-options'], 'nosniff', where);
+		assert.equal(hsts['referrer-policy'], 'no-referrer', where);
+		assert.equal(hsts['cross-origin-opener-policy'], 'same-origin', where);
+		assert.equal(hsts['cross-origin-resource-policy'], 'same-origin', where);
+		assert.equal(hsts['strict-transport-security'], undefined, where);
 	}
 	assert.equal((await get('/healthz', { Origin: 'https://app.example' })).headers['cross-origin-resource-policy'], 'cross-origin');
 	// Over TLS that a proxy ends, and only for names that are not loopback.
-	for (const [told, host, proto] of [['max-age=31536000', 'shell.example', 'https'], [undefined, 'shell.example', 'http'], [undefined, undefined, 'https, http'],
+	for (const [hsts, host, proto] of [['max-age=31536000', 'shell.example', 'https'], [undefined, 'shell.example', 'http'], [undefined, undefined, 'https, http'],
 		[undefined, `localhost:${server.port}`, 'https'], [undefined, 'www.localhost', 'https'], [undefined, 'unknown.example', 'https']]) {
 		for (const where of ['/', '/api/session/list'])
-			assert.equal((await get(where, { ...(host ? { Host: host } : {}), 'X-Forwarded-Proto': proto })).headers['strict-transport-security'], told, `${where} of ${host} by ${proto}`);
+			assert.equal((await get(where, { ...(host ? { Host: host } : {}), 'X-Forwarded-Proto': proto })).headers['strict-transport-security'], hsts, `${where} of ${host} by ${proto}`);
 	}
 	await server.kill('SIGTERM');
 	await server.start({ args: ['--allow-host', 'shell.example'] });

@@ -415,7 +415,7 @@ scenario('each terminal is separate and ends with its socket; deletion; many at 
 		pty.ws.send(Buffer.from('seq 1 2500000; echo th""e end; touch over\n'));
 		await until('the output', () => pty.text.includes('\n100\r\n'));
 		pty.ws.pause();
-		await stays('that it is held back', () => !existsSync(path.join(box.dir, 'over')), 1500);
+		await stays('the blocked command', () => !existsSync(path.join(box.dir, 'over')), 1500);
 		pty.ws.resume();
 		await until('the end', () => pty.text.includes('the end'));
 		const numbers = pty.text.slice(0, pty.text.indexOf('the end')).trim().split('\r\n').slice(-2_500_000);

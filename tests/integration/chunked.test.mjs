@@ -168,8 +168,8 @@ scenario('chunked bodies are limited, each and together', { args: ['--header-tim
 	assert.equal((await pipe.take(1))[0].json.data.name, 'large');
 	const larger = new Pipe(server).send(chunkedHead(server, 'POST', '/api/session/s/rename') + chunksOf(`${large} `, 60_000));
 	assert.equal((await larger.take(1))[0].json.code, 'REQUEST_TOO_LARGE');
-	const stranger = new Pipe(server).send(chunkedHead(server, 'POST', '/api/auth/login', { token: null }) + chunksOf('x'.repeat(17 << 10), 1000));
-	assert.equal((await stranger.take(1))[0].status, 413);
+	const unauthenticated = new Pipe(server).send(chunkedHead(server, 'POST', '/api/auth/login', { token: null }) + chunksOf('x'.repeat(17 << 10), 1000));
+	assert.equal((await unauthenticated.take(1))[0].status, 413);
 	await nothingHeld(server);
 	// Together: each sends half of its limit and waits.
 	const many = Array.from({ length: 140 }, () => new Pipe(server).send(`${chunkedHead(server, 'POST', '/api/session/s/rename')}80000\r\n${'x'.repeat(0x7fff0)}`));

@@ -91,7 +91,7 @@ exit $status;
 
 const exec = async (server, session, command, fields = {}) => (await server.api.call('POST', `/api/session/${session}/exec`, { command, queue: true, ...fields })).data;
 const blocks = async (server, session) => (await server.api.call('GET', `/api/session/${session}/blocks?limit=1000`)).blocks;
-const known = async (server, session, { id }) => (await server.api.call('GET', `/api/session/${session}/exec/${id}`)).data;
+const recordOf = async (server, session, { id }) => (await server.api.call('GET', `/api/session/${session}/exec/${id}`)).data;
 const forger = (shell, claims, more = '') => `SHELL_PID=${pidOf[shell]} perl forge.pl ${claims} ${more || '0.5 7'}`;
 const exit = (status) => `sh -c 'exit ${status}'`;
 
@@ -142,7 +142,7 @@ shared('the same with pipes, streams, MCP and the command line', (server) => inE
 	assert.equal(executed.success, false);
 	const { text } = await server.api.raw('POST', '/api/execute/stream', { command: forger(shell, 'mr'), sessionId: shell });
 	noticed(JSON.parse(text.trim().split('\n').filter((line) => line.startsWith('data: ')).at(-1).slice(6)), '/api/execute/stream');
-	noticed(await known(server, shell, { id: execId }), 'asked for later');
+	noticed(await recordOf(server, shell, { id: execId }), 'asked for later');
 	const honest = await execute('true');
 	assert.deepEqual([honest.success, 'suspect' in honest], [true, false]);
 	const client = new Client({ name: 'sdk', version: '1' });
@@ -186,11 +186,11 @@ shared('the next server, after kill -9, trusts claims no more', { timeout: 60_00
 	const begin = (command) => inEach(async (shell) => {
 		const asked = await exec(server, shell, command(shell), { yieldMs: 0 });
 		let now; // on a busy machine it may end before it is read
-		await until(() => `beginning of ${JSON.stringify(now)}`, async () => (now = await known(server, shell, asked)).state !== 'queued');
+		await until(() => `beginning of ${JSON.stringify(now)}`, async () => (now = await recordOf(server, shell, asked)).state !== 'queued');
 		return { shell, asked };
 	});
 	const end = ({ shell, asked }) => until('the end of the command', async () => {
-		const e = await known(server, shell, asked);
+		const e = await recordOf(server, shell, asked);
 		return e.state === 'done' && e;
 	});
 	const again = async () => {
@@ -204,7 +204,7 @@ shared('the next server, after kill -9, trusts claims no more', { timeout: 60_00
 		for (const each of begun) noticed(await end(each), `${each.shell}: ${claims}`);
 		await again();
 		await Promise.all(begun.map(async ({ shell, asked }) => {
-			noticed(await known(server, shell, asked), `${shell}: ${claims}, from the log`);
+			noticed(await recordOf(server, shell, asked), `${shell}: ${claims}, from the log`);
 			const honest = await exec(server, shell, exit(4));
 			assert.deepEqual([honest.exitCode, honest.suspect, honest.outputExact], [4, false, true], shell);
 		}));

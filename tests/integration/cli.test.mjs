@@ -182,8 +182,8 @@ shared('exec --json, --detach, --key, --queue', async (server) => {
 	await server.session({ id: 'box' });
 	const result = await cli(server, ['exec', '--json', 'box', 'echo hi; (exit 3)']);
 	assert.equal(result.code, 3);
-	const told = JSON.parse(result.stdout);
-	assert.deepEqual([told.exitCode, told.output, told.state], [3, 'hi\n', 'done']);
+	const parsed = JSON.parse(result.stdout);
+	assert.deepEqual([parsed.exitCode, parsed.output, parsed.state], [3, 'hi\n', 'done']);
 	const gate = path.join(server.root, 'gate');
 	execFileSync('mkfifo', [gate]);
 	const keyed = ['--key', 'k1', 'box', `read -r <${gate}; echo done`];
@@ -255,8 +255,8 @@ shared('run', async (server) => {
 	assert.equal((await cli(server, ['run', '-t', '0.3', 'sleep 100'])).code, TIME_OVER);
 	assert.equal(await good(server, ['run', '--terminals', '[ -t 1 ] && echo terminal']), 'terminal\n');
 	assert.equal(await good(server, ['run', 'echo', '--json']), '--json\n', 'options after the command belong to it');
-	const told = JSON.parse((await cli(server, ['run', '--json', 'echo hi; exit 2'])).stdout);
-	assert.deepEqual([told.stdout, told.exitCode], ['hi\n', 2]);
+	const parsed = JSON.parse((await cli(server, ['run', '--json', 'echo hi; exit 2'])).stdout);
+	assert.deepEqual([parsed.stdout, parsed.exitCode], ['hi\n', 2]);
 	const marker = path.join(server.root, 'running');
 	const interrupted = await cli(server, ['run', `echo $$ > ${marker}; exec sleep 1000`], {
 		started: (child) => {
@@ -280,9 +280,9 @@ shared('screen and log', async (server) => {
 	const long = await good(server, ['screen', '--scrollback', 'all', 'shown']);
 	assert.match(long, /\n50\n51\n/);
 	assert.equal(long.split('\n').filter((line) => line === '100').length, 1);
-	const told = await json(server, ['screen', '--scrollback', '20', 'shown']);
-	assert.equal(told.rows, 24);
-	assert.equal(told.above.length, 20);
+	const parsed = await json(server, ['screen', '--scrollback', '20', 'shown']);
+	assert.equal(parsed.rows, 24);
+	assert.equal(parsed.above.length, 20);
 	const { offset } = await server.api.get('shown');
 	const log = await cli(server, ['log', 'shown']);
 	const exact = await server.api.raw('GET', '/api/session/shown/output?from=0');
@@ -299,8 +299,8 @@ shared('share', async (server) => {
 	const url = new URL(address);
 	assert.equal(url.origin, server.base);
 	const token = url.hash.replace('#link=', '');
-	const who = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${token}` } });
-	assert.equal(who.json.role, 'driver');
+	const identity = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${token}` } });
+	assert.equal(identity.json.role, 'driver');
 	assert.match(await good(server, ['share', '--base', 'https://x.example/', 'box']), /^https:\/\/x\.example\/#link=/);
 	const links = await json(server, ['share', '--list', 'box']);
 	const ada = links.find(({ name }) => name === 'Ada');
@@ -363,8 +363,8 @@ shared('send', async (server) => {
 	await until('cat', async () => (await server.api.call('GET', '/api/session/box/state')).state.foreground?.name === 'cat');
 	await good(server, ['send', '-i', 'box'], { input: 'piped\n' });
 	await server.outputMatches('box', /piped\r\npiped/);
-	const told = await json(server, ['send', 'box', 'C-c']);
-	assert.ok('queued' in told && told.state);
+	const parsed = await json(server, ['send', 'box', 'C-c']);
+	assert.ok('queued' in parsed && parsed.state);
 	await server.rests('box');
 	const wrong = await cli(server, ['send', 'box', 'NoKey']);
 	assert.equal(wrong.code, FAILED);
@@ -430,6 +430,6 @@ shared('completion by bash', async (server) => {
 	const { stdout, stderr } = spawnSync('bash', ['--norc', '--noprofile', '-c', `source ${script}\n${asked}`], {
 		env: { ...environment(server), PATH: `${binaries}:${process.env.PATH}` }, encoding: 'utf8',
 	});
-	const told = stdout.split('---\n').slice(0, -1).map((text) => text.trim().split('\n').filter(Boolean).sort());
-	assert.deepEqual(told, lines.map(([, want]) => want), stderr);
+	const parsed = stdout.split('---\n').slice(0, -1).map((text) => text.trim().split('\n').filter(Boolean).sort());
+	assert.deepEqual(parsed, lines.map(([, want]) => want), stderr);
 });

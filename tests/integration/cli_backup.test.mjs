@@ -29,8 +29,8 @@ scenario('create and restore', {}, async (server) => {
 	const chosen = (await good(['create', at('project ü')])).trimEnd();
 	assert.ok(statSync(chosen).size > 0, chosen);
 	execFileSync('rm', ['-f', chosen]);
-	const told = JSON.parse(await good(['create', '--json', 'project ü', 'third']));
-	assert.deepEqual([told.sizeBytes, told.archivePath], [statSync(at('.ringside-backups/third')).size, at('.ringside-backups/third')]);
+	const parsed = JSON.parse(await good(['create', '--json', 'project ü', 'third']));
+	assert.deepEqual([parsed.sizeBytes, parsed.archivePath], [statSync(at('.ringside-backups/third')).size, at('.ringside-backups/third')]);
 
 	writeFileSync(at('project ü/file'), 'changed');
 	assert.equal(await good(['restore', '--extract', 'first.sqsh', 'project ü']), '');

@@ -91,14 +91,14 @@ scenario('a server reads its options there; the command line overrides them', { 
 scenario('a server that another command starts listens where the file says, if the default port is in use', { start: false, mayHaveDied: true }, async (server) => {
 	const { file } = config(server, '[serve]', `listen = unix:${path.join(server.root, 'said.sock')}`);
 	const env = { RINGSIDE_CONFIG: file, RINGSIDE_SOCKET: '', XDG_RUNTIME_DIR: server.root, RINGSIDE_TEST_ROOT: server.root };
-	const taken = net.createServer();
-	await new Promise((resolve) => taken.once('error', resolve).listen(7070, '127.0.0.1', resolve)); // or another process has it
+	const listener = net.createServer();
+	await new Promise((resolve) => listener.once('error', resolve).listen(7070, '127.0.0.1', resolve)); // or another process has it
 	try {
 		assert.deepEqual(await cli(server, ['new', 's'], { env }).then(({ code, stderr }) => [code, stderr]), [0, '']);
 		assert.ok(existsSync(path.join(server.root, 'said.sock')));
 		assert.doesNotMatch(readFileSync(path.join(server.root, 'ringside', 'server.log'), 'utf8'), /^Ringside is at http/m);
 	} finally {
-		taken.close();
+		listener.close();
 		await cli(server, ['stop', '--kill'], { env });
 	}
 });

@@ -111,9 +111,9 @@ scenario('cp: both ways', async (server) => {
 	await good(server, ['cp', '--parents', 's:b', 'no-dir/sub/x']);
 	assert.ok(readFileSync(there('no-dir/sub/x')).equals(readFileSync(here('no-dir/sub/x'))));
 
-	const told = JSON.parse(await good(server, ['cp', '--json', 'a', 's:told']));
-	assert.deepEqual([told.size, told.created], [some.length, true]);
-	assert.deepEqual(JSON.parse(await good(server, ['cp', '--json', 's:told', 'told'])), { path: 'told', size: some.length });
+	const parsed = JSON.parse(await good(server, ['cp', '--json', 'a', 's:parsed']));
+	assert.deepEqual([parsed.size, parsed.created], [some.length, true]);
+	assert.deepEqual(JSON.parse(await good(server, ['cp', '--json', 's:parsed', 'parsed'])), { path: 'parsed', size: some.length });
 	assert.deepEqual([...litter(server.cwd), ...litter(here())], []);
 });
 
@@ -138,8 +138,8 @@ scenario('cp: replaced files, and targets that cannot be replaced', async (serve
 	await good(server, ['cp', 's:new', 'pipe']);
 	assert.equal(String(await read), 'new');
 
-	const told = await bad(server, FAILED, /FILE_NOT_FOUND/, ['cp', 's:no', 'script']);
-	assert.equal(told.stdout, '');
+	const parsed = await bad(server, FAILED, /FILE_NOT_FOUND/, ['cp', 's:no', 'script']);
+	assert.equal(parsed.stdout, '');
 	assert.equal(readFileSync(here('script'), 'utf8'), 'new', 'an error does not replace the file');
 	await bad(server, FAILED, /directory/, ['cp', '.', 's:x']);
 	await bad(server, FAILED, /directory/, ['cp', 's:.', 'x']);

@@ -84,8 +84,8 @@ scenario('a command that does not read blocks its writer, and Ctrl-C ends it', a
 	for (const way of ways) {
 		const fed = new Fed(server, [...way, 'echo here; sleep 1000']);
 		await until('the command', async () => (fed.child.stdin.write('x'), fed.stdout.includes('here')));
-		const taken = await fed.flood(64 * MiB);
-		assert.ok(taken < 32 * MiB, `${taken} bytes were accepted`);
+		const accepted = await fed.flood(64 * MiB);
+		assert.ok(accepted < 32 * MiB, `${accepted} bytes were accepted`);
 		fed.child.kill('SIGINT');
 		assert.equal((await fed.ended).code, 130, fed.stderr);
 		assert.equal(await server.run('s', 'echo alive'), 'alive\n');

@@ -48,17 +48,17 @@ scenario('notify and open: an event, and a message to all clients', async (serve
 	await good('notify', '--title', 'Bau', '-s', 'box', 'ferti\u{1f44d}g');
 	await good('open', 'https://example.com/x?a=1#b');
 	await server.api.input('box', 'printf "\\033]777;notify;Prog;said\\007"\r');
-	const told = await until('all four messages', () => {
+	const messages = await until('all four messages', () => {
 		const found = client.messages.filter(({ type }) => type === 'notification');
 		return found.length >= 4 && found;
 	});
-	assert.deepEqual(told.map(({ title, text }) => [title, text]), [
+	assert.deepEqual(messages.map(({ title, text }) => [title, text]), [
 		[null, 'tests are green'], ['Bau', 'ferti\u{1f44d}g'], [null, 'https://example.com/x?a=1#b'], ['Prog', 'said']]);
 	const seen = await until(() => `the events ${JSON.stringify([events.status, events.events])}`, () => {
 		const found = events.events.filter(({ type }) => type === 'notification');
 		return found.length >= 4 && found;
 	});
-	assert.deepEqual(seen.map(({ title, text }) => [title, text]), told.map(({ title, text }) => [title, text]));
+	assert.deepEqual(seen.map(({ title, text }) => [title, text]), messages.map(({ title, text }) => [title, text]));
 	events.terminate();
 	// A later client does not get earlier messages.
 	const late = await server.client({ sessionId: 'box' }).connect();
@@ -85,8 +85,8 @@ scenario('url and token', async (server) => {
 	assert.equal(token.stdout, `${server.token}\n`);
 	assert.equal((await cli(server, ['url'])).stdout, `${server.base}/\n`);
 	const whole = new URL((await cli(server, ['url', '--token'])).stdout.trim());
-	const who = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${whole.hash.replace('#token=', '')}` } });
-	assert.equal(who.json.role, 'owner');
+	const identity = await request(server.base, { path: '/api/auth/whoami', headers: { Authorization: `Bearer ${whole.hash.replace('#token=', '')}` } });
+	assert.equal(identity.json.role, 'owner');
 	await server.kill('SIGTERM');
 	writeFileSync(path.join(server.root, 'elsewhere'), 'of-the-owner-elsewhere\n', { mode: 0o600 });
 	await server.start({ args: ['--token-file', path.join(server.root, 'elsewhere')] });

@@ -49,8 +49,8 @@ scenario('exec -it: typing, the size, its status, the restored terminal', async 
 		}
 		await screen.line(`clear; stty -a > ${modes}.2; echo compared`);
 		await screen.shows(/^compared/m);
-		const told = (n) => readFileSync(`${modes}.${n}`, 'utf8').replace(/rows \d+; columns \d+;/, '');
-		assert.equal(told(2), told(1));
+		const modesOf = (n) => readFileSync(`${modes}.${n}`, 'utf8').replace(/rows \d+; columns \d+;/, '');
+		assert.equal(modesOf(2), modesOf(1));
 		// Without a terminal, or without a session.
 		for (const args of [['-it', 'box', 'true'], ['-ti', '--pipes', 'box', 'true'], ['-it', 'none', 'true'], ['-it', '-d', 'box', 'true']])
 			assert.equal((await cli(server, ['exec', ...args])).code, 125, args.join(' '));
@@ -126,8 +126,8 @@ scenario('run -it: a session of its own that leaves nothing', async (server) => 
 		await none();
 		await screen.line(`clear; stty -a > ${modes}.2; echo compared`);
 		await screen.shows(/^compared/m);
-		const told = (n) => readFileSync(`${modes}.${n}`, 'utf8').replace(/rows \d+; columns \d+;/, '');
-		assert.equal(told(2), told(1));
+		const modesOf = (n) => readFileSync(`${modes}.${n}`, 'utf8').replace(/rows \d+; columns \d+;/, '');
+		assert.equal(modesOf(2), modesOf(1));
 		// Closing the terminal ends it.
 		await screen.line('clear; ringside run -it sleep 1000');
 		await inFront('sleep');

@@ -45,8 +45,8 @@ shared('exec: a busy session, a prompt for input, and Ctrl-\\\\', async (server)
 	const busy = await cli(server, ['exec', 'box', 'true']);
 	assert.equal(busy.code, 125);
 	assert.match(busy.stderr, new RegExp(`RESOURCE_BUSY.*\\n.*what runs there is ${id}: sleep 1000; echo one\\n.*--queue`));
-	const told = await cli(server, ['exec', '--json', 'box', 'true']);
-	assert.equal(JSON.parse(told.stderr).context.exec.id, id, 'with --json the error has the running command');
+	const refused = await cli(server, ['exec', '--json', 'box', 'true']);
+	assert.equal(JSON.parse(refused.stderr).context.exec.id, id, 'with --json the error has the running command');
 	await server.api.call('POST', `/api/session/box/exec/${id}/cancel`, {});
 	await until('the end of the command', async () => (await server.api.call('GET', `/api/session/box/exec/${id}`)).data.state === 'done');
 	await server.rests('box');

@@ -29,11 +29,11 @@ const servers = (server) => processesNaming(server.root)
 	.filter((pid) => /^(\S*\/)?ringside\0serve\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
 
 scenario('ringside alone, help, version, and options before the command', bare, (server) => alone(server, async (run) => {
-	const said = await run([]);
-	assert.equal(said.code, 0);
-	assert.match(said.stdout, /^Ringside \d/);
-	assert.ok(said.stdout.split('\n').length < 20, 'it is short');
-	for (const name of said.stdout.matchAll(/^ {2}ringside (\w+)/gm))
+	const usage = await run([]);
+	assert.equal(usage.code, 0);
+	assert.match(usage.stdout, /^Ringside \d/);
+	assert.ok(usage.stdout.split('\n').length < 20, 'it is short');
+	for (const name of usage.stdout.matchAll(/^ {2}ringside (\w+)/gm))
 		assert.equal((await run(['help', name[1]])).code, 0, name[1]);
 	assert.equal(servers(server).length, 0, 'none of these starts a server');
 

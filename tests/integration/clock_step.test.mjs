@@ -27,7 +27,7 @@ for (const [name, seconds] of [['an hour forward', 3600], ['five seconds back', 
 			await server.start();
 			await server.session({ id: 's' });
 			const exec = async (fields) => (await server.api.call('POST', '/api/session/s/exec', { queue: true, ...fields })).data;
-			const known = async ({ id }) => (await server.api.call('GET', `/api/session/s/exec/${id}?waitMs=20000`)).data;
+			const final = async ({ id }) => (await server.api.call('GET', `/api/session/s/exec/${id}?waitMs=20000`)).data;
 			const slow = await exec({ command: 'sleep 2', timeoutMs: 60_000, yieldMs: 100 });
 			const { processId } = await server.api.call('POST', '/api/process/start', { command: 'sleep 2; exit 3', timeoutMs: 60_000 });
 			set(seconds);
@@ -35,7 +35,7 @@ for (const [name, seconds] of [['an hour forward', 3600], ['five seconds back', 
 			await server.start();
 			const { timestamp } = await server.api.call('GET', '/api/session/s/exec');
 			assert.ok(Math.abs(Date.parse(timestamp) - Date.now() - seconds * 1000) < 2000, `it is ${timestamp}`);
-			assert.deepEqual(await known(slow).then(({ exitCode, timedOut }) => [exitCode, timedOut]), [0, false]);
+			assert.deepEqual(await final(slow).then(({ exitCode, timedOut }) => [exitCode, timedOut]), [0, false]);
 			const ended = await until('the end of the process', async () => {
 				const { process: p } = await server.api.call('GET', `/api/process/${processId}`);
 				return p.exitCode === undefined || p.exitCode === null ? undefined : p;
@@ -45,7 +45,7 @@ for (const [name, seconds] of [['an hour forward', 3600], ['five seconds back', 
 			const began = performance.now();
 			const hanging = await exec({ command: 'sleep 50', timeoutMs: 1500, yieldMs: 0 });
 			set(0);
-			const { timedOut } = await known(hanging);
+			const { timedOut } = await final(hanging);
 			const took = performance.now() - began;
 			assert.ok(timedOut && took >= 1400 && took < 15_000, `${timedOut} ${took}`);
 		} finally {

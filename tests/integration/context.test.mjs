@@ -42,9 +42,9 @@ async function run(interpreter, id, code, { language, timeoutMs } = {}) {
 		onStderr: ({ text }) => { got.stderr += text; },
 		/* The raw result; the client makes an object of it over HTTP, but not over RPC. */
 		onResult(result) {
-			const told = JSON.parse(JSON.stringify(result));
-			delete told.metadata;
-			got.results.push(told);
+			const cloned = JSON.parse(JSON.stringify(result));
+			delete cloned.metadata;
+			got.results.push(cloned);
 		},
 		onError: (error) => { got.error = error; },
 	}, timeoutMs);
@@ -104,7 +104,7 @@ clients('Python: state, results, errors', async (interpreter, server) => {
 	assert.deepEqual((await interpreter.listCodeContexts()).map((each) => each.id), [id]);
 });
 
-clients('Python: what is written, by children as well, and what is shown', async (interpreter) => {
+clients('Python: output, also of children, and displayed objects', async (interpreter) => {
 	const { id } = await interpreter.createCodeContext();
 	assert.deepEqual(await run(interpreter, id, 'import os, sys\nprint("é\\u2028")\nos.system("echo hi; echo err >&2")\nos.write(1, b"raw")\n1'),
 		{ ...quiet, stdout: 'é\u2028\nhi\nraw', stderr: 'err\n', results: [{ text: '1' }] });
@@ -159,7 +159,7 @@ def show(): raise RuntimeError('there is no screen')
 
 const png = (number) => ({ png: Buffer.from(`\x89png${String.fromCharCode(number)}`, 'latin1').toString('base64') });
 
-clients('Python: figures, tables, and what else has formats of its own', async (interpreter, server) => {
+clients('Python: figures, tables, and other objects with formats', async (interpreter, server) => {
 	const { id } = await interpreter.createCodeContext({ envVars: { PYTHONPATH: fakeModules(server) } });
 	assert.deepEqual(await run(interpreter, id, 'import matplotlib.pyplot as plt\nplt.backend'), shows({ text: "'Agg'" }));
 	assert.deepEqual(await run(interpreter, id, 'f = plt.figure(); g = plt.figure()\ndisplay("first")\n"last"'),
@@ -185,7 +185,7 @@ const ipython = spawnSync('python3', ['-c', 'import IPython'], { encoding: 'utf8
 
 const withIPython = (name, body) => shared(name, { skip: ipython ? false : 'no IPython' }, body);
 
-withIPython('with IPython: its commands, its magics, and frames as without', async (server) => {
+withIPython('with IPython: its commands, its magics, and the same frames', async (server) => {
 	const id = await create(server);
 	const does = async (code) => merged(await execute(server, id, code)).map(({ metadata, execution_count, timestamp, ...rest }) => rest);
 	const complete = { type: 'execution_complete' };
@@ -212,7 +212,7 @@ withIPython('with IPython: its commands, its magics, and frames as without', asy
 	assert.ok(!existsSync(join(server.home, '.ipython')), 'nothing is written into the home');
 });
 
-withIPython('with IPython: what its modules show, and formatters that are told to it', async (server) => {
+withIPython('with IPython: its display functions, and custom formatters', async (server) => {
 	const id = await create(server);
 	const results = async (code) => (await execute(server, id, code)).filter(({ type }) => type === 'result')
 		.map(({ type, metadata, timestamp, ...rest }) => rest);
@@ -399,8 +399,8 @@ shared('an interrupt ends JavaScript in any state, and the context keeps its var
 		await execute(server, id, after);
 	}
 	assert.equal((await execute(server, id, 'await sleep(1); store.run(kept, () => store.getStore())')).find(({ type }) => type === 'result')?.text, '42');
-	const said = (await execute(server, id, 'console.log("it says")')).filter(({ type }) => type === 'stdout').map(({ text }) => text).join('');
-	assert.match(said, /it says\n$/);
+	const logged = (await execute(server, id, 'console.log("it says")')).filter(({ type }) => type === 'stdout').map(({ text }) => text).join('');
+	assert.match(logged, /it says\n$/);
 });
 
 shared('JavaScript that changes its own process does not affect the executor', async (server) => {
@@ -634,10 +634,10 @@ shared('output between two pieces of code comes with the next one', async (serve
 	const other = await create(server);
 	await execute(server, other, 'import os, time\nwhile not os.path.exists("done"): time.sleep(0.01)', { timeout_ms: 20_000 });
 	const events = await execute(server, id, '1');
-	const said = textOf(events, 'stderr').length;
+	const logged = textOf(events, 'stderr').length;
 	const missing = events.filter(({ type }) => type === 'truncated').reduce((sum, { bytes }) => sum + bytes, 0);
-	assert.equal(said + missing, 160_000);
-	assert.equal(said, 65_536);
+	assert.equal(logged + missing, 160_000);
+	assert.equal(logged, 65_536);
 });
 
 shared('many contexts at once, each with children, are gone when they are deleted', async (server) => {

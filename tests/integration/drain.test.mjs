@@ -57,9 +57,9 @@ scenario('nothing new starts, and everything else goes on', async (server) => {
 	await refused(server, 'POST', '/api/contexts', { language: 'python' });
 	const sandbox = await server.api.raw('POST', '/v1/sandbox/box/exec', { argv: ['true'] });
 	assert.equal(sandbox.status, 502);
-	const stranger = server.client({ sessionId: 'new' });
-	await stranger.connect().catch(() => {});
-	await until('the refusal', () => stranger.messages.some(({ type, code }) => type === 'error' && code === 'SERVER_DRAINING'), LONG);
+	const fresh = server.client({ sessionId: 'new' });
+	await fresh.connect().catch(() => {});
+	await until('the refusal', () => fresh.messages.some(({ type, code }) => type === 'error' && code === 'SERVER_DRAINING'), LONG);
 	assert.equal((await server.api.list()).data.join(), 's');
 
 	assert.equal(await server.run('s', 'echo still here'), 'still here\n');

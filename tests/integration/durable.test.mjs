@@ -67,8 +67,8 @@ shared('the holder is stopped: the command runs, but its end is unknown', { time
 	await stopped(holder);
 	const e = await post(server, 'echo ran >>ran', { yieldMs: 0, cwd: server.cwd });
 	await until('the effect of the command', () => lines(server, 'ran').length === 1);
-	const told = await ended(server, e);
-	assert.equal(told.endedBy, 'unknown', JSON.stringify(told));
+	const finished = await ended(server, e);
+	assert.equal(finished.endedBy, 'unknown', JSON.stringify(finished));
 	process.kill(holder, 'SIGCONT');
 	assert.equal((await post(server, 'echo next >>ran')).endedBy, 'command');
 	assert.deepEqual(lines(server, 'ran'), ['ran', 'next']);
@@ -83,8 +83,8 @@ shared('a stopped shell: a cancelled command never runs, and the next one runs o
 		process.kill(shell, 'SIGSTOP');
 		await stopped(shell);
 		const first = await post(server, 'echo first >>ran', { yieldMs: 0 });
-		const told = await ended(server, first);
-		assert.equal(told.endedBy, 'unknown', JSON.stringify(told));
+		const finished = await ended(server, first);
+		assert.equal(finished.endedBy, 'unknown', JSON.stringify(finished));
 		if (killed) await server.restart();
 		assert.equal((await find(server, first)).endedBy, 'unknown');
 		const second = await post(server, 'echo second >>ran', { yieldMs: 0 });
@@ -146,7 +146,7 @@ shared('queued and typed commands are known after kill -9, and a key runs nothin
 });
 
 /** Records of commands, once there is space again, before and after kill -9. */
-async function known(server, execs) {
+async function recordsOf(server, execs) {
 	const log = () => {
 		const root = path.join(server.dir, 'sessions');
 		return readdirSync(root).map((name) => path.join(root, name, 'execs')).filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8')).join('');
@@ -178,7 +178,7 @@ scenario('records that could not be written without file descriptors are written
 	}
 	limit(4096);
 	agent.destroy();
-	await known(server, execs);
+	await recordsOf(server, execs);
 });
 
 const disk = mounted('tmpfs', 'size=512k,mode=0700');
@@ -195,7 +195,7 @@ scenario('records that could not be written to a full disk are written later', {
 	for (let at = 0; at < 5; at += 1)
 		execs.push(await post(server, `: ${long}; echo ran >>'${server.cwd}/ran'; (exit 3)`, { key: `k${at}`, cwd: server.cwd }));
 	rmSync(filler);
-	await known(server, execs);
+	await recordsOf(server, execs);
 });
 
 shared('kill -9 between typing and start', { timeout: 120_000 }, async (server) => {

@@ -436,8 +436,8 @@ shared('in a fork of the shell: its directory, environment, functions and aliase
 	await exec(server, `mkdir "a b"; cd "a b"; export GREETING=$'it\\'s\\nme' ONLY=session; unexported=1; unset LANG
 		greet() { echo "hello $1"; }; alias gr='greet alias'; shopt -s expand_aliases`);
 	const here = path.join(server.cwd, 'a b');
-	const told = await fork('pwd; echo "$GREETING|$ONLY|${unexported-none}|${LANG-none}|${__rs_n-none}"; greet you; gr; cd /; ONLY=changed; exit 3');
-	assert.deepEqual([told.stdout, told.stderr, told.exitCode], [`${here}\nit's\nme|session|none|none|none\nhello you\nhello alias\n`, '', 3]);
+	const forked = await fork('pwd; echo "$GREETING|$ONLY|${unexported-none}|${LANG-none}|${__rs_n-none}"; greet you; gr; cd /; ONLY=changed; exit 3');
+	assert.deepEqual([forked.stdout, forked.stderr, forked.exitCode], [`${here}\nit's\nme|session|none|none|none\nhello you\nhello alias\n`, '', 3]);
 	const other = await fork('pwd; echo $ONLY; ps -o args= $$', { cwd: '/', env: { ONLY: 'request' } });
 	assert.match(other.stdout, /^\/\nrequest\n/);
 	assert.doesNotMatch(other.stdout, /GREETING|session/, 'exported values are not arguments of a process');
@@ -455,7 +455,7 @@ shared('in a fork of the shell: its directory, environment, functions and aliase
 shared('in a fork of a busy shell with many variables: those exported at its last prompt', { timeout: 60_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
-	const told = async (command, about) => {
+	const forked = async (command, about) => {
 		await exec(server, command);
 		const running = await exec(server, 'read x', { yieldMs: 0 });
 		await until('the start of the command', async () => (await find(server, running.id)).state === 'running');
@@ -468,14 +468,14 @@ shared('in a fork of a busy shell with many variables: those exported at its las
 	await exec(server, 'for ((i = 0; i < 600; i++)); do printf -v "many$i" %s "$i"; done');
 	// The number of variables is checked from time to time.
 	await until('the detection of many variables', async () => (await exec(server, 'echo "$__rs_ev"')).output === '1\n');
-	assert.equal(await told(`export GONE=1 GIVEN=$'it\\'s\\nme'`), "it's\nme|1|none|home\n");
-	assert.equal(await told('unset GONE; GIVEN=again'), 'again|none|none|home\n');
-	assert.equal(await told("declare -x GONE='a  b'; GIVEN=three"), 'three|a  b|none|home\n');
-	assert.equal(await told('for f in compgen mapfile declare; do eval "$f() { echo mine; }"; done; GIVEN=four'), 'four|a  b|none|home\n');
-	assert.equal(await told('unset -f compgen mapfile declare; enable -n compgen; GIVEN=five'), 'five|a  b|none|home\n');
-	assert.equal(await told('enable compgen; enable -n mapfile; GIVEN=six'), 'six|a  b|none|home\n');
-	assert.equal(await told('enable mapfile; set -eu; GIVEN=seven'), 'seven|a  b|none|home\n');
-	assert.equal(await told('set +eu; unset GONE; export many7=8'), 'seven|none|8|home\n');
+	assert.equal(await forked(`export GONE=1 GIVEN=$'it\\'s\\nme'`), "it's\nme|1|none|home\n");
+	assert.equal(await forked('unset GONE; GIVEN=again'), 'again|none|none|home\n');
+	assert.equal(await forked("declare -x GONE='a  b'; GIVEN=three"), 'three|a  b|none|home\n');
+	assert.equal(await forked('for f in compgen mapfile declare; do eval "$f() { echo mine; }"; done; GIVEN=four'), 'four|a  b|none|home\n');
+	assert.equal(await forked('unset -f compgen mapfile declare; enable -n compgen; GIVEN=five'), 'five|a  b|none|home\n');
+	assert.equal(await forked('enable compgen; enable -n mapfile; GIVEN=six'), 'six|a  b|none|home\n');
+	assert.equal(await forked('enable mapfile; set -eu; GIVEN=seven'), 'seven|a  b|none|home\n');
+	assert.equal(await forked('set +eu; unset GONE; export many7=8'), 'seven|none|8|home\n');
 	assert.doesNotMatch((await rows(server)).join('\n'), /compgen -P|\/proc\//);
 });
 

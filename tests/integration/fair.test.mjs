@@ -271,27 +271,27 @@ scenario("MCP clients, requests and bodies: a link's new client evicts only its 
 		assert.equal(answer.status, 200, answer.text);
 		return answer.headers['mcp-session-id'];
 	};
-	const lives = async (token, id) => (await server.api.as(token).raw('POST', '/mcp', { jsonrpc: '2.0', id: 2, method: 'ping' },
+	const responds = async (token, id) => (await server.api.as(token).raw('POST', '/mcp', { jsonrpc: '2.0', id: 2, method: 'ping' },
 		{ headers: { 'Mcp-Session-Id': id, Accept: 'application/json, text/event-stream' } })).status === 200;
 	const owners = await begin(server.token);
 	const others = await begin(other.token);
 	const first = await begin(viewer.token);
 	const second = await begin(viewer.token);
-	assert.ok(await lives(viewer.token, first));
+	assert.ok(await responds(viewer.token, first));
 	for (let i = 0; i < 70; i += 1) await begin(viewer.token);
 	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
-	assert.ok(await lives(server.token, owners));
-	assert.ok(await lives(other.token, others));
+	assert.ok(await responds(server.token, owners));
+	assert.ok(await responds(other.token, others));
 	// Evicted clients may initialize again, and evict others.
-	assert.ok(await lives(viewer.token, first));
-	assert.ok(await lives(viewer.token, second));
+	assert.ok(await responds(viewer.token, first));
+	assert.ok(await responds(viewer.token, second));
 	assert.equal((await quota(server, 'mcp_sessions')).had, 65);
 	// Clients end on request, and with a revoked link.
 	await server.api.as(other.token).raw('DELETE', '/mcp', undefined, { headers: { 'Mcp-Session-Id': others } });
 	assert.equal((await quota(server, 'mcp_sessions')).had, 64);
 	await server.api.call('DELETE', `/api/session/s/links/${viewer.link.id}`);
 	assert.equal((await quota(server, 'mcp_sessions')).had, 0);
-	assert.ok(await lives(server.token, owners));
+	assert.ok(await responds(server.token, owners));
 
 	// Requests under way, and bodies.
 	{

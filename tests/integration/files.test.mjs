@@ -52,14 +52,14 @@ async function fails(promise, code, status) {
 }
 
 /** Call the API directly; returns the response with its status. */
-const ask = (server, route, body, who) => (who === undefined ? server.api : server.api.as(who)).raw('POST', `/api/${route}`, { sessionId: 's', ...body });
-async function refused(server, route, body, status, code, who) {
-	const { json, status: got } = await ask(server, route, body, who);
+const ask = (server, route, body, bearer) => (bearer === undefined ? server.api : server.api.as(bearer)).raw('POST', `/api/${route}`, { sessionId: 's', ...body });
+async function refused(server, route, body, status, code, bearer) {
+	const { json, status: got } = await ask(server, route, body, bearer);
 	assert.equal(`${got} ${json.code}`, `${status} ${code}`, `${route} ${JSON.stringify(body).slice(0, 200)}: ${json.message}`);
 	return json;
 }
-async function good(server, route, body, who) {
-	const { json, status } = await ask(server, route, body, who);
+async function good(server, route, body, bearer) {
+	const { json, status } = await ask(server, route, body, bearer);
 	assert.equal(status, 200, `${route}: ${JSON.stringify(json).slice(0, 300)}`);
 	return json;
 }
@@ -110,7 +110,7 @@ clients('types are those of the container', async (files, at, server, all) => {
 	assert.equal((await files.readFile(at('elf'), 's')).isBinary, true);
 });
 
-clients('what cannot be read is said as the container says it', async (files, at, server, all) => {
+clients('errors of reading are those of the container', async (files, at, server, all) => {
 	mkdirSync(at('dir'));
 	symlinkSync('nowhere', at('dangling'));
 	execFileSync('mkfifo', [at('fifo')]);
@@ -163,7 +163,7 @@ clients('streams of files', async (files, at, server, all) => {
 	assert.equal((await read('large.txt')).at(-1).bytesRead, limit + 1);
 }, { timeout: 120_000 });
 
-clients('what writing keeps, makes and follows', async (files, at, server) => {
+clients('what writing preserves, creates and follows', async (files, at, server) => {
 	await files.writeFile(at('new', 'deep', 'er', 'a'), 'x', 's');
 	assert.equal(readFileSync(at('new/deep/er/a'), 'utf8'), 'x');
 	writeFileSync(at('kept'), 'old');
@@ -224,7 +224,7 @@ clients('removing, renaming, moving', async (files, at, server) => {
 	assert.deepEqual(readdirSync(at('tree')).sort(), ['dangling', 'two']);
 });
 
-clients('directories, and what is in them', async (files, at, server, all) => {
+clients('directories and their contents', async (files, at, server, all) => {
 	assert.equal((await files.mkdir(at('one'), 's')).recursive, false);
 	const twice = await fails(files.mkdir(at('one'), 's'), 'FILESYSTEM_ERROR', 500);
 	assert.deepEqual([twice.context.exitCode, twice.context.operation], [1, 'directory.create']);

@@ -12,7 +12,7 @@ import { until } from './lib/until.mjs';
 const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
 const get = (server, name, headers = {}, method = 'GET') => server.api.raw(method, url(name), undefined, { headers });
 const put = (server, name, body, headers = {}, query = '') => server.api.raw('PUT', url(name, query), Buffer.from(body), { headers: { 'Content-Type': 'application/octet-stream', ...headers } });
-const said = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
+const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 
 const ready = async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
@@ -53,7 +53,7 @@ scenario('a raw file, and ranges of it', async (server) => {
 		assert.deepEqual([range, (await get(server, 'a ü.bin', { Range: range })).status], [range, 200]);
 	for (const range of ['bytes=300000-', 'bytes=-0']) {
 		const none = await get(server, 'a ü.bin', { Range: range });
-		assert.deepEqual([said(none), none.headers['content-range']], ['416 RANGE_GONE', 'bytes */300000']);
+		assert.deepEqual([outcome(none), none.headers['content-range']], ['416 RANGE_GONE', 'bytes */300000']);
 	}
 	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': etag })).status, 206);
 	assert.equal((await get(server, 'a ü.bin', { Range: 'bytes=1-2', 'If-Range': modified })).status, 206);
@@ -62,7 +62,7 @@ scenario('a raw file, and ranges of it', async (server) => {
 		[{ 'If-Modified-Since': modified }, '304'], [{ 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '200'], [{ 'If-Modified-Since': 'some day' }, '200'],
 		[{ 'If-Match': etag }, '200'], [{ 'If-Match': '"x"' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': '' }, '412 PRECONDITION_FAILED'], [{ 'If-None-Match': '' }, '200'], [{ 'If-Match': `W/${etag}` }, '412 PRECONDITION_FAILED'],
 		[{ 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, '412 PRECONDITION_FAILED'], [{ 'If-Match': 'x'.repeat(300) }, '413 REQUEST_TOO_LARGE']])
-		assert.equal(said(await get(server, 'a ü.bin', headers)), expected, JSON.stringify(headers));
+		assert.equal(outcome(await get(server, 'a ü.bin', headers)), expected, JSON.stringify(headers));
 	writeFileSync(at('empty'), '');
 	assert.deepEqual([(await get(server, 'empty')).status, (await get(server, 'empty')).headers['content-length']], [200, '0']);
 	assert.equal((await get(server, at('empty'))).status, 200, 'an absolute path, with two slashes');
@@ -70,7 +70,7 @@ scenario('a raw file, and ranges of it', async (server) => {
 	mkdirSync(at('dir'));
 	execFileSync('mkfifo', [at('fifo')]);
 	for (const [name, expected] of [['none', '404 FILE_NOT_FOUND'], ['fifo', '404 FILE_NOT_FOUND'], ['dir', '400 IS_DIRECTORY'], ['', '400 IS_DIRECTORY'], ['/proc/self/mem', '500 FILESYSTEM_ERROR'], ['x'.repeat(255), '404 FILE_NOT_FOUND']])
-		assert.equal(said(await get(server, name)), expected, name);
+		assert.equal(outcome(await get(server, name)), expected, name);
 });
 
 scenario('a file is written as the body arrives', async (server) => {
@@ -80,19 +80,19 @@ scenario('a file is written as the body arrives', async (server) => {
 	assert.equal((await get(server, 'a')).headers.etag, first.headers.etag, 'the tag of the written file');
 	const second = await put(server, 'a', '');
 	assert.deepEqual([second.json.created, second.json.size, readFileSync(at('a')).length], [false, 0, 0]);
-	assert.equal(said(await put(server, 'x/y/z', 'deep')), '404 FILE_NOT_FOUND');
+	assert.equal(outcome(await put(server, 'x/y/z', 'deep')), '404 FILE_NOT_FOUND');
 	assert.equal((await put(server, 'x/y/z', 'deep', {}, '&parents=1')).status, 200);
 	assert.equal(readFileSync(at('x/y/z'), 'utf8'), 'deep');
 	mkdirSync(at('dir'));
-	assert.equal(said(await put(server, 'dir', 'x')), '400 IS_DIRECTORY');
-	assert.equal(said(await put(server, 'a', 'tail', { 'Content-Range': 'bytes 3-6/7' })), '400 VALIDATION_FAILED');
+	assert.equal(outcome(await put(server, 'dir', 'x')), '400 IS_DIRECTORY');
+	assert.equal(outcome(await put(server, 'a', 'tail', { 'Content-Range': 'bytes 3-6/7' })), '400 VALIDATION_FAILED');
 	assert.equal((await put(server, 'new', 'x', { 'If-Unmodified-Since': 'some day' })).status, 200);
 	// Two clients replace a file that they have read: one of them succeeds.
 	symlinkSync('a', at('to a'));
 	const { etag } = (await get(server, 'to a')).headers;
 	const both = await Promise.all(['1', '2'].map((text) => put(server, 'to a', text, { 'If-Match': etag })));
 	assert.deepEqual(both.map(({ status }) => status).sort(), [200, 412]);
-	assert.equal(said(await put(server, '/proc/self/mem', 'x')), '500 FILESYSTEM_ERROR');
+	assert.equal(outcome(await put(server, '/proc/self/mem', 'x')), '500 FILESYSTEM_ERROR');
 	// Chunked; the file is unchanged until the body is complete.
 	writeFileSync(at('chunks'), 'old');
 	const request = raw(server, 'chunks', { 'Transfer-Encoding': 'chunked' });
@@ -137,10 +137,10 @@ scenario('an interrupted body leaves the old file, and no temporary file', async
 scenario('no update is lost', { timeout: 90_000 }, async (server) => {
 	const at = await ready(server);
 	assert.equal((await put(server, 'n', '0', { 'If-None-Match': '*' })).status, 200);
-	assert.equal(said(await put(server, 'n', 'x', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
-	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '"other"' })), '412 PRECONDITION_FAILED');
-	assert.equal(said(await put(server, 'n', 'x', { 'If-Match': '' })), '412 PRECONDITION_FAILED', 'an empty list');
-	assert.equal(said(await put(server, 'none', 'x', { 'If-Match': '*' })), '412 PRECONDITION_FAILED');
+	assert.equal(outcome(await put(server, 'n', 'x', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
+	assert.equal(outcome(await put(server, 'n', 'x', { 'If-Match': '"other"' })), '412 PRECONDITION_FAILED');
+	assert.equal(outcome(await put(server, 'n', 'x', { 'If-Match': '' })), '412 PRECONDITION_FAILED', 'an empty list');
+	assert.equal(outcome(await put(server, 'none', 'x', { 'If-Match': '*' })), '412 PRECONDITION_FAILED');
 	assert.equal(existsSync(at('none')), false);
 	// Eight clients increment a counter in one file: each success adds one.
 	let won = 0;

@@ -16,7 +16,7 @@ async function numbers(server) {
 	return Object.fromEntries([...text.matchAll(/^ringside_(file_\w+) (\d+)$/gm)].map(([, name, value]) => [name, Number(value)]));
 }
 
-const said = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
+const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 const read = (api, sessionId, file) => api.raw('POST', '/api/read', { sessionId, path: file }, { timeout: 60_000 });
 
 scenario('a client of a disk that does not answer uses at most four threads, and gets an error', { skip, args: ['--drivers-may-all'] }, async (server, t) => {
@@ -34,22 +34,22 @@ scenario('a client of a disk that does not answer uses at most four threads, and
 		ask(driver, each);
 		await until('the stuck threads', async () => (await numbers(server)).file_threads_stuck === each);
 		await until('the warning in the log', () => /msg="a disk does not answer" threads=\d+ for=link:/.test(server.stderr));
-		assert.equal(said(await read(driver, 's', fine)), '429 FILES_STUCK');
-		assert.equal(said(await driver.raw('GET', '/api/file/fine?sessionId=s')), '429 FILES_STUCK');
+		assert.equal(outcome(await read(driver, 's', fine)), '429 FILES_STUCK');
+		assert.equal(outcome(await driver.raw('GET', '/api/file/fine?sessionId=s')), '429 FILES_STUCK');
 		// The owner and other sessions are not affected.
-		assert.equal(said(await read(server.api, 's', fine)), '200');
+		assert.equal(outcome(await read(server.api, 's', fine)), '200');
 		ask(server.api, each + 3);
 		const late = waiting.slice(-3);
-		assert.deepEqual((await Promise.all(late)).map(said), Array(3).fill('429 FILES_STUCK'), 'requests that waited for a thread get the error');
-		assert.equal(said(await read(server.api, 's', fine)), '429 FILES_STUCK');
-		assert.equal(said(await read(server.api, 't', fine)), '200');
+		assert.deepEqual((await Promise.all(late)).map(outcome), Array(3).fill('429 FILES_STUCK'), 'requests that waited for a thread get the error');
+		assert.equal(outcome(await read(server.api, 's', fine)), '429 FILES_STUCK');
+		assert.equal(outcome(await read(server.api, 't', fine)), '200');
 		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
 		const n = await numbers(server);
 		assert.deepEqual([n.file_threads_stuck, n.file_jobs_stuck_total, n.file_jobs_refused_total], [2 * each, 2 * each, 6]);
 		await letGo();
-		for (const answer of await Promise.all(waiting)) assert.match(said(answer), /^(500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND|429 FILES_STUCK)$/);
+		for (const answer of await Promise.all(waiting)) assert.match(outcome(answer), /^(500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND|429 FILES_STUCK)$/);
 		await until('the end of the stuck threads', async () => (await numbers(server)).file_threads_stuck === 0);
-		assert.equal(said(await read(driver, 's', fine)), '200');
+		assert.equal(outcome(await read(driver, 's', fine)), '200');
 	} finally {
 		await letGo();
 	}
@@ -67,11 +67,11 @@ scenario('as many sessions as threads have disks that do not answer, and the nex
 		const waiting = ids.flatMap((id) => Array.from({ length: each }, (_, i) => (i % 2 ? read(server.api, id, path.join(hung, 'x'))
 			: server.api.raw('PUT', `/api/file/${encodeURIComponent('/')}${hung.slice(1)}/y?sessionId=${id}`, Buffer.from('x'), { timeout: 60_000 }))));
 		await until('more stuck threads than usual threads', async () => (await numbers(server)).file_threads_stuck > 16, { timeout: 30_000 });
-		assert.equal(said(await read(server.api, 'free', fine)), '200');
+		assert.equal(outcome(await read(server.api, 'free', fine)), '200');
 		await letGo();
 		await Promise.all(waiting);
 		await until('the end of the spare threads', async () => (await numbers(server)).file_threads <= 16 + 1);
-		assert.equal(said(await read(server.api, 's0', fine)), '200');
+		assert.equal(outcome(await read(server.api, 's0', fine)), '200');
 	} finally {
 		await letGo();
 	}
@@ -90,13 +90,13 @@ scenario('watches of a disk that does not answer get an error, and others go on'
 		await until('the watch', () => stream.events.some(({ type }) => type === 'watching'));
 		// Also with as many requests as permitted.
 		waiting.push(ask('watch', 3), ask('watch', 4));
-		await until('the error of the last request', async () => said(await waiting[4]) === '500 WATCH_START_ERROR');
+		await until('the error of the last request', async () => outcome(await waiting[4]) === '500 WATCH_START_ERROR');
 		writeFileSync(path.join(fine, 'new'), '');
 		await until('an event', () => stream.events.some(({ eventType }) => eventType === 'create'));
-		assert.equal(said(await server.api.raw('POST', '/api/watch/check', { path: fine })), '200');
-		assert.deepEqual((await Promise.all(waiting)).map(said), Array(5).fill('500 WATCH_START_ERROR'));
+		assert.equal(outcome(await server.api.raw('POST', '/api/watch/check', { path: fine })), '200');
+		assert.deepEqual((await Promise.all(waiting)).map(outcome), Array(5).fill('500 WATCH_START_ERROR'));
 		await letGo();
-		assert.equal(said(await server.api.raw('POST', '/api/watch/check', { path: hung })), '200');
+		assert.equal(outcome(await server.api.raw('POST', '/api/watch/check', { path: hung })), '200');
 	} finally {
 		await letGo();
 	}
@@ -143,15 +143,15 @@ scenario('a working directory on a disk that does not answer delays only request
 	try {
 		const waiting = [...Array.from({ length: each }, () => post('/api/run', { command: 'pwd', cwd })), post('/api/session/s/exec', { command: 'pwd', cwd })];
 		await until('the stuck threads', async () => (await numbers(server)).file_threads_stuck === each + 1);
-		for (const [route, body] of named) assert.equal(said(await post(route, body)), '429 FILES_STUCK', route);
+		for (const [route, body] of named) assert.equal(outcome(await post(route, body)), '429 FILES_STUCK', route);
 		// Requests with another or no directory work.
 		assert.equal((await post('/api/run', { command: 'echo here' })).json.stdout, 'here\n');
-		assert.equal(said(await post('/api/session/s/exec', { command: 'true', cwd: server.cwd })), '200');
+		assert.equal(outcome(await post('/api/session/s/exec', { command: 'true', cwd: server.cwd })), '200');
 		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
 		await letGo();
-		for (const answer of await Promise.all(waiting)) assert.match(said(answer), /^(400 VALIDATION_FAILED|429 FILES_STUCK|200)$/);
+		for (const answer of await Promise.all(waiting)) assert.match(outcome(answer), /^(400 VALIDATION_FAILED|429 FILES_STUCK|200)$/);
 		await until('the end of the stuck threads', async () => (await numbers(server)).file_threads_stuck === 0);
-		assert.equal(said(await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: server.cwd })), '200');
+		assert.equal(outcome(await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: server.cwd })), '200');
 	} finally {
 		await letGo();
 	}

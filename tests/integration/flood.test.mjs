@@ -160,8 +160,8 @@ touch over
 	const reading = Array.from({ length: readers }, make);
 	const visitor = make();
 	const stalled = [make(), make()];
-	const everyone = [...reading, visitor, ...stalled];
-	for (const client of everyone) await client.connect();
+	const everyClient = [...reading, visitor, ...stalled];
+	for (const client of everyClient) await client.connect();
 	const { offset: beforeScript } = await api.get('s');
 	await api.input('s', '. ./flood.sh\r');
 	await server.outputMatches('s', /flood\.sh\r\n/, beforeScript);
@@ -189,14 +189,14 @@ touch over
 		const at = piece.indexOf('<begin>');
 		return at >= 0 && beforeScript + at + 7;
 	});
-	for (const client of everyone) {
+	for (const client of everyClient) {
 		client.begin = begin;
 		for (const [bytes, offset] of client.comparison.early) client.hashed(bytes, offset);
 		client.comparison.begin(begin, begin + total);
 	}
 
 	const begun = Date.now();
-	const check = () => everyone.forEach((client) => client.check());
+	const check = () => everyClient.forEach((client) => client.check());
 	let base;
 	let peak = 0;
 	for (let part = 1; part <= parts; part += 1) {

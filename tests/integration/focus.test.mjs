@@ -11,7 +11,7 @@ const OUT = '\x1b[O';
 
 /* Logs its input. On "+" and "-" it sets and resets the mode, on "=" it sets it again; "q" ends it. */
 const listener = String.raw`use strict; $| = 1; system("stty raw -echo"); print "<listening>";
-open my $out, ">", "heard"; $out->autoflush;
+open my $out, ">", "logged"; $out->autoflush;
 for (;;) {
 	sysread(STDIN, my $bytes, 65536) or last;
 	print "\e[?1004h<on>" if $bytes =~ /[+=]/;
@@ -25,14 +25,14 @@ async function listen(server) {
 	writeFileSync(path.join(server.cwd, 'listener.pl'), listener);
 	await server.api.input('s', 'perl listener.pl\r');
 	await server.outputMatches('s', /<listening>/);
-	const heard = () => (existsSync(path.join(server.cwd, 'heard')) ? readFileSync(path.join(server.cwd, 'heard'), 'latin1') : '');
+	const logged = () => (existsSync(path.join(server.cwd, 'logged')) ? readFileSync(path.join(server.cwd, 'logged'), 'latin1') : '');
 	return {
-		heard,
+		logged,
 		/** Exactly this has been typed, and nothing more comes. */
-		async hears(expected) {
-			await until(() => `${JSON.stringify(expected)}: the input is ${JSON.stringify(heard())}`, () => heard().length >= expected.length);
-			assert.equal(JSON.stringify(heard()), JSON.stringify(expected));
-			await stays('only that input', () => heard() === expected, 150);
+		async receives(expected) {
+			await until(() => `${JSON.stringify(expected)}: the input is ${JSON.stringify(logged())}`, () => logged().length >= expected.length);
+			assert.equal(JSON.stringify(logged()), JSON.stringify(expected));
+			await stays('only that input', () => logged() === expected, 150);
 		},
 		async turn(key) {
 			const { offset } = await server.api.get('s');
@@ -43,7 +43,7 @@ async function listen(server) {
 }
 
 /** The server has processed everything that the clients have sent. */
-const taken = (...clients) => Promise.all(clients.map(async (client) => {
+const processed = (...clients) => Promise.all(clients.map(async (client) => {
 	const t = Math.random();
 	client.control({ type: 'ping', t });
 	await client.untilMessage('pong', (pong) => pong.t === t);
@@ -58,7 +58,7 @@ scenario('without the mode no focus report is typed', async (server) => {
 		one.type(report);
 		two.type(report);
 	}
-	await taken(one, two);
+	await processed(one, two);
 	await program.hears('');
 	// A report is not typing: size and presence do not change.
 	const { clients, sizeBy } = one.messages.filter(({ type }) => type === 'presence').at(-1);
@@ -77,39 +77,39 @@ scenario('a session has the focus while a client has it', async (server) => {
 	const two = await server.client({ sessionId: 's' }).connect();
 	const viewer = await server.client({ sessionId: 's', token }).connect();
 	await program.turn('+');
-	let heard = '+';
-	const says = async (client, report, passed) => {
+	let logged = '+';
+	const sendReport = async (client, report, passed) => {
 		client.type(report);
-		await taken(client);
-		heard += passed ? report : '';
-		await program.hears(heard);
+		await processed(client);
+		logged += passed ? report : '';
+		await program.hears(logged);
 	};
-	await says(viewer, IN, false);
-	await says(one, OUT, false);
-	await says(one, IN, true);
-	await says(one, IN, false);
-	await says(two, IN, false);
-	await says(one, OUT, false);
-	await says(viewer, OUT, false);
-	await says(two, OUT, true);
-	await says(two, OUT, false);
-	await says(two, IN, true);
+	await sendReport(viewer, IN, false);
+	await sendReport(one, OUT, false);
+	await sendReport(one, IN, true);
+	await sendReport(one, IN, false);
+	await sendReport(two, IN, false);
+	await sendReport(one, OUT, false);
+	await sendReport(viewer, OUT, false);
+	await sendReport(two, OUT, true);
+	await sendReport(two, OUT, false);
+	await sendReport(two, IN, true);
 
 	// A client that disconnects loses its focus.
 	const three = await server.client({ sessionId: 's' }).connect();
-	await says(three, IN, false);
+	await sendReport(three, IN, false);
 	two.terminate();
 	await until('three clients', async () => (await api.get('s')).clients === 3);
-	await program.hears(heard);
+	await program.hears(logged);
 	await three.close();
-	heard += OUT;
-	await program.hears(heard);
+	logged += OUT;
+	await program.hears(logged);
 	viewer.terminate();
 	one.terminate();
 	await until('no client', async () => (await api.get('s')).clients === 0);
-	await program.hears(heard);
+	await program.hears(logged);
 	const four = await server.client({ sessionId: 's' }).connect();
-	await says(four, IN, true);
+	await sendReport(four, IN, true);
 });
 
 scenario('only a separate focus report counts; other bytes are typed unchanged', async (server) => {
@@ -117,19 +117,19 @@ scenario('only a separate focus report counts; other bytes are typed unchanged',
 	const program = await listen(server);
 	const client = await server.client({ sessionId: 's' }).connect();
 	const odd = [`a${IN}`, `${OUT}b`, `${IN}${OUT}`, '\x1b[', 'I', '\x1b', '[O', `${IN}${IN}`, '\x1bOI', '\x1b[i'];
-	let heard = '';
+	let logged = '';
 	for (const on of [false, true]) {
 		if (on) {
 			await program.turn('+');
-			heard += '+';
+			logged += '+';
 		}
 		for (const each of odd) client.type(each);
-		heard += odd.join('');
-		await program.hears(heard);
+		logged += odd.join('');
+		await program.hears(logged);
 	}
 	// Input over the API is always typed.
 	await server.api.input('s', IN);
-	await program.hears(heard + IN);
+	await program.hears(logged + IN);
 });
 
 scenario('a program that sets the mode again gets a new report', async (server) => {
@@ -141,22 +141,22 @@ scenario('a program that sets the mode again gets a new report', async (server) 
 	// Terminals report their focus at once, as xterm.js does.
 	one.type(IN);
 	two.type(OUT);
-	await taken(one, two);
+	await processed(one, two);
 	await program.hears(`+${IN}`);
 	await program.turn('-');
 	one.type(OUT);
-	await taken(one);
+	await processed(one);
 	await program.hears(`+${IN}-`);
 	await program.turn('+');
 	one.type(OUT);
 	two.type(IN);
-	await taken(one, two);
+	await processed(one, two);
 	await program.hears(`+${IN}-+${IN}`);
 	// The mode was set already: the state is known.
 	await program.turn('=');
 	one.type(OUT);
 	two.type(IN);
-	await taken(one, two);
+	await processed(one, two);
 	await program.hears(`+${IN}-+${IN}=`);
 	two.type(OUT);
 	await program.hears(`+${IN}-+${IN}=${OUT}`);
@@ -182,9 +182,9 @@ scenario('the mode is restored for new clients, and after a crash', async (serve
 	newcomer.client.type(IN);
 	await program.hears(`+${IN}${IN}`);
 	late.client.type(IN);
-	await taken(late.client);
+	await processed(late.client);
 	newcomer.client.type(OUT);
-	await taken(newcomer.client);
+	await processed(newcomer.client);
 	await program.hears(`+${IN}${IN}`);
 	late.client.type(OUT);
 	await program.hears(`+${IN}${IN}${OUT}`);

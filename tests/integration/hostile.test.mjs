@@ -158,8 +158,8 @@ hostile('the cookie: strict, and only with an Origin', async (server, t, secrets
 	secrets.add(cookie.slice(cookie.indexOf('=') + 1));
 	const browser = api.as(null, { Cookie: cookie });
 	await browser.call('GET', '/api/session/list');
-	const who = await browser.call('GET', '/api/auth/whoami');
-	assert.deepEqual([who.role, who.sessionId, who.authRequired], ['owner', null, true]);
+	const identity = await browser.call('GET', '/api/auth/whoami');
+	assert.deepEqual([identity.role, identity.sessionId, identity.authRequired], ['owner', null, true]);
 	await browser.refused(403, 'ORIGIN_NOT_ALLOWED', 'POST', '/api/session/create', {});
 	await browser.refused(403, 'ORIGIN_NOT_ALLOWED', 'POST', '/api/session/create', {}, { headers: { Origin: 'http://evil.example' } });
 	await browser.refused(403, 'ORIGIN_NOT_ALLOWED', 'POST', '/api/session/delete', { sessionId: 's' }, { headers: { 'Content-Type': 'text/plain' } });
@@ -185,8 +185,8 @@ hostile('a link is for one session and one role', async (server, t, secrets) => 
 	assert.ok(Math.abs(Date.parse(driver.link.expiresAt) - Date.now() - 86_400_000) < 60_000);
 	for (const [link, role] of [[viewer, 'viewer'], [driver, 'driver']]) {
 		const mine = api.as(link.token);
-		const who = await mine.call('GET', '/api/auth/whoami');
-		assert.deepEqual([who.role, who.sessionId, who.link], [role, 'mine', link.link.id]);
+		const identity = await mine.call('GET', '/api/auth/whoami');
+		assert.deepEqual([identity.role, identity.sessionId, identity.link], [role, 'mine', link.link.id]);
 		assert.equal((await mine.get('mine')).id, 'mine');
 		await mine.output('mine');
 		for (const [method, route, body] of [
@@ -373,7 +373,7 @@ hostile('bad handshakes', async (server) => {
 	assert.deepEqual((await server.api.list()).data, ['s']);
 });
 
-hostile('what is no HTTP', { args: ['--header-timeout', '2'] }, async (server) => {
+hostile('bytes that are not HTTP', { args: ['--header-timeout', '2'] }, async (server) => {
 	const cases = [
 		randomBytes(2000), Buffer.alloc(5000), 'GET\r\n\r\n', 'GET /\r\n\r\n', '\r\n'.repeat(1000), 'GET / HTTP/9.9\r\nHost: x\r\n\r\n',
 		'GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n', 'x'.repeat(100_000), Buffer.from('160301020001000', 'hex'), 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
@@ -408,7 +408,7 @@ hostile('headers and addresses that are too large', async (server) => {
 	}
 });
 
-hostile('slow loris, and connections that say nothing', { args: ['--header-timeout', '4'] }, async (server) => {
+hostile('slow loris, and silent connections', { args: ['--header-timeout', '4'] }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const counted = async () => [...(await api.raw('GET', '/metrics')).text.matchAll(/^ringside_\w*timeout\w*(?:\{[^}]*\})? (\d+)$/gm)]
@@ -439,7 +439,7 @@ hostile('slow loris, and connections that say nothing', { args: ['--header-timeo
 	await client.untilText('living\r\n');
 });
 
-hostile('paths that lead out', async (server) => {
+hostile('paths that escape', async (server) => {
 	writeFileSync(path.join(server.root, 'canary'), 'canary-in-the-mine');
 	const outs = ['/../../../../etc/passwd', '/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd', '/..%2f..%2f..%2f..%2fetc%2fpasswd', '//etc/passwd', '/assets/../../../../../etc/passwd',
 		'/assets/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd', '/....//....//etc/passwd', '/%00', '/index.html%00.js', '/..\\..\\etc\\passwd', '/%c0%ae%c0%ae/etc/passwd', '/token', '/run/token',
@@ -531,7 +531,7 @@ hostile('request smuggling', async (server) => {
 	both.terminate();
 });
 
-hostile('bodies that stop, and peers that go in the middle', async (server) => {
+hostile('bodies that stall, and clients that disconnect halfway', async (server) => {
 	await server.session({ id: 's' });
 	for (let at = 0; at < 40; at += 1) {
 		const raw = new RawClient(server);
@@ -548,7 +548,7 @@ hostile('bodies that stop, and peers that go in the middle', async (server) => {
 	assert.deepEqual((await server.api.list()).data, ['s']);
 });
 
-hostile('after all of that a session can be made', async (server) => {
+hostile('after all of that a session can be created', async (server) => {
 	await server.session({ id: 'after-all' });
 	assert.equal(await server.run('after-all', 'echo al""ive'), 'alive\n');
 });

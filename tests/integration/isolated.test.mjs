@@ -26,21 +26,21 @@ const ask = async (server, command, id = 's') => {
 scenario('the contents of a sandbox', isolated, async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
-	const said = async (command) => (await ask(server, command)).output;
-	assert.equal((await said('echo /proc/[0-9]*')).trim().split(' ').length, 2, 'the shell and its parent');
-	assert.equal(await said('ls -A ~ | wc -l'), '0\n');
-	assert.equal(await said('pwd'), `${server.home}\n`);
+	const outputOf = async (command) => (await ask(server, command)).output;
+	assert.equal((await outputOf('echo /proc/[0-9]*')).trim().split(' ').length, 2, 'the shell and its parent');
+	assert.equal(await outputOf('ls -A ~ | wc -l'), '0\n');
+	assert.equal(await outputOf('pwd'), `${server.home}\n`);
 	assert.equal((await ask(server, 'touch /usr/x /etc/x 2>/dev/null')).exitCode, 1);
-	assert.equal(await said('head -c 1 /etc/shadow 2>/dev/null | wc -c'), '0\n');
-	assert.equal(await said('grep -c : /proc/net/dev'), '1\n', 'a loopback of its own');
+	assert.equal(await outputOf('head -c 1 /etc/shadow 2>/dev/null | wc -c'), '0\n');
+	assert.equal(await outputOf('grep -c : /proc/net/dev'), '1\n', 'a loopback of its own');
 	// Of the runtime directory it sees only its own directory, read-only, without secrets.
-	assert.match(await said(`ls -A ${server.dir} ${server.dir}/sessions`), /^\S+:\nsessions\n\n\S+:\ns\+[0-9a-f]{16}\n$/);
+	assert.match(await outputOf(`ls -A ${server.dir} ${server.dir}/sessions`), /^\S+:\nsessions\n\n\S+:\ns\+[0-9a-f]{16}\n$/);
 	assert.equal((await ask(server, `touch ${server.dir}/sessions/*/x 2>/dev/null`)).exitCode, 1);
 	const split = `${server.token.slice(0, 9)}""${server.token.slice(9)}`; // the command itself is in the directory
-	assert.equal(await said(`grep -rsl -e ${split} ${server.dir} /proc/[0-9]*/environ /tmp /run | wc -l`), '0\n');
+	assert.equal(await outputOf(`grep -rsl -e ${split} ${server.dir} /proc/[0-9]*/environ /tmp /run | wc -l`), '0\n');
 	// The holder's descriptors lead nowhere else.
-	assert.equal(await said('ls /proc/$PPID/fd/3/..'), `${path.basename((await said('echo /proc/$PPID/fd/3/../*')).trim())}\n`);
-	assert.equal((await said('cd -P /proc/$PPID/fd/3/../../../.. && pwd; cd')).includes(server.dir), false);
+	assert.equal(await outputOf('ls /proc/$PPID/fd/3/..'), `${path.basename((await outputOf('echo /proc/$PPID/fd/3/../*')).trim())}\n`);
+	assert.equal((await outputOf('cd -P /proc/$PPID/fd/3/../../../.. && pwd; cd')).includes(server.dir), false);
 	for (const command of ['kill -9 $PPID', 'unshare -U true', 'mount -t tmpfs x /mnt', 'chroot / true']) await ask(server, `${command} 2>/dev/null`);
 	assert.equal((await ask(server, '(exit 7)')).exitCode, 7, 'the shell is alive');
 });

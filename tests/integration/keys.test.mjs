@@ -223,9 +223,9 @@ scenario('an exclusive lease blocks other input, except Ctrl-C', async (server) 
 	assert.deepEqual((await server.api.call('GET', '/api/session/s/lease')).lease, null);
 	const mine = await lease(server, 's', { owner: 'robot', ttlMs: 60_000 });
 	assert.deepEqual([mine.owner, mine.mode, mine.id.length], ['robot', 'exclusive', 32]);
-	const told = await ada.untilMessage('lease', (message) => message.lease?.owner === 'robot');
+	const leaseMessage = await ada.untilMessage('lease', (message) => message.lease?.owner === 'robot');
 	const { id, ...shown } = mine;
-	assert.deepEqual(told.lease, shown, 'without its id');
+	assert.deepEqual(leaseMessage.lease, shown, 'without its id');
 	assert.deepEqual((await server.api.call('GET', '/api/session/s/lease')).lease, shown);
 	for (const [route, body] of [['keys', { text: 'x' }], ['input', { data: 'x' }], ['exec', { command: 'true' }], ['keys', { text: 'x', lease: '0'.repeat(32) }], ['lease', { mode: 'advisory' }]]) {
 		const error = await server.api.refused(409, 'LEASED', 'POST', `/api/session/s/${route}`, body);

@@ -77,7 +77,7 @@ for (const shell of ['bash', 'zsh'])
 	shared(`sessions, ${shell}: redirected output is never exact`, { timeout: 60_000 }, async (server) => {
 		await server.session({ id: 's', shell });
 		const block = async () => (await server.api.call('GET', '/api/session/s/blocks?limit=1')).blocks[0];
-		const said = async (command, expected) => {
+		const runExpecting = async (command, expected) => {
 			const e = await exec(server, 's', command);
 			assert.deepEqual([e.outputExact, e.inexact], expected, command);
 			const { outputExact } = await until('the end of its block', async () => {
@@ -87,10 +87,10 @@ for (const shell of ['bash', 'zsh'])
 			assert.equal(outputExact, expected[0], command);
 			return e.output;
 		};
-		await said('echo before', [true, undefined]);
-		await said('exec > >(tee -a f) 2>&1; echo hi', [false, 'redirected']);
-		await said('echo hi > >(sleep 0.5; cat)', [false, 'redirected']);
-		await said('echo again', [false, 'redirected']);
+		await runExpecting('echo before', [true, undefined]);
+		await runExpecting('exec > >(tee -a f) 2>&1; echo hi', [false, 'redirected']);
+		await runExpecting('echo hi > >(sleep 0.5; cat)', [false, 'redirected']);
+		await runExpecting('echo again', [false, 'redirected']);
 		await server.api.call('POST', '/api/session/s/input', { data: 'echo typed\r' });
 		const typed = await until('the end of a typed line', async () => {
 			const last = await block();
@@ -98,12 +98,12 @@ for (const shell of ['bash', 'zsh'])
 		});
 		assert.equal(typed.outputExact, false);
 		// Earlier input of tee may be printed while this runs.
-		await said('exec >/dev/tty 2>&1; echo back', [false, 'redirected']);
-		assert.equal(await said('echo good', [true, undefined]), 'good\n');
+		await runExpecting('exec >/dev/tty 2>&1; echo back', [false, 'redirected']);
+		assert.equal(await runExpecting('echo good', [true, undefined]), 'good\n');
 		// The same if the user restores it.
-		await said('exec > >(cat) 2>&1; echo hi', [false, 'redirected']);
+		await runExpecting('exec > >(cat) 2>&1; echo hi', [false, 'redirected']);
 		await server.api.call('POST', '/api/session/s/input', { data: 'exec >/dev/tty 2>&1\r' });
 		await until('a prompt', async () => (await server.api.call('GET', '/api/session/s/state')).state.status === 'prompt');
-		await said('echo perhaps', [false, 'redirected']);
-		assert.equal(await said('echo good', [true, undefined]), 'good\n');
+		await runExpecting('echo perhaps', [false, 'redirected']);
+		assert.equal(await runExpecting('echo good', [true, undefined]), 'good\n');
 	});

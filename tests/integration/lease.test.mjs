@@ -48,10 +48,10 @@ scenario('everything that is equivalent to typing respects a lease', async (serv
 		['process', '/api/process/start', { command: 'true', sessionId: 's' }],
 		['background', '/api/execute', { command: 'true', sessionId: 's', background: true }],
 	];
-	for (const [who, caller, tried] of [['owner', api, [...cases, ...owners]], ['driver', api.as(token), cases]]) {
+	for (const [role, caller, tried] of [['owner', api, [...cases, ...owners]], ['driver', api.as(token), cases]]) {
 		for (const [name, path, body] of tried) {
 			const error = await caller.refused(409, 'LEASED', 'POST', path, body);
-			assert.equal(error.context.lease.mode, 'exclusive', `${who}: ${name}`);
+			assert.equal(error.context.lease.mode, 'exclusive', `${role}: ${name}`);
 			await caller.refused(409, 'LEASED', 'POST', path, { ...body, lease: '0'.repeat(32) });
 			await caller.refused(400, 'VALIDATION_FAILED', 'POST', path, { ...body, lease: 7 });
 		}

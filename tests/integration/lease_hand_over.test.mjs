@@ -20,9 +20,9 @@ scenario('an owner takes a lease over, and returns it with a note', async (serve
 	for (const take of ['soon', '', 7])
 		await api.refused(400, 'VALIDATION_FAILED', 'POST', lease, { take, ...TTL });
 	await api.refused(409, 'LEASED', 'POST', lease, TTL);
-	const taken = await api.call('POST', lease, { owner: 'Ada', take: 'now', ...TTL });
-	assert.deepEqual([taken.waits, taken.note, taken.lease.owner], [false, null, 'Ada']);
-	assert.notEqual(taken.lease.id, theirs);
+	const takeover = await api.call('POST', lease, { owner: 'Ada', take: 'now', ...TTL });
+	assert.deepEqual([takeover.waits, takeover.note, takeover.lease.owner], [false, null, 'Ada']);
+	assert.notEqual(takeover.lease.id, theirs);
 	const held = await agent.refused(409, 'LEASED', 'POST', '/api/session/s/exec', { command: 'true', lease: theirs });
 	assert.deepEqual([held.context.lease.owner, held.context.note], ['Ada', null]);
 	const waiting = agent.call('POST', '/api/session/s/wait', { until: [{ type: 'lease' }], timeoutMs: 30_000 });
@@ -30,9 +30,9 @@ scenario('an owner takes a lease over, and returns it with a note', async (serve
 		await api.refused(400, 'VALIDATION_FAILED', 'DELETE', noted({ note }));
 	await agent.refused(409, 'LEASED', 'DELETE', noted({ id: theirs, note: 'mine' }));
 	const text = 'the path was wrong: é\nnow go on "as" before\u0007';
-	assert.equal((await api.call('DELETE', noted({ id: taken.lease.id, note: text }))).lease, null);
-	const told = await waiting;
-	assert.deepEqual([told.type, told.note.text, told.note.by, told.note.author], ['lease', text, 'Ada', 'owner']);
+	assert.equal((await api.call('DELETE', noted({ id: takeover.lease.id, note: text }))).lease, null);
+	const waited = await waiting;
+	assert.deepEqual([waited.type, waited.note.text, waited.note.by, waited.note.author], ['lease', text, 'Ada', 'owner']);
 	const over = await agent.refused(409, 'LEASED', 'POST', '/api/session/s/keys', { text: 'x', lease: theirs });
 	assert.deepEqual([over.context.lease, over.context.note.text], [null, text]);
 	const again = await agent.call('POST', lease, { owner: 'robot', renew: theirs, ...TTL });
@@ -48,12 +48,12 @@ scenario('a running command may finish, but no command is started after it', asy
 	const ada = await server.client({ sessionId: 's', name: 'Ada' }).connect();
 	const running = await api.call('POST', '/api/session/s/exec', { command: 'cat', yieldMs: 0, lease: theirs });
 	await until('the start of the command', async () => (await api.call('GET', `/api/session/s/exec/${running.data.id}`)).data.state === 'running');
-	const taken = await api.call('POST', lease, { owner: 'Ada', take: 'after', ...TTL });
-	assert.deepEqual([taken.waits, taken.lease.owner, taken.lease.heir], [true, 'robot', 'Ada']);
-	ada.control({ type: 'lease', id: taken.lease.id });
+	const takeover = await api.call('POST', lease, { owner: 'Ada', take: 'after', ...TTL });
+	assert.deepEqual([takeover.waits, takeover.lease.owner, takeover.lease.heir], [true, 'robot', 'Ada']);
+	ada.control({ type: 'lease', id: takeover.lease.id });
 	const before = await ada.untilMessage('lease', ({ yours }) => yours === false);
 	assert.equal(before.lease.heir, 'Ada');
-	await api.refused(409, 'LEASED', 'POST', '/api/session/s/keys', { text: 'early', submit: true, lease: taken.lease.id });
+	await api.refused(409, 'LEASED', 'POST', '/api/session/s/keys', { text: 'early', submit: true, lease: takeover.lease.id });
 	await api.call('POST', '/api/session/s/keys', { keys: ['C-d'], lease: theirs });
 	const end = await api.call('GET', `/api/session/s/exec/${running.data.id}?waitMs=30000`);
 	assert.equal(end.data.state, 'done');

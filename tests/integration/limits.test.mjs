@@ -56,7 +56,7 @@ grouped('a fork bomb in one session does not affect the server and other session
 	assert.equal((await ask(server, 'good', 'echo still')).output, 'still\n');
 });
 
-grouped('a memory hog ends, and its shell does not', ['--memory-max', '64M'], async (server, group) => {
+grouped('a process that allocates too much memory is killed, and its shell is not', ['--memory-max', '64M'], async (server, group) => {
 	await server.session({ id: 's' });
 	assert.equal(group.read(group.children('session-s')[0], 'memory.max'), `${64 << 20}`);
 	assert.equal((await ask(server, 's', hog(200))).exitCode, 137);
@@ -67,7 +67,7 @@ grouped('a memory hog ends, and its shell does not', ['--memory-max', '64M'], as
 	assert.equal((await ask(server, 's', 'echo still')).output, 'still\n');
 });
 
-grouped('groups outlive the server, and end with what is in them', ['--tasks-max', `${tasks}`, '--memory-max', '256M'], async (server, group) => {
+grouped('groups outlive the server, and end with their processes', ['--tasks-max', `${tasks}`, '--memory-max', '256M'], async (server, group) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	const [name] = group.children('session-s');
@@ -102,7 +102,7 @@ grouped('groups outlive the server, and end with what is in them', ['--tasks-max
 	await until('the end of the group', () => group.children('session-').length === 0);
 });
 
-grouped('groups and rooms together', ['--session-user', 'daemon', '--isolate', '--tasks-max', `${tasks}`], async (server, group) => {
+grouped('groups together with sandboxes', ['--session-user', 'daemon', '--isolate', '--tasks-max', `${tasks}`], async (server, group) => {
 	chmodSync(server.root, 0o755);
 	server.options.binary = openBinary();
 	await server.start();

@@ -196,8 +196,8 @@ shared('2026-07-28: the form of requests', async (server) => {
 	for (const method of ['nothing', 'ping', 'resources/subscribe']) refused(await ask(server, method), 404, -32601);
 	refused(await tool(server, 'nothing'), 200, -32602);
 	refused(await ask(server, 'tools/call', { name: 'exec', arguments: [] }), 200, -32602);
-	const told = await post(server, { jsonrpc: '2.0', method: 'notifications/anything', params: { _meta: meta() } }, { 'MCP-Protocol-Version': modern });
-	assert.deepEqual([told.status, told.text], [202, '']);
+	const reply = await post(server, { jsonrpc: '2.0', method: 'notifications/anything', params: { _meta: meta() } }, { 'MCP-Protocol-Version': modern });
+	assert.deepEqual([reply.status, reply.text], [202, '']);
 	refused(await post(server, request, { ...good, Accept: 'text/html' }), 406, -32600);
 	const only = await post(server, request, { ...good, Accept: 'text/event-stream' });
 	assert.ok(only.streams && only.json.result, only.text);
@@ -313,16 +313,16 @@ shared('messages of a program that forwards its standard input', async (server) 
 });
 
 shared('progress, streams, and the effect of cancelling', { timeout: 90_000 }, async (server) => {
-	const told = await tool(server, 'exec', { command: 'sleep 2.5' }, { more: { progressToken: 'p' } });
-	assert.ok(told.streams, told.text);
-	const progress = told.events.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
-	assert.ok(progress.length >= 1, told.text);
+	const reply = await tool(server, 'exec', { command: 'sleep 2.5' }, { more: { progressToken: 'p' } });
+	assert.ok(reply.streams, reply.text);
+	const progress = reply.events.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
+	assert.ok(progress.length >= 1, reply.text);
 	for (const [i, each] of progress.entries()) {
 		assert.equal(each.progressToken, 'p');
 		assert.match(each.message, /^running: sleep/);
 		if (i > 0) assert.ok(each.progress > progress[i - 1].progress);
 	}
-	assert.equal(told.events.at(-1).result.structuredContent.exit_code, 0);
+	assert.equal(reply.events.at(-1).result.structuredContent.exit_code, 0);
 	const quick = await tool(server, 'exec', { command: 'true' }, { more: { progressToken: 'p' } });
 	assert.equal(quick.headers['content-type'], 'application/json');
 	const long = await tool(server, 'exec', { command: 'sleep 5.5' });

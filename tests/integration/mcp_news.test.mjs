@@ -39,8 +39,8 @@ scenario('a result comes when input is certainly awaited', async (server) => {
 	assert.deepEqual([line.state, line.terminal.input, line.output], ['running', 'line', 'name? '], line.said);
 	assert.ok(!('pid' in line.terminal) && !('human_url' in line.terminal), line.said);
 	// A client that has read that waits for changes.
-	const known = await a.use('exec_read', { exec_id: line.exec_id, wait_ms: 700 });
-	assert.equal(known.state, 'running');
+	const later = await a.use('exec_read', { exec_id: line.exec_id, wait_ms: 700 });
+	assert.equal(later.state, 'running');
 	const reading = a.use('exec_read', { exec_id: line.exec_id, wait_ms: FOREVER });
 	const { output } = await a.use('send_keys', { ...s, text: 'you', keys: ['Enter'] });
 	assert.match(output, /^you\nhello you\n/);
@@ -83,9 +83,9 @@ scenario('the client that left a command running gets its end with the next resu
 	await until('the notification', () => messages.length === 1);
 	assert.equal((await b.use('session_list')).also, undefined, 'other clients are not told');
 	assert.deepEqual(others, []);
-	const told = await a.use('session_list');
-	assert.deepEqual(told.also, [`${left.exec_id} has ended: exit code 3`]);
-	assert.match(told.said, /\nalso: .* has ended: exit code 3$/);
+	const listed = await a.use('session_list');
+	assert.deepEqual(listed.also, [`${left.exec_id} has ended: exit code 3`]);
+	assert.match(listed.said, /\nalso: .* has ended: exit code 3$/);
 	assert.equal((await a.use('session_list')).also, undefined, 'once');
 	assert.ok(messages.includes(`${left.exec_id} has ended: exit code 3`), 'it comes at once on an open stream');
 	const read = await a.use('exec', { command: 'sleep 0.5; echo read', yield_ms: 0 });
@@ -98,7 +98,7 @@ scenario('the client that left a command running gets its end with the next resu
 	assert.match((await a.client.callTool({ name: 'exec_read', arguments: { exec_id: 'x/y' } })).content[1].text, /has ended: exit code 0/, 'failed calls report it too');
 });
 
-scenario('a client that cancelled its call is told too', async (server) => {
+scenario('a client that cancelled its call gets its end too', async (server) => {
 	await server.session({ id: 's' });
 	const a = await connect(server), messages = [], gate = path.join(server.cwd, 'gate');
 	a.client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));

@@ -128,8 +128,8 @@ for (const era of ['modern', 'legacy'])
 		const a = await bridge(server, era);
 		const file = (name) => path.join(server.cwd, name);
 		const lines = (name) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : '').split('\n').length - 1;
-		const [told] = (await a.use('exec', { command: `cd ${server.cwd}; mine=a` })).also;
-		const name = told.split(' ')[1];
+		const [notice] = (await a.use('exec', { command: `cd ${server.cwd}; mine=a` })).also;
+		const name = notice.split(' ')[1];
 		// A running command is answered by the next server, and has run once.
 		const slow = a.use('exec', { command: 'echo x >> once; sleep 1.5; echo "slow $mine"', yield_ms: 300_000 });
 		await until('the start of the command', () => lines('once') === 1);

@@ -46,7 +46,7 @@ async function watch(server) {
 	return emulator;
 }
 
-function shows(server, text) {
+function untilShown(server, text) {
 	let screen;
 	return until(() => `${text} on the screen, which is ${JSON.stringify(screen)}`, async () => {
 		({ text: screen } = await server.api.raw('GET', '/api/session/s/screen?format=text'));
@@ -86,7 +86,7 @@ scenario('every sequence that persists, asks for a reply, or is incomplete', { t
 		}
 		const mark = `after${sequences.indexOf(sequence)}`;
 		await exec(server, `echo ${mark}`);
-		await shows(server, mark);
+		await untilShown(server, mark);
 		await until(`${mark} on the page after ${JSON.stringify(sequence)}`, async () => {
 			await page.parsed();
 			return page.text.split('\n').includes(mark);
@@ -112,7 +112,7 @@ scenario('random bytes, without typing', { timeout: 120_000 }, async (server) =>
 	const next = await exec(server, 'echo still here', { streams: 'terminal', queue: true });
 	assert.equal(next.output, 'still here\n');
 	assert.equal(next.exitCode, 0);
-	await shows(server, 'still here');
+	await untilShown(server, 'still here');
 	await isAs(server, page, before, 'random bytes');
 	assert.equal(page.said, '');
 	assert.equal(await server.run('s', 'echo typed'), 'typed\n');

@@ -34,7 +34,7 @@ scenario('a port is ready at once, or when a process listens', async (server) =>
 	const port = await freePort();
 	const stream = watch(server, { port, mode: 'tcp', interval: 100 });
 	await stream.until('watching', ({ type }) => type === 'watching');
-	await stays('only watching', () => stream.events.length === 1, 250);
+	await stays('only the watching event', () => stream.events.length === 1, 250);
 	assert.match(stream.headers['content-type'], /^text\/event-stream/);
 	await listen(listener, port);
 	await stream.until('ready', ({ type }) => type === 'ready');

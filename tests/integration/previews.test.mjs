@@ -210,8 +210,8 @@ shared('a missing listener and one that does not respond are reported clearly', 
 	};
 	for (const [what, text] of Object.entries(answers)) {
 		await serving(saying(text), async (there) => {
-			const said = await visit(server, await expose(server, there), '/');
-			assertError(said, 502, 'PORT_ANSWER_INVALID', what);
+			const visited = await visit(server, await expose(server, there), '/');
+			assertError(visited, 502, 'PORT_ANSWER_INVALID', what);
 		});
 	}
 });
@@ -410,7 +410,7 @@ shared('previews outlive the server, and end with their session', async (server)
 	});
 });
 
-trusting('what drivers make ends with their link', async (server) => {
+trusting('previews of drivers end with their link', async (server) => {
 	await serving(echo(), async (port) => {
 		await server.session({ id: 's' });
 		const { token, link } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
@@ -536,7 +536,7 @@ shared('a client that stops reading blocks the program, and nothing else', async
 			last = written;
 			return before === written && written > 0;
 		}, { interval: 300 });
-		await stays('stopped', () => written === last, 300);
+		await stays('the blocked program', () => written === last, 300);
 		assert.ok(written < count * (24 << 20), `${written} bytes were accepted`);
 		for (let i = 0; i < count; i += 1) assert.equal((await visit(server, preview, '/quick')).text, 'quick');
 		const connections = async () => (await server.api.call('GET', '/api/exposed-ports')).ports[0].connections;

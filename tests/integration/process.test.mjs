@@ -60,7 +60,7 @@ processes('start, list, show and logs have the fields of the protocol', async (p
 	await server.api.refused(400, 'VALIDATION_FAILED', 'GET', '/api/process/list?status=odd');
 });
 
-processes('an id names one process: running it is refused, ended it is replaced', async (p, server) => {
+processes('an id names one process: a running one is a conflict, an ended one is replaced', async (p, server) => {
 	for (const processId of ['x'.repeat(128), 'a.b:c@d-e_f']) {
 		await p.start('echo first; sleep 1000', { processId });
 		await p.prints(processId, /first/);
@@ -74,7 +74,7 @@ processes('an id names one process: running it is refused, ended it is replaced'
 	}
 });
 
-processes('whatever the command is, it ends, and its status is true', { timeout: 90_000 }, async (p, server) => {
+processes('every command ends, with its true status', { timeout: 90_000 }, async (p, server) => {
 	await alone(server);
 	const heredoc = 'cat <<E\nhere\nE', open = 'echo "open';
 	const cases = [
@@ -151,7 +151,7 @@ processes('20000 lines arrive complete, in the logs and in early and late stream
 	}
 });
 
-processes('bytes are exact, in order, and characters are not torn', async (p) => {
+processes('bytes are exact, in order, and characters are not cut', async (p) => {
 	const { processId } = await p.start('printf "a\\r\\nb\\n\\r\\r\\n"; printf "\\xff\\x00x" >&2; printf "\\xe2\\x82"; '
 		+ 'sleep 0.05; printf "\\xac\\n"; printf "\\xf0\\x9f"');
 	const stream = p.stream(processId);
@@ -172,7 +172,7 @@ processes('bytes are exact, in order, and characters are not torn', async (p) =>
 		{ stream: 'stdout', data: `o${i}\n` }, { stream: 'stderr', data: `e${i}\n` }]));
 });
 
-processes('output is read on by a cursor, piece by piece, and waited for', async (p, server) => {
+processes('output is read by a cursor, in pieces, and awaited', async (p, server) => {
 	const { processId } = await p.start('seq 1 3000; echo note >&2; read x; echo "got $x"; read x; exit 2', { stdin: 'pipe' });
 	await p.prints(processId, /\n3000\n/);
 	let text = '';
@@ -203,7 +203,7 @@ processes('output is read on by a cursor, piece by piece, and waited for', async
 	}
 });
 
-processes('what the ring has lost is said, and memory is bounded', { args: ['--process-ring', '64K'] }, async (p) => {
+processes('lost output is reported, and memory is limited', { args: ['--process-ring', '64K'] }, async (p) => {
 	const { id } = await p.finish('seq 1 100000; echo end');
 	const logs = await p.logs(id);
 	assert.ok(logs.lost > 500_000, `${logs.lost}`);
@@ -224,7 +224,7 @@ processes('what the ring has lost is said, and memory is bounded', { args: ['--p
 	assert.match(both.stderr, /^(e\n)+$/);
 });
 
-processes('a stream that is not read holds nothing up and hears what it has missed', async (p, server) => {
+processes('an unread stream blocks nothing, and reports its losses', async (p, server) => {
 	const { processId } = await p.start('read x; seq 1 3000000; exit 4', { stdin: 'pipe' });
 	const stream = p.stream(processId);
 	await stream.until('process_info', ({ type }) => type === 'process_info');
@@ -273,7 +273,7 @@ processes('many short processes: all end, all are reported, nothing is left', { 
 	await until('as many descriptors as before', () => Object.keys(descriptors(server.pid)).length <= before + 2);
 });
 
-processes('a kill ends the whole tree, whatever it does against it', { timeout: 60_000 }, async (p, server) => {
+processes('a kill ends the whole tree, also one that resists', { timeout: 60_000 }, async (p, server) => {
 	const { processId } = await p.start('trap "" TERM HUP INT; '
 		+ 'setsid bash -c \'trap "" TERM HUP; echo away=$$; while :; do sleep 1; done\' & '
 		+ '(bash -c \'trap "" TERM; echo deep=$$; exec sleep 1000\' &) ; '
@@ -303,7 +303,7 @@ processes('a kill ends the whole tree, whatever it does against it', { timeout: 
 	assert.equal((await p.get(twice.processId)).exitCode, 143);
 });
 
-processes('kill-all ends what runs and counts it', async (p, server) => {
+processes('kill-all ends all running processes and counts them', async (p, server) => {
 	await p.finish('true', { processId: 'done' });
 	for (const id of ['a', 'b', 'c']) await p.start('sleep 1000 & wait', { processId: id });
 	assert.equal((await server.api.call('DELETE', '/api/process/kill-all')).cleanedCount, 3);
@@ -348,7 +348,7 @@ scenario('a process that ends within its timeout did not time out, even if the s
 	assert.deepEqual([shown.exitCode, shown.timedOut], [0, undefined]);
 });
 
-processes('a time limit ends the tree and is said', async (p, server) => {
+processes('a time limit ends the tree and is reported', async (p, server) => {
 	// Output before the timeout is kept, however short the timeout is.
 	let processId;
 	let printed;
@@ -390,7 +390,7 @@ processes('standard input is a pipe that outlives the server', async (p, server)
 	await p.input(processId, { data: 'one\ntw' });
 	await p.prints(processId, /<one>\n/);
 	await server.restart();
-	await stays('it runs', async () => (await p.get(processId)).status === 'running', 100);
+	await stays('the running process', async () => (await p.get(processId)).status === 'running', 100);
 	await p.input(processId, { base64: Buffer.from('o\n').toString('base64') });
 	await p.prints(processId, /<one>\n<two>\n/);
 	await p.input(processId, { data: 'last\n', eof: true });
@@ -428,7 +428,7 @@ processes('unread standard input is refused with a clear error', async (p, serve
 	await p.kill(idle.processId);
 });
 
-processes('processes outlive kill -9 of the server with all that they write', { timeout: 90_000 }, async (p, server) => {
+processes('processes and their output survive kill -9 of the server', { timeout: 90_000 }, async (p, server) => {
 	for (let round = 0; round < times(2, 10); round++) {
 		const { processId, pid } = await p.start('for ((i = 1; i <= 4000; i++)); do echo $i; '
 			+ '((i % 100)) || { echo "e$i" >&2; sleep 0.005; }; done; exit 9');
@@ -453,7 +453,7 @@ processes('processes outlive kill -9 of the server with all that they write', { 
 	}
 });
 
-processes('one that ends while no server runs is known to the next', async (p, server) => {
+processes('the next server knows the end of a process while there was none', async (p, server) => {
 	await alone(server);
 	const { processId } = await p.start('while [ ! -e go ]; do sleep 0.05; done; seq 1 20000; exit 5');
 	const quiet = await p.start('while [ ! -e go ]; do sleep 0.05; done; kill -9 $$');
@@ -467,7 +467,7 @@ processes('one that ends while no server runs is known to the next', async (p, s
 	assert.equal((await p.get(quiet.processId)).exitCode, 137);
 });
 
-processes('a log of labels that has gone round is read on by the next server', async (p, server) => {
+processes('the next server continues a log of labels that has wrapped around', async (p, server) => {
 	const { processId } = await p.start('for ((i = 0; i < 12000; i++)); do echo o$i; echo e$i >&2; done; read x; echo last',
 		{ stdin: 'pipe' });
 	await p.prints(processId, /o11999\n/);
@@ -485,7 +485,7 @@ processes('a log of labels that has gone round is read on by the next server', a
 	assert.ok((await p.logs(processId)).stdout.endsWith('\nlast\n'));
 });
 
-processes('a server that is killed while it starts processes leaves none half', { timeout: 90_000 }, async (p, server) => {
+processes('a server that is killed while it starts processes leaves no incomplete ones', { timeout: 90_000 }, async (p, server) => {
 	await alone(server);
 	const count = times(5, 12);
 	for (let round = 0; round < times(3, 12); round++) {
@@ -527,7 +527,7 @@ processes('the death of a holder is an error, and nothing hangs', async (p, serv
 	await until('the end of the command', () => !isAlive(other.pid));
 });
 
-processes('what is refused for want of descriptors has not run', { args: [] }, async (p, server) => {
+processes('a process that is refused for lack of descriptors has not run', { args: [] }, async (p, server) => {
 	await p.finish('true');
 	const limit = (number) => assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${number}:4096`]).status, 0);
 	/* The limit at which this many descriptors are free. */
@@ -574,7 +574,7 @@ processes('ended ones are kept for a time and up to a number', {
 	assert.equal(error.context.maxProcesses, 3);
 });
 
-processes('waiting for the end, for a line, in time or not', async (p, server) => {
+processes('waiting for the end and for a line, with and without a timeout', async (p, server) => {
 	const { processId } = await p.start('read x; echo "Server ready on port 80$x"; echo oops >&2; read x; exit 4', { stdin: 'pipe' });
 	const wait = (status, code, body) => server.api.refused(status, code, 'POST', `/api/process/${processId}/wait`, body);
 	const timeout = await wait(408, 'PROCESS_READY_TIMEOUT', { for: 'log', pattern: 'ready', timeoutMs: 60 });
@@ -621,7 +621,7 @@ processes('a wait misses no line of a flood', async (p) => {
 	assert.deepEqual([lost, line], [0, 'needle']);
 });
 
-processes('removing forgets the process and everything of it', async (p, server) => {
+processes('removing a process removes everything of it', async (p, server) => {
 	const { processId } = await p.start('sleep 1000 & echo up; wait');
 	await p.prints(processId, /up/);
 	const stream = p.stream(processId);
@@ -651,7 +651,7 @@ processes('the log has the author and the command, but no environment', { args: 
 	assert.match(text, /^ringside_processes_ended_total 1$/m);
 });
 
-processes('a directory without a holder is cleared up, and what is no directory is left alone', async (p, server) => {
+processes('a directory without a holder is removed, and other files are left alone', async (p, server) => {
 	await alone(server);
 	const { processId } = await p.start('sleep 1000');
 	await server.kill('SIGKILL');

@@ -29,7 +29,7 @@ async function toExit(stream) {
 }
 
 /** Everything that the API reports about a process, over all routes. */
-async function told(p, id) {
+async function viewsOf(p, id) {
 	const events = await toExit(p.stream(id));
 	return {
 		show: shown(await p.get(id)),
@@ -60,19 +60,19 @@ kept('an ended process has no holder and no descriptors, and is reported as befo
 	const before = opened(server);
 	await blocked(p, server, 'a');
 	await until('the end of the tree', async () => (await p.get('a')).members === 0);
-	const live = await told(p, 'a');
+	const live = await viewsOf(p, 'a');
 	assert.equal(await holders(server), 1);
 	assert.equal(live.show.exitCode, 5);
 	assert.equal(live.logs.lost, 0);
 	assert.ok(live.logs.stdout.includes('\n199\n200\n'));
 	unblock(server, 'a');
 	await letGo(server);
-	assert.deepEqual(await told(p, 'a'), live);
+	assert.deepEqual(await viewsOf(p, 'a'), live);
 	await until('as few descriptors as before', () => opened(server) <= before);
 	assert.equal(server.leftovers().filter((pid) => pid !== server.pid).length, 0);
 	for (let i = 0; i < 2; i++) {
 		await server.restart();
-		assert.deepEqual(await told(p, 'a'), live);
+		assert.deepEqual(await viewsOf(p, 'a'), live);
 		assert.equal(await holders(server), 0);
 	}
 	await server.api.refused(404, 'COMMAND_NOT_FOUND', 'DELETE', '/api/process/a');
@@ -87,15 +87,15 @@ kept('if the file cannot be written the holder stays, and it is logged once', as
 		(await server.api.raw('GET', '/metrics')).text));
 	assert.equal(await holders(server), 2);
 	assert.equal(server.stderr.match(/cannot move the output/g).length, 1);
-	const live = [await told(p, 'a'), await told(p, 'b')];
+	const live = [await viewsOf(p, 'a'), await viewsOf(p, 'b')];
 	await server.restart();
 	await until('both holders', async () => await holders(server) === 2);
-	assert.deepEqual([await told(p, 'a'), await told(p, 'b')], live);
+	assert.deepEqual([await viewsOf(p, 'a'), await viewsOf(p, 'b')], live);
 	unblock(server, 'a');
 	await letGo(server, 1);
 	unblock(server, 'b');
 	await letGo(server);
-	assert.deepEqual([await told(p, 'a'), await told(p, 'b')], live);
+	assert.deepEqual([await viewsOf(p, 'a'), await viewsOf(p, 'b')], live);
 });
 
 kept('a stream that is read while the process ends is complete', async (p, server) => {
@@ -144,13 +144,13 @@ kept('the server is killed at any moment of the move', { timeout: 120_000 }, asy
 kept('a holder that is killed when its process has ended loses nothing', async (p, server) => {
 	await blocked(p, server, 'a');
 	await until('the end of the tree', async () => (await p.get('a')).members === 0);
-	const live = await told(p, 'a');
+	const live = await viewsOf(p, 'a');
 	for (const pid of server.leftovers().filter((each) => each !== server.pid)) kill(pid);
 	unblock(server, 'a');
 	await letGo(server);
-	assert.deepEqual(await told(p, 'a'), live);
+	assert.deepEqual(await viewsOf(p, 'a'), live);
 	await server.restart();
-	assert.deepEqual(await told(p, 'a'), live);
+	assert.deepEqual(await viewsOf(p, 'a'), live);
 });
 
 kept('many ended processes cost almost nothing', { timeout: 120_000, memory: true }, async (p, server) => {

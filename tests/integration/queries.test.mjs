@@ -104,10 +104,10 @@ const exchanges = [
 	['nothing at all', 'text \x1b[2m\x1b[m\x1b[3;5H', ''],
 ];
 
-function check(list, answers, who) {
+function check(list, answers, situation) {
 	list.forEach(([name, , expected], at) => {
-		if (typeof expected === 'string') assert.equal(JSON.stringify(answers[at]), JSON.stringify(expected), `${name}, ${who}`);
-		else assert.match(answers[at], expected, `${name}, ${who}`);
+		if (typeof expected === 'string') assert.equal(JSON.stringify(answers[at]), JSON.stringify(expected), `${name}, ${situation}`);
+		else assert.match(answers[at], expected, `${name}, ${situation}`);
 	});
 }
 

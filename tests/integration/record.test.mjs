@@ -31,7 +31,7 @@ const tapeWith = async (dir, id, what) => {
 const sealed = (dir, id = 's') => until('the sealed recording', () => tapes(dir, id).some((tape) => segments(tape).every((file) => file.endsWith('.zst'))
 	&& read(tape).at(-1)?.type === 'exit'), often);
 
-recorded('output, sizes, blocks and the end, with times; of a session that is deleted, too, and no secrets', async (server, dir) => {
+recorded('output, sizes, blocks and the end, with times; also of a deleted session, without secrets', async (server, dir) => {
 	const { api } = server;
 	await server.session({ id: 's', cols: 91, rows: 21 });
 	const before = Date.now() / 1000;
@@ -94,7 +94,7 @@ recorded('output, sizes, blocks and the end, with times; of a session that is de
 	}
 });
 
-recorded('kill -9 in the middle of output: every byte once, after a torn tail too', async (server, dir) => {
+recorded('kill -9 during output: every byte once, also after a torn tail', async (server, dir) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	writeFileSync(path.join(server.cwd, 'counter.pl'), `$| = 1; my $i = 0;
@@ -123,7 +123,7 @@ print "last $i\\n";`);
 	assert.equal(list.filter(({ type, command }) => type === 'begin' && command.includes('counter.pl')).length, 1, 'a block begins once');
 });
 
-recorded('what was printed while there was no server is recorded by the next one; an end too', async (server, dir) => {
+recorded('output without a server is recorded by the next one; an end too', async (server, dir) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	await api.input('s', 'until [ -e go ]; do sleep .05; done; echo alone; echo >gone; exit 3\r');
@@ -145,7 +145,7 @@ recorded('what was printed while there was no server is recorded by the next one
 	assert.equal(read(tape).length, list.length);
 });
 
-recorded('segments are sealed as they grow, and the oldest go', async (server, dir) => {
+recorded('segments are sealed as they grow, and the oldest are removed', async (server, dir) => {
 	await server.session({ id: 's' });
 	// Hardly compressible output beyond the limit: only the newest part is kept.
 	await exec(server, 'head -c 7000000 /dev/urandom | base64 -w 100');

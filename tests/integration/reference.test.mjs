@@ -218,8 +218,8 @@ scenario('every operation is served, with a documented response', async (server)
 		assert.ok(!['UNKNOWN_ERROR', 'METHOD_NOT_ALLOWED'].includes(answer.json?.code), `${where}: ${JSON.stringify(answer.json)}`);
 		if (answer.streams) assert.ok(operation.responses[200].content['text/event-stream'], `${where} streams`);
 		if (operation['x-role'] !== 'public') {
-			const stranger = await server.api.as(null).raw(method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'), operation.requestBody ? {} : undefined);
-			assertError(stranger, 401, 'UNAUTHENTICATED', where);
+			const unauthenticated = await server.api.as(null).raw(method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'), operation.requestBody ? {} : undefined);
+			assertError(unauthenticated, 401, 'UNAUTHENTICATED', where);
 		}
 		if (operation['x-protocol']) continue; // it has its own errors
 		if (answer.status >= 400) {

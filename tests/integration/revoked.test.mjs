@@ -105,7 +105,7 @@ for (const [way, make] of Object.entries(ways)) {
 			'output of a command': begin('GET', `/api/session/s/exec/${running}/stream`),
 			'the list of sessions': begin('GET', '/api/session/events'),
 		};
-		const told = mcp(tool('wait', { session_id: 's', until: [{ type: 'idle', ms: 3_000_000 }], timeout_ms: 500_000 }, { progressToken: 'p' }));
+		const waitCall = mcp(tool('wait', { session_id: 's', until: [{ type: 'idle', ms: 3_000_000 }], timeout_ms: 500_000 }, { progressToken: 'p' }));
 		const alone = begin('POST', '/api/session/s/wait', { ...never, key: 'alone' });
 		const control = new ControlClient(server, { token: null, headers, origin: headers.Origin, path: query ? `/ws?${query}` : '/ws' });
 		await control.connect();
@@ -121,7 +121,7 @@ for (const [way, make] of Object.entries(ways)) {
 			await until('a queue', async () => (await server.api.call('GET', '/api/session/s/exec')).data.length === 2, { interval: 5 });
 		}
 		for (const each of Object.values(streams)) await until(`a stream: ${each.what}`, () => each.status === 200 && each.events().length > 0);
-		await until('progress', () => told.events().length > 0, { timeout: 30_000 });
+		await until('progress', () => waitCall.events().length > 0, { timeout: 30_000 });
 		for (const [name, each] of Object.entries(waits)) assert.equal(each.status, undefined, `${name}: ${each.text}`);
 		await end();
 		for (const [name, each] of Object.entries(waits)) {
@@ -134,15 +134,15 @@ for (const [way, make] of Object.entries(ways)) {
 			assert.deepEqual([last.type, last.code], ['error', 'ACCESS_ENDED'], name);
 			assert.ok(each.whole, `${name}: the response says so`);
 		}
-		await until('the end of the tool call', () => told.over);
-		assert.deepEqual(told.events().at(-1).error.data, { code: 'ACCESS_ENDED' });
+		await until('the end of the tool call', () => waitCall.over);
+		assert.deepEqual(waitCall.events().at(-1).error.data, { code: 'ACCESS_ENDED' });
 		await control.untilClosed();
 		assert.equal(control.closed.code, 4401);
 		assert.equal((await terminal.untilClosed()).code, 4401);
 		// All slots are free, and no more output is sent.
 		for (const kind of ['waits', 'patterns', 'commands', 'forks', 'requests', 'streams', 'mcp_calls', 'terminals'])
 			await until(`no ${kind}`, async () => await had(server, kind) === 0);
-		const all = [...Object.values(waits), ...Object.values(streams), told];
+		const all = [...Object.values(waits), ...Object.values(streams), waitCall];
 		const before = all.map(({ text }) => text);
 		// A running command goes on; queued ones never start.
 		await server.api.input('s', 'secret\r');
@@ -165,7 +165,7 @@ scenario('other logins of the owner go on', async (server) => {
 	const asked = [first, second, bearer(server.token)].map((headers) => ask(server, headers, 'POST', '/api/session/s/wait', { ...never, key: 'same' }));
 	const follow = ask(server, second, 'GET', '/api/session/s/stream');
 	await until('the stream', () => follow.events().length > 0);
-	await stays('they wait', () => asked.every(({ over }) => !over), 200);
+	await stays('the pending waits', () => asked.every(({ over }) => !over), 200);
 	await server.api.as(null, first).call('POST', '/api/auth/logout', {});
 	await until('the end of the first', () => asked[0].over);
 	assert.equal(asked[0].status, 401);
@@ -222,7 +222,7 @@ scenario('a pending Enter is not typed after the revocation', async (server) => 
 	await server.api.call('DELETE', `/api/session/s/links/${link.id}`);
 	await until('the response', () => asked.over);
 	assertError({ status: asked.status, json: JSON.parse(asked.text), text: asked.text }, 401, 'ACCESS_ENDED');
-	await stays('it is not entered', async () => !(await server.api.text('s')).includes('never'), 600);
+	await stays('the line without Enter', async () => !(await server.api.text('s')).includes('never'), 600);
 });
 
 scenario('commands that waited for a revoked link: a key may be used again, and commands of other principals stay', async (server) => {

@@ -86,7 +86,7 @@ rpc('methods, their results and their errors', async (main, server) => {
 	assert.equal(await main.utils.ping(), 'healthy', 'and the session goes on');
 });
 
-rpc('calls on what is not there yet', async (main) => {
+rpc('calls on pending results', async (main) => {
 	const made = main.utils.createSession({ id: 'p' });
 	assert.equal((await main.commands.execute('echo hi', made.id)).stdout, 'hi', 'a property of a result is an argument');
 	assert.equal(await main.commands.execute('echo more', 'p').stdout, 'more');
@@ -102,7 +102,7 @@ rpc('calls on what is not there yet', async (main) => {
 	assert.ok(many.every(({ status, value, reason }) => value === 'healthy' || (status === 'rejected' && reason.code === 'LIMIT_REACHED')));
 });
 
-rpc('streams are whole, beside each other', async (main, server) => {
+rpc('streams are complete, several at once', async (main, server) => {
 	await main.utils.createSession({ id: 's' });
 	const streams = await Promise.all([1, 2, 3, 4].map((n) => main.commands.executeStream(`seq 1 ${n}0000`, '__DISABLE_SESSION__')));
 	const all = await Promise.all(streams.map((stream) => eventsOf(stream)));
@@ -123,7 +123,7 @@ rpc('streams are whole, beside each other', async (main, server) => {
 	await untilMetric(server, 'streams', 0);
 });
 
-rpc('a reader that cancels, and a socket that closes, end streams and not processes', {}, async (main, server, own) => {
+rpc('a cancelled reader and a closed socket end streams, but not processes', {}, async (main, server, own) => {
 	await main.processes.startProcess('exec perl -e \'$| = 1; while (1) { print "tick\\n"; select undef, undef, undef, 0.02 }\'', '__DISABLE_SESSION__', { processId: 'p' });
 	const first = await main.processes.streamProcessLogs('p');
 	const second = await main.processes.streamProcessLogs('p');
@@ -140,7 +140,7 @@ rpc('a reader that cancels, and a socket that closes, end streams and not proces
 	await server.api.call('DELETE', '/api/process/p');
 }, pinging);
 
-rpc('a silent stream says that it goes on', {}, async (main) => {
+rpc('a silent stream sends comments', {}, async (main) => {
 	await main.processes.startProcess('sleep 1000', '__DISABLE_SESSION__', { processId: 'p' });
 	const reader = (await main.processes.streamProcessLogs('p')).getReader();
 	assert.equal(new TextDecoder().decode((await within('comment', reader.read(), 30_000)).value), ':\n\n');
@@ -198,7 +198,7 @@ rpc('files as streams of bytes, both ways', { memory: true, timeout: 100_000 }, 
 	assert.equal(await main.utils.ping(), 'healthy', 'and the session goes on');
 });
 
-rpc('streams of bytes that break off leave nothing', { timeout: 100_000 }, async (main, server, own) => {
+rpc('interrupted streams of bytes leave nothing', { timeout: 100_000 }, async (main, server, own) => {
 	await main.utils.createSession({ id: 's', cwd: server.cwd });
 	const kept = () => readdirSync(server.cwd).filter((name) => !name.startsWith('.')).sort();
 	await main.files.writeFile('old', 'as it was', 's');
@@ -450,7 +450,7 @@ shared('a refused upgrade is reported as such', async (server) => {
 });
 
 /** Calls of the callbacks during a run. */
-async function told(main, id, code, language) {
+async function callbacksOf(main, id, code, language) {
 	const all = { stdout: '', stderr: '', results: [], errors: [] };
 	const value = await main.interpreter.runCodeStream(id, code, language, {
 		onStdout({ text, timestamp }) {
@@ -465,14 +465,14 @@ async function told(main, id, code, language) {
 	return all;
 }
 
-rpc('code runs, and is told to functions of the caller', async (main) => {
+rpc('code runs, with callbacks', async (main) => {
 	const context = await main.interpreter.createCodeContext({ language: 'python', cwd: '/tmp', envVars: { WHO: 'me' } });
 	assert.deepEqual([context.language, context.cwd, context.createdAt instanceof Date], ['python', '/tmp', true]);
-	const { stdout, stderr, results, errors } = await told(main, context.id,
+	const { stdout, stderr, results, errors } = await callbacksOf(main, context.id,
 		'import os, sys\nprint("out", os.environ["WHO"])\nprint("err", file=sys.stderr)\n[1, {"a": [2]}]', 'python');
 	assert.deepEqual([stdout, stderr, errors], ['out me\n', 'err\n', []]);
 	assert.deepEqual(results.map(({ json }) => json), [[1, { a: [2] }]]);
-	const failed = await told(main, context.id, '1/0', 'python');
+	const failed = await callbacksOf(main, context.id, '1/0', 'python');
 	assert.equal(failed.errors[0].name, 'ZeroDivisionError');
 	assert.ok(Array.isArray(failed.errors[0].traceback));
 	const events = await eventsOf(await main.interpreter.streamCode(context.id, 'print(6 * 7)', 'python'));

@@ -97,7 +97,7 @@ sandboxes('exec with callbacks, and as a stream', async (sandbox) => {
 	assert.equal((await sandbox.exec('echo again')).stdout, 'again');
 });
 
-sandboxes('sessions of its own', async (sandbox, server) => {
+sandboxes('separate sessions', async (sandbox, server) => {
 	const session = await sandbox.createSession({ id: 'mine', cwd: server.cwd, env: { NAME: 'Ada' } });
 	assert.equal(session.id, 'mine');
 	assert.equal((await session.exec('echo $NAME; pwd')).stdout, `Ada\n${server.cwd}`);
@@ -122,7 +122,7 @@ sandboxes('sessions of its own', async (sandbox, server) => {
 	assert.deepEqual((await server.api.list()).data, ['sandbox-box']);
 });
 
-sandboxes('variables for all that comes', async (sandbox) => {
+sandboxes('variables for all later commands', async (sandbox) => {
 	await sandbox.setEnvVars({ EARLY: 'before the session' });
 	assert.equal((await sandbox.exec('echo $EARLY')).stdout, 'before the session');
 	await sandbox.setEnvVars({ LATE: 'in the session', EARLY: undefined });
@@ -258,7 +258,7 @@ sandboxes('files, and streams of them', async (sandbox, server) => {
 	assert.equal((await session.readFile('here')).content, 'own');
 });
 
-sandboxes('watching, and what has changed meanwhile', async (sandbox, server) => {
+sandboxes('watching files, and checking for changes', async (sandbox, server) => {
 	const at = (name) => path.join(server.cwd, name);
 	const seen = [];
 	const stream = await sandbox.watch(server.cwd, { include: ['*.ts'] });
@@ -302,9 +302,9 @@ sandboxes('a repository', async (sandbox, server) => {
 
 sandboxes('code, in contexts', async (sandbox) => {
 	const context = await sandbox.createCodeContext({ language: 'python' });
-	const said = [];
-	const first = await sandbox.runCode('x = 41\nprint("out")\nx + 1', { context, onStdout: ({ text }) => { said.push(text); } });
-	assert.deepEqual([first.logs.stdout.join(''), first.results[0].text, said.join('')], ['out\n', '42', 'out\n']);
+	const collected = [];
+	const first = await sandbox.runCode('x = 41\nprint("out")\nx + 1', { context, onStdout: ({ text }) => { collected.push(text); } });
+	assert.deepEqual([first.logs.stdout.join(''), first.results[0].text, collected.join('')], ['out\n', '42', 'out\n']);
 	assert.equal((await sandbox.runCode('x', { context })).results[0].text, '41', 'variables are kept');
 	const failed = await sandbox.runCode('1 / 0', { context });
 	assert.equal(failed.error.name, 'ZeroDivisionError');
@@ -330,7 +330,7 @@ const noArchives = (() => {
 	}
 })();
 
-sandboxes('a backup, by way of its bucket', async (sandbox, server) => {
+sandboxes('a backup in a bucket', async (sandbox, server) => {
 	const dir = path.join(server.cwd, 'project'), at = (name) => path.join(dir, name);
 	mkdirSync(at('node_modules'), { recursive: true });
 	writeFileSync(at('file'), 'one');

@@ -80,7 +80,7 @@ clients('ping, version and commands', async (client) => {
 	assert.deepEqual(commands, [...new Set(commands)].sort(), 'sorted, each once');
 });
 
-clients('sessions are created, told apart and deleted', async (client, server) => {
+clients('sessions are created, distinguished and deleted', async (client, server) => {
 	const made = await client.utils.createSession({ id: 'one', cwd: server.cwd, env: { WHO: 'it is me' } });
 	assert.equal(made.success, true);
 	assert.equal(made.containerPlacementId, null);
@@ -108,7 +108,7 @@ clients('sessions are created, told apart and deleted', async (client, server) =
 	await fails(client.utils.createSession({ id: '../x' }), 'ValidationFailedError', 'VALIDATION_FAILED', 400);
 });
 
-clients('a command\'s result is exact, but for the last newline where there is a session', async (client, server, transport) => {
+clients("a command's result is exact, except for the last newline in a session", async (client, server, transport) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
 	const cases = [
 		['echo out; echo err >&2; (exit 7)', { exitCode: 7, stdout: 'out\n', stderr: 'err\n' }],
@@ -164,7 +164,7 @@ clients('cwd, env and the state of the session', async (client, server) => {
 		'ValidationFailedError', 'VALIDATION_FAILED', 400);
 });
 
-clients('a timeout ends the command, and neither the shell nor what comes next', async (client, server) => {
+clients('a timeout ends the command, but neither the shell nor the next command', async (client, server) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
 	await client.commands.execute('here=still', 's');
 	for (const id of ['s', sessionless]) {
@@ -333,7 +333,7 @@ clients('errors about processes', async (client, server, transport) => {
 	await processes.killAllProcesses();
 });
 
-clients('ports are waited for', async (client, server, transport) => {
+clients('waiting for ports', async (client, server, transport) => {
 	const closed = net.createServer();
 	const port = await listening(closed);
 	await new Promise((resolve) => { closed.close(resolve); });
@@ -383,7 +383,7 @@ clients('files of several megabytes', async (client, server) => {
 	assert.ok(readFileSync(`${server.cwd}/bytes`).equals(bytes));
 });
 
-clients('many calls at once are each answered with their own result', async (client, server) => {
+clients('many concurrent calls get their own results', async (client, server) => {
 	await client.utils.createSession({ id: 's', cwd: server.cwd });
 	const results = await Promise.all(Array.from({ length: times(18, 60) }, (_, i) =>
 		client.commands.execute(`echo ${i}; echo e${i} >&2; (exit ${i})`, i % 3 ? sessionless : 's')));

@@ -44,8 +44,8 @@ scenario('a log that is not read', { start: false, timeout: 120_000 }, async (se
 	const lines = text.split('\n');
 	assert.equal(lines.pop(), '');
 	for (const line of lines) assert.match(line, /^ts=\S+ level=\w+ module=\w+ msg=/);
-	const told = lines.map((line) => Number(/ lines=(\d+)$/.exec(line)?.[1] ?? 0));
-	assert.equal(told.reduce((sum, n) => sum + n, 0), await dropped(server));
+	const lostCounts = lines.map((line) => Number(/ lines=(\d+)$/.exec(line)?.[1] ?? 0));
+	assert.equal(lostCounts.reduce((sum, n) => sum + n, 0), await dropped(server));
 });
 
 for (const closed of [0, 2]) {

@@ -62,20 +62,20 @@ const ask = async (server, command, more = {}, id = 's') => {
 };
 const state = async (server) => (await server.api.call('GET', '/api/session/s/state')).state;
 
-everywhere('everything is the user\'s', async (server) => {
+everywhere('everything runs as the user', async (server) => {
 	const { api } = server;
 	const [, , , , , home] = execFileSync('getent', ['passwd', name], { encoding: 'utf8' }).trim().split(':');
 	const inRoom = server.options.args.includes('--isolate');
-	const who = 'echo "$UID:$EUID:$(id -g):$HOME:$USER:$LOGNAME:$SHELL:$PWD"; grep -E "^(Cap(Prm|Eff|Amb)):" /proc/self/status | tr -d "\\n0\\t"';
+	const identify = 'echo "$UID:$EUID:$(id -g):$HOME:$USER:$LOGNAME:$SHELL:$PWD"; grep -E "^(Cap(Prm|Eff|Amb)):" /proc/self/status | tr -d "\\n0\\t"';
 	const is = `${idOf('-u', name)}:${idOf('-u', name)}:${idOf('-g', name)}:${home}:${name}:${name}:/bin/bash:${home}\nCapPrm:CapEff:CapAmb:`;
 	await server.session({ id: 's' });
-	assert.equal((await ask(server, who)).output, is);
+	assert.equal((await ask(server, identify)).output, is);
 	const run = async (body) => (await api.raw('POST', '/api/run', body)).json;
-	assert.equal((await run({ command: who })).stdout, is);
+	assert.equal((await run({ command: identify })).stdout, is);
 	assert.equal((await run({ command: 'cat; echo to it >/proc/self/fd/1; exit 4', stdin: 'given\n' })).stdout, 'given\nto it\n');
 	assert.equal((await run({ command: 'echo again >/proc/self/fd/2; tty <&1 >/dev/null', terminals: true })).stderr.trim(), 'again');
-	assert.equal((await api.raw('POST', '/api/execute', { command: who })).json.stdout, is);
-	const { processId } = await api.call('POST', '/api/process/start', { command: who });
+	assert.equal((await api.raw('POST', '/api/execute', { command: identify })).json.stdout, is);
+	const { processId } = await api.call('POST', '/api/process/start', { command: identify });
 	const one = async () => (await api.call('GET', `/api/process/${processId}`)).process;
 	await until('the end of the process', async () => (await one()).status === 'completed');
 	assert.equal((await api.call('GET', `/api/process/${processId}/logs`)).stdout, is);
@@ -84,7 +84,7 @@ everywhere('everything is the user\'s', async (server) => {
 	assert.equal((await api.raw('POST', '/api/execute', { command: 'echo "$UID $PWD"', sessionId: 's' })).json.stdout, `${idOf('-u', name)} /tmp`);
 });
 
-everywhere('commands, their input, states and signals are as without', async (server) => {
+everywhere('commands, their input, states and signals work as usual', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	assert.equal((await ask(server, 'false | (exit 7)')).exitCode, 7);
@@ -111,7 +111,7 @@ everywhere('commands, their input, states and signals are as without', async (se
 	await until('the end of the process', () => !isAlive(pid));
 });
 
-everywhere('they outlive the server, and end with their directory', async (server) => {
+everywhere('sessions and processes outlive the server, and end with their directory', async (server) => {
 	const { api } = server;
 	await server.session({ id: 's' });
 	await ask(server, 'x=kept; cd /tmp');
@@ -134,7 +134,7 @@ everywhere('they outlive the server, and end with their directory', async (serve
 	await until('the end of the process and of its directory', () => !isAlive(pid) && !existsSync(path.join(server.dir, 'sessions', directory)));
 });
 
-everywhere('what is the server\'s is out of reach, and nothing is planted', async (server) => {
+everywhere("the user cannot access the server's files, nor plant any", async (server) => {
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { dir } = server;
@@ -161,7 +161,7 @@ everywhere('what is the server\'s is out of reach, and nothing is planted', asyn
 	assert.equal(statSync(victim).uid, 0);
 }, worlds.slice(0, 2));
 
-everywhere('variables of a command mean nothing to what is still root\'s', async (server) => {
+everywhere('variables of a command do not affect programs of root', async (server) => {
 	const env = { LD_SHOW_AUXV: '1' }; // the loader prints for the programs it loads
 	const uid = idOf('-u', name);
 	const { stdout } = (await server.api.raw('POST', '/api/run', { command: 'true', env })).json;
@@ -211,15 +211,15 @@ scenario('a user without home, shell or rights', { start: false, skip }, async (
 	const [, , uid, , , home, shell] = execFileSync('getent', ['passwd', 'nobody'], { encoding: 'utf8' }).trim().split(':');
 	assert.match(shell, /nologin/);
 	assert.ok(!existsSync(home));
-	const who = `${uid} / /`;
+	const identify = `${uid} / /`;
 	const say = 'echo "$(id -u) $HOME $PWD"';
 	for (const name of ['bash', 'zsh', 'fish']) {
 		await api.create({ id: name, shell: name });
-		assert.equal((await ask(server, name === 'fish' ? 'echo (id -u) $HOME $PWD' : say, {}, name)).output, `${who}\n`, name);
+		assert.equal((await ask(server, name === 'fish' ? 'echo (id -u) $HOME $PWD' : say, {}, name)).output, `${identify}\n`, name);
 		const e = await ask(server, 'cat; sh -c "exit 5"', { stdin: 'given\n', streams: 'pipes' }, name);
 		assert.deepEqual([e.stdout, e.exitCode, e.suspect], ['given\n', 5, false], name);
 	}
-	assert.equal((await api.raw('POST', '/api/run', { command: say })).json.stdout, `${who}\n`);
+	assert.equal((await api.raw('POST', '/api/run', { command: say })).json.stdout, `${identify}\n`);
 	// Files are accessed with the user's rights.
 	const place = path.join(server.root, 'place');
 	mkdirSync(place);

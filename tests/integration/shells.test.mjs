@@ -51,7 +51,7 @@ const table = [
 	['echo still', 0, 'still\n', [0]],
 ];
 
-const told = ({ exitCode, output, endedBy, outputExact }) => ({ exitCode, output, endedBy, outputExact });
+const resultOf = ({ exitCode, output, endedBy, outputExact }) => ({ exitCode, output, endedBy, outputExact });
 
 async function commands(server, shell) {
 	for (const row of table) {
@@ -69,7 +69,7 @@ async function commands(server, shell) {
 
 async function circumstances(server, shell) {
 	const status = shell === 'fish' ? '$status' : '$?';
-	const fields = { streams: 'pipes', cwd: '/', env: { GIVEN: "it's $x\n", HOME: '/nowhere' }, stdin: 'told\n' };
+	const fields = { streams: 'pipes', cwd: '/', env: { GIVEN: "it's $x\n", HOME: '/nowhere' }, stdin: 'resultOf\n' };
 	let e = await exec(server, shell, 'pwd; cat; echo "$GIVEN-$HOME"; echo err >&2; sh -c "exit 9"', fields);
 	assert.deepEqual([e.stdout, e.stderr, e.exitCode], ["/\ntold\nit's $x\n-/nowhere\n", 'err\n', 9], shell);
 	e = await exec(server, shell, `echo ${status} "[$GIVEN]" $HOME; pwd`, { streams: 'pipes', stdin: null });
@@ -159,14 +159,14 @@ scenario('arguments of shells', { timeout: 60_000 }, async (server) => {
 	writeFileSync(path.join(server.home, 'other rc'), 'where=other\n');
 	writeFileSync(path.join(server.home, '.zshrc'), 'where=zshrc\n');
 	writeFileSync(path.join(server.home, '.zprofile'), 'login=yes\n');
-	for (const [shell, shellArgs, told] of [
+	for (const [shell, shellArgs, resultOf] of [
 		['bash', undefined, 'bashrc'], ['bash', [], 'bashrc'], ['bash', ['--norc'], ''], ['bash', ['-l'], 'profile'], ['bash', ['--noprofile', '--login'], ''],
 		['bash', ['--rcfile', `${server.home}/other rc`, '-o', 'vi'], 'other'],
 		['zsh', ['-l', '-o', 'vi'], 'zshrcyes'], ['zsh', ['-f'], ''], ['fish', ['-N', '-C', 'set -g where init'], 'init']]) {
 		const data = await api.create({ shell, shellArgs });
 		assert.deepEqual(data.shellArgs, shellArgs?.length ? shellArgs : undefined);
 		const e = await exec(server, data.id, 'echo "$where$login"');
-		assert.deepEqual([e.output, e.exitCode], [`${told}\n`, 0], `${shell} ${shellArgs}`);
+		assert.deepEqual([e.output, e.exitCode], [`${resultOf}\n`, 0], `${shell} ${shellArgs}`);
 		await api.delete(data.id);
 	}
 	// Unknown arguments are used, but without support for commands.
@@ -191,8 +191,8 @@ scenario('a shell that reads its startup files is starting, and their commands a
 	mkdirSync(path.join(server.home, '.config', 'fish'), { recursive: true });
 	for (const [shell, file] of [['bash', '.bashrc'], ['zsh', '.zshrc'], ['fish', '.config/fish/config.fish']]) {
 		execFileSync('mkfifo', [path.join(server.home, shell)]);
-		const taken = shell === 'fish' ? '(head -n 1 ~/fish)' : `$(head -n 1 ~/${shell})`;
-		writeFileSync(path.join(server.home, file), `echo ${taken}\n`);
+		const substitution = shell === 'fish' ? '(head -n 1 ~/fish)' : `$(head -n 1 ~/${shell})`;
+		writeFileSync(path.join(server.home, file), `echo ${substitution}\n`);
 		await server.api.create({ id: shell, shell });
 		let state;
 		await until(() => `head in the startup files of ${shell}: ${JSON.stringify(state)}`, async () => {
@@ -262,7 +262,7 @@ scenario('complex configurations: hooks, vi keys, right prompts, functions named
 		await atPrompt(server, shell);
 		await server.api.input(shell, `half line${vi}`); // and in command mode
 		await until('the half-typed line', async () => /half line/.test(await screenOf(server, shell)));
-		assert.deepEqual(told(await exec(server, shell, 'sh -c "exit 3" | cat; false | true')),
+		assert.deepEqual(resultOf(await exec(server, shell, 'sh -c "exit 3" | cat; false | true')),
 			{ exitCode: 0, output: '', endedBy: 'command', outputExact: true }, shell);
 		await until('the restored line', async () => /half line/.test((await screenOf(server, shell)).trimEnd().split('\n').at(-1)));
 		await server.api.input(shell, '\x03');

@@ -104,20 +104,20 @@ shared('a DEBUG trap of zsh sees the command alone, and stays', async (server) =
 		const id = await server.api.create({ shell: 'zsh', cols: 200 }).then((data) => data.id);
 		await exec(server, id, 'setopt localtraps');
 		await exec(server, id, set);
-		const said = async (command, output, status = 0) => {
+		const check = async (command, output, status = 0) => {
 			const e = await exec(server, id, command);
 			assert.deepEqual([e.output, e.exitCode, e.endedBy, e.outputExact], [output, status, 'command', true], `${set}: ${command}`);
 			return e;
 		};
 		for (let i = 0; i < 2; i += 1) {
-			await said('/bin/echo one', 'D /bin/echo one 0\none\n');
-			await said('sh -c "exit 3"', 'D sh -c "exit 3" 0\n', 3);
-			assert.deepEqual((await said('true | sh -c "exit 4"', 'D true | sh -c "exit 4" 3\n', 4)).pipeStatus, [4]);
-			await said('true', 'D true 4\n');
+			await check('/bin/echo one', 'D /bin/echo one 0\none\n');
+			await check('sh -c "exit 3"', 'D sh -c "exit 3" 0\n', 3);
+			assert.deepEqual((await check('true | sh -c "exit 4"', 'D true | sh -c "exit 4" 3\n', 4)).pipeStatus, [4]);
+			await check('true', 'D true 4\n');
 		}
 		assert.match((await exec(server, id, list)).output, /ZSH_DEBUG_CMD \$\?/);
 		await exec(server, id, gone);
-		await said('echo none', 'none\n');
+		await check('echo none', 'none\n');
 		// For a typed line it sees the same as without our code, and one call for the prompt.
 		await exec(server, id, set);
 		await server.api.input(id, 'echo by hand\r');

@@ -60,8 +60,8 @@ scenario('a missing runtime directory is reported as such, not as a missing work
 
 scenario('unknown objects', async (server) => {
 	await server.session({ id: 'a' });
-	const nobody = await cli(server, ['kill', 'nosuch']);
-	assert.deepEqual([nobody.code, nobody.stderr], [125, "ringside kill: There is no session 'nosuch' (SESSION_NOT_FOUND)\n"]);
+	const missing = await cli(server, ['kill', 'nosuch']);
+	assert.deepEqual([missing.code, missing.stderr], [125, "ringside kill: There is no session 'nosuch' (SESSION_NOT_FOUND)\n"]);
 	const signal = await cli(server, ['kill', '-s', 'NOSUCH', 'a']);
 	assert.match(signal.stderr, /signal: .*VALIDATION_FAILED/);
 	assert.match((await cli(server, ['kill', '-s', 'INT', 'nosuch'])).stderr, /SESSION_NOT_FOUND/);

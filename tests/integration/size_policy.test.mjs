@@ -22,7 +22,7 @@ function sizes(server, id) {
 		}),
 		/** The size does not change after the server has processed all messages of these clients. */
 		async stays(expected, ...clients) {
-			for (const client of clients) await heard(client);
+			for (const client of clients) await processed(client);
 			await stays(`the size ${expected}`, async () => await size() === expected, 100);
 		},
 		set: (policy, fields) => server.api.call('POST', `/api/session/${id}/size`, { policy, ...fields })
@@ -31,7 +31,7 @@ function sizes(server, id) {
 }
 
 /** Wait until the server has processed all messages of the client. */
-async function heard(client) {
+async function processed(client) {
 	const t = Math.random();
 	client.control({ type: 'ping', t });
 	await client.untilMessage('pong', (pong) => pong.t === t);
@@ -40,7 +40,7 @@ async function heard(client) {
 const resize = (client, cols, rows) => client.control({ type: 'resize', cols, rows });
 
 /** The client gets this policy and the client that sets the size. */
-const told = (client, policy, sizeBy, options) => client.untilMessage('presence',
+const untilPresence = (client, policy, sizeBy, options) => client.untilMessage('presence',
 	(each) => each.sizePolicy === policy && each.sizeBy === sizeBy, options);
 
 scenario('latest is the default policy, and is reported everywhere', async (server) => {
@@ -50,13 +50,13 @@ scenario('latest is the default policy, and is reported everywhere', async (serv
 	const { set } = sizes(server, 's');
 	const one = await server.client({ sessionId: 's', cols: 90, rows: 25 }).connect();
 	assert.equal(one.attached.sizePolicy, 'latest');
-	await told(one, 'latest', one.attached.clientId);
+	await untilPresence(one, 'latest', one.attached.clientId);
 	for (const policy of ['smallest', 'owner', 'fixed', 'latest']) {
 		const from = one.messages.length;
 		assert.equal((await set(policy)).sizePolicy, policy);
 		assert.equal((await api.get('s')).sizePolicy, policy);
 		assert.equal((await api.list()).sessions[0].sizePolicy, policy);
-		await told(one, policy, policy === 'fixed' ? null : one.attached.clientId, { from });
+		await untilPresence(one, policy, policy === 'fixed' ? null : one.attached.clientId, { from });
 		const late = await server.client({ sessionId: 's' }).connect();
 		assert.equal(late.attached.sizePolicy, policy);
 		await late.untilMessage('presence', ({ sizePolicy }) => sizePolicy === policy);
@@ -77,7 +77,7 @@ scenario('smallest: the minimum of rows and columns of all clients that may type
 	await is('132x30');
 	assert.deepEqual((({ cols, rows }) => [cols, rows])(await set('smallest')), [100, 30], 'the response has the new size');
 	for (const client of [wide, tall, viewer, windowless]) {
-		await told(client, 'smallest', null);
+		await untilPresence(client, 'smallest', null);
 		const message = await client.untilMessage('resize', ({ cols, rows }) => cols === 100 && rows === 30);
 		assert.equal(message.by, null);
 	}
@@ -90,7 +90,7 @@ scenario('smallest: the minimum of rows and columns of all clients that may type
 
 	const small = await server.client({ sessionId: 's', cols: 70, rows: 20, name: 'Small' }).connect();
 	await is('70x20');
-	await told(wide, 'smallest', small.attached.clientId);
+	await untilPresence(wide, 'smallest', small.attached.clientId);
 	resize(windowless, 60, 40);
 	await is('60x20');
 	resize(small, 71, 21);
@@ -101,14 +101,14 @@ scenario('smallest: the minimum of rows and columns of all clients that may type
 	await is('100x30');
 	await tall.close();
 	await is('132x30');
-	await told(windowless, 'smallest', wide.attached.clientId);
+	await untilPresence(windowless, 'smallest', wide.attached.clientId);
 	await wide.close();
 	await is('200x60');
 	await windowless.close();
 	await remains('200x60', viewer);
 	const back = await server.client({ sessionId: 's', cols: 90, rows: 28 }).connect();
 	await is('90x28');
-	await told(viewer, 'smallest', back.attached.clientId);
+	await untilPresence(viewer, 'smallest', back.attached.clientId);
 });
 
 scenario('smallest: a dead client does not count', { args: ['--ping-interval', '1'] }, async (server) => {
@@ -132,7 +132,7 @@ scenario('fixed: windows do not change it, the API does', async (server) => {
 	await is('90x25');
 	const present = await set('fixed');
 	assert.deepEqual([present.cols, present.rows], [90, 25], 'the default is the current size');
-	await told(one, 'fixed', null);
+	await untilPresence(one, 'fixed', null);
 	const two = await server.client({ sessionId: 's', cols: 100, rows: 30 }).connect();
 	two.type('echo tw""o\r');
 	await two.untilText('two\r\n');
@@ -158,7 +158,7 @@ scenario('fixed: windows do not change it, the API does', async (server) => {
 
 	await set('latest');
 	await is('101x31');
-	await told(two, 'latest', two.attached.clientId);
+	await untilPresence(two, 'latest', two.attached.clientId);
 });
 
 scenario('owner: the window of the owner that typed last', async (server) => {
@@ -169,7 +169,7 @@ scenario('owner: the window of the owner that typed last', async (server) => {
 	const driver = await server.client({ sessionId: 's', cols: 70, rows: 20, token }).connect();
 	await is('70x20');
 	await set('owner');
-	await told(driver, 'owner', null);
+	await untilPresence(driver, 'owner', null);
 	driver.type(':\r');
 	resize(driver, 71, 21);
 	await remains('70x20', driver);
@@ -181,7 +181,7 @@ scenario('owner: the window of the owner that typed last', async (server) => {
 	await remains('90x25', driver, two);
 	two.type(':\r');
 	await is('100x30');
-	await told(driver, 'owner', two.attached.clientId);
+	await untilPresence(driver, 'owner', two.attached.clientId);
 	resize(two, 101, 31);
 	await is('101x31');
 	resize(one, 91, 26);
@@ -190,7 +190,7 @@ scenario('owner: the window of the owner that typed last', async (server) => {
 	await is('91x26');
 	const from = driver.messages.length;
 	await one.close();
-	await told(driver, 'owner', null, { from });
+	await untilPresence(driver, 'owner', null, { from });
 	await remains('91x26', driver);
 	await set('latest');
 	await is('71x21');
@@ -203,7 +203,7 @@ scenario('resize over the API: under latest until a client types, refused if win
 	const one = await server.client({ sessionId: 's', cols: 90, rows: 25 }).connect();
 	await is('90x25');
 	await api.resize('s', 50, 15);
-	await told(one, 'latest', null);
+	await untilPresence(one, 'latest', null);
 	await remains('50x15', one);
 	one.type(':\r');
 	await is('90x25');

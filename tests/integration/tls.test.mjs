@@ -204,8 +204,8 @@ scenario('--no-auth on loopback: no token, but no foreign site', { args: ['--no-
 	assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
 	assert.equal(server.token, undefined);
 	await server.session({ id: 's' });
-	const who = await api.call('GET', '/api/auth/whoami');
-	assert.deepEqual([who.role, who.authRequired], ['owner', false]);
+	const identity = await api.call('GET', '/api/auth/whoami');
+	assert.deepEqual([identity.role, identity.authRequired], ['owner', false]);
 	for (const headers of [{ Origin: 'http://evil.example' }, { Origin: 'null' }, { Host: 'evil.example' }]) {
 		await api.refused(403, headers.Host ? 'HOST_NOT_ALLOWED' : 'ORIGIN_NOT_ALLOWED', 'POST', '/api/session/create', {}, { headers });
 		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s', headers);

@@ -178,7 +178,7 @@ conformance('typing, capturing, the end of panes', async (pair) => {
 	await pair.same(['lsw', '-F', '#W']);
 });
 
-conformance('colours that are captured', async (pair) => {
+conformance('captured colours', async (pair) => {
 	const drawn = ['\\033[31mred\\033[32mgreen\\033[0m \\033[1mbold\\033[0;4;38;5;200mu\\033[48;2;1;2;3mrgb\\033[m plain', '\\033[7mrev\\033[27mx \\033[91;103mbright\\033[39mdef\\033[49m',
 		'\\033[3;9mitalic\\033[23mno\\033[m', '\\033[4:3mcurl\\033[58;5;3mcol\\033[m', '\\033[41m  \\033[m', '\\033]8;;http://x\\033\\\\link\\033]8;;\\033\\\\ n',
 		'\\033[53mover\\033[2;5;8mmany\\033[21mdd\\033[4:4mdot\\033[4:5mdash\\033[58;2;9;8;7mus\\033[m', 'back\\\\slash   ', '\\343\\201\\202wide', 'end'].join('\\n');

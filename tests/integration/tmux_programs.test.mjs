@@ -86,7 +86,7 @@ withTmux('OpenHands and libtmux: formats with separators, one window after anoth
 	assert.match((await tmux.run(['list-sessions'])).stderr, /no server running on/);
 });
 
-withTmux('many at once, names, and a link of that name', async (tmux, server) => {
+withTmux('many at once, names, and a link with such a name', async (tmux, server) => {
 	const results = await Promise.all(Array.from({ length: times(8, 20) }, () => tmux.run(['new-session', '-d', '-s', 'same', 'sleep 100'])));
 	assert.equal(results.filter((r) => r.status === 0).length, 1);
 	for (const r of results) assert.ok(r.status === 0 || r.stderr === 'duplicate session: same\n', r.stderr);
@@ -118,7 +118,7 @@ withTmux('many at once, names, and a link of that name', async (tmux, server) =>
 	assert.equal(readFileSync(own, 'utf8'), 'something else');
 });
 
-withTmux('a hundred thousand lines, and a pane that dies in the middle', async (tmux) => {
+withTmux('a hundred thousand lines, and a pane that dies meanwhile', async (tmux) => {
 	await tmux.good(['new-session', '-d', '-s', 'much', '-x', '20', '-y', '5', 'seq 100000; sleep 100']);
 	await until('the last line', async () => /\n100000\n/.test(await tmux.good(['capture-pane', '-p', '-t', 'much'])), patience);
 	const lines = (await tmux.good(['capture-pane', '-p', '-S', '-', '-t', 'much'])).trimEnd().split('\n');

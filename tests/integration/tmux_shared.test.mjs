@@ -110,7 +110,7 @@ withTmux('a state that cannot be read or written', async (tmux, server) => {
 		await server.api.call('POST', '/api/session/delete', { sessionId: id });
 });
 
-withTmux('a server that is begun anew, and values without measure', async (tmux, server) => {
+withTmux('a restarted server, and excessive values', async (tmux, server) => {
 	await tmux.good(['new-session', '-d', '-s', 'one', 'cat']);
 	const waiting = tmux.run(['wait-for', 'later']);
 	await until('the waiting client', async () => readFileSync(`${await tmux.good(['display-message', '-p', '#{socket_path}'])}.state`, 'utf8').includes('.wait-'));

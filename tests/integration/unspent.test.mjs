@@ -94,8 +94,8 @@ scenario('one address without credentials has a part of all connections', { args
 	assert.equal(await metric(server, 'strangers_refused_total'), 10);
 	assert.equal(await metric(server, 'strangers'), 51);
 	// Authenticated connections are not counted.
-	const known = Array.from({ length: 5 }, () => connect(server, '127.0.0.1', `GET /api/version HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
-	await until('the responses', () => known.every(({ text }) => text.includes('200 OK')));
+	const authenticated = Array.from({ length: 5 }, () => connect(server, '127.0.0.1', `GET /api/version HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
+	await until('the responses', () => authenticated.every(({ text }) => text.includes('200 OK')));
 	assert.equal(await metric(server, 'strangers'), 51);
 	many.forEach(({ socket }) => socket.destroy());
 	here.socket.destroy();
@@ -117,9 +117,9 @@ scenario('failed requests without credentials are limited', async (server) => {
 	assert.ok(limited, 'they are not limited');
 	assert.ok(await metric(server, 'failures_limited_total') >= 1);
 	// Requests with credentials are served there, and requests without them at other addresses.
-	const known = connect(server, '127.0.0.2', ask.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
+	const authenticated = connect(server, '127.0.0.2', ask.replace('\r\n\r\n', `\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
 	const other = connect(server, '127.0.0.3', ask);
-	await until('the responses', () => known.text.includes('200 OK') && other.text.includes('401'));
+	await until('the responses', () => authenticated.text.includes('200 OK') && other.text.includes('401'));
 });
 
 scenario('20 connections without credentials use up the limit, and the owner still connects', { args: ['--max-connections', '20'] }, async (server) => {

@@ -132,8 +132,8 @@ class Walk {
 		this.client.type(keys);
 		this.#keys += keys;
 		await until(() => `vttest ${this.item} at ${keys}, which shows\n${this.#rows().join('\n')}`, () => {
-			const asks = this.#printed > before && (wanted?.test(this.#asked()) ?? (CHOICE.test(this.#asked()) || PAUSE.test(this.#asked())));
-			return (asks && Date.now() - this.#last > QUIET) || (this.#silence.over && !wanted);
+			const asksForMore = this.#printed > before && (wanted?.test(this.#asked()) ?? (CHOICE.test(this.#asked()) || PAUSE.test(this.#asked())));
+			return (asksForMore && Date.now() - this.#last > QUIET) || (this.#silence.over && !wanted);
 		});
 	}
 

@@ -19,13 +19,13 @@ async function watching(server, place, more) {
 	await stream.until('watching', (e) => e.type === 'watching');
 	return stream;
 }
-const told = (stream, type, place) => stream.until(`${type} ${place}`,
+const untilEvent = (stream, type, place) => stream.until(`${type} ${place}`,
 	(e) => (e.eventType === type && e.path === place) || e.type === 'resync');
 const quiet = async (server, stream, place) => {
 	// The event of a later change shows that no other event came before.
 	const mark = path.join(place, `mark-${Math.random()}`);
 	writeFileSync(mark, '');
-	await told(stream, 'create', mark);
+	await untilEvent(stream, 'create', mark);
 };
 const rss = (server) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024;
 const inotifies = (server) => Number(execFileSync('bash', ['-c',
@@ -93,20 +93,20 @@ scenario('trees that appear at once, deep trees, and moved directories', {}, asy
 	const stream = await watching(server, server.cwd);
 	for (let n = 0; n < 20; n++) {
 		execFileSync('bash', ['-c', `mkdir -p "$1/t${n}/b/c/d" && touch "$1/t${n}/b/c/d/"{1..20} "$1/t${n}/b/x"`, 'bash', server.cwd]);
-		await told(stream, 'create', at(`t${n}/b/x`));
-		for (let k = 1; k <= 20; k++) await told(stream, 'create', at(`t${n}/b/c/d/${k}`));
+		await untilEvent(stream, 'create', at(`t${n}/b/x`));
+		for (let k = 1; k <= 20; k++) await untilEvent(stream, 'create', at(`t${n}/b/c/d/${k}`));
 	}
 	// Moved in from outside, its contents are new. Moved within, it is watched under its new name.
 	renameSync(path.join(outside, 'in'), at('in'));
-	await told(stream, 'move_to', at('in'));
-	await told(stream, 'create', at('in/ner/file'));
+	await untilEvent(stream, 'move_to', at('in'));
+	await untilEvent(stream, 'create', at('in/ner/file'));
 	renameSync(at('in'), at('t0/moved'));
-	await told(stream, 'move_from', at('in'));
-	await told(stream, 'move_to', at('t0/moved'));
+	await untilEvent(stream, 'move_from', at('in'));
+	await untilEvent(stream, 'move_to', at('t0/moved'));
 	writeFileSync(at('t0/moved/ner/more'), '');
-	await told(stream, 'create', at('t0/moved/ner/more'));
+	await untilEvent(stream, 'create', at('t0/moved/ner/more'));
 	renameSync(at('t0/moved'), path.join(outside, 'gone'));
-	await told(stream, 'move_from', at('t0/moved'));
+	await untilEvent(stream, 'move_from', at('t0/moved'));
 	const before = stream.events.length;
 	// It was moved out: the kernel shows that the server does not watch it any more.
 	await until('the end of its watch', () => {
@@ -121,9 +121,9 @@ scenario('trees that appear at once, deep trees, and moved directories', {}, asy
 	const deep = Array.from({ length: 200 }, (_, n) => `d${n}`).join('/');
 	mkdirSync(at(deep), { recursive: true });
 	writeFileSync(at(deep, 'bottom'), '');
-	await told(stream, 'create', at(deep, 'bottom'));
+	await untilEvent(stream, 'create', at(deep, 'bottom'));
 	rmSync(at('d0'), { recursive: true });
-	await told(stream, 'delete', at('d0'));
+	await untilEvent(stream, 'delete', at('d0'));
 	assert.ok(!stream.events.some((e) => e.type === 'resync'), 'no events were lost');
 });
 
@@ -173,7 +173,7 @@ scenario('the end of the root, and directories that cannot be watched', {}, asyn
 	mkdirSync(root);
 	const stream = await watching(server, root);
 	rmSync(root, { recursive: true });
-	await told(stream, 'delete', root);
+	await untilEvent(stream, 'delete', root);
 	assert.match((await stream.until('stopped', (e) => e.type === 'stopped')).reason, /deleted/);
 	await until('the end of the stream', () => stream.closed);
 	mkdirSync(root);
@@ -231,7 +231,7 @@ scenario('with a session user only files that the user may see are watched', { s
 	writeFileSync(path.join(ours, 'secret'), '');
 	writeFileSync(path.join(theirs, 'closed', 'secret'), '');
 	writeFileSync(path.join(theirs, 'file'), '');
-	await told(stream, 'create', path.join(theirs, 'file'));
+	await untilEvent(stream, 'create', path.join(theirs, 'file'));
 	assert.doesNotMatch(JSON.stringify(stream.events), /secret/);
 });
 
@@ -264,11 +264,11 @@ scenario('exclude, include, and events on request', {}, async (server) => {
 	for (const name of ['.git/index', 'node_modules/x', 'src/two.js']) writeFileSync(at(name), '');
 	appendFileSync(file, '2');
 	chmodSync(file, 0o600);
-	await told(single, 'modify', file);
-	await told(single, 'attrib', file);
+	await untilEvent(single, 'modify', file);
+	await untilEvent(single, 'attrib', file);
 	for (const stream of [usual, all, flat]) await quiet(server, stream, server.cwd);
 	writeFileSync(at('end.ts'), '');
-	await told(typed, 'create', at('end.ts'));
+	await untilEvent(typed, 'create', at('end.ts'));
 	const names = (stream) => new Set(stream.events.map((e) => e.path ?? ''));
 	assert.ok(names(usual).has(at('src/two.js')) && !names(usual).has(at('.git/index')) && !names(usual).has(at('node_modules/x')));
 	assert.ok(names(all).has(at('.git/index')) && names(all).has(at('node_modules/x')));
@@ -285,7 +285,7 @@ scenario('twenty equal watches use one inotify instance', {}, async (server) => 
 	assert.equal(inotifies(server), before + 1);
 	const place = path.join(server.cwd, 'x');
 	writeFileSync(place, '');
-	for (const each of streams) await told(each, 'create', place);
+	for (const each of streams) await untilEvent(each, 'create', place);
 	for (const each of streams) each.terminate();
 	await until('the end of the instance', () => inotifies(server) === before);
 	// All start and end at once.
@@ -330,7 +330,7 @@ scenario('the server is killed while it watches', { mayHaveDied: true }, async (
 	await server.session({ id: 's' });
 	const stream = await watching(server, '.');
 	writeFileSync(path.join(server.cwd, 'x'), '');
-	await told(stream, 'create', path.join(server.cwd, 'x'));
+	await untilEvent(stream, 'create', path.join(server.cwd, 'x'));
 	await server.kill('SIGKILL');
 	await until('the end of the stream', () => stream.closed);
 	await server.start();

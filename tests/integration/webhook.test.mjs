@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as certificate from './lib/certificate.mjs';
 import { description } from './lib/openapi.mjs';
-import { args, fail, Receiver, signature, told } from './lib/receiver.mjs';
+import { args, fail, Receiver, signature, webhookScenario } from './lib/receiver.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -37,8 +37,8 @@ scenario('events that need a person are sent and signed, without terminal conten
 		assert.deepEqual([failed.data.exitCode, failed.data.author, failed.data.clients], [7, 'owner', 0]);
 		await server.api.call('POST', '/api/session/s/exec', { command: 'printf "\\a\\033]9;TEXTSECRET\\007"', queue: true });
 		await comes('bell');
-		const said = await comes('notification');
-		assert.deepEqual([said.data.exitCode, said.data.author, said.data.block], [null, null, null]);
+		const notification = await comes('notification');
+		assert.deepEqual([notification.data.exitCode, notification.data.author, notification.data.block], [null, null, null]);
 		await server.api.call('POST', '/api/session/s/notify', { text: 'TEXTSECRET', title: 'TITLESECRET' });
 		await until('the second notification', () => receiver.kinds('s').filter((kind) => kind === 'notification').length === 2, LONG);
 		// Headers and form.
@@ -70,7 +70,7 @@ scenario('events that need a person are sent and signed, without terminal conten
 	}
 });
 
-told('a server that is killed: what waits is told anew by the next, what was told is not', [undefined], async (server, receiver) => {
+webhookScenario('a killed server: the next one sends pending events, and no others again', [undefined], async (server, receiver) => {
 	await fail(server);
 	await server.api.input('s', 'read -s WORD\r');
 	await until('both events', () => receiver.kinds('s').join() === 'failed,password', LONG);

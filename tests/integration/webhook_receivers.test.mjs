@@ -1,13 +1,13 @@
 // Webhooks whose receivers are slow, dying, hanging or redirecting: events are sent again within limits, and do not delay others.
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { args, fail, metric, Receiver, told } from './lib/receiver.mjs';
+import { args, fail, metric, Receiver, webhookScenario } from './lib/receiver.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
 const LONG = { timeout: 30_000 };
 
-told('what does not arrive is told again, in order and under the same id', [
+webhookScenario('undelivered events are sent again, in order and with the same id', [
 	(request, count, response) => count === 1 && response.writeHead(500).end() && true,
 	(request, count) => count === 1 && request.socket.destroy() && true,
 ], async (server, failing, dying) => {
@@ -28,7 +28,7 @@ told('what does not arrive is told again, in order and under the same id', [
 	assert.equal(server.stderr.match(/delivery failed, retrying/g).length, 2, 'a failing receiver is logged once');
 });
 
-told('a receiver that asks for time has it, one that leads elsewhere is not followed, one that has enough gets no more', [
+webhookScenario('a receiver that asks for time has it, one that leads elsewhere is not followed, one that has enough gets no more', [
 	(request, count, response) => count === 1 && response.writeHead(429, { 'Retry-After': '2' }).end() && true,
 	(request, count, response) => response.writeHead(307, { Location: '/elsewhere' }).end() && true,
 	(request, count, response) => response.writeHead(410).end() && true,
@@ -80,7 +80,7 @@ scenario('a receiver that never responds, or is down, delays no other', { start:
 	await server.start({ args: [] });
 });
 
-told('a thousand at once: what there is no room for is counted, and everything else goes on', [() => true, undefined], async (server, stuck, good) => {
+webhookScenario('a thousand at once: dropped events are counted, and everything else goes on', [() => true, undefined], async (server, stuck, good) => {
 	const all = Array.from({ length: 8 }, (_, n) => `s${n}`);
 	for (const id of all) await server.session({ id });
 	// Each rings and fails: a program that does so quickly, in each session.
@@ -88,11 +88,11 @@ told('a thousand at once: what there is no room for is counted, and everything e
 		for (let n = 0; n < 25; n++) await fail(server, id);
 	}));
 	await Promise.all(all.map((id) => server.api.input(id, 'for i in {1..100}; do printf "\\a\\033]9;x\\007"; done\r')));
-	const told = async () => await metric(server, 'events_total');
-	await until('all events', async () => await told() >= 2 * 1000, LONG);
+	const webhookScenario = async () => await metric(server, 'events_total');
+	await until('all events', async () => await webhookScenario() >= 2 * 1000, LONG);
 	await until('the delivery', async () => {
 		const [arrived, merged, waiting] = await Promise.all(['events_arrived_total', 'events_merged_total', 'events_waiting'].map((name) => metric(server, name)));
-		return arrived > 200 && waiting < 600 && arrived + merged + waiting + await metric(server, 'events_dropped_total') + await metric(server, 'events_given_up_total') >= await told() - 2;
+		return arrived > 200 && waiting < 600 && arrived + merged + waiting + await metric(server, 'events_dropped_total') + await metric(server, 'events_given_up_total') >= await webhookScenario() - 2;
 	}, LONG);
 	assert.equal(stuck.got.length, 1);
 	assert.equal(good.kinds().filter((kind) => kind === 'failed').length, 200);

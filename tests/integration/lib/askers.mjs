@@ -1,7 +1,6 @@
 // Requests by HTTP/1.1, the control socket and /rpc, as any principal; they return {status, code, text}. Requests without
 // valid credentials come from ever new addresses, to stay below the limit of wrong tokens. Credentials are a token, or the
 // headers of a login.
-// headers of who has logged in.
 import https from 'node:https';
 import { newWebSocketRpcSession } from 'capnweb';
 import WebSocket from 'ws';

@@ -423,22 +423,22 @@ export function frame({
 	opcode = 1, payload = Buffer.alloc(0), fin = true, reserved = 0, masked = true, length,
 } = {}) {
 	const body = Buffer.from(payload);
-	const said = length ?? body.length;
+	const announced = length ?? body.length;
 	const first = (fin ? 0x80 : 0) | (reserved << 4) | opcode;
 	const bit = masked ? 0x80 : 0;
 	let head;
-	if (said < 126) {
-		head = Buffer.from([first, bit | said]);
-	} else if (said < 65_536) {
+	if (announced < 126) {
+		head = Buffer.from([first, bit | announced]);
+	} else if (announced < 65_536) {
 		head = Buffer.alloc(4);
 		head[0] = first;
 		head[1] = bit | 126;
-		head.writeUInt16BE(said, 2);
+		head.writeUInt16BE(announced, 2);
 	} else {
 		head = Buffer.alloc(10);
 		head[0] = first;
 		head[1] = bit | 127;
-		head.writeBigUInt64BE(BigInt(said), 2);
+		head.writeBigUInt64BE(BigInt(announced), 2);
 	}
 	if (!masked) return Buffer.concat([head, body]);
 	const mask = randomBytes(4);

@@ -221,7 +221,7 @@ export const methods = [
 ];
 
 /** Principals without valid credentials. unopened: the token of an answer link, which is valid for the terminal alone. */
-export const nobodies = ['none', 'expired', 'revoked', 'earlier', 'unopened'];
+export const unauthenticated = ['none', 'expired', 'revoked', 'earlier', 'unopened'];
 /** answer: a login by an answer link, which uses the session that waits. */
 export const principals = ['none', 'viewer', 'driver', 'other', 'answer', 'expired', 'revoked', 'earlier', 'unopened', 'owner'];
 /** Routes that this login may use while the prompt waits. */
@@ -231,13 +231,13 @@ const seenToAnswer = ['GET /api/auth/whoami', 'GET /api/session/{id}', 'GET /ws/
  * The expected refusal, or undefined. about: {method, route}; names: the request names the links' own session; trusted: the
  * server runs with --drivers-may-all.
  */
-export function refusal(who, least, { about = {}, names = false, trusted = false } = {}) {
+export function refusal(principal, least, { about = {}, names = false, trusted = false } = {}) {
 	const driver = trusted ? 3 : 2;
 	const ranks = { viewer: 1, answer: 1, driver, other: driver, trusted: 3, owner: 4 };
 	const needed = { viewer: 1, driver: 2, trusted: 3, owner: 4 };
 	if (least === 'public') return undefined;
-	if (nobodies.includes(who)) return '401 UNAUTHENTICATED';
-	if (ranks[who] < needed[least]) return least === 'driver' ? '403 READ_ONLY' : '403 PERMISSION_DENIED';
-	if (who === 'answer') return seenToAnswer.includes(`${about.method} ${about.route}`) ? undefined : '403 PERMISSION_DENIED';
-	return who === 'other' && names ? '403 PERMISSION_DENIED' : undefined;
+	if (unauthenticated.includes(principal)) return '401 UNAUTHENTICATED';
+	if (ranks[principal] < needed[least]) return least === 'driver' ? '403 READ_ONLY' : '403 PERMISSION_DENIED';
+	if (principal === 'answer') return seenToAnswer.includes(`${about.method} ${about.route}`) ? undefined : '403 PERMISSION_DENIED';
+	return principal === 'other' && names ? '403 PERMISSION_DENIED' : undefined;
 }

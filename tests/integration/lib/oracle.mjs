@@ -115,10 +115,10 @@ export class Oracle {
 			assert.equal(answer.json?.success, true, `${what}: ${answer.text}`);
 			return answer.json;
 		}
-		const said = `${method} ${route} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`;
-		assert.ok(answer.json?.code && answer.json.message, said);
+		const summary = `${method} ${route} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`;
+		assert.ok(answer.json?.code && answer.json.message, summary);
 		if (this.mayRefuse && answer.json.code === doubtful) return undefined;
-		assert.ok(refusals.has(answer.json.code) && (this.mayRefuse || answer.status < 500), said);
+		assert.ok(refusals.has(answer.json.code) && (this.mayRefuse || answer.status < 500), summary);
 		return { refused: answer.json.code };
 	}
 
@@ -168,12 +168,12 @@ export class Oracle {
 	}
 
 	async #toldExec(exec, answer) {
-		const unheard = exec.unanswered;
+		const wasUnanswered = exec.unanswered;
 		exec.unanswered = true; // another try may have started without a response
 		if (!answer) return;
 		if (answer.refused) {
-			exec.refused = !exec.exec && !unheard && answer.refused;
-			exec.unanswered = unheard;
+			exec.refused = !exec.exec && !wasUnanswered && answer.refused;
+			exec.unanswered = wasUnanswered;
 			return;
 		}
 		const { data } = answer;

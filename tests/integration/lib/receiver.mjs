@@ -84,7 +84,7 @@ export const fail = (server, id = 's') => server.api.call('POST', `/api/session/
 export const metric = async (server, name) => Number(new RegExp(`^ringside_webhook_${name} (\\d+)$`, 'm').exec((await server.api.raw('GET', '/metrics')).text)[1]);
 
 /** A scenario with receivers, which use these `misbehave` functions, and a server with a session `s` that sends events to them. */
-export function told(name, misbehaviours, body) {
+export function webhookScenario(name, misbehaviours, body) {
 	scenario(name, { start: false }, async (server) => {
 		const receivers = await Promise.all(misbehaviours.map((misbehave) => new Receiver({ misbehave }).open()));
 		try {

@@ -50,8 +50,8 @@ const hog = 'python3 -c "while True: bytearray(500 << 20)"';
 
 const kinds = {
 	'a program with 1 GiB of environment': [false, (server) => python(server, 'huge')],
-	'a program with arguments that never can be read': [noFuse, (server) => python(server, 'silent', 'mount')],
-	'these two, a fork bomb, a hog of memory, and a group in the foreground that has ended': [noFuse, (server) =>
+	'a program with unreadable arguments': [noFuse, (server) => python(server, 'silent', 'mount')],
+	'both, a fork bomb, a process that allocates too much memory, and an ended foreground group': [noFuse, (server) =>
 		[python(server, 'huge'), hog, bomb, python(server, 'silent', 'mount'), python(server, 'leaderless', 'group')].join(' & ')],
 };
 

@@ -67,7 +67,7 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 		'no credentials': [{}, 401, 401], 'a wrong token': [bearer('x'.repeat(40)), 401, 401], 'an expired link': [bearer(expired), 401, 401],
 		'a revoked link': [bearer(revoked.token), 401, 401], 'a link of an earlier epoch': [bearer(earlier), 401, 401],
 		'another scheme': [{ Authorization: `Basic ${Buffer.from(`x:${server.token}`).toString('base64')}` }, 401, 401],
-		'a login that is over': [{ Cookie: out }, 401, 401, true],
+		'an ended login': [{ Cookie: out }, 401, 401, true],
 		'a link of another session': [bearer((await api.link('other', 'driver')).token), 101, 403],
 		'a viewer': [bearer((await api.link('s', 'viewer')).token), 101, 101], 'a driver': [bearer(driver.token), 101, 101], 'the owner': [bearer(server.token), 101, 101],
 		'the owner\'s cookie': [{ Cookie: await logIn(server, server.token) }, 101, 101, true],
@@ -77,7 +77,7 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 	// Origins of a handshake, and whether a token and a cookie count there: [token, cookie].
 	const places = {
 		'no page': [{}, true, false], 'our page': [{ Origin: server.base, 'Sec-Fetch-Site': 'same-origin' }, true, true],
-		'a page that is allowed': [{ Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }, true, false],
+		'an allowed page': [{ Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }, true, false],
 		'another site': [{ Origin: 'https://evil.example' }, false, false], 'no origin': [{ Origin: 'null' }, false, false],
 		'another port': [{ Origin: `http://127.0.0.1:${port}`, 'Sec-Fetch-Site': 'same-site' }, false, false],
 		'another scheme': [{ Origin: `https://${server.host}` }, false, false], 'a name that begins alike': [{ Origin: `${server.base}.evil.example` }, false, false],

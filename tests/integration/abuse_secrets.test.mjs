@@ -252,7 +252,7 @@ scenario("no secret leaks during a day's work", { start: false, env: { RINGSIDE_
 	t.diagnostic(`${Object.keys(secrets).length} secrets, ${first.looked + second.looked + third.looked} places`);
 	assert.deepEqual([...first.found, ...second.found, ...third.found], []);
 	// The search finds what is there, so it can fail.
-	const { found } = await search(server, { 'our home': server.home, 'our directory': server.dir, 'what is shown': 'echo five' }, viewer, 'shown');
+	const { found } = await search(server, { 'the home directory': server.home, 'the runtime directory': server.dir, 'the output': 'echo five' }, viewer, 'shown');
 	for (const where of [/our home in the environment of/, /our directory in the command line of/, /what is shown in what a viewer reads at \/api\/session\/\{id\}\/output/])
 		assert.ok(found.some((each) => where.test(each)), `${where}: ${found.join(', ')}`);
 });

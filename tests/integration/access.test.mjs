@@ -26,10 +26,10 @@ scenario('a cookie counts for our own page, but not for an allowed origin', allo
 	const port = `http://127.0.0.1:${Number(new URL(server.base).port) + 1}`;
 	const refused = '403 ORIGIN_NOT_ALLOWED';
 	for (const [what, method, path, headers, body, expected] of [
-		['our page asks', 'GET', '/api/session/list', { ...own, 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
-		['our page asks, as browsers do for GET', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
+		['our page reads', 'GET', '/api/session/list', { ...own, 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
+		['our page reads, with the headers of a GET in browsers', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'same-origin' }, undefined, 200],
 		['our page creates', 'POST', '/api/session/create', { ...own, 'Sec-Fetch-Site': 'same-origin' }, { id: 'mine' }, 200],
-		['our page creates, through a proxy that takes the Origin out', 'POST', '/api/session/create', { 'Sec-Fetch-Site': 'same-origin' }, { id: 'stripped' }, 200],
+		['our page creates, through a proxy that removes the Origin', 'POST', '/api/session/create', { 'Sec-Fetch-Site': 'same-origin' }, { id: 'stripped' }, 200],
 		['a page of another port, through it', 'POST', '/api/session/create', { 'Sec-Fetch-Site': 'same-site' }, { id: 'other' }, refused],
 		['no Origin at all', 'POST', '/api/session/create', {}, { id: 'other' }, refused],
 		['an allowed page creates', 'POST', '/api/session/create', { Origin: app, 'Sec-Fetch-Site': 'cross-site' }, { id: 'other' }, refused],
@@ -40,7 +40,7 @@ scenario('a cookie counts for our own page, but not for an allowed origin', allo
 		['a picture of another site', 'GET', '/api/session/list', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }, undefined, refused],
 		['a link on another site', 'GET', '/', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }, undefined, 200],
 		['a form of our own origin', 'POST', '/api/execute', { ...own, 'Content-Type': 'text/plain' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
-		['a form with a type that begins alike', 'POST', '/api/execute', { ...own, 'Content-Type': 'application/jsonp' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
+		['a form with a similar type', 'POST', '/api/execute', { ...own, 'Content-Type': 'application/jsonp' }, '{"command":"id"}', '415 UNSUPPORTED_MEDIA_TYPE'],
 		['a file of our page', 'PUT', `/api/file/${server.root}/own?sessionId=mine`, { ...own, 'Content-Type': 'image/png' }, 'bytes', 200],
 		['a file of a page of another port', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { Origin: port, 'Sec-Fetch-Site': 'same-site', 'Content-Type': 'image/png' }, 'bytes', refused],
 		['a file from an unknown page', 'PUT', `/api/file/${server.root}/foreign?sessionId=mine`, { 'Content-Type': 'image/png' }, 'bytes', refused],

@@ -140,7 +140,7 @@ const works = {
 		assert.match(output, /chose test\n[^]*said Y\n$/);
 		assert.ok(!existsSync(path.join(server.cwd, 'old')));
 	},
-	'uses a program with a prompt of its own': async (agent, server) => {
+	'uses a program with its own prompt': async (agent, server) => {
 		writeFileSync(path.join(server.cwd, 'shell.py'), `import cmd, readline, sqlite3
 db = sqlite3.connect(':memory:')
 class Shell(cmd.Cmd):
@@ -171,14 +171,14 @@ Shell().cmdloop()
 		await agent.keys({ text: 'q' });
 		assert.equal((await agent.ended(monitor)).exitCode, 0);
 	},
-	'builds, sees a test fail, repairs it': async (agent, server) => {
+	'builds, and fixes a failing test': async (agent, server) => {
 		writeFileSync(path.join(server.cwd, 'sum.c'), '#include <stdio.h>\nint main(void)\n{\n\tint sum = 2 - 2;\n\tprintf("sum %s\\n", sum == 4 ? "ok" : "FAILED");\n\treturn sum != 4;\n}\n');
 		const failed = await agent.exec('cc -o sum sum.c && ./sum');
 		assert.deepEqual([failed.exitCode, failed.output], [1, 'sum FAILED\n']);
 		const mended = await agent.exec("sed -i 's/2 - 2/2 + 2/' sum.c && cc -o sum sum.c && ./sum");
 		assert.deepEqual([mended.exitCode, mended.output], [0, 'sum ok\n']);
 	},
-	'interrupts what hangs': async (agent) => {
+	'interrupts a program that hangs': async (agent) => {
 		const hung = await agent.exec('sleep 1000; echo never', { yieldMs: 200 });
 		assert.equal(hung.state, 'running');
 		assert.equal((await agent.cancel(hung)).state, 'done');

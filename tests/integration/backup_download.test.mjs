@@ -83,14 +83,14 @@ let tries = [];
 
 const failures = {
 	'a store that always fails': [(request, count, response) => answer(response, 503), /answered 503/, 3],
-	'one that has no such object': [(request, count, response) => answer(response, 404, '<Error><Code>NoSuchKey</Code></Error>'), /answered 404 NoSuchKey$/, 1],
-	'one that leads elsewhere': [(request, count, response) => answer(response, 302, '', { Location: `https://${request.headers.host}/elsewhere` }), /answered 302/, 1],
-	'one that heeds no range': [(request, count, response) => answer(response, 200, 'x'.repeat(1000)), /ignored the requested range/, 1],
-	'one that gives another range': [(request, count, response) => answer(response, 206, 'x'.repeat(1000), { 'Content-Range': 'bytes 1-1000/2000' }), /another range than the requested one/, 1],
-	'one that does not say which': [(request, count, response) => answer(response, 206, 'x'.repeat(1000)), /another range than the requested one/, 1],
-	'one that gives more': [(request, count, response) => answer(response, 206, 'x'.repeat(1001), { 'Content-Range': 'bytes 0-999/2000' }), /more bytes than the part has/, 1],
-	'one that gives less': [(request, count, response) => answer(response, 206, 'x'.repeat(999), { 'Content-Range': 'bytes 0-999/2000' }), /fewer bytes than the part has/, 1],
-	'one that hangs up': [(request) => { request.socket.destroy(); return true; }, /could not be downloaded/, 3],
+	'a missing object': [(request, count, response) => answer(response, 404, '<Error><Code>NoSuchKey</Code></Error>'), /answered 404 NoSuchKey$/, 1],
+	'a redirect': [(request, count, response) => answer(response, 302, '', { Location: `https://${request.headers.host}/elsewhere` }), /answered 302/, 1],
+	'one that ignores the range': [(request, count, response) => answer(response, 200, 'x'.repeat(1000)), /ignored the requested range/, 1],
+	'one that sends another range': [(request, count, response) => answer(response, 206, 'x'.repeat(1000), { 'Content-Range': 'bytes 1-1000/2000' }), /another range than the requested one/, 1],
+	'one that does not name the range': [(request, count, response) => answer(response, 206, 'x'.repeat(1000)), /another range than the requested one/, 1],
+	'one that sends more': [(request, count, response) => answer(response, 206, 'x'.repeat(1001), { 'Content-Range': 'bytes 0-999/2000' }), /more bytes than the part has/, 1],
+	'one that sends less': [(request, count, response) => answer(response, 206, 'x'.repeat(999), { 'Content-Range': 'bytes 0-999/2000' }), /fewer bytes than the part has/, 1],
+	'one that closes the connection': [(request) => { request.socket.destroy(); return true; }, /could not be downloaded/, 3],
 };
 for (const [name, [misbehave, why, count]] of Object.entries(failures))
 	stored(`${name}: the old archive is unchanged`, misbehave, async (server, store) => {

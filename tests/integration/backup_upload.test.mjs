@@ -95,22 +95,22 @@ stored('failed parts are tried again', (request, count, response) => {
 const failures = {
 	'a store that always fails': [(request, count, response) => after(request, () => answer(response, 503)), 3, /answered 503/],
 	'one that refuses': [(request, count, response) => after(request, () => answer(response, 403, `<Error><Code>SignatureDoesNotMatch</Code><StringToSign>${SIGNATURE}</StringToSign></Error>`)), 1, /answered 403 SignatureDoesNotMatch$/],
-	'one whose error has no name': [(request, count, response) => after(request, () => answer(response, 400, '<Code>\u001b[31m</Code>')), 1, /answered 400$/],
-	'one that says nothing of what it has got': [(request, count, response) => after(request, () => answer(response, 200)), 1, /no ETag/],
-	'an ETag that is none': [(request, count, response) => after(request, () => answer(response, 200, '', { ETag: 'x'.repeat(300) })), 1, /no ETag/],
-	'one that leads elsewhere': [(request, count, response) => after(request, () => answer(response, 307, '', { Location: `${request.headers.host}/elsewhere` })), 1, /answered 307/],
-	'one that answers without end': [(request, count, response) => after(request, () => {
+	'an error without a name': [(request, count, response) => after(request, () => answer(response, 400, '<Code>\u001b[31m</Code>')), 1, /answered 400$/],
+	'one that sends no ETag': [(request, count, response) => after(request, () => answer(response, 200)), 1, /no ETag/],
+	'an invalid ETag': [(request, count, response) => after(request, () => answer(response, 200, '', { ETag: 'x'.repeat(300) })), 1, /no ETag/],
+	'a redirect': [(request, count, response) => after(request, () => answer(response, 307, '', { Location: `${request.headers.host}/elsewhere` })), 1, /answered 307/],
+	'an endless response': [(request, count, response) => after(request, () => {
 		response.writeHead(200, { ETag: '"x"' });
 		const more = () => { while (response.write('x'.repeat(65536))); };
 		response.on('drain', more);
 		more();
 		return true;
 	}), 1, /could not be uploaded/],
-	'one that answers before it has all': [(request, count, response) => {
+	'a response before the whole body': [(request, count, response) => {
 		answer(response, 200, '', { ETag: '"x"', Connection: 'close' });
 		return true;
 	}, undefined, /before it received the whole part|could not be uploaded/],
-	'one that hangs up': [(request) => { request.socket.destroy(); return true; }, 3, /could not be uploaded/],
+	'one that closes the connection': [(request) => { request.socket.destroy(); return true; }, 3, /could not be uploaded/],
 };
 for (const [name, [misbehave, tries, why]] of Object.entries(failures))
 	stored(`${name}: the upload fails`, misbehave, async (server, store) => {

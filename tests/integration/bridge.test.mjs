@@ -363,10 +363,10 @@ scenario('nothing escapes from a sandbox; archives of all files can be restored'
 		spawnSync('ln', [path.join(from, 'x'), path.join(from, 'y')]);
 		const hostile = {
 			'a name with ..': pack('--transform=s,x,../../secret,', 'x'),
-			'one in the middle': pack('--transform=s,x,d/../../../secret,', 'x'),
-			'an absolute one': pack(`--transform=s,x,${secret},`, 'x'),
-			'through a link of its own': pack('--transform=s,^d,l,', 'l', 'd/secret'),
-			'a hard link to elsewhere': pack(`--transform=flags=h;s,^x,${secret},`, 'x', 'y'),
+			'.. in the middle of a name': pack('--transform=s,x,d/../../../secret,', 'x'),
+			'an absolute name': pack(`--transform=s,x,${secret},`, 'x'),
+			"through the archive's own link": pack('--transform=s,^d,l,', 'l', 'd/secret'),
+			'a hard link to a file outside': pack(`--transform=flags=h;s,^x,${secret},`, 'x', 'y'),
 			'a FIFO': pack('fifo'),
 		};
 		for (const [name, body] of Object.entries(hostile)) {

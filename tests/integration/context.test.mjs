@@ -493,20 +493,20 @@ shared('code that is hostile to its executor harms only its own context', async 
 	await execute(server, bystander, 'kept = "here"');
 	const deaths = {
 		'it closes all descriptors': 'import os\nos.closerange(0, 1024)\nprint(1)',
-		'it ends itself': 'import os\nos._exit(7)',
+		'it exits': 'import os\nos._exit(7)',
 		'it kills itself': 'import os\nos.kill(os.getpid(), 9)',
 		'it kills its parent, from a child': 'import os, time\nif os.fork() == 0:\n  os.kill(os.getppid(), 9)\n  os._exit(0)\ntime.sleep(100)',
 		'garbage on the protocol descriptor': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"garbage! " * 1000)\n  except OSError: pass\nwhile True: pass',
 		'a frame that is too large': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsR1\\xff\\xff\\xff\\xff")\n  except OSError: pass\nwhile True: pass',
 		'half a frame, then SIGKILL': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsR1\\0\\0\\1\\0{\\"run\\": 1, \\"text")\n  except OSError: pass\nos.kill(os.getpid(), 9)',
-		'an end of a run that is none': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsD1\\0\\0\\0\\x0b{\\"run\\": 99}")\n  except OSError: pass\nwhile True: pass',
-		'its stack': 'import sys\nsys.setrecursionlimit(10**9)\ndef f(): return f()\nclass A:\n  def __getattr__(self, n): return getattr(self, n)\nA().x\nimport os; os.abort()',
+		'an invalid end of a run': 'import os\nfor fd in range(3, 128):\n  try: os.write(fd, b"rsD1\\0\\0\\0\\x0b{\\"run\\": 99}")\n  except OSError: pass\nwhile True: pass',
+		'it overflows its stack': 'import sys\nsys.setrecursionlimit(10**9)\ndef f(): return f()\nclass A:\n  def __getattr__(self, n): return getattr(self, n)\nA().x\nimport os; os.abort()',
 	};
 	const id = await create(server);
 	for (const [name, code] of Object.entries(deaths)) {
 		const events = await execute(server, id, code, { timeout_ms: 20_000 });
 		assert.equal(raised(events), 'ExecutorDied', `${name}: ${JSON.stringify(events.slice(-2)).slice(0, 500)}`);
-		if (name === 'it ends itself') assert.match(events.at(-1).evalue, /^python3 exited \(exit code 7\)/);
+		if (name === 'it exits') assert.match(events.at(-1).evalue, /^python3 exited \(exit code 7\)/);
 		assert.equal((await execute(server, id, '"again"')).at(0).text, "'again'", `${name}: a new executor`);
 		assert.equal((await execute(server, bystander, 'kept'))[0].text, "'here'", name);
 	}

@@ -318,18 +318,18 @@ hostile('malformed frames', async (server) => {
 		'opcode 11': [frame({ opcode: 11, payload: text })],
 		'long ping': [frame({ opcode: 9, payload: Buffer.alloc(126) })],
 		'fragmented ping': [frame({ opcode: 9, fin: false, payload: 'x' })],
-		'continuation of nothing': [frame({ opcode: 0, payload: text })],
+		'continuation without a start': [frame({ opcode: 0, payload: text })],
 		'text within fragments': [frame({ fin: false, payload: '{' }), frame({ payload: text })],
 		'close with half a code': [frame({ opcode: 8, payload: 'x' })],
 		'close with a forbidden code': [frame({ opcode: 8, payload: Buffer.from([3, 237]) })],
-		'text that is no UTF-8': [frame({ payload: Buffer.from([0x22, 0xc3, 0x28, 0x22]) })],
+		'text that is not UTF-8': [frame({ payload: Buffer.from([0x22, 0xc3, 0x28, 0x22]) })],
 		'not minimal length': [Buffer.from([0x81, 0xfe, 0, 2, 0, 0, 0, 0, 0x7b, 0x7d])],
 		noise: [randomBytes(4000)],
-		'a handshake again': [Buffer.from('GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: x\r\n\r\n')],
+		'a second handshake': [Buffer.from('GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: x\r\n\r\n')],
 	};
 	const bad = [];
 	// RFC 6455 demands that the first is closed too; libwebsockets 4.1.6 neither enforces nor exposes masks.
-	const tolerated = new Set(['unmasked', 'not minimal length', 'text that is no UTF-8']);
+	const tolerated = new Set(['unmasked', 'not minimal length', 'text that is not UTF-8']);
 	for (const [name, frames] of Object.entries(cases)) {
 		const raw = new RawClient(server).upgrade('/ws/pty?sessionId=s');
 		assert.equal(await raw.status(), 101, name);
@@ -490,7 +490,7 @@ hostile('request smuggling', async (server) => {
 		'length and chunks': [400, `Content-Length: ${chunk.length}\r\n${chunked}`, chunk],
 		'chunks and length 5': [400, `${chunked}Content-Length: 5\r\n`, `0\r\n\r\n${hidden}`],
 		'negative length': [400, 'Content-Length: -1\r\n', hidden], 'length with a plus': [400, 'Content-Length: +0\r\n', hidden],
-		'no number': [400, 'Content-Length: zero\r\n', hidden], 'no length': [400, 'Content-Length:\r\n', hidden],
+		'an invalid length': [400, 'Content-Length: zero\r\n', hidden], 'no length': [400, 'Content-Length:\r\n', hidden],
 		'hexadecimal': [400, `Content-Length: 0x${hidden.length.toString(16)}\r\n`, hidden],
 		'a length in parts': [400, 'Content-Length: 0 0\r\n', hidden], 'length beyond 64 bits': [400, 'Content-Length: 18446744073709551616\r\n', hidden],
 		'chunks': [405, chunked, chunk], 'an unknown coding': [400, 'Transfer-Encoding: xchunked\r\n', chunk],

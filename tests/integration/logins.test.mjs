@@ -80,7 +80,7 @@ test('two servers on one host do not share or overwrite cookies', async () => {
 });
 
 for (const [what, args, headers, secure] of [
-	['a trusted proxy that says so', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'https' }, true],
+	['a trusted proxy with TLS', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'https' }, true],
 	['the same by RFC 7239', ['--trust-proxy', '127.0.0.1'], { Forwarded: 'for=192.0.2.1;proto=https' }, true],
 	['a trusted proxy without TLS', ['--trust-proxy', '127.0.0.1'], { 'X-Forwarded-Proto': 'http' }, false],
 	['an untrusted proxy', ['--trust-proxy', '192.0.2.1'], { 'X-Forwarded-Proto': 'https' }, false],

@@ -39,7 +39,7 @@ scenario('--no-auth: other users of the machine are refused, for any request', {
 		'a login': head(server, 'POST /api/auth/login', 'Content-Length: 2\r\n') + '{}',
 		'two in one go': `GET / HTTP/1.1\r\nHost: ${server.host}\r\n\r\n${create(server, 'theirs')}`,
 		'a terminal': `GET /ws/pty?sessionId=s HTTP/1.1\r\nHost: ${server.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}\r\n\r\n`,
-		'what is going on': head(server, 'GET /metrics'),
+		'the metrics': head(server, 'GET /metrics'),
 	};
 	for (const [what, bytes] of Object.entries(requests)) assert.match(await send(server, 4321, bytes), refused, what);
 	assert.match(await send(server, undefined, requests['the list']), /^HTTP\/1\.1 200 /, 'the server\'s own user');

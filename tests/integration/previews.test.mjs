@@ -202,11 +202,11 @@ shared('a missing listener and one that does not respond are reported clearly', 
 	assert.equal(page.headers['content-type'], 'text/plain; charset=utf-8');
 	assert.equal((await visit(server, preview, '/', { method: 'HEAD' })).text, '');
 	const answers = {
-		nothing: '', 'no HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
+		nothing: '', 'bytes that are not HTTP': 'SSH-2.0-OpenSSH\r\n', 'half a head': 'HTTP/1.1 200 OK\r\nA: b\r\n', 'a folded line': 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n',
 		'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'length and chunks': 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
 		'an unknown coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n', 'a negative length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
 		'an unrequested upgrade': 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n', 'endless interim responses': 'HTTP/1.1 103 Early\r\n\r\n'.repeat(100),
-		'too much of a head': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'a split answer': 'HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n',
+		'a head that is too large': `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'a split answer': 'HTTP/1.1 200 OK\r\nA: b\rSet-Cookie: c\r\n\r\n',
 	};
 	for (const [what, text] of Object.entries(answers)) {
 		await serving(saying(text), async (there) => {

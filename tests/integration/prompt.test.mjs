@@ -116,7 +116,7 @@ shared('nothing is typed into a line editor other than readline', async (server)
 	await until('the refusal', async () => (await ask(server, 't', { command: 'echo no' })).json.code === 'EXEC_UNSUPPORTED');
 });
 
-for (const [about, set] of [['in front of it', 'PS1="(venv) $PS1"'], ['behind it', 'PS1="$PS1> "'], ['two empty lines', "PS1=$'\\n\\n'$PS1"], ['its mode', "bind 'set show-mode-in-prompt on'"]])
+for (const [about, set] of [['text before it', 'PS1="(venv) $PS1"'], ['text after it', 'PS1="$PS1> "'], ['two empty lines', "PS1=$'\\n\\n'$PS1"], ['its mode', "bind 'set show-mode-in-prompt on'"]])
 	for (const how of ['exec', 'typed'])
 		shared(`commands are shown behind a changed prompt: ${about}, ${how}`, async (server) => {
 			await server.session({ id: 's', cols: 80, rows: 24 });
@@ -127,7 +127,7 @@ for (const [about, set] of [['in front of it', 'PS1="(venv) $PS1"'], ['behind it
 			await exec(server, 's', 'printf second');
 			await exec(server, 's', 'echo third');
 			const text = async () => (await rows(server, 's')).join('\n').trimEnd();
-			const prompt = { 'in front of it': '(venv) $ ', 'behind it': '$ > ', 'two empty lines': '\n\n$ ', 'its mode': '@$ ' }[about];
+			const prompt = { 'text before it': '(venv) $ ', 'text after it': '$ > ', 'two empty lines': '\n\n$ ', 'its mode': '@$ ' }[about];
 			await until('the last prompt', async () => (await state(server, 's')).status === 'prompt' && (await text()).endsWith(prompt.trim()));
 			assert.equal(await text(), `${prompt}echo first\nfirst\n${prompt}printf second\n${about === 'two empty lines' ? 'second' : ''}${prompt}echo third\nthird\n${prompt}`.trimEnd());
 		});

@@ -71,7 +71,7 @@ const harmless = {
 	'restore cursor': '\x1b[u',
 	'scroll region': '\x1b[1;24r',
 	'Unicode': 'ä界🎪\u009b0m',
-	'text that looks like one': '[6n [c ]11;? P$qm',
+	'text like a query': '[6n [c ]11;? P$qm',
 };
 
 /** A file of pieces in brackets, and the ranges of its queries. */

@@ -40,8 +40,8 @@ const ONCE = {
 		[18, 1, ['\x1b[?7l', '\0世世世世世世世', '\0xxxx', '\x1b[4 A', '\0x', null]],
 	'a cursor that waits in the alternate buffer, over what a larger size had':
 		[2, 1, [[12, 3], '\x1b[?1047h', [2, 1], '\x1b[11;22H', '\0\u0301', '\x1b[2 A', null]],
-	'a cursor behind a lone mark behind the edge': [5, 1, ['\0abcde', '\0\u0301', null, "\x1b['~"]],
-	'an underline that is kept, and not had': [2, 1, ['\x1b[4m', '\x1b8', '\x1b]8;;\x1b\\', null, '\x1b7']],
+	'a cursor after a lone combining mark at the edge': [5, 1, ['\0abcde', '\0\u0301', null, "\x1b['~"]],
+	'an underline of the saved cursor only': [2, 1, ['\x1b[4m', '\x1b8', '\x1b]8;;\x1b\\', null, '\x1b7']],
 	'the colour of an underline that does not count':
 		[2, 1, ['\x1b[4m', '\x1b7', '\x1b[m', '\x1b8', '\x1b[58;2;1;2;3m', '\x1b]8;;\x1b\\', '\x1b[?47h', '\0x', null]],
 };

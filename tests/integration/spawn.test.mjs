@@ -134,10 +134,10 @@ scenario('delete kills the whole tree: jobs, daemons, processes that ignore sign
 // Trees that fork all the time, in perl so that a generation is as short as possible.
 const restless = {
 	'a process that forks and ends': 'while (1) { fork and POSIX::_exit(0) }',
-	'one that leaves its kernel session each time': 'while (1) { fork and POSIX::_exit(0); POSIX::setsid() }',
-	'parents that stay, each in a session of its own': 'for (1..1500) { if (fork) { sleep 1 while 1 } POSIX::setsid() } sleep 1 while 1',
-	'one that starts its children again': 'while (1) { for (1..20) { if (!fork) { POSIX::setsid(); sleep 1 while 1 } } 1 while wait > 0 }',
-	'two that guard each other': `
+	'a process that changes its kernel session each time': 'while (1) { fork and POSIX::_exit(0); POSIX::setsid() }',
+	'parents that stay, each in its own kernel session': 'for (1..1500) { if (fork) { sleep 1 while 1 } POSIX::setsid() } sleep 1 while 1',
+	'a process that restarts its children': 'while (1) { for (1..20) { if (!fork) { POSIX::setsid(); sleep 1 while 1 } } 1 while wait > 0 }',
+	'two processes that restart each other': `
 		sub guard {
 			my $other = shift;
 			POSIX::setsid();

@@ -28,7 +28,7 @@ webhookScenario('undelivered events are sent again, in order and with the same i
 	assert.equal(server.stderr.match(/delivery failed, retrying/g).length, 2, 'a failing receiver is logged once');
 });
 
-webhookScenario('a receiver that asks for time has it, one that leads elsewhere is not followed, one that has enough gets no more', [
+webhookScenario('Retry-After is respected, redirects are not followed, and 410 stops deliveries', [
 	(request, count, response) => count === 1 && response.writeHead(429, { 'Retry-After': '2' }).end() && true,
 	(request, count, response) => response.writeHead(307, { Location: '/elsewhere' }).end() && true,
 	(request, count, response) => response.writeHead(410).end() && true,

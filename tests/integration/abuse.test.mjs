@@ -122,7 +122,7 @@ async function untouched(server, what, body) {
 		return isDeepStrictEqual(before, after) && Object.values(before.sessions).every(([{ data }]) => isJudged(data));
 	});
 	await body();
-	await until('what it was like', async () => isDeepStrictEqual(after = await stateOf(server), before), { timeout: 2000 })
+	await until('the earlier state', async () => isDeepStrictEqual(after = await stateOf(server), before), { timeout: 2000 })
 		.catch(() => assert.deepEqual(after, before, `${what} has changed something`));
 	for (const id of ['s', 'other']) {
 		const { offset } = before.sessions[id][0].data;
@@ -279,7 +279,7 @@ async function askTools(server, t, fixture, { trusted, listed }) {
 			}
 		}
 	};
-	await untouched(server, 'what was refused by MCP', () => sendAll(false));
+	await untouched(server, 'refusals of MCP', () => sendAll(false));
 	await sendAll(true);
 	client.close();
 	verdicts.done();

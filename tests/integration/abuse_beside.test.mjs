@@ -116,7 +116,7 @@ for (const inPlace of [false, true])
 		}
 		await until('the end of the odd process', () => processesNaming('odd_process.py').length === 0);
 		await read;
-		await until('its session is gone', async () => (await api.raw('GET', '/api/session/odd')).status === 404);
+		await until('the end of the session', async () => (await api.raw('GET', '/api/session/odd')).status === 404);
 		assert.equal(await server.run('other', 'echo served'), 'served\n');
 	});
 

@@ -80,7 +80,7 @@ shared('handshakes: each kind of credentials, from each kind of page', { timeout
 		'an allowed page': [{ Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }, true, false],
 		'another site': [{ Origin: 'https://evil.example' }, false, false], 'no origin': [{ Origin: 'null' }, false, false],
 		'another port': [{ Origin: `http://127.0.0.1:${port}`, 'Sec-Fetch-Site': 'same-site' }, false, false],
-		'another scheme': [{ Origin: `https://${server.host}` }, false, false], 'a name that begins alike': [{ Origin: `${server.base}.evil.example` }, false, false],
+		'another scheme': [{ Origin: `https://${server.host}` }, false, false], 'a similar name': [{ Origin: `${server.base}.evil.example` }, false, false],
 		'another site, without an origin': [{ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'websocket' }, false, false],
 		'another host': [{ Host: 'evil.example' }, false, false], 'another host and its page': [{ Host: 'evil.example', Origin: 'http://evil.example' }, false, false],
 	};

@@ -93,10 +93,10 @@ scenario('when screens use too much memory, sessions without clients lose lines,
 	watcher.terminate();
 });
 
-const room = times(64, 128); // MiB
+const budget = times(64, 128); // MiB
 
 scenario('the largest screens, all styles, and a storm of sizes from ten clients', {
-	args: ['--screen-memory', process.env.RINGSIDE_SCREEN_MEMORY ?? `${room}M`], timeout: 540_000, memory: true,
+	args: ['--screen-memory', process.env.RINGSIDE_SCREEN_MEMORY ?? `${budget}M`], timeout: 540_000, memory: true,
 }, async (server, t) => {
 	const { api } = server;
 	const [count, total, styles] = [times(4, 20, 'RINGSIDE_SCREENS'), times(4_000, 12_000), 40];
@@ -137,5 +137,5 @@ scenario('the largest screens, all styles, and a storm of sizes from ten clients
 	t.diagnostic(`full ${JSON.stringify(filled[1])}; after ${JSON.stringify(after)}`);
 	if (process.env.RINGSIDE_SCREEN_MEMORY) return;
 	assert.ok(filled[1].bytes <= 1.25 * filled[1].bytes_max, 'about the limit');
-	if (!sanitized()) assert.ok(peak - before < 2 * room * MIB, `memory grew by ${peak - before}`);
+	if (!sanitized()) assert.ok(peak - before < 2 * budget * MIB, `memory grew by ${peak - before}`);
 });

@@ -112,7 +112,7 @@ async function work(server) {
 	await api.call('POST', `/api/session/${id}/exec`, { command: 'echo one; cd /tmp' });
 	await api.as(driver).call('POST', `/api/session/${id}/exec`, { command: 'echo two', fork: true });
 	await control.request('POST', `/api/session/${id}/exec`, { command: 'echo three', streams: 'pipes' });
-	await api.call('POST', '/api/run', { command: 'cat', stdin: secrets['what a run reads'] = random() });
+	await api.call('POST', '/api/run', { command: 'cat', stdin: secrets['the environment of a run'] = random() });
 	await api.call('POST', '/api/process/start', { command: 'exec sleep 1000', processId: 'p' });
 	await tool(server, owner, 'exec', { session_id: id, command: 'echo four' });
 	await tool(server, driver, 'snapshot', {});

@@ -32,7 +32,7 @@ async function lead(number) {
 }
 
 scenario('a command whose group has ended, and whose group id is in use again', {
-	skip: !may && 'numbers cannot be chosen here', numbers: true, timeout: 60_000,
+	skip: !may && 'pids cannot be chosen here', pids: true, timeout: 60_000,
 }, async (server) => {
 	const { api } = server;
 	await server.session({ id: 's', cwd: server.cwd });

@@ -107,7 +107,7 @@ scenario('the checks of listeners hold for inherited sockets too', { start: fals
 
 for (const pid of ['1', '', 'x', '99999999999999999999'])
 	scenario(`variables for another process (${pid}) are ignored`, { start: false }, async (server) => {
-		server.options.prefix = activate('once', 'tcp:127.0.0.1:0', `LISTEN_PID=${pid}`, `NOTIFY_SOCKET=${path.join(server.root, 'nobody')}`);
+		server.options.prefix = activate('once', 'tcp:127.0.0.1:0', `LISTEN_PID=${pid}`, `NOTIFY_SOCKET=${path.join(server.root, 'missing')}`);
 		await server.start();
 		assert.equal(server.urls.length, 1);
 		await until('the warning', () => /cannot notify the service manager.*READY=1/.test(server.stderr));

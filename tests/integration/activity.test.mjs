@@ -91,7 +91,7 @@ scenario('unseen output, and what a link may not see', async (server) => {
 	await server.kill();
 	await server.start();
 	const after = new Follower(server);
-	const again = await after.reaches('what it was, by the next server', 's', isIdle);
+	const again = await after.reaches('the same from the next server', 's', isIdle);
 	assert.equal(again.block.command, 'echo seen');
 	assert.equal(again.unread, false);
 });

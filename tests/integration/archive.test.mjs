@@ -212,7 +212,7 @@ scenario('archives that escape, contain special files or conflict are refused an
 	await refused('400 INVALID_REQUEST', 'too deep', archive(first, { name: `${'d/'.repeat(49)}x`, body: 'x' }, { name: 'L', type: 'L', body: `${'d/'.repeat(150)}x\0` }, { name: 'x', body: 'x' }));
 	await refused('400 IS_DIRECTORY', 'file for a directory', archive(first, { name: 'sub', body: 'x' }));
 	await refused('400 NOT_DIRECTORY', 'directory for a file', archive({ name: 'sub/x', body: 'x' }, { name: 'file/', type: '5' }));
-	await refused('400 INVALID_REQUEST', 'no archive', Buffer.from('this is no archive'.repeat(100)));
+	await refused('400 INVALID_REQUEST', 'no archive', Buffer.from('this is not an archive'.repeat(100)));
 	await refused('400 INVALID_REQUEST', 'nothing', Buffer.alloc(0));
 	await refused('400 INVALID_REQUEST', 'packed', spawnSync('gzip', { input: archive(first) }).stdout);
 	await refused('400 INVALID_REQUEST', 'cut off', archive(first, { name: 'more', body: 'x'.repeat(5000) }).subarray(0, 4000));
@@ -253,12 +253,12 @@ scenario('an aborted upload and a killed server leave the directory unchanged', 
 		// Staging directories are not part of archives.
 		assert.ok(!tar(['-t'], { input: (await get(server, '.')).body }).toString().includes('.ringside-'));
 		request.destroy();
-		await until('the stage is gone', () => !stage(where));
+		await until('the removal of the stage', () => !stage(where));
 		assert.deepEqual(readdirSync(at('dir')), ['file']);
 		assert.ok(!existsSync(at('new')));
 	}
 	begin('dir');
-	await until('there is a stage', () => stage(at('dir')));
+	await until('the stage', () => stage(at('dir')));
 	await server.kill('SIGKILL');
 	assert.equal(readFileSync(at('dir', 'file'), 'utf8'), 'before');
 	await server.start();

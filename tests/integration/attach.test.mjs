@@ -147,7 +147,7 @@ scenario('it reconnects when the server is back', async (server) => {
 	});
 });
 
-scenario('keys: none are its own but the detach key, in all its forms', async (server) => {
+scenario('keys: it uses only the detach key, in all its forms', async (server) => {
 	await server.session({ id: 'box' });
 	await withScreen(server, {}, async (screen) => {
 		await attach(server, screen, 'box', '--detach-key', 'C-]');
@@ -212,10 +212,10 @@ scenario('the end of the session and of its shell, and stopping', async (server)
 		await screen.line('ringside attach --json one; echo status=$?');
 		await screen.shows(/"end":"ended"/);
 	});
-	const unknown = await cli(server, ['attach', 'nobody']);
+	const unknown = await cli(server, ['attach', 'missing']);
 	assert.equal(unknown.code, 125);
 	assert.match(unknown.stderr, /SESSION_NOT_FOUND/);
-	assert.equal((await server.api.list()).data.includes('nobody'), false, 'no session is created');
+	assert.equal((await server.api.list()).data.includes('missing'), false, 'no session is created');
 	const pipe = await cli(server, ['attach', 'one']);
 	assert.equal(pipe.code, 125);
 	assert.match(pipe.stderr, /must be a terminal/);
@@ -242,16 +242,16 @@ class Terminal {
 	constructor(server, options = [], { answer = () => '' } = {}) {
 		this.server = server;
 		this.shown = '';
-		this.said = '';
+		this.replies = '';
 		const command = `stty cols 80 rows 24; exec ${binary} attach ${options.join(' ')} box`;
 		this.child = spawn('script', ['-qfec', command, '/dev/null'], { env: environment(server), stdio: ['pipe', 'pipe', 'inherit'] });
 		this.ended = new Promise((resolve) => { this.child.on('close', resolve); });
 		this.child.stdin.on('error', () => {});
 		this.child.stdout.setEncoding('latin1').on('data', (text) => {
 			this.shown += text;
-			const said = answer(text, this);
-			this.said += said;
-			if (said) this.child.stdin.write(said, 'latin1');
+			const replies = answer(text, this);
+			this.replies += replies;
+			if (replies) this.child.stdin.write(replies, 'latin1');
 		});
 	}
 
@@ -300,7 +300,7 @@ const answers = [[/\x1b\[[>=]?0?c/, '\x1b[?62;c'], [/\x1b\[5n/, '\x1b[0n'], [/\x
 	[/\x1b\](?:1[0-2]|4;1);\?/, '\x1b]11;rgb:0/0/0\x1b\\'], [/\x1b\]52;c;\?/, '\x1b]52;c;cm0K\x1b\\'], [/\x1b\]5522;/, '\x1b]5522;x\x1b\\'],
 	[/\x1b\]99;/, '\x1b]99;i=1:p=?;\x1b\\'], [/\x1b\]1337;Report/, '\x1b]1337;ReportCellSize=1;1\x1b\\'], [/\x1b_G/, '\x1b_Gi=31;OK\x1b\\'],
 	[/\x1bP[$+]q/, '\x1bP1$r0m\x1b\\'], [/\x1bZ/, '\x1b[?62;c'], [/\x05/, 'answerback'], [/\x9b6n|\x1b\[\xc3\xa96n/, '\x1b[7;7R']];
-const answer = (text) => answers.map(([pattern, said]) => said.repeat(text.split(pattern).length - 1)).join('');
+const answer = (text) => answers.map(([pattern, replies]) => replies.repeat(text.split(pattern).length - 1)).join('');
 const asked = '\x1b[c \x1b[>c \x1b[5n \x1b[6n \x1b[?6n \x1b[?1$p \x1b[>q \x1b[?u \x1b[18t \x1b[21t \x1b[?2048h \x1b]11;?\x07 \x1b]4;1;?\x1b\\'
 	+ ' \x1b]52;c;?\x07 \x1b]5522;type=read\x07 \x1b]99;i=1:p=?;\x07 \x1b]1337;ReportCellSize\x07 \x1b_Gi=31,a=q;AAAA\x1b\\ \x1bP$qm\x1b\\'
 	+ ' \x1bP+q544e\x1b\\ \x1bZ \x05 \x9b6n \xc2\x9b6n \x1b[\xc3\xa96n \xc2\x9a \x1bPtmux;\x1b\x1b[6n\x1b\\';
@@ -313,8 +313,8 @@ scenario('a terminal that replies to every query types nothing: live, redrawn or
 	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; printf 'be''gin'; cat asked; perl -e 'for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 0.5) > 0; sysread(STDIN, my $b, 65536) }'; stty sane; echo 'e''nd'\n`);
 	const quiet = async (terminal, how) => {
 		// attach itself asks once, after it has drawn.
-		assert.equal(JSON.stringify(terminal.said.replaceAll('\x1b[0n', '')), '""', how);
-		assert.ok(terminal.said.length / 4 <= terminal.shown.split('\x1b[5n').length - 1);
+		assert.equal(JSON.stringify(terminal.replies.replaceAll('\x1b[0n', '')), '""', how);
+		assert.ok(terminal.replies.length / 4 <= terminal.shown.split('\x1b[5n').length - 1);
 		assert.equal(await server.run('box', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n', how);
 	};
 	const live = new Terminal(server, [], { answer });

@@ -56,8 +56,8 @@ scenario('invalid links, and two links', async (server) => {
 		[[`${server.base}/?link=hidden`], /a link is an address/],
 		[['--url', server.base, `${server.base}/#link=hidden`], /cannot be used with a link/],
 		[[`${server.base}/be low/#link=hidden`], /only a path may follow the host/],
-		[['http://somebody:hidden@localhost:7070/#link=hidden'], /http:\/\/\*\*\*@localhost:7070\/: an address has a host and a port/],
-		[['http://somebody:hi@den:hidden@localhost:7070'], /a link is an address/],
+		[['http://user:hidden@localhost:7070/#link=hidden'], /http:\/\/\*\*\*@localhost:7070\/: an address has a host and a port/],
+		[['http://user:hi@den:hidden@localhost:7070'], /a link is an address/],
 		[['http://hidden@localhost:7070/#link=hidden'], /http:\/\/\*\*\*@localhost:7070\/: an address has/],
 		[['http://:hidden@/#link=hidden'], /http:\/\/\*\*\*@\/ names no host/],
 	]) {

@@ -107,7 +107,7 @@ for (const [name, [misbehave, why, count]] of Object.entries(failures))
 		nothingLeft(server);
 	});
 
-stored('it takes no longer than it may, and a stream tells how far it is', (request) => /=0-/.test(request.headers.range) && request.pause() && true, async (server, store) => {
+stored('a download has a time limit, and a stream reports progress', (request) => /=0-/.test(request.headers.range) && request.pause() && true, async (server, store) => {
 	const bytes = kept(store, 200_000), archivePath = archiveOf(server);
 	const body = { archivePath, expectedSize: bytes.length, parts: cut(store, bytes.length, 100_000), timeoutMs: 4000 };
 	const stream = new EventStream(server, '/api/backup/download', { method: 'POST', body, headers: { Accept: 'text/event-stream' } });

@@ -41,7 +41,7 @@ async function othersAreServed(server, all) {
 	assert.equal(all.filter(({ closed }) => closed).length, 0, 'some were closed before other connections were served');
 }
 
-for (const [what, bytes] of [['say nothing', ''], ['stop within a head', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: '], ['stop behind the first byte', 'P']]) {
+for (const [what, bytes] of [['say nothing', ''], ['stop within a head', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: '], ['stop after the first byte', 'P']]) {
 	scenario(`2,000 that ${what} delay no other connection`, { args: ['--header-timeout', '20'], timeout: 100_000 }, async (server) => {
 		const all = await crowd(server, 2000, bytes);
 		await until('the crowd in /metrics', async () => await metric(server, 'http1_connections') >= 2000);
@@ -93,7 +93,7 @@ scenario('stalled TLS handshakes count as silent', { args: [...secure, '--header
 		raw.write(Buffer.from([byte]));
 		await pause(0);
 	}
-	await until('an answer to the ClientHello', () => answered);
+	await until('a response to the ClientHello', () => answered);
 });
 
 scenario('slow bodies hold no memory budget, and are closed', { args: ['--header-timeout', '2'] }, async (server) => {

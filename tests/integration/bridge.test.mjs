@@ -157,7 +157,7 @@ scenario('sessions survive kill -9 at any moment, and invalid entries of their f
 	const box = await Sandbox.create(server), file = `${box.dir}.sessions`;
 	await box.sh('mkdir sub');
 	const kept = Array.from({ length: 20 }, (_, i) => `s${i}`);
-	const make = (id) => box.ask('POST', '/session', { body: { id, cwd: 'sub', env: { WHO: `who ${id}\n` } } });
+	const make = (id) => box.ask('POST', '/session', { body: { id, cwd: 'sub', env: { NAME: `name ${id}\n` } } });
 	for (const { status, json } of await Promise.all(kept.map(make))) assert.equal(status, 200, JSON.stringify(json));
 	assert.deepEqual((await Promise.all(kept.slice(10).map((id) => box.ask('DELETE', `/session/${id}`)))).map(({ status }) => status), Array(10).fill(204));
 	assert.equal(statSync(file).mode & 0o777, 0o600, 'the file is private: it has variables');
@@ -169,11 +169,11 @@ scenario('sessions survive kill -9 at any moment, and invalid entries of their f
 	await Promise.all(late);
 	await server.start();
 	const pty = await until('the sandbox', () => box.pty('session=s3').catch(() => undefined));
-	pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$WHO>"\n'));
-	await until('the directory and the variables', () => pty.text.includes('sub <who s3\r\n>'));
+	pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$NAME>"\n'));
+	await until('the directory and the variables', () => pty.text.includes('sub <name s3\r\n>'));
 	pty.ws.close();
-	for (const id of kept.slice(0, 10)) assert.equal((await box.sh('basename "$PWD"; printf %s "$WHO"', { session: id })).stdout, `sub\nwho ${id}\n`);
-	assert.equal((await box.sh('printf %s "$WHO"', { session: 's10' })).stdout, '', 'a deleted session');
+	for (const id of kept.slice(0, 10)) assert.equal((await box.sh('basename "$PWD"; printf %s "$NAME"', { session: id })).stdout, `sub\nname ${id}\n`);
+	assert.equal((await box.sh('printf %s "$NAME"', { session: 's10' })).stdout, '', 'a deleted session');
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 's0' } });
 	// Entries that no request could have made.
 	const wrong = { '../x': { cwd: '.' }, up: { cwd: '..' }, out: { cwd: 'a/../../b' }, root: { cwd: '/etc' }, none: 5, env: { cwd: '.', env: { 'A B': 'x' } } };
@@ -192,10 +192,10 @@ scenario('sessions survive kill -9 at any moment, and invalid entries of their f
 	mkdirSync(`${file}.new`);
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 'fresh' } });
 	await box.refused(502, 'session_error', 'DELETE', '/session/s1');
-	const other = { body: { id: 's0', env: { WHO: 'another' } } };
+	const other = { body: { id: 's0', env: { NAME: 'another' } } };
 	const all = await Promise.all([['DELETE', '/session/s0'], ['POST', '/session', other], ['DELETE', '/session/s0'], ['POST', '/session', other]].map((asked) => box.ask(...asked)));
 	assert.deepEqual(all.map(({ status }) => status), Array(4).fill(502));
-	for (const [id, who] of [['s0', 'who s0\n'], ['s1', 'who s1\n'], ['fresh', '']]) assert.equal((await box.sh('printf %s "$WHO"', { session: id })).stdout, who);
+	for (const [id, expected] of [['s0', 'name s0\n'], ['s1', 'name s1\n'], ['fresh', '']]) assert.equal((await box.sh('printf %s "$NAME"', { session: id })).stdout, expected);
 	rmdirSync(`${file}.new`);
 	assert.equal((await box.ask('DELETE', '/session/s0')).status, 204);
 	for (let i = 0; i < 4; i++) assert.equal((await box.ask('POST', '/session', { body: { env: { V: 'v'.repeat(60_000) } } })).status, 200);
@@ -213,18 +213,18 @@ scenario('sessions survive kill -9 at any moment, and invalid entries of their f
 scenario('sessions have a directory and variables; sizes; foreign processes and files are not touched; commands end', { timeout: 100_000 }, async (server) => {
 	const box = await Sandbox.create(server);
 	await box.sh('mkdir sub');
-	const made = await box.ask('POST', '/session', { body: { id: 'one.A_-', cwd: '/workspace/sub', env: { WHO: 'it is\n"me"' } } });
+	const made = await box.ask('POST', '/session', { body: { id: 'one.A_-', cwd: '/workspace/sub', env: { NAME: 'it is\n"me"' } } });
 	assert.deepEqual([made.status, made.json], [200, { id: 'one.A_-' }]);
-	assert.equal((await box.sh('basename "$PWD"; echo "$WHO"', { session: 'one.A_-' })).stdout, 'sub\nit is\n"me"\n');
+	assert.equal((await box.sh('basename "$PWD"; echo "$NAME"', { session: 'one.A_-' })).stdout, 'sub\nit is\n"me"\n');
 	for (const pty of [await box.pty('session=one.A_-'), await box.pty('', { 'Session-Id': 'one.A_-' })]) {
-		pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$WHO>"\n'));
+		pty.ws.send(Buffer.from('echo "$(basename "$PWD") <$NAME>"\n'));
 		await until('the directory and the variables', () => pty.text.includes('sub <it is\r\n"me">'));
 		pty.ws.send(Buffer.from('exit 3\n'));
 		assert.equal(await within('the end of the terminal', new Promise((resolve) => { pty.ws.on('close', resolve); })), 1000);
 		assert.equal(pty.exit, 3);
 	}
-	assert.equal((await box.sh('echo "<$WHO>"')).stdout, '<>\n');
-	assert.equal((await box.sh('echo "<$WHO>"', { session: 'nobody' })).stdout, '<>\n', 'an unknown session is ignored');
+	assert.equal((await box.sh('echo "<$NAME>"')).stdout, '<>\n');
+	assert.equal((await box.sh('echo "<$NAME>"', { session: 'missing' })).stdout, '<>\n', 'an unknown session is ignored');
 	assert.match((await box.ask('POST', '/session')).json.id, /^[a-z2-7]{26}$/);
 	await box.refused(502, 'session_error', 'POST', '/session', { body: { id: 'one.A_-' } });
 	for (const id of ['', '..', 'a..b', 'a/b', 'x'.repeat(129), 'ä'])

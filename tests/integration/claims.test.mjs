@@ -142,7 +142,7 @@ shared('the same with pipes, streams, MCP and the command line', (server) => inE
 	assert.equal(executed.success, false);
 	const { text } = await server.api.raw('POST', '/api/execute/stream', { command: forger(shell, 'mr'), sessionId: shell });
 	noticed(JSON.parse(text.trim().split('\n').filter((line) => line.startsWith('data: ')).at(-1).slice(6)), '/api/execute/stream');
-	noticed(await recordOf(server, shell, { id: execId }), 'asked for later');
+	noticed(await recordOf(server, shell, { id: execId }), 'read later');
 	const honest = await execute('true');
 	assert.deepEqual([honest.success, 'suspect' in honest], [true, false]);
 	const client = new Client({ name: 'sdk', version: '1' });

@@ -9,9 +9,9 @@ import { EventStream } from './lib/sse.mjs';
 import { until } from './lib/until.mjs';
 
 const USAGE = 2, FAILED = 125;
-const noRooms = process.env.RINGSIDE_ISOLATED === '1';
+const noSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 
-scenario('it finds its server and its session', { skip: noRooms && 'a sandbox hides the socket' }, async (server) => {
+scenario('it finds its server and its session', { skip: noSandboxes && 'a sandbox hides the socket' }, async (server) => {
 	await server.session({ id: 'box' });
 	const inside = async (words) => {
 		const { code, stdout, stderr } = await cli(server, ['exec', '--pipes', '--env', `PATH=${binaries}:${process.env.PATH}`, 'box', words]);
@@ -96,7 +96,7 @@ scenario('url and token', async (server) => {
 });
 
 scenario('in a sandbox that hides the socket it says so', {
-	args: ['--isolate'], skip: noRooms, ordinary: true,
+	args: ['--isolate'], skip: noSandboxes, ordinary: true,
 }, async (server) => {
 	await server.api.open({ id: 'box' });
 	const bound = path.join(binaries, 'ringside');

@@ -58,7 +58,7 @@ scenario('exec -it: typing, the size, its status, the restored terminal', async 
 	});
 });
 
-scenario('run -it: a session of its own that leaves nothing', async (server) => {
+scenario('run -it: its own session, which leaves nothing', async (server) => {
 	const made = async () => (await server.api.call('GET', '/api/session/list')).sessions.filter(({ id }) => id.startsWith('run-'));
 	const none = () => until('the end of the session', async () => (await made()).length === 0);
 	const inFront = (name) => until(`${name} in front`, async () => {

@@ -90,7 +90,7 @@ scenario('a command that needs a server starts one, once, in the background', ba
 	assert.equal(servers(server).length, 1, 'exactly one server is started');
 	assert.deepEqual((await run(['ls', '--names'])).stdout.trim().split('\n').sort(), ['a', 'b', 'c', 'd', 'e', 'f']);
 	const [pid] = servers(server);
-	assert.equal(Number(/^\d+ \(.*\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))[1]), pid, 'a session of its own');
+	assert.equal(Number(/^\d+ \(.*\) \S \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))[1]), pid, 'its own kernel session');
 	assert.match(readFileSync(path.join(dir, 'server.log'), 'utf8'), /^Ringside is at http/m);
 	assert.equal(statSync(path.join(dir, 'server.log')).mode & 0o777, 0o600);
 	assert.equal((await run(['new', 'g'])).code, 0);

@@ -85,7 +85,7 @@ clients('Python: state, results, errors', async (interpreter, server) => {
 	assert.deepEqual(await run(interpreter, id, '[1, 2]'), shows({ json: [1, 2] }));
 	assert.deepEqual(await run(interpreter, id, '{"a": {7}}'), shows({ text: "{'a': {7}}" }), 'a set in a dict is not an error');
 	assert.deepEqual(await run(interpreter, id, '[10 ** 30, float("nan")]'),
-		shows({ text: `[1${'0'.repeat(30)}, nan]` }), 'what JSON cannot say');
+		shows({ text: `[1${'0'.repeat(30)}, nan]` }), 'values that JSON cannot express');
 	assert.deepEqual(await run(interpreter, id, '"\\ud800"'), shows({ text: "'\\ud800'" }));
 	assert.deepEqual(await run(interpreter, id, 'import asyncio\nawait asyncio.sleep(0)\n"awaited"'), shows({ text: "'awaited'" }));
 	const zero = await run(interpreter, id, 'def f():\n  return 1 / 0\nprint("before")\nf()');
@@ -511,7 +511,7 @@ shared('code that is hostile to its executor harms only its own context', async 
 		assert.equal((await execute(server, bystander, 'kept'))[0].text, "'here'", name);
 	}
 	assert.equal((await execute(server, id, 'import os\nif os.fork() == 0:\n  print("child")\nelse:\n  os.wait()\n  print("parent")')).at(-1).type,
-		'execution_complete', 'a child that falls out of the code is no second executor');
+		'execution_complete', 'a child that returns from the code does not become an executor');
 	const much = times(3_000_000, 20_000_000);
 	const flood = await execute(server, id, `import sys\nsys.stdout.write("x" * ${much})\n"y" * 3_000_000`);
 	assert.equal(textOf(flood).length, much);
@@ -564,7 +564,7 @@ shared('environments and directories that are hostile to the start of a context'
 	assert.equal((await execute(server, await create(server), '1'))[0].text, '1');
 });
 
-shared('a cell that closes its output, or leaves it to others, ends all the same', async (server) => {
+shared('code that closes its output, or leaves it to children, ends normally', async (server) => {
 	const id = await create(server);
 	const ours = `1000.${process.pid}`; // a duration of sleep that no other process has
 	const left = await execute(server, id, `import subprocess\np = subprocess.Popen("sleep ${ours} & exec sleep ${ours}", shell=True, start_new_session=True, close_fds=False)\nprint("on")`);

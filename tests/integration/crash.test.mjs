@@ -627,14 +627,14 @@ if (!$part) { open my $run, "<", "run"; $part = <$run> } read($file, my $bytes, 
 const inquirer = `$| = 1; my ($asked, $lost, $odd) = (0, 0, ""); my $pad = "x" x 3000;
 sub alive { open my $file, "<", "alive" or return ""; my $number = <$file>; $number }
 sub more { my $r = ""; vec($r, 0, 1) = 1; return "" unless select($r, undef, undef, 0.05) > 0; sysread STDIN, my $b, 4096; $b }
-sub fence { my $said = ""; for (;;) { my $now = alive(); print "\\e[?15n"; until ($said =~ s/\\e\\[\\?13n//g) { $said .= more(); last if alive() ne $now } return $said if $now eq alive() } }
+sub fence { my $reply = ""; for (;;) { my $now = alive(); print "\\e[?15n"; until ($reply =~ s/\\e\\[\\?13n//g) { $reply .= more(); last if alive() ne $now } return $reply if $now eq alive() } }
 until (-e "stop") {
 	my ($row, $col, $now) = (1 + $asked % 20, 1 + int($asked / 20) % 70, alive()); $asked++;
 	print "\\e[H$pad\\e[$row;\${col}H\\e[6n";
-	my $said = "";
-	until ($said =~ /R$/) { $said .= more(); if (alive() ne $now) { $said .= fence(); last } }
-	$said =~ s/\\e\\[\\?13n//g;
-	if ($said eq "") { $lost++ } elsif ($said ne "\\e[$row;\${col}R") { $odd .= unpack("H*", $said) . "," }
+	my $reply = "";
+	until ($reply =~ /R$/) { $reply .= more(); if (alive() ne $now) { $reply .= fence(); last } }
+	$reply =~ s/\\e\\[\\?13n//g;
+	if ($reply eq "") { $lost++ } elsif ($reply ne "\\e[$row;\${col}R") { $odd .= unpack("H*", $reply) . "," }
 }
 my $late = fence(); $odd .= "late" . unpack("H*", $late) if $late ne "";
 printf "\\ec\\r\\nasked=$asked lost=$lost odd=[$odd]\\r\\n";`;
@@ -679,9 +679,9 @@ shared('a query that the old server had not read is answered by the next', async
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	writeFileSync(path.join(server.cwd, 'asks.pl'), `$| = 1; sub wait_for { select(undef, undef, undef, 0.02) until -e $_[0] }
 print "re" . "ady\\r\\n"; wait_for("ask"); print "\\e[2;3H\\e[6n"; open my $told, ">", "asked"; close $told;
-my $said = ""; until ($said =~ /R$/) { sysread STDIN, my $b, 100; $said .= $b }
-print "\\e[?15n"; until ($said =~ /13n$/) { sysread STDIN, my $b, 100; $said .= $b }
-print "\\r\\nsaid=[" . unpack("H*", $said) . "]\\r\\n";`);
+my $reply = ""; until ($reply =~ /R$/) { sysread STDIN, my $b, 100; $reply .= $b }
+print "\\e[?15n"; until ($reply =~ /13n$/) { sysread STDIN, my $b, 100; $reply .= $b }
+print "\\r\\nreply=[" . unpack("H*", $reply) . "]\\r\\n";`);
 	await api.input('s', 'stty raw -echo; perl asks.pl; stty sane\r');
 	await server.outputMatches('s', /ready\r\n/);
 	await server.kill('SIGSTOP');
@@ -689,6 +689,6 @@ print "\\r\\nsaid=[" . unpack("H*", $said) . "]\\r\\n";`);
 	await until('the question', () => statSync(path.join(server.cwd, 'asked'), { throwIfNoEntry: false }));
 	await server.kill('SIGKILL');
 	await server.start();
-	const [, said] = await server.outputMatches('s', /said=\[(.*?)\]/);
-	assert.equal(said, Buffer.from('\x1b[2;3R\x1b[?13n').toString('hex'), 'once, and before later replies');
+	const [, reply] = await server.outputMatches('s', /reply=\[(.*?)\]/);
+	assert.equal(reply, Buffer.from('\x1b[2;3R\x1b[?13n').toString('hex'), 'once, and before later replies');
 });

@@ -274,7 +274,7 @@ shared('output of pipes is shown in the terminal as it comes', async (server) =>
 	assert.equal((await running).exitCode, 130);
 });
 
-shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and programs that ignore signals', { numbers: true, timeout: 90_000 }, async (server) => {
+shared('interrupted: Ctrl-C, Ctrl-Z, loops of the shell, and programs that ignore signals', { pids: true, timeout: 90_000 }, async (server) => {
 	const { api } = server;
 	await server.session({ id });
 	const start = async (command, fields) => {

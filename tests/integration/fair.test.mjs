@@ -368,7 +368,7 @@ scenario('unread answers are limited, per link and in total', { args: ['--driver
 		await kept(opened.length);
 	}
 	const refused = await ask(server, server.token, 'POST', '/api/read', body).answer();
-	assertError(refused, 429, 'LIMIT_REACHED', 'an answer too many');
+	assertError(refused, 429, 'LIMIT_REACHED', 'one answer too many');
 	assert.equal(refused.headers['retry-after'], '1');
 	assert.equal((await ask(server, server.token, 'GET', '/api/session/s').answer()).status, 200, 'small answers are not counted');
 	for (const each of opened) each.destroy();
@@ -387,7 +387,7 @@ scenario('expensive work is done for links in turn, and at once for the owner', 
 	const path = '/api/session/s/search?regex=1&q=9.*[0-8]x%24';
 	const asked = Array.from({ length: 40 }, () => ask(server, greedy.token, 'GET', path));
 	const answered = () => asked.filter(({ status }) => status !== undefined).length;
-	await until('the first answer', () => answered() > 0);
+	await until('the first response', () => answered() > 0);
 	const behind = async (token) => {
 		assert.equal((await ask(server, token, 'GET', path).answer()).status, 200);
 		return answered();

@@ -10,13 +10,13 @@ import { eventsOf, joined } from '../sandbox/sdk.mjs';
 import { openBinary } from './lib/other_user.mjs';
 import { RawClient } from './lib/client.mjs';
 import { untilMetric } from './lib/control.mjs';
-import { noRooms } from './lib/rooms.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
 import { long, times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 
-const inRooms = process.env.RINGSIDE_ISOLATED === '1';
+const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/;
 const limit = 32 << 20;
 
@@ -182,7 +182,7 @@ clients('what writing preserves, creates and follows', async (files, at, server)
 	await files.writeFile('/dev/null', 'nothing', 's');
 	assert.ok(statSync('/dev/null').isCharacterDevice());
 	execFileSync('mkfifo', [at('fifo')]);
-	await fails(files.writeFile(at('fifo'), 'nobody reads', 's'), 'FILESYSTEM_ERROR', 500);
+	await fails(files.writeFile(at('fifo'), 'never read', 's'), 'FILESYSTEM_ERROR', 500);
 	mkdirSync(at('dir'));
 	assert.match((await fails(files.writeFile(at('dir'), 'x', 's'), 'FILESYSTEM_ERROR', 500)).message, /EISDIR/);
 	assert.match((await fails(files.writeFile(`${at('kept')}/x`, 'x', 's'), 'FILE_NOT_FOUND', 404)).message, /kept/);
@@ -326,7 +326,7 @@ shared("relative paths start at the shell's directory, without waiting for it", 
 	// A missing session is created. If its directory is gone, relative paths fail.
 	assert.equal((await good(server, 'exists', { path: '.', sessionId: 'fresh' })).exists, true);
 	assert.ok((await api.list()).data.includes('fresh'));
-	if (!inRooms) {
+	if (!inSandboxes) {
 		assert.equal((await good(server, 'exists', { path: '/tmp', sessionId: 'other' })).exists, true);
 		assert.equal((await api.list()).data.includes('other'), false, 'an absolute path needs no session');
 		assert.equal((await good(server, 'exists', { path: '/tmp', sessionId: '__DISABLE_SESSION__' })).exists, true);
@@ -417,7 +417,7 @@ shared('other drivers may not use files', async (server) => {
 	assert.deepEqual(readdirSync(server.cwd), []);
 });
 
-scenario('a sandbox has its own files and no others', { skip: noRooms || (inRooms && 'all tests run in sandboxes'), start: false, ordinary: true }, async (server) => {
+scenario('a sandbox has its own files and no others', { skip: noSandboxes || (inSandboxes && 'all tests run in sandboxes'), start: false, ordinary: true }, async (server) => {
 	const bound = path.join(server.root, 'bound');
 	const outside = path.join(server.root, 'secret');
 	mkdirSync(bound);
@@ -425,10 +425,10 @@ scenario('a sandbox has its own files and no others', { skip: noRooms || (inRoom
 	await server.start({ args: ['--isolate', '--bind', bound] });
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
-	await good(server, 'write', { path: '/tmp/in the room', content: 'of s' });
-	assert.equal((await server.run('s', 'cat "/tmp/in the room"; echo')).trim(), 'of s');
-	assert.equal(existsSync('/tmp/in the room'), false);
-	await refused(server, 'read', { path: '/tmp/in the room', sessionId: 'other' }, 404, 'FILE_NOT_FOUND');
+	await good(server, 'write', { path: '/tmp/in the sandbox', content: 'of s' });
+	assert.equal((await server.run('s', 'cat "/tmp/in the sandbox"; echo')).trim(), 'of s');
+	assert.equal(existsSync('/tmp/in the sandbox'), false);
+	await refused(server, 'read', { path: '/tmp/in the sandbox', sessionId: 'other' }, 404, 'FILE_NOT_FOUND');
 	assert.equal((await good(server, 'exists', { path: outside })).exists, false);
 	await good(server, 'write', { path: path.join(bound, 'shared'), content: 'let in' });
 	assert.equal(readFileSync(path.join(bound, 'shared'), 'utf8'), 'let in');
@@ -478,7 +478,7 @@ scenario('a sandbox has its own files and no others', { skip: noRooms || (inRoom
 	assert.deepEqual(readdirSync(path.join(server.root, 'prey')), [], 'no file has escaped');
 });
 
-const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inRooms && 'the rooms of these tests are root\'s';
+const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inSandboxes && 'root owns the sandboxes of these tests';
 
 scenario("with a session user, files are accessed with that user's rights", { skip: noUser, start: false }, async (server) => {
 	chmodSync(server.root, 0o755);
@@ -509,7 +509,7 @@ scenario("with a session user, files are accessed with that user's rights", { sk
 	assert.equal((await good(server, 'exists', { path: 'a/b' })).exists, true);
 });
 
-shared('moving across file systems keeps owner, mode, times and trees', { skip: inRooms && 'the sandbox has other file systems' }, async (server) => {
+shared('moving across file systems keeps owner, mode, times and trees', { skip: inSandboxes && 'the sandbox has other file systems' }, async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	const other = `/dev/shm/rs-files-${process.pid}`;
 	mkdirSync(other);
@@ -559,7 +559,7 @@ try:
   os.setxattr(sys.argv[2], 'system.posix_acl_default', acl)
 except OSError: print('none')`;
 	if (attributes(set, at('file'), at('listed')) !== '') {
-		t.skip('this file system has none');
+		t.skip('this file system does not support it');
 		return;
 	}
 	const shown = (name) => attributes('print({n: os.getxattr(sys.argv[1], n) for n in sorted(os.listxattr(sys.argv[1]))}, oct(os.stat(sys.argv[1]).st_mode))', at(name));

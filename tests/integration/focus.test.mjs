@@ -59,7 +59,7 @@ scenario('without the mode no focus report is typed', async (server) => {
 		two.type(report);
 	}
 	await processed(one, two);
-	await program.hears('');
+	await program.receives('');
 	// A report is not typing: size and presence do not change.
 	const { clients, sizeBy } = one.messages.filter(({ type }) => type === 'presence').at(-1);
 	assert.deepEqual(clients.map(({ typedAt }) => typedAt), [null, null]);
@@ -82,7 +82,7 @@ scenario('a session has the focus while a client has it', async (server) => {
 		client.type(report);
 		await processed(client);
 		logged += passed ? report : '';
-		await program.hears(logged);
+		await program.receives(logged);
 	};
 	await sendReport(viewer, IN, false);
 	await sendReport(one, OUT, false);
@@ -100,14 +100,14 @@ scenario('a session has the focus while a client has it', async (server) => {
 	await sendReport(three, IN, false);
 	two.terminate();
 	await until('three clients', async () => (await api.get('s')).clients === 3);
-	await program.hears(logged);
+	await program.receives(logged);
 	await three.close();
 	logged += OUT;
-	await program.hears(logged);
+	await program.receives(logged);
 	viewer.terminate();
 	one.terminate();
 	await until('no client', async () => (await api.get('s')).clients === 0);
-	await program.hears(logged);
+	await program.receives(logged);
 	const four = await server.client({ sessionId: 's' }).connect();
 	await sendReport(four, IN, true);
 });
@@ -125,11 +125,11 @@ scenario('only a separate focus report counts; other bytes are typed unchanged',
 		}
 		for (const each of odd) client.type(each);
 		logged += odd.join('');
-		await program.hears(logged);
+		await program.receives(logged);
 	}
 	// Input over the API is always typed.
 	await server.api.input('s', IN);
-	await program.hears(logged + IN);
+	await program.receives(logged + IN);
 });
 
 scenario('a program that sets the mode again gets a new report', async (server) => {
@@ -142,24 +142,24 @@ scenario('a program that sets the mode again gets a new report', async (server) 
 	one.type(IN);
 	two.type(OUT);
 	await processed(one, two);
-	await program.hears(`+${IN}`);
+	await program.receives(`+${IN}`);
 	await program.turn('-');
 	one.type(OUT);
 	await processed(one);
-	await program.hears(`+${IN}-`);
+	await program.receives(`+${IN}-`);
 	await program.turn('+');
 	one.type(OUT);
 	two.type(IN);
 	await processed(one, two);
-	await program.hears(`+${IN}-+${IN}`);
+	await program.receives(`+${IN}-+${IN}`);
 	// The mode was set already: the state is known.
 	await program.turn('=');
 	one.type(OUT);
 	two.type(IN);
 	await processed(one, two);
-	await program.hears(`+${IN}-+${IN}=`);
+	await program.receives(`+${IN}-+${IN}=`);
 	two.type(OUT);
-	await program.hears(`+${IN}-+${IN}=${OUT}`);
+	await program.receives(`+${IN}-+${IN}=${OUT}`);
 });
 
 scenario('the mode is restored for new clients, and after a crash', async (server) => {
@@ -172,22 +172,22 @@ scenario('the mode is restored for new clients, and after a crash', async (serve
 	assert.ok(late.reference.core.coreService.decPrivateModes.sendFocus, 'the mode is lost');
 	assertShows(late, truth, 'before');
 	late.client.type(IN);
-	await program.hears(`+${IN}`);
+	await program.receives(`+${IN}`);
 	await server.kill('SIGKILL');
 	await server.start();
 	await late.client.connect();
-	await program.hears(`+${IN}`);
+	await program.receives(`+${IN}`);
 	const newcomer = await watch(server, 's');
 	assert.ok(newcomer.reference.core.coreService.decPrivateModes.sendFocus, 'the mode is lost');
 	newcomer.client.type(IN);
-	await program.hears(`+${IN}${IN}`);
+	await program.receives(`+${IN}${IN}`);
 	late.client.type(IN);
 	await processed(late.client);
 	newcomer.client.type(OUT);
 	await processed(newcomer.client);
-	await program.hears(`+${IN}${IN}`);
+	await program.receives(`+${IN}${IN}`);
 	late.client.type(OUT);
-	await program.hears(`+${IN}${IN}${OUT}`);
+	await program.receives(`+${IN}${IN}${OUT}`);
 	await server.api.input('s', 'q');
 	await server.outputMatches('s', /left\r\n/);
 });

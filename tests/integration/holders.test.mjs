@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, s
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cmdline, descendants, isAlive, kill, parentOf } from './lib/proc.mjs';
-import { noRooms } from './lib/rooms.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
 import { times } from './lib/soak.mjs';
 import { together } from './lib/together.mjs';
@@ -31,8 +31,8 @@ const lines = (server, pattern) => server.stderr.split('\n').filter((line) => pa
 /** Run holder.py; returns its output so far, and its end. */
 function python(server, ...args) {
 	const child = spawn('python3', [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, RINGSIDE_TEST_ROOT: server.root } });
-	const it = { child, said: '' };
-	child.stdout.setEncoding('utf8').on('data', (text) => { it.said += text; });
+	const it = { child, output: '' };
+	child.stdout.setEncoding('utf8').on('data', (text) => { it.output += text; });
 	it.ended = new Promise((resolve) => { child.on('close', resolve); });
 	it.end = () => {
 		child.stdin.end();
@@ -44,10 +44,10 @@ function python(server, ...args) {
 const attach = async (server, id, ...rest) => {
 	const it = python(server, 'attach', path.join(server.dir, placeOf(server, id)), ...rest);
 	await it.end();
-	return it.said.trim();
+	return it.output.trim();
 };
 
-scenario('nothing in a sandbox reaches its holder', { skip: noRooms, args: ['--isolate=system'], ordinary: true, numbers: true }, async (server) => {
+scenario('nothing in a sandbox reaches its holder', { skip: noSandboxes, args: ['--isolate=system'], ordinary: true, pids: true }, async (server) => {
 	await server.session({ id: 's', cwd: '/' });
 	const where = path.join(server.dir, placeOf(server, 's'));
 	assert.equal(await server.run('s', `ls -A ${where}`), 'shell\n');
@@ -62,7 +62,7 @@ const unblock = `import ctypes, fcntl, os, sys
 fd = ctypes.CDLL(None).syscall(438, os.pidfd_open(int(sys.argv[1])), 7, 0)
 fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_NONBLOCK)`;
 
-scenario('the files that a starter has open cannot block its holder', { skip: noRooms, args: ['--isolate=system'], ordinary: true, numbers: true }, async (server) => {
+scenario('the files that a starter has open cannot block its holder', { skip: noSandboxes, args: ['--isolate=system'], ordinary: true, pids: true }, async (server) => {
 	const { pid } = await server.session({ id: 's', cwd: '/' });
 	assert.match(cmdline(parentOf(pid)), /ringside-holder.* --starter/);
 	const { status, stderr } = spawnSync('python3', ['-c', unblock, parentOf(pid)], { encoding: 'utf8' });
@@ -72,12 +72,12 @@ scenario('the files that a starter has open cannot block its holder', { skip: no
 	assert.equal(await server.run('s', 'stty size'), '20 70\n');
 });
 
-shared('a holder is regained from another process of the user', { numbers: true }, async (server) => {
+shared('a holder is regained from another process of the user', { pids: true }, async (server) => {
 	await server.session({ id: 's' });
 	const before = await metric(server, 'holders_regained_total');
 	for (let round = 1; round <= 3; round += 1) {
 		const thief = python(server, 'attach', path.join(server.dir, placeOf(server, 's')), '--hold');
-		await until('the end of the other attachment', () => /status 0, 5 descriptors\ntaken/.test(thief.said));
+		await until('the end of the other attachment', () => /status 0, 5 descriptors\ntaken/.test(thief.output));
 		await thief.end();
 		await until('the count', async () => await metric(server, 'holders_regained_total') === before + round);
 		assert.equal(await server.run('s', 'echo still here'), 'still here\n');
@@ -111,7 +111,7 @@ function plant(server, model, id, random) {
 /** Start impostors of holders: [directory, kind] of each. */
 async function startFakes(server, ...fakes) {
 	const all = python(server, 'fake', ...fakes.flat());
-	await until(`fakes of kind ${fakes.map(([, kind]) => kind)}`, () => all.said.match(/^ready$/gm)?.length === fakes.length);
+	await until(`fakes of kind ${fakes.map(([, kind]) => kind)}`, () => all.output.match(/^ready$/gm)?.length === fakes.length);
 	return all;
 }
 
@@ -131,7 +131,7 @@ shared('impostors of holders are refused, and block no session', { timeout: 120_
 	const took = performance.now() - before;
 	assert.equal(await server.run('real', 'echo $mine'), 'real\n');
 	assert.ok(isAlive(pid));
-	assert.doesNotMatch(all.said, /asked [^2]/, 'the server only asks to attach');
+	assert.doesNotMatch(all.output, /asked [^2]/, 'the server only asks to attach');
 	const complaint = /refused: |cannot attach to its holder|its holder does not answer/;
 	await until('a log line for each', () => lines(server, complaint) >= fakes.length, { timeout: 15_000 });
 	assert.equal(lines(server, complaint), fakes.length, server.stderr);
@@ -166,13 +166,13 @@ shared('an impostor at the socket of a session', { timeout: 90_000 }, async (ser
 	}
 });
 
-shared('a holder that is killed while another process has it is lost', { numbers: true }, async (server) => {
+shared('a holder that is killed while another process has it is lost', { pids: true }, async (server) => {
 	const { pid } = await server.session({ id: 's' });
 	const holder = parentOf(pid);
 	const thief = python(server, 'attach', path.join(server.dir, placeOf(server, 's')), '--hold');
-	await until('the end of the other attachment', () => /taken/.test(thief.said));
+	await until('the end of the other attachment', () => /taken/.test(thief.output));
 	const second = python(server, 'attach', path.join(server.dir, placeOf(server, 's')), '--hold');
-	await until('the second attachment', () => /status 0/.test(second.said));
+	await until('the second attachment', () => /status 0/.test(second.output));
 	kill(holder);
 	await until('the end of the shell', () => !isAlive(pid));
 	await until('the end of the session', async () => (await server.api.list()).sessions.every(({ state }) => state === 'exited'));
@@ -183,7 +183,7 @@ shared('a holder that is killed while another process has it is lost', { numbers
 /** Daemons outside the shell's session: one ignores all signals that it can, one is stopped. */
 const daemons = '(setsid sh -c "trap \'\' HUP TERM INT; sleep 1000; :" &); (setsid sh -c "setsid sleep 1000 & kill -STOP \\$\\$" &); sleep 1000 & disown';
 
-shared('a killed holder leaves no processes', { numbers: true, timeout: 90_000 }, async (server) => {
+shared('a killed holder leaves no processes', { pids: true, timeout: 90_000 }, async (server) => {
 	const sleeping = (holder) => descendants(holder).filter((pid) => cmdline(pid) === 'sleep 1000').length;
 	const gone = (pids) => until('the end of all processes', () => pids.every((pid) => !isAlive(pid)));
 	// A holder that the server started, an adopted one, and one that is killed together with its server.

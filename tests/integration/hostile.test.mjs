@@ -498,7 +498,7 @@ hostile('request smuggling', async (server) => {
 		'a space before the colon': [400, 'Transfer-Encoding : chunked\r\n', chunk], 'a tab before the colon': [400, 'Transfer-Encoding\t: chunked\r\n', chunk],
 		'the same with a length': [400, `Content-Length : 0\r\n${lengths}`, hidden], 'a space before the name': [400, ' Transfer-Encoding: chunked\r\n', chunk],
 		'a folded coding': [400, 'Transfer-Encoding:\r\n chunked\r\n', chunk], 'folded by a tab': [400, `X: y\r\n\t${chunked}`, chunk],
-		'LF alone ends a line': [400, `X: y\n${chunked}`, chunk], 'LF alone behind the coding': [400, 'Transfer-Encoding: chunked\n', chunk],
+		'LF alone ends a line': [400, `X: y\n${chunked}`, chunk], 'LF alone after the coding': [400, 'Transfer-Encoding: chunked\n', chunk],
 		'LF alone ends the head': [400, `${lengths}\n`, hidden], 'CR alone ends a line': [400, `X: y\r${chunked}`, chunk],
 		'CR in a value': [400, 'Transfer-Encoding: \rchunked\r\n', chunk], 'two CR': [400, 'Content-Length: 0\r\r\n', hidden],
 		'NUL in a value': [400, 'Transfer-Encoding: chunked\0\r\n', chunk], 'NUL in a name': [400, `Transfer\0${chunked}`, chunk],
@@ -589,7 +589,7 @@ hostile('no descriptors left', { prefix: ['prlimit', '--nofile=64:64'] }, async 
 	assert.deepEqual((await api.list()).data, ['s']);
 });
 
-hostile('the limit of descriptors is told in time, and nothing that there is suffers', {
+hostile('the limit of descriptors is reported in time, and sessions and connections go on', {
 	prefix: ['prlimit', '--nofile=160:160'], timeout: 120_000,
 }, async (server) => {
 	const { api } = server;

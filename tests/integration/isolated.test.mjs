@@ -6,11 +6,11 @@ import path from 'node:path';
 import { cli } from './lib/cli.mjs';
 import { asUser, openBinary, ordinaryUser } from './lib/other_user.mjs';
 import { cmdline, isAlive, processesNaming } from './lib/proc.mjs';
-import { noRooms } from './lib/rooms.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-const skip = noRooms;
+const skip = noSandboxes;
 const isRoot = process.getuid() === 0;
 const uid = isRoot ? ordinaryUser : undefined;
 const isolated = { skip, args: ['--isolate'], ordinary: true };
@@ -32,7 +32,7 @@ scenario('the contents of a sandbox', isolated, async (server) => {
 	assert.equal(await outputOf('pwd'), `${server.home}\n`);
 	assert.equal((await ask(server, 'touch /usr/x /etc/x 2>/dev/null')).exitCode, 1);
 	assert.equal(await outputOf('head -c 1 /etc/shadow 2>/dev/null | wc -c'), '0\n');
-	assert.equal(await outputOf('grep -c : /proc/net/dev'), '1\n', 'a loopback of its own');
+	assert.equal(await outputOf('grep -c : /proc/net/dev'), '1\n', 'its own loopback');
 	// Of the runtime directory it sees only its own directory, read-only, without secrets.
 	assert.match(await outputOf(`ls -A ${server.dir} ${server.dir}/sessions`), /^\S+:\nsessions\n\n\S+:\ns\+[0-9a-f]{16}\n$/);
 	assert.equal((await ask(server, `touch ${server.dir}/sessions/*/x 2>/dev/null`)).exitCode, 1);

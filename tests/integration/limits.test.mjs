@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { after } from 'node:test';
 import { Group, noGroups } from './lib/groups.mjs';
-import { noRooms } from './lib/rooms.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
 import { asUser, openBinary, startAs } from './lib/other_user.mjs';
 import { binary, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
@@ -115,7 +115,7 @@ grouped('groups together with sandboxes', ['--session-user', 'daemon', '--isolat
 	assert.match((await run(server, `python3 -c '${many}'`)).stdout, /Resource temporarily unavailable/);
 	await server.api.delete('s');
 	await until('the end of the group', () => group.children('session-').length === 0);
-}, { skip: noGroups || noRooms, start: false });
+}, { skip: noGroups || noSandboxes, start: false });
 
 const refused = (server, args, prefix = []) => {
 	const [command, ...rest] = [...prefix, binary, 'serve', '--listen', '127.0.0.1:0', '--runtime-dir', server.dir, ...args];

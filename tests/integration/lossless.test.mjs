@@ -352,7 +352,7 @@ scenario('pages over MCP, with a slow client, and with many at once', { args: sm
 	const want = new Sum().add(Buffer.from(Array.from({ length: 30000 }, (_, i) => `${i + 1}\n`).join('')));
 	const { sum, lost } = await pages(thinker, begun);
 	assert.equal(lost, 0);
-	same(sum, want, 'what was printed while it thought');
+	same(sum, want, 'output while it was slow');
 	await flood;
 
 	const block = `${'z'.repeat(79)}\n`;

@@ -38,7 +38,7 @@ for (const [name, make] of Object.entries(clients))
 		const call = async (name, args = {}) => {
 			const result = await client.callTool({ name, arguments: args });
 			assert.ok(!result.isError, `${name} ${JSON.stringify(args)}: ${result.content[0].text}`);
-			return { ...result.structuredContent, said: result.content[0].text };
+			return { ...result.structuredContent, contentText: result.content[0].text };
 		};
 		if (client instanceof ModernClient) assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
 		const { tools } = await client.listTools();
@@ -59,7 +59,7 @@ for (const [name, make] of Object.entries(clients))
 		assert.equal(first.size, readFileSync(path.join(cwd, 'dir/notes.txt')).length);
 		const page = await call('read_file', { ...work, path: 'dir/notes.txt' });
 		assert.deepEqual([page.content, page.next_offset, page.hash, page.size], [`${written.slice(0, 2000).join('\n')}\n`, 2001, first.hash, first.size]);
-		assert.ok(page.said.endsWith('[there is more: offset 2001]'));
+		assert.ok(page.contentText.endsWith('[there is more: offset 2001]'));
 		const last = await call('read_file', { ...work, path: 'dir/notes.txt', offset: 4999, limit: 10 });
 		assert.deepEqual([last.content, last.next_offset], ['line 4999 ü\nline 5000 ü\n', undefined]);
 		const second = await call('write_file', { ...work, path: path.join(cwd, 'dir/notes.txt'), content: 'mine', expected_hash: first.hash });
@@ -69,7 +69,7 @@ for (const [name, make] of Object.entries(clients))
 		writeFileSync(path.join(cwd, 'picture'), Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0', 'latin1'));
 		const picture = await call('read_file', { ...work, path: 'picture' });
 		assert.deepEqual([picture.binary, picture.content, picture.mime_type], [true, '', 'image/png']);
-		assert.equal(picture.said, '[image/png, 18 bytes: not text, and not shown]');
+		assert.equal(picture.contentText, '[image/png, 18 bytes: not text, and not shown]');
 
 		if (/HTTP/.test(name) && has('vi')) {
 			// edit a file in an editor
@@ -77,7 +77,7 @@ for (const [name, make] of Object.entries(clients))
 			writeFileSync(path.join(cwd, 'poem.txt'), `${verses}violets are green\n`);
 			await call('exec', { ...work, command: 'vi -u NONE poem.txt', yield_ms: 500, queue: true });
 			const opened = await screen('the editor', (text) => text.includes('violets are green'));
-			assert.ok(opened.cursor.row >= 1, opened.said);
+			assert.ok(opened.cursor.row >= 1, opened.contentText);
 			await call('send_keys', { ...work, keys: ['G', '$', 'b'], text: '' });
 			await call('send_keys', { ...work, text: 'cwblue' });
 			const typed = await call('send_keys', { ...work, keys: 'Escape' });
@@ -97,7 +97,7 @@ for (const [name, make] of Object.entries(clients))
 			await call('send_keys', { ...work, keys: ['G'] });
 			await screen('the last page', (text) => /\n500\n/.test(text));
 			await call('send_keys', { ...work, text: '?123', submit: true });
-			await screen('what was looked for', (text) => /^123\n/m.test(text));
+			await screen('the match', (text) => /^123\n/m.test(text));
 			await call('send_keys', { ...work, keys: ['q'] });
 		}
 
@@ -105,10 +105,10 @@ for (const [name, make] of Object.entries(clients))
 		await call('wait', { ...work, until: [{ type: 'prompt' }], timeout_ms: 10_000 });
 		const repl = await call('exec', { ...work, command: 'python3 -q', yield_ms: 600_000 });
 		assert.match(repl.output, />>>/, 'the result comes when input is awaited');
-		assert.deepEqual([repl.state, repl.terminal.status], ['running', 'waiting_input'], repl.said);
+		assert.deepEqual([repl.state, repl.terminal.status], ['running', 'waiting_input'], repl.contentText);
 		const asked = await call('send_keys', { ...work, text: 'print(6 * 7)', submit: true, timeout_ms: 20_000 });
 		assert.match(asked.output, /print\(6 \* 7\)\n42\n>>> $/, 'only new output');
-		assert.ok(asked.terminal.foreground.name.startsWith('python3'), asked.said);
+		assert.ok(asked.terminal.foreground.name.startsWith('python3'), asked.contentText);
 		assert.ok(await screen('the output', (text) => /^42$/m.test(text)));
 		await call('send_keys', { ...work, keys: ['C-d'] });
 		assert.equal((await call('exec_read', { exec_id: repl.exec_id, wait_ms: 10_000 })).exit_code, 0);
@@ -117,7 +117,7 @@ for (const [name, make] of Object.entries(clients))
 		const hung = await call('exec', { ...work, command: 'cat', yield_ms: 300 });
 		assert.equal(hung.state, 'running');
 		const waits = await call('wait', { ...work, until: [{ type: 'input' }, { type: 'exec', exec_id: hung.exec_id }] });
-		assert.deepEqual([waits.fired, waits.terminal.status, waits.terminal.foreground.name], [0, 'waiting_input', 'cat'], waits.said);
+		assert.deepEqual([waits.fired, waits.terminal.status, waits.terminal.foreground.name], [0, 'waiting_input', 'cat'], waits.contentText);
 		await call('send_keys', { ...work, keys: ['C-c'], snapshot: false });
 		assert.equal((await call('exec_read', { exec_id: hung.exec_id, wait_ms: 10_000 })).exit_code, 130);
 
@@ -133,7 +133,7 @@ for (const [name, make] of Object.entries(clients))
 		assert.deepEqual(filtered.map(({ command }) => command), ['cat']);
 		const older = await call('history', { ...work, limit: 1, before: next });
 		assert.deepEqual(older.blocks.map(({ command }) => command), ['cat']);
-		assert.match(older.said, /^b\d+ owner "sdk", exit code 130, in .*: cat\nolder ones: before \d+\n$/);
+		assert.match(older.contentText, /^b\d+ owner "sdk", exit code 130, in .*: cat\nolder ones: before \d+\n$/);
 		const { from_line: from, text: lines } = await call('history', { ...work, from_line: 0 });
 		assert.equal(from, 0);
 		assert.ok(/HTTP/.test(name) || lines.includes('needle in a haystack'), lines);

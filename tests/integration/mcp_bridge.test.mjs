@@ -7,11 +7,11 @@ import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/type
 import { binary, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
-/** The published client by `ringside mcp`: {client, use, said}; said: messages so far. */
+/** The published client by `ringside mcp`: {client, use, messages}; messages: messages so far. */
 async function bridge(server, name = 'bridged') {
 	const client = new Client({ name, version: '1' });
-	const said = [];
-	client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => said.push(params.data));
+	const messages = [];
+	client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => messages.push(params.data));
 	await client.connect(new StdioClientTransport({ command: binary, args: ['mcp'], env: { ...process.env, RINGSIDE_SOCKET: path.join(server.dir, 'ringside.sock') } }));
 	server.clients.add({ terminate: () => client.close() });
 	const use = async (tool, args = {}) => {
@@ -19,7 +19,7 @@ async function bridge(server, name = 'bridged') {
 		assert.ok(!isError, `${tool}: ${content[0].text}`);
 		return structuredContent;
 	};
-	return { client, use, said };
+	return { client, use, messages };
 }
 
 const left = async ({ use }, status) => {
@@ -30,16 +30,16 @@ const left = async ({ use }, status) => {
 scenario('ringside mcp passes on messages of the server, also of the next one', async (server) => {
 	const [a, b] = [await bridge(server), await bridge(server, 'other')];
 	const first = await left(a, 3);
-	await until('the message about the end', () => a.said.includes(first));
+	await until('the message about the end', () => a.messages.includes(first));
 	await server.restart();
 	await a.use('session_list');
 	const second = await left(a, 4);
-	await until('the message of the next server', () => a.said.includes(second));
+	await until('the message of the next server', () => a.messages.includes(second));
 	await server.kill();
 	await server.start();
 	const third = await left(a, 5);
-	await until('the message of the third server', () => a.said.includes(third));
-	assert.deepEqual([a.said.length, b.said.length], [3, 0], 'once, and only to the client that has left the command running');
+	await until('the message of the third server', () => a.messages.includes(third));
+	assert.deepEqual([a.messages.length, b.messages.length], [3, 0], 'once, and only to the client that has left the command running');
 	const { pid } = a.client.transport;
 	await a.client.close();
 	await until('the end of the process', () => { try { process.kill(pid, 0); return false; } catch { return true; } });

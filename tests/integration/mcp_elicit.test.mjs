@@ -25,7 +25,7 @@ async function connect(server, transport, { elicitation = { url: {} }, answer = 
 	const use = async (tool, args = {}) => {
 		const { content, structuredContent, isError } = await client.callTool({ name: tool, arguments: args }, undefined, { timeout: 60_000 });
 		assert.ok(!isError, `${tool}: ${content[0].text}`);
-		return { ...structuredContent, said: content.map(({ text }) => text).join('\n') };
+		return { ...structuredContent, contentText: content.map(({ text }) => text).join('\n') };
 	};
 	return { client, transport, use, asked, ended };
 }
@@ -36,9 +36,9 @@ for (const [way, transport] of [['HTTP', over], ['ringside mcp', bridged]])
 		await server.session({ id: 's' });
 		for (let round = 0; round < 2; round += 1) {
 			const exec = await a.use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
-			assert.deepEqual([exec.terminal.input, exec.terminal.elicited, exec.terminal.human_url], ['password', true, undefined], exec.said);
-			assert.match(exec.said, /A secret is asked for: the person has been asked to type it/);
-			assert.doesNotMatch(exec.said, /link=/);
+			assert.deepEqual([exec.terminal.input, exec.terminal.elicited, exec.terminal.human_url], ['password', true, undefined], exec.contentText);
+			assert.match(exec.contentText, /A secret is asked for: the person has been asked to type it/);
+			assert.doesNotMatch(exec.contentText, /link=/);
 			await until('the request to the client', () => a.asked.length === round + 1);
 			const { mode, elicitationId, url, message } = a.asked[round];
 			assert.equal(mode, 'url');
@@ -136,25 +136,25 @@ for (const [way, transport] of Object.entries(modern))
 		const use = async (tool, args) => {
 			const { content, structuredContent, isError } = await client.callTool({ name: tool, arguments: args });
 			assert.ok(!isError, content[0].text);
-			return { ...structuredContent, said: content[0].text };
+			return { ...structuredContent, contentText: content[0].text };
 		};
 		const runs = async () => (await server.api.call('GET', '/api/session/s/exec')).data.length;
 		const twice = await use('exec', { session_id: 's', command: `${ASKS}; ${ASKS}`, yield_ms: 60_000 });
-		assert.deepEqual([twice.state, twice.exit_code, asked.length, await runs()], ['done', 0, 2, 1], twice.said);
+		assert.deepEqual([twice.state, twice.exit_code, asked.length, await runs()], ['done', 0, 2, 1], twice.contentText);
 		assert.match(twice.output, /length 7[^]*length 7/);
 		assert.match(asked[0].message, /^\S+ in the terminal s asks for a secret\./);
 		assert.match(asked[0].url, /^http.*#link=/);
 		// A client that declines has the address in the result, and is not asked again.
 		action = 'decline';
 		const declined = await use('exec', { session_id: 's', command: ASKS, yield_ms: 60_000 });
-		assert.deepEqual([declined.state, declined.terminal.input, declined.terminal.elicited, asked.length, await runs()], ['running', 'password', undefined, 3, 2], declined.said);
+		assert.deepEqual([declined.state, declined.terminal.input, declined.terminal.elicited, asked.length, await runs()], ['running', 'password', undefined, 3, 2], declined.contentText);
 		assert.match(declined.terminal.human_url, /^http/);
 		action = 'accept';
 		const read = await use('exec_read', { exec_id: declined.exec_id, wait_ms: 3000 });
-		assert.deepEqual([read.exit_code, asked.length], [0, 4], read.said);
+		assert.deepEqual([read.exit_code, asked.length], [0, 4], read.contentText);
 		// Tools that type never ask: a repeated call would type again.
 		const typed = await use('send_keys', { session_id: 's', text: ASKS, submit: true, timeout_ms: 20_000 });
-		assert.deepEqual([typed.terminal.input, asked.length], ['password', 4], typed.said);
+		assert.deepEqual([typed.terminal.input, asked.length], ['password', 4], typed.contentText);
 		await server.api.input('s', 'x\r');
 	});
 

@@ -16,7 +16,7 @@ async function connect(server, name) {
 		use: async (tool, args = {}) => {
 			const { content, structuredContent, isError } = await call(tool, args);
 			assert.ok(!isError, `${tool}: ${content[0].text}`);
-			return { ...structuredContent, said: content[0].text };
+			return { ...structuredContent, contentText: content[0].text };
 		},
 	};
 }
@@ -41,8 +41,8 @@ scenario('a wait for a port', async (server) => {
 	const program = `import socket,time; s=socket.socket(); s.bind(('127.0.0.1',${port})); s.listen(); print('up'); time.sleep(1000)`;
 	const serving = await a.use('exec', { session_id: 's', command: `python3 -uc "${program}"`, yield_ms: 0 });
 	const met = await waiting;
-	assert.deepEqual([met.type, met.fired], ['port', 0], met.said);
-	assert.match((await a.use('snapshot', { session_id: 's' })).said, /up\n/, 'output during the wait counts as unread');
+	assert.deepEqual([met.type, met.fired], ['port', 0], met.contentText);
+	assert.match((await a.use('snapshot', { session_id: 's' })).contentText, /up\n/, 'output during the wait counts as unread');
 	await a.use('exec_signal', { exec_id: serving.exec_id });
 	// The number of waits is limited, and each slot is freed.
 	for (let round = 0; round < 2; round += 1) {
@@ -72,8 +72,8 @@ scenario('a lease, and a wait for its end', async (server) => {
 	const s = { session_id: 's' };
 	const free_ = await b.use('wait', { ...s, until: [{ type: 'lease' }] });
 	assert.equal(free_.type, 'lease', 'the session has no lease');
-	const { lease, said, owner } = await a.use('lease', { ...s, ttl_ms: 60_000 });
-	assert.match(said, /^the keyboard is yours: lease [0-9a-f]{32}, until 2/);
+	const { lease, contentText, owner } = await a.use('lease', { ...s, ttl_ms: 60_000 });
+	assert.match(contentText, /^the keyboard is yours: lease [0-9a-f]{32}, until 2/);
 	assert.equal(owner, 'first');
 	const refused = await b.call('exec', { ...s, command: 'true' });
 	assert.equal(refused.structuredContent.error.code, 'LEASED');
@@ -84,7 +84,7 @@ scenario('a lease, and a wait for its end', async (server) => {
 	const waiting = b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 60_000 });
 	const timed = await b.use('wait', { ...s, until: [{ type: 'lease' }], timeout_ms: 100 });
 	assert.equal(timed.type, 'timeout');
-	assert.match((await a.use('lease', { ...s, lease, release: true })).said, /the keyboard is free/);
+	assert.match((await a.use('lease', { ...s, lease, release: true })).contentText, /the keyboard is free/);
 	assert.equal((await waiting).type, 'lease');
 	assert.equal((await b.use('exec', { ...s, command: 'echo theirs' })).output, 'theirs\n');
 	// The wait also ends when a lease expires.

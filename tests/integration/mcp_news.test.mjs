@@ -21,12 +21,12 @@ async function connect(server, name = 'news', token = server.token) {
 		use: async (tool, args = {}) => {
 			const { content, structuredContent, isError } = await call(tool, args);
 			assert.ok(!isError, `${tool}: ${content[0].text}`);
-			return { ...structuredContent, said: content.map(({ text }) => text).join('\n') };
+			return { ...structuredContent, contentText: content.map(({ text }) => text).join('\n') };
 		},
 		fail: async (tool, args = {}) => {
 			const { content, structuredContent, isError } = await call(tool, args);
 			assert.equal(isError, true, content[0].text);
-			return { ...structuredContent.error, said: content[0].text };
+			return { ...structuredContent.error, contentText: content[0].text };
 		},
 	};
 }
@@ -36,8 +36,8 @@ scenario('a result comes when input is certainly awaited', async (server) => {
 	const a = await connect(server);
 	const s = { session_id: 's' };
 	const line = await a.use('exec', { ...s, command: 'read -p "name? " x; echo "hello $x"', yield_ms: FOREVER });
-	assert.deepEqual([line.state, line.terminal.input, line.output], ['running', 'line', 'name? '], line.said);
-	assert.ok(!('pid' in line.terminal) && !('human_url' in line.terminal), line.said);
+	assert.deepEqual([line.state, line.terminal.input, line.output], ['running', 'line', 'name? '], line.contentText);
+	assert.ok(!('pid' in line.terminal) && !('human_url' in line.terminal), line.contentText);
 	// A client that has read that waits for changes.
 	const later = await a.use('exec_read', { exec_id: line.exec_id, wait_ms: 700 });
 	assert.equal(later.state, 'running');
@@ -48,19 +48,19 @@ scenario('a result comes when input is certainly awaited', async (server) => {
 	assert.match(typo.message, /"Entr" is no key; nearest: Enter/);
 	assert.deepEqual([(await reading).state, (await reading).exit_code], ['done', 0]);
 	const secret = await a.use('exec', { ...s, command: 'read -s -p "Password: " x; echo; read -p "again? " y', yield_ms: FOREVER });
-	assert.equal(secret.terminal.input, 'password', secret.said);
+	assert.equal(secret.terminal.input, 'password', secret.contentText);
 	assert.match(secret.terminal.human_url, /^http/);
-	assert.match(secret.said, /have a person type it/);
+	assert.match(secret.contentText, /have a person type it/);
 	const next = a.use('exec_read', { exec_id: secret.exec_id, cursor: secret.cursor, wait_ms: FOREVER });
 	await server.api.input('s', 'hunter2\r');
 	const again = await next;
-	assert.deepEqual([again.terminal.input, again.state], ['line', 'running'], again.said);
+	assert.deepEqual([again.terminal.input, again.state], ['line', 'running'], again.contentText);
 	assert.equal(again.output.trim(), 'again?');
 	await a.use('send_keys', { ...s, keys: ['hello', 'ctrl+u', 'Ctrl-C'] });
 	assert.equal((await a.use('exec_read', { exec_id: secret.exec_id, wait_ms: FOREVER })).exit_code, 130);
 	// A program that polls its terminal while it works does not count as waiting.
 	const busy = await a.use('exec', { ...s, command: 'python3 -c "import select,sys; print(1, flush=True); select.select([sys.stdin], [], [], 60)"', yield_ms: 2500 });
-	assert.deepEqual([busy.state, busy.output], ['running', '1\n'], busy.said);
+	assert.deepEqual([busy.state, busy.output], ['running', '1\n'], busy.contentText);
 	await a.use('exec_signal', { exec_id: busy.exec_id });
 	const { session_id: number, exit_code: code } = await a.use('exec_command', { cmd: 'read -p "codex? " x; exit 3', yield_time_ms: FOREVER });
 	assert.equal(code, undefined);
@@ -85,7 +85,7 @@ scenario('the client that left a command running gets its end with the next resu
 	assert.deepEqual(others, []);
 	const listed = await a.use('session_list');
 	assert.deepEqual(listed.also, [`${left.exec_id} has ended: exit code 3`]);
-	assert.match(listed.said, /\nalso: .* has ended: exit code 3$/);
+	assert.match(listed.contentText, /\nalso: .* has ended: exit code 3$/);
 	assert.equal((await a.use('session_list')).also, undefined, 'once');
 	assert.ok(messages.includes(`${left.exec_id} has ended: exit code 3`), 'it comes at once on an open stream');
 	const read = await a.use('exec', { command: 'sleep 0.5; echo read', yield_ms: 0 });
@@ -162,7 +162,7 @@ scenario("a client's own session, and its new shell", async (server) => {
 	const refused = await a.fail('exec', { session_id: 'named', command: 'true' });
 	assert.equal(refused.code, 'SESSION_TERMINATED');
 	assert.match(refused.next, /session_create/);
-	assert.match(refused.said, /\nnext: /);
+	assert.match(refused.contentText, /\nnext: /);
 	const both = await Promise.all([1, 2, 3, 4].map((i) => a.use('exec', { command: `sleep 0.1; echo ${i}` })));
 	assert.deepEqual(both.map(({ output }) => output), ['1\n', '2\n', '3\n', '4\n'], 'concurrent calls are queued');
 });
@@ -181,18 +181,18 @@ scenario('a snapshot has new output, and the screen if that says more', async (s
 	const first = await a.use('snapshot', s);
 	assert.equal(typeof first.text, 'string', 'the first snapshot has the screen');
 	const line = await type("printf 'one\\ntwo\\n'", /two\r\n/);
-	assert.match(line.output, /\none\ntwo\n/, line.said);
+	assert.match(line.output, /\none\ntwo\n/, line.contentText);
 	assert.equal(line.text, undefined);
 	const nothing = await a.use('snapshot', s);
-	assert.deepEqual([nothing.output, nothing.said], ['', 'terminal: prompt\nnothing new\n']);
+	assert.deepEqual([nothing.output, nothing.contentText], ['', 'terminal: prompt\nnothing new\n']);
 	assert.match((await b.use('snapshot', s)).text, /one\ntwo/, 'reads are tracked per client');
 	assert.match((await a.use('snapshot', { ...s, whole: true })).text, /one\ntwo/);
 	assert.match((await type("printf '\\e[2;5Hplaced\\e[20;1H'", /placed\x1b/)).text, /placed/, 'positioned output is shown on the screen');
 	const long = await type('seq 5000', /\n5000\r\n/);
-	assert.ok(long.text.endsWith('5000\n$') || long.text.includes('\n5000\n'), long.said);
-	assert.ok(long.said.length < 3000, 'a screen instead of all output');
+	assert.ok(long.text.endsWith('5000\n$') || long.text.includes('\n5000\n'), long.contentText);
+	assert.ok(long.contentText.length < 3000, 'a screen instead of all output');
 	const left = await type("printf '\\e[?1049h\\e[Hpicture\\e[?1049l'; echo behind", /\nbehind\r\n|lbehind\r\n/);
-	assert.deepEqual([/behind/.test(left.output), /picture/.test(left.output)], [true, false], left.said);
+	assert.deepEqual([/behind/.test(left.output), /picture/.test(left.output)], [true, false], left.contentText);
 	// A full-screen program: the screen, then the changed rows with those around the cursor.
 	await server.api.input('s', `python3 -c "import sys,termios,tty; tty.setraw(0); o=sys.stdout; o.write('\\33[?1049h\\33[H'+''.join('row %d of the program\\r\\n'%i for i in range(20))); o.flush(); sys.stdin.read(1); o.write('\\33[3;1Hnews\\33[K'); o.flush(); sys.stdin.read(1); o.write('\\33[?1049l')"\r`);
 	const shown = await until('the program', async () => {
@@ -203,5 +203,5 @@ scenario('a snapshot has new output, and the screen if that says more', async (s
 	const { changed, cursor, text } = await a.use('send_keys', { ...s, text: 'x', timeout_ms: 20_000 });
 	assert.deepEqual([changed.map(({ row }) => row), cursor.row, text], [[2, 3, 4], 3, undefined]);
 	assert.equal(changed[1].text, 'news');
-	assert.match((await b.use('send_keys', { ...s, text: 'x', timeout_ms: 20_000 })).said, /prompt/);
+	assert.match((await b.use('send_keys', { ...s, text: 'x', timeout_ms: 20_000 })).contentText, /prompt/);
 });

@@ -93,7 +93,7 @@ scenario('every sequence that persists, asks for a reply, or is incomplete', { t
 		});
 		await isAs(server, page, before, JSON.stringify(sequence));
 	}
-	assert.equal(page.said, '');
+	assert.equal(page.replies, '');
 });
 
 scenario('random bytes, without typing', { timeout: 120_000 }, async (server) => {
@@ -114,6 +114,6 @@ scenario('random bytes, without typing', { timeout: 120_000 }, async (server) =>
 	assert.equal(next.exitCode, 0);
 	await untilShown(server, 'still here');
 	await isAs(server, page, before, 'random bytes');
-	assert.equal(page.said, '');
+	assert.equal(page.replies, '');
 	assert.equal(await server.run('s', 'echo typed'), 'typed\n');
 });

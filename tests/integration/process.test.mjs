@@ -531,7 +531,7 @@ processes('a process that is refused for lack of descriptors has not run', { arg
 	await p.finish('true');
 	const limit = (number) => assert.equal(spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${number}:4096`]).status, 0);
 	/* The limit at which this many descriptors are free. */
-	const withRoom = (free) => {
+	const limitFor = (free) => {
 		const used = new Set(Object.keys(descriptors(server.pid)).map(Number));
 		let number = 0;
 		for (let left = free; left > 0 || used.has(number); number += 1) left -= !used.has(number);
@@ -543,7 +543,7 @@ processes('a process that is refused for lack of descriptors has not run', { arg
 		// One connection, so that the number of descriptors is the same at each request.
 		const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 		await server.api.raw('GET', '/api/ping', undefined, { agent });
-		limit(withRoom(more));
+		limit(limitFor(more));
 		const answer = await server.api.raw('POST', '/api/process/start', { command: `touch '${file}'; echo ran`, processId: `p${more}` }, { agent });
 		limit(4096);
 		agent.destroy();

@@ -15,32 +15,32 @@ const latin1 = (text) => Buffer.from(text, 'latin1');
  */
 const asker = String.raw`use strict; use Time::HiRes "sleep"; $| = 1;
 sub more { my ($wait) = @_; my $r = ""; vec($r, 0, 1) = 1; return "" unless select($r, undef, undef, $wait) > 0; sysread(STDIN, my $bytes, 65536); $bytes }
-my @said;
+my @replies;
 for (my $i = 0; -e "ask-$i"; $i++) {
 	open my $file, "<:raw", "ask-$i"; my $ask = do { local $/; <$file> };
 	my @parts = split /\|SPLIT\|/, $ask;
 	print shift @parts;
 	for my $part (@parts) { sleep 0.02; print $part }
 	print "\e[?6n\e[?15n";
-	my $said = "";
-	while ($said !~ /\e\[\?13n/) { my $more = more(10); last if $more eq ""; $said .= $more }
-	push @said, unpack("H*", $said);
+	my $replies = "";
+	while ($replies !~ /\e\[\?13n/) { my $more = more(10); last if $more eq ""; $replies .= $more }
+	push @replies, unpack("H*", $replies);
 }
-push @said, unpack("H*", more(0.4));
-open my $out, ">", "said.new"; print $out join("\n", @said), "\n"; close $out; rename "said.new", "said";
+push @replies, unpack("H*", more(0.4));
+open my $out, ">", "replies.new"; print $out join("\n", @replies), "\n"; close $out; rename "replies.new", "replies";
 `;
 
 /** Returns the replies to each of these queries. */
 async function ask(server, id, questions) {
-	rmSync(path.join(server.cwd, 'said'), { force: true });
+	rmSync(path.join(server.cwd, 'replies'), { force: true });
 	questions.forEach((question, at) => writeFileSync(path.join(server.cwd, `ask-${at}`), latin1(question)));
 	rmSync(path.join(server.cwd, `ask-${questions.length}`), { force: true });
 	writeFileSync(path.join(server.cwd, 'asker.pl'), asker);
 	const { offset } = await server.api.get(id);
 	await server.api.input(id, "stty raw -echo; printf '\\033[2J\\033[3;5H'; perl asker.pl; stty sane; printf '\\033c'; echo do''ne\r");
 	await server.outputMatches(id, /done\r\n/, offset, { timeout: 30_000 });
-	const said = readFileSync(path.join(server.cwd, 'said'), 'latin1').trimEnd().split('\n');
-	const texts = said.map((hex) => Buffer.from(hex, 'hex').toString('latin1'));
+	const replies = readFileSync(path.join(server.cwd, 'replies'), 'latin1').trimEnd().split('\n');
+	const texts = replies.map((hex) => Buffer.from(hex, 'hex').toString('latin1'));
 	if (texts.length === questions.length) texts.push(''); // the last line was empty
 	assert.equal(texts.pop(), '', 'there is unexpected input');
 	return texts.map((text) => {
@@ -129,7 +129,7 @@ scenario('each query gets one reply, with any number of clients', { timeout: 100
 	assert.deepEqual(await ask(server, 's', questions), alone, 'with a client that does not read');
 	emulators[3].client.unstall();
 	await Promise.all(emulators.map((emulator) => emulator.parsed()));
-	assert.deepEqual(emulators.map(({ said }) => said), ['', '', '', ''], 'a terminal got a query');
+	assert.deepEqual(emulators.map(({ replies }) => replies), ['', '', '', ''], 'a terminal got a query');
 	const metrics = (await server.api.raw('GET', '/metrics')).text;
 	assert.ok(Number(/^ringside_queries_answered_total (\d+)$/m.exec(metrics)[1]) > 3 * exchanges.length);
 	assert.match(metrics, /^ringside_replies_lost_total 0$/m);
@@ -151,7 +151,7 @@ for (const [when, before] of [['was not read any more', 'SIGSTOP'], ['came when 
 		await server.session({ id: 's' });
 		writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; touch ready; until [ -e go ]; do sleep 0.05; done
 printf '\\033[6n'; touch asked; IFS= read -r -d R first; printf '\\033[?15n'; IFS= read -r -d n second
-stty sane; printf 'said %q %q end\\r\\n' "$first" "$second"\n`);
+stty sane; printf 'replies %q %q end\\r\\n' "$first" "$second"\n`);
 		await server.api.input('s', 'bash ./ask\r');
 		await until('the start of the program', () => here('ready'));
 		await server.kill(before);
@@ -159,7 +159,7 @@ stty sane; printf 'said %q %q end\\r\\n' "$first" "$second"\n`);
 		await until('the query', () => here('asked'));
 		if (before !== 'SIGKILL') await server.kill('SIGKILL');
 		await server.start();
-		await server.outputMatches('s', /said \$'\\E\[\d+;\d+' \$'\\E\[\?13' end/, 0, { timeout: 30_000 });
+		await server.outputMatches('s', /replies \$'\\E\[\d+;\d+' \$'\\E\[\?13' end/, 0, { timeout: 30_000 });
 	});
 }
 
@@ -167,7 +167,7 @@ scenario('no reply comes twice when the server dies repeatedly, and none for an 
 	const here = (name) => existsSync(path.join(server.cwd, name));
 	await server.session({ id: 's' });
 	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; printf '\\033[6n'; IFS= read -r -d R first; touch answered
-IFS= read -r -d q rest; stty sane; printf 'said %q %q end\\r\\n' "$first" "$rest"\n`);
+IFS= read -r -d q rest; stty sane; printf 'replies %q %q end\\r\\n' "$first" "$rest"\n`);
 	await server.api.input('s', 'bash ./ask\r');
 	await until('the reply', () => here('answered'));
 	for (let at = 0; at < 3; at += 1) {
@@ -175,7 +175,7 @@ IFS= read -r -d q rest; stty sane; printf 'said %q %q end\\r\\n' "$first" "$rest
 		await server.start();
 	}
 	await server.api.input('s', 'q');
-	await server.outputMatches('s', /said \$'\\E\[\d+;\d+' '' end/, 0);
+	await server.outputMatches('s', /replies \$'\\E\[\d+;\d+' '' end/, 0);
 	writeFileSync(path.join(server.cwd, 'ask'), `stty raw -echo; touch ready; until [ -e go ]; do sleep 0.05; done; printf '\\033[6n'; stty sane\n`);
 	await server.api.input('s', 'bash ./ask; touch gone\r');
 	await until('the start of the program', () => here('ready'));
@@ -207,24 +207,24 @@ scenario('text that a program has sent is never typed', async (server) => {
 		'\x1b[?62n', '\x1b[?63;1n', '\x1b[?75n', '\x1b[?85n', '\x05', `\x1bP1;1|17/${hex}\x1b\\`, '\x1b[&x', "\x1b['|", "\x1b[1'|",
 		'\x1b[?1;1;0S', '\x1b[?2;1;0S', '\x1b[5i', '\x1b[?5i', '\x1b[0i',
 	];
-	const said = await ask(server, 's', hostile);
-	for (const [at, answer] of said.entries()) {
+	const replies = await ask(server, 's', hostile);
+	for (const [at, answer] of replies.entries()) {
 		const question = JSON.stringify(hostile[at]);
 		assert.ok(!answer.includes(CANARY) && !answer.toLowerCase().includes(hex), `${question} is answered with ${JSON.stringify(answer)}`);
 		assert.ok(!/[\r\n\t\x03\x04\x7f]/.test(answer), `${question} types a key: ${JSON.stringify(answer)}`);
 		// Only complete sequences.
 		assert.equal(answer.replaceAll(/\x1b\[[ -?]*[@-~]|\x1b[\]P][ -~]*\x1b\\/g, ''), '', question);
 	}
-	assert.equal(said[0], '\x1b]l\x1b\\', 'the title is reported');
-	assert.ok(!said[14].includes(Buffer.from(CANARY).toString('base64')), 'the clipboard can be read');
-	assert.match(said[14], /^(\x1b\]52;c;\x1b\\)?$/);
+	assert.equal(replies[0], '\x1b]l\x1b\\', 'the title is reported');
+	assert.ok(!replies[14].includes(Buffer.from(CANARY).toString('base64')), 'the clipboard can be read');
+	assert.match(replies[14], /^(\x1b\]52;c;\x1b\\)?$/);
 });
 
 scenario('the clipboard cannot be read, even if programs may set it', { args: ['--clipboard'] }, async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const base64 = Buffer.from(CANARY).toString('base64');
-	const [said] = await ask(server, 's', [`\x1b]52;c;${base64}\x07\x1b]52;c;?\x07\x1b]52;p;?\x1b\\\x1b]52;;?\x07`]);
-	assert.equal(said.replaceAll('\x1b]52;c;\x1b\\', ''), '');
+	const [replies] = await ask(server, 's', [`\x1b]52;c;${base64}\x07\x1b]52;c;?\x07\x1b]52;p;?\x1b\\\x1b]52;;?\x07`]);
+	assert.equal(replies.replaceAll('\x1b]52;c;\x1b\\', ''), '');
 });
 
 scenario('a terminal that echoes replies does not answer itself', { timeout: 80_000 }, async (server) => {
@@ -252,11 +252,11 @@ scenario('a terminal that echoes replies does not answer itself', { timeout: 80_
  * Reads all replies. The cursor position tells which of its own queries a reply belongs to; earlier queries have been
  * answered by then. Replies to its first queries may be lost.
  */
-const taker = String.raw`$| = 1; my $said = "";
+const taker = String.raw`$| = 1; my $replies = "";
 for (my $n = 1; ; $n++) {
 	my $column = 1 + $n % 70; print "\e[9;", $column, "H\e[6n";
-	for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 2) > 0; sysread(STDIN, my $b, 65536); $said = substr($said . $b, -100) if length $b; last if $said =~ /\e\[9;@{[$column]}R\z/ }
-	exit if $said =~ /\e\[9;@{[$column]}R\z/;
+	for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 2) > 0; sysread(STDIN, my $b, 65536); $replies = substr($replies . $b, -100) if length $b; last if $replies =~ /\e\[9;@{[$column]}R\z/ }
+	exit if $replies =~ /\e\[9;@{[$column]}R\z/;
 }`;
 
 scenario('a file full of queries blocks neither the session nor the server', { timeout: 80_000 }, async (server) => {
@@ -283,15 +283,15 @@ scenario('a file full of queries blocks neither the session nor the server', { t
  */
 const editor = String.raw`use strict; use Time::HiRes "time"; $| = 1;
 print "\e[?1049h\e[22;0;0t\e[>4;2m\e[?1h\e=\e[?2004h\e[?1002h\e[?1006h\e[?12h\e[2J\e[H\e[>c\e]10;?\a\e]11;?\a\e[?12\$p\eP+q436f\e\\\e[>q\e[?2026\$p";
-my ($said, $asked, $next, $quits) = ("", 0, time, 0);
+my ($replies, $asked, $next, $quits) = ("", 0, time, 0);
 open my $out, ">", "typed"; $out->autoflush;
 for (;;) {
 	my $r = ""; vec($r, 0, 1) = 1;
 	if (select($r, undef, undef, 0.03) > 0) {
-		sysread(STDIN, my $bytes, 65536); print $out $bytes; $said .= $bytes;
-		$quits ||= $said =~ s/q(?=\e\[|\z)//;
+		sysread(STDIN, my $bytes, 65536); print $out $bytes; $replies .= $bytes;
+		$quits ||= $replies =~ s/q(?=\e\[|\z)//;
 	}
-	last if $quits && (() = $said =~ /\e\[0n/g) >= $asked;
+	last if $quits && (() = $replies =~ /\e\[0n/g) >= $asked;
 	if (!$quits && time > $next) { $asked++; $next = time + 0.05; printf "\e[%d;1H\e[K\e[3%dm%d\e[m\e[12;34H\e[6n\e[5n", 1 + $asked % 24, $asked % 8, $asked }
 }
 print "\e[?1049l\e[23;0;0t\e[>4m\e[?1l\e>\e[?2004l\e[?1002l\e[?1006l"; open my $count, ">", "asked"; print $count $asked;
@@ -327,7 +327,7 @@ function storm(server, id, count = 10) {
 			over = true;
 			await failed;
 			await Promise.all(emulators.map((emulator) => emulator.parsed()));
-			return emulators.map(({ said }) => said).join('');
+			return emulators.map(({ replies }) => replies).join('');
 		},
 	};
 }

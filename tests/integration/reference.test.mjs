@@ -213,12 +213,12 @@ function ask(server, method, route, body) {
 scenario('every operation is served, with a documented response', async (server) => {
 	for (const { method, path: route, operation } of operations) {
 		const where = `${method} ${route}`;
-		const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'),
+		const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'missing'),
 			operation.requestBody ? {} : undefined);
 		assert.ok(!['UNKNOWN_ERROR', 'METHOD_NOT_ALLOWED'].includes(answer.json?.code), `${where}: ${JSON.stringify(answer.json)}`);
 		if (answer.streams) assert.ok(operation.responses[200].content['text/event-stream'], `${where} streams`);
 		if (operation['x-role'] !== 'public') {
-			const unauthenticated = await server.api.as(null).raw(method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'), operation.requestBody ? {} : undefined);
+			const unauthenticated = await server.api.as(null).raw(method.toUpperCase(), route.replace(/\{\w+\}/g, 'missing'), operation.requestBody ? {} : undefined);
 			assertError(unauthenticated, 401, 'UNAUTHENTICATED', where);
 		}
 		if (operation['x-protocol']) continue; // it has its own errors
@@ -232,7 +232,7 @@ scenario('every operation is served, with a documented response', async (server)
 	}
 	for (const route of Object.keys(document.paths))
 		for (const method of methods.filter((each) => !document.paths[route][each])) {
-			const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'nobody'));
+			const answer = await ask(server, method.toUpperCase(), route.replace(/\{\w+\}/g, 'missing'));
 			assert.ok([404, 405].includes(answer.status), `${method} ${route} is not described, but responds with ${answer.status}`);
 		}
 	await server.api.refused(404, 'UNKNOWN_ERROR', 'GET', '/api/nothing');
@@ -303,7 +303,7 @@ scenario('responses about sessions are as described', async (server) => {
 		['post', '/api/session/create', '', { id: 't' }],
 		['post', '/api/session/create', '', { id: 's' }],
 		['post', '/api/session/delete', '', { sessionId: 't' }],
-		['post', '/api/session/delete', '', { sessionId: 'nobody' }],
+		['post', '/api/session/delete', '', { sessionId: 'missing' }],
 	], { id: 's', link: link.id });
 });
 

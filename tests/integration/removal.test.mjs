@@ -88,7 +88,7 @@ shared("a killed holder's processes are killed, and no others", async (server) =
 
 shared('the same when there is no server', async (server) => {
 	const { pid } = await server.session({ id: 's' });
-	const tree = await startStubborn(server, 's', 'nobody');
+	const tree = await startStubborn(server, 's', 'none');
 	await server.kill('SIGKILL');
 	kill(parentOf(pid));
 	await until('the end of its processes', () => ![...tree, pid].some(isAlive));
@@ -226,15 +226,15 @@ async function startProcess(server, processId) {
 shared('processes whose holder is stopped or killed are killed and removed', async (server) => {
 	const { api } = server;
 	const remove = (id) => api.call('DELETE', `/api/process/${id}?remove=true&graceMs=0`);
-	for (const [id, how] of [['p1', 'stop'], ['p2', 'always'], ['p3', 'kill'], ['p4', 'restart'], ['p5', 'nobody']]) {
+	for (const [id, how] of [['p1', 'stop'], ['p2', 'always'], ['p3', 'kill'], ['p4', 'restart'], ['p5', 'none']]) {
 		const { pids, holder } = await startProcess(server, id);
 		assert.match(cmdline(holder), /ringside-holder/);
 		let guard;
 		if (how === 'kill') kill(holder);
-		else if (how !== 'nobody') await stop(holder);
+		else if (how !== 'none') await stop(holder);
 		if (how === 'always') guard = setInterval(() => kill(holder, 'SIGSTOP'), 1);
 		if (how === 'restart') await server.restart();
-		if (how === 'nobody') {
+		if (how === 'none') {
 			await server.kill();
 			kill(holder);
 			await until('the end of both processes', () => !pids.some(isAlive));

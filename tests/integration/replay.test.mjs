@@ -284,7 +284,7 @@ async function settled(server, sessionId, all) {
 async function counted(server, sessionId, from) {
 	writeFileSync(path.join(server.cwd, 'stop'), '');
 	const [, count, hex] = await server.outputMatches(sessionId, /count=(\d+)=([0-9a-f]*)=/, from);
-	return { count: Number(count), said: Buffer.from(hex, 'hex').toString('latin1') };
+	return { count: Number(count), replies: Buffer.from(hex, 'hex').toString('latin1') };
 }
 
 /** All clients disconnect and reconnect: where they were, at the start of the history, or with a snapshot. */
@@ -319,8 +319,8 @@ scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_0
 		await comeBack(all, manner);
 		await settled(server, 's', all);
 	}
-	assert.deepEqual(await counted(server, 's', 0), { count: 0, said: '' });
-	assert.ok(all.every(({ said }) => said === ''), 'a terminal answered');
+	assert.deepEqual(await counted(server, 's', 0), { count: 0, replies: '' });
+	assert.ok(all.every(({ replies }) => replies === ''), 'a terminal answered');
 	assert.equal(await answered(server), before, 'the server answered a replayed query');
 	assert.notEqual(await answersTo(file.whole), '', 'this terminal never replies, so the test proves nothing');
 });
@@ -337,8 +337,8 @@ scenario('with ten terminals, or none, a live query is answered once', async (se
 		await server.api.input('s', './count asked\r');
 		await server.outputMatches('s', /<<end>>/, offset);
 		await settled(server, 's', all);
-		const { said } = await counted(server, 's', offset);
-		assert.equal(JSON.stringify(said), JSON.stringify(expected), `with ${all.length} terminals`);
+		const { replies } = await counted(server, 's', offset);
+		assert.equal(JSON.stringify(replies), JSON.stringify(expected), `with ${all.length} terminals`);
 
 		// It is not answered again for reconnecting clients.
 		await server.shellReady('s');
@@ -347,6 +347,6 @@ scenario('with ten terminals, or none, a live query is answered once', async (se
 			await settled(server, 's', all);
 		}
 		assert.equal(await server.run('s', 'read -t 0.5 -n 1 x; echo "[$x]"'), '[]\n');
-		assert.ok(all.every((emulator) => emulator.said === ''), 'a terminal answered');
+		assert.ok(all.every((emulator) => emulator.replies === ''), 'a terminal answered');
 	}
 });

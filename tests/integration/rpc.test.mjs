@@ -62,12 +62,12 @@ rpc('methods, their results and their errors', async (main, server) => {
 	assert.equal(await main.utils.ping(), 'healthy');
 	assert.match(await main.utils.getVersion(), /^\d+\.\d+\.\d+/);
 	assert.ok((await main.utils.getCommands()).includes('bash'));
-	const made = await main.utils.createSession({ id: 's', env: { WHO: 'me', NOT: undefined }, cwd: server.cwd });
+	const made = await main.utils.createSession({ id: 's', env: { NAME: 'me', NOT: undefined }, cwd: server.cwd });
 	assert.deepEqual([made.success, made.id, typeof made.message, made.containerPlacementId], [true, 's', 'string', null]);
 	assert.deepEqual(await main.utils.listSessions(), { sessions: ['s'] });
 	const twice = await fails(main.utils.createSession({ id: 's' }), 'SESSION_ALREADY_EXISTS', /s/);
 	assert.equal(twice.details.sessionId, 's');
-	const result = await main.commands.execute('echo $WHO; echo $X >&2; pwd; (exit 3)', 's', { env: { X: 'x' }, cwd: '/usr' });
+	const result = await main.commands.execute('echo $NAME; echo $X >&2; pwd; (exit 3)', 's', { env: { X: 'x' }, cwd: '/usr' });
 	assert.deepEqual([result.success, result.exitCode, result.stdout, result.stderr], [false, 3, 'me\n/usr', 'x']);
 	assert.equal((await main.commands.execute('printf "ä 🚀 \\0\\001"', 's')).stdout, 'ä 🚀 \0\u0001', 'text of all kinds');
 	assert.equal((await main.commands.execute('printf %s "\ud800x"', 's')).stdout, '\ufffdx', 'half a pair');
@@ -466,10 +466,10 @@ async function callbacksOf(main, id, code, language) {
 }
 
 rpc('code runs, with callbacks', async (main) => {
-	const context = await main.interpreter.createCodeContext({ language: 'python', cwd: '/tmp', envVars: { WHO: 'me' } });
+	const context = await main.interpreter.createCodeContext({ language: 'python', cwd: '/tmp', envVars: { NAME: 'me' } });
 	assert.deepEqual([context.language, context.cwd, context.createdAt instanceof Date], ['python', '/tmp', true]);
 	const { stdout, stderr, results, errors } = await callbacksOf(main, context.id,
-		'import os, sys\nprint("out", os.environ["WHO"])\nprint("err", file=sys.stderr)\n[1, {"a": [2]}]', 'python');
+		'import os, sys\nprint("out", os.environ["NAME"])\nprint("err", file=sys.stderr)\n[1, {"a": [2]}]', 'python');
 	assert.deepEqual([stdout, stderr, errors], ['out me\n', 'err\n', []]);
 	assert.deepEqual(results.map(({ json }) => json), [[1, { a: [2] }]]);
 	const failed = await callbacksOf(main, context.id, '1/0', 'python');

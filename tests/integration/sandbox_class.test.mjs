@@ -152,7 +152,7 @@ sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server
 	await sandbox.exec(`touch ${server.cwd}/go`);
 	assert.equal((await log).match[1], '80');
 	assert.equal((await slow.waitForLog('odd', 10_000)).line, 'odd');
-	const never = await failure(slow.waitForLog('never said', 200));
+	const never = await failure(slow.waitForLog('never printed', 200));
 	assert.ok(never instanceof sdk.ProcessReadyTimeoutError, never.stack);
 	assert.ok(await failure(slow.waitForExit(100)) instanceof sdk.ProcessReadyTimeoutError);
 	await slow.kill();
@@ -167,7 +167,7 @@ sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server
 	assert.ok(all.every(({ startTime }) => startTime instanceof Date && !Number.isNaN(startTime.getTime())));
 	assert.equal(all.find(({ id }) => id === slow.id).status, 'killed');
 	assert.equal((await sandbox.getProcess(called.id)).exitCode, 6);
-	assert.equal(await sandbox.getProcess('nobody'), null);
+	assert.equal(await sandbox.getProcess('missing'), null);
 
 	await sandbox.startProcess('sleep 300');
 	await sandbox.startProcess('sleep 300');

@@ -81,7 +81,7 @@ clients('ping, version and commands', async (client) => {
 });
 
 clients('sessions are created, distinguished and deleted', async (client, server) => {
-	const made = await client.utils.createSession({ id: 'one', cwd: server.cwd, env: { WHO: 'it is me' } });
+	const made = await client.utils.createSession({ id: 'one', cwd: server.cwd, env: { NAME: 'it is me' } });
 	assert.equal(made.success, true);
 	assert.equal(made.containerPlacementId, null);
 	assert.match(made.timestamp, iso);
@@ -94,9 +94,9 @@ clients('sessions are created, distinguished and deleted', async (client, server
 	assert.equal(twice.sessionId, 'one');
 	assert.equal(twice.containerPlacementId, null);
 
-	const { stdout } = await client.commands.execute('echo "$WHO"; pwd', 'one');
+	const { stdout } = await client.commands.execute('echo "$NAME"; pwd', 'one');
 	assert.equal(stdout, `it is me\n${server.cwd}`);
-	assert.equal((await client.commands.execute('echo "<$WHO>"', 'two')).stdout, '<>');
+	assert.equal((await client.commands.execute('echo "<$NAME>"', 'two')).stdout, '<>');
 
 	const gone = await client.utils.deleteSession('two');
 	assert.equal(gone.success, true);
@@ -316,11 +316,11 @@ clients('a process with a timeout, and one that is followed while it runs', asyn
 
 clients('errors about processes', async (client, server, transport) => {
 	const { processes } = client;
-	const missing = await fails(processes.getProcess('nobody'), 'ProcessNotFoundError', 'PROCESS_NOT_FOUND', 404);
-	assert.equal(missing.processId, 'nobody');
-	await fails(processes.getProcessLogs('nobody'), 'ProcessNotFoundError', 'PROCESS_NOT_FOUND', 404);
-	await fails(processes.killProcess('nobody'), 'ProcessNotFoundError', 'PROCESS_NOT_FOUND', 404);
-	await streamFails(processes.streamProcessLogs('nobody'), transport, 404, 'PROCESS_NOT_FOUND');
+	const missing = await fails(processes.getProcess('missing'), 'ProcessNotFoundError', 'PROCESS_NOT_FOUND', 404);
+	assert.equal(missing.processId, 'missing');
+	await fails(processes.getProcessLogs('missing'), 'ProcessNotFoundError', 'PROCESS_NOT_FOUND', 404);
+	await fails(processes.killProcess('missing'), 'ProcessNotFoundError', 'PROCESS_NOT_FOUND', 404);
+	await streamFails(processes.streamProcessLogs('missing'), transport, 404, 'PROCESS_NOT_FOUND');
 	await fails(processes.startProcess('   ', sessionless), 'CommandError', 'INVALID_COMMAND', 400);
 	await fails(client.commands.execute('', sessionless), 'CommandError', 'INVALID_COMMAND', 400);
 	const nowhere = await failure(processes.startProcess('true', sessionless, { cwd: `${server.cwd}/gone` }));

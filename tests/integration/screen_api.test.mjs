@@ -320,7 +320,7 @@ scenario('invalid searches are refused at once', { timeout: 100_000 }, async (se
 	await server.session({ id: 's' });
 	const order = [];
 	const ask = async (path) => order.push((await server.api.raw('GET', `/api/session/s/${path}`)).status);
-	await server.api.call('POST', '/api/session/s/exec', { command: "yes 'the screen is far behind' | head -c 3000000", waitMs: 60_000 });
+	await server.api.call('POST', '/api/session/s/exec', { command: "yes 'a screen that lags far behind' | head -c 3000000", waitMs: 60_000 });
 	// The next server has parsed nothing of it.
 	await server.restart();
 	const good = ask('screen');

@@ -16,29 +16,29 @@ after(() => ours.end());
 
 /* Former differences. [columns, rows, steps]: output, sizes, and null for a snapshot. */
 const ONCE = {
-	'half a wide character in the last column, and a wide one behind it':
+	'half a wide character in the last column, and a wide one after it':
 		[4, 1, ['\0世', '\x1b[3b', [3, 1], '\0xxxxxxxx', "\x1b[79'~", [2, 1], [5, 1]]],
 	'fewer lines than there were, below a cursor that was saved above them':
 		[12, 2, ['\0ghijklmnopqrstuvwxyz0123', '\x1b[?1K', '\x1b[S', [2, 1], [2, 2]]],
-	'half a wide character and what is left of the other, in colour, above another line':
+	'half a wide character and the rest of another, in colour, above another line':
 		[6, 2, ['\x1b[4m', '\x1b[?7l世世世世', '\x1bD', '\0x', null]],
-	'a mark that takes what is before the last column for wide':
+	'a mark that treats the cell before the last column as wide':
 		[12, 2, ['\0世世世世世', '\x1b[?7l', '\0xxxxxxxx\u{1f468}\u200d', null]],
-	'nothing but a mark there':
+	'only a mark there':
 		[2, 1, ['\x1b[80C', '\x1b[?7l', '\0世\u0301', null]],
-	'a mark that takes a narrow character for wide before an empty column':
+	'a mark that treats a narrow character before an empty column as wide':
 		[6, 2, ['\x1b[?7l', '\0aaaaa', '\0世\u0301', null]],
-	'what a wide character left in the last column of the last line drawn':
+	'the rest of a wide character in the last column of the last drawn line':
 		[15, 2, ['\0世', '\x1b[3b', '\x1b[1m', '\0世世世', '\b\b\b', '\x1b[@', '\0abc', null]],
-	'what it left in the last column of the last row':
+	'its rest in the last column of the last row':
 		[3, 1, ['\x1b[2m', '\x1b[48;5;17m', '\x1b[?1047h', '\x1b[999C', '\0世', null]],
-	'half a link in the last column, and a wide character behind it':
+	'half a link in the last column, and a wide character after it':
 		[3, 1, ['\x1b]8;id=x;http://a/2\x07', '\0abfg\u{1f468}\u{1f469}', [2, 1], null]],
 	'half a wide character and a wrap, with no other row':
 		[21, 1, ['\0\x1b[?7l世世世世世世世世世世世世世世世世', '\n', [2, 1], null]],
-	'a cursor that waits behind half a wide character':
+	'a pending wrap after half a wide character':
 		[18, 1, ['\x1b[?7l', '\0世世世世世世世', '\0xxxx', '\x1b[4 A', '\0x', null]],
-	'a cursor that waits in the alternate buffer, over what a larger size had':
+	'a pending wrap in the alternate buffer, over cells of a larger size':
 		[2, 1, [[12, 3], '\x1b[?1047h', [2, 1], '\x1b[11;22H', '\0\u0301', '\x1b[2 A', null]],
 	'a cursor after a lone combining mark at the edge': [5, 1, ['\0abcde', '\0\u0301', null, "\x1b['~"]],
 	'an underline of the saved cursor only': [2, 1, ['\x1b[4m', '\x1b8', '\x1b]8;;\x1b\\', null, '\x1b7']],

@@ -91,7 +91,7 @@ async function observe(screen, played, asked) {
 		answer !== '' && 'answer',
 		event > 0 && 'event',
 	].filter(Boolean);
-	return { words: words.join(', ') || NOTHING, dump: after[0], said: after[1] };
+	return { words: words.join(', ') || NOTHING, dump: after[0], reply: after[1] };
 }
 
 /** Whether another screen has the same state after a snapshot. */
@@ -102,7 +102,7 @@ async function kept(server, copy, observed, asked) {
 	copy.start();
 	copy.feed(snapshot);
 	const same = !difference(restorable(await copy.dump()), restorable(observed.dump))
-		&& (asked === NOTHING || await ask(copy, sequence(asked)) === observed.said);
+		&& (asked === NOTHING || await ask(copy, sequence(asked)) === observed.reply);
 	return same ? 'yes' : 'no';
 }
 

@@ -92,7 +92,7 @@ scenario('the link for a secret is valid for one prompt, and for one client', as
 	await assert.rejects(server.client({ sessionId: id, token: third }).connect(), ({ status }) => status === 401 || status === 403);
 });
 
-const secret = 'a-token-that-nobody-may-read-0123456789';
+const secret = 'a-token-that-must-stay-secret-0123456789';
 
 scenario('the token is removed from the environment', { env: { RINGSIDE_TOKEN: secret } }, async (server) => {
 	assert.equal(server.token, secret);

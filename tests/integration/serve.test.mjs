@@ -287,7 +287,7 @@ scenario('invalid workspaces', { start: false, mayHaveDied: true }, async (serve
 });
 
 scenario('as the init process of a container', {
-	prefix: ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'], numbers: true, mayHaveDied: true,
+	prefix: ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'], pids: true, mayHaveDied: true,
 	skip: process.getuid() !== 0 && 'only root may make a namespace',
 }, async (server) => {
 	const below = () => descendants(server.pid), first = below().find((pid) => parentOf(pid) === server.pid);

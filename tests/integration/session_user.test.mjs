@@ -8,7 +8,7 @@ import { after } from 'node:test';
 import { Group, noGroups } from './lib/groups.mjs';
 import { asUser, openBinary } from './lib/other_user.mjs';
 import { isAlive } from './lib/proc.mjs';
-import { noRooms } from './lib/rooms.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
 
@@ -17,11 +17,11 @@ const name = 'daemon';
 /** false, or why the tests are skipped: the value for `skip`. */
 function findReason() {
 	if (process.getuid() !== 0) return 'only root may start what is another user\'s';
-	if (process.env.RINGSIDE_ISOLATED === '1') return 'the rooms of these tests are root\'s';
+	if (process.env.RINGSIDE_ISOLATED === '1') return 'root owns the sandboxes of these tests';
 	return false;
 }
 const skip = findReason();
-const noRoomsForUser = skip || noRooms || (spawnSync('setpriv', ['--reuid=1', '--regid=1', '--clear-groups', 'bwrap', '--unshare-user', '--ro-bind', '/', '/', 'true']).status !== 0
+const noSandboxesForUser = skip || noSandboxes || (spawnSync('setpriv', ['--reuid=1', '--regid=1', '--clear-groups', 'bwrap', '--unshare-user', '--ro-bind', '/', '/', 'true']).status !== 0
 	&& 'bubblewrap makes no namespaces for other users here');
 
 const groups = [];
@@ -29,9 +29,9 @@ after(() => groups.forEach((each) => each.remove()));
 
 const worlds = [
 	['alone', skip, []],
-	['with --isolate', noRoomsForUser, ['--isolate']],
+	['with --isolate', noSandboxesForUser, ['--isolate']],
 	['with control groups', skip || noGroups, ['--tasks-max', '300', '--memory-max', '512M'], true],
-	['with --isolate and control groups', noRoomsForUser || noGroups, ['--isolate', '--tasks-max', '300'], true],
+	['with --isolate and control groups', noSandboxesForUser || noGroups, ['--isolate', '--tasks-max', '300'], true],
 	['with --rlimits', skip, ['--rlimits', '--tasks-max', '500']],
 ];
 
@@ -65,7 +65,7 @@ const state = async (server) => (await server.api.call('GET', '/api/session/s/st
 everywhere('everything runs as the user', async (server) => {
 	const { api } = server;
 	const [, , , , , home] = execFileSync('getent', ['passwd', name], { encoding: 'utf8' }).trim().split(':');
-	const inRoom = server.options.args.includes('--isolate');
+	const inSandbox = server.options.args.includes('--isolate');
 	const identify = 'echo "$UID:$EUID:$(id -g):$HOME:$USER:$LOGNAME:$SHELL:$PWD"; grep -E "^(Cap(Prm|Eff|Amb)):" /proc/self/status | tr -d "\\n0\\t"';
 	const is = `${idOf('-u', name)}:${idOf('-u', name)}:${idOf('-g', name)}:${home}:${name}:${name}:/bin/bash:${home}\nCapPrm:CapEff:CapAmb:`;
 	await server.session({ id: 's' });
@@ -79,7 +79,7 @@ everywhere('everything runs as the user', async (server) => {
 	const one = async () => (await api.call('GET', `/api/process/${processId}`)).process;
 	await until('the end of the process', async () => (await one()).status === 'completed');
 	assert.equal((await api.call('GET', `/api/process/${processId}/logs`)).stdout, is);
-	if (!inRoom) assert.equal((await ask(server, 'id -G')).output.trim(), idOf('-G', name));
+	if (!inSandbox) assert.equal((await ask(server, 'id -G')).output.trim(), idOf('-G', name));
 	assert.equal((await ask(server, 'x=from_session; cd /tmp')).exitCode, 0);
 	assert.equal((await api.raw('POST', '/api/execute', { command: 'echo "$UID $PWD"', sessionId: 's' })).json.stdout, `${idOf('-u', name)} /tmp`);
 });
@@ -138,7 +138,7 @@ everywhere("the user cannot access the server's files, nor plant any", async (se
 	await server.session({ id: 's' });
 	await server.session({ id: 'other' });
 	const { dir } = server;
-	const inRoom = server.options.args.includes('--isolate'); // other directories have these names in the sandbox
+	const inSandbox = server.options.args.includes('--isolate'); // other directories have these names in the sandbox
 	const [own] = readdirSync(path.join(dir, 'sessions')).filter((each) => each.startsWith('s+'));
 	const place = path.join(dir, 'sessions', own);
 	const before = readdirSync(place);
@@ -149,7 +149,7 @@ everywhere("the user cannot access the server's files, nor plant any", async (se
 		`cat ${place}/meta.json`, `cat ${dir}/sessions/${readdirSync(path.join(dir, 'sessions')).find((each) => each.startsWith('other+'))}/meta.json`,
 		`touch ${place}/x`, `ln -s ${victim} ${place}/input.x`, `rm ${place}/s`, `mv ${place}/meta.json ${place}/execs`, `rm -rf ${place}`,
 		`mkdir ${dir}/x`, `ln -s ${victim} ${dir}/x`, `chmod 777 ${place}`, `cat /proc/${server.pid}/environ`, `kill -0 ${server.pid}`, `echo >${victim}`,
-		`(exec 9<>/proc/$PPID/fd/3/x)`].filter((each) => !inRoom || !/^(ls|echo) /.test(each));
+		`(exec 9<>/proc/$PPID/fd/3/x)`].filter((each) => !inSandbox || !/^(ls|echo) /.test(each));
 	for (const command of tries) assert.notEqual((await ask(server, `(${command}) </dev/null >/dev/null 2>&1`)).exitCode, 0, command);
 	// Nor through the shell's parent, which is the user's, or through a link that root would follow.
 	await ask(server, `for d in /proc/$PPID/fd/3 /proc/$PPID/fd/3/.. /proc/$PPID/fd/3/../..; do for n in input.x execs blocks meta.json.new ending s; do ln -sf ${victim} $d/$n; done; done 2>/dev/null`);
@@ -178,7 +178,7 @@ scenario('invalid options are refused before anything starts', { start: false, s
 		assert.equal(status, 1, stderr);
 		return stderr;
 	};
-	assert.match(refused([], 'nobody-of-this-name'), /--session-user: there is no such user/);
+	assert.match(refused([], 'no-such-user'), /--session-user: there is no such user/);
 	assert.match(refused([], '54321'), /--session-user: there is no such user/);
 	assert.match(refused([], 'root'), /--session-user: must not be root/);
 	const none = path.join('/tmp', `rs-none-${process.pid}`);
@@ -226,11 +226,11 @@ scenario('a user without home, shell or rights', { start: false, skip }, async (
 	chmodSync(place, 0o777);
 	await api.call('POST', '/api/write', { path: path.join(place, 'file'), content: 'x' });
 	assert.equal(statSync(path.join(place, 'file')).uid, Number(uid));
-	for (const [route, body] of [['write', { path: '/file-of-nobody', content: 'x' }], ['read', { path: server.tokenFile }]]) {
+	for (const [route, body] of [['write', { path: '/unwritable', content: 'x' }], ['read', { path: server.tokenFile }]]) {
 		const refused = await api.raw('POST', `/api/${route}`, body);
 		assert.ok(refused.status >= 400 && /ermission/.test(refused.json.message), refused.text);
 	}
-	assert.ok(!existsSync('/file-of-nobody'));
+	assert.ok(!existsSync('/unwritable'));
 	// Clones and interpreters use the user's rights too.
 	const origin = path.join(place, 'origin');
 	execFileSync('git', ['init', '-q', origin]);

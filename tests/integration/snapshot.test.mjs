@@ -157,7 +157,7 @@ scenario('--scrollback limits the history of a session', { args: ['--scrollback'
 	await settled(server, 's', truth, late);
 	assertShows(late, truth, 'a short scrollback');
 	const none = await watch(server, 's', { scrollback: 0 });
-	assertShows(none, truth, 'none of it', { lines: 0 });
+	assertShows(none, truth, 'no scrollback', { lines: 0 });
 });
 
 scenario('snapshots on request, any number', async (server) => {

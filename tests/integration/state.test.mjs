@@ -96,7 +96,7 @@ scenario('a viewer may read it', async (server) => {
 	const { token } = await server.api.link('s', 'viewer', 60_000);
 	const { state: seen } = await server.api.as(token).call('GET', '/api/session/s/state');
 	assert.equal(typeof seen.status, 'string');
-	await server.api.refused(404, 'SESSION_NOT_FOUND', 'GET', '/api/session/nobody/state');
+	await server.api.refused(404, 'SESSION_NOT_FOUND', 'GET', '/api/session/missing/state');
 });
 
 scenario('the next server reports the same', async (server) => {

@@ -66,7 +66,7 @@ scenario('an upgrade that is not a WebSocket, in two records', secure, async (se
 	for (const [what, rest] of Object.entries({
 		h2c: `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n${settings}`, 'h2c in capitals': `Connection: Upgrade\r\nUpgrade: H2C\r\n${settings}`,
 		'two protocols': `${websocket}Upgrade: h2c\r\n${settings}`, 'an unknown one': 'Connection: Upgrade\r\nUpgrade: foo\r\n', none: '',
-		'no key': websocket.replace(/Sec-WebSocket-Key.*\r\n/, ''), 'a key that is none': websocket.replace('ZQ==', '\x01\x02=='), 'no credentials': websocket,
+		'no key': websocket.replace(/Sec-WebSocket-Key.*\r\n/, ''), 'an invalid key': websocket.replace('ZQ==', '\x01\x02=='), 'no credentials': websocket,
 	})) {
 		const { text, socket } = await inRecords(server, ['GET /ws?x', ` HTTP/1.1\r\nHost: ${server.host}\r\n${rest}\r\n`]);
 		assert.match(text, /^HTTP\/1.1 4\d\d /, what);

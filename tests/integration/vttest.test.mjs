@@ -31,7 +31,7 @@ const OTHERWISE = [
 	['\x1b[0x', '\x1b[2;1;1;128;128;1;0x', '', 'DECREQTPARM: a line as fast as any'],
 	['\x1b[1x', '\x1b[3;1;1;128;128;1;0x', '', 'the same'],
 	['\x1b[?25n', '\x1b[?20n', '', 'no user-defined keys to be locked'],
-	['\x1b[11t', '\x1b[1t', '', 'xterm.js tells of its window only what windowOptions allows, and that is nothing here: it is open'],
+	['\x1b[11t', '\x1b[1t', '', 'xterm.js reports its window only if windowOptions permits it, which is not so here'],
 	['\x1b[13t', '\x1b[3;0;0t', '', 'and in the corner'],
 	['\x1b[14t', '\x1b[4;384;640t', '', 'in cells of 8 by 16'],
 	['\x1b[18t', '\x1b[8;24;80t', '', 'the same in cells'],

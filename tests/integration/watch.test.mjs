@@ -209,8 +209,8 @@ scenario('the end of the root, and directories that cannot be watched', {}, asyn
 		await refused({ path: '.', since }, 400, 'VALIDATION_FAILED', '/api/watch/check');
 });
 
-const inRooms = process.env.RINGSIDE_ISOLATED === '1';
-const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inRooms && 'the rooms of these tests are root\'s';
+const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
+const noUser = process.getuid() !== 0 ? 'only root may start what is another user\'s' : inSandboxes && 'root owns the sandboxes of these tests';
 
 scenario('with a session user only files that the user may see are watched', { skip: noUser, start: false }, async (server) => {
 	for (const place of [server.root, server.cwd]) chmodSync(place, 0o755);

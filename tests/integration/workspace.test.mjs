@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
 import { eventsOf, joined } from '../sandbox/sdk.mjs';
-import { noRooms } from './lib/rooms.mjs';
+import { noSandboxes } from './lib/sandboxes.mjs';
 import { scenario } from './lib/server.mjs';
 
-const inRooms = process.env.RINGSIDE_ISOLATED === '1';
-const skip = inRooms ? 'rooms need not have the workspace' : existsSync('/workspace') ? 'this machine has a /workspace' : false;
+const inSandboxes = process.env.RINGSIDE_ISOLATED === '1';
+const skip = inSandboxes ? 'sandboxes may not contain the workspace' : existsSync('/workspace') ? 'this machine has a /workspace' : false;
 const sessionless = '__DISABLE_SESSION__';
 
 for (const [transport, make] of Object.entries(everyTransport))
@@ -79,7 +79,7 @@ scenario("/workspace in Ringside's own routes", { skip }, async (server) => {
 	assert.equal(argv.code, 'PROCESS_SPAWN_FAILED');
 });
 
-scenario('in sandboxes /workspace is only the default directory of sessions', { skip: skip || noRooms, args: ['--isolate'], ordinary: true }, async (server) => {
+scenario('in sandboxes /workspace is only the default directory of sessions', { skip: skip || noSandboxes, args: ['--isolate'], ordinary: true }, async (server) => {
 	const { json } = await server.api.raw('POST', '/api/session/create', { id: 's', cwd: '/workspace' });
 	assert.equal(json.success, true, json.message);
 	const { json: read } = await server.api.raw('POST', '/api/exists', { sessionId: 's', path: '/workspace' });

@@ -25,10 +25,10 @@ export class Refused extends Error {
  *   offset     the next byte it expects (from `sync` on it counts binary bytes)
  *   log        every message and every run of bytes, in order
  *   chunks     the bytes since the last break, which begin at `since`
- *   gaps       [{from, to, skipped}]: where the stream jumped
- *   snapshots  what each snapshot's message said, and its bytes
+ *   gaps       [{from, to, skipped}]: gaps of the stream
+ *   snapshots  each snapshot's message, and its bytes
  * `sink(bytes, offset)` takes the bytes instead of `chunks`; `keepLog` false keeps messages only.
- * Events: message, snapshot (what it says, and its bytes), sync, bytes (of the stream), reset, closed.
+ * Events: message, snapshot (its message and its bytes), sync, bytes (of the stream), reset, closed.
  */
 export class TerminalClient extends EventEmitter {
 	constructor({ server, sessionId, sink, keepLog = true, ...query }) {
@@ -178,7 +178,7 @@ export class TerminalClient extends EventEmitter {
 			if (this.taken) {
 				const { offset, cols, rows } = this.taken;
 				assert.deepEqual([message.offset, message.cols, message.rows], [offset, cols, rows],
-					'the sync behind a snapshot says something else');
+					'the sync after a snapshot has other values');
 			}
 			this.taken = undefined;
 			if (this.offset !== undefined && message.offset !== this.offset) {
@@ -202,9 +202,9 @@ export class TerminalClient extends EventEmitter {
 
 	/** A snapshot is complete: its sync follows, or a newer snapshot. */
 	#endSnapshot() {
-		const { chunks, left, ...said } = this.snapshot;
+		const { chunks, left, ...header } = this.snapshot;
 		this.snapshot = undefined;
-		this.taken = { ...said, data: Buffer.concat(chunks), took: performance.now() };
+		this.taken = { ...header, data: Buffer.concat(chunks), took: performance.now() };
 		this.snapshots.push(this.taken);
 		this.emit('snapshot', this.taken);
 	}

@@ -5,12 +5,12 @@ import xterm from '@xterm/headless';
 export class Emulator {
 	constructor(client, { cols = 80, rows = 24, answers = true } = {}) {
 		this.client = client;
-		this.said = '';
+		this.replies = '';
 		this.terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, scrollback: 10_000 });
 		this.restoring = false;
 		this.terminal.onData((data) => {
 			if (this.restoring) return;
-			this.said += data;
+			this.replies += data;
 			if (answers && client?.socket?.readyState === 1) client.type(data);
 		});
 		client?.on('bytes', (bytes) => this.terminal.write(bytes));
@@ -45,5 +45,5 @@ export async function answersTo(bytes, size) {
 	const emulator = new Emulator(undefined, size);
 	await new Promise((resolve) => { emulator.terminal.write(bytes, resolve); });
 	await emulator.parsed();
-	return emulator.said;
+	return emulator.replies;
 }

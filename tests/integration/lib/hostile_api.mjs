@@ -29,7 +29,7 @@ const BODIES = [
 
 /** Parts of a path. */
 const IDS = ['.', '..', '%2e%2e', '%2f', 'a%2fb', '%00', 'a%00b', '%ff', '%c0%af', '%zz', '%', '%2', '%e2%82', '%ed%a0%80', '%0a', '%0d%0aX:y',
-	'%20', '%f0%9f%8e%aa', '*', ';', '-', '~', '$', "'", '__proto__', '0', '-1', 'nobody', 'x'.repeat(128), 'x'.repeat(129), 'x'.repeat(3000),
+	'%20', '%f0%9f%8e%aa', '*', ';', '-', '~', '$', "'", '__proto__', '0', '-1', 'missing', 'x'.repeat(128), 'x'.repeat(129), 'x'.repeat(3000),
 	'%25%30%30', '..%5c', '%u0041', '\xff\xfe', '\xc3\xbc', '{id}', 's%00', 's/', '/s', 's?', '%73'];
 
 /** Values in a query. */
@@ -74,7 +74,7 @@ export class Hostile {
 		const body = method === 'post' || method === 'put';
 		const where = random.pick([...(inPath.length ? ['path'] : []), ...(inQuery.length ? ['query', 'query'] : []), ...(body ? ['field', 'field', 'field', 'body'] : ['query'])]);
 		const broken = where === 'path' && random.pick(inPath).name;
-		let target = path.replace(/\{(\w+)\}/g, (_, name) => (name === broken ? random.pick(IDS) : this.ids[name] ?? 'nobody'));
+		let target = path.replace(/\{(\w+)\}/g, (_, name) => (name === broken ? random.pick(IDS) : this.ids[name] ?? 'missing'));
 		if (where === 'query') {
 			const names = inQuery.map(({ name }) => name).concat('unknown');
 			const parts = Array.from({ length: 1 + random.below(3) }, () => `${random.pick(names)}=${random.pick(QUERIES)}`);

@@ -154,7 +154,7 @@ export class Oracle {
 		const command = `echo ${key} >>'${this.effectsFile}'; for i in {1..${lines}}; do echo ${key} $i; sleep 0.0${random.below(5)}; done; (exit ${code})`;
 		const output = Array.from({ length: lines }, (_, at) => `${key} ${at + 1}\n`).join('');
 		const body = { command, key, streams, queue: true, yieldMs: random.pick([0, 30, 5000]), ...(streams === 'pipes' ? { stdin: null } : {}) };
-		const exec = { id, key, code, output, body, exec: undefined, told: undefined };
+		const exec = { id, key, code, output, body, exec: undefined, finished: undefined };
 		this.execs.push(exec);
 		await this.#toldExec(exec, await this.#ask('exec', 'POST', `/api/session/${id}/exec`, body));
 	}
@@ -185,7 +185,7 @@ export class Oracle {
 			if (!before || before.refused) return;
 			assert.ok(before.data.state === 'done' && before.data.endedBy === 'not_started',
 				`the same key is another command: ${about}, before it was ${JSON.stringify(before.data)}`);
-			exec.told = undefined;
+			exec.finished = undefined;
 		}
 		exec.exec = data.id;
 		exec.unanswered = false;
@@ -195,15 +195,15 @@ export class Oracle {
 	#checkExec(exec, data) {
 		const about = JSON.stringify(data);
 		assert.ok(['queued', 'starting', 'running', 'done'].includes(data.state), about);
-		if (exec.told && this.excused > 0 && data.endedBy === 'unknown') {
+		if (exec.finished && this.excused > 0 && data.endedBy === 'unknown') {
 			this.excused -= 1; // its request is recorded, but not its end
-			exec.told = undefined;
+			exec.finished = undefined;
 		}
-		if (exec.told) {
-			for (const field of ['exitCode', 'endedBy', 'startedAt', 'endedAt']) assert.equal(data[field], exec.told[field], `${field} was ${JSON.stringify(exec.told)}, is ${about}`);
+		if (exec.finished) {
+			for (const field of ['exitCode', 'endedBy', 'startedAt', 'endedAt']) assert.equal(data[field], exec.finished[field], `${field} was ${JSON.stringify(exec.finished)}, is ${about}`);
 		}
 		if (data.state !== 'done') {
-			assert.equal(exec.told, undefined, `it had ended: ${about}`);
+			assert.equal(exec.finished, undefined, `it had ended: ${about}`);
 			assert.deepEqual([data.exitCode, data.endedBy, data.endedAt], [null, null, null], about);
 			return;
 		}
@@ -211,16 +211,16 @@ export class Oracle {
 			assert.equal(data.exitCode, exec.code, about);
 			if (data.outputExact) assert.equal(data.output ?? data.stdout, exec.output, about);
 		}
-		exec.told = data;
+		exec.finished = data;
 	}
 
 	/** The possible numbers of runs. */
-	static #runs({ told, refused, forgotten, unanswered }) {
+	static #runs({ finished, refused, forgotten, unanswered }) {
 		if (forgotten) return [0, 1, 2];
 		if (refused) return [0];
-		if (!told) return [0, 1];
-		if (told.endedBy === 'command' || (told.exitCode !== null && told.startedAt)) return [1];
-		const never = ['not_started', 'busy'].includes(told.endedBy) || !told.startedAt && told.endedBy === 'cancelled';
+		if (!finished) return [0, 1];
+		if (finished.endedBy === 'command' || (finished.exitCode !== null && finished.startedAt)) return [1];
+		const never = ['not_started', 'busy'].includes(finished.endedBy) || !finished.startedAt && finished.endedBy === 'cancelled';
 		return never && !unanswered ? [0] : [0, 1];
 	}
 
@@ -318,10 +318,10 @@ export class Oracle {
 		if (answer.status === 404 && this.excused > 0) {
 			this.excused -= 1;
 			exec.forgotten = true;
-			exec.exec = exec.told = undefined;
+			exec.exec = exec.finished = undefined;
 			return;
 		}
-		assert.equal(answer.status, 200, `${exec.key} was acknowledged as ${JSON.stringify(exec.told ?? 'begun')} and is forgotten: ${answer.text}`);
+		assert.equal(answer.status, 200, `${exec.key} was acknowledged as ${JSON.stringify(exec.finished ?? 'begun')} and is forgotten: ${answer.text}`);
 		this.#checkExec(exec, answer.json.data);
 	}
 
@@ -373,7 +373,7 @@ export class Oracle {
 		const effects = this.effects();
 		for (const exec of this.execs) {
 			const runs = effects.get(exec.key) ?? 0;
-			assert.ok(Oracle.#runs(exec).includes(runs), `${exec.key} ran ${runs} times; it is ${JSON.stringify(exec.told ?? exec.refused ?? 'not known to have ended')}`);
+			assert.ok(Oracle.#runs(exec).includes(runs), `${exec.key} ran ${runs} times; it is ${JSON.stringify(exec.finished ?? exec.refused ?? 'not known to have ended')}`);
 		}
 		for (const { id, acknowledged, refused, ended } of this.processes) {
 			const runs = effects.get(id) ?? 0;
@@ -403,7 +403,7 @@ export class Oracle {
 			if (!exec.exec) continue;
 			await until(() => `the end of ${exec.key}`, async () => {
 				await this.#lookAt(exec);
-				return exec.told;
+				return exec.finished;
 			});
 		}
 		await until('the end of the processes', async () => (await this.api.call('GET', '/api/process/list?status=running')).processes.length === 0);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Api } from './api.mjs';
 import { TerminalClient } from './client.mjs';
 import { asUser, openBinary, ordinaryUser } from './other_user.mjs';
-import { noRooms } from './rooms.mjs';
+import { noSandboxes } from './sandboxes.mjs';
 import { cmdline, kill, processesNaming } from './proc.mjs';
 import { slowness, until, within } from './until.mjs';
 
@@ -308,8 +308,8 @@ process.on('SIGTERM', abandon);
 process.on('SIGINT', abandon);
 
 /** Why tests are skipped in this run, or false; see scenario(). */
-export const leftOut = ({ memory = false, numbers = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
-	|| (isolated && (noRooms || (numbers && 'pids differ in a sandbox')));
+export const leftOut = ({ memory = false, pids = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
+	|| (isolated && (noSandboxes || (pids && 'pids differ in a sandbox')));
 
 /**
  * A test with a new server. options: those of Server, and timeout (ms), skip, start (false: the body starts it), mayHaveDied
@@ -318,8 +318,8 @@ export const leftOut = ({ memory = false, numbers = false } = {}) => (process.en
  */
 export function scenario(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
-	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory, numbers, ...rest } = options;
-	test(name, { skip: skip || leftOut({ memory, numbers }) }, async (t) => {
+	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory, pids, ...rest } = options;
+	test(name, { skip: skip || leftOut({ memory, pids }) }, async (t) => {
 		if (!existsSync(binary)) throw new Error(`${binary} does not exist (set RINGSIDE_BIN)`);
 		const server = new Server(rest);
 		let failure;

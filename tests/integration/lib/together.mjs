@@ -57,9 +57,9 @@ export function together(options = {}, { keep, bare = false } = {}) {
 	after(() => end(true)); // the last test may have been skipped
 	return (name, more, body) => {
 		if (typeof more === 'function') [more, body] = [{}, more];
-		const { timeout = 50_000, skip = false, memory, numbers, ...rest } = more;
+		const { timeout = 50_000, skip = false, memory, pids, ...rest } = more;
 		assert.deepEqual(rest, {}, `${name}: options of the server are shared`);
-		const left = skip || leftOut({ memory, numbers });
+		const left = skip || leftOut({ memory, pids });
 		if (!left) coming += 1;
 		test(name, { skip: left }, async (t) => {
 			coming -= 1;

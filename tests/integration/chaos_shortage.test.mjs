@@ -14,8 +14,8 @@ function assertRefused(answer, route) {
 	assert.ok(!['NO_SPACE', 'INTERNAL_ERROR'].includes(code), `the error does not name the cause: ${answer.status} ${answer.text}`);
 }
 
-/** Each further start is refused with an error that says why, and works again when there is room. */
-async function exhausted(server, { most, room }) {
+/** Each further start is refused with an error that says why, and works again when resources are free again. */
+async function exhausted(server, { most, release }) {
 	const { api } = server;
 	await server.session({ id: 'before' });
 	const made = [];
@@ -36,7 +36,7 @@ async function exhausted(server, { most, room }) {
 	assert.deepEqual([data.exitCode, data.output], [0, '42\n']);
 	await server.restart();
 	assert.deepEqual((await api.list()).data.sort(), ['before', ...made].sort());
-	await room?.();
+	await release?.();
 	for (const id of made) await api.delete(id);
 	await server.session({ id: 'again' });
 	assert.equal(await server.run('again', 'echo $((6*7)) | cat'), '42\n');
@@ -69,11 +69,11 @@ const grouped = root && (() => {
 })();
 
 scenario('no processes left', {
-	skip: !grouped && 'needs a cgroup of its own', prefix: ['sh', '-c', `echo $$ >${group}/cgroup.procs && exec "$@"`, 'sh'],
+	skip: !grouped && 'needs its own cgroup', prefix: ['sh', '-c', `echo $$ >${group}/cgroup.procs && exec "$@"`, 'sh'],
 }, async (server) => {
 	writeFileSync(path.join(group, 'pids.max'), '30');
 	await exhausted(server, {
 		most: 40,
-		room: () => writeFileSync(path.join(group, 'pids.max'), 'max'),
+		release: () => writeFileSync(path.join(group, 'pids.max'), 'max'),
 	});
 });

@@ -6,7 +6,7 @@ import https from 'node:https';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Api } from './lib/api.mjs';
-import { Calls, Frames, Http1 } from './lib/askers.mjs';
+import { Calls, Frames, Http1 } from './lib/transports.mjs';
 import { ca, cert, key } from './lib/certificate.mjs';
 import { mcpHeaders, methods, unauthenticated, principals, refusal, routes, tools } from './lib/may.mjs';
 import { operations } from './lib/openapi.mjs';
@@ -176,7 +176,7 @@ class Verdicts extends Table {
 		const got = [expected].flat().find((each) => each === answer.status || each === shown(answer)) ?? shown(answer);
 		this.add(name, expected, got, { column: principal, how });
 		// The response must show nothing of a session that the principal may not see, with any status.
-		if ([...nobodies, 'other', 'answer'].includes(principal) && answer.text.includes(canary)) this.fail(`${name} by ${principal} over ${how} shows the session's output`);
+		if ([...unauthenticated, 'other', 'answer'].includes(principal) && answer.text.includes(canary)) this.fail(`${name} by ${principal} over ${how} shows the session's output`);
 	}
 }
 

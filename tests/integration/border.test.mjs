@@ -103,7 +103,7 @@ scenario('slow bodies hold no memory budget, and are closed', { args: ['--header
 	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 60_000);
 	const authenticated = await crowd(server, 10, `${head(1 << 20, server.token)}x`);
 	await until('memory of bodies', async () => await metric(server, 'body_bytes') === 60_000 + 10 * (1 << 20));
-	const all = [...strangers, ...small, ...known];
+	const all = [...unauthenticated, ...small, ...authenticated];
 	const drip = setInterval(() => all.forEach(({ socket, closed }) => !closed && socket.write('x')), 100);
 	// An upload at a decent rate is not cut, though it takes longer than the limit of a head.
 	const body = Buffer.from(JSON.stringify({ id: 'up', fill: 'x'.repeat(250_000) }));

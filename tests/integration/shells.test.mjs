@@ -69,7 +69,7 @@ async function commands(server, shell) {
 
 async function circumstances(server, shell) {
 	const status = shell === 'fish' ? '$status' : '$?';
-	const fields = { streams: 'pipes', cwd: '/', env: { GIVEN: "it's $x\n", HOME: '/nowhere' }, stdin: 'resultOf\n' };
+	const fields = { streams: 'pipes', cwd: '/', env: { GIVEN: "it's $x\n", HOME: '/nowhere' }, stdin: 'told\n' };
 	let e = await exec(server, shell, 'pwd; cat; echo "$GIVEN-$HOME"; echo err >&2; sh -c "exit 9"', fields);
 	assert.deepEqual([e.stdout, e.stderr, e.exitCode], ["/\ntold\nit's $x\n-/nowhere\n", 'err\n', 9], shell);
 	e = await exec(server, shell, `echo ${status} "[$GIVEN]" $HOME; pwd`, { streams: 'pipes', stdin: null });
@@ -159,14 +159,14 @@ scenario('arguments of shells', { timeout: 60_000 }, async (server) => {
 	writeFileSync(path.join(server.home, 'other rc'), 'where=other\n');
 	writeFileSync(path.join(server.home, '.zshrc'), 'where=zshrc\n');
 	writeFileSync(path.join(server.home, '.zprofile'), 'login=yes\n');
-	for (const [shell, shellArgs, resultOf] of [
+	for (const [shell, shellArgs, expected] of [
 		['bash', undefined, 'bashrc'], ['bash', [], 'bashrc'], ['bash', ['--norc'], ''], ['bash', ['-l'], 'profile'], ['bash', ['--noprofile', '--login'], ''],
 		['bash', ['--rcfile', `${server.home}/other rc`, '-o', 'vi'], 'other'],
 		['zsh', ['-l', '-o', 'vi'], 'zshrcyes'], ['zsh', ['-f'], ''], ['fish', ['-N', '-C', 'set -g where init'], 'init']]) {
 		const data = await api.create({ shell, shellArgs });
 		assert.deepEqual(data.shellArgs, shellArgs?.length ? shellArgs : undefined);
 		const e = await exec(server, data.id, 'echo "$where$login"');
-		assert.deepEqual([e.output, e.exitCode], [`${resultOf}\n`, 0], `${shell} ${shellArgs}`);
+		assert.deepEqual([e.output, e.exitCode], [`${expected}\n`, 0], `${shell} ${shellArgs}`);
 		await api.delete(data.id);
 	}
 	// Unknown arguments are used, but without support for commands.

@@ -65,7 +65,7 @@ scenario('the first connection starts the server, and connections wait while it 
 	const made = await cli(server, ['new', 'kept']);
 	assert.equal(made.code, 0, made.stderr + server.stderr);
 	const started = () => [...server.stderr.matchAll(/^started (\d+)$/mg)].map((found) => Number(found[1]));
-	await until('READY=1', () => /^told READY=1$/m.test(server.stderr));
+	await until('READY=1', () => /^notified READY=1$/m.test(server.stderr));
 	assert.equal(started().length, 1);
 	await urlsOf(server, 1);
 	await server.run('kept', 'x=before');
@@ -76,10 +76,10 @@ scenario('the first connection starts the server, and connections wait while it 
 	assert.match(listed.stdout, /^kept\b/m, listed.stderr + server.stderr);
 	assert.equal(started().length, 2);
 	assert.equal(await server.run('kept', 'echo $x'), 'before\n');
-	await until('READY=1 of the second server', () => server.stderr.match(/^told READY=1$/mg)?.length === 2);
+	await until('READY=1 of the second server', () => server.stderr.match(/^notified READY=1$/mg)?.length === 2);
 	assert.equal((await server.api.delete('kept')).success, true);
 	kill(started()[1], 'SIGTERM');
-	await until('STOPPING=1', () => /^told STOPPING=1\nended 0$/m.test(server.stderr.replace(/^ts=.*\n/mg, '')));
+	await until('STOPPING=1', () => /^notified STOPPING=1\nended 0$/m.test(server.stderr.replace(/^ts=.*\n/mg, '')));
 	assert.equal((await cli(server, ['ls'])).code, 0);
 });
 

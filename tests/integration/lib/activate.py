@@ -1,12 +1,12 @@
 """
-What systemd does for a service with sockets (sd_listen_fds(3), sd_notify(3)), for tests.
+Socket activation as systemd does it (sd_listen_fds(3), sd_notify(3)), for tests.
 
-	activate.py once  WHAT… -- COMMAND…   open what is named from descriptor 3 on, and become the command
-	activate.py serve WHAT… -- COMMAND…   the same in a child, once somebody connects, again when it has ended; SIGTERM ends it and
-	                                      this, with its status. Says "started PID", "told WORDS" and "ended STATUS" on standard error
+	activate.py once  WHAT… -- COMMAND…   open the named descriptors from 3 on, and execute the command
+	activate.py serve WHAT… -- COMMAND…   the same in a child on the first connection, and again when it has ended; SIGTERM ends both, with
+	                                      the child's status. Prints "started PID", "notified WORDS" and "ended STATUS" on standard error
 
-WHAT: tcp:ADDRESS:PORT, unix:PATH, abstract:NAME, udp, silent (not listened at), connected, file, closed; or NAME=VALUE, a variable
-that is set last, "PID" for the process's number.
+WHAT: tcp:ADDRESS:PORT, unix:PATH, abstract:NAME, udp, silent (does not listen), connected, file, closed; or NAME=VALUE, a variable
+that is set last; the value "PID" stands for the process's pid.
 """
 import os
 import select
@@ -44,8 +44,8 @@ def open_one(what):
 	return s
 
 
-def hand_over(sockets, variables):
-	"""In the process that becomes the command: 3, 4, … are the sockets."""
+def pass_sockets(sockets, variables):
+	"""In the process that executes the command: make the sockets descriptors 3, 4, …"""
 	high = [os.dup2(s.fileno(), 100 + n) if s else -1 for n, s in enumerate(sockets)]
 	for n, fd in enumerate(high):
 		if fd >= 0:
@@ -64,22 +64,22 @@ def say(*words):
 
 def serve(sockets, variables, command):
 	child = None
-	told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-	told.bind("\0ringside-test-%d" % os.getpid())
-	asked, ask = os.pipe()
-	os.set_blocking(ask, False)
-	signal.set_wakeup_fd(ask)
+	notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	notify.bind("\0ringside-test-%d" % os.getpid())
+	signals, wakeup = os.pipe()
+	os.set_blocking(wakeup, False)
+	signal.set_wakeup_fd(wakeup)
 	ending = []
 	signal.signal(signal.SIGTERM, lambda *_: ending.append(1))
 	signal.signal(signal.SIGCHLD, lambda *_: None)
 	while True:
 		idle = sockets if child is None and not ending else []
-		ready = select.select([asked, told, *idle], [], [])[0]
-		if told in ready:
-			say("told", told.recv(4096).decode())
+		ready = select.select([signals, notify, *idle], [], [])[0]
+		if notify in ready:
+			say("notified", notify.recv(4096).decode())
 			continue
-		if asked in ready:
-			os.read(asked, 4096)
+		if signals in ready:
+			os.read(signals, 4096)
 			if ending and child is None:
 				sys.exit(0)
 			if ending:
@@ -91,7 +91,7 @@ def serve(sockets, variables, command):
 				child = None
 			continue
 		environment = {**variables, "NOTIFY_SOCKET": "@ringside-test-%d" % os.getpid()}
-		child = subprocess.Popen(command, close_fds=False, preexec_fn=lambda: hand_over(sockets, environment), env=None)
+		child = subprocess.Popen(command, close_fds=False, preexec_fn=lambda: pass_sockets(sockets, environment), env=None)
 		say("started", child.pid)
 
 
@@ -103,7 +103,7 @@ def main():
 	sockets = [None if w == "closed" else open_one(w) for w in words if "=" not in w.split(":")[0]]
 	if mode == "serve":
 		serve(sockets, variables, command)
-	hand_over(sockets, variables)
+	pass_sockets(sockets, variables)
 	os.execvp(command[0], command)
 
 

@@ -1,12 +1,12 @@
 """
-The holder's protocol (pty/wire.h) from outside, for tests: sockets that keep messages apart, which node has not.
+A client and an impostor of the holder's protocol (pty/wire.h), for tests: node.js has no SOCK_SEQPACKET sockets.
 
 	holder.py attach DIRECTORY [--hold]   attach; prints "status N, M descriptors"; --hold: stay attached until the standard
-	                                      input ends, and print "taken" when another connection has it
-	holder.py fake DIRECTORY KIND...      listen in a holder's place, until the standard input ends; prints "ready", and what
-	                                      it is asked for as "asked T"; of several each is a process of its own
+	                                      input ends, and print "taken" when another process attaches
+	holder.py fake DIRECTORY KIND...      listen in place of a holder, until the standard input ends; prints "ready", and each
+	                                      request as "asked TYPE"; several run in separate processes
 
-KIND: mute, full (no connection is accepted), close, garbage, short, refuse, echo (its own message back), wrong-fds,
+KIND: mute, full (accepts no connection), close, garbage, short, refuse, echo (returns the message), wrong-fds,
 directory-fds, fifo-fds, many-fds.
 """
 import os
@@ -75,7 +75,7 @@ def answer(s, kind, m):
 
 
 def say(text):
-	os.write(1, f"{text}\n".encode())  # at once: others say something there as well
+	os.write(1, f"{text}\n".encode())  # one write: several processes print here
 
 
 def fake(directory, kind):
@@ -104,7 +104,7 @@ def fake(directory, kind):
 				try:
 					answer(s, kind, m)
 				except OSError:
-					pass  # it has been refused already
+					pass  # the server has closed it
 			if not m or s.fileno() < 0:
 				peers.remove(s)
 				s.close()

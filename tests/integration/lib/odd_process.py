@@ -1,11 +1,11 @@
 """
-A process that is hard to look at, or to end:
+A process that is hard to inspect or to kill:
 
 	odd_process.py huge             with 1 GiB of environment
-	odd_process.py silent MOUNT     with arguments and environment in a page of a file system that never answers (FUSE),
-	                                mounted there; as root only
-	odd_process.py executed MOUNT   that is being executed: it has a file of such a file system that closes with that
-	odd_process.py leaderless FILE  in the foreground of its terminal is a process group that has ended; FILE has its number
+	odd_process.py silent MOUNT     with arguments and environment in a page of a file system that never responds (FUSE),
+	                                which it mounts; as root only
+	odd_process.py executed MOUNT   whose execve() never ends: it has a close-on-exec file of such a file system
+	odd_process.py leaderless FILE  whose terminal has an ended process group in the foreground; FILE gets its id
 
 The first three print "ready"; the first two then wait for input. The last waits.
 """
@@ -26,10 +26,10 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 
 
 def move(arguments, environment):
-	"""prctl(2), PR_SET_MM_MAP: where the kernel says that they are. Each is (start, end)."""
+	"""Set the addresses that the kernel reports (prctl(2), PR_SET_MM_MAP). Each is (start, end)."""
 	with open("/proc/self/stat") as f:
 		fields = f.read().rsplit(")", 1)[1].split()
-	field = lambda number: int(fields[number - 3])  # as proc(5) counts them
+	field = lambda number: int(fields[number - 3])  # numbered as in proc(5)
 	one = struct.pack("<12QII", field(26), field(27), field(45), field(46), field(47), libc.sbrk(0), field(28),
 		*arguments, *environment, 0, 0, 0xFFFFFFFF)
 	if libc.prctl(PR_SET_MM, PR_SET_MM_MAP, ctypes.c_char_p(one), len(one), 0) != 0:
@@ -42,7 +42,7 @@ def huge():
 	move((at, at + 4096), (at, at + size))
 
 
-# Of linux/fuse.h, what it takes until a file can be mapped. READ is not answered, nor FLUSH for one that shall not end; the rest is not implemented.
+# From linux/fuse.h: the requests needed to map a file. READ is never answered, nor FLUSH if ends is False; others get ENOSYS.
 INIT, LOOKUP, FORGET, GETATTR, OPEN, READ, FLUSH = 26, 1, 2, 3, 14, 15, 25
 ENOSYS = 38
 
@@ -83,14 +83,14 @@ def silent(place):
 	threading.Thread(target=answer, args=(fuse,), daemon=True).start()
 	file = os.open(os.path.join(place, "file"), os.O_RDONLY)
 	at = libc.mmap(None, 4096, mmap.PROT_READ, mmap.MAP_SHARED, file, 0)
-	os.close(file)  # while that can be answered: a process that waits for itself cannot be ended
+	os.close(file)  # FLUSH is still answered: a process that waits for itself cannot be killed
 	move((at, at + 4096), (at, at + 4096))
 
 
 def executed(place):
 	fuse = mount(place)
 	if os.fork() == 0:
-		os.setsid()  # it is not what is looked at
+		os.setsid()  # not part of the session that the test inspects
 		answer(fuse, False)
 	os.close(fuse)
 	os.open(os.path.join(place, "file"), os.O_RDONLY)

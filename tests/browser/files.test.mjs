@@ -68,7 +68,7 @@ scenario('files go to the directory of the shell under unused names, and their p
 	await page.keyboard.type('printf "[%s]\\n" ');
 	await page.keyboard.press('Enter');
 	await server.outputMatches('main', /\[[^\n]*it's here\/note-1\.txt\]\r\n\[[^\n]*it's here\/empty\]/);
-	await server.rests('main');
+	await server.untilPrompt('main');
 
 	const hostile = ['a\n\x1b[201~\rtouch ran\r', '-rf', '../../up', '日本 $(touch ran)', `${'x'.repeat(300)}.png`];
 	await bring(page, 'drop', hostile.map((name) => ({ name, text: name, mime: 'image/png' })));
@@ -76,7 +76,7 @@ scenario('files go to the directory of the shell under unused names, and their p
 	await typed(page, '.png\' ');
 	await page.keyboard.press('Control+e');
 	await page.keyboard.press('Enter');
-	await server.rests('main');
+	await server.untilPrompt('main');
 	const names = readdirSync(dir);
 	assert.deepEqual(names.filter((name) => name === 'ran'), [], 'a name was run');
 	assert.deepEqual([...names].sort(), ['-rf', '.._.._up', 'a__[201~_touch ran_', 'empty', 'note-1.txt', 'note.txt', '日本 $(touch ran)',

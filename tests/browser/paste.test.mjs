@@ -42,7 +42,7 @@ scenario('several lines need a confirmation, Ctrl-C copies a selection, and a le
 	assert.ok(!(await server.api.text('main')).includes('^C'), 'Ctrl-C interrupted the program');
 	await page.keyboard.press('Control+c');
 	await server.outputMatches('main', /\^C/);
-	await server.rests('main');
+	await server.untilPrompt('main');
 
 	await server.api.call('POST', '/api/session/main/lease', { owner: 'agent', ttlMs: 60_000 });
 	await page.getByTestId('lease-badge').filter({ hasText: 'agent' }).waitFor();

@@ -61,7 +61,7 @@ scenario('a port that begins to listen is offered, opens, and has no access to R
 	await offer.locator('.port-dismiss').click();
 	assert.equal(await offers.locator('.port-offer').count(), 0);
 	await server.api.input('main', '\x03');
-	await server.rests('main');
+	await server.untilPrompt('main');
 	const again = await start(server, 'main', 'again.cjs');
 	await offers.locator(`[data-port="${again}"]`).waitFor();
 	await server.api.input('main', '\x03');

@@ -61,7 +61,7 @@ scenario('settings apply at once, are kept, and can be reset', { skip, timeout: 
 	await page.evaluate(() => window.ringside.terminal.selectAll());
 	await page.keyboard.press('Control+c');
 	await server.outputMatches('main', /\^C/);
-	await server.rests('main');
+	await server.untilPrompt('main');
 
 	// Another tab of the same browser applies them too.
 	const other = await open(context, `${server.base}/?s=main`);

@@ -51,7 +51,7 @@ scenario('undelivered keys are kept, shown, and sent once or dropped', { skip, t
 	await page.keyboard.press('Enter');
 	await shows(page, /^secret-42$/m);
 
-	await server.rests('main');
+	await server.untilPrompt('main');
 	await server.kill('SIGSTOP');
 	await page.keyboard.type('dropped');
 	await page.getByTestId('status').filter({ hasText: 'No answer' }).waitFor();

@@ -108,10 +108,10 @@ async function stateOf(server) {
 const forget = (server) => rmSync(path.join(server.cwd, 'abuse'), { recursive: true, force: true });
 
 /** Whether the session's activity is final: it is determined only after a moment of silence. */
-const isJudged = ({ activity }) => activity && (activity.status !== 'running' || Date.now() - Date.parse(activity.since) > 1000);
+const isActivityFinal = ({ activity }) => activity && (activity.status !== 'running' || Date.now() - Date.parse(activity.since) > 1000);
 
 /** Run body, which must change nothing. Input and signals would show before a fence that is typed behind it. */
-async function untouched(server, what, body) {
+async function assertUnchanged(server, what, body) {
 	let before;
 	let after;
 	// Earlier work must be over: files being written, commands that end.
@@ -119,7 +119,7 @@ async function untouched(server, what, body) {
 		forget(server);
 		after = before;
 		before = await stateOf(server);
-		return isDeepStrictEqual(before, after) && Object.values(before.sessions).every(([{ data }]) => isJudged(data));
+		return isDeepStrictEqual(before, after) && Object.values(before.sessions).every(([{ data }]) => isActivityFinal(data));
 	});
 	await body();
 	await until('the earlier state', async () => isDeepStrictEqual(after = await stateOf(server), before), { timeout: 2000 })
@@ -186,7 +186,7 @@ const nameOf = ({ method, route }) => `${method} ${route}`;
 const refusedRoute = (principal) => (unauthenticated.includes(principal) ? '401 UNAUTHENTICATED' : principal === 'answer' ? '403 PERMISSION_DENIED' : undefined);
 const isSession = (each) => each.ofSession || each.sent?.sessionId === 's';
 /** Whether the request would end the credentials of later requests, or consume a link. */
-const spends = (principal, { ends, route }) => (principal === 'answer' && ends) || (principal === 'unopened' && /\/(pty|terminal)(\?|$)/.test(route));
+const consumesCredentials = (principal, { ends, route }) => (principal === 'answer' && ends) || (principal === 'unopened' && /\/(pty|terminal)(\?|$)/.test(route));
 
 /** First the requests that are refused over a transport, then those that are served. */
 async function matrix(server, fixture, how, verdicts, { rows = routes, trusted } = {}) {
@@ -198,13 +198,13 @@ async function matrix(server, fixture, how, verdicts, { rows = routes, trusted }
 				const refused = refusal(principal, each.least, { about: each, names: isSession(each), trusted });
 				// Without credentials no socket opens, so not even public routes are reachable over it.
 				const expected = (how === '/ws' && refusedRoute(principal)) || refused;
-				if (!transport.serves(each) || allowed !== !expected || spends(principal, each)) continue;
+				if (!transport.serves(each) || allowed !== !expected || consumesCredentials(principal, each)) continue;
 				const answer = await transport.ask(principal, fixture.tokens[principal], request(server, fixture, principal, each, allowed));
 				verdicts.judge(nameOf(each), principal, how, expected ?? each.status, answer);
 			}
 		}
 	};
-	await untouched(server, `what was refused over ${how}`, () => sendAll(false));
+	await assertUnchanged(server, `what was refused over ${how}`, () => sendAll(false));
 	await sendAll(true);
 	transport.close();
 }
@@ -218,7 +218,7 @@ async function restart(server) {
 /** A viewer types into the terminal: nothing arrives, and the size of its window does not count. */
 async function watcher(server, token) {
 	const viewer = await server.client({ sessionId: 's', token }).connect();
-	await untouched(server, 'a viewer at the terminal', async () => {
+	await assertUnchanged(server, 'a viewer at the terminal', async () => {
 		viewer.control({ type: 'resize', cols: 111, rows: 33 });
 		viewer.type('echo abuse > abuse\r');
 		await viewer.untilMessage('error', ({ code }) => code === 'READ_ONLY');
@@ -245,7 +245,7 @@ function begin(server) {
 }
 
 /** Whether only owners and trusted drivers may do it. */
-const entrusted = (least) => ['trusted', 'owner'].includes(least);
+const needsTrust = (least) => ['trusted', 'owner'].includes(least);
 
 /** The answer, or "served" if it is not a refusal for missing rights. */
 const served = (answer) => (/^(401|403 (PERM|READ|UNAUTH))/.test(shown(answer)) ? answer : { status: 'served', text: answer.text });
@@ -279,7 +279,7 @@ async function askTools(server, t, fixture, { trusted, listed }) {
 			}
 		}
 	};
-	await untouched(server, 'refusals of MCP', () => sendAll(false));
+	await assertUnchanged(server, 'refusals of MCP', () => sendAll(false));
 	await sendAll(true);
 	client.close();
 	verdicts.done();
@@ -308,7 +308,7 @@ async function askMain(server, fixture, verdicts, listed, { trusted } = {}) {
 			}
 		}
 	};
-	await untouched(server, 'what was refused by /rpc', () => sendAll(false));
+	await assertUnchanged(server, 'what was refused by /rpc', () => sendAll(false));
 	await sendAll(true);
 	for (const each of Object.values(open)) each.close();
 }
@@ -339,10 +339,10 @@ scenario('every principal: each route over each transport, each MCP tool, each m
 scenario('trusted drivers: routes, MCP tools, methods of /rpc', trusting, async (server, t) => {
 	const fixture = await begin(server);
 	const verdicts = new Verdicts(t, 'with --drivers-may-all');
-	const rows = routes.filter(({ least }) => least === 'driver' || entrusted(least));
+	const rows = routes.filter(({ least }) => least === 'driver' || needsTrust(least));
 	await matrix(server, fixture, 'HTTP/1.1', verdicts, { rows, trusted: true });
 	await restart(server);
 	verdicts.done();
-	await askTools(server, t, fixture, { listed: tools.filter(([least]) => entrusted(least)), trusted: true });
-	await askMethods(server, t, fixture, { fits: entrusted, trusted: true });
+	await askTools(server, t, fixture, { listed: tools.filter(([least]) => needsTrust(least)), trusted: true });
+	await askMethods(server, t, fixture, { fits: needsTrust, trusted: true });
 });

@@ -63,7 +63,7 @@ scenario('when screens use too much memory, sessions without clients lose lines,
 	for (const id of ['old', 'seen', 'new']) {
 		await api.input(id, `${printer(total, 20)}; echo the''-end\r`);
 		await server.outputMatches(id, /the-end/);
-		await server.rests(id);
+		await server.untilPrompt(id);
 		seen[id] = (await api.raw('GET', `/api/session/${id}/screen?format=text`)).text;
 	}
 	await until('memory below the limit', async () => (({ bytes, bytes_max: max }) => bytes <= max)(await numbers(server)));

@@ -44,7 +44,7 @@ async function typePassword(server, password, ask, type) {
 	await until('a prompt for a password', async () => (await server.api.call('GET', `/api/session/${id}/state`)).state.input === 'password');
 	await type(`${password}\r`);
 	await server.outputMatches(id, /24 characters/);
-	await server.rests(id);
+	await server.untilPrompt(id);
 }
 
 /** Secrets that commands and other servers get. */
@@ -134,7 +134,7 @@ async function work(server) {
 
 	// Passwords: on the page, over the API, and by an answer link.
 	const ask = 'read -s -p "word: " w; echo "${#w} characters"; unset w; clear\r';
-	await server.rests(id);
+	await server.untilPrompt(id);
 	const passwords = [random(12), random(12), random(12)];
 	secrets['a password by the page'] = passwords[0];
 	secrets['a password by the API'] = passwords[1];
@@ -158,7 +158,7 @@ async function work(server) {
 }
 
 // Secrets that files of the runtime directory may contain, if only the user can read them.
-const meant = {
+const permittedPlaces = {
 	'the key that signs': /^key$/,
 	// The nonce of a shell's marks is in its script, and where the next server finds it.
 	'the nonce of the shell of s': /^sessions\//, 'the nonce of the shell of other': /^sessions\//,
@@ -226,7 +226,7 @@ async function search(server, secrets, viewer, when) {
 		looked += 1;
 		for (const [what, secret] of Object.entries(secrets)) {
 			assert.ok(secret.length >= 8, `${what} is too short to search for: ${secret}`);
-			if (forms(secret).some((form) => text.includes(form)) && !meant[what]?.test(where)) found.push(`${what} in ${where}`);
+			if (forms(secret).some((form) => text.includes(form)) && !permittedPlaces[what]?.test(where)) found.push(`${what} in ${where}`);
 		}
 		if (/(^|\/)core(\.\d+)?$/.test(where)) found.push(`a core file: ${where}`);
 	}
@@ -243,7 +243,7 @@ scenario("no secret leaks during a day's work", { start: false, env: { RINGSIDE_
 	const first = await search(server, secrets, viewer, 'at work');
 	await server.restart();
 	await until('the session', async () => (await server.api.get(id)).state === 'running');
-	await server.rests(id);
+	await server.untilPrompt(id);
 	await server.api.call('POST', `/api/session/${id}/exec`, { command: 'echo after' });
 	const second = await search(server, secrets, viewer, 'after kill -9');
 	await server.kill('SIGTERM');

@@ -75,7 +75,7 @@ function http({ method, path, body }, server) {
 }
 
 /** Assert that an error is documented and complete enough for programs. */
-function assertTrue(answer, { method, route, hostilePath }, about) {
+function assertDocumented(answer, { method, route, hostilePath }, about) {
 	let json;
 	try {
 		json = JSON.parse(answer.text);
@@ -98,7 +98,7 @@ function remove(answer) {
 }
 
 /** Collect failures, so that all of them are reported. */
-function noted(wrong, check) {
+function collect(wrong, check) {
 	try {
 		check();
 	} catch (error) {
@@ -106,7 +106,7 @@ function noted(wrong, check) {
 	}
 }
 
-function assertNothing(wrong) {
+function assertNoFailures(wrong) {
 	assert.equal(wrong.length, 0, `${wrong.length} wrong answers, of which the first are\n${wrong.slice(0, Number(process.env.WRONG ?? 20)).join('\n')}`);
 }
 
@@ -161,17 +161,17 @@ shared('over HTTP', { timeout, memory: true }, async (server) => {
 		count += 1;
 		if (count === 100) base = rssAnon(server.pid);
 		tally[answer?.status ?? 'abandoned'] = (tally[answer?.status ?? 'abandoned'] ?? 0) + 1;
-		noted(wrong, () => {
+		collect(wrong, () => {
 			assert.ok(answer || request.mayWait, `${about()}: no answer`);
 			if (!answer) return;
 			assert.notEqual(answer.status, 0, `${about()}: invalid response ${JSON.stringify(answer.text)}`);
-			if (answer.status >= 400 && request.route !== '/mcp') assertTrue(answer, request, about);
+			if (answer.status >= 400 && request.route !== '/mcp') assertDocumented(answer, request, about);
 			else if (/json/.test(answer.type) && !answer.chunked) remove(JSON.parse(answer.text));
 		});
 		if (count % 60 === 0) await refresh(server);
 	}
 	console.log(`# ${count} requests: ${JSON.stringify(tally)}`);
-	assertNothing(wrong);
+	assertNoFailures(wrong);
 	await assertAlive(server);
 	if (!sanitized()) assert.ok(rssAnon(server.pid) - base < 24 << 20, `RssAnon grew from ${base} to ${rssAnon(server.pid)}`);
 });
@@ -197,10 +197,10 @@ shared('over the control socket', { timeout }, async (server) => {
 			|| request.mayWait && Date.now() - waited > abandonAfter && 'abandoned', { interval: 1 });
 		const status = typeof answer === 'string' ? answer : answer.status;
 		tally[status] = (tally[status] ?? 0) + 1;
-		noted(wrong, () => {
+		collect(wrong, () => {
 			if (answer === 'closed') assert.ok([1007, 1009, 1008].includes(client.closed.code), `${about()}: closed with ${JSON.stringify(client.closed)}`);
 			if (answer.type === 'error') assert.ok(known.includes(answer.code) && answer.message && answer.status < 500, `${about()}: ${JSON.stringify(answer)}`);
-			else if (answer.status >= 400 && request.route !== '/mcp') assertTrue({ status: answer.status, text: JSON.stringify(answer.body) }, request, about);
+			else if (answer.status >= 400 && request.route !== '/mcp') assertDocumented({ status: answer.status, text: JSON.stringify(answer.body) }, request, about);
 			else if (answer.body) remove(answer.body);
 		});
 		if (answer === 'abandoned' || answer === 'stream') client.cancel(id);
@@ -211,7 +211,7 @@ shared('over the control socket', { timeout }, async (server) => {
 		}
 	}
 	console.log(`# ${count} frames: ${JSON.stringify(tally)}`);
-	assertNothing(wrong);
+	assertNoFailures(wrong);
 	await assertAlive(server);
 });
 
@@ -250,7 +250,7 @@ shared('over MCP', { timeout }, async (server) => {
 		const answer = await post(body, session);
 		const status = answer?.status ?? 'abandoned';
 		tally[status] = (tally[status] ?? 0) + 1;
-		noted(wrong, () => {
+		collect(wrong, () => {
 			if (!answer) return;
 			assert.ok(status >= 200 && status < 500, `${about()}: ${status} ${answer.text.slice(0, 300)}`);
 			if (!/json/.test(answer.type) || answer.chunked) return;
@@ -263,6 +263,6 @@ shared('over MCP', { timeout }, async (server) => {
 		if (count % 60 === 59) await refresh(server);
 	}
 	console.log(`# messages: ${JSON.stringify(tally)}`);
-	assertNothing(wrong);
+	assertNoFailures(wrong);
 	await assertAlive(server);
 });

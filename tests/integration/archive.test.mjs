@@ -15,7 +15,7 @@ const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComp
 const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 const hidden = /^\.ringside-/;
 
-const ready = async (server) => {
+const openSession = async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	return (...names) => path.join(server.cwd, ...names);
 };
@@ -70,7 +70,7 @@ function tree(dir, { times = true } = {}) {
 }
 
 /** Make a tree with one of everything that is preserved. */
-function furnish(dir) {
+function fillDirectory(dir) {
 	mkdirSync(path.join(dir, 'a', 'b'), { recursive: true });
 	writeFileSync(path.join(dir, 'a', 'file'), 'some text\n');
 	writeFileSync(path.join(dir, 'a', 'run'), '#!/bin/sh\n', { mode: 0o755 });
@@ -99,9 +99,9 @@ function furnish(dir) {
 }
 
 scenario('a directory is sent as an archive that tar unpacks, and restored from it', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('from'));
-	furnish(at('from'));
+	fillDirectory(at('from'));
 	spawnSync('mkfifo', [at('from', 'fifo')]);
 	const answer = await get(server, 'from');
 	assert.equal(answer.status, 200, answer.text);
@@ -128,7 +128,7 @@ scenario('a directory is sent as an archive that tar unpacks, and restored from 
 });
 
 scenario('Accept and Content-Type select an archive too', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	writeFileSync(at('dir', 'file'), 'x');
 	const answer = await get(server, 'dir', '', { Accept: 'application/x-tar' });
@@ -150,7 +150,7 @@ scenario('Accept and Content-Type select an archive too', async (server) => {
 });
 
 scenario('an archive is merged into a directory, or replaces it', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir', 'sub'), { recursive: true });
 	writeFileSync(at('dir', 'kept'), 'kept');
 	writeFileSync(at('dir', 'sub', 'old'), 'old');
@@ -187,7 +187,7 @@ scenario('an archive is merged into a directory, or replaces it', async (server)
 });
 
 scenario('archives that escape, contain special files or conflict are refused and change nothing', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir', 'sub'), { recursive: true });
 	writeFileSync(at('dir', 'file'), 'before');
 	writeFileSync(at('canary'), 'safe');
@@ -224,7 +224,7 @@ scenario('archives that escape, contain special files or conflict are refused an
 });
 
 scenario('more implied directories than the limit', { timeout: 300_000 }, async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	const most = times(0, 4300);
 	const entries = Array.from({ length: most }, (_, i) => ({ name: `${i.toString(36)}/${'d/'.repeat(47)}`, type: '5' }));
 	const answer = await server.api.raw('PUT', url('dir', '&format=tar'), archive(...entries, { name: 'last', body: 'x' }), { headers: { 'Content-Type': 'application/octet-stream' }, timeout: 250_000 });
@@ -234,7 +234,7 @@ scenario('more implied directories than the limit', { timeout: 300_000 }, async 
 });
 
 scenario('an aborted upload and a killed server leave the directory unchanged', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	writeFileSync(at('dir', 'file'), 'before');
 	const bytes = archive({ name: 'file', body: 'after' }, { name: 'more', body: 'x'.repeat(3_000_000) });
@@ -268,7 +268,7 @@ scenario('an aborted upload and a killed server leave the directory unchanged', 
 });
 
 scenario('twenty uploads at once into one directory', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => put(server, 'dir', archive({ name: `f${i}`, body: `${i}` }, { name: 'shared/one', body: `${i}` }), `&format=tar${i % 4 === 3 ? '&replace=1' : ''}`)));
 	for (const answer of answers) assert.match(outcome(answer), /^(200|429 LIMIT_REACHED|409 .*|500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND)$/, answer.text);
@@ -285,7 +285,7 @@ scenario('twenty uploads at once into one directory', async (server) => {
 
 scenario('unreadable files are left out and reported', { start: false, skip: process.getuid() !== 0 && 'only root can be another user', prefix: asUser(1) }, async (server) => {
 	await startAs(server, 1);
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir', 'shut'), { recursive: true });
 	writeFileSync(at('dir', 'good'), 'x');
 	writeFileSync(at('dir', 'shut', 'in it'), 'x');
@@ -320,7 +320,7 @@ async function take(answer) {
 }
 
 scenario('a file that changes while it is read is reported', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	mkdirSync(at('dir'));
 	for (const [query, ends] of [['', false], ['&unreadable=skip', true]]) {
 		writeFileSync(at('dir', 'a'), Buffer.alloc(60_000_000, 'a'));
@@ -337,7 +337,7 @@ scenario('a file that changes while it is read is reported', async (server) => {
 });
 
 scenario('clients that do not read cost no thread and little memory; 100,000 files both ways', { timeout: 300_000 }, async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	const many = sanitized ? 20_000 : 100_000;
 	for (let d = 0; d < many / 1000; d++) {
 		mkdirSync(at('many', `${d}`), { recursive: true });

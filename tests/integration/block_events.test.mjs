@@ -15,7 +15,7 @@ const shared = together();
 const exec = (server, command, fields = {}, of = id) => server.api.call('POST', `/api/session/${of}/exec`, { command, queue: true, ...fields }).then(({ data }) => data);
 const blocks = async (server) => (await server.api.call('GET', `/api/session/${id}/blocks?limit=1000`)).blocks;
 /** Line numbers are those of now: events have none. */
-const unplaced = (list) => list.map(({ line, endLine, ...block }) => block);
+const withoutLines = (list) => list.map(({ line, endLine, ...block }) => block);
 const types = 'types=block';
 const follow = (server, query = `${types}&from=0`, of = id) => new EventStream(server, `/api/session/${of}/stream?${query}`);
 const blockEvents = ({ events }) => events.filter((e) => e.type === 'block');
@@ -67,7 +67,7 @@ shared('people and programs: one start, one end, in order, and the same when rep
 	assert.deepEqual([end.block.exitCode, end.block.pipeStatus, end.block.cwdAfter], [77, [1, 77], server.cwd]);
 	const all = blockEvents(live);
 	assert.equal(check(all), undefined);
-	assert.deepEqual(all.filter(({ event }) => event === 'ended').map(({ block }) => block), unplaced(await blocks(server)));
+	assert.deepEqual(all.filter(({ event }) => event === 'ended').map(({ block }) => block), withoutLines(await blocks(server)));
 	assert.deepEqual(all.filter(({ event, block }) => event === 'ended' && block.by === 'exec').map(({ block }) => block.exitCode), counted);
 	assert.deepEqual(all.filter(({ event, block }) => event === 'ended' && block.by === 'human' && block.exitCode >= 100).map(({ block }) => block.exitCode),
 		counted.map((at) => 100 + at), shown(all).join('\n'));

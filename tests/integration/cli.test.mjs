@@ -365,7 +365,7 @@ shared('send', async (server) => {
 	await server.outputMatches('box', /piped\r\npiped/);
 	const parsed = await json(server, ['send', 'box', 'C-c']);
 	assert.ok('queued' in parsed && parsed.state);
-	await server.rests('box');
+	await server.untilPrompt('box');
 	const wrong = await cli(server, ['send', 'box', 'NoKey']);
 	assert.equal(wrong.code, FAILED);
 });

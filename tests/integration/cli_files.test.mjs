@@ -13,7 +13,7 @@ const USAGE = 2, NO_SERVER = 69, FAILED = 125;
 const some = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257));
 
 /** A session `s` with a directory, and a local directory: [there(...names), here(...names)]. */
-async function ready(server) {
+async function openSession(server) {
 	await server.session({ id: 's', cwd: server.cwd });
 	mkdirSync(path.join(server.root, 'here'));
 	return [(...names) => path.join(server.cwd, ...names), (...names) => path.join(server.root, 'here', ...names)];
@@ -52,7 +52,7 @@ const sparse = (file, size) => {
 const litter = (directory) => readdirSync(directory).filter((name) => /ringside/.test(name));
 
 scenario('cat: bytes, several files, errors between them', async (server) => {
-	const [there] = await ready(server);
+	const [there] = await openSession(server);
 	writeFileSync(there('a'), some);
 	writeFileSync(there('b ü%2F?#.txt'), 'second\n');
 	writeFileSync(there('empty'), '');
@@ -77,7 +77,7 @@ scenario('cat: bytes, several files, errors between them', async (server) => {
 });
 
 scenario('cp: both ways', async (server) => {
-	const [there, here] = await ready(server);
+	const [there, here] = await openSession(server);
 	writeFileSync(here('a'), some);
 	await good(server, ['cp', 'a', 's:b']);
 	assert.ok(readFileSync(there('b')).equals(some));
@@ -118,7 +118,7 @@ scenario('cp: both ways', async (server) => {
 });
 
 scenario('cp: replaced files, and targets that cannot be replaced', async (server) => {
-	const [there, here] = await ready(server);
+	const [there, here] = await openSession(server);
 	writeFileSync(there('new'), 'new');
 	writeFileSync(here('script'), 'old');
 	chmodSync(here('script'), 0o750);
@@ -152,7 +152,7 @@ scenario('cp: replaced files, and targets that cannot be replaced', async (serve
 });
 
 scenario('cp: missing rights and missing files are reported at once', async (server) => {
-	const [there, here] = await ready(server);
+	const [there, here] = await openSession(server);
 	mkdirSync(there('dir'));
 	// The error comes before the end of the body, which never ends here.
 	for (const [args, pattern] of [[['cp', '-', 's:dir'], /IS_DIRECTORY/], [['cp', '-', 's:no/x'], /FILE_NOT_FOUND/],
@@ -173,7 +173,7 @@ scenario('cp: missing rights and missing files are reported at once', async (ser
 });
 
 scenario('cp: an interrupted copy leaves the target unchanged', { mayHaveDied: true }, async (server) => {
-	const [there, here] = await ready(server);
+	const [there, here] = await openSession(server);
 	const size = 2 ** 40; // more than can have arrived
 	sparse(there('large'), size);
 	writeFileSync(here('kept'), 'kept');
@@ -220,7 +220,7 @@ scenario('cp: an interrupted copy leaves the target unchanged', { mayHaveDied: t
 });
 
 scenario('cat: a reader that closes the pipe, and one that stalls, in little memory', async (server) => {
-	const [there] = await ready(server);
+	const [there] = await openSession(server);
 	sparse(there('large'), 2 ** 40);
 	const { child, end } = begin(server, ['cat', '-s', 's', 'large'], ['ignore', 'pipe', 'pipe']);
 	await new Promise((resolve) => { child.stdout.once('data', resolve); });
@@ -235,7 +235,7 @@ scenario('cat: a reader that closes the pipe, and one that stalls, in little mem
 });
 
 scenario('cp: a gigabyte up and down in little memory, and twenty copies at once', { timeout: 300_000, memory: true }, async (server, t) => {
-	const [there, here] = await ready(server);
+	const [there, here] = await openSession(server);
 	const size = sanitized() ? 64 << 20 : 1 << 30;
 	sparse(here('large'), size);
 	const most = { up: 0, down: 0 };

@@ -49,7 +49,7 @@ shared('exec: a busy session, a prompt for input, and Ctrl-\\\\', async (server)
 	assert.equal(JSON.parse(refused.stderr).context.exec.id, id, 'with --json the error has the running command');
 	await server.api.call('POST', `/api/session/box/exec/${id}/cancel`, {});
 	await until('the end of the command', async () => (await server.api.call('GET', `/api/session/box/exec/${id}`)).data.state === 'done');
-	await server.rests('box');
+	await server.untilPrompt('box');
 	const answer = (text) => server.api.call('POST', '/api/session/box/keys', { text, submit: true });
 
 	const asked = await cli(server, ['exec', 'box', 'read -p "who? " x; echo "<$x>"'], {

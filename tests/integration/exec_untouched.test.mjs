@@ -33,7 +33,7 @@ const builtins = ('. : [ alias bg bind break builtin caller cd command compgen c
 	+ 'umask unalias unset wait').split(' ');
 
 /** Check commands that need nothing that could have been redefined. */
-async function works(server, about, { statuses = true } = {}, session = id) {
+async function assertWorks(server, about, { statuses = true } = {}, session = id) {
 	for (const [command, status, output] of [['/bin/echo ok; /bin/sh -c "exit 7"', 7, 'ok\n'], ['(/bin/false) | /bin/true', 0, '']]) {
 		const e = await exec(server, command, {}, session);
 		const what = `${about}: ${command}: ${JSON.stringify(e)}`;
@@ -82,14 +82,14 @@ shared('functions and aliases with the names of builtins, all at once', { timeou
 		await server.session({ id: session, rows: 40 });
 		writeFileSync(path.join(server.cwd, kind), `${all(kind)}\n`);
 		await exec(server, `. ${server.cwd}/${kind}`, {}, session);
-		await works(server, kind, {}, session);
+		await assertWorks(server, kind, {}, session);
 		await clean(server, session);
 		assert.ok(!existsSync(called), existsSync(called) && readFileSync(called, 'utf8'));
 	}
 	// The same from the startup file, before the first prompt.
 	writeFileSync(path.join(server.home, '.bashrc'), `${all('alias')}\n${all('function')}\n`);
 	await server.api.create({ id: 'rc', rows: 40 });
-	await works(server, 'rc', {}, 'rc');
+	await assertWorks(server, 'rc', {}, 'rc');
 	await clean(server, 'rc');
 	assert.ok(!existsSync(called), existsSync(called) && readFileSync(called, 'utf8'));
 });
@@ -99,7 +99,7 @@ shared('disabled builtins', { timeout: 100_000 }, async (server) => {
 	const others = '. : [ history return trap unset'.split(' ');
 	for (const names of [...['printf', 'eval', 'read', 'mapfile', 'builtin', 'declare'].map((name) => [name]), ...(long ? others.map((name) => [name]) : [others])]) {
 		await exec(server, `enable -n ${names.join(' ')}`);
-		await works(server, `${names}`, { statuses: names[0] !== 'declare' });
+		await assertWorks(server, `${names}`, { statuses: names[0] !== 'declare' });
 		const { output } = await exec(server, `enable -n; enable ${names.join(' ')}`);
 		assert.deepEqual(output.split('\n').filter(Boolean).sort(), names.map((name) => `enable -n ${name}`).sort());
 	}

@@ -14,7 +14,7 @@ const get = (server, name, headers = {}, method = 'GET') => server.api.raw(metho
 const put = (server, name, body, headers = {}, query = '') => server.api.raw('PUT', url(name, query), Buffer.from(body), { headers: { 'Content-Type': 'application/octet-stream', ...headers } });
 const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 
-const ready = async (server) => {
+const openSession = async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });
 	return (...names) => path.join(server.cwd, ...names);
 };
@@ -31,7 +31,7 @@ function raw(server, name, headers = {}, method = 'PUT') {
 }
 
 scenario('a raw file, and ranges of it', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i * 31 % 257));
 	writeFileSync(at('a ü.bin'), bytes);
 	const whole = await get(server, 'a ü.bin');
@@ -74,7 +74,7 @@ scenario('a raw file, and ranges of it', async (server) => {
 });
 
 scenario('a file is written as the body arrives', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	const first = await put(server, 'a', 'one');
 	assert.deepEqual([first.status, first.json.size, first.json.created, first.json.path], [200, 3, true, 'a']);
 	assert.equal((await get(server, 'a')).headers.etag, first.headers.etag, 'the tag of the written file');
@@ -108,7 +108,7 @@ scenario('a file is written as the body arrives', async (server) => {
 });
 
 scenario('an interrupted body leaves the old file, and no temporary file', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	writeFileSync(at('kept'), 'old');
 	const open = () => readdirSync(`/proc/${server.pid}/fd`).filter((fd) => {
 		try {
@@ -135,7 +135,7 @@ scenario('an interrupted body leaves the old file, and no temporary file', async
 });
 
 scenario('no update is lost', { timeout: 90_000 }, async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	assert.equal((await put(server, 'n', '0', { 'If-None-Match': '*' })).status, 200);
 	assert.equal(outcome(await put(server, 'n', 'x', { 'If-None-Match': '*' })), '412 PRECONDITION_FAILED');
 	assert.equal(outcome(await put(server, 'n', 'x', { 'If-Match': '"other"' })), '412 PRECONDITION_FAILED');
@@ -179,7 +179,7 @@ scenario('no update is lost', { timeout: 90_000 }, async (server) => {
 });
 
 scenario('links are written through, and 100 Continue is awaited', async (server) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	writeFileSync(at('target'), 'old');
 	symlinkSync('target', at('link'));
 	assert.equal((await put(server, 'link', 'new')).status, 200);
@@ -198,7 +198,7 @@ scenario('links are written through, and 100 Continue is awaited', async (server
 
 const size = 2 * 1024 ** 3;
 scenario('two gigabytes up and down in little memory', { timeout: 300_000, memory: true }, async (server, t) => {
-	const at = await ready(server);
+	const at = await openSession(server);
 	if (sanitized()) return; // freed memory is kept
 	const block = Buffer.alloc(1 << 20, 'ringside');
 	const before = rssAnon(server.pid);

@@ -24,8 +24,8 @@ scenario('a client of a disk that does not answer uses at most four threads, and
 	mkdirSync(hung);
 	writeFileSync(fine, 'text');
 	for (const id of ['s', 't']) await server.session({ id, cwd: server.cwd });
-	const letGo = await hang(hung);
-	if (!letGo) return t.skip('nothing can be mounted');
+	const release = await hang(hung);
+	if (!release) return t.skip('nothing can be mounted');
 	try {
 		const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
 		const driver = server.api.as(token);
@@ -46,12 +46,12 @@ scenario('a client of a disk that does not answer uses at most four threads, and
 		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
 		const n = await numbers(server);
 		assert.deepEqual([n.file_threads_stuck, n.file_jobs_stuck_total, n.file_jobs_refused_total], [2 * each, 2 * each, 6]);
-		await letGo();
+		await release();
 		for (const answer of await Promise.all(waiting)) assert.match(outcome(answer), /^(500 FILESYSTEM_ERROR|404 FILE_NOT_FOUND|429 FILES_STUCK)$/);
 		await until('the end of the stuck threads', async () => (await numbers(server)).file_threads_stuck === 0);
 		assert.equal(outcome(await read(driver, 's', fine)), '200');
 	} finally {
-		await letGo();
+		await release();
 	}
 });
 
@@ -61,19 +61,19 @@ scenario('as many sessions as threads have disks that do not answer, and the nex
 	writeFileSync(fine, 'text');
 	const ids = Array.from({ length: 6 }, (_, i) => `s${i}`);
 	for (const id of [...ids, 'free']) await server.session({ id, cwd: server.cwd });
-	const letGo = await hang(hung);
-	if (!letGo) return t.skip('nothing can be mounted');
+	const release = await hang(hung);
+	if (!release) return t.skip('nothing can be mounted');
 	try {
 		const waiting = ids.flatMap((id) => Array.from({ length: each }, (_, i) => (i % 2 ? read(server.api, id, path.join(hung, 'x'))
 			: server.api.raw('PUT', `/api/file/${encodeURIComponent('/')}${hung.slice(1)}/y?sessionId=${id}`, Buffer.from('x'), { timeout: 60_000 }))));
 		await until('more stuck threads than usual threads', async () => (await numbers(server)).file_threads_stuck > 16, { timeout: 30_000 });
 		assert.equal(outcome(await read(server.api, 'free', fine)), '200');
-		await letGo();
+		await release();
 		await Promise.all(waiting);
 		await until('the end of the spare threads', async () => (await numbers(server)).file_threads <= 16 + 1);
 		assert.equal(outcome(await read(server.api, 's0', fine)), '200');
 	} finally {
-		await letGo();
+		await release();
 	}
 });
 
@@ -81,8 +81,8 @@ scenario('watches of a disk that does not answer get an error, and others go on'
 	const hung = path.join(server.cwd, 'hung'), fine = path.join(server.cwd, 'fine');
 	mkdirSync(hung);
 	mkdirSync(fine);
-	const letGo = await hang(hung);
-	if (!letGo) return t.skip('nothing can be mounted');
+	const release = await hang(hung);
+	if (!release) return t.skip('nothing can be mounted');
 	try {
 		const ask = (what, i) => server.api.raw('POST', `/api/${what}`, { path: path.join(hung, `${i}`) }, { timeout: 60_000 });
 		const waiting = ['watch', 'watch', 'watch/check'].map(ask);
@@ -95,10 +95,10 @@ scenario('watches of a disk that does not answer get an error, and others go on'
 		await until('an event', () => stream.events.some(({ eventType }) => eventType === 'create'));
 		assert.equal(outcome(await server.api.raw('POST', '/api/watch/check', { path: fine })), '200');
 		assert.deepEqual((await Promise.all(waiting)).map(outcome), Array(5).fill('500 WATCH_START_ERROR'));
-		await letGo();
+		await release();
 		assert.equal(outcome(await server.api.raw('POST', '/api/watch/check', { path: hung })), '200');
 	} finally {
-		await letGo();
+		await release();
 	}
 });
 
@@ -106,8 +106,8 @@ scenario('a server ends while a disk does not answer', { memory: true, skip: ski
 	const hung = path.join(server.cwd, 'hung');
 	mkdirSync(hung);
 	await server.session({ id: 's', cwd: server.cwd });
-	const letGo = await hang(hung);
-	if (!letGo) return t.skip('nothing can be mounted');
+	const release = await hang(hung);
+	if (!release) return t.skip('nothing can be mounted');
 	try {
 		const waiting = Array.from({ length: 3 }, () => read(server.api, 's', path.join(hung, 'x')).catch(() => {}));
 		waiting.push(server.api.raw('POST', '/api/watch', { path: path.join(hung, 'x') }, { timeout: 60_000 }).catch(() => {}));
@@ -117,7 +117,7 @@ scenario('a server ends while a disk does not answer', { memory: true, skip: ski
 		await Promise.all(waiting);
 		await server.start();
 	} finally {
-		await letGo();
+		await release();
 	}
 });
 
@@ -129,8 +129,8 @@ scenario('a working directory on a disk that does not answer delays only request
 	const code = (text) => server.api.raw('POST', '/api/execute/code', { context_id: contextId, code: text }, { timeout: 60_000 });
 	// The executor has ended: the next code starts one in that directory.
 	await code('import os; os._exit(1)');
-	const letGo = await hang(hung);
-	if (!letGo) return t.skip('nothing can be mounted');
+	const release = await hang(hung);
+	if (!release) return t.skip('nothing can be mounted');
 	const cwd = path.join(hung, 'below');
 	const post = (route, body) => server.api.raw('POST', route, body, { timeout: 60_000 });
 	const named = [
@@ -148,11 +148,11 @@ scenario('a working directory on a disk that does not answer delays only request
 		assert.equal((await post('/api/run', { command: 'echo here' })).json.stdout, 'here\n');
 		assert.equal(outcome(await post('/api/session/s/exec', { command: 'true', cwd: server.cwd })), '200');
 		assert.equal((await server.api.raw('GET', '/healthz')).status, 200);
-		await letGo();
+		await release();
 		for (const answer of await Promise.all(waiting)) assert.match(outcome(answer), /^(400 VALIDATION_FAILED|429 FILES_STUCK|200)$/);
 		await until('the end of the stuck threads', async () => (await numbers(server)).file_threads_stuck === 0);
 		assert.equal(outcome(await server.api.raw('POST', '/api/run', { command: 'pwd', cwd: server.cwd })), '200');
 	} finally {
-		await letGo();
+		await release();
 	}
 });

@@ -328,7 +328,7 @@ scenario('keys that the terminal acts on are sent raw, whatever modes an earlier
 		await start(server, 's', 'printf "\\e[>1u\\e[>4;2m"; cat', /cat\r\n/);
 		await until('cat', async () => (await server.api.call('GET', '/api/session/s/state')).state.foreground?.name === 'cat');
 		await keys(server, 's', { keys: [key] });
-		await server.rests('s');
+		await server.untilPrompt('s');
 	}
 });
 

@@ -14,7 +14,7 @@ const exec = async (server, id, command, fields = {}) => (await server.api.call(
  * Run a command repeatedly: each result is exact, or says that late output is possible, as happens on a machine that is too
  * busy to start the children in time.
  */
-async function isTold(what, times, ask, expected) {
+async function assertExactOrReported(what, times, ask, expected) {
 	let late = 0;
 	for (let i = 0; i < times; i += 1) {
 		const [output, exact, inexact, status] = await ask();
@@ -26,7 +26,7 @@ async function isTold(what, times, ask, expected) {
 }
 
 /** Commands with the output that comes in time. */
-const punctual = [
+const timely = [
 	['echo hi > >(cat)', 'hi\n'],
 	['seq 3 > >(sleep 0.1; cat)', '1\n2\n3\n'],
 	['{ echo out; echo err >&2; } > >(sort) 2>/dev/null', 'out\n'],
@@ -35,8 +35,8 @@ const punctual = [
 
 shared('runs: output of process substitutions is complete, every time', { timeout: 90_000 }, async (server) => {
 	for (const streams of ['pipes', 'terminals']) {
-		for (const [command, stdout] of [...punctual, ['exec > >(tee -a f) 2>&1; echo hi', 'hi\n'], ['(sleep 0.1; echo late) & echo hi', 'hi\nlate\n']])
-			await isTold(`${streams}: ${command}`, /sleep/.test(command) ? 2 : times(10, 50), async () => {
+		for (const [command, stdout] of [...timely, ['exec > >(tee -a f) 2>&1; echo hi', 'hi\n'], ['(sleep 0.1; echo late) & echo hi', 'hi\nlate\n']])
+			await assertExactOrReported(`${streams}: ${command}`, /sleep/.test(command) ? 2 : times(10, 50), async () => {
 				const answer = await run(server, command, { streams });
 				return [answer.stdout, answer.outputExact, answer.inexact, answer.exitCode];
 			}, stdout);
@@ -64,8 +64,8 @@ for (const shell of ['bash', 'zsh'])
 	shared(`sessions, ${shell}: output of process substitutions is complete at the end`, { timeout: 90_000 }, async (server) => {
 		await server.session({ id: 's', shell });
 		for (const more of [{}, { streams: 'pipes' }, { isolate: true }, { isolate: true, streams: 'pipes' }])
-			for (const [command, output] of punctual)
-				await isTold(`${JSON.stringify(more)}: ${command}`, /sleep/.test(command) ? 2 : times(5, 20), async () => {
+			for (const [command, output] of timely)
+				await assertExactOrReported(`${JSON.stringify(more)}: ${command}`, /sleep/.test(command) ? 2 : times(5, 20), async () => {
 					const e = await exec(server, 's', command, more);
 					return [e.output ?? e.stdout, e.outputExact, e.inexact, e.exitCode];
 				}, output);

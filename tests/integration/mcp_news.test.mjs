@@ -175,7 +175,7 @@ scenario('a snapshot has new output, and the screen if that says more', async (s
 		const { offset } = await server.api.get('s');
 		await server.api.input('s', `${line}\r`);
 		await server.outputMatches('s', printed, offset);
-		await server.rests('s');
+		await server.untilPrompt('s');
 		return a.use('snapshot', s);
 	};
 	const first = await a.use('snapshot', s);

@@ -12,7 +12,7 @@ const exec = (server, command, more) => server.api.call('POST', '/api/session/s/
 	.then(({ data }) => data);
 
 /** The persistent state of the session's screen, and of a page that shows it. */
-async function lasting(server, emulator) {
+async function persistentState(server, emulator) {
 	const { modes, title, icon, cwd, alternate } = await server.api.call('GET', '/api/session/s/screen');
 	await emulator.parsed();
 	return { modes, title, icon, cwd, alternate, page: { ...emulator.terminal.modes, buffer: emulator.terminal.buffer.active.type } };
@@ -23,17 +23,17 @@ async function atPrompt(server, page) {
 	await exec(server, 'true');
 	let now;
 	await until('the prompt', async () => {
-		now = await lasting(server, page);
+		now = await persistentState(server, page);
 		return now.modes.bracketedPaste && now.page.bracketedPasteMode;
 	});
 	return now;
 }
 
 /** At the prompt the state is the same as before. */
-async function isAs(server, page, before, what) {
+async function assertRestored(server, page, before, what) {
 	let now;
 	await until(`the former state after ${what}`, async () => {
-		now = await lasting(server, page);
+		now = await persistentState(server, page);
 		return isDeepStrictEqual(now, before);
 	}, { timeout: 5000 }).catch(() => assert.deepEqual(now, before, what));
 }
@@ -91,7 +91,7 @@ scenario('every sequence that persists, asks for a reply, or is incomplete', { t
 			await page.parsed();
 			return page.text.split('\n').includes(mark);
 		});
-		await isAs(server, page, before, JSON.stringify(sequence));
+		await assertRestored(server, page, before, JSON.stringify(sequence));
 	}
 	assert.equal(page.replies, '');
 });
@@ -113,7 +113,7 @@ scenario('random bytes, without typing', { timeout: 120_000 }, async (server) =>
 	assert.equal(next.output, 'still here\n');
 	assert.equal(next.exitCode, 0);
 	await untilShown(server, 'still here');
-	await isAs(server, page, before, 'random bytes');
+	await assertRestored(server, page, before, 'random bytes');
 	assert.equal(page.replies, '');
 	assert.equal(await server.run('s', 'echo typed'), 'typed\n');
 });

@@ -25,7 +25,7 @@ function processes(name, options, body) {
 const numbers = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => `${from + i}\n`).join('');
 const directories = (server) => (existsSync(path.join(server.dir, 'processes')) ? readdirSync(path.join(server.dir, 'processes')) : []);
 /** Wait until nothing is left of removed processes. */
-const alone = (server) => until('the end of all processes but the server', () => directories(server).length === 0
+const untilOnlyServer = (server) => until('the end of all processes but the server', () => directories(server).length === 0
 	&& server.leftovers().every((pid) => pid === server.pid));
 const pidIn = async (p, id, name) => Number((await p.prints(id, new RegExp(`${name}=(\\d+)\\n`)))[1]);
 
@@ -75,7 +75,7 @@ processes('an id names one process: a running one is a conflict, an ended one is
 });
 
 processes('every command ends, with its true status', { timeout: 90_000 }, async (p, server) => {
-	await alone(server);
+	await untilOnlyServer(server);
 	const heredoc = 'cat <<E\nhere\nE', open = 'echo "open';
 	const cases = [
 		['true', 0], ['exit 7', 7], ['exec sh -c "exit 9"', 9], [open, undefined], ['(', undefined], ['no-such-command', 127],
@@ -454,7 +454,7 @@ processes('processes and their output survive kill -9 of the server', { timeout:
 });
 
 processes('the next server knows the end of a process while there was none', async (p, server) => {
-	await alone(server);
+	await untilOnlyServer(server);
 	const { processId } = await p.start('while [ ! -e go ]; do sleep 0.05; done; seq 1 20000; exit 5');
 	const quiet = await p.start('while [ ! -e go ]; do sleep 0.05; done; kill -9 $$');
 	await server.kill('SIGKILL');
@@ -486,7 +486,7 @@ processes('the next server continues a log of labels that has wrapped around', a
 });
 
 processes('a server that is killed while it starts processes leaves no incomplete ones', { timeout: 90_000 }, async (p, server) => {
-	await alone(server);
+	await untilOnlyServer(server);
 	const count = times(5, 12);
 	for (let round = 0; round < times(3, 12); round++) {
 		const starting = Array.from({ length: count }, (_, i) => server.api.raw('POST', '/api/process/start',
@@ -509,7 +509,7 @@ processes('a server that is killed while it starts processes leaves no incomplet
 });
 
 processes('the death of a holder is an error, and nothing hangs', async (p, server) => {
-	await alone(server);
+	await untilOnlyServer(server);
 	const { processId, pid } = await p.start('echo here; sleep 1000');
 	await p.prints(processId, /here/);
 	const stream = p.stream(processId);
@@ -652,7 +652,7 @@ processes('the log has the author and the command, but no environment', { args: 
 });
 
 processes('a directory without a holder is removed, and other files are left alone', async (p, server) => {
-	await alone(server);
+	await untilOnlyServer(server);
 	const { processId } = await p.start('sleep 1000');
 	await server.kill('SIGKILL');
 	server.killLeftovers();

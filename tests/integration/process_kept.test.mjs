@@ -23,14 +23,14 @@ const opened = (server) => Object.values(descriptors(server.pid)).filter((name) 
 const shown = ({ members, ...rest }) => rest; // it counts live processes, perhaps with the supervisor
 
 /** All events of a stream, up to the exit. */
-async function toExit(stream) {
+async function eventsToExit(stream) {
 	await stream.until('exit', ({ type }) => type === 'exit');
 	return stream.events.map(({ at, ...event }) => event);
 }
 
 /** Everything that the API reports about a process, over all routes. */
 async function viewsOf(p, id) {
-	const events = await toExit(p.stream(id));
+	const events = await eventsToExit(p.stream(id));
 	return {
 		show: shown(await p.get(id)),
 		listed: (await p.list()).find((each) => each.id === id),
@@ -106,7 +106,7 @@ kept('a stream that is read while the process ends is complete', async (p, serve
 	await p.input('a', { data: '\n' });
 	const wanted = `${Array.from({ length: 2000 }, (_, i) => `${i + 1}\n`).join('').repeat(30)}last\n`;
 	for (const stream of streams) {
-		const events = await toExit(stream);
+		const events = await eventsToExit(stream);
 		assert.equal(Processes.joined(events, 'stdout'), wanted);
 		assert.equal(events.at(-1).type, 'exit');
 	}

@@ -13,7 +13,7 @@ const latin1 = (text) => Buffer.from(text, 'latin1');
  * Send the files ask-0, ask-1, ... and log the input for each up to the reply to a final query; at the end, log all other
  * input. A file may have parts, which are sent 20 ms apart.
  */
-const asker = String.raw`use strict; use Time::HiRes "sleep"; $| = 1;
+const queryProgram = String.raw`use strict; use Time::HiRes "sleep"; $| = 1;
 sub more { my ($wait) = @_; my $r = ""; vec($r, 0, 1) = 1; return "" unless select($r, undef, undef, $wait) > 0; sysread(STDIN, my $bytes, 65536); $bytes }
 my @replies;
 for (my $i = 0; -e "ask-$i"; $i++) {
@@ -35,9 +35,9 @@ async function ask(server, id, questions) {
 	rmSync(path.join(server.cwd, 'replies'), { force: true });
 	questions.forEach((question, at) => writeFileSync(path.join(server.cwd, `ask-${at}`), latin1(question)));
 	rmSync(path.join(server.cwd, `ask-${questions.length}`), { force: true });
-	writeFileSync(path.join(server.cwd, 'asker.pl'), asker);
+	writeFileSync(path.join(server.cwd, 'query.pl'), queryProgram);
 	const { offset } = await server.api.get(id);
-	await server.api.input(id, "stty raw -echo; printf '\\033[2J\\033[3;5H'; perl asker.pl; stty sane; printf '\\033c'; echo do''ne\r");
+	await server.api.input(id, "stty raw -echo; printf '\\033[2J\\033[3;5H'; perl query.pl; stty sane; printf '\\033c'; echo do''ne\r");
 	await server.outputMatches(id, /done\r\n/, offset, { timeout: 30_000 });
 	const replies = readFileSync(path.join(server.cwd, 'replies'), 'latin1').trimEnd().split('\n');
 	const texts = replies.map((hex) => Buffer.from(hex, 'hex').toString('latin1'));
@@ -252,7 +252,7 @@ scenario('a terminal that echoes replies does not answer itself', { timeout: 80_
  * Reads all replies. The cursor position tells which of its own queries a reply belongs to; earlier queries have been
  * answered by then. Replies to its first queries may be lost.
  */
-const taker = String.raw`$| = 1; my $replies = "";
+const replyReader = String.raw`$| = 1; my $replies = "";
 for (my $n = 1; ; $n++) {
 	my $column = 1 + $n % 70; print "\e[9;", $column, "H\e[6n";
 	for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 2) > 0; sysread(STDIN, my $b, 65536); $replies = substr($replies . $b, -100) if length $b; last if $replies =~ /\e\[9;@{[$column]}R\z/ }
@@ -264,8 +264,8 @@ scenario('a file full of queries blocks neither the session nor the server', { t
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	await server.session({ id: 'other', cols: 80, rows: 24 });
 	writeFileSync(path.join(server.cwd, 'many'), '\x1b[c\x1b[>q\x1b]11;?\x07'.repeat(300_000));
-	writeFileSync(path.join(server.cwd, 'taker.pl'), taker);
-	await api.input('s', 'stty raw -echo; cat many; touch shown; until [ -e go ]; do sleep 0.02; done; perl taker.pl; stty sane; printf "\\nover\\n"\r');
+	writeFileSync(path.join(server.cwd, 'reply.pl'), replyReader);
+	await api.input('s', 'stty raw -echo; cat many; touch shown; until [ -e go ]; do sleep 0.02; done; perl reply.pl; stty sane; printf "\\nover\\n"\r');
 	await until('the whole file', () => existsSync(path.join(server.cwd, 'shown')),
 		{ timeout: 30_000, progress: async () => (await api.get('s')).offset });
 	assert.equal(await server.run('other', 'echo $((6*7))'), '42\n');

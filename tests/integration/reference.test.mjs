@@ -36,18 +36,18 @@ function visit(node, body, where = '#') {
 }
 
 /** Compares a value with a schema, both ways: a list of differences. */
-function wrongs(value, schema, where = '') {
+function mismatches(value, schema, where = '') {
 	const s = followed(schema);
 	const found = [];
 	const wrong = (text) => found.push(`${where || 'the answer'}: ${text}: ${JSON.stringify(value)?.slice(0, 200)}`);
 	if (s.oneOf) {
-		if (!s.oneOf.some((each) => wrongs(value, each, where).length === 0)) wrong('fits none of oneOf');
+		if (!s.oneOf.some((each) => mismatches(value, each, where).length === 0)) wrong('fits none of oneOf');
 		return found;
 	}
 	if (s.allOf) {
 		const properties = Object.assign({}, ...s.allOf.map((each) => followed(each).properties));
 		const required = s.allOf.flatMap((each) => followed(each).required ?? []);
-		return wrongs(value, { type: 'object', properties, required }, where);
+		return mismatches(value, { type: 'object', properties, required }, where);
 	}
 	if ('const' in s && value !== s.const) wrong(`is not ${s.const}`);
 	if (s.enum && !s.enum.includes(value)) wrong(`is none of ${s.enum}`);
@@ -58,11 +58,11 @@ function wrongs(value, schema, where = '') {
 	};
 	if (s.type && ![s.type].flat().some((type) => is[type])) wrong(`is no ${s.type}`);
 	if (s.pattern && is.string && !new RegExp(s.pattern).test(value)) wrong(`does not match ${s.pattern}`);
-	if (is.array && s.items) value.forEach((each, i) => found.push(...wrongs(each, s.items, `${where}[${i}]`)));
+	if (is.array && s.items) value.forEach((each, i) => found.push(...mismatches(each, s.items, `${where}[${i}]`)));
 	if (is.object) {
 		for (const name of s.required ?? []) if (!Object.hasOwn(value, name)) wrong(`has no ${name}`);
 		for (const [name, each] of Object.entries(value)) {
-			if (s.properties && Object.hasOwn(s.properties, name)) found.push(...wrongs(each, s.properties[name], `${where}.${name}`));
+			if (s.properties && Object.hasOwn(s.properties, name)) found.push(...mismatches(each, s.properties[name], `${where}.${name}`));
 			else if (s.properties && !s.additionalProperties) wrong(`has ${name}, which is not described`);
 		}
 	}
@@ -70,11 +70,11 @@ function wrongs(value, schema, where = '') {
 }
 
 /** Assert that a response's JSON matches the description. */
-function fits(answer, method, route) {
+function assertFits(answer, method, route) {
 	const { responses } = document.paths[route][method];
 	const response = followed(responses[answer.status] ?? responses.default);
 	const { schema } = response.content['application/json'];
-	assert.deepEqual(wrongs(answer.json, schema), [], `${method} ${route}: ${answer.status}`);
+	assert.deepEqual(mismatches(answer.json, schema), [], `${method} ${route}: ${answer.status}`);
 }
 
 test('the document is OpenAPI 3.1, by simple checks', () => {
@@ -223,7 +223,7 @@ scenario('every operation is served, with a documented response', async (server)
 		}
 		if (operation['x-protocol']) continue; // it has its own errors
 		if (answer.status >= 400) {
-			assert.deepEqual(wrongs(answer.json, document.components.schemas.Error), [], where);
+			assert.deepEqual(mismatches(answer.json, document.components.schemas.Error), [], where);
 			assert.ok(operation.responses[answer.status], `${where}: ${answer.status} ${answer.json.code} is not described`);
 			assert.ok(operation.responses[answer.status].description.includes(`\`${answer.json.code}\``),
 				`${where}: ${answer.json.code} is not described`);
@@ -253,7 +253,7 @@ async function check(server, calls, names) {
 		const target = route.replace(/\{(\w+)\}/g, (_, name) => names[name]) + query;
 		const answer = await server.api.raw(method.toUpperCase(), target, body);
 		assert.ok(answer.status < 500 || route === '/api/session/delete', `${method} ${target}: ${answer.text}`);
-		fits(answer, method, route);
+		assertFits(answer, method, route);
 	}
 }
 

@@ -88,7 +88,7 @@ function compose(pieces) {
 	return { whole: Buffer.concat(parts), ranges };
 }
 
-function silenced({ whole, ranges }) {
+function withoutQueries({ whole, ranges }) {
 	const copy = Buffer.from(whole);
 	for (const { from, to } of ranges) copy.fill(0, from, to);
 	return copy;
@@ -97,7 +97,7 @@ function silenced({ whole, ranges }) {
 const escaped = (buffer) => JSON.stringify(buffer.toString('latin1'));
 
 /** Put files and helper programs into the session's directory. */
-function equip(server, files) {
+function installFiles(server, files) {
 	for (const [name, content] of Object.entries(files)) writeFileSync(path.join(server.cwd, name), content);
 	writeFileSync(path.join(server.cwd, 'show'), '#!/bin/bash\nstty raw -echo; printf "<<begin>>"; for f; do cat "$f"; done; printf "<<end>>"; stty sane; echo\n', { mode: 0o755 });
 	// Counts its input until the file "stop" exists; then prints the number of bytes and the bytes.
@@ -125,14 +125,14 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 	const { api } = server;
 	const file = compose(Object.entries(queries));
 	await server.session({ id: 's' });
-	equip(server, { queries: file.whole });
+	installFiles(server, { queries: file.whole });
 	await api.input('s', './show queries\r');
 	await server.outputMatches('s', /<<end>>/);
 	const raw = await api.output('s');
 	assert.equal(escaped(between(raw)), escaped(file.whole), '/output is not what the program printed');
 	const start = raw.indexOf('<<begin>>') + 9;
 	const expected = Buffer.from(raw);
-	silenced(file).copy(expected, start);
+	withoutQueries(file).copy(expected, start);
 
 	const fresh = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect({ history: true });
 	await fresh.untilText('<<end>>');
@@ -140,7 +140,7 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 	for (const { name, from, to } of file.ranges) {
 		assert.equal(escaped(got.subarray(from, to)), escaped(Buffer.alloc(to - from)), name);
 	}
-	assert.equal(escaped(got), escaped(silenced(file)));
+	assert.equal(escaped(got), escaped(withoutQueries(file)));
 	assert.equal(fresh.bytes.indexOf('<<begin>>') + 9, start, 'the offsets changed');
 	fresh.terminate();
 
@@ -159,9 +159,9 @@ scenario('replayed queries are NULs of the same length, from any offset', async 
 scenario('a live query reaches none of ten clients, whichever types or sets the size', async (server) => {
 	const { api } = server;
 	const file = compose(Object.entries(queries));
-	const blank = silenced(file);
+	const blank = withoutQueries(file);
 	await server.session({ id: 's' });
-	equip(server, { queries: file.whole });
+	installFiles(server, { queries: file.whole });
 	const all = [];
 	for (let at = 0; at < clients; at += 1) {
 		all.push(await server.client({ sessionId: 's', cols: 80, rows: 24, name: `client ${at}` }).connect());
@@ -186,7 +186,7 @@ scenario('a live query reaches none of ten clients, whichever types or sets the 
 
 scenario('a query that is written in two pieces is recognized', async (server) => {
 	await server.session({ id: 's' });
-	equip(server, {});
+	installFiles(server, {});
 	const split = { '\x1b[6n': [1, 2, 3], '\x1b]11;?\x1b\\': [1, 2, 5, 6, 7], '\x1bP+q544e\x1b\\': [1, 2, 3, 6, 9], '\xc2\x9bc': [1, 2] };
 	const cases = Object.entries(split).flatMap(([query, places]) => places.map((place) => [bytes(query), place]));
 	const files = {};
@@ -212,7 +212,7 @@ scenario('a query that is written in two pieces is recognized', async (server) =
 scenario('other sequences pass unchanged, live and replayed', async (server) => {
 	const file = compose(Object.entries(harmless));
 	await server.session({ id: 's' });
-	equip(server, { file: file.whole });
+	installFiles(server, { file: file.whole });
 	const live = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
 	const other = await server.client({ sessionId: 's', cols: 80, rows: 24 }).connect();
 	live.type('./show file\r');
@@ -305,7 +305,7 @@ scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_0
 	const { api } = server;
 	const file = compose([...Object.entries(queries), ...Object.entries(harmless)]);
 	await server.session({ id: 's', cols: 80, rows: 24 });
-	equip(server, { file: file.whole });
+	installFiles(server, { file: file.whole });
 	// The program reads the server's replies before any client connects.
 	writeFileSync(path.join(server.cwd, 'drain'), 'stty raw -echo; cat file; perl -e \'for (;;) { my $r = ""; vec($r, 0, 1) = 1; last unless select($r, undef, undef, 0.5) > 0; sysread(STDIN, my $b, 65536) }\'\n');
 	writeFileSync(path.join(server.cwd, 'empty'), '');
@@ -328,7 +328,7 @@ scenario('ten terminals that attach and reconnect type nothing', { timeout: 80_0
 scenario('with ten terminals, or none, a live query is answered once', async (server) => {
 	await server.session({ id: 's', cols: 80, rows: 24 });
 	const asked = bytes('\x1b[3;5H\x1b[c\x1b[5n\x1b[6n\x1b[?6n\x1b[?1$p\x1b[4$p\x1bP$qm\x1b\\\x1b[18t\x1b[c');
-	equip(server, { asked });
+	installFiles(server, { asked });
 	const expected = '\x1b[?1;2c\x1b[0n\x1b[3;5R\x1b[?3;5R\x1b[?1;2$y\x1b[4;2$y\x1bP1$r0m\x1b\\\x1b[8;24;80t\x1b[?1;2c';
 	for (const attached of [false, true]) {
 		const all = attached ? await crowd(server, 's') : [];

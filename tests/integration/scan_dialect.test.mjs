@@ -189,7 +189,7 @@ function compose(below) {
 	return bytes(`${output}\x18`);
 }
 
-function expectSameMeaning(live, replayed, output, { cuts, replay, ranges }) {
+function assertSameEffect(live, replayed, output, { cuts, replay, ranges }) {
 	const got = live.feed(output);
 	assert.equal(cuts, got.cuts, `scan and xterm.js differ in ${escaped(output)}`);
 	for (const at of got.answers) {
@@ -211,7 +211,7 @@ test('random output', () => {
 	const replayed = new Reference();
 	let answers = 0;
 	scan(outputs).forEach((result, at) => {
-		answers += expectSameMeaning(live, replayed, outputs[at], result);
+		answers += assertSameEffect(live, replayed, outputs[at], result);
 		live.reset();
 		replayed.reset();
 	});
@@ -236,7 +236,7 @@ test('sequences of thousands of bytes', () => {
 	const live = new Reference();
 	const replayed = new Reference();
 	scan(outputs).forEach((result, at) => {
-		expectSameMeaning(live, replayed, outputs[at], result);
+		assertSameEffect(live, replayed, outputs[at], result);
 		live.reset();
 		replayed.reset();
 	});

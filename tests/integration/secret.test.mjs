@@ -42,7 +42,7 @@ scenario('a link for a person to type a secret', async (server) => {
 	assert.deepEqual((await api.call('GET', `/api/session/${id}/links`)).links.filter(({ role }) => role !== 'viewer'), []);
 });
 
-const asks = async (api, command) => {
+const untilAsked = async (api, command) => {
 	await api.input(id, `${command}\r`);
 	const { state } = await api.call('POST', `/api/session/${id}/wait`, { until: [{ type: 'input', kind: 'password' }], timeoutMs: 15_000 });
 	return state.humanUrl.split('#link=')[1];
@@ -52,7 +52,7 @@ scenario('the link for a secret is valid for one prompt, and for one client', as
 	const { api } = server;
 	await server.session({ id });
 	// The page's requests: a login and reads.
-	const first = await asks(api, 'read -s -p first: a; read -s -p second: b; echo "${#a} ${#b}"');
+	const first = await untilAsked(api, 'read -s -p first: a; read -s -p second: b; echo "${#a} ${#b}"');
 	const login = await api.as(null).raw('POST', '/api/auth/login', { token: first });
 	assert.equal(login.status, 200);
 	assert.equal(login.json.role, 'driver');
@@ -86,7 +86,7 @@ scenario('the link for a secret is valid for one prompt, and for one client', as
 	assert.equal((await watcher.untilClosed()).code, 4401, 'the prompt was answered by another client');
 	await until('the end of the command', async () => /3 5/.test((await api.output(id)).toString()));
 	// A link that is not opened in time is invalid.
-	const third = await asks(api, 'read -s c');
+	const third = await untilAsked(api, 'read -s c');
 	await api.input(id, '\x03');
 	await until('the prompt', async () => (await api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt');
 	await assert.rejects(server.client({ sessionId: id, token: third }).connect(), ({ status }) => status === 401 || status === 403);

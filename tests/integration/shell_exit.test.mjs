@@ -20,7 +20,7 @@ const endings = {
 const policies = ['close', 'reexec', 'respawn'];
 
 /** Wait until the shell has run long enough to be restarted. */
-const grown = (server, id) => until('a shell older than a second', async () => (await exec(server, id,
+const untilGrown = (server, id) => until('a shell older than a second', async () => (await exec(server, id,
 	'(( ${EPOCHREALTIME/[.,]/} - ${__rs_b:-0} > 1000000 ))')).exitCode === 0, { interval: 100 });
 
 async function begin(server, policy, id) {
@@ -28,7 +28,7 @@ async function begin(server, policy, id) {
 	assert.equal(session.onShellExit, policy);
 	const e = await exec(server, id, 'cd /usr; export KEPT=kept; local_one=1; echo before');
 	assert.equal(e.exitCode, 0);
-	await grown(server, id);
+	await untilGrown(server, id);
 	return session;
 }
 
@@ -164,7 +164,7 @@ scenario('shells that end at once end the session', async (server) => {
 	for (const onShellExit of ['reexec', 'respawn']) {
 		const id = `again-${onShellExit}`;
 		await server.session({ id, onShellExit });
-		await grown(server, id);
+		await untilGrown(server, id);
 		for (const code of [8, 1, 2, 3]) assert.equal((await exec(server, id, `exit ${code}`)).exitCode, code);
 		assert.equal((await exec(server, id, 'echo "on ${__rs_qe+$(env | grep -c __rs_)}"')).output, 'on 0\n');
 		assert.equal((await api.get(id)).shellRestarts, 4);
@@ -179,7 +179,7 @@ scenario('shells that end at once end the session', async (server) => {
 scenario('exits of subshells, and traps of users', async (server) => {
 	const { api } = server;
 	const session = await server.session({ id: 's', onShellExit: 'reexec' });
-	await grown(server, 's');
+	await untilGrown(server, 's');
 	for (const command of ['(exit 3)', 'bash -c "exit 3"', 'f() { return 3; }; f', '(set -e; false; true) && false || (exit 3)'])
 		assert.equal((await exec(server, 's', command)).exitCode, 3);
 	assert.equal((await exec(server, 's', 'exit 3', { isolate: true })).exitCode, 3);
@@ -188,14 +188,14 @@ scenario('exits of subshells, and traps of users', async (server) => {
 	const e = await exec(server, 's', 'echo out; echo err >&2; exec >/dev/null 2>&1 </dev/null; exit 4', { streams: 'pipes', stdin: null });
 	assert.deepEqual([e.endedBy, e.exitCode, e.stdout, e.stderr.startsWith('err\n')], ['shell', 4, 'out\n', true]);
 	assert.match((await exec(server, 's', 'tty; tty <&1; tty <&2; echo $$')).output, new RegExp(`^(/dev/pts/\\d+)\\n\\1\\n\\1\\n${session.pid}\\n$`));
-	await grown(server, 's');
+	await untilGrown(server, 's');
 	// Clients of the container get a normal result.
 	const executed = await api.raw('POST', '/api/execute', { command: 'echo once; exit 2', sessionId: 's' });
 	assert.deepEqual([executed.status, executed.json.success, executed.json.exitCode], [200, false, 2], executed.text);
-	await grown(server, 's');
+	await untilGrown(server, 's');
 	const streamed = await api.raw('POST', '/api/execute/stream', { command: 'exit 2', sessionId: 's' });
 	assert.match(streamed.text, /"type":"complete","exitCode":2/);
-	await grown(server, 's');
+	await untilGrown(server, 's');
 	await exec(server, 's', 'trap "echo mine" EXIT');
 	assert.match((await exec(server, 's', 'exit 6')).output, /mine/);
 	await until('the end of the session', async () => (await api.get('s')).exit?.code === 6);
@@ -205,7 +205,7 @@ scenario('processes that a shell leaves behind stay until the session is deleted
 	const { api } = server;
 	for (const policy of ['reexec', 'respawn']) {
 		await server.session({ id: policy, onShellExit: policy });
-		await grown(server, policy);
+		await untilGrown(server, policy);
 		const pid = Number((await exec(server, policy, 'sleep 1000 & echo $!')).output.split('\n').find((line) => /^\d+$/.test(line)));
 		assert.equal((await exec(server, policy, 'exit 1')).endedBy, 'shell');
 		assert.equal((await exec(server, policy, 'echo on')).output, 'on\n');

@@ -16,7 +16,7 @@ const screenOf = async (server, id) => (await server.api.raw('GET', `/api/sessio
 const litter = /__rs_[^u]|builtin eval|\\eval|\/proc\//;
 
 /** Check commands that need nothing that could have been redefined. */
-async function works(server, id, about, shown = true) {
+async function assertWorks(server, id, about, shown = true) {
 	for (const [command, status, stdout] of [['/bin/echo ok; /bin/sh -c "exit 7"', 7, 'ok\n'], ['/usr/bin/env | /bin/grep -c __rs', 1, '0\n']]) {
 		const e = await exec(server, id, command, { streams: 'pipes', stdin: null });
 		assert.deepEqual([e.exitCode, e.stdout, e.endedBy, e.suspect, e.timedOut], [status, stdout, 'command', false, false], `${about}: ${command}: ${JSON.stringify(e)}`);
@@ -65,7 +65,7 @@ shared('options, variables and traps of users', { timeout: 120_000 }, (server) =
 			await server.api.create({ id, shell, cols: 120 });
 		}
 		await does(setting);
-		await works(server, id, setting);
+		await assertWorks(server, id, setting);
 		if (back === undefined) id = undefined;
 		else await does(back);
 	}
@@ -89,7 +89,7 @@ shared('functions and aliases with the names of builtins, all at once', { timeou
 			: names[shell].filter((name) => !/^[.[:]$/.test(name)).map((name) => `\\builtin alias ${name}='/bin/echo lie;'`)).join('\n').replaceAll(shell === 'fish' ? '\\builtin' : '\0', 'builtin'));
 		await server.api.create({ id, shell, cols: 120 });
 		assert.equal((await exec(server, id, `. ${file}`)).endedBy, 'command', id);
-		await works(server, id, id, shell !== 'fish'); // fish prints traces of its prompt
+		await assertWorks(server, id, id, shell !== 'fish'); // fish prints traces of its prompt
 	}
 	if (shell === 'zsh') {
 		await server.api.create({ id: 'no-way', shell });
@@ -174,7 +174,7 @@ scenario('complex startup files', { timeout: 60_000 }, async (server) => {
 		await server.api.create({ id: shell, shell, cols: 120 });
 		for (let i = 0; i < 2; i += 1) {
 			// A prompt that redraws itself while our line is read shows that line for a moment: known, and in the README.
-			await works(server, shell, shell, shell !== 'zsh');
+			await assertWorks(server, shell, shell, shell !== 'zsh');
 			const { exitCode, pipeStatus, output } = await exec(server, shell, `sh -c "exit 5" | true; echo ${statusOf[shell]}; sh -c "exit 6"`);
 			assert.deepEqual([exitCode, pipeStatus, output], [6, [6], '0\n'], shell);
 			assert.equal((await exec(server, shell, `echo ${statusOf[shell]}`)).output, '6\n', shell);

@@ -42,7 +42,7 @@ const ALIKE = 30; // replies, of 34
 const SEQUENCE = /\x1b\[[0-?]*[ -/]*[@-~]|\x1bP[^\x1b]*\x1b\\|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z^-~\\]|\x05/g;
 
 /** The log of script(1), without its first and last lines. */
-function noted(file) {
+function readLog(file) {
 	const text = readFileSync(file, 'latin1');
 	return text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\nScript done'));
 }
@@ -193,8 +193,8 @@ class Walk {
 		this.client.type('0\r');
 		this.#keys += '0\r';
 		await until('the end of script', () => readFileSync(this.files[1], 'latin1').includes('\nScript done'));
-		const answers = await answersTo(noted(this.files[1]));
-		const typed = pieces(noted(this.files[0]));
+		const answers = await answersTo(readLog(this.files[1]));
+		const typed = pieces(readLog(this.files[0]));
 		assert.equal(typed.filter((piece) => !piece.startsWith('\x1b')).join(''), this.#keys);
 		assert.deepEqual(typed.filter((piece) => piece.startsWith('\x1b')), answers.flatMap(([, ours]) => pieces(ours)),
 			`what vttest ${this.item} has been answered`);

@@ -57,7 +57,7 @@ export class TerminalClient extends EventEmitter {
 		this.ready = false;
 		this.snapshots = [];
 		this.snapshot = undefined; // the incoming one
-		this.taken = undefined; // the one whose sync is still to come
+		this.unsynced = undefined; // the one whose sync is still to come
 		this.socket = undefined;
 		this.closed = undefined;
 	}
@@ -99,7 +99,7 @@ export class TerminalClient extends EventEmitter {
 		this.ready = false;
 		this.begun = false;
 		this.snapshot = undefined;
-		this.taken = undefined;
+		this.unsynced = undefined;
 		this.connections += 1;
 		socket.on('message', (data, binary) => {
 			if (this.socket !== socket) return;
@@ -174,13 +174,13 @@ export class TerminalClient extends EventEmitter {
 			this.begun = false;
 		} else if (message.type === 'sync') {
 			assert.ok(!this.snapshot, 'the snapshot is shorter than announced');
-			const { skipped = this.taken?.skipped } = message;
-			if (this.taken) {
-				const { offset, cols, rows } = this.taken;
+			const { skipped = this.unsynced?.skipped } = message;
+			if (this.unsynced) {
+				const { offset, cols, rows } = this.unsynced;
 				assert.deepEqual([message.offset, message.cols, message.rows], [offset, cols, rows],
 					'the sync after a snapshot has other values');
 			}
-			this.taken = undefined;
+			this.unsynced = undefined;
 			if (this.offset !== undefined && message.offset !== this.offset) {
 				this.gaps.push({ from: this.offset, to: message.offset, skipped, chunks: this.chunks });
 			}
@@ -204,9 +204,9 @@ export class TerminalClient extends EventEmitter {
 	#endSnapshot() {
 		const { chunks, left, ...header } = this.snapshot;
 		this.snapshot = undefined;
-		this.taken = { ...header, data: Buffer.concat(chunks), took: performance.now() };
-		this.snapshots.push(this.taken);
-		this.emit('snapshot', this.taken);
+		this.unsynced = { ...header, data: Buffer.concat(chunks), took: performance.now() };
+		this.snapshots.push(this.unsynced);
+		this.emit('snapshot', this.unsynced);
 	}
 
 	#bytes(data) {

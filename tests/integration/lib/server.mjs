@@ -25,7 +25,7 @@ const isolated = process.env.RINGSIDE_ISOLATED === '1';
 const alive = new Set();
 
 /** Give a directory and its contents to a user. */
-function giveTree(place, uid) {
+function chownTree(place, uid) {
 	for (const entry of readdirSync(place, { recursive: true })) lchownSync(path.join(place, entry), uid, uid);
 	lchownSync(place, uid, uid);
 }
@@ -63,7 +63,7 @@ export class Server {
 		const listeners = listen ?? (this.port ? [`127.0.0.1:${this.port}`]
 			: this.options.listen ?? ['127.0.0.1:0']);
 		const ordinary = (isolated || this.options.ordinary) && process.getuid() === 0;
-		if (ordinary) giveTree(this.root, ordinaryUser);
+		if (ordinary) chownTree(this.root, ordinaryUser);
 		const command = [
 			...this.options.prefix ?? [], ...(ordinary ? [...asUser(ordinaryUser), openBinary()] : [this.options.binary ?? binary]), 'serve',
 			...listeners.flatMap((listener) => ['--listen', listener]),
@@ -189,11 +189,11 @@ export class Server {
 		const { offset } = await this.api.get(id);
 		await this.api.input(id, `echo ${mark.slice(0, 5)}''${mark.slice(5)}\r`);
 		await this.outputMatches(id, new RegExp(mark), offset);
-		await this.rests(id);
+		await this.untilPrompt(id);
 	}
 
 	/** Wait for the prompt: output of a command comes a moment before it. */
-	rests(id) {
+	untilPrompt(id) {
 		return until(`the prompt of ${id}`, async () =>
 			(await this.api.call('GET', `/api/session/${id}/state`)).state.status === 'prompt', { interval: 3 });
 	}
@@ -217,7 +217,7 @@ export class Server {
 		await this.api.input(id, `echo ${mark}'<'; ${command}; echo ${mark}'>'\r`);
 		const found = await this.outputMatches(id,
 			new RegExp(`${mark}<\\r\\n([^]*?)${mark}>\\r\\n`), offset, options);
-		await this.rests(id);
+		await this.untilPrompt(id);
 		return found[1].replaceAll('\r\n', '\n');
 	}
 
@@ -308,7 +308,7 @@ process.on('SIGTERM', abandon);
 process.on('SIGINT', abandon);
 
 /** Why tests are skipped in this run, or false; see scenario(). */
-export const leftOut = ({ memory = false, pids = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
+export const skipReason = ({ memory = false, pids = false } = {}) => (process.env.RINGSIDE_TEST_MEMORY && !memory && 'it does not measure memory')
 	|| (isolated && (noSandboxes || (pids && 'pids differ in a sandbox')));
 
 /**
@@ -319,7 +319,7 @@ export const leftOut = ({ memory = false, pids = false } = {}) => (process.env.R
 export function scenario(name, options, body) {
 	if (typeof options === 'function') [options, body] = [{}, options];
 	const { timeout = 50_000, skip = false, start = true, mayHaveDied = false, memory, pids, ...rest } = options;
-	test(name, { skip: skip || leftOut({ memory, pids }) }, async (t) => {
+	test(name, { skip: skip || skipReason({ memory, pids }) }, async (t) => {
 		if (!existsSync(binary)) throw new Error(`${binary} does not exist (set RINGSIDE_BIN)`);
 		const server = new Server(rest);
 		let failure;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { binary, leftOut, Server } from './server.mjs';
+import { binary, skipReason, Server } from './server.mjs';
 import { until, within } from './until.mjs';
 
 function hangUp(server) {
@@ -59,7 +59,7 @@ export function together(options = {}, { keep, bare = false } = {}) {
 		if (typeof more === 'function') [more, body] = [{}, more];
 		const { timeout = 50_000, skip = false, memory, pids, ...rest } = more;
 		assert.deepEqual(rest, {}, `${name}: options of the server are shared`);
-		const left = skip || leftOut({ memory, pids });
+		const left = skip || skipReason({ memory, pids });
 		if (!left) coming += 1;
 		test(name, { skip: left }, async (t) => {
 			coming -= 1;

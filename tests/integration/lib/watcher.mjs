@@ -68,7 +68,7 @@ export async function settled(server, sessionId, ...watchers) {
 		await new Promise((resolve) => setTimeout(resolve, 50));
 		const session = await server.api.get(sessionId);
 		watchers.forEach(({ client }) => client.check());
-		return session.offset === offset && watchers.every(({ client }) => client.offset === offset && !client.snapshot && !client.taken) && session;
+		return session.offset === offset && watchers.every(({ client }) => client.offset === offset && !client.snapshot && !client.unsynced) && session;
 	}, { timeout: 30_000 });
 }
 

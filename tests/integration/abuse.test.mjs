@@ -16,9 +16,7 @@ import { until } from './lib/until.mjs';
 
 const canary = 'matrix-canary';
 
-/**
- * Make sessions, a process and each kind of credentials. Returns the tokens by principal, and the ids of the objects.
- */
+/** Make sessions, a process and each kind of credentials. Returns the tokens by principal, and the ids of the objects. */
 async function prepare(server) {
 	const { api } = server;
 	writeFileSync(path.join(server.cwd, 'canary'), 'as it was');
@@ -47,10 +45,7 @@ async function prepare(server) {
 
 const waiting = ['asks', 'unopened'];
 
-/**
- * Make a program of the session read a password. ids.answer becomes the link to answer it. The previous prompt must
- * have been answered.
- */
+/** Make a program read a password, after the previous prompt was answered; returns the token of the link to answer it. */
 async function ask(server, id) {
 	const { api } = server;
 	if ((await api.call('GET', `/api/session/${id}/state`)).state.status !== 'prompt') await api.input(id, '\r');

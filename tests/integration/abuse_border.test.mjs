@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
+import { logIn } from './lib/api.mjs';
 import { RawClient } from './lib/client.mjs';
 import { metric } from './lib/control.mjs';
 import { rssAnon } from './lib/proc.mjs';
@@ -15,17 +16,8 @@ import { until, within } from './lib/until.mjs';
 const MIB = 1 << 20;
 const shared = together({ args: ['--allow-origin', 'https://app.example'] });
 
-async function logIn(server, token) {
-	const { status, headers } = await server.api.as(null).raw('POST', '/api/auth/login', { token }, { headers: { Origin: server.base } });
-	assert.equal(status, 200);
-	return headers['set-cookie'][0].split(';')[0];
-}
-
 const counts = new Map();
-/**
- * Try a handshake. Each comes from another loopback address, so that the limiter of wrong tokens does not count them
- * together.
- */
+/** Try a handshake. Each comes from another loopback address, so that the limiter of wrong tokens does not count them together. */
 async function handshake(server, target, headers) {
 	const number = (counts.get(server) ?? 0) + 1;
 	counts.set(server, number);

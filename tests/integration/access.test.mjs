@@ -1,18 +1,13 @@
 // Browsers send cookies with requests of any page, so a cookie counts for our own page alone.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { logIn } from './lib/api.mjs';
 import { scenario } from './lib/server.mjs';
 import { Refused } from './lib/client.mjs';
 
 const refusedWith = (status) => (error) => error instanceof Refused && error.status === status;
 const app = 'https://app.example';
 const allowed = { args: ['--allow-origin', app] };
-
-async function logIn(server) {
-	const login = await server.api.as(null).raw('POST', '/api/auth/login', { token: server.token }, { headers: { Origin: server.base } });
-	assert.equal(login.status, 200);
-	return login.headers['set-cookie'][0].split(';')[0];
-}
 
 /** The result of a request with a cookie: its status, and the code of a refusal. */
 async function byCookie(server, cookie, method, path, headers, body) {

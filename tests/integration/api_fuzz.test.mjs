@@ -17,10 +17,7 @@ import { together } from './lib/together.mjs';
 import { until } from './lib/until.mjs';
 import { Random } from '../lib/grammar.mjs';
 
-/**
- * Requests of each route, frames of each, and tool calls. They cost less without sanitizers, and memory is measured
- * then.
- */
+/** Requests of each route, frames of each, and tool calls. They cost less without sanitizers, and memory is measured then. */
 const many = times(sanitized() ? 8 : 30, 400);
 const frames = times(3, 400);
 const calls = times(300, 20_000);

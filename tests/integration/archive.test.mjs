@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, ftruncateSync, linkSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { outcome } from './lib/api.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { asUser, startAs } from './lib/other_user.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
@@ -12,7 +13,6 @@ import { times } from './lib/soak.mjs';
 import { until } from './lib/until.mjs';
 
 const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
-const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 const hidden = /^\.ringside-/;
 
 const openSession = async (server) => {

@@ -208,9 +208,7 @@ function asked(server, what, body) {
 	return request;
 }
 
-/**
- * Programs that stop before they make or extract an archive, so that they are still running when they are cancelled.
- */
+/** Programs that stop before they make or extract an archive, so that they are still running when they are cancelled. */
 const stopping = mkdtempSync(path.join(os.tmpdir(), 'rs-stopping-'));
 chmodSync(stopping, 0o755);
 for (const name of ['mksquashfs', 'unsquashfs'])

@@ -28,10 +28,7 @@ const overTls = group({ args: secure });
 const impatient = group({ args: ['--header-timeout', '1'] });
 const paused = group({}); // its bodies outlive their clients
 
-/**
- * Send one request with a body by node's own client. way: { secure, socketPath }. body: pieces; chunked unless length
- * is given.
- */
+/** Send one request with a body by node's own client. way: { secure, socketPath }. body: pieces; chunked unless length is given. */
 function put(server, target, pieces, { length, way = {}, headers = {} } = {}) {
 	return within(`an answer to ${target}`, new Promise((resolve, reject) => {
 		const options = { method: 'PUT', agent: false, path: target, ca, ...(way.socketPath ? { socketPath: way.socketPath } : { host: '127.0.0.1', port: server.port }),

@@ -52,7 +52,7 @@ shared('exec: a busy session, a prompt for input, and Ctrl-\\\\', async (server)
 	await server.untilPrompt('box');
 	const answer = (text) => server.api.call('POST', '/api/session/box/keys', { text, submit: true });
 
-	const asked = await cli(server, ['exec', 'box', 'read -p "who? " x; echo "<$x>"'], {
+	const asked = await cli(server, ['exec', 'box', 'read -p "name? " x; echo "<$x>"'], {
 		started: (child) => {
 			let text = '';
 			child.stderr.on('data', (more) => {
@@ -68,7 +68,7 @@ shared('exec: a busy session, a prompt for input, and Ctrl-\\\\', async (server)
 
 	// Input that another command waits for, while this one is queued, gives no hint.
 	const { data: other } = await server.api.call('POST', '/api/session/box/exec', { command: 'read -t 2 x; echo "[$x]"', yieldMs: 0 });
-	const next = await cli(server, ['exec', '--queue', 'box', 'read -p "who? " x; echo "<$x>"'], {
+	const next = await cli(server, ['exec', '--queue', 'box', 'read -p "name? " x; echo "<$x>"'], {
 		started: (child) => {
 			child.stderr.on('data', () => {
 				child.answered ??= answer('Bob');

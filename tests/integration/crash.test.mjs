@@ -601,7 +601,7 @@ if (!$part) { open my $run, "<", "run"; $part = <$run> } read($file, my $bytes, 
 		await server.kill('SIGKILL');
 		await pause(random(40));
 		rmSync(path.join(server.cwd, 'run'));
-		await until('rest of the program', () => statSync(path.join(server.cwd, `rests-${round}`), { throwIfNoEntry: false }));
+		await until('the pause of the program', () => statSync(path.join(server.cwd, `rests-${round}`), { throwIfNoEntry: false }));
 		await server.start();
 		const late = new Watcher(server.client({ sessionId: 's' }));
 		await late.client.connect();

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { outcome } from './lib/api.mjs';
 import { rssAnon } from './lib/proc.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { until } from './lib/until.mjs';
@@ -12,7 +13,6 @@ import { until } from './lib/until.mjs';
 const url = (name, query = '') => `/api/file/${name.split('/').map(encodeURIComponent).join('/')}?sessionId=s${query}`;
 const get = (server, name, headers = {}, method = 'GET') => server.api.raw(method, url(name), undefined, { headers });
 const put = (server, name, body, headers = {}, query = '') => server.api.raw('PUT', url(name, query), Buffer.from(body), { headers: { 'Content-Type': 'application/octet-stream', ...headers } });
-const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 
 const openSession = async (server) => {
 	await server.session({ id: 's', cwd: server.cwd });

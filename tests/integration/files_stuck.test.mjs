@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { outcome } from './lib/api.mjs';
 import { hang, noHung } from './lib/hung.mjs';
 import { sanitized, scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
@@ -16,7 +17,6 @@ async function numbers(server) {
 	return Object.fromEntries([...text.matchAll(/^ringside_(file_\w+) (\d+)$/gm)].map(([, name, value]) => [name, Number(value)]));
 }
 
-const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
 const read = (api, sessionId, file) => api.raw('POST', '/api/read', { sessionId, path: file }, { timeout: 60_000 });
 
 scenario('a client of a disk that does not answer uses at most four threads, and gets an error', { skip, args: ['--drivers-may-all'] }, async (server, t) => {

@@ -1,4 +1,4 @@
-// Screens and commands as resources: listed, read, followed, and who may do so.
+// Screens and commands as resources: list, read, follow, and the access to them.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-// The commands of README.md, literally: as this user, and as a user who has never logged in.
+// The commands of README.md, literally: as this user, and as another user without XDG_RUNTIME_DIR.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

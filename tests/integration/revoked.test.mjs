@@ -2,7 +2,7 @@
 // never starts, and no more output is sent.
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { assertError } from './lib/api.mjs';
+import { assertError, logIn } from './lib/api.mjs';
 import { ControlClient } from './lib/control.mjs';
 import { scenario } from './lib/server.mjs';
 import { stays, until } from './lib/until.mjs';
@@ -35,12 +35,6 @@ function ask(server, headers, method, path, body) {
 async function had(server, kind) {
 	const { text } = await server.api.raw('GET', '/metrics');
 	return Number(new RegExp(`^ringside_quota_had\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)[1]);
-}
-
-async function logIn(server, token) {
-	const answer = await server.api.as(null).raw('POST', '/api/auth/login', { token }, { headers: { Origin: server.base } });
-	assert.equal(answer.status, 200, answer.text);
-	return answer.headers['set-cookie'][0].split(';')[0];
 }
 
 const bearer = (token) => ({ Authorization: `Bearer ${token}` });

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
 import xterm from '@xterm/headless';
+import { randomOf } from './lib/commands.mjs';
 import { binaries } from './lib/server.mjs';
 
 const driver = path.join(binaries, 'tests/scan_driver');
@@ -142,15 +143,10 @@ test('any three classes of characters in every state', () => {
 		.map((third) => Buffer.concat([way, first, second, third]))))));
 });
 
-/** Numbers that are the same in every run (mulberry32). */
+/** Integers that are the same in every run. */
 function random(seed) {
-	let state = seed;
-	return (below) => {
-		state = (state + 0x6d2b79f5) | 0;
-		let t = Math.imul(state ^ (state >>> 15), 1 | state);
-		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-		return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-	};
+	const next = randomOf(seed);
+	return (below) => Math.floor(next() * below);
 }
 
 /** Mostly well-formed sequences, with occasional errors. */

@@ -173,6 +173,16 @@ export class Api {
 	}
 }
 
+/** Log in with a token; returns the cookie. */
+export async function logIn(server, token = server.token) {
+	const { status, headers, text } = await server.api.as(null).raw('POST', '/api/auth/login', { token }, { headers: { Origin: server.base } });
+	assert.equal(status, 200, text);
+	return headers['set-cookie'][0].split(';')[0];
+}
+
+/** The status of a response, and the code of its error. */
+export const outcome = ({ status, json }) => `${status} ${json?.code ?? ''}`.trim();
+
 export function assertError(answer, status, code, where = '') {
 	assert.equal(answer.status, status, `${where}: ${answer.status} ${answer.text}`);
 	assert.ok(answer.json, `${where}: the error is not JSON: ${JSON.stringify(answer.text)}`);

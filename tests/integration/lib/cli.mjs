@@ -18,10 +18,7 @@ export const environment = (server, more = {}) => ({
 	...more,
 });
 
-/**
- * Run `ringside ARGS`. Resolves with {code, signal, stdout (text), bytes, stderr}; options: input, env, cwd, uid, and
- * started(child).
- */
+/** Run `ringside ARGS`. Resolves with {code, signal, stdout (text), bytes, stderr}; options: input, env, cwd, uid, and started(child). */
 export function cli(server, args, { input, env, cwd, uid, started } = {}) {
 	return new Promise((resolve, reject) => {
 		const child = spawn(binary, args, {

@@ -306,9 +306,7 @@ export class TerminalClient extends EventEmitter {
 		this.socket = undefined;
 	}
 
-	/**
-	 * Stay connected until `terminate`, across any number of server deaths. A refusal with 404 ends it: the session is gone.
-	 */
+	/** Stay connected until `terminate`, across any number of server deaths. A refusal with 404 ends it: the session is gone. */
 	async follow() {
 		this.stopped = false;
 		while (!this.stopped) {

@@ -33,8 +33,8 @@ function chownTree(place, uid) {
 export class Server {
 	/**
 	 * options: args (more arguments), listen (array, default one free loopback port), env (merged over a small fixed one),
-	 * prefix (command to run it under, must exec), cwd, dir, ordinary (root runs it as another user, who owns the test's
-	 * files: a server of root cannot make sandboxes).
+	 * prefix (command to run it under, must exec), cwd, dir, ordinary (root runs it as another user, who gets
+	 * the test's files: a server of root cannot make sandboxes).
 	 */
 	constructor(options = {}) {
 		this.options = options;

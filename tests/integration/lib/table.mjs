@@ -1,10 +1,7 @@
 // A table of expected and actual values, which is printed completely and fails on differences.
 import assert from 'node:assert/strict';
 
-/**
- * Rows and columns have names. Values for several transports share a cell. An actual value is right if it is one of the
- * expected ones.
- */
+/** Rows and columns have names. Values for several transports share a cell. An actual value is right if it is one of the expected ones. */
 export class Table {
 	constructor(t, { title, columns = [''], shorten = String } = {}) {
 		Object.assign(this, { t, title, columns, shorten, rows: new Map(), wrong: [] });

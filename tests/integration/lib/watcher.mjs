@@ -80,10 +80,7 @@ export function limited(dump, lines) {
 	return [dump[0].replace(/ base \d+ /, ` base ${Number(base) - drop} `), ...dump.slice(1, first), ...dump.slice(first + drop)];
 }
 
-/**
- * Assert that a terminal shows the same as the witness, up to a number of lines of scrollback. saved: whether the saved
- * cursor counts.
- */
+/** Assert that a terminal shows the same as the witness, up to a number of lines of scrollback. saved: whether the saved cursor counts. */
 export function assertShows(watcher, truth, where, { lines = Infinity, saved = true } = {}) {
 	const counts = (line) => saved || !/^[PA] saved /.test(line);
 	const found = difference(restorable(watcher.dump().filter(counts)), restorable(limited(truth.dump(), lines).filter(counts)));

@@ -41,7 +41,7 @@ shared('the holder dies: a command that ran is never reported as not started', {
 		const [e, queued] = await Promise.all([post(server, command), post(server, `echo no >>${ran}`)]);
 		assert.equal(lines(server, 'ran').length, before + 1);
 		assert.deepEqual([e.state, e.endedBy, e.exitCode], ['done', 'unknown', null], JSON.stringify(e));
-		// The command behind it was never typed, and the server knows that.
+		// The command after it was never typed, and the server knows that.
 		assert.deepEqual([queued.state, queued.endedBy, queued.startedAt, queued.exitCode], ['done', 'not_started', null, null]);
 		await server.api.delete(id);
 	}

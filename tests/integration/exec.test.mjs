@@ -188,7 +188,7 @@ shared('it looks typed, is in the history, and a half-typed line is restored', a
 	await until('the whole line', async () => (await rows(server)).some((row) => row.endsWith('/etc/hostname') && !row.startsWith('>')));
 	assert.match((await exec(server, 'history 3')).output, /echo first\n *echo second\n +\d+ +ls -l \/etc\/hostname\n +\d+ +history 3\n$/);
 	assert.doesNotMatch(await api.text(id, 0), /proc.*No such file/);
-	// Input typed before the prompt is restored behind the prompt as well.
+	// Input typed before the prompt is restored after the prompt as well.
 	await exec(server, 'clear');
 	const slow = await exec(server, 'sleep 0.3', { yieldMs: 0 });
 	await until('the start of the command', async () => (await find(server, slow.id)).state === 'running');

@@ -101,7 +101,7 @@ scenario('bodies of no byte, of one byte, and larger than every buffer', async (
 	const empty = new Pipe(server).send(ask(server, 'POST', '/api/auth/logout', { body: '' }) + ask(server, 'POST', '/api/auth/logout') + ask(server, 'GET', '/healthz'));
 	assert.deepEqual((await empty.take(3)).map(({ status }) => status < 500), [true, true, true]);
 	assert.equal(empty.answers[2].text, 'ok\n');
-	// A body that is too large is refused, and the bytes behind it are not a request.
+	// A body that is too large is refused, and the bytes after it are not a request.
 	const large = new Pipe(server).send(rename(server, 'no', 2 << 20)).send(rename(server, 'smuggled'));
 	assert.equal((await large.take(1))[0].status, 413);
 	await large.end();
@@ -217,7 +217,7 @@ scenario('clients that disconnect halfway', async (server) => {
 	}
 	await idles(server);
 	await until('the end of all connections', async () => Number(/^ringside_http1_connections (\d+)$/m.exec((await server.api.raw('GET', '/metrics')).text)[1]) <= 2);
-	// Requests behind an unanswered one were not carried out.
+	// Requests after an unanswered one were not carried out.
 	assert.notEqual((await server.api.get('s')).name, 'never');
 	// A client that closes only its writing side gets the responses.
 	const half = new Pipe(server);

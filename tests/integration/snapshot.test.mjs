@@ -54,7 +54,7 @@ const pieces = Object.entries({
 	'more than the scrollback holds': `${Array.from({ length: SHORT + 500 }, (_, line) => `${line}`).join('\r\n')}\r\n`,
 }).map(([name, text]) => [name, /[^\0-\xff]/.test(text) ? Buffer.from(text) : Buffer.from(text, 'latin1')]);
 
-/** A program that prints a piece for each byte of input. Returns a function that prints the next one. */
+/** Start a program that prints a piece for each byte of input. Returns a function that prints a piece. */
 async function begin(server, id, list) {
 	list.forEach(([, bytes], at) => writeFileSync(path.join(server.cwd, `piece-${at}`), bytes));
 	writeFileSync(path.join(server.cwd, 'pieces'), `stty raw -echo; printf '<<begin''>>\\033c'

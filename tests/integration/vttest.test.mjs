@@ -1,5 +1,5 @@
 // vttest's menus in real sessions: at each pause the server's screen equals that of xterm.js, and so do the replies to
-// vttest. Clients do not get queries, so script(1) logs both directions beside vttest itself.
+// vttest. Clients do not get queries, so script(1) logs both directions beside vttest.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -119,8 +119,8 @@ class Walk {
 		return Array.from({ length: ROWS }, (_, y) => active.getLine(active.baseY + y).translateToString(true));
 	}
 
-	/** Whether the cursor is behind a prompt. */
-	#asked() {
+	/** The text left of the cursor. */
+	#leftOfCursor() {
 		const { cursorX, cursorY } = this.#theirs.terminal.buffer.active;
 		return this.#rows()[cursorY].slice(0, cursorX);
 	}
@@ -132,7 +132,7 @@ class Walk {
 		this.client.type(keys);
 		this.#keys += keys;
 		await until(() => `vttest ${this.item} at ${keys}, which shows\n${this.#rows().join('\n')}`, () => {
-			const asksForMore = this.#printed > before && (wanted?.test(this.#asked()) ?? (CHOICE.test(this.#asked()) || PAUSE.test(this.#asked())));
+			const asksForMore = this.#printed > before && (wanted?.test(this.#leftOfCursor()) ?? (CHOICE.test(this.#leftOfCursor()) || PAUSE.test(this.#leftOfCursor())));
 			return (asksForMore && Date.now() - this.#last > QUIET) || (this.#silence.over && !wanted);
 		});
 	}
@@ -154,8 +154,8 @@ class Walk {
 				return;
 			if (items)
 				await this.#menu(items);
-			else if (!PAUSE.test(this.#asked()))
-				assert.ok((stalls += 1) <= STALLS_MAX, `vttest ${this.item} goes on behind ${this.#asked()}\n${this.#rows().join('\n')}`);
+			else if (!PAUSE.test(this.#leftOfCursor()))
+				assert.ok((stalls += 1) <= STALLS_MAX, `vttest ${this.item} goes on behind ${this.#leftOfCursor()}\n${this.#rows().join('\n')}`);
 			await this.#type(items ? '0\r' : '\r');
 		}
 		assert.fail(`vttest ${this.item} does not end`);
@@ -163,7 +163,7 @@ class Walk {
 
 	/** Number of items of the menu; 0: there is no menu. */
 	#items() {
-		const [, items] = CHOICE.test(this.#asked()) ? CHOICES.exec(this.#rows().join('\n')) : [];
+		const [, items] = CHOICE.test(this.#leftOfCursor()) ? CHOICES.exec(this.#rows().join('\n')) : [];
 		return Number(items ?? 0);
 	}
 

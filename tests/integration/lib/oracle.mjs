@@ -135,7 +135,7 @@ export class Oracle {
 		])();
 	}
 
-	/** Do that many pieces of work concurrently, until time is up or the server is gone. */
+	/** Do that many pieces of work, mostly concurrently. */
 	async work(pieces) {
 		const begun = [];
 		for (let at = 0; at < pieces; at += 1) {
@@ -156,7 +156,7 @@ export class Oracle {
 		const body = { command, key, streams, queue: true, yieldMs: random.pick([0, 30, 5000]), ...(streams === 'pipes' ? { stdin: null } : {}) };
 		const exec = { id, key, code, output, body, exec: undefined, finished: undefined };
 		this.execs.push(exec);
-		await this.#toldExec(exec, await this.#ask('exec', 'POST', `/api/session/${id}/exec`, body));
+		await this.#recordExec(exec, await this.#ask('exec', 'POST', `/api/session/${id}/exec`, body));
 	}
 
 	/** Send an earlier request again with its key: the same command, or another try if it has not run. */
@@ -164,10 +164,10 @@ export class Oracle {
 		if (this.execs.length === 0) return;
 		const exec = this.random.pick(this.execs);
 		if (exec.refused) return;
-		await this.#toldExec(exec, await this.#ask('exec again', 'POST', `/api/session/${exec.id}/exec`, exec.body));
+		await this.#recordExec(exec, await this.#ask('exec again', 'POST', `/api/session/${exec.id}/exec`, exec.body));
 	}
 
-	async #toldExec(exec, answer) {
+	async #recordExec(exec, answer) {
 		const wasUnanswered = exec.unanswered;
 		exec.unanswered = true; // another try may have started without a response
 		if (!answer) return;

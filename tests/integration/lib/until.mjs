@@ -23,7 +23,7 @@ function crowd() {
 	try {
 		running = Number(/^(?:\S+ ){3}(\d+)\//.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
 	} catch {
-		// no such file: use real time
+		// there is no such file: time counts fully
 	}
 	sampled = { at: now, crowd: Math.min(CROWD_MAX, Math.max(1, running / processors)) };
 	return sampled.crowd;

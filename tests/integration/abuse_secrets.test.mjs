@@ -130,7 +130,7 @@ async function work(server) {
 	await api.as(secrets['a token that is wrong'] = random()).refused(401, 'UNAUTHENTICATED', 'GET', '/api/session/list');
 	await api.as(null).refused(401, 'UNAUTHENTICATED', 'POST', '/api/auth/login', { token: secrets['a wrong token at the login'] = random() });
 	await api.as(null).raw('GET', `/api/session/list?token=${secrets['a token in an address'] = random()}`);
-	await api.raw('POST', `/api/session/${id}/exec`, Buffer.from(`{"command": "${secrets['what is no JSON'] = random()}`));
+	await api.raw('POST', `/api/session/${id}/exec`, Buffer.from(`{"command": "${secrets['invalid JSON'] = random()}`));
 
 	// Passwords: on the page, over the API, and by an answer link.
 	const ask = 'read -s -p "word: " w; echo "${#w} characters"; unset w; clear\r';
@@ -253,6 +253,6 @@ scenario("no secret leaks during a day's work", { start: false, env: { RINGSIDE_
 	assert.deepEqual([...first.found, ...second.found, ...third.found], []);
 	// The search finds what is there, so it can fail.
 	const { found } = await search(server, { 'the home directory': server.home, 'the runtime directory': server.dir, 'the output': 'echo five' }, viewer, 'shown');
-	for (const where of [/our home in the environment of/, /our directory in the command line of/, /what is shown in what a viewer reads at \/api\/session\/\{id\}\/output/])
+	for (const where of [/the home directory in the environment of/, /the runtime directory in the command line of/, /the output in what a viewer reads at \/api\/session\/\{id\}\/output/])
 		assert.ok(found.some((each) => where.test(each)), `${where}: ${found.join(', ')}`);
 });

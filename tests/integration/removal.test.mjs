@@ -17,8 +17,7 @@ const stop = async (pid) => {
 	await until('the stop', () => /^T/.test(status(pid).State));
 };
 
-// Processes that ignore SIGHUP: with another parent, without an environment, without a terminal, in another process group, in another kernel
-// session.
+// Processes that ignore SIGHUP: with another parent, process group or kernel session, without environment or terminal.
 async function startStubborn(server, id, mark) {
 	const script = path.join(server.home, `${mark}.pl`);
 	writeFileSync(script, "use POSIX; $SIG{$_} = 'IGNORE' for qw(HUP INT TERM QUIT CONT); sleep 1 while 1;\n");

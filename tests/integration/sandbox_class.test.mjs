@@ -268,7 +268,7 @@ sandboxes('watching files, and checking for changes', async (sandbox, server) =>
 			if (event.eventType === 'delete') break;
 		}
 	})();
-	await until('the start of the watch', () => seen[0]?.type === 'the start of the watch');
+	await until('the start of the watch', () => seen[0]?.type === 'watching');
 	writeFileSync(at('a.js'), '');
 	writeFileSync(at('a.ts'), '');
 	rmSync(at('a.ts'));

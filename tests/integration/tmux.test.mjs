@@ -112,6 +112,24 @@ conformance('panes and layouts', async (pair) => {
 	await pair.same('ls');
 });
 
+conformance('windows with several links', async (pair) => {
+	const list = ['lsw', '-a', '-F', '#S:#I:#{window_id}#{window_flags}:#{window_linked}:#{window_linked_sessions}:#{window_active_sessions_list}'];
+	const panes = ['lsp', '-a', '-F', '#S:#I #D'];
+	await pair.same(...['a', 'b'].map((name) => ['new-session', '-d', '-s', name, 'sleep 100']), ['new-window', '-d', '-t', 'a:1', 'sleep 100'],
+		'link-window -s a:1 -t b:1', 'move-window -s a:1 -t b:2', list, 'kill-session -t b', list, 'kill-server');
+	await pair.same(...['a', 'b'].map((name) => ['new-session', '-d', '-s', name, 'sleep 100']), ['new-window', '-d', '-t', 'a:1', 'sleep 100'],
+		'link-window -d -s a:1 -t b:1', 'link-window -d -s a:1 -t b:5', 'link-window -s a:1 -t b:5', 'move-window -k -s a:1 -t b:5', list, panes,
+		['display-message', '-p', '-t', '@1', '#S:#I#{window_linked_sessions_list}'], 'link-window -d -s a:0 -t a:3', 'link-window -d -s a:0 -t b:3', list,
+		// A replaced window survives where it is linked.
+		['new-window', '-dk', '-t', 'b:3', 'sleep 100'], list, panes, 'link-window -dk -s b:0 -t a:3', list, panes, 'move-window -dk -s b:3 -t b:1', list, panes,
+		'swap-window -d -s a:0 -t a:0', 'swap-window -s b:5 -t a:0', list, 'swap-window -d -s b:5 -t b:0', list,
+		'unlink-window -t b:0', 'unlink-window -t a:0', list, 'unlink-window -t b:5', 'unlink-window -t a:3', list, panes,
+		'link-window -d -s b:1 -t b:2', 'unlink-window -k -t b:2', 'link-window -d -s b:1 -t b:7', list, 'kill-window -a -t b:1', list, panes, 'kill-window -a -t a:1', 'kill-server');
+	await pair.same(...['a', 'b'].map((name) => ['new-session', '-d', '-s', name, 'sleep 100']), ...[1, 2].map((at) => ['new-window', '-d', '-t', `a:${at}`, 'sleep 100']),
+		'select-window -t a:1', 'select-window -t a:2', 'move-window -d -s a:2 -t a:5', list, 'select-window -t a:5', 'move-window -dk -s a:0 -t a:5', list, panes,
+		'link-window -d -s a:1 -t b:1', 'kill-window -a -t b:0', list, 'kill-session -a -t b', list);
+});
+
 conformance('formats', async (pair) => {
 	const broken = ['#{', 'x#{unclosed', 'x#{?a,b', 'a#', ''];
 	const formats = ['#{?window_active,yes,no}', '#{?nosuch,yes,no}', '#{?#{==:#{session_name},f},same,other}', '#{==:a,b}#{!=:a,b}#{<:a,b}#{>=:b,b}',

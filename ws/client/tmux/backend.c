@@ -228,22 +228,19 @@ int backend_kill_window(struct tmux *t, struct window *w)
 	return rc;
 }
 
+int backend_unlink(struct tmux *t, struct link *l)
+{
+	if (model_count_links_to(&t->model, l->window) == 1)
+		return backend_kill_window(t, l->window);
+	backend_remove_link(t, l);
+	return 0;
+}
+
 int backend_kill_session(struct tmux *t, struct session *s)
 {
 	int rc = 0;
-	for (bool more = true; more;) {
-		struct link *l = s->links;
-		struct window *w = l->window;
-		more = l->next != NULL;
-		struct session *other;
-		unsigned users = 0;
-		DL_FOREACH (t->model.sessions, other)
-			users += other != s && model_link_of(other, w);
-		if (users > 0)
-			backend_remove_link(t, l);
-		else
-			rc |= backend_kill_window(t, w);
-	}
+	while (s->links)
+		rc |= backend_unlink(t, s->links);
 	return rc;
 }
 

@@ -32,16 +32,15 @@ int backend_resize_panes(struct tmux *t, struct window *w);
 
 /* Remove a pane from the model, with windows and sessions that become empty. Does not delete its session. */
 void backend_remove_pane(struct tmux *t, struct pane *p);
-/* Remove a window from one session of the model, as backend_remove_pane(). */
+/* Remove a link from the model, as backend_remove_pane(). */
 void backend_remove_link(struct tmux *t, struct link *l);
 /* Remove a session from the model, as backend_remove_pane(). */
 void backend_remove_session(struct tmux *t, struct session *s);
 /* Kill and remove all panes of a window. Returns 0, or 1 with an error. */
 int backend_kill_window(struct tmux *t, struct window *w);
-/*
- * Kill and remove the windows of a session that no other session has, and remove the session. Returns 0, or 1
- * with an error.
- */
+/* Remove a link; if it is the last one of its window, kill the window. Returns 0, or 1 with an error. */
+int backend_unlink(struct tmux *t, struct link *l);
+/* Remove all links of a session, as backend_unlink(), and the session. Returns 0, or 1 with an error. */
 int backend_kill_session(struct tmux *t, struct session *s);
 
 /* The screen of a pane, fetched once a call. Returns it borrowed, or NULL if it cannot be fetched. */

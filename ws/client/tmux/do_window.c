@@ -109,45 +109,50 @@ int do_new_window(struct call *c)
 	if (!args_has(&c->args, 'd') || (old && old == s->current))
 		model_select(m, l);
 	if (old)
-		rc = backend_kill_window(t, old->window);
+		rc = backend_unlink(t, old);
 	if (args_has(&c->args, 'P'))
 		commands_print(c, &(struct place){.session = s, .link = l, .window = w, .pane = p},
 			"#{session_name}:#{window_index}.#{pane_index}");
 	return rc;
 }
 
+/* kill-window -a: kill all other windows of a session, and as tmux this one, too, if it is there twice. */
+static int kill_other_windows(struct call *c, const struct place *at)
+{
+	struct link *l = at->session->links;
+	int rc = 0;
+	if (!l->next)
+		return 0;
+	while (l) {
+		if (l->window == at->window) {
+			l = l->next;
+			continue;
+		}
+		rc |= backend_kill_window(c->t, l->window); /* with all its links */
+		l = at->session->links;
+	}
+	return at->session->links->next ? rc | backend_kill_window(c->t, at->window) : rc;
+}
+
 int do_kill_window(struct call *c)
 {
 	struct place at;
-	struct link *l, *next;
 	int rc = commands_target(c, TARGET_WINDOW, &at);
 	if (rc != 0)
 		return rc;
-	if (!args_has(&c->args, 'a'))
-		return backend_kill_window(c->t, at.window);
-	DL_FOREACH_SAFE (at.session->links, l, next)
-		if (l->window != at.window)
-			rc |= backend_kill_window(c->t, l->window);
-	return rc;
+	return args_has(&c->args, 'a') ? kill_other_windows(c, &at)
+				       : backend_kill_window(c->t, at.window);
 }
 
 int do_unlink_window(struct call *c)
 {
 	struct place at;
-	const struct session *s;
-	unsigned n = 0;
 	int rc = commands_target(c, TARGET_WINDOW, &at);
 	if (rc != 0)
 		return rc;
-	DL_FOREACH (c->t->model.sessions, s)
-		n += model_link_of(s, at.window) != NULL;
-	if (n > 1) {
-		backend_remove_link(c->t, at.link);
-		return 0;
-	}
-	if (!args_has(&c->args, 'k'))
+	if (!args_has(&c->args, 'k') && model_count_links_to(&c->t->model, at.window) == 1)
 		return tmux_error(c->t, "window only linked to one session");
-	return backend_kill_window(c->t, at.window);
+	return backend_unlink(c->t, at.link);
 }
 
 int do_select_window(struct call *c)
@@ -219,15 +224,12 @@ int do_move_window(struct call *c)
 		return tmux_error(t, "same index: %d", index);
 	if (check_index(c, to.session, index) != 0)
 		return 1;
-	if (!moves && model_link_of(to.session, from.window))
-		return tmux_error(t, "link-window: the session has that window already");
-	bool current = from.session->current == from.link;
 	if (old)
 		old->index = -1;
 	struct link *l = model_add_link(&t->model, to.session, index, from.window);
-	int rc = old ? backend_kill_window(t, old->window) : 0;
-	if (!args_has(&c->args, 'd') || (moves && current && from.session == to.session))
+	if (!args_has(&c->args, 'd') || (old && old == to.session->current))
 		model_select(&t->model, l);
+	int rc = old ? backend_unlink(t, old) : 0;
 	if (moves)
 		backend_remove_link(t, from.link);
 	return rc;
@@ -240,6 +242,8 @@ int do_swap_window(struct call *c)
 		target_find(c->t, args_value(&c->args, 't'), TARGET_WINDOW, 0, &to) != 0)
 		return 1;
 	struct window *w = from.link->window;
+	if (w == to.link->window)
+		return 0;
 	from.link->window = to.link->window;
 	to.link->window = w;
 	if (args_has(&c->args, 'd')) {

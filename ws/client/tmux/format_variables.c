@@ -134,22 +134,19 @@ static char *window_flags(const struct format *f, bool raw)
 
 static unsigned links_of(const struct format *f)
 {
-	unsigned n = 0;
-	const struct session *s;
-	DL_FOREACH (f->t->model.sessions, s)
-		n += model_link_of(s, f->at.window) != NULL;
-	return n;
+	return model_count_links_to(&f->t->model, f->at.window);
 }
 
-/* The names of the sessions that have a window, or have it as the current one, with commas. */
+/* The name of the session of each link of a window, or of each current one, with commas. */
 static char *sessions_of(const struct format *f, bool current)
 {
 	struct text names = {.arena = &f->t->arena};
 	const struct session *s;
+	const struct link *l;
 	DL_FOREACH (f->t->model.sessions, s)
-		if (current ? s->current->window == f->at.window
-			    : model_link_of(s, f->at.window) != NULL)
-			text_print(&names, "%s%s", names.length > 0 ? "," : "", s->name);
+		DL_FOREACH (s->links, l)
+			if (l->window == f->at.window && (!current || l == s->current))
+				text_print(&names, "%s%s", names.length > 0 ? "," : "", s->name);
 	return text_get(&names);
 }
 

@@ -119,10 +119,8 @@ void model_remove_link(struct model *m, struct link *l)
 {
 	struct session *s = l->session;
 	struct link *follower = model_last_link(s);
-	if (!follower && l != s->links)
-		follower = l->prev; /* in utlist, the first's prev is the last */
-	else if (!follower)
-		follower = l->next;
+	if (!follower)
+		follower = l->prev; /* before the first one: the last one, as in tmux */
 	DL_DELETE(s->links, l);
 	if (s->current != l)
 		return;
@@ -279,6 +277,17 @@ unsigned model_count_links(const struct session *s)
 	const struct link *l;
 	DL_FOREACH (s->links, l)
 		n++;
+	return n;
+}
+
+unsigned model_count_links_to(const struct model *m, const struct window *w)
+{
+	unsigned n = 0;
+	const struct session *s;
+	const struct link *l;
+	DL_FOREACH (m->sessions, s)
+		DL_FOREACH (s->links, l)
+			n += l->window == w;
 	return n;
 }
 

@@ -109,7 +109,7 @@ struct pane *model_add_pane(
 /* Add a window to a session. The index must be free. */
 struct link *model_add_link(struct model *m, struct session *s, int index, struct window *w);
 
-/* Remove a window from a session. If it was the current one, the previous one becomes that. */
+/* Remove a link. If it was the current one, the previously current one, or else the one before it, becomes that. */
 void model_remove_link(struct model *m, struct link *l);
 /* Remove a pane. If it was the active one, the previous one becomes that. */
 void model_remove_pane(struct pane *p);
@@ -128,7 +128,7 @@ struct window *model_window_by_id(const struct model *m, unsigned id);
 struct pane *model_pane_by_id(const struct model *m, unsigned id);
 /* The window at an index of a session, or NULL. */
 struct link *model_link_at(const struct session *s, int index);
-/* The link of a window in a session, or NULL. */
+/* The link of a window in a session, preferably the current one; or NULL. */
 struct link *model_link_of(const struct session *s, const struct window *w);
 /* The link of a window in the session that was used last, or NULL. */
 struct link *model_last_used_link(const struct model *m, const struct window *w);
@@ -145,6 +145,8 @@ void model_activate(struct window *w, struct pane *p);
 struct link *model_last_link(const struct session *s);
 /* The number of windows of a session. */
 unsigned model_count_links(const struct session *s);
+/* The number of links of a window: it may be in several sessions, and several times in one. */
+unsigned model_count_links_to(const struct model *m, const struct window *w);
 /* The number of panes of a window. */
 unsigned model_count_panes(const struct window *w);
 /* The number of all panes. */

@@ -130,6 +130,19 @@ conformance('windows with several links', async (pair) => {
 		'link-window -d -s a:1 -t b:1', 'kill-window -a -t b:0', list, 'kill-session -a -t b', list);
 });
 
+conformance('sizes of new panes', async (pair) => {
+	await pair.same(['new-session', '-d', '-s', 's', '-x', '80', '-y', '24', 'sleep 100'], ['new-window', '-d', '-t', 's:1', 'sleep 100']);
+	const join = ['join-pane', '-d', '-s', '%1', '-t', 's:0'], split = ['split-window', '-d', '-t', 's:0'];
+	const sizes = (flag, texts) => texts.map((text) => [flag, text]);
+	for (const size of [...sizes('-l', ['100%', '50%', '0', '2000', '21']), ...sizes('-p', ['100', '50', '0']), []]) {
+		await pair.same([...join, ...size], 'lsp -s -t s -F #D:#{pane_height}', ['break-pane', '-d', '-s', '%1', '-t', 's:1'],
+			[...split, ...size, 'sleep 100'], 'lsp -t s:0 -F #{pane_height}', 'kill-pane -a -t s:0');
+	}
+	for (const size of [...sizes('-l', ['200%', 'x%', '%', '-3%', '99999999999%', '5x', '-3', '', '99999999999']), ...sizes('-p', ['200', '50%', '-3', 'x'])]) await pair.same([...join, ...size]);
+	for (const size of [...sizes('-l', ['x%', '%', '-3%', '99999999999%', '5x', '-3', '', '99999999999']), ...sizes('-p', ['50%', '-3', 'x'])]) await pair.same([...split, ...size, 'sleep 100']);
+	await pair.same([...split, '-l', '200%', 'sleep 100'], 'lsp -t s:0 -F #{pane_height}', [...join, '-f', '-l', '50%'], 'lsp -t s:0 -F #D:#{pane_height}');
+});
+
 conformance('formats', async (pair) => {
 	const broken = ['#{', 'x#{unclosed', 'x#{?a,b', 'a#', ''];
 	const formats = ['#{?window_active,yes,no}', '#{?nosuch,yes,no}', '#{?#{==:#{session_name},f},same,other}', '#{==:a,b}#{!=:a,b}#{<:a,b}#{>=:b,b}',

@@ -76,6 +76,31 @@ bool commands_number(
 	return true;
 }
 
+bool commands_pane_size(struct call *c, int all, int *ret_size)
+{
+	bool splits = c->row->name[0] == 's';
+	const char *size = args_value(&c->args, 'l'),
+		   *text = size ? size : args_value(&c->args, 'p');
+	size_t length = text ? strlen(text) : 0;
+	bool percent = !size || (length > 0 && text[length - 1] == '%');
+	const char *name = !splits ? "size"
+		: !size            ? "create pane failed: -p"
+		: percent          ? "percentage"
+				   : "lines";
+	int n;
+	if (!text) {
+		*ret_size = -1;
+		return true;
+	}
+	if (size && percent)
+		text = arena_copy_n(&c->t->arena, text, length - 1);
+	if (!commands_number(c, name, text, (const int[]){0, percent && !splits ? 100 : INT_MAX}, &n))
+		return false;
+	long long cells = percent ? (long long)all * n / 100 : n;
+	*ret_size = cells > (long long)MODEL_SIDE_MAX ? (int)MODEL_SIDE_MAX : (int)cells;
+	return true;
+}
+
 /* The replacement of a name in the option command-alias, or NULL. */
 static const char *find_alias(struct tmux *t, const char *name)
 {

@@ -57,6 +57,11 @@ void commands_print(struct call *c, const struct place *at, const char *usual);
  */
 bool commands_number(
 	struct call *c, const char *name, const char *text, const int bounds[2], int *ret_number);
+/*
+ * Parse the size of a new pane: -l (cells, or a percentage of all) or -p (a percentage). *ret_size is -1 if
+ * neither is given. Returns false with an error.
+ */
+bool commands_pane_size(struct call *c, int all, int *ret_size);
 
 /* The functions below implement one or several commands of tmux(1). Each returns 0, or 1 with an error. */
 

@@ -229,14 +229,12 @@ int do_rotate_window(struct call *c)
 /* Remove a pane from its window, and keep the pane. A window without panes is removed. */
 static void detach_pane(struct call *c, struct pane *p)
 {
-	struct window *w = p->window;
 	json_t *options = json_incref(p->options), *argv = json_incref(p->argv),
 	       *env = json_incref(p->env);
 	int pipe = p->pipe;
 	uint64_t began = p->pipe_start_time;
 	p->pipe = 0; /* keeps backend_remove_pane() from killing it */
 	backend_remove_pane(c->t, p);
-	(void)w;
 	p->options = options;
 	p->argv = argv;
 	p->env = env;
@@ -292,10 +290,7 @@ int do_join_pane(struct call *c)
 {
 	struct tmux *t = c->t;
 	struct place from, to;
-	const char *size = args_value(&c->args, 'l') ? args_value(&c->args, 'l')
-						     : args_value(&c->args, 'p');
 	struct layout_split split = {.type = args_has(&c->args, 'h') ? CELL_ROW : CELL_COLUMN,
-		.size = -1,
 		.before = args_has(&c->args, 'b'),
 		.full = args_has(&c->args, 'f')};
 	if (target_find(t, args_value(&c->args, 't'), TARGET_PANE, 0, &to) != 0 ||
@@ -307,15 +302,9 @@ int do_join_pane(struct call *c)
 		return 1;
 	if (from.pane == to.pane)
 		return tmux_error(t, "source and target panes must be different");
-	if (size) {
-		char *end;
-		long n = strtol(size, &end, 10);
-		int all = split.type == CELL_ROW ? to.pane->cell->cols : to.pane->cell->rows;
-		if (end == size || (*end && strcmp(end, "%") != 0) || n < 0 ||
-			n > (long)MODEL_SIDE_MAX)
-			return tmux_error(t, "size invalid");
-		split.size = *end || !args_value(&c->args, 'l') ? (int)(all * n / 100) : (int)n;
-	}
+	int all = split.type == CELL_ROW ? to.pane->cell->cols : to.pane->cell->rows;
+	if (!commands_pane_size(c, all, &split.size))
+		return 1;
 	to.window->zoomed = false;
 	struct cell *cell = layout_split(&t->model, to.pane, &split);
 	if (!cell)

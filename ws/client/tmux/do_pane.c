@@ -9,40 +9,14 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Parse a size in cells, or as a percentage of all. Returns false with an error. */
-static bool read_size(struct call *c, const char *text, int all, int *ret_size)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-	bool percent = end != text && strcmp(end, "%") == 0;
-	if (end == text || (*end && !percent) || n < 0 || (percent && n > 100)) {
-		tmux_error(c->t, "size invalid");
-		return false;
-	}
-	*ret_size = percent                ? (int)(all * n / 100)
-		: n > (long)MODEL_SIDE_MAX ? (int)MODEL_SIDE_MAX
-					   : (int)n;
-	return true;
-}
-
 static bool parse_split(struct call *c, const struct place *at, struct layout_split *split)
 {
-	const char *size = args_value(&c->args, 'l'), *percent = args_value(&c->args, 'p');
 	const struct cell *base = args_has(&c->args, 'f') ? at->window->layout : at->pane->cell;
 	*split = (struct layout_split){.type = args_has(&c->args, 'h') ? CELL_ROW : CELL_COLUMN,
-		.size = -1,
 		.before = args_has(&c->args, 'b'),
 		.full = args_has(&c->args, 'f')};
 	int all = split->type == CELL_ROW ? base->cols : base->rows;
-	if (size)
-		return read_size(c, size, all, &split->size);
-	if (percent) {
-		int n;
-		if (!commands_number(c, "percentage", percent, (const int[]){0, INT_MAX}, &n))
-			return false;
-		split->size = (int)((long long)all * n / 100);
-	}
-	return true;
+	return commands_pane_size(c, all, &split->size);
 }
 
 /* Add a pane without a terminal beside another, in the list and the layout. */

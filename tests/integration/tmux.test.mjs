@@ -190,6 +190,9 @@ conformance('typing, capturing, the end of panes', async (pair) => {
 	await pair.eventually(screen, /ready/);
 	await pair.same(['set-buffer', 'a\nb'], 'paste-buffer -p -t t', 'paste-buffer -p -s : -t t', 'paste-buffer -t t', ['send-keys', '-t', 't', '.']);
 	await pair.eventually(['capture-pane', '-p', '-J', '-t', 't'], /b\.$/m);
+	for (const one of [pair.theirs, pair.ours]) await one.good(['load-buffer', '-b', 'nul', '-'], 'c\0d\ne');
+	await pair.same('paste-buffer -b nul -t t', 'paste-buffer -p -b nul -t t', ['send-keys', '-t', 't', ';.']);
+	await pair.eventually(['capture-pane', '-p', '-J', '-t', 't'], /;\.$/m);
 	await pair.same(['capture-pane', '-p', '-J', '-t', 't']);
 	// Lines of the history, and wrapped lines.
 	await pair.same(['respawn-pane', '-t', 't', 'x'], ['respawn-pane', '-k', '-t', 't', 'seq 30; printf "%050d  \\n" 7; printf end; sleep 100']);

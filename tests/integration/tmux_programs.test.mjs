@@ -62,6 +62,17 @@ withTmux('Terminus: a log of everything, keys, and the end of a command', async 
 	await until('the paste', () => existsSync(`${server.root}/pasted`) && readFileSync(`${server.root}/pasted`, 'utf8') === big, patience);
 });
 
+withTmux('a buffer that is no text is pasted as it is', async (tmux, server) => {
+	const bytes = Buffer.concat([Buffer.alloc(70_000, 0x80), Buffer.from('\0ü\x1b[201~'), Buffer.alloc(70_000, 0xbf), Buffer.from('end')]);
+	const [from, to] = ['bytes', 'pasted'].map((name) => path.join(server.root, name));
+	writeFileSync(from, bytes);
+	await tmux.good(['new-session', '-d', '-s', 'raw', `stty raw -echo; echo ready; head -c ${bytes.length} >${to}; echo done; sleep 100`]);
+	await until('the program', async () => /ready/.test(await tmux.good(['capture-pane', '-p', '-t', 'raw'])), patience);
+	await tmux.good(['load-buffer', from, ';', 'paste-buffer', '-t', 'raw']);
+	await until('what was pasted', async () => /done/.test(await tmux.good(['capture-pane', '-p', '-t', 'raw'])), patience);
+	assert.ok(readFileSync(to).equals(bytes));
+});
+
 withTmux('OpenHands and libtmux: formats with separators, one window after another', async (tmux) => {
 	const fields = ['session_id', 'session_name', 'session_created', 'session_windows', 'session_group', 'session_attached', 'window_id', 'window_index',
 		'window_name', 'window_width', 'window_height', 'window_layout', 'pane_id', 'pane_index', 'pane_pid', 'pane_tty', 'pane_current_path', 'pane_current_command',

@@ -1,4 +1,5 @@
 /* set-, load-, save-, show-, delete-, list- and paste-buffer. */
+#include "ws/base64.h"
 #include "ws/client/tmux/buffers.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
@@ -12,7 +13,7 @@
 
 #define SAMPLE_WIDTH 200u
 #define SAMPLE_BYTES ((size_t)1000)
-#define PIECE ((size_t)60000) /* bytes of text in one request */
+#define PIECE ((size_t)60000) /* bytes in one request */
 
 static json_t *find(struct call *c)
 {
@@ -202,29 +203,37 @@ static char *replace_newlines(struct call *c, const char *bytes, size_t length, 
 	return text_get(&out);
 }
 
-static int paste(struct call *c, const struct pane *p, const char *bytes, size_t length)
+/* A string with "?" for each byte that is not UTF-8. The bytes may contain NULs, and end with one. */
+static json_t *utf8_json(struct arena *a, const char *bytes, size_t length)
+{
+	struct text out = {.arena = a};
+	for (size_t i = 0; i < length; i++) {
+		text_puts(&out, quote_utf8(a, bytes + i));
+		i += strlen(bytes + i);
+		if (i < length)
+			text_add(&out, "", 1);
+	}
+	return json_stringn(text_get(&out), out.length);
+}
+
+static int type(struct call *c, const struct pane *p, json_t *body)
 {
 	struct answer a;
+	int rc = backend_request(c->t, "POST", call_path(p->session, "/keys"), body, &a);
+	if (rc == 0)
+		answer_finish(&a);
+	return rc;
+}
+
+static int paste(struct call *c, const struct pane *p, const char *bytes, size_t length)
+{
 	int rc = 0;
-	if (args_has(&c->args, 'p')) {
-		rc = backend_request(c->t, "POST", call_path(p->session, "/keys"),
-			json_pack("{s:s}", "paste", quote_utf8(&c->t->arena, bytes)), &a);
-		if (rc == 0)
-			answer_finish(&a);
-		return rc;
-	}
-	for (size_t done = 0; rc == 0 && done < length;) {
-		size_t n = length - done < PIECE ? length - done : PIECE;
-		while (n > 0 && done + n < length && ((unsigned char)bytes[done + n] & 0xc0) == 0x80)
-			n--;
-		rc = backend_request(c->t, "POST", call_path(p->session, "/keys"),
-			json_pack("{s:s}", "text",
-				quote_utf8(
-					&c->t->arena, arena_copy_n(&c->t->arena, bytes + done, n))),
-			&a);
-		if (rc == 0)
-			answer_finish(&a);
-		done += n;
+	if (args_has(&c->args, 'p'))
+		return type(
+			c, p, json_pack("{s:o}", "paste", utf8_json(&c->t->arena, bytes, length)));
+	for (size_t done = 0, n; rc == 0 && done < length; done += n) {
+		n = length - done < PIECE ? length - done : PIECE;
+		rc = type(c, p, json_pack("{s:o}", "base64", base64_json(bytes + done, n)));
 	}
 	return rc;
 }

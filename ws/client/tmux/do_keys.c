@@ -2,6 +2,7 @@
  * send-keys: arguments are names of keys, or else text. Text and keys go in as few requests as possible,
  * because other input may arrive between two requests.
  */
+#include "ws/base64.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/key_name.h"
@@ -65,10 +66,7 @@ static void add_byte(struct typing *y, unsigned byte)
 		return;
 	}
 	finish_request(y);
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char base64[] = {digits[byte >> 2], digits[(byte & 3) << 4], '=', '=', '\0'};
-	json_array_append_new(y->requests, json_pack("{s:s}", "base64", base64));
+	json_array_append_new(y->requests, json_pack("{s:o}", "base64", base64_json(&text, 1)));
 }
 
 static void add_word(struct call *c, struct typing *y, const char *word)

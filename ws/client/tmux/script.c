@@ -1,6 +1,7 @@
 /* The syntax of tmux commands: words, quotes, variables, blocks, comments, conditions; and shell commands. */
 #include "ws/client/tmux/script.h"
 
+#include "ring/utf8.h"
 #include "ws/client/tmux/format.h"
 
 #include <ctype.h>
@@ -40,6 +41,36 @@ static void fail(struct reader *r, const char *what)
 		r->wrong = arena_print(&r->t->arena, "line %u: %s", r->line, what);
 }
 
+/* Parse an octal escape, whose first digit was read: as in tmux it has three. */
+static void read_octal(struct reader *r, char first)
+{
+	unsigned n = (unsigned)(first - '0');
+	int digits = 1;
+	for (; digits < 3 && *r->at >= '0' && *r->at <= '7'; digits++)
+		n = n * 8 + (unsigned)(*r->at++ - '0');
+	char byte = (char)n;
+	if (digits < 3 || n == 0 || n > 127)
+		fail(r, "invalid octal escape");
+	text_add(&r->word, &byte, 1);
+}
+
+/* Parse the digits of \u (4) or \U (8). */
+static void read_code_point(struct reader *r, char letter)
+{
+	char digits[9] = "", bytes[UTF8_MAX];
+	size_t n = letter == 'u' ? 4 : 8;
+	snprintf(digits, n + 1, "%s", r->at);
+	uint32_t code = (uint32_t)strtoul(digits, NULL, 16);
+	bool valid = strspn(digits, "0123456789abcdefABCDEF") == n && code > 0 &&
+		utf8_is_character(code, utf8_size(code));
+	if (!valid) {
+		fail(r, letter == 'u' ? "invalid \\u argument" : "invalid \\U argument");
+		return;
+	}
+	text_add(&r->word, bytes, utf8_encode(code, (uint8_t *)bytes));
+	r->at += n;
+}
+
 /* Parse an escape: \n, \033, or any other character, which stands for itself. */
 static void read_escape(struct reader *r)
 {
@@ -49,13 +80,9 @@ static void read_escape(struct reader *r)
 	if (c == '\n') {
 		r->line++;
 	} else if (c >= '0' && c <= '7') {
-		unsigned n = (unsigned)(c - '0');
-		for (int i = 0; i < 2 && *r->at >= '0' && *r->at <= '7'; i++)
-			n = n * 8 + (unsigned)(*r->at++ - '0');
-		char byte = (char)n;
-		if (n == 0 || n > 127)
-			fail(r, "invalid octal escape");
-		text_add(&r->word, &byte, 1);
+		read_octal(r, c);
+	} else if (c == 'u' || c == 'U') {
+		read_code_point(r, c);
 	} else if (found) {
 		text_add(&r->word, &meant[found - letters], 1);
 	} else if (c) {

@@ -67,6 +67,14 @@ Test(tmux_script, commands)
 		{"a ${HOME", "line 1: invalid environment variable"},
 		{"a \\400", "line 1: invalid octal escape"},
 		{"a \\000", "line 1: invalid octal escape"},
+		{"a \\12", "line 1: invalid octal escape"},
+		{"a \\u263a\"\\U0001f600\"\\u00E9x '\\u0041'", "[a|☺😀éx|\\u0041]"},
+		{"a \\u41", "line 1: invalid \\u argument"},
+		{"a \\ud800", "line 1: invalid \\u argument"},
+		{"a \\u+123", "line 1: invalid \\u argument"},
+		{"a \\u", "line 1: invalid \\u argument"},
+		{"a \\U00110000", "line 1: invalid \\U argument"},
+		{"a \\U00000000", "line 1: invalid \\U argument"},
 	};
 	check(cases, sizeof cases / sizeof *cases);
 }

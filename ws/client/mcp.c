@@ -261,12 +261,13 @@ static void on_retry(uv_timer_t *timer)
  * Do not send a cancelled request again. The server gets the notification too if it has the
  * request.
  */
-static void cancel_post(struct bridge *b, const json_t *message)
+static void cancel_posts(const struct post *by)
 {
-	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
+	const json_t *id = json_object_get(json_object_get(by->message, "params"), "requestId");
 	struct post *p, *next;
-	DL_FOREACH_SAFE (b->posts, p, next) {
-		if (!p->id || !json_equal(p->id, id))
+	DL_FOREACH_SAFE (by->bridge->posts, p, next) {
+		/* A notification with an id of its own must not cancel itself. */
+		if (p == by || !p->id || !json_equal(p->id, id))
 			continue;
 		p->cancelled = true;
 		if (!p->call)
@@ -340,7 +341,7 @@ static void post_line(struct bridge *b, const char *text, size_t length)
 		return;
 	}
 	if (is_method(p->message, "notifications/cancelled"))
-		cancel_post(b, p->message);
+		cancel_posts(p);
 	if (is_method(p->message, "initialize"))
 		name_client(b, p->message);
 	/* Keep the order behind kept posts; a cancellation may concern one that was sent. */

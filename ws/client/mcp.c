@@ -44,13 +44,12 @@ struct post {
 	char *text;               /* the body, text_length bytes; owned */
 	size_t text_length;
 	uint64_t away_ms; /* loop time since when there is no server; 0: there is one */
-	int status;
 	bool streaming, answered;
 	bool sent;      /* the server may have received it */
 	bool cancelled; /* needs no answer any more */
 	struct events events;
-	char *body; /* of an answer that is not a stream; owned */
-	size_t length;
+	struct answer answer; /* its body: if it is not a stream; owned */
+	bool too_long;        /* the answer has more than CALL_ANSWER_MAX bytes */
 };
 
 /* Connects standard input and output with /mcp. */
@@ -100,7 +99,7 @@ static void post_free(struct post *p)
 	events_finish(&p->events);
 	json_decref(p->message);
 	free(p->text);
-	free(p->body);
+	answer_finish(&p->answer);
 	free(p);
 }
 
@@ -108,7 +107,7 @@ static void on_head(void *user, int status, const char *content_type)
 {
 	struct post *p = user;
 	p->away_ms = 0;
-	p->status = status;
+	p->answer.status = status;
 	p->streaming = strncmp(content_type, "text/event-stream", 17) == 0;
 }
 
@@ -130,12 +129,8 @@ static void on_body(void *user, const void *bytes, size_t length)
 		events_feed(&p->events, bytes, length, on_event, p);
 		return;
 	}
-	char *body = realloc(p->body, p->length + length + 1);
-	if (!body)
-		return;
-	memcpy(body + p->length, bytes, length);
-	p->body = body;
-	p->length += length;
+	if (answer_append(&p->answer, bytes, length) < 0)
+		p->too_long = true;
 }
 
 static bool is_method(const json_t *message, const char *method)
@@ -147,11 +142,14 @@ static bool is_method(const json_t *message, const char *method)
 /* Pass JSON-RPC answers on; turn plain HTTP errors into JSON-RPC errors. */
 static void finish_post(struct post *p)
 {
-	json_t *message = p->length > 0 ? json_loadb(p->body, p->length, 0, NULL) : NULL;
+	const struct answer *a = &p->answer;
+	json_t *message = a->length > 0 ? json_loadb(a->body, a->length, 0, NULL) : NULL;
 	bool began = is_method(p->message, "initialize") && json_object_get(message, "result");
 	if (json_object_get(message, "jsonrpc") || json_is_array(message)) {
-		print_line(p->bridge, p->body, p->length);
-	} else if (p->id && !p->answered && p->status >= 300) {
+		print_line(p->bridge, a->body, a->length);
+	} else if (p->id && p->too_long) {
+		print_error(p->bridge, p->id, "The answer is too long");
+	} else if (p->id && !p->answered && a->status >= 300) {
 		/* A 2xx without an answer: the request was cancelled. */
 		const char *text = json_string_value(json_object_get(message, "message"));
 		print_error(p->bridge, p->id, text ? text : "The server is lost");
@@ -196,10 +194,8 @@ static void keep_post(struct post *p, int error)
 		return;
 	}
 	events_finish(&p->events);
-	free(p->body);
-	p->body = NULL;
-	p->length = 0;
-	p->status = 0;
+	answer_finish(&p->answer);
+	p->too_long = false;
 	p->streaming = false;
 	if (!uv_is_active((uv_handle_t *)&b->retry))
 		uv_timer_start(&b->retry, on_retry, RETRY_MS, 0);

@@ -29,18 +29,13 @@ static void on_event(void *user, const char *data, size_t length)
 static void on_body(void *user, const void *bytes, size_t length)
 {
 	struct event_stream *f = user;
-	if (f->streaming) {
-		if (!events_feed(&f->events, bytes, length, on_event, f))
-			f->error = -ENOMEM;
-		return;
-	}
-	char *body = realloc(f->answer.body, f->answer.length + length + 1);
-	if (!body)
-		return;
-	memcpy(body + f->answer.length, bytes, length);
-	f->answer.body = body;
-	f->answer.length += length;
-	body[f->answer.length] = '\0';
+	int rc = 0;
+	if (!f->streaming)
+		rc = answer_append(&f->answer, bytes, length);
+	else if (!events_feed(&f->events, bytes, length, on_event, f))
+		rc = -ENOMEM;
+	if (rc < 0)
+		f->error = rc;
 }
 
 static void on_done(void *user, int error)

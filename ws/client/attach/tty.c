@@ -1,6 +1,7 @@
 #include "ws/client/attach/tty.h"
 
 #include "ws/client/attach/downgrade.h"
+#include "ws/client/connect/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,30 +57,16 @@ static struct {
 	size_t crash_length;
 } tty = {.fd = -1};
 
-static bool write_all(void *user, const void *bytes, size_t length)
+static bool write_tty(void *user, const void *bytes, size_t length)
 {
 	(void)user;
-	const char *p = bytes;
-	while (length > 0) {
-		ssize_t n = write(STDOUT_FILENO, p, length);
-		if (n >= 0) {
-			p += n;
-			length -= (size_t)n;
-		} else if (errno == EAGAIN) {
-			/* Another process has made it non-blocking. */
-			struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
-			poll(&wait, 1, -1);
-		} else if (errno != EINTR) {
-			return false;
-		}
-	}
-	return true;
+	return write_all(STDOUT_FILENO, bytes, length) == 0;
 }
 
 bool tty_write(const void *bytes, size_t length)
 {
 	return tty.downgrade.kind ? downgrade_write(&tty.downgrade, bytes, length)
-				  : write_all(NULL, bytes, length);
+				  : write_tty(NULL, bytes, length);
 }
 
 static const char *leave_text(size_t *ret_length)
@@ -126,7 +113,7 @@ static void prepare_filters(void)
 	downgrade_init(&tty.downgrade, getenv("TERM"), append_to_crash, NULL);
 	tty.crash_length = 0;
 	downgrade_write(&tty.downgrade, text, length);
-	downgrade_init(&tty.downgrade, getenv("TERM"), write_all, NULL);
+	downgrade_init(&tty.downgrade, getenv("TERM"), write_tty, NULL);
 }
 
 static void make_raw(void)

@@ -1,8 +1,8 @@
 /* `ringside cat`: prints files of a session, byte for byte. */
 #include "ws/client/connect/connection.h"
+#include "ws/client/connect/write_all.h"
 #include "ws/client/files/download.h"
 #include "ws/client/files/files.h"
-#include "ws/client/files/target.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static const struct option options[] = {
 
 int files_print(void *user, const void *bytes, size_t length)
 {
-	int rc = target_write_all(STDOUT_FILENO, bytes, length);
+	int rc = write_all(STDOUT_FILENO, bytes, length);
 	return rc < 0 ? cli_fail(user, "standard output: %s", strerror(-rc)) : 0;
 }
 

@@ -4,9 +4,10 @@
  */
 #include "ws/client/files/target.h"
 
+#include "ws/client/connect/write_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,25 +75,9 @@ int target_open(struct target *t, struct cli *cli, const char *name, bool parent
 	return rc < 0 ? fail(t, rc) : 0;
 }
 
-int target_write_all(int fd, const void *bytes, size_t length)
-{
-	for (const char *p = bytes; length > 0;) {
-		ssize_t n = write(fd, p, length);
-		if (n >= 0) {
-			p += n;
-			length -= (size_t)n;
-		} else if (errno == EAGAIN) {
-			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
-		} else if (errno != EINTR) {
-			return -errno;
-		}
-	}
-	return 0;
-}
-
 int target_write(struct target *t, const void *bytes, size_t length)
 {
-	int rc = target_write_all(t->fd, bytes, length);
+	int rc = write_all(t->fd, bytes, length);
 	return rc < 0 ? fail(t, rc) : 0;
 }
 

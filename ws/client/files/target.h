@@ -33,6 +33,3 @@ int target_commit(struct target *t);
 
 /* Remove the temporary file, unless committed; the old file stays. */
 void target_abort(struct target *t);
-
-/* Write all bytes, also to a descriptor that is non-blocking. Returns 0 or a negative errno. */
-int target_write_all(int fd, const void *bytes, size_t length);

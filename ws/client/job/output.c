@@ -1,25 +1,20 @@
 #include "ws/client/job/output.h"
 
 #include "ws/base64.h"
+#include "ws/client/connect/write_all.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void write_all(struct output *s, int stream, const void *bytes, size_t length)
+static void write_bytes(struct output *s, int stream, const void *bytes, size_t length)
 {
-	const char *p = bytes;
-	while (length > 0 && s->error == 0) {
-		ssize_t n = write(stream == OUTPUT_ERR ? STDERR_FILENO : STDOUT_FILENO, p, length);
-		if (n >= 0) {
-			p += n;
-			length -= (size_t)n;
-		} else if (errno != EINTR) {
-			/* The pipe may be a socket that was closed with unread bytes. */
-			s->error = errno == ECONNRESET ? -EPIPE : -errno;
-		}
-	}
+	if (s->error != 0)
+		return;
+	int rc = write_all(stream == OUTPUT_ERR ? STDERR_FILENO : STDOUT_FILENO, bytes, length);
+	/* The pipe may be a socket that was closed with unread bytes. */
+	s->error = rc == -ECONNRESET ? -EPIPE : rc;
 }
 
 /* Write CR LF as LF. */
@@ -27,11 +22,11 @@ static void write_plain(struct output *s, int stream, const char *bytes, size_t 
 {
 	while (length > 0) {
 		if (s->return_held && *bytes != '\n')
-			write_all(s, stream, "\r", 1);
+			write_bytes(s, stream, "\r", 1);
 		s->return_held = false;
 		const char *cr = memchr(bytes, '\r', length);
 		size_t n = cr ? (size_t)(cr - bytes) : length;
-		write_all(s, stream, bytes, n);
+		write_bytes(s, stream, bytes, n);
 		s->return_held = cr != NULL;
 		n += cr ? 1 : 0;
 		bytes += n;
@@ -69,13 +64,13 @@ void output_write(struct output *s, int stream, const json_t *base64, bool termi
 	else if (terminal && s->plain)
 		write_plain(s, stream, (const char *)bytes + skip, length - skip);
 	else
-		write_all(s, stream, bytes + skip, length - skip);
+		write_bytes(s, stream, bytes + skip, length - skip);
 	free(bytes);
 }
 
 void output_end(struct output *s)
 {
 	if (s->return_held)
-		write_all(s, OUTPUT_OUT, "\r", 1);
+		write_bytes(s, OUTPUT_OUT, "\r", 1);
 	s->return_held = false;
 }

@@ -8,6 +8,7 @@
 #include "ws/base64.h"
 #include "ws/client/connect/connection.h"
 #include "ws/client/connect/event_stream.h"
+#include "ws/client/connect/write_all.h"
 #include "ws/client/tmux/commands.h"
 #include "ws/client/tmux/format.h"
 #include "ws/client/tmux/backend.h"
@@ -90,18 +91,6 @@ int do_pipe_pane(struct call *c)
 	return 0;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno != EINTR)
-			return false;
-		bytes += n > 0 ? n : 0;
-		length -= n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 static void write_output(struct feed *f, const json_t *event)
 {
 	size_t length = 0, kept = 0;
@@ -113,7 +102,7 @@ static void write_output(struct feed *f, const json_t *event)
 		if (bytes[i])
 			bytes[kept++] = bytes[i];
 	f->offset = (uint64_t)offset + length;
-	if (!write_all(f->to, (const char *)bytes, kept))
+	if (write_all(f->to, bytes, kept) < 0)
 		f->over = true;
 	free(bytes);
 	if (f->over)

@@ -4,6 +4,7 @@
  */
 #include "ws/client/tmux/state.h"
 
+#include "ws/client/connect/write_all.h"
 #include "ws/client/tmux/state_json.h"
 
 #include <errno.h>
@@ -158,13 +159,8 @@ static int save(struct tmux *t, const char *name)
 	}
 	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600),
 	    rc = fd < 0 ? -errno : 0;
-	for (size_t done = 0; rc == 0 && done < length;) {
-		ssize_t n = write(fd, bytes + done, length - done);
-		if (n < 0)
-			rc = errno == EINTR ? 0 : -errno;
-		else
-			done += (size_t)n;
-	}
+	if (rc == 0)
+		rc = write_all(fd, bytes, length);
 	if (fd >= 0 && close(fd) < 0 && rc == 0)
 		rc = -errno;
 	if (rc == 0 && rename(draft, name) < 0)

@@ -3,6 +3,7 @@
 
 #include "ws/client/connect/opposite.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -218,7 +219,7 @@ bool cli_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 	char *end;
 	errno = 0;
 	unsigned long long n = strtoull(text, &end, 10);
-	if (end == text || *end || text[0] == '-' || errno == ERANGE || n > max)
+	if (!isdigit((unsigned char)text[0]) || *end || errno == ERANGE || n > max)
 		return false;
 	*ret_number = n;
 	return true;

@@ -114,7 +114,7 @@ int cli_fail(struct cli *cli, const char *format, ...) __attribute__((format(pri
 /* Parse seconds, with fractions, as milliseconds. Returns false if text is not a number. */
 bool cli_seconds(const char *text, uint64_t *ret_ms);
 
-/* Parse a whole number. Returns false if text is not one, or greater than max. */
+/* Parse a whole number, digits alone. Returns false if text is not one, or greater than max. */
 bool cli_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
 
 /* Add "NAME=VALUE" to an object of variables. Returns false for text of another form. */

@@ -130,10 +130,24 @@ static int report_url(struct cli *cli, const char *why)
 		has_password ? "***" : "", has_password ? at : url, why);
 }
 
+/* Parse the port of a URL, behind the colon. Returns its end, or NULL if it is not one. */
+static const char *parse_port(const char *text, unsigned *ret_port)
+{
+	char digits[8];
+	uint64_t port;
+	size_t length = strspn(text, "0123456789");
+	if (length >= sizeof digits)
+		return NULL;
+	snprintf(digits, sizeof digits, "%.*s", (int)length, text);
+	if (!cli_parse_number(digits, 65535, &port) || port == 0)
+		return NULL;
+	*ret_port = (unsigned)port;
+	return text + length;
+}
+
 /* Parse http://HOST[:PORT][/PATH]. */
 static int parse_url(struct cli *cli)
 {
-	char *end;
 	const char *p = cli->url;
 	cli->target.tls = strncmp(p, "https://", 8) == 0;
 	if (!cli->target.tls && strncmp(p, "http://", 7) != 0)
@@ -146,12 +160,9 @@ static int parse_url(struct cli *cli)
 		return report_url(cli, " names no host");
 	snprintf(cli->host, sizeof cli->host, "%.*s", (int)length, p);
 	p += length + (bracketed && p[length] == ']' ? 1 : 0);
-	if (*p == ':') {
-		cli->target.port = (unsigned)strtoul(p + 1, &end, 10);
-		p = end;
-	}
-	if (cli->target.port == 0 || cli->target.port > 65535 || (*p && *p != '/') ||
-		strchr(cli->host, '@'))
+	if (*p == ':')
+		p = parse_port(p + 1, &cli->target.port);
+	if (!p || (*p && *p != '/') || strchr(cli->host, '@'))
 		return report_url(cli, ": an address has a host and a port");
 	for (length = strlen(p); length > 0 && p[length - 1] == '/';)
 		length--;
@@ -163,27 +174,42 @@ static int parse_url(struct cli *cli)
 	return 0;
 }
 
+/* source: of the token, for the error. */
+static int set_token(struct cli *cli, const char *token, const char *source)
+{
+	if (strlen(token) >= sizeof cli->token)
+		return cli_fail(cli, "%s: the token has more than %zu bytes", source,
+			sizeof cli->token - 1);
+	snprintf(cli->token, sizeof cli->token, "%s", token);
+	return 0;
+}
+
+static int read_token_file(struct cli *cli)
+{
+	char line[CLI_TOKEN_MAX + 2]; /* CR LF or one byte too many, and NUL */
+	FILE *f = fopen(cli->token_file, "re");
+	bool found = f && fgets(line, sizeof line, f);
+	int error = errno;
+	if (f)
+		fclose(f);
+	if (!found)
+		return cli_fail(cli, "%s: %s", cli->token_file,
+			f ? "the file contains no token" : strerror(error));
+	line[strcspn(line, "\r\n")] = '\0';
+	return set_token(cli, line, cli->token_file);
+}
+
 static int find_token(struct cli *cli)
 {
 	const char *given = getenv("RINGSIDE_TOKEN");
-	if (cli->token[0]) {
-		/* It is part of the link. */
-	} else if (cli->token_file) {
-		FILE *f = fopen(cli->token_file, "re");
-		if (!f || !fgets(cli->token, sizeof cli->token, f)) {
-			int error = errno;
-			if (f)
-				fclose(f);
-			return cli_fail(cli, "%s: %s", cli->token_file,
-				f ? "the file contains no token" : strerror(error));
-		}
-		fclose(f);
-		cli->token[strcspn(cli->token, "\r\n")] = '\0';
-	} else if (given && cli->url) {
-		snprintf(cli->token, sizeof cli->token, "%s", given);
-	}
+	int rc = 0;
+	/* A token of a link is set already. */
+	if (!cli->token[0] && cli->token_file)
+		rc = read_token_file(cli);
+	else if (!cli->token[0] && given && cli->url)
+		rc = set_token(cli, given, "RINGSIDE_TOKEN");
 	cli->target.token = cli->token[0] ? cli->token : NULL;
-	return 0;
+	return rc;
 }
 
 int connection_open(struct cli *cli)

@@ -98,7 +98,10 @@ Test(program, invalid_lines)
 		"screen a b", "log", "new --size 80", "new a b", "completion tcsh", "new --name",
 		"screen --scrollback x a", "share --expires soon a", "attach --detach-key x a",
 		"wait box", "send box", "send --wait -t soon box a",
-		"wait --prompt --from first box", "ls --url ftp://x", "ls --no-nonsense"};
+		"wait --prompt --from first box", "ls --url ftp://x", "ls --no-nonsense",
+		"ls --url http://h:4294967376", "ls --url http://h:+80",
+		"ls --url http://h:", "ls --url http://h:65536", "ls --url http://h:080808080",
+		"ls --url http://h:0", "log --from +1 box"};
 	static const char *const passing[] = {
 		"exec", "exec a", "run", "run --nothing x", "exec -t x a b"};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -125,6 +128,28 @@ Test(program, no_server)
 	cr_expect_eq(
 		json_integer_value(json_object_get(told, "status")), CLI_NO_SERVER, "%s", shown);
 	json_decref(told);
+}
+
+Test(program, long_tokens)
+{
+	struct folder tokens;
+	char token[CLI_TOKEN_MAX + 2], text[sizeof token + 32], line[sizeof tokens.path + 64];
+	folder_make(&tokens);
+	snprintf(line, sizeof line, "ls --url http://127.0.0.1:1 --token-file %s/token",
+		tokens.path);
+	for (size_t length = CLI_TOKEN_MAX - 2; length < sizeof token; length++) {
+		int status = length < CLI_TOKEN_MAX ? CLI_NO_SERVER : CLI_FAILED;
+		memset(token, 'x', length);
+		token[length] = '\0';
+		snprintf(text, sizeof text, "%s\r\nanother line\n", token);
+		folder_put(&tokens, "token", text);
+		cr_expect_eq(run(STDERR_FILENO, line), status, "%zu: %s", length, shown);
+		setenv("RINGSIDE_TOKEN", token, 1);
+		cr_expect_eq(run(STDERR_FILENO, "ls --url http://127.0.0.1:1"), status, "%zu: %s",
+			length, shown);
+		unsetenv("RINGSIDE_TOKEN");
+	}
+	folder_remove(&tokens);
 }
 
 /* Whether completion offers this word: a line of its own, followed by a tab. */

@@ -46,13 +46,15 @@ static int stop_server(struct cli *cli)
 	if (rc == 0 && (fd < 0 || pidfd_send_signal(fd, SIGTERM, NULL, 0) < 0))
 		rc = -errno;
 	struct pollfd end = {.fd = fd, .events = POLLIN};
-	int ended = rc == 0 ? poll(&end, 1, END_MS) : 0;
+	int ended = 0;
+	while (rc == 0 && (ended = poll(&end, 1, END_MS)) < 0)
+		rc = errno == EINTR ? 0 : -errno;
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0)
 		return cli_fail(
 			cli, "the server at %s cannot be stopped: %s", cli->path, strerror(-rc));
-	if (ended <= 0)
+	if (ended == 0)
 		return cli_fail(cli, "the server, pid %d, has not exited after 30 s", (int)pid);
 	return cli->json ? cli_print_json(cli, json_pack("{s:i}", "pid", (int)pid)) : 0;
 }

@@ -137,9 +137,10 @@ static int lock_dir(const char *dir)
 	if (fd < 0)
 		return -errno;
 	for (unsigned waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOOK_MS) {
-		if (errno != EWOULDBLOCK || waited >= READY_MS) {
+		int error = errno;
+		if ((error != EWOULDBLOCK && error != EINTR) || waited >= READY_MS) {
 			close(fd);
-			return -ETIMEDOUT;
+			return error == EWOULDBLOCK ? -ETIMEDOUT : -error;
 		}
 		usleep(LOOK_MS * 1000);
 	}

@@ -17,10 +17,11 @@ const listen = (listener, host = '127.0.0.1') => new Promise((resolve, reject) =
 });
 const script = (host = '127.0.0.1') => `import socket, time; s = socket.create_server(("${host}", 0)${host.includes(':') ? ', family=socket.AF_INET6' : ''}); print("at", s.getsockname()[1], flush=True); time.sleep(1000)`;
 
-/** Start a listener in a session; resolves with its port. */
-async function listening(server, id, { host } = {}) {
+/** Start a listener in a session, in a process of this name; resolves with its port. */
+async function listening(server, id, { host, name } = {}) {
 	const { offset } = await server.api.get(id);
-	await server.api.input(id, `python3 -c '${script(host)}' &\r`);
+	const named = name ? `open("/proc/self/comm", "w").write("${name}"); ` : '';
+	await server.api.input(id, `python3 -c '${named}${script(host)}' &\r`);
 	return Number((await server.outputMatches(id, /at (\d+)\r\n/, offset))[1]);
 }
 const find = (ports, port) => ports.find((each) => each.port === port);
@@ -92,7 +93,10 @@ scenario('the command line lists ports, and makes and revokes addresses', async 
 		assert.equal(code, 0, stderr);
 		return stdout;
 	};
-	assert.match(await good('--session', 'a'), new RegExp(`^${port} {2}python3 +a\n$`));
+	assert.match(await good('--session', 'a'), new RegExp(`^ *${port} {2}python3 {9}a\n$`));
+	await server.session({ id: 'named' });
+	const odd = await listening(server, 'named', { name: String.raw`\x1b[2Jx\u202ey` });
+	assert.equal(await good('--session', 'named'), `${String(odd).padStart(5)}  ${String.raw`\x1b[2Jx\u202ey`.padEnd(15)} named\n`);
 	const url = (await good('expose', String(port), '--session', 'a', '--name', 'web')).trim();
 	assert.match(url, new RegExp(`^http://${port}-a-\\w{16}\\.localhost:${server.port}/$`));
 	assert.ok((await good()).includes(`${url}  web\n`));

@@ -81,18 +81,10 @@ static void print_block(const json_t *b)
 		snprintf(status, sizeof status, "running");
 	else if (json_is_integer(code))
 		snprintf(status, sizeof status, "%d", (int)json_integer_value(code));
-	/* Escape control characters: one line a block. */
 	printf("%-6s %7s  %-12.12s  ", answer_text(b, "id"), status, answer_text(b, "author"));
 	if (*label)
 		printf("\"%s\" ", label);
-	for (; *command; command++) {
-		if (*command == '\n')
-			fputs("\\n", stdout);
-		else if ((unsigned char)*command < 0x20 || *command == 0x7f)
-			printf("\\x%02x", (unsigned char)*command);
-		else
-			putchar(*command);
-	}
+	cli_print_text(stdout, command);
 	putchar('\n');
 }
 

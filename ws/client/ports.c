@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROCESS_WIDTH 15 /* columns of a process's name, as the kernel limits it */
+
 enum { OPT_SESSION = 256, OPT_NAME, OPT_TOKEN };
 
 static const struct option options[] = {
@@ -95,7 +97,9 @@ static void print_ports(const json_t *ports, const json_t *previews)
 	json_t *port, *preview;
 	json_array_foreach (ports, i, port) {
 		json_int_t number = json_integer_value(json_object_get(port, "port"));
-		printf("%5lld  %-15s %s\n", (long long)number, answer_text(port, "process"),
+		printf("%5lld  ", (long long)number);
+		size_t width = cli_print_text(stdout, answer_text(port, "process"));
+		printf("%*s %s\n", width < PROCESS_WIDTH ? PROCESS_WIDTH - (int)width : 0, "",
 			answer_text(port, "sessionId"));
 		print_previews(previews, number);
 	}

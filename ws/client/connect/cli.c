@@ -1,6 +1,7 @@
 /* The command line: common options, and error messages with exit statuses. */
 #include "ws/client/connect/cli.h"
 
+#include "ring/utf8.h"
 #include "ws/client/connect/opposite.h"
 
 #include <ctype.h>
@@ -236,6 +237,25 @@ bool cli_add_variable(json_t *variables, const char *text)
 	}
 	snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
 	return json_object_set_new(variables, name, value) == 0;
+}
+
+size_t cli_print_text(FILE *out, const char *text)
+{
+	size_t count = 0;
+	while (*text) {
+		uint32_t c;
+		unsigned size = utf8_decode((const uint8_t *)text, UTF8_MAX, &c);
+		if (size == 0) /* not UTF-8 */
+			c = (unsigned char)*text;
+		if (size > 0 && c >= ' ' && !utf8_is_hidden(c))
+			count += fwrite(text, 1, size, out) == size;
+		else if (c == '\n')
+			count += (size_t)fprintf(out, "\\n");
+		else
+			count += (size_t)fprintf(out, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+		text += size > 0 ? size : 1;
+	}
+	return count;
 }
 
 int cli_flush(struct cli *cli)

@@ -120,6 +120,12 @@ bool cli_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
 /* Add "NAME=VALUE" to an object of variables. Returns false for text of another form. */
 bool cli_add_variable(json_t *variables, const char *text);
 
+/*
+ * Print text of another program on one line: control characters and other invisible ones as
+ * escapes, such as \n, \x1b or \u202e. Returns the number of characters printed.
+ */
+size_t cli_print_text(FILE *out, const char *text);
+
 /* Print JSON as one line on standard output. Takes value. Returns 0 or the exit status. */
 int cli_print_json(struct cli *cli, json_t *value);
 

@@ -4,6 +4,8 @@
  */
 #include "ws/client/job/advice.h"
 
+#include "ring/utf8.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,9 +96,11 @@ void advice_busy(const struct cli *cli, const struct answer *refusal)
 		return;
 	if (*command) {
 		fprintf(stderr, "ringside exec: what runs there is %s: ", answer_text(exec, "id"));
-		for (const char *p = command; *p && p - command < SHOWN_MAX; p++)
-			fputc((unsigned char)*p < ' ' || *p == 0x7f ? ' ' : *p, stderr);
-		fputs(strlen(command) > SHOWN_MAX ? "...\n" : "\n", stderr);
+		char shown[SHOWN_MAX + 1];
+		size_t length = strlen(command), cut = utf8_cut(command, length, SHOWN_MAX);
+		snprintf(shown, sizeof shown, "%.*s", (int)cut, command);
+		cli_print_text(stderr, shown);
+		fputs(cut < length ? "...\n" : "\n", stderr);
 	}
 	fputs("ringside exec: --queue waits for its end\n", stderr);
 }

@@ -246,7 +246,7 @@ conformance('panes without input, styles, sizes', async (pair, server) => {
 conformance('scripts', async (pair) => {
 	await pair.same(['new-session', '-d', '-s', 's', 'sleep 100'], ['if-shell', 'true', 'display -p yes', 'display -p no'],
 		['if-shell', 'false', 'display -p yes', 'display -p no'], ['if-shell', '-F', '#{==:a,b}', 'display -p yes', 'display -p "n o"'],
-		'wait-for -S ch', 'wait-for ch', 'wait-for -U no', 'wait-for -L lock', 'wait-for -U lock', 'source-file /nosuch', ['run-shell', '-C', 'display -p x']);
+		'wait-for -S ch', 'wait-for ch', 'wait-for -U no', 'wait-for -L lock', 'wait-for -U lock', 'source-file /nosuch', 'source-file /', 'source-file -q /', 'load-buffer /', ['run-shell', '-C', 'display -p x']);
 	for (const one of [pair.theirs, pair.ours])
 		await one.good(['source-file', '-'], 'set -g @e "\\u263a\\U0001f600\\u0041\\101"\n%if #{==:a,b}\nset -g @d no\n%elif #{==:a,a}\nset -g @d yes\n%else\nset -g @d never\n%endif\n# a comment\nset -g @a "x y"; set -g @b \'1\'\ndisplay -p \\\n "#{@a}"\nif -F 1 {\n set -g @c d }\n');
 	await pair.same('show -gv @a', 'show -gv @b', 'show -gv @c', 'show -gv @d', 'show -gv @e', 'kill-server', 'kill-server');

@@ -55,23 +55,6 @@ int do_set_buffer(struct call *c)
 	return buffers_write(c->t, name, text_get(&bytes), bytes.length);
 }
 
-/* Read a file, up to just beyond the limit of a buffer. Returns 0 or an errno. */
-static int read_all(const char *path, struct text *into)
-{
-	char piece[65536];
-	size_t n;
-	bool own = strcmp(path, "-") == 0;
-	FILE *f = own ? stdin : fopen(path, "re");
-	if (!f)
-		return errno;
-	while ((n = fread(piece, 1, sizeof piece, f)) > 0 && into->length <= BUFFERS_BYTES_MAX)
-		text_add(into, piece, n);
-	int error = ferror(f) ? errno : 0;
-	if (!own)
-		fclose(f);
-	return error;
-}
-
 int do_load_buffer(struct call *c)
 {
 	const char *path = c->args.items[0];
@@ -79,7 +62,7 @@ int do_load_buffer(struct call *c)
 	bool waits = !script_cannot_block(path);
 	if (waits && commands_pause(c->t) != 0)
 		return 1;
-	int error = read_all(path, &bytes);
+	int error = script_read_file(path, BUFFERS_BYTES_MAX, &bytes);
 	if (waits && commands_resume(c->t) != 0)
 		return 1;
 	if (error != 0)

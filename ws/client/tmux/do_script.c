@@ -104,22 +104,6 @@ int do_if_shell(struct call *c)
 	return commands_run_text(t, yes ? then : otherwise);
 }
 
-static char *read_file(struct tmux *t, const char *path)
-{
-	struct text text = {.arena = &t->arena};
-	char piece[4096];
-	size_t n;
-	bool own = strcmp(path, "-") == 0;
-	FILE *f = own ? stdin : fopen(path, "re");
-	if (!f)
-		return NULL;
-	while ((n = fread(piece, 1, sizeof piece, f)) > 0 && text.length < FILE_BYTES_MAX)
-		text_add(&text, piece, n);
-	if (!own)
-		fclose(f);
-	return text_get(&text);
-}
-
 static int source(struct call *c, const char *path)
 {
 	struct tmux *t = c->t;
@@ -127,14 +111,15 @@ static int source(struct call *c, const char *path)
 	bool waits = !script_cannot_block(path);
 	if (waits && commands_pause(t) != 0)
 		return 1;
-	char *text = read_file(t, path);
-	int error = errno;
+	struct text text = {.arena = &t->arena};
+	int error = script_read_file(path, FILE_BYTES_MAX, &text), rc = 0;
 	if (waits && commands_resume(t) != 0)
 		return 1;
-	int rc = 0;
-	if (!text)
+	if (error == 0 && text.length > FILE_BYTES_MAX)
+		error = EFBIG;
+	if (error != 0)
 		return args_has(&c->args, 'q') ? 0 : tmux_error(t, "%s: %s", path, strerror(error));
-	const char *wrong = script_parse(t, text, &line);
+	const char *wrong = script_parse(t, text_get(&text), &line);
 	if (wrong)
 		return tmux_error(t, "%s: %s", path, wrong);
 	if (args_has(&c->args, 'n'))

@@ -319,6 +319,23 @@ bool script_cannot_block(const char *path)
 	return stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
 }
 
+int script_read_file(const char *path, size_t max, struct text *into)
+{
+	char piece[65536];
+	size_t n;
+	bool own = strcmp(path, "-") == 0;
+	FILE *f = own ? stdin : fopen(path, "re");
+	if (!f)
+		return errno;
+	while ((n = fread(piece, 1, sizeof piece, f)) > 0 && into->length <= max)
+		text_add(into, piece, n);
+	/* To tmux a directory is an empty file. */
+	int error = ferror(f) && errno != EISDIR ? errno : 0;
+	if (!own)
+		fclose(f);
+	return error;
+}
+
 int script_run_background(struct tmux *t, const char *command, double delay)
 {
 	pid_t pid = fork();

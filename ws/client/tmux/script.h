@@ -21,6 +21,8 @@ char *script_parse(struct tmux *t, const char *text, struct script_line **ret_fi
  * at the other end of a FIFO, a device or "-" may need it.
  */
 bool script_cannot_block(const char *path);
+/* Read a file, or for "-" standard input, up to just beyond max bytes. Returns 0 or an errno. */
+int script_read_file(const char *path, size_t max, struct text *into);
 /*
  * Start a shell command in the background after a delay in seconds. Its output is discarded. Returns 0, or 1
  * with an error.

@@ -101,6 +101,11 @@ bool commands_pane_size(struct call *c, int all, int *ret_size)
 	return true;
 }
 
+int commands_compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* The replacement of a name in the option command-alias, or NULL. */
 static const char *find_alias(struct tmux *t, const char *name)
 {

@@ -62,6 +62,8 @@ bool commands_number(
  * neither is given. Returns false with an error.
  */
 bool commands_pane_size(struct call *c, int all, int *ret_size);
+/* Compare strings of an array, for qsort(3). */
+int commands_compare_names(const void *a, const void *b);
 
 /* The functions below implement one or several commands of tmux(1). Each returns 0, or 1 with an error. */
 

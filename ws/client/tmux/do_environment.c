@@ -66,24 +66,16 @@ static void show(struct call *c, const char *name, const json_t *value)
 	if (json_is_null(value)) {
 		tmux_say(c->t, shell ? "unset %s;\n" : "-%s\n", name);
 	} else if (shell) {
-		struct format f = {.t = c->t};
 		struct text quoted = {.arena = &c->t->arena};
 		for (const char *p = text; *p; p++) {
 			if (strchr("$`\"\\", *p))
 				text_puts(&quoted, "\\");
 			text_add(&quoted, p, 1);
 		}
-		(void)f;
 		tmux_say(c->t, "%s=\"%s\"; export %s;\n", name, text_get(&quoted), name);
 	} else {
 		tmux_say(c->t, "%s=%s\n", name, text);
 	}
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-	return strcmp(*x, *y);
 }
 
 int do_show_environment(struct call *c)
@@ -104,7 +96,7 @@ int do_show_environment(struct call *c)
 		&c->t->arena, (json_object_size(table) + 1) * sizeof *names);
 	json_object_foreach (table, key, value)
 		names[n++] = key;
-	qsort(names, n, sizeof *names, by_name);
+	qsort(names, n, sizeof *names, commands_compare_names);
 	for (size_t i = 0; i < n; i++)
 		show(c, names[i], json_object_get(table, names[i]));
 	return 0;

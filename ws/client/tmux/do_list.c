@@ -132,11 +132,6 @@ int do_list_commands(struct call *c)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* display-message -a: print all variables that have a value. */
 static void say_all(struct call *c, struct format *f)
 {
@@ -146,7 +141,7 @@ static void say_all(struct call *c, struct format *f)
 	const char **names = arena_alloc(&c->t->arena, count * sizeof *names);
 	for (size_t i = 0; i < count; i++)
 		names[i] = format_variables_name(i);
-	qsort(names, count, sizeof *names, compare_names);
+	qsort(names, count, sizeof *names, commands_compare_names);
 	for (size_t i = 0; i < count; i++) {
 		const char *value = format_find(f, names[i], 0, NULL);
 		if (value)

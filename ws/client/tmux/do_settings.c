@@ -23,13 +23,6 @@ static bool is_window_command(const struct call *c)
 	return strstr(c->row->name, "window-option") != NULL;
 }
 
-static json_t *global_of(struct tmux *t, enum setting_scope scope)
-{
-	return scope == SETTING_SERVER     ? t->model.server_options
-		: scope == SETTING_SESSION ? t->model.session_options
-					   : t->model.window_options;
-}
-
 /*
  * Choose the tables by the option's scope; for s NULL (a user option, or all options) by the flags. Returns 0,
  * or 1 with an error.
@@ -46,7 +39,7 @@ static int find_scope(struct call *c, const struct setting *s, struct scope *ret
 		: window || pane          ? SETTING_WINDOW
 					  : SETTING_SESSION;
 	*ret = (struct scope){
-		.global = global_of(t, kind), .is_global = global || kind == SETTING_SERVER};
+		.global = settings_global(t, kind), .is_global = global || kind == SETTING_SERVER};
 	ret->own = ret->global;
 	if (ret->is_global)
 		return 0;

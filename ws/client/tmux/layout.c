@@ -33,11 +33,6 @@ static int *side(struct cell *c, enum cell_type type)
 	return type == CELL_ROW ? &c->cols : &c->rows;
 }
 
-static struct cell *next_of(const struct cell *c)
-{
-	return c->next;
-}
-
 static struct cell *prev_of(const struct cell *c)
 {
 	return c->parent && c->parent->children != c ? c->prev : NULL;
@@ -277,7 +272,7 @@ void layout_close(struct window *w, struct pane *p)
 		w->layout = NULL;
 		return;
 	}
-	struct cell *other = prev_of(c) ? prev_of(c) : next_of(c);
+	struct cell *other = prev_of(c) ? prev_of(c) : c->next;
 	if (other)
 		layout_adjust(other, parent->type, *side(c, parent->type) + 1);
 	DL_DELETE(parent->children, c); /* NOLINT(clang-analyzer-*): in utlist */
@@ -309,9 +304,9 @@ void layout_resize(struct window *w, int cols, int rows)
 
 static int grow(struct cell *c, enum cell_type type, int needed)
 {
-	struct cell *from = next_of(c);
+	struct cell *from = c->next;
 	while (from && shrinkable(from, type) == 0)
-		from = next_of(from);
+		from = from->next;
 	for (struct cell *p = from ? NULL : prev_of(c); p && !from; p = prev_of(p))
 		from = shrinkable(p, type) > 0 ? p : NULL;
 	if (!from)
@@ -325,7 +320,7 @@ static int grow(struct cell *c, enum cell_type type, int needed)
 
 static int shrink(struct cell *c, enum cell_type type, int needed)
 {
-	struct cell *from = c, *to = next_of(c);
+	struct cell *from = c, *to = c->next;
 	while (from && shrinkable(from, type) == 0)
 		from = prev_of(from);
 	if (!from || !to)
@@ -351,7 +346,7 @@ void layout_resize_pane(struct window *w, struct pane *p, enum cell_type type, i
 	struct cell *c = find_movable(p, type);
 	if (!c)
 		return;
-	if (!next_of(c))
+	if (!c->next)
 		c = prev_of(c);
 	while (c && change != 0) {
 		int done = change > 0 ? grow(c, type, change) : shrink(c, type, -change);
@@ -368,7 +363,7 @@ void layout_resize_pane_to(struct window *w, struct pane *p, enum cell_type type
 	if (!c)
 		return;
 	int had = *side(c, type);
-	layout_resize_pane(w, p, type, next_of(c) ? size - had : had - size);
+	layout_resize_pane(w, p, type, c->next ? size - had : had - size);
 }
 
 bool layout_spread(struct cell *parent)

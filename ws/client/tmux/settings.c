@@ -37,7 +37,7 @@ const struct setting *settings_find(const char *name, bool *ret_ambiguous)
 	return *ret_ambiguous ? NULL : found;
 }
 
-static json_t *global_of(struct tmux *t, enum setting_scope scope)
+json_t *settings_global(struct tmux *t, enum setting_scope scope)
 {
 	return scope == SETTING_SERVER     ? t->model.server_options
 		: scope == SETTING_SESSION ? t->model.session_options
@@ -71,7 +71,7 @@ void settings_set_defaults(struct tmux *t)
 {
 	const char *shell = getenv("SHELL");
 	for (const struct setting *s = settings_table(); s->name; s++)
-		json_object_set_new(global_of(t, s->scope), s->name, json_string(s->usual));
+		json_object_set_new(settings_global(t, s->scope), s->name, json_string(s->usual));
 	if (shell && *shell == '/' && access(shell, X_OK) == 0)
 		json_object_set_new(t->model.session_options, "default-shell", json_string(shell));
 	import_environment(t);

@@ -30,6 +30,8 @@ const struct setting *settings_table(void);
 /* Find an option by name or unique prefix, ignoring a trailing "[N]". Returns NULL for none or several. */
 const struct setting *settings_find(const char *name, bool *ret_ambiguous);
 
+/* The global options of a scope; borrowed. */
+json_t *settings_global(struct tmux *t, enum setting_scope scope);
 /* Set the global options to their defaults, and import the environment of this process. */
 void settings_set_defaults(struct tmux *t);
 

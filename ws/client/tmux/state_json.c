@@ -4,6 +4,7 @@
  */
 #include "ws/client/tmux/state_json.h"
 
+#include "ws/client/connect/call.h"
 #include "ws/client/tmux/layout_set.h"
 #include "ws/client/tmux/layout_text.h"
 
@@ -12,12 +13,6 @@
 
 /* Of a window, whose layout may be larger than what shows it. */
 #define SIDE_MAX ((unsigned)MODEL_SIDE_MAX * 10)
-
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-	return text ? text : "";
-}
 
 static json_int_t number_of(const json_t *o, const char *key)
 {
@@ -83,7 +78,7 @@ static void read_buffers(struct model *m, const json_t *o)
 	size_t i;
 	json_t *b;
 	json_array_foreach (json_object_get(o, "buffers"), i, b)
-		if (*text_of(b, "name") && json_is_string(json_object_get(b, "base64")))
+		if (*answer_text(b, "name") && json_is_string(json_object_get(b, "base64")))
 			json_array_append(m->buffers, b);
 }
 
@@ -122,17 +117,17 @@ static void read_start(struct pane *p, const json_t *o)
 static const char *read_pane(struct model *m, struct window *w, const json_t *o)
 {
 	int id = id_of(o, "id");
-	if (id < 0 || model_pane_by_id(m, (unsigned)id) || !*text_of(o, "session"))
+	if (id < 0 || model_pane_by_id(m, (unsigned)id) || !*answer_text(o, "session"))
 		return "a pane has no unique id, or no session";
 	if (model_count_all_panes(m) >= MODEL_PANES_MAX)
 		return "too many panes";
 	struct pane *p = model_add_pane(w, m, (unsigned)id, NULL, false);
-	p->session = arena_copy(m->arena, text_of(o, "session"));
-	p->command = arena_copy(m->arena, text_of(o, "command"));
-	p->cwd = arena_copy(m->arena, text_of(o, "cwd"));
+	p->session = arena_copy(m->arena, answer_text(o, "session"));
+	p->command = arena_copy(m->arena, answer_text(o, "command"));
+	p->cwd = arena_copy(m->arena, answer_text(o, "cwd"));
 	if (json_object_get(o, "title")) {
-		p->title = arena_copy(m->arena, text_of(o, "title"));
-		p->title_replaced = arena_copy(m->arena, text_of(o, "titleThen"));
+		p->title = arena_copy(m->arena, answer_text(o, "title"));
+		p->title_replaced = arena_copy(m->arena, answer_text(o, "titleThen"));
 	}
 	read_start(p, o);
 	read_settings(p->options, o, "options", false);
@@ -161,7 +156,7 @@ static unsigned side_of(const json_t *o, const char *key, unsigned usual)
 
 static void read_layout(struct model *m, struct window *w, const json_t *o)
 {
-	if (!layout_text_restore(m, w, text_of(o, "layout"))) {
+	if (!layout_text_restore(m, w, answer_text(o, "layout"))) {
 		w->cols = 80;
 		w->rows = 24;
 		layout_set_apply(m, w, 0, &(struct layout_set_sizes){0});
@@ -180,7 +175,7 @@ static const char *read_window(struct model *m, const json_t *o)
 	int id = id_of(o, "id"), preset = id_of(o, "preset");
 	if (id < 0 || model_window_by_id(m, (unsigned)id))
 		return "a window has no unique id";
-	struct window *w = model_add_window(m, (unsigned)id, text_of(o, "name"));
+	struct window *w = model_add_window(m, (unsigned)id, answer_text(o, "name"));
 	w->named = json_is_true(json_object_get(o, "named"));
 	w->zoomed = json_is_true(json_object_get(o, "zoomed"));
 	w->activity = number_of(o, "activity");
@@ -216,13 +211,13 @@ static const char *read_session(struct model *m, const json_t *o)
 {
 	size_t i;
 	json_t *link;
-	const char *wrong = NULL, *name = text_of(o, "name");
+	const char *wrong = NULL, *name = answer_text(o, "name");
 	int id = id_of(o, "id");
 	if (id < 0 || model_session_by_id(m, (unsigned)id) || !*name ||
 		model_session_by_name(m, name))
 		return "a session has no unique id or name";
 	struct session *s = model_add_session(m, (unsigned)id, name);
-	s->cwd = arena_copy(m->arena, text_of(o, "cwd"));
+	s->cwd = arena_copy(m->arena, answer_text(o, "cwd"));
 	s->created = number_of(o, "created");
 	s->activity = number_of(o, "activity");
 	read_settings(s->options, o, "options", false);

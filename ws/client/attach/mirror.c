@@ -12,11 +12,10 @@
 #include "ws/client/attach/tty.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/draw/glyph.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,9 +386,7 @@ void mirror_finish(struct attachment *a)
 void mirror_open(struct attachment *a)
 {
 	struct mirror *m = &a->mirror;
-	/* wcwidth() needs a UTF-8 locale. */
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		setlocale(LC_CTYPE, "C.UTF-8");
+	glyph_set_locale();
 	m->back = a->drawn && overlay_keep_snapshot(a);
 	if (a->over)
 		return;

@@ -6,9 +6,8 @@
 #include "ws/client/attach/attachment.h"
 
 #include "ws/client/attach/tty.h"
+#include "ws/client/draw/glyph.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,9 +99,7 @@ bool overlay_keep_snapshot(struct attachment *a)
 
 void overlay_open(struct attachment *a)
 {
-	/* wcwidth() needs a UTF-8 locale. */
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		setlocale(LC_CTYPE, "C.UTF-8");
+	glyph_set_locale();
 	/* A mirror draws from screens and needs no snapshot. */
 	if (!a->mirror.on)
 		overlay_keep_snapshot(a);

@@ -4,14 +4,10 @@
  */
 #include "ws/client/attach/status.h"
 
+#include "ws/client/connect/call.h"
+
 #include <stdio.h>
 #include <string.h>
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-	return text ? text : "";
-}
 
 /* Append to a text, with a separator unless it is empty. */
 static void add(char *text, size_t size, const char *separator, const char *more)
@@ -64,7 +60,7 @@ static void set_people(struct status *s, const json_t *clients)
 	s->people[0] = '\0';
 	json_array_foreach (clients, i, client)
 		if (json_integer_value(json_object_get(client, "id")) != s->client)
-			add(s->people, sizeof s->people, ", ", text_of(client, "name"));
+			add(s->people, sizeof s->people, ", ", answer_text(client, "name"));
 }
 
 static void set_name(struct status *s, const char *name)
@@ -74,7 +70,7 @@ static void set_name(struct status *s, const char *name)
 
 bool status_handle_message(struct status *s, const json_t *message)
 {
-	const char *type = text_of(message, "type");
+	const char *type = answer_text(message, "type");
 	if (strcmp(type, "attached") == 0) {
 		s->client = json_integer_value(json_object_get(message, "clientId"));
 		s->lease[0] = '\0';
@@ -82,10 +78,10 @@ bool status_handle_message(struct status *s, const json_t *message)
 	} else if (strcmp(type, "presence") == 0)
 		set_people(s, json_object_get(message, "clients"));
 	else if (strcmp(type, "state") == 0)
-		set_name(s, text_of(message, "name"));
+		set_name(s, answer_text(message, "name"));
 	else if (strcmp(type, "lease") == 0)
 		snprintf(s->lease, sizeof s->lease, "%s",
-			text_of(json_object_get(message, "lease"), "owner"));
+			answer_text(json_object_get(message, "lease"), "owner"));
 	else if (strcmp(type, "drain") == 0)
 		s->draining = json_is_true(json_object_get(message, "draining"));
 	else
@@ -100,8 +96,8 @@ static void set_list(struct status *s, const json_t *list)
 	json_decref(s->sessions);
 	s->sessions = json_object();
 	json_array_foreach (list, i, session)
-		if (i < STATUS_SESSIONS_MAX && *text_of(session, "id"))
-			json_object_set(s->sessions, text_of(session, "id"), session);
+		if (i < STATUS_SESSIONS_MAX && *answer_text(session, "id"))
+			json_object_set(s->sessions, answer_text(session, "id"), session);
 }
 
 static void set_activities(struct status *s, const json_t *list)
@@ -109,7 +105,7 @@ static void set_activities(struct status *s, const json_t *list)
 	size_t i;
 	json_t *entry;
 	json_array_foreach (list, i, entry) {
-		json_t *session = json_object_get(s->sessions, text_of(entry, "id"));
+		json_t *session = json_object_get(s->sessions, answer_text(entry, "id"));
 		if (session)
 			json_object_set(session, "activity", json_object_get(entry, "activity"));
 	}
@@ -117,7 +113,7 @@ static void set_activities(struct status *s, const json_t *list)
 
 bool status_handle_event(struct status *s, const json_t *event)
 {
-	const char *type = text_of(event, "type");
+	const char *type = answer_text(event, "type");
 	if (strcmp(type, "sessions") == 0)
 		set_list(s, json_object_get(event, "sessions"));
 	else if (strcmp(type, "activity") == 0)

@@ -1,5 +1,7 @@
 #include "ws/client/draw/glyph.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdint.h>
 #include <string.h>
 #include <wchar.h>
@@ -74,4 +76,10 @@ bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph)
 	if (g.length > 0)
 		*ret_glyph = g;
 	return g.length > 0;
+}
+
+void glyph_set_locale(void)
+{
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		setlocale(LC_CTYPE, "C.UTF-8");
 }

@@ -1,6 +1,6 @@
 /*
  * Splits a text of another program into printable characters, without those that control a
- * terminal. Pure.
+ * terminal.
  */
 #pragma once
 
@@ -22,3 +22,6 @@ struct glyph {
  * come from wcwidth(), so the locale must be a UTF-8 one.
  */
 bool glyph_next(const char **text, const char *end, struct glyph *ret_glyph);
+
+/* Make the locale a UTF-8 one if it is not. */
+void glyph_set_locale(void);

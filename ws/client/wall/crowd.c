@@ -5,15 +5,11 @@
  */
 #include "ws/client/wall/crowd.h"
 
+#include "ws/client/connect/call.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-	return text ? text : "";
-}
 
 static void update_standing(struct tile *t)
 {
@@ -61,7 +57,7 @@ static struct tile *add_tile(struct crowd *c, const char *id, const char *epoch)
 
 static void update_tile(struct tile *t, json_t *session)
 {
-	const char *name = text_of(session, "name");
+	const char *name = answer_text(session, "name");
 	unsigned cols = (unsigned)json_integer_value(json_object_get(session, "cols"));
 	unsigned rows = (unsigned)json_integer_value(json_object_get(session, "rows"));
 	if (strcmp(name, t->id) == 0)
@@ -103,7 +99,7 @@ bool crowd_update_list(struct crowd *c, const json_t *sessions,
 	json_t *session;
 	bool whole = true;
 	json_array_foreach (sessions, i, session) {
-		const char *id = text_of(session, "id"), *epoch = text_of(session, "epoch");
+		const char *id = answer_text(session, "id"), *epoch = answer_text(session, "epoch");
 		if (i >= CROWD_MAX || !*id || strlen(id) > TILE_ID_MAX ||
 			strlen(epoch) >= sizeof c->tiles[0]->epoch ||
 			strcmp(id, c->own_session) == 0)

@@ -8,11 +8,10 @@
 #include "ws/client/attach/attach.h"
 #include "ws/client/attach/tty.h"
 #include "ws/client/connect/connection.h"
+#include "ws/client/draw/glyph.h"
 #include "ws/client/wall/wall_state.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -217,9 +216,7 @@ static int run_wall(struct cli *cli)
 		rc = connection_open(cli);
 	if (rc != 0)
 		return rc;
-	/* The locale determines the widths of characters. */
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		setlocale(LC_CTYPE, "C.UTF-8");
+	glyph_set_locale();
 	const char *here = attach_own_session(cli);
 	if (here)
 		snprintf(w.crowd.own_session, sizeof w.crowd.own_session, "%s", here);

@@ -136,9 +136,9 @@ static int run_blocks(struct cli *cli)
 		rc = option == '?' ? cli->status : parse_option(cli, &p, option);
 	if (rc != 0)
 		return rc;
-	p.session = cli_argument(cli);
+	p.session = cli_required(cli, "SESSION");
 	if (!p.session)
-		return cli_usage(cli, "SESSION is missing");
+		return cli->status;
 	if (!cli_expect_end(cli))
 		return cli->status;
 	rc = connection_open(cli);

@@ -47,9 +47,9 @@ static int parse_options(struct cli *cli, struct plan *p)
 		p->has_from = p->has_from || from;
 		p->has_to = p->has_to || !from;
 	}
-	p->session = cli_argument(cli);
+	p->session = cli_required(cli, "SESSION");
 	if (!p->session)
-		return cli_usage(cli, "SESSION is missing");
+		return cli->status;
 	return cli_expect_end(cli) ? 0 : cli->status;
 }
 

@@ -46,9 +46,9 @@ static int parse_options(struct cli *cli, struct view *v)
 		else if (!cli_parse_number(optarg, LINES_MAX, &v->lines))
 			return cli_usage(cli, "--scrollback must be a number of lines, or all");
 	}
-	v->session = cli_argument(cli);
+	v->session = cli_required(cli, "SESSION");
 	if (!v->session)
-		return cli_usage(cli, "SESSION is missing");
+		return cli->status;
 	if (cli->json)
 		v->format = "json";
 	return cli_expect_end(cli) ? 0 : cli->status;

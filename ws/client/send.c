@@ -200,9 +200,9 @@ static int run_send(struct cli *cli)
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":it:", options)) != -1)
 		rc = option == '?' ? cli->status : parse_option(cli, &p, option);
-	const char *session = rc == 0 ? cli_argument(cli) : NULL;
+	const char *session = rc == 0 ? cli_required(cli, "SESSION") : NULL;
 	if (rc == 0 && !session)
-		rc = cli_usage(cli, "SESSION is missing");
+		rc = cli->status;
 	if (rc == 0)
 		rc = parse_keys(cli, &p);
 	if (rc == 0 && !p.input && json_object_size(p.body) == 0)

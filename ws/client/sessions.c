@@ -318,9 +318,9 @@ static int run_kill(struct cli *cli)
 			return cli->status;
 		signal = optarg;
 	}
-	id = cli_argument(cli);
+	id = cli_required(cli, "SESSION");
 	if (!id)
-		return cli_usage(cli, "SESSION is missing");
+		return cli->status;
 	int rc = connection_open(cli), worst = rc;
 	for (; rc != CLI_NO_SERVER && id; id = cli_argument(cli)) {
 		if (worst == 0 || cli->client)

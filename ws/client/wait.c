@@ -218,9 +218,9 @@ static int run_wait(struct cli *cli)
 	int option, rc = 0;
 	while (rc == 0 && (option = cli_option(cli, ":t:", options)) != -1)
 		rc = option == '?' ? cli->status : parse_option(cli, &p, option);
-	const char *session = rc == 0 ? cli_argument(cli) : NULL;
+	const char *session = rc == 0 ? cli_required(cli, "SESSION") : NULL;
 	if (rc == 0 && !session)
-		rc = cli_usage(cli, "SESSION is missing");
+		rc = cli->status;
 	if (rc == 0 && !cli_expect_end(cli))
 		rc = cli->status;
 	if (rc == 0 && json_array_size(p.until) == 0)

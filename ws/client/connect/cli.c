@@ -187,14 +187,18 @@ const char *cli_argument(struct cli *cli)
 	return optind < cli->argc ? cli->argv[optind++] : NULL;
 }
 
+const char *cli_required(struct cli *cli, const char *name)
+{
+	const char *given = cli_argument(cli);
+	if (!given)
+		cli_usage(cli, "%s is missing", name);
+	return given;
+}
+
 const char *cli_session(struct cli *cli)
 {
-	const char *given = cli_argument(cli), *ours = getenv("RINGSIDE_SESSION");
-	if (!given && ours && *ours)
-		given = ours;
-	if (!given)
-		cli_usage(cli, "SESSION is missing");
-	return given;
+	const char *ours = getenv("RINGSIDE_SESSION");
+	return optind >= cli->argc && ours && *ours ? ours : cli_required(cli, "SESSION");
 }
 
 bool cli_expect_end(struct cli *cli)

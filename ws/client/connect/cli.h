@@ -97,6 +97,12 @@ void cli_print_help(FILE *out, const struct command *c);
 const char *cli_argument(struct cli *cli);
 
 /*
+ * Like cli_argument(), but an argument is required: NULL has been reported. name: what it is, for
+ * the report.
+ */
+const char *cli_required(struct cli *cli, const char *name);
+
+/*
  * Returns the session: the next argument, or $RINGSIDE_SESSION if there is none. NULL: neither;
  * that has been reported.
  */

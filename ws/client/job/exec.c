@@ -113,9 +113,9 @@ static int parse_line(void *user)
 	int rc = parse_options(e);
 	if (rc != 0)
 		return rc;
-	e->session = cli_argument(cli);
+	e->session = cli_required(cli, "SESSION");
 	if (!e->session)
-		return cli_usage(cli, "SESSION is missing");
+		return cli->status;
 	/* Options may also stand between the session and the command. */
 	rc = parse_options(e);
 	if (rc == 0)

@@ -28,11 +28,9 @@ char *quoting_command(struct cli *cli)
 {
 	char *text = NULL;
 	size_t length;
-	const char *word = cli_argument(cli);
-	if (!word) {
-		cli_usage(cli, "COMMAND is missing");
+	const char *word = cli_required(cli, "COMMAND");
+	if (!word)
 		return NULL;
-	}
 	FILE *f = open_memstream(&text, &length);
 	bool single = optind >= cli->argc;
 	if (f && single)

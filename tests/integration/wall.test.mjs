@@ -40,7 +40,7 @@ scenario('sessions are shown live, those that need input first, and keep their s
 		await until('the usual order', async () => (await order(screen, ['anna', 'berta', 'carl']))[0] === 'anna');
 		await line(server, 'berta', 'printf "\\a"');
 		await screen.shows(/berta \*/);
-		await screen.tmux('resize-window', '-x', '60', '-y', '30');
+		await screen.tmux('resize-window', '-x', '61', '-y', '30');
 		await screen.shows(/arrows choose, Enter attaches\n*$/);
 		await screen.tmux('resize-window', '-x', '120', '-y', '40');
 		await screen.shows(/q leaves/);
@@ -165,7 +165,7 @@ scenario("with a link it shows the link's session", async (server) => {
 		assert.doesNotMatch(await screen.text(), /other/);
 		await leave(screen);
 		await screen.line(`clear; RINGSIDE_TOKEN=nonsense ringside wall --url ${server.base}; echo status=$?`);
-		await screen.shows(/may not be seen\nstatus=125/);
+		await screen.shows(/denied access to its sessions\nstatus=125/);
 		await screen.line('clear; ringside wall < /dev/null; echo status=$?');
 		await screen.shows(/must be a terminal\nstatus=125/);
 	});

@@ -156,7 +156,7 @@ sandboxes('processes: logs, callbacks, waiting, killing', async (sandbox, server
 	assert.ok(never instanceof sdk.ProcessReadyTimeoutError, never.stack);
 	assert.ok(await failure(slow.waitForExit(100)) instanceof sdk.ProcessReadyTimeoutError);
 	await slow.kill();
-	await until('the status killed', async () => await slow.getStatus() === 'the status killed');
+	await until('the status killed', async () => await slow.getStatus() === 'killed');
 	assert.deepEqual(await slow.waitForExit(10_000), { exitCode: 143 });
 
 	const early = await failure((await sandbox.startProcess('echo something else')).waitForLog('ready', 10_000));

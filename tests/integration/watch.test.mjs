@@ -246,7 +246,7 @@ scenario('versions', {}, async (server) => {
 	const future = await server.api.raw('POST', '/api/watch/check', { path: '.', since: expired.version.replace(/\d+$/, '7') });
 	assert.equal(future.status, 400);
 	writeFileSync(path.join(server.cwd, 'x'), '');
-	await until('the change', async () => (await check(expired.version)).status === 'the change');
+	await until('the change', async () => (await check(expired.version)).status === 'changed');
 	assert.equal((await check()).status, 'unchanged');
 	await server.restart();
 	const after = await check(expired.version);

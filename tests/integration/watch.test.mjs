@@ -43,7 +43,7 @@ for (const [transport, make] of Object.entries(everyTransport))
 					if (event.eventType === 'delete') break;
 				}
 			})();
-			await until('the start of the watch', () => events.find((e) => e.type === 'the start of the watch'));
+			await until('the start of the watch', () => events.find((e) => e.type === 'watching'));
 			assert.match(events[0].watchId, /^watch-\d+-\d+$/);
 			assert.equal(events[0].path, server.cwd);
 			const file = path.join(server.cwd, 'file');

@@ -271,6 +271,13 @@ static size_t estimate_length(const json_t *value)
 
 static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
 
+char *dump_json(json_t *json)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	return text;
+}
+
 void reply_json(struct request *r, int status, json_t *body)
 {
 	if (body && r->wants_json) {
@@ -282,8 +289,7 @@ void reply_json(struct request *r, int status, json_t *body)
 				.json = body});
 		return;
 	}
-	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	json_decref(body);
+	char *text = dump_json(body);
 	if (text)
 		reply_bytes(r, status, "application/json", text, strlen(text), text);
 	else
@@ -370,16 +376,9 @@ void reply_error(struct request *r, const char *code, const char *message, json_
 	reply_json(r, error_status(code), problem_json(r, code, message, context));
 }
 
-static char *dump(json_t *json)
-{
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-	json_decref(json);
-	return text;
-}
-
 void reply_replace(struct request *r, const char *code, const char *message)
 {
-	char *text = dump(problem_json(r, code, message, NULL));
+	char *text = dump_json(problem_json(r, code, message, NULL));
 	free_reply(r);
 	r->reply = (struct reply){.status = error_status(code),
 		.content_type = "application/json",
@@ -415,7 +414,7 @@ static void cut_stream(struct request *r)
 {
 	struct event_stream s = r->stream;
 	r->farewell = s.farewell ? s.farewell(s.user)
-				 : dump(json_pack("{s:s, s:s, s:s}", "type", "error", "code",
+				 : dump_json(json_pack("{s:s, s:s, s:s}", "type", "error", "code",
 					   access_ended, "message", access_ended_text));
 	r->stream = (struct event_stream){
 		.next = next_farewell, .closed = on_farewell_closed, .user = r};

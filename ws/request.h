@@ -221,6 +221,9 @@ void reply_stream_more(struct request *r);
  */
 void reply_stream_complete(struct request *r);
 
+/* The text of a value, owned by the caller. Takes json; NULL: json was NULL, or memory is short. */
+char *dump_json(json_t *json);
+
 /* {success: true, timestamp, ...body}, as reply_success() answers. Takes body, which may be NULL. */
 json_t *success_json(json_t *body);
 

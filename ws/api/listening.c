@@ -237,12 +237,9 @@ static char *next_event(void *user)
 	f->sent = w->version;
 	json_t *list = ports_json(w, f);
 	/* The change may be in ports of other sessions. */
-	if (!f->last || !json_equal(list, f->last)) {
-		json_t *event = json_pack("{s:s, s:O, s:b}", "type", "ports", "ports", list,
-			"truncated", w->truncated);
-		text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-		json_decref(event);
-	}
+	if (!f->last || !json_equal(list, f->last))
+		text = dump_json(json_pack("{s:s, s:O, s:b}", "type", "ports", "ports", list,
+			"truncated", w->truncated));
 	json_decref(f->last);
 	f->last = list;
 	return text;

@@ -129,18 +129,11 @@ static json_t *event(const char *type)
 	return json_pack("{s:s, s:o}", "type", type, "timestamp", time_json(clock_wall_ms()));
 }
 
-static char *event_text(json_t *event)
-{
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	return text;
-}
-
 static char *data_event(unsigned stream, json_t *data)
 {
 	json_t *e = event(run_stream_name(stream));
 	json_object_set_new(e, "data", data);
-	return event_text(e);
+	return dump_json(e);
 }
 
 /* The event of a piece. NULL if the piece completes no character, or, with *good false, if memory is short. */
@@ -154,7 +147,7 @@ static char *piece_event(struct call *c, const struct output_piece *p, bool *goo
 		json_object_set_new(e, "stream", json_string(run_stream_name(p->stream)));
 		json_object_set_new(e, "bytes", json_integer((json_int_t)missing));
 		d->held_count = 0;
-		return event_text(e);
+		return dump_json(e);
 	}
 	json_t *data = c->base64 ? base64_json(p->bytes, p->length)
 				 : text_json(d, p->bytes, p->length, false);
@@ -204,7 +197,7 @@ static char *next_end(struct call *c)
 		if (c->decoders[i].lossy)
 			json_object_set_new(e, "lossy", json_true());
 	c->stage = STAGE_DONE;
-	return event_text(e);
+	return dump_json(e);
 }
 
 static char *next_event(void *user)
@@ -217,7 +210,7 @@ static char *next_event(void *user)
 		json_object_set_new(e, "command", json_string(c->command));
 		json_object_set_new(e, "pid", json_integer(c->pid));
 		c->stage = STAGE_OUTPUT;
-		return event_text(e);
+		return dump_json(e);
 	}
 	char *text = next_output(c);
 	return text || !c->end ? text : next_end(c);

@@ -172,9 +172,7 @@ static char *next_event(void *user)
 	struct following *f = user;
 	if (f->complete)
 		return NULL;
-	json_t *event = next_json(f);
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
+	char *text = dump_json(next_json(f));
 	/* No reply_stream_complete() here: the transport is already pulling. */
 	if (f->complete)
 		f->pending.request->stream_complete = true;

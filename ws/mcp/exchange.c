@@ -205,8 +205,7 @@ static void item_end(struct mcp_item *i, json_t *response)
 	i->exchange->open--;
 	free(i->progress);
 	i->progress = NULL;
-	i->response = response ? json_dumps(response, JSON_COMPACT) : NULL;
-	json_decref(response);
+	i->response = dump_json(response);
 }
 
 /* Responses */
@@ -258,8 +257,7 @@ static void make_progress(struct mcp_item *i, uint64_t now)
 		json_pack("{s:O, s:f, s:s}", "progressToken", i->token, "progress",
 			(double)(now - x->began_ms) / 1000, "message", text));
 	free(i->progress);
-	i->progress = notification ? json_dumps(notification, JSON_COMPACT) : NULL;
-	json_decref(notification);
+	i->progress = dump_json(notification);
 }
 
 static void exchange_tick(struct mcp_exchange *x, uint64_t now)

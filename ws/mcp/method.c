@@ -33,9 +33,8 @@ static void on_asked(void *user, json_t *message)
 {
 	struct mcp_item *i = user;
 	free(i->asked);
-	i->asked = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	i->asked = dump_json(message);
 	i->exchange->needs_stream |= i->asked != NULL;
-	json_decref(message);
 }
 
 static void on_called(void *user, json_t *result)

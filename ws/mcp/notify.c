@@ -110,11 +110,10 @@ void mcp_notify_open(struct mcp *m, struct request *r, const char *scope, uint64
 /* Queue a message, taken. Returns false if the queue is full. */
 static bool queue_message(struct mcp_stream *n, json_t *message)
 {
-	char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	char *line = dump_json(message);
 	bool room = line && json_array_size(n->waiting) < MCP_NOTIFY_WAITING &&
 		json_array_append_new(n->waiting, json_string(line)) == 0;
 	free(line);
-	json_decref(message);
 	if (room)
 		reply_stream_more(n->request);
 	return room;
@@ -163,10 +162,9 @@ void mcp_notify_listen(
 	snprintf(n->owner, sizeof n->owner, "%s", scope);
 	json_t *first = rpc_notification("notifications/subscriptions/acknowledged",
 		json_pack("{s:o, s:o}", "_meta", meta_of(n), "notifications", heard));
-	char *text = first ? json_dumps(first, JSON_COMPACT) : NULL;
+	char *text = dump_json(first);
 	json_array_append_new(n->waiting, json_string(text ? text : ""));
 	free(text);
-	json_decref(first);
 	begin_stream(n);
 }
 

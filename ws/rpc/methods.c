@@ -352,7 +352,7 @@ json_t *methods_error(const json_t *body, int status)
 		return wire_error("Error", message, code, details);
 	json_t *whole = json_pack("{s:s, s:s, s:o}", "code", code, "message", message, "context",
 		json_is_object(context) ? json_incref(context) : json_object());
-	char *text = whole ? json_dumps(whole, JSON_COMPACT) : NULL;
+	char *text = json_dumps(whole, JSON_COMPACT);
 	json_t *error = wire_error("Error", text ? text : message, code, details);
 	free(text);
 	json_decref(whole);

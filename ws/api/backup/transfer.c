@@ -161,9 +161,7 @@ static char *next_event(void *user)
 		put_total(e, t);
 		t->progressed = false;
 	}
-	char *text = e ? json_dumps(e, JSON_COMPACT) : NULL;
-	json_decref(e);
-	return text;
+	return dump_json(e);
 }
 
 static void on_closed(void *user)

@@ -4,6 +4,7 @@
  */
 #include "ws/api/context/refuse.h"
 #include "ws/api/cwd_check.h"
+#include "ws/json/run.h"
 #include "ws/api/later/output_queue.h"
 #include "ws/api/read/body.h"
 #include "ws/api/read/refuse.h"
@@ -66,18 +67,6 @@ static void call_free(struct call *c)
 
 /* Events */
 
-static const char *stream_name(unsigned stream)
-{
-	return stream == RUN_STDERR ? "stderr" : "stdout";
-}
-
-static char *event_text(json_t *event)
-{
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	return text;
-}
-
 /* Takes text; NULL or an empty one is no event. */
 static char *output_event(unsigned stream, json_t *text)
 {
@@ -85,13 +74,13 @@ static char *output_event(unsigned stream, json_t *text)
 		json_decref(text);
 		return NULL;
 	}
-	return event_text(json_pack("{s:s, s:o}", "type", stream_name(stream), "text", text));
+	return dump_json(json_pack("{s:s, s:o}", "type", run_stream_name(stream), "text", text));
 }
 
 static char *missing_event(unsigned stream, uint64_t bytes)
 {
-	return event_text(json_pack("{s:s, s:s, s:I}", "type", "truncated", "stream",
-		stream_name(stream), "bytes", (json_int_t)bytes));
+	return dump_json(json_pack("{s:s, s:s, s:I}", "type", "truncated", "stream",
+		run_stream_name(stream), "bytes", (json_int_t)bytes));
 }
 
 /* NULL when a piece completes no character, or memory is short. */
@@ -233,7 +222,7 @@ static void on_result(void *user, json_t *result)
 			  "omitted",
 			  result ? "too many results were not read yet" : "it is not JSON");
 	json_object_set_new(event, "type", json_string("result"));
-	put_event(c, event_text(event));
+	put_event(c, dump_json(event));
 	update_pause(c);
 	reply_stream_more(c->request);
 }
@@ -318,7 +307,7 @@ static void on_done(void *user, const struct code_end *end)
 		return;
 	}
 	put_rest(c);
-	put_event(c, event_text(end_event(c, end)));
+	put_event(c, dump_json(end_event(c, end)));
 	reply_stream_complete(c->request); /* may close it, and free c */
 }
 

@@ -96,9 +96,7 @@ static char *next_event(void *user)
 		/* No reply_stream_complete() here: the transport is already pulling. */
 		w->request->stream_complete = true;
 	}
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	return text;
+	return dump_json(event);
 }
 
 static void on_stream_closed(void *user)

@@ -44,9 +44,7 @@ static char *event_text(json_t *event)
 {
 	if (event)
 		json_object_set_new(event, "timestamp", process_now_json());
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	return text;
+	return dump_json(event);
 }
 
 static char *info_event(const struct follower *f)

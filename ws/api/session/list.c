@@ -78,10 +78,7 @@ static json_t *next_event(struct list_stream *l)
 
 static char *next_list(void *user)
 {
-	json_t *event = next_event(user);
-	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
-	json_decref(event);
-	return text;
+	return dump_json(next_event(user));
 }
 
 void api_notify_drain(struct api *a)

@@ -38,11 +38,6 @@ bool exec_streams_parse(const char *name, enum exec_streams *ret_streams)
 	return false;
 }
 
-const char *exec_streams_name(enum exec_streams streams)
-{
-	return streams_names[streams];
-}
-
 static json_t *text_or_null(const char *text)
 {
 	json_t *value = text ? json_string(text) : NULL;
@@ -123,7 +118,7 @@ json_t *exec_json(const struct exec *e)
 		"sessionId", session_id(session_of_exec(e)), "author", name_or_null(e->author),
 		"label", name_or_null(e->label), "command", text_or_null(e->command),
 		"commandLength", (json_int_t)e->length, "state", exec_state_name(e->state),
-		"streams", exec_streams_name(e->plan.streams));
+		"streams", streams_names[e->plan.streams]);
 	if (!root)
 		return NULL;
 	if (e->key[0])

@@ -19,9 +19,6 @@ bool exec_format_parse(const char *name, enum exec_format *ret_format);
 /* Parse "terminal", "pipes" or "terminals". Returns false for other names. */
 bool exec_streams_parse(const char *name, enum exec_streams *ret_streams);
 
-/* The name that exec_streams_parse() parses. */
-const char *exec_streams_name(enum exec_streams streams);
-
 /* An exec without its output. */
 json_t *exec_json(const struct exec *e);
 

@@ -3,7 +3,7 @@
  * ?activity, the activities that have changed.
  */
 #include "ws/api/api.h"
-#include "ws/json/activity.h"
+#include "ws/json/state.h"
 #include "ws/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"

@@ -3,7 +3,7 @@
 #include "shell/session/type.h"
 #include "ws/api/api.h"
 #include "ws/api/read/body.h"
-#include "ws/json/activity.h"
+#include "ws/json/state.h"
 #include "ws/json/session.h"
 #include "ws/api/read/query.h"
 #include "ws/api/read/refuse.h"

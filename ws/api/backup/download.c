@@ -41,15 +41,13 @@ static bool parse_range(const char *text, struct part *p)
 	return true;
 }
 
-/* Parse a part into *p, which is zeroed. Returns what is wrong with it, or NULL. */
-static const char *parse_part(const json_t *value, uint64_t total, struct part *p)
+static const char *parse_part(const json_t *value, struct part *p)
 {
 	const json_t *offset = json_object_get(value, "offset");
 	const char *url, *range;
 	if (!json_is_integer(offset) || json_integer_value(offset) < 0)
 		return "Each offset must be a whole number, 0 or more";
 	p->offset = (uint64_t)json_integer_value(offset);
-	p->size = total;
 	if (!body_find_text(value, "range", &range) || (range && !parse_range(range, p)))
 		return "Each range must be bytes=FIRST-LAST, and FIRST the offset of its part";
 	if (!body_find_text(value, "url", &url) || !url || !parts_url_is_valid(url))
@@ -64,18 +62,21 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Sort the parts. Returns whether they cover each byte of total once. */
-static bool sort_and_check(struct part *all, size_t count, uint64_t total)
+/* Sort the parts, which must cover each byte of total once. */
+static const char *check_parts(struct part *all, size_t count, uint64_t total)
 {
+	static const char wrong[] = "The parts must cover each byte of expectedSize once";
 	uint64_t at = 0;
 	qsort(all, count, sizeof *all, by_offset);
 	for (size_t i = 0; i < count; i++) {
+		if (!all[i].ranged)
+			all[i].size = total;
 		if (all[i].offset != at || all[i].size > total - at)
-			return false;
+			return wrong;
 		all[i].number = (unsigned)i + 1;
 		at += all[i].size;
 	}
-	return at == total;
+	return at == total ? NULL : wrong;
 }
 
 static bool parse_total(const struct backup_fields *f, uint64_t *ret_total)
@@ -88,42 +89,14 @@ static bool parse_total(const struct backup_fields *f, uint64_t *ret_total)
 	return true;
 }
 
-/* Parse "parts". Returns the array, owned, or NULL after it has answered the request. */
-static struct part *parse_parts(const struct backup_fields *f, uint64_t total, size_t *ret_count)
-{
-	const json_t *list = json_object_get(f->body, "parts");
-	size_t count = json_array_size(list);
-	const char *wrong = NULL;
-	if (!json_is_array(list) || count == 0 || count > PARTS_MAX) {
-		backup_refuse(f->request, "parts", "Must be a list of 1 to 1000 parts");
-		return NULL;
-	}
-	struct part *all = calloc(count, sizeof *all);
-	bool good = all != NULL;
-	for (size_t i = 0; good && !wrong && i < count; i++) {
-		wrong = parse_part(json_array_get(list, i), total, &all[i]);
-		good = wrong || all[i].url;
-	}
-	if (good && !wrong && !sort_and_check(all, count, total))
-		wrong = "The parts must cover each byte of expectedSize once";
-	if (good && !wrong) {
-		*ret_count = count;
-		return all;
-	}
-	transfer_free_parts(all, count);
-	if (wrong)
-		backup_refuse(f->request, "parts", wrong);
-	else
-		refuse_memory(f->request);
-	return NULL;
-}
-
 static void download(struct request *r)
 {
 	static const struct transfer_kind kind = {.operation = "backup.download",
 		.event = "downloaded",
 		.code = "BACKUP_RESTORE_FAILED",
 		.failed = "The backup could not be downloaded",
+		.parse = parse_part,
+		.check = check_parts,
 		.result = size_json};
 	struct parts_options o = {.fetch = true};
 	char archive[BODY_PATH_MAX];
@@ -131,7 +104,8 @@ static void download(struct request *r)
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
 	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
-		parse_total(&fields, &total) && (o.all = parse_parts(&fields, total, &o.count)))
+		parse_total(&fields, &total) &&
+		(o.all = transfer_parse_parts(&fields, &kind, total, &o.count)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }

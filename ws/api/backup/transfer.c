@@ -172,11 +172,41 @@ static void on_closed(void *user)
 	maybe_free(t);
 }
 
-void transfer_free_parts(struct part *all, size_t count)
+/* NULL is fine. */
+static void free_parts(struct part *all, size_t count)
 {
 	for (size_t i = 0; all && i < count; i++)
 		free(all[i].url);
 	free(all);
+}
+
+struct part *transfer_parse_parts(const struct backup_fields *f, const struct transfer_kind *kind,
+	uint64_t total, size_t *ret_count)
+{
+	const json_t *list = json_object_get(f->body, "parts");
+	size_t count = json_array_size(list);
+	const char *wrong = NULL;
+	if (!json_is_array(list) || count == 0 || count > PARTS_MAX) {
+		backup_refuse(f->request, "parts", "Must be a list of 1 to 1000 parts");
+		return NULL;
+	}
+	struct part *all = calloc(count, sizeof *all);
+	bool good = all != NULL;
+	for (size_t i = 0; good && !wrong && i < count; i++) {
+		wrong = kind->parse(json_array_get(list, i), &all[i]);
+		good = wrong || all[i].url;
+	}
+	if (good && !wrong)
+		wrong = kind->check(all, count, total);
+	*ret_count = count;
+	if (good && !wrong)
+		return all;
+	free_parts(all, count);
+	if (wrong)
+		backup_refuse(f->request, "parts", wrong);
+	else
+		refuse_memory(f->request);
+	return NULL;
 }
 
 static struct transfer *create(
@@ -211,7 +241,7 @@ void transfer_start(struct request *r, const struct transfer_kind *kind, const c
 {
 	struct api *a = api_of(r);
 	if (a->transfers >= TRANSFERS_MAX) {
-		transfer_free_parts(o->all, o->count);
+		free_parts(o->all, o->count);
 		reply_error(r, "LIMIT_REACHED", "Too many transfers run at once",
 			json_pack("{s:i}", "maxTransfers", (int)TRANSFERS_MAX));
 		return;
@@ -219,7 +249,7 @@ void transfer_start(struct request *r, const struct transfer_kind *kind, const c
 	set_place(a, archive, o);
 	struct transfer *t = create(a, r, kind, archive);
 	if (!t) {
-		transfer_free_parts(o->all, o->count);
+		free_parts(o->all, o->count);
 		refuse_memory(r);
 		return;
 	}
@@ -228,7 +258,7 @@ void transfer_start(struct request *r, const struct transfer_kind *kind, const c
 		t->total += o->all[i].size;
 	int rc = parts_start(a->crew, o, on_done, t, &t->parts);
 	if (rc < 0) {
-		transfer_free_parts(o->all, o->count);
+		free_parts(o->all, o->count);
 		maybe_free(t);
 		reply_error(r, rc == -ENOMEM ? "OUT_OF_MEMORY" : "LIMIT_REACHED",
 			"No thread is available for the transfer", NULL);

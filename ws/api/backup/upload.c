@@ -27,7 +27,6 @@ static json_t *whole_json(const struct parts_result *result)
 		"{s:I, s:s*}", "sizeBytes", (json_int_t)result->total, "etag", *etag ? etag : NULL);
 }
 
-/* Parse a part into *p, which is zeroed. Returns what is wrong with it, or NULL. */
 static const char *parse_part(const json_t *value, struct part *p)
 {
 	const json_t *number = json_object_get(value, "partNumber");
@@ -51,45 +50,16 @@ static const char *parse_part(const json_t *value, struct part *p)
 	return NULL;
 }
 
-/* Whether all part numbers differ. */
-static bool differ(const struct part *all, size_t count)
+/* Part numbers must differ. */
+static const char *check_parts(struct part *all, size_t count, uint64_t total)
 {
 	bool seen[PARTS_NUMBER_MAX + 1] = {false};
+	(void)total;
 	for (size_t i = 0; i < count; i++) {
 		if (seen[all[i].number])
-			return false;
+			return "Each partNumber must be unique";
 		seen[all[i].number] = true;
 	}
-	return true;
-}
-
-/* Parse "parts". Returns the array, owned, or NULL after it has answered the request. */
-static struct part *parse_parts(const struct backup_fields *f, size_t *ret_count)
-{
-	const json_t *list = json_object_get(f->body, "parts"), *each;
-	size_t i, count = json_array_size(list);
-	const char *wrong = NULL;
-	bool good = true;
-	if (!json_is_array(list) || count == 0 || count > PARTS_MAX) {
-		backup_refuse(f->request, "parts", "Must be a list of 1 to 1000 parts");
-		return NULL;
-	}
-	struct part *all = calloc(count, sizeof *all);
-	for (i = 0; all && !wrong && good && i < count; i++) {
-		each = json_array_get(list, i);
-		wrong = parse_part(each, &all[i]);
-		good = wrong || all[i].url;
-	}
-	if (all && good && !wrong && !differ(all, count))
-		wrong = "Each partNumber must be unique";
-	*ret_count = count;
-	if (all && good && !wrong)
-		return all;
-	transfer_free_parts(all, count);
-	if (wrong)
-		backup_refuse(f->request, "parts", wrong);
-	else
-		refuse_memory(f->request);
 	return NULL;
 }
 
@@ -99,13 +69,15 @@ static void upload_parts(struct request *r)
 		.event = "uploaded",
 		.code = "BACKUP_CREATE_FAILED",
 		.failed = "The backup could not be uploaded",
+		.parse = parse_part,
+		.check = check_parts,
 		.result = parts_json};
 	struct parts_options o = {.count = 0};
 	char archive[BODY_PATH_MAX];
 	json_t *body = body_read(r);
 	const struct backup_fields fields = {api_of(r), r, body};
 	if (body && backup_parse_transfer(&fields, archive, &o.timeout_ms) &&
-		(o.all = parse_parts(&fields, &o.count)))
+		(o.all = transfer_parse_parts(&fields, &kind, 0, &o.count)))
 		transfer_start(r, &kind, archive, &o);
 	json_decref(body);
 }

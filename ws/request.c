@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,13 @@ static size_t estimate_length(const json_t *value)
 }
 
 static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
+
+void reply_header_number(struct request *r, const char *name, uint64_t number)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%" PRIu64, number);
+	reply_header(r, name, text);
+}
 
 char *dump_json(json_t *json)
 {

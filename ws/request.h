@@ -190,6 +190,9 @@ bool request_may_answer(struct request *r);
 /* Add a header to the reply. name: a literal. */
 void reply_header(struct request *r, const char *name, const char *value);
 
+/* reply_header() with a number. */
+void reply_header_number(struct request *r, const char *name, uint64_t number);
+
 /* Answer with JSON; takes body. */
 void reply_json(struct request *r, int status, json_t *body);
 

@@ -132,22 +132,15 @@ static void on_work(uv_work_t *work)
 	d->worked_ns += uv_hrtime() - began;
 }
 
-static void number_header(struct request *r, const char *name, uint64_t n)
-{
-	char text[24];
-	snprintf(text, sizeof text, "%llu", (unsigned long long)n);
-	reply_header(r, name, text);
-}
-
 static void add_headers(struct request *r, const struct drawing *d)
 {
-	number_header(r, "Ringside-From", d->output.from);
-	number_header(r, "Ringside-To", d->output.to);
-	number_header(r, "Ringside-Lost", d->output.lost);
+	reply_header_number(r, "Ringside-From", d->output.from);
+	reply_header_number(r, "Ringside-To", d->output.to);
+	reply_header_number(r, "Ringside-Lost", d->output.lost);
 	if (d->omitted == 0)
 		return;
-	number_header(r, "Ringside-Head", d->head);
-	number_header(r, "Ringside-Omitted", d->omitted);
+	reply_header_number(r, "Ringside-Head", d->head);
+	reply_header_number(r, "Ringside-Omitted", d->omitted);
 }
 
 static void answer(struct drawing *d, struct request *r)

@@ -258,21 +258,16 @@ static void reply_text(struct request *r, const struct screen *screen, const str
 	static const enum render_format formats[] = {
 		[FORMAT_TEXT] = RENDER_TEXT, [FORMAT_ANSI] = RENDER_ANSI, [FORMAT_HTML] = RENDER_HTML};
 	struct rendered text;
-	char number[24];
 	if (render_lines(screen, formats[v->format], &v->options, &text) < 0) {
 		refuse_memory(r);
 		return;
 	}
-	const struct {
-		const char *name;
-		uint64_t value;
-	} headers[] = {{"Ringside-From", text.from}, {"Ringside-To", text.to},
-		{"Ringside-First", screen_dropped(screen)}, {"Ringside-Screen", base_of(screen)},
-		{"Ringside-End", end_of(screen)}, {"Ringside-Version", screen_version(screen)}};
-	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-		snprintf(number, sizeof number, "%llu", (unsigned long long)headers[i].value);
-		reply_header(r, headers[i].name, number);
-	}
+	reply_header_number(r, "Ringside-From", text.from);
+	reply_header_number(r, "Ringside-To", text.to);
+	reply_header_number(r, "Ringside-First", screen_dropped(screen));
+	reply_header_number(r, "Ringside-Screen", base_of(screen));
+	reply_header_number(r, "Ringside-End", end_of(screen));
+	reply_header_number(r, "Ringside-Version", screen_version(screen));
 	if (v->format == FORMAT_HTML)
 		reply_header(r, "Content-Security-Policy", content_security_policy);
 	reply_bytes(r, 200,

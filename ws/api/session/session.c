@@ -243,7 +243,6 @@ static void reply_range_gone(struct request *r, const struct session *s)
 static void show_output(struct request *r, struct session *s)
 {
 	const struct stream *bytes = session_bytes(s);
-	char number[24];
 	if (!session_is_readable(s)) {
 		reply_result(r, s, -ENOTCONN);
 		return;
@@ -273,15 +272,10 @@ static void show_output(struct request *r, struct session *s)
 		return;
 	}
 	history_redact(session_history(s), from, (uint8_t *)copy, length);
-	const struct {
-		const char *name;
-		uint64_t value;
-	} headers[] = {{"Ringside-From", from}, {"Ringside-To", from + length},
-		{"Ringside-Head", head}, {"Ringside-Oldest", stream_oldest(bytes)}};
-	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-		snprintf(number, sizeof number, "%llu", (unsigned long long)headers[i].value);
-		reply_header(r, headers[i].name, number);
-	}
+	reply_header_number(r, "Ringside-From", from);
+	reply_header_number(r, "Ringside-To", from + length);
+	reply_header_number(r, "Ringside-Head", head);
+	reply_header_number(r, "Ringside-Oldest", stream_oldest(bytes));
 	reply_bytes(r, 200, "application/octet-stream", copy, length, copy);
 }
 

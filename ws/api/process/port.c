@@ -52,17 +52,6 @@ bool api_port_options(
 	return false;
 }
 
-bool api_port_claim(struct api *a, struct request *r)
-{
-	if (a->port_watches < API_PORT_WATCHES_MAX) {
-		a->port_watches++;
-		return true;
-	}
-	reply_error(r, "LIMIT_REACHED", "Too many ports are being watched",
-		json_pack("{s:i}", "maxWatches", (int)API_PORT_WATCHES_MAX));
-	return false;
-}
-
 /* The next event: the first, none yet, the result, none. */
 enum watch_stage { WATCH_BEGIN, WATCH_WAIT, WATCH_RESULT, WATCH_DONE };
 
@@ -160,10 +149,10 @@ static void watch(struct api *a, struct request *r, struct process *p,
 {
 	struct watch *w = calloc(1, sizeof *w);
 	if (!w) {
-		a->port_watches--;
 		refuse_memory(r);
 		return;
 	}
+	a->port_watches++;
 	w->api = a;
 	w->request = request_ref(r);
 	w->process = p;
@@ -194,7 +183,10 @@ static void watch_port(struct request *r)
 	if (id && !p)
 		reply_error(r, "PROCESS_NOT_FOUND", "There is no such process",
 			json_pack("{s:s}", "processId", id));
-	else if (api_port_claim(a, r))
+	else if (a->port_watches >= API_PORT_WATCHES_MAX)
+		reply_error(r, "LIMIT_REACHED", "Too many ports are being watched",
+			json_pack("{s:i}", "maxWatches", (int)API_PORT_WATCHES_MAX));
+	else
 		watch(a, r, p, &options, interval_ms);
 out:
 	json_decref(body);

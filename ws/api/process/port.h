@@ -9,6 +9,3 @@
 /* Parse the fields port, mode, path, statusMin, statusMax and interval. Returns false if r has been answered. */
 bool api_port_options(struct request *r, const json_t *body, struct probe_options *ret_options,
 	unsigned *ret_interval_ms);
-
-/* Count a port watch in a->port_watches; the caller decrements it later. Returns false if r has been answered. */
-bool api_port_claim(struct api *a, struct request *r);

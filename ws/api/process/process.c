@@ -29,7 +29,8 @@
 #define GRACE_MAX_MS 60000u
 #define ARGV_MAX 4096u /* a program and its arguments */
 
-struct process *api_process_find(struct api *a, struct request *r)
+/* The process in the path. Returns NULL if r has been answered. */
+static struct process *find_process(struct api *a, struct request *r)
 {
 	struct process *p = processes_find(a->processes, r->match.id);
 	if (!p)
@@ -40,7 +41,7 @@ struct process *api_process_find(struct api *a, struct request *r)
 
 struct process *api_process_find_output(struct api *a, struct request *r)
 {
-	struct process *p = api_process_find(a, r);
+	struct process *p = find_process(a, r);
 	int rc = p ? process_open_output(p) : 0;
 	if (rc == 0)
 		return p;
@@ -311,14 +312,9 @@ static void list_processes(struct request *r)
 	static const char *const known[] = {
 		"starting", "running", "completed", "failed", "killed", "error"};
 	const char *status = request_param(r, "status");
-	bool valid = !status;
-	for (size_t i = 0; status && i < sizeof known / sizeof *known; i++)
-		valid |= strcmp(status, known[i]) == 0;
-	if (!valid) {
-		reply_invalid(r, "status",
-			"Must be starting, running, completed, failed, killed or error", "invalid");
+	unsigned choice;
+	if (!query_choice(r, "status", known, sizeof known / sizeof *known, &choice))
 		return;
-	}
 	json_t *list = json_array();
 	for (struct process *p = NULL; (p = process_next(a->processes, p));)
 		if (!status || strcmp(process_status(p), status) == 0)
@@ -329,7 +325,7 @@ static void list_processes(struct request *r)
 static void show_process(struct request *r)
 {
 	struct api *a = api_of(r);
-	struct process *p = api_process_find(a, r);
+	struct process *p = find_process(a, r);
 	if (p)
 		reply_success(r, json_pack("{s:o}", "process", process_details_json(p)));
 }
@@ -378,7 +374,7 @@ static void kill_process(struct request *r)
 {
 	struct api *a = api_of(r);
 	uint64_t grace = PROCESSES_GRACE_MS;
-	struct process *p = api_process_find(a, r);
+	struct process *p = find_process(a, r);
 	bool removing = is_set(r, "remove");
 	if (!p)
 		return;
@@ -478,7 +474,7 @@ static void kill_all_processes(struct request *r)
 static void signal_process(struct request *r)
 {
 	struct api *a = api_of(r);
-	struct process *p = api_process_find(a, r);
+	struct process *p = find_process(a, r);
 	json_t *body = p ? body_read(r) : NULL;
 	if (!body)
 		return;
@@ -533,7 +529,7 @@ static void write_process_input(struct request *r)
 	struct api *a = api_of(r);
 	const char *base64;
 	unsigned char *decoded = NULL;
-	struct process *p = api_process_find(a, r);
+	struct process *p = find_process(a, r);
 	json_t *body = p ? body_read(r) : NULL;
 	if (!body || !body_text(r, body, "base64", &base64))
 		goto out;

@@ -3,10 +3,10 @@
 
 #include "ws/api/api.h"
 
-/* The process in the path. Returns NULL if r has been answered. */
-struct process *api_process_find(struct api *a, struct request *r);
-
-/* Find the process in the path and open its output, which the caller closes with process_close_output(). */
+/*
+ * Find the process in the path and open its output, which the caller closes with process_close_output(). Returns NULL
+ * if r has been answered.
+ */
 struct process *api_process_find_output(struct api *a, struct request *r);
 
 /* The last bytes of a stream, at most max, as text. sources: STREAMS_STDOUT and the like. */

@@ -219,23 +219,13 @@ static void on_follow_closed(void *user)
 	request_unref(r);
 }
 
-static bool parse_encoding(struct request *r, bool *ret_base64)
-{
-	const char *encoding = request_param(r, "encoding");
-	*ret_base64 = encoding && strcmp(encoding, "base64") == 0;
-	if (!encoding || *ret_base64 || strcmp(encoding, "text") == 0)
-		return true;
-	reply_invalid(r, "encoding", "Must be text or base64", "invalid");
-	return false;
-}
-
 static void stream_process(struct request *r)
 {
 	struct api *a = api_of(r);
 	uint64_t cursor = 0;
-	bool follow = true, replay = true, base64;
+	bool follow = true, replay = true, base64 = false;
 	if (!query_number(r, "cursor", INT64_MAX, &cursor) || !query_flag(r, "follow", &follow) ||
-		!query_flag(r, "replay", &replay) || !parse_encoding(r, &base64))
+		!query_flag(r, "replay", &replay) || !query_encoding(r, &base64))
 		return;
 	struct process *p = api_process_find_output(a, r);
 	if (p && cursor > p->head) {

@@ -51,12 +51,24 @@ bool query_choice(struct request *r, const char *name, const char *const *words,
 	return false;
 }
 
+/* One of two words. *ret_second: whether it is the second. */
+static bool query_either(
+	struct request *r, const char *name, const char *const words[2], bool *ret_second)
+{
+	unsigned choice = *ret_second;
+	bool good = query_choice(r, name, words, 2, &choice);
+	*ret_second = choice;
+	return good;
+}
+
+bool query_encoding(struct request *r, bool *ret_base64)
+{
+	static const char *const words[] = {"text", "base64"};
+	return query_either(r, "encoding", words, ret_base64);
+}
+
 bool query_flag(struct request *r, const char *name, bool *ret_flag)
 {
 	static const char *const words[] = {"0", "1"};
-	unsigned choice = *ret_flag;
-	if (!query_choice(r, name, words, 2, &choice))
-		return false;
-	*ret_flag = choice;
-	return true;
+	return query_either(r, name, words, ret_flag);
 }

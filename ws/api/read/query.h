@@ -24,5 +24,8 @@ bool query_offset(struct request *r, const char *name, uint64_t *ret_offset);
 bool query_choice(struct request *r, const char *name, const char *const *words, size_t count,
 	unsigned *ret_choice);
 
+/* The parameter "encoding", "text" or "base64". */
+bool query_encoding(struct request *r, bool *ret_base64);
+
 /* "0" or "1". */
 bool query_flag(struct request *r, const char *name, bool *ret_flag);

@@ -192,11 +192,8 @@ void refuse_exec(struct request *r, struct session *s, int rc)
 						? json_integer(exec_status_of(s->exit_status))
 						: json_null(),
 					"exit", session_exit_json(s)));
-		else if (session_check_responsive(s) == -EHOSTDOWN)
-			refuse_session(r, s, -EHOSTDOWN);
 		else
-			reply_error(r, "RESOURCE_BUSY", "The session is not running yet",
-				json_pack("{s:s}", "sessionId", session_id(s)));
+			refuse_session(r, s, rc);
 		break;
 	default:
 		reply_error(r, error_code_of(rc), error_text(rc),

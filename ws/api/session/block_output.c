@@ -33,15 +33,10 @@ struct wanted {
 static bool parse_wanted(struct request *r, const struct block *b, struct wanted *w)
 {
 	static const char *const names[] = {"text", "ansi", "bytes", "json"};
-	const char *format = request_param(r, "format");
 	unsigned i = 0;
 	*w = (struct wanted){.from = b->start, .to = UINT64_MAX, .head = OUTPUT_DEFAULT};
-	while (format && i < 4 && strcmp(format, names[i]) != 0)
-		i++;
-	if (i == 4) {
-		reply_invalid(r, "format", "Must be text, ansi, bytes or json", "invalid");
+	if (!query_choice(r, "format", names, 4, &i))
 		return false;
-	}
 	w->json = i == 3;
 	w->format = w->json ? BLOCK_TEXT : (enum block_format)i;
 	w->limited = request_param(r, "head") || request_param(r, "tail");

@@ -349,21 +349,16 @@ static bool parse_types(struct request *r, unsigned *ret_types)
 
 static bool parse_position(struct request *r, struct session *s, struct follower *f)
 {
-	const char *from = request_param(r, "from"), *encoding = request_param(r, "encoding");
+	const char *from = request_param(r, "from");
 	uint64_t offset = history_limit(session_history(s));
 	if (from && (!params_number(from, INT64_MAX, &offset) || offset > session_head(s))) {
 		reply_invalid(r, "from", "Must be an offset of the session", "invalid");
 		return false;
 	}
-	if (encoding && strcmp(encoding, "text") != 0 && strcmp(encoding, "base64") != 0) {
-		reply_invalid(r, "encoding", "Must be text or base64", "invalid");
-		return false;
-	}
 	bool follow = true;
-	if (!query_flag(r, "follow", &follow))
+	if (!query_encoding(r, &f->base64) || !query_flag(r, "follow", &follow))
 		return false;
 	f->stops = !follow;
-	f->base64 = encoding && strcmp(encoding, "base64") == 0;
 	f->from = offset;
 	history_place(session_history(s), &f->cursor, offset);
 	return true;

@@ -25,14 +25,13 @@ void api_register(struct api *a, struct routes *all)
 		api_bridge_archive_rows, api_bridge_exec_rows, api_bridge_file_rows, api_bridge_rows,
 		api_bridge_session_rows, api_commands_rows, api_context_execute_rows,
 		api_context_rows, api_drain_rows, api_events_rows, api_exec_rows, api_execute_rows,
-		api_file_change_rows, api_file_download_rows, api_file_list_rows,
-		api_file_read_rows, api_file_stream_rows, api_file_upload_rows, api_file_write_rows,
-		api_git_rows, api_keys_rows, api_lease_rows, api_listening_rows, api_login_rows,
-		api_port_rows, api_ports_rows, api_process_output_rows, api_process_rows,
-		api_process_stream_rows, api_process_wait_rows, api_reference_rows, api_run_rows,
-		api_screen_rows, api_server_rows, api_session_create_rows, api_session_list_rows,
-		api_session_rows, api_share_rows, api_state_rows, api_stdin_rows,
-		api_terminate_rows, api_wait_rows, api_watch_rows};
+		api_file_change_rows, api_file_download_rows, api_file_list_rows, api_file_read_rows,
+		api_file_stream_rows, api_file_upload_rows, api_file_write_rows, api_git_rows,
+		api_keys_rows, api_lease_rows, api_listening_rows, api_login_rows, api_port_rows,
+		api_ports_rows, api_process_output_rows, api_process_rows, api_process_stream_rows,
+		api_process_wait_rows, api_run_rows, api_screen_rows, api_server_rows,
+		api_session_create_rows, api_session_list_rows, api_session_rows, api_share_rows,
+		api_state_rows, api_stdin_rows, api_terminate_rows, api_wait_rows, api_watch_rows};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		routes_add(all, files[i], a);
 }
@@ -96,23 +95,17 @@ int api_open(struct api *a, uv_loop_t *loop)
 		return rc;
 	const struct bounds *bounds = a->sessions->config.bounds;
 	rc = watches_open(loop, a->workspace, bounds->user, bounds->isolation != NULL, &a->watches);
-	if (rc == 0 &&
-		(rc = inlets_open(
-			 loop, a->sessions->config.runtime_dir, INLET_WRITER_MS, &a->inlets)) < 0)
-		watches_close(a->watches);
-	if (rc == 0 && (rc = listening_open(a, loop)) < 0) {
-		inlets_close(a->inlets);
-		watches_close(a->watches);
-	}
-	if (rc == 0 && (rc = activities_open(loop, a->sessions, &callbacks, a, &a->activities)) < 0) {
-		listening_close(a);
-		inlets_close(a->inlets);
-		watches_close(a->watches);
-	}
-	if (rc < 0) {
-		uv_close((uv_handle_t *)&a->announce, NULL);
-		return rc;
-	}
+	if (rc < 0)
+		goto err_announce;
+	rc = inlets_open(loop, a->sessions->config.runtime_dir, INLET_WRITER_MS, &a->inlets);
+	if (rc < 0)
+		goto err_watches;
+	rc = listening_open(a, loop);
+	if (rc < 0)
+		goto err_inlets;
+	rc = activities_open(loop, a->sessions, &callbacks, a, &a->activities);
+	if (rc < 0)
+		goto err_listening;
 	rota_open(&a->rota, loop, 0);
 	rota_open(&a->drawing_rota, loop, 1);
 	a->announce.data = a;
@@ -120,6 +113,15 @@ int api_open(struct api *a, uv_loop_t *loop)
 	a->announce_open = true;
 	a->list_version = 1;
 	return 0;
+err_listening:
+	listening_close(a);
+err_inlets:
+	inlets_close(a->inlets);
+err_watches:
+	watches_close(a->watches);
+err_announce:
+	uv_close((uv_handle_t *)&a->announce, NULL);
+	return rc;
 }
 
 void api_close(struct api *a)

@@ -38,7 +38,6 @@ extern const struct route_row api_process_rows[];
 extern const struct route_row api_process_output_rows[];
 extern const struct route_row api_process_stream_rows[];
 extern const struct route_row api_process_wait_rows[];
-extern const struct route_row api_reference_rows[];
 extern const struct route_row api_run_rows[];
 extern const struct route_row api_screen_rows[];
 extern const struct route_row api_server_rows[];

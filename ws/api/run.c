@@ -26,7 +26,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define ROWS_DEFAULT 24u
 #define COLS_DEFAULT 80u
 
@@ -363,7 +362,7 @@ static bool parse_common(struct api *a, struct request *r, const json_t *body, s
 	struct run_options *o = &params->options;
 	if (!body_command(r, body, &o->command, &o->command_length) ||
 		!body_text(r, body, "cwd", &o->cwd) || !body_environment(r, body, &params->env) ||
-		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms))
+		!body_number(r, body, "timeoutMs", 0, BODY_TIME_MAX_MS, &o->timeout_ms))
 		return false;
 	if (!body_absolute(r, o->cwd))
 		return false;

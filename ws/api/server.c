@@ -1,5 +1,6 @@
-/* Health, readiness, metrics, ping and version of the server. */
+/* Health, readiness, metrics, ping and version of the server, and the description of the API. */
 #include "ws/api/api.h"
+#include "ws/api/openapi.h"
 #include "ws/api/read/refuse.h"
 #include "ws/api/rows.h"
 
@@ -53,11 +54,17 @@ static void show_version(struct request *r)
 	reply_success(r, json_pack("{s:s, s:s?}", "version", a->version, "url", a->url));
 }
 
+static void show_reference(struct request *r)
+{
+	reply_bytes(r, 200, "application/json", openapi_document, openapi_document_length, NULL);
+}
+
 const struct route_row api_server_rows[] = {
 	{METHOD_GET, "/healthz", ROUTE_PUBLIC, .plain = show_health, .probe = true},
 	{METHOD_GET, "/readyz", ROUTE_PUBLIC, .plain = show_readiness, .probe = true},
 	{METHOD_GET, "/metrics", ROUTE_OWNER, .plain = show_metrics},
 	{METHOD_GET, "/api/ping", ROUTE_VIEWER, .plain = answer_ping},
 	{METHOD_GET, "/api/version", ROUTE_VIEWER, .plain = show_version},
+	{METHOD_GET, "/api/openapi.json", ROUTE_VIEWER, .plain = show_reference},
 	{.path = NULL},
 };

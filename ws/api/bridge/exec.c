@@ -27,7 +27,6 @@
 #include <string.h>
 
 #define WORDS_MAX 65536u
-#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define QUIET_MS 15000u /* without output; then send a comment as a keep-alive */
 #define HELD_MAX 3u     /* bytes of an incomplete character */
 #define PIECE_MAX (OUTPUT_PIECE_MAX + HELD_MAX)
@@ -391,7 +390,7 @@ static void exec_in(struct request *r, struct sandbox *s, void *user)
 	asked->body = body_read(r);
 	const json_t *words = json_object_get(asked->body, "argv");
 	if (!asked->body || !check_words(r, words) || !sandbox_session_of(r, s, &session) ||
-		!body_number(r, asked->body, "timeout_ms", 0, TIMEOUT_MAX_MS,
+		!body_number(r, asked->body, "timeout_ms", 0, BODY_TIME_MAX_MS,
 			&asked->options.timeout_ms) ||
 		!parse_place(r, &session, asked))
 		goto out;

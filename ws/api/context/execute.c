@@ -21,7 +21,6 @@
 #include <string.h>
 #include <utlist.h>
 
-#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 /* Bytes of waiting events beyond which results are omitted. Only code that goes on while it is paused gets there. */
 #define RESULTS_MAX ((size_t)32 << 20)
 
@@ -404,7 +403,7 @@ static void execute_after_check(struct api *a, struct request *r, json_t *body)
 	uint64_t timeout_ms = 0;
 	if (!(code = parse_code(r, body)) || !body_text(r, body, "context_id", &id) ||
 		!body_text(r, body, "language", &language) ||
-		!body_number(r, body, "timeout_ms", 0, TIMEOUT_MAX_MS, &timeout_ms))
+		!body_number(r, body, "timeout_ms", 0, BODY_TIME_MAX_MS, &timeout_ms))
 		return;
 	if (!id) {
 		reply_invalid(r, "context_id", "Is missing", "required");

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
 
 /* The fields of a request; strings are borrowed from the body. */
@@ -77,9 +76,9 @@ static bool parse_limits(struct request *r, const json_t *body, struct params *q
 	uint64_t output = 0;
 	struct exec_options *o = &q->options;
 	q->yields = json_is_integer(json_object_get(body, "yieldMs"));
-	if (!body_number(r, body, "yieldMs", 0, TIME_MAX_MS, &q->yield_ms) ||
-		!body_number(r, body, "timeoutMs", 1, TIME_MAX_MS, &o->timeout_ms) ||
-		!body_number(r, body, "queueMs", 1, TIME_MAX_MS, &o->queue_ms) ||
+	if (!body_number(r, body, "yieldMs", 0, EXEC_TIME_MAX_MS, &q->yield_ms) ||
+		!body_number(r, body, "timeoutMs", 1, EXEC_TIME_MAX_MS, &o->timeout_ms) ||
+		!body_number(r, body, "queueMs", 1, EXEC_TIME_MAX_MS, &o->queue_ms) ||
 		!body_number(r, body, "maxOutput", 2, EXEC_OUTPUT_MAX, &output) ||
 		!body_flag(r, body, "queue", &o->queue) || !body_flag(r, body, "hold", &o->hold) ||
 		!body_flag(r, body, "isolate", &o->isolated) || !parse_history(r, body, o))
@@ -235,7 +234,7 @@ static void show_exec(struct request *r, struct session *s)
 	uint64_t limit = 0, from = 0, bytes = 0;
 	struct exec *e = find_exec(r, s);
 	if (!e || !parse_format(r, &format) ||
-		!query_number_or(r, "waitMs", TIME_MAX_MS, too_large, &limit) ||
+		!query_number_or(r, "waitMs", EXEC_TIME_MAX_MS, too_large, &limit) ||
 		!query_number_or(r, "from", INT64_MAX, too_large, &from) ||
 		!query_number_or(r, "bytes", INT32_MAX, too_large, &bytes))
 		return;

@@ -164,8 +164,7 @@ static bool parse_execute(struct request *r, struct execute *x)
 	if (!body_command(r, x->body, &o->command, &o->length) ||
 		!body_text(r, x->body, "cwd", &o->cwd) ||
 		!body_text(r, x->body, "lease", &o->lease) ||
-		!body_number(r, x->body, "timeoutMs", 0, UINT64_C(30) * 24 * 3600 * 1000,
-			&o->timeout_ms) ||
+		!body_number(r, x->body, "timeoutMs", 0, EXEC_TIME_MAX_MS, &o->timeout_ms) ||
 		!body_environment(r, x->body, &x->env) || !body_directory(r, o->cwd))
 		return false;
 	o->env_names = x->env.names;

@@ -8,6 +8,7 @@
 #include "shell/session/sessions.h"
 #include "ws/api/later/event_queue.h"
 #include "ws/json/exec.h"
+#include "ws/json/session.h"
 #include "ws/api/read/refuse.h"
 #include "ws/base64.h"
 #include "ws/text.h"
@@ -43,9 +44,7 @@ struct follower {
 /* Queue event, which is taken. bytes: size of its output, which is lost if memory is short. */
 static void put_output(struct follower *f, json_t *event, size_t bytes)
 {
-	char now[CLOCK_TEXT_SIZE];
-	clock_format(clock_wall_ms(), now);
-	json_object_set_new(event, "timestamp", json_string(now));
+	json_object_set_new(event, "timestamp", time_json(clock_wall_ms()));
 	if (!event_queue_put(&f->queue, event, bytes))
 		f->lost += bytes;
 }

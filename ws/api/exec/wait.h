@@ -6,6 +6,8 @@
 
 #include <uv.h>
 
+#define EXEC_TIME_MAX_MS (UINT64_C(30) * 24 * 3600 * 1000) /* the longest time limit */
+
 /* When and how to answer. */
 struct exec_wait_options {
 	uv_loop_t *loop;

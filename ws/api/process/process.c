@@ -25,7 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMEOUT_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
 #define GRACE_MAX_MS 60000u
 #define ARGV_MAX 4096u /* a program and its arguments */
 
@@ -137,7 +136,7 @@ static bool parse_options(struct request *r, const json_t *body, struct process_
 	if (!body_text(r, body, "command", &o->command) ||
 		!body_text(r, body, "processId", &o->id) || !body_text(r, body, "cwd", &o->cwd) ||
 		!body_text(r, body, "sessionId", &o->session) ||
-		!body_number(r, body, "timeoutMs", 0, TIMEOUT_MAX_MS, &o->timeout_ms) ||
+		!body_number(r, body, "timeoutMs", 0, BODY_TIME_MAX_MS, &o->timeout_ms) ||
 		!body_flag(r, body, "hold", &o->hold) || !parse_input(r, body, o))
 		return false;
 	if (!o->command) {

@@ -18,6 +18,9 @@
 /* Bytes of a path with its NUL. */
 #define BODY_PATH_MAX 4096u
 
+/* A year: the longest time limit of what is not bound to a session's shell. */
+#define BODY_TIME_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
+
 /*
  * Parse JSON. Returns a new reference; NULL if the text is invalid, has a duplicate name, or, with *ret_short set, if
  * memory is short. Thread-safe.

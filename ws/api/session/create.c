@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_MAX_MS (UINT64_C(365) * 24 * 3600 * 1000)
-
 /* A request that waits for a session. */
 struct create {
 	struct session_waiter waiter;
@@ -109,7 +107,7 @@ static bool parse_options(struct request *r, json_t *body, struct session_option
 		!body_text(r, body, "cwd", &o->cwd) || !body_text(r, body, "shell", &o->shell) ||
 		!body_number(r, body, "rows", 1, PRESENCE_SIDE_MAX, &rows) ||
 		!body_number(r, body, "cols", 1, PRESENCE_SIDE_MAX, &cols) ||
-		!body_number(r, body, "idleTimeoutMs", 0, IDLE_MAX_MS, &o->idle_timeout_ms) ||
+		!body_number(r, body, "idleTimeoutMs", 0, BODY_TIME_MAX_MS, &o->idle_timeout_ms) ||
 		!body_text(r, body, "onShellExit", &on_exit) ||
 		!body_text(r, body, "unicode", &unicode) ||
 		!body_flag(r, body, "history", &o->history))

@@ -22,14 +22,13 @@ static json_int_t left_ms(const struct mcp_call *c)
 
 static void request_exec(struct mcp_call *c, mcp_step next, json_int_t ms)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16], wait[24], from[24], bytes[24];
-	snprintf(rest, sizeof rest, "/exec/%s", c->exec);
+	char wait[24], from[24], bytes[24];
 	snprintf(wait, sizeof wait, "%lld", (long long)ms);
 	snprintf(from, sizeof from, "%llu", (unsigned long long)c->cursor);
 	snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)c->await.page);
 	const char *const params[] = {
 		"waitMs", wait, "format", "raw", "from", from, "bytes", bytes, NULL};
-	mcp_ask(c, next, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+	mcp_ask(c, next, METHOD_GET, mcp_path(c, "/exec/%s", c->exec), NULL, params);
 }
 
 static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
@@ -42,7 +41,6 @@ static void on_waited(struct mcp_call *c, const struct mcp_answer *a)
 
 static void wait_for_any(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX];
 	json_t *until = json_pack("[{s:s, s:s}, {s:s, s:b}]", "type", "exec", "id", c->exec, "type",
 		"input", "certain", 1);
 	json_t *body = json_pack("{s:o, s:I}", "until", until, "timeoutMs", left_ms(c));
@@ -54,7 +52,7 @@ static void wait_for_any(struct mcp_call *c)
 				(json_int_t)(c->await.page < BYTES_MAX ? c->await.page : BYTES_MAX)));
 		json_object_set_new(body, "from", json_integer((json_int_t)c->cursor));
 	}
-	mcp_ask(c, on_waited, METHOD_POST, mcp_path(path, c, "/wait"), body, NULL);
+	mcp_ask(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
 }
 
 static void on_exec(struct mcp_call *c, const struct mcp_answer *a)

@@ -15,6 +15,7 @@
 #include "ws/mcp/text.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,6 @@ static void destroy(struct mcp_call *c)
 	json_decref(c->args);
 	json_decref(c->kept);
 	json_decref(c->also);
-	free(c->text);
 	free(c);
 }
 
@@ -419,10 +419,14 @@ json_t *mcp_snake(json_t *value)
 
 /* Sessions */
 
-const char *mcp_path(char *path, const struct mcp_call *c, const char *rest)
+const char *mcp_path(struct mcp_call *c, const char *rest, ...)
 {
-	snprintf(path, MCP_PATH_MAX, "/api/session/%s%s", c->session, rest);
-	return path;
+	va_list args;
+	int n = snprintf(c->path, sizeof c->path, "/api/session/%s", c->session);
+	va_start(args, rest);
+	vsnprintf(c->path + n, sizeof c->path - (size_t)n, rest, args);
+	va_end(args);
+	return c->path;
 }
 
 /* Progress */
@@ -438,11 +442,10 @@ static void describe(const json_t *state, char text[MCP_PROGRESS_SIZE])
 		status ? status : "working", name ? ": " : "", name ? name : "", quiet);
 }
 
-void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
+void mcp_call_progress(struct mcp_call *c, char text[MCP_PROGRESS_SIZE])
 {
-	char path[MCP_PATH_MAX];
 	struct request *r = c->session[0]
-		? make_request(c, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL)
+		? make_request(c, METHOD_GET, mcp_path(c, "/state"), NULL, NULL)
 		: NULL;
 	snprintf(text, MCP_PROGRESS_SIZE, "working");
 	if (!r)
@@ -532,15 +535,13 @@ static void on_listed(struct mcp_call *c, const struct mcp_answer *a)
 {
 	size_t i;
 	json_t *exec;
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32];
 	json_array_foreach (json_object_get(a->json, "data"), i, exec) {
 		const char *key = json_string_value(json_object_get(exec, "key"));
 		const char *id = json_string_value(json_object_get(exec, "id"));
 		if (!key || !id || strcmp(key, c->key) != 0)
 			continue;
-		snprintf(rest, sizeof rest, "/exec/%s/cancel", id);
-		mcp_ask(c, on_interrupted, METHOD_POST, mcp_path(path, c, rest), json_object(),
-			NULL);
+		mcp_ask(c, on_interrupted, METHOD_POST, mcp_path(c, "/exec/%s/cancel", id),
+			json_object(), NULL);
 		return;
 	}
 	end_call(c, NULL);
@@ -565,7 +566,6 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 {
 	const char *on_cancel = mcp_text_arg(c, "on_cancel");
 	bool interrupts = wanted && c->key[0] && on_cancel && strcmp(on_cancel, "interrupt") == 0;
-	char path[MCP_PATH_MAX];
 	c->done = NULL;
 	c->ask = NULL;
 	*c->slot = NULL;
@@ -584,5 +584,5 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted)
 		c->request = NULL;
 		request_abandon(r);
 	}
-	mcp_ask(c, on_listed, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
+	mcp_ask(c, on_listed, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
 }

@@ -66,8 +66,8 @@ struct mcp_call {
 	char session[NAME_ID_MAX + 1]; /* id of the session, or "" */
 	char exec[NAME_ID_MAX + 1];    /* id of the command, or "" */
 	char key[MCP_KEY_SIZE];        /* idempotency key of the command, or "" */
+	char path[MCP_PATH_MAX];       /* see mcp_path() */
 	json_t *kept;                  /* part of the result; owned */
-	char *text;                    /* likewise */
 	mcp_step first;                /* to run when the session is open */
 	uint64_t began_ns;             /* uv_hrtime() */
 	uint64_t cursor;               /* offset of the next output to read */
@@ -81,14 +81,14 @@ struct mcp_call {
 	struct mcp_resume resume; /* the earlier call that it continues */
 	bool failed;              /* the result is an error */
 	bool has_scope;           /* scope is not "" */
-	bool reports_end;         /* the end of its command is reported later, see ws/mcp/detached.h */
-	bool bare;                /* see struct mcp_call_options */
-	bool exact;               /* structured content is a file's, and not escaped */
-	bool restored;            /* the MCP session is from an earlier server, or was dropped */
-	bool retried;             /* an earlier server may have made this call */
-	uint64_t client;          /* hash of the client, see mcp_own_hash() */
-	bool owns_session;        /* cancelling the call deletes the session */
-	struct mcp_call **slot;   /* the owner's pointer to the call; NULL: none */
+	bool reports_end;  /* the end of its command is reported later, see ws/mcp/detached.h */
+	bool bare;         /* see struct mcp_call_options */
+	bool exact;        /* structured content is a file's, and not escaped */
+	bool restored;     /* the MCP session is from an earlier server, or was dropped */
+	bool retried;      /* an earlier server may have made this call */
+	uint64_t client;   /* hash of the client, see mcp_own_hash() */
+	bool owns_session; /* cancelling the call deletes the session */
+	struct mcp_call **slot; /* the owner's pointer to the call; NULL: none */
 };
 
 /* How to start a call. */
@@ -127,7 +127,7 @@ void mcp_call_cancel(struct mcp_call *c, bool wanted);
 #define MCP_PROGRESS_SIZE 256u
 
 /* Describe what the session of the call does. */
-void mcp_call_progress(const struct mcp_call *c, char text[MCP_PROGRESS_SIZE]);
+void mcp_call_progress(struct mcp_call *c, char text[MCP_PROGRESS_SIZE]);
 
 /* For the steps */
 
@@ -159,8 +159,9 @@ void mcp_ask_nowait(const struct mcp_call *c, enum method method, const char *pa
 /* Whether the reply is a success. If not, the call has ended with its error. */
 bool mcp_succeeded(struct mcp_call *c, const struct mcp_answer *a);
 
-/* Write "/api/session/ID" and rest to path, MCP_PATH_MAX bytes. Returns path. */
-const char *mcp_path(char *path, const struct mcp_call *c, const char *rest);
+/* "/api/session/ID" and rest, a format of printf(). Valid until the next call for c. */
+const char *mcp_path(struct mcp_call *c, const char *rest, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* A text argument; NULL: absent. */
 const char *mcp_text_arg(const struct mcp_call *c, const char *name);

@@ -189,7 +189,6 @@ static bool has_subshells(const struct mcp_answer *created)
 
 static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	if (!mcp_succeeded(c, a))
 		return;
 	c->owns_session = true;
@@ -202,7 +201,7 @@ static void on_created(struct mcp_call *c, const struct mcp_answer *a)
 				"PAGER", "cat", "GIT_PAGER", "cat", "GH_PAGER", "cat"));
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
-	mcp_ask(c, on_begun, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+	mcp_ask(c, on_begun, METHOD_POST, mcp_path(c, "/exec"), body, NULL);
 }
 
 /* The beginning of the command as a name for the session. */
@@ -257,7 +256,6 @@ static void on_written(struct mcp_call *c, const struct mcp_answer *a)
 
 static void on_execs(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	if (a->status == 404) {
 		mcp_fail(c, "SESSION_NOT_FOUND",
 			"Unknown session_id: its command has ended, or it never existed",
@@ -277,17 +275,16 @@ static void on_execs(struct mcp_call *c, const struct mcp_answer *a)
 	if (json_string_length(chars) == 0)
 		ask_exec(c);
 	else
-		mcp_ask(c, on_written, METHOD_POST, mcp_path(path, c, "/input"),
+		mcp_ask(c, on_written, METHOD_POST, mcp_path(c, "/input"),
 			json_pack("{s:O}", "data", chars), NULL);
 }
 
 void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	json_int_t number = mcp_number_arg(c, "session_id", 0);
 	(void)a;
 	c->number = number > 0 ? (uint64_t)number : 0;
 	c->cursor = mcp_cursors_get(&c->mcp->cursors, c->number);
 	snprintf(c->session, sizeof c->session, PREFIX "%llu", (unsigned long long)c->number);
-	mcp_ask(c, on_execs, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
+	mcp_ask(c, on_execs, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
 }

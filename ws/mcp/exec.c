@@ -249,9 +249,8 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 		!json_object_get(c->args, "cursor");
 	if (draws || (status && strcmp(status, "waiting_input") == 0)) {
 		static const char *const params[] = {"format", "json", NULL};
-		char path[MCP_PATH_MAX];
-		mcp_ask(c, draws ? on_shown : on_asking, METHOD_GET, mcp_path(path, c, "/screen"),
-			NULL, params);
+		mcp_ask(c, draws ? on_shown : on_asking, METHOD_GET, mcp_path(c, "/screen"), NULL,
+			params);
 		return;
 	}
 	c->kept = NULL;
@@ -261,7 +260,6 @@ static void on_head(struct mcp_call *c, const struct mcp_answer *a)
 /* The command with its output, as JSON of the API: make the result. */
 static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	uint64_t omitted = 0;
 	if (!mcp_succeeded(c, a))
 		return;
@@ -280,7 +278,7 @@ static void on_exec(struct mcp_call *c, const struct mcp_answer *a)
 	}
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)omitted));
 	c->kept = result;
-	mcp_ask(c, on_head, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
+	mcp_ask(c, on_head, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 /* exec */
@@ -312,7 +310,6 @@ static void post_exec(struct mcp_call *c)
 {
 	static const char *const names[] = {"command", "timeout_ms", "stdin", "cwd", "env",
 		"streams", "isolate", "queue", "key", "lease", NULL};
-	char path[MCP_PATH_MAX];
 	if (make_key(c) < 0) {
 		mcp_fail(c, "INTERNAL_ERROR", "No random number could be generated", NULL);
 		return;
@@ -327,7 +324,7 @@ static void post_exec(struct mcp_call *c)
 	if (c->author[0])
 		json_object_set_new(body, "label", json_string(c->author));
 	c->reports_end = true;
-	mcp_ask(c, on_started, METHOD_POST, mcp_path(path, c, "/exec"), body, NULL);
+	mcp_ask(c, on_started, METHOD_POST, mcp_path(c, "/exec"), body, NULL);
 }
 
 /* Repeat a call only if its key is known here: otherwise the command may have run before. */
@@ -353,10 +350,9 @@ static void on_known(struct mcp_call *c, const struct mcp_answer *a)
 
 static void start_exec(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	(void)a;
 	if (c->retried)
-		mcp_ask(c, on_known, METHOD_GET, mcp_path(path, c, "/exec"), NULL, NULL);
+		mcp_ask(c, on_known, METHOD_GET, mcp_path(c, "/exec"), NULL, NULL);
 	else
 		post_exec(c);
 }
@@ -416,11 +412,11 @@ uint64_t mcp_answer_number(const struct mcp_answer *a, const char *name)
 
 void mcp_ask_output(struct mcp_call *c, mcp_step next, uint64_t to)
 {
-	char path[MCP_PATH_MAX], from_text[24], to_text[24];
+	char from_text[24], to_text[24];
 	snprintf(from_text, sizeof from_text, "%llu", (unsigned long long)c->cursor);
 	snprintf(to_text, sizeof to_text, "%llu", (unsigned long long)to);
 	const char *const params[] = {"from", from_text, "to", to > 0 ? to_text : NULL, NULL};
-	mcp_ask(c, next, METHOD_GET, mcp_path(path, c, "/output"), NULL, params);
+	mcp_ask(c, next, METHOD_GET, mcp_path(c, "/output"), NULL, params);
 }
 
 /* The offset at which a page of output from the cursor ends. */
@@ -433,7 +429,6 @@ static uint64_t page_end(const struct mcp_call *c)
 /* Make the result of a page. text: taken. left: bytes of output after it. */
 static void finish_page(struct mcp_call *c, char *text, uint64_t left)
 {
-	char path[MCP_PATH_MAX];
 	json_t *result = c->kept;
 	c->kept = NULL;
 	set_text(result, "output", text);
@@ -445,7 +440,7 @@ static void finish_page(struct mcp_call *c, char *text, uint64_t left)
 	}
 	json_object_set_new(result, "omitted_bytes", json_integer((json_int_t)left));
 	c->kept = result;
-	mcp_ask(c, on_head, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
+	mcp_ask(c, on_head, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 static void on_page(struct mcp_call *c, const struct mcp_answer *a);
@@ -558,7 +553,6 @@ static void on_signalled(struct mcp_call *c, const struct mcp_answer *a)
 void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"signal", "grace_ms", "lease", NULL};
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32];
 	json_t *body = json_object();
 	(void)a;
 	if (!parse_exec_id(c)) {
@@ -566,6 +560,5 @@ void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	}
 	mcp_copy_args(c, body, names);
-	snprintf(rest, sizeof rest, "/exec/%s/cancel", c->exec);
-	mcp_ask(c, on_signalled, METHOD_POST, mcp_path(path, c, rest), body, NULL);
+	mcp_ask(c, on_signalled, METHOD_POST, mcp_path(c, "/exec/%s/cancel", c->exec), body, NULL);
 }

@@ -77,14 +77,14 @@ static void on_block_output(struct mcp_call *c, const struct mcp_answer *a)
 
 static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32], half[24];
+	char half[24];
 	if (!mcp_succeeded(c, a))
 		return;
 	c->kept = json_pack("{s:o?}", "block", mcp_snake(json_object_get(a->json, "block")));
-	snprintf(rest, sizeof rest, "/blocks/%s/output", mcp_text_arg(c, "block_id"));
 	snprintf(half, sizeof half, "%zu", mcp_output_max(c) / 2);
 	const char *const params[] = {"format", "json", "head", half, "tail", half, NULL};
-	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+	mcp_ask(c, on_block_output, METHOD_GET,
+		mcp_path(c, "/blocks/%s/output", mcp_text_arg(c, "block_id")), NULL, params);
 }
 
 /* Write an argument as a query parameter to number. Returns it; NULL: the argument is absent. */
@@ -98,40 +98,39 @@ static const char *number_param(const struct mcp_call *c, const char *name, char
 
 static void ask_blocks(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX], limit[24], before[24], after[24], code[24];
+	char limit[24], before[24], after[24], code[24];
 	snprintf(limit, sizeof limit, "%lld", (long long)mcp_number_arg(c, "limit", 20));
 	const char *const params[] = {"limit", limit, "before", number_param(c, "before", before),
 		"after", number_param(c, "after", after), "author", mcp_text_arg(c, "author"),
 		"label", mcp_text_arg(c, "label"), "status", number_param(c, "exit_code", code),
 		"state", mcp_text_arg(c, "state"), "text", mcp_text_arg(c, "text"), NULL};
-	mcp_ask(c, on_list, METHOD_GET, mcp_path(path, c, "/blocks"), NULL, params);
+	mcp_ask(c, on_list, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
 }
 
 static void ask_lines(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX], from[24], to[24];
+	char from[24], to[24];
 	json_int_t first = mcp_number_arg(c, "from_line", 0);
 	snprintf(from, sizeof from, "%lld", (long long)first);
 	snprintf(to, sizeof to, "%lld", (long long)mcp_number_arg(c, "to_line", first + 500));
 	const char *const params[] = {"from", from, "to", to, "format", "json", NULL};
-	mcp_ask(c, on_lines, METHOD_GET, mcp_path(path, c, "/scrollback"), NULL, params);
+	mcp_ask(c, on_lines, METHOD_GET, mcp_path(c, "/scrollback"), NULL, params);
 }
 
 static void start_history(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32], limit[24];
+	char limit[24];
 	const char *block = mcp_text_arg(c, "block_id"), *search = mcp_text_arg(c, "search");
 	(void)a;
 	if (block && !name_is_id(block)) {
 		mcp_fail(c, "VALIDATION_FAILED",
 			"block_id must be an id of a block, as history returns it", NULL);
 	} else if (block) {
-		snprintf(rest, sizeof rest, "/blocks/%s", block);
-		mcp_ask(c, on_block, METHOD_GET, mcp_path(path, c, rest), NULL, NULL);
+		mcp_ask(c, on_block, METHOD_GET, mcp_path(c, "/blocks/%s", block), NULL, NULL);
 	} else if (search) {
 		snprintf(limit, sizeof limit, "%lld", (long long)mcp_number_arg(c, "limit", 20));
 		const char *const params[] = {"q", search, "limit", limit, NULL};
-		mcp_ask(c, on_list, METHOD_GET, mcp_path(path, c, "/search"), NULL, params);
+		mcp_ask(c, on_list, METHOD_GET, mcp_path(c, "/search"), NULL, params);
 	} else if (json_object_get(c->args, "from_line")) {
 		ask_lines(c);
 	} else {

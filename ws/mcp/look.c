@@ -98,7 +98,6 @@ static json_t *changes_of(const json_t *screen, uint64_t seen, const json_t *tex
 
 static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	const char *format = mcp_text_arg(c, "format");
 	bool since = json_object_get(c->args, "since") != NULL;
 	if (!mcp_succeeded(c, a))
@@ -124,16 +123,16 @@ static void on_screen(struct mcp_call *c, const struct mcp_answer *a)
 	json_object_update(result, c->kept);
 	json_decref(c->kept);
 	c->kept = result;
-	mcp_ask(c, on_ansi, METHOD_GET, mcp_path(path, c, "/screen"), NULL, params);
+	mcp_ask(c, on_ansi, METHOD_GET, mcp_path(c, "/screen"), NULL, params);
 }
 
 static void ask_screen(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX], since[24];
+	char since[24];
 	bool some = json_object_get(c->args, "since") != NULL;
 	snprintf(since, sizeof since, "%lld", (long long)mcp_number_arg(c, "since", 0));
 	const char *const params[] = {"format", "json", "since", some ? since : NULL, NULL};
-	mcp_ask(c, on_screen, METHOD_GET, mcp_path(path, c, "/screen"), NULL, params);
+	mcp_ask(c, on_screen, METHOD_GET, mcp_path(c, "/screen"), NULL, params);
 }
 
 void mcp_keep_state(struct mcp_call *c, const struct mcp_answer *a)
@@ -243,9 +242,8 @@ static void on_state(struct mcp_call *c, const struct mcp_answer *a)
 
 static void start_snapshot(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	(void)a;
-	mcp_ask(c, on_state, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
+	mcp_ask(c, on_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a)

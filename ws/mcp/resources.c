@@ -72,7 +72,7 @@ static void on_blocks(struct mcp_call *c, const struct mcp_answer *a)
 
 static void next_session(struct mcp_call *c)
 {
-	char path[MCP_PATH_MAX], limit[24];
+	char limit[24];
 	json_t *todo = json_object_get(c->kept, "todo");
 	struct mcp_uri uri = {.block = ""};
 	const char *id = json_string_value(json_array_get(todo, 0));
@@ -89,7 +89,7 @@ static void next_session(struct mcp_call *c)
 	add_resource(c, &uri, json_sprintf("screen of %s", c->session), NULL);
 	snprintf(limit, sizeof limit, "%d", MCP_RESOURCE_BLOCKS);
 	const char *const params[] = {"limit", limit, NULL};
-	mcp_ask(c, on_blocks, METHOD_GET, mcp_path(path, c, "/blocks"), NULL, params);
+	mcp_ask(c, on_blocks, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
 }
 
 static int compare(const void *left, const void *right)
@@ -191,7 +191,7 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {
 		"command", "author", "state", "exitCode", "cwd", "startedAt", "endedAt", NULL};
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 32], half[24];
+	char half[24];
 	const json_t *block = json_object_get(a->json, "block");
 	struct mcp_uri uri;
 	if (!mcp_succeeded(c, a) || !parse_uri(c, &uri))
@@ -199,22 +199,20 @@ static void on_block(struct mcp_call *c, const struct mcp_answer *a)
 	c->kept = json_object();
 	for (size_t i = 0; names[i]; i++)
 		json_object_set(c->kept, names[i], json_object_get(block, names[i]));
-	snprintf(rest, sizeof rest, "/blocks/%s/output", uri.block);
 	snprintf(half, sizeof half, "%u", MCP_RESOURCE_BYTES / 2);
 	const char *const params[] = {"format", "json", "head", half, "tail", half, NULL};
-	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(path, c, rest), NULL, params);
+	mcp_ask(c, on_block_output, METHOD_GET, mcp_path(c, "/blocks/%s/output", uri.block), NULL,
+		params);
 }
 
 /* Request the block of an address, or, if it has none, the path `other` of its session. */
 static void ask_for(struct mcp_call *c, const struct mcp_uri *uri, mcp_step on_one,
 	const char *other, mcp_step on_other)
 {
-	char path[MCP_PATH_MAX], rest[NAME_ID_MAX + 16];
-	snprintf(rest, sizeof rest, "/blocks/%s", uri->block);
 	if (uri->block[0])
-		mcp_ask(c, on_one, METHOD_GET, mcp_path(path, c, rest), NULL, NULL);
+		mcp_ask(c, on_one, METHOD_GET, mcp_path(c, "/blocks/%s", uri->block), NULL, NULL);
 	else
-		mcp_ask(c, on_other, METHOD_GET, mcp_path(path, c, other), NULL, NULL);
+		mcp_ask(c, on_other, METHOD_GET, mcp_path(c, "%s", other), NULL, NULL);
 }
 
 void mcp_resources_read(struct mcp_call *c, const struct mcp_answer *a)

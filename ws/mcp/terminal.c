@@ -132,11 +132,10 @@ void mcp_session_close(struct mcp_call *c, const struct mcp_answer *a)
 static void start_resize(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"cols", "rows", "lease", NULL};
-	char path[MCP_PATH_MAX];
 	json_t *body = json_object();
 	(void)a;
 	mcp_copy_args(c, body, names);
-	mcp_ask(c, on_session, METHOD_POST, mcp_path(path, c, "/resize"), body, NULL);
+	mcp_ask(c, on_session, METHOD_POST, mcp_path(c, "/resize"), body, NULL);
 }
 
 void mcp_resize(struct mcp_call *c, const struct mcp_answer *a)
@@ -168,7 +167,6 @@ static void on_settled(struct mcp_call *c, const struct mcp_answer *a)
 static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"written", "queued", "offset", NULL};
-	char path[MCP_PATH_MAX];
 	json_int_t still = mcp_number_arg(c, "settle_ms", SETTLE_DEFAULT_MS);
 	if (!mcp_succeeded(c, a))
 		return;
@@ -183,7 +181,7 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 		mcp_finish_words(c, json_incref(c->kept), mcp_screen_text);
 		return;
 	}
-	mcp_ask(c, on_settled, METHOD_POST, mcp_path(path, c, "/wait"),
+	mcp_ask(c, on_settled, METHOD_POST, mcp_path(c, "/wait"),
 		json_pack("{s:[{s:s, s:I, s:b}], s:O?, s:I}", "until", "type", "stable", "ms",
 			still > 0 ? still : 1, "ready", true, "after",
 			json_object_get(a->json, "offset"), "timeoutMs",
@@ -195,7 +193,7 @@ static void start_typing(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {
 		"text", "paste", "base64", "mouse", "submit", "lease", NULL};
-	char path[MCP_PATH_MAX], problem[MCP_KEYS_PROBLEM] = "Out of memory";
+	char problem[MCP_KEYS_PROBLEM] = "Out of memory";
 	const json_t *keys = json_object_get(c->args, "keys");
 	json_t *known = keys ? mcp_keynames(keys, problem) : NULL, *body = json_object();
 	(void)a;
@@ -209,7 +207,7 @@ static void start_typing(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set_new(body, "keys", known);
 	if (c->author[0])
 		json_object_set_new(body, "name", json_string(c->author));
-	mcp_ask(c, on_typed, METHOD_POST, mcp_path(path, c, "/keys"), body, NULL);
+	mcp_ask(c, on_typed, METHOD_POST, mcp_path(c, "/keys"), body, NULL);
 }
 
 void mcp_send_keys(struct mcp_call *c, const struct mcp_answer *a)
@@ -256,14 +254,13 @@ static json_t *conditions(const struct mcp_call *c)
 static void start_wait(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"from", "after", "key", NULL};
-	char path[MCP_PATH_MAX];
 	json_t *body = json_pack("{s:o, s:I}", "until", conditions(c), "timeoutMs",
 		mcp_number_arg(c, "timeout_ms", WAIT_DEFAULT_MS));
 	(void)a;
 	if (mcp_known_offset(c) > 0)
 		json_object_set_new(body, "from", json_integer((json_int_t)mcp_known_offset(c)));
 	mcp_copy_args(c, body, names);
-	mcp_ask(c, on_waited, METHOD_POST, mcp_path(path, c, "/wait"), body, NULL);
+	mcp_ask(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
 }
 
 void mcp_wait(struct mcp_call *c, const struct mcp_answer *a)
@@ -290,12 +287,11 @@ static void on_lease(struct mcp_call *c, const struct mcp_answer *a)
 static void start_lease(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"ttl_ms", NULL};
-	char path[MCP_PATH_MAX];
 	const char *id = mcp_text_arg(c, "lease");
 	(void)a;
 	if (mcp_flag_arg(c, "release", false)) {
 		const char *const params[] = {"id", id, NULL};
-		mcp_ask(c, on_lease, METHOD_DELETE, mcp_path(path, c, "/lease"), NULL, params);
+		mcp_ask(c, on_lease, METHOD_DELETE, mcp_path(c, "/lease"), NULL, params);
 		return;
 	}
 	json_t *body = json_object();
@@ -304,7 +300,7 @@ static void start_lease(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set_new(body, "renew", json_string(id));
 	if (c->author[0])
 		json_object_set_new(body, "owner", json_string(c->author));
-	mcp_ask(c, on_lease, METHOD_POST, mcp_path(path, c, "/lease"), body, NULL);
+	mcp_ask(c, on_lease, METHOD_POST, mcp_path(c, "/lease"), body, NULL);
 }
 
 void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)

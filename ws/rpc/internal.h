@@ -156,7 +156,7 @@ struct rpc_pipe {
 	struct rpc_engine *engine;
 	struct rpc_node *node; /* its owner; no reference */
 	struct rpc_chunk *chunks, *last;
-	size_t bytes, count;
+	size_t bytes;
 	struct rpc_node *closing; /* reference: settles when the end was read */
 	bool ended, broken;       /* closed by the peer; aborted by the peer */
 	bool consumed;            /* the peer has passed its readable end */

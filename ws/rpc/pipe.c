@@ -42,7 +42,6 @@ static void settle_first(struct rpc_pipe *p, const char *problem)
 	p->chunks = c->next;
 	p->bytes -= c->length;
 	p->engine->held -= c->length;
-	p->count--;
 	if (!p->engine->closing) {
 		if (problem)
 			node_fail_with(c->result, "Error", problem, NULL);
@@ -115,7 +114,6 @@ static void keep_chunk(struct rpc_pipe *p, struct rpc_node *args, struct rpc_nod
 		p->chunks = c;
 	p->last = c;
 	p->bytes += c->length;
-	p->count++;
 }
 
 void pipe_call(

@@ -90,9 +90,8 @@ static void on_typed_state(struct mcp_call *c, const struct mcp_answer *a)
 
 static void ask_typed(struct mcp_call *c, const struct mcp_answer *a)
 {
-	char path[MCP_PATH_MAX];
 	(void)a;
-	mcp_ask(c, on_typed_state, METHOD_GET, mcp_path(path, c, "/state"), NULL, NULL);
+	mcp_ask(c, on_typed_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }
 
 static void start_typed(struct mcp_call *c, const struct mcp_answer *a)

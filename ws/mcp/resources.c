@@ -6,6 +6,7 @@
 #include "ws/mcp/history.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/subscriptions.h"
+#include "ws/mcp/terminal.h"
 #include "ws/mcp/text.h"
 #include "ws/mcp/uri.h"
 #include "ws/mcp/visible.h"
@@ -75,7 +76,7 @@ static void next_session(struct mcp_call *c)
 	char limit[24];
 	json_t *todo = json_object_get(c->kept, "todo");
 	struct mcp_uri uri = {.block = ""};
-	const char *id = json_string_value(json_array_get(todo, 0));
+	const char *id = json_string_value(json_object_get(json_array_get(todo, 0), "id"));
 	if (!id) {
 		json_t *result = c->kept;
 		c->kept = NULL;
@@ -92,41 +93,17 @@ static void next_session(struct mcp_call *c)
 	mcp_ask(c, on_blocks, METHOD_GET, mcp_path(c, "/blocks"), NULL, params);
 }
 
-static int compare(const void *left, const void *right)
-{
-	const char *const *a = left, *const *b = right;
-	return strcmp(*a, *b);
-}
-
-/* A page of sorted ids after the cursor. *ret_next: the cursor of the next page; NULL: none. */
-static json_t *page_of(const json_t *list, const char *cursor, const char **ret_next)
-{
-	size_t i, count = 0;
-	json_t *one, *page = json_array();
-	const char **ids = calloc(json_array_size(list) + 1, sizeof *ids);
-	*ret_next = NULL;
-	json_array_foreach (list, i, one) {
-		const char *id = json_string_value(json_object_get(one, "id"));
-		if (ids && id && (!cursor || strcmp(id, cursor) > 0))
-			ids[count++] = id;
-	}
-	if (ids)
-		qsort(ids, count, sizeof *ids, compare);
-	for (i = 0; i < count && i < MCP_RESOURCE_SESSIONS; i++)
-		json_array_append_new(page, json_string(ids[i]));
-	if (count > MCP_RESOURCE_SESSIONS)
-		*ret_next = json_string_value(json_array_get(page, MCP_RESOURCE_SESSIONS - 1));
-	free((void *)ids);
-	return page;
-}
-
 static void on_sessions(struct mcp_call *c, const struct mcp_answer *a)
 {
 	const char *next;
 	if (!mcp_succeeded(c, a))
 		return;
-	json_t *page = page_of(
-		json_object_get(a->json, "sessions"), mcp_text_arg(c, "cursor"), &next);
+	json_t *page = mcp_page(json_object_get(a->json, "sessions"), mcp_text_arg(c, "cursor"),
+		MCP_RESOURCE_SESSIONS, &next);
+	if (!page) {
+		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
+		return;
+	}
 	c->kept = json_pack("{s:[], s:o, s:s*}", "resources", "todo", page, "nextCursor", next);
 	next_session(c);
 }

@@ -54,48 +54,52 @@ void mcp_session_create(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_ask(c, on_session, METHOD_POST, "/api/session/create", body, NULL);
 }
 
+static const char *id_of(const json_t *session)
+{
+	return json_string_value(json_object_get(session, "id"));
+}
+
 static int compare_ids(const void *left, const void *right)
 {
 	const json_t *const *a = left, *const *b = right;
-	return strcmp(json_string_value(json_object_get(*a, "id")),
-		json_string_value(json_object_get(*b, "id")));
+	return strcmp(id_of(*a), id_of(*b));
 }
 
-/* A page of sessions after the id `cursor`, sorted by id. */
-static json_t *page_of(json_t *const *sorted, size_t count, const char *cursor, size_t limit)
+json_t *mcp_page(const json_t *sessions, const char *cursor, size_t limit, const char **ret_next)
 {
-	json_t *page = json_array(), *next = NULL;
-	for (size_t i = 0; i < count; i++) {
-		json_t *id = json_object_get(sorted[i], "id");
-		if (cursor && strcmp(json_string_value(id), cursor) <= 0)
-			continue;
-		if (json_array_size(page) == limit) {
-			next = json_object_get(json_array_get(page, limit - 1), "session_id");
-			break;
-		}
-		json_array_append_new(page, session_of(sorted[i]));
-	}
-	return json_pack("{s:o, s:O?}", "sessions", page, "next_cursor", next);
+	size_t i, count = 0;
+	json_t *one, **sorted = calloc(json_array_size(sessions) + 1, sizeof *sorted);
+	if (!sorted)
+		return NULL;
+	json_array_foreach (sessions, i, one)
+		if (!cursor || strcmp(id_of(one), cursor) > 0)
+			sorted[count++] = one;
+	qsort(sorted, count, sizeof *sorted, compare_ids);
+	json_t *page = json_array();
+	for (i = 0; i < count && i < limit; i++)
+		json_array_append(page, sorted[i]);
+	*ret_next = count > limit && limit > 0 ? id_of(sorted[limit - 1]) : NULL;
+	free(sorted);
+	return page;
 }
 
 static void on_sessions(struct mcp_call *c, const struct mcp_answer *a)
 {
+	size_t i;
+	const char *next;
+	json_t *one;
 	if (!mcp_succeeded(c, a))
 		return;
-	json_t *list = json_object_get(a->json, "sessions"), *one;
-	size_t i, count = json_array_size(list);
-	json_t **sorted = calloc(count + 1, sizeof *sorted);
-	if (!sorted) {
+	json_t *page = mcp_page(json_object_get(a->json, "sessions"), mcp_text_arg(c, "cursor"),
+		(size_t)mcp_number_arg(c, "limit", SESSIONS_DEFAULT), &next);
+	if (!page) {
 		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
 		return;
 	}
-	json_array_foreach (list, i, one)
-		sorted[i] = one;
-	qsort(sorted, count, sizeof(json_t *), compare_ids);
-	json_t *page = page_of(sorted, count, mcp_text_arg(c, "cursor"),
-		(size_t)mcp_number_arg(c, "limit", SESSIONS_DEFAULT));
-	free(sorted);
-	mcp_finish_words(c, page, mcp_sessions_text);
+	json_array_foreach (page, i, one)
+		json_array_set_new(page, i, session_of(one));
+	mcp_finish_words(c, json_pack("{s:o, s:s?}", "sessions", page, "next_cursor", next),
+		mcp_sessions_text);
 }
 
 void mcp_session_list(struct mcp_call *c, const struct mcp_answer *a)

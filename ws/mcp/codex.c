@@ -10,6 +10,7 @@
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/text.h"
 #include "ws/mcp/result_text.h"
+#include "ws/mcp/tool_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

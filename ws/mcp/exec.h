@@ -3,21 +3,6 @@
 
 #include "ws/mcp/call.h"
 
-/* First step of the tool exec. */
-void mcp_exec(struct mcp_call *c, const struct mcp_answer *a);
-
-/* First step of the tool exec_read. */
-void mcp_exec_read(struct mcp_call *c, const struct mcp_answer *a);
-
-/* First step of the tool exec_signal. */
-void mcp_exec_signal(struct mcp_call *c, const struct mcp_answer *a);
-
-/* First step of the tool exec_command (codex.c). */
-void mcp_exec_command(struct mcp_call *c, const struct mcp_answer *a);
-
-/* First step of the tool write_stdin (codex.c). */
-void mcp_write_stdin(struct mcp_call *c, const struct mcp_answer *a);
-
 /* The client with this scope is gone: release the output held for it. */
 void mcp_exec_release_output(const struct mcp *m, const char *scope);
 

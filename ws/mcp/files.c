@@ -1,5 +1,5 @@
 /* The tools `read_file`, for lines of a text, and `write_file`, which replaces a whole file. */
-#include "ws/mcp/files.h"
+#include "ws/mcp/tool_table.h"
 
 #include "ws/mcp/own.h"
 #include "ws/mcp/text.h"

@@ -21,6 +21,3 @@ void mcp_look(struct mcp_call *c, const struct mcp_look *how);
 
 /* Record that the caller has been shown this screen, JSON of the API. */
 void mcp_look_shown(struct mcp_call *c, const json_t *screen);
-
-/* First step of the tool snapshot. */
-void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a);

@@ -7,6 +7,7 @@
 #include "ws/mcp/look.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/result_text.h"
+#include "ws/mcp/tool_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

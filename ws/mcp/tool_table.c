@@ -1,12 +1,6 @@
 /* The table of tools. ws/mcp/tools.json has their arguments and the roles that may call them. */
 #include "ws/mcp/tool_table.h"
 
-#include "ws/mcp/exec.h"
-#include "ws/mcp/files.h"
-#include "ws/mcp/history.h"
-#include "ws/mcp/look.h"
-#include "ws/mcp/terminal.h"
-
 #include <assert.h>
 #include <string.h>
 

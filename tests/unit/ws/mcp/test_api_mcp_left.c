@@ -1,9 +1,9 @@
 /* Commands that ran when a server exited, and what the next one reports of them. */
 #include "tests/lib/memory_shell.h"
 #include "ws/mcp/call.h"
-#include "ws/mcp/exec.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
+#include "ws/mcp/tool_table.h"
 
 #define ME 7
 

@@ -3,6 +3,7 @@
 #include "ws/mcp/look.h"
 #include "ws/mcp/mcp.h"
 #include "ws/mcp/own.h"
+#include "ws/mcp/tool_table.h"
 
 #include <string.h>
 

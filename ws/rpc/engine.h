@@ -65,11 +65,8 @@ void rpc_engine_receive(struct rpc_engine *e, const char *text, size_t length);
 /* Handle a message after wire_parse(). error: its result. message: taken; NULL on error. */
 void rpc_engine_receive_parsed(struct rpc_engine *e, int error, json_t *message);
 
-/* The next message to send, owned by the caller; NULL: there is none now. */
-char *rpc_engine_next(struct rpc_engine *e, size_t *ret_length);
-
-/* The next message as JSON, not modified any more. Returns a new reference, or NULL. */
-json_t *rpc_engine_next_json(struct rpc_engine *e);
+/* The next message to send, not modified any more. Returns a new reference; NULL: there is none now. */
+json_t *rpc_engine_next(struct rpc_engine *e);
 
 /* End the session. The last message to send is an `abort` with the reason. */
 void rpc_engine_abort(struct rpc_engine *e, const char *reason);

@@ -31,11 +31,6 @@ static json_t *add_node(struct evaluation *v, struct rpc_node *n, bool wait)
 	return node_leaf(n, wait);
 }
 
-static bool is_id(const json_t *json)
-{
-	return json_is_integer(json);
-}
-
 static bool is_path(const json_t *path)
 {
 	const json_t *name;
@@ -54,8 +49,8 @@ static json_t *evaluate_reference(struct evaluation *v, const json_t *e, bool wa
 	struct rpc_engine *engine = v->engine;
 	size_t size = json_array_size(e);
 	json_t *path = json_array_get(e, 2), *args = json_array_get(e, 3);
-	if (size < 2 || size > 4 || !is_id(json_array_get(e, 1)) || (path && !is_path(path)) ||
-		(args && !json_is_array(args)))
+	if (size < 2 || size > 4 || !json_is_integer(json_array_get(e, 1)) ||
+		(path && !is_path(path)) || (args && !json_is_array(args)))
 		return refuse(v, "a reference is not well-formed");
 	struct rpc_export *x = export_find(engine, json_integer_value(json_array_get(e, 1)));
 	if (!x)
@@ -87,7 +82,7 @@ static json_t *evaluate_stub(struct evaluation *v, const json_t *e, bool promise
 {
 	struct rpc_engine *engine = v->engine;
 	int64_t id = json_integer_value(json_array_get(e, 1));
-	if (!is_id(json_array_get(e, 1)) || id >= 0)
+	if (!json_is_integer(json_array_get(e, 1)) || id >= 0)
 		return refuse(v, "an export is not well-formed");
 	struct rpc_import *i = import_find(engine, id);
 	if (i && (promise || i->kind != IMPORT_STUB))
@@ -110,7 +105,7 @@ static json_t *evaluate_stub(struct evaluation *v, const json_t *e, bool promise
 
 static json_t *evaluate_readable(struct evaluation *v, const json_t *e)
 {
-	struct rpc_export *x = is_id(json_array_get(e, 1))
+	struct rpc_export *x = json_is_integer(json_array_get(e, 1))
 		? export_find(v->engine, json_integer_value(json_array_get(e, 1)))
 		: NULL;
 	struct rpc_node *n = x ? node_real(x->node) : NULL;

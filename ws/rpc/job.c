@@ -4,7 +4,6 @@
  */
 #include "ws/rpc/job_internal.h"
 
-#include "ws/rpc/callback.h"
 #include "ws/rpc/wire.h"
 
 #include <assert.h>
@@ -33,7 +32,8 @@ void job_end(struct job *j)
 
 /* Answers */
 
-void job_answer(struct job *j, json_t *value, json_t *error)
+/* Answer the call and free j. Exactly one of value and error is not NULL, and taken. */
+static void answer(struct job *j, json_t *value, json_t *error)
 {
 	struct jobs *all = j->all;
 	struct rpc_call *c = j->call;
@@ -70,7 +70,7 @@ static json_t *result_of(const struct job *j, const json_t *body)
 
 void job_fail(struct job *j, const json_t *body, int status)
 {
-	job_answer(j, NULL, methods_row_error(j->row, body, status));
+	answer(j, NULL, methods_row_error(j->row, body, status));
 }
 
 /* The reply's body was parsed. body: taken; NULL: not JSON. */
@@ -82,10 +82,10 @@ static void on_body(void *user, json_t *body)
 	if (reply->status >= 400)
 		job_fail(j, body, reply->status);
 	else if (!body)
-		job_answer(j, NULL,
+		answer(j, NULL,
 			wire_error("Error", "The reply is not JSON", "INVALID_JSON_RESPONSE", NULL));
 	else
-		job_answer(j, result_of(j, body), NULL);
+		answer(j, result_of(j, body), NULL);
 	json_decref(body);
 }
 
@@ -157,14 +157,14 @@ static void deliver_events(struct job *j)
 	j->due = false;
 	while (!j->calling && (event = r->stream.next(r->stream.user))) {
 		json_t *arguments;
-		const char *function = callback_of(event, &arguments);
+		const char *function = methods_callback(event, &arguments);
 		free(event);
 		if (function)
 			j->calling = rpc_call_function(
 				j->call, CALLBACKS_ARGUMENT, function, arguments, on_returned, j);
 	}
 	if (!j->calling && r->stream_complete)
-		job_answer(j, wire_undefined(), NULL);
+		answer(j, wire_undefined(), NULL);
 }
 
 void jobs_run(struct jobs *all)

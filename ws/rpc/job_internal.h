@@ -30,9 +30,6 @@ struct job {
 /* Abandon the request and free j. */
 void job_end(struct job *j);
 
-/* Answer the call and free j. Exactly one of value and error is not NULL, and taken. */
-void job_answer(struct job *j, json_t *value, json_t *error);
-
 /* Answer with the error that a reply's body (or NULL) and HTTP status stand for, and free j. */
 void job_fail(struct job *j, const json_t *body, int status);
 

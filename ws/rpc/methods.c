@@ -2,6 +2,7 @@
 #include "ws/rpc/methods.h"
 
 #include "shell/clock.h"
+#include "shell/json_read.h"
 #include "shell/name.h"
 #include "ws/rpc/wire.h"
 
@@ -223,6 +224,65 @@ json_t *methods_file(const json_t *arguments, uint64_t size, const char *type)
 		json_array_get(arguments, 0), "size", (json_int_t)size, "mimeType", type,
 		"timestamp", now);
 }
+
+/* Events as calls of the SDK's callback functions, with the arguments of its HTTP client */
+
+/* An event's member, or else fallback, which is taken. Returns a new reference. */
+static json_t *member(const json_t *event, const char *name, json_t *fallback)
+{
+	json_t *value = json_object_get(event, name);
+	if (!value)
+		return fallback;
+	json_decref(fallback);
+	return wire_from_json(value);
+}
+
+static json_t *output_of(const json_t *event)
+{
+	return json_pack("{s:o, s:o}", "text", member(event, "text", json_string("")), "timestamp",
+		member(event, "timestamp", json_integer((json_int_t)clock_wall_ms())));
+}
+
+static json_t *error_of(const json_t *event)
+{
+	json_t *message = member(event, "message", json_string("Unknown error"));
+	return json_pack("{s:o, s:o, s:o}", "name", member(event, "ename", json_string("Error")),
+		"message", member(event, "evalue", message), "traceback",
+		member(event, "traceback", json_pack("[[]]")));
+}
+
+static json_t *result_of(const json_t *event)
+{
+	json_t *result = wire_from_json(event);
+	json_object_del(result, "type");
+	return result;
+}
+
+const char *methods_callback(const char *event, json_t **ret_arguments)
+{
+	static const struct {
+		const char *type, *function;
+		json_t *(*argument)(const json_t *event);
+	} functions[] = {
+		{"stdout", "onStdout", output_of},
+		{"stderr", "onStderr", output_of},
+		{"result", "onResult", result_of},
+		{"error", "onError", error_of},
+	};
+	const char *function = NULL;
+	json_t *json = json_read(event, strlen(event), JSON_ALLOW_NUL, NULL);
+	const char *type = json_string_value(json_object_get(json, "type"));
+	for (size_t i = 0; i < sizeof functions / sizeof *functions && type; i++) {
+		if (strcmp(functions[i].type, type) != 0)
+			continue;
+		function = functions[i].function;
+		*ret_arguments = json_pack("[[o]]", functions[i].argument(json));
+	}
+	json_decref(json);
+	return function;
+}
+
+/* Requests */
 
 /* Set a member of the body unless it is set. Null is left out: absent arguments arrive as null. */
 static void put(json_t *body, const char *name, const json_t *value)

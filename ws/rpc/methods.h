@@ -69,6 +69,12 @@ const char *methods_request(const struct method_row *row, const json_t *argument
 /* The metadata of a download, an expression. Returns a new reference. */
 json_t *methods_file(const json_t *arguments, uint64_t size, const char *type);
 
+/*
+ * The name of the callback function for an event (JSON text) of a METHOD_CALLBACK, and its arguments as an expression, a
+ * new reference. Returns NULL if no function receives this event.
+ */
+const char *methods_callback(const char *event, json_t **ret_arguments);
+
 /* The error that a reply stands for, an expression. body: may be NULL. A new reference. */
 json_t *methods_error(const json_t *body, int status);
 

@@ -216,7 +216,7 @@ bool rpc_engine_has_next(const struct rpc_engine *e)
 	return e->aborted ? !e->abort_sent : e->outgoing_first || outflow_has_next(e);
 }
 
-json_t *rpc_engine_next_json(struct rpc_engine *e)
+json_t *rpc_engine_next(struct rpc_engine *e)
 {
 	json_t *message = e->aborted ? NULL : next_message(e);
 	if (e->aborted) {
@@ -230,15 +230,4 @@ json_t *rpc_engine_next_json(struct rpc_engine *e)
 		call_begin_waiting(e);
 	engine_run(e);
 	return message;
-}
-
-char *rpc_engine_next(struct rpc_engine *e, size_t *ret_length)
-{
-	json_t *message = rpc_engine_next_json(e);
-	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-	if (message && !text)
-		rpc_engine_abort(e, "out of memory");
-	json_decref(message);
-	*ret_length = text ? strlen(text) : 0;
-	return text;
 }

@@ -115,7 +115,7 @@ static void on_written(void *user, char *text, size_t length)
 /* Write the next message as text, if there is one; if it is large, in a thread. */
 static void next_text(struct rpc_socket *k)
 {
-	json_t *message = rpc_engine_next_json(k->engine);
+	json_t *message = rpc_engine_next(k->engine);
 	if (!message)
 		return;
 	if (wire_cost(message) >= JSON_WORK_MIN)

@@ -519,6 +519,8 @@ void mcp_call_start(const struct mcp_call_options *o)
 	*c->slot = c;
 	if (!check_args(c, problem))
 		mcp_fail(c, "VALIDATION_FAILED", problem, NULL);
+	else if (o->in_session)
+		mcp_in_session(c, o->begin);
 	else
 		o->begin(c, NULL);
 }

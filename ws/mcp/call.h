@@ -102,6 +102,7 @@ struct mcp_call_options {
 	bool bare; /* the result is {error} or the structured content, without text */
 	const struct mcp_tool *tool;
 	mcp_step begin;         /* first step */
+	bool in_session;        /* call it by mcp_in_session() */
 	json_t *args;           /* an object; taken */
 	struct mcp_call **slot; /* points to the call while it exists, then set to NULL */
 	/* Receives {content, structuredContent?, isError?}, taken; NULL: memory is short. */

@@ -75,7 +75,7 @@ static void on_read(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_finish_words(c, result, read_words);
 }
 
-static void ask_read(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_read_file(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
 	mcp_ask(c, on_read, METHOD_POST, "/api/read",
@@ -83,12 +83,6 @@ static void ask_read(struct mcp_call *c, const struct mcp_answer *a)
 			"sessionId", c->session, "fromLine", mcp_number_arg(c, "offset", 1),
 			"maxLines", mcp_number_arg(c, "limit", LINES), "maxBytes", BYTES),
 		NULL);
-}
-
-void mcp_read_file(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, ask_read);
 }
 
 static char *write_words(json_t *result)
@@ -112,7 +106,7 @@ static void on_written(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_finish_words(c, result, write_words);
 }
 
-static void ask_write(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_write_file(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
 	json_t *body = json_pack("{s:O, s:O, s:s, s:b}", "path", json_object_get(c->args, "path"),
@@ -120,10 +114,4 @@ static void ask_write(struct mcp_call *c, const struct mcp_answer *a)
 	if (body && json_object_get(c->args, "expected_hash"))
 		json_object_set(body, "expectedHash", json_object_get(c->args, "expected_hash"));
 	mcp_ask(c, on_written, METHOD_POST, "/api/write", body, NULL);
-}
-
-void mcp_write_file(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, ask_write);
 }

@@ -118,7 +118,7 @@ static void ask_lines(struct mcp_call *c)
 	mcp_ask(c, on_lines, METHOD_GET, mcp_path(c, "/scrollback"), NULL, params);
 }
 
-static void start_history(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_history(struct mcp_call *c, const struct mcp_answer *a)
 {
 	char limit[24];
 	const char *block = mcp_text_arg(c, "block_id"), *search = mcp_text_arg(c, "search");
@@ -137,10 +137,4 @@ static void start_history(struct mcp_call *c, const struct mcp_answer *a)
 	} else {
 		ask_blocks(c);
 	}
-}
-
-void mcp_history(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, start_history);
 }

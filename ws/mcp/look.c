@@ -241,14 +241,8 @@ static void on_state(struct mcp_call *c, const struct mcp_answer *a)
 			.known = known, .whole = asked || mcp_flag_arg(c, "whole", false)});
 }
 
-static void start_snapshot(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_ask(c, on_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
-}
-
 void mcp_snapshot(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
-	mcp_in_session(c, start_snapshot);
+	mcp_ask(c, on_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
 }

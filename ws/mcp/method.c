@@ -153,13 +153,15 @@ static void call_tool(
 		return;
 	}
 	struct mcp_resume resume;
-	bool resumes;
+	bool resumes, in_session;
 	if (!read_state(i, m, &resume, &resumes))
 		return;
+	mcp_step begin = mcp_tool_begin(tool->name, &in_session);
 	start_call(i, m, sender,
 		&(struct mcp_call_options){.tool = tool,
 			.resume = resumes ? &resume : NULL,
-			.begin = mcp_tool_begin(tool->name),
+			.begin = begin,
+			.in_session = in_session,
 			.args = args ? json_incref(args) : json_object(),
 			.done = on_called});
 }

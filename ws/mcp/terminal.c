@@ -134,19 +134,13 @@ void mcp_session_close(struct mcp_call *c, const struct mcp_answer *a)
 		json_pack("{s:O}", "sessionId", json_object_get(c->args, "session_id")), NULL);
 }
 
-static void start_resize(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_resize(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"cols", "rows", "lease", NULL};
 	json_t *body = json_object();
 	(void)a;
 	mcp_copy_args(c, body, names);
 	mcp_ask(c, on_session, METHOD_POST, mcp_path(c, "/resize"), body, NULL);
-}
-
-void mcp_resize(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, start_resize);
 }
 
 /* Typing */
@@ -194,7 +188,7 @@ static void on_typed(struct mcp_call *c, const struct mcp_answer *a)
 		NULL);
 }
 
-static void start_typing(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_send_keys(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {
 		"text", "paste", "base64", "mouse", "submit", "lease", NULL};
@@ -213,12 +207,6 @@ static void start_typing(struct mcp_call *c, const struct mcp_answer *a)
 	if (c->author[0])
 		json_object_set_new(body, "name", json_string(c->author));
 	mcp_ask(c, on_typed, METHOD_POST, mcp_path(c, "/keys"), body, NULL);
-}
-
-void mcp_send_keys(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, start_typing);
 }
 
 /* Waiting */
@@ -256,7 +244,7 @@ static json_t *conditions(const struct mcp_call *c)
 	return list;
 }
 
-static void start_wait(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_wait(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"from", "after", "key", NULL};
 	json_t *body = json_pack("{s:o, s:I}", "until", conditions(c), "timeoutMs",
@@ -266,12 +254,6 @@ static void start_wait(struct mcp_call *c, const struct mcp_answer *a)
 		json_object_set_new(body, "from", json_integer((json_int_t)mcp_known_offset(c)));
 	mcp_copy_args(c, body, names);
 	mcp_ask(c, on_waited, METHOD_POST, mcp_path(c, "/wait"), body, NULL);
-}
-
-void mcp_wait(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, start_wait);
 }
 
 /* The keyboard */
@@ -289,7 +271,7 @@ static void on_lease(struct mcp_call *c, const struct mcp_answer *a)
 	mcp_finish_words(c, result, mcp_lease_text);
 }
 
-static void start_lease(struct mcp_call *c, const struct mcp_answer *a)
+void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)
 {
 	static const char *const names[] = {"ttl_ms", NULL};
 	const char *id = mcp_text_arg(c, "lease");
@@ -306,10 +288,4 @@ static void start_lease(struct mcp_call *c, const struct mcp_answer *a)
 	if (c->author[0])
 		json_object_set_new(body, "owner", json_string(c->author));
 	mcp_ask(c, on_lease, METHOD_POST, mcp_path(c, "/lease"), body, NULL);
-}
-
-void mcp_lease(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, start_lease);
 }

@@ -3,8 +3,8 @@
 
 #include "ws/mcp/call.h"
 
-/* The first step of a tool in ws/mcp/tools.json. */
-mcp_step mcp_tool_begin(const char *name);
+/* The first step of a tool in ws/mcp/tools.json. *ret_in_session: see struct mcp_call_options. */
+mcp_step mcp_tool_begin(const char *name, bool *ret_in_session);
 
 /* The first steps of the tools. */
 void mcp_session_create(struct mcp_call *c, const struct mcp_answer *a);

@@ -55,6 +55,7 @@ static const json_t *call(mcp_step begin, const char *caller, const char *args)
 		.scope = caller,
 		.tool = mcp_tools_find(&mcp.tools, "snapshot"),
 		.begin = begin,
+		.in_session = true,
 		.args = parsed,
 		.slot = &slot,
 		.done = on_done});
@@ -93,12 +94,6 @@ static void ask_typed(struct mcp_call *c, const struct mcp_answer *a)
 {
 	(void)a;
 	mcp_ask(c, on_typed_state, METHOD_GET, mcp_path(c, "/state"), NULL, NULL);
-}
-
-static void start_typed(struct mcp_call *c, const struct mcp_answer *a)
-{
-	(void)a;
-	mcp_in_session(c, ask_typed);
 }
 
 Test(api_mcp_look, screen_at_first_and_then_new_output)
@@ -150,11 +145,11 @@ Test(api_mcp_look, typing_caller_gets_more_output_than_a_screen)
 	look("a", "{}");
 	for (unsigned i = 0; i < 200; i++)
 		print(LINE "\r\n");
-	result = call(start_typed, "a", "{}");
+	result = call(ask_typed, "a", "{}");
 	cr_expect_eq(strlen(text_of(result, "output")), 200 * sizeof LINE);
 	for (unsigned i = 0; i < 600; i++)
 		print(LINE "\r\n");
-	result = call(start_typed, "a", "{}");
+	result = call(ask_typed, "a", "{}");
 	cr_expect(strstr(text_of(result, "output"), " bytes omitted …"));
 	cr_expect_gt(json_integer_value(json_object_get(result, "omitted_bytes")), 10000);
 	CLOSE_ALL();
@@ -181,7 +176,7 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 	}
 	cr_expect(strstr(text_of(look("a", "{}"), "text"), "row 20 of the program"));
 	print("\033[3;1Hnews\033[K\033[10;1H");
-	const json_t *result = call(start_typed, "a", "{}"),
+	const json_t *result = call(ask_typed, "a", "{}"),
 		     *changed = json_object_get(result, "changed");
 	cr_assert_eq(json_array_size(changed), 4, "the changed row, and the rows around the cursor");
 	static const int rows[] = {3, 9, 10, 11};
@@ -192,11 +187,11 @@ Test(api_mcp_look, running_full_screen_program_gives_changed_rows_to_the_typing_
 	cr_expect_eq(json_integer_value(json_object_get(json_object_get(result, "cursor"), "row")),
 		10, "they count from 1");
 	cr_expect_null(json_object_get(result, "text"));
-	cr_expect(strstr(text_of(call(start_typed, "b", "{}"), "text"), "row 20"),
+	cr_expect(strstr(text_of(call(ask_typed, "b", "{}"), "text"), "row 20"),
 		"a new caller gets all");
 	/* The screen is shorter than the changed rows. */
 	print("\033[2J\033[Hx\r\ny");
-	cr_expect_str_eq(text_of(call(start_typed, "a", "{}"), "text"), "x\ny\n");
+	cr_expect_str_eq(text_of(call(ask_typed, "a", "{}"), "text"), "x\ny\n");
 	CLOSE_ALL();
 }
 

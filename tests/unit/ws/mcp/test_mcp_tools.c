@@ -47,7 +47,8 @@ Test(mcp_tools, every_tool_is_described, .init = setup, .fini = teardown)
 	for (size_t i = 0; i < tools.count; i++) {
 		const json_t *tool = json_array_get(tools.document, i);
 		const json_t *hints = json_object_get(tool, "annotations");
-		cr_assert_not_null(mcp_tool_begin(tools.list[i].name));
+		bool in_session;
+		cr_assert_not_null(mcp_tool_begin(tools.list[i].name, &in_session));
 		cr_assert(json_is_string(json_object_get(tool, "description")));
 		cr_assert(json_is_false(
 			json_object_get(tools.list[i].schema, "additionalProperties")));

@@ -245,17 +245,13 @@ static char *next_event(void *user)
 	return text;
 }
 
-static void on_stream_closed(void *user)
+/* The stream has ended, or the client of a request is gone. */
+static void on_gone(void *user)
 {
 	struct follower *f = user;
 	struct request *r = f->request;
 	remove_follower(f);
 	request_unref(r);
-}
-
-static void on_client_gone(void *user)
-{
-	on_stream_closed(user);
 }
 
 /* The session of the requested ports; "": all. Returns false if r has been answered. */
@@ -312,7 +308,7 @@ static void list_ports(struct request *r)
 	struct follower *f = follow(r, false);
 	if (!f)
 		return;
-	r->gone = on_client_gone;
+	r->gone = on_gone;
 	r->gone_user = f;
 	/* No thread could be started. */
 	if (!f->watch->scanning) {
@@ -328,8 +324,7 @@ static void follow_ports(struct request *r)
 	if (!f)
 		return;
 	uv_timer_start(&w->timer, on_due, SCAN_EVERY_MS, SCAN_EVERY_MS);
-	reply_stream(r,
-		&(struct event_stream){.next = next_event, .closed = on_stream_closed, .user = f});
+	reply_stream(r, &(struct event_stream){.next = next_event, .closed = on_gone, .user = f});
 }
 
 int listening_open(struct api *a, uv_loop_t *loop)

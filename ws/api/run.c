@@ -361,7 +361,8 @@ static bool parse_common(struct api *a, struct request *r, const json_t *body, s
 {
 	struct run_options *o = &params->options;
 	if (!body_command(r, body, &o->command, &o->command_length) ||
-		!body_text(r, body, "cwd", &o->cwd) || !body_environment(r, body, &params->env) ||
+		!body_text(r, body, "cwd", &o->cwd) ||
+		!body_environment(r, body, "env", &params->env) ||
 		!body_number(r, body, "timeoutMs", 0, BODY_TIME_MAX_MS, &o->timeout_ms))
 		return false;
 	if (!body_absolute(r, o->cwd))

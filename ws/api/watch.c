@@ -179,7 +179,8 @@ static char *next_event(void *user)
 	return text;
 }
 
-static void on_stream_closed(void *user)
+/* The stream has ended, or the client is gone. */
+static void on_gone(void *user)
 {
 	finish(user);
 }
@@ -203,8 +204,7 @@ static void begin_stream(struct following *f)
 	struct request *r = f->pending.request;
 	r->gone = NULL;
 	f->begun = true;
-	reply_stream(r,
-		&(struct event_stream){.next = next_event, .closed = on_stream_closed, .user = f});
+	reply_stream(r, &(struct event_stream){.next = next_event, .closed = on_gone, .user = f});
 }
 
 /* Checks */
@@ -308,11 +308,6 @@ static void on_found(void *user, int error, const char *where)
 	f->pending.request->gone = NULL;
 	refuse_failure(f->pending.request, f, error, where);
 	finish(f);
-}
-
-static void on_gone(void *user)
-{
-	finish(user);
 }
 
 static void follow(struct api *a, struct request *r, const struct params *params, bool check)

@@ -1,7 +1,6 @@
 /* Processes as JSON, with the names of the container's protocol. */
 #include "ws/json/process.h"
 
-#include "shell/clock.h"
 #include "ws/json/session.h"
 
 #include <sys/wait.h>
@@ -15,11 +14,6 @@ json_t *process_exit_json(const struct process *p)
 {
 	int code;
 	return process_exit_code(p, &code) ? json_integer(code) : json_null();
-}
-
-json_t *process_now_json(void)
-{
-	return time_json(clock_wall_ms());
 }
 
 json_t *process_json(const struct process *p)

@@ -14,8 +14,5 @@ json_t *process_details_json(const struct process *p);
 /* The exit code; null if it is unknown or the process is running. */
 json_t *process_exit_json(const struct process *p);
 
-/* The current time in ISO 8601. */
-json_t *process_now_json(void);
-
 /* "stdout" or "stderr". */
 const char *process_stream_name(enum event_source source);

@@ -160,11 +160,9 @@ void mcp_notify_listen(
 			mcp_subscribe_all(m, own, &r->principal, uris));
 	n->listen_id = json_incref(message->id);
 	snprintf(n->owner, sizeof n->owner, "%s", scope);
-	json_t *first = rpc_notification("notifications/subscriptions/acknowledged",
-		json_pack("{s:o, s:o}", "_meta", meta_of(n), "notifications", heard));
-	char *text = dump_json(first);
-	json_array_append_new(n->waiting, json_string(text ? text : ""));
-	free(text);
+	queue_message(n,
+		rpc_notification("notifications/subscriptions/acknowledged",
+			json_pack("{s:o, s:o}", "_meta", meta_of(n), "notifications", heard)));
 	begin_stream(n);
 }
 

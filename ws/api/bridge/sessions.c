@@ -310,7 +310,7 @@ static bool parse_env(struct request *r, const json_t *body, json_t **ret_env)
 		refuse_memory(r);
 		return false;
 	}
-	bool good = body_environment(r, body, env);
+	bool good = body_environment(r, body, "env", env);
 	free(env);
 	*ret_env = json_object_get(body, "env");
 	if (!good || !*ret_env)

@@ -115,7 +115,7 @@ static void create_after_check(struct api *a, struct request *r, json_t *body)
 	/* A drain may have started while the directory was checked. */
 	if (refuse_if_draining(r, a->sessions) || !parse_language(r, body, &o.language) ||
 		!body_text(r, body, "cwd", &o.cwd) || !body_absolute(r, o.cwd) ||
-		!body_environment_of(r, body, "env_vars", &env))
+		!body_environment(r, body, "env_vars", &env))
 		return;
 	o.cwd = o.cwd ? o.cwd : a->code_cwd;
 	o.found = r->directory;

@@ -113,7 +113,7 @@ static bool parse_params(struct request *r, const json_t *body, struct params *q
 {
 	return body_command(r, body, &q->options.command, &q->options.length) &&
 		parse_names(r, body, q) && parse_limits(r, body, q) &&
-		body_environment(r, body, &q->env) && body_directory(r, q->options.cwd) &&
+		body_environment(r, body, "env", &q->env) && body_directory(r, q->options.cwd) &&
 		parse_input(r, body, q);
 }
 

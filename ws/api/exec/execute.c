@@ -165,7 +165,7 @@ static bool parse_execute(struct request *r, struct execute *x)
 		!body_text(r, x->body, "cwd", &o->cwd) ||
 		!body_text(r, x->body, "lease", &o->lease) ||
 		!body_number(r, x->body, "timeoutMs", 0, EXEC_TIME_MAX_MS, &o->timeout_ms) ||
-		!body_environment(r, x->body, &x->env) || !body_directory(r, o->cwd))
+		!body_environment(r, x->body, "env", &x->env) || !body_directory(r, o->cwd))
 		return false;
 	o->env_names = x->env.names;
 	o->env_values = x->env.values;

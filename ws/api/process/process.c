@@ -258,7 +258,7 @@ static void start_inheriting(
 	struct body_environment env;
 	char id[ID_STAMPED_SIZE];
 	if (!convert_argv(a, r, body) || !parse_options(r, body, &o) ||
-		!body_environment(r, body, &env))
+		!body_environment(r, body, "env", &env))
 		return;
 	if (!o.id) {
 		/* The container's format of ids. */

@@ -5,6 +5,7 @@
  * Stages: info -> output -> exit -> done.
  */
 #include "ring/utf8.h"
+#include "shell/clock.h"
 #include "shell/output/streams.h"
 #include "ws/json/process.h"
 #include "ws/json/session.h"
@@ -43,7 +44,7 @@ struct follower {
 static char *event_text(json_t *event)
 {
 	if (event)
-		json_object_set_new(event, "timestamp", process_now_json());
+		json_object_set_new(event, "timestamp", time_json(clock_wall_ms()));
 	return dump_json(event);
 }
 

@@ -96,18 +96,13 @@ const char *body_environment_parse(const json_t *env, struct body_environment *e
 	return NULL;
 }
 
-bool body_environment_of(
+bool body_environment(
 	struct request *r, const json_t *body, const char *field, struct body_environment *e)
 {
 	const char *problem = body_environment_parse(json_object_get(body, field), e);
 	if (problem)
 		reply_invalid(r, field, problem, "invalid");
 	return !problem;
-}
-
-bool body_environment(struct request *r, const json_t *body, struct body_environment *e)
-{
-	return body_environment_of(r, body, "env", e);
 }
 
 bool body_flag(struct request *r, const json_t *body, const char *field, bool *ret_flag)

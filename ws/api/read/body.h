@@ -72,12 +72,8 @@ struct body_environment {
 /* Parse an object of strings; NULL and null are empty. Returns NULL, or a message that says what is wrong. Pure. */
 const char *body_environment_parse(const json_t *env, struct body_environment *ret_environment);
 
-/* The field "env", an object of strings; empty if it is absent. */
-bool body_environment(
-	struct request *r, const json_t *body, struct body_environment *ret_environment);
-
-/* body_environment() for a field of another name. */
-bool body_environment_of(struct request *r, const json_t *body, const char *field,
+/* An object of strings; empty if it is absent. */
+bool body_environment(struct request *r, const json_t *body, const char *field,
 	struct body_environment *ret_environment);
 
 /* Check that the field "cwd" is NULL or an absolute path of less than BODY_PATH_MAX bytes. */

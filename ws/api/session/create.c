@@ -158,7 +158,7 @@ static void create_with(
 	struct session_options o = {0};
 	struct body_environment env;
 	char id[ID_STAMPED_SIZE];
-	if (!parse_options(r, body, &o) || !body_environment(r, body, &env))
+	if (!parse_options(r, body, &o) || !body_environment(r, body, "env", &env))
 		return;
 	o.argv = argv;
 	o.shell_arguments = words.shell_arguments;

@@ -35,6 +35,12 @@ void mcp_handle_message(struct mcp *m, const struct rpc_message *message, const 
 /* Periodically: send progress, and turn slow answers into streams. */
 void mcp_exchanges_tick(struct mcp *m);
 
+/* Whether the headers of r are checked: it came over HTTP, and not from `ringside mcp` (?stdio=), which sends none. */
+static inline bool mcp_has_headers(const struct request *r)
+{
+	return r->has_headers && !request_param(r, "stdio");
+}
+
 /* Answer with a status and an empty body. */
 void mcp_reply_nothing(struct request *r, int status);
 

@@ -8,7 +8,6 @@
 #include "ws/access.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/exec.h"
-#include "ws/mcp/headers.h"
 #include "ws/mcp/notify.h"
 #include "ws/mcp/own.h"
 #include "ws/mcp/ticket.h"

@@ -5,7 +5,6 @@
 #include "ws/base64.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/exchange.h"
-#include "ws/mcp/headers.h"
 #include "ws/mcp/legacy.h"
 #include "ws/mcp/notify.h"
 #include "ws/mcp/version.h"

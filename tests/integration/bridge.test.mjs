@@ -2,7 +2,7 @@
 // never does: paths and archives that escape, twenty terminals at once, a client that disconnects halfway.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import WebSocket from 'ws';
@@ -139,6 +139,23 @@ scenario("an agent's work: a sandbox, commands, files, deletion; a sandbox outli
 	assert.deepEqual((await given.ask('GET', '/running')).json, { running: true });
 	assert.equal((await given.ask('DELETE', '')).status, 204);
 	assert.deepEqual(readdirSync(path.dirname(box.dir)).sort(), [other.id, `${other.id}.enter`]);
+
+	// If it cannot be removed, the answer is an error, and it can be tried again.
+	{
+		const box = await Sandbox.create(server), folder = path.dirname(box.dir);
+		await box.sh(`mkdir -p ${Array(140).fill('d').join('/')}`);
+		await box.refused(502, 'exec_transport_error', 'DELETE', '');
+		assert.ok(existsSync(box.dir));
+		assert.deepEqual((await box.ask('GET', '/running')).json, { running: true });
+		rmSync(path.join(box.dir, 'd'), { recursive: true });
+		renameSync(folder, `${folder}.moved`);
+		symlinkSync(`${folder}.moved`, folder);
+		await box.refused(502, 'exec_transport_error', 'DELETE', '');
+		rmSync(folder);
+		renameSync(`${folder}.moved`, folder);
+		assert.equal((await box.ask('DELETE', '')).status, 204);
+		assert.ok(!existsSync(box.dir));
+	}
 
 	// A sandbox outlives its server.
 	{

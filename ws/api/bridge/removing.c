@@ -40,8 +40,10 @@ static void on_remove(struct job *job)
 	char name[NAME_ID_MAX + sizeof SANDBOX_ENTER];
 	kill_all(m);
 	int fd = open(m->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		m->error = -errno;
 		return;
+	}
 	if (sandbox_is_ours(fd, m->id)) {
 		sandbox_sessions_remove(fd, m->id);
 		m->error = copy_remove_tree(fd, m->id);
@@ -54,13 +56,17 @@ static void on_remove(struct job *job)
 
 static void end_removing(struct removing *m, int error)
 {
-	if (error < 0 && error != -ENOENT)
+	bool failed = error < 0 && error != -ENOENT;
+	if (failed)
 		log_write(LOG_WARN, "bridge", "cannot remove sandbox", "id", m->id, "error",
 			error_text(error), NULL);
 	if (m->sandbox)
 		sandbox_forget(m->api->bridge, m->sandbox);
 	DL_DELETE(m->api->bridge->removings, m);
-	if (!m->request->done)
+	if (!m->request->done && failed)
+		sandbox_refuse_error(
+			m->request, "exec_transport_error", "The sandbox cannot be removed", error);
+	else if (!m->request->done)
 		reply_bytes(m->request, 204, NULL, "", 0, NULL);
 	request_unref(m->request);
 	free(m);

@@ -126,7 +126,10 @@ void sandbox_enter(struct sandbox *s, struct sandbox_run *run, void (*end)(struc
 /* Remove a run. Harmless if it was not added. */
 void sandbox_leave(struct sandbox_run *run);
 
-/* End all runs and terminals of the sandbox in r's path, then remove it and answer r with 204. */
+/*
+ * End all runs and terminals of the sandbox in r's path, then remove it and answer r with 204, also
+ * if there is none. If it cannot be removed, r is answered with an error, and the rest of it stays.
+ */
 void sandbox_delete(struct request *r);
 
 /* Create the table. Returns NULL without memory. */

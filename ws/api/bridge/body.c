@@ -33,11 +33,22 @@ void bridge_body_free(struct bridge *b, char *bytes)
 	free(bytes);
 }
 
+/* Capacity for this many bytes and more to come, at most for the whole body. */
+static size_t capacity_for(const struct body *b, size_t length)
+{
+	uint64_t announced = upload_length(b->request);
+	size_t most = announced < BRIDGE_BODY_MAX ? (size_t)announced : (size_t)BRIDGE_BODY_MAX;
+	size_t wanted = length * 2 + GROW;
+	if (wanted > most)
+		wanted = most;
+	return wanted > length ? wanted : length;
+}
+
 static void on_piece(void *user, const char *bytes, size_t length)
 {
 	struct body *b = user;
 	if (b->length + length > b->capacity) {
-		size_t capacity = (b->length + length) * 2 + GROW;
+		size_t capacity = capacity_for(b, b->length + length);
 		char *more = realloc(b->bytes, capacity);
 		if (!more) {
 			refuse_memory(b->request);

@@ -270,7 +270,7 @@ static size_t estimate_length(const json_t *value)
 	return length;
 }
 
-static const char fallback[] = "{\"code\":\"INTERNAL_ERROR\",\"message\":\"out of memory\"}";
+static const char fallback[] = "{\"code\":\"OUT_OF_MEMORY\",\"message\":\"out of memory\"}";
 
 void reply_header_number(struct request *r, const char *name, uint64_t number)
 {

@@ -113,7 +113,7 @@ static void reply_result(const struct call *c, const struct run_result *result)
 	}
 	if (!good) {
 		json_decref(body);
-		reply_error(c->request, "INTERNAL_ERROR", "Out of memory for the output", NULL);
+		reply_error(c->request, "OUT_OF_MEMORY", "Out of memory for the output", NULL);
 		return;
 	}
 	/* The request succeeds even if the command has failed. */

@@ -65,8 +65,8 @@ static void step(struct mcp_call *c)
 		.request = r};
 	c->request = NULL;
 	if (is_short)
-		mcp_fail(c, "INTERNAL_ERROR",
-			"Out of memory: the request may have been carried out", NULL);
+		mcp_fail(c, "OUT_OF_MEMORY", "Out of memory: the request may have been carried out",
+			NULL);
 	else
 		c->next(c, &a);
 	json_decref(json);
@@ -92,7 +92,7 @@ static void deliver(struct mcp_call *c)
 	if (rc > 0)
 		on_turn(c);
 	else if (rc < 0)
-		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
+		mcp_fail(c, "OUT_OF_MEMORY", "Out of memory", NULL);
 }
 
 static void on_answered(void *user)
@@ -142,7 +142,7 @@ void mcp_ask(struct mcp_call *c, mcp_step next, enum method method, const char *
 	json_decref(body);
 	end_turn(c);
 	if (!r) {
-		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
+		mcp_fail(c, "OUT_OF_MEMORY", "Out of memory", NULL);
 		return;
 	}
 	r->transport = &transport;

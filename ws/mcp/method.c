@@ -172,14 +172,16 @@ static void call_tool(
 static void fail_resource(struct mcp_item *i, json_t *error)
 {
 	static const char *const limits[] = {"LIMIT_REACHED", "QUOTA_REACHED"};
+	static const char *const internal[] = {"INTERNAL_ERROR", "OUT_OF_MEMORY", "RESOURCE_BUSY"};
 	const char *code = json_string_value(json_object_get(error, "code"));
 	const char *message = json_string_value(json_object_get(error, "message"));
 	enum rpc_code number = i->exchange->modern ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
 	for (size_t n = 0; n < sizeof limits / sizeof *limits; n++)
 		if (code && strcmp(code, limits[n]) == 0)
 			number = RPC_LIMIT_REACHED;
-	if (code && (strcmp(code, "INTERNAL_ERROR") == 0 || strcmp(code, "RESOURCE_BUSY") == 0))
-		number = RPC_INTERNAL_ERROR;
+	for (size_t n = 0; n < sizeof internal / sizeof *internal; n++)
+		if (code && strcmp(code, internal[n]) == 0)
+			number = RPC_INTERNAL_ERROR;
 	if (code && strcmp(code, "VALIDATION_FAILED") == 0)
 		number = RPC_INVALID_PARAMS;
 	mcp_item_error(i, 200, number, message ? message : "The request failed",

@@ -209,7 +209,7 @@ static void on_readable(struct mcp_call *c, const struct mcp_answer *a)
 		return;
 	int rc = mcp_subscribe(c->mcp, c->scope, &c->principal, &uri);
 	if (rc < 0)
-		mcp_fail(c, rc == -ENOMEM ? "INTERNAL_ERROR" : "LIMIT_REACHED",
+		mcp_fail(c, rc == -ENOMEM ? "OUT_OF_MEMORY" : "LIMIT_REACHED",
 			rc == -ENOMEM ? "Out of memory" : "Too many subscriptions", NULL);
 	else
 		mcp_finish(c, json_object(), NULL);

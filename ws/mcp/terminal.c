@@ -94,7 +94,7 @@ static void on_sessions(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *page = mcp_page(json_object_get(a->json, "sessions"), mcp_text_arg(c, "cursor"),
 		(size_t)mcp_number_arg(c, "limit", SESSIONS_DEFAULT), &next);
 	if (!page) {
-		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
+		mcp_fail(c, "OUT_OF_MEMORY", "Out of memory", NULL);
 		return;
 	}
 	json_array_foreach (page, i, one)

@@ -74,7 +74,7 @@ static const char *copy_headers(const struct http_head *http, struct head *h)
 			value = "";
 		h->headers[i] = strdup(value);
 		if (!h->headers[i])
-			return "INTERNAL_ERROR";
+			return "OUT_OF_MEMORY";
 	}
 	return NULL;
 }
@@ -172,7 +172,7 @@ static const char *decode_target(const struct http_head *http, struct head *h)
 	return rc == 0          ? NULL
 		: rc == -E2BIG  ? "REQUEST_TOO_LARGE"
 		: rc == -EINVAL ? "VALIDATION_FAILED"
-				: "INTERNAL_ERROR";
+				: "OUT_OF_MEMORY";
 }
 
 const char *head_extract(const struct http_head *http, struct head *h)

@@ -348,7 +348,7 @@ static void receive_request(struct control_socket *c, const struct control_frame
 		call = NULL;
 	}
 	if (!call) {
-		send_error(c, f->id, "INTERNAL_ERROR", "Out of memory");
+		send_error(c, f->id, "OUT_OF_MEMORY", "Out of memory");
 		return;
 	}
 	c->bodies += call->request->body_length;
@@ -360,9 +360,10 @@ static void receive_request(struct control_socket *c, const struct control_frame
 	send_error(c, f->id,
 		rc == -EINVAL          ? "INVALID_REQUEST"
 			: rc == -E2BIG ? "REQUEST_TOO_LARGE"
-				       : "INTERNAL_ERROR",
-		rc == -EINVAL ? "path has an invalid percent-encoding"
-			      : "The path or its query cannot be parsed");
+				       : "OUT_OF_MEMORY",
+		rc == -EINVAL          ? "path has an invalid percent-encoding"
+			: rc == -E2BIG ? "The query has too many parameters"
+				       : "Out of memory");
 }
 
 static void receive_cancel(struct control_socket *c, const struct control_frame *f)

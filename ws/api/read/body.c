@@ -26,7 +26,7 @@ json_t *body_read(struct request *r)
 	if (json_is_object(body))
 		return body;
 	if (is_short || (!body && r->body_length == 0)) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
 		return NULL;
 	}
 	reply_invalid(r, "body",

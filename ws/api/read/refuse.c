@@ -14,7 +14,7 @@
 
 void refuse_memory(struct request *r)
 {
-	reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+	reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
 }
 
 void refuse_run(struct request *r, const char *what, int error)

@@ -145,7 +145,7 @@ static void answer(struct drawing *d, struct request *r)
 		: d->wanted.format == BLOCK_BYTES ? "application/octet-stream"
 						  : "text/plain; charset=utf-8";
 	if (d->error < 0) {
-		reply_error(r, "INTERNAL_ERROR", "Out of memory", NULL);
+		reply_error(r, "OUT_OF_MEMORY", "Out of memory", NULL);
 		return;
 	}
 	if (!d->wanted.json && request_may_answer(r))

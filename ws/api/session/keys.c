@@ -380,7 +380,7 @@ static void submit_later(struct api *a, struct request *r, struct session *s, js
 {
 	struct submit *p = malloc(sizeof *p);
 	if (!p) {
-		reply_error(r, "INTERNAL_ERROR",
+		reply_error(r, "OUT_OF_MEMORY",
 			"Out of memory: the text was typed, but not submitted with Enter", NULL);
 		return;
 	}

@@ -56,7 +56,7 @@ static bool parse_view(struct request *r, struct view *v)
 static void reply_no_screen(struct request *r, const struct session *s)
 {
 	if (session_is_readable(s))
-		reply_error(r, "INTERNAL_ERROR", "Out of memory for the session's screen",
+		reply_error(r, "OUT_OF_MEMORY", "Out of memory for the session's screen",
 			json_pack("{s:s}", "sessionId", session_id(s)));
 	else
 		reply_error(r, "RESOURCE_BUSY", "The session is not running yet",

@@ -62,10 +62,14 @@ static void delete_session(struct request *r)
 	}
 	struct session *s = sessions_find(a->sessions, id);
 	struct delete *d = s ? calloc(1, sizeof *d) : NULL;
-	if (!d) {
-		reply_error(r, "INTERNAL_ERROR", s ? "Out of memory" : "Session not found",
+	if (!s) {
+		reply_error(r, "INTERNAL_ERROR", "Session not found",
 			json_pack("{s:s, s:s}", "sessionId", id, "originalError",
 				"Session not found"));
+		goto out;
+	}
+	if (!d) {
+		refuse_memory(r);
 		goto out;
 	}
 	d->waiter = (struct session_waiter){.done = on_deleted, .user = d};

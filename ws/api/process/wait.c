@@ -13,6 +13,7 @@
 #include "ws/api/rows.h"
 #include "ws/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,7 +244,7 @@ struct params {
 
 static bool parse_pattern(struct request *r, const json_t *body, struct params *w)
 {
-	const char *text, *regex, *stream, *problem = "is too much";
+	const char *text, *regex, *stream, *problem;
 	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "regex", &regex) ||
 		!body_text(r, body, "stream", &stream) ||
 		!body_number(r, body, "cursor", 0, INT64_MAX, &w->cursor))
@@ -264,12 +265,15 @@ static bool parse_pattern(struct request *r, const json_t *body, struct params *
 	}
 	int rc = pattern_create(
 		&w->pattern, source, strlen(source), regex ? PATTERN_REGEX : 0, &problem);
-	if (rc < 0) {
+	if (rc == -EINVAL) {
 		char message[256];
-		snprintf(message, sizeof message, "The %s %s", field, problem);
+		snprintf(message, sizeof message, "The %s cannot be used: %s", field, problem);
 		reply_invalid(r, field, message, "invalid");
-		return false;
+	} else if (rc < 0) {
+		refuse_memory(r);
 	}
+	if (rc < 0)
+		return false;
 	w->whole_lines = regex && log_match_needs_line_end(regex);
 	return true;
 }

@@ -98,7 +98,7 @@ static bool refuse_condition(struct request *r, const char *field, const char *m
 
 static bool parse_pattern(struct request *r, const json_t *body, struct wait_condition *c)
 {
-	const char *text, *on, *problem = "it needs too much memory";
+	const char *text, *on, *problem;
 	bool exact = true;
 	if (!body_text(r, body, "pattern", &text) || !body_text(r, body, "on", &on) ||
 		!body_flag(r, body, "case", &exact))
@@ -110,13 +110,16 @@ static bool parse_pattern(struct request *r, const json_t *body, struct wait_con
 		return refuse_condition(r, "on", "Must be output or screen");
 	c->on_screen = on && strcmp(on, "screen") == 0;
 	c->needs_line_end = log_match_needs_line_end(text);
-	if (pattern_create(&c->pattern, text, strlen(text),
-		    PATTERN_REGEX | (exact ? 0 : PATTERN_ANY_CASE), &problem) < 0) {
+	int rc = pattern_create(&c->pattern, text, strlen(text),
+		PATTERN_REGEX | (exact ? 0 : PATTERN_ANY_CASE), &problem);
+	if (rc == -EINVAL) {
 		char message[256];
 		snprintf(message, sizeof message, "The pattern cannot be used: %s", problem);
 		return refuse_condition(r, "pattern", message);
 	}
-	return true;
+	if (rc < 0)
+		refuse_memory(r);
+	return rc == 0;
 }
 
 static bool parse_kind(struct request *r, const json_t *body, struct wait_condition *c)

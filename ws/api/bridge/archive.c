@@ -147,7 +147,7 @@ static void persist_in(struct request *r, struct sandbox *s, void *user)
 	}
 	p->api = api_of(r);
 	p->request = request_ref(r);
-	(void)sandbox_place(s->root, &p->place); /* s->root fits */
+	sandbox_place(s, &p->place);
 	p->job = (struct job){.work = on_pack, .done = on_packable};
 	access_owner_key(&r->principal, s->id, p->job.owner, sizeof p->job.owner);
 	if (!access_acquire(p->api->access, r, QUOTA_FORKS, &p->quota)) {
@@ -259,7 +259,7 @@ static void hydrate_in(struct request *r, struct sandbox *s, void *user)
 	}
 	h->api = api_of(r);
 	access_owner_key(&r->principal, s->id, h->job.owner, sizeof h->job.owner);
-	(void)sandbox_place(s->root, &h->place); /* s->root fits */
+	sandbox_place(s, &h->place);
 	bridge_body_receive(h->api->bridge, r, on_body, h);
 }
 

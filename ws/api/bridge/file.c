@@ -138,6 +138,7 @@ static bool parse_path(struct call *c, const struct sandbox *s)
 	const char *path = strstr(r->path, MARKER) + sizeof MARKER - 2;
 	if (!sandbox_session_of(r, s, &session))
 		return false;
+	sandbox_place(s, &c->place);
 	if (!path[1])
 		sandbox_refuse(r, 400, "invalid_request", "file path must not be empty");
 	else if (!sandbox_path(path, c->path))
@@ -146,7 +147,7 @@ static bool parse_path(struct call *c, const struct sandbox *s)
 	else if (strcmp(c->path, ".") == 0)
 		sandbox_refuse(r, 400, "invalid_request", "/workspace is not a regular file");
 	else
-		return sandbox_place(s->root, &c->place);
+		return true;
 	return false;
 }
 

@@ -7,6 +7,7 @@
 #include "ws/api/read/workspace.h"
 #include "ws/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,11 +81,11 @@ bool sandbox_path(const char *path, char ret_path[PLACE_PATH_MAX])
 	return true;
 }
 
-bool sandbox_place(const char *root, struct place *p)
+void sandbox_place(const struct sandbox *s, struct place *p)
 {
-	bool fits = place_of_directory(p, root);
+	bool fits = place_of_directory(p, s->root);
+	assert(fits); /* sandbox_add() has checked its length */
 	p->beneath = true;
-	return fits;
 }
 
 struct sandbox *sandbox_find(const struct bridge *b, const char *id)

@@ -89,8 +89,8 @@ bool sandbox_is_session(const char *text);
  */
 bool sandbox_path(const char *path, char ret_path[PLACE_PATH_MAX]);
 
-/* Set p to this root, with links confined to it. Returns false if the path is too long. */
-bool sandbox_place(const char *root, struct place *p);
+/* Set p to the sandbox's root, with links confined to it. */
+void sandbox_place(const struct sandbox *s, struct place *p);
 
 /*
  * Find or create the sandbox in r's path and call fn, now or later. Otherwise r is answered and

@@ -213,6 +213,7 @@ static void use_server_directory(struct file_call *c)
 		return;
 	}
 	if (!place_of_directory(&c->place, c->api->sessions->config.cwd)) {
+		file_call_refuse(c, -ENAMETOOLONG);
 		file_call_free(c);
 		return;
 	}

@@ -301,16 +301,19 @@ int session_set_size_policy(struct session *s, enum size_policy policy, unsigned
 {
 	int rc = session_check_responsive(s);
 	/* Setting the present size is no resize event. */
-	bool other = rows != s->pane.rows || cols != s->pane.cols;
-	if (rc == 0 && policy == SIZE_FIXED && other)
-		rc = resize(s, rows, cols);
+	bool resizes = policy == SIZE_FIXED && (rows != s->pane.rows || cols != s->pane.cols);
 	if (rc < 0)
 		return rc;
 	struct presence before = s->presence;
 	presence_set_policy(&s->presence, policy);
 	rc = meta_save(s->pane.held.link.dir_fd, s);
+	bool saved = rc == 0;
+	if (saved && resizes)
+		rc = resize(s, rows, cols);
 	if (rc < 0)
 		s->presence = before;
+	if (rc < 0 && saved)
+		(void)meta_save(s->pane.held.link.dir_fd, s); /* the error is that of resize() */
 	apply_presence(s, before.version);
 	return rc;
 }

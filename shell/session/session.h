@@ -216,7 +216,7 @@ int session_resize(struct session *s, unsigned rows, unsigned cols);
 
 /*
  * Set the size policy, and save it. rows, cols: the size for the policy fixed. Returns 0, -EINVAL, as session_check_responsive(),
- * or another negative errno if it cannot be saved.
+ * or another negative errno if it cannot be saved. On an error neither the policy nor the size changes.
  */
 int session_set_size_policy(
 	struct session *s, enum size_policy policy, unsigned rows, unsigned cols);

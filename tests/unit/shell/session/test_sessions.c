@@ -10,9 +10,11 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct waiter {
 	struct session_waiter waiter;
@@ -713,6 +715,31 @@ Test(session_size, fixed_ignores_windows)
 	cr_assert_eq(session_resize(s, 51, 121), 0);
 	cr_expect(has_size(s, 51, 121));
 	cr_expect_eq(session_resize(s, 0, 10), -EINVAL);
+}
+
+Test(session_size, nothing_changes_if_the_policy_cannot_be_saved)
+{
+	struct session *s = start("s");
+	char *cwd = s->pane.cwd, wrong[] = "\xff";
+	s->pane.cwd = wrong;
+	cr_expect_eq(session_set_size_policy(s, SIZE_FIXED, 50, 120), -EILSEQ);
+	s->pane.cwd = cwd;
+	cr_expect(has_size(s, 24, 80));
+	cr_expect_eq(holder(s)->resizes, 0);
+	cr_expect_eq(s->presence.policy, SIZE_LATEST);
+}
+
+Test(session_size, nothing_changes_if_the_size_is_refused)
+{
+	struct session *s = start("s");
+	cr_expect_eq(session_set_size_policy(s, SIZE_FIXED, 0, 120), -EINVAL);
+	cr_expect(has_size(s, 24, 80));
+	cr_expect_eq(s->presence.policy, SIZE_LATEST);
+	char text[4096] = "";
+	int fd = openat(s->pane.held.link.dir_fd, "meta.json", O_RDONLY | O_CLOEXEC);
+	cr_assert_gt(read(fd, text, sizeof text - 1), 0);
+	close(fd);
+	cr_expect_not_null(strstr(text, "\"latest\""), "%s", text);
 }
 
 Test(session_size, policy_owner_uses_only_the_owners_windows)

@@ -232,15 +232,19 @@ static void signal_all(struct holder *h, int signo)
 		tree_signal(signo);
 }
 
+/* The latest request is answered: an earlier one is that of an owner that is gone. */
 static void start_end(struct holder *h, int index, const struct wire_message *m)
 {
+	uint64_t kill_at_ms = holder_now_ms() + m->a;
+	h->end_connection = index;
+	h->end_serial = m->serial;
+	if (h->ending && kill_at_ms >= h->kill_at_ms)
+		return;
+	h->kill_at_ms = kill_at_ms;
+	h->give_up_at_ms = kill_at_ms + HOLDER_KILL_TIMEOUT_MS;
 	if (h->ending)
 		return;
 	h->ending = true;
-	h->end_connection = index;
-	h->end_serial = m->serial;
-	h->kill_at_ms = holder_now_ms() + m->a;
-	h->give_up_at_ms = h->kill_at_ms + HOLDER_KILL_TIMEOUT_MS;
 	signal_all(h, SIGHUP);
 	signal_all(h, SIGCONT);
 }

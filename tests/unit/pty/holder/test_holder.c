@@ -538,6 +538,24 @@ Test(holder_wire, owner_may_attach_again)
 	close(fd);
 }
 
+Test(holder_wire, end_of_a_second_owner_is_answered)
+{
+	held_run(&h, "trap '' HUP; echo set''up; while :; do sleep 1; done");
+	held_expect(&h, "setup");
+	int first = connect_holder(), second = connect_holder();
+	send_message(first, WIRE_ATTACH, 0, 0);
+	receive_message(first, NULL);
+	send_message(first, WIRE_END, 60000, 0);
+	send_message(second, WIRE_ATTACH, 0, 0);
+	receive_message(second, NULL);
+	struct wire_message m = call(second, WIRE_END, 0, 0);
+	cr_assert_eq(m.type, WIRE_END);
+	cr_assert_eq(m.status, 0);
+	h.ended = true;
+	close(first);
+	close(second);
+}
+
 Test(holder_wire, only_the_attached_connection_may_change_anything)
 {
 	held_start(&h);

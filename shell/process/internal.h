@@ -73,8 +73,8 @@ int process_load_output(struct process *p, int dir_fd);
 /* Close the link to the holder. */
 void process_close_link(struct process *p);
 
-/* A kill is over: answer its waiters. */
-void process_kill_done(struct process *p, int survivors);
+/* A kill is over: answer its waiters. left: how many survive, or a negative errno if it has failed. */
+void process_kill_done(struct process *p, int left);
 
 /* The timer has fired: the time limit, or the next step of a kill. */
 void process_on_timer(uv_timer_t *timer);

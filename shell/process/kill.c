@@ -63,12 +63,12 @@ int process_signal(struct process *p, int signo, bool tree)
 		: -ESRCH;
 }
 
-void process_kill_done(struct process *p, int survivors)
+void process_kill_done(struct process *p, int left)
 {
 	p->killing = false;
-	p->held.survivors = (unsigned)survivors;
+	p->held.survivors = left > 0 ? (unsigned)left : 0;
 	uv_timer_stop(&p->timer);
-	held_answer_waiters(&p->kill_waiters, &p->held, REPORT_READY, survivors > 0 ? -EBUSY : 0);
+	held_answer_waiters(&p->kill_waiters, &p->held, REPORT_READY, left > 0 ? -EBUSY : left);
 	if (p->state == PROCESS_REMOVING && (!p->end_asked || p->kept))
 		process_end_holder(p);
 }
@@ -80,7 +80,7 @@ static void kill_step(struct process *p)
 	/* The holder may be unable to report it. */
 	bool quiet = left == 0 && now >= p->kill_at_ms + QUIET_MS && !p->held.removal.table;
 	if (quiet || now >= p->give_up_at_ms)
-		process_kill_done(p, left > 0 ? left : 0);
+		process_kill_done(p, left);
 	else
 		uv_timer_start(&p->timer, process_on_timer, KILL_INTERVAL_MS, 0);
 }

@@ -47,7 +47,7 @@ struct process_waiter {
 	/*
 	 * error: 0, or a negative errno, with the stage that failed. After a failed start the
 	 * process is removed. Of a kill: -EBUSY if process->held.survivors processes could not be
-	 * killed, -ECANCELED if the server ends.
+	 * killed, -ECANCELED if the server ends, or another one if the tree could not be read.
 	 */
 	void (*done)(void *user, struct process *process, enum report_stage stage, int error);
 	void *user;

@@ -338,17 +338,28 @@ struct killing {
 	char id[NAME_ID_MAX + 1];
 };
 
+/* The tree could not be read. Takes context. */
+static void refuse_kill(struct request *r, int error, json_t *context)
+{
+	char message[160];
+	const char *code = error_is_shortage(error) ? error_code_of(error) : "PROCESS_ERROR";
+	snprintf(message, sizeof message, "The processes could not be found: %s", error_text(error));
+	reply_error(r, code, message, context);
+}
+
 static void on_killed(void *user, struct process *p, enum report_stage stage, int error)
 {
 	struct killing *e = user;
 	(void)stage;
 	if (error == -ECANCELED)
 		reply_error(e->request, "OPERATION_INTERRUPTED", "The server is stopping", NULL);
-	else if (error < 0)
+	else if (error == -EBUSY)
 		reply_error(e->request, "PROCESS_ERROR",
 			"Some processes of the tree could not be killed",
 			json_pack("{s:s, s:i}", "processId", e->id, "survivors",
 				(int)p->held.survivors));
+	else if (error < 0)
+		refuse_kill(e->request, error, json_pack("{s:s}", "processId", e->id));
 	else
 		reply_success(e->request, json_pack("{s:s}", "processId", e->id));
 	request_unref(e->request);
@@ -386,7 +397,7 @@ static void kill_process(struct request *r)
 		return;
 	}
 	/* Processes that an ended command has left behind can still be killed. */
-	if (!removing && p->state == PROCESS_ENDED && process_count_members(p) <= 0) {
+	if (!removing && p->state == PROCESS_ENDED && process_count_members(p) == 0) {
 		reply_not_running(r, p);
 		return;
 	}
@@ -411,6 +422,7 @@ struct killing_all {
 	struct request *request;
 	unsigned left, cleaned, survivors;
 	bool interrupted; /* the server is stopping: the other processes live on */
+	int error;        /* of a tree that could not be read */
 	struct process_waiter waiters[];
 };
 
@@ -425,6 +437,9 @@ static void maybe_all_killed(struct killing_all *e)
 		reply_error(e->request, "PROCESS_ERROR", "Some processes could not be killed",
 			json_pack("{s:i, s:i}", "cleanedCount", (int)e->cleaned, "survivors",
 				(int)e->survivors));
+	else if (e->error < 0)
+		refuse_kill(
+			e->request, e->error, json_pack("{s:i}", "cleanedCount", (int)e->cleaned));
 	else
 		reply_success(e->request, json_pack("{s:i}", "cleanedCount", (int)e->cleaned));
 	request_unref(e->request);
@@ -438,8 +453,10 @@ static void on_one_killed(void *user, struct process *p, enum report_stage stage
 	e->left--;
 	if (error == -ECANCELED)
 		e->interrupted = true;
-	else if (error < 0)
+	else if (error == -EBUSY)
 		e->survivors += p->held.survivors;
+	else if (error < 0)
+		e->error = error;
 	else
 		e->cleaned++;
 	maybe_all_killed(e);

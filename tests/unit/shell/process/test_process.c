@@ -8,6 +8,7 @@
 #include "shell/process/internal.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/leak.h"
+#include "tests/lib/shortage.h"
 #include "tests/lib/until.h"
 
 #include <criterion/criterion.h>
@@ -377,6 +378,26 @@ Test(process, kill_reports_when_all_are_gone)
 	waiter = (struct process_waiter){.done = on_done, .user = &t};
 	process_kill(p, 50, &waiter);
 	cr_assert_eq(t.done, 2, "no process is left to wait for");
+}
+
+Test(process, kill_that_finds_no_memory_fails)
+{
+	struct process_waiter waiter = {.done = on_done, .user = &t};
+	struct process *p = start(
+		(struct process_options){.id = "a", .command = "echo up; sleep 1000; :"});
+	cr_assert(LOOP_UNTIL(&t.loop, strcmp(output(p, STREAMS_STDOUT), "up\n") == 0));
+	shortage_after(0);
+	process_kill(p, 0, &waiter);
+	bool over = LOOP_UNTIL(&t.loop, t.done == 1);
+	cr_assert_gt(shortage_over(), 0);
+	cr_assert(over);
+	cr_expect_eq(t.error, -ENOMEM);
+	cr_expect_not(p->gone);
+	waiter = (struct process_waiter){.done = on_done, .user = &t};
+	process_kill(p, 0, &waiter);
+	cr_assert(LOOP_UNTIL(&t.loop, t.done == 2));
+	cr_expect_eq(t.error, 0);
+	cr_expect(p->gone);
 }
 
 Test(process, old_ended_processes_are_removed)

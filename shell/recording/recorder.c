@@ -242,31 +242,44 @@ static void proceed(struct recorder *r)
 	}
 }
 
-/* The tape is open: continue at its end. */
-static void begin(struct recorder *r)
+static bool is_fresh(const struct tape *tape)
+{
+	return tape->rows == 0 && !tape->exited;
+}
+
+/* Continue at the end of a tape, or begin with the oldest output if it is fresh. */
+static void begin(struct recorder *r, const struct tape *tape)
 {
 	const struct history *h = session_history(r->session);
-	bool fresh = r->tape.rows == 0;
-	r->opened = true;
-	r->time_us = r->tape.time_us;
-	r->begun = r->tape.begun;
-	r->ended = r->tape.ended;
-	if (r->tape.exited) {
+	r->time_us = tape->time_us;
+	r->begun = tape->begun;
+	r->ended = tape->ended;
+	if (tape->exited) {
 		r->over = true;
-		r->written = r->cursor.offset = r->tape.end;
+		r->written = r->cursor.offset = tape->end;
 		return;
 	}
-	if (fresh) {
+	if (is_fresh(tape)) {
 		history_seek(h, &r->cursor, false, 0);
 		r->begun = r->ended = r->cursor.offset;
 	} else {
-		history_place(h, &r->cursor, r->tape.end);
+		history_place(h, &r->cursor, tape->end);
 	}
 	r->written = r->cursor.offset;
 	r->fill.bytes = r->fill.bytes ? r->fill.bytes : malloc(RECORDER_BATCH);
 	struct history_size size = history_size_at(h, &r->cursor);
-	if (r->fill.bytes && (size.rows != r->tape.rows || size.cols != r->tape.cols))
+	if (r->fill.bytes && (size.rows != tape->rows || size.cols != tape->cols))
 		put_size(r, &size);
+}
+
+/*
+ * The tape is open, but the session is gone: on_gone() has collected all of it. An earlier server's
+ * tape has some of that already, so it stays as it is.
+ */
+static void begin_late(struct recorder *r)
+{
+	if (!is_fresh(&r->tape))
+		r->fill.length = 0;
 }
 
 static void fail(struct recorder *r)
@@ -294,8 +307,12 @@ static void on_job_done(struct work_item *work_item)
 	if (r->job == RECORDER_WRITE) {
 		r->written = r->out.end;
 		r->out.length = 0;
-	} else if (r->job == RECORDER_OPEN && !r->gone) {
-		begin(r);
+	} else if (r->job == RECORDER_OPEN) {
+		r->opened = true;
+		if (r->gone)
+			begin_late(r);
+		else
+			begin(r, &r->tape);
 	}
 	proceed(r);
 }
@@ -310,7 +327,10 @@ static void on_more(void *user)
 static void on_gone(void *user)
 {
 	struct recorder *r = user;
-	if (r->opened && !r->over) {
+	/* The thread may be using r->tape. */
+	if (!r->opened)
+		begin(r, &(struct tape){.rows = 0});
+	if (!r->over) {
 		collect(r);
 		if (!r->over && !r->session->pane.held.taken && has_room(r, 8))
 			put_exit(r);
@@ -373,7 +393,7 @@ bool recorder_tick(struct recorder *r)
 		return true;
 	}
 	bool empty = r->fill.length == 0 && r->out.length == 0;
-	if (r->gone && (empty || !r->opened))
+	if (r->gone && empty)
 		return false;
 	if (empty && uv_now(r->shared->loop) - r->stirred_ms > RECORDER_IDLE_MS)
 		free_batches(r);
@@ -386,6 +406,10 @@ bool recorder_tick(struct recorder *r)
 static void write_rest(struct recorder *r)
 {
 	struct segment_codec *codec = r->shared->codec;
+	if (!r->opened && tape_open(&r->tape) < 0)
+		return;
+	if (!r->opened)
+		begin_late(r);
 	if (r->out.length > 0)
 		(void)tape_write(&r->tape, codec, r->out.bytes, r->out.length);
 	if (r->fill.length > 0)
@@ -403,7 +427,7 @@ void recorder_destroy(struct recorder *r)
 		/* Without link_release_hold(), which would tell the holder: unwritten output must stay in the ring. */
 		holds_remove(&link_of(r)->holds, &r->hold);
 		journal_unwatch(session_journal(r->session), &r->watcher);
-	} else if (r->opened && !r->failing) {
+	} else if (!r->failing) {
 		write_rest(r);
 	}
 	free_batches(r);

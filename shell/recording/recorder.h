@@ -51,7 +51,7 @@ struct recorder {
 	uint64_t epoch;          /* of the session: the key */
 	struct journal_watcher watcher;
 	bool gone;    /* the session is gone */
-	bool opened;  /* the tape is open, and the cursor is at its end */
+	bool opened;  /* the tape is open */
 	bool over;    /* the exit is recorded: nothing follows */
 	bool failing; /* the last job has failed, which was reported; it is retried */
 	bool lost;    /* output was lost, which was reported */

@@ -85,11 +85,14 @@ static void kill_all(struct runs *all)
 	while (all->list)
 		run_finish(all->list);
 	/* Their runners exit by themselves. */
-	for (unsigned left = CLOSE_ROUNDS * CLOSE_PAUSE_MS; all->lost;
-		run_release_runner(all->lost)) {
+	int left = CLOSE_ROUNDS * CLOSE_PAUSE_MS;
+	while (all->lost) {
 		struct pollfd over = {.fd = all->lost->pidfd, .events = POLLIN};
-		if (poll(&over, 1, (int)left) == 0)
-			left = 0;
+		int rc = poll(&over, 1, left);
+		if (rc < 0 && errno == EINTR)
+			continue;
+		left = rc == 0 ? 0 : left;
+		run_release_runner(all->lost);
 	}
 }
 

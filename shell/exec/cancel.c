@@ -233,7 +233,7 @@ void exec_note_interrupt(struct exec *e)
 		!(modes.c_lflag & ISIG))
 		return;
 	e->interrupted = true;
-	bool begins = clock_wall_ms() < e->started_ms + EXEC_SETTLE_MS;
+	bool begins = clock_boot_ms() < e->started_boot_ms + EXEC_SETTLE_MS;
 	bool front = group == shell_of(e);
 	if (front && !begins && !is_before_exec(e, foreground_youngest_child(group)))
 		return;

@@ -106,10 +106,10 @@ static void kill_without_guard(struct removal *r)
 {
 	signal_one(r->holder_fd, SIGSTOP);
 	int below = tree_kill_below(r->holder, 0);
-	r->survivors = below > 0 ? (unsigned)below : 0;
-	if (r->survivors == 0)
+	/* If the tree could not be read, its processes would be out of reach without the holder. */
+	if (below == 0)
 		signal_one(r->holder_fd, SIGKILL);
-	r->survivors += 1;
+	r->survivors = 1 + (below > 0 ? (unsigned)below : 0);
 }
 
 /* A search for the guard or the holder of a directory. */

@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSyn
 import http from 'node:http';
 import { join } from 'node:path';
 import { everyTransport } from '../sandbox/local.mjs';
+import { Api } from './lib/api.mjs';
 import { processesNaming } from './lib/proc.mjs';
 import { scenario } from './lib/server.mjs';
 import { EventStream } from './lib/sse.mjs';
@@ -693,4 +694,20 @@ shared("a killed server's executors end with it", async (server) => {
 	await until('the end of their children', () => processesNaming('4321.').length === 0);
 	const gone = await server.api.raw('POST', '/api/execute/code', { context_id: idle, code: '1' });
 	assert.deepEqual([gone.status, gone.json.code], [404, 'CONTEXT_NOT_FOUND']);
+});
+
+scenario('a link sees the contexts of its own session, not those of an earlier one of the same id', { args: ['--drivers-may-all'] }, async (server) => {
+	const link = async () => {
+		await server.session({ id: 's' });
+		const { token } = await server.api.call('POST', '/api/session/s/links', { role: 'driver' });
+		return new Api(() => server.base, { token });
+	};
+	const earlier = await link();
+	const { contextId } = await earlier.call('POST', '/api/contexts', { language: 'python' });
+	assert.equal((await earlier.call('GET', '/api/contexts')).contexts.length, 1);
+	await server.api.delete('s');
+	const later = await link();
+	assert.deepEqual((await later.call('GET', '/api/contexts')).contexts, []);
+	await later.refused(404, 'CONTEXT_NOT_FOUND', 'DELETE', `/api/contexts/${contextId}`);
+	assert.equal((await server.api.call('GET', '/api/contexts')).contexts.length, 1);
 });

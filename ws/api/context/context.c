@@ -84,6 +84,7 @@ static void create(struct api *a, struct request *r, const struct interpreter_op
 	if (k && (k->cwd = strdup(o->cwd))) {
 		k->language = o->language;
 		snprintf(k->session, sizeof k->session, "%s", r->principal.session);
+		k->epoch = r->principal.epoch;
 		rc = context_create(a->contexts, o, &callbacks, k, &k->context);
 	}
 	if (rc < 0) {

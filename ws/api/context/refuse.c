@@ -12,8 +12,7 @@
 bool api_context_is_visible(const struct request *r, const struct context *c)
 {
 	const struct api_context *k = context_user(c);
-	const char *own = r->principal.session;
-	return own[0] == '\0' || strcmp(own, k->session) == 0;
+	return auth_may_see(&r->principal, k->session, k->epoch);
 }
 
 void api_context_refuse(struct request *r, const char *code, const char *message, json_t *context)

@@ -10,6 +10,7 @@ struct api_context {
 	struct request *request; /* waits for the start; our reference; NULL once answered */
 	struct quota_place place;
 	char session[NAME_ID_MAX + 1]; /* of the link that created it; "": an owner */
+	uint64_t epoch;                /* of that session */
 	char *cwd;                     /* for messages; owned */
 };
 

@@ -238,6 +238,7 @@ static void finish_output(struct output *o)
 	if (o->process)
 		process_detach(o->process, &o->viewer);
 	o->process = NULL;
+	o->pending.request->gone = NULL;
 	pending_end(&o->pending);
 }
 
@@ -273,6 +274,11 @@ static void on_output_gone(void *user)
 		return;
 	reply_error(o->pending.request, "PROCESS_NOT_FOUND", "The process has been removed", NULL);
 	finish_output(o);
+}
+
+static void on_client_gone(void *user)
+{
+	finish_output(user);
 }
 
 static void on_output_due(void *user)
@@ -326,6 +332,8 @@ static void show_process_output(struct request *r)
 	o->viewer = (struct process_viewer){
 		.more = on_output_more, .gone = on_output_gone, .user = o};
 	pending_open(&o->pending, a->processes->loop, r, o, NULL);
+	r->gone = on_client_gone;
+	r->gone_user = o;
 	process_attach(p, &o->viewer);
 	if (has_output(o) || wait_ms == 0)
 		on_output_due(o);

@@ -20,7 +20,6 @@
 
 #define TIMEOUT_DEFAULT_MS 60000u
 #define TIMEOUT_MAX_MS (UINT64_C(24) * 3600 * 1000)
-#define TICK_MS 1000u              /* interval of checks that the client is still connected */
 #define PROCESS_WAITS_MAX 1024u    /* at once */
 #define TAIL_MAX ((size_t)4 << 10) /* bytes of output in an error */
 #define PIECE ((size_t)4 << 10)
@@ -65,6 +64,7 @@ static void finish_wait(struct process_wait *w)
 	if (w->process)
 		process_detach(w->process, &w->viewer);
 	w->process = NULL;
+	w->pending.request->gone = NULL;
 	pending_end(&w->pending);
 	if (w->watching) {
 		w->api->port_watches--;
@@ -99,23 +99,14 @@ static void reply_timeout(struct process_wait *w)
 	finish_wait(w);
 }
 
-static void on_tick(void *user);
-
-static void start_timer(struct process_wait *w)
+static void on_time_up(void *user)
 {
-	uint64_t left = w->timeout_ms > elapsed(w) ? w->timeout_ms - elapsed(w) : 0;
-	pending_after(&w->pending, left < TICK_MS ? left : TICK_MS, on_tick);
+	reply_timeout(user);
 }
 
-static void on_tick(void *user)
+static void on_client_gone(void *user)
 {
-	struct process_wait *w = user;
-	if (!w->pending.request->transport)
-		finish_wait(w); /* the client has disconnected */
-	else if (elapsed(w) >= w->timeout_ms)
-		reply_timeout(w);
-	else
-		start_timer(w);
+	finish_wait(user);
 }
 
 static void reply_exited(struct process_wait *w)
@@ -332,7 +323,9 @@ static void begin_wait(struct api *a, struct request *r, struct process *p, stru
 	w->viewer = (struct process_viewer){.more = on_more, .gone = on_gone, .user = w};
 	pending_open(&w->pending, loop, r, w, maybe_free);
 	w->open_handles = 1;
-	start_timer(w);
+	pending_after(&w->pending, w->timeout_ms, on_time_up);
+	r->gone = on_client_gone;
+	r->gone_user = w;
 	if (w->what == FOR_PORT) {
 		w->watching = true;
 		w->open_handles++;

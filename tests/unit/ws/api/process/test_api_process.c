@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #define SUITE .init = memory_api_open, .fini = memory_api_clear_up, .timeout = 60
 TestSuite(api_process, SUITE);
@@ -554,6 +555,14 @@ Test(api_process_output, invalid_queries)
 	MEMORY_API_CLOSE();
 }
 
+static int viewers(void)
+{
+	const struct process_viewer *v;
+	int count;
+	DL_COUNT(memory_api_process("p")->viewers, v, count);
+	return count;
+}
+
 Test(api_process_output, can_be_waited_for)
 {
 	start();
@@ -561,7 +570,9 @@ Test(api_process_output, can_be_waited_for)
 	struct call *gone = memory_api_begin(OUTPUT "?waitMs=60000", NULL);
 	struct call *never = memory_api_call(OUTPUT "?waitMs=1", NULL);
 	cr_expect_eq(json_array_size(call_get(never, "chunks")), 0);
+	cr_expect_eq(viewers(), 2);
 	call_end(gone);
+	cr_expect_eq(viewers(), 1, "a disconnect ends the wait");
 	print(EVENT_SOURCE_STDERR, "err");
 	cr_expect_not(out->answered, "the text is on the other stream");
 	print(EVENT_SOURCE_STDOUT, "out");
@@ -713,9 +724,12 @@ Test(api_process_wait, client_disconnects_or_server_exits)
 {
 	start();
 	call_end(memory_api_begin(WAIT, "{'for':'exit'}"));
+	call_end(memory_api_begin(WAIT, "{'for':'log','pattern':'x'}"));
+	call_end(memory_api_begin(WAIT, "{'for':'port','port':1,'interval':1000}"));
+	cr_expect_eq(memory_api.api.process_waits, 0, "a disconnect ends the wait");
+	cr_expect_eq(memory_api.api.port_watches, 0);
 	struct call *c = memory_api_begin(WAIT, "{'for':'port','port':1,'interval':1000}");
-	cr_expect_eq(memory_api.api.process_waits, 2, "a disconnect is noticed a little later");
-	cr_assert(LOOP_UNTIL(&memory_api.loop, memory_api.api.process_waits == 1));
+	cr_expect_eq(memory_api.api.process_waits, 1);
 	memory_api_end_tables();
 	call_await(c);
 	cr_expect_str_eq(call_code(c), "PROCESS_NOT_FOUND");

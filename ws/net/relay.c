@@ -394,7 +394,8 @@ void relay_fail(struct relay *r, const char *code, const char *message)
 	const struct http1_refusal how = {
 		.known = true, .head_only = r->head_only, .plain = r->plain};
 	r->server->options.metrics->preview_failures++;
-	if (r->begun) {
+	/* An interim answer may have been sent in part. */
+	if (r->begun || r->down_rest.bytes) {
 		relay_break(r);
 		return;
 	}
@@ -494,7 +495,9 @@ void relay_check_timeouts(struct conn *c, uint64_t now_ms)
 	bool left = r->inner && !r->socket && now_ms - r->left_ms > RELAY_DRAIN_MS;
 	if (r->state == RELAY_CONNECTING && ms > RELAY_CONNECT_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not accept the connection");
-	else if (!r->inner && (r->up_rest.bytes || r->down_rest.bytes) && ms > RELAY_STALL_MS)
+	else if (!r->inner && r->down_rest.bytes && ms > RELAY_STALL_MS)
+		relay_break(r); /* the peer does not read */
+	else if (!r->inner && r->up_rest.bytes && ms > RELAY_STALL_MS)
 		relay_fail(r, "PORT_TIMEOUT", "The program does not read the request");
 	else if (r->state == RELAY_HEAD && !r->in_over && !r->up_rest.bytes && ms > RELAY_BODY_MS)
 		conn_drop(c);

@@ -204,6 +204,7 @@ scenario('every refusal has our format', { args: ['--header-timeout', '2'] }, as
 		'LF alone': [get().replaceAll('\r\n', '\n'), 400], 'length and chunks': [get('Content-Length: 1\r\nTransfer-Encoding: chunked\r\n'), 400], 'an unknown coding': [get('Transfer-Encoding: gzip, chunked\r\n'), 501],
 		'another host in the target': [get('', 'http://evil.example/api/ping'), 403], 'credentials in the target': [get('', `http://x@${server.host}/healthz`), 400],
 		'a handshake without a key': [get(`${upgrade}Sec-WebSocket-Version: 13\r\n`, '/ws'), 400], 'a handshake of an old version': [get(`${upgrade}Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`, '/ws'), 400],
+		'a handshake of two versions': [get(`${upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`, '/ws'), 400],
 		'a handshake with a body': [get(`${upgrade}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: 3\r\n`, '/ws'), 400],
 	};
 	const bad = [];

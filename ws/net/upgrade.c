@@ -49,6 +49,8 @@ static const char *find_fault(const struct http_head *http)
 		return INVALID "Sec-WebSocket-Key must be 16 bytes in base64";
 	if (!version)
 		return INVALID "Sec-WebSocket-Version is missing";
+	if (http_head_count(http, "sec-websocket-version") > 1)
+		return INVALID "Sec-WebSocket-Version is given more than once";
 	if (strcmp(version, VERSION) != 0)
 		return INVALID "Sec-WebSocket-Version must be " VERSION;
 	if (http_head_count(http, "host") > 1)

@@ -361,8 +361,9 @@ static int open_program(struct program *p)
 	p->bounds.isolation = p->isolation;
 	if (resources_limits(&p->options, &p->bounds) < 0)
 		return -1;
-	if (uv_loop_init(&p->loop) < 0)
-		return -1;
+	int rc = uv_loop_init(&p->loop);
+	if (rc < 0)
+		return serve_fail("event loop", strerror(-rc));
 	resources_prepare_loop(&p->loop, descriptors);
 	if (open_sessions(p, nofile) < 0 || open_recorders(p) < 0 ||
 		open_processes(p, nofile) < 0 || open_runs(p, nofile) < 0 || open_auth(p) < 0)

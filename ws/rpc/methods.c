@@ -6,6 +6,7 @@
 #include "shell/name.h"
 #include "ws/rpc/wire.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,7 @@ const struct method_row *methods_find(const char *space, const char *name)
 const struct method_row *methods_choose(const char *space, const char *name, const json_t *arguments)
 {
 	const struct method_row *row = methods_find(space, name);
+	assert(row); /* the engine has found it: see find_member() in socket.c */
 	while (row->only && !row->only(arguments))
 		row++; /* a row without a condition follows */
 	return row;

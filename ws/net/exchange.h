@@ -25,7 +25,6 @@ struct exchange {
 	bool anonymous;           /* reserved as a body without credentials */
 	size_t unread;            /* bytes of an unwanted body after the head */
 	bool close_after;         /* close the connection after the answer */
-	bool hang_up;             /* too many failures: close_after must stay set */
 	bool head_only;           /* HEAD */
 	bool options;             /* OPTIONS */
 	bool http_1_0;

@@ -35,7 +35,7 @@ static void count_failure(struct exchange *x)
 	if (!peers_count_failure(&s->peers, r->peer, server_now_ms(s)))
 		return;
 	s->options.metrics->failures_limited++;
-	x->close_after = x->hang_up = true;
+	x->close_after = true;
 	reply_replace(r, "TOO_MANY_ATTEMPTS", "Too many requests from this address have failed");
 	reply_header(r, "Retry-After", "1");
 }

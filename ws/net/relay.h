@@ -26,7 +26,6 @@ enum relay_state {
 	RELAY_HEAD,   /* waits for the answer's head, while the request is sent */
 	RELAY_BODY,   /* receives the answer's body */
 	RELAY_TUNNEL, /* moves bytes both ways */
-	RELAY_OVER,
 };
 
 /* How a request's body ends. */

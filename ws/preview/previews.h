@@ -55,7 +55,6 @@ struct previews {
 	struct preview *list;
 	size_t count;
 	struct preview_place place; /* --preview-domain; domain "": previews have no hosts */
-	bool place_is_default;
 	bool owners_only; /* not for drivers, because sandboxes have no access to this machine's ports */
 	struct preview_user *path_users;           /* list of users of the path form */
 	size_t users_count;                        /* of all previews and the path form */

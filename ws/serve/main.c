@@ -190,7 +190,6 @@ static int open_auth(struct program *p)
 static int open_previews(struct program *p)
 {
 	const char *domain = p->options.preview_domain;
-	p->previews.place_is_default = !domain;
 	/* Checked with the options. */
 	if (!domain || strcmp(domain, "none") != 0)
 		(void)preview_place_parse(

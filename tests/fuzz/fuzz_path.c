@@ -190,12 +190,18 @@ static void check_outside(void)
 	FUZZ_CHECK(count == 2);
 }
 
+static void enter_place(struct place *p)
+{
+	struct sandbox s = {0};
+	snprintf(s.root, sizeof s.root, "%s/place", base);
+	sandbox_place(&s, p);
+	FUZZ_CHECK(place_enter(p) == 0);
+}
+
 static void check_files(const char *path)
 {
 	struct place p;
-	char root[64];
-	snprintf(root, sizeof root, "%s/place", base);
-	FUZZ_CHECK(sandbox_place(root, &p) && place_enter(&p) == 0);
+	enter_place(&p);
 	check_open(&p, path);
 	/* A sandbox: all paths begin at its root, and the current directory is somewhere in it. */
 	struct place sandbox = {.root_fd = p.cwd_fd, .cwd_fd = -1, .inside = "/a"};
@@ -207,9 +213,7 @@ static void check_files(const char *path)
 static void check_parents(const char *path)
 {
 	struct place p;
-	char root[64];
-	snprintf(root, sizeof root, "%s/place", base);
-	FUZZ_CHECK(sandbox_place(root, &p) && place_enter(&p) == 0);
+	enter_place(&p);
 	int rc = place_make_parents(&p, path);
 	place_leave(&p);
 	FUZZ_CHECK(rc <= 0);

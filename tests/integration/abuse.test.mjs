@@ -103,7 +103,7 @@ async function stateOf(server) {
 const forget = (server) => rmSync(path.join(server.cwd, 'abuse'), { recursive: true, force: true });
 
 /** Whether the session's activity is final: it is determined only after a moment of silence. */
-const isActivityFinal = ({ activity }) => activity && (activity.status !== 'running' || Date.now() - Date.parse(activity.since) > 1000);
+const isActivityFinal = ({ activity }) => activity && ((activity.certain && activity.status !== 'running') || Date.now() - Date.parse(activity.since) > 3000);
 
 /** Run body, which must change nothing. Input and signals would show before a fence that is typed behind it. */
 async function assertUnchanged(server, what, body) {

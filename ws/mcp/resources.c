@@ -101,7 +101,7 @@ static void on_sessions(struct mcp_call *c, const struct mcp_answer *a)
 	json_t *page = mcp_page(json_object_get(a->json, "sessions"), mcp_text_arg(c, "cursor"),
 		MCP_RESOURCE_SESSIONS, &next);
 	if (!page) {
-		mcp_fail(c, "INTERNAL_ERROR", "Out of memory", NULL);
+		mcp_fail(c, "OUT_OF_MEMORY", "Out of memory", NULL);
 		return;
 	}
 	c->kept = json_pack("{s:[], s:o, s:s*}", "resources", "todo", page, "nextCursor", next);

@@ -19,6 +19,7 @@
 
 #include "pty/proc/proc.h"
 #include "shell/clock.h"
+#include "shell/hash.h"
 #include "shell/proc/foreground.h"
 #include "shell/proc/tree.h"
 
@@ -39,19 +40,15 @@ static const int steps[] = {SIGINT, SIGQUIT, SIGTERM, SIGKILL};
 #define REPEATS_MAX 100u
 #define DEPTH_MAX 8
 
-/* A hash (FNV-1a) of the file and arguments that a process runs. 0: not known. */
+/* A hash of the file and arguments that a process runs. 0: not known. */
 static uint64_t hash_program(const struct exec *e, pid_t pid)
 {
 	char arguments[256];
 	struct peek *peek = &e->executor->all->peek;
 	const struct peek_target target = exec_peek_target(e->executor, pid);
-	uint64_t hash = UINT64_C(0xcbf29ce484222325), program = peek_program(peek, target);
+	uint64_t program = peek_program(peek, target);
 	ssize_t n = program > 0 ? peek_arguments(peek, target, arguments, sizeof arguments) : -1;
-	if (n < 0)
-		return 0;
-	for (ssize_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)arguments[i]) * UINT64_C(0x100000001b3);
-	return hash ^ program;
+	return n < 0 ? 0 : hash_bytes(HASH_START, arguments, (size_t)n) ^ program;
 }
 
 /* How a process handles SIGINT. Not known if it is stopped or a zombie. */

@@ -9,6 +9,7 @@
 #include "shell/files/attributes.h"
 #include "shell/files/temp_name.h"
 #include "shell/files/entry.h"
+#include "shell/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -421,7 +422,8 @@ static int move_into_place(struct replace *r)
 		return rc < 0 ? rc : 0;
 	struct stat st = {0};
 	fstat(r->entry.dir_fd, &st);
-	pthread_mutex_t *lock = &rename_locks[(temp_name_hash(r->entry.name) ^ st.st_ino) % LOCKS];
+	pthread_mutex_t *lock =
+		&rename_locks[(hash_text(HASH_START, r->entry.name) ^ st.st_ino) % LOCKS];
 	pthread_mutex_lock(lock);
 	rc = rename_over(r);
 	pthread_mutex_unlock(lock);

@@ -1,5 +1,7 @@
 #include "shell/files/temp_name.h"
 
+#include "shell/hash.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -22,18 +24,11 @@ bool temp_name_matches(const char *name)
 	return name[HASH_DIGITS] == '\0' || name[HASH_DIGITS] == '-';
 }
 
-uint64_t temp_name_hash(const char *target)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (const char *c = target; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 void temp_name_make(const char *target, const char *suffix, bool other, char *ret_name, size_t size)
 {
 	static atomic_uint count;
-	int n = snprintf(ret_name, size, PREFIX "%016" PRIx64 "%s", temp_name_hash(target), suffix);
+	int n = snprintf(
+		ret_name, size, PREFIX "%016" PRIx64 "%s", hash_text(HASH_START, target), suffix);
 	if (other && n > 0 && (size_t)n < size)
 		snprintf(ret_name + n, size - (size_t)n, "-%d-%u", (int)getpid(),
 			atomic_fetch_add(&count, 1));

@@ -6,13 +6,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Whether a name is one that temp_name_make() makes. */
 bool temp_name_matches(const char *name);
-
-/* The hash of a target's name that is part of the temporary name. */
-uint64_t temp_name_hash(const char *target);
 
 /* Make a name. suffix: its purpose, or "". other: a unique name, for when the usual one is in use. */
 void temp_name_make(const char *target, const char *suffix, bool other, char *ret_name, size_t size);

@@ -2,6 +2,7 @@
 #include "shell/input/typing.h"
 
 #include "shell/clock.h"
+#include "shell/hash.h"
 
 #include <assert.h>
 #include <string.h>
@@ -61,9 +62,7 @@ void typing_follow_paste(struct typing_pasting *paste, const void *bytes, size_t
 
 static uint64_t hash_name(uint64_t hash, const char *name)
 {
-	for (; name && *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+	return hash_text(hash_text(hash, name ? name : ""), "\xff");
 }
 
 void typing_reset_paste(struct typing *t)
@@ -76,7 +75,7 @@ uint64_t typing_typist_id(const struct typist *by)
 {
 	if (by->key || by->client)
 		return by->key ? by->key : by->client;
-	return hash_name(hash_name(UINT64_C(0xcbf29ce484222325), by->author), by->label);
+	return hash_name(hash_name(HASH_START, by->author), by->label);
 }
 
 /* Lines */

@@ -1,6 +1,8 @@
 /* See runtime_lock.h. Fails if another process keeps one of the locks for too long. */
 #include "shell/store/runtime_lock.h"
 
+#include "shell/hash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -64,14 +66,11 @@ static int try_for(struct runtime_lock *l, const struct sockaddr_un *name, try_l
 static uint64_t hash_name(int runtime_fd)
 {
 	char link[32], path[PATH_MAX];
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 	snprintf(link, sizeof link, "/proc/self/fd/%d", runtime_fd);
 	ssize_t n = readlink(link, path, sizeof path - 1);
 	path[n > 0 ? n : 0] = '\0';
 	const char *slash = strrchr(path, '/');
-	for (const char *c = slash ? slash : path; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-	return hash;
+	return hash_text(HASH_START, slash ? slash : path);
 }
 
 static bool make_name(int runtime_fd, struct sockaddr_un *name)

@@ -86,7 +86,7 @@ static const char *parse_chunks(const char *at, const char *end, struct answer *
 		if ((size_t)(end - line) < size + 4)
 			return NULL;
 		at = line + 2;
-		a->hash = pieces_hash(a->hash, at, size);
+		a->hash = hash_bytes(a->hash, at, size);
 		FUZZ_CHECK(strncmp(at + size, "\r\n", 2) == 0);
 		at += size + 2;
 		if (size == 0)
@@ -116,7 +116,7 @@ static const char *parse_body(
 	} else if (length) {
 		size_t size = strtoul(length, NULL, 10);
 		behind = size <= (size_t)(end - at) ? at + size : NULL;
-		a->hash = pieces_hash(a->hash, at, behind ? size : 0);
+		a->hash = hash_bytes(a->hash, at, behind ? size : 0);
 	} else {
 		FUZZ_CHECK(a->closes);
 		behind = end;
@@ -131,7 +131,7 @@ static void read_answers(const struct border_answers *got, bool may_be_head, str
 	ret->count = 0;
 	ret->upgraded = false;
 	while (at < end && !ret->upgraded) {
-		struct answer a = {.hash = PIECES_HASH};
+		struct answer a = {.hash = HASH_START};
 		const char *last = strstr(at, "\r\n\r\n");
 		FUZZ_CHECK(strncmp(at, "HTTP/1.1 ", 9) == 0 && last);
 		a.status = atoi(at + 9);

@@ -49,7 +49,7 @@ static void on_mark(void *user, const struct mark *mark)
 	s->hash = pieces_hash_number(s->hash, mark->kind);
 	s->hash = pieces_hash_number(s->hash, mark->time_us);
 	s->hash = pieces_hash_number(s->hash, (uint64_t)mark->status);
-	s->hash = pieces_hash(s->hash, mark->id, strlen(mark->id) + 1);
+	s->hash = hash_bytes(s->hash, mark->id, strlen(mark->id) + 1);
 	s->starts[s->count++] = mark->start;
 }
 
@@ -58,7 +58,7 @@ static void feed(struct seen *s, struct marks *m, size_t length, struct random *
 	const struct marks_callbacks callbacks = {.text = on_text, .mark = on_mark, .user = s};
 	*m = (struct marks){0};
 	s->at = BASE;
-	s->hash = PIECES_HASH;
+	s->hash = HASH_START;
 	s->count = 0;
 	for (size_t at = 0, n; at < length; at += n) {
 		n = most > 0 ? pieces_next(r, most, length - at) : length;

@@ -41,9 +41,9 @@ static void on_text(
 		FUZZ_CHECK(offset + length <= s->outline.offset);
 	for (size_t i = 0; i < length; i++) {
 		uint8_t labelled[] = {(uint8_t)source, at[i]};
-		s->hash = pieces_hash(s->hash, labelled, sizeof labelled);
+		s->hash = hash_bytes(s->hash, labelled, sizeof labelled);
 		if (source != EVENT_SOURCE_TERMINAL)
-			s->exact = pieces_hash(s->exact, labelled, sizeof labelled);
+			s->exact = hash_bytes(s->exact, labelled, sizeof labelled);
 	}
 }
 
@@ -67,7 +67,7 @@ static void on_record(void *user, const struct record *record, const struct even
 	FUZZ_CHECK(position == s->outline.position);
 	s->hash = pieces_hash_number(s->hash, record->kind);
 	s->hash = pieces_hash_number(s->hash, event->offset);
-	s->hash = pieces_hash(s->hash, record->id, strlen(record->id) + 1);
+	s->hash = hash_bytes(s->hash, record->id, strlen(record->id) + 1);
 	s->records++;
 }
 
@@ -83,7 +83,7 @@ static const struct outline_callbacks callbacks = {
 
 static void begin(struct seen *s)
 {
-	*s = (struct seen){.hash = PIECES_HASH, .exact = PIECES_HASH};
+	*s = (struct seen){.hash = HASH_START, .exact = HASH_START};
 	outline_init(&s->outline, NONCE, 0, 0, EVENT_SOURCE_TERMINAL);
 }
 
@@ -110,7 +110,7 @@ static void reset(void)
 		atomic_store(&streams[i]->reserved, 0);
 	}
 	m.speaking = EVENT_SOURCE_TERMINAL;
-	m.exact = PIECES_HASH;
+	m.exact = HASH_START;
 	m.written = 0;
 	m.doubtful = false;
 	begin(&m.live);
@@ -145,7 +145,7 @@ static bool put(enum event_source source, const uint8_t *text, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		uint8_t labelled[] = {(uint8_t)source, text[i]};
 		if (source != EVENT_SOURCE_TERMINAL)
-			m.exact = pieces_hash(m.exact, labelled, sizeof labelled);
+			m.exact = hash_bytes(m.exact, labelled, sizeof labelled);
 		if (source != EVENT_SOURCE_TERMINAL && text[i] == '\n')
 			out[n++] = '\r';
 		out[n++] = text[i];

@@ -24,8 +24,8 @@ static void on_record(void *user, const struct record *record)
 	s->hash = pieces_hash_number(s->hash, record->kind);
 	s->hash = pieces_hash_number(s->hash, (uint64_t)record->status);
 	s->hash = pieces_hash_number(s->hash, record->half_typed);
-	s->hash = pieces_hash(s->hash, record->id, strlen(record->id) + 1);
-	s->hash = pieces_hash(s->hash, record->cwd, strlen(record->cwd) + 1);
+	s->hash = hash_bytes(s->hash, record->id, strlen(record->id) + 1);
+	s->hash = hash_bytes(s->hash, record->cwd, strlen(record->cwd) + 1);
 	s->hash = pieces_hash_number(s->hash, record->statuses_count);
 	for (size_t i = 0; i < record->statuses_count; i++) {
 		FUZZ_CHECK(record->statuses[i] >= 0 && record->statuses[i] <= 255);
@@ -38,7 +38,7 @@ static void feed(const uint8_t *bytes, size_t length, struct random *r, size_t m
 	struct record_reader *ret_reader, struct seen *ret_seen)
 {
 	*ret_reader = (struct record_reader){0};
-	*ret_seen = (struct seen){.hash = PIECES_HASH};
+	*ret_seen = (struct seen){.hash = HASH_START};
 	for (size_t at = 0, n; at < length; at += n) {
 		n = pieces_next(r, most, length - at);
 		record_feed(ret_reader, NONCE, bytes + at, n, on_record, ret_seen);
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t length = fuzz_unfold(&in, bytes, sizeof bytes);
 	const size_t most[] = {1, 16, RECORD_MAX};
 	whole = (struct record_reader){0};
-	seen = (struct seen){.hash = PIECES_HASH};
+	seen = (struct seen){.hash = HASH_START};
 	record_feed(&whole, NONCE, bytes, length, on_record, &seen);
 	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
 		feed(bytes, length, &r, most[i], &cut, &again);

@@ -4,6 +4,7 @@
  */
 #include "ws/mcp/call.h"
 
+#include "shell/hash.h"
 #include "shell/json_read.h"
 #include "shell/memory_stream.h"
 #include "shell/session/sessions.h"
@@ -500,7 +501,7 @@ void mcp_call_start(const struct mcp_call_options *o)
 	snprintf(c->peer, sizeof c->peer, "%s", o->peer);
 	snprintf(c->author, sizeof c->author, "%s", o->author);
 	mcp_own_identity(c->reader, o->scope, o->principal, o->author);
-	c->client = mcp_own_hash(c->reader);
+	c->client = hash_text(HASH_START, c->reader);
 	c->has_scope = *o->scope;
 	c->bare = o->bare;
 	snprintf(c->scope, sizeof c->scope, "%s", o->scope);

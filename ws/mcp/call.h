@@ -86,7 +86,7 @@ struct mcp_call {
 	bool exact;        /* structured content is a file's, and not escaped */
 	bool restored;     /* the MCP session is from an earlier server, or was dropped */
 	bool retried;      /* an earlier server may have made this call */
-	uint64_t client;   /* hash of the client, see mcp_own_hash() */
+	uint64_t client;   /* hash of the reader */
 	bool owns_session; /* cancelling the call deletes the session */
 	struct mcp_call **slot; /* the owner's pointer to the call; NULL: none */
 };

@@ -5,6 +5,7 @@
  */
 #include "ws/mcp/legacy.h"
 
+#include "shell/hash.h"
 #include "ws/access.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/exec.h"
@@ -278,5 +279,5 @@ void mcp_legacy_follow(struct mcp *m, struct request *r, struct mcp_sender *send
 	if (!fill_sender(m, r, &none, sender, &session))
 		return;
 	mcp_own_identity(caller, sender->scope, &r->principal, sender->client);
-	mcp_notify_open(m, r, sender->scope, mcp_own_hash(caller));
+	mcp_notify_open(m, r, sender->scope, hash_text(HASH_START, caller));
 }

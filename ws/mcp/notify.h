@@ -21,7 +21,10 @@ struct mcp;
 struct mcp_stream;
 struct rpc_message;
 
-/* Answer r, a GET, with the stream of a client, or refuse it. client: see mcp_own_hash(). */
+/*
+ * Answer r, a GET, with the stream of a client, or refuse it. client: the hash of what
+ * mcp_own_identity() writes.
+ */
 void mcp_notify_open(struct mcp *m, struct request *r, const char *scope, uint64_t client);
 
 /*

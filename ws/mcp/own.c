@@ -5,6 +5,7 @@
  */
 #include "ws/mcp/own.h"
 
+#include "shell/hash.h"
 #include "shell/session/sessions.h"
 #include "ws/dispatcher.h"
 #include "ws/mcp/mcp.h"
@@ -16,14 +17,6 @@
 #define OWN_SESSION "agent" /* prefix of the id of an own session */
 #define OWN_NAME 24         /* bytes of the caller's name in the id */
 #define OWN_IDLE_MS ((json_int_t)7 * 24 * 3600 * 1000)
-
-/* FNV-1a */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
 
 /* The key for this caller and session. Bit 63 distinguishes it from the numbers of exec_command. */
 static uint64_t key_of(const struct mcp_call *c)
@@ -68,7 +61,7 @@ void mcp_set_shown_screen(struct mcp_call *c, uint64_t version)
 
 bool mcp_update_shown_directory(struct mcp_call *c, const char *cwd)
 {
-	uint64_t key = key_of(c) ^ OF_DIRECTORY, number = mcp_own_hash(cwd);
+	uint64_t key = key_of(c) ^ OF_DIRECTORY, number = hash_text(HASH_START, cwd);
 	bool told = value_of(c, OF_DIRECTORY) == number;
 	mcp_cursors_set(&c->mcp->cursors, key, number);
 	return told;
@@ -83,11 +76,6 @@ void mcp_set_known_offset(struct mcp_call *c, uint64_t offset)
 {
 	if (offset > mcp_known_offset(c))
 		mcp_cursors_set(&c->mcp->cursors, key_of(c), offset);
-}
-
-uint64_t mcp_own_hash(const char *caller)
-{
-	return hash_text(UINT64_C(0xcbf29ce484222325), caller);
 }
 
 void mcp_own_identity(char reader[EXEC_READER_SIZE], const char *scope, const struct principal *p,

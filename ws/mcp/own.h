@@ -3,9 +3,6 @@
 
 #include "ws/mcp/call.h"
 
-/* A hash of the text that identifies a caller, the same in every server. Pure. */
-uint64_t mcp_own_hash(const char *caller);
-
 /*
  * Write the text that identifies a caller: the scope of its ids, its link and its program's name.
  */

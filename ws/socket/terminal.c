@@ -2,6 +2,7 @@
 #include "ws/socket/terminal_internal.h"
 
 #include "shell/clock.h"
+#include "shell/hash.h"
 #include "shell/session/type.h"
 #include "ws/error.h"
 #include "ws/request.h"
@@ -369,15 +370,10 @@ static int create_own(struct terminal *t, const struct terminal_query *q)
 	return rc;
 }
 
-/* A key that depends on the credentials, so that ids of different principals do not collide. FNV-1a; never 0. */
+/* A key that depends on the credentials, so that ids of different principals do not collide. Never 0. */
 static uint64_t key_of(const char *author, const char *id)
 {
-	uint64_t key = UINT64_C(0xcbf29ce484222325);
-	for (const char *at = author; *at; at++)
-		key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-	key = (key ^ (unsigned char)'\n') * UINT64_C(0x100000001b3);
-	for (const char *at = id; *at; at++)
-		key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	uint64_t key = hash_text(hash_text(hash_text(HASH_START, author), "\n"), id);
 	return key > 0 ? key : 1;
 }
 

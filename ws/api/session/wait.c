@@ -1,4 +1,5 @@
 /* POST /api/session/ID/wait: wait until a condition holds. See shell/wait/wait.h. */
+#include "shell/hash.h"
 #include "shell/session/session.h"
 #include "shell/wait/log_match.h"
 #include "shell/wait/wait.h"
@@ -224,16 +225,14 @@ static bool parse_offset(struct request *r, const json_t *body, const char *fiel
 	return body_number(r, body, field, 0, INT64_MAX, ret_offset);
 }
 
-/* FNV-1a of the request in canonical JSON, without key and timeoutMs. */
+/* Hash of the request in canonical JSON, without key and timeoutMs. */
 static uint64_t fingerprint(const json_t *body)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	json_t *rest = json_copy((json_t *)(uintptr_t)body);
 	json_object_del(rest, "key");
 	json_object_del(rest, "timeoutMs");
 	char *text = json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS);
-	for (const char *at = text ? text : ""; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	uint64_t hash = hash_text(HASH_START, text ? text : "");
 	free(text);
 	json_decref(rest);
 	return hash;

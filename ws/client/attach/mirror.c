@@ -9,6 +9,7 @@
  */
 #include "ws/client/attach/attachment.h"
 
+#include "shell/hash.h"
 #include "ws/client/attach/tty.h"
 #include "ws/client/connect/call.h"
 #include "ws/client/connect/connection.h"
@@ -33,11 +34,10 @@
 static const char enter[] = "\033[?1049h\033[?7l\033[m\033[2J", leave[] = "\033[?1049l";
 static const char begin_update[] = "\033[?2026h", end_update[] = "\033[?2026l\033[m";
 
+/* Never 0, which is an unknown row. */
 static uint64_t hash_row(const char *bytes, size_t length)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a; 0 is an unknown row */
-	for (size_t i = 0; i < length; i++)
-		sum = (sum ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+	uint64_t sum = hash_bytes(HASH_START, bytes, length);
 	return sum ? sum : 1;
 }
 

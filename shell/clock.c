@@ -16,6 +16,11 @@ uint64_t clock_wall_ms(void)
 	return read_ms(CLOCK_REALTIME);
 }
 
+uint64_t clock_monotonic_ms(void)
+{
+	return read_ms(CLOCK_MONOTONIC);
+}
+
 uint64_t clock_boot_ms(void)
 {
 	return read_ms(CLOCK_BOOTTIME);

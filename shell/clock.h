@@ -1,10 +1,13 @@
-/* Wall-clock time, as shown to people and stored on disk; and the time since boot, for timeouts. */
+/* Wall-clock time, as shown to people and stored on disk; and clocks that are never set, for timeouts. */
 #pragma once
 
 #include <stdint.h>
 
 /* Milliseconds since 1970-01-01 UTC. */
 uint64_t clock_wall_ms(void);
+
+/* Milliseconds since some time in the past, without those in which the machine slept; never set: CLOCK_MONOTONIC. */
+uint64_t clock_monotonic_ms(void);
 
 /* Milliseconds since boot, the same in all processes, never set: CLOCK_BOOTTIME of clock_gettime(2). */
 uint64_t clock_boot_ms(void);

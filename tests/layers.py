@@ -25,7 +25,7 @@ pty/holder: pty pty/proc ring
 
 shell: pty ring
 shell/store: shell
-shell/proc: pty/proc pty
+shell/proc: pty/proc shell pty
 shell/files: pty/proc shell
 shell/output: shell ring
 shell/held: pty/proc shell shell/store shell/proc pty

@@ -6,6 +6,7 @@
 #include "shell/backup/parts.h"
 
 #include "shell/backup/parts_internal.h"
+#include "shell/clock.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -17,11 +18,6 @@
 #include <sys/stat.h>
 
 #define WAIT_MS 1000
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000;
-}
 
 void parts_fail(struct parts *p, const struct piece *piece, int status, const char *why)
 {
@@ -219,7 +215,7 @@ static void fail_try(struct piece *piece, CURLcode rc, long status)
 	char why[256];
 	const char *name = rc == CURLE_OK ? error_name(piece) : "";
 	if (!piece->refused && is_temporary(rc, status) && piece->tries < PARTS_TRIES) {
-		piece->retry_ms = now_ms() +
+		piece->retry_ms = clock_monotonic_ms() +
 			(piece->tries == 1 ? PARTS_RETRY_MS : 4 * PARTS_RETRY_MS);
 		return;
 	}
@@ -274,7 +270,7 @@ static bool finish_tries(struct parts *p)
 /* Start tries that are due. Returns the milliseconds until the next one is. */
 static int begin_due(struct parts *p)
 {
-	uint64_t now = now_ms(), wait = WAIT_MS;
+	uint64_t now = clock_monotonic_ms(), wait = WAIT_MS;
 	for (size_t i = 0; i < p->count && p->going < PARTS_AT_ONCE && !p->error[0]; i++) {
 		struct piece *piece = &p->pieces[i];
 		if (piece->done || piece->easy)
@@ -297,7 +293,7 @@ static void transfer_all(struct parts *p)
 			curl_multi_poll(p->multi, NULL, 0, wait, NULL);
 		if (atomic_load(&p->cancelled))
 			parts_fail(p, NULL, 0, "");
-		else if (now_ms() >= p->deadline_ms)
+		else if (clock_monotonic_ms() >= p->deadline_ms)
 			parts_fail(p, NULL, 0, "The transfer timed out");
 	}
 	for (size_t i = 0; i < p->count; i++)
@@ -307,7 +303,7 @@ static void transfer_all(struct parts *p)
 static void run_transfer(struct parts *p)
 {
 	const char *wrong = "The directory of archives cannot be opened";
-	p->deadline_ms = now_ms() + p->timeout_ms;
+	p->deadline_ms = clock_monotonic_ms() + p->timeout_ms;
 	/* The directory of archives may not exist yet. */
 	if (p->way == &parts_download)
 		(void)mkdir(p->place.cwd, 0755); /* if this fails, place_enter() does too */

@@ -6,6 +6,7 @@
  */
 #include "shell/files/crew.h"
 
+#include "shell/clock.h"
 #include "shell/user.h"
 
 #include <errno.h>
@@ -131,15 +132,10 @@ static struct job *first_runnable(const struct crew *c)
 
 /* Threads */
 
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000u;
-}
-
 static void run_job(struct crew *c, struct job *job, int rights)
 {
 	job->error = rights;
-	job->begun_ms = now_ms();
+	job->begun_ms = clock_monotonic_ms();
 	DL_APPEND(c->busy, job);
 	uv_mutex_unlock(&c->lock);
 	if (rights == 0)
@@ -232,7 +228,7 @@ static unsigned mark_stuck(struct crew *c, char ret_owner[CREW_OWNER_SIZE])
 	unsigned count = 0;
 	struct job *job;
 	uv_mutex_lock(&c->lock);
-	uint64_t now = now_ms(); /* after the lock: no job has begun later */
+	uint64_t now = clock_monotonic_ms(); /* after the lock: no job has begun later */
 	DL_FOREACH (c->busy, job) {
 		bool other = count > 0 && strcmp(job->owner, ret_owner) != 0;
 		if (job->stuck || other || now - job->begun_ms < CREW_STUCK_MS)

@@ -5,6 +5,7 @@
 #include "shell/proc/attempt.h"
 
 #include "pty/proc/proc.h"
+#include "shell/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -49,11 +50,6 @@ struct attempt_key {
 	struct attempt *left; /* the attempt that hangs, or NULL */
 	UT_hash_handle hh;
 };
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000;
-}
 
 static void free_attempt(struct attempt *t)
 {
@@ -121,7 +117,7 @@ void attempt_unlock(struct attempt *t)
 
 uint64_t attempt_age_ms(const struct attempt *t)
 {
-	return t ? now_ms() - t->asked_ms : 0;
+	return t ? clock_monotonic_ms() - t->asked_ms : 0;
 }
 
 /* Creation and destruction */
@@ -247,7 +243,7 @@ static int find_key(struct attempts *a, pid_t key, uint64_t now, struct attempt_
 
 static void note_spent(const struct attempts *a, struct attempt_key *k, uint64_t took_ns)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_monotonic_ms();
 	if (now >= k->since_ms + ATTEMPT_REST_MS) {
 		k->since_ms = now;
 		k->spent_ns = 0;
@@ -305,7 +301,7 @@ static bool ask(struct attempt *t, const struct attempt_call *call, void *data, 
 {
 	pthread_mutex_lock(&t->lock);
 	t->call = *call;
-	t->asked_ms = now_ms();
+	t->asked_ms = clock_monotonic_ms();
 	memcpy(t->data, data, size);
 	t->state = ASKED;
 	pthread_cond_broadcast(&t->changed);
@@ -333,7 +329,7 @@ int attempt_run(struct attempts *a, const struct attempt_call *call, void *data,
 {
 	struct attempt_key *k = NULL;
 	uint64_t took_ns;
-	int rc = find_key(a, call->key, now_ms(), &k);
+	int rc = find_key(a, call->key, clock_monotonic_ms(), &k);
 	if (rc == 0)
 		rc = prepare(a, size);
 	if (rc < 0)

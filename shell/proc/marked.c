@@ -5,6 +5,7 @@
 #include "shell/proc/marked.h"
 
 #include "pty/proc/proc.h"
+#include "shell/clock.h"
 #include "shell/proc/attempt.h"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAUSE_US 10000u                     /* for killed processes to exit */
@@ -102,23 +102,16 @@ static bool visit(void *user, pid_t pid)
 	return true;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 void marked_kill(const char *mark, uint64_t ms)
 {
-	uint64_t end = now_ms() + ms;
+	uint64_t end = clock_monotonic_ms() + ms;
 	struct search *s = calloc(1, sizeof *s);
 	if (s && strlen(mark) <= MARKED_MAX) {
 		memcpy(s->look.mark, mark, strlen(mark) + 1);
 		do {
 			s->count = 0;
 			(void)proc_each(visit, s);
-		} while (s->count > 0 && now_ms() < end && usleep(PAUSE_US) == 0);
+		} while (s->count > 0 && clock_monotonic_ms() < end && usleep(PAUSE_US) == 0);
 		attempts_finish(&s->attempts);
 	}
 	free(s);

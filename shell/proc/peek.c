@@ -5,6 +5,7 @@
 #include "pty/peeker.h"
 #include "pty/proc/proc.h"
 #include "pty/spawn.h"
+#include "shell/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,15 +20,9 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <uv.h>
 
 #define PEEK_NAME_MAX 32u
 #define FIRST_FREE_FD 16 /* our sockets are above it, so that dup2() in the child overwrites none */
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000;
-}
 
 /* A free entry of p->hung; reaps hung helpers that have exited. NULL: there is none. */
 static pid_t *find_hung_slot(struct peek *p)
@@ -155,7 +150,7 @@ static int prepare(struct peek *p)
 	struct peeker_answer late;
 	if (p->socket_fd > 0 && p->waiting && !receive_answer(p, &late, 0) && p->socket_fd > 0) {
 		pid_t *slot = find_hung_slot(p);
-		if (!slot || now_ms() < p->asked_ms + PEEK_HUNG_MS)
+		if (!slot || clock_monotonic_ms() < p->asked_ms + PEEK_HUNG_MS)
 			return -EBUSY;
 		kill_helper(p);
 		*slot = p->pid;
@@ -179,7 +174,7 @@ static ssize_t ask(struct peek *p, int fd, uint64_t offset, void *dst, size_t le
 		return -EAGAIN;
 	}
 	p->waiting = true;
-	p->asked_ms = now_ms();
+	p->asked_ms = clock_monotonic_ms();
 	if (!receive_answer(p, &answer, PEEK_WAIT_MS))
 		return -EAGAIN;
 	if (answer.result > 0 && (uint32_t)answer.result > length)

@@ -4,12 +4,13 @@
  */
 #include "shell/proc/tree.h"
 
+#include "shell/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
-#include <uv.h>
 
 #define GROUP_LOOKS 5u /* searches for members of a group that is killed */
 
@@ -215,20 +216,15 @@ static int signal_below_with_groups(pid_t root, pid_t except, int signo)
 	return (int)count;
 }
 
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000;
-}
-
 int tree_kill_below(pid_t root, pid_t except)
 {
-	uint64_t until = now_ms() + TREE_KILL_MS;
+	uint64_t until = clock_monotonic_ms() + TREE_KILL_MS;
 	int left;
 	do {
 		left = signal_below_with_groups(root, except, SIGSTOP);
 		if (left > 0)
 			left = signal_below_with_groups(root, except, SIGKILL);
-	} while (left > 0 && now_ms() < until);
+	} while (left > 0 && clock_monotonic_ms() < until);
 	return left;
 }
 

@@ -22,7 +22,6 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_SIZE 8192u  /* bytes of the kernel's queue, in a step */
@@ -50,13 +49,6 @@ void watch_event_unref(struct watch_event *e)
 {
 	if (--e->references == 0)
 		free(e);
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 static void fail(struct source *s, int error)
@@ -405,7 +397,7 @@ static void begin_move(struct source *s, struct directory *d, uint32_t cookie)
 		return;
 	}
 	s->moves[s->moves_count++] = (struct source_move){
-		.cookie = cookie, .since_ms = now_ms(), .directory = d};
+		.cookie = cookie, .since_ms = clock_monotonic_ms(), .directory = d};
 }
 
 /* Complete a rename. Returns false if its first half is not known. */
@@ -433,7 +425,7 @@ static bool end_move(struct source *s, struct directory *parent, const char *nam
 /* Remove the directories whose rename was not completed in time: they have left the tree. */
 static void end_moves(struct source *s)
 {
-	uint64_t now = s->moves_count > 0 ? now_ms() : 0;
+	uint64_t now = s->moves_count > 0 ? clock_monotonic_ms() : 0;
 	for (unsigned i = s->drained ? s->moves_count : 0; i-- > 0;)
 		if (i < s->moves_count && now - s->moves[i].since_ms >= MOVE_WAIT_MS)
 			remove_directory(s, s->moves[i].directory);

@@ -18,17 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TOKEN_BYTES 32u
-
-static uint64_t steady_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Load a secret of the runtime directory, or make one of TOKEN_BYTES random bytes in base64url. */
 static int load_or_make(int dir_fd, const char *name, char *text, size_t size)
@@ -283,7 +275,7 @@ static bool check_bearer(struct auth *a, const struct credentials *c, struct pri
 
 static enum auth_result count_failure(struct auth *a, const char *peer)
 {
-	return limiter_fail(&a->limiter, peer, steady_ms()) ? AUTH_LIMITED : AUTH_WRONG;
+	return limiter_fail(&a->limiter, peer, clock_monotonic_ms()) ? AUTH_LIMITED : AUTH_WRONG;
 }
 
 enum auth_result auth_check(

@@ -4,6 +4,7 @@
  */
 #include "ws/hook/courier.h"
 
+#include "shell/clock.h"
 #include "shell/id.h"
 
 #include <curl/curl.h>
@@ -62,11 +63,6 @@ struct courier {
 	CURLM *multi;
 	atomic_bool ending;
 };
-
-static uint64_t now_ms(void)
-{
-	return uv_hrtime() / 1000000;
-}
 
 /* Callbacks of libcurl, on the thread */
 
@@ -212,7 +208,7 @@ static void judge(struct receiver *d, CURLcode rc)
 	const struct backlog_answer answer = {
 		.status = (int)status, .retry_after_ms = (uint64_t)after_s * 1000, .random = random};
 	uv_mutex_lock(&c->lock);
-	note(d, backlog_end(&d->backlog, &answer, now_ms()), why);
+	note(d, backlog_end(&d->backlog, &answer, clock_monotonic_ms()), why);
 	hook_event_unref(d->event);
 	bool has_note = d->note.what || d->note.recovered;
 	uv_mutex_unlock(&c->lock);
@@ -226,7 +222,7 @@ static void judge(struct receiver *d, CURLcode rc)
 static struct hook_event *take(struct receiver *d, uint64_t *ret_wait_ms)
 {
 	uv_mutex_lock(&d->courier->lock);
-	const struct hook_event *e = backlog_begin(&d->backlog, now_ms(), ret_wait_ms);
+	const struct hook_event *e = backlog_begin(&d->backlog, clock_monotonic_ms(), ret_wait_ms);
 	struct hook_event *taken = e ? hook_event_ref((struct hook_event *)e) : NULL;
 	uv_mutex_unlock(&d->courier->lock);
 	return taken;
@@ -272,7 +268,7 @@ static void bring_all(struct courier *c)
 	for (;;) {
 		bool going, ending = atomic_load(&c->ending);
 		int running, wait = begin_some(c, &going);
-		uint64_t now = now_ms();
+		uint64_t now = clock_monotonic_ms();
 		if (ending && deadline == 0)
 			deadline = now + HOOK_FAREWELL_MS;
 		if (ending && (!going || now >= deadline))
@@ -402,7 +398,7 @@ int courier_open(uv_loop_t *loop, const struct courier_options *o,
 
 void courier_send(struct courier *c, struct hook_event *e)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_monotonic_ms();
 	uv_mutex_lock(&c->lock);
 	for (size_t i = 0; i < c->count; i++)
 		backlog_add(&c->receivers[i].backlog, e, now);

@@ -6,7 +6,7 @@
 
 /*
  * Open a stream. After a flush *ret_text (by malloc(), with a NUL that does not count) and *ret_length are valid; after
- * fclose() the caller owns the text. If a write failed, fclose() returns EOF and *ret_text is NULL. Returns NULL, with
- * *ret_text NULL, if memory is short.
+ * fclose() the caller owns the text. If any write failed, fclose() returns EOF and sets *ret_text to NULL, so one check
+ * of either is enough. Returns NULL, with *ret_text NULL, if memory is short.
  */
 FILE *memory_stream(char **ret_text, size_t *ret_length);

@@ -3,7 +3,6 @@
 #include "shell/memory_stream.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Unset what the session does not export, except its identity, and the pagers, which would wait for a key. */
 static const char clear[] =
@@ -39,9 +38,6 @@ char *preamble_text(const struct preamble *b, size_t *ret_length)
 		put_quoted(f, b->env_values[i]);
 		putc('\n', f);
 	}
-	if (fclose(f) != 0) {
-		free(text);
-		return NULL;
-	}
+	fclose(f);
 	return text;
 }

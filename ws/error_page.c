@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char head[] =
@@ -65,10 +64,6 @@ char *error_page(int status, const char *code, const char *message)
 	fprintf(out, "</h1><p>%s</p><p><small>%d ", hint_for(code), status);
 	put_text(out, code);
 	fputs("</small></p></main></body></html>\n", out);
-	bool whole = !ferror(out);
-	if (fclose(out) != 0 || !whole) {
-		free(text);
-		return NULL;
-	}
+	fclose(out);
 	return text;
 }

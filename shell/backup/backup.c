@@ -38,7 +38,8 @@ static char *join_lines(const char *first, const char *const *more)
 	fputs(first, out);
 	for (; *more; more++)
 		fprintf(out, "\n%s", *more);
-	return fclose(out) == 0 ? text : NULL;
+	fclose(out);
+	return text;
 }
 
 /* Returns 0 or -ENOMEM. Call free_lists() even on error. */

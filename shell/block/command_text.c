@@ -115,10 +115,9 @@ static char *text_of(const struct drawing *d)
 	if (!f)
 		return NULL;
 	put_lines(d, f);
-	if (fclose(f) != 0) {
-		free(text);
+	fclose(f);
+	if (!text)
 		return NULL;
-	}
 	length = utf8_cut(text, length, COMMAND_TEXT_MAX);
 	while (length > 0 && text[length - 1] == '\n')
 		length--;

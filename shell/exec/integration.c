@@ -31,7 +31,6 @@
 #include "shell/exec/integration_text.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PLACE "/proc/$PPID/fd/"
@@ -162,10 +161,8 @@ char *integration_init(const struct integration_init *init)
 		fill_placeholder(f, gap, init);
 	}
 	fputs(rest, f);
-	if (fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
+	fclose(f);
+	return text;
 }
 
 /* The script */
@@ -340,8 +337,6 @@ char *integration_script(const struct integration_command *c, size_t *ret_length
 		c->isolated ? " );" : ";");
 	integration_put_redirections(f, c);
 	fputs("; { __rs_after; } 2>/dev/null\n", f);
-	if (fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
+	fclose(f);
+	return text;
 }

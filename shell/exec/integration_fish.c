@@ -105,8 +105,6 @@ char *integration_fish_script(const struct integration_command *c, size_t *ret_l
 	put_quoted(f, line, length, false);
 	fputc('\n', f);
 	free(line);
-	if (fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
+	fclose(f);
+	return text;
 }

@@ -6,7 +6,6 @@
 #include "shell/exec/integration_internal.h"
 #include "shell/memory_stream.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Print code that saves the variables and the directory as code in __rs_u, to restore them. */
@@ -61,8 +60,6 @@ char *integration_zsh_script(const struct integration_command *c, size_t *ret_le
 	      "{ [[ $FUNCNEST = 100 ]] || __rs_fn=(\"$FUNCNEST\"); FUNCNEST=100; __rs_after || \\builtin :; "
 	      "FUNCNEST=${__rs_fn[@]}; __rs_yes \"${__rs_la[@]}\"; } >/dev/null; } 2>/dev/null; }\n",
 		f);
-	if (fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
+	fclose(f);
+	return text;
 }

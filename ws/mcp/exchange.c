@@ -159,10 +159,8 @@ static char *gather(const struct mcp_exchange *x)
 	}
 	if (put > 0)
 		fputc(']', file);
-	if (fclose(file) == 0)
-		return text;
-	free(text);
-	return NULL;
+	fclose(file);
+	return text;
 }
 
 static void answer(struct mcp_exchange *x)

@@ -199,10 +199,7 @@ json_t *mcp_lines_text(const json_t *lines)
 			kept = length;
 	}
 	free(seen);
-	if (fclose(file) != 0) {
-		free(text);
-		return NULL;
-	}
+	fclose(file);
 	json_t *value = json_stringn(text, kept);
 	free(text);
 	return value;

@@ -269,9 +269,7 @@ static bool parse_excludes(struct request *r, const json_t *body, struct wanted 
 		if (out && good)
 			exclude_pattern_write(out, pattern);
 	}
-	bool written = out && !ferror(out);
-	if (out && fclose(out) != 0)
-		written = false;
+	bool written = out && fclose(out) == 0;
 	w->options.excluded = w->excluded;
 	if (!good)
 		return backup_refuse(r, "excludes",

@@ -271,10 +271,8 @@ static char *command_of(
 		putc(' ', to);
 		put_quoted(to, json_string_value(word));
 	}
-	if (fclose(to) == 0)
-		return text;
-	free(text);
-	return NULL;
+	fclose(to);
+	return text;
 }
 
 /* Returns false after it has answered r. */

@@ -1,6 +1,7 @@
 /* See preamble.h. */
 #include "shell/preamble.h"
 #include "shell/memory_stream.h"
+#include "shell/quote.h"
 
 #include <stdio.h>
 
@@ -8,19 +9,6 @@
 static const char clear[] =
 	"for __rs_v in $(compgen -e); do case $__rs_v in RINGSIDE_*|PAGER|GIT_PAGER) ;; "
 	"*) unset -v \"$__rs_v\" ;; esac; done 2>/dev/null; unset -v __rs_v\n";
-
-/* Quote text for a shell. */
-static void put_quoted(FILE *f, const char *text)
-{
-	putc('\'', f);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputs("'\\''", f);
-		else
-			putc(*text, f);
-	}
-	putc('\'', f);
-}
 
 char *preamble_text(const struct preamble *b, size_t *ret_length)
 {
@@ -35,7 +23,7 @@ char *preamble_text(const struct preamble *b, size_t *ret_length)
 	}
 	for (size_t i = 0; i < b->env_count; i++) {
 		fprintf(f, "export %s=", b->env_names[i]);
-		put_quoted(f, b->env_values[i]);
+		quote_put(f, b->env_values[i]);
 		putc('\n', f);
 	}
 	fclose(f);

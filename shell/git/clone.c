@@ -1,6 +1,7 @@
 /* See clone.h. The command is a bash script, in which every word from the client is quoted. */
 #include "shell/git/clone.h"
 #include "shell/memory_stream.h"
+#include "shell/quote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,18 +39,6 @@ static const char *const names[] = {"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_A
 	"printf '%s\\n' \"${text/\"url = $plain\"/\"url = $RINGSIDE_GIT_URL\"}\" >\"$config\"\n" \
 	"esac\n"
 
-/* Write a word, quoted for bash. */
-static void put_quoted(FILE *out, const char *word)
-{
-	fputc('\'', out);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	fputc('\'', out);
-}
-
 /* Returns owned; NULL if memory is short. */
 static char *make_command(
 	const struct clone_options *o, const struct git_login *login, size_t *ret_length)
@@ -68,24 +57,24 @@ static char *make_command(
 		fputs(" --progress", out);
 	if (o->branch) {
 		fputs(" --branch=", out);
-		put_quoted(out, o->branch);
+		quote_put(out, o->branch);
 	}
 	if (o->depth > 0)
 		fprintf(out, " --depth=%" PRIu64, o->depth);
 	fputs(" -- ", out);
-	put_quoted(out, login ? login->plain : o->url);
+	quote_put(out, login ? login->plain : o->url);
 	fputc(' ', out);
-	put_quoted(out, o->target);
+	quote_put(out, o->target);
 	fputs(" >&2 || exit\n", out);
 	if (login) {
 		fputs("target=", out);
-		put_quoted(out, o->target);
+		quote_put(out, o->target);
 		fputs(" plain=", out);
-		put_quoted(out, login->plain);
+		quote_put(out, login->plain);
 		fputs("\n" KEEP_URL, out);
 	}
 	fputs("git -C ", out);
-	put_quoted(out, o->target);
+	quote_put(out, o->target);
 	fputs(" branch --show-current || :\n", out);
 	fclose(out);
 	return text;

@@ -8,6 +8,7 @@
 #include "ring/utf8.h"
 #include "shell/run/run.h"
 #include "shell/memory_stream.h"
+#include "shell/quote.h"
 #include "ws/api/bridge/sandbox.h"
 #include "ws/json/run.h"
 #include "ws/api/later/output_queue.h"
@@ -237,17 +238,6 @@ static void end_run(struct sandbox_run *entry)
 
 /* The command */
 
-static void put_quoted(FILE *to, const char *word)
-{
-	putc('\'', to);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", to);
-		else
-			putc(*word, to);
-	putc('\'', to);
-}
-
 /*
  * The shell command: the sandbox's script with the words as arguments, which begin at *ret_words.
  * Returns NULL without memory.
@@ -262,14 +252,14 @@ static char *command_of(
 	char enter[PLACE_PATH_MAX + 8];
 	snprintf(enter, sizeof enter, "%s.enter", s->root);
 	fputs("exec bash ", to);
-	put_quoted(to, enter);
+	quote_put(to, enter);
 	fflush(to);
 	*ret_words = *ret_length + 1;
 	size_t i;
 	const json_t *word;
 	json_array_foreach (words, i, word) {
 		putc(' ', to);
-		put_quoted(to, json_string_value(word));
+		quote_put(to, json_string_value(word));
 	}
 	fclose(to);
 	return text;

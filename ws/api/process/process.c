@@ -6,6 +6,7 @@
 #include "shell/id.h"
 #include "shell/memory_stream.h"
 #include "shell/program.h"
+#include "shell/quote.h"
 #include "ws/api/cwd_check.h"
 #include "ws/api/read/body.h"
 #include "ws/api/inherit.h"
@@ -177,18 +178,6 @@ static void start_command(struct api *a, struct request *r, const struct process
 	}
 }
 
-/* Write a word quoted for bash. */
-static void put_quoted(FILE *f, const char *word)
-{
-	fputs(" '", f);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", f);
-		else
-			fputc(*word, f);
-	fputc('\'', f);
-}
-
 /* A program and its arguments as an `exec` command for bash. Returns owned; NULL: memory is short. */
 static char *command_of(const char *const *argv)
 {
@@ -198,8 +187,10 @@ static char *command_of(const char *const *argv)
 	if (!f)
 		return NULL;
 	fputs("exec --", f);
-	for (; *argv; argv++)
-		put_quoted(f, *argv);
+	for (; *argv; argv++) {
+		fputc(' ', f);
+		quote_put(f, *argv);
+	}
 	fclose(f);
 	return text;
 }

@@ -1,5 +1,7 @@
 #include "ws/client/job/quoting.h"
 
+#include "shell/quote.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -14,14 +16,7 @@ static void put_quoted(FILE *f, const char *word)
 		fputs(word, f);
 		return;
 	}
-	fputc('\'', f);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", f);
-		else
-			fputc(*word, f);
-	}
-	fputc('\'', f);
+	quote_put(f, word);
 }
 
 char *quoting_command(struct cli *cli)

@@ -290,10 +290,10 @@ void integration_put_command(FILE *f, const struct integration_command *c)
 			has_process_substitution(c->command, c->length) ? "1" : "");
 }
 
-void integration_put_setup(FILE *f, const struct integration_command *c)
+void integration_put_setup(FILE *f, const struct integration_command *c, const char *cd)
 {
 	if (c->cwd) {
-		fputs("\\builtin cd -- ", f);
+		fputs(cd, f);
 		integration_put_text(f, c->cwd);
 		fputs(" && ", f);
 	}
@@ -332,7 +332,7 @@ char *integration_script(const struct integration_command *c, size_t *ret_length
 	put_restore(f, c);
 	fputc('\n', f);
 	fprintf(f, "{ __rs_before %u %u; } 2>/dev/null; { ", c->up, c->column);
-	integration_put_setup(f, c);
+	integration_put_setup(f, c, "\\builtin cd -- ");
 	fprintf(f, "%s\\builtin eval -- \"$__rs_c\"%s }", c->isolated ? "( " : "",
 		c->isolated ? " );" : ";");
 	integration_put_redirections(f, c);

@@ -26,8 +26,8 @@ void integration_put_command(FILE *f, const struct integration_command *command)
 /* Print the redirections of the command. */
 void integration_put_redirections(FILE *f, const struct integration_command *command);
 
-/* Print what sets the command's directory and variables, each followed by &&. */
-void integration_put_setup(FILE *f, const struct integration_command *command);
+/* Print what sets the command's directory and variables, each followed by &&. cd: the command that changes directory. */
+void integration_put_setup(FILE *f, const struct integration_command *command, const char *cd);
 
 /* integration_script() for zsh. */
 char *integration_zsh_script(const struct integration_command *command, size_t *ret_length);

@@ -22,20 +22,6 @@ static void put_restore(FILE *f, const struct integration_command *c)
 		fputs("; __rs_u+=\"builtin cd -q -- ${(q)PWD}; ${OLDPWD+OLDPWD=${(q)OLDPWD};}\"", f);
 }
 
-static void put_setup(FILE *f, const struct integration_command *c)
-{
-	if (c->cwd) {
-		fputs("__rs_cd ", f);
-		integration_put_text(f, c->cwd);
-		fputs(" && ", f);
-	}
-	for (size_t i = 0; i < c->env_count; i++) {
-		fprintf(f, "\\builtin export %s=", c->env_names[i]);
-		integration_put_text(f, c->env_values[i]);
-		fputs(" && ", f);
-	}
-}
-
 char *integration_zsh_script(const struct integration_command *c, size_t *ret_length)
 {
 	char *text = NULL;
@@ -50,7 +36,7 @@ char *integration_zsh_script(const struct integration_command *c, size_t *ret_le
 		"{ __rs_before %u %u \"${__rs_la[@]}\" || \\builtin :; } 2>/dev/null; __rs_hooks; ",
 		c->up, c->column);
 	fputs("{ __rs_begin \"${__rs_la[@]}\" || \\builtin :; } 2>/dev/null; { { ", f);
-	put_setup(f, c);
+	integration_put_setup(f, c, "__rs_cd ");
 	fprintf(f, "%s\\builtin eval \"$__rs_c\"%s }", c->isolated ? "( " : "",
 		c->isolated ? " );" : ";");
 	integration_put_redirections(f, c);

@@ -24,8 +24,7 @@ struct activities {
 	struct pane_state *state;
 	uint64_t version, told; /* current, and at the last changed() */
 	uint64_t told_ms;       /* loop time of the last changed() */
-	uint64_t looks;
-	uint64_t opened_ms; /* wall clock */
+	uint64_t opened_ms;     /* wall clock */
 };
 
 static void on_tick(uv_timer_t *timer);
@@ -190,7 +189,6 @@ static bool may_change_silently(const struct activity *it)
 static void look(struct activity *it)
 {
 	struct activities *a = it->all;
-	a->looks++;
 	a->last = it;
 	it->due_ms = 0;
 	it->stirred_ms = 0;
@@ -315,11 +313,6 @@ const struct activity *activities_find(const struct activities *a, const struct 
 uint64_t activities_version(const struct activities *a)
 {
 	return a->version;
-}
-
-uint64_t activities_looks(const struct activities *a)
-{
-	return a->looks;
 }
 
 /* Creation and destruction */

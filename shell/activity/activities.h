@@ -85,6 +85,3 @@ const struct activity *activities_find(const struct activities *a, const struct 
 
 /* The number of changes of all activities so far. */
 uint64_t activities_version(const struct activities *a);
-
-/* Counter of looks. */
-uint64_t activities_looks(const struct activities *a);

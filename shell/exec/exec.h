@@ -181,7 +181,6 @@ struct exec {
 
 	size_t output_max;
 	bool collecting; /* the excerpts have all output since the start */
-	bool collected;  /* they have been sorted */
 	struct excerpt output[EXEC_STREAMS];
 	struct exec_watcher *watchers;
 };

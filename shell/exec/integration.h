@@ -35,7 +35,6 @@ enum exec_streams {
 struct integration_command {
 	enum integration_shell shell;
 	const char *id;
-	const char *nonce;
 	const char *command; /* length bytes without NUL */
 	size_t length;
 	const char *cwd; /* directory to run in, or NULL; the shell returns to its own afterwards */

@@ -96,7 +96,6 @@ int exec_type(struct exec *e)
 	e->typed_position = x->outline.position;
 	e->events_lost = x->outline.events_lost;
 	plan->id = e->id;
-	plan->nonce = x->nonce;
 	plan->shell = x->shell;
 	plan->command = e->command;
 	plan->length = e->length;

@@ -3,7 +3,5 @@
 
 #include <stdint.h>
 
-#define WIDTH_VERSION "11"
-
 /* Columns of any code point: 0, 1 or 2. */
 unsigned width_of(uint32_t code);

@@ -36,7 +36,6 @@ static struct integration_command plain(const char *command)
 {
 	return (struct integration_command){.shell = INTEGRATION_BASH,
 		.id = "exec_1",
-		.nonce = NONCE,
 		.command = command,
 		.length = strlen(command),
 		.up = 1,

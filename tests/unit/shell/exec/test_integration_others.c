@@ -31,7 +31,6 @@ static struct integration_command command_of(enum integration_shell shell, const
 {
 	return (struct integration_command){.shell = shell,
 		.id = "exec_1",
-		.nonce = NONCE,
 		.command = text,
 		.length = strlen(text),
 		.up = 1,
